@@ -1,0 +1,63 @@
+# Every target checks for the tools it needs and says what to install.
+
+BIN       := bin/tonscribe
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+GOFLAGS   := -trimpath
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+UP_ARGS   ?=
+TEST      ?= ./...
+TIMEOUT   ?= 15m
+LINT      := golangci-lint
+LINT_WANT := v2.15.0
+
+.DEFAULT_GOAL := help
+.PHONY: help engine build up test test-long bench lint fmt generate need-go need-npm need-lint need-protoc
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
+
+build: need-go ## bin/tonscribe
+	@go build $(GOFLAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/tonscribe
+
+engine: build need-npm ## fetch the embedded ClickHouse (once, about 170 MB)
+	@$(BIN) engine fetch
+
+up: engine ## run everything in one process: make up UP_ARGS='--source files:DIR'
+	@$(BIN) up $(UP_ARGS)
+
+test: engine ## all tests, on real engines
+	@go test -timeout $(TIMEOUT) $(TEST)
+
+test-long: engine ## soak, crash and fuzz runs that take longer
+	@TONSCRIBE_TEST_LONG=1 go test -count=1 -timeout 4h $(TEST)
+	@go test -run '^$$' -fuzz FuzzParse -fuzztime 5m ./decode/cell
+	@go test -run '^$$' -fuzz FuzzBlock -fuzztime 5m ./decode
+
+bench: engine ## the figures of docs/performance.md
+	@go test -run '^$$' -bench . -benchmem ./decode/... ./query/...
+	@test/bench/run
+
+lint: need-lint ## golangci-lint with the project's configuration
+	@$(LINT) run
+
+fmt: need-go ## gofmt
+	@gofmt -w $$(git ls-files '*.go' | grep -v -e '\.pb\.go$$')
+
+generate: need-protoc ## schema/record from record.proto
+	@protoc --proto_path=. --go_out=. --go_opt=paths=source_relative \
+		--go-vtproto_out=. --go-vtproto_opt=paths=source_relative,features=marshal+unmarshal+size+equal+clone \
+		schema/record/record.proto
+
+need-go:
+	@command -v go >/dev/null || { echo 'Go 1.26 or newer is needed: https://go.dev/doc/install'; exit 1; }
+
+need-npm:
+	@command -v npm >/dev/null || { echo 'npm is needed to fetch the embedded ClickHouse: install Node.js 20 or newer (https://nodejs.org), or run with --clickhouse DSN'; exit 1; }
+
+need-lint:
+	@command -v $(LINT) >/dev/null || { echo 'golangci-lint is needed: go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_WANT)'; exit 1; }
+
+need-protoc:
+	@command -v protoc >/dev/null || { echo 'protoc is needed: apt-get install protobuf-compiler (or your system'"'"'s package)'; exit 1; }
+	@command -v protoc-gen-go >/dev/null || { echo 'go install google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12'; exit 1; }
+	@command -v protoc-gen-go-vtproto >/dev/null || { echo 'go install github.com/planetscale/vtprotobuf/cmd/protoc-gen-go-vtproto@v0.6.1-0.20240319094008-0393e58bdf10'; exit 1; }

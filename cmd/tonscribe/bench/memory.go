@@ -1,0 +1,40 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// peakMemory is the most memory that a process has had at a time, in bytes
+// (VmHWM of Linux; 0 where there is none).
+func peakMemory(pid int) uint64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := bytes.Cut(b, []byte("VmHWM:"))
+	fields := bytes.Fields(after)
+	if len(fields) == 0 {
+		return 0
+	}
+	kib, _ := strconv.ParseUint(string(fields[0]), 10, 64)
+	return kib << 10
+}
+
+// forgetPeakMemory lets the peak of this process begin anew.
+func forgetPeakMemory() {
+	// Not everywhere allowed; then the peak is that of the whole life.
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
+
+func printMemory(out output, r Running, n int) error {
+	if err := out.figure("peak memory of tonscribe", float64(peakMemory(os.Getpid()))/(1<<20), "MiB", n); err != nil {
+		return err
+	}
+	if r.EnginePID == 0 {
+		return nil
+	}
+	return out.figure("peak memory of ClickHouse", float64(peakMemory(r.EnginePID))/(1<<20), "MiB", n)
+}

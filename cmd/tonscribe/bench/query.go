@@ -1,0 +1,273 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"runtime"
+	"sort"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tonscribe/internal/synthetic"
+)
+
+type queryOptions struct {
+	base, key, keys, only string
+	requests, rounds      int
+	limit                 time.Duration
+}
+
+func queryCommand(d Dependencies) *cobra.Command {
+	var o queryOptions
+	cmd := &cobra.Command{
+		Use:   "query --base URL --keys FILE",
+		Short: "Ask every endpoint of a v3 server, with one client and with four",
+		Long: `Ask every endpoint of a v3 server, with one client and with four.
+
+The keys are those that 'tonscribe bench fill --keys FILE' wrote while it filled
+the tables; no key is asked twice as long as there are enough. Each line is the
+median of its rounds. Lists that come back empty and answers other than 200 are
+counted as failures.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			keys, err := synthetic.ReadKeys(o.keys)
+			if err != nil {
+				return fmt.Errorf("keys: %w", err)
+			}
+			if len(keys.Mc) == 0 || len(keys.Tx) == 0 {
+				return fmt.Errorf("keys: %s has none", o.keys)
+			}
+			if o.key == "" {
+				if o.key, err = d.Key(cmd); err != nil {
+					return err
+				}
+			}
+			return runQueries(cmd.Context(), outputOf(cmd), o, keys)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.base, "base", "http://127.0.0.1:8081/api/v3", "where the v3 paths begin")
+	f.StringVar(&o.key, "key", "", "API key, without limits (default: that in --data)")
+	f.StringVar(&o.keys, "keys", "keys.json", "`FILE` of bench fill")
+	f.StringVar(&o.only, "only", "", "`REGEXP` of the lines to run")
+	f.IntVar(&o.requests, "requests", 200, "requests a round")
+	f.IntVar(&o.rounds, "rounds", 3, "rounds")
+	f.DurationVar(&o.limit, "limit", 6*time.Second, "longest round")
+	return cmd
+}
+
+// warmUp requests open the connections before a line is measured.
+const warmUp = 10
+
+var clientCounts = []int{1, 4}
+
+func runQueries(ctx context.Context, out output, o queryOptions, keys *synthetic.Keys) error {
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return fmt.Errorf("--only: %w", err)
+	}
+	asker := &asker{base: o.base, key: o.key, client: &http.Client{
+		Transport: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true}, Timeout: time.Minute,
+	}}
+	ring := &keyring{Keys: keys, used: map[string]int{}}
+	if err := asker.findHead(ctx, ring); err != nil {
+		return err
+	}
+	out.note("%d requests a round, %d rounds of at most %s, %d cores", o.requests, o.rounds, o.limit, runtime.GOMAXPROCS(0))
+	out.head("query", "p50 ms", "p99 ms", "q/s", "p50 ms, 4 clients", "p99 ms, 4 clients", "q/s, 4 clients", "bytes", "failures")
+	for _, q := range queries(keys) {
+		if !only.MatchString(q.name) {
+			continue
+		}
+		line, err := asker.line(ctx, q, ring, o)
+		if err != nil {
+			return err
+		}
+		if err := line.print(out); err != nil {
+			return err
+		}
+	}
+	if ring.repeated {
+		out.note("\nThere were fewer keys than requests: some were asked more than once.")
+	}
+	return nil
+}
+
+// asker sends requests to one server.
+type asker struct {
+	base, key string
+	client    *http.Client
+}
+
+func (a *asker) get(ctx context.Context, path string) (int, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+path, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	if a.key != "" {
+		request.Header.Set("X-API-Key", a.key)
+	}
+	response, err := a.client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return response.StatusCode, body, err
+}
+
+// findHead asks where the chain ends, for queries by time and logical time.
+func (a *asker) findHead(ctx context.Context, k *keyring) error {
+	status, body, err := a.get(ctx, "/masterchainInfo")
+	if err != nil {
+		return err
+	}
+	var info struct {
+		Last struct {
+			GenUtime string `json:"gen_utime"`
+			EndLT    string `json:"end_lt"`
+		} `json:"last"`
+	}
+	if status != http.StatusOK {
+		return fmt.Errorf("%s/masterchainInfo: status %d: %.200s", a.base, status, body)
+	}
+	if err := json.Unmarshal(body, &info); err != nil {
+		return fmt.Errorf("%s/masterchainInfo: %w", a.base, err)
+	}
+	utime, _ := strconv.ParseUint(info.Last.GenUtime, 10, 32)
+	k.utime = uint32(utime)
+	if k.lt, err = strconv.ParseUint(info.Last.EndLT, 10, 64); err != nil {
+		return fmt.Errorf("%s/masterchainInfo: end_lt: %w", a.base, err)
+	}
+	return nil
+}
+
+// line is what was measured of a query.
+type line struct {
+	name     string
+	clients  [][3]float64 // by clientCounts: p50 and p99 in ms, requests/s
+	requests []int
+	bytes    int
+	answers  int
+	failures int
+	reason   string
+}
+
+func (a *asker) line(ctx context.Context, q query, k *keyring, o queryOptions) (*line, error) {
+	l := &line{name: q.name}
+	for range warmUp {
+		if _, _, err := a.get(ctx, q.path(k)); err != nil {
+			return nil, err
+		}
+	}
+	for _, clients := range clientCounts {
+		var rounds [][3]float64
+		asked := 0
+		for range max(1, o.rounds) {
+			took, elapsed := a.round(ctx, q, k, clients, o, l)
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			sort.Float64s(took)
+			n := len(took)
+			rounds = append(rounds, [3]float64{took[n/2], took[min(n-1, n*99/100)], float64(n) / elapsed.Seconds()})
+			asked += n
+		}
+		l.clients = append(l.clients, medians(rounds))
+		l.requests = append(l.requests, asked)
+	}
+	return l, nil
+}
+
+// round sends requests from so many clients, each one after the other, and
+// returns what each took in milliseconds.
+func (a *asker) round(ctx context.Context, q query, k *keyring, clients int, o queryOptions, l *line) ([]float64, time.Duration) {
+	var mu sync.Mutex // guards everything that clients share
+	var took []float64
+	var wg sync.WaitGroup
+	began, asked, empty := time.Now(), 0, []byte(q.emptyList())
+	for range clients {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				mu.Lock()
+				if asked >= o.requests || (asked > 0 && time.Since(began) > o.limit) {
+					mu.Unlock()
+					return
+				}
+				asked++
+				path := q.path(k)
+				mu.Unlock()
+				sent := time.Now()
+				status, body, err := a.get(ctx, path)
+				ms := float64(time.Since(sent).Microseconds()) / 1000
+				mu.Lock()
+				took = append(took, ms)
+				l.answered(path, status, body, err, empty)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return took, time.Since(began)
+}
+
+func (l *line) answered(path string, status int, body []byte, err error, empty []byte) {
+	l.answers++
+	l.bytes += len(body)
+	var reason string
+	switch {
+	case err != nil:
+		reason = err.Error()
+	case status != http.StatusOK:
+		reason = fmt.Sprintf("%d %.80s", status, body)
+	case len(empty) > 0 && bytes.Contains(body, empty):
+		reason = "nothing found: " + path
+	default:
+		return
+	}
+	if l.failures++; l.reason == "" {
+		l.reason = reason
+	}
+}
+
+func medians(rounds [][3]float64) (out [3]float64) {
+	for i := range out {
+		values := make([]float64, len(rounds))
+		for j, r := range rounds {
+			values[j] = r[i]
+		}
+		sort.Float64s(values)
+		out[i] = values[len(values)/2]
+	}
+	return out
+}
+
+func (l *line) print(out output) error {
+	cells, figures := []string{l.name}, []figure(nil)
+	for i, clients := range clientCounts {
+		v, suffix := l.clients[i], ""
+		if clients > 1 {
+			suffix = fmt.Sprintf(", %d clients", clients)
+		}
+		cells = append(cells, number(v[0]), number(v[1]), number(v[2]))
+		figures = append(figures,
+			figure{l.name + " p50" + suffix, v[0], "ms", l.requests[i]},
+			figure{l.name + " p99" + suffix, v[1], "ms", l.requests[i]},
+			figure{l.name + " rate" + suffix, v[2], "requests/s", l.requests[i]})
+	}
+	figures = append(figures, figure{l.name + " size", float64(l.bytes) / float64(l.answers), "bytes", l.answers},
+		figure{l.name + " failures", float64(l.failures), "requests", l.answers})
+	failures := ""
+	if l.failures > 0 {
+		failures = fmt.Sprintf("%d of %d: %s", l.failures, l.answers, l.reason)
+	}
+	return out.row(append(cells, grouped(int64(l.bytes/l.answers)), failures), figures...)
+}

@@ -1,0 +1,62 @@
+// Package bench measures: `tonscribe bench …`. It takes the program as it is, as
+// a library or through its doors (topics, tables, HTTP), and prints figures. It
+// must never change what it measures to make it look better, and no stage may
+// import it.
+package bench
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"tonscribe/internal/kafka"
+)
+
+// Dependencies are what the commands need of the rest of the program. Each
+// function reads the flags and the configuration of the command it is given.
+type Dependencies struct {
+	// Flags adds the flags that say where the engines are: external ones or the
+	// folder of the embedded ones.
+	Flags func(*cobra.Command)
+	// Index runs all stages over the masterchain blocks from..to of a source
+	// (in the form of --source), with engines of its own, until the range is
+	// visible in the API. It calls started when all stages run, and visible in the
+	// end while the engines still run; then it stops everything.
+	Index func(ctx context.Context, cmd *cobra.Command, source string, from, to uint32, started, visible func(context.Context, Running) error) error
+	// Sink runs the log, the migrated tables and the sinks, calls feed, and
+	// stops everything when feed returns.
+	Sink func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, Running) error) error
+	// Live runs a devnet and all stages, calls watch, and stops everything when
+	// watch returns.
+	Live func(ctx context.Context, cmd *cobra.Command, watch func(context.Context, Live) error) error
+	// DevnetFlags adds the flags that say what the devnet does.
+	DevnetFlags func(*cobra.Command)
+	// Key is the API key of the owner of the data folder, "" when there is none.
+	Key func(*cobra.Command) (string, error)
+}
+
+// Running is what runs while a benchmark looks at it.
+type Running struct {
+	// Log writes to the topics.
+	Log *kafka.Client
+	// DSN of the tables.
+	DSN string
+	// EnginePID is the process of the embedded ClickHouse, 0 for an external one.
+	EnginePID int
+}
+
+// Command is `tonscribe bench` with all that is below it.
+func Command(d Dependencies) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure decoding, ingestion and queries",
+		Long: `Measure decoding, ingestion and queries.
+
+Every figure is a row of a table, and with --json an object of its own on a line
+(name, value, unit, n). None of the inputs are downloaded: blocks come from a
+folder, rows from a seed.`,
+	}
+	root.PersistentFlags().Bool("json", false, "print one JSON object per figure instead of tables")
+	root.AddCommand(generateCommand(), decodeCommand(), queryCommand(d), fillCommand(d), ingestCommand(d), latencyCommand(d))
+	return root
+}

@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/report"
+)
+
+// tables looks into the tables while a benchmark runs.
+type tables struct{ *clickhouse.Client }
+
+func openTables(dsn string) (tables, error) {
+	configuration := clickhouse.DefaultConfiguration()
+	configuration.DSN, configuration.MaxConnections = dsn, 2
+	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})
+	return tables{client}, err
+}
+
+type tableSize struct {
+	name        string
+	rows, bytes uint64
+	parts       uint64
+}
+
+// sizes of all tables of the database that hold rows on this server.
+func (t tables) sizes(ctx context.Context) ([]tableSize, error) {
+	rows, err := t.Conn().Query(ctx, `SELECT table, sum(rows), sum(bytes_on_disk), count() FROM system.parts
+		WHERE database = currentDatabase() AND active AND rows > 0 GROUP BY table ORDER BY sum(bytes_on_disk) DESC`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []tableSize
+	for rows.Next() {
+		var s tableSize
+		if err := rows.Scan(&s.name, &s.rows, &s.bytes, &s.parts); err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, rows.Err()
+}
+
+// mustBeEmpty refuses tables that hold complete bundles: they belong to somebody,
+// or to a benchmark before this one.
+func (t tables) mustBeEmpty(ctx context.Context) error {
+	w, err := clickhouse.ReadWatermark(ctx, t.Conn())
+	if err == nil {
+		return fmt.Errorf("the tables are not empty, they hold bundles up to %d: give --data DIR of a new folder", w.MCSeqno)
+	}
+	if errors.Is(err, clickhouse.ErrNoWatermark) {
+		return nil
+	}
+	return err
+}
+
+// transactions is how many different ones there are.
+func (t tables) transactions(ctx context.Context) (n uint64, err error) {
+	err = t.Conn().QueryRow(ctx, `SELECT count() FROM transactions FINAL`).Scan(&n)
+	return n, err
+}
+
+const mergePoll = 200 * time.Millisecond
+
+// settle waits until nothing is merged any more, or until the limit.
+func (t tables) settle(ctx context.Context, limit time.Duration) error {
+	for idle, deadline := 0, time.Now().Add(limit); idle < 5 && time.Now().Before(deadline); {
+		var merging uint64
+		if err := t.Conn().QueryRow(ctx, `SELECT count() FROM system.merges`).Scan(&merging); err != nil {
+			return err
+		}
+		if idle++; merging > 0 {
+			idle = 0
+		}
+		select {
+		case <-time.After(mergePoll):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// printSizes is a table of the tables, with what a transaction costs in each.
+func printSizes(out output, sizes []tableSize, transactions int) error {
+	out.head("table", "rows", "parts", "bytes", "bytes/transaction")
+	total := tableSize{name: "all tables"}
+	for _, s := range sizes {
+		total.bytes += s.bytes
+		total.rows += s.rows
+		total.parts += s.parts
+	}
+	for _, s := range append(sizes, total) {
+		per := float64(s.bytes) / float64(transactions)
+		cells := []string{s.name, grouped(int64(s.rows)), grouped(int64(s.parts)), grouped(int64(s.bytes)), number(per)}
+		if err := out.row(cells, figure{"disk " + s.name, per, "bytes/transaction", transactions}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// report prints what the tables hold after a run over so many transactions.
+func (r Running) report(ctx context.Context, out output, transactions int, settle time.Duration) error {
+	t, err := openTables(r.DSN)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if err := t.settle(ctx, settle); err != nil {
+		return err
+	}
+	stored, err := t.transactions(ctx)
+	if err != nil {
+		return err
+	}
+	sizes, err := t.sizes(ctx)
+	if err != nil {
+		return err
+	}
+	if err := printSizes(out, sizes, transactions); err != nil {
+		return err
+	}
+	if stored != uint64(transactions) {
+		return fmt.Errorf("the tables hold %d transactions, not %d", stored, transactions)
+	}
+	return nil
+}

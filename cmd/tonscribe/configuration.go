@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tonscribe/contracts"
+	"tonscribe/decode/worker"
+	"tonscribe/ingest"
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/config"
+	"tonscribe/internal/devnet"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/lite"
+	"tonscribe/internal/report"
+	"tonscribe/query"
+	"tonscribe/query/auth"
+	v2 "tonscribe/query/v2"
+	"tonscribe/schema/migrations"
+	"tonscribe/sink"
+)
+
+// Configuration is everything that can be set, by section.
+type Configuration struct {
+	// Network is mainnet, testnet or devnet: a preset for what differs between them.
+	Network string `yaml:"network"`
+	// Data is the folder of the embedded engines and of run.json.
+	Data string `yaml:"data"`
+	// Listen is the HTTP address: API, health and metrics.
+	Listen string `yaml:"listen"`
+	// Pprof is a separate address for profiles; empty is off.
+	Pprof       string                   `yaml:"pprof"`
+	Log         report.LogConfiguration  `yaml:"log"`
+	ClickHouse  ClickHouseConfiguration  `yaml:"clickhouse"`
+	Kafka       kafka.Configuration      `yaml:"kafka"`
+	EmbeddedLog EmbeddedLogConfiguration `yaml:"embedded_log"`
+	Devnet      devnet.Configuration     `yaml:"devnet"`
+	Ingest      ingest.Configuration     `yaml:"ingest"`
+	Decode      worker.Configuration     `yaml:"decode"`
+	Contracts   contracts.Configuration  `yaml:"contracts"`
+	Sink        sink.Configuration       `yaml:"sink"`
+	Query       query.Configuration      `yaml:"query"`
+	API         v2.Configuration         `yaml:"api"`
+	Auth        auth.Configuration       `yaml:"auth"`
+}
+
+// ClickHouseConfiguration says where the tables are. An empty DSN is the
+// embedded engine.
+type ClickHouseConfiguration struct {
+	clickhouse.Configuration `yaml:",inline"`
+	// ReaderDSN is what the API reads with; empty is DSN.
+	ReaderDSN string `yaml:"reader_dsn" secret:"true"`
+	// Tables says what the tables are made for: one node or a cluster.
+	Tables migrations.Options `yaml:",inline"`
+	// MemoryBytes caps the embedded engine.
+	MemoryBytes int64 `yaml:"memory_bytes"`
+}
+
+// EmbeddedLogConfiguration bounds the embedded Kafka log.
+type EmbeddedLogConfiguration struct {
+	// RetentionBytes of every partition stay although everybody has read them.
+	RetentionBytes int64 `yaml:"retention_bytes"`
+	// LimitBytes is how much a partition may hold that was not read yet; writers
+	// wait beyond it.
+	LimitBytes int64 `yaml:"limit_bytes"`
+	// SyncWrites makes every record survive a power loss, at the cost of speed.
+	SyncWrites bool `yaml:"sync_writes"`
+}
+
+func defaultConfiguration() Configuration {
+	api := v2.DefaultConfiguration()
+	api.TypeNamespace = "" // by the network
+	return Configuration{
+		Network:     "mainnet",
+		Data:        "./data",
+		Listen:      "127.0.0.1:8081",
+		Log:         report.DefaultLogConfiguration(),
+		ClickHouse:  ClickHouseConfiguration{Configuration: clickhouse.DefaultConfiguration(), MemoryBytes: 1 << 30},
+		Kafka:       kafka.DefaultConfiguration(),
+		EmbeddedLog: EmbeddedLogConfiguration{RetentionBytes: 64 << 20, LimitBytes: 512 << 20},
+		Devnet:      devnet.DefaultConfiguration(),
+		Ingest:      ingest.DefaultConfiguration(),
+		Decode:      worker.DefaultConfiguration(),
+		Contracts:   contracts.DefaultConfiguration(),
+		Sink:        sink.DefaultConfiguration(),
+		Query:       query.DefaultConfiguration(),
+		API:         api,
+		Auth:        auth.DefaultConfiguration(),
+	}
+}
+
+// settings is the configuration of a command, filled by load.
+type settings struct {
+	Configuration
+	file string
+}
+
+// flag is a command-line name of a key.
+type flag struct{ name, key, usage string }
+
+var (
+	flagData       = flag{"data", "data", "`DIR` of the embedded engines"}
+	flagListen     = flag{"listen", "listen", "HTTP address, `HOST:PORT`"}
+	flagPprof      = flag{"pprof", "pprof", "serve profiles at `HOST:PORT`"}
+	flagNetwork    = flag{"network", "network", "mainnet, testnet or devnet"}
+	flagLogLevel   = flag{"log-level", "log.level", "trace, debug, info, warn or error"}
+	flagSource     = flag{"source", "ingest.source", "where blocks come from: `devnet`, files:DIR, archive:DIR or liteserver:CONFIG.json"}
+	flagNamespace  = flag{"type-namespace", "api.type_namespace", "namespace part of @type in answers of /api/v2; `NAME` is ton on mainnet and testnet, else chain"}
+	flagLite       = flag{"liteservers", "api.lite.config", "lite servers that /api/v2 asks: `FILE` is a TON global config; those of the source, if it has some"}
+	flagFrom       = flag{"from", "ingest.from", "first masterchain `SEQNO`"}
+	flagTo         = flag{"to", "ingest.to", "last masterchain `SEQNO`; 0 follows the source for ever"}
+	flagClickHouse = flag{"clickhouse", "clickhouse.dsn", "`DSN` of an external ClickHouse"}
+	flagCluster    = flag{"cluster", "clickhouse.cluster", "`NAME` of the ClickHouse cluster; empty is one node"}
+	flagKafka      = flag{"kafka", "kafka.brokers", "`HOST:PORT,…` of an external Kafka"}
+)
+
+func newSettings(root *cobra.Command) *settings {
+	s := &settings{Configuration: defaultConfiguration()}
+	root.PersistentFlags().StringVar(&s.file, "config", os.Getenv("TONSCRIBE_CONFIG"), "configuration `FILE` (YAML)")
+	addFlags(root, true, flagData, flagListen, flagNetwork, flagLogLevel)
+	return s
+}
+
+// addFlags gives a command the flags; their values are read by load.
+func addFlags(c *cobra.Command, persistent bool, flags ...flag) {
+	set := c.Flags()
+	if persistent {
+		set = c.PersistentFlags()
+	}
+	for _, f := range flags {
+		set.String(f.name, "", f.usage)
+		set.Lookup(f.name).Annotations = map[string][]string{"key": {f.key}}
+	}
+}
+
+// load fills the configuration: defaults, file, environment, flags.
+func (s *settings) load(cmd *cobra.Command) (*config.Loader, error) {
+	s.Configuration = defaultConfiguration()
+	loader := config.New(&s.Configuration)
+	if s.file != "" {
+		if err := loader.File(s.file); err != nil {
+			return nil, err
+		}
+	}
+	if err := loader.Environment(os.Environ()); err != nil {
+		return nil, err
+	}
+	if err := setFlags(loader, cmd); err != nil {
+		return nil, err
+	}
+	return loader, s.complete()
+}
+
+func setFlags(loader *config.Loader, cmd *cobra.Command) error {
+	var err error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		key := f.Annotations["key"]
+		if err != nil || len(key) == 0 || !f.Changed {
+			return
+		}
+		if problem := loader.Set(key[0], f.Value.String(), config.Origin("--"+f.Name)); problem != nil {
+			err = fmt.Errorf("--%s: %w", f.Name, problem)
+		}
+	})
+	return err
+}
+
+// complete checks what no component can check for itself.
+func (s *settings) complete() error {
+	if !isNetwork(s.Network) {
+		return fmt.Errorf("network %q: want mainnet, testnet or devnet", s.Network)
+	}
+	s.Query.TestNetwork = s.Network == "testnet"
+	s.Auth.Network = s.Network
+	s.Query.Auth = s.Auth
+	if s.ClickHouse.ReaderDSN == "" {
+		s.ClickHouse.ReaderDSN = s.ClickHouse.DSN
+	}
+	data, err := filepath.Abs(s.Data)
+	if err != nil {
+		return fmt.Errorf("data folder %q: %w", s.Data, err)
+	}
+	s.Data = data
+	if s.Decode.Cells.Dir == "" {
+		s.Decode.Cells.Dir = filepath.Join(data, "cells")
+	}
+	if s.Contracts.Dir == "" {
+		s.Contracts.Dir = filepath.Join(data, "contracts")
+	}
+	for _, tuning := range []*lite.Tuning{&s.Ingest.Lite, &s.API.Lite.Tuning} {
+		if tuning.TrustedFile == "" {
+			tuning.TrustedFile = filepath.Join(data, "trusted-key-block.json")
+		}
+	}
+	return nil
+}
+
+func isNetwork(name string) bool {
+	switch name {
+	case "mainnet", "testnet", "devnet":
+		return true
+	}
+	return false
+}
+
+// nodeAccess completes the section api: the namespace by the network, the lite
+// servers from the source.
+func (s *settings) nodeAccess() v2.Configuration {
+	api := s.API
+	if api.TypeNamespace == "" {
+		api.TypeNamespace = "ton"
+		if s.Network == "devnet" {
+			api.TypeNamespace = v2.DefaultConfiguration().TypeNamespace
+		}
+	}
+	if path, ok := strings.CutPrefix(s.Ingest.Source, "liteserver:"); ok && api.Lite.Config == "" {
+		api.Lite.Config, api.Lite.Proofs = path, s.Ingest.Proofs
+	}
+	return api
+}

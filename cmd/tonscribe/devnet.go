@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"tonscribe/internal/config"
+	"tonscribe/internal/devnet"
+)
+
+var devnetFlags = []flag{
+	{"listen-liteserver", "devnet.listen", "lite server address, `HOST:PORT`; port 0 is a free one"},
+	{"seed", "devnet.seed", "`NUMBER` that all keys, contracts and traffic follow from"},
+	{"tps", "devnet.tps", "about how many transactions a second; 0 is no traffic"},
+	{"interval", "devnet.interval", "`TIME` from one masterchain block to the next"},
+	{"fixed-time", "devnet.fixed_time", "`UNIX` time at which the chain begins; it advances by the interval with every block"},
+	{"reshard", "devnet.reshard", "split or merge a shard every `N` masterchain blocks; 0 never"},
+}
+
+func devnetCommand(s *settings) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "devnet",
+		Short: "Run a TON chain in this process, with a lite server",
+		Long: `Run a TON chain in this process: a masterchain and a basechain with several shards,
+transactions executed by the TVM, seeded traffic, and a lite server that any TON
+client can talk to. The chain lies in DATA/devnet and goes on where it was.
+
+'tonscribe up' without a source runs the same chain and indexes it. With the same
+--seed and --fixed-time the chain is the same, byte for byte.`,
+		Example: `  tonscribe devnet --tps 100
+  tonscribe devnet send --to ADDRESS --amount 1.5
+  tonscribe devnet generate --out blocks --transactions 100000`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			loader, err := s.load(cmd)
+			if err != nil {
+				return err
+			}
+			p, err := newProcess(s)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, p.stop()) }()
+			return p.runDevnet(cmd.Context(), cmd.OutOrStdout(), isSet(loader, "listen"))
+		},
+	}
+	addFlags(c, false, append(devnetFlags, flagPprof)...)
+	c.AddCommand(devnetGenerateCommand(s), devnetExportCommand(s), devnetSendCommand(s), devnetWalletsCommand(s),
+		devnetReshardCommand(s, "split", "Split a shard of the running devnet in two"),
+		devnetReshardCommand(s, "merge", "Merge a shard of the running devnet with its sibling"))
+	return c
+}
+
+// isSet says whether somebody gave a key a value.
+func isSet(loader *config.Loader, key string) bool {
+	for _, v := range loader.Values() {
+		if v.Key == key {
+			return v.Origin != config.FromDefault
+		}
+	}
+	return false
+}
+
+// devnetDir is where a data folder has its devnet.
+func (s *settings) devnetDir() string { return filepath.Join(s.Data, "devnet") }
+
+// runDevnet runs the devnet alone. Health and metrics are served when an address
+// was asked for, so that it can run beside an `up`.
+func (p *process) runDevnet(ctx context.Context, out io.Writer, listen bool) error {
+	ended := make(chan error, 1)
+	d, err := p.startDevnet(ctx, ended)
+	if err != nil {
+		return err
+	}
+	if listen {
+		_, err = p.listen(p.healthHandler())
+	} else {
+		err = p.serveProfiles()
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "The devnet runs, seed %d, at masterchain block %d.\n\n  lite server  %s\n  config       %s\n\n", d.Seed(), d.Seqno(), d.LiteServer(), d.ConfigPath())
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		p.report.Log.Info().Uint32("seqno", d.Seqno()).Msg("stopping")
+		return nil
+	}
+}
+
+// startDevnet starts the devnet of the data folder.
+func (p *process) startDevnet(ctx context.Context, ended chan<- error) (*devnet.Component, error) {
+	c := p.settings.Devnet
+	c.Dir = p.settings.devnetDir()
+	if err := os.MkdirAll(p.settings.Data, 0o700); err != nil {
+		return nil, err
+	}
+	d, err := devnet.New(c, devnet.Dependencies{Report: p.report})
+	if err != nil {
+		return nil, err
+	}
+	return d, p.begin(ctx, "devnet", d, ended)
+}
+
+// findDevnet is the running devnet of the data folder.
+func (s *settings) findDevnet() (devnet.Running, error) {
+	r, err := devnet.FindRunning(s.devnetDir())
+	if errors.Is(err, os.ErrNotExist) {
+		return r, fmt.Errorf("no devnet runs in %s: start it with `tonscribe up` or `tonscribe devnet`, or name its folder with --data", s.Data)
+	}
+	return r, err
+}
+
+func devnetReshardCommand(s *settings, what, short string) *cobra.Command {
+	shard := ""
+	c := &cobra.Command{
+		Use:   what,
+		Short: short,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := s.load(cmd); err != nil {
+				return err
+			}
+			r, err := s.findDevnet()
+			if err != nil {
+				return err
+			}
+			if err := r.Ask(cmd.Context(), what, shard); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "asked for a %s: it happens within the next blocks\n", what)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&shard, "shard", "", "`SHARD`, 16 hexadecimal digits (default: the devnet chooses)")
+	return c
+}

@@ -1,0 +1,92 @@
+package explain_test
+
+import (
+	"bytes"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/tlb"
+
+	"tonscribe/cmd/tonscribe/explain"
+	facts "tonscribe/contracts"
+	"tonscribe/internal/devnet/contracts"
+)
+
+// stateOf is the BoC of an active account.
+func stateOf(t *testing.T, at *address.Address, init *tlb.StateInit) []byte {
+	t.Helper()
+	root, err := tlb.ToCell(&tlb.AccountState{
+		IsValid: true, Address: at,
+		AccountStorage: tlb.AccountStorage{Status: tlb.AccountStatusActive, Balance: tlb.FromNanoTON(big.NewInt(1e9)), StateInit: init},
+		StorageInfo: tlb.StorageInfo{StorageUsed: tlb.StorageUsed{CellsUsed: big.NewInt(1), BitsUsed: big.NewInt(1)},
+			StorageExtra: tlb.StorageExtraNone{}, LastPaid: 1_750_000_000},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root.ToBOC()
+}
+
+func subject(t *testing.T, at *address.Address, init *tlb.StateInit) *explain.Subject {
+	t.Helper()
+	s, err := explain.FromBoC(stateOf(t, at, init))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func explained(t *testing.T, s *explain.Subject, parents explain.Source) string {
+	t.Helper()
+	config, err := facts.DefaultConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	e := explain.Explainer{Out: &out, Config: config, Parents: parents}
+	if err := e.Account(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestAWalletIsExplainedWithWhatItsMasterSays(t *testing.T) {
+	owner := address.NewAddress(0, 0, bytes.Repeat([]byte{2}, 32))
+	minter := contracts.JettonMinter{Admin: owner, Content: contracts.OffchainContent("https://example.org/j.json")}
+	purse := minter.Wallet(0, owner)
+	wallet, master := subject(t, purse.Address(0), purse.StateInit()), subject(t, minter.Address(0), minter.StateInit())
+	forged := subject(t, owner, purse.StateInit())
+	for name, c := range map[string]struct {
+		subject *explain.Subject
+		parents explain.Source
+		want    []string
+	}{
+		"its master": {wallet, explain.Only(master), []string{"method 97026 get_wallet_data", "interfaces: jetton_wallet",
+			"get_wallet_data: ", "owner: " + owner.StringRaw(), "get_wallet_address: ", "\n  confirmed\n"}},
+		"no master":      {wallet, explain.Nobody{}, []string{"the claim waits for it"}},
+		"another wallet": {forged, explain.Only(master), []string{"\n  denied\n"}},
+		"the master":     {master, explain.Nobody{}, []string{"interfaces: jetton_master", "uri: https://example.org/j.json"}},
+	} {
+		text := explained(t, c.subject, c.parents)
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the text lacks %q:\n%s", name, want, text)
+			}
+		}
+	}
+}
+
+func TestWhatIsNoAccountIsRefused(t *testing.T) {
+	for name, boc := range map[string][]byte{"nothing": nil, "no bag of cells": []byte("hello")} {
+		if s, err := explain.FromBoC(boc); err == nil {
+			t.Errorf("%s is read as %v", name, s)
+		}
+	}
+	for _, text := range []string{"", "0:12", "x:" + strings.Repeat("0", 64), "EQ"} {
+		if a, err := explain.ParseAddress(text); err == nil {
+			t.Errorf("%q is read as %x", text, a)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"tonscribe/decode"
+	"tonscribe/query/render"
+)
+
+func inspectCommand(s *settings) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "inspect",
+		Short: "Print the v3 JSON of a block or a transaction in a file, or explain an account",
+		Long: `Print what the API would answer about the bag of cells in a file: raw bytes, hex
+or base64. '-' reads standard input.`,
+	}
+	c.AddCommand(&cobra.Command{
+		Use:   "block FILE",
+		Short: `Print {"block":…,"transactions":[…]}`,
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return inspect(cmd, args[0], blockJSON) },
+	}, &cobra.Command{
+		Use:   "tx FILE",
+		Short: "Print a transaction",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return inspect(cmd, args[0], transactionJSON) },
+	}, inspectAccountCommand(s))
+	return c
+}
+
+func inspect(cmd *cobra.Command, path string, form func(boc []byte) ([]byte, error)) error {
+	boc, err := readBoC(path, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	text, err := form(boc)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, text, "", "  "); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	pretty.WriteByte('\n')
+	_, err = cmd.OutOrStdout().Write(pretty.Bytes())
+	return err
+}
+
+// blockJSON does not know which masterchain block commits a shard block: its
+// seqno is 0 there.
+func blockJSON(boc []byte) ([]byte, error) {
+	info, err := decode.Header(boc)
+	if err != nil {
+		return nil, err
+	}
+	committedBy := uint32(0)
+	if info.MasterRef == nil {
+		committedBy = info.ID.Seqno
+	}
+	result, err := decode.Block(boc, committedBy)
+	if err != nil {
+		return nil, err
+	}
+	text := render.Block([]byte(`{"block":`), result.Block)
+	text = append(text, `,"transactions":[`...)
+	for i, tx := range result.Transactions {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = render.Transaction(text, tx, render.TransactionOptions{})
+	}
+	return append(text, "]}"...), nil
+}
+
+func transactionJSON(boc []byte) ([]byte, error) {
+	tx, err := decode.Transaction(boc)
+	if err != nil {
+		return nil, err
+	}
+	return render.Transaction(nil, tx, render.TransactionOptions{}), nil
+}
+
+// readBoC reads a bag of cells as bytes, hex or base64.
+func readBoC(path string, stdin io.Reader) ([]byte, error) {
+	var data []byte
+	var err error
+	if path == "-" {
+		data, err = io.ReadAll(stdin)
+	} else {
+		data, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := string(bytes.TrimSpace(data))
+	if boc, err := hex.DecodeString(text); err == nil && len(boc) > 0 {
+		return boc, nil
+	}
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		if boc, err := encoding.DecodeString(text); err == nil && len(boc) > 0 {
+			return boc, nil
+		}
+	}
+	return data, nil
+}

@@ -1,0 +1,73 @@
+// Command tonscribe indexes The Open Network: raw blocks in, the v3 index API
+// out. One binary holds every stage; `tonscribe up` runs them all.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"tonscribe/internal/engine"
+)
+
+// version is set by the build.
+var version = "unknown"
+
+func main() {
+	// The embedded ClickHouse is a child process of this binary; nothing of
+	// the command line may come before it.
+	if len(os.Args) > 1 && os.Args[1] == engine.ChildCommand {
+		os.Exit(engine.ClickHouseMain(os.Args[2:]))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := rootCommand().ExecuteContext(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "tonscribe:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tonscribe",
+		Short: "Index The Open Network: raw blocks in, the v3 API out",
+		Long: `tonscribe reads raw blocks of The Open Network, verifies and decodes them, keeps
+the whole history in ClickHouse, and serves it through the v3 index API.
+
+  tonscribe up
+
+runs everything in one process, on engines that it brings along, and a TON chain
+of its own to index (--source says where else blocks come from). Each stage is a
+command of its own for production: ingest, decode, contracts, sink, query.
+
+Every setting is a key of one YAML file (--config), an environment variable
+TONSCRIBE_…, and, where it is asked for daily, a flag. 'tonscribe config' prints
+them all, with their values and where those come from.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	s := newSettings(root)
+	root.AddCommand(
+		upCommand(s), devnetCommand(s),
+		ingestStage.command(s), decodeStage.command(s), contractsStage.command(s), sinkStage.command(s), queryStage.command(s),
+		migrateCommand(s), keysCommand(s), verifyCommand(s), inspectCommand(s), benchCommand(s),
+		configCommand(s), engineCommand(), healthCommand(s), versionCommand(),
+	)
+	return root
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "tonscribe", version) },
+	}
+}

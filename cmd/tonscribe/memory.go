@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+const (
+	// memoryLimit is where the garbage collector begins to work harder. Batches
+	// in flight need about half of it.
+	memoryLimit = 768 << 20
+	// memoryCheck is how often unused memory is looked for; what has been unused
+	// for that long goes back to the system.
+	memoryCheck = 15 * time.Second
+	// memoryKept is how much unused memory is not worth giving back.
+	memoryKept = 64 << 20
+)
+
+// boundMemory makes a process that was busy small again when it is idle: the
+// runtime alone would keep what a backlog needed for many minutes.
+func (p *process) boundMemory() {
+	debug.SetMemoryLimit(memoryLimit)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticker := time.NewTicker(memoryCheck)
+		defer ticker.Stop()
+		before := unusedMemory()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			now := unusedMemory()
+			if before > memoryKept && now > memoryKept {
+				debug.FreeOSMemory()
+				now = unusedMemory()
+			}
+			before = now
+		}
+	})
+	p.onStop("memory", func(context.Context) error {
+		cancel()
+		running.Wait()
+		return nil
+	})
+}
+
+// unusedMemory is what the runtime holds and does not use, in bytes.
+func unusedMemory() uint64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
+}

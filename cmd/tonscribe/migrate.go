@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tonscribe/schema/migrations"
+)
+
+func migrateCommand(s *settings) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "migrate",
+		Short: "Make, show or drop the ClickHouse tables",
+		Long: `Make, show or drop the tables of an external ClickHouse (--clickhouse), or of the
+embedded one in --data. 'tonscribe up' makes its tables by itself.`,
+	}
+	addFlags(c, true, flagClickHouse, flagCluster)
+	c.AddCommand(migrateUp(s), migrateDown(s), migrateStatus(s), migratePrint(s))
+	return c
+}
+
+func migrateUp(s *settings) *cobra.Command {
+	return &cobra.Command{
+		Use:   "up",
+		Short: "Make what is missing",
+		Args:  cobra.NoArgs,
+		RunE: withClickHouse(s, func(cmd *cobra.Command, p *process) error {
+			if err := p.makeTables(cmd.Context()); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), "the tables are up to date")
+			return nil
+		}),
+	}
+}
+
+func migrateDown(s *settings) *cobra.Command {
+	sure := false
+	c := &cobra.Command{
+		Use:   "down",
+		Short: "Drop all tables and every row in them",
+		Args:  cobra.NoArgs,
+		RunE: withClickHouse(s, func(cmd *cobra.Command, p *process) error {
+			if !sure {
+				return errors.New("this drops all tables with every row in them: say --yes if that is wanted")
+			}
+			return migrations.Down(cmd.Context(), p.dsn, s.ClickHouse.Tables)
+		}),
+	}
+	c.Flags().BoolVar(&sure, "yes", false, "drop them")
+	return c
+}
+
+func migrateStatus(s *settings) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Print the version of the tables on each node",
+		Args:  cobra.NoArgs,
+		RunE: withClickHouse(s, func(cmd *cobra.Command, p *process) error {
+			states, err := migrations.Status(cmd.Context(), p.dsn, s.ClickHouse.Tables)
+			if err != nil {
+				return err
+			}
+			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			fmt.Fprintln(table, "node\tversion\tlatest\tstate")
+			for _, state := range states {
+				word := "up to date"
+				switch {
+				case state.Dirty:
+					word = "failed half-way: run `tonscribe migrate up`"
+				case state.Version < state.Latest:
+					word = "behind: run `tonscribe migrate up`"
+				}
+				fmt.Fprintf(table, "%s\t%d\t%d\t%s\n", state.Node, state.Version, state.Latest, word)
+			}
+			return table.Flush()
+		}),
+	}
+}
+
+func migratePrint(s *settings) *cobra.Command {
+	return &cobra.Command{
+		Use:   "print",
+		Short: "Print the SQL that up would run on empty databases",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := s.load(cmd); err != nil {
+				return err
+			}
+			return migrations.Print(cmd.Context(), cmd.OutOrStdout(), "tonscribe", s.ClickHouse.Tables)
+		},
+	}
+}
+
+// withClickHouse runs a command on the tables: of the external server, of the
+// running `up` of the data folder, or of the embedded engine started for it.
+func withClickHouse(s *settings, run func(cmd *cobra.Command, p *process) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) (err error) {
+		if _, err := s.load(cmd); err != nil {
+			return err
+		}
+		p, err := newProcess(s)
+		if err != nil {
+			return err
+		}
+		p.report.Log = quiet()
+		defer func() { err = errors.Join(err, p.stop()) }()
+		if err := p.attachClickHouse(cmd.Context()); err != nil {
+			return err
+		}
+		return run(cmd, p)
+	}
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	_ "net/http/pprof" //nolint:gosec // served only where --pprof asks for it
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/rs/zerolog"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/engine"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/report"
+	"tonscribe/schema"
+	"tonscribe/schema/migrations"
+)
+
+// process is one running tonscribe: first its engines, then its stages. What
+// was started first is stopped last.
+type process struct {
+	settings *settings
+	report   report.Reporter
+	registry *prometheus.Registry
+	health   *report.Health
+	log      *kafka.Client
+	dsn      string // of ClickHouse, for writing
+	reader   string // of ClickHouse, for the API
+	stops    []stopper
+
+	progressed func() // called by the sink when the watermark may have moved; may be nil
+
+	enginePID int // of the embedded ClickHouse, 0 for an external one
+}
+
+type stopper struct {
+	name string
+	stop func(context.Context) error
+}
+
+// stopLimit bounds the stop of everything.
+const stopLimit = 30 * time.Second
+
+func newProcess(s *settings) (*process, error) {
+	logger, err := report.NewLogger(s.Log, os.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	p := &process{
+		settings: s,
+		report:   report.Reporter{Log: logger, Metrics: registry},
+		registry: registry,
+		health:   &report.Health{},
+	}
+	p.boundMemory()
+	return p, nil
+}
+
+// onStop adds what ends something that was started.
+func (p *process) onStop(name string, stop func(context.Context) error) {
+	p.stops = append(p.stops, stopper{name, stop})
+}
+
+// stop ends everything, the last started first.
+func (p *process) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+	defer cancel()
+	var problems []error
+	for i := len(p.stops) - 1; i >= 0; i-- {
+		began := time.Now()
+		if err := p.stops[i].stop(ctx); err != nil {
+			problems = append(problems, fmt.Errorf("stop %s: %w", p.stops[i].name, err))
+		}
+		p.report.Log.Debug().Str("what", p.stops[i].name).Dur("took", time.Since(began)).Msg("stopped")
+	}
+	p.stops = nil
+	return errors.Join(problems...)
+}
+
+// attachClickHouse is openClickHouse for commands beside a running `up` of the
+// same data folder: they use its engine.
+func (p *process) attachClickHouse(ctx context.Context) error {
+	if p.settings.ClickHouse.DSN == "" {
+		running, err := readRunFile(p.settings.Data)
+		if err != nil {
+			return err
+		}
+		if running != nil {
+			p.dsn, p.reader = running.ClickHouse, running.ClickHouseReader
+			return nil
+		}
+	}
+	return p.openClickHouse(ctx)
+}
+
+// openEngines starts or reaches both engines, with tables and topics.
+func (p *process) openEngines(ctx context.Context) error {
+	if err := os.MkdirAll(p.settings.Data, 0o700); err != nil {
+		return err
+	}
+	if err := p.openClickHouse(ctx); err != nil {
+		return err
+	}
+	if err := p.makeTables(ctx); err != nil {
+		return err
+	}
+	return p.openLog(ctx, true)
+}
+
+// Making tables is tried again when ClickHouse goes away meanwhile: an engine
+// that is being restarted, a server that is still coming up.
+const (
+	makeTablesTries = 10
+	makeTablesPause = time.Second
+)
+
+func (p *process) makeTables(ctx context.Context) error {
+	for try := 1; ; try++ {
+		err := migrations.Up(ctx, p.dsn, p.settings.ClickHouse.Tables)
+		if err == nil || ctx.Err() != nil || try == makeTablesTries || !clickhouse.Retryable(err) {
+			return err
+		}
+		p.report.Log.Warn().Err(err).Int("try", try).Msg("the tables could not be made, trying again")
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(makeTablesPause):
+		}
+	}
+}
+
+// openClickHouse finds the tables: an external server, or the embedded engine.
+func (p *process) openClickHouse(ctx context.Context) error {
+	c := p.settings.ClickHouse
+	if c.DSN != "" {
+		p.dsn, p.reader = c.DSN, c.ReaderDSN
+		return nil
+	}
+	e, err := engine.StartClickHouse(ctx, engine.ClickHouseOptions{
+		Dir:       filepath.Join(p.settings.Data, "clickhouse"),
+		MaxMemory: c.MemoryBytes,
+		Report:    p.report.For("clickhouse"),
+	})
+	if err != nil {
+		return err
+	}
+	p.onStop("clickhouse", e.Stop)
+	p.dsn, p.reader, p.enginePID = e.DSN(), e.ReadOnlyDSN(), e.Pid()
+	return nil
+}
+
+// openLog connects to Kafka, or starts the embedded log, and makes the topics.
+func (p *process) openLog(ctx context.Context, embedded bool) error {
+	dependencies := kafka.Dependencies{Report: p.report}
+	configuration := p.settings.Kafka
+	if len(configuration.Brokers) == 0 {
+		if !embedded {
+			return errors.New("a stage on its own reads and writes Kafka: give --kafka HOST:PORT,… (or run all stages with `tonscribe up`)")
+		}
+		log, err := engine.StartKafka(ctx, engine.KafkaOptions{
+			Dir:            filepath.Join(p.settings.Data, "kafka"),
+			RetentionBytes: p.settings.EmbeddedLog.RetentionBytes,
+			LimitBytes:     p.settings.EmbeddedLog.LimitBytes,
+			SyncWrites:     p.settings.EmbeddedLog.SyncWrites,
+			Report:         p.report.For("log"),
+		})
+		if err != nil {
+			return err
+		}
+		p.onStop("log", log.Stop)
+		configuration.Brokers = []string{log.Address()}
+		dependencies.Dial = log.Dial
+		dependencies.Epoch = log.Epoch()
+	}
+	client, err := kafka.New(configuration, dependencies)
+	if err != nil {
+		return err
+	}
+	p.log = client
+	p.onStop("kafka client", func(context.Context) error { client.Close(); return nil })
+	return client.EnsureTopics(ctx, schema.Topics)
+}
+
+// listen serves the handler and, when asked, profiles on their own address. It
+// returns the address it listens at.
+func (p *process) listen(handler http.Handler) (string, error) {
+	address, err := p.serve("http", p.settings.Listen, handler)
+	if err != nil {
+		return "", err
+	}
+	return address, p.serveProfiles()
+}
+
+// serveProfiles serves them where --pprof asks for it.
+func (p *process) serveProfiles() error {
+	if p.settings.Pprof == "" {
+		return nil
+	}
+	at, err := p.serve("pprof", p.settings.Pprof, http.DefaultServeMux)
+	if err != nil {
+		return err
+	}
+	p.report.Log.Info().Str("address", at).Msg("profiles at /debug/pprof/")
+	return nil
+}
+
+func (p *process) serve(name, address string, handler http.Handler) (string, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", fmt.Errorf("%s cannot listen at %s: %w (choose another address)", name, address, err)
+	}
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    2 << 20, // a query string of 1 MiB gets the API's own answer
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	p.onStop(name, func(ctx context.Context) error {
+		err := server.Shutdown(ctx)
+		if e := <-ended; !errors.Is(e, http.ErrServerClosed) {
+			err = errors.Join(err, e)
+		}
+		return err
+	})
+	return listener.Addr().String(), nil
+}
+
+// quiet is a logger for commands that print their result and nothing else.
+func quiet() zerolog.Logger { return zerolog.New(os.Stderr).Level(zerolog.WarnLevel) }

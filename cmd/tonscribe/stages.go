@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"tonscribe/contracts"
+	"tonscribe/decode/worker"
+	"tonscribe/ingest"
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/report"
+	"tonscribe/query"
+	"tonscribe/schema"
+	"tonscribe/sink"
+)
+
+// stage is what all components have in common.
+type stage interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+	// Done is closed when the stage has ended; Err is nil when it was to end.
+	Done() <-chan struct{}
+	Err() error
+}
+
+// begin starts a stage and says when it ends by itself.
+func (p *process) begin(ctx context.Context, name string, s stage, ended chan<- error) error {
+	if err := s.Start(ctx); err != nil {
+		return err
+	}
+	p.onStop(name, s.Stop)
+	go func() {
+		<-s.Done()
+		if err := s.Err(); err != nil && !errors.Is(err, context.Canceled) {
+			select {
+			case ended <- fmt.Errorf("%s ended: %w", name, err):
+			default: // another one was first
+			}
+		}
+	}()
+	return nil
+}
+
+func (p *process) newIngest() (*ingest.Component, error) {
+	d := ingest.Dependencies{Report: p.report, Log: p.log, Backlog: p.decodeBacklog, First: p.firstBundle}
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		d.Terminal = os.Stderr
+	}
+	return ingest.New(p.settings.Ingest, d)
+}
+
+// firstBundle is the lowest bundle in the tables, for the processes that reach
+// them.
+func (p *process) firstBundle(ctx context.Context) (uint32, bool, error) {
+	if p.dsn == "" {
+		return 0, false, nil
+	}
+	client, err := p.openTables("clickhouse first bundle", p.dsn)
+	if err != nil {
+		return 0, false, err
+	}
+	var first uint32
+	var count uint64
+	err = client.Conn().QueryRow(ctx, "SELECT min(mc_seqno), count() FROM blocks").Scan(&first, &count)
+	return first, count > 0, err
+}
+
+// decodeBacklog is how many bytes of blocks decode has not read, about: the
+// log tells records, and a record is a block.
+func (p *process) decodeBacklog(ctx context.Context) (int64, error) {
+	lag, err := p.log.Lag(ctx, p.settings.Decode.Group, []schema.Topic{schema.Blocks})
+	if err != nil {
+		return 0, err
+	}
+	var records int64
+	for _, n := range lag {
+		records += n
+	}
+	return records * blockBytes, nil
+}
+
+// blockBytes is the size of a full basechain block.
+const blockBytes = 64 << 10
+
+func (p *process) newDecode() (*worker.Component, error) {
+	return worker.New(p.settings.Decode, worker.Dependencies{Report: p.report, Kafka: p.log, Zerostate: p.settings.zerostate})
+}
+
+func (p *process) newContracts() (*contracts.Component, error) {
+	return contracts.New(p.settings.Contracts, contracts.Dependencies{Report: p.report, Kafka: p.log})
+}
+
+func (p *process) newSink() (*sink.Component, error) {
+	client, err := p.openTables("clickhouse writer", p.dsn)
+	if err != nil {
+		return nil, err
+	}
+	return sink.New(p.settings.Sink, sink.Dependencies{
+		Report: p.report.For("sink"), Kafka: p.log, ClickHouse: client, Progressed: p.progressed,
+	})
+}
+
+func (p *process) newQuery() (*query.Component, error) {
+	client, err := p.openTables("clickhouse reader", p.reader)
+	if err != nil {
+		return nil, err
+	}
+	usage, err := p.openTables("clickhouse usage", p.dsn)
+	if err != nil {
+		return nil, err
+	}
+	p.settings.Query.V2 = p.settings.nodeAccess()
+	return query.New(p.settings.Query, query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage})
+}
+
+func (p *process) openTables(name, dsn string) (*clickhouse.Client, error) {
+	configuration := p.settings.ClickHouse.Configuration
+	configuration.DSN = dsn
+	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: p.report.For("clickhouse")})
+	if err != nil {
+		return nil, err
+	}
+	p.onStop(name, func(context.Context) error { return client.Close() })
+	return client, nil
+}
+
+// stageCommand is a command that runs one stage, on external engines.
+type stageCommand struct {
+	name, short string
+	flags       []flag
+	log, tables bool // what the stage needs
+	// check tells mistakes in the settings before anything is connected to. May
+	// be nil.
+	check func(s *settings) error
+	open  func(p *process) (stage, http.Handler, error)
+}
+
+var (
+	ingestStage = stageCommand{
+		name: "ingest", short: "Run the first stage: verified blocks into the log",
+		flags: []flag{flagSource, flagFrom, flagTo, flagKafka, flagPprof}, log: true,
+		check: checkSource,
+		open: func(p *process) (stage, http.Handler, error) {
+			c, err := p.newIngest()
+			return c, p.healthHandler(), err
+		},
+	}
+	decodeStage = stageCommand{
+		name: "decode", short: "Run the second stage: blocks into headers and transactions",
+		flags: []flag{flagKafka, flagPprof}, log: true,
+		open: func(p *process) (stage, http.Handler, error) {
+			c, err := p.newDecode()
+			return c, p.healthHandler(), err
+		},
+	}
+	contractsStage = stageCommand{
+		name: "contracts", short: "Run the stage that finds out what contracts are: accounts and transactions into facts",
+		flags: []flag{flagKafka, flagPprof}, log: true,
+		open: func(p *process) (stage, http.Handler, error) {
+			c, err := p.newContracts()
+			return c, p.healthHandler(), err
+		},
+	}
+	sinkStage = stageCommand{
+		name: "sink", short: "Run the stage that fills the tables: every topic into ClickHouse",
+		flags: []flag{flagKafka, flagClickHouse, flagPprof}, log: true, tables: true,
+		open: func(p *process) (stage, http.Handler, error) {
+			c, err := p.newSink()
+			return c, p.healthHandler(), err
+		},
+	}
+	queryStage = stageCommand{
+		name: "query", short: "Serve the API from ClickHouse",
+		flags: []flag{flagClickHouse, flagLite, flagNamespace, flagPprof}, tables: true,
+		open: func(p *process) (stage, http.Handler, error) {
+			c, err := p.newQuery()
+			if err != nil {
+				return nil, nil, err
+			}
+			p.health.Add("query", c.Ready)
+			return c, p.apiHandler(c), nil
+		},
+	}
+)
+
+// checkSource refuses a misspelt source.
+func checkSource(s *settings) error {
+	_, err := ingest.NewSource(s.Ingest, report.Silent())
+	return err
+}
+
+func (k stageCommand) command(s *settings) *cobra.Command {
+	c := &cobra.Command{
+		Use: k.name, Short: k.short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if _, err := s.load(cmd); err != nil {
+				return err
+			}
+			if k.check != nil {
+				if err := k.check(s); err != nil {
+					return err
+				}
+			}
+			p, err := newProcess(s)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, p.stop()) }()
+			return k.run(cmd.Context(), p)
+		},
+	}
+	addFlags(c, false, k.flags...)
+	return c
+}
+
+// run runs the stage until ctx ends or the stage does.
+func (k stageCommand) run(ctx context.Context, p *process) error {
+	if k.log {
+		if err := p.openLog(ctx, false); err != nil {
+			return err
+		}
+	}
+	if k.tables {
+		if err := p.openClickHouse(ctx); err != nil {
+			return err
+		}
+	}
+	stage, handler, err := k.open(p)
+	if err != nil {
+		return err
+	}
+	address, err := p.listen(handler)
+	if err != nil {
+		return err
+	}
+	p.report.Log.Info().Str("version", version).Str("stage", k.name).Str("listen", address).Msg("starting")
+	ended := make(chan error, 1)
+	if err := p.begin(ctx, k.name, stage, ended); err != nil {
+		return err
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		p.report.Log.Info().Msg("stopping")
+		return nil
+	}
+}
+
+func (p *process) healthHandler() http.Handler { return report.Handler(p.health, p.registry) }
+
+// apiHandler is the API with health and metrics beside it.
+func (p *process) apiHandler(c *query.Component) http.Handler {
+	health := p.healthHandler()
+	api := c.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/healthz", "/readyz", "/metrics":
+			health.ServeHTTP(w, r)
+		default:
+			api.ServeHTTP(w, r)
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tonscribe/ingest"
+	"tonscribe/internal/devnet"
+	"tonscribe/query"
+)
+
+func upCommand(s *settings) *cobra.Command {
+	serve := false
+	c := &cobra.Command{
+		Use:   "up",
+		Short: "Run everything in one process",
+		Long: `Run every stage in one process, on engines that come along (or on external ones:
+--clickhouse, --kafka). With --to it ends when the range is visible in the API,
+unless --serve.
+
+Without a source, or with --source devnet, it also runs a TON chain of its own
+('tonscribe devnet') and indexes that.`,
+		Example: `  tonscribe up
+  tonscribe up --source files:blocks --from 1 --to 60 --serve
+  tonscribe up --source archive:/var/ton-work/db/archive`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := s.load(cmd); err != nil {
+				return err
+			}
+			return runUp(cmd.Context(), s, serve)
+		},
+	}
+	addFlags(c, false, flagSource, flagFrom, flagTo, flagClickHouse, flagKafka, flagLite, flagNamespace, flagPprof)
+	addFlags(c, false, devnetFlags...)
+	c.Flags().BoolVar(&serve, "serve", false, "go on serving after --to")
+	return c
+}
+
+func runUp(ctx context.Context, s *settings, serve bool) (err error) {
+	if err := s.useDevnet(); err != nil {
+		return err
+	}
+	if s.Ingest.Source != sourceDevnet {
+		if err := checkSource(s); err != nil {
+			return err
+		}
+	}
+	p, err := newProcess(s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	began := time.Now()
+	u, err := p.startAll(ctx)
+	if err != nil {
+		return err
+	}
+	p.report.Log.Info().Str("version", version).Str("api", "http://"+u.address+"/api/v3/masterchainInfo").Dur("took", time.Since(began)).Msg("serving")
+	u.welcome(os.Stdout)
+	p.showOwnersKey(u.firstKey)
+	return u.wait(ctx, serve)
+}
+
+// everything is a running `up`.
+type everything struct {
+	*process
+	address string
+	ingest  *ingest.Component
+	query   *query.Component
+	devnet  *devnet.Component // nil when the source is another one
+	ended   chan error
+
+	firstKey string // the owner's, when it was made at this start
+}
+
+// startAll starts the engines and all stages, the readers first.
+func (p *process) startAll(ctx context.Context) (*everything, error) {
+	if err := p.openEngines(ctx); err != nil {
+		return nil, err
+	}
+	key, err := p.ownersKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u := &everything{process: p, firstKey: key, ended: make(chan error, 8)}
+	if err := u.startSource(ctx); err != nil {
+		return nil, err
+	}
+	return u, u.startStages(ctx)
+}
+
+func (u *everything) startStages(ctx context.Context) error {
+	u.joinSinkAndQuery()
+	q, err := u.newQuery()
+	if err != nil {
+		return err
+	}
+	sink, err := u.newSink()
+	if err != nil {
+		return err
+	}
+	decode, err := u.newDecode()
+	if err != nil {
+		return err
+	}
+	facts, err := u.newContracts()
+	if err != nil {
+		return err
+	}
+	in, err := u.newIngest()
+	if err != nil {
+		return err
+	}
+	u.query, u.ingest = q, in
+	u.health.Add("index", u.caughtUp)
+	u.health.Add("query", q.Ready)
+	if u.address, err = u.listen(u.apiHandler(q)); err != nil {
+		return err
+	}
+	for _, s := range []struct {
+		name  string
+		stage stage
+	}{{"query", q}, {"sink", sink}, {"contracts", facts}, {"decode", decode}, {"ingest", in}} {
+		if err := u.begin(ctx, s.name, s.stage, u.ended); err != nil {
+			return err
+		}
+	}
+	return u.leaveRunFile()
+}
+
+// joinSinkAndQuery lets the API look at the watermark when the sink has moved it.
+func (u *everything) joinSinkAndQuery() {
+	wake := make(chan struct{}, 1)
+	u.settings.Query.Store.Wake = wake
+	u.progressed = func() {
+		select {
+		case wake <- struct{}{}:
+		default: // told already
+		}
+	}
+}
+
+// leaveRunFile tells other commands how to reach the engines, while we run.
+func (u *everything) leaveRunFile() error {
+	dir := u.settings.Data
+	u.onStop("run file", func(context.Context) error {
+		err := os.Remove(filepath.Join(dir, runFileName))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return writeRunFile(dir, runFile{PID: os.Getpid(), HTTP: "http://" + u.address, ClickHouse: u.dsn, ClickHouseReader: u.reader})
+}
+
+// caughtUp is nil when everything that the source has, or that was asked for,
+// is visible in the API.
+func (u *everything) caughtUp(context.Context) error {
+	want := u.ingest.Status()
+	visible := u.query.Watermark()
+	switch {
+	case want.Waiting != "":
+		return errors.New(want.Waiting)
+	case want.Lag() > u.slack() || want.Published == 0 || visible == 0:
+		return fmt.Errorf("%d masterchain blocks are still to be read from the source", want.Lag())
+	case visible+u.slack() < want.Published:
+		return fmt.Errorf("the API shows masterchain block %d of %d", visible, want.Published)
+	}
+	return nil
+}
+
+// nearHead is how many masterchain blocks the API may be behind a chain that
+// goes on while it is read.
+const nearHead = 3
+
+// slack is how far behind counts as caught up: a chain that is followed has its
+// next block before the last one is visible.
+func (u *everything) slack() uint32 {
+	if u.settings.Ingest.To == 0 && strings.HasPrefix(u.settings.Ingest.Source, "liteserver:") {
+		return nearHead
+	}
+	return 0
+}
+
+// visiblePoll is how often `up` looks whether the range is visible.
+const visiblePoll = 20 * time.Millisecond
+
+// wait returns when the range is visible (unless serve), a stage fails, or ctx ends.
+func (u *everything) wait(ctx context.Context, serve bool) error {
+	ticker := time.NewTicker(visiblePoll)
+	defer ticker.Stop()
+	announced := false
+	for {
+		select {
+		case err := <-u.ended:
+			return err
+		case <-ctx.Done():
+			u.report.Log.Info().Msg("stopping")
+			return nil
+		case <-ticker.C:
+		}
+		if announced || u.settings.Ingest.To == 0 || !u.ingest.Status().Done || u.caughtUp(ctx) != nil {
+			continue
+		}
+		announced = true
+		u.report.Log.Info().Uint32("to", u.settings.Ingest.To).Msg("the range is visible")
+		if !serve {
+			return nil
+		}
+	}
+}

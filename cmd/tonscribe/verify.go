@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"tonscribe/cmd/tonscribe/verify"
+)
+
+func verifyCommand(s *settings) *cobra.Command {
+	var without []string
+	c := &cobra.Command{
+		Use:   "verify",
+		Short: "Hold the tables against each other and, with --source, against the blocks",
+		Long: `Check a range of masterchain blocks: seals, block chains, the chain of every
+account by hash, lt and state, both ends of every message, and every row of every
+look-up table. With --source the blocks are decoded again and compared with the
+tables field by field. Exit code 1 and the first difference of each check when
+something is not as it should be.
+
+The tables are those of --clickhouse, of the running 'up' of --data, or of the
+embedded engine in --data. Checks: ` + strings.Join(verify.Checks, ", ") + ".",
+		Args: cobra.NoArgs,
+		RunE: withClickHouse(s, func(cmd *cobra.Command, p *process) error {
+			options := verify.Options{
+				DSN: p.dsn, From: s.Ingest.From, To: s.Ingest.To, Without: without,
+				Out: cmd.OutOrStdout(), Progress: verifyProgress(cmd.ErrOrStderr()),
+			}
+			if s.Ingest.Source != "" {
+				options.Source = verify.FromIngest(s.Ingest)
+			}
+			_, err := verify.Run(cmd.Context(), options)
+			return err
+		}),
+	}
+	addFlags(c, false, flagSource, flagFrom, flagTo, flagClickHouse)
+	c.Flags().StringSliceVar(&without, "without", nil, "`CHECKS` to leave out")
+	return c
+}
+
+// verifyProgress redraws one line on a terminal and says nothing elsewhere.
+func verifyProgress(out io.Writer) func(verify.Progress) {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return nil
+	}
+	return func(p verify.Progress) { fmt.Fprintf(file, "\r\x1b[K%s", p) }
+}

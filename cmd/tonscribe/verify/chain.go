@@ -1,0 +1,320 @@
+package verify
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+const (
+	masterchain      = int32(-1)
+	masterchainShard = uint64(1) << 63
+	// chainStep is how many bundles are walked at a time.
+	chainStep = 4096
+)
+
+// chainWalk follows bundles, in the order of the masterchain: seals, blocks, and
+// the logical times of the blocks' transactions.
+type chainWalk struct {
+	*verifier
+	seals sealWalk
+	tips  map[shardOf]*tip
+	times map[blockPlace]times
+	// sealed are the promises for the bundles at hand.
+	sealed map[uint32]*bundleSeals
+	bundle []*blockRow
+	last   *blockRow
+	before uint32 // the last bundle that had blocks, 0 before the first
+}
+
+// tip is the newest block of a shard.
+type tip struct {
+	id    *record.BlockId
+	endLT uint64
+	split int // children that have followed it
+}
+
+// blockPlace says which block of which bundle.
+type blockPlace struct {
+	mcSeqno   uint32
+	workchain int32
+	shard     uint64
+	seqno     uint32
+}
+
+func (p blockPlace) hash() uint64 {
+	return hashOf(uint64(p.mcSeqno), uint64(int64(p.workchain)), p.shard, uint64(p.seqno))
+}
+
+// times are the first and the last lt of a block's transactions.
+type times struct{ first, last uint64 }
+
+// walkChain does what is done in the order of the masterchain.
+func (v *verifier) walkChain(ctx context.Context) error {
+	w := &chainWalk{verifier: v, seals: sealWalk{verifier: v, topics: tableTopics()}, tips: map[shardOf]*tip{}}
+	meter := v.meter("blocks (bundles)", uint64(v.to)-uint64(v.from)+1)
+	for low := uint64(v.from); low <= uint64(v.to); low += chainStep {
+		high := min(low+chainStep-1, uint64(v.to))
+		if err := w.step(ctx, uint32(low), uint32(high)); err != nil {
+			return err
+		}
+		meter.add(high - low + 1)
+	}
+	return w.seals.finish(ctx)
+}
+
+func (w *chainWalk) step(ctx context.Context, low, high uint32) error {
+	seals, err := w.readSeals(ctx, low, high)
+	if err != nil {
+		return err
+	}
+	w.sealed = map[uint32]*bundleSeals{}
+	for len(seals) > 0 {
+		n := 1
+		for n < len(seals) && seals[n].mcSeqno == seals[0].mcSeqno {
+			n++
+		}
+		w.sealed[seals[0].mcSeqno] = w.seals.bundle(seals[:n])
+		seals = seals[n:]
+	}
+	if w.times, err = w.readTimes(ctx, low, high); err != nil {
+		return err
+	}
+	if err := w.eachBlock(ctx, low, high, func(r *blockRow) error { return w.take(ctx, r) }); err != nil {
+		return err
+	}
+	if err := w.finishBundle(ctx); err != nil {
+		return err
+	}
+	w.unsealed()
+	for place := range w.times {
+		w.findings.differs(CheckBlocks, "transactions_by_mc_seqno",
+			fmt.Sprintf("mc_seqno = %d AND workchain = %d AND shard = 0x%016x AND block_seqno = %d", place.mcSeqno, place.workchain, place.shard, place.seqno),
+			"its transactions have no such block in table blocks")
+	}
+	return nil
+}
+
+// readTimes reads the logical times of transactions out of the table that has
+// them by bundle. That it equals transactions is another check.
+func (w *chainWalk) readTimes(ctx context.Context, low, high uint32) (map[blockPlace]times, error) {
+	all := map[blockPlace]times{}
+	var p blockPlace
+	var t times
+	err := w.each(ctx, `SELECT mc_seqno, workchain, shard, block_seqno, min(lt), max(lt) FROM transactions_by_mc_seqno
+		WHERE mc_seqno BETWEEN ? AND ? GROUP BY mc_seqno, workchain, shard, block_seqno`, []any{low, high},
+		[]any{&p.mcSeqno, &p.workchain, &p.shard, &p.seqno, &t.first, &t.last}, func() error {
+			all[p] = t
+			return nil
+		})
+	return all, err
+}
+
+// take takes the next row of blocks.
+func (w *chainWalk) take(ctx context.Context, r *blockRow) error {
+	last := w.last
+	w.last = r
+	if last != nil && last.key() == r.key() {
+		if last.columns == r.columns && bytes.Equal(last.raw, r.raw) {
+			w.findings.count(func(report *Report) { report.Duplicates["blocks"]++ })
+			return nil
+		}
+		return w.unlike(ctx, blocks, r.key(), last.record, r.record)
+	}
+	if len(w.bundle) > 0 && w.bundle[0].mcSeqno != r.mcSeqno {
+		if err := w.finishBundle(ctx); err != nil {
+			return err
+		}
+	}
+	w.bundle = append(w.bundle, r)
+	return nil
+}
+
+// finishBundle tests the bundle that was gathered.
+func (w *chainWalk) finishBundle(ctx context.Context) error {
+	rows := w.bundle
+	w.bundle = nil
+	if len(rows) == 0 {
+		return nil
+	}
+	mcSeqno := rows[0].mcSeqno
+	if w.before != 0 && mcSeqno != w.before+1 {
+		clear(w.tips) // a gap, or a bundle that its seals miss
+	}
+	w.before = mcSeqno
+	w.countBundle(mcSeqno, rows)
+	// Parents before children.
+	slices.SortFunc(rows, func(a, b *blockRow) int {
+		return cmp.Or(cmp.Compare(a.workchain, b.workchain), cmp.Compare(a.seqno, b.seqno), cmp.Compare(a.shard, b.shard))
+	})
+	masters := 0
+	for _, r := range rows {
+		if r.workchain == masterchain {
+			masters++
+		}
+		if err := w.block(ctx, r); err != nil {
+			return err
+		}
+	}
+	if masters != 1 {
+		w.findings.differs(CheckBlocks, "blocks", fmt.Sprintf("mc_seqno = %d AND workchain = -1", mcSeqno), "%d masterchain blocks instead of one", masters)
+	}
+	w.findings.count(func(r *Report) {
+		r.Bundles++
+		r.Blocks += uint64(len(rows))
+	})
+	w.findings.checked(CheckBlocks, uint64(len(rows)))
+	w.findings.checked(CheckColumns, uint64(len(rows)))
+	return nil
+}
+
+// countBundle compares the bundle's blocks with its seals.
+func (w *chainWalk) countBundle(mcSeqno uint32, rows []*blockRow) {
+	promise := w.sealed[mcSeqno]
+	delete(w.sealed, mcSeqno)
+	if promise == nil {
+		w.findings.differs(CheckSeals, "seals", fmt.Sprintf("mc_seqno = %d", mcSeqno), "no row, but table blocks has %d blocks of the bundle", len(rows))
+		return
+	}
+	have, transactions := make([]uint64, w.partitions), uint64(0)
+	for _, r := range rows {
+		if r.shard == 0 {
+			continue
+		}
+		first, _ := schema.PartitionsOf(r.shard, w.partitions)
+		have[first]++
+		transactions += uint64(r.record.GetTxCount())
+	}
+	for partition, n := range promise.blocks {
+		if have[partition] != n {
+			w.findings.differs(CheckSeals, "blocks", fmt.Sprintf("mc_seqno = %d", mcSeqno), "%d blocks of partition %d, but its seal says %d",
+				have[partition], partition, n)
+			return
+		}
+	}
+	if transactions != promise.transactions {
+		w.findings.differs(CheckSeals, "seals", fmt.Sprintf("topic = '%s' AND mc_seqno = %d", schema.Transactions.Name, mcSeqno),
+			"rows are %d in all, but the blocks of the bundle count %d transactions", promise.transactions, transactions)
+	}
+}
+
+// unsealed names the bundles that are sealed and have no blocks.
+func (w *chainWalk) unsealed() {
+	for _, mcSeqno := range slices.Sorted(maps.Keys(w.sealed)) {
+		w.findings.differs(CheckSeals, "blocks", fmt.Sprintf("mc_seqno = %d", mcSeqno), "no rows, but the bundle is sealed")
+	}
+}
+
+// block tests one block of a bundle.
+func (w *chainWalk) block(ctx context.Context, r *blockRow) error {
+	place := blockPlace{r.mcSeqno, r.workchain, r.shard, r.seqno}
+	lts, some := w.times[place]
+	delete(w.times, place)
+	if r.record == nil {
+		w.findings.differs(CheckColumns, "blocks", r.key(), "record is no complete block")
+		return nil
+	}
+	i, b := blockItem(r.record), r.record
+	if some && (lts.first < b.StartLt || lts.last >= b.EndLt) {
+		w.findings.differs(CheckBlocks, "transactions_by_mc_seqno",
+			fmt.Sprintf("mc_seqno = %d AND workchain = %d AND shard = 0x%016x AND block_seqno = %d", r.mcSeqno, r.workchain, r.shard, r.seqno),
+			"lts from %d to %d, but the block's are from %d to %d", lts.first, lts.last, b.StartLt, b.EndLt)
+	}
+	w.link(r)
+	w.chainSide.add(blockTransactions, r.mcSeqno, uint64(b.TxCount), place.hash())
+	w.chainSide.add(blockRecords, r.mcSeqno, 1, digest(r.raw))
+	i.indexRows(func(t int, row *item) { w.chainSide.add(subject(t), r.mcSeqno, 1, indexTables[t].hash(row)) })
+	if blocks.hash(i) != r.columns {
+		return w.columns(ctx, blocks, r.key(), i)
+	}
+	return nil
+}
+
+// link tests that the block continues the chain, and makes it a tip.
+func (w *chainWalk) link(r *blockRow) {
+	b, shard := r.record, shardOf{r.workchain, r.shard}
+	differs := func(format string, args ...any) { w.findings.differs(CheckBlocks, "blocks", r.key(), format, args...) }
+	if r.workchain == masterchain && (r.seqno != r.mcSeqno || r.shard != masterchainShard) {
+		differs("a masterchain block must have the seqno of its bundle and shard 0x%016x", masterchainShard)
+	}
+	if b.StartLt >= b.EndLt {
+		differs("start_lt %d is not before end_lt %d", b.StartLt, b.EndLt)
+	}
+	if problem := expectedParents(b); problem != "" {
+		differs("%s", problem)
+	}
+	follows := false
+	for _, prev := range b.PrevBlocks {
+		parent := shardOf{prev.Workchain, prev.Shard}
+		t := w.tips[parent]
+		switch {
+		case t == nil:
+			if other := w.meets(shard); other != nil {
+				differs("its parent %s is not in the tables; the last block there is %s", idText(prev), idText(other.id))
+			}
+			continue
+		case !sameID(t.id, prev):
+			differs("its parent is %s, but the block before it in the tables is %s", idText(prev), idText(t.id))
+		case b.StartLt < t.endLT:
+			differs("start_lt is %d, but its parent %s ends at %d", b.StartLt, idText(prev), t.endLT)
+		default:
+			follows = parent == shard
+		}
+		if t.split++; parent.shard != parentOf(shard.shard) || t.split == 2 {
+			delete(w.tips, parent)
+		}
+	}
+	if t := w.tips[shard]; t != nil {
+		differs("it does not follow %s, which is before it in the tables", idText(t.id))
+	}
+	w.tips[shard] = &tip{id: b.Id, endLT: b.EndLt}
+	w.coverage.add(shard, b.StartLt, b.EndLt, follows)
+}
+
+// meets gives a tip that has accounts in common with a shard.
+func (w *chainWalk) meets(s shardOf) *tip {
+	for other, t := range w.tips {
+		if other.workchain == s.workchain && shardsMeet(other.shard, s.shard) && t.split == 0 {
+			return t
+		}
+	}
+	return nil
+}
+
+// expectedParents tests the shards and seqnos of a block's parents.
+func expectedParents(b *record.Block) string {
+	id, highest := b.Id, uint32(0)
+	want := []uint64{id.Shard}
+	switch tag := id.Shard & -id.Shard; {
+	case b.AfterMerge:
+		want = []uint64{id.Shard - tag>>1, id.Shard + tag>>1}
+	case b.AfterSplit:
+		want = []uint64{parentOf(id.Shard)}
+	}
+	var have []uint64
+	for _, prev := range b.PrevBlocks {
+		have, highest = append(have, prev.Shard), max(highest, prev.Seqno)
+		if prev.Workchain != id.Workchain {
+			return fmt.Sprintf("its parent %s is of another workchain", idText(prev))
+		}
+	}
+	if !slices.Equal(have, want) {
+		return fmt.Sprintf("its parents are of shards %x instead of %x", have, want)
+	}
+	if id.Seqno != highest+1 {
+		return fmt.Sprintf("it follows seqno %d", highest)
+	}
+	return ""
+}
+
+func idText(id *record.BlockId) string {
+	return fmt.Sprintf("(%d,%016x,%d) with root hash %x", id.Workchain, id.Shard, id.Seqno, id.RootHash)
+}
+
+func sameID(a, b *record.BlockId) bool { return a.EqualVT(b) }

@@ -1,0 +1,192 @@
+// Package verify proves that the tables hold what they should: the whole chain,
+// each row once, and the same in every table.
+//
+// In: the tables of a range of masterchain blocks and, optionally, the source of
+// the blocks. Out: a report with what was checked and, for every check, the first
+// difference with the place where to look at it. The tables are read in the
+// order they lie in, and memory does not grow with the range: what has to be
+// compared across orders is summed up by hash, in buckets of the range, and only
+// a bucket that differs is read row by row. Nothing of package sink is used, so
+// that an error there is found and not repeated. The package must never write to
+// the tables.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+)
+
+// ErrDifferent says that something in the tables is not as it should be.
+var ErrDifferent = errors.New("the tables are not as they should be")
+
+// Options of a run.
+type Options struct {
+	// DSN of the tables, of a user that may give settings with a query.
+	DSN string
+	// From and To are the first and the last masterchain seqno; 0 means the first
+	// bundle of the tables and their watermark.
+	From, To uint32
+	// Source gives the blocks once more, to decode them again and compare; nil
+	// leaves that out.
+	Source BundleSource
+	// Out gets a line for every gap, every check, and the first difference of each;
+	// nil: nobody.
+	Out io.Writer
+	// Progress is called at most once a second while a step runs; nil: nobody.
+	Progress func(Progress)
+	// Without names checks to leave out, like CheckStates for chains whose state
+	// hashes were made up.
+	Without []string
+	// Folder for a temporary file of 32 bytes for each end of an internal message;
+	// empty means that of the system.
+	Folder string
+	// Workers read transactions at the same time; 0 means one for each processor.
+	Workers int
+
+	// few rows are compared one by one; 0 means fewRows.
+	few uint64
+}
+
+// The checks.
+const (
+	// CheckProgress: every partition of every topic with tables is as far as the
+	// range.
+	CheckProgress = "progress"
+	// CheckSeals: seals follow each other, agree between partitions, and promise
+	// the rows that the tables have.
+	CheckSeals = "seals"
+	// CheckBlocks: the blocks are one chain, over splits and merges, and have the
+	// transactions that they count, within their logical times.
+	CheckBlocks = "blocks"
+	// CheckColumns: columns say what the record beside them says, and no two
+	// different rows have one key.
+	CheckColumns = "columns"
+	// CheckAccounts: each transaction names the one before it.
+	CheckAccounts = "accounts"
+	// CheckStates: each transaction begins with the state that the one before left.
+	CheckStates = "states"
+	// CheckLatest: the newest state of every account is what its last transaction
+	// left, is ranked by its balance, and codes and data have the hashes that they
+	// are named by.
+	CheckLatest = "latest"
+	// CheckMessages: messages are created in order, produced once, consumed once.
+	CheckMessages = "messages"
+	// CheckProducers: what was consumed was produced, and is the same.
+	CheckProducers = "producers"
+	// CheckIndexes: the tables that point at blocks and transactions have exactly
+	// the rows that these make.
+	CheckIndexes = "indexes"
+	// CheckSource: the tables have exactly what the source's blocks decode to.
+	CheckSource = "source"
+)
+
+// Checks are all of them, in the order of a report.
+var Checks = []string{
+	CheckProgress, CheckSeals, CheckBlocks, CheckColumns, CheckAccounts, CheckStates,
+	CheckLatest, CheckMessages, CheckProducers, CheckIndexes, CheckSource,
+}
+
+// Run checks a range. It returns the report with ErrDifferent when anything
+// differs, and another error when the checks could not be done.
+func Run(ctx context.Context, options Options) (*Report, error) {
+	for _, name := range options.Without {
+		if !slices.Contains(Checks, name) {
+			return nil, fmt.Errorf("verify: there is no check %q", name)
+		}
+	}
+	if options.Workers <= 0 {
+		options.Workers = runtime.GOMAXPROCS(0)
+	}
+	if options.few == 0 {
+		options.few = fewRows
+	}
+	v, err := open(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	defer v.close()
+	for _, step := range []func(context.Context) error{
+		v.checkProgress, v.walkChain, v.walkTransactions, v.checkBalances, v.checkCodes, v.compareTallies, v.checkProducers, v.checkIndexes, v.checkSource,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, fmt.Errorf("verify: %w", err)
+		}
+	}
+	return v.findings.close(), v.findings.verdict()
+}
+
+// verifier is one run.
+type verifier struct {
+	Options
+	*database
+	findings *findings
+	from, to uint32
+
+	partitions int
+	// chainSide and rowSide hold the same sums, made from blocks and seals, and
+	// from transactions.
+	chainSide, rowSide *tally
+	coverage           *coverage
+	spill              *spill
+	transactionCount   uint64
+	// progressOf is the progress of every partition.
+	progressOf []progressRow
+}
+
+func open(ctx context.Context, options Options) (*verifier, error) {
+	db, err := connect(options.DSN, options.Workers)
+	if err != nil {
+		return nil, err
+	}
+	v := &verifier{Options: options, database: db, coverage: newCoverage()}
+	if err := v.settleRange(ctx); err != nil {
+		v.close()
+		return nil, err
+	}
+	v.findings = newFindings(v.from, v.to, options)
+	v.chainSide, v.rowSide = newTally(v.from, v.to), newTally(v.from, v.to)
+	return v, nil
+}
+
+// settleRange finds out what is to be checked.
+func (v *verifier) settleRange(ctx context.Context) error {
+	var err error
+	if v.progressOf, err = v.readProgress(ctx); err != nil {
+		return err
+	}
+	v.partitions = 1
+	var watermark uint32
+	for i, p := range v.progressOf {
+		v.partitions = max(v.partitions, int(p.partitions))
+		if i == 0 || p.mcSeqno < watermark {
+			watermark = p.mcSeqno
+		}
+	}
+	v.from, v.to = v.From, v.To
+	if v.from == 0 {
+		if v.from, err = v.firstBundle(ctx); err != nil {
+			return err
+		}
+	}
+	if v.to == 0 {
+		v.to = watermark
+	}
+	if v.from == 0 || v.to == 0 {
+		return errors.New("the tables hold no complete bundle yet")
+	}
+	if v.from > v.to {
+		return fmt.Errorf("nothing to check: the range begins at %d and ends at %d", v.from, v.to)
+	}
+	return nil
+}
+
+func (v *verifier) close() {
+	v.database.close()
+	if v.spill != nil {
+		v.spill.close()
+	}
+}

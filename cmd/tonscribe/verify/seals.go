@@ -1,0 +1,233 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tonscribe/schema"
+)
+
+// sealRow is a row of seals.
+type sealRow struct {
+	topic     string
+	partition uint16
+	mcSeqno   uint32
+	prev      uint32
+	rows      uint64
+}
+
+func (s sealRow) key() string {
+	return fmt.Sprintf("topic = '%s' AND partition = %d AND mc_seqno = %d", s.topic, s.partition, s.mcSeqno)
+}
+
+// progressRow is the newest row of progress of a partition.
+type progressRow struct {
+	topic                 string
+	partition, partitions uint16
+	mcSeqno, genUtime     uint32
+}
+
+func (p progressRow) key() string {
+	return fmt.Sprintf("topic = '%s' AND partition = %d", p.topic, p.partition)
+}
+
+func (d *database) readProgress(ctx context.Context) ([]progressRow, error) {
+	var list []progressRow
+	var p progressRow
+	err := d.each(ctx, `SELECT topic, partition, max(partitions), max((mc_seqno, gen_utime)).1, max((mc_seqno, gen_utime)).2
+		FROM progress GROUP BY topic, partition ORDER BY topic, partition`, nil,
+		[]any{&p.topic, &p.partition, &p.partitions, &p.mcSeqno, &p.genUtime},
+		func() error {
+			list = append(list, p)
+			return nil
+		})
+	return list, err
+}
+
+// tableTopics are the topics that have tables.
+func tableTopics() []string {
+	var names []string
+	for _, t := range schema.Topics {
+		if t.Table {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// checkProgress tests that every partition has come as far as the range.
+func (v *verifier) checkProgress(ctx context.Context) error {
+	type place struct {
+		topic     string
+		partition uint16
+	}
+	known := map[place]bool{}
+	for _, p := range v.progressOf {
+		known[place{p.topic, p.partition}] = true
+		if err := v.checkProgressRow(ctx, p); err != nil {
+			return err
+		}
+	}
+	for _, topic := range tableTopics() {
+		for partition := range v.partitions {
+			if p := (progressRow{topic: topic, partition: uint16(partition)}); !known[place{topic, p.partition}] {
+				v.findings.differs(CheckProgress, "progress", p.key(), "no row, but there are %d partitions", v.partitions)
+			}
+		}
+	}
+	v.findings.checked(CheckProgress, uint64(len(v.progressOf)))
+	return nil
+}
+
+func (v *verifier) checkProgressRow(ctx context.Context, p progressRow) error {
+	differs := func(format string, args ...any) {
+		v.findings.differs(CheckProgress, "progress", p.key(), format, args...)
+	}
+	switch {
+	case !slices.Contains(tableTopics(), p.topic):
+		differs("no topic with tables has this name")
+	case int(p.partitions) != v.partitions:
+		differs("partitions is %d, elsewhere %d", p.partitions, v.partitions)
+	case int(p.partition) >= v.partitions:
+		differs("there are only %d partitions", v.partitions)
+	case p.mcSeqno < v.to:
+		differs("mc_seqno is %d, but the range ends at %d", p.mcSeqno, v.to)
+	}
+	utime, err := v.number(ctx, "SELECT toUInt64(max(gen_utime)) FROM blocks WHERE mc_seqno = ? AND workchain = -1", p.mcSeqno)
+	if err == nil && utime != uint64(p.genUtime) {
+		differs("gen_utime is %d, that of masterchain block %d is %d", p.genUtime, p.mcSeqno, utime)
+	}
+	return err
+}
+
+// readSeals reads the seals of a range, by bundle.
+func (v *verifier) readSeals(ctx context.Context, low, high uint32) ([]sealRow, error) {
+	var list []sealRow
+	var s sealRow
+	err := v.each(ctx, `SELECT topic, partition, mc_seqno, prev_mc_seqno, rows FROM seals WHERE mc_seqno BETWEEN ? AND ?
+		ORDER BY mc_seqno, topic, partition, prev_mc_seqno, rows`, []any{low, high},
+		[]any{&s.topic, &s.partition, &s.mcSeqno, &s.prev, &s.rows},
+		func() error {
+			if n := len(list); n > 0 && list[n-1].key() == s.key() {
+				v.repeatedSeal(list[n-1], s)
+				return nil
+			}
+			list = append(list, s)
+			return nil
+		})
+	return list, err
+}
+
+func (v *verifier) repeatedSeal(a, b sealRow) {
+	if a == b {
+		v.findings.count(func(r *Report) { r.Duplicates["seals"]++ })
+		return
+	}
+	v.findings.differs(CheckColumns, "seals", a.key(), "two different rows: prev_mc_seqno %d, rows %d and prev_mc_seqno %d, rows %d",
+		a.prev, a.rows, b.prev, b.rows)
+}
+
+// sealWalk follows the seals through the range.
+type sealWalk struct {
+	*verifier
+	topics []string
+	last   uint32 // the last sealed bundle, 0 before the first
+}
+
+// bundleSeals is what the seals of a bundle promise.
+type bundleSeals struct {
+	blocks       []uint64 // by partition
+	transactions uint64
+}
+
+// bundle takes all seals of one bundle.
+func (w *sealWalk) bundle(seals []sealRow) *bundleSeals {
+	promise := &bundleSeals{blocks: make([]uint64, w.partitions)}
+	mcSeqno, present := seals[0].mcSeqno, 0
+	for _, s := range seals {
+		if !slices.Contains(w.topics, s.topic) || int(s.partition) >= w.partitions {
+			w.findings.differs(CheckSeals, "seals", s.key(), "there is no such topic or partition: topics %v, %d partitions", w.topics, w.partitions)
+			continue
+		}
+		present++
+		w.follows(s)
+		switch s.topic {
+		case schema.Headers.Name:
+			promise.blocks[s.partition] += s.rows
+		case schema.Transactions.Name:
+			promise.transactions += s.rows
+			w.chainSide.add(sealedTransactions, s.mcSeqno, s.rows, hashOf(uint64(s.mcSeqno), uint64(s.partition)))
+		case schema.Accounts.Name:
+			w.chainSide.add(sealedAccounts, s.mcSeqno, s.rows, hashOf(uint64(s.mcSeqno), uint64(s.partition)))
+		}
+	}
+	if present < len(w.topics)*w.partitions {
+		w.missing(seals)
+	}
+	w.skipped(mcSeqno)
+	w.last = mcSeqno
+	w.findings.checked(CheckSeals, uint64(len(seals)))
+	return promise
+}
+
+// follows tests the link to the bundle before. The first link of the range may
+// lead out of it.
+func (w *sealWalk) follows(s sealRow) {
+	switch {
+	case s.prev >= s.mcSeqno:
+		w.findings.differs(CheckSeals, "seals", s.key(), "prev_mc_seqno is %d", s.prev)
+	case w.last != 0 && s.prev != w.last:
+		w.findings.differs(CheckSeals, "seals", s.key(), "prev_mc_seqno is %d, but the bundle sealed before is %d", s.prev, w.last)
+	case w.last == 0 && s.prev >= w.from:
+		w.findings.differs(CheckSeals, "seals", fmt.Sprintf("topic = '%s' AND partition = %d AND mc_seqno = %d", s.topic, s.partition, s.prev),
+			"no row, but bundle %d names it in prev_mc_seqno", s.mcSeqno)
+	case w.last == 0 && s.prev == 0 && s.mcSeqno > w.from:
+		w.findings.differs(CheckSeals, "seals", s.key(), "it is the first bundle of all, but the range begins at %d", w.from)
+	}
+}
+
+// missing names the first seal that a bundle lacks.
+func (w *sealWalk) missing(seals []sealRow) {
+	for _, topic := range w.topics {
+		for partition := range w.partitions {
+			s := sealRow{topic: topic, partition: uint16(partition), mcSeqno: seals[0].mcSeqno}
+			if !slices.ContainsFunc(seals, func(x sealRow) bool { return x.topic == s.topic && x.partition == s.partition }) {
+				w.findings.differs(CheckSeals, "seals", s.key(), "no row, but topic '%s', partition %d has sealed the bundle", seals[0].topic, seals[0].partition)
+				return
+			}
+		}
+	}
+}
+
+// skipped lists the gap before a bundle.
+func (w *sealWalk) skipped(mcSeqno uint32) {
+	begin := w.from
+	if w.last != 0 {
+		begin = w.last + 1
+	}
+	if mcSeqno > begin {
+		w.findings.gap(begin, mcSeqno-1)
+	}
+}
+
+// finish tests that the range is sealed to its end, or that the next seal says
+// that its end was skipped.
+func (w *sealWalk) finish(ctx context.Context) error {
+	if w.last == w.to {
+		return nil
+	}
+	var next sealRow
+	err := w.one(ctx, `SELECT count() = 0, any(prev_mc_seqno) FROM (SELECT prev_mc_seqno FROM seals WHERE mc_seqno > ? ORDER BY mc_seqno LIMIT 1)`,
+		[]any{w.to}, new(uint8), &next.prev)
+	if err != nil {
+		return err
+	}
+	if w.last != 0 && next.prev == w.last {
+		w.findings.gap(w.last+1, w.to)
+		return nil
+	}
+	s := sealRow{topic: w.topics[0], mcSeqno: w.last + 1}
+	w.findings.differs(CheckSeals, "seals", s.key(), "no row, and no later seal says that the bundle was skipped; the range ends at %d", w.to)
+	return nil
+}

@@ -1,0 +1,256 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"hash/maphash"
+	"math"
+
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// digests of records are compared within one run only.
+var digestSeed = maphash.MakeSeed()
+
+func digest(raw []byte) uint64 { return maphash.Bytes(digestSeed, raw) }
+
+// slicesOf cuts the transactions into parts of about this many.
+const sliceRows = 50_000
+
+// slices gives the parts of the transactions that are read by themselves.
+// Account ids are hashes, so that ranges of them are about equally full.
+func (v *verifier) slices(ctx context.Context) ([]*slice, error) {
+	var list []*slice
+	var workchain int32
+	var rows uint64
+	err := v.each(ctx, "SELECT workchain, count() FROM transactions WHERE mc_seqno BETWEEN ? AND ? GROUP BY workchain ORDER BY workchain",
+		[]any{v.from, v.to}, []any{&workchain, &rows}, func() error {
+			v.transactionCount += rows
+			shift := 64 // of the number of a part
+			for n := rows / sliceRows; n > 0 && shift > 54; n /= 2 {
+				shift--
+			}
+			for n := range uint64(1) << (64 - shift) {
+				list = append(list, &slice{workchain, n << shift, n<<shift | (math.MaxUint64 >> (64 - shift))})
+			}
+			return nil
+		})
+	return list, err
+}
+
+// walkTransactions does what is done in the order of the accounts.
+func (v *verifier) walkTransactions(ctx context.Context) error {
+	parts, err := v.slices(ctx)
+	if err != nil {
+		return err
+	}
+	if v.findings.wants(CheckProducers) {
+		if v.spill, err = newSpill(v.Folder, v.transactionCount); err != nil {
+			return err
+		}
+	}
+	meter := v.meter("transactions", v.transactionCount)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(v.Workers)
+	walks := make(chan *transactionWalk, v.Workers)
+	for range v.Workers {
+		walks <- &transactionWalk{verifier: v, sums: newTally(v.from, v.to), meter: meter}
+	}
+	for _, part := range parts {
+		group.Go(func() error {
+			w := <-walks
+			defer func() { walks <- w }()
+			return w.walk(ctx, part)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for range v.Workers {
+		w := <-walks
+		v.rowSide.merge(w.sums)
+	}
+	v.findings.count(func(r *Report) { r.MessageEnds = v.rowSide.rows(byLT) })
+	return nil
+}
+
+// transactionWalk follows the transactions of slices, one after the other.
+type transactionWalk struct {
+	*verifier
+	sums  *tally
+	meter *meter
+
+	last    *transactionRow
+	account accountWalk
+	item    item
+	scratch []byte
+	// twin are the hashes of the last transaction's rows in transactionIndexes.
+	twin [transactionIndexes]uint64
+
+	// lasts are the last transactions of the slice's accounts.
+	lasts map[string]lastTransaction
+
+	rows, duplicates, messages uint64
+}
+
+func (w *transactionWalk) walk(ctx context.Context, part *slice) error {
+	w.last, w.account = nil, accountWalk{verifier: w.verifier}
+	w.lasts = map[string]lastTransaction{}
+	err := w.eachTransaction(ctx, part, w.from, w.to, func(r *transactionRow) error {
+		if err := w.take(ctx, r); err != nil {
+			return err
+		}
+		if w.rows++; w.rows%4096 == 0 {
+			w.flush()
+		}
+		return nil
+	})
+	w.flush()
+	if err != nil {
+		return err
+	}
+	return w.checkLatest(ctx, part)
+}
+
+// flush hands over what was counted.
+func (w *transactionWalk) flush() {
+	n := w.rows - w.duplicates
+	w.findings.count(func(r *Report) {
+		r.Transactions += n
+		if w.duplicates > 0 {
+			r.Duplicates["transactions"] += w.duplicates
+		}
+	})
+	w.findings.checked(CheckColumns, n)
+	w.findings.checked(CheckAccounts, n)
+	w.findings.checked(CheckStates, n)
+	w.findings.checked(CheckMessages, w.messages)
+	w.meter.add(w.rows)
+	w.rows, w.duplicates, w.messages = 0, 0, 0
+}
+
+// take takes the next row.
+func (w *transactionWalk) take(ctx context.Context, r *transactionRow) error {
+	last := w.last
+	w.last = r
+	if last != nil && last.same(r) {
+		if last.columns == r.columns && bytes.Equal(last.raw, r.raw) {
+			w.duplicates++
+			return nil
+		}
+		return w.unlike(ctx, transactions, r.key(), last.record, r.record)
+	}
+	if r.record == nil {
+		w.findings.differs(CheckColumns, "transactions", r.key(), "record is no complete transaction")
+		return nil
+	}
+	w.item.set(r.record)
+	if transactions.hash(&w.item) != r.columns {
+		if err := w.columns(ctx, transactions, r.key(), &w.item); err != nil {
+			return err
+		}
+	}
+	t := r.record
+	if t.Block.Workchain != w.item.workchain || !shardHolds(t.Block.Shard, w.item.prefix) {
+		w.findings.differs(CheckBlocks, "transactions", r.key(), "its block is of shard (%d,%016x), which does not hold the account", t.Block.Workchain, t.Block.Shard)
+	}
+	first := w.account.take(r)
+	w.keepLast(r)
+	if !w.sums.holds(t.McSeqno) {
+		return nil // columns differ
+	}
+	if first {
+		partition := schema.PartitionOf(schema.AccountID(t.Account), w.partitions)
+		w.sums.add(sealedAccounts, t.McSeqno, 1, hashOf(uint64(t.McSeqno), uint64(partition)))
+	}
+	w.sum(r, last != nil && last.lt == r.lt && last.prefix == r.prefix && last.workchain == r.workchain)
+	return w.checkMessages(r)
+}
+
+// sum adds the rows that a transaction makes to the sums. Twins are transactions
+// of two accounts whose ids begin alike, at one lt: they share their rows in the
+// tables whose key is no more than that.
+func (w *transactionWalk) sum(r *transactionRow, twin bool) {
+	t := r.record
+	place := blockPlace{t.McSeqno, t.Block.Workchain, t.Block.Shard, t.Block.Seqno}
+	w.sums.add(blockTransactions, t.McSeqno, 1, place.hash())
+	partition := schema.PartitionOf(schema.AccountID(t.Account), w.partitions)
+	w.sums.add(sealedTransactions, t.McSeqno, 1, hashOf(uint64(t.McSeqno), uint64(partition)))
+	w.sums.add(transactionRecords, t.McSeqno, 1, digest(withoutStates(r.raw)))
+	w.sums.add(transactionStates, t.McSeqno, 1, stateSum(t))
+	w.item.indexRows(func(n int, row *item) {
+		h := indexTables[n].hash(row)
+		if n < firstMessageIndex {
+			last := &w.twin[n-firstTransactionIndex]
+			if twin && *last == h {
+				return
+			}
+			*last = h
+		}
+		w.sums.add(subject(n), t.McSeqno, 1, h)
+	})
+}
+
+// checkMessages tests the messages' order and keeps the ends of internal ones,
+// to be matched later.
+func (w *transactionWalk) checkMessages(r *transactionRow) error {
+	t := r.record
+	if m := t.InMsg; m != nil {
+		w.messages++
+		if m.Kind == record.Message_INTERNAL && m.CreatedLt >= t.Lt {
+			w.findings.differs(CheckMessages, "transactions", r.key(), "in_msg was created at lt %d, not before the transaction", m.CreatedLt)
+		}
+		if err := w.keep(m, false); err != nil {
+			return err
+		}
+	}
+	created := t.Lt
+	for i, m := range t.OutMsgs {
+		w.messages++
+		if m.CreatedLt <= created {
+			w.findings.differs(CheckMessages, "transactions", r.key(), "out_msgs[%d] was created at lt %d, not after %d", i, m.CreatedLt, created)
+		}
+		created = m.CreatedLt
+		if err := w.keep(m, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep keeps an end of an internal message.
+func (w *transactionWalk) keep(m *record.Message, produced bool) error {
+	if m.Kind != record.Message_INTERNAL || w.spill == nil {
+		return nil
+	}
+	size := m.SizeVT()
+	if cap(w.scratch) < size {
+		w.scratch = make([]byte, 2*size)
+	}
+	raw := w.scratch[:size]
+	if _, err := m.MarshalToSizedBufferVT(raw); err != nil {
+		return err
+	}
+	e := messageEnd{digest: digest(raw), createdLT: m.CreatedLt, produced: produced}
+	copy(e.hash[:], m.Hash)
+	e.inside = produced || w.producedInside(m)
+	return w.spill.add(&e)
+}
+
+// producedInside says whether the transaction that produced a message must be in
+// the tables. Messages from the zero account of the masterchain come from no
+// transaction: the masterchain pays fees and new coins with them (block.tlb,
+// recover_create_msg and mint_msg).
+func (w *transactionWalk) producedInside(m *record.Message) bool {
+	if len(m.Source) != schema.AddressSize {
+		return false
+	}
+	workchain, id := schema.Workchain(m.Source), schema.AccountID(m.Source)
+	if workchain == masterchain && bytes.Equal(id, make([]byte, len(id))) {
+		return false
+	}
+	return w.coverage.has(workchain, schema.Prefix(id), m.CreatedLt)
+}

@@ -1,0 +1,70 @@
+package contracts
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/decode/contract"
+)
+
+type metrics struct {
+	bundles   prometheus.Counter
+	bundle    prometheus.Gauge
+	accounts  prometheus.Counter
+	looks     prometheus.Counter
+	unread    *prometheus.CounterVec
+	runs      *prometheus.CounterVec
+	gas       prometheus.Counter
+	exhausted prometheus.Counter
+	broken    prometheus.Counter
+	verdicts  *prometheus.CounterVec
+	waiting   prometheus.Counter
+	retried   prometheus.Counter
+	rows      *prometheus.CounterVec
+	held      *prometheus.CounterVec
+	seconds   prometheus.Histogram
+}
+
+func newMetrics(registry prometheus.Registerer) *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_contracts_" + name, Help: help})
+	}
+	vector := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_contracts_" + name, Help: help}, labels)
+	}
+	m := &metrics{
+		bundles:   counter("bundles_total", "Bundles published."),
+		bundle:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_contracts_bundle", Help: "Masterchain seqno of the last published bundle."}),
+		accounts:  counter("accounts_total", "Changed accounts."),
+		looks:     counter("looks_total", "Changed accounts that were looked into: their code has methods of interest."),
+		unread:    vector("unread_total", "Changed accounts that could not be looked into, by what was missing.", "missing"),
+		runs:      vector("runs_total", "Runs of get-methods, by how they ended.", "result"),
+		gas:       counter("gas_total", "Gas that get-methods took."),
+		exhausted: counter("exhausted_total", "Runs that ended for want of gas or time."),
+		broken:    counter("broken_total", "Looks that broken cells ended."),
+		verdicts:  vector("verdicts_total", "Claims that parents were asked about.", "claim", "verdict"),
+		waiting:   counter("waiting_total", "Claims whose parent was not known when they came up."),
+		retried:   counter("retried_total", "Claims that were checked again because the parent had appeared."),
+		rows:      vector("rows_total", "Rows published.", "kind"),
+		held:      vector("held_total", "Transfers and burns that waited for the check of their account, and what became of them.", "outcome"),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tonscribe_contracts_bundle_seconds",
+			Help: "Time to work out a bundle.", Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9)}),
+	}
+	for _, c := range []prometheus.Collector{m.bundles, m.bundle, m.accounts, m.looks, m.unread, m.runs, m.gas, m.exhausted,
+		m.broken, m.verdicts, m.waiting, m.retried, m.rows, m.held, m.seconds} {
+		registry.MustRegister(c)
+	}
+	return m
+}
+
+// observe counts a run of a get-method.
+func (m *metrics) observe(r contract.Run) {
+	result := "ok"
+	switch {
+	case r.Err != nil:
+		result = "broken off"
+	case r.ExitCode != 0 && r.ExitCode != 1:
+		result = "failed"
+	}
+	m.runs.WithLabelValues(result).Inc()
+	m.gas.Add(float64(r.Gas))
+}

@@ -1,0 +1,111 @@
+// Package contracts is the stage that knows what contracts are. In come the
+// topics accounts and transactions, bundle by bundle and all partitions at once;
+// out goes the topic contracts: facts that were found on changed accounts,
+// confirmed by their parents, and the transfers and burns of tokens with how
+// they ended. Its store holds what later bundles need: facts by account, the
+// states of contracts that others are checked against, claims that wait for
+// their parent and transfers that wait for their wallet. It must never commit a
+// bundle whose output the log has not acknowledged, never give up a claim because
+// the parent was not known in time, and never give other bytes for the same
+// bundle.
+package contracts
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"tonscribe/decode/contract"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/report"
+	"tonscribe/schema"
+)
+
+// Dependencies of the component. The topics must exist.
+type Dependencies struct {
+	Report report.Reporter
+	Kafka  *kafka.Client
+	// Library gives the BoC of a library of the masterchain by its hash, nil when
+	// there is none; without it contracts whose code is a library are not looked
+	// into.
+	Library func(ctx context.Context, hash [32]byte) ([]byte, error)
+}
+
+// Component is a member of the stage's group: one works, the others stand by.
+type Component struct {
+	configuration Configuration
+	report        report.Reporter
+	kafka         *kafka.Client
+	library       func(ctx context.Context, hash [32]byte) ([]byte, error)
+	metrics       *metrics
+	detector      *contract.Detector
+
+	mutex   sync.Mutex
+	current *session
+
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	done    chan struct{}
+	err     error
+}
+
+// New makes a component that does nothing yet.
+func New(configuration Configuration, dependencies Dependencies) (*Component, error) {
+	if err := configuration.validate(); err != nil {
+		return nil, err
+	}
+	reporter := dependencies.Report.For("contracts")
+	c := &Component{
+		configuration: configuration,
+		report:        reporter,
+		kafka:         dependencies.Kafka,
+		library:       dependencies.Library,
+		metrics:       newMetrics(reporter.Metrics),
+		done:          make(chan struct{}),
+	}
+	c.detector = contract.New(configuration.limits())
+	c.detector.Observe = c.metrics.observe
+	return c, nil
+}
+
+// Start begins consuming and returns at once.
+func (c *Component) Start(context.Context) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
+	c.running.Go(func() { c.consume(ctx) })
+	return nil
+}
+
+// Stop ends consuming and waits. What was not committed is done again after the
+// next start, with the same result.
+func (c *Component) Stop(context.Context) error {
+	if c.cancel == nil {
+		return nil
+	}
+	c.cancel()
+	c.running.Wait()
+	return c.err
+}
+
+// Done is closed when the component has ended, by Stop or because the log
+// refused it for good; Err then says why.
+func (c *Component) Done() <-chan struct{} { return c.done }
+
+// Err is nil before the end and after Stop.
+func (c *Component) Err() error {
+	select {
+	case <-c.done:
+		return c.err
+	default:
+		return nil
+	}
+}
+
+func (c *Component) consume(ctx context.Context) {
+	defer close(c.done)
+	err := c.kafka.ConsumeWhole(ctx, c.configuration.Group, []schema.Topic{schema.Accounts, schema.Transactions}, c.work)
+	if err != nil && ctx.Err() == nil {
+		c.err = fmt.Errorf("contracts: %w", err)
+		c.report.Log.Error().Err(err).Msg("the log refuses to be read or written")
+	}
+}

@@ -1,0 +1,266 @@
+package contracts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/internal/kafka"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// session is the work on all partitions. It begins when the group has handed
+// out the last of them, and ends when one is taken away.
+type session struct {
+	*Component
+	ctx     context.Context //nolint:containedctx // of the lanes
+	cancel  context.CancelCauseFunc
+	lanes   map[kafka.TopicPartition]*kafka.Lane
+	running bool
+	ended   chan struct{}
+	err     error
+}
+
+// work is the handler of one partition: it lends it to the session.
+func (c *Component) work(ctx context.Context, lane *kafka.Lane) error {
+	s := c.join(lane)
+	select {
+	case <-s.ended:
+		return s.err
+	case <-ctx.Done():
+	}
+	if c.leave(s, lane) {
+		s.cancel(context.Cause(ctx))
+		<-s.ended
+	}
+	return context.Cause(ctx)
+}
+
+// join adds a partition, and begins when it was the last one.
+func (c *Component) join(lane *kafka.Lane) *session {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	s := c.current
+	if s == nil || s.running {
+		// A session that still runs has lost its lanes: it is about to end.
+		s = &session{Component: c, lanes: map[kafka.TopicPartition]*kafka.Lane{}, ended: make(chan struct{})}
+		s.ctx, s.cancel = context.WithCancelCause(context.Background())
+		c.current = s
+	}
+	s.lanes[kafka.TopicPartition{Topic: lane.Topic, Partition: lane.Partition}] = lane
+	if len(s.lanes) == 2*c.kafka.Partitions() {
+		s.running = true
+		c.running.Go(s.run)
+	}
+	return s
+}
+
+// leave takes a partition away; true when the session had begun.
+func (c *Component) leave(s *session, lane *kafka.Lane) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if !s.running {
+		delete(s.lanes, kafka.TopicPartition{Topic: lane.Topic, Partition: lane.Partition})
+	}
+	return s.running
+}
+
+func (s *session) run() {
+	s.err = s.serve()
+	s.cancel(nil)
+	s.mutex.Lock()
+	if s.current == s {
+		s.current = nil
+	}
+	s.mutex.Unlock()
+	close(s.ended)
+}
+
+func (s *session) serve() (err error) {
+	store, err := openStore(s.configuration)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.close()) }()
+	w, err := newWork(s.Component, store)
+	if err != nil {
+		return err
+	}
+	s.metrics.bundle.Set(float64(store.marker))
+	in := newInput(s.lanes, store.marker)
+	for {
+		ready, err := in.fill(s.ctx, !w.pending())
+		if err != nil {
+			return err
+		}
+		if !ready {
+			if err := s.flush(w, in); err != nil {
+				return err
+			}
+			continue
+		}
+		b := in.take()
+		began := time.Now()
+		if err := w.bundle(s.ctx, b); err != nil {
+			return fmt.Errorf("bundle %d: %w", b.mcSeqno, err)
+		}
+		s.metrics.seconds.Observe(time.Since(began).Seconds())
+		if w.size >= s.configuration.PublishBytes || time.Since(w.since) >= s.configuration.CommitEvery {
+			if err := s.flush(w, in); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// flush publishes what was worked out, then makes it durable, then tells the
+// log that its input is done.
+func (s *session) flush(w *work, in *input) error {
+	if w.pending() {
+		group, ctx := errgroup.WithContext(s.ctx)
+		for p, records := range w.output {
+			if len(records) > 0 {
+				group.Go(func() error { return s.kafka.Publish(ctx, schema.Contracts.Name, p, records) })
+			}
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		if err := w.commit(); err != nil {
+			return err
+		}
+		s.metrics.bundle.Set(float64(w.store.marker))
+	}
+	return in.commit(s.ctx)
+}
+
+// input reads the partitions side by side.
+type input struct {
+	marker  uint32 // bundles up to it are done
+	sources []*source
+	current *bundle
+}
+
+// source is one partition of one topic.
+type source struct {
+	lane   *kafka.Lane
+	sealed bool  // of the current bundle
+	next   int64 // offset after that seal
+	done   int64 // offset after what was taken, 0 when committed
+	rows   uint64
+}
+
+func newInput(lanes map[kafka.TopicPartition]*kafka.Lane, marker uint32) *input {
+	in := &input{marker: marker}
+	for _, lane := range lanes {
+		in.sources = append(in.sources, &source{lane: lane})
+	}
+	return in
+}
+
+// fill reads until the next bundle is whole; false when that would take waiting
+// and wait is false.
+func (in *input) fill(ctx context.Context, wait bool) (bool, error) {
+	for _, s := range in.sources {
+		for !s.sealed {
+			item, came, err := s.read(ctx, wait)
+			if err != nil || !came {
+				return false, err
+			}
+			if err := in.collect(s, item); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+func (s *source) read(ctx context.Context, wait bool) (kafka.Item, bool, error) {
+	if !wait {
+		return s.lane.Poll(ctx, 0)
+	}
+	item, err := s.lane.Next(ctx)
+	return item, err == nil, err
+}
+
+// collect takes one record of a bundle.
+func (in *input) collect(s *source, item kafka.Item) error {
+	r := item.Record
+	seal := r.GetSeal()
+	if r.McSeqno <= in.marker {
+		if seal != nil {
+			s.done = item.Offset + 1
+		}
+		return nil
+	}
+	if in.current == nil {
+		in.current = &bundle{mcSeqno: r.McSeqno, prev: r.PrevMcSeqno}
+	}
+	b := in.current
+	if r.McSeqno != b.mcSeqno || r.PrevMcSeqno != b.prev {
+		return fmt.Errorf("partition %d of %s has bundle %d after %d where another has %d after %d: "+
+			"the topics do not belong together, or one was cut off", s.lane.Partition, s.lane.Topic, r.McSeqno, r.PrevMcSeqno, b.mcSeqno, b.prev)
+	}
+	if seal == nil {
+		s.rows += b.add(r)
+		return nil
+	}
+	if seal.Rows != s.rows {
+		return fmt.Errorf("bundle %d: its seal in partition %d of %s tells of %d rows, the log has %d",
+			b.mcSeqno, s.lane.Partition, s.lane.Topic, seal.Rows, s.rows)
+	}
+	b.seal = seal
+	s.sealed, s.next, s.rows = true, item.Offset+1, 0
+	return nil
+}
+
+// take gives the bundle that fill completed.
+func (in *input) take() *bundle {
+	b := in.current
+	in.current, in.marker = nil, b.mcSeqno
+	for _, s := range in.sources {
+		s.sealed, s.done = false, s.next
+	}
+	return b
+}
+
+// commit tells the log that what was taken is done.
+func (in *input) commit(ctx context.Context) error {
+	for _, s := range in.sources {
+		if s.done == 0 {
+			continue
+		}
+		if err := s.lane.Commit(ctx, s.done); err != nil {
+			return err
+		}
+		s.done = 0
+	}
+	return nil
+}
+
+// bundle is what all partitions have of a bundle.
+type bundle struct {
+	mcSeqno, prev uint32
+	seal          *record.Seal
+	accounts      []*record.Account
+	late          []*record.Account
+	codes         []*record.Code
+	transactions  []*record.Transaction
+}
+
+// add takes a record's rows and says how many of them a seal counts.
+func (b *bundle) add(r *record.Record) uint64 {
+	if batch := r.GetAccounts(); batch != nil {
+		b.accounts = append(b.accounts, batch.Accounts...)
+		b.late = append(b.late, batch.Late...)
+		b.codes = append(b.codes, batch.Codes...)
+		return uint64(len(batch.Accounts))
+	}
+	batch := r.GetTransactions()
+	b.transactions = append(b.transactions, batch.GetTransactions()...)
+	return uint64(len(batch.GetTransactions()))
+}

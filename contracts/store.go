@@ -1,0 +1,166 @@
+package contracts
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+)
+
+// The store's keys begin with one of these. Accounts are 36 bytes, hashes 32.
+const (
+	keyEntry    = 'a' // account → entry
+	keyCode     = 'c' // code hash → BoC
+	keyHeld     = 'h' // account → nothing: transfers wait for it, of which nothing else is known
+	keyLibrary  = 'l' // library hash → BoC
+	keyMessage  = 'm' // message hash → account, lt of the transfer that it carries
+	keyParent   = 'p' // account → state of a contract that others are checked against
+	keyRetry    = 'r' // parent → the child after which its children are to be checked
+	keyTransfer = 't' // account, lt → transfer or burn that is not finished
+	keyWaiting  = 'w' // parent, child → nothing: a claim that waits
+	keyConfig   = 'C' // → config of the blockchain, BoC
+	keyMarker   = 'M' // → masterchain seqno of the last bundle that is done
+	keyVersion  = 'V' // → version of this layout
+)
+
+const storeVersion = 1
+
+// store is what the stage remembers. Reads see what was written to the batch.
+type store struct {
+	db     *pebble.DB
+	cache  *pebble.Cache
+	batch  *pebble.Batch
+	marker uint32 // in the batch
+}
+
+func openStore(c Configuration) (*store, error) {
+	cache := pebble.NewCache(c.CacheBytes)
+	options := &pebble.Options{Cache: cache, Logger: quiet{}}
+	for i := range options.Levels {
+		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	db, err := pebble.Open(c.Dir, options)
+	if err != nil {
+		cache.Unref()
+		return nil, fmt.Errorf("contracts: store %s: %w", c.Dir, err)
+	}
+	s := &store{db: db, cache: cache, batch: db.NewIndexedBatch()}
+	if err := s.check(); err != nil {
+		return nil, errors.Join(fmt.Errorf("contracts: store %s: %w", c.Dir, err), s.close())
+	}
+	return s, nil
+}
+
+// check reads the marker and refuses another layout.
+func (s *store) check() error {
+	version, err := s.get(keyVersion)
+	if err != nil {
+		return err
+	}
+	marker, err := s.get(keyMarker)
+	if err != nil {
+		return err
+	}
+	switch {
+	case version == nil && marker == nil:
+		return s.set([]byte{storeVersion}, keyVersion)
+	case len(version) != 1 || version[0] != storeVersion || marker != nil && len(marker) != 4:
+		return fmt.Errorf("its layout is %x, this program knows %d: delete the folder and the consumer group to build it anew", version, storeVersion)
+	case marker != nil:
+		s.marker = binary.BigEndian.Uint32(marker)
+	}
+	return nil
+}
+
+func (s *store) close() error {
+	err := errors.Join(s.batch.Close(), s.db.Close())
+	s.cache.Unref()
+	return err
+}
+
+// commit makes everything durable up to the bundle.
+func (s *store) commit() error {
+	if err := s.batch.Commit(pebble.Sync); err != nil {
+		return fmt.Errorf("contracts: store: %w", err)
+	}
+	err := s.batch.Close()
+	s.batch = s.db.NewIndexedBatch()
+	return err
+}
+
+func (s *store) mark(mcSeqno uint32) error {
+	s.marker = mcSeqno
+	return s.set(binary.BigEndian.AppendUint32(nil, mcSeqno), keyMarker)
+}
+
+func key(kind byte, parts ...[]byte) []byte {
+	k := []byte{kind}
+	for _, part := range parts {
+		k = append(k, part...)
+	}
+	return k
+}
+
+// get gives a copy of a value, nil when there is none.
+func (s *store) get(kind byte, parts ...[]byte) ([]byte, error) {
+	value, closer, err := s.batch.Get(key(kind, parts...))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("contracts: store: %w", err)
+	}
+	value = append([]byte{}, value...)
+	return value, closer.Close()
+}
+
+func (s *store) set(value []byte, kind byte, parts ...[]byte) error {
+	if err := s.batch.Set(key(kind, parts...), value, nil); err != nil {
+		return fmt.Errorf("contracts: store: %w", err)
+	}
+	return nil
+}
+
+func (s *store) delete(kind byte, parts ...[]byte) error {
+	if err := s.batch.Delete(key(kind, parts...), nil); err != nil {
+		return fmt.Errorf("contracts: store: %w", err)
+	}
+	return nil
+}
+
+// each visits the keys that begin with a prefix, without the prefix, after the
+// one given, until visit gives false.
+func (s *store) each(prefix, after []byte, visit func(rest, value []byte) bool) (err error) {
+	lower := append(append([]byte{}, prefix...), after...)
+	if len(after) > 0 {
+		lower = append(lower, 0)
+	}
+	upper := append([]byte{}, prefix...)
+	for i := len(upper) - 1; i >= 0; i-- {
+		if upper[i]++; upper[i] != 0 {
+			break
+		}
+	}
+	it, err := s.batch.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return fmt.Errorf("contracts: store: %w", err)
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for ok := it.First(); ok; ok = it.Next() {
+		if !visit(append([]byte{}, it.Key()[len(prefix):]...), append([]byte{}, it.Value()...)) {
+			break
+		}
+	}
+	return it.Error()
+}
+
+// quiet keeps the database's own messages out of the log.
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)  {}
+func (quiet) Errorf(string, ...any) {}
+func (quiet) Fatalf(format string, arguments ...any) {
+	panic(fmt.Sprintf("contracts: store: "+format, arguments...))
+}

@@ -1,0 +1,347 @@
+package contracts
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/big"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/decode/contract"
+	"tonscribe/internal/tvm"
+	"tonscribe/schema/record"
+)
+
+// work turns bundles into records, with the store's help.
+type work struct {
+	*Component
+	store  *store
+	output [][]*record.Record // by partition, of bundles that are not published
+	size   int
+	since  time.Time // of the last commit
+
+	codes     map[[32]byte]*contract.Code
+	parents   map[string]*parent
+	config    *tvm.Config
+	root      []byte // of the names
+	renamed   bool   // the config names another one
+	libraries *cell.Dictionary
+	known     []*cell.Cell // libraries, as contracts are given them
+	zones     zones
+
+	// Of the bundle that is being worked out.
+	now       *bundle
+	changes   map[string]*change
+	transfers map[string]*transfer
+	looked    int
+}
+
+// change is what a bundle does to an account.
+type change struct {
+	account  []byte
+	old, new *entry          // nil: nothing
+	state    *record.Account // nil when the account itself did not change
+	code     *contract.Code
+	data     *cell.Cell
+	unread   bool // the state could not be looked into
+	fresh    bool // new was read from the state
+}
+
+const (
+	maxCodes   = 16384
+	maxParents = 16384
+)
+
+func newWork(c *Component, s *store) (*work, error) {
+	w := &work{Component: c, store: s, output: make([][]*record.Record, c.kafka.Partitions()), since: time.Now(),
+		codes: map[[32]byte]*contract.Code{}, parents: map[string]*parent{}, libraries: cell.NewDict(256)}
+	var err error
+	if w.zones, err = c.configuration.zones(); err != nil {
+		return nil, err
+	}
+	if w.config, err = DefaultConfig(); err != nil {
+		return nil, err
+	}
+	kept, err := s.get(keyConfig)
+	if err != nil {
+		return nil, err
+	}
+	if kept != nil {
+		if err := w.useConfig(kept); err != nil {
+			return nil, err
+		}
+	}
+	return w, w.findZone(context.Background())
+}
+
+func (w *work) pending() bool { return w.size > 0 }
+
+// commit makes what was published durable.
+func (w *work) commit() error {
+	if err := w.store.commit(); err != nil {
+		return err
+	}
+	for p := range w.output {
+		clear(w.output[p])
+		w.output[p] = w.output[p][:0]
+	}
+	w.size, w.since = 0, time.Now()
+	return nil
+}
+
+// bundle works out the next bundle.
+func (w *work) bundle(ctx context.Context, b *bundle) error {
+	if b.prev != w.store.marker {
+		return fmt.Errorf("it follows %d, but the store knows everything up to %d: bring back the store that belongs to the group %s, "+
+			"or delete both to begin with the first bundle of the log", b.prev, w.store.marker, w.configuration.Group)
+	}
+	w.now, w.changes, w.transfers, w.looked = b, map[string]*change{}, map[string]*transfer{}, 0
+	for _, step := range []func(context.Context) error{
+		w.keepCodes, w.keepConfig, w.look, w.keepParents, w.check, w.retry, w.link, w.follow, w.finish,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	w.metrics.bundles.Inc()
+	return w.store.mark(b.mcSeqno)
+}
+
+func (w *work) keepCodes(context.Context) error {
+	for _, code := range w.now.codes {
+		if err := w.store.set(code.Boc, keyCode, code.Hash); err != nil {
+			return err
+		}
+	}
+	for _, t := range w.now.transactions {
+		if err := w.keepDeployed(t.InMsg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepDeployed keeps the code that a message brings: where it lay in the queue
+// before, a block does not show it again as a part of the account.
+func (w *work) keepDeployed(m *record.Message) error {
+	if len(m.GetInitState()) == 0 {
+		return nil
+	}
+	root, err := cell.FromBOC(m.InitState)
+	if err != nil {
+		return nil //nolint:nilerr // a stranger's state that is none
+	}
+	var init tlb.StateInit
+	if err := tlb.Parse(&init, root); err != nil || init.Code == nil {
+		return nil //nolint:nilerr // as above
+	}
+	hash := init.Code.HashKey()
+	if w.codes[hash] != nil {
+		return nil
+	}
+	if known, err := w.store.get(keyCode, hash[:]); err != nil || known != nil {
+		return err
+	}
+	return w.store.set(init.Code.ToBOC(), keyCode, hash[:])
+}
+
+// code gives a code that has come by, nil when it has not. The second result
+// says what is missing.
+func (w *work) code(ctx context.Context, hash []byte) (*contract.Code, string, error) {
+	if known := w.codes[[32]byte(hash)]; known != nil {
+		return known, "", nil
+	}
+	boc, err := w.store.get(keyCode, hash)
+	if err != nil || boc == nil {
+		return nil, "code", err
+	}
+	root, err := cell.FromBOC(boc)
+	if err != nil {
+		return nil, "code", nil //nolint:nilerr // a stranger's code that is none is as good as missing
+	}
+	var library *cell.Cell
+	if name, is := contract.Library(root); is {
+		if library, err = w.libraryCell(ctx, name); err != nil || library == nil {
+			return nil, "library", err
+		}
+	}
+	code := contract.NewCode(root, library)
+	if len(w.codes) >= maxCodes {
+		clear(w.codes)
+	}
+	w.codes[code.Hash] = code
+	return code, "", nil
+}
+
+// libraryCell gives a library, from the store or from outside.
+func (w *work) libraryCell(ctx context.Context, hash [32]byte) (*cell.Cell, error) {
+	boc, err := w.store.get(keyLibrary, hash[:])
+	if err != nil {
+		return nil, err
+	}
+	if boc == nil && w.library != nil {
+		ctx, cancel := context.WithTimeout(ctx, w.configuration.LibraryTime)
+		defer cancel()
+		if boc, err = w.library(ctx, hash); err != nil {
+			w.report.Log.Warn().Err(err).Hex("library", hash[:]).Msg("a library could not be had; contracts with it are looked into when they change again")
+			return nil, nil
+		}
+	}
+	if boc == nil {
+		return nil, nil
+	}
+	root, err := cell.FromBOC(boc)
+	if err != nil || root.HashKey() != cell.Hash(hash) {
+		return nil, nil // what has another hash is not the library
+	}
+	if err := w.store.set(boc, keyLibrary, hash[:]); err != nil {
+		return nil, err
+	}
+	key := cell.BeginCell().MustStoreSlice(hash[:], 256).EndCell()
+	if err := w.libraries.Set(key, cell.BeginCell().MustStoreRef(root).EndCell()); err != nil {
+		return nil, err
+	}
+	w.known = []*cell.Cell{w.libraries.AsCell()}
+	return root, nil
+}
+
+// moment is when an account is looked at; 0 stands for the bundle's time.
+func (w *work) moment(now uint32) contract.Moment {
+	if now == 0 && w.now != nil {
+		now = w.now.seal.GenUtime
+	}
+	return contract.Moment{Config: w.config, Libraries: w.known, Now: now}
+}
+
+// Special accounts of the masterchain, which are never looked into.
+var (
+	configAccount  = append([]byte{0xff, 0xff, 0xff, 0xff}, bytes.Repeat([]byte{0x55}, 32)...)
+	electorAccount = append([]byte{0xff, 0xff, 0xff, 0xff}, bytes.Repeat([]byte{0x33}, 32)...)
+)
+
+// keepConfig takes the config from its contract, which holds it in its first
+// reference.
+func (w *work) keepConfig(ctx context.Context) error {
+	for _, list := range [][]*record.Account{w.now.late, w.now.accounts} {
+		for _, a := range list {
+			if !bytes.Equal(a.Account, configAccount) || len(a.Data) == 0 {
+				continue
+			}
+			data, err := cell.FromBOC(a.Data)
+			if err != nil {
+				continue
+			}
+			root, err := data.PeekRef(0)
+			if err != nil || root.HashKey() == w.config.Root().HashKey() {
+				continue
+			}
+			boc := root.ToBOC()
+			if err := w.useConfig(boc); err != nil {
+				w.report.Log.Error().Err(err).Uint32("bundle", w.now.mcSeqno).Msg("the config of the chain is not understood; the one before stays")
+				continue
+			}
+			if err := w.store.set(boc, keyConfig); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *work) useConfig(boc []byte) error {
+	root, err := cell.FromBOC(boc)
+	if err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	config, err := tvm.Prepare(root)
+	if err != nil {
+		return err
+	}
+	w.config = config
+	key := cell.BeginCell().MustStoreUInt(rootParam, 32).EndCell()
+	value, err := root.AsDict(32).LoadValue(key)
+	if err != nil {
+		w.root = nil
+		return nil //nolint:nilerr // a chain without names
+	}
+	param, err := value.LoadRef()
+	if err != nil {
+		return fmt.Errorf("config parameter %d: %w", rootParam, err)
+	}
+	id, err := param.LoadSlice(256)
+	if err != nil {
+		return fmt.Errorf("config parameter %d: %w", rootParam, err)
+	}
+	w.root, w.renamed = append([]byte{0xff, 0xff, 0xff, 0xff}, id...), true
+	return nil
+}
+
+// entry is the newest that is known of an account, nil for nothing.
+func (w *work) entry(account []byte) (*entry, error) {
+	if c := w.changes[string(account)]; c != nil {
+		return c.new, nil
+	}
+	return w.stored(account)
+}
+
+func (w *work) stored(account []byte) (*entry, error) {
+	raw, err := w.store.get(keyEntry, account)
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return decodeEntry(raw)
+}
+
+// touch makes an account a part of the bundle, whose facts may then be changed;
+// nil when nothing is known of it.
+func (w *work) touch(account []byte) (*change, error) {
+	if c := w.changes[string(account)]; c != nil {
+		return c, nil
+	}
+	old, err := w.stored(account)
+	if err != nil || old == nil {
+		return nil, err
+	}
+	c := &change{account: account, old: old, new: old.clone()}
+	w.changes[string(account)] = c
+	return c, nil
+}
+
+// ordered are the changes by account.
+func (w *work) ordered() []*change {
+	all := make([]*change, 0, len(w.changes))
+	for _, c := range w.changes {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *change) int { return bytes.Compare(a.account, b.account) })
+	return all
+}
+
+// parallel calls do for 0 … n-1 on all processors.
+func parallel(n int, do func(i int) error) error {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	const portion = 16
+	for from := 0; from < n; from += portion {
+		group.Go(func() error {
+			for i := from; i < min(from+portion, n); i++ {
+				if err := do(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func balanceOf(nanotons uint64) *big.Int { return new(big.Int).SetUint64(nanotons) }

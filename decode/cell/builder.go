@@ -1,0 +1,108 @@
+package cell
+
+import "fmt"
+
+// Builder collects the content of a new ordinary cell, which Bag.Add puts into
+// the bag its references belong to. The zero Builder is empty.
+type Builder struct {
+	data [128]byte
+	bits int
+	refs int
+	ref  [4]uint32
+	full bool
+}
+
+// Reset makes the Builder empty.
+func (u *Builder) Reset() { *u = Builder{} }
+
+// Store appends the low n bits of v, n at most 64.
+func (u *Builder) Store(v uint64, n uint) {
+	if u.bits+int(n) > 1023 {
+		u.full = true
+		return
+	}
+	v <<= 64 - n
+	for n > 0 {
+		free := 8 - uint(u.bits)&7
+		k := min(free, n)
+		u.data[u.bits>>3] |= byte(v >> 56 >> (8 - free))
+		v <<= k
+		u.bits += int(k)
+		n -= k
+	}
+}
+
+// StoreRef appends a reference.
+func (u *Builder) StoreRef(c Cell) {
+	if u.refs == 4 || !c.Valid() {
+		u.full = true
+		return
+	}
+	u.ref[u.refs] = c.i
+	u.refs++
+}
+
+// StoreBits moves n bits of s, at most what it has, to the end of the cell.
+func (u *Builder) StoreBits(s *Slice, n int) {
+	if n > s.BitsLeft() || u.bits+n > 1023 {
+		u.full = true
+		return
+	}
+	if u.bits&7 == 0 {
+		s.ReadBits(u.data[u.bits>>3:], n)
+		u.bits += n
+		return
+	}
+	for n > 0 {
+		k := uint(min(n, 64))
+		u.Store(s.Uint(k), k)
+		n -= int(k)
+	}
+}
+
+// StoreRest moves everything that is left of s to the end of the cell.
+func (u *Builder) StoreRest(s *Slice) {
+	u.StoreBits(s, s.BitsLeft())
+	for s.RefsLeft() > 0 {
+		u.StoreRef(s.Ref())
+	}
+}
+
+// Add puts the cell of u into the bag. The references must be cells of it that
+// have their hashes.
+func (b *Bag) Add(u *Builder) (Cell, error) {
+	if u.full {
+		return Cell{}, fmt.Errorf("%w: more than 1023 bits or 4 references", ErrLimit)
+	}
+	if rest := u.bits & 7; rest != 0 {
+		u.data[u.bits/8] |= 0x80 >> rest
+	}
+	n := node{bits: uint16(u.bits), refs: uint8(u.refs), ref: u.ref}
+	for _, r := range n.ref[:n.refs] {
+		n.mask |= b.nodes[r].mask
+	}
+	return b.add(n, u.data[:(u.bits+7)/8])
+}
+
+// add puts a cell with its data, completion tag included, into the bag. Its mask
+// is the one that it should turn out to have.
+func (b *Bag) add(n node, data []byte) (Cell, error) {
+	base := max(len(b.buf)-slack, 0)
+	if base+len(data) > 8*MaxSize-256 || len(b.nodes) >= 4*MaxCells {
+		return Cell{}, fmt.Errorf("%w: too many added cells", ErrLimit)
+	}
+	b.buf = append(b.buf[:base], 0, 0)
+	b.buf = append(b.buf, data...)
+	b.buf = append(b.buf, make([]byte, slack)...)
+	i := len(b.nodes)
+	n.off = uint32(base + 2)
+	b.nodes = append(b.nodes, n)
+	if len(b.hashes) == 0 {
+		b.hashes, b.depths = make([][32]byte, unhashed, 16), make([]uint16, unhashed, 16)
+	}
+	if err := b.finalizeCell(i); err != nil {
+		b.nodes = b.nodes[:i]
+		return Cell{}, err
+	}
+	return Cell{b, uint32(i)}, nil
+}

@@ -1,0 +1,118 @@
+package cellstore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// rotateWhenFull begins a new generation when the younger one has its share of
+// the size.
+func (s *Store) rotateWhenFull() error {
+	s.written.Store(0)
+	s.mutex.RLock()
+	if s.closed {
+		s.mutex.RUnlock()
+		return ErrClosed
+	}
+	full := s.young.Metrics().DiskSpaceUsage() >= uint64(s.configuration.MaxBytes/2)
+	s.mutex.RUnlock()
+	s.measure()
+	if !full {
+		return nil
+	}
+	return s.Rotate()
+}
+
+// Rotate deletes the older generation and begins a new one.
+func (s *Store) Rotate() error {
+	began := time.Now()
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	// What was copied from the older generation must be safe before that goes.
+	if err := s.young.LogData(nil, pebble.Sync); err != nil {
+		return fmt.Errorf("cell store: %w", err)
+	}
+	next, err := s.begin(s.young.number + 1)
+	if err != nil {
+		return err
+	}
+	last := s.old
+	s.old, s.young = s.young, next
+	if last != nil {
+		if err := last.Close(); err != nil {
+			return fmt.Errorf("cell store %s: %w", last.dir, err)
+		}
+		if err := os.RemoveAll(last.dir); err != nil {
+			return fmt.Errorf("cell store: %w", err)
+		}
+	}
+	s.metrics.rotations.Inc()
+	s.report.Log.Info().Uint64("generation", next.number).Dur("took", time.Since(began)).Msg("a new generation of cells begins")
+	return nil
+}
+
+// begin makes the generation after the younger one, with everything that is kept
+// by name. It gets its own name when it is complete: a kill before that leaves
+// two generations as they were.
+func (s *Store) begin(number uint64) (*generation, error) {
+	dir := filepath.Join(s.configuration.Dir, "next")
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, fmt.Errorf("cell store: %w", err)
+	}
+	db, err := s.openDB(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = carry(s.young.DB, db)
+	if e := db.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(dir, s.path(number))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cell store: %w", err)
+	}
+	return s.openGeneration(number)
+}
+
+// carry copies marks and what is owed.
+func carry(from, to *pebble.DB) error {
+	iterator, err := from.NewIter(&pebble.IterOptions{LowerBound: []byte{kindMark}})
+	if err != nil {
+		return err
+	}
+	defer iterator.Close()
+	batch := to.NewBatch()
+	defer batch.Close()
+	for iterator.First(); iterator.Valid(); iterator.Next() {
+		if err := batch.Set(iterator.Key(), iterator.Value(), nil); err != nil {
+			return err
+		}
+	}
+	if err := iterator.Error(); err != nil {
+		return err
+	}
+	return batch.Commit(pebble.Sync)
+}
+
+// measure sets the gauge of the size.
+func (s *Store) measure() {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	if s.closed {
+		return
+	}
+	size := s.young.Metrics().DiskSpaceUsage()
+	if s.old != nil {
+		size += s.old.Metrics().DiskSpaceUsage()
+	}
+	s.metrics.bytes.Set(float64(size))
+}

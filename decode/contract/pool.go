@@ -1,0 +1,64 @@
+package contract
+
+import (
+	"tonscribe/internal/tvm"
+	"tonscribe/schema/record"
+)
+
+// maxNominators bounds what is read of a list of nominators.
+const maxNominators = 1024
+
+// nominatorPool reads get_pool_data and list_nominators.
+func nominatorPool(p *probe) {
+	values, ok := p.call("get_pool_data")
+	if !ok {
+		return
+	}
+	r := read(values, 9)
+	pool := &record.NominatorPool{State: r.uint32(), NominatorsCount: r.uint32(), StakeSent: r.amount(),
+		ValidatorAmount: r.amount(), Validator: r.accountOf(-1), ValidatorShare: r.uint32(), MaxNominators: r.uint32(),
+		MinValidatorStake: r.amount(), MinNominatorStake: r.amount()}
+	if !r.ok {
+		return
+	}
+	p.facts().NominatorPool = pool
+	if values, ok = p.call("list_nominators"); ok && len(values) > 0 {
+		pool.Nominators = nominators(values[0])
+	}
+}
+
+// accountOf is a number that is the id of an account.
+func (r *results) accountOf(workchain int8) []byte {
+	id := r.integer()
+	if id.Sign() < 0 || id.BitLen() > 256 {
+		r.ok = false
+		return nil
+	}
+	sign := byte(workchain >> 7)
+	account := make([]byte, 36)
+	account[0], account[1], account[2], account[3] = sign, sign, sign, byte(workchain)
+	id.FillBytes(account[4:])
+	return account
+}
+
+// nominators reads a list of pairs (first, rest), null at its end.
+func nominators(list any) (all []*record.Nominator) {
+	for len(all) < maxNominators {
+		pair, ok := list.(tvm.Tuple)
+		if !ok || len(pair) != 2 {
+			return all
+		}
+		fields, ok := pair[0].(tvm.Tuple)
+		if !ok {
+			return all
+		}
+		r := read(fields, 4)
+		one := &record.Nominator{Address: r.accountOf(0), Amount: r.amount(), Pending: r.amount(), WithdrawRequested: r.truth()}
+		if !r.ok {
+			return all
+		}
+		all = append(all, one)
+		list = pair[1]
+	}
+	return all
+}

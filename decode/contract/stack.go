@@ -1,0 +1,153 @@
+package contract
+
+import (
+	"math/big"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/internal/tvm"
+)
+
+// results are what a get-method left, read from the bottom. After the first
+// value that is not what it should be, ok stays false and every value is zero.
+// Values beyond those that are read are allowed.
+type results struct {
+	values tvm.Tuple
+	next   int
+	ok     bool
+}
+
+func read(values tvm.Tuple, count int) *results {
+	return &results{values: values, ok: len(values) >= count}
+}
+
+func (r *results) take() any {
+	if !r.ok || r.next >= len(r.values) {
+		r.ok = false
+		return nil
+	}
+	value := r.values[r.next]
+	r.next++
+	return value
+}
+
+func (r *results) integer() *big.Int {
+	value, ok := r.take().(*big.Int)
+	if !ok {
+		r.ok = false
+		return new(big.Int)
+	}
+	return value
+}
+
+// amount is a number that is not negative, as in records.
+func (r *results) amount() []byte {
+	value := r.integer()
+	if value.Sign() < 0 {
+		r.ok = false
+		return nil
+	}
+	return value.Bytes()
+}
+
+func (r *results) uint64() uint64 {
+	value := r.integer()
+	if !value.IsUint64() {
+		r.ok = false
+		return 0
+	}
+	return value.Uint64()
+}
+
+func (r *results) uint32() uint32 {
+	value := r.uint64()
+	if value>>32 != 0 {
+		r.ok = false
+		return 0
+	}
+	return uint32(value)
+}
+
+func (r *results) truth() bool { return r.integer().Sign() != 0 }
+
+// address is an address, or empty for addr_none.
+func (r *results) address() []byte {
+	value, ok := r.take().(*cell.Slice)
+	if !ok || value == nil {
+		r.ok = false
+		return nil
+	}
+	account, ok := wholeAddress(value)
+	r.ok = r.ok && ok
+	return account
+}
+
+// someone is an address that is not addr_none.
+func (r *results) someone() []byte {
+	account := r.address()
+	r.ok = r.ok && account != nil
+	return account
+}
+
+func (r *results) slice() *cell.Slice {
+	value, ok := r.take().(*cell.Slice)
+	if !ok || value == nil {
+		r.ok = false
+		return cell.BeginCell().ToSlice()
+	}
+	return value.Copy()
+}
+
+func (r *results) cell() *cell.Cell {
+	value := r.optionalCell()
+	r.ok = r.ok && value != nil
+	return value
+}
+
+// optionalCell is nil for null.
+func (r *results) optionalCell() *cell.Cell {
+	switch value := r.take().(type) {
+	case nil:
+		return nil
+	case *cell.Cell:
+		return value
+	}
+	r.ok = false
+	return nil
+}
+
+func (r *results) skip() { r.take() }
+
+// wholeAddress reads a slice that is one address and nothing else: nil for
+// addr_none; false for every other kind.
+func wholeAddress(s *cell.Slice) (account []byte, ok bool) {
+	s = s.Copy()
+	account, ok = ReadAddress(s)
+	return account, ok && s.BitsLeft() == 0 && s.RefsNum() == 0
+}
+
+// ReadAddress reads addr_std without anycast, or addr_none as nil (TL-B
+// MsgAddress).
+func ReadAddress(s *cell.Slice) (account []byte, ok bool) {
+	tag, err := s.LoadUInt(2)
+	if err != nil {
+		return nil, false
+	}
+	if tag == 0 {
+		return nil, true
+	}
+	if anycast, err := s.LoadBoolBit(); err != nil || tag != 2 || anycast {
+		return nil, false
+	}
+	workchain, err := s.LoadInt(8)
+	if err != nil {
+		return nil, false
+	}
+	id, err := s.LoadSlice(256)
+	if err != nil {
+		return nil, false
+	}
+	account = make([]byte, 4, 36)
+	account[0], account[1], account[2], account[3] = byte(workchain>>24), byte(workchain>>16), byte(workchain>>8), byte(workchain)
+	return append(account, id...), true
+}

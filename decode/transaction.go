@@ -1,0 +1,143 @@
+package decode
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"tonscribe/decode/cell"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// transaction reads transaction$0111 of an account in the workchain.
+func (d *Decoder) transaction(c cell.Cell, workchain int32) (*record.Transaction, error) {
+	s := c.Slice()
+	if tag := s.Uint(4); !s.Failed() && tag != 7 {
+		return nil, fmt.Errorf("%w: tag %x", ErrFormat, tag)
+	}
+	t := d.memory.txs.next()
+	t.McSeqno, t.Block = d.mcSeqno, d.ref
+	t.Hash = d.hash(c.Hash())
+	t.Account = d.memory.take(schema.AddressSize)
+	binary.BigEndian.PutUint32(t.Account, uint32(workchain))
+	s.Read(t.Account[4:])
+	t.Lt = s.Uint(64)
+	t.PrevTransHash = d.bytes32(&s)
+	t.PrevTransLt = s.Uint(64)
+	t.Now = uint32(s.Uint(32))
+	outCount := int(s.Uint(15))
+	t.OrigStatus, t.EndStatus = record.AccountStatus(s.Uint(2)), record.AccountStatus(s.Uint(2))
+	t.TotalFees = s.VarUint(4)
+	var err error
+	messages := s.Next()
+	if t.TotalFeesExtra, err = d.extraCurrencies(&s); err != nil {
+		return nil, fmt.Errorf("total fees: %w", err)
+	}
+	update, description := s.Next(), s.Next()
+	if s.Failed() {
+		return nil, s.Err()
+	}
+	if err := d.hashUpdate(&update, t); err != nil {
+		return nil, fmt.Errorf("state update: %w", err)
+	}
+	if err := d.description(&description, t); err != nil {
+		return nil, fmt.Errorf("description: %w", err)
+	}
+	return t, d.transactionMessages(&messages, t, outCount)
+}
+
+// transactionMessages reads the cell with in_msg and out_msgs.
+func (d *Decoder) transactionMessages(s *cell.Slice, t *record.Transaction, outCount int) (err error) {
+	if s.Bool() {
+		c := s.Ref()
+		if s.Failed() {
+			return fmt.Errorf("messages: %w", s.Err())
+		}
+		if t.InMsg, err = d.message(c); err != nil {
+			return fmt.Errorf("in message: %w", err)
+		}
+	}
+	if s.Bool() {
+		root := s.Next()
+		t.OutMsgs = d.memory.list(outCount)
+		if err := d.outMessages(root, t, outCount, 0); err != nil {
+			return err
+		}
+	}
+	if s.Failed() {
+		return fmt.Errorf("messages: %w", s.Err())
+	}
+	if len(t.OutMsgs) != outCount {
+		return fmt.Errorf("%w: %d out messages, outmsg_cnt %d", ErrFormat, len(t.OutMsgs), outCount)
+	}
+	byLT := func(x, y *record.Message) int { return compare(x.CreatedLt, y.CreatedLt) }
+	if !slices.IsSortedFunc(t.OutMsgs, byLT) {
+		slices.SortStableFunc(t.OutMsgs, byLT)
+	}
+	return nil
+}
+
+func compare(x, y uint64) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+// outMessages walks a node of HashmapE 15 ^(Message Any).
+func (d *Decoder) outMessages(s cell.Slice, t *record.Transaction, outCount, bits int) error {
+	if err := d.visit(); err != nil {
+		return err
+	}
+	_, n := s.Label(15 - bits)
+	bits += n
+	if bits == 15 {
+		if len(t.OutMsgs) == outCount {
+			return fmt.Errorf("%w: more out messages than outmsg_cnt %d", ErrFormat, outCount)
+		}
+		c := s.Ref()
+		if s.Failed() {
+			return fmt.Errorf("out messages: %w", s.Err())
+		}
+		m, err := d.message(c)
+		if err != nil {
+			return fmt.Errorf("out message %d: %w", len(t.OutMsgs), err)
+		}
+		t.OutMsgs = append(t.OutMsgs, m)
+		return nil
+	}
+	left, right := s.Next(), s.Next()
+	if s.Failed() {
+		return fmt.Errorf("out messages: %w", s.Err())
+	}
+	if err := d.outMessages(left, t, outCount, bits+1); err != nil {
+		return err
+	}
+	return d.outMessages(right, t, outCount, bits+1)
+}
+
+// hashUpdate reads update_hashes#72.
+func (d *Decoder) hashUpdate(s *cell.Slice, t *record.Transaction) error {
+	if tag := s.Uint(8); !s.Failed() && tag != 0x72 {
+		return fmt.Errorf("%w: tag %02x", ErrFormat, tag)
+	}
+	t.StateHashBefore, t.StateHashAfter = d.bytes32(s), d.bytes32(s)
+	return s.Err()
+}
+
+// bytes32 reads 256 bits.
+func (d *Decoder) bytes32(s *cell.Slice) []byte {
+	b := d.memory.take(32)
+	s.Read(b)
+	return b
+}
+
+func (d *Decoder) hash(h *[32]byte) []byte {
+	b := d.memory.take(32)
+	copy(b, h[:])
+	return b
+}

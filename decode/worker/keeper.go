@@ -1,0 +1,322 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tonscribe/decode"
+	"tonscribe/decode/cell"
+	"tonscribe/decode/cellstore"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// mostCells is how many cells a code or a data tree may have that is put
+// together from the store.
+const mostCells = 4096
+
+// keeper completes the accounts of one partition's bundles, in their order, with
+// what the store has. Of what is put, Write makes the store's when the bundles
+// are published: a bundle that is done again then finds what it found before.
+type keeper struct {
+	*Component
+	partition int
+	batch     *cellstore.Batch
+	decoder   decode.Decoder
+	assembler cell.Assembler
+	writer    cell.Writer
+	codes     *memory[struct{}] // hashes of codes that were published
+	data      *memory[[]byte]   // data BoCs by hash of the data; nil ones are too large
+	owed      *owed
+	received  map[[32]byte][]byte // cells of the bundle's messages
+	broken    error               // of the store
+	last      uint32              // mc_seqno of the last bundle
+}
+
+func newKeeper(c *Component, partition int) (*keeper, error) {
+	k := &keeper{Component: c, partition: partition, batch: cellstore.NewBatch(), received: map[[32]byte][]byte{},
+		codes: newMemory[struct{}](1 << 16), data: newMemory[[]byte](16 << 20)}
+	k.owed = &owed{batch: k.batch, accounts: map[string]*record.Account{}}
+	if c.cells == nil {
+		return k, nil
+	}
+	var err error
+	if k.last, err = c.cells.Mark(partition); err != nil {
+		return nil, err
+	}
+	return k, k.owed.load(c.cells, partition, c.kafka.Partitions())
+}
+
+// load is the record of a cell, nil when nobody has it.
+func (k *keeper) load(hash *[32]byte) ([]byte, error) {
+	if r := k.batch.Get(hash); r != nil {
+		return r, nil
+	}
+	if k.cells != nil {
+		r, err := k.cells.Get(hash)
+		if err != nil {
+			k.broken = err
+		}
+		if r != nil || err != nil {
+			return r, err
+		}
+	}
+	r := k.received[*hash]
+	if r != nil {
+		k.batch.Put(*hash, r)
+	}
+	return r, nil
+}
+
+// missed says that something of an account is not to be had, and why when that
+// is not simply that nobody has seen it. Only a store that does not answer is an
+// error: the bundle is done again when it does.
+func (k *keeper) missed(what string, hash []byte, reason error) error {
+	if k.broken != nil {
+		return k.broken
+	}
+	k.metrics.missing.WithLabelValues(what).Inc()
+	var nobody *cell.Absent
+	if reason != nil && !errors.As(reason, &nobody) {
+		k.report.Log.Warn().Err(reason).Str("what", what).Hex("hash", hash).Msg("cells of an account do not fit")
+	}
+	return nil
+}
+
+// resident is an account on its way into a bundle's records.
+type resident struct {
+	*record.Account
+	change *decode.Change // the last one
+}
+
+// keep completes the changes of a bundle's blocks and gives its accounts by
+// (workchain, account), and the codes that were not published yet.
+func (k *keeper) keep(ctx context.Context, b *bundle) error {
+	if k.cells != nil && b.prev != k.last && k.last != 0 && b.mcSeqno > k.last {
+		k.report.Log.Info().Int("partition", k.partition).Uint32("from", k.last+1).Uint32("to", b.mcSeqno-1).
+			Msg("the cells of these bundles were not seen here: what they changed may have to be fetched")
+	}
+	k.last = b.mcSeqno
+	if k.cells == nil {
+		k.batch.Reset() // or what is known would depend on what is published together
+	}
+	if err := k.seed(ctx, b); err != nil {
+		return err
+	}
+	clear(k.received)
+	for _, j := range b.jobs {
+		for _, c := range j.changes {
+			k.put(c.NewCells)
+		}
+		for _, r := range j.received {
+			k.received[r.Hash] = r.Record
+		}
+	}
+	accounts := map[string]*resident{}
+	for _, j := range b.jobs {
+		for _, c := range j.changes {
+			if err := k.change(c, accounts); err != nil {
+				return fmt.Errorf("block %s, account %x: %w", blockName(j.id), c.Account, err)
+			}
+			if c.Problem != nil {
+				k.problem(j, c)
+			}
+		}
+	}
+	if err := k.complete(b, accounts); err != nil {
+		return err
+	}
+	b.late = k.owed.take()
+	k.batch.Mark(k.partition, b.mcSeqno)
+	return nil
+}
+
+func (k *keeper) put(cells []decode.CellRecord) {
+	for _, c := range cells {
+		k.batch.Put(c.Hash, c.Record)
+	}
+}
+
+// problem is the alarm about a block that contradicts itself.
+func (k *keeper) problem(j *job, c *decode.Change) {
+	k.metrics.problems.Inc()
+	k.report.Log.Error().Err(c.Problem).Str("block", blockName(j.id)).Hex("account", c.Account).
+		Msg("the states of an account are not known")
+}
+
+// change fills in what the block does not show of a change.
+func (k *keeper) change(c *decode.Change, accounts map[string]*resident) error {
+	first := c.Transactions[0]
+	r := accounts[string(c.Account)]
+	if r == nil {
+		r = &resident{Account: &record.Account{Account: c.Account, StatusBefore: first.OrigStatus, BalanceBefore: first.StateBefore.GetBalance()}}
+		accounts[string(c.Account)] = r
+	}
+	r.change = c
+	if c.Problem != nil {
+		return nil //nolint:nilerr // it is an alarm, and told as one
+	}
+	if err := k.before(c); err != nil {
+		return err
+	}
+	return k.extra(c)
+}
+
+// before finds the state before the change.
+func (k *keeper) before(c *decode.Change) error {
+	if decode.NoAccount(c.HashBefore()) {
+		return nil
+	}
+	known, err := k.load((*[32]byte)(c.HashBefore()))
+	if err != nil {
+		return err
+	}
+	if known == nil {
+		k.put(c.OldCells)
+	}
+	if c.Before != nil {
+		return nil
+	}
+	if known == nil {
+		return k.missed("before", c.HashBefore(), nil)
+	}
+	state, err := k.decoder.AccountState(known)
+	if err != nil {
+		return k.missed("before", c.HashBefore(), err)
+	}
+	c.Problem = c.SetBefore(state)
+	return nil
+}
+
+// extra finds extra currencies that the block shows in part.
+func (k *keeper) extra(c *decode.Change) error {
+	if c.Extra == nil || c.Problem != nil {
+		return nil //nolint:nilerr // as above
+	}
+	dict, err := k.assembler.Assemble(c.Extra, mostCells, k.load)
+	if err != nil {
+		return k.missed("extra", c.Extra[:], err)
+	}
+	c.Problem = k.decoder.SetExtra(c, dict)
+	return nil
+}
+
+// complete turns the bundle's accounts into records.
+func (k *keeper) complete(b *bundle, accounts map[string]*resident) error {
+	codes := map[string]*record.Code{}
+	for _, r := range accounts {
+		last := r.change.Transactions[len(r.change.Transactions)-1]
+		r.McSeqno, r.LastTransLt, r.LastTransHash, r.Now = b.mcSeqno, last.Lt, last.Hash, last.Now
+		r.Hash, r.State = last.StateHashAfter, r.change.After
+		if r.State == nil {
+			r.State = &record.AccountState{Status: last.EndStatus, Partial: true}
+		}
+		if err := k.content(r, codes); err != nil {
+			return fmt.Errorf("account %x: %w", r.Account.Account, err)
+		}
+		b.accounts = append(b.accounts, r.Account)
+		k.owed.forget(r.Account.Account)
+	}
+	slices.SortFunc(b.accounts, func(x, y *record.Account) int { return compareAccounts(x.Account, y.Account) })
+	for _, code := range codes {
+		b.codes = append(b.codes, code)
+	}
+	slices.SortFunc(b.codes, func(x, y *record.Code) int { return bytes.Compare(x.Hash, y.Hash) })
+	return nil
+}
+
+func compareAccounts(x, y []byte) int {
+	if a, b := schema.Workchain(x), schema.Workchain(y); a != b {
+		return int(a) - int(b)
+	}
+	return bytes.Compare(x, y)
+}
+
+// content gives an account its data, and its code to codes when nobody has it.
+func (k *keeper) content(r *resident, codes map[string]*record.Code) error {
+	state := r.State
+	if len(state.CodeHash) == 32 && codes[string(state.CodeHash)] == nil {
+		code, err := k.code([32]byte(state.CodeHash), r.change)
+		if err != nil {
+			return fmt.Errorf("code: %w", err)
+		}
+		if code != nil {
+			codes[string(state.CodeHash)] = code
+		}
+	}
+	if len(state.DataHash) != 32 {
+		return nil
+	}
+	data, err := k.dataOf([32]byte(state.DataHash), r.change)
+	if err != nil {
+		return fmt.Errorf("data: %w", err)
+	}
+	r.Data = data
+	return nil
+}
+
+// code is the code with the hash, nil when it was published before or is not to
+// be had.
+func (k *keeper) code(hash [32]byte, c *decode.Change) (*record.Code, error) {
+	if _, ok := k.codes.get(hash); ok {
+		return nil, nil
+	}
+	boc, methods := c.Code, c.CodeMethods
+	if boc == nil {
+		var err error
+		if boc, err = k.assemble(&hash, decode.MaxCodeBytes); err == nil {
+			methods, err = decode.MethodsOf(boc)
+		}
+		if err != nil {
+			return nil, k.missed("code", hash[:], err)
+		}
+	}
+	k.codes.put(hash, struct{}{}, 1)
+	return &record.Code{Hash: hash[:], Boc: boc, Methods: methods.IDs, MethodsKnown: methods.Known}, nil
+}
+
+// dataOf is the BoC of the data with the hash, nil when it is too large or not to
+// be had.
+func (k *keeper) dataOf(hash [32]byte, c *decode.Change) ([]byte, error) {
+	if c.Data != nil {
+		return c.Data, nil
+	}
+	if boc, ok := k.data.get(hash); ok {
+		return boc, nil
+	}
+	boc, err := k.assemble(&hash, decode.MaxDataBytes)
+	if errors.Is(err, cell.ErrLimit) {
+		k.data.put(hash, nil, 64)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, k.missed("data", hash[:], err)
+	}
+	k.data.put(hash, boc, len(boc)+64)
+	return boc, nil
+}
+
+// assemble puts a BoC together from the store.
+func (k *keeper) assemble(hash *[32]byte, limit int) ([]byte, error) {
+	root, err := k.assembler.Assemble(hash, mostCells, k.load)
+	if err != nil {
+		return nil, err
+	}
+	size, err := k.writer.Prepare(root, limit)
+	if err != nil {
+		return nil, err
+	}
+	return k.writer.Append(make([]byte, 0, size)), nil
+}
+
+// write makes what was put the store's: the bundles are published.
+func (k *keeper) write() error {
+	defer k.batch.Reset()
+	if k.cells == nil {
+		return nil
+	}
+	return k.cells.Write(k.batch, false)
+}

@@ -1,0 +1,90 @@
+package decode
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"tonscribe/decode/cell"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// Zerostate is the state a workchain begins with.
+type Zerostate struct {
+	RootHash, FileHash [32]byte
+	Workchain          int32
+	GenUtime           uint32
+	Accounts           []*Resident
+}
+
+// Resident is an account of a shard state.
+type Resident struct {
+	Account       []byte // as in a record
+	LastTransLt   uint64
+	LastTransHash []byte
+	Hash          []byte // of the state
+	State         *record.AccountState
+	Code, Data    []byte // BoCs, nil without, and of what is too large
+	CodeMethods   Methods
+	Cells         []CellRecord
+}
+
+// State reads a whole shard state, such as a zerostate. Every cell is verified.
+func (d *Decoder) State(boc []byte) (*Zerostate, error) {
+	defer d.forget()
+	root, err := d.open(boc, d.bag.Parse)
+	if err != nil {
+		return nil, fmt.Errorf("shard state: %w", err)
+	}
+	z := &Zerostate{RootHash: *root.Hash(), FileHash: sha256.Sum256(boc)}
+	s := root.Slice()
+	if tag := s.Uint(32); tag != 0x9023afe2 {
+		return nil, fmt.Errorf("shard state: %w: tag %08x", ErrFormat, tag)
+	}
+	s.Skip(32)    // global_id
+	s.Skip(2 + 6) // of shard_ident, whose prefix is 1<<63 in an old zerostate
+	z.Workchain = int32(s.Uint(32))
+	s.Skip(64 + 32 + 32) // shard_prefix, seq_no, vert_seq_no
+	z.GenUtime = uint32(s.Uint(32))
+	if s.Failed() {
+		return nil, fmt.Errorf("shard state: %w", s.Err())
+	}
+	leaves, err := d.shardState(root, nil)
+	if err != nil {
+		return nil, fmt.Errorf("shard state: %w", err)
+	}
+	d.recorder.Begin(&d.bag)
+	for _, l := range leaves {
+		r, err := d.resident(l, z.Workchain)
+		if err != nil {
+			return nil, fmt.Errorf("shard state: account %016x…: %w", l.key[0], err)
+		}
+		z.Accounts = append(z.Accounts, r)
+	}
+	return z, nil
+}
+
+func (d *Decoder) resident(l leaf, workchain int32) (*Resident, error) {
+	a, err := d.account(l.account)
+	if err != nil {
+		return nil, err
+	}
+	r := &Resident{LastTransLt: l.transLt, LastTransHash: d.hash(&l.transHash), Hash: d.hash(l.account.HashAt(0)), State: a.state}
+	r.Account = binary.BigEndian.AppendUint32(make([]byte, 0, schema.AddressSize), uint32(workchain))
+	for _, word := range l.key {
+		r.Account = binary.BigEndian.AppendUint64(r.Account, word)
+	}
+	if r.Code, err = d.whole(a.code, MaxCodeBytes); err != nil && !errors.Is(err, cell.ErrLimit) {
+		return nil, fmt.Errorf("code: %w", err)
+	}
+	if r.Code != nil {
+		r.CodeMethods = methodsOf(a.code)
+	}
+	if r.Data, err = d.whole(a.data, MaxDataBytes); err != nil && !errors.Is(err, cell.ErrLimit) {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	r.Cells = d.cells(l.account)
+	return r, nil
+}

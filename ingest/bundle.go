@@ -1,0 +1,245 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"tonscribe/decode"
+	"tonscribe/schema/record"
+)
+
+// tips are the newest blocks of all shards after a masterchain block. A block
+// belongs to bundle N exactly if it is an ancestor of a tip of N, or one of
+// them, and neither an ancestor of a tip of N-1 nor one of those.
+type tips struct {
+	list []*record.BlockId // by (workchain, shard)
+	ends map[blockKey]uint64
+}
+
+// tipsOf reads ShardHashes of a masterchain block.
+func tipsOf(shards []decode.ShardDescr) *tips {
+	t := &tips{ends: make(map[blockKey]uint64, len(shards))}
+	for _, s := range shards {
+		t.list = append(t.list, s.ID)
+		t.ends[keyOf(s.ID)] = s.EndLT
+	}
+	slices.SortFunc(t.list, compareIDs)
+	return t
+}
+
+// tipsFromSeal are tips without logical times.
+func tipsFromSeal(shards []*record.BlockId) *tips {
+	t := &tips{ends: make(map[blockKey]uint64, len(shards))}
+	for _, id := range shards {
+		t.list = append(t.list, id)
+		t.ends[keyOf(id)] = 0
+	}
+	return t
+}
+
+// has says whether a block is a tip, and at which lt it ends (0: unknown).
+func (t *tips) has(key blockKey) (endLT uint64, ok bool) {
+	endLT, ok = t.ends[key]
+	return
+}
+
+// behind gives a tip that a block should have among its ancestors but cannot,
+// because its own seqno is no higher.
+func (t *tips) behind(id *record.BlockId) *record.BlockId {
+	for _, tip := range t.list {
+		if tip.Workchain == id.Workchain && shardsMeet(tip.Shard, id.Shard) && id.Seqno <= tip.Seqno {
+			return tip
+		}
+	}
+	return nil
+}
+
+// bundle is a masterchain block with all shard blocks that it commits for the
+// first time, complete and verified.
+type bundle struct {
+	seqno  uint32
+	master *block
+	blocks []*block // by (workchain, shard, seqno), the masterchain block last
+	tips   *tips
+	bytes  int64
+}
+
+// missing is a block that the source does not have.
+type missing struct {
+	id *record.BlockId
+	by string // who names it
+}
+
+func (m *missing) Error() string {
+	return fmt.Sprintf("block %s is missing; %s names it", FormatID(m.id), m.by)
+}
+
+// assembly gathers one bundle: it walks from the tips of the masterchain block
+// back to the tips before it, over splits and merges.
+type assembly struct {
+	chain  *chain
+	seqno  uint32
+	master *block
+	before *tips
+
+	mu    sync.Mutex
+	found map[blockKey]*block
+}
+
+// wanted is a block to be fetched, and who names it.
+type wanted struct {
+	id *record.BlockId
+	by string
+}
+
+// gather reads what is missing. What it has found it keeps for the next try.
+func (a *assembly) gather(ctx context.Context) (*bundle, error) {
+	after := tipsOf(a.master.Shards)
+	blocks, err := a.walk(ctx, after)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.check(blocks); err != nil {
+		return nil, err
+	}
+	blocks = append(blocks, a.master)
+	slices.SortFunc(blocks, func(x, y *block) int { return compareIDs(x.ID, y.ID) })
+	result := &bundle{seqno: a.seqno, master: a.master, blocks: blocks, tips: after}
+	for _, b := range blocks {
+		result.bytes += int64(len(b.boc))
+	}
+	return result, nil
+}
+
+// walk reads the tips, then all their parents, and so on back to the tips
+// before.
+func (a *assembly) walk(ctx context.Context, after *tips) ([]*block, error) {
+	var blocks []*block
+	seen := map[blockKey]bool{}
+	wave, err := a.unseen(nil, seen, after.list, fmt.Sprintf("masterchain block %d", a.seqno))
+	for len(wave) > 0 && err == nil {
+		var fetched []*block
+		if fetched, err = a.fetch(ctx, wave); err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, fetched...)
+		wave = nil
+		for _, b := range fetched {
+			if wave, err = a.unseen(wave, seen, b.Prev, "block "+placeOf(b.ID).String()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return blocks, err
+}
+
+// unseen appends to a wave the blocks that belong to the bundle and were not
+// met before. A zerostate (seqno 0) is no block.
+func (a *assembly) unseen(wave []wanted, seen map[blockKey]bool, ids []*record.BlockId, by string) ([]wanted, error) {
+	for _, id := range ids {
+		key := keyOf(id)
+		if _, old := a.before.has(key); old || seen[key] || id.Seqno == 0 {
+			continue
+		}
+		seen[key] = true
+		if tip := a.before.behind(id); tip != nil {
+			refusal := refuser(FormatID(id), by)(ReasonParent, "it does not follow %s, which is committed already", FormatID(tip))
+			a.chain.refused(refusal)
+			return nil, refusal
+		}
+		wave = append(wave, wanted{id, by})
+	}
+	return wave, nil
+}
+
+// fetch reads blocks at the same time.
+func (a *assembly) fetch(ctx context.Context, wave []wanted) ([]*block, error) {
+	blocks := make([]*block, len(wave))
+	errs := make([]error, len(wave))
+	var group sync.WaitGroup
+	for i, w := range wave {
+		group.Go(func() { blocks[i], errs[i] = a.one(ctx, w) })
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return blocks, nil
+}
+
+func (a *assembly) one(ctx context.Context, w wanted) (*block, error) {
+	key := keyOf(w.id)
+	a.mu.Lock()
+	b := a.found[key]
+	a.mu.Unlock()
+	if b != nil {
+		return b, nil
+	}
+	b, err := a.chain.shard(ctx, w.id, a.seqno)
+	if errors.Is(err, ErrNotFound) {
+		return nil, &missing{w.id, w.by}
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.found[key] = b
+	return b, nil
+}
+
+// check tests the links of the bundle's shard blocks.
+func (a *assembly) check(blocks []*block) error {
+	for _, b := range blocks {
+		refusal := a.checkShardBlock(b)
+		if refusal == nil {
+			continue
+		}
+		a.chain.refused(refusal)
+		return refusal
+	}
+	return nil
+}
+
+func (a *assembly) checkShardBlock(b *block) *Refusal {
+	if b.GlobalID != a.master.GlobalID {
+		return b.refuse(ReasonNetwork, "its global_id is %d, that of the masterchain %d", b.GlobalID, a.master.GlobalID)
+	}
+	if refusal := a.checkMasterRef(b); refusal != nil {
+		return refusal
+	}
+	for _, prev := range b.Prev {
+		key := keyOf(prev)
+		end, _ := a.before.has(key)
+		if parent := a.found[key]; parent != nil {
+			end = parent.EndLT
+			if parent.BeforeSplit != b.AfterSplit {
+				return b.refuse(ReasonParent, "after_split is %t, but before_split of its parent %t", b.AfterSplit, parent.BeforeSplit)
+			}
+		}
+		if b.StartLT <= end {
+			return b.refuse(ReasonTime, "it starts at lt %d, its parent %s ends at %d", b.StartLT, placeOf(prev), end)
+		}
+	}
+	return nil
+}
+
+// checkMasterRef tests the masterchain block that a shard block was made after.
+func (a *assembly) checkMasterRef(b *block) *Refusal {
+	switch {
+	case b.MasterRef == nil:
+		return b.refuse(ReasonMasterRef, "it names no masterchain block")
+	case b.MasterRef.Seqno >= a.seqno:
+		return b.refuse(ReasonMasterRef, "it was made after masterchain block %d, which is not before %d", b.MasterRef.Seqno, a.seqno)
+	}
+	known := a.chain.masterAt(b.MasterRef.Seqno)
+	if known != nil && !sameID(known, b.MasterRef) {
+		return b.refuse(ReasonMasterRef, "it was made after %s, but the chain has %s", FormatID(b.MasterRef), FormatID(known))
+	}
+	return nil
+}

@@ -1,0 +1,285 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"tonscribe/schema/record"
+)
+
+// rememberedMasters is how many masterchain ids are kept for checking the
+// references of shard blocks; these reach back a few blocks.
+const rememberedMasters = 4096
+
+// chain follows the masterchain: for each seqno it settles which block stands
+// there. The block must name the one before as its parent, and the ones after
+// it, as far as the source has them, must follow from it; for a block's own
+// hashes are known only to its successor.
+type chain struct {
+	*reader
+	configuration Configuration
+	tasks         *sync.WaitGroup
+	waits         *waiting
+
+	// last is the masterchain block before the one to be settled; nil at a
+	// start without a resume and after a gap.
+	last     *record.BlockId
+	lastEnd  uint64 // its end_lt, 0 when unknown
+	globalID int32
+
+	loads map[uint32]*masterLoad
+
+	mu  sync.Mutex
+	ids map[uint32]*record.BlockId
+}
+
+// masterLoad is the reading of all copies of one masterchain block.
+type masterLoad struct {
+	done chan struct{}
+	good []*block
+	bad  []*Refusal
+	err  error
+}
+
+func newChain(r *reader, c Configuration, tasks *sync.WaitGroup, w *waiting) *chain {
+	return &chain{
+		reader: r, configuration: c, tasks: tasks, waits: w, globalID: c.GlobalID,
+		loads: map[uint32]*masterLoad{}, ids: map[uint32]*record.BlockId{},
+	}
+}
+
+// settle gives the masterchain block with a seqno, or why its bundle is
+// skipped. It waits for blocks that the source has not reached yet, and by
+// configuration for those that are missing or bad. mayNotSkip overrides that
+// configuration for bundles which a partition already holds.
+func (c *chain) settle(ctx context.Context, seqno uint32, mayNotSkip bool) (*block, *problem, error) {
+	var pause backoff
+	for {
+		if err := c.reached(ctx, seqno); err != nil {
+			return nil, nil, err
+		}
+		b, why, err := c.choose(ctx, seqno)
+		if err != nil {
+			return nil, nil, err
+		}
+		if b != nil {
+			c.append(b)
+			return b, nil, nil
+		}
+		if !mayNotSkip && c.waits.skips(seqno, why, &pause) {
+			c.last, c.lastEnd = nil, 0
+			delete(c.loads, seqno)
+			return nil, why, nil
+		}
+		if err := c.waits.retry(ctx, seqno, why, &pause); err != nil {
+			return nil, nil, err
+		}
+		for n := seqno; n <= seqno+2; n++ {
+			delete(c.loads, n)
+		}
+	}
+}
+
+// reached waits until the source is known to reach to a seqno.
+func (c *chain) reached(ctx context.Context, seqno uint32) error {
+	said := false
+	for {
+		_, last := c.source.Range()
+		c.metrics.source.Set(float64(last))
+		if seqno <= last {
+			return ctx.Err()
+		}
+		if !said {
+			c.waits.atHead(seqno, last)
+			said = true
+		}
+		if err := c.source.Refresh(ctx, seqno); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := c.waits.unreachable(ctx, seqno, err); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// append makes a block the end of the chain.
+func (c *chain) append(b *block) {
+	c.last, c.lastEnd = b.ID, b.EndLT
+	if c.globalID == 0 {
+		c.globalID = b.GlobalID
+	}
+	delete(c.loads, b.ID.Seqno)
+	c.remember(b.ID)
+}
+
+func (c *chain) remember(id *record.BlockId) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ids[id.Seqno] = id
+	delete(c.ids, id.Seqno-rememberedMasters)
+}
+
+// masterAt is the settled masterchain block with a seqno, nil when it is not
+// known (any more).
+func (c *chain) masterAt(seqno uint32) *record.BlockId {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ids[seqno]
+}
+
+// choose looks for the one block that continues the chain at a seqno.
+func (c *chain) choose(ctx context.Context, seqno uint32) (*block, *problem, error) {
+	load, err := c.loaded(ctx, seqno)
+	if err != nil {
+		return nil, nil, err
+	}
+	bad := load.bad
+	var fit []*block
+	for _, b := range load.good {
+		refusal, err := c.continues(ctx, b)
+		if err != nil {
+			return nil, nil, err
+		}
+		if refusal != nil {
+			c.refused(refusal)
+			bad = append(bad, refusal)
+			continue
+		}
+		fit = append(fit, b)
+	}
+	switch {
+	case len(fit) == 1:
+		return fit[0], nil, nil
+	case len(fit) > 1:
+		return nil, &problem{bad: true, text: fmt.Sprintf(
+			"the source has several masterchain blocks %d, and nothing tells which one is meant: %s (set ingest.global_id when it mixes networks)",
+			seqno, describe(fit))}, nil
+	case len(bad) > 0:
+		return nil, problemOf(bad[len(bad)-1]), nil
+	}
+	first, last := c.source.Range()
+	return nil, &problem{text: fmt.Sprintf("masterchain block %s is missing (the source reaches from %d to %d)%s",
+		masterPlace(seqno), first, last, c.knownID(ctx, seqno))}, nil
+}
+
+// knownID completes the id of a missing masterchain block where its successor
+// names it.
+func (c *chain) knownID(ctx context.Context, seqno uint32) string {
+	next, err := c.ahead(ctx, seqno+1)
+	if err != nil || len(next) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; masterchain block %d names it as its parent: %s", seqno+1, FormatID(next[0].Prev[0]))
+}
+
+func describe(blocks []*block) string {
+	var parts []string
+	for _, b := range blocks {
+		parts = append(parts, fmt.Sprintf("%s in %s (global_id %d)", FormatID(b.ID), b.origin, b.GlobalID))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// continues checks a block against its neighbours in the masterchain.
+func (c *chain) continues(ctx context.Context, b *block) (*Refusal, error) {
+	if c.globalID != 0 && b.GlobalID != c.globalID {
+		return b.refuse(ReasonNetwork, "its global_id is %d, not %d", b.GlobalID, c.globalID), nil
+	}
+	if c.last != nil && !sameID(b.Prev[0], c.last) {
+		return b.refuse(ReasonParent, "it follows %s, but the chain ends with %s", FormatID(b.Prev[0]), FormatID(c.last)), nil
+	}
+	if c.lastEnd != 0 && b.StartLT <= c.lastEnd {
+		return b.refuse(ReasonTime, "it starts at lt %d, its parent ends at %d", b.StartLT, c.lastEnd), nil
+	}
+	return c.contradicted(ctx, b)
+}
+
+// contradicted asks the blocks after b. Where the next one names another
+// parent, one of the two is bad: the next one if the block after it does not
+// name it either, otherwise b.
+func (c *chain) contradicted(ctx context.Context, b *block) (*Refusal, error) {
+	next, err := c.ahead(ctx, b.ID.Seqno+1)
+	if err != nil {
+		return nil, err
+	}
+	other := contradiction(b, next)
+	if other == nil {
+		return nil, nil
+	}
+	later, err := c.ahead(ctx, b.ID.Seqno+2)
+	if err != nil {
+		return nil, err
+	}
+	if contradiction(other, later) != nil {
+		return nil, nil
+	}
+	return b.refuse(ReasonSuccessor, "masterchain block %d (%s) names %s as its parent",
+		other.ID.Seqno, other.origin, FormatID(other.Prev[0])), nil
+}
+
+// contradiction gives a successor of the same network that names another
+// parent than b, unless there is one that names b.
+func contradiction(b *block, next []*block) *block {
+	var other *block
+	for _, n := range next {
+		if sameID(n.Prev[0], b.ID) {
+			return nil
+		}
+		if n.GlobalID == b.GlobalID {
+			other = n
+		}
+	}
+	return other
+}
+
+// ahead gives the masterchain blocks with a later seqno, if the source has them.
+func (c *chain) ahead(ctx context.Context, seqno uint32) ([]*block, error) {
+	if _, last := c.source.Range(); seqno > last {
+		return nil, nil
+	}
+	load, err := c.loaded(ctx, seqno)
+	if err != nil {
+		return nil, err
+	}
+	return load.good, nil
+}
+
+// loaded waits for the reading of a masterchain block and starts that of the
+// ones after it.
+func (c *chain) loaded(ctx context.Context, seqno uint32) (*masterLoad, error) {
+	_, last := c.source.Range()
+	end := min(last, seqno+uint32(c.configuration.Window))
+	if to := c.configuration.To; to != 0 {
+		end = min(end, to+2)
+	}
+	for n := seqno; n <= max(end, seqno); n++ {
+		c.load(ctx, n)
+	}
+	load := c.loads[seqno]
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-load.done:
+	}
+	if load.err != nil && !errors.Is(load.err, ErrNotFound) {
+		return nil, load.err
+	}
+	return load, nil
+}
+
+func (c *chain) load(ctx context.Context, seqno uint32) {
+	if c.loads[seqno] != nil {
+		return
+	}
+	load := &masterLoad{done: make(chan struct{})}
+	c.loads[seqno] = load
+	c.tasks.Go(func() {
+		defer close(load.done)
+		load.good, load.bad, load.err = c.masters(ctx, seqno)
+	})
+}

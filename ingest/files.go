@@ -1,0 +1,231 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/internal/report"
+	"tonscribe/schema/record"
+)
+
+// files is a folder of single blocks, one BoC per file, in any layout: every
+// .boc and .bin below it is looked at once, and its name means nothing. States,
+// proofs and whatever else lies there is counted and left alone. Several files
+// may hold the same block.
+type files struct {
+	dir      string
+	report   report.Reporter
+	maxBytes int
+
+	mu       sync.RWMutex
+	known    map[string]fileStamp
+	byPlace  map[place][]string // sorted paths
+	first    uint32
+	last     uint32
+	unblocks int // files that are no blocks
+	paced    pace
+}
+
+type fileStamp struct {
+	size    int64
+	changed time.Time
+}
+
+func newFiles(dir string, r report.Reporter, maxBytes int) *files {
+	return &files{dir: dir, report: r, maxBytes: maxBytes, known: map[string]fileStamp{}, byPlace: map[place][]string{}}
+}
+
+func (f *files) Open(ctx context.Context) error {
+	if err := mustBeFolder("files", f.dir); err != nil {
+		return err
+	}
+	if err := f.scan(ctx); err != nil {
+		return err
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.last == 0 {
+		return fmt.Errorf("source files:%s: no masterchain block among its %d .boc and .bin files", f.dir, len(f.known))
+	}
+	f.report.Log.Info().Str("source", "files:"+f.dir).Int("blocks", len(f.known)-f.unblocks).Int("other_files", f.unblocks).
+		Uint32("first", f.first).Uint32("last", f.last).Msg("block files found")
+	return nil
+}
+
+func (f *files) Range() (first, last uint32) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.first, f.last
+}
+
+func (f *files) Refresh(ctx context.Context, _ uint32) error {
+	return f.paced.do(ctx, func() error { return f.scan(ctx) })
+}
+
+func (f *files) Master(_ context.Context, seqno uint32, attempt int) (Blob, error) {
+	return f.read(masterPlace(seqno), attempt)
+}
+
+func (f *files) Block(_ context.Context, id *record.BlockId, _ uint32, attempt int) (Blob, error) {
+	return f.read(placeOf(id), attempt)
+}
+
+func (f *files) Close() error { return nil }
+
+func (f *files) read(at place, attempt int) (Blob, error) {
+	f.mu.RLock()
+	paths := f.byPlace[at]
+	f.mu.RUnlock()
+	if attempt >= len(paths) {
+		return Blob{}, ErrNotFound
+	}
+	blob := Blob{Origin: paths[attempt]}
+	file, err := os.Open(blob.Origin)
+	if err != nil {
+		return blob, err
+	}
+	defer file.Close()
+	stat, err := file.Stat()
+	if err != nil {
+		return blob, err
+	}
+	blob.BOC, err = readBlock(file, 0, stat.Size(), f.maxBytes)
+	return blob, err
+}
+
+// scan looks at files that are new or have changed.
+func (f *files) scan(ctx context.Context) error {
+	fresh, err := f.fresh()
+	if err != nil {
+		return fmt.Errorf("source files:%s: %w", f.dir, err)
+	}
+	found := make([]identified, len(fresh))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(2 * readersPerScan)
+	for i, path := range fresh {
+		group.Go(func() error {
+			found[i] = identifyFile(path)
+			return ctx.Err()
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	f.take(fresh, found)
+	return nil
+}
+
+// readersPerScan keeps disks busy without opening too many files.
+const readersPerScan = 8
+
+type identified struct {
+	at    place
+	stamp fileStamp
+	err   error
+}
+
+func identifyFile(path string) identified {
+	file, err := os.Open(path)
+	if err != nil {
+		return identified{err: err}
+	}
+	defer file.Close()
+	stat, err := file.Stat()
+	if err != nil {
+		return identified{err: err}
+	}
+	at, err := identify(file)
+	return identified{at: at, stamp: fileStamp{stat.Size(), stat.ModTime()}, err: err}
+}
+
+// fresh lists the files not seen in this size and age before.
+func (f *files) fresh() ([]string, error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var paths []string
+	err := filepath.WalkDir(f.dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if ext := strings.ToLower(filepath.Ext(path)); ext != ".boc" && ext != ".bin" {
+			return nil
+		}
+		if seen, ok := f.known[path]; ok {
+			info, err := entry.Info()
+			if err == nil && seen == (fileStamp{info.Size(), info.ModTime()}) {
+				return nil
+			}
+		}
+		paths = append(paths, path)
+		return nil
+	})
+	return paths, err
+}
+
+func (f *files) take(paths []string, found []identified) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, path := range paths {
+		one := found[i]
+		if one.err != nil && !errors.Is(one.err, errNoBlock) {
+			f.report.Log.Warn().Err(one.err).Str("file", path).Msg("file cannot be read as a block")
+		}
+		if _, again := f.known[path]; again {
+			f.forget(path)
+		}
+		f.known[path] = one.stamp
+		if one.err != nil {
+			f.unblocks++
+			continue
+		}
+		f.add(one.at, path)
+	}
+}
+
+func (f *files) add(at place, path string) {
+	paths := f.byPlace[at]
+	i, _ := slices.BinarySearch(paths, path)
+	f.byPlace[at] = slices.Insert(slices.Clip(paths), i, path)
+	if at.workchain != masterchain {
+		return
+	}
+	if f.last == 0 || at.seqno < f.first {
+		f.first = at.seqno
+	}
+	f.last = max(f.last, at.seqno)
+}
+
+// forget takes a changed file out of the index.
+func (f *files) forget(path string) {
+	for at, paths := range f.byPlace {
+		if i := slices.Index(paths, path); i >= 0 {
+			f.byPlace[at] = slices.Delete(slices.Clone(paths), i, i+1)
+			return
+		}
+	}
+	f.unblocks--
+}
+
+func mustBeFolder(kind, dir string) error {
+	stat, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("source %s:%s: there is no such folder", kind, dir)
+	}
+	if err != nil {
+		return fmt.Errorf("source %s:%s: %w", kind, dir, err)
+	}
+	if !stat.IsDir() {
+		return fmt.Errorf("source %s:%s: not a folder", kind, dir)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/lite"
+	"tonscribe/internal/report"
+	"tonscribe/schema/record"
+)
+
+// liteserver is the lite servers of a TON global config. Masterchain blocks are
+// those of the chain that ends with the proven head; every block is checked
+// against its file hash, so there is one copy of each: a server that gives
+// another one is left out by the pool, and the block is asked for elsewhere.
+type liteserver struct {
+	setting       string
+	configuration lite.Configuration
+	report        report.Reporter
+	pool          *lite.Pool // from Open on
+	first         uint32
+}
+
+func newLiteserver(where string, c Configuration, r report.Reporter) *liteserver {
+	configuration := lite.Configuration{Config: where, Proofs: c.Proofs, Tuning: c.Lite}
+	return &liteserver{setting: "liteserver:" + where, configuration: configuration, report: r}
+}
+
+// Open waits for the first proven masterchain block, as long as ctx allows.
+func (l *liteserver) Open(ctx context.Context) error {
+	pool, err := lite.New(l.configuration, lite.Dependencies{Report: l.report})
+	if err != nil {
+		return fmt.Errorf("source %s: %w", l.setting, err)
+	}
+	if err := pool.Start(ctx); err != nil {
+		return fmt.Errorf("source %s: %w", l.setting, err)
+	}
+	l.pool = pool
+	head, err := l.awaitHead(ctx)
+	if err != nil {
+		return fmt.Errorf("source %s: %w", l.setting, err)
+	}
+	l.first = head.SeqNo
+	if l.pool.FindArchive(ctx) {
+		l.first = 1
+	}
+	l.report.Log.Info().Str("source", l.setting).Str("head", lite.Format(head)).Bool("old_blocks", l.first == 1).Msg("lite servers found")
+	return nil
+}
+
+// awaitHead says now and then what it waits for.
+func (l *liteserver) awaitHead(ctx context.Context) (*ton.BlockIDExt, error) {
+	for pause := 5 * time.Second; ; pause = stillWaiting {
+		waiting, cancel := context.WithTimeout(ctx, pause)
+		head, err := l.pool.Head(waiting)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return head, err
+		}
+		l.report.Log.Warn().Err(err).Str("source", l.setting).Msg("waiting for lite servers")
+	}
+}
+
+// Range begins with block 1 if some server keeps old blocks, else with the
+// newest block that there was when the source was opened: how far servers look
+// back cannot be told.
+func (l *liteserver) Range() (first, last uint32) {
+	if l.pool == nil {
+		return 0, 0
+	}
+	head, err := l.pool.Head(passed)
+	if err != nil {
+		return l.first, 0
+	}
+	return l.first, head.SeqNo
+}
+
+// passed is a context that waits for nothing.
+var passed = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// A new masterchain block is waited for this long in one go; that something is
+// wrong with the servers is told sooner.
+const (
+	refreshFor  = 5 * time.Second
+	problemsFor = 500 * time.Millisecond
+)
+
+// Refresh waits for a masterchain block to be proven.
+func (l *liteserver) Refresh(ctx context.Context, seqno uint32) error {
+	for limit := time.Now().Add(refreshFor); time.Now().Before(limit); {
+		waiting, cancel := context.WithTimeout(ctx, problemsFor)
+		_, err := l.pool.WaitHead(waiting, seqno)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := l.pool.Problem(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Master is part of Source.
+func (l *liteserver) Master(ctx context.Context, seqno uint32, attempt int) (Blob, error) {
+	if attempt > 0 {
+		return Blob{}, ErrNotFound
+	}
+	id, err := l.pool.Master(ctx, seqno)
+	if err != nil {
+		return Blob{Origin: l.setting}, l.failure(ctx, err)
+	}
+	return l.block(ctx, id, seqno)
+}
+
+// Block is part of Source.
+func (l *liteserver) Block(ctx context.Context, id *record.BlockId, bundle uint32, attempt int) (Blob, error) {
+	if attempt > 0 {
+		return Blob{}, ErrNotFound
+	}
+	return l.block(ctx, &ton.BlockIDExt{
+		Workchain: id.Workchain, Shard: int64(id.Shard), SeqNo: id.Seqno, RootHash: id.RootHash, FileHash: id.FileHash,
+	}, bundle)
+}
+
+func (l *liteserver) block(ctx context.Context, id *ton.BlockIDExt, bundle uint32) (Blob, error) {
+	data, from, err := l.pool.BlockData(ctx, id, bundle)
+	if err != nil {
+		return Blob{Origin: l.setting}, l.failure(ctx, err)
+	}
+	claim := &record.BlockId{Workchain: id.Workchain, Shard: uint64(id.Shard), Seqno: id.SeqNo, RootHash: id.RootHash, FileHash: id.FileHash}
+	return Blob{BOC: data, Claim: claim, Origin: "lite server " + from}, nil
+}
+
+// failure tells a block that no server has from servers that do not answer.
+func (l *liteserver) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if lite.IsMissing(err) && !errors.Is(err, lite.ErrRefused) {
+		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// Close ends the connections.
+func (l *liteserver) Close() error {
+	if l.pool == nil {
+		return nil
+	}
+	return l.pool.Stop(context.Background())
+}

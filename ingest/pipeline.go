@@ -1,0 +1,91 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// job is one bundle on its way. When done is closed it has a bundle, or why it
+// is skipped.
+type job struct {
+	seqno  uint32
+	done   chan struct{}
+	bundle *bundle
+	gap    *problem
+}
+
+// pipeline settles masterchain blocks one after the other and gathers their
+// bundles at the same time, a window ahead of the publisher.
+type pipeline struct {
+	configuration Configuration
+	chain         *chain
+	waits         *waiting
+	tasks         *sync.WaitGroup
+	metrics       *metrics
+	jobs          chan *job
+}
+
+// run sends jobs in masterchain order and closes the channel after the last one.
+func (p *pipeline) run(ctx context.Context, from start) error {
+	defer close(p.jobs)
+	before := from.before
+	for seqno := from.next; p.configuration.To == 0 || seqno <= p.configuration.To; seqno++ {
+		master, why, err := p.chain.settle(ctx, seqno, seqno <= from.sealed)
+		if err != nil {
+			return err
+		}
+		j := &job{seqno: seqno, done: make(chan struct{})}
+		switch {
+		case master == nil:
+			j.gap, before = why, nil
+			close(j.done)
+		case before == nil:
+			j.gap = &problem{text: fmt.Sprintf("masterchain block %d was skipped, so it is unknown which shard blocks are new in %d", seqno-1, seqno)}
+			close(j.done)
+			before = tipsOf(master.Shards)
+		default:
+			a := &assembly{chain: p.chain, seqno: seqno, master: master, before: before, found: map[blockKey]*block{}}
+			mayNotSkip := seqno <= from.sealed
+			p.tasks.Go(func() { p.work(ctx, a, j, mayNotSkip) })
+			before = tipsOf(master.Shards)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case p.jobs <- j:
+		}
+	}
+	return nil
+}
+
+// work gathers a bundle until it is complete or to be skipped. It leaves the
+// job open when the context ends.
+func (p *pipeline) work(ctx context.Context, a *assembly, j *job, mayNotSkip bool) {
+	var pause backoff
+	for {
+		result, err := a.gather(ctx)
+		if err == nil {
+			j.bundle = result
+			close(j.done)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		var refusal *Refusal
+		why := &problem{text: err.Error()}
+		if errors.As(err, &refusal) {
+			why = problemOf(refusal)
+		}
+		if !mayNotSkip && p.waits.skips(a.seqno, why, &pause) {
+			j.gap = why
+			close(j.done)
+			return
+		}
+		if p.waits.retry(ctx, a.seqno, why, &pause) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// start is where publishing begins.
+type start struct {
+	next   uint32 // first bundle to publish
+	prev   uint32 // the bundle before it in the log, 0 for none
+	sealed uint32 // highest bundle that some partition holds: none up to here may be skipped
+	before *tips  // tips of masterchain block next-1, nil when they are to be read
+	last   *record.BlockId
+}
+
+// whereToStart asks the log what it holds.
+func (c *Component) whereToStart(ctx context.Context) (start, error) {
+	lowest, seals, err := c.seals(ctx)
+	if err != nil {
+		return start{}, err
+	}
+	if err := c.checkFirst(ctx); err != nil {
+		return start{}, err
+	}
+	if lowest == nil {
+		s := c.startAnew()
+		for _, seal := range seals {
+			s.sealed = max(s.sealed, seal.McSeqno)
+			if seal.PrevMcSeqno == 0 {
+				s.next = seal.McSeqno // the log's first bundle, cut off before it was in all partitions
+			}
+		}
+		return s, nil
+	}
+	return c.continueAfter(lowest, seals)
+}
+
+// seals gives the last seals of all partitions, and the lowest of them; that is
+// nil as long as one partition has none.
+func (c *Component) seals(ctx context.Context) (lowest *record.Record, seals []*record.Record, err error) {
+	empty := false
+	for partition := range c.dependencies.Log.Partitions() {
+		seal, err := c.dependencies.Log.LastSeal(ctx, schema.Blocks.Name, partition)
+		if err != nil {
+			return nil, nil, fmt.Errorf("last bundle of topic %s, partition %d: %w", schema.Blocks.Name, partition, err)
+		}
+		if seal == nil {
+			empty = true
+			continue
+		}
+		seals = append(seals, seal)
+		if lowest == nil || seal.McSeqno < lowest.McSeqno {
+			lowest = seal
+		}
+	}
+	if empty {
+		lowest = nil
+	}
+	return lowest, seals, nil
+}
+
+// checkFirst refuses to put bundles in front of what the store begins with.
+func (c *Component) checkFirst(ctx context.Context) error {
+	if c.dependencies.First == nil || c.configuration.From == 0 {
+		return nil
+	}
+	first, ok, err := c.dependencies.First(ctx)
+	if err != nil {
+		return fmt.Errorf("first bundle of the store: %w", err)
+	}
+	if ok && c.configuration.From < first {
+		return fmt.Errorf("--from %d: the store begins at masterchain block %d, and nothing can be put in front of it: use --from %d or higher, or start over with an empty --data folder",
+			c.configuration.From, first, first)
+	}
+	return nil
+}
+
+func (c *Component) startAnew() start {
+	from := c.configuration.From
+	if from == 0 {
+		if from, _ = c.source.Range(); from > 1 {
+			c.report.Log.Info().Uint32("block", from).
+				Msg("the source's first masterchain block only tells which shard blocks came before: its own bundle is not published")
+			from++
+		}
+	}
+	return start{next: from}
+}
+
+func (c *Component) continueAfter(lowest *record.Record, seals []*record.Record) (start, error) {
+	done := lowest.McSeqno
+	if from := c.configuration.From; from > done+1 {
+		return start{}, fmt.Errorf("--from %d: the log ends with masterchain block %d, so blocks %d to %d would be left out: leave --from away to go on from there, or start over with an empty --data folder",
+			from, done, done+1, from-1)
+	}
+	s := start{next: done + 1, prev: done}
+	for _, seal := range seals {
+		s.sealed = max(s.sealed, seal.McSeqno)
+		if seal.McSeqno > done && seal.PrevMcSeqno == done {
+			s.next = seal.McSeqno // what lies between was skipped
+		}
+	}
+	if s.next == done+1 {
+		s.before, s.last = tipsFromSeal(lowest.GetSeal().GetShards()), lowest.GetSeal().GetMaster()
+	}
+	c.report.Log.Info().Uint32("last", done).Uint32("next", s.next).Msg("going on after the log's last bundle")
+	return s, nil
+}
+
+// readBefore completes a start with the masterchain block before it, which
+// tells the shard blocks committed so far. The zerostate has none.
+func (c *Component) readBefore(ctx context.Context, chain *chain, s *start) error {
+	if s.before != nil {
+		chain.last = s.last
+		chain.remember(s.last)
+		return nil
+	}
+	if s.next == 1 {
+		s.before = tipsOf(nil)
+		return nil
+	}
+	b, why, err := chain.choose(ctx, s.next-1)
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		return fmt.Errorf("bundle %d needs masterchain block %d, which tells which shard blocks came before: %s. Add that block to the source, or start with --from 1 or at a block after the source's first",
+			s.next, s.next-1, why.text)
+	}
+	chain.append(b)
+	s.before = tipsOf(b.Shards)
+	return nil
+}

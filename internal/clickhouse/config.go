@@ -1,0 +1,130 @@
+package clickhouse
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// Configuration says how ClickHouse is reached.
+type Configuration struct {
+	// DSN is clickhouse://user:password@host:port,host:port/database. Several
+	// hosts are tried in order.
+	DSN string `yaml:"dsn" secret:"true"`
+	// MaxConnections is the most connections that are open at a time.
+	MaxConnections int `yaml:"max_connections"`
+	// DialTimeout is the longest that making a connection takes.
+	DialTimeout time.Duration `yaml:"dial_timeout"`
+	// ReadTimeout is the longest that the server is silent during a statement.
+	ReadTimeout time.Duration `yaml:"read_timeout"`
+	// Compression on the wire: none, lz4, zstd, or auto, which is none for
+	// addresses of this machine and lz4 for others.
+	Compression string `yaml:"compression"`
+	TLS         TLS    `yaml:"tls"`
+	// Settings go with every statement, like insert_quorum on a replicated
+	// cluster. A read-only user may not be allowed to give any.
+	Settings map[string]string `yaml:"settings"`
+}
+
+// TLS secures the connections.
+type TLS struct {
+	Enable bool `yaml:"enable"`
+	// CAFile holds the certificates (PEM) that servers are checked against;
+	// empty means those of the system.
+	CAFile string `yaml:"ca_file"`
+	// CertFile and KeyFile (PEM) authenticate this client, when servers ask.
+	CertFile string `yaml:"cert_file"`
+	KeyFile  string `yaml:"key_file"`
+	// ServerName replaces the name that the servers' certificates must carry.
+	ServerName string `yaml:"server_name"`
+}
+
+// DefaultConfiguration has everything but the DSN.
+func DefaultConfiguration() Configuration {
+	return Configuration{MaxConnections: 16, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Minute, Compression: "auto"}
+}
+
+func (c Configuration) options() (*driver.Options, error) {
+	if c.DSN == "" {
+		return nil, errors.New("clickhouse: no DSN")
+	}
+	o, err := driver.ParseDSN(c.DSN)
+	if err != nil {
+		return nil, fmt.Errorf("clickhouse: DSN: %w", err)
+	}
+	if o.Compression, err = c.compression(o.Addr); err != nil {
+		return nil, err
+	}
+	if c.TLS.Enable {
+		if o.TLS, err = c.TLS.config(); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.Settings) > 0 && o.Settings == nil {
+		o.Settings = driver.Settings{}
+	}
+	for name, value := range c.Settings {
+		o.Settings[name] = value
+	}
+	o.MaxOpenConns, o.MaxIdleConns = c.MaxConnections, c.MaxConnections
+	o.DialTimeout, o.ReadTimeout = c.DialTimeout, c.ReadTimeout
+	o.ConnOpenStrategy = driver.ConnOpenInOrder
+	o.FreeBufOnConnRelease = true // of tens of MiB after an insert, for each connection
+	return o, nil
+}
+
+func (c Configuration) compression(addresses []string) (*driver.Compression, error) {
+	switch c.Compression {
+	case "none":
+		return nil, nil
+	case "lz4":
+		return &driver.Compression{Method: driver.CompressionLZ4}, nil
+	case "zstd":
+		return &driver.Compression{Method: driver.CompressionZSTD}, nil
+	case "auto", "":
+		for _, address := range addresses {
+			if !onThisMachine(address) {
+				return &driver.Compression{Method: driver.CompressionLZ4}, nil
+			}
+		}
+		return nil, nil
+	}
+	return nil, fmt.Errorf("clickhouse: compression %q: must be auto, none, lz4 or zstd", c.Compression)
+}
+
+func onThisMachine(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (t TLS) config() (*tls.Config, error) {
+	c := &tls.Config{ServerName: t.ServerName, MinVersion: tls.VersionTLS12}
+	if t.CAFile != "" {
+		pem, err := os.ReadFile(t.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("clickhouse: tls.ca_file: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("clickhouse: tls.ca_file %s holds no certificate", t.CAFile)
+		}
+	}
+	if t.CertFile != "" || t.KeyFile != "" {
+		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("clickhouse: tls.cert_file, tls.key_file: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}

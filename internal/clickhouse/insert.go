@@ -1,0 +1,77 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+)
+
+var errColumns = errors.New("columns do not fit the table")
+
+// Insert is one block of rows for one table.
+type Insert struct {
+	Table string
+	// Token names the content: a second insert into the table with the same token
+	// changes nothing. Content and token must belong together for ever.
+	Token   string
+	Columns []Column
+}
+
+// Column is the values of one column, a slice of the type that the driver maps
+// to the column's type: []uint64 for UInt64, []int8 for Enum8, [][]byte for
+// FixedString, []string for String.
+type Column struct {
+	Name   string
+	Values any
+}
+
+// Insert sends the rows as one block, which ClickHouse takes or refuses as a
+// whole, and repeats it until it is acknowledged or ctx ends. It returns an
+// error only with ctx, or when repeating is of no use.
+func (c *Client) Insert(ctx context.Context, insert Insert) error {
+	statement := insert.statement()
+	with := driver.Context(ctx, driver.WithSettings(driver.Settings{
+		"insert_deduplication_token": insert.Token,
+		"insert_deduplicate":         1,
+		"async_insert":               0,
+		// Tables with Distributed above them: back only when the shards have it.
+		"distributed_foreground_insert": 1,
+		// One block in, one block written, so that the token covers all of it.
+		"max_insert_block_size":       1 << 30,
+		"min_insert_block_size_rows":  0,
+		"min_insert_block_size_bytes": 0,
+		"insert_keeper_max_retries":   3,
+	}))
+	return c.persist(ctx, "insert into "+insert.Table, func() error { return c.insertOnce(with, statement, insert.Columns) })
+}
+
+func (i Insert) statement() string {
+	names := make([]string, len(i.Columns))
+	for n, column := range i.Columns {
+		names[n] = column.Name
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s)", i.Table, strings.Join(names, ", "))
+}
+
+func (c *Client) insertOnce(ctx context.Context, statement string, columns []Column) error {
+	batch, err := c.conn.PrepareBatch(ctx, statement)
+	if err != nil {
+		return err
+	}
+	rows := -1
+	for n, column := range columns {
+		if err := batch.Column(n).Append(column.Values); err != nil {
+			return fmt.Errorf("%w: column %s: %w", errColumns, column.Name, err)
+		}
+		have := batch.Columns()[n].Rows()
+		if rows >= 0 && have != rows {
+			err := fmt.Errorf("%w: column %s has %d rows, others %d", errColumns, column.Name, have, rows)
+			return errors.Join(err, batch.Abort())
+		}
+		rows = have
+	}
+	return batch.Send()
+}

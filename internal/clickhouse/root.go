@@ -1,0 +1,93 @@
+// Package clickhouse is how stages reach ClickHouse: one pool of connections,
+// inserts of whole blocks of columns that are safe to repeat, and the watermark.
+// It knows tables only by name; it must never know what a row means, except
+// those of progress.
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"tonscribe/internal/report"
+)
+
+// Dependencies of a Client.
+type Dependencies struct {
+	Report report.Reporter
+}
+
+// Client is a pool of connections. It is safe for use by many goroutines.
+type Client struct {
+	conn    driver.Conn
+	options driver.Options
+	report  report.Reporter
+	metrics metrics
+}
+
+// New makes a client without connecting to anything. Writers and readers have a
+// client each: they are different users of ClickHouse, with different profiles.
+func New(configuration Configuration, dependencies Dependencies) (*Client, error) {
+	options, err := configuration.options()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := driver.Open(options)
+	if err != nil {
+		return nil, fmt.Errorf("clickhouse: %w", err)
+	}
+	return &Client{conn: conn, options: *options, report: dependencies.Report, metrics: newMetrics(dependencies.Report.Metrics)}, nil
+}
+
+// Options are how the servers are reached, for who speaks to them without the
+// pool.
+func (c *Client) Options() driver.Options { return c.options }
+
+// Conn is the pool itself, for queries.
+func (c *Client) Conn() driver.Conn { return c.conn }
+
+// Close ends the connections. An embedded engine must be stopped after this.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Wait returns when ClickHouse answers. It gives up with ctx, or on an answer
+// that waiting does not change, like a wrong password.
+func (c *Client) Wait(ctx context.Context) error {
+	return c.persist(ctx, "connect", func() error { return c.conn.Ping(ctx) })
+}
+
+// Pauses between tries.
+const (
+	shortestPause = 50 * time.Millisecond
+	longestPause  = 5 * time.Second
+	// quiet is the least time between two log lines about the same trouble.
+	quiet = 10 * time.Second
+)
+
+// persist tries until it works, ctx ends, or the error is one that trying again
+// does not cure.
+func (c *Client) persist(ctx context.Context, what string, try func() error) error {
+	var told time.Time
+	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
+		err := try()
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !Retryable(err):
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		c.metrics.retries.WithLabelValues(what).Inc()
+		if time.Since(told) > quiet {
+			told = time.Now()
+			c.report.Log.Warn().Err(err).Str("statement", what).Msg("clickhouse failed; trying again")
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+type sample struct {
+	Name  string `yaml:"name"`
+	Kafka struct {
+		Brokers  []string          `yaml:"brokers"`
+		Password string            `yaml:"password" secret:"true"`
+		Wait     time.Duration     `yaml:"wait"`
+		Parts    int               `yaml:"parts"`
+		Settings map[string]string `yaml:"settings"`
+	} `yaml:"kafka"`
+}
+
+func load(t *testing.T, file string, environ []string) (*sample, *Loader, error) {
+	t.Helper()
+	s := &sample{Name: "default"}
+	l := New(s)
+	if file != "" {
+		path := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.File(path); err != nil {
+			return s, l, err
+		}
+	}
+	return s, l, l.Environment(environ)
+}
+
+func TestFlagOverEnvironmentOverFileOverDefault(t *testing.T) {
+	s, l, err := load(t, "name: file\nkafka:\n  brokers: [a, b]\n  wait: 2s\n  parts: 4\n  settings: {b: 2, a: x}\n",
+		[]string{"TONSCRIBE_KAFKA_WAIT=3s", "TONSCRIBE_KAFKA_PARTS=8", "TONSCRIBE_TESTDATA=/x", "OTHER=1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Set("kafka.parts", "16", "--partitions"); err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "file" || strings.Join(s.Kafka.Brokers, "+") != "a+b" || s.Kafka.Wait != 3*time.Second || s.Kafka.Parts != 16 {
+		t.Fatalf("got %+v", s)
+	}
+	if got := s.Kafka.Settings; len(got) != 2 || got["a"] != "x" || got["b"] != "2" {
+		t.Fatalf("settings are %v, want a=x, b=2", got)
+	}
+	want := map[string]Origin{"name": FromFile, "kafka.wait": "TONSCRIBE_KAFKA_WAIT", "kafka.parts": "--partitions", "kafka.password": FromDefault}
+	for _, v := range l.Values() {
+		if o, ok := want[v.Key]; ok && o != v.Origin {
+			t.Errorf("%s comes from %s, want %s", v.Key, v.Origin, o)
+		}
+	}
+}
+
+func TestUnknownKeysAndBadValuesAreErrorsThatNameThem(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, env, want string
+	}{
+		"unknown key":        {"kafka:\n  broker: x\n", "", `unknown key "kafka.broker"`},
+		"unknown section":    {"kafak:\n  brokers: x\n", "", `unknown key "kafak"`},
+		"bad duration":       {"kafka:\n  wait: soon\n", "", `"soon" is no duration`},
+		"list for one value": {"name: [a]\n", "", "one value is wanted"},
+		"unknown variable":   {"", "TONSCRIBE_KAFKA_BROKER=x", "TONSCRIBE_KAFKA_BROKER: no such key"},
+		"bad number":         {"", "TONSCRIBE_KAFKA_PARTS=many", `"many" is no whole number`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := load(t, c.file, []string{c.env})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got error %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestSecretsAreMaskedInPrint(t *testing.T) {
+	_, l, err := load(t, "", []string{"TONSCRIBE_KAFKA_PASSWORD=hunter2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range l.Values() {
+		if strings.Contains(v.Text, "hunter2") {
+			t.Fatalf("%s shows its secret", v.Key)
+		}
+	}
+}

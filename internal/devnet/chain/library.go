@@ -1,0 +1,104 @@
+package chain
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/xssnick/tonutils-go/tvm"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+// publicLibraries are the libraries that an account of the masterchain lends to
+// everybody, by hash.
+func publicLibraries(account *tvm.PreparedAccount) (map[[32]byte]*cell.Cell, error) {
+	state := account.State()
+	if state == nil || !state.IsValid || state.StateInit == nil || state.StateInit.Lib == nil || state.StateInit.Lib.IsEmpty() {
+		return nil, nil
+	}
+	entries, err := state.StateInit.Lib.LoadAll()
+	if err != nil {
+		return nil, err
+	}
+	out := map[[32]byte]*cell.Cell{}
+	for _, kv := range entries {
+		public, err := kv.Value.LoadBoolBit() // simple_lib$_ public:Bool root:^Cell
+		if err != nil {
+			return nil, err
+		}
+		root, err := kv.Value.LoadRefCell()
+		if err != nil {
+			return nil, err
+		}
+		if public {
+			out[[32]byte(kv.Key.MustLoadSlice(256))] = root
+		}
+	}
+	return out, nil
+}
+
+// settleLibraries brings what the accounts of this block lend, or lend no more,
+// into the state.
+func (c *collation) settleLibraries() error {
+	var libraries *cell.Dictionary
+	for _, l := range c.inOrderOfID() {
+		after, err := publicLibraries(l.account)
+		if err != nil {
+			return fmt.Errorf("libraries of account %x: %w", l.id, err)
+		}
+		if len(l.lent) == 0 && len(after) == 0 {
+			continue
+		}
+		if libraries == nil {
+			libraries = cell.NewDict(256)
+			if c.state.libraries != nil {
+				libraries = c.state.libraries.AsDict(256)
+			}
+		}
+		for hash, root := range after {
+			if l.lent[hash] == nil {
+				err = errors.Join(err, lend(libraries, hash, root, l.id, true))
+			}
+		}
+		for hash, root := range l.lent {
+			if after[hash] == nil {
+				err = errors.Join(err, lend(libraries, hash, root, l.id, false))
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("libraries of account %x: %w", l.id, err)
+		}
+	}
+	if libraries != nil {
+		c.state.libraries = libraries.AsCell()
+	}
+	return nil
+}
+
+// lend makes an account a publisher of a library, or no longer one, in a
+// dictionary of LibDescr (block.tlb). A library without publishers is gone.
+func lend(libraries *cell.Dictionary, hash [32]byte, root *cell.Cell, publisher [32]byte, add bool) error {
+	key := cell.BeginCell().MustStoreSlice(hash[:], 256).EndCell()
+	publishers := cell.NewDict(256)
+	if value, err := libraries.LoadValue(key); err == nil {
+		if err := value.SkipBitsAndRefs(2, 1); err != nil {
+			return err
+		}
+		rest, err := value.ToCell()
+		if err != nil {
+			return err
+		}
+		publishers = rest.AsDict(256)
+	}
+	who := cell.BeginCell().MustStoreSlice(publisher[:], 256).EndCell()
+	if add {
+		if err := publishers.SetBuilder(who, cell.BeginCell()); err != nil {
+			return err
+		}
+	} else if err := publishers.Delete(who); err != nil {
+		return err
+	}
+	if publishers.IsEmpty() {
+		return libraries.Delete(key)
+	}
+	return libraries.SetBuilder(key, cell.BeginCell().MustStoreUInt(0, 2).MustStoreRef(root).MustStoreBuilder(publishers.AsCell().ToBuilder()))
+}

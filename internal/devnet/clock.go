@@ -1,0 +1,51 @@
+package devnet
+
+import (
+	"context"
+	"time"
+)
+
+// chainClock is the time of the chain.
+type chainClock struct {
+	fixed    uint32 // Unix time of the zerostate when the clock is fixed, else 0
+	interval time.Duration
+}
+
+// at is the time of the masterchain block seqno, whose predecessor has the time
+// before. It never goes back; blocks a second or more apart never share one.
+func (c chainClock) at(seqno, before uint32, wall time.Time) uint32 {
+	next := before
+	if c.interval >= time.Second {
+		next++
+	}
+	if c.fixed != 0 {
+		return max(next, c.fixed+uint32(time.Duration(seqno)*c.interval/time.Second))
+	}
+	return max(next, uint32(wall.Unix()))
+}
+
+// metronome says when the next block is due. Blocks that were missed are not
+// made up for.
+type metronome struct {
+	interval time.Duration
+	next     time.Time
+}
+
+func (m *metronome) wait(ctx context.Context) error {
+	now := time.Now()
+	if m.next.IsZero() {
+		m.next = now
+	}
+	m.next = m.next.Add(m.interval)
+	if m.next.Before(now) {
+		m.next = now
+	}
+	timer := time.NewTimer(m.next.Sub(now))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

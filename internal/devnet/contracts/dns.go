@@ -1,0 +1,183 @@
+package contracts
+
+import (
+	"crypto/sha256"
+	"math/big"
+
+	"github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+// DNSRoot is the root of the names of TEP-81; config parameter 4 names its
+// account of the masterchain.
+type DNSRoot struct {
+	Owner *address.Address
+	Zones map[string]*address.Address // by top label, "ton"
+}
+
+// StateInit knows the zones.
+func (r DNSRoot) StateInit() *tlb.StateInit {
+	zones := cell.NewDict(256)
+	for label, resolver := range r.Zones {
+		must(zones.Set(
+			cell.BeginCell().MustStoreBigUInt(DNSIndex(label), 256).EndCell(),
+			cell.BeginCell().MustStoreAddr(resolver).EndCell(),
+		))
+	}
+	return stateInit(DNSRootCode, cell.BeginCell().MustStoreAddr(r.Owner).MustStoreDict(zones))
+}
+
+// Address is where StateInit is deployed.
+func (r DNSRoot) Address(workchain int32) *address.Address {
+	return AddressOf(workchain, r.StateInit())
+}
+
+// DNSSetZoneBody is for the root, from its owner. Without a resolver the zone
+// goes.
+func DNSSetZoneBody(queryID uint64, label string, resolver *address.Address) *cell.Cell {
+	return body(0x53ad3d1a, queryID).MustStoreBigUInt(DNSIndex(label), 256).MustStoreAddr(resolver).EndCell()
+}
+
+// DNSIndex is the index of a name's item: the hash of its label.
+func DNSIndex(label string) *big.Int {
+	hash := sha256.Sum256([]byte(label))
+	return new(big.Int).SetBytes(hash[:])
+}
+
+// DNSName is a name as dnsresolve takes it: labels from the last to the first,
+// a zero byte after each. Labels are given from the first to the last.
+func DNSName(labels ...string) []byte {
+	var name []byte
+	for i := len(labels) - 1; i >= 0; i-- {
+		name = append(append(name, labels[i]...), 0)
+	}
+	return name
+}
+
+// DNSCollection is the collection of the names of a zone. CommentBody with a
+// label and at least MinPrice opens the auction of a name; later bids go to the
+// name's item.
+type DNSCollection struct {
+	Content     *cell.Cell // TEP-64
+	MinPrice    *big.Int
+	AuctionTime uint32 // seconds
+}
+
+// StateInit has no names yet.
+func (c DNSCollection) StateInit() *tlb.StateInit {
+	return stateInit(DNSCollectionCode, cell.BeginCell().
+		MustStoreRef(c.Content).
+		MustStoreRef(Code(DNSItemCode)).
+		MustStoreRef(c.terms()))
+}
+
+func (c DNSCollection) terms() *cell.Cell {
+	return cell.BeginCell().MustStoreBigCoins(amount(c.MinPrice)).MustStoreUInt(uint64(c.AuctionTime), 32).EndCell()
+}
+
+// Address is where StateInit is deployed.
+func (c DNSCollection) Address(workchain int32) *address.Address {
+	return AddressOf(workchain, c.StateInit())
+}
+
+// Item is the item of a label.
+func (c DNSCollection) Item(workchain int32, label string) DNSItem {
+	return DNSItem{Collection: c.Address(workchain), Label: label}
+}
+
+// DNSItem is a name before its first message, which comes from the collection.
+type DNSItem struct {
+	Collection *address.Address
+	Label      string
+}
+
+// StateInit is of a name that nobody has bid for.
+func (i DNSItem) StateInit() *tlb.StateInit {
+	return stateInit(DNSItemCode, cell.BeginCell().
+		MustStoreBigUInt(DNSIndex(i.Label), 256).
+		MustStoreAddr(i.Collection))
+}
+
+// Address is where StateInit is deployed.
+func (i DNSItem) Address(workchain int32) *address.Address {
+	return AddressOf(workchain, i.StateInit())
+}
+
+// OwnedStateInit is of a name that has been bought already, for a zerostate.
+// Records are by category.
+func (i DNSItem) OwnedStateInit(terms DNSCollection, owner *address.Address, lastFillUp uint64, records map[string]*cell.Cell) *tlb.StateInit {
+	dict := cell.NewDict(256)
+	for category, record := range records {
+		must(dict.Set(
+			cell.BeginCell().MustStoreBigUInt(DNSIndex(category), 256).EndCell(),
+			cell.BeginCell().MustStoreRef(record).EndCell(),
+		))
+	}
+	return stateInit(DNSItemCode, cell.BeginCell().
+		MustStoreBigUInt(DNSIndex(i.Label), 256).
+		MustStoreAddr(i.Collection).
+		MustStoreAddr(owner).
+		MustStoreRef(cell.BeginCell().MustStoreUInt(0, 8).MustStoreDict(dict).EndCell()).
+		MustStoreRef(SnakeText(i.Label)).
+		MustStoreMaybeRef(nil).
+		MustStoreUInt(lastFillUp, 64).
+		MustStoreRef(terms.terms()))
+}
+
+// Categories of DNS records.
+const (
+	DNSCategoryWallet       = "wallet"
+	DNSCategorySite         = "site"
+	DNSCategoryStorage      = "storage"
+	DNSCategoryNextResolver = "dns_next_resolver"
+)
+
+// DNSWalletRecord is dns_smc_address.
+func DNSWalletRecord(to *address.Address) *cell.Cell {
+	return cell.BeginCell().MustStoreUInt(0x9fd3, 16).MustStoreAddr(to).MustStoreUInt(0, 8).EndCell()
+}
+
+// DNSSiteRecord is dns_adnl_address.
+func DNSSiteRecord(adnl [32]byte) *cell.Cell {
+	return cell.BeginCell().MustStoreUInt(0xad01, 16).MustStoreSlice(adnl[:], 256).MustStoreUInt(0, 8).EndCell()
+}
+
+// DNSStorageRecord is dns_storage_address.
+func DNSStorageRecord(bag [32]byte) *cell.Cell {
+	return cell.BeginCell().MustStoreUInt(0x7473, 16).MustStoreSlice(bag[:], 256).EndCell()
+}
+
+// DNSNextResolverRecord is dns_next_resolver.
+func DNSNextResolverRecord(resolver *address.Address) *cell.Cell {
+	return cell.BeginCell().MustStoreUInt(0xba93, 16).MustStoreAddr(resolver).EndCell()
+}
+
+// DNSTextRecord is dns_text, of at most 120 bytes.
+func DNSTextRecord(text string) *cell.Cell {
+	return cell.BeginCell().MustStoreUInt(0x1eda, 16).
+		MustStoreUInt(1, 8).
+		MustStoreUInt(uint64(len(text)), 8).
+		MustStoreSlice([]byte(text), uint(len(text))*8).EndCell()
+}
+
+// DNSChangeRecordBody is for the item, from its owner. Without a record the
+// category's goes.
+func DNSChangeRecordBody(queryID uint64, category string, record *cell.Cell) *cell.Cell {
+	builder := body(0x4eb1f0f9, queryID).MustStoreBigUInt(DNSIndex(category), 256)
+	if record != nil {
+		builder.MustStoreRef(record)
+	}
+	return builder.EndCell()
+}
+
+// DNSRenewBody is for the item, from its owner: a year more.
+func DNSRenewBody(queryID uint64) *cell.Cell {
+	return body(0x4eb1f0f9, queryID).MustStoreBigUInt(new(big.Int), 256).EndCell()
+}
+
+// DNSReleaseBody is for an item that has not been renewed for a year, from
+// anybody who bids its lowest price.
+func DNSReleaseBody(queryID uint64) *cell.Cell {
+	return body(0x4ed14b65, queryID).EndCell()
+}

@@ -1,0 +1,160 @@
+package liteserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+
+	"github.com/xssnick/tonutils-go/tl"
+	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+// maxAnswer is what clients take in one packet, less its frame.
+const maxAnswer = 16<<20 - 4096
+
+// Parts of a block that getBlockHeader adds to the proof (lite_api.tl).
+const (
+	withStateUpdate  = 1 << 0
+	withValueFlow    = 1 << 1
+	withExtra        = 1 << 4
+	withShardHashes  = 1 << 5
+	withPrevBlkSigns = 1 << 6
+)
+
+func (c *Component) block(_ context.Context, q ton.GetBlockData) (tl.Serializable, error) {
+	data, err := c.dependencies.History.Data(q.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxAnswer {
+		return nil, refuse(codeError, "block %s has %d bytes, more than an answer can hold", show(q.ID), len(data))
+	}
+	return ton.BlockData{ID: q.ID, Payload: data}, nil
+}
+
+func (c *Component) state(ctx context.Context, q ton.GetState) (tl.Serializable, error) {
+	if q.ID.SeqNo == 0 {
+		zero, err := c.dependencies.History.Zerostate(q.ID.Workchain)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(zero.ID.RootHash, q.ID.RootHash) || !bytes.Equal(zero.ID.FileHash, q.ID.FileHash) {
+			return nil, refuse(codeNotReady, "zerostate %s is not in db", show(q.ID))
+		}
+		return ton.BlockState{ID: q.ID, RootHash: zero.ID.RootHash, FileHash: zero.ID.FileHash, Data: zero.Data}, nil
+	}
+	var answer ton.BlockState
+	err := c.withHeavy(ctx, func() error {
+		root, err := c.dependencies.History.State(q.ID)
+		if err != nil {
+			return err
+		}
+		data := root.ToBOCWithOptions(cell.BOCSerializeOptions{WithIndex: true, WithCRC32C: true, WithIntHashes: true, WithCacheBits: true})
+		if len(data) > maxAnswer {
+			return refuse(codeError, "the state of %s has %d bytes, more than an answer can hold", show(q.ID), len(data))
+		}
+		hash := sha256.Sum256(data)
+		answer = ton.BlockState{ID: q.ID, RootHash: root.Hash(), FileHash: hash[:], Data: data}
+		return nil
+	})
+	return answer, err
+}
+
+func (c *Component) blockHeader(_ context.Context, q ton.GetBlockHeader) (tl.Serializable, error) {
+	return c.header(q.ID, q.Mode)
+}
+
+// header proves BlockInfo and what mode adds.
+func (c *Component) header(id *ton.BlockIDExt, mode uint32) (ton.BlockHeader, error) {
+	block, err := c.dependencies.History.Block(id)
+	if err != nil {
+		return ton.BlockHeader{}, err
+	}
+	proof, err := prove(block.Root, func(s *cell.Slice) error { return visitParts(s, mode, id.Workchain == masterchain) })
+	if err != nil {
+		return ton.BlockHeader{}, err
+	}
+	return ton.BlockHeader{ID: block.ID, Mode: mode, HeaderProof: boc(proof)}, nil
+}
+
+func visitParts(block *cell.Slice, mode uint32, master bool) error {
+	if err := visitInfo(block); err != nil {
+		return err
+	}
+	if mode&withStateUpdate != 0 {
+		if _, err := child(block, refStateUpdate); err != nil {
+			return err
+		}
+	}
+	if mode&withValueFlow != 0 {
+		flow, err := child(block, refValueFlow)
+		if err != nil {
+			return err
+		}
+		if err := readAll(flow); err != nil {
+			return err
+		}
+	}
+	if mode&(withExtra|withShardHashes|withPrevBlkSigns) == 0 {
+		return nil
+	}
+	extra, err := child(block, refExtra)
+	if err != nil || !master || mode&(withShardHashes|withPrevBlkSigns) == 0 {
+		return err
+	}
+	return visitMcExtra(extra, mode)
+}
+
+// visitMcExtra reads the shard hashes, or the signatures of the block before, of
+// a masterchain block's extra (TL-B McBlockExtra).
+func visitMcExtra(extra *cell.Slice, mode uint32) error {
+	mc, err := child(extra, 3)
+	if err != nil {
+		return err
+	}
+	if err := mc.SkipBits(16 + 1); err != nil {
+		return err
+	}
+	hashes, err := mc.LoadMaybeRef()
+	if err != nil {
+		return err
+	}
+	if hashes != nil && mode&withShardHashes != 0 {
+		if err := readAll(hashes); err != nil {
+			return err
+		}
+	}
+	if mode&withPrevBlkSigns == 0 {
+		return nil
+	}
+	return visitSignatures(mc)
+}
+
+// visitSignatures goes on after the shard hashes: shard_fees (HashmapAugE 96),
+// then the details' reference with the dictionary of signatures.
+func visitSignatures(mc *cell.Slice) error {
+	fees, err := mc.LoadBoolBit()
+	if err != nil {
+		return err
+	}
+	details := mc.RefsNum() - 1
+	if fees {
+		details = 1
+	}
+	// The root extra of the fees may bring references of extra currencies; the
+	// devnet has none, so that the details come next.
+	s, err := child(mc, min(details, mc.RefsNum()-1))
+	if err != nil {
+		return err
+	}
+	signed, err := s.LoadBoolBit()
+	if err != nil || !signed {
+		return err
+	}
+	signatures, err := child(s, 0)
+	if err != nil {
+		return err
+	}
+	return readAll(signatures)
+}

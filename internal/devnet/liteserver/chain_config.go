@@ -1,0 +1,95 @@
+package liteserver
+
+import (
+	"context"
+	"errors"
+	"math/big"
+
+	"github.com/xssnick/tonutils-go/tl"
+	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+// maxParams that one query may name.
+const maxParams = 1024
+
+// fromKeyBlock asks for the config as the last key block has it, instead of the
+// state.
+const fromKeyBlock = 1 << 15
+
+func (c *Component) configAll(_ context.Context, q ton.GetConfigAll) (tl.Serializable, error) {
+	return c.chainConfig(q.BlockID, q.Mode, func(params *cell.Dictionary) error {
+		root, err := params.AsCell().BeginParse()
+		if err != nil {
+			return err
+		}
+		return readAll(root)
+	})
+}
+
+func (c *Component) configParams(_ context.Context, q ton.GetConfigParams) (tl.Serializable, error) {
+	if len(q.Params) > maxParams {
+		return nil, refuse(codeFatal, "%d config parameters, at most %d can be asked for at once", len(q.Params), maxParams)
+	}
+	return c.chainConfig(q.BlockID, q.Mode, func(params *cell.Dictionary) error {
+		for _, number := range q.Params {
+			value, err := params.LoadValueByIntKey(big.NewInt(int64(number)))
+			if errors.Is(err, cell.ErrNoSuchKeyInDict) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if err := readAll(value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (c *Component) chainConfig(id *ton.BlockIDExt, mode int32, visit func(params *cell.Dictionary) error) (tl.Serializable, error) {
+	commit, err := c.commitOf(id)
+	if err != nil {
+		return nil, err
+	}
+	if mode&fromKeyBlock != 0 {
+		return c.keyBlockConfig(commit.Master, mode, visit)
+	}
+	roots, err := c.stateProof(commit.Master, func(state *cell.Slice) error {
+		extra, err := mcExtra(state)
+		if err != nil {
+			return err
+		}
+		return visit(extra.ConfigParams.Config.Params)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ton.ConfigAll{Mode: int(mode & 0xffff), ID: commit.Master, StateProof: boc(roots[0]), ConfigProof: boc(roots[1])}, nil
+}
+
+// keyBlockConfig proves the config in the key block that id is or follows.
+func (c *Component) keyBlockConfig(id *ton.BlockIDExt, mode int32, visit func(params *cell.Dictionary) error) (tl.Serializable, error) {
+	header, err := c.blockInfo(id)
+	if err != nil {
+		return nil, err
+	}
+	if !header.KeyBlock {
+		if id, err = c.bySeqno(header.PrevKeyBlockSeqno); err != nil {
+			return nil, err
+		}
+	}
+	if id.SeqNo == 0 {
+		return nil, refuse(codeError, "there is no key block yet")
+	}
+	block, err := c.dependencies.History.Block(id)
+	if err != nil {
+		return nil, err
+	}
+	proof, err := prove(block.Root, visitKeyBlock(id, visit))
+	if err != nil {
+		return nil, err
+	}
+	return ton.ConfigAll{Mode: int(mode & 0xffff), ID: id, ConfigProof: boc(proof)}, nil
+}

@@ -1,0 +1,270 @@
+package liteserver
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/xssnick/tonutils-go/adnl"
+	"github.com/xssnick/tonutils-go/liteclient"
+	"github.com/xssnick/tonutils-go/tl"
+	"github.com/xssnick/tonutils-go/ton"
+)
+
+const (
+	handshakeTime = 10 * time.Second
+	// idleTime is after how long a silent client is let go; clients ping every
+	// few seconds.
+	idleTime  = 5 * time.Minute
+	writeTime = 10 * time.Second
+)
+
+// Constructors of the messages that clients send.
+var (
+	queryTag        = tl.CRC("adnl.message.query query_id:int256 query:bytes = adnl.Message")
+	liteQueryTag    = tl.CRC("liteServer.query data:bytes = Object")
+	waitTag         = tl.CRC("liteServer.waitMasterchainSeqno seqno:int timeout_ms:int = Object")
+	pingTag         = tl.CRC("tcp.ping random_id:long = tcp.Pong")
+	authenticateTag = tl.CRC("tcp.authentificate nonce:bytes = tcp.Message")
+)
+
+// connection is one client.
+type connection struct {
+	conn    net.Conn
+	slots   chan struct{} // one for each query in work
+	writing sync.Mutex
+	ciphers ciphers
+}
+
+// connections are the open ones.
+type connections struct {
+	mu     sync.Mutex
+	open   map[*connection]struct{}
+	closed bool
+}
+
+// add is false when no more connections may be open.
+func (c *connections) add(conn *connection, limit int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || len(c.open) >= limit {
+		return false
+	}
+	c.open[conn] = struct{}{}
+	return true
+}
+
+func (c *connections) remove(conn *connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, conn)
+}
+
+// closeAll ends the connections and lets no new ones in.
+func (c *connections) closeAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for conn := range c.open {
+		conn.conn.Close()
+	}
+}
+
+// acceptAll takes connections until the listener is closed.
+func (c *Component) acceptAll() error {
+	for {
+		conn, err := c.listener.Accept()
+		var network net.Error
+		switch {
+		case err == nil:
+		case errors.Is(err, net.ErrClosed):
+			return nil
+		case errors.As(err, &network) && network.Timeout():
+			continue
+		default:
+			return err
+		}
+		client := &connection{conn: conn, slots: make(chan struct{}, c.configuration.Queries)}
+		if !c.connections.add(client, c.configuration.Connections) {
+			conn.Close()
+			continue
+		}
+		c.metrics.connections.Inc()
+		c.running.Go(func() {
+			defer c.metrics.connections.Dec()
+			defer c.connections.remove(client)
+			defer conn.Close()
+			err := c.talk(client)
+			c.dependencies.Report.Log.Debug().Err(err).Stringer("client", conn.RemoteAddr()).Msg("a connection ended")
+		})
+	}
+}
+
+// talk reads from a client until the connection ends. The queries in work are
+// told by their context, and waited for.
+func (c *Component) talk(client *connection) error {
+	ctx, cancel := context.WithCancel(c.ctx)
+	var queries sync.WaitGroup
+	defer queries.Wait()
+	defer cancel()
+	if err := c.greet(client); err != nil {
+		return err
+	}
+	for {
+		if err := client.conn.SetReadDeadline(time.Now().Add(idleTime)); err != nil {
+			return err
+		}
+		payload, err := readPacket(client.conn, client.ciphers.in)
+		if err != nil {
+			return err
+		}
+		if err := c.receive(ctx, &queries, client, payload); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Component) greet(client *connection) error {
+	if err := client.conn.SetReadDeadline(time.Now().Add(handshakeTime)); err != nil {
+		return err
+	}
+	var hello [handshakeSize]byte
+	if _, err := io.ReadFull(client.conn, hello[:]); err != nil {
+		return err
+	}
+	var err error
+	if client.ciphers, err = accept(hello[:], c.configuration.Key); err != nil {
+		return err
+	}
+	return client.write(nil)
+}
+
+// receive handles one packet; an error ends the connection.
+func (c *Component) receive(ctx context.Context, queries *sync.WaitGroup, client *connection, payload []byte) error {
+	if len(payload) == 0 {
+		return nil
+	}
+	if len(payload) < 4 {
+		return errPacket
+	}
+	switch tag, rest := binary.LittleEndian.Uint32(payload), payload[4:]; tag {
+	case pingTag:
+		if len(rest) != 8 {
+			return errPacket
+		}
+		return client.send(liteclient.TCPPong{RandomID: int64(binary.LittleEndian.Uint64(rest))})
+	case authenticateTag:
+		return client.send(liteclient.TCPAuthenticationNonce{Nonce: make([]byte, 32)})
+	case queryTag:
+		if len(rest) < 32 {
+			return errPacket
+		}
+		c.take(ctx, queries, client, rest[:32], rest[32:])
+	}
+	return nil
+}
+
+// take starts a query's work when the connection has a free slot.
+func (c *Component) take(ctx context.Context, queries *sync.WaitGroup, client *connection, id, body []byte) {
+	select {
+	case client.slots <- struct{}{}:
+	default:
+		c.reply(client, id, ton.LSError{Code: codeError, Text: "too many queries in work on this connection"})
+		return
+	}
+	queries.Go(func() {
+		defer func() { <-client.slots }()
+		c.reply(client, id, c.answer(ctx, body))
+	})
+}
+
+// reply sends an answer; a client that cannot be written to is let go.
+func (c *Component) reply(client *connection, id []byte, answer tl.Serializable) {
+	payload, err := encode(id, answer)
+	if err != nil {
+		c.dependencies.Report.Log.Error().Err(err).Type("answer", answer).Msg("an answer cannot be sent")
+		payload, err = encode(id, ton.LSError{Code: codeError, Text: "internal error"})
+	}
+	if err == nil {
+		err = client.write(payload)
+	}
+	if err != nil {
+		c.metrics.dropped.Inc()
+		client.conn.Close()
+	}
+}
+
+// encode makes adnl.message.answer.
+func encode(id []byte, answer tl.Serializable) (payload []byte, err error) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("serialize %T: %v", answer, broken)
+		}
+	}()
+	return tl.Serialize(adnl.MessageAnswer{ID: id, Data: answer}, true)
+}
+
+func (c *connection) send(message tl.Serializable) error {
+	payload, err := tl.Serialize(message, true)
+	if err != nil {
+		return err
+	}
+	return c.write(payload)
+}
+
+// write sends one packet.
+func (c *connection) write(payload []byte) error {
+	packet, err := newPacket(payload)
+	if err != nil {
+		return err
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.ciphers.out.XORKeyStream(packet, packet)
+	if err := c.conn.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+		return err
+	}
+	_, err = c.conn.Write(packet)
+	return err
+}
+
+// request is a query as it came: perhaps a wait, then the query.
+type request struct {
+	wait  *ton.WaitMasterchainSeqno
+	query tl.Serializable
+}
+
+// parse reads the body of adnl.message.query.
+func parse(body []byte) (request, error) {
+	data, _, err := tl.FromBytesNoCopy(body)
+	if err != nil {
+		return request{}, fmt.Errorf("query: %w", err)
+	}
+	if len(data) >= 4 && binary.LittleEndian.Uint32(data) == liteQueryTag {
+		if data, _, err = tl.FromBytesNoCopy(data[4:]); err != nil {
+			return request{}, fmt.Errorf("query: %w", err)
+		}
+	}
+	var r request
+	if len(data) >= 4+8 && binary.LittleEndian.Uint32(data) == waitTag {
+		r.wait = &ton.WaitMasterchainSeqno{
+			Seqno: int32(binary.LittleEndian.Uint32(data[4:])), Timeout: int32(binary.LittleEndian.Uint32(data[8:])),
+		}
+		if data = data[4+8:]; len(data) == 0 {
+			return r, nil
+		}
+	}
+	rest, err := tl.Parse(&r.query, data, true)
+	if err != nil {
+		return request{}, fmt.Errorf("query: %w", err)
+	}
+	if len(rest) > 0 {
+		return request{}, fmt.Errorf("query: %d bytes too many", len(rest))
+	}
+	return r, nil
+}

@@ -1,0 +1,132 @@
+package liteserver
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/tl"
+	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/internal/tvm"
+)
+
+// maxParamBytes of a get-method's arguments, as in the node.
+const maxParamBytes = 65536
+
+// methodStateProof asks runSmcMethod for a proof of the account.
+const methodStateProof = 1 << 1
+
+func (c *Component) runMethod(ctx context.Context, q ton.RunSmcMethod) (tl.Serializable, error) {
+	if len(q.Params) >= maxParamBytes {
+		return nil, refuse(codeFatal, "more than 64k parameter bytes passed")
+	}
+	stack, err := arguments(q.Params)
+	if err != nil {
+		return nil, refuse(codeFatal, "parameter list boc cannot be deserialized as a vm stack: %v", err)
+	}
+	found, err := c.standing(q.ID, q.Account)
+	if err != nil {
+		return nil, err
+	}
+	answer := ton.RunMethodResult{
+		Mode: q.Mode & 0xffff,
+		ID:   found.id, ShardBlock: found.shard, ShardProof: found.shardProof, Proof: found.proof, ExitCode: tvm.ExitNotActive,
+	}
+	if found.account == nil {
+		return answer, nil
+	}
+	moment, err := c.moment(found)
+	if err != nil {
+		return nil, err
+	}
+	err = c.withHeavy(ctx, func() error {
+		limited, cancel := context.WithTimeout(ctx, c.configuration.MethodTime)
+		defer cancel()
+		return call(limited, &answer, found, moment, tvm.Input{
+			Address:  address.NewAddress(0, byte(q.Account.Workchain), q.Account.ID),
+			MethodID: int64(q.MethodID), Stack: stack,
+		})
+	})
+	return answer, err
+}
+
+// call runs the method on the account and proves the cells that it read.
+func call(ctx context.Context, answer *ton.RunMethodResult, found standing, moment tvm.Context, in tvm.Input) error {
+	builder := cell.NewMerkleProofBuilder(found.account)
+	in.Context, in.Account = moment, builder.Root()
+	result, err := tvm.Run(ctx, in)
+	if err != nil {
+		return fmt.Errorf("get-method: %w", err)
+	}
+	answer.ExitCode = int32(result.ExitCode)
+	switch {
+	case result.StackCell != nil:
+		answer.Result = result.StackCell.WithoutTrace()
+	case result.ExitCode != tvm.ExitNotActive:
+		return refuse(codeFatal, "cannot serialize resulting stack")
+	}
+	if answer.Mode&methodStateProof != 0 {
+		answer.StateProof, err = builder.CreateProof()
+	}
+	return err
+}
+
+// arguments of a get-method: TL-B VmStack, or nothing.
+func arguments(params []byte) (tvm.Tuple, error) {
+	if len(params) == 0 {
+		return nil, nil
+	}
+	root, err := cell.FromBOC(params)
+	if err != nil {
+		return nil, err
+	}
+	return tvm.DecodeStack(root)
+}
+
+// moment is when a get-method runs: at the shard block, with the masterchain's
+// config and libraries.
+func (c *Component) moment(found standing) (tvm.Context, error) {
+	shard, err := c.dependencies.History.Meta(found.shard)
+	if err != nil {
+		return tvm.Context{}, err
+	}
+	commit, err := c.dependencies.History.Commit(shard.MCSeqno)
+	if err != nil {
+		return tvm.Context{}, err
+	}
+	if found.id.Workchain == masterchain {
+		commit.Master = found.id
+	}
+	state, err := c.dependencies.History.State(commit.Master)
+	if err != nil {
+		return tvm.Context{}, err
+	}
+	loader, err := state.BeginParse()
+	if err != nil {
+		return tvm.Context{}, err
+	}
+	libraries, err := libraryDict(loader.Copy())
+	if err != nil {
+		return tvm.Context{}, err
+	}
+	var parsed tlb.McStateExtra
+	extra, err := custom(loader)
+	if err != nil {
+		return tvm.Context{}, err
+	}
+	if err := tlb.LoadFromCell(&parsed, extra); err != nil {
+		return tvm.Context{}, err
+	}
+	config, err := tvm.Prepare(parsed.ConfigParams.Config.Params.AsCell())
+	if err != nil {
+		return tvm.Context{}, err
+	}
+	moment := tvm.Context{Config: config, Now: shard.GenUtime, LT: shard.EndLT, BlockLT: shard.EndLT}
+	if !libraries.IsEmpty() {
+		moment.Libraries = []*cell.Cell{libraries.AsCell()}
+	}
+	return moment, nil
+}

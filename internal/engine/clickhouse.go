@@ -1,0 +1,333 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/report"
+)
+
+// ClickHouseOptions say where an embedded ClickHouse lives and what it may use.
+type ClickHouseOptions struct {
+	// Dir holds data, configuration, passwords and logs.
+	Dir string
+	// Library is the engine's library; empty means LibraryPath().
+	Library string
+	// MaxMemory in bytes is the server's limit (queries beyond it fail, the server
+	// lives). 0 means 2 GiB; below 512 MiB is too little for real loads.
+	MaxMemory int64
+	// Port on 127.0.0.1; 0 means a free one, kept until Stop.
+	Port   int
+	Report report.Reporter
+}
+
+const (
+	defaultMaxMemory = 2 << 30
+	// startLimit is generous: a start takes 0.1 s, the first ever on a cold disk
+	// some seconds, attaching very many parts longer.
+	startLimit = 5 * time.Minute
+	// The engine's own limit for open connections at a stop is five seconds.
+	stopLimit = 15 * time.Second
+	// A killed parent's engine needs that long at most to let the folder go.
+	orphanLimit    = 15 * time.Second
+	firstBackoff   = 50 * time.Millisecond
+	lastBackoff    = 10 * time.Second
+	healthyLife    = time.Minute
+	failuresInARow = 10
+)
+
+// ClickHouse is a running embedded server, or one database of it.
+type ClickHouse struct {
+	*supervisor
+	database string
+}
+
+// supervisor owns the child process: it restarts one that crashed, on the same
+// port with the same passwords, so that a DSN stays good.
+type supervisor struct {
+	options  ClickHouseOptions
+	secrets  secrets
+	config   string
+	lock     *os.File // refuses a second opener
+	dataLock *os.File // inherited by the child: the folder is free only when both are gone
+	restarts prometheus.Counter
+	up       prometheus.Gauge
+
+	mutex sync.Mutex
+	child *child
+
+	stop     context.Context
+	askStop  context.CancelFunc
+	done     chan struct{}
+	endError error
+}
+
+// StartClickHouse starts the engine and returns when it accepts connections and
+// the database exists. ctx bounds the start only. The engine ends with Stop, and
+// by itself when this process dies in whatever way.
+func StartClickHouse(ctx context.Context, options ClickHouseOptions) (*ClickHouse, error) {
+	s, err := newSupervisor(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("embedded clickhouse: %w", err)
+	}
+	if err := s.start(ctx); err != nil {
+		s.release()
+		return nil, fmt.Errorf("embedded clickhouse: %w", err)
+	}
+	go s.supervise()
+	c := &ClickHouse{supervisor: s, database: DefaultDatabase}
+	if _, err := c.Database(ctx, DefaultDatabase); err != nil {
+		return nil, errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
+	}
+	return c, nil
+}
+
+func newSupervisor(ctx context.Context, options ClickHouseOptions) (*supervisor, error) {
+	if options.Library == "" {
+		options.Library = LibraryPath()
+	}
+	if options.MaxMemory == 0 {
+		options.MaxMemory = defaultMaxMemory
+	}
+	if err := checkLibrary(options.Library); err != nil {
+		return nil, err
+	}
+	// The engine resolves a relative folder twice.
+	dir, err := filepath.Abs(options.Dir)
+	if err != nil {
+		return nil, err
+	}
+	options.Dir = dir
+	for _, sub := range []string{"", "log", "data", "data/metadata"} {
+		// Clean-up of dropped tables runs only if data/metadata exists at the start.
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	s := &supervisor{options: options, done: make(chan struct{})}
+	s.stop, s.askStop = context.WithCancel(context.Background())
+	s.restarts = register(options.Report.Metrics, prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "tonscribe_engine_clickhouse_restarts_total", Help: "Restarts of the embedded ClickHouse after it ended by itself.",
+	}))
+	s.up = register(options.Report.Metrics, prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "tonscribe_engine_clickhouse_up", Help: "1 while the embedded ClickHouse accepts connections.",
+	}))
+	if err := s.prepare(ctx); err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// prepare takes the folder and writes what the child reads.
+func (s *supervisor) prepare(ctx context.Context) (err error) {
+	dir := s.options.Dir
+	if s.lock, err = lockFile(filepath.Join(dir, "lock")); err != nil {
+		return fmt.Errorf("folder %s: %w", dir, err)
+	}
+	if s.dataLock, err = s.awaitDataLock(ctx); err != nil {
+		return fmt.Errorf("folder %s: %w", dir, err)
+	}
+	if s.secrets, err = loadSecrets(dir); err != nil {
+		return err
+	}
+	if s.config, err = writeConfiguration(filepath.Join(dir, "config"), filepath.Join(dir, "log", "clickhouse.log"), s.options.MaxMemory, s.secrets); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	if s.options.Port == 0 {
+		s.options.Port, err = freePort()
+	}
+	return err
+}
+
+// awaitDataLock waits for the engine of a killed predecessor, which is stopping.
+func (s *supervisor) awaitDataLock(ctx context.Context) (*os.File, error) {
+	deadline := time.Now().Add(orphanLimit)
+	for {
+		f, err := lockFile(filepath.Join(s.options.Dir, "data.lock"))
+		if err == nil || !errors.Is(err, ErrInUse) || time.Now().After(deadline) {
+			return f, err
+		}
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// freePort finds a port below the range from which the system gives ports to
+// outgoing connections, so that nothing takes it while a crashed engine restarts.
+func freePort() (int, error) {
+	for range 200 {
+		port := 10000 + rand.IntN(22000)
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		return port, l.Close()
+	}
+	return 0, errors.New("no free port between 10000 and 32000 on 127.0.0.1")
+}
+
+// start starts a child and waits until it accepts connections.
+func (s *supervisor) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	began := time.Now()
+	c, err := startChild(ctx, s.options, s.config, s.dataLock)
+	if err != nil {
+		return err
+	}
+	s.mutex.Lock()
+	s.child = c
+	s.mutex.Unlock()
+	s.up.Set(1)
+	s.options.Report.Log.Info().Str("address", s.Address()).Int("pid", c.pid()).Dur("took", time.Since(began)).Msg("clickhouse accepts connections")
+	return nil
+}
+
+// supervise restarts the child whenever it ends by itself, until Stop.
+func (s *supervisor) supervise() {
+	defer close(s.done)
+	defer s.release()
+	backoff := firstBackoff
+	for {
+		s.mutex.Lock()
+		c := s.child
+		s.mutex.Unlock()
+		began := time.Now()
+		select {
+		case <-s.stop.Done():
+			s.up.Set(0)
+			c.stop(stopLimit)
+			return
+		case <-c.exited:
+		}
+		s.up.Set(0)
+		c.lifeline.Close()
+		s.options.Report.Log.Error().Str("reason", c.reason()).Msg("clickhouse ended by itself, restarting it")
+		if time.Since(began) > healthyLife {
+			backoff = firstBackoff
+		}
+		if err := s.restart(&backoff); err != nil {
+			if s.stop.Err() == nil {
+				s.endError = fmt.Errorf("embedded clickhouse: %w", err)
+			}
+			return
+		}
+	}
+}
+
+// restart tries until a child runs, Stop is called, or it has failed too often.
+// The backoff goes on growing over engines that start and soon end again.
+func (s *supervisor) restart(backoff *time.Duration) error {
+	for failures := 1; ; failures++ {
+		if err := pause(s.stop, *backoff); err != nil {
+			return err
+		}
+		*backoff = min(2**backoff, lastBackoff)
+		s.restarts.Inc()
+		err := s.start(s.stop)
+		if err == nil || s.stop.Err() != nil || failures == failuresInARow {
+			return err
+		}
+		s.options.Report.Log.Error().Err(err).Dur("backoff", *backoff).Msg("clickhouse did not start")
+	}
+}
+
+func (s *supervisor) release() {
+	for _, f := range []*os.File{s.lock, s.dataLock} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// Address is host:port of the native protocol.
+func (s *supervisor) Address() string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.options.Port))
+}
+
+// Pid is the process id of the running child, for tests and diagnosis.
+func (s *supervisor) Pid() int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.child.pid()
+}
+
+// Done is closed when the engine has ended for good: after Stop, or when it
+// could not be restarted (Err says why).
+func (s *supervisor) Done() <-chan struct{} { return s.done }
+
+// Err is why the engine ended, nil after Stop. To be called after Done.
+func (s *supervisor) Err() error { return s.endError }
+
+// Stop ends the engine and waits for it. Clients close their connections
+// first. When ctx ends before the engine, the engine is killed: acknowledged
+// data survive that.
+func (s *supervisor) Stop(ctx context.Context) error {
+	s.askStop()
+	select {
+	case <-s.done:
+		return s.endError
+	case <-ctx.Done():
+	}
+	s.mutex.Lock()
+	s.child.kill()
+	s.mutex.Unlock()
+	<-s.done
+	return fmt.Errorf("embedded clickhouse killed: %w", ctx.Err())
+}
+
+// DSN gives the rights that migrations and sinks need on all databases.
+func (c *ClickHouse) DSN() string { return c.dsn(appUser, c.secrets.App) }
+
+// ReadOnlyDSN can read the database and nothing else, with the settings of the
+// API: few threads, low latency, max_execution_time (default 30 s) and other
+// limits settable per query.
+func (c *ClickHouse) ReadOnlyDSN() string { return c.dsn(readerUser, c.secrets.Reader) }
+
+func (c *ClickHouse) dsn(user, password string) string {
+	dsn := url.URL{Scheme: "clickhouse", User: url.UserPassword(user, password), Host: c.Address(), Path: "/" + c.database}
+	return dsn.String()
+}
+
+// Database creates the database if need be and returns the same engine with
+// DSNs for it. The reader can read databases named tonscribe or tonscribe_….
+func (c *ClickHouse) Database(ctx context.Context, name string) (*ClickHouse, error) {
+	options, err := clickhouse.ParseDSN((&ClickHouse{c.supervisor, "default"}).DSN())
+	if err != nil {
+		return nil, err
+	}
+	connection, err := clickhouse.Open(options)
+	if err != nil {
+		return nil, err
+	}
+	defer connection.Close()
+	if err := connection.Exec(ctx, "CREATE DATABASE IF NOT EXISTS `"+name+"`"); err != nil {
+		return nil, fmt.Errorf("create database %s: %w", name, err)
+	}
+	return &ClickHouse{supervisor: c.supervisor, database: name}, nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,475 @@
+package engine_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
+
+	"tonscribe/internal/engine"
+	"tonscribe/internal/engine/enginetest"
+	"tonscribe/internal/report"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 {
+		switch os.Args[1] {
+		case ownerCommand:
+			os.Exit(owner(os.Args[2]))
+		case writerCommand:
+			os.Exit(writer(os.Args[2]))
+		}
+	}
+	enginetest.Main(m)
+}
+
+// startClickHouse starts an engine that the test has to itself.
+func startClickHouse(t *testing.T, dir string) *engine.ClickHouse {
+	t.Helper()
+	c, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, MaxMemory: 512 << 20, Report: enginetest.Report(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Stop(context.Background()) })
+	return c
+}
+
+func connect(t *testing.T, dsn string) clickhouse.Conn {
+	t.Helper()
+	options, err := clickhouse.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := clickhouse.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close() })
+	return connection
+}
+
+func execute(t *testing.T, c clickhouse.Conn, statement string) {
+	t.Helper()
+	if err := c.Exec(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func number(t *testing.T, c clickhouse.Conn, query string) uint64 {
+	t.Helper()
+	var n uint64
+	if err := c.QueryRow(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+func stop(t *testing.T, c *engine.ClickHouse) {
+	t.Helper()
+	if err := c.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDataAndDSNSurviveStopAndStart(t *testing.T) {
+	dir := t.TempDir()
+	c := startClickHouse(t, dir)
+	connection := connect(t, c.DSN())
+	execute(t, connection, "CREATE TABLE numbers (n UInt64) ENGINE = MergeTree ORDER BY n")
+	execute(t, connection, "INSERT INTO numbers SELECT number FROM numbers(1000)")
+	connection.Close()
+	stop(t, c)
+
+	again := startClickHouse(t, dir)
+	if got := number(t, connect(t, again.DSN()), "SELECT sum(n) FROM numbers"); got != 499500 {
+		t.Errorf("sum after restart: %d", got)
+	}
+	if got := number(t, connect(t, again.ReadOnlyDSN()), "SELECT count() FROM numbers"); got != 1000 {
+		t.Errorf("rows for the reader after restart: %d", got)
+	}
+}
+
+func TestAppUserMayDoWhatMigrationsAndSinksNeed(t *testing.T) {
+	c := enginetest.ClickHouse(t)
+	connection := connect(t, c.DSN())
+	for _, statement := range []string{
+		"CREATE TABLE a (n UInt64, m UInt64, v String CODEC(ZSTD(1))) ENGINE = ReplacingMergeTree ORDER BY n SETTINGS non_replicated_deduplication_window = 1000",
+		"CREATE TABLE b AS a",
+		"CREATE TABLE top (n UInt64) ENGINE = MergeTree ORDER BY n",
+		"CREATE MATERIALIZED VIEW a_b TO b AS SELECT * FROM a",
+		"CREATE MATERIALIZED VIEW a_top REFRESH EVERY 1 HOUR TO top AS SELECT n FROM a ORDER BY n LIMIT 10",
+		"SYSTEM REFRESH VIEW a_top",
+		"CREATE VIEW v AS SELECT n FROM a",
+		"CREATE FUNCTION plus_one AS (x) -> x + 1",
+		"INSERT INTO a SELECT number, number, '' FROM numbers(10)",
+		"ALTER TABLE a ADD COLUMN w UInt8, ADD INDEX i m TYPE minmax",
+		"ALTER TABLE a DELETE WHERE n = 1 SETTINGS mutations_sync = 2",
+		"OPTIMIZE TABLE a FINAL",
+		"CREATE TABLE schema_migrations (version Int64, dirty UInt8, sequence UInt64) ENGINE = MergeTree ORDER BY sequence",
+		"EXCHANGE TABLES a AND b",
+		"TRUNCATE TABLE b",
+		"SELECT count() FROM system.parts",
+		"DROP FUNCTION plus_one",
+		"DROP TABLE b SYNC",
+	} {
+		if err := connection.Exec(t.Context(), statement); err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	if got := number(t, connection, "SELECT toUInt64(count()) FROM a"); got != 10 {
+		t.Errorf("rows written by the view: %d", got)
+	}
+}
+
+func TestReaderReadsOneDatabaseAndChangesNothing(t *testing.T) {
+	c := enginetest.ClickHouse(t)
+	app := connect(t, c.DSN())
+	execute(t, app, "CREATE TABLE a (n UInt64) ENGINE = MergeTree ORDER BY n")
+	execute(t, app, "INSERT INTO a VALUES (1)")
+	execute(t, app, "CREATE DATABASE other")
+	t.Cleanup(func() { app.Exec(context.Background(), "DROP DATABASE other") })
+	execute(t, app, "CREATE TABLE other.a (n UInt64) ENGINE = MergeTree ORDER BY n")
+
+	reader := connect(t, c.ReadOnlyDSN())
+	for _, allowed := range []string{
+		"SELECT n FROM a",
+		"SELECT n FROM a SETTINGS max_execution_time = 5, max_threads = 2",
+		"SELECT n FROM a WHERE n IN (SELECT n FROM a ORDER BY n LIMIT 1)",
+	} {
+		if err := reader.Exec(t.Context(), allowed); err != nil {
+			t.Errorf("%s: %v", allowed, err)
+		}
+	}
+	parameters := clickhouse.Context(t.Context(), clickhouse.WithParameters(clickhouse.Parameters{"n": "1"}),
+		clickhouse.WithSettings(clickhouse.Settings{"max_execution_time": 3}))
+	var n uint64
+	if err := reader.QueryRow(parameters, "SELECT n FROM a WHERE n = {n:UInt64}").Scan(&n); err != nil || n != 1 {
+		t.Errorf("query with parameter and limit: %d, %v", n, err)
+	}
+	for _, forbidden := range []string{
+		"SELECT n FROM other.a",
+		"INSERT INTO a VALUES (2)",
+		"DROP TABLE a",
+		"CREATE TABLE b (n UInt64) ENGINE = MergeTree ORDER BY n",
+		"SELECT * FROM file('/etc/passwd', 'LineAsString', 'l String')",
+		"SELECT * FROM url('http://127.0.0.1:1/', 'LineAsString', 'l String')",
+		"SELECT n FROM a SETTINGS readonly = 0",
+		"SELECT query FROM system.processes",
+		"SYSTEM SHUTDOWN",
+		"KILL QUERY WHERE 1",
+	} {
+		if err := reader.Exec(t.Context(), forbidden); err == nil {
+			t.Errorf("%s: the reader may do it", forbidden)
+		}
+	}
+	for _, forbidden := range []string{
+		"SELECT * FROM file('/etc/passwd', 'LineAsString', 'l String')",
+		"SYSTEM SHUTDOWN",
+		"SYSTEM STOP LISTEN TCP",
+	} {
+		if err := app.Exec(t.Context(), forbidden); err == nil {
+			t.Errorf("%s: the app user may do it", forbidden)
+		}
+	}
+}
+
+// until asks again until the condition holds; for what happens in another
+// process and tells nobody.
+func until(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !condition() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// isAlive does not count a process that has ended and waits for its new parent to notice.
+func isAlive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return err == nil && !strings.HasPrefix(state, "Z")
+}
+
+func TestKilledEngineComesBackUnderTheSameDSN(t *testing.T) {
+	c := startClickHouse(t, t.TempDir())
+	connection := connect(t, c.DSN())
+	execute(t, connection, "CREATE TABLE numbers (n UInt64) ENGINE = MergeTree ORDER BY n")
+	acknowledged := uint64(0)
+	for round := range 3 {
+		pid := c.Pid()
+		execute(t, connection, fmt.Sprintf("INSERT INTO numbers SELECT number + %d FROM numbers(1000)", round*1000))
+		acknowledged += 1000
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "a new engine under the same DSN", func() bool { return c.Pid() != pid && connection.Ping(t.Context()) == nil })
+		if got := number(t, connection, "SELECT count() FROM numbers"); got != acknowledged {
+			t.Fatalf("after kill %d: %d rows of %d acknowledged", round, got, acknowledged)
+		}
+	}
+	select {
+	case <-c.Done():
+		t.Fatalf("given up: %v", c.Err())
+	default:
+	}
+}
+
+const ownerCommand = "__clickhouse_owner"
+
+// owner is a process that runs an engine until it is killed.
+func owner(dir string) int {
+	c, err := engine.StartClickHouse(context.Background(), engine.ClickHouseOptions{Dir: dir, MaxMemory: 512 << 20, Report: report.Silent()})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println(c.Pid())
+	<-c.Done()
+	return 0
+}
+
+func TestEngineDiesWithItsParent(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("/proc/self/exe", ownerCommand, dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatalf("the parent says %q", line)
+	}
+	if _, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, Report: report.Silent()}); !errors.Is(err, engine.ErrInUse) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("a second process opened the folder: %v", err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	// A successor waits for the orphan and then finds the folder free.
+	startClickHouse(t, dir)
+	until(t, "the end of the orphan", func() bool { return !isAlive(pid) })
+}
+
+func TestFolderBecomesFreeWhenTheParentDiesDuringTheStart(t *testing.T) {
+	dir := t.TempDir()
+	for delay := 10 * time.Millisecond; delay <= 250*time.Millisecond; delay += 20 * time.Millisecond {
+		cmd := exec.Command("/proc/self/exe", ownerCommand, dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(delay) // anywhere in the start is right
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	began := time.Now()
+	startClickHouse(t, dir)
+	// Nothing holds the folder but an engine that is just ending.
+	if took := time.Since(began); took > 7*time.Second {
+		t.Errorf("the folder became free after %s", took)
+	}
+}
+
+func TestSecondOpenerIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	c := startClickHouse(t, dir)
+	began := time.Now()
+	if _, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, Report: report.Silent()}); !errors.Is(err, engine.ErrInUse) {
+		t.Errorf("second opener: %v", err)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the refusal took %s", took)
+	}
+	number(t, connect(t, c.DSN()), "SELECT toUInt64(1)")
+}
+
+func TestWrongPasswordsAndGarbageDoNotKillTheEngine(t *testing.T) {
+	c := startClickHouse(t, t.TempDir())
+	pid := c.Pid()
+	var attempts sync.WaitGroup
+	for range 4 {
+		attempts.Go(func() {
+			for _, user := range []string{"tonscribe", "reader", "nobody"} {
+				for range 5 {
+					if err := login(c.Address(), user, "wrong"); err == nil {
+						t.Errorf("%s got in with a wrong password", user)
+					}
+				}
+			}
+		})
+		attempts.Go(func() {
+			for i := range 50 {
+				spoil(c.Address(), i)
+			}
+		})
+	}
+	attempts.Wait()
+	number(t, connect(t, c.DSN()), "SELECT toUInt64(1)")
+	if c.Pid() != pid {
+		t.Error("the engine was restarted")
+	}
+}
+
+func TestDefaultUserCannotLogIn(t *testing.T) {
+	c := enginetest.ClickHouse(t)
+	var refused *proto.Exception
+	if err := login(c.Address(), "default", ""); !errors.As(err, &refused) {
+		t.Errorf("login as default: %v", err)
+	}
+}
+
+func login(address, user, password string) error {
+	connection, err := clickhouse.Open(&clickhouse.Options{Addr: []string{address}, Auth: clickhouse.Auth{Username: user, Password: password}})
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	return connection.Ping(context.Background())
+}
+
+// spoil connects and leaves in one of the ways of clients that are not ours.
+func spoil(address string, i int) {
+	connection, err := net.Dial("tcp", address)
+	if err != nil {
+		return
+	}
+	defer connection.Close()
+	switch i % 3 {
+	case 1:
+		connection.(*net.TCPConn).SetLinger(0)
+		connection.Write([]byte{0})
+	case 2:
+		fmt.Fprintf(connection, "GET /%d HTTP/1.1\r\n\r\n", i)
+	}
+}
+
+func TestMemoryCapFailsTheQueryAndNotTheServer(t *testing.T) {
+	c := startClickHouse(t, t.TempDir())
+	pid := c.Pid()
+	hog := "SELECT length(groupArray(repeat(toString(number), 100))) FROM numbers(20000000)"
+	connection := connect(t, c.DSN())
+	var hogs sync.WaitGroup
+	for range 3 {
+		hogs.Go(func() {
+			var refused *proto.Exception
+			if err := connection.Exec(t.Context(), hog); !errors.As(err, &refused) || refused.Code != 241 {
+				t.Errorf("a query beyond the memory cap: %v", err)
+			}
+		})
+	}
+	hogs.Wait()
+	if c.Pid() != pid {
+		t.Error("the engine was restarted")
+	}
+	// 166 MB of the library are mapped, shared pages.
+	if peak := peakMemory(t, pid); peak > 1<<30 {
+		t.Errorf("peak memory %d MB with a cap of 512 MB", peak>>20)
+	}
+}
+
+func peakMemory(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		var kilobytes int
+		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kilobytes); err == nil {
+			return kilobytes << 10
+		}
+	}
+	t.Fatal("no VmHWM")
+	return 0
+}
+
+func TestStopDoesNotWaitForOpenConnections(t *testing.T) {
+	c := startClickHouse(t, t.TempDir())
+	connection := connect(t, c.DSN())
+	number(t, connection, "SELECT toUInt64(1)")
+	began := time.Now()
+	stop(t, c)
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("stop took %s", took)
+	}
+	if connection.Ping(t.Context()) == nil {
+		t.Error("the engine still answers after Stop")
+	}
+	if err := c.Stop(context.Background()); err != nil {
+		t.Errorf("second stop: %v", err)
+	}
+}
+
+func TestPasswordsAreKeptFromOthers(t *testing.T) {
+	dir := t.TempDir()
+	stop(t, startClickHouse(t, dir))
+	filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && path != dir && info.Mode().Perm()&0o077 != 0 && entry.Type()&os.ModeSymlink == 0 {
+			t.Errorf("%s is open to others: %s", path, info.Mode())
+		}
+		return err
+	})
+}
+
+func TestBusyPortIsAStartError(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{
+		Dir: t.TempDir(), Port: l.Addr().(*net.TCPAddr).Port, Report: report.Silent(),
+	})
+	if err == nil || !strings.Contains(err.Error(), "start: ") {
+		t.Errorf("started on a busy port: %v", err)
+	}
+	t.Log(err)
+}
+
+func TestLibraryThatCannotBeLoadedNamesTheRemedy(t *testing.T) {
+	library := filepath.Join(t.TempDir(), "libchdb.so")
+	for path, content := range map[string]string{library: "not a library", library + ".sha256": "00 13 libchdb.so\n"} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: t.TempDir(), Library: library, Report: report.Silent()})
+	if err == nil || !strings.Contains(err.Error(), "make engine") {
+		t.Errorf("start: %v", err)
+	}
+}
+
+func TestStopDuringARestartFreesTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	c := startClickHouse(t, dir)
+	if err := syscall.Kill(c.Pid(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	stop(t, c)
+	stop(t, startClickHouse(t, dir))
+}

@@ -1,0 +1,309 @@
+package engine
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+const (
+	keepInterval = time.Second
+	endsInterval = 5 * time.Second
+	// absence is how long a group without members still counts as a reader, so
+	// that one that restarts, or starts after its writer, finds its records.
+	absence = 10 * time.Minute
+)
+
+// keeper trims the log, one file at a time, to what is unread or recent. Where
+// a reader is too far behind, it makes writers wait. It also keeps the side file
+// of ends.
+type keeper struct {
+	cluster  *kfake.Cluster
+	options  KafkaOptions
+	dir      string
+	endsPath string
+	log      zerolog.Logger
+	absence  time.Duration
+
+	ends     ends
+	saved    map[string]int64
+	groups   map[string]time.Time // when it last had members
+	opened   time.Time
+	refusing map[string]*kfake.FaultHandle // by partition
+
+	mutex sync.Mutex
+	seen  map[string]bool // groups met since the last look
+
+	bytes   *prometheus.GaugeVec
+	full    *prometheus.GaugeVec
+	trimmed *prometheus.CounterVec
+	quit    chan struct{}
+	done    chan struct{}
+	err     error
+}
+
+func newKeeper(cluster *kfake.Cluster, options KafkaOptions, dir string, check *preflight) *keeper {
+	labels := []string{"topic", "partition"}
+	k := &keeper{
+		cluster: cluster, options: options, dir: dir, endsPath: check.endsPath, log: options.Report.Log, absence: absence,
+		ends: check.ends, saved: maps.Clone(check.ends.Partitions), groups: make(map[string]time.Time), opened: time.Now(),
+		refusing: make(map[string]*kfake.FaultHandle), seen: make(map[string]bool),
+		bytes: register(options.Report.Metrics, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "tonscribe_engine_kafka_bytes", Help: "Bytes that the embedded log holds of a partition.",
+		}, labels)),
+		full: register(options.Report.Metrics, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "tonscribe_engine_kafka_full", Help: "1 while writers of a partition wait because a reader is too far behind.",
+		}, labels)),
+		trimmed: register(options.Report.Metrics, prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tonscribe_engine_kafka_trimmed_bytes_total", Help: "Bytes that the embedded log has deleted after they were read.",
+		}, labels)),
+		quit: make(chan struct{}), done: make(chan struct{}),
+	}
+	if k.ends.Partitions == nil {
+		k.ends.Partitions = make(map[string]int64)
+	}
+	for _, group := range check.groups {
+		k.groups[group] = k.opened
+	}
+	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup, kmsg.OffsetCommit}, Count: -1, Observe: true, When: k.meet})
+	return k
+}
+
+// meet notes the group of a request. It runs inside the broker.
+func (k *keeper) meet(request kmsg.Request) bool {
+	var group string
+	switch r := request.(type) {
+	case *kmsg.JoinGroupRequest:
+		group = r.Group
+	case *kmsg.OffsetCommitRequest:
+		group = r.Group
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	k.seen[group] = true
+	return false
+}
+
+func (k *keeper) run() {
+	defer close(k.done)
+	look, save := time.NewTicker(keepInterval), time.NewTicker(endsInterval)
+	defer look.Stop()
+	defer save.Stop()
+	for {
+		select {
+		case <-look.C:
+			k.report(k.look())
+		case <-save.C:
+			k.report(k.saveEnds())
+		case <-k.quit:
+			k.err = errors.Join(k.look(), k.saveEnds())
+			return
+		}
+	}
+}
+
+func (k *keeper) stop() error {
+	close(k.quit)
+	<-k.done
+	return k.err
+}
+
+func (k *keeper) report(err error) {
+	if err != nil {
+		k.log.Error().Err(err).Msg("keeping the embedded log")
+	}
+}
+
+func (k *keeper) saveEnds() error {
+	if maps.Equal(k.saved, k.ends.Partitions) {
+		return nil
+	}
+	if err := k.ends.save(k.endsPath); err != nil {
+		return err
+	}
+	k.saved = maps.Clone(k.ends.Partitions)
+	return nil
+}
+
+// look visits every partition once.
+func (k *keeper) look() error {
+	entries, err := os.ReadDir(filepath.Join(k.dir, "partitions"))
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	readers := k.readers()
+	var failures []error
+	for _, e := range entries {
+		topic, partition, ok := parsePartitionDir(e.Name())
+		if ok {
+			failures = append(failures, k.lookAt(topic, partition, readers))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func parsePartitionDir(name string) (topic string, partition int, ok bool) {
+	dash := strings.LastIndexByte(name, '-')
+	if dash < 0 {
+		return "", 0, false
+	}
+	partition, err := strconv.Atoi(name[dash+1:])
+	topic, errTopic := url.PathUnescape(name[:dash])
+	return topic, partition, err == nil && errTopic == nil
+}
+
+func (k *keeper) lookAt(topic string, partition int, readers []*kfake.GroupInfo) error {
+	info, about := k.cluster.PartitionInfo(topic, int32(partition)), k.cluster.TopicInfo(topic)
+	if info == nil || about == nil {
+		return nil // deleted
+	}
+	name := partitionName(topic, partition)
+	k.ends.Partitions[name] = info.HighWatermark
+	if policy := about.Configs["cleanup.policy"]; policy != nil && strings.Contains(*policy, "compact") {
+		return nil
+	}
+	files, err := segmentSizes(partitionDir(k.dir, topic, partition))
+	if err != nil {
+		return err
+	}
+	needed := k.needed(topic, partition, info.LogStartOffset, readers)
+	start, held, freed := files.trim(k.options.RetentionBytes, needed)
+	if start > info.LogStartOffset {
+		if err := k.cluster.DeleteRecords(topic, int32(partition), start); err != nil {
+			return err
+		}
+		k.trimmed.WithLabelValues(topic, strconv.Itoa(partition)).Add(float64(freed))
+	}
+	k.bytes.WithLabelValues(topic, strconv.Itoa(partition)).Set(float64(held))
+	k.refuse(topic, partition, held >= k.options.LimitBytes)
+	return nil
+}
+
+// readers are the groups that count: with members, or without for a short time.
+func (k *keeper) readers() []*kfake.GroupInfo {
+	now := time.Now()
+	k.mutex.Lock()
+	for group := range k.seen {
+		k.groups[group] = now
+	}
+	clear(k.seen)
+	k.mutex.Unlock()
+	var readers []*kfake.GroupInfo
+	for group, last := range k.groups {
+		info := k.cluster.GroupInfo(group)
+		switch {
+		case info == nil:
+			delete(k.groups, group)
+			continue
+		case len(info.Members) > 0:
+			k.groups[group] = now
+		case now.Sub(last) > k.absence:
+			continue
+		}
+		readers = append(readers, info)
+	}
+	return readers
+}
+
+// needed is the first offset of a partition that some reader has yet to read.
+func (k *keeper) needed(topic string, partition int, logStart int64, readers []*kfake.GroupInfo) int64 {
+	needed := int64(math.MaxInt64)
+	for _, group := range readers {
+		if commit, ok := group.Commits[topic][int32(partition)]; ok {
+			needed = min(needed, max(commit.Offset, 0))
+		} else if reads(group, topic) {
+			needed = logStart
+		}
+	}
+	if needed == math.MaxInt64 && time.Since(k.opened) < k.absence {
+		return logStart // its reader may be about to come
+	}
+	return needed
+}
+
+func reads(group *kfake.GroupInfo, topic string) bool {
+	for _, member := range group.Members {
+		if _, ok := member.Assignment[topic]; ok {
+			return true
+		}
+		for _, subscribed := range member.SubscribedTopics {
+			if subscribed == topic {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refuse makes writers of a partition wait, or lets them in again.
+func (k *keeper) refuse(topic string, partition int, full bool) {
+	name := partitionName(topic, partition)
+	handle, refusing := k.refusing[name]
+	if full == refusing {
+		return
+	}
+	gauge := k.full.WithLabelValues(topic, strconv.Itoa(partition))
+	if refusing {
+		handle.Remove()
+		delete(k.refusing, name)
+		gauge.Set(0)
+		k.log.Info().Str("partition", name).Msg("the reader has caught up, writers go on")
+		return
+	}
+	k.refusing[name] = k.cluster.Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.Produce}, Topic: topic, Partitions: []int32{int32(partition)}, Err: kerr.ThrottlingQuotaExceeded, Count: -1,
+	})
+	gauge.Set(1)
+	k.log.Warn().Str("partition", name).Int64("bytes", k.options.LimitBytes).Msg("a reader is too far behind, writers wait for it")
+}
+
+// segmentFiles are the files of a partition in order.
+type segmentFiles []struct{ base, size int64 }
+
+func segmentSizes(dir string) (segmentFiles, error) {
+	bases, err := segmentBases(dir)
+	if err != nil {
+		return nil, err
+	}
+	files := make(segmentFiles, 0, len(bases))
+	for _, base := range bases {
+		info, err := os.Stat(segmentPath(dir, base))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // compacted or deleted meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, struct{ base, size int64 }{base, info.Size()})
+	}
+	return files, nil
+}
+
+// trim says from which offset on the files must stay: they hold at least keep
+// bytes, everything from the offset needed on, and the file being written. held
+// is what stays, freed what goes.
+func (f segmentFiles) trim(keep, needed int64) (start, held, freed int64) {
+	for i := len(f) - 1; i >= 0; i-- {
+		behind := i == len(f)-1 || held < keep || f[i+1].base > needed
+		if behind && freed == 0 {
+			start, held = f[i].base, held+f[i].size
+		} else {
+			freed += f[i].size
+		}
+	}
+	return start, held, freed
+}

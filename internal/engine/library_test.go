@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestMachinesThatCannotRunTheEngineAreToldWhatToDo(t *testing.T) {
+	cases := []struct {
+		name            string
+		platform        string
+		missing         []string
+		musl, glibc     bool
+		want            string
+		isAllowedToPass bool
+	}{
+		{name: "fitting", platform: "linux/amd64", glibc: true, isAllowedToPass: true},
+		{name: "both C libraries", platform: "linux/amd64", glibc: true, musl: true, isAllowedToPass: true},
+		{name: "other platform", platform: "darwin/arm64", want: "linux/amd64 only"},
+		{name: "musl", platform: "linux/amd64", musl: true, want: "needs glibc"},
+		{name: "old CPU", platform: "linux/amd64", glibc: true, missing: []string{"AVX2", "FMA"}, want: "AVX2, FMA"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			err := platformError(c.platform, c.missing, c.musl, c.glibc)
+			if c.isAllowedToPass {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--clickhouse") {
+				t.Errorf("error: %v", err)
+			}
+		})
+	}
+}
+
+func TestMissingOrIncompleteLibraryNamesTheRemedy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), libraryName)
+	check := func(state string) {
+		t.Helper()
+		if err := checkLibrary(path); err == nil || !strings.Contains(err.Error(), "make engine") {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+	check("missing")
+	if err := os.WriteFile(path, []byte("half"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	check("without checksum")
+	if err := os.WriteFile(path+checksumSuffix, checksum{sum: "00", size: 5}.line(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	check("too short")
+}
+
+func TestFetchInstallsNothingButThePinnedPackage(t *testing.T) {
+	dir := t.TempDir()
+	archive, path := filepath.Join(dir, "package.tgz"), filepath.Join(dir, "final", libraryName)
+	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"another package": packageWith(t, "package/"+libraryName),
+		"no library":      packageWith(t, "package/index.js"),
+		"not an archive":  []byte("<html>not found</html>"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(archive, content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := install(t.Context(), archive, path); err == nil || !strings.Contains(err.Error(), "checksum") {
+				t.Errorf("install: %v", err)
+			}
+			if _, err := os.Stat(path); err == nil {
+				t.Error("a library was installed")
+			}
+		})
+	}
+}
+
+func packageWith(t *testing.T, name string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	archive := tar.NewWriter(zipped)
+	content := []byte("not the engine")
+	if err := archive.WriteHeader(&tar.Header{Name: name, Size: int64(len(content)), Mode: 0o644, Typeflag: tar.TypeReg}); err != nil {
+		t.Fatal(err)
+	}
+	archive.Write(content)
+	archive.Close()
+	zipped.Close()
+	return out.Bytes()
+}

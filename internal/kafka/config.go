@@ -1,0 +1,60 @@
+package kafka
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Configuration says how the log is reached and how its topics are made.
+type Configuration struct {
+	// Brokers are the addresses (host:port) asked first.
+	Brokers []string `yaml:"brokers"`
+	// Partitions of every topic, a power of two. It is fixed when the topics
+	// are created: a log with another number is refused.
+	Partitions int `yaml:"partitions"`
+	// ReplicationFactor of topics that are created here.
+	ReplicationFactor int `yaml:"replication_factor"`
+	// Compression of record batches: none, lz4 or zstd.
+	Compression string `yaml:"compression"`
+	TLS         TLS    `yaml:"tls"`
+	SASL        SASL   `yaml:"sasl"`
+}
+
+// TLS secures the connections to the brokers.
+type TLS struct {
+	Enable bool `yaml:"enable"`
+	// CAFile holds the certificates (PEM) that brokers are checked against;
+	// empty means those of the system.
+	CAFile string `yaml:"ca_file"`
+	// CertFile and KeyFile (PEM) authenticate this client, when brokers ask.
+	CertFile string `yaml:"cert_file"`
+	KeyFile  string `yaml:"key_file"`
+	// ServerName replaces the name that the brokers' certificates must carry.
+	ServerName string `yaml:"server_name"`
+}
+
+// SASL authenticates this client to the brokers.
+type SASL struct {
+	// Mechanism is plain, scram-sha-256, scram-sha-512, or empty for none.
+	Mechanism string `yaml:"mechanism"`
+	Username  string `yaml:"username"`
+	Password  string `yaml:"password"`
+}
+
+// DefaultConfiguration fits one broker on this machine.
+func DefaultConfiguration() Configuration {
+	return Configuration{Partitions: 1, ReplicationFactor: 1, Compression: "lz4"}
+}
+
+func (c Configuration) validate() error {
+	if len(c.Brokers) == 0 {
+		return errors.New("kafka: no broker address")
+	}
+	if c.Partitions < 1 || c.Partitions&(c.Partitions-1) != 0 {
+		return fmt.Errorf("kafka: %d partitions: must be a power of two", c.Partitions)
+	}
+	if c.ReplicationFactor < 1 {
+		return fmt.Errorf("kafka: replication factor %d: must be at least 1", c.ReplicationFactor)
+	}
+	return nil
+}

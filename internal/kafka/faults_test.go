@@ -1,0 +1,228 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"tonscribe/internal/engine"
+	"tonscribe/internal/engine/enginetest"
+	"tonscribe/schema"
+	kafkatest "tonscribe/test/kafka"
+)
+
+// flow publishes bundles without end and checks that they come out in order.
+type flow struct {
+	l         *testLog
+	published atomic.Uint32
+	consumed  atomic.Uint32
+	moved     chan struct{} // for the test
+	room      chan struct{} // for the publisher
+	stop      func()
+}
+
+func startFlow(t *testing.T, l *testLog) *flow {
+	f := &flow{l: l, moved: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{}, 2)
+	go func() {
+		defer func() { done <- struct{}{} }()
+		for mc := uint32(1); ; mc++ {
+			if err := l.Publish(ctx, l.topic.Name, 0, bundle(mc, mc-1, 2, 1000)); err != nil {
+				if ctx.Err() == nil {
+					t.Error(err)
+				}
+				return
+			}
+			f.published.Store(mc)
+			// The consumer commits every bundle, so it is the slower one.
+			for mc > f.consumed.Load()+20 && ctx.Err() == nil {
+				select {
+				case <-f.room:
+				case <-ctx.Done():
+				}
+			}
+		}
+	}()
+	go func() {
+		defer func() { done <- struct{}{} }()
+		err := l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
+			return f.follow(ctx, lane)
+		})
+		if ctx.Err() == nil {
+			t.Error(err)
+		}
+	}()
+	f.stop = sync.OnceFunc(func() { cancel(); <-done; <-done })
+	t.Cleanup(f.stop)
+	return f
+}
+
+func (f *flow) follow(ctx context.Context, lane *Lane) error {
+	for {
+		item, err := lane.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if item.Record.GetSeal() == nil {
+			continue
+		}
+		// A bundle may come again when its commit was cut off, none is left out.
+		if mc := item.Record.McSeqno; mc > f.consumed.Load()+1 {
+			f.l.t.Errorf("bundle %d came after %d", mc, f.consumed.Load())
+		} else {
+			f.consumed.Store(mc)
+		}
+		if err := lane.Commit(ctx, item.Offset+1); err != nil {
+			return err
+		}
+		for _, news := range []chan struct{}{f.moved, f.room} {
+			select {
+			case news <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// await waits until n more bundles went all the way.
+func (f *flow) await(n uint32) time.Duration {
+	f.l.t.Helper()
+	began, target := time.Now(), f.published.Load()+n
+	for f.consumed.Load() < target {
+		select {
+		case <-f.moved:
+		case <-time.After(time.Minute):
+			f.l.t.Fatalf("nothing moves at bundle %d of %d", f.consumed.Load(), f.published.Load())
+		}
+	}
+	return time.Since(began)
+}
+
+func TestEmbeddedLogThatRestartsGoesOn(t *testing.T) {
+	options := engine.KafkaOptions{Dir: t.TempDir(), Report: enginetest.Report(t)}
+	var log atomic.Pointer[engine.Kafka]
+	start := func() {
+		t.Helper()
+		k, err := engine.StartKafka(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Store(k)
+	}
+	start()
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		return log.Load().Dial(ctx, network, address)
+	}
+	l := newTestLog(t, Dependencies{Dial: dial}, log.Load().Address())
+	t.Cleanup(func() { log.Load().Stop(context.Background()) })
+	l.ensure()
+	f := startFlow(t, l)
+	for range 3 {
+		f.await(20)
+		if err := log.Load().Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		start()
+		t.Logf("moving again after %v", f.await(20))
+	}
+	f.stop()
+}
+
+func TestBrokerThatIsKilledGoesOn(t *testing.T) {
+	cluster := kafkatest.Start(t, kafkatest.Options{Properties: map[string]string{
+		"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500"}})
+	l := newTestLog(t, Dependencies{}, cluster.Brokers()...)
+	l.ensure()
+	f := startFlow(t, l)
+	for range 2 {
+		f.await(20)
+		cluster.Kill9(0)
+		cluster.Restart(0)
+		t.Logf("moving again after %v", f.await(20))
+	}
+	f.stop()
+}
+
+func TestRecordsDeletedBeforeTheyWereReadAreAnError(t *testing.T) {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Close()
+	check := func(t *testing.T, brokers []string) {
+		l := newTestLog(t, Dependencies{}, brokers...)
+		l.ensure()
+		l.publish(0, bundle(1, 0, 9, 10)...)
+		l.commitRaw(2, "")
+		client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		request := kmsg.NewPtrDeleteRecordsRequest()
+		request.TimeoutMillis = 10_000
+		request.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: l.topic.Name,
+			Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Partition: 0, Offset: 6}}}}
+		if _, err := client.Request(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		err = l.consume(func(ctx context.Context, lane *Lane) error {
+			_, err := lane.Next(ctx)
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), "begins at offset 6, but offset 2 is next") {
+			t.Fatal(err)
+		}
+	}
+	t.Run("embedded", func(t *testing.T) { check(t, cluster.ListenAddrs()) })
+	t.Run("apache", func(t *testing.T) { check(t, kafkatest.Apache(t)) })
+}
+
+func TestLoginIsCheckedBeforeAnythingElse(t *testing.T) {
+	cluster := kafkatest.Start(t, kafkatest.Options{Users: map[string]string{"app": "right"}})
+	connect := func(mechanism, password, caFile string) (*Client, error) {
+		t.Helper()
+		configuration := DefaultConfiguration()
+		configuration.Brokers = cluster.SecureBrokers()
+		configuration.TLS = TLS{Enable: true, CAFile: caFile}
+		configuration.SASL = SASL{Mechanism: mechanism, Username: "app", Password: password}
+		l := newTestLog(t, Dependencies{}, cluster.SecureBrokers()...)
+		client, err := New(configuration, Dependencies{Report: l.report})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		topic := schema.Topic{Name: "login", MaxMessageBytes: 1 << 20}
+		if err := client.EnsureTopics(ctx, []schema.Topic{topic}); err != nil {
+			return nil, err
+		}
+		return client, client.Publish(ctx, topic.Name, 0, bundle(1, 0, 1, 10))
+	}
+	for _, mechanism := range []string{"plain", "scram-sha-512"} {
+		if _, err := connect(mechanism, "right", cluster.CAFile()); err != nil {
+			t.Errorf("%s: %v", mechanism, err)
+		}
+		_, err := connect(mechanism, "wrong", cluster.CAFile())
+		if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "SASL") {
+			t.Errorf("%s with a wrong password: %v", mechanism, err)
+		}
+	}
+	_, err := connect("plain", "right", "")
+	var verification *tls.CertificateVerificationError
+	if !errors.As(err, &verification) {
+		t.Errorf("unknown authority: %v", err)
+	}
+}

@@ -1,0 +1,150 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+const (
+	fetchBytes = 8 << 20
+	fetchWait  = 500 * time.Millisecond
+	// readLimit bounds how long a broker may take to deliver a record of an
+	// answer it has begun.
+	readLimit = 10 * time.Second
+	// stallLimit is the longest time without a record before the connection is
+	// renewed: kafka-go is known to stall after broker trouble.
+	stallLimit = 60 * time.Second
+	// queueLength is small because a record may have some MiB.
+	queueLength = 16
+)
+
+type fetched struct {
+	message kafka.Message
+	err     error
+}
+
+// fetcher reads one partition from an offset on. Offsets must be contiguous:
+// the log holds no transactions and is not compacted, so a jump means that
+// records were lost.
+type fetcher struct {
+	client *Client
+	tp     TopicPartition
+	offset int64 // of the next record
+	queue  chan fetched
+	last   time.Time // when a record came last
+}
+
+// run ends with ctx or after an error that another connection does not cure,
+// which is the last thing in the queue.
+func (f *fetcher) run(ctx context.Context) {
+	defer close(f.queue)
+	for ctx.Err() == nil {
+		err := f.client.persist(ctx, "fetch", func(ctx context.Context) error {
+			before := f.offset
+			err := f.session(ctx)
+			if f.offset > before && (err == nil || temporary(err)) {
+				return nil // it worked for a while: pauses start from the shortest again
+			}
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			_ = f.send(ctx, fetched{err: err}) // nobody listens any more when this fails
+			return
+		}
+	}
+}
+
+func (f *fetcher) send(ctx context.Context, item fetched) error {
+	select {
+	case f.queue <- item:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// session reads over one connection; nil means that it was given up because
+// nothing came for long.
+func (f *fetcher) session(ctx context.Context) error {
+	conn, err := f.client.dialLeader(ctx, f.tp)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer closeWith(ctx, conn)()
+	// Not every broker refuses a fetch beyond the end of the log.
+	if err := f.checkRange(conn); err != nil {
+		return err
+	}
+	if _, err := conn.Seek(f.offset, kafka.SeekAbsolute|kafka.SeekDontCheck); err != nil {
+		return err
+	}
+	for f.last = time.Now(); ; {
+		end, err := f.readBatch(ctx, conn)
+		if errors.Is(err, kafka.OffsetOutOfRange) {
+			return errors.Join(f.checkRange(conn), err)
+		}
+		if err != nil {
+			return err
+		}
+		if time.Since(f.last) > stallLimit {
+			if end > f.offset {
+				f.client.metrics.stalls.WithLabelValues(f.tp.labels()).Inc()
+				f.client.report.Log.Warn().Stringer("partition", f.tp).Int64("offset", f.offset).Int64("end", end).
+					Msg("nothing came although the log has more; connecting again")
+			}
+			return nil
+		}
+	}
+}
+
+// checkRange refuses an offset that the log does not have (any more).
+func (f *fetcher) checkRange(conn *kafka.Conn) error {
+	conn.SetDeadline(time.Now().Add(readLimit))
+	defer conn.SetDeadline(time.Time{})
+	first, end, err := conn.ReadOffsets()
+	switch {
+	case err != nil:
+		return err
+	case f.offset < first:
+		return finalError{fmt.Errorf("%s: the log begins at offset %d, but offset %d is next: %d records were deleted "+
+			"before they were read; longer retention keeps them", f.tp, first, f.offset, first-f.offset)}
+	case f.offset > end:
+		return finalError{fmt.Errorf("%s: the log ends at offset %d, but offset %d is next: it lost its end or was made anew; "+
+			"delete the consumer group to start from its beginning", f.tp, end, f.offset)}
+	}
+	return nil
+}
+
+// readBatch asks for records once and queues them; end is the log's end then.
+func (f *fetcher) readBatch(ctx context.Context, conn *kafka.Conn) (end int64, err error) {
+	conn.SetReadDeadline(time.Now().Add(fetchWait + readLimit))
+	batch := conn.ReadBatchWith(kafka.ReadBatchConfig{MinBytes: 1, MaxBytes: fetchBytes, MaxWait: fetchWait})
+	defer batch.Close()
+	end = batch.HighWaterMark()
+	for {
+		conn.SetReadDeadline(time.Now().Add(readLimit))
+		message, err := batch.ReadMessage()
+		if errors.Is(err, io.EOF) || errors.Is(err, kafka.RequestTimedOut) {
+			f.client.metrics.lag.WithLabelValues(f.tp.labels()).Set(float64(max(0, end-f.offset)))
+			return end, nil
+		}
+		if err != nil {
+			return end, err
+		}
+		if message.Offset != f.offset {
+			return end, finalError{fmt.Errorf("%s: offset %d came where offset %d is next: records are missing in the log",
+				f.tp, message.Offset, f.offset)}
+		}
+		if err := f.send(ctx, fetched{message: message}); err != nil {
+			return end, err
+		}
+		f.offset++
+		f.last = time.Now()
+	}
+}

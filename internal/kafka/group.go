@@ -1,0 +1,244 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"tonscribe/schema"
+)
+
+const (
+	// sessionTimeout is the shortest that Apache Kafka allows by default: a
+	// member that is gone holds its partitions that long.
+	sessionTimeout    = 6 * time.Second
+	heartbeatInterval = time.Second
+	// rebalanceTimeout is how long the group waits for a member to finish what
+	// it was doing.
+	rebalanceTimeout = 10 * time.Second
+	longestRest      = 10 * time.Second
+)
+
+// fenced are the answers to a commit that tell a member that the group has gone
+// on without it.
+var fenced = []error{kafka.IllegalGeneration, kafka.UnknownMemberId, kafka.RebalanceInProgress}
+
+// member is this process in one generation of a group.
+type member struct {
+	client     *Client
+	group      string
+	id         string
+	generation int32
+	handle     func(ctx context.Context, l *Lane) error
+}
+
+// Consume joins the group and runs handle for every partition that it is
+// given, each in its own goroutine with its own Lane. The context of handle
+// ends when the partition is taken away. When handle returns, its error is
+// logged, and after a pause it runs again from the last commit; after a failed
+// commit this member joins the group anew before. All handlers of a generation
+// of the group end before those of the next one start. Consume returns when ctx
+// ends, or when the brokers refuse this client for good.
+func (c *Client) Consume(ctx context.Context, group string, topics []schema.Topic,
+	handle func(ctx context.Context, l *Lane) error) error {
+	return c.consume(ctx, group, topics, nil, handle)
+}
+
+// ConsumeWhole is Consume for stages that need all partitions at once: one
+// member of the group is given all of them, and the others stand by.
+func (c *Client) ConsumeWhole(ctx context.Context, group string, topics []schema.Topic,
+	handle func(ctx context.Context, l *Lane) error) error {
+	return c.consume(ctx, group, topics, []kafka.GroupBalancer{toOne{}}, handle)
+}
+
+func (c *Client) consume(ctx context.Context, group string, topics []schema.Topic, balancers []kafka.GroupBalancer,
+	handle func(ctx context.Context, l *Lane) error) error {
+	if err := c.connect(ctx); err != nil {
+		return fmt.Errorf("consume as %s: %w", group, err)
+	}
+	if err := c.awaitTopics(ctx, topics); err != nil {
+		return fmt.Errorf("consume as %s: %w", group, err)
+	}
+	names := make([]string, len(topics))
+	for i, topic := range topics {
+		names[i] = topic.Name
+	}
+	membership, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
+		ID: group, Brokers: c.configuration.Brokers, Dialer: c.dialer, Topics: names, GroupBalancers: balancers,
+		SessionTimeout: sessionTimeout, HeartbeatInterval: heartbeatInterval, RebalanceTimeout: rebalanceTimeout,
+		JoinGroupBackoff: 500 * time.Millisecond, StartOffset: kafka.FirstOffset, Timeout: callTimeout,
+	})
+	if err != nil {
+		return fmt.Errorf("consume as %s: %w", group, err)
+	}
+	defer membership.Close()
+	for {
+		generation, err := c.nextGeneration(ctx, group, membership)
+		if err != nil {
+			return fmt.Errorf("consume as %s: %w", group, err)
+		}
+		c.metrics.generations.WithLabelValues(group).Inc()
+		m := &member{client: c, group: group, id: generation.MemberID, generation: generation.ID, handle: handle}
+		m.start(ctx, generation)
+	}
+}
+
+// nextGeneration waits until the previous generation has ended and the group
+// has formed the next one.
+func (c *Client) nextGeneration(ctx context.Context, group string, membership *kafka.ConsumerGroup) (*kafka.Generation, error) {
+	var generation *kafka.Generation
+	err := c.persist(ctx, "join group "+group, func(ctx context.Context) (err error) {
+		generation, err = membership.Next(ctx)
+		return err
+	})
+	return generation, err
+}
+
+// start runs a handler for every partition; the generation waits for them.
+func (m *member) start(ctx context.Context, generation *kafka.Generation) {
+	for topic, assignments := range generation.Assignments {
+		for _, assignment := range assignments {
+			tp := TopicPartition{topic, assignment.ID}
+			generation.Start(func(generationContext context.Context) {
+				ctx, cancel := context.WithCancelCause(ctx)
+				defer cancel(nil)
+				defer context.AfterFunc(generationContext, func() { cancel(kafka.ErrGenerationEnded) })()
+				m.serve(ctx, tp)
+			})
+		}
+	}
+}
+
+// serve runs the handler until ctx ends or a commit fails.
+func (m *member) serve(ctx context.Context, tp TopicPartition) {
+	for attempt := 0; ctx.Err() == nil; attempt++ {
+		lane, err := m.open(ctx, tp)
+		if err == nil {
+			err = m.handle(ctx, lane)
+			lane.stop()
+			if lane.advanced {
+				attempt = 0
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, errSkipped) {
+			attempt = -1
+			continue
+		}
+		if err == nil {
+			err = errors.New("the handler ended by itself")
+		}
+		m.client.metrics.restarts.WithLabelValues(tp.labels()).Inc()
+		rest := pause(attempt, longestRest)
+		m.client.report.Log.Error().Err(err).Str("group", m.group).Stringer("partition", tp).Dur("pause", rest).
+			Msg("partition failed; starting again from the last commit")
+		if sleep(ctx, rest) != nil || lane != nil && lane.broken {
+			return
+		}
+	}
+}
+
+// open starts a lane at the committed offset.
+func (m *member) open(ctx context.Context, tp TopicPartition) (*Lane, error) {
+	lane := &Lane{Topic: tp.Topic, Partition: tp.Partition, client: m.client, member: m}
+	var metadata string
+	err := m.client.persist(ctx, "fetch offset", func(ctx context.Context) (err error) {
+		lane.start, metadata, err = m.client.committed(ctx, m.group, tp)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: committed offset: %w", tp, err)
+	}
+	last, err := decodeCommitment(metadata)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", tp, err)
+	}
+	lane.committed, lane.intent = lane.start, last.End
+	lane.current, lane.base = last.Position, last.Position
+
+	queue := make(chan fetched, queueLength)
+	fetching := &fetcher{client: m.client, tp: tp, offset: lane.start, queue: queue}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() { defer close(done); fetching.run(ctx) }()
+	lane.queue = queue
+	lane.stop = func() { cancel(); <-done }
+	return lane, nil
+}
+
+// committed is the group's offset and its metadata, or the beginning of the log
+// when the group has none yet.
+func (c *Client) committed(ctx context.Context, group string, tp TopicPartition) (int64, string, error) {
+	response, err := c.calls.OffsetFetch(ctx, &kafka.OffsetFetchRequest{
+		GroupID: group, Topics: map[string][]int{tp.Topic: {tp.Partition}}})
+	if err != nil {
+		return 0, "", err
+	}
+	if response.Error != nil && !errors.Is(response.Error, kafka.GroupIdNotFound) {
+		return 0, "", response.Error
+	}
+	for _, partition := range response.Topics[tp.Topic] {
+		switch {
+		case partition.Partition != tp.Partition:
+		case partition.Error != nil:
+			return 0, "", partition.Error
+		case partition.CommittedOffset >= 0:
+			return partition.CommittedOffset, partition.Metadata, nil
+		}
+	}
+	conn, err := c.dialLeader(ctx, tp)
+	if err != nil {
+		return 0, "", err
+	}
+	defer conn.Close()
+	defer closeWith(ctx, conn)()
+	first, err := conn.ReadFirstOffset()
+	return first, "", err
+}
+
+// commit is refused by the brokers unless this member still is one.
+func (m *member) commit(ctx context.Context, tp TopicPartition, offset int64, metadata string) error {
+	if m.generation < 0 || m.id == "" {
+		return fmt.Errorf("%s: commit of offset %d outside of a generation", tp, offset)
+	}
+	err := m.client.persist(ctx, "commit", func(ctx context.Context) error {
+		err := m.tryCommit(ctx, tp, offset, metadata)
+		for _, refusal := range fenced {
+			if errors.Is(err, refusal) {
+				return finalError{err}
+			}
+		}
+		// A commit that was not answered may still be carried out, later than
+		// the next one: only a new generation keeps it away.
+		if errors.Is(err, context.DeadlineExceeded) {
+			return finalError{err}
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: commit of offset %d: %w", tp, offset, err)
+	}
+	return nil
+}
+
+func (m *member) tryCommit(ctx context.Context, tp TopicPartition, offset int64, metadata string) error {
+	response, err := m.client.calls.OffsetCommit(ctx, &kafka.OffsetCommitRequest{
+		GroupID: m.group, GenerationID: int(m.generation), MemberID: m.id,
+		Topics: map[string][]kafka.OffsetCommit{
+			tp.Topic: {{Partition: tp.Partition, Offset: offset, Metadata: metadata}}},
+	})
+	if err != nil {
+		return err
+	}
+	for _, partition := range response.Topics[tp.Topic] {
+		if partition.Partition == tp.Partition {
+			return partition.Error
+		}
+	}
+	return fmt.Errorf("no answer for %s", tp)
+}

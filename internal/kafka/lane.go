@@ -1,0 +1,232 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"tonscribe/schema/record"
+)
+
+// skipBytes is how much repetition a lane drops before it commits past it.
+const skipBytes = 16 << 20
+
+// errSkipped ends a lane that has nothing but repetitions behind it.
+var errSkipped = errors.New("a long repetition was skipped")
+
+// Item is one record of a lane.
+type Item struct {
+	Record *record.Record
+	// Offset of the record in its partition.
+	Offset int64
+	// Size of the record in bytes, as it was in the log.
+	Size int
+	// Raw is the record as it was in the log. Record shares nothing with it.
+	Raw []byte
+}
+
+// Lane is one partition of a topic in the hands of a member of a group. Next
+// and Poll are for one goroutine, Intend and Commit for one, not necessarily
+// the same.
+type Lane struct {
+	Topic     string
+	Partition int
+
+	client  *Client
+	member  *member
+	queue   <-chan fetched
+	stop    func() // ends the fetcher and waits for it
+	start   int64
+	intent  int64
+	current *position // of the last record taken
+
+	mutex     sync.Mutex
+	committed int64
+	base      *position // in force at committed
+	taken     []mark    // records taken since committed
+	advanced  bool      // something was committed
+	broken    bool      // a commit failed: the generation must end
+
+	skippable  int // bytes of repetitions since the last record, -1 when others were among them
+	aheadSince time.Time
+	aheadCount int
+}
+
+// mark says that after the record at offset the position is in force.
+type mark struct {
+	offset   int64
+	position *position
+}
+
+// Start is the offset at which the lane started: the committed one.
+func (l *Lane) Start() int64 { return l.start }
+
+// Epoch identifies the log in deduplication tokens.
+func (l *Lane) Epoch() string { return l.client.epoch }
+
+// Intended is the end of the range that was about to be inserted when the lane
+// was last left; that range, from Start, must be inserted as it was.
+func (l *Lane) Intended() (end int64, ok bool) { return l.intent, l.intent > l.start }
+
+// Next waits for the record that follows the last one in the stream.
+// Repetitions and records whose predecessors are missing are dropped.
+func (l *Lane) Next(ctx context.Context) (Item, error) {
+	item, _, err := l.receive(ctx, nil)
+	return item, err
+}
+
+// Poll is Next with a limit: false when nothing came within wait.
+func (l *Lane) Poll(ctx context.Context, wait time.Duration) (Item, bool, error) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	return l.receive(ctx, timer.C)
+}
+
+func (l *Lane) receive(ctx context.Context, limit <-chan time.Time) (Item, bool, error) {
+	for {
+		// What is in the queue already goes before the limit.
+		select {
+		case f, open := <-l.queue:
+			if item, taken, err := l.take(ctx, f, open); taken || err != nil {
+				return item, taken, err
+			}
+			continue
+		default:
+		}
+		select {
+		case f, open := <-l.queue:
+			if item, taken, err := l.take(ctx, f, open); taken || err != nil {
+				return item, taken, err
+			}
+		case <-limit:
+			return Item{}, false, nil
+		case <-ctx.Done():
+			return Item{}, false, context.Cause(ctx)
+		}
+	}
+}
+
+// take decides on a record: false when it was dropped.
+func (l *Lane) take(ctx context.Context, f fetched, open bool) (Item, bool, error) {
+	switch {
+	case ctx.Err() != nil:
+		return Item{}, false, context.Cause(ctx)
+	case !open:
+		return Item{}, false, fmt.Errorf("%s: the lane has ended", l.place())
+	case f.err != nil:
+		return Item{}, false, f.err
+	}
+	r := &record.Record{}
+	if err := r.UnmarshalVT(f.message.Value); err != nil {
+		return Item{}, false, fmt.Errorf("%s: record at offset %d: %w", l.place(), f.message.Offset, err)
+	}
+	switch l.current.judge(r) {
+	case repeated:
+		l.client.metrics.repeated.WithLabelValues(l.place().labels()).Inc()
+		return Item{}, false, l.skip(ctx, f.message)
+	case ahead:
+		l.tellAhead(r, f.message.Offset)
+		l.skippable = -1
+		return Item{}, false, nil
+	}
+	l.skippable = 0
+	l.current = positionOf(r)
+	l.mutex.Lock()
+	l.taken = append(l.taken, mark{f.message.Offset, l.current})
+	l.mutex.Unlock()
+	size := len(f.message.Value)
+	l.client.metrics.consumedRecords.WithLabelValues(l.place().labels()).Inc()
+	l.client.metrics.consumedBytes.WithLabelValues(l.place().labels()).Add(float64(size))
+	return Item{Record: r, Offset: f.message.Offset, Size: size, Raw: f.message.Value}, true, nil
+}
+
+// skip commits past a long run of repetitions: nobody else would, and an
+// embedded log that keeps what its groups have not read would stay full. It ends
+// the lane, so that the next one starts at the commit, where ranges begin.
+func (l *Lane) skip(ctx context.Context, repetition kafka.Message) error {
+	if l.skippable < 0 {
+		return nil // records ahead of their time may be of use to who repairs the log
+	}
+	l.skippable += len(repetition.Value)
+	l.mutex.Lock()
+	at, open := l.base, len(l.taken) > 0
+	l.mutex.Unlock()
+	if open || l.skippable < skipBytes {
+		return nil
+	}
+	if err := l.commit(ctx, repetition.Offset+1, commitment{Position: at}); err != nil {
+		return err
+	}
+	return errSkipped
+}
+
+// tellAhead counts a record without its predecessors, and tells of it now and
+// then: when they never come, the lane stands still until someone acts.
+func (l *Lane) tellAhead(r *record.Record, offset int64) {
+	l.client.metrics.ahead.WithLabelValues(l.place().labels()).Inc()
+	l.aheadCount++
+	if time.Since(l.aheadSince) < quiet {
+		return
+	}
+	l.aheadSince = time.Now()
+	line := l.client.report.Log.Warn().Stringer("partition", l.place()).Int64("offset", offset).
+		Uint32("bundle", r.McSeqno).Uint32("index", r.Index).Uint32("follows", r.PrevMcSeqno).Int("dropped", l.aheadCount)
+	if l.current != nil {
+		line = line.Uint32("have_bundle", l.current.Bundle).Uint32("have_index", l.current.Index)
+	}
+	line.Msg("a record came before its predecessors; dropped until they come again")
+}
+
+// Intend makes durable that the records from the last commit up to offset end
+// (exclusive) are about to be inserted as one range.
+func (l *Lane) Intend(ctx context.Context, end int64) error {
+	l.mutex.Lock()
+	offset, at := l.committed, l.base
+	l.mutex.Unlock()
+	if end <= offset {
+		return fmt.Errorf("%s: intent up to offset %d, but %d is committed", l.place(), end, offset)
+	}
+	return l.commit(ctx, offset, commitment{End: end, Position: at})
+}
+
+// Commit makes durable that everything before offset next is done. It is
+// refused when the partition has gone to another member.
+func (l *Lane) Commit(ctx context.Context, next int64) error {
+	l.mutex.Lock()
+	offset, at, taken := l.committed, l.base, 0
+	for taken < len(l.taken) && l.taken[taken].offset < next {
+		at = l.taken[taken].position
+		taken++
+	}
+	l.mutex.Unlock()
+	if next < offset {
+		return fmt.Errorf("%s: commit of offset %d, but %d is committed", l.place(), next, offset)
+	}
+	if next == offset {
+		return nil
+	}
+	if err := l.commit(ctx, next, commitment{Position: at}); err != nil {
+		return err
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.committed, l.base, l.advanced = next, at, true
+	l.taken = append(l.taken[:0], l.taken[taken:]...)
+	return nil
+}
+
+func (l *Lane) commit(ctx context.Context, offset int64, c commitment) error {
+	err := l.member.commit(ctx, l.place(), offset, c.encode())
+	if err != nil {
+		l.mutex.Lock()
+		l.broken = true
+		l.mutex.Unlock()
+	}
+	return err
+}
+
+func (l *Lane) place() TopicPartition { return TopicPartition{l.Topic, l.Partition} }

@@ -1,0 +1,160 @@
+package kafka
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"tonscribe/internal/report"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// testLog is a client with a topic and a group of its own.
+type testLog struct {
+	*Client
+	t      *testing.T
+	topic  schema.Topic
+	output *lines
+	suffix string
+}
+
+// lines keeps log lines for a test that reads them.
+type lines struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.String()
+}
+
+func newTestLog(t *testing.T, dependencies Dependencies, brokers ...string) *testLog {
+	suffix := fmt.Sprintf("%x", rand.Uint64())
+	l := &testLog{t: t, suffix: suffix, topic: schema.Topic{Name: "topic-" + suffix, MaxMessageBytes: 16 << 20}, output: &lines{}}
+	dependencies.Report = report.Reporter{Log: zerolog.New(l.output), Metrics: prometheus.NewRegistry()}
+	configuration := DefaultConfiguration()
+	configuration.Brokers = brokers
+	configuration.Partitions = 2
+	client, err := New(configuration, dependencies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Client = client
+	t.Cleanup(client.Close)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(l.output.String())
+		}
+	})
+	return l
+}
+
+func (l *testLog) ensure() {
+	l.t.Helper()
+	if err := l.EnsureTopics(l.t.Context(), []schema.Topic{l.topic}); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *testLog) group() string { return "group-" + l.suffix }
+
+func (l *testLog) publish(partition int, records ...*record.Record) {
+	l.t.Helper()
+	if err := l.Publish(l.t.Context(), l.topic.Name, partition, records); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// consume runs a handler on partition 0 until it returns its first result, and
+// then leaves the group.
+func (l *testLog) consume(handle func(ctx context.Context, lane *Lane) error) error {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
+	defer cancel()
+	var once sync.Once
+	result := errors.New("the handler never ran")
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
+		if lane.Partition == 0 {
+			once.Do(func() { result = handle(ctx, lane); cancel() })
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	return result
+}
+
+// bundle makes the records of a bundle with n blocks of size bytes.
+func bundle(mc, prev uint32, n, size int) []*record.Record {
+	var records []*record.Record
+	for i := range n {
+		boc := bytes.Repeat([]byte{byte(mc), byte(i)}, size/2)
+		records = append(records, &record.Record{McSeqno: mc, Index: uint32(i), PrevMcSeqno: prev,
+			Content: &record.Record_RawBlock{RawBlock: &record.RawBlock{Id: &record.BlockId{Seqno: mc}, Boc: boc}}})
+	}
+	return append(records, &record.Record{McSeqno: mc, Index: uint32(n), PrevMcSeqno: prev,
+		Content: &record.Record_Seal{Seal: &record.Seal{Rows: uint64(n)}}})
+}
+
+func place(r *record.Record) string { return fmt.Sprintf("%d.%d", r.McSeqno, r.Index) }
+
+func places(records []*record.Record) string {
+	var all []string
+	for _, r := range records {
+		all = append(all, place(r))
+	}
+	return strings.Join(all, " ")
+}
+
+// raw reads what the partition holds, without any filter.
+func (l *testLog) raw(partition, n int) []*record.Record {
+	l.t.Helper()
+	f := &fetcher{client: l.Client, tp: TopicPartition{l.topic.Name, partition}, queue: make(chan fetched, queueLength)}
+	ctx, cancel := context.WithCancel(l.t.Context())
+	defer func() {
+		cancel()
+		for range f.queue {
+		}
+	}()
+	go f.run(ctx)
+	var records []*record.Record
+	for len(records) < n {
+		item := <-f.queue
+		if item.err != nil {
+			l.t.Fatal(item.err)
+		}
+		r := &record.Record{}
+		if err := r.UnmarshalVT(item.message.Value); err != nil {
+			l.t.Fatal(err)
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+func (l *testLog) commitRaw(offset int64, metadata string) {
+	l.t.Helper()
+	err := l.consume(func(ctx context.Context, lane *Lane) error {
+		return lane.member.commit(ctx, lane.place(), offset, metadata)
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}

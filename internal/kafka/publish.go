@@ -1,0 +1,92 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/segmentio/kafka-go"
+
+	"tonscribe/schema/record"
+)
+
+// batchBytes bounds what goes to a broker in one request, before compression.
+const batchBytes = 8 << 20
+
+// Publish writes the records to the partition, in order, and returns when all
+// are acknowledged by all in-sync replicas. What may succeed later is tried
+// until ctx ends, everything from the first unacknowledged record on again, so
+// the log may repeat records, which a Lane drops.
+func (c *Client) Publish(ctx context.Context, topic string, partition int, records []*record.Record) error {
+	tp := TopicPartition{topic, partition}
+	if err := c.connect(ctx); err != nil {
+		return fmt.Errorf("publish to %s: %w", tp, err)
+	}
+	release, err := c.hold(ctx, tp)
+	if err != nil {
+		return err
+	}
+	defer release()
+	for len(records) > 0 {
+		batch, bytes, err := nextBatch(records)
+		if err != nil {
+			return fmt.Errorf("publish to %s: %w", tp, err)
+		}
+		if err := c.publishBatch(ctx, tp, batch); err != nil {
+			first := records[0]
+			return fmt.Errorf("publish to %s: %d records from bundle %d index %d: %w",
+				tp, len(batch), first.McSeqno, first.Index, err)
+		}
+		c.metrics.publishedRecords.WithLabelValues(tp.labels()).Add(float64(len(batch)))
+		c.metrics.publishedBytes.WithLabelValues(tp.labels()).Add(float64(bytes))
+		records = records[len(batch):]
+	}
+	return nil
+}
+
+// hold gives the partition to one writer: two batches in flight could change
+// places when one of them is sent again.
+func (c *Client) hold(ctx context.Context, tp TopicPartition) (release func(), err error) {
+	value, _ := c.writers.LoadOrStore(tp, make(chan struct{}, 1))
+	turn := value.(chan struct{})
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// nextBatch encodes the first records, as many as one request takes.
+func nextBatch(records []*record.Record) (values [][]byte, bytes int, err error) {
+	for _, r := range records {
+		size := r.SizeVT()
+		if len(values) > 0 && bytes+size > batchBytes {
+			break
+		}
+		value := make([]byte, size)
+		if _, err := r.MarshalToSizedBufferVT(value); err != nil {
+			return nil, 0, fmt.Errorf("bundle %d index %d: %w", r.McSeqno, r.Index, err)
+		}
+		values = append(values, value)
+		bytes += size
+	}
+	return values, bytes, nil
+}
+
+func (c *Client) publishBatch(ctx context.Context, tp TopicPartition, values [][]byte) error {
+	return c.persist(ctx, "produce", func(ctx context.Context) error {
+		// The time of a record stays unset: retention would drop old blocks.
+		messages := make([]kafka.Record, len(values))
+		for i, value := range values {
+			messages[i].Value = kafka.NewBytes(value)
+		}
+		response, err := c.produce.Produce(ctx, &kafka.ProduceRequest{
+			Topic: tp.Topic, Partition: tp.Partition, RequiredAcks: kafka.RequireAll,
+			Compression: c.compression, Records: kafka.NewRecordReader(messages...),
+		})
+		if err != nil {
+			return err
+		}
+		return response.Error
+	})
+}

@@ -1,0 +1,157 @@
+// Package kafka is how stages write to the log and read from it. Records
+// (schema/record) come in and go out in order, partition by partition. Writing
+// is at-least-once; a Lane reads what was written exactly once and in order,
+// and keeps its place in the commits of a consumer group. It must never look
+// into blocks or transactions, and never knows a stage.
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"tonscribe/internal/report"
+)
+
+const (
+	dialTimeout = 10 * time.Second
+	callTimeout = 10 * time.Second
+	// produceTimeout is long because a broker may wait for its replicas; half
+	// of it is what the broker is told.
+	produceTimeout = 30 * time.Second
+	// metadataTTL bounds how long requests go to a broker that lost a partition.
+	metadataTTL = 2 * time.Second
+)
+
+// Dependencies of a Client.
+type Dependencies struct {
+	Report report.Reporter
+	// Dial opens connections to brokers; nil means TCP. The embedded log passes
+	// its own.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Epoch names the state of an embedded log that can lose its tail; empty
+	// means that the cluster's id is enough.
+	Epoch string
+}
+
+// Client writes and reads the log. It is safe for use by many goroutines.
+type Client struct {
+	configuration Configuration
+	report        report.Reporter
+	metrics       metrics
+	compression   kafka.Compression
+	dialer        *kafka.Dialer
+	transport     *kafka.Transport
+	calls         *kafka.Client // with callTimeout
+	produce       *kafka.Client // with produceTimeout
+	writers       sync.Map      // TopicPartition → chan struct{}: one batch in flight
+
+	connecting sync.Mutex
+	epoch      string // empty until connected
+	epochOfLog string
+}
+
+// TopicPartition names one partition of a topic.
+type TopicPartition struct {
+	Topic     string
+	Partition int
+}
+
+func (tp TopicPartition) String() string { return fmt.Sprintf("%s/%d", tp.Topic, tp.Partition) }
+
+// New makes a client without connecting to anything.
+func New(configuration Configuration, dependencies Dependencies) (*Client, error) {
+	if err := configuration.validate(); err != nil {
+		return nil, err
+	}
+	compression, err := compressionOf(configuration.Compression)
+	if err != nil {
+		return nil, err
+	}
+	tls, err := configuration.TLS.client()
+	if err != nil {
+		return nil, err
+	}
+	mechanism, err := configuration.SASL.mechanism()
+	if err != nil {
+		return nil, err
+	}
+	reporter := dependencies.Report.For("kafka")
+	c := &Client{
+		configuration: configuration,
+		report:        reporter,
+		metrics:       newMetrics(reporter.Metrics),
+		compression:   compression,
+		epochOfLog:    dependencies.Epoch,
+		dialer: &kafka.Dialer{ClientID: "tonscribe", Timeout: dialTimeout, KeepAlive: time.Minute,
+			DialFunc: dependencies.Dial, TLS: tls, SASLMechanism: mechanism},
+		transport: &kafka.Transport{ClientID: "tonscribe", DialTimeout: dialTimeout, MetadataTTL: metadataTTL,
+			Dial: dependencies.Dial, TLS: tls, SASL: mechanism},
+	}
+	address := kafka.TCP(configuration.Brokers...)
+	c.calls = &kafka.Client{Addr: address, Timeout: callTimeout, Transport: c.transport}
+	c.produce = &kafka.Client{Addr: address, Timeout: produceTimeout, Transport: c.transport}
+	return c, nil
+}
+
+// Partitions is the number of partitions of every topic.
+func (c *Client) Partitions() int { return c.configuration.Partitions }
+
+// Close ends the connections. Publish and Consume must have returned.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// connect waits until a broker answers. It dials by itself once, because only
+// a dial names a failed authentication clearly.
+func (c *Client) connect(ctx context.Context) error {
+	c.connecting.Lock()
+	defer c.connecting.Unlock()
+	if c.epoch != "" {
+		return nil
+	}
+	return c.persist(ctx, "connect", func(ctx context.Context) error {
+		conn, err := c.dialAny(ctx)
+		if err != nil {
+			return err
+		}
+		conn.Close()
+		metadata, err := c.calls.Metadata(ctx, &kafka.MetadataRequest{})
+		if err != nil {
+			return fmt.Errorf("metadata: %w", err)
+		}
+		c.epoch = metadata.ClusterID + c.epochOfLog
+		if c.epoch == "" {
+			c.epoch = "log"
+		}
+		return nil
+	})
+}
+
+func (c *Client) dialAny(ctx context.Context) (*kafka.Conn, error) {
+	var failures []error
+	for _, broker := range c.configuration.Brokers {
+		conn, err := c.dialer.DialContext(ctx, "tcp", broker)
+		if err == nil {
+			return conn, nil
+		}
+		failures = append(failures, fmt.Errorf("broker %s: %w", broker, err))
+	}
+	return nil, errors.Join(failures...)
+}
+
+// dialLeader connects to the broker that leads the partition.
+func (c *Client) dialLeader(ctx context.Context, tp TopicPartition) (*kafka.Conn, error) {
+	var failures []error
+	for _, broker := range c.configuration.Brokers {
+		conn, err := c.dialer.DialLeader(ctx, "tcp", broker, tp.Topic, tp.Partition)
+		if err == nil {
+			return conn, nil
+		}
+		failures = append(failures, fmt.Errorf("leader of %s by broker %s: %w", tp, broker, err))
+	}
+	return nil, errors.Join(failures...)
+}

@@ -1,0 +1,98 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/segmentio/kafka-go"
+
+	"tonscribe/schema"
+)
+
+// EnsureTopics creates the topics that are missing and refuses those with
+// another number of partitions than configured. It waits for brokers that do
+// not answer yet, until ctx ends.
+func (c *Client) EnsureTopics(ctx context.Context, topics []schema.Topic) error {
+	if err := c.connect(ctx); err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	if err := c.persist(ctx, "create topics", func(ctx context.Context) error {
+		return c.createTopics(ctx, topics)
+	}); err != nil {
+		return fmt.Errorf("kafka: create topics: %w", err)
+	}
+	return c.awaitTopics(ctx, topics)
+}
+
+func (c *Client) createTopics(ctx context.Context, topics []schema.Topic) error {
+	request := &kafka.CreateTopicsRequest{}
+	for _, topic := range topics {
+		request.Topics = append(request.Topics, kafka.TopicConfig{
+			Topic:             topic.Name,
+			NumPartitions:     c.configuration.Partitions,
+			ReplicationFactor: c.configuration.ReplicationFactor,
+			ConfigEntries: []kafka.ConfigEntry{
+				{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(topic.MaxMessageBytes)},
+				// Retention by time must count from the arrival of a record,
+				// whatever the writer's clock says.
+				{ConfigName: "message.timestamp.type", ConfigValue: "LogAppendTime"},
+			},
+		})
+	}
+	response, err := c.calls.CreateTopics(ctx, request)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for topic, err := range response.Errors {
+		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
+			failures = append(failures, fmt.Errorf("topic %s: %w", topic, err))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// awaitTopics waits until every partition of the topics has a leader: brokers
+// learn of a new topic some time after it was created.
+func (c *Client) awaitTopics(ctx context.Context, topics []schema.Topic) error {
+	for _, topic := range topics {
+		err := c.persist(ctx, "look up topic "+topic.Name, func(ctx context.Context) error {
+			return c.lookUpTopic(ctx, topic.Name)
+		})
+		if err != nil {
+			return fmt.Errorf("kafka: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c *Client) lookUpTopic(ctx context.Context, topic string) error {
+	conn, err := c.dialAny(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer closeWith(ctx, conn)()
+	partitions, err := conn.ReadPartitions(topic)
+	if err != nil {
+		return fmt.Errorf("topic %s: %w", topic, err)
+	}
+	if want := c.configuration.Partitions; len(partitions) != want {
+		return finalError{fmt.Errorf("topic %s has %d partitions, but %d are configured: "+
+			"set the number of the log, or start with new topics", topic, len(partitions), want)}
+	}
+	for _, partition := range partitions {
+		if partition.Leader.Host == "" {
+			return fmt.Errorf("topic %s: partition %d has no leader", topic, partition.ID)
+		}
+	}
+	return nil
+}
+
+// closeWith closes the connection when ctx ends, so that no read outlasts it.
+func closeWith(ctx context.Context, conn *kafka.Conn) (stop func()) {
+	cancel := context.AfterFunc(ctx, func() { conn.Close() })
+	return func() { cancel() }
+}

@@ -1,0 +1,32 @@
+package lite
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/xssnick/tonutils-go/ton"
+)
+
+const (
+	masterWorkchain = int32(-1)
+	masterShard     = int64(math.MinInt64)
+)
+
+// Format writes a block id as nodes do: (workchain,shard,seqno):ROOT:FILE.
+func Format(id *ton.BlockIDExt) string {
+	return fmt.Sprintf("%s:%X:%X", place(id), id.RootHash, id.FileHash)
+}
+
+// place is a block id without its hashes.
+func place(id *ton.BlockIDExt) string {
+	return fmt.Sprintf("(%d,%016x,%d)", id.Workchain, uint64(id.Shard), id.SeqNo)
+}
+
+func isMaster(id *ton.BlockIDExt) bool {
+	return id.Workchain == masterWorkchain && id.Shard == masterShard
+}
+
+// complete says whether an id that a server sent has everything in it.
+func complete(id *ton.BlockIDExt) bool {
+	return id != nil && len(id.RootHash) == 32 && len(id.FileHash) == 32
+}

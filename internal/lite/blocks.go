@@ -1,0 +1,214 @@
+package lite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+// BlockData gives the bytes of a block, checked against the file hash of its
+// complete id. after is the masterchain block from which on servers have it; 0
+// is unknown.
+func (p *Pool) BlockData(ctx context.Context, id *ton.BlockIDExt, after uint32) ([]byte, string, error) {
+	answer, from, err := p.Query(ctx, Query{
+		Request: ton.GetBlockData{ID: id}, Seqno: after,
+		Check: func(answer any) error {
+			data, ok := answer.(ton.BlockData)
+			if !ok {
+				return fmt.Errorf("getBlock: answered with %T", answer)
+			}
+			if sum := sha256.Sum256(data.Payload); !bytes.Equal(sum[:], id.FileHash) {
+				return lie("block %s: the file hash of its answer is %X", Format(id), sum)
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, from, err
+	}
+	return answer.(ton.BlockData).Payload, from, nil
+}
+
+// Block gives a block with a complete id: its bytes and its root cell, file hash
+// and root hash checked.
+func (p *Pool) Block(ctx context.Context, id *ton.BlockIDExt) ([]byte, *cell.Cell, error) {
+	after := uint32(0)
+	if isMaster(id) {
+		after = id.SeqNo
+	}
+	data, from, err := p.BlockData(ctx, id, after)
+	if err != nil {
+		return nil, nil, err
+	}
+	var root *cell.Cell
+	err = guarded(func() (err error) {
+		root, err = cell.FromBOC(data)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("block %s from %s: %w", Format(id), from, err)
+	}
+	if !bytes.Equal(root.Hash(), id.RootHash) {
+		return nil, nil, fmt.Errorf("block %s from %s: its root hash is %X: no such block exists", Format(id), from, root.Hash())
+	}
+	return data, root, nil
+}
+
+// Lookup is how a block is looked up: by one of Seqno, LT and UTime.
+type Lookup struct {
+	Workchain int32
+	Shard     int64
+	Seqno     uint32
+	LT        uint64
+	UTime     uint32
+}
+
+func (l Lookup) request() ton.LookupBlock {
+	r := ton.LookupBlock{ID: &ton.BlockInfoShort{Workchain: l.Workchain, Shard: l.Shard, Seqno: int32(l.Seqno)}}
+	switch {
+	case l.LT != 0:
+		r.Mode, r.LT = 2, l.LT
+	case l.UTime != 0:
+		r.Mode, r.UTime = 4, l.UTime
+	default:
+		r.Mode = 1
+	}
+	return r
+}
+
+// fits checks the header that a look-up gave against what was asked.
+func (l Lookup) fits(id *ton.BlockIDExt, header *tlb.BlockHeader) error {
+	if id.Workchain != l.Workchain || !shardsMeet(uint64(id.Shard), uint64(l.Shard)) {
+		return fmt.Errorf("lookupBlock: asked for shard (%d,%016x), got %s", l.Workchain, uint64(l.Shard), place(id))
+	}
+	switch {
+	case l.LT != 0:
+		if header.EndLt < l.LT {
+			return fmt.Errorf("lookupBlock: asked for lt %d, got %s, which ends at %d", l.LT, place(id), header.EndLt)
+		}
+	case l.UTime != 0:
+		if header.GenUtime < l.UTime {
+			return fmt.Errorf("lookupBlock: asked for time %d, got %s, which was made at %d", l.UTime, place(id), header.GenUtime)
+		}
+	case id.SeqNo != l.Seqno:
+		return fmt.Errorf("lookupBlock: asked for seqno %d, got %s", l.Seqno, place(id))
+	}
+	return nil
+}
+
+// shardsMeet says whether two shards have accounts in common. Shards carry
+// their tag bit.
+func shardsMeet(a, b uint64) bool {
+	x, y := a&-a, b&-b
+	mask := ^(max(x, y)<<1 - 1)
+	return a&mask == b&mask
+}
+
+// Lookup finds a block. The header that the server adds is checked against the
+// id, and a masterchain block against the proven chain. Whether a shard block is
+// in the chain is not checked: its masterchain block tells that.
+func (p *Pool) Lookup(ctx context.Context, l Lookup) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
+	return p.lookup(ctx, l, true)
+}
+
+func (p *Pool) lookup(ctx context.Context, l Lookup, prove bool) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
+	var id *ton.BlockIDExt
+	var header *tlb.BlockHeader
+	query := Query{Request: l.request(), Check: func(answer any) (err error) {
+		if id, header, err = readHeader(answer); err != nil {
+			return err
+		}
+		if err := l.fits(id, header); err != nil {
+			return err
+		}
+		if prove && isMaster(id) {
+			return p.ProveBlock(ctx, id)
+		}
+		return nil
+	}}
+	if l.Workchain == masterWorkchain && l.LT == 0 && l.UTime == 0 {
+		query.Seqno = l.Seqno
+	}
+	_, _, err := p.Query(ctx, query)
+	if err != nil {
+		return nil, nil, err
+	}
+	return id, header, nil
+}
+
+// Header gives the header of a block with a complete id.
+func (p *Pool) Header(ctx context.Context, id *ton.BlockIDExt) (*tlb.BlockHeader, error) {
+	var header *tlb.BlockHeader
+	_, _, err := p.Query(ctx, Query{Request: ton.GetBlockHeader{ID: id}, Check: func(answer any) (err error) {
+		got, h, err := readHeader(answer)
+		if err == nil && !got.Equals(id) {
+			err = fmt.Errorf("getBlockHeader: asked for %s, got %s", Format(id), Format(got))
+		}
+		header = h
+		return err
+	}})
+	return header, err
+}
+
+// readHeader checks a liteServer.blockHeader: its proof is a part of the block
+// with the root hash of its id.
+func readHeader(answer any) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
+	got, ok := answer.(ton.BlockHeader)
+	if !ok {
+		return nil, nil, fmt.Errorf("block header: answered with %T", answer)
+	}
+	if !complete(got.ID) {
+		return nil, nil, errors.New("block header: incomplete id")
+	}
+	proof, err := cell.FromBOC(got.HeaderProof)
+	if err != nil {
+		return nil, nil, fmt.Errorf("block header: %w", err)
+	}
+	if _, err := destination(got.ID, proof); err != nil {
+		return nil, nil, fmt.Errorf("block header: %w", err)
+	}
+	block, err := ton.CheckBlockProof(proof, got.ID.RootHash)
+	if err != nil {
+		return nil, nil, err
+	}
+	return got.ID, &block.BlockInfo, nil
+}
+
+// AllShards gives the newest shard blocks that a masterchain block commits.
+// The answer is checked against the block's root hash.
+func (p *Pool) AllShards(ctx context.Context, master *ton.BlockIDExt) ([]*ton.BlockIDExt, error) {
+	var shards []*ton.BlockIDExt
+	_, _, err := p.Query(ctx, Query{
+		Request: ton.GetAllShardsInfo{ID: master}, Seqno: master.SeqNo,
+		Check: func(answer any) (err error) {
+			shards, err = readShards(ctx, answer, master)
+			return err
+		},
+	})
+	return shards, err
+}
+
+// readShards checks a liteServer.allShardsInfo. Its data must be a dictionary
+// that is there: the library compares the dictionary's cell with the proof's,
+// but reads it only if the bit before it says so.
+func readShards(ctx context.Context, answer any, master *ton.BlockIDExt) ([]*ton.BlockIDExt, error) {
+	got, ok := answer.(ton.AllShardsInfo)
+	if !ok {
+		return nil, fmt.Errorf("getAllShardsInfo: answered with %T", answer)
+	}
+	data, err := got.Data.BeginParse()
+	if err != nil {
+		return nil, fmt.Errorf("getAllShardsInfo: %w", err)
+	}
+	there, err := data.LoadBoolBit()
+	if err != nil || !there || data.BitsLeft() != 0 || data.RefsNum() != 1 {
+		return nil, errors.New("getAllShardsInfo: no dictionary of shards")
+	}
+	return replay(answer).GetBlockShardsInfo(ctx, master)
+}

@@ -1,0 +1,300 @@
+package lite
+
+import (
+	"bytes"
+	"context"
+	"math/big"
+	"testing"
+
+	"github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/internal/devnet/chain"
+	"tonscribe/internal/lite/litetest"
+)
+
+// onDevnet runs a pool on servers in front of a signed chain.
+func onDevnet(t testing.TB, d *litetest.Devnet, servers ...*litetest.Server) *Pool {
+	t.Helper()
+	c := quick()
+	c.Config = litetest.GlobalConfig(t, d.Zero(), d.Init(), servers...)
+	return start(t, c)
+}
+
+func TestEveryMasterchainBlockOfASignedChainIsProven(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 66)
+	p := onDevnet(t, d, litetest.Listen(t, d.Handle))
+	for _, seqno := range []uint32{66, 1, 2, 31, 32, 33, 64, 65, 63} {
+		id, err := p.Master(t.Context(), seqno)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := d.Master(seqno).ID; !id.Equals(want) {
+			t.Errorf("block %d: %s, want %s", seqno, Format(id), Format(want))
+		}
+	}
+	d.Grow(t, 1, 10)
+	head, err := p.WaitHead(t.Context(), 67)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := d.Master(67).ID; !head.Equals(want) {
+		t.Errorf("head %s, want %s", Format(head), Format(want))
+	}
+}
+
+// someAccounts are basechain accounts with transactions in the newest bundles.
+func someAccounts(t *testing.T, d *litetest.Devnet) (accounts []*address.Address, last map[string]chain.Transaction, in map[string]*ton.BlockIDExt) {
+	t.Helper()
+	last, in = map[string]chain.Transaction{}, map[string]*ton.BlockIDExt{}
+	for _, bundle := range d.Bundles {
+		for _, block := range bundle.Shards {
+			for _, tx := range block.Transactions {
+				account := address.NewAddress(0, byte(tx.Workchain), tx.Account[:])
+				key := account.StringRaw()
+				if _, seen := last[key]; !seen {
+					accounts = append(accounts, account)
+				}
+				last[key], in[key] = tx, block.ID
+			}
+		}
+	}
+	if len(accounts) < 5 {
+		t.Fatalf("%d accounts with transactions", len(accounts))
+	}
+	return accounts, last, in
+}
+
+func TestAccountsAreProven(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 20)
+	p := onDevnet(t, d, litetest.Listen(t, d.Handle))
+	head, err := p.WaitHead(t.Context(), 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts, last, _ := someAccounts(t, d)
+	for _, account := range accounts[:5] {
+		got, err := p.Account(t.Context(), head, account)
+		if err != nil {
+			t.Fatalf("%s: %v", account, err)
+		}
+		want := last[account.StringRaw()]
+		if got.State == nil || got.LastTransactionLT != want.LT || !bytes.Equal(got.LastTransactionHash, want.Hash[:]) {
+			t.Errorf("%s: last transaction %d %X, want %d %X", account, got.LastTransactionLT, got.LastTransactionHash, want.LT, want.Hash)
+		}
+	}
+	nobody := address.NewAddress(0, 0, bytes.Repeat([]byte{0xd7}, 32))
+	got, err := p.Account(t.Context(), head, nobody)
+	if err != nil || got.State != nil || got.LastTransactionLT != 0 {
+		t.Errorf("an account that is not there: %+v, %v", got, err)
+	}
+	elector := address.NewAddress(0, 0xff, bytes.Repeat([]byte{0x33}, 32))
+	if got, err = p.Account(t.Context(), head, elector); err != nil || got.State == nil {
+		t.Errorf("a masterchain account: %+v, %v", got, err)
+	}
+}
+
+// A server that gives the proof of another account, in which the wanted one's
+// branch was left out, and says that there is no such account.
+func TestAnAccountIsNotDeniedByLeavingItOutOfTheProof(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 20)
+	bad := litetest.NewFaulty(d.Handle)
+	lying := litetest.Listen(t, bad.Handle)
+	p := onDevnet(t, d, lying, litetest.Listen(t, d.Handle))
+	head, err := p.WaitHead(t.Context(), 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts, _, in := someAccounts(t, d)
+	wanted, neighbour := accounts[0], (*address.Address)(nil)
+	for _, other := range accounts[1:] {
+		if in[other.StringRaw()].Shard == in[wanted.StringRaw()].Shard {
+			neighbour = other
+		}
+	}
+	bad.BreakFor(func(query any) bool {
+		_, ok := query.(ton.GetAccountState)
+		return ok
+	}, func(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
+		q := r.Query.(ton.GetAccountState)
+		q.Account.ID = neighbour.Data()
+		answer := honest(ctx, litetest.Request{Wait: r.Wait, Query: q}).(ton.AccountState)
+		answer.State = nil
+		return answer
+	})
+	goesFirst(t, p, 20)
+	got, err := p.Account(t.Context(), head, wanted)
+	if err != nil || got.State == nil {
+		t.Errorf("%+v, %v: want the account", got, err)
+	}
+	if bad.Count() != 1 || p.strikes(lying) != 1 {
+		t.Errorf("the liar was asked %d times and left out %d times", bad.Count(), p.strikes(lying))
+	}
+}
+
+func TestBlocksShardsAndConfigAreProven(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 12)
+	p := onDevnet(t, d, litetest.Listen(t, d.Handle))
+	head, err := p.WaitHead(t.Context(), 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shards, err := p.AllShards(t.Context(), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shard := range shards {
+		data, root, err := p.Block(t.Context(), shard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := d.Store.Block(shard)
+		if err != nil || !bytes.Equal(stored.Data, data) || !bytes.Equal(root.Hash(), shard.RootHash) {
+			t.Errorf("block %s: %d bytes, the chain has others: %v", Format(shard), len(data), err)
+		}
+		id, header, err := p.Lookup(t.Context(), Lookup{Workchain: shard.Workchain, Shard: shard.Shard, LT: stored.EndLT})
+		if err != nil || !id.Equals(shard) || header.EndLt != stored.EndLT {
+			t.Errorf("by lt: %v, %v, want %s", id, err, Format(shard))
+		}
+	}
+	id, _, err := p.Lookup(t.Context(), Lookup{Workchain: -1, Shard: masterShard, UTime: d.Master(7).GenUtime})
+	if err != nil || !id.Equals(d.Master(7).ID) {
+		t.Errorf("by time: %v, %v, want %s", id, err, Format(d.Master(7).ID))
+	}
+	whole, err := p.Config(t.Context(), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := p.Config(t.Context(), head, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := param(t, whole, 8), param(t, some, 8); !bytes.Equal(a, b) {
+		t.Errorf("config param 8: %X of all, %X alone", a, b)
+	}
+	if _, _, err := p.Lookup(t.Context(), Lookup{Workchain: 0, Shard: masterShard, Seqno: 100_000}); !IsMissing(err) {
+		t.Errorf("a block of the future: error %v", err)
+	}
+}
+
+func param(t *testing.T, config *cell.Cell, number int64) []byte {
+	t.Helper()
+	value, err := config.AsDict(32).LoadValueByIntKey(big.NewInt(number))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value.MustToCell().Hash()
+}
+
+func TestTransactionsFollowTheHashChain(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 30)
+	bad := litetest.NewFaulty(d.Handle)
+	lying := litetest.Listen(t, bad.Handle)
+	p := onDevnet(t, d, lying, litetest.Listen(t, d.Handle))
+	if _, err := p.WaitHead(t.Context(), 30); err != nil {
+		t.Fatal(err)
+	}
+	accounts, last, in := someAccounts(t, d)
+	bad.BreakFor(func(query any) bool {
+		_, ok := query.(ton.GetTransactions)
+		return ok
+	}, func(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
+		list := honest(ctx, r).(ton.TransactionList)
+		roots, err := cell.FromBOCMultiRoot(list.Transactions)
+		if err != nil {
+			t.Error(err)
+		}
+		roots[0] = cell.BeginCell().MustStoreRef(roots[0]).EndCell()
+		list.Transactions = cell.ToBOCWithOptions(roots, cell.BOCSerializeOptions{})
+		return list
+	})
+	goesFirst(t, p, 30)
+	for _, account := range accounts[:5] {
+		want := last[account.StringRaw()]
+		list, err := p.Transactions(t.Context(), account, want.LT, want.Hash[:], 5, false)
+		if err != nil || len(list) == 0 {
+			t.Fatalf("%s: %d transactions, %v", account, len(list), err)
+		}
+		if !bytes.Equal(list[0].Cell.Hash(), want.Hash[:]) || !list[0].Block.Equals(in[account.StringRaw()]) {
+			t.Errorf("%s: %X in %s, want %X", account, list[0].Cell.Hash(), Format(list[0].Block), want.Hash)
+		}
+		one, err := p.Transaction(t.Context(), list[0].Block, account, want.LT)
+		if err != nil || one == nil || !bytes.Equal(one.Hash(), want.Hash[:]) {
+			t.Errorf("%s: one transaction: %v", account, err)
+		}
+	}
+	if n := p.strikes(lying); n != 1 {
+		t.Errorf("the liar was left out %d times", n)
+	}
+	block := in[accounts[0].StringRaw()]
+	stored, err := d.Store.Block(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed int
+	var after *ton.TransactionID3
+	for more := true; more; {
+		var list []ton.TransactionShortInfo
+		if list, more, err = p.BlockTransactions(t.Context(), block, 100, after); err != nil || len(list) == 0 {
+			t.Fatalf("%d transactions after %d, %v", len(list), listed, err)
+		}
+		listed += len(list)
+		after = list[len(list)-1].ID3()
+	}
+	if listed != len(stored.Transactions) {
+		t.Errorf("%d transactions of block %s, want %d", listed, Format(block), len(stored.Transactions))
+	}
+}
+
+func TestMethodsRunAndMessagesAreSent(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 10)
+	p := onDevnet(t, d, litetest.Listen(t, d.Handle), litetest.Listen(t, d.Handle))
+	head, err := p.WaitHead(t.Context(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts, _, _ := someAccounts(t, d)
+	stack, err := new(tlb.Stack).ToCell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, account := range accounts {
+		result, err := p.RunMethod(t.Context(), head, account, tlb.MethodNameHash("seqno"), stack.ToBOC())
+		if err != nil {
+			t.Fatalf("%s: %v", account, err)
+		}
+		if result.ExitCode == 0 && result.Result != nil {
+			ran++
+		}
+	}
+	if ran == 0 {
+		t.Error("seqno ran on no account")
+	}
+	message := cell.BeginCell().MustStoreUInt(0xfeed, 16).EndCell()
+	if err := p.Send(t.Context(), message.ToBOC()); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-d.Sent; !bytes.Equal(got.Hash(), message.Hash()) {
+		t.Errorf("sent %X, want %X", got.Hash(), message.Hash())
+	}
+	libraries, err := p.Libraries(t.Context(), make([]byte, 32))
+	if err != nil || len(libraries) != 1 || libraries[0] != nil {
+		t.Errorf("a library that is not there: %v, %v", libraries, err)
+	}
+}
+
+func TestShardsAreNotDeniedByTheBitBeforeThem(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 5)
+	head := d.Master(5).ID
+	honest := d.Handle(t.Context(), litetest.Request{Query: ton.GetAllShardsInfo{ID: head}}).(ton.AllShardsInfo)
+	if shards, err := readShards(t.Context(), honest, head); err != nil || len(shards) == 0 {
+		t.Fatalf("the real answer: %d shards, %v", len(shards), err)
+	}
+	honest.Data = cell.BeginCell().MustStoreBoolBit(false).MustStoreRef(honest.Data.MustPeekRef(0)).EndCell()
+	if shards, err := readShards(t.Context(), honest, head); err == nil {
+		t.Errorf("%d shards and no error", len(shards))
+	}
+}

@@ -1,0 +1,174 @@
+package litetest
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/xssnick/tonutils-go/liteclient"
+	"github.com/xssnick/tonutils-go/tl"
+	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/internal/devnet/chain"
+	"tonscribe/internal/devnet/history"
+	"tonscribe/internal/devnet/liteserver"
+	"tonscribe/internal/devnet/traffic"
+	"tonscribe/internal/report"
+)
+
+// Devnet is a signed chain with traffic and the lite server on it.
+type Devnet struct {
+	Bundles []*chain.Bundle // all of them, from block 1 on
+	Store   *history.Store
+	// Sent gets external messages that the lite server took.
+	Sent chan *cell.Cell
+
+	chain    *chain.Chain
+	traffic  *traffic.Traffic
+	zero     *ton.BlockIDExt
+	server   *liteserver.Component
+	upstream *liteclient.ConnectionPool
+}
+
+// genesisTime is when the chains of tests begin.
+const genesisTime = 1_700_000_000
+
+// NewDevnet makes a chain of so many masterchain blocks.
+func NewDevnet(t testing.TB, seed uint64, blocks int) *Devnet {
+	t.Helper()
+	d := &Devnet{traffic: traffic.New(seed, traffic.DefaultOptions()), Sent: make(chan *cell.Cell, 100)}
+	var err error
+	if d.chain, err = chain.New(chain.Options{Seed: seed, GenUtime: genesisTime, Accounts: d.traffic.Accounts(), Params: d.traffic.Params()}); err != nil {
+		t.Fatal(err)
+	}
+	if d.Store, err = history.Open(t.TempDir(), history.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Store.Close() })
+	master, base := d.chain.Zerostates()
+	d.zero = master.ID
+	if err := d.Store.SetZerostates(master, base); err != nil {
+		t.Fatal(err)
+	}
+	d.Grow(t, blocks, 10)
+	d.serve(t)
+	return d
+}
+
+// Grow makes further blocks, each with about so many transactions.
+func (d *Devnet) Grow(t testing.TB, blocks, transactions int) {
+	t.Helper()
+	for range blocks {
+		seqno := uint32(len(d.Bundles) + 1)
+		now := genesisTime + 5*seqno
+		messages, err := d.traffic.Next(d.chain, seqno, now, transactions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bundle, err := d.chain.Step(now, messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Store.Append(bundle); err != nil {
+			t.Fatal(err)
+		}
+		d.Bundles = append(d.Bundles, bundle)
+	}
+}
+
+// serve starts the chain's own lite server and connects to it.
+func (d *Devnet) serve(t testing.TB) {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := liteserver.DefaultConfiguration()
+	c.Key, c.Queries = key, 10_000
+	server, err := liteserver.New(c, liteserver.Dependencies{Report: report.Silent(), History: d.Store, Send: func(message *cell.Cell) error {
+		d.Sent <- message
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.server = server
+	d.upstream = liteclient.NewConnectionPool()
+	err = d.upstream.AddConnection(t.Context(), server.Addr().String(), base64.StdEncoding.EncodeToString(key.Public().(ed25519.PublicKey)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		d.upstream.Stop()
+		if err := server.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Handle passes a request on to the chain's lite server.
+func (d *Devnet) Handle(ctx context.Context, r Request) any {
+	var request []byte
+	for _, part := range []any{r.Wait, r.Query} {
+		if wait, ok := part.(*ton.WaitMasterchainSeqno); ok {
+			if wait == nil {
+				continue
+			}
+			part = *wait
+		}
+		data, err := tl.Serialize(part, true)
+		if err != nil {
+			return ton.LSError{Code: 621, Text: err.Error()}
+		}
+		request = append(request, data...)
+	}
+	var answer tl.Serializable
+	if err := d.upstream.QueryLiteserver(ctx, tl.Raw(request), &answer); err != nil {
+		return nil
+	}
+	return answer
+}
+
+// Config writes the TON global config of the chain's own lite server.
+func (d *Devnet) Config(t testing.TB) string {
+	t.Helper()
+	text, err := d.server.GlobalConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "global.config.json")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Zero is the id of the masterchain's zerostate.
+func (d *Devnet) Zero() *ton.BlockIDExt { return d.zero }
+
+// Init is masterchain block 1, a key block.
+func (d *Devnet) Init() *ton.BlockIDExt { return d.Bundles[0].Master.ID }
+
+// Master is a masterchain block.
+func (d *Devnet) Master(seqno uint32) *chain.Block { return d.Bundles[seqno-1].Master }
+
+// Write puts all blocks into a folder, as the source files reads them.
+func (d *Devnet) Write(t testing.TB, dir string) {
+	t.Helper()
+	for _, bundle := range d.Bundles {
+		for _, b := range append([]*chain.Block{bundle.Master}, bundle.Shards...) {
+			name := fmt.Sprintf("block_%d_%016x_%d.boc", b.ID.Workchain, uint64(b.ID.Shard), b.ID.SeqNo)
+			if err := os.WriteFile(filepath.Join(dir, name), b.Data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

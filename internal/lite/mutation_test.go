@@ -1,0 +1,145 @@
+package lite
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/xssnick/tonutils-go/tl"
+	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/lite/litetest"
+)
+
+// Real answers with bytes changed, cut off and doubled: none of them ends the
+// process, none takes long, and none that differs from the real one passes for
+// another block, account or transaction.
+func TestChangedAnswersAreRefusedOrTheSame(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 20)
+	accounts, last, in := someAccounts(t, d)
+	account, head := accounts[0], d.Master(20).ID
+	tx, block := last[account.StringRaw()], in[account.StringRaw()]
+	for name, c := range map[string]struct {
+		request any
+		// read gives what is taken from an answer that passes, in a form that compares.
+		read func(answer any) ([]byte, error)
+	}{
+		"getBlockProof": {ton.GetBlockProof{Mode: 1, KnownBlock: d.Init(), TargetBlock: head}, func(answer any) ([]byte, error) {
+			p := &Pool{configuration: quick(), metrics: someMetrics(t), network: &network{}, chain: newMasterchain(nil)}
+			part, ok := answer.(ton.PartialBlockProof)
+			if !ok {
+				return nil, ErrRefused
+			}
+			reached, err := p.climb(&part, d.Init(), head)
+			if err != nil {
+				return nil, err
+			}
+			return append(reached.id.RootHash, reached.id.FileHash...), nil
+		}},
+		"getAccountState": {ton.GetAccountState{ID: head, Account: ton.AccountID{ID: account.Data()}}, func(answer any) ([]byte, error) {
+			got, err := readAccount(answer, head, account)
+			if err != nil {
+				return nil, err
+			}
+			if got.State == nil {
+				return []byte{}, nil
+			}
+			return got.State.Hash(), nil
+		}},
+		"getAllShardsInfo": {ton.GetAllShardsInfo{ID: head}, func(answer any) ([]byte, error) {
+			shards, err := readShards(t.Context(), answer, head)
+			var ids []byte
+			for _, shard := range shards {
+				ids = append(append(ids, shard.RootHash...), shard.FileHash...)
+			}
+			return ids, err
+		}},
+		"getBlockHeader": {ton.GetBlockHeader{ID: head}, func(answer any) ([]byte, error) {
+			id, _, err := readHeader(answer)
+			if err != nil {
+				return nil, err
+			}
+			if !bytes.Equal(id.RootHash, head.RootHash) {
+				return nil, ErrRefused
+			}
+			return id.RootHash, nil
+		}},
+		"getTransactions": {ton.GetTransactions{Limit: 5, AccID: &ton.AccountID{ID: account.Data()}, LT: int64(tx.LT), TxHash: tx.Hash[:]}, func(answer any) ([]byte, error) {
+			list, err := readTransactions(answer, account, tx.LT, tx.Hash[:])
+			if err != nil || len(list) == 0 {
+				return nil, ErrRefused // an empty list is the server's word, a shorter one too
+			}
+			return list[0].Cell.Hash(), nil
+		}},
+		"listBlockTransactions": {ton.ListBlockTransactions{ID: block, Mode: 0b100111, Count: 1, WantProof: &ton.True{}}, func(answer any) ([]byte, error) {
+			list, _, err := replay(answer).GetBlockTransactionsV2(t.Context(), block, 1)
+			if err != nil || len(list) == 0 {
+				return nil, ErrRefused
+			}
+			return append(list[0].Hash, byte(len(list))), nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			honest, err := tl.Serialize(d.Handle(t.Context(), litetest.Request{Query: c.request}), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := parse(bytes.Clone(honest))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := c.read(answer)
+			if err != nil {
+				t.Fatalf("the real answer: %v", err)
+			}
+			chance := rand.New(rand.NewPCG(1, 2))
+			began := time.Now()
+			for n := range 1500 {
+				data := mutate(chance, honest)
+				var got []byte
+				err := guarded(func() error {
+					answer, err := parse(data)
+					if err != nil {
+						return err
+					}
+					got, err = c.read(answer)
+					return err
+				})
+				if err == nil && !bytes.Equal(got, want) {
+					t.Fatalf("change %d passes as %X, real is %X", n, got, want)
+				}
+			}
+			t.Logf("%d bytes, %s per changed answer", len(honest), time.Since(began)/1500)
+		})
+	}
+}
+
+func someMetrics(t *testing.T) *metrics {
+	t.Helper()
+	m, err := newMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func mutate(chance *rand.Rand, honest []byte) []byte {
+	data := bytes.Clone(honest)
+	switch chance.IntN(6) {
+	case 0:
+		return data[:chance.IntN(len(data))]
+	case 1:
+		at := chance.IntN(len(data))
+		return append(data[:at:at], honest[chance.IntN(len(honest)):]...)
+	case 2: // lengths and counts are often at the beginning of something
+		at := chance.IntN(min(len(data), 400))
+		data[at] = 0xff
+	default:
+		for range 1 + chance.IntN(3) {
+			data[chance.IntN(len(data))] ^= 1 << chance.IntN(8)
+		}
+	}
+	return data
+}

@@ -1,0 +1,361 @@
+package lite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/xssnick/tonutils-go/tl"
+	"github.com/xssnick/tonutils-go/ton"
+)
+
+// Query is a request to some lite server.
+type Query struct {
+	// Request of package ton, by value or by pointer.
+	Request tl.Serializable
+	// Check tests an answer of a server, by its Go type first of all. An answer
+	// that it refuses is asked for elsewhere. When another server's answer
+	// passes, or when the error is a Lie, the first one is left out for a while.
+	Check func(answer any) error
+	// Seqno is the masterchain block that a server must have to answer: servers
+	// that have it go first, others wait for it. 0: any.
+	Seqno uint32
+	// Archival asks only servers that keep old blocks.
+	Archival bool
+	// Once asks one server after the other, never two at a time.
+	Once bool
+}
+
+// Lie is an answer that no honest mistake explains: its bytes contradict a hash
+// or a signature.
+type Lie struct{ Text string }
+
+func (l *Lie) Error() string { return l.Text }
+
+func lie(format string, args ...any) error { return &Lie{fmt.Sprintf(format, args...)} }
+
+var (
+	// ErrUnavailable is a request that no server answered: none could be
+	// reached, or all were too slow. Trying again may help.
+	ErrUnavailable = errors.New("no lite server answers")
+	// ErrRefused is a request to which no server gave an answer that stood up to
+	// its check.
+	ErrRefused = errors.New("no lite server gave a right answer")
+	// ErrNoArchive is a request for servers with old blocks when there is none.
+	ErrNoArchive = errors.New("no lite server keeps old blocks")
+)
+
+// IsMissing says whether an error of a request means that the servers do not
+// have what was asked for, now or any more. Codes of lite-server errors: 651 is
+// notready; texts tell the rest.
+func IsMissing(err error) bool {
+	var e ton.LSError
+	if !errors.As(err, &e) {
+		return false
+	}
+	text := strings.ToLower(e.Text)
+	for _, word := range []string{"not in db", "not found", "not applied", "gc'd", "too old", "cannot load", "unknown block"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return e.Code == 651
+}
+
+// codeTimeout is the error of a server that did not get in time the block it was
+// told to wait for.
+const codeTimeout = 652
+
+// outcome is what one server made of a request.
+type outcome struct {
+	server *server
+	answer any
+	err    error
+}
+
+// Query asks the best server, a second one when the first takes longer than it
+// usually does, and others after failures, until one gives an answer that passes
+// the check. It returns the answer and the server's address.
+//
+// An error of the servers (ton.LSError) is believed after several gave one.
+func (p *Pool) Query(ctx context.Context, q Query) (any, string, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.configuration.Timeout)
+		defer cancel()
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	r := &race{pool: p, query: q, tried: map[*server]bool{}, outcomes: make(chan outcome, len(p.servers))}
+	defer r.group.Wait()
+	defer cancel()
+	p.hedges.earn()
+	return r.run(ctx)
+}
+
+// race is the course of one query.
+type race struct {
+	pool     *Pool
+	query    Query
+	tried    map[*server]bool
+	running  int
+	outcomes chan outcome
+	group    sync.WaitGroup
+
+	refused []outcome // by the check
+	denied  []error   // errors that servers gave
+	failed  []string  // no answer
+}
+
+func (r *race) run(ctx context.Context) (any, string, error) {
+	hedge := time.NewTimer(0)
+	defer hedge.Stop()
+	hedge.Stop()
+	for {
+		if r.running == 0 {
+			if err := r.next(ctx, hedge); err != nil {
+				return nil, "", err
+			}
+		}
+		select {
+		case <-r.pool.ctx.Done():
+			return nil, "", fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+		case <-ctx.Done():
+			return nil, "", r.gaveUp(ctx)
+		case <-hedge.C:
+			if !r.query.Once && r.pool.hedges.spend() {
+				if r.launch(ctx, hedge) {
+					r.pool.metrics.hedges.Inc()
+				}
+			}
+		case o := <-r.outcomes:
+			r.running--
+			if o.err == nil {
+				o.err = r.check(o)
+			}
+			if o.err == nil {
+				r.settle()
+				r.pool.metrics.requests.WithLabelValues(o.server.host, "ok").Inc()
+				return o.answer, o.server.host, nil
+			}
+			r.note(ctx, o)
+		}
+	}
+}
+
+// next starts with another server, or tells why there is none. While every
+// server is out of reach it waits.
+func (r *race) next(ctx context.Context, hedge *time.Timer) error {
+	for {
+		changed := r.pool.chain.changes()
+		if len(r.denied) < r.pool.configuration.Attempts && r.launch(ctx, hedge) {
+			return nil
+		}
+		if r.lookBack() && r.launch(ctx, hedge) {
+			return nil
+		}
+		if err := r.verdict(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return r.gaveUp(ctx)
+		case <-r.pool.ctx.Done():
+			return fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+		case <-changed:
+		case <-time.After(50 * time.Millisecond): // servers that were busy, or cooled off
+		}
+		clear(r.tried) // those without an answer get another try
+	}
+}
+
+// lookBack turns to servers that keep old blocks when the others do not have
+// what was asked for.
+func (r *race) lookBack() bool {
+	if len(r.denied) == 0 || r.query.Archival || !IsMissing(r.denied[len(r.denied)-1]) {
+		return false
+	}
+	r.query.Archival = true
+	return true
+}
+
+// verdict is the error that all servers together gave, if they gave one.
+func (r *race) verdict() error {
+	switch {
+	case len(r.denied) > 0:
+		return r.denied[len(r.denied)-1]
+	case len(r.refused) > 0:
+		last := r.refused[len(r.refused)-1]
+		return fmt.Errorf("%w: %s: %w", ErrRefused, last.server.host, last.err)
+	case len(r.denied) == 0 && r.query.Archival && r.pool.connections() > 0 && r.pool.archives() == 0:
+		return ErrNoArchive
+	}
+	return nil
+}
+
+// launch asks the best server that was not asked yet.
+func (r *race) launch(ctx context.Context, hedge *time.Timer) bool {
+	s, seqno := r.pool.pick(r.query, r.tried)
+	if s == nil {
+		return false
+	}
+	r.tried[s] = true
+	r.running++
+	delay, ok := s.pace.usual()
+	if !ok {
+		delay = r.pool.configuration.HedgeMax / 4
+	}
+	hedge.Reset(min(max(delay, r.pool.configuration.HedgeMin), r.pool.configuration.HedgeMax))
+	r.group.Go(func() {
+		answer, err := r.pool.askOne(ctx, s, r.query, seqno)
+		r.outcomes <- outcome{s, answer, err}
+	})
+	return true
+}
+
+// pick gives the best server and the masterchain seqno that it has.
+func (p *Pool) pick(q Query, tried map[*server]bool) (*server, uint32) {
+	head := p.chain.seqno()
+	var best *server
+	var is standing
+	for _, s := range p.servers {
+		if tried[s] {
+			continue
+		}
+		if it := s.stands(q, head, p.configuration); it.usable && (best == nil || it.score < is.score) {
+			best, is = s, it
+		}
+	}
+	return best, is.seqno
+}
+
+// askOne asks one server, when it is its turn.
+func (p *Pool) askOne(ctx context.Context, s *server, q Query, has uint32) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.configuration.AttemptTimeout)
+	defer cancel()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case s.slots <- struct{}{}:
+	}
+	defer func() { <-s.slots }()
+	for pause := s.rate.take(); pause > 0; pause = s.rate.take() {
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+	waitFor := uint32(0)
+	if q.Seqno > has {
+		waitFor = q.Seqno
+	}
+	request, err := serialize(q.Request, waitFor, p.configuration.AttemptTimeout/2)
+	if err != nil {
+		return nil, err
+	}
+	return s.ask(ctx, request, p)
+}
+
+// check runs the query's check.
+func (r *race) check(o outcome) error {
+	if r.query.Check == nil {
+		return nil
+	}
+	if err := guarded(func() error { return r.query.Check(o.answer) }); err != nil {
+		return &badAnswer{err}
+	}
+	return nil
+}
+
+// note files what went wrong with one server.
+func (r *race) note(ctx context.Context, o outcome) {
+	m := r.pool.metrics
+	var bad *badAnswer
+	var denial ton.LSError
+	var busy *busyError
+	switch {
+	case errors.As(o.err, &bad):
+		r.refused = append(r.refused, o)
+		m.requests.WithLabelValues(o.server.host, "refused").Inc()
+		m.refused.WithLabelValues(o.server.host).Inc()
+		var lied *Lie
+		if errors.As(o.err, &lied) {
+			r.pool.strike(o.server, o.err)
+		}
+	case errors.As(o.err, &denial) && denial.Code != codeTimeout:
+		r.denied = append(r.denied, denial)
+		m.requests.WithLabelValues(o.server.host, "error").Inc()
+		if r.query.Seqno != 0 && IsMissing(denial) {
+			o.server.lacksBlock(r.query.Seqno)
+		}
+	case errors.As(o.err, &busy):
+		r.failed = append(r.failed, o.server.host+": "+o.err.Error())
+		m.requests.WithLabelValues(o.server.host, "busy").Inc()
+	case ctx.Err() == nil:
+		r.failed = append(r.failed, o.server.host+": "+o.err.Error())
+		m.requests.WithLabelValues(o.server.host, "failed").Inc()
+	}
+}
+
+// settle leaves out the servers whose answers were refused while another one's
+// passed.
+func (r *race) settle() {
+	for _, o := range r.refused {
+		r.pool.strike(o.server, o.err)
+	}
+}
+
+// gaveUp is the error of a request that ran out of time.
+func (r *race) gaveUp(ctx context.Context) error {
+	if err := r.verdict(); err != nil {
+		return err
+	}
+	why := slices.Clone(r.failed)
+	for _, s := range r.pool.servers {
+		if is := s.stands(r.query, 0, r.pool.configuration); !is.usable {
+			why = append(why, s.host+": "+is.why)
+		}
+	}
+	slices.Sort(why)
+	why = slices.Compact(why)
+	if len(why) == 0 {
+		return fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	}
+	return fmt.Errorf("%w (%s): %w", ErrUnavailable, strings.Join(why, "; "), ctx.Err())
+}
+
+// connections is how many servers there is a connection to.
+func (p *Pool) connections() (n int) {
+	for _, s := range p.servers {
+		s.mu.Lock()
+		if s.conn != nil {
+			n++
+		}
+		s.mu.Unlock()
+	}
+	return n
+}
+
+// best orders the usable servers.
+func (p *Pool) best(q Query) []*server {
+	type rated struct {
+		*server
+		standing
+	}
+	var list []rated
+	head := p.chain.seqno()
+	for _, s := range p.servers {
+		if is := s.stands(q, head, p.configuration); is.usable {
+			list = append(list, rated{s, is})
+		}
+	}
+	slices.SortFunc(list, func(a, b rated) int { return cmp.Compare(a.score, b.score) })
+	var servers []*server
+	for _, r := range list {
+		servers = append(servers, r.server)
+	}
+	return servers
+}

@@ -1,0 +1,125 @@
+// Package lite asks TON lite servers over ADNL. In: requests of this process,
+// and a TON global config that names the servers. Out: answers that were
+// checked. No server is trusted: the masterchain is followed by validators'
+// signatures from a trusted block on, everything else is checked against it by
+// Merkle proofs or hashes, and a server that gave something else is left out
+// for a while.
+//
+// Servers may vanish, stall, fall behind, answer garbage or lie. The package
+// must never hand on an answer that its check refused, never end the process
+// because of what a server sent, and never stop trying to reach a server.
+package lite
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"tonscribe/internal/report"
+)
+
+// Dependencies of the pool.
+type Dependencies struct {
+	Report report.Reporter
+}
+
+// Pool is the lite servers of one network.
+type Pool struct {
+	configuration Configuration
+	report        report.Reporter
+	metrics       *metrics
+	network       *network
+	servers       []*server
+	chain         *masterchain
+	known         *knownIDs
+	hedges        *budget
+
+	cancel context.CancelFunc
+	ctx    context.Context // ends when Stop is called
+	tasks  sync.WaitGroup
+	done   chan struct{}
+}
+
+// New reads the global config. The pool is inert until Start.
+func New(c Configuration, d Dependencies) (*Pool, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	network, err := readNetwork(c)
+	if err != nil {
+		return nil, err
+	}
+	r := d.Report.For("lite")
+	trusted, err := readTrusted(c, network, r)
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMetrics(r.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Pool{
+		configuration: c, report: r, metrics: m, network: network,
+		chain: newMasterchain(trusted), known: newKnownIDs(), hedges: newBudget(),
+		ctx: ctx, cancel: cancel, done: make(chan struct{}),
+	}
+	for _, a := range network.servers {
+		p.servers = append(p.servers, newServer(a, c))
+	}
+	return p, nil
+}
+
+// Start connects to the servers. It does not wait for any of them: Head does.
+func (p *Pool) Start(context.Context) error {
+	for _, s := range p.servers {
+		p.tasks.Go(func() { p.keep(p.ctx, s) })
+	}
+	p.tasks.Go(func() { p.follow(p.ctx) })
+	p.tasks.Go(func() { p.findArchives(p.ctx) })
+	return nil
+}
+
+// Done is closed by Stop.
+func (p *Pool) Done() <-chan struct{} { return p.done }
+
+// Err is nil: a pool has no failure of its own.
+func (p *Pool) Err() error { return nil }
+
+// Stop ends all connections, and with them the requests under way, and waits
+// for the pool's goroutines as long as ctx allows.
+func (p *Pool) Stop(ctx context.Context) error {
+	p.cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.tasks.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		return fmt.Errorf("lite: stop: %w", ctx.Err())
+	}
+	select {
+	case <-p.done:
+	default:
+		close(p.done)
+	}
+	return nil
+}
+
+// sleep pauses, or ends with the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

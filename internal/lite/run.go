@@ -1,0 +1,53 @@
+package lite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+// RunMethod has a server run a get-method on an account after a block. params is
+// the stack (VmStack, a bag of cells). The state that it ran on is proven, what
+// came out of it is the server's word.
+func (p *Pool) RunMethod(ctx context.Context, block *ton.BlockIDExt, account *address.Address, method uint64, params []byte) (*ton.RunMethodResult, error) {
+	var result ton.RunMethodResult
+	query := Query{
+		Request: ton.RunSmcMethod{
+			Mode: 0b111, ID: block, Account: ton.AccountID{Workchain: account.Workchain(), ID: account.Data()}, MethodID: method, Params: params,
+		},
+		Check: func(answer any) error {
+			got, ok := answer.(ton.RunMethodResult)
+			if !ok {
+				return fmt.Errorf("runSmcMethod: answered with %T", answer)
+			}
+			if !complete(got.ID) || !got.ID.Equals(block) {
+				return fmt.Errorf("runSmcMethod: it is of another block than %s", Format(block))
+			}
+			_, leaf, err := proveAccount(got.ShardBlock, got.ShardProof, got.Proof, block, account)
+			if err != nil {
+				return fmt.Errorf("runSmcMethod: %w", err)
+			}
+			if leaf != nil {
+				if got.StateProof == nil {
+					return errors.New("runSmcMethod: no proof of the state")
+				}
+				if _, err := cell.UnwrapProof(got.StateProof, leaf.Account.Hash(0)); err != nil {
+					return fmt.Errorf("runSmcMethod: %w", err)
+				}
+			}
+			result = got
+			return nil
+		},
+	}
+	if isMaster(block) {
+		query.Seqno = block.SeqNo
+	}
+	if _, _, err := p.Query(ctx, query); err != nil {
+		return nil, err
+	}
+	return &result, nil
+}

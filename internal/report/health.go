@@ -1,0 +1,84 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Health gathers the checks of all components of a process.
+type Health struct {
+	mu     sync.Mutex
+	checks map[string]Check
+}
+
+// Check is nil when its component is ready, and says what it waits for otherwise.
+type Check func(ctx context.Context) error
+
+// checkTimeout bounds one round of checks.
+const checkTimeout = 2 * time.Second
+
+// Add registers the check of a component.
+func (h *Health) Add(component string, check Check) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.checks == nil {
+		h.checks = map[string]Check{}
+	}
+	h.checks[component] = check
+}
+
+// Waiting is what each component that is not ready waits for.
+func (h *Health) Waiting(ctx context.Context) map[string]string {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	waiting := map[string]string{}
+	for name, check := range h.checks {
+		if err := check(ctx); err != nil {
+			waiting[name] = err.Error()
+		}
+	}
+	return waiting
+}
+
+// Handler serves GET /healthz (alive), /readyz (every check passes, else 503
+// with the reasons) and /metrics (Prometheus).
+func Handler(health *Health, metrics prometheus.Gatherer) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"ok": true})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		waiting := health.Waiting(r.Context())
+		if len(waiting) == 0 {
+			writeJSON(w, http.StatusOK, map[string]any{"ok": true})
+			return
+		}
+		writeJSON(w, http.StatusServiceUnavailable, map[string]any{"ok": false, "waiting": waiting, "components": keys(waiting)})
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	return mux
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the client has gone when this fails
+}
+
+func keys(m map[string]string) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}

@@ -1,0 +1,26 @@
+// Package report is what every component tells the outside: log lines with the
+// component's name, Prometheus metrics, and health. It knows no component.
+package report
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+)
+
+// Reporter is handed to every component.
+type Reporter struct {
+	// Log carries the component's name.
+	Log zerolog.Logger
+	// Metrics is where the component registers; names start with tonscribe_<component>_.
+	Metrics prometheus.Registerer
+}
+
+// For is the reporter of a component.
+func (r Reporter) For(component string) Reporter {
+	return Reporter{Log: r.Log.With().Str("component", component).Logger(), Metrics: r.Metrics}
+}
+
+// Silent reports to nobody. For tests.
+func Silent() Reporter {
+	return Reporter{Log: zerolog.Nop(), Metrics: prometheus.NewRegistry()}
+}

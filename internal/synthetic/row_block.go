@@ -1,0 +1,42 @@
+package synthetic
+
+import "tonscribe/schema/record"
+
+// block is the header of one of the three blocks of a bundle.
+func (r *Rows) block(b *Bundle, workchain int32, shard, lt uint64, transactions int) *record.Block {
+	seqno, masterRef := firstShard+uint32(r.bundles), b.Seqno-1
+	if workchain == -1 {
+		seqno, masterRef = b.Seqno, 0
+	}
+	block := &record.Block{
+		Id: r.blockID(workchain, shard, seqno, r.bundles), McSeqno: b.Seqno, GlobalId: -239,
+		Flags: 1, GenUtime: b.Utime, StartLt: lt, EndLt: lt + ltPerBundle - 1,
+		ValidatorListHashShort: int32(mix(r.seed)), GenCatchainSeqno: uint32(r.bundles / 1000), MinRefMcSeqno: b.Seqno - 1,
+		PrevKeyBlockSeqno: firstMaster - 1, MasterRefSeqno: masterRef, TxCount: uint32(transactions),
+		PrevBlocks:         []*record.BlockId{r.blockID(workchain, shard, seqno-1, r.bundles-1)},
+		GenSoftwareVersion: 11, GenSoftwareCapabilities: 494,
+		RandSeed: make([]byte, 32), CreatedBy: make([]byte, 32),
+	}
+	seeded(block.RandSeed, r.seed, kindRowRandSeed, blockNumber(workchain, shard, r.bundles))
+	seeded(block.CreatedBy, r.seed, kindCreator, mix(uint64(seqno))%100) // a hundred validators take turns
+	return block
+}
+
+func (r *Rows) blockID(workchain int32, shard uint64, seqno uint32, bundle int) *record.BlockId {
+	id := &record.BlockId{Workchain: workchain, Shard: shard, Seqno: seqno, RootHash: make([]byte, 32), FileHash: make([]byte, 32)}
+	seeded(id.RootHash, r.seed, kindRootHash, blockNumber(workchain, shard, bundle))
+	seeded(id.FileHash, r.seed, kindFileHash, blockNumber(workchain, shard, bundle))
+	return id
+}
+
+// blockNumber counts all blocks: three a bundle, and those before the first.
+func blockNumber(workchain int32, shard uint64, bundle int) uint64 {
+	n := uint64(bundle+1) * 3
+	switch {
+	case workchain == -1:
+		return n + 2
+	case shard>>63 == 1:
+		return n + 1
+	}
+	return n
+}

@@ -1,0 +1,61 @@
+package tvm
+
+import (
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+// missingLibrary runs the method once more and watches which library cells it
+// opens; the last one of which the libraries hold nothing is why it ended. The
+// machine itself does not tell.
+func (in *Input) missingLibrary(gas int64) *[32]byte {
+	var missing *[32]byte
+	watch := cell.NewTrace(cell.TraceHooks{OnLoad: func(c *cell.Cell) {
+		if hash, ok := libraryHash(c); ok && !in.hasLibrary(hash) {
+			missing = &hash
+		}
+	}})
+	again := *in
+	again.Code, again.Data = in.Code.WithTrace(watch), in.Data
+	if in.Data != nil {
+		again.Data = in.Data.WithTrace(watch)
+	}
+	// Code that is itself a library is opened before the watch begins.
+	if hash, ok := libraryHash(in.Code); ok && !in.hasLibrary(hash) {
+		return &hash
+	}
+	if _, err := again.execute(gas); err != nil {
+		return nil
+	}
+	return missing
+}
+
+func libraryHash(c *cell.Cell) (hash [32]byte, ok bool) {
+	if c == nil || c.GetType() != cell.LibraryCellType {
+		return hash, false
+	}
+	// The hash follows the type byte.
+	data := c.WithoutTrace().ToBuilder()
+	raw, err := data.ToSlice().LoadSlice(8 + 256)
+	if err != nil {
+		return hash, false
+	}
+	return [32]byte(raw[1:]), true
+}
+
+func (in *Input) hasLibrary(hash [32]byte) bool {
+	key := cell.BeginCell().MustStoreSlice(hash[:], 256).EndCell()
+	for _, root := range in.Libraries {
+		if root == nil {
+			continue
+		}
+		value, err := root.AsDict(256).LoadValue(key)
+		if err != nil {
+			continue
+		}
+		library, err := value.LoadRefCell()
+		if err == nil && library.HashKey() == cell.Hash(hash) {
+			return true
+		}
+	}
+	return false
+}

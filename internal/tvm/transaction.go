@@ -1,0 +1,167 @@
+package tvm
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/tlb"
+	machine "github.com/xssnick/tonutils-go/tvm"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+// Delivery is a message that is to be tried on an account.
+type Delivery struct {
+	Context
+	// Address is needed for an account that does not exist yet.
+	Address *address.Address
+	// Account is the Account cell of the shard state, nil for none.
+	Account *cell.Cell
+	// LastHash and LastLT are the account's last transaction.
+	LastHash [32]byte
+	LastLT   uint64
+	// Message is an external or internal inbound message.
+	Message *cell.Cell
+	// IgnoreSignature makes every signature check succeed, for fee estimates of
+	// messages that are not signed yet.
+	IgnoreSignature bool
+}
+
+// Outcome is what the message would cause.
+type Outcome struct {
+	// Accepted is false for an external message that the account refuses;
+	// everything below is then empty but ExitCode.
+	Accepted bool
+	// ExitCode of the compute phase; Skipped tells that there was none.
+	ExitCode int
+	Skipped  bool
+	GasUsed  int64
+	Fees     Fees
+	// Transaction is the cell of the transaction, Account the cell of the account
+	// after it, Messages what it sends.
+	Transaction *cell.Cell
+	Account     *cell.Cell
+	Messages    []*cell.Cell
+}
+
+// Fees in nanotons, as the v2 API's fee estimate names them.
+type Fees struct {
+	InForward, Storage, Gas, Forward *big.Int
+}
+
+// Deliver tries a message on an account and keeps nothing of it.
+func Deliver(in Delivery) (outcome Outcome, err error) {
+	defer contain(&err)
+	if in.Config == nil {
+		return Outcome{}, ErrConfigMissing
+	}
+	block, err := in.Config.prepared.NewBlockContext(machine.BlockOptions{
+		Now: in.Now, BlockLT: int64(in.BlockLT), RandSeed: in.Seed[:], Libraries: in.Libraries,
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	account, message, err := in.prepare()
+	if err != nil {
+		return Outcome{}, err
+	}
+	done, err := shared.EmulateTransaction(block, account, message, machine.TransactionOptions{
+		LogicalTime: int64(in.LT), SignatureCheckAlwaysSucceed: in.IgnoreSignature,
+	})
+	if err != nil {
+		return Outcome{}, fmt.Errorf("message %x: %w", in.Message.Hash(), err)
+	}
+	outcome = Outcome{ExitCode: int(done.ExitCode), GasUsed: done.GasUsed}
+	if done.TransactionCell == nil {
+		return outcome, nil
+	}
+	outcome.Accepted, outcome.Transaction = true, done.TransactionCell
+	outcome.Account = done.NextAccount.ShardAccount().Account
+	for _, sent := range done.OutMessages {
+		outcome.Messages = append(outcome.Messages, sent.Cell)
+	}
+	transaction, err := done.ParseTransaction()
+	if err != nil {
+		return Outcome{}, err
+	}
+	outcome.describe(transaction)
+	return outcome, nil
+}
+
+// Accepts tells whether an account would take an external message. It runs the
+// account's code until it accepts, and no further.
+func Accepts(in Delivery) (accepted bool, err error) {
+	defer contain(&err)
+	if in.Config == nil {
+		return false, ErrConfigMissing
+	}
+	block, err := in.Config.prepared.NewBlockContext(machine.BlockOptions{
+		Now: in.Now, BlockLT: int64(in.BlockLT), RandSeed: in.Seed[:], Libraries: in.Libraries,
+	})
+	if err != nil {
+		return false, err
+	}
+	account, message, err := in.prepare()
+	if err != nil {
+		return false, err
+	}
+	return shared.CheckExternalMessageAccepted(block, account, message, machine.TransactionOptions{
+		LogicalTime: int64(in.LT), SignatureCheckAlwaysSucceed: in.IgnoreSignature,
+	})
+}
+
+func (in *Delivery) prepare() (*machine.PreparedAccount, *machine.PreparedMessage, error) {
+	message, err := machine.PrepareMessage(in.Message)
+	if err != nil {
+		return nil, nil, fmt.Errorf("message: %w", err)
+	}
+	state := in.Account
+	if state == nil {
+		state = cell.BeginCell().MustStoreBoolBit(false).EndCell()
+	}
+	to := in.Address
+	if to == nil {
+		to = message.Message().Msg.DestAddr()
+	}
+	account, err := machine.PrepareAccount(&tlb.ShardAccount{
+		Account: state, LastTransHash: in.LastHash[:], LastTransLT: in.LastLT,
+	}, to)
+	if err != nil {
+		return nil, nil, fmt.Errorf("account %s: %w", to, err)
+	}
+	return account, message, nil
+}
+
+// describe reads exit code and fees from the phases of an ordinary transaction.
+func (o *Outcome) describe(transaction *tlb.Transaction) {
+	o.Fees = Fees{InForward: new(big.Int), Storage: new(big.Int), Gas: new(big.Int), Forward: new(big.Int)}
+	description, ok := transaction.Description.(tlb.TransactionDescriptionOrdinary)
+	if !ok {
+		return
+	}
+	o.Fees.InForward.Set(transaction.TotalFees.Coins.Nano())
+	if phase := description.StoragePhase; phase != nil {
+		o.Fees.Storage = phase.StorageFeesCollected.Nano()
+		o.Fees.InForward.Sub(o.Fees.InForward, o.Fees.Storage)
+	}
+	switch phase := description.ComputePhase.Phase.(type) {
+	case tlb.ComputePhaseVM:
+		o.ExitCode, o.Fees.Gas = int(phase.Details.ExitCode), phase.GasFees.Nano()
+		o.Fees.InForward.Sub(o.Fees.InForward, o.Fees.Gas)
+	case tlb.ComputePhaseSkipped:
+		o.Skipped = true
+	}
+	if phase := description.ActionPhase; phase != nil {
+		if phase.TotalFwdFees != nil {
+			o.Fees.Forward = phase.TotalFwdFees.Nano()
+		}
+		if phase.TotalActionFees != nil {
+			o.Fees.InForward.Sub(o.Fees.InForward, phase.TotalActionFees.Nano())
+		}
+	}
+	if bounce := description.BouncePhase; bounce != nil {
+		if sent, ok := bounce.Phase.(tlb.BouncePhaseOk); ok {
+			o.Fees.InForward.Sub(o.Fees.InForward, sent.MsgFees.Nano())
+		}
+	}
+}

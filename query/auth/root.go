@@ -1,0 +1,125 @@
+// Package auth decides which requests the HTTP API answers: API keys, and how
+// many requests a second a key, or a client address without one, may make.
+//
+// In: requests on their way to a layer of the API, and the table of keys. Out:
+// the same requests, without the key in their URL, or a refusal; and the table
+// of usage. Keys live in ClickHouse, the one store that every installation and
+// every replica of query has: each replica reads them as the API's user about
+// once a second, and `tonscribe keys` writes them as the user that owns the
+// tables. Usage is written by that second user too, so that the API's own user
+// may stay without any right to write.
+//
+// The package must never keep, log or hand on a key itself, only its SHA-256.
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/report"
+)
+
+// Dependencies of the component. The tables must exist.
+type Dependencies struct {
+	Report report.Reporter
+	// Reader reads the keys.
+	Reader *clickhouse.Client
+	// Writer writes how often keys are used; nil leaves that out.
+	Writer *clickhouse.Client
+}
+
+// Component knows the keys and counts requests.
+type Component struct {
+	configuration Configuration
+	report        report.Reporter
+	metrics       metrics
+	table         *Table
+	usage         *Table // nil when usage is not written
+	proxies       []netip.Prefix
+	anonymous     rule
+	began         time.Time // limits count in time since then
+	addresses     *addresses
+	shared        *shared // nil without Redis
+
+	keys    atomic.Pointer[keyring]
+	counted sync.Map // Hash: *usage, of every key since the process began
+	refresh chan struct{}
+	waiting chan struct{} // places for requests that wait for a refresh
+
+	stop    context.CancelFunc
+	running sync.WaitGroup
+	done    chan struct{}
+}
+
+// New makes the component without connecting to anything.
+func New(configuration Configuration, dependencies Dependencies) (*Component, error) {
+	proxies, err := configuration.validate()
+	if err != nil {
+		return nil, fmt.Errorf("auth: %w", err)
+	}
+	c := &Component{
+		configuration: configuration,
+		report:        dependencies.Report,
+		table:         NewTable(dependencies.Reader),
+		proxies:       proxies,
+		anonymous:     newRule(configuration.AnonymousRate, configuration.AnonymousBurst),
+		began:         time.Now(),
+		addresses:     newAddresses(configuration.Addresses),
+		refresh:       make(chan struct{}, 1),
+		waiting:       make(chan struct{}, mostWaiting),
+		done:          make(chan struct{}),
+	}
+	if dependencies.Writer != nil {
+		c.usage = NewTable(dependencies.Writer)
+	}
+	if c.shared, err = newShared(configuration, dependencies.Report); err != nil {
+		return nil, fmt.Errorf("auth: redis: %w", err)
+	}
+	c.metrics = newMetrics(dependencies.Report.Metrics, c)
+	return c, nil
+}
+
+// Start begins to follow the table of keys.
+func (c *Component) Start(context.Context) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.stop = cancel
+	c.running.Go(func() { c.follow(ctx) })
+	if c.usage != nil {
+		c.running.Go(func() { c.writeUsage(ctx) })
+	}
+	return nil
+}
+
+// Stop writes the last of the usage and ends everything. A stopped component
+// does not start again.
+func (c *Component) Stop(context.Context) error {
+	if c.stop != nil {
+		c.stop()
+	}
+	c.running.Wait()
+	err := c.shared.close()
+	close(c.done)
+	return err
+}
+
+// Done is closed after Stop; the component does not end by itself.
+func (c *Component) Done() <-chan struct{} { return c.done }
+
+// Err is always nil.
+func (c *Component) Err() error { return nil }
+
+var errNotRead = errors.New("the API keys were not read yet")
+
+// Ready is nil when the keys are known.
+func (c *Component) Ready(context.Context) error {
+	if c.keys.Load() == nil {
+		return errNotRead
+	}
+	return nil
+}

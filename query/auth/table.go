@@ -1,0 +1,151 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"tonscribe/internal/clickhouse"
+)
+
+// Errors of a table's methods.
+var (
+	ErrNotFound = errors.New("no such key")
+	ErrNoTable  = errors.New("the database has no table of API keys: run `tonscribe migrate up`")
+)
+
+// Table is the keys in ClickHouse, with their usage.
+type Table struct{ client *clickhouse.Client }
+
+// NewTable reads and writes through the client; a user that may only read is
+// enough for reading.
+func NewTable(client *clickhouse.Client) *Table { return &Table{client} }
+
+// mark changes whenever a row of the table does.
+type mark struct{ rows, changed uint64 }
+
+func (t *Table) mark(ctx context.Context) (m mark, err error) {
+	err = t.client.Conn().QueryRow(ctx, "SELECT count(), sum(changed) FROM api_keys").Scan(&m.rows, &m.changed)
+	return m, named(err)
+}
+
+// codeUnknownTable is ClickHouse's.
+const codeUnknownTable = 60
+
+func named(err error) error {
+	var exception *driver.Exception
+	if errors.As(err, &exception) && exception.Code == codeUnknownTable {
+		return ErrNoTable
+	}
+	return err
+}
+
+// List is every key, the oldest first, revoked ones too.
+func (t *Table) List(ctx context.Context) ([]Key, error) {
+	rows, err := t.client.Conn().Query(ctx, "SELECT hash, prefix, name, networks, rate, burst, created, revoked, changed FROM api_keys")
+	if err != nil {
+		return nil, named(err)
+	}
+	defer rows.Close()
+	newest := map[Hash]Key{}
+	for rows.Next() {
+		var k Key
+		var hash string
+		if err := rows.Scan(&hash, &k.Prefix, &k.Name, &k.Networks, &k.Rate, &k.Burst, &k.Created, &k.Revoked, &k.changed); err != nil {
+			return nil, err
+		}
+		copy(k.Hash[:], hash)
+		if known, ok := newest[k.Hash]; !ok || k.changed > known.changed {
+			newest[k.Hash] = k
+		}
+	}
+	keys := make([]Key, 0, len(newest))
+	for _, k := range newest {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b Key) int {
+		if order := a.Created.Compare(b.Created); order != 0 {
+			return order
+		}
+		return slices.Compare(a.Hash[:], b.Hash[:])
+	})
+	return keys, rows.Err()
+}
+
+// Find is the one key with that id or name, or whose id begins so. Keys in use
+// come before revoked ones of the same name.
+func (t *Table) Find(ctx context.Context, text string) (Key, error) {
+	keys, err := t.List(ctx)
+	if err != nil {
+		return Key{}, err
+	}
+	const shortestID = 4
+	var exact, begin []Key
+	for _, k := range keys {
+		switch id := k.ID(); {
+		case id == text, k.Name == text && !k.Revoked:
+			exact = append(exact, k)
+		case k.Name == text, len(text) >= shortestID && len(text) <= len(id) && id[:len(text)] == text:
+			begin = append(begin, k)
+		}
+	}
+	for _, found := range [][]Key{exact, begin} {
+		switch len(found) {
+		case 0:
+		case 1:
+			return found[0], nil
+		default:
+			return Key{}, fmt.Errorf("%d keys are named %q: say the id (`tonscribe keys list`)", len(found), text)
+		}
+	}
+	return Key{}, fmt.Errorf("%q: %w", text, ErrNotFound)
+}
+
+// Get is the key with the hash, or ErrNotFound.
+func (t *Table) Get(ctx context.Context, hash Hash) (Key, error) {
+	keys, err := t.List(ctx)
+	if err != nil {
+		return Key{}, err
+	}
+	for _, k := range keys {
+		if k.Hash == hash {
+			return k, nil
+		}
+	}
+	return Key{}, ErrNotFound
+}
+
+// Put writes a key, new or changed.
+func (t *Table) Put(ctx context.Context, k Key) error {
+	if err := CheckRate(k.Rate); err != nil {
+		return err
+	}
+	if err := CheckBurst(k.Burst); err != nil {
+		return err
+	}
+	k.changed = max(uint64(time.Now().UnixMicro()), k.changed+1)
+	networks := k.Networks
+	if networks == nil {
+		networks = []string{}
+	}
+	return named(t.client.Insert(ctx, clickhouse.Insert{
+		Table: "api_keys",
+		Token: k.ID() + "-" + strconv.FormatUint(k.changed, 10),
+		Columns: []clickhouse.Column{
+			{Name: "hash", Values: [][]byte{k.Hash[:]}},
+			{Name: "prefix", Values: []string{k.Prefix}},
+			{Name: "name", Values: []string{k.Name}},
+			{Name: "networks", Values: [][]string{networks}},
+			{Name: "rate", Values: []float64{k.Rate}},
+			{Name: "burst", Values: []uint32{k.Burst}},
+			{Name: "created", Values: []time.Time{k.Created}},
+			{Name: "revoked", Values: []bool{k.Revoked}},
+			{Name: "changed", Values: []uint64{k.changed}},
+		},
+	}))
+}

@@ -1,0 +1,89 @@
+package query
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"testing"
+	"time"
+
+	"tonscribe/internal/synthetic"
+)
+
+// What a request makes ClickHouse go through does not grow with the tables: each
+// list is a range of a primary key. Here are several parts, none merged. The long
+// run has a million transactions, and the same bounds.
+func TestRequestsReadLittle(t *testing.T) {
+	transactions := 60_000
+	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
+		transactions = 1_000_000
+	}
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 5})
+	var bundles []*synthetic.Bundle
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		bundles = append(bundles, b)
+	}
+	keys := rows.Keys()
+	w := newWorld(t, bundles)
+	s := w.serve(t, func(c *Configuration) {
+		c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes = 0, 0
+		c.Store.Poll = time.Hour // only the requests' own statements count
+	})
+	middle := bundles[len(bundles)/2]
+	tx := middle.Transactions[0]
+	block := middle.Blocks[0]
+	e := url.QueryEscape
+	// A granule of every part for each row that lies by itself, of every table that
+	// a request asks; and what a page holds.
+	granules := float64(w.parts(t) * 1024)
+	point, page := 2*granules, 4*granules+10_000
+	for path, most := range map[string]float64{
+		"transactions?account=" + e(keys.Popular):                                                 page,
+		"transactions?account=" + e(keys.Popular) + "&limit=1000":                                 page,
+		"transactions?account=" + e(keys.Popular) + "&offset=1000":                                page,
+		"transactions?account=" + e(keys.Ordinary[0]) + "&account=" + e(keys.Popular):             page,
+		"transactions?hash=" + e(keys.Tx[0]):                                                      point,
+		"transactions?limit=20":                                                                   page,
+		"transactions?limit=20&sort=asc":                                                          page,
+		fmt.Sprintf("transactions?mc_seqno=%d", middle.Seqno):                                     page,
+		fmt.Sprintf("transactions?lt=%d", tx.Lt):                                                  point,
+		fmt.Sprintf("transactions?end_lt=%d", tx.Lt):                                              page,
+		fmt.Sprintf("transactions?start_utime=%d&end_utime=%d", middle.Utime, middle.Utime+1000):  page,
+		fmt.Sprintf("transactions?workchain=0&shard=%x&seqno=%d", block.Id.Shard, block.Id.Seqno): page,
+		"transactionsByMessage?msg_hash=" + e(keys.Msg[0]):                                        point,
+		"adjacentTransactions?hash=" + e(keys.AdjTx[0]):                                           page,
+		"messages?msg_hash=" + e(keys.Msg[0]):                                                     point,
+		"messages?source=" + e(keys.Popular):                                                      page,
+		"messages?destination=" + e(keys.Popular):                                                 page,
+		"messages?limit=20":                                                                       page,
+		"messages?limit=20&start_lt=1":                                                            page,
+		fmt.Sprintf("messages?start_utime=%d&end_utime=%d", middle.Utime, middle.Utime+1000):      page,
+		"blocks?limit=20": point,
+		fmt.Sprintf("blocks?mc_seqno=%d", middle.Seqno):                                     point,
+		fmt.Sprintf("blocks?workchain=0&shard=%x&seqno=%d", block.Id.Shard, block.Id.Seqno): point,
+		fmt.Sprintf("blocks?workchain=0&shard=%x", block.Id.Shard):                          point,
+		fmt.Sprintf("blocks?end_utime=%d&sort=desc", middle.Utime):                          point,
+		fmt.Sprintf("blocks?end_lt=%d", tx.Lt):                                              point,
+		"blocks?root_hash=" + e(b64(block.Id.RootHash)):                                     point,
+	} {
+		before := s.counter(t, "tonscribe_query_rows_read_total")
+		if n := len(s.get("/api/v3/" + path).rows()); n == 0 {
+			t.Errorf("%s finds nothing", path)
+		}
+		if read := s.counter(t, "tonscribe_query_rows_read_total") - before; read > most || read == 0 {
+			t.Errorf("%s: %.0f rows were read, want at most %.0f", path, read, most)
+		} else {
+			t.Logf("%6.0f rows: %.80s", read, path)
+		}
+	}
+}
+
+// parts is how many parts the table with the most of them has.
+func (w *world) parts(t *testing.T) (most uint64) {
+	t.Helper()
+	const query = "SELECT max(n) FROM (SELECT count() AS n FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table)"
+	if err := w.tables.Conn().QueryRow(t.Context(), query).Scan(&most); err != nil {
+		t.Fatal(err)
+	}
+	return most
+}

@@ -1,0 +1,30 @@
+package query
+
+import (
+	"time"
+
+	"tonscribe/query/auth"
+	"tonscribe/query/store"
+	v2 "tonscribe/query/v2"
+)
+
+// Configuration of the HTTP API.
+type Configuration struct {
+	// Timeout bounds each request; a client may ask for less (X-Timeout).
+	Timeout time.Duration       `yaml:"timeout"`
+	Store   store.Configuration `yaml:",inline"`
+	// V2 is the section api: the node-access layer.
+	V2 v2.Configuration `yaml:"-"`
+	// Auth is the section auth, for every layer.
+	Auth auth.Configuration `yaml:"-"`
+	// TestNetwork gives user-friendly addresses the flag of the test network.
+	TestNetwork bool `yaml:"-"`
+}
+
+// DefaultConfiguration is that of the public service, with memory for a small
+// machine.
+func DefaultConfiguration() Configuration {
+	return Configuration{
+		Timeout: 3 * time.Second, Store: store.DefaultConfiguration(), V2: v2.DefaultConfiguration(), Auth: auth.DefaultConfiguration(),
+	}
+}

@@ -1,0 +1,49 @@
+package query
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"tonscribe/query/openapi/openapitest"
+	v3 "tonscribe/query/v3"
+)
+
+var documentOfV3 = sync.OnceValues(func() (*openapitest.Document, error) { return openapitest.New(v3.Describe(nil)) })
+
+// isDescribed holds an answer of the v3 layer against its document.
+func (s *server) isDescribed(r *http.Request, got *httptest.ResponseRecorder) {
+	s.Helper()
+	if !strings.HasPrefix(strings.ToLower(r.URL.Path), v3.Prefix) {
+		return
+	}
+	document, err := documentOfV3()
+	if err == nil {
+		err = document.Check(openapitest.Answer{Method: r.Method, Path: r.URL.Path, Status: got.Code, Header: got.Header(), Text: got.Body.Bytes()})
+	}
+	if err != nil {
+		s.Error(err)
+	}
+}
+
+func TestEveryEndpointIsDescribed(t *testing.T) {
+	document, err := documentOfV3()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := document.Compile(); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range v3.Endpoints() {
+		if e.Result == nil || e.Summary == "" || e.Description == "" || e.Tag == "" {
+			t.Errorf("%s lacks a result, a summary, a description or a tag", e.Path)
+		}
+		for _, p := range e.Params {
+			if p.Description == "" {
+				t.Errorf("%s: %s has no description", e.Path, p.Name)
+			}
+		}
+	}
+}

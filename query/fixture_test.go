@@ -1,0 +1,385 @@
+package query
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/decode"
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/engine/enginetest"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/report"
+	"tonscribe/internal/synthetic"
+	"tonscribe/schema"
+	"tonscribe/schema/migrations"
+	"tonscribe/schema/record"
+	"tonscribe/sink"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// hiddenBundles are in the tables but above the watermark.
+const hiddenBundles = 4
+
+// world is what the tables hold: real blocks of several networks, put into the
+// bundles of a real run of masterchain blocks. Times and lts of different shards
+// are all over the place, which a real chain's are not, so that every order is
+// put to proof.
+type world struct {
+	bundles   []*synthetic.Bundle
+	watermark uint32
+	tables    *clickhouse.Client
+	reader    *clickhouse.Client
+}
+
+// realBundles reads the test data.
+func realBundles(t testing.TB) []*synthetic.Bundle {
+	t.Helper()
+	dir := os.Getenv("TONSCRIBE_TESTDATA")
+	if dir == "" {
+		t.Skip("TONSCRIBE_TESTDATA is not set")
+	}
+	masters, err := filepath.Glob(filepath.Join(dir, "blocks/mainnet_mc2467080-2467119/*.boc"))
+	if err != nil || len(masters) != 40 {
+		t.Fatalf("%d masterchain blocks, %v", len(masters), err)
+	}
+	bundles := make([]*synthetic.Bundle, len(masters))
+	for i, file := range masters {
+		bundles[i] = &synthetic.Bundle{Seqno: 2467080 + uint32(i), First: i == 0}
+		add(t, bundles[i], file)
+		bundles[i].Utime = bundles[i].Blocks[0].GenUtime
+	}
+	newest := map[string]uint64{}
+	for i, file := range shardBlocks(t, dir) {
+		b := bundles[i*7%len(bundles)]
+		add(t, b, file)
+		// What a chain does keep is that a shard's times rise with its seqnos.
+		last := b.Blocks[len(b.Blocks)-1]
+		shard := fmt.Sprint(last.Id.Shard)
+		if uint64(last.GenUtime) < newest[shard] {
+			b.Blocks, b.Transactions = b.Blocks[:len(b.Blocks)-1], b.Transactions[:len(b.Transactions)-int(last.TxCount)]
+		} else {
+			newest[shard] = uint64(last.GenUtime)
+		}
+	}
+	for _, b := range bundles { // the masterchain block comes last
+		b.Blocks = append(b.Blocks[1:], b.Blocks[0])
+	}
+	return bundles
+}
+
+// genesis is the main network from its first block on, each masterchain block
+// with the shard blocks that it commits, and the shards that each names.
+func genesis(t testing.TB) (bundles []*synthetic.Bundle, states map[uint32][]string) {
+	t.Helper()
+	dir := os.Getenv("TONSCRIBE_TESTDATA")
+	if dir == "" {
+		t.Skip("TONSCRIBE_TESTDATA is not set")
+	}
+	file := func(workchain int32, shard uint64, seqno uint32) string {
+		return filepath.Join(dir, fmt.Sprintf("blocks/mainnet_genesis_mc1-199/block_%d_%016x_%d.boc", workchain, shard, seqno))
+	}
+	states, committed := map[uint32][]string{}, map[string]bool{}
+	for seqno := uint32(1); seqno <= 60; seqno++ {
+		name := file(-1, 1<<63, seqno)
+		boc, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := decode.Header(boc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &synthetic.Bundle{Seqno: seqno, Utime: info.GenUtime, First: seqno == 1}
+		state := []*record.BlockId{info.ID}
+		var follow func(id *record.BlockId)
+		follow = func(id *record.BlockId) {
+			name := file(id.Workchain, id.Shard, id.Seqno)
+			if id.Seqno == 0 || committed[name] {
+				return
+			}
+			committed[name] = true
+			add(t, b, name)
+			for _, previous := range b.Blocks[len(b.Blocks)-1].PrevBlocks {
+				follow(previous)
+			}
+		}
+		for _, shard := range info.Shards {
+			if shard.ID.Seqno > 0 {
+				follow(shard.ID)
+				state = append(state, shard.ID)
+			}
+		}
+		add(t, b, name)
+		bundles = append(bundles, b)
+		for _, id := range state {
+			states[seqno] = append(states[seqno], row{block: &record.Block{Id: id}}.String())
+		}
+		sort.Strings(states[seqno])
+	}
+	return bundles, states
+}
+
+func shardBlocks(t testing.TB, dir string) (files []string) {
+	f, err := os.Open(filepath.Join(dir, "blocks.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comma = '\t'
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sort.Slice(rows[1:], func(i, j int) bool {
+		a, _ := strconv.Atoi(rows[i+1][5])
+		b, _ := strconv.Atoi(rows[j+1][5])
+		return a < b
+	})
+	for _, row := range rows[1:] {
+		if row[3] == "0" && (row[12] != "0" || row[1] == "mainnet_genesis_mc1-199") {
+			files = append(files, filepath.Join(dir, row[0]))
+		}
+	}
+	return files
+}
+
+func add(t testing.TB, b *synthetic.Bundle, file string) {
+	t.Helper()
+	boc, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := decode.Block(boc, b.Seqno)
+	if err != nil {
+		t.Fatal(file, err)
+	}
+	b.Blocks, b.Transactions = append(b.Blocks, result.Block), append(b.Transactions, result.Transactions...)
+}
+
+// newWorld fills a database through the log and the real sink, doubles every row
+// as after a crash, and puts the watermark below the newest bundles.
+func newWorld(t testing.TB, bundles []*synthetic.Bundle) *world {
+	t.Helper()
+	engine := enginetest.ClickHouse(t)
+	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{bundles: bundles, tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyDSN())}
+	w.exec(t, "SYSTEM STOP MERGES")
+	w.sink(t)
+	return w
+}
+
+func newClient(t testing.TB, dsn string) *clickhouse.Client {
+	t.Helper()
+	configuration := clickhouse.DefaultConfiguration()
+	configuration.DSN = dsn
+	c, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func (w *world) exec(t testing.TB, statement string, args ...any) {
+	t.Helper()
+	if err := w.tables.Conn().Exec(context.Background(), statement, args...); err != nil {
+		t.Fatal(statement, err)
+	}
+}
+
+// sink puts all bundles into the tables.
+func (w *world) sink(t testing.TB) {
+	t.Helper()
+	log := enginetest.Kafka(t)
+	configuration := kafka.DefaultConfiguration()
+	configuration.Brokers = []string{log.Address()}
+	client := func() *kafka.Client {
+		c, err := kafka.New(configuration, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	producer := client()
+	if err := producer.EnsureTopics(t.Context(), schema.Topics); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: report.Silent(), Kafka: client(), ClickHouse: w.tables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, b := range w.bundles {
+		headers, transactions, accounts := b.Records(0, 1)
+		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: b.Nothing()} {
+			if err := producer.Publish(t.Context(), topic, 0, records); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	last := w.bundles[len(w.bundles)-1].Seqno
+	for w.watermark < last {
+		if mark, err := clickhouse.ReadWatermark(t.Context(), w.tables.Conn()); err == nil {
+			w.watermark = mark.MCSeqno
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("the sink did not finish")
+		}
+	}
+}
+
+// double repeats every row in a part of its own, as a sink does whose insert was
+// repeated after the server had forgotten its token.
+func (w *world) double(t testing.TB) {
+	t.Helper()
+	for _, table := range tablesOfChain {
+		w.exec(t, "INSERT INTO "+table+" SELECT * FROM "+table+" WHERE cityHash64(*) % 3 = 0 SETTINGS insert_deduplicate = 0")
+	}
+}
+
+var tablesOfChain = []string{
+	"blocks", "blocks_by_id", "blocks_by_hash", "blocks_by_utime", "blocks_by_lt", "transactions", "transactions_by_hash", "transactions_by_mc_seqno",
+	"transactions_by_lt", "transactions_by_utime", "messages_by_hash", "messages_by_body", "messages_by_source", "messages_by_destination",
+	"messages_by_opcode", "messages_by_lt", "messages_by_utime",
+}
+
+// setWatermark puts the watermark at a bundle.
+func (w *world) setWatermark(t testing.TB, b *synthetic.Bundle) {
+	t.Helper()
+	w.exec(t, "TRUNCATE TABLE progress")
+	for _, topic := range schema.Topics {
+		if topic.Table {
+			w.exec(t, fmt.Sprintf("INSERT INTO progress VALUES ('%s', 0, 1, %d, %d)", topic.Name, b.Seqno, b.Utime))
+		}
+	}
+	w.watermark = b.Seqno
+}
+
+func (w *world) report(t testing.TB) report.Reporter { return enginetest.Report(t) }
+
+// serve starts the API on the world.
+func (w *world) serve(t testing.TB, change func(*Configuration)) *server {
+	t.Helper()
+	configuration := DefaultConfiguration()
+	configuration.Timeout = 30 * time.Second // the machine may be busy
+	configuration.Store.Poll = 5 * time.Millisecond
+	configuration.Auth.AnonymousRate = 0
+	if change != nil {
+		change(&configuration)
+	}
+	r := w.report(t)
+	c, err := New(configuration, Dependencies{Report: r, ClickHouse: w.reader})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	s := &server{TB: t, component: c, registry: r.Metrics.(*prometheus.Registry)}
+	s.await(w.watermark)
+	return s
+}
+
+// server is a running API.
+type server struct {
+	testing.TB
+	component *Component
+	registry  *prometheus.Registry
+}
+
+// await returns when requests see the bundle.
+func (s *server) await(seqno uint32) {
+	s.Helper()
+	for s.component.Watermark() < seqno {
+		select {
+		case <-s.Context().Done():
+			s.Fatal("the watermark did not come")
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// ask sends a GET request.
+func (s *server) ask(path string) *httptest.ResponseRecorder {
+	return s.send(httptest.NewRequest(http.MethodGet, path, nil))
+}
+
+func (s *server) send(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.component.Handler().ServeHTTP(w, r)
+	s.isDescribed(r, w)
+	return w
+}
+
+// answer is the union of the lists' envelopes.
+type answer struct {
+	Transactions []struct {
+		Hash string
+	}
+	Messages []struct {
+		Hash           string
+		InTransaction  string `json:"in_msg_tx_hash"`
+		OutTransaction string `json:"out_msg_tx_hash"`
+	}
+	Blocks []struct {
+		Workchain int32
+		Shard     string
+		Seqno     uint32
+		RootHash  string `json:"root_hash"`
+	}
+	AddressBook map[string]json.RawMessage `json:"address_book"`
+	Next        string                     `json:"next_cursor"`
+}
+
+func (s *server) get(path string) answer {
+	s.Helper()
+	w := s.ask(path)
+	if w.Code != http.StatusOK {
+		s.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	var a answer
+	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
+		s.Fatalf("%s: %v", path, err)
+	}
+	return a
+}
+
+// rows are what identifies the rows of an answer, in order.
+func (a answer) rows() []string {
+	rows := []string{}
+	for _, tx := range a.Transactions {
+		rows = append(rows, tx.Hash)
+	}
+	for _, m := range a.Messages {
+		rows = append(rows, m.Hash+" in "+m.InTransaction+" out "+m.OutTransaction)
+	}
+	for _, b := range a.Blocks {
+		rows = append(rows, fmt.Sprintf("(%d,%s,%d) %s", b.Workchain, b.Shard, b.Seqno, b.RootHash))
+	}
+	return rows
+}

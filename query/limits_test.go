@@ -1,0 +1,63 @@
+package query
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"tonscribe/internal/engine/enginetest"
+	"tonscribe/schema/migrations"
+)
+
+func TestRefusalsHaveTheFormOfTheirLayer(t *testing.T) {
+	engine := enginetest.ClickHouse(t)
+	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	configuration := DefaultConfiguration()
+	configuration.Auth.AnonymousRate = 0.001
+	c, err := New(configuration, Dependencies{Report: enginetest.Report(t), ClickHouse: newClient(t, engine.ReadOnlyDSN())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Stop(context.Background())
+	ask := func(method, path, body string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		c.Handler().ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+		return w
+	}
+	for ask(http.MethodGet, "/api/v3/masterchainInfo", "").Code != http.StatusTooManyRequests {
+		continue // the first uses the limit up
+	}
+	rpc := `{"jsonrpc":"2.0","id":7,"method":"getMasterchainInfo","params":{}}`
+	for _, test := range []struct{ method, path, body, want string }{
+		{"GET", "/api/v3/masterchainInfo", "", `{"ok":false,"error":"Ratelimit exceeded","code":429}`},
+		{"HEAD", "/api/v3/masterchainInfo", "", ``},
+		{"GET", "/api/v3/nothing", "", `{"ok":false,"error":"Ratelimit exceeded","code":429}`},
+		{"GET", "/api/v2/getMasterchainInfo", "", `{"ok":false,"error":"Ratelimit exceeded","code":429,"@extra":"_"}`},
+		{"POST", "/api/v2/jsonRPC", rpc, `{"ok":false,"error":"Ratelimit exceeded","code":429,"@extra":"_","jsonrpc":"2.0","id":"7"}`},
+		{"POST", "/api/v2/jsonRPC", "[" + rpc, `{"ok":false,"error":"Ratelimit exceeded","code":429,"@extra":"_","jsonrpc":"2.0"}`},
+	} {
+		got := ask(test.method, test.path, test.body)
+		header := got.Header()
+		if got.Code != http.StatusTooManyRequests || got.Body.String() != test.want || header.Get("Content-Type") != "application/json" || header.Get("Retry-After") == "" {
+			t.Errorf("%s %s: %d %s %v, want %s", test.method, test.path, got.Code, got.Body, header, test.want)
+		}
+	}
+	for path, want := range map[string]string{
+		"/api/v3/blocks?api_key=unknown":  `{"ok":false,"error":"API key does not exist","code":401}`,
+		"/api/v2/getTime?api_key=unknown": `{"ok":false,"error":"API key does not exist","code":401,"@extra":"_"}`,
+	} {
+		for c.auth.Ready(t.Context()) != nil && t.Context().Err() == nil {
+			continue // until the keys are read
+		}
+		if got := ask(http.MethodGet, path, ""); got.Code != http.StatusUnauthorized || got.Body.String() != want {
+			t.Errorf("%s: %d %s, want 401 %s", path, got.Code, got.Body, want)
+		}
+	}
+}

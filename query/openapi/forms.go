@@ -1,0 +1,53 @@
+package openapi
+
+// Texts of answers that have a form. A field of one of these types is described
+// by it.
+type (
+	// Hash is 256 bits as padded base64.
+	Hash string
+	// Address is workchain:ID with upper-case hex.
+	Address string
+	// Friendly is the user-friendly form of an address (TEP-2), base64url.
+	Friendly string
+	// Decimal is an integer that a float could not hold.
+	Decimal string
+	// Shard is a shard's 64 bits as upper-case hex without padding.
+	Shard string
+	// Opcode is 32 bits as 0x and eight digits.
+	Opcode string
+	// BOC is a bag of cells as base64.
+	BOC string
+	// Bytes are any bytes as base64.
+	Bytes string
+	// UnixTime is seconds since 1970.
+	UnixTime uint32
+	// Anything is a value whose form nobody rules.
+	Anything any
+)
+
+const base64Text = `^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`
+
+func text(description, pattern string) Object {
+	return object("type", "string", "description", description, "pattern", pattern)
+}
+
+// Patterns of what requests may send.
+const (
+	AnyAddress = `^(?:-?[0-9]+:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{48})$`
+	AnyHash    = `^(?:(?:0[xX])?[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$`
+)
+
+// named are the schemas of the forms, components of the documents that use them.
+func namedForms() map[string]Object {
+	return map[string]Object{
+		"Hash":     text("256 bits as base64", `^[A-Za-z0-9+/]{43}=$`),
+		"Address":  text("address in raw form: workchain, colon, 64 hex digits in upper case", `^-?[0-9]+:[0-9A-F]{64}$`),
+		"Friendly": text("address in the user-friendly form (TEP-2)", `^[A-Za-z0-9_-]{48}$`),
+		"Decimal":  text("integer as a decimal text", `^-?[0-9]+$`),
+		"Shard":    text("shard as hex, without 0x", `^[0-9A-F]{1,16}$`),
+		"Opcode":   text("32 bits as hex", `^0x[0-9a-f]{8}$`),
+		"BOC":      text("bag of cells as base64", base64Text).with("contentEncoding", "base64"),
+		"Bytes":    text("bytes as base64", base64Text).with("contentEncoding", "base64"),
+		"UnixTime": object("type", "integer", "description", "seconds since 1970", "minimum", 0, "maximum", 1<<32-1),
+	}
+}

@@ -1,0 +1,67 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Object is a JSON object whose members keep their order, so that readers find
+// them as they were declared.
+type Object []Member
+
+// Member is a name and a value.
+type Member struct {
+	Name  string
+	Value any
+}
+
+// object makes an object of names and values in turn.
+func object(pairs ...any) Object {
+	o := make(Object, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		o = append(o, Member{pairs[i].(string), pairs[i+1]})
+	}
+	return o
+}
+
+// with adds a member.
+func (o Object) with(name string, value any) Object { return append(o, Member{name, value}) }
+
+// withText adds a member unless its text is empty.
+func (o Object) withText(name, text string) Object {
+	if text == "" {
+		return o
+	}
+	return o.with(name, text)
+}
+
+// MarshalJSON is json.Marshaler's.
+func (o Object) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := write(&out, m.Name); err != nil {
+			return nil, err
+		}
+		out.WriteByte(':')
+		if err := write(&out, m.Value); err != nil {
+			return nil, err
+		}
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// write appends a value; <, > and & stay as they are.
+func write(out *bytes.Buffer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	out.Truncate(out.Len() - 1) // the encoder's line feed
+	return nil
+}

@@ -1,0 +1,181 @@
+// Package openapitest holds answers against an OpenAPI document. Tests of the
+// layers send whatever they got through it, so that the document says what the
+// layers do. It must never be used outside of tests.
+package openapitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"tonscribe/query/openapi"
+)
+
+// Document is a document whose schemas are compiled as they are asked for. Keys
+// that an object's schema does not name are mistakes.
+type Document struct {
+	prefix string
+	tree   map[string]any
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema
+}
+
+const location = "document.json"
+
+// New renders a document and reads it.
+func New(d *openapi.Document) (*Document, error) {
+	text, err := d.Render()
+	if err != nil {
+		return nil, err
+	}
+	return Read(text)
+}
+
+// forbidOthers forbids keys that a schema does not name.
+func forbidOthers(tree any) {
+	switch node := tree.(type) {
+	case map[string]any:
+		_, named := node["properties"].(map[string]any)
+		if _, ruled := node["additionalProperties"]; named && !ruled && node["type"] != nil {
+			node["additionalProperties"] = false
+		}
+		for _, child := range node {
+			forbidOthers(child)
+		}
+	case []any:
+		for _, child := range node {
+			forbidOthers(child)
+		}
+	}
+}
+
+// Answer is what a server gave.
+type Answer struct {
+	Method, Path string // of the request; the path may have a query
+	Body         []byte // of the request
+	Status       int
+	Header       http.Header
+	Text         []byte
+}
+
+// Check is nil when the document allows the answer. Paths outside of the
+// document, and methods that it does not have, must get an error's shape.
+func (d *Document) Check(a Answer) error {
+	if a.Method == http.MethodHead || a.Method == http.MethodOptions {
+		return nil
+	}
+	where, known := d.find(a)
+	pointer := "#/components/schemas/Failure"
+	if known {
+		responses := d.at(where, "responses")
+		status := strconv.Itoa(a.Status)
+		if responses[status] == nil {
+			return fmt.Errorf("%s %s: status %d is not declared: %s", a.Method, short(a.Path), a.Status, short(string(a.Text)))
+		}
+		pointer = where + "/responses/" + status + "/content/application~1json/schema"
+	} else if a.Status < http.StatusBadRequest {
+		return nil // no business of the document
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.Text))
+	if err != nil {
+		return fmt.Errorf("%s %s: %w in %s", a.Method, short(a.Path), err, short(string(a.Text)))
+	}
+	if err := d.validate(pointer, value); err != nil {
+		return fmt.Errorf("%s %s: %w\nin %s", a.Method, short(a.Path), err, short(string(a.Text)))
+	}
+	return d.checkRPC(a, value)
+}
+
+// checkRPC holds the result of a JSON-RPC answer against the method's schema.
+func (d *Document) checkRPC(a Answer, value any) error {
+	if a.Status != http.StatusOK || !strings.Contains(strings.ToLower(a.Path), "json") || !strings.Contains(strings.ToLower(a.Path), "rpc") {
+		return nil
+	}
+	var request struct{ Method string }
+	if err := json.Unmarshal(a.Body, &request); err != nil {
+		return err
+	}
+	where := "#/paths/" + escape(d.prefix+"/"+request.Method) + "/post"
+	pointer := where + "/responses/200/content/application~1json/schema/properties/result"
+	if err := d.validate(pointer, value.(map[string]any)["result"]); err != nil {
+		return fmt.Errorf("JSON-RPC %s: %w\nin %s", request.Method, err, short(string(a.Text)))
+	}
+	return nil
+}
+
+// find is the pointer of the operation that an answer is of.
+func (d *Document) find(a Answer) (string, bool) {
+	path, _, _ := strings.Cut(a.Path, "?")
+	if u, err := url.Parse(path); err == nil {
+		path = u.Path
+	}
+	path = strings.TrimRight(path, "/")
+	for name, item := range d.tree["paths"].(map[string]any) {
+		method := strings.ToLower(a.Method)
+		if strings.EqualFold(name, path) && item.(map[string]any)[method] != nil {
+			return "#/paths/" + escape(name) + "/" + method, true
+		}
+	}
+	return "", false
+}
+
+func escape(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
+
+// at walks to a place.
+func (d *Document) at(pointer string, further ...string) map[string]any {
+	node := d.tree
+	for _, part := range append(strings.Split(pointer, "/")[1:], further...) {
+		part = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+		node, _ = node[part].(map[string]any)
+	}
+	return node
+}
+
+func (d *Document) validate(pointer string, value any) error {
+	d.mu.Lock()
+	schema := d.compiled[pointer]
+	if schema == nil {
+		var err error
+		if schema, err = d.compiler.Compile(location + pointer); err != nil {
+			d.mu.Unlock()
+			return err
+		}
+		d.compiled[pointer] = schema
+	}
+	d.mu.Unlock()
+	return schema.Validate(value)
+}
+
+// Compile compiles every schema of the document.
+func (d *Document) Compile() error {
+	for path, item := range d.tree["paths"].(map[string]any) {
+		for method, operation := range item.(map[string]any) {
+			for status := range operation.(map[string]any)["responses"].(map[string]any) {
+				pointer := "#/paths/" + escape(path) + "/" + method + "/responses/" + status + "/content/application~1json/schema"
+				if _, err := d.compiler.Compile(location + pointer); err != nil {
+					return fmt.Errorf("%s %s %s: %w", method, path, status, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func short(text string) string {
+	const most = 600
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}

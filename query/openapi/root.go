@@ -1,0 +1,271 @@
+// Package openapi describes the HTTP layers to machines and to readers.
+//
+// In: declarations of a layer's methods, the Go types of its answers, recorded
+// answers as examples. Out: an OpenAPI 3.1 document, and a page that shows the
+// documents and sends requests. The layers hand over the very declarations that
+// they check requests with. The package knows no layer, and never states what a
+// declaration does not say.
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Document describes a layer.
+type Document struct {
+	Title, Version, Description string
+	Prefix                      string // of all paths
+	Types                       *Types
+	Tags                        []string
+	Operations                  []*Operation
+	// Error is the shape of every answer that is no success.
+	Error reflect.Type
+	// Wrap makes the schema of an answer from that of its result; nil leaves it.
+	Wrap func(*Operation, Object) Object
+}
+
+// Operation describes a method of HTTP on a path.
+type Operation struct {
+	Path, Method string // below Prefix; in upper case
+	ID, Tag      string
+	Summary      string
+	Description  string
+	Query        []Parameter
+	Headers      []Parameter
+	// Body are the members of the JSON object that a POST sends.
+	Body []Parameter
+	// Result is the Go type of the answer, nil for any.
+	Result reflect.Type
+	Errors []Error
+	// Example is a real request and its answer; nil for none.
+	Example *Example
+}
+
+// Parameter describes a parameter or a member of a body.
+type Parameter struct {
+	Name        string
+	Description string
+	Required    bool
+	Schema      Object
+	Default     any // nil for none
+}
+
+// Error is a status and one of the texts that go with it.
+type Error struct {
+	Status int
+	Text   string
+}
+
+// Example is a recorded request and its answer, which may be left out.
+type Example struct {
+	Query  map[string]any  `json:"query,omitempty"`
+	Body   map[string]any  `json:"body,omitempty"`
+	Answer json.RawMessage `json:"answer,omitempty"`
+}
+
+// Schema makes a schema of names and values in turn.
+func Schema(pairs ...any) Object { return object(pairs...) }
+
+// With adds a keyword to a schema.
+func (o Object) With(name string, value any) Object { return o.with(name, value) }
+
+// Render writes the document as JSON.
+func (d *Document) Render() ([]byte, error) {
+	s := newSchemas(d.Types)
+	paths := Object{}
+	for _, path := range d.paths() {
+		item := Object{}
+		for _, o := range d.Operations {
+			if o.Path == path {
+				item = item.with(lower(o.Method), d.operation(s, o))
+			}
+		}
+		paths = paths.with(d.Prefix+path, item)
+	}
+	if s.err != nil {
+		return nil, fmt.Errorf("describe %s: %w", d.Prefix, s.err)
+	}
+	document := object(
+		"openapi", "3.1.1",
+		"info", object("title", d.Title, "version", d.Version, "description", d.Description,
+			"license", object("name", "Apache 2.0", "identifier", "Apache-2.0")),
+		"servers", []Object{object("url", "/", "description", "this server")},
+		"security", security,
+		"tags", d.tags(),
+		"paths", paths,
+		"components", object(
+			"schemas", s.all(),
+			"headers", headers,
+			"securitySchemes", schemes,
+		),
+	)
+	var out bytes.Buffer
+	err := write(&out, document)
+	return out.Bytes(), err
+}
+
+// security: a key may be sent in either way, or none.
+var (
+	security = []Object{object(), object("header", []string{}), object("query", []string{})}
+	schemes  = object(
+		"header", object("type", "apiKey", "in", "header", "name", "X-API-Key", "description", "API key; without one requests are limited to one a second"),
+		"query", object("type", "apiKey", "in", "query", "name", "api_key", "description", "the same as a parameter"),
+	)
+	headers = object(
+		"Version", object("description", "version of the layer", "schema", object("type", "string")),
+		"RetryAfter", object("description", "seconds to wait", "schema", object("type", "integer", "minimum", 1)),
+	)
+	versionHeader = object("X-API-Version", object("$ref", "#/components/headers/Version"))
+	retryHeader   = append(slices.Clone(versionHeader), Member{"Retry-After", object("$ref", "#/components/headers/RetryAfter")})
+)
+
+func lower(method string) string {
+	if method == http.MethodPost {
+		return "post"
+	}
+	return "get"
+}
+
+// paths are all paths in the order of their first operation.
+func (d *Document) paths() (list []string) {
+	for _, o := range d.Operations {
+		if !slices.Contains(list, o.Path) {
+			list = append(list, o.Path)
+		}
+	}
+	return list
+}
+
+func (d *Document) tags() (list []Object) {
+	for _, name := range d.Tags {
+		list = append(list, object("name", name))
+	}
+	return list
+}
+
+// all are the components, each after those that it refers to.
+func (s *schemas) all() Object {
+	list := Object{}
+	for _, name := range s.order {
+		list = list.with(name, s.components[name])
+	}
+	return list
+}
+
+func (d *Document) operation(s *schemas, o *Operation) Object {
+	operation := object("operationId", o.ID, "tags", []string{o.Tag}, "summary", o.Summary).withText("description", o.Description)
+	list := []Object{}
+	for _, p := range o.Query {
+		list = append(list, o.parameter("query", p))
+	}
+	for _, p := range o.Headers {
+		list = append(list, o.parameter("header", p))
+	}
+	if len(list) > 0 {
+		operation = operation.with("parameters", list)
+	}
+	if o.Method == http.MethodPost {
+		operation = operation.with("requestBody", o.body())
+	}
+	return operation.with("responses", d.answers(s, o))
+}
+
+func (o *Operation) parameter(in string, p Parameter) Object {
+	parameter := object("name", p.Name, "in", in).withText("description", p.Description)
+	if p.Required {
+		parameter = parameter.with("required", true)
+	}
+	parameter = parameter.with("schema", p.schema())
+	if o.Example != nil && in == "query" {
+		if value, ok := o.Example.Query[p.Name]; ok {
+			parameter = parameter.with("example", value)
+		}
+	}
+	return parameter
+}
+
+func (p *Parameter) schema() Object {
+	if p.Default != nil {
+		return slices.Clone(p.Schema).with("default", p.Default)
+	}
+	return p.Schema
+}
+
+func (o *Operation) body() Object {
+	properties, required := Object{}, []string{}
+	for _, p := range o.Body {
+		properties = properties.with(p.Name, slices.Clone(p.schema()).withText("description", p.Description))
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	schema := object("type", "object", "properties", properties)
+	if len(required) > 0 {
+		schema = schema.with("required", required)
+	}
+	content := object("schema", schema)
+	if o.Example != nil && o.Example.Body != nil {
+		content = content.with("example", o.Example.Body)
+	}
+	body := object("content", object("application/json", content))
+	if len(required) > 0 {
+		body = body.with("required", true)
+	}
+	return body
+}
+
+// answers are the success and one response for each status of the errors.
+func (d *Document) answers(s *schemas, o *Operation) Object {
+	var schema Object
+	if o.Result != nil {
+		schema = s.of(o.Result)
+	}
+	if d.Wrap != nil {
+		schema = d.Wrap(o, schema)
+	}
+	content := object("schema", schema)
+	if schema == nil {
+		content = object("schema", object())
+	}
+	if o.Example != nil && len(o.Example.Answer) > 0 {
+		content = content.with("example", o.Example.Answer)
+	}
+	answers := object("200", object("description", o.Summary, "headers", versionHeader, "content", object("application/json", content)))
+	for _, status := range statuses(o.Errors) {
+		answers = answers.with(strconv.Itoa(status), d.errors(s, status, o.Errors))
+	}
+	return answers
+}
+
+func statuses(list []Error) (all []int) {
+	for _, e := range list {
+		if !slices.Contains(all, e.Status) {
+			all = append(all, e.Status)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// errors is the response to one status; its description names the texts.
+func (d *Document) errors(s *schemas, status int, list []Error) Object {
+	var texts []string
+	for _, e := range list {
+		if e.Status == status && !slices.Contains(texts, e.Text) {
+			texts = append(texts, e.Text)
+		}
+	}
+	shown := versionHeader
+	if status == http.StatusTooManyRequests {
+		shown = retryHeader
+	}
+	return object("description", strings.Join(texts, "; "), "headers", shown,
+		"content", object("application/json", object("schema", s.of(d.Error))))
+}

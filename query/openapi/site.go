@@ -1,0 +1,116 @@
+package openapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// PagePath is where the page is.
+const PagePath = "/api/docs"
+
+//go:embed page
+var pageFiles embed.FS
+
+// Site serves documents and the page that shows them.
+type Site struct {
+	files []*file
+	moved map[string]string // from path to path
+}
+
+// file is a body that never changes.
+type file struct {
+	path, kind, tag string
+	body, zipped    []byte
+}
+
+// NewSite renders the documents.
+func NewSite(documents ...*Document) (*Site, error) {
+	s := &Site{moved: map[string]string{}}
+	for _, d := range documents {
+		text, err := d.Render()
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range []string{"/openapi.json", "/doc.json"} {
+			s.add(d.Prefix+name, "application/json", text)
+		}
+		page := PagePath + "#" + strings.TrimPrefix(d.Prefix, "/api/")
+		s.moved[d.Prefix], s.moved[d.Prefix+"/index.html"] = page, page
+	}
+	for name, kind := range map[string]string{
+		"page.html": "text/html; charset=utf-8", "page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8",
+	} {
+		text, err := pageFiles.ReadFile("page/" + name)
+		if err != nil {
+			return nil, fmt.Errorf("page: %w", err)
+		}
+		at := path.Join(PagePath, name)
+		if name == "page.html" {
+			at = PagePath
+		}
+		s.add(at, kind, text)
+	}
+	return s, nil
+}
+
+func (s *Site) add(at, kind string, body []byte) {
+	sum := sha256.Sum256(body)
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_, _ = w.Write(body) // a buffer takes everything
+	_ = w.Close()
+	s.files = append(s.files, &file{
+		path: at, kind: kind, body: body, zipped: zipped.Bytes(),
+		tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`,
+	})
+}
+
+// Mount adds the paths to a router.
+func (s *Site) Mount(router gin.IRouter) {
+	for _, f := range s.files {
+		router.GET(f.path, f.serve)
+		router.HEAD(f.path, f.serve)
+	}
+	for from, to := range s.moved {
+		router.GET(from, func(c *gin.Context) { c.Redirect(http.StatusFound, to) })
+	}
+}
+
+// rules keep the page from loading anything that is not of this server, and
+// others from framing it.
+const rules = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+func (f *file) serve(c *gin.Context) {
+	header := c.Writer.Header()
+	header.Set("ETag", f.tag)
+	header.Set("Cache-Control", "no-cache")
+	header.Set("Vary", "Accept-Encoding")
+	header.Set("Content-Security-Policy", rules)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	if c.GetHeader("If-None-Match") == f.tag {
+		c.Status(http.StatusNotModified)
+		return
+	}
+	body := f.body
+	if strings.Contains(c.GetHeader("Accept-Encoding"), "gzip") {
+		header.Set("Content-Encoding", "gzip")
+		body = f.zipped
+	}
+	header.Set("Content-Type", f.kind)
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	c.Status(http.StatusOK)
+	if c.Request.Method != http.MethodHead {
+		_, _ = c.Writer.Write(body) // the client has gone when this fails
+	}
+}

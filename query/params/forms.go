@@ -1,0 +1,120 @@
+package params
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"strconv"
+	"strings"
+
+	"tonscribe/query/render"
+)
+
+// Address is a workchain (int32, big endian) and a 256-bit account id, as in
+// records.
+type Address = [36]byte
+
+// Hash is a 256-bit value.
+type Hash = [32]byte
+
+// ParseAddress reads the raw form (workchain:hex) and the user-friendly form,
+// whatever its flags.
+func ParseAddress(text string) (a Address, ok bool) {
+	if workchain, id, found := strings.Cut(text, ":"); found {
+		n, err := strconv.ParseInt(workchain, 10, 32)
+		if err != nil || len(id) != 64 {
+			return a, false
+		}
+		binary.BigEndian.PutUint32(a[:4], uint32(int32(n)))
+		_, err = hex.Decode(a[4:], []byte(id))
+		return a, err == nil
+	}
+	var form [36]byte
+	if len(text) != 48 || !decodeBase64(form[:], text) {
+		return a, false
+	}
+	if form[0]&^0xC0 != 0x11 || render.CRC16(form[:34]) != binary.BigEndian.Uint16(form[34:]) {
+		return a, false
+	}
+	binary.BigEndian.PutUint32(a[:4], uint32(int32(int8(form[1]))))
+	copy(a[4:], form[2:34])
+	return a, true
+}
+
+// ParseHash reads 64 hex digits, with or without 0x, and 44 characters of
+// base64 or base64url.
+func ParseHash(text string) (h Hash, ok bool) {
+	switch {
+	case len(text) == 66 && (text[:2] == "0x" || text[:2] == "0X"):
+		text = text[2:]
+		fallthrough
+	case len(text) == 64:
+		_, err := hex.Decode(h[:], []byte(text))
+		return h, err == nil
+	case len(text) == 44:
+		return h, decodeBase64(h[:], text)
+	}
+	return h, false
+}
+
+// decodeBase64 fills dst exactly, from either alphabet.
+func decodeBase64(dst []byte, text string) bool {
+	encoding := base64.StdEncoding
+	if strings.ContainsAny(text, "-_") {
+		encoding = base64.URLEncoding
+	}
+	if strings.ContainsAny(text, "\r\n") || encoding.DecodedLen(len(text)) > len(dst)+3 {
+		return false
+	}
+	var buffer [39]byte
+	n, err := encoding.Decode(buffer[:], []byte(text))
+	return err == nil && n == copy(dst, buffer[:n]) && n == len(dst)
+}
+
+func withoutPrefix(text string) string {
+	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X") {
+		return text[2:]
+	}
+	return text
+}
+
+// ParseShard reads hex first, so a short decimal is taken for hex, then a
+// signed decimal.
+func ParseShard(text string) (uint64, bool) {
+	if n, err := strconv.ParseUint(withoutPrefix(text), 16, 64); err == nil {
+		return n, true
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return uint64(n), err == nil
+}
+
+// ParseOpcode reads hex first, so 10 is 16, then a signed decimal.
+func ParseOpcode(text string) (uint32, bool) {
+	if n, err := strconv.ParseUint(withoutPrefix(text), 16, 32); err == nil {
+		return uint32(n), true
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	return uint32(int32(n)), err == nil
+}
+
+// parseUtime cuts fractions off; times after 2106 count as the last one.
+func parseUtime(text string) (uint64, bool) {
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) || f < 0 {
+		return 0, false
+	}
+	return uint64(math.Min(f, math.MaxUint32)), true
+}
+
+// ParseBool reads the words of contract 1.5.
+func ParseBool(text string) (value, ok bool) {
+	if text == "on" {
+		return true, true
+	}
+	value, err := strconv.ParseBool(text)
+	return value, err == nil
+}

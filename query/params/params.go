@@ -1,0 +1,198 @@
+// Package params reads query strings of the v3 API.
+//
+// In: the declaration of an endpoint's parameters and a raw query string. Out:
+// typed values, or the contract's error text. An endpoint declares each
+// parameter once; validation, the warning about unknown names and the machine
+// description all read that declaration. The package knows no endpoint, and
+// never lets a text of a library into an error.
+package params
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Kind is the form that values of a parameter have.
+type Kind uint8
+
+// The kinds (contract 1.5).
+const (
+	AddressKind       Kind = iota // raw or user-friendly address
+	AddressOrNullKind             // … or the literal null
+	HashKind                      // 256 bits as hex, base64 or base64url
+	ShardKind                     // hex, else signed decimal
+	OpcodeKind                    // hex, else signed decimal, 32 bits
+	UtimeKind                     // seconds; fractions are cut off
+	Uint64Kind
+	Int32Kind
+	SeqnoKind // like Int32Kind, but what is missing or not a number counts as 0
+	BoolKind
+	TextKind
+	SortKind // asc, a, desc, d
+)
+
+// Group is the order in which parameters are checked: the first group with a
+// bad value answers.
+type Group uint8
+
+// The groups.
+const (
+	Own Group = iota
+	Time
+	LT
+	Paging
+	groups
+)
+
+// Param declares one parameter.
+type Param struct {
+	Name        string
+	Kind        Kind
+	Group       Group
+	Multi       bool
+	Required    bool
+	Default     string   // as the description shows it
+	Enum        []string // of TextKind: what is described; checking is the endpoint's
+	Range       string   // as the description shows it
+	Description string
+}
+
+// MaxListValues is the most values that one list may have.
+const MaxListValues = 1024
+
+// Limits of paging.
+const (
+	DefaultLimit = 10
+	MaxLimit     = 1000
+)
+
+// Error is an answer other than 200.
+type Error struct {
+	Status int
+	Text   string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Unprocessable is the answer to a bad request.
+func Unprocessable(format string, args ...any) *Error {
+	return &Error{Status: http.StatusUnprocessableEntity, Text: fmt.Sprintf(format, args...)}
+}
+
+// NotFound is the answer of the endpoints that have one.
+func NotFound(format string, args ...any) *Error {
+	return &Error{Status: http.StatusNotFound, Text: fmt.Sprintf(format, args...)}
+}
+
+// Options are the request options that every endpoint has as query parameters
+// (contract 1.2).
+var Options = []Param{
+	{Name: "api_key", Kind: TextKind, Description: "API key, like the header X-API-Key"},
+	{Name: "x_no_address_book", Kind: TextKind, Description: "address_book is {}, like the header X-No-Address-Book"},
+	{Name: "x_no_metadata", Kind: TextKind, Description: "metadata is {}, like the header X-No-Metadata"},
+	{Name: "x_timeout", Kind: TextKind, Description: "query timeout in milliseconds, like the header X-Timeout"},
+	{Name: "x_debug_request", Kind: TextKind, Description: "the server logs the request, like the header X-Debug-Request"},
+}
+
+// UtimeRange declares start_utime and end_utime on a column.
+func UtimeRange(column string) []Param {
+	return []Param{
+		{Name: "start_utime", Kind: UtimeKind, Group: Time, Range: "≥ 0", Description: column + " ≥ value"},
+		{Name: "end_utime", Kind: UtimeKind, Group: Time, Range: "≥ 0", Description: column + " ≤ value"},
+	}
+}
+
+// LTRange declares start_lt and end_lt on a column.
+func LTRange(column string) []Param {
+	return []Param{
+		{Name: "start_lt", Kind: Uint64Kind, Group: LT, Range: "≥ 0", Description: column + " ≥ value"},
+		{Name: "end_lt", Kind: Uint64Kind, Group: LT, Range: "≥ 0", Description: column + " ≤ value"},
+	}
+}
+
+// PageParams declares limit, offset, cursor and sort; byDefault is the default
+// of sort, sorted what it sorts by.
+func PageParams(byDefault, sorted string) []Param {
+	return []Param{
+		{Name: "limit", Kind: Int32Kind, Group: Paging, Default: "10", Range: "1..1000", Description: "page size; below 1 counts as 1"},
+		{Name: "offset", Kind: Int32Kind, Group: Paging, Default: "0", Range: "≥ 0", Description: "rows skipped; below 0 counts as 0"},
+		{Name: "cursor", Kind: TextKind, Group: Paging, Description: "next_cursor of the page before, with the same other parameters"},
+		{Name: "sort", Kind: SortKind, Group: Paging, Default: byDefault, Enum: []string{"asc", "desc"}, Description: sorted},
+	}
+}
+
+// UnsortedPageParams declares limit, offset and cursor of a list with one order.
+func UnsortedPageParams() []Param { return PageParams("", "")[:3] }
+
+// Join puts declarations one after the other.
+func Join(lists ...[]Param) []Param {
+	var all []Param
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	return all
+}
+
+// field is a name and a value as sent.
+type field struct{ name, value string }
+
+// split takes a query string apart. What is no escape stays as it is.
+func split(raw string) []field {
+	var fields []field
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		fields = append(fields, field{unescape(name), unescape(value)})
+	}
+	return fields
+}
+
+func unescape(s string) string {
+	if !strings.ContainsAny(s, "%+") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '+':
+			out = append(out, ' ')
+		case s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
+			out = append(out, digit(s[i+1])<<4|digit(s[i+2]))
+			i += 2
+		default:
+			out = append(out, s[i])
+		}
+	}
+	return string(out)
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+func digit(c byte) byte {
+	switch {
+	case c <= '9':
+		return c - '0'
+	case c >= 'a':
+		return c - 'a' + 10
+	}
+	return c - 'A' + 10
+}
+
+// OptionOf is the value of a request option's query twin, the last one sent.
+func OptionOf(raw, name string) string {
+	if !strings.Contains(raw, name) {
+		return ""
+	}
+	var value string
+	for _, f := range split(raw) {
+		if f.name == name {
+			value = f.value
+		}
+	}
+	return value
+}

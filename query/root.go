@@ -1,0 +1,151 @@
+// Package query serves the HTTP API from what the sink wrote.
+//
+// In: HTTP requests. Out: the v3 layer (query/v3), answered from ClickHouse
+// through query/store, the v2 layer (query/v2), answered through lite servers,
+// and whatever others mount on the same router. It is
+// stateless: any number of it can run behind a balancer. API keys and limits are
+// query/auth. It must never write to ClickHouse, but for the usage of keys, and
+// never let an internal text into an answer.
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/lite"
+	"tonscribe/internal/report"
+	"tonscribe/query/auth"
+	"tonscribe/query/examples"
+	"tonscribe/query/openapi"
+	"tonscribe/query/store"
+	v2 "tonscribe/query/v2"
+	v3 "tonscribe/query/v3"
+)
+
+// Dependencies of the component. The tables must exist.
+type Dependencies struct {
+	Report report.Reporter
+	// ClickHouse says how the tables are reached; a user that may only read is
+	// enough. The component opens connections of its own.
+	ClickHouse *clickhouse.Client
+	// Usage writes how often API keys are used; nil leaves that out.
+	Usage *clickhouse.Client
+	// Mount adds paths of other components to the router. May be nil.
+	Mount func(*gin.Engine)
+}
+
+// Component is the HTTP API, without a listener of its own.
+type Component struct {
+	store   *store.Store
+	pool    *lite.Pool // nil without lite servers
+	v2      *v2.API
+	auth    *auth.Component
+	handler http.Handler
+	done    chan struct{}
+}
+
+// New makes the component without connecting to anything.
+func New(configuration Configuration, dependencies Dependencies) (*Component, error) {
+	if configuration.Timeout <= 0 {
+		return nil, fmt.Errorf("query: timeout is %s, it must be positive", configuration.Timeout)
+	}
+	s, err := store.New(configuration.Store, dependencies.ClickHouse.Options(), dependencies.Report)
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	pool, node, err := newNode(configuration.V2, dependencies.Report)
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	api := v3.New(s, v3.Options{Timeout: configuration.Timeout, TestNetwork: configuration.TestNetwork, Node: node}, dependencies.Report)
+	gate, err := auth.New(configuration.Auth, auth.Dependencies{
+		Report: dependencies.Report, Reader: dependencies.ClickHouse, Writer: dependencies.Usage,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	site, err := openapi.NewSite(v2.Describe(configuration.V2.TypeNamespace, examples.V2(configuration.V2.TypeNamespace)), v3.Describe(examples.V3()))
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	return &Component{
+		store: s, pool: pool, v2: node, auth: gate, handler: router(api, node, site, gate, dependencies.Mount), done: make(chan struct{}),
+	}, nil
+}
+
+// newNode makes the v2 layer and the pool of lite servers that it asks, if there
+// is to be one.
+func newNode(c v2.Configuration, r report.Reporter) (*lite.Pool, *v2.API, error) {
+	d := v2.Dependencies{Report: r}
+	var pool *lite.Pool
+	if c.Lite.Config != "" || len(c.Lite.Inline) > 0 {
+		var err error
+		if pool, err = lite.New(c.Lite, lite.Dependencies{Report: r}); err != nil {
+			return nil, nil, err
+		}
+		d.Node = pool
+	}
+	api, err := v2.New(c, d)
+	return pool, api, err
+}
+
+// Handler serves every path. It answers requests that are on their way until
+// Stop, so the listener is closed before that.
+func (c *Component) Handler() http.Handler { return c.handler }
+
+// Start begins to follow the watermark, the API keys and the lite servers.
+func (c *Component) Start(ctx context.Context) error {
+	c.store.Start()
+	if c.pool != nil {
+		if err := c.pool.Start(ctx); err != nil {
+			return err
+		}
+	}
+	return c.auth.Start(ctx)
+}
+
+// Stop ends everything. A stopped component does not start again.
+func (c *Component) Stop(ctx context.Context) error {
+	err := c.auth.Stop(ctx)
+	c.v2.Stop()
+	if c.pool != nil {
+		err = errors.Join(err, c.pool.Stop(ctx))
+	}
+	c.store.Stop()
+	close(c.done)
+	return err
+}
+
+// Done is closed after Stop; the component does not end by itself.
+func (c *Component) Done() <-chan struct{} { return c.done }
+
+// Err is always nil.
+func (c *Component) Err() error { return nil }
+
+// Watermark is the newest masterchain block that requests see, 0 for none.
+func (c *Component) Watermark() uint32 {
+	seqno, _ := c.Lag()
+	return seqno
+}
+
+// Lag is how far the newest visible block is behind the present, and its seqno;
+// the seqno is 0 when nothing is visible yet.
+func (c *Component) Lag() (seqno uint32, lag time.Duration) {
+	v, err := c.store.View()
+	if err != nil {
+		return 0, 0
+	}
+	return v.Watermark, time.Since(time.Unix(int64(v.GenUtime), 0))
+}
+
+// Ready is nil when requests find something: a bundle is complete, the database
+// answers, and the API keys are known.
+func (c *Component) Ready(ctx context.Context) error {
+	return errors.Join(c.store.Ready(ctx), c.auth.Ready(ctx))
+}

@@ -1,0 +1,296 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/ClickHouse/ch-go/proto"
+)
+
+// contractPlan is where a list of contracts is read from.
+type contractPlan struct {
+	table   string
+	pieces  []piece
+	columns contractColumns
+	// whole says that the pieces lie in another order, so that they are read as a
+	// whole and sorted.
+	whole bool
+	// stays says that a contract never moves from one piece to another, so that
+	// its newest row is in its piece.
+	stays bool
+}
+
+// piece is a range of a table or of one of its projections, in the order of the
+// list but for byOwner.
+type piece struct {
+	owner      spot     // of lists by owner
+	leading    []string // columns that have one value in the piece
+	conditions conditions
+}
+
+// contractColumns are the columns that a list is ordered by.
+type contractColumns struct {
+	parent string // its workchain and prefix have suffixes
+	number string
+	seqno  string
+}
+
+// columnsOf are the columns of a field, none for the owner, which a piece knows.
+func (p *contractPlan) columnsOf(f keyField) []string {
+	switch f {
+	case byParent:
+		return []string{p.columns.parent + "_workchain", p.columns.parent + "_prefix"}
+	case byNumber:
+		return []string{p.columns.number}
+	case bySeqno:
+		return []string{p.columns.seqno}
+	case byAccount:
+		return []string{"workchain", "account_prefix"}
+	}
+	return nil
+}
+
+// valuesOf are a row's values of the same columns.
+func valuesOf(f keyField, r *pointer) []string {
+	of := func(s spot) []string { return []string{fmt.Sprint(s.workchain), fmt.Sprint(s.prefix)} }
+	switch f {
+	case byParent:
+		return of(r.parent)
+	case byNumber:
+		return []string{numberLiteral(r.number)}
+	case bySeqno:
+		return []string{fmt.Sprint(r.seqno)}
+	case byAccount:
+		return of(r.account)
+	}
+	return nil
+}
+
+func numberLiteral(n Number) string {
+	return "toUInt256('" + new(big.Int).SetBytes(n[:]).String() + "')"
+}
+
+// selected are the columns of a pointer.
+func (p *contractPlan) selected() string {
+	c := "workchain, account_prefix"
+	if p.columns.parent != "" {
+		c += fmt.Sprintf(", %[1]s_workchain AS parent_workchain, %[1]s_prefix AS parent_prefix", p.columns.parent)
+	}
+	if p.columns.number != "" {
+		c += ", " + p.columns.number + " AS number"
+	}
+	if p.columns.seqno != "" {
+		c += ", toUInt64(" + p.columns.seqno + ") AS seqno"
+	}
+	return c
+}
+
+// clause is the order of a piece's own key.
+func (l *contractList) clause(leading []string) string {
+	columns := slices.Clone(leading)
+	for _, f := range l.order.fields {
+		columns = append(columns, l.plan.columnsOf(f)...)
+	}
+	d := " " + direction(l.order.descending)
+	return strings.Join(columns, d+", ") + d
+}
+
+// from is the condition that a row of a piece is not before another row.
+func (l *contractList) from(r *pointer) string {
+	var columns, values []string
+	for _, f := range l.order.fields {
+		columns, values = append(columns, l.plan.columnsOf(f)...), append(values, valuesOf(f, r)...)
+	}
+	sign := ">"
+	if l.order.descending {
+		sign = "<"
+	}
+	last := len(columns) - 1
+	condition := fmt.Sprintf("%s %s= %s", columns[last], sign, values[last])
+	for i := last - 1; i >= 0; i-- {
+		condition = fmt.Sprintf("%s %s= %s AND (%s %s %s OR %s)", columns[i], sign, values[i], columns[i], sign, values[i], condition)
+	}
+	return condition
+}
+
+// statement reads up to limit rows of a piece from a row on; 0 means all.
+func (l *contractList) statement(p *piece, from *pointer, limit int) string {
+	c := slices.Clip(p.conditions)
+	if from != nil && (!l.order.byOwners() || p.owner == from.owner) {
+		c.add("%s", l.from(from))
+	}
+	s := fmt.Sprintf("SELECT %s FROM %s WHERE %s", l.plan.selected(), l.plan.table, c)
+	if limit > 0 {
+		s += fmt.Sprintf(" ORDER BY %s LIMIT %d", l.clause(p.leading), limit)
+	}
+	return s
+}
+
+// mostWhole is the longest range that is read as a whole.
+const mostWhole = 300_000
+
+// contractWalk goes through the rows of a list.
+func (s *Store) contractWalk(l *contractList) *walk[pointer] {
+	w := &walk[pointer]{
+		group:   func(a, b *pointer) bool { return l.order.comparePointers(a, b) == 0 },
+		compare: l.order.comparePointers,
+	}
+	if l.after != nil {
+		w.after = pointerOf(l.after)
+	}
+	if l.plan.whole {
+		w.read = s.readWhole(l)
+		return w
+	}
+	w.read = func(ctx context.Context, from *pointer, limit int) ([]pointer, error) {
+		return s.readPieces(ctx, l, from, limit)
+	}
+	return w
+}
+
+// leastExact is the offset from which on ClickHouse looks for the page instead of
+// us reading what is before it.
+const leastExact = 200
+
+// readPieces reads up to limit rows of the list, in its order.
+func (s *Store) readPieces(ctx context.Context, l *contractList, from *pointer, limit int) ([]pointer, error) {
+	var all []pointer
+	byOwners := l.order.byOwners()
+	for i := range l.plan.pieces {
+		p := &l.plan.pieces[i]
+		if byOwners && from != nil && p.owner.compare(from.owner) < 0 {
+			continue
+		}
+		list, err := s.pointers(ctx, l.statement(p, from, limit), p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+		if byOwners && len(all) >= limit && (i+1 == len(l.plan.pieces) || l.plan.pieces[i+1].owner != p.owner) {
+			break
+		}
+	}
+	if len(l.plan.pieces) > 1 {
+		slices.SortStableFunc(all, func(a, b pointer) int { return l.order.comparePointers(&a, &b) })
+	}
+	return all[:min(limit, len(all))], nil
+}
+
+// readWhole reads the pieces once, and gives parts of them afterwards.
+func (s *Store) readWhole(l *contractList) func(context.Context, *pointer, int) ([]pointer, error) {
+	var all []pointer
+	read := false
+	return func(ctx context.Context, from *pointer, limit int) ([]pointer, error) {
+		if !read {
+			for i := range l.plan.pieces {
+				list, err := s.pointers(ctx, l.statement(&l.plan.pieces[i], nil, 0)+fmt.Sprintf(" LIMIT %d", mostWhole), &l.plan.pieces[i])
+				if err != nil {
+					return nil, err
+				}
+				if all = append(all, list...); len(all) >= mostWhole {
+					return nil, fmt.Errorf("%w: more than %d contracts would have to be put in order", ErrTooHeavy, mostWhole)
+				}
+			}
+			slices.SortFunc(all, func(a, b pointer) int { return l.order.comparePointers(&a, &b) })
+			read = true
+		}
+		rest := all
+		if from != nil {
+			at := sort.Search(len(all), func(i int) bool { return l.order.comparePointers(&all[i], from) >= 0 })
+			rest = all[at:]
+		}
+		return slices.Clone(rest[:min(limit, len(rest))]), nil
+	}
+}
+
+// exact is the statement for a page that lies deep in a single piece: of rows
+// that are the newest of their contract, limit after offset.
+func (l *contractList) exact(offset, limit int) string {
+	p := &l.plan
+	where := p.pieces[0].conditions.String()
+	var fields []string
+	d := " " + direction(l.order.descending)
+	for _, f := range l.order.fields {
+		switch f {
+		case byParent:
+			fields = append(fields, "parent_workchain"+d, "parent_prefix"+d)
+		case byNumber:
+			fields = append(fields, "number"+d)
+		case bySeqno:
+			fields = append(fields, "seqno"+d)
+		case byAccount:
+			fields = append(fields, "workchain"+d, "account_prefix"+d)
+		}
+	}
+	tail := fmt.Sprintf(" ORDER BY %s LIMIT %d OFFSET %d", strings.Join(fields, ", "), limit, offset)
+	if p.stays && p.columns.parent == "" {
+		var values string
+		if p.columns.number != "" {
+			values += ", argMax(" + p.columns.number + ", mc_seqno) AS number"
+		}
+		if p.columns.seqno != "" {
+			values += ", toUInt64(argMax(" + p.columns.seqno + ", mc_seqno)) AS seqno"
+		}
+		return fmt.Sprintf("SELECT * FROM (SELECT workchain, account_prefix%s FROM %s WHERE %s GROUP BY workchain, account_prefix) "+
+			"WHERE (workchain, account_prefix) NOT IN (SELECT workchain, account_prefix FROM %s WHERE %s)%s", values, p.table, where, p.table, goneOf(p.table), tail)
+	}
+	return fmt.Sprintf("SELECT DISTINCT %[1]s FROM %[2]s WHERE (%[3]s) AND (workchain, account_prefix, mc_seqno) IN (SELECT workchain, account_prefix, max(mc_seqno) "+
+		"FROM %[2]s WHERE (workchain, account_prefix) IN (SELECT workchain, account_prefix FROM %[2]s WHERE %[3]s) GROUP BY workchain, account_prefix)%[4]s",
+		p.selected(), p.table, where, tail)
+}
+
+// goneOf is where a table of contracts has those that are nothing any more.
+func goneOf(table string) string {
+	column := map[string]string{"jetton_wallets": "master", "jetton_masters": "admin", "nft_items": "collection", "nft_collections": "owner"}[table]
+	return fmt.Sprintf("%[1]s_workchain = %[2]d AND %[1]s_prefix = 0 AND NOT active", column, noWorkchain)
+}
+
+func numberOf256(v proto.UInt256) (n Number) {
+	for i, part := range [...]uint64{v.High.High, v.High.Low, v.Low.High, v.Low.Low} {
+		binary.BigEndian.PutUint64(n[8*i:], part)
+	}
+	return n
+}
+
+// pointers runs a statement that selects pointers.
+func (s *Store) pointers(ctx context.Context, statement string, p *piece) ([]pointer, error) {
+	var list []pointer
+	var workchain, parentWorkchain proto.ColInt32
+	var prefix, parentPrefix, seqno proto.ColUInt64
+	var number proto.ColUInt256
+	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}}
+	if strings.Contains(statement, " AS parent_prefix") {
+		result = append(result, proto.ResultColumn{Name: "parent_workchain", Data: &parentWorkchain}, proto.ResultColumn{Name: "parent_prefix", Data: &parentPrefix})
+	}
+	if strings.Contains(statement, " AS number") {
+		result = append(result, proto.ResultColumn{Name: "number", Data: &number})
+	}
+	if strings.Contains(statement, " AS seqno") {
+		result = append(result, proto.ResultColumn{Name: "seqno", Data: &seqno})
+	}
+	err := s.run(ctx, "contract keys", statement, result, func(rows int) error {
+		for i := range rows {
+			r := pointer{account: spot{workchain[i], prefix[i]}}
+			if p != nil {
+				r.owner = p.owner
+			}
+			if len(parentPrefix) > 0 {
+				r.parent = spot{parentWorkchain[i], parentPrefix[i]}
+			}
+			if len(number) > 0 {
+				r.number = numberOf256(number[i])
+			}
+			if len(seqno) > 0 {
+				r.seqno = seqno[i]
+			}
+			list = append(list, r)
+		}
+		return nil
+	})
+	return list, err
+}

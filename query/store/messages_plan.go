@@ -1,0 +1,349 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// messagePlan is where a part of the list is read from.
+type messagePlan struct {
+	table      string
+	column     string // the first that the list is ordered by
+	conditions conditions
+	clustered  Direction // the side whose transactions lie together
+	// farHash says that rows of the other side carry the transaction's hash.
+	farHash bool
+	// residual says that the table does not have all filters' columns.
+	residual bool
+	// bySource says that rows of one created_lt lie in the order of their
+	// direction, and that created_at rises with created_lt.
+	bySource bool
+}
+
+func (l *messageList) plan(external bool) messagePlan {
+	f := l.filter
+	p := messagePlan{column: "created_lt", clustered: Out}
+	switch {
+	case f.Body != nil:
+		p.table = "messages_by_body"
+		p.conditions.add("body_prefix = %d", schema.Prefix(f.Body[:]))
+		p.residual = f.Source != nil || f.Destination != nil || f.NoDestination || f.Opcode != nil
+	case f.Source != nil:
+		p.table, p.bySource, p.farHash = "messages_by_source", true, true
+		p.conditions.add("%s", account("source_workchain", "source_prefix", *f.Source))
+		f.conditions(&p, "destination")
+	case f.Destination != nil || f.NoDestination:
+		p.table, p.clustered, p.farHash = "messages_by_destination", In, true
+		if f.NoDestination {
+			p.clustered, p.farHash = Out, false
+			p.conditions.add("destination_workchain = -2147483648 AND destination_prefix = 0")
+		} else {
+			p.conditions.add("%s", account("destination_workchain", "destination_prefix", *f.Destination))
+		}
+		f.conditions(&p, "source")
+	case f.Opcode != nil:
+		p.table = "messages_by_opcode"
+		p.conditions.add("opcode = %d", *f.Opcode)
+	case f.Utime.Given:
+		p.table = "messages_by_utime"
+	default:
+		p.table = "messages_by_lt"
+	}
+	if f.Utime.Given {
+		p.column = "created_at"
+	}
+	l.partConditions(&p, external)
+	return p
+}
+
+// conditions on the columns of the tables by account.
+func (f *MessageFilter) conditions(p *messagePlan, other string) {
+	if f.Opcode != nil {
+		p.conditions.add("opcode = %d", *f.Opcode)
+	}
+	switch {
+	case other == "destination" && f.Destination != nil:
+		p.conditions.add("%s", account("destination_workchain", "destination_prefix", *f.Destination))
+	case other == "destination" && f.NoDestination:
+		p.conditions.add("destination_workchain = -2147483648")
+	}
+}
+
+func (l *messageList) partConditions(p *messagePlan, external bool) {
+	f := l.filter
+	switch {
+	case external && p.table == "messages_by_utime":
+		p.conditions.add("created_at = 0 AND created_lt = 0")
+	case external:
+		p.conditions.add("created_lt = 0")
+	default:
+		p.conditions.add("created_lt > 0")
+		p.conditions.between("created_lt", f.Lts, ^uint64(0))
+		p.conditions.between("created_at", f.Utime, 1<<32-1)
+	}
+	if f.Direction != Either {
+		p.conditions.add("direction = %d", f.Direction)
+	}
+	p.conditions.add("mc_seqno <= %d", l.view.Watermark)
+}
+
+// end is a row of a table of messages: a message and a transaction that holds
+// it.
+type end struct {
+	value     uint64 // created_lt or created_at, 0 for external-in
+	hash      uint64 // first 64 bits
+	place     place
+	direction Direction
+	// transaction is the hash of the transaction at place, if the plan has it
+	// and it is not on the clustered side.
+	transaction Hash
+}
+
+// start is the place of the cursor, when it lies in the part.
+func (l *messageList) start(external bool) *end {
+	if l.after == nil || l.after.External != external {
+		return nil
+	}
+	return &end{value: l.after.Value, hash: schema.Prefix(l.after.Hash[:])}
+}
+
+// walkOf goes through the rows of a part.
+func (s *Store) walkOf(l *messageList, p *messagePlan, external bool) *walk[end] {
+	return &walk[end]{
+		read: func(ctx context.Context, from *end, limit int) ([]end, error) {
+			return s.readEnds(ctx, l, p, from, limit)
+		},
+		group: p.group,
+		compare: func(a, b *end) int {
+			c := cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.hash, b.hash))
+			if l.page.Descending {
+				return -c
+			}
+			return c
+		},
+		after: l.start(external),
+	}
+}
+
+// partOfMessages are up to limit of the external-in messages or of the others.
+func (s *Store) partOfMessages(ctx context.Context, l *messageList, external bool, limit int) ([]Message, error) {
+	p := l.plan(external)
+	w := s.walkOf(l, &p, external)
+	skip, want := 0, limit+1 // the cursor's own
+	if p.residual {
+		skip, want = l.page.Offset, max(want, leastResidual)
+	} else {
+		w.skip = l.page.Offset
+	}
+	var page []Message
+	for {
+		items, err := w.next(ctx, want, 2)
+		if err != nil {
+			return nil, err
+		}
+		if len(items) > 0 {
+			some, err := s.readMessages(ctx, l, &p, items)
+			if err != nil {
+				return nil, err
+			}
+			page = l.take(append(page, some...))
+		}
+		if w.ended() || len(page) >= skip+limit {
+			if p.residual {
+				l.page.Offset -= min(skip, len(page))
+				page = page[min(skip, len(page)):]
+			} else {
+				l.page.Offset = w.skip
+			}
+			return page[:min(limit, len(page))], nil
+		}
+		want = min(2*want, mostCandidates)
+	}
+}
+
+// group says that rows lie together in no order of ours.
+func (p *messagePlan) group(a, b *end) bool {
+	return a.value == b.value && (p.bySource || a.hash == b.hash)
+}
+
+// from is the condition that a row is not before the group of another.
+func (p *messagePlan) from(e *end, descending bool) string {
+	sign := ">"
+	if descending {
+		sign = "<"
+	}
+	if p.bySource {
+		return fmt.Sprintf("%s %s= %d", p.column, sign, e.value)
+	}
+	return fmt.Sprintf("%s %s= %d AND (%s %s %d OR hash_prefix %s= %d)", p.column, sign, e.value, p.column, sign, e.value, sign, e.hash)
+}
+
+// readEnds reads up to limit rows of the part.
+func (s *Store) readEnds(ctx context.Context, l *messageList, p *messagePlan, from *end, limit int) ([]end, error) {
+	c := slices.Clip(p.conditions)
+	if from != nil {
+		c.add("%s", p.from(from, l.page.Descending))
+	}
+	d := direction(l.page.Descending)
+	order := fmt.Sprintf("%s %s, hash_prefix %s", p.column, d, d)
+	if p.bySource {
+		order = fmt.Sprintf("source_workchain %s, source_prefix %s, created_lt %s", d, d, d)
+	}
+	columns := placeColumns + ", direction"
+	if p.farHash {
+		columns += ", far_hash"
+	}
+	statement := fmt.Sprintf("SELECT toUInt64(%s) AS value, hash_prefix, %s FROM %s WHERE %s ORDER BY %s LIMIT %d", p.column, columns, p.table, c, order, limit)
+	var value, hash, prefix, lt proto.ColUInt64
+	var workchain proto.ColInt32
+	var mcSeqno proto.ColUInt32
+	var side proto.ColUInt8
+	hashes := proto.ColFixedStr{Size: len(Hash{})}
+	var list []end
+	result := proto.Results{
+		{Name: "value", Data: &value}, {Name: "hash_prefix", Data: &hash}, {Name: "workchain", Data: &workchain},
+		{Name: "account_prefix", Data: &prefix}, {Name: "lt", Data: &lt}, {Name: "mc_seqno", Data: &mcSeqno}, {Name: "direction", Data: &side},
+	}
+	if p.farHash {
+		result = append(result, proto.ResultColumn{Name: "far_hash", Data: &hashes})
+	}
+	err := s.run(ctx, "messages", statement, result, func(rows int) error {
+		for i := range rows {
+			e := end{value: value[i], hash: hash[i], place: place{workchain[i], prefix[i], lt[i], mcSeqno[i]}, direction: Direction(side[i])}
+			if p.farHash {
+				e.transaction = Hash(hashes.Row(i))
+			}
+			list = append(list, e)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// readMessages reads the messages that some rows point to. Of the transaction
+// on one side the record is read, of the other only the hash.
+func (s *Store) readMessages(ctx context.Context, l *messageList, p *messagePlan, items [][]end) ([]Message, error) {
+	full, other := split(items, p.clustered)
+	if p.farHash {
+		list, err := s.transactionsAt(ctx, full)
+		if err != nil {
+			return nil, err
+		}
+		return l.join(items, list, farHashes(items, p.clustered)), nil
+	}
+	var list []*record.Transaction
+	var hashes map[place]Hash
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		list, err = s.transactionsAt(ctx, full)
+		return err
+	})
+	if len(other) > 0 {
+		group.Go(func() (err error) {
+			hashes, err = s.hashesAt(ctx, other)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return l.join(items, list, hashes), nil
+}
+
+// farHashes are the hashes that came with the rows.
+func farHashes(items [][]end, clustered Direction) map[place]Hash {
+	found := map[place]Hash{}
+	for _, ends := range items {
+		for _, e := range ends {
+			if e.direction != clustered {
+				found[e.place] = e.transaction
+			}
+		}
+	}
+	return found
+}
+
+// split says of which transactions the record is needed and of which the hash:
+// each message's record comes from the clustered side if that is indexed. Of
+// messages that share 64 bits all records of the side are needed.
+func split(items [][]end, clustered Direction) (full, other []place) {
+	needed := map[place]bool{}
+	for _, ends := range items {
+		side := ends[0].direction
+		if slices.ContainsFunc(ends, func(e end) bool { return e.direction == clustered }) {
+			side = clustered
+		}
+		for _, e := range ends {
+			needed[e.place] = needed[e.place] || e.direction == side
+		}
+	}
+	for p, record := range needed {
+		if record {
+			full = append(full, p)
+		} else {
+			other = append(other, p)
+		}
+	}
+	return full, other
+}
+
+// hashesAt reads the hashes of transactions.
+func (s *Store) hashesAt(ctx context.Context, list []place) (map[place]Hash, error) {
+	var mutex sync.Mutex
+	found := map[place]Hash{}
+	err := s.inParts(ctx, list, func(ctx context.Context, part []place) error {
+		var workchain proto.ColInt32
+		var prefix, lt proto.ColUInt64
+		var mcSeqno proto.ColUInt32
+		hash := proto.ColFixedStr{Size: len(Hash{})}
+		result := proto.Results{
+			{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}, {Name: "lt", Data: &lt},
+			{Name: "mc_seqno", Data: &mcSeqno}, {Name: "hash", Data: &hash},
+		}
+		return s.run(ctx, "hashes", at(placeColumns+", hash", part), result, func(rows int) error {
+			mutex.Lock()
+			defer mutex.Unlock()
+			for i := range rows {
+				found[place{workchain[i], prefix[i], lt[i], mcSeqno[i]}] = Hash(hash.Row(i))
+			}
+			return nil
+		})
+	})
+	return found, err
+}
+
+// join finds the wanted messages in the records and adds the hashes of their
+// other ends.
+func (l *messageList) join(items [][]end, list []*record.Transaction, hashes map[place]Hash) []Message {
+	wanted := map[uint64][]end{}
+	for _, ends := range items {
+		wanted[ends[0].hash] = append(wanted[ends[0].hash], ends...)
+	}
+	var found []Message
+	for _, m := range l.messagesIn(list) {
+		if len(wanted[schema.Prefix(m.Hash)]) == 0 {
+			continue // another message of the same transaction
+		}
+		for _, e := range wanted[schema.Prefix(m.Hash)] {
+			hash, read := hashes[e.place]
+			switch {
+			case !read:
+			case e.direction == In:
+				m.InTransaction = hash[:]
+			default:
+				m.OutTransaction = hash[:]
+			}
+		}
+		found = append(found, m)
+	}
+	return found
+}

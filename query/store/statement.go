@@ -1,0 +1,210 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// conditions are parts of a WHERE, all of which must hold.
+type conditions []string
+
+func (c *conditions) add(format string, args ...any) {
+	*c = append(*c, fmt.Sprintf(format, args...))
+}
+
+// between adds a range of a column whose greatest value is top.
+func (c *conditions) between(column string, r Range, top uint64) {
+	if r.From > 0 {
+		c.add("%s >= %d", column, min(r.From, top))
+		if r.From > top {
+			c.add("0")
+		}
+	}
+	if r.To < top {
+		c.add("%s <= %d", column, r.To)
+	}
+}
+
+func (c conditions) String() string {
+	if len(c) == 0 {
+		return "1"
+	}
+	return strings.Join(c, " AND ")
+}
+
+func direction(descending bool) string {
+	if descending {
+		return "DESC"
+	}
+	return "ASC"
+}
+
+// account is the condition on an account's columns, exact but for accounts that
+// share 64 bits.
+func account(workchain, prefix string, a Address) string {
+	return fmt.Sprintf("%s = %d AND %s = %d", workchain, schema.Workchain(a[:]), prefix, schema.Prefix(a[4:]))
+}
+
+// accounts is the same for any of a list.
+func accounts(workchain, prefix string, list []Address) string {
+	if len(list) == 1 {
+		return account(workchain, prefix, list[0])
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "(%s, %s) IN (", workchain, prefix)
+	for i, a := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "(%d,%d)", schema.Workchain(a[:]), schema.Prefix(a[4:]))
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// prefixes is a list of the first 64 bits of hashes.
+func prefixes(list []Hash) string {
+	var b strings.Builder
+	for i, h := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%d", schema.Prefix(h[:]))
+	}
+	return b.String()
+}
+
+// place is where a transaction lies in the table transactions. The bundle
+// belongs to it because it tells ClickHouse which parts cannot hold the row.
+type place struct {
+	workchain int32
+	prefix    uint64
+	lt        uint64
+	mcSeqno   uint32
+}
+
+const placeColumns = "workchain, account_prefix, lt, mc_seqno"
+
+func places(list []place) string {
+	var b strings.Builder
+	for i, p := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "(%d,%d,%d,%d)", p.workchain, p.prefix, p.lt, p.mcSeqno)
+	}
+	return b.String()
+}
+
+// at reads columns of transactions at places.
+func at(columns string, list []place) string {
+	return "SELECT " + columns + " FROM transactions WHERE (" + placeColumns + ") IN (" + places(list) + ")"
+}
+
+// recordsAt reads the records of the transactions that rows of a table point to.
+func recordsAt(table string, c conditions) string {
+	if table == "transactions" {
+		return "SELECT record FROM transactions WHERE " + c.String()
+	}
+	return "SELECT record FROM transactions WHERE (" + placeColumns + ") IN (SELECT " + placeColumns + " FROM " + table + " WHERE " + c.String() + ")"
+}
+
+// run runs a statement and counts its time.
+func (s *Store) run(ctx context.Context, reads, statement string, result proto.Results, each func(rows int) error) error {
+	began := time.Now()
+	err := s.pool.do(ctx, statement, result, each, func(rows uint64) { s.metrics.rowsRead.WithLabelValues(reads).Add(float64(rows)) })
+	s.metrics.statements.WithLabelValues(reads).Observe(time.Since(began).Seconds())
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", reads, err)
+	}
+	return nil
+}
+
+// transactions runs a statement whose only column is record.
+func (s *Store) transactions(ctx context.Context, statement string) ([]*record.Transaction, error) {
+	var list []*record.Transaction
+	var column proto.ColStr
+	err := s.run(ctx, "transactions", statement, proto.Results{{Name: "record", Data: &column}}, func(rows int) error {
+		for i := range rows {
+			tx := new(record.Transaction)
+			if err := tx.UnmarshalVT(column.RowBytes(i)); err != nil {
+				return fmt.Errorf("record of a transaction: %w", err)
+			}
+			if len(tx.Account) != schema.AddressSize || len(tx.Hash) != len(Hash{}) {
+				return fmt.Errorf("record of a transaction: account of %d bytes, hash of %d", len(tx.Account), len(tx.Hash))
+			}
+			list = append(list, tx)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Scattered rows cost ClickHouse about 0.1 ms each, one after the other in one
+// statement. When nobody else asks, some statements side by side are faster.
+const (
+	worthSplitting = 8
+	mostSplits     = 4
+)
+
+// inParts runs a function on parts of some places, side by side.
+func (s *Store) inParts(ctx context.Context, list []place, run func(ctx context.Context, part []place) error) error {
+	parts := min(len(list)/worthSplitting, mostSplits)
+	if parts < 2 || !s.pool.quiet() {
+		return run(ctx, list)
+	}
+	// Neighbours stay together: they may share what is read.
+	slices.SortFunc(list, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.workchain, b.workchain), cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.lt, b.lt))
+	})
+	group, ctx := errgroup.WithContext(ctx)
+	for part := range slices.Chunk(list, (len(list)+parts-1)/parts) {
+		group.Go(func() error { return run(ctx, part) })
+	}
+	return group.Wait()
+}
+
+// transactionsAt reads the records at places.
+func (s *Store) transactionsAt(ctx context.Context, list []place) ([]*record.Transaction, error) {
+	var mutex sync.Mutex
+	var all []*record.Transaction
+	err := s.inParts(ctx, list, func(ctx context.Context, part []place) error {
+		some, err := s.transactions(ctx, at("record", part))
+		mutex.Lock()
+		defer mutex.Unlock()
+		all = append(all, some...)
+		return err
+	})
+	return all, err
+}
+
+// blocks runs a statement whose only column is record.
+func (s *Store) blocks(ctx context.Context, statement string) ([]*record.Block, error) {
+	var list []*record.Block
+	var column proto.ColStr
+	err := s.run(ctx, "blocks", statement, proto.Results{{Name: "record", Data: &column}}, func(rows int) error {
+		for i := range rows {
+			b := new(record.Block)
+			if err := b.UnmarshalVT(column.RowBytes(i)); err != nil {
+				return fmt.Errorf("record of a block: %w", err)
+			}
+			if b.Id == nil {
+				return fmt.Errorf("record of a block without id")
+			}
+			list = append(list, b)
+		}
+		return nil
+	})
+	return list, err
+}

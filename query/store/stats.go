@@ -1,0 +1,236 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"tonscribe/schema"
+)
+
+// secondsOfDay parts times into days (UTC).
+const secondsOfDay = 86400
+
+// DayStats are the figures of a day. Fees are nanotons.
+type DayStats struct {
+	Day                                uint16 // since 1970
+	Transactions, Aborted, Accounts    uint64
+	Total, Storage, Gas, Action, Other uint64
+	Forward                            uint64
+	Computed                           uint32 // when they were computed
+}
+
+// DayStats are the days that a range of times touches, and whether there are
+// more. With after, the list begins behind that day.
+func (s *Store) DayStats(ctx context.Context, span Range, page Page, after *uint16) ([]DayStats, bool, error) {
+	var c conditions
+	c.between("toUInt16(day)", Range{From: span.From / secondsOfDay, To: span.To / secondsOfDay}, 1<<16-1)
+	if after != nil {
+		c.add("toUInt16(day) %s %d", beyond(page.Descending), *after)
+	}
+	// On a cluster each shard has a row for the day.
+	const sums = "sum(transactions) AS n, sum(aborted) AS n_aborted, sum(accounts) AS n_accounts, sum(total_fees) AS total, " +
+		"sum(storage_fees) AS storage, sum(gas_fees) AS gas, sum(action_fees) AS action, sum(forward_fees) AS forward, toUnixTimestamp(min(computed)) AS at"
+	statement := fmt.Sprintf("SELECT toUInt16(day) AS d, %s FROM stats_days FINAL WHERE %s GROUP BY d ORDER BY d %s LIMIT %d OFFSET %d",
+		sums, c, direction(page.Descending), page.Limit+1, page.Offset)
+	var day proto.ColUInt16
+	var at proto.ColUInt32
+	var n, aborted, accounts, total, storage, gas, action, forward proto.ColUInt64
+	result := proto.Results{
+		{Name: "d", Data: &day}, {Name: "n", Data: &n}, {Name: "n_aborted", Data: &aborted}, {Name: "n_accounts", Data: &accounts},
+		{Name: "total", Data: &total}, {Name: "storage", Data: &storage}, {Name: "gas", Data: &gas}, {Name: "action", Data: &action},
+		{Name: "forward", Data: &forward}, {Name: "at", Data: &at},
+	}
+	var list []DayStats
+	err := s.run(ctx, "stats_days", statement, result, func(rows int) error {
+		for i := range rows {
+			list = append(list, DayStats{
+				Day: day[i], Transactions: n[i], Aborted: aborted[i], Accounts: accounts[i], Total: total[i], Storage: storage[i], Gas: gas[i],
+				Action: action[i], Other: total[i] - min(total[i], storage[i]+gas[i]+action[i]), Forward: forward[i], Computed: at[i],
+			})
+		}
+		return nil
+	})
+	return cut(list, page.Limit), len(list) > page.Limit, err
+}
+
+// beyond is the comparison with the last row of the page before.
+func beyond(descending bool) string {
+	if descending {
+		return "<"
+	}
+	return ">"
+}
+
+func cut[T any](list []T, limit int) []T { return list[:min(len(list), limit)] }
+
+// BalanceStats are the figures of the accounts whose balance in nanotons has a
+// number of digits; 0 digits stands for a balance of 0.
+type BalanceStats struct {
+	Digits   uint8
+	Accounts uint64
+	Balance  string // decimal
+	Computed uint32
+}
+
+// BalanceStats are all of them that there are accounts for, poorest first.
+func (s *Store) BalanceStats(ctx context.Context) (list []BalanceStats, err error) {
+	const statement = "SELECT digits, sum(accounts) AS n, toString(sum(balance)) AS amount, toUnixTimestamp(min(computed)) AS at " +
+		"FROM stats_balances GROUP BY digits ORDER BY digits"
+	var digits proto.ColUInt8
+	var n proto.ColUInt64
+	var amount proto.ColStr
+	var at proto.ColUInt32
+	result := proto.Results{{Name: "digits", Data: &digits}, {Name: "n", Data: &n}, {Name: "amount", Data: &amount}, {Name: "at", Data: &at}}
+	err = s.run(ctx, "stats_balances", statement, result, func(rows int) error {
+		for i := range rows {
+			list = append(list, BalanceStats{digits[i], n[i], amount.Row(i), at[i]})
+		}
+		return nil
+	})
+	return list, err
+}
+
+// JettonStats are the figures of a jetton. Held and Amount are decimals in the
+// jetton's units.
+type JettonStats struct {
+	Master           Address
+	Holders, Wallets uint64
+	Held             string
+	Transfers        uint64 // of the last days
+	Amount           string
+	Computed         uint32
+}
+
+// JettonStatsKey is the place of a jetton in a ranking.
+type JettonStatsKey struct {
+	Number uint64
+	Master Address
+}
+
+// JettonStats is a page of the jettons, those with the most holders first, or
+// those with the most transfers from a day on; and whether there are more. Both
+// figures are filled.
+func (s *Store) JettonStats(ctx context.Context, byTransfers bool, from uint16, page Page, after *JettonStatsKey) ([]JettonStats, bool, error) {
+	read, complete := s.jettonsByHolders, s.addTransfers
+	if byTransfers {
+		read, complete = s.jettonsByTransfers, s.addHolders
+	}
+	list, err := read(ctx, from, page, after)
+	if err != nil {
+		return nil, false, err
+	}
+	more := len(list) > page.Limit
+	if list = cut(list, page.Limit); len(list) == 0 {
+		return nil, false, nil
+	}
+	return list, more, complete(ctx, from, list)
+}
+
+// behind is the condition on the rows behind a place, on a number that falls and
+// a master that falls.
+func (k *JettonStatsKey) behind(number string) string {
+	return fmt.Sprintf("(%s, master_workchain, master) < (%d, %d, unhex('%X'))", number, k.Number, schema.Workchain(k.Master[:]), k.Master[4:])
+}
+
+func (s *Store) jettonsByHolders(ctx context.Context, _ uint16, page Page, after *JettonStatsKey) ([]JettonStats, error) {
+	var c conditions
+	if after != nil {
+		c.add("holders <= %d", after.Number)
+		c.add("%s", after.behind("holders"))
+	}
+	return s.holders(ctx, fmt.Sprintf("WHERE %s ORDER BY holders DESC, master_workchain DESC, master DESC LIMIT %d OFFSET %d", c, page.Limit+1, page.Offset))
+}
+
+func (s *Store) holders(ctx context.Context, rest string) (list []JettonStats, err error) {
+	var workchain proto.ColInt32
+	master := proto.ColFixedStr{Size: 32}
+	var holders, wallets proto.ColUInt64
+	var held proto.ColStr
+	var at proto.ColUInt32
+	result := proto.Results{
+		{Name: "master_workchain", Data: &workchain}, {Name: "master", Data: &master}, {Name: "holders", Data: &holders},
+		{Name: "wallets", Data: &wallets}, {Name: "amount", Data: &held}, {Name: "at", Data: &at},
+	}
+	statement := "SELECT master_workchain, master, holders, wallets, toString(held) AS amount, toUnixTimestamp(computed) AS at FROM stats_jettons " + rest
+	err = s.run(ctx, "stats_jettons", statement, result, func(rows int) error {
+		for i := range rows {
+			list = append(list, JettonStats{
+				Master: joinAddress(workchain[i], master.Row(i)), Holders: holders[i], Wallets: wallets[i], Held: held.Row(i), Amount: "0", Computed: at[i],
+			})
+		}
+		return nil
+	})
+	return list, err
+}
+
+func (s *Store) jettonsByTransfers(ctx context.Context, from uint16, page Page, after *JettonStatsKey) ([]JettonStats, error) {
+	having := "n > 0"
+	if after != nil {
+		having += " AND " + after.behind("n")
+	}
+	return s.transfers(ctx, fmt.Sprintf("WHERE day >= toDate(%d) GROUP BY master_workchain, master HAVING %s "+
+		"ORDER BY n DESC, master_workchain DESC, master DESC LIMIT %d OFFSET %d", from, having, page.Limit+1, page.Offset))
+}
+
+func (s *Store) transfers(ctx context.Context, rest string) (list []JettonStats, err error) {
+	var workchain proto.ColInt32
+	master := proto.ColFixedStr{Size: 32}
+	var n proto.ColUInt64
+	var amount proto.ColStr
+	var at proto.ColUInt32
+	result := proto.Results{
+		{Name: "master_workchain", Data: &workchain}, {Name: "master", Data: &master}, {Name: "n", Data: &n},
+		{Name: "moved", Data: &amount}, {Name: "at", Data: &at},
+	}
+	statement := "SELECT master_workchain, master, sum(transfers) AS n, toString(sum(amount)) AS moved, toUnixTimestamp(max(computed)) AS at FROM stats_jetton_days FINAL " + rest
+	err = s.run(ctx, "stats_jetton_days", statement, result, func(rows int) error {
+		for i := range rows {
+			list = append(list, JettonStats{
+				Master: joinAddress(workchain[i], master.Row(i)), Transfers: n[i], Amount: amount.Row(i), Held: "0", Computed: at[i],
+			})
+		}
+		return nil
+	})
+	return list, err
+}
+
+// addTransfers fills the transfers of a page.
+func (s *Store) addTransfers(ctx context.Context, from uint16, list []JettonStats) error {
+	found, err := s.transfers(ctx, fmt.Sprintf("WHERE day >= toDate(%d) AND %s GROUP BY master_workchain, master", from, mastersOf(list)))
+	return complete(list, found, err, func(j *JettonStats, f JettonStats) { j.Transfers, j.Amount = f.Transfers, f.Amount })
+}
+
+// addHolders fills the holders of a page.
+func (s *Store) addHolders(ctx context.Context, _ uint16, list []JettonStats) error {
+	found, err := s.holders(ctx, "WHERE "+mastersOf(list))
+	return complete(list, found, err, func(j *JettonStats, f JettonStats) { j.Holders, j.Wallets, j.Held = f.Holders, f.Wallets, f.Held })
+}
+
+func complete(list, found []JettonStats, err error, fill func(*JettonStats, JettonStats)) error {
+	byMaster := make(map[Address]JettonStats, len(found))
+	for _, f := range found {
+		byMaster[f.Master] = f
+	}
+	for i := range list {
+		if f, ok := byMaster[list[i].Master]; ok {
+			fill(&list[i], f)
+		}
+	}
+	return err
+}
+
+func mastersOf(list []JettonStats) string {
+	var b strings.Builder
+	b.WriteString("(master_workchain, master) IN (")
+	for i, j := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "(%d, unhex('%X'))", schema.Workchain(j.Master[:]), j.Master[4:])
+	}
+	b.WriteByte(')')
+	return b.String()
+}

@@ -1,0 +1,437 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// TransferFilter says which transfers or burns of tokens are wanted; Everything
+// and the zero value mean all.
+type TransferFilter struct {
+	// Owners are those that send (Out), receive (In) or do either.
+	Owners    []Address
+	Direction Direction
+	// Contracts are jetton wallets or NFT items, Parent is their jetton master or
+	// collection.
+	Contracts []Address
+	Parent    *Address
+	Utime     Range
+	Lts       Range
+}
+
+// TransferKey is a place in a list of transfers.
+type TransferKey struct {
+	Now     uint32
+	Lt      uint64
+	Account Address
+}
+
+// transferRecord is a record of one of the kinds.
+type transferRecord interface {
+	UnmarshalVT([]byte) error
+	GetNow() uint32
+	GetLt() uint64
+	GetMcSeqno() uint32
+	GetTransactionMcSeqno() uint32
+}
+
+// transferKind is what the kinds of transfers differ in.
+type transferKind[R transferRecord] struct {
+	table string
+	// owners are the columns of an owner by direction; parent is that of the
+	// jetton master or the collection.
+	owners map[Direction]string
+	parent string
+	// byOwner, when not empty, is a table with the records by owner and direction.
+	byOwner string
+	// aborted ones are left out.
+	withoutAborted bool
+	make           func() R
+	account        func(R) []byte
+	aborted        func(R) bool
+	parties        func(R) (source, destination, parent []byte)
+}
+
+var (
+	jettonTransferKind = &transferKind[*record.JettonTransfer]{
+		table: "jetton_transfers", parent: "master", byOwner: "jetton_transfers_by_owner", withoutAborted: true,
+		make:    func() *record.JettonTransfer { return new(record.JettonTransfer) },
+		account: (*record.JettonTransfer).GetSourceWallet, aborted: (*record.JettonTransfer).GetAborted,
+		parties: func(t *record.JettonTransfer) (source, destination, parent []byte) {
+			return t.Source, t.Destination, t.Master
+		},
+	}
+	jettonBurnKind = &transferKind[*record.JettonBurn]{
+		table: "jetton_burns", parent: "master", owners: map[Direction]string{Out: "owner"},
+		make:    func() *record.JettonBurn { return new(record.JettonBurn) },
+		account: (*record.JettonBurn).GetWallet, aborted: (*record.JettonBurn).GetAborted,
+		parties: func(b *record.JettonBurn) (source, destination, parent []byte) { return b.Owner, nil, b.Master },
+	}
+	nftTransferKind = &transferKind[*record.NFTTransfer]{
+		table: "nft_transfers", parent: "collection", owners: map[Direction]string{Out: "old_owner", In: "new_owner"},
+		make:    func() *record.NFTTransfer { return new(record.NFTTransfer) },
+		account: (*record.NFTTransfer).GetItem, aborted: (*record.NFTTransfer).GetAborted,
+		parties: func(t *record.NFTTransfer) (source, destination, parent []byte) {
+			return t.OldOwner, t.NewOwner, t.Collection
+		},
+	}
+)
+
+// JettonTransfers is a page of the list, and whether there are more after it;
+// those that a wallet refused are left out. With after, the list begins behind
+// that place.
+func (s *Store) JettonTransfers(ctx context.Context, v *View, f *TransferFilter, page Page, after *TransferKey) ([]*record.JettonTransfer, bool, error) {
+	return pageOfTransfers(ctx, s, &transferList[*record.JettonTransfer]{jettonTransferKind, f, v, page, after})
+}
+
+// JettonBurns is the same for burns; owners have one direction only.
+func (s *Store) JettonBurns(ctx context.Context, v *View, f *TransferFilter, page Page, after *TransferKey) ([]*record.JettonBurn, bool, error) {
+	return pageOfTransfers(ctx, s, &transferList[*record.JettonBurn]{jettonBurnKind, f, v, page, after})
+}
+
+// NFTTransfers is the same for NFT items.
+func (s *Store) NFTTransfers(ctx context.Context, v *View, f *TransferFilter, page Page, after *TransferKey) ([]*record.NFTTransfer, bool, error) {
+	return pageOfTransfers(ctx, s, &transferList[*record.NFTTransfer]{nftTransferKind, f, v, page, after})
+}
+
+// JettonTransferKey is the place of a transfer.
+func JettonTransferKey(t *record.JettonTransfer) TransferKey {
+	return keyOfTransfer(jettonTransferKind, t)
+}
+
+// JettonBurnKey is the place of a burn.
+func JettonBurnKey(b *record.JettonBurn) TransferKey { return keyOfTransfer(jettonBurnKind, b) }
+
+// NFTTransferKey is the place of a transfer.
+func NFTTransferKey(t *record.NFTTransfer) TransferKey { return keyOfTransfer(nftTransferKind, t) }
+
+func keyOfTransfer[R transferRecord](k *transferKind[R], r R) TransferKey {
+	return TransferKey{r.GetNow(), r.GetLt(), addressOf(k.account(r))}
+}
+
+// transferList is a request for a page of a list.
+type transferList[R transferRecord] struct {
+	*transferKind[R]
+	filter *TransferFilter
+	view   *View
+	page   Page
+	after  *TransferKey
+}
+
+// byTime says that the list is in the order of time.
+func (l *transferList[R]) byTime() bool { return l.filter.Utime.Given }
+
+func (l *transferList[R]) compare(a, b TransferKey) int {
+	c := cmp.Compare(a.Lt, b.Lt)
+	if l.byTime() {
+		c = cmp.Or(cmp.Compare(a.Now, b.Now), c)
+	}
+	if c = cmp.Or(c, compareAddresses(a.Account, b.Account)); l.page.Descending {
+		return -c
+	}
+	return c
+}
+
+// matches checks everything against the record itself.
+func (l *transferList[R]) matches(r R) bool {
+	f := l.filter
+	source, destination, parent := l.parties(r)
+	owner := len(f.Owners) == 0 || f.Direction != In && hasAddress(f.Owners, source) || f.Direction != Out && hasAddress(f.Owners, destination)
+	return owner && r.GetTransactionMcSeqno() <= l.view.Watermark && hasAddress(f.Contracts, l.account(r)) &&
+		(f.Parent == nil || string(f.Parent[:]) == string(parent)) && !(l.withoutAborted && l.aborted(r)) &&
+		f.Utime.has(uint64(r.GetNow())) && f.Lts.has(r.GetLt())
+}
+
+// take keeps what belongs to the list, the newest of each, in order.
+func (l *transferList[R]) take(list []R) []R {
+	list = slices.DeleteFunc(list, func(r R) bool {
+		return !l.matches(r) || l.after != nil && l.compare(keyOfTransfer(l.transferKind, r), *l.after) <= 0
+	})
+	key := func(r R) TransferKey { return keyOfTransfer(l.transferKind, r) }
+	slices.SortStableFunc(list, func(a, b R) int {
+		return cmp.Or(l.compare(key(a), key(b)), cmp.Compare(b.GetMcSeqno(), a.GetMcSeqno()))
+	})
+	return slices.CompactFunc(list, func(a, b R) bool { return key(a) == key(b) })
+}
+
+// transferRow is a row that leads to a transfer.
+type transferRow struct {
+	now     uint32
+	lt      uint64
+	account spot
+}
+
+func (l *transferList[R]) compareRows(a, b *transferRow) int {
+	c := cmp.Compare(a.lt, b.lt)
+	if l.byTime() {
+		c = cmp.Or(cmp.Compare(a.now, b.now), c)
+	}
+	if c = cmp.Or(c, a.account.compare(b.account)); l.page.Descending {
+		return -c
+	}
+	return c
+}
+
+// transferPiece is a range of a table, in the order of the list.
+type transferPiece struct {
+	table      string
+	leading    []string
+	conditions conditions
+	// single says that all its rows are of one account, whose times and lts rise
+	// together.
+	single bool
+}
+
+// pieces are the ranges that the list is in.
+func (l *transferList[R]) pieces() (pieces []transferPiece) {
+	f := l.filter
+	switch {
+	case len(f.Owners) > 0:
+		for _, owner := range f.Owners {
+			pieces = append(pieces, l.ownerPieces(owner)...)
+		}
+	case len(f.Contracts) > 0:
+		for _, a := range f.Contracts {
+			pieces = append(pieces, transferPiece{l.table, []string{"workchain", "account_prefix"}, conditions{account("workchain", "account_prefix", a)}, true})
+		}
+	case f.Parent != nil:
+		pieces = append(pieces, transferPiece{table: l.table, leading: leadingOf(l.parent), conditions: conditions{account(l.parent+"_workchain", l.parent+"_prefix", *f.Parent)}})
+	default:
+		pieces = append(pieces, transferPiece{table: l.table})
+	}
+	for i := range pieces {
+		l.common(&pieces[i].conditions)
+	}
+	return pieces
+}
+
+func leadingOf(name string) []string { return []string{name + "_workchain", name + "_prefix"} }
+
+func (l *transferList[R]) ownerPieces(owner Address) (pieces []transferPiece) {
+	f := l.filter
+	if l.byOwner != "" {
+		c := conditions{account("owner_workchain", "owner_prefix", owner)}
+		if f.Direction != Either {
+			c.add("direction = %d", f.Direction)
+		}
+		pieces = []transferPiece{{table: l.byOwner, leading: leadingOf("owner"), conditions: c}}
+	} else {
+		for _, direction := range []Direction{In, Out} {
+			column := l.owners[direction]
+			if column != "" && (f.Direction == Either || f.Direction == direction) {
+				pieces = append(pieces, transferPiece{table: l.table, leading: leadingOf(column), conditions: conditions{account(column+"_workchain", column+"_prefix", owner)}})
+			}
+		}
+	}
+	for i := range pieces {
+		if len(f.Contracts) > 0 {
+			pieces[i].conditions.add("%s", accounts("workchain", "account_prefix", f.Contracts))
+		}
+		if f.Parent != nil {
+			pieces[i].conditions.add("%s", account(l.parent+"_workchain", l.parent+"_prefix", *f.Parent))
+		}
+	}
+	return pieces
+}
+
+func (l *transferList[R]) common(c *conditions) {
+	c.between("now", l.filter.Utime, 1<<32-1)
+	c.between("lt", l.filter.Lts, ^uint64(0))
+	if l.withoutAborted {
+		c.add("NOT aborted")
+	}
+	c.add("transaction_mc_seqno <= %d", l.view.Watermark)
+}
+
+// statement reads columns of up to limit rows of a piece from a row on, without
+// those before offset.
+func (l *transferList[R]) statement(p *transferPiece, columns string, from *transferRow, limit int) string {
+	c := slices.Clip(p.conditions)
+	d, sign := direction(l.page.Descending), ">"
+	if l.page.Descending {
+		sign = "<"
+	}
+	byTime := l.byTime() && !p.single
+	order := "lt, workchain, account_prefix"
+	switch {
+	case p.single:
+		order = "lt"
+	case byTime:
+		order = "now, lt, workchain, account_prefix"
+	}
+	if from != nil {
+		if byTime {
+			c.add("now %s= %d AND (now %s %d OR lt %s= %d)", sign, from.now, sign, from.now, sign, from.lt)
+		} else {
+			c.add("lt %s= %d", sign, from.lt)
+		}
+	}
+	order = strings.Join(append(slices.Clone(p.leading), strings.Split(order, ", ")...), " "+d+", ") + " " + d
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT %d", columns, p.table, c, order, limit)
+}
+
+// pageOfTransfers reads a page.
+func pageOfTransfers[R transferRecord](ctx context.Context, s *Store, l *transferList[R]) ([]R, bool, error) {
+	if l.page.Limit < 1 {
+		return nil, false, nil
+	}
+	pieces := l.pieces()
+	if list, more, ok, err := directTransfers(ctx, s, l, pieces); ok || err != nil {
+		return list, more, err
+	}
+	w := &walk[transferRow]{
+		read: func(ctx context.Context, from *transferRow, limit int) ([]transferRow, error) {
+			return readTransferRows(ctx, s, l, pieces, from, limit)
+		},
+		// Rows of one lt of several owners come as they lie.
+		group:   func(a, b *transferRow) bool { return a.lt == b.lt && (!l.byTime() || a.now == b.now) },
+		compare: l.compareRows,
+		skip:    l.page.Offset,
+	}
+	if l.after != nil {
+		w.after = &transferRow{l.after.Now, l.after.Lt, spotOf(l.after.Account[:])}
+	}
+	var page []R
+	for want := l.page.Limit + 2; ; want = min(2*want, mostCandidates) {
+		items, err := w.next(ctx, want, 2)
+		if err != nil {
+			return nil, false, err
+		}
+		rows := make([]transferRow, len(items))
+		for i, item := range items {
+			rows[i] = item[0]
+		}
+		list, err := transfersAt(ctx, s, l, rows)
+		if err != nil {
+			return nil, false, err
+		}
+		page = l.take(append(page, list...))
+		if w.ended() || len(page) > l.page.Limit {
+			return page[:min(l.page.Limit, len(page))], len(page) > l.page.Limit, nil
+		}
+	}
+}
+
+// directTransfers reads a page whose records lie in the order of the list. It is
+// not ok when they do not, or when rows that were there twice left the page short.
+func directTransfers[R transferRecord](ctx context.Context, s *Store, l *transferList[R], pieces []transferPiece) (page []R, more, ok bool, err error) {
+	if len(pieces) != 1 || l.page.Offset > mostDirect || l.byTime() && !pieces[0].single ||
+		pieces[0].table != l.byOwner && (pieces[0].single || len(pieces[0].leading) > 0) {
+		return nil, false, false, nil
+	}
+	var from *transferRow
+	if l.after != nil {
+		from = &transferRow{l.after.Now, l.after.Lt, spotOf(l.after.Account[:])}
+	}
+	limit := l.page.Limit + l.page.Offset + 2
+	limit += limit / 8 // a transfer may be there twice, as long as its delivery is new
+	list, err := transferRecords(ctx, s, l, l.statement(&pieces[0], "record", from, limit))
+	if err != nil {
+		return nil, false, false, err
+	}
+	full := len(list) == limit
+	if full && len(list) > 0 {
+		// The last one's group may go on.
+		list = trimLast(l, list)
+	}
+	list = l.take(list)
+	if full && len(list) <= l.page.Offset+l.page.Limit {
+		return nil, false, false, nil
+	}
+	list = list[min(l.page.Offset, len(list)):]
+	return list[:min(l.page.Limit, len(list))], len(list) > l.page.Limit, true, nil
+}
+
+// mostDirect is the largest offset up to which records are read for nothing.
+const mostDirect = 100
+
+// trimLast drops the rows that share the last one's lt.
+func trimLast[R transferRecord](_ *transferList[R], list []R) []R {
+	last := list[len(list)-1].GetLt()
+	n := len(list)
+	for n > 0 && list[n-1].GetLt() == last {
+		n--
+	}
+	return list[:n]
+}
+
+// transferRecords runs a statement whose only column is record.
+func transferRecords[R transferRecord](ctx context.Context, s *Store, l *transferList[R], statement string) ([]R, error) {
+	var list []R
+	var column proto.ColStr
+	err := s.run(ctx, "transfers", statement, proto.Results{{Name: "record", Data: &column}}, func(rows int) error {
+		for i := range rows {
+			r := l.make()
+			if err := r.UnmarshalVT(column.RowBytes(i)); err != nil {
+				return fmt.Errorf("record of %s: %w", l.table, err)
+			}
+			if len(l.account(r)) != schema.AddressSize {
+				return fmt.Errorf("record of %s: account of %d bytes", l.table, len(l.account(r)))
+			}
+			list = append(list, r)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// transfersAt reads the records that rows lead to.
+func transfersAt[R transferRecord](ctx context.Context, s *Store, l *transferList[R], rows []transferRow) ([]R, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	var b strings.Builder
+	for i, r := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "(%d,%d,%d)", r.lt, r.account.workchain, r.account.prefix)
+	}
+	return transferRecords(ctx, s, l, fmt.Sprintf("SELECT record FROM %s WHERE (lt, workchain, account_prefix) IN (%s)", l.table, b.String()))
+}
+
+// readTransferRows reads up to limit rows of the list, in its order but for those
+// of one lt.
+func readTransferRows[R transferRecord](ctx context.Context, s *Store, l *transferList[R], pieces []transferPiece, from *transferRow, limit int) ([]transferRow, error) {
+	var all []transferRow
+	for some := range slices.Chunk(pieces, mostPieces) {
+		statements := make([]string, len(some))
+		for i := range some {
+			if statements[i] = l.statement(&some[i], "now, lt, workchain, account_prefix", from, limit); len(some) > 1 {
+				statements[i] = "SELECT * FROM (" + statements[i] + ")"
+			}
+		}
+		list, err := s.transferRows(ctx, strings.Join(statements, " UNION ALL "))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	if len(pieces) > 1 {
+		slices.SortStableFunc(all, func(a, b transferRow) int { return l.compareRows(&a, &b) })
+	}
+	return all[:min(limit, len(all))], nil
+}
+
+func (s *Store) transferRows(ctx context.Context, statement string) ([]transferRow, error) {
+	var list []transferRow
+	var now proto.ColUInt32
+	var lt, prefix proto.ColUInt64
+	var workchain proto.ColInt32
+	result := proto.Results{{Name: "now", Data: &now}, {Name: "lt", Data: &lt}, {Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}}
+	err := s.run(ctx, "transfer keys", statement, result, func(rows int) error {
+		for i := range rows {
+			list = append(list, transferRow{now[i], lt[i], spot{workchain[i], prefix[i]}})
+		}
+		return nil
+	})
+	return list, err
+}

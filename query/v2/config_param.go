@@ -1,0 +1,66 @@
+package v2
+
+import (
+	"time"
+)
+
+// configInfo is a cell of the configuration.
+type configInfo struct {
+	_      typed   `type:"configInfo"`
+	Config tvmCell `json:"config"`
+}
+
+var getConfigParam = &Method{
+	Name: "getConfigParam", Tag: tagConfiguration, Summary: "One config parameter",
+	Description: "The cell of a parameter of the blockchain configuration; bytes is empty when there is none. Exactly one of config_id and param names it.",
+	Params: []Param{
+		{Name: "config_id", Kind: Int32Kind, Min: bound(0), RuleName: "param", Description: "number of the parameter"},
+		{Name: "param", Kind: Int32Kind, Min: bound(0), Description: "number of the parameter"},
+		seqnoParam,
+	},
+	Cache:  5 * time.Second,
+	Result: resultOf[configInfo](),
+	Errors: []Error{*errOneParam},
+	check: func(v *Values) error {
+		if v.sent("config_id") == v.sent("param") {
+			return errOneParam
+		}
+		return nil
+	},
+	serve: func(c *call) (any, error) {
+		id := c.number("config_id")
+		if c.sent("param") {
+			id = c.number("param")
+		}
+		master, err := c.master()
+		if err != nil {
+			return nil, err
+		}
+		config, err := c.config(master)
+		if err != nil {
+			return nil, err
+		}
+		param, err := config.param(uint32(id))
+		return configInfo{Config: tvmCell{Bytes: param}}, err
+	},
+}
+
+var errOneParam = unprocessable("only one of config_id or param should be specified")
+
+var getConfigAll = &Method{
+	Name: "getConfigAll", Tag: tagConfiguration, Summary: "All config parameters",
+	Description: "The dictionary of the blockchain configuration, from 32-bit numbers to cells.",
+	Params:      []Param{seqnoParam}, Cache: 5 * time.Second,
+	Result: resultOf[configInfo](),
+	serve: func(c *call) (any, error) {
+		master, err := c.master()
+		if err != nil {
+			return nil, err
+		}
+		config, err := c.config(master)
+		if err != nil {
+			return nil, err
+		}
+		return configInfo{Config: tvmCell{Bytes: config.Root()}}, nil
+	},
+}

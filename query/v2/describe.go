@@ -1,0 +1,286 @@
+package v2
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/query/openapi"
+)
+
+// Describe is the OpenAPI document of the layer. The examples are by the
+// methods' names, with the namespace chain.
+func Describe(namespace string, examples map[string]*openapi.Example) *openapi.Document {
+	d := &openapi.Document{
+		Title: "TON node access", Version: Version, Prefix: Prefix,
+		Description: "What lite servers say and prove: state of accounts, blocks, transactions, get-methods, and the way to send messages. Every method takes GET, but for those that change or compute something, and POST with the same parameters as a JSON object; JSON-RPC takes them as `params`.",
+		Types:       answerTypes(namespace), Tags: tags, Error: reflect.TypeFor[failure](), Wrap: wrap,
+	}
+	for _, m := range methods {
+		for _, name := range append([]string{m.Name}, m.Aliases...) {
+			d.Operations = append(d.Operations, m.describe(name, examples[m.Name])...)
+		}
+	}
+	d.Operations = append(d.Operations, describeRPC(examples[rpcName]))
+	return d
+}
+
+var tags = []string{tagAccounts, tagBlocks, tagTransactions, tagSend, tagRunMethod, tagUtils, tagConfiguration, tagRPC}
+
+const tagRPC = "RPC"
+
+// failure is the shape of an error.
+type failure struct {
+	OK    bool   `json:"ok" const:"false"`
+	Error string `json:"error" doc:"what is wrong"`
+	Code  int32  `json:"code" doc:"the HTTP status"`
+	Extra string `json:"@extra" doc:"the request's own, or one that the server made"`
+	RPC   string `json:"jsonrpc,omitempty" const:"\"2.0\"" doc:"of answers to JSON-RPC"`
+	ID    string `json:"id,omitempty" doc:"the request's id, of answers to JSON-RPC"`
+}
+
+// wrap is the envelope of a success.
+func wrap(o *openapi.Operation, result openapi.Object) openapi.Object {
+	properties := openapi.Schema(
+		"ok", openapi.Schema("const", true),
+		"result", result,
+		extraName, openapi.Schema("type", "string", "description", "the request's own, or one that the server made"),
+	)
+	required := []string{"ok", "result", extraName}
+	if o.ID == rpcName {
+		properties[1].Value = openapi.Schema("description", "the result of the method")
+		properties = properties.With("jsonrpc", openapi.Schema("const", "2.0")).
+			With("id", openapi.Schema("type", "string", "description", "the request's id"))
+		required = append(required, "jsonrpc")
+	}
+	return openapi.Schema("type", "object", "properties", properties, "required", required)
+}
+
+// answerTypes says how encoder writes.
+func answerTypes(namespace string) *openapi.Types {
+	of := func(values ...any) (types []reflect.Type) {
+		for _, v := range values {
+			types = append(types, reflect.TypeOf(v))
+		}
+		return types
+	}
+	return &openapi.Types{
+		Forms: map[reflect.Type]string{
+			reflect.TypeFor[[32]byte]():   "Hash",
+			reflect.TypeFor[[]byte]():     "Bytes",
+			reflect.TypeFor[*cell.Cell](): "BOC",
+			reflect.TypeFor[*big.Int]():   "Decimal",
+		},
+		OneOf: map[reflect.Type][]reflect.Type{
+			reflect.TypeFor[stackEntry]():    of(entryNumber{}, entryCell{}, entrySlice{}, entryTuple{}, entryList{}, entryUnsupported{}),
+			reflect.TypeFor[contractState](): of(rawState{}, uninitedState{}, walletV3State{}, walletV4State{}, highloadV1State{}, highloadV2State{}, dnsState{}),
+			reflect.TypeFor[messageData]():   of(dataRaw{}, dataText{}, dataEncryptedText{}),
+			reflect.TypeFor[tokenData]():     of(jettonMaster{}, jettonWallet{}, nftCollection{}, nftItem{}),
+			reflect.TypeFor[signatureSet]():  of(blockSignatures{}, blockSignaturesSimplex{}),
+			reflect.TypeFor[record]():        of(recordAddress{}, recordADNL{}, recordResolver{}, recordStorage{}),
+			reflect.TypeFor[nameValue]():     of(valueUnknown{}, valueText{}, valueResolver{}, valueAddress{}, valueADNL{}, valueStorage{}),
+			reflect.TypeFor[content]():       of(onchainContent{}, offchainContent{}, domainContent{}),
+		},
+		Pairs: map[reflect.Type][]openapi.Pair{
+			reflect.TypeFor[legacyPair](): {
+				{Label: "num", Value: reflect.TypeFor[string]()},
+				{Label: "cell", Value: reflect.TypeFor[legacyCellValue]()},
+				{Label: "tuple", Value: reflect.TypeFor[tvmTuple]()},
+				{Label: "list", Value: reflect.TypeFor[tvmList]()},
+				{Label: "unsupported", Value: reflect.TypeFor[string]()},
+			},
+		},
+		TypeName: func(t reflect.Type) string { return TypeName(t, namespace) },
+	}
+}
+
+// describe is the operations of a method under one of its names.
+func (m *Method) describe(name string, example *openapi.Example) []*openapi.Operation {
+	post := &openapi.Operation{
+		Path: "/" + name, Method: http.MethodPost, ID: name + "Post", Tag: m.Tag, Summary: m.Summary, Description: m.Description,
+		Result: m.Result, Errors: m.errors(), Example: asBody(example),
+	}
+	get := *post
+	get.Method, get.ID, get.Example = http.MethodGet, name, example
+	get.Errors = append(slices.Clone(post.Errors), openapi.Error{
+		Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MostQueryBytes) + " bytes",
+	})
+	for i := range m.Params {
+		p := &m.Params[i]
+		described := openapi.Parameter{Name: p.Name, Description: p.Description, Required: p.Required, Schema: p.schema(false)}
+		inBody := described
+		inBody.Schema = p.schema(true)
+		if p.Default != "" {
+			described.Default, inBody.Default = p.shownDefault(), p.shownDefault()
+		}
+		get.Query, post.Body = append(get.Query, described), append(post.Body, inBody)
+	}
+	get.Query, post.Body = append(get.Query, extraParam), append(post.Body, extraParam)
+	post.Errors = append(post.Errors, bodyErrors...)
+	if m.PostOnly {
+		post.ID = name
+		return []*openapi.Operation{post}
+	}
+	return []*openapi.Operation{&get, post}
+}
+
+var extraParam = openapi.Parameter{
+	Name: extraName, Schema: openapi.Schema("type", "string"), Description: "any text; the answer repeats it",
+}
+
+var bodyErrors = []openapi.Error{
+	{Status: http.StatusUnprocessableEntity, Text: "failed to parse post request: <reason>"},
+	{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MostBodyBytes) + " bytes"},
+}
+
+// asBody is a recorded GET as the POST that asks the same; the answer stands with
+// the GET.
+func asBody(e *openapi.Example) *openapi.Example {
+	if e == nil || e.Body != nil {
+		return e // recorded as a POST
+	}
+	return &openapi.Example{Body: e.Query}
+}
+
+func (m *Method) errors() (list []openapi.Error) {
+	add := func(errors ...Error) {
+		for _, e := range errors {
+			list = append(list, openapi.Error{Status: e.Status, Text: e.Text})
+		}
+	}
+	for i := range m.Params {
+		add(m.Params[i].Errors()...)
+	}
+	add(m.Errors...)
+	add(EveryMethod...)
+	add(*errInternal)
+	if !m.Local {
+		add(EveryNodeMethod...)
+	}
+	return list
+}
+
+// Schemas of what requests may hold.
+var (
+	decimalText = openapi.Schema("type", "string", "pattern", `^-?[0-9]+$`)
+	cellObject  = openapi.Schema("type", "object", "description", `a cell: {"data":{"b64":bits,"len":how many},"refs":[cells]}`)
+)
+
+// schema is that of a value in a query, or in JSON.
+func (p *Param) schema(inBody bool) openapi.Object {
+	switch p.Kind {
+	case AddressKind:
+		return openapi.Schema("type", "string", "pattern", openapi.AnyAddress)
+	case HashKind:
+		return openapi.Schema("type", "string", "pattern", openapi.AnyHash)
+	case AccountKind:
+		return openapi.Schema("anyOf", []openapi.Object{
+			openapi.Schema("type", "string", "pattern", openapi.AnyAddress), openapi.Schema("type", "string", "pattern", openapi.AnyHash),
+		})
+	case Int32Kind, Int64Kind, ShardKind:
+		return p.integer(inBody)
+	case BoolKind, FlagKind:
+		return openapi.Schema("type", "boolean")
+	case HashesKind:
+		return openapi.Schema("type", "array", "items", openapi.Schema("type", "string", "pattern", openapi.AnyHash))
+	case BytesKind:
+		return openapi.Schema("type", "string", "contentEncoding", "base64")
+	case MethodKind:
+		return openapi.Schema("type", []string{"string", "integer"})
+	case StackKind:
+		return openapi.Schema("type", "array", "items", openapi.Schema(
+			"type", "array", "minItems", 2, "maxItems", 2,
+			"prefixItems", []openapi.Object{openapi.Schema("type", "string", "enum", []string{
+				"num", "int", "number", "cell", "tvm.Cell", "slice", "tvm.Slice", "tuple", "list",
+			})},
+		))
+	case StackStdKind:
+		return openapi.Schema("type", "array", "items", openapi.Schema(
+			"type", "object", "required", []string{"@type"}, "properties", openapi.Schema("@type", openapi.Schema("type", "string", "enum", []string{
+				"tvm.stackEntryNumber", "tvm.stackEntryCell", "tvm.stackEntrySlice", "tvm.stackEntryTuple", "tvm.stackEntryList",
+			})),
+		))
+	case CellKind:
+		return cellObject
+	}
+	return openapi.Schema("type", "string")
+}
+
+// integer is a number; those that JavaScript's numbers cannot hold are texts.
+func (p *Param) integer(inBody bool) openapi.Object {
+	if p.Kind == ShardKind || p.Kind == Int64Kind && p.Max == nil {
+		schema := openapi.Schema("type", "string", "format", "int64")
+		if p.Kind == ShardKind {
+			return schema.With("pattern", `^(?:-?[0-9]+|0[xX][0-9a-fA-F]{16})$`)
+		}
+		return schema.With("pattern", `^-?[0-9]+$`)
+	}
+	format := "int32"
+	if p.Kind == Int64Kind {
+		format = "int64"
+	}
+	schema := openapi.Schema("type", "integer", "format", format)
+	if p.Min != nil {
+		schema = schema.With("minimum", *p.Min)
+	}
+	if p.Max != nil {
+		schema = schema.With("maximum", *p.Max)
+	}
+	if !inBody {
+		return schema
+	}
+	return openapi.Schema("anyOf", []openapi.Object{schema, decimalText})
+}
+
+// shownDefault is the default as a value of the schema.
+func (p *Param) shownDefault() any {
+	switch p.Kind {
+	case BoolKind, FlagKind:
+		value, _ := parseWord(p.Default)
+		return value
+	case Int32Kind, Int64Kind:
+		if n, ok := parseInteger(p.Kind, p.Default); ok && (p.Kind == Int32Kind || p.Max != nil) {
+			return n
+		}
+	case StackKind, StackStdKind, HashesKind, CellKind:
+		return json.RawMessage(p.Default)
+	}
+	return p.Default
+}
+
+// describeRPC is the path that takes any method.
+func describeRPC(example *openapi.Example) *openapi.Operation {
+	names := make([]string, 0, len(methods))
+	for _, m := range methods {
+		names = append(append(names, m.Name), m.Aliases...)
+	}
+	o := &openapi.Operation{
+		Path: "/" + rpcName, Method: http.MethodPost, ID: rpcName, Tag: tagRPC, Summary: "JSON-RPC",
+		Description: fmt.Sprintf("Any method by its name, with its parameters as an object. The status is that of the method's answer. `/%s` and `/%s` are the same path.", rpcNames[1], rpcNames[2]),
+		Body: []openapi.Parameter{
+			{Name: "method", Required: true, Schema: openapi.Schema("type", "string", "enum", names), Description: "name of the method"},
+			{Name: "params", Schema: openapi.Schema("type", []string{"object", "null"}), Description: "the method's parameters"},
+			{Name: "id", Schema: openapi.Schema("type", []string{"string", "integer", "null"}), Description: "the answer repeats it as a text"},
+			{Name: "jsonrpc", Schema: openapi.Schema("type", "string"), Description: "2.0"},
+		},
+		Errors: append([]openapi.Error{
+			{Status: http.StatusUnprocessableEntity, Text: "Unknown method"},
+			{Status: http.StatusUnprocessableEntity, Text: "params must contain an object"},
+		}, bodyErrors...),
+		Example: example,
+	}
+	for _, m := range methods {
+		for _, e := range m.errors() {
+			if e.Status != http.StatusUnprocessableEntity {
+				o.Errors = append(o.Errors, e)
+			}
+		}
+	}
+	return o
+}

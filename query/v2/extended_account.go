@@ -1,0 +1,144 @@
+package v2
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+// extendedState is the result of getExtendedAddressInformation.
+type extendedState struct {
+	_               typed           `type:"fullAccountState"`
+	Address         accountAddress  `json:"address"`
+	Balance         *big.Int        `json:"balance"`
+	ExtraCurrencies []extraCurrency `json:"extra_currencies"`
+	Last            transactionID   `json:"last_transaction_id"`
+	Block           blockID         `json:"block_id"`
+	SyncUtime       uint32          `json:"sync_utime"`
+	State           contractState   `json:"account_state"`
+	Revision        int32           `json:"revision"`
+}
+
+// contractState is what is known of a contract.
+type contractState interface{ isContractState() }
+
+type (
+	rawState struct {
+		_          typed      `type:"raw.accountState"`
+		Code       *cell.Cell `json:"code"`
+		Data       *cell.Cell `json:"data"`
+		FrozenHash []byte     `json:"frozen_hash"`
+	}
+	uninitedState struct {
+		_          typed  `type:"uninited.accountState"`
+		FrozenHash []byte `json:"frozen_hash"`
+	}
+	walletV3State struct {
+		_        typed `type:"wallet.v3.accountState"`
+		WalletID int64 `json:"wallet_id"`
+		Seqno    int32 `json:"seqno"`
+	}
+	walletV4State struct {
+		_        typed `type:"wallet.v4.accountState"`
+		WalletID int64 `json:"wallet_id"`
+		Seqno    int32 `json:"seqno"`
+	}
+	highloadV1State struct {
+		_        typed `type:"wallet.highload.v1.accountState"`
+		WalletID int64 `json:"wallet_id"`
+		Seqno    int32 `json:"seqno"`
+	}
+	highloadV2State struct {
+		_        typed `type:"wallet.highload.v2.accountState"`
+		WalletID int64 `json:"wallet_id"`
+	}
+	dnsState struct {
+		_        typed `type:"dns.accountState"`
+		WalletID int64 `json:"wallet_id"`
+	}
+)
+
+func (rawState) isContractState()        {}
+func (uninitedState) isContractState()   {}
+func (walletV3State) isContractState()   {}
+func (walletV4State) isContractState()   {}
+func (highloadV1State) isContractState() {}
+func (highloadV2State) isContractState() {}
+func (dnsState) isContractState()        {}
+
+// contractKind is a contract that is known by the hash of its code: a revision,
+// and how its data is read.
+type contractKind struct {
+	revision int32
+	read     func(r *reader) contractState
+}
+
+// seqnoAndID reads seqno 32, wallet_id 32.
+func seqnoAndID(r *reader) (int32, int64) {
+	seqno := int32(r.uint(32))
+	return seqno, int64(r.uint(32))
+}
+
+func readV3(r *reader) contractState {
+	seqno, id := seqnoAndID(r)
+	return walletV3State{Seqno: seqno, WalletID: id}
+}
+
+func readV4(r *reader) contractState {
+	seqno, id := seqnoAndID(r)
+	return walletV4State{Seqno: seqno, WalletID: id}
+}
+
+func readHighloadV1(r *reader) contractState {
+	seqno, id := seqnoAndID(r)
+	return highloadV1State{Seqno: seqno, WalletID: id}
+}
+
+func readHighloadV2(r *reader) contractState { return highloadV2State{WalletID: int64(r.uint(32))} }
+
+func readDNS(r *reader) contractState { return dnsState{WalletID: int64(r.uint(32))} }
+
+// contractKinds are the contracts by the hash of their code.
+var contractKinds = byCode(map[string]contractKind{
+	"thBBpYp5gLlG6PueGY48kE0keZ/6NldOpCUcQaVm9YE=": {1, readV3},
+	"hNr6RJ+Ypph3ibojI1gHK8D3bcRSQAKl0JGLmnXS1Zk=": {2, readV3},
+	"/rX/aCDi/w2Ug+fg1iyBfYRniftK5YDIeIZtlZ2r1cA=": {2, readV4},
+	"2M27t58sXKpnesRQdwvgNRviHhJQSG3oXMUqoz3RZIQ=": {1, readHighloadV1},
+	"NowDly5fTCRBK4GGUt4d4qJjDRwBFgmZnf90X7NoSa0=": {2, readHighloadV1},
+	"jOtFs81LXMYOquHBO5wJI5Jnf+U2sumy2AG2Lv+TH+E=": {1, readHighloadV2},
+	"CzqIeurNKn1Au1VQvJJTFWoCkGWu+21rWDc11Y2p1b4=": {2, readHighloadV2},
+	"oNZ9LeiRn+e3yndlLM1P3FbGid56aRYeRfsNzF5HwVU=": {1, readDNS},
+})
+
+var getExtendedAddressInformation = &Method{
+	Name: "getExtendedAddressInformation", Tag: tagAccounts, Summary: "Extended address information",
+	Description: "Like getAddressInformation, with what is known of the contract by its code.",
+	Params:      accountParams, Cache: time.Second,
+	Result: resultOf[extendedState](),
+	serve: func(c *call) (any, error) {
+		s, err := c.accountOf()
+		if err != nil {
+			return nil, err
+		}
+		result := extendedState{
+			Address: accountAddress{Address: s.address.bounceable()}, Balance: s.balance, ExtraCurrencies: s.currencies,
+			Last: s.last, Block: newBlockID(s.master), SyncUtime: s.utime,
+		}
+		result.State, result.Revision = contractOf(s)
+		return result, nil
+	},
+}
+
+func contractOf(s *accountState) (contractState, int32) {
+	if s.code() == nil {
+		return uninitedState{FrozenHash: s.frozenHash()}, 0
+	}
+	if kind, ok := contractKinds[s.code().HashKey()]; ok && s.data() != nil {
+		r := parse(s.data())
+		if state := kind.read(r); r.err == nil {
+			return state, kind.revision
+		}
+	}
+	return rawState{Code: s.code(), Data: s.data()}, 0
+}

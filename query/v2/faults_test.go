@@ -1,0 +1,162 @@
+package v2
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/lite"
+	"tonscribe/internal/lite/litetest"
+	"tonscribe/internal/report"
+)
+
+// poolOn asks these servers.
+func poolOn(t *testing.T, d *litetest.Devnet, servers ...*litetest.Server) *lite.Pool {
+	t.Helper()
+	c := lite.DefaultConfiguration()
+	c.Config = litetest.GlobalConfig(t, d.Zero(), d.Init(), servers...)
+	pool, err := lite.New(c, lite.Dependencies{Report: report.Silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pool.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pool.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return pool
+}
+
+// lies answers with what is true of something else.
+func lies(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
+	switch q := r.Query.(type) {
+	case ton.GetAccountState:
+		other := *q.ID
+		q.Account.ID = append([]byte{q.Account.ID[0] ^ 0x40}, q.Account.ID[1:]...)
+		q.ID = &other
+		r.Query = q
+		return honest(ctx, r)
+	case ton.GetTransactions, ton.GetBlockData, ton.GetConfigAll, ton.GetBlockHeader, ton.GetAllShardsInfo:
+		return damaged(honest(ctx, r))
+	}
+	return honest(ctx, r)
+}
+
+// damaged changes an answer a little.
+func damaged(answer any) any {
+	flip := func(b []byte) []byte {
+		b = append([]byte(nil), b...)
+		if len(b) > 0 {
+			b[len(b)/2] ^= 1
+		}
+		return b
+	}
+	switch a := answer.(type) {
+	case ton.TransactionList:
+		a.Transactions = flip(a.Transactions)
+		return a
+	case ton.BlockData:
+		a.Payload = flip(a.Payload)
+		return a
+	case ton.ConfigAll:
+		a.ConfigProof = flip(a.ConfigProof)
+		return a
+	case ton.BlockHeader:
+		a.HeaderProof = flip(a.HeaderProof)
+		return a
+	case ton.AllShardsInfo:
+		a.Proof = nil
+		return a
+	}
+	return answer
+}
+
+// requests are some about every account and block, all of them different.
+func requests(d *litetest.Devnet) []string {
+	var list []string
+	seen := map[[32]byte]bool{}
+	for _, bundle := range d.Bundles {
+		for _, b := range bundle.Shards {
+			list = append(list, "getBlockTransactions?"+blockQuery(b.ID), "getBlockHeader?"+blockQuery(b.ID), "getBlockTransactionsExt?"+blockQuery(b.ID))
+			for i := range b.Transactions {
+				account := Address{ID: b.Transactions[i].Account}
+				if seen[account.ID] {
+					continue
+				}
+				seen[account.ID] = true
+				at := fmt.Sprintf("address=%s&seqno=%d", account.upper(), bundle.Master.ID.SeqNo)
+				list = append(list, "getAddressInformation?"+at, "getWalletInformation?"+at, "getTransactions?address="+account.upper()+"&limit=3")
+			}
+		}
+		list = append(list, fmt.Sprintf("getShards?seqno=%d", bundle.Master.ID.SeqNo), fmt.Sprintf("getConfigAll?seqno=%d", bundle.Master.ID.SeqNo))
+	}
+	return list
+}
+
+func TestNoServerSpoilsAnAnswer(t *testing.T) {
+	d := litetest.NewDevnet(t, 3, 20)
+	list := requests(d)
+	honest := newService(t, poolOn(t, d, litetest.Listen(t, d.Handle)))
+	want := map[string]string{}
+	for _, query := range list {
+		r := honest.send("GET", Prefix+"/"+query, "")
+		if r.status != 200 {
+			t.Fatalf("%s: %d %s", query, r.status, r.text)
+		}
+		want[query] = resultText(t, r)
+	}
+	liar, stalled, doomed := litetest.NewFaulty(d.Handle), litetest.NewFaulty(d.Handle), litetest.Listen(t, d.Handle)
+	s := newService(t, poolOn(t, d, litetest.Listen(t, d.Handle), litetest.Listen(t, liar.Handle), litetest.Listen(t, stalled.Handle), doomed))
+	s.get("getMasterchainInfo", "")
+	liar.Break(lies)
+	stalled.Break(func(context.Context, litetest.Request, litetest.Handler) any { return nil })
+	doomed.Stop()
+
+	const clients = 50
+	work := make(chan string)
+	var group sync.WaitGroup
+	for range clients {
+		group.Go(func() {
+			for query := range work {
+				r := s.send("GET", Prefix+"/"+query, "")
+				if r.status == 504 {
+					continue // told as it is
+				}
+				if r.status != 200 || resultText(t, r) != want[query] {
+					t.Errorf("%s: %d %.300s, want %.300s", query, r.status, r.text, want[query])
+				}
+			}
+		})
+	}
+	chance := rand.New(rand.NewPCG(4, 5))
+	began := time.Now()
+	for _, i := range chance.Perm(len(list)) {
+		work <- list[i]
+	}
+	close(work)
+	group.Wait()
+	t.Logf("%d requests in %s, %d lies", len(list), time.Since(began).Round(time.Millisecond), liar.Count())
+	if liar.Count() == 0 {
+		t.Error("the liar was not asked")
+	}
+}
+
+// resultText is an answer without what differs from one time to the next.
+func resultText(t *testing.T, r reply) string {
+	t.Helper()
+	text, err := json.Marshal(r.body["result"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}

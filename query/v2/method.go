@@ -1,0 +1,131 @@
+package v2
+
+import (
+	"net/http"
+	"reflect"
+	"time"
+)
+
+// Method declares a method. Everything that is known of it is here: GET, POST
+// and JSON-RPC read it, validation and the description too.
+type Method struct {
+	Name        string
+	Aliases     []string // further names that clients call it by
+	Tag         string
+	Summary     string
+	Description string
+	// PostOnly methods refuse GET.
+	PostOnly bool
+	Params   []Param
+	// Cache is how long an answer may be repeated; 0 is never.
+	Cache time.Duration
+	// Local methods ask no lite server.
+	Local bool
+	// Parallel is how many of its requests may ask lite servers at a time.
+	Parallel int
+	// Result is the Go type of the result; its fields' tags are the JSON form.
+	Result reflect.Type
+	// Errors are those besides the parameters' own and those that every method has.
+	Errors []Error
+	// check holds the rules between parameters. May be nil.
+	check func(*Values) error
+	serve func(*call) (any, error)
+}
+
+// The tags.
+const (
+	tagAccounts      = "Accounts"
+	tagBlocks        = "Blocks"
+	tagTransactions  = "Transactions"
+	tagSend          = "Send"
+	tagRunMethod     = "Run method"
+	tagUtils         = "Utils"
+	tagConfiguration = "Configuration"
+)
+
+// methods are all of them. A new one is a line here.
+var methods = []*Method{
+	detectAddress,
+	detectHash,
+	dnsResolve,
+	estimateFee,
+	estimateFeeSimple,
+	getAddressBalance,
+	getAddressInformation,
+	getAddressState,
+	getBlockHeader,
+	getBlockTransactions,
+	getBlockTransactionsExt,
+	getConfigAll,
+	getConfigParam,
+	getConsensusBlock,
+	getExtendedAddressInformation,
+	getLibraries,
+	getMasterchainBlockSignatures,
+	getMasterchainInfo,
+	getOutMsgQueueSize,
+	getShardAccountCell,
+	getShardBlockProof,
+	getShards,
+	getTokenData,
+	getTransactions,
+	getTransactionsStd,
+	getWalletInformation,
+	lookupBlock,
+	packAddress,
+	runGetMethod,
+	runGetMethodStd,
+	sendBoc,
+	sendBocReturnHash,
+	sendBocReturnHashNoError,
+	sendBocUnsafe,
+	sendCellSimple,
+	sendQuery,
+	sendQuerySimple,
+	tryLocateResultTx,
+	tryLocateSourceTx,
+	tryLocateTx,
+	unpackAddress,
+}
+
+// Methods are all of them, for a description.
+func Methods() []*Method { return methods }
+
+// byName finds methods by name and alias.
+var byName = func() map[string]*Method {
+	names := map[string]*Method{}
+	for _, m := range methods {
+		for _, name := range append([]string{m.Name}, m.Aliases...) {
+			names[name] = m
+		}
+	}
+	return names
+}()
+
+// EveryMethod are the errors that every method has.
+var EveryMethod = []Error{
+	{Status: http.StatusUnauthorized, Text: "API key does not exist"},
+	{Status: http.StatusForbidden, Text: "Network not allowed"},
+	{Status: http.StatusTooManyRequests, Text: "Ratelimit exceeded"},
+}
+
+// EveryNodeMethod are the errors that methods have that ask lite servers.
+var EveryNodeMethod = []Error{
+	{Status: http.StatusInternalServerError, Text: "LITE_SERVER_<NAME>: <text>"},
+	{Status: http.StatusGatewayTimeout, Text: timeoutText},
+	{Status: statusNoServer, Text: "no workers available (<options>)"},
+}
+
+// byDefault is how many requests of a method may ask lite servers at a time
+// unless it says otherwise.
+const byDefault = 64
+
+func (m *Method) parallel() int {
+	if m.Parallel > 0 {
+		return m.Parallel
+	}
+	return byDefault
+}
+
+// resultOf is the type of a result.
+func resultOf[T any]() reflect.Type { return reflect.TypeFor[T]() }

@@ -1,0 +1,158 @@
+package v2
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// The limits of requests (contract 1.4).
+const (
+	MostBodyBytes  = 1 << 20
+	MostQueryBytes = 8 << 10
+	mostNesting    = 2048
+)
+
+func (a *API) serveGet(w http.ResponseWriter, r *http.Request, m *Method) {
+	e := &envelope{began: time.Now()}
+	if len(r.URL.RawQuery) > MostQueryBytes {
+		a.finish(w, r, m.Name, e, answer{}, &Error{Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MostQueryBytes) + " bytes"})
+		return
+	}
+	values, err := fromQuery(m, r.URL.RawQuery)
+	a.serve(w, r, m, e, values, err)
+}
+
+func (a *API) servePost(w http.ResponseWriter, r *http.Request, m *Method) {
+	e := &envelope{began: time.Now()}
+	object, err := readObject(r)
+	if err != nil {
+		a.finish(w, r, m.Name, e, answer{}, err)
+		return
+	}
+	values, err := fromObject(m, object)
+	a.serve(w, r, m, e, values, err)
+}
+
+// serve answers a request whose parameters were read; err is why they are bad.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, m *Method, e *envelope, v *Values, err error) {
+	if v.hasExtra {
+		e.extra = v.extra
+	}
+	var found answer
+	if err == nil {
+		ctx, cancel := context.WithTimeout(r.Context(), a.configuration.Deadline)
+		defer cancel()
+		found, err = a.execute(ctx, m, v)
+	}
+	a.finish(w, r, m.Name, e, found, err)
+}
+
+// finish writes the answer.
+func (a *API) finish(w http.ResponseWriter, r *http.Request, name string, e *envelope, found answer, err error) {
+	status := http.StatusOK
+	e.servers, e.cached = found.servers, found.cached
+	var body []byte
+	if err != nil {
+		refusal := a.failure(r, name, err)
+		status, body = refusal.Status, e.failure(nil, refusal)
+	} else {
+		body = e.success(make([]byte, 0, len(found.body)+128), found.body)
+	}
+	write(w, status, body)
+	a.observe(name, status, e, len(body))
+}
+
+func write(w http.ResponseWriter, status int, body []byte) {
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("X-API-Version", Version)
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client has gone when this fails
+}
+
+// NotFound answers paths under Prefix that nobody serves.
+func NotFound(w http.ResponseWriter) {
+	write(w, http.StatusNotFound, Failure(http.StatusNotFound, "Not Found"))
+}
+
+// BadMethod answers methods of HTTP that a path does not serve.
+func BadMethod(w http.ResponseWriter, r *http.Request) {
+	text := "unsupported http method: " + shortened(r.Method)
+	if r.Method == http.MethodGet {
+		text = "method GET is not supported"
+	}
+	body := Failure(http.StatusMethodNotAllowed, text)
+	if r.Method == http.MethodHead {
+		body = nil
+	}
+	write(w, http.StatusMethodNotAllowed, body)
+}
+
+// badBody is the answer to a body that is no object.
+func badBody(reason string) error { return unprocessable("failed to parse post request: %s", reason) }
+
+// readObject reads a body. An empty one is an object without members.
+func readObject(r *http.Request) (map[string]json.RawMessage, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MostBodyBytes))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MostBodyBytes) + " bytes"}
+	case err != nil:
+		return nil, badBody("the body ends early")
+	case len(trimmed(body)) == 0:
+		return nil, nil
+	}
+	return parseObject(body)
+}
+
+// parseObject takes an object apart; null is one without members.
+func parseObject(body []byte) (map[string]json.RawMessage, error) {
+	if nesting(body) > mostNesting {
+		return nil, badBody("nested more than " + strconv.Itoa(mostNesting) + " deep")
+	}
+	var object map[string]json.RawMessage
+	var syntax *json.SyntaxError
+	err := json.Unmarshal(body, &object)
+	switch {
+	case errors.As(err, &syntax):
+		return nil, badBody("invalid JSON at byte " + strconv.FormatInt(syntax.Offset, 10))
+	case err != nil:
+		return nil, badBody("Error at path '/': Wrong type. Expected: object")
+	}
+	return object, nil
+}
+
+func trimmed(body []byte) []byte {
+	for len(body) > 0 && (body[0] == ' ' || body[0] == '\t' || body[0] == '\r' || body[0] == '\n') {
+		body = body[1:]
+	}
+	return body
+}
+
+// nesting is how deep arrays and objects are nested.
+func nesting(body []byte) int {
+	depth, deepest := 0, 0
+	quoted := false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return deepest
+}

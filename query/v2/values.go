@@ -1,0 +1,349 @@
+package v2
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Values are the parameters of one request.
+type Values struct {
+	declared []Param
+	values   []value
+	extra    string // the @extra that was sent
+	hasExtra bool
+}
+
+// value is what was sent for one parameter.
+type value struct {
+	sent    bool
+	number  int64
+	text    string
+	address Address
+	hash    [32]byte
+	hashes  [][32]byte
+	bytes   []byte
+	json    json.RawMessage // of the kinds that their methods read
+}
+
+// extraName is the parameter that every method has.
+const extraName = "@extra"
+
+// fromQuery reads the parameters of a GET. Names that nobody declared are
+// ignored.
+func fromQuery(m *Method, raw string) (*Values, error) {
+	v := &Values{declared: m.Params, values: make([]value, len(m.Params))}
+	sent := make([][]string, len(m.Params))
+	for pair := range strings.SplitSeq(raw, "&") {
+		name, text, _ := strings.Cut(pair, "=")
+		if name = unescape(name); name == extraName {
+			v.extra, v.hasExtra = unescape(text), true
+			continue
+		}
+		if i := slices.IndexFunc(m.Params, func(p Param) bool { return p.Name == name }); i >= 0 {
+			sent[i] = append(sent[i], unescape(text))
+		}
+	}
+	return v, v.fill(m, func(i int, p *Param) (bool, bool) {
+		if len(sent[i]) == 0 {
+			return false, true
+		}
+		if p.Kind == HashesKind {
+			return true, v.values[i].list(sent[i])
+		}
+		return true, v.values[i].query(p.Kind, sent[i][len(sent[i])-1])
+	})
+}
+
+// fromObject reads the parameters of a POST and of JSON-RPC. null counts as
+// nothing; names that nobody declared are refused.
+func fromObject(m *Method, object map[string]json.RawMessage) (*Values, error) {
+	v := &Values{declared: m.Params, values: make([]value, len(m.Params))}
+	if raw, ok := object[extraName]; ok {
+		v.extra, v.hasExtra = plain(raw), true
+	}
+	for _, name := range sortedKeys(object) {
+		if name != extraName && !slices.ContainsFunc(m.Params, func(p Param) bool { return p.Name == name }) {
+			return v, unprocessable("failed to parse post request: Error at path '/': Unknown property '%s'", shortened(name))
+		}
+	}
+	var reason string
+	err := v.fill(m, func(i int, p *Param) (bool, bool) {
+		raw := object[p.Name]
+		if len(raw) == 0 || string(raw) == "null" {
+			return false, true
+		}
+		ok, why := v.values[i].fromJSON(p.Kind, raw)
+		reason = why
+		return true, ok
+	})
+	if err != nil && reason != "" {
+		return v, unprocessable("%s", reason)
+	}
+	return v, err
+}
+
+func sortedKeys(object map[string]json.RawMessage) []string {
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// shortened is a text of the caller's in an answer.
+func shortened(text string) string {
+	const most = 100
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// fill reads every parameter in the order of the declaration and then holds the
+// rules in that order.
+func (v *Values) fill(m *Method, read func(i int, p *Param) (sent, ok bool)) error {
+	for i := range m.Params {
+		p := &m.Params[i]
+		sent, ok := read(i, p)
+		value := &v.values[i]
+		value.sent = sent
+		switch {
+		case !ok && value.empty() && p.Required:
+			return p.missing()
+		case !ok && value.empty() && p.Kind != AddressKind:
+			value.sent = false // an empty hash that nobody needs
+		case !ok:
+			return p.bad()
+		case sent && p.Kind == BytesKind && p.Required && len(value.bytes) == 0:
+			return p.missing()
+		case sent:
+		case p.Required:
+			return p.missing()
+		case p.Default != "":
+			if !value.query(p.Kind, p.Default) {
+				return fmt.Errorf("default %q of %s is none", p.Default, p.Name)
+			}
+		}
+	}
+	return v.check(m)
+}
+
+func (v *Values) check(m *Method) error {
+	for i := range m.Params {
+		p := &m.Params[i]
+		if !v.values[i].sent {
+			continue
+		}
+		if err := p.check(v.values[i].number); err != nil {
+			return err
+		}
+	}
+	if m.check != nil {
+		return m.check(v)
+	}
+	return nil
+}
+
+// empty says that an empty text was sent for a kind that needs one.
+func (v *value) empty() bool { return v.text == emptyText }
+
+// emptyText marks a value that was sent empty; it is no text of a query.
+const emptyText = "\x00empty"
+
+// query reads a text.
+func (v *value) query(kind Kind, text string) (ok bool) {
+	switch kind {
+	case AddressKind, HashKind, AccountKind:
+		// A plus sign that was not escaped arrives as a space.
+		return v.binary(kind, strings.ReplaceAll(text, " ", "+"))
+	case Int32Kind, Int64Kind:
+		v.number, ok = parseInteger(kind, text)
+	case ShardKind:
+		v.number, ok = parseShard(text)
+	case BoolKind, FlagKind:
+		var b bool
+		b, ok = parseWord(text)
+		v.number = asNumber(b)
+	case BytesKind:
+		var err error
+		v.bytes, err = parseBytes(strings.ReplaceAll(text, " ", "+"))
+		ok = err == nil
+	default:
+		v.text, ok = text, true
+	}
+	return ok
+}
+
+func asNumber(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// binary reads addresses and hashes. An empty hash that is not required counts
+// as absent.
+func (v *value) binary(kind Kind, text string) (ok bool) {
+	if text == "" {
+		v.text = emptyText
+		return false
+	}
+	switch kind {
+	case AddressKind:
+		v.address, ok = parseAddress(text)
+	case HashKind:
+		v.hash, ok = parseHash(text)
+	case AccountKind:
+		if v.hash, ok = parseHash(text); !ok {
+			v.address, ok = parseAddress(text)
+			v.hash = v.address.ID
+		}
+	}
+	return ok
+}
+
+func (v *value) list(texts []string) bool {
+	for _, text := range texts {
+		h, ok := parseHash(strings.ReplaceAll(text, " ", "+"))
+		if !ok {
+			return false
+		}
+		v.hashes = append(v.hashes, h)
+	}
+	return true
+}
+
+// fromJSON reads a JSON value; why is the answer when it is a special one.
+func (v *value) fromJSON(kind Kind, raw json.RawMessage) (ok bool, why string) {
+	switch kind {
+	case Int32Kind, Int64Kind, ShardKind:
+		if raw[0] == '"' {
+			return v.query(kind, plain(raw)), ""
+		}
+		if kind == ShardKind && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+			return false, ""
+		}
+		return v.query(kind, string(raw)), ""
+	case BoolKind:
+		return v.bool(raw), ""
+	case FlagKind:
+		v.number = asNumber(string(raw) == "true")
+		return string(raw) == "true" || string(raw) == "false", ""
+	case HashesKind:
+		var texts []string
+		return json.Unmarshal(raw, &texts) == nil && v.list(texts), ""
+	case MethodKind, StackKind, StackStdKind, CellKind:
+		v.json = raw
+		return true, ""
+	}
+	var text string
+	if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
+		return false, ""
+	}
+	if kind == BytesKind {
+		return v.base64(text)
+	}
+	if kind == AddressKind || kind == HashKind || kind == AccountKind {
+		return v.binary(kind, text), ""
+	}
+	v.text = text
+	return true, ""
+}
+
+// bool reads a boolean, an integer or a word.
+func (v *value) bool(raw json.RawMessage) bool {
+	switch raw[0] {
+	case '"':
+		return v.query(BoolKind, plain(raw))
+	case 't', 'f':
+		v.number = asNumber(raw[0] == 't')
+		return true
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	v.number = asNumber(n != 0)
+	return err == nil
+}
+
+func (v *value) base64(text string) (ok bool, why string) {
+	decoded, err := parseBytes(text)
+	if err != nil {
+		return false, "invalid base64 encoded bytes: " + err.Error()
+	}
+	v.bytes = decoded
+	return true, ""
+}
+
+// plain is a JSON string's text, and the text of any other JSON value.
+func plain(raw json.RawMessage) string {
+	var text string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// unescape undoes the escapes of a query string. What is no escape stays.
+func unescape(s string) string {
+	if !strings.ContainsAny(s, "%+") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '+':
+			out = append(out, ' ')
+		case s[i] == '%' && i+2 < len(s):
+			n, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
+			if err != nil {
+				out = append(out, '%')
+				continue
+			}
+			out = append(out, byte(n))
+			i += 2
+		default:
+			out = append(out, s[i])
+		}
+	}
+	return string(out)
+}
+
+// of panics when a method asks for what it did not declare.
+func (v *Values) of(name string) *value {
+	for i := range v.declared {
+		if v.declared[i].Name == name {
+			return &v.values[i]
+		}
+	}
+	panic("query/v2: undeclared parameter " + name)
+}
+
+func (v *Values) sent(name string) bool        { return v.of(name).sent }
+func (v *Values) number(name string) int64     { return v.of(name).number }
+func (v *Values) flag(name string) bool        { return v.of(name).number != 0 }
+func (v *Values) text(name string) string      { return v.of(name).text }
+func (v *Values) address(name string) *Address { return &v.of(name).address }
+func (v *Values) hash(name string) [32]byte    { return v.of(name).hash }
+func (v *Values) bytes(name string) []byte     { return v.of(name).bytes }
+
+// key tells requests apart by what was read, not by how it was written; the
+// form of an address counts, because answers repeat it.
+func (v *Values) key(m *Method) string {
+	var key bytes.Buffer
+	key.WriteString(m.Name)
+	for i := range v.values {
+		x := &v.values[i]
+		fmt.Fprintf(&key, "|%t %d %q %v %x %x %x ", x.sent, x.number, x.text, x.address, x.hash, x.hashes, x.bytes)
+		key.Write(x.json)
+	}
+	if key.Len() < 512 {
+		return key.String()
+	}
+	sum := sha256.Sum256(key.Bytes())
+	return string(sum[:])
+}

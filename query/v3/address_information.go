@@ -1,0 +1,87 @@
+package v3
+
+import (
+	"encoding/base64"
+	"strconv"
+
+	"tonscribe/query/openapi"
+	"tonscribe/query/render"
+	"tonscribe/query/store"
+	"tonscribe/schema/record"
+)
+
+// fromIndex gives the account that the request names, as the index has it; nil
+// when the node layer is to be asked: on request, without an index, and about
+// accounts that the index does not know, if there is a node layer. Without one such an account has
+// nothing.
+func (q *request) fromIndex() (*record.Account, error) {
+	if q.values.Bool("use_v2") || q.store == nil {
+		return nil, nil
+	}
+	sent := q.values.Addresses("address")
+	if len(sent) == 0 {
+		return nil, errNoAccount
+	}
+	if err := q.look(); err != nil {
+		if q.hasNode() {
+			return nil, nil //nolint:nilerr // nothing is indexed yet
+		}
+		return nil, err
+	}
+	found, err := q.store.Accounts(q, q.view, sent[:1])
+	if err != nil {
+		return nil, err
+	}
+	if a := found[sent[0]]; a != nil || q.hasNode() {
+		return a, nil
+	}
+	return &record.Account{Account: sent[0][:], LastTransHash: make([]byte, len(store.Hash{})), State: &record.AccountState{}}, nil
+}
+
+// hasNode says that there are lite servers to ask.
+func (q *request) hasNode() bool { return q.node != nil && q.node.Configured() }
+
+// decimal is a number as answers show it.
+func decimal(n uint64) openapi.Decimal { return openapi.Decimal(strconv.FormatUint(n, 10)) }
+
+func hashText(hash []byte) openapi.Hash {
+	return openapi.Hash(base64.StdEncoding.EncodeToString(hash))
+}
+
+// bocText is a bag of cells as account states show it, empty without one.
+func bocText(boc []byte) openapi.BOC {
+	if len(boc) == 0 {
+		return ""
+	}
+	text := render.BoC(nil, boc)
+	return openapi.BOC(text[1 : len(text)-1])
+}
+
+// indexedInformation answers addressInformation.
+func (q *request) indexedInformation(a *record.Account) error {
+	hash := codeOf(a)
+	var code []byte
+	if hash != (store.Hash{}) {
+		bocs, err := q.store.CodeBoCs(q, []store.Hash{hash})
+		if err != nil {
+			return err
+		}
+		code = bocs[hash]
+	}
+	return q.put(addressInformationAnswer{
+		Balance: decimal(a.State.GetBalance()), Code: orNull(bocText(code)), Data: orNull(bocText(a.Data)),
+		LastLT: decimal(a.LastTransLt), LastHash: hashText(a.LastTransHash), Status: render.Status(a.State.GetStatus()),
+	})
+}
+
+// indexedWallet answers walletInformation.
+func (q *request) indexedWallet(a *record.Account) error {
+	w := walletOptions(a)
+	if !w.IsWallet && a.State.GetStatus() != record.AccountStatus_ACCOUNT_UNINIT {
+		return errNoWallet
+	}
+	return q.put(walletInformationAnswer{
+		decimal(a.State.GetBalance()), w.Type, w.Seqno, w.WalletID, decimal(a.LastTransLt), hashText(a.LastTransHash),
+		render.Status(a.State.GetStatus()),
+	})
+}

@@ -1,0 +1,143 @@
+package v3
+
+import (
+	"tonscribe/query/params"
+	"tonscribe/query/render"
+	"tonscribe/query/store"
+	"tonscribe/schema/record"
+)
+
+const blockchainData = "Blockchain data"
+
+var masterchainInfo = &Endpoint{
+	Path: "/masterchainInfo", Tag: blockchainData, Summary: "Masterchain info",
+	Description: "The newest and the oldest indexed masterchain block.",
+	Result:      resultOf[masterchainInfoAnswer](),
+	serve: func(q *request) error {
+		q.body = append(q.body, `{"last":`...)
+		q.body = render.Block(q.body, q.view.Last)
+		q.body = append(q.body, `,"first":`...)
+		q.body = render.Block(q.body, q.view.First)
+		q.body = append(q.body, '}')
+		return nil
+	},
+}
+
+var blockParams = []params.Param{
+	{Name: "workchain", Kind: params.Int32Kind, Description: "workchain of the block"},
+	{Name: "shard", Kind: params.ShardKind, Description: "shard of the block; send it with workchain"},
+	{Name: "seqno", Kind: params.Int32Kind, Description: "seqno of the block; send it with workchain and shard"},
+}
+
+var mcSeqnoParam = params.Param{Name: "mc_seqno", Kind: params.Int32Kind, Description: "the masterchain block that commits"}
+
+var blocks = &Endpoint{
+	Path: "/blocks", Tag: blockchainData, Summary: "Blocks",
+	Description: "Blocks that match all filters, the newest first unless sorted otherwise.",
+	Params: params.Join(blockParams, []params.Param{
+		{Name: "root_hash", Kind: params.HashKind, Description: "root hash of the block"},
+		{Name: "file_hash", Kind: params.HashKind, Description: "file hash of the block"},
+		mcSeqnoParam,
+	}, params.UtimeRange("gen_utime"), params.LTRange("start_lt"), params.PageParams("", "by gen_utime")),
+	Result: resultOf[blocksAnswer](),
+	serve: func(q *request) error {
+		return q.serveBlocks(&store.BlockFilter{
+			Workchain: q.int32("workchain"), Shard: q.number("shard"), Seqno: q.int32("seqno"), McSeqno: q.int32("mc_seqno"),
+			RootHash: q.hash("root_hash"), FileHash: q.hash("file_hash"),
+			Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
+		}, nil)
+	},
+}
+
+var seqnoParam = params.Param{
+	Name: "seqno", Kind: params.SeqnoKind, Required: true, Description: "seqno of a masterchain block; what is missing or not a number counts as 0",
+}
+
+var blocksNotFound = params.NotFound("blocks not found")
+
+var masterchainBlockShards = &Endpoint{
+	Path: "/masterchainBlockShards", Tag: blockchainData, Summary: "Blocks of a masterchain block",
+	Description: "The blocks that a masterchain block commits, itself included: those that appeared after the previous masterchain block.",
+	Params:      params.Join([]params.Param{seqnoParam}, params.PageParams("", "by gen_utime")),
+	Result:      resultOf[blocksAnswer](),
+	Errors:      []params.Error{*blocksNotFound},
+	serve: func(q *request) error {
+		seqno, _ := q.values.Int32("seqno")
+		return q.serveBlocks(&store.BlockFilter{McSeqno: &seqno, Utime: store.Everything, Lts: store.Everything}, blocksNotFound)
+	},
+}
+
+// serveBlocks answers a page; none is the error of an empty list, if that is one.
+func (q *request) serveBlocks(f *store.BlockFilter, none *params.Error) error {
+	page, part, err := q.page(params.Unsorted)
+	if err != nil {
+		return err
+	}
+	f.AnyOrder = page.Sort == params.Unsorted
+	var key store.BlockKey
+	var after *store.BlockKey
+	if there, err := q.after(page, &key); err != nil {
+		return err
+	} else if there {
+		after = &key
+	}
+	list, more, err := q.store.Blocks(q, q.view, f, part, after)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 && none != nil {
+		return none
+	}
+	q.body = append(q.body, '{')
+	q.blocks(list)
+	if more {
+		q.nextCursor(page.Sort, store.BlockKeyOf(list[len(list)-1]))
+	}
+	q.body = append(q.body, '}')
+	return nil
+}
+
+func (q *request) blocks(list []*record.Block) {
+	q.body = append(q.body, `"blocks":[`...)
+	for i, b := range list {
+		if i > 0 {
+			q.body = append(q.body, ',')
+		}
+		q.body = render.Block(q.body, b)
+	}
+	q.body = append(q.body, ']')
+}
+
+var masterchainBlockShardState = &Endpoint{
+	Path: "/masterchainBlockShardState", Tag: blockchainData, Summary: "Shard state of a masterchain block",
+	Description: "The newest block of every shard as of a masterchain block and that block itself, and the transactions of all blocks that appeared after the previous masterchain block.",
+	Params:      []params.Param{seqnoParam},
+	Result:      resultOf[shardStateAnswer](),
+	Errors:      []params.Error{*blocksNotFound},
+	serve: func(q *request) error {
+		seqno, _ := q.values.Int32("seqno")
+		list, err := q.store.ShardState(q, q.view, seqno)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return blocksNotFound
+		}
+		f := &store.TransactionFilter{McSeqno: &seqno, Utime: store.Everything, Lts: store.Everything}
+		bundle, _, err := q.store.Transactions(q, q.view, f, store.Page{Limit: mostOfBundle}, nil)
+		if err != nil {
+			return err
+		}
+		q.body = append(q.body, '{')
+		q.blocks(list)
+		q.body = append(q.body, ',')
+		if err := q.transactions(bundle); err != nil {
+			return err
+		}
+		q.body = append(q.body, '}')
+		return nil
+	},
+}
+
+// mostOfBundle is more transactions than a bundle has.
+const mostOfBundle = 200_000

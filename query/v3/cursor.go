@@ -1,0 +1,50 @@
+package v3
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+
+	"tonscribe/query/params"
+)
+
+// A cursor names the list it belongs to and the last row of the page before:
+// the form's version, the list's order, a fingerprint of its filters, the row's
+// key. Clients must not look into it.
+const cursorVersion = 1
+
+const cursorHead = 6
+
+// cursorOf makes a cursor for a key.
+func (q *request) cursorOf(sort params.Sort, key any) string {
+	b := []byte{cursorVersion, byte(sort)}
+	b = binary.BigEndian.AppendUint32(b, q.values.Fingerprint())
+	b, err := binary.Append(b, binary.BigEndian, key)
+	if err != nil {
+		panic("query/v3: key of a cursor: " + err.Error())
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// after reads the cursor of a page into key, a pointer to the list's kind of
+// key; it is false when there is none.
+func (q *request) after(page params.Page, key any) (bool, error) {
+	if page.Cursor == "" {
+		return false, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(page.Cursor)
+	if err != nil || len(b) != cursorHead+binary.Size(key) || b[0] != cursorVersion || b[1] != byte(page.Sort) ||
+		binary.BigEndian.Uint32(b[2:]) != q.values.Fingerprint() {
+		return false, params.BadCursor()
+	}
+	if _, err := binary.Decode(b[cursorHead:], binary.BigEndian, key); err != nil {
+		return false, params.BadCursor()
+	}
+	return true, nil
+}
+
+// nextCursor adds the cursor of the next page to the body's object.
+func (q *request) nextCursor(sort params.Sort, key any) {
+	q.body = append(q.body, `,"next_cursor":"`...)
+	q.body = append(q.body, q.cursorOf(sort, key)...)
+	q.body = append(q.body, '"')
+}

@@ -1,0 +1,183 @@
+package v3
+
+import (
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"tonscribe/query/openapi"
+	"tonscribe/query/params"
+	v2 "tonscribe/query/v2"
+)
+
+// Describe is the OpenAPI document of the layer. The examples are by the
+// endpoints' paths without the first slash.
+func Describe(examples map[string]*openapi.Example) *openapi.Document {
+	d := &openapi.Document{
+		Title: "TON index", Version: Version, Prefix: Prefix,
+		Description: "The whole history of the chain, indexed: blocks, transactions, messages, accounts and tokens, with filters and pages. Unknown parameters are ignored, and named in the header Warning.",
+		Types:       &openapi.Types{Null: true, OneOf: alternatives}, Error: reflect.TypeFor[failure](),
+	}
+	for _, e := range endpoints {
+		if !strings.Contains(strings.Join(d.Tags, "\n"), e.Tag) {
+			d.Tags = append(d.Tags, e.Tag)
+		}
+		d.Operations = append(d.Operations, e.describe(examples[strings.TrimPrefix(e.Path, "/")]))
+	}
+	return d
+}
+
+func (e *Endpoint) describe(example *openapi.Example) *openapi.Operation {
+	o := &openapi.Operation{
+		Path: e.Path, Method: http.MethodGet, ID: operationID(e.Path), Tag: e.Tag, Summary: e.Summary, Description: e.Description,
+		Result: e.Result, Errors: e.errors(), Headers: optionHeaders, Example: example,
+	}
+	for i := range e.Params {
+		o.Query = append(o.Query, describeParam(&e.Params[i]))
+	}
+	if e.Body == nil {
+		return o
+	}
+	o.Method = http.MethodPost
+	for _, f := range e.Body {
+		o.Body = append(o.Body, openapi.Parameter{
+			Name: f.Name, Description: f.Description, Required: f.Required, Schema: bodySchemas[f.Type],
+		})
+	}
+	return o
+}
+
+func operationID(path string) string {
+	var id strings.Builder
+	for i, part := range strings.Split(strings.Trim(path, "/"), "/") {
+		if i > 0 {
+			part = strings.ToUpper(part[:1]) + part[1:]
+		}
+		id.WriteString(part)
+	}
+	return id.String()
+}
+
+// bodySchemas are those of Field.Type.
+var bodySchemas = map[string]openapi.Object{
+	"string":  openapi.Schema("type", "string"),
+	"boolean": openapi.Schema("type", "boolean"),
+	"integer": openapi.Schema("type", "integer"),
+	"array":   openapi.Schema("type", "array", "items", openapi.Schema("type", "object")),
+	"strings": openapi.Schema("type", "array", "items", openapi.Schema("type", "string")),
+}
+
+// optionHeaders are the request options of contract 1.2.
+var optionHeaders = []openapi.Parameter{
+	{Name: "X-No-Address-Book", Schema: openapi.Schema("type", "boolean"), Description: "address_book is {}; like the parameter x_no_address_book"},
+	{Name: "X-No-Metadata", Schema: openapi.Schema("type", "boolean"), Description: "metadata is {}; like the parameter x_no_metadata"},
+	{Name: "X-Timeout", Schema: openapi.Schema("type", "integer"), Description: "query timeout in milliseconds, a shorter one than the server's; like the parameter x_timeout"},
+}
+
+func (e *Endpoint) errors() (list []openapi.Error) {
+	add := func(errors ...params.Error) {
+		for _, e := range errors {
+			list = append(list, openapi.Error(e))
+		}
+	}
+	add(e.Errors...)
+	if len(e.Params) > 0 {
+		add(*params.Unprocessable("failed to decode: schema: error converting value for %q", "NAME"))
+	}
+	for i := range e.Params {
+		switch p := &e.Params[i]; {
+		case p.Multi:
+			add(*params.Unprocessable("failed to decode: schema: error converting value for index N of %q", "NAME"))
+			add(*params.Unprocessable("%q has N values, at most %d are allowed", "NAME", params.MaxListValues))
+		case p.Kind == params.SortKind:
+			add(*params.Unprocessable("wrong value for sort parameter"), *params.Unprocessable("limit is not allowed: N > %d", params.MaxLimit), *params.BadCursor())
+		}
+	}
+	if e.Body != nil {
+		add(*params.Unprocessable("Unprocessable Entity"), *params.Unprocessable("the request body is no JSON object"),
+			params.Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(v2.MostBodyBytes) + " bytes"})
+	}
+	for _, known := range v2.EveryMethod {
+		add(params.Error(known))
+	}
+	add(params.Error{Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MostQueryBytes) + " bytes"})
+	if e.Node {
+		for _, known := range v2.EveryNodeMethod {
+			add(params.Error(known))
+		}
+		add(params.Error{Status: http.StatusUnprocessableEntity, Text: "what the node layer refuses"})
+	} else {
+		add(*params.Unprocessable("%s", tooHeavy))
+	}
+	add(params.Error{Status: http.StatusInternalServerError, Text: "internal server error"})
+	return list
+}
+
+func describeParam(p *params.Param) openapi.Parameter {
+	schema := paramSchema(p)
+	if p.Multi {
+		schema = openapi.Schema("type", "array", "items", schema, "maxItems", params.MaxListValues)
+		if strings.HasPrefix(p.Range, "1..") {
+			schema = schema.With("minItems", 1)
+		}
+	}
+	description := p.Description
+	if p.Range != "" {
+		description += " (" + p.Range + ")"
+	}
+	described := openapi.Parameter{Name: p.Name, Description: description, Required: p.Required, Schema: schema}
+	if p.Default != "" {
+		described.Default = paramDefault(p)
+	}
+	return described
+}
+
+func paramSchema(p *params.Param) openapi.Object {
+	switch p.Kind {
+	case params.AddressKind:
+		return openapi.Schema("type", "string", "pattern", openapi.AnyAddress)
+	case params.AddressOrNullKind:
+		return openapi.Schema("anyOf", []openapi.Object{openapi.Schema("type", "string", "pattern", openapi.AnyAddress), openapi.Schema("const", "null")})
+	case params.HashKind:
+		return openapi.Schema("type", "string", "pattern", openapi.AnyHash)
+	case params.ShardKind:
+		return openapi.Schema("type", "string", "pattern", `^(?:(?:0[xX])?[0-9a-fA-F]{1,16}|-[0-9]+)$`)
+	case params.OpcodeKind:
+		return openapi.Schema("type", "string", "pattern", `^(?:(?:0[xX])?[0-9a-fA-F]{1,8}|-[0-9]+)$`)
+	case params.Uint64Kind:
+		return openapi.Schema("type", "string", "format", "uint64", "pattern", `^[0-9]+$`)
+	case params.UtimeKind:
+		return openapi.Schema("type", "number", "minimum", 0)
+	case params.Int32Kind, params.SeqnoKind:
+		schema := openapi.Schema("type", "integer", "format", "int32")
+		if _, most, ok := strings.Cut(p.Range, ".."); ok {
+			if n, err := strconv.Atoi(most); err == nil {
+				schema = schema.With("maximum", n)
+			}
+		}
+		return schema
+	case params.BoolKind:
+		return openapi.Schema("type", "boolean")
+	}
+	if len(p.Enum) > 0 {
+		return openapi.Schema("type", "string", "enum", p.Enum)
+	}
+	return openapi.Schema("type", "string")
+}
+
+// paramDefault is the default as a value of the schema.
+func paramDefault(p *params.Param) any {
+	if n, err := strconv.Atoi(p.Default); err == nil && p.Kind == params.Int32Kind {
+		return n
+	}
+	if b, ok := params.ParseBool(p.Default); ok && p.Kind == params.BoolKind {
+		return b
+	}
+	return p.Default
+}
+
+// alternatives are what fields of several shapes may hold.
+var alternatives = map[reflect.Type][]reflect.Type{
+	reflect.TypeFor[plainValue](): {reflect.TypeFor[string](), reflect.TypeFor[[]plainEntry]()},
+}

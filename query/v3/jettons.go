@@ -1,0 +1,156 @@
+package v3
+
+import (
+	"tonscribe/query/params"
+	"tonscribe/query/render"
+	"tonscribe/query/store"
+	"tonscribe/schema/record"
+)
+
+const jettons = "Jettons"
+
+var jettonMasters = &Endpoint{
+	Path: "/jetton/masters", Tag: jettons, Summary: "Jetton masters",
+	Description: "Jetton masters that match all filters, the first indexed first.",
+	Params: params.Join([]params.Param{
+		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "masters"},
+		{Name: "admin_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "admins of the masters"},
+	}, params.UnsortedPageParams()),
+	Result: resultOf[jettonMastersAnswer](),
+	serve: func(q *request) error {
+		f := &store.JettonMasterFilter{Addresses: q.values.Addresses("address"), Admins: q.values.Addresses("admin_address")}
+		return q.serveContracts(params.Unsorted, &contractList{
+			name: "jetton_masters", metadata: true, keyOf: firstKey,
+			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+				return q.store.JettonMasters(q, f, page, after)
+			},
+			render: func(dst []byte, c *record.Contract, book addresses) []byte {
+				book.add(c.Account)
+				book.add(c.JettonMaster.Admin)
+				return render.JettonMaster(dst, c)
+			},
+		})
+	},
+}
+
+// firstKey is a contract's place in lists in the order of becoming known.
+func firstKey(c *record.Contract) store.ContractKey {
+	return store.ContractKey{Seqno: uint64(c.FirstMcSeqno), Account: store.Address(c.Account)}
+}
+
+var oneOwner = params.Unprocessable("exact one owner_address required for multiple jetton_address")
+
+var jettonWallets = &Endpoint{
+	Path: "/jetton/wallets", Tag: jettons, Summary: "Jetton wallets",
+	Description: "Jetton wallets that match all filters: the holders of a jetton, or what an owner holds. Without sort the first indexed come first.",
+	Params: params.Join([]params.Param{
+		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "jetton wallets"},
+		{Name: "owner_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "owners"},
+		{Name: "jetton_address", Kind: params.AddressKind, Multi: true, Description: "jetton masters; more than one with exactly one owner_address"},
+		{Name: "exclude_zero_balance", Kind: params.BoolKind, Default: "false", Description: "only wallets that hold something"},
+	}, params.PageParams("", "by balance")),
+	Result: resultOf[jettonWalletsAnswer](),
+	Errors: []params.Error{*oneOwner},
+	serve:  serveJettonWallets,
+}
+
+func serveJettonWallets(q *request) error {
+	f := &store.JettonWalletFilter{
+		Addresses: q.values.Addresses("address"), Owners: q.values.Addresses("owner_address"), Masters: q.values.Addresses("jetton_address"),
+		ExcludeZero: q.values.Bool("exclude_zero_balance"),
+	}
+	if len(f.Masters) > 1 && len(f.Owners) != 1 {
+		return oneOwner
+	}
+	page, _, err := q.page(params.Unsorted)
+	if err != nil {
+		return err
+	}
+	f.ByBalance = page.Sort != params.Unsorted
+	return q.serveContracts(params.Unsorted, &contractList{
+		name: "jetton_wallets", metadata: true,
+		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+			return q.store.JettonWallets(q, f, page, after)
+		},
+		keyOf: store.JettonWalletKey,
+		render: func(dst []byte, c *record.Contract, book addresses) []byte {
+			book.add(c.Account)
+			book.add(c.JettonWallet.Owner)
+			book.add(c.JettonWallet.Master)
+			return render.JettonWallet(dst, c)
+		},
+	})
+}
+
+// transferParams are those of transfers and burns behind their own.
+func transferParams() []params.Param {
+	return params.Join([]params.Param{deliveryParam}, params.UtimeRange("transaction_now"), params.LTRange("transaction_lt"),
+		params.PageParams("desc", "by transaction_lt, or by transaction_now with a filter of time"))
+}
+
+var (
+	ownersParam     = params.Param{Name: "owner_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "owners of the sending or of the receiving side"}
+	legacyOwner     = params.Param{Name: "address", Kind: params.TextKind, Description: "one owner_address, used without that; what is no address is ignored"}
+	tokenWallets    = params.Param{Name: "jetton_wallet", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "sending jetton wallets"}
+	tokenMaster     = params.Param{Name: "jetton_master", Kind: params.AddressKind, Description: "jetton master"}
+	tokenDirections = params.Param{
+		Name: "direction", Kind: params.TextKind, Enum: []string{"in", "out", "both"}, Default: "both",
+		Description: "with owner_address: in = the owner receives; any other text but both counts as out = the owner sends",
+	}
+)
+
+var jettonTransfers = &Endpoint{
+	Path: "/jetton/transfers", Tag: jettons, Summary: "Jetton transfers",
+	Description: "Jetton transfers that match all filters: one for each that a sender's wallet carried out. Transfers whose transaction was aborted are left out.",
+	Params:      params.Join([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster, tokenDirections}, transferParams()),
+	Result:      resultOf[jettonTransfersAnswer](),
+	serve: func(q *request) error {
+		f, err := q.transferFilter("jetton_wallet", "jetton_master")
+		if err != nil {
+			return err
+		}
+		options := q.transferOptions()
+		return serveTransfers(q, &transferList[*record.JettonTransfer]{
+			name: "jetton_transfers", keyOf: store.JettonTransferKey,
+			read: func(page store.Page, after *store.TransferKey) ([]*record.JettonTransfer, bool, error) {
+				return q.store.JettonTransfers(q, q.view, f, page, after)
+			},
+			render: func(dst []byte, t *record.JettonTransfer, book addresses) []byte {
+				for _, a := range [][]byte{t.Source, t.Destination, t.SourceWallet, t.Master, t.ResponseDestination} {
+					book.add(a)
+				}
+				return render.JettonTransfer(dst, t, options)
+			},
+			parties: func(t *record.JettonTransfer) [][]byte {
+				return [][]byte{t.Source, t.Destination, t.ResponseDestination}
+			},
+		})
+	},
+}
+
+var jettonBurns = &Endpoint{
+	Path: "/jetton/burns", Tag: jettons, Summary: "Jetton burns",
+	Description: "Burns of jettons that match all filters, aborted ones too.",
+	Params:      params.Join([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster}, transferParams()),
+	Result:      resultOf[jettonBurnsAnswer](),
+	serve: func(q *request) error {
+		f, err := q.transferFilter("jetton_wallet", "jetton_master")
+		if err != nil {
+			return err
+		}
+		options := q.transferOptions()
+		return serveTransfers(q, &transferList[*record.JettonBurn]{
+			name: "jetton_burns", keyOf: store.JettonBurnKey,
+			read: func(page store.Page, after *store.TransferKey) ([]*record.JettonBurn, bool, error) {
+				return q.store.JettonBurns(q, q.view, f, page, after)
+			},
+			render: func(dst []byte, b *record.JettonBurn, book addresses) []byte {
+				for _, a := range [][]byte{b.Owner, b.Wallet, b.Master, b.ResponseDestination} {
+					book.add(a)
+				}
+				return render.JettonBurn(dst, b, options)
+			},
+			parties: func(b *record.JettonBurn) [][]byte { return [][]byte{b.Owner, b.ResponseDestination} },
+		})
+	},
+}

@@ -1,0 +1,149 @@
+package v3
+
+import (
+	"tonscribe/query/params"
+	"tonscribe/query/render"
+	"tonscribe/query/store"
+	"tonscribe/schema/record"
+)
+
+var (
+	msgHashParam   = params.Param{Name: "msg_hash", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "raw or normalized hashes of the messages"}
+	bodyHashParam  = params.Param{Name: "body_hash", Kind: params.HashKind, Description: "cell hash of the body"}
+	opcodeParam    = params.Param{Name: "opcode", Kind: params.OpcodeKind, Description: "first 32 bits of the body"}
+	directionParam = params.Param{Name: "direction", Kind: params.TextKind, Enum: []string{"in", "out"}, Description: "in: consumed by a transaction, out: produced by one"}
+)
+
+var wrongDirection = params.Unprocessable("direction should be one of: in, out")
+
+var messages = &Endpoint{
+	Path: "/messages", Tag: blockchainData, Summary: "Messages",
+	Description: "Messages that match all filters, each once. In descending order external-in messages, which have no lt, come first; start_lt=1 leaves them out.",
+	Params: params.Join([]params.Param{
+		msgHashParam,
+		{Name: "hash", Kind: params.TextKind, Description: "the same for one message, used without msg_hash"},
+		bodyHashParam,
+		{Name: "source", Kind: params.AddressOrNullKind, Description: "sender, or null for messages without"},
+		{Name: "destination", Kind: params.AddressOrNullKind, Description: "receiver, or null for messages without"},
+		opcodeParam,
+		directionParam,
+		{Name: "exclude_externals", Kind: params.BoolKind, Description: "without external-in messages"},
+		{Name: "only_externals", Kind: params.BoolKind, Description: "only external-in messages"},
+	}, params.UtimeRange("created_at"), params.LTRange("created_lt"), params.PageParams("desc", "by created_lt, or by created_at with a filter of time")),
+	Result: resultOf[messagesAnswer](),
+	Errors: []params.Error{*wrongDirection},
+	serve:  serveMessages,
+}
+
+func serveMessages(q *request) error {
+	f := &store.MessageFilter{
+		Body: q.hash("body_hash"), Opcode: q.opcode("opcode"),
+		Source: q.address("source"), NoSource: q.values.Null("source"),
+		Destination: q.address("destination"), NoDestination: q.values.Null("destination"),
+		Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
+		ExcludeExternals: q.values.Bool("exclude_externals"), OnlyExternals: q.values.Bool("only_externals"),
+	}
+	var err error
+	if f.Direction, err = q.direction(); err != nil {
+		return err
+	}
+	if f.Hashes, err = q.messageHashes(); err != nil {
+		return err
+	}
+	if len(f.Hashes) == 0 {
+		if hash, ok := params.ParseHash(q.values.Text("hash")); ok {
+			f.Hashes = []store.Hash{hash}
+		}
+	}
+	return q.serveMessages(f)
+}
+
+// messageHashes refuses a list of nothing but empty texts.
+func (q *request) messageHashes() ([]store.Hash, error) {
+	list := q.values.Hashes("msg_hash")
+	if q.values.Sent("msg_hash") && len(list) == 0 {
+		return nil, params.Unprocessable(`failed to decode: schema: error converting value for index 0 of "msg_hash"`)
+	}
+	return list, nil
+}
+
+func (q *request) serveMessages(f *store.MessageFilter) error {
+	page, part, err := q.page(params.Descending)
+	if err != nil {
+		return err
+	}
+	var key store.MessageKey
+	var after *store.MessageKey
+	if there, err := q.after(page, &key); err != nil {
+		return err
+	} else if there {
+		after = &key
+	}
+	list, more, err := q.store.Messages(q, q.view, f, part, after)
+	if err != nil {
+		return err
+	}
+	q.body = append(q.body, `{"messages":[`...)
+	book := addresses{}
+	for i, m := range list {
+		if i > 0 {
+			q.body = append(q.body, ',')
+		}
+		q.body = render.Message(q.body, m.Message, render.MessageOptions{InTransaction: m.InTransaction, OutTransaction: m.OutTransaction})
+		book.addMessage(m.Message)
+	}
+	q.body = append(q.body, ']')
+	if err := q.addressBook(book); err != nil {
+		return err
+	}
+	q.body = append(q.body, `,"metadata":{}`...)
+	if more {
+		q.nextCursor(page.Sort, f.KeyOf(list[len(list)-1].Message))
+	}
+	q.body = append(q.body, '}')
+	return nil
+}
+
+var nothingToFind = params.Unprocessable("at least one of msg_hash, body_hash, opcode should be specified")
+
+var transactionsByMessage = &Endpoint{
+	Path: "/transactionsByMessage", Tag: blockchainData, Summary: "Transactions by message",
+	Description: "The transactions that hold a message: the one that produced it and the one that consumed it.",
+	Params: params.Join([]params.Param{
+		msgHashParam, bodyHashParam, opcodeParam, directionParam,
+		{Name: "source", Kind: params.AddressOrNullKind, Description: "sender of the message"},
+		{Name: "destination", Kind: params.AddressOrNullKind, Description: "receiver of the message"},
+	}, params.PageParams("desc", "by lt")),
+	Result: resultOf[transactionsAnswer](),
+	Errors: []params.Error{*nothingToFind, *wrongDirection},
+	serve:  serveTransactionsByMessage,
+}
+
+func serveTransactionsByMessage(q *request) error {
+	f := &store.MessageFilter{
+		Body: q.hash("body_hash"), Opcode: q.opcode("opcode"), Source: q.address("source"), Destination: q.address("destination"),
+		Utime: store.Everything, Lts: store.Everything,
+	}
+	var err error
+	if f.Hashes, err = q.messageHashes(); err != nil {
+		return err
+	}
+	if len(f.Hashes) == 0 && f.Body == nil && f.Opcode == nil {
+		return nothingToFind
+	}
+	if f.Direction, err = q.direction(); err != nil {
+		return err
+	}
+	// An opcode is looked for on the side of the consumer only, and a missing
+	// sender or receiver is nowhere looked for.
+	nothing := f.Opcode != nil && f.Direction == store.Out || q.values.Null("source") || q.values.Null("destination")
+	if f.Opcode != nil {
+		f.Direction = store.In
+	}
+	return q.serveTransactions(nil, func(page store.Page, after *store.TransactionKey) ([]*record.Transaction, bool, error) {
+		if nothing {
+			return nil, false, nil
+		}
+		return q.store.TransactionsByMessage(q, q.view, f, page, after)
+	})
+}

@@ -1,0 +1,175 @@
+package v3
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"tonscribe/decode/contract"
+	"tonscribe/query/params"
+	"tonscribe/query/render"
+	"tonscribe/query/store"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+type metadataAnswer metadataMap
+
+var metadata = &Endpoint{
+	Path: "/metadata", Tag: "Accounts", Summary: "Metadata",
+	Description: "What is known of the tokens among some addresses, by raw address. The master of a jetton wallet is there too.",
+	Params: []params.Param{
+		{Name: "address", Kind: params.TextKind, Multi: true, Required: true, Range: "1..1024", Description: "addresses in any form; what is none is passed over"},
+	},
+	Result: resultOf[metadataAnswer](),
+	Errors: []params.Error{{Status: 422, Text: "at least 1 address required"}},
+	serve: func(q *request) error {
+		sent := q.values.Texts("address")
+		if len(sent) == 0 {
+			return params.Unprocessable("at least 1 address required")
+		}
+		list := addresses{}
+		for _, text := range sent {
+			if a, ok := params.ParseAddress(text); ok {
+				list.add(a[:])
+			}
+		}
+		rows, err := q.metadataOf(q, list, nil)
+		q.body = append(q.body, rows...)
+		return err
+	},
+}
+
+// tokenRoles are what metadata tells of.
+const tokenRoles = schema.RoleJettonMaster | schema.RoleJettonWallet | schema.RoleNFTCollection | schema.RoleNFTItem
+
+// metadataOf is the object metadata of some addresses.
+func (q *request) metadataOf(ctx context.Context, book addresses, known map[store.Address]*record.Contract) ([]byte, error) {
+	if q.options.noMetadata || len(book) == 0 {
+		return []byte("{}"), nil
+	}
+	found, err := q.tokensAmong(ctx, book, known)
+	if err != nil {
+		return nil, err
+	}
+	documents, err := q.documentsOf(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]store.Address, 0, len(found))
+	for a := range found {
+		list = append(list, a)
+	}
+	slices.SortFunc(list, compareRaw)
+	rows := []byte{'{'}
+	for i, a := range list {
+		if i > 0 {
+			rows = append(rows, ',')
+		}
+		rows = append(rows, '"')
+		rows = render.RawAddress(rows, a[:])
+		rows = append(rows, `":`...)
+		rows = render.Metadata(rows, found[a], documents)
+	}
+	return append(rows, '}'), nil
+}
+
+// tokensAmong are those of the addresses that are tokens, and the masters of the
+// jetton wallets.
+func (q *request) tokensAmong(ctx context.Context, book addresses, known map[store.Address]*record.Contract) (map[store.Address]*record.Contract, error) {
+	found, wanted := map[store.Address]*record.Contract{}, addresses{}
+	var unknown []store.Address
+	for a := range book {
+		if a == nobodysAddress {
+			continue
+		}
+		if c := known[a]; c == nil {
+			unknown = append(unknown, a)
+		} else {
+			found[a] = c
+		}
+	}
+	entries, err := q.store.Directory(ctx, unknown)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range unknown {
+		if mayBeToken(entries[a]) {
+			wanted[a] = struct{}{}
+		}
+	}
+	addMasters(wanted, found, known)
+	more, err := q.contracts(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	masters := addresses{}
+	addMasters(masters, more, found)
+	for a := range wanted {
+		delete(masters, a)
+	}
+	last, err := q.contracts(ctx, masters)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(found, more)
+	maps.Copy(found, last)
+	for a, c := range found {
+		if schema.RolesOf(c)&tokenRoles == 0 {
+			delete(found, a)
+		}
+	}
+	return found, nil
+}
+
+// addMasters adds the masters of jetton wallets that are not there.
+func addMasters(wanted addresses, wallets, there map[store.Address]*record.Contract) {
+	for _, c := range wallets {
+		if master := c.JettonWallet.GetMaster(); of(there, master) == nil && of(wallets, master) == nil {
+			wanted.add(master)
+		}
+	}
+}
+
+// tokenMethods are the get-methods one of which every token has.
+var tokenMethods = []string{"get_jetton_data", "get_wallet_data", "get_collection_data", "get_nft_data"}
+
+// mayBeToken is false for what cannot be a token by its code.
+func mayBeToken(e store.Entry) bool {
+	if !e.Known {
+		return true
+	}
+	if e.Code == nil {
+		return false
+	}
+	return e.Code.Methods == nil || slices.ContainsFunc(tokenMethods, func(name string) bool { return contract.HasMethods(e.Code.Methods, name) })
+}
+
+// documentsOf reads the documents behind the contents of tokens.
+func (q *request) documentsOf(ctx context.Context, found map[store.Address]*record.Contract) (map[string]render.Document, error) {
+	var links []string
+	for _, c := range found {
+		for _, content := range []*record.TokenContent{c.JettonMaster.GetContent(), c.NftCollection.GetContent(), c.NftItem.GetContent()} {
+			if link := render.LinkOf(content); link != "" {
+				links = append(links, link)
+			}
+		}
+	}
+	if len(links) == 0 {
+		return nil, nil
+	}
+	slices.Sort(links)
+	read, err := q.store.Documents(ctx, slices.Compact(links))
+	if err != nil {
+		return nil, err
+	}
+	documents := make(map[string]render.Document, len(read))
+	for link, d := range read {
+		members := map[string]json.RawMessage{}
+		valid := !d.Failed && json.NewDecoder(strings.NewReader(d.JSON)).Decode(&members) == nil
+		documents[link] = render.Document{Valid: valid, Members: members}
+	}
+	return documents, nil
+}

@@ -1,0 +1,243 @@
+package v3
+
+import (
+	"tonscribe/query/orders"
+	"tonscribe/query/params"
+	"tonscribe/query/render"
+	"tonscribe/query/store"
+	"tonscribe/schema/record"
+)
+
+// dnsLimit is the page size of names when none is asked for.
+const dnsLimit = 100
+
+var (
+	noNameAsked  = params.Unprocessable("either wallet address or domain is required")
+	oneNameAsked = params.Unprocessable("provide either wallet address or domain, not both")
+)
+
+var dnsRecords = &Endpoint{
+	Path: "/dns/records", Tag: "DNS", Summary: "DNS records",
+	Description: "The records of a domain, or of the domains whose wallet record names an account: the shortest domain first. With neither and a limit, all of them, the first indexed first.",
+	Params: []params.Param{
+		{Name: "wallet", Kind: params.AddressKind, Description: "account that the wallet records name"},
+		{Name: "domain", Kind: params.TextKind, Description: "whole domain, as in name.ton; letters are not folded"},
+		{Name: "limit", Kind: params.Int32Kind, Group: params.Paging, Default: "100", Range: "1..1000", Description: "page size; below 1 counts as 1"},
+		{Name: "offset", Kind: params.Int32Kind, Group: params.Paging, Default: "0", Range: "≥ 0", Description: "rows skipped; below 0 counts as 0"},
+		{Name: "cursor", Kind: params.TextKind, Group: params.Paging, Description: "next_cursor of the page before, with the same other parameters"},
+	},
+	Result: resultOf[dnsAnswer](),
+	Errors: []params.Error{*noNameAsked, *oneNameAsked},
+	serve:  serveDNS,
+}
+
+func serveDNS(q *request) error {
+	f := &store.DNSFilter{Domain: q.values.Text("domain"), Wallet: q.address("wallet")}
+	switch {
+	case f.Domain == "" && f.Wallet == nil && q.wholeList():
+		return q.serveContracts(params.Unsorted, &contractList{
+			name: "records", keyOf: firstKey,
+			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+				return q.store.AllNames(q, page, after)
+			},
+			render: func(dst []byte, c *record.Contract, book addresses) []byte {
+				book.addName(c)
+				return render.DNSRecord(dst, c)
+			},
+		})
+	case f.Domain == "" && f.Wallet == nil:
+		return noNameAsked
+	case f.Domain != "" && f.Wallet != nil:
+		return oneNameAsked
+	}
+	page, part, err := q.page(params.Unsorted)
+	if err != nil {
+		return err
+	}
+	if _, sent := q.values.Int32("limit"); !sent {
+		part.Limit = dnsLimit
+	}
+	var key store.DNSKey
+	var after *store.DNSKey
+	if there, err := q.after(page, &key); err != nil {
+		return err
+	} else if there {
+		after = &key
+	}
+	list, more, err := q.store.Names(q, f, part, after)
+	if err != nil {
+		return err
+	}
+	book := addresses{}
+	q.body = append(q.body, `{"records":[`...)
+	for i, c := range list {
+		if i > 0 {
+			q.body = append(q.body, ',')
+		}
+		q.body = render.DNSRecord(q.body, c)
+		book.addName(c)
+	}
+	q.body = append(q.body, ']')
+	if err := q.addressBook(book); err != nil {
+		return err
+	}
+	if more {
+		last := list[len(list)-1]
+		q.nextCursor(page.Sort, store.DNSKey{Length: uint32(len(last.NftItem.Dns.Domain)), Item: store.Address(last.Account)})
+	}
+	q.body = append(q.body, '}')
+	return nil
+}
+
+func (s addresses) addName(c *record.Contract) {
+	for _, a := range [][]byte{c.Account, c.NftItem.Owner, c.NftItem.Dns.Wallet, c.NftItem.Dns.NextResolver} {
+		s.add(a)
+	}
+}
+
+// wholeList says that a list without a filter is meant: only who asks for a page
+// of a certain size gets one. Without that a missing filter is taken for a
+// mistake.
+func (q *request) wholeList() bool { return q.values.Sent("limit") }
+
+const multisig = "Multisig"
+
+var (
+	noMultisig = params.Unprocessable("At least one of address or wallet_address should be specified")
+	noOrder    = params.Unprocessable("At least one of address or multisig_address should be specified")
+)
+
+var multisigWallets = &Endpoint{
+	Path: "/multisig/wallets", Tag: multisig, Summary: "Multisig wallets",
+	Description: "Multisig wallets that match all filters, with their orders. Without a filter and with a limit, all of them.",
+	Params: params.Join([]params.Param{
+		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "multisig contracts"},
+		{Name: "wallet_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "signers or proposers"},
+		{Name: "include_orders", Kind: params.BoolKind, Default: "true", Description: "with the orders of each, oldest first"},
+	}, params.PageParams("desc", "by when they were first indexed")),
+	Result: resultOf[multisigWalletsAnswer](),
+	Errors: []params.Error{*noMultisig},
+	serve:  serveMultisigs,
+}
+
+func serveMultisigs(q *request) error {
+	f := &store.MultisigFilter{Addresses: q.values.Addresses("address"), Members: q.values.Addresses("wallet_address")}
+	if len(f.Addresses) == 0 && len(f.Members) == 0 && !q.wholeList() {
+		return noMultisig
+	}
+	options := render.MultisigOptions{IncludeOrders: !q.values.Sent("include_orders") || q.values.Bool("include_orders")}
+	var ordersOf map[store.Address][]*record.Contract
+	return q.serveContracts(params.Descending, &contractList{
+		name: "multisigs", keyOf: firstKey,
+		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+			return q.store.Multisigs(q, f, page, after)
+		},
+		before: func(list []*record.Contract) (err error) {
+			if !options.IncludeOrders {
+				return nil
+			}
+			multisigs := make([]store.Address, len(list))
+			for i, c := range list {
+				multisigs[i] = store.Address(c.Account)
+			}
+			ordersOf, err = q.store.OrdersOf(q, multisigs)
+			return err
+		},
+		render: func(dst []byte, c *record.Contract, book addresses) []byte {
+			book.add(c.Account)
+			for _, list := range [][][]byte{c.Multisig.Signers, c.Multisig.Proposers} {
+				for _, a := range list {
+					book.add(a)
+				}
+			}
+			options.Orders = ordersOf[store.Address(c.Account)]
+			for _, order := range options.Orders {
+				book.addOrder(order)
+			}
+			return render.Multisig(dst, c, options)
+		},
+	})
+}
+
+func (s addresses) addOrder(c *record.Contract) {
+	s.add(c.Account)
+	s.add(c.MultisigOrder.Multisig)
+	for _, a := range c.MultisigOrder.Signers {
+		s.add(a)
+	}
+}
+
+var multisigOrders = &Endpoint{
+	Path: "/multisig/orders", Tag: multisig, Summary: "Multisig orders",
+	Description: "Orders of multisig wallets that match all filters. Without a filter and with a limit, all of them.",
+	Params: params.Join([]params.Param{
+		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "order contracts"},
+		{Name: "multisig_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "multisig contracts"},
+		{Name: "parse_actions", Kind: params.BoolKind, Default: "false", Description: "take the order apart into actions"},
+	}, params.PageParams("desc", "by when they were first indexed")),
+	Result: resultOf[multisigOrdersAnswer](),
+	Errors: []params.Error{*noOrder},
+	serve:  serveMultisigOrders,
+}
+
+func serveMultisigOrders(q *request) error {
+	f := &store.MultisigFilter{Addresses: q.values.Addresses("address"), Multisigs: q.values.Addresses("multisig_address")}
+	if len(f.Addresses) == 0 && len(f.Multisigs) == 0 && !q.wholeList() {
+		return noOrder
+	}
+	parse := q.values.Bool("parse_actions")
+	return q.serveContracts(params.Descending, &contractList{
+		name: "orders", keyOf: firstKey,
+		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+			return q.store.MultisigOrders(q, f, page, after)
+		},
+		render: func(dst []byte, c *record.Contract, book addresses) []byte {
+			book.addOrder(c)
+			var actions []byte
+			if parse {
+				actions = orders.Actions(c.MultisigOrder.Order, func(a []byte) { book.add(a) })
+			}
+			return render.MultisigOrder(dst, c, actions)
+		},
+	})
+}
+
+var (
+	noVesting    = params.Unprocessable("at least one of contract_address or wallet_address is required")
+	eitherOfBoth = params.Unprocessable("only one of contract_address or wallet_address should be specified")
+)
+
+var vesting = &Endpoint{
+	Path: "/vesting", Tag: "Vesting", Summary: "Vesting contracts",
+	Description: "Vesting contracts by their address, or by their owner or sender, the first indexed first. With neither and a limit, all of them.",
+	Params: params.Join([]params.Param{
+		{Name: "contract_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "vesting contracts"},
+		{Name: "wallet_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "owners or senders"},
+		{Name: "check_whitelist", Kind: params.BoolKind, Default: "false", Description: "also contracts that have wallet_address on their whitelist"},
+	}, params.UnsortedPageParams()),
+	Result: resultOf[vestingAnswer](),
+	Errors: []params.Error{*noVesting, *eitherOfBoth},
+	serve: func(q *request) error {
+		f := &store.VestingFilter{
+			Addresses: q.values.Addresses("contract_address"), Wallets: q.values.Addresses("wallet_address"), Whitelisted: q.values.Bool("check_whitelist"),
+		}
+		switch {
+		case len(f.Addresses) == 0 && len(f.Wallets) == 0 && !q.wholeList():
+			return noVesting
+		case len(f.Addresses) > 0 && len(f.Wallets) > 0:
+			return eitherOfBoth
+		}
+		return q.serveContracts(params.Unsorted, &contractList{
+			name: "vesting_contracts", keyOf: firstKey,
+			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+				return q.store.Vestings(q, f, page, after)
+			},
+			render: func(dst []byte, c *record.Contract, book addresses) []byte {
+				for _, a := range append([][]byte{c.Account, c.Vesting.Sender, c.Vesting.Owner}, c.Vesting.Whitelist...) {
+					book.add(a)
+				}
+				return render.Vesting(dst, c)
+			},
+		})
+	},
+}

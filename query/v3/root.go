@@ -1,0 +1,296 @@
+// Package v3 answers the indexed layer of the HTTP API, /api/v3.
+//
+// In: HTTP requests. Out: JSON as the contract has it. An endpoint is one
+// Endpoint value: its path, its parameters and how it is served; adding one is
+// a file and a line in endpoints. The package reads through query/store only,
+// and never lets an internal text into an answer.
+package v3
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"tonscribe/internal/report"
+	"tonscribe/query/params"
+	"tonscribe/query/render"
+	"tonscribe/query/store"
+	v2 "tonscribe/query/v2"
+)
+
+// Prefix is where the endpoints are.
+const Prefix = "/api/v3"
+
+// Version is the version of the contract that X-API-Version names.
+const Version = "1.2.10"
+
+// MostQueryBytes is the longest query string that is read.
+const MostQueryBytes = 1 << 20
+
+// Endpoint declares a path. Everything that is known of it is here, for
+// serving as for describing it.
+type Endpoint struct {
+	Path        string // below Prefix
+	Tag         string
+	Summary     string
+	Description string
+	Params      []params.Param
+	// Result is the Go type of the answer's shape, for its description: see
+	// shapes.go.
+	Result reflect.Type
+	Errors []params.Error // besides bad values and those that every endpoint has
+	// Body are the members of a POST's JSON object; with them there is no GET.
+	Body []Field
+	// Node endpoints are answered by the v2 layer, not from the index.
+	Node  bool
+	serve func(*request) error
+}
+
+// Field declares a member of a POST's JSON object.
+type Field struct {
+	Name, Type, Description string
+	Required                bool
+}
+
+// endpoints are all of them. A new one is a line here.
+var endpoints = []*Endpoint{
+	accountStates,
+	addressBook,
+	addressInformation,
+	adjacentTransactions,
+	blocks,
+	dnsRecords,
+	estimateFee,
+	jettonBurns,
+	jettonMasters,
+	jettonTransfers,
+	jettonWallets,
+	masterchainBlockShards,
+	masterchainBlockShardState,
+	masterchainInfo,
+	message,
+	messages,
+	metadata,
+	multisigOrders,
+	multisigWallets,
+	nftCollections,
+	nftItems,
+	nftSales,
+	nftTransfers,
+	runGetMethod,
+	statsAccountsByBalance,
+	statsFees,
+	statsJettons,
+	statsTransactions,
+	topAccountsByBalance,
+	transactions,
+	transactionsByMasterchainBlock,
+	transactionsByMessage,
+	vesting,
+	walletInformation,
+	walletStates,
+}
+
+// Endpoints are all of them, for a description.
+func Endpoints() []*Endpoint { return endpoints }
+
+// API serves the endpoints.
+type API struct {
+	store   *store.Store
+	options Options
+	report  report.Reporter
+	metrics metrics
+}
+
+// Options of an API.
+type Options struct {
+	// Timeout bounds each request.
+	Timeout time.Duration
+	// TestNetwork gives user-friendly addresses the flag of the test network.
+	TestNetwork bool
+	// Node is the v2 layer. May be nil.
+	Node *v2.API
+}
+
+// New makes an API that reads a store.
+func New(s *store.Store, options Options, r report.Reporter) *API {
+	return &API{store: s, options: options, report: r, metrics: newMetrics(r.Metrics)}
+}
+
+// Mount adds the endpoints to a router.
+func (a *API) Mount(router gin.IRouter) {
+	group := router.Group(Prefix)
+	for _, e := range endpoints {
+		serve := func(c *gin.Context) { a.serve(c.Writer, c.Request, e) }
+		if e.Body != nil {
+			group.POST(e.Path, serve)
+			continue
+		}
+		group.GET(e.Path, serve)
+		group.HEAD(e.Path, serve)
+	}
+}
+
+// request is one request on its way through an endpoint.
+type request struct {
+	context.Context
+	store       *store.Store
+	view        *store.View
+	values      *params.Values
+	options     options
+	testNetwork bool
+	node        *v2.API
+	sent        map[string]json.RawMessage // the body of a POST
+	body        []byte
+	hints       []string // for the Warning header
+	next        string   // for the header of the next page's cursor
+}
+
+// buffers holds bodies for reuse. An answer of a thousand transactions has four
+// megabytes.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// mostKeptBytes is the largest body that is kept for reuse.
+const mostKeptBytes = 8 << 20
+
+func (a *API) serve(w http.ResponseWriter, r *http.Request, e *Endpoint) {
+	began := time.Now()
+	buffer := buffers.Get().(*[]byte)
+	q := &request{store: a.store, body: (*buffer)[:0], options: optionsOf(r), testNetwork: a.options.TestNetwork, node: a.options.Node}
+	err := a.answer(q, r, e)
+	status := http.StatusOK
+	if err != nil {
+		status, q.body = a.failure(r, e, err, q.body[:0])
+	}
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("X-API-Version", Version)
+	header.Set("Server-timing", "app;dur="+time.Since(began).String())
+	if len(q.hints) > 0 {
+		header.Set("Warning", `299 - "`+strings.Join(q.hints, "; ")+`"`)
+	}
+	if q.next != "" {
+		header.Set(nextCursorHeader, q.next)
+	}
+	header.Set("Content-Length", strconv.Itoa(len(q.body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(q.body) // the client has gone when this fails
+	}
+	a.metrics.observe(e.Path, status, time.Since(began), len(q.body))
+	if cap(q.body) <= mostKeptBytes {
+		*buffer = q.body
+		buffers.Put(buffer)
+	}
+}
+
+// answer fills the body.
+func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	if len(r.URL.RawQuery) > MostQueryBytes {
+		return &params.Error{Status: http.StatusRequestURITooLong, Text: fmt.Sprintf("query string is longer than %d bytes", MostQueryBytes)}
+	}
+	if q.values, err = params.Parse(e.Params, r.URL.RawQuery); err != nil {
+		return err
+	}
+	q.hintUnknown()
+	if e.Body != nil {
+		if q.sent, err = readBody(r); err != nil {
+			return err
+		}
+	}
+	if e.Node {
+		q.Context = r.Context() // the v2 layer has a deadline of its own
+		return e.serve(q)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), min(a.options.Timeout, q.options.timeout))
+	defer cancel()
+	q.Context = ctx
+	if err := q.look(); err != nil {
+		return err
+	}
+	return e.serve(q)
+}
+
+// look takes the newest view of the index.
+func (q *request) look() (err error) {
+	q.view, err = q.store.View()
+	return err
+}
+
+// hintUnknown names parameters that nobody knows, so that a misspelt filter does
+// not go unnoticed.
+func (q *request) hintUnknown() {
+	const most = 5
+	if len(q.values.Unknown) == 0 {
+		return
+	}
+	var names []string
+	for _, name := range q.values.Unknown[:min(most, len(q.values.Unknown))] {
+		names = append(names, printable(name))
+	}
+	q.hints = append(q.hints, "unknown parameters were ignored: "+strings.Join(names, ", "))
+}
+
+// printable keeps of a name what a header may hold.
+func printable(name string) string {
+	const most = 40
+	clean := strings.Map(func(r rune) rune {
+		if r <= ' ' || r >= 0x7f || r == '"' || r == '\\' {
+			return '?'
+		}
+		return r
+	}, name)
+	return clean[:min(len(clean), most)]
+}
+
+// tooHeavy is the answer to a query that would take too long.
+const tooHeavy = "the query is too heavy: narrow the filters, lower limit or offset, or page with cursor"
+
+// statusClientGone counts requests whose client did not wait.
+const statusClientGone = 499
+
+// failure is the status and the body of an error.
+func (a *API) failure(r *http.Request, e *Endpoint, err error, body []byte) (int, []byte) {
+	var known *params.Error
+	switch {
+	case errors.As(err, &known):
+	case r.Context().Err() != nil:
+		known = &params.Error{Status: statusClientGone, Text: "the client has gone"}
+	case errors.Is(err, store.ErrTooHeavy):
+		known = params.Unprocessable("%s", tooHeavy)
+	case errors.Is(err, store.ErrEmpty):
+		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: no masterchain block is indexed yet"}
+	case errors.Is(err, store.ErrUnavailable):
+		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: the database does not answer, try again"}
+		a.metrics.failures.WithLabelValues("unavailable").Inc()
+	default:
+		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error"}
+		a.metrics.failures.WithLabelValues("other").Inc()
+		a.report.Log.Error().Err(err).Str("path", e.Path).Str("query", r.URL.RawQuery[:min(len(r.URL.RawQuery), 500)]).Msg("request failed")
+	}
+	return known.Status, Failure(body, known.Status, known.Text)
+}
+
+// Failure appends the body of an error answer.
+func Failure(body []byte, status int, text string) []byte {
+	body = append(body, `{"ok":false,"error":`...)
+	body = render.Text(body, text)
+	body = append(body, `,"code":`...)
+	body = strconv.AppendInt(body, int64(status), 10)
+	return append(body, '}')
+}

@@ -1,0 +1,63 @@
+package schema
+
+import (
+	"crypto/sha256"
+
+	"tonscribe/schema/record"
+)
+
+// What a contract can be: the bits of the column roles.
+const (
+	RoleJettonMaster uint32 = 1 << iota
+	RoleJettonWallet
+	RoleNFTCollection
+	RoleNFTItem
+	RoleSale
+	RoleAuction
+	RoleTelemint
+	RoleMultisig
+	RoleMultisigOrder
+	RoleVesting
+	RoleNominatorPool
+	RoleDedustPool
+	RoleStonfiPool
+	RoleDNSItem
+)
+
+// RolesOf are the roles of a contract, 0 when it is nothing any more.
+func RolesOf(c *record.Contract) (roles uint32) {
+	for _, r := range []struct {
+		role uint32
+		has  bool
+	}{
+		{RoleJettonMaster, c.JettonMaster != nil}, {RoleJettonWallet, c.JettonWallet != nil},
+		{RoleNFTCollection, c.NftCollection != nil}, {RoleNFTItem, c.NftItem != nil}, {RoleSale, c.Sale != nil},
+		{RoleAuction, c.Auction != nil}, {RoleTelemint, c.Telemint != nil}, {RoleMultisig, c.Multisig != nil},
+		{RoleMultisigOrder, c.MultisigOrder != nil}, {RoleVesting, c.Vesting != nil}, {RoleNominatorPool, c.NominatorPool != nil},
+		{RoleDedustPool, c.DedustPool != nil}, {RoleStonfiPool, c.StonfiPool != nil}, {RoleDNSItem, c.NftItem.GetDns() != nil},
+	} {
+		if r.has {
+			roles |= r.role
+		}
+	}
+	return roles
+}
+
+// LinkRole says what a contract names an account, or a domain, for.
+type LinkRole int8
+
+// The roles of contract_links.
+const (
+	LinkSigner    LinkRole = iota + 1 // multisigs by signer or proposer
+	LinkOrder                         // orders by multisig
+	LinkVesting                       // vesting contracts by owner or sender
+	LinkWhitelist                     // vesting contracts by an account on their whitelist
+	LinkWallet                        // DNS items by the account that their record wallet names
+	LinkDomain                        // DNS items by their domain
+)
+
+// DomainPrefix is the form in which contract_links looks up a domain.
+func DomainPrefix(domain string) uint64 {
+	sum := sha256.Sum256([]byte(domain))
+	return Prefix(sum[:])
+}

@@ -1,0 +1,194 @@
+package migrations_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"tonscribe/internal/engine/enginetest"
+	"tonscribe/schema/migrations"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func open(t *testing.T, dsn string) driver.Conn {
+	t.Helper()
+	options, err := driver.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := driver.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func tables(t *testing.T, conn driver.Conn) []string {
+	t.Helper()
+	var names []string
+	err := conn.QueryRow(t.Context(), `SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND name != 'schema_migrations'`).Scan(&names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func status(t *testing.T, dsn string) migrations.State {
+	t.Helper()
+	states, err := migrations.Status(t.Context(), dsn, migrations.Options{})
+	if err != nil || len(states) != 1 {
+		t.Fatal(states, err)
+	}
+	return states[0]
+}
+
+func TestUpMakesAllTablesAndDownTakesThemAway(t *testing.T) {
+	dsn := enginetest.ClickHouse(t).DSN()
+	conn := open(t, dsn)
+	if s := status(t, dsn); s.Version != 0 || s.Latest == 0 {
+		t.Fatalf("before: %+v", s)
+	}
+	for range 2 { // the second time changes nothing
+		if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := status(t, dsn)
+	if s.Version != s.Latest || s.Dirty || !slices.Equal(slices.Sorted(slices.Values(tables(t, conn))), slices.Sorted(slices.Values(madeBy(t, "create", "everywhere", "view", "refresh", "refreshall")))) {
+		t.Fatalf("after up: %+v, %d tables", s, len(tables(t, conn)))
+	}
+	if err := migrations.Down(t.Context(), dsn, migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if left := tables(t, conn); len(left) != 0 {
+		t.Fatalf("after down: %v", left)
+	}
+	if s := status(t, dsn); s.Version != 0 {
+		t.Fatalf("after down: %+v", s)
+	}
+}
+
+func TestUpRepeatsWhatFailedHalfWay(t *testing.T) {
+	for _, failed := range []int{1, 6, 30, 50, 51, 53, 55} {
+		dsn := enginetest.ClickHouse(t).DSN()
+		conn := open(t, dsn)
+		if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		err := conn.Exec(t.Context(), `INSERT INTO schema_migrations VALUES (?, 1, ?)`, failed, time.Now().UnixNano())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := status(t, dsn); !s.Dirty || s.Version >= uint(failed) {
+			t.Fatalf("%+v", s)
+		}
+		if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if s := status(t, dsn); s.Dirty || s.Version != s.Latest {
+			t.Fatalf("after up: %+v", s)
+		}
+	}
+}
+
+func TestDatabaseIsMadeWhenMissing(t *testing.T) {
+	dsn := enginetest.ClickHouse(t).DSN()
+	other := regexp.MustCompile(`/[^/]+$`).ReplaceAllString(dsn, "/tonscribe_made_by_up")
+	if err := migrations.Up(t.Context(), other, migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, dsn).Exec(t.Context(), "DROP DATABASE tonscribe_made_by_up"); err != nil {
+		t.Fatal(err)
+	}
+	odd := regexp.MustCompile(`/[^/]+$`).ReplaceAllString(dsn, "/a`b")
+	if err := migrations.Up(t.Context(), odd, migrations.Options{}); err == nil || !strings.Contains(err.Error(), "plain name") {
+		t.Fatal(err)
+	}
+}
+
+func printed(t *testing.T, options migrations.Options) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := migrations.Print(t.Context(), &out, "tonscribe", options); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func count(text, expression string) int {
+	return len(regexp.MustCompile(expression).FindAllString(text, -1))
+}
+
+// created are the tables that the files create.
+func created(t *testing.T) []string { return madeBy(t, "create") }
+
+// madeBy are the tables and views that the files make with some words.
+func madeBy(t *testing.T, words ...string) (names []string) {
+	t.Helper()
+	made := regexp.MustCompile(`\{\{(?:` + strings.Join(words, "|") + `) "(\w+)"`)
+	files, err := filepath.Glob("sql/*.up.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range made.FindAllSubmatch(text, -1) {
+			names = append(names, string(match[1]))
+		}
+	}
+	return names
+}
+
+func TestPrintedStatementsAreThoseOfTheLayout(t *testing.T) {
+	n := len(created(t))
+	all := len(madeBy(t, "create", "everywhere"))
+	for name, c := range map[string]struct {
+		options migrations.Options
+		counts  map[string]int
+	}{
+		"one node": {migrations.Options{}, map[string]int{
+			`ENGINE = ReplacingMergeTree`: all, `Distributed`: 0, `Replicated`: 0, `_local`: 0,
+			`(?m) non_replicated_deduplication_window = 1000`: all, `CREATE DATABASE IF NOT EXISTS tonscribe;`: 1,
+		}},
+		"shards": {migrations.Options{Cluster: "two"}, map[string]int{
+			`ENGINE = ReplacingMergeTree`: all, `ENGINE = Distributed\('two', currentDatabase\(\), '\w+_local', [\w()]+\);`: n, `Replicated`: 0,
+			`CREATE TABLE IF NOT EXISTS \w+_local \(`: n, `CREATE TABLE IF NOT EXISTS (\w+) AS \w+_local`: n,
+		}},
+		"replicas": {migrations.Options{Cluster: "two", Replicated: true}, map[string]int{
+			// A Replicated database refuses path arguments, so nothing but a version
+			// column may stand in parentheses.
+			`ENGINE = ReplicatedReplacingMergeTree(\(\w+\))?\n`: all, `ENGINE = ReplicatedReplacingMergeTree\('`: 0,
+			` replicated_deduplication_window = 1000`: all, `ENGINE = Distributed`: n,
+			`ENGINE = Replicated\('/clickhouse/databases/tonscribe', '\{shard\}', '\{replica\}'\);`: 1,
+		}},
+	} {
+		text := printed(t, c.options)
+		for expression, want := range c.counts {
+			if got := count(text, expression); got != want {
+				t.Errorf("%s: %d of %s instead of %d", name, got, expression, want)
+			}
+		}
+		if strings.Contains(text, "--") || strings.Contains(text, "{{") || strings.Contains(text, "ON CLUSTER") {
+			t.Errorf("%s: left-overs in\n%s", name, text)
+		}
+	}
+}
+
+func TestReplicatedTablesNeedACluster(t *testing.T) {
+	var out bytes.Buffer
+	if err := migrations.Print(t.Context(), &out, "tonscribe", migrations.Options{Replicated: true}); err == nil {
+		t.Fatal("accepted")
+	}
+}

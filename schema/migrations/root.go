@@ -1,0 +1,222 @@
+// Package migrations holds the ClickHouse tables, one pair of files in sql/ for
+// each, and applies them: to one node, to shards, or to a replicated cluster.
+// The files are templates for what differs between these (engine, Distributed
+// tables). A file, once released, is never changed: a change of a table is a new
+// file. The package must never write rows other than its own versions.
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/golang-migrate/migrate/v4"
+	migrateclickhouse "github.com/golang-migrate/migrate/v4/database/clickhouse"
+	"github.com/golang-migrate/migrate/v4/source"
+)
+
+// versionsTable is where applied versions are kept, in the database itself.
+const versionsTable = "schema_migrations"
+
+// Options says what the tables are made for. The zero value is one node.
+type Options struct {
+	// Cluster names the cluster (remote_servers of the nodes' configuration) that
+	// Distributed tables spread over; empty means one node without them. The DSN
+	// then names every node of the cluster.
+	Cluster string `yaml:"cluster"`
+	// Replicated makes the database ENGINE = Replicated and the tables replicated.
+	// The nodes' configuration must have the macros shard and replica, and the
+	// cluster must be a static one with credentials.
+	Replicated bool `yaml:"replicated"`
+	// KeeperPath is where a replicated database lives in Keeper; {database} is
+	// replaced. Empty means /clickhouse/databases/{database}.
+	KeeperPath string `yaml:"keeper_path"`
+}
+
+// State is what Status found on a node.
+type State struct {
+	Node    string
+	Version uint // 0 when nothing was applied
+	Latest  uint
+	// Dirty says that the migration after Version failed half-way. Up repeats it.
+	Dirty bool
+}
+
+var databaseName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Up makes the database if it is missing and applies what was not applied yet.
+// A migration that failed half-way before is repeated: every statement of the
+// files may run twice.
+func Up(ctx context.Context, dsn string, options Options) error {
+	return onNodes(ctx, dsn, options, func(m *migrate.Migrate, files source.Driver) error {
+		if err := repair(m, files); err != nil {
+			return err
+		}
+		return m.Up()
+	})
+}
+
+// Down takes everything back: all tables, and with them all rows, are gone.
+func Down(ctx context.Context, dsn string, options Options) error {
+	return onNodes(ctx, dsn, options, func(m *migrate.Migrate, files source.Driver) error {
+		if err := repair(m, files); err != nil {
+			return err
+		}
+		return m.Down()
+	})
+}
+
+// Status tells what each node has.
+func Status(ctx context.Context, dsn string, options Options) ([]State, error) {
+	source, err := newSource(options)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := nodesOf(dsn)
+	if err != nil {
+		return nil, err
+	}
+	var states []State
+	for _, node := range nodes {
+		state, err := statusOf(ctx, node)
+		if err != nil {
+			return nil, fmt.Errorf("status of the tables on %s: %w", node.Addr[0], err)
+		}
+		state.Latest = source.latest()
+		states = append(states, state)
+	}
+	return states, nil
+}
+
+func statusOf(ctx context.Context, node *driver.Options) (State, error) {
+	db := driver.OpenDB(node)
+	defer db.Close()
+	state := State{Node: node.Addr[0]}
+	var exists uint8
+	if err := db.QueryRowContext(ctx, "EXISTS TABLE "+versionsTable).Scan(&exists); err != nil || exists == 0 {
+		return state, err
+	}
+	var version int64
+	var dirty uint8
+	err := db.QueryRowContext(ctx, "SELECT version, dirty FROM "+versionsTable+" ORDER BY sequence DESC LIMIT 1").Scan(&version, &dirty)
+	if errors.Is(err, sql.ErrNoRows) {
+		return state, nil
+	}
+	if err != nil {
+		return state, err
+	}
+	state.Version, state.Dirty = uint(max(version, 0)), dirty == 1
+	if state.Dirty && state.Version > 0 {
+		state.Version--
+	}
+	return state, nil
+}
+
+// onNodes runs the operation where it has to run: in a replicated database once,
+// since all nodes follow, else on every node.
+func onNodes(ctx context.Context, dsn string, options Options, operation func(*migrate.Migrate, source.Driver) error) error {
+	nodes, err := nodesOf(dsn)
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		if err := createDatabase(ctx, node, options); err != nil {
+			return fmt.Errorf("database %s on %s: %w", node.Auth.Database, node.Addr[0], err)
+		}
+	}
+	if options.Replicated {
+		nodes = nodes[:1]
+	}
+	for _, node := range nodes {
+		if err := onNode(ctx, node, options, operation); err != nil {
+			return fmt.Errorf("tables on %s: %w", node.Addr[0], err)
+		}
+	}
+	return nil
+}
+
+func onNode(ctx context.Context, node *driver.Options, options Options, operation func(*migrate.Migrate, source.Driver) error) error {
+	files, err := newSource(options)
+	if err != nil {
+		return err
+	}
+	db := driver.OpenDB(node)
+	engine := "MergeTree"
+	if options.Replicated {
+		engine = "ReplicatedMergeTree"
+	}
+	database, err := migrateclickhouse.WithInstance(db, &migrateclickhouse.Config{
+		DatabaseName:          node.Auth.Database,
+		MigrationsTable:       versionsTable,
+		MigrationsTableEngine: engine,
+		MultiStatementEnabled: true,
+	})
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	m, err := migrate.NewWithInstance("sql", files, "clickhouse", database)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	stop := context.AfterFunc(ctx, func() { m.GracefulStop <- true })
+	err = operation(m, files)
+	stop()
+	if errors.Is(err, migrate.ErrNoChange) {
+		err = nil
+	}
+	sourceErr, databaseErr := m.Close()
+	return errors.Join(err, ctx.Err(), sourceErr, databaseErr)
+}
+
+// repair takes a version that failed half-way back to the one before it.
+func repair(m *migrate.Migrate, files source.Driver) error {
+	version, dirty, err := m.Version()
+	if errors.Is(err, migrate.ErrNilVersion) || err == nil && !dirty {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	before, err := files.Prev(version)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m.Force(-1) // migrate's word for nothing
+	}
+	if err != nil {
+		return err
+	}
+	return m.Force(int(before))
+}
+
+// createDatabase runs in the node's default database, since a connection to one
+// that does not exist is refused.
+func createDatabase(ctx context.Context, node *driver.Options, options Options) error {
+	name := node.Auth.Database
+	if !databaseName.MatchString(name) {
+		return fmt.Errorf("the DSN's database %q must be a plain name", name)
+	}
+	outside := *node
+	outside.Auth.Database = ""
+	db := driver.OpenDB(&outside)
+	defer db.Close()
+	_, err := db.ExecContext(ctx, options.databaseStatement(name))
+	return err
+}
+
+// nodesOf is one set of options for each address of the DSN.
+func nodesOf(dsn string) ([]*driver.Options, error) {
+	all, err := driver.ParseDSN(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("clickhouse DSN: %w", err)
+	}
+	var nodes []*driver.Options
+	for _, address := range all.Addr {
+		one := *all
+		one.Addr = []string{address}
+		nodes = append(nodes, &one)
+	}
+	return nodes, nil
+}

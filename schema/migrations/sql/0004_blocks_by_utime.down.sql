@@ -1,0 +1,1 @@
+{{drop "blocks_by_utime"}}

@@ -1,0 +1,1 @@
+{{drop "accounts_by_balance"}}

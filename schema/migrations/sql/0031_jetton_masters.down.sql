@@ -1,0 +1,1 @@
+{{drop "jetton_masters"}}

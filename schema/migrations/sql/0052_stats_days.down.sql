@@ -1,0 +1,2 @@
+{{dropview "stats_days_view"}}
+{{drop "stats_days"}}

@@ -1,0 +1,2 @@
+{{dropview "stats_balances_view"}}
+{{drop "stats_balances"}}

@@ -1,0 +1,2 @@
+{{dropview "stats_jettons_view"}}
+{{dropview "stats_jettons"}}

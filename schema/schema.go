@@ -1,0 +1,64 @@
+// Package schema is the contract between the stages: the topics with their
+// records (schema/record) and the ClickHouse tables (schema/migrations). It
+// must never import a stage.
+package schema
+
+import "encoding/binary"
+
+// Topic is a Kafka topic of the pipeline. Every topic has the same number of
+// partitions, a power of two, and partition p of every topic holds the accounts
+// whose account id starts with the bits of p.
+type Topic struct {
+	Name string
+	// MaxMessageBytes is the topic's max.message.bytes.
+	MaxMessageBytes int
+	// Table says that a sink reads the topic: its seals count for the watermark.
+	Table bool
+}
+
+// The topics, in the order of the data's way.
+var (
+	// Blocks carries raw blocks (RawBlock), bundle by bundle in masterchain order.
+	Blocks = Topic{Name: "blocks", MaxMessageBytes: 16 << 20}
+	// Headers carries decoded blocks without their transactions (BlockBatch).
+	Headers = Topic{Name: "headers", MaxMessageBytes: 16 << 20, Table: true}
+	// Transactions carries decoded transactions with their messages (TransactionBatch).
+	Transactions = Topic{Name: "transactions", MaxMessageBytes: 16 << 20, Table: true}
+	// Accounts carries the states of the accounts that a bundle changes, and the
+	// codes that they have for the first time (AccountBatch). Every bundle has at
+	// least one such record in every partition.
+	Accounts = Topic{Name: "accounts", MaxMessageBytes: 16 << 20, Table: true}
+
+	// Contracts carries what contracts were found to be, transfers and burns of
+	// tokens (ContractBatch).
+	Contracts = Topic{Name: "contracts", MaxMessageBytes: 16 << 20, Table: true}
+
+	Topics = []Topic{Blocks, Headers, Transactions, Accounts, Contracts}
+)
+
+// AddressSize is the length of an address in a record: workchain (int32, big
+// endian) and 256-bit account id.
+const AddressSize = 36
+
+// Workchain is the workchain of an address of a record.
+func Workchain(address []byte) int32 { return int32(binary.BigEndian.Uint32(address)) }
+
+// AccountID is the 256-bit account id of an address of a record.
+func AccountID(address []byte) []byte { return address[4:AddressSize] }
+
+// Prefix is the first 64 bits of a hash or an account id, the form in which
+// tables look them up.
+func Prefix(b []byte) uint64 { return binary.BigEndian.Uint64(b) }
+
+// PartitionOf says which of n partitions (a power of two) holds the account id.
+func PartitionOf(accountID []byte, n int) int {
+	return int(Prefix(accountID) >> 32 * uint64(n) >> 32)
+}
+
+// PartitionsOf says which of n partitions hold accounts of a shard: the range
+// [first, last]. The shard is in the form of block ids, with the tag bit.
+func PartitionsOf(shard uint64, n int) (first, last int) {
+	tag := shard & -shard
+	low, high := shard-tag, shard+(tag-1)
+	return int(low >> 32 * uint64(n) >> 32), int(high >> 32 * uint64(n) >> 32)
+}

@@ -1,0 +1,77 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// accountFeed fills the tables of the topic accounts. What a record brings beside
+// its accounts is not counted: codes, and accounts of earlier bundles.
+type accountFeed struct {
+	sheets []*sheet[*account]
+	codes  []*sheet[*record.Code]
+}
+
+func (f *accountFeed) add(r *record.Record, raw []byte) (int, error) {
+	batch := r.GetAccounts()
+	if batch == nil {
+		return 0, errors.New("a record without accounts")
+	}
+	for _, part := range []struct {
+		list  []*record.Account
+		field protowire.Number
+		late  uint64
+	}{{batch.Accounts, fieldElement, 0}, {batch.Late, fieldLate, 1}} {
+		if err := f.addAccounts(raw, part.list, part.field, part.late); err != nil {
+			return 0, err
+		}
+	}
+	for _, c := range batch.Codes {
+		if len(c.Hash) != 32 {
+			return 0, fmt.Errorf("a code with a hash of %d bytes", len(c.Hash))
+		}
+		for _, s := range f.codes {
+			s.add(c)
+		}
+	}
+	return len(batch.Accounts), nil
+}
+
+func (f *accountFeed) addAccounts(raw []byte, list []*record.Account, field protowire.Number, late uint64) error {
+	parts, err := elementsOf(raw, fieldAccounts, field)
+	if err != nil {
+		return err
+	}
+	if len(parts) != len(list) {
+		return fmt.Errorf("%d accounts instead of %d", len(parts), len(list))
+	}
+	for i, a := range list {
+		if len(a.Account) != schema.AddressSize || len(a.Hash) != 32 || a.State == nil {
+			return fmt.Errorf("account %x of lt %d: address, hash or state is missing", a.Account, a.LastTransLt)
+		}
+		row := &account{Account: a, raw: text(parts[i]), version: a.LastTransLt<<1 | late}
+		row.workchain, row.prefix = address(a.Account)
+		for _, s := range f.sheets {
+			s.add(row)
+		}
+	}
+	return nil
+}
+
+func (f *accountFeed) pages() []page { return asPages(asPages(nil, f.sheets), f.codes) }
+
+// count counts the accounts whose newest state is of the bundle: nobody has
+// inserted a later one when it is asked.
+func (f *accountFeed) count(ctx context.Context, conn driver.Conn, mcSeqno uint32, partition, partitions int) (count uint64, err error) {
+	low, high := prefixesOf(partition, partitions)
+	err = conn.QueryRow(ctx, `SELECT uniqExact(workchain, account) FROM accounts
+		WHERE mc_seqno = ? AND version % 2 = 0 AND account_prefix BETWEEN ? AND ?`, mcSeqno, low, high).Scan(&count)
+	return count, err
+}

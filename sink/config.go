@@ -1,0 +1,57 @@
+package sink
+
+import (
+	"errors"
+	"time"
+)
+
+// Configuration of the component. A batch is inserted when it is full, when a
+// bundle ended and nothing more is waiting, or when it has waited long enough.
+type Configuration struct {
+	// Group is the consumer group that all sinks of a log share.
+	Group string `yaml:"group"`
+	// MaxRows is the number of transactions (or blocks) that fill a batch.
+	MaxRows int `yaml:"max_rows"`
+	// MaxBytes of records fill a batch. About ten times as much memory is used
+	// for each partition of transactions.
+	MaxBytes int `yaml:"max_bytes"`
+	// MaxWait is the longest that a row waits for more while records keep coming.
+	MaxWait time.Duration `yaml:"max_wait"`
+	// Quiet is how long nothing must come after a bundle's end for the batch to
+	// be inserted at once.
+	Quiet time.Duration `yaml:"quiet"`
+	// Rest is how long, in durations of the last insert, a batch that is not full
+	// waits after it, so that small batches do not take all of ClickHouse.
+	Rest float64 `yaml:"rest"`
+	// MaxRest bounds that rest: inserts that a busy machine makes slow must not
+	// delay the next bundle as well.
+	MaxRest time.Duration `yaml:"max_rest"`
+	// Inserts is how many tables of a batch are inserted at a time.
+	Inserts int `yaml:"inserts"`
+}
+
+// DefaultConfiguration fits two processors and the embedded engine.
+func DefaultConfiguration() Configuration {
+	return Configuration{
+		Group:    "sink",
+		MaxRows:  25_000,
+		MaxBytes: 32 << 20,
+		MaxWait:  time.Second,
+		Quiet:    10 * time.Millisecond,
+		Rest:     2,
+		MaxRest:  250 * time.Millisecond,
+		Inserts:  2,
+	}
+}
+
+func (c Configuration) validate() error {
+	switch {
+	case c.Group == "":
+		return errors.New("sink: group is empty")
+	case c.MaxRows < 1 || c.MaxBytes < 1:
+		return errors.New("sink: max_rows and max_bytes must be at least 1")
+	case c.Inserts < 1:
+		return errors.New("sink: inserts must be at least 1")
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package sink
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/synthetic"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// tokens inserts the contracts of a synthetic chain in several parts, without a
+// log, and gives all that was published.
+func tokens(t testing.TB, tables *clickhouse.Client, transactions, parts int) (all []*record.ContractBatch) {
+	t.Helper()
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 11})
+	source := synthetic.NewTokens(rows)
+	for part := range parts {
+		f, err := feedOf(schema.Contracts.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Made() < transactions*(part+1)/parts {
+			records := source.Records(rows.Next(), 1)[0]
+			addAll(t, f, records)
+			for _, r := range records {
+				if batch := r.GetContracts(); batch != nil {
+					all = append(all, batch)
+				}
+			}
+		}
+		for _, p := range f.pages() {
+			if p.size() == 0 {
+				continue
+			}
+			if err := tables.Insert(t.Context(), p.insert(strconv.Itoa(part))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return all
+}
+
+// newest reads the newest record of each key of a table.
+func newest(t testing.TB, tables *clickhouse.Client, table, key string) map[string]string {
+	t.Helper()
+	rows, err := tables.Conn().Query(t.Context(), fmt.Sprintf("SELECT %s, argMax(record, mc_seqno) FROM %s GROUP BY 1", key, table))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for rows.Next() {
+		var at, raw string
+		if err := rows.Scan(&at, &raw); err != nil {
+			t.Fatal(err)
+		}
+		found[at] = raw
+	}
+	return found
+}
+
+// equalRecords compares records by key with what was published.
+func equalRecords[R interface{ MarshalVT() ([]byte, error) }](t testing.TB, what string, got map[string]string, want map[string]R) {
+	t.Helper()
+	if len(got) != len(want) || len(want) == 0 {
+		t.Fatalf("%s: %d in the table, %d published", what, len(got), len(want))
+	}
+	for key, r := range want {
+		raw, err := r.MarshalVT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal([]byte(got[key]), raw) {
+			t.Fatalf("%s %x: the row has another record", what, key)
+		}
+	}
+}
+
+func TestContractsAndTransfersArriveAndTheNewestCounts(t *testing.T) {
+	tables := newTables(t)
+	all := tokens(t, tables, 20_000, 4)
+	contracts, transfers, burns, nfts := map[string]*record.Contract{}, map[string]*record.JettonTransfer{}, map[string]*record.JettonBurn{}, map[string]*record.NFTTransfer{}
+	at := func(account []byte, lt uint64) string { return fmt.Sprintf("%X %d", schema.AccountID(account), lt) }
+	for _, batch := range all {
+		for _, c := range batch.Contracts {
+			contracts[fmt.Sprintf("%X", schema.AccountID(c.Account))] = c
+		}
+		for _, j := range batch.JettonTransfers {
+			transfers[at(j.SourceWallet, j.Lt)] = j
+		}
+		for _, j := range batch.JettonBurns {
+			burns[at(j.Wallet, j.Lt)] = j
+		}
+		for _, n := range batch.NftTransfers {
+			nfts[at(n.Item, n.Lt)] = n
+		}
+	}
+	key := "concat(hex(account), ' ', toString(lt))"
+	equalRecords(t, "contract", newest(t, tables, "contracts", "hex(account)"), contracts)
+	equalRecords(t, "jetton transfer", newest(t, tables, "jetton_transfers", key), transfers)
+	equalRecords(t, "jetton burn", newest(t, tables, "jetton_burns", key), burns)
+	equalRecords(t, "NFT transfer", newest(t, tables, "nft_transfers", key), nfts)
+
+	for name, statement := range map[string]string{
+		"wallets with another balance than their contract's": `SELECT count() FROM (SELECT account, argMax(balance, mc_seqno) AS b, argMax(lt, mc_seqno) AS l FROM jetton_wallets GROUP BY account) AS w
+			INNER JOIN (SELECT account, argMax(lt, mc_seqno) AS l FROM contracts WHERE roles = 2 GROUP BY account) AS c ON w.account = c.account WHERE w.l != c.l`,
+		"transfers that are not told to both owners": `SELECT count() FROM (SELECT workchain, account_prefix, lt, uniqExact(direction) AS n FROM jetton_transfers_by_owner GROUP BY 1, 2, 3) WHERE n != 2`,
+		"transfers that have no owners":              `SELECT count() FROM jetton_transfers WHERE (workchain, account_prefix, lt) NOT IN (SELECT workchain, account_prefix, lt FROM jetton_transfers_by_owner)`,
+	} {
+		var n uint64
+		if err := tables.Conn().QueryRow(t.Context(), statement).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%d %s, %v", n, name, err)
+		}
+	}
+}
+
+// What is nothing any more leaves the tables of all roles.
+func TestContractThatIsNothingAnyMoreIsTakenOutOfEveryTable(t *testing.T) {
+	tables := newTables(t)
+	account := append(make([]byte, 4), bytes.Repeat([]byte{7}, 32)...)
+	f := newContractFeed()
+	for seqno, c := range []*record.Contract{
+		{JettonWallet: &record.JettonWallet{Balance: []byte{9}, Owner: account, Master: account}},
+		{},
+	} {
+		c.Account, c.McSeqno, c.FirstMcSeqno = account, uint32(seqno+1), 1
+		addAll(t, f, []*record.Record{{McSeqno: c.McSeqno, Content: &record.Record_Contracts{Contracts: &record.ContractBatch{Contracts: []*record.Contract{c}}}}})
+	}
+	for _, p := range f.pages() {
+		if p.size() > 0 {
+			if err := tables.Insert(t.Context(), p.insert("1")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, table := range []string{"jetton_masters", "jetton_wallets", "nft_collections", "nft_items"} {
+		var active uint64
+		statement := "SELECT countIf(active) FROM " + table + " FINAL WHERE account_prefix = 0x0707070707070707"
+		if err := tables.Conn().QueryRow(t.Context(), statement).Scan(&active); err != nil || active != 0 {
+			t.Errorf("%s: %d active rows, %v", table, active, err)
+		}
+	}
+	var roles uint32
+	if err := tables.Conn().QueryRow(t.Context(), "SELECT roles FROM contracts FINAL").Scan(&roles); err != nil || roles != 0 {
+		t.Errorf("roles %b, %v", roles, err)
+	}
+}
+
+func TestNumbersOfMoreThan256BitsAreRefused(t *testing.T) {
+	account := append(make([]byte, 4), bytes.Repeat([]byte{7}, 32)...)
+	large := bytes.Repeat([]byte{1}, 33)
+	for name, batch := range map[string]*record.ContractBatch{
+		"balance": {Contracts: []*record.Contract{{Account: account, McSeqno: 1, JettonWallet: &record.JettonWallet{Balance: large}}}},
+		"supply":  {Contracts: []*record.Contract{{Account: account, McSeqno: 1, JettonMaster: &record.JettonMaster{TotalSupply: large}}}},
+		"index":   {Contracts: []*record.Contract{{Account: account, McSeqno: 1, NftItem: &record.NFTItem{Index: large}}}},
+		"amount":  {JettonTransfers: []*record.JettonTransfer{{SourceWallet: account, Amount: large}}},
+		"burn":    {JettonBurns: []*record.JettonBurn{{Wallet: account, Amount: large}}},
+		"address": {NftTransfers: []*record.NFTTransfer{{}}},
+	} {
+		r := &record.Record{Content: &record.Record_Contracts{Contracts: batch}}
+		raw, err := r.MarshalVT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newContractFeed().add(r, raw); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"tonscribe/internal/kafka"
+)
+
+// reader collects the records of one partition into a batch while the batch
+// before is being inserted.
+type reader struct {
+	*Component
+	lane      *kafka.Lane
+	tally     tally
+	batch     *batch // being collected
+	other     *batch // being inserted, or unused
+	inserting bool
+	outcome   chan outcome
+	restUntil time.Time
+}
+
+type outcome struct {
+	err  error
+	took time.Duration
+}
+
+// drain brings a partition into the tables until ctx ends.
+func (c *Component) drain(ctx context.Context, l *kafka.Lane) error {
+	c.metrics.alarm.WithLabelValues(labels(l)...).Set(0)
+	r := &reader{Component: c, lane: l, outcome: make(chan outcome, 1)}
+	for _, b := range []**batch{&r.batch, &r.other} {
+		f, err := feedOf(l.Topic)
+		if err != nil {
+			return err
+		}
+		*b = &batch{feed: f}
+	}
+	r.batch.reset(l.Start())
+
+	inserting, cancel := context.WithCancel(ctx)
+	err := r.run(inserting)
+	cancel()
+	if r.inserting {
+		err = errors.Join(err, (<-r.outcome).err)
+	}
+	if ctx.Err() == nil && (errors.Is(err, errDisagrees) || errors.Is(err, errUnfit)) {
+		return c.halt(ctx, l, err)
+	}
+	return err
+}
+
+func (r *reader) run(ctx context.Context) error {
+	if end, ok := r.lane.Intended(); ok {
+		if err := r.repeat(ctx, end); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := r.step(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// repeat inserts the range that was being inserted when the partition was last
+// left, cut as it was then.
+func (r *reader) repeat(ctx context.Context, end int64) error {
+	for r.batch.end < end {
+		item, err := r.lane.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.take(item); err != nil {
+			return err
+		}
+	}
+	r.metrics.repeated.WithLabelValues(labels(r.lane)...).Inc()
+	r.begin(ctx)
+	return r.finish(ctx)
+}
+
+// step takes one record, or hands the batch over, or waits.
+func (r *reader) step(ctx context.Context) error {
+	select {
+	case o := <-r.outcome:
+		return r.ended(o)
+	default:
+	}
+	if r.batch.empty() && !r.inserting {
+		item, err := r.lane.Next(ctx)
+		if err != nil {
+			return err
+		}
+		return r.take(item)
+	}
+	if r.full() {
+		if r.inserting {
+			return r.finish(ctx)
+		}
+		r.begin(ctx)
+		return nil
+	}
+	item, came, err := r.lane.Poll(ctx, r.configuration.Quiet)
+	if err != nil {
+		return err
+	}
+	if came {
+		err = r.take(item)
+	}
+	if err == nil && r.due(!came) {
+		r.begin(ctx)
+	}
+	return err
+}
+
+func (r *reader) full() bool {
+	return r.batch.rows >= r.configuration.MaxRows || r.batch.bytes >= r.configuration.MaxBytes
+}
+
+// due says whether a batch that is not full should be inserted now.
+func (r *reader) due(quiet bool) bool {
+	if r.inserting || r.batch.empty() || time.Now().Before(r.restUntil) {
+		return false
+	}
+	return quiet && r.batch.sealed || time.Since(r.batch.since) >= r.configuration.MaxWait
+}
+
+func (r *reader) take(item kafka.Item) error {
+	rows, err := r.batch.add(item)
+	if err != nil {
+		return err
+	}
+	return r.tally.take(r.batch, item, rows)
+}
+
+// begin starts inserting the batch and collects into the other one.
+func (r *reader) begin(ctx context.Context) {
+	b := r.batch
+	r.batch, r.other = r.other, b
+	r.batch.reset(b.end)
+	r.inserting = true
+	go func() {
+		began := time.Now()
+		err := r.insert(ctx, r.lane, b)
+		r.outcome <- outcome{err, time.Since(began)}
+	}()
+}
+
+// finish waits for the insert.
+func (r *reader) finish(ctx context.Context) error {
+	select {
+	case o := <-r.outcome:
+		return r.ended(o)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (r *reader) ended(o outcome) error {
+	r.inserting = false
+	rest := min(time.Duration(float64(o.took)*r.configuration.Rest), r.configuration.MaxRest)
+	r.restUntil = time.Now().Add(rest)
+	r.other.reset(r.other.end) // what it held is free now, not when it is filled again
+	return o.err
+}

@@ -1,0 +1,198 @@
+package sink
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/engine/enginetest"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/report"
+	"tonscribe/internal/synthetic"
+	"tonscribe/schema"
+	"tonscribe/schema/migrations"
+	"tonscribe/schema/record"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// stream is a log with topics, and bundles to put there.
+type stream struct {
+	testing.TB
+	partitions    int
+	configuration kafka.Configuration
+	dependencies  kafka.Dependencies
+	producer      *kafka.Client
+	last          *synthetic.Bundle
+}
+
+func newStream(t testing.TB, partitions int) *stream {
+	t.Helper()
+	log := enginetest.Kafka(t)
+	s := &stream{TB: t, partitions: partitions, configuration: kafka.DefaultConfiguration()}
+	s.configuration.Brokers, s.configuration.Partitions = []string{log.Address()}, partitions
+	s.dependencies = kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()}
+	s.producer = s.client()
+	if err := s.producer.EnsureTopics(t.Context(), schema.Topics); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *stream) client() *kafka.Client {
+	s.Helper()
+	s.dependencies.Report = report.Silent()
+	c, err := kafka.New(s.configuration, s.dependencies)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(c.Close)
+	return c
+}
+
+// publish puts the rest of the bundles into all partitions of all topics.
+func (s *stream) publish(bundles ...*synthetic.Bundle) {
+	s.Helper()
+	for p := range s.partitions {
+		var headers, transactions, accounts, contracts []*record.Record
+		for _, b := range bundles {
+			h, t, a := b.Records(p, s.partitions)
+			headers, transactions, accounts = append(headers, h...), append(transactions, t...), append(accounts, a...)
+			contracts = append(contracts, b.Nothing()...)
+			s.last = b
+		}
+		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts} {
+			if err := s.producer.Publish(s.Context(), topic, p, records); err != nil {
+				s.Fatal(err)
+			}
+		}
+	}
+}
+
+// bundles are n bundles of about 20 transactions.
+func bundles(n int, seed uint64) []*synthetic.Bundle {
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 100 * n, Seed: seed})
+	list := make([]*synthetic.Bundle, n)
+	for i := range list {
+		list[i] = rows.Next()
+	}
+	return list
+}
+
+// newTables makes an empty database with all tables.
+func newTables(t testing.TB) *clickhouse.Client {
+	t.Helper()
+	engine := enginetest.ClickHouse(t)
+	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return newClient(t, engine.DSN())
+}
+
+func newClient(t testing.TB, dsn string) *clickhouse.Client {
+	t.Helper()
+	configuration := clickhouse.DefaultConfiguration()
+	configuration.DSN = dsn
+	c, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// start runs a sink until stop is called or the test ends.
+func (s *stream) start(tables *clickhouse.Client, change func(*Configuration)) (sink *Component, stop func()) {
+	s.Helper()
+	configuration := DefaultConfiguration()
+	if change != nil {
+		change(&configuration)
+	}
+	sink, err := New(configuration, Dependencies{Report: enginetest.Report(s), Kafka: s.client(), ClickHouse: tables})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := sink.Start(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		if err := sink.Stop(context.Background()); err != nil {
+			s.Error(err)
+		}
+	}
+	s.Cleanup(stop)
+	return sink, stop
+}
+
+// await returns when the log's group has committed everything.
+func (s *stream) await() {
+	s.Helper()
+	for {
+		lag, err := s.producer.Lag(s.Context(), DefaultConfiguration().Group, []schema.Topic{schema.Headers, schema.Transactions, schema.Accounts, schema.Contracts})
+		if err != nil {
+			s.Fatal(err)
+		}
+		var sum int64
+		for _, n := range lag {
+			sum += n
+		}
+		if sum == 0 {
+			return
+		}
+	}
+}
+
+// latest are the tables of which only the newest row of a key counts: how many
+// are there is a matter of merges.
+var latest = []string{"accounts", "accounts_by_balance"}
+
+// contents is the number and a checksum of the rows of every table, without any
+// merging at reading but where it must be.
+func contents(t testing.TB, tables *clickhouse.Client) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	rows, err := tables.Conn().Query(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND name NOT IN ('schema_migrations', 'progress') AND name NOT LIKE 'stats_%'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	for _, name := range names {
+		var count, sum uint64
+		final := ""
+		if slices.Contains(latest, name) {
+			final = " FINAL"
+		}
+		err := tables.Conn().QueryRow(t.Context(), "SELECT count(), sum(cityHash64(*)) FROM "+name+final).Scan(&count, &sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[name] = fmt.Sprintf("%d rows, checksum %x", count, sum)
+	}
+	return found
+}
+
+func same(t testing.TB, got, want map[string]string) {
+	t.Helper()
+	if len(got) == 0 || len(got) != len(want) {
+		t.Errorf("%d tables instead of %d", len(got), len(want))
+	}
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s: %s instead of %s", name, got[name], want[name])
+		}
+	}
+}

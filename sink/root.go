@@ -1,0 +1,124 @@
+// Package sink brings topics into tables. In come records of the topics headers,
+// transactions and accounts, out go rows of ClickHouse: each offset range of a partition
+// exactly once, whatever is killed when, then the bundles' seals, then the
+// progress that readers take the watermark from. It must never change what a
+// record says, never move on past a bundle whose rows are not all there, and
+// never cut a range that it once began to insert in another way.
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/report"
+	"tonscribe/schema"
+)
+
+// Dependencies of the component. The tables and topics must exist.
+type Dependencies struct {
+	Report     report.Reporter
+	Kafka      *kafka.Client
+	ClickHouse *clickhouse.Client
+	// Progressed is called after the progress of a partition was written. It must
+	// not block. May be nil.
+	Progressed func()
+}
+
+// Component is a member of the sinks' group.
+type Component struct {
+	configuration Configuration
+	dependencies  Dependencies
+	metrics       *metrics
+
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	done    chan struct{}
+	err     error
+}
+
+// New makes a component that does nothing yet.
+func New(configuration Configuration, dependencies Dependencies) (*Component, error) {
+	if err := configuration.validate(); err != nil {
+		return nil, err
+	}
+	return &Component{
+		configuration: configuration,
+		dependencies:  dependencies,
+		metrics:       newMetrics(dependencies.Report.Metrics),
+		done:          make(chan struct{}),
+	}, nil
+}
+
+// Start waits for ClickHouse, until ctx ends, and starts consuming.
+func (c *Component) Start(ctx context.Context) error {
+	if err := c.dependencies.ClickHouse.Wait(ctx); err != nil {
+		return err
+	}
+	running, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
+	c.running.Go(func() { c.consume(running) })
+	c.running.Go(func() { c.watch(running) })
+	return nil
+}
+
+// Stop ends consuming and waits. A batch that is being inserted is given up: the
+// next start inserts it as it was.
+func (c *Component) Stop(context.Context) error {
+	if c.cancel == nil {
+		return nil
+	}
+	c.cancel()
+	c.running.Wait()
+	return c.err
+}
+
+// Done is closed when the component has ended, by Stop or because the log
+// refused it for good; Err then says why.
+func (c *Component) Done() <-chan struct{} { return c.done }
+
+// Err is nil before the end and after Stop.
+func (c *Component) Err() error { return c.err }
+
+func (c *Component) consume(ctx context.Context) {
+	defer close(c.done)
+	var topics []schema.Topic
+	for _, topic := range schema.Topics {
+		if topic.Table {
+			topics = append(topics, topic)
+		}
+	}
+	err := c.dependencies.Kafka.Consume(ctx, c.configuration.Group, topics, func(ctx context.Context, l *kafka.Lane) error {
+		return c.drain(ctx, l)
+	})
+	if err != nil && ctx.Err() == nil {
+		c.err = fmt.Errorf("sink: %w", err)
+		c.dependencies.Report.Log.Error().Err(err).Msg("the log refuses to be read")
+	}
+}
+
+// watch keeps the gauge of the watermark.
+func (c *Component) watch(ctx context.Context) {
+	ticker := time.NewTicker(2 * time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		w, err := clickhouse.ReadWatermark(ctx, c.dependencies.ClickHouse.Conn())
+		switch {
+		case err == nil:
+			c.metrics.watermark.Set(float64(w.MCSeqno))
+			c.metrics.watermarkTime.Set(float64(w.GenUtime))
+		case errors.Is(err, clickhouse.ErrNoWatermark), ctx.Err() != nil:
+		default:
+			c.dependencies.Report.Log.Debug().Err(err).Msg("the watermark could not be read")
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package sink
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+func TestEveryRecordArrivesAndTheWatermarkFollows(t *testing.T) {
+	s, tables := newStream(t, 1), newTables(t)
+	if _, err := clickhouse.ReadWatermark(t.Context(), tables.Conn()); !errors.Is(err, clickhouse.ErrNoWatermark) {
+		t.Fatalf("watermark of empty tables: %v", err)
+	}
+	all := bundles(30, 1)
+	s.start(tables, nil)
+	s.publish(all...)
+	s.await()
+	w, err := clickhouse.ReadWatermark(t.Context(), tables.Conn())
+	if err != nil || w.MCSeqno != s.last.Seqno || w.GenUtime != s.last.Utime {
+		t.Fatalf("watermark %v, %v; last bundle %d", w, err, s.last.Seqno)
+	}
+	want := map[string]*record.Transaction{}
+	for _, b := range all {
+		for _, tx := range b.Transactions {
+			want[string(tx.Hash)] = tx
+		}
+	}
+	rows, err := tables.Conn().Query(t.Context(), `SELECT record FROM transactions`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var raw string
+		tx := &record.Transaction{}
+		if err := rows.Scan(&raw); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.UnmarshalVT([]byte(raw)); err != nil {
+			t.Fatal(err)
+		}
+		if !tx.EqualVT(want[string(tx.Hash)]) {
+			t.Fatalf("transaction %x changed on its way", tx.Hash)
+		}
+		delete(want, string(tx.Hash))
+	}
+	if len(want) > 0 {
+		t.Fatalf("%d transactions did not arrive", len(want))
+	}
+	var seals uint64
+	if err := tables.Conn().QueryRow(t.Context(), `SELECT count() FROM seals`).Scan(&seals); err != nil || seals != 120 {
+		t.Fatalf("%d seals, %v", seals, err)
+	}
+}
+
+// undisturbed is what the tables hold after one quiet run over the stream.
+func undisturbed(t *testing.T, s *stream) map[string]string {
+	tables := newTables(t)
+	s.await() // the group of the run under test is done
+	_, stop := s.start(tables, func(c *Configuration) { c.Group = "undisturbed" })
+	defer stop()
+	for {
+		lag, err := s.producer.Lag(t.Context(), "undisturbed", []schema.Topic{schema.Headers, schema.Transactions, schema.Accounts, schema.Contracts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum int64
+		for _, n := range lag {
+			sum += n
+		}
+		if sum == 0 {
+			return contents(t, tables)
+		}
+	}
+}
+
+func TestRandomRestartsLeaveIdenticalTables(t *testing.T) {
+	const rounds = 30
+	for _, partitions := range []int{1, 2} {
+		s, tables := newStream(t, partitions), newTables(t)
+		random := rand.New(rand.NewPCG(uint64(partitions), 3))
+		rest := bundles(40*rounds, uint64(partitions))
+		repeated := 0.0
+		for range rounds {
+			sink, stop := s.start(tables, func(c *Configuration) {
+				c.MaxRows, c.MaxWait, c.Rest = 1+random.IntN(400), time.Duration(random.IntN(60))*time.Millisecond, 0
+			})
+			pause := time.After(time.Duration(random.IntN(250)) * time.Millisecond)
+			n := 20 + random.IntN(20)
+			s.publish(rest[:n]...)
+			rest = rest[n:]
+			<-pause // at a point of its own choosing, not after an event
+			stop()
+			for p := range partitions {
+				repeated += testutil.ToFloat64(sink.metrics.repeated.WithLabelValues(schema.Transactions.Name, strconv.Itoa(p)))
+			}
+		}
+		_, stop := s.start(tables, nil)
+		s.await()
+		stop()
+		got := contents(t, tables)
+		same(t, got, undisturbed(t, s))
+		if repeated == 0 {
+			t.Error("no restart was inside a batch: the test proves nothing")
+		}
+		t.Logf("%d partitions: transactions %s, %.0f batches repeated", partitions, got["transactions"], repeated)
+	}
+}
+
+func TestTwoSinksShareThePartitions(t *testing.T) {
+	s, tables := newStream(t, 2), newTables(t)
+	all := bundles(200, 5)
+	first, stopFirst := s.start(tables, nil)
+	s.publish(all[:50]...)
+	s.await()
+	s.start(tables, nil)
+	s.publish(all[50:100]...)
+	s.await()
+	stopFirst()
+	if err := first.Err(); err != nil {
+		t.Fatal(err)
+	}
+	s.publish(all[100:]...)
+	s.await()
+	same(t, contents(t, tables), undisturbed(t, s))
+}
+
+func TestFaultsOfTheStreamStopThePartition(t *testing.T) {
+	for name, spoil := range map[string]func(records []*record.Record){
+		"the seal counts another number": func(records []*record.Record) { records[len(records)-1].GetSeal().Rows++ },
+		"a transaction without hash":     func(records []*record.Record) { records[0].GetTransactions().Transactions[0].Hash = nil },
+		"a message without hash": func(records []*record.Record) {
+			records[0].GetTransactions().Transactions[0].InMsg = &record.Message{}
+		},
+	} {
+		s, tables := newStream(t, 1), newTables(t)
+		all := bundles(3, 9)
+		sink, _ := s.start(tables, nil)
+		s.publish(all[0])
+		s.await()
+		_, records, _ := all[1].Records(0, 1)
+		spoil(records)
+		if err := s.producer.Publish(t.Context(), schema.Transactions.Name, 0, records); err != nil {
+			t.Fatal(err)
+		}
+		for testutil.ToFloat64(sink.metrics.alarm.WithLabelValues(schema.Transactions.Name, "0")) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		var newest uint32
+		if err := tables.Conn().QueryRow(t.Context(), `SELECT max(mc_seqno) FROM transactions`).Scan(&newest); err != nil || newest != all[0].Seqno {
+			t.Errorf("%s: newest row is of bundle %d (%v) instead of %d", name, newest, err, all[0].Seqno)
+		}
+	}
+}
+
+func TestRestartInsideABundleIsProvedByCountingTheTables(t *testing.T) {
+	s, tables := newStream(t, 1), newTables(t)
+	b := bundles(1, 4)[0]
+	_, records, _ := b.Records(0, 1)
+	// The same bundle in records of one transaction each.
+	var single []*record.Record
+	for _, r := range records {
+		for _, tx := range r.GetTransactions().GetTransactions() {
+			single = append(single, &record.Record{Content: &record.Record_Transactions{Transactions: &record.TransactionBatch{Transactions: []*record.Transaction{tx}}}})
+		}
+	}
+	single = append(single, records[len(records)-1])
+	for i, r := range single {
+		r.McSeqno, r.PrevMcSeqno, r.Index = b.Seqno, 0, uint32(i)
+	}
+	half := len(single) / 2
+	publish := func(records []*record.Record) {
+		if err := s.producer.Publish(t.Context(), schema.Transactions.Name, 0, records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish(single[:half])
+	_, stop := s.start(tables, func(c *Configuration) { c.MaxWait = time.Millisecond })
+	s.await()
+	stop()
+	publish(single[half:])
+	s.start(tables, nil)
+	s.await()
+	var sealed uint32
+	if err := tables.Conn().QueryRow(t.Context(), `SELECT max(mc_seqno) FROM progress WHERE topic = 'transactions'`).Scan(&sealed); err != nil || sealed != b.Seqno {
+		t.Fatalf("sealed %d, %v", sealed, err)
+	}
+}
+
+func TestElementsAreTheBytesThatWereWritten(t *testing.T) {
+	_, records, _ := bundles(1, 2)[0].Records(0, 1)
+	raw, err := records[0].MarshalVT()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := elements(raw, fieldTransactions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := records[0].GetTransactions().Transactions
+	if len(parts) != len(list) {
+		t.Fatalf("%d elements instead of %d", len(parts), len(list))
+	}
+	for i, tx := range list {
+		want, _ := tx.MarshalVT()
+		if string(parts[i]) != string(want) {
+			t.Fatalf("element %d differs", i)
+		}
+	}
+	if _, err := elements(raw[:len(raw)-1], fieldTransactions); err == nil || strings.Contains(err.Error(), "%!") {
+		t.Fatalf("a record cut short: %v", err)
+	}
+}

@@ -1,0 +1,154 @@
+package clients
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/internal/devnet/chain"
+	"tonscribe/internal/devnet/contracts"
+	"tonscribe/internal/devnet/history"
+	"tonscribe/internal/devnet/liteserver"
+	"tonscribe/internal/devnet/traffic"
+	"tonscribe/internal/report"
+)
+
+// devnet is a chain with traffic behind a lite server.
+type devnet struct {
+	t       testing.TB
+	server  *liteserver.Component
+	store   *history.Store
+	traffic *traffic.Traffic
+	begin   uint32
+
+	mu    sync.Mutex
+	chain *chain.Chain
+	inbox []*cell.Cell
+}
+
+// task is what a script is told.
+type task struct {
+	Config     json.RawMessage `json:"config"`
+	Wallet     string          `json:"wallet"` // raw, with transactions
+	Seqno      uint32          `json:"seqno"`  // of the wallet
+	Absent     string          `json:"absent"`
+	Balance    string          `json:"balance"`
+	LastLT     string          `json:"last_lt"`
+	LastHash   string          `json:"last_hash"` // hex
+	Masterseqn uint32          `json:"mc_seqno"`  // at which this is so
+	Message    string          `json:"message"`   // an external message that will be taken, base64
+}
+
+var payer = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+
+// wallet that sends nothing unless the test does.
+func wallet() contracts.Wallet {
+	return contracts.NewWallet(contracts.WalletV4R2, payer.Public().(ed25519.PublicKey), -3)
+}
+
+func newDevnet(t testing.TB) *devnet {
+	t.Helper()
+	town := traffic.New(3, traffic.Options{Wallets: 20})
+	w := wallet()
+	state := w.StateInit()
+	begin := uint32(time.Now().Unix()) - 100
+	made, err := chain.New(chain.Options{
+		Seed: 3, GenUtime: begin, Params: town.Params(), ShardBlocks: 2,
+		Accounts: append(town.Accounts(), chain.Account{ID: [32]byte(w.Address(0).Data()), Code: state.Code, Data: state.Data, Balance: coins(1000)}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := history.Open(t.TempDir(), history.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	master, base := made.Zerostates()
+	if err := store.SetZerostates(master, base); err != nil {
+		t.Fatal(err)
+	}
+	d := &devnet{t: t, store: store, chain: made, traffic: town, begin: begin}
+	configuration := liteserver.DefaultConfiguration()
+	configuration.Key = payer
+	d.server, err = liteserver.New(configuration, liteserver.Dependencies{Report: report.Silent(), History: store, Send: d.send})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.server.Stop(t.Context()) })
+	return d
+}
+
+func (d *devnet) send(message *cell.Cell) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.chain.Check(message); err != nil {
+		return err
+	}
+	d.inbox = append(d.inbox, message)
+	return nil
+}
+
+// step makes the next bundle.
+func (d *devnet) step() {
+	d.t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	master, _ := d.chain.Head()
+	// A second for each block, so that shards have time to split.
+	now := d.begin + master.ID.SeqNo + 1
+	messages, err := d.traffic.Next(d.chain, master.ID.SeqNo+1, now, 30)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	b, err := d.chain.Step(now, append(messages, d.inbox...))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.inbox = nil
+	if err := d.store.Append(b); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// live makes bundles until the test ends.
+func (d *devnet) live() {
+	end := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticker := time.NewTicker(200 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				d.step()
+			case <-end:
+				return
+			}
+		}
+	})
+	d.t.Cleanup(func() { close(end); running.Wait() })
+}
+
+// write puts the task into a file for a script.
+func (d *devnet) write(t task) string {
+	d.t.Helper()
+	data, err := json.Marshal(t)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	name := filepath.Join(d.t.TempDir(), "task.json")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	return name
+}

@@ -1,0 +1,120 @@
+// Package devnet proves what a user of a devnet and of its index relies on, by
+// the commands that the user has: what is sent becomes visible, nothing is lost
+// or doubled when everything is killed, and the way of the blocks makes no
+// difference to the tables.
+package devnet
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"tonscribe/internal/devnet"
+	"tonscribe/test/harness"
+)
+
+// startLimit is for an `up` until it is ready, or for what needs some blocks.
+const startLimit = 3 * time.Minute
+
+// run runs a command to its end and gives what it printed.
+func run(t *testing.T, arguments ...string) (output string, err error) {
+	t.Helper()
+	out, err := exec.Command(harness.Binary(t), arguments...).CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+// must is run for a command that must succeed.
+func must(t *testing.T, arguments ...string) string {
+	t.Helper()
+	out, err := run(t, arguments...)
+	if err != nil {
+		t.Fatalf("tonscribe %s: %v\n%s", strings.Join(arguments, " "), err, out)
+	}
+	return out
+}
+
+// raw is an address as the API shows it.
+func raw(o devnet.Owner) string {
+	return "0:" + strings.ToUpper(hex.EncodeToString(o.Address(0).Data()))
+}
+
+// seed that a devnet has when none is asked for.
+const seed = 1
+
+func TestTransfersOfEachKindAppearInTheAPI(t *testing.T) {
+	data, listen := t.TempDir(), harness.FreeAddress(t)
+	api := "http://" + listen + "/api/v3/"
+	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--tps", "0", "--interval", "200ms")
+	p.AwaitReady("http://"+listen, startLimit)
+	for i, c := range []struct {
+		what     string
+		flags    []string
+		sent     string // opcode of the wallet's message, empty for none
+		received string // opcode of the message that the receiver gets
+	}{
+		{what: "TON", flags: []string{"--amount", "1.5"}},
+		{what: "jettons", flags: []string{"--jetton", "own", "--amount", "20"}, sent: "0x0f8a7ea5", received: "0x7362d09c"},
+		{what: "an NFT", flags: []string{"--nft", "own"}, sent: "0x5fcc3d14", received: "0x05138d91"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			from, to := devnet.OwnerOf(seed, i+1), devnet.OwnerOf(seed, i+5)
+			arguments := append([]string{"devnet", "send", "--data", data, "--from", fmt.Sprint(i + 1), "--to", to.Address(0).Bounce(false).String()}, c.flags...)
+			var hash string
+			var err error
+			harness.Await(t, startLimit, func() bool { // the funded wallets get their tokens in the first blocks
+				hash, err = run(t, arguments...)
+				return err == nil
+			}, func() string { return fmt.Sprint(err, " ", hash) })
+			message := sentBy(t, api, hash, raw(from), c.sent)
+			if c.what == "TON" && (message["destination"] != raw(to) || message["value"] != "1500000000") {
+				t.Errorf("sent %v to %v, want 1500000000 to %s", message["value"], message["destination"], raw(to))
+			}
+			awaitReceived(t, api, raw(to), raw(from), c.received)
+		})
+	}
+	p.Stop()
+}
+
+// sentBy awaits the transaction and gives the only message that the wallet sent
+// in it.
+func sentBy(t *testing.T, api, hash, wallet, opcode string) map[string]any {
+	t.Helper()
+	var found []map[string]any
+	harness.Await(t, startLimit, func() bool {
+		found = harness.Pages(t, api+"transactions?limit=10&hash="+hash, "transactions")
+		return len(found) > 0
+	}, func() string { return "transaction " + hash + " is not in the API" })
+	out, _ := found[0]["out_msgs"].([]any)
+	if len(found) != 1 || found[0]["account"] != wallet || len(out) != 1 {
+		t.Fatalf("%d transactions, the first of account %v with %d messages, want one of %s with one", len(found), found[0]["account"], len(out), wallet)
+	}
+	message, _ := out[0].(map[string]any)
+	if got := message["opcode"]; opcode != "" && got != opcode {
+		t.Errorf("the wallet's message has opcode %v, want %s", got, opcode)
+	}
+	return message
+}
+
+// awaitReceived awaits a message of this opcode to the receiver, in a
+// transaction of the receiver's; without an opcode, one from the sender.
+func awaitReceived(t *testing.T, api, receiver, sender, opcode string) {
+	t.Helper()
+	filter := "&opcode=" + opcode
+	if opcode == "" {
+		filter = "&source=" + sender
+	}
+	var messages []map[string]any
+	harness.Await(t, startLimit, func() bool {
+		messages = harness.Pages(t, api+"messages?limit=10&destination="+receiver+filter, "messages")
+		return len(messages) > 0
+	}, func() string { return "no message to " + receiver + filter + " is in the API" })
+	hash, _ := messages[0]["hash"].(string)
+	harness.Await(t, startLimit, func() bool {
+		list := harness.Pages(t, api+"transactionsByMessage?limit=10&direction=in&msg_hash="+url.QueryEscape(hash), "transactions")
+		return len(list) == 1 && list[0]["account"] == receiver
+	}, func() string { return "no transaction of " + receiver + " for message " + hash })
+}

@@ -1,0 +1,387 @@
+// Package harness runs the real binary for tests as a user would: it builds it
+// once, starts processes, kills them, asks them over HTTP and compares tables.
+// It must know nothing of the insides but the fixed names of the command line.
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+var (
+	buildOnce sync.Once
+	built     string
+	buildErr  error
+)
+
+// Root is the folder of the module.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+}
+
+// Binary is the program, built once per test process.
+func Binary(t testing.TB) string {
+	t.Helper()
+	buildOnce.Do(func() {
+		dir, err := os.MkdirTemp("", "tonscribe-test-")
+		if err != nil {
+			buildErr = err
+			return
+		}
+		built = filepath.Join(dir, "tonscribe")
+		command := exec.Command("go", "build", "-o", built, "./cmd/tonscribe")
+		command.Dir = Root()
+		if out, err := command.CombinedOutput(); err != nil {
+			buildErr = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	})
+	if buildErr != nil {
+		t.Fatal(buildErr)
+	}
+	return built
+}
+
+// Data is a folder of the real chain data; the test skips when there is none.
+func Data(t testing.TB, elements ...string) string {
+	t.Helper()
+	root := os.Getenv("TONSCRIBE_TESTDATA")
+	if root == "" {
+		t.Skip("real chain data is not there: set TONSCRIBE_TESTDATA")
+	}
+	path := filepath.Join(append([]string{root}, elements...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("test data: %v", err)
+	}
+	return path
+}
+
+// Process is a running tonscribe.
+type Process struct {
+	t    testing.TB
+	name string
+	data string // of --data
+	cmd  *exec.Cmd
+	log  *lockedBuffer
+	done chan struct{}
+	err  error
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// Start runs the binary with the arguments; extra are environment variables.
+// The process and its children are killed at the end of the test.
+func Start(t testing.TB, extra []string, args ...string) *Process {
+	t.Helper()
+	p := &Process{t: t, name: strings.Join(args[:1], " "), log: &lockedBuffer{}, done: make(chan struct{})}
+	if at := slices.Index(args, "--data"); at >= 0 && at+1 < len(args) {
+		p.data = args[at+1]
+	}
+	p.cmd = exec.Command(Binary(t), args...)
+	p.cmd.Env = append(os.Environ(), extra...)
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	t.Cleanup(func() {
+		p.Kill()
+		if t.Failed() {
+			t.Logf("%s printed:\n%s", p.name, tail(p.log.String(), 4000))
+		}
+	})
+	return p
+}
+
+func tail(text string, n int) string {
+	if len(text) > n {
+		return "…" + text[len(text)-n:]
+	}
+	return text
+}
+
+// PID of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Output is what it printed so far.
+func (p *Process) Output() string { return p.log.String() }
+
+// Kill is kill -9, and waits until it is gone.
+func (p *Process) Kill() {
+	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // gone already when this fails
+	<-p.done
+}
+
+// Stop asks it to end and fails the test when it does not end well.
+func (p *Process) Stop() {
+	p.t.Helper()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(45 * time.Second):
+		p.t.Errorf("%s does not stop within 45 s of SIGTERM", p.name)
+		p.Kill()
+	}
+}
+
+// Running says whether it has not ended yet.
+func (p *Process) Running() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// Wait waits for the end and returns the exit error.
+func (p *Process) Wait(limit time.Duration) error {
+	p.t.Helper()
+	select {
+	case <-p.done:
+		return p.err
+	case <-time.After(limit):
+		p.t.Fatalf("%s runs on after %s:\n%s", p.name, limit, tail(p.Output(), 2000))
+		return nil
+	}
+}
+
+// AwaitReady waits for GET base/readyz to be 200. From then on Get asks base
+// with the API key that an `up` leaves in its data folder.
+func (p *Process) AwaitReady(base string, limit time.Duration) {
+	p.t.Helper()
+	var last string
+	Await(p.t, limit, func() bool {
+		if !p.Running() {
+			p.t.Fatalf("%s ended before it was ready: %v\n%s", p.name, p.err, tail(p.Output(), 3000))
+		}
+		status, body, err := Get(base + "/readyz")
+		last = fmt.Sprint(status, " ", string(body), err)
+		return err == nil && status == http.StatusOK
+	}, func() string { return p.name + " is not ready: " + last + "\n" + tail(p.Output(), 2000) })
+	if p.data == "" {
+		return
+	}
+	key, err := os.ReadFile(filepath.Join(p.data, "api-key"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	UseKey(base, strings.TrimSpace(string(key)))
+}
+
+// keys are the API keys of servers, by the beginning of their addresses.
+var keys sync.Map
+
+// UseKey makes Get ask every address that begins with base with an API key.
+func UseKey(base, key string) { keys.Store(base, key) }
+
+// AddKey makes an API key without limits in the tables of an external
+// ClickHouse, and lets Get ask base with it.
+func AddKey(t testing.TB, base, dsn string) {
+	t.Helper()
+	command := exec.Command(Binary(t), "keys", "add", "test of "+base, "--rate", "0", "--clickhouse", dsn)
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("keys add: %v", err)
+	}
+	UseKey(base, strings.TrimSpace(string(out)))
+}
+
+// Await polls until the condition holds.
+func Await(t testing.TB, limit time.Duration, condition func() bool, otherwise func() string) {
+	t.Helper()
+	deadline := time.Now().Add(limit)
+	for !condition() {
+		if time.Now().After(deadline) {
+			t.Fatalf("after %s: %s", limit, otherwise())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// FreeAddress is an address of the loopback that nothing listens at.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+var client = &http.Client{Timeout: 30 * time.Second}
+
+// Get asks an address, with the API key of its server if there is one.
+func Get(url string) (status int, body []byte, err error) {
+	request, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	keys.Range(func(base, key any) bool {
+		if strings.HasPrefix(url, base.(string)+"/") {
+			request.Header.Set("X-API-Key", key.(string))
+		}
+		return true
+	})
+	answer, err := client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer answer.Body.Close()
+	body, err = io.ReadAll(answer.Body)
+	return answer.StatusCode, body, err
+}
+
+// GetJSON asks an address and fails the test when the answer is not 200.
+func GetJSON(t testing.TB, url string, into any) {
+	t.Helper()
+	status, body, err := Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status != http.StatusOK {
+		t.Fatalf("GET %s: %d %s", url, status, tail(string(body), 500))
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		t.Fatalf("GET %s: %v", url, err)
+	}
+}
+
+// Pages walks a v3 list by cursor to its end and returns all its elements.
+func Pages(t testing.TB, url, key string) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	for next := url; next != ""; {
+		var page map[string]json.RawMessage
+		GetJSON(t, next, &page)
+		var rows []map[string]any
+		if err := json.Unmarshal(page[key], &rows); err != nil {
+			t.Fatalf("GET %s: %s: %v", next, key, err)
+		}
+		all = append(all, rows...)
+		var cursor string
+		if err := json.Unmarshal(page["next_cursor"], &cursor); err != nil || len(rows) == 0 {
+			break
+		}
+		next = url + "&cursor=" + cursor
+	}
+	return all
+}
+
+// RunFile is DATA/run.json of a running `up`.
+type RunFile struct {
+	PID        int    `json:"pid"`
+	HTTP       string `json:"http"`
+	ClickHouse string `json:"clickhouse"`
+}
+
+// ReadRunFile reads DATA/run.json.
+func ReadRunFile(t testing.TB, data string) RunFile {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(data, "run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r RunFile
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Fingerprint is, for every table of the chain, the number of its distinct
+// rows and a hash of them: equal tables have equal fingerprints, in whatever
+// parts their rows lie.
+func Fingerprint(t testing.TB, dsn string) map[string]string {
+	t.Helper()
+	options, err := clickhouse.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := clickhouse.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	rows, err := connection.Query(ctx, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE '.%' AND name NOT LIKE 'schema_migrations%' AND name NOT LIKE 'api_%' AND name NOT LIKE 'stats_%'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	prints := map[string]string{}
+	for _, name := range names {
+		var count, hash uint64
+		final := fmt.Sprintf("SELECT count(), groupBitXor(cityHash64(tuple(*))) FROM `%s` FINAL", name)
+		if err := connection.QueryRow(ctx, final).Scan(&count, &hash); err != nil {
+			t.Fatalf("table %s: %v", name, err)
+		}
+		prints[name] = fmt.Sprintf("%d rows, hash %016x", count, hash)
+	}
+	return prints
+}
+
+// Differences lists the tables whose fingerprints are not equal.
+func Differences(got, want map[string]string) []string {
+	var out []string
+	for name, w := range want {
+		if g := got[name]; g != w {
+			out = append(out, fmt.Sprintf("table %s: got %s, want %s", name, g, w))
+		}
+	}
+	for name, g := range got {
+		if _, ok := want[name]; !ok {
+			out = append(out, fmt.Sprintf("table %s: got %s, want none", name, g))
+		}
+	}
+	return out
+}

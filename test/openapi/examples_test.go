@@ -1,0 +1,141 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tonscribe/query/openapi/openapitest"
+	"tonscribe/test/harness"
+)
+
+var (
+	recording = flag.Bool("record", false, "record the examples of the documents")
+	pictures  = flag.String("pictures", "", "folder for pictures of the page")
+)
+
+// Examples of the documents are answers of a devnet. They are recorded with
+//
+//	go test -run Examples ./test/openapi -record
+//
+// into query/examples, where the build takes them from.
+func TestExamplesAreAnswersThatTheDocumentAllows(t *testing.T) {
+	if *recording {
+		record(t)
+		return
+	}
+	for layer, text := range documents(t) {
+		document, err := openapitest.Read(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range document.Operations() {
+			example, there := document.Example(o)
+			if !there {
+				if o.HasExample || !isTwin(document, o) {
+					t.Errorf("%s %s has no example: record it, see the comment of this test", o.Method, o.Path)
+				}
+				continue
+			}
+			var answer bytes.Buffer
+			if err := json.Compact(&answer, example); err != nil {
+				t.Fatal(err)
+			}
+			if err := document.Check(openapitest.Answer{Method: o.Method, Path: o.Path, Body: []byte(`{"method":"getMasterchainInfo"}`), Status: http.StatusOK, Text: answer.Bytes()}); err != nil {
+				t.Errorf("%s: %v", layer, err)
+			}
+		}
+	}
+}
+
+// isTwin says that a POST takes what a GET of the same path takes.
+func isTwin(d *openapitest.Document, o *openapitest.Operation) bool {
+	for _, other := range d.Operations() {
+		if other.Path == o.Path && other.Method == http.MethodGet && o.Method == http.MethodPost {
+			return true
+		}
+	}
+	return false
+}
+
+// recorded is a file of query/examples.
+type recorded struct {
+	Query  map[string]any  `json:"query,omitempty"`
+	Body   map[string]any  `json:"body,omitempty"`
+	Answer json.RawMessage `json:"answer"`
+}
+
+func record(t *testing.T) {
+	s := start(t)
+	f := s.learn(t)
+	known := s.exampleRequests(t, f)
+	for layer, document := range s.documents {
+		for _, o := range document.Operations() {
+			if isTwin(document, o) {
+				continue
+			}
+			name := strings.TrimPrefix(o.Path, "/api/"+layer+"/")
+			sent, ok := known[layer+"/"+name]
+			if !ok {
+				sent = plainRequest(o, f)
+			}
+			s.recordOne(t, o, filepath.Join(harness.Root(), "query", "examples", layer, filepath.FromSlash(name)+".json"), sent)
+		}
+	}
+}
+
+// plainRequest has the required parameters and a small page.
+func plainRequest(o *openapitest.Operation, f facts) map[string]any {
+	sent := map[string]any{}
+	for _, p := range o.Query {
+		switch values := f.of(p.Name); {
+		case p.Name == "limit", p.Name == "count":
+			sent[p.Name] = 2
+		case p.Required && len(values) > 0:
+			sent[p.Name] = values[0]
+		}
+	}
+	return sent
+}
+
+func (s *server) recordOne(t *testing.T, o *openapitest.Operation, file string, sent map[string]any) {
+	t.Helper()
+	query := url.Values{}
+	r := recorded{Body: sent}
+	if o.Method == http.MethodGet {
+		r = recorded{Query: sent}
+		for name, value := range sent {
+			list, ok := value.([]string)
+			if !ok {
+				list = []string{text(value)}
+			}
+			query[name] = list
+		}
+	}
+	answer := s.ask(t, o, query, sent)
+	if answer.Status != http.StatusOK {
+		t.Errorf("%s %s %v: %d %.300s", o.Method, o.Path, sent, answer.Status, answer.Text)
+		return
+	}
+	r.Answer = answer.Text
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	if err := encoder.Encode(r); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %d bytes", o.Path, out.Len())
+}
