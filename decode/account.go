@@ -28,6 +28,7 @@ type accountCells struct {
 	state      *record.AccountState
 	code, data cell.Cell // not valid when the account has none
 	extra      cell.Cell // dictionary of extra currencies, when it is pruned
+	libraries  cell.Cell // dictionary, not valid when it is empty
 }
 
 // account reads Account. The cell and its references need their hashes; below a
@@ -114,7 +115,7 @@ func (d *Decoder) storedState(s *cell.Slice, a *accountCells) {
 	if s.Bool() {
 		s.Skip(2) // special
 	}
-	hasCode, hasData := s.Bool(), s.Bool()
+	hasCode, hasData, hasLibraries := s.Bool(), s.Bool(), s.Bool()
 	if hasCode {
 		if a.code = s.Ref(); a.code.Valid() {
 			a.state.CodeHash = d.hash(a.code.HashAt(0))
@@ -124,6 +125,9 @@ func (d *Decoder) storedState(s *cell.Slice, a *accountCells) {
 		if a.data = s.Ref(); a.data.Valid() {
 			a.state.DataHash = d.hash(a.data.HashAt(0))
 		}
+	}
+	if hasLibraries {
+		a.libraries = s.Ref()
 	}
 }
 

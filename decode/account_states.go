@@ -31,6 +31,9 @@ type Change struct {
 	// Extra is the hash of the dictionary of extra currencies of After, when the
 	// block has it only in part: see SetExtra.
 	Extra *[32]byte
+	// Libraries is the hash of the dictionary of After's libraries, for an account
+	// of the masterchain that has some: see the Decoder's method of that name.
+	Libraries *[32]byte
 	// OldCells and NewCells are the records of the cells (package cell) that the
 	// block shows of both states; the account's own cell is the first.
 	OldCells, NewCells []CellRecord
@@ -60,8 +63,11 @@ var ErrState = errors.New("state is not the one that the transactions name")
 // larger can be had from a node.
 const MaxDataBytes = 64 << 10
 
-// MaxCodeBytes is the same for code.
+// MaxCodeBytes is the same for code, and for a library.
 const MaxCodeBytes = 256 << 10
+
+// MaxConfigBytes is the same for the parameters of the chain.
+const MaxConfigBytes = 2 << 20
 
 // touched is a range of d.list that is of one account.
 type touched struct {
@@ -182,6 +188,7 @@ func (d *Decoder) stateAfter(c *Change, l *leaf) error {
 		hash := *a.extra.HashAt(0)
 		c.Extra = &hash
 	}
+	c.Libraries = librariesOf(a, c.Account)
 	c.NewCells = d.cells(l.account)
 	return nil
 }

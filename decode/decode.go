@@ -43,6 +43,9 @@ type Result struct {
 	// whose data is not whole: an account may keep a part of a message, which the
 	// state update leaves out because the old state has it in its queue.
 	MessageCells []CellRecord
+	// Config is the BoC of the chain's parameters (Hashmap 32 ^Cell) that a key
+	// block brings, nil in others.
+	Config []byte
 }
 
 // Decoder decodes blocks one after the other and reuses its scratch memory.
@@ -131,6 +134,9 @@ func (d *Decoder) Known(id *record.BlockId, boc []byte, mcSeqno uint32) (*Result
 // the accounts that the state update shows.
 func (d *Decoder) hashUsed(h *header) error {
 	d.toHash = append(d.toHash[:0], h.accounts)
+	if h.config.Valid() {
+		d.toHash = append(d.toHash, h.config)
+	}
 	for _, list := range [][]leaf{d.before, d.after} {
 		for _, l := range list {
 			d.toHash = append(d.toHash, l.account)
@@ -149,6 +155,10 @@ func (d *Decoder) transactions(h *header, mcSeqno uint32) (*Result, error) {
 		return nil, fmt.Errorf("block %s: %w", name(block.Id), err)
 	}
 	changes := d.changes()
+	config, err := d.whole(h.config, MaxConfigBytes)
+	if err != nil {
+		return nil, fmt.Errorf("block %s: config: %w", name(block.Id), err)
+	}
 	list := slices.Clone(d.list)
 	slices.SortFunc(list, func(x, y *record.Transaction) int {
 		if c := cmp.Compare(x.Lt, y.Lt); c != 0 {
@@ -157,7 +167,7 @@ func (d *Decoder) transactions(h *header, mcSeqno uint32) (*Result, error) {
 		return bytes.Compare(x.Account[4:], y.Account[4:])
 	})
 	block.TxCount = uint32(len(list))
-	return &Result{Block: block, Transactions: list, Changes: changes, MessageCells: slices.Clone(d.received)}, nil
+	return &Result{Block: block, Transactions: list, Changes: changes, MessageCells: slices.Clone(d.received), Config: config}, nil
 }
 
 // Transaction decodes the BoC of a single transaction, taking ihr_fee for what

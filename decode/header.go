@@ -74,6 +74,7 @@ type header struct {
 	update    cell.Cell // MERKLE_UPDATE ShardState
 	accounts  cell.Cell // ShardAccountBlocks
 	custom    cell.Cell // McBlockExtra, not valid outside of the masterchain
+	config    cell.Cell // Hashmap 32 ^Cell of a key block, not valid in others
 }
 
 func (h *header) info() *BlockInfo {
@@ -109,7 +110,33 @@ func readHeader(root cell.Cell) (*header, error) {
 	if s.Failed() {
 		return nil, s.Err()
 	}
+	if h.custom.Valid() {
+		if err := h.readConfig(h.custom.Slice()); err != nil {
+			return nil, fmt.Errorf("config: %w", err)
+		}
+	}
 	return h, nil
+}
+
+// readConfig reads masterchain_block_extra#cca5 up to the ConfigParams of a key
+// block.
+func (h *header) readConfig(s cell.Slice) error {
+	s.Skip(16) // tag
+	if !s.Bool() {
+		return s.Err()
+	}
+	if s.Bool() {
+		s.Ref() // shard_hashes
+	}
+	if s.Bool() {
+		s.Ref() // shard_fees
+	}
+	skipCurrencies(&s) // of the dictionary's root: fees
+	skipCurrencies(&s) // create
+	s.Ref()            // signatures and special messages
+	s.Skip(256)        // config_addr
+	h.config = s.Ref()
+	return s.Err()
 }
 
 // identify completes the block's id.

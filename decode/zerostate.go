@@ -17,6 +17,9 @@ type Zerostate struct {
 	Workchain          int32
 	GenUtime           uint32
 	Accounts           []*Resident
+	// Config is the BoC of the chain's parameters (Hashmap 32 ^Cell), nil outside
+	// of the masterchain.
+	Config []byte
 }
 
 // Resident is an account of a shard state.
@@ -28,6 +31,7 @@ type Resident struct {
 	State         *record.AccountState
 	Code, Data    []byte // BoCs, nil without, and of what is too large
 	CodeMethods   Methods
+	Libraries     *[32]byte // as in a Change
 	Cells         []CellRecord
 }
 
@@ -51,6 +55,9 @@ func (d *Decoder) State(boc []byte) (*Zerostate, error) {
 	if s.Failed() {
 		return nil, fmt.Errorf("shard state: %w", s.Err())
 	}
+	if z.Config, err = d.stateConfig(s); err != nil {
+		return nil, fmt.Errorf("shard state: config: %w", err)
+	}
 	leaves, err := d.shardState(root, nil)
 	if err != nil {
 		return nil, fmt.Errorf("shard state: %w", err)
@@ -64,6 +71,31 @@ func (d *Decoder) State(boc []byte) (*Zerostate, error) {
 		z.Accounts = append(z.Accounts, r)
 	}
 	return z, nil
+}
+
+// stateConfig reads the rest of shard_state#9023afe2 from gen_lt on, and in it
+// masterchain_state_extra#cc26.
+func (d *Decoder) stateConfig(s cell.Slice) ([]byte, error) {
+	s.Skip(64 + 32 + 1) // gen_lt, min_ref_mc_seqno, before_split
+	s.Ref()             // out_msg_queue_info
+	s.Ref()             // accounts
+	s.Ref()             // balances
+	if !s.Bool() {
+		return nil, s.Err()
+	}
+	extra := s.Next()
+	if tag := extra.Uint(16); !extra.Failed() && tag != 0xcc26 {
+		return nil, fmt.Errorf("%w: masterchain state extra tag %04x", ErrFormat, tag)
+	}
+	if extra.Bool() {
+		extra.Ref() // shard_hashes
+	}
+	extra.Skip(256) // config_addr
+	config := extra.Ref()
+	if extra.Failed() {
+		return nil, extra.Err()
+	}
+	return d.whole(config, MaxConfigBytes)
 }
 
 func (d *Decoder) resident(l leaf, workchain int32) (*Resident, error) {
@@ -85,6 +117,7 @@ func (d *Decoder) resident(l leaf, workchain int32) (*Resident, error) {
 	if r.Data, err = d.whole(a.data, MaxDataBytes); err != nil && !errors.Is(err, cell.ErrLimit) {
 		return nil, fmt.Errorf("data: %w", err)
 	}
+	r.Libraries = librariesOf(a, r.Account)
 	r.Cells = d.cells(l.account)
 	return r, nil
 }

@@ -18,6 +18,9 @@ type bundle struct {
 	accounts []*record.Account // by (workchain, account)
 	late     []*record.Account
 	codes    []*record.Code
+	// libraries and config are as in an AccountBatch.
+	libraries []*record.Library
+	config    []byte
 
 	headers        []*record.Record
 	transactions   []*record.Record
@@ -70,7 +73,7 @@ const accountsPerRecord = 32
 // assembleAccounts makes records of accounts, at least one: so there is always
 // one that can carry what seals do not count.
 func (b *bundle) assembleAccounts() {
-	first := &record.AccountBatch{Late: b.late}
+	first := &record.AccountBatch{Late: b.late, Libraries: b.libraries, Config: b.config}
 	codes := b.codes
 	for chunk := first; chunk != nil; {
 		n := min(accountsPerRecord, len(b.accounts))
@@ -92,7 +95,7 @@ func (b *bundle) assembleAccounts() {
 			chunk = new(record.AccountBatch)
 		}
 	}
-	b.accounts, b.late, b.codes = nil, nil, nil
+	b.accounts, b.late, b.codes, b.libraries, b.config = nil, nil, nil, nil, nil
 	b.accountRecords = b.sealed(b.accountRecords, b.accountRows)
 }
 

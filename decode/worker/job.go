@@ -28,6 +28,7 @@ type job struct {
 	// received are cells of messages, where an account may have kept a part.
 	received []decode.CellRecord
 	begins   *record.BlockId // the zerostate that the block follows
+	config   []byte          // of the chain; nil when another partition has it
 	err      error
 }
 
@@ -59,7 +60,7 @@ func (j *job) run(decoder *decode.Decoder) {
 		return
 	}
 	if first, _ := schema.PartitionsOf(j.id.Shard, j.partitions); first == j.partition {
-		j.header = result.Block
+		j.header, j.config = result.Block, result.Config
 	}
 	j.begins = begins(result.Block)
 	j.received = result.MessageCells

@@ -30,6 +30,7 @@ type keeper struct {
 	writer    cell.Writer
 	codes     *memory[struct{}] // hashes of codes that were published
 	data      *memory[[]byte]   // data BoCs by hash of the data; nil ones are too large
+	shared    *memory[struct{}] // hashes of dictionaries of libraries that were published
 	owed      *owed
 	received  map[[32]byte][]byte // cells of the bundle's messages
 	broken    error               // of the store
@@ -38,7 +39,7 @@ type keeper struct {
 
 func newKeeper(c *Component, partition int) (*keeper, error) {
 	k := &keeper{Component: c, partition: partition, batch: cellstore.NewBatch(), received: map[[32]byte][]byte{},
-		codes: newMemory[struct{}](1 << 16), data: newMemory[[]byte](16 << 20)}
+		codes: newMemory[struct{}](1 << 16), data: newMemory[[]byte](16 << 20), shared: newMemory[struct{}](1 << 10)}
 	k.owed = &owed{batch: k.batch, accounts: map[string]*record.Account{}}
 	if c.cells == nil {
 		return k, nil
@@ -113,6 +114,9 @@ func (k *keeper) keep(ctx context.Context, b *bundle) error {
 		}
 		for _, r := range j.received {
 			k.received[r.Hash] = r.Record
+		}
+		if j.config != nil {
+			b.config = j.config
 		}
 	}
 	accounts := map[string]*resident{}
@@ -217,6 +221,9 @@ func (k *keeper) complete(b *bundle, accounts map[string]*resident) error {
 		if err := k.content(r, codes); err != nil {
 			return fmt.Errorf("account %x: %w", r.Account.Account, err)
 		}
+		if err := k.libraries(r.change.Libraries, b); err != nil {
+			return fmt.Errorf("account %x: libraries: %w", r.Account.Account, err)
+		}
 		b.accounts = append(b.accounts, r.Account)
 		k.owed.forget(r.Account.Account)
 	}
@@ -225,6 +232,29 @@ func (k *keeper) complete(b *bundle, accounts map[string]*resident) error {
 		b.codes = append(b.codes, code)
 	}
 	slices.SortFunc(b.codes, func(x, y *record.Code) int { return bytes.Compare(x.Hash, y.Hash) })
+	slices.SortFunc(b.libraries, func(x, y *record.Library) int { return bytes.Compare(x.Hash, y.Hash) })
+	return nil
+}
+
+// libraries adds those of an account to the bundle; hash is that of their
+// dictionary, nil for none.
+func (k *keeper) libraries(hash *[32]byte, b *bundle) error {
+	if hash == nil {
+		return nil
+	}
+	if _, ok := k.shared.get(*hash); ok {
+		return nil
+	}
+	dict, err := k.assembler.Assemble(hash, mostCells, k.load)
+	if err != nil {
+		return k.missed("libraries", hash[:], err)
+	}
+	list, err := k.decoder.Libraries(dict)
+	if err != nil {
+		return k.missed("libraries", hash[:], err)
+	}
+	k.shared.put(*hash, struct{}{}, 1)
+	b.libraries = append(b.libraries, list...)
 	return nil
 }
 

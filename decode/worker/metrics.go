@@ -44,7 +44,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	m.problems = prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_decode_account_problems_total",
 		Help: "Accounts whose state is not the one that their transactions name. Each is in the log."})
 	m.missing = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_decode_account_missing_total",
-		Help: "What neither block nor cell store had of an account's state: before, extra, code or data."}, []string{"what"})
+		Help: "What neither block nor cell store had of an account's state: before, extra, code, data or libraries."}, []string{"what"})
 	for _, c := range []prometheus.Collector{m.accounts, m.problems, m.missing, m.blocks, m.transactions, m.bundles, m.bundle, m.inFlight, m.stopped, m.failures, m.decoding, m.publishing} {
 		registry.MustRegister(c)
 	}

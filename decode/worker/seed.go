@@ -22,8 +22,6 @@ func (k *keeper) seed(ctx context.Context, b *bundle) error {
 			return fmt.Errorf("zerostate of block %s: %w", blockName(j.id), err)
 		}
 		if boc == nil {
-			k.report.Log.Warn().Str("block", blockName(j.id)).
-				Msg("the zerostate is not at hand: accounts that it holds are known when they change, and code that they began with stays unknown")
 			continue
 		}
 		if err := k.plant(b, j.begins, boc); err != nil {
@@ -41,6 +39,9 @@ func (k *keeper) plant(b *bundle, id *record.BlockId, boc []byte) error {
 	if !bytes.Equal(z.RootHash[:], id.RootHash) || !bytes.Equal(z.FileHash[:], id.FileHash) {
 		return fmt.Errorf("the state has root hash %x, the block names %x", z.RootHash, id.RootHash)
 	}
+	if k.partition == 0 && z.Config != nil && b.config == nil {
+		b.config = z.Config
+	}
 	for _, a := range z.Accounts {
 		if schema.PartitionOf(schema.AccountID(a.Account), k.kafka.Partitions()) != k.partition {
 			continue
@@ -52,6 +53,9 @@ func (k *keeper) plant(b *bundle, id *record.BlockId, boc []byte) error {
 				k.codes.put(hash, struct{}{}, 1)
 				b.codes = append(b.codes, &record.Code{Hash: hash[:], Boc: a.Code, Methods: a.CodeMethods.IDs, MethodsKnown: a.CodeMethods.Known})
 			}
+		}
+		if err := k.libraries(a.Libraries, b); err != nil {
+			return err
 		}
 		late := &record.Account{Account: a.Account, McSeqno: b.mcSeqno, LastTransLt: a.LastTransLt, LastTransHash: a.LastTransHash,
 			Now: z.GenUtime, Hash: a.Hash, State: a.State, Data: a.Data, StatusBefore: record.AccountStatus_ACCOUNT_NONEXIST}

@@ -299,7 +299,7 @@ func (x TokenContent_Layout) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TokenContent_Layout.Descriptor instead.
 func (TokenContent_Layout) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{14, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type ComputePhase_SkipReason int32
@@ -354,7 +354,7 @@ func (x ComputePhase_SkipReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ComputePhase_SkipReason.Descriptor instead.
 func (ComputePhase_SkipReason) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{39, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{40, 0}
 }
 
 type BouncePhase_Kind int32
@@ -403,7 +403,7 @@ func (x BouncePhase_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BouncePhase_Kind.Descriptor instead.
 func (BouncePhase_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{41, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{42, 0}
 }
 
 type Message_Kind int32
@@ -452,7 +452,7 @@ func (x Message_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Message_Kind.Descriptor instead.
 func (Message_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{43, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{44, 0}
 }
 
 // One Kafka message, on every topic. (mc_seqno, index) is its place in the
@@ -1521,7 +1521,12 @@ type AccountBatch struct {
 	Codes    []*Code                `protobuf:"bytes,2,rep,name=codes,proto3" json:"codes,omitempty"`       // by hash
 	// Accounts that no transaction of the bundle changes: those of a zerostate,
 	// and those of earlier bundles whose data could not be had then and now can.
-	Late          []*Account `protobuf:"bytes,3,rep,name=late,proto3" json:"late,omitempty"`
+	Late []*Account `protobuf:"bytes,3,rep,name=late,proto3" json:"late,omitempty"`
+	// Parameters of the chain from this bundle on, in the first partition: BoC of
+	// Hashmap 32 ^Cell. Key blocks bring them, and the masterchain's zerostate.
+	Config []byte `protobuf:"bytes,4,opt,name=config,proto3" json:"config,omitempty"`
+	// Public libraries of the masterchain's accounts, by hash, as they appear.
+	Libraries     []*Library `protobuf:"bytes,5,rep,name=libraries,proto3" json:"libraries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1577,6 +1582,72 @@ func (x *AccountBatch) GetLate() []*Account {
 	return nil
 }
 
+func (x *AccountBatch) GetConfig() []byte {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *AccountBatch) GetLibraries() []*Library {
+	if x != nil {
+		return x.Libraries
+	}
+	return nil
+}
+
+type Library struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Hash          []byte                 `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	Boc           []byte                 `protobuf:"bytes,2,opt,name=boc,proto3" json:"boc,omitempty"` // BoC with CRC-32C
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Library) Reset() {
+	*x = Library{}
+	mi := &file_schema_record_record_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Library) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Library) ProtoMessage() {}
+
+func (x *Library) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Library.ProtoReflect.Descriptor instead.
+func (*Library) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Library) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
+func (x *Library) GetBoc() []byte {
+	if x != nil {
+		return x.Boc
+	}
+	return nil
+}
+
 // What contracts were found to be, and what was done with tokens, as far as it
 // became known with one bundle. The rows of its seal are all of these together.
 type ContractBatch struct {
@@ -1591,7 +1662,7 @@ type ContractBatch struct {
 
 func (x *ContractBatch) Reset() {
 	*x = ContractBatch{}
-	mi := &file_schema_record_record_proto_msgTypes[12]
+	mi := &file_schema_record_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1603,7 +1674,7 @@ func (x *ContractBatch) String() string {
 func (*ContractBatch) ProtoMessage() {}
 
 func (x *ContractBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[12]
+	mi := &file_schema_record_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1616,7 +1687,7 @@ func (x *ContractBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContractBatch.ProtoReflect.Descriptor instead.
 func (*ContractBatch) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{12}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ContractBatch) GetContracts() []*Contract {
@@ -1681,7 +1752,7 @@ type Contract struct {
 
 func (x *Contract) Reset() {
 	*x = Contract{}
-	mi := &file_schema_record_record_proto_msgTypes[13]
+	mi := &file_schema_record_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1693,7 +1764,7 @@ func (x *Contract) String() string {
 func (*Contract) ProtoMessage() {}
 
 func (x *Contract) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[13]
+	mi := &file_schema_record_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1706,7 +1777,7 @@ func (x *Contract) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contract.ProtoReflect.Descriptor instead.
 func (*Contract) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{13}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Contract) GetAccount() []byte {
@@ -1867,7 +1938,7 @@ type TokenContent struct {
 
 func (x *TokenContent) Reset() {
 	*x = TokenContent{}
-	mi := &file_schema_record_record_proto_msgTypes[14]
+	mi := &file_schema_record_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1879,7 +1950,7 @@ func (x *TokenContent) String() string {
 func (*TokenContent) ProtoMessage() {}
 
 func (x *TokenContent) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[14]
+	mi := &file_schema_record_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1892,7 +1963,7 @@ func (x *TokenContent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenContent.ProtoReflect.Descriptor instead.
 func (*TokenContent) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{14}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TokenContent) GetLayout() TokenContent_Layout {
@@ -1921,7 +1992,7 @@ type TokenAttribute struct {
 
 func (x *TokenAttribute) Reset() {
 	*x = TokenAttribute{}
-	mi := &file_schema_record_record_proto_msgTypes[15]
+	mi := &file_schema_record_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1933,7 +2004,7 @@ func (x *TokenAttribute) String() string {
 func (*TokenAttribute) ProtoMessage() {}
 
 func (x *TokenAttribute) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[15]
+	mi := &file_schema_record_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1946,7 +2017,7 @@ func (x *TokenAttribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenAttribute.ProtoReflect.Descriptor instead.
 func (*TokenAttribute) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{15}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TokenAttribute) GetName() string {
@@ -1978,7 +2049,7 @@ type JettonMaster struct {
 
 func (x *JettonMaster) Reset() {
 	*x = JettonMaster{}
-	mi := &file_schema_record_record_proto_msgTypes[16]
+	mi := &file_schema_record_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1990,7 +2061,7 @@ func (x *JettonMaster) String() string {
 func (*JettonMaster) ProtoMessage() {}
 
 func (x *JettonMaster) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[16]
+	mi := &file_schema_record_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2003,7 +2074,7 @@ func (x *JettonMaster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonMaster.ProtoReflect.Descriptor instead.
 func (*JettonMaster) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{16}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *JettonMaster) GetTotalSupply() []byte {
@@ -2063,7 +2134,7 @@ type JettonWallet struct {
 
 func (x *JettonWallet) Reset() {
 	*x = JettonWallet{}
-	mi := &file_schema_record_record_proto_msgTypes[17]
+	mi := &file_schema_record_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +2146,7 @@ func (x *JettonWallet) String() string {
 func (*JettonWallet) ProtoMessage() {}
 
 func (x *JettonWallet) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[17]
+	mi := &file_schema_record_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2159,7 @@ func (x *JettonWallet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonWallet.ProtoReflect.Descriptor instead.
 func (*JettonWallet) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{17}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *JettonWallet) GetBalance() []byte {
@@ -2146,7 +2217,7 @@ type NFTCollection struct {
 
 func (x *NFTCollection) Reset() {
 	*x = NFTCollection{}
-	mi := &file_schema_record_record_proto_msgTypes[18]
+	mi := &file_schema_record_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2158,7 +2229,7 @@ func (x *NFTCollection) String() string {
 func (*NFTCollection) ProtoMessage() {}
 
 func (x *NFTCollection) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[18]
+	mi := &file_schema_record_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2171,7 +2242,7 @@ func (x *NFTCollection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NFTCollection.ProtoReflect.Descriptor instead.
 func (*NFTCollection) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{18}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *NFTCollection) GetNextItemIndex() []byte {
@@ -2224,7 +2295,7 @@ type NFTItem struct {
 
 func (x *NFTItem) Reset() {
 	*x = NFTItem{}
-	mi := &file_schema_record_record_proto_msgTypes[19]
+	mi := &file_schema_record_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2236,7 +2307,7 @@ func (x *NFTItem) String() string {
 func (*NFTItem) ProtoMessage() {}
 
 func (x *NFTItem) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[19]
+	mi := &file_schema_record_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2249,7 +2320,7 @@ func (x *NFTItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NFTItem.ProtoReflect.Descriptor instead.
 func (*NFTItem) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{19}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *NFTItem) GetInit() bool {
@@ -2343,7 +2414,7 @@ type DNSName struct {
 
 func (x *DNSName) Reset() {
 	*x = DNSName{}
-	mi := &file_schema_record_record_proto_msgTypes[20]
+	mi := &file_schema_record_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2355,7 +2426,7 @@ func (x *DNSName) String() string {
 func (*DNSName) ProtoMessage() {}
 
 func (x *DNSName) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[20]
+	mi := &file_schema_record_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2368,7 +2439,7 @@ func (x *DNSName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DNSName.ProtoReflect.Descriptor instead.
 func (*DNSName) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{20}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DNSName) GetDomain() string {
@@ -2431,7 +2502,7 @@ type Sale struct {
 
 func (x *Sale) Reset() {
 	*x = Sale{}
-	mi := &file_schema_record_record_proto_msgTypes[21]
+	mi := &file_schema_record_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2443,7 +2514,7 @@ func (x *Sale) String() string {
 func (*Sale) ProtoMessage() {}
 
 func (x *Sale) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[21]
+	mi := &file_schema_record_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2456,7 +2527,7 @@ func (x *Sale) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sale.ProtoReflect.Descriptor instead.
 func (*Sale) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{21}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Sale) GetComplete() bool {
@@ -2596,7 +2667,7 @@ type Auction struct {
 
 func (x *Auction) Reset() {
 	*x = Auction{}
-	mi := &file_schema_record_record_proto_msgTypes[22]
+	mi := &file_schema_record_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2608,7 +2679,7 @@ func (x *Auction) String() string {
 func (*Auction) ProtoMessage() {}
 
 func (x *Auction) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[22]
+	mi := &file_schema_record_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2621,7 +2692,7 @@ func (x *Auction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Auction.ProtoReflect.Descriptor instead.
 func (*Auction) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{22}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Auction) GetEnd() bool {
@@ -2812,7 +2883,7 @@ type Telemint struct {
 
 func (x *Telemint) Reset() {
 	*x = Telemint{}
-	mi := &file_schema_record_record_proto_msgTypes[23]
+	mi := &file_schema_record_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2824,7 +2895,7 @@ func (x *Telemint) String() string {
 func (*Telemint) ProtoMessage() {}
 
 func (x *Telemint) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[23]
+	mi := &file_schema_record_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2837,7 +2908,7 @@ func (x *Telemint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Telemint.ProtoReflect.Descriptor instead.
 func (*Telemint) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{23}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Telemint) GetTokenName() []byte {
@@ -2965,7 +3036,7 @@ type Multisig struct {
 
 func (x *Multisig) Reset() {
 	*x = Multisig{}
-	mi := &file_schema_record_record_proto_msgTypes[24]
+	mi := &file_schema_record_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2977,7 +3048,7 @@ func (x *Multisig) String() string {
 func (*Multisig) ProtoMessage() {}
 
 func (x *Multisig) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[24]
+	mi := &file_schema_record_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2990,7 +3061,7 @@ func (x *Multisig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Multisig.ProtoReflect.Descriptor instead.
 func (*Multisig) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{24}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Multisig) GetNextOrderSeqno() []byte {
@@ -3046,7 +3117,7 @@ type MultisigOrder struct {
 
 func (x *MultisigOrder) Reset() {
 	*x = MultisigOrder{}
-	mi := &file_schema_record_record_proto_msgTypes[25]
+	mi := &file_schema_record_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3058,7 +3129,7 @@ func (x *MultisigOrder) String() string {
 func (*MultisigOrder) ProtoMessage() {}
 
 func (x *MultisigOrder) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[25]
+	mi := &file_schema_record_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3071,7 +3142,7 @@ func (x *MultisigOrder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultisigOrder.ProtoReflect.Descriptor instead.
 func (*MultisigOrder) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{25}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MultisigOrder) GetMultisig() []byte {
@@ -3153,7 +3224,7 @@ type Vesting struct {
 
 func (x *Vesting) Reset() {
 	*x = Vesting{}
-	mi := &file_schema_record_record_proto_msgTypes[26]
+	mi := &file_schema_record_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3165,7 +3236,7 @@ func (x *Vesting) String() string {
 func (*Vesting) ProtoMessage() {}
 
 func (x *Vesting) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[26]
+	mi := &file_schema_record_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3178,7 +3249,7 @@ func (x *Vesting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Vesting.ProtoReflect.Descriptor instead.
 func (*Vesting) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{26}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Vesting) GetStartTime() uint64 {
@@ -3255,7 +3326,7 @@ type NominatorPool struct {
 
 func (x *NominatorPool) Reset() {
 	*x = NominatorPool{}
-	mi := &file_schema_record_record_proto_msgTypes[27]
+	mi := &file_schema_record_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3267,7 +3338,7 @@ func (x *NominatorPool) String() string {
 func (*NominatorPool) ProtoMessage() {}
 
 func (x *NominatorPool) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[27]
+	mi := &file_schema_record_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3280,7 +3351,7 @@ func (x *NominatorPool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NominatorPool.ProtoReflect.Descriptor instead.
 func (*NominatorPool) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{27}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *NominatorPool) GetState() uint32 {
@@ -3365,7 +3436,7 @@ type Nominator struct {
 
 func (x *Nominator) Reset() {
 	*x = Nominator{}
-	mi := &file_schema_record_record_proto_msgTypes[28]
+	mi := &file_schema_record_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3377,7 +3448,7 @@ func (x *Nominator) String() string {
 func (*Nominator) ProtoMessage() {}
 
 func (x *Nominator) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[28]
+	mi := &file_schema_record_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3390,7 +3461,7 @@ func (x *Nominator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Nominator.ProtoReflect.Descriptor instead.
 func (*Nominator) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{28}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Nominator) GetAddress() []byte {
@@ -3435,7 +3506,7 @@ type DedustPool struct {
 
 func (x *DedustPool) Reset() {
 	*x = DedustPool{}
-	mi := &file_schema_record_record_proto_msgTypes[29]
+	mi := &file_schema_record_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3447,7 +3518,7 @@ func (x *DedustPool) String() string {
 func (*DedustPool) ProtoMessage() {}
 
 func (x *DedustPool) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[29]
+	mi := &file_schema_record_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3460,7 +3531,7 @@ func (x *DedustPool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DedustPool.ProtoReflect.Descriptor instead.
 func (*DedustPool) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{29}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *DedustPool) GetAssets() [][]byte {
@@ -3510,7 +3581,7 @@ type StonfiPool struct {
 
 func (x *StonfiPool) Reset() {
 	*x = StonfiPool{}
-	mi := &file_schema_record_record_proto_msgTypes[30]
+	mi := &file_schema_record_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3522,7 +3593,7 @@ func (x *StonfiPool) String() string {
 func (*StonfiPool) ProtoMessage() {}
 
 func (x *StonfiPool) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[30]
+	mi := &file_schema_record_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3535,7 +3606,7 @@ func (x *StonfiPool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StonfiPool.ProtoReflect.Descriptor instead.
 func (*StonfiPool) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{30}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *StonfiPool) GetVersion() uint32 {
@@ -3596,7 +3667,7 @@ type JettonTransfer struct {
 
 func (x *JettonTransfer) Reset() {
 	*x = JettonTransfer{}
-	mi := &file_schema_record_record_proto_msgTypes[31]
+	mi := &file_schema_record_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3608,7 +3679,7 @@ func (x *JettonTransfer) String() string {
 func (*JettonTransfer) ProtoMessage() {}
 
 func (x *JettonTransfer) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[31]
+	mi := &file_schema_record_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3621,7 +3692,7 @@ func (x *JettonTransfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonTransfer.ProtoReflect.Descriptor instead.
 func (*JettonTransfer) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{31}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *JettonTransfer) GetSourceWallet() []byte {
@@ -3771,7 +3842,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_schema_record_record_proto_msgTypes[32]
+	mi := &file_schema_record_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3783,7 +3854,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[32]
+	mi := &file_schema_record_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3796,7 +3867,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{32}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Receipt) GetAccount() []byte {
@@ -3859,7 +3930,7 @@ type JettonBurn struct {
 
 func (x *JettonBurn) Reset() {
 	*x = JettonBurn{}
-	mi := &file_schema_record_record_proto_msgTypes[33]
+	mi := &file_schema_record_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3871,7 +3942,7 @@ func (x *JettonBurn) String() string {
 func (*JettonBurn) ProtoMessage() {}
 
 func (x *JettonBurn) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[33]
+	mi := &file_schema_record_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3884,7 +3955,7 @@ func (x *JettonBurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonBurn.ProtoReflect.Descriptor instead.
 func (*JettonBurn) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{33}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *JettonBurn) GetWallet() []byte {
@@ -4019,7 +4090,7 @@ type NFTTransfer struct {
 
 func (x *NFTTransfer) Reset() {
 	*x = NFTTransfer{}
-	mi := &file_schema_record_record_proto_msgTypes[34]
+	mi := &file_schema_record_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4031,7 +4102,7 @@ func (x *NFTTransfer) String() string {
 func (*NFTTransfer) ProtoMessage() {}
 
 func (x *NFTTransfer) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[34]
+	mi := &file_schema_record_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4044,7 +4115,7 @@ func (x *NFTTransfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NFTTransfer.ProtoReflect.Descriptor instead.
 func (*NFTTransfer) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{34}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *NFTTransfer) GetItem() []byte {
@@ -4207,7 +4278,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_schema_record_record_proto_msgTypes[35]
+	mi := &file_schema_record_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4219,7 +4290,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[35]
+	mi := &file_schema_record_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4232,7 +4303,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{35}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Transaction) GetAccount() []byte {
@@ -4463,7 +4534,7 @@ type BlockRef struct {
 
 func (x *BlockRef) Reset() {
 	*x = BlockRef{}
-	mi := &file_schema_record_record_proto_msgTypes[36]
+	mi := &file_schema_record_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4475,7 +4546,7 @@ func (x *BlockRef) String() string {
 func (*BlockRef) ProtoMessage() {}
 
 func (x *BlockRef) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[36]
+	mi := &file_schema_record_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4488,7 +4559,7 @@ func (x *BlockRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockRef.ProtoReflect.Descriptor instead.
 func (*BlockRef) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{36}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *BlockRef) GetWorkchain() int32 {
@@ -4523,7 +4594,7 @@ type StoragePhase struct {
 
 func (x *StoragePhase) Reset() {
 	*x = StoragePhase{}
-	mi := &file_schema_record_record_proto_msgTypes[37]
+	mi := &file_schema_record_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4535,7 +4606,7 @@ func (x *StoragePhase) String() string {
 func (*StoragePhase) ProtoMessage() {}
 
 func (x *StoragePhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[37]
+	mi := &file_schema_record_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4548,7 +4619,7 @@ func (x *StoragePhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoragePhase.ProtoReflect.Descriptor instead.
 func (*StoragePhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{37}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *StoragePhase) GetFeesCollected() uint64 {
@@ -4583,7 +4654,7 @@ type CreditPhase struct {
 
 func (x *CreditPhase) Reset() {
 	*x = CreditPhase{}
-	mi := &file_schema_record_record_proto_msgTypes[38]
+	mi := &file_schema_record_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4595,7 +4666,7 @@ func (x *CreditPhase) String() string {
 func (*CreditPhase) ProtoMessage() {}
 
 func (x *CreditPhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[38]
+	mi := &file_schema_record_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4608,7 +4679,7 @@ func (x *CreditPhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreditPhase.ProtoReflect.Descriptor instead.
 func (*CreditPhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{38}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *CreditPhase) GetDueFeesCollected() uint64 {
@@ -4654,7 +4725,7 @@ type ComputePhase struct {
 
 func (x *ComputePhase) Reset() {
 	*x = ComputePhase{}
-	mi := &file_schema_record_record_proto_msgTypes[39]
+	mi := &file_schema_record_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4666,7 +4737,7 @@ func (x *ComputePhase) String() string {
 func (*ComputePhase) ProtoMessage() {}
 
 func (x *ComputePhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[39]
+	mi := &file_schema_record_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4679,7 +4750,7 @@ func (x *ComputePhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComputePhase.ProtoReflect.Descriptor instead.
 func (*ComputePhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{39}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ComputePhase) GetSkipReason() ComputePhase_SkipReason {
@@ -4803,7 +4874,7 @@ type ActionPhase struct {
 
 func (x *ActionPhase) Reset() {
 	*x = ActionPhase{}
-	mi := &file_schema_record_record_proto_msgTypes[40]
+	mi := &file_schema_record_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4815,7 +4886,7 @@ func (x *ActionPhase) String() string {
 func (*ActionPhase) ProtoMessage() {}
 
 func (x *ActionPhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[40]
+	mi := &file_schema_record_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4828,7 +4899,7 @@ func (x *ActionPhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPhase.ProtoReflect.Descriptor instead.
 func (*ActionPhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{40}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ActionPhase) GetSuccess() bool {
@@ -4950,7 +5021,7 @@ type BouncePhase struct {
 
 func (x *BouncePhase) Reset() {
 	*x = BouncePhase{}
-	mi := &file_schema_record_record_proto_msgTypes[41]
+	mi := &file_schema_record_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4962,7 +5033,7 @@ func (x *BouncePhase) String() string {
 func (*BouncePhase) ProtoMessage() {}
 
 func (x *BouncePhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[41]
+	mi := &file_schema_record_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4975,7 +5046,7 @@ func (x *BouncePhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BouncePhase.ProtoReflect.Descriptor instead.
 func (*BouncePhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{41}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *BouncePhase) GetKind() BouncePhase_Kind {
@@ -5032,7 +5103,7 @@ type SplitInfo struct {
 
 func (x *SplitInfo) Reset() {
 	*x = SplitInfo{}
-	mi := &file_schema_record_record_proto_msgTypes[42]
+	mi := &file_schema_record_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5044,7 +5115,7 @@ func (x *SplitInfo) String() string {
 func (*SplitInfo) ProtoMessage() {}
 
 func (x *SplitInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[42]
+	mi := &file_schema_record_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5057,7 +5128,7 @@ func (x *SplitInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SplitInfo.ProtoReflect.Descriptor instead.
 func (*SplitInfo) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{42}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SplitInfo) GetCurShardPfxLen() uint32 {
@@ -5119,7 +5190,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_schema_record_record_proto_msgTypes[43]
+	mi := &file_schema_record_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5131,7 +5202,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[43]
+	mi := &file_schema_record_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5144,7 +5215,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{43}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Message) GetKind() Message_Kind {
@@ -5318,7 +5389,7 @@ type ExternalAddress struct {
 
 func (x *ExternalAddress) Reset() {
 	*x = ExternalAddress{}
-	mi := &file_schema_record_record_proto_msgTypes[44]
+	mi := &file_schema_record_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5330,7 +5401,7 @@ func (x *ExternalAddress) String() string {
 func (*ExternalAddress) ProtoMessage() {}
 
 func (x *ExternalAddress) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[44]
+	mi := &file_schema_record_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5343,7 +5414,7 @@ func (x *ExternalAddress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExternalAddress.ProtoReflect.Descriptor instead.
 func (*ExternalAddress) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{44}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ExternalAddress) GetBits() uint32 {
@@ -5460,11 +5531,16 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x10\n" +
 	"\x03boc\x18\x02 \x01(\fR\x03boc\x12\x18\n" +
 	"\amethods\x18\x03 \x03(\rR\amethods\x12#\n" +
-	"\rmethods_known\x18\x04 \x01(\bR\fmethodsKnown\"\xa2\x01\n" +
+	"\rmethods_known\x18\x04 \x01(\bR\fmethodsKnown\"\xf3\x01\n" +
 	"\fAccountBatch\x125\n" +
 	"\baccounts\x18\x01 \x03(\v2\x19.tonscribe.record.AccountR\baccounts\x12,\n" +
 	"\x05codes\x18\x02 \x03(\v2\x16.tonscribe.record.CodeR\x05codes\x12-\n" +
-	"\x04late\x18\x03 \x03(\v2\x19.tonscribe.record.AccountR\x04late\"\x9b\x02\n" +
+	"\x04late\x18\x03 \x03(\v2\x19.tonscribe.record.AccountR\x04late\x12\x16\n" +
+	"\x06config\x18\x04 \x01(\fR\x06config\x127\n" +
+	"\tlibraries\x18\x05 \x03(\v2\x19.tonscribe.record.LibraryR\tlibraries\"/\n" +
+	"\aLibrary\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x10\n" +
+	"\x03boc\x18\x02 \x01(\fR\x03boc\"\x9b\x02\n" +
 	"\rContractBatch\x128\n" +
 	"\tcontracts\x18\x01 \x03(\v2\x1a.tonscribe.record.ContractR\tcontracts\x12K\n" +
 	"\x10jetton_transfers\x18\x02 \x03(\v2 .tonscribe.record.JettonTransferR\x0fjettonTransfers\x12?\n" +
@@ -5948,7 +6024,7 @@ func file_schema_record_record_proto_rawDescGZIP() []byte {
 }
 
 var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
-var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_schema_record_record_proto_goTypes = []any{
 	(AccountStatus)(0),           // 0: tonscribe.record.AccountStatus
 	(TransactionType)(0),         // 1: tonscribe.record.TransactionType
@@ -5970,39 +6046,40 @@ var file_schema_record_record_proto_goTypes = []any{
 	(*Account)(nil),              // 17: tonscribe.record.Account
 	(*Code)(nil),                 // 18: tonscribe.record.Code
 	(*AccountBatch)(nil),         // 19: tonscribe.record.AccountBatch
-	(*ContractBatch)(nil),        // 20: tonscribe.record.ContractBatch
-	(*Contract)(nil),             // 21: tonscribe.record.Contract
-	(*TokenContent)(nil),         // 22: tonscribe.record.TokenContent
-	(*TokenAttribute)(nil),       // 23: tonscribe.record.TokenAttribute
-	(*JettonMaster)(nil),         // 24: tonscribe.record.JettonMaster
-	(*JettonWallet)(nil),         // 25: tonscribe.record.JettonWallet
-	(*NFTCollection)(nil),        // 26: tonscribe.record.NFTCollection
-	(*NFTItem)(nil),              // 27: tonscribe.record.NFTItem
-	(*DNSName)(nil),              // 28: tonscribe.record.DNSName
-	(*Sale)(nil),                 // 29: tonscribe.record.Sale
-	(*Auction)(nil),              // 30: tonscribe.record.Auction
-	(*Telemint)(nil),             // 31: tonscribe.record.Telemint
-	(*Multisig)(nil),             // 32: tonscribe.record.Multisig
-	(*MultisigOrder)(nil),        // 33: tonscribe.record.MultisigOrder
-	(*Vesting)(nil),              // 34: tonscribe.record.Vesting
-	(*NominatorPool)(nil),        // 35: tonscribe.record.NominatorPool
-	(*Nominator)(nil),            // 36: tonscribe.record.Nominator
-	(*DedustPool)(nil),           // 37: tonscribe.record.DedustPool
-	(*StonfiPool)(nil),           // 38: tonscribe.record.StonfiPool
-	(*JettonTransfer)(nil),       // 39: tonscribe.record.JettonTransfer
-	(*Receipt)(nil),              // 40: tonscribe.record.Receipt
-	(*JettonBurn)(nil),           // 41: tonscribe.record.JettonBurn
-	(*NFTTransfer)(nil),          // 42: tonscribe.record.NFTTransfer
-	(*Transaction)(nil),          // 43: tonscribe.record.Transaction
-	(*BlockRef)(nil),             // 44: tonscribe.record.BlockRef
-	(*StoragePhase)(nil),         // 45: tonscribe.record.StoragePhase
-	(*CreditPhase)(nil),          // 46: tonscribe.record.CreditPhase
-	(*ComputePhase)(nil),         // 47: tonscribe.record.ComputePhase
-	(*ActionPhase)(nil),          // 48: tonscribe.record.ActionPhase
-	(*BouncePhase)(nil),          // 49: tonscribe.record.BouncePhase
-	(*SplitInfo)(nil),            // 50: tonscribe.record.SplitInfo
-	(*Message)(nil),              // 51: tonscribe.record.Message
-	(*ExternalAddress)(nil),      // 52: tonscribe.record.ExternalAddress
+	(*Library)(nil),              // 20: tonscribe.record.Library
+	(*ContractBatch)(nil),        // 21: tonscribe.record.ContractBatch
+	(*Contract)(nil),             // 22: tonscribe.record.Contract
+	(*TokenContent)(nil),         // 23: tonscribe.record.TokenContent
+	(*TokenAttribute)(nil),       // 24: tonscribe.record.TokenAttribute
+	(*JettonMaster)(nil),         // 25: tonscribe.record.JettonMaster
+	(*JettonWallet)(nil),         // 26: tonscribe.record.JettonWallet
+	(*NFTCollection)(nil),        // 27: tonscribe.record.NFTCollection
+	(*NFTItem)(nil),              // 28: tonscribe.record.NFTItem
+	(*DNSName)(nil),              // 29: tonscribe.record.DNSName
+	(*Sale)(nil),                 // 30: tonscribe.record.Sale
+	(*Auction)(nil),              // 31: tonscribe.record.Auction
+	(*Telemint)(nil),             // 32: tonscribe.record.Telemint
+	(*Multisig)(nil),             // 33: tonscribe.record.Multisig
+	(*MultisigOrder)(nil),        // 34: tonscribe.record.MultisigOrder
+	(*Vesting)(nil),              // 35: tonscribe.record.Vesting
+	(*NominatorPool)(nil),        // 36: tonscribe.record.NominatorPool
+	(*Nominator)(nil),            // 37: tonscribe.record.Nominator
+	(*DedustPool)(nil),           // 38: tonscribe.record.DedustPool
+	(*StonfiPool)(nil),           // 39: tonscribe.record.StonfiPool
+	(*JettonTransfer)(nil),       // 40: tonscribe.record.JettonTransfer
+	(*Receipt)(nil),              // 41: tonscribe.record.Receipt
+	(*JettonBurn)(nil),           // 42: tonscribe.record.JettonBurn
+	(*NFTTransfer)(nil),          // 43: tonscribe.record.NFTTransfer
+	(*Transaction)(nil),          // 44: tonscribe.record.Transaction
+	(*BlockRef)(nil),             // 45: tonscribe.record.BlockRef
+	(*StoragePhase)(nil),         // 46: tonscribe.record.StoragePhase
+	(*CreditPhase)(nil),          // 47: tonscribe.record.CreditPhase
+	(*ComputePhase)(nil),         // 48: tonscribe.record.ComputePhase
+	(*ActionPhase)(nil),          // 49: tonscribe.record.ActionPhase
+	(*BouncePhase)(nil),          // 50: tonscribe.record.BouncePhase
+	(*SplitInfo)(nil),            // 51: tonscribe.record.SplitInfo
+	(*Message)(nil),              // 52: tonscribe.record.Message
+	(*ExternalAddress)(nil),      // 53: tonscribe.record.ExternalAddress
 }
 var file_schema_record_record_proto_depIdxs = []int32{
 	11, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
@@ -6010,12 +6087,12 @@ var file_schema_record_record_proto_depIdxs = []int32{
 	13, // 2: tonscribe.record.Record.transactions:type_name -> tonscribe.record.TransactionBatch
 	9,  // 3: tonscribe.record.Record.seal:type_name -> tonscribe.record.Seal
 	19, // 4: tonscribe.record.Record.accounts:type_name -> tonscribe.record.AccountBatch
-	20, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
+	21, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
 	10, // 6: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
 	10, // 7: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
 	10, // 8: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
 	14, // 9: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
-	43, // 10: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
+	44, // 10: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
 	10, // 11: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
 	10, // 12: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
 	0,  // 13: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
@@ -6025,64 +6102,65 @@ var file_schema_record_record_proto_depIdxs = []int32{
 	17, // 17: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
 	18, // 18: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
 	17, // 19: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
-	21, // 20: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
-	39, // 21: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
-	41, // 22: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
-	42, // 23: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
-	24, // 24: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
-	25, // 25: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
-	26, // 26: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
-	27, // 27: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
-	29, // 28: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
-	30, // 29: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
-	31, // 30: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
-	32, // 31: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
-	33, // 32: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
-	34, // 33: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
-	35, // 34: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
-	37, // 35: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
-	38, // 36: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
-	4,  // 37: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
-	23, // 38: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
-	22, // 39: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
-	22, // 40: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
-	22, // 41: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
-	28, // 42: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
-	36, // 43: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
-	3,  // 44: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
-	40, // 45: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
-	3,  // 46: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
-	40, // 47: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
-	3,  // 48: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
-	44, // 49: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
-	0,  // 50: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
-	0,  // 51: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
-	15, // 52: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
-	1,  // 53: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
-	45, // 54: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
-	46, // 55: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
-	47, // 56: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
-	48, // 57: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
-	49, // 58: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
-	50, // 59: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
-	51, // 60: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
-	51, // 61: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
-	16, // 62: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
-	16, // 63: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
-	2,  // 64: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
-	15, // 65: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
-	5,  // 66: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
-	2,  // 67: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
-	6,  // 68: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
-	7,  // 69: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
-	15, // 70: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
-	52, // 71: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
-	52, // 72: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
-	73, // [73:73] is the sub-list for method output_type
-	73, // [73:73] is the sub-list for method input_type
-	73, // [73:73] is the sub-list for extension type_name
-	73, // [73:73] is the sub-list for extension extendee
-	0,  // [0:73] is the sub-list for field type_name
+	20, // 20: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
+	22, // 21: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
+	40, // 22: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
+	42, // 23: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
+	43, // 24: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
+	25, // 25: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
+	26, // 26: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
+	27, // 27: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
+	28, // 28: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
+	30, // 29: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
+	31, // 30: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
+	32, // 31: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
+	33, // 32: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
+	34, // 33: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
+	35, // 34: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
+	36, // 35: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
+	38, // 36: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
+	39, // 37: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
+	4,  // 38: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
+	24, // 39: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
+	23, // 40: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
+	23, // 41: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
+	23, // 42: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
+	29, // 43: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
+	37, // 44: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
+	3,  // 45: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
+	41, // 46: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
+	3,  // 47: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
+	41, // 48: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
+	3,  // 49: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
+	45, // 50: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
+	0,  // 51: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
+	0,  // 52: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
+	15, // 53: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
+	1,  // 54: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
+	46, // 55: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
+	47, // 56: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
+	48, // 57: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
+	49, // 58: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
+	50, // 59: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
+	51, // 60: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
+	52, // 61: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
+	52, // 62: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
+	16, // 63: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
+	16, // 64: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
+	2,  // 65: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
+	15, // 66: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
+	5,  // 67: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
+	2,  // 68: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
+	6,  // 69: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
+	7,  // 70: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
+	15, // 71: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
+	53, // 72: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
+	53, // 73: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
+	74, // [74:74] is the sub-list for method output_type
+	74, // [74:74] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_schema_record_record_proto_init() }
@@ -6098,19 +6176,19 @@ func file_schema_record_record_proto_init() {
 		(*Record_Accounts)(nil),
 		(*Record_Contracts)(nil),
 	}
-	file_schema_record_record_proto_msgTypes[17].OneofWrappers = []any{}
-	file_schema_record_record_proto_msgTypes[37].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[18].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[38].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[39].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[40].OneofWrappers = []any{}
-	file_schema_record_record_proto_msgTypes[43].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[41].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[44].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_schema_record_record_proto_rawDesc), len(file_schema_record_record_proto_rawDesc)),
 			NumEnums:      8,
-			NumMessages:   45,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
