@@ -3,8 +3,11 @@ package sink
 import (
 	"context"
 	"fmt"
+	"maps"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/engine/enginetest"
@@ -131,11 +134,20 @@ func (s *stream) start(tables *clickhouse.Client, change func(*Configuration)) (
 	return sink, stop
 }
 
+// patience is how long a test waits for a group that does not get on.
+const patience = 2 * time.Minute
+
 // await returns when the log's group has committed everything.
 func (s *stream) await() {
 	s.Helper()
-	for {
-		lag, err := s.producer.Lag(s.Context(), DefaultConfiguration().Group, []schema.Topic{schema.Headers, schema.Transactions, schema.Accounts, schema.Contracts})
+	s.awaitGroup(DefaultConfiguration().Group)
+}
+
+func (s *stream) awaitGroup(group string) {
+	s.Helper()
+	var before map[kafka.TopicPartition]int64
+	for moved := time.Now(); ; time.Sleep(time.Millisecond) {
+		lag, err := s.producer.Lag(s.Context(), group, []schema.Topic{schema.Headers, schema.Transactions, schema.Accounts, schema.Contracts})
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -143,8 +155,14 @@ func (s *stream) await() {
 		for _, n := range lag {
 			sum += n
 		}
-		if sum == 0 {
+		switch {
+		case sum == 0:
 			return
+		case !maps.Equal(lag, before):
+			before, moved = lag, time.Now()
+		case time.Since(moved) > patience:
+			stacks := make([]byte, 4<<20)
+			s.Fatalf("group %s does not get on: %v records left\n%s", group, lag, stacks[:runtime.Stack(stacks, true)])
 		}
 	}
 }

@@ -67,19 +67,8 @@ func undisturbed(t *testing.T, s *stream) map[string]string {
 	s.await() // the group of the run under test is done
 	_, stop := s.start(tables, func(c *Configuration) { c.Group = "undisturbed" })
 	defer stop()
-	for {
-		lag, err := s.producer.Lag(t.Context(), "undisturbed", []schema.Topic{schema.Headers, schema.Transactions, schema.Accounts, schema.Contracts})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var sum int64
-		for _, n := range lag {
-			sum += n
-		}
-		if sum == 0 {
-			return contents(t, tables)
-		}
-	}
+	s.awaitGroup("undisturbed")
+	return contents(t, tables)
 }
 
 func TestRandomRestartsLeaveIdenticalTables(t *testing.T) {
