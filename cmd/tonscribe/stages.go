@@ -89,7 +89,7 @@ func (p *process) decodeBacklog(ctx context.Context) (int64, error) {
 const blockBytes = 64 << 10
 
 func (p *process) newDecode() (*worker.Component, error) {
-	return worker.New(p.settings.Decode, worker.Dependencies{Report: p.report, Kafka: p.log, Zerostate: p.settings.zerostate})
+	return worker.New(p.settings.Decode, worker.Dependencies{Report: p.report, Kafka: p.log, Zerostate: p.newZerostates().find})
 }
 
 func (p *process) newContracts() (*contracts.Component, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"tonscribe/internal/devnet/chain"
 	"tonscribe/internal/devnet/history"
 	"tonscribe/internal/devnet/liteserver"
+	"tonscribe/internal/devnet/packages"
 	"tonscribe/internal/devnet/traffic"
 	"tonscribe/internal/report"
 )
@@ -78,6 +78,27 @@ func (d *Devnet) Grow(t testing.TB, blocks, transactions int) {
 			t.Fatal(err)
 		}
 		d.Bundles = append(d.Bundles, bundle)
+	}
+}
+
+// Shards is how many shards the basechain has at the head.
+func (d *Devnet) Shards() int {
+	_, shards := d.chain.Head()
+	return len(shards)
+}
+
+// Split asks for the first shard to be split, Merge for it and its sibling to be
+// merged; the next few blocks do it.
+func (d *Devnet) Split(t testing.TB) { d.ask(t, d.chain.Split) }
+
+// Merge is the opposite of Split.
+func (d *Devnet) Merge(t testing.TB) { d.ask(t, d.chain.Merge) }
+
+func (d *Devnet) ask(t testing.TB, what func(shard uint64) error) {
+	t.Helper()
+	_, shards := d.chain.Head()
+	if err := what(uint64(shards[0].ID.Shard)); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -160,15 +181,18 @@ func (d *Devnet) Init() *ton.BlockIDExt { return d.Bundles[0].Master.ID }
 // Master is a masterchain block.
 func (d *Devnet) Master(seqno uint32) *chain.Block { return d.Bundles[seqno-1].Master }
 
-// Write puts all blocks into a folder, as the source files reads them.
+// Write puts all blocks and the zerostates into a folder, as the source files
+// reads them.
 func (d *Devnet) Write(t testing.TB, dir string) {
 	t.Helper()
+	master, base := d.chain.Zerostates()
+	if err := packages.WriteZerostates(dir, master, base); err != nil {
+		t.Fatal(err)
+	}
+	files := packages.NewFiles(dir)
 	for _, bundle := range d.Bundles {
-		for _, b := range append([]*chain.Block{bundle.Master}, bundle.Shards...) {
-			name := fmt.Sprintf("block_%d_%016x_%d.boc", b.ID.Workchain, uint64(b.ID.Shard), b.ID.SeqNo)
-			if err := os.WriteFile(filepath.Join(dir, name), b.Data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+		if err := files.Write(bundle); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
