@@ -61,3 +61,17 @@ func TestRefusalsHaveTheFormOfTheirLayer(t *testing.T) {
 		}
 	}
 }
+
+func TestPathsAreFoundHoweverTheyAreWritten(t *testing.T) {
+	w := newWorld(t, realBundles(t)[:1])
+	s := w.serve(t, nil)
+	for _, path := range []string{
+		"/api/v3/masterchainInfo", "/api/v3/masterchainInfo/", "/API/V3/MASTERCHAININFO", "//api/v3/masterchainInfo", "/api/v3//masterchainInfo",
+		"/api/v2/detectHash?hash=" + strings.Repeat("0", 64), "/api/v2//detecthash/?hash=" + strings.Repeat("0", 64),
+		"/api/v3/account?address=0:" + strings.Repeat("0", 64), "/api/v3/wallet?address=0:" + strings.Repeat("0", 64),
+	} {
+		if got := s.ask(path); got.Code != http.StatusOK {
+			t.Errorf("%s: %d %s, want 200", path, got.Code, got.Body)
+		}
+	}
+}

@@ -80,17 +80,17 @@ func shown(path string) string {
 	return path
 }
 
-// forgiving takes paths in any letter case and with a slash at the end for those
-// that the router has.
+// forgiving takes paths in any letter case, with a slash at the end and with
+// several slashes for one, for those that the router has.
 func forgiving(engine *gin.Engine) http.Handler {
 	known := map[string]string{}
 	for _, route := range engine.Routes() {
 		if !strings.ContainsAny(route.Path, ":*") {
-			known[strings.ToLower(strings.TrimRight(route.Path, "/"))] = route.Path
+			known[plainPath(route.Path)] = route.Path
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path, ok := known[strings.ToLower(strings.TrimRight(r.URL.Path, "/"))]
+		path, ok := known[plainPath(r.URL.Path)]
 		if ok && path != r.URL.Path {
 			exact := *r
 			exact.URL = new(url.URL)
@@ -100,4 +100,13 @@ func forgiving(engine *gin.Engine) http.Handler {
 		}
 		engine.ServeHTTP(w, r)
 	})
+}
+
+// plainPath is what the writings of a path have in common.
+func plainPath(path string) string {
+	path = strings.ToLower(strings.TrimRight(path, "/"))
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
 }

@@ -3,6 +3,7 @@ package tvm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"testing"
 	"time"
@@ -100,6 +101,42 @@ func TestResultsThatUnfoldWithoutEndAreRefused(t *testing.T) {
 	}
 	if _, err := tvm.Run(t.Context(), hostileInput(t, doubled(t, 40), 1_000_000)); !errors.Is(err, tvm.ErrStackTooLarge) {
 		t.Errorf("2^40 values: %v, want %v", err, tvm.ErrStackTooLarge)
+	}
+}
+
+// repeated is code that does a step so many times, beginning with null.
+func repeated(t testing.TB, times int, step string) *cell.Cell {
+	t.Helper()
+	// DROP, NULL, times PUSHINT, { step } PUSHCONT, REPEAT
+	return assembly(t, fmt.Sprintf("306D81%04X9%X%sE4", times, len(step)/2, step))
+}
+
+func TestListsAreReadWhateverTheirLength(t *testing.T) {
+	const length = 3000
+	// ZERO SWAP PAIR: an element and the list so far
+	result, err := tvm.Run(t.Context(), hostileInput(t, repeated(t, length, "70016F02"), 1_000_000))
+	if err != nil || !result.OK() || len(result.Stack) != 1 {
+		t.Fatalf("exit code %d, stack of %d, %v, want one list", result.ExitCode, len(result.Stack), err)
+	}
+	elements := 0
+	for rest := result.Stack[0]; rest != nil; elements++ {
+		pair, ok := rest.(tvm.Tuple)
+		if n, number := pair[0].(*big.Int); !ok || len(pair) != 2 || !number || n.Sign() != 0 {
+			t.Fatalf("element %d is %v, want a pair of 0 and the rest", elements, rest)
+		}
+		rest = pair[1]
+	}
+	if elements != length {
+		t.Errorf("%d elements, want %d", elements, length)
+	}
+}
+
+func TestNestingIsReadAsDeepAsInTheNode(t *testing.T) {
+	for depth, want := range map[int]error{1024: nil, 1025: tvm.ErrStackTooDeep} {
+		// SINGLE: a tuple of one around what is there
+		if _, err := tvm.Run(t.Context(), hostileInput(t, repeated(t, depth, "6F01"), 1_000_000)); !errors.Is(err, want) {
+			t.Errorf("%d tuples, each in the next: %v, want %v", depth, err, want)
+		}
 	}
 }
 

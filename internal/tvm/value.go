@@ -38,13 +38,18 @@ const (
 	// maxValues is how many values of a result are read. Tuples share their
 	// elements: a few dozen opcodes make one that would unfold to 2^60 values.
 	maxValues = 1 << 16
-	// maxNesting is how deep tuples are read; a serialized one may be no deeper.
-	maxNesting = 512
+	// maxNesting is how deep values are read that are nested in others, as in the
+	// node. The elements of a list lie at one depth, however many they are.
+	maxNesting = 1024
 )
 
-// ErrStackTooLarge is returned for a result that unfolds to more than can be
-// handed on.
-var ErrStackTooLarge = errors.New("the result of the get-method is too large")
+var (
+	// ErrStackTooLarge is returned for a result that unfolds to more than can be
+	// handed on.
+	ErrStackTooLarge = errors.New("the result of the get-method is too large")
+	// ErrStackTooDeep is returned for a result whose values are nested deeper.
+	ErrStackTooDeep = fmt.Errorf("%w: nested more than %d deep", ErrStackTooLarge, maxNesting)
+)
 
 func toMachine(value any) (any, error) {
 	switch v := value.(type) {
@@ -117,8 +122,11 @@ func fromStack(stack *vm.Stack) (Tuple, error) {
 type stackReader struct{ left int }
 
 func (r *stackReader) read(value any, depth int) (any, error) {
-	if r.left--; r.left < 0 || depth > maxNesting {
+	if r.left--; r.left < 0 {
 		return nil, ErrStackTooLarge
+	}
+	if depth > maxNesting {
+		return nil, ErrStackTooDeep
 	}
 	switch v := value.(type) {
 	case nil, vm.Null:
@@ -137,19 +145,39 @@ func (r *stackReader) read(value any, depth int) (any, error) {
 	case *cell.Builder:
 		return v.Copy().SetTrace(nil), nil
 	case tuple.Tuple:
-		read := make(Tuple, v.Len())
-		for i := range read {
-			element, err := v.RawIndex(i)
-			if err != nil {
-				return nil, err
-			}
-			if read[i], err = r.read(element, depth+1); err != nil {
-				return nil, err
-			}
-		}
-		return read, nil
+		return r.tuple(v, depth)
 	case vm.Continuation:
 		return Continuation{}, nil
 	}
 	return nil, fmt.Errorf("the machine left a value of type %T", value)
+}
+
+// tuple reads a tuple. A list is pairs, each the last element of the one before:
+// they are followed one after the other, and do not count as nesting.
+func (r *stackReader) tuple(v tuple.Tuple, depth int) (any, error) {
+	whole := make(Tuple, v.Len())
+	for part := whole; ; {
+		var rest *tuple.Tuple
+		for i := range part {
+			element, err := v.RawIndex(i)
+			if err != nil {
+				return nil, err
+			}
+			if pair, ok := element.(tuple.Tuple); ok && len(part) == 2 && i == 1 && pair.Len() == 2 {
+				rest = &pair
+				continue
+			}
+			if part[i], err = r.read(element, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		if rest == nil {
+			return whole, nil
+		}
+		if r.left--; r.left < 0 {
+			return nil, ErrStackTooLarge
+		}
+		next := make(Tuple, 2)
+		part[1], part, v = next, next, *rest
+	}
 }

@@ -21,14 +21,14 @@ type envelope struct {
 const noSession = "_"
 
 // made is the @extra of an answer whose request had none: when it began, which
-// lite servers answered, and how many milliseconds it took.
+// lite servers answered, and how many milliseconds it took, with six digits.
 func (e *envelope) made() string {
 	servers := e.servers
 	if servers == "" {
 		servers = noSession
 	}
 	took := float64(time.Since(e.began).Microseconds()) / 1000
-	text := strconv.FormatInt(e.began.Unix(), 10) + ":" + servers + ":" + strconv.FormatFloat(took, 'f', -1, 64)
+	text := strconv.FormatInt(e.began.Unix(), 10) + ":" + servers + ":" + strconv.FormatFloat(took, 'g', 6, 64)
 	if e.cached {
 		text += ":c"
 	}

@@ -37,6 +37,11 @@ func failed(format string, args ...any) *Error {
 	return &Error{Status: http.StatusInternalServerError, Text: fmt.Sprintf(format, args...)}
 }
 
+// tooDeep is the answer to a result whose values are nested too deep.
+func tooDeep(limit int) *Error {
+	return &Error{Status: statusDepth, Text: fmt.Sprintf("Result stack depth >= %d", limit)}
+}
+
 func noServer(options string) *Error {
 	return &Error{Status: statusNoServer, Text: "no workers available (" + options + ")"}
 }

@@ -2,6 +2,7 @@ package v2
 
 import (
 	"encoding/json"
+	"errors"
 	"math/big"
 	"strconv"
 	"time"
@@ -57,7 +58,7 @@ var runGetMethod = &Method{
 		if err != nil {
 			return nil, err
 		}
-		s, result, err := c.runMethod(arguments)
+		s, result, err := c.runMethod(arguments, deepestLegacy)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +81,7 @@ var runGetMethodStd = &Method{
 		if err != nil {
 			return nil, err
 		}
-		_, result, err := c.runMethod(arguments)
+		_, result, err := c.runMethod(arguments, deepestTyped)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +90,9 @@ var runGetMethodStd = &Method{
 	},
 }
 
-// runMethod runs the get-method of a request.
-func (c *call) runMethod(arguments []any) (*accountState, tvm.Result, error) {
+// runMethod runs the get-method of a request, whose answer is nested no deeper
+// than deepest.
+func (c *call) runMethod(arguments []any, deepest int) (*accountState, tvm.Result, error) {
 	id, err := methodID(c.of("method").json)
 	if err != nil {
 		return nil, tvm.Result{}, err
@@ -100,6 +102,9 @@ func (c *call) runMethod(arguments []any) (*accountState, tvm.Result, error) {
 		return nil, tvm.Result{}, err
 	}
 	result, err := c.run(s, id, arguments)
+	if errors.Is(err, tvm.ErrStackTooDeep) {
+		err = tooDeep(deepest)
+	}
 	return s, result, err
 }
 

@@ -93,7 +93,10 @@ func (a *API) Mount(router gin.IRouter) {
 			}
 		})
 	}
-	group.GET("/healthcheck", func(c *gin.Context) { c.Status(http.StatusOK) })
+	group.GET("/healthcheck", func(c *gin.Context) {
+		c.Header("X-API-Version", Version)
+		c.Status(http.StatusOK)
+	})
 }
 
 // Configured says that there are lite servers to ask.

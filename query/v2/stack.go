@@ -81,7 +81,7 @@ func newStackWriter(deepest int) *stackWriter {
 
 func (w *stackWriter) enter(depth int) error {
 	if depth >= w.deepest {
-		return &Error{Status: statusDepth, Text: "Result stack depth >= " + big.NewInt(int64(w.deepest)).String()}
+		return tooDeep(w.deepest)
 	}
 	if w.left--; w.left < 0 {
 		return failed("Result stack has more than %d entries", mostEntries)

@@ -104,9 +104,11 @@ func (e *Endpoint) errors() (list []openapi.Error) {
 	add(params.Error{Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MostQueryBytes) + " bytes"})
 	if e.Node {
 		for _, known := range v2.EveryNodeMethod {
-			add(params.Error(known))
+			if known.Status < 542 { // without lite servers there is an answer of this layer's own
+				add(params.Error(known))
+			}
 		}
-		add(params.Error{Status: http.StatusUnprocessableEntity, Text: "what the node layer refuses"})
+		add(*errNoNode)
 	} else {
 		add(*params.Unprocessable("%s", tooHeavy))
 	}

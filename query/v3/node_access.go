@@ -39,10 +39,13 @@ func readBody(r *http.Request) (map[string]json.RawMessage, error) {
 	return object, nil
 }
 
-// ask calls a method of the v2 layer and reads its result.
+var errNoNode = &params.Error{Status: http.StatusInternalServerError, Text: "ton-http-api endpoint is not specified"}
+
+// ask calls a method of the v2 layer and reads its result. Refusals keep their
+// status.
 func (q *request) ask(method string, parameters map[string]json.RawMessage, result any) error {
-	if q.node == nil {
-		return &params.Error{Status: http.StatusInternalServerError, Text: "ton-http-api endpoint is not specified"}
+	if !q.hasNode() {
+		return errNoNode
 	}
 	text, err := q.node.Ask(q, method, parameters)
 	var refusal *v2.Error
@@ -53,6 +56,25 @@ func (q *request) ask(method string, parameters map[string]json.RawMessage, resu
 		return err
 	}
 	return json.Unmarshal(text, result)
+}
+
+// ofNode stands for what the node layer refuses with a status of its own.
+var ofNode = params.Error{Status: http.StatusUnprocessableEntity, Text: "what the node layer refuses"}
+
+// refusedInside is what the node layer refuses and mustAsk hands on.
+func refusedInside(text string) params.Error {
+	return params.Error{Status: http.StatusInternalServerError, Text: text}
+}
+
+// mustAsk is ask for endpoints at which every refusal is an internal error with
+// its text, but for lite servers that do not answer in time.
+func (q *request) mustAsk(method string, parameters map[string]json.RawMessage, result any) error {
+	err := q.ask(method, parameters, result)
+	var refusal *params.Error
+	if errors.As(err, &refusal) && refusal.Status != http.StatusGatewayTimeout {
+		return &params.Error{Status: http.StatusInternalServerError, Text: refusal.Text}
+	}
+	return err
 }
 
 func quoted(text string) json.RawMessage {
@@ -132,7 +154,7 @@ type addressInformationAnswer struct {
 }
 
 var addressInformation = &Endpoint{
-	Path: "/addressInformation", Tag: nodeAccess, Summary: "Address information",
+	Path: "/addressInformation", Aliases: []string{"/account"}, Tag: nodeAccess, Summary: "Address information",
 	Description: "State of an account: from the index, or as lite servers prove it with use_v2 and when the index does not know the account.",
 	Params:      accountOrV2, Result: resultOf[addressInformationAnswer](), Node: true,
 	Errors: []params.Error{*errNoAccount},
@@ -155,7 +177,7 @@ var addressInformation = &Endpoint{
 			State      string          `json:"state"`
 			Last       lastTransaction `json:"last_transaction_id"`
 		}
-		if err := q.ask("getAddressInformation", map[string]json.RawMessage{"address": account}, &state); err != nil {
+		if err := q.mustAsk("getAddressInformation", map[string]json.RawMessage{"address": account}, &state); err != nil {
 			return err
 		}
 		return q.put(addressInformationAnswer{
@@ -178,7 +200,7 @@ type walletInformationAnswer struct {
 var errNoWallet = &params.Error{Status: http.StatusConflict, Text: "not a wallet"}
 
 var walletInformation = &Endpoint{
-	Path: "/walletInformation", Tag: nodeAccess, Summary: "Wallet information",
+	Path: "/walletInformation", Aliases: []string{"/wallet"}, Tag: nodeAccess, Summary: "Wallet information",
 	Description: "What kind of wallet an account is, and where its seqno stands.",
 	Params:      accountOrV2, Result: resultOf[walletInformationAnswer](), Node: true,
 	Errors: []params.Error{*errNoAccount, *errNoWallet},
@@ -202,7 +224,7 @@ var walletInformation = &Endpoint{
 			WalletID *int32          `json:"wallet_id"`
 			Last     lastTransaction `json:"last_transaction_id"`
 		}
-		if err := q.ask("getWalletInformation", map[string]json.RawMessage{"address": account}, &wallet); err != nil {
+		if err := q.mustAsk("getWalletInformation", map[string]json.RawMessage{"address": account}, &wallet); err != nil {
 			return err
 		}
 		if !wallet.Wallet && wallet.State != "uninitialized" {
@@ -236,7 +258,7 @@ var message = &Endpoint{
 	Description: "Gives an external message to lite servers, after it was tried on the contract's state.",
 	Body:        []Field{{Name: "boc", Type: "string", Required: true, Description: "bag of cells of the message, base64"}},
 	Result:      resultOf[sentMessageAnswer](), Node: true,
-	Errors: []params.Error{*errNoBoc},
+	Errors: []params.Error{*errNoBoc, ofNode},
 	serve: func(q *request) error {
 		boc, err := q.text("boc")
 		if err != nil {
@@ -282,6 +304,7 @@ var estimateFee = &Endpoint{
 	Path: "/estimateFee", Tag: nodeAccess, Summary: "Estimate fee",
 	Description: "What an external message would cost.",
 	Body:        estimateFields, Result: resultOf[estimatedFees](), Node: true,
+	Errors: []params.Error{ofNode},
 	serve: func(q *request) error {
 		parameters := map[string]json.RawMessage{"ignore_chksig": json.RawMessage("false")}
 		for _, f := range estimateFields {
@@ -314,7 +337,11 @@ var runGetMethod = &Endpoint{
 		{Name: "stack", Type: "array", Description: "arguments {type, value} of the types num, cell and slice, the first at the bottom"},
 	},
 	Result: resultOf[runGetMethodAnswer](), Node: true,
-	Errors: []params.Error{*errNoAddress, *errNoMethod},
+	Errors: []params.Error{
+		*errNoAddress, *errNoMethod, *unsupported("<type>"), refusedInside("failed to parse address"), refusedInside("failed to parse stack"),
+		refusedInside("Invalid number: <text>"), refusedInside("Wrong type of number in stack entry"), refusedInside("invalid base64 encoded bytes: <reason>"),
+		refusedInside("Empty <type>"), refusedInside("Result stack depth >= <limit>"),
+	},
 	serve: func(q *request) error {
 		parameters, err := q.runParameters()
 		if err != nil {
@@ -325,7 +352,7 @@ var runGetMethod = &Endpoint{
 			ExitCode int64        `json:"exit_code"`
 			Stack    []typedEntry `json:"stack"`
 		}
-		if err := q.ask("runGetMethodStd", parameters, &result); err != nil {
+		if err := q.mustAsk("runGetMethodStd", parameters, &result); err != nil {
 			return err
 		}
 		return q.put(runGetMethodAnswer{result.GasUsed, result.ExitCode, plainEntries(result.Stack)})
@@ -350,6 +377,20 @@ func (q *request) runParameters() (map[string]json.RawMessage, error) {
 	return map[string]json.RawMessage{"address": quoted(address), "method": quoted(method), "stack": stack}, err
 }
 
+// unsupported is the answer to a stack entry of another type.
+func unsupported(kind string) *params.Error {
+	return &params.Error{Status: http.StatusInternalServerError, Text: "unsupported stack parameter type: " + shortened(kind)}
+}
+
+// shortened is a text of the caller's in an answer.
+func shortened(text string) string {
+	const most = 100
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
 // argumentsOf turns {type, value} into the node layer's typed entries.
 func argumentsOf(raw json.RawMessage) (json.RawMessage, error) {
 	var list []struct {
@@ -362,7 +403,7 @@ func argumentsOf(raw json.RawMessage) (json.RawMessage, error) {
 	entries := make([]any, 0, len(list))
 	for _, e := range list {
 		if len(e.Value) == 0 {
-			return nil, params.Unprocessable("a value of type %s is missing", e.Type)
+			return nil, params.Unprocessable("a value of type %s is missing", shortened(e.Type))
 		}
 		switch e.Type {
 		case "num":
@@ -372,7 +413,7 @@ func argumentsOf(raw json.RawMessage) (json.RawMessage, error) {
 		case "slice":
 			entries = append(entries, map[string]any{"@type": "tvm.stackEntrySlice", "slice": map[string]any{"bytes": e.Value}})
 		default:
-			return nil, &params.Error{Status: http.StatusUnprocessableEntity, Text: "unsupported stack parameter type: " + e.Type}
+			return nil, unsupported(e.Type)
 		}
 	}
 	return json.Marshal(entries)

@@ -40,7 +40,8 @@ const MostQueryBytes = 1 << 20
 // Endpoint declares a path. Everything that is known of it is here, for
 // serving as for describing it.
 type Endpoint struct {
-	Path        string // below Prefix
+	Path        string   // below Prefix
+	Aliases     []string // further paths that clients know it by
 	Tag         string
 	Summary     string
 	Description string
@@ -132,12 +133,14 @@ func (a *API) Mount(router gin.IRouter) {
 	group := router.Group(Prefix)
 	for _, e := range endpoints {
 		serve := func(c *gin.Context) { a.serve(c.Writer, c.Request, e) }
-		if e.Body != nil {
-			group.POST(e.Path, serve)
-			continue
+		for _, path := range append([]string{e.Path}, e.Aliases...) {
+			if e.Body != nil {
+				group.POST(path, serve)
+				continue
+			}
+			group.GET(path, serve)
+			group.HEAD(path, serve)
 		}
-		group.GET(e.Path, serve)
-		group.HEAD(e.Path, serve)
 	}
 }
 
