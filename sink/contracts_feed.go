@@ -18,6 +18,8 @@ var (
 
 	linkTables = []table[*link]{contractLinks}
 
+	documentTables = []table[*documentLink]{metadataLinks}
+
 	jettonTransferTables = []table[*jettonTransfer]{jettonTransfers}
 
 	jettonTransferEndTables = []table[*jettonTransfer]{jettonTransfersByOwner}
@@ -31,6 +33,7 @@ var (
 type contractFeed struct {
 	contracts []*sheet[*contract]
 	links     []*sheet[*link]
+	documents []*sheet[*documentLink]
 	transfers []*sheet[*jettonTransfer]
 	burns     []*sheet[*jettonBurn]
 	nfts      []*sheet[*nftTransfer]
@@ -38,7 +41,7 @@ type contractFeed struct {
 
 func newContractFeed() *contractFeed {
 	return &contractFeed{
-		newSheets(contractTables), newSheets(linkTables), newSheets(append(jettonTransferTables, jettonTransferEndTables...)),
+		newSheets(contractTables), newSheets(linkTables), newSheets(documentTables), newSheets(append(jettonTransferTables, jettonTransferEndTables...)),
 		newSheets(jettonBurnTables), newSheets(nftTransferTables),
 	}
 }
@@ -127,11 +130,16 @@ func (f *contractFeed) addContract(c *record.Contract, raw []byte) error {
 			s.add(l)
 		}
 	})
+	row.documentLinks(func(l *documentLink) {
+		for _, s := range f.documents {
+			s.add(l)
+		}
+	})
 	return nil
 }
 
 func (f *contractFeed) pages() []page {
-	return asPages(asPages(asPages(asPages(asPages(nil, f.links), f.transfers), f.burns), f.nfts), f.contracts)
+	return asPages(asPages(asPages(asPages(asPages(asPages(nil, f.links), f.documents), f.transfers), f.burns), f.nfts), f.contracts)
 }
 
 // count counts the rows that are of the bundle: nobody has inserted later ones

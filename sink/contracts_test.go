@@ -170,3 +170,39 @@ func TestNumbersOfMoreThan256BitsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestLinksOfAllContentsOfAContractAreTold(t *testing.T) {
+	tables := newTables(t)
+	account := append(make([]byte, 4), bytes.Repeat([]byte{7}, 32)...)
+	content := func(attributes ...string) *record.TokenContent {
+		c := &record.TokenContent{}
+		for i := 0; i < len(attributes); i += 2 {
+			c.Attributes = append(c.Attributes, &record.TokenAttribute{Name: attributes[i], Value: attributes[i+1]})
+		}
+		return c
+	}
+	f := newContractFeed()
+	for seqno, c := range []*record.Contract{
+		{JettonMaster: &record.JettonMaster{Content: content("name", "Gem", "uri", "https://a/1")}, NftItem: &record.NFTItem{Content: content("uri", "https://a/2")}},
+		{NftCollection: &record.NFTCollection{Content: content("uri", "https://a/3")}, NftItem: &record.NFTItem{Content: content("uri", "https://a/3")}},
+		{JettonMaster: &record.JettonMaster{Content: content("name", "Gem")}, NftCollection: &record.NFTCollection{}},
+		{JettonWallet: &record.JettonWallet{Owner: account, Master: account}},
+	} {
+		c.Account, c.McSeqno, c.FirstMcSeqno = account, uint32(seqno+1), 1
+		addAll(t, f, []*record.Record{{McSeqno: c.McSeqno, Content: &record.Record_Contracts{Contracts: &record.ContractBatch{Contracts: []*record.Contract{c}}}}})
+	}
+	for _, p := range f.pages() {
+		if p.size() > 0 {
+			if err := tables.Insert(t.Context(), p.insert("1")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var got string
+	if err := tables.Conn().QueryRow(t.Context(), "SELECT toString(groupArray((mc_seqno, link))) FROM (SELECT * FROM metadata_links ORDER BY mc_seqno, link)").Scan(&got); err != nil {
+		t.Fatal(err)
+	}
+	if want := "[(1,'https://a/1'),(1,'https://a/2'),(2,'https://a/3')]"; got != want {
+		t.Errorf("links are %s, want %s", got, want)
+	}
+}

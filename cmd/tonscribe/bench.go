@@ -85,6 +85,7 @@ func benchProcess(s *settings, cmd *cobra.Command) (*process, error) {
 	if _, err := s.load(cmd); err != nil {
 		return nil, err
 	}
+	s.Metadata.Enabled = false // the internet is no part of what is measured
 	return newProcess(s)
 }
 

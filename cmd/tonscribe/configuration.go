@@ -17,6 +17,7 @@ import (
 	"tonscribe/internal/devnet"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/lite"
+	"tonscribe/internal/metadata"
 	"tonscribe/internal/report"
 	"tonscribe/query"
 	"tonscribe/query/auth"
@@ -44,6 +45,7 @@ type Configuration struct {
 	Decode      worker.Configuration     `yaml:"decode"`
 	Contracts   contracts.Configuration  `yaml:"contracts"`
 	Sink        sink.Configuration       `yaml:"sink"`
+	Metadata    metadata.Configuration   `yaml:"metadata"`
 	Query       query.Configuration      `yaml:"query"`
 	API         v2.Configuration         `yaml:"api"`
 	Auth        auth.Configuration       `yaml:"auth"`
@@ -88,6 +90,7 @@ func defaultConfiguration() Configuration {
 		Decode:      worker.DefaultConfiguration(),
 		Contracts:   contracts.DefaultConfiguration(),
 		Sink:        sink.DefaultConfiguration(),
+		Metadata:    metadata.DefaultConfiguration(),
 		Query:       query.DefaultConfiguration(),
 		API:         api,
 		Auth:        auth.DefaultConfiguration(),
@@ -111,7 +114,7 @@ var (
 	flagLogLevel   = flag{"log-level", "log.level", "trace, debug, info, warn or error"}
 	flagSource     = flag{"source", "ingest.source", "where blocks come from: `devnet`, files:DIR, archive:DIR or liteserver:CONFIG.json"}
 	flagNamespace  = flag{"type-namespace", "api.type_namespace", "namespace part of @type in answers of /api/v2; `NAME` is ton on mainnet and testnet, else chain"}
-	flagLite       = flag{"liteservers", "api.lite.config", "lite servers that /api/v2 asks: `FILE` is a TON global config; those of the source, if it has some"}
+	flagLite       = flag{"liteservers", "api.lite.config", "lite servers that /api/v2 asks, and for what blocks do not show: `FILE` is a TON global config; those of the source, if it has some"}
 	flagFrom       = flag{"from", "ingest.from", "first masterchain `SEQNO`"}
 	flagTo         = flag{"to", "ingest.to", "last masterchain `SEQNO`; 0 follows the source for ever"}
 	flagClickHouse = flag{"clickhouse", "clickhouse.dsn", "`DSN` of an external ClickHouse"}

@@ -133,7 +133,22 @@ func (u *everything) startStages(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := u.fetchDocuments(ctx); err != nil {
+		return err
+	}
 	return u.leaveRunFile()
+}
+
+// fetchDocuments starts the stage that may be switched off.
+func (u *everything) fetchDocuments(ctx context.Context) error {
+	if !u.settings.Metadata.Enabled {
+		return nil
+	}
+	m, err := u.newMetadata()
+	if err != nil {
+		return err
+	}
+	return u.begin(ctx, "metadata", m, u.ended)
 }
 
 // joinSinkAndQuery lets the API look at the watermark when the sink has moved it.

@@ -1,21 +1,84 @@
 package metadata
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"time"
+)
 
 // Configuration of the fetcher.
 type Configuration struct {
-	Enabled      bool          `yaml:"enabled" help:"fetch the documents that tokens point to"`
-	IPFSGateway  string        `yaml:"ipfs_gateway" help:"where ipfs links are fetched; empty: they are not"`
-	Timeout      time.Duration `yaml:"timeout" help:"longest time for a document"`
-	MaxBytes     int64         `yaml:"max_bytes" help:"largest document"`
-	Workers      int           `yaml:"workers" help:"documents fetched at once"`
-	Refresh      time.Duration `yaml:"refresh" help:"a document is fetched again after this time"`
-	AllowPrivate bool          `yaml:"allow_private" help:"also reach addresses of private networks; for tests and closed networks"`
+	// Enabled says that `up` fetches documents.
+	Enabled bool `yaml:"enabled"`
+	// IPFSGateway is where ipfs links are fetched; empty: they are not.
+	IPFSGateway string `yaml:"ipfs_gateway"`
+	// Timeout is the longest time for a document.
+	Timeout time.Duration `yaml:"timeout"`
+	// MaxBytes is the size of the largest document that is read.
+	MaxBytes int64 `yaml:"max_bytes"`
+	// Workers is how many documents are fetched at once.
+	Workers int `yaml:"workers"`
+	// HostRequests is how many requests there are at once to one host, HostPause
+	// the pause of each of them before its next one.
+	HostRequests int           `yaml:"host_requests"`
+	HostPause    time.Duration `yaml:"host_pause"`
+	// Retry is the pause after the first failure; it doubles with each further
+	// one, up to Refresh.
+	Retry time.Duration `yaml:"retry"`
+	// Refresh is the age at which a document is fetched again.
+	Refresh time.Duration `yaml:"refresh"`
+	// Poll is how often new links are looked for.
+	Poll time.Duration `yaml:"poll"`
+	// Lease is how long a process that is silent counts as one that fetches.
+	Lease time.Duration `yaml:"lease"`
+	// AllowNetworks are private networks that are reached nevertheless (10.1.0.0/16),
+	// for closed networks and a gateway of one's own.
+	AllowNetworks []string `yaml:"allow_networks"`
 }
 
-// DefaultConfiguration fetches public addresses only.
+// DefaultConfiguration fetches from public addresses only.
 func DefaultConfiguration() Configuration {
 	return Configuration{
-		IPFSGateway: "https://ipfs.io/ipfs", Timeout: 10 * time.Second, MaxBytes: 256 << 10, Workers: 8, Refresh: 7 * 24 * time.Hour,
+		Enabled:      true,
+		IPFSGateway:  "https://ipfs.io/ipfs",
+		Timeout:      10 * time.Second,
+		MaxBytes:     256 << 10,
+		Workers:      16,
+		HostRequests: 2,
+		HostPause:    100 * time.Millisecond,
+		Retry:        time.Minute,
+		Refresh:      7 * 24 * time.Hour,
+		Poll:         time.Second,
+		Lease:        15 * time.Second,
 	}
+}
+
+func (c Configuration) validate() error {
+	gateway, err := url.Parse(c.IPFSGateway)
+	switch {
+	case c.IPFSGateway != "" && (err != nil || gateway.Host == "" || gateway.Scheme != "http" && gateway.Scheme != "https"):
+		return fmt.Errorf("metadata: ipfs_gateway %q is not an http or https address", c.IPFSGateway)
+	case c.Timeout <= 0 || c.MaxBytes <= 0:
+		return fmt.Errorf("metadata: timeout %s and max_bytes %d must be positive", c.Timeout, c.MaxBytes)
+	case c.Workers < 1 || c.HostRequests < 1:
+		return errors.New("metadata: workers and host_requests must be at least 1")
+	case c.HostPause < 0 || c.Poll <= 0 || c.Lease < time.Second:
+		return errors.New("metadata: host_pause must not be negative, poll must be positive, lease at least 1s")
+	case c.Retry < time.Second || c.Refresh < c.Retry || c.Refresh > 10*365*24*time.Hour:
+		return errors.New("metadata: retry must be at least 1s, and refresh no less than that and no more than 10 years")
+	}
+	return nil
+}
+
+func (c Configuration) allowed() (networks []netip.Prefix, err error) {
+	for _, text := range c.AllowNetworks {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("metadata: allow_networks: %w", err)
+		}
+		networks = append(networks, network)
+	}
+	return networks, nil
 }

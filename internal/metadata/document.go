@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -17,13 +18,13 @@ const deepest = 32
 func parse(content []byte) (Document, error) {
 	content = bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))
 	if nesting(content) > deepest {
-		return nil, &Failure{ReasonForm, true, errors.New("nested too deep")}
+		return nil, &Failure{Reason: ReasonForm, Err: errors.New("nested too deep")}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.UseNumber() // amounts stay exact
 	var document Document
 	if err := decoder.Decode(&document); err != nil || document == nil {
-		return nil, &Failure{ReasonForm, true, errors.New("not a JSON object")}
+		return nil, &Failure{Reason: ReasonForm, Err: errors.New("not a JSON object")}
 	}
 	return document, nil
 }
@@ -59,4 +60,42 @@ func (d Document) Text(key string) string {
 		return v.String()
 	}
 	return ""
+}
+
+// What of a document is kept: an answer of the API shows a thousand of them.
+const (
+	mostMember = 16 << 10 // bytes of a member
+	mostKept   = 64 << 10 // bytes of all
+)
+
+// kept is the document as JSON, in valid UTF-8, without members that are too
+// large to be shown, like pictures.
+func (d Document) kept() (string, error) {
+	members := make(map[string]json.RawMessage, len(d))
+	for name, value := range d {
+		raw, err := compact(value)
+		if err != nil {
+			return "", &Failure{Reason: ReasonForm, Err: err}
+		}
+		if len(name)+len(raw) <= mostMember {
+			members[name] = raw
+		}
+	}
+	raw, err := compact(members)
+	if err != nil {
+		return "", &Failure{Reason: ReasonForm, Err: err}
+	}
+	if len(raw) > mostKept {
+		return "", failed(ReasonSize, fmt.Errorf("more than %d bytes of the document are worth keeping", mostKept))
+	}
+	return string(raw), nil
+}
+
+// compact is JSON without the escapes that browsers want.
+func compact(value any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }

@@ -102,7 +102,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// Start runs the binary with the arguments; extra are environment variables.
+// Start runs the binary with the arguments; extra are environment variables. It
+// fetches no documents of tokens unless they say so.
 // The process and its children are killed at the end of the test.
 func Start(t testing.TB, extra []string, args ...string) *Process {
 	t.Helper()
@@ -111,7 +112,7 @@ func Start(t testing.TB, extra []string, args ...string) *Process {
 		p.data = args[at+1]
 	}
 	p.cmd = exec.Command(Binary(t), args...)
-	p.cmd.Env = append(os.Environ(), extra...)
+	p.cmd.Env = append(append(os.Environ(), "TONSCRIBE_METADATA_ENABLED=false"), extra...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {

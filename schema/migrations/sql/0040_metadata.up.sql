@@ -1,14 +1,12 @@
--- The documents that token contents point to: of the rows of one link the one with the greatest
--- fetched, in milliseconds, counts. hash is the SHA-256 of the link. failure is empty when the
--- document was had. document is the JSON object. attempts counts failures in a row; due is when the
--- link is to be fetched again, in seconds, 4294967295 for never.
+-- The documents that token contents point to (TEP-64): of the rows of one link the one with the
+-- greatest fetched, in milliseconds, counts. hash is the SHA-256 of the link. document is the JSON
+-- object, without values too large to be shown; it is empty where the link was tried and failed, and
+-- failure says why. A document that was had stays when it cannot be had again.
 {{create "metadata"}} (
-    hash     FixedString(32),
+    hash     FixedString(32) CODEC(NONE),
     link     String CODEC(ZSTD(1)),
-    fetched  UInt64,
+    fetched  UInt64 CODEC(ZSTD(1)),
     failure  String CODEC(ZSTD(1)),
-    attempts UInt32,
-    due      UInt32,
     document String CODEC(ZSTD(3))
 ) ENGINE = {{engine "fetched"}}
 ORDER BY hash

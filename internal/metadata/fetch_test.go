@@ -15,7 +15,7 @@ import (
 func fetcher(t *testing.T, change func(*metadata.Configuration)) *metadata.Fetcher {
 	t.Helper()
 	c := metadata.DefaultConfiguration()
-	c.AllowPrivate = true
+	c.AllowNetworks = []string{"127.0.0.0/8"}
 	if change != nil {
 		change(&c)
 	}
@@ -82,7 +82,7 @@ func TestDocumentsComeFromEveryKindOfLink(t *testing.T) {
 func TestPrivateAddressesAreNeverReached(t *testing.T) {
 	reached := false
 	web := serve(t, func(http.ResponseWriter, *http.Request) { reached = true })
-	f := fetcher(t, func(c *metadata.Configuration) { c.AllowPrivate = false })
+	f := fetcher(t, func(c *metadata.Configuration) { c.AllowNetworks = nil })
 	port := web[strings.LastIndex(web, ":"):]
 	for _, host := range []string{
 		"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "172.16.3.4", "192.168.1.1", "169.254.169.254",
@@ -118,12 +118,16 @@ func TestWhatIsNotADocumentIsNamed(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	f := fetcher(t, func(c *metadata.Configuration) { c.Timeout = 300 * time.Millisecond })
+	hurried := fetcher(t, func(c *metadata.Configuration) { c.Timeout = 300 * time.Millisecond })
+	if got := reason(t, hurried, web+"/slow"); got != metadata.ReasonNetwork {
+		t.Errorf("slow: %s, want %s", got, metadata.ReasonNetwork)
+	}
+	f := fetcher(t, nil)
 	for link, want := range map[string]string{
 		web + "/large": metadata.ReasonSize, web + "/deep": metadata.ReasonForm, web + "/list": metadata.ReasonForm,
 		web + "/page": metadata.ReasonForm, web + "/loop": metadata.ReasonNetwork, web + "/file": metadata.ReasonNetwork,
-		web + "/slow": metadata.ReasonNetwork, web + "/none": metadata.ReasonStatus,
-		"": metadata.ReasonLink, "file:///etc/passwd": metadata.ReasonLink, "ftp://a/b": metadata.ReasonLink, "http://": metadata.ReasonLink,
+		web + "/none": metadata.ReasonStatus,
+		"":            metadata.ReasonLink, "file:///etc/passwd": metadata.ReasonLink, "ftp://a/b": metadata.ReasonLink, "http://": metadata.ReasonLink,
 		"http://user:secret@example.com/": metadata.ReasonLink, "ipfs://": metadata.ReasonLink, "ipfs://../x": metadata.ReasonLink,
 		"data:application/json;base64,###": metadata.ReasonLink, "data:nothing": metadata.ReasonLink, "\x00": metadata.ReasonLink,
 	} {

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"net/http"
+
+	"tonscribe/internal/metadata"
+)
+
+var metadataStage = stageCommand{
+	name: "metadata", short: "Fetch the documents that tokens point to, for the metadata of the API",
+	flags: []flag{flagClickHouse, flagPprof}, tables: true,
+	open: func(p *process) (stage, http.Handler, error) {
+		c, err := p.newMetadata()
+		return c, p.healthHandler(), err
+	},
+}
+
+func (p *process) newMetadata() (*metadata.Component, error) {
+	client, err := p.openTables("clickhouse metadata", p.dsn)
+	if err != nil {
+		return nil, err
+	}
+	return metadata.New(p.settings.Metadata, metadata.Dependencies{Report: p.report, ClickHouse: client})
+}

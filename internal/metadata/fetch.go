@@ -1,0 +1,272 @@
+package metadata
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Reasons for which a document is not to be had, as Failure.Reason and in the
+// metric's label.
+const (
+	ReasonLink    = "link"    // not a link that we follow
+	ReasonAddress = "address" // leads to a private network
+	ReasonNetwork = "network" // no connection, no answer in time
+	ReasonStatus  = "status"  // answered otherwise than with 200
+	ReasonSize    = "size"    // larger than the limit
+	ReasonForm    = "form"    // not a JSON object
+)
+
+// Failure is a document that could not be had.
+type Failure struct {
+	Reason string
+	// Final says that asking again soon will not help.
+	Final bool
+	// Busy says that the host wants to be left alone: it does not answer, or says
+	// so. After is for how long, where it tells.
+	Busy  bool
+	After time.Duration
+	Err   error
+}
+
+// failed is a failure that asking again soon does not help against.
+func failed(reason string, err error) error { return &Failure{Reason: reason, Final: true, Err: err} }
+
+func (f *Failure) Error() string { return f.Reason + ": " + f.Err.Error() }
+func (f *Failure) Unwrap() error { return f.Err }
+
+// errPrivate is what a connection to a private network ends with.
+var errPrivate = errors.New("the address belongs to a private network")
+
+// Fetcher fetches documents. Any number of goroutines may use it.
+type Fetcher struct {
+	configuration Configuration
+	allowed       []netip.Prefix
+	client        *http.Client
+}
+
+// NewFetcher checks the configuration.
+func NewFetcher(c Configuration) (*Fetcher, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	allowed, err := c.allowed()
+	if err != nil {
+		return nil, err
+	}
+	f := &Fetcher{configuration: c, allowed: allowed}
+	dialer := &net.Dialer{Timeout: c.Timeout, Control: f.refusePrivate}
+	f.client = &http.Client{
+		Timeout: c.Timeout,
+		Transport: &http.Transport{
+			// No proxy of the environment: it would be reached instead of the
+			// address that was checked.
+			DialContext:            dialer.DialContext,
+			TLSHandshakeTimeout:    c.Timeout,
+			ResponseHeaderTimeout:  c.Timeout,
+			MaxResponseHeaderBytes: 64 << 10,
+			MaxIdleConns:           64,
+			MaxConnsPerHost:        c.HostRequests,
+			IdleConnTimeout:        30 * time.Second,
+		},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if len(via) > mostRedirects {
+				return fmt.Errorf("more than %d redirects", mostRedirects)
+			}
+			if r.URL.Scheme != "http" && r.URL.Scheme != "https" {
+				return fmt.Errorf("a redirect to %s", r.URL.Scheme)
+			}
+			return nil
+		},
+	}
+	return f, nil
+}
+
+const mostRedirects = 4
+
+// refusePrivate is asked after a name was resolved, for the very address that
+// is connected to, so that a name cannot mean another address a moment later.
+func (f *Fetcher) refusePrivate(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return errPrivate
+	}
+	to := at.Addr().Unmap()
+	if public(to) || slices.ContainsFunc(f.allowed, func(n netip.Prefix) bool { return n.Contains(to) }) {
+		return nil
+	}
+	return errPrivate
+}
+
+// reserved are ranges that are not private by name and still lead nowhere
+// public: this network, carrier NAT, protocol assignments, documentation,
+// benchmarks, reserved; and the IPv6 forms that carry an IPv4 address.
+var reserved = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/23"),
+	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
+}
+
+func public(a netip.Addr) bool {
+	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() {
+		return false
+	}
+	for _, p := range reserved {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// Fetch reads the document behind a link. The error is a *Failure, or that of
+// ctx.
+func (f *Fetcher) Fetch(ctx context.Context, link string) (Document, error) {
+	content, err := f.content(ctx, strings.TrimSpace(link))
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, err
+	}
+	return parse(content)
+}
+
+func (f *Fetcher) content(ctx context.Context, link string) ([]byte, error) {
+	if strings.HasPrefix(link, "data:") {
+		return f.inline(link)
+	}
+	address, err := f.address(link)
+	if err != nil {
+		return nil, failed(ReasonLink, err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, failed(ReasonLink, err)
+	}
+	request.Header.Set("Accept", "application/json, */*;q=0.5")
+	request.Header.Set("User-Agent", "tonscribe")
+	response, err := f.client.Do(request)
+	switch {
+	case errors.Is(err, errPrivate):
+		return nil, failed(ReasonAddress, errPrivate)
+	case err != nil:
+		return nil, &Failure{Reason: ReasonNetwork, Busy: true, Err: err}
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, refused(response)
+	}
+	content, err := io.ReadAll(io.LimitReader(response.Body, f.configuration.MaxBytes+1))
+	if err != nil {
+		return nil, &Failure{Reason: ReasonNetwork, Busy: true, Err: err}
+	}
+	return f.limited(content)
+}
+
+// refused is an answer other than 200. What is not found may come yet: a token
+// is often there before its document.
+func refused(r *http.Response) *Failure {
+	failure := &Failure{Reason: ReasonStatus, Err: fmt.Errorf("the server answered %d", r.StatusCode)}
+	switch {
+	case r.StatusCode == http.StatusGone || r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
+		failure.Final = true
+	case r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= http.StatusInternalServerError:
+		failure.Busy = true
+		if seconds, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16); err == nil {
+			failure.After = time.Duration(seconds) * time.Second
+		}
+	}
+	return failure
+}
+
+func (f *Fetcher) limited(content []byte) ([]byte, error) {
+	if int64(len(content)) > f.configuration.MaxBytes {
+		return nil, failed(ReasonSize, fmt.Errorf("the document is larger than %d bytes", f.configuration.MaxBytes))
+	}
+	return content, nil
+}
+
+// address is where a link is fetched from.
+func (f *Fetcher) address(link string) (string, error) {
+	u, err := url.Parse(link)
+	if err != nil {
+		return "", errors.New("not a link")
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		if u.Host == "" || u.User != nil {
+			return "", errors.New("a link without host, or with a password")
+		}
+		return link, nil
+	case "ipfs":
+		if f.configuration.IPFSGateway == "" {
+			return "", errors.New("no ipfs gateway is configured")
+		}
+		path := strings.TrimPrefix(strings.TrimPrefix(link[len("ipfs:"):], "//"), "ipfs/")
+		if path == "" || strings.Contains(path, "..") {
+			return "", errors.New("an ipfs link without content id")
+		}
+		return strings.TrimSuffix(f.configuration.IPFSGateway, "/") + "/" + path, nil
+	}
+	return "", fmt.Errorf("links of kind %.20q are not followed", u.Scheme)
+}
+
+// inline is the content of a data link (RFC 2397).
+func (f *Fetcher) inline(link string) ([]byte, error) {
+	kind, data, found := strings.Cut(link[len("data:"):], ",")
+	if !found || int64(len(data)) > 2*f.configuration.MaxBytes {
+		return nil, failed(ReasonLink, errors.New("not a data link, or too long a one"))
+	}
+	kind, isBase64 := strings.CutSuffix(kind, ";base64")
+	if _, _, err := mime.ParseMediaType(kind); kind != "" && err != nil {
+		return nil, failed(ReasonLink, errors.New("a data link of no known kind"))
+	}
+	text, err := url.PathUnescape(data)
+	if err != nil {
+		return nil, failed(ReasonLink, errors.New("a data link with broken escapes"))
+	}
+	if !isBase64 {
+		return f.limited([]byte(text))
+	}
+	content, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, failed(ReasonLink, errors.New("a data link with broken base64"))
+	}
+	return f.limited(content)
+}
+
+// inGateway and inLink stand for a host where a link has none.
+const (
+	inGateway = "ipfs:"
+	inLink    = "data:"
+)
+
+// host is whom a link asks: a host, inGateway, or inLink for what needs nobody.
+func (f *Fetcher) host(link string) string {
+	u, err := url.Parse(strings.TrimSpace(link))
+	if err != nil {
+		return inLink
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return strings.ToLower(u.Hostname())
+	case "ipfs":
+		return inGateway
+	}
+	return inLink
+}

@@ -1,0 +1,116 @@
+package metadata
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"tonscribe/internal/clickhouse"
+)
+
+// linkBatch is how many links are looked at at once, linkBatches how often
+// before something else has its turn.
+const (
+	linkBatch   = 1000
+	linkBatches = 20
+)
+
+// reading is where the links are read on: at the bundle, after the link.
+type reading struct {
+	mcSeqno uint32
+	after   string
+}
+
+// find takes note of the links that have become visible and are not known.
+func (w *work) find(ctx context.Context) error {
+	mark, err := clickhouse.ReadWatermark(ctx, w.tables.Conn())
+	if errors.Is(err, clickhouse.ErrNoWatermark) {
+		return nil
+	}
+	for n := 0; err == nil && n < linkBatches && w.reading.mcSeqno <= mark.MCSeqno; n++ {
+		err = w.findSome(ctx, mark.MCSeqno)
+	}
+	if w.reading.mcSeqno > 0 {
+		w.turn.mcSeqno = w.reading.mcSeqno - 1
+		w.metrics.bundle.Set(float64(w.turn.mcSeqno))
+	}
+	return err
+}
+
+func (w *work) findSome(ctx context.Context, to uint32) error {
+	rows, err := w.tables.Conn().Query(ctx, `SELECT mc_seqno, link FROM metadata_links
+		WHERE mc_seqno BETWEEN ? AND ? AND (mc_seqno > ? OR link > unhex(?)) ORDER BY mc_seqno, link LIMIT ?`,
+		w.reading.mcSeqno, to, w.reading.mcSeqno, hex.EncodeToString([]byte(w.reading.after)), linkBatch)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	next, found, n := w.reading, map[hash]string{}, 0
+	for ; rows.Next(); n++ {
+		if err := rows.Scan(&next.mcSeqno, &next.after); err != nil {
+			return err
+		}
+		found[sha256.Sum256([]byte(next.after))] = next.after
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if n < linkBatch {
+		next = reading{mcSeqno: to + 1}
+	}
+	if err := w.note(ctx, found); err != nil {
+		return err
+	}
+	w.reading = next
+	return nil
+}
+
+// note makes those of the links that are not known due.
+func (w *work) note(ctx context.Context, found map[hash]string) error {
+	if len(found) == 0 {
+		return nil
+	}
+	list := make([]hash, 0, len(found))
+	for h := range found {
+		list = append(list, h)
+	}
+	known, err := w.stand(ctx, list)
+	if err != nil {
+		return err
+	}
+	var fresh []fetch
+	for h, link := range found {
+		if _, is := known[h]; !is {
+			number := laneOf(w.fetcher.host(link))
+			fresh = append(fresh, fetch{hash: h, lane: number, link: link, due: w.lane(number).soon()})
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	if err := w.writeFetches(ctx, fresh); err != nil {
+		return err
+	}
+	w.metrics.links.Add(float64(len(fresh)))
+	return nil
+}
+
+func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
+
+// among is the condition that the hash is one of some.
+func among(list []hash) string {
+	var b strings.Builder
+	b.WriteString("hash IN (")
+	for i := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "unhex('%X')", list[i])
+	}
+	b.WriteByte(')')
+	return b.String()
+}

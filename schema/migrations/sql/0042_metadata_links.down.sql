@@ -1,0 +1,1 @@
+{{drop "metadata_links"}}
