@@ -79,13 +79,13 @@ type touched struct {
 // the state update, and completes their transactions with states.
 func (d *Decoder) changes() []*Change {
 	list := make([]*Change, 0, len(d.touched))
-	d.recorder.Begin(&d.bag)
 	before, after := d.before, d.after
 	for _, t := range d.touched {
 		var oldLeaf, newLeaf *leaf
 		oldLeaf, before = find(before, t.key)
 		newLeaf, after = find(after, t.key)
 		c := &Change{Account: d.list[t.from].Account, Transactions: slices.Clone(d.list[t.from:t.to])}
+		d.recorder.Begin(&d.bag) // a store may keep the cells of some accounts only: what they share is in each
 		if c.Problem = d.change(c, oldLeaf, newLeaf); c.Problem == nil {
 			d.keepReceived(c, t)
 			c.Problem = c.complete()
@@ -108,7 +108,9 @@ func (d *Decoder) keepReceived(c *Change, t touched) {
 	if (len(c.After.DataHash) == 0 || c.Whole) && !deployed {
 		return
 	}
-	// Here a part that was kept may be a cell without references.
+	// Here a part that was kept may be a cell without references, and what the
+	// state has as well must be there too.
+	d.recorder.Begin(&d.bag)
 	d.recorder.Leaves = true
 	defer func() { d.recorder.Leaves = false }()
 	for _, root := range d.roots[t.from:t.to] {

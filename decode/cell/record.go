@@ -22,19 +22,37 @@ type Recorder struct {
 	// those that are in the records of others.
 	Leaves bool
 
-	seen []uint8 // by cell: the Merkle depths at which it was recorded
-	work [maxRecord]byte
-	add  func(hash *[32]byte, record []byte)
+	seen  []uint32 // by cell: the round, and the Merkle depths at which it was recorded
+	round uint32   // since the last Begin
+	work  [maxRecord]byte
+	add   func(hash *[32]byte, record []byte)
 }
 
-// Begin forgets which cells were recorded: those of a Bag are next.
+// depthBits are the low bits of seen, one for each Merkle depth.
+const depthBits = 4
+
+// Begin forgets which cells were recorded: those of a Bag are next. It costs
+// nothing, so that it can be called for every tree whose records must be whole
+// by themselves.
 func (r *Recorder) Begin(b *Bag) {
-	n := len(b.nodes)
-	if cap(r.seen) < n {
-		r.seen = make([]uint8, n+n/2)
+	if n := len(b.nodes); len(r.seen) < n {
+		r.seen, r.round = make([]uint32, n+n/2), 0
 	}
-	r.seen = r.seen[:cap(r.seen)]
-	clear(r.seen[:n])
+	if r.round++; r.round == 1<<(32-depthBits) {
+		clear(r.seen)
+		r.round = 1
+	}
+}
+
+// first says that a cell was not recorded at the depth in this round, and that
+// now it is.
+func (r *Recorder) first(cell uint32, depth int) bool {
+	seen := r.seen[cell]
+	if seen>>depthBits != r.round {
+		seen = r.round << depthBits
+	}
+	r.seen[cell] = seen | 1<<depth
+	return seen&(1<<depth) == 0
 }
 
 // Record hands out the records of root, even without references, and of every
@@ -55,10 +73,9 @@ func (r *Recorder) Record(root Cell, add func(hash *[32]byte, record []byte)) {
 func prunedAt(c Cell, depth int) bool { return c.Kind() == PrunedBranch && c.Level() > depth }
 
 func (r *Recorder) record(c Cell, depth int) {
-	if depth > 3 || r.seen[c.i]&(1<<depth) != 0 {
+	if depth >= depthBits || !r.first(c.i, depth) {
 		return
 	}
-	r.seen[c.i] |= 1 << depth
 	n := &c.bag.nodes[c.i]
 	below := depth
 	if n.kind >= MerkleProof {
