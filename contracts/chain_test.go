@@ -25,6 +25,7 @@ type step struct {
 	accounts      []*record.Account
 	late          []*record.Account
 	codes         []*record.Code
+	config        []byte
 	transactions  []*record.Transaction
 }
 
@@ -73,42 +74,51 @@ func blockID(id *ton.BlockIDExt) *record.BlockId {
 func (w *town) take(b *chain.Bundle) {
 	w.Helper()
 	s := &step{mcSeqno: b.Master.ID.SeqNo, prev: b.Master.ID.SeqNo - 1, master: blockID(b.Master.ID), genUtime: b.Master.GenUtime}
-	last := map[string]*record.Transaction{}
+	states := map[string]*record.Account{}
 	var decoder decode.Decoder
 	for _, block := range append(slices.Clone(b.Shards), b.Master) {
 		result, err := decoder.Known(blockID(block.ID), block.Data, s.mcSeqno)
 		if err != nil {
 			w.Fatal(err)
 		}
+		if result.Config != nil {
+			s.config = result.Config
+		}
 		s.transactions = append(s.transactions, result.Transactions...)
-		for _, t := range result.Transactions {
-			if known := last[string(t.Account)]; known == nil || known.Lt < t.Lt {
-				last[string(t.Account)] = t
-			}
+		var state tlb.ShardStateUnsplit
+		if err := tlb.Parse(&state, block.State); err != nil {
+			w.Fatal(err)
+		}
+		for _, c := range result.Changes {
+			states[string(c.Account)] = w.account(s, c, &state)
 		}
 	}
-	for _, t := range last {
-		s.accounts = append(s.accounts, w.account(s, t.Account, t))
+	for _, a := range states {
+		s.accounts = append(s.accounts, a)
 	}
 	slices.SortFunc(s.accounts, func(a, b *record.Account) int { return bytes.Compare(a.Account, b.Account) })
 	w.steps = append(w.steps, s)
 }
 
-// account is the state at the head.
-func (w *town) account(s *step, address []byte, t *record.Transaction) *record.Account {
+// account is the state that a block leaves.
+func (w *town) account(s *step, c *decode.Change, state *tlb.ShardStateUnsplit) *record.Account {
 	w.Helper()
-	a := &record.Account{Account: address, McSeqno: s.mcSeqno, State: &record.AccountState{Status: record.AccountStatus_ACCOUNT_NONEXIST}}
-	if t != nil {
-		a.LastTransLt, a.LastTransHash, a.Now, a.Hash = t.Lt, t.Hash, t.Now, t.StateHashAfter
-	}
-	shard, err := w.chain.Account(schema.Workchain(address), [32]byte(schema.AccountID(address)))
-	if errors.Is(err, chain.ErrNoAccount) {
+	t := c.Transactions[len(c.Transactions)-1]
+	a := &record.Account{Account: c.Account, McSeqno: s.mcSeqno, LastTransLt: t.Lt, LastTransHash: t.Hash, Now: t.Now, Hash: t.StateHashAfter,
+		State: &record.AccountState{Status: record.AccountStatus_ACCOUNT_NONEXIST}}
+	key := cell.BeginCell().MustStoreSlice(schema.AccountID(c.Account), 256).EndCell()
+	value, _, err := state.Accounts.ShardAccounts.LoadValueExtra(key)
+	if errors.Is(err, cell.ErrNoSuchKeyInDict) {
 		return a
 	}
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.fill(s, a, shard.Account)
+	var leaf tlb.ShardAccount
+	if err := tlb.LoadFromCell(&leaf, value); err != nil {
+		w.Fatal(err)
+	}
+	w.fill(s, a, leaf.Account)
 	return a
 }
 
@@ -190,6 +200,9 @@ func (s *step) records(partition, partitions int) (accounts, transactions []*rec
 		}
 	}
 	batch.Codes = s.codes
+	if partition == 0 {
+		batch.Config = s.config
+	}
 	list := &record.TransactionBatch{}
 	for _, t := range s.transactions {
 		if mine(t.Account) {
@@ -210,5 +223,5 @@ func (s *step) records(partition, partitions int) (accounts, transactions []*rec
 // bundle is the step as the session hands it to the work.
 func (s *step) bundle() *bundle {
 	return &bundle{mcSeqno: s.mcSeqno, prev: s.prev, seal: &record.Seal{Master: s.master, GenUtime: s.genUtime},
-		accounts: s.accounts, late: s.late, codes: s.codes, transactions: slices.Clone(s.transactions)}
+		accounts: s.accounts, late: s.late, codes: s.codes, config: s.config, transactions: slices.Clone(s.transactions)}
 }

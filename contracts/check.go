@@ -76,6 +76,7 @@ func (w *work) question(c *change, claim contract.Claim) (*question, error) {
 		return nil, nil
 	}
 	w.metrics.waiting.Inc()
+	w.want(wantParent, claim.Parent)
 	c.new.claims[claim.Kind] = waiting
 	return nil, w.store.set(nil, keyWaiting, claim.Parent, c.account)
 }

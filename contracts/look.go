@@ -13,10 +13,14 @@ import (
 
 // look finds out what the changed accounts say of themselves.
 func (w *work) look(ctx context.Context) error {
+	again, err := w.unread()
+	if err != nil {
+		return err
+	}
 	var fresh []*change
-	for _, list := range [][]*record.Account{w.now.accounts, w.now.late} {
+	for _, list := range [][]*record.Account{w.now.accounts, w.now.late, again} {
 		for _, a := range list {
-			c, err := w.changed(ctx, a)
+			c, err := w.changed(a)
 			if err != nil {
 				return err
 			}
@@ -31,7 +35,7 @@ func (w *work) look(ctx context.Context) error {
 }
 
 // changed takes the state of an account; nil when a later one is known.
-func (w *work) changed(ctx context.Context, a *record.Account) (*change, error) {
+func (w *work) changed(a *record.Account) (*change, error) {
 	if bytes.Equal(a.Account, configAccount) || bytes.Equal(a.Account, electorAccount) || w.changes[string(a.Account)] != nil {
 		return nil, nil
 	}
@@ -42,12 +46,15 @@ func (w *work) changed(ctx context.Context, a *record.Account) (*change, error) 
 	w.metrics.accounts.Inc()
 	c := &change{account: a.Account, old: old, state: a}
 	w.changes[string(a.Account)] = c
+	if err := w.awaitNoMore(a.Account); err != nil {
+		return nil, err
+	}
 	if !isActive(a) {
 		c.new = emptyEntry(a)
 		return c, nil
 	}
-	var missing string
-	if c.code, missing, err = w.code(ctx, a.State.CodeHash); err != nil {
+	var missing lack
+	if c.code, missing, err = w.code(a.State.CodeHash); err != nil {
 		return nil, err
 	}
 	if c.code != nil && c.code.Empty() && !isParent(c) {
@@ -59,21 +66,31 @@ func (w *work) changed(ctx context.Context, a *record.Account) (*change, error) 
 		c.new.facts.LastTransLt, c.new.facts.Now = a.LastTransLt, a.Now
 		return c, nil
 	}
-	if c.code != nil {
-		if missing, err = c.parse(); err != nil {
-			return nil, err
-		}
+	if what := c.parse(); what != "" {
+		missing.what = what
 	}
-	if missing != "" {
-		w.metrics.unread.WithLabelValues(missing).Inc()
-		w.report.Log.Debug().Uint32("bundle", w.now.mcSeqno).Hex("account", a.Account).Hex("code", a.State.CodeHash).
-			Hex("data", a.State.DataHash).Str("missing", missing).Msg("an account could not be looked into")
-		c.unread = true
-		c.new = old.clone()
-		return c, nil
+	if missing.what != "" {
+		return c, w.putOff(c, missing)
 	}
 	c.fresh = true
 	return c, nil
+}
+
+// putOff keeps an account that cannot be looked into for when it can: what it
+// lacks may come by, lite servers may have it, and a late state may bring it.
+func (w *work) putOff(c *change, missing lack) error {
+	a := c.state
+	w.metrics.unread.WithLabelValues(missing.what).Inc()
+	w.report.Log.Debug().Uint32("bundle", w.now.mcSeqno).Hex("account", a.Account).Hex("code", a.State.CodeHash).
+		Hex("data", a.State.DataHash).Str("missing", missing.what).Msg("an account could not be looked into")
+	c.unread, c.new = true, c.old.clone()
+	if missing.what == "data" {
+		return nil
+	}
+	if missing.what == "library" {
+		w.want(wantLibrary, missing.hash)
+	}
+	return w.await(a, missing.hash)
 }
 
 func isActive(a *record.Account) bool {
@@ -81,16 +98,17 @@ func isActive(a *record.Account) bool {
 }
 
 // parse reads the data cell; it says what is missing.
-func (c *change) parse() (missing string, err error) {
+func (c *change) parse() (missing string) {
 	switch {
 	case len(c.state.Data) > 0:
+		var err error
 		if c.data, err = cell.FromBOC(c.state.Data); err != nil || !bytes.Equal(c.data.Hash(), c.state.State.DataHash) {
-			return "data", nil //nolint:nilerr // a broken BoC is as good as none
+			return "data" // a broken BoC is as good as none
 		}
 	case len(c.state.State.DataHash) > 0:
-		return "data", nil
+		return "data"
 	}
-	return "", nil
+	return ""
 }
 
 func emptyEntry(a *record.Account) *entry {
@@ -204,7 +222,7 @@ func (w *work) parent(account []byte) (*parent, error) {
 	if err != nil || len(raw) < parentHead {
 		return nil, err
 	}
-	code, _, err := w.code(context.Background(), raw[:32])
+	code, _, err := w.code(raw[:32])
 	if err != nil || code == nil {
 		return nil, err
 	}

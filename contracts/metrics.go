@@ -19,6 +19,10 @@ type metrics struct {
 	verdicts  *prometheus.CounterVec
 	waiting   prometheus.Counter
 	retried   prometheus.Counter
+	reread    prometheus.Counter
+	libraries prometheus.Counter
+	wanted    *prometheus.GaugeVec
+	fetches   *prometheus.CounterVec
 	rows      *prometheus.CounterVec
 	held      *prometheus.CounterVec
 	seconds   prometheus.Histogram
@@ -44,13 +48,18 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		verdicts:  vector("verdicts_total", "Claims that parents were asked about.", "claim", "verdict"),
 		waiting:   counter("waiting_total", "Claims whose parent was not known when they came up."),
 		retried:   counter("retried_total", "Claims that were checked again because the parent had appeared."),
-		rows:      vector("rows_total", "Rows published.", "kind"),
-		held:      vector("held_total", "Transfers and burns that waited for the check of their account, and what became of them.", "outcome"),
+		reread:    counter("reread_total", "Accounts that were looked into when their code or library had come."),
+		libraries: counter("libraries_total", "Public libraries of the masterchain that became known."),
+		wanted: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "tonscribe_contracts_fetch_queue",
+			Help: "What lite servers are to be asked for: parents of claims, libraries, the parameters of the chain."}, []string{"what"}),
+		fetches: vector("fetches_total", "What became of requests to lite servers: taken, absent, refused, failed (tried again), dropped (the queue was full).", "what", "outcome"),
+		rows:    vector("rows_total", "Rows published.", "kind"),
+		held:    vector("held_total", "Transfers and burns that waited for the check of their account, and what became of them.", "outcome"),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tonscribe_contracts_bundle_seconds",
 			Help: "Time to work out a bundle.", Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9)}),
 	}
 	for _, c := range []prometheus.Collector{m.bundles, m.bundle, m.accounts, m.looks, m.unread, m.runs, m.gas, m.exhausted,
-		m.broken, m.verdicts, m.waiting, m.retried, m.rows, m.held, m.seconds} {
+		m.broken, m.verdicts, m.waiting, m.retried, m.reread, m.libraries, m.wanted, m.fetches, m.rows, m.held, m.seconds} {
 		registry.MustRegister(c)
 	}
 	return m

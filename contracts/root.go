@@ -17,6 +17,7 @@ import (
 
 	"tonscribe/decode/contract"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 )
@@ -25,10 +26,10 @@ import (
 type Dependencies struct {
 	Report report.Reporter
 	Kafka  *kafka.Client
-	// Library gives the BoC of a library of the masterchain by its hash, nil when
-	// there is none; without it contracts whose code is a library are not looked
-	// into.
-	Library func(ctx context.Context, hash [32]byte) ([]byte, error)
+	// Lite is asked for what the log does not show: libraries of the masterchain,
+	// contracts that claims are to be checked against, and the parameters of the
+	// chain. Without it, nil, they become known when they come by in blocks.
+	Lite *lite.Pool
 }
 
 // Component is a member of the stage's group: one works, the others stand by.
@@ -36,7 +37,7 @@ type Component struct {
 	configuration Configuration
 	report        report.Reporter
 	kafka         *kafka.Client
-	library       func(ctx context.Context, hash [32]byte) ([]byte, error)
+	lite          *lite.Pool
 	metrics       *metrics
 	detector      *contract.Detector
 
@@ -59,7 +60,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		configuration: configuration,
 		report:        reporter,
 		kafka:         dependencies.Kafka,
-		library:       dependencies.Library,
+		lite:          dependencies.Lite,
 		metrics:       newMetrics(reporter.Metrics),
 		done:          make(chan struct{}),
 	}

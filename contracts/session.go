@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -90,6 +91,16 @@ func (s *session) serve() (err error) {
 	if err != nil {
 		return err
 	}
+	if w.fetcher != nil {
+		if err := s.findHorizon(w); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(s.ctx)
+		var fetching sync.WaitGroup
+		fetching.Go(func() { w.fetcher.run(ctx) })
+		defer fetching.Wait()
+		defer cancel()
+	}
 	s.metrics.bundle.Set(float64(store.marker))
 	in := newInput(s.lanes, store.marker)
 	for {
@@ -115,6 +126,18 @@ func (s *session) serve() (err error) {
 			}
 		}
 	}
+}
+
+// findHorizon looks up how far an earlier session may have published.
+func (s *session) findHorizon(w *work) error {
+	for p := range s.kafka.Partitions() {
+		seal, err := s.kafka.LastSeal(s.ctx, schema.Contracts.Name, p)
+		if err != nil {
+			return err
+		}
+		w.horizon = max(w.horizon, seal.GetMcSeqno())
+	}
+	return nil
 }
 
 // flush publishes what was worked out, then makes it durable, then tells the
@@ -249,15 +272,26 @@ type bundle struct {
 	accounts      []*record.Account
 	late          []*record.Account
 	codes         []*record.Code
+	libraries     []*record.Library
+	config        []byte
 	transactions  []*record.Transaction
+}
+
+// bring takes what a seal does not count.
+func (b *bundle) bring(batch *record.AccountBatch) {
+	b.late = append(b.late, batch.Late...)
+	b.codes = append(b.codes, batch.Codes...)
+	b.libraries = append(b.libraries, batch.Libraries...)
+	if len(batch.Config) > 0 {
+		b.config = batch.Config
+	}
 }
 
 // add takes a record's rows and says how many of them a seal counts.
 func (b *bundle) add(r *record.Record) uint64 {
 	if batch := r.GetAccounts(); batch != nil {
 		b.accounts = append(b.accounts, batch.Accounts...)
-		b.late = append(b.late, batch.Late...)
-		b.codes = append(b.codes, batch.Codes...)
+		b.bring(batch)
 		return uint64(len(batch.Accounts))
 	}
 	batch := r.GetTransactions()

@@ -12,6 +12,7 @@ import (
 // The store's keys begin with one of these. Accounts are 36 bytes, hashes 32.
 const (
 	keyEntry    = 'a' // account → entry
+	keyArrived  = 'b' // masterchain seqno → AccountBatch: what lite servers gave for the bundle
 	keyCode     = 'c' // code hash → BoC
 	keyHeld     = 'h' // account → nothing: transfers wait for it, of which nothing else is known
 	keyLibrary  = 'l' // library hash → BoC
@@ -19,13 +20,16 @@ const (
 	keyParent   = 'p' // account → state of a contract that others are checked against
 	keyRetry    = 'r' // parent → the child after which its children are to be checked
 	keyTransfer = 't' // account, lt → transfer or burn that is not finished
+	keyUnread   = 'u' // hash of a code or library, account → Account that is looked into when that has come
+	keyLacks    = 'v' // account → the hash under which it is unread
 	keyWaiting  = 'w' // parent, child → nothing: a claim that waits
-	keyConfig   = 'C' // → config of the blockchain, BoC
+	keyCame     = 'x' // hash of a code or library that has come, for which accounts are unread
+	keyConfig   = 'C' // masterchain seqno → parameters of the chain from that bundle on, BoC
 	keyMarker   = 'M' // → masterchain seqno of the last bundle that is done
 	keyVersion  = 'V' // → version of this layout
 )
 
-const storeVersion = 1
+const storeVersion = 2
 
 // store is what the stage remembers. Reads see what was written to the batch.
 type store struct {
@@ -92,8 +96,11 @@ func (s *store) commit() error {
 
 func (s *store) mark(mcSeqno uint32) error {
 	s.marker = mcSeqno
-	return s.set(binary.BigEndian.AppendUint32(nil, mcSeqno), keyMarker)
+	return s.set(number(mcSeqno), keyMarker)
 }
+
+// number is a part of a key or a value: four bytes in the order of numbers.
+func number(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
 
 func key(kind byte, parts ...[]byte) []byte {
 	k := []byte{kind}
@@ -125,6 +132,28 @@ func (s *store) set(value []byte, kind byte, parts ...[]byte) error {
 
 func (s *store) delete(kind byte, parts ...[]byte) error {
 	if err := s.batch.Delete(key(kind, parts...), nil); err != nil {
+		return fmt.Errorf("contracts: store: %w", err)
+	}
+	return nil
+}
+
+// newest is the value of the highest key that begins with a kind and whose rest
+// is a number up to the one given; nil when there is none.
+func (s *store) newest(kind byte, upTo uint32) (value []byte, err error) {
+	it, err := s.batch.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: append(binary.BigEndian.AppendUint32([]byte{kind}, upTo), 0)})
+	if err != nil {
+		return nil, fmt.Errorf("contracts: store: %w", err)
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	if it.Last() {
+		value = append([]byte{}, it.Value()...)
+	}
+	return value, it.Error()
+}
+
+// setNow stores a value at once, for good, whatever becomes of the batch.
+func (s *store) setNow(value []byte, kind byte, parts ...[]byte) error {
+	if err := s.db.Set(key(kind, parts...), value, pebble.Sync); err != nil {
 		return fmt.Errorf("contracts: store: %w", err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package contracts
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"runtime"
@@ -26,14 +27,18 @@ type work struct {
 	size   int
 	since  time.Time // of the last commit
 
-	codes     map[[32]byte]*contract.Code
-	parents   map[string]*parent
-	config    *tvm.Config
-	root      []byte // of the names
-	renamed   bool   // the config names another one
-	libraries *cell.Dictionary
-	known     []*cell.Cell // libraries, as contracts are given them
-	zones     zones
+	codes      map[[32]byte]*contract.Code
+	parents    map[string]*parent
+	config     *tvm.Config
+	configured bool   // config is the chain's
+	root       []byte // of the names
+	renamed    bool   // the config names another one
+	libraries  *cell.Dictionary
+	known      []*cell.Cell // libraries, as contracts are given them
+	zones      zones
+	fetcher    *fetcher // nil without lite servers
+	seeker     seeker
+	horizon    uint32 // the last bundle that was published whole before the session, as far as the log tells
 
 	// Of the bundle that is being worked out.
 	now       *bundle
@@ -60,7 +65,8 @@ const (
 
 func newWork(c *Component, s *store) (*work, error) {
 	w := &work{Component: c, store: s, output: make([][]*record.Record, c.kafka.Partitions()), since: time.Now(),
-		codes: map[[32]byte]*contract.Code{}, parents: map[string]*parent{}, libraries: cell.NewDict(256)}
+		codes: map[[32]byte]*contract.Code{}, parents: map[string]*parent{}, libraries: cell.NewDict(256),
+		fetcher: newFetcher(c), seeker: seeker{list: keyWaiting}, horizon: s.marker}
 	var err error
 	if w.zones, err = c.configuration.zones(); err != nil {
 		return nil, err
@@ -68,16 +74,29 @@ func newWork(c *Component, s *store) (*work, error) {
 	if w.config, err = DefaultConfig(); err != nil {
 		return nil, err
 	}
-	kept, err := s.get(keyConfig)
-	if err != nil {
+	if err := w.recall(); err != nil {
 		return nil, err
 	}
-	if kept != nil {
-		if err := w.useConfig(kept); err != nil {
-			return nil, err
+	return w, w.findZone(context.Background())
+}
+
+// recall takes up the config and the libraries that bundles brought before.
+func (w *work) recall() error {
+	config, err := w.store.newest(keyConfig, w.store.marker)
+	if err != nil {
+		return err
+	}
+	if config != nil {
+		if err := w.useConfig(config); err != nil {
+			return err
 		}
 	}
-	return w, w.findZone(context.Background())
+	var problem error
+	err = w.store.each([]byte{keyLibrary}, nil, func(_, boc []byte) bool {
+		problem = w.addLibrary(boc)
+		return problem == nil
+	})
+	return errors.Join(err, problem)
 }
 
 func (w *work) pending() bool { return w.size > 0 }
@@ -103,7 +122,7 @@ func (w *work) bundle(ctx context.Context, b *bundle) error {
 	}
 	w.now, w.changes, w.transfers, w.looked = b, map[string]*change{}, map[string]*transfer{}, 0
 	for _, step := range []func(context.Context) error{
-		w.keepCodes, w.keepConfig, w.look, w.keepParents, w.check, w.retry, w.link, w.follow, w.finish,
+		w.takeFetched, w.keepConfig, w.keepLibraries, w.keepCodes, w.look, w.keepParents, w.check, w.retry, w.link, w.follow, w.finish,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -118,7 +137,7 @@ func (w *work) bundle(ctx context.Context, b *bundle) error {
 
 func (w *work) keepCodes(context.Context) error {
 	for _, code := range w.now.codes {
-		if err := w.store.set(code.Boc, keyCode, code.Hash); err != nil {
+		if err := w.keepCode(code.Hash, code.Boc); err != nil {
 			return err
 		}
 	}
@@ -128,6 +147,13 @@ func (w *work) keepCodes(context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (w *work) keepCode(hash, boc []byte) error {
+	if err := w.store.set(boc, keyCode, hash); err != nil {
+		return err
+	}
+	return w.came(hash)
 }
 
 // keepDeployed keeps the code that a message brings: where it lay in the queue
@@ -151,27 +177,33 @@ func (w *work) keepDeployed(m *record.Message) error {
 	if known, err := w.store.get(keyCode, hash[:]); err != nil || known != nil {
 		return err
 	}
-	return w.store.set(init.Code.ToBOC(), keyCode, hash[:])
+	return w.keepCode(hash[:], init.Code.ToBOC())
 }
 
-// code gives a code that has come by, nil when it has not. The second result
-// says what is missing.
-func (w *work) code(ctx context.Context, hash []byte) (*contract.Code, string, error) {
+// lack is why an account is not looked into.
+type lack struct {
+	what string // code, library or data; empty is nothing
+	hash []byte // of the code or library
+}
+
+// code gives a code that has come by, nil with what is missing when it has not.
+func (w *work) code(hash []byte) (*contract.Code, lack, error) {
 	if known := w.codes[[32]byte(hash)]; known != nil {
-		return known, "", nil
+		return known, lack{}, nil
 	}
+	missing := lack{"code", hash}
 	boc, err := w.store.get(keyCode, hash)
 	if err != nil || boc == nil {
-		return nil, "code", err
+		return nil, missing, err
 	}
 	root, err := cell.FromBOC(boc)
 	if err != nil {
-		return nil, "code", nil //nolint:nilerr // a stranger's code that is none is as good as missing
+		return nil, missing, nil //nolint:nilerr // a stranger's code that is none is as good as missing
 	}
 	var library *cell.Cell
 	if name, is := contract.Library(root); is {
-		if library, err = w.libraryCell(ctx, name); err != nil || library == nil {
-			return nil, "library", err
+		if library = w.library(name); library == nil {
+			return nil, lack{"library", name[:]}, nil
 		}
 	}
 	code := contract.NewCode(root, library)
@@ -179,39 +211,7 @@ func (w *work) code(ctx context.Context, hash []byte) (*contract.Code, string, e
 		clear(w.codes)
 	}
 	w.codes[code.Hash] = code
-	return code, "", nil
-}
-
-// libraryCell gives a library, from the store or from outside.
-func (w *work) libraryCell(ctx context.Context, hash [32]byte) (*cell.Cell, error) {
-	boc, err := w.store.get(keyLibrary, hash[:])
-	if err != nil {
-		return nil, err
-	}
-	if boc == nil && w.library != nil {
-		ctx, cancel := context.WithTimeout(ctx, w.configuration.LibraryTime)
-		defer cancel()
-		if boc, err = w.library(ctx, hash); err != nil {
-			w.report.Log.Warn().Err(err).Hex("library", hash[:]).Msg("a library could not be had; contracts with it are looked into when they change again")
-			return nil, nil
-		}
-	}
-	if boc == nil {
-		return nil, nil
-	}
-	root, err := cell.FromBOC(boc)
-	if err != nil || root.HashKey() != cell.Hash(hash) {
-		return nil, nil // what has another hash is not the library
-	}
-	if err := w.store.set(boc, keyLibrary, hash[:]); err != nil {
-		return nil, err
-	}
-	key := cell.BeginCell().MustStoreSlice(hash[:], 256).EndCell()
-	if err := w.libraries.Set(key, cell.BeginCell().MustStoreRef(root).EndCell()); err != nil {
-		return nil, err
-	}
-	w.known = []*cell.Cell{w.libraries.AsCell()}
-	return root, nil
+	return code, lack{}, nil
 }
 
 // moment is when an account is looked at; 0 stands for the bundle's time.
@@ -228,10 +228,26 @@ var (
 	electorAccount = append([]byte{0xff, 0xff, 0xff, 0xff}, bytes.Repeat([]byte{0x33}, 32)...)
 )
 
-// keepConfig takes the config from its contract, which holds it in its first
-// reference.
-func (w *work) keepConfig(ctx context.Context) error {
-	for _, list := range [][]*record.Account{w.now.late, w.now.accounts} {
+// keepConfig takes the config that key blocks bring. As long as none came, that
+// of the config contract serves, which has it in its first reference; data as
+// large as mainnet's is not in the accounts.
+func (w *work) keepConfig(context.Context) error {
+	boc := w.now.config
+	if boc == nil && !w.configured {
+		boc = w.configOfContract()
+	}
+	if boc == nil {
+		return nil
+	}
+	if err := w.useConfig(boc); err != nil {
+		w.report.Log.Error().Err(err).Uint32("bundle", w.now.mcSeqno).Msg("the config of the chain is not understood; the one before stays")
+		return nil
+	}
+	return w.store.set(boc, keyConfig, number(w.now.mcSeqno))
+}
+
+func (w *work) configOfContract() []byte {
+	for _, list := range [][]*record.Account{w.now.accounts, w.now.late} {
 		for _, a := range list {
 			if !bytes.Equal(a.Account, configAccount) || len(a.Data) == 0 {
 				continue
@@ -240,17 +256,8 @@ func (w *work) keepConfig(ctx context.Context) error {
 			if err != nil {
 				continue
 			}
-			root, err := data.PeekRef(0)
-			if err != nil || root.HashKey() == w.config.Root().HashKey() {
-				continue
-			}
-			boc := root.ToBOC()
-			if err := w.useConfig(boc); err != nil {
-				w.report.Log.Error().Err(err).Uint32("bundle", w.now.mcSeqno).Msg("the config of the chain is not understood; the one before stays")
-				continue
-			}
-			if err := w.store.set(boc, keyConfig); err != nil {
-				return err
+			if root, err := data.PeekRef(0); err == nil {
+				return root.ToBOC()
 			}
 		}
 	}
@@ -266,7 +273,7 @@ func (w *work) useConfig(boc []byte) error {
 	if err != nil {
 		return err
 	}
-	w.config = config
+	w.config, w.configured = config, true
 	key := cell.BeginCell().MustStoreUInt(rootParam, 32).EndCell()
 	value, err := root.AsDict(32).LoadValue(key)
 	if err != nil {

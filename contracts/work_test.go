@@ -2,12 +2,14 @@ package contracts
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
 )
@@ -20,9 +22,16 @@ type desk struct {
 	jettons   map[string]*record.JettonTransfer
 	burns     map[string]*record.JettonBurn
 	nfts      map[string]*record.NFTTransfer
+	left      sync.Once
 }
 
 func newDesk(t testing.TB, dir string, change ...func(*Configuration)) *desk {
+	t.Helper()
+	return newDeskOn(t, dir, nil, change...)
+}
+
+// newDeskOn makes one that may ask lite servers.
+func newDeskOn(t testing.TB, dir string, pool *lite.Pool, change ...func(*Configuration)) *desk {
 	t.Helper()
 	configuration := DefaultConfiguration()
 	configuration.Dir = dir
@@ -36,7 +45,7 @@ func newDesk(t testing.TB, dir string, change ...func(*Configuration)) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := New(configuration, Dependencies{Report: reporter, Kafka: client})
+	c, err := New(configuration, Dependencies{Report: reporter, Kafka: client, Lite: pool})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,13 +53,23 @@ func newDesk(t testing.TB, dir string, change ...func(*Configuration)) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.close() })
 	w, err := newWork(c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{TB: t, work: w, contracts: map[string]*record.Contract{}, jettons: map[string]*record.JettonTransfer{},
+	d := &desk{TB: t, work: w, contracts: map[string]*record.Contract{}, jettons: map[string]*record.JettonTransfer{},
 		burns: map[string]*record.JettonBurn{}, nfts: map[string]*record.NFTTransfer{}}
+	t.Cleanup(d.leave)
+	return d
+}
+
+// leave closes the store, which another desk may then use.
+func (d *desk) leave() {
+	d.left.Do(func() {
+		if err := d.store.close(); err != nil {
+			d.Error(err)
+		}
+	})
 }
 
 // do works a bundle out and takes its rows, as tables do.

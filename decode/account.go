@@ -29,6 +29,7 @@ type accountCells struct {
 	code, data cell.Cell // not valid when the account has none
 	extra      cell.Cell // dictionary of extra currencies, when it is pruned
 	libraries  cell.Cell // dictionary, not valid when it is empty
+	lastPaid   uint32
 }
 
 // account reads Account. The cell and its references need their hashes; below a
@@ -51,7 +52,7 @@ func (d *Decoder) account(c cell.Cell) (accountCells, error) {
 	default:
 		s.FailTag()
 	}
-	s.Skip(32) // last_paid
+	a.lastPaid = uint32(s.Uint(32))
 	if s.Bool() {
 		s.VarUint(4) // due_payment
 	}

@@ -31,6 +31,7 @@ type Resident struct {
 	State         *record.AccountState
 	Code, Data    []byte // BoCs, nil without, and of what is too large
 	CodeMethods   Methods
+	LastPaid      uint32    // time of the last transaction, 0 of special accounts
 	Libraries     *[32]byte // as in a Change
 	Cells         []CellRecord
 }
@@ -64,7 +65,7 @@ func (d *Decoder) State(boc []byte) (*Zerostate, error) {
 	}
 	d.recorder.Begin(&d.bag)
 	for _, l := range leaves {
-		r, err := d.resident(l, z.Workchain)
+		r, err := d.leafResident(l, z.Workchain)
 		if err != nil {
 			return nil, fmt.Errorf("shard state: account %016x…: %w", l.key[0], err)
 		}
@@ -98,16 +99,42 @@ func (d *Decoder) stateConfig(s cell.Slice) ([]byte, error) {
 	return d.whole(config, MaxConfigBytes)
 }
 
-func (d *Decoder) resident(l leaf, workchain int32) (*Resident, error) {
-	a, err := d.account(l.account)
+func (d *Decoder) leafResident(l leaf, workchain int32) (*Resident, error) {
+	account := binary.BigEndian.AppendUint32(make([]byte, 0, schema.AddressSize), uint32(workchain))
+	for _, word := range l.key {
+		account = binary.BigEndian.AppendUint64(account, word)
+	}
+	r, err := d.resident(l.account, account)
 	if err != nil {
 		return nil, err
 	}
-	r := &Resident{LastTransLt: l.transLt, LastTransHash: d.hash(&l.transHash), Hash: d.hash(l.account.HashAt(0)), State: a.state}
-	r.Account = binary.BigEndian.AppendUint32(make([]byte, 0, schema.AddressSize), uint32(workchain))
-	for _, word := range l.key {
-		r.Account = binary.BigEndian.AppendUint64(r.Account, word)
+	r.LastTransLt, r.LastTransHash = l.transLt, d.hash(&l.transHash)
+	return r, nil
+}
+
+// Resident reads the state of an account, a BoC of Account, as a lite server
+// gives it. What is not in that cell, its last transaction, stays unset. Every
+// cell is verified.
+func (d *Decoder) Resident(boc, account []byte) (*Resident, error) {
+	defer d.forget()
+	root, err := d.open(boc, d.bag.Parse)
+	if err != nil {
+		return nil, fmt.Errorf("account: %w", err)
 	}
+	d.recorder.Begin(&d.bag)
+	r, err := d.resident(root, account)
+	if err != nil {
+		return nil, fmt.Errorf("account: %w", err)
+	}
+	return r, nil
+}
+
+func (d *Decoder) resident(c cell.Cell, account []byte) (*Resident, error) {
+	a, err := d.account(c)
+	if err != nil {
+		return nil, err
+	}
+	r := &Resident{Account: account, Hash: d.hash(c.HashAt(0)), State: a.state, LastPaid: a.lastPaid}
 	if r.Code, err = d.whole(a.code, MaxCodeBytes); err != nil && !errors.Is(err, cell.ErrLimit) {
 		return nil, fmt.Errorf("code: %w", err)
 	}
@@ -118,6 +145,6 @@ func (d *Decoder) resident(l leaf, workchain int32) (*Resident, error) {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	r.Libraries = librariesOf(a, r.Account)
-	r.Cells = d.cells(l.account)
+	r.Cells = d.cells(c)
 	return r, nil
 }

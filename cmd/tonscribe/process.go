@@ -18,6 +18,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/engine"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
@@ -31,8 +32,9 @@ type process struct {
 	registry *prometheus.Registry
 	health   *report.Health
 	log      *kafka.Client
-	dsn      string // of ClickHouse, for writing
-	reader   string // of ClickHouse, for the API
+	dsn      string     // of ClickHouse, for writing
+	reader   string     // of ClickHouse, for the API
+	servers  *lite.Pool // of the stages that fill in what blocks do not show; made when it is asked for
 	stops    []stopper
 
 	progressed func() // called by the sink when the watermark may have moved; may be nil

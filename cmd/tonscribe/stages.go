@@ -93,7 +93,11 @@ func (p *process) newDecode() (*worker.Component, error) {
 }
 
 func (p *process) newContracts() (*contracts.Component, error) {
-	return contracts.New(p.settings.Contracts, contracts.Dependencies{Report: p.report, Kafka: p.log})
+	servers, err := p.liteServers()
+	if err != nil {
+		return nil, err
+	}
+	return contracts.New(p.settings.Contracts, contracts.Dependencies{Report: p.report, Kafka: p.log, Lite: servers})
 }
 
 func (p *process) newSink() (*sink.Component, error) {
@@ -161,7 +165,7 @@ var (
 	}
 	contractsStage = stageCommand{
 		name: "contracts", short: "Run the stage that finds out what contracts are: accounts and transactions into facts",
-		flags: []flag{flagKafka, flagPprof}, log: true,
+		flags: []flag{flagKafka, flagLite, flagPprof}, log: true,
 		open: func(p *process) (stage, http.Handler, error) {
 			c, err := p.newContracts()
 			return c, p.healthHandler(), err

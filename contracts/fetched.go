@@ -1,0 +1,112 @@
+package contracts
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// want asks for something that the log does not show, if there is somebody to
+// be asked.
+func (w *work) want(kind wantKind, id []byte) { w.fetcher.want(kind, id) }
+
+// takeFetched adds to the bundle what lite servers gave meanwhile, as if the log had
+// brought it. The answers of a bundle are stored before anything is published
+// that comes of them, and a bundle of which something may be published already
+// gets no others than those: done again, it gives the same records.
+func (w *work) takeFetched(context.Context) error {
+	place := number(w.now.mcSeqno)
+	kept, err := w.store.get(keyArrived, place)
+	if err != nil {
+		return err
+	}
+	batch := &record.AccountBatch{}
+	switch {
+	case kept != nil:
+		if err := batch.UnmarshalVT(kept); err != nil {
+			return fmt.Errorf("what was fetched for the bundle: %w", err)
+		}
+	case w.fetcher != nil && w.now.prev > w.horizon:
+		w.wantAgain()
+		if batch = w.fetcher.take(w.now.seal.Master); batch == nil {
+			return nil
+		}
+		raw, err := batch.MarshalVT()
+		if err != nil {
+			return fmt.Errorf("what was fetched for the bundle: %w", err)
+		}
+		if err := w.store.setNow(raw, keyArrived, place); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
+	if w.configured || w.now.config != nil {
+		batch.Config = nil
+	}
+	w.now.bring(batch)
+	return w.store.delete(keyArrived, place)
+}
+
+// seeker goes through what waits in the store, a part with every bundle, to ask
+// for what it waits for: after a start, and when the queue had no room.
+type seeker struct {
+	list  byte // keyWaiting, keyUnread, or 0 when it has come to the end
+	after []byte
+}
+
+// stepsPerBundle bounds what the seeker does.
+const stepsPerBundle = 500
+
+func (w *work) wantAgain() {
+	if !w.configured {
+		w.want(wantConfig, nil)
+	}
+	if w.seeker.list == 0 && w.fetcher.starved() {
+		w.seeker = seeker{list: keyWaiting}
+	}
+	for range stepsPerBundle {
+		if w.seeker.list == 0 || !w.seek() {
+			return
+		}
+	}
+}
+
+// seek takes the next name in the list and everything that waits for it; false
+// when the store cannot be read, of which others will tell.
+func (w *work) seek() bool {
+	size := schema.AddressSize
+	if w.seeker.list == keyUnread {
+		size = 32
+	}
+	var name, value []byte
+	err := w.store.each([]byte{w.seeker.list}, w.seeker.after, func(rest, v []byte) bool {
+		name, value = rest[:size], v
+		return false
+	})
+	switch {
+	case err != nil:
+		return false
+	case name == nil && w.seeker.list == keyWaiting:
+		w.seeker = seeker{list: keyUnread}
+		return true
+	case name == nil:
+		w.seeker = seeker{}
+		return true
+	}
+	w.seeker.after = append(bytes.Clone(name), bytes.Repeat([]byte{0xff}, schema.AddressSize)...)
+	if w.seeker.list == keyWaiting {
+		if known, err := w.store.get(keyParent, name); err == nil && known == nil {
+			w.want(wantParent, name)
+		}
+		return true
+	}
+	a := &record.Account{}
+	if a.UnmarshalVT(value) == nil && !bytes.Equal(a.State.GetCodeHash(), name) {
+		w.want(wantLibrary, name)
+	}
+	return true
+}

@@ -1,0 +1,88 @@
+package contracts
+
+import (
+	"errors"
+	"fmt"
+
+	"tonscribe/schema/record"
+)
+
+// await keeps the state of an account that cannot be looked into before a code
+// or a library has come.
+func (w *work) await(a *record.Account, hash []byte) error {
+	state, err := a.MarshalVT()
+	if err != nil {
+		return fmt.Errorf("account %x: %w", a.Account, err)
+	}
+	if err := w.store.set(state, keyUnread, hash, a.Account); err != nil {
+		return err
+	}
+	return w.store.set(hash, keyLacks, a.Account)
+}
+
+// awaitNoMore forgets what an account waits for: another state has come.
+func (w *work) awaitNoMore(account []byte) error {
+	hash, err := w.store.get(keyLacks, account)
+	if err != nil || hash == nil {
+		return err
+	}
+	if err := w.store.delete(keyLacks, account); err != nil {
+		return err
+	}
+	return w.store.delete(keyUnread, hash, account)
+}
+
+// came lets the accounts be looked into that wait for a code or a library.
+func (w *work) came(hash []byte) error {
+	waits := false
+	if err := w.store.each(append([]byte{keyUnread}, hash...), nil, func(_, _ []byte) bool {
+		waits = true
+		return false
+	}); err != nil || !waits {
+		return err
+	}
+	return w.store.set(nil, keyCame, hash)
+}
+
+// unread are accounts whose code or library has come, so many in a bundle, in
+// the state that was the newest when they were put off.
+func (w *work) unread() (list []*record.Account, err error) {
+	var hashes [][]byte
+	if err := w.store.each([]byte{keyCame}, nil, func(hash, _ []byte) bool {
+		hashes = append(hashes, hash)
+		return len(hashes) < w.configuration.Retries
+	}); err != nil {
+		return nil, err
+	}
+	for _, hash := range hashes {
+		more := false
+		var broken error
+		err := w.store.each(append([]byte{keyUnread}, hash...), nil, func(_, state []byte) bool {
+			if more = len(list) == w.configuration.Retries; more {
+				return false
+			}
+			a := &record.Account{}
+			if broken = a.UnmarshalVT(state); broken != nil {
+				return false
+			}
+			list = append(list, a)
+			return true
+		})
+		if err != nil || broken != nil {
+			return nil, fmt.Errorf("accounts that wait for code %x: %w", hash, errors.Join(err, broken))
+		}
+		if more {
+			break
+		}
+		if err := w.store.delete(keyCame, hash); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range list {
+		if err := w.awaitNoMore(a.Account); err != nil {
+			return nil, err
+		}
+	}
+	w.metrics.reread.Add(float64(len(list)))
+	return list, nil
+}
