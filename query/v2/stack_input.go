@@ -16,7 +16,7 @@ import (
 // deepestArgument how deep they may be nested.
 const (
 	mostArguments   = 1 << 12
-	deepestArgument = 256
+	deepestArgument = 1024
 )
 
 // legacyArguments reads an array of [label, value] pairs, the bottom first.

@@ -20,11 +20,16 @@ import (
 	"tonscribe/internal/devnet/contracts"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
+	"tonscribe/query/openapi"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
+	"tonscribe/test/harness"
 )
 
-const seed = 11
+const (
+	seed      = 11
+	namespace = "ton"
+)
 
 // node is the API of a devnet, and what clients have to know of it.
 type node struct {
@@ -56,7 +61,7 @@ func start(t *testing.T) *node {
 	}
 	t.Cleanup(func() { stop(t, chain.Stop) })
 	configuration := v2.DefaultConfiguration()
-	configuration.TypeNamespace = "ton"
+	configuration.TypeNamespace = namespace
 	configuration.Lite.Config = chain.ConfigPath()
 	pool, err := lite.New(configuration.Lite, lite.Dependencies{Report: report.Silent()})
 	if err != nil {
@@ -130,9 +135,14 @@ func serve(t *testing.T, api *v2.API) string {
 	router.NoMethod(func(c *gin.Context) { v2.BadMethod(c.Writer, c.Request) })
 	api.Mount(router)
 	v3.New(nil, v3.Options{Timeout: time.Second, Node: api}, report.Silent()).Mount(router) // what it has no need of the index for
+	site, err := openapi.NewSite(v2.Describe(namespace, nil), v3.Describe(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.Mount(router)
 	server := httptest.NewServer(http.Handler(router))
 	t.Cleanup(server.Close)
-	return server.URL
+	return harness.Described(t, server.URL)
 }
 
 func stop(t *testing.T, end func(context.Context) error) {

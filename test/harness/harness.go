@@ -248,7 +248,9 @@ func FreeAddress(t testing.TB) string {
 	return listener.Addr().String()
 }
 
-var client = &http.Client{Timeout: 30 * time.Second}
+// Client asks servers. An answer of the API that its OpenAPI document does not allow
+// is an error.
+var Client = &http.Client{Timeout: 30 * time.Second, Transport: newDescribed(http.DefaultTransport)}
 
 // Get asks an address, with the API key of its server if there is one.
 func Get(url string) (status int, body []byte, err error) {
@@ -262,7 +264,7 @@ func Get(url string) (status int, body []byte, err error) {
 		}
 		return true
 	})
-	answer, err := client.Do(request)
+	answer, err := Client.Do(request)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -18,7 +18,7 @@ import (
 // status asks without a key of the harness's own.
 func status(t *testing.T, url string) int {
 	t.Helper()
-	answer, err := http.Get(url)
+	answer, err := harness.Client.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func Read(text []byte) (*Document, error) {
 	if err := c.AddResource(location, tree); err != nil {
 		return nil, err
 	}
-	return &Document{prefix: prefixOf(paths), tree: object, compiler: c, compiled: map[string]*jsonschema.Schema{}}, nil
+	return &Document{prefix: prefixOf(paths), tree: object, compiler: c, compiled: map[string]*jsonschema.Schema{}, seen: map[string]bool{}}, nil
 }
 
 // prefixOf is what all paths begin with, such as /api/v2.

@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +29,7 @@ type Document struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema
+	seen     map[string]bool // pointers of responses that an answer was checked against
 }
 
 const location = "document.json"
@@ -82,6 +85,9 @@ func (d *Document) Check(a Answer) error {
 			return fmt.Errorf("%s %s: status %d is not declared: %s", a.Method, short(a.Path), a.Status, short(string(a.Text)))
 		}
 		pointer = where + "/responses/" + status + "/content/application~1json/schema"
+		if err := d.checkHeader(where+"/responses/"+status, a); err != nil {
+			return err
+		}
 	} else if a.Status < http.StatusBadRequest {
 		return nil // no business of the document
 	}
@@ -92,8 +98,56 @@ func (d *Document) Check(a Answer) error {
 	if err := d.validate(pointer, value); err != nil {
 		return fmt.Errorf("%s %s: %w\nin %s", a.Method, short(a.Path), err, short(string(a.Text)))
 	}
-	return d.checkRPC(a, value)
+	if err := d.checkRPC(a, value); err != nil {
+		return err
+	}
+	if known {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.seen[where+"/responses/"+strconv.Itoa(a.Status)] = true
+	}
+	return nil
 }
+
+// checkHeader looks for the content type of a declared response and its headers.
+// Answers without any header are examples.
+func (d *Document) checkHeader(pointer string, a Answer) error {
+	if len(a.Header) == 0 {
+		return nil
+	}
+	kind, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
+	if content := d.at(pointer, "content"); err != nil || content[kind] == nil {
+		return fmt.Errorf("%s %s: content type %q is not declared for status %d", a.Method, short(a.Path), a.Header.Get("Content-Type"), a.Status)
+	}
+	for name := range d.at(pointer, "headers") {
+		if a.Header.Get(name) == "" {
+			return fmt.Errorf("%s %s: status %d without its header %s", a.Method, short(a.Path), a.Status, name)
+		}
+	}
+	return nil
+}
+
+// Unseen are the declared responses that no answer was checked against yet, as
+// GET /api/v2/lookupBlock 200.
+func (d *Document) Unseen() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var list []string
+	for path, item := range d.tree["paths"].(map[string]any) {
+		for method, operation := range item.(map[string]any) {
+			for status := range operation.(map[string]any)["responses"].(map[string]any) {
+				if !d.seen["#/paths/"+escape(path)+"/"+method+"/responses/"+status] {
+					list = append(list, strings.ToUpper(method)+" "+path+" "+status)
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Prefix is what all paths begin with, such as /api/v2.
+func (d *Document) Prefix() string { return d.prefix }
 
 // checkRPC holds the result of a JSON-RPC answer against the method's schema.
 func (d *Document) checkRPC(a Answer, value any) error {

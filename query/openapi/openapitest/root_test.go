@@ -3,6 +3,7 @@ package openapitest
 import (
 	"net/http"
 	"reflect"
+	"slices"
 	"testing"
 
 	"tonscribe/query/openapi"
@@ -54,5 +55,59 @@ func TestAnswersThatTheDocumentDoesNotAllowAreFound(t *testing.T) {
 		if (err == nil) != c.good {
 			t.Errorf("%d %s: %v, want allowed %v", c.status, c.text, err, c.good)
 		}
+	}
+}
+
+func TestHeadersOfAnswersAreThoseOfTheDocument(t *testing.T) {
+	d, err := New(&openapi.Document{
+		Prefix: "/api", Types: &openapi.Types{}, Error: reflect.TypeFor[failure](),
+		Operations: []*openapi.Operation{{Path: "/colour", Method: http.MethodGet, ID: "colour", Result: reflect.TypeFor[string](), Errors: []openapi.Error{{Status: 429, Text: "slow"}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kind, version, after string
+		status               int
+		good                 bool
+	}{
+		{"application/json", "1", "", 200, true},
+		{"application/json; charset=utf-8", "1", "", 200, true},
+		{"text/plain", "1", "", 200, false},
+		{"", "1", "", 200, false},
+		{"application/json", "", "", 200, false},
+		{"application/json", "1", "", 429, false},
+		{"application/json", "1", "3", 429, true},
+	} {
+		header := http.Header{"Date": {"today"}}
+		for name, value := range map[string]string{"Content-Type": c.kind, "X-Api-Version": c.version, "Retry-After": c.after} {
+			if value != "" {
+				header.Set(name, value)
+			}
+		}
+		text := map[int]string{200: `"red"`, 429: `{"error":"slow"}`}[c.status]
+		err := d.Check(Answer{Method: http.MethodGet, Path: "/api/colour", Status: c.status, Header: header, Text: []byte(text)})
+		if (err == nil) != c.good {
+			t.Errorf("%d %v: %v, want allowed %v", c.status, header, err, c.good)
+		}
+	}
+}
+
+func TestResponsesThatNoAnswerWasCheckedAgainstAreNamed(t *testing.T) {
+	d, err := New(&openapi.Document{
+		Prefix: "/api", Types: &openapi.Types{}, Error: reflect.TypeFor[failure](),
+		Operations: []*openapi.Operation{{Path: "/colour", Method: http.MethodGet, ID: "colour", Result: reflect.TypeFor[string](), Errors: []openapi.Error{{Status: 422, Text: "bad"}, {Status: 404, Text: "none"}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []Answer{
+		{Method: http.MethodGet, Path: "/api/colour", Status: 200, Text: []byte(`"red"`)},
+		{Method: http.MethodGet, Path: "/api/colour", Status: 404, Text: []byte(`{"error":1}`)}, // not allowed, so not seen
+	} {
+		_ = d.Check(a)
+	}
+	if got, want := d.Unseen(), []string{"GET /api/colour 404", "GET /api/colour 422"}; !slices.Equal(got, want) {
+		t.Errorf("unseen are %v, want %v", got, want)
 	}
 }
