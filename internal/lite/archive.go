@@ -49,7 +49,7 @@ func (p *Pool) findArchives(ctx context.Context) {
 func (p *Pool) looksBack(ctx context.Context, s *server) bool {
 	seqno := min(oldSeqno, p.chain.seqno())
 	request := ton.LookupBlock{Mode: 1, ID: &ton.BlockInfoShort{Workchain: masterWorkchain, Shard: masterShard, Seqno: int32(seqno)}}
-	answer, err := p.askOne(ctx, s, Query{Request: request}, 0)
+	answer, err := p.askAt(ctx, s, Query{Request: request}, 0)
 	var denial ton.LSError
 	if err != nil && !errors.As(err, &denial) {
 		return false

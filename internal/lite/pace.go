@@ -31,15 +31,18 @@ func (p *pace) answered(took time.Duration) { p.note(took, 0) }
 
 func (p *pace) failed() { p.note(0, 1) }
 
-// outrun notes that another server was faster: this one would have taken at
-// least so long. Without that a silent server would keep its good name.
+// outrun notes that another server was faster, though it was asked later: this
+// one would have taken at least so long. It counts as half a failure, or a silent
+// server would keep its good name, and be asked first again while others have
+// much to do.
 func (p *pace) outrun(took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.errors += newSample / 2 * (1 - p.errors)
+	p.at = time.Now()
+	p.n = max(p.n, 1)
 	if s := took.Seconds(); s > p.mean {
 		p.mean += 2 * newSample * (s - p.mean)
-		p.at = time.Now()
-		p.n = max(p.n, 1)
 	}
 }
 

@@ -51,7 +51,7 @@ func (p *Pool) askProof(ctx context.Context, s *server, from, to *ton.BlockIDExt
 		}
 		return &ton.PartialBlockProof{From: from, To: to, Complete: true}, nil
 	}
-	answer, err := p.askOne(ctx, s, Query{Request: ton.GetBlockProof{Mode: 1, KnownBlock: from, TargetBlock: to}}, to.SeqNo)
+	answer, err := p.askAt(ctx, s, Query{Request: ton.GetBlockProof{Mode: 1, KnownBlock: from, TargetBlock: to}}, to.SeqNo)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -92,6 +93,7 @@ func (p *Pool) Query(ctx context.Context, q Query) (any, string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &race{pool: p, query: q, tried: map[*server]bool{}, outcomes: make(chan outcome, len(p.servers))}
 	defer r.group.Wait()
+	defer r.dropSecond()
 	defer cancel()
 	p.hedges.earn()
 	return r.run(ctx)
@@ -106,6 +108,8 @@ type race struct {
 	outcomes chan outcome
 	group    sync.WaitGroup
 
+	second *waiter // for a second server, nil when none is waited for
+
 	refused []outcome // by the check
 	denied  []error   // errors that servers gave
 	failed  []string  // no answer
@@ -117,6 +121,7 @@ func (r *race) run(ctx context.Context) (any, string, error) {
 	hedge.Stop()
 	for {
 		if r.running == 0 {
+			r.dropSecond()
 			if err := r.next(ctx, hedge); err != nil {
 				return nil, "", err
 			}
@@ -127,11 +132,11 @@ func (r *race) run(ctx context.Context) (any, string, error) {
 		case <-ctx.Done():
 			return nil, "", r.gaveUp(ctx)
 		case <-hedge.C:
-			if !r.query.Once && r.pool.hedges.spend() {
-				if r.launch(ctx, hedge) {
-					r.pool.metrics.hedges.Inc()
-				}
-			}
+			r.seekSecond()
+		case s := <-r.placeOfSecond():
+			r.second = nil
+			r.start(ctx, s, hedge)
+			r.pool.metrics.hedges.Inc()
 		case o := <-r.outcomes:
 			r.running--
 			if o.err == nil {
@@ -147,29 +152,82 @@ func (r *race) run(ctx context.Context) (any, string, error) {
 	}
 }
 
-// next starts with another server, or tells why there is none. While every
-// server is out of reach it waits.
+// next starts with another server, or tells why there is none. While all that
+// could be asked have enough to do it waits for its turn, and while every server
+// is out of reach for one of them.
 func (r *race) next(ctx context.Context, hedge *time.Timer) error {
 	for {
 		changed := r.pool.chain.changes()
-		if len(r.denied) < r.pool.configuration.Attempts && r.launch(ctx, hedge) {
-			return nil
-		}
-		if r.lookBack() && r.launch(ctx, hedge) {
-			return nil
+		if len(r.denied) < r.pool.configuration.Attempts || r.lookBack() {
+			servers := r.candidates()
+			if len(servers) == 0 && r.lookBack() {
+				servers = r.candidates()
+			}
+			if len(servers) > 0 {
+				s, err := r.turn(ctx, servers)
+				if err != nil {
+					return err
+				}
+				if s != nil {
+					r.start(ctx, s, hedge)
+					return nil
+				}
+				continue
+			}
 		}
 		if err := r.verdict(); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return r.gaveUp(ctx)
-		case <-r.pool.ctx.Done():
-			return fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
-		case <-changed:
-		case <-time.After(50 * time.Millisecond): // servers that were busy, or cooled off
+		if err := r.pause(ctx, changed); err != nil {
+			return err
 		}
 		clear(r.tried) // those without an answer get another try
+	}
+}
+
+// pause waits until something has changed: the chain, or after a moment servers
+// that were busy or cooled off.
+func (r *race) pause(ctx context.Context, changed <-chan struct{}) error {
+	timer := time.NewTimer(50 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return r.gaveUp(ctx)
+	case <-r.pool.ctx.Done():
+		return fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+	case <-changed:
+	case <-timer.C:
+	}
+	return nil
+}
+
+// turn takes a place at one of the servers, now or when it is the request's turn.
+// It gives none when the servers that could be asked are others by now.
+func (r *race) turn(ctx context.Context, servers []*server) (*server, error) {
+	if s := r.pool.line.try(servers); s != nil {
+		return s, nil
+	}
+	w := r.pool.line.join(r.takes)
+	timer := time.NewTicker(50 * time.Millisecond)
+	defer timer.Stop()
+	for {
+		select {
+		case s := <-w.got:
+			return s, nil
+		case <-timer.C: // servers come and go without giving places back
+			s := r.pool.line.try(r.candidates())
+			if s == nil && slices.ContainsFunc(servers, r.takes) {
+				continue
+			}
+			r.pool.line.leave(w)
+			return s, nil
+		case <-ctx.Done():
+			r.pool.line.leave(w)
+			return nil, r.gaveUp(ctx)
+		case <-r.pool.ctx.Done():
+			r.pool.line.leave(w)
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+		}
 	}
 }
 
@@ -197,12 +255,49 @@ func (r *race) verdict() error {
 	return nil
 }
 
-// launch asks the best server that was not asked yet.
-func (r *race) launch(ctx context.Context, hedge *time.Timer) bool {
-	s, seqno := r.pool.pick(r.query, r.tried)
-	if s == nil {
-		return false
+// takes says whether a place at a server is of use.
+func (r *race) takes(s *server) bool { return slices.Contains(r.candidates(), s) }
+
+// muchSlower is how many times longer than at the best server an answer may take
+// at one that is asked. Others are left alone, however little they have to do.
+const muchSlower = 4
+
+// candidates are the servers that were not asked yet, the best first.
+func (r *race) candidates() []*server {
+	return r.pool.ranked(r.query, func(s *server) bool { return !r.tried[s] }, muchSlower)
+}
+
+// seekSecond stands in the line for a second server, because the first takes
+// longer than it usually does.
+func (r *race) seekSecond() {
+	if r.query.Once || r.second != nil || !r.pool.hedges.spend() {
+		return
 	}
+	if s := r.pool.line.try(r.candidates()); s != nil {
+		r.second = &waiter{got: make(chan *server, 1)}
+		r.second.got <- s
+		return
+	}
+	r.second = r.pool.line.join(r.takes)
+}
+
+func (r *race) placeOfSecond() <-chan *server {
+	if r.second == nil {
+		return nil
+	}
+	return r.second.got
+}
+
+// dropSecond stops waiting for a second server.
+func (r *race) dropSecond() {
+	if r.second != nil {
+		r.pool.line.leave(r.second)
+		r.second = nil
+	}
+}
+
+// start asks a server that there is a place at.
+func (r *race) start(ctx context.Context, s *server, hedge *time.Timer) {
 	r.tried[s] = true
 	r.running++
 	delay, ok := s.pace.usual()
@@ -210,39 +305,27 @@ func (r *race) launch(ctx context.Context, hedge *time.Timer) bool {
 		delay = r.pool.configuration.HedgeMax / 4
 	}
 	hedge.Reset(min(max(delay, r.pool.configuration.HedgeMin), r.pool.configuration.HedgeMax))
+	seqno := s.stands(r.query, 0, r.pool.configuration).seqno
 	r.group.Go(func() {
+		defer r.pool.line.release(s)
 		answer, err := r.pool.askOne(ctx, s, r.query, seqno)
 		r.outcomes <- outcome{s, answer, err}
 	})
-	return true
 }
 
-// pick gives the best server and the masterchain seqno that it has.
-func (p *Pool) pick(q Query, tried map[*server]bool) (*server, uint32) {
-	head := p.chain.seqno()
-	var best *server
-	var is standing
-	for _, s := range p.servers {
-		if tried[s] {
-			continue
-		}
-		if it := s.stands(q, head, p.configuration); it.usable && (best == nil || it.score < is.score) {
-			best, is = s, it
-		}
+// askAt asks one server, when it is its turn.
+func (p *Pool) askAt(ctx context.Context, s *server, q Query, has uint32) (any, error) {
+	if err := p.line.takeAt(ctx, s); err != nil {
+		return nil, err
 	}
-	return best, is.seqno
+	defer p.line.release(s)
+	return p.askOne(ctx, s, q, has)
 }
 
-// askOne asks one server, when it is its turn.
+// askOne asks one server at which there is a place.
 func (p *Pool) askOne(ctx context.Context, s *server, q Query, has uint32) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.configuration.AttemptTimeout)
 	defer cancel()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case s.slots <- struct{}{}:
-	}
-	defer func() { <-s.slots }()
 	for pause := s.rate.take(); pause > 0; pause = s.rate.take() {
 		if err := sleep(ctx, pause); err != nil {
 			return nil, err
@@ -341,6 +424,12 @@ func (p *Pool) connections() (n int) {
 
 // best orders the usable servers.
 func (p *Pool) best(q Query) []*server {
+	return p.ranked(q, func(*server) bool { return true }, math.Inf(1))
+}
+
+// ranked are the usable servers of some, the best first, without those whose
+// answer takes so many times longer than the best one's.
+func (p *Pool) ranked(q Query, of func(*server) bool, slower float64) []*server {
 	type rated struct {
 		*server
 		standing
@@ -348,6 +437,9 @@ func (p *Pool) best(q Query) []*server {
 	var list []rated
 	head := p.chain.seqno()
 	for _, s := range p.servers {
+		if !of(s) {
+			continue
+		}
 		if is := s.stands(q, head, p.configuration); is.usable {
 			list = append(list, rated{s, is})
 		}
@@ -355,7 +447,9 @@ func (p *Pool) best(q Query) []*server {
 	slices.SortFunc(list, func(a, b rated) int { return cmp.Compare(a.score, b.score) })
 	var servers []*server
 	for _, r := range list {
-		servers = append(servers, r.server)
+		if r.score <= slower*list[0].score {
+			servers = append(servers, r.server)
+		}
 	}
 	return servers
 }

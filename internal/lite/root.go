@@ -34,6 +34,7 @@ type Pool struct {
 	chain         *masterchain
 	known         *knownIDs
 	hedges        *budget
+	line          *line
 
 	cancel context.CancelFunc
 	ctx    context.Context // ends when Stop is called
@@ -62,7 +63,7 @@ func New(c Configuration, d Dependencies) (*Pool, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Pool{
 		configuration: c, report: r, metrics: m, network: network,
-		chain: newMasterchain(trusted), known: newKnownIDs(), hedges: newBudget(),
+		chain: newMasterchain(trusted), known: newKnownIDs(), hedges: newBudget(), line: &line{places: c.Concurrency},
 		ctx: ctx, cancel: cancel, done: make(chan struct{}),
 	}
 	for _, a := range network.servers {

@@ -50,7 +50,7 @@ func (p *Pool) sendTo(ctx context.Context, s *server, message []byte) error {
 	defer cancel()
 	stop := context.AfterFunc(p.ctx, cancel)
 	defer stop()
-	answer, err := p.askOne(ctx, s, Query{Request: ton.SendMessage{Body: message}}, 0)
+	answer, err := p.askAt(ctx, s, Query{Request: ton.SendMessage{Body: message}}, 0)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.host, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/xssnick/tonutils-go/liteclient"
@@ -17,8 +18,8 @@ import (
 // server is one lite server, and what is known of it.
 type server struct {
 	endpoint
-	slots chan struct{} // one for every request under way
-	rate  *bucket
+	rate    *bucket
+	running atomic.Int32 // requests under way, of those that stand in the line
 
 	mu       sync.Mutex
 	conn     *connection
@@ -40,7 +41,7 @@ type server struct {
 }
 
 func newServer(a endpoint, c Configuration) *server {
-	return &server{endpoint: a, slots: make(chan struct{}, c.Concurrency), rate: newBucket(c.Rate), why: "not connected yet"}
+	return &server{endpoint: a, rate: newBucket(c.Rate), why: "not connected yet"}
 }
 
 // stalled is how many requests in a row may time out before a connection is
@@ -285,7 +286,7 @@ func (s *server) stands(q Query, head uint32, c Configuration) standing {
 	case now.Before(s.busy):
 		return standing{why: "it is busy"}
 	}
-	is := standing{usable: true, score: s.pace.expect(now) * float64(1+len(s.slots))}
+	is := standing{usable: true, score: s.pace.expect(now) * float64(1+s.running.Load())}
 	if s.claim != nil {
 		is.seqno = s.claim.SeqNo
 	}
