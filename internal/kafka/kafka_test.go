@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ var rules = []struct {
 	{"LagCountsWhatIsNotCommitted", lagCountsWhatIsNotCommitted},
 	{"PollEndsWhenNothingComes", pollEndsWhenNothingComes},
 	{"LongRepetitionsAreCommittedPast", longRepetitionsAreCommittedPast},
+	{"RepetitionsAtTheEndAreCommittedPast", repetitionsAtTheEndAreCommittedPast},
 }
 
 func TestEmbeddedLog(t *testing.T) {
@@ -453,5 +455,40 @@ func longRepetitionsAreCommittedPast(t *testing.T, l *testLog) {
 	}
 	if len(starts) != 2 || starts[1] <= 9 {
 		t.Errorf("lanes started at %v", starts)
+	}
+}
+
+func repetitionsAtTheEndAreCommittedPast(t *testing.T, l *testLog) {
+	l.ensure()
+	first := bundle(1, 0, 4, 10)
+	l.publish(0, first...)
+	l.publish(0, first...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var got, starts []string
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
+		if lane.Partition != 0 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if starts = append(starts, strconv.FormatInt(lane.Start(), 10)); lane.Start() == int64(2*len(first)) {
+			cancel()
+		}
+		for {
+			item, err := lane.Next(ctx)
+			if err != nil {
+				return err
+			}
+			got = append(got, place(item.Record))
+			if err := lane.Commit(ctx, item.Offset+1); err != nil {
+				return err
+			}
+		}
+	})
+	if want := "1.0 1.1 1.2 1.3 1.4"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if want := "0 10"; strings.Join(starts, " ") != want {
+		t.Errorf("lanes started at %v, want %s", starts, want)
 	}
 }

@@ -12,11 +12,16 @@ import (
 	"tonscribe/schema/record"
 )
 
-// skipBytes is how much repetition a lane drops before it commits past it.
-const skipBytes = 16 << 20
+const (
+	// skipBytes is how much repetition a lane drops before it commits past it.
+	skipBytes = 16 << 20
+	// skipAfter is how long a lane that has nothing but repetitions behind it
+	// waits for another record before it commits past them.
+	skipAfter = time.Second
+)
 
 // errSkipped ends a lane that has nothing but repetitions behind it.
-var errSkipped = errors.New("a long repetition was skipped")
+var errSkipped = errors.New("repetitions were skipped")
 
 // Item is one record of a lane.
 type Item struct {
@@ -51,7 +56,8 @@ type Lane struct {
 	advanced  bool      // something was committed
 	broken    bool      // a commit failed: the generation must end
 
-	skippable  int // bytes of repetitions since the last record, -1 when others were among them
+	skippable  int   // bytes of repetitions since the last record, -1 when others were among them
+	skipEnd    int64 // offset after the last of them
 	aheadSince time.Time
 	aheadCount int
 }
@@ -102,12 +108,25 @@ func (l *Lane) receive(ctx context.Context, limit <-chan time.Time) (Item, bool,
 			if item, taken, err := l.take(ctx, f, open); taken || err != nil {
 				return item, taken, err
 			}
+		case <-l.restAfterRepetitions():
+			if err := l.skip(ctx); err != nil {
+				return Item{}, false, err
+			}
 		case <-limit:
 			return Item{}, false, nil
 		case <-ctx.Done():
 			return Item{}, false, context.Cause(ctx)
 		}
 	}
+}
+
+// restAfterRepetitions gives a signal after a while when the last thing that came
+// was a repetition.
+func (l *Lane) restAfterRepetitions() <-chan time.Time {
+	if l.skippable <= 0 {
+		return nil
+	}
+	return time.After(skipAfter)
 }
 
 // take decides on a record: false when it was dropped.
@@ -126,8 +145,7 @@ func (l *Lane) take(ctx context.Context, f fetched, open bool) (Item, bool, erro
 	}
 	switch l.current.judge(r) {
 	case repeated:
-		l.client.metrics.repeated.WithLabelValues(l.place().labels()).Inc()
-		return Item{}, false, l.skip(ctx, f.message)
+		return Item{}, false, l.repetition(ctx, f.message)
 	case ahead:
 		l.tellAhead(r, f.message.Offset)
 		l.skippable = -1
@@ -144,21 +162,32 @@ func (l *Lane) take(ctx context.Context, f fetched, open bool) (Item, bool, erro
 	return Item{Record: r, Offset: f.message.Offset, Size: size, Raw: f.message.Value}, true, nil
 }
 
-// skip commits past a long run of repetitions: nobody else would, and an
-// embedded log that keeps what its groups have not read would stay full. It ends
-// the lane, so that the next one starts at the commit, where ranges begin.
-func (l *Lane) skip(ctx context.Context, repetition kafka.Message) error {
+// repetition counts a dropped record, and skips a long run of them.
+func (l *Lane) repetition(ctx context.Context, message kafka.Message) error {
+	l.client.metrics.repeated.WithLabelValues(l.place().labels()).Inc()
 	if l.skippable < 0 {
 		return nil // records ahead of their time may be of use to who repairs the log
 	}
-	l.skippable += len(repetition.Value)
+	l.skippable += len(message.Value)
+	l.skipEnd = message.Offset + 1
+	if l.skippable < skipBytes {
+		return nil
+	}
+	return l.skip(ctx)
+}
+
+// skip commits past the repetitions when everything before them is committed:
+// nobody else would, and an embedded log that keeps what its groups have not read
+// would stay full. It ends the lane, so that the next one starts at the commit,
+// where ranges begin.
+func (l *Lane) skip(ctx context.Context) error {
 	l.mutex.Lock()
 	at, open := l.base, len(l.taken) > 0
 	l.mutex.Unlock()
-	if open || l.skippable < skipBytes {
+	if open {
 		return nil
 	}
-	if err := l.commit(ctx, repetition.Offset+1, commitment{Position: at}); err != nil {
+	if err := l.commit(ctx, l.skipEnd, commitment{Position: at}); err != nil {
 		return err
 	}
 	return errSkipped
