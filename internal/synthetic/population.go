@@ -10,22 +10,31 @@ import (
 
 // accounts are all accounts of a synthetic chain, by number: wallets first, then
 // the jetton wallets of one big and many small jettons, then NFT items, then the
-// jetton masters. What is kept of each is small: a chain of ten million
-// transactions has two million of them.
+// jetton masters and collections, then sales, multisigs, their orders and vesting
+// contracts. What is kept of each is small: a chain of ten million transactions
+// has two million of them.
 type accounts struct {
-	seed                   uint64
-	wallets, holders, rest int // rest: wallets of small jettons
-	items                  int
-	state                  []accountState
+	seed                               uint64
+	wallets, holders, rest             int // rest: wallets of small jettons
+	items                              int
+	sales, multisigs, orders, vestings int
+	state                              []accountState
 	// cumulated is the sum of the Zipf weights of the wallets up to each.
 	cumulated []float64
 }
 
 type accountState struct {
-	lt    uint64 // of the last transaction, 0 before the first
-	last  int32  // its number
-	count int32
+	lt      uint64 // of the last transaction, 0 before the first
+	balance uint64
+	last    int32 // its number; before the first shown when the account is there, else 0
+	count   int32
 }
+
+// shown marks an account that is there without a transaction.
+const shown = -1
+
+// exists says that the account is on the chain.
+func (s *accountState) exists() bool { return s.lt != 0 || s.last == shown }
 
 // Proportions of transactions to accounts and things.
 const (
@@ -33,7 +42,12 @@ const (
 	transactionsPerHolder      = 20
 	transactionsPerSmallHolder = 40
 	transactionsPerItem        = 100
+	transactionsPerMultisig    = 5000
+	transactionsPerVesting     = 10_000
+	ordersPerMultisig          = 5
+	itemsPerSale               = 20
 	jettonMasters              = 201
+	smallJettons               = jettonMasters - 1
 
 	// popularShare of the wallets' transactions are the first wallet's, which
 	// makes it about 5 % of all: the rest goes to jetton wallets and NFT items.
@@ -43,13 +57,22 @@ const (
 	bigJetton    = 0.7 // of the transactions of jetton wallets
 )
 
-func newAccounts(transactions int, seed uint64) *accounts {
+func newAccounts(o RowOptions) *accounts {
+	share := func(of int) int { return max(1, o.Transactions/of) }
 	a := &accounts{
-		seed:    seed,
-		wallets: max(1, transactions/transactionsPerWallet), holders: max(1, transactions/transactionsPerHolder),
-		rest: max(1, transactions/transactionsPerSmallHolder), items: max(1, transactions/transactionsPerItem),
+		seed:    o.Seed,
+		wallets: share(transactionsPerWallet), holders: share(transactionsPerHolder),
+		rest: share(transactionsPerSmallHolder), items: share(transactionsPerItem),
+		multisigs: share(transactionsPerMultisig), vestings: share(transactionsPerVesting),
 	}
-	a.state = make([]accountState, a.firstMaster())
+	if o.Accounts > 0 {
+		a.wallets = o.Accounts
+	}
+	if o.Holders > 0 {
+		a.holders = o.Holders
+	}
+	a.sales, a.orders = (a.items+itemsPerSale-1)/itemsPerSale, a.multisigs*ordersPerMultisig
+	a.state = make([]accountState, a.end())
 	exponent := zipfExponent(a.wallets)
 	a.cumulated = make([]float64, a.wallets)
 	sum := 0.0
@@ -80,13 +103,22 @@ func zipfExponent(n int) float64 {
 func (a *accounts) jettonWallets() int { return a.holders + a.rest }
 func (a *accounts) firstItem() int     { return a.wallets + a.jettonWallets() }
 func (a *accounts) firstMaster() int   { return a.firstItem() + a.items }
+func (a *accounts) firstSale() int     { return a.firstMaster() + jettonMasters + collections }
+func (a *accounts) firstMultisig() int { return a.firstSale() + a.sales }
+func (a *accounts) firstOrder() int    { return a.firstMultisig() + a.multisigs }
+func (a *accounts) firstVesting() int  { return a.firstOrder() + a.orders }
+func (a *accounts) end() int           { return a.firstVesting() + a.vestings }
 
-// owner is the wallet that owns a jetton wallet.
+// owner is the wallet that owns a jetton wallet: the first one has some of every
+// jetton.
 func (a *accounts) owner(jettonWallet int) int {
 	if jettonWallet < a.holders {
 		return jettonWallet % a.wallets
 	}
-	return (jettonWallet - a.holders) % a.wallets
+	if k := jettonWallet - a.holders; k >= smallJettons {
+		return k % a.wallets
+	}
+	return 0
 }
 
 func (a *accounts) between(id, least, most int) bool {

@@ -8,6 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 
 	"tonscribe/decode"
+	names "tonscribe/decode/contract"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -20,7 +21,9 @@ type contract struct {
 
 // contracts by kind of account.
 type contracts struct {
-	walletV3, walletV4, jettonWallet, item contract
+	walletV3, walletV4, jettonWallet, item          contract
+	master, collection                              contract
+	sale, auction, multisig, multisigOrder, vesting contract
 }
 
 const (
@@ -28,6 +31,7 @@ const (
 	walletDataBytes   = 40  // seqno, wallet id, public key
 	jettonWalletBytes = 83
 	itemBytes         = 75
+	otherBytes        = 110
 	walletID          = 698983191
 )
 
@@ -35,8 +39,16 @@ func newContracts(seed uint64) *contracts {
 	return &contracts{
 		walletV3:     contract{walletCode(wallet.V3R2), walletDataBytes},
 		walletV4:     contract{walletCode(wallet.V4R2), walletDataBytes + 1},
-		jettonWallet: contract{madeUpCode(seed, 1), jettonWalletBytes},
-		item:         contract{madeUpCode(seed, 2), itemBytes},
+		jettonWallet: contract{madeUpCode(seed, 1, "get_wallet_data"), jettonWalletBytes},
+		item:         contract{madeUpCode(seed, 2, "get_nft_data"), itemBytes},
+		master:       contract{madeUpCode(seed, 3, "get_jetton_data", "get_wallet_address"), otherBytes},
+		collection:   contract{madeUpCode(seed, 4, "get_collection_data", "get_nft_address_by_index", "get_nft_content"), otherBytes},
+		sale:         contract{madeUpCode(seed, 5, "get_sale_data"), otherBytes},
+		auction:      contract{madeUpCode(seed, 6, "get_auction_data_v4"), otherBytes},
+
+		multisig:      contract{madeUpCode(seed, 7, "get_multisig_data", "get_order_address"), otherBytes},
+		multisigOrder: contract{madeUpCode(seed, 8, "get_order_data"), otherBytes},
+		vesting:       contract{madeUpCode(seed, 9, "get_vesting_data", "get_whitelist"), otherBytes},
 	}
 }
 
@@ -55,18 +67,26 @@ func walletCode(version wallet.Version) *record.Code {
 	return c
 }
 
-func madeUpCode(seed, number uint64) *record.Code {
+// madeUpCode is a code that says it has some get-methods.
+func madeUpCode(seed, number uint64, methods ...string) *record.Code {
 	data := make([]byte, codeBytes)
 	for at := 0; at+32 <= len(data); at += 32 {
 		seeded(data[at:], seed, kindCode, number<<32|uint64(at))
 	}
-	c := new(record.Code)
+	c := &record.Code{MethodsKnown: true}
+	for _, name := range methods {
+		c.Methods = append(c.Methods, names.MethodID(name))
+	}
+	slices.Sort(c.Methods)
 	c.Boc, c.Hash = bagOfBytes(data)
 	return c
 }
 
 func (c *contracts) codes() []*record.Code {
-	list := []*record.Code{c.walletV3.code, c.walletV4.code, c.jettonWallet.code, c.item.code}
+	var list []*record.Code
+	for _, of := range []*contract{&c.walletV3, &c.walletV4, &c.jettonWallet, &c.item, &c.master, &c.collection, &c.sale, &c.auction, &c.multisig, &c.multisigOrder, &c.vesting} {
+		list = append(list, of.code)
+	}
 	slices.SortFunc(list, func(a, b *record.Code) int { return slices.Compare(a.Hash, b.Hash) })
 	return list
 }
@@ -74,6 +94,20 @@ func (c *contracts) codes() []*record.Code {
 // of is the contract of an account.
 func (c *contracts) of(a *accounts, id int) *contract {
 	switch {
+	case id >= a.firstVesting():
+		return &c.vesting
+	case id >= a.firstOrder():
+		return &c.multisigOrder
+	case id >= a.firstMultisig():
+		return &c.multisig
+	case id >= a.firstSale() && isAuction(id-a.firstSale()):
+		return &c.auction
+	case id >= a.firstSale():
+		return &c.sale
+	case id >= a.firstMaster()+jettonMasters:
+		return &c.collection
+	case id >= a.firstMaster():
+		return &c.master
 	case id >= a.firstItem():
 		return &c.item
 	case id >= a.wallets:
@@ -98,34 +132,80 @@ func (r *Rows) data(id int, count int32) (boc, hash []byte) {
 	return bagOfBytes(data[:c.dataBytes])
 }
 
-// balance after transaction number n: a few accounts have most of all.
-func (r *Rows) balance(n uint64) uint64 {
-	const median, most = 1e8, 1e17
-	share := (float64(mix(mix(r.seed)^n)>>11) + 1) / (1 << 53)
-	return uint64(min(median*math.Pow(share, -1.3)-median/2, most))
+// firstBalance is what an account has before its first transaction here: half of
+// them have less than half a TON, and a few have most of all.
+func (r *Rows) firstBalance(id int) uint64 {
+	const median, spread, most = 4.85e8, 3, 1e17
+	of := func(n uint64) float64 { return (float64(mix(mix(r.seed^n)^uint64(id))>>11) + 1) / (1 << 53) }
+	normal := math.Sqrt(-2*math.Log(of(1))) * math.Cos(2*math.Pi*of(2)) // Box and Muller
+	return uint64(min(median*math.Exp(spread*normal), most))
 }
 
-// states fills in the states around a transaction and gives the account as it is
-// after it. The balances are numbers of their own: nothing is added up.
+// states fills in the states around a transaction, whose fees are known, and gives
+// the account as it is after it. What an account sends is not taken from it.
 func (r *Rows) states(tx *record.Transaction, id int, number uint64) *record.Account {
-	before := r.accounts.state[id]
-	tx.StateBefore = &record.AccountState{Status: record.AccountStatus_ACCOUNT_NONEXIST}
-	if before.lt != 0 {
-		tx.StateBefore = r.state(id, before.count, uint64(before.last))
+	s := &r.accounts.state[id]
+	if tx.StateBefore = (&record.AccountState{Status: record.AccountStatus_ACCOUNT_NONEXIST}); s.exists() {
+		tx.StateBefore = r.state(id)
+	} else {
+		s.balance = r.firstBalance(id)
 	}
-	tx.StateAfter = r.state(id, before.count+1, number)
+	s.balance = max(s.balance+tx.InMsg.Value, tx.TotalFees+1) - tx.TotalFees
+	s.lt, s.last = tx.Lt, int32(number)
+	s.count++
+	tx.StateAfter = r.state(id)
 	return &record.Account{
 		Account: tx.Account, McSeqno: tx.McSeqno, LastTransLt: tx.Lt, LastTransHash: tx.Hash, Now: tx.Now,
 		Hash: tx.StateHashAfter, State: tx.StateAfter, StatusBefore: tx.StateBefore.Status, BalanceBefore: tx.StateBefore.Balance,
 	}
 }
 
-func (r *Rows) state(id int, count int32, number uint64) *record.AccountState {
-	_, hash := r.data(id, count)
+// state is the account as it is now.
+func (r *Rows) state(id int) *record.AccountState {
+	s := &r.accounts.state[id]
+	_, hash := r.data(id, s.count)
 	return &record.AccountState{
-		Status: record.AccountStatus_ACCOUNT_ACTIVE, Balance: r.balance(number),
+		Status: record.AccountStatus_ACCOUNT_ACTIVE, Balance: s.balance,
 		CodeHash: r.contracts.of(r.accounts, id).code.Hash, DataHash: hash,
 	}
+}
+
+// stateHash is that of the account as it is now.
+func (r *Rows) stateHash(dst []byte, id int) {
+	if s := &r.accounts.state[id]; s.lt != 0 {
+		seeded(dst, r.seed, kindState, uint64(s.last))
+	} else {
+		seeded(dst, r.seed, kindState, 1<<40|uint64(id))
+	}
+}
+
+// shownAtOnce is how many accounts a bundle shows at least.
+const shownAtOnce = 4
+
+// show brings accounts that no transaction has made yet, so many that all are
+// there before the end.
+func (r *Rows) show(b *Bundle) {
+	a := r.accounts
+	for n := r.accounts.perBundle(len(a.state), r.total); n > 0 && r.next < len(a.state); r.next++ {
+		s := &a.state[r.next]
+		if s.exists() {
+			continue
+		}
+		n--
+		s.balance, s.last = r.firstBalance(r.next), shown
+		shownAccount := &record.Account{
+			Account: a.address(r.next), McSeqno: b.Seqno, LastTransHash: make([]byte, 32), Hash: make([]byte, 32),
+			State: r.state(r.next), StatusBefore: record.AccountStatus_ACCOUNT_NONEXIST,
+		}
+		r.stateHash(shownAccount.Hash, r.next)
+		shownAccount.Data, _ = r.data(r.next, 0)
+		b.Late = append(b.Late, shownAccount)
+	}
+}
+
+// perBundle is how many of some accounts each bundle has to show.
+func (a *accounts) perBundle(n, transactions int) int {
+	return shownAtOnce + n*transactionsPerBundle/transactions
 }
 
 // settle makes the bundle's accounts out of what every transaction left behind.
@@ -173,6 +253,11 @@ func (b *Bundle) accounts(partition, partitions int) []*record.Record {
 		}
 		batch.Accounts = append(batch.Accounts, a)
 		rows++
+	}
+	for _, a := range b.Late {
+		if schema.PartitionOf(schema.AccountID(a.Account), partitions) == partition {
+			first.Late = append(first.Late, a)
+		}
 	}
 	return b.seal(out, rows)
 }

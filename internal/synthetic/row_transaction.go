@@ -15,43 +15,42 @@ var noActions, _ = hex.DecodeString("96a296d224f285c67bee93c30f8a309157f0daa35dc
 // transaction consumes a message, at logical time lt, and queues what it sends.
 func (r *Rows) transaction(p pending, b *Bundle, block *record.Block, lt uint64) (*record.Transaction, *record.Account) {
 	number := uint64(r.made)
-	state := &r.accounts.state[p.account]
 	tx := &record.Transaction{
 		Account: p.message.Destination, Lt: lt, Now: b.Utime, McSeqno: b.Seqno,
 		Block:      &record.BlockRef{Workchain: block.Id.Workchain, Shard: block.Id.Shard, Seqno: block.Id.Seqno},
 		OrigStatus: record.AccountStatus_ACCOUNT_ACTIVE, EndStatus: record.AccountStatus_ACCOUNT_ACTIVE,
 		CreditFirst: p.from >= 0 && !p.message.Bounce, InMsg: p.message,
 	}
-	r.chain(tx, state, number)
-	account := r.states(tx, p.account, number)
+	r.chain(tx, p.account, number)
 	r.phases(tx, p)
+	account := r.states(tx, p.account, number)
 	r.send(tx, p)
 	r.actions(tx, number)
-
-	state.lt, state.last = lt, int32(number)
-	state.count++
-	r.txKeys.offer(tx.Hash)
+	r.txKeys.offerHash(tx.Hash)
 	if p.from >= 0 {
-		r.causedKeys.offer(tx.Hash)
+		r.causedKeys.offerHash(tx.Hash)
 	}
 	r.made++
 	return tx, account
 }
 
 // chain ties the transaction to the one before it of the account.
-func (r *Rows) chain(tx *record.Transaction, state *accountState, number uint64) {
+func (r *Rows) chain(tx *record.Transaction, id int, number uint64) {
+	state := &r.accounts.state[id]
 	hashes := make([]byte, 4*32)
 	tx.Hash, tx.StateHashAfter, tx.PrevTransHash, tx.StateHashBefore = hashes[:32:32], hashes[32:64:64], hashes[64:96:96], hashes[96:]
 	seeded(tx.Hash, r.seed, kindTransaction, number)
 	seeded(tx.StateHashAfter, r.seed, kindState, number)
-	if state.lt == 0 {
+	if !state.exists() {
 		tx.OrigStatus = record.AccountStatus_ACCOUNT_NONEXIST
 		copy(tx.StateHashBefore, noAccount)
 		return
 	}
-	tx.PrevTransLt = state.lt
-	seeded(tx.PrevTransHash, r.seed, kindTransaction, uint64(state.last))
-	seeded(tx.StateHashBefore, r.seed, kindState, uint64(state.last))
+	r.stateHash(tx.StateHashBefore, id)
+	if state.lt != 0 {
+		tx.PrevTransLt = state.lt
+		seeded(tx.PrevTransHash, r.seed, kindTransaction, uint64(state.last))
+	}
 }
 
 // noAccount is the state hash of an account that does not exist.
@@ -101,7 +100,7 @@ func (r *Rows) send(tx *record.Transaction, p pending) {
 		}
 		tx.OutMsgs = append(tx.OutMsgs, m)
 		r.queue = append(r.queue, pending{t, m, to, p.account})
-		r.messageKeys.offer(m.Hash)
+		r.messageKeys.offerHash(m.Hash)
 	}
 	if r.random.IntN(2) == 0 {
 		for range 1 + r.random.IntN(13)/10 {

@@ -11,6 +11,12 @@ type RowOptions struct {
 	// Transactions is how many, exactly.
 	Transactions int
 	Seed         uint64
+	// Accounts and Holders are how many wallets there are, and how many hold the
+	// biggest jetton; 0 for a tenth and a twentieth of the transactions.
+	Accounts, Holders int
+	// Whole adds what no transaction touches: the states of all other accounts,
+	// and contracts of the kinds that transactions do nothing with.
+	Whole bool
 }
 
 // Rows is a synthetic chain as decoded rows, bundle by bundle: two shards, 20
@@ -21,11 +27,13 @@ type RowOptions struct {
 // What holds: a message is the same where it is produced and where it is
 // consumed, later; the transactions and the state hashes of an account are
 // chained; a body's hash is that of its bag of cells. All other hashes are
-// numbers from the seed. Memory is that of the accounts, about 20 bytes for each
+// numbers from the seed. Memory is that of the accounts, about 30 bytes for each
 // of the 0.185 accounts per transaction.
 type Rows struct {
 	total    int
 	seed     uint64
+	whole    bool
+	next     int // the first account that may not be there
 	random   *rand.Rand
 	accounts *accounts
 	bodies   *bodies
@@ -50,8 +58,10 @@ type Bundle struct {
 	// of the chain's accounts, in the first bundle.
 	Accounts []*record.Account
 	Codes    []*record.Code
-	Seqno    uint32
-	Utime    uint32
+	// Late are accounts that are there without a transaction.
+	Late  []*record.Account
+	Seqno uint32
+	Utime uint32
 	// First says that no bundle is before it.
 	First bool
 
@@ -80,9 +90,11 @@ const (
 	firstRowUtime = 1_700_000_000
 	leastPerBlock = 14 // transactions of a bundle: 14 to 26
 	spreadInBlock = 13
-	longestTrace  = 20
-	traceEnds     = 0.2427 // chance that a trace has no further transaction
-	gasPrice      = 400
+
+	transactionsPerBundle = leastPerBlock + spreadInBlock/2
+	longestTrace          = 20
+	traceEnds             = 0.2427 // chance that a trace has no further transaction
+	gasPrice              = 400
 )
 
 // NewRows makes a generator. It fits Zipf's law first, about two seconds for ten
@@ -91,8 +103,8 @@ func NewRows(o RowOptions) *Rows {
 	random := rand.New(rand.NewPCG(o.Seed, 1))
 	keys := rand.New(rand.NewPCG(o.Seed, 2))
 	return &Rows{
-		total: o.Transactions, seed: o.Seed, random: random,
-		accounts: newAccounts(o.Transactions, o.Seed), bodies: newBodies(random), contracts: newContracts(o.Seed),
+		total: o.Transactions, seed: o.Seed, whole: o.Whole, random: random,
+		accounts: newAccounts(o), bodies: newBodies(random), contracts: newContracts(o.Seed),
 		txKeys: sample{random: keys}, causedKeys: sample{random: keys}, messageKeys: sample{random: keys},
 	}
 }
@@ -131,6 +143,9 @@ func (r *Rows) Next() *Bundle {
 	}
 	b.Blocks = append(b.Blocks, r.block(b, -1, wholeShard, lt, 0))
 	r.settle(b, left)
+	if r.whole {
+		r.show(b)
+	}
 	r.bundles++
 	return b
 }

@@ -245,7 +245,7 @@ func TestKeysAreThoseOfTheRowsAndSurviveTheFile(t *testing.T) {
 	for rows.Next() != nil {
 	}
 	keys := rows.Keys()
-	if keys.N != 50_000 || len(keys.Ordinary) != 5000 || len(keys.Tx) != 5000 || len(keys.Msg) != 5000 || len(keys.Owner) != 5000 || len(keys.States) != 200 {
+	if keys.N != 50_000 || len(keys.Ordinary) != 5000 || len(keys.Tx) != 5000 || len(keys.Msg) != 5000 || len(keys.Owner) != 5000 || len(keys.States) != 1250 {
 		t.Errorf("keys are missing: %d %d %d %d %d %d", keys.N, len(keys.Ordinary), len(keys.Tx), len(keys.Msg), len(keys.Owner), len(keys.States))
 	}
 	path := filepath.Join(t.TempDir(), "keys.json")

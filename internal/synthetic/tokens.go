@@ -16,15 +16,21 @@ import (
 // do with tokens, as the topic contracts has it. Every transaction of a jetton
 // wallet is a transfer, one of fifty a burn; every one of an NFT item a transfer.
 // A fifth of the jetton transfers arrive some bundles later and are told twice.
-// Wallets and items that have no transaction yet become known little by little, so
-// that all of them are there in the end.
+// Contracts that have no transaction yet become known little by little, so that
+// all of them are there in the end; of a whole chain also sales, multisigs with
+// their orders and vesting contracts, and the items of one collection are names.
 type Tokens struct {
 	rows     *Rows
 	random   *rand.Rand
 	balances []uint64 // of jetton wallets
-	known    []uint32 // first bundle of jetton wallets and items, 0 before it
+	owners   []int32  // of items, wallets by their number and 1 more, 0 before there is one
+	known    []uint32 // first bundle of jetton wallets and all after them, 0 before it
 	next     int      // the first that may be unknown
 	underWay []*record.JettonTransfer
+	others   others
+	// For the keys: which jetton wallets sent something, and who burned something.
+	sent    []bool
+	burners sample
 }
 
 const (
@@ -32,17 +38,22 @@ const (
 	burnsOf      = 50
 	lateOf       = 5
 	arrivesAfter = 3 // bundles
-	shownAtOnce  = 4 // wallets and items without a transaction in a bundle
 	nanoTokens   = 1e10
 )
 
 // NewTokens makes the tokens of a chain that has not begun.
 func NewTokens(rows *Rows) *Tokens {
 	a := rows.accounts
-	return &Tokens{
+	t := &Tokens{
 		rows: rows, random: rand.New(rand.NewPCG(rows.seed, 4)),
-		balances: make([]uint64, a.jettonWallets()), known: make([]uint32, a.jettonWallets()+a.items),
+		balances: make([]uint64, a.jettonWallets()), owners: make([]int32, a.items), known: make([]uint32, a.firstMaster()-a.wallets),
+		sent: make([]bool, a.jettonWallets()), burners: sample{random: rand.New(rand.NewPCG(rows.seed, 5))},
 	}
+	if rows.whole {
+		t.others = newOthers(a, rand.New(rand.NewPCG(rows.seed, 6)))
+		t.known = make([]uint32, a.end()-a.wallets)
+	}
+	return t
 }
 
 func (t *Tokens) collection(item int) int {
@@ -52,7 +63,7 @@ func (t *Tokens) collection(item int) int {
 // jetton is the number of a wallet's master.
 func (t *Tokens) jetton(wallet int) int {
 	if holders := t.rows.accounts.holders; wallet >= holders {
-		return 1 + (wallet-holders)%(jettonMasters-1)
+		return 1 + (wallet-holders)%smallJettons
 	}
 	return 0
 }
@@ -115,7 +126,7 @@ func (t *Tokens) batch(b *Bundle) *record.ContractBatch {
 		}
 		changed[id-a.wallets] = tx
 	}
-	for unknown := shownAtOnce; unknown > 0 && t.next < len(t.known); t.next++ {
+	for unknown := a.perBundle(len(t.known), t.rows.total); unknown > 0 && t.next < len(t.known); t.next++ {
 		if t.known[t.next] == 0 && changed[t.next] == nil {
 			changed[t.next] = nil
 			unknown--
@@ -128,7 +139,7 @@ func (t *Tokens) batch(b *Bundle) *record.ContractBatch {
 	return batch
 }
 
-// contract is what a jetton wallet or an item is now.
+// contract is what a jetton wallet, an item or one of the others is now.
 func (t *Tokens) contract(b *Bundle, at int, tx *record.Transaction) *record.Contract {
 	a := t.rows.accounts
 	c := &record.Contract{Account: a.address(a.wallets + at), McSeqno: b.Seqno, Now: b.Utime, LastTransLt: firstRowLT, DataHash: make([]byte, 32)}
@@ -141,22 +152,49 @@ func (t *Tokens) contract(b *Bundle, at int, tx *record.Transaction) *record.Con
 	}
 	seeded(c.DataHash, t.rows.seed, kindData, uint64(at)<<32|uint64(b.Seqno))
 	c.CodeHash = t.rows.contracts.of(a, a.wallets+at).code.Hash
-	if item := at - a.jettonWallets(); item >= 0 {
+	switch id := a.wallets + at; {
+	case id >= a.firstSale():
+		t.other(c, id)
+	case id >= a.firstItem():
 		c.Interfaces = []string{"nft_item"}
-		c.NftItem = &record.NFTItem{
-			Init: true, Index: amount(uint64(item / collections)), Collection: a.address(t.collection(item)), Owner: a.address(a.wallet(t.random)),
-			Content: content("uri", fmt.Sprintf("https://example.com/nft/%d.json", item)),
+		c.NftItem = t.item(id - a.firstItem())
+	default:
+		if tx == nil {
+			t.balances[at] = 1 + uint64(t.random.ExpFloat64()*nanoTokens)
 		}
-		return c
-	}
-	if tx == nil {
-		t.balances[at] = 1 + uint64(t.random.ExpFloat64()*nanoTokens)
-	}
-	c.Interfaces = []string{"jetton_wallet"}
-	c.JettonWallet = &record.JettonWallet{
-		Balance: amount(t.balances[at]), Owner: a.address(a.owner(at)), Master: a.address(a.firstMaster() + t.jetton(at)), WalletCodeHash: c.CodeHash,
+		c.Interfaces = []string{"jetton_wallet"}
+		c.JettonWallet = &record.JettonWallet{
+			Balance: amount(t.balances[at]), Owner: a.address(a.owner(at)), Master: a.address(a.firstMaster() + t.jetton(at)), WalletCodeHash: c.CodeHash,
+		}
 	}
 	return c
+}
+
+// owner is the wallet that owns an item, which somebody does from the first time
+// on that it is asked for.
+func (t *Tokens) owner(item int) int {
+	if t.owners[item] == 0 {
+		t.owners[item] = 1 + int32(t.rows.accounts.wallet(t.random))
+	}
+	return int(t.owners[item]) - 1
+}
+
+func (t *Tokens) item(number int) *record.NFTItem {
+	a := t.rows.accounts
+	owner := a.address(t.owner(number))
+	item := &record.NFTItem{
+		Init: true, Index: amount(uint64(number / collections)), Collection: a.address(t.collection(number)), Owner: owner, Content: content("uri", itemLink(number)),
+	}
+	if t.rows.whole {
+		t.sellOrName(item, number)
+	}
+	return item
+}
+
+func itemLink(number int) string { return fmt.Sprintf("https://example.com/nft/%d.json", number) }
+
+func collectionLink(number int) string {
+	return fmt.Sprintf("https://example.com/collection/%d.json", number)
 }
 
 // parents are the jetton masters and the collections.
@@ -165,7 +203,10 @@ func (t *Tokens) parents(b *Bundle, batch *record.ContractBatch) {
 	for i := range jettonMasters + collections {
 		c := &record.Contract{
 			Account: a.address(a.firstMaster() + i), McSeqno: b.Seqno, FirstMcSeqno: b.Seqno, Now: b.Utime, LastTransLt: firstRowLT,
-			CodeHash: t.rows.contracts.item.code.Hash, DataHash: make([]byte, 32),
+			CodeHash: t.rows.contracts.of(a, a.firstMaster()+i).code.Hash, DataHash: make([]byte, 32),
+		}
+		if at := a.firstMaster() + i - a.wallets; at < len(t.known) {
+			t.known[at] = b.Seqno
 		}
 		seeded(c.DataHash, t.rows.seed, kindData, uint64(i)<<48)
 		if i < jettonMasters {
@@ -178,7 +219,7 @@ func (t *Tokens) parents(b *Bundle, batch *record.ContractBatch) {
 			c.Interfaces = []string{"nft_collection"}
 			c.NftCollection = &record.NFTCollection{
 				NextItemIndex: amount(uint64(a.items / collections)), Owner: a.address(i % a.wallets),
-				Content: content("uri", fmt.Sprintf("https://example.com/collection/%d.json", i)),
+				Content: content("uri", collectionLink(i-jettonMasters)),
 			}
 		}
 		batch.Contracts = append(batch.Contracts, c)
@@ -214,6 +255,7 @@ func (t *Tokens) jettonTransaction(batch *record.ContractBatch, wallet int, tx *
 		delivery = record.Delivery_REFUSED
 	}
 	if t.random.IntN(burnsOf) == 0 {
+		t.burners.offer(a.name(a.owner(wallet)))
 		batch.JettonBurns = append(batch.JettonBurns, &record.JettonBurn{
 			Wallet: tx.Account, Lt: tx.Lt, TransactionHash: tx.Hash, Now: tx.Now, McSeqno: tx.McSeqno, TransactionMcSeqno: tx.McSeqno, Aborted: tx.Aborted,
 			QueryId: t.random.Uint64N(1 << 50), Amount: amount(value), Owner: owner, Master: master, ResponseDestination: owner,
@@ -244,6 +286,7 @@ func (t *Tokens) jettonTransaction(batch *record.ContractBatch, wallet int, tx *
 		j.Receipt = t.receipt(tx, delivery, receiver)
 	}
 	batch.JettonTransfers = append(batch.JettonTransfers, j)
+	t.sent[wallet] = t.sent[wallet] || !tx.Aborted
 }
 
 // receipt is the transaction of the receiver, which nobody made.
@@ -273,10 +316,14 @@ func (t *Tokens) itemTransaction(batch *record.ContractBatch, item int, tx *reco
 	if tx.Aborted {
 		delivery = record.Delivery_REFUSED
 	}
-	old := a.address(a.wallet(t.random))
+	from, to := t.owner(item), a.wallet(t.random)
+	if !tx.Aborted {
+		t.owners[item] = 1 + int32(to)
+	}
+	old := a.address(from)
 	batch.NftTransfers = append(batch.NftTransfers, &record.NFTTransfer{
 		Item: tx.Account, Lt: tx.Lt, TransactionHash: tx.Hash, Now: tx.Now, McSeqno: tx.McSeqno, TransactionMcSeqno: tx.McSeqno, Aborted: tx.Aborted,
-		QueryId: t.random.Uint64N(1 << 50), Collection: a.address(t.collection(item)), OldOwner: old, NewOwner: a.address(a.wallet(t.random)),
+		QueryId: t.random.Uint64N(1 << 50), Collection: a.address(t.collection(item)), OldOwner: old, NewOwner: a.address(to),
 		ResponseDestination: old, ForwardAmount: amount(t.random.Uint64N(1e8)), Delivery: delivery,
 	})
 }

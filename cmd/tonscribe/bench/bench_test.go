@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,8 +148,45 @@ func TestFillPutsEveryRowIntoTheTables(t *testing.T) {
 		t.Errorf("sizes are missing: %v", figures)
 	}
 	read, err := synthetic.ReadKeys(keys)
-	if err != nil || read.N != n {
+	if err != nil || read.N != n || len(read.Sale) == 0 {
 		t.Errorf("keys: %v", err)
+	}
+	for table, rows := range map[string]int{
+		"accounts": read.Accounts, "jetton_wallets": n/20 + n/40, "nft_items": read.Items, "nft_collections": 50, "jetton_masters": 201, "metadata": read.Items + 50,
+		"jetton_transfers": n / 10, "jetton_burns": 10, "nft_transfers": n / 200, "contract_links": 20, "accounts_by_balance": read.Accounts,
+	} {
+		if f := figures["row "+table]; f.N < rows || f.Value <= 0 {
+			t.Errorf("%s: %d rows of %.1f bytes, at least %d are known to be there", table, f.N, f.Value, rows)
+		}
+	}
+}
+
+func TestRowsOfAnAnswerAreCounted(t *testing.T) {
+	for _, c := range []struct {
+		body, list string
+		want       int
+	}{
+		{`{"accounts":[{"a":[1,2],"b":"],["},{}],"x":[]}`, "accounts", 2}, {`{"accounts":[]}`, "accounts", 0}, {`{"accounts": null}`, "accounts", -1},
+		{`{"other":[1]}`, "accounts", -1}, {`[{"a":1},{"a":2},{"a":3}]`, "[", 3}, {`[ ]`, "[", 0}, {`{"0:A":{"x":[]},"0:B\"{":{}}`, "{", 2}, {`{}`, "{", 0},
+		{`{"accounts":[1,2`, "accounts", -1}, {`{"error":"x"}`, "[", -1}, {`{"list":{"a":1,"b":2}}`, "list", 2},
+	} {
+		if got := rowsIn([]byte(c.body), c.list); got != c.want {
+			t.Errorf("%s in %s: %d rows instead of %d", c.list, c.body, got, c.want)
+		}
+	}
+}
+
+func TestCursorsAreFollowedAndBeginAnewAtTheEnd(t *testing.T) {
+	k := newKeyring(&synthetic.Keys{})
+	var asked []string
+	for _, cursor := range []string{"a", "b=", "", "b="} {
+		path := k.follow("/list?limit=1", 7)
+		asked = append(asked, path)
+		k.learn(path, cursor)
+	}
+	want := []string{"/list?limit=1&offset=7", "/list?limit=1&cursor=a", "/list?limit=1&cursor=b%3D", "/list?limit=1&cursor=a"}
+	if !slices.Equal(asked, want) || !k.repeated {
+		t.Errorf("asked %v instead of %v", asked, want)
 	}
 }
 
@@ -190,6 +228,8 @@ func server(t *testing.T, seen map[string]int) *httptest.Server {
 			w.Write([]byte(`{"last":{"seqno":30000100,"gen_utime":"1700000100","end_lt":"40000100000000"}}`))
 		case strings.HasSuffix(r.URL.Path, "/adjacentTransactions"):
 			w.Write([]byte(`{"transactions":[],"address_book":{}}`))
+		case strings.HasSuffix(r.URL.Path, "/blocks"):
+			w.Write([]byte(`{"blocks":[{},{},{}]}`))
 		default:
 			w.Write([]byte(`{"transactions":[{}],"messages":[{}],"blocks":[{}]}`))
 		}
@@ -211,6 +251,9 @@ func TestQueryAsksNoKeyTwiceAndCountsEmptyAnswers(t *testing.T) {
 	figures := run(t, Dependencies{}, "query", "--base", s.URL+"/api/v3", "--key", "secret", "--keys", keys, "--requests", "20", "--rounds", "2")
 	if got := figures["adjacentTransactions failures"]; got.Value != float64(got.N) {
 		t.Errorf("empty answers are no failures: %+v", got)
+	}
+	if got := figures["blocks latest 20 failures"]; got.Value != float64(got.N) {
+		t.Errorf("3 blocks instead of 20 are no failures: %+v", got)
 	}
 	if got := figures["tx hash failures"]; got.Value != 0 || got.N != 80 {
 		t.Errorf("tx hash: %+v", got)

@@ -30,19 +30,23 @@ func fillCommand(d Dependencies) *cobra.Command {
 		Short: "Fill the tables with synthetic rows, through the topics and the real sink",
 		Long: `Fill the tables with synthetic rows, through the topics and the real sink.
 
-The rows have the proportions of the main network; the same seed gives the same
-rows. --keys FILE keeps what 'tonscribe bench query' asks for. The tables must be
-empty.`,
+The rows have the proportions of the main network: transactions with messages,
+states of all accounts, jettons, NFTs and contracts of the other kinds; the same
+seed gives the same rows. The documents of tokens go into their table directly.
+--keys FILE keeps what 'tonscribe bench query' asks for. The tables must be empty.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.Transactions < 1 {
-				return errors.New("--transactions must be at least 1")
+			if o.Transactions < 1 || o.Accounts < 0 || o.Holders < 0 {
+				return errors.New("--transactions must be at least 1, --accounts and --holders not negative")
 			}
+			o.Whole = true
 			return d.Sink(cmd.Context(), cmd, func(ctx context.Context, r Running) error { return fill(ctx, cmd, r, o) })
 		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.Transactions, "transactions", 1_000_000, "how many")
+	f.IntVar(&o.Accounts, "accounts", 0, "how many wallets (default a tenth of the transactions)")
+	f.IntVar(&o.Holders, "holders", 0, "how many hold the biggest jetton (default a twentieth of the transactions)")
 	f.Uint64Var(&o.Seed, "seed", 1, "the same seed gives the same rows")
 	f.StringVar(&o.keys, "keys", "", "`FILE` for the keys to ask for")
 	f.IntVar(&o.ahead, "ahead", 150_000, "how many transactions may wait in the log, which keeps only so much")
@@ -64,7 +68,8 @@ func fill(ctx context.Context, cmd *cobra.Command, r Running, o fillOptions) err
 	forgetPeakMemory()
 	began := time.Now()
 	rows := synthetic.NewRows(o.RowOptions)
-	if err := f.publish(ctx, rows); err != nil {
+	tokens := synthetic.NewTokens(rows)
+	if err := f.publish(ctx, rows, tokens); err != nil {
 		return err
 	}
 	if err := f.await(ctx, 0); err != nil {
@@ -72,8 +77,13 @@ func fill(ctx context.Context, cmd *cobra.Command, r Running, o fillOptions) err
 	}
 	f.progress.end()
 	took := time.Since(began)
+	if err := t.insertDocuments(ctx, tokens); err != nil {
+		return fmt.Errorf("documents of tokens: %w", err)
+	}
 	if o.keys != "" {
-		if err := rows.Keys().WriteFile(o.keys); err != nil {
+		keys := rows.Keys()
+		tokens.AddKeys(keys)
+		if err := keys.WriteFile(o.keys); err != nil {
 			return fmt.Errorf("keys: %w", err)
 		}
 	}
@@ -111,13 +121,13 @@ const (
 	storedPoll      = 100 * time.Millisecond
 )
 
-func (f *filler) publish(ctx context.Context, rows *synthetic.Rows) error {
+func (f *filler) publish(ctx context.Context, rows *synthetic.Rows, tokens *synthetic.Tokens) error {
 	chunks := make(chan *chunk, 2)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(chunks)
 		for {
-			c := nextChunk(rows, f.log.Partitions())
+			c := nextChunk(rows, tokens, f.log.Partitions())
 			if c.transactions == 0 {
 				return nil
 			}
@@ -146,7 +156,7 @@ type chunk struct {
 	transactions                                                 int
 }
 
-func nextChunk(rows *synthetic.Rows, partitions int) *chunk {
+func nextChunk(rows *synthetic.Rows, tokens *synthetic.Tokens, partitions int) *chunk {
 	c := &chunk{headers: make([][]*record.Record, partitions), transactionRecords: make([][]*record.Record, partitions),
 		accountRecords: make([][]*record.Record, partitions), contractRecords: make([][]*record.Record, partitions)}
 	for c.transactions < publishedAtOnce {
@@ -154,10 +164,11 @@ func nextChunk(rows *synthetic.Rows, partitions int) *chunk {
 		if b == nil {
 			break
 		}
+		contracts := tokens.Records(b, partitions)
 		for p := range partitions {
 			headers, transactions, accounts := b.Records(p, partitions)
 			c.accountRecords[p] = append(c.accountRecords[p], accounts...)
-			c.contractRecords[p] = append(c.contractRecords[p], b.Nothing()...)
+			c.contractRecords[p] = append(c.contractRecords[p], contracts[p]...)
 			c.headers[p] = append(c.headers[p], headers...)
 			c.transactionRecords[p] = append(c.transactionRecords[p], transactions...)
 		}

@@ -34,8 +34,9 @@ func queryCommand(d Dependencies) *cobra.Command {
 
 The keys are those that 'tonscribe bench fill --keys FILE' wrote while it filled
 the tables; no key is asked twice as long as there are enough. Each line is the
-median of its rounds. Lists that come back empty and answers other than 200 are
-counted as failures.`,
+median of its rounds. Lists with fewer rows than are known to be there and answers
+other than 200 are counted as failures. Where the reference index server was asked
+the same of as many rows, its better figures are beside ours.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			keys, err := synthetic.ReadKeys(o.keys)
@@ -77,12 +78,12 @@ func runQueries(ctx context.Context, out output, o queryOptions, keys *synthetic
 	asker := &asker{base: o.base, key: o.key, client: &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true}, Timeout: time.Minute,
 	}}
-	ring := &keyring{Keys: keys, used: map[string]int{}}
+	ring := newKeyring(keys)
 	if err := asker.findHead(ctx, ring); err != nil {
 		return err
 	}
 	out.note("%d requests a round, %d rounds of at most %s, %d cores", o.requests, o.rounds, o.limit, runtime.GOMAXPROCS(0))
-	out.head("query", "p50 ms", "p99 ms", "q/s", "p50 ms, 4 clients", "p99 ms, 4 clients", "q/s, 4 clients", "bytes", "failures")
+	out.head("query", "p50 ms", "p99 ms", "reference at 2 M: p50, p99", "q/s", "p50 ms, 4 clients", "p99 ms, 4 clients", "q/s, 4 clients", "bytes", "failures")
 	for _, q := range queries(keys) {
 		if !only.MatchString(q.name) {
 			continue
@@ -107,26 +108,38 @@ type asker struct {
 	client    *http.Client
 }
 
-func (a *asker) get(ctx context.Context, path string) (int, []byte, error) {
+// answer is what came back.
+type answer struct {
+	status int
+	body   []byte
+	cursor string // of the next page
+}
+
+func (a *asker) get(ctx context.Context, path string) (answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+path, nil)
 	if err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
 	if a.key != "" {
 		request.Header.Set("X-API-Key", a.key)
 	}
 	response, err := a.client.Do(request)
 	if err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	return response.StatusCode, body, err
+	cursor := response.Header.Get("X-Next-Cursor")
+	if _, after, found := bytes.Cut(body, []byte(`"next_cursor":"`)); found {
+		text, _, _ := bytes.Cut(after, []byte(`"`))
+		cursor = string(text)
+	}
+	return answer{response.StatusCode, body, cursor}, err
 }
 
 // findHead asks where the chain ends, for queries by time and logical time.
 func (a *asker) findHead(ctx context.Context, k *keyring) error {
-	status, body, err := a.get(ctx, "/masterchainInfo")
+	got, err := a.get(ctx, "/masterchainInfo")
 	if err != nil {
 		return err
 	}
@@ -136,10 +149,10 @@ func (a *asker) findHead(ctx context.Context, k *keyring) error {
 			EndLT    string `json:"end_lt"`
 		} `json:"last"`
 	}
-	if status != http.StatusOK {
-		return fmt.Errorf("%s/masterchainInfo: status %d: %.200s", a.base, status, body)
+	if got.status != http.StatusOK {
+		return fmt.Errorf("%s/masterchainInfo: status %d: %.200s", a.base, got.status, got.body)
 	}
-	if err := json.Unmarshal(body, &info); err != nil {
+	if err := json.Unmarshal(got.body, &info); err != nil {
 		return fmt.Errorf("%s/masterchainInfo: %w", a.base, err)
 	}
 	utime, _ := strconv.ParseUint(info.Last.GenUtime, 10, 32)
@@ -164,9 +177,12 @@ type line struct {
 func (a *asker) line(ctx context.Context, q query, k *keyring, o queryOptions) (*line, error) {
 	l := &line{name: q.name}
 	for range warmUp {
-		if _, _, err := a.get(ctx, q.path(k)); err != nil {
+		path := q.path(k)
+		got, err := a.get(ctx, path)
+		if err != nil {
 			return nil, err
 		}
+		k.learn(path, got.cursor)
 	}
 	for _, clients := range clientCounts {
 		var rounds [][3]float64
@@ -193,7 +209,7 @@ func (a *asker) round(ctx context.Context, q query, k *keyring, clients int, o q
 	var mu sync.Mutex // guards everything that clients share
 	var took []float64
 	var wg sync.WaitGroup
-	began, asked, empty := time.Now(), 0, []byte(q.emptyList())
+	began, asked := time.Now(), 0
 	for range clients {
 		wg.Go(func() {
 			for ctx.Err() == nil {
@@ -206,11 +222,12 @@ func (a *asker) round(ctx context.Context, q query, k *keyring, clients int, o q
 				path := q.path(k)
 				mu.Unlock()
 				sent := time.Now()
-				status, body, err := a.get(ctx, path)
+				got, err := a.get(ctx, path)
 				ms := float64(time.Since(sent).Microseconds()) / 1000
 				mu.Lock()
 				took = append(took, ms)
-				l.answered(path, status, body, err, empty)
+				l.answered(q, path, got, err)
+				k.learn(path, got.cursor)
 				mu.Unlock()
 			}
 		})
@@ -219,18 +236,21 @@ func (a *asker) round(ctx context.Context, q query, k *keyring, clients int, o q
 	return took, time.Since(began)
 }
 
-func (l *line) answered(path string, status int, body []byte, err error, empty []byte) {
+func (l *line) answered(q query, path string, got answer, err error) {
 	l.answers++
-	l.bytes += len(body)
+	l.bytes += len(got.body)
 	var reason string
 	switch {
 	case err != nil:
 		reason = err.Error()
-	case status != http.StatusOK:
-		reason = fmt.Sprintf("%d %.80s", status, body)
-	case len(empty) > 0 && bytes.Contains(body, empty):
-		reason = "nothing found: " + path
-	default:
+	case got.status != http.StatusOK:
+		reason = fmt.Sprintf("%d %.80s", got.status, got.body)
+	case q.list != "":
+		if n := rowsIn(got.body, q.list); n < q.rows {
+			reason = fmt.Sprintf("%d rows instead of %d: %.200s", n, q.rows, path)
+		}
+	}
+	if reason == "" {
 		return
 	}
 	if l.failures++; l.reason == "" {
@@ -257,7 +277,11 @@ func (l *line) print(out output) error {
 		if clients > 1 {
 			suffix = fmt.Sprintf(", %d clients", clients)
 		}
-		cells = append(cells, number(v[0]), number(v[1]), number(v[2]))
+		cells = append(cells, number(v[0]), number(v[1]))
+		if clients == 1 {
+			cells = append(cells, referenceOf(l.name))
+		}
+		cells = append(cells, number(v[2]))
 		figures = append(figures,
 			figure{l.name + " p50" + suffix, v[0], "ms", l.requests[i]},
 			figure{l.name + " p99" + suffix, v[1], "ms", l.requests[i]},

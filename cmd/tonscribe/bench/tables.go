@@ -85,9 +85,10 @@ func (t tables) settle(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// printSizes is a table of the tables, with what a transaction costs in each.
+// printSizes is a table of the tables, with what a row and a transaction cost in
+// each, projections included.
 func printSizes(out output, sizes []tableSize, transactions int) error {
-	out.head("table", "rows", "parts", "bytes", "bytes/transaction")
+	out.head("table", "rows", "parts", "bytes", "bytes/row", "bytes/transaction")
 	total := tableSize{name: "all tables"}
 	for _, s := range sizes {
 		total.bytes += s.bytes
@@ -95,9 +96,9 @@ func printSizes(out output, sizes []tableSize, transactions int) error {
 		total.parts += s.parts
 	}
 	for _, s := range append(sizes, total) {
-		per := float64(s.bytes) / float64(transactions)
-		cells := []string{s.name, grouped(int64(s.rows)), grouped(int64(s.parts)), grouped(int64(s.bytes)), number(per)}
-		if err := out.row(cells, figure{"disk " + s.name, per, "bytes/transaction", transactions}); err != nil {
+		per, row := float64(s.bytes)/float64(transactions), float64(s.bytes)/float64(s.rows)
+		cells := []string{s.name, grouped(int64(s.rows)), grouped(int64(s.parts)), grouped(int64(s.bytes)), number(row), number(per)}
+		if err := out.row(cells, figure{"disk " + s.name, per, "bytes/transaction", transactions}, figure{"row " + s.name, row, "bytes", int(s.rows)}); err != nil {
 			return err
 		}
 	}
