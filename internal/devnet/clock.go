@@ -24,6 +24,16 @@ func (c chainClock) at(seqno, before uint32, wall time.Time) uint32 {
 	return max(next, uint32(wall.Unix()))
 }
 
+// blocksIn is about how many blocks there are in so many seconds of the chain
+// when they are made one after the other, and at least 16.
+func (c chainClock) blocksIn(seconds uint32) uint32 {
+	interval := time.Second
+	if c.fixed != 0 {
+		interval = c.interval
+	}
+	return max(16, uint32(time.Duration(seconds)*time.Second/interval))
+}
+
 // metronome says when the next block is due. Blocks that were missed are not
 // made up for.
 type metronome struct {

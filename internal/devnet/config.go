@@ -44,12 +44,17 @@ func DefaultConfiguration() Configuration {
 	}
 }
 
+// maxFixedTime leaves ten years before times of block.tlb, 32 bits wide, end.
+const maxFixedTime = 4_000_000_000 - 10*365*86400
+
 // Validate names the first value that makes no sense.
 func (c Configuration) Validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("devnet: listen: %w", err)
 	}
 	switch {
+	case c.FixedTime > maxFixedTime:
+		return fmt.Errorf("devnet: fixed_time %d: want a Unix time up to %d (the year 2096)", c.FixedTime, uint32(maxFixedTime))
 	case c.Interval < 10*time.Millisecond || c.Interval > time.Hour:
 		return fmt.Errorf("devnet: interval %s: want 10ms to 1h", c.Interval)
 	case c.TPS < 0 || c.TPS > 100_000:

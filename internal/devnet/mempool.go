@@ -9,6 +9,8 @@ import (
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/internal/devnet/history"
 )
 
 // What Send may answer besides the refusal of the account.
@@ -26,11 +28,13 @@ const (
 )
 
 // mempool holds external messages until a block takes them, the oldest first.
+// They are in the history as well, under their numbers.
 type mempool struct {
 	size int
 	ttl  time.Duration
 
 	mu       sync.Mutex
+	number   uint64 // of the next message
 	queue    []waiting
 	known    map[cell.Hash]struct{}
 	accounts map[accountKey]int
@@ -42,9 +46,8 @@ type accountKey struct {
 }
 
 type waiting struct {
-	message *cell.Cell
+	history.Waiting
 	account accountKey
-	expires time.Time
 }
 
 func newMempool(size int, ttl time.Duration) *mempool {
@@ -73,21 +76,55 @@ func destination(message *cell.Cell) (accountKey, error) {
 	return accountKey{to.Workchain(), [32]byte(to.Data())}, nil
 }
 
-// add queues a message, unless the same one waits already.
-func (m *mempool) add(message *cell.Cell, account accountKey, now time.Time) (added bool, err error) {
+// admit gives a message its number, if there is room for it.
+func (m *mempool) admit(message *cell.Cell, account accountKey, now time.Time) (waiting, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	hash := message.HashKey()
-	if _, again := m.known[hash]; again {
+	if !m.hasRoom(account) {
+		return waiting{}, ErrMempoolFull
+	}
+	m.number++
+	return waiting{history.Waiting{Number: m.number, Message: message, Expires: now.Add(m.ttl)}, account}, nil
+}
+
+func (m *mempool) hasRoom(account accountKey) bool {
+	return len(m.queue) < m.size && m.accounts[account] < maxWaiting
+}
+
+// add queues a message, unless the same one waits already.
+func (m *mempool) add(w waiting) (added bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, again := m.known[w.Message.HashKey()]; again {
 		return false, nil
 	}
-	if len(m.queue) >= m.size || m.accounts[account] >= maxWaiting {
+	if !m.hasRoom(w.account) {
 		return false, ErrMempoolFull
 	}
-	m.known[hash] = struct{}{}
-	m.accounts[account]++
-	m.queue = append(m.queue, waiting{message, account, now.Add(m.ttl)})
+	m.push(w)
 	return true, nil
+}
+
+func (m *mempool) push(w waiting) {
+	m.known[w.Message.HashKey()] = struct{}{}
+	m.accounts[w.account]++
+	m.queue = append(m.queue, w)
+}
+
+// restore queues what waited when the devnet ended, whether there is room or
+// not: somebody was told that it would be tried.
+func (m *mempool) restore(list []history.Waiting) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, w := range list {
+		account, err := destination(w.Message)
+		if err != nil {
+			return fmt.Errorf("waiting message %d: %w", w.Number, err)
+		}
+		m.push(waiting{w, account})
+		m.number = max(m.number, w.Number)
+	}
+	return nil
 }
 
 // holds says whether a message waits.
@@ -99,25 +136,26 @@ func (m *mempool) holds(message *cell.Cell) bool {
 }
 
 // take removes up to n messages for a block. Those whose time is over are
-// dropped and counted.
-func (m *mempool) take(n int, now time.Time) (messages []*cell.Cell, expired int) {
+// dropped and counted. numbers are those of all of them.
+func (m *mempool) take(n int, now time.Time) (messages []*cell.Cell, numbers []uint64, expired int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	used := 0
 	for ; used < len(m.queue) && len(messages) < n; used++ {
 		w := m.queue[used]
-		delete(m.known, w.message.HashKey())
+		delete(m.known, w.Message.HashKey())
+		numbers = append(numbers, w.Number)
 		if m.accounts[w.account]--; m.accounts[w.account] == 0 {
 			delete(m.accounts, w.account)
 		}
-		if now.After(w.expires) {
+		if now.After(w.Expires) {
 			expired++
 			continue
 		}
-		messages = append(messages, w.message)
+		messages = append(messages, w.Message)
 	}
 	m.queue = append([]waiting(nil), m.queue[used:]...)
-	return messages, expired
+	return messages, numbers, expired
 }
 
 func (m *mempool) len() int {

@@ -29,7 +29,11 @@ func mustAdd(t *testing.T, m *mempool, message *cell.Cell, now time.Time) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	added, err := m.add(message, account, now)
+	w, err := m.admit(message, account, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, err := m.add(w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,12 +49,12 @@ func TestMempoolGivesEachMessageOnceInTheirOrder(t *testing.T) {
 		}
 	}
 	for _, want := range []*cell.Cell{first, second} {
-		got, _ := m.take(1, now)
+		got, _, _ := m.take(1, now)
 		if len(got) != 1 || got[0].HashKey() != want.HashKey() {
 			t.Fatalf("took %v, want %x", got, want.Hash())
 		}
 	}
-	if got, _ := m.take(1, now); len(got) != 0 {
+	if got, _, _ := m.take(1, now); len(got) != 0 {
 		t.Errorf("took %d messages of an empty mempool", len(got))
 	}
 	if !mustAdd(t, m, first, now) {
@@ -62,7 +66,7 @@ func TestMempoolDropsMessagesWhoseTimeIsOver(t *testing.T) {
 	m, now := newMempool(10, time.Minute), time.Unix(1000, 0)
 	mustAdd(t, m, externalTo(t, 1, 1), now)
 	mustAdd(t, m, externalTo(t, 1, 2), now.Add(50*time.Second))
-	got, expired := m.take(10, now.Add(61*time.Second))
+	got, _, expired := m.take(10, now.Add(61*time.Second))
 	if len(got) != 1 || expired != 1 {
 		t.Errorf("took %d and dropped %d, want 1 and 1", len(got), expired)
 	}
@@ -73,14 +77,14 @@ func TestMempoolIsBounded(t *testing.T) {
 	for i := range uint64(3) {
 		mustAdd(t, m, externalTo(t, 1, i), now)
 	}
-	if _, err := m.add(externalTo(t, 2, 9), accountKey{id: [32]byte{2}}, now); !errors.Is(err, ErrMempoolFull) {
+	if _, err := m.admit(externalTo(t, 2, 9), accountKey{id: [32]byte{2}}, now); !errors.Is(err, ErrMempoolFull) {
 		t.Errorf("a fourth message of three: %v, want %v", err, ErrMempoolFull)
 	}
 	m = newMempool(10_000, time.Minute)
 	for i := range uint64(maxWaiting) {
 		mustAdd(t, m, externalTo(t, 1, i), now)
 	}
-	if _, err := m.add(externalTo(t, 1, maxWaiting), accountKey{id: [32]byte{1}}, now); !errors.Is(err, ErrMempoolFull) {
+	if _, err := m.admit(externalTo(t, 1, maxWaiting), accountKey{id: [32]byte{1}}, now); !errors.Is(err, ErrMempoolFull) {
 		t.Errorf("one account's message number %d: %v, want %v", maxWaiting+1, err, ErrMempoolFull)
 	}
 	mustAdd(t, m, externalTo(t, 2, 1), now)

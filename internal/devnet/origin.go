@@ -24,9 +24,8 @@ const (
 	defaultSeed = 1
 
 	// warmUpTime is how long before the present a chain begins, in seconds: the
-	// times of the blocks that are made at once, at most warmUpBlocks.
-	warmUpTime   = 60
-	warmUpBlocks = 32
+	// times of the blocks that are made at once.
+	warmUpTime = 60
 )
 
 // originOf is that of the chain in the folder, or a new one.

@@ -47,10 +47,11 @@ type Component struct {
 	maker  *maker
 	last   Produced
 
-	cancel context.CancelFunc
-	tasks  sync.WaitGroup
-	done   chan struct{}
-	err    error // set before done is closed
+	cancel  context.CancelFunc
+	tasks   sync.WaitGroup
+	done    chan struct{}
+	err     error // set before done is closed
+	closing sync.Once
 }
 
 // New makes the component. It is inert until Start.
@@ -64,7 +65,7 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 	r := d.Report.For("devnet")
 	return &Component{
 		configuration: c, report: r, metrics: newMetrics(r.Metrics),
-		mempool: newMempool(c.MempoolSize, c.MempoolTTL), done: make(chan struct{}),
+		mempool: newMempool(c.MempoolSize, max(c.MempoolTTL, 2*c.Interval)), done: make(chan struct{}),
 	}, nil
 }
 
@@ -121,6 +122,13 @@ func (c *Component) openChain() error {
 	if c.maker, err = newMaker(c.origin, c.configuration, head); err != nil {
 		return err
 	}
+	waiting, err := c.history.Waiting()
+	if err == nil {
+		err = c.mempool.restore(waiting)
+	}
+	if err != nil {
+		return fmt.Errorf("devnet: %w", err)
+	}
 	master, base := c.maker.chain.Zerostates()
 	if err := c.history.SetZerostates(master, base); err != nil {
 		return fmt.Errorf("devnet: %w", err)
@@ -149,11 +157,11 @@ func (c *Component) earlier(head chain.Head) ([]*chain.Block, error) {
 
 // warmUp makes the first blocks of a new chain at once, until the basechain has
 // its shards: the global config names the first block, and clients want to see
-// accounts. Their times are before the present.
+// accounts. Their times are before the present, or those of the fixed clock.
 func (c *Component) warmUp(ctx context.Context) error {
-	for c.history.Last() == 0 || len(c.Shards()) < minShards {
-		if c.history.Last() >= warmUpBlocks {
-			return fmt.Errorf("devnet: %d shards after %d blocks", len(c.Shards()), warmUpBlocks)
+	for limit := c.clock.blocksIn(warmUpTime); c.history.Last() == 0 || len(c.Shards()) < minShards; {
+		if c.history.Last() >= limit {
+			return fmt.Errorf("devnet: %d shards after %d blocks", len(c.Shards()), limit)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -182,11 +190,11 @@ func (c *Component) run(ctx context.Context) error {
 // stores it.
 func (c *Component) step(wall time.Time) error {
 	began := time.Now()
-	bundle, err := c.make(wall)
+	bundle, taken, err := c.make(wall)
 	if err != nil {
 		return err
 	}
-	if err := c.history.Append(bundle); err != nil {
+	if err := c.history.Append(bundle, taken...); err != nil {
 		return fmt.Errorf("history: %w", err)
 	}
 	at := time.Now()
@@ -199,14 +207,16 @@ func (c *Component) step(wall time.Time) error {
 	return nil
 }
 
-func (c *Component) make(wall time.Time) (*chain.Bundle, error) {
+// make also tells the numbers of the messages that it has taken.
+func (c *Component) make(wall time.Time) (*chain.Bundle, []uint64, error) {
 	c.making.Lock()
 	defer c.making.Unlock()
 	seqno := c.history.Last() + 1
-	messages, expired := c.mempool.take(c.configuration.BlockMessages, time.Now())
+	messages, taken, expired := c.mempool.take(c.configuration.BlockMessages, time.Now())
 	c.metrics.received.WithLabelValues(resultExpired).Add(float64(expired))
-	return c.maker.next(seqno, c.clock.at(seqno, c.before(), wall), messages,
+	bundle, err := c.maker.next(seqno, c.clock.at(seqno, c.before(), wall), messages,
 		perBlock(c.configuration.TPS, c.configuration.Interval, seqno))
+	return bundle, taken, err
 }
 
 // before is the time of the newest masterchain block.
@@ -232,7 +242,8 @@ func (c *Component) count(b *chain.Bundle, p Produced) {
 }
 
 // Send queues an external message for the next blocks when its account would
-// accept it now. One that waits already is taken for the same.
+// accept it now. One that waits already is taken for the same. Once Send has
+// returned nil, the message waits on after a crash too.
 func (c *Component) Send(message *cell.Cell) error {
 	result, err := c.send(message)
 	c.metrics.received.WithLabelValues(result).Inc()
@@ -247,19 +258,30 @@ func (c *Component) send(message *cell.Cell) (result string, err error) {
 	if c.mempool.holds(message) {
 		return resultDuplicate, nil
 	}
-	c.making.Lock()
-	defer c.making.Unlock()
-	if err := c.maker.chain.Check(message); err != nil {
+	if err := c.check(message); err != nil {
 		return resultRefused, err
 	}
-	added, err := c.mempool.add(message, account, time.Now())
-	switch {
-	case err != nil:
+	w, err := c.mempool.admit(message, account, time.Now())
+	if err != nil {
 		return resultNoRoom, err
+	}
+	if err := c.history.Keep(w.Waiting); err != nil {
+		return resultNoRoom, err
+	}
+	switch added, err := c.mempool.add(w); {
+	case err != nil:
+		return resultNoRoom, errors.Join(err, c.history.Forget(w.Number))
 	case !added:
-		return resultDuplicate, nil
+		return resultDuplicate, c.history.Forget(w.Number)
 	}
 	return resultQueued, nil
+}
+
+// check runs the account that a message is for.
+func (c *Component) check(message *cell.Cell) error {
+	c.making.Lock()
+	defer c.making.Unlock()
+	return c.maker.chain.Check(message)
 }
 
 // Split asks for a shard of the basechain to be split, Merge for a shard and its
@@ -334,13 +356,15 @@ func (c *Component) Err() error {
 	}
 }
 
-// Stop ends the devnet and waits for what it has started.
+// Stop ends the devnet and waits for what it has started. It may be called again.
 func (c *Component) Stop(ctx context.Context) error {
 	if c.cancel != nil {
 		c.cancel()
 	}
 	c.tasks.Wait()
-	return c.close(ctx)
+	var err error
+	c.closing.Do(func() { err = c.close(ctx) })
+	return err
 }
 
 // close ends what Start had begun, also where it failed half-way.

@@ -51,7 +51,7 @@ func New(o Options) (*Chain, error) {
 }
 
 // Resume goes on from a head of the chain that New(o) begins, as if it had
-// never stopped. External messages that had to wait are the caller's to repeat.
+// never stopped.
 func Resume(o Options, h Head) (*Chain, error) {
 	c, err := New(o)
 	if err != nil || h.Master == nil || h.Master.ID.SeqNo == 0 {
@@ -69,6 +69,13 @@ func Resume(o Options, h Head) (*Chain, error) {
 		if c.ends[seqno] == nil {
 			return nil, fmt.Errorf("head %d: earlier masterchain block %d is missing", h.Master.ID.SeqNo, seqno)
 		}
+	}
+	for _, m := range h.Pending {
+		e, err := parseExternal(m)
+		if err != nil {
+			return nil, fmt.Errorf("head %d: external message %x: %w", h.Master.ID.SeqNo, m.Hash(), err)
+		}
+		c.pending = append(c.pending, e)
 	}
 	return c, nil
 }

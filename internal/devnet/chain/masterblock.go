@@ -160,7 +160,9 @@ func (k *masterCollation) planShards() {
 	if delay == 0 {
 		delay = 2
 	}
-	next := plan{since: k.now + delay, interval: planInterval}
+	// Where blocks are far apart, some of them must fall into the interval.
+	pace := k.now - k.chain.master.state.genUtime
+	next := plan{since: k.now + delay, interval: max(planInterval, 4*pace)}
 	byShard := map[shardID]*shardDescr{}
 	for _, d := range k.extra.shards {
 		byShard[d.shard] = d

@@ -46,8 +46,8 @@ const (
 	planMerge
 )
 
-// planInterval is how long a shard may take for a split or merge that has been
-// announced (split_merge_interval).
+// planInterval is how long a shard may take at least for a split or merge that
+// has been announced (split_merge_interval), in seconds.
 const planInterval = 100
 
 // due says whether an announced split or merge may happen now.

@@ -37,6 +37,7 @@ func (c *Chain) Step(now uint32, externals []*cell.Cell) (*Bundle, error) {
 			c.pending = append(c.pending, e)
 		}
 	}
+	bundle.Pending = c.Pending()
 	return bundle, c.commit(master, extra, heads)
 }
 

@@ -58,6 +58,8 @@ type Bundle struct {
 	CatchainSeqno    uint32
 	// Refused are external messages that no account accepted.
 	Refused []Refused
+	// Pending are external messages that no block had room for yet, oldest first.
+	Pending []*cell.Cell
 }
 
 // Refused is an external message that did not become a transaction.
@@ -74,4 +76,6 @@ type Head struct {
 	// Earlier are the masterchain blocks that the states still refer to: from
 	// OldestReference on, up to the one before Master. Their Root is enough.
 	Earlier []*Block
+	// Pending are the external messages that Master's bundle left.
+	Pending []*cell.Cell
 }

@@ -53,8 +53,9 @@ func (s *Store) SetZerostates(states ...*chain.Zerostate) error {
 }
 
 // Append stores the next bundle. When it returns nil, the bundle survives a
-// crash of the machine.
-func (s *Store) Append(b *chain.Bundle) error {
+// crash of the machine. done are the numbers of waiting messages that it has
+// dealt with.
+func (s *Store) Append(b *chain.Bundle, done ...uint64) error {
 	if b == nil || b.Master == nil {
 		return errors.New("bundle without a masterchain block")
 	}
@@ -69,7 +70,7 @@ func (s *Store) Append(b *chain.Bundle) error {
 	if err != nil {
 		return fmt.Errorf("bundle %d: %w", seqno, err)
 	}
-	shards, err := s.write(b, tops)
+	shards, err := s.write(b, tops, done)
 	if err != nil {
 		return fmt.Errorf("bundle %d: %w", seqno, err)
 	}
@@ -91,14 +92,18 @@ func (s *Store) Append(b *chain.Bundle) error {
 }
 
 // write commits the bundle in one batch and returns the shards new with it.
-func (s *Store) write(b *chain.Bundle, tops []*chain.Block) ([]shardKey, error) {
+func (s *Store) write(b *chain.Bundle, tops []*chain.Block, done []uint64) ([]shardKey, error) {
 	batch := s.db.NewBatch()
 	defer batch.Close()
 	commit := Commit{
 		Master: b.Master.ID, Shards: idsOf(b.Shards), Tops: idsOf(tops),
 		Signatures: b.Signatures, ValidatorSetHash: b.ValidatorSetHash, CatchainSeqno: b.CatchainSeqno,
 	}
-	err := batch.Set(mcKey(kindBundle, b.Master.ID.SeqNo), commit.encode(), nil)
+	err := errors.Join(
+		batch.Set(mcKey(kindBundle, b.Master.ID.SeqNo), commit.encode(), nil),
+		batch.Set([]byte{kindPending}, appendMessages(nil, b.Pending), nil),
+		forget(batch, done),
+	)
 	var fresh []shardKey
 	for _, block := range blocksOf(b) {
 		err = errors.Join(err, writeBlock(batch, block, b.Master.ID.SeqNo))

@@ -44,7 +44,8 @@ func (s *Store) Head() (chain.Head, bool, error) {
 		}
 		head.Earlier = append(head.Earlier, block)
 	}
-	return head, true, nil
+	head.Pending, err = s.pending()
+	return head, err == nil, err
 }
 
 // withState is a block with its state; of a zerostate's id, the zerostate.

@@ -21,6 +21,8 @@ const (
 	kindTransaction = 't' // workchain, account, lt → shard, seqno
 	kindState       = 's' // workchain, shard, seqno → bag of cells of the state
 	kindSnapshot    = 'p' // masterchain seqno → the states stored with that bundle
+	kindPending     = 'e' // → the external messages that the last bundle left
+	kindWaiting     = 'w' // number → time, external message that is in no bundle yet
 )
 
 const layoutVersion = 1

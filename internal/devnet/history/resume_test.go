@@ -104,10 +104,18 @@ func TestStatesOverASplitAndAMergeAreDerived(t *testing.T) {
 }
 
 func TestAChainGoesOnFromTheStoreAsIfNeverStopped(t *testing.T) {
-	l := newLively()
+	narrow := newLively()
+	narrow.options.MaxBlockGas = 6_000 // messages have to wait for the next block
+	for name, l := range map[string]lively{"wide blocks": newLively(), "narrow blocks": narrow} {
+		t.Run(name, func(t *testing.T) { goOnFromTheStore(t, l) })
+	}
+}
+
+func goOnFromTheStore(t *testing.T, l lively) {
 	zero, bundles := l.make(t)
 	dir := t.TempDir()
 	o := Options{Recent: 2, SnapshotEvery: 5}
+	left := 0
 	for at := 0; at < length; {
 		s := open(t, dir, o)
 		if err := s.SetZerostates(zero...); err != nil {
@@ -117,6 +125,7 @@ func TestAChainGoesOnFromTheStoreAsIfNeverStopped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		left += len(head.Pending)
 		c, err := chain.Resume(l.options, head)
 		if err != nil {
 			t.Fatalf("resume at %d: %v", at, err)
@@ -137,5 +146,8 @@ func TestAChainGoesOnFromTheStoreAsIfNeverStopped(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if narrow := l.options.MaxBlockGas != 0; narrow != (left > 0) {
+		t.Errorf("%d messages were left for later blocks, narrow blocks: %v", left, narrow)
 	}
 }
