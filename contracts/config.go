@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tonscribe/decode/contract"
+	"tonscribe/internal/errand"
 )
 
 // Configuration of the component.
@@ -33,23 +34,12 @@ type Configuration struct {
 	// CommitEvery is the longest time between commits when there is a backlog.
 	CommitEvery time.Duration `yaml:"commit_every"`
 	// Fetch is how lite servers are asked for what the blocks do not show.
-	Fetch FetchConfiguration `yaml:"fetch"`
+	Fetch errand.Configuration `yaml:"fetch"`
 	// Zones are the collections whose items are names, by raw address: the zone
 	// that is added to the label ("ton"), or nothing where an item knows its
 	// whole name. Those of mainnet and testnet, and the zone ton of the root that
 	// the config names, are known besides.
 	Zones map[string]string `yaml:"zones"`
-}
-
-// FetchConfiguration bounds what is asked of lite servers.
-type FetchConfiguration struct {
-	// Queue is how many things may wait to be asked for; what is beyond that is
-	// asked for when the queue is empty.
-	Queue int `yaml:"queue"`
-	// Parallel is how many requests are under way at a time.
-	Parallel int `yaml:"parallel"`
-	// Timeout is how long a request may take before it is tried again.
-	Timeout time.Duration `yaml:"timeout"`
 }
 
 // DefaultConfiguration suits any machine.
@@ -64,7 +54,7 @@ func DefaultConfiguration() Configuration {
 		ChunkBytes:   256 << 10,
 		PublishBytes: 4 << 20,
 		CommitEvery:  500 * time.Millisecond,
-		Fetch:        FetchConfiguration{Queue: 10_000, Parallel: 4, Timeout: 20 * time.Second},
+		Fetch:        errand.DefaultConfiguration(),
 	}
 }
 
@@ -84,10 +74,11 @@ func (c Configuration) validate() error {
 		return errors.New("contracts: run_gas must be at least 1, and account_gas no less than that")
 	case c.Retries < 1 || c.PublishBytes < 1:
 		return errors.New("contracts: retries and publish_bytes must be at least 1")
-	case c.Fetch.Queue < 1 || c.Fetch.Parallel < 1 || c.Fetch.Timeout <= 0:
-		return errors.New("contracts: fetch.queue, fetch.parallel and fetch.timeout must be above 0")
 	case c.ChunkBytes < 1 || c.ChunkBytes > 8<<20:
 		return fmt.Errorf("contracts: chunk_bytes %d: must be between 1 and 8 MiB", c.ChunkBytes)
+	}
+	if err := c.Fetch.Validate(); err != nil {
+		return fmt.Errorf("contracts: %w", err)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/decode"
+	"tonscribe/internal/errand"
 	"tonscribe/internal/lite"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -32,43 +32,30 @@ type want struct {
 	id   string
 }
 
-// errand is a want that is not settled.
-type errand struct {
-	want
-	asking bool
-	due    time.Time
-	pause  time.Duration // after the next failure
-}
-
 // fetcher asks lite servers, beside the work on bundles, for what the blocks of
 // the log do not show. What it got waits for take. A nil fetcher has nobody to
 // ask.
 type fetcher struct {
 	*Component
-	decoder decode.Decoder // of who holds mutex
+	queue *errand.Queue[want, struct{}]
 
 	mutex   sync.Mutex
-	head    *record.BlockId // the newest masterchain block of the log
-	open    map[want]*errand
-	order   []*errand          // of open, the oldest first
+	decoder decode.Decoder
+	head    *record.BlockId    // the newest masterchain block of the log
 	settled map[want]time.Time // lately, and when
-	dropped bool               // there was no room for something
 	arrived *record.AccountBatch
-	wake    chan struct{}
 }
 
-const (
-	firstPause = time.Second
-	mostPause  = time.Minute
-	// settledFor is how long something is not asked for again.
-	settledFor = time.Hour
-)
+// settledFor is how long something is not asked for again.
+const settledFor = time.Hour
 
 func newFetcher(c *Component) *fetcher {
 	if c.lite == nil {
 		return nil
 	}
-	return &fetcher{Component: c, open: map[want]*errand{}, settled: map[want]time.Time{}, wake: make(chan struct{}, 1)}
+	f := &fetcher{Component: c, settled: map[want]time.Time{}}
+	f.queue = errand.New(c.configuration.Fetch, f.ask)
+	return f
 }
 
 // want puts something into the queue, unless it is there or was lately.
@@ -76,110 +63,32 @@ func (f *fetcher) want(kind wantKind, id []byte) {
 	if f == nil {
 		return
 	}
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
 	w := want{kind, string(id)}
-	if f.open[w] != nil || time.Since(f.settled[w]) < settledFor {
-		return
-	}
-	if len(f.order) >= f.configuration.Fetch.Queue {
-		f.dropped = true
-		f.metrics.fetches.WithLabelValues(string(kind), "dropped").Inc()
-		return
-	}
-	e := &errand{want: w, pause: firstPause}
-	f.open[w], f.order = e, append(f.order, e)
-	f.metrics.wanted.WithLabelValues(string(kind)).Inc()
-	f.stir()
-}
-
-func (f *fetcher) stir() {
-	select {
-	case f.wake <- struct{}{}:
-	default: // told already
-	}
-}
-
-// starved says, once, that the queue is empty after something was dropped.
-func (f *fetcher) starved() bool {
 	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	starved := f.dropped && len(f.order) == 0
-	if starved {
-		f.dropped = false
+	lately := time.Since(f.settled[w]) < settledFor
+	f.mutex.Unlock()
+	if lately || f.queue.Has(w) {
+		return
 	}
-	return starved
+	if !f.queue.Add(w, struct{}{}) {
+		f.metrics.fetches.WithLabelValues(string(kind), "dropped").Inc()
+	}
 }
 
-// take gives what has arrived, nil when that is nothing; head is the masterchain
-// block of the bundle that is being worked out.
-func (f *fetcher) take(head *record.BlockId) *record.AccountBatch {
+// at says which masterchain block the log has come to.
+func (f *fetcher) at(head *record.BlockId) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.head = head
-	f.stir()
+}
+
+// take gives what has arrived, nil when that is nothing.
+func (f *fetcher) take() *record.AccountBatch {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
 	arrived := f.arrived
 	f.arrived = nil
 	return arrived
-}
-
-// run asks until ctx ends.
-func (f *fetcher) run(ctx context.Context) {
-	var group sync.WaitGroup
-	for range f.configuration.Fetch.Parallel {
-		group.Go(func() {
-			for {
-				e, head := f.next(ctx)
-				if e == nil {
-					return
-				}
-				f.ask(ctx, e, head)
-			}
-		})
-	}
-	group.Wait()
-}
-
-// next waits for an errand that is due; nil when ctx ends.
-func (f *fetcher) next(ctx context.Context) (*errand, *record.BlockId) {
-	for {
-		e, head, pause := f.due()
-		if e != nil {
-			return e, head
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, nil
-		case <-f.wake:
-		case <-timer.C:
-		}
-		timer.Stop()
-	}
-}
-
-// due is the first errand that is due, or how long none will be.
-func (f *fetcher) due() (*errand, *record.BlockId, time.Duration) {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	pause := mostPause
-	if f.head == nil {
-		return nil, nil, pause
-	}
-	for _, e := range f.order {
-		if e.asking {
-			continue
-		}
-		if left := time.Until(e.due); left > 0 {
-			pause = min(pause, left)
-			continue
-		}
-		e.asking = true
-		f.stir() // for another goroutine: there may be more
-		return e, f.head, 0
-	}
-	return nil, nil, pause
 }
 
 // errAbsent is the proven answer that there is no such thing.
@@ -188,30 +97,21 @@ var errAbsent = errors.New("there is none")
 // errUnfit is an answer that cannot be used.
 var errUnfit = errors.New("not fit for use")
 
-func (f *fetcher) ask(ctx context.Context, e *errand, head *record.BlockId) {
-	asking, cancel := context.WithTimeout(ctx, f.configuration.Fetch.Timeout)
-	defer cancel()
+// ask is one request; true when it is to be made again.
+func (f *fetcher) ask(ctx context.Context, w want, _ struct{}) (again bool) {
+	f.mutex.Lock()
+	head := f.head
+	f.mutex.Unlock()
 	var batch *record.AccountBatch
 	var err error
-	switch e.kind {
+	switch w.kind {
 	case wantLibrary:
-		batch, err = f.askLibrary(asking, []byte(e.id))
+		batch, err = f.askLibrary(ctx, []byte(w.id))
 	case wantParent:
-		batch, err = f.askParent(asking, []byte(e.id), head)
+		batch, err = f.askParent(ctx, []byte(w.id), head)
 	case wantConfig:
-		batch, err = f.askConfig(asking, head)
+		batch, err = f.askConfig(ctx, head)
 	}
-	if ctx.Err() != nil {
-		return
-	}
-	f.settle(e, batch, err)
-}
-
-// settle notes what became of an errand.
-func (f *fetcher) settle(e *errand, batch *record.AccountBatch, err error) {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	e.asking = false
 	outcome := "taken"
 	switch {
 	case errors.Is(err, errAbsent):
@@ -221,21 +121,25 @@ func (f *fetcher) settle(e *errand, batch *record.AccountBatch, err error) {
 	case err != nil:
 		outcome = "failed"
 	}
-	f.metrics.fetches.WithLabelValues(string(e.kind), outcome).Inc()
+	f.metrics.fetches.WithLabelValues(string(w.kind), outcome).Inc()
 	if err != nil {
-		f.report.Log.Debug().Err(err).Str("what", string(e.kind)).Hex("id", []byte(e.id)).Str("outcome", outcome).Msg("asked lite servers")
+		f.report.Log.Debug().Err(err).Str("what", string(w.kind)).Hex("id", []byte(w.id)).Str("outcome", outcome).Msg("asked lite servers")
 	}
 	if outcome == "failed" {
-		e.due, e.pause = time.Now().Add(e.pause), min(2*e.pause, mostPause)
-		return
+		return true
 	}
-	delete(f.open, e.want)
-	f.order = slices.DeleteFunc(f.order, func(other *errand) bool { return other == e })
-	f.metrics.wanted.WithLabelValues(string(e.kind)).Dec()
+	f.settle(w, batch)
+	return false
+}
+
+// settle keeps an answer until it is taken.
+func (f *fetcher) settle(w want, batch *record.AccountBatch) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
 	if len(f.settled) >= f.configuration.Fetch.Queue {
 		clear(f.settled)
 	}
-	f.settled[e.want] = time.Now()
+	f.settled[w] = time.Now()
 	if batch == nil {
 		return
 	}

@@ -73,7 +73,7 @@ func (d *desk) fetching() (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.fetcher.run(ctx)
+		d.fetcher.queue.Run(ctx)
 	}()
 	return func() { cancel(); <-done }
 }
@@ -82,9 +82,7 @@ func (d *desk) fetching() (stop func()) {
 func (d *desk) idle() {
 	d.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
-		d.fetcher.mutex.Lock()
-		left := len(d.fetcher.order)
-		d.fetcher.mutex.Unlock()
+		left := d.fetcher.queue.Len()
 		if left == 0 {
 			return
 		}
@@ -266,7 +264,7 @@ func TestABundleThatIsDoneAgainGetsTheSameAnswers(t *testing.T) {
 	again := newDeskOn(t, dir, v.pool())
 	again.horizon = next.mcSeqno - 1 // the log has no seal of it
 	stop = again.fetching()
-	again.fetcher.take(next.seal.Master)
+	again.fetcher.at(next.seal.Master)
 	again.wantAgain()
 	again.idle() // other answers are there already
 	repeated := &bundle{mcSeqno: next.mcSeqno, prev: next.prev, seal: next.seal}

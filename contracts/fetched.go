@@ -30,8 +30,10 @@ func (w *work) takeFetched(context.Context) error {
 			return fmt.Errorf("what was fetched for the bundle: %w", err)
 		}
 	case w.fetcher != nil && w.now.prev > w.horizon:
+		w.fetcher.at(w.now.seal.Master)
 		w.wantAgain()
-		if batch = w.fetcher.take(w.now.seal.Master); batch == nil {
+		w.metrics.wanted.Set(float64(w.fetcher.queue.Len()))
+		if batch = w.fetcher.take(); batch == nil {
 			return nil
 		}
 		raw, err := batch.MarshalVT()
@@ -65,7 +67,7 @@ func (w *work) wantAgain() {
 	if !w.configured {
 		w.want(wantConfig, nil)
 	}
-	if w.seeker.list == 0 && w.fetcher.starved() {
+	if w.seeker.list == 0 && w.fetcher.queue.Starved() {
 		w.seeker = seeker{list: keyWaiting}
 	}
 	for range stepsPerBundle {

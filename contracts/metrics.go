@@ -21,7 +21,7 @@ type metrics struct {
 	retried   prometheus.Counter
 	reread    prometheus.Counter
 	libraries prometheus.Counter
-	wanted    *prometheus.GaugeVec
+	wanted    prometheus.Gauge
 	fetches   *prometheus.CounterVec
 	rows      *prometheus.CounterVec
 	held      *prometheus.CounterVec
@@ -50,8 +50,8 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		retried:   counter("retried_total", "Claims that were checked again because the parent had appeared."),
 		reread:    counter("reread_total", "Accounts that were looked into when their code or library had come."),
 		libraries: counter("libraries_total", "Public libraries of the masterchain that became known."),
-		wanted: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "tonscribe_contracts_fetch_queue",
-			Help: "What lite servers are to be asked for: parents of claims, libraries, the parameters of the chain."}, []string{"what"}),
+		wanted: prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_contracts_fetch_queue",
+			Help: "Parents of claims, libraries and parameters of the chain that lite servers are to be asked for."}),
 		fetches: vector("fetches_total", "What became of requests to lite servers: taken, absent, refused, failed (tried again), dropped (the queue was full).", "what", "outcome"),
 		rows:    vector("rows_total", "Rows published.", "kind"),
 		held:    vector("held_total", "Transfers and burns that waited for the check of their account, and what became of them.", "outcome"),

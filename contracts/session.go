@@ -97,7 +97,7 @@ func (s *session) serve() (err error) {
 		}
 		ctx, cancel := context.WithCancel(s.ctx)
 		var fetching sync.WaitGroup
-		fetching.Go(func() { w.fetcher.run(ctx) })
+		fetching.Go(func() { w.fetcher.queue.Run(ctx) })
 		defer fetching.Wait()
 		defer cancel()
 	}

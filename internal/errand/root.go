@@ -1,0 +1,204 @@
+// Package errand asks for things beside the work that wants them. In come keys
+// with what is to be asked about each; every one is asked for until there is an
+// answer, the oldest first, a few at a time, with growing pauses after failures.
+// The queue is bounded, and adding to it never waits. The package must never
+// forget an errand that it took, and knows nothing of what is asked.
+package errand
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Configuration of a Queue.
+type Configuration struct {
+	// Queue is how many things may wait to be asked for.
+	Queue int `yaml:"queue"`
+	// Parallel is how many requests are under way at a time.
+	Parallel int `yaml:"parallel"`
+	// Timeout is how long a request may take before it is tried again.
+	Timeout time.Duration `yaml:"timeout"`
+}
+
+// DefaultConfiguration suits public lite servers.
+func DefaultConfiguration() Configuration {
+	return Configuration{Queue: 10_000, Parallel: 2, Timeout: 20 * time.Second}
+}
+
+// Validate tells what makes no sense.
+func (c Configuration) Validate() error {
+	if c.Queue < 1 || c.Parallel < 1 || c.Timeout <= 0 {
+		return errors.New("fetch: queue, parallel and timeout must be above 0")
+	}
+	return nil
+}
+
+// Pauses after the first failure, and after many.
+const (
+	firstPause = time.Second
+	mostPause  = time.Minute
+)
+
+// Queue is the errands that are open.
+type Queue[K comparable, V any] struct {
+	configuration Configuration
+	ask           func(ctx context.Context, key K, about V) (again bool)
+
+	mutex   sync.Mutex
+	open    map[K]*item[K, V]
+	order   []*item[K, V]
+	refused bool
+	wake    chan struct{}
+}
+
+type item[K comparable, V any] struct {
+	key    K
+	about  V
+	asking bool
+	added  int // how often
+	due    time.Time
+	pause  time.Duration
+}
+
+// New makes an empty queue. ask is called by Run, from several goroutines, and
+// says whether it is to be called again for the errand.
+func New[K comparable, V any](c Configuration, ask func(ctx context.Context, key K, about V) (again bool)) *Queue[K, V] {
+	return &Queue[K, V]{configuration: c, ask: ask, open: map[K]*item[K, V]{}, wake: make(chan struct{}, 1)}
+}
+
+// Add opens an errand, or changes what is to be asked about an open one, which
+// is then asked (again). It is false when there is no room.
+func (q *Queue[K, V]) Add(key K, about V) bool {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	e := q.open[key]
+	if e == nil {
+		if len(q.order) >= q.configuration.Queue {
+			q.refused = true
+			return false
+		}
+		e = &item[K, V]{key: key}
+		q.open[key], q.order = e, append(q.order, e)
+	}
+	e.about, e.due, e.pause = about, time.Time{}, firstPause
+	e.added++
+	q.stir()
+	return true
+}
+
+// Has says whether an errand is open.
+func (q *Queue[K, V]) Has(key K) bool {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	return q.open[key] != nil
+}
+
+// Drop ends an errand; an answer may still come.
+func (q *Queue[K, V]) Drop(key K) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if e := q.open[key]; e != nil {
+		q.remove(e)
+	}
+}
+
+// Len is how many errands are open.
+func (q *Queue[K, V]) Len() int {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	return len(q.order)
+}
+
+// Starved says, once, that the queue is empty after it had no room.
+func (q *Queue[K, V]) Starved() bool {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	starved := q.refused && len(q.order) == 0
+	if starved {
+		q.refused = false
+	}
+	return starved
+}
+
+func (q *Queue[K, V]) remove(e *item[K, V]) {
+	delete(q.open, e.key)
+	q.order = slices.DeleteFunc(q.order, func(other *item[K, V]) bool { return other == e })
+}
+
+func (q *Queue[K, V]) stir() {
+	select {
+	case q.wake <- struct{}{}:
+	default: // told already
+	}
+}
+
+// Run asks until ctx ends.
+func (q *Queue[K, V]) Run(ctx context.Context) {
+	var group sync.WaitGroup
+	for range q.configuration.Parallel {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				if e, pause := q.next(); e != nil {
+					q.do(ctx, e)
+				} else {
+					q.sleep(ctx, pause)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func (q *Queue[K, V]) sleep(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-q.wake:
+	case <-timer.C:
+	}
+}
+
+// next is the first errand that is due, or how long none will be.
+func (q *Queue[K, V]) next() (*item[K, V], time.Duration) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	pause := mostPause
+	for _, e := range q.order {
+		if e.asking {
+			continue
+		}
+		if left := time.Until(e.due); left > 0 {
+			pause = min(pause, left)
+			continue
+		}
+		e.asking = true
+		q.stir() // there may be more for another goroutine
+		return e, 0
+	}
+	return nil, pause
+}
+
+func (q *Queue[K, V]) do(ctx context.Context, e *item[K, V]) {
+	q.mutex.Lock()
+	about, added := e.about, e.added
+	q.mutex.Unlock()
+	asking, cancel := context.WithTimeout(ctx, q.configuration.Timeout)
+	defer cancel()
+	again := q.ask(asking, e.key, about)
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	e.asking = false
+	switch {
+	case q.open[e.key] != e || e.added != added: // dropped, or asked about something else now
+		q.stir()
+	case again:
+		e.due, e.pause = time.Now().Add(e.pause), min(2*e.pause, mostPause)
+		q.stir()
+	default:
+		q.remove(e)
+	}
+}
