@@ -69,7 +69,7 @@ func (b *batch) token(l *kafka.Lane) string {
 	return fmt.Sprintf("%s/%s/%d/%d-%d/%08x", l.Epoch(), l.Topic, l.Partition, b.start, b.end, b.checksum)
 }
 
-// insert brings the batch into the tables: rows, then seals, then progress.
+// insert brings the batch into the tables: rows, then seals and progress.
 func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
 	began, token := time.Now(), b.token(l)
 	if err := l.Intend(ctx, b.end); err != nil {
@@ -84,14 +84,8 @@ func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
 		return err
 	}
 	if len(b.seals) > 0 {
-		if err := c.insertTable(ctx, sealsInsert(l, b, token), len(b.seals)); err != nil {
+		if err := c.insertSeals(ctx, l, b, token); err != nil {
 			return err
-		}
-		if err := c.insertTable(ctx, progressInsert(l, b, token, c.dependencies.Kafka.Partitions()), 1); err != nil {
-			return err
-		}
-		if c.dependencies.Progressed != nil {
-			c.dependencies.Progressed()
 		}
 	}
 	if err := l.Commit(ctx, b.end); err != nil {
@@ -101,10 +95,34 @@ func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
 	return nil
 }
 
+// insertSeals tells that the bundles are there. Readers go by the progress alone,
+// so the seals need not be there before it.
+func (c *Component) insertSeals(ctx context.Context, l *kafka.Lane, b *batch, token string) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return c.insertTable(ctx, sealsInsert(l, b, token), len(b.seals)) })
+	group.Go(func() error {
+		if err := c.insertTable(ctx, progressInsert(l, b, token, c.dependencies.Kafka.Partitions()), 1); err != nil {
+			return err
+		}
+		if c.dependencies.Progressed != nil {
+			c.dependencies.Progressed()
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// smallBatch is the number of rows up to which an insert costs about the same,
+// and waits for the disk most of the time.
+const smallBatch = 2000
+
 // insertPages inserts the tables that go in first, or those that go in last.
 func (c *Component) insertPages(ctx context.Context, b *batch, token string, last bool) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.configuration.Inserts)
+	if b.rows <= smallBatch {
+		group.SetLimit(2 * c.configuration.Inserts)
+	}
 	for _, p := range b.feed.pages() {
 		if p.size() > 0 && p.last() == last {
 			group.Go(func() error { return c.insertTable(ctx, p.insert(token), p.size()) })

@@ -26,7 +26,8 @@ type Configuration struct {
 	// MaxRest bounds that rest: inserts that a busy machine makes slow must not
 	// delay the next bundle as well.
 	MaxRest time.Duration `yaml:"max_rest"`
-	// Inserts is how many tables of a batch are inserted at a time.
+	// Inserts is how many tables of a batch are inserted at a time, twice as many
+	// of a small one.
 	Inserts int `yaml:"inserts"`
 }
 
@@ -37,7 +38,7 @@ func DefaultConfiguration() Configuration {
 		MaxRows:  25_000,
 		MaxBytes: 32 << 20,
 		MaxWait:  time.Second,
-		Quiet:    10 * time.Millisecond,
+		Quiet:    2 * time.Millisecond,
 		Rest:     2,
 		MaxRest:  250 * time.Millisecond,
 		Inserts:  2,

@@ -20,6 +20,10 @@ const (
 	duty = 10
 	// restLimit bounds the pause for the sake of duty.
 	restLimit = time.Second
+	// headRestLimit bounds it when at most headBundles came at once: that is the
+	// chain going on, and the next bundle should not have to wait.
+	headRestLimit = 50 * time.Millisecond
+	headBundles   = 4
 	// stepTransactions is the most transactions read for the head in one step;
 	// what is read one by one costs about 0.1 ms each.
 	stepTransactions = 1000
@@ -35,6 +39,7 @@ func (s *Store) follow(ctx context.Context) {
 	var told time.Time
 	for ctx.Err() == nil {
 		began := time.Now()
+		before := s.view.Load()
 		changed, err := s.step(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.metrics.followFailure.Inc()
@@ -45,10 +50,19 @@ func (s *Store) follow(ctx context.Context) {
 		}
 		rest := time.Duration(0)
 		if changed {
-			rest = min(duty*time.Since(began), restLimit)
+			rest = min(duty*time.Since(began), s.restLimit(before))
 		}
 		s.pause(ctx, rest)
 	}
+}
+
+// restLimit is the longest rest after a step that changed the view.
+func (s *Store) restLimit(before *View) time.Duration {
+	after := s.view.Load()
+	if before != nil && after.Watermark > before.Watermark && after.Watermark-before.Watermark <= headBundles {
+		return headRestLimit
+	}
+	return restLimit
 }
 
 // pause lets the rest pass, and then what is left of the time between two looks,
