@@ -147,8 +147,11 @@ func (f *Fetcher) Fetch(ctx context.Context, link string) (Document, error) {
 }
 
 func (f *Fetcher) content(ctx context.Context, link string) ([]byte, error) {
-	if strings.HasPrefix(link, "data:") {
+	switch host := f.host(link); {
+	case strings.HasPrefix(link, "data:"):
 		return f.inline(link)
+	case nobodys(host):
+		return nil, failed(ReasonAddress, fmt.Errorf("%s is a name for examples (RFC 2606)", host))
 	}
 	address, err := f.address(link)
 	if err != nil {
@@ -255,6 +258,19 @@ const (
 	inGateway = "ipfs:"
 	inLink    = "data:"
 )
+
+// nobodys says that a name is reserved for examples and tests.
+func nobodys(host string) bool {
+	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
+	n := len(labels)
+	switch labels[n-1] {
+	case "example", "invalid", "test":
+		return true
+	case "com", "net", "org":
+		return n > 1 && labels[n-2] == "example"
+	}
+	return false
+}
 
 // host is whom a link asks: a host, inGateway, or inLink for what needs nobody.
 func (f *Fetcher) host(link string) string {

@@ -128,7 +128,8 @@ func TestWhatIsNotADocumentIsNamed(t *testing.T) {
 		web + "/page": metadata.ReasonForm, web + "/loop": metadata.ReasonNetwork, web + "/file": metadata.ReasonNetwork,
 		web + "/none": metadata.ReasonStatus,
 		"":            metadata.ReasonLink, "file:///etc/passwd": metadata.ReasonLink, "ftp://a/b": metadata.ReasonLink, "http://": metadata.ReasonLink,
-		"http://user:secret@example.com/": metadata.ReasonLink, "ipfs://": metadata.ReasonLink, "ipfs://../x": metadata.ReasonLink,
+		"http://user:secret@host.site/": metadata.ReasonLink, "ipfs://": metadata.ReasonLink, "ipfs://../x": metadata.ReasonLink,
+		"https://example.com/1.json": metadata.ReasonAddress, "https://a.Example.ORG./": metadata.ReasonAddress, "http://devnet.example/": metadata.ReasonAddress,
 		"data:application/json;base64,###": metadata.ReasonLink, "data:nothing": metadata.ReasonLink, "\x00": metadata.ReasonLink,
 	} {
 		if got := reason(t, f, link); got != want {

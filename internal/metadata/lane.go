@@ -17,10 +17,10 @@ const (
 
 // laneOf is the lane of a host.
 func laneOf(host string) uint16 {
-	switch host {
-	case inGateway:
+	switch {
+	case host == inGateway:
 		return laneGateway
-	case inLink:
+	case host == inLink || nobodys(host):
 		return laneInLink
 	}
 	sum := sha256.Sum256([]byte(host))

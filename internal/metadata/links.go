@@ -85,8 +85,8 @@ func (w *work) note(ctx context.Context, found map[hash]string) error {
 	var fresh []fetch
 	for h, link := range found {
 		if _, is := known[h]; !is {
-			number := laneOf(w.fetcher.host(link))
-			fresh = append(fresh, fetch{hash: h, lane: number, link: link, due: w.lane(number).soon()})
+			l := w.lane(laneOf(w.fetcher.host(link)))
+			fresh = append(fresh, fetch{hash: h, lane: l.number, link: link, due: l.soon()})
 		}
 	}
 	if len(fresh) == 0 {
