@@ -24,6 +24,7 @@ func parseBlock(root *cell.Cell) (*tlb.Block, error) {
 type Account struct {
 	Block *ton.BlockIDExt // asked for: of the masterchain, or of the account's shard
 	Shard *ton.BlockIDExt // the shard block that the state is of
+	Utime uint32          // when that was made
 	State *cell.Cell      // Account of block.tlb; nil when there is none
 	// LastTransactionHash and LastTransactionLT are those of the newest
 	// transaction, zero without a state.
@@ -59,11 +60,12 @@ func readAccount(answer any, block *ton.BlockIDExt, account *address.Address) (*
 	if !complete(got.ID) || !got.ID.Equals(block) {
 		return nil, fmt.Errorf("getAccountState: it is of another block than %s", Format(block))
 	}
-	shard, leaf, err := proveAccount(got.Shard, got.ShardProof, got.Proof, block, account)
+	proven, err := proveAccount(got.Shard, got.ShardProof, got.Proof, block, account)
 	if err != nil {
 		return nil, fmt.Errorf("getAccountState: %w", err)
 	}
-	result := &Account{Block: block, Shard: shard, Answer: got}
+	leaf := proven.leaf
+	result := &Account{Block: block, Shard: proven.shard, Utime: proven.utime, Answer: got}
 	if leaf == nil {
 		if got.State != nil {
 			return nil, errors.New("getAccountState: the account has a state, its proof says none")
@@ -77,39 +79,48 @@ func readAccount(answer any, block *ton.BlockIDExt, account *address.Address) (*
 	return result, nil
 }
 
+// standingAccount is what the proofs of an account show.
+type standingAccount struct {
+	shard *ton.BlockIDExt   // the block that the state is of
+	utime uint32            // when it was made
+	leaf  *tlb.ShardAccount // nil when there is no account
+}
+
 // proveAccount follows the proofs from a block to the account's leaf in
-// ShardAccounts: nil when there is no account. The tree is looked through here
+// ShardAccounts. The tree is looked through here
 // once more when the account is said to be absent, because a branch that was
 // left out of a proof is no proof of absence.
-func proveAccount(shard *ton.BlockIDExt, shardProof, proof []*cell.Cell, block *ton.BlockIDExt, account *address.Address) (*ton.BlockIDExt, *tlb.ShardAccount, error) {
+func proveAccount(shard *ton.BlockIDExt, shardProof, proof []*cell.Cell, block *ton.BlockIDExt, account *address.Address) (*standingAccount, error) {
 	if account.Workchain() == masterWorkchain || !isMaster(block) {
 		shard = block
 	} else if err := ton.CheckShardInMasterProofForAccount(block, shardProof, shard, account); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if shard.Workchain != account.Workchain() || !tlb.ShardID(uint64(shard.Shard)).ContainsAddress(account) {
-		return nil, nil, fmt.Errorf("block %s does not hold the account", place(shard))
+		return nil, fmt.Errorf("block %s does not hold the account", place(shard))
 	}
 	state, err := ton.CheckBlockShardStateProof(proof, shard.RootHash)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	found := &standingAccount{shard: shard, utime: state.GenUTime}
 	if state.Accounts.ShardAccounts == nil {
-		return nil, nil, errors.New("no accounts in the proof")
+		return nil, errors.New("no accounts in the proof")
 	}
 	key := cell.BeginCell().MustStoreSlice(account.Data(), 256).EndCell()
 	value, _, err := state.Accounts.ShardAccounts.LoadValueExtra(key)
 	if errors.Is(err, cell.ErrNoSuchKeyInDict) {
-		return shard, nil, nil
+		return found, nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("the account is not in the proof: %w", err)
+		return nil, fmt.Errorf("the account is not in the proof: %w", err)
 	}
 	var leaf tlb.ShardAccount
 	if err := tlb.LoadFromCell(&leaf, value); err != nil {
-		return nil, nil, fmt.Errorf("the account's leaf: %w", err)
+		return nil, fmt.Errorf("the account's leaf: %w", err)
 	}
-	return shard, &leaf, nil
+	found.leaf = &leaf
+	return found, nil
 }
 
 // Config reads the configuration after a masterchain block: the dictionary of

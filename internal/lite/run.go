@@ -27,15 +27,15 @@ func (p *Pool) RunMethod(ctx context.Context, block *ton.BlockIDExt, account *ad
 			if !complete(got.ID) || !got.ID.Equals(block) {
 				return fmt.Errorf("runSmcMethod: it is of another block than %s", Format(block))
 			}
-			_, leaf, err := proveAccount(got.ShardBlock, got.ShardProof, got.Proof, block, account)
+			proven, err := proveAccount(got.ShardBlock, got.ShardProof, got.Proof, block, account)
 			if err != nil {
 				return fmt.Errorf("runSmcMethod: %w", err)
 			}
-			if leaf != nil {
+			if proven.leaf != nil {
 				if got.StateProof == nil {
 					return errors.New("runSmcMethod: no proof of the state")
 				}
-				if _, err := cell.UnwrapProof(got.StateProof, leaf.Account.Hash(0)); err != nil {
+				if _, err := cell.UnwrapProof(got.StateProof, proven.leaf.Account.Hash(0)); err != nil {
 					return fmt.Errorf("runSmcMethod: %w", err)
 				}
 			}

@@ -48,9 +48,7 @@ func (c *call) accountAt(master *ton.BlockIDExt, address Address) (*accountState
 	if s.account, err = c.node.Account(c, master, address.tonutils()); err != nil {
 		return nil, err
 	}
-	if err := s.readTime(); err != nil {
-		return nil, err
-	}
+	s.utime = s.account.Utime
 	if s.account.State == nil {
 		return s, nil
 	}
@@ -82,15 +80,6 @@ func (c *call) hasWorkchain(master *ton.BlockIDExt, workchain int32) (bool, erro
 		}
 	}
 	return false, nil
-}
-
-func (s *accountState) readTime() error {
-	state, err := ton.CheckBlockShardStateProof(s.account.Answer.Proof, s.account.Shard.RootHash)
-	if err != nil {
-		return err
-	}
-	s.utime = state.GenUTime
-	return nil
 }
 
 func (s *accountState) readCurrencies() error {
