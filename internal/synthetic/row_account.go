@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/xssnick/tonutils-go/ton/wallet"
+	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode"
 	names "tonscribe/decode/contract"
@@ -58,27 +59,41 @@ func walletCode(version wallet.Version) *record.Code {
 	if err != nil {
 		panic(err) // the library has these
 	}
-	c := &record.Code{Hash: init.Code.Hash(), Boc: init.Code.ToBOC()}
-	methods, err := decode.MethodsOf(c.Boc)
-	if err != nil {
-		panic(err) // as above
-	}
-	c.Methods, c.MethodsKnown = methods.IDs, methods.Known
-	return c
+	return codeOf(init.Code)
 }
 
-// madeUpCode is a code that says it has some get-methods.
+// madeUpCode is a code with some get-methods, of which none does anything.
 func madeUpCode(seed, number uint64, methods ...string) *record.Code {
 	data := make([]byte, codeBytes)
 	for at := 0; at+32 <= len(data); at += 32 {
 		seeded(data[at:], seed, kindCode, number<<32|uint64(at))
 	}
-	c := &record.Code{MethodsKnown: true}
-	for _, name := range methods {
-		c.Methods = append(c.Methods, names.MethodID(name))
+	boc, _ := bagOfBytes(data)
+	filler, err := cell.FromBOC(boc)
+	if err != nil {
+		panic(err) // it is one
 	}
-	slices.Sort(c.Methods)
-	c.Boc, c.Hash = bagOfBytes(data)
+	const keyBits = 19
+	entries := cell.NewDict(keyBits)
+	for _, name := range methods {
+		key := cell.BeginCell().MustStoreUInt(uint64(names.MethodID(name)), keyBits).EndCell()
+		if err := entries.Set(key, cell.BeginCell().MustStoreUInt(0, 8).EndCell()); err != nil {
+			panic(err) // a key of the right size is always stored
+		}
+	}
+	// SETCP0, and DICTPUSHCONST with the entries.
+	root := cell.BeginCell().MustStoreUInt(0xff00, 16).MustStoreUInt(0xf4a4<<8|keyBits, 24).MustStoreRef(entries.AsCell()).MustStoreRef(filler).EndCell()
+	return codeOf(root)
+}
+
+// codeOf is a code with what decode reads of it.
+func codeOf(root *cell.Cell) *record.Code {
+	c := &record.Code{Hash: root.Hash(), Boc: root.ToBOC()}
+	methods, err := decode.MethodsOf(c.Boc)
+	if err != nil {
+		panic(err) // it is a bag of cells
+	}
+	c.Methods, c.MethodsKnown = methods.IDs, methods.Known
 	return c
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/decode"
+	names "tonscribe/decode/contract"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -274,4 +276,16 @@ func BenchmarkRows(b *testing.B) {
 	}
 	b.ReportMetric(float64(rows.Made())/time.Since(began).Seconds(), "tx/s")
 	b.ReportMetric(float64(bytes)/float64(rows.Made()), "bytes/tx")
+}
+
+func TestMadeUpCodesHaveTheirMethods(t *testing.T) {
+	for _, c := range newContracts(1).codes() {
+		methods, err := decode.MethodsOf(c.Boc)
+		if err != nil || methods.Known != c.MethodsKnown || !slices.Equal(methods.IDs, c.Methods) {
+			t.Errorf("code %x has methods %v and is said to have %v: %v", c.Hash, methods.IDs, c.Methods, err)
+		}
+	}
+	if want, have := names.MethodID("get_wallet_data"), newContracts(1).jettonWallet.code.Methods; !slices.Equal(have, []uint32{want}) {
+		t.Errorf("a jetton wallet has methods %v instead of %d", have, want)
+	}
 }
