@@ -94,6 +94,8 @@ func TestNameIsAuctioned(t *testing.T) {
 		t.Errorf("bid at the collection: %s", text(trace))
 	}
 	n.now += 601
+	expectValues(t, "owner until the next message", n.get(item, "get_nft_data")[3:4], none)
+	n.send(carol, item, ton(0.1), contracts.GetStaticDataBody(1))
 	expectValues(t, "owner", n.get(item, "get_nft_data")[3:4], carol)
 	expectValues(t, "auction", n.get(item, "get_auction_info"), none, 0, 0)
 	if trace := n.send(bob, n.at, ton(9), contracts.CommentBody("alice")); trace[len(trace)-1].op() != 0xd53276db {
