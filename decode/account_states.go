@@ -263,13 +263,22 @@ func (c *Change) SetBefore(state *record.AccountState) error {
 // SetExtra completes the states of c, whose Extra says that extra currencies are
 // missing, with the dictionary that has the hash.
 func (d *Decoder) SetExtra(c *Change, dict cell.Cell) error {
-	d.budget = 1 << 16
-	list, err := d.extraNode(dict.Slice(), nil, 0, 0)
+	list, err := d.Currencies(dict)
 	if err != nil {
-		return fmt.Errorf("extra currencies: %w", err)
+		return err
 	}
 	c.After.ExtraCurrencies, c.After.ExtraUnknown = list, false
 	return c.complete()
+}
+
+// Currencies reads a dictionary of extra currencies.
+func (d *Decoder) Currencies(dict cell.Cell) ([]*record.ExtraCurrency, error) {
+	d.budget = 1 << 16
+	list, err := d.extraNode(dict.Slice(), nil, 0, 0)
+	if err != nil {
+		return nil, fmt.Errorf("extra currencies: %w", err)
+	}
+	return list, nil
 }
 
 // known replaces a state that only arithmetic tells of by one that the block

@@ -63,7 +63,6 @@ func (d *Decoder) State(boc []byte) (*Zerostate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shard state: %w", err)
 	}
-	d.recorder.Begin(&d.bag)
 	for _, l := range leaves {
 		r, err := d.leafResident(l, z.Workchain)
 		if err != nil {
@@ -121,7 +120,6 @@ func (d *Decoder) Resident(boc, account []byte) (*Resident, error) {
 	if err != nil {
 		return nil, fmt.Errorf("account: %w", err)
 	}
-	d.recorder.Begin(&d.bag)
 	r, err := d.resident(root, account)
 	if err != nil {
 		return nil, fmt.Errorf("account: %w", err)
@@ -145,6 +143,7 @@ func (d *Decoder) resident(c cell.Cell, account []byte) (*Resident, error) {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	r.Libraries = librariesOf(a, r.Account)
+	d.recorder.Begin(&d.bag) // what accounts share is in each
 	r.Cells = d.cells(c)
 	return r, nil
 }

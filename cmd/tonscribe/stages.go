@@ -89,7 +89,11 @@ func (p *process) decodeBacklog(ctx context.Context) (int64, error) {
 const blockBytes = 64 << 10
 
 func (p *process) newDecode() (*worker.Component, error) {
-	return worker.New(p.settings.Decode, worker.Dependencies{Report: p.report, Kafka: p.log, Zerostate: p.newZerostates().find})
+	servers, err := p.liteServers()
+	if err != nil {
+		return nil, err
+	}
+	return worker.New(p.settings.Decode, worker.Dependencies{Report: p.report, Kafka: p.log, Zerostate: p.newZerostates().find, Lite: servers})
 }
 
 func (p *process) newContracts() (*contracts.Component, error) {
@@ -157,7 +161,7 @@ var (
 	}
 	decodeStage = stageCommand{
 		name: "decode", short: "Run the second stage: blocks into headers and transactions",
-		flags: []flag{flagKafka, flagPprof}, log: true,
+		flags: []flag{flagKafka, flagLite, flagPprof}, log: true,
 		open: func(p *process) (stage, http.Handler, error) {
 			c, err := p.newDecode()
 			return c, p.healthHandler(), err

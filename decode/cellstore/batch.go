@@ -11,14 +11,14 @@ import (
 // Batch is what bundles put into the store, all of it at once.
 type Batch struct {
 	cells map[[32]byte][]byte
-	owed  map[string][]byte // nil: paid
+	notes map[string][]byte // by list and account; nil: struck out
 	bytes int
 	marks map[int]uint32
 }
 
 // NewBatch is an empty one.
 func NewBatch() *Batch {
-	return &Batch{cells: map[[32]byte][]byte{}, owed: map[string][]byte{}, marks: map[int]uint32{}}
+	return &Batch{cells: map[[32]byte][]byte{}, notes: map[string][]byte{}, marks: map[int]uint32{}}
 }
 
 // Put adds the record of a cell, which must not change any more.
@@ -36,11 +36,22 @@ func (b *Batch) Get(hash *[32]byte) []byte { return b.cells[*hash] }
 // Mark says that the batch takes a partition so far.
 func (b *Batch) Mark(partition int, mcSeqno uint32) { b.marks[partition] = mcSeqno }
 
-// Owe notes something that is to be done for an account, in the caller's form.
-func (b *Batch) Owe(account, what []byte) { b.owed[string(account)] = what }
+// List is one of the lists of accounts for which there is something to do.
+type List byte
 
-// Pay ends what Owe began.
-func (b *Batch) Pay(account []byte) { b.owed[string(account)] = nil }
+// The lists.
+const (
+	// Owed are accounts that are to be told of.
+	Owed List = 'o'
+	// Wanted are accounts of which something is to be fetched.
+	Wanted List = 'w'
+)
+
+// Note puts an account on a list, with what is to be done in the caller's form.
+func (b *Batch) Note(list List, account, what []byte) { b.notes[string(list)+string(account)] = what }
+
+// Strike takes an account off a list.
+func (b *Batch) Strike(list List, account []byte) { b.notes[string(list)+string(account)] = nil }
 
 // Len is the number of cells.
 func (b *Batch) Len() int { return len(b.cells) }
@@ -48,7 +59,7 @@ func (b *Batch) Len() int { return len(b.cells) }
 // Reset empties the batch.
 func (b *Batch) Reset() {
 	clear(b.cells)
-	clear(b.owed)
+	clear(b.notes)
 	clear(b.marks)
 	b.bytes = 0
 }
@@ -81,11 +92,10 @@ func (s *Store) write(b *Batch, sync bool) error {
 			return fmt.Errorf("cell store: %w", err)
 		}
 	}
-	for account, what := range b.owed {
-		name := append([]byte{kindOwed}, account...)
-		change := func() error { return w.Set(name, what, nil) }
+	for name, what := range b.notes {
+		change := func() error { return w.Set([]byte(name), what, nil) }
 		if what == nil {
-			change = func() error { return w.Delete(name, nil) }
+			change = func() error { return w.Delete([]byte(name), nil) }
 		}
 		if err := change(); err != nil {
 			return fmt.Errorf("cell store: %w", err)
@@ -117,15 +127,14 @@ func (s *Store) Sync() error {
 	return nil
 }
 
-// Owed calls each with everything that is owed and not paid, until it returns
-// false.
-func (s *Store) Owed(each func(account, what []byte) bool) error {
+// Noted calls each with everything on a list, until it returns false.
+func (s *Store) Noted(list List, each func(account, what []byte) bool) error {
 	s.mutex.RLock()
 	defer s.mutex.RUnlock()
 	if s.closed {
 		return ErrClosed
 	}
-	iterator, err := s.young.NewIter(&pebble.IterOptions{LowerBound: []byte{kindOwed}, UpperBound: []byte{kindOwed + 1}})
+	iterator, err := s.young.NewIter(&pebble.IterOptions{LowerBound: []byte{byte(list)}, UpperBound: []byte{byte(list) + 1}})
 	if err != nil {
 		return fmt.Errorf("cell store: %w", err)
 	}

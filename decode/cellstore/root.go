@@ -61,11 +61,11 @@ type generation struct {
 	dir    string
 }
 
-// Keys: a letter, and the hash of a cell or the name of a mark.
+// Keys: a letter, and the hash of a cell or the name of a mark; that of a List,
+// and an account. What is kept through all generations comes after the cells.
 const (
 	kindCell byte = 'c'
 	kindMark byte = 'm'
-	kindOwed byte = 'o'
 )
 
 // ErrClosed says that the store is closed.

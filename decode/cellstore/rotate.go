@@ -83,7 +83,7 @@ func (s *Store) begin(number uint64) (*generation, error) {
 	return s.openGeneration(number)
 }
 
-// carry copies marks and what is owed.
+// carry copies marks and lists.
 func carry(from, to *pebble.DB) error {
 	iterator, err := from.NewIter(&pebble.IterOptions{LowerBound: []byte{kindMark}})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tonscribe/decode/cellstore"
+	"tonscribe/internal/errand"
 )
 
 // Configuration of the component.
@@ -34,6 +35,8 @@ type Configuration struct {
 	// Zerostates are folders with the states that workchains begin with; those
 	// beside a source of files are found without.
 	Zerostates []string `yaml:"zerostates"`
+	// Fetch is how lite servers are asked for states, for each partition.
+	Fetch errand.Configuration `yaml:"fetch"`
 }
 
 // DefaultConfiguration suits any machine.
@@ -47,6 +50,7 @@ func DefaultConfiguration() Configuration {
 		PublishBytes: 8 << 20,
 		CommitEvery:  100 * time.Millisecond,
 		Cells:        cellstore.DefaultConfiguration(),
+		Fetch:        errand.DefaultConfiguration(),
 	}
 }
 
@@ -59,6 +63,9 @@ func (c Configuration) validate() error {
 	}
 	if c.ChunkBytes < 1 || c.ChunkBytes > 8<<20 {
 		return fmt.Errorf("decode: chunk_bytes %d: must be between 1 and 8 MiB", c.ChunkBytes)
+	}
+	if err := c.Fetch.Validate(); err != nil {
+		return fmt.Errorf("decode: %w", err)
 	}
 	return nil
 }

@@ -32,20 +32,33 @@ type keeper struct {
 	data      *memory[[]byte]   // data BoCs by hash of the data; nil ones are too large
 	shared    *memory[struct{}] // hashes of dictionaries of libraries that were published
 	owed      *owed
+	fetcher   *fetcher            // nil without lite servers
+	horizon   uint32              // the last bundle that the log has whole, of those before the keeper
+	lacks     bool                // something was missed
 	received  map[[32]byte][]byte // cells of the bundle's messages
 	broken    error               // of the store
 	last      uint32              // mc_seqno of the last bundle
 }
 
-func newKeeper(c *Component, partition int) (*keeper, error) {
+func newKeeper(ctx context.Context, c *Component, partition int) (*keeper, error) {
 	k := &keeper{Component: c, partition: partition, batch: cellstore.NewBatch(), received: map[[32]byte][]byte{},
 		codes: newMemory[struct{}](1 << 16), data: newMemory[[]byte](16 << 20), shared: newMemory[struct{}](1 << 10)}
 	k.owed = &owed{batch: k.batch, accounts: map[string]*record.Account{}}
+	if k.fetcher = newFetcher(c, partition, k.batch); k.fetcher != nil {
+		seal, err := c.kafka.LastSeal(ctx, schema.Accounts.Name, partition)
+		if err != nil {
+			return nil, err
+		}
+		k.horizon = seal.GetMcSeqno()
+	}
 	if c.cells == nil {
 		return k, nil
 	}
 	var err error
 	if k.last, err = c.cells.Mark(partition); err != nil {
+		return nil, err
+	}
+	if err := k.fetcher.load(); err != nil {
 		return nil, err
 	}
 	return k, k.owed.load(c.cells, partition, c.kafka.Partitions())
@@ -79,6 +92,7 @@ func (k *keeper) missed(what string, hash []byte, reason error) error {
 	if k.broken != nil {
 		return k.broken
 	}
+	k.lacks = true
 	k.metrics.missing.WithLabelValues(what).Inc()
 	var nobody *cell.Absent
 	if reason != nil && !errors.As(reason, &nobody) {
@@ -105,6 +119,9 @@ func (k *keeper) keep(ctx context.Context, b *bundle) error {
 		k.batch.Reset() // or what is known would depend on what is published together
 	}
 	if err := k.seed(ctx, b); err != nil {
+		return err
+	}
+	if err := k.arrived(b); err != nil {
 		return err
 	}
 	clear(k.received)
@@ -218,11 +235,17 @@ func (k *keeper) complete(b *bundle, accounts map[string]*resident) error {
 		if r.State == nil {
 			r.State = &record.AccountState{Status: last.EndStatus, Partial: true}
 		}
+		k.lacks = r.State.ExtraUnknown
 		if err := k.content(r, codes); err != nil {
 			return fmt.Errorf("account %x: %w", r.Account.Account, err)
 		}
 		if err := k.libraries(r.change.Libraries, b); err != nil {
 			return fmt.Errorf("account %x: libraries: %w", r.Account.Account, err)
+		}
+		if !k.lacks || r.change.Problem != nil {
+			k.fetcher.wantNoMore(r.Account.Account)
+		} else if err := k.fetcher.want(r, b.seal.Master); err != nil {
+			return err
 		}
 		b.accounts = append(b.accounts, r.Account)
 		k.owed.forget(r.Account.Account)

@@ -41,12 +41,13 @@ func (c *Component) work(ctx context.Context, source *kafka.Lane) error {
 		room:    newRoom(c.configuration.MaxBytes),
 	}
 	var err error
-	if l.keeper, err = newKeeper(c, l.partition); err != nil {
+	if l.keeper, err = newKeeper(ctx, c, l.partition); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return l.read(ctx) })
 	group.Go(func() error { return l.write(ctx) })
+	group.Go(func() error { l.keeper.fetcher.run(ctx); return nil })
 	err = group.Wait()
 	c.metrics.inFlight.WithLabelValues(l.label).Set(0)
 	return err

@@ -15,6 +15,8 @@ type metrics struct {
 	publishing   prometheus.Histogram
 	problems     prometheus.Counter
 	missing      *prometheus.CounterVec
+	fetches      *prometheus.CounterVec
+	fetchQueue   *prometheus.GaugeVec
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -45,7 +47,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		Help: "Accounts whose state is not the one that their transactions name. Each is in the log."})
 	m.missing = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_decode_account_missing_total",
 		Help: "What neither block nor cell store had of an account's state: before, extra, code, data or libraries."}, []string{"what"})
-	for _, c := range []prometheus.Collector{m.accounts, m.problems, m.missing, m.blocks, m.transactions, m.bundles, m.bundle, m.inFlight, m.stopped, m.failures, m.decoding, m.publishing} {
+	m.fetches = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_decode_fetches_total",
+		Help: "What became of requests to lite servers for states: taken, refused (no state, or that of another moment), failed (tried again), dropped (the queue was full)."}, []string{"outcome"})
+	m.fetchQueue = gauge("fetch_queue", "Accounts whose states lite servers are to be asked for.")
+	for _, c := range []prometheus.Collector{m.fetches, m.fetchQueue, m.accounts, m.problems, m.missing, m.blocks, m.transactions, m.bundles, m.bundle, m.inFlight, m.stopped, m.failures, m.decoding, m.publishing} {
 		registry.MustRegister(c)
 	}
 	return m

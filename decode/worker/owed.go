@@ -24,7 +24,7 @@ type owed struct {
 // load takes up what was owed in an earlier life.
 func (o *owed) load(cells *cellstore.Store, partition, partitions int) error {
 	var problem error
-	err := cells.Owed(func(account, what []byte) bool {
+	err := cells.Noted(cellstore.Owed, func(account, what []byte) bool {
 		if schema.PartitionOf(schema.AccountID(account), partitions) != partition {
 			return true
 		}
@@ -54,7 +54,7 @@ func (o *owed) add(a *record.Account) error {
 		o.queue = append(o.queue, key)
 	}
 	o.accounts[key] = a
-	o.batch.Owe(a.Account, what)
+	o.batch.Note(cellstore.Owed, a.Account, what)
 	return nil
 }
 
@@ -62,7 +62,7 @@ func (o *owed) add(a *record.Account) error {
 func (o *owed) forget(account []byte) {
 	if _, ok := o.accounts[string(account)]; ok {
 		delete(o.accounts, string(account))
-		o.batch.Pay(account)
+		o.batch.Strike(cellstore.Owed, account)
 	}
 }
 

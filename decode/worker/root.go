@@ -13,6 +13,7 @@ import (
 
 	"tonscribe/decode/cellstore"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -22,9 +23,12 @@ import (
 type Dependencies struct {
 	Report report.Reporter
 	Kafka  *kafka.Client
-	// Zerostate gives the BoC of a zerostate, nil when nobody has it. It may be
-	// nil itself.
+	// Zerostate gives the BoC of a zerostate, nil when nobody has it, of which it
+	// tells the user. It may be nil itself.
 	Zerostate func(ctx context.Context, id *record.BlockId) ([]byte, error)
+	// Lite is asked for states of accounts of which neither blocks nor the store
+	// have everything. Without it, nil, their code or data stays unknown.
+	Lite *lite.Pool
 }
 
 // Component is a member of the decoders' group.
@@ -36,6 +40,7 @@ type Component struct {
 	jobs          chan *job
 	cells         *cellstore.Store // nil without a folder
 	zerostate     func(ctx context.Context, id *record.BlockId) ([]byte, error)
+	lite          *lite.Pool
 
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -54,6 +59,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		report:        reporter,
 		kafka:         dependencies.Kafka,
 		zerostate:     dependencies.Zerostate,
+		lite:          dependencies.Lite,
 		metrics:       newMetrics(reporter.Metrics),
 		jobs:          make(chan *job, configuration.Decoders),
 		done:          make(chan struct{}),

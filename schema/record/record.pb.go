@@ -299,7 +299,7 @@ func (x TokenContent_Layout) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TokenContent_Layout.Descriptor instead.
 func (TokenContent_Layout) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{15, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type ComputePhase_SkipReason int32
@@ -354,7 +354,7 @@ func (x ComputePhase_SkipReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ComputePhase_SkipReason.Descriptor instead.
 func (ComputePhase_SkipReason) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{40, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{41, 0}
 }
 
 type BouncePhase_Kind int32
@@ -403,7 +403,7 @@ func (x BouncePhase_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BouncePhase_Kind.Descriptor instead.
 func (BouncePhase_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{42, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{43, 0}
 }
 
 type Message_Kind int32
@@ -452,7 +452,7 @@ func (x Message_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Message_Kind.Descriptor instead.
 func (Message_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{44, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{45, 0}
 }
 
 // One Kafka message, on every topic. (mc_seqno, index) is its place in the
@@ -1596,6 +1596,75 @@ func (x *AccountBatch) GetLibraries() []*Library {
 	return nil
 }
 
+// An account of whose state something is missing, as the cell store keeps it.
+type Wanted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Account       *Account               `protobuf:"bytes,1,opt,name=account,proto3" json:"account,omitempty"`     // without what is missing
+	Master        *BlockId               `protobuf:"bytes,2,opt,name=master,proto3" json:"master,omitempty"`       // the masterchain block after which the account is so
+	Extra         []byte                 `protobuf:"bytes,3,opt,name=extra,proto3" json:"extra,omitempty"`         // hash of the dictionary of extra currencies, when that is missing
+	Libraries     []byte                 `protobuf:"bytes,4,opt,name=libraries,proto3" json:"libraries,omitempty"` // hash of the dictionary of libraries, of accounts of the masterchain
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Wanted) Reset() {
+	*x = Wanted{}
+	mi := &file_schema_record_record_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Wanted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Wanted) ProtoMessage() {}
+
+func (x *Wanted) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Wanted.ProtoReflect.Descriptor instead.
+func (*Wanted) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Wanted) GetAccount() *Account {
+	if x != nil {
+		return x.Account
+	}
+	return nil
+}
+
+func (x *Wanted) GetMaster() *BlockId {
+	if x != nil {
+		return x.Master
+	}
+	return nil
+}
+
+func (x *Wanted) GetExtra() []byte {
+	if x != nil {
+		return x.Extra
+	}
+	return nil
+}
+
+func (x *Wanted) GetLibraries() []byte {
+	if x != nil {
+		return x.Libraries
+	}
+	return nil
+}
+
 type Library struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Hash          []byte                 `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
@@ -1606,7 +1675,7 @@ type Library struct {
 
 func (x *Library) Reset() {
 	*x = Library{}
-	mi := &file_schema_record_record_proto_msgTypes[12]
+	mi := &file_schema_record_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1618,7 +1687,7 @@ func (x *Library) String() string {
 func (*Library) ProtoMessage() {}
 
 func (x *Library) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[12]
+	mi := &file_schema_record_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1631,7 +1700,7 @@ func (x *Library) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Library.ProtoReflect.Descriptor instead.
 func (*Library) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{12}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Library) GetHash() []byte {
@@ -1662,7 +1731,7 @@ type ContractBatch struct {
 
 func (x *ContractBatch) Reset() {
 	*x = ContractBatch{}
-	mi := &file_schema_record_record_proto_msgTypes[13]
+	mi := &file_schema_record_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1743,7 @@ func (x *ContractBatch) String() string {
 func (*ContractBatch) ProtoMessage() {}
 
 func (x *ContractBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[13]
+	mi := &file_schema_record_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1756,7 @@ func (x *ContractBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContractBatch.ProtoReflect.Descriptor instead.
 func (*ContractBatch) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{13}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ContractBatch) GetContracts() []*Contract {
@@ -1752,7 +1821,7 @@ type Contract struct {
 
 func (x *Contract) Reset() {
 	*x = Contract{}
-	mi := &file_schema_record_record_proto_msgTypes[14]
+	mi := &file_schema_record_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1764,7 +1833,7 @@ func (x *Contract) String() string {
 func (*Contract) ProtoMessage() {}
 
 func (x *Contract) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[14]
+	mi := &file_schema_record_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1777,7 +1846,7 @@ func (x *Contract) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contract.ProtoReflect.Descriptor instead.
 func (*Contract) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{14}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Contract) GetAccount() []byte {
@@ -1938,7 +2007,7 @@ type TokenContent struct {
 
 func (x *TokenContent) Reset() {
 	*x = TokenContent{}
-	mi := &file_schema_record_record_proto_msgTypes[15]
+	mi := &file_schema_record_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1950,7 +2019,7 @@ func (x *TokenContent) String() string {
 func (*TokenContent) ProtoMessage() {}
 
 func (x *TokenContent) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[15]
+	mi := &file_schema_record_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1963,7 +2032,7 @@ func (x *TokenContent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenContent.ProtoReflect.Descriptor instead.
 func (*TokenContent) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{15}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TokenContent) GetLayout() TokenContent_Layout {
@@ -1992,7 +2061,7 @@ type TokenAttribute struct {
 
 func (x *TokenAttribute) Reset() {
 	*x = TokenAttribute{}
-	mi := &file_schema_record_record_proto_msgTypes[16]
+	mi := &file_schema_record_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2004,7 +2073,7 @@ func (x *TokenAttribute) String() string {
 func (*TokenAttribute) ProtoMessage() {}
 
 func (x *TokenAttribute) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[16]
+	mi := &file_schema_record_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2017,7 +2086,7 @@ func (x *TokenAttribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenAttribute.ProtoReflect.Descriptor instead.
 func (*TokenAttribute) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{16}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TokenAttribute) GetName() string {
@@ -2049,7 +2118,7 @@ type JettonMaster struct {
 
 func (x *JettonMaster) Reset() {
 	*x = JettonMaster{}
-	mi := &file_schema_record_record_proto_msgTypes[17]
+	mi := &file_schema_record_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2130,7 @@ func (x *JettonMaster) String() string {
 func (*JettonMaster) ProtoMessage() {}
 
 func (x *JettonMaster) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[17]
+	mi := &file_schema_record_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2143,7 @@ func (x *JettonMaster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonMaster.ProtoReflect.Descriptor instead.
 func (*JettonMaster) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{17}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *JettonMaster) GetTotalSupply() []byte {
@@ -2134,7 +2203,7 @@ type JettonWallet struct {
 
 func (x *JettonWallet) Reset() {
 	*x = JettonWallet{}
-	mi := &file_schema_record_record_proto_msgTypes[18]
+	mi := &file_schema_record_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2146,7 +2215,7 @@ func (x *JettonWallet) String() string {
 func (*JettonWallet) ProtoMessage() {}
 
 func (x *JettonWallet) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[18]
+	mi := &file_schema_record_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2159,7 +2228,7 @@ func (x *JettonWallet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonWallet.ProtoReflect.Descriptor instead.
 func (*JettonWallet) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{18}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *JettonWallet) GetBalance() []byte {
@@ -2217,7 +2286,7 @@ type NFTCollection struct {
 
 func (x *NFTCollection) Reset() {
 	*x = NFTCollection{}
-	mi := &file_schema_record_record_proto_msgTypes[19]
+	mi := &file_schema_record_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2229,7 +2298,7 @@ func (x *NFTCollection) String() string {
 func (*NFTCollection) ProtoMessage() {}
 
 func (x *NFTCollection) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[19]
+	mi := &file_schema_record_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2242,7 +2311,7 @@ func (x *NFTCollection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NFTCollection.ProtoReflect.Descriptor instead.
 func (*NFTCollection) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{19}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *NFTCollection) GetNextItemIndex() []byte {
@@ -2295,7 +2364,7 @@ type NFTItem struct {
 
 func (x *NFTItem) Reset() {
 	*x = NFTItem{}
-	mi := &file_schema_record_record_proto_msgTypes[20]
+	mi := &file_schema_record_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2307,7 +2376,7 @@ func (x *NFTItem) String() string {
 func (*NFTItem) ProtoMessage() {}
 
 func (x *NFTItem) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[20]
+	mi := &file_schema_record_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2320,7 +2389,7 @@ func (x *NFTItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NFTItem.ProtoReflect.Descriptor instead.
 func (*NFTItem) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{20}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *NFTItem) GetInit() bool {
@@ -2414,7 +2483,7 @@ type DNSName struct {
 
 func (x *DNSName) Reset() {
 	*x = DNSName{}
-	mi := &file_schema_record_record_proto_msgTypes[21]
+	mi := &file_schema_record_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2426,7 +2495,7 @@ func (x *DNSName) String() string {
 func (*DNSName) ProtoMessage() {}
 
 func (x *DNSName) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[21]
+	mi := &file_schema_record_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2439,7 +2508,7 @@ func (x *DNSName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DNSName.ProtoReflect.Descriptor instead.
 func (*DNSName) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{21}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DNSName) GetDomain() string {
@@ -2502,7 +2571,7 @@ type Sale struct {
 
 func (x *Sale) Reset() {
 	*x = Sale{}
-	mi := &file_schema_record_record_proto_msgTypes[22]
+	mi := &file_schema_record_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2514,7 +2583,7 @@ func (x *Sale) String() string {
 func (*Sale) ProtoMessage() {}
 
 func (x *Sale) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[22]
+	mi := &file_schema_record_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2527,7 +2596,7 @@ func (x *Sale) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sale.ProtoReflect.Descriptor instead.
 func (*Sale) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{22}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Sale) GetComplete() bool {
@@ -2667,7 +2736,7 @@ type Auction struct {
 
 func (x *Auction) Reset() {
 	*x = Auction{}
-	mi := &file_schema_record_record_proto_msgTypes[23]
+	mi := &file_schema_record_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2679,7 +2748,7 @@ func (x *Auction) String() string {
 func (*Auction) ProtoMessage() {}
 
 func (x *Auction) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[23]
+	mi := &file_schema_record_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2692,7 +2761,7 @@ func (x *Auction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Auction.ProtoReflect.Descriptor instead.
 func (*Auction) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{23}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Auction) GetEnd() bool {
@@ -2883,7 +2952,7 @@ type Telemint struct {
 
 func (x *Telemint) Reset() {
 	*x = Telemint{}
-	mi := &file_schema_record_record_proto_msgTypes[24]
+	mi := &file_schema_record_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2895,7 +2964,7 @@ func (x *Telemint) String() string {
 func (*Telemint) ProtoMessage() {}
 
 func (x *Telemint) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[24]
+	mi := &file_schema_record_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2908,7 +2977,7 @@ func (x *Telemint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Telemint.ProtoReflect.Descriptor instead.
 func (*Telemint) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{24}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Telemint) GetTokenName() []byte {
@@ -3036,7 +3105,7 @@ type Multisig struct {
 
 func (x *Multisig) Reset() {
 	*x = Multisig{}
-	mi := &file_schema_record_record_proto_msgTypes[25]
+	mi := &file_schema_record_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3048,7 +3117,7 @@ func (x *Multisig) String() string {
 func (*Multisig) ProtoMessage() {}
 
 func (x *Multisig) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[25]
+	mi := &file_schema_record_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3061,7 +3130,7 @@ func (x *Multisig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Multisig.ProtoReflect.Descriptor instead.
 func (*Multisig) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{25}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Multisig) GetNextOrderSeqno() []byte {
@@ -3117,7 +3186,7 @@ type MultisigOrder struct {
 
 func (x *MultisigOrder) Reset() {
 	*x = MultisigOrder{}
-	mi := &file_schema_record_record_proto_msgTypes[26]
+	mi := &file_schema_record_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3129,7 +3198,7 @@ func (x *MultisigOrder) String() string {
 func (*MultisigOrder) ProtoMessage() {}
 
 func (x *MultisigOrder) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[26]
+	mi := &file_schema_record_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3142,7 +3211,7 @@ func (x *MultisigOrder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultisigOrder.ProtoReflect.Descriptor instead.
 func (*MultisigOrder) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{26}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MultisigOrder) GetMultisig() []byte {
@@ -3224,7 +3293,7 @@ type Vesting struct {
 
 func (x *Vesting) Reset() {
 	*x = Vesting{}
-	mi := &file_schema_record_record_proto_msgTypes[27]
+	mi := &file_schema_record_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3236,7 +3305,7 @@ func (x *Vesting) String() string {
 func (*Vesting) ProtoMessage() {}
 
 func (x *Vesting) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[27]
+	mi := &file_schema_record_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3249,7 +3318,7 @@ func (x *Vesting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Vesting.ProtoReflect.Descriptor instead.
 func (*Vesting) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{27}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Vesting) GetStartTime() uint64 {
@@ -3326,7 +3395,7 @@ type NominatorPool struct {
 
 func (x *NominatorPool) Reset() {
 	*x = NominatorPool{}
-	mi := &file_schema_record_record_proto_msgTypes[28]
+	mi := &file_schema_record_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3338,7 +3407,7 @@ func (x *NominatorPool) String() string {
 func (*NominatorPool) ProtoMessage() {}
 
 func (x *NominatorPool) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[28]
+	mi := &file_schema_record_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3351,7 +3420,7 @@ func (x *NominatorPool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NominatorPool.ProtoReflect.Descriptor instead.
 func (*NominatorPool) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{28}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *NominatorPool) GetState() uint32 {
@@ -3436,7 +3505,7 @@ type Nominator struct {
 
 func (x *Nominator) Reset() {
 	*x = Nominator{}
-	mi := &file_schema_record_record_proto_msgTypes[29]
+	mi := &file_schema_record_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3448,7 +3517,7 @@ func (x *Nominator) String() string {
 func (*Nominator) ProtoMessage() {}
 
 func (x *Nominator) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[29]
+	mi := &file_schema_record_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3461,7 +3530,7 @@ func (x *Nominator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Nominator.ProtoReflect.Descriptor instead.
 func (*Nominator) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{29}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Nominator) GetAddress() []byte {
@@ -3506,7 +3575,7 @@ type DedustPool struct {
 
 func (x *DedustPool) Reset() {
 	*x = DedustPool{}
-	mi := &file_schema_record_record_proto_msgTypes[30]
+	mi := &file_schema_record_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3518,7 +3587,7 @@ func (x *DedustPool) String() string {
 func (*DedustPool) ProtoMessage() {}
 
 func (x *DedustPool) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[30]
+	mi := &file_schema_record_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3531,7 +3600,7 @@ func (x *DedustPool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DedustPool.ProtoReflect.Descriptor instead.
 func (*DedustPool) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{30}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DedustPool) GetAssets() [][]byte {
@@ -3581,7 +3650,7 @@ type StonfiPool struct {
 
 func (x *StonfiPool) Reset() {
 	*x = StonfiPool{}
-	mi := &file_schema_record_record_proto_msgTypes[31]
+	mi := &file_schema_record_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3593,7 +3662,7 @@ func (x *StonfiPool) String() string {
 func (*StonfiPool) ProtoMessage() {}
 
 func (x *StonfiPool) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[31]
+	mi := &file_schema_record_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3606,7 +3675,7 @@ func (x *StonfiPool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StonfiPool.ProtoReflect.Descriptor instead.
 func (*StonfiPool) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{31}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *StonfiPool) GetVersion() uint32 {
@@ -3667,7 +3736,7 @@ type JettonTransfer struct {
 
 func (x *JettonTransfer) Reset() {
 	*x = JettonTransfer{}
-	mi := &file_schema_record_record_proto_msgTypes[32]
+	mi := &file_schema_record_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3679,7 +3748,7 @@ func (x *JettonTransfer) String() string {
 func (*JettonTransfer) ProtoMessage() {}
 
 func (x *JettonTransfer) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[32]
+	mi := &file_schema_record_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3692,7 +3761,7 @@ func (x *JettonTransfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonTransfer.ProtoReflect.Descriptor instead.
 func (*JettonTransfer) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{32}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *JettonTransfer) GetSourceWallet() []byte {
@@ -3842,7 +3911,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_schema_record_record_proto_msgTypes[33]
+	mi := &file_schema_record_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3854,7 +3923,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[33]
+	mi := &file_schema_record_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3867,7 +3936,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{33}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Receipt) GetAccount() []byte {
@@ -3930,7 +3999,7 @@ type JettonBurn struct {
 
 func (x *JettonBurn) Reset() {
 	*x = JettonBurn{}
-	mi := &file_schema_record_record_proto_msgTypes[34]
+	mi := &file_schema_record_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3942,7 +4011,7 @@ func (x *JettonBurn) String() string {
 func (*JettonBurn) ProtoMessage() {}
 
 func (x *JettonBurn) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[34]
+	mi := &file_schema_record_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3955,7 +4024,7 @@ func (x *JettonBurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonBurn.ProtoReflect.Descriptor instead.
 func (*JettonBurn) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{34}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *JettonBurn) GetWallet() []byte {
@@ -4090,7 +4159,7 @@ type NFTTransfer struct {
 
 func (x *NFTTransfer) Reset() {
 	*x = NFTTransfer{}
-	mi := &file_schema_record_record_proto_msgTypes[35]
+	mi := &file_schema_record_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4102,7 +4171,7 @@ func (x *NFTTransfer) String() string {
 func (*NFTTransfer) ProtoMessage() {}
 
 func (x *NFTTransfer) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[35]
+	mi := &file_schema_record_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4115,7 +4184,7 @@ func (x *NFTTransfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NFTTransfer.ProtoReflect.Descriptor instead.
 func (*NFTTransfer) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{35}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *NFTTransfer) GetItem() []byte {
@@ -4278,7 +4347,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_schema_record_record_proto_msgTypes[36]
+	mi := &file_schema_record_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4290,7 +4359,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[36]
+	mi := &file_schema_record_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4303,7 +4372,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{36}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Transaction) GetAccount() []byte {
@@ -4534,7 +4603,7 @@ type BlockRef struct {
 
 func (x *BlockRef) Reset() {
 	*x = BlockRef{}
-	mi := &file_schema_record_record_proto_msgTypes[37]
+	mi := &file_schema_record_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4546,7 +4615,7 @@ func (x *BlockRef) String() string {
 func (*BlockRef) ProtoMessage() {}
 
 func (x *BlockRef) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[37]
+	mi := &file_schema_record_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4559,7 +4628,7 @@ func (x *BlockRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockRef.ProtoReflect.Descriptor instead.
 func (*BlockRef) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{37}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *BlockRef) GetWorkchain() int32 {
@@ -4594,7 +4663,7 @@ type StoragePhase struct {
 
 func (x *StoragePhase) Reset() {
 	*x = StoragePhase{}
-	mi := &file_schema_record_record_proto_msgTypes[38]
+	mi := &file_schema_record_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4606,7 +4675,7 @@ func (x *StoragePhase) String() string {
 func (*StoragePhase) ProtoMessage() {}
 
 func (x *StoragePhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[38]
+	mi := &file_schema_record_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4619,7 +4688,7 @@ func (x *StoragePhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoragePhase.ProtoReflect.Descriptor instead.
 func (*StoragePhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{38}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *StoragePhase) GetFeesCollected() uint64 {
@@ -4654,7 +4723,7 @@ type CreditPhase struct {
 
 func (x *CreditPhase) Reset() {
 	*x = CreditPhase{}
-	mi := &file_schema_record_record_proto_msgTypes[39]
+	mi := &file_schema_record_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4666,7 +4735,7 @@ func (x *CreditPhase) String() string {
 func (*CreditPhase) ProtoMessage() {}
 
 func (x *CreditPhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[39]
+	mi := &file_schema_record_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4679,7 +4748,7 @@ func (x *CreditPhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreditPhase.ProtoReflect.Descriptor instead.
 func (*CreditPhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{39}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CreditPhase) GetDueFeesCollected() uint64 {
@@ -4725,7 +4794,7 @@ type ComputePhase struct {
 
 func (x *ComputePhase) Reset() {
 	*x = ComputePhase{}
-	mi := &file_schema_record_record_proto_msgTypes[40]
+	mi := &file_schema_record_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4737,7 +4806,7 @@ func (x *ComputePhase) String() string {
 func (*ComputePhase) ProtoMessage() {}
 
 func (x *ComputePhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[40]
+	mi := &file_schema_record_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4750,7 +4819,7 @@ func (x *ComputePhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComputePhase.ProtoReflect.Descriptor instead.
 func (*ComputePhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{40}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ComputePhase) GetSkipReason() ComputePhase_SkipReason {
@@ -4874,7 +4943,7 @@ type ActionPhase struct {
 
 func (x *ActionPhase) Reset() {
 	*x = ActionPhase{}
-	mi := &file_schema_record_record_proto_msgTypes[41]
+	mi := &file_schema_record_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4886,7 +4955,7 @@ func (x *ActionPhase) String() string {
 func (*ActionPhase) ProtoMessage() {}
 
 func (x *ActionPhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[41]
+	mi := &file_schema_record_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4899,7 +4968,7 @@ func (x *ActionPhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPhase.ProtoReflect.Descriptor instead.
 func (*ActionPhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{41}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ActionPhase) GetSuccess() bool {
@@ -5021,7 +5090,7 @@ type BouncePhase struct {
 
 func (x *BouncePhase) Reset() {
 	*x = BouncePhase{}
-	mi := &file_schema_record_record_proto_msgTypes[42]
+	mi := &file_schema_record_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5033,7 +5102,7 @@ func (x *BouncePhase) String() string {
 func (*BouncePhase) ProtoMessage() {}
 
 func (x *BouncePhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[42]
+	mi := &file_schema_record_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5046,7 +5115,7 @@ func (x *BouncePhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BouncePhase.ProtoReflect.Descriptor instead.
 func (*BouncePhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{42}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *BouncePhase) GetKind() BouncePhase_Kind {
@@ -5103,7 +5172,7 @@ type SplitInfo struct {
 
 func (x *SplitInfo) Reset() {
 	*x = SplitInfo{}
-	mi := &file_schema_record_record_proto_msgTypes[43]
+	mi := &file_schema_record_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5115,7 +5184,7 @@ func (x *SplitInfo) String() string {
 func (*SplitInfo) ProtoMessage() {}
 
 func (x *SplitInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[43]
+	mi := &file_schema_record_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5128,7 +5197,7 @@ func (x *SplitInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SplitInfo.ProtoReflect.Descriptor instead.
 func (*SplitInfo) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{43}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SplitInfo) GetCurShardPfxLen() uint32 {
@@ -5190,7 +5259,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_schema_record_record_proto_msgTypes[44]
+	mi := &file_schema_record_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5202,7 +5271,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[44]
+	mi := &file_schema_record_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5215,7 +5284,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{44}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Message) GetKind() Message_Kind {
@@ -5389,7 +5458,7 @@ type ExternalAddress struct {
 
 func (x *ExternalAddress) Reset() {
 	*x = ExternalAddress{}
-	mi := &file_schema_record_record_proto_msgTypes[45]
+	mi := &file_schema_record_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5401,7 +5470,7 @@ func (x *ExternalAddress) String() string {
 func (*ExternalAddress) ProtoMessage() {}
 
 func (x *ExternalAddress) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[45]
+	mi := &file_schema_record_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5414,7 +5483,7 @@ func (x *ExternalAddress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExternalAddress.ProtoReflect.Descriptor instead.
 func (*ExternalAddress) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{45}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ExternalAddress) GetBits() uint32 {
@@ -5537,7 +5606,12 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x05codes\x18\x02 \x03(\v2\x16.tonscribe.record.CodeR\x05codes\x12-\n" +
 	"\x04late\x18\x03 \x03(\v2\x19.tonscribe.record.AccountR\x04late\x12\x16\n" +
 	"\x06config\x18\x04 \x01(\fR\x06config\x127\n" +
-	"\tlibraries\x18\x05 \x03(\v2\x19.tonscribe.record.LibraryR\tlibraries\"/\n" +
+	"\tlibraries\x18\x05 \x03(\v2\x19.tonscribe.record.LibraryR\tlibraries\"\xa4\x01\n" +
+	"\x06Wanted\x123\n" +
+	"\aaccount\x18\x01 \x01(\v2\x19.tonscribe.record.AccountR\aaccount\x121\n" +
+	"\x06master\x18\x02 \x01(\v2\x19.tonscribe.record.BlockIdR\x06master\x12\x14\n" +
+	"\x05extra\x18\x03 \x01(\fR\x05extra\x12\x1c\n" +
+	"\tlibraries\x18\x04 \x01(\fR\tlibraries\"/\n" +
 	"\aLibrary\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x10\n" +
 	"\x03boc\x18\x02 \x01(\fR\x03boc\"\x9b\x02\n" +
@@ -6024,7 +6098,7 @@ func file_schema_record_record_proto_rawDescGZIP() []byte {
 }
 
 var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
-var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_schema_record_record_proto_goTypes = []any{
 	(AccountStatus)(0),           // 0: tonscribe.record.AccountStatus
 	(TransactionType)(0),         // 1: tonscribe.record.TransactionType
@@ -6046,40 +6120,41 @@ var file_schema_record_record_proto_goTypes = []any{
 	(*Account)(nil),              // 17: tonscribe.record.Account
 	(*Code)(nil),                 // 18: tonscribe.record.Code
 	(*AccountBatch)(nil),         // 19: tonscribe.record.AccountBatch
-	(*Library)(nil),              // 20: tonscribe.record.Library
-	(*ContractBatch)(nil),        // 21: tonscribe.record.ContractBatch
-	(*Contract)(nil),             // 22: tonscribe.record.Contract
-	(*TokenContent)(nil),         // 23: tonscribe.record.TokenContent
-	(*TokenAttribute)(nil),       // 24: tonscribe.record.TokenAttribute
-	(*JettonMaster)(nil),         // 25: tonscribe.record.JettonMaster
-	(*JettonWallet)(nil),         // 26: tonscribe.record.JettonWallet
-	(*NFTCollection)(nil),        // 27: tonscribe.record.NFTCollection
-	(*NFTItem)(nil),              // 28: tonscribe.record.NFTItem
-	(*DNSName)(nil),              // 29: tonscribe.record.DNSName
-	(*Sale)(nil),                 // 30: tonscribe.record.Sale
-	(*Auction)(nil),              // 31: tonscribe.record.Auction
-	(*Telemint)(nil),             // 32: tonscribe.record.Telemint
-	(*Multisig)(nil),             // 33: tonscribe.record.Multisig
-	(*MultisigOrder)(nil),        // 34: tonscribe.record.MultisigOrder
-	(*Vesting)(nil),              // 35: tonscribe.record.Vesting
-	(*NominatorPool)(nil),        // 36: tonscribe.record.NominatorPool
-	(*Nominator)(nil),            // 37: tonscribe.record.Nominator
-	(*DedustPool)(nil),           // 38: tonscribe.record.DedustPool
-	(*StonfiPool)(nil),           // 39: tonscribe.record.StonfiPool
-	(*JettonTransfer)(nil),       // 40: tonscribe.record.JettonTransfer
-	(*Receipt)(nil),              // 41: tonscribe.record.Receipt
-	(*JettonBurn)(nil),           // 42: tonscribe.record.JettonBurn
-	(*NFTTransfer)(nil),          // 43: tonscribe.record.NFTTransfer
-	(*Transaction)(nil),          // 44: tonscribe.record.Transaction
-	(*BlockRef)(nil),             // 45: tonscribe.record.BlockRef
-	(*StoragePhase)(nil),         // 46: tonscribe.record.StoragePhase
-	(*CreditPhase)(nil),          // 47: tonscribe.record.CreditPhase
-	(*ComputePhase)(nil),         // 48: tonscribe.record.ComputePhase
-	(*ActionPhase)(nil),          // 49: tonscribe.record.ActionPhase
-	(*BouncePhase)(nil),          // 50: tonscribe.record.BouncePhase
-	(*SplitInfo)(nil),            // 51: tonscribe.record.SplitInfo
-	(*Message)(nil),              // 52: tonscribe.record.Message
-	(*ExternalAddress)(nil),      // 53: tonscribe.record.ExternalAddress
+	(*Wanted)(nil),               // 20: tonscribe.record.Wanted
+	(*Library)(nil),              // 21: tonscribe.record.Library
+	(*ContractBatch)(nil),        // 22: tonscribe.record.ContractBatch
+	(*Contract)(nil),             // 23: tonscribe.record.Contract
+	(*TokenContent)(nil),         // 24: tonscribe.record.TokenContent
+	(*TokenAttribute)(nil),       // 25: tonscribe.record.TokenAttribute
+	(*JettonMaster)(nil),         // 26: tonscribe.record.JettonMaster
+	(*JettonWallet)(nil),         // 27: tonscribe.record.JettonWallet
+	(*NFTCollection)(nil),        // 28: tonscribe.record.NFTCollection
+	(*NFTItem)(nil),              // 29: tonscribe.record.NFTItem
+	(*DNSName)(nil),              // 30: tonscribe.record.DNSName
+	(*Sale)(nil),                 // 31: tonscribe.record.Sale
+	(*Auction)(nil),              // 32: tonscribe.record.Auction
+	(*Telemint)(nil),             // 33: tonscribe.record.Telemint
+	(*Multisig)(nil),             // 34: tonscribe.record.Multisig
+	(*MultisigOrder)(nil),        // 35: tonscribe.record.MultisigOrder
+	(*Vesting)(nil),              // 36: tonscribe.record.Vesting
+	(*NominatorPool)(nil),        // 37: tonscribe.record.NominatorPool
+	(*Nominator)(nil),            // 38: tonscribe.record.Nominator
+	(*DedustPool)(nil),           // 39: tonscribe.record.DedustPool
+	(*StonfiPool)(nil),           // 40: tonscribe.record.StonfiPool
+	(*JettonTransfer)(nil),       // 41: tonscribe.record.JettonTransfer
+	(*Receipt)(nil),              // 42: tonscribe.record.Receipt
+	(*JettonBurn)(nil),           // 43: tonscribe.record.JettonBurn
+	(*NFTTransfer)(nil),          // 44: tonscribe.record.NFTTransfer
+	(*Transaction)(nil),          // 45: tonscribe.record.Transaction
+	(*BlockRef)(nil),             // 46: tonscribe.record.BlockRef
+	(*StoragePhase)(nil),         // 47: tonscribe.record.StoragePhase
+	(*CreditPhase)(nil),          // 48: tonscribe.record.CreditPhase
+	(*ComputePhase)(nil),         // 49: tonscribe.record.ComputePhase
+	(*ActionPhase)(nil),          // 50: tonscribe.record.ActionPhase
+	(*BouncePhase)(nil),          // 51: tonscribe.record.BouncePhase
+	(*SplitInfo)(nil),            // 52: tonscribe.record.SplitInfo
+	(*Message)(nil),              // 53: tonscribe.record.Message
+	(*ExternalAddress)(nil),      // 54: tonscribe.record.ExternalAddress
 }
 var file_schema_record_record_proto_depIdxs = []int32{
 	11, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
@@ -6087,12 +6162,12 @@ var file_schema_record_record_proto_depIdxs = []int32{
 	13, // 2: tonscribe.record.Record.transactions:type_name -> tonscribe.record.TransactionBatch
 	9,  // 3: tonscribe.record.Record.seal:type_name -> tonscribe.record.Seal
 	19, // 4: tonscribe.record.Record.accounts:type_name -> tonscribe.record.AccountBatch
-	21, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
+	22, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
 	10, // 6: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
 	10, // 7: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
 	10, // 8: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
 	14, // 9: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
-	44, // 10: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
+	45, // 10: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
 	10, // 11: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
 	10, // 12: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
 	0,  // 13: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
@@ -6102,65 +6177,67 @@ var file_schema_record_record_proto_depIdxs = []int32{
 	17, // 17: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
 	18, // 18: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
 	17, // 19: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
-	20, // 20: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
-	22, // 21: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
-	40, // 22: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
-	42, // 23: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
-	43, // 24: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
-	25, // 25: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
-	26, // 26: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
-	27, // 27: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
-	28, // 28: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
-	30, // 29: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
-	31, // 30: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
-	32, // 31: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
-	33, // 32: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
-	34, // 33: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
-	35, // 34: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
-	36, // 35: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
-	38, // 36: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
-	39, // 37: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
-	4,  // 38: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
-	24, // 39: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
-	23, // 40: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
-	23, // 41: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
-	23, // 42: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
-	29, // 43: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
-	37, // 44: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
-	3,  // 45: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
-	41, // 46: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
-	3,  // 47: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
-	41, // 48: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
-	3,  // 49: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
-	45, // 50: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
-	0,  // 51: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
-	0,  // 52: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
-	15, // 53: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
-	1,  // 54: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
-	46, // 55: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
-	47, // 56: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
-	48, // 57: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
-	49, // 58: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
-	50, // 59: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
-	51, // 60: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
-	52, // 61: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
-	52, // 62: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
-	16, // 63: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
-	16, // 64: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
-	2,  // 65: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
-	15, // 66: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
-	5,  // 67: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
-	2,  // 68: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
-	6,  // 69: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
-	7,  // 70: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
-	15, // 71: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
-	53, // 72: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
-	53, // 73: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
-	74, // [74:74] is the sub-list for method output_type
-	74, // [74:74] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	21, // 20: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
+	17, // 21: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
+	10, // 22: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
+	23, // 23: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
+	41, // 24: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
+	43, // 25: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
+	44, // 26: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
+	26, // 27: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
+	27, // 28: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
+	28, // 29: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
+	29, // 30: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
+	31, // 31: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
+	32, // 32: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
+	33, // 33: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
+	34, // 34: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
+	35, // 35: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
+	36, // 36: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
+	37, // 37: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
+	39, // 38: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
+	40, // 39: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
+	4,  // 40: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
+	25, // 41: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
+	24, // 42: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
+	24, // 43: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
+	24, // 44: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
+	30, // 45: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
+	38, // 46: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
+	3,  // 47: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
+	42, // 48: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
+	3,  // 49: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
+	42, // 50: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
+	3,  // 51: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
+	46, // 52: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
+	0,  // 53: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
+	0,  // 54: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
+	15, // 55: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
+	1,  // 56: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
+	47, // 57: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
+	48, // 58: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
+	49, // 59: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
+	50, // 60: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
+	51, // 61: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
+	52, // 62: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
+	53, // 63: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
+	53, // 64: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
+	16, // 65: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
+	16, // 66: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
+	2,  // 67: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
+	15, // 68: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
+	5,  // 69: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
+	2,  // 70: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
+	6,  // 71: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
+	7,  // 72: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
+	15, // 73: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
+	54, // 74: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
+	54, // 75: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
+	76, // [76:76] is the sub-list for method output_type
+	76, // [76:76] is the sub-list for method input_type
+	76, // [76:76] is the sub-list for extension type_name
+	76, // [76:76] is the sub-list for extension extendee
+	0,  // [0:76] is the sub-list for field type_name
 }
 
 func init() { file_schema_record_record_proto_init() }
@@ -6176,19 +6253,19 @@ func file_schema_record_record_proto_init() {
 		(*Record_Accounts)(nil),
 		(*Record_Contracts)(nil),
 	}
-	file_schema_record_record_proto_msgTypes[18].OneofWrappers = []any{}
-	file_schema_record_record_proto_msgTypes[38].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[19].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[39].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[40].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[41].OneofWrappers = []any{}
-	file_schema_record_record_proto_msgTypes[44].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[42].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[45].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_schema_record_record_proto_rawDesc), len(file_schema_record_record_proto_rawDesc)),
 			NumEnums:      8,
-			NumMessages:   46,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
