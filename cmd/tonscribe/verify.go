@@ -18,8 +18,9 @@ func verifyCommand(s *settings) *cobra.Command {
 		Use:   "verify",
 		Short: "Hold the tables against each other and, with --source, against the blocks",
 		Long: `Check a range of masterchain blocks: seals, block chains, the chain of every
-account by hash, lt and state, both ends of every message, and every row of every
-look-up table. With --source the blocks are decoded again and compared with the
+account by hash, lt and state, both ends of every message, every row of every
+look-up table, what contracts are said to be against their get-methods, token
+transfers against their transactions, and ready figures against their rows. With --source the blocks are decoded again and compared with the
 tables field by field. Exit code 1 and the first difference of each check when
 something is not as it should be.
 

@@ -1,6 +1,9 @@
 package verify
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestTablesFilledByTheStagesAreClean(t *testing.T) {
 	for _, c := range []struct {
@@ -19,7 +22,7 @@ func TestTablesFilledByTheStagesAreClean(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, check := range r.Checks {
-				if check.Checked == 0 && !check.Skipped && check.Name != CheckProducers {
+				if check.Checked == 0 && !check.Skipped && !slices.Contains([]string{CheckProducers, CheckContracts, CheckTransfers, CheckStats}, check.Name) {
 					t.Errorf("check %s looked at nothing", check.Name)
 				}
 			}

@@ -31,9 +31,15 @@ func (v *verifier) checkIndexes(ctx context.Context) error {
 
 // strays looks for rows of bundles before the first one.
 func (v *verifier) strays(ctx context.Context) error {
-	names := []string{blocks.name, transactions.name, "seals"}
+	names := []string{blocks.name, transactions.name, "seals", contractTable.name, "contract_links", "jetton_transfers_by_owner"}
 	for n := range indexTables {
 		names = append(names, indexTables[n].name)
+	}
+	for n := range roleTables {
+		names = append(names, roleTables[n].name)
+	}
+	for _, t := range transferTables {
+		names = append(names, t.name)
 	}
 	for _, name := range names {
 		n, err := v.number(ctx, fmt.Sprintf("SELECT count() FROM %s WHERE mc_seqno < ?", name), v.from)

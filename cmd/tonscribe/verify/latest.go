@@ -42,7 +42,7 @@ func (w *transactionWalk) keepLast(r *transactionRow) {
 // checkLatest compares the table accounts with what the last transactions of the
 // accounts of a slice left.
 func (w *transactionWalk) checkLatest(ctx context.Context, part *slice) error {
-	if !w.findings.wants(CheckLatest) {
+	if !w.findings.wants(CheckLatest) && !w.findings.wants(CheckContracts) {
 		return nil
 	}
 	var rows uint64
@@ -50,7 +50,10 @@ func (w *transactionWalk) checkLatest(ctx context.Context, part *slice) error {
 		rows++
 		last, there := w.lasts[r.account]
 		delete(w.lasts, r.account)
-		return w.latest(ctx, r, last, there)
+		if err := w.latest(ctx, r, last, there); err != nil {
+			return err
+		}
+		return w.describe(ctx, r)
 	})
 	for account, last := range w.lasts {
 		w.findings.differs(CheckLatest, "accounts", accountKey(part.workchain, account), "no row, but the account has a transaction of lt %d", last.lt)

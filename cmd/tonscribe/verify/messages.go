@@ -9,6 +9,44 @@ import (
 	"tonscribe/schema/record"
 )
 
+// messageEnd is an end of a message, in the spill of 32 bytes.
+type messageEnd struct {
+	hash      [16]byte // the first half
+	digest    uint64   // of all that the record says of the message
+	createdLT uint64
+	produced  bool
+	inside    bool // must have been produced inside the range
+}
+
+const (
+	endSize      = 32
+	endsPerTx    = 3
+	producedFlag = 1 << 63
+	insideFlag   = 1 << 62
+)
+
+func (e *messageEnd) entry() (raw [endSize]byte) {
+	lt := e.createdLT &^ (producedFlag | insideFlag)
+	if e.produced {
+		lt |= producedFlag
+	}
+	if e.inside {
+		lt |= insideFlag
+	}
+	copy(raw[:], e.hash[:])
+	binary.BigEndian.PutUint64(raw[16:], lt)
+	binary.BigEndian.PutUint64(raw[24:], e.digest)
+	return raw
+}
+
+func endOf(raw []byte) messageEnd {
+	lt := binary.BigEndian.Uint64(raw[16:])
+	return messageEnd{
+		hash: [16]byte(raw), digest: binary.BigEndian.Uint64(raw[24:]), createdLT: lt &^ (producedFlag | insideFlag),
+		produced: lt&producedFlag != 0, inside: lt&insideFlag != 0,
+	}
+}
+
 // checkProducers matches the ends of internal messages: what was consumed was
 // produced once, is the same, and was consumed once. Only messages from before
 // the range or out of a gap have no producer.
@@ -21,11 +59,7 @@ func (v *verifier) checkProducers(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		ends, err := v.spill.read(part)
-		if err != nil {
-			return err
-		}
-		if err := v.matchEnds(ctx, ends); err != nil {
+		if err := v.matchEnds(ctx, part); err != nil {
 			return err
 		}
 		meter.add(1)
@@ -33,22 +67,17 @@ func (v *verifier) checkProducers(ctx context.Context) error {
 	return nil
 }
 
-func (v *verifier) matchEnds(ctx context.Context, ends []messageEnd) error {
+func (v *verifier) matchEnds(ctx context.Context, part int) error {
 	var all, inFlight, unproduced uint64
-	for len(ends) > 0 {
-		n := 1
-		for n < len(ends) && ends[n].hash == ends[0].hash {
-			n++
-		}
+	err := v.spill.groups(part, len(messageEnd{}.hash), func(entries [][]byte) error {
 		var consumed, produced []messageEnd
-		for _, e := range ends[:n] {
-			if e.produced {
+		for _, raw := range entries {
+			if e := endOf(raw); e.produced {
 				produced = append(produced, e)
 			} else {
 				consumed = append(consumed, e)
 			}
 		}
-		ends = ends[n:]
 		all++
 		check, problem := CheckProducers, ""
 		switch {
@@ -66,18 +95,16 @@ func (v *verifier) matchEnds(ctx context.Context, ends []messageEnd) error {
 			problem = "the message is not the same at both ends"
 		}
 		if problem == "" {
-			continue
+			return nil
 		}
-		if err := v.badMessage(ctx, check, append(consumed, produced...)[0], problem); err != nil {
-			return err
-		}
-	}
+		return v.badMessage(ctx, check, append(consumed, produced...)[0], problem)
+	})
 	v.findings.checked(CheckProducers, all)
 	v.findings.count(func(r *Report) {
 		r.InFlight += inFlight
 		r.Unproduced += unproduced
 	})
-	return nil
+	return err
 }
 
 // badMessage names the transactions that hold the message, and what differs.

@@ -46,6 +46,7 @@ type tables struct {
 	client *clickhouse.Client
 	source ingest.Configuration
 	to     uint32
+	states string // folder with the states that the chain begins with; empty: states are not followed
 }
 
 type stage interface {
@@ -122,7 +123,12 @@ func (l *tables) fill(partitions int) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	decode, err := worker.New(worker.DefaultConfiguration(), worker.Dependencies{Report: report.Silent(), Kafka: client})
+	d := worker.DefaultConfiguration()
+	dependencies := worker.Dependencies{Report: report.Silent(), Kafka: client}
+	if l.states != "" {
+		d.Cells.Dir, dependencies.Zerostate = l.TempDir(), l.zerostate
+	}
+	decode, err := worker.New(d, dependencies)
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -41,8 +41,8 @@ type Options struct {
 	// Without names checks to leave out, like CheckStates for chains whose state
 	// hashes were made up.
 	Without []string
-	// Folder for a temporary file of 32 bytes for each end of an internal message;
-	// empty means that of the system.
+	// Folder for temporary files: 32 bytes for each end of an internal message, and
+	// about 300 for each transfer or burn of a token; empty means that of the system.
 	Folder string
 	// Workers read transactions at the same time; 0 means one for each processor.
 	Workers int
@@ -80,6 +80,15 @@ const (
 	// CheckIndexes: the tables that point at blocks and transactions have exactly
 	// the rows that these make.
 	CheckIndexes = "indexes"
+	// CheckContracts: what contracts are said to be is what their get-methods give on
+	// their newest states, and every table of contracts says the same.
+	CheckContracts = "contracts"
+	// CheckTransfers: transfers and burns of tokens are what their transactions
+	// order, none is missing, each became what the transaction that it led to says,
+	// and both owners' rows are the same.
+	CheckTransfers = "transfers"
+	// CheckStats: ready figures are what the rows that they are made of give.
+	CheckStats = "stats"
 	// CheckSource: the tables have exactly what the source's blocks decode to.
 	CheckSource = "source"
 )
@@ -87,7 +96,7 @@ const (
 // Checks are all of them, in the order of a report.
 var Checks = []string{
 	CheckProgress, CheckSeals, CheckBlocks, CheckColumns, CheckAccounts, CheckStates,
-	CheckLatest, CheckMessages, CheckProducers, CheckIndexes, CheckSource,
+	CheckLatest, CheckMessages, CheckProducers, CheckIndexes, CheckContracts, CheckTransfers, CheckStats, CheckSource,
 }
 
 // Run checks a range. It returns the report with ErrDifferent when anything
@@ -110,7 +119,8 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	}
 	defer v.close()
 	for _, step := range []func(context.Context) error{
-		v.checkProgress, v.walkChain, v.walkTransactions, v.checkBalances, v.checkCodes, v.compareTallies, v.checkProducers, v.checkIndexes, v.checkSource,
+		v.checkProgress, v.walkChain, v.spillLinks, v.newTransferSpills, v.walkTransactions, v.checkBalances, v.checkCodes, v.compareTallies,
+		v.checkProducers, v.checkIndexes, v.spillTransfers, v.matchTransfers, v.checkStats, v.checkSource,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("verify: %w", err)
@@ -132,7 +142,13 @@ type verifier struct {
 	chainSide, rowSide *tally
 	coverage           *coverage
 	spill              *spill
-	transactionCount   uint64
+	// links are the rows of contract_links, by account. In orders, carriers and
+	// copies transfers meet their transactions, those that they led to, and their
+	// rows by owner.
+	links, orders, carriers, copies *spill
+
+	reader           *reader
+	transactionCount uint64
 	// progressOf is the progress of every partition.
 	progressOf []progressRow
 }
@@ -143,6 +159,10 @@ func open(ctx context.Context, options Options) (*verifier, error) {
 		return nil, err
 	}
 	v := &verifier{Options: options, database: db, coverage: newCoverage()}
+	if v.reader, err = newReader(); err != nil {
+		v.close()
+		return nil, err
+	}
 	if err := v.settleRange(ctx); err != nil {
 		v.close()
 		return nil, err
@@ -186,7 +206,7 @@ func (v *verifier) settleRange(ctx context.Context) error {
 
 func (v *verifier) close() {
 	v.database.close()
-	if v.spill != nil {
-		v.spill.close()
+	for _, s := range []*spill{v.spill, v.links, v.orders, v.carriers, v.copies} {
+		s.close()
 	}
 }

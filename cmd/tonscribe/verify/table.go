@@ -4,7 +4,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math/big"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 
 	"tonscribe/schema/record"
 )
@@ -25,9 +28,12 @@ type item struct {
 	transaction *record.Transaction
 	message     *record.Message
 	account     *record.Account
+	contract    *record.Contract
+	transfer    *transfer
 	hash        []byte // of the block or message, the one that the row is for
-	workchain   int32  // of the transaction's account
-	prefix      uint64 // of the transaction's account
+	workchain   int32  // of the account
+	prefix      uint64 // of the account
+	id          []byte // of the account, of contracts and transfers only
 	direction   uint64 // 0 consumed, 1 produced
 	norm        uint64
 }
@@ -38,7 +44,9 @@ type column struct {
 	name  string
 	form  form
 	value func(*item) uint64
-	bytes func(*item) []byte // of formHash, instead of value
+	bytes func(*item) []byte // of formHash, formWide and formText, instead of value
+	// text is the expression of formText; empty means the column.
+	text string
 }
 
 // form is what the words of a column mean.
@@ -50,6 +58,8 @@ const (
 	formBits // of a hash, an account or a shard
 	formEnum
 	formHash // 32 bytes in four words
+	formWide // a number of 256 bits in four words, the lowest first; its bytes are the magnitude
+	formText // any text, in one word: its XXH64
 )
 
 // words are the expressions for the words of the column.
@@ -63,25 +73,47 @@ func (c column) words() []string {
 			list = append(list, fmt.Sprintf("reinterpretAsUInt64(substring(%s, %d, 8))", c.name, 8*i+1))
 		}
 		return list
+	case formWide:
+		var list []string
+		for i := range 4 {
+			list = append(list, fmt.Sprintf("reinterpretAsUInt64(substring(reinterpretAsFixedString(%s), %d, 8))", c.name, 8*i+1))
+		}
+		return list
+	case formText:
+		if c.text != "" {
+			return []string{"xxHash64(" + c.text + ")"}
+		}
+		return []string{"xxHash64(" + c.name + ")"}
 	}
 	return []string{fmt.Sprintf("toUInt64(%s)", c.name)}
 }
 
 func (c column) width() int {
-	if c.form == formHash {
+	if c.form == formHash || c.form == formWide {
 		return 4
 	}
 	return 1
 }
 
 func (c column) append(dst []uint64, i *item) []uint64 {
-	if c.form != formHash {
-		return append(dst, c.value(i))
-	}
-	var b [32]byte
-	copy(b[:], c.bytes(i))
-	for n := range 4 {
-		dst = append(dst, binary.LittleEndian.Uint64(b[8*n:]))
+	switch c.form {
+	case formHash:
+		var b [32]byte
+		copy(b[:], c.bytes(i))
+		for n := range 4 {
+			dst = append(dst, binary.LittleEndian.Uint64(b[8*n:]))
+		}
+	case formWide:
+		var b [32]byte
+		magnitude := c.bytes(i)
+		copy(b[max(0, 32-len(magnitude)):], magnitude)
+		for n := range 4 {
+			dst = append(dst, binary.BigEndian.Uint64(b[24-8*n:]))
+		}
+	case formText:
+		dst = append(dst, xxhash.Sum64(c.bytes(i)))
+	default:
+		dst = append(dst, c.value(i))
 	}
 	return dst
 }
@@ -99,6 +131,14 @@ func (c column) format(words []uint64) string {
 			binary.LittleEndian.PutUint64(b[8*n:], w)
 		}
 		return "unhex('" + hex.EncodeToString(b[:]) + "')"
+	case formWide:
+		n := new(big.Int)
+		for at := 3; at >= 0; at-- {
+			n.Or(n.Lsh(n, 64), new(big.Int).SetUint64(words[at]))
+		}
+		return n.String()
+	case formText:
+		return fmt.Sprintf("a text with XXH64 %016x", words[0])
 	}
 	return fmt.Sprint(words[0])
 }
@@ -115,16 +155,10 @@ func (t *table) each(i *item, add func(*item)) {
 // hash of the row that an item makes.
 func (t *table) hash(i *item) uint64 {
 	h := uint64(seed)
+	var scratch [4]uint64
 	for n := range t.columns {
-		c := &t.columns[n]
-		if c.form != formHash {
-			h = intHash(h ^ c.value(i))
-			continue
-		}
-		var b [32]byte
-		copy(b[:], c.bytes(i))
-		for at := 0; at < 32; at += 8 {
-			h = intHash(h ^ binary.LittleEndian.Uint64(b[at:]))
+		for _, word := range t.columns[n].append(scratch[:0], i) {
+			h = intHash(h ^ word)
 		}
 	}
 	return h

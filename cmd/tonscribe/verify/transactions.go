@@ -20,15 +20,21 @@ func digest(raw []byte) uint64 { return maphash.Bytes(digestSeed, raw) }
 // slicesOf cuts the transactions into parts of about this many.
 const sliceRows = 50_000
 
-// slices gives the parts of the transactions that are read by themselves.
+// slices gives the parts of accounts that are read by themselves, by the number
+// of their transactions or of contracts, whatever is more.
 // Account ids are hashes, so that ranges of them are about equally full.
 func (v *verifier) slices(ctx context.Context) ([]*slice, error) {
 	var list []*slice
 	var workchain int32
-	var rows uint64
-	err := v.each(ctx, "SELECT workchain, count() FROM transactions WHERE mc_seqno BETWEEN ? AND ? GROUP BY workchain ORDER BY workchain",
-		[]any{v.from, v.to}, []any{&workchain, &rows}, func() error {
-			v.transactionCount += rows
+	var transactions, rows uint64
+	err := v.each(ctx, `SELECT workchain, sum(t), max(n) FROM (
+			SELECT workchain, count() AS t, count() AS n FROM transactions WHERE mc_seqno BETWEEN ? AND ? GROUP BY workchain
+			UNION ALL SELECT workchain, toUInt64(0), toUInt64(0) FROM accounts GROUP BY workchain
+			UNION ALL SELECT workchain, toUInt64(0), count() FROM contracts GROUP BY workchain
+			UNION ALL SELECT workchain, toUInt64(0), toUInt64(0) FROM contract_links GROUP BY workchain`+roleWorkchains()+`)
+		GROUP BY workchain ORDER BY workchain`,
+		[]any{v.from, v.to}, []any{&workchain, &transactions, &rows}, func() error {
+			v.transactionCount += transactions
 			shift := 64 // of the number of a part
 			for n := rows / sliceRows; n > 0 && shift > 54; n /= 2 {
 				shift--
@@ -48,7 +54,7 @@ func (v *verifier) walkTransactions(ctx context.Context) error {
 		return err
 	}
 	if v.findings.wants(CheckProducers) {
-		if v.spill, err = newSpill(v.Folder, v.transactionCount); err != nil {
+		if v.spill, err = newSpill(v.Folder, endSize, v.transactionCount*endsPerTx); err != nil {
 			return err
 		}
 	}
@@ -90,8 +96,10 @@ type transactionWalk struct {
 	// twin are the hashes of the last transaction's rows in transactionIndexes.
 	twin [transactionIndexes]uint64
 
-	// lasts are the last transactions of the slice's accounts.
-	lasts map[string]lastTransaction
+	// lasts are the last transactions of the slice's accounts, contracts what these
+	// are said to be.
+	lasts     map[string]lastTransaction
+	contracts map[string]*contractRow
 
 	rows, duplicates, messages uint64
 }
@@ -99,6 +107,9 @@ type transactionWalk struct {
 func (w *transactionWalk) walk(ctx context.Context, part *slice) error {
 	w.last, w.account = nil, accountWalk{verifier: w.verifier}
 	w.lasts = map[string]lastTransaction{}
+	if err := w.readContracts(ctx, part); err != nil {
+		return err
+	}
 	err := w.eachTransaction(ctx, part, w.from, w.to, func(r *transactionRow) error {
 		if err := w.take(ctx, r); err != nil {
 			return err
@@ -112,7 +123,10 @@ func (w *transactionWalk) walk(ctx context.Context, part *slice) error {
 	if err != nil {
 		return err
 	}
-	return w.checkLatest(ctx, part)
+	if err := w.checkLatest(ctx, part); err != nil {
+		return err
+	}
+	return w.checkContracts(ctx, part)
 }
 
 // flush hands over what was counted.
@@ -165,6 +179,9 @@ func (w *transactionWalk) take(ctx context.Context, r *transactionRow) error {
 	if first {
 		partition := schema.PartitionOf(schema.AccountID(t.Account), w.partitions)
 		w.sums.add(sealedAccounts, t.McSeqno, 1, hashOf(uint64(t.McSeqno), uint64(partition)))
+	}
+	if err := w.keepOrder(t); err != nil {
+		return err
 	}
 	w.sum(r, last != nil && last.lt == r.lt && last.prefix == r.prefix && last.workchain == r.workchain)
 	return w.checkMessages(r)
@@ -230,14 +247,15 @@ func (w *transactionWalk) keep(m *record.Message, produced bool) error {
 	if cap(w.scratch) < size {
 		w.scratch = make([]byte, 2*size)
 	}
-	raw := w.scratch[:size]
-	if _, err := m.MarshalToSizedBufferVT(raw); err != nil {
+	message := w.scratch[:size]
+	if _, err := m.MarshalToSizedBufferVT(message); err != nil {
 		return err
 	}
-	e := messageEnd{digest: digest(raw), createdLT: m.CreatedLt, produced: produced}
+	e := messageEnd{digest: digest(message), createdLT: m.CreatedLt, produced: produced}
 	copy(e.hash[:], m.Hash)
 	e.inside = produced || w.producedInside(m)
-	return w.spill.add(&e)
+	raw := e.entry()
+	return w.spill.add(raw[:])
 }
 
 // producedInside says whether the transaction that produced a message must be in

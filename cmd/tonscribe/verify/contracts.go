@@ -1,0 +1,325 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// contractRow is the newest row of a contract.
+type contractRow struct {
+	workchain int32
+	prefix    uint64
+	account   string
+	mcSeqno   uint32
+	columns   uint64
+	raw       []byte
+	record    *record.Contract // nil when raw is no such record
+	// account is in the table accounts; held has a bit for each of roleTables
+	// whose row was seen.
+	described bool
+	held      int
+}
+
+func (r *contractRow) key() string {
+	return fmt.Sprintf("workchain = %d AND account = unhex('%x')", r.workchain, r.account)
+}
+
+// misplaced names a row whose account_prefix is not that of its account.
+func (v *verifier) misplaced(table, key, account string, prefix uint64) bool {
+	right := schema.Prefix([]byte(account))
+	if right != prefix {
+		v.findings.differs(CheckContracts, table, fmt.Sprintf("account_prefix = 0x%x AND %s", prefix, key), "account_prefix is 0x%x, that of the account 0x%x", prefix, right)
+	}
+	return right != prefix
+}
+
+func (r *contractRow) roles() uint32 { return schema.RolesOf(r.record) }
+
+// readContracts reads the newest rows of the contracts of a slice, and tests
+// their columns.
+func (w *transactionWalk) readContracts(ctx context.Context, part *slice) error {
+	w.contracts = map[string]*contractRow{}
+	if !w.findings.wants(CheckContracts) && !w.findings.wants(CheckTransfers) {
+		return nil
+	}
+	var r contractRow
+	query := fmt.Sprintf(`SELECT workchain, account_prefix, account, mc_seqno, %s, record FROM contracts
+		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account, mc_seqno %s`, contractTable.hashSQL(), streaming)
+	err := w.each(ctx, query, []any{part.workchain, part.low, part.high}, []any{&r.workchain, &r.prefix, &r.account, &r.mcSeqno, &r.columns, &r.raw}, func() error {
+		row := r
+		if w.misplaced(contractTable.name, row.key(), row.account, row.prefix) {
+			return nil
+		}
+		if before := w.contracts[r.account]; before != nil && before.mcSeqno == r.mcSeqno && !bytes.Equal(before.raw, r.raw) {
+			w.findings.differs(CheckContracts, contractTable.name, row.key(), "two different rows of mc_seqno %d", r.mcSeqno)
+		}
+		row.record = new(record.Contract)
+		var i item
+		if row.record.UnmarshalVT(row.raw) != nil || !i.setContract(row.record) {
+			row.record = nil
+			w.findings.differs(CheckContracts, contractTable.name, row.key(), "record is no complete contract")
+			delete(w.contracts, r.account)
+			return nil
+		}
+		w.contracts[r.account] = &row
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range w.contracts {
+		var i item
+		i.setContract(row.record)
+		if contractTable.hash(&i) != row.columns {
+			if err := w.contractColumns(ctx, contractTable, row); err != nil {
+				return err
+			}
+		}
+	}
+	w.findings.checked(CheckContracts, uint64(len(w.contracts)))
+	return nil
+}
+
+// contractColumns names the first column of a contract's newest row in which it
+// is not what the contract makes.
+func (w *transactionWalk) contractColumns(ctx context.Context, t *table, c *contractRow) error {
+	if w.findings.again(CheckContracts, t.name) {
+		return nil
+	}
+	var i item
+	i.setContract(c.record)
+	want := t.row(&i)
+	return w.words(ctx, t, "WHERE "+c.key()+" ORDER BY mc_seqno DESC LIMIT 1", nil, func(row []uint64) error {
+		if name, have, want := t.firstColumn(row, want); name != "" {
+			w.findings.differs(CheckContracts, t.name, c.key(), "column %s is %s, the record of table contracts says %s", name, have, want)
+		}
+		return nil
+	})
+}
+
+// describe compares what an account is said to be with its newest state.
+func (w *transactionWalk) describe(ctx context.Context, r *accountRow) error {
+	c, a := w.contracts[r.account], r.record
+	if c != nil {
+		c.described = true
+	}
+	if a == nil || a.McSeqno > w.to || c != nil && c.mcSeqno > w.to || a.State.Partial || !w.findings.wants(CheckContracts) {
+		return nil // they are of different moments
+	}
+	if c == nil {
+		return w.readAgain(ctx, a, nil, r.key())
+	}
+	differs := func(format string, args ...any) {
+		w.findings.differs(CheckContracts, contractTable.name, c.key(), format, args...)
+	}
+	f, active := c.record, a.State.Status == record.AccountStatus_ACCOUNT_ACTIVE
+	same := bytes.Equal(f.CodeHash, a.State.CodeHash) && bytes.Equal(f.DataHash, a.State.DataHash)
+	switch {
+	case f.LastTransLt > a.LastTransLt:
+		differs("lt is %d, but the account's newest state is of lt %d", f.LastTransLt, a.LastTransLt)
+	case c.roles() != 0 && !active:
+		differs("roles are %d, but the account is %s since lt %d", c.roles(), a.State.Status, a.LastTransLt)
+	case f.LastTransLt == a.LastTransLt && !same:
+		differs("it was read from code %x and data %x, but the account's newest state has code %x and data %x",
+			f.CodeHash, f.DataHash, a.State.CodeHash, a.State.DataHash)
+	case f.LastTransLt == a.LastTransLt && f.Now != a.Now:
+		differs("now is %d, that of the account's last transaction %d", f.Now, a.Now)
+	case c.roles() != 0 && f.LastTransLt < a.LastTransLt && bytes.Equal(f.CodeHash, a.State.CodeHash) && (len(a.Data) > 0 || len(a.State.DataHash) == 0):
+		differs("lt is %d, but the account's newest state is of lt %d and has all its data", f.LastTransLt, a.LastTransLt)
+	case f.LastTransLt == a.LastTransLt || c.roles() == 0:
+		return w.readAgain(ctx, a, f, c.key())
+	}
+	return nil
+}
+
+// checkContracts compares the other tables of contracts with those of a slice.
+func (w *transactionWalk) checkContracts(ctx context.Context, part *slice) error {
+	if !w.findings.wants(CheckContracts) {
+		return nil
+	}
+	for n := range roleTables {
+		if err := w.checkRole(ctx, part, n); err != nil {
+			return err
+		}
+	}
+	for _, account := range slices.Sorted(maps.Keys(w.contracts)) {
+		c := w.contracts[account]
+		if !c.described && c.mcSeqno <= w.to {
+			w.findings.differs(CheckContracts, accounts.name, c.key(), "no row, but table contracts has the account with lt %d", c.record.LastTransLt)
+		}
+		for n := range roleTables {
+			t := &roleTables[n]
+			if c.held>>n&1 == 0 && c.mcSeqno <= w.to && t.holds(c) {
+				w.findings.differs(CheckContracts, t.name, c.key(), "no row, but roles in table contracts are %d", c.roles())
+			}
+		}
+	}
+	return w.checkLinks(part)
+}
+
+// holds says that a contract has a row in the table of a role: it has the role,
+// or is nothing any more.
+func (t *roleTable) holds(c *contractRow) bool { return c.roles() == 0 || c.roles()&t.role != 0 }
+
+// checkRole compares the table of a role with the contracts of a slice.
+func (w *transactionWalk) checkRole(ctx context.Context, part *slice, n int) error {
+	t := &roleTables[n]
+	var r, newest contractRow
+	take := func() error {
+		if newest.account == "" {
+			return nil
+		}
+		w.findings.checked(CheckContracts, 1)
+		return w.roleRow(ctx, n, &newest)
+	}
+	query := fmt.Sprintf(`SELECT workchain, account_prefix, account, mc_seqno, %s FROM %s
+		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account, mc_seqno %s`, t.hashSQL(), t.name, streaming)
+	err := w.each(ctx, query, []any{part.workchain, part.low, part.high}, []any{&r.workchain, &r.prefix, &r.account, &r.mcSeqno, &r.columns}, func() error {
+		if w.misplaced(t.name, r.key(), r.account, r.prefix) {
+			return nil
+		}
+		if r.account != newest.account {
+			if err := take(); err != nil {
+				return err
+			}
+		}
+		newest = r
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return take()
+}
+
+// roleRow tests the newest row of a contract in the table of a role.
+func (w *transactionWalk) roleRow(ctx context.Context, n int, r *contractRow) error {
+	t, c := &roleTables[n], w.contracts[r.account]
+	if c != nil {
+		c.held |= 1 << n
+	}
+	var i item
+	switch {
+	case r.mcSeqno > w.to || c != nil && c.mcSeqno > w.to:
+	case c == nil:
+		w.findings.differs(CheckContracts, t.name, r.key(), "a row of a contract that table contracts does not have")
+		w.findings.differs(CheckContracts, contractTable.name, r.key(), "no row, but table %s has one of bundle %d", t.name, r.mcSeqno)
+	case !t.holds(c):
+		if r.mcSeqno >= c.mcSeqno {
+			w.findings.differs(CheckContracts, t.name, r.key(), "mc_seqno is %d, but roles in table contracts are %d since bundle %d", r.mcSeqno, c.roles(), c.mcSeqno)
+		}
+	case i.setContract(c.record) && t.hash(&i) != r.columns:
+		return w.contractColumns(ctx, &t.table, c)
+	}
+	return nil
+}
+
+// linkSize is that of a row of contract_links in the spill, the account first.
+const linkSize = 32 + 4 + 1 + 4 + 8 + 4 + 4
+
+// spillLinks deals the rows of contract_links, which lie in the order of what
+// they lead from, to the parts of the accounts that they lead to.
+func (v *verifier) spillLinks(ctx context.Context) error {
+	if !v.findings.wants(CheckContracts) {
+		return nil
+	}
+	rows, err := v.number(ctx, "SELECT count() FROM contract_links")
+	if err != nil {
+		return err
+	}
+	if v.links, err = newSpill(v.Folder, linkSize, rows); err != nil {
+		return err
+	}
+	var account string
+	var workchain int32
+	var role int8
+	var l contractLink
+	var mcSeqno uint32
+	var prefix uint64
+	query := "SELECT account, account_prefix, workchain, CAST(role, 'Int8'), key_workchain, key_prefix, first_mc_seqno, mc_seqno FROM contract_links"
+	return v.each(ctx, query, nil, []any{&account, &prefix, &workchain, &role, &l.keyWorkchain, &l.keyPrefix, &l.first, &mcSeqno}, func() error {
+		if v.misplaced("contract_links", (&contractRow{workchain: workchain, account: account}).key(), account, prefix) {
+			return nil
+		}
+		raw := append(make([]byte, 0, linkSize), account...)
+		raw = binary.BigEndian.AppendUint32(raw, uint32(workchain))
+		raw = append(raw, byte(role))
+		raw = binary.BigEndian.AppendUint32(raw, uint32(l.keyWorkchain))
+		raw = binary.BigEndian.AppendUint64(raw, l.keyPrefix)
+		raw = binary.BigEndian.AppendUint32(raw, l.first)
+		return v.links.add(binary.BigEndian.AppendUint32(raw, mcSeqno))
+	})
+}
+
+// linksTo are the links that lead to the accounts of a slice, by account, with
+// the newest bundle of each.
+func (v *verifier) linksTo(part *slice) (map[string]map[contractLink]uint32, error) {
+	all := map[string]map[contractLink]uint32{}
+	for n := part.low >> v.links.shift; n <= part.high>>v.links.shift; n++ {
+		entries, err := v.links.read(int(n))
+		if err != nil {
+			return nil, err
+		}
+		for _, raw := range entries {
+			account, rest := string(raw[:32]), raw[32:]
+			if prefix := schema.Prefix(raw); int32(binary.BigEndian.Uint32(rest)) != part.workchain || prefix < part.low || prefix > part.high {
+				continue
+			}
+			l := contractLink{schema.LinkRole(rest[4]), int32(binary.BigEndian.Uint32(rest[5:])), binary.BigEndian.Uint64(rest[9:]), binary.BigEndian.Uint32(rest[17:])}
+			if all[account] == nil {
+				all[account] = map[contractLink]uint32{}
+			}
+			all[account][l] = max(all[account][l], binary.BigEndian.Uint32(rest[21:]))
+		}
+	}
+	return all, nil
+}
+
+// checkLinks compares contract_links with the contracts of a slice.
+func (w *transactionWalk) checkLinks(part *slice) error {
+	have, err := w.linksTo(part)
+	if err != nil {
+		return err
+	}
+	for account, c := range w.contracts {
+		links := have[account]
+		delete(have, account)
+		if c.mcSeqno > w.to {
+			continue
+		}
+		made := linksOf(c.record)
+		for l := range made {
+			if mcSeqno, there := links[l]; !there {
+				w.linkDiffers(c, l, "no row, but the record of table contracts makes it")
+			} else if mcSeqno != c.mcSeqno && mcSeqno <= w.to {
+				w.linkDiffers(c, l, "mc_seqno is %d, that of table contracts %d", mcSeqno, c.mcSeqno)
+			}
+		}
+		for l, mcSeqno := range links {
+			w.findings.checked(CheckContracts, 1)
+			if !made[l] && mcSeqno >= c.mcSeqno && mcSeqno <= w.to {
+				w.linkDiffers(c, l, "a row that the record of table contracts does not make, of bundle %d", mcSeqno)
+			}
+		}
+	}
+	for account, links := range have {
+		for l, mcSeqno := range links {
+			if mcSeqno <= w.to {
+				w.linkDiffers(&contractRow{workchain: part.workchain, account: account}, l, "a row of a contract that table contracts does not have")
+			}
+		}
+	}
+	return nil
+}
+
+func (w *transactionWalk) linkDiffers(c *contractRow, l contractLink, format string, args ...any) {
+	w.findings.differs(CheckContracts, "contract_links", fmt.Sprintf("CAST(role, 'Int8') = %d AND key_workchain = %d AND key_prefix = 0x%x AND first_mc_seqno = %d AND %s",
+		l.role, l.keyWorkchain, l.keyPrefix, l.first, c.key()), format, args...)
+}

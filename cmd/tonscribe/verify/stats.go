@@ -1,0 +1,154 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// figures declares a table of ready figures.
+type figures struct {
+	table, view string
+	// where is the expression for the condition that finds a row.
+	where  string
+	values []string
+	// made is the query that makes the figures anew from the rows: the columns of
+	// the key and the values.
+	key, made string
+	// days names the days of its rows in stats_touched; without, the figures are
+	// made of the whole table of.
+	days, of string
+}
+
+// settles is how long after its last row a day is made anew, in case an insert
+// took long.
+const settles = 10 * time.Minute
+
+const masterWhere = `'master_workchain = ' || toString(master_workchain) || ' AND master = unhex(\'' || hex(master) || '\')'`
+
+var statsTables = []figures{
+	{
+		table: "stats_days", view: "stats_days_view", where: `'day = \'' || toString(day) || '\''`, key: "day", days: "transactions",
+		values: []string{"transactions", "aborted", "accounts", "total_fees", "storage_fees", "gas_fees", "action_fees", "forward_fees"},
+		made: `SELECT toDate(toUInt16(intDiv(now, 86400))) AS day, count() AS transactions, countIf(aborted) AS aborted,
+			uniqExact((workchain, account_prefix)) AS accounts, sum(r.total_fees) AS total_fees, sum(r.storage_fees) AS storage_fees,
+			sum(r.gas_fees) AS gas_fees, sum(r.action_fees) AS action_fees, sum(r.forward_fees) AS forward_fees
+			FROM transactions_by_utime AS r FINAL GROUP BY day`,
+	},
+	{
+		table: "stats_jetton_days", view: "stats_jetton_days_view", where: `'day = \'' || toString(day) || '\' AND ' || ` + masterWhere,
+		key: "day, master_workchain, master", days: "jetton_transfers", values: []string{"transfers", "amount"},
+		made: `SELECT toDate(toUInt16(intDiv(now, 86400))) AS day, master_workchain, master, countIf(delivery = 'delivered') AS transfers,
+			sumIf(r.amount, delivery = 'delivered') AS amount
+			FROM jetton_transfers AS r FINAL WHERE master_workchain != -2147483648 GROUP BY day, master_workchain, master`,
+	},
+	{
+		table: "stats_balances", view: "stats_balances_view", where: "'digits = ' || toString(digits)", key: "digits", of: "accounts",
+		values: []string{"accounts", "balance"},
+		made: `SELECT if(r.balance = 0, 0, length(toString(r.balance)))::UInt8 AS digits, count() AS accounts, sum(toUInt128(r.balance)) AS balance
+			FROM accounts AS r FINAL WHERE status != 'nonexist' GROUP BY digits`,
+	},
+	{
+		table: "stats_jettons", view: "stats_jettons_view", where: masterWhere, key: "master_workchain, master", of: "jetton_wallets",
+		values: []string{"holders", "wallets", "held"},
+		made: `SELECT master_workchain, master, countIf(r.balance > 0) AS holders, count() AS wallets, sum(r.balance) AS held
+			FROM jetton_wallets AS r FINAL WHERE active AND master_workchain != -2147483648 GROUP BY master_workchain, master`,
+	},
+}
+
+// checkStats makes the ready figures anew and compares. Figures whose rows have
+// changed since are left to the next run of their view.
+func (v *verifier) checkStats(ctx context.Context) error {
+	if !v.findings.wants(CheckStats) {
+		return nil
+	}
+	for n := range statsTables {
+		if err := v.checkFigures(ctx, &statsTables[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) checkFigures(ctx context.Context, f *figures) error {
+	changed, err := v.changes(ctx, f)
+	if err != nil {
+		return err
+	}
+	ran, err := v.lastRun(ctx, f)
+	if err != nil {
+		return err
+	}
+	rows, err := v.number(ctx, "SELECT count() FROM "+f.table+" FINAL")
+	if err != nil {
+		return err
+	}
+	v.findings.checked(CheckStats, rows)
+	var where, have, want, day string
+	var computed time.Time
+	return v.each(ctx, f.differences(), nil, []any{&where, &day, &have, &want, &computed}, func() error {
+		if ran.After(computed) {
+			computed = ran
+		}
+		if !computed.After(changed[day]) {
+			v.findings.count(func(r *Report) { r.Unsettled++ })
+			return nil
+		}
+		v.findings.differs(CheckStats, f.table, where, "it has %s, its rows give %s", have, want)
+		return nil
+	})
+}
+
+// differences is a query for the rows that differ from what is made anew: where
+// they are, their day, what they have, what is made, and when they were made.
+func (f *figures) differences() string {
+	var text, sums []string
+	for _, name := range f.values {
+		text = append(text, fmt.Sprintf("'%s ' || toString(%s)", name, name))
+		sums = append(sums, fmt.Sprintf("sum(s.%s) AS %s", name, name))
+	}
+	day := "''"
+	if f.days != "" {
+		day = "toString(day)"
+	}
+	side := func(side int, computed, from string) string {
+		return fmt.Sprintf("SELECT %s AS place, %s AS of_day, %d AS side, arrayStringConcat([%s], ', ') AS text, %s AS at FROM (%s)",
+			f.where, day, side, strings.Join(text, ", "), computed, from)
+	}
+	// On a cluster every shard has its own figures, which add up.
+	ready := fmt.Sprintf("SELECT %s, %s, max(s.computed) AS computed FROM %s AS s FINAL GROUP BY %s", f.key, strings.Join(sums, ", "), f.table, f.key)
+	return fmt.Sprintf(`SELECT place, any(of_day), if(countIf(side = 0) = 0, 'no row', maxIf(text, side = 0)) AS have,
+		if(countIf(side = 1) = 0, 'none', maxIf(text, side = 1)) AS want, max(at) FROM (%s UNION ALL %s) GROUP BY place HAVING have != want ORDER BY place`,
+		side(0, "computed", ready), side(1, "toDateTime64(0, 3, 'UTC')", f.made))
+}
+
+// changes are the moments up to which a run of the view may have missed rows, by
+// day, or of the empty text for a table that is made of all rows at once.
+func (v *verifier) changes(ctx context.Context, f *figures) (map[string]time.Time, error) {
+	all := map[string]time.Time{}
+	var day string
+	var at time.Time
+	if f.days != "" {
+		err := v.each(ctx, "SELECT toString(day), max(touched) FROM stats_touched WHERE source = ? GROUP BY day", []any{f.days}, []any{&day, &at}, func() error {
+			all[day] = at.Add(settles)
+			return nil
+		})
+		return all, err
+	}
+	// Merges count too: they change nothing, and then there is the next run.
+	err := v.each(ctx, `SELECT '', max(modification_time) FROM system.parts WHERE database = currentDatabase() AND active AND table IN (?, ?)`,
+		[]any{f.of, f.of + "_local"}, []any{&day, &at}, func() error {
+			all[day] = at.Add(time.Second)
+			return nil
+		})
+	return all, err
+}
+
+// lastRun is when a view last began a run that it ended, as far as the engine
+// knows: it forgets when it starts anew.
+func (v *verifier) lastRun(ctx context.Context, f *figures) (at time.Time, err error) {
+	err = v.one(ctx, `SELECT coalesce(max(last_success_time), toDateTime(0)) FROM system.view_refreshes WHERE database = currentDatabase() AND view = ?`,
+		[]any{f.view}, &at)
+	return at, err
+}
