@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/engine/enginetest"
@@ -32,7 +35,8 @@ const limit = 2 * time.Minute
 type index struct {
 	testing.TB
 	*clickhouse.Client
-	seqno uint32
+	seqno   uint32
+	metrics *prometheus.Registry // of the process that was started last
 }
 
 func newIndex(t testing.TB) *index {
@@ -90,7 +94,10 @@ func (i *index) start(change func(*metadata.Configuration)) *metadata.Component 
 	if change != nil {
 		change(&c)
 	}
-	worker, err := metadata.New(c, metadata.Dependencies{Report: enginetest.Report(i), ClickHouse: i.Client})
+	reporter := enginetest.Report(i)
+	i.metrics = prometheus.NewRegistry()
+	reporter.Metrics = i.metrics
+	worker, err := metadata.New(c, metadata.Dependencies{Report: reporter, ClickHouse: i.Client})
 	if err != nil {
 		i.Fatal(err)
 	}
@@ -473,6 +480,31 @@ func TestWhatHostileServersAnswerIsContainedAndRecorded(t *testing.T) {
 	if asked := inner.paths(); len(asked) != 0 {
 		t.Errorf("an address of a private network was asked for %v", asked)
 	}
+	counts := map[string]float64{"ok": float64(len(documents))}
+	for _, want := range wants {
+		counts[strings.TrimSuffix(want, ": ")]++
+	}
+	if got := i.results(); !maps.Equal(got, counts) {
+		t.Errorf("the metric counts %v, want %v", got, counts)
+	}
+}
+
+// results is what the metric says became of documents.
+func (i *index) results() map[string]float64 {
+	i.Helper()
+	families, err := i.metrics.Gather()
+	if err != nil {
+		i.Fatal(err)
+	}
+	counts := map[string]float64{}
+	for _, family := range families {
+		if family.GetName() == "tonscribe_metadata_documents_total" {
+			for _, m := range family.GetMetric() {
+				counts[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+			}
+		}
+	}
+	return counts
 }
 
 func TestDocumentsInLinksAndBehindTheGatewayAreThere(t *testing.T) {
