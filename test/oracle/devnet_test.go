@@ -87,7 +87,7 @@ func base(c *cell.Cell) string { return base64.StdEncoding.EncodeToString(c.ToBO
 func name(workchain int32, id [32]byte) string { return fmt.Sprintf("%d:%x", workchain, id) }
 
 func TestOfficialEmulatorMakesTheSameTransactions(t *testing.T) {
-	l := live(t, 60, 40)
+	l := live(t, 130, 30)
 	var input bytes.Buffer
 	fmt.Fprintln(&input, base(l.chain.Config()))
 	lines := json.NewEncoder(&input)
@@ -96,6 +96,7 @@ func TestOfficialEmulatorMakesTheSameTransactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := map[string]bool{}
+	turns := map[string]int{} // of accounts, from one status to another
 	count := 0
 	for _, bundle := range l.bundles {
 		for _, block := range order(bundle) {
@@ -110,6 +111,7 @@ func TestOfficialEmulatorMakesTheSameTransactions(t *testing.T) {
 					encodeState(t, lines, beginning, transaction)
 				}
 				encode(t, lines, execute(t, account, transaction, block.GenUtime, decoded.Block.RandSeed))
+				turns[turn(t, transaction)]++
 				count++
 			}
 		}
@@ -118,7 +120,22 @@ func TestOfficialEmulatorMakesTheSameTransactions(t *testing.T) {
 	if want := fmt.Sprintf("executed %d", count); out != want {
 		t.Errorf("%d transactions, the official emulator differs:\n%.6000s", count, out)
 	}
-	t.Logf("%d transactions of %d accounts", count, len(said))
+	for _, want := range []string{"ACTIVE to NON_EXIST", "ACTIVE to FROZEN", "FROZEN to ACTIVE", "FROZEN to NON_EXIST"} {
+		if turns[want] == 0 {
+			t.Errorf("no account went from %s", want)
+		}
+	}
+	t.Logf("%d transactions of %d accounts, %v", count, len(said), turns)
+}
+
+// turn says how a transaction changed its account's status.
+func turn(t *testing.T, made chain.Transaction) string {
+	t.Helper()
+	var tx tlb.Transaction
+	if err := tlb.Parse(&tx, made.Cell); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s to %s", tx.OrigStatus, tx.EndStatus)
 }
 
 // encodeState writes the state that an account has in the zerostate, if it has

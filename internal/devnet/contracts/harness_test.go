@@ -78,7 +78,9 @@ func newWorld(t testing.TB) *world {
 
 // testConfig is the config of the devnet.
 func testConfig() *cell.Cell {
-	params, err := genesis.Default().Params(genesis.Facts{BaseRootHash: make([]byte, 32), BaseFileHash: make([]byte, 32)})
+	network := genesis.Default()
+	network.Gas.Basechain.FreezeDue, network.Gas.Basechain.DeleteDue = 100_000_000, 1_000_000_000 // as on mainnet: time passes quickly here
+	params, err := network.Params(genesis.Facts{BaseRootHash: make([]byte, 32), BaseFileHash: make([]byte, 32)})
 	if err != nil {
 		panic(err)
 	}

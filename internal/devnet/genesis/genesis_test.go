@@ -47,7 +47,7 @@ func TestEveryParamIsReadByTheLibrary(t *testing.T) {
 		}
 	}
 	gas, err := c.GetGasPrices(false)
-	if err != nil || gas.GasPrice != 26214400 || gas.GasLimit != 1_000_000 || gas.FlatGasPrice != 40000 || gas.DeleteDueLimit != 1_000_000_000 {
+	if err != nil || gas.GasPrice != 26214400 || gas.GasLimit != 1_000_000 || gas.FlatGasPrice != 40000 || gas.FreezeDueLimit != 3 || gas.DeleteDueLimit != 15 {
 		t.Errorf("gas prices are %+v, %v", gas, err)
 	}
 	forward, err := c.GetMsgForwardPrices(true)

@@ -22,6 +22,7 @@ type life struct {
 	done              map[string]int
 	caused            map[string]float64
 	endings           map[string]int
+	turns             map[string]int // of accounts, from one status to another
 	refused, expected int
 	blocks            []*chain.Block // of the masterchain
 }
@@ -38,7 +39,7 @@ func begin(t testing.TB, seed uint64) *life {
 		t.Fatal(err)
 	}
 	return &life{
-		town: town, chain: c, seqno: 1, done: map[string]int{}, caused: map[string]float64{}, endings: map[string]int{},
+		town: town, chain: c, seqno: 1, done: map[string]int{}, caused: map[string]float64{}, endings: map[string]int{}, turns: map[string]int{},
 	}
 }
 
@@ -79,6 +80,9 @@ func (l *life) step(t testing.TB, s *step) int {
 			var transaction tlb.Transaction
 			if err := tlb.Parse(&transaction, one.Cell); err != nil {
 				t.Fatal(err)
+			}
+			if from, to := transaction.OrigStatus, transaction.EndStatus; from != to {
+				l.turns[string(from)+" to "+string(to)]++
 			}
 			if how, ordinary := ending(&transaction); ordinary {
 				l.endings[how]++

@@ -20,6 +20,7 @@ func kinds() []kind {
 		{"transfer to several", 30, (*step).several},
 		{"payout", 8, (*step).payout},
 		{"newcomer", 20, (*step).newcomer},
+		{"tenant", 8, (*step).tenant},
 		{"jetton transfer", 200, (*step).jettonTransfer},
 		{"jetton burn", 12, (*step).jettonBurn},
 		{"jetton mint", 8, (*step).jettonMint},

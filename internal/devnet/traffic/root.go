@@ -129,6 +129,7 @@ func (t *Traffic) next(s *step, transactions int) ([]*cell.Cell, error) {
 	s.wait(transactions)
 	s.ready = s.prepare()
 	s.followNewcomers()
+	s.followTenants()
 	s.fill()
 	if s.err != nil {
 		return nil, fmt.Errorf("traffic for block %d: %w", s.seqno, s.err)

@@ -13,6 +13,13 @@ func TestEveryKindOfActionHappensAndNothingIsRefusedByMistake(t *testing.T) {
 			t.Errorf("no %s in 200 blocks", k.name)
 		}
 	}
+	for _, turn := range []string{
+		"NON_EXIST to UNINIT", "UNINIT to ACTIVE", "NON_EXIST to ACTIVE", "ACTIVE to NON_EXIST", "ACTIVE to FROZEN", "FROZEN to ACTIVE", "FROZEN to NON_EXIST",
+	} {
+		if l.turns[turn] == 0 {
+			t.Errorf("no account went from %s in 200 blocks", turn)
+		}
+	}
 	if l.refused != l.expected || l.refused == 0 {
 		t.Errorf("%d external messages were refused, %d are meant to be", l.refused, l.expected)
 	}
@@ -28,6 +35,7 @@ func TestEveryKindOfActionHappensAndNothingIsRefusedByMistake(t *testing.T) {
 		t.Logf("%-45s %5d times, %5.1f transactions each", name, l.done[name], l.caused[name]/float64(l.done[name]))
 	}
 	t.Logf("endings: %v", l.endings)
+	t.Logf("statuses: %v", l.turns)
 	t.Logf("%d transactions were asked for, %d came", l.asked, l.got)
 }
 
