@@ -38,6 +38,7 @@ func router(api *v3.API, node *v2.API, site *openapi.Site, gate *auth.Component,
 		}
 		fail(c, http.StatusMethodNotAllowed, "Method Not Allowed")
 	})
+	engine.GET("/healthcheck", func(c *gin.Context) { c.String(http.StatusOK, "OK") })
 	api.Mount(engine)
 	node.Mount(engine)
 	site.Mount(engine)

@@ -145,6 +145,7 @@ func (r *race) run(ctx context.Context) (any, string, error) {
 			if o.err == nil {
 				r.settle()
 				r.pool.metrics.requests.WithLabelValues(o.server.host, "ok").Inc()
+				noteAnswer(ctx, o.server)
 				return o.answer, o.server.host, nil
 			}
 			r.note(ctx, o)

@@ -66,8 +66,8 @@ func New(c Configuration, d Dependencies) (*Pool, error) {
 		chain: newMasterchain(trusted), known: newKnownIDs(), hedges: newBudget(), line: &line{places: c.Concurrency},
 		ctx: ctx, cancel: cancel, done: make(chan struct{}),
 	}
-	for _, a := range network.servers {
-		p.servers = append(p.servers, newServer(a, c))
+	for i, a := range network.servers {
+		p.servers = append(p.servers, newServer(a, i, c))
 	}
 	return p, nil
 }

@@ -58,5 +58,6 @@ func (p *Pool) sendTo(ctx context.Context, s *server, message []byte) error {
 	if !ok || status.Status != 1 {
 		return fmt.Errorf("%s: sendMessage: answered with %T %v", s.host, answer, answer)
 	}
+	noteAnswer(ctx, s)
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 // server is one lite server, and what is known of it.
 type server struct {
 	endpoint
+	number  int // in the TON global config, from 0 on
 	rate    *bucket
 	running atomic.Int32 // requests under way, of those that stand in the line
 
@@ -40,8 +41,8 @@ type server struct {
 	busyPause time.Duration
 }
 
-func newServer(a endpoint, c Configuration) *server {
-	return &server{endpoint: a, rate: newBucket(c.Rate), why: "not connected yet"}
+func newServer(a endpoint, number int, c Configuration) *server {
+	return &server{endpoint: a, number: number, rate: newBucket(c.Rate), why: "not connected yet"}
 }
 
 // stalled is how many requests in a row may time out before a connection is

@@ -107,7 +107,6 @@ type call struct {
 	context.Context
 	*Values
 	*API
-	servers string
 }
 
 // execute answers a request that is well-formed.
@@ -144,13 +143,13 @@ func (a *API) invoke(ctx context.Context, m *Method, v *Values) (_ answer, err e
 			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	c := &call{Context: ctx, Values: v, API: a}
-	result, err := m.serve(c)
+	var asked lite.Answered
+	result, err := m.serve(&call{Context: lite.WithAnswered(ctx, &asked), Values: v, API: a})
 	if err != nil {
 		return answer{}, err
 	}
 	body, err := a.encoder.encode(nil, result)
-	return answer{body: body, servers: c.servers}, err
+	return answer{body: body, servers: asked.String()}, err
 }
 
 // failure is the answer to an error.

@@ -497,3 +497,13 @@ func TestHotAnswersAreShared(t *testing.T) {
 		return strings.HasSuffix(r.body["@extra"].(string), ":c")
 	})
 }
+
+func TestExtraNamesTheServersThatAnswered(t *testing.T) {
+	w := newTown(t, 2, 0)
+	for method, want := range map[string]string{"getAddressState": "0", "packAddress": "_"} {
+		extra := w.send("GET", Prefix+"/"+method+"?address="+w.alice.address().String(), "").body["@extra"].(string)
+		if parts := strings.Split(extra, ":"); len(parts) != 3 || parts[1] != want {
+			t.Errorf("%s: @extra is %s, want time:%s:milliseconds", method, extra, want)
+		}
+	}
+}
