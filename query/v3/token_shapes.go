@@ -35,7 +35,7 @@ type orNobody string
 // delivered are the members that include_delivery adds.
 type delivered struct {
 	Delivery                string        `json:"delivery,omitempty" enum:"in_progress,delivered,refused,returned,not_sent" doc:"how the receiving side ended, with include_delivery"`
-	DeliveryTransactionHash *openapi.Hash `json:"delivery_transaction_hash,omitempty" doc:"the transaction of the receiving side, with include_delivery"`
+	DeliveryTransactionHash *openapi.Hash `json:"delivery_transaction_hash,omitempty" null:"true" doc:"the transaction of the receiving side, with include_delivery; null while there is none"`
 }
 
 // transferTransaction is the transaction of a transfer.

@@ -1,9 +1,10 @@
 // Executes a chain's transactions with the official emulator, each on the state
 // that the emulator itself left the account in. In comes the config, then lines
-// of JSON; out goes a line for every transaction that comes out another, and the
-// count of all at the end.
+// of JSON; out goes a line for every transaction that comes out another, or
+// leaves another state or balance than the line says, and the count of all at
+// the end.
 const { Executor } = require('@ton/sandbox');
-const { Cell, beginCell } = require('@ton/core');
+const { Cell, beginCell, loadShardAccount } = require('@ton/core');
 
 const none = beginCell().storeRef(beginCell().storeBit(0).endCell()).storeUint(0n, 256).storeUint(0n, 64).endCell();
 const boc = cell => cell.toBoc().toString('base64');
@@ -33,6 +34,11 @@ const boc = cell => cell.toBoc().toString('base64');
     }
     if (result.success) {
       const after = Cell.fromBase64(result.shardAccount);
+      const state = after.refs[0].hash().toString('hex');
+      const balance = (loadShardAccount(after.beginParse()).account?.storage.balance.coins ?? 0n).toString();
+      if (one.StateHash && (state !== one.StateHash || balance !== one.Balance)) {
+        console.log(JSON.stringify({ Account: one.Account, LT: one.LT, have: [one.StateHash, one.Balance], official: [state, balance] }));
+      }
       // An account that is gone begins anew.
       accounts.set(one.Account, after.refs[0].bits.at(0) ? boc(after) : boc(none));
     }
