@@ -132,7 +132,7 @@ func (r *race) run(ctx context.Context) (any, string, error) {
 		case <-ctx.Done():
 			return nil, "", r.gaveUp(ctx)
 		case <-hedge.C:
-			r.seekSecond()
+			r.seekSecond(hedge)
 		case s := <-r.placeOfSecond():
 			r.second = nil
 			r.start(ctx, s, hedge)
@@ -270,8 +270,12 @@ func (r *race) candidates() []*server {
 
 // seekSecond stands in the line for a second server, because the first takes
 // longer than it usually does.
-func (r *race) seekSecond() {
-	if r.query.Once || r.second != nil || !r.pool.hedges.spend() {
+func (r *race) seekSecond(hedge *time.Timer) {
+	if r.query.Once || r.second != nil {
+		return
+	}
+	if !r.pool.hedges.spend() { // other requests earn more
+		hedge.Reset(r.pool.configuration.HedgeMin)
 		return
 	}
 	if s := r.pool.line.try(r.candidates()); s != nil {

@@ -301,3 +301,44 @@ func TestOldBlocksAreAskedForWhereTheyAreKept(t *testing.T) {
 		t.Errorf("from %s, %v, want from %s", from, err, archive.Address())
 	}
 }
+
+// A server that says nothing always has places free.
+func TestRequestsWaitForAGoodServerRatherThanAskASilentOne(t *testing.T) {
+	chain := mainnet(t, lastSigned)
+	p := follow(t, chain, litetest.Listen(t, chain.Handle), litetest.Listen(t, chain.Handle))
+	if _, err := p.WaitHead(t.Context(), lastSigned); err != nil {
+		t.Fatal(err)
+	}
+	await(t, p, "both are connected", func() bool { return len(p.best(Query{})) == 2 })
+	good, silent := p.servers[0], p.servers[1]
+	for range 20 {
+		good.pace.answered(time.Millisecond)
+		silent.pace.outrun(200 * time.Millisecond)
+	}
+	r := &race{pool: p, tried: map[*server]bool{}}
+	taken := 0
+	for p.line.try([]*server{good}) != nil {
+		taken++
+	}
+	if taken == 0 || p.line.try(r.candidates()) != nil {
+		t.Errorf("with %d requests at the good server another one was given to the silent one", taken)
+	}
+	w := p.line.join(r.takes)
+	defer p.line.leave(w)
+	p.line.try([]*server{silent})
+	p.line.release(silent)
+	select {
+	case s := <-w.got:
+		t.Errorf("who waits was given a place at the silent server %s", s.host)
+	default:
+	}
+	p.line.release(good)
+	select {
+	case s := <-w.got:
+		if s != good {
+			t.Errorf("who waits was given a place at %s, want the good server %s", s.host, good.host)
+		}
+	default:
+		t.Error("the place that became free at the good server went to nobody")
+	}
+}

@@ -57,6 +57,7 @@ var getShardBlockProof = &Method{
 		{Name: "from_seqno", Kind: Int32Kind, Min: bound(0), Description: "masterchain block that the proof starts from; without it the newest one"},
 	}),
 	Cache:  keepBlocks,
+	ofHead: func(v *Values) bool { return !v.sent("from_seqno") },
 	Result: resultOf[shardBlockProof](),
 	Errors: []Error{*errTooOld, *failed("lookup from block error: <text>")},
 	serve: func(c *call) (any, error) {

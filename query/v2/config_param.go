@@ -12,7 +12,7 @@ type configInfo struct {
 
 var getConfigParam = &Method{
 	Name: "getConfigParam", Tag: tagConfiguration, Summary: "One config parameter",
-	Description: "The cell of a parameter of the blockchain configuration; bytes is empty when there is none. Exactly one of config_id and param names it.",
+	Description: "The cell of a parameter of the blockchain configuration; bytes is empty when there is none. Either config_id or param names it; of a GET with both, config_id counts.",
 	Params: []Param{
 		{Name: "config_id", Kind: Int32Kind, Min: bound(0), RuleName: "param", Description: "number of the parameter"},
 		{Name: "param", Kind: Int32Kind, Min: bound(0), Description: "number of the parameter"},
@@ -22,14 +22,15 @@ var getConfigParam = &Method{
 	Result: resultOf[configInfo](),
 	Errors: []Error{*errOneParam},
 	check: func(v *Values) error {
-		if v.sent("config_id") == v.sent("param") {
+		both := v.sent("config_id") && v.sent("param")
+		if both && !v.query || !v.sent("config_id") && !v.sent("param") {
 			return errOneParam
 		}
 		return nil
 	},
 	serve: func(c *call) (any, error) {
 		id := c.number("config_id")
-		if c.sent("param") {
+		if !c.sent("config_id") {
 			id = c.number("param")
 		}
 		master, err := c.master()

@@ -114,7 +114,7 @@ var contractKinds = byCode(map[string]contractKind{
 var getExtendedAddressInformation = &Method{
 	Name: "getExtendedAddressInformation", Tag: tagAccounts, Summary: "Extended address information",
 	Description: "Like getAddressInformation, with what is known of the contract by its code.",
-	Params:      accountParams, Cache: time.Second,
+	Params:      []Param{addressParam("account, in any form"), anySeqno}, Cache: time.Second,
 	Result: resultOf[extendedState](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()

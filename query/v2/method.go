@@ -19,6 +19,9 @@ type Method struct {
 	Params   []Param
 	// Cache is how long an answer may be repeated; 0 is never.
 	Cache time.Duration
+	// ofHead says that an answer is about the newest block, so that it may be
+	// repeated for a second only. May be nil.
+	ofHead func(*Values) bool
 	// Local methods ask no lite server.
 	Local bool
 	// Parallel is how many of its requests may ask lite servers at a time.
@@ -125,6 +128,14 @@ func (m *Method) parallel() int {
 		return m.Parallel
 	}
 	return byDefault
+}
+
+// keep is how long the answer to a request may be repeated.
+func (m *Method) keep(v *Values) time.Duration {
+	if m.ofHead != nil && m.ofHead(v) {
+		return time.Second
+	}
+	return m.Cache
 }
 
 // resultOf is the type of a result.

@@ -120,5 +120,8 @@ var seqnoParam = Param{
 	Name: "seqno", Kind: Int32Kind, Min: bound(1), Description: "masterchain block whose state is read; without it the newest one",
 }
 
+// anySeqno is seqnoParam where lite servers say what is wrong with a number.
+var anySeqno = Param{Name: seqnoParam.Name, Kind: Int32Kind, Description: seqnoParam.Description}
+
 // accountParams are those of the methods that read an account's state.
 var accountParams = []Param{addressParam("account, in any form"), seqnoParam}

@@ -119,7 +119,7 @@ func (a *API) execute(ctx context.Context, m *Method, v *Values) (answer, error)
 	case m.Cache == 0:
 		return a.ask(ctx, m, v)
 	}
-	return a.cache.do(ctx, v.key(m), m.Cache, func() (answer, error) {
+	return a.cache.do(ctx, v.key(m), m.keep(v), func() (answer, error) {
 		shared, cancel := context.WithTimeout(a.ctx, a.configuration.Deadline)
 		defer cancel()
 		return a.ask(shared, m, v)

@@ -14,6 +14,7 @@ import (
 type Values struct {
 	declared []Param
 	values   []value
+	query    bool   // they came in the query of a GET
 	extra    string // the @extra that was sent
 	hasExtra bool
 }
@@ -36,7 +37,7 @@ const extraName = "@extra"
 // fromQuery reads the parameters of a GET. Names that nobody declared are
 // ignored.
 func fromQuery(m *Method, raw string) (*Values, error) {
-	v := &Values{declared: m.Params, values: make([]value, len(m.Params))}
+	v := &Values{declared: m.Params, values: make([]value, len(m.Params)), query: true}
 	sent := make([][]string, len(m.Params))
 	for pair := range strings.SplitSeq(raw, "&") {
 		name, text, _ := strings.Cut(pair, "=")
