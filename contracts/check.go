@@ -110,6 +110,7 @@ func (w *work) ask(ctx context.Context, questions []*question) error {
 func (w *work) answered(q *question) error {
 	w.metrics.exhausted.Add(float64(q.answer.Exhausted))
 	w.metrics.broken.Add(float64(q.answer.Broken))
+	w.metrics.cut.Add(float64(q.answer.Cut))
 	e := q.change.new
 	if q.known {
 		if q.answer.Content != nil {

@@ -126,6 +126,7 @@ func (w *work) detect(ctx context.Context, c *change) error {
 	}
 	w.metrics.exhausted.Add(float64(found.Exhausted))
 	w.metrics.broken.Add(float64(found.Broken))
+	w.metrics.cut.Add(float64(found.Cut))
 	c.new = &entry{facts: found.Facts, content: found.Content}
 	f := c.new.facts
 	f.Account, f.LastTransLt, f.Now, f.CodeHash, f.DataHash = a.Account, a.LastTransLt, a.Now, a.State.CodeHash, a.State.DataHash

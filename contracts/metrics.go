@@ -16,6 +16,7 @@ type metrics struct {
 	gas       prometheus.Counter
 	exhausted prometheus.Counter
 	broken    prometheus.Counter
+	cut       prometheus.Counter
 	verdicts  *prometheus.CounterVec
 	waiting   prometheus.Counter
 	retried   prometheus.Counter
@@ -45,6 +46,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		gas:       counter("gas_total", "Gas that get-methods took."),
 		exhausted: counter("exhausted_total", "Runs that ended for want of gas or time."),
 		broken:    counter("broken_total", "Looks that broken cells ended."),
+		cut:       counter("cut_total", "Contents of tokens that are larger than what is read of one."),
 		verdicts:  vector("verdicts_total", "Claims that parents were asked about.", "claim", "verdict"),
 		waiting:   counter("waiting_total", "Claims whose parent was not known when they came up."),
 		retried:   counter("retried_total", "Claims that were checked again because the parent had appeared."),
@@ -59,7 +61,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Help: "Time to work out a bundle.", Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9)}),
 	}
 	for _, c := range []prometheus.Collector{m.bundles, m.bundle, m.accounts, m.looks, m.unread, m.runs, m.gas, m.exhausted,
-		m.broken, m.verdicts, m.waiting, m.retried, m.reread, m.libraries, m.wanted, m.fetches, m.rows, m.held, m.seconds} {
+		m.broken, m.cut, m.verdicts, m.waiting, m.retried, m.reread, m.libraries, m.wanted, m.fetches, m.rows, m.held, m.seconds} {
 		registry.MustRegister(c)
 	}
 	return m

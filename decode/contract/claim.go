@@ -75,6 +75,7 @@ type Confirmation struct {
 	Content   *record.TokenContent // of a confirmed item; nil when it has no form of TEP-64
 	Exhausted int
 	Broken    int
+	Cut       int
 }
 
 // Confirm asks the parent about a claim of the account, whose facts are facts
@@ -83,8 +84,13 @@ func (d *Detector) Confirm(p Parent, kind ClaimKind, account []byte, facts *reco
 	probe := d.look(p.Context, p.Account, p.Moment)
 	confirmation := Confirmation{}
 	probe.guard(func() { confirmation = probe.confirm(kind, account, facts, content) })
-	confirmation.Exhausted, confirmation.Broken = probe.findings.Exhausted, probe.findings.Broken
+	confirmation.count(&probe.findings)
 	return confirmation
+}
+
+// count takes what a look counted.
+func (c *Confirmation) count(f *Findings) {
+	c.Exhausted, c.Broken, c.Cut = f.Exhausted, f.Broken, f.Cut
 }
 
 func (p *probe) confirm(kind ClaimKind, account []byte, facts *record.Contract, content *cell.Cell) Confirmation {
@@ -117,7 +123,7 @@ func (d *Detector) ItemContent(p Parent, item *record.NFTItem, content *cell.Cel
 	probe := d.look(p.Context, p.Account, p.Moment)
 	confirmation := Confirmation{Verdict: Confirmed}
 	probe.guard(func() { confirmation.Content = probe.itemContent(item, content) })
-	confirmation.Exhausted, confirmation.Broken = probe.findings.Exhausted, probe.findings.Broken
+	confirmation.count(&probe.findings)
 	return confirmation
 }
 
@@ -130,7 +136,7 @@ func (p *probe) itemContent(item *record.NFTItem, content *cell.Cell) *record.To
 		return nil
 	}
 	r := read(values, 1)
-	whole, _ := Content(r.optionalCell())
+	whole, _ := p.content(r.optionalCell())
 	return whole
 }
 

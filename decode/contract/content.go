@@ -41,6 +41,27 @@ var nameOfKey = func() map[[32]byte]string {
 
 // Content reads token content (TEP-64); false for what is none.
 func Content(c *cell.Cell) (content *record.TokenContent, ok bool) {
+	r := reader{left: maxContentCells}
+	return r.content(c)
+}
+
+// content reads token content, and counts it when a limit ended that.
+func (p *probe) content(c *cell.Cell) (content *record.TokenContent, ok bool) {
+	r := reader{left: maxContentCells}
+	content, ok = r.content(c)
+	if r.cut {
+		p.findings.Cut++
+	}
+	return content, ok
+}
+
+// reader reads a content; left is how many more cells it may.
+type reader struct {
+	left int
+	cut  bool // there is more than what was read
+}
+
+func (r *reader) content(c *cell.Cell) (content *record.TokenContent, ok bool) {
 	if c == nil || c.IsSpecial() {
 		return nil, false
 	}
@@ -52,7 +73,6 @@ func Content(c *cell.Cell) (content *record.TokenContent, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	r := reader{left: maxContentCells}
 	switch tag {
 	case 0:
 		return r.onChain(s)
@@ -66,9 +86,6 @@ func Content(c *cell.Cell) (content *record.TokenContent, ok bool) {
 	}
 	return nil, false
 }
-
-// reader reads a content; left is how many more cells it may.
-type reader struct{ left int }
 
 func (r *reader) onChain(s *cell.Slice) (*record.TokenContent, bool) {
 	some, err := s.LoadBoolBit()
@@ -104,7 +121,7 @@ func (r *reader) onChain(s *cell.Slice) (*record.TokenContent, bool) {
 // unnamed are the attributes whose names are not known, as far as they are text.
 func (r *reader) unnamed(root *cell.Cell) (found []*record.TokenAttribute) {
 	room := maxUnnamedBytes
-	_, _ = walk(root, 256, maxUnnamed, func(key []byte, value *cell.Slice) bool {
+	all, err := walk(root, 256, maxUnnamed, func(key []byte, value *cell.Slice) bool {
 		if _, named := nameOfKey[[32]byte(key)]; !named {
 			if a := r.attribute(hex.EncodeToString(key), value); a != nil {
 				room -= len(a.Value)
@@ -113,6 +130,7 @@ func (r *reader) unnamed(root *cell.Cell) (found []*record.TokenAttribute) {
 		}
 		return room > 0
 	})
+	r.cut = r.cut || err == nil && !all
 	return found
 }
 
@@ -188,6 +206,7 @@ func (r *reader) snake(s *cell.Slice) (all []byte, ok bool) {
 		}
 		all = append(all, part...)
 		if len(all) >= maxValue {
+			r.cut = r.cut || len(all) > maxValue || s.RefsNum() > 0
 			return all[:maxValue], true
 		}
 		if s.RefsNum() == 0 {
@@ -197,6 +216,7 @@ func (r *reader) snake(s *cell.Slice) (all []byte, ok bool) {
 			return nil, false
 		}
 	}
+	r.cut = true
 	return nil, false
 }
 
@@ -223,6 +243,7 @@ func (r *reader) chunked(s *cell.Slice) (all []byte, ok bool) {
 		all = append(all, part...)
 		return len(all) < maxValue
 	})
+	r.cut = r.cut || len(all) >= maxValue
 	return all[:min(len(all), maxValue)], ok && err == nil
 }
 

@@ -14,7 +14,7 @@ func jettonMaster(p *probe) {
 	if !r.ok {
 		return
 	}
-	if master.Content, ok = Content(content); !ok {
+	if master.Content, ok = p.content(content); !ok {
 		return
 	}
 	hash := walletCode.HashKey()

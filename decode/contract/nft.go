@@ -25,7 +25,7 @@ func nftCollection(p *probe) {
 	} else {
 		collection.NextItemIndex = next.Bytes()
 	}
-	collection.Content, _ = Content(content)
+	collection.Content, _ = p.content(content)
 	p.facts().NftCollection = collection
 }
 
@@ -45,7 +45,7 @@ func nftItem(p *probe) {
 	p.soulBound(item)
 	p.facts().NftItem = item
 	if item.Collection == nil {
-		if item.Content, ok = Content(content); !ok {
+		if item.Content, ok = p.content(content); !ok {
 			p.facts().NftItem = nil
 			return
 		}

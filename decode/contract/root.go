@@ -123,6 +123,8 @@ type Findings struct {
 	Exhausted int
 	// Broken counts detectors that a cell broke off.
 	Broken int
+	// Cut counts contents of tokens that are larger than what is read of one.
+	Cut int
 }
 
 // Detector looks at accounts. It is safe for use by many goroutines.
