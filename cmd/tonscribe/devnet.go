@@ -15,12 +15,13 @@ import (
 )
 
 var devnetFlags = []flag{
-	{"listen-liteserver", "devnet.listen", "lite server address, `HOST:PORT`; port 0 is a free one"},
-	{"seed", "devnet.seed", "`NUMBER` that all keys, contracts and traffic follow from"},
-	{"tps", "devnet.tps", "about how many transactions a second; 0 is no traffic"},
-	{"interval", "devnet.interval", "`TIME` from one masterchain block to the next"},
-	{"fixed-time", "devnet.fixed_time", "`UNIX` time at which the chain begins; it advances by the interval with every block"},
-	{"reshard", "devnet.reshard", "split or merge a shard every `N` masterchain blocks; 0 never"},
+	{"listen-liteserver", "devnet.listen", "lite server address, `HOST:PORT`; port 0 is a free one, the same the next time (default 127.0.0.1:0)"},
+	{"seed", "devnet.seed", "`NUMBER` that all keys, contracts and traffic follow from (default 1)"},
+	{"tps", "devnet.tps", "traffic of about `N` transactions a second; 0 is none (default 20)"},
+	{"interval", "devnet.interval", "`TIME` from one masterchain block to the next, 10ms to 1h (default 1s)"},
+	{"fixed-time", "devnet.fixed_time", "`UNIX` time at which the chain begins, instead of now; every block is an interval later"},
+	{"reshard", "devnet.reshard", "split a shard, or merge two, every `N` masterchain blocks (default 0: never)"},
+	{"max-shards", "devnet.max_shards", "at most `N` shards of the basechain, 2 to 16 (default 4)"},
 }
 
 func devnetCommand(s *settings) *cobra.Command {

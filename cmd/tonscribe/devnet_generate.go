@@ -48,13 +48,14 @@ seed gives the same chain, byte for byte.`,
 	}
 	f := c.Flags()
 	f.StringVar(&g.Out, "out", "", "`DIR` to write to; empty or not there")
-	f.Uint64Var(&g.Transactions, "transactions", 0, "after how many to stop, at the end of a masterchain block")
+	f.Uint64Var(&g.Transactions, "transactions", 0, "stop after `N`, at the end of a masterchain block")
 	f.Uint64Var(&g.Seed, "seed", 1, "`NUMBER` that all keys, contracts and traffic follow from")
 	f.StringVar(&g.Format, "format", g.Format, "files or archive")
-	f.IntVar(&g.PerBlock, "per-block", g.PerBlock, "about how many transactions belong to one masterchain block")
+	f.IntVar(&g.PerBlock, "per-block", g.PerBlock, "about `N` transactions belong to one masterchain block")
 	f.Uint32Var(&g.FixedTime, "fixed-time", 0, "`UNIX` time at which the chain begins (default: one that never changes)")
 	f.DurationVar(&g.Interval, "interval", g.Interval, "`TIME` from one masterchain block to the next, of the chain")
-	f.Uint32Var(&g.Reshard, "reshard", 0, "split or merge a shard every `N` masterchain blocks; 0 never")
+	f.Uint32Var(&g.Reshard, "reshard", 0, "split a shard, or merge two, every `N` masterchain blocks; 0 never")
+	f.IntVar(&g.MaxShards, "max-shards", g.MaxShards, "at most `N` shards of the basechain, 2 to 16")
 	for _, name := range []string{"out", "transactions"} {
 		if err := c.MarkFlagRequired(name); err != nil {
 			panic(err) // no such flag

@@ -54,7 +54,7 @@ func (c Configuration) Validate() error {
 	}
 	switch {
 	case c.FixedTime > maxFixedTime:
-		return fmt.Errorf("devnet: fixed_time %d: want a Unix time up to %d (the year 2096)", c.FixedTime, uint32(maxFixedTime))
+		return fmt.Errorf("devnet: fixed_time %d: want a Unix time up to %d (the year 2086)", c.FixedTime, uint32(maxFixedTime))
 	case c.Interval < 10*time.Millisecond || c.Interval > time.Hour:
 		return fmt.Errorf("devnet: interval %s: want 10ms to 1h", c.Interval)
 	case c.TPS < 0 || c.TPS > 100_000:
