@@ -133,7 +133,7 @@ func TestKillingDecodeAloneTwentyTimesEndsInTheSameTables(t *testing.T) {
 		t.Skip("TONSCRIBE_TEST_LONG is not set")
 	}
 	brokers := kafkatest.Apache(t)
-	dir, last := devnet(t, 12_000)
+	dir, last := devnet(t, 6000)
 	want := run(t, t.TempDir(), dir, last)
 	clickhouse := enginetest.ClickHouse(t)
 	s := startSeparate(t, brokers, clickhouse.DSN(), dir, last)
