@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -242,6 +243,9 @@ func TestAnswersHaveTheRecordedKeysAndTypes(t *testing.T) {
 	t.Logf("%d answers", compared)
 }
 
+// tooFewDigits is a raw address that the recorded service filled up with zeros.
+var tooFewDigits = regexp.MustCompile(`"0:[0-9a-f]{1,63}"`)
+
 // Every request of the real client is understood as far as it goes without a lite
 // server, and what the recorded service refused is refused here. Envelopes have
 // the recorded keys.
@@ -253,6 +257,8 @@ func TestRecordedRequestsAreUnderstood(t *testing.T) {
 		counts[fmt.Sprint(e.status, " is ", r.status)]++
 		want := statusNoServer
 		switch {
+		case tooFewDigits.MatchString(e.sent): // contract 1.9: exactly 64
+			want = 422
 		case byName[e.method].Local:
 			want = e.status
 		case e.status == 416: // contract 1.6: an address that cannot be read
@@ -265,7 +271,7 @@ func TestRecordedRequestsAreUnderstood(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d; recorded is %d %v", e.sent, r.status, r.text, want, e.status, e.body["error"])
 		}
 		for key, value := range e.body {
-			if e.body["ok"] == true && key == "result" {
+			if key == "result" {
 				continue // see above
 			}
 			if got, there := r.body[key]; !there || reflect.TypeOf(got) != reflect.TypeOf(value) {
