@@ -39,7 +39,7 @@ type outcome struct {
 // Bounds of what is in hand.
 const (
 	mostHeld    = hostLanes // links
-	mostEnded   = 200       // outcomes that are written at once
+	mostEnded   = 500       // outcomes that are written at once
 	mostSize    = 4 << 20   // bytes of their documents
 	mostFilled  = 64        // lanes that are filled before something else has its turn
 	closingTime = 5 * time.Second
@@ -65,13 +65,14 @@ func (c *Component) work(ctx context.Context, t *turn) (err error) {
 		return err
 	}
 	c.report.Log.Info().Str("worker", c.name).Uint32("bundle", t.mcSeqno).Msg("fetching documents")
-	poll := time.NewTicker(c.configuration.Poll)
+	poll := time.NewTimer(0)
 	defer poll.Stop()
 	for due := true; ; {
 		if due {
 			if mine, err := w.look(ctx); err != nil || !mine {
 				return err
 			}
+			poll.Reset(c.configuration.Poll)
 		}
 		more, err := w.fillLanes(ctx)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,6 +82,8 @@ func TestNamesInDocumentsArriveInTheMetadataOfJettonMasters(t *testing.T) {
 		}
 	}))
 	defer site.Close()
+	release := sync.OnceFunc(func() { close(gate) })
+	defer release()
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base := "http://" + listen
 	p := harness.Start(t, append([]string{
@@ -111,7 +114,7 @@ func TestNamesInDocumentsArriveInTheMetadataOfJettonMasters(t *testing.T) {
 		harness.GetJSON(t, query, &a)
 		return a
 	}
-	harness.Await(t, time.Minute, func() bool { return len(read().Masters) == len(masters) }, func() string { return fmt.Sprintf("the API has %+v, want all jetton masters", read()) })
+	harness.Await(t, 3*time.Minute, func() bool { return len(read().Masters) == len(masters) }, func() string { return fmt.Sprintf("the API has %+v, want all jetton masters", read()) })
 	check := func(when string, want map[string]string) {
 		t.Helper()
 		answer := read()
@@ -125,8 +128,8 @@ func TestNamesInDocumentsArriveInTheMetadataOfJettonMasters(t *testing.T) {
 	pending := `{"is_indexed":false,"token_info":[{"type":"jetton_masters"}]}`
 	check("before the documents are there", map[string]string{"semi-chain": pending, "off-chain": pending, "missing": pending})
 
-	close(gate)
-	harness.Await(t, time.Minute, func() bool {
+	release()
+	harness.Await(t, 3*time.Minute, func() bool {
 		for _, m := range read().Metadata {
 			if !m.IsIndexed {
 				return false
