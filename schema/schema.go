@@ -50,6 +50,10 @@ func AccountID(address []byte) []byte { return address[4:AddressSize] }
 // tables look them up.
 func Prefix(b []byte) uint64 { return binary.BigEndian.Uint64(b) }
 
+// ShortPrefix is the first 32 bits of a hash: enough for tables to tell messages
+// apart that were created at the same time.
+func ShortPrefix(hash []byte) uint32 { return binary.BigEndian.Uint32(hash) }
+
 // PartitionOf says which of n partitions (a power of two) holds the account id.
 func PartitionOf(accountID []byte, n int) int {
 	return int(Prefix(accountID) >> 32 * uint64(n) >> 32)

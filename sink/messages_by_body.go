@@ -8,7 +8,7 @@ var messagesByBody = table[*end]{
 	columns: []column[*end]{
 		col("body_prefix", func(e *end) uint64 { return schema.Prefix(e.BodyHash) }),
 		col("created_lt", func(e *end) uint64 { return e.CreatedLt }),
-		col("hash_prefix", func(e *end) uint64 { return e.hash }),
+		col("hash_prefix", func(e *end) uint32 { return schema.ShortPrefix(e.hash) }),
 		col("created_at", func(e *end) uint32 { return e.CreatedAt }),
 		col("workchain", func(e *end) int32 { return e.transaction.workchain }),
 		col("account_prefix", func(e *end) uint64 { return e.transaction.prefix }),

@@ -9,12 +9,12 @@ var messagesByHash = table[*end]{
 		add(e)
 		if len(e.HashNorm) > 0 {
 			row := *e
-			row.hash, row.norm = schema.Prefix(e.HashNorm), true
+			row.hash, row.norm = e.HashNorm, true
 			add(&row)
 		}
 	},
 	columns: []column[*end]{
-		col("hash_prefix", func(e *end) uint64 { return e.hash }),
+		col("hash_prefix", func(e *end) uint64 { return schema.Prefix(e.hash) }),
 		col("norm", func(e *end) bool { return e.norm }),
 		col("workchain", func(e *end) int32 { return e.transaction.workchain }),
 		col("account_prefix", func(e *end) uint64 { return e.transaction.prefix }),

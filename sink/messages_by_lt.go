@@ -1,11 +1,13 @@
 package sink
 
+import "tonscribe/schema"
+
 // messagesByLt finds messages by the lt of their creation.
 var messagesByLt = table[*end]{
 	name: "messages_by_lt",
 	columns: []column[*end]{
 		col("created_lt", func(e *end) uint64 { return e.CreatedLt }),
-		col("hash_prefix", func(e *end) uint64 { return e.hash }),
+		col("hash_prefix", func(e *end) uint32 { return schema.ShortPrefix(e.hash) }),
 		col("created_at", func(e *end) uint32 { return e.CreatedAt }),
 		col("workchain", func(e *end) int32 { return e.transaction.workchain }),
 		col("account_prefix", func(e *end) uint64 { return e.transaction.prefix }),

@@ -1,5 +1,7 @@
 package sink
 
+import "tonscribe/schema"
+
 // messagesByOpcode finds messages by opcode.
 var messagesByOpcode = table[*end]{
 	name: "messages_by_opcode",
@@ -11,7 +13,7 @@ var messagesByOpcode = table[*end]{
 	columns: []column[*end]{
 		col("opcode", func(e *end) uint32 { return *e.Opcode }),
 		col("created_lt", func(e *end) uint64 { return e.CreatedLt }),
-		col("hash_prefix", func(e *end) uint64 { return e.hash }),
+		col("hash_prefix", func(e *end) uint32 { return schema.ShortPrefix(e.hash) }),
 		col("created_at", func(e *end) uint32 { return e.CreatedAt }),
 		col("workchain", func(e *end) int32 { return e.transaction.workchain }),
 		col("account_prefix", func(e *end) uint64 { return e.transaction.prefix }),

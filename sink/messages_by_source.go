@@ -1,5 +1,7 @@
 package sink
 
+import "tonscribe/schema"
+
 // messagesBySource finds the messages that an account sent.
 var messagesBySource = table[*end]{
 	name: "messages_by_source",
@@ -12,10 +14,8 @@ var messagesBySource = table[*end]{
 		col("source_workchain", func(e *end) int32 { return e.sourceWorkchain }),
 		col("source_prefix", func(e *end) uint64 { return e.sourcePrefix }),
 		col("created_lt", func(e *end) uint64 { return e.CreatedLt }),
-		col("hash_prefix", func(e *end) uint64 { return e.hash }),
+		col("hash_prefix", func(e *end) uint32 { return schema.ShortPrefix(e.hash) }),
 		col("created_at", func(e *end) uint32 { return e.CreatedAt }),
-		col("workchain", func(e *end) int32 { return e.transaction.workchain }),
-		col("account_prefix", func(e *end) uint64 { return e.transaction.prefix }),
 		col("lt", func(e *end) uint64 { return e.transaction.Lt }),
 		col("direction", func(e *end) uint8 { return e.direction }),
 		col("kind", func(e *end) uint8 { return uint8(e.Kind) }),
@@ -23,6 +23,6 @@ var messagesBySource = table[*end]{
 		col("destination_workchain", func(e *end) int32 { return e.destinationWorkchain }),
 		col("destination_prefix", func(e *end) uint64 { return e.destinationPrefix }),
 		col("opcode", func(e *end) int64 { return opcode(e.Message) }),
-		col("far_hash", func(e *end) []byte { return e.transactionHash(consumed) }),
+		col("far_hash", (*end).farHash),
 	},
 }

@@ -1,11 +1,13 @@
 package sink
 
+import "tonscribe/schema"
+
 // messagesByUtime finds messages by the time of their creation.
 var messagesByUtime = table[*end]{
 	name: "messages_by_utime",
 	columns: []column[*end]{
 		col("created_at", func(e *end) uint32 { return e.CreatedAt }),
-		col("hash_prefix", func(e *end) uint64 { return e.hash }),
+		col("hash_prefix", func(e *end) uint32 { return schema.ShortPrefix(e.hash) }),
 		col("created_lt", func(e *end) uint64 { return e.CreatedLt }),
 		col("workchain", func(e *end) int32 { return e.transaction.workchain }),
 		col("account_prefix", func(e *end) uint64 { return e.transaction.prefix }),

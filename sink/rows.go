@@ -7,6 +7,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 )
 
 // header is a block as the tables see it.
@@ -20,7 +21,7 @@ type header struct {
 // transaction is a transaction as the tables see it.
 type transaction struct {
 	*record.Transaction
-	raw       string
+	raw       string // in the stored form
 	workchain int32
 	prefix    uint64 // of the account
 }
@@ -37,7 +38,7 @@ type end struct {
 	*record.Message
 	transaction *transaction
 	direction   uint8
-	hash        uint64 // prefix of the message's hash, or of hash_norm
+	hash        []byte // the message's, or hash_norm
 	norm        bool
 
 	sourceWorkchain, destinationWorkchain int32
@@ -47,9 +48,9 @@ type end struct {
 // noHash stands where a hash is not wanted.
 var noHash = make([]byte, 32)
 
-// transactionHash is the hash of the transaction when it is on that side.
-func (e *end) transactionHash(direction uint8) []byte {
-	if e.direction != direction {
+// farHash is the hash of the transaction when it consumed the message.
+func (e *end) farHash() []byte {
+	if e.direction != consumed {
 		return noHash
 	}
 	return e.transaction.Hash
@@ -78,8 +79,12 @@ func newTransaction(t *record.Transaction, raw []byte) (*transaction, error) {
 	if len(t.Account) != schema.AddressSize || len(t.Hash) != 32 || t.Block == nil {
 		return nil, fmt.Errorf("transaction %x of lt %d: account, hash or block is missing", t.Hash, t.Lt)
 	}
+	packed, err := stored.Pack(make([]byte, 0, len(raw)), raw)
+	if err != nil {
+		return nil, err
+	}
 	workchain, prefix := address(t.Account)
-	return &transaction{Transaction: t, raw: text(raw), workchain: workchain, prefix: prefix}, nil
+	return &transaction{Transaction: t, raw: text(packed), workchain: workchain, prefix: prefix}, nil
 }
 
 func newHeader(b *record.Block, raw []byte) (*header, error) {
@@ -108,7 +113,7 @@ func (t *transaction) end(m *record.Message, direction uint8, add func(*end)) er
 	if len(m.Hash) != 32 || len(m.BodyHash) != 32 {
 		return fmt.Errorf("transaction %x: a message without hash or body hash", t.Hash)
 	}
-	e := end{Message: m, transaction: t, direction: direction, hash: schema.Prefix(m.Hash)}
+	e := end{Message: m, transaction: t, direction: direction, hash: m.Hash}
 	e.sourceWorkchain, e.sourcePrefix = address(m.Source)
 	e.destinationWorkchain, e.destinationPrefix = address(m.Destination)
 	add(&e)

@@ -13,6 +13,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 )
 
 func TestEveryRecordArrivesAndTheWatermarkFollows(t *testing.T) {
@@ -44,7 +45,7 @@ func TestEveryRecordArrivesAndTheWatermarkFollows(t *testing.T) {
 		if err := rows.Scan(&raw); err != nil {
 			t.Fatal(err)
 		}
-		if err := tx.UnmarshalVT([]byte(raw)); err != nil {
+		if err := stored.Unpack(tx, []byte(raw)); err != nil {
 			t.Fatal(err)
 		}
 		if !tx.EqualVT(want[string(tx.Hash)]) {

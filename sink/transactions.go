@@ -13,7 +13,6 @@ var transactions = table[*transaction]{
 		col("account_prefix", func(t *transaction) uint64 { return t.prefix }),
 		col("lt", func(t *transaction) uint64 { return t.Lt }),
 		col("account", func(t *transaction) []byte { return schema.AccountID(t.Account) }),
-		col("hash", func(t *transaction) []byte { return t.Hash }),
 		col("now", func(t *transaction) uint32 { return t.Now }),
 		col("mc_seqno", func(t *transaction) uint32 { return t.McSeqno }),
 		col("shard", func(t *transaction) uint64 { return t.Block.Shard }),

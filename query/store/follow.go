@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 )
 
 const (
@@ -417,7 +418,7 @@ func (s *Store) fill(ctx context.Context, bundles []*bundle) ([]*record.Transact
 	err := s.run(ctx, "head", statement, proto.Results{{Name: "record", Data: &column}}, func(rows int) error {
 		for i := range rows {
 			tx := new(record.Transaction)
-			if err := tx.UnmarshalVT(column.RowBytes(i)); err != nil {
+			if err := stored.Unpack(tx, column.RowBytes(i)); err != nil {
 				return fmt.Errorf("record of a transaction: %w", err)
 			}
 			if b := byBundle[tx.McSeqno]; b != nil && !seen[Hash(tx.Hash)] {

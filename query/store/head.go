@@ -8,6 +8,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 )
 
 // head is what is held of the newest bundles: the blocks of all of them, the
@@ -229,7 +230,7 @@ func (l *transactionList) unpack(held []heldRecord, need int) ([]*record.Transac
 			break
 		}
 		tx := new(record.Transaction)
-		if tx.UnmarshalVT(t.record) != nil {
+		if stored.Unpack(tx, t.record) != nil {
 			return nil, false
 		}
 		if l.after == nil || l.order.compare(KeyOf(tx), *l.after) > 0 {

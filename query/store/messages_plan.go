@@ -42,9 +42,9 @@ func (l *messageList) plan(external bool) messagePlan {
 		p.conditions.add("%s", account("source_workchain", "source_prefix", *f.Source))
 		f.conditions(&p, "destination")
 	case f.Destination != nil || f.NoDestination:
-		p.table, p.clustered, p.farHash = "messages_by_destination", In, true
+		p.table, p.clustered = "messages_by_destination", In
 		if f.NoDestination {
-			p.clustered, p.farHash = Out, false
+			p.clustered = Out
 			p.conditions.add("destination_workchain = -2147483648 AND destination_prefix = 0")
 		} else {
 			p.conditions.add("%s", account("destination_workchain", "destination_prefix", *f.Destination))
@@ -100,7 +100,7 @@ func (l *messageList) partConditions(p *messagePlan, external bool) {
 // it.
 type end struct {
 	value     uint64 // created_lt or created_at, 0 for external-in
-	hash      uint64 // first 64 bits
+	hash      uint32 // first 32 bits
 	place     place
 	direction Direction
 	// transaction is the hash of the transaction at place, if the plan has it
@@ -113,7 +113,7 @@ func (l *messageList) start(external bool) *end {
 	if l.after == nil || l.after.External != external {
 		return nil
 	}
-	return &end{value: l.after.Value, hash: schema.Prefix(l.after.Hash[:])}
+	return &end{value: l.after.Value, hash: schema.ShortPrefix(l.after.Hash[:])}
 }
 
 // walkOf goes through the rows of a part.
@@ -203,7 +203,8 @@ func (s *Store) readEnds(ctx context.Context, l *messageList, p *messagePlan, fr
 		columns += ", far_hash"
 	}
 	statement := fmt.Sprintf("SELECT toUInt64(%s) AS value, hash_prefix, %s FROM %s WHERE %s ORDER BY %s LIMIT %d", p.column, columns, p.table, c, order, limit)
-	var value, hash, prefix, lt proto.ColUInt64
+	var value, prefix, lt proto.ColUInt64
+	var hash proto.ColUInt32
 	var workchain proto.ColInt32
 	var mcSeqno proto.ColUInt32
 	var side proto.ColUInt8
@@ -274,7 +275,7 @@ func farHashes(items [][]end, clustered Direction) map[place]Hash {
 
 // split says of which transactions the record is needed and of which the hash:
 // each message's record comes from the clustered side if that is indexed. Of
-// messages that share 64 bits all records of the side are needed.
+// messages that share 32 bits all records of the side are needed.
 func split(items [][]end, clustered Direction) (full, other []place) {
 	needed := map[place]bool{}
 	for _, ends := range items {
@@ -324,16 +325,17 @@ func (s *Store) hashesAt(ctx context.Context, list []place) (map[place]Hash, err
 // join finds the wanted messages in the records and adds the hashes of their
 // other ends.
 func (l *messageList) join(items [][]end, list []*record.Transaction, hashes map[place]Hash) []Message {
-	wanted := map[uint64][]end{}
+	wanted := map[uint32][]end{}
 	for _, ends := range items {
 		wanted[ends[0].hash] = append(wanted[ends[0].hash], ends...)
 	}
 	var found []Message
 	for _, m := range l.messagesIn(list) {
-		if len(wanted[schema.Prefix(m.Hash)]) == 0 {
+		ends := wanted[schema.ShortPrefix(m.Hash)]
+		if len(ends) == 0 {
 			continue // another message of the same transaction
 		}
-		for _, e := range wanted[schema.Prefix(m.Hash)] {
+		for _, e := range ends {
 			hash, read := hashes[e.place]
 			switch {
 			case !read:

@@ -14,6 +14,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 )
 
 // conditions are parts of a WHERE, all of which must hold.
@@ -138,7 +139,7 @@ func (s *Store) transactions(ctx context.Context, statement string) ([]*record.T
 	err := s.run(ctx, "transactions", statement, proto.Results{{Name: "record", Data: &column}}, func(rows int) error {
 		for i := range rows {
 			tx := new(record.Transaction)
-			if err := tx.UnmarshalVT(column.RowBytes(i)); err != nil {
+			if err := stored.Unpack(tx, column.RowBytes(i)); err != nil {
 				return fmt.Errorf("record of a transaction: %w", err)
 			}
 			if len(tx.Account) != schema.AddressSize || len(tx.Hash) != len(Hash{}) {

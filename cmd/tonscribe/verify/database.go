@@ -9,6 +9,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 )
 
 // database reads the tables.
@@ -166,7 +167,7 @@ func (d *database) eachTransaction(ctx context.Context, s *slice, low, high uint
 	return d.each(ctx, query, args, dest, func() error {
 		row := r
 		row.record = &record.Transaction{}
-		if row.record.UnmarshalVT(row.raw) != nil || !i.set(row.record) {
+		if stored.Unpack(row.record, row.raw) != nil || !i.set(row.record) {
 			row.record = nil
 		}
 		return take(&row)

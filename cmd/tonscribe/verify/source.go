@@ -12,6 +12,7 @@ import (
 
 	"tonscribe/decode"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 )
 
 // BundleSource gives the blocks of bundles once more.
@@ -96,7 +97,7 @@ func (v *verifier) sumBundle(d *decode.Decoder, sums *tally, mcSeqno uint32, boc
 		sums.add(blockRecords, mcSeqno, 1, digest(raw))
 		for _, t := range r.Transactions {
 			sums.add(transactionStates, mcSeqno, 1, stateSum(t))
-			if raw, err = stateless(t).MarshalVT(); err != nil {
+			if raw, err = encoded(stateless(t)); err != nil {
 				return err
 			}
 			sums.add(transactionRecords, mcSeqno, 1, digest(raw))
@@ -213,6 +214,15 @@ func (v *verifier) compareBundle(ctx context.Context, mcSeqno uint32) error {
 	return err
 }
 
+// encoded is a record as the tables keep it.
+func encoded(m vtMessage) ([]byte, error) {
+	raw, err := m.MarshalVT()
+	if _, ok := m.(*record.Transaction); ok && err == nil {
+		return stored.Pack(nil, raw)
+	}
+	return raw, err
+}
+
 func blockRecordKey(b *record.Block) string {
 	r := blockRow{mcSeqno: b.McSeqno, workchain: b.Id.Workchain, shard: b.Id.Shard, seqno: b.Id.Seqno}
 	return r.key()
@@ -235,7 +245,7 @@ func (v *verifier) compareRecord(table, key string, raw []byte, have proto.Messa
 		v.findings.differs(CheckSource, table, key, "field %s of the record is %s, decoding again gives %s", path, a, b)
 		return
 	}
-	if again, err := m.MarshalVT(); err == nil && !bytes.Equal(raw, again) {
+	if again, err := encoded(m); err == nil && !bytes.Equal(raw, again) {
 		v.findings.differs(CheckSource, table, key, "the record's bytes are not those that decoding again gives, though all known fields are equal")
 	}
 }

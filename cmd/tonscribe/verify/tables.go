@@ -33,6 +33,7 @@ var (
 // Columns of the ends of messages.
 var (
 	messageHash = column{name: "hash_prefix", form: formBits, value: func(i *item) uint64 { return schema.Prefix(i.hash) }}
+	messageTag  = column{name: "hash_prefix", form: formBits, value: func(i *item) uint64 { return uint64(schema.ShortPrefix(i.hash)) }}
 	bodyPrefix  = column{name: "body_prefix", form: formBits, value: func(i *item) uint64 { return schema.Prefix(i.message.BodyHash) }}
 	createdLT   = column{name: "created_lt", value: func(i *item) uint64 { return i.message.CreatedLt }}
 	createdAt   = column{name: "created_at", value: func(i *item) uint64 { return uint64(i.message.CreatedAt) }}
@@ -42,7 +43,6 @@ var (
 	opcode      = column{name: "opcode", form: formSigned, value: func(i *item) uint64 { return opcodeOf(i.message) }}
 
 	consumerHash = column{name: "far_hash", form: formHash, bytes: func(i *item) []byte { return i.transactionHash(0) }}
-	producerHash = column{name: "far_hash", form: formHash, bytes: func(i *item) []byte { return i.transactionHash(1) }}
 
 	sourceWorkchain      = column{name: "source_workchain", form: formSigned, value: func(i *item) uint64 { return workchainOf(i.message.Source) }}
 	sourcePrefix         = column{name: "source_prefix", form: formBits, value: func(i *item) uint64 { return prefixOf(i.message.Source) }}
@@ -159,19 +159,19 @@ var indexTables = [blockIndexes + transactionIndexes + messageIndexes]table{
 	{name: "messages_by_hash", key: 6, rows: andNormalized,
 		columns: []column{messageHash, direction, lt, workchain, accountPrefix, norm, kind, mcSeqno}},
 	{name: "messages_by_body", key: 7,
-		columns: []column{bodyPrefix, createdLT, messageHash, direction, lt, workchain, accountPrefix, createdAt, kind, mcSeqno}},
+		columns: []column{bodyPrefix, createdLT, messageTag, direction, lt, workchain, accountPrefix, createdAt, kind, mcSeqno}},
 	{name: "messages_by_source", key: 8, rows: withSource,
-		columns: []column{sourceWorkchain, sourcePrefix, createdLT, direction, messageHash, lt, workchain, accountPrefix,
-			createdAt, kind, mcSeqno, destinationWorkchain, destinationPrefix, opcode, consumerHash}},
+		columns: []column{sourceWorkchain, sourcePrefix, createdLT, direction, messageTag, lt, destinationWorkchain, destinationPrefix,
+			createdAt, workchain, accountPrefix, kind, mcSeqno, opcode, consumerHash}},
 	{name: "messages_by_destination", key: 8,
-		columns: []column{destinationWorkchain, destinationPrefix, createdLT, messageHash, direction, lt, workchain, accountPrefix,
-			createdAt, kind, mcSeqno, sourceWorkchain, sourcePrefix, opcode, producerHash}},
+		columns: []column{destinationWorkchain, destinationPrefix, createdLT, messageTag, direction, lt, sourceWorkchain, sourcePrefix,
+			createdAt, workchain, accountPrefix, kind, mcSeqno, opcode}},
 	{name: "messages_by_opcode", key: 7, rows: withOpcode,
-		columns: []column{opcode, createdLT, messageHash, direction, lt, workchain, accountPrefix, createdAt, kind, mcSeqno}},
+		columns: []column{opcode, createdLT, messageTag, direction, lt, workchain, accountPrefix, createdAt, kind, mcSeqno}},
 	{name: "messages_by_lt", key: 6,
-		columns: []column{createdLT, messageHash, direction, lt, workchain, accountPrefix, createdAt, kind, mcSeqno}},
+		columns: []column{createdLT, messageTag, direction, lt, workchain, accountPrefix, createdAt, kind, mcSeqno}},
 	{name: "messages_by_utime", key: 6,
-		columns: []column{createdAt, messageHash, direction, lt, workchain, accountPrefix, createdLT, kind, mcSeqno}},
+		columns: []column{createdAt, messageTag, direction, lt, workchain, accountPrefix, createdLT, kind, mcSeqno}},
 }
 
 // Places in indexTables.

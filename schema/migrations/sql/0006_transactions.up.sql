@@ -1,5 +1,6 @@
 -- Every transaction, in the order of its account. record is the protobuf Transaction
--- (schema/record) with its messages, all else is for keys, filters and analysts. account_prefix is
+-- (schema/record) with its messages, in the form of schema/stored: it begins with account and hash.
+-- All else is for keys, filters and analysts. account_prefix is
 -- the first 8 bytes of the account id as a number. Amounts are nanotons. exit_code and gas_used
 -- are 0 when the compute phase was skipped, result_code without an action phase. in_msg_opcode is
 -- -1 without a message or when its body is shorter than 32 bits. There is one partition only: its
@@ -10,7 +11,7 @@
     account_prefix  UInt64 CODEC(Delta, ZSTD(1)),
     lt              UInt64 CODEC(Delta, ZSTD(1)),
     account         FixedString(32) CODEC(ZSTD(1)),
-    hash            FixedString(32) CODEC(NONE),
+    hash            FixedString(32) ALIAS toFixedString(substring(record, 41, 32), 32),
     now             UInt32 CODEC(Delta, ZSTD(1)),
     mc_seqno        UInt32 CODEC(Delta, ZSTD(1)),
     shard           UInt64 CODEC(ZSTD(1)),
