@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -16,7 +17,9 @@ func TestTablesFilledByTheStagesAreClean(t *testing.T) {
 		{"mylocalton from its first block", mylocalton, 199, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := load(t, c.source(t), c.to, c.partitions)
+			l := emptyTables(t)
+			l.source.Source, l.to, l.states = c.source(t), c.to, filepath.Join(testdata(t), "states")
+			l.fill(c.partitions)
 			r, err := l.verify(func(o *Options) { o.Source = FromIngest(l.source) })
 			if err != nil {
 				t.Fatal(err)
