@@ -18,6 +18,9 @@ func (w *work) want(kind wantKind, id []byte) { w.fetcher.want(kind, id) }
 // that comes of them, and a bundle of which something may be published already
 // gets no others than those: done again, it gives the same records.
 func (w *work) takeFetched(context.Context) error {
+	if w.fetcher != nil {
+		w.fetcher.at(w.now.seal.Master)
+	}
 	place := number(w.now.mcSeqno)
 	kept, err := w.store.get(keyArrived, place)
 	if err != nil {
@@ -30,7 +33,6 @@ func (w *work) takeFetched(context.Context) error {
 			return fmt.Errorf("what was fetched for the bundle: %w", err)
 		}
 	case w.fetcher != nil && w.now.prev > w.horizon:
-		w.fetcher.at(w.now.seal.Master)
 		w.wantAgain()
 		w.metrics.wanted.Set(float64(w.fetcher.queue.Len()))
 		if batch = w.fetcher.take(); batch == nil {
