@@ -179,7 +179,7 @@ type separate struct {
 
 var stageNames = []string{"ingest", "decode", "contracts", "sink", "query"}
 
-func startSeparate(t *testing.T, brokers []string, dsn, dir string, last uint32) *separate {
+func startSeparate(t *testing.T, brokers []string, dsn, dir string, last uint32, environment ...string) *separate {
 	t.Helper()
 	if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
 		t.Fatal(err)
@@ -191,6 +191,7 @@ func startSeparate(t *testing.T, brokers []string, dsn, dir string, last uint32)
 		"TONSCRIBE_CLICKHOUSE_DSN=" + dsn,
 		"TONSCRIBE_DATA=" + t.TempDir(),
 	}
+	s.common = append(s.common, environment...)
 	for _, name := range stageNames {
 		s.listen[name] = harness.FreeAddress(t)
 		s.start(name)

@@ -136,7 +136,7 @@ func TestKillingDecodeAloneTwentyTimesEndsInTheSameTables(t *testing.T) {
 	dir, last := devnet(t, 6000)
 	want := run(t, t.TempDir(), dir, last)
 	clickhouse := enginetest.ClickHouse(t)
-	s := startSeparate(t, brokers, clickhouse.DSN(), dir, last)
+	s := startSeparate(t, brokers, clickhouse.DSN(), dir, last, "TONSCRIBE_DECODE_ZEROSTATES="+filepath.Join(dir, "states"))
 	random := seeded()
 	for range decodeKills() {
 		// It has done something since the last kill, and has something left to do.
