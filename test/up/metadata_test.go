@@ -86,10 +86,10 @@ func TestNamesInDocumentsArriveInTheMetadataOfJettonMasters(t *testing.T) {
 	defer release()
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base := "http://" + listen
-	p := harness.Start(t, append([]string{
+	p := harness.Start(t, []string{
 		"TONSCRIBE_METADATA_ENABLED=true", "TONSCRIBE_METADATA_ALLOW_NETWORKS=127.0.0.1/32", "TONSCRIBE_METADATA_POLL=100ms", "TONSCRIBE_METADATA_TIMEOUT=10m",
-	}, quick...), "up", "--data", data, "--listen", listen, "--tps", "0")
-	p.AwaitReady(base, 2*time.Minute)
+	}, "up", "--data", data, "--listen", listen, "--tps", "0")
+	p.AwaitReady(base, 3*time.Minute)
 
 	owner := devnet.OwnerOf(1, 1)
 	masters := mastersOf(owner, map[string]string{"semi-chain": site.URL + "/gem.json", "off-chain": site.URL + "/coin.json", "missing": site.URL + "/missing.json"})
