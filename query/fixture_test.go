@@ -42,6 +42,7 @@ type world struct {
 	watermark uint32
 	tables    *clickhouse.Client
 	reader    *clickhouse.Client
+	tokens    *synthetic.Tokens // of the bundles; may be nil
 }
 
 // realBundles reads the test data.
@@ -174,11 +175,17 @@ func add(t testing.TB, b *synthetic.Bundle, file string) {
 // as after a crash, and puts the watermark below the newest bundles.
 func newWorld(t testing.TB, bundles []*synthetic.Bundle) *world {
 	t.Helper()
+	return newWorldWith(t, bundles, nil)
+}
+
+// newWorldWith brings what is told of the bundles' tokens, too.
+func newWorldWith(t testing.TB, bundles []*synthetic.Bundle, tokens *synthetic.Tokens) *world {
+	t.Helper()
 	engine := enginetest.ClickHouse(t)
 	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{bundles: bundles, tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyDSN())}
+	w := &world{bundles: bundles, tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyDSN()), tokens: tokens}
 	w.exec(t, "SYSTEM STOP MERGES")
 	w.sink(t)
 	return w
@@ -235,7 +242,11 @@ func (w *world) sink(t testing.TB) {
 	}()
 	for _, b := range w.bundles {
 		headers, transactions, accounts := b.Records(0, 1)
-		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: b.Nothing()} {
+		contracts := b.Nothing()
+		if w.tokens != nil {
+			contracts = w.tokens.Records(b, 1)[0]
+		}
+		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts} {
 			if err := producer.Publish(t.Context(), topic, 0, records); err != nil {
 				t.Fatal(err)
 			}

@@ -113,7 +113,6 @@ func (s *Store) JettonWallets(ctx context.Context, f *JettonWalletFilter, page P
 	switch {
 	case len(f.Owners) > 0:
 		l.plan.pieces = piecesOf("owner", f.Owners, "")
-		l.plan.whole = f.ByBalance
 		if len(f.Masters) > 0 {
 			for i := range l.plan.pieces {
 				l.plan.pieces[i].conditions.add("%s", accounts("master_workchain", "master_prefix", f.Masters))

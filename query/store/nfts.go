@@ -94,7 +94,7 @@ func (s *Store) NFTItems(ctx context.Context, f *NFTItemFilter, page Page, after
 	}
 	if len(f.Owners) > 0 {
 		p.pieces = f.ownerPieces()
-		p.whole = f.ByLt
+		p.whole = f.ByLt && len(f.Collections) > 0 // there are by index only
 	} else {
 		p.pieces = piecesOf("collection", f.Collections, "active")
 		p.stays = true

@@ -1,5 +1,5 @@
 -- Jetton wallets (TEP-74) whose master confirmed them, by address and, as projections, by master in
--- the order of balances and of becoming known, by owner, and all of them in both orders. Of the
+-- the order of balances and of becoming known, by owner in both orders, and all of them in both. Of the
 -- rows of one account the one with the greatest mc_seqno counts; an older one may lie in a
 -- projection until parts are merged. active is false when the contract is nothing any more.
 {{create "jetton_wallets"}} (
@@ -23,6 +23,8 @@
         ORDER BY master_workchain, master_prefix, first_mc_seqno, workchain, account_prefix),
     PROJECTION by_owner (SELECT workchain, account_prefix, mc_seqno, first_mc_seqno, master_workchain, master_prefix, owner_workchain, owner_prefix, balance
         ORDER BY owner_workchain, owner_prefix, first_mc_seqno, workchain, account_prefix),
+    PROJECTION by_owner_balance (SELECT workchain, account_prefix, mc_seqno, master_workchain, master_prefix, owner_workchain, owner_prefix, balance
+        ORDER BY owner_workchain, owner_prefix, balance, workchain, account_prefix),
     PROJECTION by_balance (SELECT workchain, account_prefix, mc_seqno, active, balance
         ORDER BY balance, workchain, account_prefix),
     PROJECTION by_first (SELECT workchain, account_prefix, mc_seqno, first_mc_seqno, active, balance

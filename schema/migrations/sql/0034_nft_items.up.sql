@@ -1,7 +1,7 @@
 -- NFT items (TEP-62) whose collection, where there is one, confirmed them: by address and, as
--- projections, by collection in the order of indexes and of the last transactions, by owner, by
--- real owner (the seller of an item that is on sale), and all of them in the orders of becoming
--- known and of the last transactions. Of the rows of one account the one with the greatest mc_seqno
+-- projections, by collection in the order of indexes and of the last transactions, by owner and by
+-- real owner (the seller of an item that is on sale) likewise, and all of them in the orders of
+-- becoming known and of the last transactions. Of the rows of one account the one with the greatest mc_seqno
 -- counts; an older one may lie in a projection until parts are merged. active is false when the
 -- contract is nothing any more. No address is workchain -2147483648 and zeros. lt is that of the
 -- account in the state that this was read from.
@@ -32,6 +32,10 @@
         ORDER BY owner_workchain, owner_prefix, collection_workchain, collection_prefix, item_index, workchain, account_prefix),
     PROJECTION by_seller (SELECT workchain, account_prefix, mc_seqno, lt, item_index, collection_workchain, collection_prefix, seller_workchain, seller_prefix
         ORDER BY seller_workchain, seller_prefix, collection_workchain, collection_prefix, item_index, workchain, account_prefix),
+    PROJECTION by_owner_lt (SELECT workchain, account_prefix, mc_seqno, lt, owner_workchain, owner_prefix
+        ORDER BY owner_workchain, owner_prefix, lt, workchain, account_prefix),
+    PROJECTION by_seller_lt (SELECT workchain, account_prefix, mc_seqno, lt, seller_workchain, seller_prefix
+        ORDER BY seller_workchain, seller_prefix, lt, workchain, account_prefix),
     PROJECTION by_first (SELECT workchain, account_prefix, mc_seqno, first_mc_seqno, active
         ORDER BY first_mc_seqno, workchain, account_prefix),
     PROJECTION by_lt (SELECT workchain, account_prefix, mc_seqno, lt, active

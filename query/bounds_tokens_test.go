@@ -1,0 +1,196 @@
+package query
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tonscribe/internal/synthetic"
+)
+
+// rowsRead is how many rows ClickHouse has gone through for what is read by some
+// names, for all of them without a name.
+func (s *server) rowsRead(names ...string) (sum float64) {
+	s.Helper()
+	families, err := s.registry.Gather()
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "tonscribe_query_rows_read_total" {
+			continue
+		}
+		for _, m := range f.Metric {
+			if len(names) == 0 || strings.Contains(strings.Join(names, ","), m.Label[0].GetValue()) {
+				sum += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
+}
+
+// length is how many rows an answer has, whatever it is about.
+func (s *server) length(path string) (rows int, next string) {
+	s.Helper()
+	w := s.ask(path)
+	if w.Code != http.StatusOK {
+		s.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	var list []any
+	if json.Unmarshal(w.Body.Bytes(), &list) == nil {
+		return len(list), w.Header().Get("X-Next-Cursor")
+	}
+	var object map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &object); err != nil {
+		s.Fatal(path, err)
+	}
+	next, _ = object["next_cursor"].(string)
+	for name, value := range object {
+		if list, ok := value.([]any); ok && name != "next_cursor" {
+			rows = len(list)
+		}
+	}
+	if rows == 0 {
+		rows = len(object) - 2 // addresses, or the members of one thing
+	}
+	return rows, next
+}
+
+// merge makes a table one part. While another merge runs the request to do so is
+// passed over.
+func (w *world) merge(t testing.TB, table string) {
+	t.Helper()
+	for parts := uint64(2); parts > 1; {
+		w.exec(t, "OPTIMIZE TABLE "+table+" FINAL")
+		if err := w.tables.Conn().QueryRow(t.Context(), "SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", table).Scan(&parts); err != nil {
+			t.Fatalf("%s is not one part: %v", table, err)
+		}
+	}
+}
+
+// What a request about accounts, tokens and other contracts makes ClickHouse go
+// through does not grow with the tables, however popular what it asks for is and
+// however deep the page lies. Every table is one part. The long run has a million
+// transactions, and the same bounds.
+func TestRequestsAboutAccountsAndTokensReadLittle(t *testing.T) {
+	transactions := 60_000
+	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
+		transactions = 1_000_000
+	}
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 6, Whole: true})
+	var bundles []*synthetic.Bundle
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		bundles = append(bundles, b)
+	}
+	tokens := synthetic.NewTokens(rows)
+	w := newWorldWith(t, bundles, tokens)
+	keys := rows.Keys()
+	tokens.AddKeys(keys)
+	s := w.serve(t, func(c *Configuration) {
+		c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes = 0, 0
+		c.Store.Poll = time.Hour // only the requests' own statements count
+	})
+	w.exec(t, "SYSTEM START MERGES")
+	for _, table := range slices.Concat(tablesOfContracts, []string{"accounts", "accounts_by_balance", "codes"}) {
+		w.merge(t, table)
+	}
+	const limit = 10
+	// The rows that lead to a page lie in two granules, and those of the names of
+	// accounts in one more. What is in the page, and the accounts that it names,
+	// lie in a granule each.
+	leading := func(pieces float64) float64 { return (2*pieces + 1) * 256 }
+	const all = 7.0*limit*700 + 2000
+	e := url.QueryEscape
+	popular, jetton, middle := e(keys.Popular), e(keys.Jetton), bundles[len(bundles)/2]
+	for _, c := range []struct {
+		path   string
+		pieces float64 // that the list is in
+		deep   int     // where a page by cursor begins, 0 for the first page
+	}{
+		{"accountStates?address=" + e(keys.States[0][0]), 0, 0},
+		{"accountStates?address=" + strings.Join(keys.States[0][:limit], "&address="), 0, 0},
+		{"walletStates?address=" + e(keys.States[1][0]), 0, 0},
+		{"addressBook?address=" + strings.Join(keys.States[2][:limit], "&address="), 0, 0},
+		{"metadata?address=" + strings.Join(keys.Item[:limit], "&address="), 0, 0},
+		{"addressInformation?address=" + popular, 0, 0},
+		{"walletInformation?address=" + popular, 0, 0},
+		{"topAccountsByBalance?", 1, keys.Accounts / 2},
+
+		{"jetton/masters?", 1, 0},
+		{"jetton/masters?", 1, 100},
+		{"jetton/masters?admin_address=" + popular, 1, 0},
+		{"jetton/wallets?sort=desc&jetton_address=" + jetton, 1, 0},
+		{"jetton/wallets?sort=desc&jetton_address=" + jetton, 1, keys.Holders * 8 / 10},
+		{"jetton/wallets?jetton_address=" + jetton, 1, keys.Holders * 8 / 10},
+		{"jetton/wallets?sort=asc&exclude_zero_balance=true&jetton_address=" + jetton, 1, 0},
+		{"jetton/wallets?sort=desc&jetton_address=" + e(keys.JettonSmall[0]), 1, 0},
+		{"jetton/wallets?sort=desc", 1, 0},
+		{"jetton/wallets?", 1, 0},
+		{"jetton/wallets?owner_address=" + popular, 1, 0},
+		{"jetton/wallets?sort=desc&owner_address=" + popular, 1, 100},
+		{"jetton/wallets?owner_address=" + popular + "&jetton_address=" + e(keys.JettonSmall[7]), 1, 0},
+		{"jetton/wallets?address=" + e(keys.JettonWallet[0]), 0, 0},
+
+		{"jetton/transfers?", 1, 0},
+		{"jetton/transfers?owner_address=" + popular, 1, 1000},
+		{"jetton/transfers?direction=in&owner_address=" + popular, 1, 0},
+		{"jetton/transfers?jetton_master=" + jetton, 1, 1000},
+		{"jetton/transfers?jetton_wallet=" + e(keys.JettonWallet[1]), 1, 0},
+		{fmt.Sprintf("jetton/transfers?end_utime=%d&owner_address=%s", middle.Utime, popular), 1, 0},
+		{fmt.Sprintf("jetton/transfers?end_lt=%d", middle.Transactions[0].Lt), 1, 0},
+		{"jetton/burns?", 1, 0},
+		{"jetton/burns?owner_address=" + popular, 1, 0},
+		{"jetton/burns?jetton_master=" + jetton, 1, 0},
+
+		{"nft/collections?", 1, 20},
+		{"nft/collections?collection_address=" + e(keys.Collection[0]), 0, 0},
+		{"nft/items?owner_address=" + popular, 1, 0},
+		{"nft/items?sort_by_last_transaction_lt=true&owner_address=" + popular, 1, 0},
+		{"nft/items?include_on_sale=true&sort_by_last_transaction_lt=true&owner_address=" + popular, 2, 0},
+		{"nft/items?collection_address=" + e(keys.Collection[1]), 1, 0},
+		{"nft/items?sort_by_last_transaction_lt=true&collection_address=" + e(keys.Collection[1]), 1, 0},
+		{"nft/items?index=1&collection_address=" + e(keys.Collection[1]), 1, 0},
+		{"nft/items?", 1, 0},
+		{"nft/items?sort_by_last_transaction_lt=true", 1, 0},
+		{"nft/transfers?", 1, 0},
+		{"nft/transfers?owner_address=" + popular, 2, 0},
+		{"nft/transfers?collection_address=" + e(keys.Collection[2]), 1, 0},
+		{"nft/transfers?item_address=" + e(keys.Item[3]), 1, 0},
+		{"nft/sales?address=" + e(keys.Sale[0]), 0, 0},
+
+		{"dns/records?domain=" + keys.Domain[0], 1, 0},
+		{"dns/records?wallet=" + e(keys.DomainOwner[0]), 1, 0},
+		{"dns/records?", 1, 0},
+		{"multisig/wallets?wallet_address=" + popular, 3, 0}, // and their orders
+		{"multisig/orders?multisig_address=" + e(keys.Multisig[0]), 1, 0},
+		{"vesting?check_whitelist=true&wallet_address=" + e(keys.VestingOwner[0]), 2, 0},
+	} {
+		path := fmt.Sprintf("/api/v3/%s&limit=%d", c.path, limit)
+		if c.pieces == 0 {
+			path = "/api/v3/" + c.path
+		}
+		path = strings.Replace(path, "?&", "?", 1)
+		if c.deep > 0 {
+			_, next := s.length(fmt.Sprintf("%s&offset=%d", path, c.deep))
+			if next == "" {
+				t.Fatalf("%s: nothing comes after %d", path, c.deep)
+			}
+			path += "&cursor=" + e(next)
+		}
+		leads := []string{"contract keys", "transfer keys", "ranking"}
+		before, leadsBefore := s.rowsRead(), s.rowsRead(leads...)
+		n, _ := s.length(path)
+		read, lead := s.rowsRead()-before, s.rowsRead(leads...)-leadsBefore
+		if most := leading(c.pieces); n < 1 || read == 0 || read > all || lead > most {
+			t.Errorf("%s: %d rows found, %.0f were read, want at most %.0f, of them leading to the page %.0f, want at most %.0f", path, n, read, all, lead, most)
+			continue
+		}
+		t.Logf("%6.0f rows, leading %6.0f: %.100s", read, lead, path)
+	}
+}

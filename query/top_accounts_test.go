@@ -1,0 +1,92 @@
+package query
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"testing"
+
+	"tonscribe/internal/synthetic"
+	"tonscribe/schema/record"
+)
+
+// The ranking is that of the newest balances, whether rows are merged or not, and
+// some are there twice: page by page with cursors, and from offsets, which are
+// answered from memory and, far away, from the table.
+func TestTopAccountsAreThoseWithTheGreatestNewestBalances(t *testing.T) {
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 6_000, Seed: 7, Whole: true})
+	var bundles []*synthetic.Bundle
+	newest := map[string]*record.Account{}
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		for n, a := range b.Accounts {
+			// Many have the same, and some nothing.
+			if n%3 == 0 {
+				a.State.Balance = uint64(len(bundles)%2) * 5_000_000_000
+			}
+			if old := newest[string(a.Account)]; old != nil {
+				a.BalanceBefore = old.State.Balance
+			}
+		}
+		for _, list := range [][]*record.Account{b.Late, b.Accounts} {
+			for _, a := range list {
+				newest[string(a.Account)] = a
+			}
+		}
+		bundles = append(bundles, b)
+	}
+	var want []*record.Account
+	for _, a := range newest {
+		want = append(want, a)
+	}
+	slices.SortFunc(want, func(a, b *record.Account) int {
+		return cmp.Or(cmp.Compare(b.State.Balance, a.State.Balance), bytes.Compare(b.Account, a.Account))
+	})
+	w := newWorld(t, bundles)
+	w.exec(t, "INSERT INTO accounts_by_balance SELECT * FROM accounts_by_balance WHERE cityHash64(*) % 3 = 0 SETTINGS insert_deduplicate = 0")
+	s := w.serve(t, nil)
+	page := func(query string) (names []string, next string) {
+		answer := s.ask("/api/v3/topAccountsByBalance?" + query)
+		var list []struct{ Account, Balance string }
+		if err := json.Unmarshal(answer.Body.Bytes(), &list); err != nil || answer.Code != http.StatusOK {
+			t.Fatalf("%s: %d %s", query, answer.Code, answer.Body)
+		}
+		for _, a := range list {
+			names = append(names, a.Account+" "+a.Balance)
+		}
+		return names, answer.Header().Get("X-Next-Cursor")
+	}
+	named := make([]string, len(want))
+	for i, a := range want {
+		named[i] = rawOf(a.Account) + " " + strconv.FormatUint(a.State.Balance, 10)
+	}
+	for _, limit := range []int{7, 400} {
+		var got []string
+		for cursor := ""; ; {
+			some, next := page(fmt.Sprintf("limit=%d%s", limit, cursor))
+			if got = append(got, some...); next == "" || len(got) > len(named) {
+				break
+			}
+			cursor = "&cursor=" + url.QueryEscape(next)
+		}
+		if at := slices.IndexFunc(named, func(n string) bool { return !slices.Contains(got, n) }); len(got) != len(named) || at >= 0 {
+			t.Fatalf("by cursor, %d a page: %d accounts instead of %d, the first one that is missing is %d", limit, len(got), len(named), at)
+		}
+		for i := range got {
+			if got[i] != named[i] {
+				t.Fatalf("by cursor, %d a page: number %d is %s instead of %s", limit, i, got[i], named[i])
+			}
+		}
+	}
+	for _, offset := range []int{0, 1, 99, len(named) / 2, len(named) - 1, len(named), len(named) + 1} {
+		got, _ := page(fmt.Sprintf("limit=20&offset=%d", offset))
+		rest := named[min(offset, len(named)):]
+		if rest = rest[:min(20, len(rest))]; !slices.Equal(got, rest) {
+			t.Errorf("from %d: %v instead of %v", offset, got, rest)
+		}
+	}
+}
