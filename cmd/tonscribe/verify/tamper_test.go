@@ -89,7 +89,7 @@ func tamperings() []tampering {
 			insertChanged(l, table, where, last, other[last])
 		})
 		for n, c := range t.columns {
-			if testing.Short() && n != len(t.columns)-1 {
+			if !long() && n%4 != 0 && n != len(t.columns)-1 {
 				continue
 			}
 			change := changeColumn(c.name, other[c.name], n < t.key)
@@ -154,9 +154,34 @@ func victim(l *tables, name string) string {
 	return where
 }
 
+// derivedColumns are those, as table.column, that are not stored but computed
+// from others.
+func (l *tables) derivedColumns() map[string]bool {
+	l.Helper()
+	rows, err := l.client.Conn().Query(l.Context(),
+		"SELECT concat(table, '.', name) FROM system.columns WHERE database = currentDatabase() AND default_kind = 'ALIAS'")
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer rows.Close()
+	found := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			l.Fatal(err)
+		}
+		found[name] = true
+	}
+	return found
+}
+
 func TestEveryDamageIsNamed(t *testing.T) {
 	l := load(t, genesis(t), 60, 2)
+	derived := l.derivedColumns()
 	for _, c := range tamperings() {
+		if column, changed := strings.CutPrefix(c.name, "change "); changed && derived[c.table+"."+column] {
+			continue // there is nothing to damage
+		}
 		t.Run(c.table+" "+c.name, func(t *testing.T) {
 			sub := *l
 			sub.TB = t

@@ -150,42 +150,6 @@ func TestAccountsThatBecomeNoneAreDeleted(t *testing.T) {
 	}
 }
 
-func TestAccountsThatOweTooMuchAreFrozenAndDeleted(t *testing.T) {
-	const years = 50 * 365 * 86400
-	w := newTown(t, 6)
-	var addresses []*address.Address
-	accounts := w.accounts()
-	for i, cells := range []int{40, 300} {
-		data := cell.BeginCell().EndCell()
-		for n := range cells {
-			data = cell.BeginCell().MustStoreUInt(uint64(n), 40).MustStoreRef(data).EndCell()
-		}
-		id := repeated(byte(0x98 + i))
-		addresses = append(addresses, address.NewAddress(0, 0, id))
-		accounts = append(accounts, Account{ID: [32]byte(id), Code: cell.BeginCell().EndCell(), Data: data, Balance: big.NewInt(1000)})
-	}
-	poor, heavy := addresses[0], addresses[1]
-	c, err := New(Options{Seed: 1, GenUtime: genUtime, Accounts: accounts})
-	must(t, err)
-	a := newAudit(t, c)
-	run(t, c, a, w, 6, 2)
-	b, err := c.Step(genUtime+years, nil)
-	must(t, err)
-	a.bundle(b)
-	for range 2 {
-		b, err := c.Step(c.master.state.genUtime+1, []*cell.Cell{w.wallets[0].pay(t, to(poor, 1, false, nil), to(heavy, 1, false, nil))})
-		must(t, err)
-		a.bundle(b)
-		run(t, c, a, w, 3, 2)
-	}
-	if s := statusOf(t, c, poor); s != tlb.AccountStatusFrozen {
-		t.Errorf("the contract that owes more than 0.1 TON is %s", s)
-	}
-	if s := statusOf(t, c, heavy); s != tlb.AccountStatusNonExist {
-		t.Errorf("the contract that owes more than 1 TON is %s", s)
-	}
-}
-
 func TestLibrariesOfTheMasterchainAreLentToAll(t *testing.T) {
 	library := cell.BeginCell().MustStoreUInt(0xabcdef, 24).EndCell()
 	lender, other := [32]byte(repeated(0x61)), [32]byte(repeated(0x62))
