@@ -1,11 +1,9 @@
 package sink
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"tonscribe/schema"
@@ -66,12 +64,3 @@ func (f *accountFeed) addAccounts(raw []byte, list []*record.Account, field prot
 }
 
 func (f *accountFeed) pages() []page { return asPages(asPages(nil, f.sheets), f.codes) }
-
-// count counts the accounts whose newest state is of the bundle: nobody has
-// inserted a later one when it is asked.
-func (f *accountFeed) count(ctx context.Context, conn driver.Conn, mcSeqno uint32, partition, partitions int) (count uint64, err error) {
-	low, high := prefixesOf(partition, partitions)
-	err = conn.QueryRow(ctx, `SELECT uniqExact(workchain, account) FROM accounts
-		WHERE mc_seqno = ? AND version % 2 = 0 AND account_prefix BETWEEN ? AND ?`, mcSeqno, low, high).Scan(&count)
-	return count, err
-}

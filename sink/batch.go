@@ -22,17 +22,9 @@ type batch struct {
 	rows       int
 	bytes      int
 	checksum   uint32
-	since      time.Time // when the first record came
-	sealed     bool      // the last record is a seal
-	seals      []seal
-}
-
-// seal is a bundle that ends in a batch.
-type seal struct {
-	*record.Record
-	// unproven: a part of the bundle was taken before this lane started, so the
-	// rows can only be counted in the tables.
-	unproven bool
+	since      time.Time        // when the first record came
+	sealed     bool             // the last record is a seal
+	seals      []*record.Record // of the bundles that end in the batch
 }
 
 func (b *batch) empty() bool { return b.since.IsZero() }
@@ -79,9 +71,6 @@ func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
 		if err := c.insertPages(ctx, b, token, last); err != nil {
 			return err
 		}
-	}
-	if err := c.prove(ctx, l, b); err != nil {
-		return err
 	}
 	if len(b.seals) > 0 {
 		if err := c.insertSeals(ctx, l, b, token); err != nil {

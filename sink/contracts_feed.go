@@ -1,12 +1,10 @@
 package sink
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"tonscribe/schema"
@@ -140,24 +138,6 @@ func (f *contractFeed) addContract(c *record.Contract, raw []byte) error {
 
 func (f *contractFeed) pages() []page {
 	return asPages(asPages(asPages(asPages(asPages(asPages(nil, f.links), f.documents), f.transfers), f.burns), f.nfts), f.contracts)
-}
-
-// count counts the rows that are of the bundle: nobody has inserted later ones
-// when it is asked.
-func (f *contractFeed) count(ctx context.Context, conn driver.Conn, mcSeqno uint32, partition, partitions int) (count uint64, err error) {
-	low, high := prefixesOf(partition, partitions)
-	for _, q := range []struct{ table, key string }{
-		{"contracts", "workchain, account"},
-		{"jetton_transfers", "workchain, account, lt"}, {"jetton_burns", "workchain, account, lt"}, {"nft_transfers", "workchain, account, lt"},
-	} {
-		var n uint64
-		statement := fmt.Sprintf("SELECT uniqExact(%s) FROM %s WHERE mc_seqno = ? AND account_prefix BETWEEN ? AND ?", q.key, q.table)
-		if err := conn.QueryRow(ctx, statement, mcSeqno, low, high).Scan(&n); err != nil {
-			return 0, err
-		}
-		count += n
-	}
-	return count, nil
 }
 
 // party is an address as the tables of contracts keep it.

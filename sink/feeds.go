@@ -1,10 +1,7 @@
 package sink
 
 import (
-	"context"
 	"fmt"
-
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -31,8 +28,6 @@ type feed interface {
 	// add takes the rows of a record and says how many of them a seal counts.
 	add(r *record.Record, raw []byte) (rows int, err error)
 	pages() []page
-	// count is how many rows of a bundle the tables have in a partition.
-	count(ctx context.Context, conn driver.Conn, mcSeqno uint32, partition, partitions int) (uint64, error)
 }
 
 // feedOf says how the records of a topic become rows.
@@ -77,26 +72,6 @@ func (f *headerFeed) add(r *record.Record, raw []byte) (int, error) {
 
 func (f *headerFeed) pages() []page { return asPages(nil, f.sheets) }
 
-func (f *headerFeed) count(ctx context.Context, conn driver.Conn, mcSeqno uint32, partition, partitions int) (count uint64, err error) {
-	rows, err := conn.Query(ctx, `SELECT DISTINCT workchain, shard, seqno FROM blocks WHERE mc_seqno = ?`, mcSeqno)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var workchain int32
-		var shard uint64
-		var seqno uint32
-		if err := rows.Scan(&workchain, &shard, &seqno); err != nil {
-			return 0, err
-		}
-		if first, _ := schema.PartitionsOf(shard, partitions); first == partition {
-			count++
-		}
-	}
-	return count, rows.Err()
-}
-
 type transactionFeed struct {
 	sheets []*sheet[*transaction]
 	ends   []*sheet[*end]
@@ -133,23 +108,6 @@ func (f *transactionFeed) addEnd(e *end) {
 }
 
 func (f *transactionFeed) pages() []page { return asPages(asPages(nil, f.sheets), f.ends) }
-
-func (f *transactionFeed) count(ctx context.Context, conn driver.Conn, mcSeqno uint32, partition, partitions int) (count uint64, err error) {
-	low, high := prefixesOf(partition, partitions)
-	// By account: two that begin with the same 8 bytes share a row of the index.
-	err = conn.QueryRow(ctx, `SELECT uniqExact(workchain, account, lt) FROM transactions
-		WHERE mc_seqno = ? AND (workchain, account_prefix, lt) IN (
-			SELECT workchain, account_prefix, lt FROM transactions_by_mc_seqno
-			WHERE mc_seqno = ? AND account_prefix BETWEEN ? AND ?)`, mcSeqno, mcSeqno, low, high).Scan(&count)
-	return count, err
-}
-
-// prefixesOf are the account prefixes of a partition.
-func prefixesOf(partition, partitions int) (low, high uint64) {
-	width := ^uint64(0)/uint64(partitions) + 1 // 0 stands for all of one partition
-	low = uint64(partition) * width
-	return low, low + width - 1
-}
 
 func asPages[R any](pages []page, sheets []*sheet[R]) []page {
 	for _, s := range sheets {

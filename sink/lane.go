@@ -29,7 +29,7 @@ type outcome struct {
 // drain brings a partition into the tables until ctx ends.
 func (c *Component) drain(ctx context.Context, l *kafka.Lane) error {
 	c.metrics.alarm.WithLabelValues(labels(l)...).Set(0)
-	r := &reader{Component: c, lane: l, outcome: make(chan outcome, 1)}
+	r := &reader{Component: c, lane: l, tally: tally{l.Counted()}, outcome: make(chan outcome, 1)}
 	for _, b := range []**batch{&r.batch, &r.other} {
 		f, err := feedOf(l.Topic)
 		if err != nil {
@@ -132,7 +132,11 @@ func (r *reader) take(item kafka.Item) error {
 	if err != nil {
 		return err
 	}
-	return r.tally.take(r.batch, item, rows)
+	if err := r.tally.take(r.batch, item, rows); err != nil {
+		return err
+	}
+	r.lane.Count(r.tally.rows)
+	return nil
 }
 
 // begin starts inserting the batch and collects into the other one.

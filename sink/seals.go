@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"tonscribe/internal/kafka"
 )
@@ -16,62 +15,24 @@ var (
 	errUnfit     = errors.New("a record does not fit the tables")
 )
 
-// tally counts the rows of the bundle that is being read.
-type tally struct {
-	rows uint64
-	// whole: counted from the bundle's first record.
-	whole bool
-}
+// tally counts the rows of the bundle that is being read, from its first record
+// on: what earlier lanes took of it is kept with their commits.
+type tally struct{ rows uint64 }
 
 // take counts the record's rows and, at a seal, compares them.
 func (t *tally) take(b *batch, item kafka.Item, rows int) error {
 	if item.Record.Index == 0 {
-		*t = tally{whole: true}
+		t.rows = 0
 	}
 	t.rows += uint64(rows)
 	s := item.Record.GetSeal()
 	if s == nil {
 		return nil
 	}
-	if t.whole && t.rows != s.Rows {
+	if t.rows != s.Rows {
 		return fmt.Errorf("%w: bundle %d has %d rows, its seal at offset %d says %d", errDisagrees, item.Record.McSeqno, t.rows, item.Offset, s.Rows)
 	}
-	b.seals = append(b.seals, seal{item.Record, !t.whole})
-	return nil
-}
-
-const (
-	countTries = 20
-	countPause = 250 * time.Millisecond
-)
-
-// prove counts, in the tables, the rows of a bundle whose first part an earlier
-// lane inserted. A replica that lags behind is given time.
-func (c *Component) prove(ctx context.Context, l *kafka.Lane, b *batch) error {
-	for _, s := range b.seals {
-		if !s.unproven {
-			continue
-		}
-		var have uint64
-		for try := 0; ; try++ {
-			var err error
-			have, err = b.feed.count(ctx, c.dependencies.ClickHouse.Conn(), s.McSeqno, l.Partition, c.dependencies.Kafka.Partitions())
-			if err != nil {
-				return fmt.Errorf("count of bundle %d: %w", s.McSeqno, err)
-			}
-			if have == s.GetSeal().Rows {
-				break
-			}
-			if try == countTries {
-				return fmt.Errorf("%w: bundle %d has %d rows in the tables, its seal says %d", errDisagrees, s.McSeqno, have, s.GetSeal().Rows)
-			}
-			select {
-			case <-time.After(countPause):
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-	}
+	b.seals = append(b.seals, item.Record)
 	return nil
 }
 

@@ -151,7 +151,7 @@ func TestFaultsOfTheStreamStopThePartition(t *testing.T) {
 	}
 }
 
-func TestRestartInsideABundleIsProvedByCountingTheTables(t *testing.T) {
+func TestRestartInsideABundleGoesOnCountingItsRows(t *testing.T) {
 	s, tables := newStream(t, 1), newTables(t)
 	b := bundles(1, 4)[0]
 	_, records, _ := b.Records(0, 1)

@@ -78,6 +78,22 @@ func (l *Lane) Epoch() string { return l.client.epoch }
 // was last left; that range, from Start, must be inserted as it was.
 func (l *Lane) Intended() (end int64, ok bool) { return l.intent, l.intent > l.start }
 
+// Counted is what Count told of the bundle in the midst of which the lane starts.
+func (l *Lane) Counted() uint64 {
+	if l.base == nil {
+		return 0
+	}
+	return l.base.Count
+}
+
+// Count keeps a number with the last record that Next or Poll gave, and is called
+// by the same goroutine: a lane that starts behind this record knows it.
+func (l *Lane) Count(n uint64) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.current.Count = n
+}
+
 // Next waits for the record that follows the last one in the stream.
 // Repetitions and records whose predecessors are missing are dropped.
 func (l *Lane) Next(ctx context.Context) (Item, error) {

@@ -19,13 +19,9 @@ var granularities = map[string]string{
 	"index": "index_granularity = 1024",
 	// Records of contracts and documents, which are read in scattered pages.
 	"contracts": "index_granularity = 64",
-	// Tables with projections that are made anew as a whole.
-	"figures": "index_granularity = 256, deduplicate_merge_projection_mode = 'rebuild'",
-	// Tables with projections: what a merge drops is dropped from them too. Rows
-	// as they are inserted have none, and are few until they are merged: a
-	// projection costs an insert of some rows as much as a table.
-	"states": "index_granularity = 256, deduplicate_merge_projection_mode = 'rebuild', " +
-		"materialize_projections_on_insert = 0, materialize_projections_on_merge = 1",
+	// Tables with projections: what a merge drops is dropped from them too. They
+	// are made at the insert: parts with and parts without are never merged.
+	"states": "index_granularity = 256, deduplicate_merge_projection_mode = 'rebuild'",
 }
 
 // words are what the files may say.

@@ -12,7 +12,7 @@
     PROJECTION by_master (SELECT * ORDER BY master_workchain, master)
 ) ENGINE = {{engine}}
 ORDER BY (holders, master_workchain, master)
-{{settings "figures"}};
+{{settings "states"}};
 
 {{refreshall "stats_jettons_view" "EVERY 2 MINUTE" "stats_jettons"}}
 SELECT master_workchain, master, countIf(r.balance > 0) AS holders, count() AS wallets, sum(r.balance) AS held,
