@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,15 @@ import (
 	"tonscribe/schema/record"
 )
 
-// rounds of random requests for each endpoint and server.
-const rounds = 60
+// rounds of random requests for each endpoint and server, four times as many in
+// the long run.
+var rounds = 15
+
+func init() {
+	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
+		rounds *= 4
+	}
+}
 
 // TestListsEqualTheReference checks random requests against the reference, on a server with what it
 // holds in memory and on one without.
