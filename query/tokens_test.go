@@ -480,7 +480,7 @@ func TestTransferListsEqualWhatWasTold(t *testing.T) {
 				if descending {
 					sort = ""
 				}
-				w.walks(path+"?"+query+sort, name, transferID, idsOf(rows, match, byTime, descending), 41)
+				w.walks(path+"?"+query+sort, name, transferID, idsOf(rows, match, byTime, descending), 149)
 			}
 		}
 		owner, other := rows[0].source, rows[1].source
