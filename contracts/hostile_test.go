@@ -10,6 +10,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/decode/contract"
 	"tonscribe/internal/devnet/contracts"
 	"tonscribe/schema/record"
 )
@@ -115,12 +116,12 @@ func TestABrokenBodyOrdersNothing(t *testing.T) {
 	}
 	var orders []*record.Transaction
 	for _, body := range brokenBoCs(whole) {
-		for _, opcode := range []uint32{opJettonTransfer, opJettonBurn, opNFTTransfer, opInternalTransfer, opBurnNotification} {
+		for _, opcode := range []uint32{contract.OpJettonTransfer, contract.OpJettonBurn, contract.OpNFTTransfer, contract.OpInternalTransfer, contract.OpBurnNotification} {
 			orders = append(orders, s.order(at, body, opcode, false))
 		}
 	}
-	orders = append(orders, s.order(at, nil, opJettonTransfer, false), s.order(at, cell.BeginCell().EndCell().ToBOC(), opJettonTransfer, false))
-	right := s.order(at, sending(5), opJettonTransfer, true)
+	orders = append(orders, s.order(at, nil, contract.OpJettonTransfer, false), s.order(at, cell.BeginCell().EndCell().ToBOC(), contract.OpJettonTransfer, false))
+	right := s.order(at, sending(5), contract.OpJettonTransfer, true)
 	s.next(nil, append(orders, right)...)
 	if len(s.jettons) != 1 || len(s.burns) != 0 || len(s.nfts) != 0 {
 		t.Errorf("%d transfers, %d burns and %d transfers of items, want one transfer", len(s.jettons), len(s.burns), len(s.nfts))

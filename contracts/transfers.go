@@ -15,15 +15,6 @@ import (
 	"tonscribe/schema/record"
 )
 
-// Opcodes of TEP-74 and TEP-62.
-const (
-	opJettonTransfer   = 0x0f8a7ea5
-	opInternalTransfer = 0x178d4519
-	opJettonBurn       = 0x595f07bc
-	opBurnNotification = 0x7bdd97de
-	opNFTTransfer      = 0x5fcc3d14
-)
-
 // transferKind says which of the three a transfer is.
 type transferKind byte
 
@@ -66,13 +57,13 @@ func (w *work) follow(context.Context) error {
 		}
 		var err error
 		switch *m.Opcode {
-		case opJettonTransfer:
+		case contract.OpJettonTransfer:
 			err = w.order(t, jettonTransfer)
-		case opJettonBurn:
+		case contract.OpJettonBurn:
 			err = w.order(t, jettonBurn)
-		case opNFTTransfer:
+		case contract.OpNFTTransfer:
 			err = w.order(t, nftTransfer)
-		case opInternalTransfer, opBurnNotification:
+		case contract.OpInternalTransfer, contract.OpBurnNotification:
 			err = w.arrive(t)
 		}
 		if err != nil {
@@ -164,9 +155,9 @@ func (w *work) send(o *transfer, t *record.Transaction) {
 	}
 	if !t.Aborted && o.kind != nftTransfer {
 		delivery = record.Delivery_NOT_SENT
-		carrier := uint32(opInternalTransfer)
+		carrier := uint32(contract.OpInternalTransfer)
 		if o.kind == jettonBurn {
-			carrier = opBurnNotification
+			carrier = contract.OpBurnNotification
 		}
 		for _, m := range t.OutMsgs {
 			if m.Kind == record.Message_INTERNAL && m.Opcode != nil && *m.Opcode == carrier {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/decode/contract"
 	"tonscribe/query/render"
 )
 
@@ -18,18 +19,16 @@ type kind struct {
 const (
 	opComment          = 0
 	opEncryptedComment = 0x2167da4b
-	opJettonTransfer   = 0x0f8a7ea5
-	opJettonBurn       = 0x595f07bc
 	opSetStatus        = 0xeed236d3
 	opStonfiSwap       = 0x25938561
 )
 
 var kinds = map[uint64]kind{
-	opJettonTransfer: {"jetton_transfer", jettonTransfer},
-	opJettonBurn:     {"jetton_burn", fields(queryID, coins("amount"), party("response_destination"))},
-	0x00000015:       {"jetton_mint", mint(0x00000015)},
-	0x642b7d07:       {"jetton_mint", mint(0x642b7d07)},
-	0x5fcc3d14: {"nft_transfer", fields(queryID, party("new_owner"), party("response_destination"), maybe("custom_payload"), coins("forward_amount"),
+	contract.OpJettonTransfer: {"jetton_transfer", jettonTransfer},
+	contract.OpJettonBurn:     {"jetton_burn", fields(queryID, coins("amount"), party("response_destination"))},
+	0x00000015:                {"jetton_mint", mint(0x00000015)},
+	0x642b7d07:                {"jetton_mint", mint(0x642b7d07)},
+	contract.OpNFTTransfer: {"nft_transfer", fields(queryID, party("new_owner"), party("response_destination"), maybe("custom_payload"), coins("forward_amount"),
 		func(r *reader, o *object) { o.boc("forward_payload", r.either()) })},
 	0x00009fd3:  {"jetton_top_up", fields(queryID)},
 	0x6501f354:  {"jetton_change_admin", fields(queryID, party("new_admin_address"))},
@@ -191,7 +190,7 @@ func mint(op uint64) func(*reader, *object) {
 	}
 }
 
-var calledTypes = map[uint64]string{opSetStatus: "JettonSetStatus", opJettonTransfer: "JettonTransfer", opJettonBurn: "JettonBurn"}
+var calledTypes = map[uint64]string{opSetStatus: "JettonSetStatus", contract.OpJettonTransfer: "JettonTransfer", contract.OpJettonBurn: "JettonBurn"}
 
 func calledAction(r *reader, o *object) {
 	called := r.reference()
