@@ -1,0 +1,159 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// matchTransfers lets transfers meet their transactions, then what these sent
+// meet the transactions that it led to, then transfers by owner theirs.
+func (v *verifier) matchTransfers(ctx context.Context) error {
+	if v.orders == nil {
+		return nil
+	}
+	for _, s := range []struct {
+		*spill
+		match func(context.Context, []transferEnd) error
+	}{{v.orders, v.matchOrder}, {v.carriers, v.matchCarrier}, {v.copies, v.matchCopies}} {
+		for part := range s.parts {
+			err := s.groups(part, 16, func(entries [][]byte) error {
+				ends := make([]transferEnd, len(entries))
+				for n, raw := range entries {
+					ends[n] = transferEndOf(raw)
+				}
+				return s.match(ctx, ends)
+			})
+			if err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sides are the first end that is a row, and the first that is none.
+func sides(ends []transferEnd) (row, other *transferEnd) {
+	for n := range ends {
+		switch {
+		case ends[n].is(endRow) && row == nil:
+			row = &ends[n]
+		case !ends[n].is(endRow) && other == nil:
+			other = &ends[n]
+		}
+	}
+	return row, other
+}
+
+func (v *verifier) matchOrder(ctx context.Context, ends []transferEnd) error {
+	row, order := sides(ends)
+	differs := func(format string, args ...any) {
+		v.findings.differs(CheckTransfers, transferTables[ends[0].kind()].name, ends[0].where(), format, args...)
+	}
+	switch {
+	case order == nil:
+		differs("a row that no transaction of table transactions orders")
+		return nil
+	case row == nil:
+		if order.is(endMust) {
+			differs("no row, but the transaction orders it, and table contracts has the account")
+		}
+		return nil
+	case row.digest != order.digest:
+		return v.locateTransfer(ctx, row)
+	}
+	want := record.Delivery_DELIVERED
+	switch {
+	case order.is(endAborted):
+		want = record.Delivery_REFUSED
+	case row.kind() == nftTransfer:
+	case order.carrier == [16]byte{}:
+		want = record.Delivery_NOT_SENT
+	default:
+		e := *row
+		e.key = order.carrier
+		raw := e.entry()
+		return v.carriers.add(raw[:])
+	}
+	if row.delivery() != want {
+		differs("delivery is %s, but it is %s by its transaction", row.delivery(), want)
+	} else if row.receipt != 0 {
+		differs("it has a receipt, but the transaction sent nothing")
+	}
+	return nil
+}
+
+// locateTransfer says in what a row differs from its transaction.
+func (v *verifier) locateTransfer(ctx context.Context, e *transferEnd) error {
+	t := transferTables[e.kind()]
+	if v.findings.again(CheckTransfers, t.name) {
+		return nil
+	}
+	row, order, err := v.bothSides(ctx, e)
+	if err != nil {
+		return err
+	}
+	what := "it is not what its transaction says"
+	if row != nil && order != nil {
+		if field := row.unlike(orderOf(order)); field != "" {
+			what = field
+		}
+	}
+	v.findings.differs(CheckTransfers, t.name, e.where(), "%s", what)
+	return nil
+}
+
+// bothSides reads a transfer's row and transaction.
+func (v *verifier) bothSides(ctx context.Context, e *transferEnd) (row *transfer, order *record.Transaction, err error) {
+	var workchain int32
+	var raw []byte
+	query := fmt.Sprintf("SELECT workchain, record FROM %s WHERE %s ORDER BY mc_seqno DESC", transferTables[e.kind()].name, e.where())
+	err = v.each(ctx, query, nil, []any{&workchain, &raw}, func() error {
+		if i := transferItem(e.kind(), raw); row == nil && i != nil && placeKey(e.kind(), i.transfer.account, i.transfer.lt) == e.key {
+			row = i.transfer
+		}
+		return nil
+	})
+	if err != nil || row == nil {
+		return row, nil, err
+	}
+	workchain = schema.Workchain(row.account)
+	err = v.eachTransaction(ctx, &slice{workchain, e.prefix, e.prefix}, v.from, v.to, func(r *transactionRow) error {
+		if r.record != nil && r.lt == e.lt && bytes.Equal(r.record.Account, row.account) {
+			order = r.record
+		}
+		return nil
+	})
+	return row, order, err
+}
+
+func (v *verifier) matchCarrier(_ context.Context, ends []transferEnd) error {
+	row, arrival := sides(ends)
+	if row == nil || row.is(endBeyond) {
+		return nil
+	}
+	want := record.Delivery_IN_PROGRESS
+	switch {
+	case arrival == nil:
+	case arrival.is(endAborted):
+		want = record.Delivery_RETURNED
+	default:
+		want = record.Delivery_DELIVERED
+	}
+	table := transferTables[row.kind()].name
+	switch {
+	case row.delivery() != want:
+		v.findings.differs(CheckTransfers, table, row.where(), "delivery is %s, but by the transaction that the message led to it is %s", row.delivery(), want)
+	case arrival == nil && row.receipt != 0:
+		v.findings.differs(CheckTransfers, table, row.where(), "it has a receipt, but the message is in flight")
+	case arrival != nil && row.receipt != arrival.receipt:
+		v.findings.differs(CheckTransfers, table, row.where(), "its receipt is not the transaction that the message led to, of lt %d", arrival.lt)
+	}
+	return nil
+}
