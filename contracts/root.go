@@ -17,6 +17,7 @@ import (
 
 	"tonscribe/decode/contract"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
@@ -44,10 +45,7 @@ type Component struct {
 	mutex   sync.Mutex
 	current *session
 
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-	done    chan struct{}
-	err     error
+	running *lifetime.Run
 }
 
 // New makes a component that does nothing yet.
@@ -62,7 +60,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		kafka:         dependencies.Kafka,
 		lite:          dependencies.Lite,
 		metrics:       newMetrics(reporter.Metrics),
-		done:          make(chan struct{}),
+		running:       lifetime.NewRun(),
 	}
 	c.detector = contract.New(configuration.limits())
 	c.detector.Observe = c.metrics.observe
@@ -71,42 +69,28 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 
 // Start begins consuming and returns at once.
 func (c *Component) Start(context.Context) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel = cancel
-	c.running.Go(func() { c.consume(ctx) })
+	c.running.Start(c.consume)
 	return nil
 }
 
 // Stop ends consuming and waits. What was not committed is done again after the
 // next start, with the same result.
 func (c *Component) Stop(context.Context) error {
-	if c.cancel == nil {
-		return nil
-	}
-	c.cancel()
-	c.running.Wait()
-	return c.err
+	return c.running.Stop()
 }
 
 // Done is closed when the component has ended, by Stop or because the log
 // refused it for good; Err then says why.
-func (c *Component) Done() <-chan struct{} { return c.done }
+func (c *Component) Done() <-chan struct{} { return c.running.Done() }
 
 // Err is nil before the end and after Stop.
-func (c *Component) Err() error {
-	select {
-	case <-c.done:
-		return c.err
-	default:
+func (c *Component) Err() error { return c.running.Err() }
+
+func (c *Component) consume(ctx context.Context) error {
+	err := c.kafka.ConsumeWhole(ctx, c.configuration.Group, []schema.Topic{schema.Accounts, schema.Transactions}, c.work)
+	if err == nil || ctx.Err() != nil {
 		return nil
 	}
-}
-
-func (c *Component) consume(ctx context.Context) {
-	defer close(c.done)
-	err := c.kafka.ConsumeWhole(ctx, c.configuration.Group, []schema.Topic{schema.Accounts, schema.Transactions}, c.work)
-	if err != nil && ctx.Err() == nil {
-		c.err = fmt.Errorf("contracts: %w", err)
-		c.report.Log.Error().Err(err).Msg("the log refuses to be read or written")
-	}
+	c.report.Log.Error().Err(err).Msg("the log refuses to be read or written")
+	return fmt.Errorf("contracts: %w", err)
 }

@@ -9,10 +9,10 @@ package worker
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"tonscribe/decode/cellstore"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
@@ -42,10 +42,7 @@ type Component struct {
 	zerostate     func(ctx context.Context, id *record.BlockId) ([]byte, error)
 	lite          *lite.Pool
 
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-	done    chan struct{}
-	err     error
+	running *lifetime.Run
 }
 
 // New makes a component that does nothing yet.
@@ -62,7 +59,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		lite:          dependencies.Lite,
 		metrics:       newMetrics(reporter.Metrics),
 		jobs:          make(chan *job, configuration.Decoders),
-		done:          make(chan struct{}),
+		running:       lifetime.NewRun(),
 	}, nil
 }
 
@@ -73,50 +70,37 @@ func (c *Component) Start(context.Context) (err error) {
 			return err
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel = cancel
-	for range c.configuration.Decoders {
-		c.running.Go(func() { c.decode(ctx) })
-	}
-	c.running.Go(func() { c.consume(ctx) })
+	c.running.Start(c.consume)
 	return nil
 }
 
 // Stop ends consuming and waits. What was not committed is done again after the
 // next start, with the same result.
 func (c *Component) Stop(context.Context) error {
-	if c.cancel == nil {
-		return nil
-	}
-	c.cancel()
-	c.running.Wait()
+	err := c.running.Stop()
 	if c.cells != nil {
-		if err := c.cells.Close(); c.err == nil {
-			return err
+		if closed := c.cells.Close(); err == nil {
+			err = closed
 		}
 	}
-	return c.err
+	return err
 }
 
 // Done is closed when the component has ended, by Stop or because the log
 // refused it for good; Err then says why.
-func (c *Component) Done() <-chan struct{} { return c.done }
+func (c *Component) Done() <-chan struct{} { return c.running.Done() }
 
 // Err is nil before the end and after Stop.
-func (c *Component) Err() error {
-	select {
-	case <-c.done:
-		return c.err
-	default:
+func (c *Component) Err() error { return c.running.Err() }
+
+func (c *Component) consume(ctx context.Context) error {
+	for range c.configuration.Decoders {
+		c.running.Go(func() { c.decode(ctx) })
+	}
+	err := c.kafka.Consume(ctx, c.configuration.Group, []schema.Topic{schema.Blocks}, c.work)
+	if err == nil || ctx.Err() != nil {
 		return nil
 	}
-}
-
-func (c *Component) consume(ctx context.Context) {
-	defer close(c.done)
-	err := c.kafka.Consume(ctx, c.configuration.Group, []schema.Topic{schema.Blocks}, c.work)
-	if err != nil && ctx.Err() == nil {
-		c.err = fmt.Errorf("decode: %w", err)
-		c.report.Log.Error().Err(err).Msg("the log refuses to be read or written")
-	}
+	c.report.Log.Error().Err(err).Msg("the log refuses to be read or written")
+	return fmt.Errorf("decode: %w", err)
 }

@@ -13,10 +13,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/report"
 )
 
@@ -37,10 +37,7 @@ type Component struct {
 	metrics       *metrics
 	name          string // among all that ever ran
 
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-	done    chan struct{}
-	err     error
+	running *lifetime.Run
 }
 
 // New makes a component that does nothing yet.
@@ -57,7 +54,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		fetcher:       fetcher,
 		metrics:       newMetrics(reporter.Metrics),
 		name:          newName(),
-		done:          make(chan struct{}),
+		running:       lifetime.NewRun(),
 	}, nil
 }
 
@@ -74,51 +71,35 @@ func newName() string {
 
 // Start begins fetching, or standing by, and returns at once.
 func (c *Component) Start(context.Context) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel = cancel
-	c.running.Go(func() { c.run(ctx) })
+	c.running.Start(c.run)
 	return nil
 }
 
 // Stop breaks off what is being fetched and waits. What was fetched is written;
 // the rest is fetched after the next start.
 func (c *Component) Stop(context.Context) error {
-	if c.cancel == nil {
-		return nil
-	}
-	c.cancel()
-	c.running.Wait()
-	return c.err
+	return c.running.Stop()
 }
 
 // Done is closed when the component has ended, by Stop or because ClickHouse
 // refused it for good; Err then says why.
-func (c *Component) Done() <-chan struct{} { return c.done }
+func (c *Component) Done() <-chan struct{} { return c.running.Done() }
 
 // Err is nil before the end and after Stop.
-func (c *Component) Err() error {
-	select {
-	case <-c.done:
-		return c.err
-	default:
-		return nil
-	}
-}
+func (c *Component) Err() error { return c.running.Err() }
 
 // pause is how long a process waits after ClickHouse failed.
 const pause = time.Second
 
-func (c *Component) run(ctx context.Context) {
-	defer close(c.done)
+func (c *Component) run(ctx context.Context) error {
 	t := &turn{tables: c.tables, name: c.name, lease: c.configuration.Lease}
 	for ctx.Err() == nil {
 		err := c.takeTurns(ctx, t)
 		switch {
 		case ctx.Err() != nil || err == nil:
 		case !clickhouse.Retryable(err):
-			c.err = fmt.Errorf("metadata: %w", err)
 			c.report.Log.Error().Err(err).Msg("clickhouse refuses to be read or written")
-			return
+			return fmt.Errorf("metadata: %w", err)
 		default:
 			c.metrics.broken.Inc()
 			c.report.Log.Warn().Err(err).Msg("clickhouse failed; trying again")
@@ -126,6 +107,7 @@ func (c *Component) run(ctx context.Context) {
 		}
 	}
 	t.leave(context.WithoutCancel(ctx))
+	return nil
 }
 
 // takeTurns works whenever it is this process's turn, until something fails.
