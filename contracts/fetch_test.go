@@ -16,6 +16,7 @@ import (
 	"tonscribe/internal/devnet/chain"
 	"tonscribe/internal/devnet/history"
 	"tonscribe/internal/devnet/liteserver"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
@@ -56,14 +57,7 @@ func started(t testing.TB, c lite.Configuration) *lite.Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pool.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := pool.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	lifetimetest.Run(t, pool)
 	return pool
 }
 
@@ -332,14 +326,7 @@ func lender(t *testing.T, code *cell.Cell) *lite.Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	lifetimetest.Run(t, server)
 	global, err := server.GlobalConfig()
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
 )
@@ -175,14 +176,7 @@ func publish(t *testing.T, c Configuration, log Publisher) *Component {
 
 func begin(t *testing.T, made *Component) {
 	t.Helper()
-	if err := made.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := made.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	lifetimetest.Run(t, made)
 }
 
 func await(t *testing.T, made *Component) {

@@ -11,6 +11,7 @@ import (
 
 	"tonscribe/decode"
 	devchain "tonscribe/internal/devnet/chain"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
@@ -40,14 +41,7 @@ func newTown(t *testing.T, blocks, first int) *town {
 	if v.pool, err = lite.New(c, lite.Dependencies{Report: report.Silent()}); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.pool.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := v.pool.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	lifetimetest.Run(t, v.pool)
 	return v
 }
 

@@ -1,12 +1,12 @@
 package lite
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
 )
@@ -44,14 +44,7 @@ func start(t testing.TB, c Configuration) *Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	lifetimetest.Run(t, p)
 	return p
 }
 

@@ -3,7 +3,6 @@ package v2
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/hex"
@@ -19,6 +18,7 @@ import (
 	"tonscribe/internal/devnet/history"
 	"tonscribe/internal/devnet/history/historytest"
 	"tonscribe/internal/devnet/liteserver"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 )
@@ -66,14 +66,7 @@ func newPool(t *testing.T, store *history.Store, send func(*cell.Cell) error, pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	lifetimetest.Run(t, server)
 	global, err := server.GlobalConfig()
 	if err != nil {
 		t.Fatal(err)
@@ -84,14 +77,7 @@ func newPool(t *testing.T, store *history.Store, send func(*cell.Cell) error, pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pool.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := pool.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	lifetimetest.Run(t, pool)
 	return pool
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/ton"
 
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
@@ -26,14 +27,7 @@ func poolOn(t *testing.T, d *litetest.Devnet, servers ...*litetest.Server) *lite
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pool.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := pool.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	lifetimetest.Run(t, pool)
 	return pool
 }
 

@@ -1,7 +1,6 @@
 package v3
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
@@ -55,14 +55,7 @@ func onDevnet(t *testing.T) *legacy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pool.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := pool.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	lifetimetest.Run(t, pool)
 	return newLegacy(t, pool)
 }
 

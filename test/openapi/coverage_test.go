@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
 	"tonscribe/query"
@@ -290,16 +291,9 @@ func (s *server) inside(t *testing.T, change func(*query.Configuration)) *server
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := component.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	lifetimetest.Run(t, component)
 	server := httptest.NewServer(component.Handler())
-	t.Cleanup(func() {
-		server.Close()
-		if err := component.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(server.Close)
 	other := *s
 	other.base = server.URL
 	return &other

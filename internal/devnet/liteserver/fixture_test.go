@@ -1,7 +1,6 @@
 package liteserver
 
 import (
-	"context"
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 
 	"tonscribe/internal/devnet/history"
 	"tonscribe/internal/devnet/history/historytest"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 )
 
@@ -31,14 +31,7 @@ func serve(t testing.TB, store *history.Store, send func(*cell.Cell) error, chan
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	lifetimetest.Run(t, c)
 	return c
 }
 

@@ -18,6 +18,7 @@ import (
 	"tonscribe/internal/devnet/liteserver"
 	"tonscribe/internal/devnet/packages"
 	"tonscribe/internal/devnet/traffic"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 )
 
@@ -118,21 +119,14 @@ func (d *Devnet) serve(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	lifetimetest.Run(t, server)
 	d.server = server
 	d.upstream = liteclient.NewConnectionPool()
 	err = d.upstream.AddConnection(t.Context(), server.Addr().String(), base64.StdEncoding.EncodeToString(key.Public().(ed25519.PublicKey)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		d.upstream.Stop()
-		if err := server.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(d.upstream.Stop)
 }
 
 // Handle passes a request on to the chain's lite server.
