@@ -38,7 +38,7 @@ type SASL struct {
 	// Mechanism is plain, scram-sha-256, scram-sha-512, or empty for none.
 	Mechanism string `yaml:"mechanism"`
 	Username  string `yaml:"username"`
-	Password  string `yaml:"password"`
+	Password  string `yaml:"password" secret:"true"`
 }
 
 // DefaultConfiguration fits one broker on this machine.
