@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tonscribe/internal/config"
+)
+
+// setting is what a document says of a key.
+type setting struct {
+	flags       []string
+	value       string // as the document has it
+	isValue     bool   // else value is words
+	file        string
+	description string
+}
+
+var quoted = regexp.MustCompile("`([^`]*)`")
+
+// documented reads the tables of settings of a document: keys, flags, defaults,
+// meaning. A key with a dot in front stands in the section of the one before it.
+func documented(t *testing.T, file string) map[string]setting {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]setting{}
+	inside := false
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		switch {
+		case strings.HasPrefix(line, "| Key | Flag | Default |"):
+			inside = true
+			continue
+		case !strings.HasPrefix(line, "|"):
+			inside = false
+		}
+		if !inside || strings.HasPrefix(line, "|---") {
+			continue
+		}
+		if len(cells) != 4 {
+			t.Fatalf("%s: %d cells, want 4: %s", file, len(cells), line)
+		}
+		keys, values := keysOf(cells[0]), unquoted(cells[2])
+		isValue := len(values) > 0 && strings.Trim(quoted.ReplaceAllString(cells[2], ""), " ,") == ""
+		if isValue && len(values) != 1 && len(values) != len(keys) {
+			t.Errorf("%s: %d defaults for %d keys: %s", file, len(values), len(keys), line)
+			continue
+		}
+		for n, key := range keys {
+			s := setting{flags: unquoted(cells[1]), value: strings.TrimSpace(cells[2]), isValue: isValue, file: file, description: strings.TrimSpace(cells[3])}
+			if isValue {
+				s.value = values[min(n, len(values)-1)]
+			}
+			if _, again := found[key]; again {
+				t.Errorf("%s: %s is there twice", file, key)
+			}
+			found[key] = s
+		}
+	}
+	return found
+}
+
+func unquoted(cell string) (texts []string) {
+	for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
+		texts = append(texts, match[1])
+	}
+	return texts
+}
+
+func keysOf(cell string) []string {
+	keys := unquoted(cell)
+	for n, key := range keys {
+		if n > 0 && strings.HasPrefix(key, ".") {
+			keys[n] = keys[n-1][:strings.LastIndex(keys[n-1], ".")] + key
+		}
+	}
+	return keys
+}
+
+// says tells whether a document's default is the code's. Words stand for what is
+// empty or 0, and for what the machine decides.
+func (s setting) says(value string) bool {
+	switch {
+	case s.value == "processors":
+		return value == strconv.Itoa(runtime.GOMAXPROCS(0))
+	case s.value == "twice the processors":
+		return value == strconv.Itoa(2*runtime.GOMAXPROCS(0))
+	case !s.isValue:
+		return s.value != "" && (value == "" || value == "0")
+	}
+	if number, unit, ok := strings.Cut(s.value, " "); ok {
+		shift := map[string]uint{"KiB": 10, "MiB": 20, "GiB": 30}[unit]
+		n, err := strconv.ParseInt(number, 10, 64)
+		return err == nil && shift > 0 && value == strconv.FormatInt(n<<shift, 10)
+	}
+	if d, err := time.ParseDuration(s.value); err == nil && d > 0 {
+		return value == d.String()
+	}
+	return value == s.value
+}
+
+func TestDocumentsSayOfEveryKeyItsDefaultAndFlags(t *testing.T) {
+	settings := documented(t, "configuration.md")
+	for key, s := range documented(t, "devnet.md") {
+		settings[key] = s
+	}
+	delete(settings, "devnet.*") // refers to the other document
+	flags := flagsByKey(rootCommand())
+	configuration := defaultConfiguration()
+	for _, v := range config.New(&configuration).Values() {
+		s, ok := settings[v.Key]
+		delete(settings, v.Key)
+		switch {
+		case !ok:
+			t.Errorf("no document has %s, whose default is %q", v.Key, v.Text)
+		case !s.says(v.Text):
+			t.Errorf("%s: default of %s is %q, want %q", s.file, v.Key, s.value, v.Text)
+		case s.description == "":
+			t.Errorf("%s: the meaning of %s is missing", s.file, v.Key)
+		case fmt.Sprint(s.flags) != fmt.Sprint(flags[v.Key]):
+			t.Errorf("%s: flags of %s are %q, want %q", s.file, v.Key, s.flags, flags[v.Key])
+		}
+	}
+	for key, s := range settings {
+		t.Errorf("%s: there is no key %s", s.file, key)
+	}
+}
+
+// flagsByKey are the flags that set keys, of a command and those below it.
+func flagsByKey(c *cobra.Command) map[string][]string {
+	found := map[string][]string{}
+	add := func(f *pflag.Flag) {
+		for _, key := range f.Annotations["key"] {
+			if name := "--" + f.Name; !slices.Contains(found[key], name) {
+				found[key] = append(found[key], name)
+			}
+		}
+	}
+	c.PersistentFlags().VisitAll(add)
+	c.Flags().VisitAll(add)
+	for _, below := range c.Commands() {
+		for key, names := range flagsByKey(below) {
+			for _, name := range names {
+				if !slices.Contains(found[key], name) {
+					found[key] = append(found[key], name)
+				}
+			}
+		}
+	}
+	return found
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	configuration := defaultConfiguration()
+	loader := config.New(&configuration)
+	secrets := []string{"clickhouse.dsn", "clickhouse.reader_dsn", "kafka.sasl.password", "auth.redis"}
+	for _, key := range secrets {
+		if err := loader.Set(key, "secret", config.FromFile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, v := range loader.Values() {
+		if slices.Contains(secrets, v.Key) && v.Text != "***" {
+			t.Errorf("%s is shown as %q, want ***", v.Key, v.Text)
+		}
+	}
+}
