@@ -120,7 +120,7 @@ func (s *Store) rankRows(ctx context.Context, from *rankRow, limit int) (list []
 		a := from.account
 		c.add("balance <= %[1]d AND (balance < %[1]d OR workchain <= %[2]d AND (workchain < %[2]d OR account_prefix <= %[3]d))", from.balance, a.workchain, a.prefix)
 	}
-	statement := fmt.Sprintf("SELECT class, balance, workchain, account_prefix FROM accounts_by_balance WHERE %s ORDER BY balance DESC, workchain DESC, account_prefix DESC LIMIT %d", c, limit)
+	statement := fmt.Sprintf("SELECT class, balance, workchain, account_prefix FROM accounts_by_balance WHERE %s ORDER BY balance DESC, workchain DESC, account_prefix DESC LIMIT %d%s", c, limit, inSmallBlocks(limit))
 	var class proto.ColUInt16
 	var workchain proto.ColInt32
 	var balance, prefix proto.ColUInt64

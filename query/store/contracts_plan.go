@@ -126,7 +126,7 @@ func (l *contractList) statement(p *piece, from *pointer, limit int) string {
 	}
 	s := fmt.Sprintf("SELECT %s FROM %s WHERE %s", l.plan.selected(), l.plan.table, c)
 	if limit > 0 {
-		s += fmt.Sprintf(" ORDER BY %s LIMIT %d", l.clause(p.leading), limit)
+		s += fmt.Sprintf(" ORDER BY %s LIMIT %d%s", l.clause(p.leading), limit, inSmallBlocks(limit))
 	}
 	return s
 }

@@ -44,6 +44,14 @@ func (c conditions) String() string {
 	return strings.Join(c, " AND ")
 }
 
+// inSmallBlocks ends a statement that reads a key in its order up to a limit.
+// ClickHouse reads the granule that the range begins in, then whole blocks: when
+// the rows wanted lie in the next granule, too, a block of the usual size is 65,536
+// rows.
+func inSmallBlocks(limit int) string {
+	return fmt.Sprintf(" SETTINGS max_block_size = %d", min(max(limit, 256), 65_536))
+}
+
 func direction(descending bool) string {
 	if descending {
 		return "DESC"

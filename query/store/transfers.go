@@ -275,7 +275,7 @@ func (l *transferList[R]) statement(p *transferPiece, columns string, from *tran
 		}
 	}
 	order = strings.Join(append(slices.Clone(p.leading), strings.Split(order, ", ")...), " "+d+", ") + " " + d
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT %d", columns, p.table, c, order, limit)
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT %d%s", columns, p.table, c, order, limit, inSmallBlocks(limit))
 }
 
 // pageOfTransfers reads a page.
