@@ -1,0 +1,307 @@
+package lite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/xssnick/tonutils-go/ton"
+)
+
+// outcome is what one server made of a request.
+type outcome struct {
+	server *server
+	answer any
+	err    error
+}
+
+// race is the course of one query.
+type race struct {
+	pool     *Pool
+	query    Query
+	tried    map[*server]bool
+	running  int
+	outcomes chan outcome
+	group    sync.WaitGroup
+
+	second *waiter // for a second server, nil when none is waited for
+
+	refused []outcome // by the check
+	denied  []error   // errors that servers gave
+	failed  []string  // no answer
+}
+
+func (r *race) run(ctx context.Context) (any, string, error) {
+	hedge := time.NewTimer(0)
+	defer hedge.Stop()
+	hedge.Stop()
+	for {
+		if r.running == 0 {
+			r.dropSecond()
+			if err := r.next(ctx, hedge); err != nil {
+				return nil, "", err
+			}
+		}
+		select {
+		case <-r.pool.ctx.Done():
+			return nil, "", fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+		case <-ctx.Done():
+			return nil, "", r.gaveUp(ctx)
+		case <-hedge.C:
+			r.seekSecond(hedge)
+		case s := <-r.placeOfSecond():
+			r.second = nil
+			r.start(ctx, s, hedge)
+			r.pool.metrics.hedges.Inc()
+		case o := <-r.outcomes:
+			r.running--
+			if o.err == nil {
+				o.err = r.check(o)
+			}
+			if o.err == nil {
+				r.settle()
+				r.pool.metrics.requests.WithLabelValues(o.server.host, "ok").Inc()
+				noteAnswer(ctx, o.server)
+				return o.answer, o.server.host, nil
+			}
+			r.note(ctx, o)
+		}
+	}
+}
+
+// next starts with another server, or tells why there is none. While all that
+// could be asked have enough to do it waits for its turn, and while every server
+// is out of reach for one of them.
+func (r *race) next(ctx context.Context, hedge *time.Timer) error {
+	for {
+		changed := r.pool.chain.changes()
+		if len(r.denied) < r.pool.configuration.Attempts || r.lookBack() {
+			servers := r.candidates()
+			if len(servers) == 0 && r.lookBack() {
+				servers = r.candidates()
+			}
+			if len(servers) > 0 {
+				s, err := r.turn(ctx, servers)
+				if err != nil {
+					return err
+				}
+				if s != nil {
+					r.start(ctx, s, hedge)
+					return nil
+				}
+				continue
+			}
+		}
+		if err := r.verdict(); err != nil {
+			return err
+		}
+		if err := r.pause(ctx, changed); err != nil {
+			return err
+		}
+		clear(r.tried) // those without an answer get another try
+	}
+}
+
+// pause waits until something has changed: the chain, or after a moment servers
+// that were busy or cooled off.
+func (r *race) pause(ctx context.Context, changed <-chan struct{}) error {
+	timer := time.NewTimer(50 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return r.gaveUp(ctx)
+	case <-r.pool.ctx.Done():
+		return fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+	case <-changed:
+	case <-timer.C:
+	}
+	return nil
+}
+
+// turn takes a place at one of the servers, now or when it is the request's turn.
+// It gives none when the servers that could be asked are others by now.
+func (r *race) turn(ctx context.Context, servers []*server) (*server, error) {
+	if s := r.pool.line.try(servers); s != nil {
+		return s, nil
+	}
+	w := r.pool.line.join(r.takes)
+	timer := time.NewTicker(50 * time.Millisecond)
+	defer timer.Stop()
+	for {
+		select {
+		case s := <-w.got:
+			return s, nil
+		case <-timer.C: // servers come and go without giving places back
+			s := r.pool.line.try(r.candidates())
+			if s == nil && slices.ContainsFunc(servers, r.takes) {
+				continue
+			}
+			r.pool.line.leave(w)
+			return s, nil
+		case <-ctx.Done():
+			r.pool.line.leave(w)
+			return nil, r.gaveUp(ctx)
+		case <-r.pool.ctx.Done():
+			r.pool.line.leave(w)
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+		}
+	}
+}
+
+// lookBack turns to servers that keep old blocks when the others do not have
+// what was asked for.
+func (r *race) lookBack() bool {
+	if len(r.denied) == 0 || r.query.Archival || !IsMissing(r.denied[len(r.denied)-1]) {
+		return false
+	}
+	r.query.Archival = true
+	return true
+}
+
+// verdict is the error that all servers together gave, if they gave one.
+func (r *race) verdict() error {
+	switch {
+	case len(r.denied) > 0:
+		return r.denied[len(r.denied)-1]
+	case len(r.refused) > 0:
+		last := r.refused[len(r.refused)-1]
+		return fmt.Errorf("%w: %s: %w", ErrRefused, last.server.host, last.err)
+	case len(r.denied) == 0 && r.query.Archival && r.pool.connections() > 0 && r.pool.archives() == 0:
+		return ErrNoArchive
+	}
+	return nil
+}
+
+// takes says whether a place at a server is of use.
+func (r *race) takes(s *server) bool { return slices.Contains(r.candidates(), s) }
+
+// muchSlower is how many times longer than at the best server an answer may take
+// at one that is asked. Others are left alone, however little they have to do.
+const muchSlower = 4
+
+// candidates are the servers that were not asked yet, the best first.
+func (r *race) candidates() []*server {
+	return r.pool.ranked(r.query, func(s *server) bool { return !r.tried[s] }, muchSlower)
+}
+
+// seekSecond stands in the line for a second server, because the first takes
+// longer than it usually does.
+func (r *race) seekSecond(hedge *time.Timer) {
+	if r.query.Once || r.second != nil {
+		return
+	}
+	if !r.pool.hedges.spend() { // other requests earn more
+		hedge.Reset(r.pool.configuration.HedgeMin)
+		return
+	}
+	if s := r.pool.line.try(r.candidates()); s != nil {
+		r.second = &waiter{got: make(chan *server, 1)}
+		r.second.got <- s
+		return
+	}
+	r.second = r.pool.line.join(r.takes)
+}
+
+func (r *race) placeOfSecond() <-chan *server {
+	if r.second == nil {
+		return nil
+	}
+	return r.second.got
+}
+
+// dropSecond stops waiting for a second server.
+func (r *race) dropSecond() {
+	if r.second != nil {
+		r.pool.line.leave(r.second)
+		r.second = nil
+	}
+}
+
+// start asks a server that there is a place at.
+func (r *race) start(ctx context.Context, s *server, hedge *time.Timer) {
+	r.tried[s] = true
+	r.running++
+	delay, ok := s.pace.usual()
+	if !ok {
+		delay = r.pool.configuration.HedgeMax / 4
+	}
+	hedge.Reset(min(max(delay, r.pool.configuration.HedgeMin), r.pool.configuration.HedgeMax))
+	seqno := s.stands(r.query, 0, r.pool.configuration).seqno
+	r.group.Go(func() {
+		defer r.pool.line.release(s)
+		answer, err := r.pool.askOne(ctx, s, r.query, seqno)
+		r.outcomes <- outcome{s, answer, err}
+	})
+}
+
+// check runs the query's check.
+func (r *race) check(o outcome) error {
+	if r.query.Check == nil {
+		return nil
+	}
+	if err := guarded(func() error { return r.query.Check(o.answer) }); err != nil {
+		return &badAnswer{err}
+	}
+	return nil
+}
+
+// note files what went wrong with one server.
+func (r *race) note(ctx context.Context, o outcome) {
+	m := r.pool.metrics
+	var bad *badAnswer
+	var denial ton.LSError
+	var busy *busyError
+	switch {
+	case errors.As(o.err, &bad):
+		r.refused = append(r.refused, o)
+		m.requests.WithLabelValues(o.server.host, "refused").Inc()
+		m.refused.WithLabelValues(o.server.host).Inc()
+		var lied *Lie
+		if errors.As(o.err, &lied) {
+			r.pool.strike(o.server, o.err)
+		}
+	case errors.As(o.err, &denial) && denial.Code != codeTimeout:
+		r.denied = append(r.denied, denial)
+		m.requests.WithLabelValues(o.server.host, "error").Inc()
+		if r.query.Seqno != 0 && IsMissing(denial) {
+			o.server.lacksBlock(r.query.Seqno)
+		}
+	case errors.As(o.err, &busy):
+		r.failed = append(r.failed, o.server.host+": "+o.err.Error())
+		m.requests.WithLabelValues(o.server.host, "busy").Inc()
+	case ctx.Err() == nil:
+		r.failed = append(r.failed, o.server.host+": "+o.err.Error())
+		m.requests.WithLabelValues(o.server.host, "failed").Inc()
+	}
+}
+
+// settle leaves out the servers whose answers were refused while another one's
+// passed.
+func (r *race) settle() {
+	for _, o := range r.refused {
+		r.pool.strike(o.server, o.err)
+	}
+}
+
+// gaveUp is the error of a request that ran out of time.
+func (r *race) gaveUp(ctx context.Context) error {
+	if err := r.verdict(); err != nil {
+		return err
+	}
+	why := slices.Clone(r.failed)
+	for _, s := range r.pool.servers {
+		if is := s.stands(r.query, 0, r.pool.configuration); !is.usable {
+			why = append(why, s.host+": "+is.why)
+		}
+	}
+	slices.Sort(why)
+	why = slices.Compact(why)
+	if len(why) == 0 {
+		return fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	}
+	return fmt.Errorf("%w (%s): %w", ErrUnavailable, strings.Join(why, "; "), ctx.Err())
+}
