@@ -1,0 +1,146 @@
+package v2
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+func TestSentMessagesAreTriedFirst(t *testing.T) {
+	w := newTown(t, 3, 0)
+	boc := func(c *cell.Cell) string { return `{"boc":"` + base64.StdEncoding.EncodeToString(c.ToBOC()) + `"}` }
+	to := newPerson(9).address()
+	good := w.transfer(0, to, 1_500_000_000, "hello")
+	early := w.transfer(5, to, 1_500_000_000, "too early")
+
+	refused := w.post("sendBoc", boc(early))
+	text, _ := refused.body["error"].(string)
+	if refused.status != 500 || !strings.HasPrefix(text, "LITE_SERVER_UNKNOWN: cannot apply external message to current state : External message was not accepted") ||
+		!strings.Contains(text, "exitcode=33,") {
+		t.Errorf("a message with a wrong seqno: %d %s", refused.status, refused.text)
+	}
+	w.post("sendBocReturnHashNoError", boc(early)).refusal(t, "a wrong seqno", 400, text)
+
+	estimated := w.result(w.post("estimateFee", `{"address":"`+w.alice.address().String()+`","body":"`+base64.StdEncoding.EncodeToString(bodyOf(t, good).ToBOC())+`","ignore_chksig":false}`), "estimateFee")
+	sent := w.result(w.post("sendBocReturnHash", boc(good)), "sendBocReturnHash")
+	if at(sent, "@type") != "raw.extMessageInfo" || at(sent, "hash") != text64(good.Hash()) {
+		t.Errorf("sent: %v, want hash %s", sent, text64(good.Hash()))
+	}
+	w.step(0)
+	w.step(0)
+	w.await()
+	var list []any
+	waitFor(t, func() bool { // answers about accounts are kept for a second
+		list = w.get("getTransactions", "address="+w.alice.address().String()).([]any)
+		return len(list) == 1
+	})
+	tx := list[0]
+	for path, want := range map[string]any{
+		"in_msg.hash": text64(good.Hash()), "in_msg.source": "", "in_msg.msg_data.@type": "msg.dataRaw",
+		"out_msgs.0.value": "1500000000", "out_msgs.0.msg_data.@type": "msg.dataText", "out_msgs.0.message": "hello",
+		"out_msgs.0.msg_data.text": text64([]byte("hello")), "account": "0:" + strings.ToUpper(hex.EncodeToString(w.alice.address().Data())),
+	} {
+		if got := at(tx, path); got != want {
+			t.Errorf("%s is %v, want %v", path, got, want)
+		}
+	}
+	paid := w.paid(tx)
+	for name, want := range paid {
+		if got := at(estimated, "source_fees."+name); got != float64(want) {
+			t.Errorf("estimated %s is %v, paid %d", name, got, want)
+		}
+	}
+	again := w.post("sendBoc", boc(good))
+	if text, _ := again.body["error"].(string); again.status != 500 || !strings.Contains(text, "exitcode=33,") {
+		t.Errorf("the same message again: %d %s", again.status, again.text)
+	}
+}
+
+// waitFor looks again until something holds.
+func waitFor(t *testing.T, holds func() bool) {
+	t.Helper()
+	for !holds() {
+		select {
+		case <-t.Context().Done():
+			t.Fatal("never came true")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// bodyOf is the body of an external message.
+func bodyOf(t *testing.T, message *cell.Cell) *cell.Cell {
+	t.Helper()
+	var m tlb.Message
+	if err := tlb.Parse(&m, message); err != nil {
+		t.Fatal(err)
+	}
+	return m.AsExternalIn().Body
+}
+
+// paid are the fees of a transaction by their names in estimates.
+func (w *town) paid(shown any) map[string]int64 {
+	w.t.Helper()
+	var tx tlb.Transaction
+	if err := tlb.Parse(&tx, fromBase64(w.t, at(shown, "data"))); err != nil {
+		w.t.Fatal(err)
+	}
+	ordinary := tx.Description.(tlb.TransactionDescriptionOrdinary)
+	gas := ordinary.ComputePhase.Phase.(tlb.ComputePhaseVM).GasFees.Nano().Int64()
+	storage := ordinary.StoragePhase.StorageFeesCollected.Nano().Int64()
+	action := ordinary.ActionPhase.TotalActionFees.Nano().Int64()
+	return map[string]int64{
+		"gas_fee": gas, "fwd_fee": ordinary.ActionPhase.TotalFwdFees.Nano().Int64(),
+		"in_fwd_fee": tx.TotalFees.Coins.Nano().Int64() - gas - storage - action,
+	}
+}
+
+func TestMalformedMessagesAreRefused(t *testing.T) {
+	w := newTown(t, 2, 0)
+	internal := cell.BeginCell().MustStoreUInt(0, 64).EndCell()
+	cases := []struct{ boc, text string }{
+		{"AAAA", "INVALID_BAG_OF_CELLS: body"},
+		{text64(internal.ToBOC()), "CommonMsgInfo tag is not ext_in_msg_info"},
+		{text64(make([]byte, 70000)), "LITE_SERVER_UNKNOWN: cannot apply external message to current state : external message too large, rejecting"},
+		{text64(externalMessage(&Address{}, internal, nil, nil).ToBOC()), "LITE_SERVER_UNKNOWN: cannot apply external message to current state : Failed to unpack account state"},
+	}
+	deep := internal
+	for range 600 {
+		deep = cell.BeginCell().MustStoreRef(deep).EndCell()
+	}
+	cases = append(cases, struct{ boc, text string }{
+		text64(externalMessage(&Address{}, deep, nil, nil).ToBOC()), "LITE_SERVER_UNKNOWN: cannot apply external message to current state : external message is too deep",
+	})
+	for _, c := range cases {
+		w.post("sendBoc", `{"boc":"`+c.boc+`"}`).refusal(t, c.text, 500, c.text)
+	}
+}
+
+func TestNormalHashesAreEqualForVariantsOfAMessage(t *testing.T) {
+	body := cell.BeginCell().MustStoreUInt(7, 32).EndCell()
+	to := newPerson(3).address()
+	id := [32]byte(to.Data())
+	normal := externalHeader(&Address{ID: id}).MustStoreUInt(0b01, 2).MustStoreRef(body).EndCell()
+	inline, err := tlb.ToCell(&tlb.ExternalMessage{DstAddr: to, Body: body, ImportFee: tlb.MustFromTON("1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*cell.Cell{
+		normal, inline, externalMessage(&Address{ID: id}, body, nil, nil), externalMessage(&Address{ID: id}, body, body, body),
+	} {
+		got, receiver, err := normalized(m)
+		if err != nil || got.HashKey() != normal.HashKey() || receiver.ID != id {
+			t.Errorf("%x: normal hash %x, want %x (%v)", m.Hash(), got.Hash(), normal.Hash(), err)
+		}
+	}
+	var own *Error
+	if _, _, err := normalized(body); !errors.As(err, &own) || own.Status != 500 {
+		t.Errorf("a cell that is no message: %v", err)
+	}
+}
