@@ -1,0 +1,101 @@
+package cell
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	tcell "github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+func TestWriterGivesTheBytesOfTheReferenceSerializer(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	var w Writer
+	for _, cells := range []int{1, 2, 3, 7, 20, 63, 64, 65, 100, 255, 256, 300, 1000, 5000} {
+		tree := randomTree(r, cells)
+		b, err := Parse(tree.ToBOC())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := w.Prepare(b.Root(0), MaxSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		boc := w.Append(nil)
+		if want := tree.ToBOCWithOptions(tcell.BOCSerializeOptions{WithCRC32C: true}); !bytes.Equal(boc, want) {
+			t.Fatalf("%d cells: other bytes", cells)
+		}
+		if len(boc) != n {
+			t.Errorf("%d cells: %d bytes announced, %d written", cells, n, len(boc))
+		}
+		if _, err := w.Prepare(b.Root(0), len(boc)/4); cells > 20 && !errors.Is(err, ErrLimit) {
+			t.Errorf("%d cells: over the limit: %v", cells, err)
+		}
+	}
+}
+
+// TestWriterWritesEqualCellsOnce reads a BoC that has the same cell twice.
+func TestWriterWritesEqualCellsOnce(t *testing.T) {
+	twice := raw(true, "0200 0102", leafAB, leafAB)
+	b, err := Parse(twice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	boc, err := BoC(b.Root(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse(boc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Len() != 2 || *again.Root(0).Hash() != *b.Root(0).Hash() {
+		t.Errorf("%d cells, root %x", again.Len(), *again.Root(0).Hash())
+	}
+}
+
+func TestAddedCellsHaveTheirHash(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	tree := randomTree(r, 30)
+	bag, err := Parse(tree.ToBOC())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		var u Builder
+		want := tcell.BeginCell()
+		for range r.IntN(12) {
+			n, v := uint(r.IntN(64)+1), r.Uint64()
+			u.Store(v&(1<<n-1), n)
+			want.MustStoreUInt(v&(1<<n-1), n)
+		}
+		s, from := bag.Root(0).Ref(0).Slice(), tree.MustPeekRef(0).MustBeginParse()
+		skip := r.IntN(s.BitsLeft() + 1)
+		s.Skip(skip)
+		from.MustLoadSlice(uint(skip))
+		if uint(s.BitsLeft())+want.BitsUsed() > 1023 {
+			continue
+		}
+		u.StoreRest(&s)
+		if err := want.StoreBuilder(from.ToBuilder()); err != nil {
+			t.Fatal(err)
+		}
+		c, err := bag.Add(&u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, c, want.EndCell(), map[[32]byte]bool{})
+		boc, err := BoC(c)
+		if err != nil || !bytes.Equal(boc, want.EndCell().ToBOCWithOptions(tcell.BOCSerializeOptions{WithCRC32C: true})) {
+			t.Fatalf("other bytes, %v", err)
+		}
+	}
+	var u Builder
+	for range 17 {
+		u.Store(0, 64)
+	}
+	if _, err := bag.Add(&u); !errors.Is(err, ErrLimit) {
+		t.Errorf("too long: %v", err)
+	}
+}
