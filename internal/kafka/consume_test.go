@@ -1,0 +1,396 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+func restartsAtAnyPointGiveEveryRecordOnceInOrder(t *testing.T, l *testLog) {
+	l.ensure()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	var stream []*record.Record
+	prev := uint32(0)
+	for mc := uint32(5); mc < 60; mc += 1 + random.Uint32N(2) {
+		stream = append(stream, bundle(mc, prev, random.IntN(6), 20)...)
+		prev = mc
+	}
+	l.publish(0, unreliable(random, stream)...)
+
+	var kept []*record.Record // what outlives a crash: stored with the commit
+	crash := errors.New("crash")
+	for len(kept) < len(stream) {
+		err := l.consume(func(ctx context.Context, lane *Lane) error {
+			var open []*record.Record
+			for range 20 + random.IntN(60) {
+				item, err := lane.Next(ctx)
+				if err != nil {
+					return err
+				}
+				open = append(open, item.Record)
+				if random.IntN(8) == 0 || len(kept)+len(open) == len(stream) {
+					if err := lane.Commit(ctx, item.Offset+1); err != nil {
+						return err
+					}
+					kept, open = append(kept, open...), nil
+				}
+				if len(kept) == len(stream) {
+					return nil
+				}
+			}
+			return crash
+		})
+		if err != nil && !errors.Is(err, crash) {
+			t.Fatal(err)
+		}
+	}
+	if places(kept) != places(stream) {
+		t.Fatalf("got  %s\nwant %s", places(kept), places(stream))
+	}
+}
+
+// unreliable is what a producer may leave in the log that fails, starts again
+// and is doubled: every record follows its predecessor at least once.
+func unreliable(random *rand.Rand, stream []*record.Record) []*record.Record {
+	var written []*record.Record
+	for done := 0; done < len(stream); {
+		from := max(0, done-random.IntN(12))
+		to := min(len(stream), from+1+random.IntN(20))
+		if random.IntN(4) == 0 && done > 0 && done+2 < len(stream) { // some came before their predecessors
+			early := done + 1 + random.IntN(len(stream)-done-1)
+			written = append(written, stream[early:min(len(stream), early+5)]...)
+		}
+		written = append(written, stream[from:to]...)
+		done = max(done, to)
+	}
+	return written
+}
+
+func anIntendedRangeComesBackAsItWas(t *testing.T, l *testLog) {
+	l.ensure()
+	first := bundle(1, 0, 4, 10)
+	l.publish(0, first...)
+	l.publish(0, first[2:]...) // repeated inside the range
+	l.publish(0, bundle(2, 1, 4, 10)...)
+	l.publish(0, bundle(3, 2, 4, 10)...)
+	read := func(ctx context.Context, lane *Lane, n int) (got []*record.Record, next int64) {
+		for range n {
+			item, err := lane.Next(ctx)
+			if err != nil {
+				t.Error(err)
+				break
+			}
+			got, next = append(got, item.Record), item.Offset+1
+		}
+		return got, next
+	}
+	var intended []*record.Record
+	var end int64
+	if err := l.consume(func(ctx context.Context, lane *Lane) error {
+		if _, ok := lane.Intended(); ok || lane.Start() != 0 {
+			t.Error("a new group starts with an intent")
+		}
+		_, next := read(ctx, lane, 3)
+		if err := lane.Commit(ctx, next); err != nil {
+			return err
+		}
+		intended, end = read(ctx, lane, 6)
+		return lane.Intend(ctx, end)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.consume(func(ctx context.Context, lane *Lane) error {
+		if got, ok := lane.Intended(); !ok || got != end || lane.Start() != 3 {
+			t.Errorf("intended %d %v from %d, want %d from 3", got, ok, lane.Start(), end)
+		}
+		got, next := read(ctx, lane, 6)
+		if places(got) != places(intended) || next != end {
+			t.Errorf("got %s up to %d, want %s up to %d", places(got), next, places(intended), end)
+		}
+		return lane.Commit(ctx, next)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.consume(func(ctx context.Context, lane *Lane) error {
+		if _, ok := lane.Intended(); ok || lane.Start() != end {
+			t.Errorf("intent outlives its commit; start %d, want %d", lane.Start(), end)
+		}
+		got, _ := read(ctx, lane, 1)
+		if places(got) != "2.4" {
+			t.Errorf("got %s", places(got))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func commitsFromOutsideTheGenerationAreRefused(t *testing.T, l *testLog) {
+	l.ensure()
+	l.publish(0, bundle(1, 0, 4, 10)...)
+	var left *Lane
+	err := l.consume(func(ctx context.Context, lane *Lane) error {
+		item, err := lane.Next(ctx)
+		if err != nil {
+			return err
+		}
+		for want, zombie := range map[error]*member{
+			kafka.IllegalGeneration: {client: l.Client, group: l.group(), id: lane.member.id, generation: lane.member.generation + 1},
+			kafka.UnknownMemberId:   {client: l.Client, group: l.group(), id: "someone", generation: lane.member.generation},
+		} {
+			if err := zombie.commit(ctx, lane.place(), 4, ""); !errors.Is(err, want) {
+				t.Errorf("commit: %v, want %v", err, want)
+			}
+		}
+		nobody := &member{client: l.Client, group: l.group(), generation: -1}
+		if err := nobody.commit(ctx, lane.place(), 4, ""); err == nil {
+			t.Error("a commit without generation passed")
+		}
+		left = lane
+		return lane.Commit(ctx, item.Offset+1)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := left.Commit(t.Context(), 3); err == nil {
+		t.Error("a member that left could commit")
+	}
+	if offset, _, err := l.committed(t.Context(), l.group(), left.place()); offset != 1 || err != nil {
+		t.Errorf("committed %d, %v", offset, err)
+	}
+}
+
+func membersShareAndHandOverPartitions(t *testing.T, l *testLog) {
+	l.ensure()
+	type taken struct {
+		member    string
+		partition int
+		bundle    uint32
+	}
+	events := make(chan taken, 100)
+	run := func(name string) (leave func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
+				for {
+					item, err := lane.Next(ctx)
+					if err != nil {
+						return err
+					}
+					events <- taken{name, lane.Partition, item.Record.McSeqno}
+					if err := lane.Commit(ctx, item.Offset+1); err != nil {
+						return err
+					}
+				}
+			})
+		}()
+		return func() { cancel(); <-done }
+	}
+	next := [2]uint32{}
+	// feed publishes bundles until the members own the partitions as told.
+	feed := func(owners [2]string) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; {
+			var got [2]string
+			for p := range 2 {
+				next[p]++
+				l.publish(p, bundle(next[p], next[p]-1, 0, 0)...)
+			}
+			for got[0] == "" || got[1] == "" {
+				select {
+				case e := <-events:
+					if e.bundle > next[e.partition] || e.bundle+1 < next[e.partition] {
+						t.Fatalf("partition %d: got bundle %d, want %d", e.partition, e.bundle, next[e.partition])
+					}
+					// The one before may come again when its commit was cut off.
+					if e.bundle == next[e.partition] {
+						got[e.partition] = e.member
+					}
+				case <-time.After(30 * time.Second):
+					t.Fatalf("nothing came; owners so far %v", got)
+				}
+			}
+			if got == owners || owners[0] == "?" && got[0] != got[1] {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("owners are %v, want %v", got, owners)
+			}
+		}
+	}
+	leaveA := run("a")
+	feed([2]string{"a", "a"})
+	leaveB := run("b")
+	feed([2]string{"?", "?"})
+	leaveA()
+	feed([2]string{"b", "b"})
+	leaveB()
+}
+
+func aFailedHandlerStartsAgainFromTheLastCommit(t *testing.T, l *testLog) {
+	l.ensure()
+	l.publish(0, bundle(1, 0, 4, 10)...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var got []string
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
+		if lane.Partition != 0 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		for i := 0; ; i++ {
+			item, err := lane.Next(ctx)
+			if err != nil {
+				return err
+			}
+			got = append(got, place(item.Record))
+			switch {
+			case item.Record.GetSeal() != nil:
+				cancel()
+			case i == 0:
+				lane.Commit(ctx, item.Offset+1)
+			default:
+				return errors.New("no luck")
+			}
+		}
+	})
+	if want := "1.0 1.1 1.1 1.2 1.2 1.3 1.3 1.4"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if !strings.Contains(l.output.String(), "no luck") {
+		t.Error("the failure was not told")
+	}
+}
+
+func anOffsetThatTheLogDoesNotHaveIsAnError(t *testing.T, l *testLog) {
+	l.ensure()
+	l.publish(0, bundle(1, 0, 4, 10)...)
+	l.commitRaw(1000, "")
+	err := l.consume(func(ctx context.Context, lane *Lane) error {
+		_, err := lane.Next(ctx)
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "ends at offset 5, but offset 1000 is next") {
+		t.Fatal(err)
+	}
+}
+
+func lagCountsWhatIsNotCommitted(t *testing.T, l *testLog) {
+	l.ensure()
+	l.publish(0, bundle(1, 0, 4, 10)...)
+	check := func(want int64) {
+		t.Helper()
+		lags, err := l.Lag(t.Context(), l.group(), []schema.Topic{l.topic})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := lags[TopicPartition{l.topic.Name, 0}]; got != want || len(lags) != 2 {
+			t.Errorf("lags %v, want %d", lags, want)
+		}
+	}
+	check(5)
+	l.commitRaw(2, "")
+	check(3)
+}
+
+func pollEndsWhenNothingComes(t *testing.T, l *testLog) {
+	l.ensure()
+	err := l.consume(func(ctx context.Context, lane *Lane) error {
+		_, ok, err := lane.Poll(ctx, 20*time.Millisecond)
+		if ok || err != nil {
+			t.Errorf("%v %v", ok, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func longRepetitionsAreCommittedPast(t *testing.T, l *testLog) {
+	l.ensure()
+	first := bundle(1, 0, 8, 1<<20)
+	for range 4 {
+		l.publish(0, first...)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var starts []int64
+	var got []string
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
+		if lane.Partition != 0 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if starts = append(starts, lane.Start()); lane.Start() > 9 {
+			l.publish(0, bundle(2, 1, 0, 0)...)
+		}
+		for {
+			item, err := lane.Next(ctx)
+			if err != nil {
+				return err
+			}
+			got = append(got, place(item.Record))
+			if err := lane.Commit(ctx, item.Offset+1); err != nil {
+				return err
+			}
+			if item.Record.McSeqno == 2 {
+				cancel()
+			}
+		}
+	})
+	if want := "1.0 1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8 2.0"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if len(starts) != 2 || starts[1] <= 9 {
+		t.Errorf("lanes started at %v", starts)
+	}
+}
+
+func repetitionsAtTheEndAreCommittedPast(t *testing.T, l *testLog) {
+	l.ensure()
+	first := bundle(1, 0, 4, 10)
+	l.publish(0, first...)
+	l.publish(0, first...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var got, starts []string
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
+		if lane.Partition != 0 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if starts = append(starts, strconv.FormatInt(lane.Start(), 10)); lane.Start() == int64(2*len(first)) {
+			cancel()
+		}
+		for {
+			item, err := lane.Next(ctx)
+			if err != nil {
+				return err
+			}
+			got = append(got, place(item.Record))
+			if err := lane.Commit(ctx, item.Offset+1); err != nil {
+				return err
+			}
+		}
+	})
+	if want := "1.0 1.1 1.2 1.3 1.4"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if want := "0 10"; strings.Join(starts, " ") != want {
+		t.Errorf("lanes started at %v, want %s", starts, want)
+	}
+}
