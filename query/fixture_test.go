@@ -20,6 +20,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
@@ -213,33 +214,7 @@ func (w *world) exec(t testing.TB, statement string, args ...any) {
 // sink puts all bundles into the tables.
 func (w *world) sink(t testing.TB) {
 	t.Helper()
-	log := enginetest.Kafka(t)
-	configuration := kafka.DefaultConfiguration()
-	configuration.Brokers = []string{log.Address()}
-	client := func() *kafka.Client {
-		c, err := kafka.New(configuration, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
-		return c
-	}
-	producer := client()
-	if err := producer.EnsureTopics(t.Context(), schema.Topics); err != nil {
-		t.Fatal(err)
-	}
-	s, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: report.Silent(), Kafka: client(), ClickHouse: w.tables})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
+	producer, finish := w.startSink(t, sink.DefaultConfiguration())
 	for _, b := range w.bundles {
 		headers, transactions, accounts := b.Records(0, 1)
 		contracts := b.Nothing()
@@ -252,13 +227,47 @@ func (w *world) sink(t testing.TB) {
 			}
 		}
 	}
-	last := w.bundles[len(w.bundles)-1].Seqno
-	for w.watermark < last {
-		if mark, err := clickhouse.ReadWatermark(t.Context(), w.tables.Conn()); err == nil {
-			w.watermark = mark.MCSeqno
+	finish(w.bundles[len(w.bundles)-1].Seqno)
+}
+
+// startSink starts a sink behind a log of its own. finish waits until it has
+// inserted all bundles up to one, and stops it.
+func (w *world) startSink(t testing.TB, c sink.Configuration) (producer *kafka.Client, finish func(last uint32)) {
+	t.Helper()
+	log := enginetest.Kafka(t)
+	configuration := kafka.DefaultConfiguration()
+	configuration.Brokers = []string{log.Address()}
+	client := func() *kafka.Client {
+		c, err := kafka.New(configuration, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if t.Context().Err() != nil {
-			t.Fatal("the sink did not finish")
+		t.Cleanup(c.Close)
+		return c
+	}
+	producer = client()
+	if err := producer.EnsureTopics(t.Context(), schema.Topics); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sink.New(c, sink.Dependencies{Report: report.Silent(), Kafka: client(), ClickHouse: w.tables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lifetimetest.Run(t, s)
+	return producer, func(last uint32) {
+		t.Helper()
+		defer func() {
+			if err := s.Stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}()
+		for w.watermark < last {
+			if mark, err := clickhouse.ReadWatermark(t.Context(), w.tables.Conn()); err == nil {
+				w.watermark = mark.MCSeqno
+			}
+			if t.Context().Err() != nil {
+				t.Fatal("the sink did not finish")
+			}
 		}
 	}
 }

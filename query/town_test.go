@@ -3,7 +3,6 @@ package query
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -13,10 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/engine/enginetest"
-	"tonscribe/internal/kafka"
-	"tonscribe/internal/report"
 	"tonscribe/internal/synthetic"
 	"tonscribe/query/render"
 	"tonscribe/schema"
@@ -76,35 +72,9 @@ func newTown(t testing.TB, special ...*record.Contract) *town {
 
 // fill brings a chain through the log and the real sink.
 func (w *town) fill(t testing.TB, special []*record.Contract) {
-	log := enginetest.Kafka(t)
-	configuration := kafka.DefaultConfiguration()
-	configuration.Brokers = []string{log.Address()}
-	client := func() *kafka.Client {
-		c, err := kafka.New(configuration, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
-		return c
-	}
-	producer := client()
-	if err := producer.EnsureTopics(t.Context(), schema.Topics); err != nil {
-		t.Fatal(err)
-	}
 	small := sink.DefaultConfiguration()
 	small.MaxRows = 400 // many parts
-	s, err := sink.New(small, sink.Dependencies{Report: enginetest.Report(t), Kafka: client(), ClickHouse: w.tables})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
+	producer, finish := w.startSink(t, small)
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 12_000, Seed: 5})
 	tokens := synthetic.NewTokens(rows)
 	records := map[string][]*record.Record{}
@@ -132,14 +102,7 @@ func (w *town) fill(t testing.TB, special []*record.Contract) {
 			t.Fatal(err)
 		}
 	}
-	for w.watermark < last {
-		if mark, err := clickhouse.ReadWatermark(t.Context(), w.tables.Conn()); err == nil {
-			w.watermark = mark.MCSeqno
-		}
-		if t.Context().Err() != nil {
-			t.Fatal("the sink did not finish")
-		}
-	}
+	finish(last)
 }
 
 // withContracts adds contracts to the records of a bundle.
