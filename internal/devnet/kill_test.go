@@ -104,12 +104,12 @@ func TestKilledDevnetGoesOnWithoutLosingOrForkingABlock(t *testing.T) {
 	}
 }
 
-// runVictim runs the devnet and kills it after it told so many blocks; it may
-// be in the middle of the next.
-func runVictim(t *testing.T, dir string, blocks int) map[uint32]string {
+// startChild starts this test again as what TestMain makes of the variable, and
+// gives the lines that it prints.
+func startChild(t *testing.T, variable, dir string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), victimDir+"="+dir)
+	command.Env = append(os.Environ(), variable+"="+dir)
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()
 	if err != nil {
@@ -118,8 +118,15 @@ func runVictim(t *testing.T, dir string, blocks int) map[uint32]string {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return command, bufio.NewScanner(out)
+}
+
+// runVictim runs the devnet and kills it after it told so many blocks; it may
+// be in the middle of the next.
+func runVictim(t *testing.T, dir string, blocks int) map[uint32]string {
+	t.Helper()
+	command, lines := startChild(t, victimDir, dir)
 	told := map[uint32]string{}
-	lines := bufio.NewScanner(out)
 	for len(told) < blocks && lines.Scan() {
 		var seqno uint32
 		var hash string

@@ -1,13 +1,10 @@
 package devnet
 
 import (
-	"bufio"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"testing"
 	"time"
@@ -208,17 +205,8 @@ func TestNoMessageThatWasTakenIsLostWhenTheDevnetIsKilled(t *testing.T) {
 // runSender kills the sender as soon as it has told all messages.
 func runSender(t *testing.T, dir string) (messages []string) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), senderDir+"="+dir)
-	command.Stderr = os.Stderr
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(out); len(messages) < senders && lines.Scan(); {
+	command, lines := startChild(t, senderDir, dir)
+	for len(messages) < senders && lines.Scan() {
 		messages = append(messages, lines.Text())
 	}
 	if err := command.Process.Kill(); err != nil {
