@@ -3,7 +3,6 @@ package contracts
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
 	"math/big"
 	"slices"
 	"testing"
@@ -302,15 +301,8 @@ func lender(t *testing.T, code *cell.Cell) *lite.Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := history.Open(t.TempDir(), history.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
 	master, base := c.Zerostates()
-	if err := store.SetZerostates(master, base); err != nil {
-		t.Fatal(err)
-	}
+	store := litetest.NewStore(t, history.Options{}, master, base)
 	for i := range uint32(3) {
 		b, err := c.Step(1_700_000_005+5*i, nil)
 		if err != nil {
@@ -320,14 +312,7 @@ func lender(t *testing.T, code *cell.Cell) *lite.Pool {
 			t.Fatal(err)
 		}
 	}
-	configuration := liteserver.DefaultConfiguration()
-	configuration.Key = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	server, err := liteserver.New(configuration, liteserver.Dependencies{Report: report.Silent(), History: store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lifetimetest.Run(t, server)
-	global, err := server.GlobalConfig()
+	global, err := litetest.Serve(t, liteserver.Dependencies{History: store}).GlobalConfig()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package v2
 import (
 	"bytes"
 	"cmp"
-	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"tonscribe/internal/devnet/liteserver"
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
+	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
 )
 
@@ -34,14 +34,7 @@ type realChain struct {
 func newRealChain(t *testing.T) *realChain {
 	t.Helper()
 	loaded := historytest.Load(t)
-	store, err := history.Open(t.TempDir(), history.Options{Recent: len(loaded.Bundles)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	if err := store.SetZerostates(loaded.Zerostates...); err != nil {
-		t.Fatal(err)
-	}
+	store := litetest.NewStore(t, history.Options{Recent: len(loaded.Bundles)}, loaded.Zerostates...)
 	for _, b := range loaded.Bundles {
 		if err := store.Append(b); err != nil {
 			t.Fatal(err)
@@ -58,15 +51,7 @@ func withTON(c *Configuration) { c.TypeNamespace = "ton" }
 // newPool serves a store and asks it.
 func newPool(t *testing.T, store *history.Store, send func(*cell.Cell) error, proofs lite.Proofs) *lite.Pool {
 	t.Helper()
-	configuration := liteserver.DefaultConfiguration()
-	configuration.Key = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	server, err := liteserver.New(configuration, liteserver.Dependencies{
-		Report: report.Silent(), History: store, Send: send, Now: func() uint32 { return 1_600_000_000 },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lifetimetest.Run(t, server)
+	server := litetest.Serve(t, liteserver.Dependencies{History: store, Send: send, Now: func() uint32 { return 1_600_000_000 }})
 	global, err := server.GlobalConfig()
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"tonscribe/internal/devnet/history"
 	"tonscribe/internal/devnet/traffic"
 	"tonscribe/internal/lite"
+	"tonscribe/internal/lite/litetest"
 )
 
 // town is a chain of its own with people, jettons, NFTs and names on it, a lite
@@ -64,14 +65,8 @@ func newTown(t *testing.T, blocks int, transactions int) *town {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.chain = made
-	if w.store, err = history.Open(t.TempDir(), history.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.store.Close() })
-	if err := w.store.SetZerostates(made.Zerostates()); err != nil {
-		t.Fatal(err)
-	}
+	master, base := made.Zerostates()
+	w.chain, w.store = made, litetest.NewStore(t, history.Options{}, master, base)
 	w.service = &service{t: t}
 	for range blocks {
 		w.step(transactions)

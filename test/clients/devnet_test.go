@@ -16,7 +16,7 @@ import (
 	"tonscribe/internal/devnet/history"
 	"tonscribe/internal/devnet/liteserver"
 	"tonscribe/internal/devnet/traffic"
-	"tonscribe/internal/report"
+	"tonscribe/internal/lite/litetest"
 )
 
 // devnet is a chain with traffic behind a lite server.
@@ -65,26 +65,10 @@ func newDevnet(t testing.TB) *devnet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := history.Open(t.TempDir(), history.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
 	master, base := made.Zerostates()
-	if err := store.SetZerostates(master, base); err != nil {
-		t.Fatal(err)
-	}
+	store := litetest.NewStore(t, history.Options{}, master, base)
 	d := &devnet{t: t, store: store, chain: made, traffic: town, begin: begin}
-	configuration := liteserver.DefaultConfiguration()
-	configuration.Key = payer
-	d.server, err = liteserver.New(configuration, liteserver.Dependencies{Report: report.Silent(), History: store, Send: d.send})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.server.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.server.Stop(t.Context()) })
+	d.server = litetest.Serve(t, liteserver.Dependencies{History: store, Send: d.send})
 	return d
 }
 

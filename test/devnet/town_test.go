@@ -2,8 +2,6 @@ package devnet
 
 import (
 	"bytes"
-	"context"
-	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -23,7 +21,7 @@ import (
 	"tonscribe/internal/devnet/history"
 	"tonscribe/internal/devnet/liteserver"
 	"tonscribe/internal/devnet/traffic"
-	"tonscribe/internal/report"
+	"tonscribe/internal/lite/litetest"
 	"tonscribe/test/harness"
 )
 
@@ -119,13 +117,7 @@ func (w *town) live(life *traffic.Traffic, store *history.Store, seqno uint32) {
 // serve starts the lite server and gives the path of its global config.
 func (w *town) serve(store *history.Store) string {
 	w.Helper()
-	configuration := liteserver.DefaultConfiguration()
-	configuration.Key = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	server, err := liteserver.New(configuration, liteserver.Dependencies{Report: report.Silent(), History: store,
-		Send: func(*cell.Cell) error { return fmt.Errorf("the town stands still") }})
-	w.must(err)
-	w.must(server.Start(w.Context()))
-	w.Cleanup(func() { server.Stop(context.Background()) })
+	server := litetest.Serve(w, liteserver.Dependencies{History: store, Send: func(*cell.Cell) error { return fmt.Errorf("the town stands still") }})
 	text, err := server.GlobalConfig()
 	w.must(err)
 	path := filepath.Join(w.TempDir(), "global.config.json")

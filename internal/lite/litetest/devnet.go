@@ -47,15 +47,8 @@ func NewDevnet(t testing.TB, seed uint64, blocks int) *Devnet {
 	if d.chain, err = chain.New(chain.Options{Seed: seed, GenUtime: genesisTime, Accounts: d.traffic.Accounts(), Params: d.traffic.Params()}); err != nil {
 		t.Fatal(err)
 	}
-	if d.Store, err = history.Open(t.TempDir(), history.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Store.Close() })
 	master, base := d.chain.Zerostates()
-	d.zero = master.ID
-	if err := d.Store.SetZerostates(master, base); err != nil {
-		t.Fatal(err)
-	}
+	d.zero, d.Store = master.ID, NewStore(t, history.Options{}, master, base)
 	d.Grow(t, blocks, 10)
 	d.serve(t)
 	return d
