@@ -34,7 +34,7 @@ type town struct {
 }
 
 var tablesOfContracts = []string{
-	"contracts", "jetton_masters", "jetton_wallets", "nft_collections", "nft_items", "contract_links", "jetton_transfers", "jetton_transfers_by_owner",
+	"contracts", "jetton_masters", "jetton_wallets", "nft_collections", "nft_items", "contract_links", "jetton_transfers", "transfers_by_party",
 	"jetton_burns", "nft_transfers",
 }
 

@@ -56,8 +56,36 @@ const (
 	LinkDomain                        // DNS items by their domain
 )
 
+// String is the role's name in the table.
+func (r LinkRole) String() string {
+	return [...]string{"signer", "order", "vesting", "whitelist", "wallet", "domain"}[r-1]
+}
+
 // DomainPrefix is the form in which contract_links looks up a domain.
 func DomainPrefix(domain string) uint64 {
 	sum := sha256.Sum256([]byte(domain))
 	return Prefix(sum[:])
 }
+
+// TransferKind is a kind of transfers of tokens.
+type TransferKind int8
+
+// The kinds of transfers_by_party.
+const (
+	JettonTransfer TransferKind = iota
+	JettonBurn
+	NFTTransfer
+)
+
+// String is the kind's name in the table.
+func (k TransferKind) String() string {
+	return [...]string{"jetton_transfer", "jetton_burn", "nft_transfer"}[k]
+}
+
+// The directions of transfers_by_party: what the owner of the list does.
+const (
+	Receives  uint8 = iota
+	Sends           // or burns
+	TakesPart       // either of these, or there is no owner
+	IsTold          // is the jetton wallet or the item itself
+)

@@ -20,11 +20,11 @@ var (
 
 	jettonTransferTables = []table[*jettonTransfer]{jettonTransfers}
 
-	jettonTransferEndTables = []table[*jettonTransfer]{jettonTransfersByOwner}
-
 	jettonBurnTables = []table[*jettonBurn]{jettonBurns}
 
 	nftTransferTables = []table[*nftTransfer]{nftTransfers}
+
+	listTables = []table[*listed]{transfersByParty}
 )
 
 // contractFeed fills the tables of the topic contracts.
@@ -35,12 +35,13 @@ type contractFeed struct {
 	transfers []*sheet[*jettonTransfer]
 	burns     []*sheet[*jettonBurn]
 	nfts      []*sheet[*nftTransfer]
+	lists     []*sheet[*listed]
 }
 
 func newContractFeed() *contractFeed {
 	return &contractFeed{
-		newSheets(contractTables), newSheets(linkTables), newSheets(documentTables), newSheets(append(jettonTransferTables, jettonTransferEndTables...)),
-		newSheets(jettonBurnTables), newSheets(nftTransferTables),
+		newSheets(contractTables), newSheets(linkTables), newSheets(documentTables), newSheets(jettonTransferTables),
+		newSheets(jettonBurnTables), newSheets(nftTransferTables), newSheets(listTables),
 	}
 }
 
@@ -66,13 +67,13 @@ func (f *contractFeed) add(r *record.Record, raw []byte) (rows int, err error) {
 			return addParts(raw, fieldContractFacts, batch.Contracts, f.addContract)
 		},
 		func(raw []byte) (int, error) {
-			return addParts(raw, fieldJettonTransfers, batch.JettonTransfers, addTo(f.transfers, newJettonTransfer))
+			return addParts(raw, fieldJettonTransfers, batch.JettonTransfers, addTo(f.transfers, newJettonTransfer, f.addLists))
 		},
 		func(raw []byte) (int, error) {
-			return addParts(raw, fieldJettonBurns, batch.JettonBurns, addTo(f.burns, newJettonBurn))
+			return addParts(raw, fieldJettonBurns, batch.JettonBurns, addTo(f.burns, newJettonBurn, f.addLists))
 		},
 		func(raw []byte) (int, error) {
-			return addParts(raw, fieldNFTTransfers, batch.NftTransfers, addTo(f.nfts, newNFTTransfer))
+			return addParts(raw, fieldNFTTransfers, batch.NftTransfers, addTo(f.nfts, newNFTTransfer, f.addLists))
 		},
 	} {
 		n, err := part(batches[0])
@@ -101,8 +102,8 @@ func addParts[E any](batch []byte, field protowire.Number, list []E, add func(e 
 	return len(list), nil
 }
 
-// addTo adds a row made of an element to the sheets.
-func addTo[E, R any](sheets []*sheet[R], row func(e E, raw []byte) (R, error)) func(e E, raw []byte) error {
+// addTo adds a row made of an element to the sheets, and to its lists.
+func addTo[E any, R interface{ told() *told }](sheets []*sheet[R], row func(e E, raw []byte) (R, error), list func(*told)) func(e E, raw []byte) error {
 	return func(e E, raw []byte) error {
 		r, err := row(e, raw)
 		if err != nil {
@@ -111,8 +112,20 @@ func addTo[E, R any](sheets []*sheet[R], row func(e E, raw []byte) (R, error)) f
 		for _, s := range sheets {
 			s.add(r)
 		}
+		if t := r.told(); t != nil {
+			list(t)
+		}
 		return nil
 	}
+}
+
+// addLists adds the rows of a transfer to its lists.
+func (f *contractFeed) addLists(t *told) {
+	t.lists(func(l *listed) {
+		for _, s := range f.lists {
+			s.add(l)
+		}
+	})
 }
 
 func (f *contractFeed) addContract(c *record.Contract, raw []byte) error {
@@ -137,7 +150,7 @@ func (f *contractFeed) addContract(c *record.Contract, raw []byte) error {
 }
 
 func (f *contractFeed) pages() []page {
-	return asPages(asPages(asPages(asPages(asPages(asPages(nil, f.links), f.documents), f.transfers), f.burns), f.nfts), f.contracts)
+	return asPages(asPages(asPages(asPages(asPages(asPages(asPages(nil, f.links), f.documents), f.transfers), f.burns), f.nfts), f.lists), f.contracts)
 }
 
 // party is an address as the tables of contracts keep it.

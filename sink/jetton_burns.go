@@ -25,6 +25,10 @@ func newJettonBurn(b *record.JettonBurn, raw []byte) (*jettonBurn, error) {
 	return row, nil
 }
 
+func (b *jettonBurn) told() *told {
+	return &told{schema.JettonBurn, b.Wallet, b.workchain, b.prefix, b.Lt, b.McSeqno, b.TransactionMcSeqno, b.Now, b.Owner, nil, b.Master, b.raw}
+}
+
 // jettonBurns has every burn.
 var jettonBurns = table[*jettonBurn]{
 	name: "jetton_burns",

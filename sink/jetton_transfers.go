@@ -14,9 +14,6 @@ type jettonTransfer struct {
 	raw       string
 	workchain int32
 	prefix    uint64 // of the sending wallet
-	// owner and direction are those of a row by owner.
-	owner     party
-	direction uint8
 }
 
 func newJettonTransfer(t *record.JettonTransfer, raw []byte) (*jettonTransfer, error) {
@@ -28,7 +25,13 @@ func newJettonTransfer(t *record.JettonTransfer, raw []byte) (*jettonTransfer, e
 	return row, nil
 }
 
-func (t *jettonTransfer) master() party { return partyOf(t.Master) }
+// told is nil for an aborted transfer, which no list has.
+func (t *jettonTransfer) told() *told {
+	if t.Aborted {
+		return nil
+	}
+	return &told{schema.JettonTransfer, t.SourceWallet, t.workchain, t.prefix, t.Lt, t.McSeqno, t.TransactionMcSeqno, t.Now, t.Source, t.Destination, t.Master, t.raw}
+}
 
 // jettonTransfers has every transfer.
 var jettonTransfers = table[*jettonTransfer]{
@@ -43,45 +46,10 @@ var jettonTransfers = table[*jettonTransfer]{
 		col("now", func(t *jettonTransfer) uint32 { return t.Now }),
 		col("aborted", func(t *jettonTransfer) bool { return t.Aborted }),
 		col("delivery", func(t *jettonTransfer) int8 { return int8(t.Delivery) }),
-	}, partyColumns("master", (*jettonTransfer).master), []column[*jettonTransfer]{
+	}, partyColumns("master", func(t *jettonTransfer) party { return partyOf(t.Master) }), []column[*jettonTransfer]{
 		col("source", func(t *jettonTransfer) []byte { return partyOf(t.Source).id }),
 		col("destination", func(t *jettonTransfer) []byte { return partyOf(t.Destination).id }),
 		col("amount", func(t *jettonTransfer) *big.Int { return number(t.Amount) }),
 		col("record", func(t *jettonTransfer) string { return t.raw }),
 	}),
-}
-
-// Directions of a row by owner, as those of the ends of messages.
-const (
-	receives = consumed
-	sends    = produced
-)
-
-// jettonTransfersByOwner has a transfer once for each of its two owners.
-var jettonTransfersByOwner = table[*jettonTransfer]{
-	name: "jetton_transfers_by_owner",
-	each: func(t *jettonTransfer, add func(*jettonTransfer)) {
-		for direction, owner := range [][]byte{receives: t.Destination, sends: t.Source} {
-			if len(owner) == schema.AddressSize {
-				row := *t
-				row.owner, row.direction = partyOf(owner), uint8(direction)
-				add(&row)
-			}
-		}
-	},
-	columns: []column[*jettonTransfer]{
-		col("owner_workchain", func(t *jettonTransfer) int32 { return t.owner.workchain }),
-		col("owner_prefix", func(t *jettonTransfer) uint64 { return t.owner.prefix }),
-		col("lt", func(t *jettonTransfer) uint64 { return t.Lt }),
-		col("workchain", func(t *jettonTransfer) int32 { return t.workchain }),
-		col("account_prefix", func(t *jettonTransfer) uint64 { return t.prefix }),
-		col("direction", func(t *jettonTransfer) uint8 { return t.direction }),
-		col("mc_seqno", func(t *jettonTransfer) uint32 { return t.McSeqno }),
-		col("transaction_mc_seqno", func(t *jettonTransfer) uint32 { return t.TransactionMcSeqno }),
-		col("now", func(t *jettonTransfer) uint32 { return t.Now }),
-		col("aborted", func(t *jettonTransfer) bool { return t.Aborted }),
-		col("master_workchain", func(t *jettonTransfer) int32 { return t.master().workchain }),
-		col("master_prefix", func(t *jettonTransfer) uint64 { return t.master().prefix }),
-		col("record", func(t *jettonTransfer) string { return t.raw }),
-	},
 }

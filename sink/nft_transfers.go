@@ -24,6 +24,10 @@ func newNFTTransfer(t *record.NFTTransfer, raw []byte) (*nftTransfer, error) {
 	return row, nil
 }
 
+func (t *nftTransfer) told() *told {
+	return &told{schema.NFTTransfer, t.Item, t.workchain, t.prefix, t.Lt, t.McSeqno, t.TransactionMcSeqno, t.Now, t.OldOwner, t.NewOwner, t.Collection, t.raw}
+}
+
 // nftTransfers has every transfer of an item.
 var nftTransfers = table[*nftTransfer]{
 	name: "nft_transfers",

@@ -135,7 +135,7 @@ func (s *Store) Names(ctx context.Context, f *DNSFilter, page Page, after *DNSKe
 		plan = linkPlan(schema.LinkWallet, []Address{*f.Wallet}, false)
 	} else {
 		plan = linkPlan(schema.LinkDomain, []Address{{}}, false)
-		plan.pieces[0].conditions = conditions{fmt.Sprintf("role = %d AND key_workchain = 0 AND key_prefix = %d", schema.LinkDomain, schema.DomainPrefix(f.Domain))}
+		plan.pieces[0].conditions = conditions{fmt.Sprintf("role = '%s' AND key_workchain = 0 AND key_prefix = %d", schema.LinkDomain, schema.DomainPrefix(f.Domain))}
 	}
 	list, more, err := s.contractPage(ctx, &contractList{order: firstIndexed, page: Page{Limit: mostNames}, match: match, keyOf: keyOfFirst, plan: plan})
 	if err != nil {
@@ -192,7 +192,7 @@ func (n *names) among(ctx context.Context, s *Store, v *View, list []Address) ([
 
 // read learns of the bundles that have become visible.
 func (n *names) read(ctx context.Context, s *Store, v *View) error {
-	statement := fmt.Sprintf("SELECT key_workchain AS workchain, key_prefix AS account_prefix FROM contract_links WHERE role = %d AND mc_seqno > %d", schema.LinkWallet, n.upTo)
+	statement := fmt.Sprintf("SELECT key_workchain AS workchain, key_prefix AS account_prefix FROM contract_links WHERE role = '%s' AND mc_seqno > %d", schema.LinkWallet, n.upTo)
 	rows, err := s.pointers(ctx, statement, nil)
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func (s *Store) Domains(ctx context.Context, v *View, list []Address) (map[Addre
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	statement := fmt.Sprintf("SELECT workchain, account_prefix FROM contract_links WHERE role = %d AND %s",
+	statement := fmt.Sprintf("SELECT workchain, account_prefix FROM contract_links WHERE role = '%s' AND %s",
 		schema.LinkWallet, accounts("key_workchain", "key_prefix", list))
 	rows, err := s.pointers(ctx, statement, nil)
 	if err != nil || len(rows) == 0 {

@@ -181,7 +181,7 @@ func linkPlan(role schema.LinkRole, list []Address, all bool) contractPlan {
 	for _, a := range list {
 		p.pieces = append(p.pieces, piece{
 			leading:    []string{"role", "key_workchain", "key_prefix"},
-			conditions: conditions{fmt.Sprintf("role = %d", role), account("key_workchain", "key_prefix", a)},
+			conditions: conditions{fmt.Sprintf("role = '%s'", role), account("key_workchain", "key_prefix", a)},
 		})
 	}
 	return p

@@ -45,13 +45,11 @@ type transferRecord interface {
 
 // transferKind is what the kinds of transfers differ in.
 type transferKind[R transferRecord] struct {
+	kind schema.TransferKind
+	// table has the records, in the order of the chain.
 	table string
-	// owners are the columns of an owner by direction; parent is that of the
-	// jetton master or the collection.
-	owners map[Direction]string
-	parent string
-	// byOwner, when not empty, is a table with the records by owner and direction.
-	byOwner string
+	// directions are what an owner can do.
+	directions []Direction
 	// aborted ones are left out.
 	withoutAborted bool
 	make           func() R
@@ -62,7 +60,7 @@ type transferKind[R transferRecord] struct {
 
 var (
 	jettonTransferKind = &transferKind[*record.JettonTransfer]{
-		table: "jetton_transfers", parent: "master", byOwner: "jetton_transfers_by_owner", withoutAborted: true,
+		kind: schema.JettonTransfer, table: "jetton_transfers", directions: []Direction{In, Out}, withoutAborted: true,
 		make:    func() *record.JettonTransfer { return new(record.JettonTransfer) },
 		account: (*record.JettonTransfer).GetSourceWallet, aborted: (*record.JettonTransfer).GetAborted,
 		parties: func(t *record.JettonTransfer) (source, destination, parent []byte) {
@@ -70,13 +68,13 @@ var (
 		},
 	}
 	jettonBurnKind = &transferKind[*record.JettonBurn]{
-		table: "jetton_burns", parent: "master", owners: map[Direction]string{Out: "owner"},
+		kind: schema.JettonBurn, table: "jetton_burns", directions: []Direction{Out},
 		make:    func() *record.JettonBurn { return new(record.JettonBurn) },
 		account: (*record.JettonBurn).GetWallet, aborted: (*record.JettonBurn).GetAborted,
 		parties: func(b *record.JettonBurn) (source, destination, parent []byte) { return b.Owner, nil, b.Master },
 	}
 	nftTransferKind = &transferKind[*record.NFTTransfer]{
-		table: "nft_transfers", parent: "collection", owners: map[Direction]string{Out: "old_owner", In: "new_owner"},
+		kind: schema.NFTTransfer, table: "nft_transfers", directions: []Direction{In, Out},
 		make:    func() *record.NFTTransfer { return new(record.NFTTransfer) },
 		account: (*record.NFTTransfer).GetItem, aborted: (*record.NFTTransfer).GetAborted,
 		parties: func(t *record.NFTTransfer) (source, destination, parent []byte) {
@@ -183,11 +181,23 @@ func (l *transferList[R]) compareRows(a, b *transferRow) int {
 // transferPiece is a range of a table, in the order of the list.
 type transferPiece struct {
 	table      string
-	leading    []string
 	conditions conditions
-	// single says that all its rows are of one account, whose times and lts rise
-	// together.
-	single bool
+	// whole says that the records are there, too, in the order of lt.
+	whole bool
+}
+
+// listKey is what comes first in the order of transfers_by_party.
+var listKey = []string{"kind", "owner_workchain", "owner_prefix", "parent_workchain", "parent_prefix", "direction"}
+
+// list is the range of one list of transfers_by_party.
+func (l *transferList[R]) list(owner, parent Address, direction uint8) transferPiece {
+	return transferPiece{
+		table: "transfers_by_party", whole: owner != noAddress && direction == schema.TakesPart,
+		conditions: conditions{
+			fmt.Sprintf("kind = '%s'", l.kind), account("owner_workchain", "owner_prefix", owner),
+			account("parent_workchain", "parent_prefix", parent), fmt.Sprintf("direction = %d", direction),
+		},
+	}
 }
 
 // pieces are the ranges that the list is in.
@@ -200,55 +210,49 @@ func (l *transferList[R]) pieces() (pieces []transferPiece) {
 		}
 	case len(f.Contracts) > 0:
 		for _, a := range f.Contracts {
-			pieces = append(pieces, transferPiece{l.table, []string{"workchain", "account_prefix"}, conditions{account("workchain", "account_prefix", a)}, true})
+			pieces = append(pieces, l.list(a, noAddress, schema.IsTold))
 		}
 	case f.Parent != nil:
-		pieces = append(pieces, transferPiece{table: l.table, leading: leadingOf(l.parent), conditions: conditions{account(l.parent+"_workchain", l.parent+"_prefix", *f.Parent)}})
+		pieces = append(pieces, l.list(noAddress, *f.Parent, schema.TakesPart))
+	case l.byTime():
+		pieces = append(pieces, l.list(noAddress, noAddress, schema.TakesPart))
 	default:
-		pieces = append(pieces, transferPiece{table: l.table})
+		p := transferPiece{table: l.table, whole: true}
+		if l.withoutAborted {
+			p.conditions.add("NOT aborted")
+		}
+		pieces = append(pieces, p)
 	}
 	for i := range pieces {
-		l.common(&pieces[i].conditions)
+		c := &pieces[i].conditions
+		c.between("now", f.Utime, 1<<32-1)
+		c.between("lt", f.Lts, ^uint64(0))
+		c.add("transaction_mc_seqno <= %d", l.view.Watermark)
 	}
 	return pieces
 }
-
-func leadingOf(name string) []string { return []string{name + "_workchain", name + "_prefix"} }
 
 func (l *transferList[R]) ownerPieces(owner Address) (pieces []transferPiece) {
 	f := l.filter
-	if l.byOwner != "" {
-		c := conditions{account("owner_workchain", "owner_prefix", owner)}
-		if f.Direction != Either {
-			c.add("direction = %d", f.Direction)
-		}
-		pieces = []transferPiece{{table: l.byOwner, leading: leadingOf("owner"), conditions: c}}
+	if f.Parent == nil && f.Direction == Either {
+		pieces = append(pieces, l.list(owner, noAddress, schema.TakesPart))
 	} else {
-		for _, direction := range []Direction{In, Out} {
-			column := l.owners[direction]
-			if column != "" && (f.Direction == Either || f.Direction == direction) {
-				pieces = append(pieces, transferPiece{table: l.table, leading: leadingOf(column), conditions: conditions{account(column+"_workchain", column+"_prefix", owner)}})
+		parent := noAddress
+		if f.Parent != nil {
+			parent = *f.Parent
+		}
+		for _, d := range l.directions {
+			if f.Direction == Either || f.Direction == d {
+				pieces = append(pieces, l.list(owner, parent, uint8(d)))
 			}
 		}
 	}
-	for i := range pieces {
-		if len(f.Contracts) > 0 {
+	if len(f.Contracts) > 0 {
+		for i := range pieces {
 			pieces[i].conditions.add("%s", accounts("workchain", "account_prefix", f.Contracts))
-		}
-		if f.Parent != nil {
-			pieces[i].conditions.add("%s", account(l.parent+"_workchain", l.parent+"_prefix", *f.Parent))
 		}
 	}
 	return pieces
-}
-
-func (l *transferList[R]) common(c *conditions) {
-	c.between("now", l.filter.Utime, 1<<32-1)
-	c.between("lt", l.filter.Lts, ^uint64(0))
-	if l.withoutAborted {
-		c.add("NOT aborted")
-	}
-	c.add("transaction_mc_seqno <= %d", l.view.Watermark)
 }
 
 // statement reads columns of up to limit rows of a piece from a row on, without
@@ -259,23 +263,27 @@ func (l *transferList[R]) statement(p *transferPiece, columns string, from *tran
 	if l.page.Descending {
 		sign = "<"
 	}
-	byTime := l.byTime() && !p.single
-	order := "lt, workchain, account_prefix"
-	switch {
-	case p.single:
-		order = "lt"
-	case byTime:
-		order = "now, lt, workchain, account_prefix"
+	var order []string
+	if p.table != l.table {
+		order = append(order, listKey...)
+		if !l.byTime() {
+			// No column of the projection, which is in another order: ClickHouse would
+			// as soon read that and sort.
+			c.add("mc_seqno > 0")
+		}
+	}
+	if l.byTime() {
+		order = append(order, "now")
 	}
 	if from != nil {
-		if byTime {
+		if l.byTime() {
 			c.add("now %s= %d AND (now %s %d OR lt %s= %d)", sign, from.now, sign, from.now, sign, from.lt)
 		} else {
 			c.add("lt %s= %d", sign, from.lt)
 		}
 	}
-	order = strings.Join(append(slices.Clone(p.leading), strings.Split(order, ", ")...), " "+d+", ") + " " + d
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT %d%s", columns, p.table, c, order, limit, inSmallBlocks(limit))
+	order = append(order, "lt", "workchain", "account_prefix")
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s %s LIMIT %d%s", columns, p.table, c, strings.Join(order, " "+d+", "), d, limit, inSmallBlocks(limit))
 }
 
 // pageOfTransfers reads a page.
@@ -323,8 +331,7 @@ func pageOfTransfers[R transferRecord](ctx context.Context, s *Store, l *transfe
 // directTransfers reads a page whose records lie in the order of the list. It is
 // not ok when they do not, or when rows that were there twice left the page short.
 func directTransfers[R transferRecord](ctx context.Context, s *Store, l *transferList[R], pieces []transferPiece) (page []R, more, ok bool, err error) {
-	if len(pieces) != 1 || l.page.Offset > mostDirect || l.byTime() && !pieces[0].single ||
-		pieces[0].table != l.byOwner && (pieces[0].single || len(pieces[0].leading) > 0) {
+	if len(pieces) != 1 || l.page.Offset > mostDirect || l.byTime() || !pieces[0].whole {
 		return nil, false, false, nil
 	}
 	var from *transferRow

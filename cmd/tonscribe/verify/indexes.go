@@ -31,7 +31,7 @@ func (v *verifier) checkIndexes(ctx context.Context) error {
 
 // strays looks for rows of bundles before the first one.
 func (v *verifier) strays(ctx context.Context) error {
-	names := []string{blocks.name, transactions.name, "seals", contractTable.name, "contract_links", "jetton_transfers_by_owner"}
+	names := []string{blocks.name, transactions.name, "seals", contractTable.name, "contract_links", "transfers_by_party"}
 	for n := range indexTables {
 		names = append(names, indexTables[n].name)
 	}

@@ -39,8 +39,8 @@ func (l *tables) rewriteContract(where string, change func(*record.Contract)) {
 
 func (l *tables) rewriteTransfer(where string, change func(*record.JettonTransfer)) {
 	l.Helper()
-	for _, table := range []string{"jetton_transfers", "jetton_transfers_by_owner"} {
-		l.rewrite(table, where, func(raw []byte) []byte {
+	for table, filter := range map[string]string{"jetton_transfers": "", "transfers_by_party": " AND kind = 'jetton_transfer' AND record != ''"} {
+		l.rewrite(table, where+filter, func(raw []byte) []byte {
 			o := new(record.JettonTransfer)
 			if err := o.UnmarshalVT(raw); err != nil {
 				l.Fatal(err)
@@ -113,11 +113,11 @@ func (l *tables) lyingTokens(t *testing.T) {
 		{"a transfer that succeeded and is called aborted", CheckTransfers, "jetton_transfers", "delivery = 'delivered'", "aborted is true", func(l *tables, where string) {
 			l.rewriteTransfer(where, func(o *record.JettonTransfer) { o.Aborted, o.Delivery, o.Receipt = true, record.Delivery_REFUSED, nil })
 			update(l, "jetton_transfers", "aborted = 1, delivery = 'refused'", where)
-			update(l, "jetton_transfers_by_owner", "aborted = 1", where)
+			deleteRow(l, "transfers_by_party", where)
 		}},
 		{"a transfer left out everywhere", CheckTransfers, "jetton_transfers", "delivery = 'delivered'", "no row, but the transaction orders it", func(l *tables, where string) {
 			deleteRow(l, "jetton_transfers", where)
-			deleteRow(l, "jetton_transfers_by_owner", where)
+			deleteRow(l, "transfers_by_party", where)
 		}},
 	}
 	for n := range len(lies) / 2 {
@@ -129,7 +129,7 @@ func (l *tables) lyingTokens(t *testing.T) {
 func (l *tables) tellLies(t *testing.T, lies ...lie) {
 	t.Helper()
 	l = l.in(t)
-	for _, name := range []string{"contracts", "jetton_transfers", "jetton_transfers_by_owner", "jetton_wallets", "jetton_masters", "nft_items"} {
+	for _, name := range []string{"contracts", "jetton_transfers", "transfers_by_party", "jetton_wallets", "jetton_masters", "nft_items"} {
 		defer l.save(name)()
 	}
 	for _, c := range lies {

@@ -17,16 +17,16 @@ func copiedTables() []*table {
 	for n := range roleTables {
 		list = append(list, &roleTables[n].table)
 	}
-	return append(list, transferTables[jettonBurn], transferTables[nftTransfer], ownersTable, linksTable)
+	return append(list, listsTable, linksTable)
 }
 
 // baseTables have copies, which damage in them shows in too.
-func baseTables() []*table { return []*table{contractTable, transferTables[jettonTransfer]} }
+func baseTables() []*table { return append([]*table{contractTable}, transferTables[:]...) }
 
 // Tables that the checks read without a declaration.
 var (
-	ownersTable = &table{name: "jetton_transfers_by_owner", key: 6, columns: named("owner_workchain owner_prefix lt workchain account_prefix direction " +
-		"mc_seqno transaction_mc_seqno now aborted master_workchain master_prefix")}
+	listsTable = &table{name: "transfers_by_party", key: 9, columns: named("kind owner_workchain owner_prefix parent_workchain parent_prefix direction lt workchain account_prefix " +
+		"mc_seqno transaction_mc_seqno now")}
 	linksTable = &table{name: "contract_links", key: 6, columns: named("role key_workchain key_prefix first_mc_seqno workchain account_prefix mc_seqno")}
 )
 
@@ -50,8 +50,8 @@ func (l *tables) rowOf(t *table, filter string) (where string) {
 		switch {
 		case c.form == formHash:
 			text = "'unhex(''' || hex(" + c.name + ") || ''')'"
-		case c.name == "role":
-			text = "'''' || toString(role) || ''''"
+		case c.name == "role" || c.name == "kind":
+			text = "'''' || toString(" + c.name + ") || ''''"
 		}
 		parts = append(parts, c.name+" = ' || "+text+" || '")
 	}
@@ -84,7 +84,9 @@ func damagesOf(t *table) []damage {
 		case slices.Contains([]string{"active", "mintable", "unordered", "init"}, c.name):
 			other[c.name] = "NOT " + c.name
 		case c.name == "direction":
-			other[c.name] = "1 - direction"
+			other[c.name] = "bitXor(direction, 1)"
+		case c.name == "kind":
+			other[c.name] = "if(kind = 'jetton_burn', 'nft_transfer', 'jetton_burn')"
 		case c.name == "role":
 			other[c.name] = "if(role = 'signer', 'order', 'signer')"
 		}

@@ -90,7 +90,7 @@ func (v *verifier) newTransferSpills(ctx context.Context) error {
 	for _, s := range []struct {
 		spill   **spill
 		entries uint64
-	}{{&v.orders, 2 * rows}, {&v.carriers, 2 * rows}, {&v.copies, 4 * rows}} {
+	}{{&v.orders, 2 * rows}, {&v.carriers, 2 * rows}, {&v.copies, 18 * rows}} {
 		if *s.spill, err = newSpill(v.Folder, transferEntry, s.entries); err != nil {
 			return err
 		}

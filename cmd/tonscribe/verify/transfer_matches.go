@@ -10,7 +10,7 @@ import (
 )
 
 // matchTransfers lets transfers meet their transactions, then what these sent
-// meet the transactions that it led to, then transfers by owner theirs.
+// meet the transactions that it led to, then rows of lists their transfers.
 func (v *verifier) matchTransfers(ctx context.Context) error {
 	if v.orders == nil {
 		return nil

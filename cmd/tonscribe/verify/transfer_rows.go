@@ -15,7 +15,7 @@ func (v *verifier) spillTransfers(ctx context.Context) error {
 			return err
 		}
 	}
-	return v.spillCopies(ctx)
+	return v.spillLists(ctx)
 }
 
 // transferRow is the newest row of a transfer.
@@ -101,8 +101,8 @@ func (v *verifier) keepTransfer(ctx context.Context, kind transferKind, r *trans
 		e.flags |= endBeyond
 	}
 	raw := e.entry()
-	if err := v.orders.add(raw[:]); err != nil || kind != jettonTransfer {
+	if err := v.orders.add(raw[:]); err != nil {
 		return err
 	}
-	return v.keepEnds(o, r)
+	return v.keepLists(kind, o, r)
 }

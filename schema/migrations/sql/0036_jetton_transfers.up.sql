@@ -1,6 +1,6 @@
--- What jetton wallets were told to send (TEP-74), in the order of the chain and, as projections, of
--- their time, by wallet, and by jetton master in both orders. (workchain, account_prefix, account,
--- lt) is the sending wallet's transaction. record is the protobuf JettonTransfer (schema/record).
+-- What jetton wallets were told to send (TEP-74), in the order of the chain. (workchain,
+-- account_prefix, account, lt) is the sending wallet's transaction. record is the protobuf
+-- JettonTransfer (schema/record).
 -- A transfer comes again when its delivery becomes known: of its rows the one with the greatest
 -- mc_seqno counts. delivery: returned = the receiver's transaction was aborted, refused = the
 -- sender's was, not_sent = it succeeded and sent nothing of the kind.
@@ -20,17 +20,9 @@
     source               FixedString(32) CODEC(ZSTD(1)),
     destination          FixedString(32) CODEC(ZSTD(1)),
     amount               UInt256 CODEC(ZSTD(1)),
-    record               String CODEC(ZSTD(3)),
-    PROJECTION by_time (SELECT now, lt, workchain, account_prefix, transaction_mc_seqno, aborted
-        ORDER BY now, lt, workchain, account_prefix),
-    PROJECTION by_wallet (SELECT now, lt, workchain, account_prefix, transaction_mc_seqno, aborted
-        ORDER BY workchain, account_prefix, lt),
-    PROJECTION by_master (SELECT now, lt, workchain, account_prefix, transaction_mc_seqno, aborted, master_workchain, master_prefix
-        ORDER BY master_workchain, master_prefix, lt, workchain, account_prefix),
-    PROJECTION by_master_time (SELECT now, lt, workchain, account_prefix, transaction_mc_seqno, aborted, master_workchain, master_prefix
-        ORDER BY master_workchain, master_prefix, now, lt, workchain, account_prefix)
+    record               String CODEC(ZSTD(3))
 ) ENGINE = {{engine "mc_seqno"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
 ORDER BY (lt, workchain, account_prefix)
-{{settings "states"}};
+{{settings "contracts"}};
 {{distribute "jetton_transfers" "account_prefix"}}

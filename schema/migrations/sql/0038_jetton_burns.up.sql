@@ -1,5 +1,4 @@
--- What jetton wallets were told to burn (TEP-74), in the order of the chain and, as projections, of
--- their time, by wallet, and by owner and jetton master in both orders. Columns are those of
+-- What jetton wallets were told to burn (TEP-74), in the order of the chain. Columns are those of
 -- jetton_transfers; record is the protobuf JettonBurn (schema/record), delivery that of the
 -- notification to the master.
 {{create "jetton_burns"}} (
@@ -19,21 +18,9 @@
     owner_prefix         UInt64 CODEC(ZSTD(1)),
     owner                FixedString(32) CODEC(ZSTD(1)),
     amount               UInt256 CODEC(ZSTD(1)),
-    record               String CODEC(ZSTD(3)),
-    PROJECTION by_time (SELECT now, lt, workchain, account_prefix, transaction_mc_seqno
-        ORDER BY now, lt, workchain, account_prefix),
-    PROJECTION by_wallet (SELECT now, lt, workchain, account_prefix, transaction_mc_seqno
-        ORDER BY workchain, account_prefix, lt),
-    PROJECTION by_owner (SELECT now, lt, workchain, account_prefix, transaction_mc_seqno, owner_workchain, owner_prefix, master_workchain, master_prefix
-        ORDER BY owner_workchain, owner_prefix, lt, workchain, account_prefix),
-    PROJECTION by_owner_time (SELECT now, lt, workchain, account_prefix, transaction_mc_seqno, owner_workchain, owner_prefix, master_workchain, master_prefix
-        ORDER BY owner_workchain, owner_prefix, now, lt, workchain, account_prefix),
-    PROJECTION by_master (SELECT now, lt, workchain, account_prefix, transaction_mc_seqno, master_workchain, master_prefix
-        ORDER BY master_workchain, master_prefix, lt, workchain, account_prefix),
-    PROJECTION by_master_time (SELECT now, lt, workchain, account_prefix, transaction_mc_seqno, master_workchain, master_prefix
-        ORDER BY master_workchain, master_prefix, now, lt, workchain, account_prefix)
+    record               String CODEC(ZSTD(3))
 ) ENGINE = {{engine "mc_seqno"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
 ORDER BY (lt, workchain, account_prefix)
-{{settings "states"}};
+{{settings "contracts"}};
 {{distribute "jetton_burns" "account_prefix"}}

@@ -1,1 +1,0 @@
-{{drop "jetton_transfers_by_owner"}}

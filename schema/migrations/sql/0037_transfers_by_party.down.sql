@@ -1,0 +1,1 @@
+{{drop "transfers_by_party"}}
