@@ -282,9 +282,7 @@ func (w *world) double(t testing.TB) {
 }
 
 var tablesOfChain = []string{
-	"blocks", "blocks_by_id", "blocks_by_hash", "blocks_by_utime", "blocks_by_lt", "transactions", "transactions_by_hash", "transactions_by_mc_seqno",
-	"transactions_by_lt", "transactions_by_utime", "messages_by_hash", "messages_by_body", "messages_by_source", "messages_by_destination",
-	"messages_by_opcode", "messages_by_lt", "messages_by_utime",
+	"blocks", "blocks_index", "transactions", "transactions_index", "messages_index", "messages_by_account",
 }
 
 // setWatermark puts the watermark at a bundle.

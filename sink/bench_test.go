@@ -76,7 +76,7 @@ func TestInsertPath(t *testing.T) {
 		var group errgroup.Group
 		group.SetLimit(2)
 		for _, p := range f.pages() {
-			if p.insert("").Table == "messages_by_lt" {
+			if p.insert("").Table == "messages_by_account" {
 				ends += p.size()
 			}
 			group.Go(func() error { return client.Insert(ctx, p.insert(fmt.Sprint(done))) })
@@ -89,7 +89,7 @@ func TestInsertPath(t *testing.T) {
 			p.reset()
 		}
 	}
-	t.Logf("%d transactions, %.2f ends and %d bytes each; build %v, insert %v: %.0f tx/s one after the other", done, float64(ends)/float64(done), raw/done,
+	t.Logf("%d transactions, %.2f rows of messages_by_account and %d bytes each; build %v, insert %v: %.0f tx/s one after the other", done, float64(ends)/float64(done), raw/done,
 		building, inserting, float64(done)/(building+inserting).Seconds())
 	t.Logf("ClickHouse used %.1f µs of processor for each transaction, merges so far included", 1e6*(processorSeconds(t, engine.Pid())-cpu)/float64(done))
 	printSizes(t, client, done)

@@ -119,7 +119,7 @@ func TestTwoShardsHoldTogetherWhatOneNodeHolds(t *testing.T) {
 	for _, e := range engines {
 		shard := newClient(t, e.DSN()).Conn()
 		var transactions, strays uint64
-		err := shard.QueryRow(t.Context(), `SELECT count(), (SELECT count() FROM messages_by_hash_local
+		err := shard.QueryRow(t.Context(), `SELECT count(), (SELECT count() FROM messages_index_local
 			WHERE (workchain, account_prefix, lt) NOT IN (SELECT workchain, account_prefix, lt FROM transactions_local))
 			FROM transactions_local`).Scan(&transactions, &strays)
 		if err != nil || transactions == 0 || strays != 0 {
@@ -129,7 +129,7 @@ func TestTwoShardsHoldTogetherWhatOneNodeHolds(t *testing.T) {
 	// One request, answered by both shards, each from its own tables.
 	var found uint64
 	err := tables.Conn().QueryRow(t.Context(), `SELECT count() FROM transactions WHERE (workchain, account_prefix, lt) IN
-		(SELECT workchain, account_prefix, lt FROM transactions_by_mc_seqno WHERE mc_seqno = ?) SETTINGS distributed_product_mode = 'local'`,
+		(SELECT workchain, account_prefix, lt FROM transactions_index WHERE path = 'mc_seqno' AND key = ?) SETTINGS distributed_product_mode = 'local'`,
 		s.last.Seqno).Scan(&found)
 	if err != nil || found != uint64(len(s.last.Transactions)) {
 		t.Errorf("%d transactions of the last bundle instead of %d, %v", found, len(s.last.Transactions), err)

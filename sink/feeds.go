@@ -10,17 +10,15 @@ import (
 // The tables, by the row they are filled from. A new table is a file and a name
 // here.
 var (
-	headerTables = []table[*header]{blocks, blocksByID, blocksByHash, blocksByUtime, blocksByLt}
+	headerTables = []table[*header]{blocks, blocksIndex}
 
-	transactionTables = []table[*transaction]{transactions, transactionsByHash, transactionsByMCSeqno, transactionsByLt, transactionsByUtime}
+	transactionTables = []table[*transaction]{transactions, transactionsIndex}
 
 	accountTables = []table[*account]{accounts, accountsByBalance}
 
 	codeTables = []table[*record.Code]{codes}
 
-	endTables = []table[*end]{
-		messagesByHash, messagesByBody, messagesBySource, messagesByDestination, messagesByOpcode, messagesByLt, messagesByUtime,
-	}
+	endTables = []table[*end]{messagesIndex, messagesByAccount}
 )
 
 // feed fills the sheets of a topic's tables.

@@ -14,8 +14,9 @@ import (
 type header struct {
 	*record.Block
 	raw string
-	// hash is the one of the block's hashes that a row of blocks_by_hash is for.
-	hash []byte
+	// path and key are those of a row of blocks_index.
+	path int8
+	key  uint64
 }
 
 // transaction is a transaction as the tables see it.
@@ -24,6 +25,9 @@ type transaction struct {
 	raw       string // in the stored form
 	workchain int32
 	prefix    uint64 // of the account
+	// path and key are those of a row of transactions_index.
+	path int8
+	key  uint64
 }
 
 // Directions of an end: what the transaction that holds it did with the message.
@@ -38,19 +42,28 @@ type end struct {
 	*record.Message
 	transaction *transaction
 	direction   uint8
-	hash        []byte // the message's, or hash_norm
-	norm        bool
+	// path, key and norm are those of a row of messages_index.
+	path int8
+	key  uint64
+	norm bool
+	// side, near and far are those of a row of messages_by_account.
+	side      int8
+	near, far place
+}
 
-	sourceWorkchain, destinationWorkchain int32
-	sourcePrefix, destinationPrefix       uint64
+// place is where an account lies, or noWorkchain and 0 for none.
+type place struct {
+	workchain int32
+	prefix    uint64
 }
 
 // noHash stands where a hash is not wanted.
 var noHash = make([]byte, 32)
 
-// farHash is the hash of the transaction when it consumed the message.
+// farHash is the hash of the transaction when it consumed the message that the
+// account sent.
 func (e *end) farHash() []byte {
-	if e.direction != consumed {
+	if e.side != sourceSide || e.direction != consumed {
 		return noHash
 	}
 	return e.transaction.Hash
@@ -73,6 +86,11 @@ func opcode(m *record.Message) int64 {
 		return -1
 	}
 	return int64(*m.Opcode)
+}
+
+func placeOf(a []byte) place {
+	workchain, prefix := address(a)
+	return place{workchain, prefix}
 }
 
 func newTransaction(t *record.Transaction, raw []byte) (*transaction, error) {
@@ -113,10 +131,7 @@ func (t *transaction) end(m *record.Message, direction uint8, add func(*end)) er
 	if len(m.Hash) != 32 || len(m.BodyHash) != 32 {
 		return fmt.Errorf("transaction %x: a message without hash or body hash", t.Hash)
 	}
-	e := end{Message: m, transaction: t, direction: direction, hash: m.Hash}
-	e.sourceWorkchain, e.sourcePrefix = address(m.Source)
-	e.destinationWorkchain, e.destinationPrefix = address(m.Destination)
-	add(&e)
+	add(&end{Message: m, transaction: t, direction: direction})
 	return nil
 }
 

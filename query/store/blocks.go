@@ -174,15 +174,15 @@ func (l *blockList) whole() string {
 	f := l.filter
 	switch {
 	case f.RootHash != nil:
-		return blocksAt(fmt.Sprintf("SELECT %s FROM blocks_by_hash WHERE hash_prefix = %d", blockColumns, schema.Prefix(f.RootHash[:])))
+		return blocksAt(fmt.Sprintf("SELECT %s FROM blocks_index WHERE path = 'hash' AND key = %d", blockColumns, schema.Prefix(f.RootHash[:])))
 	case f.FileHash != nil:
-		return blocksAt(fmt.Sprintf("SELECT %s FROM blocks_by_hash WHERE hash_prefix = %d", blockColumns, schema.Prefix(f.FileHash[:])))
+		return blocksAt(fmt.Sprintf("SELECT %s FROM blocks_index WHERE path = 'hash' AND key = %d", blockColumns, schema.Prefix(f.FileHash[:])))
 	case f.McSeqno != nil:
 		return fmt.Sprintf("SELECT record FROM blocks WHERE mc_seqno = %d", *f.McSeqno)
 	case f.Seqno != nil:
-		var c conditions
+		c := conditions{"path = 'id' AND key = 0"}
 		l.idConditions(&c)
-		return blocksAt(fmt.Sprintf("SELECT %s FROM blocks_by_id WHERE %s", blockColumns, c))
+		return blocksAt(fmt.Sprintf("SELECT %s FROM blocks_index WHERE %s", blockColumns, c))
 	}
 	return ""
 }
@@ -208,46 +208,58 @@ type blockRow struct {
 
 // blockPlan is where a list that may be long is read from.
 type blockPlan struct {
-	table, column string
-	conditions    conditions
+	table string
+	// leading are the columns that the rows have in common, by which the table is
+	// ordered before column.
+	leading    []string
+	column     string
+	value      func(BlockKey) uint64 // that of column
+	conditions conditions
 }
 
 func (l *blockList) plan() blockPlan {
 	f := l.filter
-	p := blockPlan{table: "blocks_by_utime", column: "gen_utime"}
+	p := blockPlan{table: "blocks_index", leading: []string{"path"}, column: "key", value: func(k BlockKey) uint64 { return uint64(k.Utime) }}
 	l.idConditions(&p.conditions)
 	switch {
 	case f.ByLt():
-		p.table, p.column = "blocks_by_lt", "start_lt"
+		p.value = func(k BlockKey) uint64 { return k.StartLt }
+		p.conditions.add("path = 'lt'")
+		p.conditions.between("key", f.Lts, ^uint64(0))
 	case f.Lts.Given:
 		// Only the table itself has both; bundles of earlier lts are left out:
 		// a masterchain block's lt is above those of all it commits.
-		p.table = "blocks"
+		p.table, p.leading, p.column = "blocks", nil, "gen_utime"
 		if f.Lts.From > 0 {
-			p.conditions.add("mc_seqno >= (SELECT min(mc_seqno) FROM (SELECT mc_seqno FROM blocks_by_lt WHERE start_lt >= %d AND workchain = -1 ORDER BY start_lt LIMIT 1))", f.Lts.From)
+			p.conditions.add("mc_seqno >= (SELECT min(mc_seqno) FROM (SELECT mc_seqno FROM blocks_index WHERE path = 'lt' AND key >= %d AND workchain = -1 ORDER BY path, key LIMIT 1))", f.Lts.From)
 		}
+		p.conditions.between("gen_utime", f.Utime, 1<<32-1)
+		p.conditions.between("start_lt", f.Lts, ^uint64(0))
 	case f.Workchain != nil && f.Shard != nil && !f.Utime.Given:
 		// A shard's times rise with its seqnos.
-		p.table, p.column = "blocks_by_id", "seqno"
+		p.leading, p.column = []string{"path", "key", "workchain", "shard"}, "seqno"
+		p.value = func(k BlockKey) uint64 { return uint64(k.Seqno) }
+		p.conditions.add("path = 'id' AND key = 0")
+	default:
+		p.conditions.add("path = 'utime'")
+		p.conditions.between("key", f.Utime, 1<<32-1)
 	}
-	if p.column == "gen_utime" {
-		p.conditions.between("gen_utime", f.Utime, 1<<32-1)
-	}
-	p.conditions.between("start_lt", f.Lts, ^uint64(0))
 	p.conditions.add("mc_seqno <= %d", l.view.Watermark)
 	return p
 }
 
 // rowOf is where a key lies in the order of the plan's table.
 func (p *blockPlan) rowOf(k BlockKey) *blockRow {
-	r := &blockRow{value: uint64(k.Utime), id: blockID{k.Workchain, k.Shard, k.Seqno}}
-	switch p.column {
-	case "start_lt":
-		r.value = k.StartLt
-	case "seqno":
-		r.value = uint64(k.Seqno)
+	return &blockRow{value: p.value(k), id: blockID{k.Workchain, k.Shard, k.Seqno}}
+}
+
+// order is that of the plan's table.
+func (p *blockPlan) order(direction string) string {
+	columns := append(slices.Clip(p.leading), p.column)
+	if p.column != "seqno" {
+		columns = append(columns, "workchain", "shard", "seqno")
 	}
-	return r
+	return strings.Join(columns, " "+direction+", ") + " " + direction
 }
 
 func (l *blockList) compareRows(a, b *blockRow) int {
@@ -260,23 +272,20 @@ func (l *blockList) compareRows(a, b *blockRow) int {
 
 // statement reads up to limit rows from one on, that included.
 func (l *blockList) statement(p *blockPlan, from *blockRow, limit int) string {
-	d, sign := direction(l.page.Descending), ">"
+	sign := ">"
 	if l.page.Descending {
 		sign = "<"
 	}
 	c := slices.Clip(p.conditions)
-	order := fmt.Sprintf("%s %s, workchain %s, shard %s, seqno %s", p.column, d, d, d, d)
 	switch {
+	case from == nil:
 	case p.column == "seqno":
-		order = fmt.Sprintf("workchain %s, shard %s, seqno %s", d, d, d)
-		if from != nil {
-			c.add("seqno %s= %d", sign, from.value)
-		}
-	case from != nil:
+		c.add("seqno %s= %d", sign, from.value)
+	default:
 		c.add("%s %s= %d AND (%s %s %d OR (workchain, shard, seqno) %s= (%d, %d, %d))",
 			p.column, sign, from.value, p.column, sign, from.value, sign, from.id.workchain, from.id.shard, from.id.seqno)
 	}
-	return fmt.Sprintf("SELECT toUInt64(%s) AS value, %s FROM %s WHERE %s ORDER BY %s LIMIT %d", p.column, blockColumns, p.table, c, order, limit)
+	return fmt.Sprintf("SELECT toUInt64(%s) AS value, %s FROM %s WHERE %s ORDER BY %s LIMIT %d", p.column, blockColumns, p.table, c, p.order(direction(l.page.Descending)), limit)
 }
 
 func (s *Store) blockRows(ctx context.Context, statement string) ([]blockRow, error) {

@@ -413,8 +413,8 @@ func (s *Store) fill(ctx context.Context, bundles []*bundle) ([]*record.Transact
 	seen := map[Hash]bool{}
 	var column proto.ColStr
 	var c conditions
-	c.add("mc_seqno >= %d AND mc_seqno <= %d", low, high)
-	statement := recordsAt("transactions_by_mc_seqno", c)
+	c.add("path = 'mc_seqno' AND key >= %d AND key <= %d", low, high)
+	statement := recordsAt("transactions_index", c)
 	err := s.run(ctx, "head", statement, proto.Results{{Name: "record", Data: &column}}, func(rows int) error {
 		for i := range rows {
 			tx := new(record.Transaction)
@@ -442,7 +442,7 @@ func (s *Store) fill(ctx context.Context, bundles []*bundle) ([]*record.Transact
 // utimeBefore is the greatest time of the blocks up to a bundle.
 func (s *Store) utimeBefore(ctx context.Context, mcSeqno uint32) (utime uint32, err error) {
 	var column proto.ColUInt32
-	err = s.run(ctx, "head", fmt.Sprintf("SELECT gen_utime FROM blocks_by_utime WHERE mc_seqno <= %d ORDER BY gen_utime DESC LIMIT 1", mcSeqno),
+	err = s.run(ctx, "head", fmt.Sprintf("SELECT toUInt32(key) AS gen_utime FROM blocks_index WHERE path = 'utime' AND mc_seqno <= %d ORDER BY path DESC, key DESC LIMIT 1", mcSeqno),
 		proto.Results{{Name: "gen_utime", Data: &column}}, func(rows int) error {
 			for i := range rows {
 				utime = column[i]
@@ -455,7 +455,7 @@ func (s *Store) utimeBefore(ctx context.Context, mcSeqno uint32) (utime uint32, 
 // reachBefore is the reach of the transactions before a bundle.
 func (s *Store) reachBefore(ctx context.Context, mcSeqno uint32) (r reach, err error) {
 	var now proto.ColUInt32
-	err = s.run(ctx, "head", fmt.Sprintf("SELECT now FROM transactions_by_utime WHERE mc_seqno < %d ORDER BY now DESC LIMIT 1", mcSeqno),
+	err = s.run(ctx, "head", fmt.Sprintf("SELECT toUInt32(key) AS now FROM transactions_index WHERE path = 'utime' AND mc_seqno < %d ORDER BY path DESC, key DESC LIMIT 1", mcSeqno),
 		proto.Results{{Name: "now", Data: &now}}, func(rows int) error {
 			for i := range rows {
 				r.now = now[i]
@@ -466,7 +466,7 @@ func (s *Store) reachBefore(ctx context.Context, mcSeqno uint32) (r reach, err e
 		return r, err
 	}
 	var lt proto.ColUInt64
-	err = s.run(ctx, "head", fmt.Sprintf("SELECT lt FROM transactions_by_lt WHERE mc_seqno < %d ORDER BY lt DESC LIMIT 1", mcSeqno),
+	err = s.run(ctx, "head", fmt.Sprintf("SELECT lt FROM transactions_index WHERE path = 'lt' AND key = 0 AND mc_seqno < %d ORDER BY path DESC, key DESC, lt DESC LIMIT 1", mcSeqno),
 		proto.Results{{Name: "lt", Data: &lt}}, func(rows int) error {
 			for i := range rows {
 				r.lt = lt[i]

@@ -201,7 +201,7 @@ func (l *messageList) parts() []bool {
 
 // messagesByHash reads all ends of given messages.
 func (s *Store) messagesByHash(ctx context.Context, l *messageList) ([]Message, bool, error) {
-	list, err := s.transactions(ctx, recordsAt("messages_by_hash", conditions{"hash_prefix IN (" + prefixes(l.filter.Hashes) + ")"}))
+	list, err := s.transactions(ctx, recordsAt("messages_index", conditions{"path = 'hash' AND key IN (" + prefixes(l.filter.Hashes) + ")"}))
 	if err != nil {
 		return nil, false, err
 	}

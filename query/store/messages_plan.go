@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -16,10 +17,15 @@ import (
 
 // messagePlan is where a part of the list is read from.
 type messagePlan struct {
-	table      string
+	table string
+	// leading are the columns that the rows have in common, by which the table is
+	// ordered before the list's.
+	leading    []string
 	column     string // the first that the list is ordered by
 	conditions conditions
 	clustered  Direction // the side whose transactions lie together
+	// packed says that the column key has created_at and hash_prefix in one.
+	packed bool
 	// farHash says that rows of the other side carry the transaction's hash.
 	farHash bool
 	// residual says that the table does not have all filters' columns.
@@ -31,69 +37,80 @@ type messagePlan struct {
 
 func (l *messageList) plan(external bool) messagePlan {
 	f := l.filter
-	p := messagePlan{column: "created_lt", clustered: Out}
-	switch {
-	case f.Body != nil:
-		p.table = "messages_by_body"
-		p.conditions.add("body_prefix = %d", schema.Prefix(f.Body[:]))
-		p.residual = f.Source != nil || f.Destination != nil || f.NoDestination || f.Opcode != nil
-	case f.Source != nil:
-		p.table, p.bySource, p.farHash = "messages_by_source", true, true
-		p.conditions.add("%s", account("source_workchain", "source_prefix", *f.Source))
-		f.conditions(&p, "destination")
-	case f.Destination != nil || f.NoDestination:
-		p.table, p.clustered = "messages_by_destination", In
-		if f.NoDestination {
-			p.clustered = Out
-			p.conditions.add("destination_workchain = -2147483648 AND destination_prefix = 0")
-		} else {
-			p.conditions.add("%s", account("destination_workchain", "destination_prefix", *f.Destination))
-		}
-		f.conditions(&p, "source")
-	case f.Opcode != nil:
-		p.table = "messages_by_opcode"
-		p.conditions.add("opcode = %d", *f.Opcode)
-	case f.Utime.Given:
-		p.table = "messages_by_utime"
-	default:
-		p.table = "messages_by_lt"
-	}
+	p := messagePlan{table: "messages_index", leading: []string{"path", "key"}, column: "created_lt", clustered: Out}
 	if f.Utime.Given {
 		p.column = "created_at"
+	}
+	switch {
+	case f.Body != nil:
+		p.conditions.add("path = 'body' AND key = %d", schema.Prefix(f.Body[:]))
+		p.residual = f.Source != nil || f.Destination != nil || f.NoDestination || f.Opcode != nil
+	case f.Source != nil || f.Destination != nil || f.NoDestination:
+		f.byAccount(&p)
+	case f.Opcode != nil:
+		p.conditions.add("path = 'opcode' AND key = %d", *f.Opcode)
+	case f.Utime.Given:
+		p.leading, p.column, p.packed = []string{"path"}, "key", true
+		p.conditions.add("path = 'utime'")
+	default:
+		p.conditions.add("path = 'lt' AND key = 0")
 	}
 	l.partConditions(&p, external)
 	return p
 }
 
-// conditions on the columns of the tables by account.
-func (f *MessageFilter) conditions(p *messagePlan, other string) {
+// byAccount plans a list of what an account sent, or of what was sent to one or
+// to none.
+func (f *MessageFilter) byAccount(p *messagePlan) {
+	const nobody = "%s_workchain = -2147483648 AND %[1]s_prefix = 0"
+	p.table, p.leading = "messages_by_account", []string{"side", "near_workchain", "near_prefix"}
 	if f.Opcode != nil {
 		p.conditions.add("opcode = %d", *f.Opcode)
 	}
+	destination := "near"
+	if f.Source != nil {
+		destination, p.bySource, p.farHash = "far", true, true
+		p.conditions.add("side = 'source' AND %s", account("near_workchain", "near_prefix", *f.Source))
+	} else {
+		p.conditions.add("side = 'destination'")
+	}
 	switch {
-	case other == "destination" && f.Destination != nil:
-		p.conditions.add("%s", account("destination_workchain", "destination_prefix", *f.Destination))
-	case other == "destination" && f.NoDestination:
-		p.conditions.add("destination_workchain = -2147483648")
+	case f.NoDestination:
+		p.conditions.add(nobody, destination)
+	case f.Destination != nil:
+		p.conditions.add("%s", account(destination+"_workchain", destination+"_prefix", *f.Destination))
+	}
+	if f.Source == nil && !f.NoDestination {
+		p.clustered = In
 	}
 }
 
 func (l *messageList) partConditions(p *messagePlan, external bool) {
 	f := l.filter
 	switch {
-	case external && p.table == "messages_by_utime":
-		p.conditions.add("created_at = 0 AND created_lt = 0")
 	case external:
 		p.conditions.add("created_lt = 0")
 	default:
 		p.conditions.add("created_lt > 0")
 		p.conditions.between("created_lt", f.Lts, ^uint64(0))
-		p.conditions.between("created_at", f.Utime, 1<<32-1)
+		p.utimeConditions(f.Utime)
 	}
 	if f.Direction != Either {
 		p.conditions.add("direction = %d", f.Direction)
 	}
 	p.conditions.add("mc_seqno <= %d", l.view.Watermark)
+}
+
+func (p *messagePlan) utimeConditions(r Range) {
+	if !p.packed {
+		p.conditions.between("created_at", r, 1<<32-1)
+		return
+	}
+	packed := Range{From: min(r.From, 1<<32-1) << 32, To: min(r.To, 1<<32-1)<<32 | 1<<32 - 1}
+	p.conditions.between("key", packed, ^uint64(0))
+	if r.From > 1<<32-1 {
+		p.conditions.add("0")
+	}
 }
 
 // end is a row of a table of messages: a message and a transaction that holds
@@ -181,10 +198,40 @@ func (p *messagePlan) from(e *end, descending bool) string {
 	if descending {
 		sign = "<"
 	}
-	if p.bySource {
+	switch {
+	case p.packed:
+		return fmt.Sprintf("key %s= %d", sign, e.value<<32|uint64(e.hash))
+	case p.bySource:
 		return fmt.Sprintf("%s %s= %d", p.column, sign, e.value)
 	}
 	return fmt.Sprintf("%s %s= %d AND (%s %s %d OR hash_prefix %s= %d)", p.column, sign, e.value, p.column, sign, e.value, sign, e.hash)
+}
+
+// order is that of the list's rows.
+func (p *messagePlan) order(direction string) string {
+	columns := slices.Clip(p.leading)
+	switch {
+	case p.bySource:
+		columns = append(columns, "created_lt")
+	case p.packed:
+		columns = append(columns, "key")
+	default:
+		columns = append(columns, p.column, "hash_prefix")
+	}
+	return strings.Join(columns, " "+direction+", ") + " " + direction
+}
+
+// columns are those of an end.
+func (p *messagePlan) columns() string {
+	columns := "toUInt64(" + p.column + ") AS value, hash_prefix AS tag, "
+	if p.packed {
+		columns = "bitShiftRight(key, 32) AS value, toUInt32(bitAnd(key, 4294967295)) AS tag, "
+	}
+	columns += placeColumns + ", direction"
+	if p.farHash {
+		columns += ", far_hash"
+	}
+	return columns
 }
 
 // readEnds reads up to limit rows of the part.
@@ -193,16 +240,7 @@ func (s *Store) readEnds(ctx context.Context, l *messageList, p *messagePlan, fr
 	if from != nil {
 		c.add("%s", p.from(from, l.page.Descending))
 	}
-	d := direction(l.page.Descending)
-	order := fmt.Sprintf("%s %s, hash_prefix %s", p.column, d, d)
-	if p.bySource {
-		order = fmt.Sprintf("source_workchain %s, source_prefix %s, created_lt %s", d, d, d)
-	}
-	columns := placeColumns + ", direction"
-	if p.farHash {
-		columns += ", far_hash"
-	}
-	statement := fmt.Sprintf("SELECT toUInt64(%s) AS value, hash_prefix, %s FROM %s WHERE %s ORDER BY %s LIMIT %d", p.column, columns, p.table, c, order, limit)
+	statement := fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT %d", p.columns(), p.table, c, p.order(direction(l.page.Descending)), limit)
 	var value, prefix, lt proto.ColUInt64
 	var hash proto.ColUInt32
 	var workchain proto.ColInt32
@@ -211,7 +249,7 @@ func (s *Store) readEnds(ctx context.Context, l *messageList, p *messagePlan, fr
 	hashes := proto.ColFixedStr{Size: len(Hash{})}
 	var list []end
 	result := proto.Results{
-		{Name: "value", Data: &value}, {Name: "hash_prefix", Data: &hash}, {Name: "workchain", Data: &workchain},
+		{Name: "value", Data: &value}, {Name: "tag", Data: &hash}, {Name: "workchain", Data: &workchain},
 		{Name: "account_prefix", Data: &prefix}, {Name: "lt", Data: &lt}, {Name: "mc_seqno", Data: &mcSeqno}, {Name: "direction", Data: &side},
 	}
 	if p.farHash {

@@ -25,11 +25,11 @@ func (s *Store) TransactionsByMessage(ctx context.Context, v *View, f *MessageFi
 	}
 	if len(f.Hashes) > 0 {
 		var c conditions
-		c.add("hash_prefix IN (%s)", prefixes(f.Hashes))
+		c.add("path = 'hash' AND key IN (%s)", prefixes(f.Hashes))
 		if f.Direction != Either {
 			c.add("direction = %d", f.Direction)
 		}
-		list, err := s.transactions(ctx, recordsAt("messages_by_hash", c))
+		list, err := s.transactions(ctx, recordsAt("messages_index", c))
 		if err != nil {
 			return nil, false, err
 		}
@@ -58,7 +58,7 @@ func (s *Store) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) (
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	found, err := s.transactions(ctx, recordsAt("messages_by_hash", conditions{"(hash_prefix, direction) IN (" + strings.Join(wanted, ",") + ")"}))
+	found, err := s.transactions(ctx, recordsAt("messages_index", conditions{"path = 'hash' AND (key, direction) IN (" + strings.Join(wanted, ",") + ")"}))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (s *Store) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) (
 }
 
 // endsOf are the other ends of a transaction's messages, as rows of
-// messages_by_hash.
+// messages_index.
 func endsOf(tx *record.Transaction, d Direction) (wanted []string) {
 	add := func(m *record.Message, side Direction) {
 		if m.Kind == record.Message_INTERNAL {

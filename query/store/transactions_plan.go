@@ -23,17 +23,16 @@ const mostPieces = 8
 // whole: those of given hashes or of one lt. It is empty for others.
 func (f *TransactionFilter) whole() string {
 	var c conditions
-	table := "transactions_by_hash"
+	table := "transactions_index"
 	switch {
 	case len(f.Hashes) > 0:
-		c.add("hash_prefix IN (%s)", prefixes(f.Hashes))
+		c.add("path = 'hash' AND key IN (%s)", prefixes(f.Hashes))
 	case f.Lt != nil && len(f.Accounts) > 0:
 		table = "transactions"
 		c.add("%s", accounts("workchain", "account_prefix", f.Accounts))
 		c.add("lt = %d", *f.Lt)
 	case f.Lt != nil:
-		table = "transactions_by_lt"
-		c.add("lt = %d", *f.Lt)
+		c.add("path = 'lt' AND key = 0 AND lt = %d", *f.Lt)
 	default:
 		return ""
 	}
@@ -42,7 +41,10 @@ func (f *TransactionFilter) whole() string {
 
 // transactionPlan is how a list that may be long is read page by page.
 type transactionPlan struct {
-	table      string
+	table string
+	// leading are columns by which the table is ordered before those of the order.
+	leading    []string
+	now        string // the column of the time
 	conditions conditions
 	order      transactionOrder // of the rows of table
 	accounts   []Address        // read account by account, each in the order of its lt
@@ -56,29 +58,30 @@ type transactionPlan struct {
 
 func (l *transactionList) plan() transactionPlan {
 	f := l.filter
-	p := transactionPlan{order: l.order}
+	p := transactionPlan{table: "transactions_index", now: "key", order: l.order}
 	switch {
 	case f.McSeqno != nil || f.Seqno != nil:
-		p.table = "transactions_by_mc_seqno"
 		l.blockConditions(&p)
 		p.residual = f.Utime.Given
 		if p.order.by == byTime {
 			p.order = transactionOrder{by: byLt, descending: l.order.descending}
 		}
 	case len(f.Accounts) > 0:
-		p.table, p.accounts = "transactions", f.Accounts
+		p.table, p.now, p.accounts = "transactions", "now", f.Accounts
 		p.direct = len(f.Accounts) == 1 && l.page.Offset == 0 && f.Workchain == nil && f.Shard == nil && !f.Utime.Given
 		p.conditions.between("now", f.Utime, 1<<32-1)
 		l.shardConditions(&p)
 	case f.Utime.Given:
-		p.table = "transactions_by_utime"
-		p.conditions.between("now", f.Utime, 1<<32-1)
+		p.leading = []string{"path"}
+		p.conditions.add("path = 'utime'")
+		p.conditions.between("key", f.Utime, 1<<32-1)
 		p.residual = f.Shard != nil
 		if f.Workchain != nil {
 			p.conditions.add("workchain = %d", *f.Workchain)
 		}
 	default:
-		p.table = "transactions_by_lt"
+		p.leading = []string{"path", "key"}
+		p.conditions.add("path = 'lt' AND key = 0")
 		l.shardConditions(&p)
 	}
 	p.conditions.between("lt", f.Lts, ^uint64(0))
@@ -89,8 +92,10 @@ func (l *transactionList) plan() transactionPlan {
 // blockConditions are those of lists that are at most some bundles long.
 func (l *transactionList) blockConditions(p *transactionPlan) {
 	f := l.filter
+	p.conditions.add("path = 'mc_seqno'")
 	if f.McSeqno != nil {
-		p.conditions.add("mc_seqno = %d", *f.McSeqno)
+		p.leading = []string{"path", "key"}
+		p.conditions.add("key = %d", *f.McSeqno)
 	} else {
 		var c conditions
 		c.add("seqno = %d", *f.Seqno)
@@ -100,7 +105,7 @@ func (l *transactionList) blockConditions(p *transactionPlan) {
 		if f.Shard != nil {
 			c.add("shard = %d", *f.Shard)
 		}
-		p.conditions.add("mc_seqno IN (SELECT mc_seqno FROM blocks_by_id WHERE %s)", c)
+		p.conditions.add("key IN (SELECT toUInt64(mc_seqno) FROM blocks_index WHERE path = 'id' AND key = 0 AND %s)", c)
 	}
 	if f.Seqno != nil {
 		p.conditions.add("block_seqno = %d", *f.Seqno)
@@ -147,40 +152,45 @@ func (o transactionOrder) sameGroup(a, b *key) bool {
 }
 
 // from is the condition that a row is not before the group of a key.
-func (o transactionOrder) from(k *key) string {
+func (p *transactionPlan) from(k *key) string {
 	sign := ">"
-	if o.descending {
+	if p.order.descending {
 		sign = "<"
 	}
-	if o.by != byTime {
+	if p.order.by != byTime {
 		return fmt.Sprintf("lt %s= %d", sign, k.lt)
 	}
-	return fmt.Sprintf("now %s= %d AND (now %s %d OR lt %s= %d)", sign, k.now, sign, k.now, sign, k.lt)
+	return fmt.Sprintf("%s %s= %d AND (%s %s %d OR lt %s= %d)", p.now, sign, k.now, p.now, sign, k.now, sign, k.lt)
 }
 
-// clause is the order of a table's own key: all columns in one direction.
-func (o transactionOrder) clause() string {
-	d := direction(o.descending)
-	if o.by == byTime {
-		return "now " + d + ", lt " + d + ", workchain " + d + ", account_prefix " + d
+// clause is the order of the table's own key: all columns in one direction.
+func (p *transactionPlan) clause() string {
+	columns := slices.Clip(p.leading)
+	if p.order.by == byTime {
+		columns = append(columns, p.now)
 	}
-	return "lt " + d + ", workchain " + d + ", account_prefix " + d
+	columns = append(columns, "lt", "workchain", "account_prefix")
+	d := direction(p.order.descending)
+	return strings.Join(columns, " "+d+", ") + " " + d
 }
 
 func (p *transactionPlan) columns() string {
-	if p.order.by == byTime {
+	if p.order.by != byTime {
+		return placeColumns + ", toUInt32(0) AS now"
+	}
+	if p.now == "now" {
 		return placeColumns + ", now"
 	}
-	return placeColumns + ", toUInt32(0) AS now"
+	return placeColumns + ", toUInt32(" + p.now + ") AS now"
 }
 
 // statement reads limit keys of the list from a group on.
 func (p *transactionPlan) statement(from *key, limit int) string {
 	c := slices.Clip(p.conditions)
 	if from != nil {
-		c.add("%s", p.order.from(from))
+		c.add("%s", p.from(from))
 	}
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT %d", p.columns(), p.table, c, p.order.clause(), limit)
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT %d", p.columns(), p.table, c, p.clause(), limit)
 }
 
 // pieces reads keys of several accounts, limit of each, each account's rows by
@@ -205,7 +215,7 @@ func (p *transactionPlan) accountConditions(a Address, from *key) conditions {
 	switch {
 	case from == nil:
 	case len(p.accounts) > 1:
-		c.add("%s", p.order.from(from))
+		c.add("%s", p.from(from))
 	case p.order.descending:
 		c.add("lt <= %d", from.lt)
 	default:

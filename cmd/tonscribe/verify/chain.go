@@ -94,8 +94,8 @@ func (w *chainWalk) step(ctx context.Context, low, high uint32) error {
 	}
 	w.unsealed()
 	for place := range w.times {
-		w.findings.differs(CheckBlocks, "transactions_by_mc_seqno",
-			fmt.Sprintf("mc_seqno = %d AND workchain = %d AND shard = 0x%016x AND block_seqno = %d", place.mcSeqno, place.workchain, place.shard, place.seqno),
+		w.findings.differs(CheckBlocks, "transactions_index",
+			fmt.Sprintf("path = 'mc_seqno' AND key = %d AND workchain = %d AND shard = 0x%016x AND block_seqno = %d", place.mcSeqno, place.workchain, place.shard, place.seqno),
 			"its transactions have no such block in table blocks")
 	}
 	return nil
@@ -107,8 +107,8 @@ func (w *chainWalk) readTimes(ctx context.Context, low, high uint32) (map[blockP
 	all := map[blockPlace]times{}
 	var p blockPlace
 	var t times
-	err := w.each(ctx, `SELECT mc_seqno, workchain, shard, block_seqno, min(lt), max(lt) FROM transactions_by_mc_seqno
-		WHERE mc_seqno BETWEEN ? AND ? GROUP BY mc_seqno, workchain, shard, block_seqno`, []any{low, high},
+	err := w.each(ctx, `SELECT mc_seqno, workchain, shard, block_seqno, min(lt), max(lt) FROM transactions_index
+		WHERE path = 'mc_seqno' AND key BETWEEN ? AND ? GROUP BY mc_seqno, workchain, shard, block_seqno`, []any{low, high},
 		[]any{&p.mcSeqno, &p.workchain, &p.shard, &p.seqno, &t.first, &t.last}, func() error {
 			all[p] = t
 			return nil
@@ -222,8 +222,8 @@ func (w *chainWalk) block(ctx context.Context, r *blockRow) error {
 	}
 	i, b := blockItem(r.record), r.record
 	if some && (lts.first < b.StartLt || lts.last >= b.EndLt) {
-		w.findings.differs(CheckBlocks, "transactions_by_mc_seqno",
-			fmt.Sprintf("mc_seqno = %d AND workchain = %d AND shard = 0x%016x AND block_seqno = %d", r.mcSeqno, r.workchain, r.shard, r.seqno),
+		w.findings.differs(CheckBlocks, "transactions_index",
+			fmt.Sprintf("path = 'mc_seqno' AND key = %d AND workchain = %d AND shard = 0x%016x AND block_seqno = %d", r.mcSeqno, r.workchain, r.shard, r.seqno),
 			"lts from %d to %d, but the block's are from %d to %d", lts.first, lts.last, b.StartLt, b.EndLt)
 	}
 	w.link(r)

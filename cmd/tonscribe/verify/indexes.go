@@ -31,10 +31,7 @@ func (v *verifier) checkIndexes(ctx context.Context) error {
 
 // strays looks for rows of bundles before the first one.
 func (v *verifier) strays(ctx context.Context) error {
-	names := []string{blocks.name, transactions.name, "seals", contractTable.name, "contract_links", "transfers_by_party"}
-	for n := range indexTables {
-		names = append(names, indexTables[n].name)
-	}
+	names := append(indexNames(), blocks.name, transactions.name, "seals", contractTable.name, "contract_links", "transfers_by_party")
 	for n := range roleTables {
 		names = append(names, roleTables[n].name)
 	}
@@ -115,7 +112,8 @@ func (v *verifier) sums(ctx context.Context, t *table, like *tally, final string
 		ctx = driver.Context(ctx, driver.WithProgress(func(p *driver.Progress) { meter.add(p.Rows) }))
 	}
 	query := fmt.Sprintf(`SELECT toUInt32(intDiv(mc_seqno - %d, %d)) AS bucket, count(), sum(%s) FROM %s %s
-		WHERE mc_seqno BETWEEN %d AND %d GROUP BY bucket`, like.low, like.width, t.hashSQL(), t.name, final, like.low, like.high)
+		WHERE %s GROUP BY bucket`, like.low, like.width, t.hashSQL(), t.name, final,
+		t.rowsOf(fmt.Sprintf("mc_seqno BETWEEN %d AND %d", like.low, like.high)))
 	err := v.each(ctx, query, nil, []any{&bucket, &c.rows, &c.sum}, func() error {
 		cells[bucket] = c
 		return nil
@@ -129,13 +127,13 @@ func (v *verifier) repeated(ctx context.Context, t *table, n uint64) error {
 	if n == 0 {
 		return nil
 	}
-	v.findings.count(func(r *Report) { r.Duplicates[t.name] = n })
+	v.findings.count(func(r *Report) { r.Duplicates[t.name] += n })
 	if t.key == len(t.columns) {
 		return nil
 	}
-	clause := fmt.Sprintf(`WHERE (%s) IN (SELECT %s FROM %s WHERE mc_seqno BETWEEN ? AND ? GROUP BY %s HAVING min(%s) != max(%s)
+	clause := fmt.Sprintf(`WHERE %s IN (SELECT %s FROM %s WHERE %s GROUP BY %s HAVING min(%s) != max(%s)
 		ORDER BY %s LIMIT 1 SETTINGS optimize_aggregation_in_order = 1)`,
-		t.keyNames(), t.keyNames(), t.name, t.keyNames(), t.hashSQL(), t.hashSQL(), t.keyNames())
+		t.rowsOf("("+t.keyNames()+")"), t.keyNames(), t.name, t.rowsOf("mc_seqno BETWEEN ? AND ?"), t.keyNames(), t.hashSQL(), t.hashSQL(), t.keyNames())
 	var first []uint64
 	return v.words(ctx, t, clause, []any{v.from, v.to}, func(row []uint64) error {
 		if first == nil {
@@ -224,7 +222,7 @@ func (v *verifier) compareRows(ctx context.Context, n int, low, high uint32) err
 		return err
 	}
 	var extra [][]uint64
-	err = v.words(ctx, t, "FINAL WHERE mc_seqno BETWEEN ? AND ? ORDER BY "+t.keyNames(), []any{low, high}, func(have []uint64) error {
+	err = v.words(ctx, t, "FINAL WHERE "+t.rowsOf("mc_seqno BETWEEN ? AND ?")+" ORDER BY "+t.keyNames(), []any{low, high}, func(have []uint64) error {
 		key := fmt.Sprint(have[:width])
 		row, ok := want[key]
 		delete(want, key)

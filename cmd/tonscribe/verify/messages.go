@@ -153,8 +153,8 @@ func (v *verifier) holders(ctx context.Context, hash [16]byte) (consumers []hold
 	}
 	var places []place
 	var p place
-	err = v.each(ctx, `SELECT DISTINCT workchain, account_prefix, lt FROM messages_by_hash
-		WHERE hash_prefix = ? AND mc_seqno BETWEEN ? AND ?`, []any{binary.BigEndian.Uint64(hash[:]), v.from, v.to},
+	err = v.each(ctx, `SELECT DISTINCT workchain, account_prefix, lt FROM messages_index
+		WHERE path = 'hash' AND key = ? AND mc_seqno BETWEEN ? AND ?`, []any{binary.BigEndian.Uint64(hash[:]), v.from, v.to},
 		[]any{&p.workchain, &p.prefix, &p.lt}, func() error {
 			places = append(places, p)
 			return nil

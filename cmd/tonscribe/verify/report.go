@@ -17,7 +17,7 @@ type Report struct {
 	Gaps         []Gap
 	Blocks       uint64
 	Transactions uint64
-	// MessageEnds are the rows that messages make in messages_by_lt.
+	// MessageEnds are the rows that messages make in messages_index by lt.
 	MessageEnds uint64
 	// InFlight internal messages were produced and are not consumed yet. Unproduced
 	// ones were consumed and rightly have no producer in the tables: they come from

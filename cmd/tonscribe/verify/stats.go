@@ -31,10 +31,10 @@ var statsTables = []figures{
 	{
 		table: "stats_days", view: "stats_days_view", where: `'day = \'' || toString(day) || '\''`, key: "day", days: "transactions",
 		values: []string{"transactions", "aborted", "accounts", "total_fees", "storage_fees", "gas_fees", "action_fees", "forward_fees"},
-		made: `SELECT toDate(toUInt16(intDiv(now, 86400))) AS day, count() AS transactions, countIf(aborted) AS aborted,
+		made: `SELECT toDate(toUInt16(intDiv(r.key, 86400))) AS day, count() AS transactions, countIf(aborted) AS aborted,
 			uniqExact((workchain, account_prefix)) AS accounts, sum(r.total_fees) AS total_fees, sum(r.storage_fees) AS storage_fees,
 			sum(r.gas_fees) AS gas_fees, sum(r.action_fees) AS action_fees, sum(r.forward_fees) AS forward_fees
-			FROM transactions_by_utime AS r FINAL GROUP BY day`,
+			FROM transactions_index AS r FINAL WHERE path = 'utime' GROUP BY day`,
 	},
 	{
 		table: "stats_jetton_days", view: "stats_jetton_days_view", where: `'day = \'' || toString(day) || '\' AND ' || ` + masterWhere,

@@ -14,7 +14,10 @@ import (
 
 // table declares what the rows of a table should be.
 type table struct {
-	name    string
+	name string
+	// of narrows a table that has rows of several kinds to one of them; empty
+	// means all.
+	of      string
 	columns []column
 	// key is how many of the columns, the first ones, are the key.
 	key int
@@ -206,9 +209,20 @@ func (t *table) keyNames() string {
 	return strings.Join(names, ", ")
 }
 
+// rowsOf is the condition for the table's rows of some bundles.
+func (t *table) rowsOf(bundles string) string {
+	if t.of == "" {
+		return bundles
+	}
+	return t.of + " AND " + bundles
+}
+
 // where writes the key of a row as a condition.
 func (t *table) where(row []uint64) string {
 	var parts []string
+	if t.of != "" {
+		parts = append(parts, t.of)
+	}
 	for _, c := range t.columns[:t.key] {
 		parts = append(parts, c.name+" = "+c.format(row[:c.width()]))
 		row = row[c.width():]

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math"
+	"slices"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -42,6 +43,8 @@ var (
 	norm        = column{name: "norm", value: func(i *item) uint64 { return i.norm }}
 	opcode      = column{name: "opcode", form: formSigned, value: func(i *item) uint64 { return opcodeOf(i.message) }}
 
+	timeAndTag   = column{name: "key", form: formBits, value: func(i *item) uint64 { return uint64(i.message.CreatedAt)<<32 | uint64(schema.ShortPrefix(i.hash)) }}
+	noHash       = column{name: "far_hash", form: formHash, bytes: func(*item) []byte { return nil }}
 	consumerHash = column{name: "far_hash", form: formHash, bytes: func(i *item) []byte { return i.transactionHash(0) }}
 
 	sourceWorkchain      = column{name: "source_workchain", form: formSigned, value: func(i *item) uint64 { return workchainOf(i.message.Source) }}
@@ -131,8 +134,8 @@ func kindOfInMsg(i *item) uint64 {
 	return uint64(i.transaction.InMsg.Kind)
 }
 
-// The tables that point at blocks and transactions, by what makes their rows.
-// Columns of the key come first, in the order of the key.
+// The tables that point at blocks and transactions, one for each path, by what
+// makes their rows. Columns of the key come first, in the order of the key.
 const (
 	blockIndexes       = 4
 	transactionIndexes = 4
@@ -140,38 +143,68 @@ const (
 )
 
 var indexTables = [blockIndexes + transactionIndexes + messageIndexes]table{
-	{name: "blocks_by_id", key: 4, columns: []column{blockWorkchain, blockShard, blockSeqno, blockMCSeqno}},
-	{name: "blocks_by_hash", key: 5, columns: []column{blockHash, blockMCSeqno, blockWorkchain, blockShard, blockSeqno}, rows: bothHashes},
-	{name: "blocks_by_utime", key: 5, columns: []column{genUtime, blockWorkchain, blockShard, blockSeqno, blockMCSeqno}},
-	{name: "blocks_by_lt", key: 5, columns: []column{startLT, blockWorkchain, blockShard, blockSeqno, blockMCSeqno}},
+	blocksBy("id", zero("key"), nil),
+	blocksBy("hash", as("key", blockHash), bothHashes),
+	blocksBy("utime", as("key", genUtime), nil),
+	blocksBy("lt", as("key", startLT), nil),
 
-	{name: "transactions_by_hash", key: 4, columns: []column{hashPrefix, lt, workchain, accountPrefix, mcSeqno}},
-	{name: "transactions_by_mc_seqno", key: 4, columns: []column{mcSeqno, lt, workchain, accountPrefix, shard, seqnoOfBlock}},
-	{name: "transactions_by_lt", key: 3, columns: []column{lt, workchain, accountPrefix, mcSeqno, shard, seqnoOfBlock}},
-	{name: "transactions_by_utime", key: 4, columns: []column{now, lt, workchain, accountPrefix, mcSeqno,
+	transactionsBy("hash", as("key", hashPrefix), zero("shard"), zero("block_seqno"), noFigures),
+	transactionsBy("mc_seqno", as("key", mcSeqno), shard, seqnoOfBlock, noFigures),
+	transactionsBy("lt", zero("key"), shard, seqnoOfBlock, noFigures),
+	transactionsBy("utime", as("key", now), zero("shard"), zero("block_seqno"), figuresOfDays),
+
+	messagesBy("hash", as("key", messageHash), zero("created_lt"), zero("hash_prefix"), zero("created_at"), andNormalized),
+	messagesBy("body", as("key", bodyPrefix), createdLT, messageTag, createdAt, nil),
+	messagesOf("source", withSource, sourceWorkchain, sourcePrefix, destinationWorkchain, destinationPrefix, consumerHash),
+	messagesOf("destination", nil, destinationWorkchain, destinationPrefix, sourceWorkchain, sourcePrefix, noHash),
+	messagesBy("opcode", as("key", opcode), createdLT, messageTag, createdAt, withOpcode),
+	messagesBy("lt", zero("key"), createdLT, messageTag, createdAt, nil),
+	messagesBy("utime", timeAndTag, createdLT, zero("hash_prefix"), zero("created_at"), nil),
+}
+
+func blocksBy(path string, key column, rows func(*item, func(*item))) table {
+	return table{name: "blocks_index", of: "path = '" + path + "'", key: 5, rows: rows,
+		columns: []column{key, blockWorkchain, blockShard, blockSeqno, blockMCSeqno}}
+}
+
+func transactionsBy(path string, key, shard, seqno column, figures []column) table {
+	return table{name: "transactions_index", of: "path = '" + path + "'", key: 4,
+		columns: append([]column{key, lt, workchain, accountPrefix, mcSeqno, shard, seqno}, figures...)}
+}
+
+func messagesBy(path string, key, createdLT, tag, createdAt column, rows func(*item, func(*item))) table {
+	return table{name: "messages_index", of: "path = '" + path + "'", key: 8, rows: rows,
+		columns: []column{key, createdLT, tag, direction, lt, workchain, accountPrefix, norm, createdAt, kind, mcSeqno}}
+}
+
+func messagesOf(side string, rows func(*item, func(*item)), nearWorkchain, nearPrefix, farWorkchain, farPrefix, farHash column) table {
+	return table{name: "messages_by_account", of: "side = '" + side + "'", key: 8, rows: rows, columns: []column{
+		as("near_workchain", nearWorkchain), as("near_prefix", nearPrefix), createdLT, messageTag, direction, lt,
+		as("far_workchain", farWorkchain), as("far_prefix", farPrefix), createdAt, workchain, accountPrefix, kind, mcSeqno, opcode, farHash}}
+}
+
+// What the days' figures are made of.
+var (
+	figuresOfDays = []column{
 		{name: "aborted", value: func(i *item) uint64 { return flag(i.transaction.Aborted) }},
 		{name: "total_fees", value: func(i *item) uint64 { return i.transaction.TotalFees }},
 		{name: "storage_fees", value: func(i *item) uint64 { return i.transaction.Storage.GetFeesCollected() }},
 		{name: "gas_fees", value: func(i *item) uint64 { return i.transaction.Compute.GetGasFees() }},
 		{name: "action_fees", value: func(i *item) uint64 { return i.transaction.Action.GetTotalActionFees() }},
-		{name: "forward_fees", value: func(i *item) uint64 { return i.transaction.Action.GetTotalFwdFees() }}}},
+		{name: "forward_fees", value: func(i *item) uint64 { return i.transaction.Action.GetTotalFwdFees() }},
+	}
+	noFigures = []column{zero("aborted"), zero("total_fees"), zero("storage_fees"), zero("gas_fees"), zero("action_fees"), zero("forward_fees")}
+)
 
-	{name: "messages_by_hash", key: 6, rows: andNormalized,
-		columns: []column{messageHash, direction, lt, workchain, accountPrefix, norm, kind, mcSeqno}},
-	{name: "messages_by_body", key: 7,
-		columns: []column{bodyPrefix, createdLT, messageTag, direction, lt, workchain, accountPrefix, createdAt, kind, mcSeqno}},
-	{name: "messages_by_source", key: 8, rows: withSource,
-		columns: []column{sourceWorkchain, sourcePrefix, createdLT, direction, messageTag, lt, destinationWorkchain, destinationPrefix,
-			createdAt, workchain, accountPrefix, kind, mcSeqno, opcode, consumerHash}},
-	{name: "messages_by_destination", key: 8,
-		columns: []column{destinationWorkchain, destinationPrefix, createdLT, messageTag, direction, lt, sourceWorkchain, sourcePrefix,
-			createdAt, workchain, accountPrefix, kind, mcSeqno, opcode}},
-	{name: "messages_by_opcode", key: 7, rows: withOpcode,
-		columns: []column{opcode, createdLT, messageTag, direction, lt, workchain, accountPrefix, createdAt, kind, mcSeqno}},
-	{name: "messages_by_lt", key: 6,
-		columns: []column{createdLT, messageTag, direction, lt, workchain, accountPrefix, createdAt, kind, mcSeqno}},
-	{name: "messages_by_utime", key: 6,
-		columns: []column{createdAt, messageTag, direction, lt, workchain, accountPrefix, createdLT, kind, mcSeqno}},
+// as is a column under another name.
+func as(name string, c column) column {
+	c.name = name
+	return c
+}
+
+// zero is a column that rows of this path have no use for.
+func zero(name string) column {
+	return column{name: name, value: func(*item) uint64 { return 0 }}
 }
 
 // Places in indexTables.
@@ -180,6 +213,16 @@ const (
 	firstMessageIndex     = blockIndexes + transactionIndexes
 	byLT                  = firstMessageIndex + 5
 )
+
+// indexNames are the names of the tables.
+func indexNames() (names []string) {
+	for n := range indexTables {
+		if !slices.Contains(names, indexTables[n].name) {
+			names = append(names, indexTables[n].name)
+		}
+	}
+	return names
+}
 
 func bothHashes(i *item, add func(*item)) {
 	for _, h := range [][]byte{i.block.Id.RootHash, i.block.Id.FileHash} {

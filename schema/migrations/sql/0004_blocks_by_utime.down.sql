@@ -1,1 +1,0 @@
-{{drop "blocks_by_utime"}}

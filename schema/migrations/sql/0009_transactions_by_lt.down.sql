@@ -1,1 +1,0 @@
-{{drop "transactions_by_lt"}}

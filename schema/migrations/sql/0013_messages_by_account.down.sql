@@ -1,0 +1,1 @@
+{{drop "messages_by_account"}}

@@ -1,1 +1,0 @@
-{{drop "messages_by_lt"}}
