@@ -79,6 +79,20 @@ type server struct {
 
 func (w *world) serve(change func(*Configuration)) *server {
 	w.Helper()
+	s := w.begin(change)
+	for s.Ready(w.Context()) != nil {
+		select {
+		case <-w.Context().Done():
+			w.Fatal("the keys were not read")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return s
+}
+
+// begin does not wait until the keys are read.
+func (w *world) begin(change func(*Configuration)) *server {
+	w.Helper()
 	configuration := DefaultConfiguration()
 	configuration.RedisTimeout = 10 * time.Second // the machine may be busy
 	if change != nil {
@@ -93,13 +107,6 @@ func (w *world) serve(change func(*Configuration)) *server {
 	}
 	s := &server{TB: w.TB, Component: c, router: gin.New()}
 	w.Cleanup(s.end)
-	for c.Ready(w.Context()) != nil {
-		select {
-		case <-w.Context().Done():
-			w.Fatal("the keys were not read")
-		case <-time.After(time.Millisecond):
-		}
-	}
 	s.mount()
 	return s
 }

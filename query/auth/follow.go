@@ -9,9 +9,12 @@ import (
 // of keys live on from one to the next.
 type keyring struct {
 	byHash map[Hash]*state
-	read   time.Time     // when the look began
+	read   time.Time     // when the look began, zero before the first
 	next   chan struct{} // closed when the next look has ended
 }
+
+// known says that the table was read.
+func (r *keyring) known() bool { return !r.read.IsZero() }
 
 // state is a key in use: its limit and its counts.
 type state struct {
@@ -76,7 +79,7 @@ func (c *Component) look(ctx context.Context, seen *mark) error {
 	if err != nil {
 		return err
 	}
-	if old != nil && m == *seen {
+	if old.known() && m == *seen {
 		c.show(&keyring{byHash: old.byHash, read: began})
 		return nil
 	}
@@ -98,7 +101,7 @@ func (c *Component) look(ctx context.Context, seen *mark) error {
 // stateOf keeps what a key has used up already.
 func (c *Component) stateOf(k Key, old *keyring) *state {
 	s := &state{Key: k, rule: newRule(k.Rate, k.Burst), bucket: &bucket{}}
-	if old != nil && old.byHash[k.Hash] != nil {
+	if old.byHash[k.Hash] != nil {
 		s.bucket = old.byHash[k.Hash].bucket
 	}
 	counts, _ := c.counted.LoadOrStore(k.Hash, &usage{})
@@ -108,18 +111,13 @@ func (c *Component) stateOf(k Key, old *keyring) *state {
 
 func (c *Component) show(fresh *keyring) {
 	fresh.next = make(chan struct{})
-	if old := c.keys.Swap(fresh); old != nil {
-		close(old.next)
-	}
+	close(c.keys.Swap(fresh).next)
 }
 
-// find is the key with the hash. One that is not known may be new: the table is
-// looked at before it is refused.
+// find is the key with the hash. One that is not known may be new, or nothing was
+// read yet: the table is looked at before it is refused.
 func (c *Component) find(ctx context.Context, hash Hash) (*state, error) {
 	ring := c.keys.Load()
-	if ring == nil {
-		return nil, errNotRead
-	}
 	if s := ring.byHash[hash]; s != nil {
 		return s, nil
 	}
@@ -127,6 +125,9 @@ func (c *Component) find(ctx context.Context, hash Hash) (*state, error) {
 	case c.waiting <- struct{}{}:
 		defer func() { <-c.waiting }()
 	default:
+		if !ring.known() {
+			return nil, errNotRead
+		}
 		return nil, ErrNotFound
 	}
 	asked := time.Now()
@@ -140,6 +141,9 @@ func (c *Component) find(ctx context.Context, hash Hash) (*state, error) {
 		select {
 		case <-ring.next:
 		case <-ctx.Done():
+			if !ring.known() {
+				return nil, errNotRead
+			}
 			return nil, ErrNotFound
 		}
 		ring = c.keys.Load()

@@ -75,6 +75,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		waiting:       make(chan struct{}, mostWaiting),
 		done:          make(chan struct{}),
 	}
+	c.keys.Store(&keyring{next: make(chan struct{})})
 	if dependencies.Writer != nil {
 		c.usage = NewTable(dependencies.Writer)
 	}
@@ -118,7 +119,7 @@ var errNotRead = errors.New("the API keys were not read yet")
 
 // Ready is nil when the keys are known.
 func (c *Component) Ready(context.Context) error {
-	if c.keys.Load() == nil {
+	if !c.keys.Load().known() {
 		return errNotRead
 	}
 	return nil
