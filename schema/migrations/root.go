@@ -172,14 +172,24 @@ func onNode(ctx context.Context, node *driver.Options, options Options, operatio
 	return errors.Join(err, ctx.Err(), sourceErr, databaseErr)
 }
 
+// ErrOtherTables means that the tables were made by a version of tonscribe whose
+// migrations this one does not have.
+var ErrOtherTables = errors.New("the tables were made by another version of tonscribe: use a new data folder or database and index again")
+
 // repair takes a version that failed half-way back to the one before it.
 func repair(m *migrate.Migrate, files source.Driver) error {
 	version, dirty, err := m.Version()
-	if errors.Is(err, migrate.ErrNilVersion) || err == nil && !dirty {
+	if errors.Is(err, migrate.ErrNilVersion) {
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	if _, _, err := files.ReadUp(version); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w (migration %d)", ErrOtherTables, version)
+	}
+	if !dirty {
+		return nil
 	}
 	before, err := files.Prev(version)
 	if errors.Is(err, fs.ErrNotExist) {
