@@ -29,8 +29,11 @@ type ClickHouseOptions struct {
 	// lives). 0 means 2 GiB; below 512 MiB is too little for real loads.
 	MaxMemory int64
 	// Port on 127.0.0.1; 0 means a free one, kept until Stop.
-	Port   int
-	Report report.Reporter
+	Port int
+	// Volatile does not wait for the disk: what is written survives the death of
+	// the engine, not a power loss.
+	Volatile bool
+	Report   report.Reporter
 }
 
 const (
@@ -143,7 +146,7 @@ func (s *supervisor) prepare(ctx context.Context) (err error) {
 	if s.secrets, err = loadSecrets(dir); err != nil {
 		return err
 	}
-	if s.config, err = writeConfiguration(filepath.Join(dir, "config"), filepath.Join(dir, "log", "clickhouse.log"), s.options.MaxMemory, s.secrets); err != nil {
+	if s.config, err = writeConfiguration(filepath.Join(dir, "config"), filepath.Join(dir, "log", "clickhouse.log"), s.options, s.secrets); err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	if s.options.Port == 0 {

@@ -61,17 +61,18 @@ type configuration struct {
 	ReaderUser string
 	ReaderHash string
 	Database   string
+	Durable    bool
 }
 
 // writeConfiguration writes config.xml and users.xml anew at every start, so that
 // a new version of tonscribe brings its own settings to an old folder. It
 // returns the path of config.xml.
-func writeConfiguration(dir, log string, maxMemory int64, s secrets) (string, error) {
+func writeConfiguration(dir, log string, options ClickHouseOptions, s secrets) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	c := configuration{
-		Log: log, MaxMemory: maxMemory, Caches: maxMemory / 16, Users: filepath.Join(dir, "users.xml"),
+		Log: log, MaxMemory: options.MaxMemory, Caches: options.MaxMemory / 16, Durable: !options.Volatile, Users: filepath.Join(dir, "users.xml"),
 		AppUser: appUser, AppHash: passwordHash(s.App), ReaderUser: readerUser, ReaderHash: passwordHash(s.Reader), Database: DefaultDatabase,
 	}
 	path := filepath.Join(dir, "config.xml")
@@ -114,8 +115,8 @@ var configXML = template.Must(template.New("config").Funcs(escape).Parse(`<click
   <background_move_pool_size>1</background_move_pool_size>
   <background_fetches_pool_size>1</background_fetches_pool_size>
   <merge_tree>
-    <fsync_after_insert>1</fsync_after_insert>
-    <fsync_part_directory>1</fsync_part_directory>
+    <fsync_after_insert>{{if .Durable}}1{{else}}0{{end}}</fsync_after_insert>
+    <fsync_part_directory>{{if .Durable}}1{{else}}0{{end}}</fsync_part_directory>
     <number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</number_of_free_entries_in_pool_to_lower_max_size_of_merge>
     <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>
     <number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</number_of_free_entries_in_pool_to_execute_optimize_entire_partition>
@@ -144,6 +145,7 @@ var usersXML = template.Must(template.New("users").Funcs(escape).Parse(`<clickho
     <app>
       <max_threads>2</max_threads>
       <async_insert>0</async_insert>
+      <fsync_metadata>{{if .Durable}}1{{else}}0{{end}}</fsync_metadata>
       <deduplicate_blocks_in_dependent_materialized_views>1</deduplicate_blocks_in_dependent_materialized_views>
       <query_profiler_real_time_period_ns>0</query_profiler_real_time_period_ns>
       <query_profiler_cpu_time_period_ns>0</query_profiler_cpu_time_period_ns>

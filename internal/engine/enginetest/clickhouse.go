@@ -88,7 +88,7 @@ func start(t testing.TB) (err error) {
 		return err
 	}
 	// The engine outlives the test that starts it, so it must not log there.
-	shared, err = engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, MaxMemory: testMemory, Report: report.Silent()})
+	shared, err = engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, MaxMemory: testMemory, Volatile: true, Report: report.Silent()})
 	return err
 }
 
