@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,7 @@ type world struct {
 	tables    *clickhouse.Client
 	reader    *clickhouse.Client
 	tokens    *synthetic.Tokens // of the bundles; may be nil
+	wakes     []chan struct{}   // of the servers
 }
 
 // realBundles reads the test data.
@@ -289,12 +291,20 @@ var tablesOfChain = []string{
 func (w *world) setWatermark(t testing.TB, b *synthetic.Bundle) {
 	t.Helper()
 	w.exec(t, "TRUNCATE TABLE progress")
+	var rows []string
 	for _, topic := range schema.Topics {
 		if topic.Table {
-			w.exec(t, fmt.Sprintf("INSERT INTO progress VALUES ('%s', 0, 1, %d, %d)", topic.Name, b.Seqno, b.Utime))
+			rows = append(rows, fmt.Sprintf("('%s', 0, 1, %d, %d)", topic.Name, b.Seqno, b.Utime))
 		}
 	}
+	w.exec(t, "INSERT INTO progress VALUES "+strings.Join(rows, ", "))
 	w.watermark = b.Seqno
+	for _, wake := range w.wakes {
+		select {
+		case wake <- struct{}{}:
+		default: // it is told already
+		}
+	}
 }
 
 func (w *world) report(t testing.TB) report.Reporter { return enginetest.Report(t) }
@@ -304,7 +314,9 @@ func (w *world) serve(t testing.TB, change func(*Configuration)) *server {
 	t.Helper()
 	configuration := DefaultConfiguration()
 	configuration.Timeout = 30 * time.Second // the machine may be busy
-	configuration.Store.Poll = 5 * time.Millisecond
+	wake := make(chan struct{}, 1)
+	w.wakes = append(w.wakes, wake)
+	configuration.Store.Wake = wake
 	configuration.Auth.AnonymousRate = 0
 	if change != nil {
 		change(&configuration)

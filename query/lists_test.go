@@ -49,34 +49,23 @@ func TestListsEqualTheReference(t *testing.T) {
 	}
 }
 
+// ask asks for a page of a list, with more parameters than those of the request.
+func (q *request) ask(s *server, path string, more ...string) answer {
+	s.Helper()
+	query := url.Values{}
+	for name, values := range q.query {
+		query[name] = values
+	}
+	for i := 0; i < len(more); i += 2 {
+		query.Set(more[i], more[i+1])
+	}
+	return s.get("/api/v3/" + path + "?" + query.Encode())
+}
+
 // check compares the whole list, a page by offset and a walk by cursor.
 func check(t *testing.T, s *server, path string, q *request, want []string, random *rand.Rand) {
 	t.Helper()
-	s.TB = t
-	ask := func(more ...string) answer {
-		query := url.Values{}
-		for name, values := range q.query {
-			query[name] = values
-		}
-		for i := 0; i < len(more); i += 2 {
-			query.Set(more[i], more[i+1])
-		}
-		return s.get("/api/v3/" + path + "?" + query.Encode())
-	}
-	limit := []int{1, 3, 10, 100, 1000}[random.IntN(5)]
-	offset := 0
-	if random.IntN(2) == 0 {
-		offset = random.IntN(len(want)/2 + 2)
-	}
-	expect := want[min(offset, len(want)):]
-	expect = expect[:min(limit, len(expect))]
-	page := ask("limit", strconv.Itoa(limit), "offset", strconv.Itoa(offset))
-	if got := page.rows(); !slices.Equal(got, expect) {
-		t.Fatalf("%s %s limit %d offset %d of %d:\n got %d %s\nwant %d %s", path, q.query.Encode(), limit, offset, len(want), len(got), head(got), len(expect), head(expect))
-	}
-	if more := offset+limit < len(want); more != (page.Next != "") {
-		t.Fatalf("%s %s limit %d offset %d of %d: next_cursor %q", path, q.query.Encode(), limit, offset, len(want), page.Next)
-	}
+	limit := checkPage(t, s, path, q, want, random)
 	if len(want) > 2000 {
 		limit = 1000
 	} else {
@@ -84,7 +73,7 @@ func check(t *testing.T, s *server, path string, q *request, want []string, rand
 	}
 	var walked []string
 	for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
-		page := ask("limit", strconv.Itoa(limit), "cursor", cursor)
+		page := q.ask(s, path, "limit", strconv.Itoa(limit), "cursor", cursor)
 		walked, cursor = append(walked, page.rows()...), page.Next
 		if len(walked) > len(want)+limit {
 			break
@@ -93,6 +82,28 @@ func check(t *testing.T, s *server, path string, q *request, want []string, rand
 	if !slices.Equal(walked, want) {
 		t.Fatalf("%s %s: a walk by cursor, %d a page, gives\n %d rows %s\nwant %d %s", path, q.query.Encode(), limit, len(walked), firstDifference(walked, want), len(want), "")
 	}
+}
+
+// checkPage compares a page of some length, from the list's begin or an offset,
+// and says how long it was.
+func checkPage(t *testing.T, s *server, path string, q *request, want []string, random *rand.Rand) (limit int) {
+	t.Helper()
+	s.TB = t
+	limit = []int{1, 3, 10, 100, 1000}[random.IntN(5)]
+	offset := 0
+	if random.IntN(2) == 0 {
+		offset = random.IntN(len(want)/2 + 2)
+	}
+	expect := want[min(offset, len(want)):]
+	expect = expect[:min(limit, len(expect))]
+	page := q.ask(s, path, "limit", strconv.Itoa(limit), "offset", strconv.Itoa(offset))
+	if got := page.rows(); !slices.Equal(got, expect) {
+		t.Fatalf("%s %s limit %d offset %d of %d:\n got %d %s\nwant %d %s", path, q.query.Encode(), limit, offset, len(want), len(got), head(got), len(expect), head(expect))
+	}
+	if more := offset+limit < len(want); more != (page.Next != "") {
+		t.Fatalf("%s %s limit %d offset %d of %d: next_cursor %q", path, q.query.Encode(), limit, offset, len(want), page.Next)
+	}
+	return limit
 }
 
 func head(list []string) string { return strings.Join(list[:min(4, len(list))], " | ") }

@@ -84,8 +84,22 @@ func (s *server) figures(path string) (pages []figures) {
 	}
 }
 
-func TestFiguresOfDaysArePagedAndExact(t *testing.T) {
+func TestFigures(t *testing.T) {
 	s := statsWorld(t)
+	for name, check := range map[string]func(*testing.T, *server){
+		"of days are paged and exact":                    figuresOfDays,
+		"of accounts by balance have no gaps":            accountsByBalance,
+		"of jettons are ranked by holders and transfers": jettonsRanked,
+		"that are asked for with bad values are refused": badValuesOfStats,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.TB = t
+			check(t, s)
+		})
+	}
+}
+
+func figuresOfDays(t *testing.T, s *server) {
 	for _, sort := range []string{"asc", "desc"} {
 		for _, path := range []string{"transactions", "fees"} {
 			var days []string
@@ -112,8 +126,7 @@ func TestFiguresOfDaysArePagedAndExact(t *testing.T) {
 	}
 }
 
-func TestAccountsByBalanceHaveNoGaps(t *testing.T) {
-	s := statsWorld(t)
+func accountsByBalance(t *testing.T, s *server) {
 	var page figures
 	s.read("/api/v3/stats/accountsByBalance", &page)
 	if len(page.Balances) != 21 || page.Accounts != "8" || page.Balance != "36893488147419108241" {
@@ -134,8 +147,7 @@ func TestAccountsByBalanceHaveNoGaps(t *testing.T) {
 	}
 }
 
-func TestJettonsAreRankedByHoldersAndByTransfers(t *testing.T) {
-	s := statsWorld(t)
+func jettonsRanked(t *testing.T, s *server) {
 	for _, c := range []struct {
 		query string
 		count int
@@ -163,8 +175,7 @@ func TestJettonsAreRankedByHoldersAndByTransfers(t *testing.T) {
 	}
 }
 
-func TestBadValuesOfStatsAreRefused(t *testing.T) {
-	s := statsWorld(t)
+func badValuesOfStats(t *testing.T, s *server) {
 	for path, want := range map[string]string{
 		"jettons?by=price":           "by should be one of: holders, transfers",
 		"jettons?days=0":             "days should be from 1 to 365",

@@ -11,8 +11,18 @@ import (
 	"tonscribe/schema/record"
 )
 
-func TestJettonListsEqualTheNewestFacts(t *testing.T) {
+// What is listed of tokens is what the tables were told last.
+func TestTokenListsEqualTheNewestFacts(t *testing.T) {
 	w := newTown(t)
+	for name, check := range map[string]func(*town){"jettons": jettonLists, "nfts": nftLists, "transfers": transferLists} {
+		t.Run(name, func(t *testing.T) {
+			w.server.TB = t
+			check(w)
+		})
+	}
+}
+
+func jettonLists(w *town) {
 	isWallet := func(c *record.Contract) bool { return c.JettonWallet != nil }
 	holders := map[string]int{}
 	owned := map[string]int{}
@@ -81,8 +91,7 @@ func TestJettonListsEqualTheNewestFacts(t *testing.T) {
 	w.walks("/jetton/masters?address="+rawOf(master)+"&admin_address="+rawOf(addressOf(9)), "jetton_masters", address, nil, 5)
 }
 
-func TestNFTListsEqualTheNewestFacts(t *testing.T) {
-	w := newTown(t)
+func nftLists(w *town) {
 	isItem := func(c *record.Contract) bool { return c.NftItem != nil }
 	owned := map[string]int{}
 	for _, c := range w.contracts {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // transferRow is what lists of transfers are checked by.
@@ -46,8 +45,7 @@ func idsOf(rows []transferRow, match func(*transferRow) bool, byTime, descending
 	return ids
 }
 
-func TestTransferListsEqualWhatWasTold(t *testing.T) {
-	w := newTown(t)
+func transferLists(w *town) {
 	kinds := map[string][]transferRow{}
 	for _, j := range w.transfers {
 		if !j.Aborted {
@@ -67,7 +65,7 @@ func TestTransferListsEqualWhatWasTold(t *testing.T) {
 		}
 		path := "/" + strings.Replace(name, "_", "/", 1)
 		check := func(query string, match func(*transferRow) bool, byTime bool) {
-			t.Helper()
+			w.Helper()
 			for _, descending := range []bool{true, false} {
 				sort := "&sort=asc"
 				if descending {
