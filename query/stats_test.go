@@ -21,10 +21,10 @@ func statsWorld(t *testing.T) *server {
 	}
 	w := newWorld(t, bundles)
 	t.Cleanup(func() { w.exec(t, "SYSTEM START MERGES") })
-	for _, view := range []string{"stats_days_view", "stats_jetton_days_view", "stats_balances_view", "stats_jettons_view"} {
+	for _, view := range []string{"stats_days_view", "stats_jetton_days_view", "stats_jetton_totals_view", "stats_balances_view", "stats_jettons_view"} {
 		w.exec(t, "SYSTEM STOP VIEW "+view)
 	}
-	for _, table := range []string{"stats_days", "stats_jetton_days", "stats_balances", "stats_jettons"} {
+	for _, table := range []string{"stats_days", "stats_jetton_days", "stats_jetton_totals", "stats_balances", "stats_jettons"} {
 		w.exec(t, "TRUNCATE TABLE "+table)
 	}
 	const made = "toDateTime64(1700000000, 3, 'UTC')"
@@ -37,6 +37,9 @@ func statsWorld(t *testing.T) *server {
 	}
 	w.exec(t, `INSERT INTO stats_balances VALUES (0, 3, 0, `+made+`), (1, 2, 11, `+made+`), (4, 1, 5000, `+made+`), (20, 2, 36893488147419103230, `+made+`)`)
 	w.exec(t, `INSERT INTO stats_jettons SELECT 0, unhex(repeat(leftPad(hex(toUInt8(number)), 2, '0'), 32)), intDiv(number, 3), number, number * 7, `+made+` FROM numbers(20)`)
+	w.exec(t, "SYSTEM START VIEW stats_jetton_totals_view")
+	w.exec(t, "SYSTEM REFRESH VIEW stats_jetton_totals_view")
+	w.exec(t, "SYSTEM WAIT VIEW stats_jetton_totals_view")
 	return w.serve(t, nil)
 }
 
@@ -155,6 +158,7 @@ func jettonsRanked(t *testing.T, s *server) {
 	}{
 		{"by=holders&days=365", 20, "13 6 20"}, {"days=1", 20, "13 6 0"},
 		{"by=transfers&days=4", 20, "13 6 20"}, {"by=transfers&days=1", 5, "10 5 17"},
+		{"by=transfers&days=2", 10, "11 5 18"}, {"by=transfers&days=3", 15, "12 6 19"}, {"by=transfers&days=7", 20, "13 6 20"}, {"by=holders&days=2", 20, "13 6 0"},
 	} {
 		var seen []string
 		first := ""

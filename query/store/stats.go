@@ -166,16 +166,70 @@ func (s *Store) holders(ctx context.Context, rest string) (list []JettonStats, e
 	return list, err
 }
 
-func (s *Store) jettonsByTransfers(ctx context.Context, from uint16, page Page, after *JettonStatsKey) ([]JettonStats, error) {
-	having := "n > 0"
-	if after != nil {
-		having += " AND " + after.behind("n")
-	}
-	return s.transfers(ctx, fmt.Sprintf("WHERE day >= toDate(%d) GROUP BY master_workchain, master HAVING %s "+
-		"ORDER BY n DESC, master_workchain DESC, master DESC LIMIT %d OFFSET %d", from, having, page.Limit+1, page.Offset))
+// totalDays are how many days the totals of stats_jetton_totals are of.
+var totalDays = [...]uint16{1, 7, 14, 30, 60, 90, 120, 180, 240, 300, 365}
+
+// totals is the day whose totals are the nearest to those since another one; 0
+// when there are none.
+func (s *Store) totals(ctx context.Context, from uint16) (since uint16, err error) {
+	var last proto.ColUInt16
+	err = s.run(ctx, "stats_jetton_totals", "SELECT toUInt16(since) AS last FROM stats_jetton_totals ORDER BY since DESC LIMIT 1"+inSmallBlocks(1),
+		proto.Results{{Name: "last", Data: &last}}, func(rows int) error {
+			for i := range rows {
+				for _, days := range totalDays {
+					day := last[i] - min(last[i], days-1)
+					if since == 0 || apart(day, from) < apart(since, from) {
+						since = day
+					}
+				}
+			}
+			return nil
+		})
+	return since, err
 }
 
-func (s *Store) transfers(ctx context.Context, rest string) (list []JettonStats, err error) {
+func apart(a, b uint16) uint16 { return max(a, b) - min(a, b) }
+
+func (s *Store) jettonsByTransfers(ctx context.Context, from uint16, page Page, after *JettonStatsKey) ([]JettonStats, error) {
+	since, err := s.totals(ctx, from)
+	if err != nil || since == 0 {
+		return nil, err
+	}
+	limit := page.Limit + 1
+	rest := fmt.Sprintf("ORDER BY n DESC, master_workchain DESC, master DESC LIMIT %d OFFSET %d", limit, page.Offset)
+	if since != from {
+		having := "n > 0"
+		if after != nil {
+			having += " AND " + after.behind("n")
+		}
+		return s.transfers(ctx, totalsBeside(since, from, "1")+" HAVING "+having+" "+rest)
+	}
+	var c conditions
+	c.add("since = toDate(%d) AND transfers > 0", since)
+	if after != nil {
+		c.add("transfers <= %d AND %s", after.Number, after.behind("transfers"))
+	}
+	return s.transfers(ctx, fmt.Sprintf("%s WHERE %s ORDER BY since DESC, transfers DESC, master_workchain DESC, master DESC LIMIT %d OFFSET %d%s",
+		readyTotals, c, limit, page.Offset, inSmallBlocks(limit+page.Offset)))
+}
+
+const readyTotals = "SELECT master_workchain, master, transfers AS n, toString(amount) AS moved, toUnixTimestamp(computed) AS at FROM stats_jetton_totals"
+
+// totalsBeside makes totals since a day from those since another one and the days
+// between; they are of the masters that a condition holds for.
+func totalsBeside(since, from uint16, masters string) string {
+	sign, first, last := "1", from, since
+	if since < from {
+		sign, first, last = "-1", since, from
+	}
+	return fmt.Sprintf("SELECT master_workchain, master, toUInt64(sum(sign * toInt64(transfers))) AS n, toString(toUInt256(sumIf(amount, sign > 0) - sumIf(amount, sign < 0))) AS moved, "+
+		"toUnixTimestamp(max(computed)) AS at FROM (SELECT 1 AS sign, master_workchain, master, transfers, amount, computed FROM stats_jetton_totals WHERE since = toDate(%[2]d) AND %[5]s "+
+		"UNION ALL SELECT %[1]s AS sign, master_workchain, master, transfers, amount, computed FROM stats_jetton_days FINAL WHERE day >= toDate(%[3]d) AND day < toDate(%[4]d) AND %[5]s) "+
+		"GROUP BY master_workchain, master", sign, since, first, last, masters)
+}
+
+// transfers runs a statement that selects masters, n, moved and at.
+func (s *Store) transfers(ctx context.Context, statement string) (list []JettonStats, err error) {
 	var workchain proto.ColInt32
 	master := proto.ColFixedStr{Size: 32}
 	var n proto.ColUInt64
@@ -185,8 +239,7 @@ func (s *Store) transfers(ctx context.Context, rest string) (list []JettonStats,
 		{Name: "master_workchain", Data: &workchain}, {Name: "master", Data: &master}, {Name: "n", Data: &n},
 		{Name: "moved", Data: &amount}, {Name: "at", Data: &at},
 	}
-	statement := "SELECT master_workchain, master, sum(transfers) AS n, toString(sum(amount)) AS moved, toUnixTimestamp(max(computed)) AS at FROM stats_jetton_days FINAL " + rest
-	err = s.run(ctx, "stats_jetton_days", statement, result, func(rows int) error {
+	err = s.run(ctx, "stats_jetton_totals", statement, result, func(rows int) error {
 		for i := range rows {
 			list = append(list, JettonStats{
 				Master: joinAddress(workchain[i], master.Row(i)), Transfers: n[i], Amount: amount.Row(i), Held: "0", Computed: at[i],
@@ -199,7 +252,15 @@ func (s *Store) transfers(ctx context.Context, rest string) (list []JettonStats,
 
 // addTransfers fills the transfers of a page.
 func (s *Store) addTransfers(ctx context.Context, from uint16, list []JettonStats) error {
-	found, err := s.transfers(ctx, fmt.Sprintf("WHERE day >= toDate(%d) AND %s GROUP BY master_workchain, master", from, mastersOf(list)))
+	since, err := s.totals(ctx, from)
+	if err != nil || since == 0 {
+		return err
+	}
+	statement := totalsBeside(since, from, mastersOf(list))
+	if since == from {
+		statement = fmt.Sprintf("%s WHERE since = toDate(%d) AND %s", readyTotals, since, mastersOf(list))
+	}
+	found, err := s.transfers(ctx, statement)
 	return complete(list, found, err, func(j *JettonStats, f JettonStats) { j.Transfers, j.Amount = f.Transfers, f.Amount })
 }
 

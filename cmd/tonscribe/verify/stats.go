@@ -17,8 +17,9 @@ type figures struct {
 	// the key and the values.
 	key, made string
 	// days names the days of its rows in stats_touched; without, the figures are
-	// made of the whole table of.
+	// made of the whole table of. With together a row is of many days.
 	days, of string
+	together bool
 }
 
 // settles is how long after its last row a day is made anew, in case an insert
@@ -42,6 +43,14 @@ var statsTables = []figures{
 		made: `SELECT toDate(toUInt16(intDiv(now, 86400))) AS day, master_workchain, master, countIf(delivery = 'delivered') AS transfers,
 			sumIf(r.amount, delivery = 'delivered') AS amount
 			FROM jetton_transfers AS r FINAL WHERE master_workchain != -2147483648 GROUP BY day, master_workchain, master`,
+	},
+	{
+		table: "stats_jetton_totals", view: "stats_jetton_totals_view", where: `'since = \'' || toString(since) || '\' AND ' || ` + masterWhere,
+		key: "since, master_workchain, master", days: "jetton_transfers", together: true, values: []string{"transfers", "amount"},
+		made: `SELECT since, master_workchain, master, countIf(delivery = 'delivered') AS transfers, sumIf(r.amount, delivery = 'delivered') AS amount
+			FROM jetton_transfers AS r FINAL
+			ARRAY JOIN arrayMap(days -> (SELECT max(toDate(toUInt16(intDiv(now, 86400)))) FROM jetton_transfers WHERE master_workchain != -2147483648) - days + 1, [1, 7, 14, 30, 60, 90, 120, 180, 240, 300, 365]) AS since
+			WHERE master_workchain != -2147483648 AND toDate(toUInt16(intDiv(now, 86400))) >= since GROUP BY since, master_workchain, master`,
 	},
 	{
 		table: "stats_balances", view: "stats_balances_view", where: "'digits = ' || toString(digits)", key: "digits", of: "accounts",
@@ -109,7 +118,7 @@ func (f *figures) differences() string {
 		sums = append(sums, fmt.Sprintf("sum(s.%s) AS %s", name, name))
 	}
 	day := "''"
-	if f.days != "" {
+	if f.days != "" && !f.together {
 		day = "toString(day)"
 	}
 	side := func(side int, computed, from string) string {
@@ -131,7 +140,12 @@ func (v *verifier) changes(ctx context.Context, f *figures) (map[string]time.Tim
 	var at time.Time
 	if f.days != "" {
 		err := v.each(ctx, "SELECT toString(day), max(touched) FROM stats_touched WHERE source = ? GROUP BY day", []any{f.days}, []any{&day, &at}, func() error {
-			all[day] = at.Add(settles)
+			if f.together {
+				day = ""
+			}
+			if until := at.Add(settles); until.After(all[day]) {
+				all[day] = until
+			}
 			return nil
 		})
 		return all, err

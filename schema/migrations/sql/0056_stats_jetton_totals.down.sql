@@ -1,0 +1,2 @@
+{{dropview "stats_jetton_totals_view"}}
+{{dropview "stats_jetton_totals"}}
