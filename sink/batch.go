@@ -85,20 +85,15 @@ func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
 }
 
 // insertSeals tells that the bundles are there. Readers go by the progress alone,
-// so the seals need not be there before it.
+// so it comes first.
 func (c *Component) insertSeals(ctx context.Context, l *kafka.Lane, b *batch, token string) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return c.insertTable(ctx, sealsInsert(l, b, token), len(b.seals)) })
-	group.Go(func() error {
-		if err := c.insertTable(ctx, progressInsert(l, b, token, c.dependencies.Kafka.Partitions()), 1); err != nil {
-			return err
-		}
-		if c.dependencies.Progressed != nil {
-			c.dependencies.Progressed()
-		}
-		return nil
-	})
-	return group.Wait()
+	if err := c.insertTable(ctx, progressInsert(l, b, token, c.dependencies.Kafka.Partitions()), 1); err != nil {
+		return err
+	}
+	if c.dependencies.Progressed != nil {
+		c.dependencies.Progressed()
+	}
+	return c.insertTable(ctx, sealsInsert(l, b, token), len(b.seals))
 }
 
 // smallBatch is the number of rows up to which an insert costs about the same,

@@ -10,11 +10,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 )
@@ -34,11 +34,7 @@ type Component struct {
 	configuration Configuration
 	dependencies  Dependencies
 	metrics       *metrics
-
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-	done    chan struct{}
-	err     error
+	run           *lifetime.Run
 }
 
 // New makes a component that does nothing yet.
@@ -50,7 +46,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		configuration: configuration,
 		dependencies:  dependencies,
 		metrics:       newMetrics(dependencies.Report.Metrics),
-		done:          make(chan struct{}),
+		run:           lifetime.NewRun(),
 	}, nil
 }
 
@@ -59,33 +55,25 @@ func (c *Component) Start(ctx context.Context) error {
 	if err := c.dependencies.ClickHouse.Wait(ctx); err != nil {
 		return err
 	}
-	running, cancel := context.WithCancel(context.Background())
-	c.cancel = cancel
-	c.running.Go(func() { c.consume(running) })
-	c.running.Go(func() { c.watch(running) })
+	c.run.Start(func(ctx context.Context) error {
+		c.run.Go(func() { c.watch(ctx) })
+		return c.consume(ctx)
+	})
 	return nil
 }
 
 // Stop ends consuming and waits. A batch that is being inserted is given up: the
 // next start inserts it as it was.
-func (c *Component) Stop(context.Context) error {
-	if c.cancel == nil {
-		return nil
-	}
-	c.cancel()
-	c.running.Wait()
-	return c.err
-}
+func (c *Component) Stop(context.Context) error { return c.run.Stop() }
 
 // Done is closed when the component has ended, by Stop or because the log
 // refused it for good; Err then says why.
-func (c *Component) Done() <-chan struct{} { return c.done }
+func (c *Component) Done() <-chan struct{} { return c.run.Done() }
 
 // Err is nil before the end and after Stop.
-func (c *Component) Err() error { return c.err }
+func (c *Component) Err() error { return c.run.Err() }
 
-func (c *Component) consume(ctx context.Context) {
-	defer close(c.done)
+func (c *Component) consume(ctx context.Context) error {
 	var topics []schema.Topic
 	for _, topic := range schema.Topics {
 		if topic.Table {
@@ -95,10 +83,11 @@ func (c *Component) consume(ctx context.Context) {
 	err := c.dependencies.Kafka.Consume(ctx, c.configuration.Group, topics, func(ctx context.Context, l *kafka.Lane) error {
 		return c.drain(ctx, l)
 	})
-	if err != nil && ctx.Err() == nil {
-		c.err = fmt.Errorf("sink: %w", err)
-		c.dependencies.Report.Log.Error().Err(err).Msg("the log refuses to be read")
+	if err == nil || ctx.Err() != nil {
+		return nil
 	}
+	c.dependencies.Report.Log.Error().Err(err).Msg("the log refuses to be read")
+	return fmt.Errorf("sink: %w", err)
 }
 
 // watch keeps the gauge of the watermark.
