@@ -23,6 +23,9 @@ type contractPlan struct {
 	// stays says that a contract never moves from one piece to another, so that
 	// its newest row is in its piece.
 	stays bool
+	// fixed says that besides all rows of a contract say the same of its place, and
+	// of whether it belongs to the list.
+	fixed bool
 }
 
 // piece is a range of a table or of one of its projections, in the order of the
@@ -228,6 +231,12 @@ func (l *contractList) exact(offset, limit int) string {
 		}
 	}
 	tail := fmt.Sprintf(" ORDER BY %s LIMIT %d OFFSET %d", strings.Join(fields, ", "), limit, offset)
+	if p.fixed {
+		// In the order of the key, so that nothing behind the page is read.
+		order := l.clause(p.pieces[0].leading)
+		return fmt.Sprintf("SELECT %[1]s FROM %[2]s WHERE (%[3]s) AND (workchain, account_prefix) NOT IN (SELECT workchain, account_prefix FROM %[2]s WHERE %[4]s) "+
+			"ORDER BY %[5]s LIMIT 1 BY workchain, account_prefix LIMIT %[6]d OFFSET %[7]d%[8]s", p.selected(), p.table, where, goneOf(p.table), order, limit, offset, inSmallBlocks(limit+offset/8))
+	}
 	if p.stays && p.columns.parent == "" {
 		var values string
 		if p.columns.number != "" {

@@ -32,7 +32,7 @@ func (s *Store) JettonMasters(ctx context.Context, f *JettonMasterFilter, page P
 		plan: contractPlan{table: "jetton_masters", columns: contractColumns{seqno: "first_mc_seqno"}},
 	}
 	l.plan.pieces = piecesOf("admin", f.Admins, "active")
-	l.plan.stays = len(f.Admins) == 0
+	l.plan.stays, l.plan.fixed = len(f.Admins) == 0, len(f.Admins) == 0
 	return s.contractPage(ctx, l)
 }
 
@@ -120,7 +120,7 @@ func (s *Store) JettonWallets(ctx context.Context, f *JettonWalletFilter, page P
 		}
 	default:
 		l.plan.pieces = piecesOf("master", f.Masters, "active")
-		l.plan.stays = true
+		l.plan.stays, l.plan.fixed = true, !f.ByBalance && !f.ExcludeZero
 	}
 	if f.ExcludeZero {
 		for i := range l.plan.pieces {

@@ -24,7 +24,7 @@ func (s *Store) NFTCollections(ctx context.Context, f *NFTCollectionFilter, page
 		match: func(c *record.Contract) bool {
 			return c.NftCollection != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Owners, c.NftCollection.Owner)
 		},
-		plan: contractPlan{table: "nft_collections", columns: contractColumns{seqno: "first_mc_seqno"}, stays: len(f.Owners) == 0},
+		plan: contractPlan{table: "nft_collections", columns: contractColumns{seqno: "first_mc_seqno"}, stays: len(f.Owners) == 0, fixed: len(f.Owners) == 0},
 	}
 	l.plan.pieces = piecesOf("owner", f.Owners, "active")
 	return s.contractPage(ctx, l)
@@ -97,7 +97,7 @@ func (s *Store) NFTItems(ctx context.Context, f *NFTItemFilter, page Page, after
 		p.whole = f.ByLt && len(f.Collections) > 0 // there are by index only
 	} else {
 		p.pieces = piecesOf("collection", f.Collections, "active")
-		p.stays = true
+		p.stays, p.fixed = true, len(f.Collections) == 0 && !f.ByLt
 	}
 	if len(f.Indexes) > 0 {
 		for i := range p.pieces {
