@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -182,5 +183,6 @@ func (l Live) shown(ctx context.Context) (uint32, error) {
 	case http.StatusNotFound, http.StatusServiceUnavailable: // nothing is indexed yet
 		return 0, nil
 	}
-	return 0, fmt.Errorf("%s: %s", request.URL, answer.Status)
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
+	return 0, fmt.Errorf("%s: %s: %s", request.URL, answer.Status, text)
 }
