@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -176,13 +177,13 @@ func (l Live) shown(ctx context.Context) (uint32, error) {
 			Seqno uint32 `json:"seqno"`
 		} `json:"last"`
 	}
-	switch answer.StatusCode {
-	case http.StatusOK:
+	if answer.StatusCode == http.StatusOK {
 		err = json.NewDecoder(answer.Body).Decode(&info)
 		return info.Last.Seqno, err
-	case http.StatusNotFound, http.StatusServiceUnavailable: // nothing is indexed yet
-		return 0, nil
 	}
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
+	if answer.StatusCode == http.StatusInternalServerError && bytes.Contains(text, []byte("is indexed yet")) {
+		return 0, nil
+	}
 	return 0, fmt.Errorf("%s: %s: %s", request.URL, answer.Status, text)
 }

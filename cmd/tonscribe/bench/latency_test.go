@@ -26,7 +26,7 @@ func watched(t *testing.T, blocks uint32) Dependencies {
 		}
 		n := asked.Add(1)
 		if n < 3 {
-			http.Error(w, "nothing yet", http.StatusNotFound)
+			http.Error(w, `{"error":"no masterchain block is indexed yet"}`, http.StatusInternalServerError)
 			return
 		}
 		fmt.Fprintf(w, `{"last":{"seqno":%d}}`, n/3)
