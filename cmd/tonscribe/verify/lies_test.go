@@ -60,6 +60,10 @@ func flip(b []byte) []byte {
 }
 
 func TestLiesThatAllTablesTellAreFound(t *testing.T) {
+	all := emptyTables(t)
+	for n := range statsTables {
+		all.exec("SYSTEM STOP VIEW " + statsTables[n].view) // they would add what was told before
+	}
 	for _, c := range []struct {
 		name  string
 		check string
@@ -170,7 +174,8 @@ func TestLiesThatAllTablesTellAreFound(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStory()
 			c.lie(s)
-			l := emptyTables(t)
+			l := all.in(t)
+			l.clear()
 			l.tell(s)
 			r, err := l.verify(nil)
 			if c.check == "" {
@@ -194,6 +199,19 @@ func TestLiesThatAllTablesTellAreFound(t *testing.T) {
 
 func (r *Report) check(name string) Check {
 	return r.Checks[slices.Index(Checks, name)]
+}
+
+// clear takes all rows away.
+func (l *tables) clear() {
+	l.Helper()
+	var filled []string
+	const query = "SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND name != 'schema_migrations'"
+	if err := l.client.Conn().QueryRow(l.Context(), query).Scan(&filled); err != nil {
+		l.Fatal(err)
+	}
+	for _, name := range filled {
+		l.exec("TRUNCATE TABLE " + name)
+	}
 }
 
 // tell puts a story through the sink.

@@ -74,7 +74,7 @@ func TestTwoRowsWithOneKeyAreDifferent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l.exec("SYSTEM STOP MERGES " + name)
-			insertChanged(l, name, victim(l, name), change[0], change[1])
+			insertChanged(l, name, victim(l, name, ""), change[0], change[1])
 			r, err := l.verify(nil)
 			if !errors.Is(err, ErrDifferent) {
 				t.Fatal(err)
