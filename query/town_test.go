@@ -73,7 +73,7 @@ func newTown(t testing.TB, special ...*record.Contract) *town {
 // fill brings a chain through the log and the real sink.
 func (w *town) fill(t testing.TB, special []*record.Contract) {
 	small := sink.DefaultConfiguration()
-	small.MaxRows = 400 // many parts
+	small.MaxRows = 1500 // many parts
 	producer, finish := w.startSink(t, small)
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 12_000, Seed: 5})
 	tokens := synthetic.NewTokens(rows)
