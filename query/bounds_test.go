@@ -37,10 +37,10 @@ func TestRequestsReadLittle(t *testing.T) {
 	tx := middle.Transactions[0]
 	block := middle.Blocks[0]
 	e := url.QueryEscape
-	// Two granules for each row that lies by itself, of every table that a request
-	// asks; and what a page of 1,000 scattered records may hold.
-	const granule = 1024
-	const point, page = 4 * granule, 16 * granule
+	// A few granules for what lies by itself, more for the records and accounts of
+	// a page, and a small one of records for each of a thousand.
+	const granule, ofRecords = 1024, 256
+	const point, page, thousand = 4 * granule, 32 * granule, 1000 * ofRecords
 	for path, most := range map[string]float64{
 		"transactions?account=" + e(keys.Popular):                                                 page,
 		"transactions?account=" + e(keys.Popular) + "&limit=1000":                                 page,
