@@ -43,7 +43,7 @@ func TestRequestsReadLittle(t *testing.T) {
 	const point, page, thousand = 4 * granule, 32 * granule, 1000 * ofRecords
 	for path, most := range map[string]float64{
 		"transactions?account=" + e(keys.Popular):                                                 page,
-		"transactions?account=" + e(keys.Popular) + "&limit=1000":                                 page,
+		"transactions?account=" + e(keys.Popular) + "&limit=1000":                                 thousand,
 		"transactions?account=" + e(keys.Popular) + "&offset=1000":                                page,
 		"transactions?account=" + e(keys.Ordinary[0]) + "&account=" + e(keys.Popular):             page,
 		"transactions?hash=" + e(keys.Tx[0]):                                                      point,
