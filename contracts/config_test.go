@@ -11,16 +11,14 @@ import (
 
 	"tonscribe/decode"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // mainnetConfigs are the parameters that key blocks of mainnet bring, in the
 // order of their seqnos.
 func mainnetConfigs(t *testing.T) (configs [][]byte) {
 	t.Helper()
-	data := os.Getenv("TONSCRIBE_TESTDATA")
-	if data == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no key blocks of mainnet")
-	}
+	data := realdata.Path(t)
 	files, err := filepath.Glob(filepath.Join(data, "blocks", "mainnet_single", "block_-1_*.boc"))
 	if err != nil {
 		t.Fatal(err)

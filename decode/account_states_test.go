@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 func TestEveryAccountBlockOfRealChainsIsExplained(t *testing.T) {
@@ -69,7 +70,7 @@ func TestEveryAccountBlockOfRealChainsIsExplained(t *testing.T) {
 // packedBlocks are the blocks in the archive packages of the test data.
 func packedBlocks(t testing.TB) (files []blockFile) {
 	t.Helper()
-	packages, err := filepath.Glob(filepath.Join(testdata(t), "packs", "*", "*.pack"))
+	packages, err := filepath.Glob(filepath.Join(realdata.Path(t, "packs"), "*", "*.pack"))
 	if err != nil || len(packages) == 0 {
 		t.Fatalf("no packages: %v", err)
 	}

@@ -8,12 +8,13 @@ import (
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // benchmarkBlocks are the real blocks with at least 20 transactions, or a built
 // one when there are none.
 func benchmarkBlocks(b *testing.B) (bocs [][]byte, txs int) {
-	if !testdataSet() {
+	if !realdata.There() {
 		return [][]byte{sample().boc(b)}, 13
 	}
 	for _, f := range blockFiles(b) {

@@ -8,18 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tonscribe/test/realdata"
 )
-
-// testdata is the folder with real chain data, or skips the test.
-func testdata(t testing.TB) string {
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real blocks to decode")
-	}
-	return dir
-}
-
-func testdataSet() bool { return os.Getenv("TONSCRIBE_TESTDATA") != "" }
 
 // blockFile is one line of blocks.tsv with the block it describes.
 type blockFile struct {
@@ -36,7 +27,7 @@ func (f blockFile) number(t testing.TB, field string) int64 {
 }
 
 func blockFiles(t testing.TB) []blockFile {
-	dir := testdata(t)
+	dir := realdata.Path(t)
 	table, err := os.ReadFile(filepath.Join(dir, "blocks.tsv"))
 	if err != nil {
 		t.Fatal(err)

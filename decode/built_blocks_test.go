@@ -11,6 +11,7 @@ import (
 
 	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // TestABuiltBlockIsWhatTonutilsReads compares a block with every kind of
@@ -79,7 +80,7 @@ func checkBuiltMessages(t *testing.T, tx *record.Transaction, version uint32) {
 func TestKnownGivesWhatBlockGives(t *testing.T) {
 	var d Decoder
 	bocs := [][]byte{sample().boc(t)}
-	if !testing.Short() && testdataSet() {
+	if !testing.Short() && realdata.There() {
 		for _, f := range blockFiles(t) {
 			bocs = append(bocs, f.boc)
 		}

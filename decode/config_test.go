@@ -8,6 +8,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/test/realdata"
 )
 
 // configHash is the hash of the parameters as tonutils-go reads them from the
@@ -73,7 +75,7 @@ func TestKeyBlocksAndNoOthersBringTheParametersOfTheChain(t *testing.T) {
 }
 
 func TestTheMasterchainsZerostateBringsTheParametersOfTheChain(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(testdata(t), "states", "*.boc"))
+	files, err := filepath.Glob(filepath.Join(realdata.Path(t, "states"), "*.boc"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d states: %v", len(files), err)
 	}

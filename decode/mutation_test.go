@@ -13,6 +13,7 @@ import (
 
 	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 const mutations = 10000
@@ -45,7 +46,7 @@ func mutate(r *rand.Rand, boc []byte) []byte {
 // Known with a file hash that fits, and to Transaction.
 func TestMutatedBlocksGiveAnErrorOrAnotherRootHash(t *testing.T) {
 	bocs := [][]byte{sample().boc(t), masterBlock(nil).boc(t)}
-	if testdataSet() {
+	if realdata.There() {
 		for i, f := range blockFiles(t) {
 			if i%12 == 0 && len(f.boc) < 40000 {
 				bocs = append(bocs, f.boc)

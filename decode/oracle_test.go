@@ -18,12 +18,13 @@ import (
 	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // The expected values in oracle_json were written by other implementations.
 
 func oracleFiles(t *testing.T, pattern string) []string {
-	files, err := filepath.Glob(filepath.Join(testdata(t), "oracle_json", pattern))
+	files, err := filepath.Glob(filepath.Join(realdata.Path(t, "oracle_json"), pattern))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%s: no files, %v", pattern, err)
 	}
@@ -424,7 +425,7 @@ func compareTonutils(t *testing.T, file string, raw []byte) {
 }
 
 func TestLoneTransactionsAreWhatTonutilsReads(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(testdata(t), "accounts_tx_triples", "*_transaction.boc"))
+	files, err := filepath.Glob(filepath.Join(realdata.Path(t, "accounts_tx_triples"), "*_transaction.boc"))
 	if err != nil || len(files) < 50 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"math/big"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/xssnick/tonutils-go/address"
@@ -15,6 +14,7 @@ import (
 
 	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // replay executes transactions of one account one after the other, as in one
@@ -34,7 +34,7 @@ const noon = 1_760_000_000
 
 func newReplay(t *testing.T, at *address.Address, state *tcell.Cell) *replay {
 	t.Helper()
-	boc, err := os.ReadFile(filepath.Join(testdata(t), "accounts_tx_triples", "config13.boc"))
+	boc, err := os.ReadFile(realdata.Path(t, "accounts_tx_triples", "config13.boc"))
 	if err != nil {
 		t.Fatal(err)
 	}

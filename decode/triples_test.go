@@ -14,6 +14,7 @@ import (
 
 	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // triple is a transaction with its account before and after, as bags of cells;
@@ -26,7 +27,7 @@ type triple struct {
 // triples are those of the test data, whose files are named in several ways.
 func triples(t *testing.T) (list []triple) {
 	t.Helper()
-	dir := filepath.Join(testdata(t), "accounts_tx_triples")
+	dir := realdata.Path(t, "accounts_tx_triples")
 	read := func(names ...string) []byte {
 		for _, name := range names {
 			boc, err := os.ReadFile(filepath.Join(dir, name))
@@ -230,7 +231,7 @@ func TestStatesOfReplayedAccountsAreThoseOfTheirTransactions(t *testing.T) {
 			} `json:"first_tx"`
 		}
 	}
-	readJSON(t, filepath.Join(testdata(t), "replay", "transaction_replay_regression.json"), &replay)
+	readJSON(t, realdata.Path(t, "replay", "transaction_replay_regression.json"), &replay)
 	for _, a := range replay.Accounts {
 		o := triple{name: a.Address, transaction: a.First.BoC}
 		var last tlb.ShardAccount

@@ -14,6 +14,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // hashNormSince is the time before which recorded rows have no hash_norm: the
@@ -23,7 +24,7 @@ const hashNormSince = 1745000000
 // TestRecordedV3AnswersFollowFromTheRecord renders transactions as the public
 // v3 API did and compares every value that concerns a transaction or a message.
 func TestRecordedV3AnswersFollowFromTheRecord(t *testing.T) {
-	dir := testdata(t)
+	dir := realdata.Path(t)
 	files, err := filepath.Glob(filepath.Join(dir, "api_v3_traces/walletkit/*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recorded traces: %v", err)

@@ -6,14 +6,12 @@ import (
 	"testing"
 
 	"tonscribe/decode"
+	"tonscribe/test/realdata"
 )
 
 // BenchmarkVerify reads what a shard block of 510 transactions costs.
 func BenchmarkVerify(b *testing.B) {
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		b.Skip("skipped: TONSCRIBE_TESTDATA is not set")
-	}
+	dir := realdata.Path(b)
 	boc, err := os.ReadFile(filepath.Join(dir, "blocks/mainnet_single/block_0_8000000000000000_40484438.boc"))
 	if err != nil {
 		b.Fatal(err)

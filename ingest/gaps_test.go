@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"tonscribe/decode"
+	"tonscribe/test/realdata"
 )
 
 // Runs of masterchain blocks without their shard blocks: each bundle that needs
@@ -30,7 +31,7 @@ func TestMissingShardBlocksAreReportedAndSkipped(t *testing.T) {
 		{"mainnet_mc3082181-3082201", 3082181, 3082201},
 	} {
 		t.Run(c.run, func(t *testing.T) {
-			dir := filepath.Join(testdata(t), "blocks", c.run)
+			dir := realdata.Path(t, "blocks", c.run)
 			conf := configure("files:"+dir, 0, c.last)
 			conf.OnGap = Skip
 			conf.GapFile = filepath.Join(t.TempDir(), "gaps")
@@ -305,7 +306,7 @@ func TestBlocksOfAnotherNetworkAreRefused(t *testing.T) {
 }
 
 func TestStartWithoutWhatCameBeforeIsAnError(t *testing.T) {
-	dir := filepath.Join(testdata(t), "blocks/mainnet_mc2660-2690")
+	dir := realdata.Path(t, "blocks/mainnet_mc2660-2690")
 	made := component(t, configure("files:"+dir, 2660, 2690), newTape(1))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

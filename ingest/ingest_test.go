@@ -1,18 +1,18 @@
 package ingest
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 func genesis(t *testing.T) string {
-	return filepath.Join(testdata(t), "blocks/mainnet_genesis_mc1-199")
+	return realdata.Path(t, "blocks/mainnet_genesis_mc1-199")
 }
 
-func packs(t *testing.T) string { return filepath.Join(testdata(t), "packs/mylocalton_mc1-264") }
+func packs(t *testing.T) string { return realdata.Path(t, "packs/mylocalton_mc1-264") }
 
 func TestGenesisGivesExactlyTheListedBlocks(t *testing.T) {
 	want := listed(t, "mainnet_genesis_mc1-199")

@@ -15,10 +15,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"tonscribe/internal/report"
+	"tonscribe/test/realdata"
 )
 
 func TestEveryBlockFileIsIdentifiedByItsContent(t *testing.T) {
-	dir := testdata(t)
+	dir := realdata.Path(t)
 	text, err := os.ReadFile(filepath.Join(dir, "blocks.tsv"))
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +40,7 @@ func TestEveryBlockFileIsIdentifiedByItsContent(t *testing.T) {
 
 func TestStatesAndProofsAreNoBlocks(t *testing.T) {
 	for _, folder := range []string{"states", "proofs", "config"} {
-		err := filepath.WalkDir(filepath.Join(testdata(t), folder), func(path string, e fs.DirEntry, err error) error {
+		err := filepath.WalkDir(realdata.Path(t, folder), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || strings.Contains(path, "block_-1") {
 				return err
 			}

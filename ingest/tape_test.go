@@ -17,17 +17,8 @@ import (
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
-
-// testdata is the folder of real blocks.
-func testdata(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("skipped: TONSCRIBE_TESTDATA is not set")
-	}
-	return dir
-}
 
 // tape keeps what is published, like a log whose every write succeeds. It can
 // end a run in the middle: after left records it calls cut and takes no more.
@@ -191,7 +182,7 @@ func await(t *testing.T, made *Component) {
 // listed are the block ids of one set of blocks.tsv, by place.
 func listed(t *testing.T, set string) map[place]string {
 	t.Helper()
-	file, err := os.Open(filepath.Join(testdata(t), "blocks.tsv"))
+	file, err := os.Open(realdata.Path(t, "blocks.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ import (
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/sink"
+	"tonscribe/test/realdata"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -51,10 +52,7 @@ type world struct {
 // realBundles reads the test data.
 func realBundles(t testing.TB) []*synthetic.Bundle {
 	t.Helper()
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set")
-	}
+	dir := realdata.Path(t)
 	masters, err := filepath.Glob(filepath.Join(dir, "blocks/mainnet_mc2467080-2467119/*.boc"))
 	if err != nil || len(masters) != 40 {
 		t.Fatalf("%d masterchain blocks, %v", len(masters), err)
@@ -88,10 +86,7 @@ func realBundles(t testing.TB) []*synthetic.Bundle {
 // with the shard blocks that it commits, and the shards that each names.
 func genesis(t testing.TB) (bundles []*synthetic.Bundle, states map[uint32][]string) {
 	t.Helper()
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set")
-	}
+	dir := realdata.Path(t)
 	file := func(workchain int32, shard uint64, seqno uint32) string {
 		return filepath.Join(dir, fmt.Sprintf("blocks/mainnet_genesis_mc1-199/block_%d_%016x_%d.boc", workchain, shard, seqno))
 	}

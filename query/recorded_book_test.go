@@ -17,6 +17,7 @@ import (
 	"tonscribe/query/params"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // bookRow is a row of a recorded address book.
@@ -29,10 +30,7 @@ type bookRow struct {
 // recordedBook is what public answers say of addresses.
 func recordedBook(t *testing.T) map[string]json.RawMessage {
 	t.Helper()
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set")
-	}
+	dir := realdata.Path(t)
 	files, err := filepath.Glob(filepath.Join(dir, "api_v3_traces/walletkit/*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d recorded answers: %v", len(files), err)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/test/realdata"
 )
 
 // randomTree builds a tree with shared cells in tonutils-go.
@@ -167,10 +169,7 @@ func TestReadAndHashGiveWhatParseGives(t *testing.T) {
 
 // TestRealBagsOfCells reads every BoC of the test data.
 func TestRealBagsOfCells(t *testing.T) {
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real bags of cells to read")
-	}
+	dir := realdata.Path(t)
 	var b Bag
 	var w Writer
 	files := 0

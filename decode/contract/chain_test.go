@@ -17,6 +17,7 @@ import (
 	"tonscribe/decode/contract"
 	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // census is what the blocks of the test data show of contracts: every state of
@@ -29,10 +30,7 @@ type census struct {
 
 func newCensus(t *testing.T) *census {
 	t.Helper()
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no contracts of a real chain")
-	}
+	dir := realdata.Path(t)
 	table, err := os.ReadFile(filepath.Join(dir, "blocks.tsv"))
 	if err != nil {
 		t.Fatal(err)

@@ -12,12 +12,13 @@ import (
 	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // zerostates finds the zerostates of the test data.
 func zerostates(t testing.TB) func(context.Context, *record.BlockId) ([]byte, error) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(os.Getenv("TONSCRIBE_TESTDATA"), "states", "*zerostate*"))
+	files, err := filepath.Glob(filepath.Join(realdata.Path(t, "states"), "*zerostate*"))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%d zerostates: %v", len(files), err)
 	}

@@ -12,6 +12,7 @@ import (
 	"tonscribe/decode"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // source is a bundle as ingest knows it.
@@ -26,10 +27,7 @@ type source struct {
 // bundles made of single blocks with many transactions.
 func realBundles(t testing.TB) []*source {
 	t.Helper()
-	data := os.Getenv("TONSCRIBE_TESTDATA")
-	if data == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set")
-	}
+	data := realdata.Path(t)
 	bundles := chain(t, filepath.Join(data, "blocks", "mainnet_genesis_mc1-199"))
 	for _, folder := range []string{"mainnet_collator_57120586-57120589", "mylocalton_single", "mainnet_single"} {
 		for _, b := range blocksIn(t, filepath.Join(data, "blocks", folder)) {

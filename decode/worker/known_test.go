@@ -13,6 +13,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/statetest"
+	"tonscribe/test/realdata"
 )
 
 // knowledge is what blocks have shown of accounts, by another library.
@@ -197,10 +198,7 @@ func checkHashes(t *testing.T, bundles []*source, found *seen) {
 // block of a chain whose zerostate nobody has.
 func mylocalton(t testing.TB) []*source {
 	t.Helper()
-	data := os.Getenv("TONSCRIBE_TESTDATA")
-	if data == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set")
-	}
+	data := realdata.Path(t)
 	packages, err := filepath.Glob(filepath.Join(data, "packs", "mylocalton_mc1-264", "*.pack"))
 	if err != nil || len(packages) == 0 {
 		t.Fatalf("no packages: %v", err)

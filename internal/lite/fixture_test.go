@@ -1,7 +1,6 @@
 package lite
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
+	"tonscribe/test/realdata"
 )
 
 // Real blocks of mainnet: the first is a key block, the others are signed by the
@@ -20,10 +20,7 @@ const (
 
 func mainnet(t testing.TB, head uint32) *litetest.Signed {
 	t.Helper()
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("skipped: TONSCRIBE_TESTDATA is not set")
-	}
+	dir := realdata.Path(t)
 	const set = "mainnet_mc3082181-3082201"
 	return litetest.OpenSigned(t, filepath.Join(dir, "blocks", set), filepath.Join(dir, "proofs", set), firstSigned, head)
 }

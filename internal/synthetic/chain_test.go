@@ -14,15 +14,12 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode"
+	"tonscribe/test/realdata"
 )
 
 // testBlocks is the folder of real blocks.
 func testBlocks(t testing.TB) string {
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real blocks")
-	}
-	return filepath.Join(dir, "blocks")
+	return realdata.Path(t, "blocks")
 }
 
 func writeChain(t testing.TB, transactions int, seed uint64) (Chain, string) {

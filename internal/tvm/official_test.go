@@ -20,6 +20,7 @@ import (
 
 	"tonscribe/internal/tvm"
 	nodetest "tonscribe/test/node"
+	"tonscribe/test/realdata"
 )
 
 // call is one get-method for both sides.
@@ -370,10 +371,7 @@ func exhaustingCalls(t *testing.T) []call {
 // TestContractsOfTheChainEndAsInTheOfficialEmulator asks the real accounts of
 // TONSCRIBE_TESTDATA.
 func TestContractsOfTheChainEndAsInTheOfficialEmulator(t *testing.T) {
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real contracts to ask")
-	}
+	dir := realdata.Path(t)
 	files, err := filepath.Glob(filepath.Join(dir, "accounts_tx_triples", "*_account_new.boc"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("accounts of %s: %v", dir, err)

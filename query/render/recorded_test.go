@@ -13,6 +13,7 @@ import (
 
 	"tonscribe/decode"
 	"tonscribe/schema/record"
+	"tonscribe/test/realdata"
 )
 
 // exceptions are the fields of recorded answers that a transaction's own BoC
@@ -30,17 +31,9 @@ var exceptions = []string{
 // public index did not compute it yet.
 const hashNormSince = 1745000000
 
-func testData(t *testing.T) string {
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set")
-	}
-	return dir
-}
-
 // recorded pairs the BoC of each transaction with its JSON in the answers.
 func recorded(t *testing.T) (bocs [][]byte, answers []json.RawMessage, seqnos []uint32) {
-	dir := testData(t)
+	dir := realdata.Path(t)
 	files, err := filepath.Glob(filepath.Join(dir, "api_v3_rebuilt_txs/walletkit/*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no recorded transactions", err)

@@ -17,6 +17,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tonscribe/internal/tvm"
+	"tonscribe/test/realdata"
 )
 
 // exchange is a request to the public service and its answer.
@@ -29,10 +30,7 @@ type exchange struct {
 
 func recordedExchanges(t *testing.T) []exchange {
 	t.Helper()
-	data := os.Getenv("TONSCRIBE_TESTDATA")
-	if data == "" {
-		t.Skip("TONSCRIBE_TESTDATA names no test data")
-	}
+	data := realdata.Path(t)
 	files, err := filepath.Glob(filepath.Join(data, "api_v2_cassettes", "*", "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recordings in %s: %v", data, err)

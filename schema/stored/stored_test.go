@@ -13,6 +13,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
+	"tonscribe/test/realdata"
 )
 
 // pack checks that a transaction comes back as it was, and that statements find
@@ -45,10 +46,7 @@ func pack(t *testing.T, tx *record.Transaction) (before, after int) {
 }
 
 func TestEveryRealTransactionComesBackAsItWas(t *testing.T) {
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real blocks")
-	}
+	dir := realdata.Path(t)
 	var d decode.Decoder
 	n, bodies, before, after := 0, 0, 0, 0
 	err := filepath.WalkDir(filepath.Join(dir, "blocks"), func(path string, entry fs.DirEntry, err error) error {

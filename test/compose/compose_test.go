@@ -18,6 +18,7 @@ import (
 	"tonscribe/internal/engine/enginetest"
 	"tonscribe/test/harness"
 	kafkatest "tonscribe/test/kafka"
+	"tonscribe/test/realdata"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -98,7 +99,7 @@ func TestEveryServiceHasAPinnedImageAndAHealthCheck(t *testing.T) {
 }
 
 func TestServicesOfComposeCarryBlocksToTheAPI(t *testing.T) {
-	blocks := harness.Data(t, "blocks", "mainnet_genesis_mc1-199")
+	blocks := realdata.Path(t, "blocks", "mainnet_genesis_mc1-199")
 	brokers := kafkatest.Apache(t)
 	clickhouse := enginetest.ClickHouse(t)
 	services := readCompose(t)

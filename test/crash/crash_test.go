@@ -19,6 +19,7 @@ import (
 	"tonscribe/schema/migrations"
 	"tonscribe/test/harness"
 	kafkatest "tonscribe/test/kafka"
+	"tonscribe/test/realdata"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -38,7 +39,7 @@ const transactionsPerRound = 5000
 // masterchain seqno. It is made once for all tests.
 func chain(t *testing.T) (dir string, last uint32) {
 	t.Helper()
-	templates := harness.Data(t, "blocks", "mainnet_single")
+	templates := realdata.Path(t, "blocks", "mainnet_single")
 	dir = filepath.Join(t.TempDir(), "chain")
 	out, err := exec.Command(harness.Binary(t), "bench", "generate", "--templates", templates, "--out", dir,
 		"--transactions", strconv.Itoa(rounds()*transactionsPerRound)).CombinedOutput()

@@ -60,20 +60,6 @@ func Binary(t testing.TB) string {
 	return built
 }
 
-// Data is a folder of the real chain data; the test skips when there is none.
-func Data(t testing.TB, elements ...string) string {
-	t.Helper()
-	root := os.Getenv("TONSCRIBE_TESTDATA")
-	if root == "" {
-		t.Skip("real chain data is not there: set TONSCRIBE_TESTDATA")
-	}
-	path := filepath.Join(append([]string{root}, elements...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("test data: %v", err)
-	}
-	return path
-}
-
 // Process is a running tonscribe.
 type Process struct {
 	t    testing.TB

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"tonscribe/decode"
+	"tonscribe/test/realdata"
 )
 
 // processes of Python; the Go side is little work.
@@ -37,18 +38,9 @@ func (b boc) bytes() ([]byte, error) {
 	return content, err
 }
 
-func testdata(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real blocks to read")
-	}
-	return dir
-}
-
 func files(t *testing.T, pattern string) (list []boc) {
 	t.Helper()
-	dir := testdata(t)
+	dir := realdata.Path(t)
 	paths, err := filepath.Glob(filepath.Join(dir, pattern))
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +64,7 @@ func file(t *testing.T, dir, name string) boc {
 // listed are the blocks of blocks.tsv.
 func listed(t *testing.T) (list []boc) {
 	t.Helper()
-	dir := testdata(t)
+	dir := realdata.Path(t)
 	table, err := os.ReadFile(filepath.Join(dir, "blocks.tsv"))
 	if err != nil {
 		t.Fatal(err)

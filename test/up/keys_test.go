@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tonscribe/test/harness"
+	"tonscribe/test/realdata"
 )
 
 // status asks without a key of the harness's own.
@@ -40,7 +41,7 @@ func keys(t *testing.T, data string, arguments ...string) string {
 }
 
 func TestTheOwnersKeyIsMadeOnceAndHasNoLimits(t *testing.T) {
-	source := "files:" + harness.Data(t, "blocks", "mainnet_genesis_mc1-199")
+	source := "files:" + realdata.Path(t, "blocks", "mainnet_genesis_mc1-199")
 	data := t.TempDir()
 	var key string
 	for start := range 2 {
@@ -73,7 +74,7 @@ func TestTheOwnersKeyIsMadeOnceAndHasNoLimits(t *testing.T) {
 }
 
 func TestKeysAreMadeListedShownAndRevokedBesideARunningUp(t *testing.T) {
-	source := "files:" + harness.Data(t, "blocks", "mainnet_genesis_mc1-199")
+	source := "files:" + realdata.Path(t, "blocks", "mainnet_genesis_mc1-199")
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--source", source, "--from", "1", "--to", "3", "--serve")
 	base := "http://" + listen

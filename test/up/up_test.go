@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tonscribe/test/harness"
+	"tonscribe/test/realdata"
 )
 
 // run runs a command to its end.
@@ -36,7 +37,7 @@ func hexOf(t *testing.T, encoded any) string {
 // listedBlocks are the rows of blocks.tsv of a set, by root hash.
 func listedBlocks(t *testing.T, set string) map[string]map[string]string {
 	t.Helper()
-	file, err := os.Open(harness.Data(t, "blocks.tsv"))
+	file, err := os.Open(realdata.Path(t, "blocks.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func listedBlocks(t *testing.T, set string) map[string]map[string]string {
 }
 
 func TestBlocksOfMainnetsBeginningBecomeVisibleAndVerified(t *testing.T) {
-	source := "files:" + harness.Data(t, "blocks", "mainnet_genesis_mc1-199")
+	source := "files:" + realdata.Path(t, "blocks", "mainnet_genesis_mc1-199")
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base := "http://" + listen
 	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--source", source, "--from", "1", "--to", "60", "--serve")
@@ -100,7 +101,7 @@ func TestBlocksOfMainnetsBeginningBecomeVisibleAndVerified(t *testing.T) {
 }
 
 func TestUpWithToEndsByItselfAndVerifyFindsTheTablesOfAStoppedOne(t *testing.T) {
-	source := "archive:" + harness.Data(t, "packs", "mylocalton_mc1-264")
+	source := "archive:" + realdata.Path(t, "packs", "mylocalton_mc1-264")
 	data := t.TempDir()
 	up := []string{"up", "--data", data, "--listen", harness.FreeAddress(t), "--source", source, "--from", "1", "--to", "190"}
 	for _, what := range []string{"first run", "second run, with nothing left to do"} {
@@ -114,7 +115,7 @@ func TestUpWithToEndsByItselfAndVerifyFindsTheTablesOfAStoppedOne(t *testing.T) 
 }
 
 func TestASecondUpInTheSameFolderIsRefusedInPlainWords(t *testing.T) {
-	source := "files:" + harness.Data(t, "blocks", "mainnet_genesis_mc1-199")
+	source := "files:" + realdata.Path(t, "blocks", "mainnet_genesis_mc1-199")
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--source", source, "--from", "1", "--to", "3", "--serve")
 	p.AwaitReady("http://"+listen, time.Minute)

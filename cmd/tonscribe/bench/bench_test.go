@@ -26,6 +26,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/sink"
+	"tonscribe/test/realdata"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -191,10 +192,7 @@ func TestCursorsAreFollowedAndBeginAnewAtTheEnd(t *testing.T) {
 }
 
 func TestDecodeComparesBothDecodersOnTheSameBlocks(t *testing.T) {
-	dir := testBlocks()
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real blocks")
-	}
+	dir := realdata.Path(t, "blocks")
 	figures := run(t, Dependencies{}, "decode", filepath.Join(dir, "mainnet_collator_57120586-57120589"), "--rounds", "1", "--round", "20ms")
 	ours, theirs := figures["decode tonscribe"], figures["decode tonutils-go"]
 	if ours.N < 103 || theirs.N < 103 || figures["decode ratio"].Value <= 0 {
@@ -203,10 +201,7 @@ func TestDecodeComparesBothDecodersOnTheSameBlocks(t *testing.T) {
 }
 
 func TestIngestIndexesTheGeneratedChain(t *testing.T) {
-	dir := testBlocks()
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real blocks")
-	}
+	dir := realdata.Path(t, "blocks")
 	figures := run(t, withPipeline(t), "ingest", "--source", "files:"+dir, "--transactions", "5000", "--settle", "1s")
 	if f := figures["ingest"]; f.N < 5000 || f.Value <= 0 || figures["disk transactions"].Value <= 0 {
 		t.Errorf("%v", figures)

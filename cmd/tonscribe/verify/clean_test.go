@@ -1,9 +1,10 @@
 package verify
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"tonscribe/test/realdata"
 )
 
 func TestTablesFilledByTheStagesAreClean(t *testing.T) {
@@ -18,7 +19,7 @@ func TestTablesFilledByTheStagesAreClean(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := emptyTables(t)
-			l.source.Source, l.to, l.states = c.source(t), c.to, filepath.Join(testdata(t), "states")
+			l.source.Source, l.to, l.states = c.source(t), c.to, realdata.Path(t, "states")
 			l.fill(c.partitions)
 			r, err := l.verify(func(o *Options) { o.Source = FromIngest(l.source) })
 			if err != nil {

@@ -2,8 +2,6 @@ package verify
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,26 +15,18 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/sink"
+	"tonscribe/test/realdata"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // mylocalton is a whole chain from its first block, with messages and a split.
 func mylocalton(t testing.TB) string {
-	return "archive:" + filepath.Join(testdata(t), "packs", "mylocalton_mc1-264")
+	return "archive:" + realdata.Path(t, "packs", "mylocalton_mc1-264")
 }
 
 func genesis(t testing.TB) string {
-	return "files:" + filepath.Join(testdata(t), "blocks", "mainnet_genesis_mc1-199")
-}
-
-func testdata(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real chain to verify")
-	}
-	return dir
+	return "files:" + realdata.Path(t, "blocks", "mainnet_genesis_mc1-199")
 }
 
 // tables are the tables of a range of a real chain, filled by the real stages.

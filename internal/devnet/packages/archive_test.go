@@ -14,6 +14,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/devnet/chain"
+	"tonscribe/test/realdata"
 )
 
 type entry struct {
@@ -47,10 +48,7 @@ func readPackage(t *testing.T, path string) []entry {
 // and the shard blocks behind it.
 func nodePackage(t *testing.T) (entries []entry, bundles []*chain.Bundle) {
 	t.Helper()
-	folder := os.Getenv("TONSCRIBE_TESTDATA")
-	if folder == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real packages")
-	}
+	folder := realdata.Path(t)
 	entries = readPackage(t, filepath.Join(folder, "packs/mylocalton_mc1-264/archive.00100.pack"))
 	proofs := map[string][]byte{}
 	for _, e := range entries {

@@ -17,6 +17,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/devnet/chain"
+	"tonscribe/test/realdata"
 )
 
 // Chain is what was read.
@@ -36,10 +37,7 @@ func keyOf(id *ton.BlockIDExt) key { return key{id.Workchain, id.Shard, id.SeqNo
 // Load reads the first bundles of the main network.
 func Load(t testing.TB) Chain {
 	t.Helper()
-	dir := os.Getenv("TONSCRIBE_TESTDATA")
-	if dir == "" {
-		t.Skip("TONSCRIBE_TESTDATA is not set: no real chain to read")
-	}
+	dir := realdata.Path(t)
 	l := loader{t: t, blocks: map[key]*chain.Block{}, states: map[key]*cell.Cell{}}
 	files, err := filepath.Glob(filepath.Join(dir, "blocks/mainnet_genesis_mc1-199/*.boc"))
 	if err != nil || len(files) == 0 {
