@@ -157,8 +157,43 @@ func TestThroughput(t *testing.T) {
 	printSizes(t, newClient(t, engine.DSN()), total)
 }
 
+// BenchmarkSmallInserts is what an insert costs ClickHouse however few its rows
+// are: one of 400 rows, five of 80 each, and one into a table with eight
+// projections. Merges that run meanwhile are counted.
+func BenchmarkSmallInserts(b *testing.B) {
+	engine := enginetest.ClickHouse(b)
+	if err := migrations.Up(b.Context(), engine.DSN(), migrations.Options{}); err != nil {
+		b.Fatal(err)
+	}
+	client := newClient(b, engine.DSN())
+	for _, c := range []struct {
+		name, table, column string
+		inserts, rows       int
+	}{
+		{"one", "messages_index", "key", 1, 400},
+		{"five", "messages_index", "key", 5, 80},
+		{"projections", "nft_items", "account_prefix", 1, 400},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			before := processorSeconds(b, engine.Pid())
+			for n := range b.N {
+				var group errgroup.Group
+				for i := range c.inserts {
+					group.Go(func() error {
+						return client.Conn().Exec(b.Context(), fmt.Sprintf("INSERT INTO %s (%s) SELECT number + %d FROM numbers(%d)", c.table, c.column, (n*c.inserts+i)*c.rows, c.rows))
+					})
+				}
+				if err := group.Wait(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(1000*(processorSeconds(b, engine.Pid())-before)/float64(b.N), "processor-ms/op")
+		})
+	}
+}
+
 // processorSeconds is what a process has used of the processors.
-func processorSeconds(t *testing.T, pid int) float64 {
+func processorSeconds(t testing.TB, pid int) float64 {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,10 @@
-// Package sink brings topics into tables. In come records of the topics headers,
-// transactions and accounts, out go rows of ClickHouse: each offset range of a partition
-// exactly once, whatever is killed when, then the bundles' seals, then the
-// progress that readers take the watermark from. It must never change what a
-// record says, never move on past a bundle whose rows are not all there, and
-// never cut a range that it once began to insert in another way.
+// Package sink brings topics into tables. In come records of the topics
+// headers, transactions, accounts and contracts, out go rows of ClickHouse:
+// each offset range of a partition exactly once, whatever is killed when, then
+// the bundles' seals, then the progress that readers take the watermark from.
+// It must never change what a record says, never move on past a bundle whose
+// rows are not all there, and never cut a range that it once began to insert in
+// another way.
 package sink
 
 import (

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -169,20 +168,4 @@ func (s *Store) Sales(ctx context.Context, list []Address) ([]*record.Contract, 
 		return compareAddresses(Address(a.Account), Address(b.Account))
 	})
 	return sales, nil
-}
-
-// linkPlan is the plan of a list of what names some accounts, or of all of a role
-// when all is true.
-func linkPlan(role schema.LinkRole, list []Address, all bool) contractPlan {
-	p := contractPlan{table: "contract_links", columns: contractColumns{seqno: "first_mc_seqno"}}
-	if all {
-		list = []Address{noAddress}
-	}
-	for _, a := range list {
-		p.pieces = append(p.pieces, piece{
-			leading:    []string{"role", "key_workchain", "key_prefix"},
-			conditions: conditions{fmt.Sprintf("role = '%s'", role), account("key_workchain", "key_prefix", a)},
-		})
-	}
-	return p
 }
