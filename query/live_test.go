@@ -77,7 +77,7 @@ func (s *server) checkInfo(t *testing.T, w *world, last uint32) {
 	}
 }
 
-// counter is the sum of a metric.
+// counter is the sum of a counter or a gauge.
 func (s *server) counter(t *testing.T, name string) (sum float64) {
 	t.Helper()
 	families, err := s.registry.Gather()
@@ -87,7 +87,7 @@ func (s *server) counter(t *testing.T, name string) (sum float64) {
 	for _, f := range families {
 		if f.GetName() == name {
 			for _, m := range f.Metric {
-				sum += m.GetCounter().GetValue()
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
 			}
 		}
 	}

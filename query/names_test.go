@@ -42,6 +42,7 @@ func TestANameIsThatOfItsItemsAtEveryBundle(t *testing.T) {
 		at := fmt.Sprintf("0, %d, unhex('%x')", schema.Prefix(schema.AccountID(c.Account)), schema.AccountID(c.Account))
 		w.exec(t, fmt.Sprintf("INSERT INTO contracts (workchain, account_prefix, account, mc_seqno, first_mc_seqno, record) VALUES (%s, %d, %d, unhex('%x'))",
 			at, c.McSeqno, c.FirstMcSeqno, raw))
+		w.exec(t, fmt.Sprintf("INSERT INTO nft_items (workchain, account_prefix, account, mc_seqno, first_mc_seqno) VALUES (%s, %d, %d)", at, c.McSeqno, c.FirstMcSeqno))
 		if c.NftItem.Dns == nil {
 			return
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/hex"
+	"maps"
 	"strings"
 	"time"
 
@@ -106,20 +107,48 @@ func (s *Store) readCodes(ctx context.Context, wanted []Hash, found map[Hash]*Co
 	})
 }
 
+// mostCodeBytes bounds what is held of the codes themselves.
+const mostCodeBytes = 16 << 20
+
 // CodeBoCs are the codes themselves, as bags of cells; those that are not there
-// are missing.
+// are missing. The ones that were asked for last are held.
 func (s *Store) CodeBoCs(ctx context.Context, wanted []Hash) (map[Hash][]byte, error) {
 	found := make(map[Hash][]byte, len(wanted))
-	if len(wanted) == 0 {
+	var missing []Hash
+	s.codesMutex.Lock()
+	for _, h := range wanted {
+		if boc, ok := s.bocs[h]; ok {
+			found[h] = boc
+		} else {
+			missing = append(missing, h)
+		}
+	}
+	s.codesMutex.Unlock()
+	if len(missing) == 0 {
 		return found, nil
 	}
+	read := make(map[Hash][]byte, len(missing))
 	hash := proto.ColFixedStr{Size: len(Hash{})}
 	var boc proto.ColStr
-	err := s.run(ctx, "codes", "SELECT hash, boc FROM codes WHERE hash IN ("+hashes(wanted)+")", proto.Results{{Name: "hash", Data: &hash}, {Name: "boc", Data: &boc}}, func(rows int) error {
+	err := s.run(ctx, "codes", "SELECT hash, boc FROM codes WHERE hash IN ("+hashes(missing)+")", proto.Results{{Name: "hash", Data: &hash}, {Name: "boc", Data: &boc}}, func(rows int) error {
 		for i := range rows {
-			found[Hash(hash.Row(i))] = append([]byte(nil), boc.RowBytes(i)...)
+			read[Hash(hash.Row(i))] = append([]byte(nil), boc.RowBytes(i)...)
 		}
 		return nil
 	})
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(found, read)
+	s.codesMutex.Lock()
+	defer s.codesMutex.Unlock()
+	for h, boc := range read {
+		if s.bocs == nil || s.bocBytes+len(boc) > mostCodeBytes {
+			s.bocs, s.bocBytes = map[Hash][]byte{}, 0
+		}
+		if _, there := s.bocs[h]; !there {
+			s.bocs[h], s.bocBytes = boc, s.bocBytes+len(boc)
+		}
+	}
+	return found, nil
 }

@@ -18,11 +18,14 @@ type Configuration struct {
 	// bundles; 0 holds none.
 	HeadTransactionBytes int `yaml:"head_transaction_bytes"`
 	HeadBlockBytes       int `yaml:"head_block_bytes"`
+	// DirectoryAccounts is of how many accounts, about, the codes are held, some
+	// 40 bytes each; 0 holds none.
+	DirectoryAccounts int `yaml:"directory_accounts"`
 }
 
 // DefaultConfiguration fits a small machine.
 func DefaultConfiguration() Configuration {
-	return Configuration{Connections: 16, Poll: 75 * time.Millisecond, HeadTransactionBytes: 64 << 20, HeadBlockBytes: 64 << 20}
+	return Configuration{Connections: 16, Poll: 75 * time.Millisecond, HeadTransactionBytes: 64 << 20, HeadBlockBytes: 64 << 20, DirectoryAccounts: 2_000_000}
 }
 
 func (c Configuration) validate() error {
@@ -31,6 +34,8 @@ func (c Configuration) validate() error {
 		return fmt.Errorf("connections is %d, at least 2 are needed: the watermark is read beside the requests", c.Connections)
 	case c.Poll < time.Millisecond:
 		return fmt.Errorf("poll is %s, at least 1ms is needed", c.Poll)
+	case c.DirectoryAccounts < 0:
+		return fmt.Errorf("directory_accounts is %d, it may not be negative", c.DirectoryAccounts)
 	case c.HeadTransactionBytes < 0 || c.HeadBlockBytes < 0:
 		return fmt.Errorf("head_transaction_bytes is %d and head_block_bytes %d, neither may be negative", c.HeadTransactionBytes, c.HeadBlockBytes)
 	}

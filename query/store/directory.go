@@ -2,13 +2,15 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/schema"
-	"tonscribe/schema/record"
 )
 
 // Entry is what an address book says of an account.
@@ -19,65 +21,167 @@ type Entry struct {
 	Code *Code
 }
 
-// mostEntries is how many accounts a directory remembers, at least; at most
-// twice as many.
-const mostEntries = 100_000
-
-// entryAge bounds how long an entry is believed: an account of a zerostate comes
-// without a transaction.
-const entryAge = time.Minute
-
-// directory remembers which code accounts have. An account's code changes by a
-// transaction, and the follower tells of the accounts of every new bundle.
+// directory holds which codes accounts have, of those that were active last when
+// there are too many. It is read once, beside the requests, and then learns of
+// the accounts of every bundle that becomes visible. An account that it does not
+// hold has to be looked up.
 type directory struct {
-	mutex      sync.Mutex
-	young, old map[Address]Hash
-	begun      time.Time // the younger half
-	// turn changes when something was forgotten: what was read before may be old.
-	turn uint64
+	reading atomic.Bool // by the follower
+	turn    sync.Mutex  // of those who bring it to a watermark
+	mutex   sync.RWMutex
+	held    map[uint64]holding
+	codes   []Hash // what holdings name by number; the first is noCode
+	numbers map[Hash]uint32
+	upTo    uint32 // the bundle up to which it holds; 0 before it was read
 }
+
+// holding is what is held of an account, 24 bytes with its key.
+type holding struct {
+	version uint64
+	tag     uint32 // the last bytes of the account
+	code    uint32
+}
+
+// unclear stands for a code that has to be looked up.
+const unclear = ^uint32(0)
 
 // noCode and notKnown stand for the absence of code, and of the account: no code
 // has these hashes.
 var noCode, notKnown = Hash{}, Hash{1}
 
+// seed of the keys: nobody can make accounts that share one.
+var seed = maphash.MakeSeed()
+
+func keyAndTag(a *Address) (uint64, uint32) {
+	return maphash.Bytes(seed, a[:]), binary.LittleEndian.Uint32(a[schema.AddressSize-4:])
+}
+
 func (d *directory) get(a Address) (Hash, bool) {
-	if h, ok := d.young[a]; ok {
-		return h, true
+	key, tag := keyAndTag(&a)
+	h, ok := d.held[key]
+	if !ok || h.tag != tag || h.code == unclear {
+		return Hash{}, false
 	}
-	h, ok := d.old[a]
-	return h, ok
+	return d.codes[h.code], true
 }
 
-func (d *directory) put(a Address, h Hash) {
-	if now := time.Now(); d.young == nil || len(d.young) >= mostEntries || now.Sub(d.begun) > entryAge {
-		d.young, d.old, d.begun = map[Address]Hash{}, d.young, now
+// put adds what a row says: of an account's rows the one with the greatest
+// version counts. Of two accounts that share a key one is held.
+func (d *directory) put(a Address, version uint64, code uint32) {
+	key, tag := keyAndTag(&a)
+	if old, there := d.held[key]; !there || old.tag != tag || old.version <= version {
+		d.held[key] = holding{version, tag, code}
 	}
-	d.young[a] = h
 }
 
-// learn takes the transactions of new bundles.
-func (d *directory) learn(list []*record.Transaction) {
+// number is how holdings name a code.
+func (d *directory) number(code Hash) uint32 {
+	n, ok := d.numbers[code]
+	if !ok {
+		n = uint32(len(d.codes))
+		d.codes, d.numbers[code] = append(d.codes, code), n
+	}
+	return n
+}
+
+// readDirectory fills the directory anew.
+func (s *Store) readDirectory(ctx context.Context, v *View) error {
+	after, err := s.beforeDirectory(ctx)
+	if err != nil {
+		return err
+	}
+	fresh := &directory{held: map[uint64]holding{}, codes: []Hash{noCode}, numbers: map[Hash]uint32{noCode: 0}}
+	if err := s.holdAccounts(ctx, after, fresh); err != nil {
+		return err
+	}
+	d := &s.directory
+	d.turn.Lock()
+	defer d.turn.Unlock()
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.turn++
-	for _, tx := range list {
-		delete(d.young, Address(tx.Account))
-		delete(d.old, Address(tx.Account))
-	}
+	d.held, d.codes, d.numbers, d.upTo = fresh.held, fresh.codes, fresh.numbers, v.Watermark
+	s.metrics.directory.Set(float64(len(d.held)))
+	return nil
 }
 
-// forget empties the directory.
-func (d *directory) forget() {
+// beforeDirectory is the bundle behind which about as many accounts were active
+// last as the directory may hold, -1 when it may hold all.
+func (s *Store) beforeDirectory(ctx context.Context) (int64, error) {
+	var rows proto.ColUInt64
+	err := s.run(ctx, "directory", "SELECT count() AS n FROM accounts", proto.Results{{Name: "n", Data: &rows}}, func(int) error { return nil })
+	if err != nil || len(rows) == 0 || rows[0] <= uint64(s.configuration.DirectoryAccounts) {
+		return -1, err
+	}
+	var bound proto.ColUInt32
+	level := 1 - float64(s.configuration.DirectoryAccounts)/float64(rows[0])
+	err = s.run(ctx, "directory", fmt.Sprintf("SELECT toUInt32(quantileTDigest(%g)(mc_seqno)) AS bound FROM accounts", level),
+		proto.Results{{Name: "bound", Data: &bound}}, func(int) error { return nil })
+	if err != nil || len(bound) == 0 {
+		return -1, err
+	}
+	return int64(bound[0]) - 1, nil
+}
+
+// holdAccounts adds the accounts whose rows came after a bundle.
+func (s *Store) holdAccounts(ctx context.Context, after int64, d *directory) error {
+	var workchain proto.ColInt32
+	var version proto.ColUInt64
+	var active proto.ColUInt8
+	account, code := proto.ColFixedStr{Size: 32}, proto.ColFixedStr{Size: 32}
+	result := proto.Results{
+		{Name: "workchain", Data: &workchain}, {Name: "account", Data: &account}, {Name: "version", Data: &version},
+		{Name: "code_hash", Data: &code}, {Name: "active", Data: &active},
+	}
+	statement := fmt.Sprintf("SELECT workchain, account, version, code_hash, status = 'active' AS active FROM accounts WHERE mc_seqno > %d", after)
+	return s.run(ctx, "directory", statement, result, func(rows int) error {
+		d.mutex.Lock()
+		defer d.mutex.Unlock()
+		for i := range rows {
+			number := unclear
+			// An active account without a code is one whose code is not known yet.
+			if hash := Hash(code.Row(i)); hash != noCode || active[i] == 0 {
+				number = d.number(hash)
+			}
+			d.put(joinAddress(workchain[i], account.Row(i)), version[i], number)
+		}
+		return nil
+	})
+}
+
+// learn brings the directory to the view, once it was read, and says whether it
+// can be used.
+func (d *directory) learn(ctx context.Context, s *Store, v *View) (bool, error) {
+	if upTo := d.holdsUpTo(); upTo == 0 || upTo >= v.Watermark {
+		return upTo > 0, nil
+	}
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	upTo := d.holdsUpTo()
+	if upTo >= v.Watermark {
+		return true, nil
+	}
+	if err := s.holdAccounts(ctx, int64(upTo), d); err != nil {
+		return false, err
+	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.turn++
-	d.young, d.old = nil, nil
+	d.upTo = v.Watermark
+	if len(d.held) > 2*s.configuration.DirectoryAccounts {
+		d.held, d.upTo = nil, 0 // to be read anew
+	}
+	s.metrics.directory.Set(float64(len(d.held)))
+	return d.upTo > 0, nil
+}
+
+func (d *directory) holdsUpTo() uint32 {
+	d.mutex.RLock()
+	defer d.mutex.RUnlock()
+	return d.upTo
 }
 
 // Directory has an entry for every account of the list.
-func (s *Store) Directory(ctx context.Context, list []Address) (map[Address]Entry, error) {
-	codes, err := s.codesOf(ctx, list)
+func (s *Store) Directory(ctx context.Context, v *View, list []Address) (map[Address]Entry, error) {
+	codes, err := s.codesOf(ctx, v, list)
 	if err != nil {
 		return nil, err
 	}
@@ -99,38 +203,33 @@ func (s *Store) Directory(ctx context.Context, list []Address) (map[Address]Entr
 }
 
 // codesOf gives the code hash of every account, or noCode or notKnown.
-func (s *Store) codesOf(ctx context.Context, list []Address) (map[Address]Hash, error) {
+func (s *Store) codesOf(ctx context.Context, v *View, list []Address) (map[Address]Hash, error) {
 	found := make(map[Address]Hash, len(list))
-	var missing []Address
-	d := &s.directory
-	d.mutex.Lock()
-	turn := d.turn
-	for _, a := range list {
-		if h, ok := d.get(a); ok {
-			found[a] = h
-		} else {
-			found[a] = notKnown
-			missing = append(missing, a)
-		}
-	}
-	d.mutex.Unlock()
-	if len(missing) == 0 {
+	if len(list) == 0 {
 		return found, nil
 	}
-	if err := s.readCodesOf(ctx, missing, found); err != nil {
+	d := &s.directory
+	usable, err := d.learn(ctx, s, v)
+	if err != nil {
 		return nil, err
 	}
-	if s.configuration.HeadBlockBytes == 0 {
-		return found, nil // nobody tells of new bundles
-	}
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.turn == turn {
-		for _, a := range missing {
-			d.put(a, found[a])
+	missing := list
+	if usable {
+		missing = nil
+		d.mutex.RLock()
+		for _, a := range list {
+			if h, ok := d.get(a); ok {
+				found[a] = h
+			} else {
+				missing = append(missing, a)
+			}
 		}
+		d.mutex.RUnlock()
 	}
-	return found, nil
+	for _, a := range missing {
+		found[a] = notKnown
+	}
+	return found, s.readCodesOf(ctx, missing, found)
 }
 
 func (s *Store) readCodesOf(ctx context.Context, list []Address, found map[Address]Hash) error {

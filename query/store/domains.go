@@ -3,147 +3,207 @@ package store
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
 // names remembers which accounts some record wallet names, so that hardly any
-// account of an address book has to be looked up, and which DNS item gave the
-// name that was found last: an account may have thousands of names.
+// account of an address book has to be looked up, and what those are called: an
+// account may have thousands of names.
 type names struct {
 	mutex sync.Mutex
 	known map[spot]struct{}
-	found map[spot]spot // the DNS item of an account
+	found map[spot]name
+	items map[spot]spot // whose name a DNS item gave
 	upTo  uint32        // the bundle
+	first uint32        // the oldest bundle then
 }
 
-// among gives those of the accounts that may have a name, apart from those whose
-// DNS item is known, and the bundle up to which that holds.
-func (n *names) among(ctx context.Context, s *Store, v *View, list []Address) (some []Address, found map[Address]spot, upTo uint32, err error) {
+// name is what an account is called, nothing when no item that names it is its
+// own.
+type name struct {
+	account Address
+	domain  string
+	item    spot
+}
+
+// mostHeldNames bounds what is remembered.
+const mostHeldNames = 200_000
+
+// learn brings the names to the view: those that may be others now are forgotten.
+func (n *names) learn(ctx context.Context, s *Store, v *View) error {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	if n.known == nil || n.upTo < v.Watermark {
-		if err := n.read(ctx, s, v); err != nil {
-			return nil, nil, 0, err
+	anew := n.known == nil || n.first > v.First.Id.Seqno // an older range was indexed
+	if !anew && n.upTo >= v.Watermark {
+		return nil
+	}
+	after := n.upTo
+	if anew {
+		after = 0
+	}
+	var named, items []pointer
+	group, groupContext := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		named, err = s.pointers(groupContext, fmt.Sprintf("SELECT key_workchain AS workchain, key_prefix AS account_prefix FROM contract_links WHERE role = '%s' AND mc_seqno > %d", schema.LinkWallet, after), nil)
+		return err
+	})
+	if !anew {
+		group.Go(func() (err error) {
+			items, err = s.pointers(groupContext, fmt.Sprintf("SELECT workchain, account_prefix FROM nft_items WHERE mc_seqno > %d", after), nil)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if anew {
+		n.known, n.found, n.items = make(map[spot]struct{}, len(named)), map[spot]name{}, map[spot]spot{}
+	}
+	for i := range named {
+		n.known[named[i].account] = struct{}{}
+		n.forget(named[i].account)
+	}
+	for i := range items {
+		if a, gave := n.items[items[i].account]; gave {
+			n.forget(a)
 		}
 	}
-	found = map[Address]spot{}
-	for _, a := range list {
-		at := spotOf(a[:])
-		if item, ok := n.found[at]; ok {
-			found[a] = item
-		} else if _, ok := n.known[at]; ok {
-			some = append(some, a)
-		}
-	}
-	return some, found, n.upTo, nil
+	n.upTo, n.first = v.Watermark, v.First.Id.Seqno
+	return nil
 }
 
-// keep remembers the items of some names, unless more has become visible since
-// they were looked for.
-func (n *names) keep(items map[Address]*record.Contract, upTo uint32) {
+func (n *names) forget(account spot) {
+	if old, ok := n.found[account]; ok {
+		delete(n.items, old.item)
+		delete(n.found, account)
+	}
+}
+
+// keep remembers what some accounts are called, unless more has become visible
+// since they were looked for.
+func (n *names) keep(found map[spot]name, upTo uint32) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if n.upTo != upTo {
 		return
 	}
-	for a, item := range items {
-		n.found[spotOf(a[:])] = spotOf(item.Account)
+	for at, one := range found {
+		if n.forget(at); len(n.found) >= mostHeldNames {
+			return
+		}
+		if n.found[at] = one; one.domain != "" {
+			n.items[one.item] = at
+		}
 	}
-}
-
-// read learns of the bundles that have become visible.
-func (n *names) read(ctx context.Context, s *Store, v *View) error {
-	statement := fmt.Sprintf("SELECT key_workchain AS workchain, key_prefix AS account_prefix FROM contract_links WHERE role = '%s' AND mc_seqno > %d", schema.LinkWallet, n.upTo)
-	rows, err := s.pointers(ctx, statement, nil)
-	if err != nil {
-		return err
-	}
-	if n.known == nil {
-		n.known, n.found = make(map[spot]struct{}, len(rows)), map[spot]spot{}
-	}
-	for i := range rows {
-		// An item that changed may give its account another name.
-		n.known[rows[i].account] = struct{}{}
-		delete(n.found, rows[i].account)
-	}
-	n.upTo = v.Watermark
-	return nil
 }
 
 // Domains are the shortest names of those of the accounts that own a name whose
 // record wallet is the account.
 func (s *Store) Domains(ctx context.Context, v *View, list []Address) (map[Address]string, error) {
-	unknown, known, upTo, err := s.names.among(ctx, s, v, list)
-	if err != nil || len(unknown)+len(known) == 0 {
+	n := &s.names
+	if err := n.learn(ctx, s, v); err != nil {
 		return nil, err
 	}
-	names := map[Address]*record.Contract{}
-	if len(known) > 0 {
-		if names, err = s.namesOf(ctx, slices.Collect(maps.Keys(known)), slices.Collect(maps.Values(known))); err != nil {
-			return nil, err
-		}
-		for a := range known {
-			if names[a] == nil { // the item is another's now
-				unknown = append(unknown, a)
-			}
+	domains := map[Address]string{}
+	var unknown []Address
+	n.mutex.Lock()
+	upTo := n.upTo
+	for _, a := range list {
+		if one, ok := n.found[spotOf(a[:])]; ok && one.belongsTo(a) {
+			domains[a] = one.domain
+		} else if _, ok := n.known[spotOf(a[:])]; ok {
+			unknown = append(unknown, a)
 		}
 	}
-	if len(unknown) > 0 {
-		found, err := s.searchNames(ctx, unknown)
-		if err != nil {
-			return nil, err
-		}
-		s.names.keep(found, upTo)
-		maps.Copy(names, found)
+	n.mutex.Unlock()
+	if len(unknown) == 0 {
+		return domains, nil
 	}
-	domains := make(map[Address]string, len(names))
-	for a, c := range names {
-		domains[a] = c.NftItem.Dns.Domain
+	found, err := s.searchNames(ctx, spotsOf(unknown), func(owner Address) bool { return slices.Contains(unknown, owner) })
+	if err != nil {
+		return nil, err
+	}
+	n.keep(found, upTo)
+	for _, a := range unknown {
+		if one := found[spotOf(a[:])]; one.belongsTo(a) {
+			domains[a] = one.domain
+		}
 	}
 	return domains, nil
 }
 
-// searchNames are the DNS items that give some accounts their names, out of all
-// whose record wallet names them.
-func (s *Store) searchNames(ctx context.Context, list []Address) (map[Address]*record.Contract, error) {
-	statement := fmt.Sprintf("SELECT workchain, account_prefix FROM contract_links WHERE role = '%s' AND %s",
-		schema.LinkWallet, accounts("key_workchain", "key_prefix", list))
-	rows, err := s.pointers(ctx, statement, nil)
-	if err != nil || len(rows) == 0 {
+// belongsTo is false for another account with the same first 64 bits.
+func (n name) belongsTo(a Address) bool { return n.domain == "" || n.account == a }
+
+// namesAtOnce is how many names are looked for before anybody asks for them.
+const namesAtOnce = 100
+
+// findNames looks for some names that nobody asked for yet. There may be more
+// when it found some.
+func (s *Store) findNames(ctx context.Context) (more bool, err error) {
+	n := &s.names
+	var unknown []spot
+	n.mutex.Lock()
+	upTo := n.upTo
+	if len(n.found) < min(len(n.known), mostHeldNames) {
+		for at := range n.known {
+			if _, ok := n.found[at]; !ok {
+				if unknown = append(unknown, at); len(unknown) == namesAtOnce {
+					break
+				}
+			}
+		}
+	}
+	n.mutex.Unlock()
+	if len(unknown) == 0 {
+		return false, nil
+	}
+	found, err := s.searchNames(ctx, unknown, func(Address) bool { return true })
+	if err == nil {
+		n.keep(found, upTo)
+	}
+	return true, err
+}
+
+// searchNames are the names of some accounts, by the DNS items whose record
+// wallet names them.
+func (s *Store) searchNames(ctx context.Context, list []spot, wanted func(Address) bool) (map[spot]name, error) {
+	keys := strings.Replace(spots(list), "(workchain, account_prefix)", "(key_workchain, key_prefix)", 1)
+	rows, err := s.pointers(ctx, fmt.Sprintf("SELECT workchain, account_prefix FROM contract_links WHERE role = '%s' AND %s", schema.LinkWallet, keys), nil)
+	if err != nil {
 		return nil, err
 	}
 	at := make([]spot, len(rows))
 	for i := range rows {
 		at[i] = rows[i].account
 	}
-	return s.namesOf(ctx, list, at)
-}
-
-// namesOf are those of the DNS items at some spots that give some accounts their
-// names.
-func (s *Store) namesOf(ctx context.Context, list []Address, at []spot) (map[Address]*record.Contract, error) {
-	found, err := s.contractsAt(ctx, at)
+	items, err := s.contractsAt(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	wanted := make(map[Address]bool, len(list))
-	for _, a := range list {
-		wanted[a] = true
-	}
-	names := map[Address]*record.Contract{}
-	for _, c := range found {
-		item := c.NftItem
-		if item.GetDns() == nil || len(item.Owner) != schema.AddressSize || string(item.Owner) != string(item.Dns.Wallet) || !wanted[Address(item.Owner)] {
+	best := map[spot]*record.Contract{}
+	for _, c := range items {
+		owner := c.NftItem.GetOwner()
+		if c.NftItem.GetDns() == nil || len(owner) != schema.AddressSize || string(owner) != string(c.NftItem.Dns.Wallet) || !wanted(Address(owner)) {
 			continue
 		}
-		if old := names[Address(item.Owner)]; old == nil || compareNames(c, old) < 0 {
-			names[Address(item.Owner)] = c
+		if old := best[spotOf(owner)]; old == nil || compareNames(c, old) < 0 {
+			best[spotOf(owner)] = c
 		}
 	}
-	return names, nil
+	found := make(map[spot]name, len(list))
+	for _, at := range list {
+		found[at] = name{}
+		if c := best[at]; c != nil {
+			found[at] = name{Address(c.NftItem.Owner), c.NftItem.Dns.Domain, spotOf(c.Account)}
+		}
+	}
+	return found, nil
 }

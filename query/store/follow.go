@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
+	"golang.org/x/sync/errgroup"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -37,23 +38,77 @@ const (
 
 // follow keeps the view at the watermark until ctx ends.
 func (s *Store) follow(ctx context.Context) {
-	var told time.Time
 	for ctx.Err() == nil {
 		began := time.Now()
 		before := s.view.Load()
 		changed, err := s.step(ctx)
-		if err != nil && ctx.Err() == nil {
-			s.metrics.followFailure.Inc()
-			if time.Since(told) > 10*time.Second {
-				told = time.Now()
-				s.report.Log.Warn().Err(err).Msg("the watermark could not be read; trying again")
-			}
-		}
+		s.tell(ctx, err)
 		rest := time.Duration(0)
 		if changed {
 			rest = min(duty*time.Since(began), s.restLimit(before))
 		}
+		s.tell(ctx, s.remember(ctx, s.view.Load(), changed))
 		s.pause(ctx, rest)
+	}
+}
+
+// remember brings what is held for address books to the view, so that requests
+// need not. What fails here is for them to try.
+func (s *Store) remember(ctx context.Context, v *View, changed bool) error {
+	if v == nil || s.configuration.DirectoryAccounts == 0 {
+		return nil
+	}
+	if s.directory.holdsUpTo() == 0 {
+		if s.directory.reading.CompareAndSwap(false, true) {
+			s.running.Go(func() {
+				defer s.directory.reading.Store(false)
+				s.tell(ctx, s.readBook(ctx, v))
+			})
+		}
+		return nil
+	}
+	if !changed {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, followLimit)
+	defer cancel()
+	var group errgroup.Group
+	group.Go(func() error {
+		_, err := s.directory.learn(ctx, s, v)
+		return err
+	})
+	group.Go(func() error { return s.names.learn(ctx, s, v) })
+	return group.Wait()
+}
+
+// readBook reads for the first time what is held for address books.
+func (s *Store) readBook(ctx context.Context, v *View) error {
+	if err := s.names.learn(ctx, s, v); err != nil {
+		return err
+	}
+	if err := s.readDirectory(ctx, v); err != nil {
+		return err
+	}
+	for more := true; more; {
+		began := time.Now()
+		var err error
+		if more, err = s.findNames(ctx); err != nil {
+			return err
+		}
+		s.rest(ctx, time.Since(began))
+	}
+	return nil
+}
+
+// tell counts a failure, and logs one now and then.
+func (s *Store) tell(ctx context.Context, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	s.metrics.followFailure.Inc()
+	now, told := time.Now().UnixNano(), s.told.Load()
+	if now-told > int64(10*time.Second) && s.told.CompareAndSwap(told, now) {
+		s.report.Log.Warn().Err(err).Msg("what is new could not be read; trying again")
 	}
 }
 
@@ -69,20 +124,24 @@ func (s *Store) restLimit(before *View) time.Duration {
 // pause lets the rest pass, and then what is left of the time between two looks,
 // unless something new is told before.
 func (s *Store) pause(ctx context.Context, rest time.Duration) {
+	s.rest(ctx, rest)
 	poll := s.configuration.Poll - rest
-	if rest > 0 {
-		select {
-		case <-time.After(rest):
-		case <-ctx.Done():
-			return
-		}
-	}
 	if poll <= 0 {
 		return
 	}
 	select {
 	case <-time.After(poll):
 	case <-s.configuration.Wake:
+	case <-ctx.Done():
+	}
+}
+
+func (s *Store) rest(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	select {
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }
@@ -211,7 +270,6 @@ func (s *Store) grow(ctx context.Context, v *View) (bool, error) {
 		return s.deepen(ctx, v)
 	}
 	if high-low > stepBundles {
-		s.directory.forget()
 		// Too far away: begin anew at the watermark.
 		h, low = head{}, high-stepBundles/10
 	}
@@ -231,18 +289,15 @@ func (s *Store) grow(ctx context.Context, v *View) (bool, error) {
 	held := h.withTransactions < len(h.bundles)
 	h.bundles = append(slices.Clip(h.bundles), bundles...)
 	if !held || count > stepTransactions {
-		s.directory.forget()
 		// Transactions come afterwards, newest first.
 		h.withTransactions = len(h.bundles)
 		s.show(v, h)
 		_, err := s.deepen(ctx, v)
 		return true, err
 	}
-	list, err := s.fill(ctx, bundles)
-	if err != nil {
+	if err := s.fill(ctx, bundles); err != nil {
 		return false, err
 	}
-	s.directory.learn(list)
 	s.show(v, h)
 	return true, nil
 }
@@ -322,7 +377,7 @@ func (s *Store) deepenTransactions(ctx context.Context, v *View, first int) (boo
 		clone := *b
 		fresh[i] = &clone
 	}
-	if _, err := s.fill(ctx, fresh); err != nil {
+	if err := s.fill(ctx, fresh); err != nil {
 		return false, err
 	}
 	var err error
@@ -399,8 +454,8 @@ func (s *Store) bundles(ctx context.Context, low, high uint32) ([]*bundle, error
 	return bundles, nil
 }
 
-// fill reads the transactions of some bundles, and gives them all.
-func (s *Store) fill(ctx context.Context, bundles []*bundle) ([]*record.Transaction, error) {
+// fill reads the transactions of some bundles.
+func (s *Store) fill(ctx context.Context, bundles []*bundle) error {
 	low, high := bundles[0].mcSeqno, bundles[len(bundles)-1].mcSeqno
 	type held struct {
 		list    []*record.Transaction
@@ -429,14 +484,12 @@ func (s *Store) fill(ctx context.Context, bundles []*bundle) ([]*record.Transact
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var all []*record.Transaction
 	for _, b := range bundles {
 		b.hold(byBundle[b.mcSeqno].list, byBundle[b.mcSeqno].records)
-		all = append(all, byBundle[b.mcSeqno].list...)
 	}
-	return all, nil
+	return nil
 }
 
 // utimeBefore is the greatest time of the blocks up to a bundle.

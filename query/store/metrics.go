@@ -12,6 +12,7 @@ type metrics struct {
 	heldBundles   *prometheus.GaugeVec
 	heldBytes     *prometheus.GaugeVec
 	fromHead      *prometheus.CounterVec
+	directory     prometheus.Gauge
 	watermark     prometheus.Gauge
 	followFailure prometheus.Counter
 }
@@ -34,6 +35,9 @@ func newMetrics(r prometheus.Registerer) metrics {
 		fromHead: register(r, prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tonscribe_query_head_answers_total", Help: "Lists answered from memory, without ClickHouse.",
 		}, []string{"list"})),
+		directory: register(r, prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "tonscribe_query_directory_accounts", Help: "Accounts whose codes are held in memory.",
+		})),
 		watermark: register(r, prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "tonscribe_query_watermark_mc_seqno", Help: "Newest masterchain block that requests see.",
 		})),

@@ -52,11 +52,14 @@ type Store struct {
 	names         names
 	stop          context.CancelFunc
 	running       sync.WaitGroup
-	firstRead     time.Time // the follower's own
+	firstRead     time.Time    // the follower's own
+	told          atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
 	directory     directory
 	ranking       ranking
 	codesMutex    sync.Mutex
 	codes         map[Hash]*Code
+	bocs          map[Hash][]byte // of some codes
+	bocBytes      int
 }
 
 // View is what one request sees: the watermark and what is held of the head.

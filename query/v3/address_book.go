@@ -37,7 +37,7 @@ func serveAddressBook(q *request) error {
 			known = append(known, a)
 		}
 	}
-	entries, err := q.store.Directory(q, known)
+	entries, err := q.store.Directory(q, q.view, known)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (q *request) addressBook(s addresses) error {
 		}
 	}
 	slices.SortFunc(list, compareRaw)
-	entries, err := q.store.Directory(q, list)
+	entries, err := q.store.Directory(q, q.view, list)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (q *request) tokensAmong(ctx context.Context, book addresses, known map[sto
 			found[a] = c
 		}
 	}
-	entries, err := q.store.Directory(ctx, unknown)
+	entries, err := q.store.Directory(ctx, q.view, unknown)
 	if err != nil {
 		return nil, err
 	}
