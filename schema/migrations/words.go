@@ -17,7 +17,8 @@ var granularities = map[string]string{
 	"records": "index_granularity = 8192, index_granularity_bytes = 131072",
 	// Narrow tables of integers.
 	"index": "index_granularity = 1024",
-	// Records of contracts, transfers and documents, which are read in scattered pages.
+	// Records of accounts, contracts, transfers and documents, which are read in
+	// scattered pages.
 	"contracts": "index_granularity = 64",
 	// Tables with projections: what a merge drops is dropped from them too. They
 	// are made at the insert: parts with and parts without are never merged.

@@ -18,5 +18,5 @@
 ) ENGINE = {{engine "version"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
 ORDER BY (workchain, account_prefix, account)
-{{settings "records"}};
+{{settings "contracts"}};
 {{distribute "accounts" "account_prefix"}}
