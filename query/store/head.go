@@ -8,7 +8,6 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-	"tonscribe/schema/stored"
 )
 
 // head is what is held of the newest bundles: the blocks of all of them, the
@@ -42,6 +41,7 @@ type bundle struct {
 	blocksUtime  uint32       // the greatest of its blocks
 	blocks       []byte       // records, each after its length
 	transactions []heldRecord // newest first; nil when not held
+	accounts     []uint64     // the prefixes of their accounts, ascending
 	reach        reach        // of its transactions
 	bytes        int          // of its transactions
 	count        int          // of its transactions, held or not
@@ -49,17 +49,17 @@ type bundle struct {
 
 // heldRecord is a transaction with what is needed to find it in a list.
 type heldRecord struct {
-	lt        uint64
-	now       uint32
-	workchain int32
-	record    []byte
+	lt      uint64
+	now     uint32
+	account Address
+	record  []byte
 }
 
 // overhead of a bundle besides its records, for the budget.
 const bundleOverhead = 160
 
 // heldOverhead is that of a transaction.
-const heldOverhead = 64
+const heldOverhead = 112
 
 // newBundle packs the blocks of a bundle. The hashes of previous blocks are
 // left out: nobody shows them.
@@ -93,10 +93,13 @@ func (b *bundle) hold(list []*record.Transaction, records [][]byte) {
 	for i, tx := range list {
 		at := len(arena)
 		arena = append(arena, records[i]...)
-		held[i] = heldRecord{tx.Lt, tx.Now, schema.Workchain(tx.Account), arena[at:]}
+		held[i] = heldRecord{tx.Lt, tx.Now, Address(tx.Account), arena[at:]}
 		held[i].record = slices.Clip(held[i].record)
+		b.accounts = append(b.accounts, schema.Prefix(tx.Account[4:]))
 		b.reach = b.reach.and(reach{tx.Now, tx.Lt})
 	}
+	slices.Sort(b.accounts)
+	b.accounts = slices.Clip(slices.Compact(b.accounts))
 	slices.SortStableFunc(held, func(a, c heldRecord) int {
 		switch {
 		case a.lt > c.lt:
@@ -107,6 +110,16 @@ func (b *bundle) hold(list []*record.Transaction, records [][]byte) {
 		return 0
 	})
 	b.transactions, b.bytes = held, size+len(held)*heldOverhead
+}
+
+// hasAny is false when the bundle has no transactions of some accounts.
+func (b *bundle) hasAny(accounts []Address) bool {
+	for i := range accounts {
+		if _, found := slices.BinarySearch(b.accounts, schema.Prefix(accounts[i][4:])); found {
+			return true
+		}
+	}
+	return false
 }
 
 // unpack reads the blocks of a bundle.
@@ -166,11 +179,14 @@ func (l *transactionList) fromHead() ([]*record.Transaction, bool) {
 		}
 		return l.unpack(b.transactions, 0)
 	}
-	if len(f.Accounts) > 0 || f.Seqno != nil || f.Shard != nil || !l.order.descending || !h.reaches(l.view.Watermark) {
+	if len(f.Accounts) > mostSought || f.Seqno != nil || f.Shard != nil || !l.order.descending || !h.reaches(l.view.Watermark) {
 		return nil, false
 	}
 	return l.newest(h)
 }
+
+// mostSought is how many accounts are looked for in the head.
+const mostSought = 8
 
 // newest collects from the newest bundle on until nothing older can come before
 // the end of the page.
@@ -178,8 +194,11 @@ func (l *transactionList) newest(h *head) ([]*record.Transaction, bool) {
 	need := l.page.Offset + l.page.Limit + 1
 	var found []heldRecord
 	for i := len(h.bundles) - 1; i >= h.withTransactions; i-- {
+		if len(l.filter.Accounts) > 0 && !h.bundles[i].hasAny(l.filter.Accounts) {
+			continue
+		}
 		for _, t := range h.bundles[i].transactions {
-			if l.wanted(t) {
+			if l.wanted(&t) {
 				found = append(found, t)
 			}
 		}
@@ -212,13 +231,16 @@ func (l *transactionList) compareHeld(a, b heldRecord) int {
 }
 
 // wanted checks what can be told without the record.
-func (l *transactionList) wanted(t heldRecord) bool {
+func (l *transactionList) wanted(t *heldRecord) bool {
 	f := l.filter
-	if f.Workchain != nil && t.workchain != *f.Workchain || !f.Utime.has(uint64(t.now)) || !f.Lts.has(t.lt) {
+	if f.Workchain != nil && schema.Workchain(t.account[:]) != *f.Workchain || !f.Utime.has(uint64(t.now)) || !f.Lts.has(t.lt) {
+		return false
+	}
+	if len(f.Accounts) > 0 && !slices.Contains(f.Accounts, t.account) {
 		return false
 	}
 	// Not after the cursor for sure; the rest is checked with the account.
-	return l.after == nil || l.compareHeld(t, heldRecord{lt: l.after.Lt, now: l.after.Now}) >= 0
+	return l.after == nil || l.compareHeld(*t, heldRecord{lt: l.after.Lt, now: l.after.Now}) >= 0
 }
 
 // unpack reads records behind the cursor, need of them and all that share the
@@ -229,8 +251,8 @@ func (l *transactionList) unpack(held []heldRecord, need int) ([]*record.Transac
 		if need > 0 && len(list) >= need && l.compareHeld(held[i-1], t) != 0 {
 			break
 		}
-		tx := new(record.Transaction)
-		if stored.Unpack(tx, t.record) != nil {
+		tx, ok := t.unpack()
+		if !ok {
 			return nil, false
 		}
 		if l.after == nil || l.order.compare(KeyOf(tx), *l.after) > 0 {

@@ -111,6 +111,10 @@ func (s *Store) Messages(ctx context.Context, v *View, f *MessageFilter, page Pa
 	if len(f.Hashes) > 0 {
 		return s.messagesByHash(ctx, l)
 	}
+	if list, ok := l.fromHead(); ok {
+		s.metrics.fromHead.WithLabelValues("messages").Inc()
+		return list[:page.Limit], true, nil
+	}
 	if parts := l.parts(); len(parts) == 2 && page.Offset == 0 && !l.plan(false).residual {
 		if list, more, ok, err := s.bothParts(ctx, l, parts); ok || err != nil {
 			return list, more, err
@@ -153,7 +157,7 @@ func (s *Store) bothParts(ctx context.Context, l *messageList, parts []bool) (li
 	whole := len(items) <= want && !slices.Contains(ended, false)
 	if items = items[:min(want, len(items))]; len(items) > 0 {
 		p := l.plan(false)
-		if list, err = s.readMessages(ctx, l, &p, items); err != nil {
+		if list, err = s.readMessages(ctx, l, &p, items, nil); err != nil {
 			return nil, false, false, err
 		}
 	}

@@ -162,13 +162,14 @@ func (s *Store) partOfMessages(ctx context.Context, l *messageList, external boo
 		w.skip = l.page.Offset
 	}
 	var page []Message
+	likely := s.likelyTransactions(ctx, l, &p, limit)
 	for {
 		items, err := w.next(ctx, want, 2)
 		if err != nil {
 			return nil, err
 		}
 		if len(items) > 0 {
-			some, err := s.readMessages(ctx, l, &p, items)
+			some, err := s.readMessages(ctx, l, &p, items, likely())
 			if err != nil {
 				return nil, err
 			}
@@ -184,6 +185,30 @@ func (s *Store) partOfMessages(ctx context.Context, l *messageList, external boo
 			return page[:min(limit, len(page))], nil
 		}
 		want = min(2*want, mostCandidates)
+	}
+}
+
+// likelyTransactions begins to read the transactions that a list of what an
+// account sent most likely leads to, its newest, beside the rows that tell. When
+// others ask, too, only what is needed is read.
+func (s *Store) likelyTransactions(ctx context.Context, l *messageList, p *messagePlan, limit int) (wait func() []*record.Transaction) {
+	if !p.bySource || p.clustered != Out || !l.page.Descending || l.page.Offset > 0 || l.filter.Destination != nil || l.filter.Direction == In || !s.pool.quiet() {
+		return func() []*record.Transaction { return nil }
+	}
+	f := &TransactionFilter{Accounts: []Address{*l.filter.Source}, Utime: Everything, Lts: Everything}
+	if l.after != nil {
+		f.Lts.To = l.after.Value
+	}
+	var list []*record.Transaction
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// What fails here is read again with what is missing.
+		list, _, _ = s.Transactions(ctx, l.view, f, Page{Limit: limit, Descending: true}, nil)
+	}()
+	return func() []*record.Transaction {
+		<-done
+		return list
 	}
 }
 
@@ -269,15 +294,15 @@ func (s *Store) readEnds(ctx context.Context, l *messageList, p *messagePlan, fr
 }
 
 // readMessages reads the messages that some rows point to. Of the transaction
-// on one side the record is read, of the other only the hash.
-func (s *Store) readMessages(ctx context.Context, l *messageList, p *messagePlan, items [][]end) ([]Message, error) {
+// on one side the record is read unless it is there, of the other only the hash.
+func (s *Store) readMessages(ctx context.Context, l *messageList, p *messagePlan, items [][]end, there []*record.Transaction) ([]Message, error) {
 	full, other := split(items, p.clustered)
 	if p.farHash {
-		list, err := s.transactionsAt(ctx, full)
+		list, err := s.transactionsAt(ctx, missing(full, there))
 		if err != nil {
 			return nil, err
 		}
-		return l.join(items, list, farHashes(items, p.clustered)), nil
+		return l.join(items, append(list, there...), farHashes(items, p.clustered)), nil
 	}
 	var list []*record.Transaction
 	var hashes map[place]Hash
@@ -296,6 +321,15 @@ func (s *Store) readMessages(ctx context.Context, l *messageList, p *messagePlan
 		return nil, err
 	}
 	return l.join(items, list, hashes), nil
+}
+
+// missing are the places of other transactions.
+func missing(list []place, there []*record.Transaction) []place {
+	known := make(map[place]bool, len(there))
+	for _, tx := range there {
+		known[place{schema.Workchain(tx.Account), schema.Prefix(tx.Account[4:]), tx.Lt, tx.McSeqno}] = true
+	}
+	return slices.DeleteFunc(list, func(p place) bool { return known[p] })
 }
 
 // farHashes are the hashes that came with the rows.

@@ -186,6 +186,9 @@ func (s *Store) inParts(ctx context.Context, list []place, run func(ctx context.
 
 // transactionsAt reads the records at places.
 func (s *Store) transactionsAt(ctx context.Context, list []place) ([]*record.Transaction, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
 	var mutex sync.Mutex
 	var all []*record.Transaction
 	err := s.inParts(ctx, list, func(ctx context.Context, part []place) error {

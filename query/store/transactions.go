@@ -127,7 +127,7 @@ func (s *Store) Transactions(ctx context.Context, v *View, f *TransactionFilter,
 		s.metrics.fromHead.WithLabelValues("transactions").Inc()
 		return l.cut(list)
 	}
-	if plan := f.whole(); plan != "" {
+	if plan := l.whole(); plan != "" {
 		list, err := s.transactions(ctx, plan)
 		if err != nil {
 			return nil, false, err

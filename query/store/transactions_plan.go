@@ -19,12 +19,19 @@ import (
 // millisecond of planning.
 const mostPieces = 8
 
-// whole is the statement for lists that are small by nature and read as a
-// whole: those of given hashes or of one lt. It is empty for others.
-func (f *TransactionFilter) whole() string {
+// whole is the statement for lists that are small and read as a whole: those of
+// given hashes or of one lt, and of a bundle that is hardly longer than the page.
+// It is empty for others.
+func (l *transactionList) whole() string {
 	var c conditions
-	table := "transactions_index"
+	f, table := l.filter, "transactions_index"
 	switch {
+	case f.McSeqno != nil && f.Lt == nil && len(f.Hashes) == 0:
+		b := l.view.head.bundle(uint32(*f.McSeqno))
+		if b == nil || b.count > max(leastWhole, 2*(l.page.Offset+l.page.Limit)) {
+			return ""
+		}
+		c.add("path = 'mc_seqno' AND key = %d", *f.McSeqno)
 	case len(f.Hashes) > 0:
 		c.add("path = 'hash' AND key IN (%s)", prefixes(f.Hashes))
 	case f.Lt != nil && len(f.Accounts) > 0:
@@ -38,6 +45,9 @@ func (f *TransactionFilter) whole() string {
 	}
 	return recordsAt(table, c)
 }
+
+// leastWhole is how long a bundle is read as a whole for whatever page of it.
+const leastWhole = 32
 
 // transactionPlan is how a list that may be long is read page by page.
 type transactionPlan struct {
@@ -68,7 +78,7 @@ func (l *transactionList) plan() transactionPlan {
 		}
 	case len(f.Accounts) > 0:
 		p.table, p.now, p.accounts = "transactions", "now", f.Accounts
-		p.direct = len(f.Accounts) == 1 && l.page.Offset == 0 && f.Workchain == nil && f.Shard == nil && !f.Utime.Given
+		p.direct = len(f.Accounts) == 1 && l.page.Offset <= mostDirect && f.Workchain == nil && f.Shard == nil && !f.Utime.Given
 		p.conditions.between("now", f.Utime, 1<<32-1)
 		l.shardConditions(&p)
 	case f.Utime.Given:
@@ -398,16 +408,16 @@ func (s *Store) directPage(ctx context.Context, l *transactionList, p *transacti
 	if l.after != nil {
 		from = p.order.keyOf(*l.after)
 	}
-	d, limit := direction(p.order.descending), l.page.Limit+2
+	d, limit := direction(p.order.descending), l.page.Offset+l.page.Limit+2
 	statement := fmt.Sprintf("SELECT record FROM transactions WHERE %s ORDER BY workchain %s, account_prefix %s, lt %s LIMIT %d",
 		p.accountConditions(p.accounts[0], from), d, d, d, limit)
 	if list, err = s.transactions(ctx, statement); err != nil {
 		return nil, false, false, err
 	}
 	full := len(list) == limit
-	list = l.take(list)
-	if full && len(list) <= l.page.Limit {
+	if list = l.take(list); full && len(list) <= l.page.Offset+l.page.Limit {
 		return nil, false, false, nil
 	}
+	list = list[min(l.page.Offset, len(list)):]
 	return list[:min(l.page.Limit, len(list))], len(list) > l.page.Limit, true, nil
 }

@@ -1,0 +1,73 @@
+package query
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"testing"
+
+	"tonscribe/internal/synthetic"
+)
+
+// Lists of what accounts did last are the same out of memory and from ClickHouse,
+// and those of busy accounts come out of memory.
+func TestNewestOfAccountsAreTheSameOutOfMemory(t *testing.T) {
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 3000, Seed: 9})
+	var bundles []*synthetic.Bundle
+	sent := map[string]int{}
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		bundles = append(bundles, b)
+		for _, tx := range b.Transactions {
+			sent[rawOf(tx.Account)] += len(tx.OutMsgs)
+		}
+	}
+	accounts := slices.SortedFunc(maps.Keys(sent), func(a, b string) int { return sent[b] - sent[a] })
+	if len(accounts) < 40 || sent[accounts[0]] < 50 {
+		t.Fatalf("%d accounts, the busiest sent %d messages", len(accounts), sent[accounts[0]])
+	}
+	w := newWorld(t, bundles)
+	w.setWatermark(t, bundles[len(bundles)-3])
+	held := w.serve(t, nil)
+	bare := w.serve(t, func(c *Configuration) {
+		c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes, c.Store.DirectoryAccounts = 0, 0, 0
+	})
+	held.await(bundles[len(bundles)-3].Seqno)
+	bare.await(bundles[len(bundles)-3].Seqno)
+	const answers = "tonscribe_query_head_answers_total"
+	for _, list := range []struct {
+		path     string
+		inMemory bool
+	}{
+		{"transactions?limit=3&account=%s", true},
+		{"transactions?limit=2&offset=5&account=%s", true},
+		{"transactions?limit=4&start_utime=1&account=%s", true},
+		{"transactions?limit=3&sort=asc&account=%s", false},
+		{"messages?limit=3&source=%s", true},
+		{"messages?limit=2&offset=4&source=%s", true},
+		{"messages?limit=3&direction=out&source=%s", true},
+		{"messages?limit=3&end_lt=9000000000000000000&source=%s", true},
+		{"messages?limit=3&direction=in&source=%s", false},
+		{"messages?limit=3&sort=asc&source=%s", false},
+	} {
+		before := held.counter(t, answers)
+		for i, account := range accounts[:40] {
+			first := "/api/v3/" + fmt.Sprintf(list.path, url.QueryEscape(account))
+			path := first
+			for range 3 {
+				got, want := held.ask(path).Body.String(), bare.ask(path).Body.String()
+				if got != want {
+					t.Errorf("%s\nout of memory %s\nClickHouse    %s", path, got, want)
+				}
+				_, next := bare.length(path)
+				if next == "" || i > 3 {
+					break
+				}
+				path = first + "&cursor=" + url.QueryEscape(next)
+			}
+		}
+		if n := held.counter(t, answers) - before; n > 0 != list.inMemory {
+			t.Errorf("%s: %v answers came out of memory, some should: %v", list.path, n, list.inMemory)
+		}
+	}
+}
