@@ -52,7 +52,9 @@ func (l *messageList) fromHead() ([]Message, bool) {
 	if len(list) <= l.page.Offset+l.page.Limit {
 		return nil, false
 	}
-	slices.SortFunc(list, func(a, b sent) int { return compareMessages(f.KeyOf(a.Message.Message), f.KeyOf(b.Message.Message), true) })
+	slices.SortFunc(list, func(a, b sent) int {
+		return compareMessages(f.KeyOf(a.Message.Message), f.KeyOf(b.Message.Message), true)
+	})
 	page := make([]Message, 0, l.page.Limit+1)
 	visits := mostVisits
 	for _, m := range list[l.page.Offset : l.page.Offset+l.page.Limit+1] {
