@@ -9,6 +9,7 @@ import (
 
 	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
+	"tonscribe/schema/record"
 )
 
 // The address book shows what an account is by its code of every bundle, whether
@@ -88,6 +89,54 @@ func TestTheCodesOfAccountsAreThoseOfEveryBundle(t *testing.T) {
 				if got := interfaces(s, account); got != want[account] {
 					t.Errorf("%s, %s: interfaces of %d are %s, want %s", step.what, what, account, got, want[account])
 				}
+			}
+		}
+	}
+}
+
+// What is told of a jetton is what its master says at every bundle, although the
+// master is held in memory.
+func TestAJettonIsWhatItsMasterSaysAtEveryBundle(t *testing.T) {
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 200, Seed: 8})
+	var bundles []*synthetic.Bundle
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		bundles = append(bundles, b)
+	}
+	w := newWorld(t, bundles)
+	w.setWatermark(t, bundles[0])
+	s := w.serve(t, nil)
+	master := addressOf(90)
+	for n, name := range []string{"", "Gold", "Gold", "Silver", "", "Gold"} {
+		b := bundles[n+1]
+		c := &record.Contract{Account: master, McSeqno: b.Seqno, FirstMcSeqno: bundles[1].Seqno}
+		if name != "" {
+			c.JettonMaster = &record.JettonMaster{Content: &record.TokenContent{Attributes: []*record.TokenAttribute{{Name: "name", Value: name}}}}
+		}
+		raw, err := c.MarshalVT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 && n != 2 { // nothing is told of it at first and in the third bundle
+			w.exec(t, fmt.Sprintf("INSERT INTO contracts (workchain, account_prefix, account, mc_seqno, first_mc_seqno, record) VALUES (0, %d, unhex('%x'), %d, %d, unhex('%x'))",
+				schema.Prefix(schema.AccountID(master)), schema.AccountID(master), c.McSeqno, c.FirstMcSeqno, raw))
+		}
+		w.setWatermark(t, b)
+		s.await(b.Seqno)
+		for range 2 { // the second time it is held
+			var metadata map[string]struct {
+				TokenInfo []struct{ Name string } `json:"token_info"`
+			}
+			if err := json.Unmarshal(s.ask("/api/v3/metadata?address="+rawOf(master)).Body.Bytes(), &metadata); err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, row := range metadata {
+				for _, info := range row.TokenInfo {
+					got += info.Name
+				}
+			}
+			if got != name {
+				t.Errorf("bundle %d: the jetton's name is %q, want %q", n+1, got, name)
 			}
 		}
 	}

@@ -81,18 +81,30 @@ func spots(list []spot) string {
 }
 
 // Contracts are the newest facts of those of the accounts that are something.
-func (s *Store) Contracts(ctx context.Context, list []Address) (map[Address]*record.Contract, error) {
-	found, err := s.contractsAt(ctx, spotsOf(list))
-	if err != nil || len(found) == 0 {
+func (s *Store) Contracts(ctx context.Context, v *View, list []Address) (map[Address]*record.Contract, error) {
+	found, upTo := map[Address]*record.Contract{}, uint32(0)
+	if s.configuration.DirectoryAccounts > 0 {
+		if err := s.parents.learn(ctx, s, v); err != nil {
+			return nil, err
+		}
+		found, list, upTo = s.parents.among(list)
+	}
+	if len(list) == 0 {
+		return found, nil
+	}
+	read, err := s.contractsAt(ctx, spotsOf(list))
+	if err != nil {
 		return nil, err
 	}
-	wanted := make(map[Address]*record.Contract, len(found))
-	for i := range list {
-		if c := found[list[i]]; c != nil {
-			wanted[list[i]] = c
+	for _, a := range list {
+		if c := read[a]; c != nil {
+			found[a] = c
 		}
 	}
-	return wanted, nil
+	if upTo > 0 {
+		s.parents.keep(read, upTo)
+	}
+	return found, nil
 }
 
 // contractsAt reads the newest facts of the accounts at spots; contracts that

@@ -78,6 +78,7 @@ func (s *Store) remember(ctx context.Context, v *View, changed bool) error {
 		return err
 	})
 	group.Go(func() error { return s.names.learn(ctx, s, v) })
+	group.Go(func() error { return s.parents.learn(ctx, s, v) })
 	return group.Wait()
 }
 

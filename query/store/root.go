@@ -50,6 +50,7 @@ type Store struct {
 	pool          *pool
 	view          atomic.Pointer[View]
 	names         names
+	parents       parents
 	stop          context.CancelFunc
 	running       sync.WaitGroup
 	firstRead     time.Time    // the follower's own

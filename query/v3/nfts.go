@@ -169,7 +169,7 @@ func serveNFTSales(q *request) error {
 	case len(list) > mostSales:
 		return tooManySales
 	}
-	sales, err := q.store.Sales(q, list)
+	sales, err := q.store.Sales(q, q.view, list)
 	if err != nil {
 		return err
 	}
