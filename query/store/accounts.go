@@ -95,8 +95,8 @@ func (s *Store) inAccountParts(ctx context.Context, list []Address, run func(ctx
 	if len(list) == 0 {
 		return nil
 	}
-	parts := min(len(list)/worthSplitting, mostSplits)
-	if parts < 2 || !s.pool.quiet() {
+	parts := s.splits(len(list))
+	if parts == 1 {
 		return run(ctx, list)
 	}
 	list = slices.Clone(list)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
+	"golang.org/x/sync/errgroup"
 )
 
 // Balance is what an account has, in nanotons.
@@ -170,18 +171,16 @@ func (s *Store) ranked(ctx context.Context, rows []rankRow) ([]Balance, error) {
 		for i := range part {
 			list[i] = part[i].account
 		}
-		where = append(where, fmt.Sprintf("class = %d AND %s", part[0].class, spots(list)))
+		slices.SortFunc(list, spot.compare)
+		for near := range slices.Chunk(list, (len(list)+s.splits(len(list))-1)/s.splits(len(list))) {
+			where = append(where, fmt.Sprintf("class = %d AND %s", part[0].class, spots(near)))
+		}
 	}
 	return s.balances(ctx, where)
 }
 
 // balances reads the accounts of some classes, each once.
 func (s *Store) balances(ctx context.Context, where []string) ([]Balance, error) {
-	var workchain proto.ColInt32
-	account := proto.ColFixedStr{Size: 32}
-	var version, balance proto.ColUInt64
-	var gone proto.ColBool
-	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account", Data: &account}, {Name: "version", Data: &version}, {Name: "balance", Data: &balance}, {Name: "gone", Data: &gone}}
 	// The newest row of an account counts, whatever its class: one that is gone
 	// from its class may be here before the row of its new class is.
 	type row struct {
@@ -189,22 +188,34 @@ func (s *Store) balances(ctx context.Context, where []string) ([]Balance, error)
 		balance uint64
 		gone    bool
 	}
+	var mutex sync.Mutex
 	newest := map[Address]row{}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(mostSplits)
 	for _, condition := range where {
-		statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + condition
-		err := s.run(ctx, "balances", statement, result, func(rows int) error {
-			for i := range rows {
-				a := joinAddress(workchain[i], account.Row(i))
-				old, there := newest[a]
-				if !there || version[i] > old.version || version[i] == old.version && old.gone {
-					newest[a] = row{version[i], balance[i], gone[i]}
+		group.Go(func() error {
+			var workchain proto.ColInt32
+			account := proto.ColFixedStr{Size: 32}
+			var version, balance proto.ColUInt64
+			var gone proto.ColBool
+			result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account", Data: &account}, {Name: "version", Data: &version}, {Name: "balance", Data: &balance}, {Name: "gone", Data: &gone}}
+			statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + condition
+			return s.run(ctx, "balances", statement, result, func(rows int) error {
+				mutex.Lock()
+				defer mutex.Unlock()
+				for i := range rows {
+					a := joinAddress(workchain[i], account.Row(i))
+					old, there := newest[a]
+					if !there || version[i] > old.version || version[i] == old.version && old.gone {
+						newest[a] = row{version[i], balance[i], gone[i]}
+					}
 				}
-			}
-			return nil
+				return nil
+			})
 		})
-		if err != nil {
-			return nil, err
-		}
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	list := make([]Balance, 0, len(newest))
 	for a, r := range newest {

@@ -114,10 +114,7 @@ func (s *Store) contractsAt(ctx context.Context, list []spot) (map[Address]*reco
 	list = slices.Compact(list)
 	var mutex sync.Mutex
 	newest := map[Address]*record.Contract{}
-	parts := 1
-	if s.pool.quiet() {
-		parts = max(1, min(len(list)/(2*worthSplitting), mostSplits/2))
-	}
+	parts := s.splits(len(list) / 2)
 	group, ctx := errgroup.WithContext(ctx)
 	for part := range slices.Chunk(list, max(1, (len(list)+parts-1)/parts)) {
 		group.Go(func() error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -162,15 +163,24 @@ func (s *Store) transactions(ctx context.Context, statement string) ([]*record.T
 
 // Scattered rows cost ClickHouse about 0.1 ms each, one after the other in one
 // statement. When nobody else asks, some statements side by side are faster.
-const (
-	worthSplitting = 8
-	mostSplits     = 4
-)
+const worthSplitting = 8
+
+// mostSplits is at most four, and no more than the processors here: each
+// statement costs more than ten of its rows.
+var mostSplits = max(2, min(runtime.GOMAXPROCS(0), 4))
+
+// splits is in how many statements so many scattered rows are read.
+func (s *Store) splits(rows int) int {
+	if !s.pool.quiet() {
+		return 1
+	}
+	return max(1, min(rows/worthSplitting, mostSplits))
+}
 
 // inParts runs a function on parts of some places, side by side.
 func (s *Store) inParts(ctx context.Context, list []place, run func(ctx context.Context, part []place) error) error {
-	parts := min(len(list)/worthSplitting, mostSplits)
-	if parts < 2 || !s.pool.quiet() {
+	parts := s.splits(len(list))
+	if parts == 1 {
 		return run(ctx, list)
 	}
 	// Neighbours stay together: they may share what is read.

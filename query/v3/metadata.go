@@ -144,7 +144,10 @@ func mayBeToken(e store.Entry) bool {
 	if e.Code == nil {
 		return false
 	}
-	return e.Code.Methods == nil || slices.ContainsFunc(tokenMethods, func(name string) bool { return contract.HasMethods(e.Code.Methods, name) })
+	if e.Code.Methods == nil {
+		return !slices.ContainsFunc(e.Code.Interfaces, func(name string) bool { return strings.HasPrefix(name, "wallet_") })
+	}
+	return slices.ContainsFunc(tokenMethods, func(name string) bool { return contract.HasMethods(e.Code.Methods, name) })
 }
 
 // documentsOf reads the documents behind the contents of tokens.
