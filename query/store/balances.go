@@ -199,7 +199,7 @@ func (s *Store) balances(ctx context.Context, where []string) ([]Balance, error)
 			var version, balance proto.ColUInt64
 			var gone proto.ColBool
 			result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account", Data: &account}, {Name: "version", Data: &version}, {Name: "balance", Data: &balance}, {Name: "gone", Data: &gone}}
-			statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + condition
+			statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + condition + " SETTINGS optimize_use_projections = 0"
 			return s.run(ctx, "balances", statement, result, func(rows int) error {
 				mutex.Lock()
 				defer mutex.Unlock()

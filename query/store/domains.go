@@ -56,7 +56,7 @@ func (n *names) learn(ctx context.Context, s *Store, v *View) error {
 	})
 	if !anew {
 		group.Go(func() (err error) {
-			items, err = s.pointers(groupContext, fmt.Sprintf("SELECT workchain, account_prefix FROM nft_items WHERE mc_seqno > %d", after), nil)
+			items, err = s.pointers(groupContext, fmt.Sprintf("SELECT workchain, account_prefix FROM nft_items WHERE mc_seqno > %d SETTINGS optimize_use_projections = 0", after), nil)
 			return err
 		})
 	}

@@ -20,7 +20,7 @@ import (
 const mostPieces = 8
 
 // whole is the statement for lists that are small and read as a whole: those of
-// given hashes or of one lt, and of a bundle that is hardly longer than the page.
+// given hashes or of one lt, and of a bundle that is not longer than the page.
 // It is empty for others.
 func (l *transactionList) whole() string {
 	var c conditions
@@ -28,7 +28,7 @@ func (l *transactionList) whole() string {
 	switch {
 	case f.McSeqno != nil && f.Lt == nil && len(f.Hashes) == 0:
 		b := l.view.head.bundle(uint32(*f.McSeqno))
-		if b == nil || b.count > max(leastWhole, 2*(l.page.Offset+l.page.Limit)) {
+		if b == nil || b.count > l.page.Offset+l.page.Limit+2 {
 			return ""
 		}
 		c.add("path = 'mc_seqno' AND key = %d", *f.McSeqno)
@@ -45,9 +45,6 @@ func (l *transactionList) whole() string {
 	}
 	return recordsAt(table, c)
 }
-
-// leastWhole is how long a bundle is read as a whole for whatever page of it.
-const leastWhole = 32
 
 // transactionPlan is how a list that may be long is read page by page.
 type transactionPlan struct {

@@ -266,13 +266,10 @@ func (l *transferList[R]) statement(p *transferPiece, columns string, from *tran
 	var order []string
 	if p.table != l.table {
 		order = append(order, listKey...)
-		if !l.byTime() {
-			// No column of the projection, which is in another order: ClickHouse would
-			// as soon read that and sort.
-			c.add("mc_seqno > 0")
-		}
 	}
+	settings := inKeyOrder(limit)
 	if l.byTime() {
+		settings = inSmallBlocks(limit)
 		order = append(order, "now")
 	}
 	if from != nil {
@@ -283,7 +280,7 @@ func (l *transferList[R]) statement(p *transferPiece, columns string, from *tran
 		}
 	}
 	order = append(order, "lt", "workchain", "account_prefix")
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s %s LIMIT %d%s", columns, p.table, c, strings.Join(order, " "+d+", "), d, limit, inSmallBlocks(limit))
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s %s LIMIT %d%s", columns, p.table, c, strings.Join(order, " "+d+", "), d, limit, settings)
 }
 
 // pageOfTransfers reads a page.
