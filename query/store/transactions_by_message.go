@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -50,78 +48,47 @@ func (s *Store) TransactionsByMessage(ctx context.Context, v *View, f *MessageFi
 // Adjacent are the transactions that a transaction's messages lead to: the one
 // that produced its inbound message (In), those that consumed its outbound ones
 // (Out), or both, by lt.
-//
-// Its place tells enough to look for the consumers while it is read itself: its
-// messages were created at the lts that follow its own. The producer is the
-// sender's last transaction before the message.
 func (s *Store) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) ([]*record.Transaction, error) {
-	keys, err := s.keys(ctx, fmt.Sprintf("SELECT %s, toUInt32(0) AS now FROM transactions_index WHERE path = 'hash' AND key = %d", placeColumns, schema.Prefix(hash[:])))
-	if err != nil || len(keys) == 0 {
+	f := &TransactionFilter{Hashes: []Hash{hash}, Utime: Everything, Lts: Everything}
+	list, _, err := s.Transactions(ctx, v, f, Page{Limit: 1}, nil)
+	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	var tx *record.Transaction
-	var producers, consumers []*record.Transaction
-	group, groupContext := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		if tx, err = s.oneOf(groupContext, keys, hash); err == nil && tx != nil && d != Out {
-			producers, err = s.lastBefore(groupContext, tx.InMsg)
-		}
-		return err
-	})
-	if d != In {
-		group.Go(func() (err error) {
-			consumers, err = s.transactions(groupContext, recordsAt("messages_by_account", consumersOf(keys)))
-			return err
-		})
+	wanted := endsOf(list[0], d)
+	if len(wanted) == 0 {
+		return nil, nil
 	}
-	if err := group.Wait(); err != nil || tx == nil || tx.McSeqno > v.Watermark {
+	found, err := s.transactions(ctx, recordsAt("messages_index", conditions{"path = 'hash' AND (key, direction) IN (" + strings.Join(wanted, ",") + ")"}))
+	if err != nil {
 		return nil, err
 	}
 	l := &transactionList{
-		match: func(other *record.Transaction) bool {
-			return d != Out && produced(other, tx) || d != In && produced(tx, other)
+		match: func(tx *record.Transaction) bool {
+			return d != Out && produced(tx, list[0]) || d != In && produced(list[0], tx)
 		},
-		view: v, page: Page{Limit: len(producers) + len(consumers)},
+		view: v, page: Page{Limit: len(found)},
 	}
-	found, _, err := l.cut(append(producers, consumers...))
+	found, _, err = l.cut(found)
 	return found, err
 }
 
-// oneOf is the transaction with a hash among those that some keys lead to.
-func (s *Store) oneOf(ctx context.Context, keys []key, hash Hash) (*record.Transaction, error) {
-	list := make([]place, len(keys))
-	for i := range keys {
-		list[i] = keys[i].place
+// endsOf are the other ends of a transaction's messages, as rows of
+// messages_index.
+func endsOf(tx *record.Transaction, d Direction) (wanted []string) {
+	add := func(m *record.Message, side Direction) {
+		if m.Kind == record.Message_INTERNAL {
+			wanted = append(wanted, fmt.Sprintf("(%d,%d)", schema.Prefix(m.Hash), side))
+		}
 	}
-	found, err := s.transactionsAt(ctx, list)
-	if i := slices.IndexFunc(found, func(tx *record.Transaction) bool { return Hash(tx.Hash) == hash }); err == nil && i >= 0 {
-		return found[i], nil
+	if d != Out && tx.InMsg != nil {
+		add(tx.InMsg, Out)
 	}
-	return nil, err
-}
-
-// mostOut is how far behind a transaction's lt its messages are created, at most:
-// it has that many actions.
-const mostOut = 256
-
-// consumersOf is where the messages that transactions at some places sent are
-// consumed.
-func consumersOf(keys []key) conditions {
-	of := make([]string, len(keys))
-	for i, k := range keys {
-		of[i] = fmt.Sprintf("near_workchain = %d AND near_prefix = %d AND created_lt > %d AND created_lt <= %d", k.workchain, k.prefix, k.lt, k.lt+mostOut)
+	if d != In {
+		for _, m := range tx.OutMsgs {
+			add(m, In)
+		}
 	}
-	return conditions{"side = 'source'", "(" + strings.Join(of, " OR ") + ")", fmt.Sprintf("direction = %d", In)}
-}
-
-// lastBefore are the last rows of a message's sender before the message, which
-// are more than one when they were written twice.
-func (s *Store) lastBefore(ctx context.Context, m *record.Message) ([]*record.Transaction, error) {
-	if m == nil || m.Kind != record.Message_INTERNAL {
-		return nil, nil
-	}
-	return s.transactions(ctx, fmt.Sprintf("SELECT record FROM transactions WHERE %s AND lt < %d ORDER BY workchain DESC, account_prefix DESC, lt DESC LIMIT 4",
-		account("workchain", "account_prefix", Address(m.Source)), m.CreatedLt))
+	return wanted
 }
 
 // produced says that parent sent the message that child received.
