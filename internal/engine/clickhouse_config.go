@@ -212,7 +212,7 @@ func (configuration) Changeable() []string {
 	return []string{
 		"max_execution_time", "max_memory_usage", "max_result_rows", "max_result_bytes", "max_rows_to_read", "max_bytes_to_read",
 		"result_overflow_mode", "read_overflow_mode", "timeout_overflow_mode", "max_threads", "max_block_size", "enable_analyzer",
-		"optimize_move_to_prewhere", "optimize_use_projections", "use_uncompressed_cache", "select_sequential_consistency", "log_comment",
+		"optimize_move_to_prewhere", "optimize_use_projections", "preferred_optimize_projection_name", "use_uncompressed_cache", "select_sequential_consistency", "log_comment",
 	}
 }
 

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
+	"golang.org/x/sync/errgroup"
 )
 
 // contractPlan is where a list of contracts is read from.
@@ -129,9 +131,61 @@ func (l *contractList) statement(p *piece, from *pointer, limit int) string {
 	}
 	s := fmt.Sprintf("SELECT %s FROM %s WHERE %s", l.plan.selected(), l.plan.table, c)
 	if limit > 0 {
-		s += fmt.Sprintf(" ORDER BY %s LIMIT %d%s", l.clause(p.leading), limit, inSmallBlocks(limit))
+		s += fmt.Sprintf(" ORDER BY %s LIMIT %d%s%s", l.clause(p.leading), limit, inSmallBlocks(limit), l.through(p))
 	}
 	return s
+}
+
+// projections are those that have the pieces of lists in their order, by the first
+// column that the rows of a piece have in common and the first that they are
+// ordered by.
+var projections = map[string]map[[2]string]string{
+	"jetton_masters": {
+		{"", "first_mc_seqno"}:                "by_first",
+		{"admin_workchain", "first_mc_seqno"}: "by_admin",
+	},
+	"jetton_wallets": {
+		{"", "first_mc_seqno"}:                 "by_first",
+		{"", "balance"}:                        "by_balance",
+		{"master_workchain", "first_mc_seqno"}: "by_master",
+		{"master_workchain", "balance"}:        "by_master_balance",
+		{"owner_workchain", "first_mc_seqno"}:  "by_owner",
+		{"owner_workchain", "balance"}:         "by_owner_balance",
+	},
+	"nft_collections": {
+		{"", "first_mc_seqno"}:                "by_first",
+		{"owner_workchain", "first_mc_seqno"}: "by_owner",
+	},
+	"nft_items": {
+		{"", "first_mc_seqno"}: "by_first",
+		{"", "lt"}:             "by_lt",
+		{"collection_workchain", "collection_workchain"}: "by_collection",
+		{"collection_workchain", "lt"}:                   "by_collection_lt",
+		{"owner_workchain", "collection_workchain"}:      "by_owner",
+		{"owner_workchain", "lt"}:                        "by_owner_lt",
+		{"seller_workchain", "collection_workchain"}:     "by_seller",
+		{"seller_workchain", "lt"}:                       "by_seller_lt",
+	},
+}
+
+// through ends a statement that reads a piece in its order: ClickHouse then need
+// not look at all projections for the one that fits, which costs more than
+// reading it.
+func (l *contractList) through(p *piece) string {
+	var key [2]string
+	if len(p.leading) > 0 {
+		key[0] = p.leading[0]
+	}
+	for _, f := range l.order.fields {
+		if columns := l.plan.columnsOf(f); len(columns) > 0 {
+			key[1] = columns[0]
+			break
+		}
+	}
+	if name := projections[l.plan.table][key]; name != "" {
+		return ", preferred_optimize_projection_name = '" + name + "'"
+	}
+	return ""
 }
 
 // mostWhole is the longest range that is read as a whole.
@@ -162,8 +216,11 @@ const leastExact = 200
 
 // readPieces reads up to limit rows of the list, in its order.
 func (s *Store) readPieces(ctx context.Context, l *contractList, from *pointer, limit int) ([]pointer, error) {
-	var all []pointer
 	byOwners := l.order.byOwners()
+	if len(l.plan.pieces) > 1 && !byOwners {
+		return s.readAllPieces(ctx, l, from, limit)
+	}
+	var all []pointer
 	for i := range l.plan.pieces {
 		p := &l.plan.pieces[i]
 		if byOwners && from != nil && p.owner.compare(from.owner) < 0 {
@@ -181,6 +238,29 @@ func (s *Store) readPieces(ctx context.Context, l *contractList, from *pointer, 
 	if len(l.plan.pieces) > 1 {
 		slices.SortStableFunc(all, func(a, b pointer) int { return l.order.comparePointers(&a, &b) })
 	}
+	return all[:min(limit, len(all))], nil
+}
+
+// readAllPieces reads up to limit rows of a list that is a mixture of its pieces.
+func (s *Store) readAllPieces(ctx context.Context, l *contractList, from *pointer, limit int) ([]pointer, error) {
+	var mutex sync.Mutex
+	var all []pointer
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(mostSplits)
+	for i := range l.plan.pieces {
+		p := &l.plan.pieces[i]
+		group.Go(func() error {
+			list, err := s.pointers(ctx, l.statement(p, from, limit), p)
+			mutex.Lock()
+			defer mutex.Unlock()
+			all = append(all, list...)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(a, b pointer) int { return l.order.comparePointers(&a, &b) })
 	return all[:min(limit, len(all))], nil
 }
 

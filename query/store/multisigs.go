@@ -30,14 +30,17 @@ func (s *Store) Multisigs(ctx context.Context, f *MultisigFilter, page Page, aft
 
 // MultisigOrders is a page of the list, and whether there are more after it.
 func (s *Store) MultisigOrders(ctx context.Context, f *MultisigFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
-	l := &contractList{
+	return s.contractPage(ctx, orderList(f, page, after))
+}
+
+func orderList(f *MultisigFilter, page Page, after *ContractKey) *contractList {
+	return &contractList{
 		order: contractOrder{fields: firstIndexed.fields, descending: page.Descending}, page: page, after: after, addresses: f.Addresses, keyOf: keyOfFirst,
 		match: func(c *record.Contract) bool {
 			return c.MultisigOrder != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Multisigs, c.MultisigOrder.Multisig)
 		},
 		plan: linkPlan(schema.LinkOrder, f.Multisigs, len(f.Multisigs) == 0),
 	}
-	return s.contractPage(ctx, l)
 }
 
 // mostOrders is how many orders are attached to one answer of multisigs.
@@ -48,7 +51,10 @@ func (s *Store) OrdersOf(ctx context.Context, multisigs []Address) (map[Address]
 	if len(multisigs) == 0 {
 		return nil, nil
 	}
-	list, more, err := s.MultisigOrders(ctx, &MultisigFilter{Multisigs: multisigs}, Page{Limit: mostOrders}, nil)
+	l := orderList(&MultisigFilter{Multisigs: multisigs}, Page{Limit: mostOrders}, nil)
+	// All at once, however many multisigs: they are put in order here.
+	l.plan.whole, l.plan.pieces = true, []piece{{conditions: conditions{fmt.Sprintf("role = '%s'", schema.LinkOrder), accounts("key_workchain", "key_prefix", multisigs)}}}
+	list, more, err := s.contractPage(ctx, l)
 	if err != nil {
 		return nil, err
 	}

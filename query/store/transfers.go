@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
+	"golang.org/x/sync/errgroup"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -269,7 +271,7 @@ func (l *transferList[R]) statement(p *transferPiece, columns string, from *tran
 	}
 	settings := inKeyOrder(limit)
 	if l.byTime() {
-		settings = inSmallBlocks(limit)
+		settings = inSmallBlocks(limit) + ", preferred_optimize_projection_name = 'by_time'"
 		order = append(order, "now")
 	}
 	if from != nil {
@@ -406,18 +408,27 @@ func transfersAt[R transferRecord](ctx context.Context, s *Store, l *transferLis
 // of one lt.
 func readTransferRows[R transferRecord](ctx context.Context, s *Store, l *transferList[R], pieces []transferPiece, from *transferRow, limit int) ([]transferRow, error) {
 	var all []transferRow
-	for some := range slices.Chunk(pieces, mostPieces) {
+	var mutex sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(mostSplits)
+	parts := s.splits(worthSplitting * len(pieces))
+	for some := range slices.Chunk(pieces, min((len(pieces)+parts-1)/parts, mostPieces)) {
 		statements := make([]string, len(some))
 		for i := range some {
 			if statements[i] = l.statement(&some[i], "now, lt, workchain, account_prefix", from, limit); len(some) > 1 {
 				statements[i] = "SELECT * FROM (" + statements[i] + ")"
 			}
 		}
-		list, err := s.transferRows(ctx, strings.Join(statements, " UNION ALL "))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
+		group.Go(func() error {
+			list, err := s.transferRows(ctx, strings.Join(statements, " UNION ALL "))
+			mutex.Lock()
+			defer mutex.Unlock()
+			all = append(all, list...)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	if len(pieces) > 1 {
 		slices.SortStableFunc(all, func(a, b transferRow) int { return l.compareRows(&a, &b) })
