@@ -116,10 +116,10 @@ func (s *Store) richest(ctx context.Context, after *Balance, need int) (list []B
 
 // rankRows reads rows from a place on, the greatest balance first.
 func (s *Store) rankRows(ctx context.Context, from *rankRow, limit int) (list []rankRow, err error) {
-	c := conditions{"NOT gone"}
+	c := conditions{isNot("gone")}
 	if from != nil {
 		a := from.account
-		c.add("balance <= %[1]d AND (balance < %[1]d OR workchain <= %[2]d AND (workchain < %[2]d OR account_prefix <= %[3]d))", from.balance, a.workchain, a.prefix)
+		c.add("%s", notBefore(true, []string{"balance", "workchain", "account_prefix"}, []string{fmt.Sprint(from.balance), fmt.Sprint(a.workchain), fmt.Sprint(a.prefix)}))
 	}
 	statement := fmt.Sprintf("SELECT class, balance, workchain, account_prefix FROM accounts_by_balance WHERE %s ORDER BY balance DESC, workchain DESC, account_prefix DESC LIMIT %d%s", c, limit, inSmallBlocks(limit))
 	var class proto.ColUInt16

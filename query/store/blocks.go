@@ -282,8 +282,8 @@ func (l *blockList) statement(p *blockPlan, from *blockRow, limit int) string {
 	case p.column == "seqno":
 		c.add("seqno %s= %d", sign, from.value)
 	default:
-		c.add("%s %s= %d AND (%s %s %d OR (workchain, shard, seqno) %s= (%d, %d, %d))",
-			p.column, sign, from.value, p.column, sign, from.value, sign, from.id.workchain, from.id.shard, from.id.seqno)
+		c.add("%s", notBefore(l.page.Descending, []string{p.column, "workchain", "shard", "seqno"},
+			[]string{fmt.Sprint(from.value), fmt.Sprint(from.id.workchain), fmt.Sprint(from.id.shard), fmt.Sprint(from.id.seqno)}))
 	}
 	return fmt.Sprintf("SELECT toUInt64(%s) AS value, %s FROM %s WHERE %s ORDER BY %s LIMIT %d", p.column, blockColumns, p.table, c, p.order(direction(l.page.Descending)), limit)
 }

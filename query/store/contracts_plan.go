@@ -106,11 +106,18 @@ func (l *contractList) clause(leading []string) string {
 }
 
 // from is the condition that a row of a piece is not before another row.
-func (l *contractList) from(r *pointer) string {
+func (l *contractList) from(p *piece, r *pointer) string {
 	var columns, values []string
 	for _, f := range l.order.fields {
 		columns, values = append(columns, l.plan.columnsOf(f)...), append(values, valuesOf(f, r)...)
 	}
+	for len(columns) > 1 && slices.Contains(p.leading, columns[0]) {
+		columns, values = columns[1:], values[1:]
+	}
+	if !strings.HasSuffix(columns[0], "workchain") {
+		return notBefore(l.order.descending, columns, values)
+	}
+	// Hardly anything is before a workchain: all columns have to lead to the granule.
 	sign := ">"
 	if l.order.descending {
 		sign = "<"
@@ -127,7 +134,7 @@ func (l *contractList) from(r *pointer) string {
 func (l *contractList) statement(p *piece, from *pointer, limit int) string {
 	c := slices.Clip(p.conditions)
 	if from != nil && (!l.order.byOwners() || p.owner == from.owner) {
-		c.add("%s", l.from(from))
+		c.add("%s", l.from(p, from))
 	}
 	s := fmt.Sprintf("SELECT %s FROM %s WHERE %s", l.plan.selected(), l.plan.table, c)
 	if limit > 0 {
@@ -336,7 +343,7 @@ func (l *contractList) exact(offset, limit int) string {
 // goneOf is where a table of contracts has those that are nothing any more.
 func goneOf(table string) string {
 	column := map[string]string{"jetton_wallets": "master", "jetton_masters": "admin", "nft_items": "collection", "nft_collections": "owner"}[table]
-	return fmt.Sprintf("%[1]s_workchain = %[2]d AND %[1]s_prefix = 0 AND NOT active", column, noWorkchain)
+	return fmt.Sprintf("%[1]s_workchain = %[2]d AND %[1]s_prefix = 0 AND %[3]s", column, noWorkchain, isNot("active"))
 }
 
 func numberOf256(v proto.UInt256) (n Number) {

@@ -229,7 +229,7 @@ func (p *messagePlan) from(e *end, descending bool) string {
 	case p.bySource:
 		return fmt.Sprintf("%s %s= %d", p.column, sign, e.value)
 	}
-	return fmt.Sprintf("%s %s= %d AND (%s %s %d OR hash_prefix %s= %d)", p.column, sign, e.value, p.column, sign, e.value, sign, e.hash)
+	return notBefore(descending, []string{p.column, "hash_prefix"}, []string{fmt.Sprint(e.value), fmt.Sprint(e.hash)})
 }
 
 // order is that of the list's rows.

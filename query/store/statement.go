@@ -45,6 +45,21 @@ func (c conditions) String() string {
 	return strings.Join(c, " AND ")
 }
 
+// notBefore is the condition that columns do not lie before values in an order:
+// the first by itself, which ClickHouse finds in a key by halving, then all of
+// them. For comparisons joined by OR it would look at every granule of the table.
+func notBefore(descending bool, columns, values []string) string {
+	sign := ">="
+	if descending {
+		sign = "<="
+	}
+	return fmt.Sprintf("%[1]s %[2]s %[3]s AND (%[4]s) %[2]s (%[5]s)", columns[0], sign, values[0], strings.Join(columns, ", "), strings.Join(values, ", "))
+}
+
+// isNot is the condition that a column of truth values is false, in a form that
+// ClickHouse makes nothing of: for NOT it would look at every granule of a range.
+func isNot(column string) string { return column + " + 0 = 0" }
+
 // inSmallBlocks ends a statement that reads a key in its order up to a limit.
 // ClickHouse reads the granule that the range begins in, then whole blocks: when
 // the rows wanted lie in the next granule, too, a block of the usual size is 65,536

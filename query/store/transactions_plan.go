@@ -167,7 +167,7 @@ func (p *transactionPlan) from(k *key) string {
 	if p.order.by != byTime {
 		return fmt.Sprintf("lt %s= %d", sign, k.lt)
 	}
-	return fmt.Sprintf("%s %s= %d AND (%s %s %d OR lt %s= %d)", p.now, sign, k.now, p.now, sign, k.now, sign, k.lt)
+	return notBefore(p.order.descending, []string{p.now, "lt"}, []string{fmt.Sprint(k.now), fmt.Sprint(k.lt)})
 }
 
 // clause is the order of the table's own key: all columns in one direction.

@@ -221,7 +221,7 @@ func (l *transferList[R]) pieces() (pieces []transferPiece) {
 	default:
 		p := transferPiece{table: l.table, whole: true}
 		if l.withoutAborted {
-			p.conditions.add("NOT aborted")
+			p.conditions.add("%s", isNot("aborted"))
 		}
 		pieces = append(pieces, p)
 	}
@@ -276,7 +276,7 @@ func (l *transferList[R]) statement(p *transferPiece, columns string, from *tran
 	}
 	if from != nil {
 		if l.byTime() {
-			c.add("now %s= %d AND (now %s %d OR lt %s= %d)", sign, from.now, sign, from.now, sign, from.lt)
+			c.add("%s", notBefore(l.page.Descending, []string{"now", "lt"}, []string{fmt.Sprint(from.now), fmt.Sprint(from.lt)}))
 		} else {
 			c.add("lt %s= %d", sign, from.lt)
 		}
