@@ -38,7 +38,7 @@ func TestTheCodesOfAccountsAreThoseOfEveryBundle(t *testing.T) {
 		tell(byte(80), 2, "active", v3, bundles[0].Seqno)
 	}
 	servers := map[string]*server{}
-	for what, accounts := range map[string]int{"none held": 0, "some held": 4, "all held": 1000} {
+	for what, accounts := range map[string]int{"none held": 0, "some held": 2, "all held": 1000} {
 		servers[what] = w.serve(t, func(c *Configuration) { c.Store.DirectoryAccounts = accounts })
 	}
 	interfaces := func(s *server, n byte) string {
