@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -15,11 +14,7 @@ import (
 // The address book shows what an account is by its code of every bundle, whether
 // codes are held in memory, some of them, or none.
 func TestTheCodesOfAccountsAreThoseOfEveryBundle(t *testing.T) {
-	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 200, Seed: 6})
-	var bundles []*synthetic.Bundle
-	for b := rows.Next(); b != nil; b = rows.Next() {
-		bundles = append(bundles, b)
-	}
+	bundles := syntheticBundles(200, 6)
 	w := newWorld(t, bundles)
 	w.exec(t, "TRUNCATE TABLE accounts")
 	const v3, v4 = "84dafa449f98a6987789ba232358072bc0f76dc4524002a5d0918b9a75d2d599", "feb5ff6820e2ff0d9483e7e0d62c817d846789fb4ae580c878866d959dabd5c0"
@@ -97,11 +92,7 @@ func TestTheCodesOfAccountsAreThoseOfEveryBundle(t *testing.T) {
 // What is told of a jetton is what its master says at every bundle, although the
 // master is held in memory.
 func TestAJettonIsWhatItsMasterSaysAtEveryBundle(t *testing.T) {
-	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 200, Seed: 8})
-	var bundles []*synthetic.Bundle
-	for b := rows.Next(); b != nil; b = rows.Next() {
-		bundles = append(bundles, b)
-	}
+	bundles := syntheticBundles(200, 8)
 	w := newWorld(t, bundles)
 	w.setWatermark(t, bundles[0])
 	s := w.serve(t, nil)

@@ -171,6 +171,15 @@ func add(t testing.TB, b *synthetic.Bundle, file string) {
 
 // newWorld fills a database through the log and the real sink, doubles every row
 // as after a crash, and puts the watermark below the newest bundles.
+// syntheticBundles are made from a seed, of about so many transactions.
+func syntheticBundles(transactions int, seed uint64) (bundles []*synthetic.Bundle) {
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: seed})
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		bundles = append(bundles, b)
+	}
+	return bundles
+}
+
 func newWorld(t testing.TB, bundles []*synthetic.Bundle) *world {
 	t.Helper()
 	return newWorldWith(t, bundles, nil)

@@ -6,18 +6,13 @@ import (
 	"net/url"
 	"slices"
 	"testing"
-
-	"tonscribe/internal/synthetic"
 )
 
 // Lists of what accounts did last are the same out of memory and from ClickHouse,
 // and those of busy accounts come out of memory.
 func TestNewestOfAccountsAreTheSameOutOfMemory(t *testing.T) {
-	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 3000, Seed: 9})
-	var bundles []*synthetic.Bundle
-	sent := map[string]int{}
-	for b := rows.Next(); b != nil; b = rows.Next() {
-		bundles = append(bundles, b)
+	bundles, sent := syntheticBundles(3000, 9), map[string]int{}
+	for _, b := range bundles {
 		for _, tx := range b.Transactions {
 			sent[rawOf(tx.Account)] += len(tx.OutMsgs)
 		}

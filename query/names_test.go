@@ -13,11 +13,7 @@ import (
 // The address book shows the shortest name of an account that the account owns,
 // at every bundle as the items of its names are then.
 func TestANameIsThatOfItsItemsAtEveryBundle(t *testing.T) {
-	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 300, Seed: 4})
-	var bundles []*synthetic.Bundle
-	for b := rows.Next(); b != nil; b = rows.Next() {
-		bundles = append(bundles, b)
-	}
+	bundles := syntheticBundles(300, 4)
 	w := newWorld(t, bundles)
 	w.setWatermark(t, bundles[0])
 	s := w.serve(t, nil)

@@ -8,10 +8,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
-	"golang.org/x/sync/errgroup"
 )
 
 // contractPlan is where a list of contracts is read from.
@@ -250,21 +248,10 @@ func (s *Store) readPieces(ctx context.Context, l *contractList, from *pointer, 
 
 // readAllPieces reads up to limit rows of a list that is a mixture of its pieces.
 func (s *Store) readAllPieces(ctx context.Context, l *contractList, from *pointer, limit int) ([]pointer, error) {
-	var mutex sync.Mutex
-	var all []pointer
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(mostSplits)
-	for i := range l.plan.pieces {
-		p := &l.plan.pieces[i]
-		group.Go(func() error {
-			list, err := s.pointers(ctx, l.statement(p, from, limit), p)
-			mutex.Lock()
-			defer mutex.Unlock()
-			all = append(all, list...)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	all, err := gather(ctx, l.plan.pieces, func(ctx context.Context, p piece) ([]pointer, error) {
+		return s.pointers(ctx, l.statement(&p, from, limit), &p)
+	})
+	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(all, func(a, b pointer) int { return l.order.comparePointers(&a, &b) })

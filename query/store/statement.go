@@ -196,6 +196,24 @@ func (s *Store) splits(rows int) int {
 	return max(1, min(rows/worthSplitting, mostSplits))
 }
 
+// gather reads parts side by side and gives what they have, in no order.
+func gather[P, R any](ctx context.Context, parts []P, read func(ctx context.Context, part P) ([]R, error)) ([]R, error) {
+	var mutex sync.Mutex
+	var all []R
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(mostSplits)
+	for _, part := range parts {
+		group.Go(func() error {
+			list, err := read(ctx, part)
+			mutex.Lock()
+			defer mutex.Unlock()
+			all = append(all, list...)
+			return err
+		})
+	}
+	return all, group.Wait()
+}
+
 // inParts runs a function on parts of some places, side by side.
 func (s *Store) inParts(ctx context.Context, list []place, run func(ctx context.Context, part []place) error) error {
 	parts := s.splits(2 * len(list)) // a granule of transactions costs twice as much

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
-	"golang.org/x/sync/errgroup"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -236,21 +234,10 @@ func (s *Store) read(ctx context.Context, p *transactionPlan, from *key, limit i
 	if len(p.accounts) == 0 {
 		return s.keys(ctx, p.statement(from, limit))
 	}
-	var mutex sync.Mutex
-	var keys []key
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallelStatements)
-	for some := range slices.Chunk(p.accounts, mostPieces) {
-		statement := p.pieces(some, from, limit)
-		group.Go(func() error {
-			found, err := s.keys(ctx, statement)
-			mutex.Lock()
-			defer mutex.Unlock()
-			keys = append(keys, found...)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	keys, err := gather(ctx, slices.Collect(slices.Chunk(p.accounts, mostPieces)), func(ctx context.Context, some []Address) ([]key, error) {
+		return s.keys(ctx, p.pieces(some, from, limit))
+	})
+	if err != nil {
 		return nil, err
 	}
 	if len(p.accounts) > 1 {
@@ -259,9 +246,6 @@ func (s *Store) read(ctx context.Context, p *transactionPlan, from *key, limit i
 	// What some account has behind the limit may come before the rest.
 	return keys[:min(limit, len(keys))], nil
 }
-
-// parallelStatements is how many statements of one request run side by side.
-const parallelStatements = 4
 
 // keys runs a statement whose columns are those of a key.
 func (s *Store) keys(ctx context.Context, statement string) ([]key, error) {

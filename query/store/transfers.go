@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
-	"golang.org/x/sync/errgroup"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -407,27 +405,18 @@ func transfersAt[R transferRecord](ctx context.Context, s *Store, l *transferLis
 // readTransferRows reads up to limit rows of the list, in its order but for those
 // of one lt.
 func readTransferRows[R transferRecord](ctx context.Context, s *Store, l *transferList[R], pieces []transferPiece, from *transferRow, limit int) ([]transferRow, error) {
-	var all []transferRow
-	var mutex sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(mostSplits)
 	parts := s.splits(worthSplitting * len(pieces))
-	for some := range slices.Chunk(pieces, min((len(pieces)+parts-1)/parts, mostPieces)) {
+	together := slices.Collect(slices.Chunk(pieces, max(1, min((len(pieces)+parts-1)/parts, mostPieces))))
+	all, err := gather(ctx, together, func(ctx context.Context, some []transferPiece) ([]transferRow, error) {
 		statements := make([]string, len(some))
 		for i := range some {
 			if statements[i] = l.statement(&some[i], "now, lt, workchain, account_prefix", from, limit); len(some) > 1 {
 				statements[i] = "SELECT * FROM (" + statements[i] + ")"
 			}
 		}
-		group.Go(func() error {
-			list, err := s.transferRows(ctx, strings.Join(statements, " UNION ALL "))
-			mutex.Lock()
-			defer mutex.Unlock()
-			all = append(all, list...)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+		return s.transferRows(ctx, strings.Join(statements, " UNION ALL "))
+	})
+	if err != nil {
 		return nil, err
 	}
 	if len(pieces) > 1 {
