@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -54,7 +53,7 @@ func (s *Store) newestAccounts(ctx context.Context, list []Address) (map[Address
 	for _, a := range list {
 		newest[a] = nil
 	}
-	err := s.inAccountParts(ctx, list, func(ctx context.Context, part []Address) error {
+	err := inChunks(ctx, list, s.splits(len(list)), compareAddresses, func(ctx context.Context, part []Address) error {
 		var records proto.ColStr
 		var version proto.ColUInt64
 		statement := "SELECT record, version FROM accounts WHERE " + accounts("workchain", "account_prefix", part)
@@ -87,25 +86,6 @@ func (s *Store) newestAccounts(ctx context.Context, list []Address) (map[Address
 		}
 	}
 	return newest, nil
-}
-
-// inAccountParts runs a function on parts of a list, side by side when nobody
-// else asks.
-func (s *Store) inAccountParts(ctx context.Context, list []Address, run func(ctx context.Context, part []Address) error) error {
-	if len(list) == 0 {
-		return nil
-	}
-	parts := s.splits(len(list))
-	if parts == 1 {
-		return run(ctx, list)
-	}
-	list = slices.Clone(list)
-	slices.SortFunc(list, compareAddresses) // neighbours stay together: they may share what is read
-	group, ctx := errgroup.WithContext(ctx)
-	for part := range slices.Chunk(list, (len(list)+parts-1)/parts) {
-		group.Go(func() error { return run(ctx, part) })
-	}
-	return group.Wait()
 }
 
 // accountAt is the account as of the view, from its last transaction there; nil

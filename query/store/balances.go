@@ -171,8 +171,7 @@ func (s *Store) ranked(ctx context.Context, rows []rankRow) ([]Balance, error) {
 		for i := range part {
 			list[i] = part[i].account
 		}
-		slices.SortFunc(list, spot.compare)
-		for near := range slices.Chunk(list, (len(list)+s.splits(len(list))-1)/s.splits(len(list))) {
+		for _, near := range chunks(list, s.splits(len(list)), spot.compare) {
 			where = append(where, fmt.Sprintf("class = %d AND %s", part[0].class, spots(near)))
 		}
 	}

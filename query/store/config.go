@@ -19,7 +19,7 @@ type Configuration struct {
 	HeadTransactionBytes int `yaml:"head_transaction_bytes"`
 	HeadBlockBytes       int `yaml:"head_block_bytes"`
 	// DirectoryAccounts is of how many accounts, about, the codes are held, some
-	// 40 bytes each; 0 holds nothing of accounts and contracts at all.
+	// 50 bytes each; 0 holds nothing of accounts and contracts at all.
 	DirectoryAccounts int `yaml:"directory_accounts"`
 }
 

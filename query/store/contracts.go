@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
-	"golang.org/x/sync/errgroup"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -112,25 +110,17 @@ func (s *Store) Contracts(ctx context.Context, v *View, list []Address) (map[Add
 func (s *Store) contractsAt(ctx context.Context, list []spot) (map[Address]*record.Contract, error) {
 	slices.SortFunc(list, spot.compare)
 	list = slices.Compact(list)
-	var mutex sync.Mutex
-	newest := map[Address]*record.Contract{}
-	parts := s.splits(len(list) / 2)
-	group, ctx := errgroup.WithContext(ctx)
-	for part := range slices.Chunk(list, max(1, (len(list)+parts-1)/parts)) {
-		group.Go(func() error {
-			some, err := s.contracts(ctx, "SELECT record FROM contracts WHERE "+spots(part))
-			mutex.Lock()
-			defer mutex.Unlock()
-			for _, c := range some {
-				if old := newest[Address(c.Account)]; old == nil || c.McSeqno >= old.McSeqno {
-					newest[Address(c.Account)] = c
-				}
-			}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	rows, err := gather(ctx, chunks(list, s.splits(len(list)/2), spot.compare), func(ctx context.Context, part []spot) ([]*record.Contract, error) {
+		return s.contracts(ctx, "SELECT record FROM contracts WHERE "+spots(part))
+	})
+	if err != nil {
 		return nil, err
+	}
+	newest := make(map[Address]*record.Contract, len(rows))
+	for _, c := range rows {
+		if old := newest[Address(c.Account)]; old == nil || c.McSeqno >= old.McSeqno {
+			newest[Address(c.Account)] = c
+		}
 	}
 	for a, c := range newest {
 		if schema.RolesOf(c) == 0 {

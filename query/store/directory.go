@@ -248,7 +248,7 @@ func (s *Store) codesOf(ctx context.Context, v *View, list []Address) (map[Addre
 func (s *Store) readCodesOf(ctx context.Context, list []Address, found map[Address]Hash) error {
 	var mutex sync.Mutex
 	versions := make(map[Address]uint64, len(list))
-	return s.inAccountParts(ctx, list, func(ctx context.Context, part []Address) error {
+	return inChunks(ctx, list, s.splits(len(list)), compareAddresses, func(ctx context.Context, part []Address) error {
 		var workchain proto.ColInt32
 		account, code := proto.ColFixedStr{Size: 32}, proto.ColFixedStr{Size: 32}
 		var version proto.ColUInt64

@@ -33,7 +33,7 @@ type name struct {
 	item    spot
 }
 
-// mostHeldNames bounds what is remembered.
+// mostHeldNames bounds how many accounts' names are remembered.
 const mostHeldNames = 200_000
 
 // learn brings the names to the view: those that may be others now are forgotten.

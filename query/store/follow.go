@@ -62,7 +62,10 @@ func (s *Store) remember(ctx context.Context, v *View, changed bool) error {
 		if s.directory.reading.CompareAndSwap(false, true) {
 			s.running.Go(func() {
 				defer s.directory.reading.Store(false)
-				s.tell(ctx, s.readBook(ctx, v))
+				if err := s.readBook(ctx, v); err != nil {
+					s.tell(ctx, err)
+					s.rest(ctx, restLimit)
+				}
 			})
 		}
 		return nil

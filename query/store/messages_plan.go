@@ -373,7 +373,7 @@ func split(items [][]end, clustered Direction) (full, other []place) {
 func (s *Store) hashesAt(ctx context.Context, list []place) (map[place]Hash, error) {
 	var mutex sync.Mutex
 	found := map[place]Hash{}
-	err := s.inParts(ctx, list, func(ctx context.Context, part []place) error {
+	err := inChunks(ctx, list, s.splits(2*len(list)), place.compare, func(ctx context.Context, part []place) error {
 		var workchain proto.ColInt32
 		var prefix, lt proto.ColUInt64
 		var mcSeqno proto.ColUInt32

@@ -123,6 +123,10 @@ type place struct {
 	mcSeqno   uint32
 }
 
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.workchain, o.workchain), cmp.Compare(p.prefix, o.prefix), cmp.Compare(p.lt, o.lt))
+}
+
 const placeColumns = "workchain, account_prefix, lt, mc_seqno"
 
 func places(list []place) string {
@@ -188,7 +192,8 @@ const worthSplitting = 8
 // statement costs more than ten of its rows.
 var mostSplits = max(2, min(runtime.GOMAXPROCS(0), 4))
 
-// splits is in how many statements so many scattered rows are read.
+// splits is in how many statements so many scattered rows are read; those of
+// transactions count twice, as their granules are larger.
 func (s *Store) splits(rows int) int {
 	if !s.pool.quiet() {
 		return 1
@@ -214,18 +219,17 @@ func gather[P, R any](ctx context.Context, parts []P, read func(ctx context.Cont
 	return all, group.Wait()
 }
 
-// inParts runs a function on parts of some places, side by side.
-func (s *Store) inParts(ctx context.Context, list []place, run func(ctx context.Context, part []place) error) error {
-	parts := s.splits(2 * len(list)) // a granule of transactions costs twice as much
-	if parts == 1 {
-		return run(ctx, list)
-	}
-	// Neighbours stay together: they may share what is read.
-	slices.SortFunc(list, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.workchain, b.workchain), cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.lt, b.lt))
-	})
+// chunks cuts a list into about equal parts. Neighbours stay together: they may
+// share what is read.
+func chunks[T any](list []T, parts int, compare func(a, b T) int) [][]T {
+	list = slices.SortedFunc(slices.Values(list), compare)
+	return slices.Collect(slices.Chunk(list, max(1, (len(list)+parts-1)/parts)))
+}
+
+// inChunks runs a function on the parts of a list, side by side.
+func inChunks[T any](ctx context.Context, list []T, parts int, compare func(a, b T) int, run func(ctx context.Context, part []T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for part := range slices.Chunk(list, (len(list)+parts-1)/parts) {
+	for _, part := range chunks(list, parts, compare) {
 		group.Go(func() error { return run(ctx, part) })
 	}
 	return group.Wait()
@@ -233,19 +237,9 @@ func (s *Store) inParts(ctx context.Context, list []place, run func(ctx context.
 
 // transactionsAt reads the records at places.
 func (s *Store) transactionsAt(ctx context.Context, list []place) ([]*record.Transaction, error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	var mutex sync.Mutex
-	var all []*record.Transaction
-	err := s.inParts(ctx, list, func(ctx context.Context, part []place) error {
-		some, err := s.transactions(ctx, at("record", part))
-		mutex.Lock()
-		defer mutex.Unlock()
-		all = append(all, some...)
-		return err
+	return gather(ctx, chunks(list, s.splits(2*len(list)), place.compare), func(ctx context.Context, part []place) ([]*record.Transaction, error) {
+		return s.transactions(ctx, at("record", part))
 	})
-	return all, err
 }
 
 // blocks runs a statement whose only column is record.

@@ -39,7 +39,7 @@ func open(t *testing.T, dsn string) driver.Conn {
 func tables(t *testing.T, conn driver.Conn) []string {
 	t.Helper()
 	var names []string
-	err := conn.QueryRow(t.Context(), `SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND name != 'schema_migrations' AND NOT startsWith(name, '.tmp')`).Scan(&names)
+	err := conn.QueryRow(t.Context(), `SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND name != 'schema_migrations' AND NOT match(name, '^[._]tmp')`).Scan(&names)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -332,7 +332,7 @@ func Fingerprint(t testing.TB, dsn string) map[string]string {
 	defer connection.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	rows, err := connection.Query(ctx, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE '.%' AND name NOT LIKE 'schema_migrations%' AND name NOT LIKE 'api_%' AND name NOT LIKE 'stats_%'")
+	rows, err := connection.Query(ctx, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND NOT match(name, '^([.]|_tmp)') AND name NOT LIKE 'schema_migrations%' AND name NOT LIKE 'api_%' AND name NOT LIKE 'stats_%'")
 	if err != nil {
 		t.Fatal(err)
 	}
