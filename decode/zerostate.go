@@ -30,6 +30,7 @@ type Resident struct {
 	Hash          []byte // of the state
 	State         *record.AccountState
 	Code, Data    []byte // BoCs, nil without, and of what is too large
+	DataDepth     int    // as in a Change
 	CodeMethods   Methods
 	LastPaid      uint32    // time of the last transaction, 0 of special accounts
 	Libraries     *[32]byte // as in a Change
@@ -141,6 +142,9 @@ func (d *Decoder) resident(c cell.Cell, account []byte) (*Resident, error) {
 	}
 	if r.Data, err = d.whole(a.data, MaxDataBytes); err != nil && !errors.Is(err, cell.ErrLimit) {
 		return nil, fmt.Errorf("data: %w", err)
+	}
+	if a.data.Valid() {
+		r.DataDepth = a.data.DepthAt(0)
 	}
 	r.Libraries = librariesOf(a, r.Account)
 	d.recorder.Begin(&d.bag) // what accounts share is in each

@@ -15,6 +15,8 @@ import (
 type accountFeed struct {
 	sheets []*sheet[*account]
 	codes  []*sheet[*record.Code]
+	// keepsData says whether data of a depth is kept.
+	keepsData func(depth uint32) bool
 }
 
 func (f *accountFeed) add(r *record.Record, raw []byte) (int, error) {
@@ -53,6 +55,12 @@ func (f *accountFeed) addAccounts(raw []byte, list []*record.Account, field prot
 	for i, a := range list {
 		if len(a.Account) != schema.AddressSize || len(a.Hash) != 32 || a.State == nil {
 			return fmt.Errorf("account %x of lt %d: address, hash or state is missing", a.Account, a.LastTransLt)
+		}
+		if len(a.Data) > 0 && !f.keepsData(a.DataDepth) {
+			a.Data = nil
+			if parts[i], err = a.MarshalVT(); err != nil {
+				return fmt.Errorf("account %x: %w", a.Account, err)
+			}
 		}
 		row := &account{Account: a, raw: text(parts[i]), version: a.LastTransLt<<1 | late}
 		row.workchain, row.prefix = address(a.Account)

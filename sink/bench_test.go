@@ -40,7 +40,7 @@ func TestInsertPath(t *testing.T) {
 	client := newClient(t, engine.DSN())
 	cpu := processorSeconds(t, engine.Pid())
 	chain := synthetic.NewRows(synthetic.RowOptions{Transactions: total, Seed: 1})
-	f, _ := feedOf("transactions")
+	f, _ := DefaultConfiguration().feedOf("transactions")
 	var building, inserting time.Duration
 	var raw, ends, done int
 	for done < total {

@@ -29,19 +29,28 @@ type Configuration struct {
 	// Inserts is how many tables of a batch are inserted at a time, twice as many
 	// of a small one.
 	Inserts int `yaml:"inserts"`
+	// MaxDataDepth is the depth of the deepest data, as a tree of cells, that
+	// table accounts keeps; 0 is any depth, and a negative number keeps none.
+	MaxDataDepth int `yaml:"max_data_depth"`
+}
+
+// keepsData says whether table accounts keeps data of a depth.
+func (c Configuration) keepsData(depth uint32) bool {
+	return c.MaxDataDepth == 0 || int64(depth) <= int64(c.MaxDataDepth)
 }
 
 // DefaultConfiguration fits two processors and the embedded engine.
 func DefaultConfiguration() Configuration {
 	return Configuration{
-		Group:    "sink",
-		MaxRows:  25_000,
-		MaxBytes: 32 << 20,
-		MaxWait:  time.Second,
-		Quiet:    2 * time.Millisecond,
-		Rest:     2,
-		MaxRest:  250 * time.Millisecond,
-		Inserts:  2,
+		Group:        "sink",
+		MaxRows:      25_000,
+		MaxBytes:     32 << 20,
+		MaxWait:      time.Second,
+		Quiet:        2 * time.Millisecond,
+		Rest:         2,
+		MaxRest:      250 * time.Millisecond,
+		Inserts:      2,
+		MaxDataDepth: 12,
 	}
 }
 

@@ -19,7 +19,7 @@ func tokens(t testing.TB, tables *clickhouse.Client, transactions, parts int) (a
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 11})
 	source := synthetic.NewTokens(rows)
 	for part := range parts {
-		f, err := feedOf(schema.Contracts.Name)
+		f, err := DefaultConfiguration().feedOf(schema.Contracts.Name)
 		if err != nil {
 			t.Fatal(err)
 		}

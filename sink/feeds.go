@@ -29,14 +29,14 @@ type feed interface {
 }
 
 // feedOf says how the records of a topic become rows.
-func feedOf(topic string) (feed, error) {
+func (c Configuration) feedOf(topic string) (feed, error) {
 	switch topic {
 	case schema.Headers.Name:
 		return &headerFeed{newSheets(headerTables)}, nil
 	case schema.Transactions.Name:
 		return &transactionFeed{newSheets(transactionTables), newSheets(endTables)}, nil
 	case schema.Accounts.Name:
-		return &accountFeed{newSheets(accountTables), newSheets(codeTables)}, nil
+		return &accountFeed{newSheets(accountTables), newSheets(codeTables), c.keepsData}, nil
 	case schema.Contracts.Name:
 		return newContractFeed(), nil
 	}

@@ -31,7 +31,7 @@ func (c *Component) drain(ctx context.Context, l *kafka.Lane) error {
 	c.metrics.alarm.WithLabelValues(labels(l)...).Set(0)
 	r := &reader{Component: c, lane: l, tally: tally{l.Counted()}, outcome: make(chan outcome, 1)}
 	for _, b := range []**batch{&r.batch, &r.other} {
-		f, err := feedOf(l.Topic)
+		f, err := c.configuration.feedOf(l.Topic)
 		if err != nil {
 			return err
 		}

@@ -17,9 +17,9 @@ func fill(t testing.TB, tables *clickhouse.Client, transactions int) (sample []*
 	t.Helper()
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 11})
 	for part := range 4 {
-		headers, _ := feedOf(schema.Headers.Name)
-		contents, _ := feedOf(schema.Transactions.Name)
-		states, _ := feedOf(schema.Accounts.Name)
+		headers, _ := DefaultConfiguration().feedOf(schema.Headers.Name)
+		contents, _ := DefaultConfiguration().feedOf(schema.Transactions.Name)
+		states, _ := DefaultConfiguration().feedOf(schema.Accounts.Name)
 		for rows.Made() < transactions*(part+1)/4 {
 			b := rows.Next()
 			h, c, a := b.Records(0, 1)

@@ -2,7 +2,8 @@
 // headers, transactions, accounts and contracts, out go rows of ClickHouse:
 // each offset range of a partition exactly once, whatever is killed when, then
 // the bundles' seals, then the progress that readers take the watermark from.
-// It must never change what a record says, never move on past a bundle whose
+// It must never change what a record says, but for data that is too deep to be
+// kept, never move on past a bundle whose
 // rows are not all there, and never cut a range that it once began to insert in
 // another way.
 package sink

@@ -52,7 +52,7 @@ func (p published) insert(t testing.TB, tables *clickhouse.Client, name string) 
 	t.Helper()
 	for batch, parts := range p {
 		for _, topic := range []string{schema.Headers.Name, schema.Transactions.Name, schema.Accounts.Name, schema.Contracts.Name} {
-			f, err := feedOf(topic)
+			f, err := DefaultConfiguration().feedOf(topic)
 			if err != nil {
 				t.Fatal(err)
 			}

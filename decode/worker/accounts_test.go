@@ -81,11 +81,12 @@ func (s *stage) published(bundles []*source) *seen {
 	return found
 }
 
-// checkBoC says whether the bag of cells has the hash; an empty one has none.
-func checkBoC(t testing.TB, what string, boc, hash []byte) {
+// checkBoC says whether the bag of cells has the hash, and gives its depth; an
+// empty one has none.
+func checkBoC(t testing.TB, what string, boc, hash []byte) (depth int) {
 	t.Helper()
 	if len(boc) == 0 {
-		return
+		return 0
 	}
 	bag, err := cell.Parse(boc)
 	if err != nil {
@@ -95,13 +96,16 @@ func checkBoC(t testing.TB, what string, boc, hash []byte) {
 	if err != nil || !bytes.Equal(root.Hash()[:], hash) {
 		t.Fatalf("%s: the BoC has hash %x, the state names %x, %v", what, *root.Hash(), hash, err)
 	}
+	return root.DepthAt(0)
 }
 
 // check compares what was published with itself, and counts what is missing.
 func (f *seen) check(t testing.TB) (data, code, before int) {
 	t.Helper()
 	for _, a := range append(f.accounts, f.late...) {
-		checkBoC(t, "data", a.Data, a.State.DataHash)
+		if depth := checkBoC(t, "data", a.Data, a.State.DataHash); depth != int(a.DataDepth) {
+			t.Errorf("account %x at %d: data of depth %d is said to be %d deep", a.Account, a.McSeqno, depth, a.DataDepth)
+		}
 		if len(a.State.DataHash) > 0 && len(a.Data) == 0 {
 			data++
 		}
@@ -141,7 +145,7 @@ func TestEveryStateOfTheFirstBlocksIsKnownWithTheirZerostates(t *testing.T) {
 	}
 	for i, a := range without.accounts {
 		b := with.accounts[i].CloneVT()
-		a.Data, b.Data = nil, nil
+		a.Data, b.Data, a.DataDepth, b.DataDepth = nil, nil, 0, 0
 		if a.State.ExtraUnknown {
 			a.State.ExtraUnknown, b.State.ExtraCurrencies = false, nil
 		}

@@ -29,7 +29,7 @@ type keeper struct {
 	assembler cell.Assembler
 	writer    cell.Writer
 	codes     *memory[struct{}] // hashes of codes that were published
-	data      *memory[[]byte]   // data BoCs by hash of the data; nil ones are too large
+	data      *memory[tree]     // data by its hash; what has no BoC is too large
 	shared    *memory[struct{}] // hashes of dictionaries of libraries that were published
 	owed      *owed
 	fetcher   *fetcher            // nil without lite servers
@@ -42,7 +42,7 @@ type keeper struct {
 
 func newKeeper(ctx context.Context, c *Component, partition int) (*keeper, error) {
 	k := &keeper{Component: c, partition: partition, batch: cellstore.NewBatch(), received: map[[32]byte][]byte{},
-		codes: newMemory[struct{}](1 << 16), data: newMemory[[]byte](16 << 20), shared: newMemory[struct{}](1 << 10)}
+		codes: newMemory[struct{}](1 << 16), data: newMemory[tree](16 << 20), shared: newMemory[struct{}](1 << 10)}
 	k.owed = &owed{batch: k.batch, accounts: map[string]*record.Account{}}
 	if k.fetcher = newFetcher(c, partition, k.batch); k.fetcher != nil {
 		seal, err := c.kafka.LastSeal(ctx, schema.Accounts.Name, partition)
@@ -62,6 +62,12 @@ func newKeeper(ctx context.Context, c *Component, partition int) (*keeper, error
 		return nil, err
 	}
 	return k, k.owed.load(c.cells, partition, c.kafka.Partitions())
+}
+
+// tree is a BoC and the depth of its cells.
+type tree struct {
+	boc   []byte
+	depth int
 }
 
 // load is the record of a cell, nil when nobody has it.
@@ -307,7 +313,7 @@ func (k *keeper) content(r *resident, codes map[string]*record.Code) error {
 	if err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	r.Data = data
+	r.Data, r.DataDepth = data.boc, uint32(data.depth)
 	return nil
 }
 
@@ -320,7 +326,9 @@ func (k *keeper) code(hash [32]byte, c *decode.Change) (*record.Code, error) {
 	boc, methods := c.Code, c.CodeMethods
 	if boc == nil {
 		var err error
-		if boc, err = k.assemble(&hash, decode.MaxCodeBytes); err == nil {
+		var whole tree
+		if whole, err = k.assemble(&hash, decode.MaxCodeBytes); err == nil {
+			boc = whole.boc
 			methods, err = decode.MethodsOf(boc)
 		}
 		if err != nil {
@@ -331,38 +339,38 @@ func (k *keeper) code(hash [32]byte, c *decode.Change) (*record.Code, error) {
 	return &record.Code{Hash: hash[:], Boc: boc, Methods: methods.IDs, MethodsKnown: methods.Known}, nil
 }
 
-// dataOf is the BoC of the data with the hash, nil when it is too large or not to
+// dataOf is the data with the hash, without a BoC when it is too large or not to
 // be had.
-func (k *keeper) dataOf(hash [32]byte, c *decode.Change) ([]byte, error) {
+func (k *keeper) dataOf(hash [32]byte, c *decode.Change) (tree, error) {
 	if c.Data != nil {
-		return c.Data, nil
+		return tree{c.Data, c.DataDepth}, nil
 	}
-	if boc, ok := k.data.get(hash); ok {
-		return boc, nil
+	if data, ok := k.data.get(hash); ok {
+		return data, nil
 	}
-	boc, err := k.assemble(&hash, decode.MaxDataBytes)
+	data, err := k.assemble(&hash, decode.MaxDataBytes)
 	if errors.Is(err, cell.ErrLimit) {
-		k.data.put(hash, nil, 64)
-		return nil, nil
+		k.data.put(hash, tree{}, 64)
+		return tree{}, nil
 	}
 	if err != nil {
-		return nil, k.missed("data", hash[:], err)
+		return tree{}, k.missed("data", hash[:], err)
 	}
-	k.data.put(hash, boc, len(boc)+64)
-	return boc, nil
+	k.data.put(hash, data, len(data.boc)+64)
+	return data, nil
 }
 
 // assemble puts a BoC together from the store.
-func (k *keeper) assemble(hash *[32]byte, limit int) ([]byte, error) {
+func (k *keeper) assemble(hash *[32]byte, limit int) (tree, error) {
 	root, err := k.assembler.Assemble(hash, mostCells, k.load)
 	if err != nil {
-		return nil, err
+		return tree{}, err
 	}
 	size, err := k.writer.Prepare(root, limit)
 	if err != nil {
-		return nil, err
+		return tree{}, err
 	}
-	return k.writer.Append(make([]byte, 0, size)), nil
+	return tree{k.writer.Append(make([]byte, 0, size)), root.DepthAt(0)}, nil
 }
 
 // write makes what was put the store's: the bundles are published.

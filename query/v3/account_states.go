@@ -37,7 +37,7 @@ type fullState struct {
 	LastLt          *openapi.Decimal `json:"last_transaction_lt"`
 	DataHash        openapi.Hash     `json:"data_hash,omitempty"`
 	CodeHash        openapi.Hash     `json:"code_hash,omitempty"`
-	DataBoc         openapi.BOC      `json:"data_boc,omitempty" doc:"missing when it is not known or too large"`
+	DataBoc         openapi.BOC      `json:"data_boc,omitempty" doc:"missing when it is not known, too large or too deep"`
 	CodeBoc         openapi.BOC      `json:"code_boc,omitempty" doc:"missing when it is not known"`
 	Methods         *[]int64         `json:"contract_methods" doc:"ids of the get-methods; null when they are not known"`
 	Interfaces      *[]string        `json:"interfaces" doc:"what the contract is by its code"`

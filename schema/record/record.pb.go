@@ -1337,6 +1337,7 @@ type Account struct {
 	// Before the account's first transaction in the bundle.
 	StatusBefore  AccountStatus `protobuf:"varint,9,opt,name=status_before,json=statusBefore,proto3,enum=tonscribe.record.AccountStatus" json:"status_before,omitempty"`
 	BalanceBefore uint64        `protobuf:"varint,10,opt,name=balance_before,json=balanceBefore,proto3" json:"balance_before,omitempty"`
+	DataDepth     uint32        `protobuf:"varint,11,opt,name=data_depth,json=dataDepth,proto3" json:"data_depth,omitempty"` // of the tree of cells of data: 0 is one cell
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1437,6 +1438,13 @@ func (x *Account) GetStatusBefore() AccountStatus {
 func (x *Account) GetBalanceBefore() uint64 {
 	if x != nil {
 		return x.BalanceBefore
+	}
+	return 0
+}
+
+func (x *Account) GetDataDepth() uint32 {
+	if x != nil {
+		return x.DataDepth
 	}
 	return 0
 }
@@ -5583,7 +5591,7 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\vfrozen_hash\x18\x06 \x01(\fR\n" +
 	"frozenHash\x12\x18\n" +
 	"\apartial\x18\a \x01(\bR\apartial\x12#\n" +
-	"\rextra_unknown\x18\b \x01(\bR\fextraUnknown\"\xe7\x02\n" +
+	"\rextra_unknown\x18\b \x01(\bR\fextraUnknown\"\x86\x03\n" +
 	"\aAccount\x12\x18\n" +
 	"\aaccount\x18\x01 \x01(\fR\aaccount\x12\x19\n" +
 	"\bmc_seqno\x18\x02 \x01(\rR\amcSeqno\x12\"\n" +
@@ -5595,7 +5603,9 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x04data\x18\b \x01(\fR\x04data\x12D\n" +
 	"\rstatus_before\x18\t \x01(\x0e2\x1f.tonscribe.record.AccountStatusR\fstatusBefore\x12%\n" +
 	"\x0ebalance_before\x18\n" +
-	" \x01(\x04R\rbalanceBefore\"k\n" +
+	" \x01(\x04R\rbalanceBefore\x12\x1d\n" +
+	"\n" +
+	"data_depth\x18\v \x01(\rR\tdataDepth\"k\n" +
 	"\x04Code\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x10\n" +
 	"\x03boc\x18\x02 \x01(\fR\x03boc\x12\x18\n" +

@@ -351,6 +351,7 @@ func (m *Account) CloneVT() *Account {
 	r.State = m.State.CloneVT()
 	r.StatusBefore = m.StatusBefore
 	r.BalanceBefore = m.BalanceBefore
+	r.DataDepth = m.DataDepth
 	if rhs := m.Account; rhs != nil {
 		tmpBytes := make([]byte, len(rhs))
 		copy(tmpBytes, rhs)
@@ -2593,6 +2594,9 @@ func (this *Account) EqualVT(that *Account) bool {
 		return false
 	}
 	if this.BalanceBefore != that.BalanceBefore {
+		return false
+	}
+	if this.DataDepth != that.DataDepth {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -5335,6 +5339,11 @@ func (m *Account) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if m.DataDepth != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.DataDepth))
+		i--
+		dAtA[i] = 0x58
 	}
 	if m.BalanceBefore != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.BalanceBefore))
@@ -9545,6 +9554,9 @@ func (m *Account) SizeVT() (n int) {
 	if m.BalanceBefore != 0 {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.BalanceBefore))
 	}
+	if m.DataDepth != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.DataDepth))
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -13425,6 +13437,25 @@ func (m *Account) UnmarshalVT(dAtA []byte) error {
 				b := dAtA[iNdEx]
 				iNdEx++
 				m.BalanceBefore |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 11:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field DataDepth", wireType)
+			}
+			m.DataDepth = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.DataDepth |= uint32(b&0x7F) << shift
 				if b < 0x80 {
 					break
 				}

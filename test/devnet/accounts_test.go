@@ -137,8 +137,12 @@ func each[T any](t testing.TB, addresses []string, ask func(string) (T, error)) 
 	return found
 }
 
-// largestData is the size of the largest bag of cells with data that is kept.
-const largestData = 64 << 10
+// largestData is the size of the largest bag of cells with data that is kept,
+// deepestData the depth of the deepest tree.
+const (
+	largestData = 64 << 10
+	deepestData = 12
+)
 
 // hash64 is a hash as the API shows it.
 func hash64(hash []byte) string { return base64.StdEncoding.EncodeToString(hash) }
@@ -171,7 +175,7 @@ func (s *standing) expected() map[string]any {
 	}
 	if c := s.state.StateInit.Data; c != nil {
 		want["data_hash"] = hash64(c.Hash())
-		if len(c.ToBOC()) <= largestData {
+		if len(c.ToBOC()) <= largestData && c.Depth() <= deepestData {
 			want["data_boc"] = hash64(c.Hash())
 		}
 	}

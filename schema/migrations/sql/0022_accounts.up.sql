@@ -1,9 +1,9 @@
--- The newest state of every account. record is the protobuf Account (schema/record), all else is
--- for keys, filters and analysts. Of the rows of one account the one with the greatest version
--- counts: twice last_trans_lt, and 1 more when the account was told of once more, with data that
--- could not be had before. account_prefix is the first 8 bytes of the account id as a number.
--- Amounts are nanotons. code_hash is zero for accounts without code. There is one partition only:
--- its expression makes every part remember its range of mc_seqno.
+-- The newest state of every account. record is the protobuf Account (schema/record), without data
+-- that is too deep to be kept; all else is for keys, filters and analysts. Of the rows of one account
+-- the one with the greatest version counts: twice last_trans_lt, and 1 more when the account was told
+-- of once more, with data that could not be had before. account_prefix is the first 8 bytes of the
+-- account id as a number. Amounts are nanotons. code_hash is zero for accounts without code. There is
+-- one partition only: its expression makes every part remember its range of mc_seqno.
 {{create "accounts"}} (
     workchain      Int32 CODEC(ZSTD(1)),
     account_prefix UInt64 CODEC(Delta, ZSTD(1)),
