@@ -60,10 +60,10 @@ type place struct {
 // noHash stands where a hash is not wanted.
 var noHash = make([]byte, 32)
 
-// farHash is the hash of the transaction when it consumed the message that the
-// account sent.
+// farHash is the hash of the transaction when the account at the other end of
+// the message made it.
 func (e *end) farHash() []byte {
-	if e.side != sourceSide || e.direction != consumed {
+	if e.side == int8(e.direction) || e.near.workchain == noWorkchain {
 		return noHash
 	}
 	return e.transaction.Hash

@@ -169,9 +169,15 @@ func (d *directory) learn(ctx context.Context, s *Store, v *View) (bool, error) 
 	}
 	d.turn.Lock()
 	defer d.turn.Unlock()
+	return d.learnInTurn(ctx, s, v)
+}
+
+// learnInTurn is what one at a time does; whoever had the turn before may have
+// done it, or dropped everything.
+func (d *directory) learnInTurn(ctx context.Context, s *Store, v *View) (bool, error) {
 	upTo := d.holdsUpTo()
-	if upTo >= v.Watermark {
-		return true, nil
+	if upTo == 0 || upTo >= v.Watermark {
+		return upTo > 0, nil
 	}
 	if err := s.holdAccounts(ctx, int64(upTo), d); err != nil {
 		return false, err

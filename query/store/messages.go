@@ -139,6 +139,8 @@ func (s *Store) Messages(ctx context.Context, v *View, f *MessageFilter, page Pa
 // not full.
 func (s *Store) bothParts(ctx context.Context, l *messageList, parts []bool) (list []Message, more, ok bool, err error) {
 	want := l.page.Limit + 2 // the cursor's own, and one that tells whether there are more
+	p := l.plan(false)
+	likely := s.likelyTransactions(ctx, l, &p, want)
 	found, ended := make([][][]end, len(parts)), make([]bool, len(parts))
 	group, groupContext := errgroup.WithContext(ctx)
 	for i, external := range parts {
@@ -156,8 +158,7 @@ func (s *Store) bothParts(ctx context.Context, l *messageList, parts []bool) (li
 	items := slices.Concat(found...)
 	whole := len(items) <= want && !slices.Contains(ended, false)
 	if items = items[:min(want, len(items))]; len(items) > 0 {
-		p := l.plan(false)
-		if list, err = s.readMessages(ctx, l, &p, items, nil); err != nil {
+		if list, err = s.readMessages(ctx, l, &p, items, likely()); err != nil {
 			return nil, false, false, err
 		}
 	}

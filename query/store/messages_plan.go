@@ -81,7 +81,7 @@ func (f *MessageFilter) byAccount(p *messagePlan) {
 		p.conditions.add("%s", account(destination+"_workchain", destination+"_prefix", *f.Destination))
 	}
 	if f.Source == nil && !f.NoDestination {
-		p.clustered = In
+		p.clustered, p.farHash = In, true
 	}
 }
 
@@ -189,15 +189,12 @@ func (s *Store) partOfMessages(ctx context.Context, l *messageList, external boo
 }
 
 // likelyTransactions begins to read the transactions that a list of what an
-// account sent most likely leads to, its newest, beside the rows that tell. When
-// others ask, too, only what is needed is read.
+// account sent or received most likely leads to, its newest, beside the rows that
+// tell. When others ask, too, only what is needed is read.
 func (s *Store) likelyTransactions(ctx context.Context, l *messageList, p *messagePlan, limit int) (wait func() []*record.Transaction) {
-	if !p.bySource || p.clustered != Out || !l.page.Descending || l.page.Offset > 0 || l.filter.Destination != nil || l.filter.Direction == In || !s.pool.quiet() {
+	f := l.newestTransactions(p)
+	if f == nil || !s.pool.quiet() {
 		return func() []*record.Transaction { return nil }
-	}
-	f := &TransactionFilter{Accounts: []Address{*l.filter.Source}, Utime: Everything, Lts: Everything}
-	if l.after != nil {
-		f.Lts.To = l.after.Value
 	}
 	var list []*record.Transaction
 	done := make(chan struct{})
@@ -210,6 +207,28 @@ func (s *Store) likelyTransactions(ctx context.Context, l *messageList, p *messa
 		<-done
 		return list
 	}
+}
+
+// newestTransactions are those of the account of the list, nil when the list is
+// likely to lead elsewhere.
+func (l *messageList) newestTransactions(p *messagePlan) *TransactionFilter {
+	f := l.filter
+	if !p.farHash || !l.page.Descending || l.page.Offset > 0 || f.Direction == 1-p.clustered || f.Opcode != nil || f.Utime.Given {
+		return nil
+	}
+	newest := &TransactionFilter{Utime: Everything, Lts: Everything}
+	switch {
+	case f.Source == nil && l.after == nil:
+		newest.Accounts = []Address{*f.Destination}
+	case f.Source != nil && f.Destination == nil:
+		newest.Accounts = []Address{*f.Source}
+		if l.after != nil {
+			newest.Lts.To = l.after.Value
+		}
+	default:
+		return nil
+	}
+	return newest
 }
 
 // group says that rows lie together in no order of ours.

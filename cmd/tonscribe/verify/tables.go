@@ -44,8 +44,13 @@ var (
 	opcode      = column{name: "opcode", form: formSigned, value: func(i *item) uint64 { return opcodeOf(i.message) }}
 
 	timeAndTag   = column{name: "key", form: formBits, value: func(i *item) uint64 { return uint64(i.message.CreatedAt)<<32 | uint64(schema.ShortPrefix(i.hash)) }}
-	noHash       = column{name: "far_hash", form: formHash, bytes: func(*item) []byte { return nil }}
 	consumerHash = column{name: "far_hash", form: formHash, bytes: func(i *item) []byte { return i.transactionHash(0) }}
+	producerHash = column{name: "far_hash", form: formHash, bytes: func(i *item) []byte {
+		if len(i.message.Destination) != schema.AddressSize {
+			return nil
+		}
+		return i.transactionHash(1)
+	}}
 
 	sourceWorkchain      = column{name: "source_workchain", form: formSigned, value: func(i *item) uint64 { return workchainOf(i.message.Source) }}
 	sourcePrefix         = column{name: "source_prefix", form: formBits, value: func(i *item) uint64 { return prefixOf(i.message.Source) }}
@@ -156,7 +161,7 @@ var indexTables = [blockIndexes + transactionIndexes + messageIndexes]table{
 	messagesBy("hash", as("key", messageHash), zero("created_lt"), zero("hash_prefix"), zero("created_at"), andNormalized),
 	messagesBy("body", as("key", bodyPrefix), createdLT, messageTag, createdAt, nil),
 	messagesOf("source", withSource, sourceWorkchain, sourcePrefix, destinationWorkchain, destinationPrefix, consumerHash),
-	messagesOf("destination", nil, destinationWorkchain, destinationPrefix, sourceWorkchain, sourcePrefix, noHash),
+	messagesOf("destination", nil, destinationWorkchain, destinationPrefix, sourceWorkchain, sourcePrefix, producerHash),
 	messagesBy("opcode", as("key", opcode), createdLT, messageTag, createdAt, withOpcode),
 	messagesBy("lt", zero("key"), createdLT, messageTag, createdAt, nil),
 	messagesBy("utime", timeAndTag, createdLT, zero("hash_prefix"), zero("created_at"), nil),

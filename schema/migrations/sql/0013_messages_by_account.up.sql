@@ -4,9 +4,9 @@
 -- row there. opcode is -1 when the body is shorter than 32 bits. (workchain, account_prefix, lt) is
 -- the transaction that holds the end, direction 0 = it consumed the message, 1 = it produced it.
 -- created_lt and created_at are 0 for external-in messages. hash_prefix is the first 4 bytes of the
--- message's hash. far_hash is the hash of the receiver's transaction in rows of side 'source' and
--- direction 0, zeros in the others: a list of what an account sent names both transactions and
--- reads the account's own only.
+-- message's hash. far_hash is the transaction's hash when it is far's (side 'source' and direction 0,
+-- side 'destination' and direction 1), but not in lists of messages to none, and zeros elsewhere: a
+-- list names both transactions of a message and reads near's only.
 {{create "messages_by_account"}} (
     side           Enum8('destination' = 0, 'source' = 1),
     near_workchain Int32 CODEC(ZSTD(1)),
