@@ -43,6 +43,7 @@ func TestListsEqualTheReference(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, 2))
 			t.Run("transactions", func(t *testing.T) { w.checkTransactions(t, s, random) })
 			t.Run("messages", func(t *testing.T) { w.checkMessages(t, s, random) })
+			t.Run("a range of time includes its last second, odd or even", func(t *testing.T) { w.checkMessagesUntil(t, s, random) })
 			t.Run("blocks", func(t *testing.T) { w.checkBlocks(t, s, random) })
 			t.Run("transactionsByMessage", func(t *testing.T) { w.checkTransactionsByMessage(t, s, random) })
 			t.Run("adjacentTransactions", func(t *testing.T) { w.checkAdjacent(t, s, random) })
@@ -252,6 +253,26 @@ func (w *world) checkMessages(t *testing.T, s *server, random *rand.Rand) {
 			q.span(random, "start_lt", "end_lt", m.lt, other.lt, lt)
 		}
 		check(t, s, "messages", q, q.messagesOf(w), random)
+	}
+}
+
+// checkMessagesUntil asks for no more than a time, which is read from a key that
+// has times and hashes in one.
+func (w *world) checkMessagesUntil(t *testing.T, s *server, random *rand.Rand) {
+	rows := slices.DeleteFunc(w.messageRows(""), func(r row) bool { return r.external })
+	for _, parity := range []uint64{0, 1} {
+		for range 3 {
+			r := pick(random, rows)
+			for r.now%2 != parity {
+				r = pick(random, rows)
+			}
+			q := newRequest()
+			q.sort(random)
+			q.byTime = true
+			q.where("start_utime", strconv.FormatUint(r.now, 10), func(other row) bool { return !other.external && other.now >= r.now })
+			q.where("end_utime", strconv.FormatUint(r.now, 10), func(other row) bool { return other.now <= r.now })
+			check(t, s, "messages", q, q.messagesOf(w), random)
+		}
 	}
 }
 

@@ -106,7 +106,7 @@ func (p *messagePlan) utimeConditions(r Range) {
 		p.conditions.between("created_at", r, 1<<32-1)
 		return
 	}
-	packed := Range{From: min(r.From, 1<<32-1) << 32, To: min(r.To, 1<<32-1)<<32 | 1<<32 - 1}
+	packed := Range{From: min(r.From, 1<<32-1) << 32, To: min(r.To, 1<<32-1)<<32 | (1<<32 - 1)}
 	p.conditions.between("key", packed, ^uint64(0))
 	if r.From > 1<<32-1 {
 		p.conditions.add("0")
