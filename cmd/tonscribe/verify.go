@@ -20,8 +20,9 @@ func verifyCommand(s *settings) *cobra.Command {
 		Long: `Check a range of masterchain blocks: seals, block chains, the chain of every
 account by hash, lt and state, both ends of every message, every row of every
 look-up table, what contracts are said to be against their get-methods, token
-transfers against their transactions, and ready figures against their rows. With --source the blocks are decoded again and compared with the
-tables field by field. Exit code 1 and the first difference of each check when
+transfers against their transactions, fetched documents against the links that
+contents have, and ready figures against their rows. With --source the blocks
+are decoded again and compared with the tables field by field. Exit code 1 and the first difference of each check when
 something is not as it should be.
 
 The tables are those of --clickhouse, of the running 'up' of --data, or of the

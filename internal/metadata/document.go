@@ -68,6 +68,16 @@ const (
 	mostKept   = 64 << 10 // bytes of all
 )
 
+// Kept is what the table metadata keeps of a document: the document itself when
+// it was kept before.
+func Kept(content []byte) (string, error) {
+	document, err := parse(content)
+	if err != nil {
+		return "", err
+	}
+	return document.kept()
+}
+
 // kept is the document as JSON, in valid UTF-8, without members that are too
 // large to be shown, like pictures.
 func (d Document) kept() (string, error) {

@@ -29,6 +29,9 @@ const (
 	ReasonForm    = "form"    // not a JSON object
 )
 
+// Reasons are all of them.
+var Reasons = []string{ReasonLink, ReasonAddress, ReasonNetwork, ReasonStatus, ReasonSize, ReasonForm}
+
 // Failure is a document that could not be had.
 type Failure struct {
 	Reason string
@@ -147,7 +150,7 @@ func (f *Fetcher) Fetch(ctx context.Context, link string) (Document, error) {
 }
 
 func (f *Fetcher) content(ctx context.Context, link string) ([]byte, error) {
-	switch host := f.host(link); {
+	switch host := hostOf(link); {
 	case strings.HasPrefix(link, "data:"):
 		return f.inline(link)
 	case nobodys(host):
@@ -253,6 +256,20 @@ func (f *Fetcher) inline(link string) ([]byte, error) {
 	return f.limited(content)
 }
 
+// InLink is what is kept of the document that a data link holds.
+func InLink(link string) (string, error) {
+	link = strings.TrimSpace(link)
+	if !strings.HasPrefix(link, "data:") {
+		return "", errors.New("not a data link")
+	}
+	f := &Fetcher{configuration: Configuration{MaxBytes: int64(len(link))}}
+	content, err := f.inline(link)
+	if err != nil {
+		return "", err
+	}
+	return Kept(content)
+}
+
 // inGateway and inLink stand for a host where a link has none.
 const (
 	inGateway = "ipfs:"
@@ -272,8 +289,8 @@ func nobodys(host string) bool {
 	return false
 }
 
-// host is whom a link asks: a host, inGateway, or inLink for what needs nobody.
-func (f *Fetcher) host(link string) string {
+// hostOf is whom a link asks: a host, inGateway, or inLink for what needs nobody.
+func hostOf(link string) string {
 	u, err := url.Parse(strings.TrimSpace(link))
 	if err != nil {
 		return inLink

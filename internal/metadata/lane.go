@@ -12,8 +12,11 @@ import (
 const (
 	hostLanes   = 4096
 	laneGateway = hostLanes
-	laneInLink  = hostLanes + 1
+	LaneInLink  = hostLanes + 1
 )
+
+// LaneOf is the lane of a link.
+func LaneOf(link string) uint16 { return laneOf(hostOf(link)) }
 
 // laneOf is the lane of a host.
 func laneOf(host string) uint16 {
@@ -21,7 +24,7 @@ func laneOf(host string) uint16 {
 	case host == inGateway:
 		return laneGateway
 	case host == inLink || nobodys(host):
-		return laneInLink
+		return LaneInLink
 	}
 	sum := sha256.Sum256([]byte(host))
 	return binary.BigEndian.Uint16(sum[:]) % hostLanes
@@ -29,8 +32,8 @@ func laneOf(host string) uint16 {
 
 type hash = [sha256.Size]byte
 
-// never is the due time of what is not fetched again.
-const never = ^uint32(0)
+// Never is the due time of what is not fetched again.
+const Never = ^uint32(0)
 
 // place is one in the order in which links of a lane are due.
 type place struct {
@@ -67,7 +70,7 @@ func (l *lane) ripen(now uint32) {
 		return
 	}
 	l.stretches = append(l.stretches, stretch{after: l.read, before: place{due: now + 1}})
-	l.read, l.wake = now, never
+	l.read, l.wake = now, Never
 }
 
 // What is in hand of a lane.
@@ -79,7 +82,7 @@ const (
 // most is how many links of the lane are read at once.
 func (l *lane) most() int {
 	switch {
-	case l.number == laneInLink:
+	case l.number == LaneInLink:
 		return mostInLink
 	case l.failures > 0:
 		return 1 // a host that does not answer must not fill the hand
@@ -96,7 +99,7 @@ const (
 
 // rest is how long a request of a lane pauses after an answer.
 func rest(number uint16, pause time.Duration, failures int, problem *Failure) time.Duration {
-	if number == laneInLink {
+	if number == LaneInLink {
 		return 0
 	}
 	if problem == nil || !problem.Busy {

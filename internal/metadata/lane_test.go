@@ -33,7 +33,7 @@ func TestHostThatWantsToBeLeftAloneIs(t *testing.T) {
 		"the third time":          {lane: 1, failures: 2, problem: busy, want: 8 * pause},
 		"always":                  {lane: 1, failures: 1_000_000, problem: busy, want: 512 * pause},
 		"as long as it asks":      {lane: 1, problem: asks, want: 5 * time.Minute},
-		"a document in the link":  {lane: laneInLink, want: 0},
+		"a document in the link":  {lane: LaneInLink, want: 0},
 		"much longer than others": {lane: 1, problem: &Failure{Busy: true, After: 18 * time.Hour, Err: errors.New("429")}, want: longestAsked},
 	} {
 		if got := rest(c.lane, pause, c.failures, c.problem); got != c.want {
@@ -43,19 +43,14 @@ func TestHostThatWantsToBeLeftAloneIs(t *testing.T) {
 }
 
 func TestLinksOfOneHostShareALane(t *testing.T) {
-	f, err := NewFetcher(DefaultConfiguration())
-	if err != nil {
-		t.Fatal(err)
-	}
-	lane := func(link string) uint16 { return laneOf(f.host(link)) }
-	if a, b := lane("https://Host.site/1"), lane(" http://host.site:8080/2"); a != b || a >= hostLanes {
+	if a, b := LaneOf("https://Host.site/1"), LaneOf(" http://host.site:8080/2"); a != b || a >= hostLanes {
 		t.Errorf("links of one host are in lanes %d and %d", a, b)
 	}
 	for link, want := range map[string]uint16{
-		"ipfs://Qm/1": laneGateway, "IPFS://Qm/2": laneGateway, "data:,{}": laneInLink, "tonstorage://A": laneInLink, "\x00": laneInLink,
-		"https://example.com/1": laneInLink, "": laneInLink,
+		"ipfs://Qm/1": laneGateway, "IPFS://Qm/2": laneGateway, "data:,{}": LaneInLink, "tonstorage://A": LaneInLink, "\x00": LaneInLink,
+		"https://example.com/1": LaneInLink, "": LaneInLink,
 	} {
-		if got := lane(link); got != want {
+		if got := LaneOf(link); got != want {
 			t.Errorf("%q is in lane %d, want %d", link, got, want)
 		}
 	}

@@ -85,7 +85,7 @@ func (w *work) note(ctx context.Context, found map[hash]string) error {
 	var fresh []fetch
 	for h, link := range found {
 		if _, is := known[h]; !is {
-			l := w.lane(laneOf(w.fetcher.host(link)))
+			l := w.lane(LaneOf(link))
 			fresh = append(fresh, fetch{hash: h, lane: l.number, link: link, due: l.soon()})
 		}
 	}

@@ -47,7 +47,7 @@ func (w *work) stand(ctx context.Context, list []hash) (map[hash]fetch, error) {
 // wakes makes the lanes of all links that will be due one day. It reads one
 // column of the whole table.
 func (w *work) wakes(ctx context.Context) error {
-	rows, err := w.tables.Conn().Query(ctx, "SELECT lane, min(due) FROM metadata_fetches WHERE due < ? GROUP BY lane", never)
+	rows, err := w.tables.Conn().Query(ctx, "SELECT lane, min(due) FROM metadata_fetches WHERE due < ? GROUP BY lane", Never)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (w *work) wakes(ctx context.Context) error {
 // nextWake is when the lane's next link is due after all that was read; a row
 // that a newer one has replaced may make it earlier.
 func (w *work) nextWake(ctx context.Context, l *lane) error {
-	rows, err := w.tables.Conn().Query(ctx, "SELECT due FROM metadata_fetches WHERE lane = ? AND due > ? AND due < ? ORDER BY lane, due, hash LIMIT 1", l.number, l.read, never)
+	rows, err := w.tables.Conn().Query(ctx, "SELECT due FROM metadata_fetches WHERE lane = ? AND due > ? AND due < ? ORDER BY lane, due, hash LIMIT 1", l.number, l.read, Never)
 	if err != nil {
 		return err
 	}

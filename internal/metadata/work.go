@@ -139,7 +139,7 @@ func (w *work) close(ctx context.Context) error {
 func (w *work) lane(number uint16) *lane {
 	l := w.lanes[number]
 	if l == nil {
-		l = &lane{number: number, wake: never}
+		l = &lane{number: number, wake: Never}
 		w.lanes[number] = l
 	}
 	return l
@@ -171,7 +171,7 @@ func (w *work) fillLanes(ctx context.Context) (more bool, err error) {
 // line makes a lane wait for a worker if it needs one and may have one.
 func (w *work) line(l *lane) {
 	most := w.configuration.HostRequests
-	if l.number == laneInLink {
+	if l.number == LaneInLink {
 		most = w.configuration.Workers
 	}
 	if !l.queued && len(l.jobs) > 0 && l.active < most {
@@ -294,8 +294,8 @@ func (o *outcome) next(c Configuration) fetch {
 		}
 	}
 	f.due = seconds(o.at.Add(spread(pause, f.hash[0])))
-	if o.problem == nil && f.lane == laneInLink {
-		f.due = never // it is all in the link
+	if o.problem == nil && f.lane == LaneInLink {
+		f.due = Never // it is all in the link
 	}
 	return f
 }

@@ -46,7 +46,7 @@ func (r *contractRow) roles() uint32 { return schema.RolesOf(r.record) }
 // their columns.
 func (w *transactionWalk) readContracts(ctx context.Context, part *slice) error {
 	w.contracts = map[string]*contractRow{}
-	if !w.findings.wants(CheckContracts) && !w.findings.wants(CheckTransfers) {
+	if !w.findings.wants(CheckContracts) && !w.findings.wants(CheckTransfers) && !w.findings.wants(CheckDocuments) {
 		return nil
 	}
 	var r contractRow
@@ -81,6 +81,9 @@ func (w *transactionWalk) readContracts(ctx context.Context, part *slice) error 
 			if err := w.contractColumns(ctx, contractTable, row); err != nil {
 				return err
 			}
+		}
+		if err := w.keepNamed(row); err != nil {
+			return err
 		}
 	}
 	w.findings.checked(CheckContracts, uint64(len(w.contracts)))

@@ -103,7 +103,7 @@ func newFindings(from, to uint32, options Options) *findings {
 var units = map[string]string{
 	CheckProgress: "partitions", CheckSeals: "seals", CheckBlocks: "blocks", CheckColumns: "rows", CheckAccounts: "transactions",
 	CheckStates: "transactions", CheckLatest: "accounts and codes", CheckMessages: "messages", CheckProducers: "messages", CheckIndexes: "rows", CheckContracts: "rows and states", CheckTransfers: "rows",
-	CheckStats: "figures", CheckSource: "rows",
+	CheckDocuments: "rows", CheckStats: "figures", CheckSource: "rows",
 }
 
 func (f *findings) check(name string) *Check {

@@ -41,8 +41,9 @@ type Options struct {
 	// Without names checks to leave out, like CheckStates for chains whose state
 	// hashes were made up.
 	Without []string
-	// Folder for temporary files: 32 bytes for each end of an internal message, and
-	// about 300 for each transfer or burn of a token; empty means that of the system.
+	// Folder for temporary files: 32 bytes for each end of an internal message, about
+	// 300 for each transfer or burn of a token, and about 200 for each document;
+	// empty means that of the system.
 	Folder string
 	// Workers read transactions at the same time; 0 means one for each processor.
 	Workers int
@@ -87,6 +88,9 @@ const (
 	// order, none is missing, each became what the transaction that it led to says,
 	// and both owners' rows are the same.
 	CheckTransfers = "transfers"
+	// CheckDocuments: documents of tokens belong to links that contents have, are
+	// what is kept of a document, and stand as their tries say.
+	CheckDocuments = "documents"
 	// CheckStats: ready figures are what the rows that they are made of give.
 	CheckStats = "stats"
 	// CheckSource: the tables have exactly what the source's blocks decode to.
@@ -96,7 +100,8 @@ const (
 // Checks are all of them, in the order of a report.
 var Checks = []string{
 	CheckProgress, CheckSeals, CheckBlocks, CheckColumns, CheckAccounts, CheckStates,
-	CheckLatest, CheckMessages, CheckProducers, CheckIndexes, CheckContracts, CheckTransfers, CheckStats, CheckSource,
+	CheckLatest, CheckMessages, CheckProducers, CheckIndexes, CheckContracts, CheckTransfers, CheckDocuments, CheckStats,
+	CheckSource,
 }
 
 // Run checks a range. It returns the report with ErrDifferent when anything
@@ -119,8 +124,8 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	}
 	defer v.close()
 	for _, step := range []func(context.Context) error{
-		v.checkProgress, v.walkChain, v.spillLinks, v.newTransferSpills, v.walkTransactions, v.checkBalances, v.checkCodes, v.compareTallies,
-		v.checkProducers, v.checkIndexes, v.spillTransfers, v.matchTransfers, v.checkStats, v.checkSource,
+		v.checkProgress, v.walkChain, v.spillLinks, v.newTransferSpills, v.newDocumentSpill, v.walkTransactions, v.checkBalances, v.checkCodes, v.compareTallies,
+		v.checkProducers, v.checkIndexes, v.spillTransfers, v.matchTransfers, v.checkDocuments, v.checkStats, v.checkSource,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("verify: %w", err)
@@ -146,6 +151,11 @@ type verifier struct {
 	// copies transfers meet their transactions, those that they led to, and their
 	// rows by owner.
 	links, orders, carriers, copies *spill
+	// documents are the rows about links of token contents, by the link's hash.
+	documents *spill
+	// linksRead is the bundle up to which links were read by who fetches documents,
+	// as of the beginning.
+	linksRead uint32
 
 	reader           *reader
 	transactionCount uint64
@@ -206,7 +216,7 @@ func (v *verifier) settleRange(ctx context.Context) error {
 
 func (v *verifier) close() {
 	v.database.close()
-	for _, s := range []*spill{v.spill, v.links, v.orders, v.carriers, v.copies} {
+	for _, s := range []*spill{v.spill, v.links, v.orders, v.carriers, v.copies, v.documents} {
 		s.close()
 	}
 }

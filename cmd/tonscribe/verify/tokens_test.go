@@ -180,6 +180,7 @@ func TestTokensOfADevnet(t *testing.T) {
 	t.Run("figures that their rows do not give are found", l.wrongFigures)
 	t.Run("damage to a row is named", l.damagedTokens)
 	t.Run("lies that all tables tell are found", l.lyingTokens)
+	t.Run("documents are held against links and tries", l.documents)
 }
 
 // in gives the tables for a part of a test.
