@@ -137,14 +137,20 @@ func (l *tables) fill(partitions int) {
 	l.await()
 }
 
-// await polls the watermark: ClickHouse has no way to tell.
+// await polls the watermark, and the seals that come after it: ClickHouse has no
+// way to tell.
 func (l *tables) await() {
 	l.Helper()
 	for tick := time.NewTicker(20 * time.Millisecond); ; {
 		w, err := clickhouse.ReadWatermark(l.Context(), l.client.Conn())
 		if err == nil && w.MCSeqno == l.to {
-			tick.Stop()
-			return
+			var missing uint64
+			missing, err = (&database{l.client}).number(l.Context(), `SELECT toUInt64(uniqExact((topic, partition)) -
+				(SELECT uniqExact((topic, partition)) FROM seals WHERE mc_seqno = ?)) FROM progress`, l.to)
+			if err == nil && missing == 0 {
+				tick.Stop()
+				return
+			}
 		}
 		select {
 		case <-tick.C:
