@@ -1,9 +1,12 @@
 package query
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +23,7 @@ func TestParameterRulesOfAccountsAndTokens(t *testing.T) {
 		"addresses in every form are one":              addressesInEveryForm,
 		"unknown addresses have nothing":               unknownAddresses,
 		"rules of single endpoints":                    rulesOfEndpoints,
+		"tokens are told of wherever they are named":   tokensAreToldOf,
 		"legacy information about accounts":            legacyInformation,
 		"ready figures":                                rulesOfFigures,
 		"unknown names are passed over with a warning": unknownNames,
@@ -182,6 +186,42 @@ func unknownAddresses(t *testing.T, w *town, all []endpointRules) {
 	if n := len(w.rowsOf(&endpointRules{path: "/dns/records", list: "records"}, "domain=nobody.ton")); n != 0 {
 		t.Errorf("%d records of a domain that nobody has", n)
 	}
+}
+
+// tokensAreToldOf asks for a jetton wallet where answers have metadata: it is that
+// of the addresses in the address book.
+func tokensAreToldOf(t *testing.T, w *town, _ []endpointRules) {
+	wallet := rawOf(w.oneTransfer().SourceWallet)
+	for _, path := range []string{
+		"/accountStates?address=", "/walletStates?address=", "/messages?destination=", "/messages?source=",
+		"/jetton/wallets?address=", "/jetton/transfers?jetton_wallet=",
+	} {
+		path += wallet + "&limit=1"
+		book, metadata := w.bookAndMetadata(path)
+		for _, kind := range []string{wallet, "jetton_wallets", "jetton_masters"} {
+			if !strings.Contains(metadata, `"`+kind+`"`) {
+				t.Errorf("%s: no %s in metadata %s", path, kind, metadata)
+			}
+		}
+		w.same(path, metadata, w.body("/metadata?address="+strings.Join(book, ",")))
+		if _, metadata = w.bookAndMetadata(path + "&x_no_metadata=true"); metadata != "{}" {
+			t.Errorf("%s: metadata %s although there should be none", path, metadata)
+		}
+	}
+}
+
+// bookAndMetadata are the addresses in the address book of an answer, and its
+// metadata.
+func (w *town) bookAndMetadata(path string) (book []string, metadata string) {
+	w.Helper()
+	var answer struct {
+		Book     map[string]any  `json:"address_book"`
+		Metadata json.RawMessage `json:"metadata"`
+	}
+	if err := json.Unmarshal([]byte(w.body(path)), &answer); err != nil {
+		w.Fatal(path, err)
+	}
+	return slices.Sorted(maps.Keys(answer.Book)), string(answer.Metadata)
 }
 
 func unknownNames(t *testing.T, w *town, all []endpointRules) {

@@ -138,10 +138,10 @@ func (q *request) bookOf(list []*record.Account) error {
 	for _, a := range list {
 		book.add(a.Account)
 	}
-	if err := q.addressBook(book); err != nil {
+	if err := q.bookAndMetadata(book, nil, true); err != nil {
 		return err
 	}
-	q.body = append(q.body, `,"metadata":{}}`...)
+	q.body = append(q.body, '}')
 	return nil
 }
 

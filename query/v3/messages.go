@@ -93,10 +93,9 @@ func (q *request) serveMessages(f *store.MessageFilter) error {
 		book.addMessage(m.Message)
 	}
 	q.body = append(q.body, ']')
-	if err := q.addressBook(book); err != nil {
+	if err := q.bookAndMetadata(book, nil, true); err != nil {
 		return err
 	}
-	q.body = append(q.body, `,"metadata":{}`...)
 	if more {
 		q.nextCursor(page.Sort, f.KeyOf(list[len(list)-1].Message))
 	}
