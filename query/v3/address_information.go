@@ -7,20 +7,33 @@ import (
 	"tonscribe/query/openapi"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
+	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
 // fromIndex gives the account that the request names, as the index has it; nil
 // when the node layer is to be asked: on request, without an index, and about
-// accounts that the index does not know, if there is a node layer. Without one such an account has
-// nothing.
+// accounts that the index does not know, if there is a node layer. Without one, or
+// in a workchain that it has no addresses of, such an account has nothing.
 func (q *request) fromIndex() (*record.Account, error) {
-	if q.values.Bool("use_v2") || q.store == nil {
+	if q.values.Bool("use_v2") {
 		return nil, nil
 	}
 	sent := q.values.Addresses("address")
 	if len(sent) == 0 {
 		return nil, errNoAccount
+	}
+	a, err := q.indexed(sent[0])
+	if a != nil || err != nil || q.mayAskOf(sent[0]) {
+		return a, err
+	}
+	return &record.Account{Account: sent[0][:], LastTransHash: make([]byte, len(store.Hash{})), State: &record.AccountState{}}, nil
+}
+
+// indexed is an account as the index has it, nil when it has not.
+func (q *request) indexed(a store.Address) (*record.Account, error) {
+	if q.store == nil {
+		return nil, nil
 	}
 	if err := q.look(); err != nil {
 		if q.hasNode() {
@@ -28,14 +41,15 @@ func (q *request) fromIndex() (*record.Account, error) {
 		}
 		return nil, err
 	}
-	found, err := q.store.Accounts(q, q.view, sent[:1])
-	if err != nil {
-		return nil, err
-	}
-	if a := found[sent[0]]; a != nil || q.hasNode() {
-		return a, nil
-	}
-	return &record.Account{Account: sent[0][:], LastTransHash: make([]byte, len(store.Hash{})), State: &record.AccountState{}}, nil
+	found, err := q.store.Accounts(q, q.view, []store.Address{a})
+	return found[a], err
+}
+
+// mayAskOf says that the node layer is there for an address: its workchains have
+// 8 bits (block.tlb, addr_std).
+func (q *request) mayAskOf(a store.Address) bool {
+	workchain := schema.Workchain(a[:])
+	return workchain == int32(int8(workchain)) && (q.hasNode() || q.store == nil)
 }
 
 // hasNode says that there are lite servers to ask.

@@ -131,6 +131,8 @@ func TestLegacyEndpointsKnowNobodyWithoutAnError(t *testing.T) {
 		{"GET", "/addressInformation?address=" + nobody, "", map[string]any{"balance": "0", "code": nil, "data": nil, "last_transaction_lt": "0", "last_transaction_hash": zero, "frozen_hash": nil, "status": "uninit"}},
 		{"GET", "/addressInformation?use_v2=true&address=" + nobody, "", map[string]any{"status": "uninitialized"}},
 		{"GET", "/walletInformation?address=" + nobody, "", map[string]any{"balance": "0", "last_transaction_lt": "0", "last_transaction_hash": zero, "status": "uninit"}},
+		{"GET", "/addressInformation?address=128" + nobody[1:], "", map[string]any{"balance": "0", "last_transaction_hash": zero, "status": "uninit"}},
+		{"GET", "/walletInformation?address=-2147483648" + nobody[1:], "", map[string]any{"balance": "0", "last_transaction_hash": zero, "status": "uninit"}},
 		{"POST", "/runGetMethod", `{"address":"` + nobody + `","method":"seqno"}`, map[string]any{"gas_used": 0.0, "exit_code": -13.0}},
 	} {
 		status, answer := l.send(c.method, c.path, c.body)
