@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ func TestParameterRulesOfAccountsAndTokens(t *testing.T) {
 		"unknown addresses have nothing":               unknownAddresses,
 		"rules of single endpoints":                    rulesOfEndpoints,
 		"tokens are told of wherever they are named":   tokensAreToldOf,
+		"every address is in the address book":         addressesAreInTheBook,
 		"legacy information about accounts":            legacyInformation,
 		"ready figures":                                rulesOfFigures,
 		"unknown names are passed over with a warning": unknownNames,
@@ -206,6 +208,30 @@ func tokensAreToldOf(t *testing.T, w *town, _ []endpointRules) {
 		w.same(path, metadata, w.body("/metadata?address="+strings.Join(book, ",")))
 		if _, metadata = w.bookAndMetadata(path + "&x_no_metadata=true"); metadata != "{}" {
 			t.Errorf("%s: metadata %s although there should be none", path, metadata)
+		}
+	}
+}
+
+var rawAddresses = regexp.MustCompile(`"(-?[0-9]+:[0-9A-F]{64}|addr_none)"`)
+
+func addressesAreInTheBook(t *testing.T, w *town, all []endpointRules) {
+	paths := []string{"/messages?limit=20", "/transactions?limit=20"}
+	for _, e := range all {
+		if e.path != "/topAccountsByBalance" {
+			paths = append(paths, e.path+"?"+e.base)
+		}
+	}
+	for _, path := range paths {
+		book, _ := w.bookAndMetadata(path)
+		list, _, _ := strings.Cut(w.body(path), `"address_book":`)
+		found := rawAddresses.FindAllStringSubmatch(list, -1)
+		for _, address := range found {
+			if !slices.Contains(book, address[1]) {
+				t.Errorf("%s: %s has no row in the address book", path, address[1])
+			}
+		}
+		if len(found) == 0 {
+			t.Errorf("%s: no address", path)
 		}
 	}
 }

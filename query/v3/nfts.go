@@ -96,15 +96,20 @@ func serveNFTItems(q *request) error {
 			return err
 		},
 		render: func(dst []byte, c *record.Contract, book addresses) []byte {
-			book.addItem(c)
-			return render.NFTItem(dst, c, render.NFTItemOptions{Collection: of(collections, c.NftItem.Collection)})
+			collection := of(collections, c.NftItem.Collection)
+			book.addItem(c, collection)
+			return render.NFTItem(dst, c, render.NFTItemOptions{Collection: collection})
 		},
 	})
 }
 
-func (s addresses) addItem(c *record.Contract) {
+// addItem adds the addresses of an item and of its collection, which may be nil.
+func (s addresses) addItem(c, collection *record.Contract) {
 	s.add(c.Account)
-	for _, a := range [][]byte{c.NftItem.Collection, c.NftItem.Owner, c.NftItem.Sale, c.NftItem.Auction, c.NftItem.RealOwner} {
+	for _, a := range [][]byte{
+		c.NftItem.Collection, c.NftItem.Owner, c.NftItem.Sale, c.NftItem.Auction, c.NftItem.RealOwner,
+		collection.GetNftCollection().GetOwner(),
+	} {
 		s.add(a)
 	}
 }
@@ -188,9 +193,10 @@ func serveNFTSales(q *request) error {
 			q.body = append(q.body, ',')
 		}
 		item := of(items, soldItem(c))
-		book.addSale(c, item)
+		collection := of(collections, item.GetNftItem().GetCollection())
+		book.addSale(c, item, collection)
 		known[store.Address(c.Account)] = c
-		q.body = render.NFTSale(q.body, c, render.NFTSaleOptions{Item: item, Collection: of(collections, item.GetNftItem().GetCollection())})
+		q.body = render.NFTSale(q.body, c, render.NFTSaleOptions{Item: item, Collection: collection})
 	}
 	q.body = append(q.body, ']')
 	for _, found := range []map[store.Address]*record.Contract{items, collections} {
@@ -224,11 +230,11 @@ func soldItem(c *record.Contract) []byte {
 	return c.Account
 }
 
-func (s addresses) addSale(c, item *record.Contract) {
+func (s addresses) addSale(c, item, collection *record.Contract) {
 	s.add(c.Account)
 	s.add(soldItem(c))
 	if item.GetNftItem() != nil {
-		s.addItem(item)
+		s.addItem(item, collection)
 	}
 	for _, a := range [][]byte{
 		c.Sale.GetOwner(), c.Sale.GetMarketplace(), c.Sale.GetFeeAddress(), c.Sale.GetRoyaltyAddress(),
