@@ -1,11 +1,15 @@
 package cell
 
-import "fmt"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
 
 // Builder collects the content of a new ordinary cell, which Bag.Add puts into
 // the bag its references belong to. The zero Builder is empty.
 type Builder struct {
-	data [128]byte
+	data [128 + 8]byte // the last ones so that Store never leaves it
 	bits int
 	refs int
 	ref  [4]uint32
@@ -22,13 +26,21 @@ func (u *Builder) Store(v uint64, n uint) {
 		return
 	}
 	v <<= 64 - n
-	for n > 0 {
-		free := 8 - uint(u.bits)&7
-		k := min(free, n)
-		u.data[u.bits>>3] |= byte(v >> 56 >> (8 - free))
-		v <<= k
-		u.bits += int(k)
-		n -= k
+	at, shift := u.bits>>3, uint(u.bits)&7
+	p := u.data[at : at+9]
+	binary.BigEndian.PutUint64(p, binary.BigEndian.Uint64(p)|v>>shift)
+	p[8] |= byte(v << (8 - shift))
+	u.bits += int(n)
+}
+
+// StoreBytes appends the first n bits of data, which has that many.
+func (u *Builder) StoreBytes(data []byte, n int) {
+	for ; n >= 64; data, n = data[8:], n-64 {
+		u.Store(binary.BigEndian.Uint64(data), 64)
+	}
+	for ; n > 0; data, n = data[1:], n-8 {
+		k := min(n, 8)
+		u.Store(uint64(data[0]>>(8-k)), uint(k))
 	}
 }
 
@@ -82,6 +94,34 @@ func (b *Bag) Add(u *Builder) (Cell, error) {
 		n.mask |= b.nodes[r].mask
 	}
 	return b.add(n, u.data[:(u.bits+7)/8])
+}
+
+// Hash is the representation hash of an ordinary cell with the bits of u and the
+// references refs, in place of u's own ones. They are cells of whatever bags. The
+// error is ErrLimit when the cell is too large or too deep, or not of level 0.
+func (u *Builder) Hash(refs []Cell) (hash [32]byte, err error) {
+	if u.full || len(refs) > 4 {
+		return hash, ErrLimit
+	}
+	var w [2 + 128 + 4*(2+32)]byte
+	size := (u.bits + 7) / 8
+	w[0], w[1] = byte(len(refs)), byte(u.bits/8+size)
+	at := 2 + copy(w[2:], u.data[:size])
+	if rest := u.bits & 7; rest != 0 {
+		w[at-1] |= 0x80 >> rest
+	}
+	for _, c := range refs {
+		depth := c.Depth()
+		if depth >= MaxDepth || c.Level() > 0 {
+			return hash, ErrLimit
+		}
+		binary.BigEndian.PutUint16(w[at:], uint16(depth))
+		at += 2
+	}
+	for _, c := range refs {
+		at += copy(w[at:], c.Hash()[:])
+	}
+	return sha256.Sum256(w[:at]), nil
 }
 
 // add puts a cell with its data, completion tag included, into the bag. Its mask

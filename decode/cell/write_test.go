@@ -55,6 +55,76 @@ func TestWriterWritesEqualCellsOnce(t *testing.T) {
 	}
 }
 
+// checkHash builds a cell again, of bytes and of references in another bag.
+func checkHash(t *testing.T, c Cell) {
+	t.Helper()
+	s := c.Slice()
+	data := make([]byte, (c.Bits()+7)/8)
+	s.ReadBits(data, c.Bits())
+	if rest := c.Bits() & 7; rest != 0 {
+		data[len(data)-1] |= 0xff >> rest // what is behind the bits is not taken
+	}
+	var u Builder
+	u.Store(0x5a, 7)
+	u.Reset()
+	front := c.Slice()
+	head := min(c.Bits(), 13)
+	u.Store(front.Uint(uint(head)), uint(head))
+	u.StoreBits(&front, front.BitsLeft())
+	refs := make([]Cell, c.Refs())
+	for i := range refs {
+		boc, err := BoC(c.Ref(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := Parse(boc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs[i] = other.Root(0)
+	}
+	if hash, err := u.Hash(refs); err != nil || hash != *c.Hash() {
+		t.Fatalf("hash %x instead of %x, %v", hash, *c.Hash(), err)
+	}
+	u.Reset()
+	u.StoreBytes(data, c.Bits())
+	if hash, err := u.Hash(refs); err != nil || hash != *c.Hash() {
+		t.Fatalf("of bytes: hash %x instead of %x, %v", hash, *c.Hash(), err)
+	}
+}
+
+func TestHashesOverOtherLevelsAndTooDeepCellsAreRefused(t *testing.T) {
+	pruned, err := Parse(raw(false, "2848 0101"+zeros+"0003"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep, err := new(Bag).Add(new(Builder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range MaxDepth {
+		var u Builder
+		u.StoreRef(deep)
+		if deep, err = deep.bag.Add(&u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var u Builder
+	for name, refs := range map[string][]Cell{"level 1": {pruned.Root(0)}, "too deep": {deep}, "five": make([]Cell, 5)} {
+		if _, err := u.Hash(refs); !errors.Is(err, ErrLimit) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	u.StoreBytes(make([]byte, 128), 1023)
+	if _, err := u.Hash(nil); err != nil {
+		t.Errorf("a full cell: %v", err)
+	}
+	u.StoreBytes([]byte{0}, 1)
+	if _, err := u.Hash(nil); !errors.Is(err, ErrLimit) {
+		t.Errorf("too long: %v", err)
+	}
+}
+
 func TestAddedCellsHaveTheirHash(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	tree := randomTree(r, 30)
@@ -86,6 +156,7 @@ func TestAddedCellsHaveTheirHash(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, c, want.EndCell(), map[[32]byte]bool{})
+		checkHash(t, c)
 		boc, err := BoC(c)
 		if err != nil || !bytes.Equal(boc, want.EndCell().ToBOCWithOptions(tcell.BOCSerializeOptions{WithCRC32C: true})) {
 			t.Fatalf("other bytes, %v", err)
