@@ -9,6 +9,7 @@ import (
 
 // body is a message body with its real hash.
 type body struct {
+	data   []byte
 	boc    []byte
 	hash   []byte
 	opcode *uint32
@@ -74,15 +75,18 @@ func (b *bodies) bounced() body {
 
 func bodyOf(opcode *uint32, data []byte) body {
 	binary.BigEndian.PutUint32(data, *opcode)
-	out := body{opcode: opcode}
+	out := body{opcode: opcode, data: data}
 	out.boc, out.hash = bagOfBytes(data)
 	return out
 }
 
+// cellsOf is how many cells hold so many bytes.
+func cellsOf(size int) int { return max(1, (size+cellBytes-1)/cellBytes) }
+
 // bagOfBytes is a bag of cells with CRC-32C of a chain of cells with the bytes,
 // and the hash of its root.
 func bagOfBytes(data []byte) (boc, hash []byte) {
-	n := max(1, (len(data)+cellBytes-1)/cellBytes)
+	n := cellsOf(len(data))
 	total := len(data) + 3*n - 1 // two descriptors a cell, a reference each but in the last
 	boc = make([]byte, 0, 13+total+4)
 	boc = append(boc, 0xb5, 0xee, 0x9c, 0x72, 0x41, 2, byte(n), 1, 0, byte(total>>8), byte(total), 0)

@@ -89,15 +89,18 @@ func (r *Rows) send(tx *record.Transaction, p pending) {
 	for i := range n {
 		lt++
 		var m *record.Message
+		var b body
 		to := p.from
 		if i == 0 && tx.Aborted && p.message.Bounce {
-			m = r.internal(r.bodies.bounced(), tx.Account, to, lt, tx.Now)
+			b = r.bodies.bounced()
+			m = r.internal(b, tx.Account, to, lt, tx.Now)
 			m.Bounce, m.Bounced = false, true
 			tx.Bounce = &record.BouncePhase{Kind: record.BouncePhase_OK, MsgFees: m.FwdFee / 2, FwdFees: m.FwdFee}
 		} else {
-			to = r.accounts.any(r.random)
-			m = r.internal(r.bodies.next(), tx.Account, to, lt, tx.Now)
+			to, b = r.accounts.any(r.random), r.bodies.next()
+			m = r.internal(b, tx.Account, to, lt, tx.Now)
 		}
+		seal(m, b)
 		tx.OutMsgs = append(tx.OutMsgs, m)
 		r.queue = append(r.queue, pending{t, m, to, p.account})
 		r.messageKeys.offerHash(m.Hash)
@@ -105,8 +108,10 @@ func (r *Rows) send(tx *record.Transaction, p pending) {
 	if r.random.IntN(2) == 0 {
 		for range 1 + r.random.IntN(13)/10 {
 			lt++
-			m := r.message(r.bodies.next())
+			b := r.bodies.next()
+			m := message(b)
 			m.Kind, m.Source, m.CreatedLt, m.CreatedAt = record.Message_EXTERNAL_OUT, tx.Account, lt, tx.Now
+			seal(m, b)
 			tx.OutMsgs = append(tx.OutMsgs, m)
 		}
 	}

@@ -26,8 +26,8 @@ type RowOptions struct {
 //
 // What holds: a message is the same where it is produced and where it is
 // consumed, later; the transactions and the state hashes of an account are
-// chained; a body's hash is that of its bag of cells. All other hashes are
-// numbers from the seed. Memory is that of the accounts, about 30 bytes for each
+// chained; the hashes of a message and of its body are those of their cells. All
+// other hashes are numbers from the seed. Memory is that of the accounts, about 30 bytes for each
 // of the 0.185 accounts per transaction.
 type Rows struct {
 	total    int
@@ -40,10 +40,9 @@ type Rows struct {
 
 	contracts *contracts
 
-	made     int
-	bundles  int
-	messages uint64
-	queue    []pending
+	made    int
+	bundles int
+	queue   []pending
 
 	txKeys, causedKeys, messageKeys sample
 }
@@ -169,25 +168,23 @@ func (r *Rows) newTrace() pending {
 		length++
 	}
 	account := r.accounts.wallet(r.random)
-	m := r.message(r.bodies.next())
+	b := r.bodies.fresh(longestBody) // none is like another: it has no logical time
+	m := message(b)
 	m.Kind = record.Message_EXTERNAL_IN
 	m.Destination = r.accounts.address(account)
-	m.HashNorm = make([]byte, 32)
-	seeded(m.HashNorm, r.seed, kindMessageNorm, r.messages)
 	m.ImportFee = 400_000 + r.random.Uint64N(1_000_000)
+	seal(m, b)
 	return pending{&trace{remaining: length - 1, pending: 1}, m, account, -1}
 }
 
-func (r *Rows) message(b body) *record.Message {
-	r.messages++
-	m := &record.Message{Hash: make([]byte, 32), Body: b.boc, BodyHash: b.hash, Opcode: b.opcode}
-	seeded(m.Hash, r.seed, kindMessage, r.messages)
-	return m
+// message is one without its hash, which seal gives it when it is complete.
+func message(b body) *record.Message {
+	return &record.Message{Body: b.boc, BodyHash: b.hash, Opcode: b.opcode}
 }
 
 // internal is a message from an account to another.
 func (r *Rows) internal(b body, source []byte, to int, lt uint64, utime uint32) *record.Message {
-	m := r.message(b)
+	m := message(b)
 	m.Source, m.Destination = source, r.accounts.address(to)
 	m.Value, m.FwdFee = 1+uint64(r.random.ExpFloat64()*1e9), 266_669+r.random.Uint64N(400_000)
 	m.IhrDisabled, m.Bounce = true, r.random.IntN(3) > 0

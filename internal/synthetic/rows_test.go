@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode"
@@ -215,6 +216,71 @@ func checkMessages(t *testing.T, tx *record.Transaction, sent map[string]*record
 	if slice := root.MustBeginParse(); root.BitsSize() >= 32 != (tx.InMsg.Opcode != nil) || (tx.InMsg.Opcode != nil && uint32(slice.MustLoadUInt(32)) != *tx.InMsg.Opcode) {
 		t.Fatal("body with another operation code")
 	}
+}
+
+func TestMessagesHaveTheHashesOfTheirCells(t *testing.T) {
+	rows := NewRows(RowOptions{Transactions: 5000, Seed: 4})
+	type layout struct {
+		kind   record.Message_Kind
+		inline bool
+	}
+	seen := map[layout]int{}
+	hashes := map[string]*record.Message{}
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		for _, tx := range b.Transactions {
+			for _, m := range append([]*record.Message{tx.InMsg}, tx.OutMsgs...) {
+				if before := hashes[string(m.Hash)]; before != nil && before != m {
+					t.Fatal("two messages of the same hash")
+				}
+				hashes[string(m.Hash)] = m
+				body, err := cell.FromBOC(m.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				root, inline := messageOf(m, m.ImportFee, body, false)
+				seen[layout{m.Kind, inline}]++
+				if !bytes.Equal(root.Hash(), m.Hash) {
+					t.Fatalf("%s message %x is the cell %x", m.Kind, m.Hash, root.Hash())
+				}
+				if m.Kind != record.Message_EXTERNAL_IN {
+					continue
+				}
+				if norm, _ := messageOf(m, 0, body, true); !bytes.Equal(norm.Hash(), m.HashNorm) {
+					t.Fatalf("message %x has the normalized hash %x instead of %x", m.Hash, m.HashNorm, norm.Hash())
+				}
+			}
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("of six layouts there are %v", seen)
+	}
+}
+
+// messageOf is a message as a cell of tonutils-go, its body in the cell where it
+// fits and may be there.
+func messageOf(m *record.Message, importFee uint64, body *cell.Cell, reference bool) (root *cell.Cell, inline bool) {
+	at := func(raw []byte) *address.Address {
+		if len(raw) == 0 {
+			return address.NewAddressNone()
+		}
+		return address.NewAddress(0, 0, schema.AccountID(raw))
+	}
+	b := cell.BeginCell()
+	switch m.Kind {
+	case record.Message_INTERNAL:
+		b.MustStoreBoolBit(false).MustStoreBoolBit(m.IhrDisabled).MustStoreBoolBit(m.Bounce).MustStoreBoolBit(m.Bounced).
+			MustStoreAddr(at(m.Source)).MustStoreAddr(at(m.Destination)).MustStoreCoins(m.Value).MustStoreBoolBit(false).
+			MustStoreCoins(0).MustStoreCoins(m.FwdFee).MustStoreUInt(m.CreatedLt, 64).MustStoreUInt(uint64(m.CreatedAt), 32)
+	case record.Message_EXTERNAL_IN:
+		b.MustStoreUInt(0b10, 2).MustStoreAddr(at(nil)).MustStoreAddr(at(m.Destination)).MustStoreCoins(importFee)
+	default:
+		b.MustStoreUInt(0b11, 2).MustStoreAddr(at(m.Source)).MustStoreAddr(at(nil)).MustStoreUInt(m.CreatedLt, 64).MustStoreUInt(uint64(m.CreatedAt), 32)
+	}
+	b.MustStoreBoolBit(false) // StateInit
+	if inline = !reference && body.RefsNum() == 0 && b.BitsLeft() > body.BitsSize(); inline {
+		return b.MustStoreBoolBit(false).MustStoreBuilder(body.ToBuilder()).EndCell(), true
+	}
+	return b.MustStoreBoolBit(true).MustStoreRef(body).EndCell(), false
 }
 
 func TestRecordsHoldEveryRowOnceAndCountThem(t *testing.T) {

@@ -20,8 +20,6 @@ const (
 	kindAccount
 	kindTransaction
 	kindState
-	kindMessage
-	kindMessageNorm
 	kindActions
 	kindRootHash
 	kindFileHash
