@@ -97,7 +97,7 @@ func newTransaction(t *record.Transaction, raw []byte) (*transaction, error) {
 	if len(t.Account) != schema.AddressSize || len(t.Hash) != 32 || t.Block == nil {
 		return nil, fmt.Errorf("transaction %x of lt %d: account, hash or block is missing", t.Hash, t.Lt)
 	}
-	packed, err := stored.Pack(make([]byte, 0, len(raw)), raw)
+	packed, err := stored.Pack(make([]byte, 0, len(raw)), raw, t)
 	if err != nil {
 		return nil, err
 	}

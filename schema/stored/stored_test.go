@@ -2,9 +2,11 @@ package stored_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +26,7 @@ func pack(t *testing.T, tx *record.Transaction) (before, after int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := stored.Pack([]byte("before"), raw)
+	packed, err := stored.Pack([]byte("before"), raw, tx)
 	if err != nil {
 		t.Fatalf("transaction %x: %v", tx.Hash, err)
 	}
@@ -45,29 +47,33 @@ func pack(t *testing.T, tx *record.Transaction) (before, after int) {
 	return len(raw), len(packed)
 }
 
-func TestEveryRealTransactionComesBackAsItWas(t *testing.T) {
+// realTransactions hands out those of every block of the test data, of its archive
+// packages, and those that lie there alone. folder is where they were found.
+func realTransactions(t testing.TB, each func(folder string, tx *record.Transaction)) {
+	t.Helper()
 	dir := realdata.Path(t)
 	var d decode.Decoder
-	n, bodies, before, after := 0, 0, 0, 0
-	err := filepath.WalkDir(filepath.Join(dir, "blocks"), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".boc") && !strings.HasSuffix(path, ".bin") {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		extension := filepath.Ext(path)
+		if err != nil || entry.IsDir() || !slices.Contains([]string{".boc", ".bin", ".pack"}, extension) {
 			return err
 		}
-		boc, err := os.ReadFile(path)
+		content, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		r, err := d.Block(boc, 7)
-		if err != nil {
-			return nil // not a block of its own
+		files := [][]byte{content}
+		if extension == ".pack" {
+			files = packed(content)
 		}
-		for _, tx := range r.Transactions {
-			b, a := pack(t, tx)
-			n, before, after = n+1, before+b, after+a
-			for _, m := range append(tx.OutMsgs, tx.InMsg) {
-				if len(m.GetBody()) > 0 {
-					bodies++
+		folder, _ := filepath.Rel(dir, filepath.Dir(path))
+		for _, boc := range files {
+			if r, err := d.Block(boc, 7); err == nil {
+				for _, tx := range r.Transactions {
+					each(folder, tx)
 				}
+			} else if tx, err := d.Transaction(boc, 0); err == nil {
+				each(folder, tx)
 			}
 		}
 		return nil
@@ -75,8 +81,88 @@ func TestEveryRealTransactionComesBackAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n < 3000 || after > before-36*bodies {
+}
+
+// packed are the files of an archive package.
+func packed(content []byte) (files [][]byte) {
+	const header = 2 + 2 + 4 // magic, length of the name, length of the data
+	for at := 4; at < len(content); {
+		name := int(binary.LittleEndian.Uint16(content[at+2:]))
+		size := int(binary.LittleEndian.Uint32(content[at+4:]))
+		at += header + name + size
+		files = append(files, content[at-size:at])
+	}
+	return files
+}
+
+func TestEveryRealTransactionComesBackAsItWas(t *testing.T) {
+	n, bodies, before, after := 0, 0, 0, 0
+	realTransactions(t, func(_ string, tx *record.Transaction) {
+		b, a := pack(t, tx)
+		n, before, after = n+1, before+b, after+a
+		bodies += len(messagesOf(tx))
+	})
+	if n < 3000 || after > before-(36+30)*bodies {
 		t.Fatalf("%d transactions with %d bodies: %d bytes became %d", n, bodies, before, after)
+	}
+}
+
+func messagesOf(tx *record.Transaction) []*record.Message {
+	if tx.InMsg == nil {
+		return tx.OutMsgs
+	}
+	return append(tx.OutMsgs[:len(tx.OutMsgs):len(tx.OutMsgs)], tx.InMsg)
+}
+
+// kept are the messages of a transaction as they are in its stored form.
+func kept(t *testing.T, tx *record.Transaction) []*record.Message {
+	t.Helper()
+	raw, err := tx.MarshalVT()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := stored.Pack(nil, raw, tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := new(record.Transaction)
+	if err := form.UnmarshalVT(packed); err != nil {
+		t.Fatal(err)
+	}
+	return messagesOf(form)
+}
+
+func TestHashesOfRealMessagesAreMadeAgain(t *testing.T) {
+	type count struct{ messages, hashes, norms int } // hashes and norms are those that were kept
+	networks := map[string]*count{}
+	realTransactions(t, func(folder string, tx *record.Transaction) {
+		network, _, _ := strings.Cut(folder, "_")
+		c := networks[network]
+		if c == nil {
+			c = &count{}
+			networks[network] = c
+		}
+		for _, m := range kept(t, tx) {
+			c.messages++
+			if len(m.Hash) != 1 {
+				c.hashes++
+			}
+			if len(m.HashNorm) > 0 {
+				c.norms++
+			}
+		}
+	})
+	all := 0
+	for network, c := range networks {
+		t.Logf("%s: of %d messages %d keep their hash, %d their hash_norm", network, c.messages, c.hashes, c.norms)
+		// The first message of a chain has extra currencies.
+		if c.hashes > 1+c.messages/1000 || c.norms > 0 {
+			t.Errorf("%s: of %d messages %d keep their hash, %d their hash_norm", network, c.messages, c.hashes, c.norms)
+		}
+		all += c.messages
+	}
+	if len(networks) < 4 || all < 5000 {
+		t.Errorf("only %d messages of %d networks", all, len(networks))
 	}
 }
 
@@ -99,57 +185,76 @@ func TestBodiesThatAreNoBagsStayAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestDamagedFormsAreErrors(t *testing.T) {
-	tx := synthetic.NewRows(synthetic.RowOptions{Transactions: 20, Seed: 1}).Next().Transactions[0]
-	raw, err := tx.MarshalVT()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := range raw {
-		if _, err := stored.Pack(nil, raw[:n]); err == nil && n < 80 {
-			t.Fatalf("%d of %d bytes were packed", n, len(raw))
+type encoded struct {
+	raw []byte
+	tx  *record.Transaction
+}
+
+// benchmarked are encoded transactions: synthetic ones and those of real blocks.
+func benchmarked(b *testing.B, each func(b *testing.B, list []encoded)) {
+	var list []encoded
+	add := func(tx *record.Transaction) {
+		raw, err := tx.MarshalVT()
+		if err != nil {
+			b.Fatal(err)
 		}
+		list = append(list, encoded{raw, tx})
 	}
-	packed, err := stored.Pack(nil, raw)
-	if err != nil {
-		t.Fatal(err)
+	b.Run("synthetic", func(b *testing.B) {
+		list = nil
+		chain := synthetic.NewRows(synthetic.RowOptions{Transactions: 5000, Seed: 1})
+		for bundle := chain.Next(); bundle != nil; bundle = chain.Next() {
+			for _, tx := range bundle.Transactions {
+				add(tx)
+			}
+		}
+		each(b, list)
+	})
+	b.Run("real", func(b *testing.B) {
+		list = nil
+		realTransactions(b, func(_ string, tx *record.Transaction) { add(tx) })
+		each(b, list)
+	})
+}
+
+func packAll(b *testing.B, list []encoded) (packed [][]byte, bytes int) {
+	for _, e := range list {
+		p, err := stored.Pack(nil, e.raw, e.tx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		packed, bytes = append(packed, p), bytes+len(p)
 	}
-	body := tx.InMsg.Body[:len(tx.InMsg.Body)-4]
-	at := bytes.Index(packed, body)
-	if at < 0 {
-		t.Fatalf("body %x is not in %x", body, packed)
-	}
-	packed[at] ^= 1 // the magic of the bag
-	if err := stored.Unpack(new(record.Transaction), packed); err == nil {
-		t.Fatal("a body that is no bag of cells was read")
-	}
+	return packed, bytes
 }
 
 func BenchmarkPack(b *testing.B) {
-	raw, err := synthetic.NewRows(synthetic.RowOptions{Transactions: 20, Seed: 1}).Next().Transactions[3].MarshalVT()
-	if err != nil {
-		b.Fatal(err)
-	}
-	var dst []byte
-	for b.Loop() {
-		if dst, err = stored.Pack(dst[:0], raw); err != nil {
-			b.Fatal(err)
+	benchmarked(b, func(b *testing.B, list []encoded) {
+		_, bytes := packAll(b, list)
+		var dst []byte
+		var err error
+		i := 0
+		b.ReportAllocs()
+		for b.Loop() {
+			if dst, err = stored.Pack(dst[:0], list[i%len(list)].raw, list[i%len(list)].tx); err != nil {
+				b.Fatal(err)
+			}
+			i++
 		}
-	}
+		b.ReportMetric(float64(bytes)/float64(len(list)), "bytes/tx")
+	})
 }
 
 func BenchmarkUnpack(b *testing.B) {
-	raw, err := synthetic.NewRows(synthetic.RowOptions{Transactions: 20, Seed: 1}).Next().Transactions[3].MarshalVT()
-	if err != nil {
-		b.Fatal(err)
-	}
-	packed, err := stored.Pack(nil, raw)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if err := stored.Unpack(new(record.Transaction), packed); err != nil {
-			b.Fatal(err)
+	benchmarked(b, func(b *testing.B, list []encoded) {
+		packed, _ := packAll(b, list)
+		i := 0
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := stored.Unpack(new(record.Transaction), packed[i%len(packed)]); err != nil {
+				b.Fatal(err)
+			}
+			i++
 		}
-	}
+	})
 }

@@ -217,8 +217,8 @@ func (v *verifier) compareBundle(ctx context.Context, mcSeqno uint32) error {
 // encoded is a record as the tables keep it.
 func encoded(m vtMessage) ([]byte, error) {
 	raw, err := m.MarshalVT()
-	if _, ok := m.(*record.Transaction); ok && err == nil {
-		return stored.Pack(nil, raw)
+	if t, ok := m.(*record.Transaction); ok && err == nil {
+		return stored.Pack(nil, raw, t)
 	}
 	return raw, err
 }
