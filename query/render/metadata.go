@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -150,8 +151,8 @@ func textOf(raw json.RawMessage) (text string, ok bool) {
 	return text, json.Unmarshal(raw, &text) == nil
 }
 
-// extra appends members in the order of their names; texts get the contract's
-// escapes.
+// extra appends members in the order of their names; texts, inside of lists and
+// objects too, get the contract's escapes.
 func extra(dst []byte, members map[string]json.RawMessage) []byte {
 	dst = append(dst, '{')
 	for i, name := range slices.Sorted(maps.Keys(members)) {
@@ -162,7 +163,9 @@ func extra(dst []byte, members map[string]json.RawMessage) []byte {
 		if text, ok := textOf(members[name]); ok {
 			dst = Text(dst, text)
 		} else {
-			dst = append(dst, members[name]...)
+			var escaped bytes.Buffer
+			json.HTMLEscape(&escaped, members[name])
+			dst = append(dst, escaped.Bytes()...)
 		}
 	}
 	return append(dst, '}')

@@ -69,6 +69,11 @@ func TestMetadataIsTheContentOnTheChainAndWhatItsDocumentAdds(t *testing.T) {
 			documents: documents(`{"name":7,"symbol":null,"image":{"a":1},"description":""}`),
 			want:      `{"is_indexed":true,"token_info":[{"valid":true,"type":"jetton_masters","is_nsfw":false,"is_scam":false,"extra":{"uri":"https://a.site/1.json"}}]}`,
 		},
+		"what browsers take for markup, wherever it is": {
+			contract: master(contentOf("uri", link)), documents: documents("{\"name\":\"<b>\",\"attributes\":[{\"<i>\":\"a & b\u2028\"}],\"note\":\"</b>\"}"),
+			want: `{"is_indexed":true,"token_info":[{"valid":true,"type":"jetton_masters","name":"\u003cb\u003e","is_nsfw":false,"is_scam":false,` +
+				`"extra":{"attributes":[{"\u003ci\u003e":"a \u0026 b\u2028"}],"note":"\u003c/b\u003e","uri":"https://a.site/1.json"}}]}`,
+		},
 		"an item of a name": {
 			contract: &record.Contract{NftItem: &record.NFTItem{Index: []byte{1, 0}, Content: contentOf("name", "Item"), Dns: &record.DNSName{Domain: "a.ton"}}},
 			want: `{"is_indexed":true,"token_info":[{"valid":true,"type":"nft_items","name":"Item","nft_index":"256","is_nsfw":false,"is_scam":false,` +
