@@ -111,28 +111,35 @@ func (w *work) answered(q *question) error {
 	w.metrics.exhausted.Add(float64(q.answer.Exhausted))
 	w.metrics.broken.Add(float64(q.answer.Broken))
 	w.metrics.cut.Add(float64(q.answer.Cut))
+	if q.answer.Missing != nil {
+		if err := w.askAgain(q.parent.account.Address, q.answer.Missing); err != nil {
+			return err
+		}
+	}
 	e := q.change.new
-	if q.known {
+	wait := q.answer.Missing != nil // for the content
+	switch {
+	case q.known:
 		if q.answer.Content != nil {
 			e.facts.NftItem.Content = q.answer.Content
 		}
-		return nil
-	}
-	w.metrics.verdicts.WithLabelValues(q.kind.String(), q.answer.Verdict.String()).Inc()
-	switch q.answer.Verdict {
-	case contract.Confirmed:
+	case q.answer.Verdict == contract.Confirmed:
 		e.claims[q.kind] = confirmed
 		if q.kind == contract.ClaimNFTItem {
 			e.facts.NftItem.Content = q.answer.Content
 		}
-		return w.store.delete(keyWaiting, q.parent.account.Address, q.change.account)
-	case contract.Denied:
+	case q.answer.Verdict == contract.Denied:
 		e.claims[q.kind] = denied
-		return w.store.delete(keyWaiting, q.parent.account.Address, q.change.account)
+	default: // it may answer when it has another code
+		e.claims[q.kind], wait = waiting, true
 	}
-	// It may answer when it has another code.
-	e.claims[q.kind] = waiting
-	return w.store.set(nil, keyWaiting, q.parent.account.Address, q.change.account)
+	if !q.known {
+		w.metrics.verdicts.WithLabelValues(q.kind.String(), q.answer.Verdict.String()).Inc()
+	}
+	if wait {
+		return w.store.set(nil, keyWaiting, q.parent.account.Address, q.change.account)
+	}
+	return w.store.delete(keyWaiting, q.parent.account.Address, q.change.account)
 }
 
 // retry checks claims whose parents have appeared, so many in a bundle.
@@ -200,8 +207,10 @@ func (w *work) again(parent, child []byte) (questions []*question, err error) {
 		return nil, err
 	}
 	for _, claim := range claimsOf(c.new.facts) {
-		if c.new.claims[claim.Kind] == waiting && bytes.Equal(claim.Parent, parent) && (c.state == nil || c.unread) {
-			questions = append(questions, &question{change: c, kind: claim.Kind, parent: p})
+		state := c.new.claims[claim.Kind]
+		content := state == confirmed && claim.Kind == contract.ClaimNFTItem // is what it waits for
+		if (state == waiting || content) && bytes.Equal(claim.Parent, parent) && (c.state == nil || c.unread) {
+			questions = append(questions, &question{change: c, kind: claim.Kind, parent: p, known: content})
 		}
 	}
 	return questions, nil

@@ -58,7 +58,7 @@ func (w *work) takeFetched(context.Context) error {
 // seeker goes through what waits in the store, a part with every bundle, to ask
 // for what it waits for: after a start, and when the queue had no room.
 type seeker struct {
-	list  byte // keyWaiting, keyUnread, or 0 when it has come to the end
+	list  byte // keyWaiting, keyUnread, keyAsked, or 0 when it has come to the end
 	after []byte
 }
 
@@ -82,34 +82,34 @@ func (w *work) wantAgain() {
 // seek takes the next name in the list and everything that waits for it; false
 // when the store cannot be read, of which others will tell.
 func (w *work) seek() bool {
-	size := schema.AddressSize
-	if w.seeker.list == keyUnread {
-		size = 32
+	list := w.seeker.list
+	size := 32
+	if list == keyWaiting {
+		size = schema.AddressSize
 	}
 	var name, value []byte
-	err := w.store.each([]byte{w.seeker.list}, w.seeker.after, func(rest, v []byte) bool {
+	if w.store.each([]byte{list}, w.seeker.after, func(rest, v []byte) bool {
 		name, value = rest[:size], v
 		return false
-	})
-	switch {
-	case err != nil:
+	}) != nil {
 		return false
-	case name == nil && w.seeker.list == keyWaiting:
-		w.seeker = seeker{list: keyUnread}
-		return true
-	case name == nil:
-		w.seeker = seeker{}
+	}
+	if name == nil {
+		w.seeker = seeker{list: map[byte]byte{keyWaiting: keyUnread, keyUnread: keyAsked}[list]}
 		return true
 	}
 	w.seeker.after = append(bytes.Clone(name), bytes.Repeat([]byte{0xff}, schema.AddressSize)...)
-	if w.seeker.list == keyWaiting {
+	switch list {
+	case keyWaiting:
 		if known, err := w.store.get(keyParent, name); err == nil && known == nil {
 			w.want(wantParent, name)
 		}
-		return true
-	}
-	a := &record.Account{}
-	if a.UnmarshalVT(value) == nil && !bytes.Equal(a.State.GetCodeHash(), name) {
+	case keyUnread:
+		a := &record.Account{}
+		if a.UnmarshalVT(value) == nil && !bytes.Equal(a.State.GetCodeHash(), name) {
+			w.want(wantLibrary, name)
+		}
+	case keyAsked:
 		w.want(wantLibrary, name)
 	}
 	return true

@@ -31,7 +31,30 @@ func (w *work) look(ctx context.Context) error {
 	}
 	w.looked = len(fresh)
 	w.metrics.looks.Add(float64(len(fresh)))
-	return parallel(len(fresh), func(i int) error { return w.detect(ctx, fresh[i]) })
+	if err := parallel(len(fresh), func(i int) error { return w.detect(ctx, fresh[i]) }); err != nil {
+		return err
+	}
+	for _, c := range fresh {
+		if err := w.lookAgain(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAgain sees to it that an account is looked into once more when the library
+// has come for want of which a get-method ended. What was found without it stands;
+// where that is nothing, the account is put off and stays what it was.
+func (w *work) lookAgain(c *change) error {
+	switch {
+	case c.missing == nil:
+		return nil
+	case nothing(c.new.facts):
+		return w.putOff(c, lack{"library", c.missing[:]})
+	}
+	w.metrics.unread.WithLabelValues("library in part").Inc()
+	w.want(wantLibrary, c.missing[:])
+	return w.await(c.state, c.missing[:])
 }
 
 // changed takes the state of an account; nil when a later one is known.
@@ -46,7 +69,8 @@ func (w *work) changed(a *record.Account) (*change, error) {
 	w.metrics.accounts.Inc()
 	c := &change{account: a.Account, old: old, state: a}
 	w.changes[string(a.Account)] = c
-	if err := w.awaitNoMore(a.Account); err != nil {
+	waited, err := w.awaitNoMore(a.Account)
+	if err != nil {
 		return nil, err
 	}
 	if !isActive(a) {
@@ -61,7 +85,7 @@ func (w *work) changed(a *record.Account) (*change, error) {
 		c.new = emptyEntry(a)
 		return c, nil
 	}
-	if old != nil && bytes.Equal(old.facts.CodeHash, a.State.CodeHash) && bytes.Equal(old.facts.DataHash, a.State.DataHash) {
+	if !waited && old != nil && bytes.Equal(old.facts.CodeHash, a.State.CodeHash) && bytes.Equal(old.facts.DataHash, a.State.DataHash) {
 		c.new = old.clone()
 		c.new.facts.LastTransLt, c.new.facts.Now = a.LastTransLt, a.Now
 		return c, nil
@@ -127,7 +151,7 @@ func (w *work) detect(ctx context.Context, c *change) error {
 	w.metrics.exhausted.Add(float64(found.Exhausted))
 	w.metrics.broken.Add(float64(found.Broken))
 	w.metrics.cut.Add(float64(found.Cut))
-	c.new = &entry{facts: found.Facts, content: found.Content}
+	c.new, c.missing = &entry{facts: found.Facts, content: found.Content}, found.Missing
 	f := c.new.facts
 	f.Account, f.LastTransLt, f.Now, f.CodeHash, f.DataHash = a.Account, a.LastTransLt, a.Now, a.State.CodeHash, a.State.DataHash
 	f.Interfaces = c.code.Names

@@ -41,7 +41,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		bundle:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_contracts_bundle", Help: "Masterchain seqno of the last published bundle."}),
 		accounts:  counter("accounts_total", "Changed accounts."),
 		looks:     counter("looks_total", "Changed accounts that were looked into: their code has methods of interest."),
-		unread:    vector("unread_total", "Changed accounts that could not be looked into, by what was missing.", "missing"),
+		unread:    vector("unread_total", "Changed accounts that could not be looked into, or not into all, by what was missing; of parents that could not answer, once for each claim.", "missing"),
 		runs:      vector("runs_total", "Runs of get-methods, by how they ended.", "result"),
 		gas:       counter("gas_total", "Gas that get-methods took."),
 		exhausted: counter("exhausted_total", "Runs that ended for want of gas or time."),

@@ -17,6 +17,7 @@ const (
 	keyHeld     = 'h' // account → nothing: transfers wait for it, of which nothing else is known
 	keyLibrary  = 'l' // library hash → BoC
 	keyMessage  = 'm' // message hash → account, lt of the transfer that it carries
+	keyAsked    = 'q' // library hash, parent → nothing: the parent's children are to be checked again when it has come
 	keyParent   = 'p' // account → state of a contract that others are checked against
 	keyRetry    = 'r' // parent → the child after which its children are to be checked
 	keyTransfer = 't' // account, lt → transfer or burn that is not finished

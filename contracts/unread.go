@@ -20,20 +20,45 @@ func (w *work) await(a *record.Account, hash []byte) error {
 	return w.store.set(hash, keyLacks, a.Account)
 }
 
-// awaitNoMore forgets what an account waits for: another state has come.
-func (w *work) awaitNoMore(account []byte) error {
+// awaitNoMore forgets what an account waits for, if it does: it is looked into
+// now.
+func (w *work) awaitNoMore(account []byte) (waited bool, err error) {
 	hash, err := w.store.get(keyLacks, account)
 	if err != nil || hash == nil {
-		return err
+		return false, err
 	}
 	if err := w.store.delete(keyLacks, account); err != nil {
-		return err
+		return false, err
 	}
-	return w.store.delete(keyUnread, hash, account)
+	return true, w.store.delete(keyUnread, hash, account)
 }
 
-// came lets the accounts be looked into that wait for a code or a library.
+// askAgain sees to it that a parent's children are checked once more when the
+// library has come for want of which the parent did not answer, or not all.
+func (w *work) askAgain(parent []byte, library *[32]byte) error {
+	w.metrics.unread.WithLabelValues("library of a parent").Inc()
+	w.want(wantLibrary, library[:])
+	return w.store.set(nil, keyAsked, library[:], parent)
+}
+
+// came lets the accounts be looked into that wait for a code or a library, and
+// the parents be asked.
 func (w *work) came(hash []byte) error {
+	var parents [][]byte
+	if err := w.store.each(append([]byte{keyAsked}, hash...), nil, func(parent, _ []byte) bool {
+		parents = append(parents, parent)
+		return true
+	}); err != nil {
+		return err
+	}
+	for _, parent := range parents {
+		if err := w.store.delete(keyAsked, hash, parent); err != nil {
+			return err
+		}
+		if err := w.store.set(nil, keyRetry, parent); err != nil {
+			return err
+		}
+	}
 	waits := false
 	if err := w.store.each(append([]byte{keyUnread}, hash...), nil, func(_, _ []byte) bool {
 		waits = true
@@ -57,6 +82,7 @@ func (w *work) unread() (list []*record.Account, err error) {
 	for _, hash := range hashes {
 		more := false
 		var broken error
+		begin := len(list)
 		err := w.store.each(append([]byte{keyUnread}, hash...), nil, func(_, state []byte) bool {
 			if more = len(list) == w.configuration.Retries; more {
 				return false
@@ -71,15 +97,15 @@ func (w *work) unread() (list []*record.Account, err error) {
 		if err != nil || broken != nil {
 			return nil, fmt.Errorf("accounts that wait for code %x: %w", hash, errors.Join(err, broken))
 		}
+		for _, a := range list[begin:] {
+			if err := w.store.delete(keyUnread, hash, a.Account); err != nil {
+				return nil, err
+			}
+		}
 		if more {
 			break
 		}
 		if err := w.store.delete(keyCame, hash); err != nil {
-			return nil, err
-		}
-	}
-	for _, a := range list {
-		if err := w.awaitNoMore(a.Account); err != nil {
 			return nil, err
 		}
 	}

@@ -54,8 +54,9 @@ type change struct {
 	state    *record.Account // nil when the account itself did not change
 	code     *contract.Code
 	data     *cell.Cell
-	unread   bool // the state could not be looked into
-	fresh    bool // new was read from the state
+	unread   bool      // the state could not be looked into
+	fresh    bool      // new was read from the state
+	missing  *[32]byte // the library for want of which not all of it was
 }
 
 const (
@@ -200,13 +201,10 @@ func (w *work) code(hash []byte) (*contract.Code, lack, error) {
 	if err != nil {
 		return nil, missing, nil //nolint:nilerr // a stranger's code that is none is as good as missing
 	}
-	var library *cell.Cell
-	if name, is := contract.Library(root); is {
-		if library = w.library(name); library == nil {
-			return nil, lack{"library", name[:]}, nil
-		}
+	code, err := contract.NewCode(root, w.library)
+	if unknown := (*contract.MissingLibrary)(nil); errors.As(err, &unknown) {
+		return nil, lack{"library", unknown.Hash[:]}, nil
 	}
-	code := contract.NewCode(root, library)
 	if len(w.codes) >= maxCodes {
 		clear(w.codes)
 	}

@@ -59,7 +59,7 @@ func leaving(t *testing.T, values []any) *cell.Cell {
 
 func answer(t *testing.T, methods map[string][]any) *record.Contract {
 	t.Helper()
-	return detect(t, contract.Account{Address: raw(person(99)), Code: contract.NewCode(answering(t, methods), nil),
+	return detect(t, contract.Account{Address: raw(person(99)), Code: codeOf(answering(t, methods)),
 		Data: cell.BeginCell().EndCell(), Balance: big.NewInt(1e9)}).Facts
 }
 

@@ -76,6 +76,7 @@ type Confirmation struct {
 	Exhausted int
 	Broken    int
 	Cut       int
+	Missing   *[32]byte // as in Findings
 }
 
 // Confirm asks the parent about a claim of the account, whose facts are facts
@@ -90,7 +91,7 @@ func (d *Detector) Confirm(p Parent, kind ClaimKind, account []byte, facts *reco
 
 // count takes what a look counted.
 func (c *Confirmation) count(f *Findings) {
-	c.Exhausted, c.Broken, c.Cut = f.Exhausted, f.Broken, f.Cut
+	c.Exhausted, c.Broken, c.Cut, c.Missing = f.Exhausted, f.Broken, f.Cut, f.Missing
 }
 
 func (p *probe) confirm(kind ClaimKind, account []byte, facts *record.Contract, content *cell.Cell) Confirmation {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/contract"
 	"tonscribe/internal/devnet/contracts"
@@ -42,8 +43,17 @@ func raw(a *address.Address) []byte {
 
 func person(n byte) *address.Address { return address.NewAddress(0, 0, bytes.Repeat([]byte{n}, 32)) }
 
+// codeOf is a code without libraries.
+func codeOf(code *cell.Cell) *contract.Code {
+	c, err := contract.NewCode(code, nil)
+	if err != nil {
+		panic(err) // there are none
+	}
+	return c
+}
+
 func accountOf(at *address.Address, init *tlb.StateInit) contract.Account {
-	return contract.Account{Address: raw(at), Code: contract.NewCode(init.Code, nil), Data: init.Data, Balance: big.NewInt(1e9)}
+	return contract.Account{Address: raw(at), Code: codeOf(init.Code), Data: init.Data, Balance: big.NewInt(1e9)}
 }
 
 func detect(t testing.TB, account contract.Account) contract.Findings {

@@ -103,10 +103,10 @@ func TestInterfacesAreNamedByCodeElseByMethods(t *testing.T) {
 		code  *contract.Code
 		names []string
 	}{
-		{"a public wallet", contract.NewCode(v4.Code, nil), []string{"wallet_v4r2"}},
-		{"a jetton minter", contract.NewCode(contracts.Code(contracts.JettonMinterCode), nil), []string{"jetton_master"}},
-		{"a name", contract.NewCode(contracts.Code(contracts.DNSItemCode), nil), []string{"dns", "editable", "nft_item"}},
-		{"a sale", contract.NewCode(contracts.Code(contracts.SaleCode), nil), []string{"nft_auction_v1", "nft_sale"}},
+		{"a public wallet", codeOf(v4.Code), []string{"wallet_v4r2"}},
+		{"a jetton minter", codeOf(contracts.Code(contracts.JettonMinterCode)), []string{"jetton_master"}},
+		{"a name", codeOf(contracts.Code(contracts.DNSItemCode)), []string{"dns", "editable", "nft_item"}},
+		{"a sale", codeOf(contracts.Code(contracts.SaleCode)), []string{"nft_auction_v1", "nft_sale"}},
 	} {
 		if !slices.Equal(c.code.Names, c.names) {
 			t.Errorf("%s is %s, want %s", c.name, asJSON(c.code.Names), asJSON(c.names))

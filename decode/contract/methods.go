@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/xssnick/tonutils-go/tlb"
@@ -18,49 +19,60 @@ const (
 // bit 16 set.
 func MethodID(name string) uint32 { return uint32(tlb.MethodNameHash(name)) }
 
-// Methods are the ids in the code's method dictionary, ascending. ok is false
-// when the code has none where compilers put it (SETCP0, then a constant
-// dictionary with keys of 19 bits): then nothing is known of its methods. Code
-// that is a library cell must be resolved before.
-func Methods(code *cell.Cell) (ids []uint32, ok bool) {
-	root, ok := methodDictionary(code)
-	if !ok {
-		return nil, false
+// methods are the ids in the code's method dictionary, ascending; nil when the
+// code has none where compilers put it (SETCP0, then a constant dictionary with
+// keys of 19 bits): then nothing is known of its methods. The error is a
+// *MissingLibrary.
+func methods(code *cell.Cell, libraries Libraries) (ids []uint32, err error) {
+	root, err := methodDictionary(code, libraries)
+	if err != nil || root == nil {
+		return nil, err
 	}
-	complete, err := walk(root, methodKeyBits, maxMethods, func(key []byte, _ *cell.Slice) bool {
-		ids = append(ids, uint32(key[0])<<11|uint32(key[1])<<3|uint32(key[2])>>5)
-		return true
-	})
-	if err != nil || !complete {
-		return nil, false
+	w := walker{key: make([]byte, (methodKeyBits+7)/8), n: methodKeyBits, left: maxMethods, libraries: libraries,
+		visit: func(key []byte, _ *cell.Slice) bool {
+			ids = append(ids, uint32(key[0])<<11|uint32(key[1])<<3|uint32(key[2])>>5)
+			return true
+		}}
+	complete, err := w.edge(root, 0)
+	var missing *MissingLibrary
+	switch {
+	case errors.As(err, &missing):
+		return nil, missing
+	case err != nil || !complete:
+		return nil, nil //nolint:nilerr // a stranger's dictionary that is none
 	}
-	return ids, true
+	return ids, nil
 }
 
-// methodDictionary finds the dictionary that DICTPUSHCONST holds.
-func methodDictionary(code *cell.Cell) (*cell.Cell, bool) {
-	if code == nil || code.IsSpecial() {
-		return nil, false
+// methodDictionary finds the dictionary that DICTPUSHCONST holds, nil when there
+// is none.
+func methodDictionary(code *cell.Cell, libraries Libraries) (*cell.Cell, error) {
+	code, err := libraries.open(code)
+	if err != nil || code == nil || code.IsSpecial() {
+		return nil, err
 	}
 	s, err := code.BeginParse()
 	if err != nil {
-		return nil, false
+		return nil, nil //nolint:nilerr // a stranger's code that is none
 	}
 	const (
 		setCP0        = 0xff00
 		pushConstDict = 0xf4a4 >> 2 // 14 bits: F4A4_, then 10 bits of key size
 	)
 	if op, err := s.LoadUInt(16); err != nil || op != setCP0 {
-		return nil, false
+		return nil, nil //nolint:nilerr // it begins otherwise
 	}
 	if op, err := s.LoadUInt(14); err != nil || op != pushConstDict {
-		return nil, false
+		return nil, nil //nolint:nilerr // as above
 	}
 	if bits, err := s.LoadUInt(10); err != nil || bits != methodKeyBits {
-		return nil, false
+		return nil, nil //nolint:nilerr // as above
 	}
 	root, err := s.LoadRefCell()
-	return root, err == nil
+	if err != nil {
+		return nil, nil //nolint:nilerr // as above
+	}
+	return root, nil
 }
 
 // HasMethods says whether all methods are among the ids, which are ascending.

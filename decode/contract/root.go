@@ -10,6 +10,7 @@ package contract
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 	"time"
 
@@ -49,22 +50,43 @@ type Code struct {
 	detectors []*detector
 }
 
-// NewCode reads the methods of a code. Where code is a library cell, library
-// is what it stands for, nil when that is not known.
-func NewCode(code, library *cell.Cell) *Code {
-	c := &Code{Hash: code.HashKey(), Cell: code}
-	content := code
-	if library != nil {
-		content = library
+// Libraries gives what library cells stand for, nil for a hash that is not known.
+// A nil one knows nothing.
+type Libraries func(hash [32]byte) *cell.Cell
+
+// open gives the cell itself, or what it stands for. The error is a
+// *MissingLibrary when that is not known.
+func (l Libraries) open(c *cell.Cell) (*cell.Cell, error) {
+	hash, is := Library(c)
+	if !is {
+		return c, nil
 	}
-	c.Methods, _ = Methods(content)
+	if l != nil {
+		if library := l(hash); library != nil {
+			return library, nil
+		}
+	}
+	return nil, &MissingLibrary{hash}
+}
+
+// MissingLibrary is the error of what lies in a library that is not known.
+type MissingLibrary struct{ Hash [32]byte }
+
+func (m *MissingLibrary) Error() string { return fmt.Sprintf("library %x is not known", m.Hash) }
+
+// NewCode reads the methods of a code, which may be a library cell or hold some.
+// With a *MissingLibrary they are not known, and the code is as one that has none.
+func NewCode(code *cell.Cell, libraries Libraries) (*Code, error) {
+	c := &Code{Hash: code.HashKey(), Cell: code}
+	var err error
+	c.Methods, err = methods(code, libraries)
 	c.Names = Interfaces(c.Hash, c.Methods)
 	for i := range detectors {
 		if detectors[i].applies(c) {
 			c.detectors = append(c.detectors, &detectors[i])
 		}
 	}
-	return c
+	return c, err
 }
 
 // Empty says that no detector applies: an account with this code has no facts.
@@ -125,6 +147,9 @@ type Findings struct {
 	Broken int
 	// Cut counts contents of tokens that are larger than what is read of one.
 	Cut int
+	// Missing is the library for want of which a run ended, the first one when
+	// there are several, nil when there is none: with it there may be more facts.
+	Missing *[32]byte
 }
 
 // Detector looks at accounts. It is safe for use by many goroutines.
@@ -196,6 +221,9 @@ func (p *probe) call(method string, arguments ...any) (tvm.Tuple, bool) {
 	}
 	if err != nil {
 		p.gas -= limit // what broke off may have cost all of it
+	}
+	if p.findings.Missing == nil {
+		p.findings.Missing = result.MissingLibrary
 	}
 	if p.detector.Observe != nil {
 		p.detector.Observe(Run{Account: p.account.Address, Method: method, ExitCode: result.ExitCode,

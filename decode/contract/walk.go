@@ -26,10 +26,16 @@ type walker struct {
 	n     uint
 	left  int
 	visit func(key []byte, value *cell.Slice) bool
+	// libraries are those in which parts of the dictionary may lie.
+	libraries Libraries
 }
 
 // edge reads an edge that begins behind at bits of the key.
 func (w *walker) edge(c *cell.Cell, at uint) (more bool, err error) {
+	c, err = w.libraries.open(c)
+	if err != nil {
+		return false, err
+	}
 	if c == nil || c.IsSpecial() {
 		return false, fmt.Errorf("%w: a special cell", errDictionary)
 	}

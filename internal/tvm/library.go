@@ -19,6 +19,12 @@ func (in *Input) missingLibrary(gas int64) *[32]byte {
 	if in.Data != nil {
 		again.Data = in.Data.WithTrace(watch)
 	}
+	again.Libraries = make([]*cell.Cell, 0, len(in.Libraries)) // which may name others
+	for _, root := range in.Libraries {
+		if root != nil {
+			again.Libraries = append(again.Libraries, root.WithTrace(watch))
+		}
+	}
 	// Code that is itself a library is opened before the watch begins.
 	if hash, ok := libraryHash(in.Code); ok && !in.hasLibrary(hash) {
 		return &hash

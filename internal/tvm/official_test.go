@@ -330,6 +330,8 @@ func libraryCalls(t *testing.T) []call {
 		{name: "missing library as code", input: tvm.Input{Code: reference}},
 		{name: "library opened", input: tvm.Input{Code: inside, Context: known}},
 		{name: "missing library opened", input: tvm.Input{Code: inside}},
+		{name: "missing library opened by a library", input: tvm.Input{Code: libraryCell(t, inside.Hash()),
+			Context: tvm.Context{Libraries: []*cell.Cell{libraries(t, inside)}}}},
 	}
 }
 

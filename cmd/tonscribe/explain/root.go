@@ -78,8 +78,8 @@ func (e *Explainer) Account(ctx context.Context, s *Subject) error {
 		e.print("  no code: it is nothing")
 		return nil
 	}
-	code := contract.NewCode(s.Code, nil)
-	e.code(s.Code, code)
+	code, err := contract.NewCode(s.Code, nil)
+	e.code(code, err)
 	detector := contract.New(contract.DefaultLimits())
 	detector.Observe = func(r contract.Run) { e.runs = append(e.runs, r) }
 	account := contract.Account{Address: s.Address, Code: code, Data: s.Data, Balance: balance(s)}
@@ -92,6 +92,7 @@ func (e *Explainer) Account(ctx context.Context, s *Subject) error {
 		e.print("  none: the code has no methods of interest")
 	}
 	e.printRuns()
+	e.missing(found.Missing)
 	e.print("what it says of itself:")
 	e.message("  ", found.Facts)
 	for _, claim := range found.Claims {
@@ -110,10 +111,18 @@ func (e *Explainer) moment(s *Subject) contract.Moment {
 	return contract.Moment{Config: e.Config, Now: now}
 }
 
-func (e *Explainer) code(root *cell.Cell, code *contract.Code) {
+// missing tells of a library that is not at hand.
+func (e *Explainer) missing(library *[32]byte) {
+	if library != nil {
+		e.print("  a run ended for want of the library %x, which is not at hand", *library)
+	}
+}
+
+// code tells of a code, of which problem says why its methods are not known.
+func (e *Explainer) code(code *contract.Code, problem error) {
 	e.print("code %x", code.Hash)
-	if hash, is := contract.Library(root); is {
-		e.print("  it is the library %x, which is not at hand: its methods are not known", hash)
+	if problem != nil {
+		e.print("  its methods are not known: %v", problem)
 	}
 	if name, ok := contract.InterfaceOfCode(code.Hash); ok {
 		e.print("  a public build: %s", name)
@@ -145,11 +154,12 @@ func (e *Explainer) claim(ctx context.Context, d *contract.Detector, s *Subject,
 		return fmt.Errorf("parent %s: %w", raw(claim.Parent), err)
 	}
 	e.runs = e.runs[:0]
-	code := contract.NewCode(parent.Code, nil)
+	code, _ := contract.NewCode(parent.Code, nil) // without its methods it does not answer
 	answer := d.Confirm(contract.Parent{Context: ctx, Moment: e.moment(s),
 		Account: contract.Account{Address: parent.Address, Code: code, Data: parent.Data, Balance: balance(parent)}},
 		claim.Kind, s.Address, found.Facts, found.Content)
 	e.printRuns()
+	e.missing(answer.Missing)
 	e.print("  %s", answer.Verdict)
 	if answer.Content != nil {
 		e.print("  content:")

@@ -22,7 +22,7 @@ type reader struct {
 	config   *tvm.Config
 
 	mu    sync.Mutex
-	codes map[string]*contract.Code // by hash, nil for those that are not known or only name a library
+	codes map[string]*contract.Code // by hash, nil for those that cannot be read
 }
 
 // maxCodes bounds the codes that are kept.
@@ -42,7 +42,8 @@ func newReader() (*reader, error) {
 	return &reader{detector: contract.New(contract.DefaultLimits()), config: config, codes: map[string]*contract.Code{}}, nil
 }
 
-// code gives a code of table codes; nil when it has none, or a library's.
+// code gives a code of table codes; nil when it has none, or a library is needed
+// to read it: the tables have none.
 func (v *verifier) code(ctx context.Context, hash []byte) (*contract.Code, error) {
 	v.reader.mu.Lock()
 	known, there := v.reader.codes[string(hash)]
@@ -56,8 +57,8 @@ func (v *verifier) code(ctx context.Context, hash []byte) (*contract.Code, error
 		if err != nil {
 			return nil //nolint:nilerr // the check of codes says so
 		}
-		if _, library := contract.Library(root); !library {
-			known = contract.NewCode(root, nil)
+		if code, err := contract.NewCode(root, nil); err == nil {
+			known = code
 		}
 		return nil
 	})
@@ -88,7 +89,7 @@ func (w *transactionWalk) readAgain(ctx context.Context, a *record.Account, told
 	}
 	found, err := w.reader.detector.Detect(ctx, contract.Account{Address: a.Account, Code: code, Data: data, Balance: new(big.Int).SetUint64(a.State.Balance)},
 		contract.Moment{Config: w.reader.config, Now: a.Now})
-	if err != nil {
+	if err != nil || found.Missing != nil { // a library is not at hand
 		return err
 	}
 	w.findings.checked(CheckContracts, 1)
