@@ -10,7 +10,7 @@ import (
 // no credentials in a browser's sense: it does not send them by itself.
 var (
 	anyOrigin     = []string{"*"}
-	shownHeaders  = []string{"Retry-After, Warning, Server-Timing, X-API-Version"}
+	shownHeaders  = []string{"Retry-After, Warning, Server-Timing, X-API-Version, X-Next-Cursor"}
 	askedMethods  = []string{"GET, HEAD, POST, OPTIONS"}
 	askedHeaders  = []string{"Content-Type, X-API-Key, X-Ton-Client-Version, X-No-Address-Book, X-No-Metadata, X-Timeout, X-Debug-Request, X-Actions-Version, *"}
 	rememberedFor = []string{"86400"} // seconds
