@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,33 +16,60 @@ type Document struct {
 	JSON   string
 }
 
+// fetchedDocument is a row of metadata.
+type fetchedDocument struct {
+	link    string
+	fetched uint64
+	Document
+}
+
 // Documents are those of the links that were fetched, or tried to be.
 func (s *Store) Documents(ctx context.Context, links []string) (map[string]Document, error) {
-	byHash := make(map[string]string, len(links))
-	var list strings.Builder
+	byHash := make(map[Hash]string, len(links))
+	hashes := make([]Hash, len(links))
 	for i, link := range links {
-		sum := sha256.Sum256([]byte(link))
-		byHash[string(sum[:])] = link
+		hashes[i] = sha256.Sum256([]byte(link))
+		byHash[hashes[i]] = link
+	}
+	rows, err := gather(ctx, chunks(hashes, s.splits(len(hashes)), compareHashes), func(ctx context.Context, part []Hash) ([]fetchedDocument, error) {
+		return s.documents(ctx, part, byHash)
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, newest := map[string]Document{}, map[string]uint64{}
+	for _, row := range rows {
+		if row.fetched >= newest[row.link] {
+			newest[row.link], found[row.link] = row.fetched, row.Document
+		}
+	}
+	return found, nil
+}
+
+func compareHashes(a, b Hash) int { return bytes.Compare(a[:], b[:]) }
+
+// documents are the rows of the links that have some hashes.
+func (s *Store) documents(ctx context.Context, hashes []Hash, links map[Hash]string) ([]fetchedDocument, error) {
+	var list strings.Builder
+	for i, h := range hashes {
 		if i > 0 {
 			list.WriteByte(',')
 		}
-		list.WriteString("unhex('" + hex.EncodeToString(sum[:]) + "')")
+		list.WriteString("unhex('" + hex.EncodeToString(h[:]) + "')")
 	}
-	hash := proto.ColFixedStr{Size: sha256.Size}
+	hash := proto.ColFixedStr{Size: len(Hash{})}
 	var fetched proto.ColUInt64
 	var failure, document proto.ColStr
 	result := proto.Results{{Name: "hash", Data: &hash}, {Name: "fetched", Data: &fetched}, {Name: "failure", Data: &failure}, {Name: "document", Data: &document}}
-	found, newest := map[string]Document{}, map[string]uint64{}
+	var found []fetchedDocument
 	statement := "SELECT hash, fetched, failure, document FROM metadata WHERE hash IN (" + list.String() + ")"
 	err := s.run(ctx, "metadata", statement, result, func(rows int) error {
 		for i := range rows {
-			link, asked := byHash[string(hash.Row(i))]
-			if !asked || fetched[i] < newest[link] {
-				continue
+			if link, asked := links[Hash(hash.Row(i))]; asked {
+				// A document that was had before and cannot be had now stays.
+				failed := document.Row(i) == "" && failure.Row(i) != ""
+				found = append(found, fetchedDocument{link, fetched[i], Document{Failed: failed, JSON: strings.Clone(document.Row(i))}})
 			}
-			newest[link] = fetched[i]
-			// A document that was had before and cannot be had now stays.
-			found[link] = Document{Failed: document.Row(i) == "" && failure.Row(i) != "", JSON: strings.Clone(document.Row(i))}
 		}
 		return nil
 	})
