@@ -192,7 +192,7 @@ func newWorldWith(t testing.TB, bundles []*synthetic.Bundle, tokens *synthetic.T
 	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{bundles: bundles, tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyDSN()), tokens: tokens}
+	w := &world{bundles: bundles, tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyHTTPDSN()), tokens: tokens}
 	w.exec(t, "SYSTEM STOP MERGES")
 	w.sink(t)
 	return w

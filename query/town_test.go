@@ -56,7 +56,7 @@ func newTown(t testing.TB, special ...*record.Contract) *town {
 		t.Fatal(err)
 	}
 	w := &town{
-		world:     &world{tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyDSN())},
+		world:     &world{tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyHTTPDSN())},
 		contracts: map[string]*record.Contract{}, transfers: map[string]*record.JettonTransfer{}, burns: map[string]*record.JettonBurn{}, nfts: map[string]*record.NFTTransfer{},
 	}
 	for _, table := range tablesOfContracts {

@@ -34,6 +34,7 @@ type process struct {
 	log      *kafka.Client
 	dsn      string     // of ClickHouse, for writing
 	reader   string     // of ClickHouse, for the API
+	analyst  string     // of ClickHouse, for whoever may read it
 	servers  *lite.Pool // of the stages that fill in what blocks do not show; made when it is asked for
 	stops    []stopper
 
@@ -97,7 +98,7 @@ func (p *process) attachClickHouse(ctx context.Context) error {
 			return err
 		}
 		if running != nil {
-			p.dsn, p.reader = running.ClickHouse, running.ClickHouseReader
+			p.dsn, p.reader, p.analyst = running.ClickHouse, running.ClickHouseReader, running.ClickHouseReader
 			return nil
 		}
 	}
@@ -144,7 +145,7 @@ func (p *process) makeTables(ctx context.Context) error {
 func (p *process) openClickHouse(ctx context.Context) error {
 	c := p.settings.ClickHouse
 	if c.DSN != "" {
-		p.dsn, p.reader = c.DSN, c.ReaderDSN
+		p.dsn, p.reader, p.analyst = c.DSN, c.ReaderDSN, c.ReaderDSN
 		return nil
 	}
 	e, err := engine.StartClickHouse(ctx, engine.ClickHouseOptions{
@@ -156,7 +157,7 @@ func (p *process) openClickHouse(ctx context.Context) error {
 		return err
 	}
 	p.onStop("clickhouse", e.Stop)
-	p.dsn, p.reader, p.enginePID = e.DSN(), e.ReadOnlyDSN(), e.Pid()
+	p.dsn, p.reader, p.analyst, p.enginePID = e.DSN(), e.ReadOnlyHTTPDSN(), e.ReadOnlyDSN(), e.Pid()
 	return nil
 }
 

@@ -173,7 +173,7 @@ func (u *everything) leaveRunFile() error {
 		}
 		return err
 	})
-	return writeRunFile(dir, runFile{PID: os.Getpid(), HTTP: "http://" + u.address, ClickHouse: u.dsn, ClickHouseReader: u.reader})
+	return writeRunFile(dir, runFile{PID: os.Getpid(), HTTP: "http://" + u.address, ClickHouse: u.dsn, ClickHouseReader: u.analyst})
 }
 
 // caughtUp is nil when everything that the source has, or that was asked for,

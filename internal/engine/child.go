@@ -59,7 +59,8 @@ func ClickHouseMain(args []string) int {
 	library := flags.String("library", "", "path of the engine's library")
 	path := flags.String("path", "", "absolute data folder")
 	config := flags.String("config", "", "absolute path of config.xml")
-	port := flags.Int("port", 0, "TCP port")
+	port := flags.Int("port", 0, "port of the native protocol")
+	httpPort := flags.Int("http-port", 0, "port of HTTP")
 	if err := flags.Parse(args); err != nil {
 		return exitBadCall
 	}
@@ -88,7 +89,7 @@ func ClickHouseMain(args []string) int {
 	}
 	defer reader.Close()
 	go hold.releaseAtEnd()
-	run(engineArguments(*path, *config, *port, int(hold.read.Fd())))
+	run(engineArguments(*path, *config, *port, *httpPort, int(hold.read.Fd())))
 	if hold.asked() {
 		return exitAsked
 	}
@@ -96,19 +97,21 @@ func ClickHouseMain(args []string) int {
 }
 
 // engineArguments is the command line of clickhouse-local. Its statements open
-// the port, report it, and then read a pipe that gives nothing until it ends.
-// The last one closes the port first, which lets open connections go at once
+// the ports, report one, and then read a pipe that gives nothing until it ends.
+// The last ones close the ports first, which lets open connections go at once
 // instead of after five seconds.
-func engineArguments(path, config string, port, holdFD int) []string {
+func engineArguments(path, config string, port, httpPort, holdFD int) []string {
 	script := []string{
+		"SYSTEM START LISTEN HTTP",
 		"SYSTEM START LISTEN TCP",
 		fmt.Sprintf("INSERT INTO FUNCTION file('/proc/self/fd/%d', 'TSV', 'port UInt16') SELECT getServerPort('tcp_port')", readyFD),
 		fmt.Sprintf("SELECT * FROM file('/proc/self/fd/%d', 'LineAsString', 'line String') FORMAT Null", holdFD),
 		"SYSTEM STOP LISTEN TCP",
+		"SYSTEM STOP LISTEN HTTP",
 	}
 	return []string{
 		"clickhouse", "--path=" + path, "--multiquery", "--query", strings.Join(script, "; "),
-		fmt.Sprintf("--tcp_port=%d", port), "--listen_host=127.0.0.1", "--config-file=" + config,
+		fmt.Sprintf("--tcp_port=%d", port), fmt.Sprintf("--http_port=%d", httpPort), "--listen_host=127.0.0.1", "--config-file=" + config,
 		// Without --interactive (and a terminal) any exception that leaves a
 		// connection, two failed logins for instance, ends the whole engine.
 		"--interactive", "--progress=off", "--disable_suggestion", "--history_file=/dev/null", "--highlight=0",

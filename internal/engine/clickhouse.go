@@ -28,8 +28,9 @@ type ClickHouseOptions struct {
 	// MaxMemory in bytes is the server's limit (queries beyond it fail, the server
 	// lives). 0 means 2 GiB; below 512 MiB is too little for real loads.
 	MaxMemory int64
-	// Port on 127.0.0.1; 0 means a free one, kept until Stop.
-	Port int
+	// Port on 127.0.0.1 of the native protocol, HTTPPort that of HTTP; 0 means a
+	// free one, kept until Stop.
+	Port, HTTPPort int
 	// Volatile does not wait for the disk: what is written survives the death of
 	// the engine, not a power loss.
 	Volatile bool
@@ -149,10 +150,14 @@ func (s *supervisor) prepare(ctx context.Context) (err error) {
 	if s.config, err = writeConfiguration(filepath.Join(dir, "config"), filepath.Join(dir, "log", "clickhouse.log"), s.options, s.secrets); err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
-	if s.options.Port == 0 {
-		s.options.Port, err = freePort()
+	for _, port := range []*int{&s.options.Port, &s.options.HTTPPort} {
+		if *port == 0 {
+			if *port, err = freePort(); err != nil {
+				return err
+			}
+		}
 	}
-	return err
+	return nil
 }
 
 // awaitDataLock waits for the engine of a killed predecessor, which is stopping.
@@ -174,7 +179,7 @@ func (s *supervisor) awaitDataLock(ctx context.Context) (*os.File, error) {
 func freePort() (int, error) {
 	for range 200 {
 		port := 10000 + rand.IntN(22000)
-		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		l, err := net.Listen("tcp", at(port))
 		if err != nil {
 			continue
 		}
@@ -258,9 +263,10 @@ func (s *supervisor) release() {
 }
 
 // Address is host:port of the native protocol.
-func (s *supervisor) Address() string {
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.options.Port))
-}
+func (s *supervisor) Address() string { return at(s.options.Port) }
+
+// at is an address on this machine.
+func at(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 // Pid is the process id of the running child, for tests and diagnosis.
 func (s *supervisor) Pid() int {
@@ -294,15 +300,24 @@ func (s *supervisor) Stop(ctx context.Context) error {
 }
 
 // DSN gives the rights that migrations and sinks need on all databases.
-func (c *ClickHouse) DSN() string { return c.dsn(appUser, c.secrets.App) }
+func (c *ClickHouse) DSN() string {
+	return c.dsn("clickhouse", appUser, c.secrets.App, c.options.Port)
+}
 
 // ReadOnlyDSN can read the database and nothing else, with the settings of the
 // API: few threads, low latency, max_execution_time (default 30 s) and other
 // limits settable per query.
-func (c *ClickHouse) ReadOnlyDSN() string { return c.dsn(readerUser, c.secrets.Reader) }
+func (c *ClickHouse) ReadOnlyDSN() string {
+	return c.dsn("clickhouse", readerUser, c.secrets.Reader, c.options.Port)
+}
 
-func (c *ClickHouse) dsn(user, password string) string {
-	dsn := url.URL{Scheme: "clickhouse", User: url.UserPassword(user, password), Host: c.Address(), Path: "/" + c.database}
+// ReadOnlyHTTPDSN is the same over HTTP, which is faster for small statements.
+func (c *ClickHouse) ReadOnlyHTTPDSN() string {
+	return c.dsn("http", readerUser, c.secrets.Reader, c.options.HTTPPort)
+}
+
+func (c *ClickHouse) dsn(scheme, user, password string, port int) string {
+	dsn := url.URL{Scheme: scheme, User: url.UserPassword(user, password), Host: at(port), Path: "/" + c.database}
 	return dsn.String()
 }
 

@@ -104,6 +104,7 @@ var configXML = template.Must(template.New("config").Funcs(escape).Parse(`<click
   <timezone>UTC</timezone>
   <max_server_memory_usage>{{.MaxMemory}}</max_server_memory_usage>
   <max_connections>256</max_connections>
+  <keep_alive_timeout>600</keep_alive_timeout>
   <max_concurrent_queries>100</max_concurrent_queries>
   <mark_cache_size>{{.Caches}}</mark_cache_size>
   <primary_index_cache_size>{{.Caches}}</primary_index_cache_size>

@@ -2,17 +2,18 @@ package engine_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
+	"tonscribe/internal/engine"
 	"tonscribe/internal/engine/enginetest"
 )
 
@@ -57,14 +58,17 @@ func TestReaderReadsOneDatabaseAndChangesNothing(t *testing.T) {
 	t.Cleanup(func() { app.Exec(context.Background(), "DROP DATABASE other") })
 	execute(t, app, "CREATE TABLE other.a (n UInt64) ENGINE = MergeTree ORDER BY n")
 
+	overHTTP := connect(t, c.ReadOnlyHTTPDSN())
 	reader := connect(t, c.ReadOnlyDSN())
 	for _, allowed := range []string{
 		"SELECT n FROM a",
 		"SELECT n FROM a SETTINGS max_execution_time = 5, max_threads = 2",
 		"SELECT n FROM a WHERE n IN (SELECT n FROM a ORDER BY n LIMIT 1)",
 	} {
-		if err := reader.Exec(t.Context(), allowed); err != nil {
-			t.Errorf("%s: %v", allowed, err)
+		for protocol, reader := range map[string]clickhouse.Conn{"native": reader, "http": overHTTP} {
+			if err := reader.Exec(t.Context(), allowed); err != nil {
+				t.Errorf("%s: %s: %v", protocol, allowed, err)
+			}
 		}
 	}
 	parameters := clickhouse.Context(t.Context(), clickhouse.WithParameters(clickhouse.Parameters{"n": "1"}),
@@ -85,8 +89,10 @@ func TestReaderReadsOneDatabaseAndChangesNothing(t *testing.T) {
 		"SYSTEM SHUTDOWN",
 		"KILL QUERY WHERE 1",
 	} {
-		if err := reader.Exec(t.Context(), forbidden); err == nil {
-			t.Errorf("%s: the reader may do it", forbidden)
+		for protocol, reader := range map[string]clickhouse.Conn{"native": reader, "http": overHTTP} {
+			if err := reader.Exec(t.Context(), forbidden); err == nil {
+				t.Errorf("%s: %s: the reader may do it", protocol, forbidden)
+			}
 		}
 	}
 	for _, forbidden := range []string{
@@ -108,20 +114,26 @@ func TestWrongPasswordsAndGarbageDoNotKillTheEngine(t *testing.T) {
 		attempts.Go(func() {
 			for _, user := range []string{"tonscribe", "reader", "nobody"} {
 				for range 5 {
-					if err := login(c.Address(), user, "wrong"); err == nil {
-						t.Errorf("%s got in with a wrong password", user)
+					for protocol, address := range addresses(t, c) {
+						if err := login(protocol, address, user, "wrong"); err == nil {
+							t.Errorf("%s got in with a wrong password by %s", user, protocol)
+						}
 					}
 				}
 			}
 		})
 		attempts.Go(func() {
 			for i := range 50 {
-				spoil(c.Address(), i)
+				for _, address := range addresses(t, c) {
+					spoil(address, i)
+				}
 			}
 		})
 	}
 	attempts.Wait()
-	number(t, connect(t, c.DSN()), "SELECT toUInt64(1)")
+	for _, dsn := range []string{c.DSN(), c.ReadOnlyHTTPDSN()} {
+		number(t, connect(t, dsn), "SELECT toUInt64(1)")
+	}
 	if c.Pid() != pid {
 		t.Error("the engine was restarted")
 	}
@@ -129,14 +141,25 @@ func TestWrongPasswordsAndGarbageDoNotKillTheEngine(t *testing.T) {
 
 func TestDefaultUserCannotLogIn(t *testing.T) {
 	c := enginetest.ClickHouse(t)
-	var refused *proto.Exception
-	if err := login(c.Address(), "default", ""); !errors.As(err, &refused) {
-		t.Errorf("login as default: %v", err)
+	for protocol, address := range addresses(t, c) {
+		if err := login(protocol, address, "default", ""); err == nil || !strings.Contains(err.Error(), "session count") {
+			t.Errorf("login as default by %s: %v, want the limit of sessions", protocol, err)
+		}
 	}
 }
 
-func login(address, user, password string) error {
-	connection, err := clickhouse.Open(&clickhouse.Options{Addr: []string{address}, Auth: clickhouse.Auth{Username: user, Password: password}})
+// addresses are where the engine listens.
+func addresses(t *testing.T, c *engine.ClickHouse) map[clickhouse.Protocol]string {
+	t.Helper()
+	dsn, err := url.Parse(c.ReadOnlyHTTPDSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[clickhouse.Protocol]string{clickhouse.Native: c.Address(), clickhouse.HTTP: dsn.Host}
+}
+
+func login(protocol clickhouse.Protocol, address, user, password string) error {
+	connection, err := clickhouse.Open(&clickhouse.Options{Protocol: protocol, Addr: []string{address}, Auth: clickhouse.Auth{Username: user, Password: password}})
 	if err != nil {
 		return err
 	}

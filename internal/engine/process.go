@@ -51,7 +51,8 @@ func startChild(ctx context.Context, o ClickHouseOptions, config string, dataLoc
 	defer ready.Close()
 
 	c.cmd = exec.Command("/proc/self/exe", ChildCommand,
-		"-library", o.Library, "-path", filepath.Join(o.Dir, "data"), "-config", config, "-port", strconv.Itoa(o.Port))
+		"-library", o.Library, "-path", filepath.Join(o.Dir, "data"), "-config", config,
+		"-port", strconv.Itoa(o.Port), "-http-port", strconv.Itoa(o.HTTPPort))
 	c.cmd.Env = append(os.Environ(), "TERM=xterm") // the line editor ignores Ctrl-D on a dumb terminal
 	c.cmd.Stderr = stderr
 	c.cmd.Dir = o.Dir

@@ -33,7 +33,7 @@ func newWorld(t testing.TB) *world {
 	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{TB: t, writer: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyDSN())}
+	w := &world{TB: t, writer: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyHTTPDSN())}
 	w.table = NewTable(w.writer)
 	return w
 }

@@ -37,51 +37,112 @@ const (
 	codeTooManyRowsSet = 191
 )
 
-// pool is a set of native connections. The driver below clickhouse-go is used
-// directly: it hands out columns as they came over the wire, and a statement
-// costs a third less.
+// statement is what a link is asked.
+type statement struct {
+	text   string
+	id     string
+	limit  string // max_execution_time in seconds; empty for none
+	result proto.Results
+	// each is called with every block of result's columns, which are good until
+	// it returns.
+	each func(rows int) error
+	// read is called with the rows that ClickHouse has gone through.
+	read func(rows uint64)
+}
+
+// link is a connection to ClickHouse, for one statement at a time.
+type link interface {
+	// do may leave the link closed.
+	do(ctx context.Context, s statement) error
+	close()
+	closed() bool
+}
+
+// pool is a set of connections, native or of HTTP as the DSN says. Natively the
+// driver below clickhouse-go is used directly: it hands out columns as they came
+// over the wire, and a statement costs a third less.
 type pool struct {
-	options []ch.Options
-	next    atomic.Uint32 // the address to dial next
-	slots   chan struct{}
-	mutex   sync.Mutex
-	idle    []*connection // last in, first out
-	closed  bool
+	addresses []string
+	dial      func(ctx context.Context, address string) (link, error)
+	next      atomic.Uint32 // the address to dial next
+	slots     chan struct{}
+	mutex     sync.Mutex
+	idle      []*connection // last in, first out
+	ended     bool
 }
 
 type connection struct {
-	*ch.Client
+	link
 	used bool
 }
 
+const clientName = "tonscribe"
+
+// oldAnalyzer plans these statements in two thirds of the time.
+const oldAnalyzer = "0"
+
 func newPool(o clickhouse.Options, connections int) *pool {
-	base := ch.Options{
+	p := &pool{addresses: o.Addr, slots: make(chan struct{}, connections), dial: dialNative(o)}
+	if o.Protocol == clickhouse.HTTP {
+		p.dial = dialHTTP(o)
+	}
+	return p
+}
+
+// nativeLink speaks the native protocol.
+type nativeLink struct{ *ch.Client }
+
+func dialNative(o clickhouse.Options) func(context.Context, string) (link, error) {
+	options := ch.Options{
 		Database:    o.Auth.Database,
 		User:        o.Auth.Username,
 		Password:    o.Auth.Password,
-		ClientName:  "tonscribe",
+		ClientName:  clientName,
 		DialTimeout: o.DialTimeout,
 		ReadTimeout: ch.NoTimeout, // every statement has a deadline of its own
-		TLS:         o.TLS,
 	}
 	if o.Compression != nil && o.Compression.Method != clickhouse.CompressionNone {
-		base.Compression = ch.CompressionLZ4
+		options.Compression = ch.CompressionLZ4
 	}
 	for name, value := range o.Settings {
-		base.Settings = append(base.Settings, ch.Setting{Key: name, Value: fmt.Sprint(value)})
+		options.Settings = append(options.Settings, ch.Setting{Key: name, Value: fmt.Sprint(value)})
 	}
-	// The old analyzer plans these statements in two thirds of the time.
-	base.Settings = append(base.Settings, ch.Setting{Key: "enable_analyzer", Value: "0"})
-	p := &pool{slots: make(chan struct{}, connections)}
-	for _, address := range o.Addr {
-		options := base
+	options.Settings = append(options.Settings, ch.Setting{Key: "enable_analyzer", Value: oldAnalyzer})
+	return func(ctx context.Context, address string) (link, error) {
+		options := options
 		options.Address = address
-		if options.TLS != nil {
-			options.TLS = options.TLS.Clone()
+		if o.TLS != nil {
+			options.TLS = o.TLS.Clone()
 		}
-		p.options = append(p.options, options)
+		client, err := ch.Dial(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		return nativeLink{client}, nil
 	}
-	return p
+}
+
+func (l nativeLink) closed() bool { return l.IsClosed() }
+
+func (l nativeLink) close() { l.Close() }
+
+func (l nativeLink) do(ctx context.Context, s statement) error {
+	q := ch.Query{
+		Body: s.text, QueryID: s.id, Result: s.result,
+		OnResult: func(_ context.Context, block proto.Block) error { return s.each(block.Rows) },
+		OnProgress: func(_ context.Context, p proto.Progress) error {
+			s.read(p.Rows)
+			return nil
+		},
+	}
+	if s.limit != "" {
+		q.Settings = []ch.Setting{{Key: "max_execution_time", Value: s.limit}}
+	}
+	err := l.Do(ctx, q)
+	if err != nil && !isException(err) {
+		l.Close()
+	}
+	return err
 }
 
 // take returns an idle connection or a new one.
@@ -94,17 +155,17 @@ func (p *pool) take(ctx context.Context) (*connection, error) {
 		return c, nil
 	}
 	p.mutex.Unlock()
-	return p.dial(ctx)
+	return p.connect(ctx)
 }
 
-// dial tries every address once, another one first each time.
-func (p *pool) dial(ctx context.Context) (*connection, error) {
+// connect tries every address once, another one first each time.
+func (p *pool) connect(ctx context.Context) (*connection, error) {
 	first := int(p.next.Add(1))
 	var failures error
-	for i := range p.options {
-		client, err := ch.Dial(ctx, p.options[(first+i)%len(p.options)])
+	for i := range p.addresses {
+		l, err := p.dial(ctx, p.addresses[(first+i)%len(p.addresses)])
 		if err == nil {
-			return &connection{Client: client}, nil
+			return &connection{link: l}, nil
 		}
 		failures = errors.Join(failures, err)
 	}
@@ -118,11 +179,11 @@ func (p *pool) quiet() bool { return len(p.slots) <= 1 && cap(p.slots) > mostSpl
 func (p *pool) give(c *connection) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if c.IsClosed() {
+	if c.closed() {
 		return
 	}
-	if p.closed {
-		c.Close()
+	if p.ended {
+		c.close()
 		return
 	}
 	c.used = true
@@ -132,9 +193,9 @@ func (p *pool) give(c *connection) {
 func (p *pool) close() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.closed = true
+	p.ended = true
 	for _, c := range p.idle {
-		c.Close()
+		c.close()
 	}
 	p.idle = nil
 }
@@ -144,7 +205,7 @@ func (p *pool) close() {
 // closed meanwhile is replaced once.
 //
 // read is called with the rows that ClickHouse has gone through.
-func (p *pool) do(ctx context.Context, statement string, result proto.Results, each func(rows int) error, read func(rows uint64)) error {
+func (p *pool) do(ctx context.Context, text string, result proto.Results, each func(rows int) error, read func(rows uint64)) error {
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -157,19 +218,12 @@ func (p *pool) do(ctx context.Context, statement string, result proto.Results, e
 			return classify(ctx, err)
 		}
 		received := false
-		q := query(ctx, statement, result, func(rows int) error {
+		s := statement{text: text, id: nextID(), limit: limitOf(ctx), result: result, read: read, each: func(rows int) error {
 			received = true
 			return each(rows)
-		})
-		q.OnProgress = func(_ context.Context, p proto.Progress) error {
-			read(p.Rows)
-			return nil
-		}
-		err = c.Do(ctx, q)
+		}}
+		err = c.do(ctx, s)
 		stale := c.used && !received && isBroken(err) && !expired(ctx)
-		if err != nil && !isException(err) {
-			c.Close()
-		}
 		p.give(c)
 		if !stale {
 			return classify(ctx, err)
@@ -177,27 +231,26 @@ func (p *pool) do(ctx context.Context, statement string, result proto.Results, e
 	}
 }
 
-var queryNumber atomic.Uint64
+var (
+	started         = time.Now().UnixNano()
+	statementNumber atomic.Uint64
+)
 
-func query(ctx context.Context, statement string, result proto.Results, each func(rows int) error) ch.Query {
-	q := ch.Query{
-		Body: statement,
-		// Told apart by number: an id from random bytes costs more than it tells.
-		QueryID: "tonscribe-" + strconv.FormatInt(started, 36) + "-" + strconv.FormatUint(queryNumber.Add(1), 36),
-		Result:  result,
-		OnResult: func(_ context.Context, block proto.Block) error {
-			return each(block.Rows)
-		},
-	}
-	if deadline, ok := ctx.Deadline(); ok {
-		// The server gives up by itself, a little after the client would.
-		limit := math.Ceil(time.Until(deadline).Seconds()*10)/10 + 0.1
-		q.Settings = []ch.Setting{{Key: "max_execution_time", Value: strconv.FormatFloat(limit, 'f', 1, 64)}}
-	}
-	return q
+// nextID tells statements apart by number: an id from random bytes costs more
+// than it tells.
+func nextID() string {
+	return clientName + "-" + strconv.FormatInt(started, 36) + "-" + strconv.FormatUint(statementNumber.Add(1), 36)
 }
 
-var started = time.Now().UnixNano()
+// limitOf is the max_execution_time of a statement, nothing without a deadline:
+// the server gives up by itself, a little after the client would.
+func limitOf(ctx context.Context) string {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ""
+	}
+	return strconv.FormatFloat(math.Ceil(time.Until(deadline).Seconds()*10)/10+0.1, 'f', 1, 64)
+}
 
 func isException(err error) bool {
 	var exception *ch.Exception

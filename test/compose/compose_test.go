@@ -15,6 +15,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"tonscribe/internal/engine"
 	"tonscribe/internal/engine/enginetest"
 	"tonscribe/test/harness"
 	kafkatest "tonscribe/test/kafka"
@@ -101,7 +102,7 @@ func TestEveryServiceHasAPinnedImageAndAHealthCheck(t *testing.T) {
 func TestServicesOfComposeCarryBlocksToTheAPI(t *testing.T) {
 	blocks := realdata.Path(t, "blocks", "mainnet_genesis_mc1-199")
 	brokers := kafkatest.Apache(t)
-	clickhouse := enginetest.ClickHouse(t)
+	tables := enginetest.ClickHouse(t)
 	services := readCompose(t)
 	values := map[string]string{"CLICKHOUSE_PASSWORD": "unused", "TONSCRIBE_SOURCE": "files:" + blocks}
 
@@ -122,7 +123,9 @@ func TestServicesOfComposeCarryBlocksToTheAPI(t *testing.T) {
 			case key == "TONSCRIBE_LISTEN":
 				value = listen[name]
 			case strings.Contains(value, "@clickhouse:9000"):
-				value = clickhouse.DSN()
+				value = tables.DSN()
+			case strings.Contains(value, "@clickhouse:8123"):
+				value = overHTTP(t, tables)
 			case strings.Contains(value, "kafka:9092"):
 				value = strings.ReplaceAll(value, "kafka:9092", strings.Join(brokers, ","))
 			}
@@ -138,7 +141,7 @@ func TestServicesOfComposeCarryBlocksToTheAPI(t *testing.T) {
 	stages = append(stages, start("ingest", "TONSCRIBE_INGEST_FROM=1", "TONSCRIBE_INGEST_TO=60"))
 
 	base := "http://" + listen["query"]
-	harness.AddKey(t, base, clickhouse.DSN())
+	harness.AddKey(t, base, tables.DSN())
 	var info struct {
 		Last struct {
 			Seqno int `json:"seqno"`
@@ -169,4 +172,20 @@ func TestServicesOfComposeCarryBlocksToTheAPI(t *testing.T) {
 	for _, p := range stages {
 		p.Stop()
 	}
+}
+
+// overHTTP is the DSN of the engine's first user by HTTP, as that of the compose
+// file's only one.
+func overHTTP(t *testing.T, c *engine.ClickHouse) string {
+	t.Helper()
+	native, err := url.Parse(c.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn, err := url.Parse(c.ReadOnlyHTTPDSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn.User = native.User
+	return dsn.String()
 }
