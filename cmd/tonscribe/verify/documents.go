@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,6 +88,9 @@ func (v *verifier) checkDocuments(ctx context.Context) error {
 		}
 	}
 	mark, err := clickhouse.ReadWatermark(ctx, v.client.Conn())
+	if errors.Is(err, clickhouse.ErrNoWatermark) {
+		return nil // the check of progress says so
+	}
 	if err != nil {
 		return err
 	}
