@@ -176,7 +176,7 @@ func pathsAndMethods(t *testing.T, w *world, s *server) {
 	if got := s.ask("/api/v2/getMasterchainInfo"); got.Code != 542 || !strings.Contains(got.Body.String(), "no workers available") {
 		t.Errorf("without lite servers: %d %s, want 542", got.Code, got.Body)
 	}
-	for _, path := range []string{"/", "/api/v2/nothing", "/api/v3/%3Cscript%3E"} {
+	for _, path := range []string{"/nothing", "/api/v2/nothing", "/api/v3/%3Cscript%3E"} {
 		if got := s.ask(path); got.Code != 404 || strings.Contains(got.Body.String(), "<") {
 			t.Errorf("%s: %d %s", path, got.Code, got.Body)
 		}

@@ -84,6 +84,7 @@ func (s *Site) Mount(router gin.IRouter) {
 	for from, to := range s.moved {
 		router.GET(from, func(c *gin.Context) { c.Redirect(http.StatusFound, to) })
 	}
+	router.GET("/", func(c *gin.Context) { c.Redirect(http.StatusMovedPermanently, "/api/v3/index.html") })
 }
 
 // rules keep the page from loading anything that is not of this server, and

@@ -106,6 +106,9 @@ func documentsNeedNoKey(t *testing.T, with *server) {
 			t.Errorf("%s: %d %s, want 302 %s", path, r.Status, r.Header.Get("Location"), want)
 		}
 	}
+	if r := s.send(t, http.MethodGet, "/", "", ""); r.Status != http.StatusMovedPermanently || r.Header.Get("Location") != "/api/v3/index.html" {
+		t.Errorf("/: %d %s, want 301 /api/v3/index.html", r.Status, r.Header.Get("Location"))
+	}
 	r := s.send(t, http.MethodGet, "/api/v2/openapi.json", "", "")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/api/v2/openapi.json", nil)
 	if err != nil {

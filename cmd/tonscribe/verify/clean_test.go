@@ -1,8 +1,10 @@
 package verify
 
 import (
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"tonscribe/test/realdata"
 )
@@ -34,5 +36,27 @@ func TestTablesFilledByTheStagesAreClean(t *testing.T) {
 				t.Errorf("%d bundles instead of %d", r.Bundles, c.to)
 			}
 		})
+	}
+}
+
+func TestTheSealsOfTheNewestBundleAreWaitedFor(t *testing.T) {
+	l := emptyTables(t)
+	l.source.Source, l.to = genesis(t), 20
+	l.fill(2)
+	l.exec("CREATE TABLE kept AS seals ENGINE = Memory")
+	l.exec("INSERT INTO kept SELECT * FROM seals WHERE mc_seqno = 20")
+	l.exec("ALTER TABLE seals DELETE WHERE mc_seqno = 20 SETTINGS mutations_sync = 2")
+	if _, err := l.verify(nil); !errors.Is(err, ErrDifferent) {
+		t.Errorf("without them and with no patience: %v, want %v", err, ErrDifferent)
+	}
+	back := make(chan error, 1)
+	time.AfterFunc(300*time.Millisecond, func() {
+		back <- l.client.Conn().Exec(l.Context(), "INSERT INTO seals SELECT * FROM kept SETTINGS insert_deduplicate = 0")
+	})
+	if _, err := l.verify(func(o *Options) { o.patience = time.Minute }); err != nil {
+		t.Errorf("with patience, and seals that come after 300 ms: %v, want none", err)
+	}
+	if err := <-back; err != nil {
+		t.Error(err)
 	}
 }

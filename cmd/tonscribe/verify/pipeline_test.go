@@ -169,7 +169,7 @@ func (l *tables) exec(statement string) {
 
 func (l *tables) verify(change func(*Options)) (*Report, error) {
 	l.Helper()
-	o := Options{DSN: l.dsn, Out: l.Output()}
+	o := Options{DSN: l.dsn, Out: l.Output(), patience: time.Millisecond}
 	if change != nil {
 		change(&o)
 	}

@@ -18,6 +18,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"time"
 )
 
 // ErrDifferent says that something in the tables is not as it should be.
@@ -50,6 +51,9 @@ type Options struct {
 
 	// few rows are compared one by one; 0 means fewRows.
 	few uint64
+	// patience is how long the seals of the newest bundle may come after its rows;
+	// 0 means sealLimit.
+	patience time.Duration
 }
 
 // The checks.
@@ -117,6 +121,9 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	}
 	if options.few == 0 {
 		options.few = fewRows
+	}
+	if options.patience == 0 {
+		options.patience = sealLimit
 	}
 	v, err := open(ctx, options)
 	if err != nil {
@@ -210,6 +217,28 @@ func (v *verifier) settleRange(ctx context.Context) error {
 	}
 	if v.from > v.to {
 		return fmt.Errorf("nothing to check: the range begins at %d and ends at %d", v.from, v.to)
+	}
+	if v.to < watermark {
+		return nil
+	}
+	return v.awaitSeals(ctx)
+}
+
+const sealLimit = 5 * time.Second
+
+// awaitSeals waits until every partition has sealed the newest bundle: the sink
+// tells the watermark before it writes them. Those that do not come are missing.
+func (v *verifier) awaitSeals(ctx context.Context) error {
+	for deadline := time.Now().Add(v.patience); time.Now().Before(deadline); {
+		sealed, err := v.number(ctx, "SELECT uniqExact(topic, partition) FROM seals WHERE mc_seqno = ?", v.to)
+		if err != nil || sealed >= uint64(len(v.progressOf)) {
+			return err
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	return nil
 }
