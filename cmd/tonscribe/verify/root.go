@@ -51,8 +51,8 @@ type Options struct {
 
 	// few rows are compared one by one; 0 means fewRows.
 	few uint64
-	// patience is how long the seals of the newest bundle may come after its rows;
-	// 0 means sealLimit.
+	// patience is how long rows of the newest bundles may come after others of
+	// theirs; 0 means defaultPatience.
 	patience time.Duration
 }
 
@@ -123,7 +123,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		options.few = fewRows
 	}
 	if options.patience == 0 {
-		options.patience = sealLimit
+		options.patience = defaultPatience
 	}
 	v, err := open(ctx, options)
 	if err != nil {
@@ -224,23 +224,29 @@ func (v *verifier) settleRange(ctx context.Context) error {
 	return v.awaitSeals(ctx)
 }
 
-const sealLimit = 5 * time.Second
+const defaultPatience = 5 * time.Second
 
 // awaitSeals waits until every partition has sealed the newest bundle: the sink
 // tells the watermark before it writes them. Those that do not come are missing.
 func (v *verifier) awaitSeals(ctx context.Context) error {
-	for deadline := time.Now().Add(v.patience); time.Now().Before(deadline); {
-		sealed, err := v.number(ctx, "SELECT uniqExact(topic, partition) FROM seals WHERE mc_seqno = ?", v.to)
-		if err != nil || sealed >= uint64(len(v.progressOf)) {
-			return err
+	_, err := v.await(ctx, uint64(len(v.progressOf)), "SELECT uniqExact(topic, partition) FROM seals WHERE mc_seqno = ?", v.to)
+	return err
+}
+
+// await gives a number as soon as it is at least so great, or as it is when
+// patience ends: what stages that run beside are about to write is not missing.
+func (v *verifier) await(ctx context.Context, least uint64, query string, args ...any) (uint64, error) {
+	for deadline := time.Now().Add(v.patience); ; {
+		n, err := v.number(ctx, query, args...)
+		if err != nil || n >= least || time.Now().After(deadline) {
+			return n, err
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return ctx.Err()
+			return n, ctx.Err()
 		}
 	}
-	return nil
 }
 
 func (v *verifier) close() {

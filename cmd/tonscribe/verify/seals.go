@@ -94,7 +94,8 @@ func (v *verifier) checkProgressRow(ctx context.Context, p progressRow) error {
 	case p.mcSeqno < v.to:
 		differs("mc_seqno is %d, but the range ends at %d", p.mcSeqno, v.to)
 	}
-	utime, err := v.number(ctx, "SELECT toUInt64(max(gen_utime)) FROM blocks WHERE mc_seqno = ? AND workchain = -1", p.mcSeqno)
+	// A partition may be ahead of the one that brings the block.
+	utime, err := v.await(ctx, 1, "SELECT toUInt64(max(gen_utime)) FROM blocks WHERE mc_seqno = ? AND workchain = -1", p.mcSeqno)
 	if err == nil && utime != uint64(p.genUtime) {
 		differs("gen_utime is %d, that of masterchain block %d is %d", p.genUtime, p.mcSeqno, utime)
 	}
