@@ -110,7 +110,11 @@ func (l *httpLink) do(ctx context.Context, s statement) error {
 		return err
 	}
 	stop := context.AfterFunc(ctx, func() { l.conn.SetDeadline(time.Now().Add(lastWait)) })
-	defer stop()
+	defer func() {
+		if !stop() {
+			l.close() // what was to end this statement might end the next
+		}
+	}()
 	answer, err := l.ask(s)
 	if err != nil {
 		l.close()

@@ -42,11 +42,11 @@ func poolOf(t *testing.T, o clickhouse.Options) *pool {
 	return p
 }
 
-// eachProtocol runs a test with a pool of each kind.
-func eachProtocol(t *testing.T, test func(t *testing.T, p *pool)) {
+// eachProtocol runs a test with the options of each kind of pool.
+func eachProtocol(t *testing.T, test func(t *testing.T, o clickhouse.Options)) {
 	engine := enginetest.ClickHouse(t)
 	for name, dsn := range map[string]string{"native": engine.ReadOnlyDSN(), "http": engine.ReadOnlyHTTPDSN()} {
-		t.Run(name, func(t *testing.T) { test(t, poolOf(t, optionsOf(t, dsn))) })
+		t.Run(name, func(t *testing.T) { test(t, optionsOf(t, dsn)) })
 	}
 }
 
@@ -70,7 +70,8 @@ func (p *pool) sum(ctx context.Context, statement string) (rows int, total uint6
 const few = "SELECT number AS n, toLowCardinality(toString(modulo(number, 7))) AS s FROM numbers(%d)"
 
 func TestAnswersOfManyBlocksAndOfNoneComeWholeOverBothProtocols(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p *pool) {
+	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+		p := poolOf(t, o)
 		for _, count := range []int{0, 1, 1000, 3_000_000} { // the last is longer than what the server holds
 			rows, total, length, read, err := p.sum(t.Context(), fmt.Sprintf(few, count))
 			want := uint64(count) * uint64(max(count-1, 0)) / 2
@@ -85,7 +86,8 @@ func TestAnswersOfManyBlocksAndOfNoneComeWholeOverBothProtocols(t *testing.T) {
 }
 
 func TestFailuresHaveTheirNamesOverBothProtocols(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p *pool) {
+	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+		p := poolOf(t, o)
 		for name, c := range map[string]struct {
 			statement string
 			code      proto.Error
@@ -111,13 +113,17 @@ func TestFailuresHaveTheirNamesOverBothProtocols(t *testing.T) {
 }
 
 func TestAStatementThatNobodyWaitsForAnyMoreEndsSoonOverBothProtocols(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p *pool) {
+	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+		p := poolOf(t, o)
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		began := time.Now()
 		_, _, _, _, err := p.sum(ctx, "SELECT number AS n, toLowCardinality(toString(sleepEachRow(0.01))) AS s FROM numbers(10000) SETTINGS max_block_size = 1")
 		if took := time.Since(began); !errors.Is(err, ErrTooHeavy) || took > 10*time.Second {
 			t.Errorf("a statement of 100 s with 300 ms to go: %v after %s, want %v", err, took, ErrTooHeavy)
+		}
+		if n := len(p.idle); n != 0 {
+			t.Errorf("%d connections were kept whose deadline may still come, want none", n)
 		}
 		gone, leave := context.WithCancel(t.Context())
 		leave()
@@ -131,13 +137,7 @@ func TestAStatementThatNobodyWaitsForAnyMoreEndsSoonOverBothProtocols(t *testing
 }
 
 func TestAWrongPasswordIsRefusedOverBothProtocols(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, right *pool) {
-		engine := enginetest.ClickHouse(t)
-		dsn := engine.ReadOnlyDSN()
-		if strings.HasSuffix(t.Name(), "http") {
-			dsn = engine.ReadOnlyHTTPDSN()
-		}
-		o := optionsOf(t, dsn)
+	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
 		o.Auth.Password = "wrong"
 		_, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few, 1))
 		var exception *ch.Exception
@@ -148,18 +148,18 @@ func TestAWrongPasswordIsRefusedOverBothProtocols(t *testing.T) {
 }
 
 // behind answers what a function makes of the real server's answer.
-func behind(t *testing.T, change func(http.ResponseWriter, *http.Request, *httputil.ReverseProxy)) (address string, o clickhouse.Options) {
+func behind(t *testing.T, change func(http.ResponseWriter, *http.Request, *httputil.ReverseProxy)) clickhouse.Options {
 	t.Helper()
-	o = optionsOf(t, enginetest.ClickHouse(t).ReadOnlyHTTPDSN())
+	o := optionsOf(t, enginetest.ClickHouse(t).ReadOnlyHTTPDSN())
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: o.Addr[0]})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { change(w, r, proxy) }))
 	t.Cleanup(server.Close)
 	o.Addr = []string{strings.TrimPrefix(server.URL, "http://")}
-	return o.Addr[0], o
+	return o
 }
 
 func TestAnAnswerThatIsCutOffIsNotTakenForAShortOne(t *testing.T) {
-	_, o := behind(t, func(w http.ResponseWriter, r *http.Request, proxy *httputil.ReverseProxy) {
+	o := behind(t, func(w http.ResponseWriter, r *http.Request, proxy *httputil.ReverseProxy) {
 		recorded := httptest.NewRecorder()
 		proxy.ServeHTTP(recorded, r)
 		whole := recorded.Body.Bytes()
@@ -177,7 +177,7 @@ func TestAnAnswerThatIsCutOffIsNotTakenForAShortOne(t *testing.T) {
 }
 
 func TestWhatIsNoClickHouseIsSaidToBeNone(t *testing.T) {
-	_, o := behind(t, func(w http.ResponseWriter, _ *http.Request, _ *httputil.ReverseProxy) { http.NotFound(w, nil) })
+	o := behind(t, func(w http.ResponseWriter, _ *http.Request, _ *httputil.ReverseProxy) { http.NotFound(w, nil) })
 	_, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few, 1))
 	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no ClickHouse") {
 		t.Errorf("%v, want %v and why", err, ErrUnavailable)
@@ -241,7 +241,7 @@ func TestHTTPCanBeSecured(t *testing.T) {
 	if rows, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few, 10)); rows != 10 || err != nil {
 		t.Errorf("with its certificate: %d rows, %v; want 10", rows, err)
 	}
-	o.TLS = &tls.Config{}
+	o.TLS = optionsOf(t, "https://reader:secret@"+o.Addr[0]+"/tonscribe?secure=true").TLS
 	if _, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few, 10)); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("with a certificate that nobody knows: %v, want %v", err, ErrUnavailable)
 	}
