@@ -30,7 +30,7 @@ func TestRequestsReadLittle(t *testing.T) {
 		w.merge(t, table)
 	}
 	s := w.serve(t, func(c *Configuration) {
-		c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes, c.Store.DirectoryAccounts = 0, 0, 0
+		holdNothing(c)
 		c.Store.Poll = time.Hour // only the requests' own statements count
 	})
 	middle := bundles[len(bundles)/2]

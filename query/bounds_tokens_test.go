@@ -93,7 +93,7 @@ func TestRequestsAboutAccountsAndTokensReadLittle(t *testing.T) {
 	keys := rows.Keys()
 	tokens.AddKeys(keys)
 	s := w.serve(t, func(c *Configuration) {
-		c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes, c.Store.DirectoryAccounts = 0, 0, 0
+		holdNothing(c)
 		c.Store.Poll = time.Hour // only the requests' own statements count
 	})
 	w.exec(t, "SYSTEM START MERGES")

@@ -313,6 +313,12 @@ func (w *world) setWatermark(t testing.TB, b *synthetic.Bundle) {
 
 func (w *world) report(t testing.TB) report.Reporter { return enginetest.Report(t) }
 
+// holdNothing makes a server ask ClickHouse for everything.
+func holdNothing(c *Configuration) {
+	s := &c.Store
+	s.HeadBlockBytes, s.HeadTransactionBytes, s.DirectoryAccounts, s.HeldAccountBytes, s.HeldContractBytes = 0, 0, 0, 0, 0
+}
+
 // serve starts the API on the world.
 func (w *world) serve(t testing.TB, change func(*Configuration)) *server {
 	t.Helper()

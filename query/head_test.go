@@ -25,7 +25,7 @@ func TestNewestOfAccountsAreTheSameOutOfMemory(t *testing.T) {
 	w.setWatermark(t, bundles[len(bundles)-3])
 	held := w.serve(t, nil)
 	bare := w.serve(t, func(c *Configuration) {
-		c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes, c.Store.DirectoryAccounts = 0, 0, 0
+		holdNothing(c)
 	})
 	held.await(bundles[len(bundles)-3].Seqno)
 	bare.await(bundles[len(bundles)-3].Seqno)

@@ -33,7 +33,7 @@ func TestListsEqualTheReference(t *testing.T) {
 	w.setWatermark(t, w.bundles[len(w.bundles)-1-hiddenBundles])
 	for name, change := range map[string]func(*Configuration){
 		"from ClickHouse": func(c *Configuration) {
-			c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes, c.Store.DirectoryAccounts = 0, 0, 0
+			holdNothing(c)
 		},
 		"with head":        nil,
 		"with little head": func(c *Configuration) { c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes = 20_000, 200_000 },

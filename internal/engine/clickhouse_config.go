@@ -159,6 +159,9 @@ var usersXML = template.Must(template.New("users").Funcs(escape).Parse(`<clickho
       <load_marks_asynchronously>0</load_marks_asynchronously>
       <max_read_buffer_size_local_fs>32768</max_read_buffer_size_local_fs>
       <merge_tree_coarse_index_granularity>2</merge_tree_coarse_index_granularity>
+      <compile_expressions>0</compile_expressions>
+      <compile_aggregate_expressions>0</compile_aggregate_expressions>
+      <compile_sort_description>0</compile_sort_description>
       <query_profiler_real_time_period_ns>0</query_profiler_real_time_period_ns>
       <query_profiler_cpu_time_period_ns>0</query_profiler_cpu_time_period_ns>
       <max_execution_time>30</max_execution_time>
@@ -212,6 +215,7 @@ var usersXML = template.Must(template.New("users").Funcs(escape).Parse(`<clickho
 func (configuration) Changeable() []string {
 	return []string{
 		"max_execution_time", "max_memory_usage", "max_result_rows", "max_result_bytes", "max_rows_to_read", "max_bytes_to_read",
+		"compile_expressions", "compile_aggregate_expressions", "compile_sort_description",
 		"result_overflow_mode", "read_overflow_mode", "timeout_overflow_mode", "max_threads", "max_block_size", "enable_analyzer",
 		"optimize_move_to_prewhere", "optimize_use_projections", "preferred_optimize_projection_name", "use_uncompressed_cache", "select_sequential_consistency", "log_comment",
 	}

@@ -2,13 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
-	"sync"
 
-	"github.com/ClickHouse/ch-go/proto"
-	"golang.org/x/sync/errgroup"
-
-	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
@@ -19,79 +13,45 @@ func (s *Store) Accounts(ctx context.Context, v *View, list []Address) (map[Addr
 	if err != nil {
 		return nil, err
 	}
-	var mutex sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(mostSplits)
+	var beyond []*record.Account
 	for address, a := range newest {
-		if a.McSeqno <= v.Watermark {
-			continue
-		}
-		group.Go(func() error {
-			earlier, err := s.accountAt(ctx, v, address, a)
-			mutex.Lock()
-			defer mutex.Unlock()
-			newest[address] = earlier
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	for address, a := range newest {
-		if a == nil {
+		if a.McSeqno > v.Watermark {
 			delete(newest, address)
+			beyond = append(beyond, a)
 		}
 	}
-	return newest, nil
+	earlier, err := gather(ctx, beyond, func(ctx context.Context, newer *record.Account) ([]*record.Account, error) {
+		return s.accountAt(ctx, v, newer)
+	})
+	for _, a := range earlier {
+		newest[Address(a.Account)] = a
+	}
+	return newest, err
 }
 
-// newestAccounts reads the newest rows, those that lie beyond every view too.
+// newestAccounts are the newest rows, those that lie beyond every view too.
 func (s *Store) newestAccounts(ctx context.Context, list []Address) (map[Address]*record.Account, error) {
-	newest := make(map[Address]*record.Account, len(list))
-	versions := make(map[Address]uint64, len(list))
-	var mutex sync.Mutex
-	for _, a := range list {
-		newest[a] = nil
-	}
-	err := inChunks(ctx, list, s.splits(len(list)), compareAddresses, func(ctx context.Context, part []Address) error {
-		var records proto.ColStr
-		var version proto.ColUInt64
-		statement := "SELECT record, version FROM accounts WHERE " + accounts("workchain", "account_prefix", part)
-		return s.run(ctx, "accounts", statement, proto.Results{{Name: "record", Data: &records}, {Name: "version", Data: &version}}, func(rows int) error {
-			mutex.Lock()
-			defer mutex.Unlock()
-			for i := range rows {
-				a := new(record.Account)
-				if err := a.UnmarshalVT(records.RowBytes(i)); err != nil {
-					return fmt.Errorf("record of an account: %w", err)
-				}
-				if len(a.Account) != schema.AddressSize {
-					return fmt.Errorf("record of an account: address of %d bytes", len(a.Account))
-				}
-				address := Address(a.Account)
-				// Others may share its first 8 bytes, and a row may be there twice.
-				if old, wanted := newest[address]; wanted && (old == nil || version[i] >= versions[address]) {
-					newest[address], versions[address] = a, version[i]
-				}
-			}
-			return nil
-		})
-	})
+	rows, err := s.accounts.at(ctx, s, spotsOf(list))
 	if err != nil {
 		return nil, err
 	}
-	for address, a := range newest {
-		if a == nil {
-			delete(newest, address)
+	newest := make(map[Address]*record.Account, len(rows))
+	for _, a := range rows {
+		newest[Address(a.Account)] = a
+	}
+	found := make(map[Address]*record.Account, len(list))
+	for _, a := range list {
+		if newest[a] != nil { // others may share its first 8 bytes
+			found[a] = newest[a]
 		}
 	}
-	return newest, nil
+	return found, nil
 }
 
-// accountAt is the account as of the view, from its last transaction there; nil
+// accountAt is the account as of the view, from its last transaction there, none
 // when it had none. Data is what the newer row has, if it is the same.
-func (s *Store) accountAt(ctx context.Context, v *View, address Address, newer *record.Account) (*record.Account, error) {
-	f := &TransactionFilter{Accounts: []Address{address}, Utime: Everything, Lts: Everything}
+func (s *Store) accountAt(ctx context.Context, v *View, newer *record.Account) ([]*record.Account, error) {
+	f := &TransactionFilter{Accounts: []Address{Address(newer.Account)}, Utime: Everything, Lts: Everything}
 	list, _, err := s.Transactions(ctx, v, f, Page{Limit: 1, Descending: true}, nil)
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -107,5 +67,5 @@ func (s *Store) accountAt(ctx context.Context, v *View, address Address, newer *
 	if len(a.State.DataHash) > 0 && string(a.State.DataHash) == string(newer.GetState().GetDataHash()) {
 		a.Data = newer.Data
 	}
-	return a, nil
+	return []*record.Account{a}, nil
 }

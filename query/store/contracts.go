@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ClickHouse/ch-go/proto"
-
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -79,75 +77,34 @@ func spots(list []spot) string {
 }
 
 // Contracts are the newest facts of those of the accounts that are something.
-func (s *Store) Contracts(ctx context.Context, v *View, list []Address) (map[Address]*record.Contract, error) {
-	found, upTo := map[Address]*record.Contract{}, uint32(0)
-	if s.configuration.DirectoryAccounts > 0 {
-		if err := s.parents.learn(ctx, s, v); err != nil {
-			return nil, err
-		}
-		found, list, upTo = s.parents.among(list)
-	}
-	if len(list) == 0 {
-		return found, nil
-	}
+func (s *Store) Contracts(ctx context.Context, list []Address) (map[Address]*record.Contract, error) {
 	read, err := s.contractsAt(ctx, spotsOf(list))
 	if err != nil {
 		return nil, err
 	}
+	found := make(map[Address]*record.Contract, len(list))
 	for _, a := range list {
 		if c := read[a]; c != nil {
 			found[a] = c
 		}
 	}
-	if upTo > 0 {
-		s.parents.keep(read, upTo)
-	}
 	return found, nil
 }
 
-// contractsAt reads the newest facts of the accounts at spots; contracts that
-// are nothing any more are left out.
+// contractsAt are the newest facts of the accounts at spots; contracts that are
+// nothing any more are left out.
 func (s *Store) contractsAt(ctx context.Context, list []spot) (map[Address]*record.Contract, error) {
-	slices.SortFunc(list, spot.compare)
-	list = slices.Compact(list)
-	rows, err := gather(ctx, chunks(list, s.splits(len(list)/2), spot.compare), func(ctx context.Context, part []spot) ([]*record.Contract, error) {
-		return s.contracts(ctx, "SELECT record FROM contracts WHERE "+spots(part))
-	})
+	rows, err := s.contracts.at(ctx, s, list)
 	if err != nil {
 		return nil, err
 	}
 	newest := make(map[Address]*record.Contract, len(rows))
 	for _, c := range rows {
-		if old := newest[Address(c.Account)]; old == nil || c.McSeqno >= old.McSeqno {
+		if schema.RolesOf(c) != 0 {
 			newest[Address(c.Account)] = c
 		}
 	}
-	for a, c := range newest {
-		if schema.RolesOf(c) == 0 {
-			delete(newest, a)
-		}
-	}
 	return newest, nil
-}
-
-// contracts runs a statement whose only column is record.
-func (s *Store) contracts(ctx context.Context, statement string) ([]*record.Contract, error) {
-	var list []*record.Contract
-	var column proto.ColStr
-	err := s.run(ctx, "contracts", statement, proto.Results{{Name: "record", Data: &column}}, func(rows int) error {
-		for i := range rows {
-			c := new(record.Contract)
-			if err := c.UnmarshalVT(column.RowBytes(i)); err != nil {
-				return fmt.Errorf("record of a contract: %w", err)
-			}
-			if len(c.Account) != schema.AddressSize {
-				return fmt.Errorf("record of a contract: account of %d bytes", len(c.Account))
-			}
-			list = append(list, c)
-		}
-		return nil
-	})
-	return list, err
 }
 
 // ContractKey is a place in a list of contracts; what a list is not ordered by

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -26,8 +25,7 @@ type Entry struct {
 // the accounts of every bundle that becomes visible. An account that it does not
 // hold has to be looked up.
 type directory struct {
-	reading atomic.Bool // by the follower
-	turn    sync.Mutex  // of those who bring it to a watermark
+	turn    sync.Mutex // of those who bring it to a watermark
 	mutex   sync.RWMutex
 	held    map[uint64]holding
 	codes   []Hash // what holdings name by number; the first is noCode
@@ -108,9 +106,9 @@ func (s *Store) readDirectory(ctx context.Context, v *View) error {
 // last as the directory may hold, -1 when it may hold all.
 func (s *Store) beforeDirectory(ctx context.Context) (int64, error) {
 	budget := uint64(s.configuration.DirectoryAccounts)
-	rows, err := s.accountRows(ctx, "count()")
+	rows, err := s.rowsOf(ctx, "accounts", "count()")
 	if err == nil && rows > budget && rows <= 4*budget { // before merges an account may have several
-		rows, err = s.accountRows(ctx, "uniq(workchain, account)")
+		rows, err = s.rowsOf(ctx, "accounts", "uniq(workchain, account)")
 	}
 	if err != nil || rows <= budget {
 		return -1, err
@@ -125,10 +123,10 @@ func (s *Store) beforeDirectory(ctx context.Context) (int64, error) {
 	return int64(bound[0]) - 1, nil
 }
 
-// accountRows is a number of the rows of accounts.
-func (s *Store) accountRows(ctx context.Context, number string) (uint64, error) {
+// rowsOf is a number of the rows of a table.
+func (s *Store) rowsOf(ctx context.Context, table, number string) (uint64, error) {
 	var rows proto.ColUInt64
-	err := s.run(ctx, "directory", "SELECT "+number+" AS n FROM accounts", proto.Results{{Name: "n", Data: &rows}}, func(int) error { return nil })
+	err := s.run(ctx, "directory", "SELECT "+number+" AS n FROM "+table, proto.Results{{Name: "n", Data: &rows}}, func(int) error { return nil })
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}

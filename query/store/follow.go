@@ -52,48 +52,62 @@ func (s *Store) follow(ctx context.Context) {
 	}
 }
 
-// remember brings what is held for address books to the view, so that requests
-// need not. What fails here is for them to try.
+// remember brings what is held to the view, so that requests need not. What fails
+// here is for them to try.
 func (s *Store) remember(ctx context.Context, v *View, changed bool) error {
-	if v == nil || s.configuration.DirectoryAccounts == 0 {
+	if v == nil {
 		return nil
 	}
-	if s.directory.holdsUpTo() == 0 {
-		if s.directory.reading.CompareAndSwap(false, true) {
-			s.running.Go(func() {
-				defer s.directory.reading.Store(false)
-				if err := s.readBook(ctx, v); err != nil {
-					s.tell(ctx, err)
-					s.rest(ctx, restLimit)
-				}
-			})
-		}
-		return nil
+	book := s.configuration.DirectoryAccounts > 0
+	missing := !s.held.Load() || book && s.directory.holdsUpTo() == 0
+	if missing && s.holding.CompareAndSwap(false, true) {
+		s.running.Go(func() {
+			defer s.holding.Store(false)
+			if err := s.hold(ctx, v); err != nil {
+				s.tell(ctx, err)
+				s.rest(ctx, restLimit)
+			}
+		})
 	}
 	if !changed {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, followLimit)
+	limited, cancel := context.WithTimeout(ctx, followLimit) // not ctx: what is read for the first time takes its time
 	defer cancel()
 	var group errgroup.Group
-	group.Go(func() error {
-		_, err := s.directory.learn(ctx, s, v)
-		return err
-	})
-	group.Go(func() error { return s.names.learn(ctx, s, v) })
-	group.Go(func() error { return s.parents.learn(ctx, s, v) })
+	if s.directory.holdsUpTo() > 0 {
+		group.Go(func() error {
+			_, err := s.directory.learn(limited, s, v)
+			return err
+		})
+		group.Go(func() error { return s.names.learn(limited, s, v) })
+	}
+	group.Go(func() error { return s.contracts.learn(limited, s, v) })
+	group.Go(func() error { return s.accounts.learn(limited, s, v) })
 	return group.Wait()
 }
 
-// readBook reads for the first time what is held for address books.
-func (s *Store) readBook(ctx context.Context, v *View) error {
-	if err := s.names.learn(ctx, s, v); err != nil {
-		return err
+// hold reads for the first time what is held.
+func (s *Store) hold(ctx context.Context, v *View) error {
+	book := s.configuration.DirectoryAccounts > 0
+	if book && s.directory.holdsUpTo() == 0 {
+		if err := s.names.learn(ctx, s, v); err != nil {
+			return err
+		}
+		if err := s.readDirectory(ctx, v); err != nil {
+			return err
+		}
 	}
-	if err := s.readDirectory(ctx, v); err != nil {
-		return err
+	if !s.held.Load() {
+		if err := s.contracts.fill(ctx, s, v); err != nil {
+			return err
+		}
+		if err := s.accounts.fill(ctx, s, v); err != nil {
+			return err
+		}
+		s.held.Store(true)
 	}
-	for more := true; more; {
+	for more := book; more; {
 		began := time.Now()
 		var err error
 		if more, err = s.findNames(ctx); err != nil {

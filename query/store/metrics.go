@@ -13,6 +13,7 @@ type metrics struct {
 	heldBytes     *prometheus.GaugeVec
 	fromHead      *prometheus.CounterVec
 	directory     prometheus.Gauge
+	held          *prometheus.GaugeVec
 	watermark     prometheus.Gauge
 	followFailure prometheus.Counter
 }
@@ -38,6 +39,9 @@ func newMetrics(r prometheus.Registerer) metrics {
 		directory: register(r, prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "tonscribe_query_directory_accounts", Help: "Accounts whose codes are held in memory.",
 		})),
+		held: register(r, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "tonscribe_query_held_bytes", Help: "Memory of rows that are held, by table.",
+		}, []string{"table"})),
 		watermark: register(r, prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "tonscribe_query_watermark_mc_seqno", Help: "Newest masterchain block that requests see.",
 		})),

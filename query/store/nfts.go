@@ -141,8 +141,8 @@ func ParseNumber(text string) (n Number, ok bool) {
 }
 
 // Sales are those of the accounts that are sales, auctions or items of Telegram.
-func (s *Store) Sales(ctx context.Context, v *View, list []Address) ([]*record.Contract, error) {
-	found, err := s.Contracts(ctx, v, list)
+func (s *Store) Sales(ctx context.Context, list []Address) ([]*record.Contract, error) {
+	found, err := s.Contracts(ctx, list)
 	if err != nil {
 		return nil, err
 	}

@@ -50,11 +50,14 @@ type Store struct {
 	pool          *pool
 	view          atomic.Pointer[View]
 	names         names
-	parents       parents
+	contracts     *shelf[*record.Contract]
+	accounts      *shelf[*record.Account]
 	stop          context.CancelFunc
 	running       sync.WaitGroup
 	firstRead     time.Time    // the follower's own
 	told          atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
+	holding       atomic.Bool  // is being read for the first time
+	held          atomic.Bool  // was read, as far as it fits
 	directory     directory
 	ranking       ranking
 	codesMutex    sync.Mutex
@@ -81,7 +84,11 @@ func New(configuration Configuration, servers clickhouse.Options, r report.Repor
 	if err := configuration.validate(); err != nil {
 		return nil, err
 	}
-	return &Store{configuration: configuration, report: r, metrics: newMetrics(r.Metrics), pool: newPool(servers, configuration.Connections)}, nil
+	return &Store{
+		configuration: configuration, report: r, metrics: newMetrics(r.Metrics), pool: newPool(servers, configuration.Connections),
+		contracts: &shelf[*record.Contract]{table: "contracts", version: "mc_seqno", most: configuration.HeldContractBytes, make: func() *record.Contract { return new(record.Contract) }},
+		accounts:  &shelf[*record.Account]{table: "accounts", version: "version", most: configuration.HeldAccountBytes, make: func() *record.Account { return new(record.Account) }},
+	}, nil
 }
 
 // Start begins to follow the watermark.
@@ -98,6 +105,8 @@ func (s *Store) Stop() {
 	}
 	s.running.Wait()
 	s.pool.close()
+	s.contracts.release()
+	s.accounts.release()
 }
 
 // View is the newest view, or ErrEmpty.

@@ -107,7 +107,7 @@ func (q *request) contracts(ctx context.Context, wanted addresses) (map[store.Ad
 	for a := range wanted {
 		list = append(list, a)
 	}
-	return q.store.Contracts(ctx, q.view, list)
+	return q.store.Contracts(ctx, list)
 }
 
 // of is the contract at an address of a record, nil for none.

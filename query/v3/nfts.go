@@ -174,7 +174,7 @@ func serveNFTSales(q *request) error {
 	case len(list) > mostSales:
 		return tooManySales
 	}
-	sales, err := q.store.Sales(q, q.view, list)
+	sales, err := q.store.Sales(q, list)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,471 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"golang.org/x/sys/unix"
+
+	"tonscribe/schema"
+)
+
+// shelf holds the newest rows of a table of accounts in memory, by the place of
+// the account: all of them when they fit, otherwise those that were asked for
+// last. A bundle takes away what it changes.
+type shelf[R shelved] struct {
+	// table has the columns workchain, account_prefix, mc_seqno and record; of the
+	// rows of an account the one with the greatest version counts.
+	table, version string
+	make           func() R
+	// most is how many bytes may be held, about; 0 holds nothing.
+	most int
+
+	turn       sync.Mutex // of those who bring it to a watermark
+	mutex      sync.RWMutex
+	young, old generation
+	upTo       uint32 // the bundle; 0 before the first
+	looked     uint32 // the bundle of the last second look
+	// changed is what bundles have changed while the table is read; nil when it is
+	// not, or when that is of no use any more.
+	changed map[spot]struct{}
+}
+
+// shelved is a record that a shelf can hold.
+type shelved interface {
+	UnmarshalVT([]byte) error
+	GetAccount() []byte
+}
+
+// generation is a part of a shelf. A whole generation goes when the one after it
+// is full; what is asked for meanwhile is put into that one. The garbage collector
+// knows nothing of its slabs.
+type generation struct {
+	at    map[uint64]uint32 // by the key of a spot: slab and place in it
+	slabs [][]byte
+	free  int // of the last slab, where it begins
+	bytes int
+}
+
+const (
+	slabBytes = 4 << 20
+	// shelfStep is what entries begin at multiples of in a slab.
+	shelfStep = slabBytes >> 16
+	// shelfHeader is in front of an entry: the spot and the length of the records.
+	shelfHeader = 4 + 8 + 4
+	// shelfOverhead is about what an entry takes outside of the slabs.
+	shelfOverhead = 32
+	// mostTaken is how many entries are taken away one by one.
+	mostTaken = 200_000
+	// lookAgain is after how many bundles the changes of twice as many are read
+	// again: a replica that was behind may not have had them.
+	lookAgain = 64
+)
+
+func (a spot) key() uint64 { return maphash.Comparable(seed, a) }
+
+// get gives the records of the accounts at a spot, each after its length. They are
+// good until the generation goes.
+func (g *generation) get(at spot) ([]byte, bool) {
+	place, ok := g.at[at.key()]
+	if !ok {
+		return nil, false
+	}
+	entry := g.slabs[place>>16][place&0xffff*shelfStep:]
+	if (spot{int32(binary.LittleEndian.Uint32(entry)), binary.LittleEndian.Uint64(entry[4:])}) != at {
+		return nil, false
+	}
+	return entry[shelfHeader:][:binary.LittleEndian.Uint32(entry[12:])], true
+}
+
+func (g *generation) put(at spot, records []byte) error {
+	size := (shelfHeader + len(records) + shelfStep - 1) / shelfStep * shelfStep
+	n := len(g.slabs) - 1
+	if n < 0 || g.free+size > slabBytes {
+		slab, err := unix.Mmap(-1, 0, slabBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+		if err != nil {
+			return fmt.Errorf("memory to hold rows: %w", err)
+		}
+		g.slabs, g.free = append(g.slabs, slab), 0
+		n++
+	}
+	if g.at == nil {
+		g.at = map[uint64]uint32{}
+	}
+	entry := g.slabs[n][g.free:]
+	binary.LittleEndian.PutUint32(entry, uint32(at.workchain))
+	binary.LittleEndian.PutUint64(entry[4:], at.prefix)
+	binary.LittleEndian.PutUint32(entry[12:], uint32(len(records)))
+	copy(entry[shelfHeader:], records)
+	g.at[at.key()] = uint32(n<<16 | g.free/shelfStep)
+	g.free += size
+	g.bytes += size + shelfOverhead
+	return nil
+}
+
+func (g *generation) remove(at spot) {
+	if _, there := g.get(at); there {
+		delete(g.at, at.key())
+	}
+}
+
+func (g *generation) release() {
+	for _, slab := range g.slabs {
+		_ = unix.Munmap(slab) // nothing can be done
+	}
+	*g = generation{}
+}
+
+// appendRecord adds a record to those of a spot.
+func appendRecord(records, record []byte) []byte {
+	return append(binary.AppendUvarint(records, uint64(len(record))), record...)
+}
+
+// put needs the mutex. What does not fit is not held.
+func (h *shelf[R]) put(at spot, records []byte) {
+	if len(records) > min(h.most/8, slabBytes-shelfHeader) {
+		return
+	}
+	if h.young.put(at, records) == nil && h.young.bytes >= h.most/2 {
+		h.old.release()
+		h.old, h.young = h.young, generation{}
+	}
+}
+
+// tell needs the mutex.
+func (h *shelf[R]) tell(s *Store) {
+	s.metrics.held.WithLabelValues(h.table).Set(float64(h.young.bytes + h.old.bytes))
+}
+
+// full says that a generation goes before long. It needs the mutex.
+func (h *shelf[R]) full() bool { return h.young.bytes+h.old.bytes > h.most*7/8 }
+
+func (h *shelf[R]) release() {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.young.release()
+	h.old.release()
+	h.upTo = 0
+}
+
+// learn takes away what bundles up to the view have changed.
+func (h *shelf[R]) learn(ctx context.Context, s *Store, v *View) error {
+	if h.most == 0 || h.holdsUpTo() >= v.Watermark {
+		return nil
+	}
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	upTo := h.holdsUpTo()
+	if upTo >= v.Watermark {
+		return nil
+	}
+	after, again := upTo, v.Watermark-h.looked >= lookAgain
+	if again {
+		after -= min(after, 2*lookAgain)
+	}
+	var changed []pointer
+	if upTo > 0 {
+		var err error
+		statement := fmt.Sprintf("SELECT workchain, account_prefix FROM %s WHERE mc_seqno > %d LIMIT %d", h.table, after, mostTaken)
+		if changed, err = s.pointers(ctx, statement, nil); err != nil {
+			return err
+		}
+	}
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if len(changed) == mostTaken {
+		h.young.release()
+		h.old.release()
+		h.changed = nil
+	}
+	for i := range changed {
+		at := changed[i].account
+		h.young.remove(at)
+		h.old.remove(at)
+		if h.changed != nil {
+			h.changed[at] = struct{}{}
+		}
+	}
+	h.upTo = v.Watermark
+	if again {
+		h.looked = v.Watermark
+	}
+	return nil
+}
+
+func (h *shelf[R]) holdsUpTo() uint32 {
+	h.mutex.RLock()
+	defer h.mutex.RUnlock()
+	return h.upTo
+}
+
+// take gives the records at those of the places that are held, the other places,
+// and the bundle up to which that is right.
+func (h *shelf[R]) take(list []spot) (records []byte, missing []spot, upTo uint32) {
+	var old []spot
+	h.mutex.RLock()
+	for _, at := range list {
+		entry, ok := h.young.get(at)
+		if !ok {
+			if entry, ok = h.old.get(at); ok {
+				old = append(old, at)
+			}
+		}
+		if ok {
+			records = append(records, entry...)
+		} else {
+			missing = append(missing, at)
+		}
+	}
+	upTo = h.upTo
+	renew := len(old) > 0 && h.full()
+	h.mutex.RUnlock()
+	if renew {
+		h.renew(old)
+	}
+	return records, missing, upTo
+}
+
+// renew holds what is old for longer.
+func (h *shelf[R]) renew(list []spot) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	for _, at := range list {
+		if records, still := h.old.get(at); still {
+			records = slices.Clone(records) // the generation may go
+			h.old.remove(at)
+			h.put(at, records)
+		}
+	}
+}
+
+// keep holds what was read, unless more has become visible since.
+func (h *shelf[R]) keep(s *Store, entries map[spot][]byte, upTo uint32) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.upTo != upTo || upTo == 0 {
+		return
+	}
+	defer h.tell(s)
+	for at, records := range entries {
+		if _, there := h.young.get(at); !there {
+			h.put(at, records)
+		}
+	}
+}
+
+// at are the newest records of the accounts at some places.
+func (h *shelf[R]) at(ctx context.Context, s *Store, list []spot) ([]R, error) {
+	list = slices.SortedFunc(slices.Values(list), spot.compare)
+	list = slices.Compact(list)
+	var held []byte
+	var upTo uint32
+	if v := s.view.Load(); h.most > 0 && v != nil {
+		if err := h.learn(ctx, s, v); err != nil {
+			return nil, err
+		}
+		held, list, upTo = h.take(list)
+	}
+	var records []R
+	for len(held) > 0 {
+		size, n := binary.Uvarint(held)
+		r, err := h.unpack(held[n : n+int(size)])
+		if err != nil {
+			return nil, err
+		}
+		records, held = append(records, r), held[n+int(size):]
+	}
+	if len(list) == 0 {
+		return records, nil
+	}
+	rows, err := gather(ctx, chunks(list, s.splits(len(list)/2), spot.compare), func(ctx context.Context, part []spot) ([]shelfRow[R], error) {
+		return h.read(ctx, s, part)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows = newestRows(rows)
+	if upTo > 0 {
+		fresh := map[spot][]byte{}
+		for _, row := range rows {
+			at := spotOf(row.record.GetAccount())
+			fresh[at] = appendRecord(fresh[at], row.raw)
+		}
+		h.keep(s, fresh, upTo)
+	}
+	for _, row := range rows {
+		records = append(records, row.record)
+	}
+	return records, nil
+}
+
+// shelfRow is a row of the table.
+type shelfRow[R shelved] struct {
+	record  R
+	version uint64
+	raw     []byte
+}
+
+// newestRows are the newest ones of each account: a row may be there several
+// times, and others may share the first 64 bits of an account.
+func newestRows[R shelved](rows []shelfRow[R]) []shelfRow[R] {
+	newest := make(map[Address]int, len(rows))
+	kept := rows[:0]
+	for _, row := range rows {
+		a := Address(row.record.GetAccount())
+		if n, there := newest[a]; !there {
+			newest[a] = len(kept)
+			kept = append(kept, row)
+		} else if row.version >= kept[n].version {
+			kept[n] = row
+		}
+	}
+	return kept
+}
+
+func (h *shelf[R]) unpack(raw []byte) (R, error) {
+	r := h.make()
+	if err := r.UnmarshalVT(raw); err != nil {
+		return r, fmt.Errorf("record of %s: %w", h.table, err)
+	}
+	if len(r.GetAccount()) != schema.AddressSize {
+		return r, fmt.Errorf("record of %s: account of %d bytes", h.table, len(r.GetAccount()))
+	}
+	return r, nil
+}
+
+// read reads the rows at some places.
+func (h *shelf[R]) read(ctx context.Context, s *Store, list []spot) (rows []shelfRow[R], err error) {
+	var column proto.ColStr
+	var version proto.ColUInt64
+	statement := fmt.Sprintf("SELECT record, toUInt64(%s) AS v FROM %s WHERE %s", h.version, h.table, spots(list))
+	err = s.run(ctx, h.table, statement, proto.Results{{Name: "record", Data: &column}, {Name: "v", Data: &version}}, func(n int) error {
+		for i := range n {
+			raw := column.RowBytes(i)
+			r, err := h.unpack(raw)
+			if err != nil {
+				return err
+			}
+			if h.most > 0 {
+				raw = slices.Clone(raw)
+			}
+			rows = append(rows, shelfRow[R]{r, version[i], raw})
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// errFull ends filling.
+var errFull = errors.New("no more is held")
+
+// leastRow is what a row takes at least.
+const leastRow = 100
+
+// fill reads the table, as far as there is room, unless it is too large for that
+// to be of use. Requests go on meanwhile, and bundles.
+func (h *shelf[R]) fill(ctx context.Context, s *Store, v *View) error {
+	if h.most == 0 {
+		return nil
+	}
+	if rows, err := s.rowsOf(ctx, h.table, "count()"); err != nil || rows > uint64(h.most/leastRow) {
+		return err
+	}
+	if err := h.learn(ctx, s, v); err != nil {
+		return err
+	}
+	h.mutex.Lock()
+	h.changed = map[spot]struct{}{}
+	h.mutex.Unlock()
+	defer func() {
+		h.mutex.Lock()
+		defer h.mutex.Unlock()
+		h.changed = nil
+		h.tell(s)
+	}()
+	var workchain proto.ColInt32
+	var prefix, version proto.ColUInt64
+	var column proto.ColStr
+	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}, {Name: "v", Data: &version}, {Name: "record", Data: &column}}
+	statement := fmt.Sprintf("SELECT workchain, account_prefix, toUInt64(%s) AS v, record FROM %s ORDER BY workchain, account_prefix", h.version, h.table)
+	filler := shelfFiller[R]{shelf: h, entries: map[spot][]byte{}}
+	err := s.run(ctx, h.table, statement, result, func(n int) error {
+		for i := range n {
+			if err := filler.add(spot{workchain[i], prefix[i]}, version[i], column.RowBytes(i)); err != nil {
+				return err
+			}
+		}
+		return filler.give()
+	})
+	if err == nil {
+		if err = filler.flush(); err == nil {
+			err = filler.give()
+		}
+	}
+	if errors.Is(err, errFull) {
+		err = nil
+	}
+	return err
+}
+
+// shelfFiller puts the rows of a place together, which come one after the other.
+type shelfFiller[R shelved] struct {
+	shelf   *shelf[R]
+	place   spot
+	rows    []shelfRow[R] // of the place, without their records
+	entries map[spot][]byte
+}
+
+func (f *shelfFiller[R]) add(at spot, version uint64, raw []byte) error {
+	if at != f.place {
+		if err := f.flush(); err != nil {
+			return err
+		}
+		f.place = at
+	}
+	f.rows = append(f.rows, shelfRow[R]{version: version, raw: slices.Clone(raw)})
+	return nil
+}
+
+// flush makes an entry of the place.
+func (f *shelfFiller[R]) flush() error {
+	if len(f.rows) > 1 {
+		for i := range f.rows {
+			var err error
+			if f.rows[i].record, err = f.shelf.unpack(f.rows[i].raw); err != nil {
+				return err
+			}
+		}
+		f.rows = newestRows(f.rows)
+	}
+	var entry []byte
+	for _, row := range f.rows {
+		entry = appendRecord(entry, row.raw)
+	}
+	if f.rows = f.rows[:0]; entry != nil {
+		f.entries[f.place] = entry
+	}
+	return nil
+}
+
+// give puts the entries onto the shelf, but for those that have changed since.
+func (f *shelfFiller[R]) give() error {
+	h := f.shelf
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	for at, entry := range f.entries {
+		if h.changed == nil || h.full() {
+			return errFull
+		}
+		if _, changed := h.changed[at]; !changed {
+			h.put(at, entry)
+		}
+	}
+	clear(f.entries)
+	return nil
+}
