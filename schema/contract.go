@@ -2,6 +2,10 @@ package schema
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
 
 	"tonscribe/schema/record"
 )
@@ -89,3 +93,21 @@ const (
 	TakesPart       // either of these, or there is no owner
 	IsTold          // is the jetton wallet or the item itself
 )
+
+// ListOf is the number of a list of transfers_by_party: of an owner, nil for
+// none, with a parent (jetton master or collection), nil for none. It is the
+// XXH64 of kind, direction and both places, each a workchain and 64 bits, little
+// endian; no address is workchain -2147483648 and 0.
+func ListOf(kind TransferKind, owner, parent []byte, direction uint8) uint64 {
+	raw := make([]byte, 0, 26)
+	raw = append(raw, byte(kind), direction)
+	for _, a := range [][]byte{owner, parent} {
+		workchain, prefix := int32(math.MinInt32), uint64(0)
+		if len(a) == AddressSize {
+			workchain, prefix = Workchain(a), Prefix(AccountID(a))
+		}
+		raw = binary.LittleEndian.AppendUint32(raw, uint32(workchain))
+		raw = binary.LittleEndian.AppendUint64(raw, prefix)
+	}
+	return xxhash.Sum64(raw)
+}

@@ -22,35 +22,35 @@ type told struct {
 // listed is a row of a list.
 type listed struct {
 	*told
-	owner, parent party
-	direction     uint8
+	list uint64
+	// whole rows have the record, too: those of the lists that are asked for most.
+	whole bool
 }
 
 // lists hands out the transfer's row in every list that it belongs to.
 func (t *told) lists(add func(*listed)) {
-	parent, nobody := partyOf(t.parent), partyOf(nil)
-	put := func(owner, parent party, direction uint8) { add(&listed{t, owner, parent, direction}) }
-	put(nobody, nobody, schema.TakesPart)
-	put(partyOf(t.account), nobody, schema.IsTold)
-	if len(t.parent) == schema.AddressSize {
-		put(nobody, parent, schema.TakesPart)
+	put := func(owner, parent []byte, direction uint8) {
+		add(&listed{t, schema.ListOf(t.kind, owner, parent, direction), owner != nil && direction == schema.TakesPart})
 	}
-	for direction, a := range [][]byte{schema.Receives: t.to, schema.Sends: t.from} {
-		if len(a) != schema.AddressSize {
+	put(nil, nil, schema.TakesPart)
+	put(t.account, nil, schema.IsTold)
+	if len(t.parent) == schema.AddressSize {
+		put(nil, t.parent, schema.TakesPart)
+	}
+	for direction, owner := range [][]byte{schema.Receives: t.to, schema.Sends: t.from} {
+		if len(owner) != schema.AddressSize {
 			continue
 		}
-		owner := partyOf(a)
-		put(owner, nobody, uint8(direction))
-		put(owner, nobody, schema.TakesPart)
+		put(owner, nil, uint8(direction))
+		put(owner, nil, schema.TakesPart)
 		if len(t.parent) == schema.AddressSize {
-			put(owner, parent, uint8(direction))
+			put(owner, t.parent, uint8(direction))
 		}
 	}
 }
 
-// record is there in the lists that are asked for most.
 func (l *listed) record() string {
-	if l.direction == schema.TakesPart && l.owner.workchain != noWorkchain {
+	if l.whole {
 		return l.raw
 	}
 	return ""
@@ -60,12 +60,7 @@ func (l *listed) record() string {
 var transfersByParty = table[*listed]{
 	name: "transfers_by_party",
 	columns: []column[*listed]{
-		col("kind", func(l *listed) int8 { return int8(l.kind) }),
-		col("owner_workchain", func(l *listed) int32 { return l.owner.workchain }),
-		col("owner_prefix", func(l *listed) uint64 { return l.owner.prefix }),
-		col("parent_workchain", func(l *listed) int32 { return l.parent.workchain }),
-		col("parent_prefix", func(l *listed) uint64 { return l.parent.prefix }),
-		col("direction", func(l *listed) uint8 { return l.direction }),
+		col("list", func(l *listed) uint64 { return l.list }),
 		col("lt", func(l *listed) uint64 { return l.lt }),
 		col("workchain", func(l *listed) int32 { return l.workchain }),
 		col("account_prefix", func(l *listed) uint64 { return l.prefix }),

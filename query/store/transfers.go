@@ -186,17 +186,11 @@ type transferPiece struct {
 	whole bool
 }
 
-// listKey is what comes first in the order of transfers_by_party.
-var listKey = []string{"kind", "owner_workchain", "owner_prefix", "parent_workchain", "parent_prefix", "direction"}
-
 // list is the range of one list of transfers_by_party.
 func (l *transferList[R]) list(owner, parent Address, direction uint8) transferPiece {
 	return transferPiece{
 		table: "transfers_by_party", whole: owner != noAddress && direction == schema.TakesPart,
-		conditions: conditions{
-			fmt.Sprintf("kind = '%s'", l.kind), account("owner_workchain", "owner_prefix", owner),
-			account("parent_workchain", "parent_prefix", parent), fmt.Sprintf("direction = %d", direction),
-		},
+		conditions: conditions{fmt.Sprintf("list = %d", schema.ListOf(l.kind, owner[:], parent[:], direction))},
 	}
 }
 
@@ -227,7 +221,6 @@ func (l *transferList[R]) pieces() (pieces []transferPiece) {
 		c := &pieces[i].conditions
 		c.between("now", f.Utime, 1<<32-1)
 		c.between("lt", f.Lts, ^uint64(0))
-		c.add("transaction_mc_seqno <= %d", l.view.Watermark)
 	}
 	return pieces
 }
@@ -255,17 +248,23 @@ func (l *transferList[R]) ownerPieces(owner Address) (pieces []transferPiece) {
 	return pieces
 }
 
-// statement reads columns of up to limit rows of a piece from a row on, without
-// those before offset.
+// keyColumns are those of a transferRow.
+const keyColumns = "now, lt, workchain, account_prefix"
+
+// statement reads columns of up to limit rows of a piece from a row on. Records
+// tell by themselves whether they are to be seen yet.
 func (l *transferList[R]) statement(p *transferPiece, columns string, from *transferRow, limit int) string {
 	c := slices.Clip(p.conditions)
+	if columns == keyColumns {
+		c.add("transaction_mc_seqno <= %d", l.view.Watermark)
+	}
 	d, sign := direction(l.page.Descending), ">"
 	if l.page.Descending {
 		sign = "<"
 	}
 	var order []string
 	if p.table != l.table {
-		order = append(order, listKey...)
+		order = append(order, "list")
 	}
 	settings := inKeyOrder(limit)
 	if l.byTime() {
@@ -279,7 +278,7 @@ func (l *transferList[R]) statement(p *transferPiece, columns string, from *tran
 			c.add("lt %s= %d", sign, from.lt)
 		}
 	}
-	order = append(order, "lt", "workchain", "account_prefix")
+	order = append(order, "lt")
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s %s LIMIT %d%s", columns, p.table, c, strings.Join(order, " "+d+", "), d, limit, settings)
 }
 
@@ -410,7 +409,7 @@ func readTransferRows[R transferRecord](ctx context.Context, s *Store, l *transf
 	all, err := gather(ctx, together, func(ctx context.Context, some []transferPiece) ([]transferRow, error) {
 		statements := make([]string, len(some))
 		for i := range some {
-			if statements[i] = l.statement(&some[i], "now, lt, workchain, account_prefix", from, limit); len(some) > 1 {
+			if statements[i] = l.statement(&some[i], keyColumns, from, limit); len(some) > 1 {
 				statements[i] = "SELECT * FROM (" + statements[i] + ")"
 			}
 		}

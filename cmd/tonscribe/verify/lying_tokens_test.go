@@ -39,7 +39,7 @@ func (l *tables) rewriteContract(where string, change func(*record.Contract)) {
 
 func (l *tables) rewriteTransfer(where string, change func(*record.JettonTransfer)) {
 	l.Helper()
-	for table, filter := range map[string]string{"jetton_transfers": "", "transfers_by_party": " AND kind = 'jetton_transfer' AND record != ''"} {
+	for table, filter := range map[string]string{"jetton_transfers": "", "transfers_by_party": " AND record != ''"} {
 		l.rewrite(table, where+filter, func(raw []byte) []byte {
 			o := new(record.JettonTransfer)
 			if err := o.UnmarshalVT(raw); err != nil {

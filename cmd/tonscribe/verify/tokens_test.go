@@ -25,8 +25,7 @@ func baseTables() []*table { return append([]*table{contractTable}, transferTabl
 
 // Tables that the checks read without a declaration.
 var (
-	listsTable = &table{name: "transfers_by_party", key: 9, columns: named("kind owner_workchain owner_prefix parent_workchain parent_prefix direction lt workchain account_prefix " +
-		"mc_seqno transaction_mc_seqno now")}
+	listsTable = &table{name: "transfers_by_party", key: 4, columns: named("list lt workchain account_prefix mc_seqno transaction_mc_seqno now")}
 	linksTable = &table{name: "contract_links", key: 6, columns: named("role key_workchain key_prefix first_mc_seqno workchain account_prefix mc_seqno")}
 )
 

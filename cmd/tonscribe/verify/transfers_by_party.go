@@ -9,12 +9,7 @@ import (
 
 // listRow is a row of transfers_by_party.
 type listRow struct {
-	kind                            int8
-	ownerWorkchain, parentWorkchain int32
-	ownerPrefix, parentPrefix       uint64
-	direction                       uint8
-
-	lt                                uint64
+	list, lt                          uint64
 	workchain                         int32
 	prefix                            uint64
 	mcSeqno, transactionMCSeqno, when uint32
@@ -24,11 +19,8 @@ type listRow struct {
 // end is the row as it lies in a spill.
 func (r *listRow) end(to uint32, flags uint64) transferEnd {
 	e := transferEnd{lt: r.lt, prefix: r.prefix, flags: flags, digest: hashOf(uint64(r.mcSeqno), uint64(r.transactionMCSeqno), uint64(r.when), digest(r.raw))}
-	raw := []byte{byte(r.kind), r.direction}
-	for _, workchain := range []int32{r.ownerWorkchain, r.parentWorkchain, r.workchain} {
-		raw = binary.BigEndian.AppendUint32(raw, uint32(workchain))
-	}
-	for _, word := range []uint64{r.ownerPrefix, r.parentPrefix, r.prefix, r.lt} {
+	raw := binary.BigEndian.AppendUint32(nil, uint32(r.workchain))
+	for _, word := range []uint64{r.list, r.prefix, r.lt} {
 		raw = binary.BigEndian.AppendUint64(raw, word)
 	}
 	binary.BigEndian.PutUint64(e.key[:], digest(raw))
@@ -65,10 +57,8 @@ func listsOf(kind transferKind, o *transfer, put func(owner, parent []byte, dire
 func (v *verifier) keepLists(kind transferKind, o *transfer, r *transferRow) (err error) {
 	listsOf(kind, o, func(owner, parent []byte, direction uint8) {
 		row := listRow{
-			kind: int8(kind), direction: direction, lt: r.lt, workchain: r.workchain, prefix: r.prefix,
+			list: schema.ListOf(schema.TransferKind(kind), owner, parent, direction), lt: r.lt, workchain: r.workchain, prefix: r.prefix,
 			mcSeqno: r.mcSeqno, transactionMCSeqno: o.transactionBundle, when: o.now,
-			ownerWorkchain: int32(workchainOf(owner)), ownerPrefix: prefixOf(owner),
-			parentWorkchain: int32(workchainOf(parent)), parentPrefix: prefixOf(parent),
 		}
 		if len(owner) > 0 && direction == schema.TakesPart {
 			row.raw = r.raw
@@ -94,11 +84,10 @@ func (v *verifier) spillLists(ctx context.Context) error {
 		entry := newest.entry()
 		return v.copies.add(entry[:])
 	}
-	err := v.each(ctx, `SELECT toInt8(kind), owner_workchain, owner_prefix, parent_workchain, parent_prefix, direction, lt, workchain, account_prefix, mc_seqno, transaction_mc_seqno, now, record
+	err := v.each(ctx, `SELECT list, lt, workchain, account_prefix, mc_seqno, transaction_mc_seqno, now, record
 		FROM transfers_by_party WHERE transaction_mc_seqno BETWEEN ? AND ?
-		ORDER BY kind, owner_workchain, owner_prefix, parent_workchain, parent_prefix, direction, lt, workchain, account_prefix, mc_seqno `+streaming, []any{v.from, v.to},
-		[]any{&r.kind, &r.ownerWorkchain, &r.ownerPrefix, &r.parentWorkchain, &r.parentPrefix, &r.direction, &r.lt, &r.workchain, &r.prefix,
-			&r.mcSeqno, &r.transactionMCSeqno, &r.when, &r.raw}, func() error {
+		ORDER BY list, lt, workchain, account_prefix, mc_seqno `+streaming, []any{v.from, v.to},
+		[]any{&r.list, &r.lt, &r.workchain, &r.prefix, &r.mcSeqno, &r.transactionMCSeqno, &r.when, &r.raw}, func() error {
 			e := r.end(v.to, endRow)
 			if e.key != newest.key {
 				if err := keep(); err != nil {
