@@ -364,8 +364,13 @@ func (h *shelf[R]) read(ctx context.Context, s *Store, list []spot) (rows []shel
 // errFull ends filling.
 var errFull = errors.New("no more is held")
 
-// leastRow is what a row takes at least.
-const leastRow = 100
+const (
+	// leastRow is what a row takes at least.
+	leastRow = 100
+	// fillRows is about how many rows one statement of fill reads: what the server
+	// can hold of an answer.
+	fillRows = 20_000
+)
 
 // fill reads the table, as far as there is room, unless it is too large for that
 // to be of use. Requests go on meanwhile, and bundles.
@@ -373,7 +378,8 @@ func (h *shelf[R]) fill(ctx context.Context, s *Store, v *View) error {
 	if h.most == 0 {
 		return nil
 	}
-	if rows, err := s.rowsOf(ctx, h.table, "count()"); err != nil || rows > uint64(h.most/leastRow) {
+	rows, err := s.rowsOf(ctx, h.table, "count()")
+	if err != nil || rows > uint64(h.most/leastRow) {
 		return err
 	}
 	if err := h.learn(ctx, s, v); err != nil {
@@ -388,11 +394,27 @@ func (h *shelf[R]) fill(ctx context.Context, s *Store, v *View) error {
 		h.changed = nil
 		h.tell(s)
 	}()
+	step := ^uint64(0) / (rows/fillRows + 8)
+	for first := uint64(0); ; first += step + 1 {
+		last := first + min(step, ^uint64(0)-first)
+		err := h.fillRange(ctx, s, first, last)
+		if errors.Is(err, errFull) {
+			return nil
+		}
+		if err != nil || last == ^uint64(0) {
+			return err
+		}
+	}
+}
+
+// fillRange reads the accounts whose first 64 bits lie in a range.
+func (h *shelf[R]) fillRange(ctx context.Context, s *Store, first, last uint64) error {
 	var workchain proto.ColInt32
 	var prefix, version proto.ColUInt64
 	var column proto.ColStr
 	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}, {Name: "v", Data: &version}, {Name: "record", Data: &column}}
-	statement := fmt.Sprintf("SELECT workchain, account_prefix, toUInt64(%s) AS v, record FROM %s ORDER BY workchain, account_prefix", h.version, h.table)
+	statement := fmt.Sprintf("SELECT workchain, account_prefix, toUInt64(%s) AS v, record FROM %s WHERE account_prefix BETWEEN %d AND %d ORDER BY workchain, account_prefix",
+		h.version, h.table, first, last)
 	filler := shelfFiller[R]{shelf: h, entries: map[spot][]byte{}}
 	err := s.run(ctx, h.table, statement, result, func(n int) error {
 		for i := range n {
@@ -406,9 +428,6 @@ func (h *shelf[R]) fill(ctx context.Context, s *Store, v *View) error {
 		if err = filler.flush(); err == nil {
 			err = filler.give()
 		}
-	}
-	if errors.Is(err, errFull) {
-		err = nil
 	}
 	return err
 }

@@ -134,6 +134,8 @@ func TestKillingTheClickHouseEngineLosesNothingAndDoublesNothing(t *testing.T) {
 	want := undisturbed(t, dir, last)
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	p := harness.Start(t, nil, upArguments(data, listen, dir, last)...)
+	// An engine that ends before it has started once is an error of the start.
+	harness.Await(t, time.Minute, func() bool { return strings.Contains(p.Output(), "clickhouse accepts connections") }, p.Output)
 	random := seeded()
 	for range rounds() {
 		pauseBeforeKill(random)
