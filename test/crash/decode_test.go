@@ -98,7 +98,7 @@ func awaitDecoded(t *testing.T, p *harness.Process, listen string, bundle uint32
 }
 
 func TestKillsInTheMidstOfDecodingEndInTheSameContractsAndAccounts(t *testing.T) {
-	dir, last := devnet(t, 1500)
+	dir, last := devnet(t, 500*decodeKills())
 	want := run(t, t.TempDir(), dir, last)
 	data, random := t.TempDir(), seeded()
 	kills := decodeKills()
