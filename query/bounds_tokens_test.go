@@ -103,7 +103,7 @@ func TestRequestsAboutAccountsAndTokensReadLittle(t *testing.T) {
 	const limit = 10
 	// The rows that lead to a page lie in two granules of each list, and so do the
 	// names of accounts, which are links: these have larger granules, and some lists
-	// are in links. What is in the page, and the accounts that it names, lie in a
+	// are in links. Lists of transfers in the order of time have granules of 512 rows. What is in the page, and the accounts that it names, lie in a
 	// granule each.
 	const offset = 300 // of pages that are not asked for by cursor
 	var allLinks uint64
@@ -112,9 +112,13 @@ func TestRequestsAboutAccountsAndTokensReadLittle(t *testing.T) {
 	}
 	lists := map[string]float64{"multisig/wallets": 2 + limit, "multisig/orders": 1, "vesting": 2} // in links
 	leading := func(path string, pieces float64) float64 {
+		granule := 256.0
+		if strings.Contains(path, "_utime=") {
+			granule = 512
+		}
 		path, _, _ = strings.Cut(path, "?")
 		names, links := max(256, min(2*1024, float64(allLinks))), 2*1024*lists[path]
-		return 2*256*pieces + names + links
+		return 2*granule*pieces + names + links
 	}
 	const all = 7.0*limit*700 + 2000
 	e := url.QueryEscape
@@ -166,6 +170,14 @@ func TestRequestsAboutAccountsAndTokensReadLittle(t *testing.T) {
 		{"jetton/transfers?jetton_master=" + jetton, 1, 1000},
 		{"jetton/transfers?jetton_wallet=" + e(keys.JettonWallet[1]), 1, 0},
 		{fmt.Sprintf("jetton/transfers?end_utime=%d&owner_address=%s", middle.Utime, popular), 1, 0},
+		{"jetton/transfers?end_utime=4000000000&owner_address=" + popular, 1, 0},
+		{"jetton/transfers?start_utime=1&sort=asc&direction=in&owner_address=" + popular, 1, 0},
+		{"jetton/transfers?end_utime=4000000000", 1, 0},
+		{"jetton/transfers?end_utime=4000000000&jetton_master=" + jetton, 1, 0},
+		{"jetton/transfers?end_utime=4000000000&direction=out&owner_address=" + popular, 1, 0},
+		{"jetton/burns?end_utime=4000000000&owner_address=" + popular, 1, 0},
+		{"jetton/burns?end_utime=4000000000&jetton_master=" + jetton, 1, 0},
+		{"nft/transfers?end_utime=4000000000&owner_address=" + popular, 1, 0},
 		{fmt.Sprintf("jetton/transfers?end_lt=%d", middle.Transactions[0].Lt), 1, 0},
 		{"jetton/burns?", 1, 0},
 		{"jetton/burns?owner_address=" + popular, 1, 0},

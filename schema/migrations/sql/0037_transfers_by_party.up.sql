@@ -5,7 +5,8 @@
 -- chance is told apart by the records. (workchain, account_prefix, lt) is the transaction of the
 -- sending wallet or of the item. Aborted jetton transfers are in no list. record is that of the kind's
 -- own table in the lists of all that an owner takes part in, else empty. The projection is for lists
--- in the order of time.
+-- in the order of time: its granules are larger than the table's, for ClickHouse takes the one that
+-- has fewer of them in a range, and the table when they are as many.
 {{create "transfers_by_party"}} (
     list                 UInt64 CODEC(Delta, ZSTD(1)),
     lt                   UInt64 CODEC(Delta, ZSTD(1)),
@@ -15,7 +16,7 @@
     transaction_mc_seqno UInt32 CODEC(Delta, ZSTD(1)),
     now                  UInt32 CODEC(Delta, ZSTD(1)),
     record               String CODEC(ZSTD(3)),
-    PROJECTION by_time (SELECT list, now, lt, workchain, account_prefix, transaction_mc_seqno ORDER BY list, now, lt, workchain, account_prefix)
+    PROJECTION by_time (SELECT list, now, lt, workchain, account_prefix, transaction_mc_seqno ORDER BY list, now, lt, workchain, account_prefix) WITH SETTINGS (index_granularity = 512)
 ) ENGINE = {{engine "mc_seqno"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
 ORDER BY (list, lt, workchain, account_prefix)
