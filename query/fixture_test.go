@@ -423,3 +423,12 @@ func (a answer) rows() []string {
 	}
 	return rows
 }
+
+func packed(t testing.TB, r interface{ MarshalVT() ([]byte, error) }) []byte {
+	t.Helper()
+	raw, err := r.MarshalVT()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}

@@ -31,10 +31,7 @@ func TestANameIsThatOfItsItemsAtEveryBundle(t *testing.T) {
 		if domain != "" {
 			c.NftItem.Dns = &record.DNSName{Domain: domain, Wallet: wallet}
 		}
-		raw, err := c.MarshalVT()
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := packed(t, c)
 		at := fmt.Sprintf("0, %d, unhex('%x')", schema.Prefix(schema.AccountID(c.Account)), schema.AccountID(c.Account))
 		w.exec(t, fmt.Sprintf("INSERT INTO contracts (workchain, account_prefix, account, mc_seqno, first_mc_seqno, record) VALUES (%s, %d, %d, unhex('%x'))",
 			at, c.McSeqno, c.FirstMcSeqno, raw))

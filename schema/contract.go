@@ -74,19 +74,14 @@ func DomainPrefix(domain string) uint64 {
 // TransferKind is a kind of transfers of tokens.
 type TransferKind int8
 
-// The kinds of transfers_by_party.
+// The kinds of lists of transfers_by_party.
 const (
 	JettonTransfer TransferKind = iota
 	JettonBurn
 	NFTTransfer
 )
 
-// String is the kind's name in the table.
-func (k TransferKind) String() string {
-	return [...]string{"jetton_transfer", "jetton_burn", "nft_transfer"}[k]
-}
-
-// The directions of transfers_by_party: what the owner of the list does.
+// The directions of lists of transfers_by_party: what the owner does.
 const (
 	Receives  uint8 = iota
 	Sends           // or burns

@@ -248,16 +248,9 @@ func (l *transferList[R]) ownerPieces(owner Address) (pieces []transferPiece) {
 	return pieces
 }
 
-// keyColumns are those of a transferRow.
-const keyColumns = "now, lt, workchain, account_prefix"
-
-// statement reads columns of up to limit rows of a piece from a row on. Records
-// tell by themselves whether they are to be seen yet.
+// statement reads columns of up to limit rows of a piece from a row on.
 func (l *transferList[R]) statement(p *transferPiece, columns string, from *transferRow, limit int) string {
 	c := slices.Clip(p.conditions)
-	if columns == keyColumns {
-		c.add("transaction_mc_seqno <= %d", l.view.Watermark)
-	}
 	d, sign := direction(l.page.Descending), ">"
 	if l.page.Descending {
 		sign = "<"
@@ -290,6 +283,9 @@ func pageOfTransfers[R transferRecord](ctx context.Context, s *Store, l *transfe
 	pieces := l.pieces()
 	if list, more, ok, err := directTransfers(ctx, s, l, pieces); ok || err != nil {
 		return list, more, err
+	}
+	for i := range pieces { // records tell by themselves whether they are to be seen yet
+		pieces[i].conditions.add("transaction_mc_seqno <= %d", l.view.Watermark)
 	}
 	w := &walk[transferRow]{
 		read: func(ctx context.Context, from *transferRow, limit int) ([]transferRow, error) {
@@ -409,7 +405,7 @@ func readTransferRows[R transferRecord](ctx context.Context, s *Store, l *transf
 	all, err := gather(ctx, together, func(ctx context.Context, some []transferPiece) ([]transferRow, error) {
 		statements := make([]string, len(some))
 		for i := range some {
-			if statements[i] = l.statement(&some[i], keyColumns, from, limit); len(some) > 1 {
+			if statements[i] = l.statement(&some[i], "now, lt, workchain, account_prefix", from, limit); len(some) > 1 {
 				statements[i] = "SELECT * FROM (" + statements[i] + ")"
 			}
 		}
