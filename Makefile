@@ -3,10 +3,11 @@
 BIN       := bin/tonscribe
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 GOFLAGS   := -trimpath
+export GOFLAGS
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 UP_ARGS   ?=
 TEST      ?= ./...
-TIMEOUT   ?= 15m
+TIMEOUT   ?= 30m
 LINT      := golangci-lint
 LINT_WANT := v2.15.0
 
@@ -17,7 +18,7 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
 
 build: need-go ## bin/tonscribe
-	@go build $(GOFLAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/tonscribe
+	@go build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/tonscribe
 
 engine: build need-npm ## fetch the embedded ClickHouse (once, about 170 MB)
 	@$(BIN) engine fetch
@@ -30,8 +31,7 @@ test: engine ## all tests, on real engines
 
 test-long: engine ## soak, crash and fuzz runs that take longer
 	@TONSCRIBE_TEST_LONG=1 go test -count=1 -timeout 4h $(TEST)
-	@go test -run '^$$' -fuzz FuzzParse -fuzztime 5m ./decode/cell
-	@go test -run '^$$' -fuzz FuzzBlock -fuzztime 5m ./decode
+	@test/fuzz 10m
 
 bench: engine ## the figures of docs/performance.md
 	@go test -run '^$$' -bench . -benchmem ./decode/... ./query/...
@@ -43,10 +43,11 @@ lint: need-lint ## golangci-lint with the project's configuration
 fmt: need-go ## gofmt
 	@gofmt -w $$(git ls-files '*.go' | grep -v -e '\.pb\.go$$')
 
-generate: need-protoc ## schema/record from record.proto
+generate: need-protoc build ## schema/record from record.proto, compose/*.xml from the users of the embedded engine
 	@protoc --proto_path=. --go_out=. --go_opt=paths=source_relative \
 		--go-vtproto_out=. --go-vtproto_opt=paths=source_relative,features=marshal+unmarshal+size+equal+clone \
 		schema/record/record.proto
+	@$(BIN) engine server compose
 
 need-go:
 	@command -v go >/dev/null || { echo 'Go 1.26 or newer is needed: https://go.dev/doc/install'; exit 1; }

@@ -202,12 +202,16 @@ func TestManyWaitingClaimsAreCheckedOverSeveralBundles(t *testing.T) {
 	}
 }
 
-func TestAGapInTheBundlesIsRefused(t *testing.T) {
+func TestAGapInTheBundlesIsCountedAndTheNextOneIsNone(t *testing.T) {
 	s := newScript(t)
 	s.next(nil)
-	err := s.work.bundle(t.Context(), &bundle{mcSeqno: 5, prev: 4, seal: &record.Seal{}})
-	if err == nil {
-		t.Error("a bundle after one that the store has not seen was taken")
+	for _, b := range []*bundle{{mcSeqno: 5, prev: 4, seal: &record.Seal{}}, {mcSeqno: 6, prev: 5, seal: &record.Seal{}}} {
+		if err := s.work.bundle(t.Context(), b); err != nil {
+			t.Fatalf("bundle %d: %v", b.mcSeqno, err)
+		}
+	}
+	if got := value(t, s.metrics.gaps); got != 1 || s.work.store.marker != 6 {
+		t.Errorf("%v gaps, the store is at bundle %d; want 1 and 6", got, s.work.store.marker)
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/localstore"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -71,7 +73,9 @@ func (c *Component) leave(s *session, lane *kafka.Lane) bool {
 }
 
 func (s *session) run() {
-	s.err = s.serve()
+	if s.err = s.serve(); localstore.Final(s.err) {
+		s.err = kafka.Final(s.err)
+	}
 	s.cancel(nil)
 	s.mutex.Lock()
 	if s.current == s {
@@ -82,11 +86,14 @@ func (s *session) run() {
 }
 
 func (s *session) serve() (err error) {
-	store, err := openStore(s.configuration)
+	store, err := openStore(s.configuration, s.report.Log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.close()) }()
+	if err := s.rewind(store.marker); err != nil {
+		return err
+	}
 	w, err := newWork(s.Component, store)
 	if err != nil {
 		return err
@@ -103,6 +110,9 @@ func (s *session) serve() (err error) {
 	}
 	s.metrics.bundle.Set(float64(store.marker))
 	in := newInput(s.lanes, store.marker)
+	if err := in.align(s.ctx); err != nil {
+		return err
+	}
 	for {
 		ready, err := in.fill(s.ctx, !w.pending())
 		if err != nil {
@@ -126,6 +136,25 @@ func (s *session) serve() (err error) {
 			}
 		}
 	}
+}
+
+// rewind moves partitions back that the group has read further than the store
+// knows; the session then ends, and the next one begins there.
+func (s *session) rewind(marker uint32) error {
+	moved := false
+	for _, lane := range s.lanes {
+		if lane.Bundle() <= marker {
+			continue
+		}
+		if err := lane.Rewind(s.ctx, marker); err != nil {
+			return err
+		}
+		moved = true
+	}
+	if moved {
+		return kafka.ErrMoved
+	}
+	return nil
 }
 
 // findHorizon looks up how far an earlier session may have published.
@@ -175,6 +204,7 @@ type source struct {
 	next   int64 // offset after that seal
 	done   int64 // offset after what was taken, 0 when committed
 	rows   uint64
+	oldest *kafka.Item // taken by align, not collected yet
 }
 
 func newInput(lanes map[kafka.TopicPartition]*kafka.Lane, marker uint32) *input {
@@ -183,6 +213,29 @@ func newInput(lanes map[kafka.TopicPartition]*kafka.Lane, marker uint32) *input 
 		in.sources = append(in.sources, &source{lane: lane})
 	}
 	return in
+}
+
+// align finds the bundle with which all partitions can begin. They are at the same
+// one, unless some begin with the oldest that the log still has of them.
+func (in *input) align(ctx context.Context) error {
+	if !slices.ContainsFunc(in.sources, func(s *source) bool { return s.lane.Bundle() == 0 }) {
+		return nil
+	}
+	first := uint32(0)
+	for _, s := range in.sources {
+		for s.oldest == nil {
+			item, err := s.lane.Next(ctx)
+			if err != nil {
+				return err
+			}
+			if item.Record.McSeqno > in.marker {
+				s.oldest = &item
+			}
+		}
+		first = max(first, s.oldest.Record.McSeqno)
+	}
+	in.marker = first - 1
+	return nil
 }
 
 // fill reads until the next bundle is whole; false when that would take waiting
@@ -203,6 +256,10 @@ func (in *input) fill(ctx context.Context, wait bool) (bool, error) {
 }
 
 func (s *source) read(ctx context.Context, wait bool) (kafka.Item, bool, error) {
+	if item := s.oldest; item != nil {
+		s.oldest = nil
+		return *item, true, nil
+	}
 	if !wait {
 		return s.lane.Poll(ctx, 0)
 	}

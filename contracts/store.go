@@ -7,6 +7,10 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/rs/zerolog"
+
+	"tonscribe/internal/descriptors"
+	"tonscribe/internal/localstore"
 )
 
 // The store's keys begin with one of these. Accounts are 36 bytes, hashes 32.
@@ -34,24 +38,26 @@ const storeVersion = 2
 
 // store is what the stage remembers. Reads see what was written to the batch.
 type store struct {
-	db     *pebble.DB
+	stored localstore.Store
+	db     *localstore.DB
 	cache  *pebble.Cache
 	batch  *pebble.Batch
 	marker uint32 // in the batch
 }
 
-func openStore(c Configuration) (*store, error) {
+func openStore(c Configuration, log zerolog.Logger) (*store, error) {
 	cache := pebble.NewCache(c.CacheBytes)
-	options := &pebble.Options{Cache: cache, Logger: quiet{}}
+	options := &pebble.Options{Cache: cache, MaxOpenFiles: descriptors.StoreFiles()}
 	for i := range options.Levels {
 		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
-	db, err := pebble.Open(c.Dir, options)
+	stored := localstore.Store{Dir: c.Dir, Log: log, Remedy: "stop, delete the folder " + c.Dir + " and start again; contracts then reads the log again from its oldest bundle, and what is older comes from lite servers"}
+	db, err := stored.Open(options)
 	if err != nil {
 		cache.Unref()
 		return nil, fmt.Errorf("contracts: store %s: %w", c.Dir, err)
 	}
-	s := &store{db: db, cache: cache, batch: db.NewIndexedBatch()}
+	s := &store{stored: stored, db: db, cache: cache, batch: db.NewIndexedBatch()}
 	if err := s.check(); err != nil {
 		return nil, errors.Join(fmt.Errorf("contracts: store %s: %w", c.Dir, err), s.close())
 	}
@@ -72,7 +78,7 @@ func (s *store) check() error {
 	case version == nil && marker == nil:
 		return s.set([]byte{storeVersion}, keyVersion)
 	case len(version) != 1 || version[0] != storeVersion || marker != nil && len(marker) != 4:
-		return fmt.Errorf("its layout is %x, this program knows %d: delete the folder and the consumer group to build it anew", version, storeVersion)
+		return fmt.Errorf("its layout is %x, this program knows %d: delete the folder to build it anew", version, storeVersion)
 	case marker != nil:
 		s.marker = binary.BigEndian.Uint32(marker)
 	}
@@ -80,19 +86,28 @@ func (s *store) check() error {
 }
 
 func (s *store) close() error {
-	err := errors.Join(s.batch.Close(), s.db.Close())
+	var err error
+	if s.batch != nil {
+		err = s.batch.Close()
+	}
+	err = errors.Join(err, s.db.Close())
 	s.cache.Unref()
 	return err
 }
 
 // commit makes everything durable up to the bundle.
 func (s *store) commit() error {
-	if err := s.batch.Commit(pebble.Sync); err != nil {
+	batch := s.batch
+	s.batch = nil // it is the commit's
+	err := s.db.Do(func() error {
+		err := batch.Commit(pebble.Sync)
+		return errors.Join(err, batch.Close())
+	})
+	if err != nil {
 		return fmt.Errorf("contracts: store: %w", err)
 	}
-	err := s.batch.Close()
 	s.batch = s.db.NewIndexedBatch()
-	return err
+	return nil
 }
 
 func (s *store) mark(mcSeqno uint32) error {
@@ -118,7 +133,7 @@ func (s *store) get(kind byte, parts ...[]byte) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("contracts: store: %w", err)
+		return nil, fmt.Errorf("contracts: store: %w", s.stored.Explain(err))
 	}
 	value = append([]byte{}, value...)
 	return value, closer.Close()
@@ -126,14 +141,14 @@ func (s *store) get(kind byte, parts ...[]byte) ([]byte, error) {
 
 func (s *store) set(value []byte, kind byte, parts ...[]byte) error {
 	if err := s.batch.Set(key(kind, parts...), value, nil); err != nil {
-		return fmt.Errorf("contracts: store: %w", err)
+		return fmt.Errorf("contracts: store: %w", s.stored.Explain(err))
 	}
 	return nil
 }
 
 func (s *store) delete(kind byte, parts ...[]byte) error {
 	if err := s.batch.Delete(key(kind, parts...), nil); err != nil {
-		return fmt.Errorf("contracts: store: %w", err)
+		return fmt.Errorf("contracts: store: %w", s.stored.Explain(err))
 	}
 	return nil
 }
@@ -143,18 +158,18 @@ func (s *store) delete(kind byte, parts ...[]byte) error {
 func (s *store) newest(kind byte, upTo uint32) (value []byte, err error) {
 	it, err := s.batch.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: append(binary.BigEndian.AppendUint32([]byte{kind}, upTo), 0)})
 	if err != nil {
-		return nil, fmt.Errorf("contracts: store: %w", err)
+		return nil, fmt.Errorf("contracts: store: %w", s.stored.Explain(err))
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
 	if it.Last() {
 		value = append([]byte{}, it.Value()...)
 	}
-	return value, it.Error()
+	return value, s.stored.Explain(it.Error())
 }
 
 // setNow stores a value at once, for good, whatever becomes of the batch.
 func (s *store) setNow(value []byte, kind byte, parts ...[]byte) error {
-	if err := s.db.Set(key(kind, parts...), value, pebble.Sync); err != nil {
+	if err := s.db.Do(func() error { return s.db.Set(key(kind, parts...), value, pebble.Sync) }); err != nil {
 		return fmt.Errorf("contracts: store: %w", err)
 	}
 	return nil
@@ -175,7 +190,7 @@ func (s *store) each(prefix, after []byte, visit func(rest, value []byte) bool) 
 	}
 	it, err := s.batch.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return fmt.Errorf("contracts: store: %w", err)
+		return fmt.Errorf("contracts: store: %w", s.stored.Explain(err))
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
 	for ok := it.First(); ok; ok = it.Next() {
@@ -183,14 +198,5 @@ func (s *store) each(prefix, after []byte, visit func(rest, value []byte) bool) 
 			break
 		}
 	}
-	return it.Error()
-}
-
-// quiet keeps the database's own messages out of the log.
-type quiet struct{}
-
-func (quiet) Infof(string, ...any)  {}
-func (quiet) Errorf(string, ...any) {}
-func (quiet) Fatalf(format string, arguments ...any) {
-	panic(fmt.Sprintf("contracts: store: "+format, arguments...))
+	return s.stored.Explain(it.Error())
 }

@@ -118,8 +118,9 @@ func (w *work) commit() error {
 // bundle works out the next bundle.
 func (w *work) bundle(ctx context.Context, b *bundle) error {
 	if b.prev != w.store.marker {
-		return fmt.Errorf("it follows %d, but the store knows everything up to %d: bring back the store that belongs to the group %s, "+
-			"or delete both to begin with the first bundle of the log", b.prev, w.store.marker, w.configuration.Group)
+		w.metrics.gaps.Inc()
+		w.report.Log.Warn().Uint32("after", w.store.marker).Uint32("before", b.mcSeqno).
+			Msg("the log does not have these bundles any more, and the store has not seen them: what is missing of them comes from lite servers, or stays unknown until it changes again")
 	}
 	w.now, w.changes, w.transfers, w.looked = b, map[string]*change{}, map[string]*transfer{}, 0
 	for _, step := range []func(context.Context) error{

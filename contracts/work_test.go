@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/rs/zerolog"
+
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
@@ -49,7 +51,7 @@ func newDeskOn(t testing.TB, dir string, pool *lite.Pool, change ...func(*Config
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := openStore(configuration)
+	s, err := openStore(configuration, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ type touched struct {
 
 // changes makes the Changes of the accounts of d.touched out of the leaves of
 // the state update, and completes their transactions with states.
-func (d *Decoder) changes() []*Change {
+func (d *Decoder) changes() ([]*Change, error) {
 	list := make([]*Change, 0, len(d.touched))
 	before, after := d.before, d.after
 	for _, t := range d.touched {
@@ -87,8 +87,12 @@ func (d *Decoder) changes() []*Change {
 		c := &Change{Account: d.list[t.from].Account, Transactions: slices.Clone(d.list[t.from:t.to])}
 		d.recorder.Begin(&d.bag) // a store may keep the cells of some accounts only: what they share is in each
 		if c.Problem = d.change(c, oldLeaf, newLeaf); c.Problem == nil {
-			d.keepReceived(c, t)
-			c.Problem = c.complete()
+			if c.Problem = d.keepReceived(c, t); c.Problem == nil {
+				c.Problem = c.complete()
+			}
+		}
+		if errors.Is(c.Problem, errOutput) {
+			return nil, fmt.Errorf("account %x: %w", c.Account, c.Problem)
 		}
 		if c.Problem != nil {
 			c.After, c.Before = nil, nil
@@ -98,15 +102,15 @@ func (d *Decoder) changes() []*Change {
 		}
 		list = append(list, c)
 	}
-	return list
+	return list, nil
 }
 
 // keepReceived adds the cells of the messages of an account whose data is not
 // whole, or whose first code.
-func (d *Decoder) keepReceived(c *Change, t touched) {
+func (d *Decoder) keepReceived(c *Change, t touched) (err error) {
 	deployed := len(c.After.CodeHash) > 0 && c.Code == nil && c.Transactions[0].OrigStatus != record.AccountStatus_ACCOUNT_ACTIVE
 	if (len(c.After.DataHash) == 0 || c.Whole) && !deployed {
-		return
+		return nil
 	}
 	// Here a part that was kept may be a cell without references, and what the
 	// state has as well must be there too.
@@ -120,13 +124,12 @@ func (d *Decoder) keepReceived(c *Change, t touched) {
 			continue
 		}
 		if m := messages.Ref(); m.Valid() {
-			d.recorder.Record(m, func(hash *[32]byte, record []byte) {
-				kept := d.memory.take(len(record))
-				copy(kept, record)
-				d.received = append(d.received, CellRecord{*hash, kept})
-			})
+			if d.received, err = d.record(d.received, m); err != nil {
+				return fmt.Errorf("cells of messages: %w", err)
+			}
 		}
 	}
+	return nil
 }
 
 // change reads the account on both sides.
@@ -149,8 +152,8 @@ func (d *Decoder) change(c *Change, oldLeaf, newLeaf *leaf) error {
 		return fmt.Errorf("state before: %w: hash %x", ErrState, *oldLeaf.account.HashAt(0))
 	}
 	c.Before = a.state
-	c.OldCells = d.cells(oldLeaf.account)
-	return nil
+	c.OldCells, err = d.cells(oldLeaf.account)
+	return err
 }
 
 func (d *Decoder) stateAfter(c *Change, l *leaf) error {
@@ -191,8 +194,8 @@ func (d *Decoder) stateAfter(c *Change, l *leaf) error {
 		c.Extra = &hash
 	}
 	c.Libraries = librariesOf(a, c.Account)
-	c.NewCells = d.cells(l.account)
-	return nil
+	c.NewCells, err = d.cells(l.account)
+	return err
 }
 
 // whole is the BoC of a cell when nothing below it is pruned and it is not too
@@ -206,21 +209,35 @@ func (d *Decoder) whole(c cell.Cell, limit int) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, writing(err)
 	}
 	d.output -= size
 	return d.writer.Append(d.memory.take(size)[:0]), nil
 }
 
 // cells are the records of an account's cells.
-func (d *Decoder) cells(account cell.Cell) []CellRecord {
+func (d *Decoder) cells(account cell.Cell) (_ []CellRecord, err error) {
 	from := len(d.records)
-	d.recorder.Record(account, func(hash *[32]byte, record []byte) {
+	if d.records, err = d.record(d.records, account); err != nil {
+		return nil, fmt.Errorf("cells: %w", err)
+	}
+	return slices.Clone(d.records[from:]), nil
+}
+
+// record adds the records of the cells below one.
+func (d *Decoder) record(list []CellRecord, root cell.Cell) ([]CellRecord, error) {
+	d.recorder.Record(root, func(hash *[32]byte, record []byte) {
+		if d.output -= len(record); d.output < 0 {
+			return
+		}
 		kept := d.memory.take(len(record))
 		copy(kept, record)
-		d.records = append(d.records, CellRecord{*hash, kept})
+		list = append(list, CellRecord{*hash, kept})
 	})
-	return slices.Clone(d.records[from:])
+	if d.output < 0 {
+		return list, errOutput
+	}
+	return list, nil
 }
 
 func (d *Decoder) noState() *record.AccountState {
@@ -315,9 +332,10 @@ func (c *Change) agrees(state *record.AccountState) error {
 }
 
 // balanceBefore is the balance before a transaction: what it received goes, what
-// it paid and sent comes back.
+// it paid and sent comes back. What the credit phase took of the message for debts
+// is in the fees, and never was in the balance: credit is what was left.
 func balanceBefore(after uint64, tx *record.Transaction) uint64 {
-	balance := after - tx.Credit.GetCredit() + tx.TotalFees
+	balance := after - tx.Credit.GetCredit() - tx.Credit.GetDueFeesCollected() + tx.TotalFees
 	for _, m := range tx.OutMsgs {
 		if m.Kind == record.Message_INTERNAL {
 			balance += m.Value + m.FwdFee + m.IhrFee

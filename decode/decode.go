@@ -27,9 +27,20 @@ import (
 // says. Errors about the bag of cells wrap those of package cell.
 var ErrFormat = errors.New("not as block.tlb says")
 
-// maxOutput limits the bytes of bodies and state inits of one block: the same
-// cells can be part of many messages, so the size of a block does not.
-const maxOutput = 256 << 20
+// A block may be written as so many bytes of BoCs and cells: outputBase and
+// outputFactor for each of its own, up to maxOutput. The same cells can be part of
+// many messages and accounts, so the size of a block alone limits nothing. Since a
+// message is sent once and received once, transactions are at most twice that.
+const (
+	outputBase   = 64 << 20
+	outputFactor = 64
+	maxOutput    = 256 << 20
+)
+
+func outputLimit(size int) int { return min(outputBase+outputFactor*size, maxOutput) }
+
+// errOutput is wrapped by errors about blocks that would be larger.
+var errOutput = fmt.Errorf("%w: its messages and accounts share too many cells", cell.ErrLimit)
 
 // Result is a decoded block: its header, its transactions by (lt, account), and
 // what they do to accounts, by account id. A message that one transaction sends
@@ -63,6 +74,7 @@ type Decoder struct {
 	ref      *record.BlockRef
 	mcSeqno  uint32
 	messages []*record.Message // by index of the message's cell
+	ends     []end             // of which a transaction was met, by the same
 	list     []*record.Transaction
 	roots    []cell.Cell // of list
 	touched  []touched
@@ -154,7 +166,19 @@ func (d *Decoder) transactions(h *header, mcSeqno uint32) (*Result, error) {
 	if err := d.accountBlocks(h.accounts); err != nil {
 		return nil, fmt.Errorf("block %s: %w", name(block.Id), err)
 	}
-	changes := d.changes()
+	if h.custom.Valid() {
+		shards, err := readShards(h.custom, d.bag.Len())
+		if err != nil {
+			return nil, fmt.Errorf("block %s: shards: %w", name(block.Id), err)
+		}
+		for _, s := range shards {
+			block.Shards = append(block.Shards, &record.BlockId{Workchain: s.ID.Workchain, Shard: s.ID.Shard, Seqno: s.ID.Seqno})
+		}
+	}
+	changes, err := d.changes()
+	if err != nil {
+		return nil, fmt.Errorf("block %s: %w", name(block.Id), err)
+	}
 	config, err := d.whole(h.config, MaxConfigBytes)
 	if err != nil {
 		return nil, fmt.Errorf("block %s: config: %w", name(block.Id), err)
@@ -210,8 +234,10 @@ func (d *Decoder) open(boc []byte, read func([]byte) error) (cell.Cell, error) {
 		return cell.Cell{}, err
 	}
 	d.messages = slices.Grow(d.messages[:0], d.bag.Len())[:d.bag.Len()]
+	d.ends = slices.Grow(d.ends[:0], d.bag.Len())[:d.bag.Len()]
+	clear(d.ends)
 	d.budget = 16*d.bag.Len() + 4096
-	d.output = maxOutput
+	d.output = outputLimit(len(boc))
 	return d.bag.Single()
 }
 

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"errors"
 	"fmt"
 
 	"tonscribe/decode/cell"
@@ -154,11 +155,36 @@ func (d *Decoder) body(s *cell.Slice, m *record.Message) (c cell.Cell, err error
 	return c, d.store(c, &m.Body, &m.BodyHash)
 }
 
+// end is one of the two ends of a message.
+type end uint8
+
+const (
+	sent end = 1 << iota
+	received
+)
+
+// once refuses a message that another transaction has sent or received as well.
+func (d *Decoder) once(c cell.Cell, what end) error {
+	if d.ends[c.Index()]&what != 0 {
+		return fmt.Errorf("%w: the message stands at this end twice", ErrFormat)
+	}
+	d.ends[c.Index()] |= what
+	return nil
+}
+
+// writing is the error of a Writer that was given what is left of the output.
+func writing(err error) error {
+	if errors.Is(err, cell.ErrLimit) {
+		return errOutput
+	}
+	return err
+}
+
 // store writes a cell tree as BoC.
 func (d *Decoder) store(c cell.Cell, boc, hash *[]byte) error {
 	n, err := d.writer.Prepare(c, d.output)
 	if err != nil {
-		return err
+		return writing(err)
 	}
 	d.output -= n
 	*boc = d.writer.Append(d.memory.take(n)[:0])

@@ -12,6 +12,7 @@ import (
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/cell"
+	"tonscribe/internal/costtest"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
 )
@@ -180,8 +181,11 @@ func FuzzBlock(f *testing.F) {
 	f.Add(root.ToBOCWithOptions(tcell.BOCSerializeOptions{}))
 	var d Decoder
 	f.Fuzz(func(t *testing.T, boc []byte) {
-		info, err := d.Header(boc)
-		r, err2 := d.Block(boc, 1)
+		var info *BlockInfo
+		var r *Result
+		var err, err2 error
+		costtest.Check(t, func() { info, err = d.Header(boc) })
+		costtest.Check(t, func() { r, err2 = d.Block(boc, 1) })
 		if err == nil && err2 == nil && !info.ID.EqualVT(r.Block.Id) {
 			t.Fatal("Header and Block name another block")
 		}
@@ -202,8 +206,9 @@ func FuzzTransaction(f *testing.F) {
 	}
 	var d Decoder
 	f.Fuzz(func(t *testing.T, boc []byte, version uint32) {
-		tx, err := d.Transaction(boc, version)
-		if err != nil {
+		var tx *record.Transaction
+		var err error
+		if costtest.Check(t, func() { tx, err = d.Transaction(boc, version) }); err != nil {
 			return
 		}
 		for _, m := range append(tx.OutMsgs, tx.InMsg) {

@@ -54,6 +54,9 @@ func (d *Decoder) transactionMessages(s *cell.Slice, t *record.Transaction, outC
 		if s.Failed() {
 			return fmt.Errorf("messages: %w", s.Err())
 		}
+		if err := d.once(c, received); err != nil {
+			return fmt.Errorf("in message: %w", err)
+		}
 		if t.InMsg, err = d.message(c); err != nil {
 			return fmt.Errorf("in message: %w", err)
 		}
@@ -75,7 +78,35 @@ func (d *Decoder) transactionMessages(s *cell.Slice, t *record.Transaction, outC
 	if !slices.IsSortedFunc(t.OutMsgs, byLT) {
 		slices.SortStableFunc(t.OutMsgs, byLT)
 	}
+	for i := 1; i < len(t.OutMsgs); i++ {
+		if t.OutMsgs[i].CreatedLt == t.OutMsgs[i-1].CreatedLt {
+			return fmt.Errorf("%w: two out messages of lt %d", ErrFormat, t.OutMsgs[i].CreatedLt)
+		}
+	}
+	withhold(t)
 	return nil
+}
+
+// mostSent is how many bytes of BoCs the outgoing messages of one transaction
+// have in its record. They may share cells: 255 messages with one body of 256 KiB
+// are cheap to send and would be 64 MiB of records, which the log does not take.
+const mostSent = 8 << 20
+
+// withhold leaves out the body and the StateInit of outgoing messages that go
+// beyond mostSent, in the order of lt. Their hashes stay, and the transactions
+// that receive the messages have everything.
+func withhold(t *record.Transaction) {
+	left := mostSent
+	for i, m := range t.OutMsgs {
+		if size := len(m.Body) + len(m.InitState); size <= left {
+			left -= size
+			continue
+		}
+		body, init := m.Body, m.InitState
+		m.Body, m.InitState = nil, nil
+		t.OutMsgs[i] = m.CloneVT()
+		m.Body, m.InitState = body, init
+	}
 }
 
 func compare(x, y uint64) int {
@@ -102,6 +133,9 @@ func (d *Decoder) outMessages(s cell.Slice, t *record.Transaction, outCount, bit
 		c := s.Ref()
 		if s.Failed() {
 			return fmt.Errorf("out messages: %w", s.Err())
+		}
+		if err := d.once(c, sent); err != nil {
+			return fmt.Errorf("out message %d: %w", len(t.OutMsgs), err)
 		}
 		m, err := d.message(c)
 		if err != nil {

@@ -148,6 +148,6 @@ func (d *Decoder) resident(c cell.Cell, account []byte) (*Resident, error) {
 	}
 	r.Libraries = librariesOf(a, r.Account)
 	d.recorder.Begin(&d.bag) // what accounts share is in each
-	r.Cells = d.cells(c)
-	return r, nil
+	r.Cells, err = d.cells(c)
+	return r, err
 }

@@ -47,8 +47,10 @@ func newArchive(dir string, r report.Reporter, maxBytes int) *archive {
 	return &archive{dir: dir, report: r, maxBytes: maxBytes}
 }
 
+func (a *archive) Check() error { return mustBeFolder("archive", a.dir) }
+
 func (a *archive) Open(ctx context.Context) error {
-	if err := mustBeFolder("archive", a.dir); err != nil {
+	if err := a.Check(); err != nil {
 		return err
 	}
 	if err := a.scan(ctx); err != nil {

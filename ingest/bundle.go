@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"tonscribe/decode"
@@ -67,14 +68,25 @@ type bundle struct {
 	bytes  int64
 }
 
-// missing is a block that the source does not have.
-type missing struct {
-	id *record.BlockId
-	by string // who names it
-}
+// missing are blocks that the source does not have.
+type missing []wanted
 
-func (m *missing) Error() string {
-	return fmt.Sprintf("block %s is missing; %s names it", FormatID(m.id), m.by)
+// mostNamed is how many missing blocks are named.
+const mostNamed = 32
+
+func (m missing) Error() string {
+	if len(m) == 1 {
+		return fmt.Sprintf("block %s is missing; %s names it", FormatID(m[0].id), m[0].by)
+	}
+	var names []string
+	for _, w := range m[:min(len(m), mostNamed)] {
+		names = append(names, fmt.Sprintf("%s (%s names it)", FormatID(w.id), w.by))
+	}
+	text := fmt.Sprintf("%d blocks are missing: %s", len(m), strings.Join(names, ", "))
+	if len(m) > mostNamed {
+		text += ", and more"
+	}
+	return text
 }
 
 // assembly gathers one bundle: it walks from the tips of the masterchain block
@@ -115,16 +127,18 @@ func (a *assembly) gather(ctx context.Context) (*bundle, error) {
 }
 
 // walk reads the tips, then all their parents, and so on back to the tips
-// before.
+// before. Past a missing block it goes on elsewhere, to name all of them.
 func (a *assembly) walk(ctx context.Context, after *tips) ([]*block, error) {
 	var blocks []*block
+	var lacks missing
 	seen := map[blockKey]bool{}
 	wave, err := a.unseen(nil, seen, after.list, fmt.Sprintf("masterchain block %d", a.seqno))
 	for len(wave) > 0 && err == nil {
-		var fetched []*block
-		if fetched, err = a.fetch(ctx, wave); err != nil {
+		fetched, absent, err := a.fetch(ctx, wave)
+		if err != nil {
 			return nil, err
 		}
+		lacks = append(lacks, absent...)
 		blocks = append(blocks, fetched...)
 		wave = nil
 		for _, b := range fetched {
@@ -132,6 +146,9 @@ func (a *assembly) walk(ctx context.Context, after *tips) ([]*block, error) {
 				return nil, err
 			}
 		}
+	}
+	if err == nil && len(lacks) > 0 {
+		return nil, lacks
 	}
 	return blocks, err
 }
@@ -155,8 +172,9 @@ func (a *assembly) unseen(wave []wanted, seen map[blockKey]bool, ids []*record.B
 	return wave, nil
 }
 
-// fetch reads blocks at the same time.
-func (a *assembly) fetch(ctx context.Context, wave []wanted) ([]*block, error) {
+// fetch reads blocks at the same time, and tells which of them the source does
+// not have.
+func (a *assembly) fetch(ctx context.Context, wave []wanted) (found []*block, absent missing, err error) {
 	blocks := make([]*block, len(wave))
 	errs := make([]error, len(wave))
 	var group sync.WaitGroup
@@ -164,12 +182,17 @@ func (a *assembly) fetch(ctx context.Context, wave []wanted) ([]*block, error) {
 		group.Go(func() { blocks[i], errs[i] = a.one(ctx, w) })
 	}
 	group.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
+	for i, err := range errs {
+		switch {
+		case errors.Is(err, ErrNotFound):
+			absent = append(absent, wave[i])
+		case err != nil:
+			return nil, nil, err
+		default:
+			found = append(found, blocks[i])
 		}
 	}
-	return blocks, nil
+	return found, absent, nil
 }
 
 func (a *assembly) one(ctx context.Context, w wanted) (*block, error) {
@@ -181,9 +204,6 @@ func (a *assembly) one(ctx context.Context, w wanted) (*block, error) {
 		return b, nil
 	}
 	b, err := a.chain.shard(ctx, w.id, a.seqno)
-	if errors.Is(err, ErrNotFound) {
-		return nil, &missing{w.id, w.by}
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -66,12 +67,14 @@ func (c *chain) settle(ctx context.Context, seqno uint32, mayNotSkip bool) (*blo
 			return nil, nil, err
 		}
 		if b != nil {
+			if err := c.unproven(ctx, b); err != nil {
+				return nil, nil, err
+			}
 			c.append(b)
 			return b, nil, nil
 		}
 		if !mayNotSkip && c.waits.skips(seqno, why, &pause) {
-			c.last, c.lastEnd = nil, 0
-			delete(c.loads, seqno)
+			c.skip(seqno)
 			return nil, why, nil
 		}
 		if err := c.waits.retry(ctx, seqno, why, &pause); err != nil {
@@ -81,6 +84,27 @@ func (c *chain) settle(ctx context.Context, seqno uint32, mayNotSkip bool) (*blo
 			delete(c.loads, n)
 		}
 	}
+}
+
+// skip goes on without a masterchain block.
+func (c *chain) skip(seqno uint32) {
+	c.last, c.lastEnd = nil, 0
+	delete(c.loads, seqno)
+}
+
+// unproven says of the last block of the range when it is believed because the
+// source has it.
+func (c *chain) unproven(ctx context.Context, b *block) error {
+	if b.ID.Seqno != c.configuration.To || c.configuration.ToHash != "" || c.configuration.proves() {
+		return nil
+	}
+	next, err := c.ahead(ctx, b.ID.Seqno+1)
+	if err != nil || len(next) > 0 {
+		return err
+	}
+	c.log.Warn().Str("block", FormatID(b.ID)).
+		Msgf("the source has no block after the last masterchain block, so nothing proves it: --to %d:ROOTHASH names the one that is meant", b.ID.Seqno)
+	return nil
 }
 
 // reached waits until the source is known to reach to a seqno.
@@ -187,6 +211,15 @@ func describe(blocks []*block) string {
 
 // continues checks a block against its neighbours in the masterchain.
 func (c *chain) continues(ctx context.Context, b *block) (*Refusal, error) {
+	if b.ID.Seqno == c.configuration.To && c.configuration.ToHash != "" {
+		hash, err := parseHash(c.configuration.ToHash)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(hash, b.ID.RootHash) {
+			return b.refuse(ReasonRootHash, "--to names root hash %X", hash), nil
+		}
+	}
 	if c.globalID != 0 && b.GlobalID != c.globalID {
 		return b.refuse(ReasonNetwork, "its global_id is %d, not %d", b.GlobalID, c.globalID), nil
 	}

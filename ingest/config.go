@@ -1,11 +1,13 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
 	"tonscribe/internal/lite"
+	"tonscribe/internal/report"
 )
 
 // Policy says what happens when a block is missing or bad.
@@ -27,8 +29,15 @@ type Configuration struct {
 	// From is the first masterchain seqno to publish; 0 means the first that
 	// the source allows. What the log already holds is not published again.
 	From uint32 `yaml:"from"`
+	// FromHead begins at the newest block of lite servers where From is 0, although
+	// some of them keep older ones.
+	FromHead bool `yaml:"-"`
 	// To is the last one; 0 means to follow the source for ever.
 	To uint32 `yaml:"to"`
+	// ToHash is the root hash of masterchain block To, in hexadecimal digits or
+	// base64; empty: whatever the source has there. Of a folder of blocks only the
+	// block after one tells that it is the chain's, so the last one is believed.
+	ToHash string `yaml:"to_hash"`
 	// OnBad and OnGap say what to do about a block that fails verification and
 	// about one that the source does not have: wait or skip. A block that the
 	// source has not reached yet is always waited for.
@@ -41,6 +50,9 @@ type Configuration struct {
 	// GlobalID is the network's id (block.tlb, global_id); 0 takes that of the
 	// first block. A block of another network is bad.
 	GlobalID int32 `yaml:"global_id"`
+	// Zerostate is the root hash of the network's zerostate, which masterchain
+	// block 1 must follow; empty: any.
+	Zerostate string `yaml:"zerostate"`
 	// GapFile gets one JSON line for every bundle that is skipped; empty: none.
 	GapFile string `yaml:"gap_file"`
 
@@ -92,7 +104,21 @@ func DefaultConfiguration() Configuration {
 	}
 }
 
-func (c Configuration) validate() error {
+// Check tells what is wrong with a configuration and, as far as that can be seen
+// without opening it, with its source.
+func (c Configuration) Check() error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	source, err := NewSource(c, report.Silent())
+	if err != nil {
+		return err
+	}
+	return source.Check()
+}
+
+// Validate tells what is wrong with a configuration by itself.
+func (c Configuration) Validate() error {
 	for _, p := range []struct {
 		key    string
 		policy Policy
@@ -102,7 +128,15 @@ func (c Configuration) validate() error {
 		}
 	}
 	if c.To != 0 && c.From > c.To {
-		return fmt.Errorf("ingest: --from %d is after --to %d", c.From, c.To)
+		return fmt.Errorf("--from %d is after --to %d", c.From, c.To)
+	}
+	if c.ToHash != "" && c.To == 0 {
+		return errors.New("ingest.to_hash is the hash of masterchain block ingest.to, which is not set: give --to SEQNO:HASH")
+	}
+	for key, hash := range map[string]string{"--to, ingest.to_hash": c.ToHash, "ingest.zerostate": c.Zerostate} {
+		if _, err := parseHash(hash); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
 	}
 	for _, n := range []struct {
 		key   string

@@ -45,8 +45,10 @@ func newFiles(dir string, r report.Reporter, maxBytes int) *files {
 	return &files{dir: dir, report: r, maxBytes: maxBytes, known: map[string]fileStamp{}, byPlace: map[place][]string{}}
 }
 
+func (f *files) Check() error { return mustBeFolder("files", f.dir) }
+
 func (f *files) Open(ctx context.Context) error {
-	if err := mustBeFolder("files", f.dir); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	if err := f.scan(ctx); err != nil {

@@ -25,6 +25,9 @@ type gapLine struct {
 }
 
 func (g *gapLog) add(seqno uint32, why *problem) error {
+	if why.left {
+		return nil
+	}
 	g.metrics.gaps.Inc()
 	g.log.Warn().Uint32("bundle", seqno).Msg("bundle skipped: " + why.text)
 	if g.path == "" {

@@ -22,12 +22,21 @@ type liteserver struct {
 	configuration lite.Configuration
 	report        report.Reporter
 	pool          *lite.Pool // from Open on
+	fromHead      bool       // old blocks are not looked for
 	first         uint32
 }
 
 func newLiteserver(where string, c Configuration, r report.Reporter) *liteserver {
 	configuration := lite.Configuration{Config: where, Proofs: c.Proofs, Tuning: c.Lite}
-	return &liteserver{setting: "liteserver:" + where, configuration: configuration, report: r}
+	return &liteserver{setting: "liteserver:" + where, configuration: configuration, report: r, fromHead: c.FromHead}
+}
+
+// Check reads the configuration of the lite servers.
+func (l *liteserver) Check() error {
+	if _, err := lite.New(l.configuration, lite.Dependencies{Report: report.Silent()}); err != nil {
+		return fmt.Errorf("source %s: %w", l.setting, err)
+	}
+	return nil
 }
 
 // Open waits for the first proven masterchain block, as long as ctx allows.
@@ -45,7 +54,7 @@ func (l *liteserver) Open(ctx context.Context) error {
 		return fmt.Errorf("source %s: %w", l.setting, err)
 	}
 	l.first = head.SeqNo
-	if l.pool.FindArchive(ctx) {
+	if !l.fromHead && l.pool.FindArchive(ctx) {
 		l.first = 1
 	}
 	l.report.Log.Info().Str("source", l.setting).Str("head", lite.Format(head)).Bool("old_blocks", l.first == 1).Msg("lite servers found")
@@ -65,9 +74,9 @@ func (l *liteserver) awaitHead(ctx context.Context) (*ton.BlockIDExt, error) {
 	}
 }
 
-// Range begins with block 1 if some server keeps old blocks, else with the
-// newest block that there was when the source was opened: how far servers look
-// back cannot be told.
+// Range begins with block 1 if some server keeps old blocks and they are wanted,
+// else with the newest block that there was when the source was opened: how far
+// servers look back cannot be told.
 func (l *liteserver) Range() (first, last uint32) {
 	if l.pool == nil {
 		return 0, 0

@@ -51,6 +51,8 @@ func forgeries(t *testing.T, d *litetest.Devnet) map[string]litetest.Fault {
 						set.Signatures[0].Signature[9] ^= 4
 					case ton.SignatureSetOrdinary:
 						set.Signatures[0].Signature[9] ^= 4
+					case ton.SignatureSetSimplex:
+						set.Signatures[0].Signature[9] ^= 4
 					}
 					part.Steps[i] = link
 				}

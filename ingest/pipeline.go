@@ -21,6 +21,7 @@ type job struct {
 type pipeline struct {
 	configuration Configuration
 	chain         *chain
+	leaveOut      func(seqno uint32) bool // nil: none
 	waits         *waiting
 	tasks         *sync.WaitGroup
 	metrics       *metrics
@@ -32,14 +33,25 @@ func (p *pipeline) run(ctx context.Context, from start) error {
 	defer close(p.jobs)
 	before := from.before
 	for seqno := from.next; p.configuration.To == 0 || seqno <= p.configuration.To; seqno++ {
-		master, why, err := p.chain.settle(ctx, seqno, seqno <= from.sealed)
-		if err != nil {
-			return err
-		}
 		j := &job{seqno: seqno, done: make(chan struct{})}
+		left := p.leaves(seqno)
+		var master *block
+		why := &problem{left: true}
+		// Of what is left out only the bundle after it needs the masterchain block.
+		if left && p.leaves(seqno+1) {
+			p.chain.skip(seqno)
+		} else {
+			var err error
+			if master, why, err = p.chain.settle(ctx, seqno, left || seqno <= from.sealed); err != nil {
+				return err
+			}
+		}
 		switch {
 		case master == nil:
 			j.gap, before = why, nil
+			close(j.done)
+		case left:
+			j.gap, before = &problem{left: true}, tipsOf(master.Shards)
 			close(j.done)
 		case before == nil:
 			j.gap = &problem{text: fmt.Sprintf("masterchain block %d was skipped, so it is unknown which shard blocks are new in %d", seqno-1, seqno)}
@@ -59,6 +71,8 @@ func (p *pipeline) run(ctx context.Context, from start) error {
 	}
 	return nil
 }
+
+func (p *pipeline) leaves(seqno uint32) bool { return p.leaveOut != nil && p.leaveOut(seqno) }
 
 // work gathers a bundle until it is complete or to be skipped. It leaves the
 // job open when the context ends.

@@ -35,7 +35,8 @@ func (p *progress) run(ctx context.Context, done <-chan struct{}) {
 			p.end()
 			return
 		case <-done:
-			p.show(p.status.get(), 0)
+			all := p.status.get()
+			p.show(all, float64(all.Bundles)/max(p.status.took().Seconds(), 1e-3))
 			p.end()
 			return
 		case now := <-tick.C:
@@ -56,8 +57,10 @@ func (p *progress) show(s Status, rate float64) {
 		fmt.Fprintf(p.terminal, "\r\x1b[K%s", progressLine(s, rate, p.status.took()))
 		return
 	}
-	event := p.log.Info().Uint32("bundle", s.Passed).Uint64("bundles", s.Bundles).Uint64("blocks", s.Blocks).
-		Str("rate", fmt.Sprintf("%.0f/s", rate))
+	event := p.log.Info().Uint32("bundle", s.Passed).Uint64("bundles", s.Bundles).Uint64("blocks", s.Blocks)
+	if text := rateText(rate); text != "" {
+		event = event.Str("rate", text+"/s")
+	}
 	if percent, left, ok := share(s, p.status.took()); ok {
 		event = event.Str("percent", fmt.Sprintf("%.1f", percent)).Str("left", left)
 	}
@@ -71,9 +74,25 @@ func (p *progress) end() {
 	}
 }
 
+// rateText is a rate with about two digits, empty for none.
+func rateText(rate float64) string {
+	switch {
+	case rate < 0.005:
+		return ""
+	case rate < 1:
+		return fmt.Sprintf("%.2f", rate)
+	case rate < 10:
+		return fmt.Sprintf("%.1f", rate)
+	}
+	return fmt.Sprintf("%.0f", rate)
+}
+
 // progressLine is the line of a terminal.
 func progressLine(s Status, rate float64, took time.Duration) string {
-	line := fmt.Sprintf("ingest  masterchain block %d  %d bundles  %d blocks  %.0f bundles/s", s.Passed, s.Bundles, s.Blocks, rate)
+	line := fmt.Sprintf("ingest  masterchain block %d  %d bundles  %d blocks", s.Passed, s.Bundles, s.Blocks)
+	if text := rateText(rate); text != "" {
+		line += "  " + text + " bundles/s"
+	}
 	if s.Gaps > 0 {
 		line += fmt.Sprintf("  %d skipped", s.Gaps)
 	}

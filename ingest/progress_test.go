@@ -19,13 +19,13 @@ func TestProgressLine(t *testing.T) {
 		want   string
 	}{
 		{Status{From: 1, To: 100, Passed: 25, Bundles: 25, Blocks: 90}, 5, 5 * time.Second,
-			"ingest  masterchain block 25  25 bundles  90 blocks  5 bundles/s  25.0 %  15s left"},
+			"ingest  masterchain block 25  25 bundles  90 blocks  5.0 bundles/s  25.0 %  15s left"},
 		{Status{From: 11, SourceLast: 30, Passed: 20, Bundles: 8, Blocks: 20, Gaps: 2, Waiting: "x"}, 0, time.Second,
-			"ingest  masterchain block 20  8 bundles  20 blocks  0 bundles/s  2 skipped  50.0 %  1s left  waiting for a block"},
+			"ingest  masterchain block 20  8 bundles  20 blocks  2 skipped  50.0 %  1s left  waiting for a block"},
 		{Status{From: 1, To: 2, Passed: 2, Bundles: 2, Blocks: 3, Done: true}, 1, 61 * time.Second,
-			"ingest  masterchain block 2  2 bundles  3 blocks  1 bundles/s  done in 1m1s"},
+			"ingest  masterchain block 2  2 bundles  3 blocks  1.0 bundles/s  done in 1m1s"},
 		{Status{From: 1, To: 2}, 0, time.Second,
-			"ingest  masterchain block 0  0 bundles  0 blocks  0 bundles/s  0.0 %  ? left"},
+			"ingest  masterchain block 0  0 bundles  0 blocks  0.0 %  ? left"},
 	} {
 		if got := progressLine(c.status, c.rate, c.took); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

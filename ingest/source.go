@@ -24,6 +24,9 @@ var ErrUnavailable = errors.New("source cannot be asked")
 // far. A source with several copies, or several servers, gives another one for
 // every attempt and ErrNotFound when there is none left.
 type Source interface {
+	// Check says what is wrong with the place that blocks come from, without
+	// looking at what is there.
+	Check() error
 	// Open looks at what there is.
 	Open(ctx context.Context) error
 	// Range is the lowest and the highest masterchain seqno to be had now. The
@@ -59,7 +62,7 @@ func NewSource(c Configuration, r report.Reporter) (Source, error) {
 	kind, where, _ := strings.Cut(setting, ":")
 	switch {
 	case setting == "":
-		return nil, errors.New("no source of blocks: set --source to files:DIR, archive:DIR or liteserver:CONFIG.json")
+		return nil, errors.New("no source of blocks: set --source to files:DIR, archive:DIR or liteserver:CONFIG.json, or name a --network to follow")
 	case where == "":
 		return nil, fmt.Errorf("source %q: a folder or file must follow the colon", setting)
 	case kind == "files":

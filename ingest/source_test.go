@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tonscribe/internal/costtest"
 	"tonscribe/internal/report"
 	"tonscribe/test/realdata"
 )
@@ -90,7 +91,9 @@ func FuzzIdentifyNeverPanics(f *testing.F) {
 	head := blockHead(t, place{-1, masterchainShard, 5}, 3)
 	f.Add(append(head.header(), head.cells...))
 	f.Add([]byte{0x68, 0xff, 0x65, 0xf3, 1, 1, 1, 1, 0, 9})
-	f.Fuzz(func(t *testing.T, boc []byte) { identify(bytes.NewReader(boc)) })
+	f.Fuzz(func(t *testing.T, boc []byte) {
+		costtest.Check(t, func() { identify(bytes.NewReader(boc)) })
+	})
 }
 
 func TestEntryNames(t *testing.T) {

@@ -111,6 +111,18 @@ func (c *Component) continueAfter(lowest *record.Record, seals []*record.Record)
 	return s, nil
 }
 
+// otherStart says where a run can begin instead of a bundle.
+func (c *Component) otherStart(next uint32) string {
+	first, last := c.source.Range()
+	switch {
+	case first <= 1:
+		return "start with --from 1"
+	case first+1 > next && first < last:
+		return fmt.Sprintf("start with --from %d or higher: the source's first block, %d, only tells what came before", first+1, first)
+	}
+	return "start at a block whose predecessor the source has"
+}
+
 // readBefore completes a start with the masterchain block before it, which
 // tells the shard blocks committed so far. The zerostate has none.
 func (c *Component) readBefore(ctx context.Context, chain *chain, s *start) error {
@@ -128,8 +140,8 @@ func (c *Component) readBefore(ctx context.Context, chain *chain, s *start) erro
 		return err
 	}
 	if b == nil {
-		return fmt.Errorf("bundle %d needs masterchain block %d, which tells which shard blocks came before: %s. Add that block to the source, or start with --from 1 or at a block after the source's first",
-			s.next, s.next-1, why.text)
+		return fmt.Errorf("bundle %d needs masterchain block %d, which tells which shard blocks came before: %s. Add that block to the source, or %s",
+			s.next, s.next-1, why.text, c.otherStart(s.next))
 	}
 	chain.append(b)
 	s.before = tipsOf(b.Shards)

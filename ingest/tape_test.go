@@ -145,7 +145,11 @@ func configure(source string, from, to uint32) Configuration {
 // component makes a component that Stop is called on at the end.
 func component(t *testing.T, c Configuration, log Publisher) *Component {
 	t.Helper()
-	d := Dependencies{Report: report.Silent(), Log: log}
+	return componentOf(t, c, Dependencies{Report: report.Silent(), Log: log})
+}
+
+func componentOf(t *testing.T, c Configuration, d Dependencies) *Component {
+	t.Helper()
 	made, err := New(c, d)
 	if err != nil {
 		t.Fatal(err)

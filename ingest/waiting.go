@@ -15,6 +15,7 @@ const nearEnd = 64
 type problem struct {
 	bad  bool // a block was refused; otherwise one is missing
 	away bool // the source cannot be asked, so nothing is known
+	left bool // it may be had, and is not wanted
 	text string
 }
 

@@ -81,3 +81,49 @@ func TestRequestsReadLittle(t *testing.T) {
 		}
 	}
 }
+
+// A list goes through some rows of every part that a table has, and after a
+// restart, or under merges that are behind, a table has many. No page is too heavy
+// for that.
+func TestPagesAreAnsweredHoweverManyPartsTheTablesHave(t *testing.T) {
+	const parts = 80
+	bundles := syntheticBundles(10_000, 8)
+	w := newWorld(t, bundles)
+	for _, table := range tablesOfChain {
+		w.exec(t, "CREATE TABLE kept AS "+table)
+		w.exec(t, "INSERT INTO kept SELECT * FROM "+table)
+		w.exec(t, "TRUNCATE TABLE "+table)
+		var rows uint64
+		if err := w.tables.Conn().QueryRow(t.Context(), "SELECT count() FROM kept").Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		size := rows/parts + 1
+		w.exec(t, fmt.Sprintf("INSERT INTO %s SELECT * FROM kept ORDER BY mc_seqno SETTINGS max_block_size = %d, min_insert_block_size_rows = %d, min_insert_block_size_bytes = 0, max_insert_threads = 1", table, size, size))
+		w.exec(t, "DROP TABLE kept SYNC")
+	}
+	var most uint64
+	if err := w.tables.Conn().QueryRow(t.Context(), "SELECT max(n) FROM (SELECT count() AS n FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table)").Scan(&most); err != nil || most < parts {
+		t.Fatalf("%d parts, %v; want %d", most, err, parts)
+	}
+	s := w.serve(t, func(c *Configuration) {
+		holdNothing(c)
+		c.Store.Poll = time.Hour
+	})
+	keys := bundles[len(bundles)/2].Transactions[0]
+	account := url.QueryEscape(fmt.Sprintf("%d:%X", 0, keys.Account[4:]))
+	for _, path := range []string{
+		"transactions?limit=1000", "transactions?limit=1000&sort=asc", "transactions?limit=1000&sort=asc&offset=2000",
+		"transactions?limit=1000&account=" + account, "messages?limit=1000", "messages?limit=1000&sort=asc", "blocks?limit=1000", "blocks?limit=1000&sort=asc",
+		"transactions?limit=1", "messages?limit=1", "messages?limit=1&source=" + account,
+	} {
+		for at, pages := "/api/v3/"+path, 0; at != "" && pages < 3; pages++ {
+			before := s.rowsRead()
+			n, next := s.length(at)
+			t.Logf("%7.0f rows for %d of %.80s", s.rowsRead()-before, n, at)
+			at = ""
+			if next != "" {
+				at = "/api/v3/" + path + "&cursor=" + url.QueryEscape(next)
+			}
+		}
+	}
+}

@@ -217,6 +217,20 @@ func (w *world) exec(t testing.TB, statement string, args ...any) {
 	}
 }
 
+// without leaves bundles out, by their number.
+func without(bundles []*synthetic.Bundle, skipped func(n int) bool) (left []*synthetic.Bundle) {
+	for n, b := range bundles {
+		if skipped(n) {
+			continue
+		}
+		if len(left) > 0 {
+			b.Skipped = b.Seqno - left[len(left)-1].Seqno - 1
+		}
+		left = append(left, b)
+	}
+	return left
+}
+
 // sink puts all bundles into the tables.
 func (w *world) sink(t testing.TB) {
 	t.Helper()

@@ -15,13 +15,13 @@ import (
 	"tonscribe/schema/record"
 )
 
-// rounds of random requests for each endpoint and server, four times as many in
+// rounds of random requests for each endpoint and server, eight times as many in
 // the long run.
-var rounds = 15
+var rounds = 8
 
 func init() {
 	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
-		rounds *= 4
+		rounds *= 8
 	}
 }
 

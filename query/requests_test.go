@@ -44,6 +44,9 @@ func badRequestsGetTheContractsErrors(t *testing.T, w *world, s *server) {
 	element := func(i int, name string) string {
 		return fmt.Sprintf("failed to decode: schema: error converting value for index %d of %q", i, name)
 	}
+	tooDeep := func(offset int) string {
+		return fmt.Sprintf("offset %d is too deep, 100000 is the most: page with cursor, the next_cursor of the page before", offset)
+	}
 	cursor := s.get("/api/v3/transactions?limit=1").Next
 	const wrongCursor = "wrong value for cursor parameter: send next_cursor of the page before with the same other parameters"
 	cases := []struct {
@@ -52,6 +55,9 @@ func badRequestsGetTheContractsErrors(t *testing.T, w *world, s *server) {
 		text   string
 	}{
 		{"transactions?limit=1001", 422, "limit is not allowed: 1001 > 1000"},
+		{"transactions?offset=100001", 422, tooDeep(100_001)},
+		{"messages?offset=2147483647", 422, tooDeep(2_147_483_647)},
+		{"topAccountsByBalance?offset=2147483647", 422, tooDeep(2_147_483_647)},
 		{"blocks?limit=1001", 422, "limit is not allowed: 1001 > 1000"},
 		{"transactions?limit=x", 422, conversion("limit")},
 		{"transactions?limit=99999999999", 422, conversion("limit")},
@@ -277,7 +283,7 @@ func emptyAndRepeatedValues(t *testing.T, w *world, s *server) {
 		"end_utime=99999999999": 10,
 		"start_lt=0":            10,
 		"limit=1000&offset=5":   min(1000, all-5),
-		"offset=2147483647":     0,
+		"offset=100000":         0,
 		"exclude_account=0:" + zeros + "&limit=3": 3,
 	} {
 		if got := len(s.get("/api/v3/transactions?" + query).Transactions); got != want {

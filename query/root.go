@@ -36,6 +36,8 @@ type Dependencies struct {
 	ClickHouse *clickhouse.Client
 	// Usage writes how often API keys are used; nil leaves that out.
 	Usage *clickhouse.Client
+	// Emulator executes messages for node access.
+	Emulator v2.Emulator
 	// Mount adds paths of other components to the router. May be nil.
 	Mount func(*gin.Engine)
 }
@@ -59,7 +61,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	pool, node, err := newNode(configuration.V2, dependencies.Report)
+	pool, node, err := newNode(configuration.V2, dependencies)
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
@@ -81,8 +83,9 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 
 // newNode makes the v2 layer and the pool of lite servers that it asks, if there
 // is to be one.
-func newNode(c v2.Configuration, r report.Reporter) (*lite.Pool, *v2.API, error) {
-	d := v2.Dependencies{Report: r}
+func newNode(c v2.Configuration, dependencies Dependencies) (*lite.Pool, *v2.API, error) {
+	r := dependencies.Report
+	d := v2.Dependencies{Report: r, Emulator: dependencies.Emulator}
 	var pool *lite.Pool
 	if c.Lite.Config != "" || len(c.Lite.Inline) > 0 {
 		var err error

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"tonscribe/query/auth"
+	"tonscribe/query/compress"
 	"tonscribe/query/openapi"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
@@ -45,7 +46,7 @@ func router(api *v3.API, node *v2.API, site *openapi.Site, gate *auth.Component,
 	if mount != nil {
 		mount(engine)
 	}
-	return forgiving(engine)
+	return compress.Handler(forgiving(engine))
 }
 
 func ofV2(c *gin.Context) bool { return strings.HasPrefix(c.Request.URL.Path, v2.Prefix+"/") }

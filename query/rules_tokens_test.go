@@ -95,7 +95,7 @@ func limitOffsetAndSort(t *testing.T, w *town, all []endpointRules) {
 		e.each("int32", func(name, _ string) {
 			if name != "limit" {
 				w.same(e.path+" a negative offset", w.body(e.path+"?"+e.base+"&offset=-7"), w.body(e.path+"?"+e.base))
-				if n := len(w.rowsOf(&e, e.base+"&offset=2147483647")); n != 0 {
+				if n := len(w.rowsOf(&e, e.base+"&offset=100000")); n != 0 {
 					t.Errorf("%s: %d rows behind the end", e.path, n)
 				}
 				return

@@ -13,9 +13,6 @@ type account struct {
 	prefix    uint64 // of the account id
 	// version tells newer rows from older ones.
 	version uint64
-	// Of a row of accounts_by_balance.
-	class uint16
-	gone  bool
 }
 
 // accounts has the newest state of every account.

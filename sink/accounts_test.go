@@ -21,7 +21,7 @@ func deep(depth int) *record.Account {
 	return &record.Account{
 		Account: append(make([]byte, 4), hash(byte(depth+1))...), McSeqno: 7, LastTransLt: 9, LastTransHash: hash(2), Now: 5, Hash: hash(3),
 		State: &record.AccountState{Status: record.AccountStatus_ACCOUNT_ACTIVE, Balance: 11, CodeHash: hash(4), DataHash: data.Hash()},
-		Data:  data.ToBOC(), DataDepth: uint32(depth), StatusBefore: record.AccountStatus_ACCOUNT_UNINIT, BalanceBefore: 10,
+		Data:  data.ToBOC(), DataDepth: uint32(depth),
 	}
 }
 

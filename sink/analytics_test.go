@@ -32,7 +32,7 @@ func TestQueriesOfTheManualFindSomething(t *testing.T) {
 	tables := newClient(t, engine.DSN())
 	chainOfDays(20_000, 3).insert(t, tables, "all")
 	refreshStats(t, tables)
-	reader := newClient(t, engine.ReadOnlyDSN())
+	reader := newClient(t, engine.ReaderDSN())
 	parameters := driver.Parameters{"since": "1"}
 	for name, statement := range map[string]string{
 		"jetton":  "SELECT hex(master) FROM stats_jettons ORDER BY holders DESC LIMIT 1",
@@ -63,7 +63,7 @@ func TestReaderOfTheManualCannotWrite(t *testing.T) {
 	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	reader := newClient(t, engine.ReadOnlyDSN())
+	reader := newClient(t, engine.ReaderDSN())
 	for _, statement := range []string{
 		"INSERT INTO stats_touched VALUES ('transactions', today(), now())", "TRUNCATE TABLE stats_days", "DROP TABLE stats_jettons_view",
 		"SYSTEM REFRESH VIEW stats_days_view", "CREATE TABLE mine (n UInt8) ENGINE = Memory", "SELECT * FROM file('/etc/passwd', 'LineAsString')",

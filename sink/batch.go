@@ -36,15 +36,20 @@ func (b *batch) add(item kafka.Item) (rows int, err error) {
 			return 0, fmt.Errorf("%w: offset %d: %w", errUnfit, item.Offset, err)
 		}
 	}
+	b.pass(item)
+	b.rows += rows
+	b.bytes += item.Size
+	b.checksum = crc32.Update(b.checksum, castagnoli, item.Raw)
+	return rows, nil
+}
+
+// pass takes a record without its rows.
+func (b *batch) pass(item kafka.Item) {
 	if b.empty() {
 		b.since = time.Now()
 	}
 	b.end = item.Offset + 1
-	b.rows += rows
-	b.bytes += item.Size
-	b.checksum = crc32.Update(b.checksum, castagnoli, item.Raw)
 	b.sealed = item.Record.GetSeal() != nil
-	return rows, nil
 }
 
 // reset empties the batch for the records from start on.
@@ -67,6 +72,9 @@ func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
 	if err := l.Intend(ctx, b.end); err != nil {
 		return err
 	}
+	if repeat := c.dependencies.Repeat; repeat != nil {
+		token = repeat.Token + "/" + token
+	}
 	for _, last := range []bool{false, true} {
 		if err := c.insertPages(ctx, b, token, last); err != nil {
 			return err
@@ -87,13 +95,22 @@ func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
 // insertSeals tells that the bundles are there. Readers go by the progress alone,
 // so it comes first.
 func (c *Component) insertSeals(ctx context.Context, l *kafka.Lane, b *batch, token string) error {
-	if err := c.insertTable(ctx, progressInsert(l, b, token, c.dependencies.Kafka.Partitions()), 1); err != nil {
-		return err
+	repeat := c.dependencies.Repeat
+	if repeat.wants("progress") {
+		if err := c.insertTable(ctx, progressInsert(l, b, token, c.dependencies.Kafka.Partitions()), 1); err != nil {
+			return err
+		}
 	}
 	if c.dependencies.Progressed != nil {
 		c.dependencies.Progressed()
 	}
-	return c.insertTable(ctx, sealsInsert(l, b, token), len(b.seals))
+	if repeat.wants("seals") {
+		if err := c.insertTable(ctx, sealsInsert(l, b, token), len(b.seals)); err != nil {
+			return err
+		}
+	}
+	repeat.sealed(l.Topic, l.Partition, b.seals[len(b.seals)-1].McSeqno)
+	return nil
 }
 
 // smallBatch is the number of rows up to which an insert costs about the same,
@@ -108,7 +125,7 @@ func (c *Component) insertPages(ctx context.Context, b *batch, token string, las
 		group.SetLimit(2 * c.configuration.Inserts)
 	}
 	for _, p := range b.feed.pages() {
-		if p.size() > 0 && p.last() == last {
+		if p.size() > 0 && p.last() == last && c.dependencies.Repeat.wants(p.tableName()) {
 			group.Go(func() error { return c.insertTable(ctx, p.insert(token), p.size()) })
 		}
 	}

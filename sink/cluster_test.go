@@ -3,8 +3,10 @@ package sink
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,11 +18,12 @@ import (
 	"tonscribe/internal/engine"
 	"tonscribe/internal/engine/enginetest"
 	"tonscribe/schema/migrations"
+	"tonscribe/test/harness"
 )
 
-// startEngine is an engine of the test's own, with the passwords of the folder
-// like when there is one.
-func startEngine(t *testing.T, like string) (*engine.ClickHouse, string) {
+// startEngine is an engine of the test's own at a port, 0 for any, that may
+// connect to peers, with the passwords of the folder like when there is one.
+func startEngine(t *testing.T, like string, port int, peers ...int) (*engine.ClickHouse, string) {
 	t.Helper()
 	dir := t.TempDir()
 	if like != "" {
@@ -32,7 +35,7 @@ func startEngine(t *testing.T, like string) (*engine.ClickHouse, string) {
 			t.Fatal(err)
 		}
 	}
-	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, MaxMemory: 1 << 30, Report: enginetest.Report(t)})
+	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, Port: port, Peers: peers, MaxMemory: 1 << 30, Report: enginetest.Report(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +45,20 @@ func startEngine(t *testing.T, like string) (*engine.ClickHouse, string) {
 		}
 	})
 	return e, dir
+}
+
+// freePort is a port of the loopback that nothing listens at.
+func freePort(t *testing.T) int {
+	t.Helper()
+	_, port, err := net.SplitHostPort(harness.FreeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return number
 }
 
 // kill is kill -9; the engine's supervisor starts it again at the same port.
@@ -64,8 +81,9 @@ func kill(t *testing.T, e *engine.ClickHouse) {
 func startShards(t *testing.T) (engines [2]*engine.ClickHouse, dsn string) {
 	t.Helper()
 	var dirs [2]string
-	engines[0], dirs[0] = startEngine(t, "")
-	engines[1], dirs[1] = startEngine(t, dirs[0])
+	ports := []int{freePort(t), freePort(t)}
+	engines[0], dirs[0] = startEngine(t, "", ports[0], ports...)
+	engines[1], dirs[1] = startEngine(t, dirs[0], ports[1], ports...)
 	options, err := driver.ParseDSN(engines[0].DSN())
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +156,7 @@ func TestTwoShardsHoldTogetherWhatOneNodeHolds(t *testing.T) {
 
 func TestKilledClickHouseLosesAndRepeatsNothing(t *testing.T) {
 	const kills = 6
-	e, _ := startEngine(t, "")
+	e, _ := startEngine(t, "", 0)
 	if err := migrations.Up(t.Context(), e.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -128,6 +128,13 @@ func (r *reader) due(quiet bool) bool {
 }
 
 func (r *reader) take(item kafka.Item) error {
+	if repeat := r.dependencies.Repeat; repeat.passes(item) {
+		r.batch.pass(item)
+		if r.batch.sealed {
+			repeat.sealed(r.lane.Topic, r.lane.Partition, item.Record.McSeqno)
+		}
+		return nil
+	}
 	rows, err := r.batch.add(item)
 	if err != nil {
 		return err

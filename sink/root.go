@@ -29,6 +29,9 @@ type Dependencies struct {
 	// Progressed is called after the progress of a partition was written. It must
 	// not block. May be nil.
 	Progressed func()
+	// Repeat makes it a sink that brings back rows which tables have lost; nil is
+	// an ordinary one.
+	Repeat *Repeat
 }
 
 // Component is a member of the sinks' group.

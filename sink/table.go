@@ -85,6 +85,8 @@ func (s *sheet[R]) reset() {
 
 func (s *sheet[R]) size() int { return s.rows }
 
+func (s *sheet[R]) tableName() string { return s.table.name }
+
 func (s *sheet[R]) last() bool { return s.table.last }
 
 func (s *sheet[R]) insert(token string) clickhouse.Insert {
@@ -97,6 +99,8 @@ func (s *sheet[R]) insert(token string) clickhouse.Insert {
 
 // page is a sheet of any row type.
 type page interface {
+	// tableName is that of the table it has rows of.
+	tableName() string
 	size() int
 	// last says that it goes in when the others are there.
 	last() bool

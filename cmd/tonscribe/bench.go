@@ -17,6 +17,10 @@ func benchCommand(s *settings) *cobra.Command {
 			}
 			return readOwnersKey(s.Data)
 		},
+		Data: func(cmd *cobra.Command) (string, error) {
+			_, err := s.load(cmd)
+			return s.Data, err
+		},
 		Flags:       func(c *cobra.Command) { addFlags(c, false, flagClickHouse, flagKafka, flagPprof) },
 		DevnetFlags: func(c *cobra.Command) { addFlags(c, false, devnetFlags...) },
 		Live: func(ctx context.Context, cmd *cobra.Command, watch func(context.Context, bench.Live) error) (err error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,9 +17,13 @@ import (
 	"tonscribe/internal/config"
 	"tonscribe/internal/devnet"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/listen"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/metadata"
+	"tonscribe/internal/network"
+	"tonscribe/internal/parts"
 	"tonscribe/internal/report"
+	"tonscribe/internal/space"
 	"tonscribe/query"
 	"tonscribe/query/auth"
 	v2 "tonscribe/query/v2"
@@ -30,10 +35,14 @@ import (
 type Configuration struct {
 	// Network is mainnet, testnet or devnet: a preset for what differs between them.
 	Network string `yaml:"network"`
+	// NetworkConfig says where the network publishes its lite servers.
+	NetworkConfig network.Configuration `yaml:"network_config"`
 	// Data is the folder of the embedded engines and of run.json.
 	Data string `yaml:"data"`
 	// Listen is the HTTP address: API, health and metrics.
 	Listen string `yaml:"listen"`
+	// HTTP bounds the connections of both addresses.
+	HTTP listen.Configuration `yaml:"http"`
 	// Pprof is a separate address for profiles; empty is off.
 	Pprof       string                   `yaml:"pprof"`
 	Log         report.LogConfiguration  `yaml:"log"`
@@ -49,6 +58,14 @@ type Configuration struct {
 	Query       query.Configuration      `yaml:"query"`
 	API         v2.Configuration         `yaml:"api"`
 	Auth        auth.Configuration       `yaml:"auth"`
+	Storage     StorageConfiguration     `yaml:"storage"`
+}
+
+// StorageConfiguration says what must stay free of disks, and how the tables'
+// files are looked after.
+type StorageConfiguration struct {
+	space.Configuration `yaml:",inline"`
+	Parts               parts.Configuration `yaml:",inline"`
 }
 
 // ClickHouseConfiguration says where the tables are. An empty DSN is the
@@ -78,9 +95,10 @@ func defaultConfiguration() Configuration {
 	api := v2.DefaultConfiguration()
 	api.TypeNamespace = "" // by the network
 	return Configuration{
-		Network:     "mainnet",
+		Network:     network.Mainnet,
 		Data:        "./data",
 		Listen:      "127.0.0.1:8081",
+		HTTP:        listen.DefaultConfiguration(),
 		Log:         report.DefaultLogConfiguration(),
 		ClickHouse:  ClickHouseConfiguration{Configuration: clickhouse.DefaultConfiguration(), MemoryBytes: 1 << 30},
 		Kafka:       kafka.DefaultConfiguration(),
@@ -94,6 +112,9 @@ func defaultConfiguration() Configuration {
 		Query:       query.DefaultConfiguration(),
 		API:         api,
 		Auth:        auth.DefaultConfiguration(),
+		Storage:     StorageConfiguration{space.DefaultConfiguration(), parts.DefaultConfiguration()},
+
+		NetworkConfig: network.DefaultConfiguration(),
 	}
 }
 
@@ -101,6 +122,8 @@ func defaultConfiguration() Configuration {
 type settings struct {
 	Configuration
 	file string
+
+	networkNamed bool // by file, environment or flag
 }
 
 // flag is a command-line name of a key.
@@ -112,11 +135,11 @@ var (
 	flagPprof      = flag{"pprof", "pprof", "serve profiles at `HOST:PORT`"}
 	flagNetwork    = flag{"network", "network", "mainnet, testnet or devnet"}
 	flagLogLevel   = flag{"log-level", "log.level", "trace, debug, info, warn or error"}
-	flagSource     = flag{"source", "ingest.source", "where blocks come from: `devnet`, files:DIR, archive:DIR or liteserver:CONFIG.json"}
+	flagSource     = flag{"source", "ingest.source", "where blocks come from: `devnet`, network (the lite servers of --network), files:DIR, archive:DIR or liteserver:CONFIG.json"}
 	flagNamespace  = flag{"type-namespace", "api.type_namespace", "namespace part of @type in answers of /api/v2; `NAME` is ton on mainnet and testnet, else chain"}
-	flagLite       = flag{"liteservers", "api.lite.config", "lite servers that /api/v2 asks, and for what blocks do not show: `FILE` is a TON global config; those of the source, if it has some"}
+	flagLite       = flag{"liteservers", "api.lite.config", "lite servers that /api/v2 asks, and for what blocks do not show: `FILE` is a TON global config, or network for that of --network; those of the source, if it has some"}
 	flagFrom       = flag{"from", "ingest.from", "first masterchain `SEQNO`"}
-	flagTo         = flag{"to", "ingest.to", "last masterchain `SEQNO`; 0 follows the source for ever"}
+	flagTo         = flag{"to", "ingest.to", "last masterchain `SEQNO`, or SEQNO:ROOTHASH to name the block that is meant; 0 follows the source for ever"}
 	flagClickHouse = flag{"clickhouse", "clickhouse.dsn", "`DSN` of an external ClickHouse"}
 	flagCluster    = flag{"cluster", "clickhouse.cluster", "`NAME` of the ClickHouse cluster; empty is one node"}
 	flagKafka      = flag{"kafka", "kafka.brokers", "`HOST:PORT,…` of an external Kafka"}
@@ -156,7 +179,32 @@ func (s *settings) load(cmd *cobra.Command) (*config.Loader, error) {
 	if err := setFlags(loader, cmd); err != nil {
 		return nil, err
 	}
+	if s.networkNamed = isSet(loader, "network"); s.networkNamed {
+		s.expectNetwork()
+	}
 	return loader, s.complete()
+}
+
+// networks are what tells the chains of public networks from others: global_id
+// and the root hash of the zerostate.
+var networks = map[string]struct {
+	globalID  int32
+	zerostate string
+}{
+	"mainnet": {-239, "F6OpKZKqvqeFp6CQmFomXNMfMj2EnaUSOXN+Mh+wVWk="},
+	"testnet": {-3, "gj+B8wb/AmlPk1z1AhVI484rhrUpgSr2oSFIh56VoSg="},
+}
+
+// expectNetwork lets the source have no other chain than that of the network that
+// somebody has named. What is said of the chain itself goes before that, and of
+// lite servers their global config tells the chain.
+func (s *settings) expectNetwork() {
+	if !strings.HasPrefix(s.Ingest.Source, "files:") && !strings.HasPrefix(s.Ingest.Source, "archive:") {
+		return
+	}
+	if expected, public := networks[s.Network]; public && s.Ingest.GlobalID == 0 && s.Ingest.Zerostate == "" {
+		s.Ingest.GlobalID, s.Ingest.Zerostate = expected.globalID, expected.zerostate
+	}
 }
 
 func setFlags(loader *config.Loader, cmd *cobra.Command) error {
@@ -166,7 +214,13 @@ func setFlags(loader *config.Loader, cmd *cobra.Command) error {
 		if err != nil || len(key) == 0 || !f.Changed {
 			return
 		}
-		if problem := loader.Set(key[0], f.Value.String(), config.Origin("--"+f.Name)); problem != nil {
+		value, origin := f.Value.String(), config.Origin("--"+f.Name)
+		if seqno, hash, both := strings.Cut(value, ":"); both && key[0] == flagTo.key {
+			if value, err = seqno, loader.Set(flagTo.key+"_hash", hash, origin); err != nil {
+				return
+			}
+		}
+		if problem := loader.Set(key[0], value, origin); problem != nil {
 			err = fmt.Errorf("--%s: %w", f.Name, problem)
 		}
 	})
@@ -177,6 +231,9 @@ func setFlags(loader *config.Loader, cmd *cobra.Command) error {
 func (s *settings) complete() error {
 	if !isNetwork(s.Network) {
 		return fmt.Errorf("network %q: want mainnet, testnet or devnet", s.Network)
+	}
+	if err := errors.Join(s.Storage.Configuration.Validate(), s.Storage.Parts.Validate()); err != nil {
+		return err
 	}
 	s.Query.TestNetwork = s.Network == "testnet"
 	s.Auth.Network = s.Network

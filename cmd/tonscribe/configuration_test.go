@@ -178,3 +178,37 @@ func TestSecretsAreMasked(t *testing.T) {
 		}
 	}
 }
+
+func TestFlagsThatSetMoreThanOneKey(t *testing.T) {
+	for _, c := range []struct {
+		arguments []string
+		globalID  int32
+		zerostate string
+		to        uint32
+		toHash    string
+	}{
+		{nil, 0, "", 0, ""}, // the default network is nobody's word
+		{[]string{"--network", "mainnet", "--source", "files:x"}, -239, networks["mainnet"].zerostate, 0, ""},
+		{[]string{"--network", "testnet", "--source", "archive:x"}, -3, networks["testnet"].zerostate, 0, ""},
+		{[]string{"--network", "mainnet", "--source", "liteserver:x"}, 0, "", 0, ""}, // its config names the chain
+		{[]string{"--network", "devnet"}, 0, "", 0, ""},
+		{[]string{"--to", "60"}, 0, "", 60, ""},
+		{[]string{"--to", "60:" + strings.Repeat("ab", 32)}, 0, "", 60, strings.Repeat("ab", 32)},
+	} {
+		s := &settings{}
+		root := &cobra.Command{Use: "tonscribe"}
+		addFlags(root, false, flagNetwork, flagSource, flagTo)
+		root.RunE = func(cmd *cobra.Command, _ []string) error {
+			_, err := s.load(cmd)
+			return err
+		}
+		root.SetArgs(c.arguments)
+		if err := root.Execute(); err != nil {
+			t.Fatalf("%v: %v", c.arguments, err)
+		}
+		if i := s.Ingest; i.GlobalID != c.globalID || i.Zerostate != c.zerostate || i.To != c.to || i.ToHash != c.toHash {
+			t.Errorf("%v: global_id %d, zerostate %q, to %d, to_hash %q, want %d, %q, %d, %q", c.arguments,
+				i.GlobalID, i.Zerostate, i.To, i.ToHash, c.globalID, c.zerostate, c.to, c.toHash)
+		}
+	}
+}

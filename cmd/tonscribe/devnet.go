@@ -17,6 +17,7 @@ import (
 var devnetFlags = []flag{
 	{"listen-liteserver", "devnet.listen", "lite server address, `HOST:PORT`; port 0 is a free one, the same the next time (default 127.0.0.1:0)"},
 	{"seed", "devnet.seed", "`NUMBER` that all keys, contracts and traffic follow from (default 1)"},
+	{"consensus", "devnet.consensus", "how blocks are signed: simplex, or catchain as public networks did before 2026 (default simplex)"},
 	{"tps", "devnet.tps", "traffic of about `N` transactions a second; 0 is none (default 20)"},
 	{"interval", "devnet.interval", "`TIME` from one masterchain block to the next, 10ms to 1h (default 1s)"},
 	{"fixed-time", "devnet.fixed_time", "`UNIX` time at which the chain begins, instead of now; every block is an interval later"},

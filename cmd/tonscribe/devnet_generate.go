@@ -50,6 +50,7 @@ seed gives the same chain, byte for byte.`,
 	f.StringVar(&g.Out, "out", "", "`DIR` to write to; empty or not there")
 	f.Uint64Var(&g.Transactions, "transactions", 0, "stop after `N`, at the end of a masterchain block")
 	f.Uint64Var(&g.Seed, "seed", 1, "`NUMBER` that all keys, contracts and traffic follow from")
+	f.StringVar((*string)(&g.Consensus), "consensus", "", "how blocks are signed: simplex or catchain (default simplex)")
 	f.StringVar(&g.Format, "format", g.Format, "files or archive")
 	f.IntVar(&g.PerBlock, "per-block", g.PerBlock, "about `N` transactions belong to one masterchain block")
 	f.Uint32Var(&g.FixedTime, "fixed-time", 0, "`UNIX` time at which the chain begins (default: one that never changes)")

@@ -22,6 +22,13 @@ func engineCommand() *cobra.Command {
 		Short: "Print where the embedded ClickHouse lies",
 		Args:  cobra.NoArgs,
 		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), engine.LibraryPath()) },
+	}, &cobra.Command{
+		Use:   "server FOLDER",
+		Short: "Write users.xml and access.xml of a ClickHouse server of its own, with the users of the embedded one",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return engine.WriteServerConfiguration(args[0], analystTables)
+		},
 	})
 	return c
 }

@@ -32,7 +32,7 @@ names one with its parent's. ADDRESS is looked up in the tables: those of
 			if err != nil {
 				return fmt.Errorf("%s is neither a file nor an address: %w", args[0], err)
 			}
-			return withClickHouse(s, func(cmd *cobra.Command, p *process) error { return explainAddress(cmd, p, account) })(cmd, args)
+			return withTables(s, func(cmd *cobra.Command, p *process) error { return explainAddress(cmd, p, account) })(cmd, args)
 		},
 	}
 	addFlags(c, false, flagClickHouse)

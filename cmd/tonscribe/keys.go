@@ -35,7 +35,7 @@ A key is shown once, when it is made: the tables know only its SHA-256.`,
 // withKeys runs a command on the table of keys.
 func withKeys(s *settings, run func(cmd *cobra.Command, table *auth.Table, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		return withClickHouse(s, func(cmd *cobra.Command, p *process) error {
+		return attached(s, true, func(cmd *cobra.Command, p *process) error {
 			if p.enginePID != 0 { // nobody else makes the tables of an engine that we have started
 				if err := p.makeTables(cmd.Context()); err != nil {
 					return err

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"tonscribe/query/auth"
 )
 
@@ -40,23 +42,32 @@ func (p *process) ownersKey(ctx context.Context) (fresh string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("%s holds no API key: %w (remove the file for a new one)", path, err)
 	}
-	known, err := table.Get(ctx, key.Hash)
+	var known auth.Key
+	err = p.persist(ctx, "look for the first API key", func() (err error) {
+		known, err = table.Get(ctx, key.Hash)
+		if errors.Is(err, auth.ErrNotFound) {
+			known, err = auth.Key{}, nil
+		}
+		return err
+	})
 	switch {
-	case errors.Is(err, auth.ErrNotFound):
+	case err != nil:
+		return "", err
+	case known.Hash != key.Hash:
 		key.Name, key.Rate, key.Burst, key.Created = "owner", 0, 1, time.Now()
 		err = table.Put(ctx, key)
-	case err != nil:
 	case known.Revoked:
 		p.report.Log.Warn().Str("file", path).Msg("the API key in the file is revoked: remove the file for a new one")
 	}
 	return fresh, err
 }
 
-// showOwnersKey prints a key that was made at this start: nobody has asked for
-// it, so it must be seen.
-func (p *process) showOwnersKey(fresh string) {
-	if fresh != "" {
-		fmt.Printf("Your API key, without limits, also in %s:\n\n  X-API-Key: %s\n\n", filepath.Join(p.settings.Data, ownersKeyName), fresh)
+// showOwnersKey prints a key that was made at this start, on a terminal: there
+// somebody reads it. Anything else is a log, which others may read too, and the
+// welcome names the file.
+func (p *process) showOwnersKey(out *os.File, fresh string) {
+	if fresh != "" && term.IsTerminal(int(out.Fd())) {
+		fmt.Fprintf(out, "Your API key, without limits, also in %s:\n\n  X-API-Key: %s\n\n", filepath.Join(p.settings.Data, ownersKeyName), fresh)
 	}
 }
 

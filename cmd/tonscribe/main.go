@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tonscribe/internal/emulator"
 	"tonscribe/internal/engine"
 )
 
@@ -23,6 +24,9 @@ func main() {
 	// the command line may come before it.
 	if len(os.Args) > 1 && os.Args[1] == engine.ChildCommand {
 		os.Exit(engine.ClickHouseMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == emulator.ChildCommand {
+		os.Exit(emulator.Main(os.Args[2:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -57,7 +61,7 @@ them all, with their values and where those come from.`,
 	root.AddCommand(
 		upCommand(s), devnetCommand(s),
 		ingestStage.command(s), decodeStage.command(s), contractsStage.command(s), sinkStage.command(s), metadataStage.command(s), queryStage.command(s),
-		migrateCommand(s), keysCommand(s), verifyCommand(s), inspectCommand(s), benchCommand(s),
+		migrateCommand(s), keysCommand(s), verifyCommand(s), repairCommand(s), inspectCommand(s), benchCommand(s),
 		configCommand(s), engineCommand(), healthCommand(s), versionCommand(),
 	)
 	return root

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"text/tabwriter"
 
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/cobra"
 
 	"tonscribe/schema/migrations"
@@ -43,12 +47,14 @@ func migrateDown(s *settings) *cobra.Command {
 		Use:   "down",
 		Short: "Drop all tables and every row in them",
 		Args:  cobra.NoArgs,
-		RunE: withClickHouse(s, func(cmd *cobra.Command, p *process) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if !sure {
 				return errors.New("this drops all tables with every row in them: say --yes if that is wanted")
 			}
-			return migrations.Down(cmd.Context(), p.dsn, s.ClickHouse.Tables)
-		}),
+			return attached(s, true, func(cmd *cobra.Command, p *process) error {
+				return migrations.Down(cmd.Context(), p.dsn, s.ClickHouse.Tables)
+			})(cmd, args)
+		},
 	}
 	c.Flags().BoolVar(&sure, "yes", false, "drop them")
 	return c
@@ -59,7 +65,7 @@ func migrateStatus(s *settings) *cobra.Command {
 		Use:   "status",
 		Short: "Print the version of the tables on each node",
 		Args:  cobra.NoArgs,
-		RunE: withClickHouse(s, func(cmd *cobra.Command, p *process) error {
+		RunE: attached(s, true, func(cmd *cobra.Command, p *process) error {
 			states, err := migrations.Status(cmd.Context(), p.dsn, s.ClickHouse.Tables)
 			if err != nil {
 				return err
@@ -98,9 +104,71 @@ func migratePrint(s *settings) *cobra.Command {
 // withClickHouse runs a command on the tables: of the external server, of the
 // running `up` of the data folder, or of the embedded engine started for it.
 func withClickHouse(s *settings, run func(cmd *cobra.Command, p *process) error) func(*cobra.Command, []string) error {
+	return attached(s, false, run)
+}
+
+// withTables is withClickHouse for commands that have nothing to do where there
+// are no tables.
+func withTables(s *settings, run func(cmd *cobra.Command, p *process) error) func(*cobra.Command, []string) error {
+	return attached(s, true, func(cmd *cobra.Command, p *process) error {
+		if err := p.mustHaveTables(cmd.Context()); err != nil {
+			return err
+		}
+		return run(cmd, p)
+	})
+}
+
+// mustHaveTables says what to do where no tables of this version are.
+func (p *process) mustHaveTables(ctx context.Context) error {
+	states, err := migrations.Status(ctx, p.dsn, p.settings.ClickHouse.Tables)
+	var refused *driver.Exception
+	if errors.As(err, &refused) && refused.Code == unknownDatabase {
+		return errors.New("the database that --clickhouse names is not there: 'tonscribe migrate up' makes it")
+	}
+	if err != nil {
+		return err
+	}
+	for _, state := range states {
+		switch {
+		case state.Version == 0:
+			return fmt.Errorf("ClickHouse at %s has no tables of tonscribe: 'tonscribe up' and 'tonscribe migrate up' make them", state.Node)
+		case state.Version > state.Latest:
+			return fmt.Errorf("%w (migration %d)", migrations.ErrOtherTables, state.Version)
+		case state.Version < state.Latest:
+			return fmt.Errorf("the tables at %s are older than this version of tonscribe (migration %d of %d): 'tonscribe migrate up' brings them up to date",
+				state.Node, state.Version, state.Latest)
+		}
+	}
+	return nil
+}
+
+// unknownDatabase is ClickHouse's code for it.
+const unknownDatabase = 81
+
+// mustHaveFolder refuses a data folder that holds no tables: what was meant is
+// another one.
+func (s *settings) mustHaveFolder() error {
+	if s.ClickHouse.DSN != "" {
+		return nil
+	}
+	_, err := os.Stat(filepath.Join(s.Data, clickHouseFolder))
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s is no data folder of tonscribe: --data DIR names the one that 'tonscribe up' was started with, --clickhouse DSN tables elsewhere", s.Data)
+	}
+	return err
+}
+
+// attached runs a command beside what serves the tables; there says that they
+// must be there already.
+func attached(s *settings, there bool, run func(cmd *cobra.Command, p *process) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) (err error) {
 		if _, err := s.load(cmd); err != nil {
 			return err
+		}
+		if there {
+			if err := s.mustHaveFolder(); err != nil {
+				return err
+			}
 		}
 		p, err := newProcess(s)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	_ "net/http/pprof" //nolint:gosec // served only where --pprof asks for it
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,10 +17,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/descriptors"
 	"tonscribe/internal/engine"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/listen"
 	"tonscribe/internal/lite"
+	"tonscribe/internal/parts"
 	"tonscribe/internal/report"
+	"tonscribe/internal/space"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 )
@@ -37,6 +42,10 @@ type process struct {
 	analyst  string     // of ClickHouse, for whoever may read it
 	servers  *lite.Pool // of the stages that fill in what blocks do not show; made when it is asked for
 	stops    []stopper
+
+	room  *space.Guard // of the folders that this process writes to; nil where none was opened
+	disks *space.Guard // of an external ClickHouse; nil for the embedded one
+	parts *parts.Watch // of the tables; nil where nobody looks
 
 	progressed func() // called by the sink when the watermark may have moved; may be nil
 
@@ -110,36 +119,56 @@ func (p *process) openEngines(ctx context.Context) error {
 	if err := os.MkdirAll(p.settings.Data, 0o700); err != nil {
 		return err
 	}
+	if err := p.watchRoom(ctx); err != nil {
+		return err
+	}
 	if err := p.openClickHouse(ctx); err != nil {
 		return err
 	}
 	if err := p.makeTables(ctx); err != nil {
 		return err
 	}
+	if err := p.watchTables(ctx); err != nil {
+		return err
+	}
 	return p.openLog(ctx, true)
 }
 
-// Making tables is tried again when ClickHouse goes away meanwhile: an engine
-// that is being restarted, a server that is still coming up.
+// What a start asks of ClickHouse is tried again when that goes away meanwhile:
+// an engine that is being restarted, a server that is still coming up.
 const (
-	makeTablesTries = 10
-	makeTablesPause = time.Second
+	startTries = 20
+	startPause = time.Second
 )
 
 func (p *process) makeTables(ctx context.Context) error {
-	for try := 1; ; try++ {
-		err := migrations.Up(ctx, p.dsn, p.settings.ClickHouse.Tables)
-		if err == nil || ctx.Err() != nil || try == makeTablesTries || !clickhouse.Retryable(err) {
+	return p.persist(ctx, "make the tables", func() error {
+		if err := p.roomForTables(ctx); err != nil {
 			return err
 		}
-		p.report.Log.Warn().Err(err).Int("try", try).Msg("the tables could not be made, trying again")
+		return migrations.Up(ctx, p.dsn, p.settings.ClickHouse.Tables)
+	})
+}
+
+// persist tries until it works, ctx ends, ClickHouse refuses, or it has failed
+// too often.
+func (p *process) persist(ctx context.Context, what string, try func() error) error {
+	for n := 1; ; n++ {
+		err := try()
+		if err == nil || ctx.Err() != nil || n == startTries || !clickhouse.Retryable(err) {
+			return err
+		}
+		p.report.Log.Warn().Err(err).Int("try", n).Str("what", what).Msg("clickhouse failed at the start, trying again")
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(makeTablesPause):
+		case <-time.After(startPause):
 		}
 	}
 }
+
+// clickHouseFolder is where the embedded engine's tables lie in the data folder.
+const clickHouseFolder = "clickhouse"
 
 // openClickHouse finds the tables: an external server, or the embedded engine.
 func (p *process) openClickHouse(ctx context.Context) error {
@@ -148,22 +177,28 @@ func (p *process) openClickHouse(ctx context.Context) error {
 		p.dsn, p.reader, p.analyst = c.DSN, c.ReaderDSN, c.ReaderDSN
 		return nil
 	}
+	bound, err := p.settings.Storage.Bound(p.settings.Data)
+	if err != nil {
+		return err
+	}
 	e, err := engine.StartClickHouse(ctx, engine.ClickHouseOptions{
-		Dir:       filepath.Join(p.settings.Data, "clickhouse"),
-		MaxMemory: c.MemoryBytes,
-		Report:    p.report.For("clickhouse"),
+		Dir:          filepath.Join(p.settings.Data, clickHouseFolder),
+		MaxMemory:    c.MemoryBytes,
+		KeepFree:     bound / 2, // the writers stop before that
+		ReaderTables: analystTables,
+		Report:       p.report.For("clickhouse"),
 	})
 	if err != nil {
 		return err
 	}
 	p.onStop("clickhouse", e.Stop)
-	p.dsn, p.reader, p.analyst, p.enginePID = e.DSN(), e.ReadOnlyHTTPDSN(), e.ReadOnlyDSN(), e.Pid()
+	p.dsn, p.reader, p.analyst, p.enginePID = e.DSN(), e.ReadOnlyHTTPDSN(), e.ReaderDSN(), e.Pid()
 	return nil
 }
 
 // openLog connects to Kafka, or starts the embedded log, and makes the topics.
 func (p *process) openLog(ctx context.Context, embedded bool) error {
-	dependencies := kafka.Dependencies{Report: p.report}
+	dependencies := kafka.Dependencies{Report: p.report, Room: p.waitForRoom}
 	configuration := p.settings.Kafka
 	if len(configuration.Brokers) == 0 {
 		if !embedded {
@@ -196,7 +231,11 @@ func (p *process) openLog(ctx context.Context, embedded bool) error {
 // listen serves the handler and, when asked, profiles on their own address. It
 // returns the address it listens at.
 func (p *process) listen(handler http.Handler) (string, error) {
-	address, err := p.serve("http", p.settings.Listen, handler)
+	trusted, err := p.settings.Auth.Trusts()
+	if err != nil {
+		return "", err
+	}
+	address, err := p.serve("http", p.settings.Listen, handler, trusted)
 	if err != nil {
 		return "", err
 	}
@@ -208,7 +247,7 @@ func (p *process) serveProfiles() error {
 	if p.settings.Pprof == "" {
 		return nil
 	}
-	at, err := p.serve("pprof", p.settings.Pprof, http.DefaultServeMux)
+	at, err := p.serve("pprof", p.settings.Pprof, http.DefaultServeMux, nil)
 	if err != nil {
 		return err
 	}
@@ -216,26 +255,28 @@ func (p *process) serveProfiles() error {
 	return nil
 }
 
-func (p *process) serve(name, address string, handler http.Handler) (string, error) {
+// canListen tells that an address is taken before anything is started.
+func canListen(address string) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return "", fmt.Errorf("%s cannot listen at %s: %w (choose another address)", name, address, err)
+		return fmt.Errorf("http cannot listen at %s: %w (choose another address with --listen)", address, err)
 	}
-	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    2 << 20, // a query string of 1 MiB gets the API's own answer
+	return listener.Close()
+}
+
+// serve serves a handler within the bounds of the section http; trusted proxies
+// have as many connections as all.
+func (p *process) serve(name, address string, handler http.Handler, trusted func(netip.Addr) bool) (string, error) {
+	if n := descriptors.Limit(); n < descriptors.Few {
+		p.report.Log.Warn().Int("limit", n).Msgf("few file descriptors: raise the limit (ulimit -n %d) to serve more connections", descriptors.Few)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	p.onStop(name, func(ctx context.Context) error {
-		err := server.Shutdown(ctx)
-		if e := <-ended; !errors.Is(e, http.ErrServerClosed) {
-			err = errors.Join(err, e)
-		}
-		return err
+	listener, err := listen.Listen(context.Background(), "tcp", address, p.settings.HTTP, listen.Options{
+		Name: name, Report: p.report, Part: descriptors.HTTP, Trusted: trusted,
 	})
+	if err != nil {
+		return "", err
+	}
+	p.onStop(name, listener.Serve(handler).Stop)
 	return listener.Addr().String(), nil
 }
 

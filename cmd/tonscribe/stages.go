@@ -14,6 +14,7 @@ import (
 	"tonscribe/decode/worker"
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/emulator"
 	"tonscribe/internal/report"
 	"tonscribe/query"
 	"tonscribe/schema"
@@ -34,7 +35,13 @@ func (p *process) begin(ctx context.Context, name string, s stage, ended chan<- 
 	if err := s.Start(ctx); err != nil {
 		return err
 	}
-	p.onStop(name, s.Stop)
+	p.onStop(name, func(ctx context.Context) error {
+		told := s.Err()
+		if err := s.Stop(ctx); told == nil || !errors.Is(err, told) {
+			return err
+		}
+		return nil
+	})
 	go func() {
 		<-s.Done()
 		if err := s.Err(); err != nil && !errors.Is(err, context.Canceled) {
@@ -67,7 +74,9 @@ func (p *process) firstBundle(ctx context.Context) (uint32, bool, error) {
 	}
 	var first uint32
 	var count uint64
-	err = client.Conn().QueryRow(ctx, "SELECT min(mc_seqno), count() FROM blocks").Scan(&first, &count)
+	err = p.persist(ctx, "look for the first bundle", func() error {
+		return client.Conn().QueryRow(ctx, "SELECT min(mc_seqno), count() FROM blocks").Scan(&first, &count)
+	})
 	return first, count > 0, err
 }
 
@@ -124,13 +133,18 @@ func (p *process) newQuery() (*query.Component, error) {
 		return nil, err
 	}
 	p.settings.Query.V2 = p.settings.nodeAccess()
-	return query.New(p.settings.Query, query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage})
+	pool, err := emulator.New(p.settings.Query.V2.Emulation, emulator.Dependencies{Report: p.report})
+	if err != nil {
+		return nil, err
+	}
+	p.onStop("emulator", pool.Stop)
+	return query.New(p.settings.Query, query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage, Emulator: pool})
 }
 
 func (p *process) openTables(name, dsn string) (*clickhouse.Client, error) {
 	configuration := p.settings.ClickHouse.Configuration
 	configuration.DSN = dsn
-	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: p.report.For("clickhouse")})
+	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: p.report.For("clickhouse"), Room: p.roomForRows})
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +157,7 @@ type stageCommand struct {
 	name, short string
 	flags       []flag
 	log, tables bool // what the stage needs
+	readsBlocks bool // from the source
 	// check tells mistakes in the settings before anything is connected to. May
 	// be nil.
 	check func(s *settings) error
@@ -152,7 +167,7 @@ type stageCommand struct {
 var (
 	ingestStage = stageCommand{
 		name: "ingest", short: "Run the first stage: verified blocks into the log",
-		flags: []flag{flagSource, flagFrom, flagTo, flagKafka, flagPprof}, log: true,
+		flags: []flag{flagSource, flagFrom, flagTo, flagKafka, flagPprof}, log: true, readsBlocks: true,
 		check: checkSource,
 		open: func(p *process) (stage, http.Handler, error) {
 			c, err := p.newIngest()
@@ -197,11 +212,8 @@ var (
 	}
 )
 
-// checkSource refuses a misspelt source.
-func checkSource(s *settings) error {
-	_, err := ingest.NewSource(s.Ingest, report.Silent())
-	return err
-}
+// checkSource tells mistakes in the source and the range.
+func checkSource(s *settings) error { return s.Ingest.Check() }
 
 func (k stageCommand) command(s *settings) *cobra.Command {
 	c := &cobra.Command{
@@ -210,16 +222,22 @@ func (k stageCommand) command(s *settings) *cobra.Command {
 			if _, err := s.load(cmd); err != nil {
 				return err
 			}
-			if k.check != nil {
-				if err := k.check(s); err != nil {
-					return err
-				}
-			}
 			p, err := newProcess(s)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, p.stop()) }()
+			if k.readsBlocks {
+				s.useNetwork()
+			}
+			if err := p.findNetwork(cmd.Context()); err != nil {
+				return err
+			}
+			if k.check != nil {
+				if err := k.check(s); err != nil {
+					return err
+				}
+			}
 			return k.run(cmd.Context(), p)
 		},
 	}
@@ -229,6 +247,9 @@ func (k stageCommand) command(s *settings) *cobra.Command {
 
 // run runs the stage until ctx ends or the stage does.
 func (k stageCommand) run(ctx context.Context, p *process) error {
+	if err := p.watchRoom(ctx); err != nil {
+		return err
+	}
 	if k.log {
 		if err := p.openLog(ctx, false); err != nil {
 			return err
@@ -236,6 +257,9 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 	}
 	if k.tables {
 		if err := p.openClickHouse(ctx); err != nil {
+			return err
+		}
+		if err := p.watchTables(ctx); err != nil {
 			return err
 		}
 	}

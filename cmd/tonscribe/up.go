@@ -26,8 +26,11 @@ func upCommand(s *settings) *cobra.Command {
 unless --serve.
 
 Without a source, or with --source devnet, it also runs a TON chain of its own
-('tonscribe devnet') and indexes that.`,
+('tonscribe devnet') and indexes that. With --network mainnet or testnet and no
+source it follows that network from its newest block on, through the lite servers
+that the network publishes; --from begins further back.`,
 		Example: `  tonscribe up
+  tonscribe up --network mainnet
   tonscribe up --source files:blocks --from 1 --to 60 --serve
   tonscribe up --source archive:/var/ton-work/db/archive`,
 		Args: cobra.NoArgs,
@@ -45,19 +48,28 @@ Without a source, or with --source devnet, it also runs a TON chain of its own
 }
 
 func runUp(ctx context.Context, s *settings, serve bool) (err error) {
+	s.useNetwork()
 	if err := s.useDevnet(); err != nil {
 		return err
-	}
-	if s.Ingest.Source != sourceDevnet {
-		if err := checkSource(s); err != nil {
-			return err
-		}
 	}
 	p, err := newProcess(s)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
+	if err := p.findNetwork(ctx); err != nil {
+		return err
+	}
+	check := s.Ingest.Validate // the devnet comes later
+	if s.Ingest.Source != sourceDevnet {
+		check = s.Ingest.Check
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	if err := canListen(s.Listen); err != nil {
+		return err
+	}
 	began := time.Now()
 	u, err := p.startAll(ctx)
 	if err != nil {
@@ -65,7 +77,7 @@ func runUp(ctx context.Context, s *settings, serve bool) (err error) {
 	}
 	p.report.Log.Info().Str("version", version).Str("api", "http://"+u.address+"/api/v3/masterchainInfo").Dur("took", time.Since(began)).Msg("serving")
 	u.welcome(os.Stdout)
-	p.showOwnersKey(u.firstKey)
+	p.showOwnersKey(os.Stdout, u.firstKey)
 	return u.wait(ctx, serve)
 }
 
@@ -122,6 +134,9 @@ func (u *everything) startStages(ctx context.Context) error {
 	u.query, u.ingest = q, in
 	u.health.Add("index", u.caughtUp)
 	u.health.Add("query", q.Ready)
+	if u.devnet != nil {
+		u.health.Add("devnet", u.devnet.Ready)
+	}
 	if u.address, err = u.listen(u.apiHandler(q)); err != nil {
 		return err
 	}
@@ -193,8 +208,8 @@ func (u *everything) caughtUp(context.Context) error {
 }
 
 // nearHead is how many masterchain blocks the API may be behind a chain that
-// goes on while it is read.
-const nearHead = 3
+// goes on while it is read: four seconds of mainnet.
+const nearHead = 10
 
 // slack is how far behind counts as caught up: a chain that is followed has its
 // next block before the last one is visible.

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"tonscribe/internal/devnet"
+	v2 "tonscribe/query/v2"
 )
 
 // sourceDevnet is a devnet in the same process, read through its lite server.
@@ -58,6 +59,9 @@ func (u *everything) welcome(out io.Writer) {
 	row("transactions", api+"transactions?limit=10&sort=desc")
 	row("messages", api+"messages?limit=10&sort=desc")
 	row("health", "http://"+u.address+"/readyz")
+	if u.settings.Query.V2.TypeNamespace == v2.DefaultConfiguration().TypeNamespace {
+		row("TON clients", "of /api/v2 want types named ton.…: start with --type-namespace ton")
+	}
 	row("API key", "in "+filepath.Join(u.settings.Data, ownersKeyName))
 	if u.devnet != nil {
 		row("lite server", u.devnet.LiteServer()+", TON global config "+u.devnet.ConfigPath())

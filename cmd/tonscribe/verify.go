@@ -28,7 +28,7 @@ something is not as it should be.
 The tables are those of --clickhouse, of the running 'up' of --data, or of the
 embedded engine in --data. Checks: ` + strings.Join(verify.Checks, ", ") + ".",
 		Args: cobra.NoArgs,
-		RunE: withClickHouse(s, func(cmd *cobra.Command, p *process) error {
+		RunE: withTables(s, func(cmd *cobra.Command, p *process) error {
 			options := verify.Options{
 				DSN: p.dsn, From: s.Ingest.From, To: s.Ingest.To, Without: without,
 				Out: cmd.OutOrStdout(), Progress: verifyProgress(cmd.ErrOrStderr()),

@@ -11,6 +11,7 @@ package cell
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Limits of what Parse accepts.
@@ -76,6 +77,7 @@ type Bag struct {
 	depths []uint16
 	roots  []uint32
 	scan   []bool // referenced by a cell before it, or to be hashed
+	sizes  []uint64
 	work   [2 + 128 + 4*(2+32)]byte
 }
 
@@ -90,6 +92,28 @@ func Parse(boc []byte) (*Bag, error) {
 
 // Len is the number of cells, added ones included.
 func (b *Bag) Len() int { return len(b.nodes) }
+
+// Unfolded is the size of a cell as a tree: the bytes of all cells below it, each
+// as often as it is referred to, or the greatest number there is. Every cell is
+// visited once.
+func (b *Bag) Unfolded(c Cell) uint64 {
+	if cap(b.sizes) < len(b.nodes) {
+		b.sizes = make([]uint64, len(b.nodes)+len(b.nodes)/4)
+	}
+	sizes := b.sizes[:len(b.nodes)]
+	for i := len(sizes) - 1; i >= int(c.i); i-- { // references lead forward
+		n := &b.nodes[i]
+		size := 2 + (uint64(n.bits)+7)/8
+		for _, r := range n.ref[:n.refs] {
+			if size += sizes[r]; size < sizes[r] {
+				size = math.MaxUint64
+				break
+			}
+		}
+		sizes[i] = size
+	}
+	return sizes[c.i]
+}
 
 // Roots is the number of roots.
 func (b *Bag) Roots() int { return len(b.roots) }

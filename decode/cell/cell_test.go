@@ -13,6 +13,7 @@ import (
 
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/internal/costtest"
 	"tonscribe/test/realdata"
 )
 
@@ -222,7 +223,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(raw(false, "2848 0101"+zeros+"0003"))
 	var b Bag
 	f.Fuzz(func(t *testing.T, boc []byte) {
-		if err := b.Parse(boc); err != nil {
+		var err error
+		if costtest.Check(t, func() { err = b.Parse(boc) }); err != nil {
 			return
 		}
 		for i := range b.Roots() {

@@ -3,7 +3,6 @@ package cellstore
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -83,13 +82,12 @@ func (s *Store) write(b *Batch, sync bool) error {
 		return ErrClosed
 	}
 	w := s.young.NewBatchWithSize(b.bytes + 48*len(b.cells) + 64)
-	defer w.Close()
 	var key [1 + 32]byte
 	key[0] = kindCell
 	for hash, record := range b.cells {
 		copy(key[1:], hash[:])
 		if err := w.Set(key[:], record, nil); err != nil {
-			return fmt.Errorf("cell store: %w", err)
+			return s.explained(err)
 		}
 	}
 	for name, what := range b.notes {
@@ -98,16 +96,20 @@ func (s *Store) write(b *Batch, sync bool) error {
 			change = func() error { return w.Delete([]byte(name), nil) }
 		}
 		if err := change(); err != nil {
-			return fmt.Errorf("cell store: %w", err)
+			return s.explained(err)
 		}
 	}
 	for partition, mcSeqno := range b.marks {
 		if err := w.Set(markKey(partition), binary.BigEndian.AppendUint32(nil, mcSeqno), nil); err != nil {
-			return fmt.Errorf("cell store: %w", err)
+			return s.explained(err)
 		}
 	}
-	if err := w.Commit(&pebble.WriteOptions{Sync: sync}); err != nil {
-		return fmt.Errorf("cell store: %w", err)
+	err := s.young.Do(func() error {
+		defer w.Close()
+		return w.Commit(&pebble.WriteOptions{Sync: sync})
+	})
+	if err != nil {
+		return s.explained(err)
 	}
 	s.metrics.put.Add(float64(len(b.cells)))
 	s.written.Add(int64(b.bytes + 33*len(b.cells)))
@@ -121,10 +123,7 @@ func (s *Store) Sync() error {
 	if s.closed {
 		return ErrClosed
 	}
-	if err := s.young.LogData(nil, pebble.Sync); err != nil {
-		return fmt.Errorf("cell store: %w", err)
-	}
-	return nil
+	return s.explained(s.young.sync())
 }
 
 // Noted calls each with everything on a list, until it returns false.
@@ -136,7 +135,7 @@ func (s *Store) Noted(list List, each func(account, what []byte) bool) error {
 	}
 	iterator, err := s.young.NewIter(&pebble.IterOptions{LowerBound: []byte{byte(list)}, UpperBound: []byte{byte(list) + 1}})
 	if err != nil {
-		return fmt.Errorf("cell store: %w", err)
+		return s.explained(err)
 	}
 	defer iterator.Close()
 	for iterator.First(); iterator.Valid(); iterator.Next() {
@@ -144,5 +143,5 @@ func (s *Store) Noted(list List, each func(account, what []byte) bool) error {
 			break
 		}
 	}
-	return iterator.Error()
+	return s.explained(iterator.Error())
 }

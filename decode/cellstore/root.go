@@ -31,6 +31,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 
+	"tonscribe/internal/descriptors"
+	"tonscribe/internal/localstore"
 	"tonscribe/internal/report"
 )
 
@@ -56,9 +58,27 @@ type Store struct {
 
 // generation is one of the two databases.
 type generation struct {
-	*pebble.DB
+	*localstore.DB
 	number uint64
 	dir    string
+}
+
+// sync makes what was written survive the loss of power.
+func (g *generation) sync() error {
+	return g.Do(func() error { return g.LogData(nil, pebble.Sync) })
+}
+
+// size is what it takes on disk.
+func (g *generation) size() (uint64, error) {
+	var bytes uint64
+	err := g.Do(func() error {
+		bytes = g.Metrics().DiskSpaceUsage()
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return bytes, nil
 }
 
 // Keys: a letter, and the hash of a cell or the name of a mark; that of a List,
@@ -155,27 +175,32 @@ func (s *Store) openGeneration(number uint64) (*generation, error) {
 	return &generation{db, number, dir}, nil
 }
 
-func (s *Store) openDB(dir string) (*pebble.DB, error) {
+func (s *Store) openDB(dir string) (*localstore.DB, error) {
 	o := &pebble.Options{
-		Cache: s.cache, Logger: quiet{}, MemTableSize: memTableBytes,
+		Cache: s.cache, MemTableSize: memTableBytes,
 		L0CompactionThreshold: 4, L0StopWritesThreshold: 24,
-		MaxOpenFiles: 512,
+		MaxOpenFiles: descriptors.StoreFiles(),
 	}
 	o.Levels[0].FilterPolicy = bloom.FilterPolicy(10)
-	db, err := pebble.Open(dir, o)
+	db, err := s.stored(dir).Open(o)
 	if err != nil {
 		return nil, fmt.Errorf("cell store %s: %w", dir, err)
 	}
 	return db, nil
 }
 
-// quiet drops what Pebble says of its compactions.
-type quiet struct{}
+// stored is how a generation is opened, and what to do when it is damaged.
+func (s *Store) stored(dir string) localstore.Store {
+	return localstore.Store{Dir: dir, Log: s.report.Log, Remedy: "stop, delete the folder " + s.configuration.Dir +
+		" and start again; decode then reads the log again from its oldest bundle, and what is older comes from lite servers"}
+}
 
-func (quiet) Infof(string, ...any)  {}
-func (quiet) Errorf(string, ...any) {}
-func (quiet) Fatalf(format string, args ...any) {
-	panic(fmt.Sprintf("cell store: "+format, args...))
+// explained is an error of the database, with the way out of damage.
+func (s *Store) explained(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cell store: %w", s.stored(s.configuration.Dir).Explain(err))
 }
 
 // Close ends the store. Everything that was written stays.
@@ -211,32 +236,32 @@ func (s *Store) get(key []byte) ([]byte, error) {
 	if s.closed {
 		return nil, ErrClosed
 	}
-	value, err := read(s.young, key)
+	value, err := s.read(s.young, key)
 	if err != nil || value != nil {
 		s.metrics.reads.WithLabelValues("young").Inc()
 		return value, err
 	}
 	if s.old != nil {
-		if value, err = read(s.old, key); err != nil {
+		if value, err = s.read(s.old, key); err != nil {
 			return nil, err
 		}
 		if value != nil {
 			s.metrics.reads.WithLabelValues("old").Inc()
 			s.written.Add(int64(len(value)))
-			return value, s.young.Set(key, value, pebble.NoSync)
+			return value, s.explained(s.young.Do(func() error { return s.young.Set(key, value, pebble.NoSync) }))
 		}
 	}
 	s.metrics.reads.WithLabelValues("absent").Inc()
 	return nil, nil
 }
 
-func read(g *generation, key []byte) ([]byte, error) {
+func (s *Store) read(g *generation, key []byte) ([]byte, error) {
 	value, closer, err := g.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cell store: %w", err)
+		return nil, s.explained(err)
 	}
 	value = slices.Clone(value)
 	return value, closer.Close()

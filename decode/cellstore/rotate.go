@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"tonscribe/internal/localstore"
 )
 
 // rotateWhenFull begins a new generation when the younger one has its share of
@@ -18,11 +20,11 @@ func (s *Store) rotateWhenFull() error {
 		s.mutex.RUnlock()
 		return ErrClosed
 	}
-	full := s.young.Metrics().DiskSpaceUsage() >= uint64(s.configuration.MaxBytes/2)
+	size, err := s.young.size()
 	s.mutex.RUnlock()
 	s.measure()
-	if !full {
-		return nil
+	if err != nil || size < uint64(s.configuration.MaxBytes/2) {
+		return s.explained(err)
 	}
 	return s.Rotate()
 }
@@ -36,8 +38,8 @@ func (s *Store) Rotate() error {
 		return ErrClosed
 	}
 	// What was copied from the older generation must be safe before that goes.
-	if err := s.young.LogData(nil, pebble.Sync); err != nil {
-		return fmt.Errorf("cell store: %w", err)
+	if err := s.young.sync(); err != nil {
+		return s.explained(err)
 	}
 	next, err := s.begin(s.young.number + 1)
 	if err != nil {
@@ -50,7 +52,7 @@ func (s *Store) Rotate() error {
 			return fmt.Errorf("cell store %s: %w", last.dir, err)
 		}
 		if err := os.RemoveAll(last.dir); err != nil {
-			return fmt.Errorf("cell store: %w", err)
+			return s.explained(err)
 		}
 	}
 	s.metrics.rotations.Inc()
@@ -64,7 +66,7 @@ func (s *Store) Rotate() error {
 func (s *Store) begin(number uint64) (*generation, error) {
 	dir := filepath.Join(s.configuration.Dir, "next")
 	if err := os.RemoveAll(dir); err != nil {
-		return nil, fmt.Errorf("cell store: %w", err)
+		return nil, s.explained(err)
 	}
 	db, err := s.openDB(dir)
 	if err != nil {
@@ -78,20 +80,19 @@ func (s *Store) begin(number uint64) (*generation, error) {
 		err = os.Rename(dir, s.path(number))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cell store: %w", err)
+		return nil, s.explained(err)
 	}
 	return s.openGeneration(number)
 }
 
 // carry copies marks and lists.
-func carry(from, to *pebble.DB) error {
+func carry(from, to *localstore.DB) error {
 	iterator, err := from.NewIter(&pebble.IterOptions{LowerBound: []byte{kindMark}})
 	if err != nil {
 		return err
 	}
 	defer iterator.Close()
 	batch := to.NewBatch()
-	defer batch.Close()
 	for iterator.First(); iterator.Valid(); iterator.Next() {
 		if err := batch.Set(iterator.Key(), iterator.Value(), nil); err != nil {
 			return err
@@ -100,7 +101,10 @@ func carry(from, to *pebble.DB) error {
 	if err := iterator.Error(); err != nil {
 		return err
 	}
-	return batch.Commit(pebble.Sync)
+	return to.Do(func() error {
+		defer batch.Close()
+		return batch.Commit(pebble.Sync)
+	})
 }
 
 // measure sets the gauge of the size.
@@ -110,9 +114,16 @@ func (s *Store) measure() {
 	if s.closed {
 		return
 	}
-	size := s.young.Metrics().DiskSpaceUsage()
-	if s.old != nil {
-		size += s.old.Metrics().DiskSpaceUsage()
+	var bytes uint64
+	for _, g := range []*generation{s.young, s.old} {
+		if g == nil {
+			continue
+		}
+		size, err := g.size()
+		if err != nil {
+			return // who writes hears of it
+		}
+		bytes += size
 	}
-	s.metrics.bytes.Set(float64(size))
+	s.metrics.bytes.Set(float64(bytes))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
+	toncell "tonscribe/ton/cell"
 )
 
 const (
@@ -102,7 +103,7 @@ func (r *reader) onChain(s *cell.Slice) (*record.TokenContent, bool) {
 	}
 	for _, name := range attributeNames {
 		key := sha256.Sum256([]byte(name))
-		value, err := find(root, key[:])
+		value, err := toncell.Dictionary{Root: root, Bits: 256}.Find(key[:])
 		if err != nil {
 			return nil, false
 		}
@@ -121,7 +122,7 @@ func (r *reader) onChain(s *cell.Slice) (*record.TokenContent, bool) {
 // unnamed are the attributes whose names are not known, as far as they are text.
 func (r *reader) unnamed(root *cell.Cell) (found []*record.TokenAttribute) {
 	room := maxUnnamedBytes
-	all, err := walk(root, 256, maxUnnamed, func(key []byte, value *cell.Slice) bool {
+	all, err := toncell.Dictionary{Root: root, Bits: 256}.Walk(maxUnnamed, func(key []byte, value *cell.Slice) bool {
 		if _, named := nameOfKey[[32]byte(key)]; !named {
 			if a := r.attribute(hex.EncodeToString(key), value); a != nil {
 				room -= len(a.Value)
@@ -232,7 +233,7 @@ func (r *reader) chunked(s *cell.Slice) (all []byte, ok bool) {
 	}
 	ok = true
 	next := uint32(0)
-	_, err = walk(root, 32, maxValue, func(key []byte, value *cell.Slice) bool {
+	_, err = toncell.Dictionary{Root: root, Bits: 32}.Walk(maxValue, func(key []byte, value *cell.Slice) bool {
 		index := uint32(key[0])<<24 | uint32(key[1])<<16 | uint32(key[2])<<8 | uint32(key[3])
 		part, isSnake := r.chunk(value)
 		if index != next || !isSnake {

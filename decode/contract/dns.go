@@ -11,6 +11,7 @@ import (
 
 	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
+	toncell "tonscribe/ton/cell"
 )
 
 // maxDomain is the longest name (TEP-81).
@@ -96,7 +97,7 @@ func (p *probe) records(dns *record.DNSName) {
 // recordOf finds a category's record and reads its tag.
 func recordOf(root *cell.Cell, category string, tag uint64) *cell.Slice {
 	key := sha256.Sum256([]byte(category))
-	value, err := find(root, key[:])
+	value, err := toncell.Dictionary{Root: root, Bits: 256}.Find(key[:])
 	if err != nil || value == nil || value.RefsNum() == 0 {
 		return nil
 	}

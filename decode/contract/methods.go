@@ -6,6 +6,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	toncell "tonscribe/ton/cell"
 )
 
 const (
@@ -28,12 +30,11 @@ func methods(code *cell.Cell, libraries Libraries) (ids []uint32, err error) {
 	if err != nil || root == nil {
 		return nil, err
 	}
-	w := walker{key: make([]byte, (methodKeyBits+7)/8), n: methodKeyBits, left: maxMethods, libraries: libraries,
-		visit: func(key []byte, _ *cell.Slice) bool {
-			ids = append(ids, uint32(key[0])<<11|uint32(key[1])<<3|uint32(key[2])>>5)
-			return true
-		}}
-	complete, err := w.edge(root, 0)
+	dictionary := toncell.Dictionary{Root: root, Bits: methodKeyBits, Open: libraries.open}
+	complete, err := dictionary.Walk(maxMethods, func(key []byte, _ *cell.Slice) bool {
+		ids = append(ids, uint32(key[0])<<11|uint32(key[1])<<3|uint32(key[2])>>5)
+		return true
+	})
 	var missing *MissingLibrary
 	switch {
 	case errors.As(err, &missing):

@@ -6,6 +6,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
+	toncell "tonscribe/ton/cell"
 )
 
 // maxMembers is more signers or proposers than a multisig can have: their
@@ -40,7 +41,7 @@ func (r *results) members() (all [][]byte) {
 	if root == nil {
 		return nil
 	}
-	complete, err := walk(root, 8, maxMembers, func(_ []byte, value *cell.Slice) bool {
+	complete, err := toncell.Dictionary{Root: root, Bits: 8}.Walk(maxMembers, func(_ []byte, value *cell.Slice) bool {
 		account, ok := ReadAddress(value)
 		r.ok = r.ok && ok && account != nil
 		all = append(all, account)

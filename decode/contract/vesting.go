@@ -4,6 +4,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
+	toncell "tonscribe/ton/cell"
 )
 
 // maxWhitelist bounds what is read of a whitelist.
@@ -30,7 +31,7 @@ func (r *results) whitelist() (all [][]byte) {
 	if root == nil {
 		return nil
 	}
-	_, err := walk(root, 264, maxWhitelist, func(key []byte, _ *cell.Slice) bool {
+	_, err := toncell.Dictionary{Root: root, Bits: 264}.Walk(maxWhitelist, func(key []byte, _ *cell.Slice) bool {
 		workchain := byte(int8(key[0]) >> 7) // the sign
 		all = append(all, append([]byte{workchain, workchain, workchain}, key...))
 		return true

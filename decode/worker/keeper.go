@@ -116,9 +116,10 @@ type resident struct {
 // keep completes the changes of a bundle's blocks and gives its accounts by
 // (workchain, account), and the codes that were not published yet.
 func (k *keeper) keep(ctx context.Context, b *bundle) error {
-	if k.cells != nil && b.prev != k.last && k.last != 0 && b.mcSeqno > k.last {
-		k.report.Log.Info().Int("partition", k.partition).Uint32("from", k.last+1).Uint32("to", b.mcSeqno-1).
-			Msg("the cells of these bundles were not seen here: what they changed may have to be fetched")
+	if k.cells != nil && b.prev != k.last && b.mcSeqno > k.last {
+		k.metrics.gaps.WithLabelValues(fmt.Sprint(k.partition)).Inc()
+		k.report.Log.Warn().Int("partition", k.partition).Uint32("after", k.last).Uint32("before", b.mcSeqno).
+			Msg("the log does not have these bundles any more, and the cell store has not seen them: what they changed comes from lite servers, or stays unknown until it changes again")
 	}
 	k.last = b.mcSeqno
 	if k.cells == nil {
@@ -176,10 +177,9 @@ func (k *keeper) problem(j *job, c *decode.Change) {
 
 // change fills in what the block does not show of a change.
 func (k *keeper) change(c *decode.Change, accounts map[string]*resident) error {
-	first := c.Transactions[0]
 	r := accounts[string(c.Account)]
 	if r == nil {
-		r = &resident{Account: &record.Account{Account: c.Account, StatusBefore: first.OrigStatus, BalanceBefore: first.StateBefore.GetBalance()}}
+		r = &resident{Account: &record.Account{Account: c.Account}}
 		accounts[string(c.Account)] = r
 	}
 	r.change = c

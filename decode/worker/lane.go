@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/localstore"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -33,8 +34,17 @@ type lane struct {
 
 // work is the handler of a partition. It ends with an error at a block that
 // does not decode, after everything before that block is published; the client
-// then calls it again from the last commit.
+// then calls it again from the last commit. A cell store that is of no use any
+// more ends the component.
 func (c *Component) work(ctx context.Context, source *kafka.Lane) error {
+	err := c.serve(ctx, source)
+	if localstore.Final(err) {
+		return kafka.Final(err)
+	}
+	return err
+}
+
+func (c *Component) serve(ctx context.Context, source *kafka.Lane) error {
 	l := &lane{
 		Component: c, source: source, partition: source.Partition, label: strconv.Itoa(source.Partition),
 		bundles: make(chan *bundle, c.configuration.MaxBundles),
@@ -43,6 +53,12 @@ func (c *Component) work(ctx context.Context, source *kafka.Lane) error {
 	var err error
 	if l.keeper, err = newKeeper(ctx, c, l.partition); err != nil {
 		return err
+	}
+	if c.cells != nil && source.Bundle() > l.keeper.last {
+		if err := source.Rewind(ctx, l.keeper.last); err != nil {
+			return err
+		}
+		return kafka.ErrMoved
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return l.read(ctx) })

@@ -17,6 +17,7 @@ type metrics struct {
 	missing      *prometheus.CounterVec
 	fetches      *prometheus.CounterVec
 	fetchQueue   *prometheus.GaugeVec
+	gaps         *prometheus.CounterVec
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -39,6 +40,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		bundle:       gauge("bundle", "Masterchain seqno of the last published bundle."),
 		inFlight:     gauge("in_flight_bytes", "Raw blocks that are being decoded or published."),
 		stopped:      gauge("stopped", "1 while a partition stands still at a block that does not decode."),
+		gaps:         counter("gaps_total", "Times that the log did not have the bundle any more which the cell store needs next."),
 		failures:     counter("failures_total", "Blocks that did not decode; each try counts."),
 		decoding:     seconds("block_seconds", "Time to decode a block."),
 		publishing:   seconds("publish_seconds", "Time to publish one or more bundles in a partition."),
@@ -50,7 +52,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	m.fetches = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_decode_fetches_total",
 		Help: "What became of requests to lite servers for states: taken, refused (no state, or that of another moment), failed (tried again), dropped (the queue was full)."}, []string{"outcome"})
 	m.fetchQueue = gauge("fetch_queue", "Accounts whose states lite servers are to be asked for.")
-	for _, c := range []prometheus.Collector{m.fetches, m.fetchQueue, m.accounts, m.problems, m.missing, m.blocks, m.transactions, m.bundles, m.bundle, m.inFlight, m.stopped, m.failures, m.decoding, m.publishing} {
+	for _, c := range []prometheus.Collector{m.fetches, m.fetchQueue, m.gaps, m.accounts, m.problems, m.missing, m.blocks, m.transactions, m.bundles, m.bundle, m.inFlight, m.stopped, m.failures, m.decoding, m.publishing} {
 		registry.MustRegister(c)
 	}
 	return m

@@ -87,7 +87,7 @@ func (c *Component) Stop(context.Context) error {
 }
 
 // Done is closed when the component has ended, by Stop or because the log
-// refused it for good; Err then says why.
+// or the cell store refused it for good; Err then says why.
 func (c *Component) Done() <-chan struct{} { return c.running.Done() }
 
 // Err is nil before the end and after Stop.
@@ -101,6 +101,6 @@ func (c *Component) consume(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return nil
 	}
-	c.report.Log.Error().Err(err).Msg("the log refuses to be read or written")
+	c.report.Log.Error().Err(err).Msg("the stage ends")
 	return fmt.Errorf("decode: %w", err)
 }

@@ -58,8 +58,7 @@ func (k *keeper) plant(b *bundle, id *record.BlockId, boc []byte) error {
 			return err
 		}
 		late := &record.Account{Account: a.Account, McSeqno: b.mcSeqno, LastTransLt: a.LastTransLt, LastTransHash: a.LastTransHash,
-			Now: z.GenUtime, Hash: a.Hash, State: a.State, Data: a.Data, DataDepth: uint32(a.DataDepth),
-			StatusBefore: record.AccountStatus_ACCOUNT_NONEXIST}
+			Now: z.GenUtime, Hash: a.Hash, State: a.State, Data: a.Data, DataDepth: uint32(a.DataDepth)}
 		if err := k.owed.add(late); err != nil {
 			return err
 		}

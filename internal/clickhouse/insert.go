@@ -45,7 +45,14 @@ func (c *Client) Insert(ctx context.Context, insert Insert) error {
 		"min_insert_block_size_bytes": 0,
 		"insert_keeper_max_retries":   3,
 	}))
-	return c.persist(ctx, "insert into "+insert.Table, func() error { return c.insertOnce(with, statement, insert.Columns) })
+	return c.persist(ctx, "insert into "+insert.Table, func() error {
+		if c.room != nil {
+			if err := c.room(ctx); err != nil {
+				return err
+			}
+		}
+		return c.insertOnce(with, statement, insert.Columns)
+	})
 }
 
 func (i Insert) statement() string {

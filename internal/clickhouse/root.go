@@ -1,7 +1,7 @@
 // Package clickhouse is how stages reach ClickHouse: one pool of connections,
-// inserts of whole blocks of columns that are safe to repeat, and the watermark.
-// It knows tables only by name; it must never know what a row means, except
-// those of progress.
+// inserts of whole blocks of columns that are safe to repeat, the watermark, and
+// how rows are counted against seals. It knows tables only by name; it must never
+// know what a row means, except those of progress and seals.
 package clickhouse
 
 import (
@@ -17,6 +17,8 @@ import (
 // Dependencies of a Client.
 type Dependencies struct {
 	Report report.Reporter
+	// Room is waited for before every try of an insert; nil is room always.
+	Room func(ctx context.Context) error
 }
 
 // Client is a pool of connections. It is safe for use by many goroutines.
@@ -24,6 +26,7 @@ type Client struct {
 	conn    driver.Conn
 	options driver.Options
 	report  report.Reporter
+	room    func(ctx context.Context) error
 	metrics metrics
 }
 
@@ -38,7 +41,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 	if err != nil {
 		return nil, fmt.Errorf("clickhouse: %w", err)
 	}
-	return &Client{conn: conn, options: *options, report: dependencies.Report, metrics: newMetrics(dependencies.Report.Metrics)}, nil
+	return &Client{conn: conn, options: *options, report: dependencies.Report, room: dependencies.Room, metrics: newMetrics(dependencies.Report.Metrics)}, nil
 }
 
 // Options are how the servers are reached, for who speaks to them without the

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tonscribe/internal/devnet/chain"
 	"tonscribe/internal/devnet/packages"
 	"tonscribe/internal/report"
 )
@@ -160,5 +161,33 @@ func TestAnotherSeedIsRefusedForAChainThatIsThere(t *testing.T) {
 	same.Dir = dir
 	if o, err := originOf(same, time.Now()); err != nil || o.Seed != c.Seed || o.GenesisTime != c.FixedTime {
 		t.Errorf("without a seed: %+v, %v, want that of the chain", o, err)
+	}
+}
+
+func TestConsensusOfAChainNeverChanges(t *testing.T) {
+	for name, c := range map[string]struct {
+		stored string
+		asked  chain.Consensus
+		want   chain.Consensus
+	}{
+		"a new chain":                         {"", "", chain.Simplex},
+		"a new chain of catchain":             {"", chain.Catchain, chain.Catchain},
+		"an old chain":                        {`{"seed":1,"genesis_time":7}`, "", chain.Catchain},
+		"an old chain, as it is":              {`{"seed":1,"genesis_time":7}`, chain.Catchain, chain.Catchain},
+		"an old chain, otherwise":             {`{"seed":1,"genesis_time":7}`, chain.Simplex, ""},
+		"a chain of simplex":                  {`{"seed":1,"genesis_time":7,"consensus":"simplex"}`, "", chain.Simplex},
+		"a chain of simplex, but as catchain": {`{"seed":1,"genesis_time":7,"consensus":"simplex"}`, chain.Catchain, ""},
+	} {
+		configuration := DefaultConfiguration()
+		configuration.Dir, configuration.Consensus = t.TempDir(), c.asked
+		if c.stored != "" {
+			if err := os.WriteFile(filepath.Join(configuration.Dir, originFile), []byte(c.stored), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o, err := originOf(configuration, time.Now())
+		if (err == nil) != (c.want != "") || o.Consensus != c.want {
+			t.Errorf("%s: %q (%v), want %q", name, o.Consensus, err, c.want)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"tonscribe/internal/devnet/chain"
 )
 
 // Configuration of the devnet.
@@ -15,6 +17,9 @@ type Configuration struct {
 	Listen string `yaml:"listen"`
 	// Seed of all keys, contracts and traffic. 0 is that of the chain in Dir, or 1.
 	Seed uint64 `yaml:"seed"`
+	// Consensus is simplex or catchain: how blocks are signed. Empty is that of the
+	// chain in Dir, or simplex.
+	Consensus chain.Consensus `yaml:"consensus"`
 	// TPS is about how many transactions a second the traffic causes, of the time
 	// of the chain; 0 is no traffic.
 	TPS float64 `yaml:"tps"`
@@ -51,6 +56,11 @@ const maxFixedTime = 4_000_000_000 - 10*365*86400
 func (c Configuration) Validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("devnet: listen: %w", err)
+	}
+	switch c.Consensus {
+	case "", chain.Simplex, chain.Catchain:
+	default:
+		return fmt.Errorf("devnet: consensus %q: want simplex or catchain", c.Consensus)
 	}
 	switch {
 	case c.FixedTime > maxFixedTime:

@@ -9,14 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tonscribe/internal/descriptors"
+	"tonscribe/internal/listen"
 )
 
 // Running is what a running devnet leaves in its folder for commands beside it.
@@ -56,19 +57,24 @@ func FindRunning(dir string) (Running, error) {
 type control struct {
 	devnet *Component
 	token  string
-	server *http.Server
-	ended  chan error
+	server *listen.Server
 	path   string
 }
 
+// controlConnections is for commands beside, one at a time.
+const controlConnections = 16
+
 func startControl(c *Component) (*control, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	bounds := listen.DefaultConfiguration()
+	bounds.Connections = controlConnections
+	listener, err := listen.Listen(context.Background(), "tcp", "127.0.0.1:0", bounds, listen.Options{
+		Name: "devnet_control", Report: c.report, Part: descriptors.LiteServer,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("devnet: %w", err)
 	}
-	k := &control{devnet: c, token: rand.Text(), ended: make(chan error, 1), path: filepath.Join(c.configuration.Dir, runningFile)}
-	k.server = &http.Server{Handler: k.handler(), ReadHeaderTimeout: 5 * time.Second}
-	go func() { k.ended <- k.server.Serve(listener) }()
+	k := &control{devnet: c, token: rand.Text(), path: filepath.Join(c.configuration.Dir, runningFile)}
+	k.server = listener.Serve(k.handler())
 	r := Running{
 		PID: os.Getpid(), Seed: c.origin.Seed, LiteServer: c.server.Addr().String(), Config: c.ConfigPath(),
 		Control: "http://" + listener.Addr().String(), Token: k.token,
@@ -80,10 +86,7 @@ func startControl(c *Component) (*control, error) {
 }
 
 func (k *control) stop(ctx context.Context) error {
-	err := k.server.Shutdown(ctx)
-	if e := <-k.ended; !errors.Is(e, http.ErrServerClosed) {
-		err = errors.Join(err, e)
-	}
+	err := k.server.Stop(ctx)
 	if e := os.Remove(k.path); !errors.Is(e, os.ErrNotExist) {
 		err = errors.Join(err, e)
 	}

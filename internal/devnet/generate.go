@@ -30,6 +30,7 @@ type Generation struct {
 	Interval  time.Duration
 	Reshard   uint32
 	MaxShards int
+	Consensus chain.Consensus
 	// Told is called after every bundle. May be nil.
 	Told func(Generated)
 }
@@ -57,6 +58,7 @@ const (
 func (g Generation) configuration() Configuration {
 	c := DefaultConfiguration()
 	c.Seed, c.FixedTime, c.Interval, c.Reshard, c.MaxShards = g.Seed, g.FixedTime, g.Interval, g.Reshard, g.MaxShards
+	c.Consensus = g.Consensus
 	if c.FixedTime == 0 {
 		c.FixedTime = generatedTime
 	}

@@ -25,7 +25,7 @@ type maker struct {
 func newMaker(o origin, c Configuration, head *chain.Head) (*maker, error) {
 	m := &maker{traffic: traffic.New(o.Seed, traffic.Options{NetworkID: GlobalID()}), owners: newOwners(o.Seed), reshard: c.Reshard, maxShards: c.MaxShards}
 	options := chain.Options{
-		Seed: o.Seed, GenUtime: o.GenesisTime,
+		Seed: o.Seed, GenUtime: o.GenesisTime, Consensus: o.Consensus,
 		Accounts: withSystem(append(m.traffic.Accounts(), m.owners.accounts()...), o),
 		Params:   m.traffic.Params(),
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/devnet/history"
+	"tonscribe/internal/tvm"
 )
 
 // What Send may answer besides the refusal of the account.
@@ -58,6 +59,9 @@ func newMempool(size int, ttl time.Duration) *mempool {
 func destination(message *cell.Cell) (accountKey, error) {
 	if message == nil {
 		return accountKey{}, ErrNotExternal
+	}
+	if err := tvm.CheckMessage(message); err != nil {
+		return accountKey{}, fmt.Errorf("%w: %w", ErrTooLarge, err)
 	}
 	var parsed tlb.Message
 	if err := tlb.Parse(&parsed, message); err != nil {
@@ -112,19 +116,24 @@ func (m *mempool) push(w waiting) {
 }
 
 // restore queues what waited when the devnet ended, whether there is room or
-// not: somebody was told that it would be tried.
-func (m *mempool) restore(list []history.Waiting) error {
+// not: somebody was told that it would be tried. What is too large to be tried is
+// left out and returned.
+func (m *mempool) restore(list []history.Waiting) (tooLarge []history.Waiting, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, w := range list {
 		account, err := destination(w.Message)
+		if errors.Is(err, ErrTooLarge) {
+			tooLarge = append(tooLarge, w)
+			continue
+		}
 		if err != nil {
-			return fmt.Errorf("waiting message %d: %w", w.Number, err)
+			return nil, fmt.Errorf("waiting message %d: %w", w.Number, err)
 		}
 		m.push(waiting{w, account})
 		m.number = max(m.number, w.Number)
 	}
-	return nil
+	return tooLarge, nil
 }
 
 // holds says whether a message waits.

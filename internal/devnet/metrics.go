@@ -44,4 +44,5 @@ const (
 	resultRefused   = "refused"
 	resultExpired   = "expired"
 	resultNoRoom    = "no_room"
+	resultDropped   = "dropped"
 )

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"tonscribe/internal/devnet/chain"
 )
 
 // origin is what the chain in a folder was made with. It must never change: the
@@ -17,6 +19,8 @@ type origin struct {
 	GenesisTime uint32 `json:"genesis_time"`
 	// FixedTime says that the clock began at GenesisTime and follows the blocks.
 	FixedTime bool `json:"fixed_time"`
+	// Consensus is catchain where it is missing: there was no other.
+	Consensus chain.Consensus `json:"consensus,omitempty"`
 }
 
 const (
@@ -43,6 +47,12 @@ func originOf(c Configuration, now time.Time) (origin, error) {
 	if err := json.Unmarshal(text, &o); err != nil {
 		return origin{}, fmt.Errorf("%s: %w", path, err)
 	}
+	if o.Consensus == "" {
+		o.Consensus = chain.Catchain
+	}
+	if c.Consensus != "" && c.Consensus != o.Consensus {
+		return origin{}, fmt.Errorf("the devnet in %s was made with the consensus %s, not %s: choose another data folder, or leave it out", c.Dir, o.Consensus, c.Consensus)
+	}
 	if c.Seed != 0 && c.Seed != o.Seed {
 		return origin{}, fmt.Errorf("the devnet in %s was made with seed %d, not %d: choose another data folder, or leave the seed out", c.Dir, o.Seed, c.Seed)
 	}
@@ -53,7 +63,10 @@ func originOf(c Configuration, now time.Time) (origin, error) {
 }
 
 func newOrigin(c Configuration, now time.Time) origin {
-	o := origin{Seed: c.Seed, GenesisTime: uint32(now.Unix()) - warmUpTime}
+	o := origin{Seed: c.Seed, GenesisTime: uint32(now.Unix()) - warmUpTime, Consensus: c.Consensus}
+	if o.Consensus == "" {
+		o.Consensus = chain.Simplex
+	}
 	if o.Seed == 0 {
 		o.Seed = defaultSeed
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -46,6 +47,7 @@ type Component struct {
 	making sync.Mutex // guards maker: it makes one block or checks one message at a time
 	maker  *maker
 	last   Produced
+	beat   atomic.Int64 // Unix nanoseconds of the newest block, not behind making
 
 	cancel  context.CancelFunc
 	tasks   sync.WaitGroup
@@ -90,6 +92,7 @@ func (c *Component) Start(ctx context.Context) (err error) {
 	if err := c.serve(ctx); err != nil {
 		return err
 	}
+	c.beat.Store(time.Now().UnixNano())
 	run, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
 	c.tasks.Go(func() { c.finish(c.run(run)) })
@@ -124,7 +127,7 @@ func (c *Component) openChain() error {
 	}
 	waiting, err := c.history.Waiting()
 	if err == nil {
-		err = c.mempool.restore(waiting)
+		err = c.restore(waiting)
 	}
 	if err != nil {
 		return fmt.Errorf("devnet: %w", err)
@@ -135,6 +138,34 @@ func (c *Component) openChain() error {
 	}
 	if err := packages.WriteZerostates(c.configuration.Dir, master, base); err != nil {
 		return fmt.Errorf("devnet: %w", err)
+	}
+	return nil
+}
+
+// restore queues what waited. Messages that are too large to be tried, from before
+// there was a bound, are dropped for good.
+func (c *Component) restore(waiting []history.Waiting) error {
+	tooLarge, err := c.mempool.restore(waiting)
+	for _, w := range tooLarge {
+		c.metrics.received.WithLabelValues(resultDropped).Inc()
+		c.report.Log.Warn().Hex("message", w.Message.Hash()).Msg("a message that waited is too large to be tried and was dropped")
+		err = errors.Join(err, c.history.Forget(w.Number))
+	}
+	return err
+}
+
+// standingBlocks is how many blocks may be late before the chain counts as one
+// that stands, minStanding the least time for them.
+const (
+	standingBlocks = 20
+	minStanding    = 15 * time.Second
+)
+
+// Ready is nil while blocks are made in time.
+func (c *Component) Ready(context.Context) error {
+	limit := max(minStanding, standingBlocks*c.configuration.Interval)
+	if late := time.Since(time.Unix(0, c.beat.Load())); late > limit {
+		return fmt.Errorf("the devnet stands: no masterchain block after %d for %s", c.history.Last(), late.Round(time.Second))
 	}
 	return nil
 }
@@ -199,6 +230,7 @@ func (c *Component) step(wall time.Time) error {
 	}
 	at := time.Now()
 	p := producedOf(bundle, at, at.Sub(began))
+	c.beat.Store(at.UnixNano())
 	c.making.Lock()
 	c.last = p
 	c.making.Unlock()

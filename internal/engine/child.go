@@ -4,9 +4,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,11 +34,12 @@ const (
 
 // Exit codes of the child.
 const (
-	exitAsked      = 0
-	exitBadCall    = 2
-	exitNoLibrary  = 3
-	exitNoTerminal = 4
-	exitUnasked    = 7 // the engine ended by itself: port busy, bad configuration, folder locked
+	exitAsked       = 0
+	exitBadCall     = 2
+	exitNoLibrary   = 3
+	exitNoTerminal  = 4
+	exitNotConfined = 5
+	exitUnasked     = 7 // the engine ended by itself: port busy, bad configuration, folder locked
 )
 
 // orphanLife is the longest that an engine lives on without its parent: an open
@@ -61,6 +66,14 @@ func ClickHouseMain(args []string) int {
 	config := flags.String("config", "", "absolute path of config.xml")
 	port := flags.Int("port", 0, "port of the native protocol")
 	httpPort := flags.Int("http-port", 0, "port of HTTP")
+	logs := flags.String("logs", "", "absolute folder of logs")
+	var peers []int
+	flags.Func("peer", "port that the engine may connect to; can be repeated", func(text string) error {
+		port, err := strconv.ParseUint(text, 10, 16)
+		peers = append(peers, int(port))
+		return err
+	})
+	confined := flags.Bool("confined", false, "give up everything but the folders and ports")
 	if err := flags.Parse(args); err != nil {
 		return exitBadCall
 	}
@@ -80,6 +93,36 @@ func ClickHouseMain(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return exitNoTerminal
 	}
+	// A start that fails once there is no working folder ends with a signal.
+	for _, p := range []int{*port, *httpPort} {
+		l, err := net.Listen("tcp", at(p))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return exitUnasked
+		}
+		l.Close()
+	}
+	nowhere, err := newNowhere(filepath.Join(filepath.Dir(*path), "nowhere"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitNotConfined
+	}
+	if *confined {
+		// A rule is for a file of /proc as it is now, so it must stay open.
+		for _, path := range ofItself {
+			f, err := os.Open(path)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return exitNotConfined
+			}
+			defer f.Close()
+		}
+		need := confinement{paths: whatTheEngineNeeds(*path, *config, *logs), listen: []int{*port, *httpPort}, connect: peers}
+		if err := need.apply(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return exitNotConfined
+		}
+	}
 	// A parent that dies now leaves the pipe without a reader, and the engine
 	// would wait for ever for one when it opens it to report the port.
 	reader, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", readyFD), os.O_RDONLY|unix.O_NONBLOCK, 0)
@@ -89,26 +132,51 @@ func ClickHouseMain(args []string) int {
 	}
 	defer reader.Close()
 	go hold.releaseAtEnd()
-	run(engineArguments(*path, *config, *port, *httpPort, int(hold.read.Fd())))
+	go nowhere.serve()
+	run(engineArguments(*path, *config, *port, *httpPort, hold, nowhere))
 	if hold.asked() {
 		return exitAsked
 	}
 	return exitUnasked
 }
 
-// engineArguments is the command line of clickhouse-local. Its statements open
-// the ports, report one, and then read a pipe that gives nothing until it ends.
-// The last ones close the ports first, which lets open connections go at once
-// instead of after five seconds.
-func engineArguments(path, config string, port, httpPort, holdFD int) []string {
-	script := []string{
-		"SYSTEM START LISTEN HTTP",
-		"SYSTEM START LISTEN TCP",
-		fmt.Sprintf("INSERT INTO FUNCTION file('/proc/self/fd/%d', 'TSV', 'port UInt16') SELECT getServerPort('tcp_port')", readyFD),
-		fmt.Sprintf("SELECT * FROM file('/proc/self/fd/%d', 'LineAsString', 'line String') FORMAT Null", holdFD),
-		"SYSTEM STOP LISTEN TCP",
-		"SYSTEM STOP LISTEN HTTP",
+// ofItself is what the engine reads of its own process: where the stack of the
+// first thread is, and how much memory it has.
+var ofItself = []string{"/proc/self/maps", "/proc/self/statm"}
+
+// whatTheEngineNeeds is what it keeps of the file system: its data, its
+// configuration, writing its logs. It has the library in memory, and the pipes
+// and the terminal open.
+func whatTheEngineNeeds(data, config, logs string) map[string]uint64 {
+	paths := map[string]uint64{
+		data: mayRead | mayWrite, filepath.Dir(config): mayRead, logs: mayWrite,
+		"/dev/null": mayRead | mayWrite, "/dev/urandom": mayRead,
 	}
+	for _, path := range ofItself {
+		paths[path] = mayRead
+	}
+	return paths
+}
+
+// engineArguments is the command line of clickhouse-local. Its statements have the
+// working folder removed, open the ports, report one, and then read a pipe that
+// gives nothing until it ends. The last ones close the ports first, which lets open
+// connections go at once instead of after five seconds.
+func engineArguments(path, config string, port, httpPort int, hold *hold, nowhere *nowhere) []string {
+	script := slices.Concat(
+		nowhere.leave.tables(), nowhere.back.tables(),
+		[]string{pipeTable("ready", "UInt16", readyFD), pipeTable("hold", "String", hold.read.Fd())},
+		nowhere.leave.pass(),
+		[]string{
+			"SYSTEM START LISTEN HTTP",
+			"SYSTEM START LISTEN TCP",
+			"INSERT INTO ready SELECT getServerPort('tcp_port')",
+			"SELECT * FROM hold FORMAT Null",
+			"SYSTEM STOP LISTEN TCP",
+			"SYSTEM STOP LISTEN HTTP",
+		},
+		nowhere.back.pass(),
+	)
 	return []string{
 		"clickhouse", "--path=" + path, "--multiquery", "--query", strings.Join(script, "; "),
 		fmt.Sprintf("--tcp_port=%d", port), fmt.Sprintf("--http_port=%d", httpPort), "--listen_host=127.0.0.1", "--config-file=" + config,
@@ -136,6 +204,85 @@ func loadEngine(library string) (func(arguments []string), error) {
 		purego.SyscallN(entry, uintptr(len(arguments)), uintptr(unsafe.Pointer(&argv[0])))
 		runtime.KeepAlive(argv)
 	}, nil
+}
+
+// nowhere is a working folder that is removed before the engine opens its ports.
+// To this build every file of the machine is a user file, and its function `file`
+// asks for no right. But it looks for the folder of user files first, which is the
+// working one, and fails without: it opens no file for anybody. The end of the
+// engine's session wants a working folder again, and gets one when the ports are
+// closed.
+type nowhere struct {
+	folder      string
+	leave, back *gate
+}
+
+func newNowhere(folder string) (*nowhere, error) {
+	leave, err := newGate("leave")
+	if err != nil {
+		return nil, err
+	}
+	back, err := newGate("back")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	return &nowhere{folder, leave, back}, os.Chdir(folder)
+}
+
+// serve removes the folder at the one gate and leaves it at the other. When that
+// cannot be, it ends the engine.
+func (n *nowhere) serve() {
+	for _, step := range []struct {
+		gate *gate
+		do   func() error
+	}{
+		{n.leave, func() error { return os.Remove(n.folder) }},
+		{n.back, func() error { return os.Chdir("/") }},
+	} {
+		step.gate.asked.Read(make([]byte, 1))
+		if err := step.do(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(exitNotConfined)
+		}
+		step.gate.open.Close()
+	}
+}
+
+// gate is a place in the engine's statements that they pass once it is opened.
+type gate struct {
+	name        string
+	ask, opened *os.File // ends of the engine
+	asked, open *os.File
+}
+
+func newGate(name string) (*gate, error) {
+	g := &gate{name: name}
+	var err error
+	if g.asked, g.ask, err = os.Pipe(); err != nil {
+		return nil, fmt.Errorf("engine pipe: %w", err)
+	}
+	if g.opened, g.open, err = os.Pipe(); err != nil {
+		return nil, fmt.Errorf("engine pipe: %w", err)
+	}
+	return g, nil
+}
+
+// tables are the statements before the gate, once there is a working folder.
+func (g *gate) tables() []string {
+	return []string{pipeTable(g.name+"_ask", "UInt8", g.ask.Fd()), pipeTable(g.name+"_opened", "String", g.opened.Fd())}
+}
+
+// pass are the statements at the gate.
+func (g *gate) pass() []string {
+	return []string{"INSERT INTO " + g.name + "_ask VALUES (1)", "SELECT * FROM " + g.name + "_opened FORMAT Null"}
+}
+
+// pipeTable makes a table of the end of a pipe.
+func pipeTable(name, kind string, fd uintptr) string {
+	return fmt.Sprintf("CREATE TEMPORARY TABLE %s (value %s) ENGINE = File('TSV', '/proc/self/fd/%d')", name, kind, fd)
 }
 
 // hold keeps the engine's session busy until it is released, and then ends the

@@ -31,9 +31,16 @@ type ClickHouseOptions struct {
 	// Port on 127.0.0.1 of the native protocol, HTTPPort that of HTTP; 0 means a
 	// free one, kept until Stop.
 	Port, HTTPPort int
+	// Peers are the ports of the other engines of a cluster. The engine connects to
+	// no other.
+	Peers []int
+	// ReaderTables are the tables that the reader of ReaderDSN sees; none: all.
+	ReaderTables []string
 	// Volatile does not wait for the disk: what is written survives the death of
 	// the engine, not a power loss.
 	Volatile bool
+	// KeepFree is how many bytes of the disk neither inserts nor merges take.
+	KeepFree int64
 	Report   report.Reporter
 }
 
@@ -86,16 +93,40 @@ func StartClickHouse(ctx context.Context, options ClickHouseOptions) (*ClickHous
 	if err != nil {
 		return nil, fmt.Errorf("embedded clickhouse: %w", err)
 	}
-	if err := s.start(ctx); err != nil {
+	if err := s.firstStart(ctx); err != nil {
 		s.release()
 		return nil, fmt.Errorf("embedded clickhouse: %w", err)
 	}
 	go s.supervise()
+	if landlockVersion() == 0 {
+		options.Report.Log.Warn().Msg("this kernel has no Landlock to keep ClickHouse from files and the network, so nobody gets a password of the user reader")
+	}
 	c := &ClickHouse{supervisor: s, database: DefaultDatabase}
-	if _, err := c.Database(ctx, DefaultDatabase); err != nil {
+	if err := c.makeDatabase(ctx); err != nil {
 		return nil, errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
 	}
 	return c, nil
+}
+
+// makeDatabase makes the database of a new folder. An engine that is killed
+// meanwhile is being restarted, so it is tried again until the engine is given up.
+func (c *ClickHouse) makeDatabase(ctx context.Context) error {
+	for backoff := firstBackoff; ; backoff = min(2*backoff, lastBackoff) {
+		_, err := c.Database(ctx, DefaultDatabase)
+		var refused *clickhouse.Exception
+		if err == nil || errors.As(err, &refused) {
+			return err
+		}
+		timer := time.NewTimer(backoff)
+		select {
+		case <-timer.C:
+			continue
+		case <-ctx.Done():
+		case <-c.done:
+		}
+		timer.Stop()
+		return err
+	}
 }
 
 func newSupervisor(ctx context.Context, options ClickHouseOptions) (*supervisor, error) {
@@ -193,6 +224,9 @@ func (s *supervisor) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	began := time.Now()
+	if err := mendDatabases(filepath.Join(s.options.Dir, "data")); err != nil {
+		return err
+	}
 	c, err := startChild(ctx, s.options, s.config, s.dataLock)
 	if err != nil {
 		return err
@@ -237,17 +271,36 @@ func (s *supervisor) supervise() {
 	}
 }
 
+// firstStart starts the first child. One that is killed before it is ready is
+// started again, as it would be later; one that ends by itself has a reason that
+// trying again does not cure.
+func (s *supervisor) firstStart(ctx context.Context) error {
+	err := s.start(ctx)
+	if !errors.Is(err, errKilled) || ctx.Err() != nil {
+		return err
+	}
+	s.options.Report.Log.Error().Err(err).Msg("clickhouse was killed while it started, starting it again")
+	backoff := firstBackoff
+	return s.startAgain(ctx, &backoff, func(err error) bool { return errors.Is(err, errKilled) })
+}
+
 // restart tries until a child runs, Stop is called, or it has failed too often.
 // The backoff goes on growing over engines that start and soon end again.
 func (s *supervisor) restart(backoff *time.Duration) error {
+	return s.startAgain(s.stop, backoff, func(error) bool { return true })
+}
+
+// startAgain tries until a child runs, ctx ends, the error is not to be cured, or
+// it has failed too often.
+func (s *supervisor) startAgain(ctx context.Context, backoff *time.Duration, curable func(error) bool) error {
 	for failures := 1; ; failures++ {
-		if err := pause(s.stop, *backoff); err != nil {
+		if err := pause(ctx, *backoff); err != nil {
 			return err
 		}
 		*backoff = min(2**backoff, lastBackoff)
 		s.restarts.Inc()
-		err := s.start(s.stop)
-		if err == nil || s.stop.Err() != nil || failures == failuresInARow {
+		err := s.start(ctx)
+		if err == nil || ctx.Err() != nil || failures == failuresInARow || !curable(err) {
 			return err
 		}
 		s.options.Report.Log.Error().Err(err).Dur("backoff", *backoff).Msg("clickhouse did not start")
@@ -304,16 +357,25 @@ func (c *ClickHouse) DSN() string {
 	return c.dsn("clickhouse", appUser, c.secrets.App, c.options.Port)
 }
 
-// ReadOnlyDSN can read the database and nothing else, with the settings of the
-// API: few threads, low latency, max_execution_time (default 30 s) and other
-// limits settable per query.
+// ReadOnlyDSN is the API's: it can read the database and nothing else, with few
+// threads, low latency, and limits settable per query.
 func (c *ClickHouse) ReadOnlyDSN() string {
-	return c.dsn("clickhouse", readerUser, c.secrets.Reader, c.options.Port)
+	return c.dsn("clickhouse", apiUser, c.secrets.API, c.options.Port)
 }
 
 // ReadOnlyHTTPDSN is the same over HTTP, which is faster for small statements.
 func (c *ClickHouse) ReadOnlyHTTPDSN() string {
-	return c.dsn("http", readerUser, c.secrets.Reader, c.options.HTTPPort)
+	return c.dsn("http", apiUser, c.secrets.API, c.options.HTTPPort)
+}
+
+// ReaderDSN is that of people who look at the tables: it can read ReaderTables
+// and nothing else, within limits that it cannot lift. It is empty where the
+// kernel cannot keep the engine from files and the network (Landlock).
+func (c *ClickHouse) ReaderDSN() string {
+	if landlockVersion() == 0 {
+		return ""
+	}
+	return c.dsn("clickhouse", readerUser, c.secrets.Reader, c.options.Port)
 }
 
 func (c *ClickHouse) dsn(scheme, user, password string, port int) string {
@@ -322,7 +384,7 @@ func (c *ClickHouse) dsn(scheme, user, password string, port int) string {
 }
 
 // Database creates the database if need be and returns the same engine with
-// DSNs for it. The reader can read databases named tonscribe or tonscribe_….
+// DSNs for it. The API can read databases named tonscribe or tonscribe_….
 func (c *ClickHouse) Database(ctx context.Context, name string) (*ClickHouse, error) {
 	options, err := clickhouse.ParseDSN((&ClickHouse{c.supervisor, "default"}).DSN())
 	if err != nil {

@@ -52,8 +52,12 @@ func startChild(ctx context.Context, o ClickHouseOptions, config string, dataLoc
 
 	c.cmd = exec.Command("/proc/self/exe", ChildCommand,
 		"-library", o.Library, "-path", filepath.Join(o.Dir, "data"), "-config", config,
+		"-logs", filepath.Join(o.Dir, "log"), "-confined="+strconv.FormatBool(landlockVersion() > 0),
 		"-port", strconv.Itoa(o.Port), "-http-port", strconv.Itoa(o.HTTPPort))
-	c.cmd.Env = append(os.Environ(), "TERM=xterm") // the line editor ignores Ctrl-D on a dumb terminal
+	for _, port := range o.Peers {
+		c.cmd.Args = append(c.cmd.Args, "-peer", strconv.Itoa(port))
+	}
+	c.cmd.Env = childEnvironment()
 	c.cmd.Stderr = stderr
 	c.cmd.Dir = o.Dir
 	c.cmd.ExtraFiles = []*os.File{lifelineEnd, readyEnd, dataLock} // lifelineFD, readyFD, lockFD
@@ -77,6 +81,18 @@ func startChild(ctx context.Context, o ClickHouseOptions, config string, dataLoc
 	return c, nil
 }
 
+// childEnvironment is what the engine gets of ours: statements can show it, and
+// ours may hold passwords.
+func childEnvironment() []string {
+	environment := []string{"TERM=xterm"} // the line editor ignores Ctrl-D on a dumb terminal
+	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "GOCOVERDIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			environment = append(environment, name+"="+value)
+		}
+	}
+	return environment
+}
+
 // awaitReady waits for the line that the engine writes once it listens.
 func (c *child) awaitReady(ctx context.Context, ready *os.File) error {
 	defer context.AfterFunc(ctx, func() { ready.SetReadDeadline(time.Now()) })()
@@ -93,8 +109,15 @@ func (c *child) awaitReady(ctx context.Context, ready *os.File) error {
 	if c.cmd.ProcessState.ExitCode() == exitNoLibrary {
 		return fmt.Errorf("start: %s: run `make engine` to fetch the engine again, or %s", c.reason(), insteadOfEmbedded)
 	}
+	if status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return fmt.Errorf("start: %w: %s", errKilled, c.reason())
+	}
 	return fmt.Errorf("start: %s", c.reason())
 }
+
+// errKilled is the end of a child by a signal before it was ready: somebody
+// killed it, or the system was out of memory.
+var errKilled = errors.New("killed")
 
 // stop asks the engine to end and kills it if it does not.
 func (c *child) stop(limit time.Duration) {

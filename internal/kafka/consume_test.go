@@ -394,3 +394,83 @@ func repetitionsAtTheEndAreCommittedPast(t *testing.T, l *testLog) {
 		t.Errorf("lanes started at %v, want %s", starts, want)
 	}
 }
+
+// rewound reads partition 0 to its bundle 5, moves the commit back after a bundle,
+// and gives what comes then.
+func (l *testLog) rewound(after uint32) string {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
+	defer cancel()
+	var got []string
+	moved := false
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
+		if lane.Partition != 0 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if lane.Bundle() == 5 {
+			if err := lane.Rewind(ctx, after); err != nil {
+				return err
+			}
+			moved = true
+			return ErrMoved
+		}
+		for {
+			item, err := lane.Next(ctx)
+			if err != nil {
+				return err
+			}
+			if moved {
+				got = append(got, place(item.Record))
+			}
+			switch {
+			case item.Record.McSeqno < 5 || item.Record.GetSeal() == nil:
+			case moved:
+				cancel()
+			default:
+				return errors.Join(lane.Commit(ctx, item.Offset+1), ErrMoved)
+			}
+		}
+	})
+	return strings.Join(got, " ")
+}
+
+func aRewoundLaneGivesWhatComesAfterTheBundleAgain(t *testing.T, l *testLog) {
+	l.ensure()
+	l.publish(0, bundle(1, 0, 1, 10)...)
+	l.publish(0, bundle(2, 1, 2, 10)...)
+	l.publish(0, bundle(3, 2, 1, 10)...)
+	l.publish(0, bundle(2, 1, 2, 10)...)
+	l.publish(0, bundle(3, 2, 1, 10)...)
+	l.publish(0, bundle(5, 3, 1, 10)...)
+	if got, want := l.rewound(2), "3.0 3.1 5.0 5.1"; got != want {
+		t.Errorf("after bundle 2 came %s, want %s", got, want)
+	}
+}
+
+func whereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest(t *testing.T, l *testLog) {
+	l.ensure()
+	l.publish(0, bundle(3, 2, 3, 10)[2:]...)
+	l.publish(0, bundle(4, 3, 1, 10)...)
+	l.publish(0, bundle(5, 4, 1, 10)...)
+	if got, want := l.rewound(2), "4.0 4.1 5.0 5.1"; got != want {
+		t.Errorf("after bundle 2, of which the log has no successor whole, came %s, want %s", got, want)
+	}
+}
+
+func aFinalErrorOfAHandlerEndsConsume(t *testing.T, l *testLog) {
+	l.ensure()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	damage := errors.New("damage")
+	err := l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
+		if lane.Partition == 0 {
+			return Final(damage)
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if !errors.Is(err, damage) || ctx.Err() != nil {
+		t.Errorf("consuming ended with %v, want the handler's %v", err, damage)
+	}
+}

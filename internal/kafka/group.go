@@ -33,7 +33,16 @@ type member struct {
 	id         string
 	generation int32
 	handle     func(ctx context.Context, l *Lane) error
+	end        context.CancelCauseFunc // ends Consume
 }
+
+// Final makes of a handler's error one that ends Consume: starting again from the
+// last commit would not help.
+func Final(err error) error { return handlerError{err} }
+
+type handlerError struct{ error }
+
+func (e handlerError) Unwrap() error { return e.error }
 
 // Consume joins the group and runs handle for every partition that it is
 // given, each in its own goroutine with its own Lane. The context of handle
@@ -41,7 +50,8 @@ type member struct {
 // logged, and after a pause it runs again from the last commit; after a failed
 // commit this member joins the group anew before. All handlers of a generation
 // of the group end before those of the next one start. Consume returns when ctx
-// ends, or when the brokers refuse this client for good.
+// ends, when the brokers refuse this client for good, or with an error of handle
+// that is Final.
 func (c *Client) Consume(ctx context.Context, group string, topics []schema.Topic,
 	handle func(ctx context.Context, l *Lane) error) error {
 	return c.consume(ctx, group, topics, nil, handle)
@@ -75,13 +85,15 @@ func (c *Client) consume(ctx context.Context, group string, topics []schema.Topi
 		return fmt.Errorf("consume as %s: %w", group, err)
 	}
 	defer membership.Close()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	for {
 		generation, err := c.nextGeneration(ctx, group, membership)
 		if err != nil {
 			return fmt.Errorf("consume as %s: %w", group, err)
 		}
 		c.metrics.generations.WithLabelValues(group).Inc()
-		m := &member{client: c, group: group, id: generation.MemberID, generation: generation.ID, handle: handle}
+		m := &member{client: c, group: group, id: generation.MemberID, generation: generation.ID, handle: handle, end: end}
 		m.start(ctx, generation)
 	}
 }
@@ -126,9 +138,14 @@ func (m *member) serve(ctx context.Context, tp TopicPartition) {
 		if ctx.Err() != nil {
 			return
 		}
-		if errors.Is(err, errSkipped) {
+		var final handlerError
+		switch {
+		case errors.Is(err, ErrMoved):
 			attempt = -1
 			continue
+		case errors.As(err, &final):
+			m.end(err)
+			return
 		}
 		if err == nil {
 			err = errors.New("the handler ended by itself")

@@ -28,6 +28,9 @@ var rules = []struct {
 	{"PollEndsWhenNothingComes", pollEndsWhenNothingComes},
 	{"LongRepetitionsAreCommittedPast", longRepetitionsAreCommittedPast},
 	{"RepetitionsAtTheEndAreCommittedPast", repetitionsAtTheEndAreCommittedPast},
+	{"ARewoundLaneGivesWhatComesAfterTheBundleAgain", aRewoundLaneGivesWhatComesAfterTheBundleAgain},
+	{"WhereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest", whereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest},
+	{"AFinalErrorOfAHandlerEndsConsume", aFinalErrorOfAHandlerEndsConsume},
 }
 
 func TestEmbeddedLog(t *testing.T) {

@@ -20,8 +20,8 @@ const (
 	skipAfter = time.Second
 )
 
-// errSkipped ends a lane that has nothing but repetitions behind it.
-var errSkipped = errors.New("repetitions were skipped")
+// ErrMoved ends a lane whose group's commit was moved: the next one starts there.
+var ErrMoved = errors.New("the commit was moved")
 
 // Item is one record of a lane.
 type Item struct {
@@ -206,7 +206,38 @@ func (l *Lane) skip(ctx context.Context) error {
 	if err := l.commit(ctx, l.skipEnd, commitment{Position: at}); err != nil {
 		return err
 	}
-	return errSkipped
+	return ErrMoved
+}
+
+// Bundle is the bundle up to which the group had come when the lane started, 0
+// when the commit tells of none.
+func (l *Lane) Bundle() uint32 {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.base == nil {
+		return 0
+	}
+	return l.base.Bundle
+}
+
+// Rewind moves the group's commit back to the bundle after the one given, for a
+// stage whose store has not come further; where the log has that one no more, to
+// its oldest one. The handler, which has taken nothing yet, then ends with
+// ErrMoved, and runs again from there.
+func (l *Lane) Rewind(ctx context.Context, bundle uint32) error {
+	oldest, first, err := l.client.oldest(ctx, l.place())
+	if err != nil {
+		return err
+	}
+	// What comes before the bundle's successor is then a repetition.
+	at := &position{Bundle: bundle, Sealed: true}
+	if oldest == nil || at.judge(oldest) == ahead {
+		at = nil
+	}
+	l.client.report.Log.Warn().Stringer("partition", l.place()).Str("group", l.member.group).Uint32("store", bundle).
+		Uint32("committed", l.Bundle()).Uint32("oldest", oldest.GetMcSeqno()).
+		Msg("the store is behind the group: reading the log again from there")
+	return l.commit(ctx, first, commitment{Position: at})
 }
 
 // tellAhead counts a record without its predecessors, and tells of it now and

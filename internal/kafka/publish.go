@@ -31,6 +31,11 @@ func (c *Client) Publish(ctx context.Context, topic string, partition int, recor
 		if err != nil {
 			return fmt.Errorf("publish to %s: %w", tp, err)
 		}
+		if c.room != nil {
+			if err := c.room(ctx); err != nil {
+				return fmt.Errorf("publish to %s: %w", tp, err)
+			}
+		}
 		if err := c.publishBatch(ctx, tp, batch); err != nil {
 			first := records[0]
 			return fmt.Errorf("publish to %s: %d records from bundle %d index %d: %w",

@@ -37,6 +37,9 @@ type Dependencies struct {
 	// Epoch names the state of an embedded log that can lose its tail; empty
 	// means that the cluster's id is enough.
 	Epoch string
+	// Room is waited for before anything is written, by Publish; nil is room
+	// always.
+	Room func(ctx context.Context) error
 }
 
 // Client writes and reads the log. It is safe for use by many goroutines.
@@ -50,6 +53,7 @@ type Client struct {
 	calls         *kafka.Client // with callTimeout
 	produce       *kafka.Client // with produceTimeout
 	writers       sync.Map      // TopicPartition → chan struct{}: one batch in flight
+	room          func(ctx context.Context) error
 
 	connecting sync.Mutex
 	epoch      string // empty until connected
@@ -88,6 +92,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 		metrics:       newMetrics(reporter.Metrics),
 		compression:   compression,
 		epochOfLog:    dependencies.Epoch,
+		room:          dependencies.Room,
 		dialer: &kafka.Dialer{ClientID: "tonscribe", Timeout: dialTimeout, KeepAlive: time.Minute,
 			DialFunc: dependencies.Dial, TLS: tls, SASLMechanism: mechanism},
 		transport: &kafka.Transport{ClientID: "tonscribe", DialTimeout: dialTimeout, MetadataTTL: metadataTTL,

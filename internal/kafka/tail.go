@@ -59,9 +59,20 @@ func (c *Client) searchBackwards(ctx context.Context, tp TopicPartition) (*recor
 // lastSealIn looks at the records [from, end).
 func lastSealIn(conn *kafka.Conn, from, end int64) (*record.Record, error) {
 	var seal *record.Record
+	err := readRange(conn, from, end, func(item Item) error {
+		if item.Record.GetSeal() != nil {
+			seal = item.Record
+		}
+		return nil
+	})
+	return seal, err
+}
+
+// readRange hands out the records [from, end).
+func readRange(conn *kafka.Conn, from, end int64, take func(Item) error) error {
 	for offset := from; offset < end; {
 		if _, err := conn.Seek(offset, kafka.SeekAbsolute|kafka.SeekDontCheck); err != nil {
-			return nil, err
+			return err
 		}
 		conn.SetReadDeadline(time.Now().Add(fetchWait + readLimit))
 		batch := conn.ReadBatchWith(kafka.ReadBatchConfig{MinBytes: 1, MaxBytes: fetchBytes, MaxWait: fetchWait})
@@ -72,23 +83,85 @@ func lastSealIn(conn *kafka.Conn, from, end int64) (*record.Record, error) {
 			}
 			if err != nil {
 				batch.Close()
-				return nil, err
+				return err
 			}
 			r := &record.Record{}
 			if err := r.UnmarshalVT(message.Value); err != nil {
 				batch.Close()
-				return nil, finalError{fmt.Errorf("record at offset %d: %w", message.Offset, err)}
+				return finalError{fmt.Errorf("record at offset %d: %w", message.Offset, err)}
 			}
-			if r.GetSeal() != nil {
-				seal = r
+			if err := take(Item{Record: r, Offset: message.Offset, Size: len(message.Value), Raw: message.Value}); err != nil {
+				batch.Close()
+				return finalError{err}
 			}
 			offset = message.Offset + 1
 		}
 		if err := batch.Close(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return seal, nil
+	return nil
+}
+
+// First is the oldest record of the partition that the log still has, nil when it
+// has none, and whether it never had an older one.
+func (c *Client) First(ctx context.Context, topic string, partition int) (oldest *record.Record, beginning bool, err error) {
+	oldest, offset, err := c.oldest(ctx, TopicPartition{topic, partition})
+	return oldest, offset == 0, err
+}
+
+// oldest is the oldest record, nil when there is none, and its offset.
+func (c *Client) oldest(ctx context.Context, tp TopicPartition) (oldest *record.Record, offset int64, err error) {
+	err = c.readFrom(ctx, tp, func(conn *kafka.Conn, first, end int64) error {
+		oldest, offset = nil, first
+		return readRange(conn, first, min(first+1, end), func(item Item) error {
+			oldest = item.Record
+			return nil
+		})
+	})
+	return oldest, offset, err
+}
+
+// ReadAll hands out all records that the partition has now, repetitions and
+// records without predecessors among them, without being of any group. It begins
+// anew when the broker fails meanwhile.
+func (c *Client) ReadAll(ctx context.Context, topic string, partition int, take func(Item) error) error {
+	tp := TopicPartition{topic, partition}
+	next := int64(-1)
+	return c.readFrom(ctx, tp, func(conn *kafka.Conn, first, end int64) error {
+		if next < 0 {
+			next = first
+		}
+		return readRange(conn, next, end, func(item Item) error {
+			next = item.Offset + 1
+			return take(item)
+		})
+	})
+}
+
+// readFrom connects to who leads the partition and hands out what offsets there
+// are, [first, end).
+func (c *Client) readFrom(ctx context.Context, tp TopicPartition, read func(conn *kafka.Conn, first, end int64) error) error {
+	if err := c.connect(ctx); err != nil {
+		return fmt.Errorf("read %s: %w", tp, err)
+	}
+	err := c.persist(ctx, "read", func(ctx context.Context) error {
+		conn, err := c.dialLeader(ctx, tp)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		defer closeWith(ctx, conn)()
+		first, end, err := conn.ReadOffsets()
+		if err != nil {
+			return err
+		}
+		return read(conn, first, end)
+	})
+	if err != nil {
+		return fmt.Errorf("read %s: %w", tp, err)
+	}
+	return nil
 }
 
 // Lag is, for every partition of the topics, how many records the group has

@@ -94,7 +94,7 @@ func DefaultTuning() Tuning {
 		ReconnectMax:   30 * time.Second,
 		CoolOff:        10 * time.Second,
 		CoolOffMax:     10 * time.Minute,
-		MaxLag:         10,
+		MaxLag:         25, // ten seconds of mainnet
 		WaitHead:       10 * time.Second,
 		ArchiveEvery:   2 * time.Minute,
 	}

@@ -24,7 +24,12 @@ func onDevnet(t testing.TB, d *litetest.Devnet, servers ...*litetest.Server) *Po
 }
 
 func TestEveryMasterchainBlockOfASignedChainIsProven(t *testing.T) {
-	d := litetest.NewDevnet(t, 1, 66)
+	for _, signers := range litetest.Signers {
+		t.Run(string(signers), func(t *testing.T) { everyBlockIsProven(t, litetest.NewDevnetBy(t, signers, 1, 66)) })
+	}
+}
+
+func everyBlockIsProven(t *testing.T, d *litetest.Devnet) {
 	p := onDevnet(t, d, litetest.Listen(t, d.Handle))
 	for _, seqno := range []uint32{66, 1, 2, 31, 32, 33, 64, 65, 63} {
 		id, err := p.Master(t.Context(), seqno)
@@ -46,7 +51,7 @@ func TestEveryMasterchainBlockOfASignedChainIsProven(t *testing.T) {
 }
 
 // someAccounts are basechain accounts with transactions in the newest bundles.
-func someAccounts(t *testing.T, d *litetest.Devnet) (accounts []*address.Address, last map[string]chain.Transaction, in map[string]*ton.BlockIDExt) {
+func someAccounts(t testing.TB, d *litetest.Devnet) (accounts []*address.Address, last map[string]chain.Transaction, in map[string]*ton.BlockIDExt) {
 	t.Helper()
 	last, in = map[string]chain.Transaction{}, map[string]*ton.BlockIDExt{}
 	for _, bundle := range d.Bundles {
@@ -296,5 +301,57 @@ func TestShardsAreNotDeniedByTheBitBeforeThem(t *testing.T) {
 	honest.Data = cell.BeginCell().MustStoreBoolBit(false).MustStoreRef(honest.Data.MustPeekRef(0)).EndCell()
 	if shards, err := readShards(t.Context(), honest, head); err == nil {
 		t.Errorf("%d shards and no error", len(shards))
+	}
+}
+
+// Signatures of a simplex session are over a vote for a candidate, which names
+// the block: neither may be exchanged.
+func TestForgedSimplexProofsAreNotBelieved(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 20)
+	other, err := d.Store.Signatures(19)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(s *ton.SignatureSetSimplex) any{
+		"another slot":      func(s *ton.SignatureSetSimplex) any { s.Slot++; return *s },
+		"another session":   func(s *ton.SignatureSetSimplex) any { s.SessionID[7] ^= 1; return *s },
+		"another candidate": func(s *ton.SignatureSetSimplex) any { s.Candidate[90] ^= 1; return *s },
+		"a candidate that names another block": func(s *ton.SignatureSetSimplex) any {
+			s.Candidate = other.(ton.SignatureSetSimplex).Candidate
+			return *s
+		},
+		"signatures of another block": func(*ton.SignatureSetSimplex) any { return other },
+		"another catchain seqno":      func(s *ton.SignatureSetSimplex) any { s.CCSeqno++; return *s },
+		"no signatures":               func(s *ton.SignatureSetSimplex) any { s.Signatures = nil; return *s },
+		"the same as ordinary ones": func(s *ton.SignatureSetSimplex) any {
+			return ton.SignatureSet{ValidatorSetHash: s.ValidatorSetHash, CatchainSeqno: s.CCSeqno, Signatures: s.Signatures}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			liar := litetest.NewFaulty(d.Handle)
+			liar.Break(func(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
+				answer := honest(ctx, r)
+				part, ok := answer.(ton.PartialBlockProof)
+				if !ok || len(part.Steps) == 0 {
+					return answer
+				}
+				last := len(part.Steps) - 1
+				link, ok := part.Steps[last].(ton.BlockLinkForward)
+				if !ok {
+					return answer
+				}
+				set := link.SignatureSet.(ton.SignatureSetSimplex)
+				set.SessionID, set.Candidate = bytes.Clone(set.SessionID), bytes.Clone(set.Candidate)
+				link.SignatureSet = change(&set)
+				part.Steps[last] = link
+				return part
+			})
+			lying := litetest.Listen(t, liar.Handle)
+			p := onDevnet(t, d, lying)
+			await(t, p, "the liar is left out", func() bool { return p.strikes(lying) == 1 })
+			if head, _ := p.chain.get(); head != nil {
+				t.Errorf("head %s by the word of a liar", Format(head))
+			}
+		})
 	}
 }

@@ -2,7 +2,9 @@ package lite
 
 import (
 	"bytes"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,22 +12,24 @@ import (
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/ton"
 
+	"tonscribe/internal/costtest"
 	"tonscribe/internal/lite/litetest"
 )
 
-// Real answers with bytes changed, cut off and doubled: none of them ends the
-// process, none takes long, and none that differs from the real one passes for
-// another block, account or transaction.
-func TestChangedAnswersAreRefusedOrTheSame(t *testing.T) {
-	d := litetest.NewDevnet(t, 1, 20)
+// reading is a question and what is taken from an answer to it that passes, in a
+// form that compares.
+type reading struct {
+	request any
+	read    func(answer any) ([]byte, error)
+}
+
+// readings of a devnet's answers.
+func readings(t testing.TB, d *litetest.Devnet) map[string]reading {
+	t.Helper()
 	accounts, last, in := someAccounts(t, d)
 	account, head := accounts[0], d.Master(20).ID
 	tx, block := last[account.StringRaw()], in[account.StringRaw()]
-	for name, c := range map[string]struct {
-		request any
-		// read gives what is taken from an answer that passes, in a form that compares.
-		read func(answer any) ([]byte, error)
-	}{
+	return map[string]reading{
 		"getBlockProof": {ton.GetBlockProof{Mode: 1, KnownBlock: d.Init(), TargetBlock: head}, func(answer any) ([]byte, error) {
 			p := &Pool{configuration: quick(), metrics: someMetrics(t), network: &network{}, chain: newMasterchain(nil)}
 			part, ok := answer.(ton.PartialBlockProof)
@@ -80,34 +84,47 @@ func TestChangedAnswersAreRefusedOrTheSame(t *testing.T) {
 			}
 			return append(list[0].Hash, byte(len(list))), nil
 		}},
-	} {
+	}
+}
+
+// take reads an answer in whatever form a server sent it.
+func (r reading) take(data []byte) (got []byte, err error) {
+	err = guarded(func() error {
+		answer, err := parse(data)
+		if err != nil {
+			return err
+		}
+		got, err = r.read(answer)
+		return err
+	})
+	return got, err
+}
+
+// honest is the answer of a devnet, and what is taken from it.
+func (r reading) honest(t testing.TB, d *litetest.Devnet) (answer, want []byte) {
+	t.Helper()
+	answer, err := tl.Serialize(d.Handle(t.Context(), litetest.Request{Query: r.request}), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err = r.take(bytes.Clone(answer)); err != nil {
+		t.Fatalf("the real answer: %v", err)
+	}
+	return answer, want
+}
+
+// Real answers with bytes changed, cut off and doubled: none of them ends the
+// process, none takes long, and none that differs from the real one passes for
+// another block, account or transaction.
+func TestChangedAnswersAreRefusedOrTheSame(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 20)
+	for name, r := range readings(t, d) {
 		t.Run(name, func(t *testing.T) {
-			honest, err := tl.Serialize(d.Handle(t.Context(), litetest.Request{Query: c.request}), true)
-			if err != nil {
-				t.Fatal(err)
-			}
-			answer, err := parse(bytes.Clone(honest))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := c.read(answer)
-			if err != nil {
-				t.Fatalf("the real answer: %v", err)
-			}
+			honest, want := r.honest(t, d)
 			chance := rand.New(rand.NewPCG(1, 2))
 			began := time.Now()
 			for n := range 1500 {
-				data := mutate(chance, honest)
-				var got []byte
-				err := guarded(func() error {
-					answer, err := parse(data)
-					if err != nil {
-						return err
-					}
-					got, err = c.read(answer)
-					return err
-				})
-				if err == nil && !bytes.Equal(got, want) {
+				if got, err := r.take(mutate(chance, honest)); err == nil && !bytes.Equal(got, want) {
 					t.Fatalf("change %d passes as %X, real is %X", n, got, want)
 				}
 			}
@@ -116,7 +133,32 @@ func TestChangedAnswersAreRefusedOrTheSame(t *testing.T) {
 	}
 }
 
-func someMetrics(t *testing.T) *metrics {
+// FuzzAnswers is the same with what the fuzzer thinks of: the first byte says what
+// was asked.
+func FuzzAnswers(f *testing.F) {
+	d := litetest.NewDevnet(f, 1, 20)
+	all := readings(f, d)
+	names := slices.Sorted(maps.Keys(all))
+	wants := make([][]byte, len(names))
+	for i, name := range names {
+		honest, want := all[name].honest(f, d)
+		f.Add(append([]byte{byte(i)}, honest...))
+		wants[i] = want
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) == 0 {
+			return
+		}
+		i := int(data[0]) % len(names)
+		costtest.Check(t, func() {
+			if got, err := all[names[i]].take(bytes.Clone(data[1:])); err == nil && !bytes.Equal(got, wants[i]) {
+				t.Fatalf("%s: passes as %X, real is %X", names[i], got, wants[i])
+			}
+		})
+	})
+}
+
+func someMetrics(t testing.TB) *metrics {
 	t.Helper()
 	m, err := newMetrics(prometheus.NewRegistry())
 	if err != nil {

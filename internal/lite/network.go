@@ -64,6 +64,22 @@ func readNetwork(c Configuration) (*network, error) {
 	return n, nil
 }
 
+// GlobalConfig is what a TON global config is judged by.
+type GlobalConfig struct {
+	Servers   int
+	Zerostate *ton.BlockIDExt // nil when it names none
+	Init      *ton.BlockIDExt // nil when it names none
+}
+
+// ReadGlobalConfig reads the text of a TON global config.
+func ReadGlobalConfig(text []byte) (GlobalConfig, error) {
+	n, err := parseNetwork(text)
+	if err != nil {
+		return GlobalConfig{}, err
+	}
+	return GlobalConfig{Servers: len(n.servers), Zerostate: n.zero, Init: n.init}, nil
+}
+
 func parseNetwork(text []byte) (*network, error) {
 	var config globalConfig
 	if err := json.Unmarshal(text, &config); err != nil {

@@ -300,8 +300,12 @@ func (r *race) gaveUp(ctx context.Context) error {
 	}
 	slices.Sort(why)
 	why = slices.Compact(why)
-	if len(why) == 0 {
-		return fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	err := ErrUnavailable
+	if len(why) > 0 {
+		err = fmt.Errorf("%w (%s)", err, strings.Join(why, "; "))
 	}
-	return fmt.Errorf("%w (%s): %w", ErrUnavailable, strings.Join(why, "; "), ctx.Err())
+	if ctx.Err() != nil { // there may be nobody to ask long before
+		err = fmt.Errorf("%w: %w", err, ctx.Err())
+	}
+	return err
 }

@@ -69,14 +69,16 @@ func (p *Pool) saveTrusted(key *ton.BlockIDExt) {
 	}
 	text, err := json.Marshal(trustedFile{p.network.name(), key.SeqNo, hex.EncodeToString(key.RootHash), hex.EncodeToString(key.FileHash)})
 	if err == nil {
-		err = replaceFile(path, append(text, '\n'))
+		err = ReplaceFile(path, append(text, '\n'))
 	}
 	if err != nil {
 		p.report.Log.Warn().Err(err).Str("file", path).Msg("trusted block cannot be saved")
 	}
 }
 
-func replaceFile(path string, text []byte) error {
+// ReplaceFile writes a file as a whole: whoever reads it finds the old text or the
+// new one. Its folder is made.
+func ReplaceFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

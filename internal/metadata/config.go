@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"tonscribe/internal/egress"
 )
 
 // Configuration of the fetcher.
@@ -33,8 +35,8 @@ type Configuration struct {
 	Poll time.Duration `yaml:"poll"`
 	// Lease is how long a process that is silent counts as one that fetches.
 	Lease time.Duration `yaml:"lease"`
-	// AllowNetworks are private networks that are reached nevertheless (10.1.0.0/16),
-	// for closed networks and a gateway of one's own.
+	// AllowNetworks are networks that are reached although they are not globally
+	// reachable (10.1.0.0/16), for closed networks and a gateway of one's own.
 	AllowNetworks []string `yaml:"allow_networks"`
 }
 
@@ -72,13 +74,10 @@ func (c Configuration) validate() error {
 	return nil
 }
 
-func (c Configuration) allowed() (networks []netip.Prefix, err error) {
-	for _, text := range c.AllowNetworks {
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			return nil, fmt.Errorf("metadata: allow_networks: %w", err)
-		}
-		networks = append(networks, network)
+func (c Configuration) allowed() ([]netip.Prefix, error) {
+	networks, err := egress.Networks(c.AllowNetworks)
+	if err != nil {
+		return nil, fmt.Errorf("metadata: allow_networks: %w", err)
 	}
 	return networks, nil
 }

@@ -7,22 +7,20 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"tonscribe/internal/egress"
 )
 
 // Reasons for which a document is not to be had, as Failure.Reason and in the
 // metric's label.
 const (
 	ReasonLink    = "link"    // not a link that we follow
-	ReasonAddress = "address" // leads to a private network
+	ReasonAddress = "address" // not globally reachable
 	ReasonNetwork = "network" // no connection, no answer in time
 	ReasonStatus  = "status"  // answered otherwise than with 200
 	ReasonSize    = "size"    // larger than the limit
@@ -50,13 +48,9 @@ func failed(reason string, err error) error { return &Failure{Reason: reason, Fi
 func (f *Failure) Error() string { return f.Reason + ": " + f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
-// errPrivate is what a connection to a private network ends with.
-var errPrivate = errors.New("the address belongs to a private network")
-
 // Fetcher fetches documents. Any number of goroutines may use it.
 type Fetcher struct {
 	configuration Configuration
-	allowed       []netip.Prefix
 	client        *http.Client
 }
 
@@ -69,14 +63,13 @@ func NewFetcher(c Configuration) (*Fetcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fetcher{configuration: c, allowed: allowed}
-	dialer := &net.Dialer{Timeout: c.Timeout, Control: f.refusePrivate}
+	f := &Fetcher{configuration: c}
 	f.client = &http.Client{
 		Timeout: c.Timeout,
 		Transport: &http.Transport{
 			// No proxy of the environment: it would be reached instead of the
 			// address that was checked.
-			DialContext:            dialer.DialContext,
+			DialContext:            egress.NewGuard(allowed...).Dialer(c.Timeout).DialContext,
 			TLSHandshakeTimeout:    c.Timeout,
 			ResponseHeaderTimeout:  c.Timeout,
 			MaxResponseHeaderBytes: 64 << 10,
@@ -98,43 +91,6 @@ func NewFetcher(c Configuration) (*Fetcher, error) {
 }
 
 const mostRedirects = 4
-
-// refusePrivate is asked after a name was resolved, for the very address that
-// is connected to, so that a name cannot mean another address a moment later.
-func (f *Fetcher) refusePrivate(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return errPrivate
-	}
-	to := at.Addr().Unmap()
-	if public(to) || slices.ContainsFunc(f.allowed, func(n netip.Prefix) bool { return n.Contains(to) }) {
-		return nil
-	}
-	return errPrivate
-}
-
-// reserved are ranges that are not private by name and still lead nowhere
-// public: this network, carrier NAT, protocol assignments, documentation,
-// benchmarks, reserved; and the IPv6 forms that carry an IPv4 address.
-var reserved = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
-	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/23"),
-	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
-}
-
-func public(a netip.Addr) bool {
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() {
-		return false
-	}
-	for _, p := range reserved {
-		if p.Contains(a) {
-			return false
-		}
-	}
-	return true
-}
 
 // Fetch reads the document behind a link. The error is a *Failure, or that of
 // ctx.
@@ -168,10 +124,10 @@ func (f *Fetcher) content(ctx context.Context, link string) ([]byte, error) {
 	request.Header.Set("User-Agent", "tonscribe")
 	response, err := f.client.Do(request)
 	switch {
-	case errors.Is(err, errPrivate):
-		return nil, failed(ReasonAddress, errPrivate)
+	case errors.Is(err, egress.ErrNotGlobal):
+		return nil, failed(ReasonAddress, egress.ErrNotGlobal)
 	case err != nil:
-		return nil, &Failure{Reason: ReasonNetwork, Busy: true, Err: err}
+		return nil, unreachable(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -179,9 +135,15 @@ func (f *Fetcher) content(ctx context.Context, link string) ([]byte, error) {
 	}
 	content, err := io.ReadAll(io.LimitReader(response.Body, f.configuration.MaxBytes+1))
 	if err != nil {
-		return nil, &Failure{Reason: ReasonNetwork, Busy: true, Err: err}
+		return nil, unreachable(err)
 	}
 	return f.limited(content)
+}
+
+// unreachable is a failure on the way to a host. Its text is kept in a table, so
+// it holds no address of ours.
+func unreachable(err error) *Failure {
+	return &Failure{Reason: ReasonNetwork, Busy: true, Err: errors.New(egress.Describe(err))}
 }
 
 // refused is an answer other than 200. What is not found may come yet: a token

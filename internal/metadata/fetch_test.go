@@ -1,8 +1,10 @@
 package metadata_test
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -79,21 +81,42 @@ func TestDocumentsComeFromEveryKindOfLink(t *testing.T) {
 	}
 }
 
-func TestPrivateAddressesAreNeverReached(t *testing.T) {
+func TestWhatIsNotGloballyReachableIsNeverReached(t *testing.T) {
 	reached := false
 	web := serve(t, func(http.ResponseWriter, *http.Request) { reached = true })
 	f := fetcher(t, func(c *metadata.Configuration) { c.AllowNetworks = nil })
 	port := web[strings.LastIndex(web, ":"):]
 	for _, host := range []string{
 		"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "172.16.3.4", "192.168.1.1", "169.254.169.254",
-		"100.64.0.1", "[fd00::1]", "[fe80::1]", "[64:ff9b::7f00:1]", "2130706433",
+		"100.64.0.1", "[fd00::1]", "[fe80::1]", "[fec0::1]", "[64:ff9b::7f00:1]", "[::ffff:0:7f00:1]", "[2002:7f00:1::1]", "168.63.129.16",
 	} {
-		if got := reason(t, f, "http://"+host+port+"/"); got != metadata.ReasonAddress && got != metadata.ReasonNetwork {
+		if got := reason(t, f, "http://"+host+port+"/"); got != metadata.ReasonAddress {
 			t.Errorf("%s: %s, want %s", host, got, metadata.ReasonAddress)
 		}
 	}
 	if got := reason(t, f, web); got != metadata.ReasonAddress || reached {
 		t.Errorf("loopback: %s, reached %v", got, reached)
+	}
+	if _, err := f.Fetch(t.Context(), "http://2130706433"+port+"/"); err == nil || reached {
+		t.Errorf("loopback as one number: %v, reached %v", err, reached)
+	}
+}
+
+func TestTheResolversAddressStaysOutOfFailures(t *testing.T) {
+	gone, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nameServer := gone.LocalAddr().String()
+	gone.Close()
+	theirs := net.DefaultResolver
+	defer func() { net.DefaultResolver = theirs }()
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", nameServer)
+	}}
+	_, err = fetcher(t, nil).Fetch(t.Context(), "https://token.site/1.json")
+	if want := "network: the name of the host could not be resolved"; err == nil || err.Error() != want {
+		t.Errorf("the failure is %v, want %s", err, want)
 	}
 }
 

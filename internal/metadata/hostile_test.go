@@ -88,7 +88,7 @@ func TestWhatHostileServersAnswerIsContainedAndRecorded(t *testing.T) {
 		i.awaitShown(link, want)
 	}
 	if asked := inner.paths(); len(asked) != 0 {
-		t.Errorf("an address of a private network was asked for %v", asked)
+		t.Errorf("an address that is not globally reachable was asked for %v", asked)
 	}
 	counts := map[string]float64{"ok": float64(len(documents))}
 	for _, want := range wants {

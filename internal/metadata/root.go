@@ -2,7 +2,7 @@
 // In come links as contracts hold them: http, https, ipfs or data, from the
 // table metadata_links; out go the documents, JSON objects, into the table
 // metadata, and how each link stands into metadata_fetches. It must never reach
-// an address of a private network, hold more than a document's limit, follow
+// an address that is not globally reachable, hold more than a document's limit, follow
 // links without end, or give up a link without saying so: whoever writes a
 // contract chooses what we are asked to fetch.
 package metadata

@@ -171,7 +171,7 @@ func (r *Rows) states(tx *record.Transaction, id int, number uint64) *record.Acc
 	tx.StateAfter = r.state(id)
 	return &record.Account{
 		Account: tx.Account, McSeqno: tx.McSeqno, LastTransLt: tx.Lt, LastTransHash: tx.Hash, Now: tx.Now,
-		Hash: tx.StateHashAfter, State: tx.StateAfter, StatusBefore: tx.StateBefore.Status, BalanceBefore: tx.StateBefore.Balance,
+		Hash: tx.StateHashAfter, State: tx.StateAfter,
 	}
 }
 
@@ -210,7 +210,7 @@ func (r *Rows) show(b *Bundle) {
 		s.balance, s.last = r.firstBalance(r.next), shown
 		shownAccount := &record.Account{
 			Account: a.address(r.next), McSeqno: b.Seqno, LastTransHash: make([]byte, 32), Hash: make([]byte, 32),
-			State: r.state(r.next), StatusBefore: record.AccountStatus_ACCOUNT_NONEXIST,
+			State: r.state(r.next),
 		}
 		r.stateHash(shownAccount.Hash, r.next)
 		shownAccount.Data, _ = r.data(r.next, 0)
@@ -228,7 +228,6 @@ func (r *Rows) settle(b *Bundle, left []leftBehind) {
 	last := map[int]int{}
 	for _, l := range left {
 		if at, ok := last[l.id]; ok {
-			l.account.StatusBefore, l.account.BalanceBefore = b.Accounts[at].StatusBefore, b.Accounts[at].BalanceBefore
 			b.Accounts[at] = l.account
 			continue
 		}

@@ -17,6 +17,11 @@ func (r *Rows) block(b *Bundle, workchain int32, shard, lt uint64, transactions 
 		GenSoftwareVersion: 11, GenSoftwareCapabilities: 494,
 		RandSeed: make([]byte, 32), CreatedBy: make([]byte, 32),
 	}
+	if workchain == -1 {
+		for _, shard := range b.Blocks {
+			block.Shards = append(block.Shards, &record.BlockId{Workchain: shard.Id.Workchain, Shard: shard.Id.Shard, Seqno: shard.Id.Seqno})
+		}
+	}
 	seeded(block.RandSeed, r.seed, kindRowRandSeed, blockNumber(workchain, shard, r.bundles))
 	seeded(block.CreatedBy, r.seed, kindCreator, mix(uint64(seqno))%100) // a hundred validators take turns
 	return block

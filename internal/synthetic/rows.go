@@ -63,6 +63,8 @@ type Bundle struct {
 	Utime uint32
 	// First says that no bundle is before it.
 	First bool
+	// Skipped is how many bundles were left out right before it.
+	Skipped uint32
 
 	ids []int // of the transactions' accounts
 }

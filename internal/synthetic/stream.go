@@ -61,7 +61,7 @@ func (b *Bundle) seal(records []*record.Record, rows int) []*record.Record {
 	for i, r := range records {
 		r.McSeqno, r.Index = b.Seqno, uint32(i)
 		if !b.First {
-			r.PrevMcSeqno = b.Seqno - 1
+			r.PrevMcSeqno = b.Seqno - 1 - b.Skipped
 		}
 	}
 	return records

@@ -21,7 +21,7 @@ func TestManyAskTheSameContractAtOnce(t *testing.T) {
 		group.Go(func() {
 			for range 20 {
 				got, err := tvm.Run(t.Context(), in)
-				if err != nil || got.StackCell.HashKey() != want.StackCell.HashKey() {
+				if err != nil || got.StackCell().HashKey() != want.StackCell().HashKey() {
 					t.Errorf("stack %v (%v), want %v", got.Stack, err, want.Stack)
 				}
 			}

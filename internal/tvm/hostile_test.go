@@ -96,7 +96,7 @@ func TestCodeThatNeverEndsIsStoppedByTheContext(t *testing.T) {
 }
 
 func TestResultsThatUnfoldWithoutEndAreRefused(t *testing.T) {
-	if result, err := tvm.Run(t.Context(), hostileInput(t, doubled(t, 10), 1_000_000)); err != nil || !result.OK() || result.StackCell == nil {
+	if result, err := tvm.Run(t.Context(), hostileInput(t, doubled(t, 10), 1_000_000)); err != nil || !result.OK() || result.StackCell() == nil {
 		t.Errorf("2^10 values: exit code %d, %v", result.ExitCode, err)
 	}
 	if _, err := tvm.Run(t.Context(), hostileInput(t, doubled(t, 40), 1_000_000)); !errors.Is(err, tvm.ErrStackTooLarge) {
@@ -145,8 +145,8 @@ func TestContinuationsAreNamedButNotSerialized(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := result.Stack[0].(tvm.Continuation); !ok || result.StackCell != nil {
-		t.Errorf("stack %v, cell %v, want a continuation without a cell", result.Stack, result.StackCell)
+	if _, ok := result.Stack[0].(tvm.Continuation); !ok || result.StackCell() != nil {
+		t.Errorf("stack %v, cell %v, want a continuation without a cell", result.Stack, result.StackCell())
 	}
 }
 

@@ -175,12 +175,12 @@ func compare(t *testing.T, config *tvm.Config, calls []call) {
 		if got.ExitCode != want.Exit || got.GasUsed != want.Gas {
 			t.Errorf("%s: exit code %d after %d gas, official %d after %d", calls[i].name, got.ExitCode, got.GasUsed, want.Exit, want.Gas)
 		}
-		if got.StackCell == nil {
+		if got.StackCell() == nil {
 			t.Errorf("%s: no stack, official %s", calls[i].name, want.Stack)
 			continue
 		}
-		if hash := hex.EncodeToString(got.StackCell.Hash()); hash != want.Stack {
-			t.Errorf("%s: stack %s %v, official %s\n%s\n%s", calls[i].name, hash, got.Stack, want.Stack, got.StackCell.Dump(), fromBase64(t, want.Cell).Dump())
+		if hash := hex.EncodeToString(got.StackCell().Hash()); hash != want.Stack {
+			t.Errorf("%s: stack %s %v, official %s\n%s\n%s", calls[i].name, hash, got.Stack, want.Stack, got.StackCell().Dump(), fromBase64(t, want.Cell).Dump())
 		}
 		missing := ""
 		if got.MissingLibrary != nil {
@@ -189,12 +189,12 @@ func compare(t *testing.T, config *tvm.Config, calls []call) {
 		if !strings.EqualFold(missing, want.Missing) {
 			t.Errorf("%s: missing library %q, official %q", calls[i].name, missing, want.Missing)
 		}
-		again, err := tvm.DecodeStack(got.StackCell)
+		again, err := tvm.DecodeStack(got.StackCell())
 		if err != nil {
 			t.Errorf("%s: decode the stack: %v", calls[i].name, err)
 			continue
 		}
-		if twice, err := tvm.EncodeStack(again); err != nil || twice.HashKey() != got.StackCell.HashKey() {
+		if twice, err := tvm.EncodeStack(again); err != nil || twice.HashKey() != got.StackCell().HashKey() {
 			t.Errorf("%s: the stack read and written again is another (%v)", calls[i].name, err)
 		}
 	}

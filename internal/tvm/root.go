@@ -85,9 +85,6 @@ type Result struct {
 	Steps    uint32
 	// Stack is the stack that is left, its top last.
 	Stack Tuple
-	// StackCell is the same as TL-B VmStack. It is nil when a value has no such
-	// form (a continuation) or the stack is too large or too deep for it.
-	StackCell *cell.Cell
 	// MissingLibrary is the hash of the library for want of which the method
 	// ended, nil when there is none.
 	MissingLibrary *[32]byte
@@ -96,11 +93,21 @@ type Result struct {
 // OK tells whether the method ended as it should (exit codes 0 and 1).
 func (r Result) OK() bool { return vm.IsSuccessExitCode(int64(r.ExitCode)) }
 
+// StackCell is the stack as TL-B VmStack. It is nil when a value has no such form
+// (a continuation) or the stack is too large or too deep for it.
+func (r Result) StackCell() *cell.Cell {
+	encoded, err := EncodeStack(r.Stack)
+	if err != nil {
+		return nil
+	}
+	return encoded
+}
+
 // MethodID is the number of a named get-method: crc16 with bit 16 set.
 func MethodID(name string) int64 { return int64(tlb.MethodNameHash(name)) }
 
 // shared is safe for many goroutines at once.
-var shared = machine.NewTVM()
+var shared = New()
 
 // Run calls a get-method. It ends with ctx's error soon after ctx ends: code is
 // given gas in spans that double, and starts over in the next one, which nobody
@@ -204,10 +211,6 @@ func (in *Input) result(ended *machine.ExecutionResult, gas int64) (result Resul
 	defer contain(&err)
 	result = Result{ExitCode: int(ended.ExitCode), GasUsed: ended.GasUsed, Steps: ended.Steps}
 	if result.Stack, err = fromStack(ended.Stack); err != nil {
-		return Result{}, err
-	}
-	result.StackCell, err = EncodeStack(result.Stack)
-	if err != nil && !errors.Is(err, ErrNotSerializable) {
 		return Result{}, err
 	}
 	if result.ExitCode == int(vmerr.CodeCellUnderflow) {

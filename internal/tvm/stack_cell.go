@@ -14,6 +14,7 @@ var ErrNotSerializable = errors.New("the stack cannot be serialized")
 // EncodeStack is TL-B VmStack: the depth in 24 bits, then a list of values from
 // the top on.
 func EncodeStack(stack Tuple) (encoded *cell.Cell, err error) {
+	defer contain(&err)
 	root := cell.BeginCell()
 	if err := root.StoreUInt(uint64(len(stack)), 24); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package tvm
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -8,6 +9,8 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	machine "github.com/xssnick/tonutils-go/tvm"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	size "tonscribe/ton/cell"
 )
 
 // Delivery is a message that is to be tried on an account.
@@ -111,6 +114,9 @@ func Accepts(in Delivery) (accepted bool, err error) {
 }
 
 func (in *Delivery) prepare() (*machine.PreparedAccount, *machine.PreparedMessage, error) {
+	if err := CheckMessage(in.Message); err != nil {
+		return nil, nil, err
+	}
 	message, err := machine.PrepareMessage(in.Message)
 	if err != nil {
 		return nil, nil, fmt.Errorf("message: %w", err)
@@ -164,4 +170,26 @@ func (o *Outcome) describe(transaction *tlb.Transaction) {
 			o.Fees.InForward.Sub(o.Fees.InForward, sent.MsgFees.Nano())
 		}
 	}
+}
+
+// MaxMessageCells bounds an inbound message, counted as a tree. TON allows 2^13
+// distinct cells (config parameter 43), and few of them are shared in a message
+// that means something.
+const MaxMessageCells = 1 << 16
+
+// ErrMessageTooLarge is returned for a message that is not executed because of
+// its size.
+var ErrMessageTooLarge = errors.New("the message is too large to be executed")
+
+// CheckMessage is nil for a message, with the code and data that it may bring,
+// that is small enough to be executed. It takes time for the distinct cells only.
+func CheckMessage(message *cell.Cell) error {
+	counted, err := size.SizeOf(MaxMessageCells, message)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrMessageTooLarge, err)
+	case counted.TreeCells > MaxMessageCells:
+		return fmt.Errorf("%w: more than %d cells as a tree", ErrMessageTooLarge, MaxMessageCells)
+	}
+	return nil
 }

@@ -37,7 +37,7 @@ type Continuation struct{}
 const (
 	// maxValues is how many values of a result are read. Tuples share their
 	// elements: a few dozen opcodes make one that would unfold to 2^60 values.
-	maxValues = 1 << 16
+	maxValues = 1 << 14
 	// maxNesting is how deep values are read that are nested in others, as in the
 	// node. The elements of a list lie at one depth, however many they are.
 	maxNesting = 1024

@@ -36,8 +36,10 @@ func (c *Component) clientOf(r *http.Request) netip.Addr {
 	return client
 }
 
-func (c *Component) trusted(address netip.Addr) bool {
-	for _, proxy := range c.proxies {
+func (c *Component) trusted(address netip.Addr) bool { return within(c.proxies, address) }
+
+func within(proxies []netip.Prefix, address netip.Addr) bool {
+	for _, proxy := range proxies {
 		if proxy.Contains(address) {
 			return true
 		}

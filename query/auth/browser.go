@@ -21,12 +21,12 @@ func allowOrigins(header http.Header) {
 	header["Access-Control-Expose-Headers"] = shownHeaders
 }
 
-// answerPreflight answers what a browser asks before the request itself.
+// answerPreflight answers what a browser asks before the request itself. Allow,
+// the methods of the path, is the router's.
 func answerPreflight(g *gin.Context) {
 	header := g.Writer.Header()
 	header["Access-Control-Allow-Methods"] = askedMethods
 	header["Access-Control-Allow-Headers"] = askedHeaders
 	header["Access-Control-Max-Age"] = rememberedFor
-	header["Allow"] = askedMethods
 	g.AbortWithStatus(http.StatusNoContent)
 }

@@ -88,6 +88,15 @@ func CheckBurst(burst uint32) error {
 	return nil
 }
 
+// Trusts returns what reports whether an address is a trusted proxy's.
+func (c Configuration) Trusts() (func(netip.Addr) bool, error) {
+	proxies, err := parseProxies(c.TrustedProxies)
+	if err != nil {
+		return nil, fmt.Errorf("auth: %w", err)
+	}
+	return func(address netip.Addr) bool { return within(proxies, address) }, nil
+}
+
 func parseProxies(texts []string) ([]netip.Prefix, error) {
 	var proxies []netip.Prefix
 	var problems error

@@ -44,6 +44,8 @@ func (c *Component) Gate(refuse Refuse) gin.HandlerFunc {
 			}
 			refuse(g, refusal.status, refusal.text)
 			g.Abort()
+		} else {
+			g.Request = g.Request.WithContext(context.WithValue(g.Request.Context(), clientKey{}, c.nameOf(g.Request, key)))
 		}
 		if key == nil {
 			return

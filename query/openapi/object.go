@@ -35,6 +35,17 @@ func (o Object) withText(name, text string) Object {
 	return o.with(name, text)
 }
 
+// Text returns the member with a name when it is a text, empty otherwise.
+func (o Object) Text(name string) string {
+	for _, m := range o {
+		if m.Name == name {
+			text, _ := m.Value.(string)
+			return text
+		}
+	}
+	return ""
+}
+
 // MarshalJSON is json.Marshaler's.
 func (o Object) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer

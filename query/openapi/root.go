@@ -39,8 +39,11 @@ type Operation struct {
 	Description  string
 	Query        []Parameter
 	Headers      []Parameter
-	// Body are the members of the JSON object that a POST sends.
+	// Body are the members of the JSON object that a POST sends; null stands for
+	// one that is not sent.
 	Body []Parameter
+	// Closed says that members without a name here are refused.
+	Closed bool
 	// Result is the Go type of the answer, nil for any.
 	Result reflect.Type
 	Errors []Error
@@ -55,6 +58,8 @@ type Parameter struct {
 	Required    bool
 	Schema      Object
 	Default     any // nil for none
+	// AllowEmpty says that an empty text in the query stands for the zero value.
+	AllowEmpty bool
 }
 
 // Error is a status and one of the texts that go with it.
@@ -182,6 +187,9 @@ func (o *Operation) parameter(in string, p Parameter) Object {
 	if p.Required {
 		parameter = parameter.with("required", true)
 	}
+	if p.AllowEmpty {
+		parameter = parameter.with("allowEmptyValue", true)
+	}
 	parameter = parameter.with("schema", p.schema())
 	if o.Example != nil && in == "query" {
 		if value, ok := o.Example.Query[p.Name]; ok {
@@ -201,12 +209,18 @@ func (p *Parameter) schema() Object {
 func (o *Operation) body() Object {
 	properties, required := Object{}, []string{}
 	for _, p := range o.Body {
-		properties = properties.with(p.Name, slices.Clone(p.schema()).withText("description", p.Description))
+		member := slices.Clone(p.schema())
 		if p.Required {
 			required = append(required, p.Name)
+		} else {
+			member = orNull(member)
 		}
+		properties = properties.with(p.Name, slices.Clone(member).withText("description", p.Description))
 	}
-	schema := object("type", "object", "properties", properties)
+	schema := object("type", "object", "properties", properties, "additionalProperties", !o.Closed)
+	if len(required) == 0 {
+		schema = orNull(schema)
+	}
 	if len(required) > 0 {
 		schema = schema.with("required", required)
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -143,6 +144,12 @@ func orNull(schema Object) Object {
 			}
 		}
 		return nullable
+	}
+	if kinds, ok := schema[0].Value.([]string); ok && schema[0].Name == "type" {
+		return append(Object{{"type", append(slices.Clone(kinds), "null")}}, schema[1:]...)
+	}
+	if list, ok := schema[0].Value.([]Object); ok && schema[0].Name == "anyOf" {
+		return append(Object{{"anyOf", append(slices.Clone(list), object("type", "null"))}}, schema[1:]...)
 	}
 	return object("anyOf", []Object{schema, object("type", "null")})
 }

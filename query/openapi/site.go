@@ -1,8 +1,6 @@
 package openapi
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -13,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"tonscribe/query/compress"
 )
 
 // PagePath is where the page is.
@@ -30,7 +30,7 @@ type Site struct {
 // file is a body that never changes.
 type file struct {
 	path, kind, tag string
-	body, zipped    []byte
+	bodies          map[string][]byte // by coding, the empty one is none
 }
 
 // NewSite renders the documents.
@@ -65,14 +65,11 @@ func NewSite(documents ...*Document) (*Site, error) {
 
 func (s *Site) add(at, kind string, body []byte) {
 	sum := sha256.Sum256(body)
-	var zipped bytes.Buffer
-	w := gzip.NewWriter(&zipped)
-	_, _ = w.Write(body) // a buffer takes everything
-	_ = w.Close()
-	s.files = append(s.files, &file{
-		path: at, kind: kind, body: body, zipped: zipped.Bytes(),
-		tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`,
-	})
+	bodies := map[string][]byte{"": body}
+	for _, coding := range compress.Codings {
+		bodies[coding] = compress.Bytes(coding, body)
+	}
+	s.files = append(s.files, &file{path: at, kind: kind, bodies: bodies, tag: base64.RawURLEncoding.EncodeToString(sum[:12])})
 }
 
 // Mount adds the paths to a router.
@@ -92,21 +89,22 @@ func (s *Site) Mount(router gin.IRouter) {
 const rules = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 func (f *file) serve(c *gin.Context) {
+	coding := compress.Choose(c.Request.Header["Accept-Encoding"])
+	tag := `"` + f.tag + coding + `"` // each coding is a representation of its own
 	header := c.Writer.Header()
-	header.Set("ETag", f.tag)
+	header.Set("ETag", tag)
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Vary", "Accept-Encoding")
 	header.Set("Content-Security-Policy", rules)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
-	if c.GetHeader("If-None-Match") == f.tag {
+	if c.GetHeader("If-None-Match") == tag {
 		c.Status(http.StatusNotModified)
 		return
 	}
-	body := f.body
-	if strings.Contains(c.GetHeader("Accept-Encoding"), "gzip") {
-		header.Set("Content-Encoding", "gzip")
-		body = f.zipped
+	body := f.bodies[coding]
+	if coding != "" {
+		header.Set("Content-Encoding", coding)
 	}
 	header.Set("Content-Type", f.kind)
 	header.Set("Content-Length", strconv.Itoa(len(body)))

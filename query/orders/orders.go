@@ -7,13 +7,14 @@ package orders
 import (
 	"encoding/base64"
 	"errors"
-	"slices"
+	"fmt"
 	"strconv"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/contract"
 	"tonscribe/query/render"
+	toncell "tonscribe/ton/cell"
 )
 
 // Tags of the actions of an order.
@@ -22,10 +23,24 @@ const (
 	tagUpdate = 0x1d0cfbd3
 )
 
+const (
+	// MaxAnswerBytes is how much the orders of one answer may hold: actions may
+	// share a large body, which is written out for each.
+	MaxAnswerBytes = 4 << 20
+	// maxOrderBytes and maxOrderCells bound the bag of one order; what a message
+	// can carry is a quarter of it.
+	maxOrderBytes = 256 << 10
+	maxOrderCells = 1 << 15
+	// maxActions is how many actions an order has: their numbers have 8 bits.
+	maxActions = 256
+)
+
 // Actions are what an order does, as a JSON list. address is called with every
-// address in it.
-func Actions(boc []byte, address func([]byte)) []byte {
-	list, err := actionCells(boc)
+// address in it. left is how many more bytes the answer may hold; it goes down
+// by those of the order and of the list. Where none are left, the list says so.
+func Actions(boc []byte, left *int, address func([]byte)) []byte {
+	list, err := actionCells(boc, *left)
+	*left -= len(boc)
 	if err != nil {
 		return []byte(`[{"destination":null,"value":null,"body_raw":null,"parsed":false,"error":` + string(render.Text(nil, err.Error())) +
 			`,"parsed_body":null,"parsed_body_type":"unknown","send_mode":0}]`)
@@ -35,42 +50,43 @@ func Actions(boc []byte, address func([]byte)) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, action(c, address)...)
+		if *left <= 0 {
+			out = append(out, describe(message{}, "unknown", nil, 0, errFull.Error())...)
+			break
+		}
+		one := action(c, address)
+		*left -= len(one)
+		out = append(out, one...)
 	}
 	return append(out, ']')
 }
 
-var errOrder = errors.New("the order is not a dictionary of actions")
+var (
+	errOrder    = errors.New("the order is not a dictionary of actions")
+	errTooLarge = fmt.Errorf("the order is larger than %d bytes", maxOrderBytes)
+	errFull     = errors.New("the answer is full, ask for fewer orders")
+)
 
-func actionCells(boc []byte) ([]*cell.Cell, error) {
-	root, err := cell.FromBOC(boc)
+func actionCells(boc []byte, left int) ([]*cell.Cell, error) {
+	switch {
+	case left <= 0:
+		return nil, errFull
+	case len(boc) > maxOrderBytes:
+		return nil, errTooLarge
+	}
+	root, err := cell.FromBOCWithOptions(boc, cell.BOCParseOptions{MaxCells: maxOrderCells})
 	if err != nil {
 		return nil, errOrder
 	}
-	leaves, err := root.AsDict(8).LoadAll()
+	entries, err := toncell.Dictionary{Root: root, Bits: 8}.Entries(maxActions)
 	if err != nil {
 		return nil, errOrder
 	}
-	type numbered struct {
-		number uint64
-		action *cell.Cell
-	}
-	var list []numbered
-	for _, leaf := range leaves {
-		number, err := leaf.Key.LoadUInt(8)
-		if err != nil {
+	cells := make([]*cell.Cell, len(entries))
+	for i, e := range entries {
+		if cells[i], err = e.Value.LoadRefCell(); err != nil {
 			return nil, errOrder
 		}
-		c, err := leaf.Value.LoadRefCell()
-		if err != nil {
-			return nil, errOrder
-		}
-		list = append(list, numbered{number, c})
-	}
-	slices.SortFunc(list, func(a, b numbered) int { return int(a.number) - int(b.number) })
-	cells := make([]*cell.Cell, len(list))
-	for i := range list {
-		cells[i] = list[i].action
 	}
 	return cells, nil
 }
@@ -207,14 +223,14 @@ func (r *reader) members(root *cell.Cell) []byte {
 	if root == nil {
 		return null
 	}
-	leaves, err := root.AsDict(8).LoadAll()
+	entries, err := toncell.Dictionary{Root: root, Bits: 8}.Entries(maxActions)
 	if err != nil {
 		r.ok = false
 		return null
 	}
 	out := []byte{'['}
-	for i, leaf := range leaves {
-		a, ok := contract.ReadAddress(leaf.Value)
+	for i, e := range entries {
+		a, ok := contract.ReadAddress(e.Value)
 		if !ok {
 			r.ok = false
 			return null

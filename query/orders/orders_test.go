@@ -116,7 +116,8 @@ func TestBodiesAreTakenApartAsTheContractHasThem(t *testing.T) {
 	} {
 		want := `[{"destination":"` + rawBob + `","value":"5","body_raw":` + bocOf(c.body) + `,"parsed":true,"error":null,"parsed_body":` + c.want +
 			`,"parsed_body_type":"` + c.kind + `","send_mode":3}]`
-		got := string(Actions(orderOf(t, sendOf(c.body)), func([]byte) {}))
+		left := MaxAnswerBytes
+		got := string(Actions(orderOf(t, sendOf(c.body)), &left, func([]byte) {}))
 		if got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.what, got, want)
 		}
@@ -156,7 +157,8 @@ func TestAnActionThatIsNoMessageHasNoneAndOneThatCannotBeReadSaysSo(t *testing.T
 			`[{"destination":null,"value":null,"body_raw":null,"parsed":false,"error":"the order is not a dictionary of actions","parsed_body":null,"parsed_body_type":"unknown","send_mode":0}]`},
 	} {
 		var book []string
-		got := string(Actions(c.order, func(a []byte) { book = append(book, string(render.RawAddress(nil, a))) }))
+		left := MaxAnswerBytes
+		got := string(Actions(c.order, &left, func(a []byte) { book = append(book, string(render.RawAddress(nil, a))) }))
 		if got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", what, got, c.want)
 		}

@@ -110,6 +110,9 @@ func parseUtime(text string) (uint64, bool) {
 	return uint64(math.Min(f, math.MaxUint32)), true
 }
 
+// BoolWords are the texts that ParseBool reads.
+var BoolWords = []string{"1", "t", "T", "TRUE", "true", "True", "on", "0", "f", "F", "FALSE", "false", "False"}
+
 // ParseBool reads the words of contract 1.5.
 func ParseBool(text string) (value, ok bool) {
 	if text == "on" {

@@ -58,6 +58,19 @@ type Param struct {
 	Description string
 }
 
+// AllowsEmpty reports whether an empty text is read as the zero value, or dropped.
+func (p *Param) AllowsEmpty() bool {
+	switch p.Kind {
+	case Int32Kind:
+		return p.Group == Paging || p.Range == "" // 0 is out of the others' ranges
+	case Uint64Kind, SeqnoKind, BoolKind:
+		return true
+	case TextKind:
+		return p.Multi || p.Default != ""
+	}
+	return p.Multi
+}
+
 // MaxListValues is the most values that one list may have.
 const MaxListValues = 1024
 

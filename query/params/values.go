@@ -265,6 +265,31 @@ type Page struct {
 	Cursor        string
 }
 
+// Offset is how many rows are to be skipped, 0 when nothing was sent.
+func (v *Values) Offset() int {
+	if v == nil || !v.Declares("offset") {
+		return 0
+	}
+	offset, _ := v.Int32("offset")
+	return max(int(offset), 0)
+}
+
+// Items returns how many rows the page may have and how many values are named, all
+// together.
+func (v *Values) Items() (n int) {
+	for i := range v.values {
+		n += v.values[i].size()
+	}
+	if v.Declares("limit") {
+		limit := DefaultLimit
+		if sent, ok := v.Int32("limit"); ok {
+			limit = min(max(int(sent), 1), MaxLimit)
+		}
+		n += limit
+	}
+	return n
+}
+
 // Page checks limit and sort, as far as they are declared.
 func (v *Values) Page(byDefault Sort) (Page, error) {
 	page := Page{Limit: DefaultLimit, Sort: byDefault, Cursor: v.Text("cursor")}

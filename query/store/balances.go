@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sort"
 	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
-	"golang.org/x/sync/errgroup"
 )
 
 // Balance is what an account has, in nanotons.
@@ -32,7 +30,7 @@ type ranking struct {
 }
 
 // leastRanked and mostRanked are how many accounts are read at once and held.
-const leastRanked, mostRanked = 2_000, 50_000
+const leastRanked, mostRanked = 250, 50_000
 
 // TopAccounts are the accounts with the greatest balances from the offset on, or
 // after a place in the ranking.
@@ -59,7 +57,7 @@ func (s *Store) rank(ctx context.Context, v *View, r *ranking, need int) (err er
 	if r.watermark == v.Watermark && (r.whole || len(r.list) >= need) {
 		return nil
 	}
-	list, whole, err := s.richest(ctx, nil, max(need, leastRanked))
+	list, whole, err := s.richest(ctx, nil, max(need+need/4, leastRanked)) // deeper pages come next
 	if err == nil {
 		r.watermark, r.list, r.whole = v.Watermark, list, whole
 	}
@@ -67,9 +65,8 @@ func (s *Store) rank(ctx context.Context, v *View, r *ranking, need int) (err er
 }
 
 // rankRow is a row of the table in the order of balances. It may be an old one:
-// what the account's newest row in the class says counts.
+// what the account's newest row says counts.
 type rankRow struct {
-	class   uint16
 	balance uint64
 	account spot
 }
@@ -91,7 +88,7 @@ func (s *Store) richest(ctx context.Context, after *Balance, need int) (list []B
 		if err != nil {
 			return nil, false, err
 		}
-		some, err := s.ranked(ctx, rows)
+		some, err := s.balances(ctx, rows)
 		if err != nil {
 			return nil, false, err
 		}
@@ -121,106 +118,74 @@ func (s *Store) rankRows(ctx context.Context, from *rankRow, limit int) (list []
 		a := from.account
 		c.add("%s", notBefore(true, []string{"balance", "workchain", "account_prefix"}, []string{fmt.Sprint(from.balance), fmt.Sprint(a.workchain), fmt.Sprint(a.prefix)}))
 	}
-	statement := fmt.Sprintf("SELECT class, balance, workchain, account_prefix FROM accounts_by_balance WHERE %s ORDER BY balance DESC, workchain DESC, account_prefix DESC LIMIT %d%s", c, limit, inSmallBlocks(limit))
-	var class proto.ColUInt16
+	statement := fmt.Sprintf("SELECT balance, workchain, account_prefix FROM accounts_by_balance WHERE %s ORDER BY balance DESC, workchain DESC, account_prefix DESC LIMIT %d%s", c, limit, inSmallBlocks(limit)+", preferred_optimize_projection_name = 'by_balance'")
 	var workchain proto.ColInt32
 	var balance, prefix proto.ColUInt64
-	result := proto.Results{{Name: "class", Data: &class}, {Name: "balance", Data: &balance}, {Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}}
+	result := proto.Results{{Name: "balance", Data: &balance}, {Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}}
 	err = s.run(ctx, "ranking", statement, result, func(rows int) error {
 		for i := range rows {
-			list = append(list, rankRow{class[i], balance[i], spot{workchain[i], prefix[i]}})
+			list = append(list, rankRow{balance[i], spot{workchain[i], prefix[i]}})
 		}
 		return nil
 	})
 	return list, err
 }
 
-// mostSpots is how many accounts of a class are asked for by themselves; if there
-// are more, the class is read as a whole.
+// mostSpots is how many accounts one statement asks for.
 const mostSpots = 2_000
 
-// ranked are the accounts that rows lead to, and others of the same classes, as
-// they are now.
-func (s *Store) ranked(ctx context.Context, rows []rankRow) ([]Balance, error) {
+// balances are those of the accounts that rows lead to, as they are now, without
+// accounts that are gone.
+func (s *Store) balances(ctx context.Context, rows []rankRow) ([]Balance, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	first, last := rows[0].class, rows[len(rows)-1].class
-	// All of the classes in between are there, of the first and the last some.
-	var some [][]rankRow
-	low, high := first+1, int(last)-1
-	for _, class := range slices.Compact([]uint16{first, last}) {
-		at, _ := slices.BinarySearchFunc(rows, class, func(r rankRow, class uint16) int { return cmp.Compare(r.class, class) })
-		end := at + sort.Search(len(rows)-at, func(i int) bool { return rows[at+i].class > class })
-		switch {
-		case end-at <= mostSpots:
-			some = append(some, rows[at:end])
-		case class == first:
-			low = first
-			high = max(high, int(first))
-		default:
-			high = int(last)
-		}
+	list := make([]spot, len(rows))
+	for i := range rows {
+		list[i] = rows[i].account
 	}
-	var where []string
-	if int(low) <= high {
-		where = append(where, fmt.Sprintf("class BETWEEN %d AND %d", low, high))
-	}
-	for _, part := range some {
-		list := make([]spot, len(part))
-		for i := range part {
-			list[i] = part[i].account
-		}
-		for _, near := range chunks(list, s.splits(len(list)), spot.compare) {
-			where = append(where, fmt.Sprintf("class = %d AND %s", part[0].class, spots(near)))
-		}
-	}
-	return s.balances(ctx, where)
-}
-
-// balances reads the accounts of some classes, each once.
-func (s *Store) balances(ctx context.Context, where []string) ([]Balance, error) {
-	// The newest row of an account counts, whatever its class: one that is gone
-	// from its class may be here before the row of its new class is.
-	type row struct {
-		version uint64
-		balance uint64
-		gone    bool
-	}
-	var mutex sync.Mutex
-	newest := map[Address]row{}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(mostSplits)
-	for _, condition := range where {
-		group.Go(func() error {
-			var workchain proto.ColInt32
-			account := proto.ColFixedStr{Size: 32}
-			var version, balance proto.ColUInt64
-			var gone proto.ColBool
-			result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account", Data: &account}, {Name: "version", Data: &version}, {Name: "balance", Data: &balance}, {Name: "gone", Data: &gone}}
-			statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + condition + " SETTINGS optimize_use_projections = 0"
-			return s.run(ctx, "balances", statement, result, func(rows int) error {
-				mutex.Lock()
-				defer mutex.Unlock()
-				for i := range rows {
-					a := joinAddress(workchain[i], account.Row(i))
-					old, there := newest[a]
-					if !there || version[i] > old.version || version[i] == old.version && old.gone {
-						newest[a] = row{version[i], balance[i], gone[i]}
-					}
-				}
-				return nil
-			})
-		})
-	}
-	if err := group.Wait(); err != nil {
+	slices.SortFunc(list, spot.compare)
+	list = slices.Compact(list)
+	parts := max(s.splits(len(list)), (len(list)+mostSpots-1)/mostSpots)
+	read, err := gather(ctx, chunks(list, parts, spot.compare), s.balanceRows)
+	if err != nil {
 		return nil, err
 	}
-	list := make([]Balance, 0, len(newest))
-	for a, r := range newest {
-		if !r.gone {
-			list = append(list, Balance{a, r.balance})
+	newest := make(map[Address]balanceRow, len(list))
+	for _, r := range read {
+		if old, there := newest[r.Account]; !there || r.version > old.version {
+			newest[r.Account] = r
 		}
 	}
-	return list, nil
+	now := make([]Balance, 0, len(newest))
+	for _, r := range newest {
+		if !r.gone {
+			now = append(now, r.Balance)
+		}
+	}
+	return now, nil
+}
+
+// balanceRow is a row of an account.
+type balanceRow struct {
+	Balance
+	version uint64
+	gone    bool
+}
+
+// balanceRows reads all rows of the accounts at some places.
+func (s *Store) balanceRows(ctx context.Context, list []spot) (rows []balanceRow, err error) {
+	var workchain proto.ColInt32
+	account := proto.ColFixedStr{Size: 32}
+	var version, balance proto.ColUInt64
+	var gone proto.ColBool
+	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account", Data: &account}, {Name: "version", Data: &version}, {Name: "balance", Data: &balance}, {Name: "gone", Data: &gone}}
+	statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + spots(list) + " SETTINGS optimize_use_projections = 0"
+	err = s.run(ctx, "balances", statement, result, func(n int) error {
+		for i := range n {
+			rows = append(rows, balanceRow{Balance{joinAddress(workchain[i], account.Row(i)), balance[i]}, version[i], gone[i]})
+		}
+		return nil
+	})
+	return rows, err
 }

@@ -57,6 +57,12 @@ func (f *BlockFilter) ByLt() bool {
 	return f.AnyOrder && f.Lts.Given && !f.Utime.Given && f.McSeqno == nil && f.Seqno == nil && f.RootHash == nil && f.FileHash == nil
 }
 
+// ofShard reports whether the list is that of one shard, which has a range of its
+// own.
+func (f *BlockFilter) ofShard() bool {
+	return f.Workchain != nil && f.Shard != nil && !f.Utime.Given && !f.Lts.Given
+}
+
 func (f *BlockFilter) compare(a, b BlockKey, descending bool) int {
 	first := cmp.Compare(a.Utime, b.Utime)
 	if f.ByLt() {
@@ -95,6 +101,13 @@ func (s *Store) Blocks(ctx context.Context, v *View, f *BlockFilter, page Page, 
 			return nil, false, err
 		}
 		return l.cut(list)
+	}
+	if (f.Workchain != nil || f.Shard != nil) && !f.ofShard() {
+		narrowed := *f
+		l.filter = &narrowed
+		if some, err := s.narrow(ctx, v, "blocks_index", f.Workchain, f.Shard, &narrowed.Utime, &narrowed.Lts); err != nil || !some {
+			return nil, false, err
+		}
 	}
 	return s.pageOfBlocks(ctx, l)
 }
@@ -235,7 +248,7 @@ func (l *blockList) plan() blockPlan {
 		}
 		p.conditions.between("gen_utime", f.Utime, 1<<32-1)
 		p.conditions.between("start_lt", f.Lts, ^uint64(0))
-	case f.Workchain != nil && f.Shard != nil && !f.Utime.Given:
+	case f.ofShard():
 		// A shard's times rise with its seqnos.
 		p.leading, p.column = []string{"path", "key", "workchain", "shard"}, "seqno"
 		p.value = func(k BlockKey) uint64 { return uint64(k.Seqno) }

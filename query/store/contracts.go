@@ -63,9 +63,12 @@ func spotsOf(list []Address) []spot {
 }
 
 // spots is the condition that an account is one of some.
-func spots(list []spot) string {
+func spots(list []spot) string { return spotsIn([]string{"workchain", "account_prefix"}, list) }
+
+// spotsIn is the same for the columns of another account.
+func spotsIn(columns []string, list []spot) string {
 	var b strings.Builder
-	b.WriteString("(workchain, account_prefix) IN (")
+	b.WriteString("(" + columns[0] + ", " + columns[1] + ") IN (")
 	for i, a := range list {
 		if i > 0 {
 			b.WriteByte(',')
@@ -253,7 +256,7 @@ func (s *Store) contractPage(ctx context.Context, l *contractList) ([]*record.Co
 func (s *Store) deepContracts(ctx context.Context, l *contractList) ([]*record.Contract, bool, error) {
 	var page []*record.Contract
 	for offset, want := l.page.Offset, l.page.Limit+2; ; {
-		rows, err := s.pointers(ctx, l.exact(offset, want), &l.plan.pieces[0])
+		rows, err := s.pointersFor(ctx, counting, l.exact(offset, want), &l.plan.pieces[0])
 		if err != nil {
 			return nil, false, err
 		}

@@ -31,9 +31,15 @@ type contractPlan struct {
 // piece is a range of a table or of one of its projections, in the order of the
 // list but for byOwner.
 type piece struct {
-	owner      spot     // of lists by owner
-	leading    []string // columns that have one value in the piece
-	conditions conditions
+	owner      spot       // of lists by owner
+	key        spot       // of which account it is, when it is one's
+	leading    []string   // columns that have one value in the piece; the account's are the last two
+	conditions conditions // that of the account is the first
+}
+
+// alike reports whether two pieces differ in their accounts only.
+func (p *piece) alike(o *piece) bool {
+	return slices.Equal(p.leading, o.leading) && slices.Equal(p.conditions[1:], o.conditions[1:])
 }
 
 // contractColumns are the columns that a list is ordered by.
@@ -193,9 +199,6 @@ func (l *contractList) through(p *piece) string {
 	return ""
 }
 
-// mostWhole is the longest range that is read as a whole.
-const mostWhole = 300_000
-
 // contractWalk goes through the rows of a list.
 func (s *Store) contractWalk(l *contractList) *walk[pointer] {
 	w := &walk[pointer]{
@@ -225,32 +228,104 @@ func (s *Store) readPieces(ctx context.Context, l *contractList, from *pointer, 
 	if len(l.plan.pieces) > 1 && !byOwners {
 		return s.readAllPieces(ctx, l, from, limit)
 	}
+	pieces := l.plan.pieces
+	if byOwners && from != nil {
+		pieces = slices.DeleteFunc(slices.Clone(pieces), func(p piece) bool { return p.owner.compare(from.owner) < 0 })
+	}
+	if len(pieces) > maxPieces {
+		return s.readOwners(ctx, l, pieces, from, limit)
+	}
 	var all []pointer
-	for i := range l.plan.pieces {
-		p := &l.plan.pieces[i]
-		if byOwners && from != nil && p.owner.compare(from.owner) < 0 {
-			continue
-		}
+	for i := range pieces {
+		p := &pieces[i]
 		list, err := s.pointers(ctx, l.statement(p, from, limit), p)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, list...)
-		if byOwners && len(all) >= limit && (i+1 == len(l.plan.pieces) || l.plan.pieces[i+1].owner != p.owner) {
+		if byOwners && len(all) >= limit && (i+1 == len(pieces) || pieces[i+1].owner != p.owner) {
 			break
 		}
 	}
-	if len(l.plan.pieces) > 1 {
+	if len(pieces) > 1 {
 		slices.SortStableFunc(all, func(a, b pointer) int { return l.order.comparePointers(&a, &b) })
 	}
 	return all[:min(limit, len(all))], nil
 }
 
+// readOwners is readPieces for many owners, or for a single piece. Of the one that
+// the page before ended with, what is left is read by itself.
+func (s *Store) readOwners(ctx context.Context, l *contractList, pieces []piece, from *pointer, limit int) (all []pointer, err error) {
+	n := 0
+	for from != nil && n < len(pieces) && pieces[n].owner == from.owner {
+		list, err := s.pointers(ctx, l.statement(&pieces[n], from, limit), &pieces[n])
+		if err != nil {
+			return nil, err
+		}
+		all, n = append(all, list...), n+1
+	}
+	if len(all) < limit {
+		list, err := s.readTogether(ctx, l, pieces[n:], nil, limit)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	slices.SortStableFunc(all, func(a, b pointer) int { return l.order.comparePointers(&a, &b) })
+	return all[:min(limit, len(all))], nil
+}
+
+// readTogether reads up to limit rows of each piece, 0 for all, in no order: those
+// that are alike in one statement where they are short.
+func (s *Store) readTogether(ctx context.Context, l *contractList, pieces []piece, from *pointer, limit int) (all []pointer, err error) {
+	for len(pieces) > 0 {
+		first := &pieces[0]
+		var alike, others []piece
+		for i := range pieces {
+			if pieces[i].alike(first) {
+				alike = append(alike, pieces[i])
+			} else {
+				others = append(others, pieces[i])
+			}
+		}
+		list, err := readRanges(ctx, alike, func(ctx context.Context, some []piece) ([]pointer, error) {
+			return s.pointers(ctx, l.together(some, from, limit), nil)
+		}, func(ctx context.Context, some []piece) ([]pointer, error) {
+			return gather(ctx, some, func(ctx context.Context, p piece) ([]pointer, error) {
+				return s.pointers(ctx, l.statement(&p, from, limit), &p)
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+		all, pieces = append(all, list...), others
+	}
+	return all, nil
+}
+
+// together reads up to limit rows of each of many pieces that are alike; 0 means
+// all.
+func (l *contractList) together(pieces []piece, from *pointer, limit int) string {
+	p := &pieces[0]
+	keys := make([]spot, len(pieces))
+	for i := range pieces {
+		keys[i] = pieces[i].key
+	}
+	columns := p.leading[len(p.leading)-2:]
+	c := append(conditions{spotsIn(columns, keys)}, p.conditions[1:]...)
+	if from != nil {
+		c.add("%s", l.from(p, from))
+	}
+	s := fmt.Sprintf("SELECT %s, %s AS key_of_workchain, %s AS key_of_prefix FROM %s WHERE %s", l.plan.selected(), columns[0], columns[1], l.plan.table, c)
+	if limit > 0 {
+		s += fmt.Sprintf(" ORDER BY %s LIMIT %d BY %s", l.clause(p.leading), limit, strings.Join(columns, ", "))
+	}
+	return s + shortRanges(len(pieces)) + l.through(p)
+}
+
 // readAllPieces reads up to limit rows of a list that is a mixture of its pieces.
 func (s *Store) readAllPieces(ctx context.Context, l *contractList, from *pointer, limit int) ([]pointer, error) {
-	all, err := gather(ctx, l.plan.pieces, func(ctx context.Context, p piece) ([]pointer, error) {
-		return s.pointers(ctx, l.statement(&p, from, limit), &p)
-	})
+	all, err := s.readTogether(ctx, l, l.plan.pieces, from, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -264,14 +339,9 @@ func (s *Store) readWhole(l *contractList) func(context.Context, *pointer, int) 
 	read := false
 	return func(ctx context.Context, from *pointer, limit int) ([]pointer, error) {
 		if !read {
-			for i := range l.plan.pieces {
-				list, err := s.pointers(ctx, l.statement(&l.plan.pieces[i], nil, 0)+fmt.Sprintf(" LIMIT %d", mostWhole), &l.plan.pieces[i])
-				if err != nil {
-					return nil, err
-				}
-				if all = append(all, list...); len(all) >= mostWhole {
-					return nil, fmt.Errorf("%w: more than %d contracts would have to be put in order", ErrTooHeavy, mostWhole)
-				}
+			var err error
+			if all, err = s.readTogether(ctx, l, l.plan.pieces, nil, 0); err != nil {
+				return nil, err
 			}
 			slices.SortFunc(all, func(a, b pointer) int { return l.order.comparePointers(&a, &b) })
 			read = true
@@ -342,10 +412,16 @@ func numberOf256(v proto.UInt256) (n Number) {
 
 // pointers runs a statement that selects pointers.
 func (s *Store) pointers(ctx context.Context, statement string, p *piece) ([]pointer, error) {
+	return s.pointersFor(ctx, "contract keys", statement, p)
+}
+
+func (s *Store) pointersFor(ctx context.Context, reads, statement string, p *piece) ([]pointer, error) {
 	var list []pointer
 	var workchain, parentWorkchain proto.ColInt32
 	var prefix, parentPrefix, seqno proto.ColUInt64
 	var number proto.ColUInt256
+	var ownerWorkchain proto.ColInt32
+	var ownerPrefix proto.ColUInt64
 	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}}
 	if strings.Contains(statement, " AS parent_prefix") {
 		result = append(result, proto.ResultColumn{Name: "parent_workchain", Data: &parentWorkchain}, proto.ResultColumn{Name: "parent_prefix", Data: &parentPrefix})
@@ -356,11 +432,17 @@ func (s *Store) pointers(ctx context.Context, statement string, p *piece) ([]poi
 	if strings.Contains(statement, " AS seqno") {
 		result = append(result, proto.ResultColumn{Name: "seqno", Data: &seqno})
 	}
-	err := s.run(ctx, "contract keys", statement, result, func(rows int) error {
+	if strings.Contains(statement, " AS key_of_prefix") {
+		result = append(result, proto.ResultColumn{Name: "key_of_workchain", Data: &ownerWorkchain}, proto.ResultColumn{Name: "key_of_prefix", Data: &ownerPrefix})
+	}
+	err := s.run(ctx, reads, statement, result, func(rows int) error {
 		for i := range rows {
 			r := pointer{account: spot{workchain[i], prefix[i]}}
 			if p != nil {
 				r.owner = p.owner
+			}
+			if len(ownerPrefix) > 0 {
+				r.owner = spot{ownerWorkchain[i], ownerPrefix[i]}
 			}
 			if len(parentPrefix) > 0 {
 				r.parent = spot{parentWorkchain[i], parentPrefix[i]}

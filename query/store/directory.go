@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sync"
+	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -31,7 +32,21 @@ type directory struct {
 	codes   []Hash // what holdings name by number; the first is noCode
 	numbers map[Hash]uint32
 	upTo    uint32 // the bundle up to which it holds; 0 before it was read
+	absent  map[uint64]absence
 }
+
+// absence is held of an account that was looked up in vain: much is sent to where
+// nothing is. A replica may have its rows later, so that it does not last.
+type absence struct {
+	tag   uint32
+	until time.Time
+}
+
+const (
+	absentFor = 10 * time.Second
+	// mostAbsent is how many are held.
+	mostAbsent = 100_000
+)
 
 // holding is what is held of an account, 24 bytes with its key.
 type holding struct {
@@ -57,10 +72,31 @@ func keyAndTag(a *Address) (uint64, uint32) {
 func (d *directory) get(a Address) (Hash, bool) {
 	key, tag := keyAndTag(&a)
 	h, ok := d.held[key]
-	if !ok || h.tag != tag || h.code == unclear {
-		return Hash{}, false
+	switch {
+	case ok && h.tag == tag && h.code != unclear:
+		return d.codes[h.code], true
+	case !ok:
+		gone, ok := d.absent[key]
+		return notKnown, ok && gone.tag == tag && time.Now().Before(gone.until)
 	}
-	return d.codes[h.code], true
+	return Hash{}, false
+}
+
+// miss keeps in mind which accounts were looked up in vain.
+func (d *directory) miss(list []Address, found map[Address]Hash) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	until := time.Now().Add(absentFor)
+	for _, a := range list {
+		if found[a] != notKnown {
+			continue
+		}
+		if d.absent == nil || len(d.absent) >= mostAbsent {
+			d.absent = map[uint64]absence{}
+		}
+		key, tag := keyAndTag(&a)
+		d.absent[key] = absence{tag, until}
+	}
 }
 
 // put adds what a row says: of an account's rows the one with the greatest
@@ -246,7 +282,13 @@ func (s *Store) codesOf(ctx context.Context, v *View, list []Address) (map[Addre
 	for _, a := range missing {
 		found[a] = notKnown
 	}
-	return found, s.readCodesOf(ctx, missing, found)
+	if err := s.readCodesOf(ctx, missing, found); err != nil {
+		return nil, err
+	}
+	if usable && len(missing) > 0 {
+		d.miss(missing, found)
+	}
+	return found, nil
 }
 
 func (s *Store) readCodesOf(ctx context.Context, list []Address, found map[Address]Hash) error {

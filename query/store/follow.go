@@ -41,6 +41,7 @@ func (s *Store) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		before := s.view.Load()
+		s.tell(ctx, s.countParts(ctx))
 		changed, err := s.step(ctx)
 		s.tell(ctx, err)
 		rest := time.Duration(0)

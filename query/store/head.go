@@ -251,6 +251,7 @@ func (l *transactionList) unpack(held []heldRecord, need int) ([]*record.Transac
 		if need > 0 && len(list) >= need && l.compareHeld(held[i-1], t) != 0 {
 			break
 		}
+		Yield(i)
 		tx, ok := t.unpack()
 		if !ok {
 			return nil, false

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -38,8 +39,8 @@ const (
 	// it is complete; what is longer it writes to a file. An answer that has begun
 	// can not fail any more.
 	mostHeld = 16 << 20
-	// lastWait is how long an answer is waited for that nobody wants any more: the
-	// server goes on until the statement's own limit, and must be counted as long.
+	// lastWait is how long an answer is waited for when the time of its request is
+	// over: the statement's own limit ends it about then, and until then it counts.
 	lastWait = time.Second
 	// bodyBuffer is what proto.Reader wants; a smaller one it would wrap.
 	bodyBuffer = 128 << 10
@@ -51,6 +52,7 @@ func dialHTTP(o clickhouse.Options) func(context.Context, string) (link, error) 
 	settings := url.Values{
 		"default_format": {"Native"}, "client_protocol_version": {strconv.Itoa(proto.Version)},
 		"wait_end_of_query": {"1"}, "buffer_size": {strconv.Itoa(mostHeld)}, "enable_analyzer": {oldAnalyzer},
+		"cancel_http_readonly_queries_on_client_close": {"1"},
 	}
 	if o.Auth.Database != "" {
 		settings.Set("database", o.Auth.Database)
@@ -100,8 +102,8 @@ func (l *httpLink) close() {
 	l.conn.Close()
 }
 
-// do does not leave a statement before the server does: over HTTP nobody tells it
-// to stop.
+// do hangs up when the client of its request has: the server, which looks at the
+// connection whenever it has read a block, then ends the statement.
 func (l *httpLink) do(ctx context.Context, s statement) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -109,7 +111,13 @@ func (l *httpLink) do(ctx context.Context, s statement) error {
 	if err := l.conn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { l.conn.SetDeadline(time.Now().Add(lastWait)) })
+	stop := context.AfterFunc(ctx, func() {
+		last := time.Now()
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			last = last.Add(lastWait)
+		}
+		l.conn.SetDeadline(last)
+	})
 	defer func() {
 		if !stop() {
 			l.close() // what was to end this statement might end the next
@@ -124,10 +132,10 @@ func (l *httpLink) do(ctx context.Context, s statement) error {
 	if answer.Close {
 		defer l.close()
 	}
+	s.read(rowsOf(answer.Header.Get("X-Clickhouse-Summary")))
 	if answer.StatusCode != http.StatusOK {
 		return l.refusal(answer)
 	}
-	s.read(rowsOf(answer.Header.Get("X-Clickhouse-Summary")))
 	if err := l.decode(answer.Body, s); err != nil {
 		l.close()
 		return err
@@ -138,8 +146,8 @@ func (l *httpLink) do(ctx context.Context, s statement) error {
 func (l *httpLink) ask(s statement) (*http.Response, error) {
 	r := l.request
 	query := l.settings + "&query_id=" + s.id
-	if s.limit != "" {
-		query += "&max_execution_time=" + s.limit
+	for _, limit := range s.limits {
+		query += "&" + limit.name + "=" + limit.value
 	}
 	r.URL = &url.URL{Path: "/", RawQuery: query}
 	r.ContentLength, r.Body = int64(len(s.text)), io.NopCloser(strings.NewReader(s.text))

@@ -52,7 +52,7 @@ func piecesOf(name string, list []Address, all string) []piece {
 	pieces := make([]piece, len(list))
 	for i, a := range list {
 		pieces[i] = piece{
-			owner: spotOf(a[:]), leading: []string{name + "_workchain", name + "_prefix"},
+			owner: spotOf(a[:]), key: spotOf(a[:]), leading: []string{name + "_workchain", name + "_prefix"},
 			conditions: conditions{account(name+"_workchain", name+"_prefix", a)},
 		}
 	}

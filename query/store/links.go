@@ -16,8 +16,8 @@ func linkPlan(role schema.LinkRole, list []Address, all bool) contractPlan {
 	}
 	for _, a := range list {
 		p.pieces = append(p.pieces, piece{
-			leading:    []string{"role", "key_workchain", "key_prefix"},
-			conditions: conditions{fmt.Sprintf("role = '%s'", role), account("key_workchain", "key_prefix", a)},
+			key: spotOf(a[:]), leading: []string{"role", "key_workchain", "key_prefix"},
+			conditions: conditions{account("key_workchain", "key_prefix", a), fmt.Sprintf("role = '%s'", role)},
 		})
 	}
 	return p

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -152,7 +153,9 @@ func (s *Store) bothParts(ctx context.Context, l *messageList, parts []bool) (li
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
+	if err := group.Wait(); errors.Is(err, errTooManyBytes) {
+		return nil, false, false, nil // another plan may do
+	} else if err != nil {
 		return nil, false, false, err
 	}
 	items := slices.Concat(found...)

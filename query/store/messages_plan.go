@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,6 +56,56 @@ func (l *messageList) plan(external bool) messagePlan {
 	default:
 		p.conditions.add("path = 'lt' AND key = 0")
 	}
+	l.partConditions(&p, external)
+	return p
+}
+
+// plans are the ways to read a part of the list, the likeliest first. Where a
+// filter or an order that a table does not have makes ClickHouse go through too
+// many rows, another table may have few.
+func (l *messageList) plans(external bool) []messagePlan {
+	f := l.filter
+	toNobody := f.NoDestination && f.Source == nil && f.Body == nil
+	nobody := fmt.Sprintf("kind = %d", record.Message_EXTERNAL_OUT)
+	var plans []messagePlan
+	if toNobody && f.Utime.Given {
+		plans = append(plans, l.byTime(external, f.Opcode != nil, nobody))
+	} else {
+		plans = append(plans, l.plan(external))
+	}
+	if f.Source != nil && f.Destination != nil {
+		p := messagePlan{table: "messages_by_account", leading: []string{"side", "near_workchain", "near_prefix"}, column: plans[0].column, clustered: In, farHash: true}
+		p.conditions.add("side = 'destination' AND %s AND %s", account("near_workchain", "near_prefix", *f.Destination), account("far_workchain", "far_prefix", *f.Source))
+		if f.Opcode != nil {
+			p.conditions.add("opcode = %d", *f.Opcode)
+		}
+		l.partConditions(&p, external)
+		plans = append(plans, p)
+	}
+	if f.Opcode != nil && (f.Source != nil || f.Destination != nil || f.NoDestination) {
+		p := messagePlan{table: "messages_index", leading: []string{"path", "key"}, column: plans[0].column, clustered: Out, residual: !toNobody}
+		if f.Utime.Given {
+			p.column = "created_at"
+		}
+		p.conditions.add("path = 'opcode' AND key = %d", *f.Opcode)
+		if toNobody {
+			p.conditions.add("%s", nobody)
+		}
+		l.partConditions(&p, external)
+		plans = append(plans, p)
+	}
+	if f.Utime.Given && !plans[0].packed {
+		plans = append(plans, l.byTime(external, true))
+	}
+	return plans
+}
+
+// byTime plans a list in the order of time as a part of that of all messages;
+// residual says that conditions do not have all of the filter.
+func (l *messageList) byTime(external, residual bool, conditions ...string) messagePlan {
+	p := messagePlan{table: "messages_index", leading: []string{"path"}, column: "key", packed: true, clustered: Out, residual: residual}
+	p.conditions.add("path = 'utime'")
+	p.conditions = append(p.conditions, conditions...)
 	l.partConditions(&p, external)
 	return p
 }
@@ -152,8 +203,19 @@ func (s *Store) walkOf(l *messageList, p *messagePlan, external bool) *walk[end]
 }
 
 // partOfMessages are up to limit of the external-in messages or of the others.
-func (s *Store) partOfMessages(ctx context.Context, l *messageList, external bool, limit int) ([]Message, error) {
-	p := l.plan(external)
+func (s *Store) partOfMessages(ctx context.Context, l *messageList, external bool, limit int) (list []Message, err error) {
+	offset := l.page.Offset
+	for _, p := range l.plans(external) {
+		l.page.Offset = offset
+		if list, err = s.messagesBy(ctx, l, p, external, limit); !errors.Is(err, errTooManyBytes) {
+			break
+		}
+	}
+	return list, err
+}
+
+// messagesBy reads them by one plan.
+func (s *Store) messagesBy(ctx context.Context, l *messageList, p messagePlan, external bool, limit int) ([]Message, error) {
 	w := s.walkOf(l, &p, external)
 	skip, want := 0, limit+1 // the cursor's own
 	if p.residual {
@@ -163,10 +225,15 @@ func (s *Store) partOfMessages(ctx context.Context, l *messageList, external boo
 	}
 	var page []Message
 	likely := s.likelyTransactions(ctx, l, &p, limit)
-	for {
+	for read := 0; ; {
 		items, err := w.next(ctx, want, 2)
 		if err != nil {
 			return nil, err
+		}
+		if read += len(items); p.residual {
+			if err := l.page.dropped(read); err != nil {
+				return nil, err
+			}
 		}
 		if len(items) > 0 {
 			some, err := s.readMessages(ctx, l, &p, items, likely())

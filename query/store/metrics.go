@@ -9,6 +9,7 @@ import (
 type metrics struct {
 	statements    *prometheus.HistogramVec
 	rowsRead      *prometheus.CounterVec
+	refused       *prometheus.CounterVec
 	heldBundles   *prometheus.GaugeVec
 	heldBytes     *prometheus.GaugeVec
 	fromHead      *prometheus.CounterVec
@@ -26,6 +27,9 @@ func newMetrics(r prometheus.Registerer) metrics {
 		}, []string{"reads"})),
 		rowsRead: register(r, prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tonscribe_query_rows_read_total", Help: "Rows that ClickHouse went through, by what was read.",
+		}, []string{"reads"})),
+		refused: register(r, prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tonscribe_query_statements_too_heavy_total", Help: "Statements that ran into a bound of their request, by what they read.",
 		}, []string{"reads"})),
 		heldBundles: register(r, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "tonscribe_query_head_bundles", Help: "Newest bundles held in memory.",

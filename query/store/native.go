@@ -57,8 +57,8 @@ func (l nativeLink) do(ctx context.Context, s statement) error {
 			return nil
 		},
 	}
-	if s.limit != "" {
-		q.Settings = []ch.Setting{{Key: "max_execution_time", Value: s.limit}}
+	for _, l := range s.limits {
+		q.Settings = append(q.Settings, ch.Setting{Key: l.name, Value: l.value})
 	}
 	err := l.Do(ctx, q)
 	if err != nil && !isException(err) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,9 @@ var (
 	ErrTooHeavy = errors.New("the query is too heavy")
 	// ErrUnavailable says that ClickHouse does not answer.
 	ErrUnavailable = errors.New("the database does not answer")
+	// ErrDamaged says that rows of a table are lost or cannot be read: an answer
+	// could lack something.
+	ErrDamaged = errors.New("a table is damaged")
 )
 
 // Codes of ClickHouse's exceptions.
@@ -37,11 +41,23 @@ const (
 	codeTooManyRowsSet = 191
 )
 
+// damageCodes are what reading a damaged file gives.
+var damageCodes = []proto.Error{
+	32,  // ATTEMPT_TO_READ_AFTER_EOF
+	33,  // CANNOT_READ_ALL_DATA
+	40,  // CHECKSUM_DOESNT_MATCH
+	89,  // UNKNOWN_COMPRESSION_METHOD
+	107, // FILE_DOESNT_EXIST
+	246, // CORRUPTED_DATA
+	271, // CANNOT_DECOMPRESS
+	713, // BROKEN_PROJECTION
+}
+
 // statement is what a link is asked.
 type statement struct {
 	text   string
 	id     string
-	limit  string // max_execution_time in seconds; empty for none
+	limits []setting
 	result proto.Results
 	// each is called with every block of result's columns, which are good until
 	// it returns.
@@ -49,6 +65,9 @@ type statement struct {
 	// read is called with the rows that ClickHouse has gone through.
 	read func(rows uint64)
 }
+
+// setting is one of ClickHouse's, for a single statement.
+type setting struct{ name, value string }
 
 // link is a connection to ClickHouse, for one statement at a time.
 type link interface {
@@ -64,6 +83,8 @@ type pool struct {
 	dial      func(ctx context.Context, address string) (link, error)
 	next      atomic.Uint32 // the address to dial next
 	slots     chan struct{}
+	refuse    func(statement string) error // may be nil
+	suspect   func(message string)         // may be nil
 	mutex     sync.Mutex
 	idle      []*connection // last in, first out
 	ended     bool
@@ -111,6 +132,9 @@ func (p *pool) connect(ctx context.Context) (*connection, error) {
 		}
 		failures = errors.Join(failures, err)
 	}
+	if failures == nil {
+		return nil, fmt.Errorf("%w: its DSN names no address", ErrUnavailable)
+	}
 	return nil, fmt.Errorf("%w: %w", ErrUnavailable, failures)
 }
 
@@ -147,11 +171,16 @@ func (p *pool) close() {
 // closed meanwhile is replaced once.
 //
 // read is called with the rows that ClickHouse has gone through.
-func (p *pool) do(ctx context.Context, text string, result proto.Results, each func(rows int) error, read func(rows uint64)) error {
+func (p *pool) do(ctx context.Context, text string, limits []setting, result proto.Results, each func(rows int) error, read func(rows uint64)) error {
+	if p.refuse != nil {
+		if err := p.refuse(text); err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+	}
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
-		return fmt.Errorf("%w: no connection was free in time", ErrTooHeavy)
+		return errNoConnection
 	}
 	defer func() { <-p.slots }()
 	for {
@@ -160,7 +189,7 @@ func (p *pool) do(ctx context.Context, text string, result proto.Results, each f
 			return classify(ctx, err)
 		}
 		received := false
-		s := statement{text: text, id: nextID(), limit: limitOf(ctx), result: result, read: read, each: func(rows int) error {
+		s := statement{text: text, id: nextID(), limits: append(limits, timeOf(ctx)...), result: result, read: read, each: func(rows int) error {
 			received = true
 			return each(rows)
 		}}
@@ -168,7 +197,11 @@ func (p *pool) do(ctx context.Context, text string, result proto.Results, each f
 		stale := c.used && !received && isBroken(err) && !expired(ctx)
 		p.give(c)
 		if !stale {
-			return classify(ctx, err)
+			err = classify(ctx, err)
+			if p.suspect != nil && errors.Is(err, ErrDamaged) {
+				p.suspect(err.Error())
+			}
+			return err
 		}
 	}
 }
@@ -184,14 +217,21 @@ func nextID() string {
 	return clientName + "-" + strconv.FormatInt(started, 36) + "-" + strconv.FormatUint(statementNumber.Add(1), 36)
 }
 
-// limitOf is the max_execution_time of a statement, nothing without a deadline:
-// the server gives up by itself, a little after the client would.
-func limitOf(ctx context.Context) string {
+// errTooManyBytes is the ErrTooHeavy of a statement that went through more than a
+// page should need.
+var errTooManyBytes = fmt.Errorf("%w: too many rows were gone through", ErrTooHeavy)
+
+var errNoConnection = fmt.Errorf("%w: no connection was free in time", ErrTooHeavy)
+
+// timeOf returns the limit of a statement's time, none without a deadline: the
+// server gives up by itself, a little after the client would.
+func timeOf(ctx context.Context) []setting {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return ""
+		return nil
 	}
-	return strconv.FormatFloat(math.Ceil(time.Until(deadline).Seconds()*10)/10+0.1, 'f', 1, 64)
+	seconds := math.Ceil(time.Until(deadline).Seconds()*10)/10 + 0.1
+	return []setting{{"max_execution_time", strconv.FormatFloat(seconds, 'f', 1, 64)}}
 }
 
 func isException(err error) bool {
@@ -220,8 +260,13 @@ func classify(ctx context.Context, err error) error {
 	var exception *ch.Exception
 	if errors.As(err, &exception) {
 		switch exception.Code {
-		case codeTimeout, codeMemoryLimit, codeTooManyRows, codeTooManyBytes, codeTooManySimult, codeCancelled, codeTooManyRowsSet:
+		case codeTooManyBytes:
+			return fmt.Errorf("%w: %w", errTooManyBytes, err)
+		case codeTimeout, codeMemoryLimit, codeTooManyRows, codeTooManySimult, codeCancelled, codeTooManyRowsSet:
 			return fmt.Errorf("%w: %w", ErrTooHeavy, err)
+		}
+		if slices.Contains(damageCodes, exception.Code) {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		return fmt.Errorf("statement refused: %w", err)
 	}

@@ -56,7 +56,7 @@ func (p *pool) sum(ctx context.Context, statement string) (rows int, total uint6
 	var n proto.ColUInt64
 	s := new(proto.ColStr).LowCardinality()
 	result := proto.Results{{Name: "n", Data: &n}, {Name: "s", Data: s}}
-	err = p.do(ctx, statement, result, func(count int) error {
+	err = p.do(ctx, statement, nil, result, func(count int) error {
 		rows += count
 		for i := range count {
 			total += n[i]

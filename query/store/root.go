@@ -48,6 +48,9 @@ type Store struct {
 	report        report.Reporter
 	metrics       metrics
 	pool          *pool
+	clients       *clients      // that have connections
+	working       *clients      // whose requests are worked on
+	busy          chan struct{} // all of these
 	view          atomic.Pointer[View]
 	names         names
 	contracts     *shelf[*record.Contract]
@@ -55,6 +58,8 @@ type Store struct {
 	stop          context.CancelFunc
 	running       sync.WaitGroup
 	firstRead     time.Time    // the follower's own
+	partsRead     time.Time    // the follower's own
+	parts         atomic.Int64 // of the table that has most of them
 	told          atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
 	holding       atomic.Bool  // is being read for the first time
 	held          atomic.Bool  // was read, as far as it fits
@@ -84,8 +89,11 @@ func New(configuration Configuration, servers clickhouse.Options, r report.Repor
 	if err := configuration.validate(); err != nil {
 		return nil, err
 	}
+	p := newPool(servers, configuration.Connections)
+	p.refuse, p.suspect = configuration.Refuse, configuration.Suspect
 	return &Store{
-		configuration: configuration, report: r, metrics: newMetrics(r.Metrics), pool: newPool(servers, configuration.Connections),
+		configuration: configuration, report: r, metrics: newMetrics(r.Metrics), pool: p, clients: newClients(configuration.ClientConnections),
+		working: newClients(configuration.ClientConnections), busy: make(chan struct{}, workers*configuration.Connections),
 		contracts: &shelf[*record.Contract]{table: "contracts", version: "mc_seqno", most: configuration.HeldContractBytes, make: func() *record.Contract { return new(record.Contract) }},
 		accounts:  &shelf[*record.Account]{table: "accounts", version: "version", most: configuration.HeldAccountBytes, make: func() *record.Account { return new(record.Account) }},
 	}, nil

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -153,15 +154,37 @@ func recordsAt(table string, c conditions) string {
 	return "SELECT record FROM transactions WHERE (" + placeColumns + ") IN (SELECT " + placeColumns + " FROM " + table + " WHERE " + c.String() + ")"
 }
 
-// run runs a statement and counts its time.
+// run runs a statement within the bounds of its request, and counts its time.
 func (s *Store) run(ctx context.Context, reads, statement string, result proto.Results, each func(rows int) error) error {
-	began := time.Now()
-	err := s.pool.do(ctx, statement, result, each, func(rows uint64) { s.metrics.rowsRead.WithLabelValues(reads).Add(float64(rows)) })
-	s.metrics.statements.WithLabelValues(reads).Observe(time.Since(began).Seconds())
+	request := requestOf(ctx)
+	err := request.spend(0)
+	if err == nil {
+		err = s.runFor(ctx, request, reads, statement, result, each)
+	}
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", reads, err)
 	}
 	return nil
+}
+
+func (s *Store) runFor(ctx context.Context, request *Request, reads, statement string, result proto.Results, each func(rows int) error) error {
+	leave, err := request.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	began := time.Now()
+	err = s.pool.do(ctx, statement, request.limits(reads), result, each, func(rows uint64) {
+		s.metrics.rowsRead.WithLabelValues(reads).Add(float64(rows))
+		if reads != counting {
+			_ = request.spend(rows) // the next statement is refused
+		}
+	})
+	s.metrics.statements.WithLabelValues(reads).Observe(time.Since(began).Seconds())
+	if errors.Is(err, ErrTooHeavy) {
+		s.metrics.refused.WithLabelValues(reads).Inc()
+	}
+	return err
 }
 
 // transactions runs a statement whose only column is record.
@@ -170,6 +193,7 @@ func (s *Store) transactions(ctx context.Context, statement string) ([]*record.T
 	var column proto.ColStr
 	err := s.run(ctx, "transactions", statement, proto.Results{{Name: "record", Data: &column}}, func(rows int) error {
 		for i := range rows {
+			Yield(i)
 			tx := new(record.Transaction)
 			if err := stored.Unpack(tx, column.RowBytes(i)); err != nil {
 				return fmt.Errorf("record of a transaction: %w", err)

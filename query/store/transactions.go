@@ -134,7 +134,20 @@ func (s *Store) Transactions(ctx context.Context, v *View, f *TransactionFilter,
 		}
 		return l.cut(list)
 	}
+	if f.scansShards() {
+		narrowed := *f
+		l.filter = &narrowed
+		if some, err := s.narrow(ctx, v, "transactions", f.Workchain, f.Shard, &narrowed.Utime, &narrowed.Lts); err != nil || !some {
+			return nil, false, err
+		}
+	}
 	return s.pageOfTransactions(ctx, l, l.plan())
+}
+
+// scansShards reports whether only a workchain or a shard keeps the list from
+// being the whole chain's, or that of a range.
+func (f *TransactionFilter) scansShards() bool {
+	return (f.Workchain != nil || f.Shard != nil) && f.McSeqno == nil && f.Seqno == nil && len(f.Accounts) == 0
 }
 
 // transactionList is a request for a page of a list.

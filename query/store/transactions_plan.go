@@ -13,9 +13,9 @@ import (
 	"tonscribe/schema/record"
 )
 
-// mostPieces is the most inner selects of one statement; each costs about half a
+// maxPieces is the most inner selects of one statement; each costs about half a
 // millisecond of planning.
-const mostPieces = 8
+const maxPieces = 8
 
 // whole is the statement for lists that are small and read as a whole: those of
 // given hashes or of one lt, and of a bundle that is not longer than the page.
@@ -80,9 +80,14 @@ func (l *transactionList) plan() transactionPlan {
 		p.leading = []string{"path"}
 		p.conditions.add("path = 'utime'")
 		p.conditions.between("key", f.Utime, 1<<32-1)
-		p.residual = f.Shard != nil
 		if f.Workchain != nil {
 			p.conditions.add("workchain = %d", *f.Workchain)
+		}
+		if f.Shard != nil {
+			// Accounts of a shard; whether it was this one then, the record tells.
+			low, high := accountsOf(*f.Shard)
+			p.residual = true
+			p.conditions.add("account_prefix >= %d AND account_prefix <= %d", low, high)
 		}
 	default:
 		p.leading = []string{"path", "key"}
@@ -214,6 +219,17 @@ func (p *transactionPlan) pieces(list []Address, from *key, limit int) string {
 	return strings.Join(pieces, " UNION ALL ")
 }
 
+// together reads the same of many accounts that have few rows each.
+func (p *transactionPlan) together(list []Address, from *key, limit int) string {
+	c := append(conditions{accounts("workchain", "account_prefix", list)}, p.conditions...)
+	if from != nil {
+		c.add("%s", p.from(from))
+	}
+	d := direction(p.order.descending)
+	return fmt.Sprintf("SELECT %s FROM transactions WHERE %s ORDER BY workchain %s, account_prefix %s, lt %s LIMIT %d BY workchain, account_prefix%s",
+		p.columns(), c, d, d, d, limit, shortRanges(len(list)))
+}
+
 func (p *transactionPlan) accountConditions(a Address, from *key) conditions {
 	c := conditions{account("workchain", "account_prefix", a)}
 	c = append(c, p.conditions...)
@@ -234,7 +250,9 @@ func (s *Store) read(ctx context.Context, p *transactionPlan, from *key, limit i
 	if len(p.accounts) == 0 {
 		return s.keys(ctx, p.statement(from, limit))
 	}
-	keys, err := gather(ctx, slices.Collect(slices.Chunk(p.accounts, mostPieces)), func(ctx context.Context, some []Address) ([]key, error) {
+	keys, err := readRanges(ctx, p.accounts, func(ctx context.Context, some []Address) ([]key, error) {
+		return s.keys(ctx, p.together(some, from, limit))
+	}, func(ctx context.Context, some []Address) ([]key, error) {
 		return s.keys(ctx, p.pieces(some, from, limit))
 	})
 	if err != nil {
@@ -346,10 +364,15 @@ func (s *Store) pageOfTransactions(ctx context.Context, l *transactionList, p tr
 		w.skip = l.page.Offset
 	}
 	var page []*record.Transaction
-	for {
+	for read := 0; ; {
 		items, err := w.next(ctx, want, 1)
 		if err != nil {
 			return nil, false, err
+		}
+		if read += len(items); p.residual {
+			if err := l.page.dropped(read); err != nil {
+				return nil, false, err
+			}
 		}
 		if len(items) > 0 {
 			list, err := s.transactionsAt(ctx, placesOf(items))

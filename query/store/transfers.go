@@ -181,6 +181,7 @@ func (l *transferList[R]) compareRows(a, b *transferRow) int {
 // transferPiece is a range of a table, in the order of the list.
 type transferPiece struct {
 	table      string
+	list       uint64 // of transfers_by_party
 	conditions conditions
 	// whole says that the records are there, too, in the order of lt.
 	whole bool
@@ -188,9 +189,10 @@ type transferPiece struct {
 
 // list is the range of one list of transfers_by_party.
 func (l *transferList[R]) list(owner, parent Address, direction uint8) transferPiece {
+	number := schema.ListOf(l.kind, owner[:], parent[:], direction)
 	return transferPiece{
-		table: "transfers_by_party", whole: owner != noAddress && direction == schema.TakesPart,
-		conditions: conditions{fmt.Sprintf("list = %d", schema.ListOf(l.kind, owner[:], parent[:], direction))},
+		table: "transfers_by_party", whole: owner != noAddress && direction == schema.TakesPart, list: number,
+		conditions: conditions{fmt.Sprintf("list = %d", number)},
 	}
 }
 
@@ -251,10 +253,7 @@ func (l *transferList[R]) ownerPieces(owner Address) (pieces []transferPiece) {
 // statement reads columns of up to limit rows of a piece from a row on.
 func (l *transferList[R]) statement(p *transferPiece, columns string, from *transferRow, limit int) string {
 	c := slices.Clip(p.conditions)
-	d, sign := direction(l.page.Descending), ">"
-	if l.page.Descending {
-		sign = "<"
-	}
+	d := direction(l.page.Descending)
 	var order []string
 	if p.table != l.table {
 		order = append(order, "list")
@@ -265,14 +264,41 @@ func (l *transferList[R]) statement(p *transferPiece, columns string, from *tran
 		order = append(order, "now")
 	}
 	if from != nil {
-		if l.byTime() {
-			c.add("%s", notBefore(l.page.Descending, []string{"now", "lt"}, []string{fmt.Sprint(from.now), fmt.Sprint(from.lt)}))
-		} else {
-			c.add("lt %s= %d", sign, from.lt)
-		}
+		c.add("%s", l.notBefore(from))
 	}
 	order = append(order, "lt")
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s %s LIMIT %d%s", columns, p.table, c, strings.Join(order, " "+d+", "), d, limit, settings)
+}
+
+// together reads up to limit rows of each of many lists that have few rows.
+func (l *transferList[R]) together(pieces []transferPiece, from *transferRow, limit int) string {
+	numbers := make([]string, len(pieces))
+	for i := range pieces {
+		numbers[i] = fmt.Sprint(pieces[i].list)
+	}
+	// All but the first condition, which is that of the list, they have in common.
+	c := append(conditions{"list IN (" + strings.Join(numbers, ",") + ")"}, pieces[0].conditions[1:]...)
+	if from != nil {
+		c.add("%s", l.notBefore(from))
+	}
+	d := direction(l.page.Descending)
+	order := "lt " + d
+	if l.byTime() {
+		order = "now " + d + ", " + order
+	}
+	return fmt.Sprintf("SELECT now, lt, workchain, account_prefix FROM transfers_by_party WHERE %s ORDER BY list %s, %s LIMIT %d BY list%s, optimize_use_projections = 0",
+		c, d, order, limit, shortRanges(len(pieces)))
+}
+
+// notBefore is the condition that a row is not before the group of another.
+func (l *transferList[R]) notBefore(from *transferRow) string {
+	if l.byTime() {
+		return notBefore(l.page.Descending, []string{"now", "lt"}, []string{fmt.Sprint(from.now), fmt.Sprint(from.lt)})
+	}
+	if l.page.Descending {
+		return fmt.Sprintf("lt <= %d", from.lt)
+	}
+	return fmt.Sprintf("lt >= %d", from.lt)
 }
 
 // pageOfTransfers reads a page.
@@ -400,9 +426,7 @@ func transfersAt[R transferRecord](ctx context.Context, s *Store, l *transferLis
 // readTransferRows reads up to limit rows of the list, in its order but for those
 // of one lt.
 func readTransferRows[R transferRecord](ctx context.Context, s *Store, l *transferList[R], pieces []transferPiece, from *transferRow, limit int) ([]transferRow, error) {
-	parts := s.splits(worthSplitting * len(pieces))
-	together := slices.Collect(slices.Chunk(pieces, max(1, min((len(pieces)+parts-1)/parts, mostPieces))))
-	all, err := gather(ctx, together, func(ctx context.Context, some []transferPiece) ([]transferRow, error) {
+	apart := func(ctx context.Context, some []transferPiece) ([]transferRow, error) {
 		statements := make([]string, len(some))
 		for i := range some {
 			if statements[i] = l.statement(&some[i], "now, lt, workchain, account_prefix", from, limit); len(some) > 1 {
@@ -410,7 +434,17 @@ func readTransferRows[R transferRecord](ctx context.Context, s *Store, l *transf
 			}
 		}
 		return s.transferRows(ctx, strings.Join(statements, " UNION ALL "))
-	})
+	}
+	var all []transferRow
+	var err error
+	if len(pieces) <= maxPieces {
+		parts := s.splits(worthSplitting * len(pieces))
+		all, err = gather(ctx, slices.Collect(slices.Chunk(pieces, max(1, (len(pieces)+parts-1)/parts))), apart)
+	} else {
+		all, err = readRanges(ctx, pieces, func(ctx context.Context, some []transferPiece) ([]transferRow, error) {
+			return s.transferRows(ctx, l.together(some, from, limit))
+		}, apart)
+	}
 	if err != nil {
 		return nil, err
 	}

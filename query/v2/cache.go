@@ -34,9 +34,11 @@ type answer struct {
 
 // flight is an answer on its way.
 type flight struct {
-	landed chan struct{}
-	answer answer
-	err    error
+	landed  chan struct{}
+	waiting int // clients
+	cancel  context.CancelFunc
+	answer  answer
+	err     error
 }
 
 func newCache(most int) *cache {
@@ -44,9 +46,9 @@ func newCache(most int) *cache {
 }
 
 // do answers from the cache, from a flight that others began, or from a new
-// one. A flight has a context of its own: it goes on when the client that began
-// it has gone, because others may wait for it.
-func (c *cache) do(ctx context.Context, key string, keep time.Duration, ask func() (answer, error)) (answer, error) {
+// one. A flight has a context of its own, which begin makes: it goes on when the
+// client that began it has gone, as long as others wait for it.
+func (c *cache) do(ctx context.Context, key string, keep time.Duration, begin func() (context.Context, context.CancelFunc), ask func(context.Context) (answer, error)) (answer, error) {
 	c.mu.Lock()
 	if found, ok := c.find(key); ok {
 		c.mu.Unlock()
@@ -54,25 +56,44 @@ func (c *cache) do(ctx context.Context, key string, keep time.Duration, ask func
 	}
 	f, ok := c.flights[key]
 	if !ok {
-		f = &flight{landed: make(chan struct{})}
+		shared, cancel := begin()
+		f = &flight{landed: make(chan struct{}), cancel: cancel}
 		c.flights[key] = f
 		c.running.Add(1)
-		go c.fly(f, key, keep, ask)
+		go c.fly(shared, f, key, keep, ask)
 	}
+	f.waiting++
 	c.mu.Unlock()
 	select {
 	case <-f.landed:
 		return f.answer, f.err
 	case <-ctx.Done():
+		c.leave(f, key)
 		return answer{}, ctx.Err()
 	}
 }
 
-func (c *cache) fly(f *flight, key string, keep time.Duration, ask func() (answer, error)) {
-	defer c.running.Done()
-	f.answer, f.err = ask()
+// leave ends a flight that nobody waits for any more.
+func (c *cache) leave(f *flight, key string) {
 	c.mu.Lock()
-	delete(c.flights, key)
+	defer c.mu.Unlock()
+	if f.waiting--; f.waiting > 0 {
+		return
+	}
+	f.cancel()
+	if c.flights[key] == f {
+		delete(c.flights, key)
+	}
+}
+
+func (c *cache) fly(ctx context.Context, f *flight, key string, keep time.Duration, ask func(context.Context) (answer, error)) {
+	defer c.running.Done()
+	defer f.cancel()
+	f.answer, f.err = ask(ctx)
+	c.mu.Lock()
+	if c.flights[key] == f {
+		delete(c.flights, key)
+	}
 	if f.err == nil {
 		c.put(key, f.answer, time.Now().Add(keep))
 	}

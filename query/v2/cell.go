@@ -19,18 +19,13 @@ type legacyBits struct {
 	Len    int    `json:"len"`
 }
 
-// mostSpelt is how many cells are spelt out. Cells that many share are written
+// mostSpelt is how many cells of an answer are spelt out. Cells that many share are written
 // once in a bag, but again and again here: a handful of them unfolds to more
 // than any machine holds.
 const mostSpelt = 1 << 14
 
-// spell is nil for a cell that unfolds to too many.
-func spell(root *cell.Cell) *legacyCell {
-	left := mostSpelt
-	return spellSome(root, &left)
-}
-
-func spellSome(c *cell.Cell, left *int) *legacyCell {
+// spell is nil for a cell that unfolds to more than left.
+func spell(c *cell.Cell, left *int) *legacyCell {
 	if *left--; *left < 0 {
 		return nil
 	}
@@ -47,7 +42,7 @@ func spellSome(c *cell.Cell, left *int) *legacyCell {
 		if err != nil {
 			return nil
 		}
-		child := spellSome(ref, left)
+		child := spell(ref, left)
 		if child == nil {
 			return nil
 		}
@@ -71,7 +66,7 @@ const (
 // parseBag reads a caller's bag of cells with one root; name is what the
 // contract's text calls it.
 func parseBag(data []byte, name string) (*cell.Cell, error) {
-	root, err := cell.FromBOCWithOptions(data, cell.BOCParseOptions{})
+	root, err := cell.FromBOCWithOptions(data, cell.BOCParseOptions{MaxCells: mostCells})
 	if err != nil || root == nil {
 		return nil, failed("INVALID_BAG_OF_CELLS: %s", name)
 	}

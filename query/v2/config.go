@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"time"
 
+	"tonscribe/internal/emulator"
 	"tonscribe/internal/lite"
 )
 
@@ -21,13 +22,15 @@ type Configuration struct {
 	Emulate bool `yaml:"emulate"`
 	// GasLimit bounds get-methods.
 	GasLimit int64 `yaml:"gas_limit"`
+	// Emulation is how messages are executed, in processes of their own.
+	Emulation emulator.Configuration `yaml:"emulation"`
 	// Lite is how lite servers are asked; without a config nobody is.
 	Lite lite.Configuration `yaml:"lite"`
 }
 
 // DefaultConfiguration is that of the public service.
 func DefaultConfiguration() Configuration {
-	return Configuration{TypeNamespace: "chain", Deadline: 10 * time.Second, CacheBytes: 64 << 20, Emulate: true, GasLimit: 4_000_000, Lite: lite.DefaultConfiguration()}
+	return Configuration{TypeNamespace: "chain", Deadline: 10 * time.Second, CacheBytes: 64 << 20, Emulate: true, GasLimit: 4_000_000, Emulation: emulator.DefaultConfiguration(), Lite: lite.DefaultConfiguration()}
 }
 
 var namespaceForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
@@ -43,5 +46,5 @@ func (c *Configuration) check() error {
 	case c.GasLimit <= 0:
 		return fmt.Errorf("gas limit is %d, it must be positive", c.GasLimit)
 	}
-	return nil
+	return c.Emulation.Validate()
 }

@@ -3,6 +3,7 @@ package v2
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"net/http"
 	"reflect"
@@ -79,7 +80,8 @@ func answerTypes(namespace string) *openapi.Types {
 		},
 		OneOf: map[reflect.Type][]reflect.Type{
 			reflect.TypeFor[stackEntry]():    of(entryNumber{}, entryCell{}, entrySlice{}, entryTuple{}, entryList{}, entryUnsupported{}),
-			reflect.TypeFor[contractState](): of(rawState{}, uninitedState{}, walletV3State{}, walletV4State{}, highloadV1State{}, highloadV2State{}, dnsState{}),
+			reflect.TypeFor[contractState](): of(rawState{}, uninitedState{}, walletV3State{}, walletV4State{}, highloadV1State{}, highloadV2State{}, dnsState{}, restrictedState{}, channelState{}),
+			reflect.TypeFor[channelPhase]():  of(channelInit{}, channelClose{}, channelPayout{}),
 			reflect.TypeFor[messageData]():   of(dataRaw{}, dataText{}, dataEncryptedText{}),
 			reflect.TypeFor[tokenData]():     of(jettonMaster{}, jettonWallet{}, nftCollection{}, nftItem{}),
 			reflect.TypeFor[signatureSet]():  of(blockSignatures{}, blockSignaturesSimplex{}),
@@ -104,7 +106,7 @@ func answerTypes(namespace string) *openapi.Types {
 func (m *Method) describe(name string, example *openapi.Example) []*openapi.Operation {
 	post := &openapi.Operation{
 		Path: "/" + name, Method: http.MethodPost, ID: name + "Post", Tag: m.Tag, Summary: m.Summary, Description: m.Description,
-		Result: m.Result, Errors: m.errors(), Example: asBody(example),
+		Result: m.Result, Errors: m.errors(), Example: asBody(example), Closed: true,
 	}
 	get := *post
 	get.Method, get.ID, get.Example = http.MethodGet, name, example
@@ -116,12 +118,16 @@ func (m *Method) describe(name string, example *openapi.Example) []*openapi.Oper
 		described := openapi.Parameter{Name: p.Name, Description: p.Description, Required: p.Required, Schema: p.schema(false)}
 		inBody := described
 		inBody.Schema = p.schema(true)
+		if p.Kind == HashKind && !p.Required { // an empty one counts as absent
+			inBody.Schema = openapi.Schema("type", "string", "pattern", openapi.EmptyOr(openapi.AnyHash))
+			described.Schema = inBody.Schema
+		}
 		if p.Default != "" {
 			described.Default, inBody.Default = p.shownDefault(), p.shownDefault()
 		}
 		get.Query, post.Body = append(get.Query, described), append(post.Body, inBody)
 	}
-	get.Query, post.Body = append(get.Query, extraParam), append(post.Body, extraParam)
+	get.Query, post.Body = append(get.Query, extraParam), append(post.Body, extraMember)
 	post.Errors = append(post.Errors, bodyErrors...)
 	if m.PostOnly {
 		post.ID = name
@@ -134,9 +140,13 @@ var extraParam = openapi.Parameter{
 	Name: extraName, Schema: openapi.Schema("type", "string"), Description: "any text; the answer repeats it",
 }
 
+// extraMember is extraParam in a body: whatever it is, the answer has it as text.
+var extraMember = openapi.Parameter{Name: extraName, Schema: openapi.Schema(), Description: extraParam.Description}
+
 var bodyErrors = []openapi.Error{
 	{Status: http.StatusUnprocessableEntity, Text: "failed to parse post request: <reason>"},
 	{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MostBodyBytes) + " bytes"},
+	{Status: errCoding.Status, Text: errCoding.Text},
 }
 
 // asBody is a recorded GET as the POST that asks the same; the answer stands with
@@ -168,8 +178,10 @@ func (m *Method) errors() (list []openapi.Error) {
 
 // Schemas of what requests may hold.
 var (
-	decimalText = openapi.Schema("type", "string", "pattern", `^-?[0-9]+$`)
-	cellObject  = openapi.Schema("type", "object", "description", `a cell: {"data":{"b64":bits,"len":how many},"refs":[cells]}`)
+	int32Text  = openapi.Schema("type", "string", "pattern", openapi.Int32Text)
+	int64Text  = openapi.Schema("type", "string", "pattern", openapi.Int64Text)
+	wordText   = openapi.Schema("type", "string", "pattern", `^(?:[yY]|[yY][eE][sS]|[tT]|[tT][rR][uU][eE]|[oO][nN]|1|[nN]|[nN][oO]|[fF]|[fF][aA][lL][sS][eE]|[oO][fF][fF]|0)$`)
+	cellObject = openapi.Schema("type", "object", "description", `a cell: {"data":{"b64":bits,"len":how many},"refs":[cells]}`)
 )
 
 // schema is that of a value in a query, or in JSON.
@@ -186,18 +198,18 @@ func (p *Param) schema(inBody bool) openapi.Object {
 	case Int32Kind, Int64Kind, ShardKind:
 		return p.integer(inBody)
 	case BoolKind, FlagKind:
-		return openapi.Schema("type", "boolean")
+		return p.boolean(inBody)
 	case HashesKind:
 		return openapi.Schema("type", "array", "items", openapi.Schema("type", "string", "pattern", openapi.AnyHash))
 	case BytesKind:
-		return openapi.Schema("type", "string", "contentEncoding", "base64")
+		return openapi.Schema("type", "string", "pattern", anyBase64, "contentEncoding", "base64")
 	case MethodKind:
 		return openapi.Schema("type", []string{"string", "integer"})
 	case StackKind:
 		return openapi.Schema("type", "array", "items", openapi.Schema(
 			"type", "array", "minItems", 2, "maxItems", 2,
 			"prefixItems", []openapi.Object{openapi.Schema("type", "string", "enum", []string{
-				"num", "int", "number", "cell", "tvm.Cell", "slice", "tvm.Slice", "tuple", "list",
+				"num", "int", "number", "integer", "cell", "tvm.Cell", "slice", "tvm.Slice", "tuple", "tvm.Tuple", "list", "tvm.List",
 			})},
 		))
 	case StackStdKind:
@@ -212,30 +224,53 @@ func (p *Param) schema(inBody bool) openapi.Object {
 	return openapi.Schema("type", "string")
 }
 
+// Flag is a JSON boolean, or 0 and 1 as some clients write it.
+var Flag = openapi.Schema("anyOf", []openapi.Object{
+	openapi.Schema("type", "boolean"), openapi.Schema("type", "integer", "enum", []int{0, 1}),
+})
+
+// anyBase64 is base64 of either alphabet.
+const anyBase64 = `^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}==|[A-Za-z0-9+/_-]{3}=)?$`
+
+// boolean is a boolean, or a word or a number for one; of a flag, JSON has no words.
+func (p *Param) boolean(inBody bool) openapi.Object {
+	switch {
+	case inBody && p.Kind == FlagKind:
+		return Flag
+	case inBody:
+		return openapi.Schema("anyOf", []openapi.Object{openapi.Schema("type", "boolean"), openapi.Schema("type", "integer"), wordText})
+	}
+	return openapi.Schema("anyOf", []openapi.Object{openapi.Schema("type", "boolean"), wordText})
+}
+
 // integer is a number; those that JavaScript's numbers cannot hold are texts.
 func (p *Param) integer(inBody bool) openapi.Object {
 	if p.Kind == ShardKind || p.Kind == Int64Kind && p.Max == nil {
-		schema := openapi.Schema("type", "string", "format", "int64")
+		pattern, most := openapi.Int64Text, uint64(math.MaxInt64)
 		if p.Kind == ShardKind {
-			return schema.With("pattern", `^(?:-?[0-9]+|0[xX][0-9a-fA-F]{16})$`)
+			pattern, most = `^0[xX][0-9a-fA-F]{16}$|`+openapi.Int64Text+`|`+openapi.Uint64Text, math.MaxUint64
 		}
-		return schema.With("pattern", `^-?[0-9]+$`)
+		schema := openapi.Schema("type", "string", "format", "int64", "pattern", pattern)
+		if !inBody {
+			return schema
+		}
+		return openapi.Schema("anyOf", []openapi.Object{schema, openapi.Schema("type", "integer", "minimum", int64(math.MinInt64), "maximum", most)})
 	}
-	format := "int32"
+	format, text, least, most := "int32", int32Text, int64(math.MinInt32), int64(math.MaxInt32)
 	if p.Kind == Int64Kind {
-		format = "int64"
+		format, text, least, most = "int64", int64Text, math.MinInt64, math.MaxInt64
 	}
-	schema := openapi.Schema("type", "integer", "format", format)
 	if p.Min != nil {
-		schema = schema.With("minimum", *p.Min)
+		least = *p.Min
 	}
 	if p.Max != nil {
-		schema = schema.With("maximum", *p.Max)
+		most = *p.Max
 	}
+	schema := openapi.Schema("type", "integer", "format", format, "minimum", least, "maximum", most)
 	if !inBody {
 		return schema
 	}
-	return openapi.Schema("anyOf", []openapi.Object{schema, decimalText})
+	return openapi.Schema("anyOf", []openapi.Object{schema, text})
 }
 
 // shownDefault is the default as a value of the schema.
@@ -265,9 +300,9 @@ func describeRPC(example *openapi.Example) *openapi.Operation {
 		Description: fmt.Sprintf("Any method by its name, with its parameters as an object. The status is that of the method's answer. `/%s` and `/%s` are the same path.", rpcNames[1], rpcNames[2]),
 		Body: []openapi.Parameter{
 			{Name: "method", Required: true, Schema: openapi.Schema("type", "string", "enum", names), Description: "name of the method"},
-			{Name: "params", Schema: openapi.Schema("type", []string{"object", "null"}), Description: "the method's parameters"},
-			{Name: "id", Schema: openapi.Schema("type", []string{"string", "integer", "null"}), Description: "the answer repeats it as a text"},
-			{Name: "jsonrpc", Schema: openapi.Schema("type", "string"), Description: "2.0"},
+			{Name: "params", Schema: openapi.Schema("type", []string{"object", "array"}, "maxItems", 0), Description: "the method's parameters; an empty array is none"},
+			{Name: "id", Schema: openapi.Schema("type", []string{"string", "number"}), Description: "the answer repeats it as a text"},
+			{Name: "jsonrpc", Schema: openapi.Schema(), Description: "2.0; it is not looked at"},
 		},
 		Errors: append([]openapi.Error{
 			{Status: http.StatusUnprocessableEntity, Text: "Unknown method"},

@@ -3,6 +3,7 @@ package v2
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"math/big"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/tvm"
+	toncell "tonscribe/ton/cell"
 )
 
 // domainContent is the content of an item that is a name (TEP-81).
@@ -77,9 +79,12 @@ func (t *token) name() (any, error) {
 	if !ok {
 		return nil, nil
 	}
-	records, ok := readRecords(root)
-	if !ok {
-		return nil, nil
+	records, err := readRecords(root)
+	switch {
+	case errors.Is(err, toncell.ErrTooManyEntries):
+		return nil, errTokenData
+	case err != nil:
+		return nil, nil //nolint:nilerr // such an item is no name
 	}
 	domain, err := t.ask(t.state, "get_domain", 1)
 	if domain == nil {
@@ -116,25 +121,22 @@ func domainText(value any) (string, bool) {
 	return string(data), err == nil && bits%8 == 0
 }
 
+// mostRecords is how many records of a name are read. Names have a handful.
+const mostRecords = 256
+
 // readRecords reads a dictionary from categories to records.
-func readRecords(root *cell.Cell) (map[[32]byte]*cell.Cell, bool) {
-	all, err := root.AsDict(256).LoadAll()
+func readRecords(root *cell.Cell) (map[[32]byte]*cell.Cell, error) {
+	all, err := toncell.Dictionary{Root: root, Bits: 256}.Entries(mostRecords)
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
 	records := map[[32]byte]*cell.Cell{}
-	for _, kv := range all {
-		var category [32]byte
-		if kv.Key.LoadSliceInto(category[:], 256) != nil {
-			return nil, false
+	for _, e := range all {
+		if records[[32]byte(e.Key)], err = e.Value.LoadRefCell(); err != nil {
+			return nil, err
 		}
-		record, err := kv.Value.LoadRefCell()
-		if err != nil {
-			return nil, false
-		}
-		records[category] = record
 	}
-	return records, true
+	return records, nil
 }
 
 // recordValue is nil for records of other kinds.
@@ -229,7 +231,8 @@ var dnsResolve = &Method{
 		{Name: "ttl", Kind: Int32Kind, Min: bound(0), Description: "how many resolvers are asked after the first"},
 		seqnoParam,
 	},
-	Cache: time.Second, Parallel: 16,
+	Cache: time.Second, Parallel: 16, MostBytes: mostContractBytes,
+	Errors: []Error{*errNameRecords, *tooLarge(mostContractBytes)},
 	Result: resultOf[resolvedNames](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()
@@ -287,7 +290,7 @@ func (c *call) resolve(s *accountState, name []byte, hops int) (any, error) {
 			return resolvedNames{}, nil
 		}
 		if name = name[bits/8:]; len(name) == 0 || hops == 0 {
-			return entriesOf(root, name), nil
+			return entriesOf(root, name)
 		}
 		next, ok := nextResolver(root)
 		if !ok {
@@ -308,28 +311,30 @@ func nextResolver(c *cell.Cell) (Address, bool) {
 	return r.address()
 }
 
+var errNameRecords = failed("Failed to unpack the records: the name has more than %d", mostRecords)
+
 // entriesOf are the records of a name, or of the part of it that was resolved.
-func entriesOf(root *cell.Cell, rest []byte) resolvedNames {
+func entriesOf(root *cell.Cell, rest []byte) (any, error) {
 	name := strings.TrimSuffix(string(rest), "\x00")
 	var result resolvedNames
 	if _, ok := nextResolver(root); ok {
 		category := sha256.Sum256([]byte("dns_next_resolver"))
 		result.Entries = append(result.Entries, nameEntry{Name: name, Category: category, Entry: nameValueOf(root)})
-		return result
+		return result, nil
 	}
-	all, err := root.AsDict(256).LoadAll()
-	if err != nil {
-		return result
+	all, err := toncell.Dictionary{Root: root, Bits: 256}.Entries(mostRecords)
+	switch {
+	case errors.Is(err, toncell.ErrTooManyEntries):
+		return nil, errNameRecords
+	case err != nil:
+		return result, nil //nolint:nilerr // a name without records
 	}
-	for _, kv := range all {
-		var category [32]byte
-		record, err := kv.Value.LoadRefCell()
-		if err != nil || kv.Key.LoadSliceInto(category[:], 256) != nil {
-			continue
+	for _, e := range all {
+		if record, err := e.Value.LoadRefCell(); err == nil {
+			result.Entries = append(result.Entries, nameEntry{Name: name, Category: [32]byte(e.Key), Entry: nameValueOf(record)})
 		}
-		result.Entries = append(result.Entries, nameEntry{Name: name, Category: category, Entry: nameValueOf(record)})
 	}
-	return result
+	return result, nil
 }
 
 func nameValueOf(c *cell.Cell) nameValue {

@@ -86,12 +86,35 @@ func fieldsOf(t reflect.Type, path []int) []field {
 	return fields
 }
 
-// encode appends a result.
-func (e *encoder) encode(dst []byte, result any) ([]byte, error) {
-	return e.value(dst, reflect.ValueOf(result), false)
+// encode appends a result of at most most bytes.
+func (e *encoder) encode(dst []byte, result any, most int) ([]byte, error) {
+	w := resultWriter{encoder: e, most: len(dst) + most}
+	dst, err := w.value(dst, reflect.ValueOf(result), false)
+	if err == nil {
+		err = w.check(dst)
+	}
+	return dst, err
 }
 
-func (e *encoder) value(dst []byte, v reflect.Value, text bool) ([]byte, error) {
+// resultWriter writes one result.
+type resultWriter struct {
+	*encoder
+	most int
+}
+
+// check ends a result that is too long. It is looked at before each value, so
+// that no more than one value is written in vain.
+func (e *resultWriter) check(dst []byte) error {
+	if len(dst) > e.most {
+		return tooLarge(e.most)
+	}
+	return nil
+}
+
+func (e *resultWriter) value(dst []byte, v reflect.Value, text bool) ([]byte, error) {
+	if err := e.check(dst); err != nil {
+		return dst, err
+	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		return e.pointed(dst, v, text)
@@ -121,7 +144,7 @@ func quoted(dst []byte, text bool, write func([]byte) []byte) []byte {
 }
 
 // pointed writes what a pointer or an interface holds.
-func (e *encoder) pointed(dst []byte, v reflect.Value, text bool) ([]byte, error) {
+func (e *resultWriter) pointed(dst []byte, v reflect.Value, text bool) ([]byte, error) {
 	if v.IsNil() {
 		// Only cells and numbers may be nil where the key is not left out.
 		switch v.Type() {
@@ -141,7 +164,7 @@ func (e *encoder) pointed(dst []byte, v reflect.Value, text bool) ([]byte, error
 	return e.value(dst, v.Elem(), text)
 }
 
-func (e *encoder) structure(dst []byte, v reflect.Value) (_ []byte, err error) {
+func (e *resultWriter) structure(dst []byte, v reflect.Value) (_ []byte, err error) {
 	p := e.planOf(v.Type())
 	dst = append(dst, '{')
 	first := true
@@ -166,7 +189,7 @@ func (e *encoder) structure(dst []byte, v reflect.Value) (_ []byte, err error) {
 	return append(dst, '}'), nil
 }
 
-func (e *encoder) sequence(dst []byte, v reflect.Value, text bool) (_ []byte, err error) {
+func (e *resultWriter) sequence(dst []byte, v reflect.Value, text bool) (_ []byte, err error) {
 	if v.Type().Elem().Kind() == reflect.Uint8 {
 		if v.Kind() == reflect.Slice {
 			return appendBase64(dst, v.Bytes()), nil
@@ -188,7 +211,7 @@ func (e *encoder) sequence(dst []byte, v reflect.Value, text bool) (_ []byte, er
 }
 
 // dictionary writes keys in their order.
-func (e *encoder) dictionary(dst []byte, v reflect.Value) (_ []byte, err error) {
+func (e *resultWriter) dictionary(dst []byte, v reflect.Value) (_ []byte, err error) {
 	keys := make([]string, 0, v.Len())
 	for _, key := range v.MapKeys() {
 		keys = append(keys, key.String())

@@ -42,6 +42,11 @@ func tooDeep(limit int) *Error {
 	return &Error{Status: statusDepth, Text: fmt.Sprintf("Result stack depth >= %d", limit)}
 }
 
+// tooLarge is the answer in place of a result that is longer.
+func tooLarge(limit int) *Error {
+	return failed("The result is longer than %d bytes", limit)
+}
+
 func noServer(options string) *Error {
 	return &Error{Status: statusNoServer, Text: "no workers available (" + options + ")"}
 }

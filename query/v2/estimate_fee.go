@@ -1,13 +1,16 @@
 package v2
 
 import (
+	"errors"
 	"math/big"
 	"net/http"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/internal/emulator"
 	"tonscribe/internal/tvm"
+	size "tonscribe/ton/cell"
 )
 
 type fees struct {
@@ -150,6 +153,10 @@ func stateInit(code, data *cell.Cell) *cell.Cell {
 
 // estimate tries a message on the account as it is.
 func (c *call) estimate(to *Address, body, code, data *cell.Cell, ignore bool) (any, error) {
+	message := externalMessage(to, body, code, data)
+	if err := tvm.CheckMessage(message); err != nil {
+		return nil, failed("INTERNAL: estimate_fee: %s", tvm.ErrMessageTooLarge)
+	}
 	master, err := c.node.Head(c)
 	if err != nil {
 		return nil, err
@@ -158,10 +165,12 @@ func (c *call) estimate(to *Address, body, code, data *cell.Cell, ignore bool) (
 	if err != nil {
 		return nil, err
 	}
-	message := externalMessage(to, body, code, data)
 	outcome, config, err := c.try(s, message, ignore)
-	if err != nil && config == nil {
+	if err != nil && (config == nil || c.Err() != nil) {
 		return nil, err
+	}
+	if errors.Is(err, emulator.ErrLimits) {
+		return nil, failed("INTERNAL: estimate_fee: %s", emulator.ErrLimits)
 	}
 	if err != nil { // what cannot be executed is not accepted either
 		c.report.Log.Debug().Err(err).Str("account", to.lower()).Msg("a message cannot be tried")
@@ -196,7 +205,7 @@ func (c *call) try(s *accountState, message *cell.Cell, ignore bool) (tvm.Outcom
 	if delivery.Libraries, err = c.codeLibrary(s); err != nil {
 		return tvm.Outcome{}, nil, err
 	}
-	outcome, err := tvm.Deliver(delivery)
+	outcome, err := c.emulator.Deliver(c, delivery)
 	return outcome, config, err
 }
 
@@ -228,23 +237,11 @@ func inForwardFee(config *tvm.Config, workchain int32, message *cell.Cell) int64
 	if err != nil {
 		return 0 // the network has none
 	}
-	seen := map[cell.Hash]bool{}
-	var cells, bits uint64
-	var count func(c *cell.Cell)
-	count = func(c *cell.Cell) {
-		for i := range c.RefsNum() {
-			ref, err := c.PeekRef(int(i))
-			if err != nil || seen[ref.HashKey()] {
-				continue
-			}
-			seen[ref.HashKey()] = true
-			cells++
-			bits += uint64(ref.BitsSize())
-			count(ref)
-		}
+	counted, err := size.SizeOf(tvm.MaxMessageCells, message)
+	if err != nil {
+		return 0 // it was refused before
 	}
-	count(message)
-	return prices.ComputeForwardFee(cells, bits).Int64()
+	return prices.ComputeForwardFee(counted.Cells-1, counted.Bits-uint64(message.BitsSize())).Int64()
 }
 
 // storageDue is what an account owes for its storage at the time of its state.

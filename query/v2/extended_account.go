@@ -66,6 +66,8 @@ func (walletV4State) isContractState()   {}
 func (highloadV1State) isContractState() {}
 func (highloadV2State) isContractState() {}
 func (dnsState) isContractState()        {}
+func (restrictedState) isContractState() {}
+func (channelState) isContractState()    {}
 
 // contractKind is a contract that is known by the hash of its code: a revision,
 // and how its data is read.
@@ -109,6 +111,7 @@ var contractKinds = byCode(map[string]contractKind{
 	"jOtFs81LXMYOquHBO5wJI5Jnf+U2sumy2AG2Lv+TH+E=": {1, readHighloadV2},
 	"CzqIeurNKn1Au1VQvJJTFWoCkGWu+21rWDc11Y2p1b4=": {2, readHighloadV2},
 	"oNZ9LeiRn+e3yndlLM1P3FbGid56aRYeRfsNzF5HwVU=": {1, readDNS},
+	"jTUEm5Rs8ztYUQu0VgyEGpRfd4HW3p/GnKP0MPbjInM=": {1, readRestricted},
 })
 
 var getExtendedAddressInformation = &Method{
@@ -125,20 +128,34 @@ var getExtendedAddressInformation = &Method{
 			Address: accountAddress{Address: s.address.bounceable()}, Balance: s.balance, ExtraCurrencies: s.currencies,
 			Last: s.last, Block: newBlockID(s.master), SyncUtime: s.utime,
 		}
-		result.State, result.Revision = contractOf(s)
-		return result, nil
+		result.State, result.Revision, err = c.contractOf(s)
+		return result, err
 	},
 }
 
-func contractOf(s *accountState) (contractState, int32) {
+func (c *call) contractOf(s *accountState) (contractState, int32, error) {
 	if s.code() == nil {
-		return uninitedState{FrozenHash: s.frozenHash()}, 0
+		return uninitedState{FrozenHash: s.frozenHash()}, 0, nil
 	}
-	if kind, ok := contractKinds[s.code().HashKey()]; ok && s.data() != nil {
-		r := parse(s.data())
-		if state := kind.read(r); r.err == nil {
-			return state, kind.revision
+	raw := rawState{Code: s.code(), Data: s.data()}
+	if s.data() == nil {
+		return raw, 0, nil
+	}
+	kind, ok := contractKinds[s.code().HashKey()]
+	if !ok {
+		kind = contractKind{revisionOfBuild, readChannel}
+	}
+	r := parse(s.data())
+	state := kind.read(r)
+	if r.err != nil {
+		return raw, 0, nil
+	}
+	if wallet, ok := state.(restrictedState); ok {
+		there, err := c.unlocked(s, &wallet)
+		if err != nil || !there {
+			return raw, 0, err
 		}
+		state = wallet
 	}
-	return rawState{Code: s.code(), Data: s.data()}, 0
+	return state, kind.revision, nil
 }

@@ -20,6 +20,13 @@ type Address struct {
 	TestOnly      bool
 }
 
+// IsAddress reports whether a text is an account's address in a form that this
+// layer reads.
+func IsAddress(text string) bool {
+	_, ok := parseAddress(text)
+	return ok
+}
+
 // The flags of the user-friendly form (TEP-2).
 const (
 	flagBounceable    = 0x11

@@ -42,6 +42,7 @@ func runParams(stack Kind, description string) []Param {
 
 var runErrors = []Error{
 	{Status: statusDepth, Text: "Result stack depth >= <limit>"},
+	*tooLarge(mostContractBytes),
 	*errUnsupported,
 	{Status: statusNoServer, Text: "Unsupported stack entry type: <label>"},
 }
@@ -50,7 +51,7 @@ var runGetMethod = &Method{
 	Name: "runGetMethod", Tag: tagRunMethod, Summary: "Run a get-method", PostOnly: true,
 	Description: "Runs a get-method here, on the proven state of the account. Every exit code is a success of the request.",
 	Params:      runParams(StackKind, "arguments as [label, value], the first at the bottom"),
-	Cache:       time.Second, Parallel: 32,
+	Cache:       time.Second, Parallel: 32, MostBytes: mostContractBytes,
 	Errors: runErrors,
 	Result: resultOf[runResult](),
 	serve: func(c *call) (any, error) {
@@ -73,8 +74,8 @@ var runGetMethodStd = &Method{
 	Name: "runGetMethodStd", Tag: tagRunMethod, Summary: "Run a get-method, standardized", PostOnly: true,
 	Description: "Like runGetMethod, with typed entries on the stack.",
 	Params:      runParams(StackStdKind, "arguments as typed entries, the first at the bottom"),
-	Cache:       time.Second, Parallel: 32,
-	Errors: runErrors[:2],
+	Cache:       time.Second, Parallel: 32, MostBytes: mostContractBytes,
+	Errors: runErrors[:3],
 	Result: resultOf[runResultStd](),
 	serve: func(c *call) (any, error) {
 		arguments, err := typedArguments(c.of("stack").json)

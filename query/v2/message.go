@@ -182,7 +182,7 @@ func (m *message) body(body, init *cell.Cell) {
 		if err := s.SkipBits(32); err != nil {
 			return
 		}
-		if text, ok := snake(s); ok {
+		if text, ok := snake(s, mostTextBytes); ok {
 			shown := strings.ToValidUTF8(string(text), "\uFFFD")
 			m.message = &shown
 			m.Data = dataText{Text: text}
@@ -200,9 +200,13 @@ func (m *message) body(body, init *cell.Cell) {
 	m.message = &text
 }
 
-// snake joins the bits of a cell and of the first references that follow. ok is
-// false when they fill no whole number of bytes.
-func snake(s *cell.Slice) (text []byte, ok bool) {
+// mostTextBytes is more than the 1,024 cells hold that a chain can have.
+const mostTextBytes = 1024 * 128
+
+// snake joins the bits of a cell and of the first references that follow, until
+// they are more than most bytes. ok is false when they fill no whole number of
+// bytes.
+func snake(s *cell.Slice, most int) (text []byte, ok bool) {
 	var total uint
 	for {
 		bits, data, err := s.RestBits()
@@ -211,7 +215,7 @@ func snake(s *cell.Slice) (text []byte, ok bool) {
 		}
 		text = join(text, total, data, bits)
 		total += bits
-		if s.RefsNum() == 0 {
+		if s.RefsNum() == 0 || len(text) > most {
 			return text, total%8 == 0
 		}
 		if s, err = s.LoadRef(); err != nil || s.IsSpecial() {

@@ -26,6 +26,8 @@ type Method struct {
 	Local bool
 	// Parallel is how many of its requests may ask lite servers at a time.
 	Parallel int
+	// MostBytes is how long a result may be; 0 is mostResultBytes.
+	MostBytes int
 	// Result is the Go type of the result; its fields' tags are the JSON form.
 	Result reflect.Type
 	// Errors are those besides the parameters' own and those that every method has.
@@ -136,6 +138,20 @@ func (m *Method) keep(v *Values) time.Duration {
 		return time.Second
 	}
 	return m.Cache
+}
+
+// The longest results. What a contract returns is a stranger's: it may hold the
+// same large cell again and again.
+const (
+	mostResultBytes   = 64 << 20
+	mostContractBytes = 4 << 20
+)
+
+func (m *Method) mostBytes() int {
+	if m.MostBytes > 0 {
+		return m.MostBytes
+	}
+	return mostResultBytes
 }
 
 // resultOf is the type of a result.

@@ -22,7 +22,7 @@ type outMsgQueueSizes struct {
 }
 
 var getOutMsgQueueSize = &Method{
-	Name: "getOutMsgQueueSize", Tag: tagBlocks, Summary: "Outbound message queue size",
+	Name: "getOutMsgQueueSize", Aliases: []string{"getOutMsgQueueSizes"}, Tag: tagBlocks, Summary: "Outbound message queue size",
 	Description: "How many messages wait in every shard to be delivered, the masterchain first.",
 	Cache:       time.Second,
 	Result:      resultOf[outMsgQueueSizes](),

@@ -12,7 +12,7 @@ const (
 	Int64Kind                // like Int32Kind
 	ShardKind                // signed or unsigned decimal, 0x and 16 hex digits
 	BoolKind                 // words such as true, yes, on, 1; JSON booleans and integers too
-	FlagKind                 // a JSON boolean
+	FlagKind                 // a JSON boolean, or 0 and 1
 	TextKind                 // a string
 	HashesKind               // repeated in a query, an array in JSON
 	BytesKind                // base64, either alphabet

@@ -1,9 +1,12 @@
 package v2
 
 import (
+	"encoding/binary"
 	"math/big"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	toncell "tonscribe/ton/cell"
 )
 
 // reader reads a cell and remembers the first error, so that what a TL-B scheme
@@ -76,20 +79,21 @@ func (r *reader) currencies() (*big.Int, []extraCurrency) {
 	return coins, r.extra(r.ref())
 }
 
+// mostCurrencies is how many extra currencies are read. No network has as many.
+const mostCurrencies = 256
+
 // extra reads a HashmapE 32 (VarUInteger 32).
 func (r *reader) extra(root *cell.Cell) []extraCurrency {
 	if r.err != nil {
 		return nil
 	}
-	all, err := root.AsDict(32).LoadAll()
+	all, err := toncell.Dictionary{Root: root, Bits: 32}.Entries(mostCurrencies)
 	r.note(err)
 	var list []extraCurrency
-	for _, kv := range all {
-		id, err := kv.Key.LoadUInt(32)
+	for _, e := range all {
+		amount, err := e.Value.LoadVarUInt(32)
 		r.note(err)
-		amount, err := kv.Value.LoadVarUInt(32)
-		r.note(err)
-		list = append(list, extraCurrency{ID: int32(id), Amount: amount})
+		list = append(list, extraCurrency{ID: int32(binary.BigEndian.Uint32(e.Key)), Amount: amount})
 	}
 	return list
 }

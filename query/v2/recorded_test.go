@@ -86,7 +86,7 @@ func resultsOf(t *testing.T, method string) []any {
 func encoded(t *testing.T, result any) any {
 	t.Helper()
 	e := &encoder{namespace: "ton"}
-	text, err := e.encode(nil, result)
+	text, err := e.encode(nil, result, mostResultBytes)
 	if err != nil {
 		t.Fatal(err)
 	}

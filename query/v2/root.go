@@ -22,6 +22,7 @@ import (
 
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
+	"tonscribe/internal/tvm"
 	"tonscribe/query/auth"
 )
 
@@ -36,12 +37,22 @@ type Dependencies struct {
 	Report report.Reporter
 	// Node asks lite servers. Without one only the methods that need none answer.
 	Node Node
+	// Emulator executes messages. Without one this process does, which only suits
+	// tests: what a stranger sends is then bounded by gas alone.
+	Emulator Emulator
+}
+
+// Emulator tries a message on an account, away from this process. It ends with
+// its context.
+type Emulator interface {
+	Deliver(ctx context.Context, in tvm.Delivery) (tvm.Outcome, error)
 }
 
 // API serves the methods.
 type API struct {
 	configuration Configuration
 	node          Node
+	emulator      Emulator
 	report        report.Reporter
 	metrics       metrics
 	encoder       *encoder
@@ -59,7 +70,7 @@ func New(configuration Configuration, d Dependencies) (*API, error) {
 		return nil, fmt.Errorf("api v2: %w", err)
 	}
 	a := &API{
-		configuration: configuration, node: d.Node, report: d.Report, metrics: newMetrics(d.Report.Metrics),
+		configuration: configuration, node: d.Node, emulator: d.Emulator, report: d.Report, metrics: newMetrics(d.Report.Metrics),
 		encoder: &encoder{namespace: configuration.TypeNamespace}, cache: newCache(configuration.CacheBytes),
 		configs: newConfigs(), shelf: newLibraryShelf(),
 		places: map[*Method]chan struct{}{},
@@ -67,8 +78,17 @@ func New(configuration Configuration, d Dependencies) (*API, error) {
 	for _, m := range methods {
 		a.places[m] = make(chan struct{}, m.parallel())
 	}
+	if a.emulator == nil {
+		a.emulator = inProcess{}
+	}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	return a, nil
+}
+
+type inProcess struct{}
+
+func (inProcess) Deliver(_ context.Context, in tvm.Delivery) (tvm.Outcome, error) {
+	return tvm.Deliver(in)
 }
 
 // Stop ends what is on its way and waits for it.
@@ -119,9 +139,9 @@ func (a *API) execute(ctx context.Context, m *Method, v *Values) (answer, error)
 	case m.Cache == 0:
 		return a.ask(ctx, m, v)
 	}
-	return a.cache.do(ctx, v.key(m), m.keep(v), func() (answer, error) {
-		shared, cancel := context.WithTimeout(a.ctx, a.configuration.Deadline)
-		defer cancel()
+	return a.cache.do(ctx, v.key(m), m.keep(v), func() (context.Context, context.CancelFunc) {
+		return context.WithTimeout(a.ctx, a.configuration.Deadline)
+	}, func(shared context.Context) (answer, error) {
 		return a.ask(shared, m, v)
 	})
 }
@@ -148,7 +168,7 @@ func (a *API) invoke(ctx context.Context, m *Method, v *Values) (_ answer, err e
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := a.encoder.encode(nil, result)
+	body, err := a.encoder.encode(nil, result, m.mostBytes())
 	return answer{body: body, servers: asked.String()}, err
 }
 

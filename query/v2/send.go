@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/internal/tvm"
+	size "tonscribe/ton/cell"
 )
 
 type okResult struct {
@@ -36,7 +39,7 @@ var (
 	errNotExternal = failed("CommonMsgInfo tag is not ext_in_msg_info")
 )
 
-const aboutSending = "The message is executed here first, so that one that its contract refuses is refused at once; then several lite servers get it. Success means that one took it, not that it is in a block."
+const aboutSending = "The message is executed here first, so that one that its contract refuses is refused at once (one that is too large to be executed is sent as it is); then several lite servers get it. Success means that one took it, not that it is in a block."
 
 var sendBoc = &Method{
 	Name: "sendBoc", Tag: tagSend, Summary: "Send a serialized message", PostOnly: true,
@@ -161,10 +164,10 @@ func (c *call) send(message *cell.Cell) (extMessageInfo, error) {
 	if message.Depth() >= mostMessageDepth {
 		return extMessageInfo{}, refused("external message is too deep")
 	}
-	if countCells(message) > mostMessageCells {
+	if _, err := size.SizeOf(mostMessageCells, message); err != nil {
 		return extMessageInfo{}, refused("external message has too many cells")
 	}
-	if c.configuration.Emulate {
+	if c.configuration.Emulate && tvm.CheckMessage(message) == nil {
 		if err := c.rehearse(message, to); err != nil {
 			return extMessageInfo{}, err
 		}
@@ -197,25 +200,6 @@ func normalized(message *cell.Cell) (*cell.Cell, *Address, error) {
 	return externalHeader(&to).MustStoreUInt(0b01, 2).MustStoreRef(body).EndCell(), &to, nil
 }
 
-// countCells counts different cells, as far as the limit needs.
-func countCells(root *cell.Cell) int {
-	seen := map[cell.Hash]bool{}
-	var count func(c *cell.Cell)
-	count = func(c *cell.Cell) {
-		if seen[c.HashKey()] || len(seen) > mostMessageCells {
-			return
-		}
-		seen[c.HashKey()] = true
-		for i := range c.RefsNum() {
-			if ref, err := c.PeekRef(int(i)); err == nil {
-				count(ref)
-			}
-		}
-	}
-	count(root)
-	return len(seen)
-}
-
 // rehearse delivers the message here. Its error is that of a lite server; what
 // keeps us from trying does not keep the message from being sent.
 func (c *call) rehearse(message *cell.Cell, to *Address) error {
@@ -231,6 +215,9 @@ func (c *call) rehearse(message *cell.Cell, to *Address) error {
 		return refused("Failed to unpack account state")
 	}
 	outcome, _, err := c.try(s, message, false)
+	if c.Err() != nil {
+		return c.Err()
+	}
 	if err != nil {
 		c.report.Log.Warn().Err(err).Str("account", to.lower()).Msg("a message could not be tried, it is sent untried")
 		return nil

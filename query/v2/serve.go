@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -97,8 +98,24 @@ func BadMethod(w http.ResponseWriter, r *http.Request) {
 // badBody is the answer to a body that is no object.
 func badBody(reason string) error { return unprocessable("failed to parse post request: %s", reason) }
 
+// errCoding is the answer to a body in a coding: how long it is without would not
+// be known before it is read.
+var errCoding = &Error{Status: http.StatusUnsupportedMediaType, Text: "bodies in a content coding are not taken: send it without Content-Encoding"}
+
+// CodingError is the answer to requests that are InCoding.
+func CodingError() Error { return *errCoding }
+
+// InCoding reports whether the body of a request is compressed.
+func InCoding(r *http.Request) bool {
+	coding := r.Header.Get("Content-Encoding")
+	return coding != "" && !strings.EqualFold(coding, "identity")
+}
+
 // readObject reads a body. An empty one is an object without members.
 func readObject(r *http.Request) (map[string]json.RawMessage, error) {
+	if InCoding(r) {
+		return nil, errCoding
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MostBodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {

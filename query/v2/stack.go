@@ -73,10 +73,11 @@ const (
 type stackWriter struct {
 	left    int
 	deepest int
+	spelt   int // how many more cells may be spelt out
 }
 
 func newStackWriter(deepest int) *stackWriter {
-	return &stackWriter{left: mostEntries, deepest: deepest}
+	return &stackWriter{left: mostEntries, deepest: deepest, spelt: mostSpelt}
 }
 
 func (w *stackWriter) enter(depth int) error {
@@ -183,9 +184,9 @@ func (w *stackWriter) pair(value any) (legacyPair, error) {
 	case entryNumber:
 		return legacyPair{"num", hexNumber(e.Number.Number)}, nil
 	case entryCell:
-		return legacyPair{"cell", legacyCellValue{Bytes: e.Cell.Bytes, Object: spell(e.Cell.Bytes)}}, nil
+		return legacyPair{"cell", legacyCellValue{Bytes: e.Cell.Bytes, Object: spell(e.Cell.Bytes, &w.spelt)}}, nil
 	case entrySlice:
-		return legacyPair{"cell", legacyCellValue{Bytes: e.Slice.Bytes, Object: spell(e.Slice.Bytes)}}, nil
+		return legacyPair{"cell", legacyCellValue{Bytes: e.Slice.Bytes, Object: spell(e.Slice.Bytes, &w.spelt)}}, nil
 	case entryList:
 		return legacyPair{"list", e.List}, nil
 	case entryTuple:

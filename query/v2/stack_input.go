@@ -1,10 +1,10 @@
 package v2
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -12,72 +12,152 @@ import (
 	"tonscribe/internal/tvm"
 )
 
-// mostArguments is how many values a caller may put on the stack, and
-// deepestArgument how deep they may be nested.
+// The limits of what a caller puts on the stack: how many values, and how deep
+// they are nested (contract 2.32: depth 1024 in the library).
 const (
 	mostArguments   = 1 << 12
 	deepestArgument = 1024
 )
 
-// legacyArguments reads an array of [label, value] pairs, the bottom first.
-func legacyArguments(raw json.RawMessage) ([]any, error) {
-	var pairs [][]json.RawMessage
-	if err := json.Unmarshal(raw, &pairs); err != nil {
-		return nil, unprocessable("Stack should be array")
-	}
-	if len(pairs) > mostArguments {
-		return nil, unprocessable("failed to parse stack")
-	}
-	values := make([]any, 0, len(pairs))
-	for _, pair := range pairs {
-		if len(pair) != 2 {
-			return nil, unprocessable("Expected 2 elements in stack entry, got: %d", len(pair))
-		}
-		if pair[0][0] != '"' {
-			return nil, unprocessable("Expected string as first element in stack entry")
-		}
-		value, err := legacyArgument(plain(pair[0]), pair[1])
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, value)
-	}
-	return values, nil
+var (
+	errNoStack  = unprocessable("Stack should be array")
+	errBadStack = unprocessable("failed to parse stack")
+)
+
+// argumentReader reads a stack in one pass; left is how many more values it may
+// have.
+type argumentReader struct {
+	*jsonReader
+	left int
 }
 
-func legacyArgument(label string, raw json.RawMessage) (any, error) {
+func newArgumentReader(raw json.RawMessage) *argumentReader {
+	return &argumentReader{newJSONReader(raw), mostArguments}
+}
+
+func (r *argumentReader) count(depth int) error {
+	if r.left--; r.left < 0 || depth > deepestArgument {
+		return errBadStack
+	}
+	return nil
+}
+
+// legacyArguments reads an array of [label, value] pairs, the bottom first.
+func legacyArguments(raw json.RawMessage) ([]any, error) {
+	r := newArgumentReader(raw)
+	values := []any{}
+	err := r.array(errNoStack, func() error {
+		if err := r.count(0); err != nil {
+			return err
+		}
+		value, err := r.pair()
+		values = append(values, value)
+		return err
+	})
+	return values, notNull(err, errNoStack)
+}
+
+// notNull makes bad of null.
+func notNull(err, bad error) error {
+	if errors.Is(err, errNull) {
+		return bad
+	}
+	return err
+}
+
+// pair reads [label, value].
+func (r *argumentReader) pair() (value any, err error) {
+	n := 0
+	var label string
+	err = r.array(errNoStack, func() (err error) {
+		switch n++; n {
+		case 1:
+			bad := unprocessable("Expected string as first element in stack entry")
+			label, err = r.text(bad)
+			return notNull(err, bad)
+		case 2:
+			value, err = r.legacyArgument(label)
+			return err
+		}
+		return r.skip(errBadStack)
+	})
+	if err == nil && n != 2 {
+		err = unprocessable("Expected 2 elements in stack entry, got: %d", n)
+	}
+	return value, notNull(err, errNoStack)
+}
+
+func (r *argumentReader) legacyArgument(label string) (any, error) {
 	switch label {
 	case "num", "int", "number", "integer":
-		return number(raw)
+		return r.number(errBadStack)
 	case "tvm.Cell", "tvm.Slice":
-		if raw[0] != '"' {
-			return nil, unprocessable("Invalid %s, base64 string expected", label)
+		bad := unprocessable("Invalid %s, base64 string expected", label)
+		text, err := r.text(bad)
+		if err != nil {
+			return nil, notNull(err, bad)
 		}
-		return bagArgument(label, plain(raw), label == "tvm.Slice")
+		return bagArgument(label, text, label == "tvm.Slice")
 	case "cell", "slice":
-		var object struct {
-			Bytes *string `json:"bytes"`
-		}
-		if raw[0] != '{' || json.Unmarshal(raw, &object) != nil || object.Bytes == nil {
-			return spelt(label, raw)
-		}
-		return bagArgument(label, *object.Bytes, label == "slice")
+		return r.cellArgument(label)
 	case "tuple", "tvm.Tuple":
-		return elementsArgument(raw, "tvm.tuple", "Invalid tvm.Tuple, valid tvm_stackEntryTuple expected")
+		return r.legacySequence("tvm.tuple", unprocessable("Invalid tvm.Tuple, valid tvm_stackEntryTuple expected"))
 	case "list", "tvm.List":
-		return elementsArgument(raw, "tvm.list", "Invalid tvm.List, valid tvm_stackEntryList expected")
+		return r.legacySequence("tvm.list", unprocessable("Invalid tvm.List, valid tvm_stackEntryList expected"))
 	}
 	return nil, &Error{Status: statusNoServer, Text: "Unsupported stack entry type: " + shortened(label)}
+}
+
+// legacySequence reads a tuple or a list that must name its @type.
+func (r *argumentReader) legacySequence(kind string, bad error) (any, error) {
+	value, named, err := r.sequence(kind, 0, bad)
+	if err == nil && named != kind {
+		err = bad
+	}
+	return value, notNull(err, bad)
+}
+
+// cellArgument reads {"bytes"}, and a cell that is spelt out.
+func (r *argumentReader) cellArgument(label string) (any, error) {
+	bad := unprocessable("Invalid %s, object with field bytes expected", label)
+	var bag *string
+	spelt := speltReader{r.jsonReader, mostCells}
+	c, err := spelt.cell(0, func(key string) error {
+		if key != "bytes" {
+			return r.skip(bad)
+		}
+		text, err := r.text(bad)
+		bag = &text
+		return err
+	})
+	switch {
+	case bag != nil && (err == nil || errors.Is(err, errNoBits)):
+		return bagArgument(label, *bag, label == "slice")
+	case err != nil:
+		return nil, bad
+	case label == "slice":
+		return openBag(c)
+	}
+	return c, nil
+}
+
+// number reads an integer.
+func (r *jsonReader) number(bad error) (any, error) {
+	raw, err := r.raw(bad)
+	if err != nil {
+		return nil, err
+	}
+	return number(raw)
 }
 
 // number reads a JSON integer, and a text in decimal or hex with 0x or -0x.
 func number(raw json.RawMessage) (any, error) {
 	if raw[0] != '"' {
-		n, ok := new(big.Int).SetString(string(raw), 10)
-		if !ok || !n.IsInt64() {
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		if err != nil {
 			return nil, unprocessable("Wrong type of number in stack entry")
 		}
-		return n, nil
+		return big.NewInt(n), nil
 	}
 	text := plain(raw)
 	n, ok := parseBig(text)
@@ -137,161 +217,140 @@ func openBag(c *cell.Cell) (any, error) {
 	return s, nil
 }
 
-// spelt reads a cell in the form {"data":{"b64","len"},"refs":[…]}.
-func spelt(label string, raw json.RawMessage) (any, error) {
-	c, err := parseSpelt(raw)
-	if err != nil {
-		return nil, unprocessable("Invalid %s, object with field bytes expected", label)
-	}
-	if label == "slice" {
-		return openBag(c)
-	}
-	return c, nil
-}
-
-// speltCell is what callers send for a cell.
-type speltCell struct {
-	Data struct {
-		Base64 []byte `json:"b64"`
-		Len    *int   `json:"len"`
-	} `json:"data"`
-	Refs []*speltCell `json:"refs"`
-}
-
-func parseSpelt(raw json.RawMessage) (*cell.Cell, error) {
-	var spelt *speltCell
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	if err := decoder.Decode(&spelt); err != nil {
-		return nil, err
-	}
-	left := mostCells
-	return spelt.build(0, &left)
-}
-
-func (s *speltCell) build(depth int, left *int) (*cell.Cell, error) {
-	if *left--; s == nil || s.Data.Len == nil || depth > mostDepth || *left < 0 {
-		return nil, fmt.Errorf("cell at depth %d", depth)
-	}
-	bits := *s.Data.Len
-	if bits < 0 || bits > 1023 || len(s.Data.Base64) < (bits+7)/8 || len(s.Refs) > 4 {
-		return nil, fmt.Errorf("cell of %d bits and %d references", bits, len(s.Refs))
-	}
-	b := cell.BeginCell()
-	if err := b.StoreSlice(s.Data.Base64, uint(bits)); err != nil {
-		return nil, err
-	}
-	for _, ref := range s.Refs {
-		child, err := ref.build(depth+1, left)
-		if err != nil {
-			return nil, err
-		}
-		if err := b.StoreRef(child); err != nil {
-			return nil, err
-		}
-	}
-	return b.EndCell(), nil
-}
-
 // typedArguments reads an array of typed entries, the bottom first.
 func typedArguments(raw json.RawMessage) ([]any, error) {
-	left := mostArguments
-	return typedElements(raw, 0, &left)
+	values, err := newArgumentReader(raw).elements(0, errNoStack)
+	return values, notNull(err, errNoStack)
 }
 
-func typedElements(raw json.RawMessage, depth int, left *int) ([]any, error) {
-	var entries []json.RawMessage
-	if err := json.Unmarshal(raw, &entries); err != nil || depth > deepestArgument {
-		return nil, unprocessable("Stack should be array")
-	}
-	values := make([]any, 0, len(entries))
-	for _, entry := range entries {
-		if *left--; *left < 0 {
-			return nil, unprocessable("failed to parse stack")
+// elements reads an array of typed entries; bad answers what is none.
+func (r *argumentReader) elements(depth int, bad error) ([]any, error) {
+	values := []any{}
+	err := r.array(bad, func() error {
+		if err := r.count(depth); err != nil {
+			return err
 		}
-		value, err := typedArgument(entry, depth, left)
-		if err != nil {
-			return nil, err
-		}
+		value, err := r.typedArgument(depth)
 		values = append(values, value)
-	}
-	return values, nil
+		return notNull(err, errBadStack)
+	})
+	return values, err
 }
 
 // errUnsupported answers an entry that the virtual machine has but no caller can
 // write.
 var errUnsupported = failed("INTERNAL: unsupported stack entry")
 
-// typedEntry is any of the entries of contract 2.0.
-type typedEntry struct {
-	Type   string `json:"@type"`
-	Number *struct {
-		Number json.RawMessage `json:"number"`
-	} `json:"number"`
-	Cell  *typedBytes    `json:"cell"`
-	Slice *typedBytes    `json:"slice"`
-	Tuple *typedSequence `json:"tuple"`
-	List  *typedSequence `json:"list"`
+// typedMembers are the members of typed entries by the @type that has them.
+var typedMembers = map[string]string{
+	"tvm.stackEntryNumber": "number", "tvm.stackEntryCell": "cell", "tvm.stackEntrySlice": "slice",
+	"tvm.stackEntryTuple": "tuple", "tvm.stackEntryList": "list",
 }
 
-type typedBytes struct {
-	Bytes string `json:"bytes"`
-}
-
-type typedSequence struct {
-	Type     string          `json:"@type"`
-	Elements json.RawMessage `json:"elements"`
-}
-
-func typedArgument(raw json.RawMessage, depth int, left *int) (any, error) {
-	var e typedEntry
-	if raw[0] != '{' || json.Unmarshal(raw, &e) != nil {
-		return nil, unprocessable("failed to parse stack")
-	}
-	switch {
-	case e.Type == "tvm.stackEntryNumber" && e.Number != nil && len(e.Number.Number) > 0:
-		return number(e.Number.Number)
-	case e.Type == "tvm.stackEntryCell" && e.Cell != nil:
-		return bagArgument("tvm.Cell", e.Cell.Bytes, false)
-	case e.Type == "tvm.stackEntrySlice" && e.Slice != nil:
-		return bagArgument("tvm.Slice", e.Slice.Bytes, true)
-	case e.Type == "tvm.stackEntryTuple" && e.Tuple != nil:
-		return sequenceArgument(e.Tuple.Elements, "tvm.tuple", depth, left)
-	case e.Type == "tvm.stackEntryList" && e.List != nil:
-		return sequenceArgument(e.List.Elements, "tvm.list", depth, left)
-	case e.Type == "tvm.stackEntryUnsupported":
-		return nil, errUnsupported
-	}
-	return nil, unprocessable("failed to parse stack")
-}
-
-// elementsArgument reads {"@type","elements"}.
-func elementsArgument(raw json.RawMessage, kind, text string) (any, error) {
-	var sequence typedSequence
-	if raw[0] != '{' || json.Unmarshal(raw, &sequence) != nil || sequence.Type != kind || len(sequence.Elements) == 0 {
-		return nil, unprocessable("%s", text)
-	}
-	left := mostArguments
-	return sequenceArgument(sequence.Elements, kind, 0, &left)
-}
-
-// sequenceArgument makes a tuple, or a list: pairs that end in null.
-func sequenceArgument(raw json.RawMessage, kind string, depth int, left *int) (any, error) {
-	if len(raw) == 0 {
-		return nil, unprocessable("failed to parse stack")
-	}
-	elements, err := typedElements(raw, depth+1, left)
+// typedArgument reads an entry of contract 2.0: an @type and the member that
+// belongs to it, in any order.
+func (r *argumentReader) typedArgument(depth int) (any, error) {
+	var kind string
+	members := map[string]any{}
+	err := r.object(errBadStack, func(key string) (err error) {
+		var value any
+		switch key {
+		case "@type":
+			kind, err = r.text(errBadStack)
+			return err
+		case "number":
+			value, err = r.typedNumber()
+		case "cell":
+			value, err = r.typedBag("tvm.Cell", false)
+		case "slice":
+			value, err = r.typedBag("tvm.Slice", true)
+		case "tuple":
+			value, _, err = r.sequence("tvm.tuple", depth, errBadStack)
+		case "list":
+			value, _, err = r.sequence("tvm.list", depth, errBadStack)
+		default:
+			return r.skip(errBadStack)
+		}
+		if errors.Is(err, errNull) {
+			return nil // a member of another @type
+		}
+		members[key] = value
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if kind == "tvm.tuple" {
-		if len(elements) > 255 {
-			return nil, unprocessable("failed to parse stack")
+	if kind == "tvm.stackEntryUnsupported" {
+		return nil, errUnsupported
+	}
+	value, ok := members[typedMembers[kind]]
+	if !ok {
+		return nil, errBadStack
+	}
+	return value, nil
+}
+
+// typedNumber reads {"number"}.
+func (r *argumentReader) typedNumber() (value any, err error) {
+	there := false
+	err = r.object(errBadStack, func(key string) (err error) {
+		if key != "number" {
+			return r.skip(errBadStack)
 		}
-		return tvm.Tuple(elements), nil
+		there = true
+		value, err = r.number(errBadStack)
+		return err
+	})
+	if err == nil && !there {
+		err = errBadStack
 	}
-	var list any
-	for i := len(elements) - 1; i >= 0; i-- {
-		list = tvm.Tuple{elements[i], list}
+	return value, err
+}
+
+// typedBag reads {"bytes"}.
+func (r *argumentReader) typedBag(label string, slice bool) (any, error) {
+	var bag string
+	err := r.object(errBadStack, func(key string) (err error) {
+		if key != "bytes" {
+			return r.skip(errBadStack)
+		}
+		bag, err = r.text(errBadStack)
+		return notNull(err, errBadStack)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return list, nil
+	return bagArgument(label, bag, slice)
+}
+
+// sequence reads {"@type","elements"} as a tuple, or as a list: pairs that end
+// in null. named is the @type that stands there.
+func (r *argumentReader) sequence(kind string, depth int, bad error) (value any, named string, err error) {
+	var elements []any
+	err = r.object(bad, func(key string) (err error) {
+		switch key {
+		case "@type":
+			named, err = r.text(bad)
+		case "elements":
+			elements, err = r.elements(depth+1, bad)
+		default:
+			return r.skip(bad)
+		}
+		return notNull(err, bad)
+	})
+	switch {
+	case err != nil:
+		return nil, named, err
+	case elements == nil:
+		return nil, named, bad
+	case kind != "tvm.tuple":
+		var list any
+		for i := len(elements) - 1; i >= 0; i-- {
+			list = tvm.Tuple{elements[i], list}
+		}
+		return list, named, nil
+	case len(elements) > 255:
+		return nil, named, errBadStack
+	}
+	return tvm.Tuple(elements), named, nil
 }

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	toncell "tonscribe/ton/cell"
 )
 
 // onchainContent and offchainContent are the two forms of TEP-64.
@@ -36,8 +38,12 @@ var contentKeys = func() map[[32]byte]string {
 	return keys
 }()
 
-// mostContentBytes is the longest value of a key that is read.
-const mostContentBytes = 8 << 10
+const (
+	// mostContentBytes is the longest value of a key that is read.
+	mostContentBytes = 8 << 10
+	// mostChunks is how many chunks of a value are read: each has a byte at least.
+	mostChunks = mostContentBytes
+)
 
 const (
 	contentOnchain  = 0x00
@@ -74,24 +80,19 @@ func tokenContent(c *cell.Cell) (any, error) {
 
 func onchain(s *cell.Slice) any {
 	content := onchainContent{Type: "onchain", Data: map[string]string{}}
-	dictionary, err := s.LoadDict(256)
+	dictionary, err := loadDictionary(s, 256)
 	if err != nil {
 		return nil
 	}
-	all, err := dictionary.LoadAll()
-	if err != nil {
-		return nil
-	}
-	for _, kv := range all {
-		var key [32]byte
-		if kv.Key.LoadSliceInto(key[:], 256) != nil {
+	for key, name := range contentKeys {
+		value, err := dictionary.Find(key[:])
+		if err != nil {
 			return nil
 		}
-		name, ok := contentKeys[key]
-		if !ok {
+		if value == nil {
 			continue
 		}
-		if text, ok := contentText(name, kv.Value); ok {
+		if text, ok := contentText(name, value); ok {
 			content.Data[name] = text
 		}
 	}
@@ -133,30 +134,34 @@ func contentValue(s *cell.Slice) ([]byte, bool) {
 
 // chunks joins a dictionary from 32-bit indexes to references.
 func chunks(s *cell.Slice) (data []byte, ok bool) {
-	dictionary, err := s.LoadDict(32)
+	dictionary, err := loadDictionary(s, 32)
 	if err != nil {
 		return nil, false
 	}
-	all, err := dictionary.LoadAll()
-	if err != nil {
-		return nil, false
-	}
-	for _, kv := range all {
-		part, err := kv.Value.LoadRef()
+	complete, err := dictionary.Walk(mostChunks, func(_ []byte, value *cell.Slice) bool {
+		part, err := value.LoadRef()
 		if err != nil {
-			return nil, false
+			return false
 		}
-		text, ok := snakeUpTo(part, mostContentBytes-len(data))
-		if !ok {
-			return nil, false
-		}
+		var text []byte
+		text, ok = snakeUpTo(part, mostContentBytes-len(data))
 		data = append(data, text...)
+		return ok
+	})
+	return data, complete && err == nil
+}
+
+// loadDictionary reads a HashmapE.
+func loadDictionary(s *cell.Slice, bits uint) (toncell.Dictionary, error) {
+	d, err := s.LoadDict(bits)
+	if err != nil {
+		return toncell.Dictionary{}, err
 	}
-	return data, true
+	return toncell.Dictionary{Root: d.AsCell(), Bits: bits}, nil
 }
 
 // snakeUpTo is snake, of which no more than most bytes are read.
 func snakeUpTo(s *cell.Slice, most int) ([]byte, bool) {
-	text, ok := snake(s)
+	text, ok := snake(s, most)
 	return text, ok && len(text) <= most
 }

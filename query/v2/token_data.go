@@ -61,11 +61,14 @@ func (nftItem) isTokenData()       {}
 
 var errNoToken = &Error{Status: http.StatusConflict, Text: "Smart contract is not Jetton or NFT"}
 
+// errTokenData answers content that has more than is read of any.
+var errTokenData = failed("Failed to unpack token data")
+
 var getTokenData = &Method{
 	Name: "getTokenData", Tag: tagAccounts, Summary: "Token data",
 	Description: "What a jetton master, a jetton wallet (TEP-74), an NFT collection or an NFT item (TEP-62) says of itself; wallets and items are asked for at their parents too.",
-	Params:      accountParams, Cache: time.Second, Parallel: 16,
-	Errors: []Error{*errNoToken, *errNoURI},
+	Params:      accountParams, Cache: time.Second, Parallel: 16, MostBytes: mostContractBytes,
+	Errors: []Error{*errNoToken, *errNoURI, *errTokenData, *tooLarge(mostContractBytes)},
 	Result: resultOf[tokenData](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()

@@ -1,21 +1,105 @@
 package v2
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/internal/devnet/chain"
+	"tonscribe/internal/devnet/packages"
 )
 
 func TestSignaturesOfBlocksAreChecked(t *testing.T) {
+	for signers, want := range map[chain.Consensus]string{
+		chain.Catchain: "blocks.blockSignatures", chain.Simplex: "blocks.blockSignatures.simplex",
+	} {
+		t.Run(string(signers), func(t *testing.T) {
+			w := newTownBy(t, signers, 9, 0)
+			for _, seqno := range []uint32{1, 2, 5, 9} {
+				set := w.get("getMasterchainBlockSignatures", fmt.Sprintf("seqno=%d", seqno))
+				if at(set, "@type") != want || at(set, "id.seqno") != float64(seqno) || at(set, "signatures.0.@type") != "blocks.signature" {
+					t.Errorf("block %d: %v, want a %s", seqno, set, want)
+				}
+				if signers != chain.Simplex {
+					continue
+				}
+				b, err := w.store.Commit(seqno)
+				if err != nil {
+					t.Fatal(err)
+				}
+				base64 := base64.StdEncoding.EncodeToString
+				if at(set, "session_id") != base64(b.Candidate.SessionID) || at(set, "slot") != float64(b.Candidate.Slot) || at(set, "candidate") != base64(b.Candidate.Data) {
+					t.Errorf("block %d: %v, want session %x, slot %d, candidate %x", seqno, set, b.Candidate.SessionID, b.Candidate.Slot, b.Candidate.Data)
+				}
+			}
+		})
+	}
+}
+
+// Whoever gives signatures of another block, or of another vote, is not believed.
+func TestSimplexSignaturesOfSomethingElseAreRefused(t *testing.T) {
 	w := newTown(t, 5, 0)
-	for _, seqno := range []uint32{1, 2, 5} {
-		set := w.get("getMasterchainBlockSignatures", fmt.Sprintf("seqno=%d", seqno))
-		if at(set, "@type") != "blocks.blockSignatures" || at(set, "id.seqno") != float64(seqno) || at(set, "signatures.0.@type") != "blocks.signature" {
-			t.Errorf("block %d: %v", seqno, set)
+	set, err := w.store.Signatures(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := w.store.Signatures(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit, err := w.store.Commit(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := w.store.Block(commit.Master)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := tlb.BlockchainConfig{Root: w.chain.Config()}
+	validators := &validatorsOf{}
+	if validators.catchain, err = config.GetCatchainConfig(); err != nil {
+		t.Fatal(err)
+	}
+	elected, err := config.GetCurrentValidators()
+	if err != nil {
+		t.Fatal(err)
+	}
+	validators.validators = *elected
+	kept, _, err := packages.Proof(block, &chain.Bundle{Master: block})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := cell.FromBOC(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof := root.MustPeekRef(0)
+	check := func(set any) error {
+		return validators.check(commit.Master, ton.BlockLinkForward{DestProof: proof.ToBOC(), SignatureSet: set})
+	}
+	if err := check(set); err != nil {
+		t.Fatalf("the block's own signatures: %v", err)
+	}
+	for name, change := range map[string]func(s *ton.SignatureSetSimplex){
+		"of another slot":      func(s *ton.SignatureSetSimplex) { s.Slot++ },
+		"of another session":   func(s *ton.SignatureSetSimplex) { s.SessionID = make([]byte, 32) },
+		"of another candidate": func(s *ton.SignatureSetSimplex) { s.Candidate[90] ^= 1 },
+	} {
+		changed := set.(ton.SignatureSetSimplex)
+		changed.Candidate = bytes.Clone(changed.Candidate)
+		change(&changed)
+		if check(changed) == nil {
+			t.Errorf("signatures %s are taken", name)
 		}
+	}
+	if check(other) == nil {
+		t.Error("signatures of block 4 are taken for block 5")
 	}
 }
 

@@ -55,12 +55,19 @@ func (p person) account() chain.Account {
 	return chain.Account{ID: [32]byte(p.address().Data()), Code: state.Code, Data: state.Data, Balance: big.NewInt(1_000_000_000_000)}
 }
 
-// newTown has made its first blocks.
-func newTown(t *testing.T, blocks int, transactions int) *town {
+// newTown has made its first blocks. Accounts stand in its zerostate.
+func newTown(t *testing.T, blocks int, transactions int, accounts ...chain.Account) *town {
+	t.Helper()
+	return newTownBy(t, chain.Simplex, blocks, transactions, accounts...)
+}
+
+// newTownBy is newTown of a chain that is signed in one of the ways.
+func newTownBy(t *testing.T, signers chain.Consensus, blocks int, transactions int, accounts ...chain.Account) *town {
 	t.Helper()
 	w := &town{traffic: traffic.New(7, traffic.Options{NetworkID: townID}), alice: newPerson(1), now: uint32(time.Now().Unix()) - 1000}
 	made, err := chain.New(chain.Options{
-		Seed: 7, GenUtime: w.now, Params: w.traffic.Params(), Accounts: append(w.traffic.Accounts(), w.alice.account()),
+		Seed: 7, GenUtime: w.now, Consensus: signers, Params: w.traffic.Params(),
+		Accounts: append(append(w.traffic.Accounts(), w.alice.account()), accounts...),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,9 +2,10 @@ package v2
 
 import (
 	"math/big"
-	"slices"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	toncell "tonscribe/ton/cell"
 )
 
 // transactionID is where a transaction is: its account's time and its hash.
@@ -90,6 +91,10 @@ func parseTransaction(workchain int32, c *cell.Cell) (*transaction, error) {
 	return t, err
 }
 
+// mostMessages is how many messages a transaction sends at most: one for each
+// of 255 actions.
+const mostMessages = 255
+
 // messages reads ^[ in_msg:(Maybe ^(Message Any)) out_msgs:(HashmapE 15 ^(Message Any)) ].
 func (t *transaction) messages(c *cell.Cell) (err error) {
 	r := parse(c)
@@ -109,13 +114,12 @@ func (t *transaction) messages(c *cell.Cell) (err error) {
 	if r.err != nil {
 		return r.err
 	}
-	all, err := root.AsDict(15).LoadAll()
+	all, err := toncell.Dictionary{Root: root, Bits: 15}.Entries(mostMessages)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(all, func(a, b cell.DictKV) int { return a.Key.LexCompare(b.Key) })
-	for _, kv := range all {
-		c, err := kv.Value.LoadRefCell()
+	for _, e := range all {
+		c, err := e.Value.LoadRefCell()
 		if err != nil {
 			return err
 		}

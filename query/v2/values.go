@@ -234,8 +234,9 @@ func (v *value) fromJSON(kind Kind, raw json.RawMessage) (ok bool, why string) {
 	case BoolKind:
 		return v.bool(raw), ""
 	case FlagKind:
-		v.number = asNumber(string(raw) == "true")
-		return string(raw) == "true" || string(raw) == "false", ""
+		text := string(raw)
+		v.number = asNumber(text == "true" || text == "1")
+		return text == "true" || text == "false" || text == "1" || text == "0", ""
 	case HashesKind:
 		var texts []string
 		return json.Unmarshal(raw, &texts) == nil && v.list(texts), ""

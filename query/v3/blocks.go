@@ -110,7 +110,7 @@ func (q *request) blocks(list []*record.Block) {
 
 var masterchainBlockShardState = &Endpoint{
 	Path: "/masterchainBlockShardState", Tag: blockchainData, Summary: "Shard state of a masterchain block",
-	Description: "The newest block of every shard as of a masterchain block and that block itself, and the transactions of all blocks that appeared after the previous masterchain block.",
+	Description: "The newest block of every shard as of a masterchain block and that block itself, and the transactions of all blocks that appeared after the previous masterchain block. A shard whose newest block is not indexed is left out.",
 	Params:      []params.Param{seqnoParam},
 	Result:      resultOf[shardStateAnswer](),
 	Errors:      []params.Error{*blocksNotFound},

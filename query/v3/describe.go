@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"math"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -23,14 +24,17 @@ func Describe(examples map[string]*openapi.Example) *openapi.Document {
 		if !strings.Contains(strings.Join(d.Tags, "\n"), e.Tag) {
 			d.Tags = append(d.Tags, e.Tag)
 		}
-		d.Operations = append(d.Operations, e.describe(examples[strings.TrimPrefix(e.Path, "/")]))
+		for _, path := range append([]string{e.Path}, e.Aliases...) {
+			d.Operations = append(d.Operations, e.describe(path, examples[strings.TrimPrefix(e.Path, "/")]))
+		}
 	}
 	return d
 }
 
-func (e *Endpoint) describe(example *openapi.Example) *openapi.Operation {
+// describe is the operation of an endpoint at one of its paths.
+func (e *Endpoint) describe(path string, example *openapi.Example) *openapi.Operation {
 	o := &openapi.Operation{
-		Path: e.Path, Method: http.MethodGet, ID: operationID(e.Path), Tag: e.Tag, Summary: e.Summary, Description: e.Description,
+		Path: path, Method: http.MethodGet, ID: operationID(path), Tag: e.Tag, Summary: e.Summary, Description: e.Description,
 		Result: e.Result, Errors: e.errors(), Headers: optionHeaders, Example: example,
 	}
 	for i := range e.Params {
@@ -62,17 +66,21 @@ func operationID(path string) string {
 // bodySchemas are those of Field.Type.
 var bodySchemas = map[string]openapi.Object{
 	"string":  openapi.Schema("type", "string"),
-	"boolean": openapi.Schema("type", "boolean"),
-	"integer": openapi.Schema("type", "integer"),
-	"array":   openapi.Schema("type", "array", "items", openapi.Schema("type", "object")),
+	"flag":    v2.Flag,
+	"integer": openapi.Schema("type", "integer", "minimum", 1, "maximum", math.MaxInt32),
+	"array": openapi.Schema("type", "array", "items", openapi.Schema(
+		"type", "object", "properties", openapi.Schema("type", openapi.Schema("type", "string", "enum", []string{"num", "cell", "slice"}), "value", openapi.Schema()),
+		"required", []string{"type", "value"},
+	)),
 	"strings": openapi.Schema("type", "array", "items", openapi.Schema("type", "string")),
 }
 
-// optionHeaders are the request options of contract 1.2.
+// optionHeaders are the request options of contract 1.2. What cannot be read is
+// ignored.
 var optionHeaders = []openapi.Parameter{
-	{Name: "X-No-Address-Book", Schema: openapi.Schema("type", "boolean"), Description: "address_book is {}; like the parameter x_no_address_book"},
-	{Name: "X-No-Metadata", Schema: openapi.Schema("type", "boolean"), Description: "metadata is {}; like the parameter x_no_metadata"},
-	{Name: "X-Timeout", Schema: openapi.Schema("type", "integer"), Description: "query timeout in milliseconds, a shorter one than the server's; like the parameter x_timeout"},
+	{Name: "X-No-Address-Book", Schema: openapi.Schema("type", "string"), Description: "true: address_book is {}; like the parameter x_no_address_book"},
+	{Name: "X-No-Metadata", Schema: openapi.Schema("type", "string"), Description: "true: metadata is {}; like the parameter x_no_metadata"},
+	{Name: "X-Timeout", Schema: openapi.Schema("type", "string"), Description: "query timeout in milliseconds, a shorter one than the server's; like the parameter x_timeout"},
 }
 
 func (e *Endpoint) errors() (list []openapi.Error) {
@@ -96,7 +104,7 @@ func (e *Endpoint) errors() (list []openapi.Error) {
 	}
 	if e.Body != nil {
 		add(*params.Unprocessable("Unprocessable Entity"), *params.Unprocessable("the request body is no JSON object"),
-			params.Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(v2.MostBodyBytes) + " bytes"})
+			params.Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(v2.MostBodyBytes) + " bytes"}, params.Error(v2.CodingError()))
 	}
 	for _, known := range v2.EveryMethod {
 		add(params.Error(known))
@@ -119,6 +127,9 @@ func (e *Endpoint) errors() (list []openapi.Error) {
 func describeParam(p *params.Param) openapi.Parameter {
 	schema := paramSchema(p)
 	if p.Multi {
+		if pattern := schema.Text("pattern"); pattern != "" { // empty ones are dropped
+			schema = openapi.Schema("type", "string", "pattern", openapi.EmptyOr(pattern))
+		}
 		schema = openapi.Schema("type", "array", "items", schema, "maxItems", params.MaxListValues)
 		if strings.HasPrefix(p.Range, "1..") {
 			schema = schema.With("minItems", 1)
@@ -128,7 +139,7 @@ func describeParam(p *params.Param) openapi.Parameter {
 	if p.Range != "" {
 		description += " (" + p.Range + ")"
 	}
-	described := openapi.Parameter{Name: p.Name, Description: description, Required: p.Required, Schema: schema}
+	described := openapi.Parameter{Name: p.Name, Description: description, Required: p.Required, Schema: schema, AllowEmpty: p.AllowsEmpty()}
 	if p.Default != "" {
 		described.Default = paramDefault(p)
 	}
@@ -142,30 +153,50 @@ func paramSchema(p *params.Param) openapi.Object {
 	case params.AddressOrNullKind:
 		return openapi.Schema("anyOf", []openapi.Object{openapi.Schema("type", "string", "pattern", openapi.AnyAddress), openapi.Schema("const", "null")})
 	case params.HashKind:
-		return openapi.Schema("type", "string", "pattern", openapi.AnyHash)
+		return openapi.Schema("type", "string", "pattern", paddedHash)
 	case params.ShardKind:
-		return openapi.Schema("type", "string", "pattern", `^(?:(?:0[xX])?[0-9a-fA-F]{1,16}|-[0-9]+)$`)
+		return openapi.Schema("type", "string", "pattern", `^(?:(?:0[xX])?0*[0-9a-fA-F]{1,16}|`+openapi.Negative(1<<63)+`)$`)
 	case params.OpcodeKind:
-		return openapi.Schema("type", "string", "pattern", `^(?:(?:0[xX])?[0-9a-fA-F]{1,8}|-[0-9]+)$`)
+		return openapi.Schema("type", "string", "pattern", `^(?:(?:0[xX])?0*[0-9a-fA-F]{1,8}|`+openapi.Negative(1<<31)+`)$`)
 	case params.Uint64Kind:
-		return openapi.Schema("type", "string", "format", "uint64", "pattern", `^[0-9]+$`)
+		return openapi.Schema("type", "string", "format", "uint64", "pattern", openapi.Uint64Text)
 	case params.UtimeKind:
 		return openapi.Schema("type", "number", "minimum", 0)
-	case params.Int32Kind, params.SeqnoKind:
-		schema := openapi.Schema("type", "integer", "format", "int32")
-		if _, most, ok := strings.Cut(p.Range, ".."); ok {
-			if n, err := strconv.Atoi(most); err == nil {
-				schema = schema.With("maximum", n)
-			}
-		}
-		return schema
+	case params.SeqnoKind: // what is no number counts as 0
+		return openapi.Schema("anyOf", []openapi.Object{openapi.Schema("type", "integer", "format", "int32"), openapi.Schema("type", "string")})
+	case params.Int32Kind:
+		return int32Schema(p)
 	case params.BoolKind:
-		return openapi.Schema("type", "boolean")
+		return openapi.Schema("anyOf", []openapi.Object{
+			openapi.Schema("type", "boolean"), openapi.Schema("type", "string", "enum", params.BoolWords),
+		})
+	case params.SortKind:
+		return openapi.Schema("anyOf", []openapi.Object{
+			openapi.Schema("type", "string", "enum", p.Enum), openapi.Schema("type", "string", "pattern", `^(?:[aA]|[aA][sS][cC]|[dD]|[dD][eE][sS][cC])$`),
+		})
 	}
 	if len(p.Enum) > 0 {
 		return openapi.Schema("type", "string", "enum", p.Enum)
 	}
 	return openapi.Schema("type", "string")
+}
+
+// paddedHash is AnyHash as this layer takes it.
+const paddedHash = `^(?:(?:0[xX])?[0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=|[A-Za-z0-9_-]{43}=)$`
+
+// int32Schema has the bounds of the range that the parameter's description shows,
+// as far as the endpoint holds them: those of paging count from 1 and 0.
+func int32Schema(p *params.Param) openapi.Object {
+	least, most := math.MinInt32, math.MaxInt32
+	if low, high, ok := strings.Cut(p.Range, ".."); ok {
+		if n, err := strconv.Atoi(high); err == nil {
+			most = n
+		}
+		if n, err := strconv.Atoi(low); err == nil && p.Group != params.Paging {
+			least = n
+		}
+	}
+	return openapi.Schema("type", "integer", "format", "int32", "minimum", least, "maximum", most)
 }
 
 // paramDefault is the default as a value of the schema.

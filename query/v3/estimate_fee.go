@@ -12,7 +12,7 @@ var estimateFields = []Field{
 	{Name: "body", Type: "string", Required: true, Description: "body of the message, a bag of cells, base64"},
 	{Name: "init_code", Type: "string", Description: "code of a contract that is not deployed yet"},
 	{Name: "init_data", Type: "string", Description: "its data"},
-	{Name: "ignore_chksig", Type: "boolean", Description: "let every signature be right; false by default"},
+	{Name: "ignore_chksig", Type: "flag", Description: "let every signature be right; false by default"},
 }
 
 type (

@@ -70,8 +70,24 @@ func (q *request) direction() (store.Direction, error) {
 	return store.Either, params.Unprocessable("direction should be one of: in, out")
 }
 
+// notTooDeep refuses an offset that would make the database count too many rows.
+func (q *request) notTooDeep(offset int) error {
+	if most := q.store.MaxOffset(); offset > most {
+		return tooDeep(offset, most)
+	}
+	return nil
+}
+
+// tooDeep is the answer to an offset that leads too far.
+func tooDeep(offset, most int) *params.Error {
+	return params.Unprocessable("offset %d is too deep, %d is the most: page with cursor, the next_cursor of the page before", offset, most)
+}
+
 // page reads paging and says which part of the store's list it is.
 func (q *request) page(byDefault params.Sort) (params.Page, store.Page, error) {
 	page, err := q.values.Page(byDefault)
+	if err == nil {
+		err = q.notTooDeep(page.Offset)
+	}
 	return page, store.Page{Limit: page.Limit, Offset: page.Offset, Descending: page.Sort != params.Ascending}, err
 }

@@ -1,15 +1,27 @@
 package v3
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/big"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"tonscribe/query/params"
+	v2 "tonscribe/query/v2"
 )
 
-var errNoAddress, errNoMethod = missing("address is required"), missing("method is required")
+var (
+	errNoAddress, errNoMethod = missing("address is required"), missing("method is required")
+	errBadAddress             = params.Unprocessable("failed to parse address")
+	errBadSeqno               = params.Unprocessable("seqno must be a positive integer of 32 bits")
+	errTooManyArguments       = params.Unprocessable("stack has more than %d entries", mostArguments)
+	errNoArguments            = params.Unprocessable("stack must be an array of {type, value}")
+)
+
+// mostArguments is how many values a caller may put on the stack.
+const mostArguments = 1 << 12
 
 type runGetMethodAnswer struct {
 	GasUsed  int64        `json:"gas_used"`
@@ -24,10 +36,11 @@ var runGetMethod = &Endpoint{
 		{Name: "address", Type: "string", Required: true, Description: "contract"},
 		{Name: "method", Type: "string", Required: true, Description: "name of the get-method, or its number as text"},
 		{Name: "stack", Type: "array", Description: "arguments {type, value} of the types num, cell and slice, the first at the bottom"},
+		{Name: "seqno", Type: "integer", Description: "masterchain block on whose state the method runs; the newest by default"},
 	},
 	Result: resultOf[runGetMethodAnswer](), Node: true,
 	Errors: []params.Error{
-		*errNoAddress, *errNoMethod, *unsupported("<type>"), refusedInside("failed to parse address"), refusedInside("failed to parse stack"),
+		*errNoAddress, *errNoMethod, *unsupported("<type>"), *errBadAddress, *errBadSeqno, *errTooManyArguments, refusedInside("failed to parse stack"),
 		refusedInside("Invalid number: <text>"), refusedInside("Wrong type of number in stack entry"), refusedInside("invalid base64 encoded bytes: <reason>"),
 		refusedInside("Empty <type>"), refusedInside("Result stack depth >= <limit>"),
 	},
@@ -61,9 +74,18 @@ func (q *request) runParameters() (map[string]json.RawMessage, error) {
 		return nil, errNoAddress
 	case method == "":
 		return nil, errNoMethod
+	case !v2.IsAddress(address):
+		return nil, errBadAddress
 	}
-	stack, err := argumentsOf(q.sent["stack"])
-	return map[string]json.RawMessage{"address": quoted(address), "method": quoted(method), "stack": stack}, err
+	parameters := map[string]json.RawMessage{"address": quoted(address), "method": quoted(method)}
+	if raw := q.sent["seqno"]; len(raw) > 0 && string(raw) != "null" {
+		if n, err := strconv.ParseInt(string(raw), 10, 32); err != nil || n < 1 {
+			return nil, errBadSeqno
+		}
+		parameters["seqno"] = raw
+	}
+	parameters["stack"], err = argumentsOf(q.sent["stack"])
+	return parameters, err
 }
 
 // unsupported is the answer to a stack entry of another type.
@@ -82,17 +104,30 @@ func shortened(text string) string {
 
 // argumentsOf turns {type, value} into the node layer's typed entries.
 func argumentsOf(raw json.RawMessage) (json.RawMessage, error) {
-	var list []struct {
-		Type  string          `json:"type"`
-		Value json.RawMessage `json:"value"`
+	entries := []any{}
+	if len(raw) == 0 || string(raw) == "null" {
+		return json.Marshal(entries)
 	}
-	if len(raw) > 0 && json.Unmarshal(raw, &list) != nil {
-		return nil, params.Unprocessable("stack must be an array of {type, value}")
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('[') {
+		return nil, errNoArguments
 	}
-	entries := make([]any, 0, len(list))
-	for _, e := range list {
-		if len(e.Value) == 0 {
-			return nil, params.Unprocessable("a value of type %s is missing", shortened(e.Type))
+	for decoder.More() {
+		var e struct {
+			Type  string          `json:"type"`
+			Value json.RawMessage `json:"value"`
+		}
+		if err := decoder.Decode(&e); err != nil {
+			return nil, errNoArguments
+		}
+		if len(entries) == mostArguments {
+			return nil, errTooManyArguments
+		}
+		switch {
+		case e.Type == "":
+			return nil, params.Unprocessable("stack entry %d has no type: send {type, value}", len(entries))
+		case len(e.Value) == 0:
+			return nil, params.Unprocessable("stack entry %d of type %s has no value: send {type, value}", len(entries), shortened(e.Type))
 		}
 		switch e.Type {
 		case "num":

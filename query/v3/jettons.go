@@ -94,8 +94,8 @@ var (
 	tokenWallets    = params.Param{Name: "jetton_wallet", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "sending jetton wallets"}
 	tokenMaster     = params.Param{Name: "jetton_master", Kind: params.AddressKind, Description: "jetton master"}
 	tokenDirections = params.Param{
-		Name: "direction", Kind: params.TextKind, Enum: []string{"in", "out", "both"}, Default: "both",
-		Description: "with owner_address: in = the owner receives; any other text but both counts as out = the owner sends",
+		Name: "direction", Kind: params.TextKind, Default: "both",
+		Description: "in, out or both; with owner_address: in = the owner receives; any other text but both counts as out = the owner sends",
 	}
 )
 

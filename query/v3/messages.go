@@ -86,6 +86,7 @@ func (q *request) serveMessages(f *store.MessageFilter) error {
 	q.body = append(q.body, `{"messages":[`...)
 	book := addresses{}
 	for i, m := range list {
+		store.Yield(i)
 		if i > 0 {
 			q.body = append(q.body, ',')
 		}

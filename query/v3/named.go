@@ -186,6 +186,7 @@ func serveMultisigOrders(q *request) error {
 		return noOrder
 	}
 	parse := q.values.Bool("parse_actions")
+	left := orders.MaxAnswerBytes
 	return q.serveContracts(params.Descending, &contractList{
 		name: "orders", keyOf: firstKey,
 		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
@@ -195,7 +196,7 @@ func serveMultisigOrders(q *request) error {
 			book.addOrder(c)
 			var actions []byte
 			if parse {
-				actions = orders.Actions(c.MultisigOrder.Order, func(a []byte) { book.add(a) })
+				actions = orders.Actions(c.MultisigOrder.Order, &left, func(a []byte) { book.add(a) })
 			}
 			return render.MultisigOrder(dst, c, actions)
 		},

@@ -24,6 +24,10 @@ func readBody(r *http.Request) (map[string]json.RawMessage, error) {
 	if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
 		return nil, params.Unprocessable("Unprocessable Entity")
 	}
+	if v2.InCoding(r) {
+		refusal := params.Error(v2.CodingError())
+		return nil, &refusal
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, v2.MostBodyBytes))
 	var tooLarge *http.MaxBytesError
 	var object map[string]json.RawMessage

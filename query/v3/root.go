@@ -22,6 +22,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"tonscribe/internal/report"
+	"tonscribe/query/auth"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
@@ -173,7 +174,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, e *Endpoint) {
 	err := a.answer(q, r, e)
 	status := http.StatusOK
 	if err != nil {
-		status, q.body = a.failure(r, e, err, q.body[:0])
+		status, q.body = a.failure(q, r, e, err, q.body[:0])
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
@@ -223,10 +224,22 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), min(a.options.Timeout, q.options.timeout))
 	defer cancel()
 	q.Context = ctx
+	bounds := q.bounds()
+	done, err := q.store.Work(ctx, bounds.Client)
+	if err != nil {
+		return err
+	}
+	defer done()
+	q.Context = q.store.Begin(ctx, bounds)
 	if err := q.look(); err != nil {
 		return err
 	}
 	return e.serve(q)
+}
+
+// bounds returns what the request may make the database do, by its rows and values.
+func (q *request) bounds() *store.Request {
+	return &store.Request{Client: auth.Client(q.Context), Items: q.values.Items(), Skipped: q.values.Offset()}
 }
 
 // look takes the newest view of the index.
@@ -262,18 +275,20 @@ func printable(name string) string {
 }
 
 // tooHeavy is the answer to a query that would take too long.
-const tooHeavy = "the query is too heavy: narrow the filters, lower limit or offset, or page with cursor"
+const tooHeavy = "the query is too heavy: narrow the filters or the range of time or lt, name fewer values, lower limit, or page with cursor"
 
 // statusClientGone counts requests whose client did not wait.
 const statusClientGone = 499
 
 // failure is the status and the body of an error.
-func (a *API) failure(r *http.Request, e *Endpoint, err error, body []byte) (int, []byte) {
+func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body []byte) (int, []byte) {
 	var known *params.Error
 	switch {
 	case errors.As(err, &known):
 	case r.Context().Err() != nil:
 		known = &params.Error{Status: statusClientGone, Text: "the client has gone"}
+	case errors.Is(err, store.ErrTooHeavy) && q.values.Offset() > 0:
+		known = params.Unprocessable("offset %d is too deep in this list: page with cursor, the next_cursor of the page before, or narrow the filters", q.values.Offset())
 	case errors.Is(err, store.ErrTooHeavy):
 		known = params.Unprocessable("%s", tooHeavy)
 	case errors.Is(err, store.ErrEmpty):
@@ -281,6 +296,9 @@ func (a *API) failure(r *http.Request, e *Endpoint, err error, body []byte) (int
 	case errors.Is(err, store.ErrUnavailable):
 		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: the database does not answer, try again"}
 		a.metrics.failures.WithLabelValues("unavailable").Inc()
+	case errors.Is(err, store.ErrDamaged):
+		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: a part of the index is damaged and has to be repaired"}
+		a.metrics.failures.WithLabelValues("damaged").Inc()
 	default:
 		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error"}
 		a.metrics.failures.WithLabelValues("other").Inc()

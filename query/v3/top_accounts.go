@@ -39,6 +39,9 @@ func serveTopAccounts(q *request) error {
 	if offset, sent := q.values.Int32("offset"); sent {
 		page.Offset = max(int(offset), 0)
 	}
+	if err := q.notTooDeep(page.Offset); err != nil {
+		return err
+	}
 	var key store.Balance
 	var after *store.Balance
 	if there, err := q.after(page, &key); err != nil {

@@ -97,6 +97,7 @@ func (q *request) transactions(list []*record.Transaction) error {
 	q.body = append(q.body, `"transactions":[`...)
 	book := addresses{}
 	for i, tx := range list {
+		store.Yield(i)
 		if i > 0 {
 			q.body = append(q.body, ',')
 		}

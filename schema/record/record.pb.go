@@ -943,8 +943,11 @@ type Block struct {
 	PrevBlocks              []*BlockId             `protobuf:"bytes,25,rep,name=prev_blocks,json=prevBlocks,proto3" json:"prev_blocks,omitempty"`                            // two after a merge
 	GenSoftwareVersion      uint32                 `protobuf:"varint,26,opt,name=gen_software_version,json=genSoftwareVersion,proto3" json:"gen_software_version,omitempty"` // 0 when the block does not name it
 	GenSoftwareCapabilities uint64                 `protobuf:"varint,27,opt,name=gen_software_capabilities,json=genSoftwareCapabilities,proto3" json:"gen_software_capabilities,omitempty"`
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
+	// Of a masterchain block: the newest block of every shard (ShardHashes), by
+	// (workchain, shard), without hashes. It may be one of a bundle that was skipped.
+	Shards        []*BlockId `protobuf:"bytes,28,rep,name=shards,proto3" json:"shards,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Block) Reset() {
@@ -1166,6 +1169,13 @@ func (x *Block) GetGenSoftwareCapabilities() uint64 {
 	return 0
 }
 
+func (x *Block) GetShards() []*BlockId {
+	if x != nil {
+		return x.Shards
+	}
+	return nil
+}
+
 type ExtraCurrency struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1333,11 +1343,8 @@ type Account struct {
 	Now           uint32                 `protobuf:"varint,5,opt,name=now,proto3" json:"now,omitempty"`  // of that transaction
 	Hash          []byte                 `protobuf:"bytes,6,opt,name=hash,proto3" json:"hash,omitempty"` // of the Account cell, as the transaction names it
 	State         *AccountState          `protobuf:"bytes,7,opt,name=state,proto3" json:"state,omitempty"`
-	Data          []byte                 `protobuf:"bytes,8,opt,name=data,proto3" json:"data,omitempty"` // BoC with CRC-32C, empty without data and when it could not be had
-	// Before the account's first transaction in the bundle.
-	StatusBefore  AccountStatus `protobuf:"varint,9,opt,name=status_before,json=statusBefore,proto3,enum=tonscribe.record.AccountStatus" json:"status_before,omitempty"`
-	BalanceBefore uint64        `protobuf:"varint,10,opt,name=balance_before,json=balanceBefore,proto3" json:"balance_before,omitempty"`
-	DataDepth     uint32        `protobuf:"varint,11,opt,name=data_depth,json=dataDepth,proto3" json:"data_depth,omitempty"` // of the tree of cells of data: 0 is one cell
+	Data          []byte                 `protobuf:"bytes,8,opt,name=data,proto3" json:"data,omitempty"`                              // BoC with CRC-32C, empty without data and when it could not be had
+	DataDepth     uint32                 `protobuf:"varint,11,opt,name=data_depth,json=dataDepth,proto3" json:"data_depth,omitempty"` // of the tree of cells of data: 0 is one cell
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1426,20 +1433,6 @@ func (x *Account) GetData() []byte {
 		return x.Data
 	}
 	return nil
-}
-
-func (x *Account) GetStatusBefore() AccountStatus {
-	if x != nil {
-		return x.StatusBefore
-	}
-	return AccountStatus_ACCOUNT_UNINIT
-}
-
-func (x *Account) GetBalanceBefore() uint64 {
-	if x != nil {
-		return x.BalanceBefore
-	}
-	return 0
 }
 
 func (x *Account) GetDataDepth() uint32 {
@@ -5255,9 +5248,9 @@ type Message struct {
 	Bounced             bool                   `protobuf:"varint,15,opt,name=bounced,proto3" json:"bounced,omitempty"`
 	ImportFee           uint64                 `protobuf:"varint,16,opt,name=import_fee,json=importFee,proto3" json:"import_fee,omitempty"` // EXTERNAL_IN
 	Opcode              *uint32                `protobuf:"fixed32,17,opt,name=opcode,proto3,oneof" json:"opcode,omitempty"`                 // first 32 bits of the body, when it has them
-	Body                []byte                 `protobuf:"bytes,18,opt,name=body,proto3" json:"body,omitempty"`                             // BoC with CRC-32C
+	Body                []byte                 `protobuf:"bytes,18,opt,name=body,proto3" json:"body,omitempty"`                             // BoC with CRC-32C; empty where a sender's messages are too large together
 	BodyHash            []byte                 `protobuf:"bytes,19,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"`
-	InitState           []byte                 `protobuf:"bytes,20,opt,name=init_state,json=initState,proto3" json:"init_state,omitempty"` // BoC with CRC-32C, empty without one
+	InitState           []byte                 `protobuf:"bytes,20,opt,name=init_state,json=initState,proto3" json:"init_state,omitempty"` // BoC with CRC-32C, empty without one and where body is
 	InitStateHash       []byte                 `protobuf:"bytes,21,opt,name=init_state_hash,json=initStateHash,proto3" json:"init_state_hash,omitempty"`
 	SourceExternal      *ExternalAddress       `protobuf:"bytes,22,opt,name=source_external,json=sourceExternal,proto3" json:"source_external,omitempty"`                // addr_extern of EXTERNAL_IN
 	DestinationExternal *ExternalAddress       `protobuf:"bytes,23,opt,name=destination_external,json=destinationExternal,proto3" json:"destination_external,omitempty"` // addr_extern of EXTERNAL_OUT
@@ -5542,7 +5535,7 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"BlockBatch\x12/\n" +
 	"\x06blocks\x18\x01 \x03(\v2\x17.tonscribe.record.BlockR\x06blocks\"U\n" +
 	"\x10TransactionBatch\x12A\n" +
-	"\ftransactions\x18\x01 \x03(\v2\x1d.tonscribe.record.TransactionR\ftransactions\"\xde\a\n" +
+	"\ftransactions\x18\x01 \x03(\v2\x1d.tonscribe.record.TransactionR\ftransactions\"\x91\b\n" +
 	"\x05Block\x12)\n" +
 	"\x02id\x18\x01 \x01(\v2\x19.tonscribe.record.BlockIdR\x02id\x12\x19\n" +
 	"\bmc_seqno\x18\x02 \x01(\rR\amcSeqno\x12\x1b\n" +
@@ -5578,7 +5571,8 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\vprev_blocks\x18\x19 \x03(\v2\x19.tonscribe.record.BlockIdR\n" +
 	"prevBlocks\x120\n" +
 	"\x14gen_software_version\x18\x1a \x01(\rR\x12genSoftwareVersion\x12:\n" +
-	"\x19gen_software_capabilities\x18\x1b \x01(\x04R\x17genSoftwareCapabilities\"7\n" +
+	"\x19gen_software_capabilities\x18\x1b \x01(\x04R\x17genSoftwareCapabilities\x121\n" +
+	"\x06shards\x18\x1c \x03(\v2\x19.tonscribe.record.BlockIdR\x06shards\"7\n" +
 	"\rExtraCurrency\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x16\n" +
 	"\x06amount\x18\x02 \x01(\fR\x06amount\"\xc7\x02\n" +
@@ -5591,7 +5585,7 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\vfrozen_hash\x18\x06 \x01(\fR\n" +
 	"frozenHash\x12\x18\n" +
 	"\apartial\x18\a \x01(\bR\apartial\x12#\n" +
-	"\rextra_unknown\x18\b \x01(\bR\fextraUnknown\"\x86\x03\n" +
+	"\rextra_unknown\x18\b \x01(\bR\fextraUnknown\"\xc4\x02\n" +
 	"\aAccount\x12\x18\n" +
 	"\aaccount\x18\x01 \x01(\fR\aaccount\x12\x19\n" +
 	"\bmc_seqno\x18\x02 \x01(\rR\amcSeqno\x12\"\n" +
@@ -5600,12 +5594,11 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x03now\x18\x05 \x01(\rR\x03now\x12\x12\n" +
 	"\x04hash\x18\x06 \x01(\fR\x04hash\x124\n" +
 	"\x05state\x18\a \x01(\v2\x1e.tonscribe.record.AccountStateR\x05state\x12\x12\n" +
-	"\x04data\x18\b \x01(\fR\x04data\x12D\n" +
-	"\rstatus_before\x18\t \x01(\x0e2\x1f.tonscribe.record.AccountStatusR\fstatusBefore\x12%\n" +
-	"\x0ebalance_before\x18\n" +
-	" \x01(\x04R\rbalanceBefore\x12\x1d\n" +
+	"\x04data\x18\b \x01(\fR\x04data\x12\x1d\n" +
 	"\n" +
-	"data_depth\x18\v \x01(\rR\tdataDepth\"k\n" +
+	"data_depth\x18\v \x01(\rR\tdataDepthJ\x04\b\t\x10\n" +
+	"J\x04\b\n" +
+	"\x10\vR\rstatus_beforeR\x0ebalance_before\"k\n" +
 	"\x04Code\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x10\n" +
 	"\x03boc\x18\x02 \x01(\fR\x03boc\x12\x18\n" +
@@ -6180,10 +6173,10 @@ var file_schema_record_record_proto_depIdxs = []int32{
 	45, // 10: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
 	10, // 11: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
 	10, // 12: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
-	0,  // 13: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
-	15, // 14: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
-	16, // 15: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
-	0,  // 16: tonscribe.record.Account.status_before:type_name -> tonscribe.record.AccountStatus
+	10, // 13: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
+	0,  // 14: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
+	15, // 15: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
+	16, // 16: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
 	17, // 17: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
 	18, // 18: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
 	17, // 19: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account

@@ -265,6 +265,13 @@ func (m *Block) CloneVT() *Block {
 		}
 		r.PrevBlocks = tmpContainer
 	}
+	if rhs := m.Shards; rhs != nil {
+		tmpContainer := make([]*BlockId, len(rhs))
+		for k, v := range rhs {
+			tmpContainer[k] = v.CloneVT()
+		}
+		r.Shards = tmpContainer
+	}
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -349,8 +356,6 @@ func (m *Account) CloneVT() *Account {
 	r.LastTransLt = m.LastTransLt
 	r.Now = m.Now
 	r.State = m.State.CloneVT()
-	r.StatusBefore = m.StatusBefore
-	r.BalanceBefore = m.BalanceBefore
 	r.DataDepth = m.DataDepth
 	if rhs := m.Account; rhs != nil {
 		tmpBytes := make([]byte, len(rhs))
@@ -2474,6 +2479,23 @@ func (this *Block) EqualVT(that *Block) bool {
 	if this.GenSoftwareCapabilities != that.GenSoftwareCapabilities {
 		return false
 	}
+	if len(this.Shards) != len(that.Shards) {
+		return false
+	}
+	for i, vx := range this.Shards {
+		vy := that.Shards[i]
+		if p, q := vx, vy; p != q {
+			if p == nil {
+				p = &BlockId{}
+			}
+			if q == nil {
+				q = &BlockId{}
+			}
+			if !p.EqualVT(q) {
+				return false
+			}
+		}
+	}
 	return string(this.unknownFields) == string(that.unknownFields)
 }
 
@@ -2588,12 +2610,6 @@ func (this *Account) EqualVT(that *Account) bool {
 		return false
 	}
 	if string(this.Data) != string(that.Data) {
-		return false
-	}
-	if this.StatusBefore != that.StatusBefore {
-		return false
-	}
-	if this.BalanceBefore != that.BalanceBefore {
 		return false
 	}
 	if this.DataDepth != that.DataDepth {
@@ -4955,6 +4971,20 @@ func (m *Block) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.Shards) > 0 {
+		for iNdEx := len(m.Shards) - 1; iNdEx >= 0; iNdEx-- {
+			size, err := m.Shards[iNdEx].MarshalToSizedBufferVT(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = protohelpers.EncodeVarint(dAtA, i, uint64(size))
+			i--
+			dAtA[i] = 0x1
+			i--
+			dAtA[i] = 0xe2
+		}
+	}
 	if m.GenSoftwareCapabilities != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.GenSoftwareCapabilities))
 		i--
@@ -5344,16 +5374,6 @@ func (m *Account) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.DataDepth))
 		i--
 		dAtA[i] = 0x58
-	}
-	if m.BalanceBefore != 0 {
-		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.BalanceBefore))
-		i--
-		dAtA[i] = 0x50
-	}
-	if m.StatusBefore != 0 {
-		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.StatusBefore))
-		i--
-		dAtA[i] = 0x48
 	}
 	if len(m.Data) > 0 {
 		i -= len(m.Data)
@@ -9452,6 +9472,12 @@ func (m *Block) SizeVT() (n int) {
 	if m.GenSoftwareCapabilities != 0 {
 		n += 2 + protohelpers.SizeOfVarint(uint64(m.GenSoftwareCapabilities))
 	}
+	if len(m.Shards) > 0 {
+		for _, e := range m.Shards {
+			l = e.SizeVT()
+			n += 2 + l + protohelpers.SizeOfVarint(uint64(l))
+		}
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -9547,12 +9573,6 @@ func (m *Account) SizeVT() (n int) {
 	l = len(m.Data)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
-	}
-	if m.StatusBefore != 0 {
-		n += 1 + protohelpers.SizeOfVarint(uint64(m.StatusBefore))
-	}
-	if m.BalanceBefore != 0 {
-		n += 1 + protohelpers.SizeOfVarint(uint64(m.BalanceBefore))
 	}
 	if m.DataDepth != 0 {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.DataDepth))
@@ -12754,6 +12774,40 @@ func (m *Block) UnmarshalVT(dAtA []byte) error {
 					break
 				}
 			}
+		case 28:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Shards", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Shards = append(m.Shards, &BlockId{})
+			if err := m.Shards[len(m.Shards)-1].UnmarshalVT(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])
@@ -13403,44 +13457,6 @@ func (m *Account) UnmarshalVT(dAtA []byte) error {
 				m.Data = []byte{}
 			}
 			iNdEx = postIndex
-		case 9:
-			if wireType != 0 {
-				return fmt.Errorf("proto: wrong wireType = %d for field StatusBefore", wireType)
-			}
-			m.StatusBefore = 0
-			for shift := uint(0); ; shift += 7 {
-				if shift >= 64 {
-					return protohelpers.ErrIntOverflow
-				}
-				if iNdEx >= l {
-					return io.ErrUnexpectedEOF
-				}
-				b := dAtA[iNdEx]
-				iNdEx++
-				m.StatusBefore |= AccountStatus(b&0x7F) << shift
-				if b < 0x80 {
-					break
-				}
-			}
-		case 10:
-			if wireType != 0 {
-				return fmt.Errorf("proto: wrong wireType = %d for field BalanceBefore", wireType)
-			}
-			m.BalanceBefore = 0
-			for shift := uint(0); ; shift += 7 {
-				if shift >= 64 {
-					return protohelpers.ErrIntOverflow
-				}
-				if iNdEx >= l {
-					return io.ErrUnexpectedEOF
-				}
-				b := dAtA[iNdEx]
-				iNdEx++
-				m.BalanceBefore |= uint64(b&0x7F) << shift
-				if b < 0x80 {
-					break
-				}
-			}
 		case 11:
 			if wireType != 0 {
 				return fmt.Errorf("proto: wrong wireType = %d for field DataDepth", wireType)

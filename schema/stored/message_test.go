@@ -9,6 +9,7 @@ import (
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode"
+	"tonscribe/internal/costtest"
 	"tonscribe/internal/synthetic"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
@@ -433,7 +434,9 @@ func FuzzUnpack(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, form []byte) {
 		tx := new(record.Transaction)
-		if stored.Unpack(tx, form) != nil {
+		var err error
+		costtest.Check(t, func() { err = stored.Unpack(tx, form) })
+		if err != nil {
 			return
 		}
 		raw, err := tx.MarshalVT()

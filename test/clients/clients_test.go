@@ -9,13 +9,16 @@ import (
 	"math/big"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/internal/devnet/chain"
 	"tonscribe/internal/devnet/contracts"
+	"tonscribe/internal/lite/litetest"
 	nodetest "tonscribe/test/node"
 	pythontest "tonscribe/test/python"
 )
@@ -41,8 +44,8 @@ func external(t *testing.T, seqno uint32) *cell.Cell {
 
 // prepare makes a chain on which the wallet has sent two messages, and the task
 // about it.
-func prepare(t *testing.T) (*devnet, task) {
-	d := newDevnet(t)
+func prepare(t *testing.T, signers chain.Consensus) (*devnet, task) {
+	d := newDevnet(t, signers)
 	for seqno := range uint32(12) {
 		d.step()
 		if seqno == 3 || seqno == 6 {
@@ -60,6 +63,10 @@ func prepare(t *testing.T) (*devnet, task) {
 	if err := tlb.Parse(&account, shown.Account); err != nil {
 		t.Fatal(err)
 	}
+	newest, err := d.store.Bundle(d.store.Last())
+	if err != nil {
+		t.Fatal(err)
+	}
 	config, err := d.server.GlobalConfig()
 	if err != nil {
 		t.Fatal(err)
@@ -68,12 +75,13 @@ func prepare(t *testing.T) (*devnet, task) {
 		Config: config, Wallet: w.Address(0).StringRaw(), Seqno: 2, Absent: "0:" + hex.EncodeToString(bytes.Repeat([]byte{7}, 32)),
 		Balance: account.Balance.Nano().String(), LastLT: fmt.Sprint(shown.LastTransLT), LastHash: hex.EncodeToString(shown.LastTransHash),
 		Masterseqn: d.store.Last(), Message: base64.StdEncoding.EncodeToString(external(t, 2).ToBOC()),
+		Signatures: signaturesOf(newest),
 	}
 }
 
 func TestTonLiteClientReadsTheDevnet(t *testing.T) {
 	nodetest.Modules(t)
-	d, task := prepare(t)
+	d, task := prepare(t, chain.Simplex)
 	d.live()
 	script, err := filepath.Abs("ton_lite_client.js")
 	if err != nil {
@@ -82,19 +90,55 @@ func TestTonLiteClientReadsTheDevnet(t *testing.T) {
 	t.Logf("%s", nodetest.Run(t, nil, script, d.write(task)))
 }
 
+// Version 0.1.43 takes signatures of simplex for ordinary ones.
 func TestPytoniqProvesTheDevnet(t *testing.T) {
 	python := pythontest.Interpreter(t, requirements)
-	d, task := prepare(t)
+	d, task := prepare(t, chain.Catchain)
 	d.live()
-	script, err := filepath.Abs("pytoniq_client.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.CommandContext(t.Context(), python, script, d.write(task))
-	command.Dir = t.TempDir() // pytoniq keeps what it trusts there
-	out, err := command.CombinedOutput()
+	out, err := runPython(t, python, "pytoniq_client.py", d.write(task))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Logf("%s", out)
+}
+
+// The official C++ client proves every block from the first on by its signatures.
+func TestTonlibFollowsTheDevnetWhateverSignsIt(t *testing.T) {
+	python := pythontest.Interpreter(t, requirements)
+	for _, signers := range litetest.Signers {
+		t.Run(string(signers), func(t *testing.T) {
+			d, task := prepare(t, signers)
+			d.live()
+			out, err := runPython(t, python, "tonlib_client.py", d.write(task))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			t.Logf("%s", out)
+		})
+	}
+}
+
+// What it finds is worth something: it refuses a slot that nobody signed for.
+func TestTonlibRefusesAForgedSlot(t *testing.T) {
+	python := pythontest.Interpreter(t, requirements)
+	d, task := prepare(t, chain.Simplex)
+	d.forge = true
+	d.step()
+	out, err := runPython(t, python, "tonlib_client.py", d.write(task))
+	if err == nil || !strings.Contains(string(out), "sync") || !strings.Contains(string(out), "signature") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// runPython runs a script in a folder of its own: clients keep there what they
+// trust.
+func runPython(t *testing.T, python, script string, arguments ...string) ([]byte, error) {
+	t.Helper()
+	path, err := filepath.Abs(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), python, append([]string{path}, arguments...)...)
+	command.Dir = t.TempDir()
+	return command.CombinedOutput()
 }

@@ -26,6 +26,7 @@ type devnet struct {
 	store   *history.Store
 	traffic *traffic.Traffic
 	begin   uint32
+	forge   bool // the lite server tells another slot than the one that was signed for
 
 	mu    sync.Mutex
 	chain *chain.Chain
@@ -43,6 +44,27 @@ type task struct {
 	LastHash   string          `json:"last_hash"` // hex
 	Masterseqn uint32          `json:"mc_seqno"`  // at which this is so
 	Message    string          `json:"message"`   // an external message that will be taken, base64
+	Signatures signatures      `json:"signatures"`
+}
+
+// signatures of the masterchain block, in the words of tonlib_api.tl.
+type signatures struct {
+	Type      string   `json:"@type"`
+	List      [][]byte `json:"signatures"`
+	Session   []byte   `json:"session_id,omitempty"`
+	Slot      *uint32  `json:"slot,omitempty"`
+	Candidate []byte   `json:"candidate,omitempty"`
+}
+
+func signaturesOf(b *chain.Bundle) signatures {
+	s := signatures{Type: "blocks.blockSignatures"}
+	for _, one := range b.Signatures {
+		s.List = append(s.List, one.Signature)
+	}
+	if c := b.Candidate; c != nil {
+		s.Type, s.Session, s.Slot, s.Candidate = "blocks.blockSignatures.simplex", c.SessionID, &c.Slot, c.Data
+	}
+	return s
 }
 
 var payer = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
@@ -52,14 +74,14 @@ func wallet() contracts.Wallet {
 	return contracts.NewWallet(contracts.WalletV4R2, payer.Public().(ed25519.PublicKey), -3)
 }
 
-func newDevnet(t testing.TB) *devnet {
+func newDevnet(t testing.TB, signers chain.Consensus) *devnet {
 	t.Helper()
 	town := traffic.New(3, traffic.Options{Wallets: 20})
 	w := wallet()
 	state := w.StateInit()
 	begin := uint32(time.Now().Unix()) - 100
 	made, err := chain.New(chain.Options{
-		Seed: 3, GenUtime: begin, Params: town.Params(), ShardBlocks: 2,
+		Seed: 3, GenUtime: begin, Consensus: signers, Params: town.Params(), ShardBlocks: 2,
 		Accounts: append(town.Accounts(), chain.Account{ID: [32]byte(w.Address(0).Data()), Code: state.Code, Data: state.Data, Balance: coins(1000)}),
 	})
 	if err != nil {
@@ -99,6 +121,11 @@ func (d *devnet) step() {
 		d.t.Fatal(err)
 	}
 	d.inbox = nil
+	if d.forge {
+		told := *b.Candidate
+		told.Slot++
+		b.Candidate = &told
+	}
 	if err := d.store.Append(b); err != nil {
 		d.t.Fatal(err)
 	}

@@ -134,8 +134,6 @@ func TestKillingTheClickHouseEngineLosesNothingAndDoublesNothing(t *testing.T) {
 	want := undisturbed(t, dir, last)
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	p := harness.Start(t, nil, upArguments(data, listen, dir, last)...)
-	// An engine that ends again and again before there are tables is an error of the
-	// start.
 	harness.Await(t, time.Minute, func() bool { return strings.Contains(p.Output(), `"message":"serving"`) }, p.Output)
 	random := seeded()
 	for range rounds() {

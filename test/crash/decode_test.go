@@ -123,8 +123,7 @@ func TestStoresThatAreBuiltFromNothingEndInTheSameTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// New groups begin with the first bundle of the log.
-	got := run(t, data, dir, last, "TONSCRIBE_DECODE_GROUP=decode-anew", "TONSCRIBE_CONTRACTS_GROUP=contracts-anew")
+	got := run(t, data, dir, last)
 	same(t, "with stores built from nothing", got, want)
 }
 

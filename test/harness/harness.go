@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -32,32 +31,54 @@ var (
 	buildErr  error
 )
 
-// Root is the folder of the module.
+// Root is the folder of the module: the one with go.mod above the folder that
+// the test runs in. It holds for binaries built with -trimpath too.
 func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	panic("harness: the tests run outside of the module")
 }
 
-// Binary is the program, built once per test process.
+// Binary is the program, built when its source has changed since it was built
+// last: linking it takes longer than many a test.
 func Binary(t testing.TB) string {
 	t.Helper()
-	buildOnce.Do(func() {
-		dir, err := os.MkdirTemp("", "tonscribe-test-")
-		if err != nil {
-			buildErr = err
-			return
-		}
-		built = filepath.Join(dir, "tonscribe")
-		command := exec.Command("go", "build", "-o", built, "./cmd/tonscribe")
-		command.Dir = Root()
-		if out, err := command.CombinedOutput(); err != nil {
-			buildErr = fmt.Errorf("go build: %w\n%s", err, out)
-		}
-	})
+	buildOnce.Do(func() { built, buildErr = build(filepath.Join(Root(), "bin", "test")) })
 	if buildErr != nil {
 		t.Fatal(buildErr)
 	}
 	return built
+}
+
+// build brings the program in a folder up to date. Other test processes wait.
+func build(dir string) (path string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "tonscribe")
+	command := exec.Command("go", "build", "-o", path, "./cmd/tonscribe")
+	command.Dir = Root()
+	if out, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
 }
 
 // Process is a running tonscribe.
@@ -93,11 +114,23 @@ func (l *lockedBuffer) String() string {
 // The process and its children are killed at the end of the test.
 func Start(t testing.TB, extra []string, args ...string) *Process {
 	t.Helper()
+	return StartUnder(t, nil, extra, args...)
+}
+
+// WithDescriptors is a command for StartUnder: the process has n file descriptors.
+func WithDescriptors(n int) []string {
+	return []string{"sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, n)}
+}
+
+// StartUnder is Start below a command that runs what follows it.
+func StartUnder(t testing.TB, under, extra []string, args ...string) *Process {
+	t.Helper()
 	p := &Process{t: t, name: strings.Join(args[:1], " "), log: &lockedBuffer{}, done: make(chan struct{})}
 	if at := slices.Index(args, "--data"); at >= 0 && at+1 < len(args) {
 		p.data = args[at+1]
 	}
-	p.cmd = exec.Command(Binary(t), args...)
+	whole := slices.Concat(under, []string{Binary(t)}, args)
+	p.cmd = exec.Command(whole[0], whole[1:]...)
 	p.cmd.Env = append(append(os.Environ(), "TONSCRIBE_METADATA_ENABLED=false"), extra...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -332,7 +365,7 @@ func Fingerprint(t testing.TB, dsn string) map[string]string {
 	defer connection.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	rows, err := connection.Query(ctx, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND NOT match(name, '^([.]|_tmp)') AND name NOT LIKE 'schema_migrations%' AND name NOT LIKE 'api_%' AND name NOT LIKE 'stats_%'")
+	rows, err := connection.Query(ctx, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND NOT match(name, '^([.]|_tmp)') AND name NOT LIKE 'schema_migrations%' AND name NOT LIKE 'api_%' AND name NOT LIKE 'stats_%' AND name != 'repairs'")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,6 +58,13 @@ func everyDeclaredAnswerIsSeen(t *testing.T, s *server) {
 			s.expect(t, r, 0)
 		}
 	})
+	coded := s.withKey(s.key)
+	coded.coding = "gzip"
+	s.each(t, list, func(c *call) {
+		if c.Method == http.MethodPost {
+			coded.expect(t, c.sends(), http.StatusUnsupportedMediaType)
+		}
+	})
 	for _, r := range s.particular(t, f) {
 		s.expect(t, r.shot, r.status)
 	}
@@ -196,6 +203,7 @@ func (s *server) particular(t *testing.T, f facts) []wanted {
 		get("v3/transactions?mc_seqno=1000000000", http.StatusNotFound),
 		get("v3/transactionsByMasterchainBlock?seqno=1000000000", http.StatusNotFound),
 		get("v3/walletInformation?address="+f.first(t, "jetton"), http.StatusConflict),
+		get("v3/wallet?address="+f.first(t, "jetton"), http.StatusConflict),
 	)
 	for _, name := range []string{"tryLocateTx", "tryLocateResultTx", "tryLocateSourceTx"} {
 		list = append(list,

@@ -30,11 +30,12 @@ type server struct {
 	process   *harness.Process
 	documents map[string]*openapitest.Document // by layer
 	client    *http.Client
+	coding    string // of what is sent, as Content-Encoding says; empty is none
 }
 
 // One devnet serves them all.
 func TestAPI(t *testing.T) {
-	s := start(t)
+	s := startWithHistory(t)
 	for _, c := range []struct {
 		name  string
 		check func(*testing.T, *server)
@@ -42,16 +43,22 @@ func TestAPI(t *testing.T) {
 		{"documents need no key", documentsNeedNoKey},
 		{"the page shows every operation and sends requests", thePageShowsEveryOperationAndSendsRequests},
 		{"every declared answer is seen", everyDeclaredAnswerIsSeen},
+		{"schemathesis finds no difference", schemathesisFindsNoDifference},
 		{"whatever is sent gets an answer that the document allows", whateverIsSentGetsAnAnswerThatTheDocumentAllows},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.check(t, s) })
 	}
 }
 
-// blocksAtLeast is how long the chain is before a test begins.
-const blocksAtLeast = 60
+// history is how long the chain is before a test that needs some begins.
+const history = 60
 
-func start(t *testing.T) *server {
+func startWithHistory(t *testing.T) *server {
+	return start(t, history, "--tps", "10", "--interval", "250ms")
+}
+
+// start runs a devnet and waits for so many blocks.
+func start(t *testing.T, blocks int, flags ...string) *server {
 	t.Helper()
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	s := &server{
@@ -59,7 +66,7 @@ func start(t *testing.T) *server {
 		// A request that takes longer than this hangs.
 		client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
-	s.process = harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--tps", "10", "--interval", "250ms")
+	s.process = harness.Start(t, nil, append([]string{"up", "--data", data, "--listen", listen}, flags...)...)
 	s.process.AwaitReady(s.base, startLimit)
 	key, err := os.ReadFile(filepath.Join(data, "api-key"))
 	if err != nil {
@@ -69,7 +76,7 @@ func start(t *testing.T) *server {
 	harness.Await(t, startLimit, func() bool {
 		var info struct{ Last struct{ Seqno int } }
 		harness.GetJSON(t, s.base+"/api/v3/masterchainInfo", &info)
-		return info.Last.Seqno >= blocksAtLeast
+		return info.Last.Seqno >= blocks
 	}, func() string { return "the devnet stands still" })
 	for _, layer := range []string{"v2", "v3"} {
 		r := s.send(t, http.MethodGet, "/api/"+layer+"/openapi.json", "", "")
@@ -101,6 +108,9 @@ func (s *server) try(t testing.TB, method, target, kind, body string) (openapite
 	}
 	if kind != "" {
 		request.Header.Set("Content-Type", kind)
+	}
+	if s.coding != "" {
+		request.Header.Set("Content-Encoding", s.coding)
 	}
 	response, err := s.client.Do(request)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestUpWithoutASourceShowsADevnetThatGoesOnAfterARestart(t *testing.T) {
 	base := "http://" + listen
 	p := harness.Start(t, quick, "up", "--data", data, "--listen", listen)
 	p.AwaitReady(base, 2*time.Minute)
-	for _, want := range []string{base + "/api/v3/blocks", base + "/api/v3/transactions", base + "/api/v3/messages", "global.config.json", "api-key"} {
+	for _, want := range []string{base + "/api/v3/blocks", base + "/api/v3/transactions", base + "/api/v3/messages", "global.config.json", "api-key", "--type-namespace ton"} {
 		if !strings.Contains(p.Output(), want) {
 			t.Errorf("what it prints does not name %s", want)
 		}

@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/csv"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,18 +133,36 @@ func TestASecondUpInTheSameFolderIsRefusedInPlainWords(t *testing.T) {
 
 func TestErrorsOfTheCommandLineSayWhatToDo(t *testing.T) {
 	data := t.TempDir()
+	typo := filepath.Join(data, "typo")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	defer func() {
+		if _, err := os.Stat(typo); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a command that was refused made %s: %v", typo, err)
+		}
+	}()
 	for name, c := range map[string]struct {
 		arguments []string
 		want      string
 	}{
-		"no source":         {[]string{"ingest", "--kafka", "127.0.0.1:1"}, "--source"},
-		"no such folder":    {[]string{"up", "--data", data, "--source", "files:/nonexistent"}, "no such folder"},
-		"unknown source":    {[]string{"up", "--data", data, "--source", "ftp:x"}, "unknown kind"},
-		"stage alone":       {[]string{"decode"}, "--kafka"},
-		"range upside down": {[]string{"up", "--data", data, "--source", "files:.", "--from", "5", "--to", "3"}, "after --to"},
-		"bad network":       {[]string{"config", "--network", "moon"}, "mainnet, testnet or devnet"},
-		"drop unasked":      {[]string{"migrate", "down", "--data", data}, "--yes"},
-		"no block":          {[]string{"inspect", "block", "/dev/null"}, "/dev/null"},
+		"no source":             {[]string{"ingest", "--kafka", "127.0.0.1:1"}, "--source"},
+		"no such folder":        {[]string{"up", "--data", data, "--source", "files:/nonexistent"}, "no such folder"},
+		"unknown source":        {[]string{"up", "--data", data, "--source", "ftp:x"}, "unknown kind"},
+		"stage alone":           {[]string{"decode"}, "--kafka"},
+		"range upside down":     {[]string{"up", "--data", data, "--source", "files:.", "--from", "5", "--to", "3"}, "after --to"},
+		"bad network":           {[]string{"config", "--network", "moon"}, "mainnet, testnet or devnet"},
+		"drop unasked":          {[]string{"migrate", "down", "--data", data}, "--yes"},
+		"a folder that is none": {[]string{"verify", "--data", typo}, typo + " is no data folder of tonscribe: --data DIR"},
+		"keys of none":          {[]string{"keys", "list", "--data", typo}, "is no data folder"},
+		"port in use":           {[]string{"up", "--data", typo, "--listen", taken.Addr().String()}, "cannot listen at"},
+		"devnet upside down":    {[]string{"up", "--data", typo, "--from", "5", "--to", "3"}, "after --to"},
+		"a hash that is none":   {[]string{"up", "--data", typo, "--source", "files:.", "--to", "3:abc"}, "64 hexadecimal digits"},
+		"lite servers unread":   {[]string{"up", "--data", typo, "--source", "liteserver:" + typo}, typo},
+		"no keys to ask for":    {[]string{"bench", "query", "--data", typo}, "'tonscribe bench fill' writes it"},
+		"no block":              {[]string{"inspect", "block", "/dev/null"}, "/dev/null"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := run(t, c.arguments...)

@@ -33,13 +33,18 @@ func fillCommand(d Dependencies) *cobra.Command {
 The rows have the proportions of the main network: transactions with messages,
 states of all accounts, jettons, NFTs and contracts of the other kinds; the same
 seed gives the same rows. The documents of tokens go into their table directly.
---keys FILE keeps what 'tonscribe bench query' asks for. The tables must be empty.`,
+What 'tonscribe bench query' asks for is kept in the data folder, or in --keys
+FILE. The tables must be empty.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Transactions < 1 || o.Accounts < 0 || o.Holders < 0 {
 				return errors.New("--transactions must be at least 1, --accounts and --holders not negative")
 			}
 			o.Whole = true
+			var err error
+			if o.keys, err = d.keysFile(cmd, o.keys); err != nil {
+				return err
+			}
 			return d.Sink(cmd.Context(), cmd, func(ctx context.Context, r Running) error { return fill(ctx, cmd, r, o) })
 		},
 	}
@@ -48,7 +53,7 @@ seed gives the same rows. The documents of tokens go into their table directly.
 	f.IntVar(&o.Accounts, "accounts", 0, "how many wallets (default a tenth of the transactions)")
 	f.IntVar(&o.Holders, "holders", 0, "how many hold the biggest jetton (default a twentieth of the transactions)")
 	f.Uint64Var(&o.Seed, "seed", 1, "the same seed gives the same rows")
-	f.StringVar(&o.keys, "keys", "", "`FILE` for the keys to ask for")
+	f.StringVar(&o.keys, "keys", "", "`FILE` for the keys to ask for (default "+keysName+" in --data)")
 	f.IntVar(&o.ahead, "ahead", 150_000, "how many transactions may wait in the log, which keeps only so much")
 	settleFlag(cmd, &o.settle)
 	d.addFlags(cmd)
@@ -80,12 +85,10 @@ func fill(ctx context.Context, cmd *cobra.Command, r Running, o fillOptions) err
 	if err := t.insertDocuments(ctx, tokens); err != nil {
 		return fmt.Errorf("documents of tokens: %w", err)
 	}
-	if o.keys != "" {
-		keys := rows.Keys()
-		tokens.AddKeys(keys)
-		if err := keys.WriteFile(o.keys); err != nil {
-			return fmt.Errorf("keys: %w", err)
-		}
+	keys := rows.Keys()
+	tokens.AddKeys(keys)
+	if err := keys.WriteFile(o.keys); err != nil {
+		return fmt.Errorf("keys: %w", err)
 	}
 	out := outputOf(cmd)
 	out.head("figure", "value", "unit")

@@ -65,6 +65,7 @@ func accountQueries(k *synthetic.Keys) []query {
 func jettonQueries(k *synthetic.Keys) []query {
 	const wallets, transfers, burns = "/jetton/wallets?limit=100&", "/jetton/transfers?limit=20&", "/jetton/burns?limit=20&"
 	deep, holders := k.Holders*8/10, "/jetton/wallets?limit=100&jetton_address="+url.QueryEscape(k.Jetton)
+	offset := min(deep, 90_000) // below the deepest that is allowed
 	ofJetton := "/jetton/transfers?limit=20&jetton_master=" + url.QueryEscape(k.Jetton)
 	smallHolders := min(100, k.N/40/len(k.JettonSmall))
 	return []query{
@@ -73,8 +74,8 @@ func jettonQueries(k *synthetic.Keys) []query {
 		{"jetton/masters admin", "jetton_masters", 1, func(k *keyring) string { return "/jetton/masters?admin_address=" + k.popular() }},
 
 		{"jetton/wallets big sorted l100 o0", "jetton_wallets", min(100, k.Holders), always(holders + "&sort=desc")},
-		{fmt.Sprintf("jetton/wallets big sorted l100 o%d", deep), "jetton_wallets", min(100, k.Holders-deep-2000), func(k *keyring) string {
-			return fmt.Sprintf("%s&sort=desc&offset=%d", holders, deep+k.step("holders")%2000)
+		{fmt.Sprintf("jetton/wallets big sorted l100 o%d", offset), "jetton_wallets", min(100, k.Holders-offset-2000), func(k *keyring) string {
+			return fmt.Sprintf("%s&sort=desc&offset=%d", holders, offset+k.step("holders")%2000)
 		}},
 		{fmt.Sprintf("jetton/wallets big sorted l100 cursor %d", deep), "jetton_wallets", 1, func(k *keyring) string { return k.follow(holders+"&sort=desc", deep) }},
 		{"jetton/wallets big l100 o0", "jetton_wallets", min(100, k.Holders), always(holders)},

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"regexp"
 	"runtime"
 	"sort"
@@ -28,18 +30,25 @@ type queryOptions struct {
 func queryCommand(d Dependencies) *cobra.Command {
 	var o queryOptions
 	cmd := &cobra.Command{
-		Use:   "query --base URL --keys FILE",
+		Use:   "query",
 		Short: "Ask every endpoint of a v3 server, with one client and with four",
 		Long: `Ask every endpoint of a v3 server, with one client and with four.
 
-The keys are those that 'tonscribe bench fill --keys FILE' wrote while it filled
-the tables; no key is asked twice as long as there are enough. Each line is the
+The keys are those that 'tonscribe bench fill' wrote into the data folder, or into
+--keys FILE, while it filled the tables; no key is asked twice as long as there are enough. Each line is the
 median of its rounds. Lists with fewer rows than are known to be there and answers
 other than 200 are counted as failures. Where the reference index server was asked
 the same of as many rows, its better figures are beside ours.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if o.keys, err = d.keysFile(cmd, o.keys); err != nil {
+				return err
+			}
 			keys, err := synthetic.ReadKeys(o.keys)
+			if errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("%s is not there: 'tonscribe bench fill' writes it while it fills the tables of --data; --keys FILE names another one", o.keys)
+			}
 			if err != nil {
 				return fmt.Errorf("keys: %w", err)
 			}
@@ -57,7 +66,7 @@ the same of as many rows, its better figures are beside ours.`,
 	f := cmd.Flags()
 	f.StringVar(&o.base, "base", "http://127.0.0.1:8081/api/v3", "where the v3 paths begin")
 	f.StringVar(&o.key, "key", "", "API key, without limits (default: that in --data)")
-	f.StringVar(&o.keys, "keys", "keys.json", "`FILE` of bench fill")
+	f.StringVar(&o.keys, "keys", "", "`FILE` of bench fill (default "+keysName+" in --data)")
 	f.StringVar(&o.only, "only", "", "`REGEXP` of the lines to run")
 	f.IntVar(&o.requests, "requests", 200, "requests a round")
 	f.IntVar(&o.rounds, "rounds", 3, "rounds")

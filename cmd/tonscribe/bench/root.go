@@ -6,6 +6,7 @@ package bench
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +34,20 @@ type Dependencies struct {
 	DevnetFlags func(*cobra.Command)
 	// Key is the API key of the owner of the data folder, "" when there is none.
 	Key func(*cobra.Command) (string, error)
+	// Data is the data folder.
+	Data func(*cobra.Command) (string, error)
+}
+
+// keysName is the file in the data folder that holds what to ask for.
+const keysName = "bench-keys.json"
+
+// keysFile is the file that a flag names, else the one in the data folder.
+func (d Dependencies) keysFile(cmd *cobra.Command, flag string) (string, error) {
+	if flag != "" {
+		return flag, nil
+	}
+	dir, err := d.Data(cmd)
+	return filepath.Join(dir, keysName), err
 }
 
 // Running is what runs while a benchmark looks at it.

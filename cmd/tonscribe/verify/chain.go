@@ -162,6 +162,7 @@ func (w *chainWalk) finishBundle(ctx context.Context) error {
 			return err
 		}
 	}
+	w.checkTips(rows)
 	if masters != 1 {
 		w.findings.differs(CheckBlocks, "blocks", fmt.Sprintf("mc_seqno = %d AND workchain = -1", mcSeqno), "%d masterchain blocks instead of one", masters)
 	}
@@ -172,6 +173,22 @@ func (w *chainWalk) finishBundle(ctx context.Context) error {
 	w.findings.checked(CheckBlocks, uint64(len(rows)))
 	w.findings.checked(CheckColumns, uint64(len(rows)))
 	return nil
+}
+
+// checkTips compares the newest blocks of shards that the bundle's masterchain
+// block names with those of the tables, as far as these go back without a gap.
+func (w *chainWalk) checkTips(rows []*blockRow) {
+	for _, r := range rows {
+		if r.workchain != masterchain {
+			continue
+		}
+		for _, newest := range r.record.GetShards() {
+			if t := w.tips[shardOf{newest.Workchain, newest.Shard}]; t != nil && t.id.Seqno != newest.Seqno {
+				w.findings.differs(CheckBlocks, "blocks", r.key(), "its newest block of shard (%d,%016x) is %d, that of the tables %d",
+					newest.Workchain, newest.Shard, newest.Seqno, t.id.Seqno)
+			}
+		}
+	}
 }
 
 // countBundle compares the bundle's blocks with its seals.

@@ -172,18 +172,18 @@ func (r *accountRow) handOut(take func(*accountRow) error) error {
 }
 
 // checkBalances compares the ranking of balances with the accounts: every one is
-// there once, in its class.
+// there once, with the balance of its newest state, whatever was skipped before
+// that.
 func (v *verifier) checkBalances(ctx context.Context) error {
 	if !v.findings.wants(CheckLatest) {
 		return nil
 	}
 	const ofAccounts = `SELECT workchain, account, balance FROM accounts FINAL WHERE status != 'nonexist'`
-	const ofClasses = `SELECT class, workchain, account, balance FROM accounts_by_balance FINAL WHERE gone = 0`
+	const ofRanking = `SELECT workchain, account, balance FROM accounts_by_balance FINAL WHERE gone = 0`
 	var want, have cellSum
 	var workchain int32
 	var account string
 	var balance uint64
-	var class uint16
 	err := v.each(ctx, ofAccounts, nil, []any{&workchain, &account, &balance}, func() error {
 		want.add(workchain, account, balance)
 		return nil
@@ -191,18 +191,14 @@ func (v *verifier) checkBalances(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = v.each(ctx, ofClasses, nil, []any{&class, &workchain, &account, &balance}, func() error {
+	err = v.each(ctx, ofRanking, nil, []any{&workchain, &account, &balance}, func() error {
 		have.add(workchain, account, balance)
-		if right := schema.BalanceClass(balance); class != right {
-			v.findings.differs(CheckLatest, "accounts_by_balance", fmt.Sprintf("class = %d AND %s", class, accountKey(workchain, account)),
-				"balance %d belongs into class %d", balance, right)
-		}
 		return nil
 	})
 	if err != nil || want == have {
 		return err
 	}
-	return v.mustName(CheckLatest, "accounts_by_balance", v.from, v.to, func() error { return v.locateBalance(ctx, ofAccounts, ofClasses) })
+	return v.mustName(CheckLatest, "accounts_by_balance", v.from, v.to, func() error { return v.locateBalance(ctx, ofAccounts, ofRanking) })
 }
 
 // cellSum sums up accounts with their balances, in any order.
@@ -214,12 +210,12 @@ func (s *cellSum) add(workchain int32, account string, balance uint64) {
 }
 
 // locateBalance finds the first account whose row is missing or wrong.
-func (v *verifier) locateBalance(ctx context.Context, ofAccounts, ofClasses string) error {
+func (v *verifier) locateBalance(ctx context.Context, ofAccounts, ofRanking string) error {
 	var workchain int32
 	var account string
 	var rows, balances uint64
 	return v.each(ctx, `SELECT workchain, account, count(), uniqExact(balance) FROM (
-			SELECT workchain, account, balance FROM (`+ofAccounts+`) UNION ALL SELECT workchain, account, balance FROM (`+ofClasses+`))
+			SELECT workchain, account, balance FROM (`+ofAccounts+`) UNION ALL SELECT workchain, account, balance FROM (`+ofRanking+`))
 		GROUP BY workchain, account HAVING count() != 2 OR uniqExact(balance) != 1 ORDER BY workchain, account LIMIT 1`, nil,
 		[]any{&workchain, &account, &rows, &balances}, func() error {
 			v.findings.differs(CheckLatest, "accounts_by_balance", accountKey(workchain, account),

@@ -126,7 +126,7 @@ func TestLiesThatAllTablesTellAreFound(t *testing.T) {
 			b := s[len(s)/2].Blocks[0]
 			b.PrevBlocks[0].RootHash = flip(b.PrevBlocks[0].RootHash)
 		}},
-		{"a block left out everywhere", CheckBlocks, "its parent is", func(s story) {
+		{"a block left out everywhere", CheckBlocks, "its newest block of shard", func(s story) {
 			b := s[len(s)/2]
 			left := b.Blocks[0].Id.Shard
 			b.Blocks = b.Blocks[1:]

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
 )
 
@@ -62,13 +63,9 @@ func (v *verifier) locateSeal(topic schema.Topic, count string) func(ctx context
 func (v *verifier) locateSealOf(ctx context.Context, topic schema.Topic, count string, low, high uint32) error {
 	var s sealRow
 	var there uint64
-	return v.each(ctx, `SELECT mc_seqno, part, max(sealed) AS should, max(there) AS present FROM (
-			SELECT mc_seqno, partition AS part, rows AS sealed, toUInt64(0) AS there
-				FROM seals WHERE topic = ? AND mc_seqno BETWEEN ? AND ?
-			UNION ALL SELECT mc_seqno, toUInt16(bitShiftRight(bitShiftRight(account_prefix, 32) * ?, 32)) AS part, toUInt64(0),
-				`+count+` FROM transactions WHERE mc_seqno BETWEEN ? AND ? GROUP BY mc_seqno, part)
-		GROUP BY mc_seqno, part HAVING should != present ORDER BY mc_seqno, part`,
-		[]any{topic.Name, low, high, v.partitions, low, high}, []any{&s.mcSeqno, &s.partition, &s.rows, &there}, func() error {
+	q := clickhouse.Sealed{Topic: topic.Name, Table: transactions.name, Rows: count, Partitions: v.partitions}.Query(low, high)
+	return v.each(ctx, "SELECT mc_seqno, part, sealed, present FROM ("+q+") WHERE sealed != present ORDER BY mc_seqno, part",
+		nil, []any{&s.mcSeqno, &s.partition, &s.rows, &there}, func() error {
 			s.topic = topic.Name
 			v.findings.differs(CheckSeals, "seals", s.key(), "rows is %d, but the table transactions makes %d of the bundle and partition", s.rows, there)
 			return nil

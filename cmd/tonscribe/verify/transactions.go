@@ -243,6 +243,9 @@ func (w *transactionWalk) keep(m *record.Message, produced bool) error {
 	if m.Kind != record.Message_INTERNAL || w.spill == nil {
 		return nil
 	}
+	body, init := m.Body, m.InitState
+	defer func() { m.Body, m.InitState = body, init }()
+	m.Body, m.InitState = nil, nil // told by their hashes; a sender's record may lack them
 	size := m.SizeVT()
 	if cap(w.scratch) < size {
 		w.scratch = make([]byte, 2*size)

@@ -8,9 +8,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/tlb"
-	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode"
@@ -335,9 +333,7 @@ func (a *audit) balance(b *Bundle) {
 }
 
 func (a *audit) signatures(b *Bundle) {
-	signed, err := tl.Serialize(ton.BlockID{RootHash: b.Master.ID.RootHash, FileHash: b.Master.ID.FileHash}, true)
-	must(a.t, err)
-	if len(b.Signatures) != 1 || !ed25519.Verify(a.key, signed, b.Signatures[0].Signature) {
+	if len(b.Signatures) != 1 || !ed25519.Verify(a.key, signedBytes(b.SignatureSet(), b.Master.ID), b.Signatures[0].Signature) {
 		a.fail(b.Master, "signature is wrong")
 	}
 }

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/xssnick/tonutils-go/adnl/keys"
-	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/tlb"
-	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	machine "tonscribe/internal/tvm"
 )
 
 // Chain is a masterchain and a basechain, at their newest blocks. It may be
@@ -25,14 +24,15 @@ type Chain struct {
 
 	masterZero, baseZero *Zerostate
 
-	master   *shardHead
-	extra    *masterExtra // of the master's state
-	settings *settings
-	shards   []*shardHead // in the order of extra.shards
-	ends     shardEnds
-	pending  []*external
-	past     past
-	wants    map[shardID]planKind // a shard to be split; the parent of shards to be merged
+	master    *shardHead
+	candidate *Candidate   // that finalized master; nil before the first block and without simplex
+	extra     *masterExtra // of the master's state
+	settings  *settings
+	shards    []*shardHead // in the order of extra.shards
+	ends      shardEnds
+	pending   []*external
+	past      past
+	wants     map[shardID]planKind // a shard to be split; the parent of shards to be merged
 }
 
 // ErrNoAccount says that there is no account at an address.
@@ -40,7 +40,7 @@ var ErrNoAccount = errors.New("no such account")
 
 // New builds the zerostates.
 func New(o Options) (*Chain, error) {
-	c := &Chain{options: o, vm: tvm.NewTVM(), ends: shardEnds{}, wants: map[shardID]planKind{}}
+	c := &Chain{options: o, vm: machine.New(), ends: shardEnds{}, wants: map[shardID]planKind{}}
 	seed := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("tonscribe devnet validator "), o.Seed))
 	c.key = ed25519.NewKeyFromSeed(seed[:])
 	if err := c.genesis(); err != nil {
@@ -60,6 +60,7 @@ func Resume(o Options, h Head) (*Chain, error) {
 	if err := c.stand(h.Master, h.Shards); err != nil {
 		return nil, fmt.Errorf("head %d: %w", h.Master.ID.SeqNo, err)
 	}
+	c.candidate = h.Candidate
 	for _, b := range h.Earlier {
 		if err := c.ends.read(b); err != nil {
 			return nil, fmt.Errorf("earlier masterchain block %d: %w", b.ID.SeqNo, err)
@@ -72,6 +73,9 @@ func Resume(o Options, h Head) (*Chain, error) {
 	}
 	for _, m := range h.Pending {
 		e, err := parseExternal(m)
+		if errors.Is(err, machine.ErrMessageTooLarge) {
+			continue // from before there was a bound; it would stop the chain
+		}
 		if err != nil {
 			return nil, fmt.Errorf("head %d: external message %x: %w", h.Master.ID.SeqNo, m.Hash(), err)
 		}
@@ -310,17 +314,4 @@ func (c *Chain) lastKeySeqno() uint32 {
 		return c.extra.lastKey.SeqNo
 	}
 	return 0
-}
-
-// sign makes the validator's signature of a masterchain block.
-func (c *Chain) sign(id *ton.BlockIDExt) ([]ton.Signature, error) {
-	node, err := tl.Hash(keys.PublicKeyED25519{Key: c.publicKey()})
-	if err != nil {
-		return nil, fmt.Errorf("validator's node id: %w", err)
-	}
-	body, err := tl.Serialize(ton.BlockID{RootHash: id.RootHash, FileHash: id.FileHash}, true)
-	if err != nil {
-		return nil, fmt.Errorf("signed block id: %w", err)
-	}
-	return []ton.Signature{{NodeIDShort: node, Signature: ed25519.Sign(c.key, body)}}, nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	machine "tonscribe/internal/tvm"
 )
 
 // external is an external message that waits for a block.
@@ -23,6 +25,9 @@ var errNotExternal = errors.New("not an external message to a standard address o
 func parseExternal(c *cell.Cell) (*external, error) {
 	if c == nil {
 		return nil, errNotExternal
+	}
+	if err := machine.CheckMessage(c); err != nil {
+		return nil, err
 	}
 	prepared, err := tvm.PrepareMessage(c)
 	if err != nil {

@@ -60,9 +60,7 @@ func (c *collation) lane(id [32]byte) (*lane, error) {
 		return nil, fmt.Errorf("account %x: %w", id, err)
 	}
 	if c.shard.workchain == masterchain {
-		if l.lent, err = publicLibraries(l.account); err != nil {
-			return nil, fmt.Errorf("libraries of account %x: %w", id, err)
-		}
+		l.lent = publicLibraries(l.account)
 	}
 	c.lanes[id] = l
 	return l, nil

@@ -6,34 +6,42 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	toncell "tonscribe/ton/cell"
 )
+
+// maxLibraries is how many libraries an account may lend, as on the main network
+// (SizeLimitsConfig, max_acc_public_libraries).
+const maxLibraries = 256
 
 // publicLibraries are the libraries that an account of the masterchain lends to
 // everybody, by hash.
-func publicLibraries(account *tvm.PreparedAccount) (map[[32]byte]*cell.Cell, error) {
+func publicLibraries(account *tvm.PreparedAccount) map[[32]byte]*cell.Cell {
 	state := account.State()
 	if state == nil || !state.IsValid || state.StateInit == nil || state.StateInit.Lib == nil || state.StateInit.Lib.IsEmpty() {
-		return nil, nil
+		return nil
 	}
-	entries, err := state.StateInit.Lib.LoadAll()
+	// A stranger deploys what he likes: what is no dictionary of libraries, or
+	// more than anybody lends, lends nothing.
+	entries, err := toncell.Dictionary{Root: state.StateInit.Lib.AsCell(), Bits: 256}.Entries(maxLibraries)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	out := map[[32]byte]*cell.Cell{}
-	for _, kv := range entries {
-		public, err := kv.Value.LoadBoolBit() // simple_lib$_ public:Bool root:^Cell
+	for _, e := range entries {
+		public, err := e.Value.LoadBoolBit() // simple_lib$_ public:Bool root:^Cell
 		if err != nil {
-			return nil, err
+			return nil
 		}
-		root, err := kv.Value.LoadRefCell()
+		root, err := e.Value.LoadRefCell()
 		if err != nil {
-			return nil, err
+			return nil
 		}
 		if public {
-			out[[32]byte(kv.Key.MustLoadSlice(256))] = root
+			out[[32]byte(e.Key)] = root
 		}
 	}
-	return out, nil
+	return out
 }
 
 // settleLibraries brings what the accounts of this block lend, or lend no more,
@@ -41,10 +49,7 @@ func publicLibraries(account *tvm.PreparedAccount) (map[[32]byte]*cell.Cell, err
 func (c *collation) settleLibraries() error {
 	var libraries *cell.Dictionary
 	for _, l := range c.inOrderOfID() {
-		after, err := publicLibraries(l.account)
-		if err != nil {
-			return fmt.Errorf("libraries of account %x: %w", l.id, err)
-		}
+		after := publicLibraries(l.account)
 		if len(l.lent) == 0 && len(after) == 0 {
 			continue
 		}
@@ -54,6 +59,7 @@ func (c *collation) settleLibraries() error {
 				libraries = c.state.libraries.AsDict(256)
 			}
 		}
+		var err error
 		for hash, root := range after {
 			if l.lent[hash] == nil {
 				err = errors.Join(err, lend(libraries, hash, root, l.id, true))

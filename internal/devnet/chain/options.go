@@ -11,6 +11,8 @@ import (
 type Options struct {
 	Seed     uint64 // the validator's key, seeds of blocks
 	GenUtime uint32 // of the zerostates
+	// Consensus is how blocks are signed; empty means Simplex.
+	Consensus Consensus
 	// Accounts of the zerostates. Those of the elector (-1:33…) and of the
 	// config (-1:55…) replace the silent ones that are there otherwise; the
 	// first reference of the config contract's data becomes the config.

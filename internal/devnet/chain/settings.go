@@ -30,6 +30,8 @@ type settings struct {
 
 	masterLifetime, shardLifetime uint32 // of validator groups
 	validators                    []*tlb.ValidatorAddr
+	simplex                       bool   // param 30 has a config for the masterchain
+	consensusHash                 []byte // of param 29, part of what names a session
 }
 
 func readSettings(root *cell.Cell, o Options) (*settings, error) {
@@ -147,6 +149,7 @@ func (s *settings) readValidators(bc tlb.BlockchainConfig) error {
 	case tlb.CatchainConfigV2:
 		s.masterLifetime, s.shardLifetime = c.McCatchainLifetime, c.ShardCatchainLifetime
 	}
+	s.readConsensus(bc)
 	set, err := bc.GetCurrentValidators()
 	if err != nil {
 		return err
@@ -164,6 +167,20 @@ func (s *settings) readValidators(bc tlb.BlockchainConfig) error {
 		s.validators = append(s.validators, v)
 	}
 	return err
+}
+
+// readConsensus takes params that are missing for those of catchain, as nodes do.
+func (s *settings) readConsensus(bc tlb.BlockchainConfig) {
+	s.consensusHash = make([]byte, 32)
+	if param, err := bc.GetParam(tlb.ConfigParamConsensusConfig); err == nil {
+		s.consensusHash = param.Hash()
+	}
+	param, err := bc.GetParam(tlb.ConfigParamNewConsensusConfig)
+	if err != nil {
+		return
+	}
+	var all tlb.NewConsensusConfigAll
+	s.simplex = tlb.Parse(&all, param) == nil && all.Masterchain != nil
 }
 
 // validatorHash is gen_validator_list_hash_short: the CRC-32C of the validators

@@ -38,7 +38,11 @@ func (c *Chain) Step(now uint32, externals []*cell.Cell) (*Bundle, error) {
 		}
 	}
 	bundle.Pending = c.Pending()
-	return bundle, c.commit(master, extra, heads)
+	if err := c.commit(master, extra, heads); err != nil {
+		return bundle, err
+	}
+	c.candidate = bundle.Candidate
+	return bundle, nil
 }
 
 func (c *Chain) stepShards(now uint32, pending []*external, taken map[*external]bool, bundle *Bundle) ([]*shardHead, error) {
@@ -111,8 +115,7 @@ func (c *Chain) stepMaster(now uint32, heads []*shardHead, pending []*external, 
 	bundle.Refused = append(bundle.Refused, k.refused...)
 	bundle.Master = k.head.block
 	bundle.ValidatorSetHash, bundle.CatchainSeqno = k.head.header.validatorHash, k.head.header.catchain
-	bundle.Signatures, err = c.sign(k.head.block.ID)
-	return k.head, extra, err
+	return k.head, extra, c.agree(bundle, k.head.header)
 }
 
 // commit makes new blocks the head.

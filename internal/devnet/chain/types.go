@@ -56,6 +56,8 @@ type Bundle struct {
 	Signatures       []ton.Signature
 	ValidatorSetHash uint32
 	CatchainSeqno    uint32
+	// Candidate is what they signed for; nil when it was the id of Master.
+	Candidate *Candidate
 	// Refused are external messages that no account accepted.
 	Refused []Refused
 	// Pending are external messages that no block had room for yet, oldest first.
@@ -76,6 +78,8 @@ type Head struct {
 	// Earlier are the masterchain blocks that the states still refer to: from
 	// OldestReference on, up to the one before Master. Their Root is enough.
 	Earlier []*Block
+	// Candidate is that of Master's bundle.
+	Candidate *Candidate
 	// Pending are the external messages that Master's bundle left.
 	Pending []*cell.Cell
 }

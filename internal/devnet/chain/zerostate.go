@@ -21,6 +21,7 @@ func (c *Chain) genesis() error {
 	c.baseZero = zerostateOf(base)
 	params, err := conf.Params(genesis.Facts{
 		Validator: [32]byte(c.publicKey()), ADNL: sha256.Sum256(c.publicKey()), GenUtime: c.options.GenUtime,
+		Simplex:      c.options.Consensus != Catchain,
 		BaseRootHash: c.baseZero.ID.RootHash, BaseFileHash: c.baseZero.ID.FileHash, Special: c.specialAccounts(),
 	})
 	if err != nil {

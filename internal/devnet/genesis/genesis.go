@@ -97,6 +97,12 @@ type Config struct {
 		MaxBlocksCoeff     uint32 `yaml:"max_blocks_coeff"`
 	} `yaml:"consensus"`
 
+	Simplex struct {
+		QUIC         bool   `yaml:"quic"`
+		LeaderWindow uint32 `yaml:"leader_window"` // slots
+		TargetRate   uint32 `yaml:"target_rate"`   // milliseconds from one block to the next
+	} `yaml:"simplex"`
+
 	Sizes struct {
 		MessageBits   uint32 `yaml:"message_bits"`
 		MessageCells  uint32 `yaml:"message_cells"`

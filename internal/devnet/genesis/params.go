@@ -13,6 +13,8 @@ type Facts struct {
 	BaseRootHash []byte // of the basechain's zerostate
 	BaseFileHash []byte
 	GenUtime     uint32
+	// Simplex says that validators agree by the simplex consensus.
+	Simplex bool
 	// Special accounts of the masterchain besides config and elector.
 	Special [][32]byte
 }
@@ -50,6 +52,9 @@ func (c Config) Params(f Facts) (map[uint32]*cell.Cell, error) {
 		34: w.validatorSet(c, f),
 		43: w.uint(0x01, 8).uints(32, c.Sizes.MessageBits, c.Sizes.MessageCells, c.Sizes.LibraryCells).
 			uint(uint64(c.Sizes.VMDataDepth), 16).uint(uint64(c.Sizes.ExternalSize), 32).uint(uint64(c.Sizes.ExternalDepth), 16).cell(),
+	}
+	if f.Simplex {
+		params[30] = w.newConsensus(c)
 	}
 	if w.err != nil {
 		return nil, fmt.Errorf("genesis config: %w", w.err)
@@ -178,6 +183,22 @@ func (w *writer) consensus(c Config) *cell.Cell {
 	return w.uint(0xd9, 8).uint(1, 8).uint(uint64(s.Rounds), 8). // flags 0, new_catchain_ids
 									uints(32, s.NextCandidateDelay, s.Timeout, s.FastAttempts, s.AttemptDuration, s.MaxDeps, s.MaxBlockBytes, s.MaxCollatedBytes).
 									uint(uint64(s.Proto), 16).uint(uint64(s.MaxBlocksCoeff), 32).cell()
+}
+
+// targetRate is the number of a noncritical param of simplex_config_v2.
+const targetRate = 0
+
+// newConsensus has the same config for the masterchain and the shards.
+func (w *writer) newConsensus(c Config) *cell.Cell {
+	noncritical := cell.NewDict(8)
+	w.uint(uint64(c.Simplex.TargetRate), 32)
+	w.put(noncritical, key(targetRate, 8))
+	quic := uint64(0)
+	if c.Simplex.QUIC {
+		quic = 1
+	}
+	simplex := w.uint(0x22, 8).uint(0, 7).uint(quic, 1).uint(uint64(c.Simplex.LeaderWindow), 32).ref1(noncritical.AsCell()).cell()
+	return w.uint(0x10, 8).ref1(simplex).ref1(simplex).cell()
 }
 
 func (w *writer) special(c Config, f Facts) *cell.Cell {

@@ -98,6 +98,7 @@ func (s *Store) write(b *chain.Bundle, tops []*chain.Block, done []uint64) ([]sh
 	commit := Commit{
 		Master: b.Master.ID, Shards: idsOf(b.Shards), Tops: idsOf(tops),
 		Signatures: b.Signatures, ValidatorSetHash: b.ValidatorSetHash, CatchainSeqno: b.CatchainSeqno,
+		Candidate: b.Candidate,
 	}
 	err := errors.Join(
 		batch.Set(mcKey(kindBundle, b.Master.ID.SeqNo), commit.encode(), nil),

@@ -22,7 +22,7 @@ func (s *Store) Head() (chain.Head, bool, error) {
 	if err != nil {
 		return chain.Head{}, false, err
 	}
-	var head chain.Head
+	head := chain.Head{Candidate: commit.Candidate}
 	if head.Master, err = s.withState(commit.Master); err != nil {
 		return chain.Head{}, false, err
 	}

@@ -118,7 +118,9 @@ func (s *Store) Bundle(mcSeqno uint32) (*chain.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b = &chain.Bundle{Signatures: commit.Signatures, ValidatorSetHash: commit.ValidatorSetHash, CatchainSeqno: commit.CatchainSeqno}
+	b = &chain.Bundle{
+		Signatures: commit.Signatures, ValidatorSetHash: commit.ValidatorSetHash, CatchainSeqno: commit.CatchainSeqno, Candidate: commit.Candidate,
+	}
 	if b.Master, err = s.Block(commit.Master); err != nil {
 		return nil, err
 	}
@@ -132,11 +134,17 @@ func (s *Store) Bundle(mcSeqno uint32) (*chain.Bundle, error) {
 	return b, nil
 }
 
-// Signatures under a masterchain block, with the hash and catchain seqno that
-// name the validators' set.
-func (s *Store) Signatures(mcSeqno uint32) (signatures []ton.Signature, setHash, catchainSeqno uint32, err error) {
+// Signatures under a masterchain block, as lite servers give them
+// (liteServer.SignatureSet).
+func (s *Store) Signatures(mcSeqno uint32) (any, error) {
 	commit, err := s.Commit(mcSeqno)
-	return commit.Signatures, commit.ValidatorSetHash, commit.CatchainSeqno, err
+	if err != nil {
+		return nil, err
+	}
+	b := chain.Bundle{
+		Signatures: commit.Signatures, ValidatorSetHash: commit.ValidatorSetHash, CatchainSeqno: commit.CatchainSeqno, Candidate: commit.Candidate,
+	}
+	return b.SignatureSet(), nil
 }
 
 // Transaction of an account at a logical time, and the block that it is in.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/devnet/chain"
 )
 
 var errRecord = errors.New("record is damaged")
@@ -29,6 +31,7 @@ type Commit struct {
 	Signatures       []ton.Signature
 	ValidatorSetHash uint32
 	CatchainSeqno    uint32
+	Candidate        *chain.Candidate
 }
 
 func (m Meta) encode() []byte {
@@ -60,6 +63,12 @@ func (c Commit) encode() []byte {
 	for _, s := range c.Signatures {
 		out = append(append(out, s.NodeIDShort...), s.Signature...)
 	}
+	if c.Candidate != nil {
+		out = append(out, c.Candidate.SessionID...)
+		out = binary.BigEndian.AppendUint32(out, c.Candidate.Slot)
+		out = binary.BigEndian.AppendUint32(out, uint32(len(c.Candidate.Data)))
+		out = append(out, c.Candidate.Data...)
+	}
 	return out
 }
 
@@ -68,6 +77,10 @@ func decodeCommit(seqno uint32, value []byte) (Commit, error) {
 	c := Commit{Master: r.id(), Shards: r.ids(), Tops: r.ids(), ValidatorSetHash: r.uint32(), CatchainSeqno: r.uint32()}
 	for range r.count(32 + 64) {
 		c.Signatures = append(c.Signatures, ton.Signature{NodeIDShort: r.bytes(32), Signature: r.bytes(64)})
+	}
+	if len(r.data) > 0 {
+		c.Candidate = &chain.Candidate{SessionID: r.bytes(32), Slot: r.uint32()}
+		c.Candidate.Data = r.bytes(r.count(1))
 	}
 	return c, r.end("bundle %d", seqno)
 }

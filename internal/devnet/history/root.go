@@ -14,6 +14,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"tonscribe/internal/descriptors"
 	"tonscribe/internal/devnet/chain"
 )
 
@@ -80,7 +81,7 @@ func Open(dir string, options Options) (*Store, error) {
 	options = options.withDefaults()
 	cache := pebble.NewCache(32 << 20)
 	defer cache.Unref()
-	db, err := pebble.Open(dir, &pebble.Options{Cache: cache, Logger: quiet{}, MemTableSize: 16 << 20})
+	db, err := pebble.Open(dir, &pebble.Options{Cache: cache, Logger: quiet{}, MemTableSize: 16 << 20, MaxOpenFiles: descriptors.StoreFiles()})
 	if err != nil {
 		return nil, fmt.Errorf("history %s: %w", dir, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/ton"
 
+	"tonscribe/internal/costtest"
 	"tonscribe/internal/devnet/chain"
 	"tonscribe/internal/devnet/history"
 	"tonscribe/internal/devnet/history/historytest"
@@ -192,7 +193,9 @@ func FuzzAnswer(f *testing.F) {
 			f.Add(body)
 		}
 	}
-	f.Fuzz(func(t *testing.T, body []byte) { unbroken(t, server, body) })
+	f.Fuzz(func(t *testing.T, body []byte) {
+		costtest.Check(t, func() { unbroken(t, server, body) })
+	})
 }
 
 func TestAnUnknownQueryIsAnErrorAndTheConnectionStays(t *testing.T) {

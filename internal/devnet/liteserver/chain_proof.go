@@ -163,8 +163,7 @@ func (c *Component) forward(from, to *ton.BlockIDExt) (ton.BlockLinkForward, err
 	if link.ToKeyBlock, link.DestProof, err = c.destination(to); err != nil {
 		return link, err
 	}
-	signatures, setHash, catchain, err := c.dependencies.History.Signatures(to.SeqNo)
-	link.SignatureSet = ton.SignatureSet{ValidatorSetHash: int32(setHash), CatchainSeqno: int32(catchain), Signatures: signatures}
+	link.SignatureSet, err = c.dependencies.History.Signatures(to.SeqNo)
 	return link, err
 }
 
@@ -230,11 +229,18 @@ func visitValidators(params *cell.Dictionary) error {
 }
 
 // visitPrevBlock reads a masterchain state down to an old block's entry in
-// OldMcBlocksInfo.
+// OldMcBlocksInfo. The official client also unpacks the state's header, down to
+// the root of its config and the entry of the zerostate.
 func visitPrevBlock(seqno uint32) func(*cell.Slice) error {
 	return func(state *cell.Slice) error {
+		if _, err := child(state, refTotals); err != nil {
+			return err
+		}
 		extra, err := mcExtra(state)
 		if err != nil {
+			return err
+		}
+		if _, err := extra.ConfigParams.Config.Params.AsCell().BeginParse(); err != nil {
 			return err
 		}
 		loader, err := extra.Info.BeginParse()
@@ -245,7 +251,11 @@ func visitPrevBlock(seqno uint32) func(*cell.Slice) error {
 		if err := tlb.LoadFromCell(&info, loader); err != nil {
 			return err
 		}
-		_, err = info.PrevBlocks.LoadValueByIntKey(new(big.Int).SetUint64(uint64(seqno)))
-		return err
+		for _, entry := range []uint32{0, seqno} {
+			if _, err := info.PrevBlocks.LoadValueByIntKey(new(big.Int).SetUint64(uint64(entry))); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }

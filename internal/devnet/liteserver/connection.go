@@ -14,6 +14,8 @@ import (
 	"github.com/xssnick/tonutils-go/liteclient"
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/listen"
 )
 
 const (
@@ -35,69 +37,24 @@ var (
 
 // connection is one client.
 type connection struct {
-	conn    net.Conn
+	conn    *listen.Conn
 	slots   chan struct{} // one for each query in work
 	writing sync.Mutex
 	ciphers ciphers
-}
-
-// connections are the open ones.
-type connections struct {
-	mu     sync.Mutex
-	open   map[*connection]struct{}
-	closed bool
-}
-
-// add is false when no more connections may be open.
-func (c *connections) add(conn *connection, limit int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed || len(c.open) >= limit {
-		return false
-	}
-	c.open[conn] = struct{}{}
-	return true
-}
-
-func (c *connections) remove(conn *connection) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.open, conn)
-}
-
-// closeAll ends the connections and lets no new ones in.
-func (c *connections) closeAll() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	for conn := range c.open {
-		conn.conn.Close()
-	}
 }
 
 // acceptAll takes connections until the listener is closed.
 func (c *Component) acceptAll() error {
 	for {
 		conn, err := c.listener.Accept()
-		var network net.Error
 		switch {
-		case err == nil:
 		case errors.Is(err, net.ErrClosed):
 			return nil
-		case errors.As(err, &network) && network.Timeout():
-			continue
-		default:
+		case err != nil:
 			return err
 		}
-		client := &connection{conn: conn, slots: make(chan struct{}, c.configuration.Queries)}
-		if !c.connections.add(client, c.configuration.Connections) {
-			conn.Close()
-			continue
-		}
-		c.metrics.connections.Inc()
+		client := &connection{conn: conn.(*listen.Conn), slots: make(chan struct{}, c.configuration.Queries)}
 		c.running.Go(func() {
-			defer c.metrics.connections.Dec()
-			defer c.connections.remove(client)
 			defer conn.Close()
 			err := c.talk(client)
 			c.dependencies.Report.Log.Debug().Err(err).Stringer("client", conn.RemoteAddr()).Msg("a connection ended")
@@ -141,6 +98,7 @@ func (c *Component) greet(client *connection) error {
 	if client.ciphers, err = accept(hello[:], c.configuration.Key); err != nil {
 		return err
 	}
+	client.conn.Work() // those that have not said who they are make room for it
 	return client.write(nil)
 }
 

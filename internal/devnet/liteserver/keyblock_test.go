@@ -10,6 +10,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/devnet/chain"
+	"tonscribe/internal/devnet/genesis"
 )
 
 // pliant is code of a config contract that takes its data from any external
@@ -22,9 +23,14 @@ func pliant() *cell.Cell {
 // nobody reads.
 func (d *devnet) changeConfig(number int64) {
 	d.t.Helper()
+	d.setParam(number, cell.BeginCell().MustStoreUInt(uint64(d.store.Last()), 32).EndCell())
+}
+
+// setParam makes the next masterchain block a key block.
+func (d *devnet) setParam(number int64, param *cell.Cell) {
+	d.t.Helper()
 	params := d.chain.Config().AsDict(32)
-	value := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(uint64(d.store.Last()), 32).EndCell()).EndCell()
-	if err := params.SetIntKey(big.NewInt(number), value); err != nil {
+	if err := params.SetIntKey(big.NewInt(number), cell.BeginCell().MustStoreRef(param).EndCell()); err != nil {
 		d.t.Fatal(err)
 	}
 	data := cell.BeginCell().MustStoreRef(params.AsCell()).EndCell()
@@ -39,14 +45,41 @@ func (d *devnet) changeConfig(number int64) {
 	}
 }
 
+// Mainnet went from catchain to simplex at a key block: proofs lead over it.
 func TestProofsLeadOverKeyBlocks(t *testing.T) {
-	d := newDevnet(t, chain.Options{Accounts: []chain.Account{{
+	for name, signers := range map[string]struct {
+		first     chain.Consensus
+		switchAt  int
+		ordinary  bool
+		finalized bool
+	}{
+		"simplex":          {chain.Simplex, -1, false, true},
+		"catchain":         {chain.Catchain, -1, true, false},
+		"simplex later on": {chain.Catchain, 30, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ordinary, finalized := proofsLeadOverKeyBlocks(t, signers.first, signers.switchAt)
+			if ordinary > 0 != signers.ordinary || finalized > 0 != signers.finalized {
+				t.Errorf("%d blocks were signed by catchain, %d by simplex", ordinary, finalized)
+			}
+		})
+	}
+}
+
+func proofsLeadOverKeyBlocks(t *testing.T, signers chain.Consensus, switchAt int) (ordinary, finalized int) {
+	d := newDevnet(t, chain.Options{Consensus: signers, Accounts: []chain.Account{{
 		Workchain: masterchain, ID: chain.Config, Code: pliant(), Data: cell.BeginCell().MustStoreRef(cell.BeginCell().EndCell()).EndCell(),
 		Balance: big.NewInt(1_000_000_000_000),
 	}}})
+	params, err := genesis.Default().Params(genesis.Facts{Simplex: true, BaseRootHash: make([]byte, 32), BaseFileHash: make([]byte, 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	keys := 0
 	for i := range 60 {
-		if i%3 == 0 {
+		if i == switchAt {
+			d.setParam(30, params[30])
+		} else if i%3 == 0 {
 			d.changeConfig(-1000)
 		}
 		b := d.step()
@@ -56,6 +89,11 @@ func TestProofsLeadOverKeyBlocks(t *testing.T) {
 		}
 		if block.BlockInfo.KeyBlock {
 			keys++
+		}
+		if b.Candidate == nil {
+			ordinary++
+		} else {
+			finalized++
 		}
 	}
 	if keys <= maxSteps {
@@ -78,4 +116,5 @@ func TestProofsLeadOverKeyBlocks(t *testing.T) {
 			t.Errorf("from %d to %d: %v", head.SeqNo, seqno, err)
 		}
 	}
+	return ordinary, finalized
 }

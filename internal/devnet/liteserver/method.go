@@ -62,10 +62,11 @@ func call(ctx context.Context, answer *ton.RunMethodResult, found standing, mome
 		return fmt.Errorf("get-method: %w", err)
 	}
 	answer.ExitCode = int32(result.ExitCode)
-	switch {
-	case result.StackCell != nil:
-		answer.Result = result.StackCell.WithoutTrace()
-	case result.ExitCode != tvm.ExitNotActive:
+	switch stack := result.StackCell(); {
+	case result.ExitCode == tvm.ExitNotActive:
+	case stack != nil:
+		answer.Result = stack.WithoutTrace()
+	default:
 		return refuse(codeFatal, "cannot serialize resulting stack")
 	}
 	if answer.Mode&methodStateProof != 0 {

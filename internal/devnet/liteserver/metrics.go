@@ -3,10 +3,9 @@ package liteserver
 import "github.com/prometheus/client_golang/prometheus"
 
 type metrics struct {
-	seconds     *prometheus.HistogramVec
-	errors      *prometheus.CounterVec
-	connections prometheus.Gauge
-	dropped     prometheus.Counter
+	seconds *prometheus.HistogramVec
+	errors  *prometheus.CounterVec
+	dropped prometheus.Counter
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -18,13 +17,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tonscribe_liteserver_errors_total", Help: "Queries answered by liteServer.error.",
 		}, []string{"query", "code"}),
-		connections: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "tonscribe_liteserver_connections", Help: "Open connections.",
-		}),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "tonscribe_liteserver_dropped_answers_total", Help: "Answers that a slow or closed connection did not take.",
 		}),
 	}
-	registry.MustRegister(m.seconds, m.errors, m.connections, m.dropped)
+	registry.MustRegister(m.seconds, m.errors, m.dropped)
 	return m
 }

@@ -17,6 +17,9 @@ const (
 	refExtra
 )
 
+// refTotals is where ShardStateUnsplit has its balances and libraries.
+const refTotals = 2
+
 // prove makes a Merkle proof of root that holds the cells which visit reads.
 func prove(root *cell.Cell, visit func(root *cell.Slice) error) (*cell.Cell, error) {
 	builder := cell.NewMerkleProofBuilder(root)

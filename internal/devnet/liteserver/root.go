@@ -16,7 +16,9 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/internal/descriptors"
 	"tonscribe/internal/devnet/history"
+	"tonscribe/internal/listen"
 	"tonscribe/internal/report"
 )
 
@@ -36,9 +38,8 @@ type Component struct {
 	dependencies  Dependencies
 	metrics       *metrics
 
-	listener    net.Listener
-	connections connections
-	heavy       chan struct{} // one slot per get-method or old state in work
+	listener *listen.Listener
+	heavy    chan struct{} // one slot per get-method or old state in work
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -62,16 +63,19 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		heavy:         make(chan struct{}, configuration.Heavy),
 		done:          make(chan struct{}),
 	}
-	c.connections.open = map[*connection]struct{}{}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c, nil
 }
 
 // Start listens; when it returns nil, clients can connect.
 func (c *Component) Start(ctx context.Context) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", c.configuration.Listen)
+	bounds := listen.DefaultConfiguration()
+	bounds.Connections = c.configuration.Connections
+	listener, err := listen.Listen(ctx, "tcp4", c.configuration.Listen, bounds, listen.Options{
+		Name: "liteserver", Report: c.dependencies.Report, Part: descriptors.LiteServer,
+	})
 	if err != nil {
-		return fmt.Errorf("lite server: %w", err)
+		return err
 	}
 	c.listener = listener
 	c.running.Go(func() {
@@ -91,8 +95,7 @@ func (c *Component) Stop(context.Context) error {
 	if c.listener == nil {
 		return nil
 	}
-	err := c.listener.Close()
-	c.connections.closeAll()
+	err := c.listener.CloseAll()
 	c.running.Wait()
 	return errors.Join(err, c.err)
 }

@@ -146,3 +146,47 @@ func TestPackageHasTheEntriesThatANodeWrites(t *testing.T) {
 		t.Errorf("%d entries, the node has %d", len(got), len(distinct))
 	}
 }
+
+// The official node keeps session, slot and candidate behind what catchain's
+// signatures have too.
+func TestSignaturesOfSimplexKeepTheirCandidate(t *testing.T) {
+	c, err := chain.New(chain.Options{GenUtime: 1_750_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b *chain.Bundle
+	for range 3 { // the first of a session names no parent
+		if b, err = c.Step(1_750_000_001, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	proof, _, err := Proof(b.Master, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := cell.FromBOC(proof)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := root.MustPeekRef(1).MustBeginParse()
+	if tag := s.MustLoadUInt(8); tag != 0x12 {
+		t.Fatalf("signatures with tag %02x, want 12", tag)
+	}
+	s.MustLoadSlice(32 + 32 + 32 + 64)
+	pairs, err := s.MustLoadDict(16).LoadAll()
+	if err != nil || len(pairs) != len(b.Signatures) {
+		t.Errorf("%d signatures (%v), want %d", len(pairs), err, len(b.Signatures))
+	}
+	session, slot := s.MustLoadSlice(256), uint32(s.MustLoadUInt(32))
+	candidate := s.MustLoadRef()
+	first := candidate.MustLoadSlice(candidate.BitsLeft())
+	rest := candidate.MustLoadRef()
+	data := append(first, rest.MustLoadSlice(rest.BitsLeft())...)
+	if len(first) != 127 || !bytes.Equal(session, b.Candidate.SessionID) || slot != b.Candidate.Slot || !bytes.Equal(data, b.Candidate.Data) {
+		t.Errorf("session %x, slot %d, candidate %x (%d bytes in its first cell); want %x, %d, %x (127)",
+			session, slot, data, len(first), b.Candidate.SessionID, b.Candidate.Slot, b.Candidate.Data)
+	}
+	if s.BitsLeft() != 0 || s.RefsNum() != 0 {
+		t.Errorf("%d bits and %d references too many", s.BitsLeft(), s.RefsNum())
+	}
+}

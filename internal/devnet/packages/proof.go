@@ -167,8 +167,28 @@ func signaturesCell(b *chain.Bundle) (*cell.Cell, error) {
 			return nil, err
 		}
 	}
-	return cell.BeginCell().MustStoreUInt(0x11, 8).
+	tag := uint64(ordinarySignatures)
+	if b.Candidate != nil {
+		tag = simplexSignatures
+	}
+	list := cell.BeginCell().MustStoreUInt(tag, 8).
 		MustStoreUInt(uint64(b.ValidatorSetHash), 32).MustStoreUInt(uint64(b.CatchainSeqno), 32).
 		MustStoreUInt(uint64(len(b.Signatures)), 32).MustStoreUInt(uint64(len(b.Signatures)), 64). // each of weight 1
-		MustStoreDict(pairs).EndCell(), nil
+		MustStoreDict(pairs)
+	if b.Candidate == nil {
+		return list.EndCell(), nil
+	}
+	candidate := cell.BeginCell()
+	if err := candidate.StoreBinarySnake(b.Candidate.Data); err != nil {
+		return nil, fmt.Errorf("candidate: %w", err)
+	}
+	return list.MustStoreSlice(b.Candidate.SessionID, 256).MustStoreUInt(uint64(b.Candidate.Slot), 32).
+		MustStoreRef(candidate.EndCell()).EndCell(), nil
 }
+
+// Tags of BlockSignatures (block.tlb): block_signatures#11 and
+// block_signatures_simplex#12, which adds session, slot and candidate.
+const (
+	ordinarySignatures = 0x11
+	simplexSignatures  = 0x12
+)

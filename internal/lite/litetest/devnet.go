@@ -39,12 +39,23 @@ type Devnet struct {
 // genesisTime is when the chains of tests begin.
 const genesisTime = 1_700_000_000
 
+// Signers are the ways in which the blocks of a chain may be signed.
+var Signers = []chain.Consensus{chain.Simplex, chain.Catchain}
+
 // NewDevnet makes a chain of so many masterchain blocks.
 func NewDevnet(t testing.TB, seed uint64, blocks int) *Devnet {
 	t.Helper()
+	return NewDevnetBy(t, chain.Simplex, seed, blocks)
+}
+
+// NewDevnetBy makes a chain that is signed in one of the ways.
+func NewDevnetBy(t testing.TB, signers chain.Consensus, seed uint64, blocks int) *Devnet {
+	t.Helper()
 	d := &Devnet{traffic: traffic.New(seed, traffic.DefaultOptions()), Sent: make(chan *cell.Cell, 100)}
 	var err error
-	if d.chain, err = chain.New(chain.Options{Seed: seed, GenUtime: genesisTime, Accounts: d.traffic.Accounts(), Params: d.traffic.Params()}); err != nil {
+	if d.chain, err = chain.New(chain.Options{
+		Seed: seed, GenUtime: genesisTime, Consensus: signers, Accounts: d.traffic.Accounts(), Params: d.traffic.Params(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	master, base := d.chain.Zerostates()

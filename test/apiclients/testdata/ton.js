@@ -24,13 +24,23 @@ async function main() {
   const wallet = client.open(contract);
   const receiver = Address.parse(given.receiver);
 
-  const info = await client.getMasterchainInfo();
-  assert.ok(info.latestSeqno > 0);
-  const shards = await client.getWorkchainShards(info.latestSeqno);
-  assert.ok(shards.length > 0);
-  for (const shard of shards) {
-    await client.getShardTransactions(shard.workchain, shard.seqno, shard.shard);
-  }
+  // The client refuses shard blocks of more than 40 transactions, of which a young
+  // devnet has some.
+  const shards = await until('shard blocks fit into one page', async () => {
+    const info = await client.getMasterchainInfo();
+    assert.ok(info.latestSeqno > 0);
+    const shards = await client.getWorkchainShards(info.latestSeqno);
+    assert.ok(shards.length > 0);
+    try {
+      for (const shard of shards) {
+        await client.getShardTransactions(shard.workchain, shard.seqno, shard.shard);
+      }
+    } catch (e) {
+      if (e.message !== 'Unsupported') throw e;
+      return null;
+    }
+    return shards;
+  });
 
   await until('the wallet has its jettons', async () => {
     try {

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTheReaderSeesTheTablesOfTheManual(t *testing.T) {
+	text, err := os.ReadFile("../../docs/analytics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range regexp.MustCompile(`(?m)^\| `+"`"+`[^|]*\|`).FindAllString(string(text), -1) {
+		for _, table := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(strings.SplitN(row, ", path", 2)[0], -1) {
+			if !slices.Contains(analystTables, table[1]) {
+				t.Errorf("the manual has table %s, the reader does not see it", table[1])
+			}
+		}
+	}
+	for _, table := range regexp.MustCompile(`(?:FROM|JOIN) \(?(?:SELECT [^()]* FROM )?([a-z_]+)`).FindAllStringSubmatch(string(text), -1) {
+		if table[1] != "analyst" && !slices.Contains(analystTables, table[1]) { // REVOKE … FROM analyst
+			t.Errorf("a query of the manual reads %s, the reader does not see it", table[1])
+		}
+	}
+	for _, secret := range []string{"api_keys", "api_usage", "schema_migrations"} {
+		if slices.Contains(analystTables, secret) {
+			t.Errorf("the reader sees %s", secret)
+		}
+	}
+}
+
+func TestTheUsersOfComposeAreThoseOfTheEmbeddedEngine(t *testing.T) {
+	dir := t.TempDir()
+	command := engineCommand()
+	command.SetArgs([]string{"server", dir})
+	if err := command.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"users.xml", "access.xml"} {
+		want, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join("../../compose", name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("compose/%s is not what the program writes (make generate): %v", name, err)
+		}
+	}
+}

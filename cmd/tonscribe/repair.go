@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"tonscribe/cmd/tonscribe/repair"
+	"tonscribe/internal/kafka"
+)
+
+func repairCommand(s *settings) *cobra.Command {
+	var options repair.Options
+	c := &cobra.Command{
+		Use:   "repair",
+		Short: "Bring back rows that the tables have lost",
+		Long: `Find parts of the tables that ClickHouse put aside, that are gone or whose files
+are damaged, and bundles that have fewer rows than they promise. Bring the rows
+of the tables concerned back: from the log, where it still has all bundles since
+the first one that lacks something, otherwise by reading and decoding the blocks
+of --source once more, beside the index, in the folder 'repair' of --data. Rows
+that are there already are replaced by their equals. Then parts are dropped whose
+rows are back.
+
+It may be killed at any moment and run again. An embedded engine belongs to one
+process: stop 'up' first. With --clickhouse and --kafka it runs beside the stages.
+Exit code 1 when something is not mended, or with --dry-run is to be mended.
+'tonscribe verify' then proves the tables whole.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if _, err := s.load(cmd); err != nil {
+				return err
+			}
+			p, err := newProcess(s)
+			if err != nil {
+				return err
+			}
+			p.report.Log = quiet()
+			defer func() { err = errors.Join(err, p.stop()) }()
+			options.Out, options.Progress = cmd.OutOrStdout(), repairProgress(cmd.ErrOrStderr())
+			if err := p.prepareRepair(cmd.Context(), &options); err != nil {
+				return err
+			}
+			return repair.Run(cmd.Context(), options)
+		},
+	}
+	addFlags(c, false, flagSource, flagClickHouse, flagKafka, flagLite)
+	c.Flags().BoolVar(&options.DryRun, "dry-run", false, "say what would be done, and do nothing")
+	c.Flags().BoolVar(&options.SkipChecksums, "skip-checksums", false, "do not verify the checksums of all files first")
+	return c
+}
+
+// repairTells is from one line of progress to the next where there is no terminal.
+const repairTells = 10 * time.Second
+
+// repairProgress redraws one line on a terminal, and elsewhere writes one now and
+// then.
+func repairProgress(out io.Writer) func(string) {
+	file, ok := out.(*os.File)
+	if ok && term.IsTerminal(int(file.Fd())) {
+		return func(line string) { fmt.Fprintf(file, "\r\x1b[K%s", line) }
+	}
+	var told time.Time
+	return func(line string) {
+		if line != "" && time.Since(told) > repairTells {
+			told = time.Now()
+			fmt.Fprintln(out, line)
+		}
+	}
+}
+
+// prepareRepair finds the tables, the log, and what was known of damage.
+func (p *process) prepareRepair(ctx context.Context, o *repair.Options) error {
+	s := p.settings
+	if s.ClickHouse.DSN == "" {
+		if _, err := os.Stat(filepath.Join(s.Data, clickHouseFolder)); err != nil {
+			return fmt.Errorf("%s holds no tables: name the data folder with --data, or an external server with --clickhouse", s.Data)
+		}
+		running, err := readRunFile(s.Data)
+		if err != nil {
+			return err
+		}
+		if running != nil {
+			return fmt.Errorf("a tonscribe runs on %s (pid %d): stop it first, the repair needs its engines for itself", s.Data, running.PID)
+		}
+	}
+	if err := p.watchRoom(ctx); err != nil {
+		return err
+	}
+	if err := p.openClickHouse(ctx); err != nil {
+		return err
+	}
+	if err := p.makeTables(ctx); err != nil {
+		return err
+	}
+	var err error
+	if o.Tables, err = p.openTables("clickhouse repair", p.dsn); err != nil {
+		return err
+	}
+	if o.Watch, err = p.newWatch(o.Tables); err != nil {
+		return err
+	}
+	if p.hasLog() {
+		o.Log = func(ctx context.Context) (*kafka.Client, error) {
+			err := p.openLog(ctx, true)
+			return p.log, err
+		}
+	}
+	o.Source, o.MakeTables = p.repairSource, p.makeTables
+	o.Partitions, o.Sink, o.Report = s.Kafka.Partitions, s.Sink, p.report
+	return nil
+}
+
+// hasLog reports whether there is a log beside the tables: an external one, or the
+// embedded one beside the embedded engine.
+func (p *process) hasLog() bool {
+	if len(p.settings.Kafka.Brokers) > 0 {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(p.settings.Data, "kafka"))
+	return err == nil && p.settings.ClickHouse.DSN == ""
+}

@@ -1,0 +1,29 @@
+package repair
+
+// otherTable is one whose rows do not come from records.
+type otherTable struct {
+	says       string
+	statements []string
+}
+
+// touchDays makes views compute all days anew.
+var touchDays = []string{
+	"INSERT INTO stats_touched SELECT 'transactions', toDate(toUInt16(intDiv(key, 86400))) AS day, now64(3, 'UTC') FROM transactions_index WHERE path = 'utime' GROUP BY day",
+	"INSERT INTO stats_touched SELECT 'jetton_transfers', toDate(toUInt16(intDiv(now, 86400))) AS day, now64(3, 'UTC') FROM jetton_transfers GROUP BY day",
+}
+
+var (
+	refetch = otherTable{"all links of tokens are looked at again, and the documents that are missing fetched again",
+		[]string{"INSERT INTO metadata_fetches SELECT * REPLACE (tried + 1 AS tried, toUInt32(1) AS due, false AS had) FROM metadata_fetches FINAL WHERE hash NOT IN (SELECT hash FROM metadata)",
+			"TRUNCATE TABLE metadata_workers"}}
+	figures = otherTable{"ready figures of all days are computed again", touchDays}
+
+	otherTables = map[string]otherTable{
+		"metadata": refetch, "metadata_fetches": refetch, "metadata_workers": refetch,
+		"stats_touched": figures, "stats_days": figures, "stats_jetton_days": figures,
+		"api_keys":          {says: "keys that are lost cannot be brought back: `tonscribe keys list` shows those that are left, `keys add` makes new ones"},
+		"api_usage":         {says: "counts that are lost cannot be brought back"},
+		"repairs":           {says: "nothing is lost with it"},
+		"schema_migrations": {says: "the tables are made again, as far as they are missing"},
+	}
+)

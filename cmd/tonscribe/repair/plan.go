@@ -1,0 +1,192 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/parts"
+	"tonscribe/schema"
+	"tonscribe/sink"
+)
+
+// plan is what is to be done.
+type plan struct {
+	// tables get the rows of bundles from from to to again, which come from records
+	// of the topics.
+	tables   []string
+	topics   []schema.Topic
+	from, to uint32
+	first    uint32 // bundle of the index
+	log      *kafka.Client
+	source   *Source // nil when the log suffices
+	// begin is the bundle that decoding begins with, and gaps what the index lacks
+	// on purpose from there on.
+	begin    uint32
+	gaps     []gap
+	others   []string // tables whose rows do not come from records
+	leftover int
+}
+
+// gap is the bundles after, and before, two that follow each other in the index.
+type gap struct{ after, before uint32 }
+
+func (r *run) plan(ctx context.Context, damages []parts.Damage) (*plan, error) {
+	p := &plan{from: ^uint32(0)}
+	for table, from := range parts.Sum(damages) {
+		topics := sink.Sources(table)
+		if len(topics) == 0 {
+			p.others = append(p.others, table)
+			continue
+		}
+		p.tables = append(p.tables, table)
+		p.from = min(p.from, from)
+		for _, t := range topics {
+			if !slices.Contains(p.topics, t) {
+				p.topics = append(p.topics, t)
+			}
+		}
+	}
+	slices.Sort(p.tables)
+	slices.Sort(p.others)
+	for _, d := range damages {
+		if d.Covered {
+			p.leftover++
+		}
+	}
+	if len(p.tables) == 0 {
+		return p, nil
+	}
+	if err := r.settleRange(ctx, p); err != nil {
+		return nil, err
+	}
+	missing, err := r.logHolds(ctx, p)
+	if err != nil || missing == "" {
+		return p, err
+	}
+	if p.source, err = r.Source(ctx); err != nil {
+		return nil, fmt.Errorf("%s, so the blocks are needed once more: %w", missing, err)
+	}
+	fmt.Fprintln(r.Out, missing)
+	return p, r.settleBegin(ctx, p)
+}
+
+// settleRange finds out what bundles the tables have.
+func (r *run) settleRange(ctx context.Context, p *plan) error {
+	var first, last uint32
+	for _, table := range []string{"blocks", "seals"} {
+		var least, most uint32
+		if err := r.Tables.Conn().QueryRow(ctx, "SELECT min(mc_seqno), max(mc_seqno) FROM "+table+" WHERE mc_seqno > 0").Scan(&least, &most); err != nil {
+			continue // damaged itself; the other one tells
+		}
+		if least > 0 && (first == 0 || least < first) {
+			first = least
+		}
+		last = max(last, most)
+	}
+	if w, err := clickhouse.ReadWatermark(ctx, r.Tables.Conn()); err == nil {
+		last = max(last, w.MCSeqno)
+	}
+	if first == 0 || last == 0 {
+		return errors.New("neither blocks nor seals tell what bundles the tables had: index them anew, in a new data folder or database")
+	}
+	p.first, p.to, p.from = first, last, max(p.from, first)
+	return nil
+}
+
+// logHolds opens the log and says what it lacks of the bundles, nothing when it
+// has all of them.
+func (r *run) logHolds(ctx context.Context, p *plan) (missing string, err error) {
+	if r.Log == nil {
+		return "there is no log", nil
+	}
+	if p.log, err = r.Log(ctx); err != nil {
+		return "", err
+	}
+	for _, topic := range p.topics {
+		for partition := range r.Partitions {
+			oldest, beginning, err := p.log.First(ctx, topic.Name, partition)
+			switch {
+			case err != nil:
+				return "", err
+			case oldest == nil:
+				return fmt.Sprintf("the log has no record of %s any more", topic.Name), nil
+			case oldest.McSeqno < p.from, oldest.McSeqno == p.from && oldest.Index == 0, beginning && oldest.McSeqno <= p.first:
+			default:
+				return fmt.Sprintf("the log has %s from bundle %d on, and rows may be missing from bundle %d on", topic.Name, oldest.McSeqno, p.from), nil
+			}
+			seal, err := p.log.LastSeal(ctx, topic.Name, partition)
+			if err != nil {
+				return "", err
+			}
+			if seal == nil || seal.McSeqno < p.to {
+				return fmt.Sprintf("the log ends before bundle %d", p.to), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// settleBegin finds out where decoding may begin, and what it is to leave out:
+// seals name the bundle before theirs. Damaged ones tell nothing, and then the
+// settings say what becomes of bundles that are missing.
+func (r *run) settleBegin(ctx context.Context, p *plan) error {
+	p.begin = p.first
+	if !slices.ContainsFunc(p.tables, func(t string) bool { return !sink.Standalone(t) }) {
+		var next uint32 // from itself may lie in a gap
+		err := r.Tables.Conn().QueryRow(ctx, "SELECT min(mc_seqno) FROM seals WHERE mc_seqno >= ?", p.from).Scan(&next)
+		if err == nil && next > 0 {
+			p.begin = next
+		}
+	}
+	rows, err := r.Tables.Conn().Query(ctx, "SELECT DISTINCT prev_mc_seqno, mc_seqno FROM seals WHERE mc_seqno > ? AND prev_mc_seqno > 0 AND mc_seqno > prev_mc_seqno + 1 ORDER BY mc_seqno", p.begin)
+	if err != nil {
+		if slices.Contains(p.tables, "seals") {
+			return nil //nolint:nilerr // its damage is known
+		}
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var g gap
+		if err := rows.Scan(&g.after, &g.before); err != nil {
+			return err
+		}
+		p.gaps = append(p.gaps, g)
+	}
+	if err := rows.Err(); err != nil && !slices.Contains(p.tables, "seals") {
+		return err
+	}
+	return nil
+}
+
+// leaveOut reports whether a bundle lies in a gap.
+func (p *plan) leaveOut(mcSeqno uint32) bool {
+	n, _ := slices.BinarySearchFunc(p.gaps, mcSeqno, func(g gap, at uint32) int { return int(int64(g.before) - int64(at) - 1) })
+	return n < len(p.gaps) && p.gaps[n].after < mcSeqno
+}
+
+func (p *plan) print(out io.Writer) {
+	switch tables := strings.Join(p.tables, ", "); {
+	case len(p.tables) == 0:
+	case p.source == nil:
+		fmt.Fprintf(out, "from the log: bundles %d to %d of %s\n", p.from, p.to, tables)
+	default:
+		why := "since states come from what was before"
+		if p.begin > p.first {
+			why = "since these tables need nothing of what was before"
+		}
+		fmt.Fprintf(out, "from the source %s: bundles %d to %d of %s; decoded from bundle %d on, %s\n", p.source.Name, p.from, p.to, tables, p.begin, why)
+	}
+	for _, table := range p.others {
+		fmt.Fprintf(out, "%s: %s\n", table, otherTables[table].says)
+	}
+	if p.leftover > 0 {
+		fmt.Fprintf(out, "%d parts lie aside whose rows other parts have: they are dropped\n", p.leftover)
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"tonscribe/cmd/tonscribe/repair"
+	"tonscribe/ingest"
+)
+
+// repairFolder, in the data folder, has the log and the stores of a repair that
+// takes rows from the source.
+const repairFolder = "repair"
+
+// repairSource is where the blocks come from once more: what is named, the public
+// network that is followed, or the devnet of the data folder.
+func (p *process) repairSource(ctx context.Context) (*repair.Source, error) {
+	s := p.settings
+	s.useNetwork()
+	if s.Ingest.Source == "" {
+		if _, err := os.Stat(s.devnetDir()); err == nil {
+			s.Ingest.Source = sourceDevnet
+		}
+	}
+	if s.Ingest.Source == "" {
+		return nil, errors.New("name them with --source")
+	}
+	name := s.Ingest.Source
+	if err := p.findNetwork(ctx); err != nil {
+		return nil, err
+	}
+	if name != sourceDevnet {
+		if err := checkSource(s); err != nil {
+			return nil, err
+		}
+	}
+	return &repair.Source{Name: name, Open: p.openRepairSource}, nil
+}
+
+// openRepairSource makes a process beside this one, whose stages have nothing in
+// common with those of the index but their settings.
+func (p *process) openRepairSource(ctx context.Context, r repair.Range) (_ *repair.Decoding, err error) {
+	folder := filepath.Join(p.settings.Data, repairFolder)
+	if err := os.RemoveAll(folder); err != nil { // of a repair that was killed
+		return nil, err
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	s := &settings{Configuration: p.settings.Configuration}
+	s.Data, s.Kafka.Brokers = folder, nil
+	s.Decode.Cells.Dir, s.Contracts.Dir, s.Ingest.GapFile = "", "", ""
+	s.Ingest.From, s.Ingest.To, s.Ingest.ToHash, s.Ingest.FromHead = r.From, r.To, "", false
+	s.Decode.Zerostates = slices.Clone(s.Decode.Zerostates)
+	kept := filepath.Join(p.settings.Data, "zerostates")
+	if _, err := os.Stat(kept); err == nil {
+		s.Decode.Zerostates = append(s.Decode.Zerostates, kept)
+	}
+	if err := s.complete(); err != nil {
+		return nil, err
+	}
+	side, err := newProcess(s)
+	if err != nil {
+		return nil, err
+	}
+	side.report.Log, side.room = p.report.Log, p.room
+	stop := func() error { return errors.Join(side.stop(), os.RemoveAll(folder)) }
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, stop())
+		}
+	}()
+	ended := make(chan error, 8)
+	if s.Ingest.Source == sourceDevnet {
+		d, err := p.startDevnet(ctx, ended)
+		if err != nil {
+			return nil, err
+		}
+		s.Network, s.Ingest.Source = "devnet", "liteserver:"+d.ConfigPath()
+		s.Decode.Zerostates = append(s.Decode.Zerostates, d.StatesPath())
+	}
+	if err := side.openLog(ctx, true); err != nil {
+		return nil, err
+	}
+	return &repair.Decoding{
+		Log: side.log, Ended: ended, Stop: stop,
+		Start: func(ctx context.Context) error { return side.decodeAgain(ctx, r, ended) },
+	}, nil
+}
+
+// decodeAgain starts the stages before the sink, the last one first.
+func (p *process) decodeAgain(ctx context.Context, r repair.Range, ended chan<- error) error {
+	if r.Contracts {
+		facts, err := p.newContracts()
+		if err != nil {
+			return err
+		}
+		if err := p.begin(ctx, "contracts of the repair", facts, ended); err != nil {
+			return err
+		}
+	}
+	decode, err := p.newDecode()
+	if err != nil {
+		return err
+	}
+	if err := p.begin(ctx, "decode of the repair", decode, ended); err != nil {
+		return err
+	}
+	in, err := ingest.New(p.settings.Ingest, ingest.Dependencies{Report: p.report, Log: p.log, Backlog: p.decodeBacklog, LeaveOut: r.LeaveOut})
+	if err != nil {
+		return err
+	}
+	if err := p.begin(ctx, "ingest of the repair", in, ended); err != nil {
+		return err
+	}
+	go func() {
+		<-in.Done()
+		if last := in.Status().Published; in.Err() == nil && last < r.To {
+			ended <- fmt.Errorf("the source has no bundle %d, which the tables have: its last one is %d", r.To, last)
+		}
+	}()
+	return nil
+}

@@ -1,0 +1,120 @@
+// Package egress dials addresses that strangers name: links in token contents,
+// receivers of webhooks.
+//
+// In: names and addresses out of anybody's hands. Out: connections to the public
+// internet, and texts of failures that may be shown to anybody. The package must
+// never connect to an address that IANA's special-purpose registries do not call
+// globally reachable, unless the operator allows its network, and its texts must
+// never hold an address of our own side: that of the resolver, of the socket, or
+// of a host that was refused.
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"syscall"
+	"time"
+
+	"code.dny.dev/ssrf"
+)
+
+// ErrNotGlobal is what a connection to an address ends with that is not globally
+// reachable.
+var ErrNotGlobal = errors.New("the address is not globally reachable")
+
+// cloudServices are addresses that look public and lead to the machine's own
+// cloud: the wire server of Azure, which hands out settings and credentials.
+var cloudServices = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
+
+// Guard decides which addresses are connected to. Any number of goroutines may
+// use it.
+type Guard struct {
+	guardian *ssrf.Guardian
+}
+
+// NewGuard makes a guard that lets through what is globally reachable, and the
+// allowed networks.
+func NewGuard(allowed ...netip.Prefix) *Guard {
+	var v4, v6 []netip.Prefix
+	for _, network := range allowed {
+		if network.Addr().Is4() {
+			v4 = append(v4, network)
+		} else {
+			v6 = append(v6, network)
+		}
+	}
+	return &Guard{ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(cloudServices...),
+		ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))}
+}
+
+// Networks parses prefixes such as 10.1.0.0/16.
+func Networks(texts []string) (networks []netip.Prefix, err error) {
+	for _, text := range texts {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		networks = append(networks, network)
+	}
+	return networks, nil
+}
+
+// Dialer is a dialer that connects to nothing but what the guard allows. It
+// looks at the very address that is connected to, after a name was resolved, so
+// that a name cannot mean another address a moment later.
+func (g *Guard) Dialer(timeout time.Duration) *net.Dialer {
+	return &net.Dialer{Timeout: timeout, Control: g.control}
+}
+
+func (g *Guard) control(network, address string, c syscall.RawConn) error {
+	if g.guardian.Safe(network, address, c) != nil {
+		return ErrNotGlobal // its own text names the address
+	}
+	return nil
+}
+
+// Describe is the text of a failed request that may be kept and shown: what
+// happened, without the addresses that Go's texts carry.
+func Describe(err error) string {
+	var (
+		lookup      *net.DNSError
+		operation   *net.OpError
+		number      syscall.Errno
+		request     *url.Error
+		certificate *tls.CertificateVerificationError
+	)
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, ErrNotGlobal):
+		return ErrNotGlobal.Error()
+	case errors.As(err, &lookup) && lookup.IsNotFound:
+		return "no such host"
+	case errors.As(err, &lookup) && lookup.IsTimeout:
+		return "the name of the host could not be resolved in time"
+	case errors.As(err, &lookup):
+		return "the name of the host could not be resolved"
+	case timedOut(err):
+		return "no answer in time"
+	case errors.As(err, &operation) && errors.As(err, &number):
+		return fmt.Sprintf("%s: %s", operation.Op, number.Error())
+	case errors.As(err, &certificate):
+		return certificate.Error()
+	case errors.As(err, &operation):
+		return operation.Op + " failed"
+	case errors.As(err, &request):
+		return request.Err.Error()
+	}
+	return err.Error()
+}
+
+func timedOut(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}

@@ -1,0 +1,35 @@
+package engine_test
+
+import (
+	"net/url"
+	"testing"
+
+	"tonscribe/internal/engine"
+	"tonscribe/internal/engine/enginetest"
+)
+
+func TestNobodyWithAPasswordReachesFilesTheNetworkOrProcesses(t *testing.T) {
+	dir := t.TempDir()
+	c, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, MaxMemory: 768 << 20, Volatile: true, ReaderTables: []string{"seen"}, Report: enginetest.Report(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Stop(t.Context()) })
+	if c.ReaderDSN() == "" {
+		t.Skip("this kernel has no Landlock, and there is no reader")
+	}
+	execute(t, connect(t, c.DSN()), "CREATE TABLE seen (s String) ENGINE = MergeTree ORDER BY s")
+	at := enginetest.Target{Dir: dir}
+	for _, dsn := range []string{c.ReaderDSN(), c.ReadOnlyHTTPDSN(), c.DSN()} {
+		parsed, err := url.Parse(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at.Users = append(at.Users, parsed.User)
+		if parsed.Scheme == "http" {
+			at.HTTP = parsed.Host
+		}
+	}
+	at.Admin = at.Users[2]
+	enginetest.Attack(t, at)
+}

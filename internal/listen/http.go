@@ -1,0 +1,173 @@
+package listen
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// maxHeaderBytes lets a query string of 1 MiB get the API's own answer.
+const maxHeaderBytes = 2 << 20
+
+// drainTime is how long a stop waits for answers that are on their way.
+const drainTime = 5 * time.Second
+
+// Server serves HTTP on a listener.
+type Server struct {
+	listener *Listener
+	http     *http.Server
+	ended    chan error
+}
+
+// Serve serves a handler until Stop.
+func (l *Listener) Serve(handler http.Handler) *Server {
+	s := &Server{listener: l, ended: make(chan error, 1)}
+	s.http = &http.Server{
+		Handler:           l.bodies(handler),
+		ReadHeaderTimeout: l.configuration.HeaderTimeout,
+		IdleTimeout:       l.configuration.IdleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ConnState:         follow,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+		ErrorLog: log.New(io.Discard, "", 0), // what clients do wrong is counted
+	}
+	s.http.RegisterOnShutdown(l.CloseWaiting)
+	go func() { s.ended <- s.http.Serve(pacing{l}) }()
+	return s
+}
+
+// Stop ends the listening, closes what waits for its clients and lets answers
+// that are on their way be finished.
+func (s *Server) Stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
+	if e := <-s.ended; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// pacing is a listener whose connections have the deadlines of HTTP answers.
+type pacing struct{ *Listener }
+
+// Accept is net.Listener's.
+func (p pacing) Accept() (net.Conn, error) {
+	conn, err := p.Listener.Accept()
+	if err == nil {
+		conn.(*Conn).paced = true
+	}
+	return conn, err
+}
+
+type connKey struct{}
+
+// follow is http.Server's ConnState.
+func follow(conn net.Conn, state http.ConnState) {
+	c := conn.(*Conn)
+	switch state {
+	case http.StateActive: // the headers are read
+		c.Work()
+	case http.StateIdle:
+		c.release()
+		c.Wait()
+	}
+}
+
+const (
+	// largeBody is the size from which on requests take turns, one for every two
+	// processors: to take a body apart keeps one busy for many milliseconds, for
+	// which what is small would wait.
+	largeBody = 128 << 10
+	// mostWaiting is how many wait for their turn, bodies in hand; more are refused.
+	mostWaiting = 16
+)
+
+var errWaiting = errors.New("too many large requests wait")
+
+// bodies gives bodies of requests their deadline, and large ones their turn; a
+// connection waits while its request's body is read.
+func (l *Listener) bodies(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, ok := r.Context().Value(connKey{}).(*Conn)
+		if !ok || r.Body == nil || r.Body == http.NoBody {
+			next.ServeHTTP(w, r)
+			return
+		}
+		_ = c.SetReadDeadline(time.Now().Add(l.configuration.BodyTimeout)) // fails when the client has gone
+		c.Wait()
+		b := &body{ReadCloser: r.Body, conn: c, ctx: r.Context()}
+		defer b.done()
+		r.Body = b
+		next.ServeHTTP(w, r)
+		if !b.over.Load() {
+			c.Wait() // the server reads the rest of a body that the handler left
+		}
+	})
+}
+
+// body is one that is read from a client.
+type body struct {
+	io.ReadCloser
+	conn *Conn
+	ctx  context.Context
+	size int
+	turn bool // taken
+	over atomic.Bool
+}
+
+// Read is io.Reader's. The deadline is for the body alone: the server goes on
+// reading, to notice when the client leaves.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && b.over.CompareAndSwap(false, true) {
+		switch {
+		case errors.Is(err, io.EOF):
+			_ = b.conn.SetReadDeadline(time.Time{}) // fails when the client has gone
+			if b.size+n > largeBody {
+				if refusal := b.take(); refusal != nil {
+					err = refusal
+				}
+			}
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			b.conn.listener.metrics.bodiesLate.Inc()
+		}
+		b.conn.Work()
+	}
+	b.size += n
+	return n, err
+}
+
+// take waits for the turn of a large body.
+func (b *body) take() error {
+	l := b.conn.listener
+	defer l.patient.Add(-1)
+	if l.patient.Add(1) > mostWaiting {
+		return errWaiting
+	}
+	select {
+	case l.turns <- struct{}{}:
+		b.turn = true
+		return nil
+	case <-b.ctx.Done():
+		return b.ctx.Err()
+	}
+}
+
+// done gives the turn to the next one.
+func (b *body) done() {
+	if b.turn {
+		<-b.conn.listener.turns
+	}
+}

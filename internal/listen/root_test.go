@@ -1,0 +1,320 @@
+package listen
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"tonscribe/internal/report"
+)
+
+// limit is for what happens at once.
+const limit = 10 * time.Second
+
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after %s: %s", limit, what)
+		}
+	}
+}
+
+// serve serves a handler with a configuration that change has changed.
+func serve(t *testing.T, change func(*Configuration, *Options), handler http.HandlerFunc) (*Listener, string) {
+	t.Helper()
+	c, o := DefaultConfiguration(), Options{Name: "test", Report: report.Silent(), Part: 1}
+	change(&c, &o)
+	l, err := Listen(t.Context(), "tcp", "127.0.0.1:0", c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := l.Serve(handler)
+	t.Cleanup(func() {
+		began := time.Now()
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > drainTime+time.Second {
+			t.Errorf("the stop took %s", took)
+		}
+		await(t, "connections are open after the stop", func() bool { open, _ := l.Open(); return open == 0 })
+		if held := l.held.Load(); held != 0 {
+			t.Errorf("%d bytes are held by nobody", held)
+		}
+	})
+	return l, l.Addr().String()
+}
+
+// send opens a connection and writes to it; it is closed at the end of the test.
+func send(t *testing.T, at, text string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	_, _ = io.WriteString(c, text) // refused ones are closed already
+	return c
+}
+
+// isClosed waits for the end of a connection.
+func isClosed(t *testing.T, c net.Conn) {
+	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(limit))
+	_, err := io.Copy(io.Discard, c)
+	if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
+		t.Errorf("the connection is open after %s", limit)
+	}
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.ReadAll(r.Body); err != nil {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+	}
+}
+
+const halfSent = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{\"boc\":\""
+
+func TestHalfSentBodiesPushEachOtherOutAndABystanderOfTheSameAddressIsServed(t *testing.T) {
+	const bound = 8
+	l, at := serve(t, func(c *Configuration, _ *Options) { c.PerAddress = bound }, readBody)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: limit}
+	for i := range 300 {
+		send(t, at, halfSent)
+		if open, _ := l.Open(); open > bound {
+			t.Fatalf("%d connections are open, want at most %d", open, bound)
+		}
+		if i%30 == 0 {
+			answer, err := client.Get("http://" + at)
+			if err != nil {
+				t.Fatalf("a bystander beside %d half-sent bodies: %v", i, err)
+			}
+			answer.Body.Close()
+		}
+	}
+	await(t, "half-sent bodies make no room", func() bool { return testutil.ToFloat64(l.metrics.shed.WithLabelValues(overAddress)) > 250 })
+}
+
+func TestABodyHasOneDeadlineForTheWholeOfIt(t *testing.T) {
+	const whole = 300 * time.Millisecond
+	l, at := serve(t, func(c *Configuration, _ *Options) { c.BodyTimeout = whole }, readBody)
+	c := send(t, at, halfSent)
+	began := time.Now()
+	go func() {
+		for range 900 { // each byte comes well within the deadline
+			if _, err := io.WriteString(c, "x"); err != nil {
+				return
+			}
+			time.Sleep(whole / 20)
+		}
+	}()
+	isClosed(t, c)
+	if took := time.Since(began); took > whole*10 {
+		t.Errorf("the body was read for %s, want %s", took, whole)
+	}
+	if got := testutil.ToFloat64(l.metrics.bodiesLate); got != 1 {
+		t.Errorf("%v bodies were late, want 1", got)
+	}
+}
+
+func TestTheDeadlineOfABodyDoesNotEndTheWorkOnIt(t *testing.T) {
+	const whole = 50 * time.Millisecond
+	_, at := serve(t, func(c *Configuration, _ *Options) { c.BodyTimeout = whole }, func(w http.ResponseWriter, r *http.Request) {
+		readBody(w, r)
+		select {
+		case <-r.Context().Done():
+			t.Error("the work was ended by the deadline of the body")
+		case <-time.After(4 * whole):
+		}
+	})
+	answer, err := http.Post("http://"+at, "text/plain", strings.NewReader("body"))
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("got %v, %v", answer, err)
+	}
+	answer.Body.Close()
+}
+
+func TestAnswersAreSentAsLongAsTheClientTakesThem(t *testing.T) {
+	const step = 400 * time.Millisecond
+	text := bytes.Repeat([]byte("0123456789abcdef"), 1<<19) // 8 MiB: more than the kernel keeps
+	l, at := serve(t, func(c *Configuration, _ *Options) { c.WriteTimeout = step }, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+		_, _ = w.Write(text)
+	})
+	standing := send(t, at, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // takes nothing
+	await(t, "the answer is not held", func() bool { return l.held.Load() > int64(len(text))/2 })
+	await(t, "a client that takes nothing holds its answer", func() bool { return l.held.Load() == 0 })
+	if got := testutil.ToFloat64(l.metrics.answersLate); got != 1 {
+		t.Errorf("%v answers were late, want 1", got)
+	}
+	standing.Close()
+
+	slow := send(t, at, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	began, got := time.Now(), 0
+	for buffer := make([]byte, 256<<10); ; {
+		n, err := slow.Read(buffer)
+		if got += n; err != nil {
+			break
+		}
+		if time.Since(began) < 2*step {
+			time.Sleep(step / 10)
+		}
+	}
+	if took := time.Since(began); got <= len(text) || took < step {
+		t.Errorf("a slow client got %d bytes in %s, want all of %d in more than %s", got, took, len(text), step)
+	}
+}
+
+func TestWhatIsHeldForAllConnectionsIsBounded(t *testing.T) {
+	const budget = 2 << 20
+	l, at := serve(t, func(c *Configuration, _ *Options) { c.HeldBytes = budget }, readBody)
+	chunk := strings.Repeat("x", 256<<10)
+	for range 40 { // 10 MiB in all
+		send(t, at, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"+chunk)
+		send(t, at, "GET /?"+chunk) // the line does not end
+	}
+	await(t, "nobody was closed", func() bool { return testutil.ToFloat64(l.metrics.shed.WithLabelValues(overBytes)) > 60 })
+	await(t, "too much is held", func() bool { return l.held.Load() <= budget })
+}
+
+func TestConnectionsThatWorkAreNotClosedForOthers(t *testing.T) {
+	const bound = 4
+	going := make(chan struct{})
+	l, at := serve(t, func(c *Configuration, _ *Options) { c.Connections, c.PerAddress = 2*bound, bound }, func(http.ResponseWriter, *http.Request) { <-going })
+	var working []net.Conn
+	for range bound {
+		working = append(working, send(t, at, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
+	}
+	await(t, "the requests do not work", func() bool { open, waiting := l.Open(); return open == bound && waiting == 0 })
+	isClosed(t, send(t, at, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
+	if got := testutil.ToFloat64(l.metrics.refused.WithLabelValues(overAddress)); got != 1 {
+		t.Errorf("%v connections were refused, want 1", got)
+	}
+	close(going)
+	for i, c := range working {
+		_ = c.SetReadDeadline(time.Now().Add(limit))
+		if answer, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("request %d: %v, %v", i, answer, err)
+		}
+	}
+}
+
+func TestATrustedProxyHasAsManyConnectionsAsAll(t *testing.T) {
+	const all, each = 12, 3
+	l, at := serve(t, func(c *Configuration, o *Options) {
+		c.Connections, c.PerAddress = all, each
+		o.Trusted = func(a netip.Addr) bool { return a.IsLoopback() }
+	}, readBody)
+	for range 3 * all {
+		send(t, at, halfSent)
+	}
+	await(t, "connections make no room for others", func() bool {
+		return testutil.ToFloat64(l.metrics.shed.WithLabelValues(overAll))+testutil.ToFloat64(l.metrics.refused.WithLabelValues(overAll)) == 2*all
+	})
+	if open, _ := l.Open(); open != all {
+		t.Errorf("a proxy has %d connections, want %d", open, all)
+	}
+}
+
+func TestAddressesOfIPv6CountByTheirNetwork(t *testing.T) {
+	of := func(text string) address { return together(netip.MustParseAddr(text)) }
+	if of("2001:db8::1") != of("2001:db8::ffff:1") || of("2001:db8::1") == of("2001:db8:0:1::1") || of("192.0.2.1") == of("192.0.2.2") {
+		t.Error("a /64 of IPv6 counts together, and an address of IPv4 alone")
+	}
+}
+
+// failing fails to accept before it goes on.
+type failing struct {
+	net.Listener
+	left int
+}
+
+func (f *failing) Accept() (net.Conn, error) {
+	if f.left--; f.left >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return f.Listener.Accept()
+}
+
+func TestTooFewDescriptorsDoNotEndTheListener(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newListener(&failing{inner, 3}, DefaultConfiguration(), Options{Name: "test", Report: report.Silent(), Part: 1})
+	defer l.CloseAll()
+	send(t, inner.Addr().String(), "x")
+	if c, err := l.Accept(); err != nil || c == nil {
+		t.Errorf("got %v, %v, want the connection", c, err)
+	}
+	if got := testutil.ToFloat64(l.metrics.retry); got != 3 {
+		t.Errorf("%v failures were tried again, want 3", got)
+	}
+}
+
+func TestLargeBodiesTakeTurnsAndSmallOnesNeedNone(t *testing.T) {
+	release, began := make(chan struct{}), make(chan int, 64)
+	var working, most atomic.Int32
+	l, at := serve(t, func(*Configuration, *Options) {}, func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		if len(text) > largeBody {
+			most.Store(max(most.Load(), working.Add(1)))
+			began <- len(text)
+			<-release
+			working.Add(-1)
+		}
+	})
+	post := func(size int) int {
+		answer, err := http.Post("http://"+at, "text/plain", strings.NewReader(strings.Repeat("x", size)))
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	turns := cap(l.turns)
+	const refused = 3
+	answers := make(chan int)
+	for range turns {
+		go func() { answers <- post(largeBody + 1) }()
+		<-began
+	}
+	for range mostWaiting + refused {
+		go func() { answers <- post(largeBody + 1) }()
+	}
+	for range refused {
+		if status := <-answers; status != http.StatusServiceUnavailable {
+			t.Errorf("one too many that wait: status %d, want %d", status, http.StatusServiceUnavailable)
+		}
+	}
+	if status := post(largeBody); status != http.StatusOK {
+		t.Errorf("a small body beside large ones: status %d, want 200", status)
+	}
+	close(release)
+	for range turns + mostWaiting {
+		if status := <-answers; status != http.StatusOK {
+			t.Errorf("a large body: status %d, want 200", status)
+		}
+	}
+	if got := most.Load(); int(got) != turns {
+		t.Errorf("%d large bodies were worked on at once, want %d", got, turns)
+	}
+}

@@ -1,0 +1,491 @@
+// Package parts notices when rows of the tables are gone or cannot be read any
+// more. In come the parts that ClickHouse has; out comes which tables are
+// damaged, since which bundle, and why. ClickHouse itself goes on without a part
+// that it cannot open: the rows are missing and nothing says so.
+//
+// Four things are looked at. Parts that were put aside (detached) as broken.
+// Parts that were there and are neither there nor merged into another one any
+// more: a ledger, kept in a file, has the ranges of insert numbers that every
+// table's parts cover, and since which bundle. Checksums of all files of a part,
+// one part after the other, with long pauses. And counts: what seals and blocks
+// promise against what tables have. The package must never change a table.
+package parts
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/lifetime"
+	"tonscribe/internal/report"
+)
+
+// Configuration says how often is looked.
+type Configuration struct {
+	// Look is the pause between two looks at the list of parts.
+	Look time.Duration `yaml:"look"`
+	// Check is the least pause between two parts whose checksums are verified. It
+	// is at least restOfCheck times what the last one took; 0 verifies none.
+	Check time.Duration `yaml:"check"`
+}
+
+// DefaultConfiguration costs two in a hundred of a processor at most.
+func DefaultConfiguration() Configuration {
+	return Configuration{Look: 2 * time.Second, Check: time.Second}
+}
+
+// Validate refuses what makes no sense.
+func (c Configuration) Validate() error {
+	if c.Look < 10*time.Millisecond || c.Check < 0 {
+		return errors.New("storage: look must be at least 10ms, and check may not be negative")
+	}
+	return nil
+}
+
+const (
+	// restOfCheck is how many times as long as it took nothing is verified after
+	// a part was.
+	restOfCheck = 50
+	// patience bounds one look, checkPatience the checksums of one part.
+	patience      = 30 * time.Second
+	checkPatience = time.Hour
+	// quiet is the least time between two log lines about looks that fail.
+	quiet = time.Minute
+)
+
+// Everything stands for the bundles of which nothing is known: all of them.
+const Everything = 0
+
+// Damage is what is wrong with a table.
+type Damage struct {
+	Table string `json:"table"`
+	// Part is the name of the part, empty when it is not known which one.
+	Part string `json:"part,omitempty"`
+	// Detached says that the part lies aside, Active that the table still has it.
+	Detached bool   `json:"detached,omitempty"`
+	Active   bool   `json:"active,omitempty"`
+	Reason   string `json:"reason"`
+	// From is the first bundle whose rows may be missing; no row of an earlier one
+	// is. Covered says that no row is missing at all.
+	From    uint32 `json:"from"`
+	Covered bool   `json:"covered,omitempty"`
+}
+
+func (d Damage) String() string {
+	what := "rows"
+	if d.Part != "" {
+		what = "part " + d.Part
+	}
+	return fmt.Sprintf("table %s, %s: %s", d.Table, what, d.Reason)
+}
+
+// Options of a watch.
+type Options struct {
+	Configuration
+	// ClickHouse is reached as the user that owns the tables.
+	ClickHouse *clickhouse.Client
+	// File keeps the ledger; empty keeps it in memory.
+	File string
+	// Advice says what to do about damage.
+	Advice string
+	Report report.Reporter
+}
+
+// Watch looks after the parts of one database.
+type Watch struct {
+	options Options
+	run     *lifetime.Run
+	metrics metrics
+	hurry   chan struct{} // a part is urgent
+
+	mutex   sync.Mutex
+	ledger  ledger
+	written []byte // the file's content
+	first   bool   // the next look is the first one of this process
+	// repairs are the times of the newest ones that were seen, by table.
+	repairs map[string]time.Time
+	queue   checks
+	told    time.Time
+	known   map[string]bool // damage that was logged
+	errors  uint64          // of damage that ClickHouse has counted
+	heard   bool            // errors is known
+	// hastened is when all parts were made urgent.
+	hastened time.Time
+
+	damaged atomic.Pointer[[]Damage]
+}
+
+type metrics struct {
+	damaged *prometheus.GaugeVec
+	checked prometheus.Counter
+	looks   prometheus.Histogram
+}
+
+// New makes a watch that does nothing yet.
+func New(options Options) (*Watch, error) {
+	w := &Watch{
+		options: options, run: lifetime.NewRun(), hurry: make(chan struct{}, 1), first: true, known: map[string]bool{},
+		metrics: metrics{
+			damaged: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "tonscribe_storage_damaged", Help: "Damaged parts of a table."}, []string{"table"}),
+			checked: prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_storage_checked_parts_total", Help: "Parts whose checksums were verified."}),
+			looks: prometheus.NewHistogram(prometheus.HistogramOpts{
+				Name: "tonscribe_storage_look_seconds", Help: "Time of a look at the list of parts.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 12),
+			}),
+		},
+	}
+	if err := w.ledger.load(options.File); err != nil {
+		return nil, err
+	}
+	w.publish(nil)
+	if options.Report.Metrics != nil {
+		options.Report.Metrics.MustRegister(w.metrics.damaged, w.metrics.checked, w.metrics.looks)
+	}
+	return w, nil
+}
+
+// Start looks once, so that damage of the time before is known to who starts
+// later, and goes on looking.
+func (w *Watch) Start(ctx context.Context) error {
+	w.look(ctx)
+	w.run.Start(func(ctx context.Context) error {
+		w.run.Go(func() { w.verify(ctx) })
+		w.count(ctx)
+		ticker := time.NewTicker(w.options.Look)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+			}
+			w.look(ctx)
+		}
+	})
+	return nil
+}
+
+// Stop ends looking.
+func (w *Watch) Stop(context.Context) error { return w.run.Stop() }
+
+// Done and Err are those of a component that does not end by itself.
+func (w *Watch) Done() <-chan struct{} { return w.run.Done() }
+
+// Err is nil.
+func (w *Watch) Err() error { return w.run.Err() }
+
+// Damages are what is known to be wrong, without what is only left over.
+func (w *Watch) Damages() []Damage { return *w.damaged.Load() }
+
+// Ready is nil when nothing is known to be wrong, and otherwise names the tables
+// and the way out.
+func (w *Watch) Ready(context.Context) error {
+	list := w.Damages()
+	if len(list) == 0 {
+		return nil
+	}
+	var texts []string
+	for i, d := range list { // sorted by table
+		if i > 0 && list[i-1].Table == d.Table {
+			continue
+		}
+		more := -1
+		for _, other := range list {
+			if other.Table == d.Table {
+				more++
+			}
+		}
+		if texts = append(texts, d.String()); more > 0 {
+			texts[len(texts)-1] += fmt.Sprintf(" (and %d more)", more)
+		}
+	}
+	return fmt.Errorf("%s: %s", strings.Join(texts, "; "), w.options.Advice)
+}
+
+// ErrDamaged says that a table that would be read has lost rows.
+var ErrDamaged = errors.New("a table that this is read from is damaged")
+
+// Refuse is an error for a statement that reads a damaged table: its answer could
+// lack rows.
+func (w *Watch) Refuse(statement string) error {
+	for _, d := range w.Damages() {
+		if !d.Covered && mentions(statement, d.Table) {
+			return fmt.Errorf("%w: %s", ErrDamaged, d)
+		}
+	}
+	return nil
+}
+
+// mentions says whether a statement has the name as a word.
+func mentions(statement, name string) bool {
+	for at := 0; ; {
+		i := strings.Index(statement[at:], name)
+		if i < 0 {
+			return false
+		}
+		begin, end := at+i, at+i+len(name)
+		if (begin == 0 || !isWord(statement[begin-1])) && (end == len(statement) || !isWord(statement[end])) {
+			return true
+		}
+		at = end
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// Suspect verifies the part at once that the failure of a statement names.
+func (w *Watch) Suspect(message string) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for k, p := range w.queue.parts {
+		if p.path != "" && strings.Contains(message, p.path) {
+			w.hasten(k)
+		}
+	}
+}
+
+// look is Look for who has nobody to give an error to.
+func (w *Watch) look(ctx context.Context) {
+	began := time.Now()
+	err := w.Look(ctx)
+	w.metrics.looks.Observe(time.Since(began).Seconds())
+	if err != nil && ctx.Err() == nil && time.Since(w.told) > quiet {
+		w.told = time.Now()
+		w.options.Report.Log.Warn().Err(err).Msg("the parts of the tables could not be looked at")
+	}
+}
+
+// Look compares the parts that there are with those that there were.
+func (w *Watch) Look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	// Both are read before the parts: a repair has dropped what it drops, and what is
+	// inserted after this look belongs to later bundles than these.
+	repairs, err := w.readRepairs(ctx)
+	if err != nil {
+		return err
+	}
+	progress, err := w.progress(ctx)
+	if err != nil {
+		return err
+	}
+	tables, err := w.tables(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := w.list(ctx)
+	if err != nil {
+		return err
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.ledger.settle(w.repaired(repairs))
+	w.ledger.update(tables, found, progress, w.first)
+	w.first = false
+	w.queue.keep(found)
+	w.publish(found)
+	if err := w.hearErrors(ctx); err != nil {
+		return err
+	}
+	return w.save()
+}
+
+// publish makes known what is wrong. The caller holds the lock, but in New.
+func (w *Watch) publish(found []part) {
+	list := slices.Clone(w.ledger.Damages)
+	w.damaged.Store(&list)
+	w.metrics.damaged.Reset()
+	for _, d := range list {
+		w.metrics.damaged.WithLabelValues(d.Table).Inc()
+		if key := d.String(); !w.known[key] && found != nil {
+			w.known[key] = true
+			w.options.Report.Log.Error().Str("table", d.Table).Str("part", d.Part).Str("reason", d.Reason).Uint32("from", d.From).
+				Msg("a table is damaged: " + w.options.Advice)
+		}
+	}
+}
+
+// save writes the ledger when it has changed.
+func (w *Watch) save() error {
+	if w.options.File == "" {
+		return nil
+	}
+	text, err := json.Marshal(&w.ledger)
+	if err != nil || string(text) == string(w.written) {
+		return err
+	}
+	next := w.options.File + ".new"
+	if err := os.WriteFile(next, text, 0o600); err != nil {
+		return err
+	}
+	// A full disk may have taken less than all of it.
+	if back, err := os.ReadFile(next); err != nil || string(back) != string(text) {
+		return errors.Join(fmt.Errorf("%s was not written whole", next), err)
+	}
+	if err := os.Rename(next, w.options.File); err != nil {
+		return err
+	}
+	w.written = text
+	return nil
+}
+
+// part is one that ClickHouse has.
+type part struct {
+	table, uuid, partition, name, path string
+	min, max                           int64
+	bytes                              uint64
+	reason                             string // of a detached one
+	detached                           bool
+}
+
+// transient are tables whose rows views make anew as a whole, again and again.
+const transient = "'stats_balances', 'stats_jetton_totals', 'stats_jettons'"
+
+// putAside are the reasons of detached parts whose rows are missing. An empty one
+// is somebody's own.
+const putAside = "'broken', 'broken-on-start', 'unexpected', 'covered-by-broken', ''"
+
+// tables are those that have parts, with what tells them from others that had
+// their names before.
+func (w *Watch) tables(ctx context.Context) (map[string]string, error) {
+	rows, err := w.options.ClickHouse.Conn().Query(ctx, `SELECT name, toString(uuid) FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := map[string]string{}
+	for rows.Next() {
+		var name, uuid string
+		if err := rows.Scan(&name, &uuid); err != nil {
+			return nil, err
+		}
+		found[name] = uuid
+	}
+	return found, rows.Err()
+}
+
+// list reads what parts there are. Replicated tables mend themselves from
+// another replica.
+func (w *Watch) list(ctx context.Context) ([]part, error) {
+	rows, err := w.options.ClickHouse.Conn().Query(ctx, `SELECT p.table, toString(t.uuid), partition_id, p.name, path, min_block_number, max_block_number, bytes_on_disk, '' AS why, false AS aside
+		FROM system.parts AS p INNER JOIN system.tables AS t ON p.table = t.name
+		WHERE p.database = currentDatabase() AND t.database = currentDatabase() AND active AND p.engine NOT LIKE 'Replicated%' AND p.table NOT IN (`+transient+`) AND p.table NOT LIKE '.%'
+		UNION ALL
+		SELECT d.table, toString(t.uuid), ifNull(partition_id, ''), d.name, '', ifNull(min_block_number, -1), ifNull(max_block_number, -1), toUInt64(0), ifNull(reason, ''), true
+		FROM system.detached_parts AS d INNER JOIN system.tables AS t ON d.table = t.name
+		WHERE d.database = currentDatabase() AND t.database = currentDatabase() AND t.engine NOT LIKE 'Replicated%' AND d.table NOT IN (`+transient+`) AND d.table NOT LIKE '.%' AND ifNull(reason, '') IN (`+putAside+`)`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []part
+	for rows.Next() {
+		var p part
+		if err := rows.Scan(&p.table, &p.uuid, &p.partition, &p.name, &p.path, &p.min, &p.max, &p.bytes, &p.reason, &p.detached); err != nil {
+			return nil, err
+		}
+		found = append(found, p)
+	}
+	return found, rows.Err()
+}
+
+// progress is the newest bundle of which every partition of every topic is in
+// the tables.
+func (w *Watch) progress(ctx context.Context) (uint32, error) {
+	watermark, err := clickhouse.ReadWatermark(ctx, w.options.ClickHouse.Conn())
+	if errors.Is(err, clickhouse.ErrNoWatermark) {
+		return 0, nil
+	}
+	return watermark.MCSeqno, err
+}
+
+// Sum joins damages of a table: from the lowest bundle on.
+func Sum(list []Damage) map[string]uint32 {
+	from := map[string]uint32{}
+	for _, d := range list {
+		if d.Covered {
+			continue
+		}
+		if before, ok := from[d.Table]; !ok || d.From < before {
+			from[d.Table] = d.From
+		}
+	}
+	return from
+}
+
+func sorted(list []Damage) []Damage {
+	slices.SortFunc(list, func(a, b Damage) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Part, b.Part), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
+}
+
+// readRepairs reads when tables were repaired last. Those that have no tables yet
+// have no repairs.
+func (w *Watch) readRepairs(ctx context.Context) (map[string]time.Time, error) {
+	at := map[string]time.Time{}
+	rows, err := w.options.ClickHouse.Conn().Query(ctx, "SELECT name, max(at) FROM repairs GROUP BY name")
+	if gone(err) {
+		return at, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var newest time.Time
+		if err := rows.Scan(&name, &newest); err != nil {
+			return nil, err
+		}
+		at[name] = newest
+	}
+	return at, rows.Err()
+}
+
+// repaired are the tables that were repaired since the last look. The caller holds
+// the lock.
+func (w *Watch) repaired(repairs map[string]time.Time) (tables []string) {
+	for name, at := range repairs {
+		if w.repairs != nil && at.After(w.repairs[name]) {
+			tables = append(tables, name)
+		}
+	}
+	w.repairs = repairs
+	return tables
+}
+
+// Settle takes the tables as they are now for whole: their rows were brought
+// back. Watches of other processes do so with their next look.
+func (w *Watch) Settle(ctx context.Context, tables []string) error {
+	if err := w.options.ClickHouse.Conn().Exec(ctx, "INSERT INTO repairs SELECT arrayJoin(?), now64(6, 'UTC')", tables); err != nil {
+		return fmt.Errorf("tell of the repair: %w", err)
+	}
+	w.mutex.Lock()
+	w.ledger.settle(tables)
+	w.mutex.Unlock()
+	return w.Look(ctx)
+}
+
+// Exec runs a statement that takes a part away. That there is no such part any
+// more, because it was taken away before or merged, is no error.
+func (w *Watch) Exec(ctx context.Context, statement string) error {
+	with := driver.Context(ctx, driver.WithSettings(driver.Settings{"allow_drop_detached": 1}))
+	if err := w.options.ClickHouse.Conn().Exec(with, statement); err != nil && !gone(err) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package tvm
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	machine "github.com/xssnick/tonutils-go/tvm"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+	"github.com/xssnick/tonutils-go/tvm/op/helpers"
+	"github.com/xssnick/tonutils-go/tvm/vm"
+	"github.com/xssnick/tonutils-go/tvm/vmerr"
+
+	size "tonscribe/ton/cell"
+)
+
+// Gas bounds what instructions do, with these exceptions of tonutils-go: it
+// walks the messages that a contract sends as a tree, writes cells out as text
+// for debug instructions and for opcodes that do not exist, both whether anybody
+// reads the text or not. Contracts make cells that are 2^500 as a tree for
+// little gas. New closes these ways for every machine of the process.
+
+// MaxActionCells bounds the list of a transaction's actions, with the messages
+// that it sends, counted as a tree. TON allows 255 messages of 2^13 cells; no
+// contract that is in use comes near either.
+const MaxActionCells = 1 << 16
+
+var closeWays sync.Once
+
+// New makes a machine whose work is bounded by its gas. All machines of this
+// program come from here.
+func New() *machine.TVM {
+	closeWays.Do(func() {
+		for i, getter := range vm.List {
+			vm.List[i] = bounded(getter)
+		}
+		vm.List = append(vm.List, func() vm.OP { return unknownOpcode{} })
+	})
+	return machine.NewTVM()
+}
+
+// bounded is the same instruction with its work bounded.
+func bounded(getter vm.OPGetter) vm.OPGetter {
+	name := nameOf(getter())
+	switch {
+	case name == "DUMPSTK" || name == "STRDUMP" || strings.HasPrefix(name, "DUMP s"):
+		return acting(getter, func(func(*vm.State) error) func(*vm.State) error {
+			return func(*vm.State) error { return nil }
+		})
+	case setsActions(name):
+		return acting(getter, checkedAfter)
+	case savesRegister(name):
+		return acting(getter, checkedBefore)
+	}
+	return getter
+}
+
+// setsActions reports whether an instruction may change register c5.
+func setsActions(name string) bool {
+	switch name {
+	case "SENDRAWMSG", "SENDMSG", "RAWRESERVE", "RAWRESERVEX", "SETCODE", "SETLIBCODE", "CHANGELIB", "POPCTRX":
+		return true
+	}
+	return strings.HasSuffix(name, " POP") || strings.HasSuffix(name, " POPSAVE")
+}
+
+// savesRegister reports whether an instruction may lay a cell of the stack into
+// a continuation, from where it becomes c5 without an instruction.
+func savesRegister(name string) bool {
+	return name == "SETCONTCTRX" || strings.HasSuffix(name, " SETCONTCTR") || strings.HasSuffix(name, " SETRETCTR") || strings.HasSuffix(name, " SETALTCTR")
+}
+
+// nameOf is the text of an instruction without arguments; some have none.
+func nameOf(op vm.OP) (name string) {
+	defer func() { _ = recover() }()
+	return op.SerializeText()
+}
+
+type action = func(*vm.State) error
+
+// acting replaces what an instruction does.
+func acting(getter vm.OPGetter, replace func(action) action) vm.OPGetter {
+	return func() vm.OP {
+		switch op := getter().(type) {
+		case *helpers.SimpleOP:
+			op.Action = replace(op.Action)
+			return op
+		case *helpers.AdvancedOP:
+			op.Action = replace(op.Action)
+			return op
+		case pricedOp:
+			return replacedOp{op, replace(op.Interpret)}
+		default:
+			panic(fmt.Sprintf("instruction %s is of a kind that is not known", nameOf(op)))
+		}
+	}
+}
+
+type pricedOp interface {
+	vm.OP
+	vm.GasPricedOp
+}
+
+// replacedOp is an instruction of a type of its own that does something else.
+type replacedOp struct {
+	pricedOp
+	action action
+}
+
+func (op replacedOp) Interpret(state *vm.State) error { return op.action(state) }
+
+// checkedAfter is an instruction that may change c5. What is too large raises a
+// cell overflow, and c5 stays as it was.
+func checkedAfter(act action) action {
+	return func(state *vm.State) error {
+		before := state.Reg.D[1]
+		err := act(state)
+		if state.Reg.D[1] == before {
+			return err
+		}
+		if !sizes.allowed(state.Reg.D[1]) {
+			state.Reg.D[1] = before
+			return errActions
+		}
+		return err
+	}
+}
+
+// registerOperands is how far down the stack the cell for a register may be.
+const registerOperands = 3
+
+// checkedBefore is an instruction that lays a cell into a continuation. Only a
+// cell that could be c5 passes; data of contracts is set otherwise.
+func checkedBefore(act action) action {
+	return func(state *vm.State) error {
+		for i := range min(registerOperands, state.Stack.Len()) {
+			value, err := state.Stack.Get(i)
+			if c, ok := value.(*cell.Cell); err == nil && ok && !sizes.allowed(c) {
+				return errActions
+			}
+		}
+		return act(state)
+	}
+}
+
+var errActions = vmerr.Error(vmerr.CodeCellOverflow, "the actions are too large")
+
+// unknownOpcode is what every instruction is that no longer prefix names.
+type unknownOpcode struct{}
+
+func (unknownOpcode) GetPrefixes() []*cell.Slice {
+	return helpers.PrefixSlices(helpers.UIntPrefix(0, 1), helpers.UIntPrefix(1, 1))
+}
+func (unknownOpcode) Deserialize(*cell.Slice) error { return nil }
+func (unknownOpcode) Serialize() *cell.Builder      { return cell.BeginCell() }
+func (unknownOpcode) SerializeText() string         { return "UNKNOWN" }
+func (unknownOpcode) Reusable() bool                { return true }
+func (unknownOpcode) Interpret(state *vm.State) error {
+	if err := state.ConsumeGas(vm.InstructionBaseGasPrice); err != nil {
+		return err
+	}
+	return vmerr.Error(vmerr.CodeInvalidOpcode, "opcode not found")
+}
+
+// keptSizes is how many lists of actions have their size kept. A list is one
+// cell more than the list before it, so that 255 messages are counted once each.
+const keptSizes = 1024
+
+// actionSizes keeps the sizes of the latest lists.
+type actionSizes struct {
+	mu    sync.Mutex
+	cells map[cell.Hash]uint64
+	ring  [keptSizes]cell.Hash
+	next  int
+}
+
+var sizes = actionSizes{cells: map[cell.Hash]uint64{}}
+
+// allowed reports whether a list is within MaxActionCells.
+func (s *actionSizes) allowed(list *cell.Cell) bool {
+	if list == nil {
+		return true
+	}
+	list = list.WithoutTrace()
+	cells := uint64(1)
+	for i := range int(list.RefsNum()) {
+		child, err := list.PeekRef(i)
+		if err != nil {
+			return false
+		}
+		below, kept := s.kept(child.HashKey())
+		if !kept {
+			counted, err := size.SizeOf(MaxActionCells, child)
+			if err != nil {
+				return false
+			}
+			below = counted.TreeCells
+		}
+		if below > MaxActionCells {
+			return false
+		}
+		cells += below
+	}
+	if cells > MaxActionCells {
+		return false
+	}
+	s.keep(list.HashKey(), cells)
+	return true
+}
+
+func (s *actionSizes) kept(list cell.Hash) (cells uint64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cells, ok = s.cells[list]
+	return cells, ok
+}
+
+func (s *actionSizes) keep(list cell.Hash, cells uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.cells[list]; ok {
+		return
+	}
+	if len(s.cells) == keptSizes {
+		delete(s.cells, s.ring[s.next])
+	}
+	s.cells[list], s.ring[s.next] = cells, list
+	s.next = (s.next + 1) % keptSizes
+}
