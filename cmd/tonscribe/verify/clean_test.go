@@ -69,3 +69,24 @@ func TestRowsOfTheNewestBundleThatAreAboutToComeAreWaitedFor(t *testing.T) {
 		}
 	}
 }
+
+func TestAPartitionMayHaveStoppedAheadOfTheOneThatBringsTheBlock(t *testing.T) {
+	l := load(t, genesis(t), 20, 2)
+	progress := `SELECT topic, partition, partitions, toUInt32(19), (SELECT max(gen_utime) FROM blocks WHERE mc_seqno = 19 AND workchain = -1)
+		FROM progress WHERE topic = 'headers'`
+	l.exec("CREATE TABLE behind AS progress ENGINE = Memory")
+	l.exec("INSERT INTO behind (topic, partition, partitions, mc_seqno, gen_utime) " + progress)
+	for _, table := range []string{"blocks", "blocks_index"} {
+		l.exec("ALTER TABLE " + table + " DELETE WHERE mc_seqno = 20 SETTINGS mutations_sync = 2")
+	}
+	l.exec("ALTER TABLE progress DELETE WHERE topic = 'headers' SETTINGS mutations_sync = 2")
+	l.exec("INSERT INTO progress SELECT * FROM behind")
+	l.exec("DROP TABLE behind")
+	r, err := l.verify(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Bundles != 19 {
+		t.Errorf("%d bundles were checked, want 19", r.Bundles)
+	}
+}
