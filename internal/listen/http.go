@@ -90,11 +90,14 @@ const (
 	// processors: to take a body apart keeps one busy for many milliseconds, for
 	// which what is small would wait.
 	largeBody = 128 << 10
-	// mostWaiting is how many wait for their turn, bodies in hand; more are refused.
-	mostWaiting = 16
+	// mostWaiting is how many wait for their turn, bodies in hand, and
+	// mostWaitingOfOne how many of them are of one address; more are refused.
+	mostWaiting, mostWaitingOfOne = 16, 4
 )
 
-var errWaiting = errors.New("too many large requests wait")
+// ErrBusy is what reading a large body ends with when too many others wait for
+// their turn. The client may try again.
+var ErrBusy = errors.New("too many large requests are being worked on: try again")
 
 // bodies gives bodies of requests their deadline, and large ones their turn; a
 // connection waits while its request's body is read.
@@ -110,7 +113,7 @@ func (l *Listener) bodies(next http.Handler) http.Handler {
 		b := &body{ReadCloser: r.Body, conn: c, ctx: r.Context()}
 		defer b.done()
 		r.Body = b
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(answer{w, b}, r)
 		if !b.over.Load() {
 			c.Wait() // the server reads the rest of a body that the handler left
 		}
@@ -123,7 +126,7 @@ type body struct {
 	conn *Conn
 	ctx  context.Context
 	size int
-	turn bool // taken
+	turn atomic.Bool // taken
 	over atomic.Bool
 }
 
@@ -152,13 +155,13 @@ func (b *body) Read(p []byte) (int, error) {
 // take waits for the turn of a large body.
 func (b *body) take() error {
 	l := b.conn.listener
-	defer l.patient.Add(-1)
-	if l.patient.Add(1) > mostWaiting {
-		return errWaiting
+	if !l.stand(b.conn) {
+		return ErrBusy
 	}
+	defer l.leave(b.conn)
 	select {
 	case l.turns <- struct{}{}:
-		b.turn = true
+		b.turn.Store(true)
 		return nil
 	case <-b.ctx.Done():
 		return b.ctx.Err()
@@ -167,7 +170,57 @@ func (b *body) take() error {
 
 // done gives the turn to the next one.
 func (b *body) done() {
-	if b.turn {
+	if b.turn.CompareAndSwap(true, false) {
 		<-b.conn.listener.turns
 	}
 }
+
+// stand counts a connection among those that wait for their turn, if it may. A
+// proxy has many clients.
+func (l *Listener) stand(c *Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.patient >= mostWaiting || l.patience[c.from] >= mostWaitingOfOne && !l.trusts(remoteOf(c.Conn)) {
+		return false
+	}
+	l.patient++
+	l.patience[c.from]++
+	return true
+}
+
+func (l *Listener) leave(c *Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.patient--
+	if l.patience[c.from]--; l.patience[c.from] == 0 {
+		delete(l.patience, c.from)
+	}
+}
+
+// answer ends the turn of its request where it begins: the client may take its
+// time to read it.
+type answer struct {
+	http.ResponseWriter
+	body *body
+}
+
+// WriteHeader is http.ResponseWriter's.
+func (a answer) WriteHeader(status int) {
+	a.body.done()
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write is http.ResponseWriter's.
+func (a answer) Write(b []byte) (int, error) {
+	a.body.done()
+	return a.ResponseWriter.Write(b)
+}
+
+// Flush is http.Flusher's.
+func (a answer) Flush() {
+	a.body.done()
+	_ = http.NewResponseController(a.ResponseWriter).Flush() // fails when the client has gone
+}
+
+// Unwrap is what http.ResponseController looks for.
+func (a answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

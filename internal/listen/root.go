@@ -50,7 +50,6 @@ type Listener struct {
 	metrics         metrics
 	held            atomic.Int64
 	turns           chan struct{} // of large bodies
-	patient         atomic.Int32  // large bodies that wait for their turn
 	closed          chan struct{}
 	closing         sync.Once
 
@@ -58,6 +57,10 @@ type Listener struct {
 	open    map[*Conn]struct{}
 	waiting list.List // of *Conn, the one that waits longest in front
 	groups  map[address]*group
+	// patient is how many large bodies wait for their turn, patience how many of
+	// them are of an address.
+	patient  int
+	patience map[address]int
 }
 
 // address is what counts together: an IPv4 address, or a /64 of IPv6.
@@ -87,7 +90,7 @@ func newListener(inner net.Listener, c Configuration, o Options) *Listener {
 		Listener: inner, configuration: c, options: o,
 		all: all, perAddress: max(min(c.PerAddress, all/2), 1),
 		turns:  make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
-		closed: make(chan struct{}), open: map[*Conn]struct{}{}, groups: map[address]*group{},
+		closed: make(chan struct{}), open: map[*Conn]struct{}{}, groups: map[address]*group{}, patience: map[address]int{},
 	}
 	l.metrics = newMetrics(o.Report.Metrics, o.Name, l)
 	return l
@@ -161,7 +164,7 @@ func (l *Listener) admit(inner net.Conn) *Conn {
 		return nil
 	default:
 	}
-	oldest, bound := l.room(c.from, l.options.Trusted != nil && l.options.Trusted(remote))
+	oldest, bound := l.room(c.from, l.trusts(remote))
 	if bound != "" && oldest == nil {
 		l.mu.Unlock()
 		l.metrics.refused.WithLabelValues(bound).Inc()
@@ -181,6 +184,10 @@ func (l *Listener) admit(inner net.Conn) *Conn {
 	l.mu.Unlock()
 	l.end(oldest, bound)
 	return c
+}
+
+func (l *Listener) trusts(remote netip.Addr) bool {
+	return l.options.Trusted != nil && l.options.Trusted(remote)
 }
 
 // room names the bound that a new connection of an address is over, and the

@@ -281,8 +281,10 @@ func TestLargeBodiesTakeTurnsAndSmallOnesNeedNone(t *testing.T) {
 			working.Add(-1)
 		}
 	})
-	post := func(size int) int {
-		answer, err := http.Post("http://"+at, "text/plain", strings.NewReader(strings.Repeat("x", size)))
+	post := func(from byte, size int) int {
+		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, from)}}
+		client := http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true}}
+		answer, err := client.Post("http://"+at, "text/plain", strings.NewReader(strings.Repeat("x", size)))
 		if err != nil {
 			t.Error(err)
 			return 0
@@ -290,22 +292,31 @@ func TestLargeBodiesTakeTurnsAndSmallOnesNeedNone(t *testing.T) {
 		answer.Body.Close()
 		return answer.StatusCode
 	}
+	waiting := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.patient
+	}
 	turns := cap(l.turns)
-	const refused = 3
 	answers := make(chan int)
 	for range turns {
-		go func() { answers <- post(largeBody + 1) }()
+		go func() { answers <- post(1, largeBody+1) }()
 		<-began
 	}
-	for range mostWaiting + refused {
-		go func() { answers <- post(largeBody + 1) }()
-	}
-	for range refused {
-		if status := <-answers; status != http.StatusServiceUnavailable {
-			t.Errorf("one too many that wait: status %d, want %d", status, http.StatusServiceUnavailable)
+	for n := range mostWaiting {
+		from := 1 + byte(n/mostWaitingOfOne)
+		go func() { answers <- post(from, largeBody+1) }()
+		await(t, "a large body does not wait for its turn", func() bool { return waiting() == n+1 })
+		if (n+1)%mostWaitingOfOne == 0 {
+			if status := post(from, largeBody+1); status != http.StatusServiceUnavailable {
+				t.Errorf("one too many of an address: status %d, want %d", status, http.StatusServiceUnavailable)
+			}
 		}
 	}
-	if status := post(largeBody); status != http.StatusOK {
+	if status := post(200, largeBody+1); status != http.StatusServiceUnavailable {
+		t.Errorf("one too many in all: status %d, want %d", status, http.StatusServiceUnavailable)
+	}
+	if status := post(1, largeBody); status != http.StatusOK {
 		t.Errorf("a small body beside large ones: status %d, want 200", status)
 	}
 	close(release)
@@ -317,4 +328,34 @@ func TestLargeBodiesTakeTurnsAndSmallOnesNeedNone(t *testing.T) {
 	if got := most.Load(); int(got) != turns {
 		t.Errorf("%d large bodies were worked on at once, want %d", got, turns)
 	}
+	if n := len(l.patience); n != 0 {
+		t.Errorf("%d addresses are kept in mind after all is done, want 0", n)
+	}
+}
+
+func TestATurnEndsWhereTheAnswerBegins(t *testing.T) {
+	slow := make(chan struct{})
+	defer close(slow)
+	l, at := serve(t, func(*Configuration, *Options) {}, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusOK)
+		w.(http.Flusher).Flush()
+		if r.URL.Path == "/slow" { // as to a client that does not read
+			<-slow
+		}
+	})
+	body := strings.Repeat("x", largeBody+1)
+	for range cap(l.turns) {
+		answer, err := http.Post("http://"+at+"/slow", "text/plain", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+	}
+	client := http.Client{Timeout: 10 * time.Second}
+	answer, err := client.Post("http://"+at+"/quick", "text/plain", strings.NewReader(body))
+	if err != nil {
+		t.Fatalf("a large body beside answers that are read slowly: %v, want an answer", err)
+	}
+	answer.Body.Close()
 }

@@ -77,8 +77,8 @@ func TestAClientHasItsShareOfTheConnectionsAndNoMore(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if _, err := c.enter(short, "greedy"); !errors.Is(err, ErrTooHeavy) {
-		t.Errorf("a third connection for one client: %v, want %v", err, ErrTooHeavy)
+	if _, err := c.enter(short, "greedy"); !errors.Is(err, ErrBusy) {
+		t.Errorf("a third connection for one client: %v, want %v", err, ErrBusy)
 	}
 	leave, err := c.enter(t.Context(), "another")
 	if err != nil {
@@ -107,7 +107,7 @@ func TestRequestsAreWorkedOnWithinTheShareOfTheirClientAndWithinABound(t *testin
 	for i, c := range []struct {
 		client string
 		err    error
-	}{{"greedy", nil}, {"greedy", nil}, {"greedy", ErrTooHeavy}, {"another", nil}, {"a third", ErrTooHeavy}} {
+	}{{"greedy", nil}, {"greedy", nil}, {"greedy", ErrBusy}, {"another", nil}, {"a third", ErrBusy}} {
 		done, err := begin(c.client)
 		if !errors.Is(err, c.err) {
 			t.Errorf("request %d, of %s: %v, want %v", i, c.client, err, c.err)

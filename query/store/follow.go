@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -48,16 +49,16 @@ func (s *Store) follow(ctx context.Context) {
 		if changed {
 			rest = min(duty*time.Since(began), s.restLimit(before))
 		}
-		s.tell(ctx, s.remember(ctx, s.view.Load(), changed))
+		s.remember(ctx)
 		s.pause(ctx, rest)
 	}
 }
 
-// remember brings what is held to the view, so that requests need not. What fails
-// here is for them to try.
-func (s *Store) remember(ctx context.Context, v *View, changed bool) error {
+// remember reads for the first time what is held, beside everything else.
+func (s *Store) remember(ctx context.Context) {
+	v := s.view.Load()
 	if v == nil {
-		return nil
+		return
 	}
 	book := s.configuration.DirectoryAccounts > 0
 	missing := !s.held.Load() || book && s.directory.holdsUpTo() == 0
@@ -70,21 +71,21 @@ func (s *Store) remember(ctx context.Context, v *View, changed bool) error {
 			}
 		})
 	}
-	if !changed {
-		return nil
-	}
-	limited, cancel := context.WithTimeout(ctx, followLimit) // not ctx: what is read for the first time takes its time
-	defer cancel()
+}
+
+// learn brings what is held to a view before anybody sees it, so that requests
+// need not. What fails here is for them to try.
+func (s *Store) learn(ctx context.Context, v *View) error {
 	var group errgroup.Group
 	if s.directory.holdsUpTo() > 0 {
 		group.Go(func() error {
-			_, err := s.directory.learn(limited, s, v)
+			_, err := s.directory.learn(ctx, s, v)
 			return err
 		})
-		group.Go(func() error { return s.names.learn(limited, s, v) })
+		group.Go(func() error { return s.names.learn(ctx, s, v) })
 	}
-	group.Go(func() error { return s.contracts.learn(limited, s, v) })
-	group.Go(func() error { return s.accounts.learn(limited, s, v) })
+	group.Go(func() error { return s.contracts.learn(ctx, s, v) })
+	group.Go(func() error { return s.accounts.learn(ctx, s, v) })
 	return group.Wait()
 }
 
@@ -190,7 +191,12 @@ func (s *Store) step(ctx context.Context) (read bool, err error) {
 	} else {
 		v.Last = old.Last
 	}
+	var learning sync.WaitGroup
+	if moved {
+		learning.Go(func() { s.tell(ctx, s.learn(ctx, v)) })
+	}
 	grown, err := s.grow(ctx, v)
+	learning.Wait()
 	if moved || grown {
 		s.view.Store(v)
 		s.metrics.watermark.Set(float64(watermark))

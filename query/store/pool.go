@@ -23,6 +23,9 @@ import (
 var (
 	// ErrTooHeavy says that a statement ran into its limit of time or memory.
 	ErrTooHeavy = errors.New("the query is too heavy")
+	// ErrBusy says that others kept the database or the processors until the time
+	// of the request was over. It may be tried again.
+	ErrBusy = errors.New("too many requests are being worked on: try again")
 	// ErrUnavailable says that ClickHouse does not answer.
 	ErrUnavailable = errors.New("the database does not answer")
 	// ErrDamaged says that rows of a table are lost or cannot be read: an answer
@@ -177,10 +180,8 @@ func (p *pool) do(ctx context.Context, text string, limits []setting, result pro
 			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 	}
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return errNoConnection
+	if err := enter(ctx, p.slots); err != nil {
+		return err
 	}
 	defer func() { <-p.slots }()
 	for {
@@ -221,8 +222,6 @@ func nextID() string {
 // page should need.
 var errTooManyBytes = fmt.Errorf("%w: too many rows were gone through", ErrTooHeavy)
 
-var errNoConnection = fmt.Errorf("%w: no connection was free in time", ErrTooHeavy)
-
 // timeOf returns the limit of a statement's time, none without a deadline: the
 // server gives up by itself, a little after the client would.
 func timeOf(ctx context.Context) []setting {
@@ -262,7 +261,9 @@ func classify(ctx context.Context, err error) error {
 		switch exception.Code {
 		case codeTooManyBytes:
 			return fmt.Errorf("%w: %w", errTooManyBytes, err)
-		case codeTimeout, codeMemoryLimit, codeTooManyRows, codeTooManySimult, codeCancelled, codeTooManyRowsSet:
+		case codeTooManySimult:
+			return fmt.Errorf("%w: %w", ErrBusy, err)
+		case codeTimeout, codeMemoryLimit, codeTooManyRows, codeCancelled, codeTooManyRowsSet:
 			return fmt.Errorf("%w: %w", ErrTooHeavy, err)
 		}
 		if slices.Contains(damageCodes, exception.Code) {

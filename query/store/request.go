@@ -136,19 +136,15 @@ func (s *Store) Work(ctx context.Context, client string) (done func(), err error
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case s.busy <- struct{}{}:
-	case <-ctx.Done():
+	if err := enter(ctx, s.busy); err != nil {
 		leave()
-		return nil, errNoWorker
+		return nil, err
 	}
 	return func() {
 		<-s.busy
 		leave()
 	}, nil
 }
-
-var errNoWorker = fmt.Errorf("%w: too many others were worked on", ErrTooHeavy)
 
 // Yield lets others have the processor after every few of many records, the
 // numbers of which it is called with: a long page takes dozens of milliseconds,
@@ -157,6 +153,22 @@ func Yield(n int) {
 	const few = 8 // some 0.2 ms
 	if n%few == few-1 {
 		runtime.Gosched()
+	}
+}
+
+// enter takes a place, or returns ErrBusy when there is none until ctx ends. Who
+// comes late does not wait, and is told so where it does its work.
+func enter(ctx context.Context, places chan struct{}) error {
+	select {
+	case places <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ErrBusy
 	}
 }
 
@@ -192,11 +204,9 @@ func (c *clients) enter(ctx context.Context, client string) (leave func(), err e
 			delete(c.slots, client)
 		}
 	}
-	select {
-	case s.taken <- struct{}{}:
-	case <-ctx.Done():
+	if err := enter(ctx, s.taken); err != nil {
 		forget()
-		return nil, errNoConnection
+		return nil, err
 	}
 	return func() {
 		<-s.taken

@@ -147,6 +147,7 @@ var bodyErrors = []openapi.Error{
 	{Status: http.StatusUnprocessableEntity, Text: "failed to parse post request: <reason>"},
 	{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MostBodyBytes) + " bytes"},
 	{Status: errCoding.Status, Text: errCoding.Text},
+	{Status: errBusy.Status, Text: errBusy.Text},
 }
 
 // asBody is a recorded GET as the POST that asks the same; the answer stands with

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tonscribe/internal/listen"
 )
 
 // The limits of requests (contract 1.4).
@@ -102,6 +104,9 @@ func badBody(reason string) error { return unprocessable("failed to parse post r
 // be known before it is read.
 var errCoding = &Error{Status: http.StatusUnsupportedMediaType, Text: "bodies in a content coding are not taken: send it without Content-Encoding"}
 
+// errBusy is the answer to a large body that could not have its turn.
+var errBusy = &Error{Status: http.StatusServiceUnavailable, Text: listen.ErrBusy.Error()}
+
 // CodingError is the answer to requests that are InCoding.
 func CodingError() Error { return *errCoding }
 
@@ -121,6 +126,8 @@ func readObject(r *http.Request) (map[string]json.RawMessage, error) {
 	switch {
 	case errors.As(err, &tooLarge):
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MostBodyBytes) + " bytes"}
+	case errors.Is(err, listen.ErrBusy):
+		return nil, errBusy
 	case err != nil:
 		return nil, badBody("the body ends early")
 	case len(trimmed(body)) == 0:

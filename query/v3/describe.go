@@ -104,7 +104,7 @@ func (e *Endpoint) errors() (list []openapi.Error) {
 	}
 	if e.Body != nil {
 		add(*params.Unprocessable("Unprocessable Entity"), *params.Unprocessable("the request body is no JSON object"),
-			params.Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(v2.MostBodyBytes) + " bytes"}, params.Error(v2.CodingError()))
+			params.Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(v2.MostBodyBytes) + " bytes"}, params.Error(v2.CodingError()), *errLargeBusy)
 	}
 	for _, known := range v2.EveryMethod {
 		add(params.Error(known))
@@ -118,7 +118,7 @@ func (e *Endpoint) errors() (list []openapi.Error) {
 		}
 		add(*errNoNode)
 	} else {
-		add(*params.Unprocessable("%s", tooHeavy))
+		add(*params.Unprocessable("%s", tooHeavy), *errBusy)
 	}
 	add(params.Error{Status: http.StatusInternalServerError, Text: "internal server error"})
 	return list

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"tonscribe/internal/listen"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
@@ -34,6 +35,8 @@ func readBody(r *http.Request) (map[string]json.RawMessage, error) {
 	switch {
 	case errors.As(err, &tooLarge):
 		return nil, &params.Error{Status: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf("request body is longer than %d bytes", v2.MostBodyBytes)}
+	case errors.Is(err, listen.ErrBusy):
+		return nil, errLargeBusy
 	case err != nil:
 		return nil, params.Unprocessable("the request body ends early")
 	case json.Unmarshal(body, &object) != nil:
@@ -41,6 +44,9 @@ func readBody(r *http.Request) (map[string]json.RawMessage, error) {
 	}
 	return object, nil
 }
+
+// errLargeBusy is the answer to a large body that could not have its turn.
+var errLargeBusy = &params.Error{Status: http.StatusServiceUnavailable, Text: listen.ErrBusy.Error()}
 
 var errNoNode = &params.Error{Status: http.StatusInternalServerError, Text: "ton-http-api endpoint is not specified"}
 

@@ -277,6 +277,9 @@ func printable(name string) string {
 // tooHeavy is the answer to a query that would take too long.
 const tooHeavy = "the query is too heavy: narrow the filters or the range of time or lt, name fewer values, lower limit, or page with cursor"
 
+// errBusy is the answer when others kept the request from being worked on.
+var errBusy = &params.Error{Status: http.StatusServiceUnavailable, Text: store.ErrBusy.Error()}
+
 // statusClientGone counts requests whose client did not wait.
 const statusClientGone = 499
 
@@ -287,6 +290,8 @@ func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body 
 	case errors.As(err, &known):
 	case r.Context().Err() != nil:
 		known = &params.Error{Status: statusClientGone, Text: "the client has gone"}
+	case errors.Is(err, store.ErrBusy):
+		known = errBusy
 	case errors.Is(err, store.ErrTooHeavy) && q.values.Offset() > 0:
 		known = params.Unprocessable("offset %d is too deep in this list: page with cursor, the next_cursor of the page before, or narrow the filters", q.values.Offset())
 	case errors.Is(err, store.ErrTooHeavy):
