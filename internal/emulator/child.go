@@ -67,7 +67,8 @@ func Main(args []string) int {
 func limit(memory int64) error {
 	runtime.GOMAXPROCS(1)
 	debug.SetMemoryLimit(memory / 2)
-	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, politeness); err != nil {
+	// Its group is the process alone. By process, only the calling thread would change.
+	if err := unix.Setpriority(unix.PRIO_PGRP, 0, politeness); err != nil {
 		return err
 	}
 	return unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(memory), Max: uint64(memory)})

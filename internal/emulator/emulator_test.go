@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -293,6 +294,28 @@ func TestAnExecutionThatNeedsTooMuchMemoryIsEndedAndTheNextOneIsServed(t *testin
 	}
 	if next := children(t); len(next) != 1 || len(first) != 1 || next[0] == first[0] {
 		t.Errorf("processes %v before and %v after, want one and another one", first, next)
+	}
+}
+
+func TestEveryThreadOfAWorkerIsPolite(t *testing.T) {
+	const politeness = 10
+	p := start(t, nil)
+	if _, err := p.Deliver(t.Context(), delivery(t, config(t, nil), ordinary)); err != nil {
+		t.Fatal(err)
+	}
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", children(t)[0]))
+	if err != nil || len(threads) < 2 {
+		t.Fatalf("threads %v (%v), want several", threads, err)
+	}
+	for _, path := range threads {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		const nice = 16 // of the fields behind the name
+		if got := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[nice]; got != strconv.Itoa(politeness) {
+			t.Errorf("%s: priority %s, want %d", path, got, politeness)
+		}
 	}
 }
 

@@ -135,6 +135,7 @@ type body struct {
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && b.over.CompareAndSwap(false, true) {
+		b.conn.Work() // also while it waits for its turn: its client has done its part
 		switch {
 		case errors.Is(err, io.EOF):
 			_ = b.conn.SetReadDeadline(time.Time{}) // fails when the client has gone
@@ -146,7 +147,6 @@ func (b *body) Read(p []byte) (int, error) {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			b.conn.listener.metrics.bodiesLate.Inc()
 		}
-		b.conn.Work()
 	}
 	b.size += n
 	return n, err
