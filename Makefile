@@ -8,11 +8,14 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 UP_ARGS   ?=
 TEST      ?= ./...
 TIMEOUT   ?= 30m
+BEFORE    ?=
+AFTER     ?= $(BIN)
+ANSWERS_ARGS ?=
 LINT      := golangci-lint
 LINT_WANT := v2.15.0
 
 .DEFAULT_GOAL := help
-.PHONY: help engine build up test test-long bench lint fmt generate need-go need-npm need-lint need-protoc
+.PHONY: help engine build up test test-long answers bench lint fmt generate need-go need-npm need-lint need-protoc
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -32,6 +35,10 @@ test: engine ## all tests, on real engines
 test-long: engine ## soak, crash and fuzz runs that take longer
 	@TONSCRIBE_TEST_LONG=1 go test -count=1 -timeout 4h $(TEST)
 	@test/fuzz 10m
+
+answers: engine ## whether two builds answer the same: make answers BEFORE=../before/bin/tonscribe
+	@test -n '$(BEFORE)' || { echo 'Name the build before the change: make answers BEFORE=../before/bin/tonscribe'; exit 1; }
+	@go test -v -count=1 -timeout 4h -run TwoBuilds ./test/answers -before $(abspath $(BEFORE)) -after $(abspath $(AFTER)) $(ANSWERS_ARGS)
 
 bench: engine ## the figures of docs/performance.md
 	@go test -run '^$$' -bench . -benchmem ./decode/... ./query/...

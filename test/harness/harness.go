@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
 var (
@@ -125,11 +126,22 @@ func WithDescriptors(n int) []string {
 // StartUnder is Start below a command that runs what follows it.
 func StartUnder(t testing.TB, under, extra []string, args ...string) *Process {
 	t.Helper()
+	return start(t, append(slices.Clone(under), Binary(t)), extra, args)
+}
+
+// StartBuild is Start of another build of the program.
+func StartBuild(t testing.TB, binary string, extra []string, args ...string) *Process {
+	t.Helper()
+	return start(t, []string{binary}, extra, args)
+}
+
+func start(t testing.TB, program, extra, args []string) *Process {
+	t.Helper()
 	p := &Process{t: t, name: strings.Join(args[:1], " "), log: &lockedBuffer{}, done: make(chan struct{})}
 	if at := slices.Index(args, "--data"); at >= 0 && at+1 < len(args) {
 		p.data = args[at+1]
 	}
-	whole := slices.Concat(under, []string{Binary(t)}, args)
+	whole := slices.Concat(program, args)
 	p.cmd = exec.Command(whole[0], whole[1:]...)
 	p.cmd.Env = append(append(os.Environ(), "TONSCRIBE_METADATA_ENABLED=false"), extra...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
@@ -354,42 +366,113 @@ func ReadRunFile(t testing.TB, data string) RunFile {
 // parts their rows lie.
 func Fingerprint(t testing.TB, dsn string) map[string]string {
 	t.Helper()
+	return fingerprint(t, dsn, "name NOT LIKE 'stats_%'", "*")
+}
+
+// FingerprintOfFigures is Fingerprint of the tables that are computed from those
+// of the chain now and then, without the columns that say when. RefreshFigures
+// makes them be of all rows.
+func FingerprintOfFigures(t testing.TB, dsn string) map[string]string {
+	t.Helper()
+	return fingerprint(t, dsn, "name LIKE 'stats_%'", "* EXCEPT (computed, touched)")
+}
+
+// RefreshFigures computes the figures of FingerprintOfFigures anew. Some are
+// computed from others, so that it takes two rounds.
+func RefreshFigures(t testing.TB, dsn string) {
+	t.Helper()
+	connection, ctx, done := connect(t, dsn)
+	defer done()
+	rows, err := connection.Query(ctx, "SELECT view FROM system.view_refreshes WHERE database = currentDatabase() ORDER BY view")
+	if err != nil {
+		t.Fatal(err)
+	}
+	views := firstColumn(t, rows)
+	for _, view := range append(views, views...) {
+		for _, statement := range []string{"SYSTEM WAIT VIEW ", "SYSTEM REFRESH VIEW ", "SYSTEM WAIT VIEW "} {
+			if err := connection.Exec(ctx, statement+view); err != nil {
+				t.Fatalf("%s%s: %v", statement, view, err)
+			}
+		}
+	}
+}
+
+// connect is for some statements, until done is called.
+func connect(t testing.TB, dsn string) (connection driver.Conn, ctx context.Context, done func()) {
+	t.Helper()
 	options, err := clickhouse.ParseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	connection, err := clickhouse.Open(options)
-	if err != nil {
+	if connection, err = clickhouse.Open(options); err != nil {
 		t.Fatal(err)
 	}
-	defer connection.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	rows, err := connection.Query(ctx, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND NOT match(name, '^([.]|_tmp)') AND name NOT LIKE 'schema_migrations%' AND name NOT LIKE 'api_%' AND name NOT LIKE 'stats_%' AND name != 'repairs'")
+	return connection, ctx, func() {
+		cancel()
+		_ = connection.Close() // nothing is lost
+	}
+}
+
+// fingerprint is of the tables whose names meet a condition.
+func fingerprint(t testing.TB, dsn, which, columns string) map[string]string {
+	t.Helper()
+	connection, ctx, done := connect(t, dsn)
+	defer done()
+	const all = `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'
+		AND NOT match(name, '^([.]|_tmp)') AND name NOT LIKE 'schema_migrations%' AND name NOT LIKE 'api_%' AND name != 'repairs' AND `
+	rows, err := connection.Query(ctx, all+which)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, name)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		t.Fatal(err)
-	}
+	names := firstColumn(t, rows)
 	prints := map[string]string{}
 	for _, name := range names {
 		var count, hash uint64
-		final := fmt.Sprintf("SELECT count(), groupBitXor(cityHash64(tuple(*))) FROM `%s` FINAL", name)
+		final := fmt.Sprintf("SELECT count(), groupBitXor(cityHash64(tuple(%s))) FROM `%s` FINAL", columns, name)
 		if err := connection.QueryRow(ctx, final).Scan(&count, &hash); err != nil {
 			t.Fatalf("table %s: %v", name, err)
 		}
 		prints[name] = fmt.Sprintf("%d rows, hash %016x", count, hash)
 	}
 	return prints
+}
+
+// Columns is, for every column of a table, a sum of the hashes of its values: it
+// tells which ones make two tables differ.
+func Columns(t testing.TB, dsn, table string) map[string]string {
+	t.Helper()
+	connection, ctx, done := connect(t, dsn)
+	defer done()
+	rows, err := connection.Query(ctx, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = ?", table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]string{}
+	for _, name := range firstColumn(t, rows) {
+		var sum uint64
+		if err := connection.QueryRow(ctx, fmt.Sprintf("SELECT sum(cityHash64(`%s`)) FROM `%s` FINAL", name, table)).Scan(&sum); err != nil {
+			t.Fatalf("column %s of table %s: %v", name, table, err)
+		}
+		sums[name] = fmt.Sprintf("%016x", sum)
+	}
+	return sums
+}
+
+// firstColumn reads texts.
+func firstColumn(t testing.TB, rows driver.Rows) (texts []string) {
+	t.Helper()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return texts
 }
 
 // Differences lists the tables whose fingerprints are not equal.
