@@ -79,7 +79,7 @@ func generated(t *testing.T) chain {
 	blocks, perBlock := max(45, *transactions/200), min(200, *transactions/45)
 	c := chain{effort: fullEffort}
 	if !isLong() {
-		blocks, perBlock, c.effort = 15, 40, littleEffort
+		blocks, perBlock, c.effort = 15, 20, littleEffort
 	}
 	d := litetest.NewDevnet(t, seed, 1)
 	d.Grow(t, blocks/3, perBlock)

@@ -110,7 +110,7 @@ type comparison struct {
 	before, after *server
 
 	mu        sync.Mutex
-	found     [][]string // by request: differences of it and of its second page
+	found     [][]string // by request: differences of it and of the pages after it
 	sent      int
 	statuses  map[int]int
 	succeeded map[string]bool // method and path of what was 200
@@ -173,7 +173,7 @@ func (c *comparison) one(ctx context.Context, i int, r *request) {
 // next is the request for the page after an answer, nil where none is wanted or
 // there is none.
 func (r *request) next(a answer) *request {
-	if !r.pages || a.status != http.StatusOK {
+	if r.pages == 0 || a.status != http.StatusOK {
 		return nil
 	}
 	cursor := a.header.Get("X-Next-Cursor")
@@ -186,12 +186,14 @@ func (r *request) next(a answer) *request {
 	if cursor == "" {
 		return nil
 	}
-	next := *r
-	separator := "?"
-	if strings.Contains(r.target, "?") {
-		separator = "&"
+	path, query, _ := strings.Cut(r.target, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil
 	}
-	next.pages, next.target = false, r.target+separator+"cursor="+url.QueryEscape(cursor)
+	values.Set("cursor", cursor)
+	next := *r
+	next.pages, next.target = r.pages-1, withQuery(path, values)
 	return &next
 }
 
@@ -276,8 +278,8 @@ func TestThePageAfterAnAnswerIsComparedToo(t *testing.T) {
 		t.Cleanup(s.Close)
 		return newServer(s.URL)
 	}
-	got := compare(t, page("one"), page("two"), []*request{{method: http.MethodGet, target: "/list?limit=1", pages: true}})
-	if got.sent != 2 || got.different != 1 || !strings.Contains(got.found[0][0], "/list?limit=1&cursor=abc") {
+	got := compare(t, page("one"), page("two"), []*request{{method: http.MethodGet, target: "/list?limit=1", pages: 1}})
+	if got.sent != 2 || got.different != 1 || !strings.Contains(got.found[0][0], "/list?cursor=abc&limit=1") {
 		t.Errorf("%d requests, differences %v", got.sent, got.found)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -18,8 +19,8 @@ import (
 type request struct {
 	method, target, body string
 	header               map[string]string
-	// pages is whether the page after the answer's is asked for too.
-	pages bool
+	// pages is how many pages after the answer's are asked for too, by cursor.
+	pages int
 }
 
 func (r *request) String() string {
@@ -45,7 +46,7 @@ type effort struct {
 var (
 	fullEffort   = effort{pairs: 2, triples: 4, rows: 8, paths: 1}
 	someEffort   = effort{pairs: 1, triples: 1, rows: 4, paths: 1}
-	littleEffort = effort{choices: 2, rows: 1, paths: 5}
+	littleEffort = effort{choices: 1, rows: 1, paths: 10}
 )
 
 // plan makes the requests of what the first server says that it takes and has.
@@ -123,6 +124,7 @@ func (p *plan) operation(o *openapitest.Operation) {
 		}
 	}
 	p.complete(o, list, base)
+	p.whole(o, base)
 	p.send(o, nil)
 	p.send(o, base)
 	for _, parameter := range list {
@@ -243,7 +245,24 @@ func (p *plan) send(o *openapitest.Operation, base map[string]choice, more ...se
 	for name, c := range all {
 		query[name] = c.texts
 	}
-	p.add(&request{method: o.Method, target: withQuery(o.Path, query), pages: takes(o, "cursor") && all["cursor"].texts == nil && len(more) < 2})
+	r := &request{method: o.Method, target: withQuery(o.Path, query)}
+	if takes(o, "cursor") && all["cursor"].texts == nil && len(more) < 2 {
+		r.pages = 1
+	}
+	p.add(r)
+}
+
+// whole asks for all pages of a list from its oldest element on, so that every row
+// is seen.
+func (p *plan) whole(o *openapitest.Operation, base map[string]choice) {
+	if o.Method != http.MethodGet || !takes(o, "cursor") {
+		return
+	}
+	query := url.Values{"limit": {"1000"}, "sort": {"asc"}}
+	for name, c := range base {
+		query[name] = c.texts
+	}
+	p.add(&request{method: o.Method, target: withQuery(o.Path, query), pages: math.MaxInt})
 }
 
 func withQuery(path string, query url.Values) string {
