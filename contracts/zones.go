@@ -2,14 +2,12 @@ package contracts
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"maps"
-	"strconv"
-	"strings"
 
 	"tonscribe/decode/contract"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // knownZones are the collections whose items are names (TEP-81), by raw address.
@@ -29,27 +27,13 @@ func (c Configuration) zones() (zones, error) {
 	names := maps.Clone(knownZones)
 	maps.Copy(names, c.Zones)
 	for raw, zone := range names {
-		account, err := parseAddress(raw)
+		account, _, err := address.Parse(raw)
 		if err != nil {
-			return nil, fmt.Errorf("contracts: zone %q: %w", zone, err)
+			return nil, fmt.Errorf("contracts: zone %q: %q: %w", zone, raw, err)
 		}
-		all[string(account)] = zone
+		all[string(account[:])] = zone
 	}
 	return all, nil
-}
-
-func parseAddress(raw string) ([]byte, error) {
-	workchain, id, ok := strings.Cut(raw, ":")
-	number, err := strconv.ParseInt(workchain, 10, 32)
-	if err != nil || !ok {
-		return nil, fmt.Errorf("address %q: not workchain:hash", raw)
-	}
-	hash, err := hex.DecodeString(id)
-	if err != nil || len(hash) != 32 {
-		return nil, fmt.Errorf("address %q: not workchain:hash", raw)
-	}
-	n := uint32(int32(number))
-	return append([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, hash...), nil
 }
 
 // named gives the item with its whole name, or without one when its collection

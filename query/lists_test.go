@@ -1,6 +1,7 @@
 package query
 
 import (
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
@@ -11,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/query/render"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // rounds of random requests for each endpoint and server, eight times as many in
@@ -145,9 +146,9 @@ func addressForms(random *rand.Rand, a []byte) string {
 	case 0:
 		return strings.ToLower(rawAddress(a))
 	case 1:
-		return string(render.UserFriendly(nil, a, true, false))
+		return string(address.AppendFriendly(nil, a, address.Form{}, base64.URLEncoding))
 	case 2:
-		return strings.NewReplacer("-", "+", "_", "/").Replace(string(render.UserFriendly(nil, a, false, true)))
+		return string(address.AppendFriendly(nil, a, address.Form{NonBounceable: true, TestOnly: true}, base64.StdEncoding))
 	}
 	return rawAddress(a)
 }

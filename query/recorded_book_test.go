@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"tonscribe/decode/contract"
-	"tonscribe/query/params"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/address"
 )
 
 // bookRow is a row of a recorded address book.
@@ -69,7 +69,7 @@ func TestAddressBookRowsEqualTheRecordedOnes(t *testing.T) {
 		if err := json.Unmarshal(book[raw], &row); err != nil {
 			t.Fatal(err)
 		}
-		if a, ok := params.ParseAddress(raw); ok && row.Domain != nil {
+		if a, _, err := address.Parse(raw); err == nil && row.Domain != nil {
 			names = append(names, &record.Contract{Account: addressOf(byte(150 + i)), CodeHash: hashOf(1), DataHash: hashOf(2),
 				NftItem: &record.NFTItem{Init: true, Owner: a[:], Dns: &record.DNSName{Domain: *row.Domain, Wallet: a[:]}}})
 		}
@@ -103,8 +103,8 @@ func (w *town) bookAccount(t *testing.T, n byte, raw string, recorded json.RawMe
 	if err := json.Unmarshal(recorded, &row); err != nil {
 		t.Fatal(err)
 	}
-	a, ok := params.ParseAddress(raw)
-	if !ok {
+	a, _, err := address.Parse(raw)
+	if err != nil {
 		return // addr_none
 	}
 	hash, methods := hashOf(200+n), []uint32{contract.MethodID("a_method_of_no_interface")}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/query/render"
+	"tonscribe/ton/address"
 )
 
 func TestParameterRulesOfAccountsAndTokens(t *testing.T) {
@@ -156,18 +157,21 @@ func listsInEveryForm(t *testing.T, w *town, all []endpointRules) {
 
 func addressesInEveryForm(t *testing.T, w *town, all []endpointRules) {
 	for _, e := range all {
-		address, name := e.a, "wallet"
+		account, name := e.a, "wallet"
 		if len(e.lists) > 0 {
 			name = e.lists[0]
-		} else if address = addressOf(17); e.list == "" {
+		} else if account = addressOf(17); e.list == "" {
 			continue
 		}
-		want := w.body(e.path + "?" + name + "=" + rawOf(address))
+		want := w.body(e.path + "?" + name + "=" + rawOf(account))
+		written := func(f address.Form, alphabet *base64.Encoding) string {
+			return string(address.AppendFriendly(nil, account, f, alphabet))
+		}
 		for _, form := range []string{
-			strings.ToLower(rawOf(address)),
-			string(render.UserFriendly(nil, address, true, false)), string(render.UserFriendly(nil, address, false, false)),
-			string(render.UserFriendly(nil, address, true, true)), string(render.UserFriendly(nil, address, false, true)),
-			strings.NewReplacer("-", "+", "_", "/").Replace(string(render.UserFriendly(nil, address, true, false))),
+			strings.ToLower(rawOf(account)),
+			written(address.Form{}, base64.URLEncoding), written(address.Form{NonBounceable: true}, base64.URLEncoding),
+			written(address.Form{TestOnly: true}, base64.URLEncoding), written(address.Form{NonBounceable: true, TestOnly: true}, base64.URLEncoding),
+			written(address.Form{}, base64.StdEncoding),
 		} {
 			w.same(e.path+" "+form, w.body(e.path+"?"+name+"="+url.QueryEscape(form)), want)
 		}

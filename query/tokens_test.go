@@ -47,15 +47,15 @@ func jettonLists(w *town) {
 	small := w.any(func(c *record.Contract) bool { return isWallet(c) && !bytes.Equal(c.JettonWallet.Master, master) }).JettonWallet.Master
 	for _, m := range [][]byte{master, small} {
 		path := "/jetton/wallets?jetton_address=" + rawOf(m)
-		w.walks(path, "jetton_wallets", address, w.list(of(m), byFirst), 37)
-		w.walks(path+"&sort=desc", "jetton_wallets", address, w.list(of(m), reversed(byBalance)), 37)
-		w.walks(path+"&sort=asc", "jetton_wallets", address, w.list(of(m), byBalance), 100)
-		w.walks(path+"&sort=desc&exclude_zero_balance=true", "jetton_wallets", address, w.list(func(c *record.Contract) bool {
+		w.walks(path, "jetton_wallets", addressIn, w.list(of(m), byFirst), 37)
+		w.walks(path+"&sort=desc", "jetton_wallets", addressIn, w.list(of(m), reversed(byBalance)), 37)
+		w.walks(path+"&sort=asc", "jetton_wallets", addressIn, w.list(of(m), byBalance), 100)
+		w.walks(path+"&sort=desc&exclude_zero_balance=true", "jetton_wallets", addressIn, w.list(func(c *record.Contract) bool {
 			return of(m)(c) && len(c.JettonWallet.Balance) > 0
 		}, reversed(byBalance)), 200)
 	}
-	w.walks("/jetton/wallets?sort=desc", "jetton_wallets", address, w.list(isWallet, reversed(byBalance)), 300)
-	w.walks("/jetton/wallets", "jetton_wallets", address, w.list(isWallet, byFirst), 300)
+	w.walks("/jetton/wallets?sort=desc", "jetton_wallets", addressIn, w.list(isWallet, reversed(byBalance)), 300)
+	w.walks("/jetton/wallets", "jetton_wallets", addressIn, w.list(isWallet, byFirst), 300)
 
 	ofOwners := func(owners ...[]byte) func(*record.Contract) bool {
 		return func(c *record.Contract) bool {
@@ -69,26 +69,26 @@ func jettonLists(w *town) {
 		}
 	}
 	path := "/jetton/wallets?owner_address=" + rawOf(owner)
-	w.walks(path, "jetton_wallets", address, w.list(ofOwners(owner), byFirst), 3)
-	w.walks(path+"&sort=desc", "jetton_wallets", address, w.list(ofOwners(owner), reversed(byBalance)), 3)
-	w.walks(path+"&owner_address="+rawOf(other), "jetton_wallets", address, w.list(ofOwners(owner, other), byOwner(byFirst)), 2)
-	w.walks(path+"&owner_address="+rawOf(other)+"&sort=asc", "jetton_wallets", address, w.list(ofOwners(owner, other), byOwner(byBalance)), 2)
-	w.walks(path+"&jetton_address="+rawOf(master), "jetton_wallets", address, w.list(func(c *record.Contract) bool {
+	w.walks(path, "jetton_wallets", addressIn, w.list(ofOwners(owner), byFirst), 3)
+	w.walks(path+"&sort=desc", "jetton_wallets", addressIn, w.list(ofOwners(owner), reversed(byBalance)), 3)
+	w.walks(path+"&owner_address="+rawOf(other), "jetton_wallets", addressIn, w.list(ofOwners(owner, other), byOwner(byFirst)), 2)
+	w.walks(path+"&owner_address="+rawOf(other)+"&sort=asc", "jetton_wallets", addressIn, w.list(ofOwners(owner, other), byOwner(byBalance)), 2)
+	w.walks(path+"&jetton_address="+rawOf(master), "jetton_wallets", addressIn, w.list(func(c *record.Contract) bool {
 		return ofOwners(owner)(c) && of(master)(c)
 	}, byFirst), 3)
-	w.walks(path+"&jetton_address="+rawOf(master)+"&jetton_address="+rawOf(small)+"&sort=desc", "jetton_wallets", address, w.list(func(c *record.Contract) bool {
+	w.walks(path+"&jetton_address="+rawOf(master)+"&jetton_address="+rawOf(small)+"&sort=desc", "jetton_wallets", addressIn, w.list(func(c *record.Contract) bool {
 		return ofOwners(owner)(c) && (of(master)(c) || of(small)(c))
 	}, reversed(byBalance)), 3)
 	some := w.list(of(master), byAddress)[:20]
-	w.walks("/jetton/wallets?sort=desc&address="+strings.Join(some, "&address="), "jetton_wallets", address, some, 7)
+	w.walks("/jetton/wallets?sort=desc&address="+strings.Join(some, "&address="), "jetton_wallets", addressIn, some, 7)
 
 	isMaster := func(c *record.Contract) bool { return c.JettonMaster != nil }
-	w.walks("/jetton/masters", "jetton_masters", address, w.list(isMaster, byFirst), 30)
+	w.walks("/jetton/masters", "jetton_masters", addressIn, w.list(isMaster, byFirst), 30)
 	admin := w.any(isMaster).JettonMaster.Admin
-	w.walks("/jetton/masters?admin_address="+rawOf(admin), "jetton_masters", address, w.list(func(c *record.Contract) bool {
+	w.walks("/jetton/masters?admin_address="+rawOf(admin), "jetton_masters", addressIn, w.list(func(c *record.Contract) bool {
 		return isMaster(c) && bytes.Equal(c.JettonMaster.Admin, admin)
 	}, byFirst), 1)
-	w.walks("/jetton/masters?address="+rawOf(master)+"&admin_address="+rawOf(addressOf(9)), "jetton_masters", address, nil, 5)
+	w.walks("/jetton/masters?address="+rawOf(master)+"&admin_address="+rawOf(addressOf(9)), "jetton_masters", addressIn, nil, 5)
 }
 
 func nftLists(w *town) {
@@ -120,25 +120,25 @@ func nftLists(w *town) {
 			return isItem(c) && slices.ContainsFunc(owners, func(o []byte) bool { return bytes.Equal(o, c.NftItem.Owner) })
 		}
 	}
-	w.walks("/nft/items", "nft_items", address, w.list(isItem, byFirst), 50)
-	w.walks("/nft/items?sort_by_last_transaction_lt=true", "nft_items", address, w.list(isItem, byLt), 50)
+	w.walks("/nft/items", "nft_items", addressIn, w.list(isItem, byFirst), 50)
+	w.walks("/nft/items?sort_by_last_transaction_lt=true", "nft_items", addressIn, w.list(isItem, byLt), 50)
 	path := "/nft/items?owner_address=" + rawOf(owner)
-	w.walks(path, "nft_items", address, w.list(ofOwners(owner), byOwner), 3)
-	w.walks(path+"&sort_by_last_transaction_lt=true", "nft_items", address, w.list(ofOwners(owner), byLt), 3)
-	w.walks(path+"&owner_address="+rawOf(other), "nft_items", address, w.list(ofOwners(owner, other), byOwner), 3)
+	w.walks(path, "nft_items", addressIn, w.list(ofOwners(owner), byOwner), 3)
+	w.walks(path+"&sort_by_last_transaction_lt=true", "nft_items", addressIn, w.list(ofOwners(owner), byLt), 3)
+	w.walks(path+"&owner_address="+rawOf(other), "nft_items", addressIn, w.list(ofOwners(owner, other), byOwner), 3)
 	collection := w.any(ofOwners(owner)).NftItem.Collection
 	in := func(c *record.Contract) bool { return isItem(c) && bytes.Equal(c.NftItem.Collection, collection) }
-	w.walks("/nft/items?collection_address="+rawOf(collection), "nft_items", address, w.list(in, byIndex), 2)
-	w.walks("/nft/items?sort_by_last_transaction_lt=1&collection_address="+rawOf(collection), "nft_items", address, w.list(in, byLt), 2)
-	w.walks("/nft/items?collection_address="+rawOf(collection)+"&index=1&index=0&index=700", "nft_items", address, w.list(func(c *record.Contract) bool {
+	w.walks("/nft/items?collection_address="+rawOf(collection), "nft_items", addressIn, w.list(in, byIndex), 2)
+	w.walks("/nft/items?sort_by_last_transaction_lt=1&collection_address="+rawOf(collection), "nft_items", addressIn, w.list(in, byLt), 2)
+	w.walks("/nft/items?collection_address="+rawOf(collection)+"&index=1&index=0&index=700", "nft_items", addressIn, w.list(func(c *record.Contract) bool {
 		return in(c) && bigOf(c.NftItem.Index).Cmp(big.NewInt(1)) <= 0
 	}, byIndex), 1)
-	w.walks(path+"&collection_address="+rawOf(collection), "nft_items", address, w.list(func(c *record.Contract) bool { return in(c) && ofOwners(owner)(c) }, byIndex), 2)
+	w.walks(path+"&collection_address="+rawOf(collection), "nft_items", addressIn, w.list(func(c *record.Contract) bool { return in(c) && ofOwners(owner)(c) }, byIndex), 2)
 
 	isCollection := func(c *record.Contract) bool { return c.NftCollection != nil }
-	w.walks("/nft/collections", "nft_collections", address, w.list(isCollection, byFirst), 7)
+	w.walks("/nft/collections", "nft_collections", addressIn, w.list(isCollection, byFirst), 7)
 	creator := w.any(isCollection).NftCollection.Owner
-	w.walks("/nft/collections?owner_address="+rawOf(creator), "nft_collections", address, w.list(func(c *record.Contract) bool {
+	w.walks("/nft/collections?owner_address="+rawOf(creator), "nft_collections", addressIn, w.list(func(c *record.Contract) bool {
 		return isCollection(c) && bytes.Equal(c.NftCollection.Owner, creator)
 	}, byFirst), 2)
 }

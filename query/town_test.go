@@ -14,11 +14,11 @@ import (
 
 	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/synthetic"
-	"tonscribe/query/render"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/sink"
+	"tonscribe/ton/address"
 )
 
 // town is what the tables of contracts hold: the tokens of a synthetic chain in
@@ -137,7 +137,7 @@ func (w *town) learn(records []*record.Record) {
 }
 
 // rawOf is the raw form of an address.
-func rawOf(a []byte) string { return string(render.RawAddress(nil, a)) }
+func rawOf(a []byte) string { return string(address.AppendRaw(nil, a)) }
 
 // list are the contracts that match, in order.
 func (w *town) list(match func(*record.Contract) bool, compare func(a, b *record.Contract) int) (addresses []string) {
@@ -192,7 +192,7 @@ func (w *town) page(path, list string, id func(map[string]any) string) (ids []st
 	return ids, next
 }
 
-func address(r map[string]any) string { return fmt.Sprint(r["address"]) }
+func addressIn(r map[string]any) string { return fmt.Sprint(r["address"]) }
 
 // walks checks a list against what it has to hold: page by page with cursors, and
 // with offsets.

@@ -3,7 +3,11 @@
 // must never import a stage.
 package schema
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"tonscribe/ton/address"
+)
 
 // Topic is a Kafka topic of the pipeline. Every topic has the same number of
 // partitions, a power of two, and partition p of every topic holds the accounts
@@ -36,9 +40,8 @@ var (
 	Topics = []Topic{Blocks, Headers, Transactions, Accounts, Contracts}
 )
 
-// AddressSize is the length of an address in a record: workchain (int32, big
-// endian) and 256-bit account id.
-const AddressSize = 36
+// AddressSize is the length of an address in a record.
+const AddressSize = address.Size
 
 // Workchain is the workchain of an address of a record.
 func Workchain(address []byte) int32 { return int32(binary.BigEndian.Uint32(address)) }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/xssnick/tonutils-go/address"
+	tonutils "github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/liteclient"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
@@ -20,6 +20,7 @@ import (
 
 	"tonscribe/internal/devnet"
 	"tonscribe/internal/devnet/contracts"
+	"tonscribe/ton/address"
 )
 
 // transfer is what `devnet send` is asked for.
@@ -119,7 +120,7 @@ func (t transfer) send(ctx context.Context) ([]byte, error) {
 	return tx.Hash, nil
 }
 
-func (t transfer) message(ctx context.Context, api ton.APIClientWrapped, owner devnet.Owner, to *address.Address) (*wallet.Message, error) {
+func (t transfer) message(ctx context.Context, api ton.APIClientWrapped, owner devnet.Owner, to *tonutils.Address) (*wallet.Message, error) {
 	switch {
 	case t.jetton != "":
 		return t.jettonMessage(ctx, api, owner, to)
@@ -144,7 +145,7 @@ var (
 	tokenForward = tlb.FromNanoTONU(1)
 )
 
-func (t transfer) jettonMessage(ctx context.Context, api ton.APIClientWrapped, owner devnet.Owner, to *address.Address) (*wallet.Message, error) {
+func (t transfer) jettonMessage(ctx context.Context, api ton.APIClientWrapped, owner devnet.Owner, to *tonutils.Address) (*wallet.Message, error) {
 	master := devnet.OwnersJetton(t.seed).Address(0)
 	if t.jetton != ownToken {
 		var err error
@@ -177,7 +178,7 @@ func (t transfer) jettonMessage(ctx context.Context, api ton.APIClientWrapped, o
 	return wallet.SimpleMessage(w.Address(), tokenValue, body), nil
 }
 
-func (t transfer) nftMessage(owner devnet.Owner, to *address.Address) (*wallet.Message, error) {
+func (t transfer) nftMessage(owner devnet.Owner, to *tonutils.Address) (*wallet.Message, error) {
 	item := devnet.OwnersCollection(t.seed).Item(0, uint64(t.from)).Address(0)
 	if t.nft != ownToken {
 		var err error
@@ -217,18 +218,15 @@ func decimalsOf(content nft.ContentAny) int {
 	return 9
 }
 
-func parseAddress(name, text string) (*address.Address, error) {
+func parseAddress(name, text string) (*tonutils.Address, error) {
 	if text == "" {
 		return nil, fmt.Errorf("%s: an address is wanted", name)
 	}
-	if a, err := address.ParseAddr(text); err == nil {
-		return a, nil
-	}
-	a, err := address.ParseRawAddr(text)
+	a, form, err := address.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s %q is no address: %w", name, text, err)
+		return nil, fmt.Errorf("%s %q: %w", name, text, err)
 	}
-	return a, nil
+	return tonutils.NewAddress(0, byte(a.Workchain()), a.ID()).Bounce(!form.NonBounceable), nil
 }
 
 func parseAmount(text string, decimals int) (tlb.Coins, error) {

@@ -9,6 +9,7 @@ import (
 
 	"tonscribe/cmd/tonscribe/explain"
 	"tonscribe/contracts"
+	"tonscribe/ton/address"
 )
 
 func inspectAccountCommand(s *settings) *cobra.Command {
@@ -28,11 +29,11 @@ names one with its parent's. ADDRESS is looked up in the tables: those of
 			if _, err := os.Stat(args[0]); err == nil || args[0] == "-" {
 				return explainFile(cmd, args[0], parent)
 			}
-			account, err := explain.ParseAddress(args[0])
+			account, _, err := address.Parse(args[0])
 			if err != nil {
 				return fmt.Errorf("%s is neither a file nor an address: %w", args[0], err)
 			}
-			return withTables(s, func(cmd *cobra.Command, p *process) error { return explainAddress(cmd, p, account) })(cmd, args)
+			return withTables(s, func(cmd *cobra.Command, p *process) error { return explainAddress(cmd, p, account[:]) })(cmd, args)
 		},
 	}
 	addFlags(c, false, flagClickHouse)

@@ -5,10 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-
-	"github.com/xssnick/tonutils-go/address"
-
-	"tonscribe/schema"
 )
 
 // detector reads one kind of facts. It applies to codes that have all of its
@@ -64,15 +60,4 @@ func codes(texts ...string) (hashes [][32]byte) {
 		hashes = append(hashes, [32]byte(hash))
 	}
 	return hashes
-}
-
-func mustAddress(raw string) []byte {
-	a, err := address.ParseRawAddr(raw)
-	if err != nil {
-		panic(fmt.Sprintf("address %q: %v", raw, err))
-	}
-	account := make([]byte, 4, schema.AddressSize)
-	sign := byte(int8(a.Workchain()) >> 7)
-	account[0], account[1], account[2], account[3] = sign, sign, sign, byte(a.Workchain())
-	return append(account, a.Data()...)
 }

@@ -4,10 +4,14 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // DedustFactory is the account that knows the pools of DeDust.
-var DedustFactory = mustAddress("0:5f0564fb5f604783db57031ce1cf668a88d4d4d6da6de4db222b4b920d6fd800")
+var DedustFactory = func() []byte {
+	a := address.MustParse("0:5f0564fb5f604783db57031ce1cf668a88d4d4d6da6de4db222b4b920d6fd800")
+	return a[:]
+}()
 
 // dedustPool reads a pool of DeDust. The factory must confirm it.
 func dedustPool(p *probe) {

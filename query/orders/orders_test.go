@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/xssnick/tonutils-go/address"
+	tonutils "github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/query/render"
+	"tonscribe/ton/address"
 )
 
 var (
-	alice, bob = address.NewAddress(0, 0, bytesOf(0xA1)), address.NewAddress(0, 255, bytesOf(0xB2))
+	alice, bob = tonutils.NewAddress(0, 0, bytesOf(0xA1)), tonutils.NewAddress(0, 255, bytesOf(0xB2))
 	rawAlice   = "0:" + strings.Repeat("A1", 32)
 	rawBob     = "-1:" + strings.Repeat("B2", 32)
 )
@@ -128,7 +128,7 @@ func TestBodiesAreTakenApartAsTheContractHasThem(t *testing.T) {
 }
 
 func TestAnActionThatIsNoMessageHasNoneAndOneThatCannotBeReadSaysSo(t *testing.T) {
-	members := func(list ...*address.Address) *cell.Cell {
+	members := func(list ...*tonutils.Address) *cell.Cell {
 		dict := cell.NewDict(8)
 		for i, a := range list {
 			if err := dict.SetIntKey(big.NewInt(int64(i)), cell.BeginCell().MustStoreAddr(a).EndCell()); err != nil {
@@ -158,7 +158,7 @@ func TestAnActionThatIsNoMessageHasNoneAndOneThatCannotBeReadSaysSo(t *testing.T
 	} {
 		var book []string
 		left := MaxAnswerBytes
-		got := string(Actions(c.order, &left, func(a []byte) { book = append(book, string(render.RawAddress(nil, a))) }))
+		got := string(Actions(c.order, &left, func(a []byte) { book = append(book, string(address.AppendRaw(nil, a))) }))
 		if got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", what, got, c.want)
 		}

@@ -2,45 +2,14 @@ package params
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
-
-	"tonscribe/query/render"
 )
-
-// Address is a workchain (int32, big endian) and a 256-bit account id, as in
-// records.
-type Address = [36]byte
 
 // Hash is a 256-bit value.
 type Hash = [32]byte
-
-// ParseAddress reads the raw form (workchain:hex) and the user-friendly form,
-// whatever its flags.
-func ParseAddress(text string) (a Address, ok bool) {
-	if workchain, id, found := strings.Cut(text, ":"); found {
-		n, err := strconv.ParseInt(workchain, 10, 32)
-		if err != nil || len(id) != 64 {
-			return a, false
-		}
-		binary.BigEndian.PutUint32(a[:4], uint32(int32(n)))
-		_, err = hex.Decode(a[4:], []byte(id))
-		return a, err == nil
-	}
-	var form [36]byte
-	if len(text) != 48 || !decodeBase64(form[:], text) {
-		return a, false
-	}
-	if form[0]&^0xC0 != 0x11 || render.CRC16(form[:34]) != binary.BigEndian.Uint16(form[34:]) {
-		return a, false
-	}
-	binary.BigEndian.PutUint32(a[:4], uint32(int32(int8(form[1]))))
-	copy(a[4:], form[2:34])
-	return a, true
-}
 
 // ParseHash reads 64 hex digits, with or without 0x, and 44 characters of
 // base64 or base64url.

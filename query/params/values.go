@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tonscribe/ton/address"
 )
 
 // Values are the parameters of one request.
@@ -23,7 +25,7 @@ type value struct {
 	number    uint64
 	text      string
 	texts     []string
-	addresses []Address
+	addresses []address.Address
 	hashes    []Hash
 }
 
@@ -123,11 +125,11 @@ func (v *value) element(kind Kind, text string) bool {
 func (v *value) add(kind Kind, text string) bool {
 	switch kind {
 	case AddressKind:
-		a, ok := ParseAddress(text)
-		if ok && !slices.Contains(v.addresses, a) {
+		a, _, err := address.Parse(text)
+		if err == nil && !slices.Contains(v.addresses, a) {
 			v.addresses = append(v.addresses, a)
 		}
-		return ok
+		return err == nil
 	case HashKind:
 		h, ok := ParseHash(text)
 		if ok && !slices.Contains(v.hashes, h) {
@@ -150,9 +152,8 @@ func (v *value) single(kind Kind, text string) (ok bool) {
 		}
 		fallthrough
 	case AddressKind:
-		var a Address
-		a, ok = ParseAddress(text)
-		v.addresses = []Address{a}
+		a, _, err := address.Parse(text)
+		v.addresses, ok = []address.Address{a}, err == nil
 	case HashKind:
 		var h Hash
 		h, ok = ParseHash(text)
@@ -242,7 +243,7 @@ func (v *Values) Texts(name string) []string { return v.of(name).texts }
 
 // Addresses is a list of different addresses; one at most of a single-valued
 // parameter.
-func (v *Values) Addresses(name string) []Address { return v.of(name).addresses }
+func (v *Values) Addresses(name string) []address.Address { return v.of(name).addresses }
 
 // Hashes is a list of different hashes; one at most of a single-valued
 // parameter.

@@ -224,17 +224,6 @@ func TestShardIsHexWithoutPadding(t *testing.T) {
 	}
 }
 
-func TestUserFriendlyForms(t *testing.T) {
-	// The example of TEP-2: an address of all zero bits in the masterchain.
-	address := append([]byte{0xff, 0xff, 0xff, 0xff}, make([]byte, 32)...)
-	if got := string(UserFriendly(nil, address, true, false)); got != "Ef8AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAADAU" {
-		t.Errorf("bounceable: %s", got)
-	}
-	if got := string(UserFriendly(nil, address, false, true)); got[:2] != "0f" || len(got) != 48 {
-		t.Errorf("non-bounceable, test network: %s", got)
-	}
-}
-
 func TestExtraCurrenciesInTheOrderOfTheirText(t *testing.T) {
 	got := string(ExtraCurrencies(nil, []*record.ExtraCurrency{{Id: 20, Amount: []byte{1, 0}}, {Id: 100, Amount: []byte{5}}}))
 	if want := `{"100":"5","20":"256"}`; got != want {

@@ -11,14 +11,13 @@ package render
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"math/big"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 
-	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 const upperHex = "0123456789ABCDEF"
@@ -37,23 +36,13 @@ func base64String(dst, b []byte) []byte {
 	return append(dst, '"')
 }
 
-// RawAddress appends an address of a record as workchain:HEX, without quotes.
-func RawAddress(dst, address []byte) []byte {
-	dst = strconv.AppendInt(dst, int64(schema.Workchain(address)), 10)
-	dst = append(dst, ':')
-	for _, b := range schema.AccountID(address) {
-		dst = append(dst, upperHex[b>>4], upperHex[b&15])
-	}
-	return dst
-}
-
 // Address appends an address of a record as a string, null for addr_none.
-func Address(dst, address []byte) []byte {
-	if len(address) != schema.AddressSize {
+func Address(dst, account []byte) []byte {
+	if len(account) != address.Size {
 		return append(dst, "null"...)
 	}
 	dst = append(dst, '"')
-	dst = RawAddress(dst, address)
+	dst = address.AppendRaw(dst, account)
 	return append(dst, '"')
 }
 
@@ -158,44 +147,3 @@ func appendASCII(dst []byte, c byte) []byte {
 	const lower = "0123456789abcdef"
 	return append(dst, '\\', 'u', '0', '0', lower[c>>4], lower[c&15])
 }
-
-// UserFriendly appends the 48 characters of the user-friendly form (TEP-2),
-// base64url, without quotes.
-func UserFriendly(dst, address []byte, bounceable, testnet bool) []byte {
-	var form [36]byte
-	form[0] = 0x51
-	if bounceable {
-		form[0] = 0x11
-	}
-	if testnet {
-		form[0] |= 0x80
-	}
-	form[1] = byte(schema.Workchain(address))
-	copy(form[2:], schema.AccountID(address))
-	binary.BigEndian.PutUint16(form[34:], CRC16(form[:34]))
-	return base64.URLEncoding.AppendEncode(dst, form[:])
-}
-
-// CRC16 is the checksum of the user-friendly form: CRC-16/XMODEM.
-func CRC16(b []byte) uint16 {
-	var crc uint16
-	for _, c := range b {
-		crc = crc<<8 ^ crcTable[byte(crc>>8)^c]
-	}
-	return crc
-}
-
-var crcTable = func() (table [256]uint16) {
-	for i := range table {
-		crc := uint16(i) << 8
-		for range 8 {
-			carry := crc & 0x8000
-			crc <<= 1
-			if carry != 0 {
-				crc ^= 0x1021
-			}
-		}
-		table[i] = crc
-	}
-	return table
-}()

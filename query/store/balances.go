@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
+
+	"tonscribe/ton/address"
 )
 
 // Balance is what an account has, in nanotons.
@@ -183,7 +185,7 @@ func (s *Store) balanceRows(ctx context.Context, list []spot) (rows []balanceRow
 	statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + spots(list) + " SETTINGS optimize_use_projections = 0"
 	err = s.run(ctx, "balances", statement, result, func(n int) error {
 		for i := range n {
-			rows = append(rows, balanceRow{Balance{joinAddress(workchain[i], account.Row(i)), balance[i]}, version[i], gone[i]})
+			rows = append(rows, balanceRow{Balance{address.New(workchain[i], account.Row(i)), balance[i]}, version[i], gone[i]})
 		}
 		return nil
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/schema"
+	"tonscribe/ton/address"
 )
 
 // Entry is what an address book says of an account.
@@ -189,7 +190,7 @@ func (s *Store) holdAccounts(ctx context.Context, after int64, d *directory) err
 			if hash := Hash(code.Row(i)); hash != noCode || active[i] == 0 {
 				number = d.number(hash)
 			}
-			d.put(joinAddress(workchain[i], account.Row(i)), version[i], number)
+			d.put(address.New(workchain[i], account.Row(i)), version[i], number)
 		}
 		return nil
 	})
@@ -304,7 +305,7 @@ func (s *Store) readCodesOf(ctx context.Context, list []Address, found map[Addre
 			mutex.Lock()
 			defer mutex.Unlock()
 			for i := range rows {
-				a := joinAddress(workchain[i], account.Row(i))
+				a := address.New(workchain[i], account.Row(i))
 				if _, wanted := found[a]; wanted && version[i] >= versions[a] {
 					found[a], versions[a] = Hash(code.Row(i)), version[i]
 				}
@@ -312,10 +313,4 @@ func (s *Store) readCodesOf(ctx context.Context, list []Address, found map[Addre
 			return nil
 		})
 	})
-}
-
-func joinAddress(workchain int32, id []byte) (a Address) {
-	a[0], a[1], a[2], a[3] = byte(workchain>>24), byte(workchain>>16), byte(workchain>>8), byte(workchain)
-	copy(a[schema.AddressSize-len(id):], id)
-	return a
 }

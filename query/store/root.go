@@ -19,11 +19,11 @@ import (
 
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
-// Address is a workchain (int32, big endian) and a 256-bit account id, as in
-// records.
-type Address = [36]byte
+// Address is that of an account.
+type Address = address.Address
 
 // Hash is a 256-bit value.
 type Hash = [32]byte

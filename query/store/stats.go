@@ -8,6 +8,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/schema"
+	"tonscribe/ton/address"
 )
 
 // secondsOfDay parts times into days (UTC).
@@ -158,7 +159,7 @@ func (s *Store) holders(ctx context.Context, rest string) (list []JettonStats, e
 	err = s.run(ctx, "stats_jettons", statement, result, func(rows int) error {
 		for i := range rows {
 			list = append(list, JettonStats{
-				Master: joinAddress(workchain[i], master.Row(i)), Holders: holders[i], Wallets: wallets[i], Held: held.Row(i), Amount: "0", Computed: at[i],
+				Master: address.New(workchain[i], master.Row(i)), Holders: holders[i], Wallets: wallets[i], Held: held.Row(i), Amount: "0", Computed: at[i],
 			})
 		}
 		return nil
@@ -242,7 +243,7 @@ func (s *Store) transfers(ctx context.Context, statement string) (list []JettonS
 	err = s.run(ctx, "stats_jetton_totals", statement, result, func(rows int) error {
 		for i := range rows {
 			list = append(list, JettonStats{
-				Master: joinAddress(workchain[i], master.Row(i)), Transfers: n[i], Amount: amount.Row(i), Held: "0", Computed: at[i],
+				Master: address.New(workchain[i], master.Row(i)), Transfers: n[i], Amount: amount.Row(i), Held: "0", Computed: at[i],
 			})
 		}
 		return nil

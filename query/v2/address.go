@@ -30,18 +30,18 @@ var detectAddress = &Method{
 		a := c.address("address")
 		return detectedAddress{
 			RawForm:       a.lower(),
-			Bounceable:    variant(a, true),
-			NonBounceable: variant(a, false),
+			Bounceable:    variant(a, false),
+			NonBounceable: variant(a, true),
 			GivenType:     givenType(a),
 			TestOnly:      a.TestOnly,
 		}, nil
 	},
 }
 
-func variant(a *Address, bounceable bool) detectedVariant {
+func variant(a *Address, nonBounceable bool) detectedVariant {
 	return detectedVariant{
-		Base64:    a.friendly(bounceable, a.TestOnly, base64.StdEncoding),
-		Base64URL: a.friendly(bounceable, a.TestOnly, base64.URLEncoding),
+		Base64:    a.friendly(nonBounceable, a.TestOnly, base64.StdEncoding),
+		Base64URL: a.friendly(nonBounceable, a.TestOnly, base64.URLEncoding),
 	}
 }
 

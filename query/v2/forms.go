@@ -2,22 +2,19 @@ package v2
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
 
-	"tonscribe/query/render"
+	"tonscribe/ton/address"
 )
 
 // Address is an account and the form in which it was written.
 type Address struct {
-	Workchain     int32
-	ID            [32]byte
-	Friendly      bool
-	NonBounceable bool
-	TestOnly      bool
+	Workchain int32
+	ID        [32]byte
+	address.Form
 }
 
 // IsAddress reports whether a text is an account's address in a form that this
@@ -27,81 +24,34 @@ func IsAddress(text string) bool {
 	return ok
 }
 
-// The flags of the user-friendly form (TEP-2).
-const (
-	flagBounceable    = 0x11
-	flagNonBounceable = 0x51
-	flagTestOnly      = 0x80
-)
-
-// parseAddress reads the raw form and the user-friendly form in either
-// alphabet. Workchains that the user-friendly form cannot hold are refused.
+// parseAddress refuses workchains that the user-friendly form cannot hold.
 func parseAddress(text string) (a Address, ok bool) {
-	if workchain, id, found := strings.Cut(text, ":"); found {
-		n, err := strconv.ParseInt(workchain, 10, 8)
-		if err != nil || len(id) != 64 || len(workchain) > 10 {
-			return a, false
-		}
-		a.Workchain = int32(n)
-		_, err = hex.Decode(a.ID[:], []byte(id))
-		return a, err == nil
-	}
-	var form [36]byte
-	if len(text) != 48 || !decodeExactly(form[:], text) {
+	const maxDigits = 10 // of a workchain
+	account, form, err := address.Parse(text)
+	n := account.Workchain()
+	if err != nil || n != int32(int8(n)) || strings.IndexByte(text, ':') > maxDigits {
 		return a, false
 	}
-	tag := form[0] &^ flagTestOnly
-	if tag != flagBounceable && tag != flagNonBounceable || render.CRC16(form[:34]) != binary.BigEndian.Uint16(form[34:]) {
-		return a, false
-	}
-	a = Address{
-		Workchain: int32(int8(form[1])), Friendly: true,
-		NonBounceable: tag == flagNonBounceable, TestOnly: form[0]&flagTestOnly != 0,
-	}
-	copy(a.ID[:], form[2:34])
-	return a, true
+	return Address{Workchain: n, ID: [32]byte(account.ID()), Form: form}, true
 }
 
-var toStandard = strings.NewReplacer("-", "+", "_", "/")
-
-// decodeExactly fills dst from base64 of either alphabet, mixed or not.
-func decodeExactly(dst []byte, text string) bool {
-	if strings.ContainsAny(text, "\r\n") {
-		return false
-	}
-	decoded, err := base64.StdEncoding.DecodeString(toStandard.Replace(text))
-	return err == nil && len(decoded) == len(dst) && copy(dst, decoded) == len(dst)
-}
-
-// friendly writes the user-friendly form.
-func (a *Address) friendly(bounceable, testOnly bool, encoding *base64.Encoding) string {
-	var form [36]byte
-	form[0] = flagNonBounceable
-	if bounceable {
-		form[0] = flagBounceable
-	}
-	if testOnly {
-		form[0] |= flagTestOnly
-	}
-	form[1] = byte(a.Workchain)
-	copy(form[2:], a.ID[:])
-	binary.BigEndian.PutUint16(form[34:], render.CRC16(form[:34]))
-	return encoding.EncodeToString(form[:])
+// friendly returns the user-friendly form.
+func (a *Address) friendly(nonBounceable, testOnly bool, alphabet *base64.Encoding) string {
+	account := address.New(a.Workchain, a.ID[:])
+	return string(address.AppendFriendly(nil, account[:], address.Form{NonBounceable: nonBounceable, TestOnly: testOnly}, alphabet))
 }
 
 // packed is the user-friendly form with the flags of the given form.
 func (a *Address) packed() string {
-	return a.friendly(!a.NonBounceable, a.TestOnly, base64.URLEncoding)
+	return a.friendly(a.NonBounceable, a.TestOnly, base64.URLEncoding)
 }
 
 // bounceable is how answers name other accounts.
-func (a *Address) bounceable() string { return a.friendly(true, false, base64.URLEncoding) }
+func (a *Address) bounceable() string { return a.friendly(false, false, base64.URLEncoding) }
 
-func (a *Address) lower() string {
-	return strconv.Itoa(int(a.Workchain)) + ":" + hex.EncodeToString(a.ID[:])
-}
+func (a *Address) upper() string { return address.New(a.Workchain, a.ID[:]).String() }
 
-func (a *Address) upper() string { return strings.ToUpper(a.lower()) }
+func (a *Address) lower() string { return strings.ToLower(a.upper()) }
 
 // normal is the form in which an answer repeats the request's address.
 func (a *Address) normal() string {
@@ -173,6 +123,8 @@ func parseWord(text string) (value, ok bool) {
 	}
 	return false, false
 }
+
+var toStandard = strings.NewReplacer("-", "+", "_", "/")
 
 // parseBytes reads base64 of either alphabet.
 func parseBytes(text string) ([]byte, error) {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tonscribe/query/render"
+	"tonscribe/ton/address"
 )
 
 // A payment channel between two parties.
@@ -114,7 +114,7 @@ func readChannelConfig(r *reader) channelConfig {
 // publicKey is a key as the node library writes it: a tag, the key, a checksum.
 func publicKey(key [32]byte) string {
 	form := append([]byte{0x3e, 0xe6}, key[:]...)
-	return base64.URLEncoding.EncodeToString(binary.BigEndian.AppendUint16(form, render.CRC16(form)))
+	return base64.URLEncoding.EncodeToString(binary.BigEndian.AppendUint16(form, address.Checksum(form)))
 }
 
 // readChannelPhase reads ChanState, and describes it as the node library prints

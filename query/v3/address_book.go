@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	v2 "tonscribe/query/v2"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 var addressBook = &Endpoint{
@@ -33,7 +35,7 @@ func serveAddressBook(q *request) error {
 	sent = slices.Compact(sent)
 	var known []store.Address
 	for _, text := range sent {
-		if a, ok := params.ParseAddress(text); ok {
+		if a, _, err := address.Parse(text); err == nil {
 			known = append(known, a)
 		}
 	}
@@ -51,9 +53,9 @@ func serveAddressBook(q *request) error {
 			rows = append(rows, ',')
 		}
 		rows = append(render.Text(rows, text), ':')
-		a, ok := params.ParseAddress(text)
+		a, _, err := address.Parse(text)
 		switch {
-		case ok:
+		case err == nil:
 			parsed++
 			rows = q.addressBookRow(rows, a, entries[a], domains[a])
 		case text == "addr_none":
@@ -74,7 +76,8 @@ func serveAddressBook(q *request) error {
 // wallets are bounceable (contract 4.3).
 func (q *request) addressBookRow(dst []byte, a store.Address, e store.Entry, domain string) []byte {
 	dst = append(dst, `{"user_friendly":"`...)
-	dst = render.UserFriendly(dst, a[:], e.Code != nil && !v2.IsWallet(e.Code.Hash), q.testNetwork)
+	form := address.Form{NonBounceable: e.Code == nil || v2.IsWallet(e.Code.Hash), TestOnly: q.testNetwork}
+	dst = address.AppendFriendly(dst, a[:], form, base64.URLEncoding)
 	dst = append(dst, `","domain":`...)
 	if domain == "" || !e.Known {
 		dst = append(dst, "null"...)
@@ -151,7 +154,7 @@ func (q *request) addressBook(s addresses) error {
 			q.body = append(q.body, ',')
 		}
 		q.body = append(q.body, '"')
-		q.body = render.RawAddress(q.body, a[:])
+		q.body = address.AppendRaw(q.body, a[:])
 		q.body = append(q.body, `":`...)
 		q.body = q.addressBookRow(q.body, a, entries[a], domains[a])
 	}
@@ -171,5 +174,5 @@ func compareRaw(a, b store.Address) int {
 	if binary.BigEndian.Uint32(a[:]) == binary.BigEndian.Uint32(b[:]) {
 		return slices.Compare(a[4:], b[4:])
 	}
-	return strings.Compare(string(render.RawAddress(nil, a[:])), string(render.RawAddress(nil, b[:])))
+	return strings.Compare(string(address.AppendRaw(nil, a[:])), string(address.AppendRaw(nil, b[:])))
 }

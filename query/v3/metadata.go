@@ -13,6 +13,7 @@ import (
 	"tonscribe/query/store"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 type metadataAnswer metadataMap
@@ -32,7 +33,7 @@ var metadata = &Endpoint{
 		}
 		list := addresses{}
 		for _, text := range sent {
-			if a, ok := params.ParseAddress(text); ok {
+			if a, _, err := address.Parse(text); err == nil {
 				list.add(a[:])
 			}
 		}
@@ -69,7 +70,7 @@ func (q *request) metadataOf(ctx context.Context, book addresses, known map[stor
 			rows = append(rows, ',')
 		}
 		rows = append(rows, '"')
-		rows = render.RawAddress(rows, a[:])
+		rows = address.AppendRaw(rows, a[:])
 		rows = append(rows, `":`...)
 		rows = render.Metadata(rows, found[a], documents)
 	}

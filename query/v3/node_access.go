@@ -12,8 +12,8 @@ import (
 	"tonscribe/internal/listen"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
-	"tonscribe/query/render"
 	v2 "tonscribe/query/v2"
+	"tonscribe/ton/address"
 )
 
 // The endpoints that stand for methods of the v2 layer.
@@ -120,7 +120,7 @@ func (q *request) account() (json.RawMessage, error) {
 	if len(sent) == 0 {
 		return nil, errNoAccount
 	}
-	return quoted(string(render.RawAddress(nil, sent[0][:]))), nil
+	return quoted(string(address.AppendRaw(nil, sent[0][:]))), nil
 }
 
 // statusWord is the status in the words of the index, unless the node layer's

@@ -5,8 +5,8 @@ import (
 
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
-	"tonscribe/query/render"
 	"tonscribe/query/store"
+	"tonscribe/ton/address"
 )
 
 type jettonFigures struct {
@@ -100,7 +100,7 @@ func (q *request) jettonFigures(list []store.JettonStats, from uint16) error {
 		j := &list[i]
 		book.add(j.Master[:])
 		rows[i] = jettonFigures{
-			openapi.Address(render.RawAddress(nil, j.Master[:])), decimal(j.Holders), decimal(j.Wallets), openapi.Decimal(j.Held),
+			openapi.Address(address.AppendRaw(nil, j.Master[:])), decimal(j.Holders), decimal(j.Wallets), openapi.Decimal(j.Held),
 			decimal(j.Transfers), openapi.Decimal(j.Amount), openapi.UnixTime(j.Computed),
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"tonscribe/query/params"
 	"tonscribe/query/store"
+	"tonscribe/ton/address"
 )
 
 // transferFilter reads the filters that transfers and burns share. contracts and
@@ -15,7 +16,7 @@ func (q *request) transferFilter(contracts, parent string) (*store.TransferFilte
 		Direction: store.Either, Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
 	}
 	if len(f.Owners) == 0 {
-		if a, ok := params.ParseAddress(q.values.Text("address")); ok {
+		if a, _, err := address.Parse(q.values.Text("address")); err == nil {
 			f.Owners = []store.Address{a}
 		}
 	}

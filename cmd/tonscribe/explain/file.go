@@ -2,14 +2,13 @@ package explain
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
-	"github.com/xssnick/tonutils-go/address"
+	tonutils "github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // FromBoC reads an account's state: an Account, or a ShardAccount (block.tlb).
@@ -44,26 +43,7 @@ func FromBoC(boc []byte) (*Subject, error) {
 	return s, nil
 }
 
-func accountOf(a *address.Address) []byte {
-	n := uint32(a.Workchain())
-	return append([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, a.Data()...)
-}
-
-// ParseAddress reads an address in its raw or its user-friendly form.
-func ParseAddress(text string) ([]byte, error) {
-	if workchain, _, ok := strings.Cut(text, ":"); ok {
-		if _, err := strconv.ParseInt(workchain, 10, 8); err != nil {
-			return nil, fmt.Errorf("address %q: its workchain is not a number", text)
-		}
-		a, err := address.ParseRawAddr(text)
-		if err != nil {
-			return nil, fmt.Errorf("address %q: %w", text, err)
-		}
-		return accountOf(a), nil
-	}
-	a, err := address.ParseAddr(text)
-	if err != nil {
-		return nil, fmt.Errorf("address %q: %w", text, err)
-	}
-	return accountOf(a), nil
+func accountOf(a *tonutils.Address) []byte {
+	account := address.New(a.Workchain(), a.Data())
+	return account[:]
 }

@@ -11,6 +11,7 @@ import (
 	"tonscribe/internal/tvm"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // Tables are the newest states of the index.
@@ -79,13 +80,12 @@ func (t Tables) code(ctx context.Context, hash []byte) (*cell.Cell, error) {
 	return cell.FromBOC([]byte(boc))
 }
 
+// configAccount is the account that holds the config.
+var configAccount = address.MustParse("-1:5555555555555555555555555555555555555555555555555555555555555555")
+
 // Config is the config of the chain, nil when it is not known.
 func (t Tables) Config(ctx context.Context) (*tvm.Config, error) {
-	holder, err := ParseAddress("-1:5555555555555555555555555555555555555555555555555555555555555555")
-	if err != nil {
-		return nil, err
-	}
-	s, err := t.Account(ctx, holder)
+	s, err := t.Account(ctx, configAccount[:])
 	if errors.Is(err, ErrUnknown) || err == nil && s.Data == nil {
 		return nil, nil
 	}
