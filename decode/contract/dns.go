@@ -12,6 +12,7 @@ import (
 	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
 	toncell "tonscribe/ton/cell"
+	"tonscribe/ton/token"
 )
 
 // maxDomain is the longest name (TEP-81).
@@ -46,7 +47,7 @@ func (p *probe) label() (string, bool) {
 	if !ok || !utf8.Valid(raw) {
 		return "", false
 	}
-	return text(raw), true
+	return text(string(raw)), true
 }
 
 // fullDomain is the text of get_full_domain: labels from the last to the first,
@@ -71,7 +72,8 @@ func (p *probe) domainText(method string) ([]byte, bool) {
 	if !r.ok {
 		return nil, false
 	}
-	raw, ok := (&reader{left: maxDomain}).snake(s)
+	cells := maxDomain
+	raw, ok := token.Snake(s, maxDomain, &cells)
 	return raw, ok && len(raw) > 0 && len(raw) <= maxDomain
 }
 

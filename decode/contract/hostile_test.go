@@ -1,9 +1,7 @@
 package contract_test
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,7 +11,7 @@ import (
 )
 
 func TestContentsThatAreReadInPartAreCounted(t *testing.T) {
-	dictionary := large(t, 90_000)
+	dictionary := large(90_000)
 	if size := len(dictionary.ToBOC()); size < 10<<20 {
 		t.Fatalf("the dictionary has %d bytes, want 10 MB", size)
 	}
@@ -22,11 +20,11 @@ func TestContentsThatAreReadInPartAreCounted(t *testing.T) {
 		cut     bool
 	}{
 		"a short one":                {contracts.OffchainContent("https://example.org/j.json"), false},
-		"a text of 8 KiB":            {onChain(t, map[string]*cell.Cell{"description": referred(longText(8192))}), false},
+		"a text of 8 KiB":            {contracts.OnchainContent(map[string]string{"description": strings.Repeat("y", 8192)}), false},
 		"a text of 100 kB":           {contracts.HugeContent(100_000), true},
 		"a snake as deep as it goes": {contracts.DeepContent(1000), false},
 		"a dictionary of 10 MB":      {dictionary, true},
-		"many attributes, all known": {onChain(t, map[string]*cell.Cell{"name": referred(bytesCell(0, "a")), "symbol": referred(bytesCell(0, "b"))}), false},
+		"many attributes, all known": {contracts.OnchainContent(map[string]string{"name": "a", "symbol": "b"}), false},
 	} {
 		bomb := contracts.Bomb{ID: 9, Content: c.content}
 		findings := detect(t, accountOf(bomb.Address(0), bomb.StateInit()))
@@ -39,34 +37,12 @@ func TestContentsThatAreReadInPartAreCounted(t *testing.T) {
 	}
 }
 
-// longText is a snake of so many bytes behind its tag.
-func longText(n int) *cell.Cell {
-	var next *cell.Cell
-	for n > 0 {
-		part := (n-1)%126 + 1
-		b := cell.BeginCell()
-		if n -= part; n == 0 {
-			b.MustStoreUInt(0, 8)
-		}
-		b.MustStoreSlice([]byte(strings.Repeat("y", part)), uint(part)*8)
-		if next != nil {
-			b.MustStoreRef(next)
-		}
-		next = b.EndCell()
-	}
-	return next
-}
-
-// large is a dictionary of attributes with texts of their own.
-func large(t testing.TB, entries int) *cell.Cell {
-	t.Helper()
-	dict := cell.NewDict(256)
+// large is content of so many attributes with texts of their own.
+func large(entries int) *cell.Cell {
+	attributes := map[string]string{}
 	for i := range entries {
-		key := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(i)))
-		text := bytesCell(0, hex.EncodeToString(key[:])+strings.Repeat("z", 20))
-		if err := dict.Set(cell.BeginCell().MustStoreSlice(key[:], 256).EndCell(), text); err != nil {
-			t.Fatal(err)
-		}
+		name := strconv.Itoa(i)
+		attributes[name] = name + strings.Repeat("z", 80)
 	}
-	return cell.BeginCell().MustStoreUInt(0, 8).MustStoreDict(dict).EndCell()
+	return contracts.OnchainContent(attributes)
 }

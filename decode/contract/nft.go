@@ -4,6 +4,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
+	"tonscribe/ton/token"
 )
 
 // nftCollection reads TEP-62 get_collection_data.
@@ -77,6 +78,9 @@ func (p *probe) soulBound(item *record.NFTItem) {
 	}
 }
 
+// maxTokenNameCells is how many cells of a token name are read.
+const maxTokenNameCells = 4096
+
 // telemint reads what items of Telegram have besides.
 func (p *probe) telemint() {
 	if !HasMethods(p.account.Code.Methods, "get_telemint_token_name", "get_telemint_auction_config") {
@@ -88,11 +92,12 @@ func (p *probe) telemint() {
 	}
 	r := read(values, 1)
 	name := r.slice()
-	raw, whole := (&reader{left: maxContentCells}).snake(name)
+	cells := maxTokenNameCells
+	raw, whole := token.Snake(name, token.MaxValue, &cells)
 	if !r.ok || !whole {
 		return
 	}
-	t := &record.Telemint{TokenName: raw}
+	t := &record.Telemint{TokenName: raw[:min(len(raw), token.MaxValue)]}
 	if !p.telemintConfig(t) {
 		return
 	}

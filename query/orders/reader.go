@@ -6,6 +6,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/contract"
+	"tonscribe/ton/token"
 )
 
 // reader reads a cell; ok is false once something was not there.
@@ -111,31 +112,21 @@ func (r *reader) left() uint {
 	return r.s.BitsLeft()
 }
 
-// mostText is the longest text that is read.
+// The longest text that is read.
 const (
-	mostText  = 8192
+	mostText  = token.MaxValue
 	mostCells = 128
 )
 
 // snake is the text in this cell and those behind it, false when it is none.
 func (r *reader) snake() (string, bool) {
-	var text []byte
-	at := r
-	for range mostCells {
-		if !at.ok || at.left()%8 != 0 {
-			return "", false
-		}
-		part, err := at.s.LoadSlice(at.left())
-		if err != nil {
-			return "", false
-		}
-		if text = append(text, part...); len(text) > mostText {
-			return "", false
-		}
-		if at.s.RefsNum() == 0 {
-			return string(text), utf8.Valid(text)
-		}
-		at = at.reference()
+	if !r.ok {
+		return "", false
 	}
-	return "", false
+	cells := mostCells
+	text, ok := token.Snake(r.s, mostText, &cells)
+	if !ok || len(text) > mostText {
+		return "", false
+	}
+	return string(text), utf8.Valid(text)
 }

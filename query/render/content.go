@@ -5,13 +5,11 @@ import (
 	"strings"
 
 	"tonscribe/schema/record"
+	"tonscribe/ton/token"
 )
 
-// contentNames are the attributes of token content (TEP-64) that answers show
-// (contract 4.7), in the order of their text.
-var contentNames = []string{"amount_style", "decimals", "description", "image", "image_data", "name", "render_type", "symbol", "uri"}
-
-// Content appends token content as a map of texts, null when there is none.
+// Content appends token content as a map of texts, of which answers show those of
+// token.Names (contract 4.7), null when there is none.
 // domain, when not empty, is added to it.
 func Content(dst []byte, content *record.TokenContent, domain string) []byte {
 	if content == nil && domain == "" {
@@ -19,7 +17,7 @@ func Content(dst []byte, content *record.TokenContent, domain string) []byte {
 	}
 	var list []*record.TokenAttribute
 	for _, a := range content.GetAttributes() {
-		if slices.Contains(contentNames, a.Name) {
+		if slices.Contains(token.Names, a.Name) {
 			list = append(list, a)
 		}
 	}

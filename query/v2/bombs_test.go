@@ -60,11 +60,11 @@ const (
 )
 
 func onchainWith(root *cell.Cell) *cell.Cell {
-	return cell.BeginCell().MustStoreUInt(contentOnchain, 8).MustStoreBoolBit(true).MustStoreRef(root).EndCell()
+	return cell.BeginCell().MustStoreUInt(0, 8).MustStoreBoolBit(true).MustStoreRef(root).EndCell()
 }
 
 func TestDictionariesOfSharedCellsAreNotUnfolded(t *testing.T) {
-	text := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(contentSnake, 8).MustStoreSlice([]byte("x"), 8).EndCell())
+	text := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(0, 8).MustStoreSlice([]byte("x"), 8).EndCell())
 	record := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(recordTagADNL, 16).MustStoreSlice(make([]byte, 32), 256).EndCell())
 	chunk := cell.BeginCell().MustStoreRef(cell.BeginCell().EndCell())
 
@@ -73,7 +73,7 @@ func TestDictionariesOfSharedCellsAreNotUnfolded(t *testing.T) {
 	name := sha256.Sum256([]byte("name"))
 	chunked := cell.NewDict(256)
 	if err := chunked.Set(cell.BeginCell().MustStoreSlice(name[:], 256).EndCell(), cell.BeginCell().
-		MustStoreUInt(contentChunks, 8).MustStoreBoolBit(true).MustStoreRef(sharedDictionary(32, 32, chunk)).EndCell()); err != nil {
+		MustStoreUInt(1, 8).MustStoreBoolBit(true).MustStoreRef(sharedDictionary(32, 32, chunk)).EndCell()); err != nil {
 		t.Fatal(err)
 	}
 	chunks := contractWith(3, codeMaster, onchainWith(chunked.AsCell()))

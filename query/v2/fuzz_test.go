@@ -197,8 +197,8 @@ func FuzzCells(f *testing.F) {
 		contracts.OffchainContent("https://example.org/" + strings.Repeat("x", 300)), contracts.HugeContent(20_000), contracts.DeepContent(300), contracts.SharedContent(30),
 		contracts.CommentBody("hello"), onchainWith(sharedDictionary(256, 40, chunk)), sharedDictionary(256, 40, adnl), sharedDictionary(256, 5, adnl), sharedDictionary(15, 15, chunk),
 		sharedDictionary(32, 32, cell.BeginCell().MustStoreVarUInt(5, 32)),
-		cell.BeginCell().MustStoreUInt(contentOnchain, 8).MustStoreBoolBit(true).MustStoreRef(sharedDictionary(256, 0, cell.BeginCell().
-			MustStoreUInt(contentChunks, 8).MustStoreBoolBit(true).MustStoreRef(sharedDictionary(32, 32, chunk)))).EndCell(),
+		cell.BeginCell().MustStoreUInt(0, 8).MustStoreBoolBit(true).MustStoreRef(sharedDictionary(256, 0, cell.BeginCell().
+			MustStoreUInt(1, 8).MustStoreBoolBit(true).MustStoreRef(sharedDictionary(32, 32, chunk)))).EndCell(),
 		cell.BeginCell().MustStoreUInt(recordTagText, 16).MustStoreUInt(2, 8).MustStoreUInt(2, 8).MustStoreUInt(0x6161, 16).
 			MustStoreRef(cell.BeginCell().MustStoreUInt(1, 8).MustStoreUInt(0x62, 8).EndCell()).EndCell(),
 		cell.BeginCell().MustStoreUInt(7, 32).MustStoreUInt(698983191, 32).MustStoreSlice(make([]byte, 32), 256).MustStoreBoolBit(false).EndCell(),

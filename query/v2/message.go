@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	tontoken "tonscribe/ton/token"
 )
 
 type extraCurrency struct {
@@ -182,7 +184,8 @@ func (m *message) body(body, init *cell.Cell) {
 		if err := s.SkipBits(32); err != nil {
 			return
 		}
-		if text, ok := snake(s, mostTextBytes); ok {
+		cells := mostTextCells
+		if text, ok := tontoken.Snake(s, mostTextBytes, &cells); ok {
 			shown := strings.ToValidUTF8(string(text), "\uFFFD")
 			m.message = &shown
 			m.Data = dataText{Text: text}
@@ -200,39 +203,9 @@ func (m *message) body(body, init *cell.Cell) {
 	m.message = &text
 }
 
-// mostTextBytes is more than the 1,024 cells hold that a chain can have.
-const mostTextBytes = 1024 * 128
-
-// snake joins the bits of a cell and of the first references that follow, until
-// they are more than most bytes. ok is false when they fill no whole number of
-// bytes.
-func snake(s *cell.Slice, most int) (text []byte, ok bool) {
-	var total uint
-	for {
-		bits, data, err := s.RestBits()
-		if err != nil {
-			return nil, false
-		}
-		text = join(text, total, data, bits)
-		total += bits
-		if s.RefsNum() == 0 || len(text) > most {
-			return text, total%8 == 0
-		}
-		if s, err = s.LoadRef(); err != nil || s.IsSpecial() {
-			return nil, false
-		}
-	}
-}
-
-// join appends bits to text, which has total of them.
-func join(text []byte, total uint, data []byte, bits uint) []byte {
-	shift := total % 8
-	if shift == 0 {
-		return append(text, data...)
-	}
-	for _, b := range data {
-		text[len(text)-1] |= b >> shift
-		text = append(text, b<<(8-shift))
-	}
-	return text[:(total+bits+7)/8]
-}
+// mostTextCells is how many cells a chain can have, and mostTextBytes is more
+// than they hold.
+const (
+	mostTextCells = mostDepth + 1
+	mostTextBytes = 1024 * 128
+)
