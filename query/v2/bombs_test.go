@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -14,7 +13,7 @@ import (
 
 	"tonscribe/internal/costtest"
 	"tonscribe/internal/devnet/chain"
-	toncell "tonscribe/ton/cell"
+	tondns "tonscribe/ton/dns"
 )
 
 // sharedDictionary has 2^forks entries below each of its first edges in forks
@@ -65,7 +64,7 @@ func onchainWith(root *cell.Cell) *cell.Cell {
 
 func TestDictionariesOfSharedCellsAreNotUnfolded(t *testing.T) {
 	text := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(0, 8).MustStoreSlice([]byte("x"), 8).EndCell())
-	record := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(recordTagADNL, 16).MustStoreSlice(make([]byte, 32), 256).EndCell())
+	record := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(uint64(tondns.ADNL), 16).MustStoreSlice(make([]byte, 32), 256).EndCell())
 	chunk := cell.BeginCell().MustStoreRef(cell.BeginCell().EndCell())
 
 	master := contractWith(1, codeMaster, onchainWith(sharedDictionary(256, 40, text)))
@@ -87,18 +86,6 @@ func TestDictionariesOfSharedCellsAreNotUnfolded(t *testing.T) {
 	r = w.send("GET", Prefix+"/getTokenData?address="+rawOf(chunks), "")
 	if data, ok := at(w.result(r, "chunks"), "jetton_content.data").(map[string]any); !ok || len(data) != 0 {
 		t.Errorf("a name of 2^32 empty chunks: %s", r.text)
-	}
-}
-
-func TestRecordsOfANameAreReadWithinALimit(t *testing.T) {
-	value := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(recordTagStorage, 16).MustStoreSlice(make([]byte, 32), 256).EndCell())
-	costtest.Check(t, func() {
-		if _, err := readRecords(sharedDictionary(256, 40, value)); !errors.Is(err, toncell.ErrTooManyEntries) {
-			t.Errorf("2^40 records: %v, want %v", err, toncell.ErrTooManyEntries)
-		}
-	})
-	if records, err := readRecords(sharedDictionary(256, 8, value)); err != nil || len(records) != mostRecords {
-		t.Errorf("%d records: %d and %v", mostRecords, len(records), err)
 	}
 }
 

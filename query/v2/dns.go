@@ -1,10 +1,10 @@
 package v2
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +12,7 @@ import (
 
 	"tonscribe/internal/tvm"
 	toncell "tonscribe/ton/cell"
+	tondns "tonscribe/ton/dns"
 )
 
 // domainContent is the content of an item that is a name (TEP-81).
@@ -47,24 +48,6 @@ type (
 	}
 )
 
-// The first 16 bits of a record (TEP-81).
-const (
-	recordTagAddress  = 0x9fd3
-	recordTagADNL     = 0xad01
-	recordTagResolver = 0xba93
-	recordTagStorage  = 0x7473
-	recordTagText     = 0x1eda
-)
-
-// recordNames are the categories by the hashes that stand in dictionaries.
-var recordNames = func() map[[32]byte]string {
-	names := map[[32]byte]string{}
-	for _, name := range []string{"wallet", "site", "storage", "dns_next_resolver"} {
-		names[sha256.Sum256([]byte(name))] = name
-	}
-	return names
-}()
-
 // topLevel follows the names of items.
 const topLevel = ".ton"
 
@@ -79,11 +62,11 @@ func (t *token) name() (any, error) {
 	if !ok {
 		return nil, nil
 	}
-	records, err := readRecords(root)
+	records, err := tondns.Records(root)
 	switch {
 	case errors.Is(err, toncell.ErrTooManyEntries):
 		return nil, errTokenData
-	case err != nil:
+	case err != nil || slices.ContainsFunc(records, func(e tondns.Entry) bool { return e.Record == nil }):
 		return nil, nil //nolint:nilerr // such an item is no name
 	}
 	domain, err := t.ask(t.state, "get_domain", 1)
@@ -95,12 +78,12 @@ func (t *token) name() (any, error) {
 		return nil, nil
 	}
 	content := domainContent{Domain: text + topLevel, Data: map[string]record{}}
-	for category, record := range records {
-		name, known := recordNames[category]
+	for _, e := range records {
+		name, known := tondns.Categories[e.Category]
 		if !known {
-			name = strings.ToUpper(hex.EncodeToString(category[:]))
+			name = strings.ToUpper(hex.EncodeToString(e.Category[:]))
 		}
-		if value := recordValue(record); value != nil {
+		if value := recordValue(e.Record); value != nil {
 			content.Data[name] = value
 		}
 	}
@@ -121,36 +104,19 @@ func domainText(value any) (string, bool) {
 	return string(data), err == nil && bits%8 == 0
 }
 
-// mostRecords is how many records of a name are read. Names have a handful.
-const mostRecords = 256
-
-// readRecords reads a dictionary from categories to records.
-func readRecords(root *cell.Cell) (map[[32]byte]*cell.Cell, error) {
-	all, err := toncell.Dictionary{Root: root, Bits: 256}.Entries(mostRecords)
-	if err != nil {
-		return nil, err
-	}
-	records := map[[32]byte]*cell.Cell{}
-	for _, e := range all {
-		if records[[32]byte(e.Key)], err = e.Value.LoadRefCell(); err != nil {
-			return nil, err
-		}
-	}
-	return records, nil
-}
-
 // recordValue is nil for records of other kinds.
 func recordValue(c *cell.Cell) any {
-	r := parse(c)
+	kind, body := tondns.Parse(c)
+	r := &reader{Slice: body}
 	var value any
-	switch r.uint(16) {
-	case recordTagAddress:
+	switch kind {
+	case tondns.Address:
 		value = recordAddress{Address: r.stdAddress()}
-	case recordTagADNL:
+	case tondns.ADNL:
 		value = recordADNL{Address: r.hexHash()}
-	case recordTagResolver:
+	case tondns.NextResolver:
 		value = recordResolver{Resolver: r.stdAddress()}
-	case recordTagStorage:
+	case tondns.Storage:
 		value = recordStorage{Bag: r.hexHash()}
 	}
 	if r.err != nil {
@@ -239,39 +205,16 @@ var dnsResolve = &Method{
 		if err != nil {
 			return nil, err
 		}
-		labels, err := nameLabels(c.text("name"))
+		name, err := tondns.Encode(c.text("name"))
 		if err != nil {
-			return nil, err
+			return nil, unprocessable("%s", err)
 		}
-		return c.resolve(s, labels, int(min(c.number("ttl"), mostResolvers)))
+		return c.resolve(s, name, int(min(c.number("ttl"), mostResolvers)))
 	},
 }
 
 // mostResolvers is how many resolvers hand over to each other at most.
 const mostResolvers = 8
-
-// mostNameBytes is the longest name (TEP-81).
-const mostNameBytes = 126
-
-// nameLabels is a name as resolvers read it: labels from the last to the first,
-// each with a zero byte behind it; a single one for the resolver itself.
-func nameLabels(name string) ([]byte, error) {
-	if len(name) > mostNameBytes {
-		return nil, unprocessable("name is longer than %d bytes", mostNameBytes)
-	}
-	if name == "" || name == "." {
-		return []byte{0}, nil
-	}
-	labels := strings.Split(strings.TrimSuffix(name, "."), ".")
-	var out []byte
-	for i := len(labels) - 1; i >= 0; i-- {
-		if labels[i] == "" || strings.IndexByte(labels[i], 0) >= 0 {
-			return nil, unprocessable("failed to parse name")
-		}
-		out = append(append(out, labels[i]...), 0)
-	}
-	return out, nil
-}
 
 func (c *call) resolve(s *accountState, name []byte, hops int) (any, error) {
 	for {
@@ -304,79 +247,60 @@ func (c *call) resolve(s *accountState, name []byte, hops int) (any, error) {
 }
 
 func nextResolver(c *cell.Cell) (Address, bool) {
-	r := parse(c)
-	if r.uint(16) != recordTagResolver {
+	kind, body := tondns.Parse(c)
+	if kind != tondns.NextResolver {
 		return Address{}, false
 	}
-	return r.address()
+	return (&reader{Slice: body}).address()
 }
 
-var errNameRecords = failed("Failed to unpack the records: the name has more than %d", mostRecords)
+var errNameRecords = failed("Failed to unpack the records: the name has more than %d", tondns.MaxRecords)
 
 // entriesOf are the records of a name, or of the part of it that was resolved.
 func entriesOf(root *cell.Cell, rest []byte) (any, error) {
 	name := strings.TrimSuffix(string(rest), "\x00")
 	var result resolvedNames
 	if _, ok := nextResolver(root); ok {
-		category := sha256.Sum256([]byte("dns_next_resolver"))
-		result.Entries = append(result.Entries, nameEntry{Name: name, Category: category, Entry: nameValueOf(root)})
+		result.Entries = append(result.Entries, nameEntry{Name: name, Category: tondns.Category("dns_next_resolver"), Entry: nameValueOf(root)})
 		return result, nil
 	}
-	all, err := toncell.Dictionary{Root: root, Bits: 256}.Entries(mostRecords)
+	records, err := tondns.Records(root)
 	switch {
 	case errors.Is(err, toncell.ErrTooManyEntries):
 		return nil, errNameRecords
 	case err != nil:
 		return result, nil //nolint:nilerr // a name without records
 	}
-	for _, e := range all {
-		if record, err := e.Value.LoadRefCell(); err == nil {
-			result.Entries = append(result.Entries, nameEntry{Name: name, Category: [32]byte(e.Key), Entry: nameValueOf(record)})
+	for _, e := range records {
+		if e.Record != nil {
+			result.Entries = append(result.Entries, nameEntry{Name: name, Category: e.Category, Entry: nameValueOf(e.Record)})
 		}
 	}
 	return result, nil
 }
 
 func nameValueOf(c *cell.Cell) nameValue {
-	r := parse(c)
+	kind, body := tondns.Parse(c)
+	r := &reader{Slice: body}
 	var value nameValue
-	switch r.uint(16) {
-	case recordTagText:
-		value = valueText{Text: r.recordText()}
-	case recordTagAddress:
+	switch kind {
+	case tondns.Text:
+		text, err := tondns.ParseText(body)
+		r.note(err)
+		value = valueText{Text: strings.ToValidUTF8(string(text), "\uFFFD")}
+	case tondns.Address:
 		a, _ := r.address()
 		value = valueAddress{Address: accountAddress{Address: a.bounceable()}}
-	case recordTagADNL:
+	case tondns.ADNL:
 		value = valueADNL{Address: adnlAddress{Address: r.hexHash()}}
-	case recordTagResolver:
+	case tondns.NextResolver:
 		a, _ := r.address()
 		value = valueResolver{Resolver: accountAddress{Address: a.bounceable()}}
-	case recordTagStorage:
+	case tondns.Storage:
 		value = valueStorage{Bag: r.hexHash()}
 	}
 	if value == nil || r.err != nil {
 		return valueUnknown{Bytes: c}
 	}
 	return value
-}
-
-// recordText reads Text (TL-B): chunks, each with its length, the next one in a
-// reference.
-func (r *reader) recordText() string {
-	var text []byte
-	chunks := r.uint(8)
-	for i := range chunks {
-		length := uint(r.uint(8))
-		data, err := r.LoadSlice(length * 8)
-		r.note(err)
-		text = append(text, data...)
-		if i+1 < chunks && r.err == nil {
-			next, err := r.LoadRef()
-			if r.note(err); err != nil {
-				break
-			}
-			r.Slice = next
-		}
-	}
-	return strings.ToValidUTF8(string(text), "\uFFFD")
 }

@@ -16,6 +16,7 @@ import (
 	"tonscribe/internal/devnet/traffic"
 	"tonscribe/internal/report"
 	"tonscribe/internal/tvm"
+	tondns "tonscribe/ton/dns"
 )
 
 func FuzzJSONRPC(f *testing.F) {
@@ -138,11 +139,14 @@ var readers = map[string]func(c *cell.Cell) (any, error){
 	},
 	"names": func(c *cell.Cell) (any, error) { return entriesOf(c, []byte("a\x00")) },
 	"records": func(c *cell.Cell) (any, error) {
-		records, err := readRecords(c)
+		records, err := tondns.Records(c)
 		found := map[string]record{}
-		for category, c := range records {
-			if value := recordValue(c); value != nil {
-				found[string(category[:])] = value
+		for _, e := range records {
+			if e.Record == nil {
+				continue
+			}
+			if value := recordValue(e.Record); value != nil {
+				found[string(e.Category[:])] = value
 			}
 		}
 		return domainContent{Data: found}, err
@@ -190,7 +194,7 @@ func resultOrNil[T, R any](value T, err error, show func(T) R) (any, error) {
 }
 
 func FuzzCells(f *testing.F) {
-	adnl := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(recordTagADNL, 16).MustStoreSlice(make([]byte, 33), 264).EndCell())
+	adnl := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(uint64(tondns.ADNL), 16).MustStoreSlice(make([]byte, 33), 264).EndCell())
 	chunk := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreSlice([]byte("x"), 8).EndCell())
 	for _, c := range []*cell.Cell{
 		contracts.OnchainContent(map[string]string{"name": "Coin", "symbol": "C", "decimals": "9", "image_data": "\x00\x01"}),
@@ -199,7 +203,7 @@ func FuzzCells(f *testing.F) {
 		sharedDictionary(32, 32, cell.BeginCell().MustStoreVarUInt(5, 32)),
 		cell.BeginCell().MustStoreUInt(0, 8).MustStoreBoolBit(true).MustStoreRef(sharedDictionary(256, 0, cell.BeginCell().
 			MustStoreUInt(1, 8).MustStoreBoolBit(true).MustStoreRef(sharedDictionary(32, 32, chunk)))).EndCell(),
-		cell.BeginCell().MustStoreUInt(recordTagText, 16).MustStoreUInt(2, 8).MustStoreUInt(2, 8).MustStoreUInt(0x6161, 16).
+		cell.BeginCell().MustStoreUInt(uint64(tondns.Text), 16).MustStoreUInt(2, 8).MustStoreUInt(2, 8).MustStoreUInt(0x6161, 16).
 			MustStoreRef(cell.BeginCell().MustStoreUInt(1, 8).MustStoreUInt(0x62, 8).EndCell()).EndCell(),
 		cell.BeginCell().MustStoreUInt(7, 32).MustStoreUInt(698983191, 32).MustStoreSlice(make([]byte, 32), 256).MustStoreBoolBit(false).EndCell(),
 		externalMessage(&Address{}, contracts.CommentBody("x"), cell.BeginCell().EndCell(), nil),
