@@ -327,7 +327,11 @@ func (v *Values) Fingerprint() uint32 {
 	h := fnv.New32a()
 	for i := range v.values {
 		if value := &v.values[i]; value.sent && v.declared[i].Group != Paging {
-			fmt.Fprintf(h, "%s|%v|%d|%s|%q|%x|%x|", v.declared[i].Name, value.null, value.number, value.text, value.texts, value.addresses, value.hashes)
+			accounts := make([][address.Size]byte, len(value.addresses))
+			for j, a := range value.addresses {
+				accounts[j] = a
+			}
+			fmt.Fprintf(h, "%s|%v|%d|%s|%q|%x|%x|", v.declared[i].Name, value.null, value.number, value.text, value.texts, accounts, value.hashes)
 		}
 	}
 	return h.Sum32()
