@@ -29,7 +29,7 @@ func rounds() int {
 	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
 		return 30
 	}
-	return 6
+	return 4
 }
 
 // transactionsPerRound keeps every round under load.

@@ -23,7 +23,7 @@ const schemathesisSeed = "20"
 
 // everyCase is which part of the cases a short run sends: one of so many of each
 // operation.
-const everyCase = 8
+const everyCase = 12
 
 // leftOut are the checks of schemathesis that the contract does not go with:
 // requests without a key are answered; what fits a pattern may still have a wrong
