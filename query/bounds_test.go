@@ -3,7 +3,6 @@ package query
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"testing"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 // granules. The long run has a million transactions, and the same bounds.
 func TestRequestsReadLittle(t *testing.T) {
 	transactions := 60_000
-	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
+	if long() {
 		transactions = 1_000_000
 	}
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 5})

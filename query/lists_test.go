@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,7 @@ import (
 var rounds = 8
 
 func init() {
-	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
+	if long() {
 		rounds *= 8
 	}
 }

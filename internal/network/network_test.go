@@ -121,7 +121,7 @@ func TestConfigFromBeforeIsUsedWhereTheNewOneCannotBe(t *testing.T) {
 		want string // in what is logged
 	}{
 		"no answer":          {say: func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, want: "EOF"},
-		"an error":           {say: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, want: "503"},
+		"an error":           {say: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, want: "503"},
 		"no JSON":            {text: "<html>", want: "no TON global config"},
 		"no servers":         {text: published(zero, func(c map[string]any) { c["liteservers"] = []any{} }), want: "no liteservers"},
 		"too many servers":   {text: published(zero, func(c map[string]any) { c["liteservers"] = many }), want: "257 lite servers"},
@@ -129,8 +129,8 @@ func TestConfigFromBeforeIsUsedWhereTheNewOneCannotBe(t *testing.T) {
 		"no zerostate":       {text: published(zero, validator("zero_state", nil)), want: "no validator.zero_state"},
 		"no init block":      {text: published(zero, validator("init_block", nil)), want: "no validator.init_block"},
 		"too long":           {text: good + strings.Repeat(" ", 1<<20), want: "longer than 1048576 bytes"},
-		"redirect to http":   {say: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://ton.example/", 302) }, want: "must begin with https"},
-		"redirects for ever": {say: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"x", 302) }, want: "more than 3 redirects"},
+		"redirect to http":   {say: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://ton.example/", http.StatusFound) }, want: "must begin with https"},
+		"redirects for ever": {say: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"x", http.StatusFound) }, want: "more than 3 redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := publish(t, good)

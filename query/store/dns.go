@@ -39,7 +39,7 @@ const mostNames = 20_000
 // the shortest first, then by text.
 func (s *Store) Names(ctx context.Context, f *DNSFilter, page Page, after *DNSKey) ([]*record.Contract, bool, error) {
 	match := func(c *record.Contract) bool { return c.NftItem.GetDns() != nil && c.NftItem.Dns.Domain == f.Domain }
-	plan := contractPlan{}
+	var plan contractPlan
 	if f.Wallet != nil {
 		match = func(c *record.Contract) bool {
 			return c.NftItem.GetDns() != nil && string(c.NftItem.Dns.Wallet) == string(f.Wallet[:])

@@ -3,6 +3,7 @@ package v2
 import (
 	"encoding/json"
 	"math/big"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ func FuzzJSONRPC(f *testing.F) {
 		for _, path := range []string{"/jsonRPC", "/runGetMethod", "/getConfigParam"} {
 			costtest.Check(t, func() {
 				recorder := httptest.NewRecorder()
-				router.ServeHTTP(recorder, httptest.NewRequest("POST", Prefix+path, strings.NewReader(string(body))))
+				router.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, Prefix+path, strings.NewReader(string(body))))
 				if !json.Valid(recorder.Body.Bytes()) {
 					t.Errorf("%s answers %d %q", path, recorder.Code, recorder.Body.String())
 				}

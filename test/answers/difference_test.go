@@ -142,7 +142,7 @@ func compare(t *testing.T, before, after *server, requests []*request) *comparis
 func (c *comparison) one(ctx context.Context, i int, r *request) {
 	a, errBefore := c.before.ask(ctx, r)
 	b, errAfter := c.after.ask(ctx, r)
-	difference := ""
+	var difference string
 	switch {
 	case errBefore != nil || errAfter != nil:
 		difference = fmt.Sprintf("no answer\n\tbefore %v\n\tafter  %v", errBefore, errAfter)

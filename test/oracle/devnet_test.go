@@ -100,7 +100,7 @@ func TestOfficialEmulatorMakesTheSameTransactions(t *testing.T) {
 	count := 0
 	for _, bundle := range l.bundles {
 		for _, block := range order(bundle) {
-			decoded, err := decode.Block(block.Data, uint32(bundle.Master.ID.SeqNo))
+			decoded, err := decode.Block(block.Data, bundle.Master.ID.SeqNo)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -105,7 +105,7 @@ func (v *verifier) spillLists(ctx context.Context) error {
 
 func (v *verifier) matchCopies(_ context.Context, ends []transferEnd) error {
 	row, made := sides(ends)
-	what := ""
+	var what string
 	switch {
 	case made == nil:
 		what = "a row that the tables of transfers do not make"
