@@ -120,16 +120,18 @@ func TestConfigFromBeforeIsUsedWhereTheNewOneCannotBe(t *testing.T) {
 		text string
 		want string // in what is logged
 	}{
-		"no answer":          {say: func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, want: "EOF"},
-		"an error":           {say: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, want: "503"},
-		"no JSON":            {text: "<html>", want: "no TON global config"},
-		"no servers":         {text: published(zero, func(c map[string]any) { c["liteservers"] = []any{} }), want: "no liteservers"},
-		"too many servers":   {text: published(zero, func(c map[string]any) { c["liteservers"] = many }), want: "257 lite servers"},
-		"another chain":      {text: published([32]byte{9}, nil), want: "another chain than mainnet"},
-		"no zerostate":       {text: published(zero, validator("zero_state", nil)), want: "no validator.zero_state"},
-		"no init block":      {text: published(zero, validator("init_block", nil)), want: "no validator.init_block"},
-		"too long":           {text: good + strings.Repeat(" ", 1<<20), want: "longer than 1048576 bytes"},
-		"redirect to http":   {say: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://ton.example/", http.StatusFound) }, want: "must begin with https"},
+		"no answer":        {say: func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, want: "EOF"},
+		"an error":         {say: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, want: "503"},
+		"no JSON":          {text: "<html>", want: "no TON global config"},
+		"no servers":       {text: published(zero, func(c map[string]any) { c["liteservers"] = []any{} }), want: "no liteservers"},
+		"too many servers": {text: published(zero, func(c map[string]any) { c["liteservers"] = many }), want: "257 lite servers"},
+		"another chain":    {text: published([32]byte{9}, nil), want: "another chain than mainnet"},
+		"no zerostate":     {text: published(zero, validator("zero_state", nil)), want: "no validator.zero_state"},
+		"no init block":    {text: published(zero, validator("init_block", nil)), want: "no validator.init_block"},
+		"too long":         {text: good + strings.Repeat(" ", 1<<20), want: "longer than 1048576 bytes"},
+		"redirect to http": {say: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://ton.example/", http.StatusFound)
+		}, want: "must begin with https"},
 		"redirects for ever": {say: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"x", http.StatusFound) }, want: "more than 3 redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -116,7 +116,7 @@ func (l *httpLink) do(ctx context.Context, s statement) error {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			last = last.Add(lastWait)
 		}
-		l.conn.SetDeadline(last)
+		_ = l.conn.SetDeadline(last) // fails when it is closed
 	})
 	defer func() {
 		if !stop() {

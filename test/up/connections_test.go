@@ -1,6 +1,7 @@
 package up
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -73,6 +74,6 @@ func TestHalfSentBodiesStopNeitherTheAPINorThePipelineWhereDescriptorsAreFew(t *
 func isOpen(c net.Conn) bool {
 	_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
 	_, err := c.Read(make([]byte, 1))
-	timeout, ok := err.(net.Error)
-	return ok && timeout.Timeout()
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }

@@ -47,7 +47,7 @@ func carries(t *record.Transaction) bool {
 
 // read reads the body: opcode and query_id, then what the kind has (TEP-74
 // transfer and burn, TEP-62 transfer), up to what is optional.
-func (o *transfer) read(s *tvmcell.Slice) bool {
+func (t *transfer) read(s *tvmcell.Slice) bool {
 	ok := true
 	number := func(bits uint) uint64 {
 		n, err := s.LoadUInt(bits)
@@ -68,35 +68,35 @@ func (o *transfer) read(s *tvmcell.Slice) bool {
 		return a
 	}
 	number(32)
-	o.queryID = number(64)
-	if o.kind != nftTransfer {
-		o.amount = coins()
+	t.queryID = number(64)
+	if t.kind != nftTransfer {
+		t.amount = coins()
 	}
-	if o.kind != jettonBurn {
-		o.to = address()
+	if t.kind != jettonBurn {
+		t.to = address()
 	}
-	o.response = address()
-	if o.kind == jettonBurn || !ok {
+	t.response = address()
+	if t.kind == jettonBurn || !ok {
 		return ok
 	}
 	if number(1) == 1 {
 		_, err := s.LoadRefCell()
 		ok = ok && err == nil
 	}
-	o.forwardAmount = coins()
+	t.forwardAmount = coins()
 	return ok
 }
 
 // carrier is the message that takes the jettons of an order on; nil without one.
-func (o *transfer) carrier(t *record.Transaction) *record.Message {
+func (t *transfer) carrier(tx *record.Transaction) *record.Message {
 	opcode := uint32(contract.OpInternalTransfer)
 	switch {
-	case t.Aborted || o.kind == nftTransfer:
+	case tx.Aborted || t.kind == nftTransfer:
 		return nil
-	case o.kind == jettonBurn:
+	case t.kind == jettonBurn:
 		opcode = contract.OpBurnNotification
 	}
-	for _, m := range t.OutMsgs {
+	for _, m := range tx.OutMsgs {
 		if m.Kind == record.Message_INTERNAL && m.Opcode != nil && *m.Opcode == opcode {
 			return m
 		}
