@@ -31,6 +31,10 @@ var neverSeen = map[string]string{
 	"GET /api/v3/masterchainInfo 422":            onlyHeavy,
 }
 
+// onlyBusy is the status of requests that others keep from being worked on, which
+// the tests of package listen and of the store bring about.
+const onlyBusy = " 503"
+
 const onlyHeavy = "it reads no parameter that can be wrong; 422 is for queries that are too heavy for the database"
 
 // everyDeclaredAnswerIsSeen brings every response about that the documents
@@ -80,7 +84,7 @@ func everyDeclaredAnswerIsSeen(t *testing.T, s *server) {
 	var unseen []string
 	for _, layer := range []string{"v2", "v3"} {
 		for _, response := range s.documents[layer].Unseen() {
-			if neverSeen[response] == "" {
+			if neverSeen[response] == "" && !strings.HasSuffix(response, onlyBusy) {
 				unseen = append(unseen, response)
 			}
 		}
