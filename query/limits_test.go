@@ -4,10 +4,14 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"tonscribe/internal/engine/enginetest"
+	"tonscribe/internal/listen"
+	"tonscribe/query/store"
 	"tonscribe/schema/migrations"
 )
 
@@ -59,6 +63,43 @@ func TestRefusalsHaveTheFormOfTheirLayer(t *testing.T) {
 		if got := ask(http.MethodGet, path, ""); got.Code != http.StatusUnauthorized || got.Body.String() != want {
 			t.Errorf("%s: %d %s, want 401 %s", path, got.Code, got.Body, want)
 		}
+	}
+}
+
+// busy is a body that had to wait for too many others.
+type busy struct{}
+
+func (busy) Read([]byte) (int, error) { return 0, listen.ErrBusy }
+
+func TestWhoIsKeptFromBeingWorkedOnByOthersIsTold503(t *testing.T) {
+	s := newWorld(t, realBundles(t)[:4]).serve(t, nil)
+	tooLarge := listen.ErrBusy.Error()
+	for path, want := range map[string]string{
+		"/api/v2/estimateFee":  `{"ok":false,"error":"` + tooLarge + `","code":503,"@extra":`,
+		"/api/v2/jsonRPC":      `{"ok":false,"error":"` + tooLarge + `","code":503,"@extra":`,
+		"/api/v3/estimateFee":  `{"ok":false,"error":"` + tooLarge + `","code":503}`,
+		"/api/v3/runGetMethod": `{"ok":false,"error":"` + tooLarge + `","code":503}`,
+	} {
+		r := httptest.NewRequest(http.MethodPost, path, busy{})
+		r.Header.Set("Content-Type", "application/json")
+		if got := s.send(r); got.Code != http.StatusServiceUnavailable || !strings.HasPrefix(got.Body.String(), want) {
+			t.Errorf("%s: %d %s, want 503 %s", path, got.Code, got.Body, want)
+		}
+	}
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	for n := 0; ; n++ { // clients whose requests are worked on for ever
+		done, err := s.component.store.Work(short, strconv.Itoa(n))
+		if err != nil {
+			break
+		}
+		defer done()
+	}
+	r := httptest.NewRequest(http.MethodGet, "/api/v3/blocks?limit=1", nil)
+	r.Header.Set("X-Timeout", "20")
+	want := `{"ok":false,"error":"` + store.ErrBusy.Error() + `","code":503}`
+	if got := s.send(r); got.Code != http.StatusServiceUnavailable || got.Body.String() != want {
+		t.Errorf("beside requests that end never: %d %s, want 503 %s", got.Code, got.Body, want)
 	}
 }
 

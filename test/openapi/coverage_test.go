@@ -31,8 +31,8 @@ var neverSeen = map[string]string{
 	"GET /api/v3/masterchainInfo 422":            onlyHeavy,
 }
 
-// onlyBusy is the status of requests that others keep from being worked on, which
-// the tests of package listen and of the store bring about.
+// onlyBusy is the status of requests that others keep from being worked on, which a
+// test of package query brings about.
 const onlyBusy = " 503"
 
 const onlyHeavy = "it reads no parameter that can be wrong; 422 is for queries that are too heavy for the database"
