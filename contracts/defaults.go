@@ -3,7 +3,7 @@ package contracts
 import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 // DefaultConfig is what get-methods see while the config of the chain is not

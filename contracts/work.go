@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/decode/contract"
-	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
+	"tonscribe/ton/tvm"
 )
 
 // work turns bundles into records, with the store's help.

@@ -3,8 +3,8 @@ package decode
 import (
 	"fmt"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // noAccountHash is the hash of the cell account_none$0: what stands in a

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // Change is what a block does to an account.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/cell"
 )
 
 func TestEveryAccountBlockOfRealChainsIsExplained(t *testing.T) {

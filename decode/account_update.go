@@ -3,7 +3,7 @@ package decode
 import (
 	"fmt"
 
-	"tonscribe/decode/cell"
+	"tonscribe/ton/cell"
 )
 
 // leaf is an account that a shard state shows, whether the block changes it or

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"tonscribe/decode/cell"
+	"tonscribe/ton/cell"
 )
 
 // accountBlocks reads ShardAccountBlocks (HashmapAugE 256 AccountBlock

@@ -3,9 +3,9 @@ package decode
 import (
 	"encoding/binary"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // address reads MsgAddress. Of addr_std and addr_var it gives the record's form,

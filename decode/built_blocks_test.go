@@ -9,9 +9,9 @@ import (
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 	"google.golang.org/protobuf/encoding/prototext"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/cell"
 )
 
 // TestABuiltBlockIsWhatTonutilsReads compares a block with every kind of

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // extraCurrencies reads ExtraCurrencyCollection (HashmapE 32 (VarUInteger 32)),

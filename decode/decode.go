@@ -19,8 +19,8 @@ import (
 	"slices"
 	"sync"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // ErrFormat is wrapped by errors about cells that do not hold what block.tlb

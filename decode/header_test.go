@@ -10,8 +10,8 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // TestEveryHeaderIsWhatTonutilsReads compares headers, previous blocks and, of

@@ -3,9 +3,9 @@ package decode
 import (
 	"fmt"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // mostLibraries bounds what is read of one account.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // extraFlagsVersion is the global version since which a message has extra_flags

@@ -3,7 +3,7 @@ package decode
 import (
 	"slices"
 
-	"tonscribe/decode/cell"
+	"tonscribe/ton/cell"
 )
 
 // Methods are the get-methods of a contract's code.

@@ -11,10 +11,10 @@ import (
 
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/decode/cell"
 	"tonscribe/internal/costtest"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/cell"
 )
 
 const mutations = 10000

@@ -15,10 +15,10 @@ import (
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 	"google.golang.org/protobuf/encoding/prototext"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/cell"
 )
 
 // The expected values in oracle_json were written by other implementations.

@@ -9,10 +9,10 @@ import (
 
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
+	"tonscribe/ton/cell"
 )
 
 // large is a tree of about so many bytes, no two cells of it alike.

@@ -3,8 +3,8 @@ package decode
 import (
 	"fmt"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // description reads TransactionDescr.

@@ -12,9 +12,9 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/tvm"
 )
 
 // replay executes transactions of one account one after the other, as in one

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // ShardDescr is one leaf of ShardHashes of a masterchain block (block.tlb,

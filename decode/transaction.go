@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // transaction reads transaction$0111 of an account in the workchain.

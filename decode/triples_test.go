@@ -12,9 +12,9 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/cell"
 )
 
 // triple is a transaction with its account before and after, as bags of cells;

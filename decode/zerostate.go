@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // Zerostate is the state a workchain begins with.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"tonscribe/decode"
-	"tonscribe/decode/cell"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // Reason is why a block was refused, the label of the metric.

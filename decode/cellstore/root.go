@@ -1,6 +1,6 @@
 // Package cellstore keeps the cells of accounts by hash, on disk.
 //
-// In: records of cells (package decode/cell), as blocks, zerostates and lite
+// In: records of cells (package ton/cell), as blocks, zerostates and lite
 // servers show them, and how far each partition has come. Out: the record with a
 // hash. A state update of a block leaves out what did not change, and the store
 // has it from before. What was never put in is not there; the caller asks a lite

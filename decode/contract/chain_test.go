@@ -15,9 +15,9 @@ import (
 
 	"tonscribe/decode"
 	"tonscribe/decode/contract"
-	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/tvm"
 )
 
 // census is what the blocks of the test data show of contracts: every state of

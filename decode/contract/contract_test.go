@@ -13,8 +13,8 @@ import (
 	"tonscribe/decode/contract"
 	"tonscribe/internal/devnet/contracts"
 	"tonscribe/internal/devnet/genesis"
-	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
+	"tonscribe/ton/tvm"
 )
 
 const noon = 1_750_000_000

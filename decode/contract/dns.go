@@ -6,10 +6,10 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
 	"tonscribe/ton/dns"
 	"tonscribe/ton/token"
+	"tonscribe/ton/tvm"
 )
 
 // name reads the records of a name (TEP-81). Whether its collection is one of

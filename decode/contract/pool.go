@@ -1,8 +1,8 @@
 package contract
 
 import (
-	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
+	"tonscribe/ton/tvm"
 )
 
 // maxNominators bounds what is read of a list of nominators.

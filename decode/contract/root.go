@@ -17,9 +17,9 @@ import (
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/tvm"
 )
 
 // Limits bound what a contract may cost.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/cell"
 )
 
 // zerostates finds the zerostates of the test data.

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"tonscribe/decode"
-	"tonscribe/decode/cell"
 	"tonscribe/decode/cellstore"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // mostCells is how many cells a code or a data tree may have that is put

@@ -11,7 +11,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/devnet/history"
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 // What Send may answer besides the refusal of the account.

@@ -16,7 +16,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 	"golang.org/x/sys/unix"
 
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 const (

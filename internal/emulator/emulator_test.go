@@ -25,7 +25,7 @@ import (
 	"tonscribe/internal/devnet/genesis"
 	"tonscribe/internal/emulator"
 	"tonscribe/internal/report"
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 func TestMain(m *testing.M) {

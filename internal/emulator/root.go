@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"tonscribe/internal/report"
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 // Configuration of a pool.

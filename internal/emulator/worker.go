@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 // ChildCommand is the first argument that turns our binary into a worker.

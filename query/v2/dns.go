@@ -10,9 +10,9 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
 	toncell "tonscribe/ton/cell"
 	tondns "tonscribe/ton/dns"
+	"tonscribe/ton/tvm"
 )
 
 // domainContent is the content of an item that is a name (TEP-81).

@@ -9,7 +9,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/internal/lite"
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 // Error is an answer other than 200.

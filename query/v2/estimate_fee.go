@@ -9,8 +9,8 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/emulator"
-	"tonscribe/internal/tvm"
 	size "tonscribe/ton/cell"
+	"tonscribe/ton/tvm"
 )
 
 type fees struct {

@@ -16,8 +16,8 @@ import (
 	"tonscribe/internal/devnet/contracts"
 	"tonscribe/internal/devnet/traffic"
 	"tonscribe/internal/report"
-	"tonscribe/internal/tvm"
 	tondns "tonscribe/ton/dns"
+	"tonscribe/ton/tvm"
 )
 
 func FuzzJSONRPC(f *testing.F) {

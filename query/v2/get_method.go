@@ -9,7 +9,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 // exitNoCode is the exit code of get-methods of accounts without code.

@@ -16,8 +16,8 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 	"gopkg.in/yaml.v3"
 
-	"tonscribe/internal/tvm"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/tvm"
 )
 
 // exchange is a request to the public service and its answer.

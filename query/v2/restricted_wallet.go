@@ -7,8 +7,8 @@ import (
 	"math/big"
 	"slices"
 
-	"tonscribe/internal/tvm"
 	toncell "tonscribe/ton/cell"
+	"tonscribe/ton/tvm"
 )
 
 // A restricted wallet gives its money free in steps.

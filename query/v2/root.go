@@ -22,8 +22,8 @@ import (
 
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
-	"tonscribe/internal/tvm"
 	"tonscribe/query/auth"
+	"tonscribe/ton/tvm"
 )
 
 // Prefix is where the methods are.

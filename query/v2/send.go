@@ -7,8 +7,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
 	size "tonscribe/ton/cell"
+	"tonscribe/ton/tvm"
 )
 
 type okResult struct {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 // The limits of what a caller puts on the stack: how many values, and how deep

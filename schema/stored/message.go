@@ -3,9 +3,9 @@ package stored
 import (
 	"errors"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // layout stands in the place of a message's hash: what the cell of the message

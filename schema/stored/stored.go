@@ -18,9 +18,9 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 )
 
 // Fields of Transaction and Message in record.proto.

@@ -9,9 +9,9 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"tonscribe/internal/tvm"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/tvm"
 )
 
 // longest text that is printed of one value.

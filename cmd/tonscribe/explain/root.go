@@ -15,8 +15,8 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/contract"
-	"tonscribe/internal/tvm"
 	"tonscribe/schema/record"
+	"tonscribe/ton/tvm"
 )
 
 // ErrUnknown is what a Source has for an account that it does not know.

@@ -8,10 +8,10 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
+	"tonscribe/ton/tvm"
 )
 
 // Tables are the newest states of the index.

@@ -11,9 +11,9 @@ import (
 
 	contractStage "tonscribe/contracts"
 	"tonscribe/decode/contract"
-	"tonscribe/internal/tvm"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/tvm"
 )
 
 // reader looks at the states of accounts once more.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"tonscribe/decode"
-	tcell "tonscribe/decode/cell"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	tcell "tonscribe/ton/cell"
 )
 
 // accounts declares what stands beside an account's record.

@@ -12,7 +12,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	machine "tonscribe/internal/tvm"
+	machine "tonscribe/ton/tvm"
 )
 
 // Chain is a masterchain and a basechain, at their newest blocks. It may be

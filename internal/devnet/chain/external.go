@@ -9,7 +9,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	machine "tonscribe/internal/tvm"
+	machine "tonscribe/ton/tvm"
 )
 
 // external is an external message that waits for a block.

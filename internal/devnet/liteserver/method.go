@@ -10,7 +10,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 // maxParamBytes of a get-method's arguments, as in the node.

@@ -18,9 +18,9 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
 	nodetest "tonscribe/test/node"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/tvm"
 )
 
 // call is one get-method for both sides.

@@ -7,7 +7,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/costtest"
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 func FuzzDecodeStack(f *testing.F) {

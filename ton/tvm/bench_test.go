@@ -9,7 +9,7 @@ import (
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/ton/wallet"
 
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 func BenchmarkSeqnoOfAWallet(b *testing.B) {

@@ -15,8 +15,8 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
 	nodetest "tonscribe/test/node"
+	"tonscribe/ton/tvm"
 )
 
 const noon = 1_750_000_000

@@ -13,7 +13,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/devnet/contracts"
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 func somebody(n byte) *address.Address { return address.NewAddress(0, 0, bytes.Repeat([]byte{n}, 32)) }

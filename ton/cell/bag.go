@@ -1,11 +1,20 @@
-// Package cell reads and writes bags of cells (BoC).
+// Package cell has the cells of TON: bags of cells (BoC) read and written, and
+// cells of strangers read within bounds.
 //
-// In: the bytes of a BoC. Out: a Bag, which holds every cell in a few flat
-// arrays with its hashes and depths for all levels, and reads cells bit by bit
-// without allocating. Everything is checked by Parse: lengths, references
+// A Bag holds every cell of a BoC in a few flat arrays with its hashes and depths
+// for all levels, and its Slices read cells bit by bit without allocating; blocks
+// are decoded with it. Everything is checked by Parse: lengths, references
 // (forward only), level masks, exotic cells, stored hashes and the CRC-32C, so
 // what a Cell or Slice of a Bag gives can be trusted to have that hash. Nothing
-// here knows what a cell means, and nothing panics on bad bytes.
+// panics on bad bytes.
+//
+// What comes from contracts, messages and get-methods as cells of tonutils-go is
+// read with Reader, Dictionary and SizeOf. Cells share parts: sixty cells that
+// each refer twice to the next are 2^60 as a tree. Sizes take time and memory for
+// the distinct cells only; whatever follows references otherwise has a budget. A
+// stranger's cell is never changed.
+//
+// Nothing here knows what a cell means.
 package cell
 
 import (

@@ -13,7 +13,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/devnet/genesis"
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tonscribe/internal/devnet/contracts"
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 func TestManyAskTheSameContractAtOnce(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/tvm"
+	"tonscribe/ton/tvm"
 )
 
 // hostile is code that never ends by itself.
