@@ -3,125 +3,69 @@ package contracts
 import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/decode/contract"
 	"tonscribe/schema/record"
+	"tonscribe/ton/body"
+	toncell "tonscribe/ton/cell"
 )
 
-// body reads the fields of a message behind its opcode. After the first that
-// does not fit, ok stays false.
-type body struct {
-	*cell.Slice
-	ok bool
+// readBody reads a body behind its opcode. It is false where one of the first
+// fields, those before what a transfer carries along, does not fit.
+func readBody(opcode uint32, s *cell.Slice, required int) (body.Fields, bool) {
+	f, _ := body.Of(opcode).Read(toncell.ReaderOf(s))
+	return f, len(f) >= required
 }
 
-func (b *body) number(bits uint) uint64 {
-	value, err := b.LoadUInt(bits)
-	b.ok = b.ok && err == nil
-	return value
-}
-
-// coins are TL-B Coins, as in records.
-func (b *body) coins() []byte {
-	value, err := b.LoadBigCoins()
-	if err != nil {
-		b.ok = false
+// bocOf returns the bag of a cell, nil for none.
+func bocOf(c *cell.Cell) []byte {
+	if c == nil {
 		return nil
 	}
-	return value.Bytes()
+	return c.ToBOC()
 }
 
-func (b *body) address() []byte {
-	account, ok := contract.ReadAddress(b.Slice)
-	b.ok = b.ok && ok
-	return account
-}
-
-// optional is a Maybe ^Cell as BoC.
-func (b *body) optional() []byte {
-	some, err := b.LoadBoolBit()
-	if err != nil {
-		b.ok = false
-		return nil
-	}
-	if !some {
-		return nil
-	}
-	held, err := b.LoadRefCell()
-	if err != nil {
-		b.ok = false
-		return nil
-	}
-	return held.ToBOC()
-}
-
-// payload is an Either Cell ^Cell as BoC. What follows is optional: some senders
-// leave it out.
-func (b *body) payload() (boc []byte, inline bool) {
-	if b.BitsLeft() == 0 {
-		return nil, false
-	}
-	if referred := b.number(1); referred == 1 {
-		held, err := b.LoadRefCell()
-		if err != nil {
-			return nil, false
-		}
-		return held.ToBOC(), false
-	}
-	if b.BitsLeft() == 0 && b.RefsNum() == 0 {
-		return nil, false
-	}
-	rest, err := b.ToCell()
-	if err != nil {
-		return nil, false
-	}
-	return rest.ToBOC(), true
-}
-
-// readJettonTransfer reads TEP-74 transfer; nil for a body that is none.
+// readJettonTransfer reads TEP-74 transfer.
 func readJettonTransfer(t *record.Transaction, s *cell.Slice) *record.JettonTransfer {
-	b := &body{s, true}
-	o := &record.JettonTransfer{
+	f, ok := readBody(body.JettonTransfer, s, 6)
+	if !ok {
+		return nil
+	}
+	payload := f.Payload("forward_payload")
+	return &record.JettonTransfer{
 		SourceWallet: t.Account, Lt: t.Lt, TransactionHash: t.Hash, Now: t.Now, TransactionMcSeqno: t.McSeqno,
 		Aborted: t.Aborted, Source: t.InMsg.Source,
-		QueryId: b.number(64), Amount: b.coins(), Destination: b.address(), ResponseDestination: b.address(),
-		CustomPayload: b.optional(), ForwardAmount: b.coins(),
+		QueryId: f.Uint("query_id"), Amount: f.Amount("amount"), Destination: f.Address("destination"),
+		ResponseDestination: f.Address("response_destination"), CustomPayload: bocOf(f.Cell("custom_payload")),
+		ForwardAmount:  f.Amount("forward_ton_amount"),
+		ForwardPayload: bocOf(payload.Cell), ForwardPayloadInline: payload.Inline,
 	}
-	if !b.ok {
-		return nil
-	}
-	o.ForwardPayload, o.ForwardPayloadInline = b.payload()
-	return o
 }
 
-// readJettonBurn reads TEP-74 burn; nil for a body that is none.
+// readJettonBurn reads TEP-74 burn; older wallets have no payload.
 func readJettonBurn(t *record.Transaction, s *cell.Slice) *record.JettonBurn {
-	b := &body{s, true}
-	o := &record.JettonBurn{
+	f, ok := readBody(body.JettonBurn, s, 3)
+	if !ok {
+		return nil
+	}
+	return &record.JettonBurn{
 		Wallet: t.Account, Lt: t.Lt, TransactionHash: t.Hash, Now: t.Now, TransactionMcSeqno: t.McSeqno,
 		Aborted: t.Aborted, Owner: t.InMsg.Source,
-		QueryId: b.number(64), Amount: b.coins(), ResponseDestination: b.address(),
+		QueryId: f.Uint("query_id"), Amount: f.Amount("amount"), ResponseDestination: f.Address("response_destination"),
+		CustomPayload: bocOf(f.Cell("custom_payload")),
 	}
-	if !b.ok {
-		return nil
-	}
-	if b.BitsLeft() > 0 { // older wallets have no payload
-		o.CustomPayload = b.optional()
-	}
-	return o
 }
 
-// readNFTTransfer reads TEP-62 transfer; nil for a body that is none.
+// readNFTTransfer reads TEP-62 transfer.
 func readNFTTransfer(t *record.Transaction, s *cell.Slice) *record.NFTTransfer {
-	b := &body{s, true}
-	o := &record.NFTTransfer{
-		Item: t.Account, Lt: t.Lt, TransactionHash: t.Hash, Now: t.Now, TransactionMcSeqno: t.McSeqno,
-		Aborted: t.Aborted, OldOwner: t.InMsg.Source,
-		QueryId: b.number(64), NewOwner: b.address(), ResponseDestination: b.address(),
-		CustomPayload: b.optional(), ForwardAmount: b.coins(),
-	}
-	if !b.ok {
+	f, ok := readBody(body.NFTTransfer, s, 5)
+	if !ok {
 		return nil
 	}
-	o.ForwardPayload, o.ForwardPayloadInline = b.payload()
-	return o
+	payload := f.Payload("forward_payload")
+	return &record.NFTTransfer{
+		Item: t.Account, Lt: t.Lt, TransactionHash: t.Hash, Now: t.Now, TransactionMcSeqno: t.McSeqno,
+		Aborted: t.Aborted, OldOwner: t.InMsg.Source,
+		QueryId: f.Uint("query_id"), NewOwner: f.Address("new_owner"), ResponseDestination: f.Address("response_destination"),
+		CustomPayload: bocOf(f.Cell("custom_payload")), ForwardAmount: f.Amount("forward_amount"),
+		ForwardPayload: bocOf(payload.Cell), ForwardPayloadInline: payload.Inline,
+	}
 }

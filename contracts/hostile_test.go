@@ -10,9 +10,9 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/decode/contract"
 	"tonscribe/internal/devnet/contracts"
 	"tonscribe/schema/record"
+	"tonscribe/ton/body"
 )
 
 // brokenBoCs are what is no bag with the cell that belongs there.
@@ -115,13 +115,13 @@ func TestABrokenBodyOrdersNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var orders []*record.Transaction
-	for _, body := range brokenBoCs(whole) {
-		for _, opcode := range []uint32{contract.OpJettonTransfer, contract.OpJettonBurn, contract.OpNFTTransfer, contract.OpInternalTransfer, contract.OpBurnNotification} {
-			orders = append(orders, s.order(at, body, opcode, false))
+	for _, raw := range brokenBoCs(whole) {
+		for _, opcode := range []uint32{body.JettonTransfer, body.JettonBurn, body.NFTTransfer, body.JettonInternalTransfer, body.JettonBurnNotification} {
+			orders = append(orders, s.order(at, raw, opcode, false))
 		}
 	}
-	orders = append(orders, s.order(at, nil, contract.OpJettonTransfer, false), s.order(at, cell.BeginCell().EndCell().ToBOC(), contract.OpJettonTransfer, false))
-	right := s.order(at, sending(5), contract.OpJettonTransfer, true)
+	orders = append(orders, s.order(at, nil, body.JettonTransfer, false), s.order(at, cell.BeginCell().EndCell().ToBOC(), body.JettonTransfer, false))
+	right := s.order(at, sending(5), body.JettonTransfer, true)
 	s.next(nil, append(orders, right)...)
 	if len(s.jettons) != 1 || len(s.burns) != 0 || len(s.nfts) != 0 {
 		t.Errorf("%d transfers, %d burns and %d transfers of items, want one transfer", len(s.jettons), len(s.burns), len(s.nfts))

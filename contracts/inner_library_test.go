@@ -11,6 +11,7 @@ import (
 	"tonscribe/decode/contract"
 	"tonscribe/internal/devnet/contracts"
 	"tonscribe/schema/record"
+	"tonscribe/ton/body"
 )
 
 // nameOf is the library cell that stands for a cell.
@@ -179,7 +180,7 @@ func purseOf(t *testing.T) (master, purse state, library *record.Library) {
 func TestAClaimIsCheckedAgainWhenTheLibraryOfTheParentComes(t *testing.T) {
 	s := newScript(t)
 	master, purse, library := purseOf(t)
-	s.next([]state{master, purse}, s.order(purse.at, sending(5), contract.OpJettonTransfer, true))
+	s.next([]state{master, purse}, s.order(purse.at, sending(5), body.JettonTransfer, true))
 	if s.of(master.at).GetJettonMaster() == nil || s.of(purse.at) != nil || len(s.jettons) != 0 {
 		t.Fatalf("without the library there are a master %v, a wallet %v, %d transfers; want a master alone", s.of(master.at), s.of(purse.at), len(s.jettons))
 	}

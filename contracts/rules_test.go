@@ -8,9 +8,9 @@ import (
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
 
-	"tonscribe/decode/contract"
 	"tonscribe/internal/devnet/contracts"
 	"tonscribe/schema/record"
+	"tonscribe/ton/body"
 )
 
 // script is a made-up chain: accounts appear, change and vanish as a test says.
@@ -86,9 +86,9 @@ func TestAWalletWaitsForItsMasterAndItsTransfersWithIt(t *testing.T) {
 	s := newScript(t)
 	purse := minter.Wallet(0, person(2))
 	at := purse.Address(0)
-	carrier := uint32(contract.OpInternalTransfer)
+	carrier := uint32(body.JettonInternalTransfer)
 	message := &record.Message{Kind: record.Message_INTERNAL, Opcode: &carrier, Hash: bytes.Repeat([]byte{0xaa}, 32)}
-	s.next([]state{{at: at, init: purse.StateInit()}}, s.order(at, sending(5), contract.OpJettonTransfer, false, message))
+	s.next([]state{{at: at, init: purse.StateInit()}}, s.order(at, sending(5), body.JettonTransfer, false, message))
 	if s.of(at) != nil || len(s.jettons) != 0 {
 		t.Fatalf("before the master is known there are a wallet %v and %d transfers, want none", s.of(at), len(s.jettons))
 	}
@@ -108,7 +108,7 @@ func TestAWalletWaitsForItsMasterAndItsTransfersWithIt(t *testing.T) {
 	if len(s.jettons) != 1 {
 		t.Fatalf("%d transfers, want 1", len(s.jettons))
 	}
-	arrival := s.order(person(9), sending(5), contract.OpInternalTransfer, true)
+	arrival := s.order(person(9), sending(5), body.JettonInternalTransfer, true)
 	arrival.InMsg.Hash = message.Hash
 	s.next(nil, arrival)
 	for _, o := range s.jettons {
@@ -121,9 +121,9 @@ func TestAWalletWaitsForItsMasterAndItsTransfersWithIt(t *testing.T) {
 func TestAForgedWalletHasNoFactsAndNoTransfers(t *testing.T) {
 	s := newScript(t)
 	forged := person(9)
-	s.next([]state{{at: forged, init: minter.Wallet(0, person(2)).StateInit()}}, s.order(forged, sending(5), contract.OpJettonTransfer, false))
-	s.next([]state{{at: minter.Address(0), init: minter.StateInit()}}, s.order(forged, sending(6), contract.OpJettonTransfer, false))
-	s.next(nil, s.order(forged, sending(7), contract.OpJettonTransfer, false))
+	s.next([]state{{at: forged, init: minter.Wallet(0, person(2)).StateInit()}}, s.order(forged, sending(5), body.JettonTransfer, false))
+	s.next([]state{{at: minter.Address(0), init: minter.StateInit()}}, s.order(forged, sending(6), body.JettonTransfer, false))
+	s.next(nil, s.order(forged, sending(7), body.JettonTransfer, false))
 	if s.of(forged) != nil || len(s.jettons) != 0 {
 		t.Errorf("a forged wallet is %v with %d transfers, want nothing", s.of(forged), len(s.jettons))
 	}
@@ -137,7 +137,7 @@ func TestRefusedAndUnsentTransfersAreToldSo(t *testing.T) {
 	purse := minter.Wallet(0, person(2))
 	at := purse.Address(0)
 	s.next([]state{{at: minter.Address(0), init: minter.StateInit()}, {at: at, init: purse.StateInit()}},
-		s.order(at, sending(5), contract.OpJettonTransfer, true), s.order(at, sending(6), contract.OpJettonTransfer, false))
+		s.order(at, sending(5), body.JettonTransfer, true), s.order(at, sending(6), body.JettonTransfer, false))
 	found := map[record.Delivery]int{}
 	for _, o := range s.jettons {
 		found[o.Delivery]++

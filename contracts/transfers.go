@@ -13,6 +13,7 @@ import (
 
 	"tonscribe/decode/contract"
 	"tonscribe/schema/record"
+	"tonscribe/ton/body"
 )
 
 // transferKind says which of the three a transfer is.
@@ -57,13 +58,13 @@ func (w *work) follow(context.Context) error {
 		}
 		var err error
 		switch *m.Opcode {
-		case contract.OpJettonTransfer:
+		case body.JettonTransfer:
 			err = w.order(t, jettonTransfer)
-		case contract.OpJettonBurn:
+		case body.JettonBurn:
 			err = w.order(t, jettonBurn)
-		case contract.OpNFTTransfer:
+		case body.NFTTransfer:
 			err = w.order(t, nftTransfer)
-		case contract.OpInternalTransfer, contract.OpBurnNotification:
+		case body.JettonInternalTransfer, body.JettonBurnNotification:
 			err = w.arrive(t)
 		}
 		if err != nil {
@@ -155,9 +156,9 @@ func (w *work) send(o *transfer, t *record.Transaction) {
 	}
 	if !t.Aborted && o.kind != nftTransfer {
 		delivery = record.Delivery_NOT_SENT
-		carrier := uint32(contract.OpInternalTransfer)
+		carrier := uint32(body.JettonInternalTransfer)
 		if o.kind == jettonBurn {
-			carrier = contract.OpBurnNotification
+			carrier = body.JettonBurnNotification
 		}
 		for _, m := range t.OutMsgs {
 			if m.Kind == record.Message_INTERNAL && m.Opcode != nil && *m.Opcode == carrier {

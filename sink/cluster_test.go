@@ -3,10 +3,8 @@ package sink
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,20 +45,6 @@ func startEngine(t *testing.T, like string, port int, peers ...int) (*engine.Cli
 	return e, dir
 }
 
-// freePort is a port of the loopback that nothing listens at.
-func freePort(t *testing.T) int {
-	t.Helper()
-	_, port, err := net.SplitHostPort(harness.FreeAddress(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return number
-}
-
 // kill is kill -9; the engine's supervisor starts it again at the same port.
 func kill(t *testing.T, e *engine.ClickHouse) {
 	t.Helper()
@@ -81,7 +65,7 @@ func kill(t *testing.T, e *engine.ClickHouse) {
 func startShards(t *testing.T) (engines [2]*engine.ClickHouse, dsn string) {
 	t.Helper()
 	var dirs [2]string
-	ports := []int{freePort(t), freePort(t)}
+	ports := []int{harness.FreePort(t), harness.FreePort(t)}
 	engines[0], dirs[0] = startEngine(t, "", ports[0], ports...)
 	engines[1], dirs[1] = startEngine(t, dirs[0], ports[1], ports...)
 	options, err := driver.ParseDSN(engines[0].DSN())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	toncell "tonscribe/ton/cell"
 	"tonscribe/ton/tvm"
 )
 
@@ -126,28 +127,10 @@ func wholeAddress(s *cell.Slice) (account []byte, ok bool) {
 	return account, ok && s.BitsLeft() == 0 && s.RefsNum() == 0
 }
 
-// ReadAddress reads addr_std without anycast, or addr_none as nil (TL-B
-// MsgAddress).
+// ReadAddress reads an address of an account as records have it, nil for
+// addr_none; false for the other forms of MsgAddress.
 func ReadAddress(s *cell.Slice) (account []byte, ok bool) {
-	tag, err := s.LoadUInt(2)
-	if err != nil {
-		return nil, false
-	}
-	if tag == 0 {
-		return nil, true
-	}
-	if anycast, err := s.LoadBoolBit(); err != nil || tag != 2 || anycast {
-		return nil, false
-	}
-	workchain, err := s.LoadInt(8)
-	if err != nil {
-		return nil, false
-	}
-	id, err := s.LoadSlice(256)
-	if err != nil {
-		return nil, false
-	}
-	account = make([]byte, 4, 36)
-	account[0], account[1], account[2], account[3] = byte(workchain>>24), byte(workchain>>16), byte(workchain>>8), byte(workchain)
-	return append(account, id...), true
+	r := toncell.ReaderOf(s)
+	account = r.Account()
+	return account, r.Err() == nil
 }

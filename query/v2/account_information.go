@@ -57,15 +57,15 @@ func (c *call) suspended(s *accountState) (bool, error) {
 		return false, err
 	}
 	r := parse(param)
-	r.skip(8) // the tag, #00
-	there := r.bit()
+	r.Skip(8) // the tag, #00
+	there := r.Bit()
 	if !there {
-		return false, r.err
+		return false, r.Err()
 	}
 	root := r.ref()
-	until := uint32(r.uint(32))
-	if r.err != nil || s.utime >= until {
-		return false, r.err
+	until := uint32(r.Uint(32))
+	if r.Err() != nil || s.utime >= until {
+		return false, r.Err()
 	}
 	var key [36]byte
 	binary.BigEndian.PutUint32(key[:4], uint32(s.address.Workchain))

@@ -158,11 +158,11 @@ func listTransactions(root *cell.Cell) ([]listed, error) {
 		extra.ref()
 	}
 	accounts := extra.ref()
-	if r.err != nil {
-		return nil, r.err
+	if r.Err() != nil {
+		return nil, r.Err()
 	}
-	if extra.err != nil {
-		return nil, extra.err
+	if extra.Err() != nil {
+		return nil, extra.Err()
 	}
 	var blocks tlb.ShardAccountBlocks
 	if err := tlb.Parse(&blocks, accounts); err != nil {
@@ -180,10 +180,10 @@ func listTransactions(root *cell.Cell) ([]listed, error) {
 				return false, err
 			}
 			t := parse(c)
-			t.skip(4)
-			l := listed{account: t.hash(), lt: t.uint(64), cell: c}
+			t.Skip(4)
+			l := listed{account: t.Hash(), lt: t.Uint(64), cell: c}
 			list = append(list, l)
-			return true, t.err
+			return true, t.Err()
 		})
 	})
 	slices.SortFunc(list, func(a, b listed) int { return a.compare(b.account, b.lt) })

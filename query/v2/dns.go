@@ -107,7 +107,7 @@ func domainText(value any) (string, bool) {
 // recordValue is nil for records of other kinds.
 func recordValue(c *cell.Cell) any {
 	kind, body := tondns.Parse(c)
-	r := &reader{Slice: body}
+	r := readerOf(body)
 	var value any
 	switch kind {
 	case tondns.Address:
@@ -119,7 +119,7 @@ func recordValue(c *cell.Cell) any {
 	case tondns.Storage:
 		value = recordStorage{Bag: r.hexHash()}
 	}
-	if r.err != nil {
+	if r.Err() != nil {
 		return nil
 	}
 	return value
@@ -131,7 +131,7 @@ func (r *reader) stdAddress() stdAddress {
 }
 
 func (r *reader) hexHash() string {
-	h := r.hash()
+	h := r.Hash()
 	return hex.EncodeToString(h[:])
 }
 
@@ -251,7 +251,7 @@ func nextResolver(c *cell.Cell) (Address, bool) {
 	if kind != tondns.NextResolver {
 		return Address{}, false
 	}
-	return (&reader{Slice: body}).address()
+	return readerOf(body).address()
 }
 
 var errNameRecords = failed("Failed to unpack the records: the name has more than %d", tondns.MaxRecords)
@@ -281,12 +281,12 @@ func entriesOf(root *cell.Cell, rest []byte) (any, error) {
 
 func nameValueOf(c *cell.Cell) nameValue {
 	kind, body := tondns.Parse(c)
-	r := &reader{Slice: body}
+	r := readerOf(body)
 	var value nameValue
 	switch kind {
 	case tondns.Text:
 		text, err := tondns.ParseText(body)
-		r.note(err)
+		r.Fail(err)
 		value = valueText{Text: strings.ToValidUTF8(string(text), "\uFFFD")}
 	case tondns.Address:
 		a, _ := r.address()
@@ -299,7 +299,7 @@ func nameValueOf(c *cell.Cell) nameValue {
 	case tondns.Storage:
 		value = valueStorage{Bag: r.hexHash()}
 	}
-	if value == nil || r.err != nil {
+	if value == nil || r.Err() != nil {
 		return valueUnknown{Bytes: c}
 	}
 	return value

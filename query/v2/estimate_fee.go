@@ -215,11 +215,11 @@ func (c *call) codeLibrary(s *accountState) ([]*cell.Cell, error) {
 	if code == nil || code.GetType() != cell.LibraryCellType {
 		return nil, nil
 	}
-	r := &reader{Slice: code.ToBuilder().ToSlice()}
-	r.skip(8)
-	hash := r.hash()
-	if r.err != nil {
-		return nil, r.err
+	r := readerOf(code.ToBuilder().ToSlice())
+	r.Skip(8)
+	hash := r.Hash()
+	if r.Err() != nil {
+		return nil, r.Err()
 	}
 	library, err := c.library(hash)
 	if err != nil || library == nil {

@@ -78,8 +78,8 @@ type contractKind struct {
 
 // seqnoAndID reads seqno 32, wallet_id 32.
 func seqnoAndID(r *reader) (int32, int64) {
-	seqno := int32(r.uint(32))
-	return seqno, int64(r.uint(32))
+	seqno := int32(r.Uint(32))
+	return seqno, int64(r.Uint(32))
 }
 
 func readV3(r *reader) contractState {
@@ -97,9 +97,9 @@ func readHighloadV1(r *reader) contractState {
 	return highloadV1State{Seqno: seqno, WalletID: id}
 }
 
-func readHighloadV2(r *reader) contractState { return highloadV2State{WalletID: int64(r.uint(32))} }
+func readHighloadV2(r *reader) contractState { return highloadV2State{WalletID: int64(r.Uint(32))} }
 
-func readDNS(r *reader) contractState { return dnsState{WalletID: int64(r.uint(32))} }
+func readDNS(r *reader) contractState { return dnsState{WalletID: int64(r.Uint(32))} }
 
 // contractKinds are the contracts by the hash of their code.
 var contractKinds = byCode(map[string]contractKind{
@@ -147,7 +147,7 @@ func (c *call) contractOf(s *accountState) (contractState, int32, error) {
 	}
 	r := parse(s.data())
 	state := kind.read(r)
-	if r.err != nil {
+	if r.Err() != nil {
 		return raw, 0, nil
 	}
 	if wallet, ok := state.(restrictedState); ok {

@@ -175,15 +175,15 @@ var readers = map[string]func(c *cell.Cell) (any, error){
 		var states []contractState
 		for _, kind := range contractKinds {
 			r := parse(c)
-			if state := kind.read(r); r.err == nil {
+			if state := kind.read(r); r.Err() == nil {
 				states = append(states, state)
 			}
 		}
 		return states, nil
 	},
 	"currencies": func(c *cell.Cell) (any, error) {
-		r := &reader{Slice: cell.BeginCell().ToSlice()}
-		return r.extra(c), r.err
+		r := readerOf(cell.BeginCell().ToSlice())
+		return r.extra(c), r.Err()
 	},
 }
 

@@ -113,8 +113,8 @@ func parseMessage(c *cell.Cell) (*message, error) {
 		return nil, err
 	}
 	m := &message{messageParts: messageParts{Hash: c.HashKey(), Value: new(big.Int), FwdFee: new(big.Int), IhrFee: new(big.Int)}}
-	r := &reader{Slice: s}
-	if r.bit() {
+	r := readerOf(s)
+	if r.Bit() {
 		m.external = true
 		m.externalInfo(r)
 	} else {
@@ -122,8 +122,8 @@ func parseMessage(c *cell.Cell) (*message, error) {
 	}
 	init := r.stateInit()
 	body := r.either()
-	if r.err != nil {
-		return nil, r.err
+	if r.Err() != nil {
+		return nil, r.Err()
 	}
 	m.BodyHash = body.HashKey()
 	m.body(body, init)
@@ -132,14 +132,14 @@ func parseMessage(c *cell.Cell) (*message, error) {
 
 // internalInfo reads int_msg_info after its tag.
 func (m *message) internalInfo(r *reader) {
-	r.skip(3) // ihr_disabled, bounce, bounced
+	r.Skip(3) // ihr_disabled, bounce, bounced
 	m.source, m.from = r.address()
 	m.destination, m.to = r.address()
 	m.Value, m.ExtraCurrencies = r.currencies()
-	m.IhrFee = withoutFlags(r.coins())
-	m.FwdFee = r.coins()
-	m.CreatedLT = r.uint(64)
-	r.skip(32)
+	m.IhrFee = withoutFlags(r.Coins())
+	m.FwdFee = r.Coins()
+	m.CreatedLT = r.Uint(64)
+	r.Skip(32)
 }
 
 // withoutFlags is the fee for instant hypercube routing. Since version 12 of
@@ -155,16 +155,16 @@ func withoutFlags(fee *big.Int) *big.Int {
 
 // externalInfo reads ext_in_msg_info and ext_out_msg_info after their first bit.
 func (m *message) externalInfo(r *reader) {
-	if out := r.bit(); out {
+	if out := r.Bit(); out {
 		m.source, m.from = r.address()
 		r.address()
-		m.CreatedLT = r.uint(64)
-		r.skip(32)
+		m.CreatedLT = r.Uint(64)
+		r.Skip(32)
 		return
 	}
 	r.address()
 	m.destination, m.to = r.address()
-	r.coins()
+	r.Coins()
 }
 
 const (

@@ -80,16 +80,16 @@ var errNoChannel = errors.New("no payment channel")
 // was never released as one build, so that its hash tells nothing; the layout
 // fits nothing else to the last bit.
 func readChannel(r *reader) contractState {
-	if r.BitsLeft() != 0 || r.RefsNum() != 2 {
-		r.note(errNoChannel)
+	if r.BitsLeft() != 0 || r.Slice().RefsNum() != 2 {
+		r.Fail(errNoChannel)
 		return nil
 	}
 	config, state := parse(r.ref()), parse(r.ref())
 	channel := channelState{Config: readChannelConfig(config)}
 	channel.State, channel.Description = readChannelPhase(state)
 	for _, part := range []*reader{config, state} {
-		if r.note(part.err); part.BitsLeft() != 0 || part.RefsNum() != 0 {
-			r.note(errNoChannel)
+		if r.Fail(part.Err()); !part.Ended() {
+			r.Fail(errNoChannel)
 		}
 	}
 	return channel
@@ -97,17 +97,17 @@ func readChannel(r *reader) contractState {
 
 // readChannelConfig reads ChanConfig.
 func readChannelConfig(r *reader) channelConfig {
-	c := channelConfig{InitTimeout: int32(r.uint(32)), CloseTimeout: int32(r.uint(32)), AliceKey: publicKey(r.hash()), BobKey: publicKey(r.hash())}
+	c := channelConfig{InitTimeout: int32(r.Uint(32)), CloseTimeout: int32(r.Uint(32)), AliceKey: publicKey(r.Hash()), BobKey: publicKey(r.Hash())}
 	for _, party := range []*accountAddress{&c.Alice, &c.Bob} {
 		held := parse(r.ref())
 		a, ok := held.address()
-		if r.note(held.err); !ok || held.BitsLeft() != 0 || held.RefsNum() != 0 {
-			r.note(errNoChannel)
+		if r.Fail(held.Err()); !ok || !held.Ended() {
+			r.Fail(errNoChannel)
 		}
 		party.Address = a.bounceable()
 	}
-	c.ID = int64(r.uint(64))
-	r.coins() // min_A_extra
+	c.ID = int64(r.Uint(64))
+	r.Coins() // min_A_extra
 	return c
 }
 
@@ -121,7 +121,7 @@ func publicKey(key [32]byte) string {
 // TL-B values.
 func readChannelPhase(r *reader) (channelPhase, string) {
 	d := description{r: r}
-	switch r.uint(3) {
+	switch r.Uint(3) {
 	case channelTagInit:
 		d.begin("chan_state_init")
 		return channelInit{channelTerms: d.terms("min_A", "min_B")}, d.end()
@@ -132,7 +132,7 @@ func readChannelPhase(r *reader) (channelPhase, string) {
 		d.begin("chan_state_payout")
 		return channelPayout{A: d.coins("A"), B: d.coins("B")}, d.end()
 	}
-	r.note(errNoChannel)
+	r.Fail(errNoChannel)
 	return nil, ""
 }
 
@@ -147,14 +147,14 @@ func (d *description) begin(name string) { d.text.WriteString("(" + name) }
 func (d *description) end() string { return d.text.String() + ")" }
 
 func (d *description) uint(name string, bits uint) uint64 {
-	n := d.r.uint(bits)
+	n := d.r.Uint(bits)
 	fmt.Fprintf(&d.text, " %s:%d", name, n)
 	return n
 }
 
 // coins reads Grams.
 func (d *description) coins(name string) int64 {
-	n := d.r.coins()
+	n := d.r.Coins()
 	fmt.Fprintf(&d.text, " %s:(nanograms amount:(var_uint len:%d value:%s))", name, (n.BitLen()+7)/8, n)
 	return n.Int64()
 }

@@ -9,55 +9,20 @@ import (
 	toncell "tonscribe/ton/cell"
 )
 
-// reader reads a cell and remembers the first error, so that what a TL-B scheme
-// says in a line is a line here too.
-type reader struct {
-	*cell.Slice
-	err error
-}
+// reader reads a cell. After a failure it gives empty cells, not nil.
+type reader struct{ *toncell.Reader }
 
-func parse(c *cell.Cell) *reader {
-	s, err := c.BeginParse()
-	if err != nil {
-		return &reader{Slice: cell.BeginCell().ToSlice(), err: err}
-	}
-	return &reader{Slice: s}
-}
+func parse(c *cell.Cell) *reader { return &reader{toncell.NewReader(c)} }
 
-func (r *reader) note(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-func (r *reader) uint(bits uint) uint64 {
-	n, err := r.LoadUInt(bits)
-	r.note(err)
-	return n
-}
-
-func (r *reader) bit() bool { return r.uint(1) == 1 }
-
-func (r *reader) skip(bits uint) { r.note(r.SkipBits(bits)) }
-
-func (r *reader) hash() (h [32]byte) {
-	r.note(r.LoadSliceInto(h[:], 256))
-	return h
-}
-
-func (r *reader) coins() *big.Int {
-	n, err := r.LoadBigCoins()
-	r.note(err)
-	if n == nil {
-		return new(big.Int)
-	}
-	return n
-}
+func readerOf(s *cell.Slice) *reader { return &reader{toncell.ReaderOf(s)} }
 
 // ref is a reference; an empty cell after an error.
-func (r *reader) ref() *cell.Cell {
-	c, err := r.LoadRefCell()
-	r.note(err)
+func (r *reader) ref() *cell.Cell { return orEmpty(r.Ref()) }
+
+// either reads Either X ^X to the end: the rest of the slice or a reference.
+func (r *reader) either() *cell.Cell { return orEmpty(r.Either()) }
+
+func orEmpty(c *cell.Cell) *cell.Cell {
 	if c == nil {
 		return cell.BeginCell().EndCell()
 	}
@@ -65,15 +30,18 @@ func (r *reader) ref() *cell.Cell {
 }
 
 func (r *reader) address() (Address, bool) {
-	a, err := r.LoadAddr()
-	r.note(err)
+	if r.Err() != nil {
+		return Address{}, false
+	}
+	a, err := r.Slice().LoadAddr()
+	r.Fail(err)
 	return addressOf(a)
 }
 
 // currencies reads a CurrencyCollection.
 func (r *reader) currencies() (*big.Int, []extraCurrency) {
-	coins := r.coins()
-	if !r.bit() {
+	coins := r.Coins()
+	if !r.Bit() {
 		return coins, nil
 	}
 	return coins, r.extra(r.ref())
@@ -84,15 +52,15 @@ const mostCurrencies = 256
 
 // extra reads a HashmapE 32 (VarUInteger 32).
 func (r *reader) extra(root *cell.Cell) []extraCurrency {
-	if r.err != nil {
+	if r.Err() != nil {
 		return nil
 	}
 	all, err := toncell.Dictionary{Root: root, Bits: 32}.Entries(mostCurrencies)
-	r.note(err)
+	r.Fail(err)
 	var list []extraCurrency
 	for _, e := range all {
 		amount, err := e.Value.LoadVarUInt(32)
-		r.note(err)
+		r.Fail(err)
 		list = append(list, extraCurrency{ID: int32(binary.BigEndian.Uint32(e.Key)), Amount: amount})
 	}
 	return list
@@ -100,16 +68,16 @@ func (r *reader) extra(root *cell.Cell) []extraCurrency {
 
 // stateInit reads Maybe (Either StateInit ^StateInit); nil for none.
 func (r *reader) stateInit() *cell.Cell {
-	if !r.bit() {
+	if !r.Bit() {
 		return nil
 	}
-	if r.bit() {
+	if r.Bit() {
 		return r.ref()
 	}
 	b := cell.BeginCell()
 	copyBits := func(n uint) (bits uint64) {
-		bits = r.uint(n)
-		r.note(b.StoreUInt(bits, n))
+		bits = r.Uint(n)
+		r.Fail(b.StoreUInt(bits, n))
 		return bits
 	}
 	if copyBits(1) == 1 {
@@ -120,24 +88,8 @@ func (r *reader) stateInit() *cell.Cell {
 	}
 	for range 3 { // code, data, library
 		if copyBits(1) == 1 {
-			r.note(b.StoreRef(r.ref()))
+			r.Fail(b.StoreRef(r.ref()))
 		}
 	}
 	return b.EndCell()
-}
-
-// either reads Either X ^X to the end: the rest of the slice or a reference.
-func (r *reader) either() *cell.Cell {
-	if r.bit() {
-		return r.ref()
-	}
-	if r.err != nil {
-		return cell.BeginCell().EndCell()
-	}
-	rest, err := r.ToCell()
-	r.note(err)
-	if rest == nil {
-		return cell.BeginCell().EndCell()
-	}
-	return rest
 }

@@ -43,18 +43,18 @@ var errNotStarted = errors.New("a restricted wallet without its limits")
 func readRestricted(r *reader) contractState {
 	seqno, id := seqnoAndID(r)
 	if seqno == 0 {
-		r.note(errNotStarted)
+		r.Fail(errNotStarted)
 	}
-	r.skip(256)
-	state := restrictedState{WalletID: id, Seqno: seqno, Config: restrictedConfig{StartAt: int64(r.uint(32))}}
-	if !r.bit() || r.err != nil {
+	r.Skip(256)
+	state := restrictedState{WalletID: id, Seqno: seqno, Config: restrictedConfig{StartAt: int64(r.Uint(32))}}
+	if !r.Bit() || r.Err() != nil {
 		return state
 	}
 	all, err := toncell.Dictionary{Root: r.ref(), Bits: 32}.Entries(mostLimits)
-	r.note(err)
+	r.Fail(err)
 	for _, e := range all {
 		value, err := e.Value.LoadBigCoins()
-		if r.note(err); err != nil {
+		if r.Fail(err); err != nil {
 			break
 		}
 		state.Config.Limits = append(state.Config.Limits, restrictedLimit{

@@ -186,15 +186,15 @@ func refused(reason string) *Error {
 // reference. It also tells the receiver.
 func normalized(message *cell.Cell) (*cell.Cell, *Address, error) {
 	r := parse(message)
-	if tag := r.uint(2); r.err != nil || tag != 0b10 {
+	if tag := r.Uint(2); r.Err() != nil || tag != 0b10 {
 		return nil, nil, errNotExternal
 	}
 	r.address()
 	to, ok := r.address()
-	r.coins()
+	r.Coins()
 	r.stateInit()
 	body := r.either()
-	if r.err != nil || !ok {
+	if r.Err() != nil || !ok {
 		return nil, nil, failed("INVALID_BAG_OF_CELLS: body")
 	}
 	return externalHeader(&to).MustStoreUInt(0b01, 2).MustStoreRef(body).EndCell(), &to, nil
@@ -233,9 +233,9 @@ func (c *call) rehearse(message *cell.Cell, to *Address) error {
 
 func hasInit(message *cell.Cell) bool {
 	r := parse(message)
-	r.skip(2)
+	r.Skip(2)
 	r.address()
 	r.address()
-	r.coins()
-	return r.bit() && r.err == nil
+	r.Coins()
+	return r.Bit() && r.Err() == nil
 }

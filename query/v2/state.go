@@ -86,9 +86,9 @@ func (s *accountState) readCurrencies() error {
 	if s.state.ExtraCurrencies.IsEmpty() {
 		return nil
 	}
-	r := &reader{Slice: cell.BeginCell().ToSlice()}
+	r := readerOf(cell.BeginCell().ToSlice())
 	s.currencies = r.extra(s.state.ExtraCurrencies.AsCell())
-	return r.err
+	return r.Err()
 }
 
 // exists is false for an account that was never credited or was deleted.

@@ -307,15 +307,15 @@ func (v *values) maybeAddress(i int) (a Address, ok bool) {
 		v.bad = true
 		return a, false
 	}
-	r := &reader{Slice: s}
-	switch r.uint(2) {
+	r := readerOf(s)
+	switch r.Uint(2) {
 	case 0b00:
 		return a, false
 	case 0b10:
-		if anycast := r.bit(); !anycast {
-			a.Workchain = int32(int8(r.uint(8)))
-			a.ID = r.hash()
-			ok = r.err == nil
+		if anycast := r.Bit(); !anycast {
+			a.Workchain = int32(int8(r.Uint(8)))
+			a.ID = r.Hash()
+			ok = r.Err() == nil
 		}
 	}
 	v.bad = v.bad || !ok

@@ -148,8 +148,8 @@ func depthOf(stack *cell.Cell) (int, bool) {
 		return 0, false
 	}
 	r := parse(stack)
-	depth := r.uint(24)
-	return int(depth), r.err == nil
+	depth := r.Uint(24)
+	return int(depth), r.Err() == nil
 }
 
 func TestHotAnswersAreShared(t *testing.T) {

@@ -54,7 +54,7 @@ func TestTokensSayWhatTheyAre(t *testing.T) {
 // tells.
 func (w *town) resolves(domain string, records map[string]any) {
 	w.t.Helper()
-	root := "-1:" + hex.EncodeToString(parse(w.traffic.Params()[4]).MustLoadSlice(256))
+	root := "-1:" + hex.EncodeToString(parse(w.traffic.Params()[4]).Slice().MustLoadSlice(256))
 	resolved := w.get("dnsResolve", "address="+root+"&name="+domain+"&ttl=3")
 	entries := at(resolved, "entries").([]any)
 	if len(entries) < len(records) { // texts are records of no kind that items tell

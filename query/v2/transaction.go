@@ -66,22 +66,22 @@ type transaction struct {
 // workchain it is of.
 func parseTransaction(workchain int32, c *cell.Cell) (*transaction, error) {
 	r := parse(c)
-	if tag := r.uint(4); r.err == nil && tag != 0b0111 {
+	if tag := r.Uint(4); r.Err() == nil && tag != 0b0111 {
 		return nil, errNoTransaction
 	}
 	t := &transaction{}
-	t.account.Workchain, t.account.ID = workchain, r.hash()
+	t.account.Workchain, t.account.ID = workchain, r.Hash()
 	t.Address.Address = t.account.bounceable()
-	t.Data, t.ID.Hash, t.ID.LT = c, c.HashKey(), r.uint(64)
-	t.previous.Hash, t.previous.LT = r.hash(), r.uint(64)
-	t.Utime = uint32(r.uint(32))
-	r.skip(15 + 2 + 2) // outmsg_cnt, orig_status, end_status
+	t.Data, t.ID.Hash, t.ID.LT = c, c.HashKey(), r.Uint(64)
+	t.previous.Hash, t.previous.LT = r.Hash(), r.Uint(64)
+	t.Utime = uint32(r.Uint(32))
+	r.Skip(15 + 2 + 2) // outmsg_cnt, orig_status, end_status
 	messages := r.ref()
 	fees, _ := r.currencies()
 	r.ref() // state_update
 	description := r.ref()
-	if r.err != nil {
-		return nil, r.err
+	if r.Err() != nil {
+		return nil, r.Err()
 	}
 	if err := t.messages(messages); err != nil {
 		return nil, err
@@ -98,21 +98,21 @@ const mostMessages = 255
 // messages reads ^[ in_msg:(Maybe ^(Message Any)) out_msgs:(HashmapE 15 ^(Message Any)) ].
 func (t *transaction) messages(c *cell.Cell) (err error) {
 	r := parse(c)
-	if r.bit() {
+	if r.Bit() {
 		in := r.ref()
-		if r.err != nil {
-			return r.err
+		if r.Err() != nil {
+			return r.Err()
 		}
 		if t.in, err = parseMessage(in); err != nil {
 			return err
 		}
 	}
-	if !r.bit() {
-		return r.err
+	if !r.Bit() {
+		return r.Err()
 	}
 	root := r.ref()
-	if r.err != nil {
-		return r.err
+	if r.Err() != nil {
+		return r.Err()
 	}
 	all, err := toncell.Dictionary{Root: root, Bits: 15}.Entries(mostMessages)
 	if err != nil {
@@ -149,25 +149,25 @@ func (t *transaction) fees(total, storage *big.Int) {
 func storageFee(c *cell.Cell) (*big.Int, error) {
 	r := parse(c)
 	there := false
-	switch tag := r.uint(4); tag {
+	switch tag := r.Uint(4); tag {
 	case 0b0000: // ord: credit_first, Maybe
-		r.skip(1)
-		there = r.bit()
+		r.Skip(1)
+		there = r.Bit()
 	case 0b0001: // storage
 		there = true
 	case 0b0010, 0b0011: // tick_tock, whose tag has three bits, and is_tock
 		there = true
 	case 0b0100: // split_prepare: split_info, Maybe
-		r.skip(6 + 6 + 256 + 256)
-		there = r.bit()
+		r.Skip(6 + 6 + 256 + 256)
+		there = r.Bit()
 	case 0b0110: // merge_prepare: split_info
-		r.skip(6 + 6 + 256 + 256)
+		r.Skip(6 + 6 + 256 + 256)
 		there = true
 	}
 	if !there {
-		return new(big.Int), r.err
+		return new(big.Int), r.Err()
 	}
-	return r.coins(), r.err
+	return r.Coins(), r.Err()
 }
 
 func (t *transaction) raw() *rawTransaction {

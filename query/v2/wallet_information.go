@@ -131,13 +131,13 @@ func readWallet(code [32]byte, data *cell.Cell) (w Wallet, ok bool) {
 	r := parse(data)
 	w.Type = kind.name
 	if kind.layout == layoutAllowed {
-		allowed := r.bit()
+		allowed := r.Bit()
 		w.SignatureAllowed = &allowed
 	}
-	w.Seqno = uint32(r.uint(32))
+	w.Seqno = uint32(r.Uint(32))
 	if kind.layout != layoutSeqno {
-		id := uint32(r.uint(32))
+		id := uint32(r.Uint(32))
 		w.ID = &id
 	}
-	return w, r.err == nil // the code may be a wallet's and the data not
+	return w, r.Err() == nil // the code may be a wallet's and the data not
 }

@@ -1,7 +1,7 @@
 package v3
 
 import (
-	"tonscribe/query/orders"
+	"tonscribe/query/multisig"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
@@ -100,7 +100,7 @@ func (s addresses) addName(c *record.Contract) {
 // mistake.
 func (q *request) wholeList() bool { return q.values.Sent("limit") }
 
-const multisig = "Multisig"
+const tagMultisig = "Multisig"
 
 var (
 	noMultisig = params.Unprocessable("At least one of address or wallet_address should be specified")
@@ -108,7 +108,7 @@ var (
 )
 
 var multisigWallets = &Endpoint{
-	Path: "/multisig/wallets", Tag: multisig, Summary: "Multisig wallets",
+	Path: "/multisig/wallets", Tag: tagMultisig, Summary: "Multisig wallets",
 	Description: "Multisig wallets that match all filters, with their orders. Without a filter and with a limit, all of them.",
 	Params: params.Join([]params.Param{
 		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "multisig contracts"},
@@ -168,7 +168,7 @@ func (s addresses) addOrder(c *record.Contract) {
 }
 
 var multisigOrders = &Endpoint{
-	Path: "/multisig/orders", Tag: multisig, Summary: "Multisig orders",
+	Path: "/multisig/orders", Tag: tagMultisig, Summary: "Multisig orders",
 	Description: "Orders of multisig wallets that match all filters. Without a filter and with a limit, all of them.",
 	Params: params.Join([]params.Param{
 		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "order contracts"},
@@ -186,7 +186,7 @@ func serveMultisigOrders(q *request) error {
 		return noOrder
 	}
 	parse := q.values.Bool("parse_actions")
-	left := orders.MaxAnswerBytes
+	left := multisig.MaxAnswerBytes
 	return q.serveContracts(params.Descending, &contractList{
 		name: "orders", keyOf: firstKey,
 		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
@@ -196,7 +196,7 @@ func serveMultisigOrders(q *request) error {
 			book.addOrder(c)
 			var actions []byte
 			if parse {
-				actions = orders.Actions(c.MultisigOrder.Order, &left, func(a []byte) { book.add(a) })
+				actions = multisig.Actions(c.MultisigOrder.Order, &left, func(a []byte) { book.add(a) })
 			}
 			return render.MultisigOrder(dst, c, actions)
 		},

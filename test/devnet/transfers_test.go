@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"tonscribe/decode/contract"
 	"tonscribe/internal/devnet/contracts"
 	"tonscribe/test/harness"
+	"tonscribe/ton/body"
 )
 
 // outcome is what became of an order, read off the transactions: how it ended,
@@ -70,11 +70,11 @@ func accountsOf(rows map[string]map[string]any) map[string]bool {
 
 func (w *town) checkTransfers() {
 	purses := accountsOf(w.rows("jetton/wallets", "address", "jetton_wallets", "address", w.ofKinds(contracts.JettonWalletCode)))
-	w.checkOutcomes("jetton/transfers", "jetton_transfers", w.outcomes(purses, contract.OpJettonTransfer, contract.OpInternalTransfer), false,
+	w.checkOutcomes("jetton/transfers", "jetton_transfers", w.outcomes(purses, uint64(body.JettonTransfer), uint64(body.JettonInternalTransfer)), false,
 		"delivered", "returned", "refused", "in_progress")
-	w.checkOutcomes("jetton/burns", "jetton_burns", w.outcomes(purses, contract.OpJettonBurn, contract.OpBurnNotification), true, "delivered", "returned")
+	w.checkOutcomes("jetton/burns", "jetton_burns", w.outcomes(purses, uint64(body.JettonBurn), uint64(body.JettonBurnNotification)), true, "delivered", "returned")
 	items := accountsOf(w.rows("nft/items", "address", "nft_items", "address", w.ofKinds(contracts.NFTItemCode, contracts.SBTItemCode, contracts.DNSItemCode)))
-	w.checkOutcomes("nft/transfers", "nft_transfers", w.outcomes(items, contract.OpNFTTransfer, 0), true, "delivered", "refused")
+	w.checkOutcomes("nft/transfers", "nft_transfers", w.outcomes(items, uint64(body.NFTTransfer), 0), true, "delivered", "refused")
 }
 
 // checkOutcomes compares a list with the outcomes. Refused transfers of jettons

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -266,17 +265,6 @@ func Await(t testing.TB, limit time.Duration, condition func() bool, otherwise f
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-}
-
-// FreeAddress is an address of the loopback that nothing listens at.
-func FreeAddress(t testing.TB) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // Client asks servers. An answer of the API that its OpenAPI document does not allow

@@ -6,12 +6,13 @@ package kafkatest
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"tonscribe/test/harness"
 )
 
 // Options of a cluster; the zero value is one broker without TLS.
@@ -54,7 +55,10 @@ func Start(t testing.TB, options Options) *Cluster {
 	if len(options.Users) > 0 {
 		c.cert = newCertificate(t, dir)
 	}
-	ports := freePorts(t, 3*options.Brokers)
+	var ports []int
+	for range 3 * options.Brokers {
+		ports = append(ports, harness.FreePort(t))
+	}
 	for i := range options.Brokers {
 		c.brokers = append(c.brokers, &broker{
 			cluster: c, number: i + 1, dir: filepath.Join(dir, strconv.Itoa(i+1)),
@@ -172,22 +176,3 @@ func (c *Cluster) end() {
 }
 
 func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
-
-// freePorts finds ports below the range that outgoing connections get theirs from.
-func freePorts(t testing.TB, n int) []int {
-	t.Helper()
-	var ports []int
-	for attempt := 0; len(ports) < n; attempt++ {
-		if attempt > 1000 {
-			t.Fatal("no free ports on 127.0.0.1")
-		}
-		port := 10000 + rand.IntN(22000)
-		l, err := net.Listen("tcp", local(port))
-		if err != nil {
-			continue
-		}
-		defer l.Close() // only when all are found, so that none is found twice
-		ports = append(ports, port)
-	}
-	return ports
-}

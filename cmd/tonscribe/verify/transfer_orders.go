@@ -8,6 +8,7 @@ import (
 	"tonscribe/decode/contract"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/body"
 )
 
 // orderOf reads what a transaction's message orders; nil when it orders nothing
@@ -19,11 +20,11 @@ func orderOf(t *record.Transaction) *transfer {
 	}
 	o := &transfer{account: t.Account, lt: t.Lt, hash: t.Hash, now: t.Now, transactionBundle: t.McSeqno, aborted: t.Aborted, from: m.Source}
 	switch *m.Opcode {
-	case contract.OpJettonTransfer:
+	case body.JettonTransfer:
 		o.kind = jettonTransfer
-	case contract.OpJettonBurn:
+	case body.JettonBurn:
 		o.kind = jettonBurn
-	case contract.OpNFTTransfer:
+	case body.NFTTransfer:
 		o.kind = nftTransfer
 	default:
 		return nil
@@ -89,12 +90,12 @@ func (t *transfer) read(s *tvmcell.Slice) bool {
 
 // carrier is the message that takes the jettons of an order on; nil without one.
 func (t *transfer) carrier(tx *record.Transaction) *record.Message {
-	opcode := uint32(contract.OpInternalTransfer)
+	opcode := uint32(body.JettonInternalTransfer)
 	switch {
 	case tx.Aborted || t.kind == nftTransfer:
 		return nil
 	case t.kind == jettonBurn:
-		opcode = contract.OpBurnNotification
+		opcode = body.JettonBurnNotification
 	}
 	for _, m := range tx.OutMsgs {
 		if m.Kind == record.Message_INTERNAL && m.Opcode != nil && *m.Opcode == opcode {
@@ -114,7 +115,7 @@ func (w *transactionWalk) keepOrder(t *record.Transaction) error {
 		e.flags |= endAborted
 	}
 	switch *t.InMsg.Opcode {
-	case contract.OpInternalTransfer, contract.OpBurnNotification:
+	case body.JettonInternalTransfer, body.JettonBurnNotification:
 		copy(e.key[:], t.InMsg.Hash)
 		e.receipt = receiptDigest(t.Account, t.Lt, t.Hash, t.Now, t.McSeqno)
 		raw := e.entry()

@@ -1,4 +1,4 @@
-package orders
+package multisig
 
 import (
 	"encoding/json"
@@ -45,7 +45,7 @@ func FuzzActions(f *testing.F) {
 	update := op(tagUpdate).MustStoreUInt(2, 8).MustStoreRef(cell.BeginCell().MustStoreUInt(0b1100, 4).MustStoreAddr(alice).EndCell()).MustStoreBoolBit(false).EndCell()
 	f.Add(repeatedOrder(f, contracts.CommentBody("hello")))
 	f.Add(repeatedOrder(f, contracts.HugeContent(20_000)))
-	for code := range kinds {
+	for _, code := range []uint64{0x0f8a7ea5, 0x595f07bc, 0x5fcc3d14, 0x15, 0x235caf52, 0x75097f5d, 0xcb862902} {
 		d := cell.NewDict(8)
 		for i, action := range []*cell.Cell{sendOf(query(code).MustStoreCoins(5).MustStoreAddr(alice).MustStoreAddr(bob).MustStoreBoolBit(false).MustStoreCoins(1).EndCell()), update} {
 			if err := d.Set(cell.BeginCell().MustStoreUInt(uint64(i), 8).EndCell(), cell.BeginCell().MustStoreRef(action).EndCell()); err != nil {

@@ -1,0 +1,60 @@
+package harness
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// FreePort returns a port of the loopback that nothing listens at and that stays free
+// until the caller's server listens there: it lies below the range that the system gives
+// to outgoing connections, and a lock that lasts as long as the test's process keeps
+// every other test of the machine from being given it.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	dir := filepath.Join(os.TempDir(), "tonscribe-test-ports")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		port := 10000 + rand.IntN(22000)
+		claim, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o666)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if syscall.Flock(int(claim.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+			claim.Close()
+			continue
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			claim.Close()
+			continue
+		}
+		l.Close()
+		claims.Lock()
+		claims.held = append(claims.held, claim)
+		claims.Unlock()
+		return port
+	}
+	t.Fatal("no free port between 10000 and 32000 on 127.0.0.1")
+	return 0
+}
+
+// claims holds the locks of the ports given out. Nothing closes them: the end of the process does.
+var claims struct {
+	sync.Mutex
+	held []*os.File
+}
+
+// FreeAddress is 127.0.0.1 with a FreePort.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	return fmt.Sprintf("127.0.0.1:%d", FreePort(t))
+}
