@@ -8,10 +8,10 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/decode/contract"
 	"tonscribe/internal/devnet/contracts"
 	"tonscribe/schema/record"
 	"tonscribe/ton/body"
+	"tonscribe/ton/code"
 )
 
 // nameOf is the library cell that stands for a cell.
@@ -29,7 +29,7 @@ func withMethod(t *testing.T, init *tlb.StateInit, method string, body func(old 
 	t.Helper()
 	head := init.Code.MustBeginParse()
 	dict := head.MustLoadRef().MustToCell().AsDict(19)
-	key := cell.BeginCell().MustStoreUInt(uint64(contract.MethodID(method)), 19).EndCell()
+	key := cell.BeginCell().MustStoreUInt(uint64(code.MethodID(method)), 19).EndCell()
 	old, err := dict.LoadValue(key)
 	if err != nil {
 		old = cell.BeginCell().ToSlice()

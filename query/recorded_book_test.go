@@ -13,11 +13,11 @@ import (
 	"slices"
 	"testing"
 
-	"tonscribe/decode/contract"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/test/realdata"
 	"tonscribe/ton/address"
+	"tonscribe/ton/code"
 )
 
 // bookRow is a row of a recorded address book.
@@ -107,12 +107,12 @@ func (w *town) bookAccount(t *testing.T, n byte, raw string, recorded json.RawMe
 	if err != nil {
 		return // addr_none
 	}
-	hash, methods := hashOf(200+n), []uint32{contract.MethodID("a_method_of_no_interface")}
+	hash, methods := hashOf(200+n), []uint32{code.MethodID("a_method_of_no_interface")}
 	if len(row.Interfaces) > 0 {
 		if known, is := codesOfRecordings[row.Interfaces[0]]; is {
 			hash, _ = base64.StdEncoding.DecodeString(known)
 		} else if slices.Equal(row.Interfaces, []string{"dns", "editable", "nft_item"}) {
-			methods = []uint32{contract.MethodID("dnsresolve"), contract.MethodID("get_editor"), contract.MethodID("get_nft_data")}
+			methods = []uint32{code.MethodID("dnsresolve"), code.MethodID("get_editor"), code.MethodID("get_nft_data")}
 		} else {
 			t.Fatalf("%s has interfaces %v, of which no code is known", raw, row.Interfaces)
 		}

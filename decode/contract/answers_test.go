@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/decode/contract"
 	"tonscribe/schema/record"
+	"tonscribe/ton/code"
 )
 
 // text is a slice, in an answer.
@@ -23,7 +24,7 @@ func answering(t *testing.T, methods map[string][]any) *cell.Cell {
 	t.Helper()
 	dict := cell.NewDict(19)
 	for name, values := range methods {
-		key := cell.BeginCell().MustStoreUInt(uint64(contract.MethodID(name)), 19).EndCell()
+		key := cell.BeginCell().MustStoreUInt(uint64(code.MethodID(name)), 19).EndCell()
 		if err := dict.Set(key, leaving(t, values)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,10 @@
 package contract
 
 import (
-	"encoding/base64"
-	"encoding/hex"
-	"fmt"
 	"slices"
+	"strings"
+
+	"tonscribe/ton/code"
 )
 
 // detector reads one kind of facts. It applies to codes that have all of its
@@ -13,7 +13,7 @@ type detector struct {
 	methods []string
 	// only says that the code's hash must be among hashes.
 	only   bool
-	hashes [][32]byte
+	hashes []code.Hash
 	read   func(*probe)
 }
 
@@ -29,7 +29,7 @@ var detectors = []detector{
 	{methods: words("get_multisig_data"), read: multisig},
 	{methods: words("get_order_data"), read: multisigOrder},
 	{methods: words("get_vesting_data get_whitelist get_locked_amount"), read: vesting,
-		hashes: codes("tItTGr7DtxRjgpH3137W3J9qJynvyiBHcTc3TUrotZA=")},
+		hashes: []code.Hash{code.Build("wallet_vesting")}},
 	{methods: words("get_pool_data list_nominators get_nominator_data"), read: nominatorPool,
 		hashes: codes("mj7BS8CY9rRAZMMFIiyuooAPF92oXuaoGYpwle3hDc8=")},
 	{methods: words("get_assets is_stable get_reserves"), read: dedustPool, only: true, hashes: codes(
@@ -44,20 +44,14 @@ func (d *detector) applies(c *Code) bool {
 	if slices.Contains(d.hashes, c.Hash) {
 		return true
 	}
-	return !d.only && HasMethods(c.Methods, d.methods...)
+	return !d.only && code.HasMethods(c.Methods, d.methods...)
 }
 
-// codes reads hashes in base64 or hexadecimal.
-func codes(texts ...string) (hashes [][32]byte) {
+func codes(texts ...string) (hashes []code.Hash) {
 	for _, text := range texts {
-		hash, err := hex.DecodeString(text)
-		if err != nil {
-			hash, err = base64.StdEncoding.DecodeString(text)
-		}
-		if err != nil || len(hash) != 32 {
-			panic(fmt.Sprintf("code hash %q", text))
-		}
-		hashes = append(hashes, [32]byte(hash))
+		hashes = append(hashes, code.MustHash(text))
 	}
 	return hashes
 }
+
+func words(text string) []string { return strings.Fields(text) }

@@ -15,6 +15,7 @@ import (
 	"tonscribe/decode/contract"
 	"tonscribe/internal/devnet/contracts"
 	"tonscribe/schema/record"
+	"tonscribe/ton/code"
 )
 
 func TestAMultisigAndAVestingWalletAreFound(t *testing.T) {
@@ -112,7 +113,7 @@ func TestInterfacesAreNamedByCodeElseByMethods(t *testing.T) {
 			t.Errorf("%s is %s, want %s", c.name, asJSON(c.code.Names), asJSON(c.names))
 		}
 	}
-	if id := fmt.Sprint(contract.MethodID("get_wallet_data"), contract.MethodID("seqno")); id != "97026 85143" {
+	if id := fmt.Sprint(code.MethodID("get_wallet_data"), code.MethodID("seqno")); id != "97026 85143" {
 		t.Errorf("method ids are %s, want 97026 85143", id)
 	}
 }

@@ -2,9 +2,7 @@ package contract
 
 import (
 	"errors"
-	"slices"
 
-	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	toncell "tonscribe/ton/cell"
@@ -16,10 +14,6 @@ const (
 	// maxMethods bounds what is read of a method dictionary.
 	maxMethods = 4096
 )
-
-// MethodID is the number of a named get-method: CRC-16/XMODEM of the name with
-// bit 16 set.
-func MethodID(name string) uint32 { return uint32(tlb.MethodNameHash(name)) }
 
 // methods are the ids in the code's method dictionary, ascending; nil when the
 // code has none where compilers put it (SETCP0, then a constant dictionary with
@@ -74,14 +68,4 @@ func methodDictionary(code *cell.Cell, libraries Libraries) (*cell.Cell, error) 
 		return nil, nil //nolint:nilerr // as above
 	}
 	return root, nil
-}
-
-// HasMethods says whether all methods are among the ids, which are ascending.
-func HasMethods(ids []uint32, methods ...string) bool {
-	for _, method := range methods {
-		if _, found := slices.BinarySearch(ids, MethodID(method)); !found {
-			return false
-		}
-	}
-	return true
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
+	"tonscribe/ton/code"
 	"tonscribe/ton/token"
 )
 
@@ -83,7 +84,7 @@ const maxTokenNameCells = 4096
 
 // telemint reads what items of Telegram have besides.
 func (p *probe) telemint() {
-	if !HasMethods(p.account.Code.Methods, "get_telemint_token_name", "get_telemint_auction_config") {
+	if !code.HasMethods(p.account.Code.Methods, "get_telemint_token_name", "get_telemint_auction_config") {
 		return
 	}
 	values, ok := p.call("get_telemint_token_name")

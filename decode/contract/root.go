@@ -19,6 +19,8 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	toncell "tonscribe/ton/cell"
+	"tonscribe/ton/code"
 	"tonscribe/ton/tvm"
 )
 
@@ -57,7 +59,7 @@ type Libraries func(hash [32]byte) *cell.Cell
 // open gives the cell itself, or what it stands for. The error is a
 // *MissingLibrary when that is not known.
 func (l Libraries) open(c *cell.Cell) (*cell.Cell, error) {
-	hash, is := Library(c)
+	hash, is := toncell.LibraryOf(c)
 	if !is {
 		return c, nil
 	}
@@ -76,11 +78,11 @@ func (m *MissingLibrary) Error() string { return fmt.Sprintf("library %x is not 
 
 // NewCode reads the methods of a code, which may be a library cell or hold some.
 // With a *MissingLibrary they are not known, and the code is as one that has none.
-func NewCode(code *cell.Cell, libraries Libraries) (*Code, error) {
-	c := &Code{Hash: code.HashKey(), Cell: code}
+func NewCode(root *cell.Cell, libraries Libraries) (*Code, error) {
+	c := &Code{Hash: root.HashKey(), Cell: root}
 	var err error
-	c.Methods, err = methods(code, libraries)
-	c.Names = Interfaces(c.Hash, c.Methods)
+	c.Methods, err = methods(root, libraries)
+	c.Names = code.Interfaces(c.Hash, c.Methods)
 	for i := range detectors {
 		if detectors[i].applies(c) {
 			c.detectors = append(c.detectors, &detectors[i])
@@ -93,19 +95,7 @@ func NewCode(code *cell.Cell, libraries Libraries) (*Code, error) {
 func (c *Code) Empty() bool { return len(c.detectors) == 0 }
 
 // Has says whether the code has a get-method.
-func (c *Code) Has(method string) bool { return HasMethods(c.Methods, method) }
-
-// Library is the hash of the library that a code stands for.
-func Library(code *cell.Cell) (hash [32]byte, ok bool) {
-	if code == nil || code.GetType() != cell.LibraryCellType {
-		return hash, false
-	}
-	raw, err := code.WithoutTrace().ToBuilder().ToSlice().LoadSlice(8 + 256)
-	if err != nil {
-		return hash, false
-	}
-	return [32]byte(raw[1:]), true
-}
+func (c *Code) Has(method string) bool { return code.HasMethods(c.Methods, method) }
 
 // Account is the state of an active account.
 type Account struct {

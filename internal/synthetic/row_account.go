@@ -9,9 +9,9 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode"
-	names "tonscribe/decode/contract"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/code"
 )
 
 // contract is what the accounts of a kind have in common.
@@ -76,7 +76,7 @@ func madeUpCode(seed, number uint64, methods ...string) *record.Code {
 	const keyBits = 19
 	entries := cell.NewDict(keyBits)
 	for _, name := range methods {
-		key := cell.BeginCell().MustStoreUInt(uint64(names.MethodID(name)), keyBits).EndCell()
+		key := cell.BeginCell().MustStoreUInt(uint64(code.MethodID(name)), keyBits).EndCell()
 		if err := entries.Set(key, cell.BeginCell().MustStoreUInt(0, 8).EndCell()); err != nil {
 			panic(err) // a key of the right size is always stored
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode"
-	names "tonscribe/decode/contract"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/code"
 )
 
 // digest is a hash of everything that a generator publishes to one of two partitions.
@@ -351,7 +351,7 @@ func TestMadeUpCodesHaveTheirMethods(t *testing.T) {
 			t.Errorf("code %x has methods %v and is said to have %v: %v", c.Hash, methods.IDs, c.Methods, err)
 		}
 	}
-	if want, have := names.MethodID("get_wallet_data"), newContracts(1).jettonWallet.code.Methods; !slices.Equal(have, []uint32{want}) {
+	if want, have := code.MethodID("get_wallet_data"), newContracts(1).jettonWallet.code.Methods; !slices.Equal(have, []uint32{want}) {
 		t.Errorf("a jetton wallet has methods %v instead of %d", have, want)
 	}
 }

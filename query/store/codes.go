@@ -9,7 +9,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"tonscribe/decode/contract"
+	"tonscribe/ton/code"
 )
 
 // Code is what is known of a contract's code.
@@ -70,7 +70,7 @@ func (s *Store) Codes(ctx context.Context, hashes []Hash) (map[Hash]*Code, error
 // hash.
 func unknownCode(hash Hash, now time.Time) *Code {
 	c := &Code{Hash: hash, Interfaces: []string{}, retry: now.Add(codeRetry)}
-	if name, ok := contract.InterfaceOfCode(hash); ok {
+	if name, ok := code.InterfaceOf(hash); ok {
 		c.Interfaces = []string{name}
 	}
 	return c
@@ -97,8 +97,8 @@ func (s *Store) readCodes(ctx context.Context, wanted []Hash, found map[Hash]*Co
 			c := &Code{Hash: Hash(hash.Row(i)), Interfaces: []string{}}
 			if known[i] {
 				c.Methods = append([]uint32{}, methods.Row(i)...)
-				c.Interfaces = contract.Interfaces(c.Hash, c.Methods)
-			} else if name, ok := contract.InterfaceOfCode(c.Hash); ok {
+				c.Interfaces = code.Interfaces(c.Hash, c.Methods)
+			} else if name, ok := code.InterfaceOf(c.Hash); ok {
 				c.Interfaces = []string{name}
 			}
 			found[c.Hash] = c

@@ -11,8 +11,8 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	toncell "tonscribe/ton/cell"
+	"tonscribe/ton/code"
 	tondns "tonscribe/ton/dns"
-	"tonscribe/ton/tvm"
 )
 
 // domainContent is the content of an item that is a name (TEP-81).
@@ -219,7 +219,7 @@ const mostResolvers = 8
 func (c *call) resolve(s *accountState, name []byte, hops int) (any, error) {
 	for {
 		argument := cell.BeginCell().MustStoreSlice(name, uint(len(name))*8).ToSlice()
-		result, err := c.run(s, tvm.MethodID("dnsresolve"), []any{argument, new(big.Int)})
+		result, err := c.run(s, int64(code.MethodID("dnsresolve")), []any{argument, new(big.Int)})
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/internal/emulator"
 	size "tonscribe/ton/cell"
+	toncell "tonscribe/ton/cell"
 	"tonscribe/ton/tvm"
 )
 
@@ -211,15 +212,9 @@ func (c *call) try(s *accountState, message *cell.Cell, ignore bool) (tvm.Outcom
 
 // codeLibrary fetches the library that an account's code is, if it is one.
 func (c *call) codeLibrary(s *accountState) ([]*cell.Cell, error) {
-	code := s.code()
-	if code == nil || code.GetType() != cell.LibraryCellType {
+	hash, ok := toncell.LibraryOf(s.code())
+	if !ok {
 		return nil, nil
-	}
-	r := readerOf(code.ToBuilder().ToSlice())
-	r.Skip(8)
-	hash := r.Hash()
-	if r.Err() != nil {
-		return nil, r.Err()
 	}
 	library, err := c.library(hash)
 	if err != nil || library == nil {

@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"time"
 
+	"tonscribe/ton/code"
+
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
@@ -102,17 +104,17 @@ func readHighloadV2(r *reader) contractState { return highloadV2State{WalletID: 
 func readDNS(r *reader) contractState { return dnsState{WalletID: int64(r.Uint(32))} }
 
 // contractKinds are the contracts by the hash of their code.
-var contractKinds = byCode(map[string]contractKind{
-	"thBBpYp5gLlG6PueGY48kE0keZ/6NldOpCUcQaVm9YE=": {1, readV3},
-	"hNr6RJ+Ypph3ibojI1gHK8D3bcRSQAKl0JGLmnXS1Zk=": {2, readV3},
-	"/rX/aCDi/w2Ug+fg1iyBfYRniftK5YDIeIZtlZ2r1cA=": {2, readV4},
-	"2M27t58sXKpnesRQdwvgNRviHhJQSG3oXMUqoz3RZIQ=": {1, readHighloadV1},
-	"NowDly5fTCRBK4GGUt4d4qJjDRwBFgmZnf90X7NoSa0=": {2, readHighloadV1},
-	"jOtFs81LXMYOquHBO5wJI5Jnf+U2sumy2AG2Lv+TH+E=": {1, readHighloadV2},
-	"CzqIeurNKn1Au1VQvJJTFWoCkGWu+21rWDc11Y2p1b4=": {2, readHighloadV2},
-	"oNZ9LeiRn+e3yndlLM1P3FbGid56aRYeRfsNzF5HwVU=": {1, readDNS},
-	"jTUEm5Rs8ztYUQu0VgyEGpRfd4HW3p/GnKP0MPbjInM=": {1, readRestricted},
-})
+var contractKinds = map[code.Hash]contractKind{
+	code.Build("wallet_v3r1"):                                     {1, readV3},
+	code.Build("wallet_v3r2"):                                     {2, readV3},
+	code.Build("wallet_v4r2"):                                     {2, readV4},
+	code.Build("wallet_highload_v1r1"):                            {1, readHighloadV1},
+	code.MustHash("NowDly5fTCRBK4GGUt4d4qJjDRwBFgmZnf90X7NoSa0="): {2, readHighloadV1},
+	code.Build("wallet_highload_v2r1"):                            {1, readHighloadV2},
+	code.MustHash("CzqIeurNKn1Au1VQvJJTFWoCkGWu+21rWDc11Y2p1b4="): {2, readHighloadV2},
+	code.MustHash("oNZ9LeiRn+e3yndlLM1P3FbGid56aRYeRfsNzF5HwVU="): {1, readDNS},
+	code.MustHash("jTUEm5Rs8ztYUQu0VgyEGpRfd4HW3p/GnKP0MPbjInM="): {1, readRestricted},
+}
 
 var getExtendedAddressInformation = &Method{
 	Name: "getExtendedAddressInformation", Tag: tagAccounts, Summary: "Extended address information",

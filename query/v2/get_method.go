@@ -9,6 +9,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/ton/code"
 	"tonscribe/ton/tvm"
 )
 
@@ -119,7 +120,7 @@ func methodID(raw json.RawMessage) (int64, error) {
 	case raw[0] != '"' || text == "":
 		return 0, unprocessable("failed to parse method")
 	}
-	return tvm.MethodID(text), nil
+	return int64(code.MethodID(text)), nil
 }
 
 // mostLibraries is how many libraries code may ask for, as in the node.

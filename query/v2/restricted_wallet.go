@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	toncell "tonscribe/ton/cell"
-	"tonscribe/ton/tvm"
+	"tonscribe/ton/code"
 )
 
 // A restricted wallet gives its money free in steps.
@@ -67,7 +67,7 @@ func readRestricted(r *reader) contractState {
 
 // unlocked asks the wallet what it may send; false when it does not say.
 func (c *call) unlocked(s *accountState, wallet *restrictedState) (bool, error) {
-	result, err := c.run(s, tvm.MethodID("balance"), nil)
+	result, err := c.run(s, int64(code.MethodID("balance")), nil)
 	if err != nil {
 		return false, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/ton/code"
 	"tonscribe/ton/tvm"
 )
 
@@ -96,7 +97,7 @@ type token struct {
 
 // ask runs a get-method; nil when it fails or leaves less than wanted.
 func (t *token) ask(s *accountState, method string, wanted int, arguments ...any) (*values, error) {
-	result, err := t.call.run(s, tvm.MethodID(method), arguments)
+	result, err := t.call.run(s, int64(code.MethodID(method)), arguments)
 	if err != nil {
 		return nil, err
 	}

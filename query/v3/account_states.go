@@ -8,8 +8,10 @@ import (
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
-	v2 "tonscribe/query/v2"
 	"tonscribe/schema/record"
+	"tonscribe/ton/code"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
 const accountsTag = "Accounts"
@@ -189,7 +191,15 @@ var walletStates = &Endpoint{
 }
 
 func walletOptions(a *record.Account) render.WalletOptions {
-	w, ok := v2.WalletOf(codeOf(a), a.Data)
+	build := codeOf(a)
+	if !code.IsWallet(build) || len(a.Data) == 0 {
+		return render.WalletOptions{}
+	}
+	data, err := cell.FromBOC(a.Data)
+	if err != nil {
+		return render.WalletOptions{}
+	}
+	w, ok := code.ReadWallet(build, data)
 	if !ok {
 		return render.WalletOptions{}
 	}

@@ -9,10 +9,10 @@ import (
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
-	v2 "tonscribe/query/v2"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
+	"tonscribe/ton/code"
 )
 
 var addressBook = &Endpoint{
@@ -76,7 +76,7 @@ func serveAddressBook(q *request) error {
 // wallets are bounceable (contract 4.3).
 func (q *request) addressBookRow(dst []byte, a store.Address, e store.Entry, domain string) []byte {
 	dst = append(dst, `{"user_friendly":"`...)
-	form := address.Form{NonBounceable: e.Code == nil || v2.IsWallet(e.Code.Hash), TestOnly: q.testNetwork}
+	form := address.Form{NonBounceable: e.Code == nil || code.IsWallet(e.Code.Hash), TestOnly: q.testNetwork}
 	dst = address.AppendFriendly(dst, a[:], form, base64.URLEncoding)
 	dst = append(dst, `","domain":`...)
 	if domain == "" || !e.Known {

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"tonscribe/decode/contract"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
+	"tonscribe/ton/code"
 )
 
 type metadataAnswer metadataMap
@@ -148,7 +148,7 @@ func mayBeToken(e store.Entry) bool {
 	if e.Code.Methods == nil {
 		return !slices.ContainsFunc(e.Code.Interfaces, func(name string) bool { return strings.HasPrefix(name, "wallet_") })
 	}
-	return slices.ContainsFunc(tokenMethods, func(name string) bool { return contract.HasMethods(e.Code.Methods, name) })
+	return slices.ContainsFunc(tokenMethods, func(name string) bool { return code.HasMethods(e.Code.Methods, name) })
 }
 
 // documentsOf reads the documents behind the contents of tokens.

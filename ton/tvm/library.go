@@ -2,6 +2,8 @@ package tvm
 
 import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	toncell "tonscribe/ton/cell"
 )
 
 // missingLibrary runs the method once more and watches which library cells it
@@ -10,7 +12,7 @@ import (
 func (in *Input) missingLibrary(gas int64) *[32]byte {
 	var missing *[32]byte
 	watch := cell.NewTrace(cell.TraceHooks{OnLoad: func(c *cell.Cell) {
-		if hash, ok := libraryHash(c); ok && !in.hasLibrary(hash) {
+		if hash, ok := toncell.LibraryOf(c); ok && !in.hasLibrary(hash) {
 			missing = &hash
 		}
 	}})
@@ -26,26 +28,13 @@ func (in *Input) missingLibrary(gas int64) *[32]byte {
 		}
 	}
 	// Code that is itself a library is opened before the watch begins.
-	if hash, ok := libraryHash(in.Code); ok && !in.hasLibrary(hash) {
+	if hash, ok := toncell.LibraryOf(in.Code); ok && !in.hasLibrary(hash) {
 		return &hash
 	}
 	if _, err := again.execute(gas); err != nil {
 		return nil
 	}
 	return missing
-}
-
-func libraryHash(c *cell.Cell) (hash [32]byte, ok bool) {
-	if c == nil || c.GetType() != cell.LibraryCellType {
-		return hash, false
-	}
-	// The hash follows the type byte.
-	data := c.WithoutTrace().ToBuilder()
-	raw, err := data.ToSlice().LoadSlice(8 + 256)
-	if err != nil {
-		return hash, false
-	}
-	return [32]byte(raw[1:]), true
 }
 
 func (in *Input) hasLibrary(hash [32]byte) bool {

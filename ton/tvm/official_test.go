@@ -20,6 +20,7 @@ import (
 
 	nodetest "tonscribe/test/node"
 	"tonscribe/test/realdata"
+	"tonscribe/ton/code"
 	"tonscribe/ton/tvm"
 )
 
@@ -107,7 +108,7 @@ func official(t *testing.T, config *tvm.Config, calls []call) []answer {
 		}
 		method := c.input.MethodID
 		if c.input.Method != "" {
-			method = tvm.MethodID(c.input.Method)
+			method = int64(code.MethodID(c.input.Method))
 		}
 		data := c.input.Data
 		if data == nil {

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"math/big"
 
+	"tonscribe/ton/code"
+
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
 	machine "github.com/xssnick/tonutils-go/tvm"
@@ -103,9 +105,6 @@ func (r Result) StackCell() *cell.Cell {
 	return encoded
 }
 
-// MethodID is the number of a named get-method: crc16 with bit 16 set.
-func MethodID(name string) int64 { return int64(tlb.MethodNameHash(name)) }
-
 // shared is safe for many goroutines at once.
 var shared = New()
 
@@ -189,7 +188,7 @@ func (in *Input) execute(gas int64) (ended *machine.ExecutionResult, err error) 
 	}
 	method := in.MethodID
 	if in.Method != "" {
-		method = MethodID(in.Method)
+		method = int64(code.MethodID(in.Method))
 	}
 	if err := stack.PushInt(big.NewInt(method)); err != nil {
 		return nil, err

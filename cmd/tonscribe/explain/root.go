@@ -16,6 +16,7 @@ import (
 
 	"tonscribe/decode/contract"
 	"tonscribe/schema/record"
+	"tonscribe/ton/code"
 	"tonscribe/ton/tvm"
 )
 
@@ -119,27 +120,27 @@ func (e *Explainer) missing(library *[32]byte) {
 }
 
 // code tells of a code, of which problem says why its methods are not known.
-func (e *Explainer) code(code *contract.Code, problem error) {
-	e.print("code %x", code.Hash)
+func (e *Explainer) code(c *contract.Code, problem error) {
+	e.print("code %x", c.Hash)
 	if problem != nil {
 		e.print("  its methods are not known: %v", problem)
 	}
-	if name, ok := contract.InterfaceOfCode(code.Hash); ok {
+	if name, ok := code.InterfaceOf(c.Hash); ok {
 		e.print("  a public build: %s", name)
 	} else {
 		e.print("  not a public build")
 	}
-	if len(code.Methods) == 0 {
+	if len(c.Methods) == 0 {
 		e.print("  no method dictionary where compilers put it")
 	}
-	for _, id := range code.Methods {
-		if name, ok := contract.MethodName(id); ok {
+	for _, id := range c.Methods {
+		if name, ok := code.MethodName(id); ok {
 			e.print("  method %d %s", id, name)
 		} else if id > 4 { // the first are those that receive messages
 			e.print("  method %d", id)
 		}
 	}
-	e.print("interfaces: %s", list(code.Names))
+	e.print("interfaces: %s", list(c.Names))
 }
 
 // claim asks the parent.

@@ -1,4 +1,4 @@
-package contract
+package code
 
 // interfaces are what is known of contracts by their code: names, hashes of
 // public builds (base64), and the get-methods that a contract of that name has.
@@ -111,3 +111,9 @@ var interfaces = []Interface{
 	{"x1000_affiliate_account", words("get_affiliate_account_data"), words("RFb60SpDTEiYsFrGW6td6A2zPydcYCB0bejhEaXNpOY=")},
 	{"x1000_affiliate_program", words("get_affiliate_account_address"), words("yLuWL5k+Jp+RQ1u+dsG7rdb6Tq0+msgcoJdeGCDL7ws=")},
 }
+
+// otherMethods have names and belong to no interface: they confirm what a
+// contract claims of another one, tell sales and pools apart, or are often met.
+var otherMethods = words("is_claimed get_status get_next_admin_address get_nft_content royalty_params get_revoked_time " +
+	"get_full_domain get_domain get_auction_info get_last_fill_up_time get_whitelist is_whitelisted get_locked_amount " +
+	"get_nominator_data get_lp_account_address get_static_data get_fix_price_data get_auction_data get_order_estimate")
