@@ -1,0 +1,66 @@
+package sink
+
+import (
+	"testing"
+
+	"tonscribe/internal/synthetic"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// BenchmarkFeed is what it costs to make rows of decoded records, by topic.
+func BenchmarkFeed(b *testing.B) {
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 5000, Seed: 11})
+	tokens := synthetic.NewTokens(rows)
+	topics := map[string][]*record.Record{}
+	for rows.Made() < 5000 {
+		bundle := rows.Next()
+		h, t, a := bundle.Records(0, 1)
+		for topic, records := range map[string][]*record.Record{
+			schema.Headers.Name: h, schema.Transactions.Name: t, schema.Accounts.Name: a, schema.Contracts.Name: tokens.Records(bundle, 1)[0],
+		} {
+			topics[topic] = append(topics[topic], records...)
+		}
+	}
+	for _, topic := range schema.Topics {
+		if !topic.Table {
+			continue
+		}
+		b.Run(topic.Name, func(b *testing.B) {
+			f, err := DefaultConfiguration().feedOf(topic.Name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var records []*record.Record
+			var payloads [][]byte
+			for _, r := range topics[topic.Name] {
+				if r.GetSeal() != nil {
+					continue
+				}
+				raw, err := r.MarshalVT()
+				if err != nil {
+					b.Fatal(err)
+				}
+				records, payloads = append(records, r), append(payloads, raw)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				rows := 0
+				for i, r := range records {
+					n, err := f.add(r, payloads[i])
+					if err != nil {
+						b.Fatal(err)
+					}
+					rows += n
+				}
+				for _, p := range f.pages() {
+					if p.size() > 0 && len(p.insert("").Columns) == 0 {
+						b.Fatal("no columns")
+					}
+					p.reset()
+				}
+				b.ReportMetric(float64(rows), "rows/op")
+			}
+		})
+	}
+}
