@@ -85,9 +85,9 @@ func insertAccounts(t testing.TB, tables *clickhouse.Client, configuration Confi
 		t.Fatal(err)
 	}
 	addAll(t, f, []*record.Record{{McSeqno: 7, Content: &record.Record_Accounts{Accounts: batch}}})
-	for _, p := range f.pages() {
-		if p.size() > 0 {
-			if err := tables.Insert(t.Context(), p.insert("1")); err != nil {
+	for _, p := range f.Buffers() {
+		if p.Rows() > 0 {
+			if err := tables.Insert(t.Context(), insertOf(p, "1")); err != nil {
 				t.Fatal(err)
 			}
 		}

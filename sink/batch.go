@@ -11,13 +11,14 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/kafka"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // batch is the rows of the records [start, end) of one partition.
 type batch struct {
-	feed       feed
+	feed       *table.Feed
 	start, end int64
 	rows       int
 	bytes      int
@@ -32,7 +33,7 @@ func (b *batch) empty() bool { return b.since.IsZero() }
 // add takes a record, and says how many rows of its bundle it brings.
 func (b *batch) add(item kafka.Item) (rows int, err error) {
 	if item.Record.GetSeal() == nil {
-		if rows, err = b.feed.add(item.Record, item.Raw); err != nil {
+		if rows, err = b.feed.Add(item.Record, item.Raw); err != nil {
 			return 0, fmt.Errorf("%w: offset %d: %w", errUnfit, item.Offset, err)
 		}
 	}
@@ -54,8 +55,8 @@ func (b *batch) pass(item kafka.Item) {
 
 // reset empties the batch for the records from start on.
 func (b *batch) reset(start int64) {
-	for _, p := range b.feed.pages() {
-		p.reset()
+	for _, rows := range b.feed.Buffers() {
+		rows.Reset()
 	}
 	clear(b.seals)
 	*b = batch{feed: b.feed, start: start, end: start, seals: b.seals[:0]}
@@ -76,7 +77,7 @@ func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
 		token = repeat.Token + "/" + token
 	}
 	for _, last := range []bool{false, true} {
-		if err := c.insertPages(ctx, b, token, last); err != nil {
+		if err := c.insertRows(ctx, b, token, last); err != nil {
 			return err
 		}
 	}
@@ -96,16 +97,24 @@ func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
 // so it comes first.
 func (c *Component) insertSeals(ctx context.Context, l *kafka.Lane, b *batch, token string) error {
 	repeat := c.dependencies.Repeat
-	if repeat.wants("progress") {
-		if err := c.insertTable(ctx, progressInsert(l, b, token, c.dependencies.Kafka.Partitions()), 1); err != nil {
+	seals, progress := table.NewRows(table.Seals), table.NewRows(table.Progress)
+	for n, s := range b.seals {
+		row := table.Seal{Record: s, Topic: l.Topic, Partition: l.Partition, Partitions: c.dependencies.Kafka.Partitions()}
+		seals.Add(row)
+		if n == len(b.seals)-1 {
+			progress.Add(row)
+		}
+	}
+	if repeat.wants(table.Progress.Name) {
+		if err := c.insertTable(ctx, progress, token); err != nil {
 			return err
 		}
 	}
 	if c.dependencies.Progressed != nil {
 		c.dependencies.Progressed()
 	}
-	if repeat.wants("seals") {
-		if err := c.insertTable(ctx, sealsInsert(l, b, token), len(b.seals)); err != nil {
+	if repeat.wants(table.Seals.Name) {
+		if err := c.insertTable(ctx, seals, token); err != nil {
 			return err
 		}
 	}
@@ -117,52 +126,37 @@ func (c *Component) insertSeals(ctx context.Context, l *kafka.Lane, b *batch, to
 // and waits for the disk most of the time.
 const smallBatch = 2000
 
-// insertPages inserts the tables that go in first, or those that go in last.
-func (c *Component) insertPages(ctx context.Context, b *batch, token string, last bool) error {
+// insertRows inserts the tables that go in first, or those that go in last.
+func (c *Component) insertRows(ctx context.Context, b *batch, token string, last bool) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.configuration.Inserts)
 	if b.rows <= smallBatch {
 		group.SetLimit(2 * c.configuration.Inserts)
 	}
-	for _, p := range b.feed.pages() {
-		if p.size() > 0 && p.last() == last && c.dependencies.Repeat.wants(p.tableName()) {
-			group.Go(func() error { return c.insertTable(ctx, p.insert(token), p.size()) })
+	for _, rows := range b.feed.Buffers() {
+		if t := rows.Table(); rows.Rows() > 0 && t.Last == last && c.dependencies.Repeat.wants(t.Name) {
+			group.Go(func() error { return c.insertTable(ctx, rows, token) })
 		}
 	}
 	return group.Wait()
 }
 
-func (c *Component) insertTable(ctx context.Context, insert clickhouse.Insert, rows int) error {
+func (c *Component) insertTable(ctx context.Context, rows table.Buffer, token string) error {
 	began := time.Now()
-	if err := c.dependencies.ClickHouse.Insert(ctx, insert); err != nil {
+	name := rows.Table().Name
+	if err := c.dependencies.ClickHouse.Insert(ctx, insertOf(rows, token)); err != nil {
 		return err
 	}
-	c.metrics.insertSeconds.WithLabelValues(insert.Table).Observe(time.Since(began).Seconds())
-	c.metrics.rows.WithLabelValues(insert.Table).Add(float64(rows))
+	c.metrics.insertSeconds.WithLabelValues(name).Observe(time.Since(began).Seconds())
+	c.metrics.rows.WithLabelValues(name).Add(float64(rows.Rows()))
 	return nil
 }
 
-func sealsInsert(l *kafka.Lane, b *batch, token string) clickhouse.Insert {
-	n := len(b.seals)
-	topic, partition := make([]string, n), make([]uint16, n)
-	mcSeqno, prev, rows := make([]uint32, n), make([]uint32, n), make([]uint64, n)
-	for i, s := range b.seals {
-		topic[i], partition[i] = l.Topic, uint16(l.Partition)
-		mcSeqno[i], prev[i], rows[i] = s.McSeqno, s.PrevMcSeqno, s.GetSeal().Rows
+// insertOf is rows as one block for their table.
+func insertOf(rows table.Buffer, token string) clickhouse.Insert {
+	insert := clickhouse.Insert{Table: rows.Table().Name, Token: token}
+	for _, v := range rows.Values() {
+		insert.Columns = append(insert.Columns, clickhouse.Column{Name: v.Column, Values: v.Slice})
 	}
-	return clickhouse.Insert{Table: "seals", Token: token, Columns: []clickhouse.Column{
-		{Name: "topic", Values: topic}, {Name: "partition", Values: partition}, {Name: "mc_seqno", Values: mcSeqno},
-		{Name: "prev_mc_seqno", Values: prev}, {Name: "rows", Values: rows},
-	}}
-}
-
-func progressInsert(l *kafka.Lane, b *batch, token string, partitions int) clickhouse.Insert {
-	last := b.seals[len(b.seals)-1]
-	return clickhouse.Insert{Table: "progress", Token: token, Columns: []clickhouse.Column{
-		{Name: "topic", Values: []string{l.Topic}},
-		{Name: "partition", Values: []uint16{uint16(l.Partition)}},
-		{Name: "partitions", Values: []uint16{uint16(partitions)}},
-		{Name: "mc_seqno", Values: []uint32{last.McSeqno}},
-		{Name: "gen_utime", Values: []uint32{last.GetSeal().GenUtime}},
-	}}
+	return insert
 }

@@ -65,7 +65,7 @@ func TestInsertPath(t *testing.T) {
 			if r.GetSeal() != nil {
 				continue
 			}
-			rows, err := f.add(r, p)
+			rows, err := f.Add(r, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,18 +75,18 @@ func TestInsertPath(t *testing.T) {
 		began = time.Now()
 		var group errgroup.Group
 		group.SetLimit(2)
-		for _, p := range f.pages() {
-			if p.insert("").Table == "messages_by_account" {
-				ends += p.size()
+		for _, p := range f.Buffers() {
+			if p.Table().Name == "messages_by_account" {
+				ends += p.Rows()
 			}
-			group.Go(func() error { return client.Insert(ctx, p.insert(fmt.Sprint(done))) })
+			group.Go(func() error { return client.Insert(ctx, insertOf(p, fmt.Sprint(done))) })
 		}
 		if err := group.Wait(); err != nil {
 			t.Fatal(err)
 		}
 		inserting += time.Since(began)
-		for _, p := range f.pages() {
-			p.reset()
+		for _, p := range f.Buffers() {
+			p.Reset()
 		}
 	}
 	t.Logf("%d transactions, %.2f rows of messages_by_account and %d bytes each; build %v, insert %v: %.0f tx/s one after the other", done, float64(ends)/float64(done), raw/done,
@@ -94,8 +94,8 @@ func TestInsertPath(t *testing.T) {
 	t.Logf("ClickHouse used %.1f µs of processor for each transaction, merges so far included", 1e6*(processorSeconds(t, engine.Pid())-cpu)/float64(done))
 	printSizes(t, client, done)
 	if os.Getenv("TONSCRIBE_SINK_FINAL") != "" {
-		for _, p := range f.pages() {
-			if err := client.Conn().Exec(ctx, "OPTIMIZE TABLE "+p.insert("").Table+" FINAL"); err != nil {
+		for _, p := range f.Buffers() {
+			if err := client.Conn().Exec(ctx, "OPTIMIZE TABLE "+p.Table().Name+" FINAL"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -3,6 +3,8 @@ package sink
 import (
 	"errors"
 	"time"
+
+	"tonscribe/schema/table"
 )
 
 // Configuration of the component. A batch is inserted when it is full, when a
@@ -37,6 +39,11 @@ type Configuration struct {
 // keepsData says whether table accounts keeps data of a depth.
 func (c Configuration) keepsData(depth uint32) bool {
 	return c.MaxDataDepth == 0 || int64(depth) <= int64(c.MaxDataDepth)
+}
+
+// feedOf makes rows of the records of a topic.
+func (c Configuration) feedOf(topic string) (*table.Feed, error) {
+	return table.NewFeed(topic, table.Options{KeepsData: c.keepsData})
 }
 
 // DefaultConfiguration fits two processors and the embedded engine.

@@ -10,6 +10,7 @@ import (
 	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 // tokens inserts the contracts of a synthetic chain in several parts, without a
@@ -32,11 +33,11 @@ func tokens(t testing.TB, tables *clickhouse.Client, transactions, parts int) (a
 				}
 			}
 		}
-		for _, p := range f.pages() {
-			if p.size() == 0 {
+		for _, p := range f.Buffers() {
+			if p.Rows() == 0 {
 				continue
 			}
-			if err := tables.Insert(t.Context(), p.insert(strconv.Itoa(part))); err != nil {
+			if err := tables.Insert(t.Context(), insertOf(p, strconv.Itoa(part))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -126,11 +127,20 @@ func TestContractsAndTransfersArriveAndTheNewestCounts(t *testing.T) {
 	}
 }
 
+func newContractFeed(t testing.TB) *table.Feed {
+	t.Helper()
+	f, err := DefaultConfiguration().feedOf(schema.Contracts.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // What is nothing any more leaves the tables of all roles.
 func TestContractThatIsNothingAnyMoreIsTakenOutOfEveryTable(t *testing.T) {
 	tables := newTables(t)
 	account := append(make([]byte, 4), bytes.Repeat([]byte{7}, 32)...)
-	f := newContractFeed()
+	f := newContractFeed(t)
 	for seqno, c := range []*record.Contract{
 		{JettonWallet: &record.JettonWallet{Balance: []byte{9}, Owner: account, Master: account}},
 		{},
@@ -138,9 +148,9 @@ func TestContractThatIsNothingAnyMoreIsTakenOutOfEveryTable(t *testing.T) {
 		c.Account, c.McSeqno, c.FirstMcSeqno = account, uint32(seqno+1), 1
 		addAll(t, f, []*record.Record{{McSeqno: c.McSeqno, Content: &record.Record_Contracts{Contracts: &record.ContractBatch{Contracts: []*record.Contract{c}}}}})
 	}
-	for _, p := range f.pages() {
-		if p.size() > 0 {
-			if err := tables.Insert(t.Context(), p.insert("1")); err != nil {
+	for _, p := range f.Buffers() {
+		if p.Rows() > 0 {
+			if err := tables.Insert(t.Context(), insertOf(p, "1")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -174,7 +184,7 @@ func TestNumbersOfMoreThan256BitsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := newContractFeed().add(r, raw); err == nil {
+		if _, err := newContractFeed(t).Add(r, raw); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
@@ -190,7 +200,7 @@ func TestLinksOfAllContentsOfAContractAreTold(t *testing.T) {
 		}
 		return c
 	}
-	f := newContractFeed()
+	f := newContractFeed(t)
 	for seqno, c := range []*record.Contract{
 		{JettonMaster: &record.JettonMaster{Content: content("name", "Gem", "uri", "https://a/1")}, NftItem: &record.NFTItem{Content: content("uri", "https://a/2")}},
 		{NftCollection: &record.NFTCollection{Content: content("uri", "https://a/3")}, NftItem: &record.NFTItem{Content: content("uri", "https://a/3")}},
@@ -200,9 +210,9 @@ func TestLinksOfAllContentsOfAContractAreTold(t *testing.T) {
 		c.Account, c.McSeqno, c.FirstMcSeqno = account, uint32(seqno+1), 1
 		addAll(t, f, []*record.Record{{McSeqno: c.McSeqno, Content: &record.Record_Contracts{Contracts: &record.ContractBatch{Contracts: []*record.Contract{c}}}}})
 	}
-	for _, p := range f.pages() {
-		if p.size() > 0 {
-			if err := tables.Insert(t.Context(), p.insert("1")); err != nil {
+	for _, p := range f.Buffers() {
+		if p.Rows() > 0 {
+			if err := tables.Insert(t.Context(), insertOf(p, "1")); err != nil {
 				t.Fatal(err)
 			}
 		}

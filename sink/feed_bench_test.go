@@ -47,17 +47,17 @@ func BenchmarkFeed(b *testing.B) {
 			for b.Loop() {
 				rows := 0
 				for i, r := range records {
-					n, err := f.add(r, payloads[i])
+					n, err := f.Add(r, payloads[i])
 					if err != nil {
 						b.Fatal(err)
 					}
 					rows += n
 				}
-				for _, p := range f.pages() {
-					if p.size() > 0 && len(p.insert("").Columns) == 0 {
+				for _, p := range f.Buffers() {
+					if p.Rows() > 0 && len(insertOf(p, "").Columns) == 0 {
 						b.Fatal("no columns")
 					}
-					p.reset()
+					p.Reset()
 				}
 				b.ReportMetric(float64(rows), "rows/op")
 			}

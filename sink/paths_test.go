@@ -10,6 +10,7 @@ import (
 	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 // fill inserts the rows of a synthetic chain in several parts, without a log.
@@ -28,9 +29,9 @@ func fill(t testing.TB, tables *clickhouse.Client, transactions int) (sample []*
 			addAll(t, contents, c)
 			sample, blocks = append(sample, b.Transactions[len(b.Transactions)/2]), append(blocks, b.Blocks[0])
 		}
-		for _, f := range []feed{headers, contents, states} {
-			for _, p := range f.pages() {
-				if err := tables.Insert(t.Context(), p.insert(strconv.Itoa(part))); err != nil {
+		for _, f := range []*table.Feed{headers, contents, states} {
+			for _, p := range f.Buffers() {
+				if err := tables.Insert(t.Context(), insertOf(p, strconv.Itoa(part))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -39,7 +40,7 @@ func fill(t testing.TB, tables *clickhouse.Client, transactions int) (sample []*
 	return sample, blocks
 }
 
-func addAll(t testing.TB, f feed, records []*record.Record) {
+func addAll(t testing.TB, f *table.Feed, records []*record.Record) {
 	t.Helper()
 	for _, r := range records {
 		if r.GetSeal() != nil {
@@ -49,7 +50,7 @@ func addAll(t testing.TB, f feed, records []*record.Record) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.add(r, raw); err != nil {
+		if _, err := f.Add(r, raw); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,8 +69,8 @@ func TestEveryPathIsARangeOfAPrimaryKey(t *testing.T) {
 		}
 	}
 	out, b := tx.OutMsgs[0], blocks[len(blocks)/2]
-	workchain, prefix := address(tx.Account)
-	toWorkchain, toPrefix := address(out.Destination)
+	workchain, prefix := schema.Workchain(tx.Account), schema.Prefix(schema.AccountID(tx.Account))
+	toWorkchain, toPrefix := schema.Workchain(out.Destination), schema.Prefix(schema.AccountID(out.Destination))
 	const page, index = "LIMIT 20", 4 * 2 * 1024
 	const records = 4 * 2 * 256
 	for name, path := range map[string]struct {

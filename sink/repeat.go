@@ -8,6 +8,7 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 // Repeat says what rows are inserted once more. All rows of the tables are made
@@ -42,31 +43,29 @@ func (r *Repeat) sealed(topic string, partition int, mcSeqno uint32) {
 
 // Sources are the topics that the rows of a table are made of, none when it has
 // others than those of records.
-func Sources(table string) []schema.Topic {
+func Sources(name string) []schema.Topic {
 	var list []schema.Topic
 	for _, topic := range schema.Topics {
 		if !topic.Table {
 			continue
 		}
-		f, err := DefaultConfiguration().feedOf(topic.Name)
+		f, err := table.NewFeed(topic.Name, table.Options{})
 		if err != nil {
 			continue // a topic that a test holds against the feeds
 		}
-		has := slices.ContainsFunc(f.pages(), func(p page) bool { return p.tableName() == table })
-		if has || table == "seals" || table == "progress" {
+		has := slices.ContainsFunc(f.Buffers(), func(rows table.Buffer) bool { return rows.Table().Name == name })
+		if has || name == table.Seals.Name || name == table.Progress.Name {
 			list = append(list, topic)
 		}
 	}
 	return list
 }
 
-// standalone tables have rows that the blocks of a bundle alone tell.
-var standalone = []string{blocks.name, blocksIndex.name, transactionsIndex.name, messagesIndex.name, messagesByAccount.name}
-
 // Standalone reports whether a table's rows of a bundle are the same whatever was
-// decoded before that bundle. Those of others have states of accounts, of which
-// blocks show the difference from earlier ones, or what follows from these.
-func Standalone(table string) bool { return slices.Contains(standalone, table) }
+// decoded before that bundle.
+func Standalone(name string) bool {
+	return slices.ContainsFunc(table.All, func(t *table.Table) bool { return t.Name == name && t.Standalone })
+}
 
 // Again inserts the rows of a partition's bundles, as far as the log has them now.
 // It takes no part in a consumer group and leaves nothing behind.
@@ -118,7 +117,7 @@ func (c *Component) Again(ctx context.Context, topic schema.Topic, partition int
 func (c *Component) insertAgain(ctx context.Context, l *kafka.Lane, b *batch) error {
 	token := fmt.Sprintf("%s/%s/%d/%d-%d/%08x", c.dependencies.Repeat.Token, l.Topic, l.Partition, b.start, b.end, b.checksum)
 	for _, last := range []bool{false, true} {
-		if err := c.insertPages(ctx, b, token, last); err != nil {
+		if err := c.insertRows(ctx, b, token, last); err != nil {
 			return err
 		}
 	}

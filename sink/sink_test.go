@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -182,30 +181,5 @@ func TestRestartInsideABundleGoesOnCountingItsRows(t *testing.T) {
 	var sealed uint32
 	if err := tables.Conn().QueryRow(t.Context(), `SELECT max(mc_seqno) FROM progress WHERE topic = 'transactions'`).Scan(&sealed); err != nil || sealed != b.Seqno {
 		t.Fatalf("sealed %d, %v", sealed, err)
-	}
-}
-
-func TestElementsAreTheBytesThatWereWritten(t *testing.T) {
-	_, records, _ := bundles(1, 2)[0].Records(0, 1)
-	raw, err := records[0].MarshalVT()
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts, err := elements(raw, fieldTransactions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := records[0].GetTransactions().Transactions
-	if len(parts) != len(list) {
-		t.Fatalf("%d elements instead of %d", len(parts), len(list))
-	}
-	for i, tx := range list {
-		want, _ := tx.MarshalVT()
-		if string(parts[i]) != string(want) {
-			t.Fatalf("element %d differs", i)
-		}
-	}
-	if _, err := elements(raw[:len(raw)-1], fieldTransactions); err == nil || strings.Contains(err.Error(), "%!") {
-		t.Fatalf("a record cut short: %v", err)
 	}
 }

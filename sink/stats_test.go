@@ -61,11 +61,11 @@ func (p published) insert(t testing.TB, tables *clickhouse.Client, name string) 
 					addAll(t, f, part.records)
 				}
 			}
-			for _, page := range f.pages() {
-				if page.size() == 0 {
+			for _, page := range f.Buffers() {
+				if page.Rows() == 0 {
 					continue
 				}
-				if err := tables.Insert(t.Context(), page.insert(name+strconv.Itoa(batch))); err != nil {
+				if err := tables.Insert(t.Context(), insertOf(page, name+strconv.Itoa(batch))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -218,7 +218,7 @@ func (p published) expectedJettonDays() map[string]bool {
 			amounts[key] = new(big.Int)
 		}
 		transfers[key]++
-		amounts[key].Add(amounts[key], number(j.Amount))
+		amounts[key].Add(amounts[key], new(big.Int).SetBytes(j.Amount))
 	}
 	want := map[string]bool{}
 	for key, n := range transfers {
@@ -279,7 +279,7 @@ func (p published) expectedJettons() map[string]bool {
 			f = &figures{held: new(big.Int)}
 			jettons[master] = f
 		}
-		balance := number(c.JettonWallet.Balance)
+		balance := new(big.Int).SetBytes(c.JettonWallet.Balance)
 		f.wallets++
 		if balance.Sign() > 0 {
 			f.holders++

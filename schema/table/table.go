@@ -1,0 +1,323 @@
+// Package table declares the ClickHouse tables that records are brought into,
+// each once: its columns with their types, a sentence about each and how its value
+// comes out of the record, and which rows a record has in it. In come records,
+// out go rows: as columns to be inserted (Feed), one by one to whoever holds them
+// in memory (Of.Each), or as words of 64 bits whose hashes are compared with those
+// that ClickHouse computes (Of.Hash, Table.HashSQL).
+//
+// The files of schema/migrations make the tables and stay the truth about engines,
+// codecs and projections; a test holds names, types, order and keys against them.
+// The package must never import more than ton, schema and what lies in it.
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Table is a table, without its rows.
+type Table struct {
+	Name string
+	// Doc says what a row is.
+	Doc string
+	// Key names the columns that tell rows apart, in the order in which rows lie.
+	Key []string
+	// Newest is the column whose greatest value counts among the rows of one key;
+	// empty where they are all alike.
+	Newest string
+	// Last reports whether rows go in when those of the other tables are there.
+	Last bool
+	// Standalone reports whether a bundle's rows are the same whatever was decoded
+	// before it. Those of other tables have states of accounts, of which blocks show
+	// the difference from earlier ones, or what follows from these.
+	Standalone bool
+	Columns    []Column
+}
+
+// Column is a column, without its values.
+type Column struct {
+	Name, Type, Doc string
+	// Record reports whether it is the record that the others are made of. It is in
+	// no hash.
+	Record bool
+	// Alias reports whether ClickHouse computes it of other columns.
+	Alias bool
+	// words are the expressions for its words.
+	words []string
+	text  func([]uint64) string
+}
+
+// Of is a table that is filled from rows of type R.
+type Of[R any] struct {
+	Table
+	columns []column[R]
+	// each hands out the table's rows for one row of the source; nil means that row
+	// itself.
+	each func(row R, add func(R))
+}
+
+type column[R any] struct {
+	Column
+	value  any // func(R) V
+	words  func(R) [4]uint64
+	values func() values[R]
+}
+
+// col declares a column.
+func col[R, V any](name string, t Type[V], doc string, value func(R) V) column[R] {
+	c := column[R]{
+		Column: Column{Name: name, Type: t.name, Doc: doc, text: t.text},
+		value:  value,
+		words:  func(row R) [4]uint64 { return t.words(value(row)) },
+		values: func() values[R] { return &list[R, V]{value: value} },
+	}
+	n := 1
+	if t.wide {
+		n = 4
+	}
+	for i := range n {
+		c.Column.words = append(c.Column.words, fmt.Sprintf(strings.ReplaceAll(t.expressions, "{at}", fmt.Sprint(8*i+1)), name))
+	}
+	return c
+}
+
+// recordCol declares the column with the record itself.
+func recordCol[R any](doc string, value func(R) string) column[R] {
+	c := col("record", String, doc, value)
+	c.Record = true
+	return c
+}
+
+// alias declares a column that ClickHouse computes of others when it is read: it is
+// in hashes, and is not inserted.
+func alias[R, V any](name string, t Type[V], doc string, value func(R) V) column[R] {
+	c := col(name, t, doc, value)
+	c.Alias = true
+	return c
+}
+
+// declare makes a table of its columns.
+func declare[R any](t Table, each func(row R, add func(R)), lists ...[]column[R]) *Of[R] {
+	of := &Of[R]{Table: t, columns: slices.Concat(lists...), each: each}
+	for _, c := range of.columns {
+		of.Columns = append(of.Columns, c.Column)
+	}
+	return of
+}
+
+// Each hands out the table's rows for one row of the source. A row is good until
+// add returns: whoever keeps it copies it.
+func (t *Of[R]) Each(row R, add func(R)) {
+	if t.each == nil {
+		add(row)
+		return
+	}
+	t.each(row, add)
+}
+
+// Hash is the hash of a row, which HashSQL gives too.
+func (t *Of[R]) Hash(row R) uint64 {
+	h := uint64(seed)
+	for i := range t.columns {
+		c := &t.columns[i]
+		if c.Record {
+			continue
+		}
+		words := c.words(row)
+		for _, w := range words[:len(c.Column.words)] {
+			h = intHash(h ^ w)
+		}
+	}
+	return h
+}
+
+// Words are a row in words, without the record.
+func (t *Of[R]) Words(row R) []uint64 {
+	var all []uint64
+	for i := range t.columns {
+		if c := &t.columns[i]; !c.Record {
+			words := c.words(row)
+			all = append(all, words[:len(c.Column.words)]...)
+		}
+	}
+	return all
+}
+
+// Value is how the value of a column comes out of a row. It panics when there is
+// no column of the name with values of the type: that is a mistake of the program.
+func Value[R, V any](t *Of[R], name string) func(R) V {
+	i := slices.IndexFunc(t.columns, func(c column[R]) bool { return c.Name == name })
+	return t.columns[i].value.(func(R) V)
+}
+
+// seed is what the hash of a row begins with.
+const seed = 0x746f6e7363726962
+
+// intHash is ClickHouse's function intHash64.
+func intHash(x uint64) uint64 {
+	x ^= 0x4CF2D2BAAE6DA887
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}
+
+// HashOf is the hash of a row of words.
+func HashOf(words ...uint64) uint64 {
+	h := uint64(seed)
+	for _, w := range words {
+		h = intHash(h ^ w)
+	}
+	return h
+}
+
+// HashSQL is the expression for the hash of a row.
+func (t *Table) HashSQL() string {
+	h := fmt.Sprintf("toUInt64(%d)", uint64(seed))
+	for _, w := range t.WordsSQL() {
+		h = fmt.Sprintf("intHash64(bitXor(%s, %s))", h, w)
+	}
+	return h
+}
+
+// WordsSQL are the expressions for the words of a row.
+func (t *Table) WordsSQL() (list []string) {
+	for _, c := range t.Columns {
+		if !c.Record {
+			list = append(list, c.words...)
+		}
+	}
+	return list
+}
+
+// KeySQL names the columns of the key.
+func (t *Table) KeySQL() string { return strings.Join(t.Key, ", ") }
+
+// Where writes the key of a row as a condition.
+func (t *Table) Where(row []uint64) string {
+	parts := make([]string, len(t.Key))
+	t.eachColumn(row, func(c *Column, words []uint64) {
+		if i := slices.Index(t.Key, c.Name); i >= 0 {
+			parts[i] = c.Name + " = " + c.text(words)
+		}
+	})
+	return strings.Join(parts, " AND ")
+}
+
+// Text writes a whole row.
+func (t *Table) Text(row []uint64) string {
+	var parts []string
+	t.eachColumn(row, func(c *Column, words []uint64) { parts = append(parts, c.Name+" "+c.text(words)) })
+	return strings.Join(parts, ", ")
+}
+
+// Difference is the first column in which two rows differ, with both values; no
+// name when they are equal.
+func (t *Table) Difference(have, want []uint64) (name, haveText, wantText string) {
+	at := 0
+	t.eachColumn(have, func(c *Column, words []uint64) {
+		other := want[at:][:len(words)]
+		if at += len(words); name == "" && !slices.Equal(words, other) {
+			name, haveText, wantText = c.Name, c.text(words), c.text(other)
+		}
+	})
+	return name, haveText, wantText
+}
+
+func (t *Table) eachColumn(row []uint64, take func(c *Column, words []uint64)) {
+	for i := range t.Columns {
+		if c := &t.Columns[i]; !c.Record {
+			take(c, row[:len(c.words)])
+			row = row[len(c.words):]
+		}
+	}
+}
+
+// Buffer is rows of one table, column by column.
+type Buffer interface {
+	Table() *Table
+	// Rows is how many there are.
+	Rows() int
+	// Values are the values of the columns that are inserted: slices, of what the
+	// driver maps to the column's type.
+	Values() []Values
+	Reset()
+}
+
+// Values are those of one column.
+type Values struct {
+	Column string
+	Slice  any
+}
+
+// Rows is the Buffer of a table with rows of type R.
+type Rows[R any] struct {
+	of      *Of[R]
+	columns []values[R]
+	names   []string
+	rows    int
+	add     func(R)
+}
+
+// NewRows returns an empty buffer.
+func NewRows[R any](of *Of[R]) *Rows[R] {
+	b := &Rows[R]{of: of}
+	for _, c := range of.columns {
+		if !c.Alias {
+			b.columns, b.names = append(b.columns, c.values()), append(b.names, c.Name)
+		}
+	}
+	b.add = b.addRow
+	return b
+}
+
+// Add adds the table's rows for one row of the source.
+func (b *Rows[R]) Add(row R) { b.of.Each(row, b.add) }
+
+func (b *Rows[R]) addRow(row R) {
+	for _, c := range b.columns {
+		c.add(row)
+	}
+	b.rows++
+}
+
+// Table is part of Buffer.
+func (b *Rows[R]) Table() *Table { return &b.of.Table }
+
+// Rows is part of Buffer.
+func (b *Rows[R]) Rows() int { return b.rows }
+
+// Values is part of Buffer.
+func (b *Rows[R]) Values() []Values {
+	all := make([]Values, len(b.columns))
+	for i, c := range b.columns {
+		all[i] = Values{b.names[i], c.slice()}
+	}
+	return all
+}
+
+// Reset empties the buffer.
+func (b *Rows[R]) Reset() {
+	for _, c := range b.columns {
+		c.reset()
+	}
+	b.rows = 0
+}
+
+// values are the values of one column.
+type values[R any] interface {
+	add(R)
+	reset()
+	slice() any
+}
+
+type list[R, V any] struct {
+	value  func(R) V
+	values []V
+}
+
+func (l *list[R, V]) add(row R)  { l.values = append(l.values, l.value(row)) }
+func (l *list[R, V]) reset()     { clear(l.values); l.values = l.values[:0] }
+func (l *list[R, V]) slice() any { return l.values }
