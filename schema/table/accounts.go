@@ -62,7 +62,7 @@ var Accounts = declare(Table{Name: "accounts", Doc: "the newest state of an acco
 	})
 
 // AccountsByBalance has the balance of every account.
-var AccountsByBalance = declare(Table{Name: "accounts_by_balance", Doc: "the balance of an account", Key: accountKeyNames, Newest: "version"}, nil,
+var AccountsByBalance = declare(Table{Name: "accounts_by_balance", Internal: true, Doc: "the balance of an account", Key: accountKeyNames, Newest: "version"}, nil,
 	accountColumns("the account", addressOfAccount), []column[*Account]{
 		col("version", UInt64, "version of the account's row of accounts", func(a *Account) uint64 { return a.Version }),
 		col("balance", UInt64, "balance, in nanotons", func(a *Account) uint64 { return a.State.Balance }),

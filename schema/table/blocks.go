@@ -52,7 +52,7 @@ const (
 
 // BlocksIndex finds blocks by id, by root hash and file hash, by time and by start
 // lt.
-var BlocksIndex = declare(Table{Name: "blocks_index", Doc: "a block by one of the ways to look for it", Standalone: true,
+var BlocksIndex = declare(Table{Name: "blocks_index", Internal: true, Doc: "a block by one of the ways to look for it", Standalone: true,
 	Key: []string{"path", "key", "workchain", "shard", "seqno", "mc_seqno"}},
 	func(b *Block, add func(*Block)) {
 		to := func(path int8, key uint64) {

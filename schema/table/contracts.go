@@ -184,7 +184,7 @@ func (c *Contract) Links(add func(*Link)) {
 }
 
 // ContractLinks finds contracts by what they name.
-var ContractLinks = declare(Table{Name: "contract_links", Doc: "an account, or a domain, that a contract names", Newest: "mc_seqno",
+var ContractLinks = declare(Table{Name: "contract_links", Internal: true, Doc: "an account, or a domain, that a contract names", Newest: "mc_seqno",
 	Key: []string{"role", "key_workchain", "key_prefix", "first_mc_seqno", "workchain", "account_prefix", "account"}}, nil,
 	[]column[*Link]{
 		col("role", Enum8(int8(schema.LinkSigner), "signer", "order", "vesting", "whitelist", "wallet", "domain"), "what it is named for", func(l *Link) int8 { return int8(l.Role) }),
@@ -213,7 +213,7 @@ func (c *Contract) Documents(add func(*DocumentLink)) {
 }
 
 // MetadataLinks has what there is to fetch for the fetcher of documents.
-var MetadataLinks = declare(Table{Name: "metadata_links", Doc: "a link in a token's content", Key: []string{"mc_seqno", "link"}}, nil, []column[*DocumentLink]{
+var MetadataLinks = declare(Table{Name: "metadata_links", Internal: true, Doc: "a link in a token's content", Key: []string{"mc_seqno", "link"}}, nil, []column[*DocumentLink]{
 	col("mc_seqno", UInt32, "masterchain block with which the contract became known or changed", func(l *DocumentLink) uint32 { return l.MCSeqno }),
 	col("link", String, "the link", func(l *DocumentLink) string { return l.Link }),
 })

@@ -11,7 +11,7 @@ type Seal struct {
 }
 
 // Seals has the bundles that are complete in the tables of a topic's partition.
-var Seals = declare(Table{Name: "seals", Doc: "a bundle that is complete in the tables of a topic's partition", Key: []string{"topic", "partition", "mc_seqno"}}, nil, []column[Seal]{
+var Seals = declare(Table{Name: "seals", Internal: true, Doc: "a bundle that is complete in the tables of a topic's partition", Key: []string{"topic", "partition", "mc_seqno"}}, nil, []column[Seal]{
 	col("topic", Word, "name of the topic", func(s Seal) string { return s.Topic }),
 	col("partition", UInt16, "partition of the topic", func(s Seal) uint16 { return uint16(s.Partition) }),
 	col("mc_seqno", UInt32, "masterchain block of the bundle", func(s Seal) uint32 { return s.McSeqno }),

@@ -32,7 +32,10 @@ type Table struct {
 	// before it. Those of other tables have states of accounts, of which blocks show
 	// the difference from earlier ones, or what follows from these.
 	Standalone bool
-	Columns    []Column
+	// Internal reports whether it only leads to rows of other tables: the manual for
+	// analysts leaves it out.
+	Internal bool
+	Columns  []Column
 }
 
 // Column is a column, without its values.

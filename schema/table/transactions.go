@@ -79,7 +79,7 @@ var Transactions = declare(Table{Name: "transactions", Doc: "a transaction", Key
 	col("exit_code", Int32, "exit code of the compute phase; 0 and 1 are success, and it is 0 when the phase was skipped",
 		func(t *Transaction) int32 { return t.Compute.GetExitCode() }),
 	col("gas_used", UInt64, "gas units that the compute phase used", func(t *Transaction) uint64 { return t.Compute.GetGasUsed() }),
-	col("result_code", Int32, "result code of the action phase; 0 is success, and there is none", func(t *Transaction) int32 { return t.Action.GetResultCode() }),
+	col("result_code", Int32, "result code of the action phase; 0 is success, or there is no such phase", func(t *Transaction) int32 { return t.Action.GetResultCode() }),
 	col("total_fees", UInt64, "all fees, in nanotons", func(t *Transaction) uint64 { return t.TotalFees }),
 	col("storage_fees", UInt64, "storage fees collected, in nanotons", func(t *Transaction) uint64 { return t.Storage.GetFeesCollected() }),
 	col("in_msg_kind", Enum8(-1, "none", "internal", "external_in"), "kind of the inbound message", kindOfInMsg),

@@ -1,0 +1,275 @@
+package table_test
+
+import (
+	"bytes"
+	"math/big"
+	"reflect"
+	"slices"
+	"testing"
+
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+	"tonscribe/schema/table"
+)
+
+func hash(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
+
+// address is one of the basechain.
+func address(n byte) []byte { return append(make([]byte, 4), hash(n)...) }
+
+func pointer[T any](v T) *T { return &v }
+
+func amount(n int64) *big.Int { return big.NewInt(n) }
+
+const none = int32(-2147483648)
+
+func prefix(n uint64) uint64 { return 0x0101010101010101 * n }
+
+var (
+	block = &record.Block{
+		McSeqno: 70, Id: &record.BlockId{Workchain: 0, Shard: 1 << 63, Seqno: 81, RootHash: hash(1), FileHash: hash(2)},
+		GenUtime: 1700, StartLt: 1000, EndLt: 1010, TxCount: 3, KeyBlock: true, GlobalId: -239,
+	}
+	transaction = &record.Transaction{
+		Account: address(3), Lt: 1001, Hash: hash(4), McSeqno: 70, Block: &record.BlockRef{Workchain: 0, Shard: 1 << 63, Seqno: 81}, Now: 1700,
+		Type: record.TransactionType_ORD, OrigStatus: record.AccountStatus_ACCOUNT_UNINIT, EndStatus: record.AccountStatus_ACCOUNT_ACTIVE, Aborted: true,
+		TotalFees: 500, Storage: &record.StoragePhase{FeesCollected: 20}, Compute: &record.ComputePhase{ExitCode: -14, GasUsed: 300, GasFees: 120},
+		Action: &record.ActionPhase{ResultCode: 37, TotalActionFees: pointer(uint64(40)), TotalFwdFees: pointer(uint64(60))},
+		InMsg: &record.Message{Hash: hash(5), BodyHash: hash(6), Kind: record.Message_INTERNAL, Source: address(7), Destination: address(3),
+			Value: 900, Opcode: pointer(uint32(0xf8a7ea5)), CreatedLt: 990, CreatedAt: 1699},
+		OutMsgs: []*record.Message{{Hash: hash(8), BodyHash: hash(9), Kind: record.Message_EXTERNAL_OUT, Source: address(3), CreatedLt: 1002, CreatedAt: 1700}},
+	}
+	account = &record.Account{
+		Account: address(3), McSeqno: 70, LastTransLt: 1001, LastTransHash: hash(4), Now: 1700, Hash: hash(10),
+		State: &record.AccountState{Status: record.AccountStatus_ACCOUNT_ACTIVE, Balance: 11, CodeHash: hash(12)},
+	}
+	code     = &record.Code{Hash: hash(12), Methods: []uint32{85143, 97026}, MethodsKnown: true, Boc: []byte("boc")}
+	contract = &record.Contract{
+		Account: address(3), McSeqno: 70, FirstMcSeqno: 60, LastTransLt: 1001, Interfaces: []string{"jetton_master", "nft_item"},
+		JettonMaster: &record.JettonMaster{TotalSupply: []byte{1, 0}, Mintable: true, Admin: address(13), WalletCodeHash: hash(14),
+			Content: &record.TokenContent{Attributes: []*record.TokenAttribute{{Name: "name", Value: "Gem"}, {Name: "symbol", Value: "G"}, {Name: "decimals", Value: "9"}, {Name: "uri", Value: "https://a/1"}}}},
+		JettonWallet: &record.JettonWallet{Balance: []byte{2, 0}, Owner: address(15), Master: address(16)},
+		NftCollection: &record.NFTCollection{Owner: address(17), NextItemIndex: []byte{5}, Unordered: true,
+			Content: &record.TokenContent{Attributes: []*record.TokenAttribute{{Name: "name", Value: "Gems"}, {Name: "uri", Value: "https://a/1"}}}},
+		NftItem: &record.NFTItem{Init: true, Index: []byte{6}, Collection: address(18), Owner: address(19)},
+		Vesting: &record.Vesting{Owner: address(20)},
+	}
+	jettonTransfer = &record.JettonTransfer{SourceWallet: address(3), Lt: 1001, TransactionHash: hash(4), Now: 1700, McSeqno: 71, TransactionMcSeqno: 70,
+		Amount: []byte{3, 0}, Source: address(21), Destination: address(22), Master: address(16), Delivery: record.Delivery_DELIVERED}
+	jettonBurn = &record.JettonBurn{Wallet: address(3), Lt: 1001, TransactionHash: hash(4), Now: 1700, McSeqno: 71, TransactionMcSeqno: 70, Aborted: true,
+		Amount: []byte{4, 0}, Owner: address(21), Master: address(16), Delivery: record.Delivery_REFUSED}
+	nftTransfer = &record.NFTTransfer{Item: address(3), Lt: 1001, TransactionHash: hash(4), Now: 1700, McSeqno: 71, TransactionMcSeqno: 70,
+		OldOwner: address(23), NewOwner: address(24)}
+	seal = &record.Record{McSeqno: 70, PrevMcSeqno: 69, Content: &record.Record_Seal{Seal: &record.Seal{Rows: 3, GenUtime: 1700}}}
+)
+
+// topics are the records of each topic that the golden rows are made of.
+var topics = map[string]*record.Record{
+	schema.Headers.Name:      {Content: &record.Record_Blocks{Blocks: &record.BlockBatch{Blocks: []*record.Block{block}}}},
+	schema.Transactions.Name: {Content: &record.Record_Transactions{Transactions: &record.TransactionBatch{Transactions: []*record.Transaction{transaction}}}},
+	schema.Accounts.Name:     {Content: &record.Record_Accounts{Accounts: &record.AccountBatch{Accounts: []*record.Account{account}, Codes: []*record.Code{code}}}},
+	schema.Contracts.Name: {Content: &record.Record_Contracts{Contracts: &record.ContractBatch{Contracts: []*record.Contract{contract},
+		JettonTransfers: []*record.JettonTransfer{jettonTransfer}, JettonBurns: []*record.JettonBurn{jettonBurn}, NftTransfers: []*record.NFTTransfer{nftTransfer}}}},
+}
+
+// raw stands for the record's bytes.
+const raw = "…"
+
+// golden are values of rows, written by hand: the first one of each table, or all.
+var golden = map[string][][]any{
+	"blocks": {{uint32(70), int32(0), uint64(1 << 63), uint32(81), uint32(1700), uint64(1000), uint64(1010), hash(1), hash(2), uint32(3), true, int32(-239), raw}},
+	"blocks_index": {
+		{int8(1), uint64(0), int32(0), uint64(1 << 63), uint32(81), uint32(70)},
+		{int8(2), prefix(1), int32(0), uint64(1 << 63), uint32(81), uint32(70)},
+		{int8(2), prefix(2), int32(0), uint64(1 << 63), uint32(81), uint32(70)},
+		{int8(3), uint64(1700), int32(0), uint64(1 << 63), uint32(81), uint32(70)},
+		{int8(4), uint64(1000), int32(0), uint64(1 << 63), uint32(81), uint32(70)},
+	},
+	"transactions": {{int32(0), prefix(3), uint64(1001), hash(3), uint32(1700), uint32(70), uint64(1 << 63), uint32(81), int8(0), int8(0), int8(2), true, false,
+		int32(-14), uint64(300), int32(37), uint64(500), uint64(20), int8(0), uint64(900), int64(0xf8a7ea5), uint16(1), raw}},
+	"transactions_index": {
+		{int8(1), prefix(4), uint64(1001), int32(0), prefix(3), uint32(70), uint64(0), uint32(0), false, uint64(0), uint64(0), uint64(0), uint64(0), uint64(0)},
+		{int8(2), uint64(70), uint64(1001), int32(0), prefix(3), uint32(70), uint64(1 << 63), uint32(81), false, uint64(0), uint64(0), uint64(0), uint64(0), uint64(0)},
+		{int8(3), uint64(0), uint64(1001), int32(0), prefix(3), uint32(70), uint64(1 << 63), uint32(81), false, uint64(0), uint64(0), uint64(0), uint64(0), uint64(0)},
+		{int8(4), uint64(1700), uint64(1001), int32(0), prefix(3), uint32(70), uint64(0), uint32(0), true, uint64(500), uint64(20), uint64(120), uint64(40), uint64(60)},
+	},
+	"messages_index": {
+		{int8(2), prefix(6), uint64(990), uint32(0x05050505), uint32(1699), int32(0), prefix(3), uint64(1001), uint8(0), false, uint8(0), uint32(70)},
+		{int8(3), uint64(0xf8a7ea5), uint64(990), uint32(0x05050505), uint32(1699), int32(0), prefix(3), uint64(1001), uint8(0), false, uint8(0), uint32(70)},
+		{int8(4), uint64(0), uint64(990), uint32(0x05050505), uint32(1699), int32(0), prefix(3), uint64(1001), uint8(0), false, uint8(0), uint32(70)},
+		{int8(5), uint64(1699<<32 | 0x05050505), uint64(990), uint32(0), uint32(0), int32(0), prefix(3), uint64(1001), uint8(0), false, uint8(0), uint32(70)},
+		{int8(1), prefix(5), uint64(0), uint32(0), uint32(0), int32(0), prefix(3), uint64(1001), uint8(0), false, uint8(0), uint32(70)},
+		{int8(2), prefix(9), uint64(1002), uint32(0x08080808), uint32(1700), int32(0), prefix(3), uint64(1001), uint8(1), false, uint8(2), uint32(70)},
+	},
+	"messages_by_account": {
+		{int8(1), int32(0), prefix(7), uint64(990), uint32(0x05050505), uint8(0), uint64(1001), int32(0), prefix(3), uint32(1699), uint8(0), uint32(70), int64(0xf8a7ea5), hash(4)},
+		{int8(0), int32(0), prefix(3), uint64(990), uint32(0x05050505), uint8(0), uint64(1001), int32(0), prefix(7), uint32(1699), uint8(0), uint32(70), int64(0xf8a7ea5), hash(0)},
+		{int8(1), int32(0), prefix(3), uint64(1002), uint32(0x08080808), uint8(1), uint64(1001), none, uint64(0), uint32(1700), uint8(2), uint32(70), int64(-1), hash(0)},
+		{int8(0), none, uint64(0), uint64(1002), uint32(0x08080808), uint8(1), uint64(1001), int32(0), prefix(3), uint32(1700), uint8(2), uint32(70), int64(-1), hash(0)},
+	},
+	"accounts":            {{int32(0), prefix(3), hash(3), uint64(2002), uint32(70), uint32(1700), int8(2), uint64(11), hash(12), raw}},
+	"accounts_by_balance": {{int32(0), prefix(3), hash(3), uint64(2002), uint64(11), false}},
+	"codes":               {{hash(12), []uint32{85143, 97026}, true, "boc"}},
+	"contracts":           {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), uint32(1 | 2 | 4 | 8 | 512), []string{"jetton_master", "nft_item"}, raw}},
+	"jetton_masters": {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), true, amount(256), true, int32(0), prefix(13), hash(13),
+		"Gem", "G", "9", "https://a/1", hash(14)}},
+	"jetton_wallets": {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), true, int32(0), prefix(16), hash(16), int32(0), prefix(15), hash(15), amount(512)}},
+	"nft_collections": {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), true, int32(0), prefix(17), hash(17), amount(5), true,
+		"Gems", "https://a/1"}},
+	"nft_items": {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), true, true, amount(6), int32(0), prefix(18), hash(18),
+		int32(0), prefix(19), hash(19), none, uint64(0), hash(0)}},
+	"contract_links": {
+		{int8(3), none, uint64(0), uint32(60), int32(0), prefix(3), hash(3), uint32(70)},
+		{int8(3), int32(0), prefix(20), uint32(60), int32(0), prefix(3), hash(3), uint32(70)},
+	},
+	"metadata_links": {{uint32(70), "https://a/1"}},
+	"jetton_transfers": {{uint64(1001), int32(0), prefix(3), hash(3), uint32(71), uint32(70), uint32(1700), false, int8(1), int32(0), prefix(16), hash(16),
+		hash(21), hash(22), amount(768), raw}},
+	"jetton_burns": {{uint64(1001), int32(0), prefix(3), hash(3), uint32(71), uint32(70), uint32(1700), true, int8(2), int32(0), prefix(16), hash(16),
+		int32(0), prefix(21), hash(21), amount(1024), raw}},
+	"nft_transfers": {{uint64(1001), int32(0), prefix(3), hash(3), uint32(71), uint32(70), uint32(1700), false, none, uint64(0), hash(0),
+		int32(0), prefix(23), hash(23), int32(0), prefix(24), hash(24), raw}},
+	"transfers_by_party": {
+		{schema.ListOf(schema.JettonTransfer, nil, nil, schema.TakesPart), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
+		{schema.ListOf(schema.JettonTransfer, address(3), nil, schema.IsTold), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
+		{schema.ListOf(schema.JettonTransfer, nil, address(16), schema.TakesPart), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
+		{schema.ListOf(schema.JettonTransfer, address(22), nil, schema.Receives), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
+		{schema.ListOf(schema.JettonTransfer, address(22), nil, schema.TakesPart), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), raw},
+		{schema.ListOf(schema.JettonTransfer, address(22), address(16), schema.Receives), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
+		{schema.ListOf(schema.JettonTransfer, address(21), nil, schema.Sends), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
+	},
+	"seals":    {{"headers", uint16(2), uint32(70), uint32(69), uint64(3)}},
+	"progress": {{"headers", uint16(2), uint16(4), uint32(70), uint32(1700)}},
+}
+
+// filled are the buffers of all tables with the rows of the golden records.
+func filled(t testing.TB) (all []table.Buffer) {
+	t.Helper()
+	for _, topic := range schema.Topics {
+		if !topic.Table {
+			continue
+		}
+		f, err := table.NewFeed(topic.Name, table.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		payload, err := topics[topic.Name].MarshalVT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Add(topics[topic.Name], payload); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f.Buffers()...)
+	}
+	row := table.Seal{Record: seal, Topic: "headers", Partition: 2, Partitions: 4}
+	seals, progress := table.NewRows(table.Seals), table.NewRows(table.Progress)
+	seals.Add(row)
+	progress.Add(row)
+	return append(all, seals, progress)
+}
+
+func TestRowsAreThoseWrittenByHand(t *testing.T) {
+	seen := map[string]bool{}
+	for _, b := range filled(t) {
+		name := b.Table().Name
+		seen[name] = true
+		if len(golden[name]) == 0 || b.Rows() < len(golden[name]) {
+			t.Errorf("%s: %d rows, %d written by hand", name, b.Rows(), len(golden[name]))
+			continue
+		}
+		for n, want := range golden[name] {
+			values := b.Values()
+			if len(values) != len(want) {
+				t.Errorf("%s: %d columns, %d written by hand", name, len(values), len(want))
+				continue
+			}
+			for i, v := range values {
+				have := reflect.ValueOf(v.Slice).Index(n).Interface()
+				if want[i] == raw && have != "" {
+					continue // held by TestRecordsAreTheBytesThatWereWritten
+				}
+				if !reflect.DeepEqual(have, want[i]) && !equalNumbers(have, want[i]) {
+					t.Errorf("%s, row %d: %s is %v, want %v", name, n, v.Column, have, want[i])
+				}
+			}
+		}
+	}
+	for _, declared := range table.All {
+		if !seen[declared.Name] {
+			t.Errorf("no record made rows of %s", declared.Name)
+		}
+	}
+	if len(seen) != len(table.All) {
+		t.Errorf("%d tables have rows, %d are declared", len(seen), len(table.All))
+	}
+}
+
+func equalNumbers(a, b any) bool {
+	x, is := a.(*big.Int)
+	y, too := b.(*big.Int)
+	return is && too && x.Cmp(y) == 0
+}
+
+func TestRecordsAreTheBytesThatWereWritten(t *testing.T) {
+	want := map[string]interface{ MarshalVT() ([]byte, error) }{
+		"blocks": block, "accounts": account, "contracts": contract, "jetton_transfers": jettonTransfer, "jetton_burns": jettonBurn, "nft_transfers": nftTransfer,
+	}
+	for _, b := range filled(t) {
+		r := want[b.Table().Name]
+		if r == nil {
+			continue
+		}
+		raw, err := r.MarshalVT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := b.Values()
+		i := slices.IndexFunc(values, func(v table.Values) bool { return v.Column == "record" })
+		if have := values[i].Slice.([]string)[0]; have != string(raw) {
+			t.Errorf("%s: the record is %x, want %x", b.Table().Name, have, raw)
+		}
+	}
+}
+
+func TestARecordThatIsCutShortIsRefused(t *testing.T) {
+	for topic, r := range topics {
+		f, err := table.NewFeed(topic, table.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		payload, err := r.MarshalVT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cut := range [][]byte{payload[:len(payload)-1], nil, append(slices.Clone(payload), payload...)} {
+			if _, err := f.Add(r, cut); err == nil {
+				t.Errorf("%s: %d bytes of %d are taken", topic, len(cut), len(payload))
+			}
+		}
+	}
+	if _, err := table.NewFeed("blocks", table.Options{}); err == nil {
+		t.Error("a topic without tables has a feed")
+	}
+}
+
+func TestAReaderInMemoryGetsRowsAndColumns(t *testing.T) {
+	row, exitCode := table.Transaction{}, table.Value[*table.Transaction, int32](table.Transactions, "exit_code")
+	if err := row.Set(transaction); err != nil {
+		t.Fatal(err)
+	}
+	if exitCode(&row) != -14 {
+		t.Errorf("exit_code is %d, want -14", exitCode(&row))
+	}
+	var kept []table.Transaction
+	table.TransactionsIndex.Each(&row, func(r *table.Transaction) { kept = append(kept, *r) })
+	path := table.Value[*table.Transaction, int8](table.TransactionsIndex, "path")
+	for i := range kept {
+		if path(&kept[i]) != int8(i+1) {
+			t.Errorf("row %d is of path %d", i, path(&kept[i]))
+		}
+	}
+	if len(kept) != 4 {
+		t.Errorf("%d rows, want 4", len(kept))
+	}
+}
