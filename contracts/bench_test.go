@@ -11,17 +11,13 @@ func BenchmarkBundle(b *testing.B) {
 		d := newDesk(b, b.TempDir())
 		b.StartTimer()
 		for _, s := range w.steps {
-			if err := d.bundle(b.Context(), s.bundle()); err != nil {
-				b.Fatal(err)
-			}
+			d.run(s.bundle())
 			accounts += len(s.accounts)
 			transactions += len(s.transactions)
-			if err := d.commit(); err != nil {
-				b.Fatal(err)
-			}
+			d.commit()
 		}
 		b.StopTimer()
-		if err := d.store.db.Flush(); err != nil {
+		if err := d.store.Flush(); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()

@@ -48,7 +48,7 @@ func (w *work) forget(c *change) error {
 		if c.old.claims[claim.Kind] != waiting {
 			continue
 		}
-		if err := w.store.delete(keyWaiting, claim.Parent, c.account); err != nil {
+		if err := w.store.Delete(keyWaiting, claim.Parent, c.account); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (w *work) question(c *change, claim contract.Claim) (*question, error) {
 	w.metrics.waiting.Inc()
 	w.want(wantParent, claim.Parent)
 	c.new.claims[claim.Kind] = waiting
-	return nil, w.store.set(nil, keyWaiting, claim.Parent, c.account)
+	return nil, w.store.Set(nil, keyWaiting, claim.Parent, c.account)
 }
 
 // ask puts the questions to the parents, and takes the answers in order.
@@ -137,16 +137,16 @@ func (w *work) answered(q *question) error {
 		w.metrics.verdicts.WithLabelValues(q.kind.String(), q.answer.Verdict.String()).Inc()
 	}
 	if wait {
-		return w.store.set(nil, keyWaiting, q.parent.account.Address, q.change.account)
+		return w.store.Set(nil, keyWaiting, q.parent.account.Address, q.change.account)
 	}
-	return w.store.delete(keyWaiting, q.parent.account.Address, q.change.account)
+	return w.store.Delete(keyWaiting, q.parent.account.Address, q.change.account)
 }
 
 // retry checks claims whose parents have appeared, so many in a bundle.
 func (w *work) retry(ctx context.Context) error {
 	type due struct{ parent, after []byte }
 	var parents []due
-	if err := w.store.each([]byte{keyRetry}, nil, func(parent, after []byte) bool {
+	if err := w.store.Each([]byte{keyRetry}, nil, func(parent, after []byte) bool {
 		parents = append(parents, due{parent, after})
 		return len(parents) < w.configuration.Retries
 	}); err != nil {
@@ -164,9 +164,9 @@ func (w *work) retry(ctx context.Context) error {
 		}
 		left -= len(children)
 		if more {
-			err = w.store.set(children[len(children)-1], keyRetry, d.parent)
+			err = w.store.Set(children[len(children)-1], keyRetry, d.parent)
 		} else {
-			err = w.store.delete(keyRetry, d.parent)
+			err = w.store.Delete(keyRetry, d.parent)
 		}
 		if err != nil {
 			return err
@@ -185,7 +185,7 @@ func (w *work) retry(ctx context.Context) error {
 
 // children are accounts that wait for a parent.
 func (w *work) children(parent, after []byte, limit int) (found [][]byte, more bool, err error) {
-	err = w.store.each(append([]byte{keyWaiting}, parent...), after, func(child, _ []byte) bool {
+	err = w.store.Each(append([]byte{keyWaiting}, parent...), after, func(child, _ []byte) bool {
 		if len(found) == limit {
 			more = true
 			return false

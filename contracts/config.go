@@ -33,6 +33,9 @@ type Configuration struct {
 	PublishBytes int `yaml:"publish_bytes"`
 	// CommitEvery is the longest time between commits when there is a backlog.
 	CommitEvery time.Duration `yaml:"commit_every"`
+	// Handover keeps a topic of what changes in the store, so that a stand-by
+	// takes over without the folder. An embedded log needs none.
+	Handover bool `yaml:"handover"`
 	// Fetch is how lite servers are asked for what the blocks do not show.
 	Fetch errand.Configuration `yaml:"fetch"`
 	// Zones are the collections whose items are names, by raw address: the zone
@@ -54,6 +57,7 @@ func DefaultConfiguration() Configuration {
 		ChunkBytes:   256 << 10,
 		PublishBytes: 4 << 20,
 		CommitEvery:  500 * time.Millisecond,
+		Handover:     true,
 		Fetch:        errand.DefaultConfiguration(),
 	}
 }

@@ -86,12 +86,12 @@ func TestMethodsRunWithTheParametersOfTheNewestKeyBlockAlsoAfterARestart(t *test
 	}
 	// Each stays known for the bundles that it was for.
 	for i, config := range configs {
-		kept, err := s.store.newest(keyConfig, uint32(2*i+2))
+		kept, err := s.store.Newest(keyConfig, uint32(2*i+2))
 		if err != nil || !bytes.Equal(kept, config) {
 			t.Errorf("the config at bundle %d has %d bytes, want %d: %v", 2*i+2, len(kept), len(config), err)
 		}
 	}
-	if kept, err := s.store.newest(keyConfig, 0); kept != nil || err != nil {
+	if kept, err := s.store.Newest(keyConfig, 0); kept != nil || err != nil {
 		t.Errorf("before the first key block the config has %d bytes, want none: %v", len(kept), err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tonscribe/internal/localstore"
+	"tonscribe/internal/stage"
 )
 
 func TestAFlippedBitInTheStoreIsAnErrorWithAWayOut(t *testing.T) {
@@ -19,16 +20,16 @@ func TestAFlippedBitInTheStoreIsAnErrorWithAWayOut(t *testing.T) {
 	configuration := DefaultConfiguration()
 	configuration.Dir = dir
 	value := func(n uint32) []byte { return fmt.Appendf(nil, "entry %d", n) }
-	s, err := openStore(configuration, zerolog.Nop())
+	s, err := stage.OpenStore(configuration.store(zerolog.Nop()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint32(2000) {
-		if err := s.set(value(n), keyEntry, number(n)); err != nil {
+		if err := s.Set(value(n), keyEntry, number(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(s.mark(7), s.commit(), s.db.Flush(), s.close()); err != nil {
+	if err := errors.Join(s.Mark(7), s.Commit(), s.Flush(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
@@ -74,18 +75,18 @@ func TestAFlippedBitInTheStoreIsAnErrorWithAWayOut(t *testing.T) {
 // lookAll opens a store and reads everything; what is not as it was written is
 // an error of its own.
 func lookAll(configuration Configuration, want func(n uint32) []byte) error {
-	s, err := openStore(configuration, zerolog.Nop())
+	s, err := stage.OpenStore(configuration.store(zerolog.Nop()))
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	for n := range uint32(2000) {
-		got, err := s.get(keyEntry, number(n))
+		got, err := s.Get(keyEntry, number(n))
 		if err != nil {
 			return err
 		}
-		if got != nil && !bytes.Equal(got, want(n)) || got == nil && s.marker != 0 {
-			return fmt.Errorf("entry %d is %q at marker %d", n, got, s.marker)
+		if got != nil && !bytes.Equal(got, want(n)) || got == nil && s.Marker() != 0 {
+			return fmt.Errorf("entry %d is %q at marker %d", n, got, s.Marker())
 		}
 	}
 	return nil

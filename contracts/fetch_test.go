@@ -239,12 +239,9 @@ func TestABundleThatIsDoneAgainGetsTheSameAnswers(t *testing.T) {
 	// The answers are in this bundle; it is published, and the process dies before
 	// its store knows.
 	next := &bundle{mcSeqno: last.mcSeqno + 1, prev: last.mcSeqno, seal: last.seal}
-	if err := d.bundle(t.Context(), next); err != nil {
-		t.Fatal(err)
-	}
-	want := encodedPartitions(t, d)
+	published := d.run(next)
 	rows := 0
-	for _, records := range d.output {
+	for _, records := range published.Records {
 		for _, r := range records {
 			rows += len(r.GetContracts().GetContracts())
 		}
@@ -261,22 +258,11 @@ func TestABundleThatIsDoneAgainGetsTheSameAnswers(t *testing.T) {
 	again.wantAgain()
 	again.idle() // other answers are there already
 	repeated := &bundle{mcSeqno: next.mcSeqno, prev: next.prev, seal: next.seal}
-	if err := again.bundle(t.Context(), repeated); err != nil {
-		t.Fatal(err)
-	}
-	for p, got := range encodedPartitions(t, again) {
-		if string(got) != string(want[p]) {
-			t.Errorf("partition %d: %d bytes, want the %d of before", p, len(got), len(want[p]))
+	for p, records := range again.run(repeated).Records {
+		if got, want := encoded(t, records), encoded(t, published.Records[p]); string(got) != string(want) {
+			t.Errorf("partition %d: %d bytes, want the %d of before", p, len(got), len(want))
 		}
 	}
-}
-
-func encodedPartitions(t *testing.T, d *desk) (all [][]byte) {
-	t.Helper()
-	for _, records := range d.output {
-		all = append(all, encoded(t, records))
-	}
-	return all
 }
 
 // fromAlone is from without anybody to be asked.

@@ -22,7 +22,7 @@ func (w *work) takeFetched(context.Context) error {
 		w.fetcher.at(w.now.seal.Master)
 	}
 	place := number(w.now.mcSeqno)
-	kept, err := w.store.get(keyArrived, place)
+	kept, err := w.store.Get(keyArrived, place)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (w *work) takeFetched(context.Context) error {
 		if err != nil {
 			return fmt.Errorf("what was fetched for the bundle: %w", err)
 		}
-		if err := w.store.setNow(raw, keyArrived, place); err != nil {
+		if err := w.store.SetNow(raw, keyArrived, place); err != nil {
 			return err
 		}
 	default:
@@ -52,7 +52,7 @@ func (w *work) takeFetched(context.Context) error {
 		batch.Config = nil
 	}
 	w.now.bring(batch)
-	return w.store.delete(keyArrived, place)
+	return w.store.Delete(keyArrived, place)
 }
 
 // seeker goes through what waits in the store, a part with every bundle, to ask
@@ -88,7 +88,7 @@ func (w *work) seek() bool {
 		size = schema.AddressSize
 	}
 	var name, value []byte
-	if w.store.each([]byte{list}, w.seeker.after, func(rest, v []byte) bool {
+	if w.store.Each([]byte{list}, w.seeker.after, func(rest, v []byte) bool {
 		name, value = rest[:size], v
 		return false
 	}) != nil {
@@ -101,7 +101,7 @@ func (w *work) seek() bool {
 	w.seeker.after = append(bytes.Clone(name), bytes.Repeat([]byte{0xff}, schema.AddressSize)...)
 	switch list {
 	case keyWaiting:
-		if known, err := w.store.get(keyParent, name); err == nil && known == nil {
+		if known, err := w.store.Get(keyParent, name); err == nil && known == nil {
 			w.want(wantParent, name)
 		}
 	case keyUnread:

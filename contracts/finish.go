@@ -3,41 +3,47 @@ package contracts
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"slices"
 
+	"tonscribe/internal/stage"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
+// pages are the records of a bundle that is being finished.
+type pages struct {
+	*stage.Pages[record.ContractBatch]
+	partitions int
+}
+
+func (p pages) add(account []byte, size int, put func(*record.ContractBatch)) {
+	p.Add(schema.PartitionOf(schema.AccountID(account), p.partitions), size, put)
+}
+
+func contractsRecord(batch *record.ContractBatch) *record.Record {
+	return &record.Record{Content: &record.Record_Contracts{Contracts: batch}}
+}
+
 // finish stores what the bundle changed and makes its records.
-func (w *work) finish(context.Context) error {
-	pages := make([]*page, len(w.output))
-	for p := range pages {
-		pages[p] = &page{bundle: w.now, limit: w.configuration.ChunkBytes}
-	}
-	pageOf := func(account []byte) *page { return pages[schema.PartitionOf(schema.AccountID(account), len(pages))] }
+func (w *work) finish() (stage.Output, error) {
+	in := &stage.Bundle{McSeqno: w.now.mcSeqno, PrevMcSeqno: w.now.prev, Seal: w.now.seal}
+	out := pages{stage.NewPages(in, w.partitions, w.configuration.ChunkBytes, contractsRecord), w.partitions}
 	for _, c := range w.ordered() {
 		row, err := w.settle(c)
 		if err != nil {
-			return err
+			return stage.Output{}, err
 		}
 		if row != nil {
-			pageOf(c.account).add(row.SizeVT(), func(b *record.ContractBatch) { b.Contracts = append(b.Contracts, row) })
+			out.add(c.account, row.SizeVT(), func(b *record.ContractBatch) { b.Contracts = append(b.Contracts, row) })
 			w.metrics.rows.WithLabelValues("contract").Inc()
 		}
 	}
 	for _, o := range w.orderedTransfers() {
-		if err := w.finishTransfer(o, pageOf(o.account)); err != nil {
-			return err
+		if err := w.finishTransfer(o, out); err != nil {
+			return stage.Output{}, err
 		}
 	}
-	for p, page := range pages {
-		records := page.seal()
-		w.output[p] = append(w.output[p], records...)
-		w.size += page.size + len(records)
-	}
-	return nil
+	return out.Seal(), nil
 }
 
 // settle stores an account's entry; the result is its row, nil when nothing
@@ -66,13 +72,13 @@ func (w *work) storeEntry(c *change) error {
 		if c.old == nil {
 			return nil
 		}
-		return w.store.delete(keyEntry, c.account)
+		return w.store.Delete(keyEntry, c.account)
 	default:
 		raw, err := c.new.encode()
 		if err != nil {
 			return err
 		}
-		return w.store.set(raw, keyEntry, c.account)
+		return w.store.Set(raw, keyEntry, c.account)
 	}
 }
 
@@ -95,7 +101,7 @@ func (w *work) orderedTransfers() []*transfer {
 }
 
 // finishTransfer tells of a transfer, and keeps it while something is to come.
-func (w *work) finishTransfer(o *transfer, p *page) error {
+func (w *work) finishTransfer(o *transfer, p pages) error {
 	place := transferKey(o.account, o.lt)
 	if !o.dropped && !o.held {
 		if err := w.tell(o, p); err != nil {
@@ -103,7 +109,7 @@ func (w *work) finishTransfer(o *transfer, p *page) error {
 		}
 	}
 	if o.dropped && len(o.message) > 0 {
-		if err := w.store.delete(keyMessage, o.message); err != nil {
+		if err := w.store.Delete(keyMessage, o.message); err != nil {
 			return err
 		}
 	}
@@ -112,15 +118,15 @@ func (w *work) finishTransfer(o *transfer, p *page) error {
 		if err != nil {
 			return err
 		}
-		return w.store.set(raw, keyTransfer, place)
+		return w.store.Set(raw, keyTransfer, place)
 	}
 	if o.stored {
-		return w.store.delete(keyTransfer, place)
+		return w.store.Delete(keyTransfer, place)
 	}
 	return nil
 }
 
-func (w *work) tell(o *transfer, p *page) error {
+func (w *work) tell(o *transfer, p pages) error {
 	is, err := w.entry(o.account)
 	if err != nil {
 		return err
@@ -134,67 +140,22 @@ func (w *work) tell(o *transfer, p *page) error {
 		if len(o.jetton.Master) == 0 && is != nil {
 			o.jetton.Master = is.facts.JettonWallet.GetMaster()
 		}
-		p.add(o.jetton.SizeVT(), func(b *record.ContractBatch) { b.JettonTransfers = append(b.JettonTransfers, o.jetton) })
+		p.add(o.account, o.jetton.SizeVT(), func(b *record.ContractBatch) { b.JettonTransfers = append(b.JettonTransfers, o.jetton) })
 		w.metrics.rows.WithLabelValues("jetton transfer").Inc()
 	case jettonBurn:
 		o.burn.McSeqno = w.now.mcSeqno
 		if len(o.burn.Master) == 0 && is != nil {
 			o.burn.Master = is.facts.JettonWallet.GetMaster()
 		}
-		p.add(o.burn.SizeVT(), func(b *record.ContractBatch) { b.JettonBurns = append(b.JettonBurns, o.burn) })
+		p.add(o.account, o.burn.SizeVT(), func(b *record.ContractBatch) { b.JettonBurns = append(b.JettonBurns, o.burn) })
 		w.metrics.rows.WithLabelValues("jetton burn").Inc()
 	case nftTransfer:
 		o.nft.McSeqno = w.now.mcSeqno
 		if len(o.nft.Collection) == 0 && is != nil {
 			o.nft.Collection = is.facts.NftItem.GetCollection()
 		}
-		p.add(o.nft.SizeVT(), func(b *record.ContractBatch) { b.NftTransfers = append(b.NftTransfers, o.nft) })
+		p.add(o.account, o.nft.SizeVT(), func(b *record.ContractBatch) { b.NftTransfers = append(b.NftTransfers, o.nft) })
 		w.metrics.rows.WithLabelValues("NFT transfer").Inc()
 	}
 	return nil
-}
-
-// page is what one partition has of a bundle.
-type page struct {
-	bundle  *bundle
-	limit   int
-	records []*record.Record
-	open    *record.ContractBatch
-	bytes   int // of open
-	size    int
-	rows    uint64
-}
-
-// add puts a row into the open record.
-func (p *page) add(size int, put func(*record.ContractBatch)) {
-	if p.open != nil && p.bytes+size > p.limit {
-		p.close()
-	}
-	if p.open == nil {
-		p.open, p.bytes = &record.ContractBatch{}, 0
-	}
-	put(p.open)
-	p.bytes += size
-	p.size += size
-	p.rows++
-}
-
-func (p *page) close() {
-	p.append(&record.Record{Content: &record.Record_Contracts{Contracts: p.open}})
-	p.open = nil
-}
-
-func (p *page) append(r *record.Record) {
-	r.McSeqno, r.PrevMcSeqno, r.Index = p.bundle.mcSeqno, p.bundle.prev, uint32(len(p.records))
-	p.records = append(p.records, r)
-}
-
-// seal ends the bundle.
-func (p *page) seal() []*record.Record {
-	if p.open != nil {
-		p.close()
-	}
-	p.append(&record.Record{Content: &record.Record_Seal{Seal: &record.Seal{
-		Rows: p.rows, Master: p.bundle.seal.Master, GenUtime: p.bundle.seal.GenUtime}}})
-	return p.records
 }

@@ -63,7 +63,7 @@ func (s *script) bring(library *record.Library) {
 func (s *script) waits() (n int) {
 	s.Helper()
 	for _, list := range []byte{keyUnread, keyLacks, keyAsked} {
-		if err := s.store.each([]byte{list}, nil, func(_, _ []byte) bool { n++; return true }); err != nil {
+		if err := s.store.Each([]byte{list}, nil, func(_, _ []byte) bool { n++; return true }); err != nil {
 			s.Fatal(err)
 		}
 	}
@@ -219,7 +219,7 @@ func TestTheContentOfAnItemIsAskedForAgainWhenTheLibraryOfTheCollectionComes(t *
 		t.Errorf("with the library the item is %v", s.of(item.Address(0)))
 	}
 	for _, list := range []byte{keyWaiting, keyRetry, keyAsked} {
-		if err := s.store.each([]byte{list}, nil, func(rest, _ []byte) bool {
+		if err := s.store.Each([]byte{list}, nil, func(rest, _ []byte) bool {
 			t.Errorf("%c %x still waits", list, rest)
 			return true
 		}); err != nil {

@@ -36,10 +36,10 @@ const lifePartitions = 2
 // live feeds the log up to a bundle, starts the stage, and tells what it has
 // published until that bundle is done.
 func live(args []string) int {
-	dir, until := args[0], args[1]
+	dir, until, store := args[0], args[1], args[2]
 	last, err := strconv.Atoi(until)
 	if err == nil {
-		err = life(context.Background(), dir, uint32(last))
+		err = life(context.Background(), dir, store, uint32(last))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -48,7 +48,7 @@ func live(args []string) int {
 	return 0
 }
 
-func life(ctx context.Context, dir string, last uint32) error {
+func life(ctx context.Context, dir, store string, last uint32) error {
 	log, client, err := openLog(ctx, dir)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func life(ctx context.Context, dir string, last uint32) error {
 		return err
 	}
 	configuration := DefaultConfiguration()
-	configuration.Dir, configuration.PublishBytes = filepath.Join(dir, "store"), 1
+	configuration.Dir, configuration.PublishBytes = filepath.Join(dir, store), 1
 	c, err := New(configuration, Dependencies{Report: report.Reporter{Metrics: prometheus.NewRegistry()}, Kafka: client})
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func life(ctx context.Context, dir string, last uint32) error {
 	}
 	for told := 0; ; time.Sleep(time.Millisecond) {
 		var m dto.Metric
-		if err := c.metrics.bundle.Write(&m); err != nil {
+		if err := c.Bundle.Write(&m); err != nil {
 			return err
 		}
 		if now := int(m.GetGauge().GetValue()); now > told {
@@ -211,17 +211,12 @@ func output(t testing.TB, client *kafka.Client, until uint32) [][]*record.Record
 func undisturbed(t testing.TB, steps []*step) [][]byte {
 	t.Helper()
 	d := newDesk(t, t.TempDir())
-	all := make([][]byte, len(d.output))
+	all := make([][]byte, lifePartitions)
 	for _, s := range steps {
-		if err := d.bundle(t.Context(), s.bundle()); err != nil {
-			t.Fatal(err)
-		}
-		for p, records := range d.output {
+		for p, records := range d.run(s.bundle()).Records {
 			all[p] = append(all[p], encoded(t, records)...)
 		}
-		if err := d.commit(); err != nil {
-			t.Fatal(err)
-		}
+		d.commit()
 	}
 	return all
 }
@@ -238,18 +233,32 @@ func encoded(t testing.TB, records []*record.Record) (all []byte) {
 	return all
 }
 
-func TestTwentyKillsEndInTheSameRecords(t *testing.T) {
-	const kills = 20
+func TestKillsEndInTheSameRecords(t *testing.T) {
 	w := newTown(t, 40, 60)
 	want := undisturbed(t, w.steps)
+	for name, c := range map[string]struct {
+		kills int
+		store func(life int) string
+	}{
+		"of one member":                        {20, func(int) string { return "store" }},
+		"of members with folders of their own": {20, func(life int) string { return fmt.Sprintf("store-%d", life) }},
+		"of two members that change places":    {6, func(life int) string { return fmt.Sprintf("store-%d", life%2) }},
+	} {
+		t.Run(name, func(t *testing.T) { kill(t, c.kills, w.steps, want, c.store) })
+	}
+}
+
+// kill lets processes work on the bundles that are killed, one after the other.
+func kill(t *testing.T, kills int, steps []*step, want [][]byte, store func(life int) string) {
+	t.Helper()
 	dir := t.TempDir()
-	writeInput(t, dir, w.steps)
-	last := len(w.steps)
+	writeInput(t, dir, steps)
+	last := len(steps)
 	killed := 0
 	for number := 0; ; number++ {
 		// A few bundles more for every life, so that each has something to do.
 		until := min(last, 2+number*last/kills)
-		ended := oneLife(t, dir, until, killed < kills)
+		ended := oneLife(t, dir, until, store(number), killed < kills)
 		if !ended {
 			killed++
 		}
@@ -275,9 +284,9 @@ func TestTwentyKillsEndInTheSameRecords(t *testing.T) {
 }
 
 // oneLife runs a process, and kills it some time after it has begun to work.
-func oneLife(t *testing.T, dir string, until int, kill bool) (ended bool) {
+func oneLife(t *testing.T, dir string, until int, store string, kill bool) (ended bool) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", lifeCommand, dir, strconv.Itoa(until))
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", lifeCommand, dir, strconv.Itoa(until), store)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

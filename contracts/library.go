@@ -17,7 +17,7 @@ func (w *work) keepLibraries(context.Context) error {
 		if err := w.addLibrary(l.Boc); err != nil {
 			return fmt.Errorf("library %x: %w", l.Hash, err)
 		}
-		if err := w.store.set(l.Boc, keyLibrary, l.Hash); err != nil {
+		if err := w.store.Set(l.Boc, keyLibrary, l.Hash); err != nil {
 			return err
 		}
 		if err := w.came(l.Hash); err != nil {

@@ -185,14 +185,14 @@ func (w *work) keepParents(ctx context.Context) error {
 		if c.state == nil || c.unread || c.code == nil && isActive(c.state) {
 			continue
 		}
-		before, err := w.store.get(keyParent, c.account)
+		before, err := w.store.Get(keyParent, c.account)
 		if err != nil {
 			return err
 		}
 		if c.code == nil || !isParent(c) {
 			if before != nil {
 				delete(w.parents, string(c.account))
-				if err := w.store.delete(keyParent, c.account); err != nil {
+				if err := w.store.Delete(keyParent, c.account); err != nil {
 					return err
 				}
 			}
@@ -228,14 +228,14 @@ func (w *work) keepParent(c *change, before []byte) error {
 	out = binary.BigEndian.AppendUint64(out, a.State.Balance)
 	out = append(out, boc...)
 	delete(w.parents, string(c.account))
-	if err := w.store.set(out, keyParent, c.account); err != nil {
+	if err := w.store.Set(out, keyParent, c.account); err != nil {
 		return err
 	}
 	if before != nil && bytes.Equal(before[:32], a.State.CodeHash) {
 		return nil
 	}
 	// It has appeared, or become another contract: what waits for it is checked.
-	return w.store.set(nil, keyRetry, c.account)
+	return w.store.Set(nil, keyRetry, c.account)
 }
 
 // parent gives a contract that is a parent, nil when it is none or not known.
@@ -243,7 +243,7 @@ func (w *work) parent(account []byte) (*parent, error) {
 	if known := w.parents[string(account)]; known != nil {
 		return known, nil
 	}
-	raw, err := w.store.get(keyParent, account)
+	raw, err := w.store.Get(keyParent, account)
 	if err != nil || len(raw) < parentHead {
 		return nil, err
 	}

@@ -7,9 +7,6 @@ import (
 )
 
 type metrics struct {
-	bundles   prometheus.Counter
-	bundle    prometheus.Gauge
-	gaps      prometheus.Counter
 	accounts  prometheus.Counter
 	looks     prometheus.Counter
 	unread    *prometheus.CounterVec
@@ -27,7 +24,6 @@ type metrics struct {
 	fetches   *prometheus.CounterVec
 	rows      *prometheus.CounterVec
 	held      *prometheus.CounterVec
-	seconds   prometheus.Histogram
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -38,9 +34,6 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_contracts_" + name, Help: help}, labels)
 	}
 	m := &metrics{
-		bundles:   counter("bundles_total", "Bundles published."),
-		bundle:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_contracts_bundle", Help: "Masterchain seqno of the last published bundle."}),
-		gaps:      counter("gaps_total", "Times that the log did not have the bundle any more which the store needs next."),
 		accounts:  counter("accounts_total", "Changed accounts."),
 		looks:     counter("looks_total", "Changed accounts that were looked into: their code has methods of interest."),
 		unread:    vector("unread_total", "Changed accounts that could not be looked into, or not into all, by what was missing; of parents that could not answer, once for each claim.", "missing"),
@@ -59,11 +52,9 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		fetches: vector("fetches_total", "What became of requests to lite servers: taken, absent, refused, failed (tried again), dropped (the queue was full).", "what", "outcome"),
 		rows:    vector("rows_total", "Rows published.", "kind"),
 		held:    vector("held_total", "Transfers and burns that waited for the check of their account, and what became of them.", "outcome"),
-		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tonscribe_contracts_bundle_seconds",
-			Help: "Time to work out a bundle.", Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9)}),
 	}
-	for _, c := range []prometheus.Collector{m.bundles, m.bundle, m.gaps, m.accounts, m.looks, m.unread, m.runs, m.gas, m.exhausted,
-		m.broken, m.cut, m.verdicts, m.waiting, m.retried, m.reread, m.libraries, m.wanted, m.fetches, m.rows, m.held, m.seconds} {
+	for _, c := range []prometheus.Collector{m.accounts, m.looks, m.unread, m.runs, m.gas, m.exhausted,
+		m.broken, m.cut, m.verdicts, m.waiting, m.retried, m.reread, m.libraries, m.wanted, m.fetches, m.rows, m.held} {
 		registry.MustRegister(c)
 	}
 	return m

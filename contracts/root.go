@@ -11,15 +11,11 @@
 package contracts
 
 import (
-	"context"
-	"fmt"
-	"sync"
-
 	"tonscribe/decode/contract"
 	"tonscribe/internal/kafka"
-	"tonscribe/internal/lifetime"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
+	"tonscribe/internal/stage"
 	"tonscribe/schema"
 )
 
@@ -35,17 +31,13 @@ type Dependencies struct {
 
 // Component is a member of the stage's group: one works, the others stand by.
 type Component struct {
+	*stage.Component
+
 	configuration Configuration
 	report        report.Reporter
-	kafka         *kafka.Client
 	lite          *lite.Pool
 	metrics       *metrics
 	detector      *contract.Detector
-
-	mutex   sync.Mutex
-	current *session
-
-	running *lifetime.Run
 }
 
 // New makes a component that does nothing yet.
@@ -57,40 +49,23 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	c := &Component{
 		configuration: configuration,
 		report:        reporter,
-		kafka:         dependencies.Kafka,
 		lite:          dependencies.Lite,
 		metrics:       newMetrics(reporter.Metrics),
-		running:       lifetime.NewRun(),
 	}
 	c.detector = contract.New(configuration.limits())
 	c.detector.Observe = c.metrics.observe
+	c.Component = stage.New(stage.Configuration{
+		Name: "contracts", Group: configuration.Group, Inputs: []schema.Topic{schema.Accounts, schema.Transactions}, Output: schema.Contracts,
+		Store: configuration.store(reporter.Log), PublishBytes: configuration.PublishBytes, CommitEvery: configuration.CommitEvery,
+		Handover: configuration.Handover,
+		Gap:      "what is missing of them comes from lite servers, or stays unknown until it changes again",
+	}, stage.Dependencies{Report: reporter, Kafka: dependencies.Kafka,
+		Begin: func(s *stage.Session) (stage.Logic, error) {
+			w, err := c.begin(s)
+			if err == nil && w.fetcher != nil {
+				s.Go(w.fetcher.queue.Run)
+			}
+			return w, err
+		}})
 	return c, nil
-}
-
-// Start begins consuming and returns at once.
-func (c *Component) Start(context.Context) error {
-	c.running.Start(c.consume)
-	return nil
-}
-
-// Stop ends consuming and waits. What was not committed is done again after the
-// next start, with the same result.
-func (c *Component) Stop(context.Context) error {
-	return c.running.Stop()
-}
-
-// Done is closed when the component has ended, by Stop or because the log
-// or the store refused it for good; Err then says why.
-func (c *Component) Done() <-chan struct{} { return c.running.Done() }
-
-// Err is nil before the end and after Stop.
-func (c *Component) Err() error { return c.running.Err() }
-
-func (c *Component) consume(ctx context.Context) error {
-	err := c.kafka.ConsumeWhole(ctx, c.configuration.Group, []schema.Topic{schema.Accounts, schema.Transactions}, c.work)
-	if err == nil || ctx.Err() != nil {
-		return nil
-	}
-	c.report.Log.Error().Err(err).Msg("the stage ends")
-	return fmt.Errorf("contracts: %w", err)
 }

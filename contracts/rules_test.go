@@ -127,7 +127,7 @@ func TestAForgedWalletHasNoFactsAndNoTransfers(t *testing.T) {
 	if s.of(forged) != nil || len(s.jettons) != 0 {
 		t.Errorf("a forged wallet is %v with %d transfers, want nothing", s.of(forged), len(s.jettons))
 	}
-	if raw, err := s.store.get(keyTransfer, nil); err != nil || raw != nil {
+	if raw, err := s.store.Get(keyTransfer, nil); err != nil || raw != nil {
 		t.Error("something still waits")
 	}
 }
@@ -199,19 +199,6 @@ func TestManyWaitingClaimsAreCheckedOverSeveralBundles(t *testing.T) {
 			t.Errorf("after bundle %d there are %d wallets, want %d", s.seqno, found, want)
 		}
 		s.next(nil)
-	}
-}
-
-func TestAGapInTheBundlesIsCountedAndTheNextOneIsNone(t *testing.T) {
-	s := newScript(t)
-	s.next(nil)
-	for _, b := range []*bundle{{mcSeqno: 5, prev: 4, seal: &record.Seal{}}, {mcSeqno: 6, prev: 5, seal: &record.Seal{}}} {
-		if err := s.work.bundle(t.Context(), b); err != nil {
-			t.Fatalf("bundle %d: %v", b.mcSeqno, err)
-		}
-	}
-	if got := value(t, s.metrics.gaps); got != 1 || s.work.store.marker != 6 {
-		t.Errorf("%v gaps, the store is at bundle %d; want 1 and 6", got, s.work.store.marker)
 	}
 }
 

@@ -136,7 +136,7 @@ func (w *work) order(t *record.Transaction, kind transferKind) error {
 	}
 	if held {
 		w.metrics.held.WithLabelValues("held").Inc()
-		if err := w.store.set(nil, keyHeld, t.Account); err != nil {
+		if err := w.store.Set(nil, keyHeld, t.Account); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (w *work) order(t *record.Transaction, kind transferKind) error {
 	if len(o.message) == 0 {
 		return nil
 	}
-	return w.store.set(transferKey(t.Account, t.Lt), keyMessage, o.message)
+	return w.store.Set(transferKey(t.Account, t.Lt), keyMessage, o.message)
 }
 
 // send finds out what became of an order in its own transaction.
@@ -183,11 +183,11 @@ func (o *transfer) deliver(d record.Delivery, r *record.Receipt) {
 
 // arrive takes the transaction of a message that carries jettons.
 func (w *work) arrive(t *record.Transaction) error {
-	place, err := w.store.get(keyMessage, t.InMsg.Hash)
+	place, err := w.store.Get(keyMessage, t.InMsg.Hash)
 	if err != nil || place == nil {
 		return err
 	}
-	if err := w.store.delete(keyMessage, t.InMsg.Hash); err != nil {
+	if err := w.store.Delete(keyMessage, t.InMsg.Hash); err != nil {
 		return err
 	}
 	o, err := w.transfer(place)
@@ -208,7 +208,7 @@ func (w *work) transfer(place []byte) (*transfer, error) {
 	if o := w.transfers[string(place)]; o != nil {
 		return o, nil
 	}
-	raw, err := w.store.get(keyTransfer, place)
+	raw, err := w.store.Get(keyTransfer, place)
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (w *work) release() error {
 		}
 		var places [][]byte
 		prefix := append([]byte{keyTransfer}, c.account...)
-		if err := w.store.each(prefix, nil, func(lt, _ []byte) bool {
+		if err := w.store.Each(prefix, nil, func(lt, _ []byte) bool {
 			places = append(places, append(append([]byte{}, c.account...), lt...))
 			return true
 		}); err != nil {
@@ -270,11 +270,11 @@ func (w *work) settled(c *change) (bool, error) {
 	case c.old != nil:
 		return c.old.claims != c.new.claims, nil
 	}
-	held, err := w.store.get(keyHeld, c.account)
+	held, err := w.store.Get(keyHeld, c.account)
 	if err != nil || held == nil {
 		return false, err
 	}
-	return true, w.store.delete(keyHeld, c.account)
+	return true, w.store.Delete(keyHeld, c.account)
 }
 
 // A stored transfer is kind, whether it is held, the length of the hash of its

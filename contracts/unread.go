@@ -14,23 +14,23 @@ func (w *work) await(a *record.Account, hash []byte) error {
 	if err != nil {
 		return fmt.Errorf("account %x: %w", a.Account, err)
 	}
-	if err := w.store.set(state, keyUnread, hash, a.Account); err != nil {
+	if err := w.store.Set(state, keyUnread, hash, a.Account); err != nil {
 		return err
 	}
-	return w.store.set(hash, keyLacks, a.Account)
+	return w.store.Set(hash, keyLacks, a.Account)
 }
 
 // awaitNoMore forgets what an account waits for, if it does: it is looked into
 // now.
 func (w *work) awaitNoMore(account []byte) (waited bool, err error) {
-	hash, err := w.store.get(keyLacks, account)
+	hash, err := w.store.Get(keyLacks, account)
 	if err != nil || hash == nil {
 		return false, err
 	}
-	if err := w.store.delete(keyLacks, account); err != nil {
+	if err := w.store.Delete(keyLacks, account); err != nil {
 		return false, err
 	}
-	return true, w.store.delete(keyUnread, hash, account)
+	return true, w.store.Delete(keyUnread, hash, account)
 }
 
 // askAgain sees to it that a parent's children are checked once more when the
@@ -38,42 +38,42 @@ func (w *work) awaitNoMore(account []byte) (waited bool, err error) {
 func (w *work) askAgain(parent []byte, library *[32]byte) error {
 	w.metrics.unread.WithLabelValues("library of a parent").Inc()
 	w.want(wantLibrary, library[:])
-	return w.store.set(nil, keyAsked, library[:], parent)
+	return w.store.Set(nil, keyAsked, library[:], parent)
 }
 
 // came lets the accounts be looked into that wait for a code or a library, and
 // the parents be asked.
 func (w *work) came(hash []byte) error {
 	var parents [][]byte
-	if err := w.store.each(append([]byte{keyAsked}, hash...), nil, func(parent, _ []byte) bool {
+	if err := w.store.Each(append([]byte{keyAsked}, hash...), nil, func(parent, _ []byte) bool {
 		parents = append(parents, parent)
 		return true
 	}); err != nil {
 		return err
 	}
 	for _, parent := range parents {
-		if err := w.store.delete(keyAsked, hash, parent); err != nil {
+		if err := w.store.Delete(keyAsked, hash, parent); err != nil {
 			return err
 		}
-		if err := w.store.set(nil, keyRetry, parent); err != nil {
+		if err := w.store.Set(nil, keyRetry, parent); err != nil {
 			return err
 		}
 	}
 	waits := false
-	if err := w.store.each(append([]byte{keyUnread}, hash...), nil, func(_, _ []byte) bool {
+	if err := w.store.Each(append([]byte{keyUnread}, hash...), nil, func(_, _ []byte) bool {
 		waits = true
 		return false
 	}); err != nil || !waits {
 		return err
 	}
-	return w.store.set(nil, keyCame, hash)
+	return w.store.Set(nil, keyCame, hash)
 }
 
 // unread are accounts whose code or library has come, so many in a bundle, in
 // the state that was the newest when they were put off.
 func (w *work) unread() (list []*record.Account, err error) {
 	var hashes [][]byte
-	if err := w.store.each([]byte{keyCame}, nil, func(hash, _ []byte) bool {
+	if err := w.store.Each([]byte{keyCame}, nil, func(hash, _ []byte) bool {
 		hashes = append(hashes, hash)
 		return len(hashes) < w.configuration.Retries
 	}); err != nil {
@@ -83,7 +83,7 @@ func (w *work) unread() (list []*record.Account, err error) {
 		more := false
 		var broken error
 		begin := len(list)
-		err := w.store.each(append([]byte{keyUnread}, hash...), nil, func(_, state []byte) bool {
+		err := w.store.Each(append([]byte{keyUnread}, hash...), nil, func(_, state []byte) bool {
 			if more = len(list) == w.configuration.Retries; more {
 				return false
 			}
@@ -98,14 +98,14 @@ func (w *work) unread() (list []*record.Account, err error) {
 			return nil, fmt.Errorf("accounts that wait for code %x: %w", hash, errors.Join(err, broken))
 		}
 		for _, a := range list[begin:] {
-			if err := w.store.delete(keyUnread, hash, a.Account); err != nil {
+			if err := w.store.Delete(keyUnread, hash, a.Account); err != nil {
 				return nil, err
 			}
 		}
 		if more {
 			break
 		}
-		if err := w.store.delete(keyCame, hash); err != nil {
+		if err := w.store.Delete(keyCame, hash); err != nil {
 			return nil, err
 		}
 	}

@@ -47,7 +47,7 @@ func TestAContractWhoseCodeIsALibraryIsLookedIntoWhenTheLibraryComes(t *testing.
 	if n := value(t, s.metrics.reread); n != 1 {
 		t.Errorf("%v accounts were looked into again, want 1", n)
 	}
-	if err := s.store.each([]byte{keyUnread}, nil, func(rest, _ []byte) bool {
+	if err := s.store.Each([]byte{keyUnread}, nil, func(rest, _ []byte) bool {
 		t.Errorf("%x still waits", rest)
 		return true
 	}); err != nil {

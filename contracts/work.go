@@ -8,13 +8,13 @@ import (
 	"math/big"
 	"runtime"
 	"slices"
-	"time"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/decode/contract"
+	"tonscribe/internal/stage"
 	"tonscribe/schema/record"
 	"tonscribe/ton/tvm"
 )
@@ -22,10 +22,8 @@ import (
 // work turns bundles into records, with the store's help.
 type work struct {
 	*Component
-	store  *store
-	output [][]*record.Record // by partition, of bundles that are not published
-	size   int
-	since  time.Time // of the last commit
+	store      *stage.Store
+	partitions int
 
 	codes      map[[32]byte]*contract.Code
 	parents    map[string]*parent
@@ -38,7 +36,7 @@ type work struct {
 	zones      zones
 	fetcher    *fetcher // nil without lite servers
 	seeker     seeker
-	horizon    uint32 // the last bundle that was published whole before the session, as far as the log tells
+	horizon    uint32 // the last bundle that was published before the session, as far as the log tells
 
 	// Of the bundle that is being worked out.
 	now       *bundle
@@ -64,10 +62,10 @@ const (
 	maxParents = 16384
 )
 
-func newWork(c *Component, s *store) (*work, error) {
-	w := &work{Component: c, store: s, output: make([][]*record.Record, c.kafka.Partitions()), since: time.Now(),
+func (c *Component) begin(session *stage.Session) (*work, error) {
+	w := &work{Component: c, store: session.Store, partitions: session.Partitions,
 		codes: map[[32]byte]*contract.Code{}, parents: map[string]*parent{}, libraries: cell.NewDict(256),
-		fetcher: newFetcher(c), seeker: seeker{list: keyWaiting}, horizon: s.marker}
+		fetcher: newFetcher(c), seeker: seeker{list: keyWaiting}, horizon: session.Published}
 	var err error
 	if w.zones, err = c.configuration.zones(); err != nil {
 		return nil, err
@@ -83,7 +81,7 @@ func newWork(c *Component, s *store) (*work, error) {
 
 // recall takes up the config and the libraries that bundles brought before.
 func (w *work) recall() error {
-	config, err := w.store.newest(keyConfig, w.store.marker)
+	config, err := w.store.Newest(keyConfig, w.store.Marker())
 	if err != nil {
 		return err
 	}
@@ -93,48 +91,31 @@ func (w *work) recall() error {
 		}
 	}
 	var problem error
-	err = w.store.each([]byte{keyLibrary}, nil, func(_, boc []byte) bool {
+	err = w.store.Each([]byte{keyLibrary}, nil, func(_, boc []byte) bool {
 		problem = w.addLibrary(boc)
 		return problem == nil
 	})
 	return errors.Join(err, problem)
 }
 
-func (w *work) pending() bool { return w.size > 0 }
-
-// commit makes what was published durable.
-func (w *work) commit() error {
-	if err := w.store.commit(); err != nil {
-		return err
-	}
-	for p := range w.output {
-		clear(w.output[p])
-		w.output[p] = w.output[p][:0]
-	}
-	w.size, w.since = 0, time.Now()
-	return nil
+// Bundle works out the next bundle.
+func (w *work) Bundle(ctx context.Context, in *stage.Bundle) (stage.Output, error) {
+	return w.bundle(ctx, newBundle(in))
 }
 
-// bundle works out the next bundle.
-func (w *work) bundle(ctx context.Context, b *bundle) error {
-	if b.prev != w.store.marker {
-		w.metrics.gaps.Inc()
-		w.report.Log.Warn().Uint32("after", w.store.marker).Uint32("before", b.mcSeqno).
-			Msg("the log does not have these bundles any more, and the store has not seen them: what is missing of them comes from lite servers, or stays unknown until it changes again")
-	}
+func (w *work) bundle(ctx context.Context, b *bundle) (stage.Output, error) {
 	w.now, w.changes, w.transfers, w.looked = b, map[string]*change{}, map[string]*transfer{}, 0
 	for _, step := range []func(context.Context) error{
-		w.takeFetched, w.keepConfig, w.keepLibraries, w.keepCodes, w.look, w.keepParents, w.check, w.retry, w.link, w.follow, w.finish,
+		w.takeFetched, w.keepConfig, w.keepLibraries, w.keepCodes, w.look, w.keepParents, w.check, w.retry, w.link, w.follow,
 	} {
 		if err := step(ctx); err != nil {
-			return err
+			return stage.Output{}, err
 		}
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return stage.Output{}, context.Cause(ctx)
 		}
 	}
-	w.metrics.bundles.Inc()
-	return w.store.mark(b.mcSeqno)
+	return w.finish()
 }
 
 func (w *work) keepCodes(context.Context) error {
@@ -152,7 +133,7 @@ func (w *work) keepCodes(context.Context) error {
 }
 
 func (w *work) keepCode(hash, boc []byte) error {
-	if err := w.store.set(boc, keyCode, hash); err != nil {
+	if err := w.store.Set(boc, keyCode, hash); err != nil {
 		return err
 	}
 	return w.came(hash)
@@ -176,7 +157,7 @@ func (w *work) keepDeployed(m *record.Message) error {
 	if w.codes[hash] != nil {
 		return nil
 	}
-	if known, err := w.store.get(keyCode, hash[:]); err != nil || known != nil {
+	if known, err := w.store.Get(keyCode, hash[:]); err != nil || known != nil {
 		return err
 	}
 	return w.keepCode(hash[:], init.Code.ToBOC())
@@ -194,7 +175,7 @@ func (w *work) code(hash []byte) (*contract.Code, lack, error) {
 		return known, lack{}, nil
 	}
 	missing := lack{"code", hash}
-	boc, err := w.store.get(keyCode, hash)
+	boc, err := w.store.Get(keyCode, hash)
 	if err != nil || boc == nil {
 		return nil, missing, err
 	}
@@ -242,7 +223,7 @@ func (w *work) keepConfig(context.Context) error {
 		w.report.Log.Error().Err(err).Uint32("bundle", w.now.mcSeqno).Msg("the config of the chain is not understood; the one before stays")
 		return nil
 	}
-	return w.store.set(boc, keyConfig, number(w.now.mcSeqno))
+	return w.store.Set(boc, keyConfig, number(w.now.mcSeqno))
 }
 
 func (w *work) configOfContract() []byte {
@@ -300,7 +281,7 @@ func (w *work) entry(account []byte) (*entry, error) {
 }
 
 func (w *work) stored(account []byte) (*entry, error) {
-	raw, err := w.store.get(keyEntry, account)
+	raw, err := w.store.Get(keyEntry, account)
 	if err != nil || raw == nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
+	"tonscribe/internal/stage"
 	"tonscribe/schema/record"
 )
 
@@ -51,11 +52,11 @@ func newDeskOn(t testing.TB, dir string, pool *lite.Pool, change ...func(*Config
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := openStore(configuration, zerolog.Nop())
+	s, err := stage.OpenStore(configuration.store(zerolog.Nop()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newWork(c, s)
+	w, err := c.begin(&stage.Session{Store: s, Partitions: 2, Published: s.Marker()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,28 +69,43 @@ func newDeskOn(t testing.TB, dir string, pool *lite.Pool, change ...func(*Config
 // leave closes the store, which another desk may then use.
 func (d *desk) leave() {
 	d.left.Do(func() {
-		if err := d.store.close(); err != nil {
+		if err := d.store.Close(); err != nil {
 			d.Error(err)
 		}
 	})
 }
 
+// run works a bundle out, as the frame lets it.
+func (d *desk) run(b *bundle) stage.Output {
+	d.Helper()
+	out, err := d.bundle(d.Context(), b)
+	if err != nil {
+		d.Fatal(err)
+	}
+	if err := d.store.Mark(b.mcSeqno); err != nil {
+		d.Fatal(err)
+	}
+	return out
+}
+
+func (d *desk) commit() {
+	d.Helper()
+	if err := d.store.Commit(); err != nil {
+		d.Fatal(err)
+	}
+}
+
 // do works a bundle out and takes its rows, as tables do.
 func (d *desk) do(b *bundle) []*record.Record {
 	d.Helper()
-	if err := d.bundle(d.Context(), b); err != nil {
-		d.Fatal(err)
-	}
 	var all []*record.Record
-	for _, records := range d.output {
+	for _, records := range d.run(b).Records {
 		for _, r := range records {
 			all = append(all, r)
 			d.take(r.GetContracts())
 		}
 	}
-	if err := d.commit(); err != nil {
-		d.Fatal(err)
-	}
+	d.commit()
 	return all
 }
 

@@ -87,7 +87,7 @@ func (c *Component) Again(ctx context.Context, topic schema.Topic, partition int
 		b.reset(b.end)
 		return nil
 	}
-	err = c.dependencies.Kafka.ReadAll(ctx, topic.Name, partition, func(item kafka.Item) error {
+	err = c.dependencies.Kafka.Read(ctx, topic.Name, partition, 0, func(item kafka.Item) error {
 		if c.dependencies.Repeat.passes(item) {
 			return nil
 		}

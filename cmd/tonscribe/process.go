@@ -218,6 +218,7 @@ func (p *process) openLog(ctx context.Context, embedded bool) error {
 		configuration.Brokers = []string{log.Address()}
 		dependencies.Dial = log.Dial
 		dependencies.Epoch = log.Epoch()
+		p.settings.Contracts.Handover = false // nobody else works on this log
 	}
 	client, err := kafka.New(configuration, dependencies)
 	if err != nil {

@@ -92,7 +92,7 @@ func TestWhereTheLogDoesNotReachBackToTheCellStoreItBeginsWithTheOldestBundleAnd
 				t.Errorf("%v gaps were counted, want 1", gaps)
 			}
 			again := 0
-			if err := s.ReadAll(t.Context(), schema.Accounts.Name, 0, func(item kafka.Item) error {
+			if err := s.Read(t.Context(), schema.Accounts.Name, 0, 0, func(item kafka.Item) error {
 				if item.Record.McSeqno == bundles[9].mcSeqno && item.Record.GetSeal() != nil {
 					again++
 				}

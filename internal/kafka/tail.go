@@ -16,56 +16,32 @@ import (
 // longestStep bounds how many records are looked at in one step backwards.
 const longestStep = 64
 
-// LastSeal is the seal of the last complete bundle of the partition, nil when
+// LastSeal returns the seal of the last complete bundle of the partition, nil when
 // it has none.
 func (c *Client) LastSeal(ctx context.Context, topic string, partition int) (*record.Record, error) {
-	tp := TopicPartition{topic, partition}
-	if err := c.connect(ctx); err != nil {
-		return nil, fmt.Errorf("last seal of %s: %w", tp, err)
-	}
-	var seal *record.Record
-	err := c.persist(ctx, "last seal", func(ctx context.Context) (err error) {
-		seal, err = c.searchBackwards(ctx, tp)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("last seal of %s: %w", tp, err)
-	}
-	return seal, nil
+	return c.Last(ctx, topic, partition, func(r *record.Record) bool { return r.GetSeal() != nil })
 }
 
-func (c *Client) searchBackwards(ctx context.Context, tp TopicPartition) (*record.Record, error) {
-	conn, err := c.dialLeader(ctx, tp)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	defer closeWith(ctx, conn)()
-	first, end, err := conn.ReadOffsets()
-	if err != nil {
-		return nil, err
-	}
-	for step := int64(1); end > first; step = min(2*step, longestStep) {
-		from := max(first, end-step)
-		seal, err := lastSealIn(conn, from, end)
-		if seal != nil || err != nil {
-			return seal, err
-		}
-		end = from
-	}
-	return nil, nil
-}
-
-// lastSealIn looks at the records [from, end).
-func lastSealIn(conn *kafka.Conn, from, end int64) (*record.Record, error) {
-	var seal *record.Record
-	err := readRange(conn, from, end, func(item Item) error {
-		if item.Record.GetSeal() != nil {
-			seal = item.Record
+// Last returns the newest record of the partition that is accepted, nil when there
+// is none.
+func (c *Client) Last(ctx context.Context, topic string, partition int, accept func(*record.Record) bool) (found *record.Record, err error) {
+	err = c.readFrom(ctx, TopicPartition{topic, partition}, func(conn *kafka.Conn, first, end int64) error {
+		found = nil
+		for step := int64(1); found == nil && end > first; step = min(2*step, longestStep) {
+			from := max(first, end-step)
+			if err := readRange(conn, from, end, func(item Item) error {
+				if accept(item.Record) {
+					found = item.Record
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+			end = from
 		}
 		return nil
 	})
-	return seal, err
+	return found, err
 }
 
 // readRange hands out the records [from, end).
@@ -122,21 +98,27 @@ func (c *Client) oldest(ctx context.Context, tp TopicPartition) (oldest *record.
 	return oldest, offset, err
 }
 
-// ReadAll hands out all records that the partition has now, repetitions and
-// records without predecessors among them, without being of any group. It begins
-// anew when the broker fails meanwhile.
-func (c *Client) ReadAll(ctx context.Context, topic string, partition int, take func(Item) error) error {
-	tp := TopicPartition{topic, partition}
-	next := int64(-1)
-	return c.readFrom(ctx, tp, func(conn *kafka.Conn, first, end int64) error {
-		if next < 0 {
-			next = first
-		}
+// Read hands out the records that the partition has now, from an offset on or
+// from the oldest that it still has, repetitions and records without predecessors
+// among them, without being of any group. Where a broker fails meanwhile it goes
+// on with the next record.
+func (c *Client) Read(ctx context.Context, topic string, partition int, next int64, take func(Item) error) error {
+	return c.readFrom(ctx, TopicPartition{topic, partition}, func(conn *kafka.Conn, first, end int64) error {
+		next = max(next, first)
 		return readRange(conn, next, end, func(item Item) error {
 			next = item.Offset + 1
 			return take(item)
 		})
 	})
+}
+
+// Offsets returns the range of offsets that the partition has, [first, end).
+func (c *Client) Offsets(ctx context.Context, topic string, partition int) (first, end int64, err error) {
+	err = c.readFrom(ctx, TopicPartition{topic, partition}, func(_ *kafka.Conn, from, to int64) error {
+		first, end = from, to
+		return nil
+	})
+	return first, end, err
 }
 
 // readFrom connects to who leads the partition and hands out what offsets there

@@ -35,6 +35,55 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type StoreRecordKind int32
+
+const (
+	StoreRecordKind_STORE_CLAIM    StoreRecordKind = 0 // from here on only records of this epoch count
+	StoreRecordKind_STORE_CHANGES  StoreRecordKind = 1 // a part of a batch
+	StoreRecordKind_STORE_SNAPSHOT StoreRecordKind = 2 // a part of everything
+)
+
+// Enum value maps for StoreRecordKind.
+var (
+	StoreRecordKind_name = map[int32]string{
+		0: "STORE_CLAIM",
+		1: "STORE_CHANGES",
+		2: "STORE_SNAPSHOT",
+	}
+	StoreRecordKind_value = map[string]int32{
+		"STORE_CLAIM":    0,
+		"STORE_CHANGES":  1,
+		"STORE_SNAPSHOT": 2,
+	}
+)
+
+func (x StoreRecordKind) Enum() *StoreRecordKind {
+	p := new(StoreRecordKind)
+	*p = x
+	return p
+}
+
+func (x StoreRecordKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (StoreRecordKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_schema_record_record_proto_enumTypes[0].Descriptor()
+}
+
+func (StoreRecordKind) Type() protoreflect.EnumType {
+	return &file_schema_record_record_proto_enumTypes[0]
+}
+
+func (x StoreRecordKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use StoreRecordKind.Descriptor instead.
+func (StoreRecordKind) EnumDescriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{0}
+}
+
 type AccountStatus int32
 
 const (
@@ -71,11 +120,11 @@ func (x AccountStatus) String() string {
 }
 
 func (AccountStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[0].Descriptor()
+	return file_schema_record_record_proto_enumTypes[1].Descriptor()
 }
 
 func (AccountStatus) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[0]
+	return &file_schema_record_record_proto_enumTypes[1]
 }
 
 func (x AccountStatus) Number() protoreflect.EnumNumber {
@@ -84,7 +133,7 @@ func (x AccountStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AccountStatus.Descriptor instead.
 func (AccountStatus) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{1}
 }
 
 type TransactionType int32
@@ -132,11 +181,11 @@ func (x TransactionType) String() string {
 }
 
 func (TransactionType) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[1].Descriptor()
+	return file_schema_record_record_proto_enumTypes[2].Descriptor()
 }
 
 func (TransactionType) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[1]
+	return &file_schema_record_record_proto_enumTypes[2]
 }
 
 func (x TransactionType) Number() protoreflect.EnumNumber {
@@ -145,7 +194,7 @@ func (x TransactionType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TransactionType.Descriptor instead.
 func (TransactionType) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{1}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{2}
 }
 
 type StatusChange int32
@@ -181,11 +230,11 @@ func (x StatusChange) String() string {
 }
 
 func (StatusChange) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[2].Descriptor()
+	return file_schema_record_record_proto_enumTypes[3].Descriptor()
 }
 
 func (StatusChange) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[2]
+	return &file_schema_record_record_proto_enumTypes[3]
 }
 
 func (x StatusChange) Number() protoreflect.EnumNumber {
@@ -194,7 +243,7 @@ func (x StatusChange) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use StatusChange.Descriptor instead.
 func (StatusChange) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{2}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{3}
 }
 
 // How a message that carries jettons ended.
@@ -237,11 +286,11 @@ func (x Delivery) String() string {
 }
 
 func (Delivery) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[3].Descriptor()
+	return file_schema_record_record_proto_enumTypes[4].Descriptor()
 }
 
 func (Delivery) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[3]
+	return &file_schema_record_record_proto_enumTypes[4]
 }
 
 func (x Delivery) Number() protoreflect.EnumNumber {
@@ -250,7 +299,7 @@ func (x Delivery) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Delivery.Descriptor instead.
 func (Delivery) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{3}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{4}
 }
 
 type TokenContent_Layout int32
@@ -286,11 +335,11 @@ func (x TokenContent_Layout) String() string {
 }
 
 func (TokenContent_Layout) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[4].Descriptor()
+	return file_schema_record_record_proto_enumTypes[5].Descriptor()
 }
 
 func (TokenContent_Layout) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[4]
+	return &file_schema_record_record_proto_enumTypes[5]
 }
 
 func (x TokenContent_Layout) Number() protoreflect.EnumNumber {
@@ -299,7 +348,7 @@ func (x TokenContent_Layout) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TokenContent_Layout.Descriptor instead.
 func (TokenContent_Layout) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{16, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{20, 0}
 }
 
 type ComputePhase_SkipReason int32
@@ -341,11 +390,11 @@ func (x ComputePhase_SkipReason) String() string {
 }
 
 func (ComputePhase_SkipReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[5].Descriptor()
+	return file_schema_record_record_proto_enumTypes[6].Descriptor()
 }
 
 func (ComputePhase_SkipReason) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[5]
+	return &file_schema_record_record_proto_enumTypes[6]
 }
 
 func (x ComputePhase_SkipReason) Number() protoreflect.EnumNumber {
@@ -354,7 +403,7 @@ func (x ComputePhase_SkipReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ComputePhase_SkipReason.Descriptor instead.
 func (ComputePhase_SkipReason) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{41, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{45, 0}
 }
 
 type BouncePhase_Kind int32
@@ -390,11 +439,11 @@ func (x BouncePhase_Kind) String() string {
 }
 
 func (BouncePhase_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[6].Descriptor()
+	return file_schema_record_record_proto_enumTypes[7].Descriptor()
 }
 
 func (BouncePhase_Kind) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[6]
+	return &file_schema_record_record_proto_enumTypes[7]
 }
 
 func (x BouncePhase_Kind) Number() protoreflect.EnumNumber {
@@ -403,7 +452,7 @@ func (x BouncePhase_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BouncePhase_Kind.Descriptor instead.
 func (BouncePhase_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{43, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{47, 0}
 }
 
 type Message_Kind int32
@@ -439,11 +488,11 @@ func (x Message_Kind) String() string {
 }
 
 func (Message_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[7].Descriptor()
+	return file_schema_record_record_proto_enumTypes[8].Descriptor()
 }
 
 func (Message_Kind) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[7]
+	return &file_schema_record_record_proto_enumTypes[8]
 }
 
 func (x Message_Kind) Number() protoreflect.EnumNumber {
@@ -452,7 +501,7 @@ func (x Message_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Message_Kind.Descriptor instead.
 func (Message_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{45, 0}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{49, 0}
 }
 
 // One Kafka message, on every topic. (mc_seqno, index) is its place in the
@@ -472,6 +521,7 @@ type Record struct {
 	//	*Record_Seal
 	//	*Record_Accounts
 	//	*Record_Contracts
+	//	*Record_Store
 	Content       isRecord_Content `protobuf_oneof:"content"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -589,6 +639,15 @@ func (x *Record) GetContracts() *ContractBatch {
 	return nil
 }
 
+func (x *Record) GetStore() *StoreRecord {
+	if x != nil {
+		if x, ok := x.Content.(*Record_Store); ok {
+			return x.Store
+		}
+	}
+	return nil
+}
+
 type isRecord_Content interface {
 	isRecord_Content()
 }
@@ -617,6 +676,10 @@ type Record_Contracts struct {
 	Contracts *ContractBatch `protobuf:"bytes,9,opt,name=contracts,proto3,oneof"` // topic contracts
 }
 
+type Record_Store struct {
+	Store *StoreRecord `protobuf:"bytes,10,opt,name=store,proto3,oneof"` // topics of the changes of a stage's store
+}
+
 func (*Record_RawBlock) isRecord_Content() {}
 
 func (*Record_Blocks) isRecord_Content() {}
@@ -628,6 +691,323 @@ func (*Record_Seal) isRecord_Content() {}
 func (*Record_Accounts) isRecord_Content() {}
 
 func (*Record_Contracts) isRecord_Content() {}
+
+func (*Record_Store) isRecord_Content() {}
+
+// What another member of a stage's group needs to go on with the stage's store.
+type StoreRecord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          StoreRecordKind        `protobuf:"varint,1,opt,name=kind,proto3,enum=tonscribe.record.StoreRecordKind" json:"kind,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`   // of the member that writes: one more than that of the one before
+	Writer        []byte                 `protobuf:"bytes,3,opt,name=writer,proto3" json:"writer,omitempty"`  // claims only: 16 bytes that tell members of the same epoch apart
+	Number        uint64                 `protobuf:"varint,4,opt,name=number,proto3" json:"number,omitempty"` // of the batch of changes, or of the last one that is in the snapshot
+	Part          uint32                 `protobuf:"varint,5,opt,name=part,proto3" json:"part,omitempty"`     // of the batch or snapshot, from 0
+	Last          bool                   `protobuf:"varint,6,opt,name=last,proto3" json:"last,omitempty"`     // it ends the batch or snapshot
+	Entries       []*StoreEntry          `protobuf:"bytes,7,rep,name=entries,proto3" json:"entries,omitempty"`
+	Snapshot      *StoreSnapshot         `protobuf:"bytes,8,opt,name=snapshot,proto3" json:"snapshot,omitempty"` // changes only: the newest whole snapshot, if there is one
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoreRecord) Reset() {
+	*x = StoreRecord{}
+	mi := &file_schema_record_record_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoreRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoreRecord) ProtoMessage() {}
+
+func (x *StoreRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoreRecord.ProtoReflect.Descriptor instead.
+func (*StoreRecord) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *StoreRecord) GetKind() StoreRecordKind {
+	if x != nil {
+		return x.Kind
+	}
+	return StoreRecordKind_STORE_CLAIM
+}
+
+func (x *StoreRecord) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *StoreRecord) GetWriter() []byte {
+	if x != nil {
+		return x.Writer
+	}
+	return nil
+}
+
+func (x *StoreRecord) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *StoreRecord) GetPart() uint32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+func (x *StoreRecord) GetLast() bool {
+	if x != nil {
+		return x.Last
+	}
+	return false
+}
+
+func (x *StoreRecord) GetEntries() []*StoreEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *StoreRecord) GetSnapshot() *StoreSnapshot {
+	if x != nil {
+		return x.Snapshot
+	}
+	return nil
+}
+
+type StoreEntry struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           []byte                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Value         []byte                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	Deleted       bool                   `protobuf:"varint,3,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoreEntry) Reset() {
+	*x = StoreEntry{}
+	mi := &file_schema_record_record_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoreEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoreEntry) ProtoMessage() {}
+
+func (x *StoreEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoreEntry.ProtoReflect.Descriptor instead.
+func (*StoreEntry) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *StoreEntry) GetKey() []byte {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *StoreEntry) GetValue() []byte {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+func (x *StoreEntry) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
+}
+
+// Where a snapshot of a store lies.
+type StoreSnapshot struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Epoch         uint64                 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Number        uint64                 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	Offset        int64                  `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"` // of its first record, or before
+	Time          int64                  `protobuf:"varint,4,opt,name=time,proto3" json:"time,omitempty"`     // when it was begun, in seconds
+	Bytes         uint64                 `protobuf:"varint,5,opt,name=bytes,proto3" json:"bytes,omitempty"`   // of all its entries
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoreSnapshot) Reset() {
+	*x = StoreSnapshot{}
+	mi := &file_schema_record_record_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoreSnapshot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoreSnapshot) ProtoMessage() {}
+
+func (x *StoreSnapshot) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoreSnapshot.ProtoReflect.Descriptor instead.
+func (*StoreSnapshot) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *StoreSnapshot) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *StoreSnapshot) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *StoreSnapshot) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *StoreSnapshot) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *StoreSnapshot) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+// How far a store has come in the topic of its changes. It is an entry of the store.
+type StorePosition struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Epoch         uint64                 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`   // of the batch, or in force at the offset
+	Number        uint64                 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"` // of the batch
+	Offset        int64                  `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"` // the batch lies there or behind
+	Seen          bool                   `protobuf:"varint,4,opt,name=seen,proto3" json:"seen,omitempty"`     // the batch lies before
+	Snapshot      *StoreSnapshot         `protobuf:"bytes,5,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StorePosition) Reset() {
+	*x = StorePosition{}
+	mi := &file_schema_record_record_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StorePosition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StorePosition) ProtoMessage() {}
+
+func (x *StorePosition) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StorePosition.ProtoReflect.Descriptor instead.
+func (*StorePosition) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *StorePosition) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *StorePosition) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *StorePosition) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *StorePosition) GetSeen() bool {
+	if x != nil {
+		return x.Seen
+	}
+	return false
+}
+
+func (x *StorePosition) GetSnapshot() *StoreSnapshot {
+	if x != nil {
+		return x.Snapshot
+	}
+	return nil
+}
 
 // Ends a bundle in one partition of one topic.
 type Seal struct {
@@ -642,7 +1022,7 @@ type Seal struct {
 
 func (x *Seal) Reset() {
 	*x = Seal{}
-	mi := &file_schema_record_record_proto_msgTypes[1]
+	mi := &file_schema_record_record_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -654,7 +1034,7 @@ func (x *Seal) String() string {
 func (*Seal) ProtoMessage() {}
 
 func (x *Seal) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[1]
+	mi := &file_schema_record_record_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -667,7 +1047,7 @@ func (x *Seal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seal.ProtoReflect.Descriptor instead.
 func (*Seal) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{1}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Seal) GetRows() uint64 {
@@ -711,7 +1091,7 @@ type BlockId struct {
 
 func (x *BlockId) Reset() {
 	*x = BlockId{}
-	mi := &file_schema_record_record_proto_msgTypes[2]
+	mi := &file_schema_record_record_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +1103,7 @@ func (x *BlockId) String() string {
 func (*BlockId) ProtoMessage() {}
 
 func (x *BlockId) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[2]
+	mi := &file_schema_record_record_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +1116,7 @@ func (x *BlockId) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockId.ProtoReflect.Descriptor instead.
 func (*BlockId) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{2}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *BlockId) GetWorkchain() int32 {
@@ -784,7 +1164,7 @@ type RawBlock struct {
 
 func (x *RawBlock) Reset() {
 	*x = RawBlock{}
-	mi := &file_schema_record_record_proto_msgTypes[3]
+	mi := &file_schema_record_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -796,7 +1176,7 @@ func (x *RawBlock) String() string {
 func (*RawBlock) ProtoMessage() {}
 
 func (x *RawBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[3]
+	mi := &file_schema_record_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -809,7 +1189,7 @@ func (x *RawBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RawBlock.ProtoReflect.Descriptor instead.
 func (*RawBlock) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{3}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RawBlock) GetId() *BlockId {
@@ -835,7 +1215,7 @@ type BlockBatch struct {
 
 func (x *BlockBatch) Reset() {
 	*x = BlockBatch{}
-	mi := &file_schema_record_record_proto_msgTypes[4]
+	mi := &file_schema_record_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -847,7 +1227,7 @@ func (x *BlockBatch) String() string {
 func (*BlockBatch) ProtoMessage() {}
 
 func (x *BlockBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[4]
+	mi := &file_schema_record_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -860,7 +1240,7 @@ func (x *BlockBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockBatch.ProtoReflect.Descriptor instead.
 func (*BlockBatch) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{4}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BlockBatch) GetBlocks() []*Block {
@@ -879,7 +1259,7 @@ type TransactionBatch struct {
 
 func (x *TransactionBatch) Reset() {
 	*x = TransactionBatch{}
-	mi := &file_schema_record_record_proto_msgTypes[5]
+	mi := &file_schema_record_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +1271,7 @@ func (x *TransactionBatch) String() string {
 func (*TransactionBatch) ProtoMessage() {}
 
 func (x *TransactionBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[5]
+	mi := &file_schema_record_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +1284,7 @@ func (x *TransactionBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionBatch.ProtoReflect.Descriptor instead.
 func (*TransactionBatch) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{5}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TransactionBatch) GetTransactions() []*Transaction {
@@ -952,7 +1332,7 @@ type Block struct {
 
 func (x *Block) Reset() {
 	*x = Block{}
-	mi := &file_schema_record_record_proto_msgTypes[6]
+	mi := &file_schema_record_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -964,7 +1344,7 @@ func (x *Block) String() string {
 func (*Block) ProtoMessage() {}
 
 func (x *Block) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[6]
+	mi := &file_schema_record_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -977,7 +1357,7 @@ func (x *Block) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Block.ProtoReflect.Descriptor instead.
 func (*Block) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{6}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Block) GetId() *BlockId {
@@ -1186,7 +1566,7 @@ type ExtraCurrency struct {
 
 func (x *ExtraCurrency) Reset() {
 	*x = ExtraCurrency{}
-	mi := &file_schema_record_record_proto_msgTypes[7]
+	mi := &file_schema_record_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1198,7 +1578,7 @@ func (x *ExtraCurrency) String() string {
 func (*ExtraCurrency) ProtoMessage() {}
 
 func (x *ExtraCurrency) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[7]
+	mi := &file_schema_record_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1211,7 +1591,7 @@ func (x *ExtraCurrency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtraCurrency.ProtoReflect.Descriptor instead.
 func (*ExtraCurrency) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{7}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ExtraCurrency) GetId() uint32 {
@@ -1249,7 +1629,7 @@ type AccountState struct {
 
 func (x *AccountState) Reset() {
 	*x = AccountState{}
-	mi := &file_schema_record_record_proto_msgTypes[8]
+	mi := &file_schema_record_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1261,7 +1641,7 @@ func (x *AccountState) String() string {
 func (*AccountState) ProtoMessage() {}
 
 func (x *AccountState) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[8]
+	mi := &file_schema_record_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1274,7 +1654,7 @@ func (x *AccountState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccountState.ProtoReflect.Descriptor instead.
 func (*AccountState) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{8}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AccountState) GetStatus() AccountStatus {
@@ -1351,7 +1731,7 @@ type Account struct {
 
 func (x *Account) Reset() {
 	*x = Account{}
-	mi := &file_schema_record_record_proto_msgTypes[9]
+	mi := &file_schema_record_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1363,7 +1743,7 @@ func (x *Account) String() string {
 func (*Account) ProtoMessage() {}
 
 func (x *Account) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[9]
+	mi := &file_schema_record_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1376,7 +1756,7 @@ func (x *Account) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Account.ProtoReflect.Descriptor instead.
 func (*Account) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{9}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Account) GetAccount() []byte {
@@ -1458,7 +1838,7 @@ type Code struct {
 
 func (x *Code) Reset() {
 	*x = Code{}
-	mi := &file_schema_record_record_proto_msgTypes[10]
+	mi := &file_schema_record_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1470,7 +1850,7 @@ func (x *Code) String() string {
 func (*Code) ProtoMessage() {}
 
 func (x *Code) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[10]
+	mi := &file_schema_record_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1483,7 +1863,7 @@ func (x *Code) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Code.ProtoReflect.Descriptor instead.
 func (*Code) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{10}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Code) GetHash() []byte {
@@ -1534,7 +1914,7 @@ type AccountBatch struct {
 
 func (x *AccountBatch) Reset() {
 	*x = AccountBatch{}
-	mi := &file_schema_record_record_proto_msgTypes[11]
+	mi := &file_schema_record_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1546,7 +1926,7 @@ func (x *AccountBatch) String() string {
 func (*AccountBatch) ProtoMessage() {}
 
 func (x *AccountBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[11]
+	mi := &file_schema_record_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1559,7 +1939,7 @@ func (x *AccountBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccountBatch.ProtoReflect.Descriptor instead.
 func (*AccountBatch) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{11}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AccountBatch) GetAccounts() []*Account {
@@ -1610,7 +1990,7 @@ type Wanted struct {
 
 func (x *Wanted) Reset() {
 	*x = Wanted{}
-	mi := &file_schema_record_record_proto_msgTypes[12]
+	mi := &file_schema_record_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1622,7 +2002,7 @@ func (x *Wanted) String() string {
 func (*Wanted) ProtoMessage() {}
 
 func (x *Wanted) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[12]
+	mi := &file_schema_record_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +2015,7 @@ func (x *Wanted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wanted.ProtoReflect.Descriptor instead.
 func (*Wanted) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{12}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Wanted) GetAccount() *Account {
@@ -1676,7 +2056,7 @@ type Library struct {
 
 func (x *Library) Reset() {
 	*x = Library{}
-	mi := &file_schema_record_record_proto_msgTypes[13]
+	mi := &file_schema_record_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1688,7 +2068,7 @@ func (x *Library) String() string {
 func (*Library) ProtoMessage() {}
 
 func (x *Library) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[13]
+	mi := &file_schema_record_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1701,7 +2081,7 @@ func (x *Library) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Library.ProtoReflect.Descriptor instead.
 func (*Library) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{13}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Library) GetHash() []byte {
@@ -1732,7 +2112,7 @@ type ContractBatch struct {
 
 func (x *ContractBatch) Reset() {
 	*x = ContractBatch{}
-	mi := &file_schema_record_record_proto_msgTypes[14]
+	mi := &file_schema_record_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1744,7 +2124,7 @@ func (x *ContractBatch) String() string {
 func (*ContractBatch) ProtoMessage() {}
 
 func (x *ContractBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[14]
+	mi := &file_schema_record_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1757,7 +2137,7 @@ func (x *ContractBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContractBatch.ProtoReflect.Descriptor instead.
 func (*ContractBatch) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{14}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ContractBatch) GetContracts() []*Contract {
@@ -1822,7 +2202,7 @@ type Contract struct {
 
 func (x *Contract) Reset() {
 	*x = Contract{}
-	mi := &file_schema_record_record_proto_msgTypes[15]
+	mi := &file_schema_record_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1834,7 +2214,7 @@ func (x *Contract) String() string {
 func (*Contract) ProtoMessage() {}
 
 func (x *Contract) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[15]
+	mi := &file_schema_record_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1847,7 +2227,7 @@ func (x *Contract) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contract.ProtoReflect.Descriptor instead.
 func (*Contract) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{15}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Contract) GetAccount() []byte {
@@ -2008,7 +2388,7 @@ type TokenContent struct {
 
 func (x *TokenContent) Reset() {
 	*x = TokenContent{}
-	mi := &file_schema_record_record_proto_msgTypes[16]
+	mi := &file_schema_record_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2020,7 +2400,7 @@ func (x *TokenContent) String() string {
 func (*TokenContent) ProtoMessage() {}
 
 func (x *TokenContent) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[16]
+	mi := &file_schema_record_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2033,7 +2413,7 @@ func (x *TokenContent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenContent.ProtoReflect.Descriptor instead.
 func (*TokenContent) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{16}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TokenContent) GetLayout() TokenContent_Layout {
@@ -2062,7 +2442,7 @@ type TokenAttribute struct {
 
 func (x *TokenAttribute) Reset() {
 	*x = TokenAttribute{}
-	mi := &file_schema_record_record_proto_msgTypes[17]
+	mi := &file_schema_record_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2074,7 +2454,7 @@ func (x *TokenAttribute) String() string {
 func (*TokenAttribute) ProtoMessage() {}
 
 func (x *TokenAttribute) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[17]
+	mi := &file_schema_record_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2087,7 +2467,7 @@ func (x *TokenAttribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenAttribute.ProtoReflect.Descriptor instead.
 func (*TokenAttribute) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{17}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TokenAttribute) GetName() string {
@@ -2119,7 +2499,7 @@ type JettonMaster struct {
 
 func (x *JettonMaster) Reset() {
 	*x = JettonMaster{}
-	mi := &file_schema_record_record_proto_msgTypes[18]
+	mi := &file_schema_record_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2131,7 +2511,7 @@ func (x *JettonMaster) String() string {
 func (*JettonMaster) ProtoMessage() {}
 
 func (x *JettonMaster) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[18]
+	mi := &file_schema_record_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2144,7 +2524,7 @@ func (x *JettonMaster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonMaster.ProtoReflect.Descriptor instead.
 func (*JettonMaster) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{18}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *JettonMaster) GetTotalSupply() []byte {
@@ -2204,7 +2584,7 @@ type JettonWallet struct {
 
 func (x *JettonWallet) Reset() {
 	*x = JettonWallet{}
-	mi := &file_schema_record_record_proto_msgTypes[19]
+	mi := &file_schema_record_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2216,7 +2596,7 @@ func (x *JettonWallet) String() string {
 func (*JettonWallet) ProtoMessage() {}
 
 func (x *JettonWallet) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[19]
+	mi := &file_schema_record_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2229,7 +2609,7 @@ func (x *JettonWallet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonWallet.ProtoReflect.Descriptor instead.
 func (*JettonWallet) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{19}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *JettonWallet) GetBalance() []byte {
@@ -2287,7 +2667,7 @@ type NFTCollection struct {
 
 func (x *NFTCollection) Reset() {
 	*x = NFTCollection{}
-	mi := &file_schema_record_record_proto_msgTypes[20]
+	mi := &file_schema_record_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2299,7 +2679,7 @@ func (x *NFTCollection) String() string {
 func (*NFTCollection) ProtoMessage() {}
 
 func (x *NFTCollection) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[20]
+	mi := &file_schema_record_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2312,7 +2692,7 @@ func (x *NFTCollection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NFTCollection.ProtoReflect.Descriptor instead.
 func (*NFTCollection) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{20}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *NFTCollection) GetNextItemIndex() []byte {
@@ -2365,7 +2745,7 @@ type NFTItem struct {
 
 func (x *NFTItem) Reset() {
 	*x = NFTItem{}
-	mi := &file_schema_record_record_proto_msgTypes[21]
+	mi := &file_schema_record_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2757,7 @@ func (x *NFTItem) String() string {
 func (*NFTItem) ProtoMessage() {}
 
 func (x *NFTItem) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[21]
+	mi := &file_schema_record_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2770,7 @@ func (x *NFTItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NFTItem.ProtoReflect.Descriptor instead.
 func (*NFTItem) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{21}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *NFTItem) GetInit() bool {
@@ -2484,7 +2864,7 @@ type DNSName struct {
 
 func (x *DNSName) Reset() {
 	*x = DNSName{}
-	mi := &file_schema_record_record_proto_msgTypes[22]
+	mi := &file_schema_record_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2496,7 +2876,7 @@ func (x *DNSName) String() string {
 func (*DNSName) ProtoMessage() {}
 
 func (x *DNSName) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[22]
+	mi := &file_schema_record_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2509,7 +2889,7 @@ func (x *DNSName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DNSName.ProtoReflect.Descriptor instead.
 func (*DNSName) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{22}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DNSName) GetDomain() string {
@@ -2572,7 +2952,7 @@ type Sale struct {
 
 func (x *Sale) Reset() {
 	*x = Sale{}
-	mi := &file_schema_record_record_proto_msgTypes[23]
+	mi := &file_schema_record_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2964,7 @@ func (x *Sale) String() string {
 func (*Sale) ProtoMessage() {}
 
 func (x *Sale) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[23]
+	mi := &file_schema_record_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2977,7 @@ func (x *Sale) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sale.ProtoReflect.Descriptor instead.
 func (*Sale) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{23}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Sale) GetComplete() bool {
@@ -2737,7 +3117,7 @@ type Auction struct {
 
 func (x *Auction) Reset() {
 	*x = Auction{}
-	mi := &file_schema_record_record_proto_msgTypes[24]
+	mi := &file_schema_record_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2749,7 +3129,7 @@ func (x *Auction) String() string {
 func (*Auction) ProtoMessage() {}
 
 func (x *Auction) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[24]
+	mi := &file_schema_record_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2762,7 +3142,7 @@ func (x *Auction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Auction.ProtoReflect.Descriptor instead.
 func (*Auction) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{24}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Auction) GetEnd() bool {
@@ -2953,7 +3333,7 @@ type Telemint struct {
 
 func (x *Telemint) Reset() {
 	*x = Telemint{}
-	mi := &file_schema_record_record_proto_msgTypes[25]
+	mi := &file_schema_record_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2965,7 +3345,7 @@ func (x *Telemint) String() string {
 func (*Telemint) ProtoMessage() {}
 
 func (x *Telemint) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[25]
+	mi := &file_schema_record_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2978,7 +3358,7 @@ func (x *Telemint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Telemint.ProtoReflect.Descriptor instead.
 func (*Telemint) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{25}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Telemint) GetTokenName() []byte {
@@ -3106,7 +3486,7 @@ type Multisig struct {
 
 func (x *Multisig) Reset() {
 	*x = Multisig{}
-	mi := &file_schema_record_record_proto_msgTypes[26]
+	mi := &file_schema_record_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3118,7 +3498,7 @@ func (x *Multisig) String() string {
 func (*Multisig) ProtoMessage() {}
 
 func (x *Multisig) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[26]
+	mi := &file_schema_record_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3131,7 +3511,7 @@ func (x *Multisig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Multisig.ProtoReflect.Descriptor instead.
 func (*Multisig) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{26}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Multisig) GetNextOrderSeqno() []byte {
@@ -3187,7 +3567,7 @@ type MultisigOrder struct {
 
 func (x *MultisigOrder) Reset() {
 	*x = MultisigOrder{}
-	mi := &file_schema_record_record_proto_msgTypes[27]
+	mi := &file_schema_record_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3199,7 +3579,7 @@ func (x *MultisigOrder) String() string {
 func (*MultisigOrder) ProtoMessage() {}
 
 func (x *MultisigOrder) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[27]
+	mi := &file_schema_record_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3212,7 +3592,7 @@ func (x *MultisigOrder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultisigOrder.ProtoReflect.Descriptor instead.
 func (*MultisigOrder) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{27}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *MultisigOrder) GetMultisig() []byte {
@@ -3294,7 +3674,7 @@ type Vesting struct {
 
 func (x *Vesting) Reset() {
 	*x = Vesting{}
-	mi := &file_schema_record_record_proto_msgTypes[28]
+	mi := &file_schema_record_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3306,7 +3686,7 @@ func (x *Vesting) String() string {
 func (*Vesting) ProtoMessage() {}
 
 func (x *Vesting) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[28]
+	mi := &file_schema_record_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3319,7 +3699,7 @@ func (x *Vesting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Vesting.ProtoReflect.Descriptor instead.
 func (*Vesting) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{28}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Vesting) GetStartTime() uint64 {
@@ -3396,7 +3776,7 @@ type NominatorPool struct {
 
 func (x *NominatorPool) Reset() {
 	*x = NominatorPool{}
-	mi := &file_schema_record_record_proto_msgTypes[29]
+	mi := &file_schema_record_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3408,7 +3788,7 @@ func (x *NominatorPool) String() string {
 func (*NominatorPool) ProtoMessage() {}
 
 func (x *NominatorPool) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[29]
+	mi := &file_schema_record_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3421,7 +3801,7 @@ func (x *NominatorPool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NominatorPool.ProtoReflect.Descriptor instead.
 func (*NominatorPool) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{29}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *NominatorPool) GetState() uint32 {
@@ -3506,7 +3886,7 @@ type Nominator struct {
 
 func (x *Nominator) Reset() {
 	*x = Nominator{}
-	mi := &file_schema_record_record_proto_msgTypes[30]
+	mi := &file_schema_record_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3518,7 +3898,7 @@ func (x *Nominator) String() string {
 func (*Nominator) ProtoMessage() {}
 
 func (x *Nominator) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[30]
+	mi := &file_schema_record_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3531,7 +3911,7 @@ func (x *Nominator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Nominator.ProtoReflect.Descriptor instead.
 func (*Nominator) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{30}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Nominator) GetAddress() []byte {
@@ -3576,7 +3956,7 @@ type DedustPool struct {
 
 func (x *DedustPool) Reset() {
 	*x = DedustPool{}
-	mi := &file_schema_record_record_proto_msgTypes[31]
+	mi := &file_schema_record_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3588,7 +3968,7 @@ func (x *DedustPool) String() string {
 func (*DedustPool) ProtoMessage() {}
 
 func (x *DedustPool) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[31]
+	mi := &file_schema_record_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3601,7 +3981,7 @@ func (x *DedustPool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DedustPool.ProtoReflect.Descriptor instead.
 func (*DedustPool) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{31}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *DedustPool) GetAssets() [][]byte {
@@ -3651,7 +4031,7 @@ type StonfiPool struct {
 
 func (x *StonfiPool) Reset() {
 	*x = StonfiPool{}
-	mi := &file_schema_record_record_proto_msgTypes[32]
+	mi := &file_schema_record_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3663,7 +4043,7 @@ func (x *StonfiPool) String() string {
 func (*StonfiPool) ProtoMessage() {}
 
 func (x *StonfiPool) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[32]
+	mi := &file_schema_record_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3676,7 +4056,7 @@ func (x *StonfiPool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StonfiPool.ProtoReflect.Descriptor instead.
 func (*StonfiPool) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{32}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *StonfiPool) GetVersion() uint32 {
@@ -3737,7 +4117,7 @@ type JettonTransfer struct {
 
 func (x *JettonTransfer) Reset() {
 	*x = JettonTransfer{}
-	mi := &file_schema_record_record_proto_msgTypes[33]
+	mi := &file_schema_record_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3749,7 +4129,7 @@ func (x *JettonTransfer) String() string {
 func (*JettonTransfer) ProtoMessage() {}
 
 func (x *JettonTransfer) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[33]
+	mi := &file_schema_record_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3762,7 +4142,7 @@ func (x *JettonTransfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonTransfer.ProtoReflect.Descriptor instead.
 func (*JettonTransfer) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{33}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *JettonTransfer) GetSourceWallet() []byte {
@@ -3912,7 +4292,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_schema_record_record_proto_msgTypes[34]
+	mi := &file_schema_record_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3924,7 +4304,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[34]
+	mi := &file_schema_record_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3937,7 +4317,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{34}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Receipt) GetAccount() []byte {
@@ -4000,7 +4380,7 @@ type JettonBurn struct {
 
 func (x *JettonBurn) Reset() {
 	*x = JettonBurn{}
-	mi := &file_schema_record_record_proto_msgTypes[35]
+	mi := &file_schema_record_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4012,7 +4392,7 @@ func (x *JettonBurn) String() string {
 func (*JettonBurn) ProtoMessage() {}
 
 func (x *JettonBurn) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[35]
+	mi := &file_schema_record_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4025,7 +4405,7 @@ func (x *JettonBurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JettonBurn.ProtoReflect.Descriptor instead.
 func (*JettonBurn) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{35}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *JettonBurn) GetWallet() []byte {
@@ -4160,7 +4540,7 @@ type NFTTransfer struct {
 
 func (x *NFTTransfer) Reset() {
 	*x = NFTTransfer{}
-	mi := &file_schema_record_record_proto_msgTypes[36]
+	mi := &file_schema_record_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4172,7 +4552,7 @@ func (x *NFTTransfer) String() string {
 func (*NFTTransfer) ProtoMessage() {}
 
 func (x *NFTTransfer) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[36]
+	mi := &file_schema_record_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4185,7 +4565,7 @@ func (x *NFTTransfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NFTTransfer.ProtoReflect.Descriptor instead.
 func (*NFTTransfer) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{36}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *NFTTransfer) GetItem() []byte {
@@ -4348,7 +4728,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_schema_record_record_proto_msgTypes[37]
+	mi := &file_schema_record_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4360,7 +4740,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[37]
+	mi := &file_schema_record_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4373,7 +4753,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{37}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Transaction) GetAccount() []byte {
@@ -4604,7 +4984,7 @@ type BlockRef struct {
 
 func (x *BlockRef) Reset() {
 	*x = BlockRef{}
-	mi := &file_schema_record_record_proto_msgTypes[38]
+	mi := &file_schema_record_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4616,7 +4996,7 @@ func (x *BlockRef) String() string {
 func (*BlockRef) ProtoMessage() {}
 
 func (x *BlockRef) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[38]
+	mi := &file_schema_record_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4629,7 +5009,7 @@ func (x *BlockRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockRef.ProtoReflect.Descriptor instead.
 func (*BlockRef) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{38}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *BlockRef) GetWorkchain() int32 {
@@ -4664,7 +5044,7 @@ type StoragePhase struct {
 
 func (x *StoragePhase) Reset() {
 	*x = StoragePhase{}
-	mi := &file_schema_record_record_proto_msgTypes[39]
+	mi := &file_schema_record_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4676,7 +5056,7 @@ func (x *StoragePhase) String() string {
 func (*StoragePhase) ProtoMessage() {}
 
 func (x *StoragePhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[39]
+	mi := &file_schema_record_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4689,7 +5069,7 @@ func (x *StoragePhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoragePhase.ProtoReflect.Descriptor instead.
 func (*StoragePhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{39}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *StoragePhase) GetFeesCollected() uint64 {
@@ -4724,7 +5104,7 @@ type CreditPhase struct {
 
 func (x *CreditPhase) Reset() {
 	*x = CreditPhase{}
-	mi := &file_schema_record_record_proto_msgTypes[40]
+	mi := &file_schema_record_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4736,7 +5116,7 @@ func (x *CreditPhase) String() string {
 func (*CreditPhase) ProtoMessage() {}
 
 func (x *CreditPhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[40]
+	mi := &file_schema_record_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4749,7 +5129,7 @@ func (x *CreditPhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreditPhase.ProtoReflect.Descriptor instead.
 func (*CreditPhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{40}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *CreditPhase) GetDueFeesCollected() uint64 {
@@ -4795,7 +5175,7 @@ type ComputePhase struct {
 
 func (x *ComputePhase) Reset() {
 	*x = ComputePhase{}
-	mi := &file_schema_record_record_proto_msgTypes[41]
+	mi := &file_schema_record_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4807,7 +5187,7 @@ func (x *ComputePhase) String() string {
 func (*ComputePhase) ProtoMessage() {}
 
 func (x *ComputePhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[41]
+	mi := &file_schema_record_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4820,7 +5200,7 @@ func (x *ComputePhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComputePhase.ProtoReflect.Descriptor instead.
 func (*ComputePhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{41}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ComputePhase) GetSkipReason() ComputePhase_SkipReason {
@@ -4944,7 +5324,7 @@ type ActionPhase struct {
 
 func (x *ActionPhase) Reset() {
 	*x = ActionPhase{}
-	mi := &file_schema_record_record_proto_msgTypes[42]
+	mi := &file_schema_record_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4956,7 +5336,7 @@ func (x *ActionPhase) String() string {
 func (*ActionPhase) ProtoMessage() {}
 
 func (x *ActionPhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[42]
+	mi := &file_schema_record_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4969,7 +5349,7 @@ func (x *ActionPhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPhase.ProtoReflect.Descriptor instead.
 func (*ActionPhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{42}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ActionPhase) GetSuccess() bool {
@@ -5091,7 +5471,7 @@ type BouncePhase struct {
 
 func (x *BouncePhase) Reset() {
 	*x = BouncePhase{}
-	mi := &file_schema_record_record_proto_msgTypes[43]
+	mi := &file_schema_record_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5103,7 +5483,7 @@ func (x *BouncePhase) String() string {
 func (*BouncePhase) ProtoMessage() {}
 
 func (x *BouncePhase) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[43]
+	mi := &file_schema_record_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5116,7 +5496,7 @@ func (x *BouncePhase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BouncePhase.ProtoReflect.Descriptor instead.
 func (*BouncePhase) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{43}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *BouncePhase) GetKind() BouncePhase_Kind {
@@ -5173,7 +5553,7 @@ type SplitInfo struct {
 
 func (x *SplitInfo) Reset() {
 	*x = SplitInfo{}
-	mi := &file_schema_record_record_proto_msgTypes[44]
+	mi := &file_schema_record_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5185,7 +5565,7 @@ func (x *SplitInfo) String() string {
 func (*SplitInfo) ProtoMessage() {}
 
 func (x *SplitInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[44]
+	mi := &file_schema_record_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5198,7 +5578,7 @@ func (x *SplitInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SplitInfo.ProtoReflect.Descriptor instead.
 func (*SplitInfo) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{44}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *SplitInfo) GetCurShardPfxLen() uint32 {
@@ -5260,7 +5640,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_schema_record_record_proto_msgTypes[45]
+	mi := &file_schema_record_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5272,7 +5652,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[45]
+	mi := &file_schema_record_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5285,7 +5665,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{45}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Message) GetKind() Message_Kind {
@@ -5459,7 +5839,7 @@ type ExternalAddress struct {
 
 func (x *ExternalAddress) Reset() {
 	*x = ExternalAddress{}
-	mi := &file_schema_record_record_proto_msgTypes[46]
+	mi := &file_schema_record_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5471,7 +5851,7 @@ func (x *ExternalAddress) String() string {
 func (*ExternalAddress) ProtoMessage() {}
 
 func (x *ExternalAddress) ProtoReflect() protoreflect.Message {
-	mi := &file_schema_record_record_proto_msgTypes[46]
+	mi := &file_schema_record_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5484,7 +5864,7 @@ func (x *ExternalAddress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExternalAddress.ProtoReflect.Descriptor instead.
 func (*ExternalAddress) Descriptor() ([]byte, []int) {
-	return file_schema_record_record_proto_rawDescGZIP(), []int{46}
+	return file_schema_record_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ExternalAddress) GetBits() uint32 {
@@ -5505,7 +5885,7 @@ var File_schema_record_record_proto protoreflect.FileDescriptor
 
 const file_schema_record_record_proto_rawDesc = "" +
 	"\n" +
-	"\x1aschema/record/record.proto\x12\x10tonscribe.record\"\xd2\x03\n" +
+	"\x1aschema/record/record.proto\x12\x10tonscribe.record\"\x89\x04\n" +
 	"\x06Record\x12\x19\n" +
 	"\bmc_seqno\x18\x01 \x01(\rR\amcSeqno\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\"\n" +
@@ -5515,8 +5895,36 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\ftransactions\x18\x06 \x01(\v2\".tonscribe.record.TransactionBatchH\x00R\ftransactions\x12,\n" +
 	"\x04seal\x18\a \x01(\v2\x16.tonscribe.record.SealH\x00R\x04seal\x12<\n" +
 	"\baccounts\x18\b \x01(\v2\x1e.tonscribe.record.AccountBatchH\x00R\baccounts\x12?\n" +
-	"\tcontracts\x18\t \x01(\v2\x1f.tonscribe.record.ContractBatchH\x00R\tcontractsB\t\n" +
-	"\acontent\"\x9d\x01\n" +
+	"\tcontracts\x18\t \x01(\v2\x1f.tonscribe.record.ContractBatchH\x00R\tcontracts\x125\n" +
+	"\x05store\x18\n" +
+	" \x01(\v2\x1d.tonscribe.record.StoreRecordH\x00R\x05storeB\t\n" +
+	"\acontent\"\xa7\x02\n" +
+	"\vStoreRecord\x125\n" +
+	"\x04kind\x18\x01 \x01(\x0e2!.tonscribe.record.StoreRecordKindR\x04kind\x12\x14\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x16\n" +
+	"\x06writer\x18\x03 \x01(\fR\x06writer\x12\x16\n" +
+	"\x06number\x18\x04 \x01(\x04R\x06number\x12\x12\n" +
+	"\x04part\x18\x05 \x01(\rR\x04part\x12\x12\n" +
+	"\x04last\x18\x06 \x01(\bR\x04last\x126\n" +
+	"\aentries\x18\a \x03(\v2\x1c.tonscribe.record.StoreEntryR\aentries\x12;\n" +
+	"\bsnapshot\x18\b \x01(\v2\x1f.tonscribe.record.StoreSnapshotR\bsnapshot\"N\n" +
+	"\n" +
+	"StoreEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\fR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value\x12\x18\n" +
+	"\adeleted\x18\x03 \x01(\bR\adeleted\"\x7f\n" +
+	"\rStoreSnapshot\x12\x14\n" +
+	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\x12\x16\n" +
+	"\x06offset\x18\x03 \x01(\x03R\x06offset\x12\x12\n" +
+	"\x04time\x18\x04 \x01(\x03R\x04time\x12\x14\n" +
+	"\x05bytes\x18\x05 \x01(\x04R\x05bytes\"\xa6\x01\n" +
+	"\rStorePosition\x12\x14\n" +
+	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\x12\x16\n" +
+	"\x06offset\x18\x03 \x01(\x03R\x06offset\x12\x12\n" +
+	"\x04seen\x18\x04 \x01(\bR\x04seen\x12;\n" +
+	"\bsnapshot\x18\x05 \x01(\v2\x1f.tonscribe.record.StoreSnapshotR\bsnapshot\"\x9d\x01\n" +
 	"\x04Seal\x12\x12\n" +
 	"\x04rows\x18\x01 \x01(\x04R\x04rows\x121\n" +
 	"\x06master\x18\x02 \x01(\v2\x19.tonscribe.record.BlockIdR\x06master\x12\x1b\n" +
@@ -6062,7 +6470,11 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\a_opcode\"9\n" +
 	"\x0fExternalAddress\x12\x12\n" +
 	"\x04bits\x18\x01 \x01(\rR\x04bits\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data*a\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data*I\n" +
+	"\x0fStoreRecordKind\x12\x0f\n" +
+	"\vSTORE_CLAIM\x10\x00\x12\x11\n" +
+	"\rSTORE_CHANGES\x10\x01\x12\x12\n" +
+	"\x0eSTORE_SNAPSHOT\x10\x02*a\n" +
 	"\rAccountStatus\x12\x12\n" +
 	"\x0eACCOUNT_UNINIT\x10\x00\x12\x12\n" +
 	"\x0eACCOUNT_FROZEN\x10\x01\x12\x12\n" +
@@ -6100,147 +6512,157 @@ func file_schema_record_record_proto_rawDescGZIP() []byte {
 	return file_schema_record_record_proto_rawDescData
 }
 
-var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
-var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
+var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_schema_record_record_proto_goTypes = []any{
-	(AccountStatus)(0),           // 0: tonscribe.record.AccountStatus
-	(TransactionType)(0),         // 1: tonscribe.record.TransactionType
-	(StatusChange)(0),            // 2: tonscribe.record.StatusChange
-	(Delivery)(0),                // 3: tonscribe.record.Delivery
-	(TokenContent_Layout)(0),     // 4: tonscribe.record.TokenContent.Layout
-	(ComputePhase_SkipReason)(0), // 5: tonscribe.record.ComputePhase.SkipReason
-	(BouncePhase_Kind)(0),        // 6: tonscribe.record.BouncePhase.Kind
-	(Message_Kind)(0),            // 7: tonscribe.record.Message.Kind
-	(*Record)(nil),               // 8: tonscribe.record.Record
-	(*Seal)(nil),                 // 9: tonscribe.record.Seal
-	(*BlockId)(nil),              // 10: tonscribe.record.BlockId
-	(*RawBlock)(nil),             // 11: tonscribe.record.RawBlock
-	(*BlockBatch)(nil),           // 12: tonscribe.record.BlockBatch
-	(*TransactionBatch)(nil),     // 13: tonscribe.record.TransactionBatch
-	(*Block)(nil),                // 14: tonscribe.record.Block
-	(*ExtraCurrency)(nil),        // 15: tonscribe.record.ExtraCurrency
-	(*AccountState)(nil),         // 16: tonscribe.record.AccountState
-	(*Account)(nil),              // 17: tonscribe.record.Account
-	(*Code)(nil),                 // 18: tonscribe.record.Code
-	(*AccountBatch)(nil),         // 19: tonscribe.record.AccountBatch
-	(*Wanted)(nil),               // 20: tonscribe.record.Wanted
-	(*Library)(nil),              // 21: tonscribe.record.Library
-	(*ContractBatch)(nil),        // 22: tonscribe.record.ContractBatch
-	(*Contract)(nil),             // 23: tonscribe.record.Contract
-	(*TokenContent)(nil),         // 24: tonscribe.record.TokenContent
-	(*TokenAttribute)(nil),       // 25: tonscribe.record.TokenAttribute
-	(*JettonMaster)(nil),         // 26: tonscribe.record.JettonMaster
-	(*JettonWallet)(nil),         // 27: tonscribe.record.JettonWallet
-	(*NFTCollection)(nil),        // 28: tonscribe.record.NFTCollection
-	(*NFTItem)(nil),              // 29: tonscribe.record.NFTItem
-	(*DNSName)(nil),              // 30: tonscribe.record.DNSName
-	(*Sale)(nil),                 // 31: tonscribe.record.Sale
-	(*Auction)(nil),              // 32: tonscribe.record.Auction
-	(*Telemint)(nil),             // 33: tonscribe.record.Telemint
-	(*Multisig)(nil),             // 34: tonscribe.record.Multisig
-	(*MultisigOrder)(nil),        // 35: tonscribe.record.MultisigOrder
-	(*Vesting)(nil),              // 36: tonscribe.record.Vesting
-	(*NominatorPool)(nil),        // 37: tonscribe.record.NominatorPool
-	(*Nominator)(nil),            // 38: tonscribe.record.Nominator
-	(*DedustPool)(nil),           // 39: tonscribe.record.DedustPool
-	(*StonfiPool)(nil),           // 40: tonscribe.record.StonfiPool
-	(*JettonTransfer)(nil),       // 41: tonscribe.record.JettonTransfer
-	(*Receipt)(nil),              // 42: tonscribe.record.Receipt
-	(*JettonBurn)(nil),           // 43: tonscribe.record.JettonBurn
-	(*NFTTransfer)(nil),          // 44: tonscribe.record.NFTTransfer
-	(*Transaction)(nil),          // 45: tonscribe.record.Transaction
-	(*BlockRef)(nil),             // 46: tonscribe.record.BlockRef
-	(*StoragePhase)(nil),         // 47: tonscribe.record.StoragePhase
-	(*CreditPhase)(nil),          // 48: tonscribe.record.CreditPhase
-	(*ComputePhase)(nil),         // 49: tonscribe.record.ComputePhase
-	(*ActionPhase)(nil),          // 50: tonscribe.record.ActionPhase
-	(*BouncePhase)(nil),          // 51: tonscribe.record.BouncePhase
-	(*SplitInfo)(nil),            // 52: tonscribe.record.SplitInfo
-	(*Message)(nil),              // 53: tonscribe.record.Message
-	(*ExternalAddress)(nil),      // 54: tonscribe.record.ExternalAddress
+	(StoreRecordKind)(0),         // 0: tonscribe.record.StoreRecordKind
+	(AccountStatus)(0),           // 1: tonscribe.record.AccountStatus
+	(TransactionType)(0),         // 2: tonscribe.record.TransactionType
+	(StatusChange)(0),            // 3: tonscribe.record.StatusChange
+	(Delivery)(0),                // 4: tonscribe.record.Delivery
+	(TokenContent_Layout)(0),     // 5: tonscribe.record.TokenContent.Layout
+	(ComputePhase_SkipReason)(0), // 6: tonscribe.record.ComputePhase.SkipReason
+	(BouncePhase_Kind)(0),        // 7: tonscribe.record.BouncePhase.Kind
+	(Message_Kind)(0),            // 8: tonscribe.record.Message.Kind
+	(*Record)(nil),               // 9: tonscribe.record.Record
+	(*StoreRecord)(nil),          // 10: tonscribe.record.StoreRecord
+	(*StoreEntry)(nil),           // 11: tonscribe.record.StoreEntry
+	(*StoreSnapshot)(nil),        // 12: tonscribe.record.StoreSnapshot
+	(*StorePosition)(nil),        // 13: tonscribe.record.StorePosition
+	(*Seal)(nil),                 // 14: tonscribe.record.Seal
+	(*BlockId)(nil),              // 15: tonscribe.record.BlockId
+	(*RawBlock)(nil),             // 16: tonscribe.record.RawBlock
+	(*BlockBatch)(nil),           // 17: tonscribe.record.BlockBatch
+	(*TransactionBatch)(nil),     // 18: tonscribe.record.TransactionBatch
+	(*Block)(nil),                // 19: tonscribe.record.Block
+	(*ExtraCurrency)(nil),        // 20: tonscribe.record.ExtraCurrency
+	(*AccountState)(nil),         // 21: tonscribe.record.AccountState
+	(*Account)(nil),              // 22: tonscribe.record.Account
+	(*Code)(nil),                 // 23: tonscribe.record.Code
+	(*AccountBatch)(nil),         // 24: tonscribe.record.AccountBatch
+	(*Wanted)(nil),               // 25: tonscribe.record.Wanted
+	(*Library)(nil),              // 26: tonscribe.record.Library
+	(*ContractBatch)(nil),        // 27: tonscribe.record.ContractBatch
+	(*Contract)(nil),             // 28: tonscribe.record.Contract
+	(*TokenContent)(nil),         // 29: tonscribe.record.TokenContent
+	(*TokenAttribute)(nil),       // 30: tonscribe.record.TokenAttribute
+	(*JettonMaster)(nil),         // 31: tonscribe.record.JettonMaster
+	(*JettonWallet)(nil),         // 32: tonscribe.record.JettonWallet
+	(*NFTCollection)(nil),        // 33: tonscribe.record.NFTCollection
+	(*NFTItem)(nil),              // 34: tonscribe.record.NFTItem
+	(*DNSName)(nil),              // 35: tonscribe.record.DNSName
+	(*Sale)(nil),                 // 36: tonscribe.record.Sale
+	(*Auction)(nil),              // 37: tonscribe.record.Auction
+	(*Telemint)(nil),             // 38: tonscribe.record.Telemint
+	(*Multisig)(nil),             // 39: tonscribe.record.Multisig
+	(*MultisigOrder)(nil),        // 40: tonscribe.record.MultisigOrder
+	(*Vesting)(nil),              // 41: tonscribe.record.Vesting
+	(*NominatorPool)(nil),        // 42: tonscribe.record.NominatorPool
+	(*Nominator)(nil),            // 43: tonscribe.record.Nominator
+	(*DedustPool)(nil),           // 44: tonscribe.record.DedustPool
+	(*StonfiPool)(nil),           // 45: tonscribe.record.StonfiPool
+	(*JettonTransfer)(nil),       // 46: tonscribe.record.JettonTransfer
+	(*Receipt)(nil),              // 47: tonscribe.record.Receipt
+	(*JettonBurn)(nil),           // 48: tonscribe.record.JettonBurn
+	(*NFTTransfer)(nil),          // 49: tonscribe.record.NFTTransfer
+	(*Transaction)(nil),          // 50: tonscribe.record.Transaction
+	(*BlockRef)(nil),             // 51: tonscribe.record.BlockRef
+	(*StoragePhase)(nil),         // 52: tonscribe.record.StoragePhase
+	(*CreditPhase)(nil),          // 53: tonscribe.record.CreditPhase
+	(*ComputePhase)(nil),         // 54: tonscribe.record.ComputePhase
+	(*ActionPhase)(nil),          // 55: tonscribe.record.ActionPhase
+	(*BouncePhase)(nil),          // 56: tonscribe.record.BouncePhase
+	(*SplitInfo)(nil),            // 57: tonscribe.record.SplitInfo
+	(*Message)(nil),              // 58: tonscribe.record.Message
+	(*ExternalAddress)(nil),      // 59: tonscribe.record.ExternalAddress
 }
 var file_schema_record_record_proto_depIdxs = []int32{
-	11, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
-	12, // 1: tonscribe.record.Record.blocks:type_name -> tonscribe.record.BlockBatch
-	13, // 2: tonscribe.record.Record.transactions:type_name -> tonscribe.record.TransactionBatch
-	9,  // 3: tonscribe.record.Record.seal:type_name -> tonscribe.record.Seal
-	19, // 4: tonscribe.record.Record.accounts:type_name -> tonscribe.record.AccountBatch
-	22, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
-	10, // 6: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
-	10, // 7: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
-	10, // 8: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
-	14, // 9: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
-	45, // 10: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
-	10, // 11: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
-	10, // 12: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
-	10, // 13: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
-	0,  // 14: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
-	15, // 15: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
-	16, // 16: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
-	17, // 17: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
-	18, // 18: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
-	17, // 19: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
-	21, // 20: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
-	17, // 21: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
-	10, // 22: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
-	23, // 23: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
-	41, // 24: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
-	43, // 25: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
-	44, // 26: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
-	26, // 27: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
-	27, // 28: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
-	28, // 29: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
-	29, // 30: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
-	31, // 31: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
-	32, // 32: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
-	33, // 33: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
-	34, // 34: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
-	35, // 35: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
-	36, // 36: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
-	37, // 37: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
-	39, // 38: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
-	40, // 39: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
-	4,  // 40: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
-	25, // 41: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
-	24, // 42: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
-	24, // 43: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
-	24, // 44: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
-	30, // 45: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
-	38, // 46: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
-	3,  // 47: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
-	42, // 48: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
-	3,  // 49: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
-	42, // 50: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
-	3,  // 51: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
-	46, // 52: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
-	0,  // 53: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
-	0,  // 54: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
-	15, // 55: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
-	1,  // 56: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
-	47, // 57: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
-	48, // 58: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
-	49, // 59: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
-	50, // 60: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
-	51, // 61: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
-	52, // 62: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
-	53, // 63: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
-	53, // 64: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
-	16, // 65: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
-	16, // 66: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
-	2,  // 67: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
-	15, // 68: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
-	5,  // 69: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
-	2,  // 70: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
-	6,  // 71: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
-	7,  // 72: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
-	15, // 73: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
-	54, // 74: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
-	54, // 75: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
-	76, // [76:76] is the sub-list for method output_type
-	76, // [76:76] is the sub-list for method input_type
-	76, // [76:76] is the sub-list for extension type_name
-	76, // [76:76] is the sub-list for extension extendee
-	0,  // [0:76] is the sub-list for field type_name
+	16, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
+	17, // 1: tonscribe.record.Record.blocks:type_name -> tonscribe.record.BlockBatch
+	18, // 2: tonscribe.record.Record.transactions:type_name -> tonscribe.record.TransactionBatch
+	14, // 3: tonscribe.record.Record.seal:type_name -> tonscribe.record.Seal
+	24, // 4: tonscribe.record.Record.accounts:type_name -> tonscribe.record.AccountBatch
+	27, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
+	10, // 6: tonscribe.record.Record.store:type_name -> tonscribe.record.StoreRecord
+	0,  // 7: tonscribe.record.StoreRecord.kind:type_name -> tonscribe.record.StoreRecordKind
+	11, // 8: tonscribe.record.StoreRecord.entries:type_name -> tonscribe.record.StoreEntry
+	12, // 9: tonscribe.record.StoreRecord.snapshot:type_name -> tonscribe.record.StoreSnapshot
+	12, // 10: tonscribe.record.StorePosition.snapshot:type_name -> tonscribe.record.StoreSnapshot
+	15, // 11: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
+	15, // 12: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
+	15, // 13: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
+	19, // 14: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
+	50, // 15: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
+	15, // 16: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
+	15, // 17: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
+	15, // 18: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
+	1,  // 19: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
+	20, // 20: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
+	21, // 21: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
+	22, // 22: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
+	23, // 23: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
+	22, // 24: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
+	26, // 25: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
+	22, // 26: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
+	15, // 27: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
+	28, // 28: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
+	46, // 29: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
+	48, // 30: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
+	49, // 31: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
+	31, // 32: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
+	32, // 33: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
+	33, // 34: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
+	34, // 35: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
+	36, // 36: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
+	37, // 37: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
+	38, // 38: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
+	39, // 39: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
+	40, // 40: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
+	41, // 41: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
+	42, // 42: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
+	44, // 43: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
+	45, // 44: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
+	5,  // 45: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
+	30, // 46: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
+	29, // 47: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
+	29, // 48: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
+	29, // 49: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
+	35, // 50: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
+	43, // 51: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
+	4,  // 52: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
+	47, // 53: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
+	4,  // 54: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
+	47, // 55: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
+	4,  // 56: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
+	51, // 57: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
+	1,  // 58: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
+	1,  // 59: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
+	20, // 60: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
+	2,  // 61: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
+	52, // 62: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
+	53, // 63: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
+	54, // 64: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
+	55, // 65: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
+	56, // 66: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
+	57, // 67: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
+	58, // 68: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
+	58, // 69: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
+	21, // 70: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
+	21, // 71: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
+	3,  // 72: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
+	20, // 73: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
+	6,  // 74: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
+	3,  // 75: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
+	7,  // 76: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
+	8,  // 77: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
+	20, // 78: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
+	59, // 79: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
+	59, // 80: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
+	81, // [81:81] is the sub-list for method output_type
+	81, // [81:81] is the sub-list for method input_type
+	81, // [81:81] is the sub-list for extension type_name
+	81, // [81:81] is the sub-list for extension extendee
+	0,  // [0:81] is the sub-list for field type_name
 }
 
 func init() { file_schema_record_record_proto_init() }
@@ -6255,20 +6677,21 @@ func file_schema_record_record_proto_init() {
 		(*Record_Seal)(nil),
 		(*Record_Accounts)(nil),
 		(*Record_Contracts)(nil),
+		(*Record_Store)(nil),
 	}
-	file_schema_record_record_proto_msgTypes[19].OneofWrappers = []any{}
-	file_schema_record_record_proto_msgTypes[39].OneofWrappers = []any{}
-	file_schema_record_record_proto_msgTypes[40].OneofWrappers = []any{}
-	file_schema_record_record_proto_msgTypes[41].OneofWrappers = []any{}
-	file_schema_record_record_proto_msgTypes[42].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[23].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[43].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[44].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[45].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[46].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[49].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_schema_record_record_proto_rawDesc), len(file_schema_record_record_proto_rawDesc)),
-			NumEnums:      8,
-			NumMessages:   47,
+			NumEnums:      9,
+			NumMessages:   51,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

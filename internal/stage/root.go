@@ -1,0 +1,344 @@
+// Package stage is the frame of a stage that sees everything of a bundle at once
+// and remembers what came before. In come all partitions of some topics, handed to
+// the stage's logic bundle by bundle in masterchain order; out go the records that
+// the logic makes of each, to one topic. What the logic remembers lies in a store
+// beside it, and, where a stand-by may need it, in a topic of the store's changes.
+// Of the members of the stage's group one works and the others stand by. The
+// package must never commit a bundle whose output the log has not acknowledged,
+// never hand over half a bundle, and knows nothing of what is worked out.
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/lifetime"
+	"tonscribe/internal/localstore"
+	"tonscribe/internal/report"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// Configuration of a stage's frame.
+type Configuration struct {
+	// Name is that of the stage, for metrics, errors and topics.
+	Name string
+	// Group is the consumer group.
+	Group  string
+	Inputs []schema.Topic
+	Output schema.Topic
+	Store  StoreOptions
+	// PublishBytes is how much output of finished bundles goes to the log at
+	// once when there is a backlog.
+	PublishBytes int
+	// CommitEvery is the longest time between commits when there is a backlog.
+	CommitEvery time.Duration
+	// Handover publishes what changes in the store, so that another member can
+	// go on without its folder.
+	Handover bool
+	// Gap tells what becomes of bundles that the log does not have any more.
+	Gap string
+}
+
+// Logic is what a stage makes of bundles. One goroutine calls it.
+type Logic interface {
+	// Bundle works out the next bundle. What it changes in the store is marked
+	// and made durable by the frame. The same bundle on the same store must give
+	// the same bytes.
+	Bundle(ctx context.Context, b *Bundle) (Output, error)
+}
+
+// Session is what a logic works with, from when this member has all partitions
+// until it loses one.
+type Session struct {
+	Store      *Store
+	Partitions int
+	// Published is the last bundle whose output the log may have already.
+	Published uint32
+
+	ctx   context.Context //nolint:containedctx // lives as long as the session
+	tasks *sync.WaitGroup
+}
+
+// Go runs a task beside the logic; its context ends with the session, which waits
+// for it.
+func (s *Session) Go(task func(context.Context)) {
+	s.tasks.Go(func() { task(s.ctx) })
+}
+
+// Dependencies of the component. The topics must exist.
+type Dependencies struct {
+	Report report.Reporter
+	Kafka  *kafka.Client
+	// Begin makes the logic of a session.
+	Begin func(*Session) (Logic, error)
+}
+
+// Component is a member of the stage's group.
+type Component struct {
+	Metrics
+
+	configuration Configuration
+	report        report.Reporter
+	kafka         *kafka.Client
+	begin         func(*Session) (Logic, error)
+
+	mutex   sync.Mutex
+	current *session
+
+	running *lifetime.Run
+}
+
+// New makes a component that does nothing yet.
+func New(configuration Configuration, dependencies Dependencies) *Component {
+	return &Component{
+		Metrics:       newMetrics(configuration.Name, dependencies.Report.Metrics),
+		configuration: configuration,
+		report:        dependencies.Report,
+		kafka:         dependencies.Kafka,
+		begin:         dependencies.Begin,
+		running:       lifetime.NewRun(),
+	}
+}
+
+// Start begins consuming and returns at once.
+func (c *Component) Start(context.Context) error {
+	c.running.Start(c.consume)
+	return nil
+}
+
+// Stop ends consuming and waits. What was not committed is done again after the
+// next start, with the same result.
+func (c *Component) Stop(context.Context) error { return c.running.Stop() }
+
+// Done is closed when the component has ended, by Stop or because the log
+// or the store refused it for good; Err then says why.
+func (c *Component) Done() <-chan struct{} { return c.running.Done() }
+
+// Err is nil before the end and after Stop.
+func (c *Component) Err() error { return c.running.Err() }
+
+func (c *Component) consume(ctx context.Context) error {
+	err := c.kafka.ConsumeWhole(ctx, c.configuration.Group, c.configuration.Inputs, c.work)
+	if err == nil || ctx.Err() != nil {
+		return nil
+	}
+	c.report.Log.Error().Err(err).Msg("the stage ends")
+	return fmt.Errorf("%s: %w", c.configuration.Name, err)
+}
+
+// session is the work on all partitions. It begins when the group has handed
+// out the last of them, and ends when one is taken away.
+type session struct {
+	*Component
+	ctx     context.Context //nolint:containedctx // of the lanes
+	cancel  context.CancelCauseFunc
+	lanes   map[kafka.TopicPartition]*kafka.Lane
+	running bool
+	ended   chan struct{}
+	err     error
+
+	// Of the bundles that are not published.
+	output [][]*record.Record // by partition
+	size   int
+	since  time.Time // of the last commit
+}
+
+// work is the handler of one partition: it lends it to the session.
+func (c *Component) work(ctx context.Context, lane *kafka.Lane) error {
+	s := c.join(lane)
+	select {
+	case <-s.ended:
+		return s.err
+	case <-ctx.Done():
+	}
+	if c.leave(s, lane) {
+		s.cancel(context.Cause(ctx))
+		<-s.ended
+	}
+	return context.Cause(ctx)
+}
+
+// join adds a partition, and begins when it was the last one.
+func (c *Component) join(lane *kafka.Lane) *session {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	s := c.current
+	if s == nil || s.running {
+		// A session that still runs has lost its lanes: it is about to end.
+		s = &session{Component: c, lanes: map[kafka.TopicPartition]*kafka.Lane{}, ended: make(chan struct{}),
+			output: make([][]*record.Record, c.kafka.Partitions()), since: time.Now()}
+		s.ctx, s.cancel = context.WithCancelCause(context.Background())
+		c.current = s
+	}
+	s.lanes[kafka.TopicPartition{Topic: lane.Topic, Partition: lane.Partition}] = lane
+	if len(s.lanes) == len(c.configuration.Inputs)*c.kafka.Partitions() {
+		s.running = true
+		c.running.Go(s.run)
+	}
+	return s
+}
+
+// leave takes a partition away; true when the session had begun.
+func (c *Component) leave(s *session, lane *kafka.Lane) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if !s.running {
+		delete(s.lanes, kafka.TopicPartition{Topic: lane.Topic, Partition: lane.Partition})
+	}
+	return s.running
+}
+
+func (s *session) run() {
+	if s.err = s.serve(); localstore.Final(s.err) {
+		s.err = kafka.Final(s.err)
+	}
+	s.cancel(nil)
+	s.mutex.Lock()
+	if s.current == s {
+		s.current = nil
+	}
+	s.mutex.Unlock()
+	close(s.ended)
+}
+
+func (s *session) serve() (err error) {
+	store, err := OpenStore(s.configuration.Store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	ctx, cancel := context.WithCancel(s.ctx)
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
+	defer cancel()
+	if s.configuration.Handover {
+		if err := newHandover(ctx, &tasks, s.Component, store).takeOver(); err != nil {
+			return err
+		}
+	}
+	if err := s.rewind(store.marker); err != nil {
+		return err
+	}
+	published, err := s.published(store.marker)
+	if err != nil {
+		return err
+	}
+	logic, err := s.begin(&Session{Store: store, Partitions: s.kafka.Partitions(), Published: published, ctx: ctx, tasks: &tasks})
+	if err != nil {
+		return err
+	}
+	s.Bundle.Set(float64(store.marker))
+	in := newInput(s.lanes, store.marker)
+	if err := in.align(s.ctx); err != nil {
+		return err
+	}
+	for {
+		ready, err := in.fill(s.ctx, s.size == 0)
+		if err != nil {
+			return err
+		}
+		if !ready {
+			if err := s.flush(store, in); err != nil {
+				return err
+			}
+			continue
+		}
+		b := in.take()
+		if err := s.do(logic, store, b); err != nil {
+			return fmt.Errorf("bundle %d: %w", b.McSeqno, err)
+		}
+		if s.size >= s.configuration.PublishBytes || time.Since(s.since) >= s.configuration.CommitEvery {
+			if err := s.flush(store, in); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// do works a bundle out.
+func (s *session) do(logic Logic, store *Store, b *Bundle) error {
+	if b.PrevMcSeqno != store.marker {
+		s.Gaps.Inc()
+		s.report.Log.Warn().Uint32("after", store.marker).Uint32("before", b.McSeqno).
+			Msg("the log does not have these bundles any more, and the store has not seen them: " + s.configuration.Gap)
+	}
+	began := time.Now()
+	out, err := logic.Bundle(s.ctx, b)
+	if err != nil {
+		return err
+	}
+	if err := store.Mark(b.McSeqno); err != nil {
+		return err
+	}
+	for p, records := range out.Records {
+		s.output[p] = append(s.output[p], records...)
+	}
+	s.size += out.Bytes
+	s.Bundles.Inc()
+	s.Seconds.Observe(time.Since(began).Seconds())
+	return nil
+}
+
+// rewind moves partitions back that the group has read further than the store
+// knows; the session then ends, and the next one begins there.
+func (s *session) rewind(marker uint32) error {
+	moved := false
+	for _, lane := range s.lanes {
+		if lane.Bundle() <= marker {
+			continue
+		}
+		if err := lane.Rewind(s.ctx, marker); err != nil {
+			return err
+		}
+		moved = true
+	}
+	if moved {
+		return kafka.ErrMoved
+	}
+	return nil
+}
+
+// published looks up how far an earlier session may have published.
+func (s *session) published(marker uint32) (uint32, error) {
+	for p := range s.kafka.Partitions() {
+		seal, err := s.kafka.LastSeal(s.ctx, s.configuration.Output.Name, p)
+		if err != nil {
+			return 0, err
+		}
+		marker = max(marker, seal.GetMcSeqno())
+	}
+	return marker, nil
+}
+
+// flush publishes what was worked out, then makes it durable, then tells the
+// log that its input is done.
+func (s *session) flush(store *Store, in *input) error {
+	if s.size > 0 {
+		group, ctx := errgroup.WithContext(s.ctx)
+		for p, records := range s.output {
+			if len(records) > 0 {
+				group.Go(func() error { return s.kafka.Publish(ctx, s.configuration.Output.Name, p, records) })
+			}
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		if err := store.Commit(); err != nil {
+			return err
+		}
+		for p := range s.output {
+			clear(s.output[p])
+			s.output[p] = s.output[p][:0]
+		}
+		s.size, s.since = 0, time.Now()
+		s.Bundle.Set(float64(store.marker))
+	}
+	return in.commit(s.ctx)
+}
