@@ -209,6 +209,16 @@ func (t *Table) Where(row []uint64) string {
 	return strings.Join(parts, " AND ")
 }
 
+// Word is the first word of a column of a row.
+func (t *Table) Word(row []uint64, column string) (word uint64) {
+	t.eachColumn(row, func(c *Column, words []uint64) {
+		if c.Name == column {
+			word = words[0]
+		}
+	})
+	return word
+}
+
 // Text writes a whole row.
 func (t *Table) Text(row []uint64) string {
 	var parts []string

@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 const (
@@ -49,7 +50,7 @@ type blockPlace struct {
 }
 
 func (p blockPlace) hash() uint64 {
-	return hashOf(uint64(p.mcSeqno), uint64(int64(p.workchain)), p.shard, uint64(p.seqno))
+	return table.HashOf(uint64(p.mcSeqno), uint64(int64(p.workchain)), p.shard, uint64(p.seqno))
 }
 
 // times are the first and the last lt of a block's transactions.
@@ -125,7 +126,7 @@ func (w *chainWalk) take(ctx context.Context, r *blockRow) error {
 			w.findings.count(func(report *Report) { report.Duplicates["blocks"]++ })
 			return nil
 		}
-		return w.unlike(ctx, blocks, r.key(), last.record, r.record)
+		return w.unlike(ctx, &table.Blocks.Table, r.key(), last.record, r.record)
 	}
 	if len(w.bundle) > 0 && w.bundle[0].mcSeqno != r.mcSeqno {
 		if err := w.finishBundle(ctx); err != nil {
@@ -237,7 +238,7 @@ func (w *chainWalk) block(ctx context.Context, r *blockRow) error {
 		w.findings.differs(CheckColumns, "blocks", r.key(), "record is no complete block")
 		return nil
 	}
-	i, b := blockItem(r.record), r.record
+	b := r.record
 	if some && (lts.first < b.StartLt || lts.last >= b.EndLt) {
 		w.findings.differs(CheckBlocks, "transactions_index",
 			fmt.Sprintf("path = 'mc_seqno' AND key = %d AND workchain = %d AND shard = 0x%016x AND block_seqno = %d", r.mcSeqno, r.workchain, r.shard, r.seqno),
@@ -246,9 +247,9 @@ func (w *chainWalk) block(ctx context.Context, r *blockRow) error {
 	w.link(r)
 	w.chainSide.add(blockTransactions, r.mcSeqno, uint64(b.TxCount), place.hash())
 	w.chainSide.add(blockRecords, r.mcSeqno, 1, digest(r.raw))
-	i.indexRows(func(t int, row *item) { w.chainSide.add(subject(t), r.mcSeqno, 1, indexTables[t].hash(row)) })
-	if blocks.hash(i) != r.columns {
-		return w.columns(ctx, blocks, r.key(), i)
+	table.BlocksIndex.Each(r.block, func(row *table.Block) { w.rowSide.add(blockRows, r.mcSeqno, 1, table.BlocksIndex.Hash(row)) })
+	if table.Blocks.Hash(r.block) != r.columns {
+		return w.column(ctx, CheckColumns, &table.Blocks.Table, r.key(), "", table.Blocks.Words(r.block), "the record")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 // contractRow is the newest row of a contract.
@@ -20,9 +21,11 @@ type contractRow struct {
 	mcSeqno   uint32
 	columns   uint64
 	raw       []byte
-	record    *record.Contract // nil when raw is no such record
-	// account is in the table accounts; held has a bit for each of roleTables
-	// whose row was seen.
+	// record is nil when raw is no such record, made the row that it makes.
+	record *record.Contract
+	made   *table.Contract
+	// account is in the table accounts; held has a bit for each of table.Roles whose
+	// row was seen.
 	described bool
 	held      int
 }
@@ -40,8 +43,6 @@ func (v *verifier) misplaced(table, key, account string, prefix uint64) bool {
 	return right != prefix
 }
 
-func (r *contractRow) roles() uint32 { return schema.RolesOf(r.record) }
-
 // readContracts reads the newest rows of the contracts of a slice, and tests
 // their columns.
 func (w *transactionWalk) readContracts(ctx context.Context, part *slice) error {
@@ -51,20 +52,22 @@ func (w *transactionWalk) readContracts(ctx context.Context, part *slice) error 
 	}
 	var r contractRow
 	query := fmt.Sprintf(`SELECT workchain, account_prefix, account, mc_seqno, %s, record FROM contracts
-		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account, mc_seqno %s`, contractTable.hashSQL(), streaming)
+		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account, mc_seqno %s`, table.Contracts.HashSQL(), streaming)
 	err := w.each(ctx, query, []any{part.workchain, part.low, part.high}, []any{&r.workchain, &r.prefix, &r.account, &r.mcSeqno, &r.columns, &r.raw}, func() error {
 		row := r
-		if w.misplaced(contractTable.name, row.key(), row.account, row.prefix) {
+		if w.misplaced(table.Contracts.Name, row.key(), row.account, row.prefix) {
 			return nil
 		}
 		if before := w.contracts[r.account]; before != nil && before.mcSeqno == r.mcSeqno && !bytes.Equal(before.raw, r.raw) {
-			w.findings.differs(CheckContracts, contractTable.name, row.key(), "two different rows of mc_seqno %d", r.mcSeqno)
+			w.findings.differs(CheckContracts, table.Contracts.Name, row.key(), "two different rows of mc_seqno %d", r.mcSeqno)
 		}
 		row.record = new(record.Contract)
-		var i item
-		if row.record.UnmarshalVT(row.raw) != nil || !i.setContract(row.record) {
-			row.record = nil
-			w.findings.differs(CheckContracts, contractTable.name, row.key(), "record is no complete contract")
+		err := row.record.UnmarshalVT(row.raw)
+		if err == nil {
+			row.made, err = table.NewContract(row.record, row.raw)
+		}
+		if err != nil {
+			w.findings.differs(CheckContracts, table.Contracts.Name, row.key(), "record is no complete contract")
 			delete(w.contracts, r.account)
 			return nil
 		}
@@ -75,10 +78,8 @@ func (w *transactionWalk) readContracts(ctx context.Context, part *slice) error 
 		return err
 	}
 	for _, row := range w.contracts {
-		var i item
-		i.setContract(row.record)
-		if contractTable.hash(&i) != row.columns {
-			if err := w.contractColumns(ctx, contractTable, row); err != nil {
+		if table.Contracts.Hash(row.made) != row.columns {
+			if err := w.contractColumns(ctx, table.Contracts, row); err != nil {
 				return err
 			}
 		}
@@ -92,19 +93,8 @@ func (w *transactionWalk) readContracts(ctx context.Context, part *slice) error 
 
 // contractColumns names the first column of a contract's newest row in which it
 // is not what the contract makes.
-func (w *transactionWalk) contractColumns(ctx context.Context, t *table, c *contractRow) error {
-	if w.findings.again(CheckContracts, t.name) {
-		return nil
-	}
-	var i item
-	i.setContract(c.record)
-	want := t.row(&i)
-	return w.words(ctx, t, "WHERE "+c.key()+" ORDER BY mc_seqno DESC LIMIT 1", nil, func(row []uint64) error {
-		if name, have, want := t.firstColumn(row, want); name != "" {
-			w.findings.differs(CheckContracts, t.name, c.key(), "column %s is %s, the record of table contracts says %s", name, have, want)
-		}
-		return nil
-	})
+func (w *transactionWalk) contractColumns(ctx context.Context, t *table.Of[*table.Contract], c *contractRow) error {
+	return w.column(ctx, CheckContracts, &t.Table, c.key(), newestRow, t.Words(c.made), "the record of table contracts")
 }
 
 // describe compares what an account is said to be with its newest state.
@@ -120,23 +110,23 @@ func (w *transactionWalk) describe(ctx context.Context, r *accountRow) error {
 		return w.readAgain(ctx, a, nil, r.key())
 	}
 	differs := func(format string, args ...any) {
-		w.findings.differs(CheckContracts, contractTable.name, c.key(), format, args...)
+		w.findings.differs(CheckContracts, table.Contracts.Name, c.key(), format, args...)
 	}
 	f, active := c.record, a.State.Status == record.AccountStatus_ACCOUNT_ACTIVE
 	same := bytes.Equal(f.CodeHash, a.State.CodeHash) && bytes.Equal(f.DataHash, a.State.DataHash)
 	switch {
 	case f.LastTransLt > a.LastTransLt:
 		differs("lt is %d, but the account's newest state is of lt %d", f.LastTransLt, a.LastTransLt)
-	case c.roles() != 0 && !active:
-		differs("roles are %d, but the account is %s since lt %d", c.roles(), a.State.Status, a.LastTransLt)
+	case c.made.Roles != 0 && !active:
+		differs("roles are %d, but the account is %s since lt %d", c.made.Roles, a.State.Status, a.LastTransLt)
 	case f.LastTransLt == a.LastTransLt && !same:
 		differs("it was read from code %x and data %x, but the account's newest state has code %x and data %x",
 			f.CodeHash, f.DataHash, a.State.CodeHash, a.State.DataHash)
 	case f.LastTransLt == a.LastTransLt && f.Now != a.Now:
 		differs("now is %d, that of the account's last transaction %d", f.Now, a.Now)
-	case c.roles() != 0 && f.LastTransLt < a.LastTransLt && bytes.Equal(f.CodeHash, a.State.CodeHash) && (len(a.Data) > 0 || len(a.State.DataHash) == 0):
+	case c.made.Roles != 0 && f.LastTransLt < a.LastTransLt && bytes.Equal(f.CodeHash, a.State.CodeHash) && (len(a.Data) > 0 || len(a.State.DataHash) == 0):
 		differs("lt is %d, but the account's newest state is of lt %d and has all its data", f.LastTransLt, a.LastTransLt)
-	case f.LastTransLt == a.LastTransLt || c.roles() == 0:
+	case f.LastTransLt == a.LastTransLt || c.made.Roles == 0:
 		return w.readAgain(ctx, a, f, c.key())
 	}
 	return nil
@@ -147,7 +137,7 @@ func (w *transactionWalk) checkContracts(ctx context.Context, part *slice) error
 	if !w.findings.wants(CheckContracts) {
 		return nil
 	}
-	for n := range roleTables {
+	for n := range table.Roles {
 		if err := w.checkRole(ctx, part, n); err != nil {
 			return err
 		}
@@ -155,25 +145,21 @@ func (w *transactionWalk) checkContracts(ctx context.Context, part *slice) error
 	for _, account := range slices.Sorted(maps.Keys(w.contracts)) {
 		c := w.contracts[account]
 		if !c.described && c.mcSeqno <= w.to {
-			w.findings.differs(CheckContracts, accounts.name, c.key(), "no row, but table contracts has the account with lt %d", c.record.LastTransLt)
+			w.findings.differs(CheckContracts, table.Accounts.Name, c.key(), "no row, but table contracts has the account with lt %d", c.record.LastTransLt)
 		}
-		for n := range roleTables {
-			t := &roleTables[n]
-			if c.held>>n&1 == 0 && c.mcSeqno <= w.to && t.holds(c) {
-				w.findings.differs(CheckContracts, t.name, c.key(), "no row, but roles in table contracts are %d", c.roles())
+		for n := range table.Roles {
+			t := table.Roles[n]
+			if c.held>>n&1 == 0 && c.mcSeqno <= w.to && t.Has(c.made) {
+				w.findings.differs(CheckContracts, t.Name, c.key(), "no row, but roles in table contracts are %d", c.made.Roles)
 			}
 		}
 	}
 	return w.checkLinks(part)
 }
 
-// holds says that a contract has a row in the table of a role: it has the role,
-// or is nothing any more.
-func (t *roleTable) holds(c *contractRow) bool { return c.roles() == 0 || c.roles()&t.role != 0 }
-
 // checkRole compares the table of a role with the contracts of a slice.
 func (w *transactionWalk) checkRole(ctx context.Context, part *slice, n int) error {
-	t := &roleTables[n]
+	t := table.Roles[n]
 	var r, newest contractRow
 	take := func() error {
 		if newest.account == "" {
@@ -183,9 +169,9 @@ func (w *transactionWalk) checkRole(ctx context.Context, part *slice, n int) err
 		return w.roleRow(ctx, n, &newest)
 	}
 	query := fmt.Sprintf(`SELECT workchain, account_prefix, account, mc_seqno, %s FROM %s
-		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account, mc_seqno %s`, t.hashSQL(), t.name, streaming)
+		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account, mc_seqno %s`, t.HashSQL(), t.Name, streaming)
 	err := w.each(ctx, query, []any{part.workchain, part.low, part.high}, []any{&r.workchain, &r.prefix, &r.account, &r.mcSeqno, &r.columns}, func() error {
-		if w.misplaced(t.name, r.key(), r.account, r.prefix) {
+		if w.misplaced(t.Name, r.key(), r.account, r.prefix) {
 			return nil
 		}
 		if r.account != newest.account {
@@ -204,24 +190,29 @@ func (w *transactionWalk) checkRole(ctx context.Context, part *slice, n int) err
 
 // roleRow tests the newest row of a contract in the table of a role.
 func (w *transactionWalk) roleRow(ctx context.Context, n int, r *contractRow) error {
-	t, c := &roleTables[n], w.contracts[r.account]
+	t, c := table.Roles[n], w.contracts[r.account]
 	if c != nil {
 		c.held |= 1 << n
 	}
-	var i item
 	switch {
 	case r.mcSeqno > w.to || c != nil && c.mcSeqno > w.to:
 	case c == nil:
-		w.findings.differs(CheckContracts, t.name, r.key(), "a row of a contract that table contracts does not have")
-		w.findings.differs(CheckContracts, contractTable.name, r.key(), "no row, but table %s has one of bundle %d", t.name, r.mcSeqno)
-	case !t.holds(c):
+		w.findings.differs(CheckContracts, t.Name, r.key(), "a row of a contract that table contracts does not have")
+		w.findings.differs(CheckContracts, table.Contracts.Name, r.key(), "no row, but table %s has one of bundle %d", t.Name, r.mcSeqno)
+	case !t.Has(c.made):
 		if r.mcSeqno >= c.mcSeqno {
-			w.findings.differs(CheckContracts, t.name, r.key(), "mc_seqno is %d, but roles in table contracts are %d since bundle %d", r.mcSeqno, c.roles(), c.mcSeqno)
+			w.findings.differs(CheckContracts, t.Name, r.key(), "mc_seqno is %d, but roles in table contracts are %d since bundle %d", r.mcSeqno, c.made.Roles, c.mcSeqno)
 		}
-	case i.setContract(c.record) && t.hash(&i) != r.columns:
-		return w.contractColumns(ctx, &t.table, c)
+	case t.Hash(c.made) != r.columns:
+		return w.contractColumns(ctx, t.Of, c)
 	}
 	return nil
+}
+
+// contractLink is a row of contract_links, but for the contract.
+type contractLink struct {
+	table.LinkKey
+	first uint32
 }
 
 // linkSize is that of a row of contract_links in the spill, the account first.
@@ -247,15 +238,15 @@ func (v *verifier) spillLinks(ctx context.Context) error {
 	var mcSeqno uint32
 	var prefix uint64
 	query := "SELECT account, account_prefix, workchain, CAST(role, 'Int8'), key_workchain, key_prefix, first_mc_seqno, mc_seqno FROM contract_links"
-	return v.each(ctx, query, nil, []any{&account, &prefix, &workchain, &role, &l.keyWorkchain, &l.keyPrefix, &l.first, &mcSeqno}, func() error {
+	return v.each(ctx, query, nil, []any{&account, &prefix, &workchain, &role, &l.Workchain, &l.Prefix, &l.first, &mcSeqno}, func() error {
 		if v.misplaced("contract_links", (&contractRow{workchain: workchain, account: account}).key(), account, prefix) {
 			return nil
 		}
 		raw := append(make([]byte, 0, linkSize), account...)
 		raw = binary.BigEndian.AppendUint32(raw, uint32(workchain))
 		raw = append(raw, byte(role))
-		raw = binary.BigEndian.AppendUint32(raw, uint32(l.keyWorkchain))
-		raw = binary.BigEndian.AppendUint64(raw, l.keyPrefix)
+		raw = binary.BigEndian.AppendUint32(raw, uint32(l.Workchain))
+		raw = binary.BigEndian.AppendUint64(raw, l.Prefix)
 		raw = binary.BigEndian.AppendUint32(raw, l.first)
 		return v.links.add(binary.BigEndian.AppendUint32(raw, mcSeqno))
 	})
@@ -275,7 +266,7 @@ func (v *verifier) linksTo(part *slice) (map[string]map[contractLink]uint32, err
 			if prefix := schema.Prefix(raw); int32(binary.BigEndian.Uint32(rest)) != part.workchain || prefix < part.low || prefix > part.high {
 				continue
 			}
-			l := contractLink{schema.LinkRole(rest[4]), int32(binary.BigEndian.Uint32(rest[5:])), binary.BigEndian.Uint64(rest[9:]), binary.BigEndian.Uint32(rest[17:])}
+			l := contractLink{table.LinkKey{Role: schema.LinkRole(rest[4]), Workchain: int32(binary.BigEndian.Uint32(rest[5:])), Prefix: binary.BigEndian.Uint64(rest[9:])}, binary.BigEndian.Uint32(rest[17:])}
 			if all[account] == nil {
 				all[account] = map[contractLink]uint32{}
 			}
@@ -297,7 +288,8 @@ func (w *transactionWalk) checkLinks(part *slice) error {
 		if c.mcSeqno > w.to {
 			continue
 		}
-		made := linksOf(c.record)
+		made := map[contractLink]bool{}
+		c.made.Links(func(l *table.Link) { made[contractLink{l.LinkKey, l.FirstMcSeqno}] = true })
 		for l := range made {
 			if mcSeqno, there := links[l]; !there {
 				w.linkDiffers(c, l, "no row, but the record of table contracts makes it")
@@ -324,5 +316,5 @@ func (w *transactionWalk) checkLinks(part *slice) error {
 
 func (w *transactionWalk) linkDiffers(c *contractRow, l contractLink, format string, args ...any) {
 	w.findings.differs(CheckContracts, "contract_links", fmt.Sprintf("CAST(role, 'Int8') = %d AND key_workchain = %d AND key_prefix = 0x%x AND first_mc_seqno = %d AND %s",
-		l.role, l.keyWorkchain, l.keyPrefix, l.first, c.key()), format, args...)
+		l.Role, l.Workchain, l.Prefix, l.first, c.key()), format, args...)
 }

@@ -10,6 +10,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
+	"tonscribe/schema/table"
 )
 
 // database reads the tables.
@@ -68,14 +69,14 @@ func (d *database) number(ctx context.Context, query string, args ...any) (n uin
 }
 
 // words reads rows of a table as words.
-func (d *database) words(ctx context.Context, t *table, clause string, args []any, take func(row []uint64) error) error {
-	expressions := t.words()
+func (d *database) words(ctx context.Context, t *table.Table, clause string, args []any, take func(row []uint64) error) error {
+	expressions := t.WordsSQL()
 	row := make([]uint64, len(expressions))
 	dest := make([]any, len(row))
 	for i := range row {
 		dest[i] = &row[i]
 	}
-	query := fmt.Sprintf("SELECT %s FROM %s %s", strings.Join(expressions, ", "), t.name, clause)
+	query := fmt.Sprintf("SELECT %s FROM %s %s", strings.Join(expressions, ", "), t.Name, clause)
 	return d.each(ctx, query, args, dest, func() error { return take(row) })
 }
 
@@ -100,6 +101,7 @@ type blockRow struct {
 	columns   uint64 // hash of all but the record
 	raw       []byte
 	record    *record.Block // nil when raw is no such record
+	block     *table.Block  // that the record makes
 }
 
 func (r *blockRow) key() string {
@@ -110,11 +112,15 @@ func (r *blockRow) key() string {
 func (d *database) eachBlock(ctx context.Context, low, high uint32, take func(*blockRow) error) error {
 	var r blockRow
 	query := fmt.Sprintf(`SELECT mc_seqno, workchain, shard, seqno, %s, record FROM blocks
-		WHERE mc_seqno BETWEEN ? AND ? ORDER BY mc_seqno, workchain, shard, seqno %s`, blocks.hashSQL(), streaming)
+		WHERE mc_seqno BETWEEN ? AND ? ORDER BY mc_seqno, workchain, shard, seqno %s`, table.Blocks.HashSQL(), streaming)
 	return d.each(ctx, query, []any{low, high}, []any{&r.mcSeqno, &r.workchain, &r.shard, &r.seqno, &r.columns, &r.raw}, func() error {
 		row := r
 		row.record = &record.Block{}
-		if row.record.UnmarshalVT(row.raw) != nil || blockItem(row.record) == nil {
+		err := row.record.UnmarshalVT(row.raw)
+		if err == nil {
+			row.block, err = table.NewBlock(row.record, nil)
+		}
+		if err != nil {
 			row.record = nil
 		}
 		return take(&row)
@@ -131,6 +137,8 @@ type transactionRow struct {
 	columns   uint64 // hash of all but the record
 	raw       []byte
 	record    *record.Transaction // nil when raw is no such record
+	// transaction is the row that the record makes.
+	transaction table.Transaction
 }
 
 func (r *transactionRow) key() string { return transactionKey(r.workchain, r.account, r.lt) }
@@ -160,14 +168,13 @@ func (d *database) eachTransaction(ctx context.Context, s *slice, low, high uint
 		args = append(args, s.workchain, s.low, s.high)
 	}
 	query := fmt.Sprintf(`SELECT workchain, account_prefix, lt, account, mc_seqno, %s, record FROM transactions
-		WHERE %s ORDER BY workchain, account_prefix, lt, account %s`, transactions.hashSQL(), where, streaming)
+		WHERE %s ORDER BY workchain, account_prefix, lt, account %s`, table.Transactions.HashSQL(), where, streaming)
 	var r transactionRow
-	var i item
 	dest := []any{&r.workchain, &r.prefix, &r.lt, &r.account, &r.mcSeqno, &r.columns, &r.raw}
 	return d.each(ctx, query, args, dest, func() error {
 		row := r
 		row.record = &record.Transaction{}
-		if stored.Unpack(row.record, row.raw) != nil || !i.set(row.record) {
+		if stored.Unpack(row.record, row.raw) != nil || row.transaction.Set(row.record) != nil {
 			row.record = nil
 		}
 		return take(&row)

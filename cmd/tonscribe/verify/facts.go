@@ -13,6 +13,7 @@ import (
 	"tonscribe/decode/contract"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 	"tonscribe/ton/tvm"
 )
 
@@ -100,11 +101,11 @@ func (w *transactionWalk) readAgain(ctx context.Context, a *record.Account, told
 		if told == nil {
 			what = "no row, but the account's get-methods give facts: field %s is %s instead of %s"
 		}
-		w.findings.differs(CheckContracts, contractTable.name, key, what, path, have, want)
+		w.findings.differs(CheckContracts, table.Contracts.Name, key, what, path, have, want)
 		return nil
 	}
 	if told != nil && schema.RolesOf(told) != 0 && !slices.Equal(told.Interfaces, code.Names) {
-		w.findings.differs(CheckContracts, contractTable.name, key, "interfaces are %v, those of the code %v", told.Interfaces, code.Names)
+		w.findings.differs(CheckContracts, table.Contracts.Name, key, "interfaces are %v, those of the code %v", told.Interfaces, code.Names)
 	}
 	return nil
 }

@@ -3,23 +3,123 @@ package verify
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"tonscribe/schema"
+	"tonscribe/schema/table"
 )
 
-// checkIndexes compares the tables that point at blocks and transactions with
-// the rows that these make.
+// copied is a table all of whose rows others make. While these are read, the rows
+// that they make are summed up by hash, in buckets of the range, and ClickHouse
+// does the same with those that are there. Only a bucket that differs is read row
+// by row.
+type copied struct {
+	*table.Table
+	check string
+	// of is the subject by which it is summed up, bundle its column with the bundle.
+	of     subject
+	bundle string
+	// maker names the tables that make the rows.
+	maker string
+	made  func(v *verifier, ctx context.Context, low, high uint32, take takeRow) error
+}
+
+// takeRow takes a row that should be there, by its bundle.
+type takeRow func(mcSeqno uint32, hash uint64, words func() []uint64)
+
+// indexTables point at blocks and transactions.
+var indexTables = []copied{
+	{&table.BlocksIndex.Table, CheckIndexes, blockRows, "mc_seqno", "table blocks", func(v *verifier, ctx context.Context, low, high uint32, take takeRow) error {
+		var last *blockRow
+		return v.eachBlock(ctx, low, high, func(r *blockRow) error {
+			if r.record != nil && (last == nil || last.key() != r.key()) {
+				table.BlocksIndex.Each(r.block, rowTo(table.BlocksIndex, r.mcSeqno, take))
+			}
+			last = r
+			return nil
+		})
+	}},
+	{&table.TransactionsIndex.Table, CheckIndexes, transactionRows, "mc_seqno", "table transactions", func(v *verifier, ctx context.Context, low, high uint32, take takeRow) error {
+		return v.eachDistinct(ctx, low, high, func(r *transactionRow) error {
+			if r.record != nil {
+				table.TransactionsIndex.Each(&r.transaction, rowTo(table.TransactionsIndex, r.mcSeqno, take))
+			}
+			return nil
+		})
+	}},
+	{&table.MessagesIndex.Table, CheckIndexes, messageRows, "mc_seqno", "table transactions", endsOf(table.MessagesIndex)},
+	{&table.MessagesByAccount.Table, CheckIndexes, accountRows, "mc_seqno", "table transactions", endsOf(table.MessagesByAccount)},
+}
+
+// lists are the lists of transfers.
+var lists = copied{&table.TransfersByParty.Table, CheckTransfers, listRows, "transaction_mc_seqno", "the record of the transfer", func(v *verifier, ctx context.Context, low, high uint32, take takeRow) error {
+	for kind := range table.Transfers {
+		err := v.eachTransfer(ctx, schema.TransferKind(kind), low, high, func(_ context.Context, _ schema.TransferKind, r *transferRow) error {
+			if r.made != nil {
+				r.made.Lists(func(l *table.ListEntry) { rowTo(table.TransfersByParty, l.TransactionMCSeqno, take)(l) })
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}}
+
+// endsOf makes the rows of a table of the ends of messages.
+func endsOf(t *table.Of[*table.MessageEnd]) func(*verifier, context.Context, uint32, uint32, takeRow) error {
+	return func(v *verifier, ctx context.Context, low, high uint32, take takeRow) error {
+		return v.eachDistinct(ctx, low, high, func(r *transactionRow) error {
+			if r.record != nil {
+				r.transaction.Ends(func(e *table.MessageEnd) { t.Each(e, rowTo(t, r.mcSeqno, take)) })
+			}
+			return nil
+		})
+	}
+}
+
+// rowTo hands rows of a table on.
+func rowTo[R any](t *table.Of[R], mcSeqno uint32, take takeRow) func(R) {
+	return func(row R) { take(mcSeqno, t.Hash(row), func() []uint64 { return t.Words(row) }) }
+}
+
+// recent tells rows that are made twice: transactions of two accounts whose ids
+// begin alike, at one lt, share their rows in the tables whose key is no more than
+// that, and so do the lists of somebody who sends to himself. Such rows come close
+// together.
+type recent struct {
+	hashes [16]uint64
+	next   int
+}
+
+// has reports whether a hash is one of the last, and notes it.
+func (r *recent) has(hash uint64) bool {
+	for _, h := range r.hashes {
+		if h == hash {
+			return true
+		}
+	}
+	r.hashes[r.next] = hash
+	r.next = (r.next + 1) % len(r.hashes)
+	return false
+}
+
+// checkIndexes compares the tables that point at blocks and transactions with the
+// rows that these make.
 func (v *verifier) checkIndexes(ctx context.Context) error {
 	if !v.findings.wants(CheckIndexes) {
 		return nil
 	}
 	var total uint64
 	for n := range indexTables {
-		total += v.expectedSide(n).rows(subject(n))
+		total += v.rowSide.rows(indexTables[n].of)
 	}
 	meter := v.meter("index tables (rows)", total)
 	for n := range indexTables {
-		if err := v.checkIndex(ctx, n, meter); err != nil {
+		if err := v.checkCopied(ctx, &indexTables[n], meter); err != nil {
 			return err
 		}
 	}
@@ -29,43 +129,34 @@ func (v *verifier) checkIndexes(ctx context.Context) error {
 	return nil
 }
 
-// strays looks for rows of bundles before the first one.
+// strays looks for rows of bundles before the first one. Accounts may have changed
+// last before it.
 func (v *verifier) strays(ctx context.Context) error {
-	names := append(indexNames(), blocks.name, transactions.name, "seals", contractTable.name, "contract_links", "transfers_by_party")
-	for n := range roleTables {
-		names = append(names, roleTables[n].name)
-	}
-	for _, t := range transferTables {
-		names = append(names, t.name)
-	}
-	for _, name := range names {
-		n, err := v.number(ctx, fmt.Sprintf("SELECT count() FROM %s WHERE mc_seqno < ?", name), v.from)
+	for _, t := range table.All {
+		if t == &table.Accounts.Table || t == &table.Progress.Table || !slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Name == "mc_seqno" }) {
+			continue
+		}
+		n, err := v.number(ctx, fmt.Sprintf("SELECT count() FROM %s WHERE mc_seqno < ?", t.Name), v.from)
 		if err != nil {
 			return err
 		}
 		if n > 0 {
-			v.findings.differs(CheckIndexes, name, fmt.Sprintf("mc_seqno < %d", v.from), "%d rows, but the first bundle is %d", n, v.from)
+			v.findings.differs(CheckIndexes, t.Name, fmt.Sprintf("mc_seqno < %d", v.from), "%d rows, but the first bundle is %d", n, v.from)
 		}
 	}
 	return nil
 }
 
-// expectedSide has the sums of the rows that an index table should have.
-func (v *verifier) expectedSide(n int) *tally {
-	if n < blockIndexes {
-		return v.chainSide
-	}
-	return v.rowSide
-}
-
-func (v *verifier) checkIndex(ctx context.Context, n int, meter *meter) error {
-	t, want := &indexTables[n], v.expectedSide(n)
+// checkCopied compares the sums of a table's rows with those of the rows that were
+// made.
+func (v *verifier) checkCopied(ctx context.Context, t *copied, meter *meter) error {
+	want := v.rowSide
 	have, err := v.sums(ctx, t, want, "", meter)
 	if err != nil {
 		return err
 	}
 	all := rowsOf(have)
-	if firstDifferent(have, want.cells[n]) >= 0 {
+	if firstDifferent(have, want.cells[t.of]) >= 0 {
 		if have, err = v.sums(ctx, t, want, "FINAL", meter); err != nil {
 			return err
 		}
@@ -73,15 +164,23 @@ func (v *verifier) checkIndex(ctx context.Context, n int, meter *meter) error {
 			return err
 		}
 	}
-	v.findings.checked(CheckIndexes, rowsOf(have))
-	bucket := firstDifferent(have, want.cells[n])
-	if bucket < 0 {
-		return nil
+	v.findings.checked(t.check, rowsOf(have))
+	for bucket := range have {
+		if have[bucket] == want.cells[t.of][bucket] {
+			continue
+		}
+		low, high := want.bucket(bucket)
+		rows := max(have[bucket].rows, want.cells[t.of][bucket].rows)
+		before := v.findings.all()
+		excused, err := v.locateRow(ctx, t, low, high, rows)
+		if err == nil && !excused {
+			v.unsaid(before, t.check, t.Name, low, high)
+		}
+		if err != nil || v.findings.all() != before {
+			return err
+		}
 	}
-	low, high := want.bucket(bucket)
-	return v.mustName(CheckIndexes, t.name, low, high, func() error {
-		return v.locateIndex(ctx, n, low, high, max(have[bucket].rows, want.cells[n][bucket].rows))
-	})
+	return nil
 }
 
 // mustName runs what names a difference that the sums show. A difference never
@@ -89,10 +188,17 @@ func (v *verifier) checkIndex(ctx context.Context, n int, meter *meter) error {
 func (v *verifier) mustName(check, table string, low, high uint32, locate func() error) error {
 	before := v.findings.all()
 	err := locate()
-	if err == nil && v.findings.all() == before {
-		v.findings.differs(check, table, fmt.Sprintf("mc_seqno BETWEEN %d AND %d", low, high), "the sums of its rows differ from those they should have")
+	if err == nil {
+		v.unsaid(before, check, table, low, high)
 	}
 	return err
+}
+
+// unsaid says that sums differ when there are no more findings than before.
+func (v *verifier) unsaid(before uint64, check, table string, low, high uint32) {
+	if v.findings.all() == before {
+		v.findings.differs(check, table, fmt.Sprintf("mc_seqno BETWEEN %d AND %d", low, high), "the sums of its rows differ from those they should have")
+	}
 }
 
 func rowsOf(cells []cell) (n uint64) {
@@ -102,18 +208,18 @@ func rowsOf(cells []cell) (n uint64) {
 	return n
 }
 
-// sums adds up a table's rows in the buckets of a tally. FINAL takes a row once
+// sums adds up a table's rows in the buckets of a tally. Rows that became what
+// they are after the range are left out, on both sides. FINAL takes a row once
 // however often it was inserted, and costs more.
-func (v *verifier) sums(ctx context.Context, t *table, like *tally, final string, meter *meter) ([]cell, error) {
+func (v *verifier) sums(ctx context.Context, t *copied, like *tally, final string, meter *meter) ([]cell, error) {
 	cells := make([]cell, len(like.cells[0]))
 	var bucket uint32
 	var c cell
 	if meter != nil {
 		ctx = driver.Context(ctx, driver.WithProgress(func(p *driver.Progress) { meter.add(p.Rows) }))
 	}
-	query := fmt.Sprintf(`SELECT toUInt32(intDiv(mc_seqno - %d, %d)) AS bucket, count(), sum(%s) FROM %s %s
-		WHERE %s GROUP BY bucket`, like.low, like.width, t.hashSQL(), t.name, final,
-		t.rowsOf(fmt.Sprintf("mc_seqno BETWEEN %d AND %d", like.low, like.high)))
+	query := fmt.Sprintf(`SELECT toUInt32(intDiv(%s - %d, %d)) AS bucket, countIf(mc_seqno <= %d), sumIf(%s, mc_seqno <= %d) FROM %s %s
+		WHERE %s BETWEEN %d AND %d GROUP BY bucket`, t.bundle, like.low, like.width, v.to, t.HashSQL(), v.to, t.Name, final, t.bundle, like.low, like.high)
 	err := v.each(ctx, query, nil, []any{&bucket, &c.rows, &c.sum}, func() error {
 		cells[bucket] = c
 		return nil
@@ -121,149 +227,113 @@ func (v *verifier) sums(ctx context.Context, t *table, like *tally, final string
 	return cells, err
 }
 
-// repeated looks at rows that are there more than once: a merge drops all but
-// one, so they must be alike.
-func (v *verifier) repeated(ctx context.Context, t *table, n uint64) error {
-	if n == 0 {
+// repeated looks at rows that are there more than once. Where none of a key
+// counts for being newest, they must be alike: a merge drops all but one.
+func (v *verifier) repeated(ctx context.Context, t *copied, n uint64) error {
+	if n == 0 || t.Newest != "" {
 		return nil
 	}
-	v.findings.count(func(r *Report) { r.Duplicates[t.name] += n })
-	if t.key == len(t.columns) {
-		return nil
-	}
-	clause := fmt.Sprintf(`WHERE %s IN (SELECT %s FROM %s WHERE %s GROUP BY %s HAVING min(%s) != max(%s)
+	v.findings.count(func(r *Report) { r.Duplicates[t.Name] += n })
+	return v.twoRows(ctx, t.Table, fmt.Sprintf(`WHERE (%s) IN (SELECT %s FROM %s WHERE mc_seqno BETWEEN ? AND ? GROUP BY %s HAVING min(%s) != max(%s)
 		ORDER BY %s LIMIT 1 SETTINGS optimize_aggregation_in_order = 1)`,
-		t.rowsOf("("+t.keyNames()+")"), t.keyNames(), t.name, t.rowsOf("mc_seqno BETWEEN ? AND ?"), t.keyNames(), t.hashSQL(), t.hashSQL(), t.keyNames())
-	var first []uint64
-	return v.words(ctx, t, clause, []any{v.from, v.to}, func(row []uint64) error {
-		if first == nil {
-			first = append(first, row...)
-			return nil
-		}
-		if name, a, b := t.firstColumn(first, row); name != "" {
-			v.findings.differs(CheckColumns, t.name, t.where(row), "two different rows: column %s is %s and %s", name, a, b)
-		}
-		return nil
-	})
-}
-
-// made hands out the rows that an index table should have for a range.
-func (v *verifier) made(ctx context.Context, n int, low, high uint32, take func(mcSeqno uint32, row *item)) error {
-	if n < blockIndexes {
-		var last *blockRow
-		return v.eachBlock(ctx, low, high, func(r *blockRow) error {
-			if r.record != nil && (last == nil || last.key() != r.key()) {
-				indexTables[n].each(blockItem(r.record), func(row *item) { take(r.mcSeqno, row) })
-			}
-			last = r
-			return nil
-		})
-	}
-	var i item
-	return v.eachDistinct(ctx, low, high, func(r *transactionRow) error {
-		if r.record == nil {
-			return nil
-		}
-		i.set(r.record)
-		if n < firstMessageIndex {
-			take(r.mcSeqno, &i)
-			return nil
-		}
-		i.ends(func(end *item) {
-			indexTables[n].each(end, func(row *item) { take(r.mcSeqno, row) })
-		})
-		return nil
-	})
+		t.KeySQL(), t.KeySQL(), t.Name, t.KeySQL(), t.HashSQL(), t.HashSQL(), t.KeySQL()), v.from, v.to)
 }
 
 // fewRows need not be narrowed down before they are compared one by one.
 const fewRows = 100_000
 
-// locateIndex finds the first row that differs in a range.
-func (v *verifier) locateIndex(ctx context.Context, n int, low, high uint32, rows uint64) error {
-	t := &indexTables[n]
+// locateRow finds the first row that differs in a range. It is excused when there
+// is none, but rows that became what they are after the range.
+func (v *verifier) locateRow(ctx context.Context, t *copied, low, high uint32, rows uint64) (excused bool, err error) {
 	for rows > v.few && low < high {
 		want := newTally(low, high)
-		var last uint64
-		err := v.made(ctx, n, low, high, func(mcSeqno uint32, row *item) {
-			h := t.hash(row)
-			if h != last && want.holds(mcSeqno) { // twins follow each other
-				want.add(subject(n), mcSeqno, 1, h)
+		var last recent
+		err := t.made(v, ctx, low, high, func(mcSeqno uint32, hash uint64, _ func() []uint64) {
+			if want.holds(mcSeqno) && !last.has(hash) {
+				want.add(t.of, mcSeqno, 1, hash)
 			}
-			last = h
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
 		have, err := v.sums(ctx, t, want, "FINAL", nil)
 		if err != nil {
-			return err
+			return false, err
 		}
-		bucket := firstDifferent(have, want.cells[n])
+		bucket := firstDifferent(have, want.cells[t.of])
 		if bucket < 0 {
 			break
 		}
 		low, high = want.bucket(bucket)
-		rows = max(have[bucket].rows, want.cells[n][bucket].rows)
+		rows = max(have[bucket].rows, want.cells[t.of][bucket].rows)
 	}
-	return v.compareRows(ctx, n, low, high)
+	return v.compareRows(ctx, t, low, high)
 }
 
 // compareRows compares a range row by row.
-func (v *verifier) compareRows(ctx context.Context, n int, low, high uint32) error {
-	t := &indexTables[n]
-	width := t.keyWords()
+func (v *verifier) compareRows(ctx context.Context, t *copied, low, high uint32) (excused bool, err error) {
 	want := map[string][]uint64{}
-	err := v.made(ctx, n, low, high, func(_ uint32, i *item) {
-		row := t.row(i)
-		want[fmt.Sprint(row[:width])] = row
+	err = t.made(v, ctx, low, high, func(_ uint32, _ uint64, words func() []uint64) {
+		row := words()
+		want[t.Where(row)] = row
 	})
 	if err != nil {
-		return err
+		return false, err
+	}
+	late := func(row []uint64) bool {
+		is := uint32(t.Word(row, "mc_seqno")) > v.to
+		excused = excused || is
+		return is
 	}
 	var extra [][]uint64
-	err = v.words(ctx, t, "FINAL WHERE "+t.rowsOf("mc_seqno BETWEEN ? AND ?")+" ORDER BY "+t.keyNames(), []any{low, high}, func(have []uint64) error {
-		key := fmt.Sprint(have[:width])
+	clause := fmt.Sprintf("FINAL WHERE %s BETWEEN ? AND ? ORDER BY %s", t.bundle, t.KeySQL())
+	err = v.words(ctx, t.Table, clause, []any{low, high}, func(have []uint64) error {
+		key := t.Where(have)
 		row, ok := want[key]
 		delete(want, key)
-		if !ok {
-			extra = append(extra, append([]uint64(nil), have...))
-			return nil
-		}
-		if name, a, b := t.firstColumn(have, row); name != "" {
-			v.findings.differs(CheckIndexes, t.name, t.where(have), "column %s is %s, but %s makes %s", name, a, t.maker(), b)
+		switch {
+		case late(have) || ok && late(row):
+		case !ok:
+			extra = append(extra, slices.Clone(have))
+		default:
+			if name, a, b := t.Difference(have, row); name != "" {
+				v.findings.differs(t.check, t.Name, key, "column %s is %s, but %s makes %s", name, a, t.maker, b)
+			}
 		}
 		return nil
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, row := range sortedRows(want) {
+		if late(row) {
+			continue
+		}
 		if err := v.missingRow(ctx, t, row); err != nil {
-			return err
+			return false, err
 		}
 	}
 	for _, row := range extra {
-		v.findings.differs(CheckIndexes, t.name, t.where(row), "a row that %s does not make: %s", t.maker(), t.values(row))
+		v.findings.differs(t.check, t.Name, t.Where(row), "a row that %s does not make: %s", t.maker, t.Text(row))
 	}
-	return nil
+	return excused, nil
 }
 
 // missingRow says whether a row is not there or only in another bundle.
-func (v *verifier) missingRow(ctx context.Context, t *table, row []uint64) error {
-	if v.findings.again(CheckIndexes, t.name) {
+func (v *verifier) missingRow(ctx context.Context, t *copied, row []uint64) error {
+	if v.findings.again(t.check, t.Name) {
 		return nil
 	}
 	named := false
-	err := v.words(ctx, t, "FINAL WHERE "+t.where(row), nil, func(have []uint64) error {
-		if name, a, b := t.firstColumn(have, row); name != "" && !named {
+	err := v.words(ctx, t.Table, "FINAL WHERE "+t.Where(row), nil, func(have []uint64) error {
+		if name, a, b := t.Difference(have, row); name != "" && !named {
 			named = true
-			v.findings.differs(CheckIndexes, t.name, t.where(row), "column %s is %s, but %s makes %s", name, a, t.maker(), b)
+			v.findings.differs(t.check, t.Name, t.Where(row), "column %s is %s, but %s makes %s", name, a, t.maker, b)
 		}
 		return nil
 	})
 	if err == nil && !named {
-		v.findings.differs(CheckIndexes, t.name, t.where(row), "no row, but %s makes %s", t.maker(), t.values(row))
+		v.findings.differs(t.check, t.Name, t.Where(row), "no row, but %s makes %s", t.maker, t.Text(row))
 	}
 	return err
 }

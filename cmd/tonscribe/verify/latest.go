@@ -7,22 +7,10 @@ import (
 	"fmt"
 
 	"tonscribe/decode"
-	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 	tcell "tonscribe/ton/cell"
 )
-
-// accounts declares what stands beside an account's record.
-var accounts = &table{name: "accounts", key: 3, columns: []column{
-	{name: "workchain", form: formSigned, value: func(i *item) uint64 { return uint64(int64(schema.Workchain(i.account.Account))) }},
-	{name: "account_prefix", form: formBits, value: func(i *item) uint64 { return schema.Prefix(schema.AccountID(i.account.Account)) }},
-	{name: "account", form: formHash, bytes: func(i *item) []byte { return schema.AccountID(i.account.Account) }},
-	{name: "mc_seqno", value: func(i *item) uint64 { return uint64(i.account.McSeqno) }},
-	{name: "now", value: func(i *item) uint64 { return uint64(i.account.Now) }},
-	{name: "status", form: formEnum, value: func(i *item) uint64 { return uint64(i.account.State.GetStatus()) }},
-	{name: "balance", value: func(i *item) uint64 { return i.account.State.GetBalance() }},
-	{name: "code_hash", form: formHash, bytes: func(i *item) []byte { return i.account.State.GetCodeHash() }},
-}}
 
 // tip is what the last transaction of an account left.
 type lastTransaction struct {
@@ -71,12 +59,8 @@ func (w *transactionWalk) latest(ctx context.Context, r *accountRow, last lastTr
 		differs("record is no complete account")
 		return nil
 	}
-	if accounts.hash(&item{account: a}) != r.columns {
-		return w.columns(ctx, accounts, r.key(), &item{account: a})
-	}
-	late := a.LastTransLt<<1 | 1
-	if r.version != a.LastTransLt<<1 && r.version != late {
-		differs("version is %d, the record's last_trans_lt %d", r.version, a.LastTransLt)
+	if table.Accounts.Hash(r.made) != r.columns {
+		return w.column(ctx, CheckColumns, &table.Accounts.Table, r.key(), fmt.Sprintf(" AND version = %d", r.version), table.Accounts.Words(r.made), "the record")
 	}
 	switch {
 	case a.McSeqno > w.to || a.McSeqno < w.from || a.LastTransLt == 0:
@@ -126,7 +110,8 @@ type accountRow struct {
 	version   uint64
 	columns   uint64
 	raw       []byte
-	record    *record.Account
+	record    *record.Account // nil when raw is no such record
+	made      *table.Account  // that the record makes
 }
 
 func (r *accountRow) key() string { return accountKey(r.workchain, r.account) }
@@ -141,7 +126,7 @@ func (d *database) eachAccount(ctx context.Context, s *slice, take func(*account
 	var r accountRow
 	var newest *accountRow
 	query := fmt.Sprintf(`SELECT workchain, account, version, %s, record FROM accounts
-		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account %s`, accounts.hashSQL(), streaming)
+		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account %s`, table.Accounts.HashSQL(), streaming)
 	err := d.each(ctx, query, []any{s.workchain, s.low, s.high}, []any{&r.workchain, &r.account, &r.version, &r.columns, &r.raw}, func() error {
 		row := r
 		if newest != nil && newest.account == row.account {
@@ -165,7 +150,11 @@ func (d *database) eachAccount(ctx context.Context, s *slice, take func(*account
 
 func (r *accountRow) handOut(take func(*accountRow) error) error {
 	r.record = new(record.Account)
-	if r.record.UnmarshalVT(r.raw) != nil || len(r.record.Account) != schema.AddressSize || r.record.State == nil {
+	err := r.record.UnmarshalVT(r.raw)
+	if err == nil {
+		r.made, err = table.NewAccount(r.record, r.raw, r.version&1 == 1)
+	}
+	if err != nil {
 		r.record = nil
 	}
 	return take(r)
@@ -178,35 +167,16 @@ func (v *verifier) checkBalances(ctx context.Context) error {
 	if !v.findings.wants(CheckLatest) {
 		return nil
 	}
-	const ofAccounts = `SELECT workchain, account, balance FROM accounts FINAL WHERE status != 'nonexist'`
-	const ofRanking = `SELECT workchain, account, balance FROM accounts_by_balance FINAL WHERE gone = 0`
-	var want, have cellSum
-	var workchain int32
-	var account string
-	var balance uint64
-	err := v.each(ctx, ofAccounts, nil, []any{&workchain, &account, &balance}, func() error {
-		want.add(workchain, account, balance)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	err = v.each(ctx, ofRanking, nil, []any{&workchain, &account, &balance}, func() error {
-		have.add(workchain, account, balance)
-		return nil
-	})
+	const ofAccounts = `SELECT workchain, account_prefix, account, version, balance, false AS gone FROM accounts FINAL WHERE status != 'nonexist'`
+	const ofRanking = `SELECT workchain, account_prefix, account, version, balance, gone FROM accounts_by_balance FINAL WHERE gone = 0`
+	var want, have cell
+	sums := fmt.Sprintf("count(), sum(%s)", table.AccountsByBalance.HashSQL())
+	err := v.one(ctx, fmt.Sprintf("SELECT * FROM (SELECT %s FROM (%s)) AS a, (SELECT %s FROM (%s)) AS b", sums, ofAccounts, sums, ofRanking), nil,
+		&want.rows, &want.sum, &have.rows, &have.sum)
 	if err != nil || want == have {
 		return err
 	}
-	return v.mustName(CheckLatest, "accounts_by_balance", v.from, v.to, func() error { return v.locateBalance(ctx, ofAccounts, ofRanking) })
-}
-
-// cellSum sums up accounts with their balances, in any order.
-type cellSum struct{ rows, sum uint64 }
-
-func (s *cellSum) add(workchain int32, account string, balance uint64) {
-	s.rows++
-	s.sum += hashOf(uint64(int64(workchain)), digest([]byte(account)), balance)
+	return v.mustName(CheckLatest, table.AccountsByBalance.Name, v.from, v.to, func() error { return v.locateBalance(ctx, ofAccounts, ofRanking) })
 }
 
 // locateBalance finds the first account whose row is missing or wrong.
@@ -214,9 +184,8 @@ func (v *verifier) locateBalance(ctx context.Context, ofAccounts, ofRanking stri
 	var workchain int32
 	var account string
 	var rows, balances uint64
-	return v.each(ctx, `SELECT workchain, account, count(), uniqExact(balance) FROM (
-			SELECT workchain, account, balance FROM (`+ofAccounts+`) UNION ALL SELECT workchain, account, balance FROM (`+ofRanking+`))
-		GROUP BY workchain, account HAVING count() != 2 OR uniqExact(balance) != 1 ORDER BY workchain, account LIMIT 1`, nil,
+	return v.each(ctx, `SELECT workchain, account, count(), uniqExact(balance) FROM (`+ofAccounts+` UNION ALL `+ofRanking+`)
+		GROUP BY workchain, account HAVING count() != 2 OR uniqExact(balance, version, account_prefix) != 1 ORDER BY workchain, account LIMIT 1`, nil,
 		[]any{&workchain, &account, &rows, &balances}, func() error {
 			v.findings.differs(CheckLatest, "accounts_by_balance", accountKey(workchain, account),
 				"it and table accounts have %d rows with %d balances, instead of one each, alike", rows, balances)

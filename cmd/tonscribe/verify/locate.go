@@ -8,17 +8,18 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
+	"tonscribe/schema/table"
 )
 
 // compareTallies compares what blocks and seals promise of transactions with the
 // transactions themselves.
 func (v *verifier) compareTallies(ctx context.Context) error {
 	for _, s := range []struct {
-		subject      subject
-		check, table string
-		locate       func(ctx context.Context, low, high uint32) error
+		subject     subject
+		check, name string
+		locate      func(ctx context.Context, low, high uint32) error
 	}{
-		{blockTransactions, CheckBlocks, transactions.name, v.locateBlock},
+		{blockTransactions, CheckBlocks, table.Transactions.Name, v.locateBlock},
 		{sealedTransactions, CheckSeals, "seals", v.locateSeal(schema.Transactions, "uniqExact(workchain, account, lt)")},
 		{sealedAccounts, CheckSeals, "seals", v.locateSeal(schema.Accounts, "uniqExact(workchain, account)")},
 	} {
@@ -27,7 +28,7 @@ func (v *verifier) compareTallies(ctx context.Context) error {
 			continue
 		}
 		low, high := v.chainSide.bucket(n)
-		err := v.mustName(s.check, s.table, low, high, func() error { return s.locate(ctx, low, high) })
+		err := v.mustName(s.check, s.name, low, high, func() error { return s.locate(ctx, low, high) })
 		if err != nil {
 			return err
 		}
@@ -63,23 +64,13 @@ func (v *verifier) locateSeal(topic schema.Topic, count string) func(ctx context
 func (v *verifier) locateSealOf(ctx context.Context, topic schema.Topic, count string, low, high uint32) error {
 	var s sealRow
 	var there uint64
-	q := clickhouse.Sealed{Topic: topic.Name, Table: transactions.name, Rows: count, Partitions: v.partitions}.Query(low, high)
+	q := clickhouse.Sealed{Topic: topic.Name, Table: table.Transactions.Name, Rows: count, Partitions: v.partitions}.Query(low, high)
 	return v.each(ctx, "SELECT mc_seqno, part, sealed, present FROM ("+q+") WHERE sealed != present ORDER BY mc_seqno, part",
 		nil, []any{&s.mcSeqno, &s.partition, &s.rows, &there}, func() error {
 			s.topic = topic.Name
 			v.findings.differs(CheckSeals, "seals", s.key(), "rows is %d, but the table transactions makes %d of the bundle and partition", s.rows, there)
 			return nil
 		})
-}
-
-// maker is the table that makes the rows of an index table.
-func (t *table) maker() string {
-	for n := range indexTables[:blockIndexes] {
-		if t == &indexTables[n] {
-			return "table blocks"
-		}
-	}
-	return "table transactions"
 }
 
 func sortedRows(rows map[string][]uint64) [][]uint64 {

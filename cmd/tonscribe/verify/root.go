@@ -6,9 +6,10 @@
 // difference with the place where to look at it. The tables are read in the
 // order they lie in, and memory does not grow with the range: what has to be
 // compared across orders is summed up by hash, in buckets of the range, and only
-// a bucket that differs is read row by row. Nothing of package sink is used, so
-// that an error there is found and not repeated. The package must never write to
-// the tables.
+// a bucket that differs is read row by row. Rows are made again of the records in
+// the tables, by the declarations of schema/table; whether these are right is
+// shown by rows written by hand there. The package must never write to the
+// tables.
 package verify
 
 import (
@@ -150,14 +151,13 @@ type verifier struct {
 
 	partitions int
 	// chainSide and rowSide hold the same sums, made from blocks and seals, and
-	// from transactions.
+	// from transactions. rowSide has those of all rows that are made, too.
 	chainSide, rowSide *tally
 	coverage           *coverage
 	spill              *spill
-	// links are the rows of contract_links, by account. In orders, carriers and
-	// copies transfers meet their transactions, those that they led to, and their
-	// rows by owner.
-	links, orders, carriers, copies *spill
+	// links are the rows of contract_links, by account. In orders and carriers
+	// transfers meet their transactions, and those that they led to.
+	links, orders, carriers *spill
 	// documents are the rows about links of token contents, by the link's hash.
 	documents *spill
 	// linksRead is the bundle up to which links were read by who fetches documents,
@@ -251,7 +251,7 @@ func (v *verifier) await(ctx context.Context, least uint64, query string, args .
 
 func (v *verifier) close() {
 	v.database.close()
-	for _, s := range []*spill{v.spill, v.links, v.orders, v.carriers, v.copies, v.documents} {
+	for _, s := range []*spill{v.spill, v.links, v.orders, v.carriers, v.documents} {
 		s.close()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tonscribe/schema"
+	"tonscribe/schema/table"
 )
 
 // sealRow is a row of seals.
@@ -163,9 +164,9 @@ func (w *sealWalk) bundle(seals []sealRow) *bundleSeals {
 			promise.blocks[s.partition] += s.rows
 		case schema.Transactions.Name:
 			promise.transactions += s.rows
-			w.chainSide.add(sealedTransactions, s.mcSeqno, s.rows, hashOf(uint64(s.mcSeqno), uint64(s.partition)))
+			w.chainSide.add(sealedTransactions, s.mcSeqno, s.rows, table.HashOf(uint64(s.mcSeqno), uint64(s.partition)))
 		case schema.Accounts.Name:
-			w.chainSide.add(sealedAccounts, s.mcSeqno, s.rows, hashOf(uint64(s.mcSeqno), uint64(s.partition)))
+			w.chainSide.add(sealedAccounts, s.mcSeqno, s.rows, table.HashOf(uint64(s.mcSeqno), uint64(s.partition)))
 		}
 	}
 	if present < len(w.topics)*w.partitions {

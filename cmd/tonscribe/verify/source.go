@@ -13,6 +13,7 @@ import (
 	"tonscribe/decode"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
+	"tonscribe/schema/table"
 )
 
 // BundleSource gives the blocks of bundles once more.
@@ -42,7 +43,7 @@ func (v *verifier) checkSource(ctx context.Context) error {
 		return nil
 	}
 	low, high := sums.bucket(first)
-	return v.mustName(CheckSource, transactions.name, low, high, func() error { return v.locateSource(ctx, low, high) })
+	return v.mustName(CheckSource, table.Transactions.Name, low, high, func() error { return v.locateSource(ctx, low, high) })
 }
 
 // decodedSums sums up what the source's blocks decode to.
@@ -205,11 +206,11 @@ func (v *verifier) compareBundle(ctx context.Context, mcSeqno uint32) error {
 		return nil
 	})
 	for _, key := range slices.Sorted(maps.Keys(want)) {
-		table := transactions.name
+		name := table.Transactions.Name
 		if _, ok := want[key].(*record.Block); ok {
-			table = blocks.name
+			name = table.Blocks.Name
 		}
-		v.findings.differs(CheckSource, table, key, "no row, but the source has it")
+		v.findings.differs(CheckSource, name, key, "no row, but the source has it")
 	}
 	return err
 }

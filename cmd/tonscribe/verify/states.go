@@ -8,6 +8,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 // The fields of a Transaction (record.proto) that tell of the account's states:
@@ -57,7 +58,14 @@ func stateless(t *record.Transaction) *record.Transaction {
 // statuses and balances.
 func stateSum(t *record.Transaction) uint64 {
 	known := func(s *record.AccountState) uint64 { return flag(s != nil)<<8 | uint64(s.GetStatus()) }
-	return hashOf(schema.Prefix(t.Hash), known(t.StateBefore), t.StateBefore.GetBalance(), known(t.StateAfter), t.StateAfter.GetBalance())
+	return table.HashOf(schema.Prefix(t.Hash), known(t.StateBefore), t.StateBefore.GetBalance(), known(t.StateAfter), t.StateAfter.GetBalance())
+}
+
+func flag(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // stateDifference says in what two states differ, where both are known.

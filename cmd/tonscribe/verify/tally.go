@@ -12,13 +12,18 @@ type tally struct {
 // cell is the sum of a bucket.
 type cell struct{ rows, sum uint64 }
 
-// A subject is what is summed up: the rows of an index table (its place in
-// indexTables), or one of these.
+// A subject is what is summed up.
 type subject int
 
 const (
+	// The rows that are made in tables which point at others.
+	blockRows subject = iota
+	transactionRows
+	messageRows
+	accountRows
+	listRows
 	// blockTransactions: the block of every transaction.
-	blockTransactions = subject(len(indexTables)) + iota
+	blockTransactions
 	// sealedTransactions: bundle and partition of every transaction.
 	sealedTransactions
 	// sealedAccounts: bundle and partition of every account that a bundle changes.
@@ -81,26 +86,4 @@ func firstDifferent(a, b []cell) int {
 		}
 	}
 	return -1
-}
-
-// seed is what the hash of a row begins with.
-const seed = 0x746f6e7363726962
-
-// intHash is ClickHouse's function intHash64.
-func intHash(x uint64) uint64 {
-	x ^= 0x4CF2D2BAAE6DA887
-	x ^= x >> 33
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 33
-	x *= 0xc4ceb9fe1a85ec53
-	return x ^ x>>33
-}
-
-// hashOf is the hash of a row of numbers. hashSQL says the same in SQL.
-func hashOf(words ...uint64) uint64 {
-	h := uint64(seed)
-	for _, w := range words {
-		h = intHash(h ^ w)
-	}
-	return h
 }

@@ -8,54 +8,38 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tonscribe/schema/table"
 )
 
 // copiedTables are tables whose rows others make: damage in one of them shows in
 // no other one.
-func copiedTables() []*table {
-	var list []*table
-	for n := range roleTables {
-		list = append(list, &roleTables[n].table)
+func copiedTables() []*table.Table {
+	var list []*table.Table
+	for _, role := range table.Roles {
+		list = append(list, &role.Table)
 	}
-	return append(list, listsTable, linksTable)
+	return append(list, &table.TransfersByParty.Table, &table.ContractLinks.Table)
 }
 
 // baseTables have copies, which damage in them shows in too.
-func baseTables() []*table { return append([]*table{contractTable}, transferTables[:]...) }
-
-// Tables that the checks read without a declaration.
-var (
-	listsTable = &table{name: "transfers_by_party", key: 4, columns: named("list lt workchain account_prefix mc_seqno transaction_mc_seqno now")}
-	linksTable = &table{name: "contract_links", key: 6, columns: named("role key_workchain key_prefix first_mc_seqno workchain account_prefix mc_seqno")}
-)
-
-func named(names string) (list []column) {
-	for _, name := range strings.Fields(names) {
-		list = append(list, column{name: name})
+func baseTables() []*table.Table {
+	list := []*table.Table{&table.Contracts.Table}
+	for _, t := range table.Transfers {
+		list = append(list, &t.Table)
 	}
 	return list
 }
 
 // rowOf gives a condition for a row in the middle of a table that has only its
 // newest rows.
-func (l *tables) rowOf(t *table, filter string) (where string) {
+func (l *tables) rowOf(t *table.Table, filter string) (where string) {
 	l.Helper()
 	if filter == "" {
 		filter = "1"
 	}
-	var parts []string
-	for _, c := range t.columns[:t.key] {
-		text := "toString(" + c.name + ")"
-		switch {
-		case c.form == formHash:
-			text = "'unhex(''' || hex(" + c.name + ") || ''')'"
-		case c.name == "role" || c.name == "kind":
-			text = "'''' || toString(" + c.name + ") || ''''"
-		}
-		parts = append(parts, c.name+" = ' || "+text+" || '")
-	}
 	query := fmt.Sprintf("SELECT '%s' FROM %s WHERE %s ORDER BY %s LIMIT 1 OFFSET (SELECT intDiv(count(), 2) FROM %s WHERE %s)",
-		strings.Join(parts, " AND "), t.name, filter, t.keyNames(), t.name, filter)
+		keyText(t), t.Name, filter, t.KeySQL(), t.Name, filter)
 	if err := l.client.Conn().QueryRow(l.Context(), query).Scan(&where); err != nil {
 		l.Fatalf("%s: %v", query, err)
 	}
@@ -70,37 +54,21 @@ type damage struct {
 
 // damagesOf are a row that is gone, one that is too many, and another value in
 // every column.
-func damagesOf(t *table) []damage {
-	other := changes(t)
-	for _, c := range t.columns {
-		switch {
-		case c.form == formText && c.text != "":
-			other[c.name] = "arrayConcat(interfaces, ['another'])"
-		case c.form == formText:
-			other[c.name] = "concat(" + c.name + ", '!')"
-		case c.form == formEnum:
-			other[c.name] = fmt.Sprintf("CAST(if(toInt8(%s) = 0, 1, 0), 'Enum8(''in_progress'' = 0, ''delivered'' = 1)')", c.name)
-		case slices.Contains([]string{"active", "mintable", "unordered", "init"}, c.name):
-			other[c.name] = "NOT " + c.name
-		case c.name == "direction":
-			other[c.name] = "bitXor(direction, 1)"
-		case c.name == "kind":
-			other[c.name] = "if(kind = 'jetton_burn', 'nft_transfer', 'jetton_burn')"
-		case c.name == "role":
-			other[c.name] = "if(role = 'signer', 'order', 'signer')"
-		}
-	}
-	last := t.columns[t.key-1].name
+func damagesOf(t *table.Table) []damage {
+	last := lastOfKey(t)
 	list := []damage{
 		{"a row is gone", deleteRow},
-		{"a row is too many", func(l *tables, table, where string) { insertChanged(l, table, where, last, other[last]) }},
+		{"a row is too many", func(l *tables, table, where string) { insertChanged(l, table, where, last.Name, otherValue(last)) }},
 	}
-	for n, c := range t.columns {
-		change := changeColumn(c.name, other[c.name], n < t.key)
-		if c.name == "mc_seqno" {
-			change = changeBundle("mc_seqno - 1")
+	for _, c := range t.Columns {
+		if c.Record {
+			continue
 		}
-		list = append(list, damage{"another " + c.name, change})
+		change := changeColumn(c.Name, otherValue(c), isKey(t, c.Name))
+		if c.Name == "mc_seqno" {
+			change = changeBundle(otherValue(c))
+		}
+		list = append(list, damage{"another " + c.Name, change})
 	}
 	return list
 }
@@ -165,9 +133,9 @@ func tokenTown(t testing.TB) *tables {
 		transactions = 6000 // some of which burn jettons
 	}
 	l := town(t, transactions, 2)
-	for _, list := range [][]*table{copiedTables(), baseTables()} {
+	for _, list := range [][]*table.Table{copiedTables(), baseTables()} {
 		for _, table := range list {
-			l.exec("OPTIMIZE TABLE " + table.name + " FINAL")
+			l.exec("OPTIMIZE TABLE " + table.Name + " FINAL")
 		}
 	}
 	return l
@@ -203,11 +171,11 @@ func (l *tables) cleanTokens(t *testing.T) {
 
 func (l *tables) damagedTokens(t *testing.T) {
 	l = l.in(t)
-	for _, list := range [][]*table{copiedTables(), baseTables()} {
+	for _, list := range [][]*table.Table{copiedTables(), baseTables()} {
 		rounds := 2
 		if long() {
 			for _, table := range list {
-				rounds = max(rounds, 2+len(table.columns))
+				rounds = max(rounds, 2+len(table.Columns))
 			}
 		}
 		for n := range rounds {
@@ -217,22 +185,22 @@ func (l *tables) damagedTokens(t *testing.T) {
 }
 
 // damageAll does the nth damage to a row of each table at once.
-func damageAll(t *testing.T, l *tables, list []*table, n int) {
+func damageAll(t *testing.T, l *tables, list []*table.Table, n int) {
 	done, where := map[string]string{}, map[string]string{}
 	for _, table := range list {
 		damages := damagesOf(table)
 		if n >= len(damages) {
 			continue
 		}
-		if rows, err := (&database{l.client}).number(t.Context(), "SELECT count() FROM "+table.name); err != nil || rows == 0 {
+		if rows, err := (&database{l.client}).number(t.Context(), "SELECT count() FROM "+table.Name); err != nil || rows == 0 {
 			if err != nil || long() {
-				t.Fatalf("table %s has %d rows: %v", table.name, rows, err)
+				t.Fatalf("table %s has %d rows: %v", table.Name, rows, err)
 			}
 			continue
 		}
-		defer l.save(table.name)()
-		where[table.name], done[table.name] = l.rowOf(table, ""), damages[n].name
-		damages[n].run(l, table.name, where[table.name])
+		defer l.save(table.Name)()
+		where[table.Name], done[table.Name] = l.rowOf(table, ""), damages[n].name
+		damages[n].run(l, table.Name, where[table.Name])
 	}
 	r, err := l.verify(only(CheckContracts, CheckTransfers))
 	if !errors.Is(err, ErrDifferent) {
@@ -245,12 +213,3 @@ func damageAll(t *testing.T, l *tables, list []*table, n int) {
 		}
 	}
 }
-
-func keyNames(table string) string {
-	if table == "jetton_transfers" {
-		return "lt workchain account_prefix"
-	}
-	return "workchain account_prefix"
-}
-
-func keyOf(table string) int { return len(strings.Fields(keyNames(table))) }

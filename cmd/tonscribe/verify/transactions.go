@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 // digests of records are compared within one run only.
@@ -27,11 +28,15 @@ func (v *verifier) slices(ctx context.Context) ([]*slice, error) {
 	var list []*slice
 	var workchain int32
 	var transactions, rows uint64
+	ofRoles := ""
+	for _, t := range table.Roles {
+		ofRoles += " UNION ALL SELECT workchain, toUInt64(0), toUInt64(0) FROM " + t.Name + " GROUP BY workchain"
+	}
 	err := v.each(ctx, `SELECT workchain, sum(t), max(n) FROM (
 			SELECT workchain, count() AS t, count() AS n FROM transactions WHERE mc_seqno BETWEEN ? AND ? GROUP BY workchain
 			UNION ALL SELECT workchain, toUInt64(0), toUInt64(0) FROM accounts GROUP BY workchain
 			UNION ALL SELECT workchain, toUInt64(0), count() FROM contracts GROUP BY workchain
-			UNION ALL SELECT workchain, toUInt64(0), toUInt64(0) FROM contract_links GROUP BY workchain`+roleWorkchains()+`)
+			UNION ALL SELECT workchain, toUInt64(0), toUInt64(0) FROM contract_links GROUP BY workchain`+ofRoles+`)
 		GROUP BY workchain ORDER BY workchain`,
 		[]any{v.from, v.to}, []any{&workchain, &transactions, &rows}, func() error {
 			v.transactionCount += transactions
@@ -63,7 +68,7 @@ func (v *verifier) walkTransactions(ctx context.Context) error {
 	group.SetLimit(v.Workers)
 	walks := make(chan *transactionWalk, v.Workers)
 	for range v.Workers {
-		walks <- &transactionWalk{verifier: v, sums: newTally(v.from, v.to), meter: meter}
+		walks <- newTransactionWalk(v, meter)
 	}
 	for _, part := range parts {
 		group.Go(func() error {
@@ -79,7 +84,6 @@ func (v *verifier) walkTransactions(ctx context.Context) error {
 		w := <-walks
 		v.rowSide.merge(w.sums)
 	}
-	v.findings.count(func(r *Report) { r.MessageEnds = v.rowSide.rows(byLT) })
 	return nil
 }
 
@@ -91,17 +95,40 @@ type transactionWalk struct {
 
 	last    *transactionRow
 	account accountWalk
-	item    item
 	scratch []byte
-	// twin are the hashes of the last transaction's rows in transactionIndexes.
-	twin [transactionIndexes]uint64
+	// made takes the rows that a transaction makes in transactions_index, end those of
+	// an end of its messages.
+	made func(*table.Transaction)
+	end  func(*table.MessageEnd)
 
 	// lasts are the last transactions of the slice's accounts, contracts what these
 	// are said to be.
 	lasts     map[string]lastTransaction
 	contracts map[string]*contractRow
 
-	rows, duplicates, messages uint64
+	rows, duplicates, messages, ends uint64
+}
+
+func newTransactionWalk(v *verifier, meter *meter) *transactionWalk {
+	w := &transactionWalk{verifier: v, sums: newTally(v.from, v.to), meter: meter}
+	var twins recent
+	w.made = func(row *table.Transaction) {
+		if h := table.TransactionsIndex.Hash(row); !twins.has(h) {
+			w.sums.add(transactionRows, row.McSeqno, 1, h)
+		}
+	}
+	message := func(row *table.MessageEnd) {
+		w.sums.add(messageRows, row.Transaction.McSeqno, 1, table.MessagesIndex.Hash(row))
+	}
+	account := func(row *table.MessageEnd) {
+		w.sums.add(accountRows, row.Transaction.McSeqno, 1, table.MessagesByAccount.Hash(row))
+	}
+	w.end = func(e *table.MessageEnd) {
+		w.ends++
+		table.MessagesIndex.Each(e, message)
+		table.MessagesByAccount.Each(e, account)
+	}
+	return w
 }
 
 func (w *transactionWalk) walk(ctx context.Context, part *slice) error {
@@ -134,6 +161,7 @@ func (w *transactionWalk) flush() {
 	n := w.rows - w.duplicates
 	w.findings.count(func(r *Report) {
 		r.Transactions += n
+		r.MessageEnds += w.ends
 		if w.duplicates > 0 {
 			r.Duplicates["transactions"] += w.duplicates
 		}
@@ -143,7 +171,7 @@ func (w *transactionWalk) flush() {
 	w.findings.checked(CheckStates, n)
 	w.findings.checked(CheckMessages, w.messages)
 	w.meter.add(w.rows)
-	w.rows, w.duplicates, w.messages = 0, 0, 0
+	w.rows, w.duplicates, w.messages, w.ends = 0, 0, 0, 0
 }
 
 // take takes the next row.
@@ -155,20 +183,19 @@ func (w *transactionWalk) take(ctx context.Context, r *transactionRow) error {
 			w.duplicates++
 			return nil
 		}
-		return w.unlike(ctx, transactions, r.key(), last.record, r.record)
+		return w.unlike(ctx, &table.Transactions.Table, r.key(), last.record, r.record)
 	}
 	if r.record == nil {
 		w.findings.differs(CheckColumns, "transactions", r.key(), "record is no complete transaction")
 		return nil
 	}
-	w.item.set(r.record)
-	if transactions.hash(&w.item) != r.columns {
-		if err := w.columns(ctx, transactions, r.key(), &w.item); err != nil {
+	if table.Transactions.Hash(&r.transaction) != r.columns {
+		if err := w.column(ctx, CheckColumns, &table.Transactions.Table, r.key(), "", table.Transactions.Words(&r.transaction), "the record"); err != nil {
 			return err
 		}
 	}
 	t := r.record
-	if t.Block.Workchain != w.item.workchain || !shardHolds(t.Block.Shard, w.item.prefix) {
+	if t.Block.Workchain != r.transaction.Workchain || !shardHolds(t.Block.Shard, r.transaction.Prefix) {
 		w.findings.differs(CheckBlocks, "transactions", r.key(), "its block is of shard (%d,%016x), which does not hold the account", t.Block.Workchain, t.Block.Shard)
 	}
 	first := w.account.take(r)
@@ -178,37 +205,26 @@ func (w *transactionWalk) take(ctx context.Context, r *transactionRow) error {
 	}
 	if first {
 		partition := schema.PartitionOf(schema.AccountID(t.Account), w.partitions)
-		w.sums.add(sealedAccounts, t.McSeqno, 1, hashOf(uint64(t.McSeqno), uint64(partition)))
+		w.sums.add(sealedAccounts, t.McSeqno, 1, table.HashOf(uint64(t.McSeqno), uint64(partition)))
 	}
 	if err := w.keepOrder(t); err != nil {
 		return err
 	}
-	w.sum(r, last != nil && last.lt == r.lt && last.prefix == r.prefix && last.workchain == r.workchain)
+	w.sum(r)
 	return w.checkMessages(r)
 }
 
-// sum adds the rows that a transaction makes to the sums. Twins are transactions
-// of two accounts whose ids begin alike, at one lt: they share their rows in the
-// tables whose key is no more than that.
-func (w *transactionWalk) sum(r *transactionRow, twin bool) {
+// sum adds the rows that a transaction makes to the sums.
+func (w *transactionWalk) sum(r *transactionRow) {
 	t := r.record
 	place := blockPlace{t.McSeqno, t.Block.Workchain, t.Block.Shard, t.Block.Seqno}
 	w.sums.add(blockTransactions, t.McSeqno, 1, place.hash())
 	partition := schema.PartitionOf(schema.AccountID(t.Account), w.partitions)
-	w.sums.add(sealedTransactions, t.McSeqno, 1, hashOf(uint64(t.McSeqno), uint64(partition)))
+	w.sums.add(sealedTransactions, t.McSeqno, 1, table.HashOf(uint64(t.McSeqno), uint64(partition)))
 	w.sums.add(transactionRecords, t.McSeqno, 1, digest(withoutStates(r.raw)))
 	w.sums.add(transactionStates, t.McSeqno, 1, stateSum(t))
-	w.item.indexRows(func(n int, row *item) {
-		h := indexTables[n].hash(row)
-		if n < firstMessageIndex {
-			last := &w.twin[n-firstTransactionIndex]
-			if twin && *last == h {
-				return
-			}
-			*last = h
-		}
-		w.sums.add(subject(n), t.McSeqno, 1, h)
-	})
+	table.TransactionsIndex.Each(&r.transaction, w.made)
+	r.transaction.Ends(w.end)
 }
 
 // checkMessages tests the messages' order and keeps the ends of internal ones,

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
@@ -51,7 +52,9 @@ func transferEndOf(raw []byte) (e transferEnd) {
 	return e
 }
 
-func (e *transferEnd) kind() transferKind { return transferKind(e.flags >> endKind & 0xff) }
+func (e *transferEnd) kind() schema.TransferKind {
+	return schema.TransferKind(e.flags >> endKind & 0xff)
+}
 
 func (e *transferEnd) delivery() record.Delivery { return record.Delivery(e.flags >> endState & 0xff) }
 
@@ -63,7 +66,7 @@ func (e *transferEnd) where() string {
 }
 
 // placeKey is the key of a transaction.
-func placeKey(kind transferKind, account []byte, lt uint64) (key [16]byte) {
+func placeKey(kind schema.TransferKind, account []byte, lt uint64) (key [16]byte) {
 	raw := binary.BigEndian.AppendUint64(append([]byte{byte(kind)}, account...), lt)
 	binary.BigEndian.PutUint64(key[:], digest(raw))
 	binary.BigEndian.PutUint64(key[8:], digest(append(raw, 1)))
@@ -90,7 +93,7 @@ func (v *verifier) newTransferSpills(ctx context.Context) error {
 	for _, s := range []struct {
 		spill   **spill
 		entries uint64
-	}{{&v.orders, 2 * rows}, {&v.carriers, 2 * rows}, {&v.copies, 18 * rows}} {
+	}{{&v.orders, 2 * rows}, {&v.carriers, 2 * rows}} {
 		if *s.spill, err = newSpill(v.Folder, transferEntry, s.entries); err != nil {
 			return err
 		}

@@ -7,10 +7,11 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 // matchTransfers lets transfers meet their transactions, then what these sent
-// meet the transactions that it led to, then rows of lists their transfers.
+// the transactions that it led to.
 func (v *verifier) matchTransfers(ctx context.Context) error {
 	if v.orders == nil {
 		return nil
@@ -18,7 +19,7 @@ func (v *verifier) matchTransfers(ctx context.Context) error {
 	for _, s := range []struct {
 		*spill
 		match func(context.Context, []transferEnd) error
-	}{{v.orders, v.matchOrder}, {v.carriers, v.matchCarrier}, {v.copies, v.matchCopies}} {
+	}{{v.orders, v.matchOrder}, {v.carriers, v.matchCarrier}} {
 		for part := range s.parts {
 			err := s.groups(part, 16, func(entries [][]byte) error {
 				ends := make([]transferEnd, len(entries))
@@ -54,7 +55,7 @@ func sides(ends []transferEnd) (row, other *transferEnd) {
 func (v *verifier) matchOrder(ctx context.Context, ends []transferEnd) error {
 	row, order := sides(ends)
 	differs := func(format string, args ...any) {
-		v.findings.differs(CheckTransfers, transferTables[ends[0].kind()].name, ends[0].where(), format, args...)
+		v.findings.differs(CheckTransfers, table.Transfers[ends[0].kind()].Name, ends[0].where(), format, args...)
 	}
 	switch {
 	case order == nil:
@@ -72,7 +73,7 @@ func (v *verifier) matchOrder(ctx context.Context, ends []transferEnd) error {
 	switch {
 	case order.is(endAborted):
 		want = record.Delivery_REFUSED
-	case row.kind() == nftTransfer:
+	case row.kind() == schema.NFTTransfer:
 	case order.carrier == [16]byte{}:
 		want = record.Delivery_NOT_SENT
 	default:
@@ -91,8 +92,8 @@ func (v *verifier) matchOrder(ctx context.Context, ends []transferEnd) error {
 
 // locateTransfer says in what a row differs from its transaction.
 func (v *verifier) locateTransfer(ctx context.Context, e *transferEnd) error {
-	t := transferTables[e.kind()]
-	if v.findings.again(CheckTransfers, t.name) {
+	t := table.Transfers[e.kind()]
+	if v.findings.again(CheckTransfers, t.Name) {
 		return nil
 	}
 	row, order, err := v.bothSides(ctx, e)
@@ -101,31 +102,31 @@ func (v *verifier) locateTransfer(ctx context.Context, e *transferEnd) error {
 	}
 	what := "it is not what its transaction says"
 	if row != nil && order != nil {
-		if field := row.unlike(orderOf(order)); field != "" {
+		if field := unlikeOrder(row, orderOf(order)); field != "" {
 			what = field
 		}
 	}
-	v.findings.differs(CheckTransfers, t.name, e.where(), "%s", what)
+	v.findings.differs(CheckTransfers, t.Name, e.where(), "%s", what)
 	return nil
 }
 
 // bothSides reads a transfer's row and transaction.
-func (v *verifier) bothSides(ctx context.Context, e *transferEnd) (row *transfer, order *record.Transaction, err error) {
+func (v *verifier) bothSides(ctx context.Context, e *transferEnd) (row *table.Transfer, order *record.Transaction, err error) {
 	var workchain int32
 	var raw []byte
-	query := fmt.Sprintf("SELECT workchain, record FROM %s WHERE %s ORDER BY mc_seqno DESC", transferTables[e.kind()].name, e.where())
+	query := fmt.Sprintf("SELECT workchain, record FROM %s WHERE %s ORDER BY mc_seqno DESC", table.Transfers[e.kind()].Name, e.where())
 	err = v.each(ctx, query, nil, []any{&workchain, &raw}, func() error {
-		if i := transferItem(e.kind(), raw); row == nil && i != nil && placeKey(e.kind(), i.transfer.account, i.transfer.lt) == e.key {
-			row = i.transfer
+		if t, err := table.ReadTransfer(e.kind(), raw); row == nil && err == nil && placeKey(e.kind(), t.Account, t.Lt) == e.key {
+			row = t
 		}
 		return nil
 	})
 	if err != nil || row == nil {
 		return row, nil, err
 	}
-	workchain = schema.Workchain(row.account)
+	workchain = schema.Workchain(row.Account)
 	err = v.eachTransaction(ctx, &slice{workchain, e.prefix, e.prefix}, v.from, v.to, func(r *transactionRow) error {
-		if r.record != nil && r.lt == e.lt && bytes.Equal(r.record.Account, row.account) {
+		if r.record != nil && r.lt == e.lt && bytes.Equal(r.record.Account, row.Account) {
 			order = r.record
 		}
 		return nil
@@ -146,14 +147,14 @@ func (v *verifier) matchCarrier(_ context.Context, ends []transferEnd) error {
 	default:
 		want = record.Delivery_DELIVERED
 	}
-	table := transferTables[row.kind()].name
+	name := table.Transfers[row.kind()].Name
 	switch {
 	case row.delivery() != want:
-		v.findings.differs(CheckTransfers, table, row.where(), "delivery is %s, but by the transaction that the message led to it is %s", row.delivery(), want)
+		v.findings.differs(CheckTransfers, name, row.where(), "delivery is %s, but by the transaction that the message led to it is %s", row.delivery(), want)
 	case arrival == nil && row.receipt != 0:
-		v.findings.differs(CheckTransfers, table, row.where(), "it has a receipt, but the message is in flight")
+		v.findings.differs(CheckTransfers, name, row.where(), "it has a receipt, but the message is in flight")
 	case arrival != nil && row.receipt != arrival.receipt:
-		v.findings.differs(CheckTransfers, table, row.where(), "its receipt is not the transaction that the message led to, of lt %d", arrival.lt)
+		v.findings.differs(CheckTransfers, name, row.where(), "its receipt is not the transaction that the message led to, of lt %d", arrival.lt)
 	}
 	return nil
 }

@@ -2,30 +2,71 @@ package verify
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 
 	tvmcell "github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/contract"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 	"tonscribe/ton/body"
 )
 
+// orderDigest is that of what a transaction and its message say.
+func orderDigest(t *table.Transfer) uint64 {
+	var b bytes.Buffer
+	for _, part := range [][]byte{t.Hash, t.Amount, t.ForwardAmount, t.From, t.To, t.Response} {
+		b.WriteByte(byte(len(part)))
+		b.Write(part)
+	}
+	var numbers [17]byte
+	binary.BigEndian.PutUint32(numbers[:], t.Now)
+	binary.BigEndian.PutUint32(numbers[4:], t.TransactionMCSeqno)
+	binary.BigEndian.PutUint64(numbers[8:], t.QueryID)
+	numbers[16] = byte(flag(t.Aborted))
+	b.Write(numbers[:])
+	return digest(b.Bytes())
+}
+
+// unlikeOrder names the first field in which a row differs from its transaction.
+func unlikeOrder(t, order *table.Transfer) string {
+	for _, f := range []struct {
+		name        string
+		have, wants any
+	}{
+		{"transaction_hash", fmt.Sprintf("%x", t.Hash), fmt.Sprintf("%x", order.Hash)},
+		{"now", t.Now, order.Now}, {"transaction_mc_seqno", t.TransactionMCSeqno, order.TransactionMCSeqno},
+		{"aborted", t.Aborted, order.Aborted}, {"query_id", t.QueryID, order.QueryID},
+		{"amount", fmt.Sprintf("0x%x", t.Amount), fmt.Sprintf("0x%x", order.Amount)},
+		{"source", fmt.Sprintf("%x", t.From), fmt.Sprintf("%x", order.From)},
+		{"destination", fmt.Sprintf("%x", t.To), fmt.Sprintf("%x", order.To)},
+		{"response_destination", fmt.Sprintf("%x", t.Response), fmt.Sprintf("%x", order.Response)},
+		{"forward_amount", fmt.Sprintf("0x%x", t.ForwardAmount), fmt.Sprintf("0x%x", order.ForwardAmount)},
+	} {
+		if f.have != f.wants {
+			return fmt.Sprintf("%s is %v, but the transaction says %v", f.name, f.have, f.wants)
+		}
+	}
+	return ""
+}
+
 // orderOf reads what a transaction's message orders; nil when it orders nothing
 // of the kind.
-func orderOf(t *record.Transaction) *transfer {
+func orderOf(t *record.Transaction) *table.Transfer {
 	m := t.InMsg
 	if !carries(t) {
 		return nil
 	}
-	o := &transfer{account: t.Account, lt: t.Lt, hash: t.Hash, now: t.Now, transactionBundle: t.McSeqno, aborted: t.Aborted, from: m.Source}
+	o := &table.Transfer{Account: t.Account, Lt: t.Lt, Hash: t.Hash, Now: t.Now, TransactionMCSeqno: t.McSeqno, Aborted: t.Aborted, From: m.Source}
 	switch *m.Opcode {
 	case body.JettonTransfer:
-		o.kind = jettonTransfer
+		o.Kind = schema.JettonTransfer
 	case body.JettonBurn:
-		o.kind = jettonBurn
+		o.Kind = schema.JettonBurn
 	case body.NFTTransfer:
-		o.kind = nftTransfer
+		o.Kind = schema.NFTTransfer
 	default:
 		return nil
 	}
@@ -34,7 +75,7 @@ func orderOf(t *record.Transaction) *transfer {
 		return nil
 	}
 	s, err := root.BeginParse()
-	if err != nil || !o.read(s) {
+	if err != nil || !readOrder(o, s) {
 		return nil
 	}
 	return o
@@ -46,9 +87,9 @@ func carries(t *record.Transaction) bool {
 	return t.Type == record.TransactionType_ORD && m.GetKind() == record.Message_INTERNAL && !m.Bounced && m.Opcode != nil
 }
 
-// read reads the body: opcode and query_id, then what the kind has (TEP-74
+// readOrder reads the body: opcode and query_id, then what the kind has (TEP-74
 // transfer and burn, TEP-62 transfer), up to what is optional.
-func (t *transfer) read(s *tvmcell.Slice) bool {
+func readOrder(t *table.Transfer, s *tvmcell.Slice) bool {
 	ok := true
 	number := func(bits uint) uint64 {
 		n, err := s.LoadUInt(bits)
@@ -69,32 +110,32 @@ func (t *transfer) read(s *tvmcell.Slice) bool {
 		return a
 	}
 	number(32)
-	t.queryID = number(64)
-	if t.kind != nftTransfer {
-		t.amount = coins()
+	t.QueryID = number(64)
+	if t.Kind != schema.NFTTransfer {
+		t.Amount = coins()
 	}
-	if t.kind != jettonBurn {
-		t.to = address()
+	if t.Kind != schema.JettonBurn {
+		t.To = address()
 	}
-	t.response = address()
-	if t.kind == jettonBurn || !ok {
+	t.Response = address()
+	if t.Kind == schema.JettonBurn || !ok {
 		return ok
 	}
 	if number(1) == 1 {
 		_, err := s.LoadRefCell()
 		ok = ok && err == nil
 	}
-	t.forwardAmount = coins()
+	t.ForwardAmount = coins()
 	return ok
 }
 
 // carrier is the message that takes the jettons of an order on; nil without one.
-func (t *transfer) carrier(tx *record.Transaction) *record.Message {
+func carrierOf(t *table.Transfer, tx *record.Transaction) *record.Message {
 	opcode := uint32(body.JettonInternalTransfer)
 	switch {
-	case tx.Aborted || t.kind == nftTransfer:
+	case tx.Aborted || t.Kind == schema.NFTTransfer:
 		return nil
-	case t.kind == jettonBurn:
+	case t.Kind == schema.JettonBurn:
 		opcode = body.JettonBurnNotification
 	}
 	for _, m := range tx.OutMsgs {
@@ -125,9 +166,9 @@ func (w *transactionWalk) keepOrder(t *record.Transaction) error {
 	if o == nil {
 		return nil
 	}
-	e.key, e.digest = placeKey(o.kind, o.account, o.lt), o.digest()
-	e.flags |= uint64(o.kind) << endKind
-	if m := o.carrier(t); m != nil {
+	e.key, e.digest = placeKey(o.Kind, o.Account, o.Lt), orderDigest(o)
+	e.flags |= uint64(o.Kind) << endKind
+	if m := carrierOf(o, t); m != nil {
 		copy(e.carrier[:], m.Hash)
 	}
 	if w.mustTransfer(o, t) {
@@ -139,12 +180,12 @@ func (w *transactionWalk) keepOrder(t *record.Transaction) error {
 
 // mustTransfer says that an order must be in its table: the account is a
 // confirmed wallet or item, has been since before, and had the same code.
-func (w *transactionWalk) mustTransfer(o *transfer, t *record.Transaction) bool {
+func (w *transactionWalk) mustTransfer(o *table.Transfer, t *record.Transaction) bool {
 	c := w.contracts[string(schema.AccountID(t.Account))]
 	if c == nil || c.record.FirstMcSeqno > t.McSeqno || c.mcSeqno > w.to || t.StateBefore == nil || !bytes.Equal(t.StateBefore.CodeHash, c.record.CodeHash) {
 		return false
 	}
-	if o.kind == nftTransfer {
+	if o.Kind == schema.NFTTransfer {
 		return c.record.NftItem != nil
 	}
 	return c.record.JettonWallet != nil
