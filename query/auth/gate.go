@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"tonscribe/internal/clickhouse"
 )
 
 // Texts of refusals, as clients know them.
@@ -92,7 +94,7 @@ func (c *Component) admit(r *http.Request, secret string) (*state, refusal) {
 	}
 	key, err := c.check(r.Context(), secret)
 	switch {
-	case errors.Is(err, errNotRead):
+	case errors.Is(err, clickhouse.ErrNotRead):
 		return nil, refusal{status: http.StatusInternalServerError, text: textNotRead}
 	case errors.Is(err, errNotForNetwork):
 		c.metrics.wrongNetwork.Inc()
@@ -112,7 +114,7 @@ func (c *Component) admit(r *http.Request, secret string) (*state, refusal) {
 var errNotForNetwork = errors.New("the key is for another network")
 
 func (c *Component) check(ctx context.Context, secret string) (*state, error) {
-	key, err := c.find(ctx, hashOf(secret))
+	key, err := c.keys.Get(ctx, hashOf(secret))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func newMetrics(r prometheus.Registerer, c *Component) metrics {
 	}, []string{"what"})
 	keys := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "tonscribe_auth_keys", Help: "API keys in use.",
-	}, func() float64 { return float64(len(c.keys.Load().byHash)) })
+	}, func() float64 { return float64(c.keys.Len()) })
 	addresses := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "tonscribe_auth_addresses", Help: "Client addresses that are remembered for their limit.",
 	}, func() float64 { return float64(c.addresses.size()) })

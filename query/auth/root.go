@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"tonscribe/internal/clickhouse"
@@ -47,10 +46,9 @@ type Component struct {
 	addresses     *addresses
 	shared        *shared // nil without Redis
 
-	keys    atomic.Pointer[keyring]
-	counted sync.Map // Hash: *usage, of every key since the process began
-	refresh chan struct{}
-	waiting chan struct{} // places for requests that wait for a refresh
+	keys    *clickhouse.Followed[Hash, *state] // those in use
+	counted sync.Map                           // Hash: *usage, of every key since the process began
+	warned  time.Time                          // of keys that cannot be read
 
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -71,11 +69,10 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		anonymous:     newRule(configuration.AnonymousRate, configuration.AnonymousBurst),
 		began:         time.Now(),
 		addresses:     newAddresses(configuration.Addresses),
-		refresh:       make(chan struct{}, 1),
-		waiting:       make(chan struct{}, mostWaiting),
 		done:          make(chan struct{}),
 	}
-	c.keys.Store(&keyring{next: make(chan struct{})})
+	c.keys = clickhouse.NewFollowed(clickhouse.FollowedOptions[Hash, *state]{
+		Mark: c.table.mark, Read: c.readKeys, Every: configuration.Refresh, Failed: c.notRead})
 	if dependencies.Writer != nil {
 		c.usage = NewTable(dependencies.Writer)
 	}
@@ -90,7 +87,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 func (c *Component) Start(context.Context) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.stop = cancel
-	c.running.Go(func() { c.follow(ctx) })
+	c.running.Go(func() { c.keys.Run(ctx) })
 	if c.usage != nil {
 		c.running.Go(func() { c.writeUsage(ctx) })
 	}
@@ -115,12 +112,50 @@ func (c *Component) Done() <-chan struct{} { return c.done }
 // Err is always nil.
 func (c *Component) Err() error { return nil }
 
-var errNotRead = errors.New("the API keys were not read yet")
-
 // Ready is nil when the keys are known.
 func (c *Component) Ready(context.Context) error {
-	if !c.keys.Load().known() {
-		return errNotRead
+	if !c.keys.Known() {
+		return errors.New("the API keys were not read yet")
 	}
 	return nil
+}
+
+// state is a key in use: its limit and its counts.
+type state struct {
+	Key
+	rule   rule
+	bucket *bucket
+	usage  *usage
+}
+
+// readKeys returns the keys that are not revoked. What one of them has used up
+// already stays used up.
+func (c *Component) readKeys(ctx context.Context, old map[Hash]*state) (map[Hash]*state, error) {
+	list, err := c.table.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := make(map[Hash]*state, len(list))
+	for _, k := range list {
+		if k.Revoked {
+			continue
+		}
+		s := &state{Key: k, rule: newRule(k.Rate, k.Burst), bucket: &bucket{}}
+		if old[k.Hash] != nil {
+			s.bucket = old[k.Hash].bucket
+		}
+		counts, _ := c.counted.LoadOrStore(k.Hash, &usage{})
+		s.usage = counts.(*usage)
+		keys[k.Hash] = s
+	}
+	return keys, nil
+}
+
+// notRead tells of keys that could not be read, now and then.
+func (c *Component) notRead(err error) {
+	c.metrics.refreshFailures.Inc()
+	if time.Since(c.warned) > 10*time.Second {
+		c.warned = time.Now()
+		c.report.Log.Warn().Err(err).Msg("the API keys could not be read; trying again")
+	}
 }

@@ -26,11 +26,8 @@ type Table struct{ client *clickhouse.Client }
 // enough for reading.
 func NewTable(client *clickhouse.Client) *Table { return &Table{client} }
 
-// mark changes whenever a row of the table does.
-type mark struct{ rows, changed uint64 }
-
-func (t *Table) mark(ctx context.Context) (m mark, err error) {
-	err = t.client.Conn().QueryRow(ctx, "SELECT count(), sum(changed) FROM api_keys").Scan(&m.rows, &m.changed)
+func (t *Table) mark(ctx context.Context) (m clickhouse.Mark, err error) {
+	err = t.client.Conn().QueryRow(ctx, "SELECT count(), sum(changed) FROM api_keys").Scan(&m.Rows, &m.Changed)
 	return m, named(err)
 }
 

@@ -100,8 +100,12 @@ type usageWriter struct {
 // writeUsage writes counts until ctx ends, and then once more.
 func (c *Component) writeUsage(ctx context.Context) {
 	w := &usageWriter{Component: c, process: rand.Uint64(), pending: map[usageID]usageRow{}}
-	for sleep(ctx, c.configuration.Usage) {
-		w.write(ctx)
+	for ticks := time.Tick(c.configuration.Usage); ctx.Err() == nil; {
+		select {
+		case <-ctx.Done():
+		case <-ticks:
+			w.write(ctx)
+		}
 	}
 	w.write(context.WithoutCancel(ctx))
 }
