@@ -89,7 +89,7 @@ func (c *Component) consume(ctx context.Context) error {
 		return c.drain(ctx, l)
 	})
 	if err == nil || ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // it was to end
 	}
 	c.dependencies.Report.Log.Error().Err(err).Msg("the log refuses to be read")
 	return fmt.Errorf("sink: %w", err)

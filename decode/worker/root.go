@@ -99,7 +99,7 @@ func (c *Component) consume(ctx context.Context) error {
 	}
 	err := c.kafka.Consume(ctx, c.configuration.Group, []schema.Topic{schema.Blocks}, c.work)
 	if err == nil || ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // it was to end
 	}
 	c.report.Log.Error().Err(err).Msg("the stage ends")
 	return fmt.Errorf("decode: %w", err)

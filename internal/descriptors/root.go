@@ -33,7 +33,7 @@ func Limit() int {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return Few
 	}
-	return int(min(uint64(limit.Cur), math.MaxInt32))
+	return int(min(uint64(limit.Cur), math.MaxInt32)) //nolint:unconvert // signed on other systems
 }
 
 // StoreFiles returns how many files a store may keep open.

@@ -170,7 +170,7 @@ func (l logger) Fatalf(format string, args ...any) {
 	s := l.db.store
 	reason := fmt.Errorf(format, args...)
 	s.Log.Error().Str("folder", s.Dir).Err(reason).Msg("the store cannot be written")
-	l.db.fail(fmt.Errorf("%w: %s: start again when its disk can be written; if it does not open then, %s (%v)", ErrStopped, s.Dir, s.Remedy, reason))
+	l.db.fail(fmt.Errorf("%w: %s: start again when its disk can be written; if it does not open then, %s (%w)", ErrStopped, s.Dir, s.Remedy, reason))
 	l.db.stopOnce.Do(func() { close(l.db.stopped) })
 	time.Sleep(endLimit)
 	os.Exit(1)

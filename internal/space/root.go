@@ -97,7 +97,7 @@ func folderDisk(folder string) (Disk, error) {
 		}
 		at = above
 	}
-	size := int64(s.Bsize)
+	size := int64(s.Bsize) //nolint:unconvert // of another size on other systems
 	return Disk{
 		Name: folder, Free: int64(s.Bavail) * size, Total: int64(s.Blocks) * size,
 		Inodes: int64(s.Ffree), InodesTotal: int64(s.Files),

@@ -127,7 +127,7 @@ func (c *Component) Err() error { return c.running.Err() }
 func (c *Component) consume(ctx context.Context) error {
 	err := c.kafka.ConsumeWhole(ctx, c.configuration.Group, c.configuration.Inputs, c.work)
 	if err == nil || ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // it was to end
 	}
 	c.report.Log.Error().Err(err).Msg("the stage ends")
 	return fmt.Errorf("%s: %w", c.configuration.Name, err)

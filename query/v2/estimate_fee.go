@@ -9,7 +9,6 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/emulator"
-	size "tonscribe/ton/cell"
 	toncell "tonscribe/ton/cell"
 	"tonscribe/ton/tvm"
 )
@@ -232,7 +231,7 @@ func inForwardFee(config *tvm.Config, workchain int32, message *cell.Cell) int64
 	if err != nil {
 		return 0 // the network has none
 	}
-	counted, err := size.SizeOf(tvm.MaxMessageCells, message)
+	counted, err := toncell.SizeOf(tvm.MaxMessageCells, message)
 	if err != nil {
 		return 0 // it was refused before
 	}

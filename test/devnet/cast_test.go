@@ -116,7 +116,7 @@ func everyWallet() (all []*tlb.StateInit) {
 		all = append(all, &tlb.StateInit{Code: code, Data: cell.BeginCell().MustStoreUInt(uint64(70+n), 32).MustStoreSlice(keyOf(n), 256).EndCell()})
 	}
 	for n, version := range []wallet.VersionConfig{wallet.V3R1, wallet.V3R2, wallet.V4R1, wallet.V4R2,
-		wallet.ConfigV5R1Beta{NetworkGlobalID: -3}, wallet.ConfigV5R1Final{NetworkGlobalID: -3}, wallet.HighloadV2R2, wallet.HighloadV2Verified} {
+		wallet.ConfigV5R1Beta{NetworkGlobalID: -3}, wallet.ConfigV5R1Final{NetworkGlobalID: -3}, wallet.HighloadV2R2, wallet.HighloadV2Verified} { //nolint:staticcheck // deprecated contracts are on the chain
 		init, err := wallet.GetStateInit(keyOf(100+n), version, uint32(100+n))
 		if err != nil {
 			panic(fmt.Sprintf("wallet %v: %v", version, err))

@@ -72,8 +72,9 @@ var walletTypes = map[string]string{
 var versionNames = map[wallet.Version]string{
 	wallet.V1R1: "wallet_v1r1", wallet.V1R2: "wallet_v1r2", wallet.V1R3: "wallet_v1r3", wallet.V2R1: "wallet_v2r1", wallet.V2R2: "wallet_v2r2",
 	wallet.V3R1: "wallet_v3r1", wallet.V3R2: "wallet_v3r2", wallet.V4R1: "wallet_v4r1", wallet.V4R2: "wallet_v4r2",
-	wallet.V5R1Beta: "wallet_v5_beta", wallet.V5R1Final: "wallet_v5r1", wallet.HighloadV2R2: "wallet_highload_v2r2",
-	wallet.HighloadV2Verified: "wallet_highload_v2", wallet.HighloadV3: "wallet_highload_v3r1",
+	wallet.V5R1Beta: "wallet_v5_beta", wallet.V5R1Final: "wallet_v5r1", wallet.HighloadV3: "wallet_highload_v3r1",
+	//nolint:staticcheck // deprecated contracts are on the chain
+	wallet.HighloadV2R2: "wallet_highload_v2r2", wallet.HighloadV2Verified: "wallet_highload_v2",
 }
 
 var codeNames = func() map[string]string {

@@ -71,7 +71,7 @@ var slowReaders = attack{"slow readers", 2, func(_ *testing.T, at *target) shot 
 		c.(*net.TCPConn).SetReadBuffer(2048)
 		for {
 			if _, err := c.Read(make([]byte, 1)); err != nil {
-				return nil //nolint:nilerr // its time is over, or the server has closed it
+				return nil // its time is over, or the server has closed it
 			}
 			time.Sleep(time.Second)
 		}

@@ -77,7 +77,7 @@ var tokenDictionary = attack{"getTokenData of a dictionary of shared cells", 2, 
 	return func(ctx context.Context) error {
 		status, text, err := at.get(ctx, path)
 		if err != nil || status != http.StatusOK || !strings.Contains(text, `"onchain"`) {
-			return fmt.Errorf("%d %.200s (%v), want 200 with the known attributes", status, text, err)
+			return fmt.Errorf("%d %.200s (%w), want 200 with the known attributes", status, text, err)
 		}
 		return nil
 	}
@@ -90,7 +90,7 @@ var nameDictionary = attack{"dnsResolve of a dictionary of shared cells", 2, fun
 	return func(ctx context.Context) error {
 		status, text, err := at.get(ctx, path)
 		if err != nil || status != http.StatusInternalServerError || !strings.Contains(text, "the name has more than") {
-			return fmt.Errorf("%d %.200s (%v), want a refusal because of their number", status, text, err)
+			return fmt.Errorf("%d %.200s (%w), want a refusal because of their number", status, text, err)
 		}
 		return nil
 	}
