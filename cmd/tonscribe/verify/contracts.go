@@ -15,12 +15,7 @@ import (
 
 // contractRow is the newest row of a contract.
 type contractRow struct {
-	workchain int32
-	prefix    uint64
-	account   string
-	mcSeqno   uint32
-	columns   uint64
-	raw       []byte
+	*storedRow
 	// record is nil when raw is no such record, made the row that it makes.
 	record *record.Contract
 	made   *table.Contract
@@ -30,8 +25,10 @@ type contractRow struct {
 	held      int
 }
 
-func (r *contractRow) key() string {
-	return fmt.Sprintf("workchain = %d AND account = unhex('%x')", r.workchain, r.account)
+func (r *contractRow) key() string { return contractKey(r.workchain, r.account) }
+
+func contractKey(workchain int32, account string) string {
+	return fmt.Sprintf("workchain = %d AND account = unhex('%x')", workchain, account)
 }
 
 // misplaced names a row whose account_prefix is not that of its account.
@@ -50,28 +47,21 @@ func (w *transactionWalk) readContracts(ctx context.Context, part *slice) error 
 	if !w.findings.wants(CheckContracts) && !w.findings.wants(CheckTransfers) && !w.findings.wants(CheckDocuments) {
 		return nil
 	}
-	var r contractRow
-	query := fmt.Sprintf(`SELECT workchain, account_prefix, account, mc_seqno, %s, record FROM contracts
-		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account, mc_seqno %s`, table.Contracts.HashSQL(), streaming)
-	err := w.each(ctx, query, []any{part.workchain, part.low, part.high}, []any{&r.workchain, &r.prefix, &r.account, &r.mcSeqno, &r.columns, &r.raw}, func() error {
-		row := r
+	where, args := ofSlice(part)
+	err := w.eachNewest(ctx, CheckContracts, &table.Contracts.Table, where, args, func(stored *storedRow) error {
+		row := &contractRow{storedRow: stored, record: new(record.Contract)}
 		if w.misplaced(table.Contracts.Name, row.key(), row.account, row.prefix) {
 			return nil
 		}
-		if before := w.contracts[r.account]; before != nil && before.mcSeqno == r.mcSeqno && !bytes.Equal(before.raw, r.raw) {
-			w.findings.differs(CheckContracts, table.Contracts.Name, row.key(), "two different rows of mc_seqno %d", r.mcSeqno)
-		}
-		row.record = new(record.Contract)
 		err := row.record.UnmarshalVT(row.raw)
 		if err == nil {
 			row.made, err = table.NewContract(row.record, row.raw)
 		}
 		if err != nil {
 			w.findings.differs(CheckContracts, table.Contracts.Name, row.key(), "record is no complete contract")
-			delete(w.contracts, r.account)
 			return nil
 		}
-		w.contracts[r.account] = &row
+		w.contracts[row.account] = row
 		return nil
 	})
 	if err != nil {
@@ -103,7 +93,7 @@ func (w *transactionWalk) describe(ctx context.Context, r *accountRow) error {
 	if c != nil {
 		c.described = true
 	}
-	if a == nil || a.McSeqno > w.to || c != nil && c.mcSeqno > w.to || a.State.Partial || !w.findings.wants(CheckContracts) {
+	if a == nil || a.McSeqno > w.to || c != nil && c.bundle() > w.to || a.State.Partial || !w.findings.wants(CheckContracts) {
 		return nil // they are of different moments
 	}
 	if c == nil {
@@ -144,12 +134,12 @@ func (w *transactionWalk) checkContracts(ctx context.Context, part *slice) error
 	}
 	for _, account := range slices.Sorted(maps.Keys(w.contracts)) {
 		c := w.contracts[account]
-		if !c.described && c.mcSeqno <= w.to {
+		if !c.described && c.bundle() <= w.to {
 			w.findings.differs(CheckContracts, table.Accounts.Name, c.key(), "no row, but table contracts has the account with lt %d", c.record.LastTransLt)
 		}
 		for n := range table.Roles {
 			t := table.Roles[n]
-			if c.held>>n&1 == 0 && c.mcSeqno <= w.to && t.Has(c.made) {
+			if c.held>>n&1 == 0 && c.bundle() <= w.to && t.Has(c.made) {
 				w.findings.differs(CheckContracts, t.Name, c.key(), "no row, but roles in table contracts are %d", c.made.Roles)
 			}
 		}
@@ -159,33 +149,15 @@ func (w *transactionWalk) checkContracts(ctx context.Context, part *slice) error
 
 // checkRole compares the table of a role with the contracts of a slice.
 func (w *transactionWalk) checkRole(ctx context.Context, part *slice, n int) error {
-	t := table.Roles[n]
-	var r, newest contractRow
-	take := func() error {
-		if newest.account == "" {
+	where, args := ofSlice(part)
+	return w.eachNewest(ctx, CheckContracts, &table.Roles[n].Table, where, args, func(stored *storedRow) error {
+		r := &contractRow{storedRow: stored}
+		if w.misplaced(table.Roles[n].Name, r.key(), r.account, r.prefix) {
 			return nil
 		}
 		w.findings.checked(CheckContracts, 1)
-		return w.roleRow(ctx, n, &newest)
-	}
-	query := fmt.Sprintf(`SELECT workchain, account_prefix, account, mc_seqno, %s FROM %s
-		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account, mc_seqno %s`, t.HashSQL(), t.Name, streaming)
-	err := w.each(ctx, query, []any{part.workchain, part.low, part.high}, []any{&r.workchain, &r.prefix, &r.account, &r.mcSeqno, &r.columns}, func() error {
-		if w.misplaced(t.Name, r.key(), r.account, r.prefix) {
-			return nil
-		}
-		if r.account != newest.account {
-			if err := take(); err != nil {
-				return err
-			}
-		}
-		newest = r
-		return nil
+		return w.roleRow(ctx, n, r)
 	})
-	if err != nil {
-		return err
-	}
-	return take()
 }
 
 // roleRow tests the newest row of a contract in the table of a role.
@@ -195,13 +167,13 @@ func (w *transactionWalk) roleRow(ctx context.Context, n int, r *contractRow) er
 		c.held |= 1 << n
 	}
 	switch {
-	case r.mcSeqno > w.to || c != nil && c.mcSeqno > w.to:
+	case r.bundle() > w.to || c != nil && c.bundle() > w.to:
 	case c == nil:
 		w.findings.differs(CheckContracts, t.Name, r.key(), "a row of a contract that table contracts does not have")
-		w.findings.differs(CheckContracts, table.Contracts.Name, r.key(), "no row, but table %s has one of bundle %d", t.Name, r.mcSeqno)
+		w.findings.differs(CheckContracts, table.Contracts.Name, r.key(), "no row, but table %s has one of bundle %d", t.Name, r.bundle())
 	case !t.Has(c.made):
-		if r.mcSeqno >= c.mcSeqno {
-			w.findings.differs(CheckContracts, t.Name, r.key(), "mc_seqno is %d, but roles in table contracts are %d since bundle %d", r.mcSeqno, c.made.Roles, c.mcSeqno)
+		if r.bundle() >= c.bundle() {
+			w.findings.differs(CheckContracts, t.Name, r.key(), "mc_seqno is %d, but roles in table contracts are %d since bundle %d", r.bundle(), c.made.Roles, c.bundle())
 		}
 	case t.Hash(c.made) != r.columns:
 		return w.contractColumns(ctx, t.Of, c)
@@ -239,7 +211,7 @@ func (v *verifier) spillLinks(ctx context.Context) error {
 	var prefix uint64
 	query := "SELECT account, account_prefix, workchain, CAST(role, 'Int8'), key_workchain, key_prefix, first_mc_seqno, mc_seqno FROM contract_links"
 	return v.each(ctx, query, nil, []any{&account, &prefix, &workchain, &role, &l.Workchain, &l.Prefix, &l.first, &mcSeqno}, func() error {
-		if v.misplaced("contract_links", (&contractRow{workchain: workchain, account: account}).key(), account, prefix) {
+		if v.misplaced("contract_links", contractKey(workchain, account), account, prefix) {
 			return nil
 		}
 		raw := append(make([]byte, 0, linkSize), account...)
@@ -285,7 +257,7 @@ func (w *transactionWalk) checkLinks(part *slice) error {
 	for account, c := range w.contracts {
 		links := have[account]
 		delete(have, account)
-		if c.mcSeqno > w.to {
+		if c.bundle() > w.to {
 			continue
 		}
 		made := map[contractLink]bool{}
@@ -293,13 +265,13 @@ func (w *transactionWalk) checkLinks(part *slice) error {
 		for l := range made {
 			if mcSeqno, there := links[l]; !there {
 				w.linkDiffers(c, l, "no row, but the record of table contracts makes it")
-			} else if mcSeqno != c.mcSeqno && mcSeqno <= w.to {
-				w.linkDiffers(c, l, "mc_seqno is %d, that of table contracts %d", mcSeqno, c.mcSeqno)
+			} else if mcSeqno != c.bundle() && mcSeqno <= w.to {
+				w.linkDiffers(c, l, "mc_seqno is %d, that of table contracts %d", mcSeqno, c.bundle())
 			}
 		}
 		for l, mcSeqno := range links {
 			w.findings.checked(CheckContracts, 1)
-			if !made[l] && mcSeqno >= c.mcSeqno && mcSeqno <= w.to {
+			if !made[l] && mcSeqno >= c.bundle() && mcSeqno <= w.to {
 				w.linkDiffers(c, l, "a row that the record of table contracts does not make, of bundle %d", mcSeqno)
 			}
 		}
@@ -307,7 +279,7 @@ func (w *transactionWalk) checkLinks(part *slice) error {
 	for account, links := range have {
 		for l, mcSeqno := range links {
 			if mcSeqno <= w.to {
-				w.linkDiffers(&contractRow{workchain: part.workchain, account: account}, l, "a row of a contract that table contracts does not have")
+				w.linkDiffers(&contractRow{storedRow: &storedRow{workchain: part.workchain, account: account}}, l, "a row of a contract that table contracts does not have")
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/metadata"
-	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 // aboutLink is the table, or contract, that an entry of a link is from.
@@ -57,21 +57,16 @@ func hashOfLink(link string) string {
 }
 
 // keepNamed keeps the links of a contract's contents.
-func (v *verifier) keepNamed(r *contractRow) error {
-	if v.documents == nil || r.mcSeqno > v.to {
+func (v *verifier) keepNamed(r *contractRow) (err error) {
+	if v.documents == nil || r.bundle() > v.to {
 		return nil
 	}
-	c := r.record
-	for _, content := range []*record.TokenContent{c.JettonMaster.GetContent(), c.NftCollection.GetContent(), c.NftItem.GetContent()} {
-		i := slices.IndexFunc(content.GetAttributes(), func(a *record.TokenAttribute) bool { return a.Name == "uri" })
-		if i < 0 || content.Attributes[i].Value == "" {
-			continue
+	r.made.Documents(func(l *table.DocumentLink) {
+		if err == nil {
+			err = v.keepLink(hashOfLink(l.Link), linkNamed, uint64(l.MCSeqno), false)
 		}
-		if err := v.keepLink(hashOfLink(content.Attributes[i].Value), linkNamed, uint64(r.mcSeqno), false); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
+	return err
 }
 
 // checkDocuments tests the rows about links one by one, and then those of each

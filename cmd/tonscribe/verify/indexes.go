@@ -56,7 +56,7 @@ var indexTables = []copied{
 // lists are the lists of transfers.
 var lists = copied{&table.TransfersByParty.Table, CheckTransfers, listRows, "transaction_mc_seqno", "the record of the transfer", func(v *verifier, ctx context.Context, low, high uint32, take takeRow) error {
 	for kind := range table.Transfers {
-		err := v.eachTransfer(ctx, schema.TransferKind(kind), low, high, func(_ context.Context, _ schema.TransferKind, r *transferRow) error {
+		err := v.eachTransfer(ctx, schema.TransferKind(kind), low, high, func(_ context.Context, _ schema.TransferKind, r transferRow) error {
 			if r.made != nil {
 				r.made.Lists(func(l *table.ListEntry) { rowTo(table.TransfersByParty, l.TransactionMCSeqno, take)(l) })
 			}

@@ -34,7 +34,9 @@ func (w *transactionWalk) checkLatest(ctx context.Context, part *slice) error {
 		return nil
 	}
 	var rows uint64
-	err := w.eachAccount(ctx, part, func(r *accountRow) error {
+	where, args := ofSlice(part)
+	err := w.eachNewest(ctx, "", &table.Accounts.Table, where, args, func(stored *storedRow) error {
+		r := newAccountRow(stored)
 		rows++
 		last, there := w.lasts[r.account]
 		delete(w.lasts, r.account)
@@ -60,7 +62,7 @@ func (w *transactionWalk) latest(ctx context.Context, r *accountRow, last lastTr
 		return nil
 	}
 	if table.Accounts.Hash(r.made) != r.columns {
-		return w.column(ctx, CheckColumns, &table.Accounts.Table, r.key(), fmt.Sprintf(" AND version = %d", r.version), table.Accounts.Words(r.made), "the record")
+		return w.column(ctx, CheckColumns, &table.Accounts.Table, r.key(), fmt.Sprintf(" AND version = %d", r.newest), table.Accounts.Words(r.made), "the record")
 	}
 	switch {
 	case a.McSeqno > w.to || a.McSeqno < w.from || a.LastTransLt == 0:
@@ -105,59 +107,27 @@ func wrongBoC(boc, hash []byte) string {
 
 // accountRow is the newest row of an account.
 type accountRow struct {
-	workchain int32
-	account   string
-	version   uint64
-	columns   uint64
-	raw       []byte
-	record    *record.Account // nil when raw is no such record
-	made      *table.Account  // that the record makes
+	*storedRow
+	record *record.Account // nil when raw is no such record
+	made   *table.Account  // that the record makes
+}
+
+func newAccountRow(stored *storedRow) *accountRow {
+	r := &accountRow{storedRow: stored, record: new(record.Account)}
+	err := r.record.UnmarshalVT(r.raw)
+	if err == nil {
+		r.made, err = table.NewAccount(r.record, r.raw, r.newest&1 == 1)
+	}
+	if err != nil {
+		r.record = nil
+	}
+	return r
 }
 
 func (r *accountRow) key() string { return accountKey(r.workchain, r.account) }
 
 func accountKey(workchain int32, account string) string {
 	return fmt.Sprintf("workchain = %d AND account_prefix = 0x%x AND account = unhex('%x')", workchain, account[:8], account)
-}
-
-// eachAccount hands out the newest row of every account of a slice, in the order
-// of the key.
-func (d *database) eachAccount(ctx context.Context, s *slice, take func(*accountRow) error) error {
-	var r accountRow
-	var newest *accountRow
-	query := fmt.Sprintf(`SELECT workchain, account, version, %s, record FROM accounts
-		WHERE workchain = ? AND account_prefix BETWEEN ? AND ? ORDER BY workchain, account_prefix, account %s`, table.Accounts.HashSQL(), streaming)
-	err := d.each(ctx, query, []any{s.workchain, s.low, s.high}, []any{&r.workchain, &r.account, &r.version, &r.columns, &r.raw}, func() error {
-		row := r
-		if newest != nil && newest.account == row.account {
-			if row.version >= newest.version {
-				newest = &row
-			}
-			return nil
-		}
-		before := newest
-		newest = &row
-		if before == nil {
-			return nil
-		}
-		return before.handOut(take)
-	})
-	if err != nil || newest == nil {
-		return err
-	}
-	return newest.handOut(take)
-}
-
-func (r *accountRow) handOut(take func(*accountRow) error) error {
-	r.record = new(record.Account)
-	err := r.record.UnmarshalVT(r.raw)
-	if err == nil {
-		r.made, err = table.NewAccount(r.record, r.raw, r.version&1 == 1)
-	}
-	if err != nil {
-		r.record = nil
-	}
-	return take(r)
 }
 
 // checkBalances compares the ranking of balances with the accounts: every one is

@@ -182,7 +182,7 @@ func (w *transactionWalk) keepOrder(t *record.Transaction) error {
 // confirmed wallet or item, has been since before, and had the same code.
 func (w *transactionWalk) mustTransfer(o *table.Transfer, t *record.Transaction) bool {
 	c := w.contracts[string(schema.AccountID(t.Account))]
-	if c == nil || c.record.FirstMcSeqno > t.McSeqno || c.mcSeqno > w.to || t.StateBefore == nil || !bytes.Equal(t.StateBefore.CodeHash, c.record.CodeHash) {
+	if c == nil || c.record.FirstMcSeqno > t.McSeqno || c.bundle() > w.to || t.StateBefore == nil || !bytes.Equal(t.StateBefore.CodeHash, c.record.CodeHash) {
 		return false
 	}
 	if o.Kind == schema.NFTTransfer {

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"fmt"
 
 	"tonscribe/schema"
 	"tonscribe/schema/table"
@@ -23,72 +22,37 @@ func (v *verifier) spillTransfers(ctx context.Context) error {
 
 // transferRow is the newest row of a transfer.
 type transferRow struct {
-	workchain int32
-	prefix    uint64
-	lt        uint64
-	mcSeqno   uint32
-	columns   uint64
-	raw       []byte
-	made      *table.Transfer // that the record makes, nil when it is none
-}
-
-func (r *transferRow) key() string {
-	return fmt.Sprintf("lt = %d AND workchain = %d AND account_prefix = 0x%x", r.lt, r.workchain, r.prefix)
+	*storedRow
+	made *table.Transfer // that the record makes, nil when it is none
 }
 
 // eachTransfer hands out the newest rows of a kind whose transactions are in some
 // bundles.
-func (v *verifier) eachTransfer(ctx context.Context, kind schema.TransferKind, low, high uint32, take func(context.Context, schema.TransferKind, *transferRow) error) error {
-	t := table.Transfers[kind]
-	give := func(r *transferRow) error {
-		if made, err := table.ReadTransfer(kind, r.raw); err == nil {
-			r.made = made
+func (v *verifier) eachTransfer(ctx context.Context, kind schema.TransferKind, low, high uint32, take func(context.Context, schema.TransferKind, transferRow) error) error {
+	return v.eachNewest(ctx, CheckTransfers, &table.Transfers[kind].Table, "transaction_mc_seqno BETWEEN ? AND ?", []any{low, high}, func(stored *storedRow) error {
+		made, err := table.ReadTransfer(kind, stored.raw)
+		if err != nil {
+			made = nil
 		}
-		return take(ctx, kind, r)
-	}
-	var r transferRow
-	var newest *transferRow
-	query := fmt.Sprintf(`SELECT workchain, account_prefix, lt, mc_seqno, %s, record FROM %s
-		WHERE transaction_mc_seqno BETWEEN ? AND ? ORDER BY lt, workchain, account_prefix %s`, t.HashSQL(), t.Name, streaming)
-	err := v.each(ctx, query, []any{low, high}, []any{&r.workchain, &r.prefix, &r.lt, &r.mcSeqno, &r.columns, &r.raw}, func() error {
-		row := r
-		if newest != nil && newest.lt == r.lt && newest.workchain == r.workchain && newest.prefix == r.prefix {
-			if newest.mcSeqno == r.mcSeqno && newest.columns != r.columns {
-				v.findings.differs(CheckTransfers, t.Name, row.key(), "two different rows of mc_seqno %d", r.mcSeqno)
-			}
-			if r.mcSeqno >= newest.mcSeqno {
-				newest = &row
-			}
-			return nil
-		}
-		before := newest
-		newest = &row
-		if before == nil {
-			return nil
-		}
-		return give(before)
+		return take(ctx, kind, transferRow{stored, made})
 	})
-	if err != nil || newest == nil {
-		return err
-	}
-	return give(newest)
 }
 
 // keepTransfer tests a row's columns and keeps it, to meet its transaction.
-func (v *verifier) keepTransfer(ctx context.Context, kind schema.TransferKind, r *transferRow) error {
+func (v *verifier) keepTransfer(ctx context.Context, kind schema.TransferKind, r transferRow) error {
 	t, o := table.Transfers[kind], r.made
 	v.findings.checked(CheckTransfers, 1)
 	if o == nil {
-		v.findings.differs(CheckTransfers, t.Name, r.key(), "record is no complete transfer")
+		v.findings.differs(CheckTransfers, t.Name, r.key(&t.Table), "record is no complete transfer")
 		return nil
 	}
 	if t.Hash(o) != r.columns {
-		if err := v.column(ctx, CheckTransfers, &t.Table, r.key(), newestRow, t.Words(o), "the record"); err != nil {
+		if err := v.column(ctx, CheckTransfers, &t.Table, r.key(&t.Table), newestRow, t.Words(o), "the record"); err != nil {
 			return err
 		}
 	}
 	if len(o.Parent) == 0 && kind != schema.NFTTransfer {
-		v.findings.differs(CheckTransfers, t.Name, r.key(), "the jetton master is missing")
+		v.findings.differs(CheckTransfers, t.Name, r.key(&t.Table), "the jetton master is missing")
 	}
 	e := transferEnd{key: placeKey(kind, o.Account, o.Lt), lt: o.Lt, prefix: schema.Prefix(schema.AccountID(o.Account)), digest: orderDigest(o),
 		flags: endRow | uint64(kind)<<endKind | uint64(o.Delivery)<<endState}
