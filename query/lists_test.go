@@ -36,7 +36,7 @@ func TestListsEqualTheReference(t *testing.T) {
 			holdNothing(c)
 		},
 		"with head":        nil,
-		"with little head": func(c *Configuration) { c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes = 20_000, 200_000 },
+		"with little head": func(c *Configuration) { c.Store.Head.BlockBytes, c.Store.Head.TransactionBytes = 20_000, 200_000 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := w.serve(t, change)

@@ -27,7 +27,7 @@ func TestTheHeadFollowsTheWatermark(t *testing.T) {
 	var servers []*server
 	for _, bytes := range []int{64 << 20, 300_000, 0} {
 		servers = append(servers, w.serve(t, func(c *Configuration) {
-			c.Store.HeadTransactionBytes, c.Store.HeadBlockBytes = bytes, bytes
+			c.Store.Head.TransactionBytes, c.Store.Head.BlockBytes = bytes, bytes
 		}))
 	}
 	random := rand.New(rand.NewPCG(3, 4))
@@ -121,7 +121,7 @@ func checkShardStates(t *testing.T, skipped func(n int) bool) {
 	}
 	w := newWorld(t, bundles)
 	for _, bytes := range []int{0, 64 << 20} {
-		s := w.serve(t, func(c *Configuration) { c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes = bytes, bytes })
+		s := w.serve(t, func(c *Configuration) { c.Store.Head.BlockBytes, c.Store.Head.TransactionBytes = bytes, bytes })
 		for _, b := range bundles {
 			got := s.get(fmt.Sprintf("/api/v3/masterchainBlockShardState?seqno=%d", b.Seqno)).rows()[len(b.Transactions):]
 			slices.Sort(got)
@@ -195,7 +195,7 @@ func TestTheDatabaseMayGoAndComeBack(t *testing.T) {
 	w := &world{bundles: realBundles(t)[:4], tables: newClient(t, e.DSN()), reader: newClient(t, e.ReadOnlyDSN())}
 	w.sink(t)
 	s := w.serve(t, func(c *Configuration) {
-		c.Store.HeadBlockBytes, c.Store.HeadTransactionBytes, c.Timeout = 0, 0, 2*time.Second
+		c.Store.Head.BlockBytes, c.Store.Head.TransactionBytes, c.Timeout = 0, 0, 2*time.Second
 	})
 	const path = "/api/v3/transactions?limit=3"
 	if got := s.ask(path); got.Code != 200 {

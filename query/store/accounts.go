@@ -4,6 +4,10 @@ import (
 	"context"
 
 	"tonscribe/schema/record"
+
+	"tonscribe/query/list"
+	"tonscribe/query/sql"
+	"tonscribe/query/reader"
 )
 
 // Accounts are the states of those of the accounts that exist on the chain, as of
@@ -20,7 +24,7 @@ func (s *Store) Accounts(ctx context.Context, v *View, list []Address) (map[Addr
 			beyond = append(beyond, a)
 		}
 	}
-	earlier, err := gather(ctx, beyond, func(ctx context.Context, newer *record.Account) ([]*record.Account, error) {
+	earlier, err := reader.Gather(ctx, beyond, func(ctx context.Context, newer *record.Account) ([]*record.Account, error) {
 		return s.accountAt(ctx, v, newer)
 	})
 	for _, a := range earlier {
@@ -31,7 +35,7 @@ func (s *Store) Accounts(ctx context.Context, v *View, list []Address) (map[Addr
 
 // newestAccounts are the newest rows, those that lie beyond every view too.
 func (s *Store) newestAccounts(ctx context.Context, list []Address) (map[Address]*record.Account, error) {
-	rows, err := s.accounts.at(ctx, s, spotsOf(list))
+	rows, err := s.accounts.at(ctx, s, sql.KeysOf(list))
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +55,12 @@ func (s *Store) newestAccounts(ctx context.Context, list []Address) (map[Address
 // accountAt is the account as of the view, from its last transaction there, none
 // when it had none. Data is what the newer row has, if it is the same.
 func (s *Store) accountAt(ctx context.Context, v *View, newer *record.Account) ([]*record.Account, error) {
-	f := &TransactionFilter{Accounts: []Address{Address(newer.Account)}, Utime: Everything, Lts: Everything}
-	list, _, err := s.Transactions(ctx, v, f, Page{Limit: 1, Descending: true}, nil)
-	if err != nil || len(list) == 0 {
+	f := &list.TransactionFilter{Accounts: []Address{Address(newer.Account)}, Utime: list.Everything, Lts: list.Everything}
+	found, _, err := s.Transactions(ctx, v, f, list.Page{Limit: 1, Descending: true}, nil)
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	tx := list[0]
+	tx := found[0]
 	a := &record.Account{
 		Account: tx.Account, McSeqno: tx.McSeqno, LastTransLt: tx.Lt, LastTransHash: tx.Hash, Now: tx.Now,
 		Hash: tx.StateHashAfter, State: tx.StateAfter,

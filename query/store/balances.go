@@ -10,6 +10,10 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/ton/address"
+
+	"tonscribe/query/list"
+	"tonscribe/query/reader"
+	"tonscribe/query/sql"
 )
 
 // Balance is what an account has, in nanotons.
@@ -20,7 +24,7 @@ type Balance struct {
 
 // compare is the order of a ranking: richest first.
 func (b Balance) compare(c Balance) int {
-	return cmp.Or(cmp.Compare(c.Amount, b.Amount), compareAddresses(c.Account, b.Account))
+	return cmp.Or(cmp.Compare(c.Amount, b.Amount), list.CompareAddresses(c.Account, b.Account))
 }
 
 // ranking remembers the richest accounts as of a watermark.
@@ -30,6 +34,9 @@ type ranking struct {
 	list      []Balance
 	whole     bool // there are no more
 }
+
+// maxRankRows is how many rows one statement reads at most.
+const maxRankRows = 100_000
 
 // leastRanked and mostRanked are how many accounts are read at once and held.
 const leastRanked, mostRanked = 250, 50_000
@@ -70,11 +77,11 @@ func (s *Store) rank(ctx context.Context, v *View, r *ranking, need int) (err er
 // what the account's newest row says counts.
 type rankRow struct {
 	balance uint64
-	account spot
+	account sql.AccountKey
 }
 
 func (r *rankRow) compare(b Balance) int {
-	return cmp.Or(cmp.Compare(b.Amount, r.balance), spotOf(b.Account[:]).compare(r.account))
+	return cmp.Or(cmp.Compare(b.Amount, r.balance), sql.KeyOf(b.Account[:]).Compare(r.account))
 }
 
 // richest reads at least need accounts after a place, if there are so many, in
@@ -82,10 +89,10 @@ func (r *rankRow) compare(b Balance) int {
 func (s *Store) richest(ctx context.Context, after *Balance, need int) (list []Balance, whole bool, err error) {
 	var from *rankRow
 	if after != nil {
-		from = &rankRow{balance: after.Amount, account: spotOf(after.Account[:])}
+		from = &rankRow{balance: after.Amount, account: sql.KeyOf(after.Account[:])}
 	}
 	for missing, room := need, 16; missing > 0 && !whole; missing = need - len(list) {
-		limit := min(missing+missing/8, mostRows) + room
+		limit := min(missing+missing/8, maxRankRows) + room
 		rows, err := s.rankRows(ctx, from, limit)
 		if err != nil {
 			return nil, false, err
@@ -115,18 +122,18 @@ func (s *Store) richest(ctx context.Context, after *Balance, need int) (list []B
 
 // rankRows reads rows from a place on, the greatest balance first.
 func (s *Store) rankRows(ctx context.Context, from *rankRow, limit int) (list []rankRow, err error) {
-	c := conditions{isNot("gone")}
+	c := sql.Conditions{sql.IsNot("gone")}
 	if from != nil {
 		a := from.account
-		c.add("%s", notBefore(true, []string{"balance", "workchain", "account_prefix"}, []string{fmt.Sprint(from.balance), fmt.Sprint(a.workchain), fmt.Sprint(a.prefix)}))
+		c.Add("%s", sql.NotBefore(true, []string{"balance", "workchain", "account_prefix"}, []string{fmt.Sprint(from.balance), fmt.Sprint(a.Workchain), fmt.Sprint(a.Prefix)}))
 	}
-	statement := fmt.Sprintf("SELECT balance, workchain, account_prefix FROM accounts_by_balance WHERE %s ORDER BY balance DESC, workchain DESC, account_prefix DESC LIMIT %d%s", c, limit, inSmallBlocks(limit)+", preferred_optimize_projection_name = 'by_balance'")
+	statement := fmt.Sprintf("SELECT balance, workchain, account_prefix FROM accounts_by_balance WHERE %s ORDER BY balance DESC, workchain DESC, account_prefix DESC LIMIT %d SETTINGS %s, %s", c, limit, sql.SmallBlocks(limit), sql.Projection("by_balance"))
 	var workchain proto.ColInt32
 	var balance, prefix proto.ColUInt64
 	result := proto.Results{{Name: "balance", Data: &balance}, {Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}}
-	err = s.run(ctx, "ranking", statement, result, func(rows int) error {
+	err = s.reader.Run(ctx, "ranking", statement, result, func(rows int) error {
 		for i := range rows {
-			list = append(list, rankRow{balance[i], spot{workchain[i], prefix[i]}})
+			list = append(list, rankRow{balance[i], sql.AccountKey{Workchain: workchain[i], Prefix: prefix[i]}})
 		}
 		return nil
 	})
@@ -142,14 +149,14 @@ func (s *Store) balances(ctx context.Context, rows []rankRow) ([]Balance, error)
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	list := make([]spot, len(rows))
+	list := make([]sql.AccountKey, len(rows))
 	for i := range rows {
 		list[i] = rows[i].account
 	}
-	slices.SortFunc(list, spot.compare)
+	slices.SortFunc(list, sql.AccountKey.Compare)
 	list = slices.Compact(list)
-	parts := max(s.splits(len(list)), (len(list)+mostSpots-1)/mostSpots)
-	read, err := gather(ctx, chunks(list, parts, spot.compare), s.balanceRows)
+	parts := max(s.reader.Splits(len(list)), (len(list)+mostSpots-1)/mostSpots)
+	read, err := reader.Gather(ctx, reader.Chunks(list, parts, sql.AccountKey.Compare), s.balanceRows)
 	if err != nil {
 		return nil, err
 	}
@@ -176,14 +183,14 @@ type balanceRow struct {
 }
 
 // balanceRows reads all rows of the accounts at some places.
-func (s *Store) balanceRows(ctx context.Context, list []spot) (rows []balanceRow, err error) {
+func (s *Store) balanceRows(ctx context.Context, list []sql.AccountKey) (rows []balanceRow, err error) {
 	var workchain proto.ColInt32
 	account := proto.ColFixedStr{Size: 32}
 	var version, balance proto.ColUInt64
 	var gone proto.ColBool
 	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account", Data: &account}, {Name: "version", Data: &version}, {Name: "balance", Data: &balance}, {Name: "gone", Data: &gone}}
-	statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + spots(list) + " SETTINGS optimize_use_projections = 0"
-	err = s.run(ctx, "balances", statement, result, func(n int) error {
+	statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + sql.AmongAccounts(sql.Account, list) + " SETTINGS optimize_use_projections = 0"
+	err = s.reader.Run(ctx, "balances", statement, result, func(n int) error {
 		for i := range n {
 			rows = append(rows, balanceRow{Balance{address.New(workchain[i], account.Row(i)), balance[i]}, version[i], gone[i]})
 		}

@@ -2,14 +2,14 @@ package store
 
 import (
 	"context"
-	"encoding/hex"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/ton/code"
+
+	"tonscribe/query/sql"
 )
 
 // Code is what is known of a contract's code.
@@ -77,14 +77,11 @@ func unknownCode(hash Hash, now time.Time) *Code {
 }
 
 func hashes(list []Hash) string {
-	var b strings.Builder
-	for i, h := range list {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString("unhex('" + hex.EncodeToString(h[:]) + "')")
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i] = sql.Hash(list[i][:])
 	}
-	return b.String()
+	return sql.In([]string{"hash"}, texts)
 }
 
 func (s *Store) readCodes(ctx context.Context, wanted []Hash, found map[Hash]*Code) error {
@@ -92,7 +89,7 @@ func (s *Store) readCodes(ctx context.Context, wanted []Hash, found map[Hash]*Co
 	methods := proto.NewArrUInt32()
 	var known proto.ColBool
 	result := proto.Results{{Name: "hash", Data: &hash}, {Name: "methods", Data: methods}, {Name: "methods_known", Data: &known}}
-	return s.run(ctx, "codes", "SELECT hash, methods, methods_known FROM codes WHERE hash IN ("+hashes(wanted)+")", result, func(rows int) error {
+	return s.reader.Run(ctx, "codes", "SELECT hash, methods, methods_known FROM codes WHERE "+hashes(wanted), result, func(rows int) error {
 		for i := range rows {
 			c := &Code{Hash: Hash(hash.Row(i)), Interfaces: []string{}}
 			if known[i] {
@@ -130,7 +127,7 @@ func (s *Store) CodeBoCs(ctx context.Context, wanted []Hash) (map[Hash][]byte, e
 	read := make(map[Hash][]byte, len(missing))
 	hash := proto.ColFixedStr{Size: len(Hash{})}
 	var boc proto.ColStr
-	err := s.run(ctx, "codes", "SELECT hash, boc FROM codes WHERE hash IN ("+hashes(missing)+")", proto.Results{{Name: "hash", Data: &hash}, {Name: "boc", Data: &boc}}, func(rows int) error {
+	err := s.reader.Run(ctx, "codes", "SELECT hash, boc FROM codes WHERE "+hashes(missing), proto.Results{{Name: "hash", Data: &hash}, {Name: "boc", Data: &boc}}, func(rows int) error {
 		for i := range rows {
 			read[Hash(hash.Row(i))] = append([]byte(nil), boc.RowBytes(i)...)
 		}

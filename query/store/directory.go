@@ -12,6 +12,10 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/ton/address"
+
+	"tonscribe/query/list"
+	"tonscribe/query/reader"
+	"tonscribe/query/sql"
 )
 
 // Entry is what an address book says of an account.
@@ -150,24 +154,14 @@ func (s *Store) beforeDirectory(ctx context.Context) (int64, error) {
 	if err != nil || rows <= budget {
 		return -1, err
 	}
-	var bound proto.ColUInt32
 	level := 1 - float64(budget)/float64(rows)
-	err = s.run(ctx, "directory", fmt.Sprintf("SELECT toUInt32(quantileTDigest(%g)(mc_seqno)) AS bound FROM accounts", level),
-		proto.Results{{Name: "bound", Data: &bound}}, func(int) error { return nil })
-	if err != nil || len(bound) == 0 {
-		return -1, err
-	}
-	return int64(bound[0]) - 1, nil
+	bound, err := s.reader.Number(ctx, "directory", fmt.Sprintf("SELECT toUInt64(quantileTDigest(%g)(mc_seqno)) AS n FROM accounts", level))
+	return int64(bound) - 1, err
 }
 
 // rowsOf is a number of the rows of a table.
 func (s *Store) rowsOf(ctx context.Context, table, number string) (uint64, error) {
-	var rows proto.ColUInt64
-	err := s.run(ctx, "directory", "SELECT "+number+" AS n FROM "+table, proto.Results{{Name: "n", Data: &rows}}, func(int) error { return nil })
-	if err != nil || len(rows) == 0 {
-		return 0, err
-	}
-	return rows[0], nil
+	return s.reader.Number(ctx, "directory", "SELECT "+number+" AS n FROM "+table)
 }
 
 // holdAccounts adds the accounts whose rows came after a bundle.
@@ -181,7 +175,7 @@ func (s *Store) holdAccounts(ctx context.Context, after int64, d *directory) err
 		{Name: "code_hash", Data: &code}, {Name: "active", Data: &active},
 	}
 	statement := fmt.Sprintf("SELECT workchain, account, version, code_hash, status = 'active' AS active FROM accounts WHERE mc_seqno > %d", after)
-	return s.run(ctx, "directory", statement, result, func(rows int) error {
+	return s.reader.Run(ctx, "directory", statement, result, func(rows int) error {
 		d.mutex.Lock()
 		defer d.mutex.Unlock()
 		for i := range rows {
@@ -292,16 +286,16 @@ func (s *Store) codesOf(ctx context.Context, v *View, list []Address) (map[Addre
 	return found, nil
 }
 
-func (s *Store) readCodesOf(ctx context.Context, list []Address, found map[Address]Hash) error {
+func (s *Store) readCodesOf(ctx context.Context, accounts []Address, found map[Address]Hash) error {
 	var mutex sync.Mutex
-	versions := make(map[Address]uint64, len(list))
-	return inChunks(ctx, list, s.splits(len(list)), compareAddresses, func(ctx context.Context, part []Address) error {
+	versions := make(map[Address]uint64, len(accounts))
+	_, err := reader.Gather(ctx, reader.Chunks(accounts, s.reader.Splits(len(accounts)), list.CompareAddresses), func(ctx context.Context, part []Address) ([]struct{}, error) {
 		var workchain proto.ColInt32
 		account, code := proto.ColFixedStr{Size: 32}, proto.ColFixedStr{Size: 32}
 		var version proto.ColUInt64
 		result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account", Data: &account}, {Name: "version", Data: &version}, {Name: "code_hash", Data: &code}}
-		statement := "SELECT workchain, account, version, code_hash FROM accounts WHERE " + accounts("workchain", "account_prefix", part)
-		return s.run(ctx, "directory", statement, result, func(rows int) error {
+		statement := "SELECT workchain, account, version, code_hash FROM accounts WHERE " + sql.AnyAccount(sql.Account, part)
+		return nil, s.reader.Run(ctx, "directory", statement, result, func(rows int) error {
 			mutex.Lock()
 			defer mutex.Unlock()
 			for i := range rows {
@@ -313,4 +307,5 @@ func (s *Store) readCodesOf(ctx context.Context, list []Address, found map[Addre
 			return nil
 		})
 	})
+	return err
 }

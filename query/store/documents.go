@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
+
+	"tonscribe/query/reader"
 )
 
 // Document is what became of a link of a token's content.
@@ -26,12 +27,12 @@ type fetchedDocument struct {
 // Documents are those of the links that were fetched, or tried to be.
 func (s *Store) Documents(ctx context.Context, links []string) (map[string]Document, error) {
 	byHash := make(map[Hash]string, len(links))
-	hashes := make([]Hash, len(links))
+	wanted := make([]Hash, len(links))
 	for i, link := range links {
-		hashes[i] = sha256.Sum256([]byte(link))
-		byHash[hashes[i]] = link
+		wanted[i] = sha256.Sum256([]byte(link))
+		byHash[wanted[i]] = link
 	}
-	rows, err := gather(ctx, chunks(hashes, s.splits(len(hashes)), compareHashes), func(ctx context.Context, part []Hash) ([]fetchedDocument, error) {
+	rows, err := reader.Gather(ctx, reader.Chunks(wanted, s.reader.Splits(len(wanted)), compareHashes), func(ctx context.Context, part []Hash) ([]fetchedDocument, error) {
 		return s.documents(ctx, part, byHash)
 	})
 	if err != nil {
@@ -49,21 +50,14 @@ func (s *Store) Documents(ctx context.Context, links []string) (map[string]Docum
 func compareHashes(a, b Hash) int { return bytes.Compare(a[:], b[:]) }
 
 // documents are the rows of the links that have some hashes.
-func (s *Store) documents(ctx context.Context, hashes []Hash, links map[Hash]string) ([]fetchedDocument, error) {
-	var list strings.Builder
-	for i, h := range hashes {
-		if i > 0 {
-			list.WriteByte(',')
-		}
-		list.WriteString("unhex('" + hex.EncodeToString(h[:]) + "')")
-	}
+func (s *Store) documents(ctx context.Context, wanted []Hash, links map[Hash]string) ([]fetchedDocument, error) {
 	hash := proto.ColFixedStr{Size: len(Hash{})}
 	var fetched proto.ColUInt64
 	var failure, document proto.ColStr
 	result := proto.Results{{Name: "hash", Data: &hash}, {Name: "fetched", Data: &fetched}, {Name: "failure", Data: &failure}, {Name: "document", Data: &document}}
 	var found []fetchedDocument
-	statement := "SELECT hash, fetched, failure, document FROM metadata WHERE hash IN (" + list.String() + ")"
-	err := s.run(ctx, "metadata", statement, result, func(rows int) error {
+	statement := "SELECT hash, fetched, failure, document FROM metadata WHERE " + hashes(wanted)
+	err := s.reader.Run(ctx, "metadata", statement, result, func(rows int) error {
 		for i := range rows {
 			if link, asked := links[Hash(hash.Row(i))]; asked {
 				// A document that was had before and cannot be had now stays.

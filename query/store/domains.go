@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+
+	"tonscribe/query/list"
+	"tonscribe/query/sql"
 )
 
 // names remembers which accounts some record wallet names, so that hardly any
@@ -18,11 +20,11 @@ import (
 // account may have thousands of names.
 type names struct {
 	mutex sync.Mutex
-	known map[spot]struct{}
-	found map[spot]name
-	items map[spot]spot // whose name a DNS item gave
-	upTo  uint32        // the bundle
-	first uint32        // the oldest bundle then
+	known map[sql.AccountKey]struct{}
+	found map[sql.AccountKey]name
+	items map[sql.AccountKey]sql.AccountKey // whose name a DNS item gave
+	upTo  uint32                            // the bundle
+	first uint32                            // the oldest bundle then
 }
 
 // name is what an account is called, nothing when no item that names it is its
@@ -30,7 +32,7 @@ type names struct {
 type name struct {
 	account Address
 	domain  string
-	item    spot
+	item    sql.AccountKey
 }
 
 // mostHeldNames bounds how many accounts' names are remembered.
@@ -48,15 +50,15 @@ func (n *names) learn(ctx context.Context, s *Store, v *View) error {
 	if anew {
 		after = 0
 	}
-	var named, items []pointer
+	var named, items []sql.AccountKey
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		named, err = s.pointers(groupContext, fmt.Sprintf("SELECT key_workchain AS workchain, key_prefix AS account_prefix FROM contract_links WHERE role = '%s' AND mc_seqno > %d", schema.LinkWallet, after), nil)
+		named, err = accountKeys(groupContext, s.reader, fmt.Sprintf("SELECT key_workchain AS workchain, key_prefix AS account_prefix FROM contract_links WHERE role = '%s' AND mc_seqno > %d", schema.LinkWallet, after))
 		return err
 	})
 	if !anew {
 		group.Go(func() (err error) {
-			items, err = s.pointers(groupContext, fmt.Sprintf("SELECT workchain, account_prefix FROM nft_items WHERE mc_seqno > %d SETTINGS optimize_use_projections = 0", after), nil)
+			items, err = accountKeys(groupContext, s.reader, fmt.Sprintf("SELECT workchain, account_prefix FROM nft_items WHERE mc_seqno > %d SETTINGS optimize_use_projections = 0", after))
 			return err
 		})
 	}
@@ -64,14 +66,14 @@ func (n *names) learn(ctx context.Context, s *Store, v *View) error {
 		return err
 	}
 	if anew {
-		n.known, n.found, n.items = make(map[spot]struct{}, len(named)), map[spot]name{}, map[spot]spot{}
+		n.known, n.found, n.items = make(map[sql.AccountKey]struct{}, len(named)), map[sql.AccountKey]name{}, map[sql.AccountKey]sql.AccountKey{}
 	}
 	for i := range named {
-		n.known[named[i].account] = struct{}{}
-		n.forget(named[i].account)
+		n.known[named[i]] = struct{}{}
+		n.forget(named[i])
 	}
 	for i := range items {
-		if a, gave := n.items[items[i].account]; gave {
+		if a, gave := n.items[items[i]]; gave {
 			n.forget(a)
 		}
 	}
@@ -79,7 +81,7 @@ func (n *names) learn(ctx context.Context, s *Store, v *View) error {
 	return nil
 }
 
-func (n *names) forget(account spot) {
+func (n *names) forget(account sql.AccountKey) {
 	if old, ok := n.found[account]; ok {
 		delete(n.items, old.item)
 		delete(n.found, account)
@@ -88,7 +90,7 @@ func (n *names) forget(account spot) {
 
 // keep remembers what some accounts are called, unless more has become visible
 // since they were looked for.
-func (n *names) keep(found map[spot]name, upTo uint32) {
+func (n *names) keep(found map[sql.AccountKey]name, upTo uint32) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if n.upTo != upTo {
@@ -116,9 +118,9 @@ func (s *Store) Domains(ctx context.Context, v *View, list []Address) (map[Addre
 	n.mutex.Lock()
 	upTo := n.upTo
 	for _, a := range list {
-		if one, ok := n.found[spotOf(a[:])]; ok && one.belongsTo(a) {
+		if one, ok := n.found[sql.KeyOf(a[:])]; ok && one.belongsTo(a) {
 			domains[a] = one.domain
-		} else if _, ok := n.known[spotOf(a[:])]; ok {
+		} else if _, ok := n.known[sql.KeyOf(a[:])]; ok {
 			unknown = append(unknown, a)
 		}
 	}
@@ -126,13 +128,13 @@ func (s *Store) Domains(ctx context.Context, v *View, list []Address) (map[Addre
 	if len(unknown) == 0 {
 		return domains, nil
 	}
-	found, err := s.searchNames(ctx, spotsOf(unknown), func(owner Address) bool { return slices.Contains(unknown, owner) })
+	found, err := s.searchNames(ctx, sql.KeysOf(unknown), func(owner Address) bool { return slices.Contains(unknown, owner) })
 	if err != nil {
 		return nil, err
 	}
 	n.keep(found, upTo)
 	for _, a := range unknown {
-		if one := found[spotOf(a[:])]; one.belongsTo(a) {
+		if one := found[sql.KeyOf(a[:])]; one.belongsTo(a) {
 			domains[a] = one.domain
 		}
 	}
@@ -149,7 +151,7 @@ const namesAtOnce = 100
 // when it found some.
 func (s *Store) findNames(ctx context.Context) (more bool, err error) {
 	n := &s.names
-	var unknown []spot
+	var unknown []sql.AccountKey
 	n.mutex.Lock()
 	upTo := n.upTo
 	if len(n.found) < min(len(n.known), mostHeldNames) {
@@ -174,35 +176,30 @@ func (s *Store) findNames(ctx context.Context) (more bool, err error) {
 
 // searchNames are the names of some accounts, by the DNS items whose record
 // wallet names them.
-func (s *Store) searchNames(ctx context.Context, list []spot, wanted func(Address) bool) (map[spot]name, error) {
-	keys := strings.Replace(spots(list), "(workchain, account_prefix)", "(key_workchain, key_prefix)", 1)
-	rows, err := s.pointers(ctx, fmt.Sprintf("SELECT workchain, account_prefix FROM contract_links WHERE role = '%s' AND %s", schema.LinkWallet, keys), nil)
+func (s *Store) searchNames(ctx context.Context, accounts []sql.AccountKey, wanted func(Address) bool) (map[sql.AccountKey]name, error) {
+	at, err := accountKeys(ctx, s.reader, fmt.Sprintf("SELECT workchain, account_prefix FROM contract_links WHERE role = '%s' AND %s", schema.LinkWallet, sql.AmongAccounts(sql.AccountColumns("key"), accounts)))
 	if err != nil {
 		return nil, err
-	}
-	at := make([]spot, len(rows))
-	for i := range rows {
-		at[i] = rows[i].account
 	}
 	items, err := s.contractsAt(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	best := map[spot]*record.Contract{}
+	best := map[sql.AccountKey]*record.Contract{}
 	for _, c := range items {
 		owner := c.NftItem.GetOwner()
 		if c.NftItem.GetDns() == nil || len(owner) != schema.AddressSize || string(owner) != string(c.NftItem.Dns.Wallet) || !wanted(Address(owner)) {
 			continue
 		}
-		if old := best[spotOf(owner)]; old == nil || compareNames(c, old) < 0 {
-			best[spotOf(owner)] = c
+		if old := best[sql.KeyOf(owner)]; old == nil || list.CompareNames(c, old) < 0 {
+			best[sql.KeyOf(owner)] = c
 		}
 	}
-	found := make(map[spot]name, len(list))
-	for _, at := range list {
+	found := make(map[sql.AccountKey]name, len(accounts))
+	for _, at := range accounts {
 		found[at] = name{}
 		if c := best[at]; c != nil {
-			found[at] = name{Address(c.NftItem.Owner), c.NftItem.Dns.Domain, spotOf(c.Account)}
+			found[at] = name{Address(c.NftItem.Owner), c.NftItem.Dns.Domain, sql.KeyOf(c.Account)}
 		}
 	}
 	return found, nil

@@ -6,13 +6,15 @@ import (
 	"hash/maphash"
 
 	"golang.org/x/sys/unix"
+
+	"tonscribe/query/sql"
 )
 
 // generation is a part of a shelf. A whole generation goes when the one after it
 // is full; what is asked for meanwhile is put into that one. The garbage collector
 // knows nothing of its slabs.
 type generation struct {
-	at    map[uint64]uint32 // by the key of a spot: slab and place in it
+	at    map[uint64]uint32 // by the key of a sql.AccountKey: slab and place in it
 	slabs [][]byte
 	free  int // of the last slab, where it begins
 	bytes int
@@ -28,23 +30,23 @@ const (
 	shelfOverhead = 32
 )
 
-func (a spot) key() uint64 { return maphash.Comparable(seed, a) }
+func keyOf(a sql.AccountKey) uint64 { return maphash.Comparable(seed, a) }
 
-// get gives the records of the accounts at a spot, each after its length. They are
+// get gives the records of the accounts at a sql.AccountKey, each after its length. They are
 // good until the generation goes.
-func (g *generation) get(at spot) ([]byte, bool) {
-	place, ok := g.at[at.key()]
+func (g *generation) get(at sql.AccountKey) ([]byte, bool) {
+	place, ok := g.at[keyOf(at)]
 	if !ok {
 		return nil, false
 	}
 	entry := g.slabs[place>>16][place&0xffff*shelfStep:]
-	if (spot{int32(binary.LittleEndian.Uint32(entry)), binary.LittleEndian.Uint64(entry[4:])}) != at {
+	if (sql.AccountKey{Workchain: int32(binary.LittleEndian.Uint32(entry)), Prefix: binary.LittleEndian.Uint64(entry[4:])}) != at {
 		return nil, false
 	}
 	return entry[shelfHeader:][:binary.LittleEndian.Uint32(entry[12:])], true
 }
 
-func (g *generation) put(at spot, records []byte) error {
+func (g *generation) put(at sql.AccountKey, records []byte) error {
 	size := (shelfHeader + len(records) + shelfStep - 1) / shelfStep * shelfStep
 	n := len(g.slabs) - 1
 	if n < 0 || g.free+size > slabBytes {
@@ -59,19 +61,19 @@ func (g *generation) put(at spot, records []byte) error {
 		g.at = map[uint64]uint32{}
 	}
 	entry := g.slabs[n][g.free:]
-	binary.LittleEndian.PutUint32(entry, uint32(at.workchain))
-	binary.LittleEndian.PutUint64(entry[4:], at.prefix)
+	binary.LittleEndian.PutUint32(entry, uint32(at.Workchain))
+	binary.LittleEndian.PutUint64(entry[4:], at.Prefix)
 	binary.LittleEndian.PutUint32(entry[12:], uint32(len(records)))
 	copy(entry[shelfHeader:], records)
-	g.at[at.key()] = uint32(n<<16 | g.free/shelfStep)
+	g.at[keyOf(at)] = uint32(n<<16 | g.free/shelfStep)
 	g.free += size
 	g.bytes += size + shelfOverhead
 	return nil
 }
 
-func (g *generation) remove(at spot) {
+func (g *generation) remove(at sql.AccountKey) {
 	if _, there := g.get(at); there {
-		delete(g.at, at.key())
+		delete(g.at, keyOf(at))
 	}
 }
 

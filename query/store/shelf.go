@@ -10,6 +10,9 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/schema"
+
+	"tonscribe/query/reader"
+	"tonscribe/query/sql"
 )
 
 // shelf holds the newest rows of a table of accounts in memory, by the place of
@@ -30,7 +33,7 @@ type shelf[R shelved] struct {
 	looked     uint32 // the bundle of the last second look
 	// changed is what bundles have changed while the table is read; nil when it is
 	// not, or when that is of no use any more.
-	changed map[spot]struct{}
+	changed map[sql.AccountKey]struct{}
 }
 
 // shelved is a record that a shelf can hold.
@@ -47,13 +50,13 @@ const (
 	lookAgain = 64
 )
 
-// appendRecord adds a record to those of a spot.
+// appendRecord adds a record to those of a sql.AccountKey.
 func appendRecord(records, record []byte) []byte {
 	return append(binary.AppendUvarint(records, uint64(len(record))), record...)
 }
 
 // put needs the mutex. What does not fit is not held.
-func (h *shelf[R]) put(at spot, records []byte) {
+func (h *shelf[R]) put(at sql.AccountKey, records []byte) {
 	if len(records) > min(h.most/8, slabBytes-shelfHeader) {
 		return
 	}
@@ -94,11 +97,11 @@ func (h *shelf[R]) learn(ctx context.Context, s *Store, v *View) error {
 	if again {
 		after -= min(after, 2*lookAgain)
 	}
-	var changed []pointer
+	var changed []sql.AccountKey
 	if upTo > 0 {
 		var err error
 		statement := fmt.Sprintf("SELECT workchain, account_prefix FROM %s WHERE mc_seqno > %d LIMIT %d", h.table, after, mostTaken)
-		if changed, err = s.pointers(ctx, statement, nil); err != nil {
+		if changed, err = accountKeys(ctx, s.reader, statement); err != nil {
 			return err
 		}
 	}
@@ -110,7 +113,7 @@ func (h *shelf[R]) learn(ctx context.Context, s *Store, v *View) error {
 		h.changed = nil
 	}
 	for i := range changed {
-		at := changed[i].account
+		at := changed[i]
 		h.young.remove(at)
 		h.old.remove(at)
 		if h.changed != nil {
@@ -132,8 +135,8 @@ func (h *shelf[R]) holdsUpTo() uint32 {
 
 // take gives the records at those of the places that are held, the other places,
 // and the bundle up to which that is right.
-func (h *shelf[R]) take(list []spot) (records []byte, missing []spot, upTo uint32) {
-	var old []spot
+func (h *shelf[R]) take(list []sql.AccountKey) (records []byte, missing []sql.AccountKey, upTo uint32) {
+	var old []sql.AccountKey
 	h.mutex.RLock()
 	for _, at := range list {
 		entry, ok := h.young.get(at)
@@ -158,7 +161,7 @@ func (h *shelf[R]) take(list []spot) (records []byte, missing []spot, upTo uint3
 }
 
 // renew holds what is old for longer.
-func (h *shelf[R]) renew(list []spot) {
+func (h *shelf[R]) renew(list []sql.AccountKey) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	for _, at := range list {
@@ -171,7 +174,7 @@ func (h *shelf[R]) renew(list []spot) {
 }
 
 // keep holds what was read, unless more has become visible since.
-func (h *shelf[R]) keep(s *Store, entries map[spot][]byte, upTo uint32) {
+func (h *shelf[R]) keep(s *Store, entries map[sql.AccountKey][]byte, upTo uint32) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if h.upTo != upTo || upTo == 0 {
@@ -186,8 +189,8 @@ func (h *shelf[R]) keep(s *Store, entries map[spot][]byte, upTo uint32) {
 }
 
 // at are the newest records of the accounts at some places.
-func (h *shelf[R]) at(ctx context.Context, s *Store, list []spot) ([]R, error) {
-	list = slices.SortedFunc(slices.Values(list), spot.compare)
+func (h *shelf[R]) at(ctx context.Context, s *Store, list []sql.AccountKey) ([]R, error) {
+	list = slices.SortedFunc(slices.Values(list), sql.AccountKey.Compare)
 	list = slices.Compact(list)
 	var held []byte
 	var upTo uint32
@@ -209,7 +212,7 @@ func (h *shelf[R]) at(ctx context.Context, s *Store, list []spot) ([]R, error) {
 	if len(list) == 0 {
 		return records, nil
 	}
-	rows, err := gather(ctx, chunks(list, s.splits(len(list)/2), spot.compare), func(ctx context.Context, part []spot) ([]shelfRow[R], error) {
+	rows, err := reader.Gather(ctx, reader.Chunks(list, s.reader.Splits(len(list)/2), sql.AccountKey.Compare), func(ctx context.Context, part []sql.AccountKey) ([]shelfRow[R], error) {
 		return h.read(ctx, s, part)
 	})
 	if err != nil {
@@ -217,9 +220,9 @@ func (h *shelf[R]) at(ctx context.Context, s *Store, list []spot) ([]R, error) {
 	}
 	rows = newestRows(rows)
 	if upTo > 0 {
-		fresh := map[spot][]byte{}
+		fresh := map[sql.AccountKey][]byte{}
 		for _, row := range rows {
-			at := spotOf(row.record.GetAccount())
+			at := sql.KeyOf(row.record.GetAccount())
 			fresh[at] = appendRecord(fresh[at], row.raw)
 		}
 		h.keep(s, fresh, upTo)
@@ -266,11 +269,11 @@ func (h *shelf[R]) unpack(raw []byte) (R, error) {
 }
 
 // read reads the rows at some places.
-func (h *shelf[R]) read(ctx context.Context, s *Store, list []spot) (rows []shelfRow[R], err error) {
+func (h *shelf[R]) read(ctx context.Context, s *Store, list []sql.AccountKey) (rows []shelfRow[R], err error) {
 	var column proto.ColStr
 	var version proto.ColUInt64
-	statement := fmt.Sprintf("SELECT record, toUInt64(%s) AS v FROM %s WHERE %s", h.version, h.table, spots(list))
-	err = s.run(ctx, h.table, statement, proto.Results{{Name: "record", Data: &column}, {Name: "v", Data: &version}}, func(n int) error {
+	statement := fmt.Sprintf("SELECT record, toUInt64(%s) AS v FROM %s WHERE %s", h.version, h.table, sql.AmongAccounts(sql.Account, list))
+	err = s.reader.Run(ctx, h.table, statement, proto.Results{{Name: "record", Data: &column}, {Name: "v", Data: &version}}, func(n int) error {
 		for i := range n {
 			raw := column.RowBytes(i)
 			r, err := h.unpack(raw)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/ClickHouse/ch-go/proto"
+
+	"tonscribe/query/sql"
 )
 
 // errFull ends filling.
@@ -34,7 +36,7 @@ func (h *shelf[R]) fill(ctx context.Context, s *Store, v *View) error {
 		return err
 	}
 	h.mutex.Lock()
-	h.changed = map[spot]struct{}{}
+	h.changed = map[sql.AccountKey]struct{}{}
 	h.mutex.Unlock()
 	defer func() {
 		h.mutex.Lock()
@@ -63,10 +65,10 @@ func (h *shelf[R]) fillRange(ctx context.Context, s *Store, first, last uint64) 
 	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}, {Name: "v", Data: &version}, {Name: "record", Data: &column}}
 	statement := fmt.Sprintf("SELECT workchain, account_prefix, toUInt64(%s) AS v, record FROM %s WHERE account_prefix BETWEEN %d AND %d ORDER BY workchain, account_prefix",
 		h.version, h.table, first, last)
-	filler := shelfFiller[R]{shelf: h, entries: map[spot][]byte{}}
-	err := s.run(ctx, h.table, statement, result, func(n int) error {
+	filler := shelfFiller[R]{shelf: h, entries: map[sql.AccountKey][]byte{}}
+	err := s.reader.Run(ctx, h.table, statement, result, func(n int) error {
 		for i := range n {
-			if err := filler.add(spot{workchain[i], prefix[i]}, version[i], column.RowBytes(i)); err != nil {
+			if err := filler.add(sql.AccountKey{Workchain: workchain[i], Prefix: prefix[i]}, version[i], column.RowBytes(i)); err != nil {
 				return err
 			}
 		}
@@ -83,12 +85,12 @@ func (h *shelf[R]) fillRange(ctx context.Context, s *Store, first, last uint64) 
 // shelfFiller puts the rows of a place together, which come one after the other.
 type shelfFiller[R shelved] struct {
 	shelf   *shelf[R]
-	place   spot
+	place   sql.AccountKey
 	rows    []shelfRow[R] // of the place, without their records
-	entries map[spot][]byte
+	entries map[sql.AccountKey][]byte
 }
 
-func (f *shelfFiller[R]) add(at spot, version uint64, raw []byte) error {
+func (f *shelfFiller[R]) add(at sql.AccountKey, version uint64, raw []byte) error {
 	if at != f.place {
 		if err := f.flush(); err != nil {
 			return err

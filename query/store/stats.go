@@ -9,6 +9,9 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/ton/address"
+
+	"tonscribe/query/list"
+	"tonscribe/query/sql"
 )
 
 // secondsOfDay parts times into days (UTC).
@@ -25,17 +28,17 @@ type DayStats struct {
 
 // DayStats are the days that a range of times touches, and whether there are
 // more. With after, the list begins behind that day.
-func (s *Store) DayStats(ctx context.Context, span Range, page Page, after *uint16) ([]DayStats, bool, error) {
-	var c conditions
-	c.between("toUInt16(day)", Range{From: span.From / secondsOfDay, To: span.To / secondsOfDay}, 1<<16-1)
+func (s *Store) DayStats(ctx context.Context, span list.Span, page list.Page, after *uint16) ([]DayStats, bool, error) {
+	var c sql.Conditions
+	c.Between("toUInt16(day)", span.From/secondsOfDay, span.To/secondsOfDay, 1<<16-1)
 	if after != nil {
-		c.add("toUInt16(day) %s %d", beyond(page.Descending), *after)
+		c.Add("toUInt16(day) %s %d", beyond(page.Descending), *after)
 	}
 	// On a cluster each shard has a row for the day.
 	const sums = "sum(transactions) AS n, sum(aborted) AS n_aborted, sum(accounts) AS n_accounts, sum(total_fees) AS total, " +
 		"sum(storage_fees) AS storage, sum(gas_fees) AS gas, sum(action_fees) AS action, sum(forward_fees) AS forward, toUnixTimestamp(min(computed)) AS at"
 	statement := fmt.Sprintf("SELECT toUInt16(day) AS d, %s FROM stats_days FINAL WHERE %s GROUP BY d ORDER BY d %s LIMIT %d OFFSET %d",
-		sums, c, direction(page.Descending), page.Limit+1, page.Offset)
+		sums, c, sql.Direction(page.Descending), page.Limit+1, page.Offset)
 	var day proto.ColUInt16
 	var at proto.ColUInt32
 	var n, aborted, accounts, total, storage, gas, action, forward proto.ColUInt64
@@ -45,7 +48,7 @@ func (s *Store) DayStats(ctx context.Context, span Range, page Page, after *uint
 		{Name: "forward", Data: &forward}, {Name: "at", Data: &at},
 	}
 	var list []DayStats
-	err := s.run(ctx, "stats_days", statement, result, func(rows int) error {
+	err := s.reader.Run(ctx, "stats_days", statement, result, func(rows int) error {
 		for i := range rows {
 			list = append(list, DayStats{
 				Day: day[i], Transactions: n[i], Aborted: aborted[i], Accounts: accounts[i], Total: total[i], Storage: storage[i], Gas: gas[i],
@@ -85,7 +88,7 @@ func (s *Store) BalanceStats(ctx context.Context) (list []BalanceStats, err erro
 	var amount proto.ColStr
 	var at proto.ColUInt32
 	result := proto.Results{{Name: "digits", Data: &digits}, {Name: "n", Data: &n}, {Name: "amount", Data: &amount}, {Name: "at", Data: &at}}
-	err = s.run(ctx, "stats_balances", statement, result, func(rows int) error {
+	err = s.reader.Run(ctx, "stats_balances", statement, result, func(rows int) error {
 		for i := range rows {
 			list = append(list, BalanceStats{digits[i], n[i], amount.Row(i), at[i]})
 		}
@@ -114,7 +117,7 @@ type JettonStatsKey struct {
 // JettonStats is a page of the jettons, those with the most holders first, or
 // those with the most transfers from a day on; and whether there are more. Both
 // figures are filled.
-func (s *Store) JettonStats(ctx context.Context, byTransfers bool, from uint16, page Page, after *JettonStatsKey) ([]JettonStats, bool, error) {
+func (s *Store) JettonStats(ctx context.Context, byTransfers bool, from uint16, page list.Page, after *JettonStatsKey) ([]JettonStats, bool, error) {
 	read, complete := s.jettonsByHolders, s.addTransfers
 	if byTransfers {
 		read, complete = s.jettonsByTransfers, s.addHolders
@@ -136,11 +139,11 @@ func (k *JettonStatsKey) behind(number string) string {
 	return fmt.Sprintf("(%s, master_workchain, master) < (%d, %d, unhex('%X'))", number, k.Number, schema.Workchain(k.Master[:]), k.Master[4:])
 }
 
-func (s *Store) jettonsByHolders(ctx context.Context, _ uint16, page Page, after *JettonStatsKey) ([]JettonStats, error) {
-	var c conditions
+func (s *Store) jettonsByHolders(ctx context.Context, _ uint16, page list.Page, after *JettonStatsKey) ([]JettonStats, error) {
+	var c sql.Conditions
 	if after != nil {
-		c.add("holders <= %d", after.Number)
-		c.add("%s", after.behind("holders"))
+		c.Add("holders <= %d", after.Number)
+		c.Add("%s", after.behind("holders"))
 	}
 	return s.holders(ctx, fmt.Sprintf("WHERE %s ORDER BY holders DESC, master_workchain DESC, master DESC LIMIT %d OFFSET %d", c, page.Limit+1, page.Offset))
 }
@@ -156,7 +159,7 @@ func (s *Store) holders(ctx context.Context, rest string) (list []JettonStats, e
 		{Name: "wallets", Data: &wallets}, {Name: "amount", Data: &held}, {Name: "at", Data: &at},
 	}
 	statement := "SELECT master_workchain, master, holders, wallets, toString(held) AS amount, toUnixTimestamp(computed) AS at FROM stats_jettons " + rest
-	err = s.run(ctx, "stats_jettons", statement, result, func(rows int) error {
+	err = s.reader.Run(ctx, "stats_jettons", statement, result, func(rows int) error {
 		for i := range rows {
 			list = append(list, JettonStats{
 				Master: address.New(workchain[i], master.Row(i)), Holders: holders[i], Wallets: wallets[i], Held: held.Row(i), Amount: "0", Computed: at[i],
@@ -174,7 +177,7 @@ var totalDays = [...]uint16{1, 7, 14, 30, 60, 90, 120, 180, 240, 300, 365}
 // when there are none.
 func (s *Store) totals(ctx context.Context, from uint16) (since uint16, err error) {
 	var last proto.ColUInt16
-	err = s.run(ctx, "stats_jetton_totals", "SELECT toUInt16(since) AS last FROM stats_jetton_totals ORDER BY since DESC LIMIT 1"+inSmallBlocks(1),
+	err = s.reader.Run(ctx, "stats_jetton_totals", "SELECT toUInt16(since) AS last FROM stats_jetton_totals ORDER BY since DESC LIMIT 1 SETTINGS "+sql.SmallBlocks(1),
 		proto.Results{{Name: "last", Data: &last}}, func(rows int) error {
 			for i := range rows {
 				for _, days := range totalDays {
@@ -191,7 +194,7 @@ func (s *Store) totals(ctx context.Context, from uint16) (since uint16, err erro
 
 func apart(a, b uint16) uint16 { return max(a, b) - min(a, b) }
 
-func (s *Store) jettonsByTransfers(ctx context.Context, from uint16, page Page, after *JettonStatsKey) ([]JettonStats, error) {
+func (s *Store) jettonsByTransfers(ctx context.Context, from uint16, page list.Page, after *JettonStatsKey) ([]JettonStats, error) {
 	since, err := s.totals(ctx, from)
 	if err != nil || since == 0 {
 		return nil, err
@@ -205,13 +208,13 @@ func (s *Store) jettonsByTransfers(ctx context.Context, from uint16, page Page, 
 		}
 		return s.transfers(ctx, totalsBeside(since, from, "1")+" HAVING "+having+" "+rest)
 	}
-	var c conditions
-	c.add("since = toDate(%d) AND transfers > 0", since)
+	var c sql.Conditions
+	c.Add("since = toDate(%d) AND transfers > 0", since)
 	if after != nil {
-		c.add("transfers <= %d AND %s", after.Number, after.behind("transfers"))
+		c.Add("transfers <= %d AND %s", after.Number, after.behind("transfers"))
 	}
-	return s.transfers(ctx, fmt.Sprintf("%s WHERE %s ORDER BY since DESC, transfers DESC, master_workchain DESC, master DESC LIMIT %d OFFSET %d%s",
-		readyTotals, c, limit, page.Offset, inSmallBlocks(limit+page.Offset)))
+	return s.transfers(ctx, fmt.Sprintf("%s WHERE %s ORDER BY since DESC, transfers DESC, master_workchain DESC, master DESC LIMIT %d OFFSET %d SETTINGS %s",
+		readyTotals, c, limit, page.Offset, sql.SmallBlocks(limit+page.Offset)))
 }
 
 const readyTotals = "SELECT master_workchain, master, transfers AS n, toString(amount) AS moved, toUnixTimestamp(computed) AS at FROM stats_jetton_totals"
@@ -240,7 +243,7 @@ func (s *Store) transfers(ctx context.Context, statement string) (list []JettonS
 		{Name: "master_workchain", Data: &workchain}, {Name: "master", Data: &master}, {Name: "n", Data: &n},
 		{Name: "moved", Data: &amount}, {Name: "at", Data: &at},
 	}
-	err = s.run(ctx, "stats_jetton_totals", statement, result, func(rows int) error {
+	err = s.reader.Run(ctx, "stats_jetton_totals", statement, result, func(rows int) error {
 		for i := range rows {
 			list = append(list, JettonStats{
 				Master: address.New(workchain[i], master.Row(i)), Transfers: n[i], Amount: amount.Row(i), Held: "0", Computed: at[i],

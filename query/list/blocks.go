@@ -1,0 +1,292 @@
+package list
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tonscribe/query/head"
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// BlockFilter says which blocks are wanted; the zero value and Everything mean
+// all.
+type BlockFilter struct {
+	Workchain *int32
+	Shard     *uint64
+	Seqno     *int32
+	McSeqno   *int32
+	RootHash  *Hash
+	FileHash  *Hash
+	Utime     Span
+	Lts       Span
+	// AnyOrder says that the caller asked for none; the newest come first.
+	AnyOrder bool
+}
+
+// BlockKey is the key of a block in a list.
+type BlockKey struct {
+	Utime     uint32
+	Workchain int32
+	Shard     uint64
+	Seqno     uint32
+	StartLt   uint64
+}
+
+// BlockKeyOf returns the key of a block.
+func BlockKeyOf(b *record.Block) BlockKey {
+	return BlockKey{b.GenUtime, b.Id.Workchain, b.Id.Shard, b.Id.Seqno, b.StartLt}
+}
+
+// ByLt reports whether the list is in the order of start_lt: nobody asked for an order
+// and the filter is a range of it.
+func (f *BlockFilter) ByLt() bool {
+	return f.AnyOrder && f.Lts.Given && !f.Utime.Given && f.McSeqno == nil && f.Seqno == nil && f.RootHash == nil && f.FileHash == nil
+}
+
+// ofShard reports whether the list is that of one shard, which has a range of its
+// own.
+func (f *BlockFilter) ofShard() bool {
+	return f.Workchain != nil && f.Shard != nil && !f.Utime.Given && !f.Lts.Given
+}
+
+func (f *BlockFilter) compare(a, b *BlockKey, descending bool) int {
+	first := cmp.Compare(a.Utime, b.Utime)
+	if f.ByLt() {
+		first = cmp.Compare(a.StartLt, b.StartLt)
+	}
+	c := cmp.Or(first, cmp.Compare(a.Workchain, b.Workchain), cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Seqno, b.Seqno))
+	if descending {
+		return -c
+	}
+	return c
+}
+
+func (f *BlockFilter) matches(b *record.Block) bool {
+	return (f.Workchain == nil || b.Id.Workchain == *f.Workchain) &&
+		(f.Shard == nil || b.Id.Shard == *f.Shard) &&
+		(f.Seqno == nil || int64(b.Id.Seqno) == int64(*f.Seqno)) &&
+		(f.McSeqno == nil || int64(b.McSeqno) == int64(*f.McSeqno)) &&
+		(f.RootHash == nil || string(f.RootHash[:]) == string(b.Id.RootHash)) &&
+		(f.FileHash == nil || string(f.FileHash[:]) == string(b.Id.FileHash)) &&
+		f.Utime.has(uint64(b.GenUtime)) && f.Lts.has(b.StartLt)
+}
+
+// blockList declares a list of blocks.
+type blockList struct {
+	*records[*record.Block, BlockKey]
+	filter *BlockFilter
+	view   *View
+}
+
+func newBlockList(v *View, f *BlockFilter, page Page, after *BlockKey) *blockList {
+	l := &blockList{filter: f, view: v, records: &records[*record.Block, BlockKey]{
+		page: page, after: after, key: BlockKeyOf,
+		compare: func(a, b *BlockKey) int { return f.compare(a, b, page.Descending) },
+		same:    func(a, b *record.Block) bool { return head.IDOf(a) == head.IDOf(b) },
+	}}
+	l.match = func(b *record.Block) bool { return b.McSeqno <= v.Watermark && l.filter.matches(b) }
+	return l
+}
+
+// isBehind reports whether a block lies behind the cursor.
+func (l *blockList) isBehind(b *record.Block) bool {
+	k := BlockKeyOf(b)
+	return l.after == nil || l.compare(&k, l.after) > 0
+}
+
+// Blocks is a page of the list, and whether there are more after it.
+func (l *Lists) Blocks(ctx context.Context, v *View, f *BlockFilter, page Page, after *BlockKey) ([]*record.Block, bool, error) {
+	if f.Seqno != nil && *f.Seqno < 0 || f.McSeqno != nil && (*f.McSeqno < 0 || uint32(*f.McSeqno) > v.Watermark) {
+		return nil, false, nil
+	}
+	b := newBlockList(v, f, page, after)
+	if found, ok := b.fromHead(); ok {
+		l.fromHead.WithLabelValues("blocks").Inc()
+		list, more := b.all(found)
+		return list, more, nil
+	}
+	if statement := b.short(); statement != "" {
+		found, err := head.ReadBlocks(ctx, l.reader, statement)
+		if err != nil {
+			return nil, false, err
+		}
+		list, more := b.all(found)
+		return list, more, nil
+	}
+	if (f.Workchain != nil || f.Shard != nil) && !f.ofShard() {
+		narrowed := *f
+		b.filter = &narrowed
+		if some, err := l.narrow(ctx, v, "blocks_index", f.Workchain, f.Shard, &narrowed.Utime, &narrowed.Lts); err != nil || !some {
+			return nil, false, err
+		}
+	}
+	return l.longBlocks(ctx, b)
+}
+
+// fromHead gives all candidates when the head holds enough.
+func (l *blockList) fromHead() ([]*record.Block, bool) {
+	f, h := l.filter, &l.view.Head
+	if f.McSeqno != nil {
+		return h.BlocksOf(uint32(*f.McSeqno))
+	}
+	if f.RootHash != nil || f.FileHash != nil || f.Shard != nil || f.Seqno != nil || f.ByLt() || !l.page.Descending || !h.Reaches(l.view.Watermark) {
+		return nil, false
+	}
+	need := l.page.Offset + l.page.Limit + 1
+	var found []*record.Block
+	for i := len(h.Bundles) - 1; i >= 0; i-- {
+		for _, b := range h.Bundles[i].Blocks() {
+			if f.matches(b) && l.isBehind(b) {
+				found = append(found, b)
+			}
+		}
+		if len(found) >= need && certain(found, h.BlocksBefore[i]) >= need {
+			return found, true
+		}
+		if len(h.Bundles)-i > 4*need+1000 {
+			break // a rare kind of block: the tables know better where they are
+		}
+	}
+	return nil, false
+}
+
+// certain counts the blocks that nothing older can come before.
+func certain(found []*record.Block, before uint32) (n int) {
+	for _, b := range found {
+		if b.GenUtime > before {
+			n++
+		}
+	}
+	return n
+}
+
+const blockColumns = "mc_seqno, workchain, shard, seqno"
+
+func blocksAt(inner string) string {
+	return "SELECT record FROM blocks WHERE (" + blockColumns + ") IN (" + inner + ")"
+}
+
+// short is the statement for lists that are short by nature.
+func (l *blockList) short() string {
+	f := l.filter
+	c := sql.Conditions{"path = 'id'", "key = 0"}
+	switch {
+	case f.RootHash != nil:
+		c = sql.Conditions{"path = 'hash'", fmt.Sprintf("key = %d", schema.Prefix(f.RootHash[:]))}
+	case f.FileHash != nil:
+		c = sql.Conditions{"path = 'hash'", fmt.Sprintf("key = %d", schema.Prefix(f.FileHash[:]))}
+	case f.McSeqno != nil:
+		return fmt.Sprintf("SELECT record FROM blocks WHERE mc_seqno = %d", *f.McSeqno)
+	case f.Seqno != nil:
+		blockIDConditions(&c, f.Workchain, f.Shard, f.Seqno)
+	default:
+		return ""
+	}
+	return blocksAt("SELECT " + blockColumns + " FROM blocks_index WHERE " + c.String())
+}
+
+func blockIDConditions(c *sql.Conditions, workchain *int32, shard *uint64, seqno *int32) {
+	if workchain != nil {
+		c.Add("workchain = %d", *workchain)
+	}
+	if shard != nil {
+		c.Add("shard = %d", *shard)
+	}
+	if seqno != nil {
+		c.Add("seqno = %d", *seqno)
+	}
+}
+
+// The words of a row that leads to a block. The value is what the table is ordered
+// by: a time, an lt or a seqno.
+const blockValue, blockMcSeqno, blockWorkchain, blockShard, blockSeqno = 0, 1, 2, 3, 4
+
+// plan reads a list that may be long, and tells what of a key its value is.
+func (l *blockList) plan() (p *Plan, value func(*BlockKey) uint64) {
+	f, d := l.filter, l.page.Descending
+	r := Range{Prefix: []string{"path"}}
+	p = &Plan{Reads: "block keys", Table: "blocks_index", Descending: d, Bundle: "mc_seqno", Watermark: l.view.Watermark, Order: []Term{{blockValue, 1, d}, {blockWorkchain, 3, d}}}
+	column := "key"
+	value = func(k *BlockKey) uint64 { return uint64(k.Utime) }
+	blockIDConditions(&r.Where, f.Workchain, f.Shard, f.Seqno)
+	switch {
+	case f.ByLt():
+		value = func(k *BlockKey) uint64 { return k.StartLt }
+		r.Where.Add("path = 'lt'")
+		r.Where.Between("key", f.Lts.From, f.Lts.To, ^uint64(0))
+	case f.Lts.Given:
+		// Only the table itself has both; bundles of earlier lts are left out:
+		// a masterchain block's lt is above those of all it commits.
+		p.Table, r.Prefix, column = "blocks", nil, "gen_utime"
+		if f.Lts.From > 0 {
+			r.Where.Add("mc_seqno >= (SELECT min(mc_seqno) FROM (SELECT mc_seqno FROM blocks_index WHERE path = 'lt' AND key >= %d AND workchain = -1 ORDER BY path, key LIMIT 1))", f.Lts.From)
+		}
+		r.Where.Between("gen_utime", f.Utime.From, f.Utime.To, 1<<32-1)
+		r.Where.Between("start_lt", f.Lts.From, f.Lts.To, ^uint64(0))
+	case f.ofShard():
+		// A shard's times rise with its seqnos.
+		r.Prefix, column = []string{"path", "key", "workchain", "shard"}, "seqno"
+		value = func(k *BlockKey) uint64 { return uint64(k.Seqno) }
+		r.Where.Add("path = 'id' AND key = 0")
+	default:
+		r.Where.Add("path = 'utime'")
+		r.Where.Between("key", f.Utime.From, f.Utime.To, 1<<32-1)
+	}
+	first := Column{Name: "value", SQL: "toUInt64(" + column + ")", Key: column, At: blockValue}
+	id := []Column{{Name: "workchain", At: blockWorkchain, Type: Int32}, {Name: "shard", At: blockShard}, {Name: "seqno", At: blockSeqno, Type: Uint32}}
+	p.Columns = append([]Column{first, {Name: "mc_seqno", At: blockMcSeqno, Type: Uint32}}, id...)
+	p.Keys, p.Seek = []string{column}, []Column{first}
+	if column != "seqno" {
+		p.Keys, p.Seek = append(p.Keys, "workchain", "shard", "seqno"), append(p.Seek, id...)
+	}
+	p.Ranges = []Range{r}
+	return p, value
+}
+
+// longBlocks reads a page of a list that may be long.
+func (l *Lists) longBlocks(ctx context.Context, b *blockList) ([]*record.Block, bool, error) {
+	p, value := b.plan()
+	q := &query[*record.Block, BlockKey]{
+		records: b.records, lists: l, plan: p, rowsOfItem: 1,
+		rowOf: func(k *BlockKey) Row {
+			return Row{blockValue: value(k), blockWorkchain: signed(k.Workchain), blockShard: k.Shard, blockSeqno: uint64(k.Seqno)}
+		},
+		read: func(ctx context.Context, items [][]Row) ([]*record.Block, error) {
+			ids := make([]string, len(items))
+			for i, item := range items {
+				r := item[0]
+				ids[i] = fmt.Sprintf("(%d,%d,%d,%d)", r[blockMcSeqno], r.signed(blockWorkchain), r[blockShard], r[blockSeqno])
+			}
+			return head.ReadBlocks(ctx, l.reader, blocksAt(strings.Join(ids, ",")))
+		},
+	}
+	return q.run(ctx)
+}
+
+// Bundle is the blocks that a masterchain block commits for the first time, and
+// itself, in the order of the contract.
+func (l *Lists) Bundle(ctx context.Context, v *View, mcSeqno int32) ([]*record.Block, error) {
+	f := &BlockFilter{McSeqno: &mcSeqno, Utime: Everything, Lts: Everything}
+	list, _, err := l.Blocks(ctx, v, f, Page{Limit: 1 << 30}, nil)
+	slices.SortFunc(list, compareShards)
+	return list, err
+}
+
+// compareShards is by workchain, shard (signed) and seqno.
+func compareShards(a, b *record.Block) int {
+	return cmp.Or(cmp.Compare(a.Id.Workchain, b.Id.Workchain), cmp.Compare(int64(a.Id.Shard), int64(b.Id.Shard)), cmp.Compare(a.Id.Seqno, b.Id.Seqno))
+}
+
+// Known reports whether a masterchain block is visible.
+func (l *Lists) Known(ctx context.Context, v *View, mcSeqno int32) (bool, error) {
+	if mcSeqno < 0 || uint32(mcSeqno) > v.Watermark || uint32(mcSeqno) < v.First.Id.Seqno {
+		return false, nil
+	}
+	bundle, err := l.Bundle(ctx, v, mcSeqno)
+	return len(bundle) > 0, err
+}

@@ -1,0 +1,31 @@
+package list
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestTheStatementsOfEveryListOfBlocks(t *testing.T) {
+	var g golden
+	for wc := range 2 {
+		for shard := range 2 {
+			for _, r := range [][2]int{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}} {
+				for _, desc := range []bool{true, false} {
+					for _, anyOrder := range []bool{false, true} {
+						f := &BlockFilter{Utime: span(r[0]), Lts: span(r[1]), AnyOrder: anyOrder}
+						if wc > 0 {
+							f.Workchain = new(int32)
+						}
+						if shard > 0 {
+							s := uint64(1) << 63
+							f.Shard = &s
+						}
+						p, _ := newBlockList(&View{Watermark: 77}, f, Page{Limit: 10, Descending: desc}, nil).plan()
+						g.plan(fmt.Sprintf("workchain %d shard %d utime %d lts %d descending %t any order %t", wc, shard, r[0], r[1], desc, anyOrder), p, Row{9000, 0, signed(-1), 1 << 63, 55})
+					}
+				}
+			}
+		}
+	}
+	g.check(t, "blocks")
+}

@@ -1,0 +1,363 @@
+package list
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tonscribe/query/reader"
+	"tonscribe/query/sql"
+	"tonscribe/schema/record"
+)
+
+// Number is an unsigned integer of 256 bits, big endian.
+type Number = [32]byte
+
+// NumberOf returns a number of a record.
+func NumberOf(magnitude []byte) (n Number) {
+	if len(magnitude) <= len(n) {
+		copy(n[len(n)-len(magnitude):], magnitude)
+	}
+	return n
+}
+
+// ContractKey is a place in a list of contracts; what a list is not ordered by
+// is zero.
+type ContractKey struct {
+	Owner   Address
+	Parent  Address // collection
+	Number  Number  // balance or index
+	Seqno   uint64  // first bundle, or lt
+	Account Address
+}
+
+// keyField is what a list of contracts can be ordered by.
+type keyField uint8
+
+const (
+	byOwner keyField = iota
+	byParent
+	byNumber
+	bySeqno
+	byAccount
+)
+
+// The words of a row that leads to a contract, for each field.
+var (
+	contractAt    = [...]int{byOwner: 0, byParent: 2, byNumber: 4, bySeqno: 8, byAccount: 9}
+	contractWords = [...]int{byOwner: 2, byParent: 2, byNumber: 4, bySeqno: 1, byAccount: 2}
+)
+
+func rowOfContract(k *ContractKey) Row {
+	r := make(Row, contractAt[byAccount]+contractWords[byAccount])
+	r.setAccount(contractAt[byOwner], sql.KeyOf(k.Owner[:]))
+	r.setAccount(contractAt[byParent], sql.KeyOf(k.Parent[:]))
+	r.setHash(contractAt[byNumber], k.Number[:])
+	r[contractAt[bySeqno]] = k.Seqno
+	r.setAccount(contractAt[byAccount], sql.KeyOf(k.Account[:]))
+	return r
+}
+
+// contractOrder is the order of a list, most significant first; byAccount is
+// last.
+type contractOrder struct {
+	fields     []keyField
+	descending bool // all of them but byOwner
+}
+
+func (o contractOrder) compare(a, b *ContractKey) (c int) {
+	for _, f := range o.fields {
+		switch f {
+		case byOwner:
+			c = CompareAddresses(a.Owner, b.Owner)
+		case byParent:
+			c = CompareAddresses(a.Parent, b.Parent)
+		case byNumber:
+			c = bytes.Compare(a.Number[:], b.Number[:])
+		case bySeqno:
+			c = cmp.Compare(a.Seqno, b.Seqno)
+		case byAccount:
+			c = CompareAddresses(a.Account, b.Account)
+		}
+		if c != 0 && o.descending && f != byOwner {
+			return -c
+		} else if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// contractList declares a list of contracts.
+type contractList struct {
+	table string
+	order contractOrder
+	// parent, number and seqno are the columns of the fields that the list can be
+	// ordered by; the parent's workchain and prefix have suffixes.
+	parent, number, seqno string
+	ranges                []Range
+	match                 func(*record.Contract) bool
+	// keyOf returns a contract's key by its newest facts.
+	keyOf func(*record.Contract) ContractKey
+	// addresses, when not nil, are all that the list can hold.
+	addresses []Address
+	// whole says that the ranges lie in another order.
+	whole bool
+	// stays says that a contract never moves from one range to another, so that
+	// its newest row is in its range.
+	stays bool
+	// fixed says that besides all rows of a contract say the same of its place, and
+	// of whether it belongs to the list.
+	fixed bool
+}
+
+// columns returns those of a field.
+func (l *contractList) columns(f keyField) []Column {
+	at := contractAt[f]
+	pair := func(c, d Column) []Column {
+		c.At, c.Type, d.At = at, Int32, at+1
+		return []Column{c, d}
+	}
+	switch f {
+	case byOwner:
+		return pair(Column{Name: "key_of_workchain", OfRange: 1}, Column{Name: "key_of_prefix", OfRange: 2})
+	case byParent:
+		return pair(Column{Name: "parent_workchain", SQL: l.parent + "_workchain"}, Column{Name: "parent_prefix", SQL: l.parent + "_prefix"})
+	case byNumber:
+		return []Column{{Name: "number", SQL: l.number, At: at, Type: Uint256}}
+	case bySeqno:
+		return []Column{{Name: "seqno", SQL: "toUInt64(" + l.seqno + ")", Key: l.seqno, At: at}}
+	}
+	return pair(Column{Name: "workchain"}, Column{Name: "account_prefix"})
+}
+
+// plan reads the ranges by the projections that have them in the list's order.
+func (l *contractList) plan() *Plan {
+	p := &Plan{
+		Reads: "contract keys", Table: l.table, Ranges: l.ranges, Descending: l.order.descending, SmallBlocks: true,
+		ByOwner: l.order.fields[0] == byOwner, Outdated: true, Whole: l.whole, Columns: l.columns(byAccount),
+	}
+	for _, f := range l.order.fields {
+		columns := l.columns(f)
+		p.Order = append(p.Order, Term{contractAt[f], contractWords[f], l.order.descending && f != byOwner})
+		if f != byAccount {
+			p.Columns = append(p.Columns, columns...)
+		}
+		if f == byOwner {
+			continue // the range tells
+		}
+		p.Seek = append(p.Seek, columns...)
+		for _, c := range columns {
+			p.Keys = append(p.Keys, c.key())
+		}
+	}
+	for i := range p.Ranges {
+		r := &p.Ranges[i]
+		r.Projection = projections[l.table][[2]string{strings.Join(r.Prefix[:min(1, len(r.Prefix))], ""), p.Keys[0]}]
+	}
+	return p
+}
+
+// projections are those that have the ranges of lists in their order, by the first
+// column that the rows of a range have in common and the first that they are
+// ordered by.
+var projections = map[string]map[[2]string]string{
+	"jetton_masters": {
+		{"", "first_mc_seqno"}:                "by_first",
+		{"admin_workchain", "first_mc_seqno"}: "by_admin",
+	},
+	"jetton_wallets": {
+		{"", "first_mc_seqno"}:                 "by_first",
+		{"", "balance"}:                        "by_balance",
+		{"master_workchain", "first_mc_seqno"}: "by_master",
+		{"master_workchain", "balance"}:        "by_master_balance",
+		{"owner_workchain", "first_mc_seqno"}:  "by_owner",
+		{"owner_workchain", "balance"}:         "by_owner_balance",
+	},
+	"nft_collections": {
+		{"", "first_mc_seqno"}:                "by_first",
+		{"owner_workchain", "first_mc_seqno"}: "by_owner",
+	},
+	"nft_items": {
+		{"", "first_mc_seqno"}: "by_first",
+		{"", "lt"}:             "by_lt",
+		{"collection_workchain", "collection_workchain"}: "by_collection",
+		{"collection_workchain", "lt"}:                   "by_collection_lt",
+		{"owner_workchain", "collection_workchain"}:      "by_owner",
+		{"owner_workchain", "lt"}:                        "by_owner_lt",
+		{"seller_workchain", "collection_workchain"}:     "by_seller",
+		{"seller_workchain", "lt"}:                       "by_seller_lt",
+	},
+}
+
+// minDeep is the offset from which on ClickHouse looks for the page instead of
+// us reading what is before it.
+const minDeep = 200
+
+// Contracts are the newest facts of those of the accounts that are something.
+func (l *Lists) Contracts(ctx context.Context, list []Address) (map[Address]*record.Contract, error) {
+	read, err := l.contracts(ctx, sql.KeysOf(list))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[Address]*record.Contract, len(list))
+	for _, a := range list { // others may share their keys
+		if c := read[a]; c != nil {
+			found[a] = c
+		}
+	}
+	return found, nil
+}
+
+// contractPage is a page of a list, and whether there are more after it.
+func (l *Lists) contractPage(ctx context.Context, list *contractList, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+	q := &query[*record.Contract, ContractKey]{
+		lists: l, rowsOfItem: 1, rowOf: rowOfContract,
+		records: &records[*record.Contract, ContractKey]{
+			page: page, after: after, key: list.keyOf, compare: list.order.compare, match: list.match,
+			same: func(a, b *record.Contract) bool { return bytes.Equal(a.Account, b.Account) },
+		},
+	}
+	if list.addresses != nil {
+		found, err := l.Contracts(ctx, list.addresses)
+		if err != nil {
+			return nil, false, err
+		}
+		var candidates []*record.Contract
+		for i := range list.addresses {
+			if c := found[list.addresses[i]]; c != nil {
+				candidates = append(candidates, c)
+			}
+		}
+		page, more := q.all(candidates)
+		return page, more, nil
+	}
+	q.plan = list.plan()
+	q.read = func(ctx context.Context, items [][]Row) ([]*record.Contract, error) {
+		return l.current(ctx, q.plan, list, items)
+	}
+	if after == nil && page.Offset >= minDeep && len(list.ranges) == 1 {
+		return l.deepContracts(ctx, q, list)
+	}
+	return q.run(ctx)
+}
+
+// current returns the contracts that rows lead to, as far as they are where the
+// rows say.
+func (l *Lists) current(ctx context.Context, p *Plan, list *contractList, items [][]Row) ([]*record.Contract, error) {
+	keys := make([]sql.AccountKey, len(items))
+	for i, item := range items {
+		keys[i] = item[0].account(contractAt[byAccount])
+	}
+	found, err := l.contracts(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	byKey := make(map[sql.AccountKey][]*record.Contract, len(found))
+	for _, c := range found {
+		k := sql.KeyOf(c.Account)
+		byKey[k] = append(byKey[k], c)
+	}
+	var current []*record.Contract
+	for i, item := range items {
+		for _, c := range byKey[keys[i]] {
+			if !list.match(c) {
+				continue
+			}
+			if k := list.keyOf(c); p.compareRows(rowOfContract(&k), item[0]) == 0 {
+				current = append(current, c)
+			}
+		}
+	}
+	return current, nil
+}
+
+// deepContracts is a page that lies deep in a single range.
+func (l *Lists) deepContracts(ctx context.Context, q *query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, bool, error) {
+	var page []*record.Contract
+	for offset, want := q.page.Offset, q.page.Limit+2; ; {
+		rows, err := l.runAs(ctx, reader.Counting, q.plan, list.deep(q.plan, offset, want))
+		if err != nil {
+			return nil, false, err
+		}
+		some, err := q.read(ctx, slices.Collect(slices.Chunk(rows, 1)))
+		if err != nil {
+			return nil, false, err
+		}
+		page = q.take(append(page, some...))
+		if len(rows) < want || len(page) > q.page.Limit {
+			page, more := q.cut(page, 0)
+			return page, more, nil
+		}
+		offset += len(rows)
+	}
+}
+
+// deep reads, of the rows that are the newest of their contract, limit after offset.
+func (l *contractList) deep(p *Plan, offset, limit int) string {
+	const account = "workchain, account_prefix"
+	r := &p.Ranges[0]
+	selected, where := p.selected(r), r.is().String()
+	var names []string // of the result, in the order of the list
+	for _, c := range p.Seek {
+		names = append(names, c.Name)
+	}
+	tail := fmt.Sprintf(" ORDER BY %s LIMIT %d OFFSET %d", sql.Order(p.Descending, names...), limit, offset)
+	switch {
+	case l.fixed:
+		// In the order of the key, so that nothing behind the page is read.
+		return fmt.Sprintf("SELECT %s FROM %s WHERE (%s) AND %s ORDER BY %s LIMIT 1 BY %s LIMIT %d OFFSET %d%s",
+			selected, l.table, where, notGone(l.table), p.order(r), account, limit, offset, settings(sql.SmallBlocks(limit+offset/8)))
+	case l.stays && l.parent == "":
+		var values string
+		for _, c := range p.Columns[len(sql.Account):] {
+			newest := fmt.Sprintf("argMax(%s, mc_seqno)", c.key())
+			if c.Key != "" {
+				newest = "toUInt64(" + newest + ")"
+			}
+			values += ", " + newest + " AS " + c.Name
+		}
+		return fmt.Sprintf("SELECT * FROM (SELECT %s%s FROM %s WHERE %s GROUP BY %s) WHERE %s%s", account, values, l.table, where, account, notGone(l.table), tail)
+	}
+	return fmt.Sprintf("SELECT DISTINCT %[1]s FROM %[2]s WHERE (%[3]s) AND (%[5]s, mc_seqno) IN (SELECT %[5]s, max(mc_seqno) "+
+		"FROM %[2]s WHERE (%[5]s) IN (SELECT %[5]s FROM %[2]s WHERE %[3]s) GROUP BY %[5]s)%[4]s", selected, l.table, where, tail, account)
+}
+
+// notGone is the condition that a contract has not become nothing, where its table
+// keeps those that have.
+func notGone(table string) string {
+	name := map[string]string{"jetton_wallets": "master", "jetton_masters": "admin", "nft_items": "collection", "nft_collections": "owner"}[table]
+	none := sql.AccountKey{Workchain: sql.NoWorkchain}.Is(sql.AccountColumns(name))
+	return fmt.Sprintf("(workchain, account_prefix) NOT IN (SELECT workchain, account_prefix FROM %s WHERE %s AND %s)", table, none, sql.IsNot("active"))
+}
+
+// rangesOf are the ranges of some accounts in the columns of a name; without
+// accounts it is all that a condition holds for.
+func rangesOf(name string, list []Address, all string) []Range {
+	if len(list) == 0 {
+		return []Range{{Where: sql.Conditions{all}}}
+	}
+	list = slices.SortedFunc(slices.Values(list), CompareAddresses)
+	ranges := make([]Range, len(list))
+	columns := sql.AccountColumns(name)
+	for i, a := range list {
+		ranges[i] = accountRange(columns, columns, sql.KeyOf(a[:]))
+	}
+	return ranges
+}
+
+// accountRange is the range of an account in a table that is ordered by a prefix,
+// which ends with the account's columns.
+func accountRange(prefix, columns []string, a sql.AccountKey, where ...string) Range {
+	return Range{Prefix: prefix, Columns: columns, Values: []string{fmt.Sprint(a.Workchain), fmt.Sprint(a.Prefix)}, Where: where, Owner: a}
+}
+
+// restrict adds a condition to ranges.
+func restrict(ranges []Range, format string, args ...any) {
+	for i := range ranges {
+		ranges[i].Where.Add(format, args...)
+	}
+}

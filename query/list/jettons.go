@@ -1,0 +1,102 @@
+package list
+
+import (
+	"context"
+
+	"tonscribe/query/sql"
+	"tonscribe/schema/record"
+)
+
+// JettonMasterFilter says which jetton masters are wanted; the zero value means
+// all.
+type JettonMasterFilter struct {
+	Addresses, Admins []Address
+}
+
+// firstIndexed is the order in which contracts became known.
+var firstIndexed = contractOrder{fields: []keyField{bySeqno, byAccount}}
+
+func keyOfFirst(c *record.Contract) ContractKey {
+	return ContractKey{Seqno: uint64(c.FirstMcSeqno), Account: Address(c.Account)}
+}
+
+// JettonMasters is a page of the list, and whether there are more after it. With
+// after, the list begins behind that key.
+func (l *Lists) JettonMasters(ctx context.Context, f *JettonMasterFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+	return l.contractPage(ctx, f.list(), page, after)
+}
+
+func (f *JettonMasterFilter) list() *contractList {
+	return &contractList{
+		table: "jetton_masters", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, addresses: f.Addresses,
+		match: func(c *record.Contract) bool {
+			return c.JettonMaster != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Admins, c.JettonMaster.Admin)
+		},
+		ranges: rangesOf("admin", f.Admins, "active"), stays: len(f.Admins) == 0, fixed: len(f.Admins) == 0,
+	}
+}
+
+// JettonWalletFilter says which jetton wallets are wanted; the zero value means
+// all.
+type JettonWalletFilter struct {
+	Addresses, Owners, Masters []Address
+	ExcludeZero                bool
+	// ByBalance is false for the order in which they became known.
+	ByBalance bool
+}
+
+// order is that of the contract (2.4, /jetton/wallets): the first filter of
+// master, owner, address tells it.
+func (f *JettonWalletFilter) order(descending bool) contractOrder {
+	o := firstIndexed
+	if f.ByBalance {
+		o = contractOrder{fields: []keyField{byNumber, byAccount}, descending: descending}
+	}
+	switch {
+	case len(f.Masters) == 1:
+	case len(f.Owners) > 0:
+		o.fields = append([]keyField{byOwner}, o.fields...)
+	case len(f.Addresses) > 0:
+		o = contractOrder{fields: []keyField{byAccount}}
+	}
+	return o
+}
+
+func (f *JettonWalletFilter) match(c *record.Contract) bool {
+	w := c.JettonWallet
+	return w != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Owners, w.Owner) && hasAddress(f.Masters, w.Master) &&
+		(!f.ExcludeZero || NumberOf(w.Balance) != Number{})
+}
+
+// JettonWalletKey returns the key of a jetton wallet in any list of them.
+func JettonWalletKey(c *record.Contract) ContractKey {
+	k := keyOfFirst(c)
+	k.Number = NumberOf(c.JettonWallet.GetBalance())
+	k.Owner = addressOf(c.JettonWallet.GetOwner())
+	return k
+}
+
+// JettonWallets is a page of the list, and whether there are more after it.
+func (l *Lists) JettonWallets(ctx context.Context, f *JettonWalletFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+	return l.contractPage(ctx, f.list(page.Descending), page, after)
+}
+
+func (f *JettonWalletFilter) list(descending bool) *contractList {
+	l := &contractList{
+		table: "jetton_wallets", number: "balance", seqno: "first_mc_seqno",
+		order: f.order(descending), addresses: f.Addresses, match: f.match, keyOf: JettonWalletKey,
+	}
+	if len(f.Owners) > 0 {
+		l.ranges = rangesOf("owner", f.Owners, "")
+		if len(f.Masters) > 0 {
+			restrict(l.ranges, "%s", sql.AnyAccount(sql.AccountColumns("master"), f.Masters))
+		}
+	} else {
+		l.ranges = rangesOf("master", f.Masters, "active")
+		l.stays, l.fixed = true, !f.ByBalance && !f.ExcludeZero
+	}
+	if f.ExcludeZero {
+		restrict(l.ranges, "balance > 0")
+	}
+	return l
+}

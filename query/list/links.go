@@ -1,0 +1,26 @@
+package list
+
+import (
+	"fmt"
+
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+)
+
+// linkList is a list of what names some accounts, or of all of a role when all is
+// true.
+func linkList(role schema.LinkRole, list []Address, all bool) *contractList {
+	if all {
+		list = []Address{noAddress}
+	}
+	return &contractList{table: "contract_links", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, ranges: linkRanges(role, sql.KeysOf(list))}
+}
+
+func linkRanges(role schema.LinkRole, list []sql.AccountKey) []Range {
+	prefix := []string{"role", "key_workchain", "key_prefix"}
+	ranges := make([]Range, len(list))
+	for i, a := range list {
+		ranges[i] = accountRange(prefix, prefix[1:], a, fmt.Sprintf("role = '%s'", role))
+	}
+	return ranges
+}

@@ -1,0 +1,293 @@
+package list
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/query/reader"
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// MessageFilter says which messages are wanted; the zero value with Everything
+// and Either means all.
+type MessageFilter struct {
+	Hashes           []Hash // raw or normalized
+	Body             *Hash
+	Source           *Address
+	Destination      *Address
+	NoSource         bool // external-in
+	NoDestination    bool // external-out
+	Opcode           *uint32
+	Utime            Span
+	Lts              Span
+	Direction        Direction
+	ExcludeExternals bool // messages without created_lt
+	OnlyExternals    bool
+}
+
+// Message is a message with the transactions that hold it; a hash is nil when
+// the side is not indexed or was not asked for.
+type Message struct {
+	*record.Message
+	InTransaction  []byte // consumed it
+	OutTransaction []byte // produced it
+}
+
+// MessageKey is the key of a message in a list. External-in messages have no
+// created_lt; they are first in descending order, last in ascending.
+type MessageKey struct {
+	Value    uint64 // created_lt or created_at
+	External bool   // external-in
+	Hash     Hash
+}
+
+// KeyOf returns the key of a message in the filter's list.
+func (f *MessageFilter) KeyOf(m *record.Message) MessageKey {
+	k := MessageKey{Hash: Hash(m.Hash), External: m.Kind == record.Message_EXTERNAL_IN}
+	switch {
+	case k.External:
+	case f.Utime.Given:
+		k.Value = uint64(m.CreatedAt)
+	default:
+		k.Value = m.CreatedLt
+	}
+	return k
+}
+
+func compareMessages(a, b *MessageKey, descending bool) int {
+	if a.External != b.External {
+		if a.External == descending {
+			return -1
+		}
+		return 1
+	}
+	c := cmp.Or(cmp.Compare(a.Value, b.Value), bytes.Compare(a.Hash[:], b.Hash[:]))
+	if descending {
+		return -c
+	}
+	return c
+}
+
+func (f *MessageFilter) matches(m *record.Message) bool {
+	external := m.Kind == record.Message_EXTERNAL_IN
+	if external && (f.Utime.Given || f.Lts.Given || f.ExcludeExternals) || !external && f.OnlyExternals {
+		return false
+	}
+	return f.matchesContent(m) && (external || f.Utime.has(uint64(m.CreatedAt)) && f.Lts.has(m.CreatedLt))
+}
+
+func (f *MessageFilter) matchesContent(m *record.Message) bool {
+	return (len(f.Hashes) == 0 || f.hasHash(m)) &&
+		(f.Body == nil || bytes.Equal(m.BodyHash, f.Body[:])) &&
+		(f.Source == nil || bytes.Equal(m.Source, f.Source[:])) &&
+		(f.Destination == nil || bytes.Equal(m.Destination, f.Destination[:])) &&
+		(!f.NoSource || len(m.Source) == 0) && (!f.NoDestination || len(m.Destination) == 0) &&
+		(f.Opcode == nil || m.Opcode != nil && *m.Opcode == *f.Opcode)
+}
+
+func (f *MessageFilter) hasHash(m *record.Message) bool {
+	return slices.Contains(f.Hashes, Hash(m.Hash)) || len(m.HashNorm) == len(Hash{}) && slices.Contains(f.Hashes, Hash(m.HashNorm))
+}
+
+// messageList declares a list of messages. What is left of the offset is counted
+// down from part to part.
+type messageList struct {
+	*records[Message, MessageKey]
+	filter *MessageFilter
+	view   *View
+}
+
+func newMessageList(v *View, f *MessageFilter, page Page, after *MessageKey) *messageList {
+	return &messageList{filter: f, view: v, records: &records[Message, MessageKey]{
+		page: page, after: after,
+		key:     func(m Message) MessageKey { return f.KeyOf(m.Message) },
+		compare: func(a, b *MessageKey) int { return compareMessages(a, b, page.Descending) },
+		match:   func(Message) bool { return true }, // messagesIn has looked
+		same:    func(a, b Message) bool { return bytes.Equal(a.Hash, b.Hash) },
+		join:    (*Message).join,
+	}}
+}
+
+// isBehind reports whether a message lies behind the cursor.
+func (l *messageList) isBehind(m *record.Message) bool {
+	k := l.filter.KeyOf(m)
+	return l.after == nil || l.compare(&k, l.after) > 0
+}
+
+// Messages is a page of the list, and whether there are more after it.
+func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Page, after *MessageKey) ([]Message, bool, error) {
+	if f.ExcludeExternals && f.OnlyExternals || f.NoSource && f.Source != nil || f.NoDestination && f.Destination != nil {
+		return nil, false, nil
+	}
+	m := newMessageList(v, f, page, after)
+	if len(f.Hashes) > 0 {
+		found, err := l.readTransactions(ctx, sql.TransactionsAt("messages_index", sql.Conditions{"path = 'hash'", sql.In([]string{"key"}, sql.Prefixes(f.Hashes))}))
+		if err != nil {
+			return nil, false, err
+		}
+		list, more := m.all(m.messagesIn(found))
+		return list, more, nil
+	}
+	if list, ok := m.fromHead(); ok {
+		l.fromHead.WithLabelValues("messages").Inc()
+		return list[:page.Limit], true, nil
+	}
+	if parts := m.parts(); len(parts) == 2 && page.Offset == 0 && !m.plan(otherMessages).Residual {
+		list, more, err := l.bothParts(ctx, m, parts)
+		if !errors.Is(err, errShort) {
+			return list, more, err
+		}
+	}
+	var list []Message
+	for _, part := range m.parts() {
+		// One more than fits tells whether there are more.
+		some, err := l.partOfMessages(ctx, m, part, page.Limit+1-len(list))
+		if err != nil {
+			return nil, false, err
+		}
+		if list = append(list, some...); len(list) > page.Limit {
+			return list[:page.Limit], true, nil
+		}
+	}
+	return list, false, nil
+}
+
+// messageQuery is a query of one part of a list.
+type messageQuery struct {
+	*query[Message, MessageKey]
+	// likely returns the transactions that were read beside the rows.
+	likely func() []*record.Transaction
+}
+
+// query reads a part of a list by a plan; limit is how many messages may be wanted
+// of it.
+func (l *Lists) queryMessages(ctx context.Context, m *messageList, part messagePart, p *messagePlan, limit int) *messageQuery {
+	q := &messageQuery{likely: l.likelyTransactions(ctx, m, p, limit)}
+	q.query = &query[Message, MessageKey]{
+		records: m.records, lists: l, plan: &p.Plan, rowsOfItem: 2,
+		rowOf: func(k *MessageKey) Row {
+			if k.External != (part == externalMessages) {
+				return nil // the cursor lies in the other part
+			}
+			return Row{messageValue: k.Value, messageTag: uint64(schema.ShortPrefix(k.Hash[:]))}
+		},
+		read: func(ctx context.Context, items [][]Row) ([]Message, error) {
+			return l.readMessages(ctx, m, p, items, q.likely())
+		},
+	}
+	return q
+}
+
+// bothParts reads the rows of both parts side by side and the messages of both
+// at once. It returns errShort when some of them had to be dropped, so that the page
+// is not full, or when another plan may do.
+func (l *Lists) bothParts(ctx context.Context, m *messageList, parts []messagePart) (list []Message, more bool, err error) {
+	want := m.page.Limit + 2 // the cursor's own, and one that tells whether there are more
+	others := l.queryMessages(ctx, m, otherMessages, m.plan(otherMessages), want)
+	found, ended := make([][][]Row, len(parts)), make([]bool, len(parts))
+	group, groupContext := errgroup.WithContext(ctx)
+	for i, part := range parts {
+		q := others
+		if part != otherMessages {
+			q = l.queryMessages(ctx, m, part, m.plan(part), 0)
+		}
+		w := q.scan()
+		group.Go(func() (err error) {
+			found[i], err = w.next(groupContext, want, 2)
+			ended[i] = w.ended()
+			return err
+		})
+	}
+	if err := group.Wait(); errors.Is(err, reader.ErrTooManyBytes) {
+		return nil, false, errShort
+	} else if err != nil {
+		return nil, false, err
+	}
+	items := slices.Concat(found...)
+	whole := len(items) <= want && !slices.Contains(ended, false)
+	if items = items[:min(want, len(items))]; len(items) > 0 {
+		if list, err = others.read(ctx, items); err != nil {
+			return nil, false, err
+		}
+	}
+	if list = m.take(list); len(list) <= m.page.Limit && !whole {
+		return nil, false, errShort
+	}
+	list, more = m.cut(list, 0)
+	return list, more, nil
+}
+
+// partOfMessages are up to limit of a part of the list.
+func (l *Lists) partOfMessages(ctx context.Context, m *messageList, part messagePart, limit int) (list []Message, err error) {
+	offset := m.page.Offset
+	for _, p := range m.plans(part) {
+		m.page.Offset = offset
+		q := l.queryMessages(ctx, m, part, p, limit)
+		if list, m.page.Offset, err = q.collect(ctx, limit); !errors.Is(err, reader.ErrTooManyBytes) {
+			break
+		}
+	}
+	return list[:min(limit, len(list))], err
+}
+
+// parts are the external-in messages and the others, in the order of the list.
+func (l *messageList) parts() []messagePart {
+	f := l.filter
+	others := !f.OnlyExternals && !f.NoSource
+	externals := !f.ExcludeExternals && !f.Utime.Given && !f.Lts.Given && f.Source == nil && !f.NoDestination && f.Direction != Out
+	if l.after != nil {
+		if l.after.External && !l.page.Descending {
+			others = false
+		}
+		if !l.after.External && l.page.Descending {
+			externals = false
+		}
+	}
+	var parts []messagePart
+	if externals && l.page.Descending {
+		parts = append(parts, externalMessages)
+	}
+	if others {
+		parts = append(parts, otherMessages)
+	}
+	if externals && !l.page.Descending {
+		parts = append(parts, externalMessages)
+	}
+	return parts
+}
+
+// messagesIn are the wanted messages of some transactions, once for each end.
+func (l *messageList) messagesIn(list []*record.Transaction) []Message {
+	var found []Message
+	f := l.filter
+	for _, tx := range list {
+		if tx.McSeqno > l.view.Watermark {
+			continue
+		}
+		if tx.InMsg != nil && f.Direction != Out && f.matches(tx.InMsg) {
+			found = append(found, Message{Message: tx.InMsg, InTransaction: tx.Hash})
+		}
+		for _, m := range tx.OutMsgs {
+			if f.Direction != In && f.matches(m) {
+				found = append(found, Message{Message: m, OutTransaction: tx.Hash})
+			}
+		}
+	}
+	return found
+}
+
+func (m *Message) join(other Message) {
+	if m.InTransaction == nil {
+		m.InTransaction = other.InTransaction
+	}
+	if m.OutTransaction == nil {
+		m.OutTransaction = other.OutTransaction
+	}
+}

@@ -1,0 +1,372 @@
+package list
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/query/reader"
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// messagePart is a part of a list: external-in messages have no created_lt, and lie
+// before all others or behind them.
+type messagePart uint8
+
+const (
+	otherMessages messagePart = iota
+	externalMessages
+	allMessages
+)
+
+// The words of a row that leads to a message and a transaction that holds it.
+const (
+	messageValue       = 0 // created_lt or created_at, 0 for external-in
+	messageTag         = 1 // first 32 bits of the hash
+	messageTransaction = 2 // key of the transaction
+	messageDirection   = 6
+	messageFar         = 7 // hash of the transaction, unless it is on the clustered side
+)
+
+// messagePlan is a plan of a part of a list.
+type messagePlan struct {
+	Plan
+	clustered Direction // the side whose transactions lie together
+	// farHash says that rows of the other side carry the transaction's hash.
+	farHash bool
+}
+
+// messageSource is where the rows of a plan are.
+type messageSource struct {
+	table     string
+	prefix    []string
+	clustered Direction
+	farHash   bool
+	residual  bool
+	// packed says that the column key has created_at and hash_prefix in one.
+	packed bool
+	// bySource says that rows of one created_lt lie in the order of their
+	// direction, and that created_at rises with created_lt.
+	bySource bool
+	where    []string
+}
+
+// planOf makes a plan.
+func (l *messageList) planOf(part messagePart, s *messageSource) *messagePlan {
+	f, d := l.filter, l.page.Descending
+	value := Column{Name: "value", SQL: "toUInt64(created_lt)", Key: "created_lt", At: messageValue}
+	if f.Utime.Given {
+		value = Column{Name: "value", SQL: "toUInt64(created_at)", Key: "created_at", At: messageValue}
+	}
+	tag := Column{Name: "tag", SQL: "hash_prefix", At: messageTag, Type: Uint32}
+	p := &messagePlan{clustered: s.clustered, farHash: s.farHash, Plan: Plan{
+		Reads: "messages", Table: s.table, Descending: d, Order: []Term{{messageValue, 2, d}}, Residual: s.residual, Bundle: "mc_seqno", Watermark: l.view.Watermark,
+		Keys: []string{value.Key, "hash_prefix"}, Seek: []Column{value, tag},
+	}}
+	r := Range{Prefix: s.prefix, Where: s.where}
+	switch {
+	case s.packed:
+		value.SQL, tag.SQL = "bitShiftRight(key, 32)", "toUInt32(bitAnd(key, 4294967295))"
+		p.Keys, p.Seek = []string{"key"}, []Column{{Key: "key", At: messageValue, Type: Packed}}
+	case s.bySource:
+		p.Keys, p.Seek = []string{"created_lt"}, []Column{value}
+	}
+	p.Columns = append([]Column{value, tag}, transactionColumns(messageTransaction)...)
+	p.Columns = append(p.Columns, Column{Name: "direction", At: messageDirection, Type: Uint8})
+	if s.farHash {
+		p.Columns = append(p.Columns, Column{Name: "far_hash", At: messageFar, Type: Bits256})
+	}
+	l.restrict(&r, part, s.packed)
+	p.Ranges = []Range{r}
+	return p
+}
+
+// restrict adds the filters that every table has the columns of.
+func (l *messageList) restrict(r *Range, part messagePart, packed bool) {
+	f := l.filter
+	r.Where = slices.Clip(r.Where)
+	switch part {
+	case externalMessages:
+		r.Where.Add("created_lt = 0")
+	case otherMessages:
+		r.Where.Add("created_lt > 0")
+		r.Where.Between("created_lt", f.Lts.From, f.Lts.To, ^uint64(0))
+		const top = 1<<32 - 1
+		if !packed {
+			r.Where.Between("created_at", f.Utime.From, f.Utime.To, top)
+			break
+		}
+		r.Where.Between("key", min(f.Utime.From, top)<<32, min(f.Utime.To, top)<<32|top, ^uint64(0))
+		if f.Utime.From > top {
+			r.Where.Add("0")
+		}
+	}
+	if f.Direction != Either {
+		r.Where.Add("direction = %d", f.Direction)
+	}
+}
+
+// index is a list of messages_index.
+func index(path string, key string, more ...string) *messageSource {
+	return &messageSource{table: "messages_index", prefix: []string{"path", "key"}, clustered: Out, where: append([]string{"path = '" + path + "' AND key = " + key}, more...)}
+}
+
+// byTime is the list of all messages in the order of time.
+func byTimeOfMessages(residual bool, more ...string) *messageSource {
+	return &messageSource{table: "messages_index", prefix: []string{"path"}, clustered: Out, packed: true, residual: residual, where: append([]string{"path = 'utime'"}, more...)}
+}
+
+// byAccount is a list of what an account sent, or of what was sent to one or to
+// none.
+func (f *MessageFilter) byAccount() *messageSource {
+	s := &messageSource{table: "messages_by_account", prefix: []string{"side", "near_workchain", "near_prefix"}, clustered: Out}
+	if f.Opcode != nil {
+		s.where = append(s.where, fmt.Sprintf("opcode = %d", *f.Opcode))
+	}
+	destination := sql.AccountColumns("near")
+	if f.Source != nil {
+		s.where = append(s.where, "side = 'source'", sql.KeyOf(f.Source[:]).Is(destination))
+		destination, s.bySource, s.farHash = sql.AccountColumns("far"), true, true
+	} else {
+		s.where = append(s.where, "side = 'destination'")
+	}
+	switch {
+	case f.NoDestination:
+		s.where = append(s.where, sql.AccountKey{Workchain: sql.NoWorkchain}.Is(destination))
+	case f.Destination != nil:
+		s.where = append(s.where, sql.KeyOf(f.Destination[:]).Is(destination))
+	}
+	if f.Source == nil && !f.NoDestination {
+		s.clustered, s.farHash = In, true
+	}
+	return s
+}
+
+// plan is the likeliest way to read a part of the list.
+func (l *messageList) plan(part messagePart) *messagePlan {
+	f := l.filter
+	var s *messageSource
+	switch {
+	case f.Body != nil:
+		s = index("body", fmt.Sprint(schema.Prefix(f.Body[:])))
+		s.residual = f.Source != nil || f.Destination != nil || f.NoDestination || f.Opcode != nil
+	case f.Source != nil || f.Destination != nil || f.NoDestination:
+		s = f.byAccount()
+	case f.Opcode != nil:
+		s = index("opcode", fmt.Sprint(*f.Opcode))
+	case f.Utime.Given:
+		s = byTimeOfMessages(false)
+	default:
+		s = index("lt", "0")
+	}
+	return l.planOf(part, s)
+}
+
+// plans are the ways to read a part of the list, the likeliest first. Where a
+// filter or an order that a table does not have makes ClickHouse go through too
+// many rows, another table may have few.
+func (l *messageList) plans(part messagePart) []*messagePlan {
+	f := l.filter
+	toNobody := f.NoDestination && f.Source == nil && f.Body == nil
+	nobody := fmt.Sprintf("kind = %d", record.Message_EXTERNAL_OUT)
+	var plans []*messagePlan
+	timed := toNobody && f.Utime.Given
+	if timed {
+		plans = append(plans, l.planOf(part, byTimeOfMessages(f.Opcode != nil, nobody)))
+	} else {
+		plans = append(plans, l.plan(part))
+	}
+	if f.Source != nil && f.Destination != nil {
+		s := &messageSource{table: "messages_by_account", prefix: []string{"side", "near_workchain", "near_prefix"}, clustered: In, farHash: true}
+		s.where = []string{"side = 'destination'", sql.KeyOf(f.Destination[:]).Is(sql.AccountColumns("near")), sql.KeyOf(f.Source[:]).Is(sql.AccountColumns("far"))}
+		if f.Opcode != nil {
+			s.where = append(s.where, fmt.Sprintf("opcode = %d", *f.Opcode))
+		}
+		plans = append(plans, l.planOf(part, s))
+	}
+	if f.Opcode != nil && (f.Source != nil || f.Destination != nil || f.NoDestination) {
+		s := index("opcode", fmt.Sprint(*f.Opcode))
+		if s.residual = !toNobody; toNobody {
+			s.where = append(s.where, nobody)
+		}
+		plans = append(plans, l.planOf(part, s))
+	}
+	if f.Utime.Given && !timed && (f.Body != nil || f.Source != nil || f.Destination != nil || f.NoDestination || f.Opcode != nil) {
+		plans = append(plans, l.planOf(part, byTimeOfMessages(true)))
+	}
+	return plans
+}
+
+// likelyTransactions begins to read the transactions that a list of what an
+// account sent or received most likely leads to, its newest, beside the rows that
+// tell. When others ask, too, only what is needed is read.
+func (l *Lists) likelyTransactions(ctx context.Context, m *messageList, p *messagePlan, limit int) (wait func() []*record.Transaction) {
+	f := m.newestTransactions(p)
+	if f == nil || limit == 0 || !l.reader.Quiet() {
+		return func() []*record.Transaction { return nil }
+	}
+	var list []*record.Transaction
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// What fails here is read again with what is missing.
+		list, _, _ = l.Transactions(ctx, m.view, f, Page{Limit: limit, Descending: true}, nil)
+	}()
+	return func() []*record.Transaction {
+		<-done
+		return list
+	}
+}
+
+// newestTransactions are those of the account of the list, nil when the list is
+// likely to lead elsewhere.
+func (l *messageList) newestTransactions(p *messagePlan) *TransactionFilter {
+	f := l.filter
+	if !p.farHash || !l.page.Descending || l.page.Offset > 0 || f.Direction == 1-p.clustered || f.Opcode != nil || f.Utime.Given {
+		return nil
+	}
+	newest := &TransactionFilter{Utime: Everything, Lts: Everything}
+	switch {
+	case f.Source == nil && l.after == nil:
+		newest.Accounts = []Address{*f.Destination}
+	case f.Source != nil && f.Destination == nil:
+		newest.Accounts = []Address{*f.Source}
+		if l.after != nil {
+			newest.Lts.To = l.after.Value
+		}
+	default:
+		return nil
+	}
+	return newest
+}
+
+// readMessages reads the messages that some rows point to. Of the transaction
+// on one side the record is read unless it is there, of the other only the hash.
+func (l *Lists) readMessages(ctx context.Context, m *messageList, p *messagePlan, items [][]Row, there []*record.Transaction) ([]Message, error) {
+	full, other := split(items, p.clustered)
+	if p.farHash {
+		list, err := l.transactionsAt(ctx, missing(full, there))
+		if err != nil {
+			return nil, err
+		}
+		return m.joinEnds(items, append(list, there...), farHashes(items, p.clustered)), nil
+	}
+	var list []*record.Transaction
+	var hashes map[transactionKey]Hash
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		list, err = l.transactionsAt(ctx, full)
+		return err
+	})
+	if len(other) > 0 {
+		group.Go(func() (err error) {
+			hashes, err = l.hashesAt(ctx, other)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return m.joinEnds(items, list, hashes), nil
+}
+
+// missing are the keys of other transactions.
+func missing(list []transactionKey, there []*record.Transaction) []transactionKey {
+	known := make(map[transactionKey]bool, len(there))
+	for _, tx := range there {
+		known[transactionKey{sql.KeyOf(tx.Account), tx.Lt, tx.McSeqno}] = true
+	}
+	return slices.DeleteFunc(list, func(k transactionKey) bool { return known[k] })
+}
+
+// end returns the transaction that a row is about, and the side on which that holds
+// the message.
+func end(r Row) (transactionKey, Direction) {
+	return keyOfTransaction(r, messageTransaction), Direction(r[messageDirection])
+}
+
+// farHashes are the hashes that came with the rows.
+func farHashes(items [][]Row, clustered Direction) map[transactionKey]Hash {
+	found := map[transactionKey]Hash{}
+	for _, ends := range items {
+		for _, r := range ends {
+			if key, side := end(r); side != clustered {
+				found[key] = r.hash(messageFar)
+			}
+		}
+	}
+	return found
+}
+
+// split says of which transactions the record is needed and of which the hash:
+// each message's record comes from the clustered side if that is indexed. Of
+// messages that share 32 bits all records of the side are needed.
+func split(items [][]Row, clustered Direction) (full, other []transactionKey) {
+	needed := map[transactionKey]bool{}
+	for _, ends := range items {
+		_, from := end(ends[0])
+		if slices.ContainsFunc(ends, func(r Row) bool { return Direction(r[messageDirection]) == clustered }) {
+			from = clustered
+		}
+		for _, r := range ends {
+			key, side := end(r)
+			needed[key] = needed[key] || side == from
+		}
+	}
+	for key, record := range needed {
+		if record {
+			full = append(full, key)
+		} else {
+			other = append(other, key)
+		}
+	}
+	return full, other
+}
+
+// hashesAt reads the hashes of transactions.
+func (l *Lists) hashesAt(ctx context.Context, list []transactionKey) (map[transactionKey]Hash, error) {
+	const hash = 4
+	p := &Plan{Reads: "hashes", Columns: append(transactionColumns(0), Column{Name: "hash", At: hash, Type: Bits256})}
+	rows, err := reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), transactionKey.compare), func(ctx context.Context, part []transactionKey) ([]Row, error) {
+		return l.run(ctx, p, transactionsIn(sql.TransactionKey+", hash", part))
+	})
+	found := make(map[transactionKey]Hash, len(rows))
+	for _, r := range rows {
+		found[keyOfTransaction(r, 0)] = r.hash(hash)
+	}
+	return found, err
+}
+
+// joinEnds finds the wanted messages in the records and adds the hashes of their
+// other ends.
+func (l *messageList) joinEnds(items [][]Row, list []*record.Transaction, hashes map[transactionKey]Hash) []Message {
+	wanted := map[uint32][]Row{}
+	for _, ends := range items {
+		tag := uint32(ends[0][messageTag])
+		wanted[tag] = append(wanted[tag], ends...)
+	}
+	var found []Message
+	for _, m := range l.messagesIn(list) {
+		ends := wanted[schema.ShortPrefix(m.Hash)]
+		if len(ends) == 0 {
+			continue // another message of the same transaction
+		}
+		for _, r := range ends {
+			key, side := end(r)
+			hash, read := hashes[key]
+			switch {
+			case !read:
+			case side == In:
+				m.InTransaction = hash[:]
+			default:
+				m.OutTransaction = hash[:]
+			}
+		}
+		found = append(found, m)
+	}
+	return found
+}

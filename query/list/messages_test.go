@@ -1,0 +1,47 @@
+package list
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
+	var g golden
+	op := uint32(0xf8a7ea5)
+	for src := range 2 {
+		for dst := range 3 {
+			for body := range 2 {
+				for opcode := range 2 {
+					for _, d := range []Direction{Either, In, Out} {
+						for _, r := range [][2]int{{0, 0}, {1, 0}, {0, 1}} {
+							for _, desc := range []bool{true, false} {
+								for _, part := range []messagePart{externalMessages, otherMessages} {
+									external := part == externalMessages
+									f := &MessageFilter{Source: one(src), Destination: one(2 * (dst % 2)), NoDestination: dst == 2, Direction: d, Utime: span(r[0]), Lts: span(r[1])}
+									if body > 0 {
+										f.Body = &Hash{1}
+									}
+									if opcode > 0 {
+										f.Opcode = &op
+									}
+									if (d != Either || src+dst+body+opcode > 1) && !desc || external && (r[0]+r[1] > 0 || src > 0) {
+										continue
+									}
+									l := newMessageList(&View{Watermark: 77}, f, Page{Limit: 10, Descending: desc}, nil)
+									label := fmt.Sprintf("source %d destination %d body %d opcode %d direction %d utime %d lts %d descending %t external %t", src, dst, body, opcode, d, r[0], r[1], desc, external)
+									for i, p := range l.plans(part) {
+										if i > 0 {
+											label = "or"
+										}
+										g.plan(label, &p.Plan, Row{9000, 55})
+									}
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	g.check(t, "messages")
+}

@@ -1,0 +1,78 @@
+package list
+
+import (
+	"context"
+	"fmt"
+
+	"tonscribe/query/reader"
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// MultisigFilter says which multisigs, or orders, are wanted; the zero value means
+// all.
+type MultisigFilter struct {
+	Addresses []Address
+	// Members are signers or proposers of multisigs; Multisigs those of orders.
+	Members, Multisigs []Address
+}
+
+// Multisigs is a page of the list, and whether there are more after it.
+func (l *Lists) Multisigs(ctx context.Context, f *MultisigFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+	return l.contractPage(ctx, f.multisigs(page.Descending), page, after)
+}
+
+func (f *MultisigFilter) multisigs(descending bool) *contractList {
+	list := linkList(schema.LinkSigner, f.Members, len(f.Members) == 0)
+	list.addresses, list.order.descending = f.Addresses, descending
+	list.match = func(c *record.Contract) bool {
+		return c.Multisig != nil && hasAddress(f.Addresses, c.Account) && (hasAny(f.Members, c.Multisig.Signers) || hasAny(f.Members, c.Multisig.Proposers))
+	}
+	return list
+}
+
+// MultisigOrders is a page of the list, and whether there are more after it.
+func (l *Lists) MultisigOrders(ctx context.Context, f *MultisigFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+	return l.contractPage(ctx, f.orders(page.Descending), page, after)
+}
+
+func (f *MultisigFilter) orders(descending bool) *contractList {
+	list := linkList(schema.LinkOrder, f.Multisigs, len(f.Multisigs) == 0)
+	list.addresses, list.order.descending = f.Addresses, descending
+	list.match = func(c *record.Contract) bool {
+		return c.MultisigOrder != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Multisigs, c.MultisigOrder.Multisig)
+	}
+	return list
+}
+
+// maxOrders is how many orders are attached to one answer of multisigs.
+const maxOrders = 10_000
+
+// ordersOf is the list of all orders of some multisigs at once, however many.
+func ordersOf(multisigs []Address) *contractList {
+	list := (&MultisigFilter{Multisigs: multisigs}).orders(false)
+	list.whole = true
+	list.ranges = []Range{{Where: sql.Conditions{fmt.Sprintf("role = '%s'", schema.LinkOrder), sql.AnyAccount(sql.AccountColumns("key"), multisigs)}}}
+	return list
+}
+
+// OrdersOf are all orders of some multisigs, oldest first.
+func (l *Lists) OrdersOf(ctx context.Context, multisigs []Address) (map[Address][]*record.Contract, error) {
+	if len(multisigs) == 0 {
+		return nil, nil
+	}
+	list, more, err := l.contractPage(ctx, ordersOf(multisigs), Page{Limit: maxOrders}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if more {
+		return nil, fmt.Errorf("%w: more than %d orders belong to these multisigs", reader.ErrTooHeavy, maxOrders)
+	}
+	byMultisig := map[Address][]*record.Contract{}
+	for _, c := range list {
+		a := Address(c.MultisigOrder.Multisig)
+		byMultisig[a] = append(byMultisig[a], c)
+	}
+	return byMultisig, nil
+}

@@ -1,0 +1,165 @@
+package list
+
+import (
+	"context"
+	"math/big"
+	"slices"
+
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// NFTCollectionFilter says which collections are wanted; the zero value means
+// all.
+type NFTCollectionFilter struct {
+	Addresses, Owners []Address
+}
+
+// NFTCollections is a page of the list, and whether there are more after it.
+func (l *Lists) NFTCollections(ctx context.Context, f *NFTCollectionFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+	return l.contractPage(ctx, f.list(), page, after)
+}
+
+func (f *NFTCollectionFilter) list() *contractList {
+	return &contractList{
+		table: "nft_collections", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, addresses: f.Addresses,
+		match: func(c *record.Contract) bool {
+			return c.NftCollection != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Owners, c.NftCollection.Owner)
+		},
+		ranges: rangesOf("owner", f.Owners, "active"), stays: len(f.Owners) == 0, fixed: len(f.Owners) == 0,
+	}
+}
+
+// NFTItemFilter says which items are wanted; the zero value means all.
+type NFTItemFilter struct {
+	Addresses, Owners, Collections []Address
+	// Indexes of items, with Collections only.
+	Indexes []Number
+	// OnSale counts sellers as owners too.
+	OnSale bool
+	// ByLt puts the items that changed last first.
+	ByLt bool
+}
+
+func (f *NFTItemFilter) order() contractOrder {
+	switch {
+	case f.ByLt:
+		return contractOrder{fields: []keyField{bySeqno, byAccount}, descending: true}
+	case len(f.Addresses) > 0:
+		return contractOrder{fields: []keyField{byAccount}}
+	case len(f.Owners) > 0:
+		return contractOrder{fields: []keyField{byOwner, byParent, byNumber, byAccount}}
+	case len(f.Collections) > 0:
+		return contractOrder{fields: []keyField{byParent, byNumber, byAccount}}
+	}
+	return firstIndexed
+}
+
+func (f *NFTItemFilter) match(c *record.Contract) bool {
+	i := c.NftItem
+	return i != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Collections, i.Collection) &&
+		(hasAddress(f.Owners, i.Owner) || f.OnSale && hasAddress(f.Owners, i.RealOwner)) &&
+		(len(f.Indexes) == 0 || slices.Contains(f.Indexes, NumberOf(i.Index)))
+}
+
+// KeyOf returns the key of an item in the list.
+func (f *NFTItemFilter) KeyOf(c *record.Contract) ContractKey {
+	i := c.NftItem
+	k := ContractKey{Account: Address(c.Account), Seqno: uint64(c.FirstMcSeqno)}
+	if f.ByLt {
+		k.Seqno = c.LastTransLt
+		return k
+	}
+	k.Parent, k.Number = addressOf(i.GetCollection()), NumberOf(i.GetIndex())
+	if k.Owner = addressOf(i.GetOwner()); !hasAddress(f.Owners, i.GetOwner()) {
+		k.Owner = addressOf(i.GetRealOwner())
+	}
+	return k
+}
+
+// NFTItems is a page of the list, and whether there are more after it.
+func (l *Lists) NFTItems(ctx context.Context, f *NFTItemFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+	return l.contractPage(ctx, f.list(), page, after)
+}
+
+func (f *NFTItemFilter) list() *contractList {
+	l := &contractList{table: "nft_items", order: f.order(), addresses: f.Addresses, match: f.match, keyOf: f.KeyOf}
+	switch {
+	case f.ByLt:
+		l.seqno = "lt"
+	case len(f.Owners) > 0 || len(f.Collections) > 0:
+		l.parent, l.number = "collection", "item_index"
+	default:
+		l.seqno = "first_mc_seqno"
+	}
+	if len(f.Owners) > 0 {
+		l.ranges = f.ownerRanges()
+		l.whole = f.ByLt && len(f.Collections) > 0 // there are by index only
+	} else {
+		l.ranges = rangesOf("collection", f.Collections, "active")
+		l.stays, l.fixed = true, len(f.Collections) == 0 && !f.ByLt
+	}
+	if len(f.Indexes) > 0 {
+		texts := make([]string, len(f.Indexes))
+		for i, n := range f.Indexes {
+			texts[i] = sql.Uint256(n)
+		}
+		restrict(l.ranges, "%s", sql.In([]string{"item_index"}, texts))
+		l.whole = f.ByLt
+	}
+	return l
+}
+
+// ownerRanges are the ranges of the owners, and of them as sellers.
+func (f *NFTItemFilter) ownerRanges() []Range {
+	ranges := rangesOf("owner", f.Owners, "")
+	if f.OnSale {
+		ranges = append(ranges, rangesOf("seller", f.Owners, "")...)
+		slices.SortStableFunc(ranges, func(a, b Range) int { return a.Owner.Compare(b.Owner) })
+	}
+	if len(f.Collections) > 0 {
+		restrict(ranges, "%s", sql.AnyAccount(sql.AccountColumns("collection"), f.Collections))
+	}
+	return ranges
+}
+
+// ParseNumber reads an unsigned decimal of up to 256 bits.
+func ParseNumber(text string) (n Number, ok bool) {
+	v, ok := new(big.Int).SetString(text, 10)
+	if !ok || v.Sign() < 0 || v.BitLen() > 256 {
+		return n, false
+	}
+	v.FillBytes(n[:])
+	return n, true
+}
+
+// Sales are those of the accounts that are sales, auctions or items of Telegram.
+func (l *Lists) Sales(ctx context.Context, list []Address) ([]*record.Contract, error) {
+	found, err := l.Contracts(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	var sales []*record.Contract
+	for _, c := range found {
+		if schema.RolesOf(c)&(schema.RoleSale|schema.RoleAuction|schema.RoleTelemint) != 0 {
+			sales = append(sales, c)
+		}
+	}
+	kind := func(c *record.Contract) int {
+		switch {
+		case c.Sale != nil:
+			return 0
+		case c.Auction != nil:
+			return 1
+		}
+		return 2
+	}
+	slices.SortFunc(sales, func(a, b *record.Contract) int {
+		if d := kind(a) - kind(b); d != 0 {
+			return d
+		}
+		return CompareAddresses(Address(a.Account), Address(b.Account))
+	})
+	return sales, nil
+}

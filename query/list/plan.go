@@ -1,0 +1,445 @@
+package list
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"tonscribe/query/sql"
+)
+
+// Plan is how the rows of a list are found: in which key ranges of which table, by
+// which columns those are ordered, and where a scan of them can begin. It is a
+// value; String prints its statements.
+type Plan struct {
+	Reads string // what its statements are counted as
+	Table string
+	// Columns are those of a row.
+	Columns []Column
+	// Ranges are where the rows are. No row is in two of them.
+	Ranges []Range
+	// Keys are the columns by which the table orders the rows of a range, all in one
+	// direction. ClickHouse reads no more of a range than is asked for in this order
+	// only.
+	Keys       []string
+	Descending bool
+	// Seek are the first columns of that order, from any value of which on a range
+	// can be read. It is a little coarser than the list's: rows that share them, a
+	// group, come as they lie.
+	Seek []Column
+	// Order is the list's order as far as rows tell it. Rows that are equal in it are
+	// one item.
+	Order []Term
+	// ByOwner says that the ranges come one after the other in the order of their
+	// owners, which is then the first term.
+	ByOwner bool
+	// Bundle is the column of the bundle that is cut off at the watermark. Empty when
+	// the newest state counts.
+	Bundle    string
+	Watermark uint32
+	// SmallBlocks says that ClickHouse reads no more than the limit at a time.
+	SmallBlocks bool
+	// Residual says that the table does not have all filters' columns, so that rows
+	// are skipped after their records were read.
+	Residual bool
+	// Outdated says that records may have left the place that a row says: they are
+	// skipped after they were read, too.
+	Outdated bool
+	// Whole says that the ranges lie in another order, so that all their rows are
+	// read and put in order here.
+	Whole bool
+	// Unordered says that the table's order is another one than the list's, so that
+	// all records are read and put in order here.
+	Unordered bool
+	// Direct says that the records are in the table itself, in the order of the list,
+	// and can be read without finding their rows first.
+	Direct bool
+	// Unique says that a group has one record only.
+	Unique bool
+}
+
+// Range is a range of a table's key, or of that of a projection.
+type Range struct {
+	// Prefix are the columns by which the table is ordered before Keys; in the range
+	// they have one value each.
+	Prefix []string
+	// Columns and Values are what tells the range from others that are alike.
+	Columns, Values []string
+	// Where is what else holds for its rows.
+	Where sql.Conditions
+	// Projection is the one that has the range: naming it spares ClickHouse to look
+	// which would do, which costs more than reading it. Together is that for many
+	// ranges at once, when it is another one.
+	Projection, Together string
+	// Owner is whose range it is, in plans by owner.
+	Owner sql.AccountKey
+}
+
+// noProjection is for ranges of the table itself when it has projections.
+const noProjection = "none"
+
+// Column is a column of the rows of a list.
+type Column struct {
+	Name string // in a result
+	SQL  string // what it is in the table, when not that
+	Key  string // the column of the table's key that it is made of, when not SQL
+	At   int    // its first word in a Row
+	Type Type
+	// OfRange is for a column of the range, by number: 1 is the first of its Columns.
+	OfRange int
+}
+
+// Type is that of a column.
+type Type uint8
+
+// The types of columns.
+const (
+	Uint64 Type = iota
+	Uint32
+	Uint8
+	Int32
+	Uint256
+	Bits256
+	Packed // two words that are one number in the key: 32 bits each
+)
+
+func (t Type) words() int {
+	switch t {
+	case Uint256, Bits256:
+		return 4
+	case Packed:
+		return 2
+	}
+	return 1
+}
+
+// Term is a part of an order.
+type Term struct {
+	At, Words  int
+	Descending bool
+}
+
+// Row is a row of a table that leads to a record. Its words compare as the values
+// of the columns do.
+type Row []uint64
+
+// signed makes a word of a number that may be negative, and back.
+func signed(n int32) uint64            { return uint64(int64(n)) ^ 1<<63 }
+func (r Row) signed(at int) int32      { return int32(r[at] ^ 1<<63) }
+func (r Row) hash(at int) (h Hash)     { return hashOfWords(r[at : at+4]) }
+func (r Row) setHash(at int, h []byte) { putWords(r[at:at+4], h) }
+func (r Row) setAccount(at int, k sql.AccountKey) {
+	r[at], r[at+1] = signed(k.Workchain), k.Prefix
+}
+func (r Row) account(at int) sql.AccountKey {
+	return sql.AccountKey{Workchain: r.signed(at), Prefix: r[at+1]}
+}
+
+func hashOfWords(words []uint64) (h Hash) {
+	for i, w := range words {
+		binary.BigEndian.PutUint64(h[8*i:], w)
+	}
+	return h
+}
+
+func putWords(words []uint64, h []byte) {
+	for i := range words {
+		words[i] = binary.BigEndian.Uint64(h[8*i:])
+	}
+}
+
+// compareRows is the list's order.
+func (p *Plan) compareRows(a, b Row) int {
+	for _, t := range p.Order {
+		for i := t.At; i < t.At+t.Words; i++ {
+			if a[i] != b[i] {
+				if c := cmp.Compare(a[i], b[i]); !t.Descending {
+					return c
+				} else {
+					return -c
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// sameGroup reports whether two rows share the columns of Seek.
+func (p *Plan) sameGroup(a, b Row) bool {
+	for _, c := range p.Seek {
+		for i := c.At; i < c.At+c.Type.words(); i++ {
+			if a[i] != b[i] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// width is the number of words of a row.
+func (p *Plan) width() (n int) {
+	for _, c := range p.Columns {
+		n = max(n, c.At+c.Type.words())
+	}
+	for _, t := range p.Order {
+		n = max(n, t.At+t.Words)
+	}
+	return n
+}
+
+// in returns what a column is in a range.
+func (c *Column) in(r *Range) string {
+	switch {
+	case c.OfRange > 0:
+		return r.Columns[c.OfRange-1] + " AS " + c.Name
+	case c.SQL != "":
+		return c.SQL + " AS " + c.Name
+	}
+	return c.Name
+}
+
+// key returns the column of the table's key that a column is.
+func (c *Column) key() string { return cmp.Or(c.Key, c.SQL, c.Name) }
+
+// literal writes a row's value of the column of the table's key.
+func (c *Column) literal(r Row) string {
+	switch c.Type {
+	case Int32:
+		return strconv.FormatInt(int64(r.signed(c.At)), 10)
+	case Uint256:
+		return sql.Uint256(r.hash(c.At))
+	case Packed:
+		return strconv.FormatUint(r[c.At]<<32|r[c.At+1], 10)
+	}
+	return strconv.FormatUint(r[c.At], 10)
+}
+
+// alike reports whether two ranges differ in their values only.
+func (r *Range) alike(o *Range) bool {
+	return slices.Equal(r.Prefix, o.Prefix) && slices.Equal(r.Columns, o.Columns) && slices.Equal(r.Where, o.Where)
+}
+
+func (r *Range) value() string {
+	if len(r.Values) == 1 {
+		return r.Values[0]
+	}
+	return sql.Tuple(r.Values...)
+}
+
+// is is the condition that a row is in the range alone.
+func (r *Range) is() (c sql.Conditions) {
+	if len(r.Columns) > 0 {
+		texts := make([]string, len(r.Columns))
+		for i := range r.Columns {
+			texts[i] = r.Columns[i] + " = " + r.Values[i]
+		}
+		c = sql.Conditions{strings.Join(texts, " AND ")}
+	}
+	return append(c, r.Where...)
+}
+
+// selected are the columns of a row.
+func (p *Plan) selected(r *Range) string {
+	columns := make([]string, len(p.Columns))
+	for i := range p.Columns {
+		columns[i] = p.Columns[i].in(r)
+	}
+	return strings.Join(columns, ", ")
+}
+
+// visible adds the conditions on the bundle, and that rows are not before the group
+// of another one.
+func (p *Plan) visible(c sql.Conditions, r *Range, from Row) sql.Conditions {
+	c = slices.Clip(c)
+	if p.Bundle != "" {
+		c.Add("%s <= %d", p.Bundle, p.Watermark)
+	}
+	if from == nil {
+		return c
+	}
+	seek := p.Seek
+	for len(seek) > 1 && slices.Contains(r.Prefix, seek[0].key()) {
+		seek = seek[1:]
+	}
+	columns, values := make([]string, len(seek)), make([]string, len(seek))
+	for i := range seek {
+		columns[i], values[i] = seek[i].key(), seek[i].literal(from)
+	}
+	return append(c, sql.NotBefore(p.Descending, columns, values))
+}
+
+// order is that of the rows of a range.
+func (p *Plan) order(r *Range) string {
+	return sql.Order(p.Descending, slices.Concat(r.Prefix, p.Keys)...)
+}
+
+func settings(list ...string) string {
+	if list = slices.DeleteFunc(list, func(s string) bool { return s == "" }); len(list) == 0 {
+		return ""
+	}
+	return " SETTINGS " + strings.Join(list, ", ")
+}
+
+func projection(name string) string {
+	switch name {
+	case "":
+		return ""
+	case noProjection:
+		return sql.NoProjections
+	}
+	return sql.Projection(name)
+}
+
+// statement reads up to limit rows of a range from the group of a row on; 0 means
+// all, in no order.
+func (p *Plan) statement(r *Range, from Row, limit int) string {
+	return p.reading(p.selected(r), r, from, limit)
+}
+
+// records reads the same as records.
+func (p *Plan) records(r *Range, from Row, limit int) string {
+	return p.reading("record", r, from, limit)
+}
+
+func (p *Plan) reading(columns string, r *Range, from Row, limit int) string {
+	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s", columns, p.Table, p.visible(r.is(), r, from))
+	if limit == 0 {
+		return text
+	}
+	blocks := ""
+	if p.SmallBlocks {
+		blocks = sql.SmallBlocks(limit)
+	}
+	return text + fmt.Sprintf(" ORDER BY %s LIMIT %d%s", p.order(r), limit, settings(blocks, projection(r.Projection)))
+}
+
+// union reads up to limit rows of each of some ranges.
+func (p *Plan) union(ranges []Range, from Row, limit int) string {
+	statements := make([]string, len(ranges))
+	for i := range ranges {
+		if statements[i] = p.statement(&ranges[i], from, limit); len(ranges) > 1 {
+			statements[i] = "SELECT * FROM (" + statements[i] + ")"
+		}
+	}
+	return strings.Join(statements, " UNION ALL ")
+}
+
+// together reads up to limit rows of each of many ranges that are alike, 0 for all;
+// it is refused before it reads anything unless they are short.
+func (p *Plan) together(ranges []Range, from Row, limit int) string {
+	r := &ranges[0]
+	values := make([]string, len(ranges))
+	for i := range ranges {
+		values[i] = ranges[i].value()
+	}
+	c := p.visible(append(sql.Conditions{sql.In(r.Columns, values)}, r.Where...), r, from)
+	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s", p.selected(r), p.Table, c)
+	if limit > 0 {
+		text += fmt.Sprintf(" ORDER BY %s LIMIT %d BY %s", p.order(r), limit, strings.Join(r.Columns, ", "))
+	}
+	return text + settings(fmt.Sprintf("max_rows_to_read = %d", len(ranges)*maxRangeRows), projection(cmp.Or(r.Together, r.Projection)))
+}
+
+// String prints the statements that begin to read the ranges: a line for each, but
+// of many that are alike for the first only.
+func (p *Plan) String() string {
+	const limit = 32
+	var b strings.Builder
+	line := func(what, statement string) { fmt.Fprintf(&b, "  %s: %s\n", what, statement) }
+	if p.Direct && len(p.Ranges) == 1 {
+		line("records", p.records(&p.Ranges[0], nil, limit))
+	}
+	for i := range p.Ranges {
+		r := &p.Ranges[i]
+		switch {
+		case i > 0 && r.alike(&p.Ranges[i-1]):
+		case p.Whole:
+			line("whole", p.statement(r, nil, 0))
+		default:
+			line("range", p.statement(r, nil, limit))
+		}
+	}
+	if len(p.Ranges) > maxRanges {
+		line("together", p.together(slices.DeleteFunc(slices.Clone(p.Ranges), func(r Range) bool { return !r.alike(&p.Ranges[0]) }), nil, limit))
+	}
+	return b.String()
+}
+
+// run runs a statement that selects the columns of rows.
+func (l *Lists) run(ctx context.Context, p *Plan, statement string) ([]Row, error) {
+	return l.runAs(ctx, p.Reads, p, statement)
+}
+
+func (l *Lists) runAs(ctx context.Context, reads string, p *Plan, statement string) ([]Row, error) {
+	var list []Row
+	width := p.width()
+	result := make(proto.Results, len(p.Columns))
+	for i, c := range p.Columns {
+		result[i] = proto.ResultColumn{Name: c.Name, Data: c.Type.column()}
+	}
+	err := l.reader.Run(ctx, reads, statement, result, func(rows int) error {
+		words := make([]uint64, rows*width)
+		first := len(list)
+		for i := range rows {
+			list = append(list, words[i*width:(i+1)*width:(i+1)*width])
+		}
+		for i, c := range p.Columns {
+			fill(list[first:], c.At, result[i].Data)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func (t Type) column() proto.ColResult {
+	switch t {
+	case Uint32:
+		return new(proto.ColUInt32)
+	case Uint8:
+		return new(proto.ColUInt8)
+	case Int32:
+		return new(proto.ColInt32)
+	case Uint256:
+		return new(proto.ColUInt256)
+	case Bits256:
+		return &proto.ColFixedStr{Size: len(Hash{})}
+	}
+	return new(proto.ColUInt64)
+}
+
+// fill sets a column of rows.
+func fill(rows []Row, at int, column proto.ColResult) {
+	switch column := column.(type) {
+	case *proto.ColUInt64:
+		for i, r := range rows {
+			r[at] = (*column)[i]
+		}
+	case *proto.ColUInt32:
+		for i, r := range rows {
+			r[at] = uint64((*column)[i])
+		}
+	case *proto.ColUInt8:
+		for i, r := range rows {
+			r[at] = uint64((*column)[i])
+		}
+	case *proto.ColInt32:
+		for i, r := range rows {
+			r[at] = signed((*column)[i])
+		}
+	case *proto.ColUInt256:
+		for i, r := range rows {
+			n := &(*column)[i]
+			r[at], r[at+1], r[at+2], r[at+3] = n.High.High, n.High.Low, n.Low.High, n.Low.Low
+		}
+	case *proto.ColFixedStr:
+		for i, r := range rows {
+			r.setHash(at, column.Row(i))
+		}
+	}
+}

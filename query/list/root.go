@@ -1,0 +1,118 @@
+// Package list reads lists out of ClickHouse, page by page.
+//
+// In: a filter and a page. Out: records of schema/record, in the order of the
+// contract, each once, of bundles at or below the watermark only.
+//
+// A list is declared: what it can be filtered by, which key ranges of which table
+// or projection serve a combination of filters (a Plan), and how the records that
+// rows lead to are read, ordered and matched (records). Everything else is written
+// once: the text of statements (plan.go), reading ranges side by side, together or
+// one after the other (ranges.go), groups, ties, offsets and cursors (scan.go), and
+// pages (page.go).
+//
+// Tables find candidates by 64-bit prefixes and may hold a row twice before a merge;
+// every answer is therefore checked against the records themselves. The package must
+// never write, and knows nothing of HTTP.
+package list
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/query/head"
+	"tonscribe/query/reader"
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+	"tonscribe/ton/address"
+)
+
+// Address is that of an account.
+type Address = address.Address
+
+// Hash is a 256-bit value.
+type Hash = [32]byte
+
+// View is what one request sees.
+type View = head.View
+
+// Span is a range of times or lts, both ends included.
+type Span struct {
+	From, To uint64
+	Given    bool // one of the ends was given, be it 0
+}
+
+// Everything is the span without ends.
+var Everything = Span{To: ^uint64(0)}
+
+func (r Span) has(n uint64) bool { return n >= r.From && n <= r.To }
+
+// and returns what two spans have in common.
+func (r Span) and(o Span) Span {
+	return Span{From: max(r.From, o.From), To: min(r.To, o.To), Given: r.Given}
+}
+
+// Page is a part of a list.
+type Page struct {
+	Limit, Offset int
+	Descending    bool
+}
+
+// Direction is the side on which a transaction holds a message, or an account takes
+// part in a transfer.
+type Direction uint8
+
+// The directions, as in the tables.
+const (
+	In     Direction = 0 // the transaction consumed it
+	Out    Direction = 1 // the transaction produced it
+	Either Direction = 2
+)
+
+// Lists reads the lists of one database.
+type Lists struct {
+	reader    *reader.Reader
+	contracts ReadContracts
+	fromHead  *prometheus.CounterVec
+}
+
+// ReadContracts returns the newest facts of the accounts with some keys; contracts that
+// are nothing any more are left out.
+type ReadContracts func(context.Context, []sql.AccountKey) (map[Address]*record.Contract, error)
+
+// New makes lists that read ClickHouse.
+func New(r *reader.Reader, contracts ReadContracts, registerer prometheus.Registerer) *Lists {
+	return &Lists{reader: r, contracts: contracts, fromHead: reader.Register(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tonscribe_query_head_answers_total", Help: "Lists answered from memory, without ClickHouse.",
+	}, []string{"list"}))}
+}
+
+// noAddress is how a key of a list says that there is no account.
+var noAddress = Address{0x80}
+
+// addressOf returns an address of a record in a key.
+func addressOf(a []byte) Address {
+	if len(a) != schema.AddressSize {
+		return noAddress
+	}
+	return Address(a)
+}
+
+// CompareAddresses is the order of accounts in lists: by workchain, then by bytes.
+func CompareAddresses(a, b Address) int {
+	return cmp.Or(cmp.Compare(schema.Workchain(a[:]), schema.Workchain(b[:])), bytes.Compare(a[4:], b[4:]))
+}
+
+// hasAddress reports whether an address is in a list, or the list is empty.
+func hasAddress(list []Address, a []byte) bool {
+	return len(list) == 0 || len(a) == schema.AddressSize && slices.Contains(list, Address(a))
+}
+
+// hasAny reports whether one of some addresses is in a list, or the list is empty.
+func hasAny(list []Address, some [][]byte) bool {
+	return len(list) == 0 || slices.ContainsFunc(some, func(a []byte) bool { return hasAddress(list, a) })
+}

@@ -1,0 +1,102 @@
+package list
+
+import (
+	"context"
+	"fmt"
+
+	"tonscribe/query/sql"
+	"tonscribe/schema/record"
+)
+
+// extent is how far the blocks of a shard, or those of a shard in all workchains,
+// reach in time and lt.
+type extent struct{ utime, lts Span }
+
+// empty reports whether there is no such block.
+func (e *extent) empty() bool { return e.utime.From > e.utime.To }
+
+// add makes an extent reach from a block to a later one.
+func (e *extent) add(oldest, newest *record.Block) {
+	e.utime.From, e.utime.To = min(e.utime.From, uint64(oldest.GenUtime)), max(e.utime.To, uint64(newest.GenUtime))
+	e.lts.From, e.lts.To = min(e.lts.From, oldest.StartLt), max(e.lts.To, newest.EndLt)
+}
+
+// maxWorkchains is in how many workchains a shard is looked for.
+const maxWorkchains = 8
+
+// extentOf returns how far the blocks of a shard reach. A shard's times and lts
+// rise with its seqnos, so the first and the last one tell: what is asked of a
+// shard that never was, or was not then, is not looked for in all of the chain.
+func (l *Lists) extentOf(ctx context.Context, v *View, workchain *int32, shard uint64) (e extent, err error) {
+	none := Span{From: ^uint64(0)}
+	e = extent{none, none}
+	workchains, err := l.workchains(ctx, workchain)
+	if err != nil {
+		return e, err
+	}
+	for _, w := range workchains {
+		f := &BlockFilter{Workchain: &w, Shard: &shard, Utime: Everything, Lts: Everything}
+		var ends [2]*record.Block
+		for i, descending := range []bool{false, true} {
+			list, _, err := l.longBlocks(ctx, newBlockList(v, f, Page{Limit: 1, Descending: descending}, nil))
+			if err != nil {
+				return e, err
+			}
+			if len(list) == 0 {
+				break
+			}
+			ends[i] = list[0]
+		}
+		if ends[1] != nil {
+			e.add(ends[0], ends[1])
+		}
+	}
+	return e, nil
+}
+
+// workchains are those that there are blocks of, or the only one that is asked
+// for.
+func (l *Lists) workchains(ctx context.Context, only *int32) (list []int32, err error) {
+	if only != nil {
+		return []int32{*only}, nil
+	}
+	p := &Plan{Reads: "block keys", Table: "blocks_index", SmallBlocks: true, Columns: []Column{{Name: "workchain", Type: Int32}}, Keys: []string{"workchain"}}
+	r := Range{Prefix: []string{"path", "key"}, Where: sql.Conditions{"path = 'id' AND key = 0"}}
+	for len(list) < maxWorkchains {
+		rows, err := l.run(ctx, p, p.statement(&r, nil, 1))
+		if err != nil || len(rows) == 0 {
+			return list, err
+		}
+		list = append(list, rows[0].signed(0))
+		r.Where = append(r.Where[:1:1], fmt.Sprintf("workchain > %d", rows[0].signed(0)))
+	}
+	return list, nil
+}
+
+// narrow leaves of a filter what can hold for the blocks of its workchain and
+// shard. It is false when nothing can.
+func (l *Lists) narrow(ctx context.Context, v *View, table string, workchain *int32, shard *uint64, utime, lts *Span) (bool, error) {
+	switch {
+	case shard != nil:
+		e, err := l.extentOf(ctx, v, workchain, *shard)
+		if err != nil || e.empty() {
+			return false, err
+		}
+		*utime, *lts = utime.and(e.utime), lts.and(e.lts)
+	case workchain != nil && table == "transactions":
+		if found, err := l.reader.Has(ctx, table, fmt.Sprintf("workchain = %d", *workchain)); err != nil || !found {
+			return false, err
+		}
+	case workchain != nil:
+		if found, err := l.reader.Has(ctx, table, fmt.Sprintf("path = 'id' AND key = 0 AND workchain = %d", *workchain)); err != nil || !found {
+			return false, err
+		}
+	}
+	return utime.From <= utime.To && lts.From <= lts.To, nil
+}
+
+// accountsOf is the range of account prefixes of a shard.
+func accountsOf(shard uint64) (low, high uint64) {
+	tag := shard & -shard
+	return shard - tag, shard + (tag - 1)
+}

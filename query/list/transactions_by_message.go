@@ -1,0 +1,88 @@
+package list
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// heldBy reports whether a transaction holds a wanted message.
+func (f *MessageFilter) heldBy(tx *record.Transaction) bool {
+	return f.Direction != Out && tx.InMsg != nil && f.matchesContent(tx.InMsg) ||
+		f.Direction != In && slices.ContainsFunc(tx.OutMsgs, f.matchesContent)
+}
+
+// TransactionsByMessage is a page of the transactions that hold a wanted
+// message, by lt. The filter has hashes, a body or an opcode.
+func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFilter, page Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
+	t := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, page.Descending, false}, page, after, f.heldBy)
+	if len(f.Hashes) > 0 {
+		c := sql.Conditions{"path = 'hash'", sql.In([]string{"key"}, sql.Prefixes(f.Hashes))}
+		if f.Direction != Either {
+			c.Add("direction = %d", f.Direction)
+		}
+		return l.shortTransactions(ctx, t, sql.TransactionsAt("messages_index", c))
+	}
+	return l.longTransactions(ctx, t, t.planByMessage(f))
+}
+
+// planByMessage reads the transactions by their messages, external-in ones and
+// others alike.
+func (l *transactionList) planByMessage(f *MessageFilter) *Plan {
+	m := newMessageList(l.view, f, Page{}, nil).plan(allMessages)
+	p := l.planBy(l.order, m.Table, "")
+	p.Residual, p.Ranges = m.Residual, []Range{{Where: m.Ranges[0].Where}}
+	return p
+}
+
+// Adjacent are the transactions that a transaction's messages lead to: the one
+// that produced its inbound message (In), those that consumed its outbound ones
+// (Out), or both, by lt.
+func (l *Lists) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) ([]*record.Transaction, error) {
+	f := &TransactionFilter{Hashes: []Hash{hash}, Utime: Everything, Lts: Everything}
+	list, _, err := l.Transactions(ctx, v, f, Page{Limit: 1}, nil)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	wanted := endsOf(list[0], d)
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	found, err := l.readTransactions(ctx, sql.TransactionsAt("messages_index", sql.Conditions{"path = 'hash'", sql.In([]string{"key", "direction"}, wanted)}))
+	if err != nil {
+		return nil, err
+	}
+	return newTransactionList(v, nil, transactionOrder{}, Page{}, nil, func(tx *record.Transaction) bool {
+		return d != Out && produced(tx, list[0]) || d != In && produced(list[0], tx)
+	}).take(found), nil
+}
+
+// endsOf are the other ends of a transaction's messages, as rows of
+// messages_index.
+func endsOf(tx *record.Transaction, d Direction) (wanted []string) {
+	add := func(m *record.Message, side Direction) {
+		if m.Kind == record.Message_INTERNAL {
+			wanted = append(wanted, fmt.Sprintf("(%d,%d)", schema.Prefix(m.Hash), side))
+		}
+	}
+	if d != Out && tx.InMsg != nil {
+		add(tx.InMsg, Out)
+	}
+	if d != In {
+		for _, m := range tx.OutMsgs {
+			add(m, In)
+		}
+	}
+	return wanted
+}
+
+// produced reports whether parent sent the message that child received.
+func produced(parent, child *record.Transaction) bool {
+	return child.InMsg != nil && slices.ContainsFunc(parent.OutMsgs, func(m *record.Message) bool {
+		return string(m.Hash) == string(child.InMsg.Hash)
+	})
+}

@@ -1,0 +1,66 @@
+package list
+
+import (
+	"fmt"
+	"testing"
+)
+
+func int32Of(n int) *int32 {
+	if n == 0 {
+		return nil
+	}
+	v := int32(n - 1)
+	return &v
+}
+
+func TestTheStatementsOfEveryListOfTransactions(t *testing.T) {
+	var g golden
+	add := func(label string, p *Plan) {
+		g.plan(label, p, Row{signed(0), 77, 9000, 0, 150})
+		if len(p.Ranges) == 1 {
+			fmt.Fprintf(&g, "  seek: %s\n", p.counting(1000))
+		}
+	}
+	shardOf := func(n int) *uint64 {
+		if n == 0 {
+			return nil
+		}
+		v := uint64(n) << 63
+		return &v
+	}
+	v := &View{Watermark: 77}
+	for wc := range 2 {
+		for shard := range 2 {
+			for seqno := range 2 {
+				for mc := range 2 {
+					for _, accounts := range []int{0, 1, 9} {
+						for _, r := range [][2]int{{0, 0}, {1, 0}, {0, 1}} {
+							for _, desc := range []bool{true, false} {
+								if !desc && wc+shard+seqno+mc > 0 {
+									continue
+								}
+								f := &TransactionFilter{Workchain: int32Of(wc), Shard: shardOf(shard), Seqno: int32Of(8 * seqno), McSeqno: int32Of(6 * mc), Accounts: addrs(accounts), Utime: span(r[0]), Lts: span(r[1])}
+								l := newTransactionList(v, f, f.order(desc), Page{Limit: 10, Descending: desc}, nil, f.matches)
+								add(fmt.Sprintf("workchain %d shard %d seqno %d mc_seqno %d accounts %d utime %d lts %d descending %t", wc, shard, seqno, mc, accounts, r[0], r[1], desc), l.plan())
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, body := range []bool{false, true} {
+		for _, d := range []Direction{Either, In, Out} {
+			for _, src := range []int{0, 1} {
+				f := &MessageFilter{Direction: d, Source: one(src), Utime: Everything, Lts: Everything}
+				op := uint32(0xf8a7ea5)
+				if f.Opcode = &op; body {
+					f.Opcode, f.Body = nil, &Hash{1}
+				}
+				l := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, true, false}, Page{Limit: 10, Descending: true}, nil, f.heldBy)
+				add(fmt.Sprintf("by message body %t direction %d source %d", body, d, src), l.planByMessage(f))
+			}
+		}
+	}
+	g.check(t, "transactions")
+}

@@ -1,0 +1,36 @@
+package list
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestTheStatementsOfEveryListOfTransfers(t *testing.T) {
+	var g golden
+	add := func(label string, f *TransferFilter, plan func(*View, *TransferFilter, bool) *Plan, descending bool) {
+		g.plan(label, plan(&View{Watermark: 77}, f, descending), Row{150, 9000, signed(0), 77})
+	}
+	for _, owners := range []int{0, 1, 9} {
+		for _, contracts := range []int{0, 1, 9} {
+			for parent := range 2 {
+				for _, d := range []Direction{Either, In, Out} {
+					for _, r := range [][2]int{{0, 0}, {1, 0}, {0, 1}} {
+						for _, desc := range []bool{true, false} {
+							if d != Either && owners == 0 || !desc && (contracts > 0 || d != Either) {
+								continue
+							}
+							f := &TransferFilter{Owners: addrs(owners), Contracts: addrs(contracts), Parent: one(parent), Direction: d, Utime: span(r[0]), Lts: span(r[1])}
+							label := fmt.Sprintf("owners %d contracts %d parent %d direction %d utime %d lts %d descending %t", owners, contracts, parent, d, r[0], r[1], desc)
+							add("jetton_transfers "+label, f, jettonTransferKind.plan, desc)
+							if owners == 1 && contracts == 0 || owners+contracts+parent == 0 {
+								add("jetton_burns "+label, f, jettonBurnKind.plan, desc)
+								add("nft_transfers "+label, f, nftTransferKind.plan, desc)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	g.check(t, "transfers")
+}

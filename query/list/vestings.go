@@ -1,0 +1,36 @@
+package list
+
+import (
+	"context"
+
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// VestingFilter says which vesting contracts are wanted; the zero value means
+// all.
+type VestingFilter struct {
+	Addresses, Wallets []Address
+	// Whitelisted counts whom a contract may send to, too.
+	Whitelisted bool
+}
+
+// Vestings is a page of the list, and whether there are more after it.
+func (l *Lists) Vestings(ctx context.Context, f *VestingFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+	return l.contractPage(ctx, f.list(), page, after)
+}
+
+func (f *VestingFilter) list() *contractList {
+	list := linkList(schema.LinkVesting, f.Wallets, len(f.Wallets) == 0)
+	list.addresses = f.Addresses
+	list.match = func(c *record.Contract) bool {
+		v := c.Vesting
+		return v != nil && hasAddress(f.Addresses, c.Account) &&
+			(len(f.Wallets) == 0 || hasAddress(f.Wallets, v.Owner) || hasAddress(f.Wallets, v.Sender) || f.Whitelisted && hasAny(f.Wallets, v.Whitelist))
+	}
+	if f.Whitelisted {
+		list.ranges = append(list.ranges, linkRanges(schema.LinkWhitelist, sql.KeysOf(f.Wallets))...)
+	}
+	return list
+}

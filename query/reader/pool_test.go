@@ -1,0 +1,267 @@
+package reader
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"tonscribe/internal/engine/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func optionsOf(t *testing.T, dsn string) clickhouse.Options {
+	t.Helper()
+	o, err := clickhouse.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *o
+}
+
+// poolOf is a pool with room for two statements.
+func poolOf(t *testing.T, o clickhouse.Options) *pool {
+	t.Helper()
+	p := newPool(o, 2)
+	t.Cleanup(p.close)
+	return p
+}
+
+// eachProtocol runs a test with the options of each kind of pool.
+func eachProtocol(t *testing.T, test func(t *testing.T, o clickhouse.Options)) {
+	engine := enginetest.ClickHouse(t)
+	for name, dsn := range map[string]string{"native": engine.ReadOnlyDSN(), "http": engine.ReadOnlyHTTPDSN()} {
+		t.Run(name, func(t *testing.T) { test(t, optionsOf(t, dsn)) })
+	}
+}
+
+// sum runs a statement whose columns are n and s, and gives how many rows came,
+// the sum of n, how many bytes are in s, and how many rows were gone through.
+func (p *pool) sum(ctx context.Context, statement string) (rows int, total uint64, length int, read uint64, err error) {
+	var n proto.ColUInt64
+	s := new(proto.ColStr).LowCardinality()
+	result := proto.Results{{Name: "n", Data: &n}, {Name: "s", Data: s}}
+	err = p.do(ctx, statement, nil, result, func(count int) error {
+		rows += count
+		for i := range count {
+			total += n[i]
+			length += len(s.Row(i))
+		}
+		return nil
+	}, func(some uint64) { read += some })
+	return rows, total, length, read, err
+}
+
+const few = "SELECT number AS n, toLowCardinality(toString(modulo(number, 7))) AS s FROM numbers(%d)"
+
+func TestAnswersOfManyBlocksAndOfNoneComeWholeOverBothProtocols(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+		p := poolOf(t, o)
+		for _, count := range []int{0, 1, 1000, 3_000_000} { // the last is longer than what the server holds
+			rows, total, length, read, err := p.sum(t.Context(), fmt.Sprintf(few, count))
+			want := uint64(count) * uint64(max(count-1, 0)) / 2
+			if err != nil || rows != count || total != want || length != count || read != uint64(count) {
+				t.Errorf("%d rows: %d, sum %d, %d bytes, %d gone through, %v; want sum %d", count, rows, total, length, read, err, want)
+			}
+		}
+		if len(p.idle) != 1 {
+			t.Errorf("%d connections are open after one statement at a time, want 1", len(p.idle))
+		}
+	})
+}
+
+func TestFailuresHaveTheirNamesOverBothProtocols(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+		p := poolOf(t, o)
+		for name, c := range map[string]struct {
+			statement string
+			code      proto.Error
+			want      error
+		}{
+			"syntax":            {"SELEC 1", 62, nil},
+			"no table":          {"SELECT n, s FROM nothing", 60, nil},
+			"no right":          {"SELECT toUInt64(1) AS n, toLowCardinality(name) AS s FROM system.users", 497, nil},
+			"fails at the end":  {"SELECT number AS n, toLowCardinality(toString(throwIf(number = 2999999, 'late'))) AS s FROM numbers(3000000)", 395, nil},
+			"takes too long":    {"SELECT number AS n, toLowCardinality(toString(sleepEachRow(0.05))) AS s FROM numbers(1000) SETTINGS max_block_size = 1, max_execution_time = 0.3", codeTimeout, ErrTooHeavy},
+			"takes many memory": {"SELECT count() AS n, toLowCardinality('') AS s FROM (SELECT DISTINCT number FROM numbers(10000000)) SETTINGS max_memory_usage = 1000000", codeMemoryLimit, ErrTooHeavy},
+		} {
+			_, _, _, _, err := p.sum(t.Context(), c.statement)
+			var exception *ch.Exception
+			if !errors.As(err, &exception) || exception.Code != c.code || c.want != nil && !errors.Is(err, c.want) || c.want == nil && errors.Is(err, ErrTooHeavy) {
+				t.Errorf("%s: %v, want code %d, %v", name, err, c.code, c.want)
+			}
+			if rows, _, _, _, err := p.sum(t.Context(), fmt.Sprintf(few, 10)); rows != 10 || err != nil {
+				t.Errorf("after %s: %d rows, %v; want 10", name, rows, err)
+			}
+		}
+	})
+}
+
+func TestAStatementThatNobodyWaitsForAnyMoreEndsSoonOverBothProtocols(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+		p := poolOf(t, o)
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		_, _, _, _, err := p.sum(ctx, "SELECT number AS n, toLowCardinality(toString(sleepEachRow(0.01))) AS s FROM numbers(10000) SETTINGS max_block_size = 1")
+		if took := time.Since(began); !errors.Is(err, ErrTooHeavy) || took > 10*time.Second {
+			t.Errorf("a statement of 100 s with 300 ms to go: %v after %s, want %v", err, took, ErrTooHeavy)
+		}
+		if n := len(p.idle); n != 0 {
+			t.Errorf("%d connections were kept whose deadline may still come, want none", n)
+		}
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		if _, _, _, _, err := p.sum(gone, fmt.Sprintf(few, 1)); err == nil {
+			t.Error("a statement for somebody who has gone was run")
+		}
+		if rows, _, _, _, err := p.sum(t.Context(), fmt.Sprintf(few, 10)); rows != 10 || err != nil {
+			t.Errorf("afterwards: %d rows, %v; want 10", rows, err)
+		}
+	})
+}
+
+func TestAWrongPasswordIsRefusedOverBothProtocols(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+		o.Auth.Password = "wrong"
+		_, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few, 1))
+		var exception *ch.Exception
+		if !errors.As(err, &exception) || exception.Code != 516 {
+			t.Errorf("%v, want an exception of code 516", err)
+		}
+	})
+}
+
+// behind answers what a function makes of the real server's answer.
+func behind(t *testing.T, change func(http.ResponseWriter, *http.Request, *httputil.ReverseProxy)) clickhouse.Options {
+	t.Helper()
+	o := optionsOf(t, enginetest.ClickHouse(t).ReadOnlyHTTPDSN())
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: o.Addr[0]})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { change(w, r, proxy) }))
+	t.Cleanup(server.Close)
+	o.Addr = []string{strings.TrimPrefix(server.URL, "http://")}
+	return o
+}
+
+func TestAnAnswerThatIsCutOffIsNotTakenForAShortOne(t *testing.T) {
+	o := behind(t, func(w http.ResponseWriter, r *http.Request, proxy *httputil.ReverseProxy) {
+		recorded := httptest.NewRecorder()
+		proxy.ServeHTTP(recorded, r)
+		whole := recorded.Body.Bytes()
+		w.Write(whole[:len(whole)/2])
+		w.(http.Flusher).Flush()
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			conn.Close()
+		}
+	})
+	rows, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few+" SETTINGS max_block_size = 1000", 4000))
+	if !errors.Is(err, ErrUnavailable) {
+		t.Errorf("half an answer: %d rows, %v; want %v", rows, err, ErrUnavailable)
+	}
+}
+
+func TestWhatIsNoClickHouseIsSaidToBeNone(t *testing.T) {
+	o := behind(t, func(w http.ResponseWriter, _ *http.Request, _ *httputil.ReverseProxy) { http.NotFound(w, nil) })
+	_, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few, 1))
+	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no ClickHouse") {
+		t.Errorf("%v, want %v and why", err, ErrUnavailable)
+	}
+}
+
+func TestAConnectionThatTheServerClosedIsReplacedUnseen(t *testing.T) {
+	var dialed atomic.Int32
+	upstream := optionsOf(t, enginetest.ClickHouse(t).ReadOnlyHTTPDSN())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() { // one request for each connection, which then goes without a word
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			dialed.Add(1)
+			go func() {
+				defer client.Close()
+				server, err := net.Dial("tcp", upstream.Addr[0])
+				if err != nil {
+					return
+				}
+				defer server.Close()
+				request, err := http.ReadRequest(bufio.NewReader(client))
+				if err != nil || request.Write(server) != nil {
+					return
+				}
+				if answer, err := http.ReadResponse(bufio.NewReader(server), request); err == nil {
+					answer.Write(client)
+				}
+			}()
+		}
+	}()
+	o := upstream
+	o.Addr = []string{listener.Addr().String()}
+	p := poolOf(t, o)
+	for i := range 5 {
+		if rows, _, _, _, err := p.sum(t.Context(), fmt.Sprintf(few, 10)); rows != 10 || err != nil {
+			t.Fatalf("statement %d: %d rows, %v; want 10", i, rows, err)
+		}
+	}
+	if n := dialed.Load(); n != 5 {
+		t.Errorf("%d connections were made for 5 statements, want 5", n)
+	}
+}
+
+func TestHTTPCanBeSecured(t *testing.T) {
+	o := optionsOf(t, enginetest.ClickHouse(t).ReadOnlyHTTPDSN())
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: o.Addr[0]})
+	server := httptest.NewUnstartedServer(proxy)
+	server.Config.ErrorLog = nil
+	server.StartTLS()
+	defer server.Close()
+	o.Addr = []string{strings.TrimPrefix(server.URL, "https://")}
+	o.TLS = &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
+	if rows, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few, 10)); rows != 10 || err != nil {
+		t.Errorf("with its certificate: %d rows, %v; want 10", rows, err)
+	}
+	o.TLS = optionsOf(t, "https://reader:secret@"+o.Addr[0]+"/tonscribe?secure=true").TLS
+	if _, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few, 10)); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("with a certificate that nobody knows: %v, want %v", err, ErrUnavailable)
+	}
+}
+
+func BenchmarkStatement(b *testing.B) {
+	engine := enginetest.ClickHouse(b)
+	for name, dsn := range map[string]string{"native": engine.ReadOnlyDSN(), "http": engine.ReadOnlyHTTPDSN()} {
+		o, err := clickhouse.ParseDSN(dsn)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p := newPool(*o, 2)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, _, _, _, err := p.sum(b.Context(), fmt.Sprintf(few, 1)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		p.close()
+	}
+}

@@ -1,0 +1,40 @@
+package reader
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// grouped writes a number as texts do: 200,000.
+func grouped(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
+}
+
+func TestTheArchitectureTellsTheBoundsOfARequest(t *testing.T) {
+	text, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "## What one request may cost")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, want := range []string{
+		fmt.Sprintf("at most %s rows", grouped(MaxScanRows)),
+		fmt.Sprintf("%s for each row of the page and each value named", grouped(MaxItemRows)),
+		fmt.Sprintf("%d for each row skipped", MaxSkippedRows),
+		fmt.Sprintf("%d KiB for each row of the page and each value named", itemBytes>>10),
+		fmt.Sprintf("%d bytes for each row skipped", skippedBytes),
+		fmt.Sprintf("%d times `query.scan_bytes`", countFactor),
+		fmt.Sprintf("at most %s records", grouped(maxDropped)),
+		fmt.Sprintf("%s rows more are allowed in all and %d KiB for each statement", grouped(partRows), partBytes>>10),
+		fmt.Sprintf("%d MiB of memory", maxStatementMemory>>20),
+	} {
+		if !strings.Contains(section, want) {
+			t.Errorf("docs/architecture.md does not say %q", want)
+		}
+	}
+}

@@ -1,0 +1,265 @@
+// Package reader runs the statements of query on ClickHouse.
+//
+// In: the text of a statement and columns for its result. Out: blocks of rows,
+// within the bounds of the request that the statement belongs to. The package must
+// never write, and knows nothing of what the tables mean.
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/query/sql"
+)
+
+// Configuration says how ClickHouse is read.
+type Configuration struct {
+	// Connections is the most statements that run at a time.
+	Connections int `yaml:"connections"`
+	// ClientConnections is the most of them that one client has at a time: an API
+	// key, or an address without one.
+	ClientConnections int `yaml:"client_connections"`
+	// ScanBytes is how much one statement goes through to find the rows of a page,
+	// beyond those that the page needs.
+	ScanBytes int `yaml:"scan_bytes"`
+	// Refuse is an error for a statement whose tables have lost rows, and Suspect
+	// is called with what ClickHouse says when one fails as if a file were damaged.
+	// Both may be nil.
+	Refuse  func(statement string) error `yaml:"-"`
+	Suspect func(message string)         `yaml:"-"`
+}
+
+// Validate returns an error for what cannot work.
+func (c Configuration) Validate() error {
+	switch {
+	case c.Connections < 2:
+		return fmt.Errorf("connections is %d, at least 2 are needed: the watermark is read beside the requests", c.Connections)
+	case c.ClientConnections < 1:
+		return fmt.Errorf("client_connections is %d, at least 1 is needed", c.ClientConnections)
+	case c.ScanBytes < 64<<10:
+		return fmt.Errorf("scan_bytes is %d, at least 64 KiB is needed", c.ScanBytes)
+	}
+	return nil
+}
+
+// Reader runs statements on one database.
+type Reader struct {
+	configuration Configuration
+	pool          *pool
+	clients       *clients      // that have connections
+	working       *clients      // whose requests are worked on
+	busy          chan struct{} // all of these
+	metrics       metrics
+	partsRead     time.Time    // by the only caller of CountParts
+	parts         atomic.Int64 // of the table that has most of them
+}
+
+type metrics struct {
+	statements *prometheus.HistogramVec
+	rowsRead   *prometheus.CounterVec
+	refused    *prometheus.CounterVec
+}
+
+// New makes a reader of the database that the options name, without connecting to
+// anything. Their user needs only to read.
+func New(configuration Configuration, servers clickhouse.Options, r prometheus.Registerer) *Reader {
+	p := newPool(servers, configuration.Connections)
+	p.refuse, p.suspect = configuration.Refuse, configuration.Suspect
+	return &Reader{
+		configuration: configuration, pool: p, clients: newClients(configuration.ClientConnections),
+		working: newClients(configuration.ClientConnections), busy: make(chan struct{}, workers*configuration.Connections), metrics: newMetrics(r),
+	}
+}
+
+// Close closes the connections.
+func (s *Reader) Close() { s.pool.close() }
+
+func newMetrics(r prometheus.Registerer) metrics {
+	return metrics{
+		statements: Register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "tonscribe_query_statement_seconds", Help: "Time of statements to ClickHouse, by what they read.",
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
+		}, []string{"reads"})),
+		rowsRead: Register(r, prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tonscribe_query_rows_read_total", Help: "Rows that ClickHouse went through, by what was read.",
+		}, []string{"reads"})),
+		refused: Register(r, prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tonscribe_query_statements_too_heavy_total", Help: "Statements that ran into a bound of their request, by what they read.",
+		}, []string{"reads"})),
+	}
+}
+
+// Register adds a collector, or finds the one that another component of this
+// process added.
+func Register[C prometheus.Collector](r prometheus.Registerer, c C) C {
+	var already prometheus.AlreadyRegisteredError
+	if err := r.Register(c); errors.As(err, &already) {
+		return already.ExistingCollector.(C)
+	}
+	return c
+}
+
+// Run runs a statement within the bounds of its request, and counts its time under
+// what it reads. each is called with every block of result's columns, which are
+// good until it returns.
+func (s *Reader) Run(ctx context.Context, reads, statement string, result proto.Results, each func(rows int) error) error {
+	request := requestOf(ctx)
+	err := request.spend(0)
+	if err == nil {
+		err = s.runFor(ctx, request, reads, statement, result, each)
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", reads, err)
+	}
+	return nil
+}
+
+func (s *Reader) runFor(ctx context.Context, request *Request, reads, statement string, result proto.Results, each func(rows int) error) error {
+	leave, err := request.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	began := time.Now()
+	err = s.pool.do(ctx, statement, request.limits(reads), result, each, func(rows uint64) {
+		s.metrics.rowsRead.WithLabelValues(reads).Add(float64(rows))
+		if reads != Counting {
+			_ = request.spend(rows) // the next statement is refused
+		}
+	})
+	s.metrics.statements.WithLabelValues(reads).Observe(time.Since(began).Seconds())
+	if errors.Is(err, ErrTooHeavy) {
+		s.metrics.refused.WithLabelValues(reads).Inc()
+	}
+	return err
+}
+
+// Records runs a statement whose only column is record, each of which unpack
+// reads.
+func Records[R any](ctx context.Context, s *Reader, reads, statement string, unpack func(raw []byte) (R, error)) ([]R, error) {
+	var list []R
+	var column proto.ColStr
+	err := s.Run(ctx, reads, statement, proto.Results{{Name: "record", Data: &column}}, func(rows int) error {
+		for i := range rows {
+			Yield(i)
+			r, err := unpack(column.RowBytes(i))
+			if err != nil {
+				return fmt.Errorf("record of %s: %w", reads, err)
+			}
+			list = append(list, r)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Has reports whether a table has a row in a range of its key.
+func (s *Reader) Has(ctx context.Context, table, key string) (found bool, err error) {
+	var one proto.ColUInt8
+	statement := fmt.Sprintf("SELECT toUInt8(1) AS one FROM %s WHERE %s LIMIT 1 SETTINGS %s", table, key, sql.SmallBlocks(1))
+	err = s.Run(ctx, "keys", statement, proto.Results{{Name: "one", Data: &one}}, func(rows int) error {
+		found = found || rows > 0
+		return nil
+	})
+	return found, err
+}
+
+// Number runs a statement whose only row has the only column n, and returns 0 when
+// there is none.
+func (s *Reader) Number(ctx context.Context, reads, statement string) (n uint64, err error) {
+	var column proto.ColUInt64
+	err = s.Run(ctx, reads, statement, proto.Results{{Name: "n", Data: &column}}, func(rows int) error {
+		if rows > 0 {
+			n = column[0]
+		}
+		return nil
+	})
+	return n, err
+}
+
+const (
+	// partsAge is how often parts are counted.
+	partsAge = 5 * time.Second
+	// partsLimit bounds that.
+	partsLimit = 10 * time.Second
+	// partRows and partBytes are how much further a request and a statement that
+	// looks for keys may go for each part of the table that has most of them: each
+	// part is read by granules of its own, so that many parts make any page dear
+	// until they are merged.
+	partRows, partBytes = 4096, 128 << 10
+)
+
+// CountParts keeps in mind how many parts the table has that has most of them. It
+// is for one caller, who may call it as often as he likes.
+func (s *Reader) CountParts(ctx context.Context) error {
+	if time.Since(s.partsRead) < partsAge {
+		return nil
+	}
+	s.partsRead = time.Now()
+	ctx, cancel := context.WithTimeout(ctx, partsLimit)
+	defer cancel()
+	const statement = "SELECT max(parts) AS n FROM (SELECT count() AS parts FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table)"
+	n, err := s.Number(ctx, "parts", statement)
+	if err != nil {
+		return fmt.Errorf("count parts, which wants the grant SELECT ON system.parts: %w", err)
+	}
+	s.parts.Store(int64(n))
+	return nil
+}
+
+// SplitRows is how many scattered rows are worth a statement of their own. They
+// cost ClickHouse about 0.1 ms each, one after the other in one statement. When
+// nobody else asks, some statements side by side are faster.
+const SplitRows = 8
+
+// maxSplits is at most four, and no more than the processors here: each
+// statement costs more than ten of its rows.
+var maxSplits = max(2, min(runtime.GOMAXPROCS(0), 4))
+
+// Quiet reports whether about nobody else asks.
+func (s *Reader) Quiet() bool { return s.pool.quiet() }
+
+// Splits returns in how many statements so many scattered rows are read; those of
+// transactions count twice, as their granules are larger.
+func (s *Reader) Splits(rows int) int {
+	if !s.Quiet() {
+		return 1
+	}
+	return max(1, min(rows/SplitRows, maxSplits))
+}
+
+// Gather reads parts side by side and gives what they have, in no order.
+func Gather[P, R any](ctx context.Context, parts []P, read func(ctx context.Context, part P) ([]R, error)) ([]R, error) {
+	var mutex sync.Mutex
+	var all []R
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxSplits)
+	for _, part := range parts {
+		group.Go(func() error {
+			list, err := read(ctx, part)
+			mutex.Lock()
+			defer mutex.Unlock()
+			all = append(all, list...)
+			return err
+		})
+	}
+	return all, group.Wait()
+}
+
+// Chunks cuts a list into about equal parts. Neighbours stay together: they may
+// share what is read.
+func Chunks[T any](list []T, parts int, compare func(a, b T) int) [][]T {
+	list = slices.SortedFunc(slices.Values(list), compare)
+	return slices.Collect(slices.Chunk(list, max(1, (len(list)+parts-1)/parts)))
+}
