@@ -6,8 +6,8 @@ import (
 	"tonscribe/schema/record"
 
 	"tonscribe/query/list"
-	"tonscribe/query/sql"
 	"tonscribe/query/reader"
+	"tonscribe/query/sql"
 )
 
 // Accounts are the states of those of the accounts that exist on the chain, as of
