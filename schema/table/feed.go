@@ -38,15 +38,27 @@ type Feed struct {
 	batch   protowire.Number
 	parts   []part
 	buffers []Buffer
+	takers  []Taker
 }
+
+// Taker takes the rows of one table, one by one.
+type Taker struct {
+	table string
+	take  any // func(R)
+}
+
+// To returns a taker of the rows of a table. A row is good until take returns: who
+// keeps it copies it.
+func To[R any](t *Of[R], take func(R)) Taker { return Taker{t.Name, take} }
 
 // part makes rows of the elements in one field of a record's batch, and returns
 // how many elements there are that a seal counts.
 type part func(r *record.Record, batch []byte) (rows int, err error)
 
-// NewFeed returns the feed of a topic's tables.
-func NewFeed(topic string, options Options) (*Feed, error) {
-	f := &Feed{}
+// NewFeed returns the feed of a topic's tables: into buffers or, when there are
+// takers, to these alone.
+func NewFeed(topic string, options Options, takers ...Taker) (*Feed, error) {
+	f := &Feed{takers: takers}
 	switch topic {
 	case schema.Headers.Name:
 		f.batch = fieldBlocks
@@ -106,6 +118,15 @@ func (f *Feed) Buffers() []Buffer { return f.buffers }
 
 // into adds rows to a table, as one of the feed's.
 func into[R any](f *Feed, t *Of[R]) func(R) {
+	for _, taker := range f.takers {
+		if taker.table == t.Name {
+			take := taker.take.(func(R))
+			return func(row R) { t.Each(row, take) }
+		}
+	}
+	if len(f.takers) > 0 {
+		return func(R) {}
+	}
 	b := NewRows(t)
 	f.buffers = append(f.buffers, b)
 	return b.Add

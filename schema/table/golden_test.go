@@ -254,22 +254,33 @@ func TestARecordThatIsCutShortIsRefused(t *testing.T) {
 }
 
 func TestAReaderInMemoryGetsRowsAndColumns(t *testing.T) {
-	row, exitCode := table.Transaction{}, table.Value[*table.Transaction, int32](table.Transactions, "exit_code")
-	if err := row.Set(transaction); err != nil {
+	exitCode := table.Value[*table.Transaction, int32](table.Transactions, "exit_code")
+	path := table.Value[*table.Transaction, int8](table.TransactionsIndex, "path")
+	var codes []int32
+	var kept []table.Transaction
+	f, err := table.NewFeed(schema.Transactions.Name, table.Options{},
+		table.To(table.Transactions, func(r *table.Transaction) { codes = append(codes, exitCode(r)) }),
+		table.To(table.TransactionsIndex, func(r *table.Transaction) { kept = append(kept, *r) }))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if exitCode(&row) != -14 {
-		t.Errorf("exit_code is %d, want -14", exitCode(&row))
+	r := topics[schema.Transactions.Name]
+	payload, err := r.MarshalVT()
+	if err != nil {
+		t.Fatal(err)
 	}
-	var kept []table.Transaction
-	table.TransactionsIndex.Each(&row, func(r *table.Transaction) { kept = append(kept, *r) })
-	path := table.Value[*table.Transaction, int8](table.TransactionsIndex, "path")
+	if rows, err := f.Add(r, payload); err != nil || rows != 1 {
+		t.Fatalf("%d rows, %v", rows, err)
+	}
+	if !slices.Equal(codes, []int32{-14}) {
+		t.Errorf("exit codes are %d, want -14", codes)
+	}
 	for i := range kept {
 		if path(&kept[i]) != int8(i+1) {
 			t.Errorf("row %d is of path %d", i, path(&kept[i]))
 		}
 	}
-	if len(kept) != 4 {
-		t.Errorf("%d rows, want 4", len(kept))
+	if len(kept) != 4 || len(f.Buffers()) > 0 {
+		t.Errorf("%d rows, want 4; %d buffers, want none", len(kept), len(f.Buffers()))
 	}
 }
