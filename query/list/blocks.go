@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tonscribe/query/head"
+	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -207,10 +208,10 @@ func blockIDConditions(c *sql.Conditions, workchain *int32, shard *uint64, seqno
 const blockValue, blockMcSeqno, blockWorkchain, blockShard, blockSeqno = 0, 1, 2, 3, 4
 
 // plan reads a list that may be long, and tells what of a key its value is.
-func (l *blockList) plan() (p *Plan, value func(*BlockKey) uint64) {
+func (l *blockList) plan() (p *plan.Plan, value func(*BlockKey) uint64) {
 	f, d := l.filter, l.page.Descending
-	r := Range{Prefix: []string{"path"}}
-	p = &Plan{Reads: "block keys", Table: "blocks_index", Descending: d, Bundle: "mc_seqno", Watermark: l.view.Watermark, Order: []Term{{blockValue, 1, d}, {blockWorkchain, 3, d}}}
+	r := plan.Range{Prefix: []string{"path"}}
+	p = &plan.Plan{Reads: "block keys", Table: "blocks_index", Descending: d, Bundle: "mc_seqno", Watermark: l.view.Watermark, Order: []plan.Term{{At: blockValue, Words: 1, Descending: d}, {At: blockWorkchain, Words: 3, Descending: d}}}
 	column := "key"
 	value = func(k *BlockKey) uint64 { return uint64(k.Utime) }
 	blockIDConditions(&r.Where, f.Workchain, f.Shard, f.Seqno)
@@ -237,14 +238,14 @@ func (l *blockList) plan() (p *Plan, value func(*BlockKey) uint64) {
 		r.Where.Add("path = 'utime'")
 		r.Where.Between("key", f.Utime.From, f.Utime.To, 1<<32-1)
 	}
-	first := Column{Name: "value", SQL: "toUInt64(" + column + ")", Key: column, At: blockValue}
-	id := []Column{{Name: "workchain", At: blockWorkchain, Type: Int32}, {Name: "shard", At: blockShard}, {Name: "seqno", At: blockSeqno, Type: Uint32}}
-	p.Columns = append([]Column{first, {Name: "mc_seqno", At: blockMcSeqno, Type: Uint32}}, id...)
-	p.Keys, p.Seek = []string{column}, []Column{first}
+	first := plan.Column{Name: "value", SQL: "toUInt64(" + column + ")", Key: column, At: blockValue}
+	id := []plan.Column{{Name: "workchain", At: blockWorkchain, Type: plan.Int32}, {Name: "shard", At: blockShard}, {Name: "seqno", At: blockSeqno, Type: plan.Uint32}}
+	p.Columns = append([]plan.Column{first, {Name: "mc_seqno", At: blockMcSeqno, Type: plan.Uint32}}, id...)
+	p.Keys, p.Seek = []string{column}, []plan.Column{first}
 	if column != "seqno" {
 		p.Keys, p.Seek = append(p.Keys, "workchain", "shard", "seqno"), append(p.Seek, id...)
 	}
-	p.Ranges = []Range{r}
+	p.Ranges = []plan.Range{r}
 	return p, value
 }
 
@@ -253,14 +254,14 @@ func (l *Lists) longBlocks(ctx context.Context, b *blockList) ([]*record.Block, 
 	p, value := b.plan()
 	q := &query[*record.Block, BlockKey]{
 		records: b.records, lists: l, plan: p, rowsOfItem: 1,
-		rowOf: func(k *BlockKey) Row {
-			return Row{blockValue: value(k), blockWorkchain: signed(k.Workchain), blockShard: k.Shard, blockSeqno: uint64(k.Seqno)}
+		rowOf: func(k *BlockKey) plan.Row {
+			return plan.Row{blockValue: value(k), blockWorkchain: plan.Signed(k.Workchain), blockShard: k.Shard, blockSeqno: uint64(k.Seqno)}
 		},
-		read: func(ctx context.Context, items [][]Row) ([]*record.Block, error) {
+		read: func(ctx context.Context, items [][]plan.Row) ([]*record.Block, error) {
 			ids := make([]string, len(items))
 			for i, item := range items {
 				r := item[0]
-				ids[i] = fmt.Sprintf("(%d,%d,%d,%d)", r[blockMcSeqno], r.signed(blockWorkchain), r[blockShard], r[blockSeqno])
+				ids[i] = fmt.Sprintf("(%d,%d,%d,%d)", r[blockMcSeqno], r.Signed(blockWorkchain), r[blockShard], r[blockSeqno])
 			}
 			return head.ReadBlocks(ctx, l.reader, blocksAt(strings.Join(ids, ",")))
 		},

@@ -3,6 +3,8 @@ package list
 import (
 	"fmt"
 	"testing"
+
+	"tonscribe/query/list/plan"
 )
 
 func TestTheStatementsOfEveryListOfBlocks(t *testing.T) {
@@ -21,7 +23,7 @@ func TestTheStatementsOfEveryListOfBlocks(t *testing.T) {
 							f.Shard = &s
 						}
 						p, _ := newBlockList(&View{Watermark: 77}, f, Page{Limit: 10, Descending: desc}, nil).plan()
-						g.plan(fmt.Sprintf("workchain %d shard %d utime %d lts %d descending %t any order %t", wc, shard, r[0], r[1], desc, anyOrder), p, Row{9000, 0, signed(-1), 1 << 63, 55})
+						g.plan(fmt.Sprintf("workchain %d shard %d utime %d lts %d descending %t any order %t", wc, shard, r[0], r[1], desc, anyOrder), p, plan.Row{9000, 0, plan.Signed(-1), 1 << 63, 55})
 					}
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema/record"
@@ -51,13 +52,13 @@ var (
 	contractWords = [...]int{byOwner: 2, byParent: 2, byNumber: 4, bySeqno: 1, byAccount: 2}
 )
 
-func rowOfContract(k *ContractKey) Row {
-	r := make(Row, contractAt[byAccount]+contractWords[byAccount])
-	r.setAccount(contractAt[byOwner], sql.KeyOf(k.Owner[:]))
-	r.setAccount(contractAt[byParent], sql.KeyOf(k.Parent[:]))
-	r.setHash(contractAt[byNumber], k.Number[:])
+func rowOfContract(k *ContractKey) plan.Row {
+	r := make(plan.Row, contractAt[byAccount]+contractWords[byAccount])
+	r.SetAccount(contractAt[byOwner], sql.KeyOf(k.Owner[:]))
+	r.SetAccount(contractAt[byParent], sql.KeyOf(k.Parent[:]))
+	r.SetHash(contractAt[byNumber], k.Number[:])
 	r[contractAt[bySeqno]] = k.Seqno
-	r.setAccount(contractAt[byAccount], sql.KeyOf(k.Account[:]))
+	r.SetAccount(contractAt[byAccount], sql.KeyOf(k.Account[:]))
 	return r
 }
 
@@ -98,7 +99,7 @@ type contractList struct {
 	// parent, number and seqno are the columns of the fields that the list can be
 	// ordered by; the parent's workchain and prefix have suffixes.
 	parent, number, seqno string
-	ranges                []Range
+	ranges                []plan.Range
 	match                 func(*record.Contract) bool
 	// keyOf returns a contract's key by its newest facts.
 	keyOf func(*record.Contract) ContractKey
@@ -115,34 +116,34 @@ type contractList struct {
 }
 
 // columns returns those of a field.
-func (l *contractList) columns(f keyField) []Column {
+func (l *contractList) columns(f keyField) []plan.Column {
 	at := contractAt[f]
-	pair := func(c, d Column) []Column {
-		c.At, c.Type, d.At = at, Int32, at+1
-		return []Column{c, d}
+	pair := func(c, d plan.Column) []plan.Column {
+		c.At, c.Type, d.At = at, plan.Int32, at+1
+		return []plan.Column{c, d}
 	}
 	switch f {
 	case byOwner:
-		return pair(Column{Name: "key_of_workchain", OfRange: 1}, Column{Name: "key_of_prefix", OfRange: 2})
+		return pair(plan.Column{Name: "key_of_workchain", OfRange: 1}, plan.Column{Name: "key_of_prefix", OfRange: 2})
 	case byParent:
-		return pair(Column{Name: "parent_workchain", SQL: l.parent + "_workchain"}, Column{Name: "parent_prefix", SQL: l.parent + "_prefix"})
+		return pair(plan.Column{Name: "parent_workchain", SQL: l.parent + "_workchain"}, plan.Column{Name: "parent_prefix", SQL: l.parent + "_prefix"})
 	case byNumber:
-		return []Column{{Name: "number", SQL: l.number, At: at, Type: Uint256}}
+		return []plan.Column{{Name: "number", SQL: l.number, At: at, Type: plan.Uint256}}
 	case bySeqno:
-		return []Column{{Name: "seqno", SQL: "toUInt64(" + l.seqno + ")", Key: l.seqno, At: at}}
+		return []plan.Column{{Name: "seqno", SQL: "toUInt64(" + l.seqno + ")", Key: l.seqno, At: at}}
 	}
-	return pair(Column{Name: "workchain"}, Column{Name: "account_prefix"})
+	return pair(plan.Column{Name: "workchain"}, plan.Column{Name: "account_prefix"})
 }
 
 // plan reads the ranges by the projections that have them in the list's order.
-func (l *contractList) plan() *Plan {
-	p := &Plan{
+func (l *contractList) plan() *plan.Plan {
+	p := &plan.Plan{
 		Reads: "contract keys", Table: l.table, Ranges: l.ranges, Descending: l.order.descending, SmallBlocks: true,
 		ByOwner: l.order.fields[0] == byOwner, Outdated: true, Whole: l.whole, Columns: l.columns(byAccount),
 	}
 	for _, f := range l.order.fields {
 		columns := l.columns(f)
-		p.Order = append(p.Order, Term{contractAt[f], contractWords[f], l.order.descending && f != byOwner})
+		p.Order = append(p.Order, plan.Term{At: contractAt[f], Words: contractWords[f], Descending: l.order.descending && f != byOwner})
 		if f != byAccount {
 			p.Columns = append(p.Columns, columns...)
 		}
@@ -151,7 +152,7 @@ func (l *contractList) plan() *Plan {
 		}
 		p.Seek = append(p.Seek, columns...)
 		for _, c := range columns {
-			p.Keys = append(p.Keys, c.key())
+			p.Keys = append(p.Keys, c.KeyColumn())
 		}
 	}
 	for i := range p.Ranges {
@@ -236,7 +237,7 @@ func (l *Lists) contractPage(ctx context.Context, list *contractList, page Page,
 		return page, more, nil
 	}
 	q.plan = list.plan()
-	q.read = func(ctx context.Context, items [][]Row) ([]*record.Contract, error) {
+	q.read = func(ctx context.Context, items [][]plan.Row) ([]*record.Contract, error) {
 		return l.current(ctx, q.plan, list, items)
 	}
 	if after == nil && page.Offset >= minDeep && len(list.ranges) == 1 {
@@ -247,10 +248,10 @@ func (l *Lists) contractPage(ctx context.Context, list *contractList, page Page,
 
 // current returns the contracts that rows lead to, as far as they are where the
 // rows say.
-func (l *Lists) current(ctx context.Context, p *Plan, list *contractList, items [][]Row) ([]*record.Contract, error) {
+func (l *Lists) current(ctx context.Context, p *plan.Plan, list *contractList, items [][]plan.Row) ([]*record.Contract, error) {
 	keys := make([]sql.AccountKey, len(items))
 	for i, item := range items {
-		keys[i] = item[0].account(contractAt[byAccount])
+		keys[i] = item[0].Account(contractAt[byAccount])
 	}
 	found, err := l.contracts(ctx, keys)
 	if err != nil {
@@ -267,7 +268,7 @@ func (l *Lists) current(ctx context.Context, p *Plan, list *contractList, items 
 			if !list.match(c) {
 				continue
 			}
-			if k := list.keyOf(c); p.compareRows(rowOfContract(&k), item[0]) == 0 {
+			if k := list.keyOf(c); p.Compare(rowOfContract(&k), item[0]) == 0 {
 				current = append(current, c)
 			}
 		}
@@ -279,7 +280,7 @@ func (l *Lists) current(ctx context.Context, p *Plan, list *contractList, items 
 func (l *Lists) deepContracts(ctx context.Context, q *query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, bool, error) {
 	var page []*record.Contract
 	for offset, want := q.page.Offset, q.page.Limit+2; ; {
-		rows, err := l.runAs(ctx, reader.Counting, q.plan, list.deep(q.plan, offset, want))
+		rows, err := q.plan.RunAs(ctx, l.reader, reader.Counting, list.deep(q.plan, offset, want))
 		if err != nil {
 			return nil, false, err
 		}
@@ -297,10 +298,10 @@ func (l *Lists) deepContracts(ctx context.Context, q *query[*record.Contract, Co
 }
 
 // deep reads, of the rows that are the newest of their contract, limit after offset.
-func (l *contractList) deep(p *Plan, offset, limit int) string {
+func (l *contractList) deep(p *plan.Plan, offset, limit int) string {
 	const account = "workchain, account_prefix"
 	r := &p.Ranges[0]
-	selected, where := p.selected(r), r.is().String()
+	selected, where := p.Selected(r), r.Is().String()
 	var names []string // of the result, in the order of the list
 	for _, c := range p.Seek {
 		names = append(names, c.Name)
@@ -310,11 +311,11 @@ func (l *contractList) deep(p *Plan, offset, limit int) string {
 	case l.fixed:
 		// In the order of the key, so that nothing behind the page is read.
 		return fmt.Sprintf("SELECT %s FROM %s WHERE (%s) AND %s ORDER BY %s LIMIT 1 BY %s LIMIT %d OFFSET %d%s",
-			selected, l.table, where, notGone(l.table), p.order(r), account, limit, offset, settings(sql.SmallBlocks(limit+offset/8)))
+			selected, l.table, where, notGone(l.table), p.KeyOrder(r), account, limit, offset, plan.Settings(sql.SmallBlocks(limit+offset/8)))
 	case l.stays && l.parent == "":
 		var values string
 		for _, c := range p.Columns[len(sql.Account):] {
-			newest := fmt.Sprintf("argMax(%s, mc_seqno)", c.key())
+			newest := fmt.Sprintf("argMax(%s, mc_seqno)", c.KeyColumn())
 			if c.Key != "" {
 				newest = "toUInt64(" + newest + ")"
 			}
@@ -336,12 +337,12 @@ func notGone(table string) string {
 
 // rangesOf are the ranges of some accounts in the columns of a name; without
 // accounts it is all that a condition holds for.
-func rangesOf(name string, list []Address, all string) []Range {
+func rangesOf(name string, list []Address, all string) []plan.Range {
 	if len(list) == 0 {
-		return []Range{{Where: sql.Conditions{all}}}
+		return []plan.Range{{Where: sql.Conditions{all}}}
 	}
 	list = slices.SortedFunc(slices.Values(list), CompareAddresses)
-	ranges := make([]Range, len(list))
+	ranges := make([]plan.Range, len(list))
 	columns := sql.AccountColumns(name)
 	for i, a := range list {
 		ranges[i] = accountRange(columns, columns, sql.KeyOf(a[:]))
@@ -351,12 +352,12 @@ func rangesOf(name string, list []Address, all string) []Range {
 
 // accountRange is the range of an account in a table that is ordered by a prefix,
 // which ends with the account's columns.
-func accountRange(prefix, columns []string, a sql.AccountKey, where ...string) Range {
-	return Range{Prefix: prefix, Columns: columns, Values: []string{fmt.Sprint(a.Workchain), fmt.Sprint(a.Prefix)}, Where: where, Owner: a}
+func accountRange(prefix, columns []string, a sql.AccountKey, where ...string) plan.Range {
+	return plan.Range{Prefix: prefix, Columns: columns, Values: []string{fmt.Sprint(a.Workchain), fmt.Sprint(a.Prefix)}, Where: where, Owner: a}
 }
 
 // restrict adds a condition to ranges.
-func restrict(ranges []Range, format string, args ...any) {
+func restrict(ranges []plan.Range, format string, args ...any) {
 	for i := range ranges {
 		ranges[i].Where.Add(format, args...)
 	}

@@ -12,7 +12,7 @@ func TestTheStatementsOfEveryListOfContracts(t *testing.T) {
 		k := ContractKey{Parent: Address{11: 6}, Number: Number{31: 8}, Seqno: 9, Account: Address{11: 7}}
 		from := rowOfContract(&k)
 		if len(p.Ranges) > 0 {
-			from.setAccount(contractAt[byOwner], p.Ranges[0].Owner)
+			from.SetAccount(contractAt[byOwner], p.Ranges[0].Owner)
 		}
 		g.plan(label, p, from)
 		if len(p.Ranges) == 1 && !p.Whole {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tonscribe/query/list/plan"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
@@ -40,11 +42,11 @@ func span(given int) Span {
 type golden struct{ strings.Builder }
 
 // plan adds what a plan reads, and what it reads behind a row.
-func (g *golden) plan(label string, p *Plan, from Row) {
+func (g *golden) plan(label string, p *plan.Plan, from plan.Row) {
 	fmt.Fprintf(g, "%s\n", label)
 	g.WriteString(p.String())
 	if len(p.Ranges) > 0 && !p.Whole {
-		fmt.Fprintf(g, "  from: %s\n", p.statement(&p.Ranges[0], from, 32))
+		fmt.Fprintf(g, "  from: %s\n", p.Statement(&p.Ranges[0], from, 32))
 	}
 }
 

@@ -3,6 +3,7 @@ package list
 import (
 	"fmt"
 
+	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 )
@@ -16,9 +17,9 @@ func linkList(role schema.LinkRole, list []Address, all bool) *contractList {
 	return &contractList{table: "contract_links", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, ranges: linkRanges(role, sql.KeysOf(list))}
 }
 
-func linkRanges(role schema.LinkRole, list []sql.AccountKey) []Range {
+func linkRanges(role schema.LinkRole, list []sql.AccountKey) []plan.Range {
 	prefix := []string{"role", "key_workchain", "key_prefix"}
-	ranges := make([]Range, len(list))
+	ranges := make([]plan.Range, len(list))
 	for i, a := range list {
 		ranges[i] = accountRange(prefix, prefix[1:], a, fmt.Sprintf("role = '%s'", role))
 	}

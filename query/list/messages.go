@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -172,13 +173,13 @@ func (l *Lists) queryMessages(ctx context.Context, m *messageList, part messageP
 	q := &messageQuery{likely: l.likelyTransactions(ctx, m, p, limit)}
 	q.query = &query[Message, MessageKey]{
 		records: m.records, lists: l, plan: &p.Plan, rowsOfItem: 2,
-		rowOf: func(k *MessageKey) Row {
+		rowOf: func(k *MessageKey) plan.Row {
 			if k.External != (part == externalMessages) {
 				return nil // the cursor lies in the other part
 			}
-			return Row{messageValue: k.Value, messageTag: uint64(schema.ShortPrefix(k.Hash[:]))}
+			return plan.Row{messageValue: k.Value, messageTag: uint64(schema.ShortPrefix(k.Hash[:]))}
 		},
-		read: func(ctx context.Context, items [][]Row) ([]Message, error) {
+		read: func(ctx context.Context, items [][]plan.Row) ([]Message, error) {
 			return l.readMessages(ctx, m, p, items, q.likely())
 		},
 	}
@@ -191,7 +192,7 @@ func (l *Lists) queryMessages(ctx context.Context, m *messageList, part messageP
 func (l *Lists) bothParts(ctx context.Context, m *messageList, parts []messagePart) (list []Message, more bool, err error) {
 	want := m.page.Limit + 2 // the cursor's own, and one that tells whether there are more
 	others := l.queryMessages(ctx, m, otherMessages, m.plan(otherMessages), want)
-	found, ended := make([][][]Row, len(parts)), make([]bool, len(parts))
+	found, ended := make([][][]plan.Row, len(parts)), make([]bool, len(parts))
 	group, groupContext := errgroup.WithContext(ctx)
 	for i, part := range parts {
 		q := others
@@ -200,8 +201,8 @@ func (l *Lists) bothParts(ctx context.Context, m *messageList, parts []messagePa
 		}
 		w := q.scan()
 		group.Go(func() (err error) {
-			found[i], err = w.next(groupContext, want, 2)
-			ended[i] = w.ended()
+			found[i], err = w.Next(groupContext, want, 2)
+			ended[i] = w.Ended()
 			return err
 		})
 	}

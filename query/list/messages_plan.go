@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -34,7 +35,7 @@ const (
 
 // messagePlan is a plan of a part of a list.
 type messagePlan struct {
-	Plan
+	plan.Plan
 	clustered Direction // the side whose transactions lie together
 	// farHash says that rows of the other side carry the transaction's hash.
 	farHash bool
@@ -58,35 +59,35 @@ type messageSource struct {
 // planOf makes a plan.
 func (l *messageList) planOf(part messagePart, s *messageSource) *messagePlan {
 	f, d := l.filter, l.page.Descending
-	value := Column{Name: "value", SQL: "toUInt64(created_lt)", Key: "created_lt", At: messageValue}
+	value := plan.Column{Name: "value", SQL: "toUInt64(created_lt)", Key: "created_lt", At: messageValue}
 	if f.Utime.Given {
-		value = Column{Name: "value", SQL: "toUInt64(created_at)", Key: "created_at", At: messageValue}
+		value = plan.Column{Name: "value", SQL: "toUInt64(created_at)", Key: "created_at", At: messageValue}
 	}
-	tag := Column{Name: "tag", SQL: "hash_prefix", At: messageTag, Type: Uint32}
-	p := &messagePlan{clustered: s.clustered, farHash: s.farHash, Plan: Plan{
-		Reads: "messages", Table: s.table, Descending: d, Order: []Term{{messageValue, 2, d}}, Residual: s.residual, Bundle: "mc_seqno", Watermark: l.view.Watermark,
-		Keys: []string{value.Key, "hash_prefix"}, Seek: []Column{value, tag},
+	tag := plan.Column{Name: "tag", SQL: "hash_prefix", At: messageTag, Type: plan.Uint32}
+	p := &messagePlan{clustered: s.clustered, farHash: s.farHash, Plan: plan.Plan{
+		Reads: "messages", Table: s.table, Descending: d, Order: []plan.Term{{At: messageValue, Words: 2, Descending: d}}, Residual: s.residual, Bundle: "mc_seqno", Watermark: l.view.Watermark,
+		Keys: []string{value.Key, "hash_prefix"}, Seek: []plan.Column{value, tag},
 	}}
-	r := Range{Prefix: s.prefix, Where: s.where}
+	r := plan.Range{Prefix: s.prefix, Where: s.where}
 	switch {
 	case s.packed:
 		value.SQL, tag.SQL = "bitShiftRight(key, 32)", "toUInt32(bitAnd(key, 4294967295))"
-		p.Keys, p.Seek = []string{"key"}, []Column{{Key: "key", At: messageValue, Type: Packed}}
+		p.Keys, p.Seek = []string{"key"}, []plan.Column{{Key: "key", At: messageValue, Type: plan.Packed}}
 	case s.bySource:
-		p.Keys, p.Seek = []string{"created_lt"}, []Column{value}
+		p.Keys, p.Seek = []string{"created_lt"}, []plan.Column{value}
 	}
-	p.Columns = append([]Column{value, tag}, transactionColumns(messageTransaction)...)
-	p.Columns = append(p.Columns, Column{Name: "direction", At: messageDirection, Type: Uint8})
+	p.Columns = append([]plan.Column{value, tag}, transactionColumns(messageTransaction)...)
+	p.Columns = append(p.Columns, plan.Column{Name: "direction", At: messageDirection, Type: plan.Uint8})
 	if s.farHash {
-		p.Columns = append(p.Columns, Column{Name: "far_hash", At: messageFar, Type: Bits256})
+		p.Columns = append(p.Columns, plan.Column{Name: "far_hash", At: messageFar, Type: plan.Bits256})
 	}
 	l.restrict(&r, part, s.packed)
-	p.Ranges = []Range{r}
+	p.Ranges = []plan.Range{r}
 	return p
 }
 
 // restrict adds the filters that every table has the columns of.
-func (l *messageList) restrict(r *Range, part messagePart, packed bool) {
+func (l *messageList) restrict(r *plan.Range, part messagePart, packed bool) {
 	f := l.filter
 	r.Where = slices.Clip(r.Where)
 	switch part {
@@ -246,7 +247,7 @@ func (l *messageList) newestTransactions(p *messagePlan) *TransactionFilter {
 
 // readMessages reads the messages that some rows point to. Of the transaction
 // on one side the record is read unless it is there, of the other only the hash.
-func (l *Lists) readMessages(ctx context.Context, m *messageList, p *messagePlan, items [][]Row, there []*record.Transaction) ([]Message, error) {
+func (l *Lists) readMessages(ctx context.Context, m *messageList, p *messagePlan, items [][]plan.Row, there []*record.Transaction) ([]Message, error) {
 	full, other := split(items, p.clustered)
 	if p.farHash {
 		list, err := l.transactionsAt(ctx, missing(full, there))
@@ -285,17 +286,17 @@ func missing(list []transactionKey, there []*record.Transaction) []transactionKe
 
 // end returns the transaction that a row is about, and the side on which that holds
 // the message.
-func end(r Row) (transactionKey, Direction) {
+func end(r plan.Row) (transactionKey, Direction) {
 	return keyOfTransaction(r, messageTransaction), Direction(r[messageDirection])
 }
 
 // farHashes are the hashes that came with the rows.
-func farHashes(items [][]Row, clustered Direction) map[transactionKey]Hash {
+func farHashes(items [][]plan.Row, clustered Direction) map[transactionKey]Hash {
 	found := map[transactionKey]Hash{}
 	for _, ends := range items {
 		for _, r := range ends {
 			if key, side := end(r); side != clustered {
-				found[key] = r.hash(messageFar)
+				found[key] = r.Hash(messageFar)
 			}
 		}
 	}
@@ -305,11 +306,11 @@ func farHashes(items [][]Row, clustered Direction) map[transactionKey]Hash {
 // split says of which transactions the record is needed and of which the hash:
 // each message's record comes from the clustered side if that is indexed. Of
 // messages that share 32 bits all records of the side are needed.
-func split(items [][]Row, clustered Direction) (full, other []transactionKey) {
+func split(items [][]plan.Row, clustered Direction) (full, other []transactionKey) {
 	needed := map[transactionKey]bool{}
 	for _, ends := range items {
 		_, from := end(ends[0])
-		if slices.ContainsFunc(ends, func(r Row) bool { return Direction(r[messageDirection]) == clustered }) {
+		if slices.ContainsFunc(ends, func(r plan.Row) bool { return Direction(r[messageDirection]) == clustered }) {
 			from = clustered
 		}
 		for _, r := range ends {
@@ -330,21 +331,21 @@ func split(items [][]Row, clustered Direction) (full, other []transactionKey) {
 // hashesAt reads the hashes of transactions.
 func (l *Lists) hashesAt(ctx context.Context, list []transactionKey) (map[transactionKey]Hash, error) {
 	const hash = 4
-	p := &Plan{Reads: "hashes", Columns: append(transactionColumns(0), Column{Name: "hash", At: hash, Type: Bits256})}
-	rows, err := reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), transactionKey.compare), func(ctx context.Context, part []transactionKey) ([]Row, error) {
-		return l.run(ctx, p, transactionsIn(sql.TransactionKey+", hash", part))
+	p := &plan.Plan{Reads: "hashes", Columns: append(transactionColumns(0), plan.Column{Name: "hash", At: hash, Type: plan.Bits256})}
+	rows, err := reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), transactionKey.compare), func(ctx context.Context, part []transactionKey) ([]plan.Row, error) {
+		return p.Run(ctx, l.reader, transactionsIn(sql.TransactionKey+", hash", part))
 	})
 	found := make(map[transactionKey]Hash, len(rows))
 	for _, r := range rows {
-		found[keyOfTransaction(r, 0)] = r.hash(hash)
+		found[keyOfTransaction(r, 0)] = r.Hash(hash)
 	}
 	return found, err
 }
 
 // joinEnds finds the wanted messages in the records and adds the hashes of their
 // other ends.
-func (l *messageList) joinEnds(items [][]Row, list []*record.Transaction, hashes map[transactionKey]Hash) []Message {
-	wanted := map[uint32][]Row{}
+func (l *messageList) joinEnds(items [][]plan.Row, list []*record.Transaction, hashes map[transactionKey]Hash) []Message {
+	wanted := map[uint32][]plan.Row{}
 	for _, ends := range items {
 		tag := uint32(ends[0][messageTag])
 		wanted[tag] = append(wanted[tag], ends...)

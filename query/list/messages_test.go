@@ -3,6 +3,8 @@ package list
 import (
 	"fmt"
 	"testing"
+
+	"tonscribe/query/list/plan"
 )
 
 func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
@@ -33,7 +35,7 @@ func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
 										if i > 0 {
 											label = "or"
 										}
-										g.plan(label, &p.Plan, Row{9000, 55})
+										g.plan(label, &p.Plan, plan.Row{9000, 55})
 									}
 								}
 							}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -53,7 +54,7 @@ const maxOrders = 10_000
 func ordersOf(multisigs []Address) *contractList {
 	list := (&MultisigFilter{Multisigs: multisigs}).orders(false)
 	list.whole = true
-	list.ranges = []Range{{Where: sql.Conditions{fmt.Sprintf("role = '%s'", schema.LinkOrder), sql.AnyAccount(sql.AccountColumns("key"), multisigs)}}}
+	list.ranges = []plan.Range{{Where: sql.Conditions{fmt.Sprintf("role = '%s'", schema.LinkOrder), sql.AnyAccount(sql.AccountColumns("key"), multisigs)}}}
 	return list
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -112,11 +113,11 @@ func (f *NFTItemFilter) list() *contractList {
 }
 
 // ownerRanges are the ranges of the owners, and of them as sellers.
-func (f *NFTItemFilter) ownerRanges() []Range {
+func (f *NFTItemFilter) ownerRanges() []plan.Range {
 	ranges := rangesOf("owner", f.Owners, "")
 	if f.OnSale {
 		ranges = append(ranges, rangesOf("seller", f.Owners, "")...)
-		slices.SortStableFunc(ranges, func(a, b Range) int { return a.Owner.Compare(b.Owner) })
+		slices.SortStableFunc(ranges, func(a, b plan.Range) int { return a.Owner.Compare(b.Owner) })
 	}
 	if len(f.Collections) > 0 {
 		restrict(ranges, "%s", sql.AnyAccount(sql.AccountColumns("collection"), f.Collections))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 )
 
@@ -75,16 +76,16 @@ func (l *records[R, K]) all(list []R) ([]R, bool) { return l.cut(l.take(list), l
 type query[R, K any] struct {
 	*records[R, K]
 	lists *Lists
-	plan  *Plan
+	plan  *plan.Plan
 	// rowOf returns where a key lies in the plan's order.
-	rowOf func(*K) Row
+	rowOf func(*K) plan.Row
 	// read reads the records that rows lead to; those that are one item come
 	// together.
-	read func(ctx context.Context, items [][]Row) ([]R, error)
+	read func(ctx context.Context, items [][]plan.Row) ([]R, error)
 	// rowsOfItem is how many rows an item has, about.
 	rowsOfItem int
 	// seek is that of the scan. May be nil.
-	seek func(ctx context.Context, items int) (group Row, before int, err error)
+	seek func(ctx context.Context, items int) (group plan.Row, before int, err error)
 	// direct runs a statement that selects records. Only plans that are direct need
 	// it.
 	direct func(ctx context.Context, statement string) ([]R, error)
@@ -123,17 +124,10 @@ func (q *query[R, K]) run(ctx context.Context) ([]R, bool, error) {
 }
 
 // scan goes through the rows of the list.
-func (q *query[R, K]) scan() *scan {
-	p := q.plan
-	w := &scan{sameGroup: p.sameGroup, compare: p.compareRows, seek: q.seek}
-	w.read = func(ctx context.Context, from Row, limit int) ([]Row, error) {
-		return q.lists.rows(ctx, p, from, limit)
-	}
-	if p.Whole {
-		w.read = q.lists.wholeRows(p)
-	}
-	if q.after != nil && !p.Unordered {
-		w.after = q.rowOf(q.after)
+func (q *query[R, K]) scan() *plan.Scan {
+	w := q.plan.Scan(q.lists.reader)
+	if w.Seek = q.seek; q.after != nil && !q.plan.Unordered {
+		w.After = q.rowOf(q.after)
 	}
 	return w
 }
@@ -155,10 +149,10 @@ func (q *query[R, K]) collect(ctx context.Context, need int) (page []R, left int
 		skip = q.page.Offset
 		want += skip
 	default:
-		w.skip = q.page.Offset
+		w.Skip = q.page.Offset
 	}
 	for read := 0; ; {
-		items, err := w.next(ctx, want, q.rowsOfItem)
+		items, err := w.Next(ctx, want, q.rowsOfItem)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -174,9 +168,9 @@ func (q *query[R, K]) collect(ctx context.Context, need int) (page []R, left int
 			}
 			page = q.take(append(page, list...))
 		}
-		if w.ended() || !q.plan.Unordered && len(page) >= skip+need {
+		if w.Ended() || !q.plan.Unordered && len(page) >= skip+need {
 			passed := min(skip, len(page))
-			return page[passed:], w.skip + skip - passed, nil
+			return page[passed:], w.Skip + skip - passed, nil
 		}
 		want = min(2*want, maxCandidates)
 	}
@@ -185,7 +179,7 @@ func (q *query[R, K]) collect(ctx context.Context, need int) (page []R, left int
 // directly reads the records of the first so many rows, or returns errShort when
 // some of them were there twice, so that the page is not full.
 func (q *query[R, K]) directly(ctx context.Context) ([]R, error) {
-	var from Row
+	var from plan.Row
 	if q.after != nil {
 		from = q.rowOf(q.after)
 	}
@@ -193,19 +187,19 @@ func (q *query[R, K]) directly(ctx context.Context) ([]R, error) {
 	if !q.plan.Unique {
 		limit += limit / 8 // a record may be there twice
 	}
-	list, err := q.direct(ctx, q.plan.records(&q.plan.Ranges[0], from, limit))
+	list, err := q.direct(ctx, q.plan.Records(&q.plan.Ranges[0], from, limit))
 	if err != nil {
 		return nil, err
 	}
 	full := len(list) == limit
 	if full && !q.plan.Unique {
 		// The last one's group may go on.
-		group := func(r R) Row {
+		group := func(r R) plan.Row {
 			k := q.key(r)
 			return q.rowOf(&k)
 		}
 		last := group(list[len(list)-1])
-		for len(list) > 0 && q.plan.sameGroup(group(list[len(list)-1]), last) {
+		for len(list) > 0 && q.plan.SameGroup(group(list[len(list)-1]), last) {
 			list = list[:len(list)-1]
 		}
 	}

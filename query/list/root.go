@@ -4,7 +4,7 @@
 // contract, each once, of bundles at or below the watermark only.
 //
 // A list is declared: what it can be filtered by, which key ranges of which table
-// or projection serve a combination of filters (a Plan), and how the records that
+// or projection serve a combination of filters (a plan.Plan), and how the records that
 // rows lead to are read, ordered and matched (records). Everything else is written
 // once: the text of statements (plan.go), reading ranges side by side, together or
 // one after the other (ranges.go), groups, ties, offsets and cursors (scan.go), and

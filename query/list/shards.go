@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema/record"
 )
@@ -60,15 +61,15 @@ func (l *Lists) workchains(ctx context.Context, only *int32) (list []int32, err 
 	if only != nil {
 		return []int32{*only}, nil
 	}
-	p := &Plan{Reads: "block keys", Table: "blocks_index", SmallBlocks: true, Columns: []Column{{Name: "workchain", Type: Int32}}, Keys: []string{"workchain"}}
-	r := Range{Prefix: []string{"path", "key"}, Where: sql.Conditions{"path = 'id' AND key = 0"}}
+	p := &plan.Plan{Reads: "block keys", Table: "blocks_index", SmallBlocks: true, Columns: []plan.Column{{Name: "workchain", Type: plan.Int32}}, Keys: []string{"workchain"}}
+	r := plan.Range{Prefix: []string{"path", "key"}, Where: sql.Conditions{"path = 'id' AND key = 0"}}
 	for len(list) < maxWorkchains {
-		rows, err := l.run(ctx, p, p.statement(&r, nil, 1))
+		rows, err := p.Run(ctx, l.reader, p.Statement(&r, nil, 1))
 		if err != nil || len(rows) == 0 {
 			return list, err
 		}
-		list = append(list, rows[0].signed(0))
-		r.Where = append(r.Where[:1:1], fmt.Sprintf("workchain > %d", rows[0].signed(0)))
+		list = append(list, rows[0].Signed(0))
+		r.Where = append(r.Where[:1:1], fmt.Sprintf("workchain > %d", rows[0].Signed(0)))
 	}
 	return list, nil
 }

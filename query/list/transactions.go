@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tonscribe/query/head"
+	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -206,8 +207,8 @@ type transactionKey struct {
 	mcSeqno uint32
 }
 
-func keyOfTransaction(r Row, at int) transactionKey {
-	return transactionKey{r.account(at), r[at+2], uint32(r[at+3])}
+func keyOfTransaction(r plan.Row, at int) transactionKey {
+	return transactionKey{r.Account(at), r[at+2], uint32(r[at+3])}
 }
 
 func (k transactionKey) compare(o transactionKey) int {
@@ -215,41 +216,41 @@ func (k transactionKey) compare(o transactionKey) int {
 }
 
 // transactionColumns are the columns of a transaction's key in a row.
-func transactionColumns(at int) []Column {
-	return []Column{
-		{Name: "workchain", At: at, Type: Int32}, {Name: "account_prefix", At: at + 1}, {Name: "lt", At: at + 2}, {Name: "mc_seqno", At: at + 3, Type: Uint32},
+func transactionColumns(at int) []plan.Column {
+	return []plan.Column{
+		{Name: "workchain", At: at, Type: plan.Int32}, {Name: "account_prefix", At: at + 1}, {Name: "lt", At: at + 2}, {Name: "mc_seqno", At: at + 3, Type: plan.Uint32},
 	}
 }
 
-func rowOfTransaction(k *TransactionKey) Row {
-	r := make(Row, transactionWords)
-	r.setAccount(transactionAt, sql.KeyOf(k.Account[:]))
+func rowOfTransaction(k *TransactionKey) plan.Row {
+	r := make(plan.Row, transactionWords)
+	r.SetAccount(transactionAt, sql.KeyOf(k.Account[:]))
 	r[transactionAt+2], r[transactionNow] = k.Lt, uint64(k.Now)
 	return r
 }
 
 // planBy is a plan of keys in an order. now is what the table has of the time.
-func (l *transactionList) planBy(o transactionOrder, table, now string) *Plan {
-	p := &Plan{Reads: "keys", Table: table, Columns: transactionColumns(transactionAt), Descending: o.descending, Bundle: "mc_seqno", Watermark: l.view.Watermark, Unordered: o != l.order}
+func (l *transactionList) planBy(o transactionOrder, table, now string) *plan.Plan {
+	p := &plan.Plan{Reads: "keys", Table: table, Columns: transactionColumns(transactionAt), Descending: o.descending, Bundle: "mc_seqno", Watermark: l.view.Watermark, Unordered: o != l.order}
 	lt := p.Columns[2]
-	p.Keys, p.Seek = []string{"lt", "workchain", "account_prefix"}, []Column{lt}
-	p.Order = []Term{{lt.At, 1, o.descending}, {transactionAt, 2, false}}
+	p.Keys, p.Seek = []string{"lt", "workchain", "account_prefix"}, []plan.Column{lt}
+	p.Order = []plan.Term{{At: lt.At, Words: 1, Descending: o.descending}, {At: transactionAt, Words: 2, Descending: false}}
 	if o.by == byTime {
-		time := Column{Name: "now", Key: now, At: transactionNow, Type: Uint32}
+		time := plan.Column{Name: "now", Key: now, At: transactionNow, Type: plan.Uint32}
 		if now != "now" {
 			time.SQL = "toUInt32(" + now + ")"
 		}
-		p.Columns, p.Keys, p.Seek = append(p.Columns, time), append([]string{now}, p.Keys...), []Column{time, lt}
-		p.Order = append([]Term{{time.At, 1, o.descending}}, p.Order...)
+		p.Columns, p.Keys, p.Seek = append(p.Columns, time), append([]string{now}, p.Keys...), []plan.Column{time, lt}
+		p.Order = append([]plan.Term{{At: time.At, Words: 1, Descending: o.descending}}, p.Order...)
 	}
 	return p
 }
 
 // plan reads a list that may be long.
-func (l *transactionList) plan() *Plan {
+func (l *transactionList) plan() *plan.Plan {
 	f := l.filter
-	var p *Plan
-	r := Range{}
+	var p *plan.Plan
+	r := plan.Range{}
 	switch {
 	case f.McSeqno != nil || f.Seqno != nil:
 		order := l.order
@@ -282,13 +283,13 @@ func (l *transactionList) plan() *Plan {
 		l.shardConditions(&r)
 	}
 	r.Where.Between("lt", f.Lts.From, f.Lts.To, ^uint64(0))
-	p.Ranges = []Range{r}
+	p.Ranges = []plan.Range{r}
 	return p
 }
 
 // accountsPlan reads accounts one by one, each in the order of its lt: an account's
 // times and lts rise together.
-func (l *transactionList) accountsPlan() *Plan {
+func (l *transactionList) accountsPlan() *plan.Plan {
 	f := l.filter
 	p := l.planBy(l.order, "transactions", "now")
 	p.Keys, p.Unique = []string{"lt"}, true
@@ -307,7 +308,7 @@ func (l *transactionList) accountsPlan() *Plan {
 }
 
 // blockConditions are those of lists that are at most some bundles long.
-func (l *transactionList) blockConditions(r *Range) {
+func (l *transactionList) blockConditions(r *plan.Range) {
 	f := l.filter
 	r.Where.Add("path = 'mc_seqno'")
 	if f.McSeqno != nil {
@@ -327,15 +328,15 @@ func (l *transactionList) blockConditions(r *Range) {
 	l.shardConditions(r)
 }
 
-func (l *transactionList) shardConditions(r *Range) {
+func (l *transactionList) shardConditions(r *plan.Range) {
 	blockIDConditions(&r.Where, l.filter.Workchain, l.filter.Shard, nil)
 }
 
 // longTransactions reads a page of a list by a plan.
-func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *Plan) ([]*record.Transaction, bool, error) {
+func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *plan.Plan) ([]*record.Transaction, bool, error) {
 	q := &query[*record.Transaction, TransactionKey]{
 		records: t.records, lists: l, plan: p, rowOf: rowOfTransaction, rowsOfItem: 1, direct: l.readTransactions,
-		read: func(ctx context.Context, items [][]Row) ([]*record.Transaction, error) {
+		read: func(ctx context.Context, items [][]plan.Row) ([]*record.Transaction, error) {
 			keys := make([]transactionKey, len(items))
 			for i, item := range items {
 				keys[i] = keyOfTransaction(item[0], transactionAt)
@@ -344,7 +345,7 @@ func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *Pla
 		},
 	}
 	if len(p.Ranges) == 1 {
-		q.seek = func(ctx context.Context, items int) (Row, int, error) { return l.seek(ctx, p, items) }
+		q.seek = func(ctx context.Context, items int) (plan.Row, int, error) { return l.seek(ctx, p, items) }
 	}
 	return q.run(ctx)
 }
@@ -352,11 +353,11 @@ func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *Pla
 // seek counts items in ClickHouse: of the first so many rows, the last group and
 // the items before it. Rows that are there twice are one item, so the group may
 // come earlier than asked for.
-func (l *Lists) seek(ctx context.Context, p *Plan, items int) (Row, int, error) {
-	counted := &Plan{Reads: "offset", Columns: []Column{
-		{Name: "now", At: transactionNow, Type: Uint32}, {Name: "lt", At: transactionAt + 2}, {Name: "ties", At: transactionWords}, {Name: "n", At: transactionWords + 1},
+func (l *Lists) seek(ctx context.Context, p *plan.Plan, items int) (plan.Row, int, error) {
+	counted := &plan.Plan{Reads: "offset", Columns: []plan.Column{
+		{Name: "now", At: transactionNow, Type: plan.Uint32}, {Name: "lt", At: transactionAt + 2}, {Name: "ties", At: transactionWords}, {Name: "n", At: transactionWords + 1},
 	}}
-	rows, err := l.run(ctx, counted, p.counting(items))
+	rows, err := counted.Run(ctx, l.reader, counting(p, items))
 	if err != nil || len(rows) == 0 || rows[0][transactionAt+2] == 0 {
 		return nil, 0, err
 	}
@@ -364,13 +365,13 @@ func (l *Lists) seek(ctx context.Context, p *Plan, items int) (Row, int, error) 
 }
 
 // counting is the statement of seek.
-func (p *Plan) counting(items int) string {
+func counting(p *plan.Plan, items int) string {
 	last := "max"
 	if p.Descending {
 		last = "min"
 	}
 	if p.Unique { // an account's lts are all different
-		rows := p.reading("lt", &p.Ranges[0], nil, items)
+		rows := p.Reading("lt", &p.Ranges[0], nil, items)
 		return fmt.Sprintf("SELECT toUInt32(0) AS now, %s(lt) AS lt, toUInt64(1) AS ties, count() AS n FROM (SELECT DISTINCT lt FROM (%s))", last, rows)
 	}
 	now, lt, group, columns := "toUInt32(0)", "at", "lt", "lt"
@@ -379,7 +380,7 @@ func (p *Plan) counting(items int) string {
 	}
 	return fmt.Sprintf("SELECT %s AS now, %s AS lt, ties, n FROM (SELECT %[3]s(%[4]s) AS at, arg%[5]s(c, %[4]s) AS ties, sum(c) AS n FROM "+
 		"(SELECT %[6]s, count() AS c FROM (SELECT DISTINCT %[6]s, workchain, account_prefix FROM (%[7]s)) GROUP BY %[6]s))",
-		now, lt, last, group, map[string]string{"min": "Min", "max": "Max"}[last], columns, p.statement(&p.Ranges[0], nil, items))
+		now, lt, last, group, map[string]string{"min": "Min", "max": "Max"}[last], columns, p.Statement(&p.Ranges[0], nil, items))
 }
 
 // transactionsIn reads columns of transactions by their keys.

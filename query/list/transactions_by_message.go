@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -32,10 +33,10 @@ func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFi
 
 // planByMessage reads the transactions by their messages, external-in ones and
 // others alike.
-func (l *transactionList) planByMessage(f *MessageFilter) *Plan {
+func (l *transactionList) planByMessage(f *MessageFilter) *plan.Plan {
 	m := newMessageList(l.view, f, Page{}, nil).plan(allMessages)
 	p := l.planBy(l.order, m.Table, "")
-	p.Residual, p.Ranges = m.Residual, []Range{{Where: m.Ranges[0].Where}}
+	p.Residual, p.Ranges = m.Residual, []plan.Range{{Where: m.Ranges[0].Where}}
 	return p
 }
 

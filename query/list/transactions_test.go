@@ -3,6 +3,8 @@ package list
 import (
 	"fmt"
 	"testing"
+
+	"tonscribe/query/list/plan"
 )
 
 func int32Of(n int) *int32 {
@@ -15,10 +17,10 @@ func int32Of(n int) *int32 {
 
 func TestTheStatementsOfEveryListOfTransactions(t *testing.T) {
 	var g golden
-	add := func(label string, p *Plan) {
-		g.plan(label, p, Row{signed(0), 77, 9000, 0, 150})
+	add := func(label string, p *plan.Plan) {
+		g.plan(label, p, plan.Row{plan.Signed(0), 77, 9000, 0, 150})
 		if len(p.Ranges) == 1 {
-			fmt.Fprintf(&g, "  seek: %s\n", p.counting(1000))
+			fmt.Fprintf(&g, "  seek: %s\n", counting(p, 1000))
 		}
 	}
 	shardOf := func(n int) *uint64 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -141,17 +142,17 @@ const transferNow, transferLt, transferAccount = 0, 1, 2
 // plan reads a list of transfers_by_party, which has one for each filter of one
 // owner, of one contract or of a parent, or the records themselves in the order of
 // the chain.
-func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *Plan {
-	now, lt := Column{Name: "now", At: transferNow, Type: Uint32}, Column{Name: "lt", At: transferLt}
-	p := &Plan{
+func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *plan.Plan {
+	now, lt := plan.Column{Name: "now", At: transferNow, Type: plan.Uint32}, plan.Column{Name: "lt", At: transferLt}
+	p := &plan.Plan{
 		Reads: "transfer keys", Table: "transfers_by_party", Descending: descending, SmallBlocks: true, Bundle: "transaction_mc_seqno", Watermark: v.Watermark,
-		Columns: []Column{now, lt, {Name: "workchain", At: transferAccount, Type: Int32}, {Name: "account_prefix", At: transferAccount + 1}},
-		Keys:    []string{"lt"}, Seek: []Column{lt},
-		Order: []Term{{transferLt, 1, descending}, {transferAccount, 2, descending}},
+		Columns: []plan.Column{now, lt, {Name: "workchain", At: transferAccount, Type: plan.Int32}, {Name: "account_prefix", At: transferAccount + 1}},
+		Keys:    []string{"lt"}, Seek: []plan.Column{lt},
+		Order: []plan.Term{{At: transferLt, Words: 1, Descending: descending}, {At: transferAccount, Words: 2, Descending: descending}},
 	}
 	if f.byTime() {
-		p.Keys, p.Seek = []string{"now", "lt"}, []Column{now, lt}
-		p.Order = append([]Term{{transferNow, 1, descending}}, p.Order...)
+		p.Keys, p.Seek = []string{"now", "lt"}, []plan.Column{now, lt}
+		p.Order = append([]plan.Term{{At: transferNow, Words: 1, Descending: descending}}, p.Order...)
 	}
 	switch {
 	case len(f.Owners) > 0:
@@ -165,11 +166,11 @@ func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *Pla
 			p.Ranges = append(p.Ranges, k.list(a, noAddress, schema.IsTold))
 		}
 	case f.Parent != nil:
-		p.Ranges = []Range{k.list(noAddress, *f.Parent, schema.TakesPart)}
+		p.Ranges = []plan.Range{k.list(noAddress, *f.Parent, schema.TakesPart)}
 	case f.byTime():
-		p.Ranges = []Range{k.list(noAddress, noAddress, schema.TakesPart)}
+		p.Ranges = []plan.Range{k.list(noAddress, noAddress, schema.TakesPart)}
 	default:
-		p.Table, p.Direct, p.Ranges = k.table, true, []Range{{}}
+		p.Table, p.Direct, p.Ranges = k.table, true, []plan.Range{{}}
 		if k.withoutAborted {
 			p.Ranges[0].Where.Add("%s", sql.IsNot("aborted"))
 		}
@@ -177,7 +178,7 @@ func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *Pla
 	p.Direct = p.Direct && !f.byTime()
 	for i := range p.Ranges {
 		r := &p.Ranges[i]
-		r.Projection, r.Together = noProjection, noProjection
+		r.Projection, r.Together = plan.NoProjection, plan.NoProjection
 		if f.byTime() {
 			r.Projection = "by_time"
 		}
@@ -188,12 +189,12 @@ func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *Pla
 }
 
 // list is the range of one list of transfers_by_party.
-func (k *transferKind[R]) list(owner, parent Address, direction uint8) Range {
+func (k *transferKind[R]) list(owner, parent Address, direction uint8) plan.Range {
 	number := schema.ListOf(k.kind, owner[:], parent[:], direction)
-	return Range{Prefix: []string{"list"}, Columns: []string{"list"}, Values: []string{strconv.FormatUint(number, 10)}}
+	return plan.Range{Prefix: []string{"list"}, Columns: []string{"list"}, Values: []string{strconv.FormatUint(number, 10)}}
 }
 
-func (k *transferKind[R]) ownerRanges(f *TransferFilter, owner Address) (ranges []Range) {
+func (k *transferKind[R]) ownerRanges(f *TransferFilter, owner Address) (ranges []plan.Range) {
 	if f.Parent == nil && f.Direction == Either {
 		ranges = append(ranges, k.list(owner, noAddress, schema.TakesPart))
 	} else {
@@ -228,18 +229,18 @@ func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferK
 			same:    func(a, b R) bool { return k.key(a) == k.key(b) },
 			newer:   func(a, b R) int { return cmp.Compare(b.GetMcSeqno(), a.GetMcSeqno()) },
 		},
-		rowOf: func(key *TransferKey) Row {
-			r := Row{transferNow: uint64(key.Now), transferLt: key.Lt, transferAccount + 1: 0}
-			r.setAccount(transferAccount, sql.KeyOf(key.Account[:]))
+		rowOf: func(key *TransferKey) plan.Row {
+			r := plan.Row{transferNow: uint64(key.Now), transferLt: key.Lt, transferAccount + 1: 0}
+			r.SetAccount(transferAccount, sql.KeyOf(key.Account[:]))
 			return r
 		},
 		direct: func(ctx context.Context, statement string) ([]R, error) { return k.read(ctx, l, statement) },
 	}
-	q.read = func(ctx context.Context, items [][]Row) ([]R, error) {
+	q.read = func(ctx context.Context, items [][]plan.Row) ([]R, error) {
 		keys := make([]string, len(items))
 		for i, item := range items {
 			r := item[0]
-			keys[i] = fmt.Sprintf("(%d,%d,%d)", r[transferLt], r.signed(transferAccount), r[transferAccount+1])
+			keys[i] = fmt.Sprintf("(%d,%d,%d)", r[transferLt], r.Signed(transferAccount), r[transferAccount+1])
 		}
 		return k.read(ctx, l, "SELECT record FROM "+k.table+" WHERE "+sql.In([]string{"lt", "workchain", "account_prefix"}, keys))
 	}

@@ -3,12 +3,14 @@ package list
 import (
 	"fmt"
 	"testing"
+
+	"tonscribe/query/list/plan"
 )
 
 func TestTheStatementsOfEveryListOfTransfers(t *testing.T) {
 	var g golden
-	add := func(label string, f *TransferFilter, plan func(*View, *TransferFilter, bool) *Plan, descending bool) {
-		g.plan(label, plan(&View{Watermark: 77}, f, descending), Row{150, 9000, signed(0), 77})
+	add := func(label string, f *TransferFilter, planOf func(*View, *TransferFilter, bool) *plan.Plan, descending bool) {
+		g.plan(label, planOf(&View{Watermark: 77}, f, descending), plan.Row{150, 9000, plan.Signed(0), 77})
 	}
 	for _, owners := range []int{0, 1, 9} {
 		for _, contracts := range []int{0, 1, 9} {

@@ -1,4 +1,4 @@
-package list
+package plan
 
 import (
 	"cmp"
@@ -26,8 +26,8 @@ func TestAScanGivesEveryItemOnceHoweverManyAreSkippedOrWanted(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			read := 0
-			w := &scan{
-				skip: c.skip,
+			w := &Scan{
+				Skip: c.skip,
 				read: func(_ context.Context, from Row, limit int) ([]Row, error) {
 					begin := 0
 					if from != nil {
@@ -44,7 +44,7 @@ func TestAScanGivesEveryItemOnceHoweverManyAreSkippedOrWanted(t *testing.T) {
 			}
 			next := c.skip
 			for range c.rounds {
-				items, err := w.next(t.Context(), c.want, 1)
+				items, err := w.Next(t.Context(), c.want, 1)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,40 +1,52 @@
-package list
+package plan
 
 import (
 	"context"
 	"slices"
+
+	"tonscribe/query/reader"
 )
 
-// scan reads the rows of a list in the order of the table's own key.
+// Scan reads the rows of a list in the order of the table's own key.
 //
 // That order is a little coarser than the list's: rows of a group come as they lie,
 // and a row may come twice before a merge. So groups are read to their ends, put in
 // order and counted here.
-type scan struct {
+type Scan struct {
 	// read reads up to limit rows from the group of a row on, or from the
 	// beginning.
 	read func(ctx context.Context, from Row, limit int) ([]Row, error)
 	// sameGroup and compare are those of a plan.
 	sameGroup func(a, b Row) bool
 	compare   func(a, b Row) int
-	// seek finds, for lists without after, the group that so many items lead to,
+	// Seek finds, for lists without After, the group that so many items lead to,
 	// and how many lie before it. May be nil.
-	seek func(ctx context.Context, items int) (group Row, before int, err error)
-	// after is the key behind which the list begins; an item that equals it is
+	Seek func(ctx context.Context, items int) (group Row, before int, err error)
+	// After is the key behind which the list begins; an item that equals it is
 	// given out, since rows tell accounts and hashes apart by prefixes only.
-	after Row
-	// from is where to begin to read, if not at after.
+	After Row
+	// from is where to begin to read, if not at After.
 	from Row
-	// skip is how many items to leave out.
-	skip int
+	// Skip is how many items to leave out.
+	Skip int
 	// surplus are items that were read and not asked for yet.
 	surplus [][]Row
 	// exhausted says that there are no more rows.
 	exhausted bool
 }
 
-// ended reports whether next has nothing more to give.
-func (w *scan) ended() bool { return w.exhausted && len(w.surplus) == 0 }
+// Scan returns a scan of the plan's ranges.
+func (p *Plan) Scan(r *reader.Reader) *Scan {
+	w := &Scan{sameGroup: p.SameGroup, compare: p.Compare}
+	w.read = func(ctx context.Context, from Row, limit int) ([]Row, error) { return p.rows(ctx, r, from, limit) }
+	if p.Whole {
+		w.read = p.wholeRows(r)
+	}
+	return w
+}
+
+// Ended reports whether Next has nothing more to give.
+func (w *Scan) Ended() bool { return w.exhausted && len(w.surplus) == 0 }
 
 // maxRows is how many rows one statement reads at most unless a group is
 // larger.
@@ -43,8 +55,8 @@ const maxRows = 100_000
 // minSeek is how many items to leave out are worth a statement of their own.
 const minSeek = 500
 
-// next returns the next items: want of them unless the list ends.
-func (w *scan) next(ctx context.Context, want, rowsOfItem int) (items [][]Row, err error) {
+// Next returns the next items: want of them unless the list ends.
+func (w *Scan) Next(ctx context.Context, want, rowsOfItem int) (items [][]Row, err error) {
 	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -52,7 +64,7 @@ func (w *scan) next(ctx context.Context, want, rowsOfItem int) (items [][]Row, e
 	grown := 0
 	for len(items) < want && !w.exhausted {
 		// Room for the group that has to be read to its end.
-		limit := max(min((w.skip+want-len(items))*rowsOfItem+8, maxRows), grown)
+		limit := max(min((w.Skip+want-len(items))*rowsOfItem+8, maxRows), grown)
 		rows, err := w.read(ctx, w.from, limit)
 		if err != nil {
 			return nil, err
@@ -78,23 +90,23 @@ func (w *scan) next(ctx context.Context, want, rowsOfItem int) (items [][]Row, e
 }
 
 // begin finds where to begin to read.
-func (w *scan) begin(ctx context.Context) error {
+func (w *Scan) begin(ctx context.Context) error {
 	if w.from != nil {
 		return nil
 	}
-	w.from = w.after
-	if w.after != nil || w.seek == nil || w.skip < minSeek {
+	w.from = w.After
+	if w.After != nil || w.Seek == nil || w.Skip < minSeek {
 		return nil
 	}
-	group, before, err := w.seek(ctx, w.skip)
+	group, before, err := w.Seek(ctx, w.Skip)
 	if group != nil {
-		w.from, w.skip = group, w.skip-before
+		w.from, w.Skip = group, w.Skip-before
 	}
 	return err
 }
 
 // arrange puts the rows of each group in order.
-func (w *scan) arrange(rows []Row) {
+func (w *Scan) arrange(rows []Row) {
 	for start := 0; start < len(rows); {
 		stop := start + 1
 		for stop < len(rows) && w.sameGroup(rows[start], rows[stop]) {
@@ -108,20 +120,20 @@ func (w *scan) arrange(rows []Row) {
 }
 
 // collect adds the items behind after, without those to be skipped.
-func (w *scan) collect(items [][]Row, rows []Row) [][]Row {
+func (w *Scan) collect(items [][]Row, rows []Row) [][]Row {
 	for start := 0; start < len(rows); {
 		stop := start + 1
 		for stop < len(rows) && w.compare(rows[start], rows[stop]) == 0 {
 			stop++
 		}
 		c := 1
-		if w.after != nil {
-			c = w.compare(rows[start], w.after)
+		if w.After != nil {
+			c = w.compare(rows[start], w.After)
 		}
 		switch {
 		case c < 0:
-		case c > 0 && w.skip > 0:
-			w.skip--
+		case c > 0 && w.Skip > 0:
+			w.Skip--
 		default:
 			items = append(items, rows[start:stop])
 		}

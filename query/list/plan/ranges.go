@@ -1,4 +1,4 @@
-package list
+package plan
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// maxRanges is the most ranges that are read each for itself; each inner select
+	// MaxRanges is the most ranges that are read each for itself; each inner select
 	// costs about half a millisecond of planning.
-	maxRanges = 8
+	MaxRanges = 8
 	// maxRangeRows is how many rows each of many ranges may have, on average, so that
 	// one statement reads them together.
 	maxRangeRows = 2048
@@ -19,19 +19,19 @@ const (
 
 // rows reads up to limit rows of a list from the group of a row on, in its order
 // but for those of one group.
-func (l *Lists) rows(ctx context.Context, p *Plan, from Row, limit int) ([]Row, error) {
+func (p *Plan) rows(ctx context.Context, r *reader.Reader, from Row, limit int) ([]Row, error) {
 	var all []Row
 	var err error
 	if p.ByOwner {
-		all, err = l.ownersRows(ctx, p, from, limit)
+		all, err = p.ownersRows(ctx, r, from, limit)
 	} else {
-		all, err = l.rangesRows(ctx, p, p.Ranges, from, limit)
+		all, err = p.rangesRows(ctx, r, p.Ranges, from, limit)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(p.Ranges) > 1 {
-		slices.SortStableFunc(all, p.compareRows)
+		slices.SortStableFunc(all, p.Compare)
 	}
 	// What some range has behind the limit may come before the rest.
 	return all[:min(limit, len(all))], nil
@@ -39,21 +39,21 @@ func (l *Lists) rows(ctx context.Context, p *Plan, from Row, limit int) ([]Row, 
 
 // ownersRows reads ranges in the order of their owners: of the one that the page
 // before ended with, what is left.
-func (l *Lists) ownersRows(ctx context.Context, p *Plan, from Row, limit int) (all []Row, err error) {
+func (p *Plan) ownersRows(ctx context.Context, r *reader.Reader, from Row, limit int) (all []Row, err error) {
 	ranges := p.Ranges
 	if from != nil {
-		ranges = slices.DeleteFunc(slices.Clone(ranges), func(r Range) bool { return r.Owner.Compare(from.account(p.Order[0].At)) < 0 })
+		ranges = slices.DeleteFunc(slices.Clone(ranges), func(r Range) bool { return r.Owner.Compare(from.Account(p.Order[0].At)) < 0 })
 	}
 	for i := range ranges {
 		var rest Row
-		if r := &ranges[i]; from != nil && r.Owner == from.account(p.Order[0].At) {
+		if r := &ranges[i]; from != nil && r.Owner == from.Account(p.Order[0].At) {
 			rest = from
 		}
-		if len(ranges) > maxRanges && rest == nil {
-			list, err := l.rangesRows(ctx, p, ranges[i:], nil, limit)
+		if len(ranges) > MaxRanges && rest == nil {
+			list, err := p.rangesRows(ctx, r, ranges[i:], nil, limit)
 			return append(all, list...), err
 		}
-		list, err := l.run(ctx, p, p.statement(&ranges[i], rest, limit))
+		list, err := p.Run(ctx, r, p.Statement(&ranges[i], rest, limit))
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func (l *Lists) ownersRows(ctx context.Context, p *Plan, from Row, limit int) (a
 
 // rangesRows reads up to limit rows of each range, 0 for all, in no order: those
 // that are alike in one statement where they are short.
-func (l *Lists) rangesRows(ctx context.Context, p *Plan, ranges []Range, from Row, limit int) (all []Row, err error) {
+func (p *Plan) rangesRows(ctx context.Context, r *reader.Reader, ranges []Range, from Row, limit int) (all []Row, err error) {
 	for len(ranges) > 0 {
 		var alike, others []Range
 		for _, r := range ranges {
@@ -76,7 +76,7 @@ func (l *Lists) rangesRows(ctx context.Context, p *Plan, ranges []Range, from Ro
 				others = append(others, r)
 			}
 		}
-		list, err := l.alikeRows(ctx, p, alike, from, limit)
+		list, err := p.alikeRows(ctx, r, alike, from, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -88,36 +88,36 @@ func (l *Lists) rangesRows(ctx context.Context, p *Plan, ranges []Range, from Ro
 // alikeRows reads many ranges in one statement, which goes through them whole, where
 // they are short. Where ClickHouse says that they are not, halves are read side by
 // side, down to a few that are read each for itself, up to its limit.
-func (l *Lists) alikeRows(ctx context.Context, p *Plan, ranges []Range, from Row, limit int) ([]Row, error) {
-	if len(ranges) <= maxRanges {
-		parts := l.reader.Splits(reader.SplitRows * len(ranges))
+func (p *Plan) alikeRows(ctx context.Context, r *reader.Reader, ranges []Range, from Row, limit int) ([]Row, error) {
+	if len(ranges) <= MaxRanges {
+		parts := r.Splits(reader.SplitRows * len(ranges))
 		return reader.Gather(ctx, slices.Collect(slices.Chunk(ranges, (len(ranges)+parts-1)/parts)), func(ctx context.Context, some []Range) ([]Row, error) {
-			return l.run(ctx, p, p.union(some, from, limit))
+			return p.Run(ctx, r, p.union(some, from, limit))
 		})
 	}
-	list, err := l.run(ctx, p, p.together(ranges, from, limit))
+	list, err := p.Run(ctx, r, p.together(ranges, from, limit))
 	if !reader.IsTooManyRows(err) {
 		return list, err
 	}
 	halves := slices.Collect(slices.Chunk(ranges, (len(ranges)+1)/2))
-	return reader.Gather(ctx, halves, func(ctx context.Context, half []Range) ([]Row, error) { return l.alikeRows(ctx, p, half, from, limit) })
+	return reader.Gather(ctx, halves, func(ctx context.Context, half []Range) ([]Row, error) { return p.alikeRows(ctx, r, half, from, limit) })
 }
 
 // wholeRows reads all ranges once, and gives parts of them afterwards.
-func (l *Lists) wholeRows(p *Plan) func(context.Context, Row, int) ([]Row, error) {
+func (p *Plan) wholeRows(r *reader.Reader) func(context.Context, Row, int) ([]Row, error) {
 	var all []Row
 	read := false
 	return func(ctx context.Context, from Row, limit int) (_ []Row, err error) {
 		if !read {
-			if all, err = l.rangesRows(ctx, p, p.Ranges, nil, 0); err != nil {
+			if all, err = p.rangesRows(ctx, r, p.Ranges, nil, 0); err != nil {
 				return nil, err
 			}
-			slices.SortFunc(all, p.compareRows)
+			slices.SortFunc(all, p.Compare)
 			read = true
 		}
 		rest := all
 		if from != nil {
-			rest = all[sort.Search(len(all), func(i int) bool { return p.compareRows(all[i], from) >= 0 }):]
+			rest = all[sort.Search(len(all), func(i int) bool { return p.Compare(all[i], from) >= 0 }):]
 		}
 		return slices.Clone(rest[:min(limit, len(rest))]), nil
 	}

@@ -1,4 +1,10 @@
-package list
+// Package plan reads rows by key ranges of tables.
+//
+// In: a plan, which names the ranges, their order and where in it to begin. Out: rows
+// in that order, whose groups, ties and offsets are counted. The package knows what
+// makes ClickHouse read no more than is asked for, and nothing of what the tables
+// mean.
+package plan
 
 import (
 	"cmp"
@@ -11,6 +17,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 )
 
@@ -81,8 +88,8 @@ type Range struct {
 	Owner sql.AccountKey
 }
 
-// noProjection is for ranges of the table itself when it has projections.
-const noProjection = "none"
+// NoProjection is for ranges of the table itself when it has projections.
+const NoProjection = "none"
 
 // Column is a column of the rows of a list.
 type Column struct {
@@ -129,19 +136,19 @@ type Term struct {
 // of the columns do.
 type Row []uint64
 
-// signed makes a word of a number that may be negative, and back.
-func signed(n int32) uint64            { return uint64(int64(n)) ^ 1<<63 }
-func (r Row) signed(at int) int32      { return int32(r[at] ^ 1<<63) }
-func (r Row) hash(at int) (h Hash)     { return hashOfWords(r[at : at+4]) }
-func (r Row) setHash(at int, h []byte) { putWords(r[at:at+4], h) }
-func (r Row) setAccount(at int, k sql.AccountKey) {
-	r[at], r[at+1] = signed(k.Workchain), k.Prefix
+// Signed makes a word of a number that may be negative, and back.
+func Signed(n int32) uint64            { return uint64(int64(n)) ^ 1<<63 }
+func (r Row) Signed(at int) int32      { return int32(r[at] ^ 1<<63) }
+func (r Row) Hash(at int) (h [32]byte) { return hashOfWords(r[at : at+4]) }
+func (r Row) SetHash(at int, h []byte) { putWords(r[at:at+4], h) }
+func (r Row) SetAccount(at int, k sql.AccountKey) {
+	r[at], r[at+1] = Signed(k.Workchain), k.Prefix
 }
-func (r Row) account(at int) sql.AccountKey {
-	return sql.AccountKey{Workchain: r.signed(at), Prefix: r[at+1]}
+func (r Row) Account(at int) sql.AccountKey {
+	return sql.AccountKey{Workchain: r.Signed(at), Prefix: r[at+1]}
 }
 
-func hashOfWords(words []uint64) (h Hash) {
+func hashOfWords(words []uint64) (h [32]byte) {
 	for i, w := range words {
 		binary.BigEndian.PutUint64(h[8*i:], w)
 	}
@@ -154,8 +161,8 @@ func putWords(words []uint64, h []byte) {
 	}
 }
 
-// compareRows is the list's order.
-func (p *Plan) compareRows(a, b Row) int {
+// Compare is the list's order.
+func (p *Plan) Compare(a, b Row) int {
 	for _, t := range p.Order {
 		for i := t.At; i < t.At+t.Words; i++ {
 			if a[i] != b[i] {
@@ -170,8 +177,8 @@ func (p *Plan) compareRows(a, b Row) int {
 	return 0
 }
 
-// sameGroup reports whether two rows share the columns of Seek.
-func (p *Plan) sameGroup(a, b Row) bool {
+// SameGroup reports whether two rows share the columns of Seek.
+func (p *Plan) SameGroup(a, b Row) bool {
 	for _, c := range p.Seek {
 		for i := c.At; i < c.At+c.Type.words(); i++ {
 			if a[i] != b[i] {
@@ -204,16 +211,16 @@ func (c *Column) in(r *Range) string {
 	return c.Name
 }
 
-// key returns the column of the table's key that a column is.
-func (c *Column) key() string { return cmp.Or(c.Key, c.SQL, c.Name) }
+// KeyColumn returns the column of the table's key that a column is.
+func (c *Column) KeyColumn() string { return cmp.Or(c.Key, c.SQL, c.Name) }
 
 // literal writes a row's value of the column of the table's key.
 func (c *Column) literal(r Row) string {
 	switch c.Type {
 	case Int32:
-		return strconv.FormatInt(int64(r.signed(c.At)), 10)
+		return strconv.FormatInt(int64(r.Signed(c.At)), 10)
 	case Uint256:
-		return sql.Uint256(r.hash(c.At))
+		return sql.Uint256(r.Hash(c.At))
 	case Packed:
 		return strconv.FormatUint(r[c.At]<<32|r[c.At+1], 10)
 	}
@@ -232,8 +239,8 @@ func (r *Range) value() string {
 	return sql.Tuple(r.Values...)
 }
 
-// is is the condition that a row is in the range alone.
-func (r *Range) is() (c sql.Conditions) {
+// Is is the condition that a row is in the range alone.
+func (r *Range) Is() (c sql.Conditions) {
 	if len(r.Columns) > 0 {
 		texts := make([]string, len(r.Columns))
 		for i := range r.Columns {
@@ -244,8 +251,8 @@ func (r *Range) is() (c sql.Conditions) {
 	return append(c, r.Where...)
 }
 
-// selected are the columns of a row.
-func (p *Plan) selected(r *Range) string {
+// Selected are the columns of a row.
+func (p *Plan) Selected(r *Range) string {
 	columns := make([]string, len(p.Columns))
 	for i := range p.Columns {
 		columns[i] = p.Columns[i].in(r)
@@ -264,22 +271,23 @@ func (p *Plan) visible(c sql.Conditions, r *Range, from Row) sql.Conditions {
 		return c
 	}
 	seek := p.Seek
-	for len(seek) > 1 && slices.Contains(r.Prefix, seek[0].key()) {
+	for len(seek) > 1 && slices.Contains(r.Prefix, seek[0].KeyColumn()) {
 		seek = seek[1:]
 	}
 	columns, values := make([]string, len(seek)), make([]string, len(seek))
 	for i := range seek {
-		columns[i], values[i] = seek[i].key(), seek[i].literal(from)
+		columns[i], values[i] = seek[i].KeyColumn(), seek[i].literal(from)
 	}
 	return append(c, sql.NotBefore(p.Descending, columns, values))
 }
 
-// order is that of the rows of a range.
-func (p *Plan) order(r *Range) string {
+// KeyOrder is that of the rows of a range.
+func (p *Plan) KeyOrder(r *Range) string {
 	return sql.Order(p.Descending, slices.Concat(r.Prefix, p.Keys)...)
 }
 
-func settings(list ...string) string {
+// Settings are those of a statement that are not empty.
+func Settings(list ...string) string {
 	if list = slices.DeleteFunc(list, func(s string) bool { return s == "" }); len(list) == 0 {
 		return ""
 	}
@@ -290,25 +298,26 @@ func projection(name string) string {
 	switch name {
 	case "":
 		return ""
-	case noProjection:
+	case NoProjection:
 		return sql.NoProjections
 	}
 	return sql.Projection(name)
 }
 
-// statement reads up to limit rows of a range from the group of a row on; 0 means
+// Statement reads up to limit rows of a range from the group of a row on; 0 means
 // all, in no order.
-func (p *Plan) statement(r *Range, from Row, limit int) string {
-	return p.reading(p.selected(r), r, from, limit)
+func (p *Plan) Statement(r *Range, from Row, limit int) string {
+	return p.Reading(p.Selected(r), r, from, limit)
 }
 
-// records reads the same as records.
-func (p *Plan) records(r *Range, from Row, limit int) string {
-	return p.reading("record", r, from, limit)
+// Records reads the same as records.
+func (p *Plan) Records(r *Range, from Row, limit int) string {
+	return p.Reading("record", r, from, limit)
 }
 
-func (p *Plan) reading(columns string, r *Range, from Row, limit int) string {
-	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s", columns, p.Table, p.visible(r.is(), r, from))
+// Reading reads the same as columns.
+func (p *Plan) Reading(columns string, r *Range, from Row, limit int) string {
+	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s", columns, p.Table, p.visible(r.Is(), r, from))
 	if limit == 0 {
 		return text
 	}
@@ -316,14 +325,14 @@ func (p *Plan) reading(columns string, r *Range, from Row, limit int) string {
 	if p.SmallBlocks {
 		blocks = sql.SmallBlocks(limit)
 	}
-	return text + fmt.Sprintf(" ORDER BY %s LIMIT %d%s", p.order(r), limit, settings(blocks, projection(r.Projection)))
+	return text + fmt.Sprintf(" ORDER BY %s LIMIT %d%s", p.KeyOrder(r), limit, Settings(blocks, projection(r.Projection)))
 }
 
 // union reads up to limit rows of each of some ranges.
 func (p *Plan) union(ranges []Range, from Row, limit int) string {
 	statements := make([]string, len(ranges))
 	for i := range ranges {
-		if statements[i] = p.statement(&ranges[i], from, limit); len(ranges) > 1 {
+		if statements[i] = p.Statement(&ranges[i], from, limit); len(ranges) > 1 {
 			statements[i] = "SELECT * FROM (" + statements[i] + ")"
 		}
 	}
@@ -339,11 +348,11 @@ func (p *Plan) together(ranges []Range, from Row, limit int) string {
 		values[i] = ranges[i].value()
 	}
 	c := p.visible(append(sql.Conditions{sql.In(r.Columns, values)}, r.Where...), r, from)
-	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s", p.selected(r), p.Table, c)
+	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s", p.Selected(r), p.Table, c)
 	if limit > 0 {
-		text += fmt.Sprintf(" ORDER BY %s LIMIT %d BY %s", p.order(r), limit, strings.Join(r.Columns, ", "))
+		text += fmt.Sprintf(" ORDER BY %s LIMIT %d BY %s", p.KeyOrder(r), limit, strings.Join(r.Columns, ", "))
 	}
-	return text + settings(fmt.Sprintf("max_rows_to_read = %d", len(ranges)*maxRangeRows), projection(cmp.Or(r.Together, r.Projection)))
+	return text + Settings(fmt.Sprintf("max_rows_to_read = %d", len(ranges)*maxRangeRows), projection(cmp.Or(r.Together, r.Projection)))
 }
 
 // String prints the statements that begin to read the ranges: a line for each, but
@@ -353,37 +362,38 @@ func (p *Plan) String() string {
 	var b strings.Builder
 	line := func(what, statement string) { fmt.Fprintf(&b, "  %s: %s\n", what, statement) }
 	if p.Direct && len(p.Ranges) == 1 {
-		line("records", p.records(&p.Ranges[0], nil, limit))
+		line("records", p.Records(&p.Ranges[0], nil, limit))
 	}
 	for i := range p.Ranges {
 		r := &p.Ranges[i]
 		switch {
 		case i > 0 && r.alike(&p.Ranges[i-1]):
 		case p.Whole:
-			line("whole", p.statement(r, nil, 0))
+			line("whole", p.Statement(r, nil, 0))
 		default:
-			line("range", p.statement(r, nil, limit))
+			line("range", p.Statement(r, nil, limit))
 		}
 	}
-	if len(p.Ranges) > maxRanges {
+	if len(p.Ranges) > MaxRanges {
 		line("together", p.together(slices.DeleteFunc(slices.Clone(p.Ranges), func(r Range) bool { return !r.alike(&p.Ranges[0]) }), nil, limit))
 	}
 	return b.String()
 }
 
-// run runs a statement that selects the columns of rows.
-func (l *Lists) run(ctx context.Context, p *Plan, statement string) ([]Row, error) {
-	return l.runAs(ctx, p.Reads, p, statement)
+// Run runs a statement that selects the columns of rows.
+func (p *Plan) Run(ctx context.Context, r *reader.Reader, statement string) ([]Row, error) {
+	return p.RunAs(ctx, r, p.Reads, statement)
 }
 
-func (l *Lists) runAs(ctx context.Context, reads string, p *Plan, statement string) ([]Row, error) {
+// RunAs is Run of a statement that counts as something else.
+func (p *Plan) RunAs(ctx context.Context, r *reader.Reader, reads, statement string) ([]Row, error) {
 	var list []Row
 	width := p.width()
 	result := make(proto.Results, len(p.Columns))
 	for i, c := range p.Columns {
 		result[i] = proto.ResultColumn{Name: c.Name, Data: c.Type.column()}
 	}
-	err := l.reader.Run(ctx, reads, statement, result, func(rows int) error {
+	err := r.Run(ctx, reads, statement, result, func(rows int) error {
 		words := make([]uint64, rows*width)
 		first := len(list)
 		for i := range rows {
@@ -408,7 +418,7 @@ func (t Type) column() proto.ColResult {
 	case Uint256:
 		return new(proto.ColUInt256)
 	case Bits256:
-		return &proto.ColFixedStr{Size: len(Hash{})}
+		return &proto.ColFixedStr{Size: len([32]byte{})}
 	}
 	return new(proto.ColUInt64)
 }
@@ -430,7 +440,7 @@ func fill(rows []Row, at int, column proto.ColResult) {
 		}
 	case *proto.ColInt32:
 		for i, r := range rows {
-			r[at] = signed((*column)[i])
+			r[at] = Signed((*column)[i])
 		}
 	case *proto.ColUInt256:
 		for i, r := range rows {
@@ -439,7 +449,7 @@ func fill(rows []Row, at int, column proto.ColResult) {
 		}
 	case *proto.ColFixedStr:
 		for i, r := range rows {
-			r.setHash(at, column.Row(i))
+			r.SetHash(at, column.Row(i))
 		}
 	}
 }
