@@ -3,11 +3,10 @@ package store
 import (
 	"context"
 
-	"tonscribe/schema/record"
-
 	"tonscribe/query/list"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
+	"tonscribe/schema/record"
 )
 
 // Accounts are the states of those of the accounts that exist on the chain, as of
@@ -35,7 +34,7 @@ func (s *Store) Accounts(ctx context.Context, v *View, list []Address) (map[Addr
 
 // newestAccounts are the newest rows, those that lie beyond every view too.
 func (s *Store) newestAccounts(ctx context.Context, list []Address) (map[Address]*record.Account, error) {
-	rows, err := s.accounts.at(ctx, s, sql.KeysOf(list))
+	rows, err := s.accounts.At(ctx, s.watermark(), sql.KeysOf(list))
 	if err != nil {
 		return nil, err
 	}

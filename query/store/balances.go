@@ -9,11 +9,10 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"tonscribe/ton/address"
-
 	"tonscribe/query/list"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
+	"tonscribe/ton/address"
 )
 
 // Balance is what an account has, in nanotons.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"tonscribe/query/cache"
 	"tonscribe/query/reader"
 )
 
@@ -56,7 +57,7 @@ func (s *Store) documents(ctx context.Context, wanted []Hash, links map[Hash]str
 	var failure, document proto.ColStr
 	result := proto.Results{{Name: "hash", Data: &hash}, {Name: "fetched", Data: &fetched}, {Name: "failure", Data: &failure}, {Name: "document", Data: &document}}
 	var found []fetchedDocument
-	statement := "SELECT hash, fetched, failure, document FROM metadata WHERE " + hashes(wanted)
+	statement := "SELECT hash, fetched, failure, document FROM metadata WHERE " + cache.HashesIn(wanted)
 	err := s.reader.Run(ctx, "metadata", statement, result, func(rows int) error {
 		for i := range rows {
 			if link, asked := links[Hash(hash.Row(i))]; asked {

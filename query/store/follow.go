@@ -45,7 +45,7 @@ func (s *Store) remember(ctx context.Context) {
 		return
 	}
 	book := s.configuration.DirectoryAccounts > 0
-	missing := !s.held.Load() || book && s.directory.holdsUpTo() == 0
+	missing := !s.held.Load() || book && s.codeHashes.UpTo() == 0
 	if missing && s.holding.CompareAndSwap(false, true) {
 		s.running.Go(func() {
 			defer s.holding.Store(false)
@@ -57,38 +57,38 @@ func (s *Store) remember(ctx context.Context) {
 	}
 }
 
-// learn brings what is held to a view before anybody sees it, so that requests
+// advance brings what is held to a view before anybody sees it, so that requests
 // need not. What fails here is for them to try.
-func (s *Store) learn(ctx context.Context, v *View) error {
+func (s *Store) advance(ctx context.Context, v *View) error {
 	var group errgroup.Group
-	if s.directory.holdsUpTo() > 0 {
+	if s.codeHashes.UpTo() > 0 {
 		group.Go(func() error {
-			_, err := s.directory.learn(ctx, s, v)
+			_, err := s.codeHashes.Advance(ctx, v.Watermark)
 			return err
 		})
-		group.Go(func() error { return s.names.learn(ctx, s, v) })
+		group.Go(func() error { return s.names.Advance(ctx, v) })
 	}
-	group.Go(func() error { return s.contracts.learn(ctx, s, v) })
-	group.Go(func() error { return s.accounts.learn(ctx, s, v) })
+	group.Go(func() error { return s.contracts.Advance(ctx, v.Watermark) })
+	group.Go(func() error { return s.accounts.Advance(ctx, v.Watermark) })
 	return group.Wait()
 }
 
 // hold reads for the first time what is held.
 func (s *Store) hold(ctx context.Context, v *View) error {
 	book := s.configuration.DirectoryAccounts > 0
-	if book && s.directory.holdsUpTo() == 0 {
-		if err := s.names.learn(ctx, s, v); err != nil {
+	if book && s.codeHashes.UpTo() == 0 {
+		if err := s.names.Advance(ctx, v); err != nil {
 			return err
 		}
-		if err := s.readDirectory(ctx, v); err != nil {
+		if err := s.codeHashes.Fill(ctx, v.Watermark); err != nil {
 			return err
 		}
 	}
 	if !s.held.Load() {
-		if err := s.contracts.fill(ctx, s, v); err != nil {
+		if err := s.contracts.Fill(ctx, v.Watermark); err != nil {
 			return err
 		}
-		if err := s.accounts.fill(ctx, s, v); err != nil {
+		if err := s.accounts.Fill(ctx, v.Watermark); err != nil {
 			return err
 		}
 		s.held.Store(true)
@@ -96,7 +96,7 @@ func (s *Store) hold(ctx context.Context, v *View) error {
 	for more := book; more; {
 		began := time.Now()
 		var err error
-		if more, err = s.findNames(ctx); err != nil {
+		if more, err = s.names.Find(ctx); err != nil {
 			return err
 		}
 		s.rest(ctx, time.Since(began))
@@ -154,7 +154,7 @@ func (s *Store) rest(ctx context.Context, d time.Duration) {
 func (s *Store) step(ctx context.Context) (read bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, followLimit)
 	defer cancel()
-	v, read, err := s.filler.Next(ctx, s.view.Load(), func(v *View) { s.tell(ctx, s.learn(ctx, v)) })
+	v, read, err := s.filler.Next(ctx, s.view.Load(), func(v *View) { s.tell(ctx, s.advance(ctx, v)) })
 	if v != nil {
 		s.view.Store(v)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"tonscribe/query/cache"
 	"tonscribe/query/head"
 	"tonscribe/query/list"
 	"tonscribe/query/reader"
@@ -12,6 +13,8 @@ type (
 	// Address is that of an account, Hash a 256-bit value.
 	Address = list.Address
 	Hash    = list.Hash
+	// Code is what is known of a contract's code.
+	Code = cache.Code
 	// View is what one request sees, Request what its statements may need together.
 	View    = head.View
 	Request = reader.Request

@@ -12,10 +12,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/internal/report"
+	"tonscribe/query/cache"
 	"tonscribe/query/head"
 	"tonscribe/query/list"
 	"tonscribe/query/reader"
@@ -36,20 +37,17 @@ type Store struct {
 	reader        *reader.Reader
 	filler        *head.Filler
 	view          atomic.Pointer[View]
-	names         names
-	contracts     *shelf[*record.Contract]
-	accounts      *shelf[*record.Account]
+	names         *cache.Names
+	contracts     *cache.Rows[*record.Contract]
+	accounts      *cache.Rows[*record.Account]
 	stop          context.CancelFunc
 	running       sync.WaitGroup
 	told          atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
 	holding       atomic.Bool  // is being read for the first time
 	held          atomic.Bool  // was read, as far as it fits
-	directory     directory
+	codes         *cache.Codes
+	codeHashes    *cache.CodeHashes
 	ranking       ranking
-	codesMutex    sync.Mutex
-	codes         map[Hash]*Code
-	bocs          map[Hash][]byte // of some codes
-	bocBytes      int
 }
 
 // New makes a store of the database that the options name, without connecting to
@@ -58,13 +56,16 @@ func New(configuration Configuration, servers clickhouse.Options, r report.Repor
 	if err := configuration.validate(); err != nil {
 		return nil, err
 	}
+	rows := reader.New(configuration.Configuration, servers, r.Metrics)
 	s := &Store{
-		configuration: configuration, report: r, metrics: newMetrics(r.Metrics), reader: reader.New(configuration.Configuration, servers, r.Metrics),
-		contracts: &shelf[*record.Contract]{table: "contracts", version: "mc_seqno", most: configuration.HeldContractBytes, make: func() *record.Contract { return new(record.Contract) }},
-		accounts:  &shelf[*record.Account]{table: "accounts", version: "version", most: configuration.HeldAccountBytes, make: func() *record.Account { return new(record.Account) }},
+		configuration: configuration, report: r, metrics: newMetrics(r.Metrics), reader: rows, codes: cache.NewCodes(rows), filler: head.NewFiller(configuration.Head, rows, r.Metrics),
 	}
-	s.filler = head.NewFiller(configuration.Head, s.reader, r.Metrics)
-	s.Lists = list.New(s.reader, s.contractsAt, r.Metrics)
+	held := func(table string) prometheus.Gauge { return s.metrics.held.WithLabelValues(table) }
+	s.contracts = cache.NewRows(rows, "contracts", "mc_seqno", configuration.HeldContractBytes, held("contracts"), func() *record.Contract { return new(record.Contract) })
+	s.accounts = cache.NewRows(rows, "accounts", "version", configuration.HeldAccountBytes, held("accounts"), func() *record.Account { return new(record.Account) })
+	s.codeHashes = cache.NewCodeHashes(rows, configuration.DirectoryAccounts, s.metrics.directory)
+	s.names = cache.NewNames(rows, s.contractsAt)
+	s.Lists = list.New(rows, s.contractsAt, r.Metrics)
 	return s, nil
 }
 
@@ -82,8 +83,8 @@ func (s *Store) Stop() {
 	}
 	s.running.Wait()
 	s.reader.Close()
-	s.contracts.release()
-	s.accounts.release()
+	s.contracts.Release()
+	s.accounts.Release()
 }
 
 // View is the newest view, or ErrEmpty.
@@ -92,6 +93,14 @@ func (s *Store) View() (*View, error) {
 		return v, nil
 	}
 	return nil, ErrEmpty
+}
+
+// watermark is that of the newest view, 0 before the first.
+func (s *Store) watermark() uint32 {
+	if v := s.view.Load(); v != nil {
+		return v.Watermark
+	}
+	return 0
 }
 
 // Ready is nil when there is a view and the database answers.
@@ -117,7 +126,7 @@ func (s *Store) Work(ctx context.Context, client string) (done func(), err error
 // contractsAt are the newest facts of the accounts with some keys; contracts that are
 // nothing any more are left out.
 func (s *Store) contractsAt(ctx context.Context, keys []sql.AccountKey) (map[Address]*record.Contract, error) {
-	rows, err := s.contracts.at(ctx, s, keys)
+	rows, err := s.contracts.At(ctx, s.watermark(), keys)
 	if err != nil {
 		return nil, err
 	}
@@ -130,16 +139,50 @@ func (s *Store) contractsAt(ctx context.Context, keys []sql.AccountKey) (map[Add
 	return newest, nil
 }
 
-// accountKeys runs a statement that selects keys of accounts.
-func accountKeys(ctx context.Context, r *reader.Reader, statement string) (keys []sql.AccountKey, err error) {
-	var workchain proto.ColInt32
-	var prefix proto.ColUInt64
-	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}}
-	err = r.Run(ctx, "contract keys", statement, result, func(rows int) error {
-		for i := range rows {
-			keys = append(keys, sql.AccountKey{Workchain: workchain[i], Prefix: prefix[i]})
+// Entry is what an address book says of an account.
+type Entry struct {
+	// Known says that the account is or was on the chain.
+	Known bool
+	// Code is nil when it has none.
+	Code *Code
+}
+
+// Directory has an entry for every account of the list.
+func (s *Store) Directory(ctx context.Context, v *View, list []Address) (map[Address]Entry, error) {
+	codes, err := s.codeHashes.Of(ctx, v.Watermark, list)
+	if err != nil {
+		return nil, err
+	}
+	wanted := make([]Hash, 0, len(codes))
+	for _, h := range codes {
+		if h != cache.NoCode && h != cache.NotKnown {
+			wanted = append(wanted, h)
 		}
-		return nil
-	})
-	return keys, err
+	}
+	known, err := s.codes.Get(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	entries := make(map[Address]Entry, len(codes))
+	for a, h := range codes {
+		entries[a] = Entry{Known: h != cache.NotKnown, Code: known[h]}
+	}
+	return entries, nil
+}
+
+// Domains are the shortest names of those of the accounts that own a name whose
+// record wallet is the account.
+func (s *Store) Domains(ctx context.Context, v *View, list []Address) (map[Address]string, error) {
+	return s.names.Domains(ctx, v, list)
+}
+
+// Codes are those with the hashes, each once.
+func (s *Store) Codes(ctx context.Context, hashes []Hash) (map[Hash]*Code, error) {
+	return s.codes.Get(ctx, hashes)
+}
+
+// CodeBoCs are the codes themselves, as bags of cells; those that are not there
+// are missing.
+func (s *Store) CodeBoCs(ctx context.Context, hashes []Hash) (map[Hash][]byte, error) {
+	return s.codes.BoCs(ctx, hashes)
 }

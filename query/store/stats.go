@@ -7,11 +7,10 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"tonscribe/schema"
-	"tonscribe/ton/address"
-
 	"tonscribe/query/list"
 	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/ton/address"
 )
 
 // secondsOfDay parts times into days (UTC).

@@ -1,4 +1,4 @@
-package store
+package cache
 
 import (
 	"context"
@@ -8,38 +8,47 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/query/head"
+	"tonscribe/query/list"
+	"tonscribe/query/reader"
+	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-
-	"tonscribe/query/list"
-	"tonscribe/query/sql"
+	"tonscribe/ton/address"
 )
 
-// names remembers which accounts some record wallet names, so that hardly any
+// Names remembers which accounts some record wallet names, so that hardly any
 // account of an address book has to be looked up, and what those are called: an
 // account may have thousands of names.
-type names struct {
-	mutex sync.Mutex
-	known map[sql.AccountKey]struct{}
-	found map[sql.AccountKey]name
-	items map[sql.AccountKey]sql.AccountKey // whose name a DNS item gave
-	upTo  uint32                            // the bundle
-	first uint32                            // the oldest bundle then
+type Names struct {
+	reader    *reader.Reader
+	contracts list.ReadContracts
+	mutex     sync.Mutex
+	known     map[sql.AccountKey]struct{}
+	found     map[sql.AccountKey]name
+	items     map[sql.AccountKey]sql.AccountKey // whose name a DNS item gave
+	upTo      uint32                            // the bundle
+	first     uint32                            // the oldest bundle then
+}
+
+// NewNames makes an empty cache.
+func NewNames(r *reader.Reader, contracts list.ReadContracts) *Names {
+	return &Names{reader: r, contracts: contracts}
 }
 
 // name is what an account is called, nothing when no item that names it is its
 // own.
 type name struct {
-	account Address
+	account address.Address
 	domain  string
 	item    sql.AccountKey
 }
 
-// mostHeldNames bounds how many accounts' names are remembered.
-const mostHeldNames = 200_000
+// maxHeldNames bounds how many accounts' names are remembered.
+const maxHeldNames = 200_000
 
-// learn brings the names to the view: those that may be others now are forgotten.
-func (n *names) learn(ctx context.Context, s *Store, v *View) error {
+// Advance brings the names to a view: those that may be others now are forgotten.
+func (n *Names) Advance(ctx context.Context, v *head.View) error {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	anew := n.known == nil || n.first > v.First.Id.Seqno // an older range was indexed
@@ -53,12 +62,12 @@ func (n *names) learn(ctx context.Context, s *Store, v *View) error {
 	var named, items []sql.AccountKey
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		named, err = accountKeys(groupContext, s.reader, fmt.Sprintf("SELECT key_workchain AS workchain, key_prefix AS account_prefix FROM contract_links WHERE role = '%s' AND mc_seqno > %d", schema.LinkWallet, after))
+		named, err = accountKeys(groupContext, n.reader, fmt.Sprintf("SELECT key_workchain AS workchain, key_prefix AS account_prefix FROM contract_links WHERE role = '%s' AND mc_seqno > %d", schema.LinkWallet, after))
 		return err
 	})
 	if !anew {
 		group.Go(func() (err error) {
-			items, err = accountKeys(groupContext, s.reader, fmt.Sprintf("SELECT workchain, account_prefix FROM nft_items WHERE mc_seqno > %d SETTINGS optimize_use_projections = 0", after))
+			items, err = accountKeys(groupContext, n.reader, fmt.Sprintf("SELECT workchain, account_prefix FROM nft_items WHERE mc_seqno > %d SETTINGS optimize_use_projections = 0", after))
 			return err
 		})
 	}
@@ -81,7 +90,7 @@ func (n *names) learn(ctx context.Context, s *Store, v *View) error {
 	return nil
 }
 
-func (n *names) forget(account sql.AccountKey) {
+func (n *Names) forget(account sql.AccountKey) {
 	if old, ok := n.found[account]; ok {
 		delete(n.items, old.item)
 		delete(n.found, account)
@@ -90,14 +99,14 @@ func (n *names) forget(account sql.AccountKey) {
 
 // keep remembers what some accounts are called, unless more has become visible
 // since they were looked for.
-func (n *names) keep(found map[sql.AccountKey]name, upTo uint32) {
+func (n *Names) keep(found map[sql.AccountKey]name, upTo uint32) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if n.upTo != upTo {
 		return
 	}
 	for at, one := range found {
-		if n.forget(at); len(n.found) >= mostHeldNames {
+		if n.forget(at); len(n.found) >= maxHeldNames {
 			return
 		}
 		if n.found[at] = one; one.domain != "" {
@@ -108,16 +117,15 @@ func (n *names) keep(found map[sql.AccountKey]name, upTo uint32) {
 
 // Domains are the shortest names of those of the accounts that own a name whose
 // record wallet is the account.
-func (s *Store) Domains(ctx context.Context, v *View, list []Address) (map[Address]string, error) {
-	n := &s.names
-	if err := n.learn(ctx, s, v); err != nil {
+func (n *Names) Domains(ctx context.Context, v *head.View, accounts []address.Address) (map[address.Address]string, error) {
+	if err := n.Advance(ctx, v); err != nil {
 		return nil, err
 	}
-	domains := map[Address]string{}
-	var unknown []Address
+	domains := map[address.Address]string{}
+	var unknown []address.Address
 	n.mutex.Lock()
 	upTo := n.upTo
-	for _, a := range list {
+	for _, a := range accounts {
 		if one, ok := n.found[sql.KeyOf(a[:])]; ok && one.belongsTo(a) {
 			domains[a] = one.domain
 		} else if _, ok := n.known[sql.KeyOf(a[:])]; ok {
@@ -128,7 +136,7 @@ func (s *Store) Domains(ctx context.Context, v *View, list []Address) (map[Addre
 	if len(unknown) == 0 {
 		return domains, nil
 	}
-	found, err := s.searchNames(ctx, sql.KeysOf(unknown), func(owner Address) bool { return slices.Contains(unknown, owner) })
+	found, err := n.search(ctx, sql.KeysOf(unknown), func(owner address.Address) bool { return slices.Contains(unknown, owner) })
 	if err != nil {
 		return nil, err
 	}
@@ -142,19 +150,18 @@ func (s *Store) Domains(ctx context.Context, v *View, list []Address) (map[Addre
 }
 
 // belongsTo is false for another account with the same first 64 bits.
-func (n name) belongsTo(a Address) bool { return n.domain == "" || n.account == a }
+func (n name) belongsTo(a address.Address) bool { return n.domain == "" || n.account == a }
 
 // namesAtOnce is how many names are looked for before anybody asks for them.
 const namesAtOnce = 100
 
-// findNames looks for some names that nobody asked for yet. There may be more
+// Find looks for some names that nobody asked for yet. There may be more
 // when it found some.
-func (s *Store) findNames(ctx context.Context) (more bool, err error) {
-	n := &s.names
+func (n *Names) Find(ctx context.Context) (more bool, err error) {
 	var unknown []sql.AccountKey
 	n.mutex.Lock()
 	upTo := n.upTo
-	if len(n.found) < min(len(n.known), mostHeldNames) {
+	if len(n.found) < min(len(n.known), maxHeldNames) {
 		for at := range n.known {
 			if _, ok := n.found[at]; !ok {
 				if unknown = append(unknown, at); len(unknown) == namesAtOnce {
@@ -167,28 +174,28 @@ func (s *Store) findNames(ctx context.Context) (more bool, err error) {
 	if len(unknown) == 0 {
 		return false, nil
 	}
-	found, err := s.searchNames(ctx, unknown, func(Address) bool { return true })
+	found, err := n.search(ctx, unknown, func(address.Address) bool { return true })
 	if err == nil {
 		n.keep(found, upTo)
 	}
 	return true, err
 }
 
-// searchNames are the names of some accounts, by the DNS items whose record
+// search returns the names of some accounts, by the DNS items whose record
 // wallet names them.
-func (s *Store) searchNames(ctx context.Context, accounts []sql.AccountKey, wanted func(Address) bool) (map[sql.AccountKey]name, error) {
-	at, err := accountKeys(ctx, s.reader, fmt.Sprintf("SELECT workchain, account_prefix FROM contract_links WHERE role = '%s' AND %s", schema.LinkWallet, sql.AmongAccounts(sql.AccountColumns("key"), accounts)))
+func (n *Names) search(ctx context.Context, accounts []sql.AccountKey, wanted func(address.Address) bool) (map[sql.AccountKey]name, error) {
+	at, err := accountKeys(ctx, n.reader, fmt.Sprintf("SELECT workchain, account_prefix FROM contract_links WHERE role = '%s' AND %s", schema.LinkWallet, sql.AmongAccounts(sql.AccountColumns("key"), accounts)))
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.contractsAt(ctx, at)
+	items, err := n.contracts(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	best := map[sql.AccountKey]*record.Contract{}
 	for _, c := range items {
 		owner := c.NftItem.GetOwner()
-		if c.NftItem.GetDns() == nil || len(owner) != schema.AddressSize || string(owner) != string(c.NftItem.Dns.Wallet) || !wanted(Address(owner)) {
+		if c.NftItem.GetDns() == nil || len(owner) != schema.AddressSize || string(owner) != string(c.NftItem.Dns.Wallet) || !wanted(address.Address(owner)) {
 			continue
 		}
 		if old := best[sql.KeyOf(owner)]; old == nil || list.CompareNames(c, old) < 0 {
@@ -199,7 +206,7 @@ func (s *Store) searchNames(ctx context.Context, accounts []sql.AccountKey, want
 	for _, at := range accounts {
 		found[at] = name{}
 		if c := best[at]; c != nil {
-			found[at] = name{Address(c.NftItem.Owner), c.NftItem.Dns.Domain, sql.KeyOf(c.Account)}
+			found[at] = name{address.Address(c.NftItem.Owner), c.NftItem.Dns.Domain, sql.KeyOf(c.Account)}
 		}
 	}
 	return found, nil

@@ -1,4 +1,4 @@
-package store
+package cache
 
 import (
 	"context"
@@ -15,24 +15,24 @@ import (
 var errFull = errors.New("no more is held")
 
 const (
-	// leastRow is what a row takes at least.
-	leastRow = 100
+	// minRow is what a row takes at least.
+	minRow = 100
 	// fillRows is about how many rows one statement of fill reads: what the server
 	// can hold of an answer.
 	fillRows = 20_000
 )
 
-// fill reads the table, as far as there is room, unless it is too large for that
+// Fill reads the table, as far as there is room, unless it is too large for that
 // to be of use. Requests go on meanwhile, and bundles.
-func (h *shelf[R]) fill(ctx context.Context, s *Store, v *View) error {
-	if h.most == 0 {
+func (h *Rows[R]) Fill(ctx context.Context, watermark uint32) error {
+	if h.max == 0 {
 		return nil
 	}
-	rows, err := s.rowsOf(ctx, h.table, "count()")
-	if err != nil || rows > uint64(h.most/leastRow) {
+	rows, err := h.reader.Number(ctx, "directory", "SELECT count() AS n FROM "+h.table)
+	if err != nil || rows > uint64(h.max/minRow) {
 		return err
 	}
-	if err := h.learn(ctx, s, v); err != nil {
+	if err := h.Advance(ctx, watermark); err != nil {
 		return err
 	}
 	h.mutex.Lock()
@@ -42,12 +42,12 @@ func (h *shelf[R]) fill(ctx context.Context, s *Store, v *View) error {
 		h.mutex.Lock()
 		defer h.mutex.Unlock()
 		h.changed = nil
-		h.tell(s)
+		h.report()
 	}()
 	step := ^uint64(0) / (rows/fillRows + 8)
 	for first := uint64(0); ; first += step + 1 {
 		last := first + min(step, ^uint64(0)-first)
-		err := h.fillRange(ctx, s, first, last)
+		err := h.fillRange(ctx, first, last)
 		if errors.Is(err, errFull) {
 			return nil
 		}
@@ -58,55 +58,55 @@ func (h *shelf[R]) fill(ctx context.Context, s *Store, v *View) error {
 }
 
 // fillRange reads the accounts whose first 64 bits lie in a range.
-func (h *shelf[R]) fillRange(ctx context.Context, s *Store, first, last uint64) error {
+func (h *Rows[R]) fillRange(ctx context.Context, first, last uint64) error {
 	var workchain proto.ColInt32
 	var prefix, version proto.ColUInt64
 	var column proto.ColStr
 	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}, {Name: "v", Data: &version}, {Name: "record", Data: &column}}
 	statement := fmt.Sprintf("SELECT workchain, account_prefix, toUInt64(%s) AS v, record FROM %s WHERE account_prefix BETWEEN %d AND %d ORDER BY workchain, account_prefix",
 		h.version, h.table, first, last)
-	filler := shelfFiller[R]{shelf: h, entries: map[sql.AccountKey][]byte{}}
-	err := s.reader.Run(ctx, h.table, statement, result, func(n int) error {
+	entries := filler[R]{cache: h, entries: map[sql.AccountKey][]byte{}}
+	err := h.reader.Run(ctx, h.table, statement, result, func(n int) error {
 		for i := range n {
-			if err := filler.add(sql.AccountKey{Workchain: workchain[i], Prefix: prefix[i]}, version[i], column.RowBytes(i)); err != nil {
+			if err := entries.add(sql.AccountKey{Workchain: workchain[i], Prefix: prefix[i]}, version[i], column.RowBytes(i)); err != nil {
 				return err
 			}
 		}
-		return filler.give()
+		return entries.give()
 	})
 	if err == nil {
-		if err = filler.flush(); err == nil {
-			err = filler.give()
+		if err = entries.flush(); err == nil {
+			err = entries.give()
 		}
 	}
 	return err
 }
 
-// shelfFiller puts the rows of a place together, which come one after the other.
-type shelfFiller[R shelved] struct {
-	shelf   *shelf[R]
-	place   sql.AccountKey
-	rows    []shelfRow[R] // of the place, without their records
+// filler puts the rows of a key together, which come one after the other.
+type filler[R Record] struct {
+	cache   *Rows[R]
+	key     sql.AccountKey
+	rows    []row[R] // of the key, without their records
 	entries map[sql.AccountKey][]byte
 }
 
-func (f *shelfFiller[R]) add(at sql.AccountKey, version uint64, raw []byte) error {
-	if at != f.place {
+func (f *filler[R]) add(at sql.AccountKey, version uint64, raw []byte) error {
+	if at != f.key {
 		if err := f.flush(); err != nil {
 			return err
 		}
-		f.place = at
+		f.key = at
 	}
-	f.rows = append(f.rows, shelfRow[R]{version: version, raw: slices.Clone(raw)})
+	f.rows = append(f.rows, row[R]{version: version, raw: slices.Clone(raw)})
 	return nil
 }
 
-// flush makes an entry of the place.
-func (f *shelfFiller[R]) flush() error {
+// flush makes an entry of the key.
+func (f *filler[R]) flush() error {
 	if len(f.rows) > 1 {
 		for i := range f.rows {
 			var err error
-			if f.rows[i].record, err = f.shelf.unpack(f.rows[i].raw); err != nil {
+			if f.rows[i].record, err = f.cache.unpack(f.rows[i].raw); err != nil {
 				return err
 			}
 		}
@@ -117,14 +117,14 @@ func (f *shelfFiller[R]) flush() error {
 		entry = appendRecord(entry, row.raw)
 	}
 	if f.rows = f.rows[:0]; entry != nil {
-		f.entries[f.place] = entry
+		f.entries[f.key] = entry
 	}
 	return nil
 }
 
-// give puts the entries onto the shelf, but for those that have changed since.
-func (f *shelfFiller[R]) give() error {
-	h := f.shelf
+// give puts the entries into the cache, but for those that have changed since.
+func (f *filler[R]) give() error {
+	h := f.cache
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	for at, entry := range f.entries {

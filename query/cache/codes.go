@@ -1,16 +1,21 @@
-package store
+package cache
 
 import (
 	"context"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/ton/code"
 
+	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 )
+
+// Hash is a 256-bit value.
+type Hash = [32]byte
 
 // Code is what is known of a contract's code.
 type Code struct {
@@ -27,41 +32,53 @@ type Code struct {
 // codeRetry is how long a code that is not in the table is not looked for.
 const codeRetry = 10 * time.Second
 
-// mostCodes bounds what is held.
-const mostCodes = 1 << 16
+// maxCodes bounds what is held.
+const maxCodes = 1 << 16
 
-// Codes are those with the hashes, each once. What is held does not change, so a
-// code is read once in the life of the process.
-func (s *Store) Codes(ctx context.Context, hashes []Hash) (map[Hash]*Code, error) {
+// Codes holds what is known of codes. It does not change, so a code is read once in
+// the life of the process.
+type Codes struct {
+	reader *reader.Reader
+	mutex  sync.Mutex
+	held   map[Hash]*Code
+	bocs   map[Hash][]byte // of some
+	bytes  int             // of those
+}
+
+// NewCodes makes an empty cache.
+func NewCodes(r *reader.Reader) *Codes { return &Codes{reader: r} }
+
+// Get returns those with the hashes, each once.
+func (c *Codes) Get(ctx context.Context, hashes []Hash) (map[Hash]*Code, error) {
 	found := make(map[Hash]*Code, len(hashes))
 	var missing []Hash
 	now := time.Now()
-	s.codesMutex.Lock()
+	c.mutex.Lock()
 	for _, h := range hashes {
-		if c := s.codes[h]; c != nil && (c.retry.IsZero() || now.Before(c.retry)) {
-			found[h] = c
+		if known := c.held[h]; known != nil && (known.retry.IsZero() || now.Before(known.retry)) {
+			found[h] = known
 		} else if _, asked := found[h]; !asked {
 			found[h] = nil
 			missing = append(missing, h)
 		}
 	}
-	s.codesMutex.Unlock()
+	c.mutex.Unlock()
 	if len(missing) == 0 {
 		return found, nil
 	}
-	if err := s.readCodes(ctx, missing, found); err != nil {
+	if err := c.read(ctx, missing, found); err != nil {
 		return nil, err
 	}
-	s.codesMutex.Lock()
-	defer s.codesMutex.Unlock()
-	if s.codes == nil || len(s.codes) > mostCodes {
-		s.codes = map[Hash]*Code{}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.held == nil || len(c.held) > maxCodes {
+		c.held = map[Hash]*Code{}
 	}
 	for _, h := range missing {
 		if found[h] == nil {
 			found[h] = unknownCode(h, now)
 		}
-		s.codes[h] = found[h]
+		c.held[h] = found[h]
 	}
 	return found, nil
 }
@@ -76,7 +93,8 @@ func unknownCode(hash Hash, now time.Time) *Code {
 	return c
 }
 
-func hashes(list []Hash) string {
+// HashesIn is the condition that the column hash has one of some values.
+func HashesIn(list []Hash) string {
 	texts := make([]string, len(list))
 	for i := range list {
 		texts[i] = sql.Hash(list[i][:])
@@ -84,50 +102,50 @@ func hashes(list []Hash) string {
 	return sql.In([]string{"hash"}, texts)
 }
 
-func (s *Store) readCodes(ctx context.Context, wanted []Hash, found map[Hash]*Code) error {
+func (c *Codes) read(ctx context.Context, wanted []Hash, found map[Hash]*Code) error {
 	hash := proto.ColFixedStr{Size: len(Hash{})}
 	methods := proto.NewArrUInt32()
 	var known proto.ColBool
 	result := proto.Results{{Name: "hash", Data: &hash}, {Name: "methods", Data: methods}, {Name: "methods_known", Data: &known}}
-	return s.reader.Run(ctx, "codes", "SELECT hash, methods, methods_known FROM codes WHERE "+hashes(wanted), result, func(rows int) error {
+	return c.reader.Run(ctx, "codes", "SELECT hash, methods, methods_known FROM codes WHERE "+HashesIn(wanted), result, func(rows int) error {
 		for i := range rows {
-			c := &Code{Hash: Hash(hash.Row(i)), Interfaces: []string{}}
+			one := &Code{Hash: Hash(hash.Row(i)), Interfaces: []string{}}
 			if known[i] {
-				c.Methods = append([]uint32{}, methods.Row(i)...)
-				c.Interfaces = code.Interfaces(c.Hash, c.Methods)
-			} else if name, ok := code.InterfaceOf(c.Hash); ok {
-				c.Interfaces = []string{name}
+				one.Methods = append([]uint32{}, methods.Row(i)...)
+				one.Interfaces = code.Interfaces(one.Hash, one.Methods)
+			} else if name, ok := code.InterfaceOf(one.Hash); ok {
+				one.Interfaces = []string{name}
 			}
-			found[c.Hash] = c
+			found[one.Hash] = one
 		}
 		return nil
 	})
 }
 
-// mostCodeBytes bounds what is held of the codes themselves.
-const mostCodeBytes = 16 << 20
+// maxCodeBytes bounds what is held of the codes themselves.
+const maxCodeBytes = 16 << 20
 
-// CodeBoCs are the codes themselves, as bags of cells; those that are not there
+// BoCs are the codes themselves, as bags of cells; those that are not there
 // are missing. The ones that were asked for last are held.
-func (s *Store) CodeBoCs(ctx context.Context, wanted []Hash) (map[Hash][]byte, error) {
+func (c *Codes) BoCs(ctx context.Context, wanted []Hash) (map[Hash][]byte, error) {
 	found := make(map[Hash][]byte, len(wanted))
 	var missing []Hash
-	s.codesMutex.Lock()
+	c.mutex.Lock()
 	for _, h := range wanted {
-		if boc, ok := s.bocs[h]; ok {
+		if boc, ok := c.bocs[h]; ok {
 			found[h] = boc
 		} else {
 			missing = append(missing, h)
 		}
 	}
-	s.codesMutex.Unlock()
+	c.mutex.Unlock()
 	if len(missing) == 0 {
 		return found, nil
 	}
 	read := make(map[Hash][]byte, len(missing))
 	hash := proto.ColFixedStr{Size: len(Hash{})}
 	var boc proto.ColStr
-	err := s.reader.Run(ctx, "codes", "SELECT hash, boc FROM codes WHERE "+hashes(missing), proto.Results{{Name: "hash", Data: &hash}, {Name: "boc", Data: &boc}}, func(rows int) error {
+	err := c.reader.Run(ctx, "codes", "SELECT hash, boc FROM codes WHERE "+HashesIn(missing), proto.Results{{Name: "hash", Data: &hash}, {Name: "boc", Data: &boc}}, func(rows int) error {
 		for i := range rows {
 			read[Hash(hash.Row(i))] = append([]byte(nil), boc.RowBytes(i)...)
 		}
@@ -137,14 +155,14 @@ func (s *Store) CodeBoCs(ctx context.Context, wanted []Hash) (map[Hash][]byte, e
 		return nil, err
 	}
 	maps.Copy(found, read)
-	s.codesMutex.Lock()
-	defer s.codesMutex.Unlock()
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
 	for h, boc := range read {
-		if s.bocs == nil || s.bocBytes+len(boc) > mostCodeBytes {
-			s.bocs, s.bocBytes = map[Hash][]byte{}, 0
+		if c.bocs == nil || c.bytes+len(boc) > maxCodeBytes {
+			c.bocs, c.bytes = map[Hash][]byte{}, 0
 		}
-		if _, there := s.bocs[h]; !there {
-			s.bocs[h], s.bocBytes = boc, s.bocBytes+len(boc)
+		if _, there := c.bocs[h]; !there {
+			c.bocs[h], c.bytes = boc, c.bytes+len(boc)
 		}
 	}
 	return found, nil
