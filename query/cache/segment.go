@@ -22,7 +22,7 @@ type segment struct {
 
 const (
 	arenaBytes = 4 << 20
-	// entryStep is what entries begin at multiples of in a arena.
+	// entryStep is what entries begin at multiples of in an arena.
 	entryStep = arenaBytes >> 16
 	// entryHeader is in front of an entry: the account key and the length of the records.
 	entryHeader = 4 + 8 + 4
