@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tonscribe/decode/contract"
-	"tonscribe/internal/errand"
+	"tonscribe/internal/retry"
 )
 
 // Configuration of the component.
@@ -37,7 +37,7 @@ type Configuration struct {
 	// takes over without the folder. An embedded log needs none.
 	Handover bool `yaml:"handover"`
 	// Fetch is how lite servers are asked for what the blocks do not show.
-	Fetch errand.Configuration `yaml:"fetch"`
+	Fetch retry.Configuration `yaml:"fetch"`
 	// Zones are the collections whose items are names, by raw address: the zone
 	// that is added to the label ("ton"), or nothing where an item knows its
 	// whole name. Those of mainnet and testnet, and the zone ton of the root that
@@ -58,7 +58,7 @@ func DefaultConfiguration() Configuration {
 		PublishBytes: 4 << 20,
 		CommitEvery:  500 * time.Millisecond,
 		Handover:     true,
-		Fetch:        errand.DefaultConfiguration(),
+		Fetch:        retry.DefaultConfiguration(),
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/decode"
-	"tonscribe/internal/errand"
 	"tonscribe/internal/lite"
+	"tonscribe/internal/retry"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -37,7 +37,7 @@ type want struct {
 // ask.
 type fetcher struct {
 	*Component
-	queue *errand.Queue[want, struct{}]
+	queue *retry.Queue[want, struct{}]
 
 	mutex   sync.Mutex
 	decoder decode.Decoder
@@ -54,7 +54,7 @@ func newFetcher(c *Component) *fetcher {
 		return nil
 	}
 	f := &fetcher{Component: c, settled: map[want]time.Time{}}
-	f.queue = errand.New(c.configuration.Fetch, f.ask)
+	f.queue = retry.New(c.configuration.Fetch, f.ask)
 	return f
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"tonscribe/decode/cellstore"
-	"tonscribe/internal/errand"
+	"tonscribe/internal/retry"
 )
 
 // Configuration of the component.
@@ -36,7 +36,7 @@ type Configuration struct {
 	// beside a source of files are found without.
 	Zerostates []string `yaml:"zerostates"`
 	// Fetch is how lite servers are asked for states, for each partition.
-	Fetch errand.Configuration `yaml:"fetch"`
+	Fetch retry.Configuration `yaml:"fetch"`
 }
 
 // DefaultConfiguration suits any machine.
@@ -50,7 +50,7 @@ func DefaultConfiguration() Configuration {
 		PublishBytes: 8 << 20,
 		CommitEvery:  100 * time.Millisecond,
 		Cells:        cellstore.DefaultConfiguration(),
-		Fetch:        errand.DefaultConfiguration(),
+		Fetch:        retry.DefaultConfiguration(),
 	}
 }
 

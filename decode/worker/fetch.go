@@ -11,8 +11,8 @@ import (
 
 	"tonscribe/decode"
 	"tonscribe/decode/cellstore"
-	"tonscribe/internal/errand"
 	"tonscribe/internal/lite"
+	"tonscribe/internal/retry"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -24,7 +24,7 @@ type fetcher struct {
 	*Component
 	partition int
 	batch     *cellstore.Batch
-	queue     *errand.Queue[string, *record.Wanted]
+	queue     *retry.Queue[string, *record.Wanted]
 	wanted    map[string]*record.Wanted // by account; of the keeper's goroutine
 
 	mutex   sync.Mutex
@@ -43,7 +43,7 @@ func newFetcher(c *Component, partition int, batch *cellstore.Batch) *fetcher {
 		return nil
 	}
 	f := &fetcher{Component: c, partition: partition, batch: batch, wanted: map[string]*record.Wanted{}}
-	f.queue = errand.New(c.configuration.Fetch, f.ask)
+	f.queue = retry.New(c.configuration.Fetch, f.ask)
 	return f
 }
 

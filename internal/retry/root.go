@@ -1,9 +1,9 @@
-// Package errand asks for things beside the work that wants them. In come keys
+// Package retry asks for things beside the work that wants them. In come keys
 // with what is to be asked about each; every one is asked for until there is an
 // answer, the oldest first, a few at a time, with growing pauses after failures.
 // The queue is bounded, and adding to it never waits. The package must never
-// forget an errand that it took, and knows nothing of what is asked.
-package errand
+// forget a request that it took, and knows nothing of what is asked.
+package retry
 
 import (
 	"context"
@@ -42,7 +42,7 @@ const (
 	mostPause  = time.Minute
 )
 
-// Queue is the errands that are open.
+// Queue is the requests that are open.
 type Queue[K comparable, V any] struct {
 	configuration Configuration
 	ask           func(ctx context.Context, key K, about V) (again bool)
@@ -64,12 +64,12 @@ type item[K comparable, V any] struct {
 }
 
 // New makes an empty queue. ask is called by Run, from several goroutines, and
-// says whether it is to be called again for the errand.
+// says whether it is to be called again for the request.
 func New[K comparable, V any](c Configuration, ask func(ctx context.Context, key K, about V) (again bool)) *Queue[K, V] {
 	return &Queue[K, V]{configuration: c, ask: ask, open: map[K]*item[K, V]{}, wake: make(chan struct{}, 1)}
 }
 
-// Add opens an errand, or changes what is to be asked about an open one, which
+// Add opens a request, or changes what is to be asked about an open one, which
 // is then asked (again). It is false when there is no room.
 func (q *Queue[K, V]) Add(key K, about V) bool {
 	q.mutex.Lock()
@@ -89,14 +89,14 @@ func (q *Queue[K, V]) Add(key K, about V) bool {
 	return true
 }
 
-// Has says whether an errand is open.
+// Has says whether a request is open.
 func (q *Queue[K, V]) Has(key K) bool {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	return q.open[key] != nil
 }
 
-// Drop ends an errand; an answer may still come.
+// Drop ends a request; an answer may still come.
 func (q *Queue[K, V]) Drop(key K) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -105,7 +105,7 @@ func (q *Queue[K, V]) Drop(key K) {
 	}
 }
 
-// Len is how many errands are open.
+// Len is how many requests are open.
 func (q *Queue[K, V]) Len() int {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -162,7 +162,7 @@ func (q *Queue[K, V]) sleep(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// next is the first errand that is due, or how long none will be.
+// next is the first request that is due, or how long none will be.
 func (q *Queue[K, V]) next() (*item[K, V], time.Duration) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

@@ -1,4 +1,4 @@
-package errand
+package retry
 
 import (
 	"context"
@@ -55,12 +55,12 @@ func (r *running) next(t *testing.T) call {
 	}
 }
 
-// settled waits until so many errands are open.
+// settled waits until so many requests are open.
 func (r *running) settled(t *testing.T, want int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); r.Len() != want; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d errands are open, want %d", r.Len(), want)
+			t.Fatalf("%d requests are open, want %d", r.Len(), want)
 		}
 	}
 }
@@ -93,10 +93,10 @@ func TestAFullQueueRefusesAndSaysOnceWhenItIsEmpty(t *testing.T) {
 		r.Add(key, 0)
 	}
 	if r.Add("d", 0) {
-		t.Error("a fourth errand was taken, want 3")
+		t.Error("a fourth request was taken, want 3")
 	}
 	if !r.Add("a", 1) {
-		t.Error("an open errand was refused")
+		t.Error("an open request was refused")
 	}
 	if r.Starved() {
 		t.Error("the full queue is starved")
@@ -115,7 +115,7 @@ func TestAFullQueueRefusesAndSaysOnceWhenItIsEmpty(t *testing.T) {
 	}
 }
 
-// settledBelow waits until the call's errand is closed or asked again.
+// settledBelow waits until the call's request is closed or asked again.
 func (r *running) settledBelow(t *testing.T, c call) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
