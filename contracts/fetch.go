@@ -187,7 +187,7 @@ func (f *fetcher) askParent(ctx context.Context, account []byte, head *record.Bl
 	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	r, err := f.decoder.Resident(found.State.ToBOC(), account)
+	r, err := f.decoder.StateAccount(found.State.ToBOC(), account)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnfit, err)
 	}

@@ -16,14 +16,14 @@ type Zerostate struct {
 	RootHash, FileHash [32]byte
 	Workchain          int32
 	GenUtime           uint32
-	Accounts           []*Resident
+	Accounts           []*StateAccount
 	// Config is the BoC of the chain's parameters (Hashmap 32 ^Cell), nil outside
 	// of the masterchain.
 	Config []byte
 }
 
-// Resident is an account of a shard state.
-type Resident struct {
+// StateAccount is an account of a shard state.
+type StateAccount struct {
 	Account       []byte // as in a record
 	LastTransLt   uint64
 	LastTransHash []byte
@@ -65,7 +65,7 @@ func (d *Decoder) State(boc []byte) (*Zerostate, error) {
 		return nil, fmt.Errorf("shard state: %w", err)
 	}
 	for _, l := range leaves {
-		r, err := d.leafResident(l, z.Workchain)
+		r, err := d.leafAccount(l, z.Workchain)
 		if err != nil {
 			return nil, fmt.Errorf("shard state: account %016x…: %w", l.key[0], err)
 		}
@@ -99,12 +99,12 @@ func (d *Decoder) stateConfig(s cell.Slice) ([]byte, error) {
 	return d.whole(config, MaxConfigBytes)
 }
 
-func (d *Decoder) leafResident(l leaf, workchain int32) (*Resident, error) {
+func (d *Decoder) leafAccount(l leaf, workchain int32) (*StateAccount, error) {
 	account := binary.BigEndian.AppendUint32(make([]byte, 0, schema.AddressSize), uint32(workchain))
 	for _, word := range l.key {
 		account = binary.BigEndian.AppendUint64(account, word)
 	}
-	r, err := d.resident(l.account, account)
+	r, err := d.stateAccount(l.account, account)
 	if err != nil {
 		return nil, err
 	}
@@ -112,28 +112,28 @@ func (d *Decoder) leafResident(l leaf, workchain int32) (*Resident, error) {
 	return r, nil
 }
 
-// Resident reads the state of an account, a BoC of Account, as a lite server
+// StateAccount reads the state of an account, a BoC of Account, as a lite server
 // gives it. What is not in that cell, its last transaction, stays unset. Every
 // cell is verified.
-func (d *Decoder) Resident(boc, account []byte) (*Resident, error) {
+func (d *Decoder) StateAccount(boc, account []byte) (*StateAccount, error) {
 	defer d.forget()
 	root, err := d.open(boc, d.bag.Parse)
 	if err != nil {
 		return nil, fmt.Errorf("account: %w", err)
 	}
-	r, err := d.resident(root, account)
+	r, err := d.stateAccount(root, account)
 	if err != nil {
 		return nil, fmt.Errorf("account: %w", err)
 	}
 	return r, nil
 }
 
-func (d *Decoder) resident(c cell.Cell, account []byte) (*Resident, error) {
+func (d *Decoder) stateAccount(c cell.Cell, account []byte) (*StateAccount, error) {
 	a, err := d.account(c)
 	if err != nil {
 		return nil, err
 	}
-	r := &Resident{Account: account, Hash: d.hash(c.HashAt(0)), State: a.state, LastPaid: a.lastPaid}
+	r := &StateAccount{Account: account, Hash: d.hash(c.HashAt(0)), State: a.state, LastPaid: a.lastPaid}
 	if r.Code, err = d.whole(a.code, MaxCodeBytes); err != nil && !errors.Is(err, cell.ErrLimit) {
 		return nil, fmt.Errorf("code: %w", err)
 	}

@@ -40,8 +40,8 @@ type List byte
 
 // The lists.
 const (
-	// Owed are accounts that are to be told of.
-	Owed List = 'o'
+	// Incomplete are accounts that no transaction told of, or not all.
+	Incomplete List = 'o'
 	// Wanted are accounts of which something is to be fetched.
 	Wanted List = 'w'
 )

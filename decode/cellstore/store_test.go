@@ -165,17 +165,17 @@ func TestTheSizeIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhatIsOwedStaysUntilItIsPaid(t *testing.T) {
+func TestWhatIsNotedStaysUntilItIsStruck(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	b := NewBatch()
-	b.Note(Owed, []byte("one"), []byte("1"))
-	b.Note(Owed, []byte("two"), []byte("2"))
+	b.Note(Incomplete, []byte("one"), []byte("1"))
+	b.Note(Incomplete, []byte("two"), []byte("2"))
 	if err := s.Write(b, true); err != nil {
 		t.Fatal(err)
 	}
 	b.Reset()
-	b.Strike(Owed, []byte("one"))
+	b.Strike(Incomplete, []byte("one"))
 	if err := s.Write(b, true); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestWhatIsOwedStaysUntilItIsPaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	var owed []string
-	err := open(t, dir).Noted(Owed, func(account, what []byte) bool {
+	err := open(t, dir).Noted(Incomplete, func(account, what []byte) bool {
 		owed = append(owed, string(account)+"="+string(what))
 		return true
 	})

@@ -41,7 +41,7 @@ func (b *bundle) failed() error {
 }
 
 // assemble makes the bundle's records; its blocks are through the decoders and
-// its accounts through the keeper.
+// its accounts through accountStates.
 func (b *bundle) assemble(chunkBytes int) {
 	var blocks []*record.Block
 	chunks := chunker{bundle: b, limit: chunkBytes}

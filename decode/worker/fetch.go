@@ -25,7 +25,7 @@ type fetcher struct {
 	partition int
 	batch     *cellstore.Batch
 	queue     *retry.Queue[string, *record.Wanted]
-	wanted    map[string]*record.Wanted // by account; of the keeper's goroutine
+	wanted    map[string]*record.Wanted // by account; of the goroutine of accountStates
 
 	mutex   sync.Mutex
 	decoder decode.Decoder
@@ -35,7 +35,7 @@ type fetcher struct {
 // answer is what became of a request.
 type answer struct {
 	wanted *record.Wanted
-	state  *decode.Resident // nil when there is nothing to be had
+	state  *decode.StateAccount // nil when there is nothing to be had
 }
 
 func newFetcher(c *Component, partition int, batch *cellstore.Batch) *fetcher {
@@ -76,7 +76,7 @@ func (f *fetcher) run(ctx context.Context) {
 }
 
 // want asks for an account, which is so after the masterchain block.
-func (f *fetcher) want(r *resident, master *record.BlockId) error {
+func (f *fetcher) want(r *accountChange, master *record.BlockId) error {
 	if f == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (f *fetcher) ask(ctx context.Context, _ string, w *record.Wanted) (again bo
 
 // state asks for the state after the block, and where nobody has that any more,
 // for the newest one, which may be the same.
-func (f *fetcher) state(ctx context.Context, w *record.Wanted) (*decode.Resident, string, error) {
+func (f *fetcher) state(ctx context.Context, w *record.Wanted) (*decode.StateAccount, string, error) {
 	account := w.Account.Account
 	at := address.NewAddress(0, byte(schema.Workchain(account)), schema.AccountID(account))
 	m := w.Master
@@ -161,7 +161,7 @@ func (f *fetcher) state(ctx context.Context, w *record.Wanted) (*decode.Resident
 	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	r, err := f.decoder.Resident(found.State.ToBOC(), account)
+	r, err := f.decoder.StateAccount(found.State.ToBOC(), account)
 	switch {
 	case err != nil:
 		return nil, "refused", err
@@ -174,7 +174,7 @@ func (f *fetcher) state(ctx context.Context, w *record.Wanted) (*decode.Resident
 
 // arrived puts what came into the store, and tells again of the accounts that
 // are whole now. Of a bundle that may be published already nothing must change.
-func (k *keeper) arrived(b *bundle) error {
+func (k *accountStates) arrived(b *bundle) error {
 	if k.fetcher == nil || b.prev <= k.horizon {
 		return nil
 	}
@@ -198,7 +198,7 @@ func (k *keeper) arrived(b *bundle) error {
 		if !whole {
 			continue
 		}
-		if err := k.owed.add(w.Account); err != nil {
+		if err := k.incomplete.add(w.Account); err != nil {
 			return err
 		}
 	}
@@ -207,8 +207,8 @@ func (k *keeper) arrived(b *bundle) error {
 
 // whole completes an account with what the store has; false when something is
 // missing still.
-func (k *keeper) whole(w *record.Wanted, b *bundle) (bool, error) {
-	r := &resident{Account: w.Account, change: new(decode.Change)}
+func (k *accountStates) whole(w *record.Wanted, b *bundle) (bool, error) {
+	r := &accountChange{Account: w.Account, change: new(decode.Change)}
 	codes := map[string]*record.Code{}
 	k.lacks = false
 	if len(w.Extra) == 32 {
@@ -231,7 +231,7 @@ func (k *keeper) whole(w *record.Wanted, b *bundle) (bool, error) {
 }
 
 // currencies completes the balance.
-func (k *keeper) currencies(w *record.Wanted) error {
+func (k *accountStates) currencies(w *record.Wanted) error {
 	dict, err := k.assembler.Assemble((*[32]byte)(w.Extra), mostCells, k.load)
 	if err != nil {
 		return k.missed("extra", w.Extra, err)

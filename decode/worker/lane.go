@@ -26,7 +26,7 @@ type lane struct {
 	room      *room
 
 	// Of the writer.
-	keeper    *keeper
+	states    *accountStates
 	waiting   *bundle   // taken from bundles, not published yet
 	published int64     // offset after the last published bundle, 0 when committed
 	committed time.Time // when a commit was made last
@@ -51,11 +51,11 @@ func (c *Component) serve(ctx context.Context, source *kafka.Lane) error {
 		room:    newRoom(c.configuration.MaxBytes),
 	}
 	var err error
-	if l.keeper, err = newKeeper(ctx, c, l.partition); err != nil {
+	if l.states, err = newAccountStates(ctx, c, l.partition); err != nil {
 		return err
 	}
-	if c.cells != nil && source.Bundle() > l.keeper.last {
-		if err := source.Rewind(ctx, l.keeper.last); err != nil {
+	if c.cells != nil && source.Bundle() > l.states.last {
+		if err := source.Rewind(ctx, l.states.last); err != nil {
 			return err
 		}
 		return kafka.ErrMoved
@@ -63,7 +63,7 @@ func (c *Component) serve(ctx context.Context, source *kafka.Lane) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return l.read(ctx) })
 	group.Go(func() error { return l.write(ctx) })
-	group.Go(func() error { l.keeper.fetcher.run(ctx); return nil })
+	group.Go(func() error { l.states.fetcher.run(ctx); return nil })
 	err = group.Wait()
 	c.metrics.inFlight.WithLabelValues(l.label).Set(0)
 	return err
@@ -173,7 +173,7 @@ func (l *lane) gather(ctx context.Context) ([]*bundle, error) {
 		if err := b.failed(); err != nil {
 			return batch, err
 		}
-		if err := l.keeper.keep(ctx, b); err != nil {
+		if err := l.states.keep(ctx, b); err != nil {
 			return batch, err
 		}
 		b.assemble(l.configuration.ChunkBytes)
@@ -242,7 +242,7 @@ func (l *lane) publish(ctx context.Context, batch []*bundle) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if err := l.keeper.write(); err != nil {
+	if err := l.states.write(); err != nil {
 		return err
 	}
 	l.metrics.publishing.Observe(time.Since(began).Seconds())

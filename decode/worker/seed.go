@@ -12,7 +12,7 @@ import (
 
 // seed puts the zerostates into the store that the bundle's blocks begin with,
 // and their accounts, late ones, into this bundle and those after it.
-func (k *keeper) seed(ctx context.Context, b *bundle) error {
+func (k *accountStates) seed(ctx context.Context, b *bundle) error {
 	for _, j := range b.jobs {
 		if j.begins == nil || k.zerostate == nil {
 			continue
@@ -31,7 +31,7 @@ func (k *keeper) seed(ctx context.Context, b *bundle) error {
 	return nil
 }
 
-func (k *keeper) plant(b *bundle, id *record.BlockId, boc []byte) error {
+func (k *accountStates) plant(b *bundle, id *record.BlockId, boc []byte) error {
 	z, err := k.decoder.State(boc)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (k *keeper) plant(b *bundle, id *record.BlockId, boc []byte) error {
 		}
 		late := &record.Account{Account: a.Account, McSeqno: b.mcSeqno, LastTransLt: a.LastTransLt, LastTransHash: a.LastTransHash,
 			Now: z.GenUtime, Hash: a.Hash, State: a.State, Data: a.Data, DataDepth: uint32(a.DataDepth)}
-		if err := k.owed.add(late); err != nil {
+		if err := k.incomplete.add(late); err != nil {
 			return err
 		}
 	}

@@ -18,32 +18,32 @@ import (
 // together from the store.
 const mostCells = 4096
 
-// keeper completes the accounts of one partition's bundles, in their order, with
+// accountStates completes the accounts of one partition's bundles, in their order, with
 // what the store has. Of what is put, Write makes the store's when the bundles
 // are published: a bundle that is done again then finds what it found before.
-type keeper struct {
+type accountStates struct {
 	*Component
-	partition int
-	batch     *cellstore.Batch
-	decoder   decode.Decoder
-	assembler cell.Assembler
-	writer    cell.Writer
-	codes     *memory[struct{}] // hashes of codes that were published
-	data      *memory[tree]     // data by its hash; what has no BoC is too large
-	shared    *memory[struct{}] // hashes of dictionaries of libraries that were published
-	owed      *owed
-	fetcher   *fetcher            // nil without lite servers
-	horizon   uint32              // the last bundle that the log has whole, of those before the keeper
-	lacks     bool                // something was missed
-	received  map[[32]byte][]byte // cells of the bundle's messages
-	broken    error               // of the store
-	last      uint32              // mc_seqno of the last bundle
+	partition  int
+	batch      *cellstore.Batch
+	decoder    decode.Decoder
+	assembler  cell.Assembler
+	writer     cell.Writer
+	codes      *memory[struct{}] // hashes of codes that were published
+	data       *memory[tree]     // data by its hash; what has no BoC is too large
+	shared     *memory[struct{}] // hashes of dictionaries of libraries that were published
+	incomplete *incomplete
+	fetcher    *fetcher            // nil without lite servers
+	horizon    uint32              // the last bundle that the log has whole, of those before it began
+	lacks      bool                // something was missed
+	received   map[[32]byte][]byte // cells of the bundle's messages
+	broken     error               // of the store
+	last       uint32              // mc_seqno of the last bundle
 }
 
-func newKeeper(ctx context.Context, c *Component, partition int) (*keeper, error) {
-	k := &keeper{Component: c, partition: partition, batch: cellstore.NewBatch(), received: map[[32]byte][]byte{},
+func newAccountStates(ctx context.Context, c *Component, partition int) (*accountStates, error) {
+	k := &accountStates{Component: c, partition: partition, batch: cellstore.NewBatch(), received: map[[32]byte][]byte{},
 		codes: newMemory[struct{}](1 << 16), data: newMemory[tree](16 << 20), shared: newMemory[struct{}](1 << 10)}
-	k.owed = &owed{batch: k.batch, accounts: map[string]*record.Account{}}
+	k.incomplete = &incomplete{batch: k.batch, accounts: map[string]*record.Account{}}
 	if k.fetcher = newFetcher(c, partition, k.batch); k.fetcher != nil {
 		seal, err := c.kafka.LastSeal(ctx, schema.Accounts.Name, partition)
 		if err != nil {
@@ -61,7 +61,7 @@ func newKeeper(ctx context.Context, c *Component, partition int) (*keeper, error
 	if err := k.fetcher.load(); err != nil {
 		return nil, err
 	}
-	return k, k.owed.load(c.cells, partition, c.kafka.Partitions())
+	return k, k.incomplete.load(c.cells, partition, c.kafka.Partitions())
 }
 
 // tree is a BoC and the depth of its cells.
@@ -71,7 +71,7 @@ type tree struct {
 }
 
 // load is the record of a cell, nil when nobody has it.
-func (k *keeper) load(hash *[32]byte) ([]byte, error) {
+func (k *accountStates) load(hash *[32]byte) ([]byte, error) {
 	if r := k.batch.Get(hash); r != nil {
 		return r, nil
 	}
@@ -94,7 +94,7 @@ func (k *keeper) load(hash *[32]byte) ([]byte, error) {
 // missed says that something of an account is not to be had, and why when that
 // is not simply that nobody has seen it. Only a store that does not answer is an
 // error: the bundle is done again when it does.
-func (k *keeper) missed(what string, hash []byte, reason error) error {
+func (k *accountStates) missed(what string, hash []byte, reason error) error {
 	if k.broken != nil {
 		return k.broken
 	}
@@ -107,15 +107,15 @@ func (k *keeper) missed(what string, hash []byte, reason error) error {
 	return nil
 }
 
-// resident is an account on its way into a bundle's records.
-type resident struct {
+// accountChange is an account on its way into a bundle's records.
+type accountChange struct {
 	*record.Account
 	change *decode.Change // the last one
 }
 
 // keep completes the changes of a bundle's blocks and gives its accounts by
 // (workchain, account), and the codes that were not published yet.
-func (k *keeper) keep(ctx context.Context, b *bundle) error {
+func (k *accountStates) keep(ctx context.Context, b *bundle) error {
 	if k.cells != nil && b.prev != k.last && b.mcSeqno > k.last {
 		k.metrics.gaps.WithLabelValues(fmt.Sprint(k.partition)).Inc()
 		k.report.Log.Warn().Int("partition", k.partition).Uint32("after", k.last).Uint32("before", b.mcSeqno).
@@ -143,7 +143,7 @@ func (k *keeper) keep(ctx context.Context, b *bundle) error {
 			b.config = j.config
 		}
 	}
-	accounts := map[string]*resident{}
+	accounts := map[string]*accountChange{}
 	for _, j := range b.jobs {
 		for _, c := range j.changes {
 			if err := k.change(c, accounts); err != nil {
@@ -157,29 +157,29 @@ func (k *keeper) keep(ctx context.Context, b *bundle) error {
 	if err := k.complete(b, accounts); err != nil {
 		return err
 	}
-	b.late = k.owed.take()
+	b.late = k.incomplete.take()
 	k.batch.Mark(k.partition, b.mcSeqno)
 	return nil
 }
 
-func (k *keeper) put(cells []decode.CellRecord) {
+func (k *accountStates) put(cells []decode.CellRecord) {
 	for _, c := range cells {
 		k.batch.Put(c.Hash, c.Record)
 	}
 }
 
 // problem is the alarm about a block that contradicts itself.
-func (k *keeper) problem(j *job, c *decode.Change) {
+func (k *accountStates) problem(j *job, c *decode.Change) {
 	k.metrics.problems.Inc()
 	k.report.Log.Error().Err(c.Problem).Str("block", blockName(j.id)).Hex("account", c.Account).
 		Msg("the states of an account are not known")
 }
 
 // change fills in what the block does not show of a change.
-func (k *keeper) change(c *decode.Change, accounts map[string]*resident) error {
+func (k *accountStates) change(c *decode.Change, accounts map[string]*accountChange) error {
 	r := accounts[string(c.Account)]
 	if r == nil {
-		r = &resident{Account: &record.Account{Account: c.Account}}
+		r = &accountChange{Account: &record.Account{Account: c.Account}}
 		accounts[string(c.Account)] = r
 	}
 	r.change = c
@@ -193,7 +193,7 @@ func (k *keeper) change(c *decode.Change, accounts map[string]*resident) error {
 }
 
 // before finds the state before the change.
-func (k *keeper) before(c *decode.Change) error {
+func (k *accountStates) before(c *decode.Change) error {
 	if decode.NoAccount(c.HashBefore()) {
 		return nil
 	}
@@ -219,7 +219,7 @@ func (k *keeper) before(c *decode.Change) error {
 }
 
 // extra finds extra currencies that the block shows in part.
-func (k *keeper) extra(c *decode.Change) error {
+func (k *accountStates) extra(c *decode.Change) error {
 	if c.Extra == nil || c.Problem != nil {
 		return nil //nolint:nilerr // as above
 	}
@@ -232,7 +232,7 @@ func (k *keeper) extra(c *decode.Change) error {
 }
 
 // complete turns the bundle's accounts into records.
-func (k *keeper) complete(b *bundle, accounts map[string]*resident) error {
+func (k *accountStates) complete(b *bundle, accounts map[string]*accountChange) error {
 	codes := map[string]*record.Code{}
 	for _, r := range accounts {
 		last := r.change.Transactions[len(r.change.Transactions)-1]
@@ -254,7 +254,7 @@ func (k *keeper) complete(b *bundle, accounts map[string]*resident) error {
 			return err
 		}
 		b.accounts = append(b.accounts, r.Account)
-		k.owed.forget(r.Account.Account)
+		k.incomplete.forget(r.Account.Account)
 	}
 	slices.SortFunc(b.accounts, func(x, y *record.Account) int { return compareAccounts(x.Account, y.Account) })
 	for _, code := range codes {
@@ -267,7 +267,7 @@ func (k *keeper) complete(b *bundle, accounts map[string]*resident) error {
 
 // libraries adds those of an account to the bundle; hash is that of their
 // dictionary, nil for none.
-func (k *keeper) libraries(hash *[32]byte, b *bundle) error {
+func (k *accountStates) libraries(hash *[32]byte, b *bundle) error {
 	if hash == nil {
 		return nil
 	}
@@ -295,7 +295,7 @@ func compareAccounts(x, y []byte) int {
 }
 
 // content gives an account its data, and its code to codes when nobody has it.
-func (k *keeper) content(r *resident, codes map[string]*record.Code) error {
+func (k *accountStates) content(r *accountChange, codes map[string]*record.Code) error {
 	state := r.State
 	if len(state.CodeHash) == 32 && codes[string(state.CodeHash)] == nil {
 		code, err := k.code([32]byte(state.CodeHash), r.change)
@@ -319,7 +319,7 @@ func (k *keeper) content(r *resident, codes map[string]*record.Code) error {
 
 // code is the code with the hash, nil when it was published before or is not to
 // be had.
-func (k *keeper) code(hash [32]byte, c *decode.Change) (*record.Code, error) {
+func (k *accountStates) code(hash [32]byte, c *decode.Change) (*record.Code, error) {
 	if _, ok := k.codes.get(hash); ok {
 		return nil, nil
 	}
@@ -341,7 +341,7 @@ func (k *keeper) code(hash [32]byte, c *decode.Change) (*record.Code, error) {
 
 // dataOf is the data with the hash, without a BoC when it is too large or not to
 // be had.
-func (k *keeper) dataOf(hash [32]byte, c *decode.Change) (tree, error) {
+func (k *accountStates) dataOf(hash [32]byte, c *decode.Change) (tree, error) {
 	if c.Data != nil {
 		return tree{c.Data, c.DataDepth}, nil
 	}
@@ -361,7 +361,7 @@ func (k *keeper) dataOf(hash [32]byte, c *decode.Change) (tree, error) {
 }
 
 // assemble puts a BoC together from the store.
-func (k *keeper) assemble(hash *[32]byte, limit int) (tree, error) {
+func (k *accountStates) assemble(hash *[32]byte, limit int) (tree, error) {
 	root, err := k.assembler.Assemble(hash, mostCells, k.load)
 	if err != nil {
 		return tree{}, err
@@ -374,7 +374,7 @@ func (k *keeper) assemble(hash *[32]byte, limit int) (tree, error) {
 }
 
 // write makes what was put the store's: the bundles are published.
-func (k *keeper) write() error {
+func (k *accountStates) write() error {
 	defer k.batch.Reset()
 	if k.cells == nil {
 		return nil

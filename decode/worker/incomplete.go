@@ -12,19 +12,19 @@ import (
 // mostLateBytes is how much of late accounts a bundle carries, about.
 const mostLateBytes = 1 << 20
 
-// owed are the accounts of a partition that no transaction told of, or not all:
+// incomplete holds the accounts of a partition that no transaction told of, or not all:
 // they go into the first bundle that has room for them, unless a transaction
 // comes first. The store has them too until that bundle is published.
-type owed struct {
+type incomplete struct {
 	batch    *cellstore.Batch
 	accounts map[string]*record.Account
 	queue    []string // in order; what is not in accounts any more was told otherwise
 }
 
-// load takes up what was owed in an earlier life.
-func (o *owed) load(cells *cellstore.Store, partition, partitions int) error {
+// load takes up what was incomplete in an earlier life.
+func (o *incomplete) load(cells *cellstore.Store, partition, partitions int) error {
 	var problem error
-	err := cells.Noted(cellstore.Owed, func(account, what []byte) bool {
+	err := cells.Noted(cellstore.Incomplete, func(account, what []byte) bool {
 		if schema.PartitionOf(schema.AccountID(account), partitions) != partition {
 			return true
 		}
@@ -44,7 +44,7 @@ func (o *owed) load(cells *cellstore.Store, partition, partitions int) error {
 	return err
 }
 
-func (o *owed) add(a *record.Account) error {
+func (o *incomplete) add(a *record.Account) error {
 	what, err := a.MarshalVT()
 	if err != nil {
 		return fmt.Errorf("account %x: %w", a.Account, err)
@@ -54,20 +54,20 @@ func (o *owed) add(a *record.Account) error {
 		o.queue = append(o.queue, key)
 	}
 	o.accounts[key] = a
-	o.batch.Note(cellstore.Owed, a.Account, what)
+	o.batch.Note(cellstore.Incomplete, a.Account, what)
 	return nil
 }
 
-// forget ends what is owed of an account.
-func (o *owed) forget(account []byte) {
+// forget takes an account away.
+func (o *incomplete) forget(account []byte) {
 	if _, ok := o.accounts[string(account)]; ok {
 		delete(o.accounts, string(account))
-		o.batch.Strike(cellstore.Owed, account)
+		o.batch.Strike(cellstore.Incomplete, account)
 	}
 }
 
 // take is what the bundle carries.
-func (o *owed) take() (late []*record.Account) {
+func (o *incomplete) take() (late []*record.Account) {
 	for size := 0; len(o.queue) > 0 && size < mostLateBytes; o.queue = o.queue[1:] {
 		if a := o.accounts[o.queue[0]]; a != nil {
 			late = append(late, a)
