@@ -31,7 +31,7 @@ type accountStates struct {
 	codes      *memory[struct{}] // hashes of codes that were published
 	data       *memory[tree]     // data by its hash; what has no BoC is too large
 	shared     *memory[struct{}] // hashes of dictionaries of libraries that were published
-	incomplete *incomplete
+	incomplete *incompleteAccounts
 	fetcher    *fetcher            // nil without lite servers
 	horizon    uint32              // the last bundle that the log has whole, of those before it began
 	lacks      bool                // something was missed
@@ -43,7 +43,7 @@ type accountStates struct {
 func newAccountStates(ctx context.Context, c *Component, partition int) (*accountStates, error) {
 	k := &accountStates{Component: c, partition: partition, batch: cellstore.NewBatch(), received: map[[32]byte][]byte{},
 		codes: newMemory[struct{}](1 << 16), data: newMemory[tree](16 << 20), shared: newMemory[struct{}](1 << 10)}
-	k.incomplete = &incomplete{batch: k.batch, accounts: map[string]*record.Account{}}
+	k.incomplete = &incompleteAccounts{batch: k.batch, accounts: map[string]*record.Account{}}
 	if k.fetcher = newFetcher(c, partition, k.batch); k.fetcher != nil {
 		seal, err := c.kafka.LastSeal(ctx, schema.Accounts.Name, partition)
 		if err != nil {

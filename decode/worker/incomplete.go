@@ -12,17 +12,17 @@ import (
 // mostLateBytes is how much of late accounts a bundle carries, about.
 const mostLateBytes = 1 << 20
 
-// incomplete holds the accounts of a partition that no transaction told of, or not all:
+// incompleteAccounts are those of a partition that no transaction told of, or not all:
 // they go into the first bundle that has room for them, unless a transaction
 // comes first. The store has them too until that bundle is published.
-type incomplete struct {
+type incompleteAccounts struct {
 	batch    *cellstore.Batch
 	accounts map[string]*record.Account
 	queue    []string // in order; what is not in accounts any more was told otherwise
 }
 
 // load takes up what was incomplete in an earlier life.
-func (o *incomplete) load(cells *cellstore.Store, partition, partitions int) error {
+func (o *incompleteAccounts) load(cells *cellstore.Store, partition, partitions int) error {
 	var problem error
 	err := cells.Noted(cellstore.Incomplete, func(account, what []byte) bool {
 		if schema.PartitionOf(schema.AccountID(account), partitions) != partition {
@@ -44,7 +44,7 @@ func (o *incomplete) load(cells *cellstore.Store, partition, partitions int) err
 	return err
 }
 
-func (o *incomplete) add(a *record.Account) error {
+func (o *incompleteAccounts) add(a *record.Account) error {
 	what, err := a.MarshalVT()
 	if err != nil {
 		return fmt.Errorf("account %x: %w", a.Account, err)
@@ -59,7 +59,7 @@ func (o *incomplete) add(a *record.Account) error {
 }
 
 // forget takes an account away.
-func (o *incomplete) forget(account []byte) {
+func (o *incompleteAccounts) forget(account []byte) {
 	if _, ok := o.accounts[string(account)]; ok {
 		delete(o.accounts, string(account))
 		o.batch.Strike(cellstore.Incomplete, account)
@@ -67,7 +67,7 @@ func (o *incomplete) forget(account []byte) {
 }
 
 // take is what the bundle carries.
-func (o *incomplete) take() (late []*record.Account) {
+func (o *incompleteAccounts) take() (late []*record.Account) {
 	for size := 0; len(o.queue) > 0 && size < mostLateBytes; o.queue = o.queue[1:] {
 		if a := o.accounts[o.queue[0]]; a != nil {
 			late = append(late, a)
