@@ -69,13 +69,13 @@ func blockJSON(boc []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := render.Block([]byte(`{"block":`), result.Block)
+	text := render.Block.Append([]byte(`{"block":`), result.Block)
 	text = append(text, `,"transactions":[`...)
 	for i, tx := range result.Transactions {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = render.Transaction(text, tx, render.TransactionOptions{})
+		text = render.Transaction.Append(text, tx)
 	}
 	return append(text, "]}"...), nil
 }
@@ -85,7 +85,7 @@ func transactionJSON(boc []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return render.Transaction(nil, tx, render.TransactionOptions{}), nil
+	return render.Transaction.Append(nil, tx), nil
 }
 
 // readBoC reads a bag of cells as bytes, hex or base64.

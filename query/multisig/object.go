@@ -8,7 +8,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/query/render"
+	"tonscribe/query/api"
 	"tonscribe/ton/body"
 )
 
@@ -24,7 +24,7 @@ func (w *writer) account(dst, account []byte) []byte {
 	if len(account) > 0 {
 		w.address(account)
 	}
-	return render.Address(dst, account)
+	return api.AppendAddress(dst, account)
 }
 
 // object is a JSON object that is being written.
@@ -45,7 +45,7 @@ func (o *object) raw(name string, value []byte) {
 	o.dst = append(o.dst, value...)
 }
 
-func (o *object) text(name, value string) { o.raw(name, render.Text(nil, value)) }
+func (o *object) text(name, value string) { o.raw(name, api.AppendText(nil, value)) }
 
 func (o *object) uint(name string, n uint64) { o.raw(name, strconv.AppendUint(nil, n, 10)) }
 
@@ -66,7 +66,7 @@ func (o *object) field(name string, value any) {
 	case uint64:
 		o.uint(name, v)
 	case *big.Int:
-		o.raw(name, render.Amount(nil, v.Bytes()))
+		o.raw(name, api.AppendAmount(nil, v.Bytes()))
 	case body.Address:
 		o.key(name)
 		o.dst = o.account(o.dst, v)

@@ -46,8 +46,8 @@ func namedForms() map[string]Object {
 		"Decimal":  text("integer as a decimal text", `^-?[0-9]+$`),
 		"Shard":    text("shard as hex, without 0x", `^[0-9A-F]{1,16}$`),
 		"Opcode":   text("32 bits as hex", `^0x[0-9a-f]{8}$`),
-		"BOC":      text("bag of cells as base64", base64Text).with("contentEncoding", "base64"),
-		"Bytes":    text("bytes as base64", base64Text).with("contentEncoding", "base64"),
+		"BOC":      text("bag of cells as base64", base64Text).With("contentEncoding", "base64"),
+		"Bytes":    text("bytes as base64", base64Text).With("contentEncoding", "base64"),
 		"UnixTime": object("type", "integer", "description", "seconds since 1970", "minimum", 0, "maximum", 1<<32-1),
 	}
 }

@@ -24,15 +24,15 @@ func object(pairs ...any) Object {
 	return o
 }
 
-// with adds a member.
-func (o Object) with(name string, value any) Object { return append(o, Member{name, value}) }
+// With adds a member.
+func (o Object) With(name string, value any) Object { return append(o, Member{name, value}) }
 
-// withText adds a member unless its text is empty.
-func (o Object) withText(name, text string) Object {
+// WithText adds a member unless its text is empty.
+func (o Object) WithText(name, text string) Object {
 	if text == "" {
 		return o
 	}
-	return o.with(name, text)
+	return o.With(name, text)
 }
 
 // Text returns the member with a name when it is a text, empty otherwise.

@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +25,7 @@ type Document struct {
 	Tags                        []string
 	Operations                  []*Operation
 	// Error is the shape of every answer that is no success.
-	Error reflect.Type
+	Error Described
 	// Wrap makes the schema of an answer from that of its result; nil leaves it.
 	Wrap func(*Operation, Object) Object
 }
@@ -44,8 +43,8 @@ type Operation struct {
 	Body []Parameter
 	// Closed says that members without a name here are refused.
 	Closed bool
-	// Result is the Go type of the answer, nil for any.
-	Result reflect.Type
+	// Result is the answer, nil for any.
+	Result Described
 	Errors []Error
 	// Example is a real request and its answer; nil for none.
 	Example *Example
@@ -78,21 +77,18 @@ type Example struct {
 // Schema makes a schema of names and values in turn.
 func Schema(pairs ...any) Object { return object(pairs...) }
 
-// With adds a keyword to a schema.
-func (o Object) With(name string, value any) Object { return o.with(name, value) }
-
 // Render writes the document as JSON.
 func (d *Document) Render() ([]byte, error) {
-	s := newSchemas(d.Types)
+	s := newComponents(d.Types)
 	paths := Object{}
 	for _, path := range d.paths() {
 		item := Object{}
 		for _, o := range d.Operations {
 			if o.Path == path {
-				item = item.with(lower(o.Method), d.operation(s, o))
+				item = item.With(lower(o.Method), d.operation(s, o))
 			}
 		}
-		paths = paths.with(d.Prefix+path, item)
+		paths = paths.With(d.Prefix+path, item)
 	}
 	if s.err != nil {
 		return nil, fmt.Errorf("describe %s: %w", d.Prefix, s.err)
@@ -156,16 +152,16 @@ func (d *Document) tags() (list []Object) {
 }
 
 // all are the components, each after those that it refers to.
-func (s *schemas) all() Object {
+func (s *Components) all() Object {
 	list := Object{}
 	for _, name := range s.order {
-		list = list.with(name, s.components[name])
+		list = list.With(name, s.components[name])
 	}
 	return list
 }
 
-func (d *Document) operation(s *schemas, o *Operation) Object {
-	operation := object("operationId", o.ID, "tags", []string{o.Tag}, "summary", o.Summary).withText("description", o.Description)
+func (d *Document) operation(s *Components, o *Operation) Object {
+	operation := object("operationId", o.ID, "tags", []string{o.Tag}, "summary", o.Summary).WithText("description", o.Description)
 	list := []Object{}
 	for _, p := range o.Query {
 		list = append(list, o.parameter("query", p))
@@ -174,26 +170,26 @@ func (d *Document) operation(s *schemas, o *Operation) Object {
 		list = append(list, o.parameter("header", p))
 	}
 	if len(list) > 0 {
-		operation = operation.with("parameters", list)
+		operation = operation.With("parameters", list)
 	}
 	if o.Method == http.MethodPost {
-		operation = operation.with("requestBody", o.body())
+		operation = operation.With("requestBody", o.body())
 	}
-	return operation.with("responses", d.answers(s, o))
+	return operation.With("responses", d.answers(s, o))
 }
 
 func (o *Operation) parameter(in string, p Parameter) Object {
-	parameter := object("name", p.Name, "in", in).withText("description", p.Description)
+	parameter := object("name", p.Name, "in", in).WithText("description", p.Description)
 	if p.Required {
-		parameter = parameter.with("required", true)
+		parameter = parameter.With("required", true)
 	}
 	if p.AllowEmpty {
-		parameter = parameter.with("allowEmptyValue", true)
+		parameter = parameter.With("allowEmptyValue", true)
 	}
-	parameter = parameter.with("schema", p.schema())
+	parameter = parameter.With("schema", p.schema())
 	if o.Example != nil && in == "query" {
 		if value, ok := o.Example.Query[p.Name]; ok {
-			parameter = parameter.with("example", value)
+			parameter = parameter.With("example", value)
 		}
 	}
 	return parameter
@@ -201,7 +197,7 @@ func (o *Operation) parameter(in string, p Parameter) Object {
 
 func (p *Parameter) schema() Object {
 	if p.Default != nil {
-		return slices.Clone(p.Schema).with("default", p.Default)
+		return slices.Clone(p.Schema).With("default", p.Default)
 	}
 	return p.Schema
 }
@@ -213,33 +209,33 @@ func (o *Operation) body() Object {
 		if p.Required {
 			required = append(required, p.Name)
 		} else {
-			member = orNull(member)
+			member = OrNull(member)
 		}
-		properties = properties.with(p.Name, slices.Clone(member).withText("description", p.Description))
+		properties = properties.With(p.Name, slices.Clone(member).WithText("description", p.Description))
 	}
 	schema := object("type", "object", "properties", properties, "additionalProperties", !o.Closed)
 	if len(required) == 0 {
-		schema = orNull(schema)
+		schema = OrNull(schema)
 	}
 	if len(required) > 0 {
-		schema = schema.with("required", required)
+		schema = schema.With("required", required)
 	}
 	content := object("schema", schema)
 	if o.Example != nil && o.Example.Body != nil {
-		content = content.with("example", o.Example.Body)
+		content = content.With("example", o.Example.Body)
 	}
 	body := object("content", object("application/json", content))
 	if len(required) > 0 {
-		body = body.with("required", true)
+		body = body.With("required", true)
 	}
 	return body
 }
 
 // answers are the success and one response for each status of the errors.
-func (d *Document) answers(s *schemas, o *Operation) Object {
+func (d *Document) answers(s *Components, o *Operation) Object {
 	var schema Object
 	if o.Result != nil {
-		schema = s.of(o.Result)
+		schema = o.Result.Schema(s)
 	}
 	if d.Wrap != nil {
 		schema = d.Wrap(o, schema)
@@ -249,11 +245,11 @@ func (d *Document) answers(s *schemas, o *Operation) Object {
 		content = object("schema", object())
 	}
 	if o.Example != nil && len(o.Example.Answer) > 0 {
-		content = content.with("example", o.Example.Answer)
+		content = content.With("example", o.Example.Answer)
 	}
 	answers := object("200", object("description", o.Summary, "headers", versionHeader, "content", object("application/json", content)))
 	for _, status := range statuses(o.Errors) {
-		answers = answers.with(strconv.Itoa(status), d.errors(s, status, o.Errors))
+		answers = answers.With(strconv.Itoa(status), d.errors(s, status, o.Errors))
 	}
 	return answers
 }
@@ -269,7 +265,7 @@ func statuses(list []Error) (all []int) {
 }
 
 // errors is the response to one status; its description names the texts.
-func (d *Document) errors(s *schemas, status int, list []Error) Object {
+func (d *Document) errors(s *Components, status int, list []Error) Object {
 	var texts []string
 	for _, e := range list {
 		if e.Status == status && !slices.Contains(texts, e.Text) {
@@ -281,5 +277,5 @@ func (d *Document) errors(s *schemas, status int, list []Error) Object {
 		shown = retryHeader
 	}
 	return object("description", strings.Join(texts, "; "), "headers", shown,
-		"content", object("application/json", object("schema", s.of(d.Error))))
+		"content", object("application/json", object("schema", d.Error.Schema(s))))
 }

@@ -36,32 +36,46 @@ type Pair struct {
 	Value reflect.Type
 }
 
-// schemas gathers the components of one document.
-type schemas struct {
+// Described is what describes itself: a Go type, or a shape of package api.
+type Described interface {
+	// Schema returns the schema, a reference where it has a name.
+	Schema(*Components) Object
+}
+
+type goType struct{ reflect.Type }
+
+// TypeOf describes values of a Go type as Types says.
+func TypeOf[T any]() Described { return goType{reflect.TypeFor[T]()} }
+
+// Schema implements Described.
+func (t goType) Schema(c *Components) Object { return c.of(t.Type) }
+
+// Components gathers the components of one document.
+type Components struct {
 	*Types
 	forms      map[string]Object
 	components map[string]Object
-	owners     map[string]reflect.Type
+	owners     map[string]any
 	order      []string
 	err        error
 }
 
-func newSchemas(t *Types) *schemas {
-	return &schemas{Types: t, forms: namedForms(), components: map[string]Object{}, owners: map[string]reflect.Type{}}
+func newComponents(t *Types) *Components {
+	return &Components{Types: t, forms: namedForms(), components: map[string]Object{}, owners: map[string]any{}}
 }
 
 func reference(name string) Object { return object("$ref", "#/components/schemas/"+name) }
 
 // of is the schema of a type: a reference where the type has a name.
-func (s *schemas) of(t reflect.Type) Object {
+func (s *Components) of(t reflect.Type) Object {
 	if name, ok := s.Forms[t]; ok {
-		return s.form(name)
+		return s.Form(name)
 	}
 	switch {
 	case t == reflect.TypeFor[any](), t == reflect.TypeFor[Anything](), t == reflect.TypeFor[json.RawMessage]():
 		return object()
 	case t.PkgPath() == reflect.TypeFor[Hash]().PkgPath():
-		return s.form(t.Name())
+		return s.Form(t.Name())
 	}
 	if pairs, ok := s.Pairs[t]; ok {
 		return s.component(t, func() Object { return s.pairs(pairs) })
@@ -85,7 +99,7 @@ func (s *schemas) of(t reflect.Type) Object {
 	return s.number(t)
 }
 
-func (s *schemas) number(t reflect.Type) Object {
+func (s *Components) number(t reflect.Type) Object {
 	switch t.Kind() {
 	case reflect.Int, reflect.Int64:
 		return object("type", "integer", "format", "int64")
@@ -100,14 +114,14 @@ func (s *schemas) number(t reflect.Type) Object {
 	return object()
 }
 
-func (s *schemas) fail(format string, args ...any) {
+func (s *Components) fail(format string, args ...any) {
 	if s.err == nil {
 		s.err = fmt.Errorf(format, args...)
 	}
 }
 
-// form is a reference to a named form.
-func (s *schemas) form(name string) Object {
+// Form is a reference to a form of forms.go.
+func (s *Components) Form(name string) Object {
 	schema, ok := s.forms[name]
 	if !ok {
 		s.fail("no form %s", name)
@@ -116,19 +130,19 @@ func (s *schemas) form(name string) Object {
 	return reference(name)
 }
 
-func (s *schemas) pointer(t reflect.Type) Object {
+func (s *Components) pointer(t reflect.Type) Object {
 	if t == reflect.TypeFor[*big.Int]() {
-		return s.form("Decimal")
+		return s.Form("Decimal")
 	}
 	inner := s.of(t.Elem())
 	if !s.Null {
 		return inner
 	}
-	return orNull(inner)
+	return OrNull(inner)
 }
 
-// orNull lets a schema's values be null too.
-func orNull(schema Object) Object {
+// OrNull lets a schema's values be null too.
+func OrNull(schema Object) Object {
 	if len(schema) == 0 {
 		return schema
 	}
@@ -156,20 +170,24 @@ func orNull(schema Object) Object {
 
 // component declares a type once and refers to it. Types without a name stand
 // where they are used.
-func (s *schemas) component(t reflect.Type, describe func() Object) Object {
+func (s *Components) component(t reflect.Type, describe func() Object) Object {
 	if t.Name() == "" {
 		return describe()
 	}
-	name := componentName(t)
-	if owner, ok := s.owners[name]; ok && owner != t {
-		s.fail("%s and %s would both be %s", owner, t, name)
+	return s.Component(t, componentName(t), describe)
+}
+
+// Component declares what an owner describes once, under a name, and refers to it.
+func (s *Components) Component(owner any, name string, describe func() Object) Object {
+	if other, ok := s.owners[name]; ok && other != owner {
+		s.fail("%v and %v would both be %s", other, owner, name)
 	}
-	s.owners[name] = t
+	s.owners[name] = owner
 	s.put(name, describe)
 	return reference(name)
 }
 
-func (s *schemas) put(name string, describe func() Object) {
+func (s *Components) put(name string, describe func() Object) {
 	if _, ok := s.components[name]; ok {
 		return
 	}
@@ -193,7 +211,7 @@ func componentName(t reflect.Type) string {
 }
 
 // union is one of the types that an interface may hold.
-func (s *schemas) union(t reflect.Type) Object {
+func (s *Components) union(t reflect.Type) Object {
 	types, ok := s.OneOf[t]
 	if !ok {
 		s.fail("what %s holds is not declared", t)
@@ -203,17 +221,17 @@ func (s *schemas) union(t reflect.Type) Object {
 		schema := s.of(member)
 		list = append(list, schema)
 		if name := s.typeName(member); name != "" {
-			mapping = mapping.with(name, schema[0].Value)
+			mapping = mapping.With(name, schema[0].Value)
 		}
 	}
 	union := object("oneOf", list)
 	if len(mapping) == len(list) {
-		union = union.with("discriminator", object("propertyName", "@type", "mapping", mapping))
+		union = union.With("discriminator", object("propertyName", "@type", "mapping", mapping))
 	}
 	return union
 }
 
-func (s *schemas) pairs(pairs []Pair) Object {
+func (s *Components) pairs(pairs []Pair) Object {
 	list := []Object{}
 	for _, p := range pairs {
 		list = append(list, object("prefixItems", []Object{object("const", p.Label), s.of(p.Value)}))
@@ -221,27 +239,27 @@ func (s *schemas) pairs(pairs []Pair) Object {
 	return object("type", "array", "minItems", 2, "maxItems", 2, "oneOf", list)
 }
 
-func (s *schemas) typeName(t reflect.Type) string {
+func (s *Components) typeName(t reflect.Type) string {
 	if s.TypeName == nil || t.Kind() != reflect.Struct {
 		return ""
 	}
 	return s.TypeName(t)
 }
 
-func (s *schemas) structure(t reflect.Type) Object {
+func (s *Components) structure(t reflect.Type) Object {
 	properties, required := Object{}, []string{}
 	if name := s.typeName(t); name != "" {
-		properties, required = properties.with("@type", object("const", name)), append(required, "@type")
+		properties, required = properties.With("@type", object("const", name)), append(required, "@type")
 	}
 	s.fields(t, &properties, &required)
 	schema := object("type", "object", "properties", properties)
 	if len(required) > 0 {
-		schema = schema.with("required", required)
+		schema = schema.With("required", required)
 	}
 	return schema
 }
 
-func (s *schemas) fields(t reflect.Type, properties *Object, required *[]string) {
+func (s *Components) fields(t reflect.Type, properties *Object, required *[]string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Anonymous {
@@ -253,14 +271,14 @@ func (s *schemas) fields(t reflect.Type, properties *Object, required *[]string)
 			continue
 		}
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
-		*properties = properties.with(name, s.field(f, options, optional))
+		*properties = properties.With(name, s.field(f, options, optional))
 		if !optional {
 			*required = append(*required, name)
 		}
 	}
 }
 
-func (s *schemas) field(f reflect.StructField, options string, optional bool) Object {
+func (s *Components) field(f reflect.StructField, options string, optional bool) Object {
 	t := f.Type
 	if optional && t.Kind() == reflect.Pointer && t != reflect.TypeFor[*big.Int]() {
 		if _, ok := s.Forms[t]; !ok {
@@ -269,19 +287,19 @@ func (s *schemas) field(f reflect.StructField, options string, optional bool) Ob
 	}
 	schema := s.of(t)
 	if strings.Contains(options, "string") && t.Kind() != reflect.String {
-		schema = s.form("Decimal")
+		schema = s.Form("Decimal")
 	}
 	if values := f.Tag.Get("enum"); values != "" {
 		plain := object("type", "string", "enum", strings.Split(values, ","))
 		if schema = plain; f.Type.Kind() == reflect.Pointer && s.Null && !optional {
-			schema = orNull(plain)
+			schema = OrNull(plain)
 		}
 	}
 	if value := f.Tag.Get("const"); value != "" {
 		schema = object("const", json.RawMessage(value))
 	}
 	if f.Tag.Get("null") != "" {
-		schema = orNull(schema)
+		schema = OrNull(schema)
 	}
-	return schema.withText("description", f.Tag.Get("doc"))
+	return schema.WithText("description", f.Tag.Get("doc"))
 }

@@ -3,167 +3,101 @@ package render
 import (
 	"strconv"
 
+	"tonscribe/query/api"
+	"tonscribe/query/openapi"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
-// accountState appends an AccountState (contract 3.3); of nil only the hash is
-// known.
-func accountState(dst, hash []byte, state *record.AccountState) []byte {
-	o := open(dst)
-	o.hash("hash", hash)
-	if state == nil {
-		o.raw("balance", `null,"extra_currencies":null,"account_status":null,"frozen_hash":null,"data_hash":null,"code_hash":null`)
-		return o.close()
-	}
-	o.decimal("balance", state.Balance)
-	o.key("extra_currencies")
-	if state.ExtraUnknown {
-		o.dst = append(o.dst, "null"...)
-	} else {
-		o.dst = ExtraCurrencies(o.dst, state.ExtraCurrencies)
-	}
-	o.word("account_status", nameOf(statusNames[:], state.Status))
-	o.hash("frozen_hash", state.FrozenHash)
-	o.hash("data_hash", state.DataHash)
-	o.hash("code_hash", state.CodeHash)
-	return o.close()
+// AccountRow is an account of an answer, with what its own record does not say.
+type AccountRow struct {
+	*record.Account
+	Code *Code // nil when it is not known
 }
 
-// AccountOptions are what an account's own record does not say.
-type AccountOptions struct {
-	IncludeBoC bool
-	Code       []byte   // BoC, nil when it is not known
+// Code is what is known of an account's code.
+type Code struct {
+	BoC        []byte   // nil when it is not known
 	Methods    []uint32 // nil when they are not known
 	Interfaces []string // nil for null
 }
 
-// Account appends an AccountStateFull (contract 3.4).
-func Account(dst []byte, a *record.Account, opts AccountOptions) []byte {
-	o := open(dst)
-	o.address("address", a.Account)
-	o.hash("account_state_hash", a.Hash)
-	o.decimal("balance", a.State.GetBalance())
-	o.key("extra_currencies")
-	if a.State.GetExtraUnknown() {
-		o.dst = append(o.dst, "null"...)
-	} else {
-		o.dst = ExtraCurrencies(o.dst, a.State.GetExtraCurrencies())
+func (a AccountRow) code() Code {
+	if a.Code == nil {
+		return Code{}
 	}
-	o.word("status", Status(a.State.GetStatus()))
-	o.hashIf("frozen_hash", a.State.GetFrozenHash())
-	o.hash("last_transaction_hash", a.LastTransHash)
-	o.decimal("last_transaction_lt", a.LastTransLt)
-	o.hashIf("data_hash", a.State.GetDataHash())
-	o.hashIf("code_hash", a.State.GetCodeHash())
-	if opts.IncludeBoC {
-		o.bocIf("data_boc", a.Data)
-		o.bocIf("code_boc", opts.Code)
-	}
-	o.key("contract_methods")
-	o.dst = methods(o.dst, opts.Methods)
-	o.key("interfaces")
-	o.dst = Names(o.dst, opts.Interfaces)
-	return o.close()
+	return *a.Code
 }
 
-// Status is the word for an account's status.
-func Status(status record.AccountStatus) string { return nameOf(statusNames[:], status) }
-
-func methods(dst []byte, ids []uint32) []byte {
-	if ids == nil {
-		return append(dst, "null"...)
+func appendMethods(w *api.Writer, a AccountRow) bool {
+	ids := a.code().Methods
+	if ids != nil {
+		w.JSON = api.AppendList(w.JSON, ids, func(dst []byte, id uint32) []byte { return strconv.AppendUint(dst, uint64(id), 10) })
 	}
-	dst = append(dst, '[')
-	for i, id := range ids {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = strconv.AppendUint(dst, uint64(id), 10)
-	}
-	return append(dst, ']')
+	return ids != nil
 }
 
-// Names appends a list of texts, null for nil.
-func Names(dst []byte, names []string) []byte {
-	if names == nil {
-		return append(dst, "null"...)
-	}
-	dst = append(dst, '[')
-	for i, name := range names {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = Text(dst, name)
-	}
-	return append(dst, ']')
+// Account is the newest state of an account.
+var Account = api.New("FullState",
+	api.Address("address", AccountRow.GetAccount),
+	api.Hash("account_state_hash", AccountRow.GetHash).Doc("hash of the account's cell"),
+	api.Decimal("balance", func(a AccountRow) uint64 { return a.State.GetBalance() }).Null().Doc("nanotons"),
+	currencies("extra_currencies", func(a AccountRow) []*record.ExtraCurrency { return a.State.GetExtraCurrencies() }).
+		NullUnless(func(a AccountRow) bool { return !a.State.GetExtraUnknown() }),
+	api.Enum("status", statuses, func(a AccountRow) record.AccountStatus { return a.State.GetStatus() }).Null(),
+	api.Hash("frozen_hash", func(a AccountRow) []byte { return a.State.GetFrozenHash() }).Optional(),
+	api.Hash("last_transaction_hash", AccountRow.GetLastTransHash).Null(),
+	api.Decimal("last_transaction_lt", AccountRow.GetLastTransLt).Null(),
+	api.Hash("data_hash", func(a AccountRow) []byte { return a.State.GetDataHash() }).Optional(),
+	api.Hash("code_hash", func(a AccountRow) []byte { return a.State.GetCodeHash() }).Optional(),
+	api.PlainBoC("data_boc", AccountRow.GetData).Optional().Asked(StateBoCs).Doc("missing when it is not known, too large or too deep"),
+	api.PlainBoC("code_boc", func(a AccountRow) []byte { return a.code().BoC }).Optional().Asked(StateBoCs).Doc("missing when it is not known"),
+	api.Written("contract_methods", func(*openapi.Components) openapi.Object {
+		return openapi.Schema("type", "array", "items", openapi.Schema("type", "integer", "format", "int64"))
+	}, appendMethods).Null().Doc("ids of the get-methods; null when they are not known"),
+	api.Texts("interfaces", func(a AccountRow) []string { return a.code().Interfaces }).Null().Doc("what the contract is by its code"),
+)
+
+// WalletRow is an account of an answer as a wallet.
+type WalletRow struct {
+	*record.Account
+	*Wallet // nil where it is none
 }
 
-// bocIf writes a bag of cells, and leaves the member out when there is none.
-func (o *object) bocIf(name string, boc []byte) {
-	if len(boc) > 0 {
-		o.key(name)
-		o.dst = BoC(o.dst, boc)
-	}
-}
-
-// BoC appends the BoC of code or data as account states show it: without the
-// CRC-32C that records have.
-func BoC(dst, boc []byte) []byte {
-	const hasCRC = 0x40
-	if len(boc) < 10 || boc[4]&hasCRC == 0 {
-		return base64String(dst, boc)
-	}
-	plain := append(make([]byte, 0, len(boc)), boc[:len(boc)-4]...)
-	plain[4] &^= hasCRC
-	return base64String(dst, plain)
-}
-
-// WalletOptions are what is read from a wallet's data.
-type WalletOptions struct {
-	IsWallet           bool
-	Type               string // empty: not a wallet that is known by its code
-	Seqno              *uint32
-	WalletID           *uint32
+// Wallet is what is read from a wallet's data.
+type Wallet struct {
+	Type               string
+	Seqno, WalletID    *uint32
 	IsSignatureAllowed *bool
 }
 
-// Wallet appends a WalletState (contract 3.5).
-func Wallet(dst []byte, a *record.Account, w WalletOptions) []byte {
-	o := open(dst)
-	o.address("address", a.Account)
-	o.bool("is_wallet", w.IsWallet)
-	w.members(&o)
-	o.decimal("balance", a.State.GetBalance())
-	if len(a.State.GetExtraCurrencies()) > 0 {
-		o.key("extra_currencies")
-		o.dst = ExtraCurrencies(o.dst, a.State.ExtraCurrencies)
-	}
-	if w.IsSignatureAllowed != nil {
-		o.bool("is_signature_allowed", *w.IsSignatureAllowed)
-	}
-	o.word("status", Status(a.State.GetStatus()))
-	o.hashIf("code_hash", a.State.GetCodeHash())
-	o.hash("last_transaction_hash", a.LastTransHash)
-	o.decimal("last_transaction_lt", a.LastTransLt)
-	return o.close()
+func (w WalletRow) is() bool { return w.Wallet != nil }
+
+// WalletState is the state of a wallet, or of an account that is none.
+var WalletState = api.New("WalletState",
+	api.Address("address", WalletRow.GetAccount),
+	api.Bool("is_wallet", WalletRow.is),
+	api.Text("wallet_type", func(w WalletRow) string { return w.Type }).Optional().If(WalletRow.is),
+	api.Uint32If("seqno", func(w WalletRow) *uint32 { return w.Seqno }).Optional().If(WalletRow.is),
+	api.Uint32If("wallet_id", func(w WalletRow) *uint32 { return w.WalletID }).Optional().If(WalletRow.is),
+	api.Decimal("balance", func(w WalletRow) uint64 { return w.State.GetBalance() }).Optional(),
+	currencies("extra_currencies", func(w WalletRow) []*record.ExtraCurrency { return w.State.GetExtraCurrencies() }).
+		If(func(w WalletRow) bool { return len(w.State.GetExtraCurrencies()) > 0 }),
+	api.BoolIf("is_signature_allowed", func(w WalletRow) *bool { return w.IsSignatureAllowed }).Optional().If(WalletRow.is),
+	api.Enum("status", statuses, func(w WalletRow) record.AccountStatus { return w.State.GetStatus() }).Optional(),
+	api.Hash("code_hash", func(w WalletRow) []byte { return w.State.GetCodeHash() }).Optional(),
+	api.Hash("last_transaction_hash", WalletRow.GetLastTransHash).Null(),
+	api.Decimal("last_transaction_lt", WalletRow.GetLastTransLt).Null(),
+)
+
+// Balance is an account of a ranking.
+type Balance struct {
+	Account address.Address
+	Amount  uint64
 }
 
-func (w WalletOptions) members(o *object) {
-	if w.Type != "" {
-		o.word("wallet_type", w.Type)
-	}
-	if w.Seqno != nil {
-		o.int("seqno", int64(*w.Seqno))
-	}
-	if w.WalletID != nil {
-		o.int("wallet_id", int64(*w.WalletID))
-	}
-}
-
-// Balance appends a row of topAccountsByBalance.
-func Balance(dst, account []byte, balance uint64) []byte {
-	o := open(dst)
-	o.address("account", account)
-	o.decimal("balance", balance)
-	return o.close()
-}
+// RichAccount is an account of a ranking by balance.
+var RichAccount = api.New("RichAccount",
+	api.Address("account", func(b *Balance) []byte { return b.Account[:] }),
+	api.Decimal("balance", func(b *Balance) uint64 { return b.Amount }).Doc("nanotons"),
+)

@@ -1,62 +1,57 @@
 package render
 
-import "tonscribe/schema/record"
+import (
+	"tonscribe/query/api"
+	"tonscribe/schema/record"
+)
 
 // The shard of masterchain blocks.
 const masterShard = 1 << 63
 
-// Block appends a block (contract 3.6).
-func Block(dst []byte, b *record.Block) []byte {
-	id := b.GetId()
-	o := open(dst)
-	o.int("workchain", int64(id.GetWorkchain()))
-	o.key("shard")
-	o.dst = Shard(o.dst, id.GetShard())
-	o.int("seqno", int64(id.GetSeqno()))
-	o.hash("root_hash", id.GetRootHash())
-	o.hash("file_hash", id.GetFileHash())
-	o.int("global_id", int64(b.GlobalId))
-	o.int("version", int64(b.Version))
-	o.bool("after_merge", b.AfterMerge)
-	o.bool("before_split", b.BeforeSplit)
-	o.bool("after_split", b.AfterSplit)
-	o.bool("want_merge", b.WantMerge)
-	o.bool("want_split", b.WantSplit)
-	o.bool("key_block", b.KeyBlock)
-	o.bool("vert_seqno_incr", b.VertSeqnoIncr)
-	o.int("flags", int64(b.Flags))
-	o.decimal("gen_utime", uint64(b.GenUtime))
-	o.decimal("start_lt", b.StartLt)
-	o.decimal("end_lt", b.EndLt)
-	o.int("validator_list_hash_short", int64(b.ValidatorListHashShort))
-	o.int("gen_catchain_seqno", int64(b.GenCatchainSeqno))
-	o.int("min_ref_mc_seqno", int64(b.MinRefMcSeqno))
-	o.int("prev_key_block_seqno", int64(b.PrevKeyBlockSeqno))
-	o.int("vert_seqno", int64(b.VertSeqno))
-	o.int("master_ref_seqno", int64(b.MasterRefSeqno))
-	o.hash("rand_seed", b.RandSeed)
-	o.hash("created_by", b.CreatedBy)
-	o.int("tx_count", int64(b.TxCount))
-	o.key("masterchain_block_ref")
-	o.dst = blockID(o.dst, -1, masterShard, b.McSeqno)
-	o.key("prev_blocks")
-	o.dst = append(o.dst, '[')
-	for i, prev := range b.PrevBlocks {
-		if i > 0 {
-			o.dst = append(o.dst, ',')
-		}
-		o.dst = blockID(o.dst, prev.Workchain, prev.Shard, prev.Seqno)
-	}
-	o.dst = append(o.dst, ']')
-	return o.close()
+// blockName names a block.
+type blockName struct {
+	workchain int32
+	shard     uint64
+	seqno     uint32
 }
 
-// blockID appends a BlockId (contract 3.7).
-func blockID(dst []byte, workchain int32, shard uint64, seqno uint32) []byte {
-	o := open(dst)
-	o.int("workchain", int64(workchain))
-	o.key("shard")
-	o.dst = Shard(o.dst, shard)
-	o.int("seqno", int64(seqno))
-	return o.close()
-}
+var blockID = api.New("BlockID",
+	api.Int32("workchain", func(b blockName) int32 { return b.workchain }),
+	api.Shard("shard", func(b blockName) uint64 { return b.shard }),
+	api.Uint32("seqno", func(b blockName) uint32 { return b.seqno }),
+)
+
+// Block is a block.
+var Block = api.New("Block",
+	api.Int32("workchain", func(b block) int32 { return b.GetId().GetWorkchain() }),
+	api.Shard("shard", func(b block) uint64 { return b.GetId().GetShard() }),
+	api.Uint32("seqno", func(b block) uint32 { return b.GetId().GetSeqno() }),
+	api.Hash("root_hash", func(b block) []byte { return b.GetId().GetRootHash() }),
+	api.Hash("file_hash", func(b block) []byte { return b.GetId().GetFileHash() }),
+	api.Int32("global_id", block.GetGlobalId).Doc("network: -239 is the main one, -3 the test one"),
+	api.Int64("version", block.GetVersion),
+	api.Bool("after_merge", block.GetAfterMerge),
+	api.Bool("before_split", block.GetBeforeSplit),
+	api.Bool("after_split", block.GetAfterSplit),
+	api.Bool("want_merge", block.GetWantMerge),
+	api.Bool("want_split", block.GetWantSplit),
+	api.Bool("key_block", block.GetKeyBlock),
+	api.Bool("vert_seqno_incr", block.GetVertSeqnoIncr),
+	api.Int64("flags", block.GetFlags),
+	api.Decimal("gen_utime", block.GetGenUtime),
+	api.Decimal("start_lt", block.GetStartLt),
+	api.Decimal("end_lt", block.GetEndLt),
+	api.Int32("validator_list_hash_short", block.GetValidatorListHashShort),
+	api.Int64("gen_catchain_seqno", block.GetGenCatchainSeqno),
+	api.Int64("min_ref_mc_seqno", block.GetMinRefMcSeqno),
+	api.Int64("prev_key_block_seqno", block.GetPrevKeyBlockSeqno),
+	api.Int64("vert_seqno", block.GetVertSeqno),
+	api.Int64("master_ref_seqno", block.GetMasterRefSeqno).Doc("0 for masterchain blocks"),
+	api.Hash("rand_seed", block.GetRandSeed),
+	api.Hash("created_by", block.GetCreatedBy),
+	api.Int64("tx_count", block.GetTxCount),
+	api.Object("masterchain_block_ref", blockID, func(b block) blockName { return blockName{-1, masterShard, b.McSeqno} }, nil).
+		Doc("the masterchain block that commits it"),
+	api.List("prev_blocks", blockID, block.GetPrevBlocks, func(b *record.BlockId) blockName { return blockName{b.Workchain, b.Shard, b.Seqno} }).
+		Doc("the block before, two after a merge"),
+)

@@ -1,69 +1,38 @@
 package render
 
-import "tonscribe/schema/record"
+import (
+	"tonscribe/query/api"
+	"tonscribe/schema/record"
+)
 
-// JettonMaster appends a jetton master (contract 3.15).
-func JettonMaster(dst []byte, c *record.Contract) []byte {
-	m := c.JettonMaster
-	o := open(dst)
-	o.address("address", c.Account)
-	o.amount("total_supply", m.TotalSupply)
-	o.bool("mintable", m.Mintable)
-	o.address("admin_address", m.Admin)
-	o.key("jetton_content")
-	o.dst = Content(o.dst, m.Content, "")
-	o.hash("jetton_wallet_code_hash", m.WalletCodeHash)
-	o.hash("code_hash", c.CodeHash)
-	o.hash("data_hash", c.DataHash)
-	o.decimal("last_transaction_lt", c.LastTransLt)
-	return o.close()
-}
+// JettonMaster is a jetton master.
+var JettonMaster = api.New("JettonMasterShape",
+	api.Address("address", contract.GetAccount),
+	api.Amount("total_supply", func(c contract) []byte { return c.JettonMaster.TotalSupply }),
+	api.Bool("mintable", func(c contract) bool { return c.JettonMaster.Mintable }),
+	api.Address("admin_address", func(c contract) []byte { return c.JettonMaster.Admin }).Null(),
+	content("jetton_content", func(c contract) (*record.TokenContent, string) { return c.JettonMaster.Content, "" }).
+		Doc("what the chain says of the jetton (TEP-64)"),
+	api.Hash("jetton_wallet_code_hash", func(c contract) []byte { return c.JettonMaster.WalletCodeHash }),
+	api.Hash("code_hash", contract.GetCodeHash),
+	api.Hash("data_hash", contract.GetDataHash),
+	api.Decimal("last_transaction_lt", contract.GetLastTransLt),
+)
 
-// JettonWallet appends a jetton wallet (contract 3.16).
-func JettonWallet(dst []byte, c *record.Contract) []byte {
-	w := c.JettonWallet
-	o := open(dst)
-	o.address("address", c.Account)
-	o.amount("balance", w.Balance)
-	o.address("owner", w.Owner)
-	o.address("jetton", w.Master)
-	o.decimal("last_transaction_lt", c.LastTransLt)
-	o.hash("code_hash", c.CodeHash)
-	o.hash("data_hash", c.DataHash)
-	return o.close()
-}
+// JettonWallet is a jetton wallet.
+var JettonWallet = api.New("JettonWalletShape",
+	api.Address("address", contract.GetAccount),
+	api.Amount("balance", func(c contract) []byte { return c.JettonWallet.Balance }).Doc("in the jetton's smallest units"),
+	api.Address("owner", func(c contract) []byte { return c.JettonWallet.Owner }),
+	api.Address("jetton", func(c contract) []byte { return c.JettonWallet.Master }).Doc("the jetton master"),
+	api.Decimal("last_transaction_lt", contract.GetLastTransLt),
+	api.Hash("code_hash", contract.GetCodeHash).Null(),
+	api.Hash("data_hash", contract.GetDataHash).Null(),
+)
 
-// TransferOptions are what a transfer's members do not say by themselves.
-type TransferOptions struct {
-	// Delivery adds how the transfer ended on the receiving side.
-	Delivery bool
-}
+var deliveries = api.Words{"in_progress", "delivered", "refused", "returned", "not_sent"}
 
-var deliveryNames = [...]string{"in_progress", "delivered", "refused", "returned", "not_sent"}
-
-// JettonTransfer appends a jetton transfer (contract 3.17).
-func JettonTransfer(dst []byte, t *record.JettonTransfer, opts TransferOptions) []byte {
-	o := open(dst)
-	o.decimal("query_id", t.QueryId)
-	o.party("source", t.Source)
-	o.party("destination", t.Destination)
-	o.amount("amount", t.Amount)
-	o.address("source_wallet", t.SourceWallet)
-	o.address("jetton_master", t.Master)
-	o.transaction(t.TransactionHash, t.Lt, t.Now, t.Aborted)
-	o.party("response_destination", t.ResponseDestination)
-	o.payload("custom_payload", t.CustomPayload)
-	o.amount("forward_ton_amount", t.ForwardAmount)
-	o.payload("forward_payload", referenced(t.ForwardPayload, t.ForwardPayloadInline))
-	o.null("trace_id")
-	if opts.Delivery {
-		o.delivery(t.Delivery, t.Receipt)
-	}
-	return o.close()
-}
-
-// referenced is a payload that lies in a cell of its own: others are not shown
-// (contract 4.11).
+// referenced is a payload that lies in a cell of its own: others are not shown.
 func referenced(payload []byte, inline bool) []byte {
 	if inline {
 		return nil
@@ -71,43 +40,105 @@ func referenced(payload []byte, inline bool) []byte {
 	return payload
 }
 
-// transaction writes the members of the transaction that a transfer is in.
-func (o *object) transaction(hash []byte, lt uint64, now uint32, aborted bool) {
-	o.hash("transaction_hash", hash)
-	o.decimal("transaction_lt", lt)
-	o.int("transaction_now", int64(now))
-	o.bool("transaction_aborted", aborted)
+// transfer is what the records of transfers and burns have in common.
+type transfer interface {
+	GetTransactionHash() []byte
+	GetLt() uint64
+	GetNow() uint32
+	GetAborted() bool
+	GetCustomPayload() []byte
+	GetDelivery() record.Delivery
 }
 
-// payload writes a payload and what it says, which is not known.
-func (o *object) payload(name string, boc []byte) {
-	o.boc(name, boc)
-	o.null("decoded_" + name)
-}
-
-func (o *object) delivery(d record.Delivery, r *record.Receipt) {
-	o.word("delivery", nameOf(deliveryNames[:], d))
-	if r == nil {
-		o.null("delivery_transaction_hash")
-		return
+// inTransaction are the members that name the transaction of a transfer.
+func inTransaction[R transfer]() []api.Member[R] {
+	return []api.Member[R]{
+		api.Hash("transaction_hash", R.GetTransactionHash),
+		api.Decimal("transaction_lt", R.GetLt),
+		api.UnixTime("transaction_now", R.GetNow),
+		api.Bool("transaction_aborted", R.GetAborted),
 	}
-	o.hash("delivery_transaction_hash", r.TransactionHash)
 }
 
-// JettonBurn appends a burn (contract 3.18).
-func JettonBurn(dst []byte, b *record.JettonBurn, opts TransferOptions) []byte {
-	o := open(dst)
-	o.decimal("query_id", b.QueryId)
-	o.party("owner", b.Owner)
-	o.address("jetton_wallet", b.Wallet)
-	o.address("jetton_master", b.Master)
-	o.transaction(b.TransactionHash, b.Lt, b.Now, b.Aborted)
-	o.amount("amount", b.Amount)
-	o.party("response_destination", b.ResponseDestination)
-	o.payload("custom_payload", b.CustomPayload)
-	o.null("trace_id")
-	if opts.Delivery {
-		o.delivery(b.Delivery, b.Receipt)
-	}
-	return o.close()
+// payload is a payload and what it says, which is not known.
+func payload[R any](name string, get func(R) []byte, doc string) []api.Member[R] {
+	return []api.Member[R]{api.BoC(name, get).Null().Doc(doc), api.Nothing[R]("decoded_" + name)}
 }
+
+// delivery is how the transfer ended on the receiving side.
+func delivery[R transfer](receipt func(R) *record.Receipt) []api.Member[R] {
+	return []api.Member[R]{
+		api.Enum("delivery", deliveries, R.GetDelivery).Asked(Delivery).Doc("how the receiving side ended, with include_delivery"),
+		api.Hash("delivery_transaction_hash", func(r R) []byte { return receipt(r).GetTransactionHash() }).Null().Asked(Delivery).
+			Doc("the transaction of the receiving side, with include_delivery; null while there is none"),
+	}
+}
+
+type (
+	jettonTransfer = *record.JettonTransfer
+	jettonBurn     = *record.JettonBurn
+	nftTransfer    = *record.NFTTransfer
+)
+
+// one is a list of members for those that are joined.
+func one[R any](members ...api.Member[R]) []api.Member[R] { return members }
+
+// JettonTransfer is a jetton transfer.
+var JettonTransfer = api.New("JettonTransferShape", api.Join(
+	one(
+		api.Decimal("query_id", jettonTransfer.GetQueryId),
+		api.Party("source", jettonTransfer.GetSource).Doc("the sending owner"),
+		api.Party("destination", jettonTransfer.GetDestination).Doc("the receiving owner"),
+		api.Amount("amount", jettonTransfer.GetAmount),
+		api.Address("source_wallet", jettonTransfer.GetSourceWallet),
+		api.Address("jetton_master", jettonTransfer.GetMaster).Null(),
+	),
+	inTransaction[jettonTransfer](),
+	one(api.Party("response_destination", jettonTransfer.GetResponseDestination).Null()),
+	payload("custom_payload", jettonTransfer.GetCustomPayload, ""),
+	one(api.Amount("forward_ton_amount", jettonTransfer.GetForwardAmount).Null()),
+	payload("forward_payload", func(t jettonTransfer) []byte { return referenced(t.ForwardPayload, t.ForwardPayloadInline) },
+		"null where it is not in a cell of its own"),
+	one(api.Hash[jettonTransfer]("trace_id", nil).Null()),
+	delivery(jettonTransfer.GetReceipt),
+)...)
+
+// JettonBurn is a burn.
+var JettonBurn = api.New("JettonBurnShape", api.Join(
+	one(
+		api.Decimal("query_id", jettonBurn.GetQueryId),
+		api.Party("owner", jettonBurn.GetOwner),
+		api.Address("jetton_wallet", jettonBurn.GetWallet),
+		api.Address("jetton_master", jettonBurn.GetMaster).Null(),
+	),
+	inTransaction[jettonBurn](),
+	one(
+		api.Amount("amount", jettonBurn.GetAmount),
+		api.Party("response_destination", jettonBurn.GetResponseDestination).Null(),
+	),
+	payload("custom_payload", jettonBurn.GetCustomPayload, ""),
+	one(api.Hash[jettonBurn]("trace_id", nil).Null()),
+	delivery(jettonBurn.GetReceipt),
+)...)
+
+// NFTTransfer is a transfer of an NFT item.
+var NFTTransfer = api.New("NftTransferShape", api.Join(
+	one(
+		api.Decimal("query_id", nftTransfer.GetQueryId),
+		api.Address("nft_address", nftTransfer.GetItem),
+		api.Party("nft_collection", nftTransfer.GetCollection),
+	),
+	inTransaction[nftTransfer](),
+	one(
+		api.Party("old_owner", nftTransfer.GetOldOwner),
+		api.Party("new_owner", nftTransfer.GetNewOwner),
+		api.Party("response_destination", nftTransfer.GetResponseDestination).Null(),
+	),
+	payload("custom_payload", nftTransfer.GetCustomPayload, ""),
+	one(api.Amount("forward_amount", nftTransfer.GetForwardAmount).Null()),
+	payload("forward_payload", func(t nftTransfer) []byte { return referenced(t.ForwardPayload, t.ForwardPayloadInline) }, ""),
+	one(
+		api.Hash[nftTransfer]("trace_id", nil).Null(),
+		api.Enum("delivery", deliveries, nftTransfer.GetDelivery).Asked(Delivery).Doc("how it ended, with include_delivery"),
+	),
+)...)

@@ -1,92 +1,86 @@
 package render
 
-import "tonscribe/schema/record"
+import (
+	"tonscribe/query/api"
+	"tonscribe/schema/record"
+)
 
-// MessageOptions are what a message's own record does not say.
-type MessageOptions struct {
-	// InTransaction is the hash of the transaction that consumed the message,
-	// OutTransaction of the one that produced it. Empty ones are left out.
-	InTransaction, OutTransaction []byte
+// MessageRow is a message of an answer.
+type MessageRow struct {
+	*record.Message
+	Ends *MessageEnds // nil inside of a transaction
 }
 
-// Message appends a message (contract 3.8).
-func Message(dst []byte, m *record.Message, opts MessageOptions) []byte {
-	o := open(dst)
-	o.hash("hash", m.Hash)
-	o.address("source", m.Source)
-	o.address("destination", m.Destination)
-	messageValue(&o, m)
-	if m.Kind == record.Message_EXTERNAL_IN {
-		o.null("created_lt")
-		o.null("created_at")
-	} else {
-		o.decimal("created_lt", m.CreatedLt)
-		o.decimal("created_at", uint64(m.CreatedAt))
+// MessageEnds are the hashes of the transactions at the ends of a message, empty
+// where they are not known.
+type MessageEnds struct{ Consumer, Producer []byte }
+
+func (m MessageRow) internal() bool   { return m.Kind == record.Message_INTERNAL }
+func (m MessageRow) externalIn() bool { return m.Kind == record.Message_EXTERNAL_IN }
+func (m MessageRow) created() bool    { return m.Kind != record.Message_EXTERNAL_IN }
+
+func (m MessageRow) consumer() []byte {
+	if m.Ends == nil {
+		return nil
 	}
-	messageOpcode(&o, m.Opcode)
-	if m.Kind == record.Message_INTERNAL {
-		o.bool("ihr_disabled", m.IhrDisabled)
-		o.bool("bounce", m.Bounce)
-		o.bool("bounced", m.Bounced)
-	} else {
-		o.null("ihr_disabled")
-		o.null("bounce")
-		o.null("bounced")
-	}
-	if m.Kind == record.Message_EXTERNAL_IN {
-		o.decimal("import_fee", m.ImportFee)
-	} else {
-		o.null("import_fee")
-	}
-	o.hashIf("in_msg_tx_hash", opts.InTransaction)
-	o.hashIf("out_msg_tx_hash", opts.OutTransaction)
-	o.key("message_content")
-	o.dst = messageContent(o.dst, m.BodyHash, m.Body)
-	o.key("init_state")
-	o.dst = messageContent(o.dst, m.InitStateHash, m.InitState)
-	o.hashIf("hash_norm", m.HashNorm)
-	return o.close()
+	return m.Ends.Consumer
 }
 
-// messageValue writes what only internal messages have.
-func messageValue(o *object, m *record.Message) {
-	if m.Kind != record.Message_INTERNAL {
-		for _, name := range [...]string{"value", "value_extra_currencies", "fwd_fee", "ihr_fee", "extra_flags"} {
-			o.null(name)
+func (m MessageRow) producer() []byte {
+	if m.Ends == nil {
+		return nil
+	}
+	return m.Ends.Producer
+}
+
+func (m MessageRow) opcodeName() string {
+	if m.Opcode == nil {
+		return ""
+	}
+	return OpcodeName(*m.Opcode)
+}
+
+// cellOf is a body or an initial state.
+type cellOf struct{ hash, boc []byte }
+
+var messageContent = api.New("MessageContent",
+	api.Hash("hash", func(c cellOf) []byte { return c.hash }).Null(),
+	api.BoC("body", func(c cellOf) []byte { return c.boc }).Null(),
+	api.Nothing[cellOf]("decoded").Doc("the body taken apart; null when it is not known"),
+)
+
+func contentOfMessage(name string, get func(MessageRow) cellOf) api.Member[MessageRow] {
+	return api.Written(name, messageContent.Schema, func(w *api.Writer, m MessageRow) bool {
+		c := get(m)
+		if len(c.hash) == 0 && len(c.boc) == 0 {
+			return false
 		}
-		return
-	}
-	o.decimal("value", m.Value)
-	o.key("value_extra_currencies")
-	o.dst = ExtraCurrencies(o.dst, m.ValueExtra)
-	o.decimal("fwd_fee", m.FwdFee)
-	o.decimal("ihr_fee", m.IhrFee)
-	o.decimalOrNull("extra_flags", m.ExtraFlags)
+		messageContent.Write(w, c)
+		return true
+	}).Null()
 }
 
-func messageOpcode(o *object, opcode *uint32) {
-	if opcode == nil {
-		o.null("opcode")
-		o.null("decoded_opcode")
-		return
-	}
-	o.key("opcode")
-	o.dst = Opcode(o.dst, *opcode)
-	if name := OpcodeName(*opcode); name != "" {
-		o.word("decoded_opcode", name)
-	} else {
-		o.null("decoded_opcode")
-	}
-}
-
-// messageContent appends a MessageContent, null when the message has none.
-func messageContent(dst, hash, boc []byte) []byte {
-	if len(hash) == 0 && len(boc) == 0 {
-		return append(dst, "null"...)
-	}
-	o := open(dst)
-	o.hash("hash", hash)
-	o.hash("body", boc)
-	o.null("decoded")
-	return o.close()
-}
+// Message is a message. What its kind does not have is null.
+var Message = api.New("MessageShape",
+	api.Hash("hash", func(m MessageRow) []byte { return m.Hash }),
+	api.Address("source", func(m MessageRow) []byte { return m.Source }).Null(),
+	api.Address("destination", func(m MessageRow) []byte { return m.Destination }).Null(),
+	api.Decimal("value", func(m MessageRow) uint64 { return m.Value }).NullUnless(MessageRow.internal).Doc("nanotons"),
+	currencies("value_extra_currencies", func(m MessageRow) []*record.ExtraCurrency { return m.ValueExtra }).NullUnless(MessageRow.internal),
+	api.Decimal("fwd_fee", func(m MessageRow) uint64 { return m.FwdFee }).NullUnless(MessageRow.internal),
+	api.Decimal("ihr_fee", func(m MessageRow) uint64 { return m.IhrFee }).NullUnless(MessageRow.internal),
+	api.DecimalIf("extra_flags", func(m MessageRow) *uint64 { return m.ExtraFlags }).NullUnless(MessageRow.internal),
+	api.Decimal("created_lt", func(m MessageRow) uint64 { return m.CreatedLt }).NullUnless(MessageRow.created),
+	api.Decimal("created_at", func(m MessageRow) uint32 { return m.CreatedAt }).NullUnless(MessageRow.created),
+	api.Opcode("opcode", func(m MessageRow) *uint32 { return m.Opcode }).Null().Doc("the first 32 bits of the body"),
+	api.Text("decoded_opcode", MessageRow.opcodeName).Null(),
+	api.Bool("ihr_disabled", func(m MessageRow) bool { return m.IhrDisabled }).NullUnless(MessageRow.internal),
+	api.Bool("bounce", func(m MessageRow) bool { return m.Bounce }).NullUnless(MessageRow.internal),
+	api.Bool("bounced", func(m MessageRow) bool { return m.Bounced }).NullUnless(MessageRow.internal),
+	api.Decimal("import_fee", func(m MessageRow) uint64 { return m.ImportFee }).NullUnless(MessageRow.externalIn),
+	api.Hash("in_msg_tx_hash", MessageRow.consumer).Optional().Doc("the transaction that consumed it"),
+	api.Hash("out_msg_tx_hash", MessageRow.producer).Optional().Doc("the transaction that produced it"),
+	contentOfMessage("message_content", func(m MessageRow) cellOf { return cellOf{m.BodyHash, m.Body} }),
+	contentOfMessage("init_state", func(m MessageRow) cellOf { return cellOf{m.InitStateHash, m.InitState} }),
+	api.Hash("hash_norm", func(m MessageRow) []byte { return m.HashNorm }).Optional().Doc("normalized hash (TEP-467) where it is another one"),
+)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"tonscribe/query/api"
+	"tonscribe/query/openapi"
 	"tonscribe/schema/record"
 )
 
@@ -30,100 +32,103 @@ func LinkOf(content *record.TokenContent) string {
 	return ""
 }
 
-// Metadata appends an AddressMetadata (contract 3.2) of a token. A link that is
-// not among the documents was not fetched yet.
-func Metadata(dst []byte, c *record.Contract, documents map[string]Document) []byte {
-	infos, indexed := []byte{'['}, true
-	add := func(info []byte) {
-		if len(infos) > 1 {
-			infos = append(infos, ',')
-		}
-		infos = append(infos, info...)
-	}
+// TokenInfo is what is known of a token.
+type TokenInfo struct {
+	valid                            *bool // nil while the document is waited for
+	kind                             string
+	name, symbol, description, image string
+	index                            []byte
+	rated                            bool
+	extra                            []byte // JSON
+}
+
+var yes, no = true, false
+
+// kinds are those of tokens.
+var kinds = api.Words{"jetton_masters", "jetton_wallets", "nft_collections", "nft_items"}
+
+var tokenInfo = api.New("TokenInfo",
+	api.BoolIf("valid", func(t *TokenInfo) *bool { return t.valid }).Optional().Doc("false when the document could not be read"),
+	api.Word("type", kinds, func(t *TokenInfo) string { return t.kind }).Optional(),
+	api.Text("name", func(t *TokenInfo) string { return t.name }).Optional(),
+	api.Text("symbol", func(t *TokenInfo) string { return t.symbol }).Optional(),
+	api.Text("description", func(t *TokenInfo) string { return t.description }).Optional(),
+	api.Text("image", func(t *TokenInfo) string { return t.image }).Optional(),
+	api.DecimalText("nft_index", func(t *TokenInfo) string { return string(t.index) }).Optional(),
+	api.Bool("is_nsfw", func(*TokenInfo) bool { return false }).If(func(t *TokenInfo) bool { return t.rated }),
+	api.Bool("is_scam", func(*TokenInfo) bool { return false }).If(func(t *TokenInfo) bool { return t.rated }),
+	api.Written("extra", func(*openapi.Components) openapi.Object {
+		return openapi.Schema("type", "object", "additionalProperties", openapi.Schema())
+	}, func(w *api.Writer, t *TokenInfo) bool {
+		w.JSON = append(w.JSON, t.extra...)
+		return len(t.extra) > 0
+	}).Optional(),
+)
+
+// Tokens is what is known of the token at an address.
+type Tokens struct {
+	waiting bool // for a document
+	infos   []*TokenInfo
+}
+
+// Metadata is an entry of metadata.
+var Metadata = api.New("AddressMetadata",
+	api.Bool("is_indexed", func(t *Tokens) bool { return !t.waiting }).Doc("false while a document off the chain is waited for"),
+	api.List("token_info", tokenInfo, func(t *Tokens) []*TokenInfo { return t.infos }, api.Same),
+)
+
+// TokensOf returns what is known of a token. A link that is not among the documents
+// was not fetched yet.
+func TokensOf(c *record.Contract, documents map[string]Document) *Tokens {
+	t := &Tokens{}
 	if m := c.JettonMaster; m != nil {
-		info, ok := tokenInfo("jetton_masters", m.Content, nil, documents)
-		add(info)
-		indexed = indexed && ok
+		t.add("jetton_masters", m.Content, nil, documents)
 	}
 	if c.JettonWallet != nil {
-		add(walletInfo(c))
+		t.infos = append(t.infos, &TokenInfo{valid: &yes, kind: "jetton_wallets", extra: walletExtra.Append(nil, c)})
 	}
 	if n := c.NftCollection; n != nil {
-		info, ok := tokenInfo("nft_collections", n.Content, nil, documents)
-		add(info)
-		indexed = indexed && ok
+		t.add("nft_collections", n.Content, nil, documents)
 	}
 	if n := c.NftItem; n != nil {
 		content := n.Content
 		if domain := n.Dns.GetDomain(); domain != "" {
 			content = &record.TokenContent{Attributes: append(slices.Clone(content.GetAttributes()), &record.TokenAttribute{Name: "domain", Value: domain})}
 		}
-		info, ok := tokenInfo("nft_items", content, Integer(nil, n.Index), documents)
-		add(info)
-		indexed = indexed && ok
+		t.add("nft_items", content, api.AppendInteger(nil, n.Index), documents)
 	}
-	o := open(dst)
-	o.bool("is_indexed", indexed)
-	o.key("token_info")
-	o.dst = append(append(o.dst, infos...), ']')
-	return o.close()
+	return t
 }
 
-func walletInfo(c *record.Contract) []byte {
-	o := open(nil)
-	o.bool("valid", true)
-	o.word("type", "jetton_wallets")
-	o.key("extra")
-	extra := open(o.dst)
-	extra.amount("balance", c.JettonWallet.Balance)
-	extra.addressIf("jetton", c.JettonWallet.Master)
-	extra.addressIf("owner", c.JettonWallet.Owner)
-	o.dst = extra.close()
-	return o.close()
-}
+var walletExtra = api.New("WalletExtra",
+	api.Amount("balance", func(c contract) []byte { return c.JettonWallet.Balance }),
+	api.Address("jetton", func(c contract) []byte { return c.JettonWallet.Master }).Optional(),
+	api.Address("owner", func(c contract) []byte { return c.JettonWallet.Owner }).Optional(),
+)
 
-// tokenInfo is a TokenInfo of a token with content, and whether nothing is waited
-// for.
-func tokenInfo(kind string, content *record.TokenContent, index []byte, documents map[string]Document) (info []byte, indexed bool) {
+// add adds a token with content.
+func (t *Tokens) add(kind string, content *record.TokenContent, index []byte, documents map[string]Document) {
 	link := LinkOf(content)
 	document, fetched := documents[link]
-	o := open(nil)
-	head := func() {
-		o.word("type", kind)
-	}
-	tail := func() {
-		if index != nil {
-			o.word("nft_index", string(index))
-		}
-	}
+	info := &TokenInfo{kind: kind, index: index}
+	t.infos = append(t.infos, info)
 	switch {
 	case link != "" && !fetched:
-		head()
-		tail()
-		return o.close(), false
+		t.waiting = true
+		return
 	case link != "" && !document.Valid:
-		o.bool("valid", false)
-		head()
-		tail()
-		return o.close(), true
+		info.valid = &no
+		return
 	}
+	info.valid, info.rated = &yes, true
 	members := membersOf(content, document)
-	o.bool("valid", true)
-	head()
-	for _, name := range []string{"name", "symbol", "description", "image"} {
-		if v, ok := textOf(members[name]); ok && v != "" {
-			o.text(name, v)
-		}
+	for name, value := range map[string]*string{"name": &info.name, "symbol": &info.symbol, "description": &info.description, "image": &info.image} {
+		*value, _ = textOf(members[name])
 		delete(members, name)
 	}
-	tail()
-	o.bool("is_nsfw", false)
-	o.bool("is_scam", false)
 	if len(members) > 0 {
-		o.key("extra")
-		o.dst = extra(o.dst, members)
+		info.extra = extra(nil, members)
 	}
-	return o.close(), true
 }
 
 // membersOf joins a document and the content on the chain, which counts more.
@@ -135,11 +140,11 @@ func membersOf(content *record.TokenContent, document Document) map[string]json.
 	}
 	for _, a := range content.GetAttributes() {
 		if len(a.Name) != hashedName && a.Name != "image_data" {
-			members[a.Name] = Text(nil, a.Value)
+			members[a.Name] = api.AppendText(nil, a.Value)
 		}
 	}
 	if v, ok := members["decimals"]; ok && len(v) > 0 && v[0] != '"' {
-		members["decimals"] = Text(nil, string(v)) // a text always
+		members["decimals"] = api.AppendText(nil, string(v)) // a text always
 	}
 	return members
 }
@@ -159,9 +164,9 @@ func extra(dst []byte, members map[string]json.RawMessage) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(Text(dst, name), ':')
+		dst = append(api.AppendText(dst, name), ':')
 		if text, ok := textOf(members[name]); ok {
-			dst = Text(dst, text)
+			dst = api.AppendText(dst, text)
 		} else {
 			var escaped bytes.Buffer
 			json.HTMLEscape(&escaped, members[name])

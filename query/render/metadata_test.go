@@ -98,7 +98,7 @@ func TestMetadataIsTheContentOnTheChainAndWhatItsDocumentAdds(t *testing.T) {
 			want:     `{"is_indexed":true,"token_info":[{"valid":true,"type":"jetton_wallets","extra":{"balance":"100","jetton":"` + raw + `","owner":"` + raw + `"}}]}`,
 		},
 	} {
-		if got := string(render.Metadata(nil, c.contract, c.documents)); got != c.want {
+		if got := string(render.Metadata.Append(nil, render.TokensOf(c.contract, c.documents))); got != c.want {
 			t.Errorf("%s: metadata is\n%s, want\n%s", name, got, c.want)
 		}
 	}

@@ -1,100 +1,90 @@
 package render
 
 import (
-	"bytes"
-	"slices"
-
+	"tonscribe/query/api"
 	"tonscribe/schema/record"
 )
 
-// MultisigOptions are what a multisig's own record does not say.
-type MultisigOptions struct {
-	// IncludeOrders shows Orders, oldest first; null when there are none.
+// MultisigRow is a multisig wallet of an answer.
+type MultisigRow struct {
+	*record.Contract
+	// Orders are the wallet's, oldest first, where IncludeOrders shows them.
 	IncludeOrders bool
 	Orders        []*record.Contract
 }
 
-// Multisig appends a multisig wallet (contract 3.24).
-func Multisig(dst []byte, c *record.Contract, opts MultisigOptions) []byte {
-	m := c.Multisig
-	o := open(dst)
-	o.address("address", c.Account)
-	if m.AnySeqno {
-		o.word("next_order_seqno", "-1") // as the contract tells it
-	} else {
-		o.amount("next_order_seqno", m.NextOrderSeqno)
-	}
-	o.int("threshold", int64(m.Threshold))
-	o.addresses("signers", m.Signers)
-	o.addresses("proposers", m.Proposers)
-	o.decimal("last_transaction_lt", c.LastTransLt)
-	o.hash("code_hash", c.CodeHash)
-	o.hash("data_hash", c.DataHash)
-	o.key("orders")
-	switch {
-	case !opts.IncludeOrders:
-		o.dst = append(o.dst, "[]"...)
-	case len(opts.Orders) == 0:
-		o.dst = append(o.dst, "null"...)
-	default:
-		o.dst = append(o.dst, '[')
-		for i, order := range opts.Orders {
-			if i > 0 {
-				o.dst = append(o.dst, ',')
-			}
-			o.dst = MultisigOrder(o.dst, order, nil)
+// OrderRow is an order of an answer.
+type OrderRow struct {
+	*record.Contract
+	// Actions appends what the order does; nil when that is not asked for.
+	Actions func(w *api.Writer, order *record.MultisigOrder)
+}
+
+// MultisigOrder is an order of a multisig wallet.
+var MultisigOrder = api.New("OrderShape",
+	api.Address("address", OrderRow.GetAccount),
+	api.Address("multisig_address", func(o OrderRow) []byte { return o.MultisigOrder.Multisig }),
+	api.Amount("order_seqno", func(o OrderRow) []byte { return o.MultisigOrder.Seqno }).Null(),
+	api.Uint32("threshold", func(o OrderRow) uint32 { return o.MultisigOrder.Threshold }).Null(),
+	api.Bool("sent_for_execution", func(o OrderRow) bool { return o.MultisigOrder.Sent }).Null(),
+	api.Amount("approvals_mask", func(o OrderRow) []byte { return o.MultisigOrder.ApprovalsMask }).Null(),
+	api.Uint32("approvals_num", func(o OrderRow) uint32 { return o.MultisigOrder.ApprovalsNum }).Null(),
+	api.Int64("expiration_date", func(o OrderRow) uint64 { return o.MultisigOrder.ExpirationDate }).Null().Doc("seconds since 1970"),
+	api.PlainBoC("order_boc", func(o OrderRow) []byte { return o.MultisigOrder.Order }).Null(),
+	api.Addresses("signers", func(o OrderRow) [][]byte { return o.MultisigOrder.Signers }),
+	api.Decimal("last_transaction_lt", OrderRow.GetLastTransLt),
+	api.Hash("code_hash", OrderRow.GetCodeHash).Null(),
+	api.Hash("data_hash", OrderRow.GetDataHash).Null(),
+	api.Written("actions", api.ListOf(orderAction), func(w *api.Writer, o OrderRow) bool {
+		if o.Actions == nil {
+			return false
 		}
-		o.dst = append(o.dst, ']')
-	}
-	return o.close()
-}
+		o.Actions(w, o.MultisigOrder)
+		return true
+	}).Null().Doc("null unless they are asked for"),
+)
 
-// MultisigOrder appends an order (contract 3.25). actions is the JSON of what it
-// does, nil when that is not asked for.
-func MultisigOrder(dst []byte, c *record.Contract, actions []byte) []byte {
-	m := c.MultisigOrder
-	o := open(dst)
-	o.address("address", c.Account)
-	o.address("multisig_address", m.Multisig)
-	o.amount("order_seqno", m.Seqno)
-	o.int("threshold", int64(m.Threshold))
-	o.bool("sent_for_execution", m.Sent)
-	o.amount("approvals_mask", m.ApprovalsMask)
-	o.int("approvals_num", int64(m.ApprovalsNum))
-	o.int("expiration_date", int64(m.ExpirationDate))
-	o.key("order_boc")
-	if len(m.Order) == 0 {
-		o.dst = append(o.dst, "null"...)
-	} else {
-		o.dst = BoC(o.dst, m.Order)
-	}
-	o.addresses("signers", m.Signers)
-	o.decimal("last_transaction_lt", c.LastTransLt)
-	o.hash("code_hash", c.CodeHash)
-	o.hash("data_hash", c.DataHash)
-	o.key("actions")
-	if actions == nil {
-		o.dst = append(o.dst, "null"...)
-	} else {
-		o.dst = append(o.dst, actions...)
-	}
-	return o.close()
-}
+// orderAction describes what package query/multisig writes.
+var orderAction = api.New("OrderAction",
+	api.Address[contract]("destination", nil).Null(),
+	api.Amount[contract]("value", nil).Null(),
+	api.BoC[contract]("body_raw", nil).Null(),
+	api.Bool[contract]("parsed", nil).Doc("false when the action cannot be read"),
+	api.Text[contract]("error", nil).Null(),
+	api.Nothing[contract]("parsed_body"),
+	api.Text[contract]("parsed_body_type", nil),
+	api.Uint32[contract, uint32]("send_mode", nil),
+)
 
-// Vesting appends a vesting contract (contract 3.26).
-func Vesting(dst []byte, c *record.Contract) []byte {
-	v := c.Vesting
-	o := open(dst)
-	o.address("address", c.Account)
-	o.int("start_time", int64(v.StartTime))
-	o.int("total_duration", int64(v.TotalDuration))
-	o.int("unlock_period", int64(v.UnlockPeriod))
-	o.int("cliff_duration", int64(v.CliffDuration))
-	o.address("sender_address", v.Sender)
-	o.address("owner_address", v.Owner)
-	o.amount("total_amount", v.TotalAmount)
-	whitelist := slices.Clone(v.Whitelist)
-	slices.SortFunc(whitelist, func(a, b []byte) int { return bytes.Compare(Address(nil, a), Address(nil, b)) })
-	o.addresses("whitelist", whitelist)
-	return o.close()
-}
+// Multisig is a multisig wallet.
+var Multisig = api.New("MultisigShape",
+	api.Address("address", MultisigRow.GetAccount),
+	amountOr("next_order_seqno", "-1", func(m MultisigRow) ([]byte, bool) { return m.Multisig.NextOrderSeqno, !m.Multisig.AnySeqno }).
+		Null().Doc("-1 where orders have any number"),
+	api.Uint32("threshold", func(m MultisigRow) uint32 { return m.Multisig.Threshold }).Null(),
+	api.Addresses("signers", func(m MultisigRow) [][]byte { return m.Multisig.Signers }),
+	api.Addresses("proposers", func(m MultisigRow) [][]byte { return m.Multisig.Proposers }),
+	api.Decimal("last_transaction_lt", MultisigRow.GetLastTransLt),
+	api.Hash("code_hash", MultisigRow.GetCodeHash).Null(),
+	api.Hash("data_hash", MultisigRow.GetDataHash).Null(),
+	api.Written("orders", api.ListOf(MultisigOrder), func(w *api.Writer, m MultisigRow) bool {
+		if m.IncludeOrders && len(m.Orders) == 0 {
+			return false
+		}
+		api.WriteList(w, MultisigOrder, m.Orders, func(c contract) OrderRow { return OrderRow{Contract: c} })
+		return true
+	}).Null().Doc("null when there are none"),
+)
+
+// Vesting is a vesting contract.
+var Vesting = api.New("VestingShape",
+	api.Address("address", contract.GetAccount).Null(),
+	api.Int64("start_time", func(c contract) uint64 { return c.Vesting.StartTime }).Null(),
+	api.Int64("total_duration", func(c contract) uint64 { return c.Vesting.TotalDuration }).Null().Doc("seconds"),
+	api.Int64("unlock_period", func(c contract) uint64 { return c.Vesting.UnlockPeriod }).Null().Doc("seconds"),
+	api.Int64("cliff_duration", func(c contract) uint64 { return c.Vesting.CliffDuration }).Null().Doc("seconds"),
+	api.Address("sender_address", func(c contract) []byte { return c.Vesting.Sender }).Null(),
+	api.Address("owner_address", func(c contract) []byte { return c.Vesting.Owner }).Null(),
+	api.Amount("total_amount", func(c contract) []byte { return c.Vesting.TotalAmount }).Null(),
+	api.Addresses("whitelist", func(c contract) [][]byte { return sorted(c.Vesting.Whitelist) }),
+)

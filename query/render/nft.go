@@ -1,201 +1,209 @@
 package render
 
-import "tonscribe/schema/record"
+import (
+	"tonscribe/query/api"
+	"tonscribe/query/openapi"
+	"tonscribe/schema/record"
+)
 
-// NFTCollection appends a collection (contract 3.19), null for nil.
-func NFTCollection(dst []byte, c *record.Contract) []byte {
-	if c.GetNftCollection() == nil {
-		return append(dst, "null"...)
-	}
-	n := c.NftCollection
-	o := open(dst)
-	o.address("address", c.Account)
-	o.address("owner_address", n.Owner)
-	o.decimal("last_transaction_lt", c.LastTransLt)
-	if n.Unordered {
-		o.word("next_item_index", "-1")
-	} else {
-		o.amount("next_item_index", n.NextItemIndex)
-	}
-	o.key("collection_content")
-	o.dst = Content(o.dst, n.Content, "")
-	o.hash("data_hash", c.DataHash)
-	o.hash("code_hash", c.CodeHash)
-	return o.close()
+// NFTCollection is a collection of NFT items.
+var NFTCollection = api.New("NftCollectionShape",
+	api.Address("address", contract.GetAccount),
+	api.Address("owner_address", func(c contract) []byte { return c.NftCollection.Owner }).Null(),
+	api.Decimal("last_transaction_lt", contract.GetLastTransLt),
+	amountOr("next_item_index", "-1", func(c contract) ([]byte, bool) { return c.NftCollection.NextItemIndex, !c.NftCollection.Unordered }).
+		Doc("-1 where indexes are not consecutive"),
+	content("collection_content", func(c contract) (*record.TokenContent, string) { return c.NftCollection.Content, "" }),
+	api.Hash("data_hash", contract.GetDataHash),
+	api.Hash("code_hash", contract.GetCodeHash),
+)
+
+// amountOr is an amount, or a word of its own in rows that have none.
+func amountOr[R any](name, word string, get func(R) (magnitude []byte, ok bool)) api.Member[R] {
+	return api.Written(name, func(c *openapi.Components) openapi.Object { return c.Form("Decimal") }, func(w *api.Writer, row R) bool {
+		if magnitude, ok := get(row); ok {
+			w.JSON = api.AppendAmount(w.JSON, magnitude)
+		} else {
+			w.JSON = append(append(append(w.JSON, '"'), word...), '"')
+		}
+		return true
+	})
 }
 
-// NFTItemOptions are what an item's own record does not say.
-type NFTItemOptions struct {
-	// Collection is the item's, nil when it has none or it is not known.
-	Collection *record.Contract
-	// WithoutSale leaves out with whom the item is, as inside of a sale.
-	WithoutSale bool
+// ItemRow is an NFT item of an answer.
+type ItemRow struct {
+	*record.Contract
+	Collection *record.Contract // nil when it has none or it is not known
+	inSale     bool             // with whom the item is is left out
 }
 
-// NFTItem appends an item (contract 3.20).
-func NFTItem(dst []byte, c *record.Contract, opts NFTItemOptions) []byte {
-	n := c.NftItem
-	o := open(dst)
-	o.address("address", c.Account)
-	o.bool("init", n.Init)
-	o.amount("index", n.Index)
-	o.address("collection_address", n.Collection)
-	o.address("owner_address", n.Owner)
-	o.key("content")
-	o.dst = Content(o.dst, n.Content, n.Dns.GetDomain())
-	o.decimal("last_transaction_lt", c.LastTransLt)
-	o.hash("code_hash", c.CodeHash)
-	o.hash("data_hash", c.DataHash)
-	o.key("collection")
-	o.dst = NFTCollection(o.dst, opts.Collection)
-	onSale := !opts.WithoutSale && (len(n.Sale) > 0 || len(n.Auction) > 0)
-	o.bool("on_sale", onSale)
-	if onSale {
-		o.addressIf("sale_contract_address", n.Sale)
-		o.addressIf("auction_contract_address", n.Auction)
-		o.addressIf("real_owner", n.RealOwner)
-	}
-	return o.close()
+func (i ItemRow) onSale() bool {
+	return !i.inSale && (len(i.NftItem.Sale) > 0 || len(i.NftItem.Auction) > 0)
 }
 
-// NFTTransfer appends a transfer of an item (contract 3.21).
-func NFTTransfer(dst []byte, t *record.NFTTransfer, opts TransferOptions) []byte {
-	o := open(dst)
-	o.decimal("query_id", t.QueryId)
-	o.address("nft_address", t.Item)
-	o.party("nft_collection", t.Collection)
-	o.transaction(t.TransactionHash, t.Lt, t.Now, t.Aborted)
-	o.party("old_owner", t.OldOwner)
-	o.party("new_owner", t.NewOwner)
-	o.party("response_destination", t.ResponseDestination)
-	o.payload("custom_payload", t.CustomPayload)
-	o.amount("forward_amount", t.ForwardAmount)
-	o.payload("forward_payload", referenced(t.ForwardPayload, t.ForwardPayloadInline))
-	o.null("trace_id")
-	if opts.Delivery {
-		o.word("delivery", nameOf(deliveryNames[:], t.Delivery))
-	}
-	return o.close()
-}
+// NFTItem is an NFT item.
+var NFTItem = api.New("NftItemShape",
+	api.Address("address", ItemRow.GetAccount),
+	api.Bool("init", func(i ItemRow) bool { return i.NftItem.Init }),
+	api.Amount("index", func(i ItemRow) []byte { return i.NftItem.Index }),
+	api.Address("collection_address", func(i ItemRow) []byte { return i.NftItem.Collection }).Null(),
+	api.Address("owner_address", func(i ItemRow) []byte { return i.NftItem.Owner }).Null().Doc("a sale contract while the item is on sale"),
+	content("content", func(i ItemRow) (*record.TokenContent, string) { return i.NftItem.Content, i.NftItem.Dns.GetDomain() }),
+	api.Decimal("last_transaction_lt", ItemRow.GetLastTransLt),
+	api.Hash("code_hash", ItemRow.GetCodeHash),
+	api.Hash("data_hash", ItemRow.GetDataHash),
+	api.Object("collection", NFTCollection, func(i ItemRow) contract { return i.Collection },
+		func(i ItemRow) bool { return i.Collection.GetNftCollection() != nil }).Null(),
+	api.Bool("on_sale", ItemRow.onSale),
+	api.Address("sale_contract_address", func(i ItemRow) []byte { return i.NftItem.Sale }).Optional().If(ItemRow.onSale).InBook(),
+	api.Address("auction_contract_address", func(i ItemRow) []byte { return i.NftItem.Auction }).Optional().If(ItemRow.onSale).InBook(),
+	api.Address("real_owner", func(i ItemRow) []byte { return i.NftItem.RealOwner }).Optional().If(ItemRow.onSale).InBook().Doc("who sells"),
+)
 
-// NFTSaleOptions are what a sale's own record does not say.
-type NFTSaleOptions struct {
+// SaleRow is a sale, an auction or an item of Telegram.
+type SaleRow struct {
+	*record.Contract
 	// Item is the one on sale, nil when it is not known; Collection is the item's.
 	Item, Collection *record.Contract
 }
 
-// NFTSale appends a sale, an auction or an item of Telegram (contract 3.22).
-func NFTSale(dst []byte, c *record.Contract, opts NFTSaleOptions) []byte {
-	o := open(dst)
+// SoldItem is the item of a sale; an item of Telegram sells itself.
+func SoldItem(c *record.Contract) []byte {
 	switch {
 	case c.Sale != nil:
-		o.word("type", "getgems_sale")
-		o.saleHead(c, c.Sale.Item, c.Sale.Owner, c.Sale.Marketplace, c.Sale.CreatedAt)
-		o.key("details")
-		o.dst = fixedPrice(o.dst, c.Sale)
+		return c.Sale.Item
 	case c.Auction != nil:
-		o.word("type", "getgems_auction")
-		o.saleHead(c, c.Auction.Item, c.Auction.Owner, c.Auction.Marketplace, c.Auction.CreatedAt)
-		o.key("details")
-		o.dst = auction(o.dst, c.Auction)
-	default:
-		o.word("type", "telemint")
-		o.saleHead(c, c.Account, c.NftItem.GetOwner(), nil, 0)
-		o.key("details")
-		o.dst = telemint(o.dst, c.Telemint)
+		return c.Auction.Item
 	}
-	if opts.Item.GetNftItem() != nil {
-		o.key("nft_item")
-		o.dst = NFTItem(o.dst, opts.Item, NFTItemOptions{Collection: opts.Collection, WithoutSale: true})
-	}
-	return o.close()
+	return c.Account
 }
 
-func (o *object) saleHead(c *record.Contract, item, owner, marketplace []byte, createdAt uint32) {
-	o.address("address", c.Account)
-	o.addressIf("nft_address", item)
-	o.addressIf("nft_owner_address", owner)
-	o.addressIf("marketplace_address", marketplace)
-	if createdAt > 0 {
-		o.int("created_at", int64(createdAt))
+func (s SaleRow) kind() string {
+	switch {
+	case s.Sale != nil:
+		return "getgems_sale"
+	case s.Auction != nil:
+		return "getgems_auction"
 	}
-	o.decimal("last_transaction_lt", c.LastTransLt)
-	o.hashIf("code_hash", c.CodeHash)
-	o.hashIf("data_hash", c.DataHash)
+	return "telemint"
 }
+
+func (s SaleRow) owner() []byte {
+	switch {
+	case s.Sale != nil:
+		return s.Sale.Owner
+	case s.Auction != nil:
+		return s.Auction.Owner
+	}
+	return s.NftItem.GetOwner()
+}
+
+// marketplace and createdAt are empty for items of Telegram.
+func (s SaleRow) marketplace() []byte {
+	if s.Sale != nil {
+		return s.Sale.Marketplace
+	}
+	return s.Auction.GetMarketplace()
+}
+
+func (s SaleRow) createdAt() uint32 {
+	if s.Sale != nil {
+		return s.Sale.CreatedAt
+	}
+	return s.Auction.GetCreatedAt()
+}
+
+// NFTSale is a sale, an auction or an item of Telegram.
+var NFTSale = api.New("NftSaleShape",
+	api.Word("type", api.Words{"getgems_sale", "getgems_auction", "telemint"}, SaleRow.kind),
+	api.Address("address", SaleRow.GetAccount),
+	api.Address("nft_address", func(s SaleRow) []byte { return SoldItem(s.Contract) }).Optional(),
+	api.Address("nft_owner_address", SaleRow.owner).Optional().Doc("who sells"),
+	api.Address("marketplace_address", SaleRow.marketplace).Optional(),
+	api.UnixTime("created_at", SaleRow.createdAt).Optional(),
+	api.Decimal("last_transaction_lt", SaleRow.GetLastTransLt).Optional(),
+	api.Hash("code_hash", SaleRow.GetCodeHash).Optional(),
+	api.Hash("data_hash", SaleRow.GetDataHash).Optional(),
+	api.Written("details", func(*openapi.Components) openapi.Object {
+		return openapi.Schema("type", "object", "additionalProperties", openapi.Schema())
+	}, func(w *api.Writer, s SaleRow) bool {
+		switch {
+		case s.Sale != nil:
+			fixedPrice.Write(w, s.Sale)
+		case s.Auction != nil:
+			auctionDetails.Write(w, s.Auction)
+		default:
+			telemintDetails.Write(w, s.Telemint)
+		}
+		return true
+	}).Doc("what the kind of sale has"),
+	api.Object("nft_item", NFTItem, func(s SaleRow) ItemRow { return ItemRow{s.Item, s.Collection, true} },
+		func(s SaleRow) bool { return s.Item.GetNftItem() != nil }).Optional(),
+)
+
+type (
+	sale     = *record.Sale
+	auction  = *record.Auction
+	telemint = *record.Telemint
+)
 
 // newerSale is the version whose contracts tell shares instead of amounts.
 const newerSale = 4
 
-func fixedPrice(dst []byte, s *record.Sale) []byte {
-	o := open(dst)
-	o.bool("is_complete", s.Complete)
-	o.amount("full_price", s.Price)
-	o.addressIf("marketplace_fee_address", s.FeeAddress)
-	if s.Version < newerSale {
-		o.amount("marketplace_fee", s.Fee)
-	}
-	o.addressIf("royalty_address", s.RoyaltyAddress)
-	if s.Version < newerSale {
-		o.amount("royalty_amount", s.Royalty)
-	}
-	return o.close()
-}
+func tellsAmounts(s sale) bool { return s.Version < newerSale }
 
-func auction(dst []byte, a *record.Auction) []byte {
-	o := open(dst)
-	o.bool("end_flag", a.End)
-	o.int("end_time", int64(a.EndTime))
-	o.amount("last_bid", a.LastBid)
-	o.addressIf("last_member", a.LastMember)
-	o.integer("min_step", a.MinStep)
-	o.addressIf("mp_fee_address", a.FeeAddress)
-	o.integer("mp_fee_factor", a.FeeFactor)
-	o.integer("mp_fee_base", a.FeeBase)
-	o.addressIf("royalty_fee_address", a.RoyaltyAddress)
-	o.integer("royalty_fee_factor", a.RoyaltyFactor)
-	o.integer("royalty_fee_base", a.RoyaltyBase)
-	o.amount("max_bid", a.MaxBid)
-	o.amount("min_bid", a.MinBid)
-	if a.LastBidAt > 0 {
-		o.int("last_bid_at", int64(a.LastBidAt))
-	}
-	o.bool("is_canceled", a.Canceled)
-	return o.close()
-}
+var fixedPrice = api.New("FixedPrice",
+	api.Bool("is_complete", sale.GetComplete),
+	api.Amount("full_price", sale.GetPrice),
+	api.Address("marketplace_fee_address", sale.GetFeeAddress).Optional(),
+	api.Amount("marketplace_fee", sale.GetFee).If(tellsAmounts),
+	api.Address("royalty_address", sale.GetRoyaltyAddress).Optional(),
+	api.Amount("royalty_amount", sale.GetRoyalty).If(tellsAmounts),
+)
 
-func telemint(dst []byte, t *record.Telemint) []byte {
-	o := open(dst)
-	o.text("token_name", string(t.TokenName))
-	if t.Auction {
-		o.addressIf("bidder_address", t.Bidder)
-		o.amount("bid", t.Bid)
-		o.decimal("bid_ts", t.BidAt)
-		o.amount("min_bid", t.MinBid)
-		o.int("end_time", int64(t.EndTime))
-	}
-	o.addressIf("beneficiary_address", t.Beneficiary)
-	o.amount("initial_min_bid", t.InitialMinBid)
-	o.amount("max_bid", t.MaxBid)
-	o.amount("min_bid_step", t.MinBidStep)
-	o.decimal("min_extend_time", t.MinExtendTime)
-	o.decimal("duration", t.Duration)
-	o.int("royalty_numerator", int64(t.RoyaltyNumerator))
-	o.int("royalty_denominator", int64(t.RoyaltyDenominator))
-	o.addressIf("royalty_destination", t.RoyaltyDestination)
-	return o.close()
-}
+var auctionDetails = api.New("Auction",
+	api.Bool("end_flag", auction.GetEnd),
+	api.UnixTime("end_time", auction.GetEndTime),
+	api.Amount("last_bid", auction.GetLastBid),
+	api.Address("last_member", auction.GetLastMember).Optional(),
+	api.Magnitude("min_step", auction.GetMinStep),
+	api.Address("mp_fee_address", auction.GetFeeAddress).Optional(),
+	api.Magnitude("mp_fee_factor", auction.GetFeeFactor),
+	api.Magnitude("mp_fee_base", auction.GetFeeBase),
+	api.Address("royalty_fee_address", auction.GetRoyaltyAddress).Optional(),
+	api.Magnitude("royalty_fee_factor", auction.GetRoyaltyFactor),
+	api.Magnitude("royalty_fee_base", auction.GetRoyaltyBase),
+	api.Amount("max_bid", auction.GetMaxBid),
+	api.Amount("min_bid", auction.GetMinBid),
+	api.UnixTime("last_bid_at", auction.GetLastBidAt).Optional(),
+	api.Bool("is_canceled", auction.GetCanceled),
+)
 
-// DNSRecord appends a DNS item's records (contract 3.23).
-func DNSRecord(dst []byte, c *record.Contract) []byte {
-	n := c.NftItem.Dns
-	o := open(dst)
-	o.address("nft_item_address", c.Account)
-	o.address("nft_item_owner", c.NftItem.Owner)
-	o.text("domain", n.Domain)
-	o.address("dns_next_resolver", n.NextResolver)
-	o.address("dns_wallet", n.Wallet)
-	o.hash("dns_site_adnl", n.SiteAdnl)
-	o.hash("dns_storage_bag_id", n.StorageBagId)
-	return o.close()
-}
+var telemintDetails = api.New("Telemint",
+	api.Text("token_name", func(t telemint) string { return string(t.TokenName) }),
+	api.Address("bidder_address", telemint.GetBidder).Optional().If(telemint.GetAuction),
+	api.Amount("bid", telemint.GetBid).If(telemint.GetAuction),
+	api.Decimal("bid_ts", telemint.GetBidAt).If(telemint.GetAuction),
+	api.Amount("min_bid", telemint.GetMinBid).If(telemint.GetAuction),
+	api.UnixTime("end_time", telemint.GetEndTime).If(telemint.GetAuction),
+	api.Address("beneficiary_address", telemint.GetBeneficiary).Optional(),
+	api.Amount("initial_min_bid", telemint.GetInitialMinBid),
+	api.Amount("max_bid", telemint.GetMaxBid),
+	api.Amount("min_bid_step", telemint.GetMinBidStep),
+	api.Decimal("min_extend_time", telemint.GetMinExtendTime),
+	api.Decimal("duration", telemint.GetDuration),
+	api.Uint32("royalty_numerator", telemint.GetRoyaltyNumerator),
+	api.Uint32("royalty_denominator", telemint.GetRoyaltyDenominator),
+	api.Address("royalty_destination", telemint.GetRoyaltyDestination).Optional(),
+)
+
+// DNSRecord is a DNS item's records.
+var DNSRecord = api.New("DnsRecord",
+	api.Address("nft_item_address", contract.GetAccount),
+	api.Address("nft_item_owner", func(c contract) []byte { return c.NftItem.Owner }).Null(),
+	api.Text("domain", func(c contract) string { return c.NftItem.Dns.Domain }),
+	api.Address("dns_next_resolver", func(c contract) []byte { return c.NftItem.Dns.NextResolver }).Null(),
+	api.Address("dns_wallet", func(c contract) []byte { return c.NftItem.Dns.Wallet }).Null(),
+	api.Hash("dns_site_adnl", func(c contract) []byte { return c.NftItem.Dns.SiteAdnl }).Null(),
+	api.Hash("dns_storage_bag_id", func(c contract) []byte { return c.NftItem.Dns.StorageBagId }).Null(),
+)

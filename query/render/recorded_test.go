@@ -93,7 +93,7 @@ func TestTransactionEqualsRecordedAnswers(t *testing.T) {
 		if tx.Now < hashNormSince {
 			tx.InMsg.HashNorm = nil
 		}
-		got := Transaction(nil, tx, TransactionOptions{})
+		got := Transaction.Append(nil, tx)
 		if diffs := compare("", parse(t, got), parse(t, answers[i])); len(diffs) > 0 {
 			t.Errorf("transaction %x:\n%s", tx.Hash, strings.Join(diffs, "\n"))
 		}
@@ -208,24 +208,8 @@ func keys(t *testing.T, text []byte) string {
 	return out.String()
 }
 
-func TestTextEscapesAsTheContract(t *testing.T) {
-	got := string(Text(nil, "a<b>&\"\\\n\x01\u2028\u2029é\xff"))
-	want := `"a\u003cb\u003e\u0026\"\\\n\u0001\u2028\u2029é\ufffd"`
-	if got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-func TestShardIsHexWithoutPadding(t *testing.T) {
-	for shard, want := range map[uint64]string{1 << 63: `"8000000000000000"`, 0x0800000000000000: `"800000000000000"`, 0: `"0"`} {
-		if got := string(Shard(nil, shard)); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
-
 func TestExtraCurrenciesInTheOrderOfTheirText(t *testing.T) {
-	got := string(ExtraCurrencies(nil, []*record.ExtraCurrency{{Id: 20, Amount: []byte{1, 0}}, {Id: 100, Amount: []byte{5}}}))
+	got := string(appendCurrencies(nil, []*record.ExtraCurrency{{Id: 20, Amount: []byte{1, 0}}, {Id: 100, Amount: []byte{5}}}))
 	if want := `{"100":"5","20":"256"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -1,220 +1,181 @@
 package render
 
-import "tonscribe/schema/record"
+import (
+	"slices"
 
-// TransactionOptions are what a transaction's own record does not say.
-type TransactionOptions struct {
-	// TraceID is the hash of the trace's root transaction; left out when empty.
-	TraceID []byte
-}
-
-var (
-	statusNames       = [...]string{"uninit", "frozen", "active", "nonexist"}
-	statusChangeNames = [...]string{"unchanged", "frozen", "deleted"}
-	typeNames         = [...]string{"ord", "storage", "tick_tock", "split_prepare", "split_install", "merge_prepare", "merge_install"}
-	skipNames         = [...]string{"", "no_state", "bad_state", "no_gas", "suspended"}
-	bounceNames       = [...]string{"negfunds", "nofunds", "ok"}
+	"tonscribe/query/api"
+	"tonscribe/schema/record"
 )
 
-// nameOf is empty for values of a newer record than this program knows.
-func nameOf[T ~int32](names []string, v T) string {
-	if v < 0 || int(v) >= len(names) {
-		return ""
-	}
-	return names[v]
+var (
+	statuses      = api.Words{"uninit", "frozen", "active", "nonexist"}
+	statusChanges = api.Words{"unchanged", "frozen", "deleted"}
+	types         = api.Words{"ord", "storage", "tick_tock", "split_prepare", "split_install", "merge_prepare", "merge_install"}
+	skips         = api.Words{"", "no_state", "bad_state", "no_gas", "suspended"}
+	bounces       = api.Words{"negfunds", "nofunds", "ok"}
+)
+
+// Status is the word for an account's status.
+func Status(status record.AccountStatus) string { return statuses.Of(int32(status)) }
+
+// stateRow is the state before or after a transaction; of nil only the hash is known.
+type stateRow struct {
+	hash []byte
+	*record.AccountState
 }
 
-// Transaction appends a transaction (contract 3.9).
-func Transaction(dst []byte, tx *record.Transaction, opts TransactionOptions) []byte {
-	o := open(dst)
-	o.address("account", tx.Account)
-	o.hash("hash", tx.Hash)
-	o.decimal("lt", tx.Lt)
-	o.int("now", int64(tx.Now))
-	o.int("mc_block_seqno", int64(tx.McSeqno))
-	o.hashIf("trace_id", opts.TraceID)
-	o.hash("prev_trans_hash", tx.PrevTransHash)
-	o.decimal("prev_trans_lt", tx.PrevTransLt)
-	o.word("orig_status", nameOf(statusNames[:], tx.OrigStatus))
-	o.word("end_status", nameOf(statusNames[:], tx.EndStatus))
-	o.decimal("total_fees", tx.TotalFees)
-	o.key("total_fees_extra_currencies")
-	o.dst = ExtraCurrencies(o.dst, tx.TotalFeesExtra)
-	o.key("description")
-	o.dst = description(o.dst, tx)
-	o.key("block_ref")
-	o.dst = blockID(o.dst, tx.Block.GetWorkchain(), tx.Block.GetShard(), tx.Block.GetSeqno())
-	o.key("in_msg")
-	if tx.InMsg == nil {
-		o.dst = append(o.dst, "null"...)
-	} else {
-		o.dst = Message(o.dst, tx.InMsg, MessageOptions{})
-	}
-	o.key("out_msgs")
-	o.dst = append(o.dst, '[')
-	for i, m := range tx.OutMsgs {
-		if i > 0 {
-			o.dst = append(o.dst, ',')
-		}
-		o.dst = Message(o.dst, m, MessageOptions{})
-	}
-	o.dst = append(o.dst, ']')
-	o.key("account_state_before")
-	o.dst = accountState(o.dst, tx.StateHashBefore, tx.StateBefore)
-	o.key("account_state_after")
-	o.dst = accountState(o.dst, tx.StateHashAfter, tx.StateAfter)
-	o.bool("emulated", false)
-	o.word("finality", "finalized")
-	return o.close()
+func (s stateRow) known() bool           { return s.AccountState != nil }
+func (s stateRow) knowsCurrencies() bool { return s.AccountState != nil && !s.ExtraUnknown }
+
+var accountState = api.New("AccountState",
+	api.Hash("hash", func(s stateRow) []byte { return s.hash }),
+	api.Decimal("balance", stateRow.GetBalance).NullUnless(stateRow.known),
+	currencies("extra_currencies", stateRow.GetExtraCurrencies).NullUnless(stateRow.knowsCurrencies),
+	api.Enum("account_status", statuses, stateRow.GetStatus).NullUnless(stateRow.known),
+	api.Hash("frozen_hash", stateRow.GetFrozenHash).Null(),
+	api.Hash("data_hash", stateRow.GetDataHash).Null(),
+	api.Hash("code_hash", stateRow.GetCodeHash).Null(),
+	api.BoC[stateRow]("data_boc", nil).Optional(),
+	api.BoC[stateRow]("code_boc", nil).Optional(),
+)
+
+// Transaction is a transaction.
+var Transaction = api.New("TransactionShape",
+	api.Address("account", transaction.GetAccount),
+	api.Hash("hash", transaction.GetHash),
+	api.Decimal("lt", transaction.GetLt),
+	api.UnixTime("now", transaction.GetNow),
+	api.Uint32("mc_block_seqno", transaction.GetMcSeqno).Doc("the masterchain block that commits it"),
+	api.Hash[transaction]("trace_id", nil).Optional(),
+	api.Hash[transaction]("trace_external_hash", nil).Optional(),
+	api.Hash("prev_trans_hash", transaction.GetPrevTransHash),
+	api.Decimal("prev_trans_lt", transaction.GetPrevTransLt),
+	api.Enum("orig_status", statuses, transaction.GetOrigStatus),
+	api.Enum("end_status", statuses, transaction.GetEndStatus),
+	api.Decimal("total_fees", transaction.GetTotalFees),
+	currencies("total_fees_extra_currencies", transaction.GetTotalFeesExtra),
+	api.Object("description", description, func(tx transaction) transaction { return tx }, nil),
+	api.Object("block_ref", blockID, func(tx transaction) blockName {
+		return blockName{tx.Block.GetWorkchain(), tx.Block.GetShard(), tx.Block.GetSeqno()}
+	}, nil),
+	api.Object("in_msg", Message, func(tx transaction) MessageRow { return MessageRow{Message: tx.InMsg} },
+		func(tx transaction) bool { return tx.InMsg != nil }).Null(),
+	api.List("out_msgs", Message, transaction.GetOutMsgs, func(m *record.Message) MessageRow { return MessageRow{Message: m} }),
+	api.Object("account_state_before", accountState, func(tx transaction) stateRow { return stateRow{tx.StateHashBefore, tx.StateBefore} }, nil),
+	api.Object("account_state_after", accountState, func(tx transaction) stateRow { return stateRow{tx.StateHashAfter, tx.StateAfter} }, nil),
+	api.Bool("emulated", never[transaction]),
+	api.Word("finality", api.Words{"pending", "confirmed", "finalized"}, func(transaction) string { return "finalized" }),
+)
+
+func only(t record.TransactionType) func(transaction) bool {
+	return func(tx transaction) bool { return tx.Type == t }
 }
 
-// flags says which flags a transaction type has besides aborted and destroyed,
-// which all but storage and split_install have (block.tlb, TransactionDescr).
-func flags(o *object, tx *record.Transaction) {
-	if tx.Type != record.TransactionType_STORAGE && tx.Type != record.TransactionType_SPLIT_INSTALL {
-		o.bool("aborted", tx.Aborted)
-		if tx.Type != record.TransactionType_MERGE_PREPARE {
-			o.bool("destroyed", tx.Destroyed)
-		}
-	}
-	switch tx.Type {
-	case record.TransactionType_ORD:
-		o.bool("credit_first", tx.CreditFirst)
-	case record.TransactionType_TICK_TOCK:
-		o.bool("is_tock", tx.IsTock)
-	case record.TransactionType_SPLIT_INSTALL:
-		o.bool("installed", tx.Installed)
-	}
+func not(types ...record.TransactionType) func(transaction) bool {
+	return func(tx transaction) bool { return !slices.Contains(types, tx.Type) }
 }
 
-// description appends a TransactionDescr (contract 3.10).
-func description(dst []byte, tx *record.Transaction) []byte {
-	o := open(dst)
-	o.word("type", nameOf(typeNames[:], tx.Type))
-	flags(&o, tx)
-	if tx.Storage != nil {
-		o.key("storage_ph")
-		o.dst = storagePhase(o.dst, tx.Storage)
-	}
-	if tx.Credit != nil {
-		o.key("credit_ph")
-		o.dst = creditPhase(o.dst, tx.Credit)
-	}
-	if tx.Compute != nil {
-		o.key("compute_ph")
-		o.dst = computePhase(o.dst, tx.Compute)
-	}
-	if tx.Action != nil {
-		o.key("action")
-		o.dst = actionPhase(o.dst, tx.Action)
-	}
-	if tx.Bounce != nil {
-		o.key("bounce")
-		o.dst = bouncePhase(o.dst, tx.Bounce)
-	}
-	if tx.Split != nil {
-		o.key("split_info")
-		o.dst = splitInfo(o.dst, tx.Split)
-	}
-	return o.close()
+// description is a transaction's (block.tlb, TransactionDescr); phases that did not
+// run are missing.
+var description = api.New("Description",
+	api.Enum("type", types, transaction.GetType),
+	api.Bool("aborted", transaction.GetAborted).If(not(record.TransactionType_STORAGE, record.TransactionType_SPLIT_INSTALL)),
+	api.Bool("destroyed", transaction.GetDestroyed).
+		If(not(record.TransactionType_STORAGE, record.TransactionType_SPLIT_INSTALL, record.TransactionType_MERGE_PREPARE)),
+	api.Bool("credit_first", transaction.GetCreditFirst).If(only(record.TransactionType_ORD)),
+	api.Bool("is_tock", transaction.GetIsTock).If(only(record.TransactionType_TICK_TOCK)),
+	api.Bool("installed", transaction.GetInstalled).If(only(record.TransactionType_SPLIT_INSTALL)),
+	api.PartOf("storage_ph", storagePhase, transaction.GetStorage).Optional(),
+	api.PartOf("credit_ph", creditPhase, transaction.GetCredit).Optional(),
+	api.PartOf("compute_ph", computePhase, transaction.GetCompute).Optional(),
+	api.PartOf("action", actionPhase, transaction.GetAction).Optional(),
+	api.PartOf("bounce", bouncePhase, transaction.GetBounce).Optional(),
+	api.PartOf("split_info", splitInfo, transaction.GetSplit).Optional(),
+)
+
+type (
+	storage = *record.StoragePhase
+	credit  = *record.CreditPhase
+	compute = *record.ComputePhase
+	action  = *record.ActionPhase
+	bounce  = *record.BouncePhase
+	split   = *record.SplitInfo
+)
+
+var storagePhase = api.New("StoragePhase",
+	api.Decimal("storage_fees_collected", storage.GetFeesCollected),
+	api.DecimalIf("storage_fees_due", func(p storage) *uint64 { return p.FeesDue }).Optional(),
+	api.Enum("status_change", statusChanges, storage.GetStatusChange),
+)
+
+var creditPhase = api.New("CreditPhase",
+	api.DecimalIf("due_fees_collected", func(p credit) *uint64 { return p.DueFeesCollected }).Optional(),
+	api.Decimal("credit", credit.GetCredit),
+	currencies("credit_extra_currencies", credit.GetCreditExtra).If(func(p credit) bool { return len(p.CreditExtra) > 0 }),
+)
+
+func ran(p compute) bool     { return p.SkipReason == record.ComputePhase_NOT_SKIPPED }
+func skipped(p compute) bool { return p.SkipReason != record.ComputePhase_NOT_SKIPPED }
+
+var computePhase = api.New("ComputePhase",
+	api.Bool("skipped", skipped),
+	api.Enum("reason", skips, compute.GetSkipReason).If(skipped),
+	api.Bool("success", compute.GetSuccess).If(ran),
+	api.Bool("msg_state_used", compute.GetMsgStateUsed).If(ran),
+	api.Bool("account_activated", compute.GetAccountActivated).If(ran),
+	api.Decimal("gas_fees", compute.GetGasFees).If(ran),
+	api.Decimal("gas_used", compute.GetGasUsed).If(ran),
+	api.Decimal("gas_limit", compute.GetGasLimit).If(ran),
+	api.DecimalIf("gas_credit", func(p compute) *uint64 { return p.GasCredit }).Optional().If(ran),
+	api.Int32("mode", compute.GetMode).If(ran),
+	api.Int32("exit_code", compute.GetExitCode).If(ran),
+	api.Int32If("exit_arg", func(p compute) *int32 { return p.ExitArg }).Optional().If(ran),
+	api.Uint32("vm_steps", compute.GetVmSteps).If(ran),
+	api.Hash("vm_init_state_hash", compute.GetVmInitStateHash).If(ran),
+	api.Hash("vm_final_state_hash", compute.GetVmFinalStateHash).If(ran),
+)
+
+// size is how large messages are.
+type size struct{ cells, bits uint64 }
+
+var messageSize = api.New("MessageSize",
+	api.Decimal("cells", func(s size) uint64 { return s.cells }),
+	api.Decimal("bits", func(s size) uint64 { return s.bits }),
+)
+
+var actionPhase = api.New("ActionPhase",
+	api.Bool("success", action.GetSuccess),
+	api.Bool("valid", action.GetValid),
+	api.Bool("no_funds", action.GetNoFunds),
+	api.Enum("status_change", statusChanges, action.GetStatusChange),
+	api.DecimalIf("total_fwd_fees", func(p action) *uint64 { return p.TotalFwdFees }).Optional(),
+	api.DecimalIf("total_action_fees", func(p action) *uint64 { return p.TotalActionFees }).Optional(),
+	api.Int32("result_code", action.GetResultCode),
+	api.Int32If("result_arg", func(p action) *int32 { return p.ResultArg }).Optional(),
+	api.Int32("tot_actions", action.GetTotActions),
+	api.Int32("spec_actions", action.GetSpecActions),
+	api.Int32("skipped_actions", action.GetSkippedActions),
+	api.Int32("msgs_created", action.GetMsgsCreated),
+	api.Hash("action_list_hash", action.GetActionListHash),
+	api.Object("tot_msg_size", messageSize, func(p action) size { return size{p.TotMsgCells, p.TotMsgBits} }, nil),
+)
+
+func bounced(p bounce) bool {
+	return p.Kind != record.BouncePhase_NEG_FUNDS && p.Kind != record.BouncePhase_NO_FUNDS
 }
 
-func storagePhase(dst []byte, p *record.StoragePhase) []byte {
-	o := open(dst)
-	o.decimal("storage_fees_collected", p.FeesCollected)
-	o.decimalIf("storage_fees_due", p.FeesDue)
-	o.word("status_change", nameOf(statusChangeNames[:], p.StatusChange))
-	return o.close()
-}
+var bouncePhase = api.New("BouncePhase",
+	api.Enum("type", bounces, bounce.GetKind),
+	api.Object("msg_size", messageSize, func(p bounce) size { return size{p.MsgCells, p.MsgBits} }, nil).
+		If(func(p bounce) bool { return p.Kind != record.BouncePhase_NEG_FUNDS }),
+	api.Decimal("req_fwd_fees", bounce.GetReqFwdFees).If(func(p bounce) bool { return p.Kind == record.BouncePhase_NO_FUNDS }),
+	api.Decimal("msg_fees", bounce.GetMsgFees).If(bounced),
+	api.Decimal("fwd_fees", bounce.GetFwdFees).If(bounced),
+)
 
-func creditPhase(dst []byte, p *record.CreditPhase) []byte {
-	o := open(dst)
-	o.decimalIf("due_fees_collected", p.DueFeesCollected)
-	o.decimal("credit", p.Credit)
-	if len(p.CreditExtra) > 0 {
-		o.key("credit_extra_currencies")
-		o.dst = ExtraCurrencies(o.dst, p.CreditExtra)
-	}
-	return o.close()
-}
-
-func computePhase(dst []byte, p *record.ComputePhase) []byte {
-	o := open(dst)
-	if p.SkipReason != record.ComputePhase_NOT_SKIPPED {
-		o.bool("skipped", true)
-		o.word("reason", nameOf(skipNames[:], p.SkipReason))
-		return o.close()
-	}
-	o.bool("skipped", false)
-	o.bool("success", p.Success)
-	o.bool("msg_state_used", p.MsgStateUsed)
-	o.bool("account_activated", p.AccountActivated)
-	o.decimal("gas_fees", p.GasFees)
-	o.decimal("gas_used", p.GasUsed)
-	o.decimal("gas_limit", p.GasLimit)
-	o.decimalIf("gas_credit", p.GasCredit)
-	o.int("mode", int64(p.Mode))
-	o.int("exit_code", int64(p.ExitCode))
-	if p.ExitArg != nil {
-		o.int("exit_arg", int64(*p.ExitArg))
-	}
-	o.int("vm_steps", int64(p.VmSteps))
-	o.hash("vm_init_state_hash", p.VmInitStateHash)
-	o.hash("vm_final_state_hash", p.VmFinalStateHash)
-	return o.close()
-}
-
-func actionPhase(dst []byte, p *record.ActionPhase) []byte {
-	o := open(dst)
-	o.bool("success", p.Success)
-	o.bool("valid", p.Valid)
-	o.bool("no_funds", p.NoFunds)
-	o.word("status_change", nameOf(statusChangeNames[:], p.StatusChange))
-	o.decimalIf("total_fwd_fees", p.TotalFwdFees)
-	o.decimalIf("total_action_fees", p.TotalActionFees)
-	o.int("result_code", int64(p.ResultCode))
-	if p.ResultArg != nil {
-		o.int("result_arg", int64(*p.ResultArg))
-	}
-	o.int("tot_actions", int64(p.TotActions))
-	o.int("spec_actions", int64(p.SpecActions))
-	o.int("skipped_actions", int64(p.SkippedActions))
-	o.int("msgs_created", int64(p.MsgsCreated))
-	o.hash("action_list_hash", p.ActionListHash)
-	o.key("tot_msg_size")
-	o.dst = messageSize(o.dst, p.TotMsgCells, p.TotMsgBits)
-	return o.close()
-}
-
-func messageSize(dst []byte, cells, bits uint64) []byte {
-	o := open(dst)
-	o.decimal("cells", cells)
-	o.decimal("bits", bits)
-	return o.close()
-}
-
-func bouncePhase(dst []byte, p *record.BouncePhase) []byte {
-	o := open(dst)
-	o.word("type", nameOf(bounceNames[:], p.Kind))
-	if p.Kind == record.BouncePhase_NEG_FUNDS {
-		return o.close()
-	}
-	o.key("msg_size")
-	o.dst = messageSize(o.dst, p.MsgCells, p.MsgBits)
-	if p.Kind == record.BouncePhase_NO_FUNDS {
-		o.decimal("req_fwd_fees", p.ReqFwdFees)
-		return o.close()
-	}
-	o.decimal("msg_fees", p.MsgFees)
-	o.decimal("fwd_fees", p.FwdFees)
-	return o.close()
-}
-
-func splitInfo(dst []byte, s *record.SplitInfo) []byte {
-	o := open(dst)
-	o.int("cur_shard_pfx_len", int64(s.CurShardPfxLen))
-	o.int("acc_split_depth", int64(s.AccSplitDepth))
-	o.hash("this_addr", s.ThisAddr)
-	o.hash("sibling_addr", s.SiblingAddr)
-	return o.close()
-}
+var splitInfo = api.New("SplitInfo",
+	api.Int32("cur_shard_pfx_len", split.GetCurShardPfxLen),
+	api.Int32("acc_split_depth", split.GetAccSplitDepth),
+	api.Hash("this_addr", split.GetThisAddr),
+	api.Hash("sibling_addr", split.GetSiblingAddr),
+)

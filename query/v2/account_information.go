@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/query/openapi"
 )
 
 // fullAccountState is the result of getAddressInformation.
@@ -27,7 +29,7 @@ var getAddressInformation = &Method{
 	Name: "getAddressInformation", Tag: tagAccounts, Summary: "Address information",
 	Description: "State of an account: balance, code, data, the last transaction.",
 	Params:      accountParams, Cache: time.Second,
-	Result: resultOf[fullAccountState](),
+	Result: openapi.TypeOf[fullAccountState](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()
 		if err != nil {
@@ -77,7 +79,7 @@ var getAddressBalance = &Method{
 	Name: "getAddressBalance", Tag: tagAccounts, Summary: "Address balance",
 	Description: "Balance of an account in nanotons.",
 	Params:      accountParams, Cache: time.Second,
-	Result: resultOf[string](),
+	Result: openapi.TypeOf[string](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()
 		if err != nil {
@@ -91,7 +93,7 @@ var getAddressState = &Method{
 	Name: "getAddressState", Tag: tagAccounts, Summary: "Address state",
 	Description: "active, uninitialized or frozen.",
 	Params:      accountParams, Cache: time.Second,
-	Result: resultOf[string](),
+	Result: openapi.TypeOf[string](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()
 		if err != nil {
@@ -105,7 +107,7 @@ var getShardAccountCell = &Method{
 	Name: "getShardAccountCell", Tag: tagAccounts, Summary: "Shard account cell",
 	Description: "ShardAccount (TL-B) of an account: the last transaction's hash and lt, and a reference to the account.",
 	Params:      accountParams, Cache: time.Second,
-	Result: resultOf[tvmCell](),
+	Result: openapi.TypeOf[tvmCell](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()
 		if err != nil {

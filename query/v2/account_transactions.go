@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tonscribe/internal/lite"
+	"tonscribe/query/openapi"
 )
 
 // historyParams are those of getTransactions and getTransactionsStd.
@@ -30,7 +31,7 @@ var getTransactions = &Method{
 	Description: "Transactions of an account, the newest first, from one back, that one included.",
 	Params:      historyParams, Cache: time.Second,
 	Errors: []Error{*errTogether},
-	Result: resultOf[[]*extTransaction](),
+	Result: openapi.TypeOf[[]*extTransaction](),
 	check: func(v *Values) error {
 		// An lt of 0 counts as none.
 		if (v.sent("lt") && v.number("lt") != 0) != v.sent("hash") {
@@ -56,7 +57,7 @@ var getTransactionsStd = &Method{
 	Description: "Like getTransactions, in the forms of the node library, with previous_transaction_id to go on from.",
 	Params:      historyParams, Cache: time.Second,
 	Errors: []Error{*errTogether},
-	Result: resultOf[transactionList](),
+	Result: openapi.TypeOf[transactionList](),
 	check: func(v *Values) error {
 		if v.sent("lt") != v.sent("hash") {
 			return errTogether

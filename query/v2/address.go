@@ -2,6 +2,8 @@ package v2
 
 import (
 	"encoding/base64"
+
+	"tonscribe/query/openapi"
 )
 
 type detectedVariant struct {
@@ -25,7 +27,7 @@ var detectAddress = &Method{
 	Name: "detectAddress", Tag: tagUtils, Summary: "Detect address form",
 	Description: "All forms of an address. The flag for test networks of a user-friendly form is kept.",
 	Params:      anyAddress, Local: true,
-	Result: resultOf[detectedAddress](),
+	Result: openapi.TypeOf[detectedAddress](),
 	serve: func(c *call) (any, error) {
 		a := c.address("address")
 		return detectedAddress{
@@ -59,7 +61,7 @@ var packAddress = &Method{
 	Name: "packAddress", Tag: tagUtils, Summary: "Pack address",
 	Description: "The user-friendly form of an address, base64url. Flags of a user-friendly form are kept; a raw form becomes a bounceable one.",
 	Params:      anyAddress, Local: true,
-	Result: resultOf[string](),
+	Result: openapi.TypeOf[string](),
 	serve:  func(c *call) (any, error) { return c.address("address").packed(), nil },
 }
 
@@ -67,6 +69,6 @@ var unpackAddress = &Method{
 	Name: "unpackAddress", Tag: tagUtils, Summary: "Unpack address",
 	Description: "The raw form of an address, in upper-case hex.",
 	Params:      anyAddress, Local: true,
-	Result: resultOf[string](),
+	Result: openapi.TypeOf[string](),
 	serve:  func(c *call) (any, error) { return c.address("address").upper(), nil },
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/internal/lite"
+	"tonscribe/query/openapi"
 )
 
 // shardParams name a shard.
@@ -35,7 +36,7 @@ var lookupBlock = &Method{
 		{Name: "unixtime", Kind: Int32Kind, Min: bound(0), Description: "unix time"},
 	}),
 	Cache:  keepBlocks,
-	Result: resultOf[blockID](),
+	Result: openapi.TypeOf[blockID](),
 	Errors: []Error{*errOneOfThree},
 	check: func(v *Values) error {
 		if asNumber(v.sent("seqno"))+asNumber(v.sent("lt"))+asNumber(v.sent("unixtime")) != 1 {
@@ -107,7 +108,7 @@ var getShards = &Method{
 	Name: "getShards", Aliases: []string{"shards"}, Tag: tagBlocks, Summary: "Shards",
 	Description: "The newest block of every shard as a masterchain block has them; the masterchain is not among them.",
 	Params:      []Param{masterSeqno}, Cache: keepBlocks,
-	Result: resultOf[shardList](),
+	Result: openapi.TypeOf[shardList](),
 	serve: func(c *call) (any, error) {
 		master, err := c.masterAt(uint32(c.number("seqno")))
 		if err != nil {
@@ -146,7 +147,7 @@ var getBlockHeader = &Method{
 	Name: "getBlockHeader", Tag: tagBlocks, Summary: "Block header",
 	Description: "What a block says of itself: its place, times, validators, and the blocks that it follows.",
 	Params:      blockParams, Cache: keepBlocks,
-	Result: resultOf[blockHeader](),
+	Result: openapi.TypeOf[blockHeader](),
 	serve: func(c *call) (any, error) {
 		id, err := c.block()
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/lite"
+	"tonscribe/query/openapi"
 )
 
 // headerBlock checks a header with its proof.
@@ -58,7 +59,7 @@ var getShardBlockProof = &Method{
 	}),
 	Cache:  keepBlocks,
 	ofHead: func(v *Values) bool { return !v.sent("from_seqno") },
-	Result: resultOf[shardBlockProof](),
+	Result: openapi.TypeOf[shardBlockProof](),
 	Errors: []Error{*errTooOld, *failed("lookup from block error: <text>")},
 	serve: func(c *call) (any, error) {
 		id, err := c.find(lite.Lookup{Workchain: int32(c.number("workchain")), Shard: c.number("shard"), Seqno: uint32(c.number("seqno"))})

@@ -8,6 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/lite"
+	"tonscribe/query/openapi"
 )
 
 type blockSignature struct {
@@ -42,7 +43,7 @@ var getMasterchainBlockSignatures = &Method{
 	Name: "getMasterchainBlockSignatures", Tag: tagBlocks, Summary: "Masterchain block signatures",
 	Description: "The validators' signatures of a masterchain block.",
 	Params:      []Param{masterSeqno}, Cache: keepBlocks,
-	Result: resultOf[signatureSet](),
+	Result: openapi.TypeOf[signatureSet](),
 	serve: func(c *call) (any, error) {
 		id, err := c.masterAt(uint32(c.number("seqno")))
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/query/openapi"
 )
 
 type shortTransaction struct {
@@ -59,7 +61,7 @@ var getBlockTransactions = &Method{
 	Description: "Transactions of a block in the order of account and lt.",
 	Params:      listParams, Cache: keepBlocks, check: checkAfter,
 	Errors: []Error{*errAfterTogether},
-	Result: resultOf[blockTransactions](),
+	Result: openapi.TypeOf[blockTransactions](),
 	serve: func(c *call) (any, error) {
 		id, page, more, err := c.page()
 		if err != nil {
@@ -81,7 +83,7 @@ var getBlockTransactionsExt = &Method{
 	Description: "Like getBlockTransactions, with the whole transactions.",
 	Params:      listParams, Cache: keepBlocks, check: checkAfter,
 	Errors: []Error{*errAfterTogether},
-	Result: resultOf[blockTransactionsExt](),
+	Result: openapi.TypeOf[blockTransactionsExt](),
 	serve: func(c *call) (any, error) {
 		id, page, more, err := c.page()
 		if err != nil {

@@ -2,6 +2,8 @@ package v2
 
 import (
 	"time"
+
+	"tonscribe/query/openapi"
 )
 
 // configInfo is a cell of the configuration.
@@ -19,7 +21,7 @@ var getConfigParam = &Method{
 		seqnoParam,
 	},
 	Cache:  5 * time.Second,
-	Result: resultOf[configInfo](),
+	Result: openapi.TypeOf[configInfo](),
 	Errors: []Error{*errOneParam},
 	check: func(v *Values) error {
 		both := v.sent("config_id") && v.sent("param")
@@ -52,7 +54,7 @@ var getConfigAll = &Method{
 	Name: "getConfigAll", Tag: tagConfiguration, Summary: "All config parameters",
 	Description: "The dictionary of the blockchain configuration, from 32-bit numbers to cells.",
 	Params:      []Param{seqnoParam}, Cache: 5 * time.Second,
-	Result: resultOf[configInfo](),
+	Result: openapi.TypeOf[configInfo](),
 	serve: func(c *call) (any, error) {
 		master, err := c.master()
 		if err != nil {

@@ -21,7 +21,7 @@ func Describe(namespace string, examples map[string]*openapi.Example) *openapi.D
 	d := &openapi.Document{
 		Title: "TON node access", Version: Version, Prefix: Prefix,
 		Description: "What lite servers say and prove: state of accounts, blocks, transactions, get-methods, and the way to send messages. Every method takes GET, but for those that change or compute something, and POST with the same parameters as a JSON object; JSON-RPC takes them as `params`.",
-		Types:       answerTypes(namespace), Tags: tags, Error: reflect.TypeFor[failure](), Wrap: wrap,
+		Types:       answerTypes(namespace), Tags: tags, Error: openapi.TypeOf[failure](), Wrap: wrap,
 	}
 	for _, m := range methods {
 		for _, name := range append([]string{m.Name}, m.Aliases...) {

@@ -3,6 +3,8 @@ package v2
 import (
 	"encoding/base64"
 	"encoding/hex"
+
+	"tonscribe/query/openapi"
 )
 
 type detectedHash struct {
@@ -17,7 +19,7 @@ var detectHash = &Method{
 	Description: "All forms of a 256-bit value.",
 	Params:      []Param{{Name: "hash", Kind: HashKind, Required: true, Description: "hex, base64 or base64url"}},
 	Local:       true,
-	Result:      resultOf[detectedHash](),
+	Result:      openapi.TypeOf[detectedHash](),
 	serve: func(c *call) (any, error) {
 		h := c.hash("hash")
 		return detectedHash{

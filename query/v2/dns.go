@@ -10,6 +10,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/query/openapi"
 	toncell "tonscribe/ton/cell"
 	"tonscribe/ton/code"
 	tondns "tonscribe/ton/dns"
@@ -199,7 +200,7 @@ var dnsResolve = &Method{
 	},
 	Cache: time.Second, Parallel: 16, MostBytes: mostContractBytes,
 	Errors: []Error{*errNameRecords, *tooLarge(mostContractBytes)},
-	Result: resultOf[resolvedNames](),
+	Result: openapi.TypeOf[resolvedNames](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()
 		if err != nil {

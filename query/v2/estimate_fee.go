@@ -9,6 +9,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/emulator"
+	"tonscribe/query/openapi"
 	toncell "tonscribe/ton/cell"
 	"tonscribe/ton/tvm"
 )
@@ -41,7 +42,7 @@ var estimateFee = &Method{
 	},
 	Parallel: 32,
 	Errors:   []Error{*failed("INVALID_BAG_OF_CELLS: <field>"), *failed("INTERNAL: estimate_fee: <reason>")},
-	Result:   resultOf[queryFees](),
+	Result:   openapi.TypeOf[queryFees](),
 	serve: func(c *call) (any, error) {
 		body, code, data, err := c.baggedMessage()
 		if err != nil {
@@ -83,7 +84,7 @@ var estimateFeeSimple = &Method{
 	},
 	Parallel: 32,
 	Errors:   []Error{*errCellObject},
-	Result:   resultOf[queryFees](),
+	Result:   openapi.TypeOf[queryFees](),
 	serve: func(c *call) (any, error) {
 		body, code, data, err := c.speltMessage()
 		if err != nil {

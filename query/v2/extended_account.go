@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"time"
 
+	"tonscribe/query/openapi"
 	"tonscribe/ton/code"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -120,7 +121,7 @@ var getExtendedAddressInformation = &Method{
 	Name: "getExtendedAddressInformation", Tag: tagAccounts, Summary: "Extended address information",
 	Description: "Like getAddressInformation, with what is known of the contract by its code.",
 	Params:      []Param{addressParam("account, in any form"), anySeqno}, Cache: time.Second,
-	Result: resultOf[extendedState](),
+	Result: openapi.TypeOf[extendedState](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()
 		if err != nil {

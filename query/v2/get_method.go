@@ -9,6 +9,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/query/openapi"
 	"tonscribe/ton/code"
 	"tonscribe/ton/tvm"
 )
@@ -54,7 +55,7 @@ var runGetMethod = &Method{
 	Params:      runParams(StackKind, "arguments as [label, value], the first at the bottom"),
 	Cache:       time.Second, Parallel: 32, MostBytes: mostContractBytes,
 	Errors: runErrors,
-	Result: resultOf[runResult](),
+	Result: openapi.TypeOf[runResult](),
 	serve: func(c *call) (any, error) {
 		arguments, err := legacyArguments(c.of("stack").json)
 		if err != nil {
@@ -77,7 +78,7 @@ var runGetMethodStd = &Method{
 	Params:      runParams(StackStdKind, "arguments as typed entries, the first at the bottom"),
 	Cache:       time.Second, Parallel: 32, MostBytes: mostContractBytes,
 	Errors: runErrors[:3],
-	Result: resultOf[runResultStd](),
+	Result: openapi.TypeOf[runResultStd](),
 	serve: func(c *call) (any, error) {
 		arguments, err := typedArguments(c.of("stack").json)
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/query/openapi"
 )
 
 type libraryEntry struct {
@@ -27,7 +29,7 @@ var getLibraries = &Method{
 	Description: "Public libraries by their hashes; unknown ones are left out. At most 16 different ones are looked for.",
 	Params:      []Param{{Name: "libraries", Kind: HashesKind, Description: "hashes: repeated in a query, an array in a body"}},
 	Cache:       5 * time.Second,
-	Result:      resultOf[libraryResult](),
+	Result:      openapi.TypeOf[libraryResult](),
 	serve: func(c *call) (any, error) {
 		hashes := slices.Clone(c.of("libraries").hashes)
 		slices.SortFunc(hashes, func(a, b [32]byte) int { return slices.Compare(a[:], b[:]) })

@@ -7,6 +7,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/internal/lite"
+	"tonscribe/query/openapi"
 )
 
 var locateParams = []Param{
@@ -27,7 +28,7 @@ func locateResult(name, summary string) *Method {
 		Description: "The transaction that a message caused, soon after the message was sent.",
 		Params:      locateParams, Cache: time.Second, Parallel: 16,
 		Errors: []Error{*errNotLocated},
-		Result: resultOf[extTransaction](),
+		Result: openapi.TypeOf[extTransaction](),
 		serve: func(c *call) (any, error) {
 			source, destination, lt := c.Values.address("source"), c.Values.address("destination"), uint64(c.number("created_lt"))
 			return c.locate(destination, lt, later, func(t *transaction) bool {
@@ -42,7 +43,7 @@ var tryLocateSourceTx = &Method{
 	Description: "The transaction that sent a message.",
 	Params:      locateParams, Cache: time.Second, Parallel: 16,
 	Errors: []Error{*errNotLocated},
-	Result: resultOf[extTransaction](),
+	Result: openapi.TypeOf[extTransaction](),
 	serve: func(c *call) (any, error) {
 		source, destination, lt := c.Values.address("source"), c.Values.address("destination"), uint64(c.number("created_lt"))
 		return c.locate(source, lt, 1, func(t *transaction) bool {

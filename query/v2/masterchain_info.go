@@ -8,6 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/lite"
+	"tonscribe/query/openapi"
 )
 
 type masterchainInfo struct {
@@ -21,7 +22,7 @@ var getMasterchainInfo = &Method{
 	Name: "getMasterchainInfo", Tag: tagBlocks, Summary: "Masterchain info",
 	Description: "The newest masterchain block, the hash of its state, and the zerostate.",
 	Cache:       time.Second,
-	Result:      resultOf[masterchainInfo](),
+	Result:      openapi.TypeOf[masterchainInfo](),
 	serve: func(c *call) (any, error) {
 		last, err := c.node.Head(c)
 		if err != nil {
@@ -79,7 +80,7 @@ var getConsensusBlock = &Method{
 	Name: "getConsensusBlock", Tag: tagBlocks, Summary: "Consensus block",
 	Description: "Seqno of the newest masterchain block that is proven, and the time of the answer.",
 	Cache:       time.Second,
-	Result:      resultOf[consensusBlock](),
+	Result:      openapi.TypeOf[consensusBlock](),
 	serve: func(c *call) (any, error) {
 		head, err := c.node.Head(c)
 		if err != nil {

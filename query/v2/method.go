@@ -2,8 +2,9 @@ package v2
 
 import (
 	"net/http"
-	"reflect"
 	"time"
+
+	"tonscribe/query/openapi"
 )
 
 // Method declares a method. Everything that is known of it is here: GET, POST
@@ -29,7 +30,7 @@ type Method struct {
 	// MostBytes is how long a result may be; 0 is mostResultBytes.
 	MostBytes int
 	// Result is the Go type of the result; its fields' tags are the JSON form.
-	Result reflect.Type
+	Result openapi.Described
 	// Errors are those besides the parameters' own and those that every method has.
 	Errors []Error
 	// check holds the rules between parameters. May be nil.
@@ -153,6 +154,3 @@ func (m *Method) mostBytes() int {
 	}
 	return mostResultBytes
 }
-
-// resultOf is the type of a result.
-func resultOf[T any]() reflect.Type { return reflect.TypeFor[T]() }

@@ -7,6 +7,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/internal/lite"
+	"tonscribe/query/openapi"
 )
 
 type outMsgQueueSize struct {
@@ -25,7 +26,7 @@ var getOutMsgQueueSize = &Method{
 	Name: "getOutMsgQueueSize", Aliases: []string{"getOutMsgQueueSizes"}, Tag: tagBlocks, Summary: "Outbound message queue size",
 	Description: "How many messages wait in every shard to be delivered, the masterchain first.",
 	Cache:       time.Second,
-	Result:      resultOf[outMsgQueueSizes](),
+	Result:      openapi.TypeOf[outMsgQueueSizes](),
 	serve: func(c *call) (any, error) {
 		var got ton.OutMsgQueueSizes
 		_, _, err := c.node.Query(c, lite.Query{

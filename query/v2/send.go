@@ -7,6 +7,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/query/openapi"
 	size "tonscribe/ton/cell"
 	"tonscribe/ton/tvm"
 )
@@ -45,7 +46,7 @@ var sendBoc = &Method{
 	Name: "sendBoc", Tag: tagSend, Summary: "Send a serialized message", PostOnly: true,
 	Description: aboutSending,
 	Params:      bocParams, Errors: sendFails,
-	Result: resultOf[okResult](),
+	Result: openapi.TypeOf[okResult](),
 	serve: func(c *call) (any, error) {
 		_, err := c.sendBag()
 		return okResult{}, err
@@ -56,7 +57,7 @@ var sendBocReturnHash = &Method{
 	Name: "sendBocReturnHash", Tag: tagSend, Summary: "Send a serialized message, return its hash", PostOnly: true,
 	Description: aboutSending,
 	Params:      bocParams, Errors: sendFails,
-	Result: resultOf[extMessageInfo](),
+	Result: openapi.TypeOf[extMessageInfo](),
 	serve:  func(c *call) (any, error) { return c.sendBag() },
 }
 
@@ -65,7 +66,7 @@ var sendBocReturnHashNoError = &Method{
 	Description: aboutSending,
 	Params:      bocParams,
 	Errors:      []Error{{Status: http.StatusBadRequest, Text: "<text of the failure>"}},
-	Result:      resultOf[extMessageInfo](),
+	Result:      openapi.TypeOf[extMessageInfo](),
 	serve: func(c *call) (any, error) {
 		info, err := c.sendBag()
 		if e := known(err); err != nil && e != nil {
@@ -79,7 +80,7 @@ var sendBocUnsafe = &Method{
 	Name: "sendBocUnsafe", Tag: tagSend, Summary: "Send a serialized message", PostOnly: true,
 	Description: "The same as sendBoc; servers repeat messages by themselves.",
 	Params:      bocParams, Errors: sendFails,
-	Result: resultOf[okResult](),
+	Result: openapi.TypeOf[okResult](),
 	serve:  sendBoc.serve,
 }
 
@@ -88,7 +89,7 @@ var sendCellSimple = &Method{
 	Description: `Like sendBoc, with the cell as {"data":{"b64","len"},"refs":[…]}.`,
 	Params:      []Param{{Name: "cell", Kind: CellKind, Required: true, Description: "cell of a whole external message"}},
 	Errors:      append([]Error{*errCell}, sendFails...),
-	Result:      resultOf[okResult](),
+	Result:      openapi.TypeOf[okResult](),
 	serve: func(c *call) (any, error) {
 		message, err := parseSpelt(c.of("cell").json)
 		if err != nil {
@@ -111,7 +112,7 @@ var sendQuery = &Method{
 		{Name: "init_data", Kind: BytesKind, Description: "its data"},
 	},
 	Errors: sendFails,
-	Result: resultOf[okResult](),
+	Result: openapi.TypeOf[okResult](),
 	serve: func(c *call) (any, error) {
 		body, code, data, err := c.baggedMessage()
 		if err != nil {
@@ -132,7 +133,7 @@ var sendQuerySimple = &Method{
 		{Name: "init_data", Kind: CellKind, Description: "its data"},
 	},
 	Errors: append([]Error{*errCellObject}, sendFails...),
-	Result: resultOf[okResult](),
+	Result: openapi.TypeOf[okResult](),
 	serve: func(c *call) (any, error) {
 		body, code, data, err := c.speltMessage()
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/query/openapi"
 	"tonscribe/ton/code"
 	"tonscribe/ton/tvm"
 )
@@ -70,7 +71,7 @@ var getTokenData = &Method{
 	Description: "What a jetton master, a jetton wallet (TEP-74), an NFT collection or an NFT item (TEP-62) says of itself; wallets and items are asked for at their parents too.",
 	Params:      accountParams, Cache: time.Second, Parallel: 16, MostBytes: mostContractBytes,
 	Errors: []Error{*errNoToken, *errNoURI, *errTokenData, *tooLarge(mostContractBytes)},
-	Result: resultOf[tokenData](),
+	Result: openapi.TypeOf[tokenData](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"time"
 
+	"tonscribe/query/openapi"
 	"tonscribe/ton/code"
 )
 
@@ -23,7 +24,7 @@ var getWalletInformation = &Method{
 	Name: "getWalletInformation", Tag: tagAccounts, Summary: "Wallet information",
 	Description: "What kind of wallet an account is, and where its seqno stands.",
 	Params:      accountParams, Cache: time.Second,
-	Result: resultOf[walletInformation](),
+	Result: openapi.TypeOf[walletInformation](),
 	serve: func(c *call) (any, error) {
 		s, err := c.accountOf()
 		if err != nil {

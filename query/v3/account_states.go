@@ -3,8 +3,8 @@ package v3
 import (
 	"bytes"
 	"slices"
+	"tonscribe/query/api"
 
-	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
@@ -27,28 +27,10 @@ var errNoAccounts = params.Error{Status: 422, Text: "address of account is requi
 // mostAccounts is how many accounts a request may name.
 const mostAccounts = 1024
 
-// fullState is the state of an account (contract 3.4).
-type fullState struct {
-	Address         openapi.Address  `json:"address"`
-	Hash            openapi.Hash     `json:"account_state_hash" doc:"hash of the account's cell"`
-	Balance         *openapi.Decimal `json:"balance" doc:"nanotons"`
-	ExtraCurrencies *currencies      `json:"extra_currencies"`
-	Status          *string          `json:"status" enum:"uninit,frozen,active,nonexist"`
-	FrozenHash      openapi.Hash     `json:"frozen_hash,omitempty"`
-	LastHash        *openapi.Hash    `json:"last_transaction_hash"`
-	LastLt          *openapi.Decimal `json:"last_transaction_lt"`
-	DataHash        openapi.Hash     `json:"data_hash,omitempty"`
-	CodeHash        openapi.Hash     `json:"code_hash,omitempty"`
-	DataBoc         openapi.BOC      `json:"data_boc,omitempty" doc:"missing when it is not known, too large or too deep"`
-	CodeBoc         openapi.BOC      `json:"code_boc,omitempty" doc:"missing when it is not known"`
-	Methods         *[]int64         `json:"contract_methods" doc:"ids of the get-methods; null when they are not known"`
-	Interfaces      *[]string        `json:"interfaces" doc:"what the contract is by its code"`
-}
-
-type accountStatesAnswer struct {
-	Accounts []fullState `json:"accounts"`
-	bookAndMetadata
-}
+var (
+	accountStatesAnswer = listOf("AccountStatesAnswer", "accounts", render.Account, hasBook|hasMetadata)
+	walletStatesAnswer  = listOf("WalletStatesAnswer", "wallets", render.WalletState, hasBook|hasMetadata)
+)
 
 var accountStates = &Endpoint{
 	Path: "/accountStates", Tag: accountsTag, Summary: "Account states",
@@ -56,7 +38,7 @@ var accountStates = &Endpoint{
 	Params: params.Join(stateParams, []params.Param{
 		{Name: "include_boc", Kind: params.BoolKind, Default: "true", Description: "with code_boc and data_boc"},
 	}),
-	Result: resultOf[accountStatesAnswer](),
+	Result: accountStatesAnswer,
 	Errors: []params.Error{errNoAccounts},
 	serve:  serveAccountStates,
 }
@@ -66,30 +48,35 @@ func serveAccountStates(q *request) error {
 	if err != nil {
 		return err
 	}
-	withBoC := !q.values.Sent("include_boc") || q.values.Bool("include_boc")
 	codes, err := q.store.Codes(q, codesOf(list))
 	if err != nil {
 		return err
 	}
+	var parts api.Part
 	var bocs map[store.Hash][]byte
-	if withBoC {
+	if !q.values.Sent("include_boc") || q.values.Bool("include_boc") {
+		parts = render.StateBoCs
 		if bocs, err = q.store.CodeBoCs(q, codesOf(list)); err != nil {
 			return err
 		}
 	}
-	q.body = append(q.body, `{"accounts":[`...)
-	for i, a := range list {
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		opts := render.AccountOptions{IncludeBoC: withBoC}
+	return serveAccounts(q, accountStatesAnswer, parts, list, func(a *record.Account) render.AccountRow {
+		row := render.AccountRow{Account: a}
 		if code := codes[codeOf(a)]; code != nil {
-			opts.Methods, opts.Interfaces, opts.Code = code.Methods, code.Interfaces, bocs[code.Hash]
+			row.Code = &render.Code{Methods: code.Methods, Interfaces: code.Interfaces, BoC: bocs[code.Hash]}
 		}
-		q.body = render.Account(q.body, a, opts)
-	}
-	q.body = append(q.body, ']')
-	return q.bookOf(list)
+		return row
+	})
+}
+
+// serveAccounts answers with all rows of a list of accounts.
+func serveAccounts[S any](q *request, l *answerList[S], parts api.Part, accounts []*record.Account, row func(*record.Account) S) (err error) {
+	w := q.writer(l.has, parts)
+	w.JSON = append(w.JSON, '{')
+	writeRows(w, l.name, l.shape, accounts, row)
+	q.body, err = q.aboutAddresses(q, w, l.has, nil)
+	q.body = append(q.body, '}')
+	return err
 }
 
 // states are the accounts that the request asks for, by address.
@@ -134,74 +121,35 @@ func codesOf(list []*record.Account) (hashes []store.Hash) {
 	return slices.Compact(hashes)
 }
 
-// bookOf ends the answer about some accounts.
-func (q *request) bookOf(list []*record.Account) error {
-	book := addresses{}
-	for _, a := range list {
-		book.add(a.Account)
-	}
-	if err := q.bookAndMetadata(book, nil, true); err != nil {
-		return err
-	}
-	q.body = append(q.body, '}')
-	return nil
-}
-
-// walletState is the state of a wallet (contract 3.5).
-type walletState struct {
-	Address            openapi.Address  `json:"address"`
-	IsWallet           bool             `json:"is_wallet"`
-	WalletType         string           `json:"wallet_type,omitempty"`
-	Seqno              *uint32          `json:"seqno,omitempty"`
-	WalletID           *uint32          `json:"wallet_id,omitempty"`
-	Balance            openapi.Decimal  `json:"balance,omitempty"`
-	ExtraCurrencies    currencies       `json:"extra_currencies,omitempty"`
-	IsSignatureAllowed *bool            `json:"is_signature_allowed,omitempty"`
-	Status             string           `json:"status,omitempty" enum:"uninit,frozen,active,nonexist"`
-	CodeHash           openapi.Hash     `json:"code_hash,omitempty"`
-	LastHash           *openapi.Hash    `json:"last_transaction_hash"`
-	LastLt             *openapi.Decimal `json:"last_transaction_lt"`
-}
-
-type walletStatesAnswer struct {
-	Wallets []walletState `json:"wallets"`
-	bookAndMetadata
-}
-
 var walletStates = &Endpoint{
 	Path: "/walletStates", Tag: accountsTag, Summary: "Wallet states",
 	Description: "What kinds of wallets accounts are, and where their seqnos stand. Accounts that are no wallets are listed too.",
-	Params:      stateParams, Result: resultOf[walletStatesAnswer](),
+	Params:      stateParams, Result: walletStatesAnswer,
 	Errors: []params.Error{errNoAccounts},
 	serve: func(q *request) error {
 		list, err := q.states()
 		if err != nil {
 			return err
 		}
-		q.body = append(q.body, `{"wallets":[`...)
-		for i, a := range list {
-			if i > 0 {
-				q.body = append(q.body, ',')
-			}
-			q.body = render.Wallet(q.body, a, walletOptions(a))
-		}
-		q.body = append(q.body, ']')
-		return q.bookOf(list)
+		return serveAccounts(q, walletStatesAnswer, 0, list, func(a *record.Account) render.WalletRow {
+			return render.WalletRow{Account: a, Wallet: walletOf(a)}
+		})
 	},
 }
 
-func walletOptions(a *record.Account) render.WalletOptions {
+// walletOf reads a wallet's data; nil for what is none that is known by its code.
+func walletOf(a *record.Account) *render.Wallet {
 	build := codeOf(a)
 	if !code.IsWallet(build) || len(a.Data) == 0 {
-		return render.WalletOptions{}
+		return nil
 	}
 	data, err := cell.FromBOC(a.Data)
 	if err != nil {
-		return render.WalletOptions{}
+		return nil
 	}
 	w, ok := code.ReadWallet(build, data)
 	if !ok {
-		return render.WalletOptions{}
+		return nil
 	}
-	return render.WalletOptions{IsWallet: true, Type: w.Type, Seqno: &w.Seqno, WalletID: w.ID, IsSignatureAllowed: w.SignatureAllowed}
+	return &render.Wallet{Type: w.Type, Seqno: &w.Seqno, WalletID: w.ID, IsSignatureAllowed: w.SignatureAllowed}
 }

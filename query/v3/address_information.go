@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"strconv"
 
+	"tonscribe/query/api"
 	"tonscribe/query/openapi"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
@@ -37,7 +38,7 @@ func (q *request) indexed(a store.Address) (*record.Account, error) {
 	}
 	if err := q.look(); err != nil {
 		if q.hasNode() {
-			return nil, nil //nolint:nilerr // nothing is indexed yet
+			return nil, nil // nothing is indexed yet
 		}
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func bocText(boc []byte) openapi.BOC {
 	if len(boc) == 0 {
 		return ""
 	}
-	text := render.BoC(nil, boc)
+	text := api.AppendBoC(nil, boc)
 	return openapi.BOC(text[1 : len(text)-1])
 }
 
@@ -90,9 +91,12 @@ func (q *request) indexedInformation(a *record.Account) error {
 
 // indexedWallet answers walletInformation.
 func (q *request) indexedWallet(a *record.Account) error {
-	w := walletOptions(a)
-	if !w.IsWallet && a.State.GetStatus() != record.AccountStatus_ACCOUNT_UNINIT {
-		return errNoWallet
+	w := walletOf(a)
+	if w == nil {
+		if a.State.GetStatus() != record.AccountStatus_ACCOUNT_UNINIT {
+			return errNoWallet
+		}
+		w = &render.Wallet{}
 	}
 	return q.put(walletInformationAnswer{
 		decimal(a.State.GetBalance()), w.Type, w.Seqno, w.WalletID, decimal(a.LastTransLt), hashText(a.LastTransHash),

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
@@ -9,16 +10,21 @@ import (
 
 const blockchainData = "Blockchain data"
 
+var (
+	masterchainInfoAnswer = api.New("MasterchainInfoAnswer",
+		api.Object("last", render.Block, func(v *store.View) *record.Block { return v.Last }, nil),
+		api.Object("first", render.Block, func(v *store.View) *record.Block { return v.First }, nil),
+	)
+	blocksAnswer     = listOf("BlocksAnswer", "blocks", render.Block, hasNext)
+	shardStateAnswer = listOf("ShardStateAnswer", "blocks", render.Block, hasBook, api.Written[described]("transactions", api.ListOf(render.Transaction), nil))
+)
+
 var masterchainInfo = &Endpoint{
 	Path: "/masterchainInfo", Tag: blockchainData, Summary: "Masterchain info",
 	Description: "The newest and the oldest indexed masterchain block.",
-	Result:      resultOf[masterchainInfoAnswer](),
+	Result:      masterchainInfoAnswer,
 	serve: func(q *request) error {
-		q.body = append(q.body, `{"last":`...)
-		q.body = render.Block(q.body, q.view.Last)
-		q.body = append(q.body, `,"first":`...)
-		q.body = render.Block(q.body, q.view.First)
-		q.body = append(q.body, '}')
+		q.body = masterchainInfoAnswer.Append(q.body, q.view)
 		return nil
 	},
 }
@@ -39,7 +45,7 @@ var blocks = &Endpoint{
 		{Name: "file_hash", Kind: params.HashKind, Description: "file hash of the block"},
 		mcSeqnoParam,
 	}, params.UtimeRange("gen_utime"), params.LTRange("start_lt"), params.PageParams("", "by gen_utime")),
-	Result: resultOf[blocksAnswer](),
+	Result: blocksAnswer,
 	serve: func(q *request) error {
 		return q.serveBlocks(&store.BlockFilter{
 			Workchain: q.int32("workchain"), Shard: q.number("shard"), Seqno: q.int32("seqno"), McSeqno: q.int32("mc_seqno"),
@@ -59,7 +65,7 @@ var masterchainBlockShards = &Endpoint{
 	Path: "/masterchainBlockShards", Tag: blockchainData, Summary: "Blocks of a masterchain block",
 	Description: "The blocks that a masterchain block commits, itself included: those that appeared after the previous masterchain block.",
 	Params:      params.Join([]params.Param{seqnoParam}, params.PageParams("", "by gen_utime")),
-	Result:      resultOf[blocksAnswer](),
+	Result:      blocksAnswer,
 	Errors:      []params.Error{*blocksNotFound},
 	serve: func(q *request) error {
 		seqno, _ := q.values.Int32("seqno")
@@ -69,50 +75,26 @@ var masterchainBlockShards = &Endpoint{
 
 // serveBlocks answers a page; none is the error of an empty list, if that is one.
 func (q *request) serveBlocks(f *store.BlockFilter, none *params.Error) error {
-	page, part, err := q.page(params.Unsorted)
-	if err != nil {
-		return err
-	}
-	f.AnyOrder = page.Sort == params.Unsorted
-	var key store.BlockKey
-	var after *store.BlockKey
-	if there, err := q.after(page, &key); err != nil {
-		return err
-	} else if there {
-		after = &key
-	}
-	list, more, err := q.store.Blocks(q, q.view, f, part, after)
-	if err != nil {
-		return err
-	}
-	if len(list) == 0 && none != nil {
-		return none
-	}
-	q.body = append(q.body, '{')
-	q.blocks(list)
-	if more {
-		q.nextCursor(page.Sort, store.BlockKeyOf(list[len(list)-1]))
-	}
-	q.body = append(q.body, '}')
-	return nil
-}
-
-func (q *request) blocks(list []*record.Block) {
-	q.body = append(q.body, `"blocks":[`...)
-	for i, b := range list {
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		q.body = render.Block(q.body, b)
-	}
-	q.body = append(q.body, ']')
+	f.AnyOrder = !q.values.Sent("sort")
+	return servePage(q, blocksAnswer, &page[*record.Block, *record.Block, store.BlockKey]{
+		read: func(page store.Page, after *store.BlockKey) ([]*record.Block, bool, error) {
+			return q.store.Blocks(q, q.view, f, page, after)
+		},
+		none: func() error {
+			if none != nil {
+				return none
+			}
+			return nil
+		},
+		row: api.Same[*record.Block], keyOf: store.BlockKeyOf,
+	})
 }
 
 var masterchainBlockShardState = &Endpoint{
 	Path: "/masterchainBlockShardState", Tag: blockchainData, Summary: "Shard state of a masterchain block",
 	Description: "The newest block of every shard as of a masterchain block and that block itself, and the transactions of all blocks that appeared after the previous masterchain block. A shard whose newest block is not indexed is left out.",
 	Params:      []params.Param{seqnoParam},
-	Result:      resultOf[shardStateAnswer](),
+	Result:      shardStateAnswer,
 	Errors:      []params.Error{*blocksNotFound},
 	serve: func(q *request) error {
 		seqno, _ := q.values.Int32("seqno")
@@ -128,14 +110,14 @@ var masterchainBlockShardState = &Endpoint{
 		if err != nil {
 			return err
 		}
-		q.body = append(q.body, '{')
-		q.blocks(list)
-		q.body = append(q.body, ',')
-		if err := q.transactions(bundle); err != nil {
-			return err
-		}
+		w := q.writer(hasBook, 0)
+		w.JSON = append(w.JSON, '{')
+		writeRows(w, shardStateAnswer.name, render.Block, list, api.Same)
+		w.JSON = append(w.JSON, ',')
+		writeRows(w, transactionsAnswer.name, render.Transaction, bundle, api.Same)
+		q.body, err = q.addressBook(q, w.JSON, w.Book)
 		q.body = append(q.body, '}')
-		return nil
+		return err
 	},
 }
 

@@ -18,7 +18,7 @@ func Describe(examples map[string]*openapi.Example) *openapi.Document {
 	d := &openapi.Document{
 		Title: "TON index", Version: Version, Prefix: Prefix,
 		Description: "The whole history of the chain, indexed: blocks, transactions, messages, accounts and tokens, with filters and pages. Unknown parameters are ignored, and named in the header Warning.",
-		Types:       &openapi.Types{Null: true, OneOf: alternatives}, Error: reflect.TypeFor[failure](),
+		Types:       &openapi.Types{Null: true, OneOf: alternatives}, Error: openapi.TypeOf[failure](),
 	}
 	for _, e := range endpoints {
 		if !strings.Contains(strings.Join(d.Tags, "\n"), e.Tag) {
@@ -29,6 +29,13 @@ func Describe(examples map[string]*openapi.Example) *openapi.Document {
 		}
 	}
 	return d
+}
+
+// failure is the shape of an error.
+type failure struct {
+	OK    bool   `json:"ok" const:"false"`
+	Error string `json:"error" doc:"what is wrong"`
+	Code  int32  `json:"code" doc:"the HTTP status"`
 }
 
 // describe is the operation of an endpoint at one of its paths.

@@ -3,6 +3,7 @@ package v3
 import (
 	"encoding/json"
 
+	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 )
 
@@ -31,7 +32,7 @@ type (
 var estimateFee = &Endpoint{
 	Path: "/estimateFee", Tag: nodeAccess, Summary: "Estimate fee",
 	Description: "What an external message would cost.",
-	Body:        estimateFields, Result: resultOf[estimatedFees](), Node: true,
+	Body:        estimateFields, Result: openapi.TypeOf[estimatedFees](), Node: true,
 	Errors: []params.Error{ofNode},
 	serve: func(q *request) error {
 		parameters := map[string]json.RawMessage{"ignore_chksig": json.RawMessage("false")}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	v2 "tonscribe/query/v2"
 )
@@ -38,7 +39,7 @@ var runGetMethod = &Endpoint{
 		{Name: "stack", Type: "array", Description: "arguments {type, value} of the types num, cell and slice, the first at the bottom"},
 		{Name: "seqno", Type: "integer", Description: "masterchain block on whose state the method runs; the newest by default"},
 	},
-	Result: resultOf[runGetMethodAnswer](), Node: true,
+	Result: openapi.TypeOf[runGetMethodAnswer](), Node: true,
 	Errors: []params.Error{
 		*errNoAddress, *errNoMethod, *unsupported("<type>"), *errBadAddress, *errBadSeqno, *errTooManyArguments, refusedInside("failed to parse stack"),
 		refusedInside("Invalid number: <text>"), refusedInside("Wrong type of number in stack entry"), refusedInside("invalid base64 encoded bytes: <reason>"),

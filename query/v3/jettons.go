@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
@@ -9,6 +10,13 @@ import (
 
 const jettons = "Jettons"
 
+var (
+	jettonMastersAnswer   = listOf("JettonMastersAnswer", "jetton_masters", render.JettonMaster, hasBook|hasMetadata|hasNext)
+	jettonWalletsAnswer   = listOf("JettonWalletsAnswer", "jetton_wallets", render.JettonWallet, hasBook|hasMetadata|hasNext)
+	jettonTransfersAnswer = listOf("JettonTransfersAnswer", "jetton_transfers", render.JettonTransfer, hasBook|hasMetadata|hasNext)
+	jettonBurnsAnswer     = listOf("JettonBurnsAnswer", "jetton_burns", render.JettonBurn, hasBook|hasMetadata|hasNext)
+)
+
 var jettonMasters = &Endpoint{
 	Path: "/jetton/masters", Tag: jettons, Summary: "Jetton masters",
 	Description: "Jetton masters that match all filters, the first indexed first.",
@@ -16,22 +24,20 @@ var jettonMasters = &Endpoint{
 		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "masters"},
 		{Name: "admin_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "admins of the masters"},
 	}, params.UnsortedPageParams()),
-	Result: resultOf[jettonMastersAnswer](),
+	Result: jettonMastersAnswer,
 	serve: func(q *request) error {
 		f := &store.JettonMasterFilter{Addresses: q.values.Addresses("address"), Admins: q.values.Addresses("admin_address")}
-		return q.serveContracts(params.Unsorted, &contractList{
-			name: "jetton_masters", metadata: true, keyOf: firstKey,
+		return servePage(q, jettonMastersAnswer, &contractPage{
+			keyOf: firstKey, row: api.Same[*record.Contract],
 			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
 				return q.store.JettonMasters(q, f, page, after)
-			},
-			render: func(dst []byte, c *record.Contract, book addresses) []byte {
-				book.add(c.Account)
-				book.add(c.JettonMaster.Admin)
-				return render.JettonMaster(dst, c)
 			},
 		})
 	},
 }
+
+// contractPage is a page of contracts that are rows as they are.
+type contractPage = page[*record.Contract, *record.Contract, store.ContractKey]
 
 // firstKey is a contract's place in lists in the order of becoming known.
 func firstKey(c *record.Contract) store.ContractKey {
@@ -49,7 +55,7 @@ var jettonWallets = &Endpoint{
 		{Name: "jetton_address", Kind: params.AddressKind, Multi: true, Description: "jetton masters; more than one with exactly one owner_address"},
 		{Name: "exclude_zero_balance", Kind: params.BoolKind, Default: "false", Description: "only wallets that hold something"},
 	}, params.PageParams("", "by balance")),
-	Result: resultOf[jettonWalletsAnswer](),
+	Result: jettonWalletsAnswer,
 	Errors: []params.Error{*oneOwner},
 	serve:  serveJettonWallets,
 }
@@ -67,17 +73,10 @@ func serveJettonWallets(q *request) error {
 		return err
 	}
 	f.ByBalance = page.Sort != params.Unsorted
-	return q.serveContracts(params.Unsorted, &contractList{
-		name: "jetton_wallets", metadata: true,
+	return servePage(q, jettonWalletsAnswer, &contractPage{
+		keyOf: store.JettonWalletKey, row: api.Same[*record.Contract],
 		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
 			return q.store.JettonWallets(q, f, page, after)
-		},
-		keyOf: store.JettonWalletKey,
-		render: func(dst []byte, c *record.Contract, book addresses) []byte {
-			book.add(c.Account)
-			book.add(c.JettonWallet.Owner)
-			book.add(c.JettonWallet.Master)
-			return render.JettonWallet(dst, c)
 		},
 	})
 }
@@ -103,26 +102,16 @@ var jettonTransfers = &Endpoint{
 	Path: "/jetton/transfers", Tag: jettons, Summary: "Jetton transfers",
 	Description: "Jetton transfers that match all filters: one for each that a sender's wallet carried out. Transfers whose transaction was aborted are left out.",
 	Params:      params.Join([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster, tokenDirections}, transferParams()),
-	Result:      resultOf[jettonTransfersAnswer](),
+	Result:      jettonTransfersAnswer,
 	serve: func(q *request) error {
 		f, err := q.transferFilter("jetton_wallet", "jetton_master")
 		if err != nil {
 			return err
 		}
-		options := q.transferOptions()
-		return serveTransfers(q, &transferList[*record.JettonTransfer]{
-			name: "jetton_transfers", keyOf: store.JettonTransferKey,
+		return servePage(q, jettonTransfersAnswer, &transferPage[*record.JettonTransfer]{
+			sort: params.Descending, parts: q.delivery(), keyOf: store.JettonTransferKey, row: api.Same[*record.JettonTransfer],
 			read: func(page store.Page, after *store.TransferKey) ([]*record.JettonTransfer, bool, error) {
 				return q.store.JettonTransfers(q, q.view, f, page, after)
-			},
-			render: func(dst []byte, t *record.JettonTransfer, book addresses) []byte {
-				for _, a := range [][]byte{t.Source, t.Destination, t.SourceWallet, t.Master, t.ResponseDestination} {
-					book.add(a)
-				}
-				return render.JettonTransfer(dst, t, options)
-			},
-			parties: func(t *record.JettonTransfer) [][]byte {
-				return [][]byte{t.Source, t.Destination, t.ResponseDestination}
 			},
 		})
 	},
@@ -132,25 +121,17 @@ var jettonBurns = &Endpoint{
 	Path: "/jetton/burns", Tag: jettons, Summary: "Jetton burns",
 	Description: "Burns of jettons that match all filters, aborted ones too.",
 	Params:      params.Join([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster}, transferParams()),
-	Result:      resultOf[jettonBurnsAnswer](),
+	Result:      jettonBurnsAnswer,
 	serve: func(q *request) error {
 		f, err := q.transferFilter("jetton_wallet", "jetton_master")
 		if err != nil {
 			return err
 		}
-		options := q.transferOptions()
-		return serveTransfers(q, &transferList[*record.JettonBurn]{
-			name: "jetton_burns", keyOf: store.JettonBurnKey,
+		return servePage(q, jettonBurnsAnswer, &transferPage[*record.JettonBurn]{
+			sort: params.Descending, parts: q.delivery(), keyOf: store.JettonBurnKey, row: api.Same[*record.JettonBurn],
 			read: func(page store.Page, after *store.TransferKey) ([]*record.JettonBurn, bool, error) {
 				return q.store.JettonBurns(q, q.view, f, page, after)
 			},
-			render: func(dst []byte, b *record.JettonBurn, book addresses) []byte {
-				for _, a := range [][]byte{b.Owner, b.Wallet, b.Master, b.ResponseDestination} {
-					book.add(a)
-				}
-				return render.JettonBurn(dst, b, options)
-			},
-			parties: func(b *record.JettonBurn) [][]byte { return [][]byte{b.Owner, b.ResponseDestination} },
 		})
 	},
 }

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
@@ -16,6 +17,8 @@ var (
 
 var wrongDirection = params.Unprocessable("direction should be one of: in, out")
 
+var messagesAnswer = listOf("MessagesAnswer", "messages", render.Message, hasBook|hasMetadata|hasNext)
+
 var messages = &Endpoint{
 	Path: "/messages", Tag: blockchainData, Summary: "Messages",
 	Description: "Messages that match all filters, each once. In descending order external-in messages, which have no lt, come first; start_lt=1 leaves them out.",
@@ -30,7 +33,7 @@ var messages = &Endpoint{
 		{Name: "exclude_externals", Kind: params.BoolKind, Description: "without external-in messages"},
 		{Name: "only_externals", Kind: params.BoolKind, Description: "only external-in messages"},
 	}, params.UtimeRange("created_at"), params.LTRange("created_lt"), params.PageParams("desc", "by created_lt, or by created_at with a filter of time")),
-	Result: resultOf[messagesAnswer](),
+	Result: messagesAnswer,
 	Errors: []params.Error{*wrongDirection},
 	serve:  serveMessages,
 }
@@ -55,7 +58,22 @@ func serveMessages(q *request) error {
 			f.Hashes = []store.Hash{hash}
 		}
 	}
-	return q.serveMessages(f)
+	var ends []render.MessageEnds
+	return servePage(q, messagesAnswer, &page[list.Message, render.MessageRow, store.MessageKey]{
+		sort: params.Descending,
+		read: func(page store.Page, after *store.MessageKey) ([]list.Message, bool, error) {
+			return q.store.Messages(q, q.view, f, page, after)
+		},
+		before: func(list []list.Message) error {
+			ends = make([]render.MessageEnds, 0, len(list))
+			return nil
+		},
+		row: func(m list.Message) render.MessageRow {
+			ends = append(ends, render.MessageEnds{Consumer: m.InTransaction, Producer: m.OutTransaction})
+			return render.MessageRow{Message: m.Message, Ends: &ends[len(ends)-1]}
+		},
+		keyOf: func(m list.Message) store.MessageKey { return f.KeyOf(m.Message) },
+	})
 }
 
 // messageHashes refuses a list of nothing but empty texts.
@@ -65,43 +83,6 @@ func (q *request) messageHashes() ([]store.Hash, error) {
 		return nil, params.Unprocessable(`failed to decode: schema: error converting value for index 0 of "msg_hash"`)
 	}
 	return list, nil
-}
-
-func (q *request) serveMessages(f *store.MessageFilter) error {
-	page, part, err := q.page(params.Descending)
-	if err != nil {
-		return err
-	}
-	var key store.MessageKey
-	var after *store.MessageKey
-	if there, err := q.after(page, &key); err != nil {
-		return err
-	} else if there {
-		after = &key
-	}
-	list, more, err := q.store.Messages(q, q.view, f, part, after)
-	if err != nil {
-		return err
-	}
-	q.body = append(q.body, `{"messages":[`...)
-	book := addresses{}
-	for i, m := range list {
-		store.Yield(i)
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		q.body = render.Message(q.body, m.Message, render.MessageOptions{InTransaction: m.InTransaction, OutTransaction: m.OutTransaction})
-		book.addMessage(m.Message)
-	}
-	q.body = append(q.body, ']')
-	if err := q.bookAndMetadata(book, nil, true); err != nil {
-		return err
-	}
-	if more {
-		q.nextCursor(page.Sort, f.KeyOf(list[len(list)-1].Message))
-	}
-	q.body = append(q.body, '}')
-	return nil
 }
 
 var nothingToFind = params.Unprocessable("at least one of msg_hash, body_hash, opcode should be specified")
@@ -114,7 +95,7 @@ var transactionsByMessage = &Endpoint{
 		{Name: "source", Kind: params.AddressOrNullKind, Description: "sender of the message"},
 		{Name: "destination", Kind: params.AddressOrNullKind, Description: "receiver of the message"},
 	}, params.PageParams("desc", "by lt")),
-	Result: resultOf[transactionsAnswer](),
+	Result: transactionsAnswer,
 	Errors: []params.Error{*nothingToFind, *wrongDirection},
 	serve:  serveTransactionsByMessage,
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
@@ -16,25 +17,23 @@ import (
 	"tonscribe/ton/code"
 )
 
-type metadataAnswer metadataMap
-
 var metadata = &Endpoint{
 	Path: "/metadata", Tag: "Accounts", Summary: "Metadata",
 	Description: "What is known of the tokens among some addresses, by raw address. The master of a jetton wallet is there too.",
 	Params: []params.Param{
 		{Name: "address", Kind: params.TextKind, Multi: true, Required: true, Range: "1..1024", Description: "addresses in any form; what is none is passed over"},
 	},
-	Result: resultOf[metadataAnswer](),
+	Result: byAddress{render.Metadata},
 	Errors: []params.Error{{Status: 422, Text: "at least 1 address required"}},
 	serve: func(q *request) error {
 		sent := q.values.Texts("address")
 		if len(sent) == 0 {
 			return params.Unprocessable("at least 1 address required")
 		}
-		list := addresses{}
+		list := api.Book{}
 		for _, text := range sent {
 			if a, _, err := address.Parse(text); err == nil {
-				list.add(a[:])
+				list.Add(a[:])
 			}
 		}
 		rows, err := q.metadataOf(q, list, nil)
@@ -47,8 +46,8 @@ var metadata = &Endpoint{
 const tokenRoles = schema.RoleJettonMaster | schema.RoleJettonWallet | schema.RoleNFTCollection | schema.RoleNFTItem
 
 // metadataOf is the object metadata of some addresses.
-func (q *request) metadataOf(ctx context.Context, book addresses, known map[store.Address]*record.Contract) ([]byte, error) {
-	if q.options.noMetadata || len(book) == 0 {
+func (q *answers) metadataOf(ctx context.Context, book api.Book, known map[store.Address]*record.Contract) ([]byte, error) {
+	if q.noMetadata || len(book) == 0 {
 		return []byte("{}"), nil
 	}
 	found, err := q.tokensAmong(ctx, book, known)
@@ -59,11 +58,7 @@ func (q *request) metadataOf(ctx context.Context, book addresses, known map[stor
 	if err != nil {
 		return nil, err
 	}
-	list := make([]store.Address, 0, len(found))
-	for a := range found {
-		list = append(list, a)
-	}
-	slices.SortFunc(list, compareRaw)
+	list := slices.SortedFunc(maps.Keys(found), compareRaw)
 	rows := []byte{'{'}
 	for i, a := range list {
 		if i > 0 {
@@ -72,18 +67,18 @@ func (q *request) metadataOf(ctx context.Context, book addresses, known map[stor
 		rows = append(rows, '"')
 		rows = address.AppendRaw(rows, a[:])
 		rows = append(rows, `":`...)
-		rows = render.Metadata(rows, found[a], documents)
+		rows = render.Metadata.Append(rows, render.TokensOf(found[a], documents))
 	}
 	return append(rows, '}'), nil
 }
 
 // tokensAmong are those of the addresses that are tokens, and the masters of the
 // jetton wallets.
-func (q *request) tokensAmong(ctx context.Context, book addresses, known map[store.Address]*record.Contract) (map[store.Address]*record.Contract, error) {
-	found, wanted := map[store.Address]*record.Contract{}, addresses{}
+func (q *answers) tokensAmong(ctx context.Context, book api.Book, known map[store.Address]*record.Contract) (map[store.Address]*record.Contract, error) {
+	found, wanted := map[store.Address]*record.Contract{}, api.Book{}
 	var unknown []store.Address
 	for a := range book {
-		if a == nobodysAddress {
+		if a == api.Nobody {
 			continue
 		}
 		if c := known[a]; c == nil {
@@ -106,7 +101,7 @@ func (q *request) tokensAmong(ctx context.Context, book addresses, known map[sto
 	if err != nil {
 		return nil, err
 	}
-	masters := addresses{}
+	masters := api.Book{}
 	addMasters(masters, more, found)
 	for a := range wanted {
 		delete(masters, a)
@@ -126,10 +121,10 @@ func (q *request) tokensAmong(ctx context.Context, book addresses, known map[sto
 }
 
 // addMasters adds the masters of jetton wallets that are not there.
-func addMasters(wanted addresses, wallets, there map[store.Address]*record.Contract) {
+func addMasters(wanted api.Book, wallets, there map[store.Address]*record.Contract) {
 	for _, c := range wallets {
 		if master := c.JettonWallet.GetMaster(); of(there, master) == nil && of(wallets, master) == nil {
-			wanted.add(master)
+			wanted.Add(master)
 		}
 	}
 }
@@ -152,7 +147,7 @@ func mayBeToken(e store.Entry) bool {
 }
 
 // documentsOf reads the documents behind the contents of tokens.
-func (q *request) documentsOf(ctx context.Context, found map[store.Address]*record.Contract) (map[string]render.Document, error) {
+func (q *answers) documentsOf(ctx context.Context, found map[store.Address]*record.Contract) (map[string]render.Document, error) {
 	var links []string
 	for _, c := range found {
 		for _, content := range []*record.TokenContent{c.JettonMaster.GetContent(), c.NftCollection.GetContent(), c.NftItem.GetContent()} {

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"tonscribe/query/api"
 	"tonscribe/query/multisig"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
@@ -16,6 +17,13 @@ var (
 	oneNameAsked = params.Unprocessable("provide either wallet address or domain, not both")
 )
 
+var (
+	dnsAnswer             = listOf("DnsAnswer", "records", render.DNSRecord, hasBook|hasNext)
+	multisigWalletsAnswer = listOf("MultisigWalletsAnswer", "multisigs", render.Multisig, hasBook|hasNext)
+	multisigOrdersAnswer  = listOf("MultisigOrdersAnswer", "orders", render.MultisigOrder, hasBook|hasNext)
+	vestingAnswer         = listOf("VestingAnswer", "vesting_contracts", render.Vesting, hasBook|hasNext)
+)
+
 var dnsRecords = &Endpoint{
 	Path: "/dns/records", Tag: "DNS", Summary: "DNS records",
 	Description: "The records of a domain, or of the domains whose wallet record names an account: the shortest domain first. With neither and a limit, all of them, the first indexed first.",
@@ -26,7 +34,7 @@ var dnsRecords = &Endpoint{
 		{Name: "offset", Kind: params.Int32Kind, Group: params.Paging, Default: "0", Range: "≥ 0", Description: "rows skipped; below 0 counts as 0"},
 		{Name: "cursor", Kind: params.TextKind, Group: params.Paging, Description: "next_cursor of the page before, with the same other parameters"},
 	},
-	Result: resultOf[dnsAnswer](),
+	Result: dnsAnswer,
 	Errors: []params.Error{*noNameAsked, *oneNameAsked},
 	serve:  serveDNS,
 }
@@ -35,14 +43,10 @@ func serveDNS(q *request) error {
 	f := &store.DNSFilter{Domain: q.values.Text("domain"), Wallet: q.address("wallet")}
 	switch {
 	case f.Domain == "" && f.Wallet == nil && q.wholeList():
-		return q.serveContracts(params.Unsorted, &contractList{
-			name: "records", keyOf: firstKey,
+		return servePage(q, dnsAnswer, &contractPage{
+			keyOf: firstKey, row: api.Same[*record.Contract],
 			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
 				return q.store.AllNames(q, page, after)
-			},
-			render: func(dst []byte, c *record.Contract, book addresses) []byte {
-				book.addName(c)
-				return render.DNSRecord(dst, c)
 			},
 		})
 	case f.Domain == "" && f.Wallet == nil:
@@ -50,49 +54,15 @@ func serveDNS(q *request) error {
 	case f.Domain != "" && f.Wallet != nil:
 		return oneNameAsked
 	}
-	page, part, err := q.page(params.Unsorted)
-	if err != nil {
-		return err
-	}
-	if _, sent := q.values.Int32("limit"); !sent {
-		part.Limit = dnsLimit
-	}
-	var key store.DNSKey
-	var after *store.DNSKey
-	if there, err := q.after(page, &key); err != nil {
-		return err
-	} else if there {
-		after = &key
-	}
-	list, more, err := q.store.Names(q, f, part, after)
-	if err != nil {
-		return err
-	}
-	book := addresses{}
-	q.body = append(q.body, `{"records":[`...)
-	for i, c := range list {
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		q.body = render.DNSRecord(q.body, c)
-		book.addName(c)
-	}
-	q.body = append(q.body, ']')
-	if err := q.addressBook(book); err != nil {
-		return err
-	}
-	if more {
-		last := list[len(list)-1]
-		q.nextCursor(page.Sort, store.DNSKey{Length: uint32(len(last.NftItem.Dns.Domain)), Item: store.Address(last.Account)})
-	}
-	q.body = append(q.body, '}')
-	return nil
-}
-
-func (s addresses) addName(c *record.Contract) {
-	for _, a := range [][]byte{c.Account, c.NftItem.Owner, c.NftItem.Dns.Wallet, c.NftItem.Dns.NextResolver} {
-		s.add(a)
-	}
+	return servePage(q, dnsAnswer, &page[*record.Contract, *record.Contract, store.DNSKey]{
+		limit: dnsLimit, row: api.Same[*record.Contract],
+		read: func(page store.Page, after *store.DNSKey) ([]*record.Contract, bool, error) {
+			return q.store.Names(q, f, page, after)
+		},
+		keyOf: func(c *record.Contract) store.DNSKey {
+			return store.DNSKey{Length: uint32(len(c.NftItem.Dns.Domain)), Item: store.Address(c.Account)}
+		},
+	})
 }
 
 // wholeList says that a list without a filter is meant: only who asks for a page
@@ -115,7 +85,7 @@ var multisigWallets = &Endpoint{
 		{Name: "wallet_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "signers or proposers"},
 		{Name: "include_orders", Kind: params.BoolKind, Default: "true", Description: "with the orders of each, oldest first"},
 	}, params.PageParams("desc", "by when they were first indexed")),
-	Result: resultOf[multisigWalletsAnswer](),
+	Result: multisigWalletsAnswer,
 	Errors: []params.Error{*noMultisig},
 	serve:  serveMultisigs,
 }
@@ -125,15 +95,15 @@ func serveMultisigs(q *request) error {
 	if len(f.Addresses) == 0 && len(f.Members) == 0 && !q.wholeList() {
 		return noMultisig
 	}
-	options := render.MultisigOptions{IncludeOrders: !q.values.Sent("include_orders") || q.values.Bool("include_orders")}
+	withOrders := !q.values.Sent("include_orders") || q.values.Bool("include_orders")
 	var ordersOf map[store.Address][]*record.Contract
-	return q.serveContracts(params.Descending, &contractList{
-		name: "multisigs", keyOf: firstKey,
+	return servePage(q, multisigWalletsAnswer, &page[*record.Contract, render.MultisigRow, store.ContractKey]{
+		sort: params.Descending, keyOf: firstKey,
 		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
 			return q.store.Multisigs(q, f, page, after)
 		},
 		before: func(list []*record.Contract) (err error) {
-			if !options.IncludeOrders {
+			if !withOrders {
 				return nil
 			}
 			multisigs := make([]store.Address, len(list))
@@ -143,28 +113,10 @@ func serveMultisigs(q *request) error {
 			ordersOf, err = q.store.OrdersOf(q, multisigs)
 			return err
 		},
-		render: func(dst []byte, c *record.Contract, book addresses) []byte {
-			book.add(c.Account)
-			for _, list := range [][][]byte{c.Multisig.Signers, c.Multisig.Proposers} {
-				for _, a := range list {
-					book.add(a)
-				}
-			}
-			options.Orders = ordersOf[store.Address(c.Account)]
-			for _, order := range options.Orders {
-				book.addOrder(order)
-			}
-			return render.Multisig(dst, c, options)
+		row: func(c *record.Contract) render.MultisigRow {
+			return render.MultisigRow{Contract: c, IncludeOrders: withOrders, Orders: ordersOf[store.Address(c.Account)]}
 		},
 	})
-}
-
-func (s addresses) addOrder(c *record.Contract) {
-	s.add(c.Account)
-	s.add(c.MultisigOrder.Multisig)
-	for _, a := range c.MultisigOrder.Signers {
-		s.add(a)
-	}
 }
 
 var multisigOrders = &Endpoint{
@@ -175,7 +127,7 @@ var multisigOrders = &Endpoint{
 		{Name: "multisig_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "multisig contracts"},
 		{Name: "parse_actions", Kind: params.BoolKind, Default: "false", Description: "take the order apart into actions"},
 	}, params.PageParams("desc", "by when they were first indexed")),
-	Result: resultOf[multisigOrdersAnswer](),
+	Result: multisigOrdersAnswer,
 	Errors: []params.Error{*noOrder},
 	serve:  serveMultisigOrders,
 }
@@ -185,21 +137,19 @@ func serveMultisigOrders(q *request) error {
 	if len(f.Addresses) == 0 && len(f.Multisigs) == 0 && !q.wholeList() {
 		return noOrder
 	}
-	parse := q.values.Bool("parse_actions")
-	left := multisig.MaxAnswerBytes
-	return q.serveContracts(params.Descending, &contractList{
-		name: "orders", keyOf: firstKey,
+	var actions func(*api.Writer, *record.MultisigOrder)
+	if q.values.Bool("parse_actions") {
+		left := multisig.MaxAnswerBytes
+		actions = func(w *api.Writer, order *record.MultisigOrder) {
+			w.JSON = append(w.JSON, multisig.Actions(order.Order, &left, w.Book.Add)...)
+		}
+	}
+	return servePage(q, multisigOrdersAnswer, &page[*record.Contract, render.OrderRow, store.ContractKey]{
+		sort: params.Descending, keyOf: firstKey,
 		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
 			return q.store.MultisigOrders(q, f, page, after)
 		},
-		render: func(dst []byte, c *record.Contract, book addresses) []byte {
-			book.addOrder(c)
-			var actions []byte
-			if parse {
-				actions = multisig.Actions(c.MultisigOrder.Order, &left, func(a []byte) { book.add(a) })
-			}
-			return render.MultisigOrder(dst, c, actions)
-		},
+		row: func(c *record.Contract) render.OrderRow { return render.OrderRow{Contract: c, Actions: actions} },
 	})
 }
 
@@ -216,7 +166,7 @@ var vesting = &Endpoint{
 		{Name: "wallet_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "owners or senders"},
 		{Name: "check_whitelist", Kind: params.BoolKind, Default: "false", Description: "also contracts that have wallet_address on their whitelist"},
 	}, params.UnsortedPageParams()),
-	Result: resultOf[vestingAnswer](),
+	Result: vestingAnswer,
 	Errors: []params.Error{*noVesting, *eitherOfBoth},
 	serve: func(q *request) error {
 		f := &store.VestingFilter{
@@ -228,16 +178,10 @@ var vesting = &Endpoint{
 		case len(f.Addresses) > 0 && len(f.Wallets) > 0:
 			return eitherOfBoth
 		}
-		return q.serveContracts(params.Unsorted, &contractList{
-			name: "vesting_contracts", keyOf: firstKey,
+		return servePage(q, vestingAnswer, &contractPage{
+			keyOf: firstKey, row: api.Same[*record.Contract],
 			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
 				return q.store.Vestings(q, f, page, after)
-			},
-			render: func(dst []byte, c *record.Contract, book addresses) []byte {
-				for _, a := range append([][]byte{c.Account, c.Vesting.Sender, c.Vesting.Owner}, c.Vesting.Whitelist...) {
-					book.add(a)
-				}
-				return render.Vesting(dst, c)
 			},
 		})
 	},

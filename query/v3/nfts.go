@@ -1,8 +1,11 @@
 package v3
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
+	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
@@ -11,6 +14,13 @@ import (
 
 const nfts = "NFTs"
 
+var (
+	nftCollectionsAnswer = listOf("NftCollectionsAnswer", "nft_collections", render.NFTCollection, hasBook|hasMetadata|hasNext)
+	nftItemsAnswer       = listOf("NftItemsAnswer", "nft_items", render.NFTItem, hasBook|hasMetadata|hasNext)
+	nftTransfersAnswer   = listOf("NftTransfersAnswer", "nft_transfers", render.NFTTransfer, hasBook|hasMetadata|hasNext)
+	nftSalesAnswer       = listOf("NftSalesAnswer", "nft_sales", render.NFTSale, hasBook|hasMetadata)
+)
+
 var nftCollections = &Endpoint{
 	Path: "/nft/collections", Tag: nfts, Summary: "NFT collections",
 	Description: "NFT collections that match all filters, the first indexed first.",
@@ -18,18 +28,13 @@ var nftCollections = &Endpoint{
 		{Name: "collection_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "collections"},
 		{Name: "owner_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "owners of the collections"},
 	}, params.UnsortedPageParams()),
-	Result: resultOf[nftCollectionsAnswer](),
+	Result: nftCollectionsAnswer,
 	serve: func(q *request) error {
 		f := &store.NFTCollectionFilter{Addresses: q.values.Addresses("collection_address"), Owners: q.values.Addresses("owner_address")}
-		return q.serveContracts(params.Unsorted, &contractList{
-			name: "nft_collections", metadata: true, keyOf: firstKey,
+		return servePage(q, nftCollectionsAnswer, &contractPage{
+			keyOf: firstKey, row: api.Same[*record.Contract],
 			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
 				return q.store.NFTCollections(q, f, page, after)
-			},
-			render: func(dst []byte, c *record.Contract, book addresses) []byte {
-				book.add(c.Account)
-				book.add(c.NftCollection.Owner)
-				return render.NFTCollection(dst, c)
 			},
 		})
 	},
@@ -55,7 +60,7 @@ var nftItems = &Endpoint{
 		includeOnSaleParam,
 		{Name: "sort_by_last_transaction_lt", Kind: params.BoolKind, Default: "false", Description: "what changed last comes first"},
 	}, params.UnsortedPageParams()),
-	Result: resultOf[nftItemsAnswer](),
+	Result: nftItemsAnswer,
 	Errors: []params.Error{*digitsOnly, *oneOwnerOfItems, *indexOfNothing},
 	serve:  serveNFTItems,
 }
@@ -83,8 +88,8 @@ func serveNFTItems(q *request) error {
 		return indexOfNothing
 	}
 	var collections map[store.Address]*record.Contract
-	return q.serveContracts(params.Unsorted, &contractList{
-		name: "nft_items", metadata: true, keyOf: f.KeyOf,
+	return servePage(q, nftItemsAnswer, &page[*record.Contract, render.ItemRow, store.ContractKey]{
+		keyOf: f.KeyOf,
 		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
 			if beyond && len(f.Indexes) == 0 {
 				return nil, false, nil
@@ -92,26 +97,13 @@ func serveNFTItems(q *request) error {
 			return q.store.NFTItems(q, f, page, after)
 		},
 		before: func(list []*record.Contract) (err error) {
-			collections, err = q.contractsOf(list, func(c *record.Contract) []byte { return c.NftItem.Collection })
+			collections, err = q.contractsOf(q, list, func(c *record.Contract) []byte { return c.NftItem.Collection })
 			return err
 		},
-		render: func(dst []byte, c *record.Contract, book addresses) []byte {
-			collection := of(collections, c.NftItem.Collection)
-			book.addItem(c, collection)
-			return render.NFTItem(dst, c, render.NFTItemOptions{Collection: collection})
+		row: func(c *record.Contract) render.ItemRow {
+			return render.ItemRow{Contract: c, Collection: of(collections, c.NftItem.Collection)}
 		},
 	})
-}
-
-// addItem adds the addresses of an item and of its collection, which may be nil.
-func (s addresses) addItem(c, collection *record.Contract) {
-	s.add(c.Account)
-	for _, a := range [][]byte{
-		c.NftItem.Collection, c.NftItem.Owner, c.NftItem.Sale, c.NftItem.Auction, c.NftItem.RealOwner,
-		collection.GetNftCollection().GetOwner(),
-	} {
-		s.add(a)
-	}
 }
 
 var nftTransfers = &Endpoint{
@@ -123,26 +115,16 @@ var nftTransfers = &Endpoint{
 		{Name: "collection_address", Kind: params.AddressKind, Description: "collection"},
 		tokenDirections,
 	}, transferParams()),
-	Result: resultOf[nftTransfersAnswer](),
+	Result: nftTransfersAnswer,
 	serve: func(q *request) error {
 		f, err := q.transferFilter("item_address", "collection_address")
 		if err != nil {
 			return err
 		}
-		options := q.transferOptions()
-		return serveTransfers(q, &transferList[*record.NFTTransfer]{
-			name: "nft_transfers", keyOf: store.NFTTransferKey,
+		return servePage(q, nftTransfersAnswer, &transferPage[*record.NFTTransfer]{
+			sort: params.Descending, parts: q.delivery(), keyOf: store.NFTTransferKey, row: api.Same[*record.NFTTransfer],
 			read: func(page store.Page, after *store.TransferKey) ([]*record.NFTTransfer, bool, error) {
 				return q.store.NFTTransfers(q, q.view, f, page, after)
-			},
-			render: func(dst []byte, t *record.NFTTransfer, book addresses) []byte {
-				for _, a := range [][]byte{t.Item, t.Collection, t.OldOwner, t.NewOwner, t.ResponseDestination} {
-					book.add(a)
-				}
-				return render.NFTTransfer(dst, t, options)
-			},
-			parties: func(t *record.NFTTransfer) [][]byte {
-				return [][]byte{t.Collection, t.OldOwner, t.NewOwner, t.ResponseDestination}
 			},
 		})
 	},
@@ -161,7 +143,7 @@ var nftSales = &Endpoint{
 	Params: []params.Param{
 		{Name: "address", Kind: params.AddressKind, Multi: true, Required: true, Range: "1..1000", Description: "sale or auction contracts"},
 	},
-	Result: resultOf[nftSalesAnswer](),
+	Result: nftSalesAnswer,
 	Errors: []params.Error{*noSale, *tooManySales},
 	serve:  serveNFTSales,
 }
@@ -178,69 +160,26 @@ func serveNFTSales(q *request) error {
 	if err != nil {
 		return err
 	}
-	items, err := q.contractsOf(sales, soldItem)
+	items, err := q.contractsOf(q, sales, render.SoldItem)
 	if err != nil {
 		return err
 	}
-	collections, err := q.collectionsOf(items)
+	collections, err := q.contractsOf(q, slices.Collect(maps.Values(items)), func(c *record.Contract) []byte { return c.NftItem.GetCollection() })
 	if err != nil {
 		return err
 	}
-	known, book := map[store.Address]*record.Contract{}, addresses{}
-	q.body = append(q.body, `{"nft_sales":[`...)
-	for i, c := range sales {
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		item := of(items, soldItem(c))
-		collection := of(collections, item.GetNftItem().GetCollection())
-		book.addSale(c, item, collection)
-		known[store.Address(c.Account)] = c
-		q.body = render.NFTSale(q.body, c, render.NFTSaleOptions{Item: item, Collection: collection})
-	}
-	q.body = append(q.body, ']')
-	for _, found := range []map[store.Address]*record.Contract{items, collections} {
-		for a, c := range found {
-			known[a] = c
-		}
-	}
-	if err := q.bookAndMetadata(book, known, true); err != nil {
+	w := q.writer(nftSalesAnswer.has, 0)
+	w.JSON = append(w.JSON, '{')
+	writeRows(w, nftSalesAnswer.name, render.NFTSale, sales, func(c *record.Contract) render.SaleRow {
+		item := of(items, render.SoldItem(c))
+		return render.SaleRow{Contract: c, Item: item, Collection: of(collections, item.GetNftItem().GetCollection())}
+	})
+	known := byAccount(sales)
+	maps.Copy(known, items)
+	maps.Copy(known, collections)
+	if q.body, err = q.aboutAddresses(q, w, nftSalesAnswer.has, known); err != nil {
 		return err
 	}
 	q.body = append(q.body, '}')
 	return nil
-}
-
-func (q *request) collectionsOf(items map[store.Address]*record.Contract) (map[store.Address]*record.Contract, error) {
-	wanted := addresses{}
-	for _, c := range items {
-		wanted.add(c.NftItem.GetCollection())
-	}
-	return q.contracts(q, wanted)
-}
-
-// soldItem is the item of a sale; an item of Telegram sells itself.
-func soldItem(c *record.Contract) []byte {
-	switch {
-	case c.Sale != nil:
-		return c.Sale.Item
-	case c.Auction != nil:
-		return c.Auction.Item
-	}
-	return c.Account
-}
-
-func (s addresses) addSale(c, item, collection *record.Contract) {
-	s.add(c.Account)
-	s.add(soldItem(c))
-	if item.GetNftItem() != nil {
-		s.addItem(item, collection)
-	}
-	for _, a := range [][]byte{
-		c.Sale.GetOwner(), c.Sale.GetMarketplace(), c.Sale.GetFeeAddress(), c.Sale.GetRoyaltyAddress(),
-		c.Auction.GetOwner(), c.Auction.GetMarketplace(), c.Auction.GetFeeAddress(), c.Auction.GetRoyaltyAddress(), c.Auction.GetLastMember(),
-		c.Telemint.GetBidder(), c.Telemint.GetBeneficiary(), c.Telemint.GetRoyaltyDestination(),
-	} {
-		s.add(a)
-	}
 }

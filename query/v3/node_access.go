@@ -165,7 +165,7 @@ type addressInformationAnswer struct {
 var addressInformation = &Endpoint{
 	Path: "/addressInformation", Aliases: []string{"/account"}, Tag: nodeAccess, Summary: "Address information",
 	Description: "State of an account: from the index, or as lite servers prove it with use_v2 and when the index does not know the account.",
-	Params:      accountOrV2, Result: resultOf[addressInformationAnswer](), Node: true,
+	Params:      accountOrV2, Result: openapi.TypeOf[addressInformationAnswer](), Node: true,
 	Errors: []params.Error{*errNoAccount},
 	serve: func(q *request) error {
 		if a, err := q.fromIndex(); a != nil || err != nil {
@@ -211,7 +211,7 @@ var errNoWallet = &params.Error{Status: http.StatusConflict, Text: "not a wallet
 var walletInformation = &Endpoint{
 	Path: "/walletInformation", Aliases: []string{"/wallet"}, Tag: nodeAccess, Summary: "Wallet information",
 	Description: "What kind of wallet an account is, and where its seqno stands.",
-	Params:      accountOrV2, Result: resultOf[walletInformationAnswer](), Node: true,
+	Params:      accountOrV2, Result: openapi.TypeOf[walletInformationAnswer](), Node: true,
 	Errors: []params.Error{*errNoAccount, *errNoWallet},
 	serve: func(q *request) error {
 		if a, err := q.fromIndex(); a != nil || err != nil {

@@ -9,22 +9,15 @@ import (
 	"tonscribe/query/params"
 )
 
-// options are the request options that every endpoint has (contract 1.2). A
-// header wins over its query twin; what cannot be read is ignored.
-type options struct {
-	noAddressBook bool
-	noMetadata    bool
-	timeout       time.Duration // the longest there is when not asked for
-}
-
-func optionsOf(r *http.Request) options {
-	o := options{timeout: math.MaxInt64}
-	o.noAddressBook = boolOption(r, "X-No-Address-Book", "x_no_address_book")
-	o.noMetadata = boolOption(r, "X-No-Metadata", "x_no_metadata")
+// readOptions reads the request options that every endpoint has. A header wins over
+// its query twin; what cannot be read is ignored.
+func (q *request) readOptions(r *http.Request) {
+	q.noAddressBook = boolOption(r, "X-No-Address-Book", "x_no_address_book")
+	q.noMetadata = boolOption(r, "X-No-Metadata", "x_no_metadata")
+	q.timeout = math.MaxInt64
 	if ms, err := strconv.ParseInt(option(r, "X-Timeout", "x_timeout"), 10, 32); err == nil && ms > 0 {
-		o.timeout = time.Duration(ms) * time.Millisecond
+		q.timeout = time.Duration(ms) * time.Millisecond
 	}
-	return o
 }
 
 func option(r *http.Request, header, twin string) string {

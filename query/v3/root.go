@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -22,9 +21,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"tonscribe/internal/report"
+	"tonscribe/query/api"
 	"tonscribe/query/auth"
+	"tonscribe/query/openapi"
 	"tonscribe/query/params"
-	"tonscribe/query/render"
 	"tonscribe/query/store"
 	v2 "tonscribe/query/v2"
 )
@@ -47,10 +47,8 @@ type Endpoint struct {
 	Summary     string
 	Description string
 	Params      []params.Param
-	// Result is the Go type of the answer's shape, for its description: see
-	// shapes.go.
-	Result reflect.Type
-	Errors []params.Error // besides bad values and those that every endpoint has
+	Result      openapi.Described // the answer
+	Errors      []params.Error    // besides bad values and those that every endpoint has
 	// Body are the members of a POST's JSON object; with them there is no GET.
 	Body []Field
 	// Node endpoints are answered by the v2 layer, not from the index.
@@ -148,16 +146,14 @@ func (a *API) Mount(router gin.IRouter) {
 // request is one request on its way through an endpoint.
 type request struct {
 	context.Context
-	store       *store.Store
-	view        *store.View
-	values      *params.Values
-	options     options
-	testNetwork bool
-	node        *v2.API
-	sent        map[string]json.RawMessage // the body of a POST
-	body        []byte
-	hints       []string // for the Warning header
-	next        string   // for the header of the next page's cursor
+	answers
+	values  *params.Values
+	timeout time.Duration // that the client asks for
+	node    *v2.API
+	sent    map[string]json.RawMessage // the body of a POST
+	body    []byte
+	hints   []string // for the Warning header
+	next    string   // for the header of the next page's cursor
 }
 
 // buffers holds bodies for reuse. An answer of a thousand transactions has four
@@ -170,7 +166,8 @@ const mostKeptBytes = 8 << 20
 func (a *API) serve(w http.ResponseWriter, r *http.Request, e *Endpoint) {
 	began := time.Now()
 	buffer := buffers.Get().(*[]byte)
-	q := &request{store: a.store, body: (*buffer)[:0], options: optionsOf(r), testNetwork: a.options.TestNetwork, node: a.options.Node}
+	q := &request{answers: answers{store: a.store, testNetwork: a.options.TestNetwork}, body: (*buffer)[:0], node: a.options.Node}
+	q.readOptions(r)
 	err := a.answer(q, r, e)
 	status := http.StatusOK
 	if err != nil {
@@ -221,7 +218,7 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 		q.Context = r.Context() // the v2 layer has a deadline of its own
 		return e.serve(q)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), min(a.options.Timeout, q.options.timeout))
+	ctx, cancel := context.WithTimeout(r.Context(), min(a.options.Timeout, q.timeout))
 	defer cancel()
 	q.Context = ctx
 	bounds := q.bounds()
@@ -315,7 +312,7 @@ func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body 
 // Failure appends the body of an error answer.
 func Failure(body []byte, status int, text string) []byte {
 	body = append(body, `{"ok":false,"error":`...)
-	body = render.Text(body, text)
+	body = api.AppendText(body, text)
 	body = append(body, `,"code":`...)
 	body = strconv.AppendInt(body, int64(status), 10)
 	return append(body, '}')

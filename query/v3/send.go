@@ -18,7 +18,7 @@ var message = &Endpoint{
 	Path: "/message", Tag: nodeAccess, Summary: "Send a message",
 	Description: "Gives an external message to lite servers, after it was tried on the contract's state.",
 	Body:        []Field{{Name: "boc", Type: "string", Required: true, Description: "bag of cells of the message, base64"}},
-	Result:      resultOf[sentMessageAnswer](), Node: true,
+	Result:      openapi.TypeOf[sentMessageAnswer](), Node: true,
 	Errors: []params.Error{*errNoBoc, ofNode},
 	serve: func(q *request) error {
 		boc, err := q.text("boc")

@@ -2,10 +2,11 @@ package v3
 
 import (
 	"math/big"
+	"strconv"
 	"strings"
 	"time"
 
-	"tonscribe/query/openapi"
+	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/store"
 )
@@ -15,32 +16,26 @@ const statsTag = "Stats"
 // secondsOfDay parts times into days (UTC).
 const secondsOfDay = 86400
 
-// statsDay is embedded in the figures of a day.
-type statsDay struct {
-	Day      string           `json:"day" doc:"date (UTC), year-month-day"`
-	Utime    openapi.UnixTime `json:"utime" doc:"its first second"`
-	Computed openapi.UnixTime `json:"computed_at" doc:"when the figures were computed; those of a day that goes on grow"`
-}
-
-func dayOf(d *store.DayStats) statsDay {
-	return statsDay{dateOf(d.Day), openapi.UnixTime(d.Day) * secondsOfDay, openapi.UnixTime(d.Computed)}
-}
-
 func dateOf(day uint16) string {
 	return time.Unix(int64(day)*secondsOfDay, 0).UTC().Format(time.DateOnly)
 }
 
-type dayOfTransactions struct {
-	statsDay
-	Transactions openapi.Decimal `json:"transactions"`
-	Failed       openapi.Decimal `json:"failed" doc:"transactions that were aborted"`
-	Accounts     openapi.Decimal `json:"active_accounts" doc:"accounts that had a transaction"`
+type dayStats = *store.DayStats
+
+// dayOf are the members of the figures of a day, before the figures.
+func dayOf(figures ...api.Member[dayStats]) []api.Member[dayStats] {
+	return append([]api.Member[dayStats]{
+		api.Text("day", func(d dayStats) string { return dateOf(d.Day) }).Doc("date (UTC), year-month-day"),
+		api.UnixTime("utime", func(d dayStats) uint32 { return uint32(d.Day) * secondsOfDay }).Doc("its first second"),
+		api.UnixTime("computed_at", func(d dayStats) uint32 { return d.Computed }).Doc("when the figures were computed; those of a day that goes on grow"),
+	}, figures...)
 }
 
-type transactionDaysAnswer struct {
-	Days []dayOfTransactions `json:"days"`
-	more
-}
+var transactionDaysAnswer = listOf("TransactionDaysAnswer", "days", api.New("DayOfTransactions", dayOf(
+	api.Decimal("transactions", func(d dayStats) uint64 { return d.Transactions }),
+	api.Decimal("failed", func(d dayStats) uint64 { return d.Aborted }).Doc("transactions that were aborted"),
+	api.Decimal("active_accounts", func(d dayStats) uint64 { return d.Accounts }).Doc("accounts that had a transaction"),
+)...), hasNext)
 
 // dayParams are those of lists of days.
 var dayParams = params.Join(params.UtimeRange("time of the day"), params.PageParams("desc", "by day"))
@@ -48,126 +43,99 @@ var dayParams = params.Join(params.UtimeRange("time of the day"), params.PagePar
 var statsTransactions = &Endpoint{
 	Path: "/stats/transactions", Tag: statsTag, Summary: "Transactions per day",
 	Description: "For each day (UTC) how many transactions there were, how many were aborted, and how many accounts had one. A day belongs to a range of times that touches it. Figures follow within a minute or two.",
-	Params:      dayParams, Result: resultOf[transactionDaysAnswer](),
-	serve: func(q *request) error {
-		list, next, err := q.days()
-		if err != nil {
-			return err
-		}
-		answer := transactionDaysAnswer{Days: make([]dayOfTransactions, len(list)), more: next}
-		for i := range list {
-			d := &list[i]
-			answer.Days[i] = dayOfTransactions{dayOf(d), decimal(d.Transactions), decimal(d.Aborted), decimal(d.Accounts)}
-		}
-		return q.put(answer)
-	},
+	Params:      dayParams, Result: transactionDaysAnswer,
+	serve: func(q *request) error { return q.serveDays(transactionDaysAnswer) },
 }
 
-type dayOfFees struct {
-	statsDay
-	Total   openapi.Decimal `json:"total_fees" doc:"nanotons; the sum of the four that follow"`
-	Storage openapi.Decimal `json:"storage_fees" doc:"for keeping state"`
-	Gas     openapi.Decimal `json:"gas_fees" doc:"for computing"`
-	Action  openapi.Decimal `json:"action_fees" doc:"for sending messages, the part that the sending transaction keeps"`
-	Other   openapi.Decimal `json:"other_fees" doc:"for importing external messages, for bouncing, and debts of storage"`
-	Forward openapi.Decimal `json:"forward_fees" doc:"all that sent messages pay on their way, action_fees included"`
-}
-
-type feeDaysAnswer struct {
-	Days []dayOfFees `json:"days"`
-	more
-}
+var feeDaysAnswer = listOf("FeeDaysAnswer", "days", api.New("DayOfFees", dayOf(
+	api.Decimal("total_fees", func(d dayStats) uint64 { return d.Total }).Doc("nanotons; the sum of the four that follow"),
+	api.Decimal("storage_fees", func(d dayStats) uint64 { return d.Storage }).Doc("for keeping state"),
+	api.Decimal("gas_fees", func(d dayStats) uint64 { return d.Gas }).Doc("for computing"),
+	api.Decimal("action_fees", func(d dayStats) uint64 { return d.Action }).Doc("for sending messages, the part that the sending transaction keeps"),
+	api.Decimal("other_fees", func(d dayStats) uint64 { return d.Other }).Doc("for importing external messages, for bouncing, and debts of storage"),
+	api.Decimal("forward_fees", func(d dayStats) uint64 { return d.Forward }).Doc("all that sent messages pay on their way, action_fees included"),
+)...), hasNext)
 
 var statsFees = &Endpoint{
 	Path: "/stats/fees", Tag: statsTag, Summary: "Fees per day",
 	Description: "For each day (UTC) the fees of its transactions by kind. A day belongs to a range of times that touches it. Figures follow within a minute or two.",
-	Params:      dayParams, Result: resultOf[feeDaysAnswer](),
-	serve: func(q *request) error {
-		list, next, err := q.days()
-		if err != nil {
-			return err
+	Params:      dayParams, Result: feeDaysAnswer,
+	serve: func(q *request) error { return q.serveDays(feeDaysAnswer) },
+}
+
+// serveDays answers a page of days.
+func (q *request) serveDays(l *answerList[dayStats]) error {
+	return servePage(q, l, &page[store.DayStats, dayStats, uint16]{
+		sort: params.Descending,
+		read: func(page store.Page, after *uint16) ([]store.DayStats, bool, error) {
+			return q.store.DayStats(q, q.span("start_utime", "end_utime"), page, after)
+		},
+		row:   func(d store.DayStats) dayStats { return &d },
+		keyOf: func(d store.DayStats) uint16 { return d.Day },
+	})
+}
+
+type balanceStats = *store.BalanceStats
+
+// balances are how many accounts have how much.
+type balances struct {
+	list              []store.BalanceStats
+	accounts, balance string
+	computed          uint32
+}
+
+var balanceRow = api.New("BalanceRow",
+	api.DecimalText("min_balance", func(b balanceStats) string {
+		if b.Digits == 0 {
+			return "0"
 		}
-		answer := feeDaysAnswer{Days: make([]dayOfFees, len(list)), more: next}
-		for i := range list {
-			d := &list[i]
-			answer.Days[i] = dayOfFees{
-				dayOf(d), decimal(d.Total), decimal(d.Storage), decimal(d.Gas), decimal(d.Action), decimal(d.Other), decimal(d.Forward),
-			}
+		return "1" + strings.Repeat("0", int(b.Digits)-1)
+	}).Doc("nanotons, the least balance of these accounts"),
+	api.DecimalText("max_balance", func(b balanceStats) string {
+		if b.Digits == 0 {
+			return "0"
 		}
-		return q.put(answer)
-	},
-}
+		return strings.Repeat("9", int(b.Digits))
+	}).Doc("nanotons, the greatest balance that belongs here"),
+	api.Decimal("accounts", func(b balanceStats) uint64 { return b.Accounts }),
+	api.DecimalText("balance", func(b balanceStats) string { return b.Balance }).Doc("nanotons, what they have together"),
+)
 
-// days reads a page of days.
-func (q *request) days() ([]store.DayStats, more, error) {
-	page, part, err := q.page(params.Descending)
-	if err != nil {
-		return nil, more{}, err
-	}
-	var key uint16
-	var after *uint16
-	if there, err := q.after(page, &key); err != nil {
-		return nil, more{}, err
-	} else if there {
-		after = &key
-	}
-	list, goesOn, err := q.store.DayStats(q, q.span("start_utime", "end_utime"), part, after)
-	if err != nil || !goesOn {
-		return list, more{}, err
-	}
-	return list, more{q.cursorOf(page.Sort, list[len(list)-1].Day)}, nil
-}
-
-type balanceRow struct {
-	Least    openapi.Decimal `json:"min_balance" doc:"nanotons, the least balance of these accounts"`
-	Most     openapi.Decimal `json:"max_balance" doc:"nanotons, the greatest balance that belongs here"`
-	Accounts openapi.Decimal `json:"accounts"`
-	Balance  openapi.Decimal `json:"balance" doc:"nanotons, what they have together"`
-}
-
-type balancesAnswer struct {
-	Balances []balanceRow     `json:"balances" doc:"poorest first; between the first and the last none is left out"`
-	Accounts openapi.Decimal  `json:"accounts" doc:"all together"`
-	Balance  openapi.Decimal  `json:"balance"`
-	Computed openapi.UnixTime `json:"computed_at"`
-}
+var balancesAnswer = api.New("BalancesAnswer",
+	api.List("balances", balanceRow, func(b *balances) []store.BalanceStats { return b.list }, func(b store.BalanceStats) balanceStats { return &b }).
+		Doc("poorest first; between the first and the last none is left out"),
+	api.DecimalText("accounts", func(b *balances) string { return b.accounts }).Doc("all together"),
+	api.DecimalText("balance", func(b *balances) string { return b.balance }),
+	api.UnixTime("computed_at", func(b *balances) uint32 { return b.computed }),
+)
 
 var statsAccountsByBalance = &Endpoint{
 	Path: "/stats/accountsByBalance", Tag: statsTag, Summary: "Accounts by balance",
 	Description: "How many accounts have how much, in powers of ten: from 0.1 to below 1 TON, from 1 to below 10 TON and so on, and those that have nothing. Figures follow within two or three minutes.",
-	Result:      resultOf[balancesAnswer](),
+	Result:      balancesAnswer,
 	serve: func(q *request) error {
 		list, err := q.store.BalanceStats(q)
-		if err != nil {
-			return err
+		if err == nil {
+			q.body = balancesAnswer.Append(q.body, balancesOf(list))
 		}
-		return q.put(balancesOf(list))
+		return err
 	},
 }
 
 // balancesOf fills the gaps and adds up.
-func balancesOf(list []store.BalanceStats) balancesAnswer {
-	answer := balancesAnswer{Balances: []balanceRow{}}
+func balancesOf(list []store.BalanceStats) *balances {
+	all := &balances{}
 	accounts, balance := uint64(0), new(big.Int)
 	for i, b := range list {
 		for gap := list[max(i-1, 0)].Digits + 1; gap < b.Digits; gap++ {
-			answer.Balances = append(answer.Balances, balanceRowOf(store.BalanceStats{Digits: gap, Balance: "0"}))
+			all.list = append(all.list, store.BalanceStats{Digits: gap, Balance: "0"})
 		}
-		answer.Balances = append(answer.Balances, balanceRowOf(b))
-		answer.Computed = openapi.UnixTime(b.Computed)
+		all.list, all.computed = append(all.list, b), b.Computed
 		accounts += b.Accounts
 		if n, ok := new(big.Int).SetString(b.Balance, 10); ok {
 			balance.Add(balance, n)
 		}
 	}
-	answer.Accounts, answer.Balance = decimal(accounts), openapi.Decimal(balance.String())
-	return answer
-}
-
-func balanceRowOf(b store.BalanceStats) balanceRow {
-	least, most := "0", "0"
-	if b.Digits > 0 {
-		least, most = "1"+strings.Repeat("0", int(b.Digits)-1), strings.Repeat("9", int(b.Digits))
-	}
-	return balanceRow{openapi.Decimal(least), openapi.Decimal(most), decimal(b.Accounts), openapi.Decimal(b.Balance)}
+	all.accounts, all.balance = strconv.FormatUint(accounts, 10), balance.String()
+	return all
 }

@@ -1,30 +1,22 @@
 package v3
 
 import (
-	"encoding/json"
-
-	"tonscribe/query/openapi"
+	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/store"
-	"tonscribe/ton/address"
 )
 
-type jettonFigures struct {
-	Jetton    openapi.Address  `json:"jetton" doc:"jetton master"`
-	Holders   openapi.Decimal  `json:"holders" doc:"confirmed wallets with a balance"`
-	Wallets   openapi.Decimal  `json:"wallets" doc:"confirmed wallets"`
-	Held      openapi.Decimal  `json:"held" doc:"what the wallets hold together, in the jetton's units"`
-	Transfers openapi.Decimal  `json:"transfers" doc:"transfers of the last days that were delivered"`
-	Amount    openapi.Decimal  `json:"transferred" doc:"their amounts together, in the jetton's units"`
-	Computed  openapi.UnixTime `json:"computed_at" doc:"when the figure that is the order was computed"`
-}
+type jettonStats = *store.JettonStats
 
-type jettonFiguresAnswer struct {
-	Jettons []jettonFigures `json:"jettons"`
-	Since   string          `json:"transfers_since" doc:"the first day (UTC) whose transfers count"`
-	book
-	more
-}
+var jettonFiguresAnswer = listOf("JettonFiguresAnswer", "jettons", api.New("JettonFigures",
+	api.Address("jetton", func(j jettonStats) []byte { return j.Master[:] }).Doc("jetton master"),
+	api.Decimal("holders", func(j jettonStats) uint64 { return j.Holders }).Doc("confirmed wallets with a balance"),
+	api.Decimal("wallets", func(j jettonStats) uint64 { return j.Wallets }).Doc("confirmed wallets"),
+	api.DecimalText("held", func(j jettonStats) string { return j.Held }).Doc("what the wallets hold together, in the jetton's units"),
+	api.Decimal("transfers", func(j jettonStats) uint64 { return j.Transfers }).Doc("transfers of the last days that were delivered"),
+	api.DecimalText("transferred", func(j jettonStats) string { return j.Amount }).Doc("their amounts together, in the jetton's units"),
+	api.UnixTime("computed_at", func(j jettonStats) uint32 { return j.Computed }).Doc("when the figure that is the order was computed"),
+), hasBook|hasNext, api.Text[described]("transfers_since", nil).Doc("the first day (UTC) whose transfers count"))
 
 // Limits of the days of statsJettons.
 const (
@@ -44,7 +36,7 @@ var statsJettons = &Endpoint{
 		{Name: "by", Kind: params.TextKind, Default: "holders", Enum: []string{"holders", "transfers"}, Description: "what they are ranked by"},
 		{Name: "days", Kind: params.Int32Kind, Default: "7", Range: "1..365", Description: "days (UTC) whose transfers count"},
 	}, params.PageParams("", "")[:3]),
-	Result: resultOf[jettonFiguresAnswer](),
+	Result: jettonFiguresAnswer,
 	Errors: []params.Error{*errRanking, *errDays},
 	serve:  serveStatsJettons,
 }
@@ -61,54 +53,22 @@ func serveStatsJettons(q *request) error {
 	if days < 1 || days > mostDays {
 		return errDays
 	}
-	page, part, err := q.page(params.Descending)
-	if err != nil {
-		return err
-	}
-	var key store.JettonStatsKey
-	var after *store.JettonStatsKey
-	if there, err := q.after(page, &key); err != nil {
-		return err
-	} else if there {
-		after = &key
-	}
 	last := q.view.GenUtime / secondsOfDay
 	from := uint16(last - min(last, uint32(days)-1))
-	list, goesOn, err := q.store.JettonStats(q, by == "transfers", from, part, after)
-	if err != nil {
-		return err
-	}
-	if err := q.jettonFigures(list, from); err != nil {
-		return err
-	}
-	if goesOn {
-		last := &list[len(list)-1]
-		key = store.JettonStatsKey{Number: last.Holders, Master: last.Master}
-		if by == "transfers" {
-			key.Number = last.Transfers
-		}
-		q.nextCursor(page.Sort, key)
-	}
-	q.body = append(q.body, '}')
-	return nil
-}
-
-// jettonFigures appends a page, but for the end of its object.
-func (q *request) jettonFigures(list []store.JettonStats, from uint16) error {
-	rows, book := make([]jettonFigures, len(list)), addresses{}
-	for i := range list {
-		j := &list[i]
-		book.add(j.Master[:])
-		rows[i] = jettonFigures{
-			openapi.Address(address.AppendRaw(nil, j.Master[:])), decimal(j.Holders), decimal(j.Wallets), openapi.Decimal(j.Held),
-			decimal(j.Transfers), openapi.Decimal(j.Amount), openapi.UnixTime(j.Computed),
-		}
-	}
-	encoded, err := json.Marshal(rows)
-	if err != nil {
-		return err
-	}
-	q.body = append(append(q.body, `{"jettons":`...), encoded...)
-	q.body = append(append(append(q.body, `,"transfers_since":"`...), dateOf(from)...), '"')
-	return q.addressBook(book)
+	return servePage(q, jettonFiguresAnswer, &page[store.JettonStats, jettonStats, store.JettonStatsKey]{
+		sort: params.Descending,
+		read: func(page store.Page, after *store.JettonStatsKey) ([]store.JettonStats, bool, error) {
+			return q.store.JettonStats(q, by == "transfers", from, page, after)
+		},
+		row: func(j store.JettonStats) jettonStats { return &j },
+		keyOf: func(j store.JettonStats) store.JettonStatsKey {
+			if by == "transfers" {
+				return store.JettonStatsKey{Number: j.Transfers, Master: j.Master}
+			}
+			return store.JettonStatsKey{Number: j.Holders, Master: j.Master}
+		},
+		between: func(dst []byte) []byte {
+			return append(append(append(dst, `,"transfers_since":"`...), dateOf(from)...), '"')
+		},
+	})
 }

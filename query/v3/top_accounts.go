@@ -1,16 +1,11 @@
 package v3
 
 import (
-	"tonscribe/query/openapi"
+	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
 )
-
-type richAccount struct {
-	Account openapi.Address `json:"account"`
-	Balance openapi.Decimal `json:"balance" doc:"nanotons"`
-}
 
 // nextCursorHeader has the cursor of the next page where the answer is a bare
 // list.
@@ -24,7 +19,7 @@ var topAccountsByBalance = &Endpoint{
 		{Name: "offset", Kind: params.Int32Kind, Group: params.Paging, Default: "0", Range: "≥ 0", Description: "rows skipped; below 0 counts as 0"},
 		{Name: "cursor", Kind: params.TextKind, Group: params.Paging, Description: "X-Next-Cursor of the page before"},
 	},
-	Result: resultOf[[]richAccount](),
+	Result: bareList{render.RichAccount},
 	serve:  serveTopAccounts,
 }
 
@@ -53,14 +48,9 @@ func serveTopAccounts(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.body = append(q.body, '[')
-	for i, b := range list {
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		q.body = render.Balance(q.body, b.Account[:], b.Amount)
-	}
-	q.body = append(q.body, ']')
+	w := q.writer(0, 0)
+	api.WriteList(w, render.RichAccount, list, func(b store.Balance) *render.Balance { return &render.Balance{Account: b.Account, Amount: b.Amount} })
+	q.body = w.JSON
 	if len(list) == page.Limit {
 		q.next = q.cursorOf(page.Sort, list[len(list)-1])
 	}

@@ -1,11 +1,14 @@
 package v3
 
 import (
+	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
 	"tonscribe/schema/record"
 )
+
+var transactionsAnswer = listOf("TransactionsAnswer", "transactions", render.Transaction, hasBook|hasNext)
 
 var transactions = &Endpoint{
 	Path: "/transactions", Tag: blockchainData, Summary: "Transactions",
@@ -17,7 +20,7 @@ var transactions = &Endpoint{
 		{Name: "hash", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "hashes of the transactions"},
 		{Name: "lt", Kind: params.Uint64Kind, Description: "lt of the transactions"},
 	}, params.UtimeRange("now"), params.LTRange("lt"), params.PageParams("desc", "by lt, or by now with a filter of time")),
-	Result: resultOf[transactionsAnswer](),
+	Result: transactionsAnswer,
 	Errors: []params.Error{*params.NotFound("masterchain block N not found")},
 	serve:  serveTransactions,
 }
@@ -44,7 +47,7 @@ var transactionsByMasterchainBlock = &Endpoint{
 	Path: "/transactionsByMasterchainBlock", Tag: blockchainData, Summary: "Transactions of a masterchain block",
 	Description: "The transactions of all blocks that a masterchain block commits.",
 	Params:      params.Join([]params.Param{seqnoParam}, params.PageParams("desc", "by lt")),
-	Result:      resultOf[transactionsAnswer](),
+	Result:      transactionsAnswer,
 	Errors:      []params.Error{*params.NotFound("masterchain block N not found")},
 	serve: func(q *request) error {
 		seqno, _ := q.values.Int32("seqno")
@@ -57,57 +60,19 @@ var transactionsByMasterchainBlock = &Endpoint{
 
 // serveTransactions answers a page. master must be known when it is given.
 func (q *request) serveTransactions(master *int32, read func(store.Page, *store.TransactionKey) ([]*record.Transaction, bool, error)) error {
-	page, part, err := q.page(params.Descending)
-	if err != nil {
-		return err
-	}
-	var key store.TransactionKey
-	var after *store.TransactionKey
-	if there, err := q.after(page, &key); err != nil {
-		return err
-	} else if there {
-		after = &key
-	}
-	list, more, err := read(part, after)
-	if err != nil {
-		return err
-	}
-	if len(list) == 0 && master != nil {
-		known, err := q.store.Known(q, q.view, *master)
-		if err != nil {
+	return servePage(q, transactionsAnswer, &page[*record.Transaction, *record.Transaction, store.TransactionKey]{
+		sort: params.Descending, read: read, row: api.Same[*record.Transaction], keyOf: store.KeyOf,
+		none: func() error {
+			if master == nil {
+				return nil
+			}
+			known, err := q.store.Known(q, q.view, *master)
+			if err == nil && !known {
+				return params.NotFound("masterchain block %d not found", *master)
+			}
 			return err
-		}
-		if !known {
-			return params.NotFound("masterchain block %d not found", *master)
-		}
-	}
-	q.body = append(q.body, '{')
-	if err := q.transactions(list); err != nil {
-		return err
-	}
-	if more {
-		q.nextCursor(page.Sort, store.KeyOf(list[len(list)-1]))
-	}
-	q.body = append(q.body, '}')
-	return nil
-}
-
-// transactions appends the members transactions and address_book.
-func (q *request) transactions(list []*record.Transaction) error {
-	q.body = append(q.body, `"transactions":[`...)
-	book := addresses{}
-	for i, tx := range list {
-		store.Yield(i)
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		q.body = render.Transaction(q.body, tx, render.TransactionOptions{})
-		if !q.options.noAddressBook {
-			book.addTransaction(tx)
-		}
-	}
-	q.body = append(q.body, ']')
-	return q.addressBook(book)
+		},
+	})
 }
 
 var adjacentTransactions = &Endpoint{
@@ -117,7 +82,7 @@ var adjacentTransactions = &Endpoint{
 		{Name: "hash", Kind: params.HashKind, Required: true, Description: "hash of the transaction"},
 		{Name: "direction", Kind: params.TextKind, Enum: []string{"in", "out"}, Description: "in: only the producer, out: only the consumers"},
 	},
-	Result: resultOf[transactionsAnswer](),
+	Result: transactionsAnswer,
 	Errors: []params.Error{*params.NotFound("adjacent transactions not found")},
 	serve: func(q *request) error {
 		direction, err := q.direction()
@@ -133,11 +98,11 @@ var adjacentTransactions = &Endpoint{
 		if len(list) == 0 {
 			return params.NotFound("adjacent transactions not found")
 		}
-		q.body = append(q.body, '{')
-		if err := q.transactions(list); err != nil {
-			return err
-		}
+		w := q.writer(hasBook, 0)
+		w.JSON = append(w.JSON, '{')
+		writeRows(w, transactionsAnswer.name, render.Transaction, list, api.Same)
+		q.body, err = q.addressBook(q, w.JSON, w.Book)
 		q.body = append(q.body, '}')
-		return nil
+		return err
 	},
 }

@@ -1,9 +1,9 @@
 package v3
 
 import (
-	"slices"
-
+	"tonscribe/query/api"
 	"tonscribe/query/params"
+	"tonscribe/query/render"
 	"tonscribe/query/store"
 	"tonscribe/ton/address"
 )
@@ -33,52 +33,19 @@ func (q *request) transferFilter(contracts, parent string) (*store.TransferFilte
 	return f, nil
 }
 
-// transferList is an answer that is a page of a list of transfers.
-type transferList[R any] struct {
-	name   string // of the list
-	read   func(page store.Page, after *store.TransferKey) ([]R, bool, error)
-	keyOf  func(R) store.TransferKey
-	render func(dst []byte, r R, book addresses) []byte
-	// parties are the members that are addr_none where there is no address.
-	parties func(R) [][]byte
+// transferPage is a page of transfers that are rows as they are.
+type transferPage[R any] = page[R, R, store.TransferKey]
+
+// deliveryParam is an addition to the contract.
+var deliveryParam = params.Param{
+	Name: "include_delivery", Kind: params.BoolKind, Default: "false",
+	Description: "add how the receiving side ended: delivery, delivery_transaction_hash",
 }
 
-// serveTransfers answers a page.
-func serveTransfers[R any](q *request, l *transferList[R]) error {
-	page, part, err := q.page(params.Descending)
-	if err != nil {
-		return err
+// delivery is the part of transfers that deliveryParam asks for.
+func (q *request) delivery() api.Part {
+	if q.values.Bool("include_delivery") {
+		return render.Delivery
 	}
-	var key store.TransferKey
-	var after *store.TransferKey
-	if there, err := q.after(page, &key); err != nil {
-		return err
-	} else if there {
-		after = &key
-	}
-	list, more, err := l.read(part, after)
-	if err != nil {
-		return err
-	}
-	book, nobody := addresses{}, false
-	q.body = append(append(append(q.body, `{"`...), l.name...), `":[`...)
-	for i, r := range list {
-		if i > 0 {
-			q.body = append(q.body, ',')
-		}
-		q.body = l.render(q.body, r, book)
-		nobody = nobody || slices.ContainsFunc(l.parties(r), func(a []byte) bool { return len(a) == 0 })
-	}
-	q.body = append(q.body, ']')
-	if nobody {
-		book[nobodysAddress] = struct{}{}
-	}
-	if err := q.bookAndMetadata(book, nil, true); err != nil {
-		return err
-	}
-	if more {
-		q.nextCursor(page.Sort, l.keyOf(list[len(list)-1]))
-	}
-	q.body = append(q.body, '}')
-	return nil
+	return 0
 }

@@ -2,7 +2,6 @@ package openapitest
 
 import (
 	"net/http"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -22,9 +21,9 @@ type colour struct {
 
 func TestAnswersThatTheDocumentDoesNotAllowAreFound(t *testing.T) {
 	d, err := New(&openapi.Document{
-		Prefix: "/api", Types: &openapi.Types{Null: true}, Error: reflect.TypeFor[failure](),
+		Prefix: "/api", Types: &openapi.Types{Null: true}, Error: openapi.TypeOf[failure](),
 		Operations: []*openapi.Operation{{
-			Path: "/colour", Method: http.MethodGet, ID: "colour", Result: reflect.TypeFor[colour](),
+			Path: "/colour", Method: http.MethodGet, ID: "colour", Result: openapi.TypeOf[colour](),
 			Errors: []openapi.Error{{Status: 422, Text: "bad"}},
 		}},
 	})
@@ -60,8 +59,8 @@ func TestAnswersThatTheDocumentDoesNotAllowAreFound(t *testing.T) {
 
 func TestHeadersOfAnswersAreThoseOfTheDocument(t *testing.T) {
 	d, err := New(&openapi.Document{
-		Prefix: "/api", Types: &openapi.Types{}, Error: reflect.TypeFor[failure](),
-		Operations: []*openapi.Operation{{Path: "/colour", Method: http.MethodGet, ID: "colour", Result: reflect.TypeFor[string](), Errors: []openapi.Error{{Status: 429, Text: "slow"}}}},
+		Prefix: "/api", Types: &openapi.Types{}, Error: openapi.TypeOf[failure](),
+		Operations: []*openapi.Operation{{Path: "/colour", Method: http.MethodGet, ID: "colour", Result: openapi.TypeOf[string](), Errors: []openapi.Error{{Status: 429, Text: "slow"}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -95,8 +94,8 @@ func TestHeadersOfAnswersAreThoseOfTheDocument(t *testing.T) {
 
 func TestResponsesThatNoAnswerWasCheckedAgainstAreNamed(t *testing.T) {
 	d, err := New(&openapi.Document{
-		Prefix: "/api", Types: &openapi.Types{}, Error: reflect.TypeFor[failure](),
-		Operations: []*openapi.Operation{{Path: "/colour", Method: http.MethodGet, ID: "colour", Result: reflect.TypeFor[string](), Errors: []openapi.Error{{Status: 422, Text: "bad"}, {Status: 404, Text: "none"}}}},
+		Prefix: "/api", Types: &openapi.Types{}, Error: openapi.TypeOf[failure](),
+		Operations: []*openapi.Operation{{Path: "/colour", Method: http.MethodGet, ID: "colour", Result: openapi.TypeOf[string](), Errors: []openapi.Error{{Status: 422, Text: "bad"}, {Status: 404, Text: "none"}}}},
 	})
 	if err != nil {
 		t.Fatal(err)

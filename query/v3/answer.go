@@ -1,0 +1,319 @@
+package v3
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/query/api"
+	"tonscribe/query/openapi"
+	"tonscribe/query/params"
+	"tonscribe/query/render"
+	"tonscribe/query/store"
+	"tonscribe/schema/record"
+	"tonscribe/ton/address"
+	"tonscribe/ton/code"
+)
+
+// answerList is an answer that is a list of rows, what is known of their addresses, and
+// the cursor of the next page.
+type answerList[S any] struct {
+	name  string
+	shape *api.Shape[S]
+	has   has
+	openapi.Described
+}
+
+// has says what an answer has behind its list.
+type has uint8
+
+const (
+	hasBook has = 1 << iota
+	hasMetadata
+	hasNext
+)
+
+// described is the row of shapes that are not written as a whole.
+type described struct{}
+
+// listOf declares an answer by the name of its component and of its list; between
+// are members behind the list.
+func listOf[S any](component, name string, shape *api.Shape[S], h has, between ...api.Member[described]) *answerList[S] {
+	members := append([]api.Member[described]{api.Written[described](name, api.ListOf(shape), nil)}, between...)
+	if h&hasBook != 0 {
+		members = append(members, bookMember)
+	}
+	if h&hasMetadata != 0 {
+		members = append(members, api.Written[described]("metadata", mapOf(render.Metadata), nil).Doc("what is known of the tokens among the addresses of the answer"))
+	}
+	if h&hasNext != 0 {
+		members = append(members, api.Text[described]("next_cursor", nil).Optional().Doc("cursor of the next page; missing on the last one"))
+	}
+	return &answerList[S]{name, shape, h, api.New(component, members...)}
+}
+
+var bookMember = api.Written[described]("address_book", mapOf(bookRows), nil).Doc("a row for every address of the answer")
+
+// mapOf is the schema of an object whose values are rows.
+func mapOf(rows openapi.Described) func(*openapi.Components) openapi.Object {
+	return func(c *openapi.Components) openapi.Object {
+		return openapi.Schema("type", "object", "additionalProperties", rows.Schema(c))
+	}
+}
+
+// byAddress is an answer that is an object of rows.
+type byAddress struct{ rows openapi.Described }
+
+// Schema implements openapi.Described.
+func (a byAddress) Schema(c *openapi.Components) openapi.Object { return mapOf(a.rows)(c) }
+
+// bareList is an answer that is a list without an object around it.
+type bareList struct{ rows openapi.Described }
+
+// Schema implements openapi.Described.
+func (l bareList) Schema(c *openapi.Components) openapi.Object { return api.ListOf(l.rows)(c) }
+
+// page is how a page of a list is read: elements E, their keys K, the rows S made
+// of them.
+type page[E, S, K any] struct {
+	sort params.Sort // where none is asked for
+	// limit is the size of the page where none is asked for, 0 for that of all lists.
+	limit int
+	parts api.Part
+	// read reads a page, and reports whether there are more after it.
+	read func(page store.Page, after *K) ([]E, bool, error)
+	// none is called for an empty page, before it becomes an answer. May be nil.
+	none func() error
+	// before is called with the page before it is written. May be nil.
+	before func([]E) error
+	row    func(E) S
+	keyOf  func(E) K
+	// between appends members behind the list. May be nil.
+	between func(dst []byte) []byte
+}
+
+// servePage answers a page of a list.
+func servePage[E, S, K any](q *request, l *answerList[S], p *page[E, S, K]) error {
+	asked, part, err := q.page(p.sort)
+	if err != nil {
+		return err
+	}
+	if _, sent := q.values.Int32("limit"); !sent && p.limit > 0 {
+		part.Limit = p.limit
+	}
+	var key K
+	var after *K
+	if there, err := q.after(asked, &key); err != nil {
+		return err
+	} else if there {
+		after = &key
+	}
+	found, more, err := p.read(part, after)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 && p.none != nil {
+		if err := p.none(); err != nil {
+			return err
+		}
+	}
+	if p.before != nil {
+		if err := p.before(found); err != nil {
+			return err
+		}
+	}
+	w := q.writer(l.has, p.parts)
+	w.JSON = append(w.JSON, '{')
+	writeRows(w, l.name, l.shape, found, p.row)
+	if p.between != nil {
+		w.JSON = p.between(w.JSON)
+	}
+	contracts, _ := any(found).([]*record.Contract)
+	if q.body, err = q.aboutAddresses(q, w, l.has, byAccount(contracts)); err != nil {
+		return err
+	}
+	if more {
+		q.nextCursor(asked.Sort, p.keyOf(found[len(found)-1]))
+	}
+	q.body = append(q.body, '}')
+	return nil
+}
+
+// byAccount are contracts by their address.
+func byAccount(list []*record.Contract) map[store.Address]*record.Contract {
+	known := make(map[store.Address]*record.Contract, len(list))
+	for _, c := range list {
+		known[store.Address(c.Account)] = c
+	}
+	return known
+}
+
+// writeRows appends a list as a member.
+func writeRows[E, S any](w *api.Writer, name string, shape *api.Shape[S], list []E, row func(E) S) {
+	w.JSON = append(append(append(w.JSON, '"'), name...), `":`...)
+	i := 0
+	api.WriteList(w, shape, list, func(e E) S {
+		store.Yield(i)
+		i++
+		return row(e)
+	})
+}
+
+// answers makes answers of rows. It knows nothing of requests and their protocol.
+type answers struct {
+	store                                  *store.Store
+	view                                   *store.View
+	testNetwork, noAddressBook, noMetadata bool
+}
+
+// writer begins the body of an answer.
+func (q *request) writer(h has, parts api.Part) *api.Writer {
+	w := &api.Writer{JSON: q.body, Parts: parts}
+	if h&hasBook != 0 && !q.noAddressBook || h&hasMetadata != 0 && !q.noMetadata {
+		w.Book = api.Book{}
+	}
+	return w
+}
+
+// aboutAddresses appends the members address_book and metadata, as far as the
+// answer has them; what is known of some of the addresses need not be read again.
+func (q *answers) aboutAddresses(ctx context.Context, w *api.Writer, h has, known map[store.Address]*record.Contract) ([]byte, error) {
+	if h&hasMetadata == 0 {
+		if h&hasBook == 0 {
+			return w.JSON, nil
+		}
+		return q.addressBook(ctx, w.JSON, w.Book)
+	}
+	var rows []byte
+	group, inGroup := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		rows, err = q.metadataOf(inGroup, w.Book, known)
+		return err
+	})
+	body, err := q.addressBook(ctx, w.JSON, w.Book)
+	if waited := group.Wait(); err == nil {
+		err = waited
+	}
+	return append(append(body, `,"metadata":`...), rows...), err
+}
+
+// bookRow is a row of address_book.
+type bookRow struct {
+	address     store.Address
+	entry       store.Entry
+	domain      string
+	testNetwork bool
+	nobody      bool // addr_none
+	unreadable  bool // no address at all
+}
+
+// bookRows are the rows of address_book.
+var bookRows = api.New("AddressBookRow",
+	api.Written("user_friendly", describedText, func(w *api.Writer, r *bookRow) bool {
+		switch {
+		case r.unreadable:
+			return false
+		case r.nobody:
+			w.JSON = append(w.JSON, `"addr_none"`...)
+			return true
+		}
+		form := address.Form{NonBounceable: r.entry.Code == nil || code.IsWallet(r.entry.Code.Hash), TestOnly: r.testNetwork}
+		w.JSON = append(address.AppendFriendly(append(w.JSON, '"'), r.address[:], form, base64.URLEncoding), '"')
+		return true
+	}).Null().Doc("user-friendly form"),
+	api.Text("domain", func(r *bookRow) string {
+		if !r.entry.Known {
+			return ""
+		}
+		return r.domain
+	}).Null().Doc("name that the account owns and that names it"),
+	api.Texts("interfaces", func(r *bookRow) []string {
+		switch {
+		case !r.entry.Known:
+			return []string{}
+		case r.entry.Code == nil:
+			return nil
+		}
+		return r.entry.Code.Interfaces
+	}).Null().Doc("what the contract is by its code"),
+)
+
+func describedText(*openapi.Components) openapi.Object { return openapi.Schema("type", "string") }
+
+// addressBook appends the member address_book.
+func (q *answers) addressBook(ctx context.Context, dst []byte, book api.Book) ([]byte, error) {
+	w := &api.Writer{JSON: append(dst, `,"address_book":{`...)}
+	if q.noAddressBook {
+		return append(w.JSON, '}'), nil
+	}
+	list := make([]store.Address, 0, len(book))
+	for known := range book {
+		if known != api.Nobody {
+			list = append(list, known)
+		}
+	}
+	slices.SortFunc(list, compareRaw)
+	entries, err := q.store.Directory(ctx, q.view, list)
+	if err != nil {
+		return dst, err
+	}
+	domains, err := q.store.Domains(ctx, q.view, list)
+	if err != nil {
+		return dst, err
+	}
+	row := &bookRow{testNetwork: q.testNetwork}
+	for i, known := range list {
+		if i > 0 {
+			w.JSON = append(w.JSON, ',')
+		}
+		w.JSON = append(address.AppendRaw(append(w.JSON, '"'), known[:]), `":`...)
+		row.address, row.entry, row.domain = known, entries[known], domains[known]
+		bookRows.Write(w, row)
+	}
+	if _, nobody := book[api.Nobody]; nobody {
+		if len(list) > 0 {
+			w.JSON = append(w.JSON, ',')
+		}
+		w.JSON = append(w.JSON, `"addr_none":`...)
+		bookRows.Write(w, &bookRow{nobody: true})
+	}
+	return append(w.JSON, '}'), nil
+}
+
+// compareRaw is the order of raw addresses as texts; a workchain other than -1
+// and 0 is rare enough to be written out.
+func compareRaw(a, b store.Address) int {
+	if binary.BigEndian.Uint32(a[:]) == binary.BigEndian.Uint32(b[:]) {
+		return slices.Compare(a[4:], b[4:])
+	}
+	return strings.Compare(string(address.AppendRaw(nil, a[:])), string(address.AppendRaw(nil, b[:])))
+}
+
+// contractsOf reads contracts that a page names besides its own, all at once.
+func (q *answers) contractsOf(ctx context.Context, list []*record.Contract, of func(*record.Contract) []byte) (map[store.Address]*record.Contract, error) {
+	wanted := api.Book{}
+	for _, c := range list {
+		wanted.Add(of(c))
+	}
+	return q.contracts(ctx, wanted)
+}
+
+func (q *answers) contracts(ctx context.Context, wanted api.Book) (map[store.Address]*record.Contract, error) {
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	return q.store.Contracts(ctx, slices.Collect(maps.Keys(wanted)))
+}
+
+// of is the contract at an address of a record, nil for none.
+func of(found map[store.Address]*record.Contract, address []byte) *record.Contract {
+	if len(address) != len(store.Address{}) {
+		return nil
+	}
+	return found[store.Address(address)]
+}
