@@ -35,23 +35,23 @@ type httpLink struct {
 }
 
 const (
-	// mostHeld is how long an answer may be that the server holds in memory until
+	// maxHeld is how long an answer may be that the server holds in memory until
 	// it is complete; what is longer it writes to a file. An answer that has begun
 	// can not fail any more.
-	mostHeld = 16 << 20
+	maxHeld = 16 << 20
 	// lastWait is how long an answer is waited for when the time of its request is
 	// over: the statement's own limit ends it about then, and until then it counts.
 	lastWait = time.Second
 	// bodyBuffer is what proto.Reader wants; a smaller one it would wrap.
 	bodyBuffer = 128 << 10
-	// mostRefusal is how much is read of what the server says when it refuses.
-	mostRefusal = 64 << 10
+	// maxRefusal is how much is read of what the server says when it refuses.
+	maxRefusal = 64 << 10
 )
 
 func dialHTTP(o clickhouse.Options) func(context.Context, string) (link, error) {
 	settings := url.Values{
 		"default_format": {"Native"}, "client_protocol_version": {strconv.Itoa(proto.Version)},
-		"wait_end_of_query": {"1"}, "buffer_size": {strconv.Itoa(mostHeld)}, "enable_analyzer": {oldAnalyzer},
+		"wait_end_of_query": {"1"}, "buffer_size": {strconv.Itoa(maxHeld)}, "enable_analyzer": {oldAnalyzer},
 		"cancel_http_readonly_queries_on_client_close": {"1"},
 	}
 	if o.Auth.Database != "" {
@@ -162,8 +162,8 @@ func (l *httpLink) ask(s statement) (*http.Response, error) {
 
 // refusal is the exception that the server answered with.
 func (l *httpLink) refusal(answer *http.Response) error {
-	text, err := io.ReadAll(io.LimitReader(answer.Body, mostRefusal))
-	if err != nil || len(text) == mostRefusal {
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
+	if err != nil || len(text) == maxRefusal {
 		l.close() // what is left unread would be taken for the next answer
 	}
 	code, err := strconv.Atoi(answer.Header.Get("X-Clickhouse-Exception-Code"))

@@ -69,8 +69,8 @@ func (r *Request) maxRows() int64 {
 // Dropped returns ErrTooHeavy once a page of so many rows, the skipped ones
 // counted, has cost too many records.
 func Dropped(read, rows int) error {
-	if most := maxDropped + 2*rows; read > most {
-		return fmt.Errorf("%w: %d records were read for the page, at most %d may be", ErrTooHeavy, read, most)
+	if limit := maxDropped + 2*rows; read > limit {
+		return fmt.Errorf("%w: %d records were read for the page, at most %d may be", ErrTooHeavy, read, limit)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func enter(ctx context.Context, places chan struct{}) error {
 
 // clients shares something out among clients: connections, work.
 type clients struct {
-	most  int // at a time, of one client
+	max   int // at a time, of one client
 	mutex sync.Mutex
 	slots map[string]*clientSlots
 }
@@ -185,15 +185,15 @@ type clientSlots struct {
 	users int // that hold a slot or wait for one
 }
 
-func newClients(most int) *clients {
-	return &clients{most: most, slots: map[string]*clientSlots{}}
+func newClients(limit int) *clients {
+	return &clients{max: limit, slots: map[string]*clientSlots{}}
 }
 
 func (c *clients) enter(ctx context.Context, client string) (leave func(), err error) {
 	c.mutex.Lock()
 	s := c.slots[client]
 	if s == nil {
-		s = &clientSlots{taken: make(chan struct{}, c.most)}
+		s = &clientSlots{taken: make(chan struct{}, c.max)}
 		c.slots[client] = s
 	}
 	s.users++

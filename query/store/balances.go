@@ -3,13 +3,13 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/query/list"
+	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/ton/address"
@@ -37,14 +37,14 @@ type ranking struct {
 // maxRankRows is how many rows one statement reads at most.
 const maxRankRows = 100_000
 
-// leastRanked and mostRanked are how many accounts are read at once and held.
-const leastRanked, mostRanked = 250, 50_000
+// minRanked and maxRanked are how many accounts are read at once and held.
+const minRanked, maxRanked = 250, 50_000
 
 // TopAccounts are the accounts with the greatest balances from the offset on, or
 // after a place in the ranking.
 func (s *Store) TopAccounts(ctx context.Context, v *View, offset, limit int, after *Balance) ([]Balance, error) {
 	need := offset + limit
-	if after == nil && need <= mostRanked {
+	if after == nil && need <= maxRanked {
 		r := &s.ranking
 		r.mutex.Lock()
 		defer r.mutex.Unlock()
@@ -65,34 +65,44 @@ func (s *Store) rank(ctx context.Context, v *View, r *ranking, need int) (err er
 	if r.watermark == v.Watermark && (r.whole || len(r.list) >= need) {
 		return nil
 	}
-	list, whole, err := s.richest(ctx, nil, max(need+need/4, leastRanked)) // deeper pages come next
+	list, whole, err := s.richest(ctx, nil, max(need+need/4, minRanked)) // deeper pages come next
 	if err == nil {
 		r.watermark, r.list, r.whole = v.Watermark, list, whole
 	}
 	return err
 }
 
-// rankRow is a row of the table in the order of balances. It may be an old one:
-// what the account's newest row says counts.
-type rankRow struct {
-	balance uint64
-	account sql.AccountKey
-}
+// The words of a row of the ranking. It may be an old one: what the account's newest
+// row says counts.
+const rankBalance, rankAccount = 0, 1
 
-func (r *rankRow) compare(b Balance) int {
-	return cmp.Or(cmp.Compare(b.Amount, r.balance), sql.KeyOf(b.Account[:]).Compare(r.account))
+// rankPlan reads the table in the order of balances.
+var rankPlan = func() *plan.Plan {
+	columns := []plan.Column{{Name: "balance", At: rankBalance}, {Name: "workchain", At: rankAccount, Type: plan.Int32}, {Name: "account_prefix", At: rankAccount + 1}}
+	return &plan.Plan{
+		Reads: "ranking", Table: "accounts_by_balance", Columns: columns, Keys: []string{"balance", "workchain", "account_prefix"}, Descending: true, SmallBlocks: true,
+		Seek: columns, Order: []plan.Term{{At: rankBalance, Words: 3, Descending: true}},
+		Ranges: []plan.Range{{Where: sql.Conditions{sql.IsNot("gone")}, Projection: "by_balance"}},
+	}
+}()
+
+// rankRow returns where a balance lies in that order.
+func rankRow(b *Balance) plan.Row {
+	r := plan.Row{rankBalance: b.Amount, rankAccount + 1: 0}
+	r.SetAccount(rankAccount, sql.KeyOf(b.Account[:]))
+	return r
 }
 
 // richest reads at least need accounts after a place, if there are so many, in
 // order. It is whole when they are all.
 func (s *Store) richest(ctx context.Context, after *Balance, need int) (list []Balance, whole bool, err error) {
-	var from *rankRow
+	var from plan.Row
 	if after != nil {
-		from = &rankRow{balance: after.Amount, account: sql.KeyOf(after.Account[:])}
+		from = rankRow(after)
 	}
 	for missing, room := need, 16; missing > 0 && !whole; missing = need - len(list) {
 		limit := min(missing+missing/8, maxRankRows) + room
-		rows, err := s.rankRows(ctx, from, limit)
+		rows, err := rankPlan.Run(ctx, s.reader, rankPlan.Statement(&rankPlan.Ranges[0], from, limit))
 		if err != nil {
 			return nil, false, err
 		}
@@ -104,57 +114,38 @@ func (s *Store) richest(ctx context.Context, after *Balance, need int) (list []B
 		// more, behind it not all is there.
 		whole = len(rows) < limit
 		for _, b := range some {
-			if (from == nil || from.compare(b) <= 0) && (whole || rows[limit-1].compare(b) > 0) && (after == nil || after.compare(b) < 0) {
+			at := rankRow(&b)
+			if (from == nil || rankPlan.Compare(from, at) <= 0) && (whole || rankPlan.Compare(rows[limit-1], at) > 0) && (after == nil || after.compare(b) < 0) {
 				list = append(list, b)
 			}
 		}
 		if !whole {
-			if from != nil && *from == rows[limit-1] {
+			if from != nil && rankPlan.Compare(from, rows[limit-1]) == 0 {
 				room *= 2
 			}
-			from = &rows[limit-1]
+			from = rows[limit-1]
 		}
 	}
 	slices.SortFunc(list, Balance.compare)
 	return slices.Compact(list), whole, nil
 }
 
-// rankRows reads rows from a place on, the greatest balance first.
-func (s *Store) rankRows(ctx context.Context, from *rankRow, limit int) (list []rankRow, err error) {
-	c := sql.Conditions{sql.IsNot("gone")}
-	if from != nil {
-		a := from.account
-		c.Add("%s", sql.NotBefore(true, []string{"balance", "workchain", "account_prefix"}, []string{fmt.Sprint(from.balance), fmt.Sprint(a.Workchain), fmt.Sprint(a.Prefix)}))
-	}
-	statement := fmt.Sprintf("SELECT balance, workchain, account_prefix FROM accounts_by_balance WHERE %s ORDER BY balance DESC, workchain DESC, account_prefix DESC LIMIT %d SETTINGS %s, %s", c, limit, sql.SmallBlocks(limit), sql.Projection("by_balance"))
-	var workchain proto.ColInt32
-	var balance, prefix proto.ColUInt64
-	result := proto.Results{{Name: "balance", Data: &balance}, {Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &prefix}}
-	err = s.reader.Run(ctx, "ranking", statement, result, func(rows int) error {
-		for i := range rows {
-			list = append(list, rankRow{balance[i], sql.AccountKey{Workchain: workchain[i], Prefix: prefix[i]}})
-		}
-		return nil
-	})
-	return list, err
-}
-
-// mostSpots is how many accounts one statement asks for.
-const mostSpots = 2_000
+// maxKeys is how many accounts one statement asks for.
+const maxKeys = 2_000
 
 // balances are those of the accounts that rows lead to, as they are now, without
 // accounts that are gone.
-func (s *Store) balances(ctx context.Context, rows []rankRow) ([]Balance, error) {
+func (s *Store) balances(ctx context.Context, rows []plan.Row) ([]Balance, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
 	list := make([]sql.AccountKey, len(rows))
 	for i := range rows {
-		list[i] = rows[i].account
+		list[i] = rows[i].Account(rankAccount)
 	}
 	slices.SortFunc(list, sql.AccountKey.Compare)
 	list = slices.Compact(list)
-	parts := max(s.reader.Splits(len(list)), (len(list)+mostSpots-1)/mostSpots)
+	parts := max(s.reader.Splits(len(list)), (len(list)+maxKeys-1)/maxKeys)
 	read, err := reader.Gather(ctx, reader.Chunks(list, parts, sql.AccountKey.Compare), s.balanceRows)
 	if err != nil {
 		return nil, err

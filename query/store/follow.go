@@ -26,20 +26,20 @@ func (s *Store) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		before := s.view.Load()
-		s.tell(ctx, s.reader.CountParts(ctx))
+		s.fail(ctx, s.reader.CountParts(ctx))
 		changed, err := s.step(ctx)
-		s.tell(ctx, err)
+		s.fail(ctx, err)
 		rest := time.Duration(0)
 		if changed {
 			rest = min(duty*time.Since(began), s.restLimit(before))
 		}
-		s.remember(ctx)
+		s.fillBeside(ctx)
 		s.pause(ctx, rest)
 	}
 }
 
-// remember reads for the first time what is held, beside everything else.
-func (s *Store) remember(ctx context.Context) {
+// fillBeside reads for the first time what is held, beside everything else.
+func (s *Store) fillBeside(ctx context.Context) {
 	v := s.view.Load()
 	if v == nil {
 		return
@@ -49,8 +49,8 @@ func (s *Store) remember(ctx context.Context) {
 	if missing && s.holding.CompareAndSwap(false, true) {
 		s.running.Go(func() {
 			defer s.holding.Store(false)
-			if err := s.hold(ctx, v); err != nil {
-				s.tell(ctx, err)
+			if err := s.fill(ctx, v); err != nil {
+				s.fail(ctx, err)
 				s.rest(ctx, restLimit)
 			}
 		})
@@ -73,8 +73,8 @@ func (s *Store) advance(ctx context.Context, v *View) error {
 	return group.Wait()
 }
 
-// hold reads for the first time what is held.
-func (s *Store) hold(ctx context.Context, v *View) error {
+// fill reads for the first time what is held.
+func (s *Store) fill(ctx context.Context, v *View) error {
 	book := s.configuration.DirectoryAccounts > 0
 	if book && s.codeHashes.UpTo() == 0 {
 		if err := s.names.Advance(ctx, v); err != nil {
@@ -104,14 +104,14 @@ func (s *Store) hold(ctx context.Context, v *View) error {
 	return nil
 }
 
-// tell counts a failure, and logs one now and then.
-func (s *Store) tell(ctx context.Context, err error) {
+// fail counts a failure, and logs one now and then.
+func (s *Store) fail(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
 	s.metrics.followFailure.Inc()
-	now, told := time.Now().UnixNano(), s.told.Load()
-	if now-told > int64(10*time.Second) && s.told.CompareAndSwap(told, now) {
+	now, logged := time.Now().UnixNano(), s.logged.Load()
+	if now-logged > int64(10*time.Second) && s.logged.CompareAndSwap(logged, now) {
 		s.report.Log.Warn().Err(err).Msg("what is new could not be read; trying again")
 	}
 }
@@ -125,8 +125,8 @@ func (s *Store) restLimit(before *View) time.Duration {
 	return restLimit
 }
 
-// pause lets the rest pass, and then what is left of the time between two looks,
-// unless something new is told before.
+// pause lets the rest pass, and then what is left of the time between two polls,
+// unless something new is reported before.
 func (s *Store) pause(ctx context.Context, rest time.Duration) {
 	s.rest(ctx, rest)
 	poll := s.configuration.Poll - rest
@@ -154,7 +154,7 @@ func (s *Store) rest(ctx context.Context, d time.Duration) {
 func (s *Store) step(ctx context.Context) (read bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, followLimit)
 	defer cancel()
-	v, read, err := s.filler.Next(ctx, s.view.Load(), func(v *View) { s.tell(ctx, s.advance(ctx, v)) })
+	v, read, err := s.filler.Next(ctx, s.view.Load(), func(v *View) { s.fail(ctx, s.advance(ctx, v)) })
 	if v != nil {
 		s.view.Store(v)
 	}

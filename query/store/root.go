@@ -42,7 +42,7 @@ type Store struct {
 	accounts      *cache.Rows[*record.Account]
 	stop          context.CancelFunc
 	running       sync.WaitGroup
-	told          atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
+	logged        atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
 	holding       atomic.Bool  // is being read for the first time
 	held          atomic.Bool  // was read, as far as it fits
 	codes         *cache.Codes
