@@ -83,9 +83,10 @@ func (o contractOrder) compare(a, b *ContractKey) (c int) {
 		case byAccount:
 			c = CompareAddresses(a.Account, b.Account)
 		}
-		if c != 0 && o.descending && f != byOwner {
-			return -c
-		} else if c != 0 {
+		if o.descending && f != byOwner {
+			c = -c
+		}
+		if c != 0 {
 			return c
 		}
 	}

@@ -167,8 +167,8 @@ type messageQuery struct {
 	likely func() []*record.Transaction
 }
 
-// query reads a part of a list by a plan; limit is how many messages may be wanted
-// of it.
+// queryMessages makes a query of a part of a list by a plan; limit is how many
+// messages may be wanted of it.
 func (l *Lists) queryMessages(ctx context.Context, m *messageList, part messagePart, p *messagePlan, limit int) *messageQuery {
 	q := &messageQuery{likely: l.likelyTransactions(ctx, m, p, limit)}
 	q.query = &query[Message, MessageKey]{

@@ -165,12 +165,11 @@ func putWords(words []uint64, h []byte) {
 func (p *Plan) Compare(a, b Row) int {
 	for _, t := range p.Order {
 		for i := t.At; i < t.At+t.Words; i++ {
-			if a[i] != b[i] {
-				if c := cmp.Compare(a[i], b[i]); !t.Descending {
-					return c
-				} else {
+			if c := cmp.Compare(a[i], b[i]); c != 0 {
+				if t.Descending {
 					return -c
 				}
+				return c
 			}
 		}
 	}
