@@ -51,9 +51,9 @@ type Record interface {
 }
 
 // NewRows makes a cache of a table of accounts, of whose rows the one with the greatest
-// version counts. It holds as many bytes as max says, about; 0 holds nothing.
-func NewRows[R Record](r *reader.Reader, table, version string, max int, bytes prometheus.Gauge, create func() R) *Rows[R] {
-	return &Rows[R]{reader: r, table: table, version: version, max: max, bytes: bytes, create: create}
+// version counts. It holds about limit bytes; 0 holds nothing.
+func NewRows[R Record](r *reader.Reader, table, version string, limit int, bytes prometheus.Gauge, create func() R) *Rows[R] {
+	return &Rows[R]{reader: r, table: table, version: version, max: limit, bytes: bytes, create: create}
 }
 
 const (

@@ -22,8 +22,11 @@ type (
 	Page  = list.Page
 	Range = list.Span
 
+	// Direction is the side of a message or of a transfer.
+	Direction = list.Direction
+
 	// Filters of lists, and keys of what is in them.
-	Direction           = list.Direction
+
 	BlockFilter         = list.BlockFilter
 	BlockKey            = list.BlockKey
 	TransactionFilter   = list.TransactionFilter
