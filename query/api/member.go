@@ -274,7 +274,13 @@ func Object[R, S any](name string, shape *Shape[S], get func(R) S, there func(R)
 
 // PartOf is a row of another shape that lies in the row, nil where it has none.
 func PartOf[R, S any](name string, shape *Shape[*S], get func(R) *S) Member[R] {
-	return Object(name, shape, get, func(row R) bool { return get(row) != nil })
+	return Written(name, shape.Schema, func(w *Writer, row R) bool {
+		part := get(row)
+		if part != nil {
+			shape.Write(w, part)
+		}
+		return part != nil
+	})
 }
 
 // List is a list of rows of another shape, each made of an element of the row's list.

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"slices"
-
 	"tonscribe/query/api"
 	"tonscribe/schema/record"
 )
@@ -72,7 +70,11 @@ func only(t record.TransactionType) func(transaction) bool {
 }
 
 func not(types ...record.TransactionType) func(transaction) bool {
-	return func(tx transaction) bool { return !slices.Contains(types, tx.Type) }
+	var set uint
+	for _, t := range types {
+		set |= 1 << t
+	}
+	return func(tx transaction) bool { return set>>tx.Type&1 == 0 }
 }
 
 // description is a transaction's (block.tlb, TransactionDescr); phases that did not
