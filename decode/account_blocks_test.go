@@ -8,8 +8,8 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/decode/statetest"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/statetest"
 )
 
 // classes count account blocks by what their state update shows.

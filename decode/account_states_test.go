@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 	"tonscribe/ton/cell"
 )
 

@@ -8,7 +8,7 @@ import (
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // benchmarkBlocks are the real blocks with at least 20 transactions, or a built

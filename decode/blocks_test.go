@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // blockFile is one line of blocks.tsv with the block it describes.

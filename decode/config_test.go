@@ -9,7 +9,7 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // configHash is the hash of the parameters as tonutils-go reads them from the

@@ -11,9 +11,9 @@ import (
 
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/costtest"
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/costtest"
+	"tonscribe/test/support/realdata"
 	"tonscribe/ton/cell"
 )
 

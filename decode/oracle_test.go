@@ -17,7 +17,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 	"tonscribe/ton/cell"
 )
 

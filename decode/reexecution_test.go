@@ -13,7 +13,7 @@ import (
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 	"tonscribe/ton/tvm"
 )
 

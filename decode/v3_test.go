@@ -14,7 +14,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // hashNormSince is the time before which recorded rows have no hash_norm: the

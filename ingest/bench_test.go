@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tonscribe/decode"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // BenchmarkVerify reads what a shard block of 510 transactions costs.

@@ -18,7 +18,7 @@ import (
 	"tonscribe/decode"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // Runs of masterchain blocks without their shard blocks: each bundle that needs

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 func genesis(t *testing.T) string {

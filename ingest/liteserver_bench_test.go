@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"tonscribe/internal/lite"
-	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/litetest"
 )
 
 // BenchmarkSources compares how fast the same blocks come from a lite server, in

@@ -8,7 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/internal/lite"
-	"tonscribe/internal/lite/litetest"
+	"tonscribe/test/support/litetest"
 )
 
 // signedBlocks is how long the chain of these tests is.

@@ -11,7 +11,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/internal/lite"
-	"tonscribe/internal/lite/litetest"
+	"tonscribe/test/support/litetest"
 )
 
 // overLite is a configuration that reads from servers, quick to give up and to

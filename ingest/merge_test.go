@@ -9,7 +9,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/ton"
 
-	devnet "tonscribe/internal/devnet/chain"
+	devnet "tonscribe/devnet/chain"
 	"tonscribe/schema/record"
 )
 

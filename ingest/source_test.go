@@ -14,9 +14,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tonscribe/internal/costtest"
 	"tonscribe/internal/report"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/costtest"
+	"tonscribe/test/support/realdata"
 )
 
 func TestEveryBlockFileIsIdentifiedByItsContent(t *testing.T) {

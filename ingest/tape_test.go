@@ -17,7 +17,7 @@ import (
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // tape keeps what is published, like a log whose every write succeeds. It can

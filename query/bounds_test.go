@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/synthetic"
+	"tonscribe/bench/synthetic"
 )
 
 // What a request makes ClickHouse go through does not grow with the tables: each

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/synthetic"
+	"tonscribe/bench/synthetic"
 )
 
 // rowsRead is how many rows ClickHouse has gone through for what is read by some

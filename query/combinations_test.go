@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/synthetic"
+	"tonscribe/bench/synthetic"
 )
 
 // combination is a request made of some of the parameters that a path has.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"tonscribe/query/openapi/openapitest"
 	v3 "tonscribe/query/v3"
+	"tonscribe/test/support/openapitest"
 )
 
 var documentOfV3 = sync.OnceValues(func() (*openapitest.Document, error) { return openapitest.New(v3.Describe(nil)) })

@@ -17,18 +17,18 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/bench/synthetic"
 	"tonscribe/decode"
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
-	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/sink"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/realdata"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

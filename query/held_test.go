@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/synthetic"
+	"tonscribe/bench/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/listen"
 	"tonscribe/query/store"
 	"tonscribe/schema/migrations"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestRefusalsHaveTheFormOfTheirLayer(t *testing.T) {

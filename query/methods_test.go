@@ -10,9 +10,9 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/query/examples"
 	"tonscribe/query/openapi"
-	"tonscribe/query/openapi/openapitest"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
+	"tonscribe/test/support/openapitest"
 )
 
 func TestAllowNamesTheDocumentedMethods(t *testing.T) {

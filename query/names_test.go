@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"tonscribe/internal/synthetic"
+	"tonscribe/bench/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )

@@ -15,7 +15,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 	"tonscribe/ton/address"
 	"tonscribe/ton/code"
 )

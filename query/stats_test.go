@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/internal/synthetic"
+	"tonscribe/bench/synthetic"
 )
 
 // statsWorld has a small chain, and figures of its own beside it.

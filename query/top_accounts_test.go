@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	"tonscribe/internal/synthetic"
+	"tonscribe/bench/synthetic"
 	"tonscribe/schema/record"
 )
 

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/internal/engine/enginetest"
-	"tonscribe/internal/synthetic"
+	"tonscribe/bench/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/sink"
+	"tonscribe/test/support/enginetest"
 	"tonscribe/ton/address"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/schema/migrations"
+	"tonscribe/test/support/enginetest"
 )
 
 var fencedQuery = regexp.MustCompile("(?s)\n([^\n]+)\n\n```sql\n(.*?)```")

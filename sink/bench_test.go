@@ -12,12 +12,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/bench/synthetic"
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/engine/enginetest"
-	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/enginetest"
 )
 
 // TestInsertPath is a measurement: TONSCRIBE_SINK_ROWS=1000000 go test -v -run

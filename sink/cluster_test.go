@@ -14,9 +14,9 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/engine"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/schema/migrations"
-	"tonscribe/test/harness"
+	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/harness"
 )
 
 // startEngine is an engine of the test's own at a port, 0 for any, that may

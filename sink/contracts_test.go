@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
+	"tonscribe/bench/synthetic"
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"

@@ -3,7 +3,7 @@ package sink
 import (
 	"testing"
 
-	"tonscribe/internal/synthetic"
+	"tonscribe/bench/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )

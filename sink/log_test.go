@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"tonscribe/bench/synthetic"
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
-	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -6,8 +6,8 @@ import (
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
+	"tonscribe/bench/synthetic"
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"testing"
 
+	"tonscribe/bench/synthetic"
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"

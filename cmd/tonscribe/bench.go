@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tonscribe/cmd/tonscribe/bench"
+	"tonscribe/bench"
 )
 
 func benchCommand(s *settings) *cobra.Command {

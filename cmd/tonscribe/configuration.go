@@ -10,20 +10,20 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tonscribe/contracts"
+	"tonscribe/decode/detect"
 	"tonscribe/decode/worker"
+	"tonscribe/devnet"
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/config"
-	"tonscribe/internal/devnet"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/listen"
 	"tonscribe/internal/lite"
-	"tonscribe/internal/metadata"
 	"tonscribe/internal/network"
 	"tonscribe/internal/parts"
 	"tonscribe/internal/report"
 	"tonscribe/internal/space"
+	"tonscribe/metadata"
 	"tonscribe/query"
 	"tonscribe/query/auth"
 	v2 "tonscribe/query/v2"
@@ -52,7 +52,7 @@ type Configuration struct {
 	Devnet      devnet.Configuration     `yaml:"devnet"`
 	Ingest      ingest.Configuration     `yaml:"ingest"`
 	Decode      worker.Configuration     `yaml:"decode"`
-	Contracts   contracts.Configuration  `yaml:"contracts"`
+	Contracts   detect.Configuration     `yaml:"contracts"`
 	Sink        sink.Configuration       `yaml:"sink"`
 	Metadata    metadata.Configuration   `yaml:"metadata"`
 	Query       query.Configuration      `yaml:"query"`
@@ -106,7 +106,7 @@ func defaultConfiguration() Configuration {
 		Devnet:      devnet.DefaultConfiguration(),
 		Ingest:      ingest.DefaultConfiguration(),
 		Decode:      worker.DefaultConfiguration(),
-		Contracts:   contracts.DefaultConfiguration(),
+		Contracts:   detect.DefaultConfiguration(),
 		Sink:        sink.DefaultConfiguration(),
 		Metadata:    metadata.DefaultConfiguration(),
 		Query:       query.DefaultConfiguration(),

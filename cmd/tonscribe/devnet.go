@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tonscribe/devnet"
 	"tonscribe/internal/config"
-	"tonscribe/internal/devnet"
 )
 
 var devnetFlags = []flag{

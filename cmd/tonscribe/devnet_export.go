@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tonscribe/internal/devnet"
-	"tonscribe/internal/devnet/packages"
+	"tonscribe/devnet"
+	"tonscribe/devnet/packages"
 )
 
 func devnetExportCommand(s *settings) *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"tonscribe/internal/devnet"
+	"tonscribe/devnet"
 )
 
 // generateGC lets the heap grow to three times what is in use: that is little, and

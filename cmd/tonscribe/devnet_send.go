@@ -18,8 +18,8 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet"
+	"tonscribe/devnet/contracts"
 	"tonscribe/ton/address"
 )
 

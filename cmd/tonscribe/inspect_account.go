@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tonscribe/cmd/tonscribe/explain"
-	"tonscribe/contracts"
+	"tonscribe/decode/detect"
 	"tonscribe/ton/address"
 )
 
@@ -61,7 +61,7 @@ func explainFile(cmd *cobra.Command, path, parent string) error {
 		}
 		e.Parents = explain.Only(s)
 	}
-	if e.Config, err = contracts.DefaultConfig(); err != nil {
+	if e.Config, err = detect.DefaultConfig(); err != nil {
 		return err
 	}
 	return e.Account(cmd.Context(), subject)
@@ -79,7 +79,7 @@ func explainAddress(cmd *cobra.Command, p *process, account []byte) error {
 		return err
 	}
 	if e.Config == nil {
-		if e.Config, err = contracts.DefaultConfig(); err != nil {
+		if e.Config, err = detect.DefaultConfig(); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"net/http"
 
-	"tonscribe/internal/metadata"
+	"tonscribe/metadata"
 )
 
 var metadataStage = stageCommand{

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"tonscribe/contracts"
+	"tonscribe/decode/detect"
 	"tonscribe/decode/worker"
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
@@ -105,12 +105,12 @@ func (p *process) newDecode() (*worker.Component, error) {
 	return worker.New(p.settings.Decode, worker.Dependencies{Report: p.report, Kafka: p.log, Zerostate: p.newZerostates().find, Lite: servers})
 }
 
-func (p *process) newContracts() (*contracts.Component, error) {
+func (p *process) newContracts() (*detect.Component, error) {
 	servers, err := p.liteServers()
 	if err != nil {
 		return nil, err
 	}
-	return contracts.New(p.settings.Contracts, contracts.Dependencies{Report: p.report, Kafka: p.log, Lite: servers})
+	return detect.New(p.settings.Contracts, detect.Dependencies{Report: p.report, Kafka: p.log, Lite: servers})
 }
 
 func (p *process) newSink() (*sink.Component, error) {

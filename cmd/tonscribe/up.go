@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tonscribe/devnet"
 	"tonscribe/ingest"
-	"tonscribe/internal/devnet"
 	"tonscribe/query"
 )
 

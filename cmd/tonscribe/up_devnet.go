@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
-	"tonscribe/internal/devnet"
+	"tonscribe/devnet"
 	v2 "tonscribe/query/v2"
 )
 

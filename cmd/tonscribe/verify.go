@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"tonscribe/cmd/tonscribe/verify"
+	"tonscribe/verify"
 )
 
 func verifyCommand(s *settings) *cobra.Command {

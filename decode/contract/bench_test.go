@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"tonscribe/decode/contract"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
 )
 
 func BenchmarkJettonWalletDetected(b *testing.B) {

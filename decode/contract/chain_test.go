@@ -16,7 +16,7 @@ import (
 	"tonscribe/decode"
 	"tonscribe/decode/contract"
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 	"tonscribe/ton/tvm"
 )
 

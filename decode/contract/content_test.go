@@ -6,7 +6,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
 	"tonscribe/schema/record"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/contract"
-	"tonscribe/internal/devnet/contracts"
-	"tonscribe/internal/devnet/genesis"
+	"tonscribe/devnet/contracts"
+	"tonscribe/devnet/genesis"
 	"tonscribe/schema/record"
 	"tonscribe/ton/tvm"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/contract"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
 	"tonscribe/schema/record"
 	"tonscribe/ton/code"
 )

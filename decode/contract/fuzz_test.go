@@ -7,8 +7,8 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/contract"
-	"tonscribe/internal/costtest"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
+	"tonscribe/test/support/costtest"
 )
 
 func FuzzCode(f *testing.F) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
 )
 
 func TestContentsThatAreReadInPartAreCounted(t *testing.T) {

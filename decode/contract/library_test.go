@@ -8,7 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/contract"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
 )
 
 // lend puts a library cell into a tree wherever a cell is.

@@ -12,7 +12,7 @@ import (
 	"tonscribe/decode"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // source is a bundle as ingest knows it.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/ton"
 
-	devchain "tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/traffic"
+	devchain "tonscribe/devnet/chain"
+	"tonscribe/devnet/traffic"
 	"tonscribe/schema/record"
 )
 

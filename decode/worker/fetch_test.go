@@ -10,13 +10,13 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/decode"
-	devchain "tonscribe/internal/devnet/chain"
+	devchain "tonscribe/devnet/chain"
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
-	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/litetest"
 )
 
 // town is a devnet whose lite server can be made to misbehave, and a log that

@@ -12,8 +12,8 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/decode/statetest"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
+	"tonscribe/test/support/statetest"
 )
 
 // knowledge is what blocks have shown of accounts, by another library.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	devchain "tonscribe/internal/devnet/chain"
+	devchain "tonscribe/devnet/chain"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )

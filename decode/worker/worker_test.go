@@ -13,12 +13,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/decode"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-	kafkatest "tonscribe/test/kafka"
+	"tonscribe/test/support/enginetest"
+	kafkatest "tonscribe/test/support/kafka"
 )
 
 // stage is a log with a worker on it.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

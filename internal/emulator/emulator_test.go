@@ -22,7 +22,7 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/genesis"
+	"tonscribe/devnet/genesis"
 	"tonscribe/internal/emulator"
 	"tonscribe/internal/report"
 	"tonscribe/ton/tvm"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tonscribe/internal/engine"
-	"tonscribe/internal/engine/enginetest"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestNobodyWithAPasswordReachesFilesTheNetworkOrProcesses(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"tonscribe/internal/engine"
-	"tonscribe/internal/engine/enginetest"
+	"tonscribe/test/support/enginetest"
 )
 
 // engineOf finds the child process of this one that serves a folder, 0 for none.

@@ -20,8 +20,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
 	"tonscribe/internal/engine"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestMain(m *testing.M) {

@@ -20,7 +20,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"tonscribe/internal/engine"
-	"tonscribe/internal/engine/enginetest"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestAppUserMayDoWhatMigrationsAndSinksNeed(t *testing.T) {

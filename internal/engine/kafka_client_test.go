@@ -12,7 +12,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"tonscribe/internal/engine"
-	"tonscribe/internal/engine/enginetest"
+	"tonscribe/test/support/enginetest"
 )
 
 const topic = "records"

@@ -20,8 +20,8 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"tonscribe/internal/engine"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestRecordsAndCommitsSurviveStopAndStart(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"tonscribe/internal/engine"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/schema"
-	kafkatest "tonscribe/test/kafka"
+	"tonscribe/test/support/enginetest"
+	kafkatest "tonscribe/test/support/kafka"
 )
 
 // flow publishes bundles without end and checks that they come out in order.

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-	kafkatest "tonscribe/test/kafka"
+	"tonscribe/test/support/enginetest"
+	kafkatest "tonscribe/test/support/kafka"
 )
 
 // rules hold on every log.

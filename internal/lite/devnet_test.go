@@ -11,8 +11,8 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/lite/litetest"
+	"tonscribe/devnet/chain"
+	"tonscribe/test/support/litetest"
 )
 
 // onDevnet runs a pool on servers in front of a signed chain.

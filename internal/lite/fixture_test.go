@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"tonscribe/internal/lifetime/lifetimetest"
-	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/litetest"
+	"tonscribe/test/support/realdata"
 )
 
 // Real blocks of mainnet: the first is a key block, the others are signed by the

@@ -11,8 +11,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/ton"
 
-	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/litetest"
 )
 
 func TestHeadIsProvenByTheSignaturesOfMainnetsValidators(t *testing.T) {

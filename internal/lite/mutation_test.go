@@ -12,8 +12,8 @@ import (
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/ton"
 
-	"tonscribe/internal/costtest"
-	"tonscribe/internal/lite/litetest"
+	"tonscribe/test/support/costtest"
+	"tonscribe/test/support/litetest"
 )
 
 // reading is a question and what is taken from an answer to it that passes, in a

@@ -15,7 +15,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/lite/litetest"
+	"tonscribe/test/support/litetest"
 )
 
 // blocks are requests for blocks; heads and proofs stay honest.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/ton"
 
-	"tonscribe/internal/lite/litetest"
+	"tonscribe/test/support/litetest"
 )
 
 func asksForState(query any) bool {

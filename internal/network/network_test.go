@@ -23,7 +23,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/report"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // published is a global config with a zerostate and an init block.

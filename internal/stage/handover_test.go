@@ -18,7 +18,7 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
-	kafkatest "tonscribe/test/kafka"
+	kafkatest "tonscribe/test/support/kafka"
 )
 
 // openLog starts an embedded log, with a client of two partitions.

@@ -13,9 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/report"
 	"tonscribe/schema/migrations"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/costtest"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
+	"tonscribe/test/support/costtest"
 )
 
 // repeatedOrder has 256 actions that send the same body.

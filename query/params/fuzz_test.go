@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/internal/costtest"
+	"tonscribe/test/support/costtest"
 )
 
 // everyKind are parameters of all kinds.

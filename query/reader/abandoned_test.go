@@ -9,7 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"tonscribe/internal/engine/enginetest"
+	"tonscribe/test/support/enginetest"
 )
 
 // running counts the statements of the API's user that the server works on.

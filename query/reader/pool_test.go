@@ -20,7 +20,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"tonscribe/internal/engine/enginetest"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -13,7 +13,7 @@ import (
 
 	"tonscribe/decode"
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // exceptions are the fields of recorded answers that a transaction's own BoC

@@ -11,8 +11,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/costtest"
-	"tonscribe/internal/devnet/chain"
+	"tonscribe/devnet/chain"
+	"tonscribe/test/support/costtest"
 	tondns "tonscribe/ton/dns"
 )
 

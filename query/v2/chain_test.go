@@ -13,14 +13,14 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/history"
-	"tonscribe/internal/devnet/history/historytest"
-	"tonscribe/internal/devnet/liteserver"
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/history"
+	"tonscribe/devnet/liteserver"
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
-	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/historytest"
+	"tonscribe/test/support/litetest"
 )
 
 // realChain is the beginning of the main network, a lite server on it, and the

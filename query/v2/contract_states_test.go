@@ -9,7 +9,7 @@ import (
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/chain"
+	"tonscribe/devnet/chain"
 )
 
 // restrictedData is the data of a restricted wallet after its first message.

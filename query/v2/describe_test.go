@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"tonscribe/query/openapi/openapitest"
+	"tonscribe/test/support/openapitest"
 )
 
 // described are the documents by namespace; compiling one takes a while.

@@ -14,8 +14,8 @@ import (
 
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
-	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/litetest"
 )
 
 // poolOn asks these servers.

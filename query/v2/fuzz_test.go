@@ -12,10 +12,10 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/costtest"
-	"tonscribe/internal/devnet/contracts"
-	"tonscribe/internal/devnet/traffic"
+	"tonscribe/devnet/contracts"
+	"tonscribe/devnet/traffic"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/costtest"
 	tondns "tonscribe/ton/dns"
 	"tonscribe/ton/tvm"
 )

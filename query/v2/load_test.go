@@ -17,7 +17,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"tonscribe/internal/lite/litetest"
+	"tonscribe/test/support/litetest"
 )
 
 // The load of a minute.

@@ -12,7 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"tonscribe/internal/report"
-	"tonscribe/query/openapi/openapitest"
+	"tonscribe/test/support/openapitest"
 )
 
 // service is an API with a router around it.

@@ -16,7 +16,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 	"gopkg.in/yaml.v3"
 
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 	"tonscribe/ton/tvm"
 )
 

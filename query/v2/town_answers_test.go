@@ -11,8 +11,8 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/packages"
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/packages"
 )
 
 func TestSignaturesOfBlocksAreChecked(t *testing.T) {

@@ -10,12 +10,12 @@ import (
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/contracts"
-	"tonscribe/internal/devnet/history"
-	"tonscribe/internal/devnet/traffic"
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/contracts"
+	"tonscribe/devnet/history"
+	"tonscribe/devnet/traffic"
 	"tonscribe/internal/lite"
-	"tonscribe/internal/lite/litetest"
+	"tonscribe/test/support/litetest"
 )
 
 // town is a chain of its own with people, jettons, NFTs and names on it, a lite

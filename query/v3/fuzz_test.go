@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"tonscribe/internal/costtest"
 	"tonscribe/query/params"
+	"tonscribe/test/support/costtest"
 )
 
 func FuzzArguments(f *testing.F) {

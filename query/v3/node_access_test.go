@@ -12,10 +12,10 @@ import (
 
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
-	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
-	"tonscribe/query/openapi/openapitest"
 	v2 "tonscribe/query/v2"
+	"tonscribe/test/support/litetest"
+	"tonscribe/test/support/openapitest"
 )
 
 // legacy is the endpoints that stand for methods of the v2 layer, without an

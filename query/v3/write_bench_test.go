@@ -12,7 +12,7 @@ import (
 	"tonscribe/query/api"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // BenchmarkWrite writes rows of answers as JSON and gathers the addresses of their

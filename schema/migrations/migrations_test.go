@@ -14,8 +14,8 @@ import (
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/schema/migrations"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -8,11 +8,11 @@ import (
 
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/bench/synthetic"
 	"tonscribe/decode"
-	"tonscribe/internal/costtest"
-	"tonscribe/internal/synthetic"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
+	"tonscribe/test/support/costtest"
 )
 
 // The messages of these tests are built with tonutils-go.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"tonscribe/bench/synthetic"
 	"tonscribe/decode"
-	"tonscribe/internal/synthetic"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // pack checks that a transaction comes back as it was, and that statements find

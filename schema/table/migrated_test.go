@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/table"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

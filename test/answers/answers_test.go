@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/lite/litetest"
-	"tonscribe/test/harness"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/harness"
+	"tonscribe/test/support/litetest"
+	"tonscribe/test/support/realdata"
 )
 
 var (

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"testing"
 
-	"tonscribe/query/openapi/openapitest"
+	"tonscribe/test/support/openapitest"
 )
 
 // workers is how many requests are under way at a time.

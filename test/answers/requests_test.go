@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/query/openapi/openapitest"
+	"tonscribe/test/support/openapitest"
 )
 
 // request is one that both servers get.

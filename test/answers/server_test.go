@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/query/openapi/openapitest"
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
+	"tonscribe/test/support/openapitest"
 )
 
 // server is a build that serves its index.

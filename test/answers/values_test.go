@@ -16,7 +16,7 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/query/openapi/openapitest"
+	"tonscribe/test/support/openapitest"
 )
 
 // values are what a chain knows, by the names that answers have for it: the

@@ -3,7 +3,7 @@ package apiclients
 import (
 	"testing"
 
-	nodetest "tonscribe/test/node"
+	nodetest "tonscribe/test/support/node"
 )
 
 func TestTonClientReadsSendsAndWaits(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
-	pythontest "tonscribe/test/python"
+	pythontest "tonscribe/test/support/python"
 )
 
 //go:embed requirements.txt

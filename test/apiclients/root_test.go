@@ -16,14 +16,14 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/xssnick/tonutils-go/tlb"
 
-	"tonscribe/internal/devnet"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet"
+	"tonscribe/devnet/contracts"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 	"tonscribe/query/openapi"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 const (

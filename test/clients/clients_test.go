@@ -16,11 +16,11 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/contracts"
-	"tonscribe/internal/lite/litetest"
-	nodetest "tonscribe/test/node"
-	pythontest "tonscribe/test/python"
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/contracts"
+	"tonscribe/test/support/litetest"
+	nodetest "tonscribe/test/support/node"
+	pythontest "tonscribe/test/support/python"
 )
 
 //go:embed requirements.txt

@@ -11,12 +11,12 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/contracts"
-	"tonscribe/internal/devnet/history"
-	"tonscribe/internal/devnet/liteserver"
-	"tonscribe/internal/devnet/traffic"
-	"tonscribe/internal/lite/litetest"
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/contracts"
+	"tonscribe/devnet/history"
+	"tonscribe/devnet/liteserver"
+	"tonscribe/devnet/traffic"
+	"tonscribe/test/support/litetest"
 )
 
 // devnet is a chain with traffic behind a lite server.

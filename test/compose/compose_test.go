@@ -23,10 +23,10 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tonscribe/internal/engine"
-	"tonscribe/internal/engine/enginetest"
-	"tonscribe/test/harness"
-	kafkatest "tonscribe/test/kafka"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/harness"
+	kafkatest "tonscribe/test/support/kafka"
+	"tonscribe/test/support/realdata"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/schema/migrations"
-	"tonscribe/test/harness"
-	kafkatest "tonscribe/test/kafka"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/harness"
+	kafkatest "tonscribe/test/support/kafka"
+	"tonscribe/test/support/realdata"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

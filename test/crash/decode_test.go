@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/engine/enginetest"
-	"tonscribe/test/harness"
-	kafkatest "tonscribe/test/kafka"
+	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/harness"
+	kafkatest "tonscribe/test/support/kafka"
 )
 
 // decodeKills is how often decode is killed; TONSCRIBE_TEST_LONG makes it the

@@ -13,9 +13,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"tonscribe/internal/engine/enginetest"
-	"tonscribe/test/harness"
-	kafkatest "tonscribe/test/kafka"
+	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/harness"
+	kafkatest "tonscribe/test/support/kafka"
 )
 
 // On external engines rows are brought back while the stages run, and bundles

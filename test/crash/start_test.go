@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/test/harness"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/harness"
+	"tonscribe/test/support/realdata"
 )
 
 // tablesMade is how many tables and views the engine's folder has.

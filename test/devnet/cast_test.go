@@ -13,8 +13,8 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/contracts"
 )
 
 // cast is who lives in a town besides its usual people: every version of a

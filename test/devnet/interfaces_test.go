@@ -9,8 +9,8 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton/wallet"
 
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/contracts"
 )
 
 // walletNames are the methods that make a contract with its own code look like

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 // masters are the root hashes of the masterchain blocks that the API shows, by

@@ -1,6 +1,6 @@
 package devnet
 
-import "tonscribe/internal/devnet/contracts"
+import "tonscribe/devnet/contracts"
 
 func (w *town) checkMultisigs() {
 	w.checkList("multisig/wallets", "multisigs", w.ofKinds(contracts.MultisigCode), func(raw string) (facts, error) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"maps"
 
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
 )
 
 // sales are what the sales and auctions say that is not over: of the item, who

@@ -10,8 +10,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/ton"
 
-	"tonscribe/internal/lite/litetest"
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
+	"tonscribe/test/support/litetest"
 )
 
 // indexed runs `up` over a range and gives the fingerprints of its tables.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/devnet"
-	"tonscribe/test/harness"
+	"tonscribe/devnet"
+	"tonscribe/test/support/harness"
 )
 
 // startLimit is for an `up` until it is ready, or for what needs some blocks.

@@ -8,7 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton/nft"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
 )
 
 // content is token content as the API shows it, without what is behind links.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 func balanceOf(w *town, raw string) string {

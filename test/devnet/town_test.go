@@ -17,12 +17,12 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/history"
-	"tonscribe/internal/devnet/liteserver"
-	"tonscribe/internal/devnet/traffic"
-	"tonscribe/internal/lite/litetest"
-	"tonscribe/test/harness"
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/history"
+	"tonscribe/devnet/liteserver"
+	"tonscribe/devnet/traffic"
+	"tonscribe/test/support/harness"
+	"tonscribe/test/support/litetest"
 )
 
 const (

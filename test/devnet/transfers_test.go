@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"tonscribe/internal/devnet/contracts"
-	"tonscribe/test/harness"
+	"tonscribe/devnet/contracts"
+	"tonscribe/test/support/harness"
 	"tonscribe/ton/body"
 )
 

@@ -3,7 +3,7 @@ package devnet
 import (
 	"slices"
 
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
 )
 
 func (w *town) checkVestings() {

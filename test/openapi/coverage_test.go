@@ -15,11 +15,11 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/lifetime/lifetimetest"
-	"tonscribe/internal/lite/litetest"
 	"tonscribe/internal/report"
 	"tonscribe/query"
-	"tonscribe/query/openapi/openapitest"
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
+	"tonscribe/test/support/litetest"
+	"tonscribe/test/support/openapitest"
 )
 
 // neverSeen are declared responses that this test cannot make a server give, and

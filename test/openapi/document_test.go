@@ -12,7 +12,7 @@ import (
 	"tonscribe/query/openapi"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
-	pythontest "tonscribe/test/python"
+	pythontest "tonscribe/test/support/python"
 )
 
 //go:embed requirements.txt

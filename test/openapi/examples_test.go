@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/query/openapi/openapitest"
 	v3 "tonscribe/query/v3"
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
+	"tonscribe/test/support/openapitest"
 )
 
 var (

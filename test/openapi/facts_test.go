@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/internal/devnet"
-	"tonscribe/test/harness"
+	"tonscribe/devnet"
+	"tonscribe/test/support/harness"
 )
 
 // facts are values that the chain knows, by what they are.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/query/openapi/openapitest"
+	"tonscribe/test/support/openapitest"
 )
 
 // How much is sent.

@@ -12,8 +12,8 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet"
+	"tonscribe/devnet/contracts"
 )
 
 // exampleRequests are the requests of examples that need more than their

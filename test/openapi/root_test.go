@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/query/openapi/openapitest"
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
+	"tonscribe/test/support/openapitest"
 )
 
 // startLimit is for an `up` until it is ready.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	pythontest "tonscribe/test/python"
+	pythontest "tonscribe/test/support/python"
 )
 
 //go:embed schemathesis-requirements.txt

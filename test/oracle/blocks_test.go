@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"tonscribe/decode"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/realdata"
 )
 
 // processes of Python; the Go side is little work.

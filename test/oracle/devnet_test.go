@@ -17,9 +17,9 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode"
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/traffic"
-	nodetest "tonscribe/test/node"
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/traffic"
+	nodetest "tonscribe/test/support/node"
 )
 
 // dawn is the time of the devnet's zerostates.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tonscribe/internal/devnet/chain"
-	"tonscribe/internal/devnet/traffic"
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/traffic"
 )
 
 // devnetBlocks are the blocks of a small devnet, with splits and a merge, in

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"tonscribe/decode"
-	"tonscribe/internal/devnet/chain"
+	"tonscribe/devnet/chain"
 	"tonscribe/schema/record"
-	nodetest "tonscribe/test/node"
+	nodetest "tonscribe/test/support/node"
 )
 
 // expectation is an execution with the state that we tell of the account after

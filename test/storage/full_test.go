@@ -18,7 +18,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 // diskBytes is the size of the disks that are filled, and keptFree what must stay

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 // TestMain removes what all tests share.

@@ -13,7 +13,7 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 // Codes of contracts that accept every message and answer every get-method with

@@ -16,7 +16,7 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 // sharedCells is 2^levels cells as a tree, and few as they lie in a bag.

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 // attacks are fired at once, each by several strangers.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/engine/enginetest"
-	"tonscribe/test/harness"
+	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/harness"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

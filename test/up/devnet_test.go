@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 // quick makes the devnet's blocks follow each other faster than they would.

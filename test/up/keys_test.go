@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/test/harness"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/harness"
+	"tonscribe/test/support/realdata"
 )
 
 // status asks without a key of the harness's own.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/devnet"
-	"tonscribe/internal/devnet/contracts"
-	"tonscribe/test/harness"
+	"tonscribe/devnet"
+	"tonscribe/devnet/contracts"
+	"tonscribe/test/support/harness"
 )
 
 // mastersAnswer is what the API says of jetton masters.

@@ -16,7 +16,7 @@ import (
 	"github.com/xssnick/tonutils-go/liteclient"
 	"github.com/xssnick/tonutils-go/ton"
 
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 // publicPace is the time between two masterchain blocks of mainnet.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/test/harness"
+	"tonscribe/test/support/harness"
 )
 
 // flipBits flips one bit in every block of every table below a folder.

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/test/harness"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/harness"
+	"tonscribe/test/support/realdata"
 )
 
 // run runs a command to its end.

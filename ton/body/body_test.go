@@ -8,7 +8,7 @@ import (
 	tonutils "github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/costtest"
+	"tonscribe/test/support/costtest"
 	"tonscribe/ton/body"
 	toncell "tonscribe/ton/cell"
 )

@@ -13,8 +13,8 @@ import (
 
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/costtest"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/costtest"
+	"tonscribe/test/support/realdata"
 )
 
 // randomTree builds a tree with shared cells in tonutils-go.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/costtest"
+	"tonscribe/test/support/costtest"
 	toncell "tonscribe/ton/cell"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/costtest"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
+	"tonscribe/test/support/costtest"
 )
 
 func FuzzContent(f *testing.F) {

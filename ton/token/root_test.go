@@ -9,8 +9,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/costtest"
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
+	"tonscribe/test/support/costtest"
 )
 
 // onChain is a content of values by name.

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
 	"tonscribe/ton/tvm"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/contracts"
+	"tonscribe/devnet/contracts"
 	"tonscribe/ton/tvm"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/costtest"
+	"tonscribe/test/support/costtest"
 	"tonscribe/ton/tvm"
 )
 

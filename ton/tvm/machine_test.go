@@ -12,7 +12,7 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/internal/devnet/genesis"
+	"tonscribe/devnet/genesis"
 	"tonscribe/ton/tvm"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	nodetest "tonscribe/test/node"
-	"tonscribe/test/realdata"
+	nodetest "tonscribe/test/support/node"
+	"tonscribe/test/support/realdata"
 	"tonscribe/ton/code"
 	"tonscribe/ton/tvm"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	nodetest "tonscribe/test/node"
+	nodetest "tonscribe/test/support/node"
 	"tonscribe/ton/tvm"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 
 	"tonscribe/cmd/tonscribe/explain"
-	facts "tonscribe/contracts"
-	"tonscribe/internal/devnet/contracts"
+	facts "tonscribe/decode/detect"
+	"tonscribe/devnet/contracts"
 )
 
 // stateOf is the BoC of an active account.

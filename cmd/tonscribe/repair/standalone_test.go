@@ -10,13 +10,13 @@ import (
 	"tonscribe/decode/worker"
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/engine/enginetest"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/sink"
-	"tonscribe/test/realdata"
+	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/realdata"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

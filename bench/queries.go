@@ -1,0 +1,209 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"tonscribe/bench/synthetic"
+)
+
+// query is a line of the table: a request with keys that change from one to the next.
+type query struct {
+	name string
+	// list is the name of the list in the answer: a member, or [ and { for an
+	// answer that is a list or an object as a whole. rows is how many rows it must
+	// have at least; fewer are a failure.
+	list string
+	rows int
+	path func(k *keyring) string
+}
+
+// keyring hands out every key once before any comes again: an answer that a
+// server keeps from before must not count.
+type keyring struct {
+	*synthetic.Keys
+	used map[string]int
+	// repeated says that a kind of keys ran out.
+	repeated bool
+	// lt and utime are those of the server's newest masterchain block.
+	lt    uint64
+	utime uint32
+	// first and cursor are the first and the newest cursor of lines that follow
+	// cursors, by path.
+	first, cursor map[string]string
+}
+
+func newKeyring(k *synthetic.Keys) *keyring {
+	return &keyring{Keys: k, used: map[string]int{}, first: map[string]string{}, cursor: map[string]string{}}
+}
+
+// follow is a list page by page: the first page begins at an offset, each other
+// one at the cursor of the newest answer.
+func (k *keyring) follow(list string, offset int) string {
+	if c := k.cursor[list]; c != "" {
+		return list + "&cursor=" + url.QueryEscape(c)
+	}
+	return fmt.Sprintf("%s&offset=%d", list, offset)
+}
+
+// learn takes the cursor of an answer. At the end of a list it begins anew.
+func (k *keyring) learn(path, cursor string) {
+	list, _, _ := strings.Cut(path, "&cursor=")
+	list, _, _ = strings.Cut(list, "&offset=")
+	switch {
+	case k.first[list] == "":
+		k.first[list] = cursor
+	case cursor == "":
+		cursor, k.repeated = k.first[list], true
+	}
+	k.cursor[list] = cursor
+}
+
+func (k *keyring) next(kind string, size int) int {
+	i := k.used[kind]
+	k.used[kind]++
+	if i >= size {
+		k.repeated = true
+	}
+	return i % max(1, size)
+}
+
+func (k *keyring) pick(kind string, list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return url.QueryEscape(list[k.next(kind, len(list))])
+}
+
+func (k *keyring) popular() string  { return url.QueryEscape(k.Popular) }
+func (k *keyring) ordinary() string { return k.pick("ordinary", k.Ordinary) }
+func (k *keyring) tx() string       { return k.pick("tx", k.Tx) }
+func (k *keyring) message() string  { return k.pick("msg", k.Msg) }
+func (k *keyring) mc() int32        { return k.Mc[k.next("mc", len(k.Mc))] }
+
+// step is a small number that is another one each time.
+func (k *keyring) step(kind string) int { return k.next(kind+" step", 1<<30) }
+
+// deep is how far the deep pages of the popular account begin.
+func (k *keyring) deep() int { return max(0, min(100_000, k.PopularTx-1500)) }
+
+// queries are all lines, as far as there are keys for them. Those that reference
+// knows have the names of the side-by-side benchmark of the v3 index.
+func queries(k *synthetic.Keys) []query {
+	list := slices.Concat(chainQueries(k), moreQueries())
+	if k.Jetton != "" && len(k.Item) > 0 {
+		list = slices.Concat(list, accountQueries(k), jettonQueries(k), nftQueries(k), contractQueries(k), statsQueries())
+	}
+	return list
+}
+
+func chainQueries(k *synthetic.Keys) []query {
+	deep := newKeyring(k).deep()
+	return []query{
+		{"tx acct popular l10 o0", "transactions", 10, func(k *keyring) string { return "/transactions?limit=10&account=" + k.popular() }},
+		{"tx acct popular l1000 o0", "transactions", min(1000, k.PopularTx), func(k *keyring) string { return "/transactions?limit=1000&account=" + k.popular() }},
+		{fmt.Sprintf("tx acct popular l10 o%d", deep), "transactions", 10, func(k *keyring) string {
+			return fmt.Sprintf("/transactions?limit=10&offset=%d&account=%s", deep+k.step("l10"), k.popular())
+		}},
+		{fmt.Sprintf("tx acct popular l1000 o%d", deep), "transactions", min(1000, k.PopularTx-deep-500), func(k *keyring) string {
+			return fmt.Sprintf("/transactions?limit=1000&offset=%d&account=%s", deep+k.step("l1000")%500, k.popular())
+		}},
+		{"tx acct ordinary l10 o0", "transactions", 10, func(k *keyring) string { return "/transactions?limit=10&account=" + k.ordinary() }},
+		{"tx acct ordinary l1000 o0", "transactions", 10, func(k *keyring) string { return "/transactions?limit=1000&account=" + k.ordinary() }},
+		{"tx hash", "transactions", 1, func(k *keyring) string { return "/transactions?hash=" + k.tx() }},
+		{"tx by msg_hash", "transactions", 1, func(k *keyring) string { return "/transactionsByMessage?msg_hash=" + k.message() }},
+		{"tx mc_seqno", "transactions", 10, func(k *keyring) string { return fmt.Sprintf("/transactions?mc_seqno=%d", k.mc()) }},
+		{"tx latest 20", "transactions", 20, func(*keyring) string { return "/transactions?limit=20" }},
+		{"messages source popular l20", "messages", 20, func(k *keyring) string { return "/messages?limit=20&source=" + k.popular() }},
+		{"messages source ordinary l20", "", 0, func(k *keyring) string { return "/messages?limit=20&source=" + k.ordinary() }},
+		{"adjacentTransactions", "transactions", 1, func(k *keyring) string { return "/adjacentTransactions?hash=" + k.pick("adjacent", k.AdjTx) }},
+		{"blocks mc_seqno", "blocks", 3, func(k *keyring) string { return fmt.Sprintf("/blocks?mc_seqno=%d", k.mc()) }},
+		{"blocks latest 20", "blocks", 20, func(*keyring) string { return "/blocks?limit=20&sort=desc" }},
+	}
+}
+
+// moreQueries are the endpoints and filters that the side-by-side list lacks.
+func moreQueries() []query {
+	return []query{
+		{"masterchainInfo", "", 0, func(*keyring) string { return "/masterchainInfo" }},
+		{"masterchainBlockShards", "blocks", 3, func(k *keyring) string { return fmt.Sprintf("/masterchainBlockShards?seqno=%d", k.mc()) }},
+		{"masterchainBlockShardState", "blocks", 3, func(k *keyring) string { return fmt.Sprintf("/masterchainBlockShardState?seqno=%d", k.mc()) }},
+		{"transactionsByMasterchainBlock", "transactions", 10, func(k *keyring) string {
+			return fmt.Sprintf("/transactionsByMasterchainBlock?seqno=%d", k.mc())
+		}},
+		{"blocks by id", "blocks", 1, func(k *keyring) string {
+			return fmt.Sprintf("/blocks?workchain=-1&shard=8000000000000000&seqno=%d", k.mc())
+		}},
+		{"blocks utime", "blocks", 20, func(k *keyring) string {
+			at := int(k.utime) - k.step("utime")*7
+			return fmt.Sprintf("/blocks?limit=20&sort=desc&start_utime=%d&end_utime=%d", at-60, at)
+		}},
+		{"tx utime", "transactions", 20, func(k *keyring) string {
+			at := int(k.utime) - k.step("utime")*7
+			return fmt.Sprintf("/transactions?limit=20&start_utime=%d&end_utime=%d", at-60, at)
+		}},
+		{"tx lt range", "transactions", 20, func(k *keyring) string {
+			at := k.lt - uint64(k.step("lt"))*3_000_000
+			return fmt.Sprintf("/transactions?limit=20&start_lt=%d&end_lt=%d", at-20_000_000, at)
+		}},
+		{"tx acct ordinary utime", "", 0, func(k *keyring) string {
+			return fmt.Sprintf("/transactions?limit=10&end_utime=%d&account=%s", k.utime, k.ordinary())
+		}},
+		{"tx two accounts", "transactions", 20, func(k *keyring) string {
+			return "/transactions?limit=20&account=" + k.ordinary() + "&account=" + k.ordinary()
+		}},
+		{"messages msg_hash", "messages", 1, func(k *keyring) string { return "/messages?msg_hash=" + k.message() }},
+		{"messages destination popular l20", "messages", 20, func(k *keyring) string { return "/messages?limit=20&destination=" + k.popular() }},
+		{"messages destination ordinary l20", "messages", 10, func(k *keyring) string { return "/messages?limit=20&destination=" + k.ordinary() }},
+		{"messages latest 20", "messages", 20, func(*keyring) string { return "/messages?limit=20&start_lt=1" }},
+	}
+}
+
+// rowsIn counts the rows of an answer's list: the members of an object's list or
+// object of that name, or of the whole answer for [ and {. It is -1 without one.
+func rowsIn(body []byte, list string) int {
+	at, whole := 0, list == "[" || list == "{"
+	if !whole {
+		i := bytes.Index(body, []byte(`"`+list+`":`))
+		if i < 0 {
+			return -1
+		}
+		at = i + len(list) + 3
+	}
+	if at >= len(body) || body[at] != '[' && body[at] != '{' || whole && body[at] != list[0] {
+		return -1
+	}
+	rows, depth, something := 0, 0, false
+	for ; at < len(body); at++ {
+		switch body[at] {
+		case '"':
+			something = true
+			for at++; at < len(body) && body[at] != '"'; at++ {
+				if body[at] == '\\' {
+					at++
+				}
+			}
+		case '[', '{':
+			something = something || depth > 0
+			depth++
+		case ']', '}':
+			if depth--; depth == 0 {
+				if something {
+					rows++
+				}
+				return rows
+			}
+		case ',':
+			if depth == 1 {
+				rows++
+			}
+		case ' ', '\n', '\t', '\r':
+		default:
+			something = true
+		}
+	}
+	return -1
+}

@@ -1,0 +1,284 @@
+package detect
+
+import (
+	"bytes"
+	"context"
+
+	"tonscribe/decode/contract"
+)
+
+// question is a claim to be checked, or an item whose content is to be had.
+type question struct {
+	change *change
+	kind   contract.ClaimKind
+	parent *parent
+	known  bool // the claim is confirmed already
+	answer contract.Confirmation
+}
+
+// check asks the parents about the claims of the accounts that changed.
+func (w *work) check(ctx context.Context) error {
+	var questions []*question
+	for _, c := range w.ordered() {
+		if c.state == nil || c.new == nil || c.unread {
+			continue
+		}
+		if err := w.forget(c); err != nil {
+			return err
+		}
+		for _, claim := range claimsOf(c.new.facts) {
+			q, err := w.question(c, claim)
+			if err != nil {
+				return err
+			}
+			if q != nil {
+				questions = append(questions, q)
+			}
+		}
+	}
+	return w.ask(ctx, questions)
+}
+
+// forget takes back what an account's earlier claims wait for.
+func (w *work) forget(c *change) error {
+	if c.old == nil {
+		return nil
+	}
+	for _, claim := range claimsOf(c.old.facts) {
+		if c.old.claims[claim.Kind] != waiting {
+			continue
+		}
+		if err := w.store.Delete(keyWaiting, claim.Parent, c.account); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// question says what must be asked about a claim, nil for nothing.
+func (w *work) question(c *change, claim contract.Claim) (*question, error) {
+	same := c.old != nil && claim.Kind.Same(c.old.facts, c.new.facts)
+	if same && c.old.claims[claim.Kind] == confirmed {
+		c.new.claims[claim.Kind] = confirmed
+		if claim.Kind != contract.ClaimNFTItem || !c.fresh {
+			return nil, nil
+		}
+		c.new.facts.NftItem.Content = c.old.facts.NftItem.Content
+	}
+	p, err := w.parent(claim.Parent)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		return &question{change: c, kind: claim.Kind, parent: p, known: c.new.claims[claim.Kind] == confirmed}, nil
+	}
+	if c.new.claims[claim.Kind] == confirmed {
+		return nil, nil
+	}
+	w.metrics.waiting.Inc()
+	w.want(wantParent, claim.Parent)
+	c.new.claims[claim.Kind] = waiting
+	return nil, w.store.Set(nil, keyWaiting, claim.Parent, c.account)
+}
+
+// ask puts the questions to the parents, and takes the answers in order.
+func (w *work) ask(ctx context.Context, questions []*question) error {
+	err := parallel(len(questions), func(i int) error {
+		q := questions[i]
+		e := q.change.new
+		if q.known {
+			q.answer = w.detector.ItemContent(w.asked(ctx, q.parent), e.facts.NftItem, e.content)
+		} else {
+			q.answer = w.detector.Confirm(w.asked(ctx, q.parent), q.kind, q.change.account, e.facts, e.content)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // answers that were broken off are none
+	}
+	for _, q := range questions {
+		if err := w.answered(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *work) answered(q *question) error {
+	w.metrics.exhausted.Add(float64(q.answer.Exhausted))
+	w.metrics.broken.Add(float64(q.answer.Broken))
+	w.metrics.cut.Add(float64(q.answer.Cut))
+	if q.answer.Missing != nil {
+		if err := w.askAgain(q.parent.account.Address, q.answer.Missing); err != nil {
+			return err
+		}
+	}
+	e := q.change.new
+	wait := q.answer.Missing != nil // for the content
+	switch {
+	case q.known:
+		if q.answer.Content != nil {
+			e.facts.NftItem.Content = q.answer.Content
+		}
+	case q.answer.Verdict == contract.Confirmed:
+		e.claims[q.kind] = confirmed
+		if q.kind == contract.ClaimNFTItem {
+			e.facts.NftItem.Content = q.answer.Content
+		}
+	case q.answer.Verdict == contract.Denied:
+		e.claims[q.kind] = denied
+	default: // it may answer when it has another code
+		e.claims[q.kind], wait = waiting, true
+	}
+	if !q.known {
+		w.metrics.verdicts.WithLabelValues(q.kind.String(), q.answer.Verdict.String()).Inc()
+	}
+	if wait {
+		return w.store.Set(nil, keyWaiting, q.parent.account.Address, q.change.account)
+	}
+	return w.store.Delete(keyWaiting, q.parent.account.Address, q.change.account)
+}
+
+// retry checks claims whose parents have appeared, so many in a bundle.
+func (w *work) retry(ctx context.Context) error {
+	type due struct{ parent, after []byte }
+	var parents []due
+	if err := w.store.Each([]byte{keyRetry}, nil, func(parent, after []byte) bool {
+		parents = append(parents, due{parent, after})
+		return len(parents) < w.configuration.Retries
+	}); err != nil {
+		return err
+	}
+	left := w.configuration.Retries
+	var questions []*question
+	for _, d := range parents {
+		if left == 0 {
+			break
+		}
+		children, more, err := w.children(d.parent, d.after, left)
+		if err != nil {
+			return err
+		}
+		left -= len(children)
+		if more {
+			err = w.store.Set(children[len(children)-1], keyRetry, d.parent)
+		} else {
+			err = w.store.Delete(keyRetry, d.parent)
+		}
+		if err != nil {
+			return err
+		}
+		for _, child := range children {
+			again, err := w.again(d.parent, child)
+			if err != nil {
+				return err
+			}
+			questions = append(questions, again...)
+		}
+	}
+	w.metrics.retried.Add(float64(len(questions)))
+	return w.ask(ctx, questions)
+}
+
+// children are accounts that wait for a parent.
+func (w *work) children(parent, after []byte, limit int) (found [][]byte, more bool, err error) {
+	err = w.store.Each(append([]byte{keyWaiting}, parent...), after, func(child, _ []byte) bool {
+		if len(found) == limit {
+			more = true
+			return false
+		}
+		found = append(found, child)
+		return true
+	})
+	return found, more, err
+}
+
+// again are the questions about a child that waits for the parent.
+func (w *work) again(parent, child []byte) (questions []*question, err error) {
+	c, err := w.touch(child)
+	if err != nil || c == nil || c.new == nil {
+		return nil, err
+	}
+	p, err := w.parent(parent)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	for _, claim := range claimsOf(c.new.facts) {
+		state := c.new.claims[claim.Kind]
+		content := state == confirmed && claim.Kind == contract.ClaimNFTItem // is what it waits for
+		if (state == waiting || content) && bytes.Equal(claim.Parent, parent) && (c.state == nil || c.unread) {
+			questions = append(questions, &question{change: c, kind: claim.Kind, parent: p, known: content})
+		}
+	}
+	return questions, nil
+}
+
+// link says of items which sale or auction they are with, and who sells them.
+func (w *work) link(context.Context) error {
+	for _, c := range w.ordered() {
+		if err := w.linkItem(c); err != nil {
+			return err
+		}
+		for _, e := range []*entry{c.old, c.new} {
+			item := soldItem(e)
+			if item == nil {
+				continue
+			}
+			sold, err := w.soldBy(item, c.account)
+			if err != nil {
+				return err
+			}
+			if err := w.linkItem(sold); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func soldItem(e *entry) []byte {
+	switch {
+	case e == nil:
+		return nil
+	case e.facts.Sale != nil:
+		return e.facts.Sale.Item
+	case e.facts.Auction != nil:
+		return e.facts.Auction.Item
+	}
+	return nil
+}
+
+// soldBy gives the item if it belongs to the seller now.
+func (w *work) soldBy(item, seller []byte) (*change, error) {
+	e, err := w.entry(item)
+	if err != nil || e == nil || !bytes.Equal(e.facts.NftItem.GetOwner(), seller) {
+		return nil, err
+	}
+	return w.touch(item)
+}
+
+// linkItem sets what an item tells of its sale.
+func (w *work) linkItem(c *change) error {
+	if c == nil || c.new == nil || c.new.facts.NftItem == nil {
+		return nil
+	}
+	item := c.new.facts.NftItem
+	item.Sale, item.Auction, item.RealOwner = nil, nil, nil
+	if item.Owner == nil {
+		return nil
+	}
+	owner, err := w.entry(item.Owner)
+	if err != nil || owner == nil {
+		return err
+	}
+	switch s, a := owner.facts.Sale, owner.facts.Auction; {
+	case s != nil && bytes.Equal(s.Item, c.account):
+		item.Sale, item.RealOwner = item.Owner, s.Owner
+	case a != nil && bytes.Equal(a.Item, c.account):
+		item.Auction, item.RealOwner = item.Owner, a.Owner
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package detect
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"tonscribe/internal/stage"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// pages are the records of a bundle that is being finished.
+type pages struct {
+	*stage.Pages[record.ContractBatch]
+	partitions int
+}
+
+func (p pages) add(account []byte, size int, put func(*record.ContractBatch)) {
+	p.Add(schema.PartitionOf(schema.AccountID(account), p.partitions), size, put)
+}
+
+func contractsRecord(batch *record.ContractBatch) *record.Record {
+	return &record.Record{Content: &record.Record_Contracts{Contracts: batch}}
+}
+
+// finish stores what the bundle changed and makes its records.
+func (w *work) finish() (stage.Output, error) {
+	in := &stage.Bundle{McSeqno: w.now.mcSeqno, PrevMcSeqno: w.now.prev, Seal: w.now.seal}
+	out := pages{stage.NewPages(in, w.partitions, w.configuration.ChunkBytes, contractsRecord), w.partitions}
+	for _, c := range w.ordered() {
+		row, err := w.settle(c)
+		if err != nil {
+			return stage.Output{}, err
+		}
+		if row != nil {
+			out.add(c.account, row.SizeVT(), func(b *record.ContractBatch) { b.Contracts = append(b.Contracts, row) })
+			w.metrics.rows.WithLabelValues("contract").Inc()
+		}
+	}
+	for _, o := range w.orderedTransfers() {
+		if err := w.finishTransfer(o, out); err != nil {
+			return stage.Output{}, err
+		}
+	}
+	return out.Seal(), nil
+}
+
+// settle stores an account's entry; the result is its row, nil when nothing
+// that is told has changed.
+func (w *work) settle(c *change) (*record.Contract, error) {
+	before, after := w.published(c.old), w.published(c.new)
+	if c.new != nil && !nothing(after) && c.new.facts.FirstMcSeqno == 0 {
+		c.new.facts.FirstMcSeqno, after.FirstMcSeqno = w.now.mcSeqno, w.now.mcSeqno
+	}
+	if err := w.storeEntry(c); err != nil {
+		return nil, err
+	}
+	if nothing(before) && nothing(after) || before.EqualVT(after) {
+		return nil, nil
+	}
+	after.McSeqno, after.Account = w.now.mcSeqno, c.account
+	if nothing(after) {
+		after.FirstMcSeqno = before.FirstMcSeqno
+	}
+	return after, nil
+}
+
+func (w *work) storeEntry(c *change) error {
+	switch {
+	case c.new == nil || nothing(c.new.facts):
+		if c.old == nil {
+			return nil
+		}
+		return w.store.Delete(keyEntry, c.account)
+	default:
+		raw, err := c.new.encode()
+		if err != nil {
+			return err
+		}
+		return w.store.Set(raw, keyEntry, c.account)
+	}
+}
+
+// published are an entry's facts as they are told.
+func (w *work) published(e *entry) *record.Contract {
+	out := e.published()
+	out.NftItem = w.zones.named(out.NftItem)
+	return out
+}
+
+func (w *work) orderedTransfers() []*transfer {
+	all := make([]*transfer, 0, len(w.transfers))
+	for _, o := range w.transfers {
+		all = append(all, o)
+	}
+	slices.SortFunc(all, func(a, b *transfer) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), bytes.Compare(a.account, b.account), cmp.Compare(a.lt, b.lt))
+	})
+	return all
+}
+
+// finishTransfer tells of a transfer, and keeps it while something is to come.
+func (w *work) finishTransfer(o *transfer, p pages) error {
+	place := transferKey(o.account, o.lt)
+	if !o.dropped && !o.held {
+		if err := w.tell(o, p); err != nil {
+			return err
+		}
+	}
+	if o.dropped && len(o.message) > 0 {
+		if err := w.store.Delete(keyMessage, o.message); err != nil {
+			return err
+		}
+	}
+	if !o.dropped && (o.held || len(o.message) > 0) {
+		raw, err := o.encode()
+		if err != nil {
+			return err
+		}
+		return w.store.Set(raw, keyTransfer, place)
+	}
+	if o.stored {
+		return w.store.Delete(keyTransfer, place)
+	}
+	return nil
+}
+
+func (w *work) tell(o *transfer, p pages) error {
+	is, err := w.entry(o.account)
+	if err != nil {
+		return err
+	}
+	if c := w.changes[string(o.account)]; c != nil && c.old != nil && (is == nil || nothing(is.facts)) {
+		is = c.old // it was its last transaction
+	}
+	switch o.kind {
+	case jettonTransfer:
+		o.jetton.McSeqno = w.now.mcSeqno
+		if len(o.jetton.Master) == 0 && is != nil {
+			o.jetton.Master = is.facts.JettonWallet.GetMaster()
+		}
+		p.add(o.account, o.jetton.SizeVT(), func(b *record.ContractBatch) { b.JettonTransfers = append(b.JettonTransfers, o.jetton) })
+		w.metrics.rows.WithLabelValues("jetton transfer").Inc()
+	case jettonBurn:
+		o.burn.McSeqno = w.now.mcSeqno
+		if len(o.burn.Master) == 0 && is != nil {
+			o.burn.Master = is.facts.JettonWallet.GetMaster()
+		}
+		p.add(o.account, o.burn.SizeVT(), func(b *record.ContractBatch) { b.JettonBurns = append(b.JettonBurns, o.burn) })
+		w.metrics.rows.WithLabelValues("jetton burn").Inc()
+	case nftTransfer:
+		o.nft.McSeqno = w.now.mcSeqno
+		if len(o.nft.Collection) == 0 && is != nil {
+			o.nft.Collection = is.facts.NftItem.GetCollection()
+		}
+		p.add(o.account, o.nft.SizeVT(), func(b *record.ContractBatch) { b.NftTransfers = append(b.NftTransfers, o.nft) })
+		w.metrics.rows.WithLabelValues("NFT transfer").Inc()
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package detect
+
+import (
+	"bytes"
+	"math/big"
+	"testing"
+
+	"github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/tlb"
+
+	"tonscribe/devnet/contracts"
+	"tonscribe/schema/record"
+	"tonscribe/ton/body"
+)
+
+// script is a made-up chain: accounts appear, change and vanish as a test says.
+type script struct {
+	*desk
+	seqno uint32
+	lt    uint64
+	told  map[string]bool
+}
+
+func newScript(t testing.TB, change ...func(*Configuration)) *script {
+	t.Helper()
+	return &script{desk: newDesk(t, t.TempDir(), change...), told: map[string]bool{}}
+}
+
+func raw(a *address.Address) []byte {
+	n := uint32(a.Workchain())
+	return append([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, a.Data()...)
+}
+
+func person(n byte) *address.Address { return address.NewAddress(0, 0, bytes.Repeat([]byte{n}, 32)) }
+
+// state is an account of a bundle; without an init it is not active any more.
+type state struct {
+	at   *address.Address
+	init *tlb.StateInit
+	lost bool // the data could not be had
+}
+
+// bundle makes the next one; late accounts may follow by a later step.
+func (s *script) next(states []state, transactions ...*record.Transaction) []*record.Record {
+	s.Helper()
+	s.seqno++
+	b := &bundle{mcSeqno: s.seqno, prev: s.seqno - 1, seal: &record.Seal{Master: &record.BlockId{Seqno: s.seqno}, GenUtime: 1_750_000_000 + s.seqno},
+		transactions: transactions}
+	for _, one := range states {
+		s.lt += 10
+		a := &record.Account{Account: raw(one.at), McSeqno: s.seqno, LastTransLt: s.lt, Now: b.seal.GenUtime,
+			State: &record.AccountState{Status: record.AccountStatus_ACCOUNT_UNINIT}}
+		if one.init != nil {
+			a.State = &record.AccountState{Status: record.AccountStatus_ACCOUNT_ACTIVE, Balance: 1e9,
+				CodeHash: one.init.Code.Hash(), DataHash: one.init.Data.Hash()}
+			if !one.lost {
+				a.Data = one.init.Data.ToBOC()
+			}
+			if !s.told[string(a.State.CodeHash)] {
+				s.told[string(a.State.CodeHash)] = true
+				b.codes = append(b.codes, &record.Code{Hash: a.State.CodeHash, Boc: one.init.Code.ToBOC()})
+			}
+		}
+		b.accounts = append(b.accounts, a)
+	}
+	return s.do(b)
+}
+
+func (s *script) of(a *address.Address) *record.Contract { return s.contracts[string(raw(a))] }
+
+// order is a transaction with a body from somebody, and what it sends.
+func (s *script) order(at *address.Address, body []byte, opcode uint32, aborted bool, out ...*record.Message) *record.Transaction {
+	s.lt += 10
+	return &record.Transaction{Account: raw(at), Lt: s.lt, Hash: bytes.Repeat([]byte{byte(s.lt)}, 32), McSeqno: s.seqno + 1, Aborted: aborted,
+		InMsg:   &record.Message{Kind: record.Message_INTERNAL, Opcode: &opcode, Body: body, Source: raw(person(2)), Hash: bytes.Repeat([]byte{byte(s.lt + 1)}, 32)},
+		OutMsgs: out}
+}
+
+var minter = contracts.JettonMinter{Admin: person(1), Content: contracts.OffchainContent("https://example.org/j.json")}
+
+func sending(jettons int64) []byte {
+	return contracts.JettonTransferBody(contracts.JettonTransfer{QueryID: 7, Amount: big.NewInt(jettons), Destination: person(3)}).ToBOC()
+}
+
+func TestAWalletWaitsForItsMasterAndItsTransfersWithIt(t *testing.T) {
+	s := newScript(t)
+	purse := minter.Wallet(0, person(2))
+	at := purse.Address(0)
+	carrier := uint32(body.JettonInternalTransfer)
+	message := &record.Message{Kind: record.Message_INTERNAL, Opcode: &carrier, Hash: bytes.Repeat([]byte{0xaa}, 32)}
+	s.next([]state{{at: at, init: purse.StateInit()}}, s.order(at, sending(5), body.JettonTransfer, false, message))
+	if s.of(at) != nil || len(s.jettons) != 0 {
+		t.Fatalf("before the master is known there are a wallet %v and %d transfers, want none", s.of(at), len(s.jettons))
+	}
+	s.next(nil)
+	s.next([]state{{at: minter.Address(0), init: minter.StateInit()}})
+	if w := s.of(at).GetJettonWallet(); w == nil || !bytes.Equal(w.Master, raw(minter.Address(0))) {
+		t.Fatalf("after the master appeared the wallet is %v", w)
+	}
+	if first := s.of(at).FirstMcSeqno; first != 3 {
+		t.Errorf("the wallet is first known with bundle %d, want 3", first)
+	}
+	for _, o := range s.jettons {
+		if o.Delivery != record.Delivery_IN_PROGRESS || o.McSeqno != 3 || o.TransactionMcSeqno != 1 || !bytes.Equal(o.Master, raw(minter.Address(0))) {
+			t.Errorf("the transfer is %v, want it in progress, told with bundle 3", o)
+		}
+	}
+	if len(s.jettons) != 1 {
+		t.Fatalf("%d transfers, want 1", len(s.jettons))
+	}
+	arrival := s.order(person(9), sending(5), body.JettonInternalTransfer, true)
+	arrival.InMsg.Hash = message.Hash
+	s.next(nil, arrival)
+	for _, o := range s.jettons {
+		if o.Delivery != record.Delivery_RETURNED || o.Receipt.GetLt() != arrival.Lt || o.McSeqno != 4 {
+			t.Errorf("the transfer is %v, want it returned by transaction %d", o, arrival.Lt)
+		}
+	}
+}
+
+func TestAForgedWalletHasNoFactsAndNoTransfers(t *testing.T) {
+	s := newScript(t)
+	forged := person(9)
+	s.next([]state{{at: forged, init: minter.Wallet(0, person(2)).StateInit()}}, s.order(forged, sending(5), body.JettonTransfer, false))
+	s.next([]state{{at: minter.Address(0), init: minter.StateInit()}}, s.order(forged, sending(6), body.JettonTransfer, false))
+	s.next(nil, s.order(forged, sending(7), body.JettonTransfer, false))
+	if s.of(forged) != nil || len(s.jettons) != 0 {
+		t.Errorf("a forged wallet is %v with %d transfers, want nothing", s.of(forged), len(s.jettons))
+	}
+	if raw, err := s.store.Get(keyTransfer, nil); err != nil || raw != nil {
+		t.Error("something still waits")
+	}
+}
+
+func TestRefusedAndUnsentTransfersAreToldSo(t *testing.T) {
+	s := newScript(t)
+	purse := minter.Wallet(0, person(2))
+	at := purse.Address(0)
+	s.next([]state{{at: minter.Address(0), init: minter.StateInit()}, {at: at, init: purse.StateInit()}},
+		s.order(at, sending(5), body.JettonTransfer, true), s.order(at, sending(6), body.JettonTransfer, false))
+	found := map[record.Delivery]int{}
+	for _, o := range s.jettons {
+		found[o.Delivery]++
+	}
+	if len(s.jettons) != 2 || found[record.Delivery_REFUSED] != 1 || found[record.Delivery_NOT_SENT] != 1 {
+		t.Errorf("deliveries are %v, want one refused and one not sent", found)
+	}
+}
+
+func TestAnAccountThatIsNothingAnyMoreIsToldSo(t *testing.T) {
+	s := newScript(t)
+	at := minter.Address(0)
+	s.next([]state{{at: at, init: minter.StateInit()}})
+	if s.of(at).GetJettonMaster() == nil {
+		t.Fatal("no master was found")
+	}
+	s.next([]state{{at: at}})
+	if c := s.of(at); c == nil || !nothing(c) || c.McSeqno != 2 || len(c.CodeHash) != 0 {
+		t.Errorf("after the account went the record is %v, want one without facts", c)
+	}
+	if rows := s.next([]state{{at: at}}); len(rows) != 2 {
+		t.Errorf("%d records of a bundle that changes nothing, want the 2 seals", len(rows))
+	}
+}
+
+func TestFactsStayWhereTheStateIsNotKnown(t *testing.T) {
+	s := newScript(t)
+	at := minter.Address(0)
+	s.next([]state{{at: at, init: minter.StateInit()}})
+	other := minter
+	other.Admin = person(5)
+	s.next([]state{{at: at, init: other.StateInit(), lost: true}})
+	if c := s.of(at); c.McSeqno != 1 || !bytes.Equal(c.JettonMaster.Admin, raw(person(1))) {
+		t.Errorf("the master is %v, want that of bundle 1", c)
+	}
+	s.next([]state{{at: at, init: other.StateInit()}})
+	if c := s.of(at); c.McSeqno != 3 || !bytes.Equal(c.JettonMaster.Admin, raw(person(5))) {
+		t.Errorf("the master is %v, want that of bundle 3", c)
+	}
+}
+
+func TestManyWaitingClaimsAreCheckedOverSeveralBundles(t *testing.T) {
+	s := newScript(t, func(c *Configuration) { c.Retries = 3 })
+	var wallets []state
+	for n := range 10 {
+		purse := minter.Wallet(0, person(byte(10+n)))
+		wallets = append(wallets, state{at: purse.Address(0), init: purse.StateInit()})
+	}
+	s.next(wallets)
+	s.next([]state{{at: minter.Address(0), init: minter.StateInit()}})
+	for _, want := range []int{3, 6, 9, 10, 10} {
+		found := 0
+		for _, one := range wallets {
+			if s.of(one.at).GetJettonWallet() != nil {
+				found++
+			}
+		}
+		if found != want {
+			t.Errorf("after bundle %d there are %d wallets, want %d", s.seqno, found, want)
+		}
+		s.next(nil)
+	}
+}
+
+func TestAHostileContractCostsItsGasAndNoMore(t *testing.T) {
+	s := newScript(t)
+	endless := contracts.Endless{ID: 1}
+	states := []state{{at: endless.Address(0), init: endless.StateInit()}}
+	for _, bomb := range []contracts.Bomb{
+		{ID: 1, Content: contracts.DeepContent(300)}, {ID: 2, Content: contracts.SharedContent(100)}, {ID: 3, Content: contracts.HugeContent(100_000)},
+	} {
+		states = append(states, state{at: bomb.Address(0), init: bomb.StateInit()})
+	}
+	s.next(states)
+	if got, most := value(t, s.metrics.gas), float64(s.configuration.AccountGas)*float64(len(states)); got > most {
+		t.Errorf("%.0f gas for %d contracts, want at most %.0f", got, len(states), most)
+	}
+	if got := value(t, s.metrics.exhausted); got == 0 {
+		t.Error("no run was counted that ended for want of gas")
+	}
+	for _, c := range s.contracts {
+		if n := c.SizeVT(); n > 64<<10 {
+			t.Errorf("the record of %x has %d bytes", c.Account, n)
+		}
+	}
+}
+
+func TestACodeThatOnlyAMessageBroughtIsKnown(t *testing.T) {
+	s := newScript(t)
+	init := minter.StateInit()
+	s.told[string(init.Code.Hash())] = true // nobody publishes it
+	deploy := s.order(minter.Address(0), nil, 0, false)
+	deploy.InMsg.InitState = contracts.StateInitCell(init).ToBOC()
+	s.next([]state{{at: minter.Address(0), init: init}}, deploy)
+	if s.of(minter.Address(0)).GetJettonMaster() == nil {
+		t.Error("the master was not found")
+	}
+}

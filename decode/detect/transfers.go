@@ -1,0 +1,345 @@
+package detect
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/decode/contract"
+	"tonscribe/schema/record"
+	"tonscribe/ton/body"
+)
+
+// transferKind says which of the three a transfer is.
+type transferKind byte
+
+const (
+	jettonTransfer transferKind = iota
+	jettonBurn
+	nftTransfer
+)
+
+// transfer is one of jetton, burn and nft.
+type transfer struct {
+	account []byte
+	lt      uint64
+	kind    transferKind
+	// held says that the account is not confirmed yet.
+	held bool
+	// dropped says that the account turned out to be nothing of the kind.
+	dropped bool
+	jetton  *record.JettonTransfer
+	burn    *record.JettonBurn
+	nft     *record.NFTTransfer
+	message []byte // hash of the message that carries the jettons, empty when it has arrived
+	stored  bool
+}
+
+func transferKey(account []byte, lt uint64) []byte {
+	return binary.BigEndian.AppendUint64(append([]byte{}, account...), lt)
+}
+
+// follow takes the bundle's transactions: orders to jetton wallets and items,
+// and the arrival of what they sent.
+func (w *work) follow(context.Context) error {
+	slices.SortFunc(w.now.transactions, func(a, b *record.Transaction) int {
+		return cmp.Or(cmp.Compare(a.Lt, b.Lt), bytes.Compare(a.Account, b.Account))
+	})
+	for _, t := range w.now.transactions {
+		m := t.InMsg
+		if t.Type != record.TransactionType_ORD || m.GetKind() != record.Message_INTERNAL || m.Bounced || m.Opcode == nil {
+			continue
+		}
+		var err error
+		switch *m.Opcode {
+		case body.JettonTransfer:
+			err = w.order(t, jettonTransfer)
+		case body.JettonBurn:
+			err = w.order(t, jettonBurn)
+		case body.NFTTransfer:
+			err = w.order(t, nftTransfer)
+		case body.JettonInternalTransfer, body.JettonBurnNotification:
+			err = w.arrive(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.release()
+}
+
+// standing says what an account is to an order of a kind.
+func (w *work) standing(account []byte, kind transferKind) (is, held bool, err error) {
+	e, err := w.entry(account)
+	if err != nil {
+		return false, false, err
+	}
+	claim := contract.ClaimJettonWallet
+	if kind == nftTransfer {
+		claim = contract.ClaimNFTItem
+	}
+	c := w.changes[string(account)]
+	for _, e := range []*entry{e, c.before()} {
+		if e == nil {
+			continue
+		}
+		has := e.facts.JettonWallet != nil
+		if kind == nftTransfer {
+			has = e.facts.NftItem != nil
+		}
+		switch state := e.claims[claim]; {
+		case !has:
+		case state == confirmed, state == unclaimed:
+			return true, false, nil
+		case state == waiting:
+			held = true
+		}
+	}
+	return false, held || c != nil && c.unread && e == nil, nil
+}
+
+// before is what an account was before the bundle.
+func (c *change) before() *entry {
+	if c == nil {
+		return nil
+	}
+	return c.old
+}
+
+// order takes a message that tells a wallet or an item to send something.
+func (w *work) order(t *record.Transaction, kind transferKind) error {
+	is, held, err := w.standing(t.Account, kind)
+	if err != nil || !is && !held {
+		return err
+	}
+	body, err := bodyOf(t.InMsg)
+	if err != nil {
+		return nil //nolint:nilerr // a stranger's body that is none
+	}
+	o := &transfer{account: t.Account, lt: t.Lt, kind: kind, held: held}
+	switch kind {
+	case jettonTransfer:
+		o.jetton = readJettonTransfer(t, body)
+	case jettonBurn:
+		o.burn = readJettonBurn(t, body)
+	case nftTransfer:
+		o.nft = readNFTTransfer(t, body)
+	}
+	if o.jetton == nil && o.burn == nil && o.nft == nil {
+		return nil
+	}
+	if held {
+		w.metrics.held.WithLabelValues("held").Inc()
+		if err := w.store.Set(nil, keyHeld, t.Account); err != nil {
+			return err
+		}
+	}
+	w.send(o, t)
+	w.transfers[string(transferKey(t.Account, t.Lt))] = o
+	if len(o.message) == 0 {
+		return nil
+	}
+	return w.store.Set(transferKey(t.Account, t.Lt), keyMessage, o.message)
+}
+
+// send finds out what became of an order in its own transaction.
+func (w *work) send(o *transfer, t *record.Transaction) {
+	delivery := record.Delivery_REFUSED
+	if !t.Aborted {
+		delivery = record.Delivery_DELIVERED
+	}
+	if !t.Aborted && o.kind != nftTransfer {
+		delivery = record.Delivery_NOT_SENT
+		carrier := uint32(body.JettonInternalTransfer)
+		if o.kind == jettonBurn {
+			carrier = body.JettonBurnNotification
+		}
+		for _, m := range t.OutMsgs {
+			if m.Kind == record.Message_INTERNAL && m.Opcode != nil && *m.Opcode == carrier {
+				delivery, o.message = record.Delivery_IN_PROGRESS, m.Hash
+				break
+			}
+		}
+	}
+	o.deliver(delivery, nil)
+}
+
+func (o *transfer) deliver(d record.Delivery, r *record.Receipt) {
+	switch o.kind {
+	case jettonTransfer:
+		o.jetton.Delivery, o.jetton.Receipt = d, r
+	case jettonBurn:
+		o.burn.Delivery, o.burn.Receipt = d, r
+	case nftTransfer:
+		o.nft.Delivery = d
+	}
+}
+
+// arrive takes the transaction of a message that carries jettons.
+func (w *work) arrive(t *record.Transaction) error {
+	place, err := w.store.Get(keyMessage, t.InMsg.Hash)
+	if err != nil || place == nil {
+		return err
+	}
+	if err := w.store.Delete(keyMessage, t.InMsg.Hash); err != nil {
+		return err
+	}
+	o, err := w.transfer(place)
+	if err != nil || o == nil {
+		return err
+	}
+	delivery := record.Delivery_DELIVERED
+	if t.Aborted {
+		delivery = record.Delivery_RETURNED
+	}
+	o.message = nil
+	o.deliver(delivery, &record.Receipt{Account: t.Account, Lt: t.Lt, TransactionHash: t.Hash, Now: t.Now, McSeqno: t.McSeqno})
+	return nil
+}
+
+// transfer makes a stored one a part of the bundle.
+func (w *work) transfer(place []byte) (*transfer, error) {
+	if o := w.transfers[string(place)]; o != nil {
+		return o, nil
+	}
+	raw, err := w.store.Get(keyTransfer, place)
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	o, err := decodeTransfer(place, raw)
+	if err != nil {
+		return nil, err
+	}
+	w.transfers[string(place)] = o
+	return o, nil
+}
+
+// release lets go the transfers of accounts that are confirmed now, and drops
+// those of accounts that are not what they claimed.
+func (w *work) release() error {
+	for _, c := range w.ordered() {
+		if settled, err := w.settled(c); err != nil {
+			return err
+		} else if !settled {
+			continue
+		}
+		var places [][]byte
+		prefix := append([]byte{keyTransfer}, c.account...)
+		if err := w.store.Each(prefix, nil, func(lt, _ []byte) bool {
+			places = append(places, append(append([]byte{}, c.account...), lt...))
+			return true
+		}); err != nil {
+			return err
+		}
+		for _, place := range places {
+			o, err := w.transfer(place)
+			if err != nil {
+				return err
+			}
+			if !o.held {
+				continue
+			}
+			is, held, err := w.standing(c.account, o.kind)
+			switch {
+			case err != nil:
+				return err
+			case is:
+				o.held = false
+				w.metrics.held.WithLabelValues("released").Inc()
+			case !held:
+				o.dropped = true
+				w.metrics.held.WithLabelValues("dropped").Inc()
+			}
+		}
+	}
+	return nil
+}
+
+// settled says that an account may have transfers that wait for it, and that
+// something has come of it.
+func (w *work) settled(c *change) (bool, error) {
+	switch {
+	case c.unread:
+		return false, nil
+	case c.old != nil:
+		return c.old.claims != c.new.claims, nil
+	}
+	held, err := w.store.Get(keyHeld, c.account)
+	if err != nil || held == nil {
+		return false, err
+	}
+	return true, w.store.Delete(keyHeld, c.account)
+}
+
+// A stored transfer is kind, whether it is held, the length of the hash of its
+// message, the hash, and the row.
+func (o *transfer) encode() ([]byte, error) {
+	held := byte(0)
+	if o.held {
+		held = 1
+	}
+	out := append([]byte{byte(o.kind), held, byte(len(o.message))}, o.message...)
+	row, err := o.row()
+	if err != nil {
+		return nil, fmt.Errorf("transfer %x %d: %w", o.account, o.lt, err)
+	}
+	return append(out, row...), nil
+}
+
+func (o *transfer) row() ([]byte, error) {
+	switch o.kind {
+	case jettonTransfer:
+		return o.jetton.MarshalVT()
+	case jettonBurn:
+		return o.burn.MarshalVT()
+	}
+	return o.nft.MarshalVT()
+}
+
+var errTransfer = errors.New("contracts: store: a transfer that does not decode")
+
+func decodeTransfer(place, raw []byte) (*transfer, error) {
+	if len(place) != 36+8 || len(raw) < 3 || len(raw) < 3+int(raw[2]) {
+		return nil, errTransfer
+	}
+	o := &transfer{account: place[:36], lt: binary.BigEndian.Uint64(place[36:]), kind: transferKind(raw[0]), held: raw[1] == 1,
+		message: raw[3 : 3+int(raw[2])], stored: true}
+	row := raw[3+int(raw[2]):]
+	var err error
+	switch o.kind {
+	case jettonTransfer:
+		o.jetton = &record.JettonTransfer{}
+		err = o.jetton.UnmarshalVT(row)
+	case jettonBurn:
+		o.burn = &record.JettonBurn{}
+		err = o.burn.UnmarshalVT(row)
+	case nftTransfer:
+		o.nft = &record.NFTTransfer{}
+		err = o.nft.UnmarshalVT(row)
+	default:
+		return nil, errTransfer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errTransfer, err)
+	}
+	return o, nil
+}
+
+func bodyOf(m *record.Message) (*cell.Slice, error) {
+	root, err := cell.FromBOC(m.Body)
+	if err != nil {
+		return nil, err
+	}
+	s, err := root.BeginParse()
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.LoadUInt(32)
+	return s, err
+}

@@ -1,0 +1,114 @@
+package detect
+
+import (
+	"errors"
+	"fmt"
+
+	"tonscribe/schema/record"
+)
+
+// await keeps the state of an account that cannot be looked into before a code
+// or a library has come.
+func (w *work) await(a *record.Account, hash []byte) error {
+	state, err := a.MarshalVT()
+	if err != nil {
+		return fmt.Errorf("account %x: %w", a.Account, err)
+	}
+	if err := w.store.Set(state, keyUnread, hash, a.Account); err != nil {
+		return err
+	}
+	return w.store.Set(hash, keyLacks, a.Account)
+}
+
+// awaitNoMore forgets what an account waits for, if it does: it is looked into
+// now.
+func (w *work) awaitNoMore(account []byte) (waited bool, err error) {
+	hash, err := w.store.Get(keyLacks, account)
+	if err != nil || hash == nil {
+		return false, err
+	}
+	if err := w.store.Delete(keyLacks, account); err != nil {
+		return false, err
+	}
+	return true, w.store.Delete(keyUnread, hash, account)
+}
+
+// askAgain sees to it that a parent's children are checked once more when the
+// library has come for want of which the parent did not answer, or not all.
+func (w *work) askAgain(parent []byte, library *[32]byte) error {
+	w.metrics.unread.WithLabelValues("library of a parent").Inc()
+	w.want(wantLibrary, library[:])
+	return w.store.Set(nil, keyAsked, library[:], parent)
+}
+
+// came lets the accounts be looked into that wait for a code or a library, and
+// the parents be asked.
+func (w *work) came(hash []byte) error {
+	var parents [][]byte
+	if err := w.store.Each(append([]byte{keyAsked}, hash...), nil, func(parent, _ []byte) bool {
+		parents = append(parents, parent)
+		return true
+	}); err != nil {
+		return err
+	}
+	for _, parent := range parents {
+		if err := w.store.Delete(keyAsked, hash, parent); err != nil {
+			return err
+		}
+		if err := w.store.Set(nil, keyRetry, parent); err != nil {
+			return err
+		}
+	}
+	waits := false
+	if err := w.store.Each(append([]byte{keyUnread}, hash...), nil, func(_, _ []byte) bool {
+		waits = true
+		return false
+	}); err != nil || !waits {
+		return err
+	}
+	return w.store.Set(nil, keyCame, hash)
+}
+
+// unread are accounts whose code or library has come, so many in a bundle, in
+// the state that was the newest when they were put off.
+func (w *work) unread() (list []*record.Account, err error) {
+	var hashes [][]byte
+	if err := w.store.Each([]byte{keyCame}, nil, func(hash, _ []byte) bool {
+		hashes = append(hashes, hash)
+		return len(hashes) < w.configuration.Retries
+	}); err != nil {
+		return nil, err
+	}
+	for _, hash := range hashes {
+		more := false
+		var broken error
+		begin := len(list)
+		err := w.store.Each(append([]byte{keyUnread}, hash...), nil, func(_, state []byte) bool {
+			if more = len(list) == w.configuration.Retries; more {
+				return false
+			}
+			a := &record.Account{}
+			if broken = a.UnmarshalVT(state); broken != nil {
+				return false
+			}
+			list = append(list, a)
+			return true
+		})
+		if err != nil || broken != nil {
+			return nil, fmt.Errorf("accounts that wait for code %x: %w", hash, errors.Join(err, broken))
+		}
+		for _, a := range list[begin:] {
+			if err := w.store.Delete(keyUnread, hash, a.Account); err != nil {
+				return nil, err
+			}
+		}
+		if more {
+			break
+		}
+		if err := w.store.Delete(keyCame, hash); err != nil {
+			return nil, err
+		}
+	}
+	w.metrics.reread.Add(float64(len(list)))
+	return list, nil
+}

@@ -1,0 +1,193 @@
+package devnet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/packages"
+	"tonscribe/internal/report"
+)
+
+// still is a devnet whose blocks are made by hand: its clock does not run.
+func still(t *testing.T, dir string, c Configuration) *Component {
+	t.Helper()
+	c.Dir = dir
+	d, err := New(c, Dependencies{Report: report.Silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.openChain(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func fixedConfiguration() Configuration {
+	c := DefaultConfiguration()
+	c.Seed, c.FixedTime, c.TPS, c.Reshard = 7, 1_700_000_000, 40, 5
+	return c
+}
+
+// chainOf is every block of a devnet by its name.
+func chainOf(t *testing.T, d *Component) map[string][]byte {
+	t.Helper()
+	blocks := map[string][]byte{}
+	for seqno := uint32(1); seqno <= d.Seqno(); seqno++ {
+		b, err := d.history.Bundle(seqno)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range append(b.Shards, b.Master) {
+			blocks[fmt.Sprintf("%d_%016x_%d", block.ID.Workchain, uint64(block.ID.Shard), block.ID.SeqNo)] = block.Data
+		}
+	}
+	return blocks
+}
+
+func compareChains(t *testing.T, what string, got, want map[string][]byte) {
+	t.Helper()
+	for name, data := range want {
+		if other, ok := got[name]; !ok {
+			t.Errorf("%s: block %s is missing", what, name)
+		} else if !bytes.Equal(other, data) {
+			t.Errorf("%s: block %s has %d other bytes than the %d wanted", what, name, len(other), len(data))
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s: %d blocks, want %d", what, len(got), len(want))
+	}
+}
+
+const testBlocks = 24
+
+func TestSameSeedAndClockGiveTheSameChainByteForByte(t *testing.T) {
+	c := fixedConfiguration()
+	once := still(t, t.TempDir(), c)
+	for range testBlocks {
+		if err := once.step(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := chainOf(t, once)
+	if err := once.close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	transactions := once.Last().Transactions
+	if transactions == 0 {
+		t.Error("the last block has no transactions")
+	}
+
+	t.Run("stopped and resumed", func(t *testing.T) {
+		dir := t.TempDir()
+		for seqno := 0; seqno < testBlocks; {
+			d := still(t, dir, c)
+			for range 5 {
+				if seqno++; seqno > testBlocks {
+					break
+				}
+				if err := d.step(time.Now()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d.Seqno() == testBlocks {
+				compareChains(t, "resumed", chainOf(t, d), want)
+			}
+			if err := d.close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+
+	t.Run("generated", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "out")
+		g := DefaultGeneration()
+		g.Out, g.Format, g.Seed, g.FixedTime, g.PerBlock, g.Reshard, g.Transactions = dir, packages.FormatFiles, c.Seed, c.FixedTime, 40, c.Reshard, 1<<40
+		ended := fmt.Errorf("enough blocks")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		g.Told = func(done Generated) {
+			if done.Seqno == testBlocks {
+				cancel(ended)
+			}
+		}
+		if _, err := Generate(ctx, g); err == nil {
+			t.Fatal("the generation ended by itself")
+		}
+		got := map[string][]byte{}
+		paths, err := filepath.Glob(filepath.Join(dir, "blocks", "*", "*.boc"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			name := filepath.Base(path)
+			if got[name[:len(name)-4]], err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name := range got {
+			if _, ok := want[name]; !ok {
+				delete(got, name) // made before it was told to end
+			}
+		}
+		compareChains(t, "generated", got, want)
+	})
+}
+
+func TestAnotherSeedIsRefusedForAChainThatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	c := fixedConfiguration()
+	d := still(t, dir, c)
+	if err := d.close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Configuration){
+		"seed":       func(c *Configuration) { c.Seed++ },
+		"fixed time": func(c *Configuration) { c.FixedTime++ },
+	} {
+		other := c
+		other.Dir = dir
+		change(&other)
+		if _, err := originOf(other, time.Now()); err == nil {
+			t.Errorf("another %s is taken", name)
+		}
+	}
+	same := DefaultConfiguration()
+	same.Dir = dir
+	if o, err := originOf(same, time.Now()); err != nil || o.Seed != c.Seed || o.GenesisTime != c.FixedTime {
+		t.Errorf("without a seed: %+v, %v, want that of the chain", o, err)
+	}
+}
+
+func TestConsensusOfAChainNeverChanges(t *testing.T) {
+	for name, c := range map[string]struct {
+		stored string
+		asked  chain.Consensus
+		want   chain.Consensus
+	}{
+		"a new chain":                         {"", "", chain.Simplex},
+		"a new chain of catchain":             {"", chain.Catchain, chain.Catchain},
+		"an old chain":                        {`{"seed":1,"genesis_time":7}`, "", chain.Catchain},
+		"an old chain, as it is":              {`{"seed":1,"genesis_time":7}`, chain.Catchain, chain.Catchain},
+		"an old chain, otherwise":             {`{"seed":1,"genesis_time":7}`, chain.Simplex, ""},
+		"a chain of simplex":                  {`{"seed":1,"genesis_time":7,"consensus":"simplex"}`, "", chain.Simplex},
+		"a chain of simplex, but as catchain": {`{"seed":1,"genesis_time":7,"consensus":"simplex"}`, chain.Catchain, ""},
+	} {
+		configuration := DefaultConfiguration()
+		configuration.Dir, configuration.Consensus = t.TempDir(), c.asked
+		if c.stored != "" {
+			if err := os.WriteFile(filepath.Join(configuration.Dir, originFile), []byte(c.stored), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o, err := originOf(configuration, time.Now())
+		if (err == nil) != (c.want != "") || o.Consensus != c.want {
+			t.Errorf("%s: %q (%v), want %q", name, o.Consensus, err, c.want)
+		}
+	}
+}

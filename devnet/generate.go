@@ -1,0 +1,197 @@
+package devnet
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tonscribe/devnet/chain"
+	"tonscribe/devnet/packages"
+)
+
+// Generation says what Generate makes.
+type Generation struct {
+	// Out is the folder to write to, which must be empty or not there.
+	Out string
+	// Format is packages.FormatFiles or packages.FormatArchive.
+	Format string
+	// Transactions is after how many to stop, at the end of a bundle.
+	Transactions uint64
+	// PerBlock is about how many belong to one masterchain block.
+	PerBlock int
+	// Seed and FixedTime as in Configuration; a zero FixedTime is a constant, so
+	// that a seed alone gives one chain.
+	Seed      uint64
+	FixedTime uint32
+	Interval  time.Duration
+	Reshard   uint32
+	MaxShards int
+	Consensus chain.Consensus
+	// Told is called after every bundle. May be nil.
+	Told func(Generated)
+}
+
+// DefaultGeneration is a busy chain.
+func DefaultGeneration() Generation {
+	return Generation{Format: packages.FormatFiles, PerBlock: 200, Interval: time.Second, MaxShards: 4}
+}
+
+// Generated is how far a generation is.
+type Generated struct {
+	Seqno        uint32
+	Blocks       uint64
+	Bytes        uint64
+	Transactions uint64
+}
+
+const (
+	// generatedTime is when generated chains begin, unless told otherwise.
+	generatedTime = 1_750_000_000
+	// generateAhead is how many bundles may wait to be written.
+	generateAhead = 4
+)
+
+func (g Generation) configuration() Configuration {
+	c := DefaultConfiguration()
+	c.Seed, c.FixedTime, c.Interval, c.Reshard, c.MaxShards = g.Seed, g.FixedTime, g.Interval, g.Reshard, g.MaxShards
+	c.Consensus = g.Consensus
+	if c.FixedTime == 0 {
+		c.FixedTime = generatedTime
+	}
+	return c
+}
+
+// Generate writes a chain to disk as fast as the machine can: blocks,
+// zerostates and the global config.
+func Generate(ctx context.Context, g Generation) (Generated, error) {
+	if g.Transactions == 0 || g.PerBlock < 1 {
+		return Generated{}, errors.New("generate: the number of transactions and of those in a block must be above 0")
+	}
+	c := g.configuration()
+	if err := c.Validate(); err != nil {
+		return Generated{}, err
+	}
+	if err := mustBeEmpty(g.Out); err != nil {
+		return Generated{}, err
+	}
+	writer, err := packages.New(g.Format, g.Out)
+	if err != nil {
+		return Generated{}, err
+	}
+	o := newOrigin(c, time.Time{})
+	m, err := newMaker(o, c, nil)
+	if err != nil {
+		return Generated{}, err
+	}
+	master, base := m.chain.Zerostates()
+	if err := packages.WriteZerostates(g.Out, master, base); err != nil {
+		return Generated{}, err
+	}
+	done, err := g.run(ctx, m, o.clock(c.Interval), writer, master)
+	return done, errors.Join(err, writer.Close())
+}
+
+// run makes bundles while the writer writes those before.
+func (g Generation) run(ctx context.Context, m *maker, clock chainClock, writer packages.Writer, zero *chain.Zerostate) (Generated, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	bundles := make(chan *chain.Bundle, generateAhead)
+	written := make(chan error, 1)
+	go func() {
+		err := g.write(bundles, writer, zero)
+		if err != nil {
+			cancel(err)
+		}
+		written <- err
+	}()
+	var done Generated
+	err := func() error {
+		defer close(bundles)
+		now := clock.fixed
+		for done.Transactions < g.Transactions {
+			seqno := done.Seqno + 1
+			now = clock.at(seqno, now, time.Unix(0, 0))
+			b, err := m.next(seqno, now, nil, g.PerBlock)
+			if err != nil {
+				return err
+			}
+			select {
+			case bundles <- b:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			done.add(b)
+			if g.Told != nil {
+				g.Told(done)
+			}
+		}
+		return nil
+	}()
+	return done, errors.Join(err, <-written)
+}
+
+func (g Generation) write(bundles <-chan *chain.Bundle, writer packages.Writer, zero *chain.Zerostate) error {
+	for b := range bundles {
+		if b.Master.ID.SeqNo == 1 {
+			if err := writeGlobalConfig(g.Out, zero, b.Master); err != nil {
+				return err
+			}
+		}
+		if err := writer.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Generated) add(b *chain.Bundle) {
+	d.Seqno = b.Master.ID.SeqNo
+	for _, block := range append([]*chain.Block{b.Master}, b.Shards...) {
+		d.Blocks++
+		d.Bytes += uint64(len(block.Data))
+		d.Transactions += uint64(len(block.Transactions))
+	}
+}
+
+func mustBeEmpty(dir string) error {
+	if dir == "" {
+		return errors.New("generate: no folder to write to")
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("generate: %s is not empty: choose another folder", dir)
+	}
+	return nil
+}
+
+// writeGlobalConfig names the chain as liteserver.GlobalConfig does, without a
+// server.
+func writeGlobalConfig(dir string, zero *chain.Zerostate, first *chain.Block) error {
+	type id struct {
+		Workchain int32  `json:"workchain"`
+		Shard     int64  `json:"shard"`
+		Seqno     uint32 `json:"seqno"`
+		RootHash  string `json:"root_hash"`
+		FileHash  string `json:"file_hash"`
+	}
+	base64 := base64.StdEncoding.EncodeToString
+	return writeJSON(filepath.Join(dir, "global.config.json"), map[string]any{
+		"@type": "config.global", "liteservers": []any{},
+		"validator": map[string]any{
+			"@type":      "validator.config.global",
+			"zero_state": id{-1, -1 << 63, 0, base64(zero.ID.RootHash), base64(zero.ID.FileHash)},
+			"init_block": id{-1, -1 << 63, 1, base64(first.ID.RootHash), base64(first.ID.FileHash)},
+			"hardforks":  []any{},
+		},
+	}, 0o644)
+}

@@ -1,0 +1,154 @@
+// Package history keeps the past of a devnet's chain. In come bundles, in the
+// order of the masterchain; each is on disk, whole, before Append returns. Out
+// come blocks by id, seqno, logical time and time, transactions by account,
+// signatures, and the state after any block: recent ones from memory, older ones
+// derived from a stored state and the state updates since. It must never change
+// a byte of what it was given, and never know half a bundle.
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"tonscribe/devnet/chain"
+	"tonscribe/internal/descriptors"
+)
+
+// ErrNotFound is what every question for something unknown is answered with.
+var ErrNotFound = errors.New("not found")
+
+// Options of a store. Zero values mean the defaults.
+type Options struct {
+	// Recent is how many bundles stay in memory with their states (default 32).
+	Recent int
+	// SnapshotEvery is the number of bundles from one stored state to the next
+	// (default 256). Reopening applies at most that many state updates, or twice
+	// that many when the last state was not yet written.
+	SnapshotEvery uint32
+	// CacheBytes bounds the older blocks kept parsed, in bytes of their bags of
+	// cells (default 8 MiB).
+	CacheBytes int
+	// States is how many older states are kept once derived (default 8).
+	States int
+}
+
+func (o Options) withDefaults() Options {
+	if o.Recent <= 0 {
+		o.Recent = 32
+	}
+	if o.SnapshotEvery == 0 {
+		o.SnapshotEvery = 256
+	}
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = 8 << 20
+	}
+	if o.States <= 0 {
+		o.States = 8
+	}
+	return o
+}
+
+// Store is the past of one chain. One goroutine appends, any number read.
+type Store struct {
+	options Options
+	db      *pebble.DB
+
+	mu      sync.RWMutex
+	last    uint32
+	head    bool // at least one bundle is stored
+	changed chan struct{}
+	zero    map[int32]*chain.Zerostate
+	shards  map[shardKey]struct{}
+	recent  recent
+
+	blocks   *blockCache
+	states   *stateCache
+	deriving sync.Mutex // one old state is derived at a time
+
+	snapshots snapshots
+
+	closing sync.Once
+	closed  error
+}
+
+// Open opens the folder dir, which is made when it is not there. The states of
+// the head are derived before it returns.
+func Open(dir string, options Options) (*Store, error) {
+	options = options.withDefaults()
+	cache := pebble.NewCache(32 << 20)
+	defer cache.Unref()
+	db, err := pebble.Open(dir, &pebble.Options{Cache: cache, Logger: quiet{}, MemTableSize: 16 << 20, MaxOpenFiles: descriptors.StoreFiles()})
+	if err != nil {
+		return nil, fmt.Errorf("history %s: %w", dir, err)
+	}
+	s := &Store{
+		options: options,
+		db:      db,
+		changed: make(chan struct{}),
+		zero:    map[int32]*chain.Zerostate{},
+		shards:  map[shardKey]struct{}{},
+		recent:  newRecent(options.Recent),
+		blocks:  newBlockCache(options.CacheBytes),
+		states:  newStateCache(options.States),
+	}
+	if err := s.load(); err != nil {
+		return nil, fmt.Errorf("history %s: %w", dir, errors.Join(err, db.Close()))
+	}
+	return s, nil
+}
+
+// Close waits for a state that is being written. Nothing may be asked after it.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.snapshots.running.Wait()
+		s.closed = s.db.Close()
+	})
+	return s.closed
+}
+
+// Last is the seqno of the newest masterchain block, 0 before the first.
+func (s *Store) Last() uint32 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.last
+}
+
+// Wait returns when the masterchain has reached seqno, or with ctx's error.
+func (s *Store) Wait(ctx context.Context, seqno uint32) error {
+	for {
+		s.mu.RLock()
+		last, changed := s.last, s.changed
+		s.mu.RUnlock()
+		if last >= seqno {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Zerostate of a workchain.
+func (s *Store) Zerostate(workchain int32) (*chain.Zerostate, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if z := s.zero[workchain]; z != nil {
+		return z, nil
+	}
+	return nil, fmt.Errorf("zerostate of workchain %d: %w", workchain, ErrNotFound)
+}
+
+// quiet drops what the database says about its own housekeeping.
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)  {}
+func (quiet) Errorf(string, ...any) {}
+func (quiet) Fatalf(format string, values ...any) {
+	panic(fmt.Sprintf("history: "+format, values...))
+}

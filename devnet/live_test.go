@@ -1,0 +1,214 @@
+package devnet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/liteclient"
+	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/ton/jetton"
+	"github.com/xssnick/tonutils-go/ton/nft"
+	"github.com/xssnick/tonutils-go/ton/wallet"
+
+	"tonscribe/devnet/contracts"
+	"tonscribe/internal/report"
+)
+
+// live is a devnet whose clock runs.
+func live(t *testing.T, c Configuration) *Component {
+	t.Helper()
+	d, err := New(c, Dependencies{Report: report.Silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Stop(context.Background()); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	return d
+}
+
+// clientOf is tonutils-go's client with every proof checked.
+func clientOf(t *testing.T, d *Component) ton.APIClientWrapped {
+	t.Helper()
+	pool := liteclient.NewConnectionPool()
+	t.Cleanup(pool.Stop)
+	config, err := liteclient.GetConfigFromFile(d.ConfigPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pool.AddConnectionsFromConfig(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	api := ton.NewAPIClient(pool, ton.ProofCheckPolicySecure).WithRetryTimeout(5, 20*time.Second)
+	api.SetTrustedBlockFromConfig(config)
+	return api
+}
+
+// await returns when a condition holds after some block.
+func await(t *testing.T, d *Component, what string, holds func() bool) {
+	t.Helper()
+	blocks, cancel := d.Subscribe()
+	defer cancel()
+	for range 500 {
+		if holds() {
+			return
+		}
+		if _, ok := <-blocks; !ok {
+			t.Fatalf("%s: the devnet ended: %v", what, d.Err())
+		}
+	}
+	t.Fatalf("%s: not so after 500 blocks", what)
+}
+
+func TestWalletOfAnotherClientSendsTokensOfEachKind(t *testing.T) {
+	d := live(t, liveConfiguration(t.TempDir()))
+	api := clientOf(t, d)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { // without blocks there is nothing to wait for
+		<-d.Done()
+		cancel()
+	}()
+	sender, receiver := OwnerOf(3, 2), OwnerOf(3, 5)
+	w, err := wallet.FromPrivateKey(api, sender.Key, wallet.V3R2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.WalletAddress().Bounce(true).String() != sender.Address(0).Bounce(true).String() {
+		t.Fatalf("the wallet is %s, want %s", w.WalletAddress(), sender.Address(0))
+	}
+	send := func(message *wallet.Message) {
+		t.Helper()
+		tx, block, err := w.SendWaitTransaction(ctx, message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tx.Hash) != 32 || block.SeqNo == 0 {
+			t.Fatalf("transaction %x in block %d", tx.Hash, block.SeqNo)
+		}
+	}
+
+	id := [32]byte{1, 2, 3}
+	nobody := address.NewAddress(0, 0, id[:])
+	gift := wallet.SimpleMessage(nobody, tlb.MustFromTON("1.5"), nil)
+	gift.InternalMessage.Bounce = false // nobody is there yet
+	send(gift)
+	await(t, d, "the TON arrives", func() bool {
+		block, err := api.CurrentMasterchainInfo(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		account, err := api.GetAccount(t.Context(), block, nobody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return account.State != nil && account.State.Balance.String() == "1.5"
+	})
+
+	master := jetton.NewJettonMasterClient(api, OwnersJetton(3).Address(0))
+	jettonWallet := contracts.JettonWallet{Owner: sender.Address(0), Minter: OwnersJetton(3).Address(0)}
+	await(t, d, "the owner has jettons", func() bool {
+		j, err := master.GetJettonWallet(t.Context(), sender.Address(0))
+		if err != nil {
+			return false // the minter is not deployed yet
+		}
+		if !bytes.Equal(j.Address().Data(), jettonWallet.Address(0).Data()) {
+			t.Fatalf("jetton wallet %s, want %s", j.Address(), jettonWallet.Address(0))
+		}
+		balance, err := j.GetBalance(t.Context())
+		return err == nil && balance.Sign() > 0
+	})
+	send(wallet.SimpleMessage(jettonWallet.Address(0), tlb.MustFromTON("0.2"), contracts.JettonTransferBody(contracts.JettonTransfer{
+		Amount: tons(7), Destination: receiver.Address(0), Response: sender.Address(0),
+	})))
+	await(t, d, "the jettons arrive", func() bool {
+		j, err := master.GetJettonWallet(t.Context(), receiver.Address(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		balance, err := j.GetBalance(t.Context())
+		return err == nil && balance.Cmp(tons(ownersJettons+7)) == 0
+	})
+
+	item := nft.NewItemClient(api, OwnersCollection(3).Item(0, 2).Address(0))
+	send(wallet.SimpleMessage(item.GetNFTAddress(), tlb.MustFromTON("0.2"), contracts.NFTTransferBody(contracts.NFTTransfer{
+		NewOwner: receiver.Address(0), Response: sender.Address(0),
+	})))
+	await(t, d, "the item arrives", func() bool {
+		data, err := item.GetNFTData(t.Context())
+		return err == nil && bytes.Equal(data.OwnerAddress.Data(), receiver.Address(0).Data())
+	})
+}
+
+func TestShardsSplitAndMergeWhenAsked(t *testing.T) {
+	c := liveConfiguration(t.TempDir())
+	c.Reshard = 0
+	d := live(t, c)
+	running, err := FindRunning(c.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := running.Ask(t.Context(), "merge", ""); err == nil {
+		t.Error("the last two shards may merge")
+	}
+	if err := running.Ask(t.Context(), "split", "4000000000000000"); err != nil {
+		t.Fatal(err)
+	}
+	await(t, d, "the split", func() bool {
+		return slices.Equal(d.Shards(), []uint64{0x2000000000000000, 0x6000000000000000, 0xc000000000000000})
+	})
+	if err := running.Ask(t.Context(), "split", "4000000000000000"); err == nil {
+		t.Error("a shard that is gone can be split")
+	}
+	if err := running.Ask(t.Context(), "merge", ""); err != nil {
+		t.Fatal(err)
+	}
+	await(t, d, "the merge", func() bool {
+		return slices.Equal(d.Shards(), []uint64{0x4000000000000000, 0xc000000000000000})
+	})
+	other := running
+	other.Token = "guessed"
+	if err := other.Ask(t.Context(), "split", ""); err == nil {
+		t.Error("anybody can ask for a split")
+	}
+}
+
+func TestStoppedDevnetLeavesNothingBehindThatSaysItRuns(t *testing.T) {
+	c := liveConfiguration(t.TempDir())
+	d, err := New(c, Dependencies{Report: report.Silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	address := d.LiteServer()
+	blocks, _ := d.Subscribe()
+	<-blocks
+	if err := d.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-d.Done()
+	if err := d.Err(); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v, want %v", err, context.Canceled)
+	}
+	if _, err := FindRunning(c.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("found as running: %v", err)
+	}
+	again := live(t, c)
+	if got := again.LiteServer(); got != address {
+		t.Errorf("the lite server moved from %s to %s", address, got)
+	}
+}

@@ -1,0 +1,162 @@
+package metadata_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"tonscribe/metadata"
+)
+
+func fetcher(t *testing.T, change func(*metadata.Configuration)) *metadata.Fetcher {
+	t.Helper()
+	c := metadata.DefaultConfiguration()
+	c.AllowNetworks = []string{"127.0.0.0/8"}
+	if change != nil {
+		change(&c)
+	}
+	f, err := metadata.NewFetcher(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func serve(t *testing.T, answer http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func reason(t *testing.T, f *metadata.Fetcher, link string) string {
+	t.Helper()
+	_, err := f.Fetch(t.Context(), link)
+	var failure *metadata.Failure
+	if !errors.As(err, &failure) {
+		t.Fatalf("%s: the error is %v, want a failure", link, err)
+	}
+	return failure.Reason
+}
+
+const document = `{"name":"Token ✓","decimals":6,"supply":123456789012345678901234567890}`
+
+func checkDocument(t *testing.T, f *metadata.Fetcher, link string) {
+	t.Helper()
+	d, err := f.Fetch(t.Context(), link)
+	if err != nil {
+		t.Fatalf("%s: %v", link, err)
+	}
+	for key, want := range map[string]string{"name": "Token ✓", "decimals": "6", "supply": "123456789012345678901234567890"} {
+		if got := d.Text(key); got != want {
+			t.Errorf("%s: %s is %q, want %q", link, key, got, want)
+		}
+	}
+}
+
+func TestDocumentsComeFromEveryKindOfLink(t *testing.T) {
+	web := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/a.json", "/ipfs/QmTest/1.json":
+			_, _ = w.Write([]byte(document))
+		case "/moved":
+			http.Redirect(w, r, "/a.json", http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	f := fetcher(t, func(c *metadata.Configuration) { c.IPFSGateway = web + "/ipfs/" })
+	for _, link := range []string{
+		web + "/a.json", " " + web + "/moved", "ipfs://QmTest/1.json", "ipfs://ipfs/QmTest/1.json",
+		"data:application/json," + strings.ReplaceAll(document, `"`, "%22"),
+		"data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(document)),
+	} {
+		checkDocument(t, f, link)
+	}
+}
+
+func TestWhatIsNotGloballyReachableIsNeverReached(t *testing.T) {
+	reached := false
+	web := serve(t, func(http.ResponseWriter, *http.Request) { reached = true })
+	f := fetcher(t, func(c *metadata.Configuration) { c.AllowNetworks = nil })
+	port := web[strings.LastIndex(web, ":"):]
+	for _, host := range []string{
+		"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "172.16.3.4", "192.168.1.1", "169.254.169.254",
+		"100.64.0.1", "[fd00::1]", "[fe80::1]", "[fec0::1]", "[64:ff9b::7f00:1]", "[::ffff:0:7f00:1]", "[2002:7f00:1::1]", "168.63.129.16",
+	} {
+		if got := reason(t, f, "http://"+host+port+"/"); got != metadata.ReasonAddress {
+			t.Errorf("%s: %s, want %s", host, got, metadata.ReasonAddress)
+		}
+	}
+	if got := reason(t, f, web); got != metadata.ReasonAddress || reached {
+		t.Errorf("loopback: %s, reached %v", got, reached)
+	}
+	if _, err := f.Fetch(t.Context(), "http://2130706433"+port+"/"); err == nil || reached {
+		t.Errorf("loopback as one number: %v, reached %v", err, reached)
+	}
+}
+
+func TestTheResolversAddressStaysOutOfFailures(t *testing.T) {
+	gone, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nameServer := gone.LocalAddr().String()
+	gone.Close()
+	theirs := net.DefaultResolver
+	defer func() { net.DefaultResolver = theirs }()
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", nameServer)
+	}}
+	_, err = fetcher(t, nil).Fetch(t.Context(), "https://token.site/1.json")
+	if want := "network: the name of the host could not be resolved"; err == nil || err.Error() != want {
+		t.Errorf("the failure is %v, want %s", err, want)
+	}
+}
+
+func TestWhatIsNotADocumentIsNamed(t *testing.T) {
+	web := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/large":
+			_, _ = w.Write([]byte(`{"a":"` + strings.Repeat("x", 300<<10) + `"}`))
+		case "/deep":
+			_, _ = w.Write([]byte(strings.Repeat(`{"a":`, 5000) + "1" + strings.Repeat("}", 5000)))
+		case "/list":
+			_, _ = w.Write([]byte(`[1,2]`))
+		case "/page":
+			_, _ = w.Write([]byte(`<html>`))
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		case "/file":
+			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+		case "/slow":
+			<-r.Context().Done()
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	hurried := fetcher(t, func(c *metadata.Configuration) { c.Timeout = 300 * time.Millisecond })
+	if got := reason(t, hurried, web+"/slow"); got != metadata.ReasonNetwork {
+		t.Errorf("slow: %s, want %s", got, metadata.ReasonNetwork)
+	}
+	f := fetcher(t, nil)
+	for link, want := range map[string]string{
+		web + "/large": metadata.ReasonSize, web + "/deep": metadata.ReasonForm, web + "/list": metadata.ReasonForm,
+		web + "/page": metadata.ReasonForm, web + "/loop": metadata.ReasonNetwork, web + "/file": metadata.ReasonNetwork,
+		web + "/none": metadata.ReasonStatus,
+		"":            metadata.ReasonLink, "file:///etc/passwd": metadata.ReasonLink, "ftp://a/b": metadata.ReasonLink, "http://": metadata.ReasonLink,
+		"http://user:secret@host.site/": metadata.ReasonLink, "ipfs://": metadata.ReasonLink, "ipfs://../x": metadata.ReasonLink,
+		"https://example.com/1.json": metadata.ReasonAddress, "https://a.Example.ORG./": metadata.ReasonAddress, "http://devnet.example/": metadata.ReasonAddress,
+		"data:application/json;base64,###": metadata.ReasonLink, "data:nothing": metadata.ReasonLink, "\x00": metadata.ReasonLink,
+	} {
+		if got := reason(t, f, link); got != want {
+			t.Errorf("%.60q: %s, want %s", link, got, want)
+		}
+	}
+}

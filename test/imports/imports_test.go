@@ -1,0 +1,95 @@
+// Package imports holds the graph of imports against the plan of the tree.
+package imports
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"tonscribe/test/support/harness"
+)
+
+// below is what a folder, or the folder above it that is named, may import beside
+// its own. A name stands for all that lies in it; one that ends with a dot, for
+// the package itself. Only what is written here may point so: the way of the data
+// goes downwards, and stages know nothing of each other.
+var below = map[string][]string{
+	"ton":              {},
+	"schema":           {"ton"},
+	"internal":         {"ton", "schema"},
+	"decode.":          {"ton", "schema"},
+	"decode/contract":  {"ton", "schema", "decode."},
+	"decode/cellstore": {"ton", "schema", "internal", "decode."},
+	"decode/worker":    {"ton", "schema", "internal", "decode.", "decode/cellstore"},
+	"decode/detect":    {"ton", "schema", "internal", "decode.", "decode/contract"},
+	"devnet":           {"ton", "schema", "internal"},
+	"ingest":           {"ton", "schema", "internal", "decode."},
+	"sink":             {"ton", "schema", "internal"},
+	"metadata":         {"ton", "schema", "internal"},
+	"query":            {"ton", "schema", "internal", "decode.", "decode/contract", "docs", "web"},
+	"docs":             {},
+	"verify":           {"ton", "schema", "internal", "decode", "ingest", "sink", "metadata"},
+	"bench":            {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query"},
+	"cmd":              {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "verify", "bench"},
+	"test":             {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "verify", "bench"},
+}
+
+// has reports whether a package lies in what a name stands for.
+func has(name, path string) bool {
+	if exact, ok := strings.CutSuffix(name, "."); ok {
+		return path == exact
+	}
+	return path == name || strings.HasPrefix(path, name+"/")
+}
+
+// roomOf is the longest name in below that a package lies in, "" for none.
+func roomOf(path string) (room string) {
+	for name := range below {
+		if has(name, path) && len(name) > len(room) {
+			room = name
+		}
+	}
+	return room
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	command := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...")
+	command.Dir = harness.Root()
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := 0
+	for list := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := list.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages++
+		path := strings.TrimPrefix(p.ImportPath, "tonscribe/")
+		room := roomOf(path)
+		if room == "" {
+			t.Errorf("%s: the plan has no room for it", path)
+			continue
+		}
+		for _, imported := range p.Imports {
+			imported, ours := strings.CutPrefix(imported, "tonscribe/")
+			if !ours || has(room, imported) || slices.ContainsFunc(below[room], func(name string) bool { return has(name, imported) }) {
+				continue
+			}
+			t.Errorf("%s imports %s, which does not lie below %s", path, imported, strings.TrimSuffix(room, "."))
+		}
+	}
+	if packages < len(below) {
+		t.Errorf("%d packages were seen, want %d at least", packages, len(below))
+	}
+}
