@@ -145,7 +145,7 @@ const transferNow, transferLt, transferAccount = 0, 1, 2
 func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *plan.Plan {
 	now, lt := plan.Column{Name: "now", At: transferNow, Type: plan.Uint32}, plan.Column{Name: "lt", At: transferLt}
 	p := &plan.Plan{
-		Reads: "transfer keys", Table: "transfers_by_party", Descending: descending, SmallBlocks: true, Bundle: "transaction_mc_seqno", Watermark: v.Watermark,
+		Reads: "transfer keys", Table: "transfers_by_party", Descending: descending, SmallBlocks: true, Bundle: "transaction_mc_seqno", Watermark: v.Watermark, BundleInRecord: true,
 		Columns: []plan.Column{now, lt, {Name: "workchain", At: transferAccount, Type: plan.Int32}, {Name: "account_prefix", At: transferAccount + 1}},
 		Keys:    []string{"lt"}, Seek: []plan.Column{lt},
 		Order: []plan.Term{{At: transferLt, Words: 1, Descending: descending}, {At: transferAccount, Words: 2, Descending: descending}},

@@ -50,6 +50,10 @@ type Plan struct {
 	// the newest state counts.
 	Bundle    string
 	Watermark uint32
+	// BundleInRecord says that a record tells its bundle, so that records are read
+	// without that condition: to read another column before them costs more than the
+	// few that are not visible yet.
+	BundleInRecord bool
 	// SmallBlocks says that ClickHouse reads no more than the limit at a time.
 	SmallBlocks bool
 	// Residual says that the table does not have all filters' columns, so that rows
@@ -311,6 +315,11 @@ func (p *Plan) Statement(r *Range, from Row, limit int) string {
 
 // Records reads the same as records.
 func (p *Plan) Records(r *Range, from Row, limit int) string {
+	if p.BundleInRecord {
+		whole := *p
+		whole.Bundle = ""
+		p = &whole
+	}
 	return p.Reading("record", r, from, limit)
 }
 
