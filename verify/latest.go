@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"tonscribe/decode"
 	"tonscribe/schema/record"
@@ -130,6 +131,13 @@ func accountKey(workchain int32, account string) string {
 	return fmt.Sprintf("workchain = %d AND account_prefix = 0x%x AND account = unhex('%x')", workchain, account[:8], account)
 }
 
+// Where the index goes on meanwhile, a bundle may be in one of the two tables and
+// not yet in the other: what differs is looked at again before it is said.
+const (
+	balanceLooks = 10
+	balancePause = 200 * time.Millisecond
+)
+
 // checkBalances compares the ranking of balances with the accounts: every one is
 // there once, with the balance of its newest state, whatever was skipped before
 // that.
@@ -139,12 +147,18 @@ func (v *verifier) checkBalances(ctx context.Context) error {
 	}
 	const ofAccounts = `SELECT workchain, account_prefix, account, version, balance, false AS gone FROM accounts FINAL WHERE status != 'nonexist'`
 	const ofRanking = `SELECT workchain, account_prefix, account, version, balance, gone FROM accounts_by_balance FINAL WHERE gone = 0`
-	var want, have cell
 	sums := fmt.Sprintf("count(), sum(%s)", table.AccountsByBalance.HashSQL())
-	err := v.one(ctx, fmt.Sprintf("SELECT * FROM (SELECT %s FROM (%s)) AS a, (SELECT %s FROM (%s)) AS b", sums, ofAccounts, sums, ofRanking), nil,
-		&want.rows, &want.sum, &have.rows, &have.sum)
-	if err != nil || want == have {
-		return err
+	statement := fmt.Sprintf("SELECT * FROM (SELECT %s FROM (%s)) AS a, (SELECT %s FROM (%s)) AS b", sums, ofAccounts, sums, ofRanking)
+	for range balanceLooks {
+		var want, have cell
+		if err := v.one(ctx, statement, nil, &want.rows, &want.sum, &have.rows, &have.sum); err != nil || want == have {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(balancePause):
+		}
 	}
 	return v.mustName(CheckLatest, table.AccountsByBalance.Name, v.from, v.to, func() error { return v.locateBalance(ctx, ofAccounts, ofRanking) })
 }
