@@ -43,7 +43,7 @@ type fetcher struct {
 	decoder decode.Decoder
 	head    *record.BlockId    // the newest masterchain block of the log
 	settled map[want]time.Time // lately, and when
-	arrived *record.AccountBatch
+	arrived []*record.AccountBatch
 }
 
 // settledFor is how long something is not asked for again.
@@ -82,13 +82,31 @@ func (f *fetcher) at(head *record.BlockId) {
 	f.head = head
 }
 
-// take gives what has arrived, nil when that is nothing.
-func (f *fetcher) take() *record.AccountBatch {
+// maxTaken is about how much of what has arrived goes into one bundle: it is one
+// entry of the store, and a record of the topic of the store's changes.
+const maxTaken = 4 << 20
+
+// take returns what has arrived, nil when that is nothing; what is more than a
+// bundle takes waits for the next one.
+func (f *fetcher) take() (taken *record.AccountBatch) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	arrived := f.arrived
-	f.arrived = nil
-	return arrived
+	for size := 0; len(f.arrived) > 0; f.arrived = f.arrived[1:] {
+		next := f.arrived[0]
+		if size += next.SizeVT(); taken != nil && size > maxTaken {
+			break
+		}
+		if taken == nil {
+			taken = &record.AccountBatch{}
+		}
+		taken.Late = append(taken.Late, next.Late...)
+		taken.Codes = append(taken.Codes, next.Codes...)
+		taken.Libraries = append(taken.Libraries, next.Libraries...)
+		if len(next.Config) > 0 {
+			taken.Config = next.Config
+		}
+	}
+	return taken
 }
 
 // errAbsent is the proven answer that there is no such thing.
@@ -140,17 +158,8 @@ func (f *fetcher) settle(w want, batch *record.AccountBatch) {
 		clear(f.settled)
 	}
 	f.settled[w] = time.Now()
-	if batch == nil {
-		return
-	}
-	if f.arrived == nil {
-		f.arrived = &record.AccountBatch{}
-	}
-	f.arrived.Late = append(f.arrived.Late, batch.Late...)
-	f.arrived.Codes = append(f.arrived.Codes, batch.Codes...)
-	f.arrived.Libraries = append(f.arrived.Libraries, batch.Libraries...)
-	if len(batch.Config) > 0 {
-		f.arrived.Config = batch.Config
+	if batch != nil {
+		f.arrived = append(f.arrived, batch)
 	}
 }
 
