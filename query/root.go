@@ -1,8 +1,8 @@
 // Package query serves the HTTP API from what the sink wrote.
 //
 // In: HTTP requests. Out: the v3 layer (query/v3), answered from ClickHouse
-// through query/store, the v2 layer (query/v2), answered through lite servers,
-// and whatever others mount on the same router. It is
+// through query/store, the v2 layer (query/v2), answered through lite servers by
+// query/node, and whatever others mount on the same router. It is
 // stateless: any number of it can run behind a balancer. API keys and limits are
 // query/auth. It must never write to ClickHouse, but for the usage of keys, and
 // never let an internal text into an answer.
@@ -22,6 +22,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/query/auth"
 	"tonscribe/query/examples"
+	"tonscribe/query/node"
 	"tonscribe/query/openapi"
 	"tonscribe/query/store"
 	v2 "tonscribe/query/v2"
@@ -37,7 +38,7 @@ type Dependencies struct {
 	// Usage writes how often API keys are used; nil leaves that out.
 	Usage *clickhouse.Client
 	// Emulator executes messages for node access.
-	Emulator v2.Emulator
+	Emulator node.Emulator
 	// Mount adds paths of other components to the router. May be nil.
 	Mount func(*gin.Engine)
 }
@@ -46,7 +47,7 @@ type Dependencies struct {
 type Component struct {
 	store   *store.Store
 	pool    *lite.Pool // nil without lite servers
-	v2      *v2.API
+	node    *node.Node
 	auth    *auth.Component
 	handler http.Handler
 	done    chan struct{}
@@ -61,11 +62,15 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	pool, node, err := newNode(configuration.V2, dependencies)
+	pool, asked, err := newNode(configuration.V2.Configuration, dependencies)
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	api := v3.New(s, v3.Options{Timeout: configuration.Timeout, TestNetwork: configuration.TestNetwork, Node: node}, dependencies.Report)
+	access, err := v2.New(configuration.V2.TypeNamespace, asked, dependencies.Report)
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	api := v3.New(s, v3.Options{Timeout: configuration.Timeout, TestNetwork: configuration.TestNetwork, Node: asked}, dependencies.Report)
 	gate, err := auth.New(configuration.Auth, auth.Dependencies{
 		Report: dependencies.Report, Reader: dependencies.ClickHouse, Writer: dependencies.Usage,
 	})
@@ -77,25 +82,24 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	return &Component{
-		store: s, pool: pool, v2: node, auth: gate, handler: router(api, node, site, gate, dependencies.Mount), done: make(chan struct{}),
+		store: s, pool: pool, node: asked, auth: gate, handler: router(api, access, site, gate, dependencies.Mount), done: make(chan struct{}),
 	}, nil
 }
 
-// newNode makes the v2 layer and the pool of lite servers that it asks, if there
+// newNode makes the node access and the pool of lite servers that it asks, if there
 // is to be one.
-func newNode(c v2.Configuration, dependencies Dependencies) (*lite.Pool, *v2.API, error) {
-	r := dependencies.Report
-	d := v2.Dependencies{Report: r, Emulator: dependencies.Emulator}
+func newNode(c node.Configuration, dependencies Dependencies) (*lite.Pool, *node.Node, error) {
+	d := node.Dependencies{Report: dependencies.Report, Emulator: dependencies.Emulator}
 	var pool *lite.Pool
 	if c.Lite.Config != "" || len(c.Lite.Inline) > 0 {
 		var err error
-		if pool, err = lite.New(c.Lite, lite.Dependencies{Report: r}); err != nil {
+		if pool, err = lite.New(c.Lite, lite.Dependencies{Report: dependencies.Report}); err != nil {
 			return nil, nil, err
 		}
-		d.Node = pool
+		d.Servers = pool
 	}
-	api, err := v2.New(c, d)
-	return pool, api, err
+	n, err := node.New(c, d)
+	return pool, n, err
 }
 
 // Handler serves every path. It answers requests that are on their way until
@@ -116,7 +120,7 @@ func (c *Component) Start(ctx context.Context) error {
 // Stop ends everything. A stopped component does not start again.
 func (c *Component) Stop(ctx context.Context) error {
 	err := c.auth.Stop(ctx)
-	c.v2.Stop()
+	c.node.Stop()
 	if c.pool != nil {
 		err = errors.Join(err, c.pool.Stop(ctx))
 	}

@@ -20,21 +20,26 @@ func AppendBytes(dst, b []byte) []byte {
 	if len(b) == 0 {
 		return append(dst, null...)
 	}
+	return AppendBase64(dst, b)
+}
+
+// AppendBase64 appends bytes as a base64 string, an empty one when there are none.
+func AppendBase64(dst, b []byte) []byte {
 	dst = append(dst, '"')
 	dst = base64.StdEncoding.AppendEncode(dst, b)
 	return append(dst, '"')
 }
 
-// AppendBoC appends the BoC of code or data as account states show it: without the
-// CRC-32C that records have.
-func AppendBoC(dst, boc []byte) []byte {
+// WithoutCRC is the bag of cells of code or data as account states show it: without
+// the CRC-32C that records have.
+func WithoutCRC(boc []byte) []byte {
 	const hasCRC = 0x40
 	if len(boc) < 10 || boc[4]&hasCRC == 0 {
-		return AppendBytes(dst, boc)
+		return boc
 	}
 	plain := append(make([]byte, 0, len(boc)), boc[:len(boc)-4]...)
 	plain[4] &^= hasCRC
-	return AppendBytes(dst, plain)
+	return plain
 }
 
 // AppendAddress appends an address of a record as a string, null for addr_none.

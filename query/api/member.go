@@ -1,8 +1,12 @@
 package api
 
 import (
+	"encoding/json"
 	"math"
+	"math/big"
 	"strconv"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/query/openapi"
 )
@@ -43,12 +47,26 @@ func BoC[R any](name string, get func(R) []byte) Member[R] {
 
 // PlainBoC is a bag of cells without its CRC-32C.
 func PlainBoC[R any](name string, get func(R) []byte) Member[R] {
-	return Written(name, formOf("BOC"), func(w *Writer, row R) bool {
-		boc := get(row)
-		if len(boc) > 0 {
-			w.JSON = AppendBoC(w.JSON, boc)
+	return BoC(name, func(row R) []byte { return WithoutCRC(get(row)) })
+}
+
+// HashOrEmpty is 256 bits as base64, an empty text where there are none.
+func HashOrEmpty[R any](name string, get func(R) []byte) Member[R] {
+	return ofBytes(name, asBase64, "Hash", get)
+}
+
+// Bytes is any bytes as base64, empty where there are none.
+func Bytes[R any](name string, get func(R) []byte) Member[R] {
+	return ofBytes(name, asBase64, "Bytes", get)
+}
+
+// Cell is a cell as a bag of cells with its CRC-32C, empty for nil.
+func Cell[R any](name string, get func(R) *cell.Cell) Member[R] {
+	return ofBytes(name, asBase64, "BOC", func(row R) []byte {
+		if c := get(row); c != nil {
+			return c.ToBOCWithOptions(cell.BOCSerializeOptions{WithCRC32C: true})
 		}
-		return len(boc) > 0
+		return nil
 	})
 }
 
@@ -91,7 +109,9 @@ func Magnitude[R any](name string, get func(R) []byte) Member[R] {
 }
 
 // integer is what getters of numbers return.
-type integer interface{ uint32 | uint64 | int32 }
+type integer interface {
+	uint32 | uint64 | int32 | int64
+}
 
 // Decimal is a number as a decimal text.
 func Decimal[R any, N uint32 | uint64](name string, get func(R) N) Member[R] {
@@ -103,6 +123,26 @@ func Decimal[R any, N uint32 | uint64](name string, get func(R) N) Member[R] {
 		m.u64 = get
 	}
 	return m
+}
+
+// SignedDecimal is a number as a decimal text.
+func SignedDecimal[R any](name string, get func(R) int64) Member[R] {
+	return Written(name, formOf("Decimal"), func(w *Writer, row R) bool {
+		w.JSON = append(strconv.AppendInt(append(w.JSON, '"'), get(row), 10), '"')
+		return true
+	})
+}
+
+// BigDecimal is a number of any size as a decimal text, 0 for nil.
+func BigDecimal[R any](name string, get func(R) *big.Int) Member[R] {
+	return Written(name, formOf("Decimal"), func(w *Writer, row R) bool {
+		n := get(row)
+		if n == nil {
+			n = new(big.Int)
+		}
+		w.JSON = append(n.Append(append(w.JSON, '"'), 10), '"')
+		return true
+	})
 }
 
 // DecimalIf is a number that may not be there.
@@ -130,6 +170,8 @@ func number[R any, N integer](name string, get func(R) N, schema func(*openapi.C
 		m.kind, m.u32 = asUnsigned32, get
 	case func(R) int32:
 		m.kind, m.i32 = asSigned32, get
+	case func(R) int64:
+		m.kind, m.i64 = asSigned64, get
 	case func(R) uint64:
 		m.u64 = get
 	}
@@ -262,7 +304,7 @@ func Opcode[R any](name string, get func(R) *uint32) Member[R] {
 }
 
 // Object is a row of another shape. Where there is says false it has none.
-func Object[R, S any](name string, shape *Shape[S], get func(R) S, there func(R) bool) Member[R] {
+func Object[R, S any](name string, shape Form[S], get func(R) S, there func(R) bool) Member[R] {
 	return Written(name, shape.Schema, func(w *Writer, row R) bool {
 		if there != nil && !there(row) {
 			return false
@@ -273,7 +315,7 @@ func Object[R, S any](name string, shape *Shape[S], get func(R) S, there func(R)
 }
 
 // PartOf is a row of another shape that lies in the row, nil where it has none.
-func PartOf[R, S any](name string, shape *Shape[*S], get func(R) *S) Member[R] {
+func PartOf[R, S any](name string, shape Form[*S], get func(R) *S) Member[R] {
 	return Written(name, shape.Schema, func(w *Writer, row R) bool {
 		part := get(row)
 		if part != nil {
@@ -284,7 +326,7 @@ func PartOf[R, S any](name string, shape *Shape[*S], get func(R) *S) Member[R] {
 }
 
 // List is a list of rows of another shape, each made of an element of the row's list.
-func List[R, E, S any](name string, shape *Shape[S], get func(R) []E, of func(E) S) Member[R] {
+func List[R, E, S any](name string, shape Form[S], get func(R) []E, of func(E) S) Member[R] {
 	return Written(name, ListOf(shape), func(w *Writer, row R) bool {
 		WriteList(w, shape, get(row), of)
 		return true
@@ -299,9 +341,12 @@ func ListOf(rows openapi.Described) func(*openapi.Components) openapi.Object {
 }
 
 // WriteList appends a list of rows, each made of an element of a list.
-func WriteList[E, S any](w *Writer, shape *Shape[S], list []E, of func(E) S) {
+func WriteList[E, S any](w *Writer, shape Form[S], list []E, of func(E) S) {
 	w.JSON = append(w.JSON, '[')
 	for i, e := range list {
+		if w.Full() {
+			return
+		}
 		if i > 0 {
 			w.JSON = append(w.JSON, ',')
 		}
@@ -312,6 +357,23 @@ func WriteList[E, S any](w *Writer, shape *Shape[S], list []E, of func(E) S) {
 
 // Same is for lists whose elements are rows as they are.
 func Same[R any](row R) R { return row }
+
+// Rows is a list of rows of a form.
+type Rows[R any] struct{ Of Form[R] }
+
+// Schema implements openapi.Described.
+func (r Rows[R]) Schema(c *openapi.Components) openapi.Object { return ListOf(r.Of)(c) }
+
+// Write implements Form.
+func (r Rows[R]) Write(w *Writer, rows []R) { WriteList(w, r.Of, rows, Same[R]) }
+
+// Const is always the same JSON value.
+func Const[R any](name, value string) Member[R] {
+	return Written(name, plain("const", json.RawMessage(value)), func(w *Writer, _ R) bool {
+		w.JSON = append(w.JSON, value...)
+		return true
+	})
+}
 
 // Nothing is a value whose form nobody rules, and that is not known.
 func Nothing[R any](name string) Member[R] { return member[R](name, asNull, plain()) }

@@ -10,7 +10,10 @@
 // amounts and logical times decimal text.
 package api
 
-import "tonscribe/ton/address"
+import (
+	"tonscribe/query/openapi"
+	"tonscribe/ton/address"
+)
 
 // Writer is what rows are written to.
 type Writer struct {
@@ -20,6 +23,21 @@ type Writer struct {
 	Book Book
 	// Parts are those that the request asks for, of members that wait for it.
 	Parts Part
+	// Namespace is what {ns} in the @type of a row stands for.
+	Namespace string
+	// Max bounds JSON, 0 for no bound. Rows that begin beyond it are not written, so
+	// that what is too long costs one value at most.
+	Max int
+}
+
+// Full reports whether more was written than may be.
+func (w *Writer) Full() bool { return w.Max > 0 && len(w.JSON) > w.Max }
+
+// Form is how values of a type are written and described: a Shape, a Union, or a
+// list or a text of those.
+type Form[R any] interface {
+	openapi.Described
+	Write(w *Writer, row R)
 }
 
 // Part names members that are written on request only.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"strconv"
+	"strings"
 
 	"tonscribe/query/openapi"
 	"tonscribe/ton/address"
@@ -12,6 +13,8 @@ type Shape[R any] struct {
 	name    string
 	steps   []step[R] // those of the members, side by side
 	members []Member[R]
+	// typeName is the @type, empty without one.
+	typeName string
 }
 
 // New makes a shape of members in their order. The name is its component's in the
@@ -23,6 +26,24 @@ func New[R any](name string, members ...Member[R]) *Shape[R] {
 		s.steps = append(s.steps, m.step)
 	}
 	return s
+}
+
+// Typed makes a shape whose first member is its @type, in which {ns} stands for the
+// namespace of the Writer.
+func Typed[R any](name, typeName string, members ...Member[R]) *Shape[R] {
+	first := Written("@type", func(c *openapi.Components) openapi.Object {
+		return openapi.Schema("const", inNamespace(typeName, c.Namespace))
+	}, func(w *Writer, _ R) bool {
+		w.JSON = append(append(append(w.JSON, '"'), inNamespace(typeName, w.Namespace)...), '"')
+		return true
+	})
+	s := New(name, append([]Member[R]{first}, members...)...)
+	s.typeName = typeName
+	return s
+}
+
+func inNamespace(typeName, namespace string) string {
+	return strings.Replace(typeName, "{ns}", namespace, 1)
 }
 
 // Member is a member of a shape: how it is described, and how it is written.
@@ -51,6 +72,7 @@ type step[R any] struct {
 	u64   func(R) uint64
 	u32   func(R) uint32
 	i32   func(R) int32
+	i64   func(R) int64
 	write func(*Writer, R) bool // false when there is nothing to write
 	when  func(R) bool          // nil for always
 }
@@ -61,6 +83,7 @@ type kind uint8
 const (
 	asNull kind = iota
 	asBytes
+	asBase64
 	asAddress
 	asParty
 	asAmount
@@ -70,6 +93,7 @@ const (
 	asUnsigned64
 	asUnsigned32
 	asSigned32
+	asSigned64
 	asFlag
 	asWord
 	asText
@@ -78,6 +102,9 @@ const (
 
 // Write appends a row.
 func (s *Shape[R]) Write(w *Writer, row R) {
+	if w.Full() {
+		return
+	}
 	dst := append(w.JSON, '{')
 	for i := range s.steps {
 		m := &s.steps[i]
@@ -108,6 +135,9 @@ func (s *Shape[R]) Write(w *Writer, row R) {
 		case asBytes:
 			v := m.bytes(row)
 			dst, there = AppendBytes(dst, v), len(v) > 0
+		case asBase64:
+			v := m.bytes(row)
+			dst, there = AppendBase64(dst, v), len(v) > 0
 		case asAddress:
 			v := m.bytes(row)
 			w.Book.Add(v)
@@ -137,6 +167,9 @@ func (s *Shape[R]) Write(w *Writer, row R) {
 		case asSigned32:
 			v := m.i32(row)
 			dst, there = strconv.AppendInt(dst, int64(v), 10), v != 0
+		case asSigned64:
+			v := m.i64(row)
+			dst, there = strconv.AppendInt(dst, v, 10), v != 0
 		case asFlag:
 			dst = strconv.AppendBool(dst, m.flag(row))
 		case asWord:

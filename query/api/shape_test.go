@@ -79,7 +79,7 @@ func TestMembersAreWrittenAsTheyAreDeclared(t *testing.T) {
 
 func TestAShapeDescribesWhatItWrites(t *testing.T) {
 	d := &openapi.Document{
-		Types: &openapi.Types{Null: true}, Error: openapi.TypeOf[string](),
+		Error:      String,
 		Operations: []*openapi.Operation{{Path: "/rows", Method: "GET", Result: shape}},
 	}
 	text, err := d.Render()

@@ -1,30 +1,5 @@
 package openapi
 
-// Texts of answers that have a form. A field of one of these types is described
-// by it.
-type (
-	// Hash is 256 bits as padded base64.
-	Hash string
-	// Address is workchain:ID with upper-case hex.
-	Address string
-	// Friendly is the user-friendly form of an address (TEP-2), base64url.
-	Friendly string
-	// Decimal is an integer that a float could not hold.
-	Decimal string
-	// Shard is a shard's 64 bits as upper-case hex without padding.
-	Shard string
-	// Opcode is 32 bits as 0x and eight digits.
-	Opcode string
-	// BOC is a bag of cells as base64.
-	BOC string
-	// Bytes are any bytes as base64.
-	Bytes string
-	// UnixTime is seconds since 1970.
-	UnixTime uint32
-	// Anything is a value whose form nobody rules.
-	Anything any
-)
-
 const base64Text = `^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`
 
 func text(description, pattern string) Object {

@@ -21,7 +21,7 @@ import (
 type Document struct {
 	Title, Version, Description string
 	Prefix                      string // of all paths
-	Types                       *Types
+	Namespace                   string // of every @type
 	Tags                        []string
 	Operations                  []*Operation
 	// Error is the shape of every answer that is no success.
@@ -79,7 +79,7 @@ func Schema(pairs ...any) Object { return object(pairs...) }
 
 // Render writes the document as JSON.
 func (d *Document) Render() ([]byte, error) {
-	s := newComponents(d.Types)
+	s := newComponents(d.Namespace)
 	paths := Object{}
 	for _, path := range d.paths() {
 		item := Object{}

@@ -3,8 +3,9 @@ package v2
 import (
 	"time"
 
-	"tonscribe/internal/lite"
-	"tonscribe/query/openapi"
+	"tonscribe/query/api"
+	"tonscribe/query/node"
+	"tonscribe/ton/address"
 )
 
 // historyParams are those of getTransactions and getTransactionsStd.
@@ -19,19 +20,11 @@ var historyParams = []Param{
 
 var errTogether = unprocessable("lt and hash should be used together")
 
-// transactionList is a page of an account's transactions.
-type transactionList struct {
-	_            typed             `type:"raw.transactions"`
-	Transactions []*rawTransaction `json:"transactions"`
-	Previous     transactionID     `json:"previous_transaction_id"`
-}
-
 var getTransactions = &Method{
 	Name: "getTransactions", Tag: tagTransactions, Summary: "Transactions of an account",
 	Description: "Transactions of an account, the newest first, from one back, that one included.",
 	Params:      historyParams, Cache: time.Second,
 	Errors: []Error{*errTogether},
-	Result: openapi.TypeOf[[]*extTransaction](),
 	check: func(v *Values) error {
 		// An lt of 0 counts as none.
 		if (v.sent("lt") && v.number("lt") != 0) != v.sent("hash") {
@@ -39,17 +32,7 @@ var getTransactions = &Method{
 		}
 		return nil
 	},
-	serve: func(c *call) (any, error) {
-		found, err := c.history(c.sent("hash"))
-		if err != nil {
-			return nil, err
-		}
-		list := make([]*extTransaction, 0, len(found))
-		for _, t := range found {
-			list = append(list, t.ext())
-		}
-		return list, nil
-	},
+	Result: of(api.Rows[*node.Transaction]{Of: extTransaction}, func(c *call) ([]*node.Transaction, error) { return c.history(c.sent("hash")) }),
 }
 
 var getTransactionsStd = &Method{
@@ -57,86 +40,65 @@ var getTransactionsStd = &Method{
 	Description: "Like getTransactions, in the forms of the node library, with previous_transaction_id to go on from.",
 	Params:      historyParams, Cache: time.Second,
 	Errors: []Error{*errTogether},
-	Result: openapi.TypeOf[transactionList](),
 	check: func(v *Values) error {
 		if v.sent("lt") != v.sent("hash") {
 			return errTogether
 		}
 		return nil
 	},
-	serve: func(c *call) (any, error) {
-		found, err := c.history(c.sent("lt"))
-		if err != nil {
-			return nil, err
-		}
-		result := transactionList{}
-		for _, t := range found {
-			result.Transactions = append(result.Transactions, t.raw())
-			result.Previous = t.previous
-		}
-		return result, nil
-	},
-}
-
-// history reads transactions from the start that was sent, or from the newest
-// one.
-func (c *call) history(started bool) ([]*transaction, error) {
-	address := c.Values.address("address")
-	at := transactionID{LT: uint64(c.number("lt")), Hash: c.hash("hash")}
-	if !started {
-		master, err := c.node.Head(c)
-		if err != nil {
-			return nil, err
-		}
-		state, err := c.accountAt(master, *address)
-		if err != nil {
-			return nil, err
-		}
-		at = state.last
-	}
-	stop := uint64(max(c.number("to_lt"), 0))
-	return c.walk(*address, at, int(c.number("limit")), stop, c.flag("archival"))
-}
-
-// mostInPiece is how many transactions lite servers give at a time.
-const mostInPiece = 16
-
-// walk follows an account's transactions back.
-func (c *call) walk(address Address, at transactionID, limit int, stop uint64, archival bool) ([]*transaction, error) {
-	var list []*transaction
-	for at.LT > stop && len(list) < limit {
-		piece, err := c.piece(address, at, min(limit-len(list), mostInPiece), archival)
-		if err != nil {
-			return nil, err
-		}
-		if len(piece) == 0 {
-			return list, nil
-		}
-		for _, found := range piece {
-			t, err := parseTransaction(address.Workchain, found.Cell)
-			if err != nil {
-				return nil, err
+	Result: of(api.Typed("TransactionList", "raw.transactions",
+		api.List("transactions", rawTransaction, api.Same[[]*node.Transaction], api.Same[*node.Transaction]),
+		api.Object("previous_transaction_id", transactionID, func(list []*node.Transaction) *node.TransactionID {
+			if len(list) == 0 {
+				return &node.TransactionID{}
 			}
-			if t.ID.LT <= stop {
-				return list, nil
-			}
-			list = append(list, t)
-			at = t.previous
-		}
-	}
-	return list, nil
+			return &list[len(list)-1].Previous
+		}, nil),
+	), func(c *call) ([]*node.Transaction, error) { return c.history(c.sent("lt")) }),
 }
 
-// piece asks for some transactions; what servers do not have any more is asked
-// of those that keep everything.
-func (c *call) piece(address Address, at transactionID, count int, archival bool) ([]lite.Transaction, error) {
-	found, err := c.node.Transactions(c, address.tonutils(), at.LT, at.Hash[:], count, archival)
-	if err == nil || archival || !lite.IsMissing(err) {
-		return found, err
+// history reads transactions from the start that was sent, or from the newest one.
+func (c *call) history(started bool) ([]*node.Transaction, error) {
+	h := node.History{
+		Account: c.address("address").Address, Stop: uint64(max(c.number("to_lt"), 0)),
+		Limit: int(c.number("limit")), Archival: c.flag("archival"),
 	}
-	again, second := c.node.Transactions(c, address.tonutils(), at.LT, at.Hash[:], count, true)
-	if second != nil {
-		return nil, err // the first reason tells more
+	if started {
+		h.From = &node.TransactionID{LT: uint64(c.number("lt")), Hash: c.hash("hash")}
 	}
-	return again, nil
+	return c.Transactions(c, h)
 }
+
+var locateParams = []Param{
+	{Name: "source", Kind: AddressKind, Required: true, Missing: "empty source address", Description: "sender of the message"},
+	{Name: "destination", Kind: AddressKind, Required: true, Missing: "empty destination address", Description: "receiver of the message"},
+	{Name: "created_lt", Kind: Int64Kind, Required: true, Min: bound(0), Description: "created_lt of the message"},
+}
+
+// locate is a method that finds a transaction by a message.
+func locate(name, summary, description string, find func(c *call, source, destination address.Address, lt uint64) (*node.Transaction, error)) *Method {
+	return &Method{
+		Name: name, Tag: tagTransactions, Summary: summary, Description: description,
+		Params: locateParams, Cache: time.Second, Parallel: 16,
+		Errors: ofNode(node.ErrNotLocated),
+		Result: of(extTransaction, func(c *call) (*node.Transaction, error) {
+			return find(c, c.address("source").Address, c.address("destination").Address, uint64(c.number("created_lt")))
+		}),
+	}
+}
+
+func locateResult(name, summary string) *Method {
+	return locate(name, summary, "The transaction that a message caused, soon after the message was sent.",
+		func(c *call, source, destination address.Address, lt uint64) (*node.Transaction, error) {
+			return c.LocateResult(c, source, destination, lt)
+		})
+}
+
+var (
+	tryLocateTx       = locateResult("tryLocateTx", "Locate a transaction")
+	tryLocateResultTx = locateResult("tryLocateResultTx", "Locate a result transaction")
+	tryLocateSourceTx = locate("tryLocateSourceTx", "Locate a source transaction", "The transaction that sent a message.",
+		func(c *call, source, destination address.Address, lt uint64) (*node.Transaction, error) {
+			return c.LocateSource(c, source, destination, lt)
+		})
+)

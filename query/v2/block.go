@@ -1,14 +1,13 @@
 package v2
 
 import (
-	"errors"
 	"time"
 
-	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/internal/lite"
-	"tonscribe/query/openapi"
+	"tonscribe/query/api"
+	"tonscribe/query/node"
 )
 
 // shardParams name a shard.
@@ -27,6 +26,24 @@ var blockParams = Join(shardParams, []Param{
 // keepBlocks is how long answers about blocks that do not change are kept.
 const keepBlocks = 300 * time.Second
 
+// lookup is the place of a block that a request names.
+func (c *call) lookup() lite.Lookup {
+	return lite.Lookup{Workchain: int32(c.number("workchain")), Shard: c.number("shard"), Seqno: uint32(c.number("seqno"))}
+}
+
+// block is the block that a request names: with both hashes as they are, else
+// looked up.
+func (c *call) block() (*ton.BlockIDExt, error) {
+	l := c.lookup()
+	if c.sent("root_hash") && c.sent("file_hash") {
+		root, file := c.hash("root_hash"), c.hash("file_hash")
+		return &ton.BlockIDExt{Workchain: l.Workchain, Shard: l.Shard, SeqNo: l.Seqno, RootHash: root[:], FileHash: file[:]}, nil
+	}
+	return c.FindBlock(c, l)
+}
+
+var errOneOfThree = unprocessable("exactly one of seqno, lt, unixtime should be specified")
+
 var lookupBlock = &Method{
 	Name: "lookupBlock", Tag: tagBlocks, Summary: "Look up a block",
 	Description: "The block of a shard with a seqno, or the first one that ends at an lt or was made at a time or later. Exactly one of the three is sent. The shard of the answer is the block's own.",
@@ -36,7 +53,6 @@ var lookupBlock = &Method{
 		{Name: "unixtime", Kind: Int32Kind, Min: bound(0), Description: "unix time"},
 	}),
 	Cache:  keepBlocks,
-	Result: openapi.TypeOf[blockID](),
 	Errors: []Error{*errOneOfThree},
 	check: func(v *Values) error {
 		if asNumber(v.sent("seqno"))+asNumber(v.sent("lt"))+asNumber(v.sent("unixtime")) != 1 {
@@ -44,149 +60,102 @@ var lookupBlock = &Method{
 		}
 		return nil
 	},
-	serve: func(c *call) (any, error) {
-		l := lite.Lookup{Workchain: int32(c.number("workchain")), Shard: c.number("shard"), Seqno: uint32(c.number("seqno"))}
+	Result: of(blockID, func(c *call) (*ton.BlockIDExt, error) {
+		l := c.lookup()
 		if c.sent("lt") {
 			l.LT = uint64(max(c.number("lt"), 1)) // every block ends at 1 or later
 		}
 		if c.sent("unixtime") {
 			l.UTime = uint32(max(c.number("unixtime"), 1))
 		}
-		id, err := c.find(l)
-		if err != nil {
-			return nil, err
-		}
-		return newBlockID(id), nil
-	},
-}
-
-var errOneOfThree = unprocessable("exactly one of seqno, lt, unixtime should be specified")
-
-// find looks a block up. The masterchain is one shard.
-func (c *call) find(l lite.Lookup) (*ton.BlockIDExt, error) {
-	if l.Workchain == masterWorkchain && l.LT == 0 && l.UTime == 0 { // whatever part of it is asked for
-		return c.masterAt(l.Seqno)
-	}
-	id, _, err := c.lookup(l)
-	return id, err
-}
-
-// lookup looks a block up. A shard block is proven to be in the chain, unless no
-// server can do that: its newest blocks are in no masterchain block yet.
-func (c *call) lookup(l lite.Lookup) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
-	id, header, err := c.node.Lookup(c, l)
-	if err != nil || isMaster(id) {
-		return id, header, err
-	}
-	_, _, err = c.shardLinks(id)
-	var denied ton.LSError
-	if errors.As(err, &denied) {
-		err = nil
-	}
-	return id, header, err
-}
-
-// block is the block that a request names: with both hashes as they are, else
-// looked up.
-func (c *call) block() (*ton.BlockIDExt, error) {
-	if c.sent("root_hash") && c.sent("file_hash") {
-		root, file := c.hash("root_hash"), c.hash("file_hash")
-		return &ton.BlockIDExt{
-			Workchain: int32(c.number("workchain")), Shard: c.number("shard"), SeqNo: uint32(c.number("seqno")),
-			RootHash: root[:], FileHash: file[:],
-		}, nil
-	}
-	return c.find(lite.Lookup{Workchain: int32(c.number("workchain")), Shard: c.number("shard"), Seqno: uint32(c.number("seqno"))})
-}
-
-type shardList struct {
-	_      typed     `type:"blocks.shards"`
-	Shards []blockID `json:"shards"`
-}
-
-var getShards = &Method{
-	Name: "getShards", Aliases: []string{"shards"}, Tag: tagBlocks, Summary: "Shards",
-	Description: "The newest block of every shard as a masterchain block has them; the masterchain is not among them.",
-	Params:      []Param{masterSeqno}, Cache: keepBlocks,
-	Result: openapi.TypeOf[shardList](),
-	serve: func(c *call) (any, error) {
-		master, err := c.masterAt(uint32(c.number("seqno")))
-		if err != nil {
-			return nil, err
-		}
-		shards, err := c.node.AllShards(c, master)
-		return shardList{Shards: newBlockIDs(shards)}, err
-	},
+		return c.FindBlock(c, l)
+	}),
 }
 
 // masterSeqno is a masterchain block that has to be named.
 var masterSeqno = Param{Name: "seqno", Kind: Int32Kind, Required: true, Min: bound(1), Description: "seqno of the masterchain block"}
 
-type blockHeader struct {
-	_                      typed     `type:"blocks.header"`
-	ID                     blockID   `json:"id"`
-	GlobalID               int32     `json:"global_id"`
-	Version                uint32    `json:"version"`
-	AfterMerge             bool      `json:"after_merge"`
-	AfterSplit             bool      `json:"after_split"`
-	BeforeSplit            bool      `json:"before_split"`
-	WantMerge              bool      `json:"want_merge"`
-	WantSplit              bool      `json:"want_split"`
-	ValidatorListHashShort int32     `json:"validator_list_hash_short"`
-	CatchainSeqno          uint32    `json:"catchain_seqno"`
-	MinRefMcSeqno          uint32    `json:"min_ref_mc_seqno"`
-	IsKeyBlock             bool      `json:"is_key_block"`
-	PrevKeyBlockSeqno      uint32    `json:"prev_key_block_seqno"`
-	StartLT                uint64    `json:"start_lt,string"`
-	EndLT                  uint64    `json:"end_lt,string"`
-	GenUtime               uint32    `json:"gen_utime"`
-	PrevBlocks             []blockID `json:"prev_blocks"`
+var shardList = api.Typed("ShardList", "blocks.shards",
+	api.List("shards", blockID, api.Same[[]*ton.BlockIDExt], api.Same[*ton.BlockIDExt]),
+)
+
+var getShards = &Method{
+	Name: "getShards", Aliases: []string{"shards"}, Tag: tagBlocks, Summary: "Shards",
+	Description: "The newest block of every shard as a masterchain block has them; the masterchain is not among them.",
+	Params:      []Param{masterSeqno}, Cache: keepBlocks,
+	Result: of(shardList, func(c *call) ([]*ton.BlockIDExt, error) { return c.Shards(c, uint32(c.number("seqno"))) }),
 }
+
+type header = *node.Header
 
 var getBlockHeader = &Method{
 	Name: "getBlockHeader", Tag: tagBlocks, Summary: "Block header",
 	Description: "What a block says of itself: its place, times, validators, and the blocks that it follows.",
 	Params:      blockParams, Cache: keepBlocks,
-	Result: openapi.TypeOf[blockHeader](),
-	serve: func(c *call) (any, error) {
+	Result: of(api.Typed("BlockHeader", "blocks.header",
+		api.PartOf("id", blockID, func(h header) *ton.BlockIDExt { return h.ID }),
+		api.Int32("global_id", func(h header) int32 { return h.Network }),
+		api.Uint32("version", func(h header) uint32 { return h.Version }),
+		api.Bool("after_merge", func(h header) bool { return h.AfterMerge }),
+		api.Bool("after_split", func(h header) bool { return h.AfterSplit }),
+		api.Bool("before_split", func(h header) bool { return h.BeforeSplit }),
+		api.Bool("want_merge", func(h header) bool { return h.WantMerge }),
+		api.Bool("want_split", func(h header) bool { return h.WantSplit }),
+		api.Int32("validator_list_hash_short", func(h header) int32 { return int32(h.GenValidatorListHashShort) }),
+		api.Uint32("catchain_seqno", func(h header) uint32 { return h.GenCatchainSeqno }),
+		api.Uint32("min_ref_mc_seqno", func(h header) uint32 { return h.MinRefMcSeqno }),
+		api.Bool("is_key_block", func(h header) bool { return h.KeyBlock }),
+		api.Uint32("prev_key_block_seqno", func(h header) uint32 {
+			if !h.IsMaster() {
+				return 0
+			}
+			return h.PrevKeyBlockSeqno
+		}),
+		api.Decimal("start_lt", func(h header) uint64 { return h.StartLt }),
+		api.Decimal("end_lt", func(h header) uint64 { return h.EndLt }),
+		api.Uint32("gen_utime", func(h header) uint32 { return h.GenUtime }),
+		api.List("prev_blocks", blockID, func(h header) []*ton.BlockIDExt { return h.Parents }, api.Same[*ton.BlockIDExt]),
+	), func(c *call) (header, error) {
 		id, err := c.block()
 		if err != nil {
 			return nil, err
 		}
-		block, err := c.header(id)
-		if err != nil {
-			return nil, err
-		}
-		parents, err := ton.GetParentBlocks(&block.BlockInfo)
-		if err != nil {
-			return nil, err
-		}
-		return newHeader(id, &block.BlockInfo, parents, block.GlobalID), nil
-	},
+		return c.Header(c, id)
+	}),
 }
 
-func newHeader(id *ton.BlockIDExt, h *tlb.BlockHeader, parents []*ton.BlockIDExt, global int32) blockHeader {
-	b := blockHeader{
-		ID: newBlockID(id), GlobalID: global, Version: h.Version,
-		AfterMerge: h.AfterMerge, AfterSplit: h.AfterSplit, BeforeSplit: h.BeforeSplit, WantMerge: h.WantMerge, WantSplit: h.WantSplit,
-		ValidatorListHashShort: int32(h.GenValidatorListHashShort), CatchainSeqno: h.GenCatchainSeqno, MinRefMcSeqno: h.MinRefMcSeqno,
-		IsKeyBlock: h.KeyBlock, StartLT: h.StartLt, EndLT: h.EndLt, GenUtime: h.GenUtime, PrevBlocks: newBlockIDs(parents),
-	}
-	if isMaster(id) {
-		b.PrevKeyBlockSeqno = h.PrevKeyBlockSeqno
-	}
-	return b
+var masterchainInfo = api.Typed("MasterchainInfo", "blocks.masterchainInfo",
+	api.PartOf("last", blockID, func(i *node.MasterchainInfo) *ton.BlockIDExt { return i.Last }),
+	api.Bytes("state_root_hash", func(i *node.MasterchainInfo) []byte { return i.StateHash }),
+	api.PartOf("init", blockID, func(i *node.MasterchainInfo) *ton.BlockIDExt { return i.Zero }),
+)
+
+var getMasterchainInfo = &Method{
+	Name: "getMasterchainInfo", Tag: tagBlocks, Summary: "Masterchain info",
+	Description: "The newest masterchain block, the hash of its state, and the zerostate.",
+	Cache:       time.Second,
+	Result:      of(masterchainInfo, func(c *call) (*node.MasterchainInfo, error) { return c.MasterchainInfo(c) }),
 }
 
-// header is the part of a block that a proof of its header shows. Headers of
-// tonutils-go leave out which network the block is of.
-func (c *call) header(id *ton.BlockIDExt) (block *tlb.Block, err error) {
-	_, _, err = c.node.Query(c, lite.Query{
-		Request: ton.GetBlockHeader{ID: id},
-		Check: func(answer any) (err error) {
-			block, err = headerBlock(answer, id)
-			return err
-		},
-	})
-	return block, err
+var getConsensusBlock = &Method{
+	Name: "getConsensusBlock", Tag: tagBlocks, Summary: "Consensus block",
+	Description: "Seqno of the newest masterchain block that is proven, and the time of the answer.",
+	Cache:       time.Second,
+	Result: of(api.Typed("ConsensusBlock", "ext.blocks.consensusBlock",
+		api.Uint32("consensus_block", func(id *ton.BlockIDExt) uint32 { return id.SeqNo }),
+		api.Int64("timestamp", func(*ton.BlockIDExt) int64 { return time.Now().Unix() }),
+	), func(c *call) (*ton.BlockIDExt, error) { return c.Head(c) }),
+}
+
+var getOutMsgQueueSize = &Method{
+	Name: "getOutMsgQueueSize", Aliases: []string{"getOutMsgQueueSizes"}, Tag: tagBlocks, Summary: "Outbound message queue size",
+	Description: "How many messages wait in every shard to be delivered, the masterchain first.",
+	Cache:       time.Second,
+	Result: of(api.Typed("OutMsgQueueSizes", "blocks.outMsgQueueSizes",
+		api.List("shards", api.Typed("OutMsgQueueSize", "blocks.outMsgQueueSize",
+			api.PartOf("id", blockID, func(s ton.OutMsgQueueSize) *ton.BlockIDExt { return s.ID }),
+			api.Int64("size", func(s ton.OutMsgQueueSize) int64 { return int64(s.Size) }),
+		), func(s ton.OutMsgQueueSizes) []ton.OutMsgQueueSize { return s.Shards }, api.Same[ton.OutMsgQueueSize]),
+		api.Int32("ext_msg_queue_size_limit", func(s ton.OutMsgQueueSizes) int32 { return s.ExtMsgQueueSizeLimit }),
+	), func(c *call) (ton.OutMsgQueueSizes, error) { return c.QueueSizes(c) }),
 }

@@ -12,29 +12,10 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/chain"
+	"tonscribe/query/node"
 	"tonscribe/test/support/costtest"
 	tondns "tonscribe/ton/dns"
 )
-
-// sharedDictionary has 2^forks entries below each of its first edges in forks
-// cells: both sides of a fork are the same cell.
-func sharedDictionary(keyBits, forks uint, value *cell.Builder) *cell.Cell {
-	rest := keyBits - forks
-	// hml_same$11 v:0 n: a label of rest zeros
-	node := cell.BeginCell().MustStoreUInt(0b110, 3).MustStoreUInt(uint64(rest), labelSize(rest)).MustStoreBuilder(value).EndCell()
-	for range forks {
-		node = cell.BeginCell().MustStoreUInt(0b00, 2).MustStoreRef(node).MustStoreRef(node).EndCell()
-	}
-	return node
-}
-
-// labelSize is how many bits tell a label's length up to n.
-func labelSize(n uint) (bits uint) {
-	for ; n > 0; n >>= 1 {
-		bits++
-	}
-	return bits
-}
 
 // contractWith is an account of the basechain with TVM code in hex.
 func contractWith(number byte, code string, data *cell.Cell) chain.Account {
@@ -67,12 +48,12 @@ func TestDictionariesOfSharedCellsAreNotUnfolded(t *testing.T) {
 	record := cell.BeginCell().MustStoreRef(cell.BeginCell().MustStoreUInt(uint64(tondns.ADNL), 16).MustStoreSlice(make([]byte, 32), 256).EndCell())
 	chunk := cell.BeginCell().MustStoreRef(cell.BeginCell().EndCell())
 
-	master := contractWith(1, codeMaster, onchainWith(sharedDictionary(256, 40, text)))
-	resolver := contractWith(2, codeResolver, sharedDictionary(256, 40, record))
+	master := contractWith(1, codeMaster, onchainWith(costtest.SharedDictionary(256, 40, text)))
+	resolver := contractWith(2, codeResolver, costtest.SharedDictionary(256, 40, record))
 	name := sha256.Sum256([]byte("name"))
 	chunked := cell.NewDict(256)
 	if err := chunked.Set(cell.BeginCell().MustStoreSlice(name[:], 256).EndCell(), cell.BeginCell().
-		MustStoreUInt(1, 8).MustStoreBoolBit(true).MustStoreRef(sharedDictionary(32, 32, chunk)).EndCell()); err != nil {
+		MustStoreUInt(1, 8).MustStoreBoolBit(true).MustStoreRef(costtest.SharedDictionary(32, 32, chunk)).EndCell()); err != nil {
 		t.Fatal(err)
 	}
 	chunks := contractWith(3, codeMaster, onchainWith(chunked.AsCell()))
@@ -82,7 +63,7 @@ func TestDictionariesOfSharedCellsAreNotUnfolded(t *testing.T) {
 	if got := at(w.result(r, "a master"), "jetton_content.type"); got != "onchain" {
 		t.Errorf("a dictionary of 2^40 attributes: %s", r.text)
 	}
-	w.send("GET", Prefix+"/dnsResolve?name=&address="+rawOf(resolver), "").refusal(t, "2^40 records", errNameRecords.Status, errNameRecords.Text)
+	w.send("GET", Prefix+"/dnsResolve?name=&address="+rawOf(resolver), "").refusal(t, "2^40 records", 500, node.ErrNameRecords.Text)
 	r = w.send("GET", Prefix+"/getTokenData?address="+rawOf(chunks), "")
 	if data, ok := at(w.result(r, "chunks"), "jetton_content.data").(map[string]any); !ok || len(data) != 0 {
 		t.Errorf("a name of 2^32 empty chunks: %s", r.text)
@@ -101,7 +82,7 @@ func TestResultsThatRepeatACellEndAtTheirLimit(t *testing.T) {
 	}
 	contract := contractWith(4, codeRepeated, data)
 	w := newTown(t, 2, 0, contract)
-	limit := tooLarge(mostContractBytes)
+	limit := Known(node.TooLarge(maxContractBytes))
 	for _, method := range []string{"runGetMethod", "runGetMethodStd"} {
 		w.post(method, fmt.Sprintf(`{"address":"%s","method":"x","stack":[]}`, rawOf(contract))).
 			refusal(t, method, limit.Status, limit.Text)
@@ -152,9 +133,9 @@ func TestArgumentsAreCounted(t *testing.T) {
 		name, stack string
 		err         error
 	}{
-		{"as many as allowed", "[" + strings.Join(times(mostArguments, number), ",") + "]", nil},
-		{"one more", "[" + strings.Join(times(mostArguments+1, number), ",") + "]", errBadStack},
-		{"a list counts its elements", "[" + sequence("list", times(mostArguments, number)...) + "]", errBadStack},
+		{"as many as allowed", "[" + strings.Join(times(MaxArguments, number), ",") + "]", nil},
+		{"one more", "[" + strings.Join(times(MaxArguments+1, number), ",") + "]", errBadStack},
+		{"a list counts its elements", "[" + sequence("list", times(MaxArguments, number)...) + "]", errBadStack},
 		{"a tuple of 255", "[" + sequence("tuple", times(255, number)...) + "]", nil},
 		{"a tuple of 256", "[" + sequence("tuple", times(256, number)...) + "]", errBadStack},
 		{"as deep as allowed", "[" + deep(deepestArgument+1) + "]", nil},

@@ -19,6 +19,7 @@ import (
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
+	"tonscribe/query/node"
 	"tonscribe/test/support/historytest"
 	"tonscribe/test/support/litetest"
 )
@@ -316,8 +317,11 @@ func TestConfigurationAndItsParameters(t *testing.T) {
 	root := fromBase64(t, at(all, "config.bytes"))
 	for _, name := range []string{"param", "config_id"} {
 		one := fromBase64(t, at(c.get("getConfigParam", name+"=15"), "config.bytes"))
-		want, err := paramOf(root, 15)
-		if err != nil || one.HashKey() != want.HashKey() {
+		value, err := root.AsDict(32).LoadValue(cell.BeginCell().MustStoreUInt(15, 32).EndCell())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, err := value.LoadRefCell(); err != nil || one.HashKey() != want.HashKey() {
 			t.Errorf("%s 15 is %x, want %x (%v)", name, one.Hash(), want.Hash(), err)
 		}
 	}
@@ -363,14 +367,14 @@ func TestMessagesAreLocated(t *testing.T) {
 	located := 0
 	for _, bundle := range c.Bundles {
 		for i := range bundle.Master.Transactions {
-			tx, err := parseTransaction(-1, bundle.Master.Transactions[i].Cell)
+			tx, err := node.ParseTransaction(-1, bundle.Master.Transactions[i].Cell)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if located >= 5 || tx.in == nil || tx.in.external || !tx.in.from || tx.in.CreatedLT == 0 || tx.in.source.ID == [32]byte{} {
+			if located >= 5 || tx.In == nil || tx.In.Source == nil || tx.In.CreatedLT == 0 || [32]byte(tx.In.Source.ID()) == [32]byte{} {
 				continue
 			}
-			query := fmt.Sprintf("source=%s&destination=%s&created_lt=%d", tx.in.source.upper(), tx.in.destination.upper(), tx.in.CreatedLT)
+			query := fmt.Sprintf("source=%s&destination=%s&created_lt=%d", tx.In.Source, tx.In.Destination, tx.In.CreatedLT)
 			for _, name := range []string{"tryLocateTx", "tryLocateResultTx"} {
 				if got := c.get(name, query); at(got, "transaction_id.hash") != text64(tx.ID.Hash[:]) {
 					t.Errorf("%s?%s: %v, want %x", name, query, at(got, "transaction_id"), tx.ID.Hash)
@@ -378,7 +382,7 @@ func TestMessagesAreLocated(t *testing.T) {
 			}
 			source := c.get("tryLocateSourceTx", query)
 			sent := at(source, "out_msgs").([]any)
-			if !slices.ContainsFunc(sent, func(m any) bool { return at(m, "created_lt") == strconv.FormatUint(tx.in.CreatedLT, 10) }) {
+			if !slices.ContainsFunc(sent, func(m any) bool { return at(m, "created_lt") == strconv.FormatUint(tx.In.CreatedLT, 10) }) {
 				t.Errorf("tryLocateSourceTx?%s: %v", query, source)
 			}
 			located++

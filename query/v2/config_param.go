@@ -3,14 +3,16 @@ package v2
 import (
 	"time"
 
-	"tonscribe/query/openapi"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/query/api"
+	"tonscribe/query/node"
 )
 
 // configInfo is a cell of the configuration.
-type configInfo struct {
-	_      typed   `type:"configInfo"`
-	Config tvmCell `json:"config"`
-}
+var configInfo = api.Typed("ConfigInfo", "configInfo", api.Object("config", tvmCell, api.Same[*cell.Cell], nil))
+
+var errOneParam = unprocessable("only one of config_id or param should be specified")
 
 var getConfigParam = &Method{
 	Name: "getConfigParam", Tag: tagConfiguration, Summary: "One config parameter",
@@ -21,7 +23,6 @@ var getConfigParam = &Method{
 		seqnoParam,
 	},
 	Cache:  5 * time.Second,
-	Result: openapi.TypeOf[configInfo](),
 	Errors: []Error{*errOneParam},
 	check: func(v *Values) error {
 		both := v.sent("config_id") && v.sent("param")
@@ -30,40 +31,33 @@ var getConfigParam = &Method{
 		}
 		return nil
 	},
-	serve: func(c *call) (any, error) {
+	Result: of(configInfo, func(c *call) (*cell.Cell, error) {
 		id := c.number("config_id")
 		if !c.sent("config_id") {
 			id = c.number("param")
 		}
-		master, err := c.master()
-		if err != nil {
-			return nil, err
-		}
-		config, err := c.config(master)
-		if err != nil {
-			return nil, err
-		}
-		param, err := config.param(uint32(id))
-		return configInfo{Config: tvmCell{Bytes: param}}, err
-	},
+		return c.ConfigParam(c, uint32(id), c.optionalSeqno("seqno"))
+	}),
 }
-
-var errOneParam = unprocessable("only one of config_id or param should be specified")
 
 var getConfigAll = &Method{
 	Name: "getConfigAll", Tag: tagConfiguration, Summary: "All config parameters",
 	Description: "The dictionary of the blockchain configuration, from 32-bit numbers to cells.",
 	Params:      []Param{seqnoParam}, Cache: 5 * time.Second,
-	Result: openapi.TypeOf[configInfo](),
-	serve: func(c *call) (any, error) {
-		master, err := c.master()
-		if err != nil {
-			return nil, err
-		}
-		config, err := c.config(master)
-		if err != nil {
-			return nil, err
-		}
-		return configInfo{Config: tvmCell{Bytes: config.Root()}}, nil
-	},
+	Result: of(configInfo, func(c *call) (*cell.Cell, error) { return c.Config(c, c.optionalSeqno("seqno")) }),
+}
+
+var getLibraries = &Method{
+	Name: "getLibraries", Tag: tagConfiguration, Summary: "Libraries",
+	Description: "Public libraries by their hashes; unknown ones are left out. At most 16 different ones are looked for.",
+	Params:      []Param{{Name: "libraries", Kind: HashesKind, Description: "hashes: repeated in a query, an array in a body"}},
+	Cache:       5 * time.Second,
+	Result: of(api.Typed("LibraryResult", "smc.libraryResult",
+		api.List("result", api.Typed("LibraryEntry", "smc.libraryEntry",
+			api.Hash("hash", func(l node.Library) []byte { return l.Hash[:] }),
+			api.Bytes("data", func(l node.Library) []byte {
+				return l.Cell.ToBOCWithOptions(cell.BOCSerializeOptions{}) // lite servers serialise without a checksum
+			}),
+		), api.Same[[]node.Library], api.Same[node.Library]),
+	), func(c *call) ([]node.Library, error) { return c.Libraries(c, c.of("libraries").hashes) }),
 }

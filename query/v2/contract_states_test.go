@@ -10,19 +10,9 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/chain"
+	"tonscribe/query/node"
+	own "tonscribe/ton/address"
 )
-
-// restrictedData is the data of a restricted wallet after its first message.
-func restrictedData(seqno uint64, limits map[int64]uint64) *cell.Cell {
-	dictionary := cell.NewDict(32)
-	for seconds, value := range limits {
-		if err := dictionary.Set(cell.BeginCell().MustStoreInt(seconds, 32).EndCell(), cell.BeginCell().MustStoreCoins(value).EndCell()); err != nil {
-			panic(err)
-		}
-	}
-	return cell.BeginCell().MustStoreUInt(seqno, 32).MustStoreUInt(4_000_000_000, 32).MustStoreSlice(make([]byte, 32), 256).
-		MustStoreUInt(1_700_000_000, 32).MustStoreDict(dictionary).EndCell()
-}
 
 // channelData is ChanData (block.tlb) of parties 0:0101… and -1:0202….
 func channelData(phase *cell.Builder) *cell.Cell {
@@ -41,31 +31,23 @@ func terms(tag uint64) *cell.Builder {
 		MustStoreCoins(1000).MustStoreCoins(70_000)
 }
 
-func TestRestrictedWalletsAndPaymentChannelsHaveTheirOwnStates(t *testing.T) {
-	const code = "30 80 2A" // 42, whatever is asked for
-	wallet := contractWith(0x10, code, restrictedData(7, map[int64]uint64{-32768: 900, 100: 300, 92: 800}))
-	fresh := contractWith(0x11, code, restrictedData(0, nil))
-	silent := contractWith(0x12, "30 F2F0", restrictedData(7, nil)) // throws
-	known := contractKinds
-	contractKinds = map[[32]byte]contractKind{}
-	for _, a := range []chain.Account{wallet, fresh, silent} {
-		contractKinds[a.Code.HashKey()] = contractKind{1, readRestricted}
-	}
-	t.Cleanup(func() { contractKinds = known })
+func TestRestrictedWalletsAndPaymentChannelsHaveTheirOwnForms(t *testing.T) {
+	initial := contractWith(0x20, "30", channelData(terms(0)))
+	closing := contractWith(0x21, "30", channelData(terms(1)))
+	paid := contractWith(0x22, "30", channelData(cell.BeginCell().MustStoreUInt(2, 3).MustStoreCoins(1).MustStoreCoins(256)))
+	longer := contractWith(0x23, "30", channelData(terms(0).MustStoreBoolBit(true)))
 
-	initial := contractWith(0x20, "30", channelData(terms(channelTagInit)))
-	closing := contractWith(0x21, "30", channelData(terms(channelTagClose)))
-	paid := contractWith(0x22, "30", channelData(cell.BeginCell().MustStoreUInt(channelTagPayout, 3).MustStoreCoins(1).MustStoreCoins(256)))
-	longer := contractWith(0x23, "30", channelData(terms(channelTagInit).MustStoreBoolBit(true)))
-
-	w := newTown(t, 2, 0, wallet, fresh, silent, initial, closing, paid, longer)
+	wallet, err := written(contractState, extended{contract: &node.RestrictedWallet{
+		ID: 4_000_000_000, Seqno: 7, Unlocked: 42, StartAt: 1_700_000_000, Limits: []node.RestrictedLimit{{Seconds: -32768, Value: 900}, {Seconds: 92, Value: 800}},
+	}})
+	w := newTown(t, 2, 0, initial, closing, paid, longer)
 	state := func(a chain.Account) any {
 		return w.get("getExtendedAddressInformation", "address="+rawOf(a))
 	}
-	alice, bob := Address{ID: [32]byte(bytes.Repeat([]byte{1}, 32))}, Address{Workchain: -1, ID: [32]byte(bytes.Repeat([]byte{2}, 32))}
+	alice, bob := own.New(0, bytes.Repeat([]byte{1}, 32)), own.New(-1, bytes.Repeat([]byte{2}, 32))
 	channel := map[string]any{
 		"revision": -1.0, "account_state.@type": "pchan.accountState", "account_state.config.@type": "pchan.config",
-		"account_state.config.alice_address.account_address": alice.bounceable(), "account_state.config.bob_address.account_address": bob.bounceable(),
+		"account_state.config.alice_address.account_address": bounceable(&alice), "account_state.config.bob_address.account_address": bounceable(&bob),
 		"account_state.config.init_timeout": 10.0, "account_state.config.close_timeout": 20.0, "account_state.config.channel_id": 77.0,
 	}
 	amount := func(name string, length int, value int64) string {
@@ -79,14 +61,12 @@ func TestRestrictedWalletsAndPaymentChannelsHaveTheirOwnStates(t *testing.T) {
 		state any
 		want  map[string]any
 	}{
-		{"a restricted wallet", state(wallet), map[string]any{
-			"revision": 1.0, "account_state.@type": "rwallet.accountState", "account_state.wallet_id": 4_000_000_000.0, "account_state.seqno": 7.0,
+		{"a restricted wallet", map[string]any{"account_state": encoded(t, wallet, err)}, map[string]any{
+			"account_state.@type": "rwallet.accountState", "account_state.wallet_id": 4_000_000_000.0, "account_state.seqno": 7.0,
 			"account_state.unlocked_balance": 42.0, "account_state.config.@type": "rwallet.config", "account_state.config.start_at": 1_700_000_000.0,
 			"account_state.config.limits.0.@type": "rwallet.limit", "account_state.config.limits.0.seconds": -32768.0, "account_state.config.limits.0.value": 900.0,
-			"account_state.config.limits.1.seconds": 92.0, "account_state.config.limits.2.seconds": 100.0, "account_state.config.limits.2.value": 300.0,
+			"account_state.config.limits.1.seconds": 92.0,
 		}},
-		{"one without its first message", state(fresh), map[string]any{"revision": 0.0, "account_state.@type": "raw.accountState"}},
-		{"one that does not say its balance", state(silent), map[string]any{"revision": 0.0, "account_state.@type": "raw.accountState"}},
 		{"a channel", state(initial), channel},
 		{"a channel that opens", state(initial), map[string]any{
 			"account_state.state.@type": "pchan.stateInit", "account_state.state.signed_A": true, "account_state.state.signed_B": false,
@@ -111,13 +91,6 @@ func TestRestrictedWalletsAndPaymentChannelsHaveTheirOwnStates(t *testing.T) {
 	key, err := base64.URLEncoding.DecodeString(at(state(initial), "account_state.config.alice_public_key").(string))
 	if err != nil || len(key) != 36 || !bytes.Equal(key[2:34], bytes.Repeat([]byte{0xaa}, 32)) {
 		t.Errorf("Alice's key is %x (%v)", key, err)
-	}
-}
-
-func TestTheRestrictedWalletOfTheContractIsKnown(t *testing.T) {
-	hash, ok := parseHash("jTUEm5Rs8ztYUQu0VgyEGpRfd4HW3p/GnKP0MPbjInM=")
-	if kind, known := contractKinds[hash]; !ok || !known || kind.revision != 1 {
-		t.Errorf("revision %d, known %t, want 1", kind.revision, known)
 	}
 }
 

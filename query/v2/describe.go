@@ -4,13 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
 	"net/http"
-	"reflect"
 	"slices"
 	"strconv"
-
-	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/query/openapi"
 )
@@ -21,7 +17,7 @@ func Describe(namespace string, examples map[string]*openapi.Example) *openapi.D
 	d := &openapi.Document{
 		Title: "TON node access", Version: Version, Prefix: Prefix,
 		Description: "What lite servers say and prove: state of accounts, blocks, transactions, get-methods, and the way to send messages. Every method takes GET, but for those that change or compute something, and POST with the same parameters as a JSON object; JSON-RPC takes them as `params`.",
-		Types:       answerTypes(namespace), Tags: tags, Error: openapi.TypeOf[failure](), Wrap: wrap,
+		Namespace:   namespace, Tags: tags, Error: failure, Wrap: wrap,
 	}
 	for _, m := range methods {
 		for _, name := range append([]string{m.Name}, m.Aliases...) {
@@ -35,16 +31,6 @@ func Describe(namespace string, examples map[string]*openapi.Example) *openapi.D
 var tags = []string{tagAccounts, tagBlocks, tagTransactions, tagSend, tagRunMethod, tagUtils, tagConfiguration, tagRPC}
 
 const tagRPC = "RPC"
-
-// failure is the shape of an error.
-type failure struct {
-	OK    bool   `json:"ok" const:"false"`
-	Error string `json:"error" doc:"what is wrong"`
-	Code  int32  `json:"code" doc:"the HTTP status"`
-	Extra string `json:"@extra" doc:"the request's own, or one that the server made"`
-	RPC   string `json:"jsonrpc,omitempty" const:"\"2.0\"" doc:"of answers to JSON-RPC"`
-	ID    string `json:"id,omitempty" doc:"the request's id, of answers to JSON-RPC"`
-}
 
 // wrap is the envelope of a success.
 func wrap(o *openapi.Operation, result openapi.Object) openapi.Object {
@@ -63,45 +49,6 @@ func wrap(o *openapi.Operation, result openapi.Object) openapi.Object {
 	return openapi.Schema("type", "object", "properties", properties, "required", required)
 }
 
-// answerTypes says how encoder writes.
-func answerTypes(namespace string) *openapi.Types {
-	of := func(values ...any) (types []reflect.Type) {
-		for _, v := range values {
-			types = append(types, reflect.TypeOf(v))
-		}
-		return types
-	}
-	return &openapi.Types{
-		Forms: map[reflect.Type]string{
-			reflect.TypeFor[[32]byte]():   "Hash",
-			reflect.TypeFor[[]byte]():     "Bytes",
-			reflect.TypeFor[*cell.Cell](): "BOC",
-			reflect.TypeFor[*big.Int]():   "Decimal",
-		},
-		OneOf: map[reflect.Type][]reflect.Type{
-			reflect.TypeFor[stackEntry]():    of(entryNumber{}, entryCell{}, entrySlice{}, entryTuple{}, entryList{}, entryUnsupported{}),
-			reflect.TypeFor[contractState](): of(rawState{}, uninitedState{}, walletV3State{}, walletV4State{}, highloadV1State{}, highloadV2State{}, dnsState{}, restrictedState{}, channelState{}),
-			reflect.TypeFor[channelPhase]():  of(channelInit{}, channelClose{}, channelPayout{}),
-			reflect.TypeFor[messageData]():   of(dataRaw{}, dataText{}, dataEncryptedText{}),
-			reflect.TypeFor[tokenData]():     of(jettonMaster{}, jettonWallet{}, nftCollection{}, nftItem{}),
-			reflect.TypeFor[signatureSet]():  of(blockSignatures{}, blockSignaturesSimplex{}),
-			reflect.TypeFor[record]():        of(recordAddress{}, recordADNL{}, recordResolver{}, recordStorage{}),
-			reflect.TypeFor[nameValue]():     of(valueUnknown{}, valueText{}, valueResolver{}, valueAddress{}, valueADNL{}, valueStorage{}),
-			reflect.TypeFor[content]():       of(onchainContent{}, offchainContent{}, domainContent{}),
-		},
-		Pairs: map[reflect.Type][]openapi.Pair{
-			reflect.TypeFor[legacyPair](): {
-				{Label: "num", Value: reflect.TypeFor[string]()},
-				{Label: "cell", Value: reflect.TypeFor[legacyCellValue]()},
-				{Label: "tuple", Value: reflect.TypeFor[tvmTuple]()},
-				{Label: "list", Value: reflect.TypeFor[tvmList]()},
-				{Label: "unsupported", Value: reflect.TypeFor[string]()},
-			},
-		},
-		TypeName: func(t reflect.Type) string { return TypeName(t, namespace) },
-	}
-}
-
 // describe is the operations of a method under one of its names.
 func (m *Method) describe(name string, example *openapi.Example) []*openapi.Operation {
 	post := &openapi.Operation{
@@ -111,7 +58,7 @@ func (m *Method) describe(name string, example *openapi.Example) []*openapi.Oper
 	get := *post
 	get.Method, get.ID, get.Example = http.MethodGet, name, example
 	get.Errors = append(slices.Clone(post.Errors), openapi.Error{
-		Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MostQueryBytes) + " bytes",
+		Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MaxQueryBytes) + " bytes",
 	})
 	for i := range m.Params {
 		p := &m.Params[i]
@@ -145,7 +92,7 @@ var extraMember = openapi.Parameter{Name: extraName, Schema: openapi.Schema(), D
 
 var bodyErrors = []openapi.Error{
 	{Status: http.StatusUnprocessableEntity, Text: "failed to parse post request: <reason>"},
-	{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MostBodyBytes) + " bytes"},
+	{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MaxBodyBytes) + " bytes"},
 	{Status: errCoding.Status, Text: errCoding.Text},
 	{Status: errBusy.Status, Text: errBusy.Text},
 }

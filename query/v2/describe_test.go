@@ -40,7 +40,7 @@ func TestEveryMethodIsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range methods {
-		if m.Result == nil || m.Summary == "" || m.Description == "" || m.Tag == "" {
+		if m.Result.Described == nil || m.Summary == "" || m.Description == "" || m.Tag == "" {
 			t.Errorf("%s lacks a result, a summary, a description or a tag", m.Name)
 		}
 		for _, p := range m.Params {

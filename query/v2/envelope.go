@@ -2,74 +2,80 @@ package v2
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
 	"time"
+
+	"tonscribe/query/api"
+	"tonscribe/query/node"
 )
 
-// envelope is what every answer is wrapped in.
+// envelope is an answer and what it is wrapped in.
 type envelope struct {
+	answer  node.Answer
+	failure *Error // nil for a success
 	extra   string
 	rpc     bool // the answer is to JSON-RPC
 	id      string
 	hasID   bool
 	began   time.Time
-	servers string // the lite servers that were asked, "" for none
-	cached  bool
 }
 
 // noSession is the @extra of answers that no method gave.
 const noSession = "_"
 
-// made is the @extra of an answer whose request had none: when it began, which
-// lite servers answered, and how many milliseconds it took, with six digits.
-func (e *envelope) made() string {
-	servers := e.servers
+// extraOf is the request's own @extra, or one that says when the answer began, which
+// lite servers were asked, and how many milliseconds it took, with six digits.
+func extraOf(e *envelope) string {
+	if e.extra != "" {
+		return e.extra
+	}
+	servers := e.answer.Servers
 	if servers == "" {
 		servers = noSession
 	}
 	took := float64(time.Since(e.began).Microseconds()) / 1000
 	text := strconv.FormatInt(e.began.Unix(), 10) + ":" + servers + ":" + strconv.FormatFloat(took, 'g', 6, 64)
-	if e.cached {
+	if e.answer.Cached {
 		text += ":c"
 	}
 	return text
 }
 
-func (e *envelope) success(dst, result []byte) []byte {
-	dst = append(dst, `{"ok":true,"result":`...)
-	dst = append(dst, result...)
-	return e.end(dst)
+// about are the members behind the result or the error.
+var about = []api.Member[*envelope]{
+	text(extraName, extraOf).Doc("the request's own, or one that the server made"),
+	api.Const[*envelope]("jsonrpc", `"2.0"`).If(func(e *envelope) bool { return e.rpc }).Doc("of answers to JSON-RPC"),
+	text("id", func(e *envelope) string { return e.id }).If(func(e *envelope) bool { return e.hasID }).Doc("the request's id, of answers to JSON-RPC"),
 }
 
-func (e *envelope) failure(dst []byte, err *Error) []byte {
-	dst = append(dst, `{"ok":false,"error":`...)
-	dst = appendText(dst, err.Text)
-	dst = append(dst, `,"code":`...)
-	dst = strconv.AppendInt(dst, int64(err.Status), 10)
-	return e.end(dst)
-}
+var (
+	success = api.New("Success", append([]api.Member[*envelope]{
+		api.Const[*envelope]("ok", "true"),
+		api.Written("result", nil, func(w *api.Writer, e *envelope) bool {
+			w.JSON = append(w.JSON, e.answer.Body...)
+			return true
+		}),
+	}, about...)...)
+	failure = api.New("Failure", append([]api.Member[*envelope]{
+		api.Const[*envelope]("ok", "false"),
+		text("error", func(e *envelope) string { return e.failure.Text }).Doc("what is wrong"),
+		api.Int32("code", func(e *envelope) int32 { return int32(e.failure.Status) }).Doc("the HTTP status"),
+	}, about...)...)
+)
 
-func (e *envelope) end(dst []byte) []byte {
-	if e.extra == "" {
-		e.extra = e.made()
+// write returns the status and the body.
+func (e *envelope) write() (int, []byte) {
+	if e.failure != nil {
+		return e.failure.Status, failure.Append(nil, e)
 	}
-	dst = append(dst, `,"@extra":`...)
-	dst = appendText(dst, e.extra)
-	if e.rpc {
-		dst = append(dst, `,"jsonrpc":"2.0"`...)
-	}
-	if e.hasID {
-		dst = append(dst, `,"id":`...)
-		dst = appendText(dst, e.id)
-	}
-	return append(dst, '}')
+	return http.StatusOK, success.Append(make([]byte, 0, len(e.answer.Body)+128), e)
 }
 
 // Failure is the body of an error that no method gave: unknown paths, methods
 // of HTTP that are not served, refused keys.
 func Failure(status int, text string) []byte {
-	e := envelope{extra: noSession}
-	return e.failure(nil, &Error{Status: status, Text: text})
+	return failure.Append(nil, &envelope{extra: noSession, failure: &Error{Status: status, Text: text}})
 }
 
 // setID takes the id of a JSON-RPC request, a string or a number.

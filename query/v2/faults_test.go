@@ -16,6 +16,7 @@ import (
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 	"tonscribe/test/support/litetest"
+	own "tonscribe/ton/address"
 )
 
 // poolOn asks these servers.
@@ -78,18 +79,18 @@ func damaged(answer any) any {
 // requests are some about every account and block, all of them different.
 func requests(d *litetest.Devnet) []string {
 	var list []string
-	seen := map[[32]byte]bool{}
+	seen := map[own.Address]bool{}
 	for _, bundle := range d.Bundles {
 		for _, b := range bundle.Shards {
 			list = append(list, "getBlockTransactions?"+blockQuery(b.ID), "getBlockHeader?"+blockQuery(b.ID), "getBlockTransactionsExt?"+blockQuery(b.ID))
 			for i := range b.Transactions {
-				account := Address{ID: b.Transactions[i].Account}
-				if seen[account.ID] {
+				account := own.New(0, b.Transactions[i].Account[:])
+				if seen[account] {
 					continue
 				}
-				seen[account.ID] = true
-				at := fmt.Sprintf("address=%s&seqno=%d", account.upper(), bundle.Master.ID.SeqNo)
-				list = append(list, "getAddressInformation?"+at, "getWalletInformation?"+at, "getTransactions?address="+account.upper()+"&limit=3")
+				seen[account] = true
+				at := fmt.Sprintf("address=%s&seqno=%d", account.String(), bundle.Master.ID.SeqNo)
+				list = append(list, "getAddressInformation?"+at, "getWalletInformation?"+at, "getTransactions?address="+account.String()+"&limit=3")
 			}
 		}
 		list = append(list, fmt.Sprintf("getShards?seqno=%d", bundle.Master.ID.SeqNo), fmt.Sprintf("getConfigAll?seqno=%d", bundle.Master.ID.SeqNo))

@@ -12,33 +12,25 @@ import (
 
 // Address is an account and the form in which it was written.
 type Address struct {
-	Workchain int32
-	ID        [32]byte
+	address.Address
 	address.Form
 }
 
-// IsAddress reports whether a text is an account's address in a form that this
-// layer reads.
-func IsAddress(text string) bool {
-	_, ok := parseAddress(text)
-	return ok
-}
-
-// parseAddress refuses workchains that the user-friendly form cannot hold.
-func parseAddress(text string) (a Address, ok bool) {
+// ParseAddress reads an account's address in a form that this layer reads: workchains
+// that the user-friendly form cannot hold are refused.
+func ParseAddress(text string) (a Address, ok bool) {
 	const maxDigits = 10 // of a workchain
 	account, form, err := address.Parse(text)
 	n := account.Workchain()
 	if err != nil || n != int32(int8(n)) || strings.IndexByte(text, ':') > maxDigits {
 		return a, false
 	}
-	return Address{Workchain: n, ID: [32]byte(account.ID()), Form: form}, true
+	return Address{account, form}, true
 }
 
 // friendly returns the user-friendly form.
 func (a *Address) friendly(nonBounceable, testOnly bool, alphabet *base64.Encoding) string {
-	account := address.New(a.Workchain, a.ID[:])
-	return string(address.AppendFriendly(nil, account[:], address.Form{NonBounceable: nonBounceable, TestOnly: testOnly}, alphabet))
+	return string(address.AppendFriendly(nil, a.Address[:], address.Form{NonBounceable: nonBounceable, TestOnly: testOnly}, alphabet))
 }
 
 // packed is the user-friendly form with the flags of the given form.
@@ -46,23 +38,25 @@ func (a *Address) packed() string {
 	return a.friendly(a.NonBounceable, a.TestOnly, base64.URLEncoding)
 }
 
-// bounceable is how answers name other accounts.
-func (a *Address) bounceable() string { return a.friendly(false, false, base64.URLEncoding) }
-
-func (a *Address) upper() string { return address.New(a.Workchain, a.ID[:]).String() }
-
-func (a *Address) lower() string { return strings.ToLower(a.upper()) }
+func (a *Address) lower() string { return strings.ToLower(a.String()) }
 
 // normal is the form in which an answer repeats the request's address.
 func (a *Address) normal() string {
 	if a.Friendly {
 		return a.packed()
 	}
-	return a.upper()
+	return a.String()
 }
 
-// same compares accounts, not forms.
-func (a *Address) same(b *Address) bool { return a.Workchain == b.Workchain && a.ID == b.ID }
+func (a *Address) givenType() string {
+	switch {
+	case !a.Friendly:
+		return "raw_form"
+	case a.NonBounceable:
+		return "friendly_non_bounceable"
+	}
+	return "friendly_bounceable"
+}
 
 // parseHash reads the forms of contract 1.10.
 func parseHash(text string) (h [32]byte, ok bool) {

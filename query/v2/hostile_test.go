@@ -17,7 +17,7 @@ func (w *town) nasty() []string {
 		"", "0", "1", "-1", "2", "3", "7", "15", "44", "1000", "1001", "2147483647", "2147483648", "-2147483648", "9223372036854775807",
 		"-9223372036854775808", "9223372036854775808", "18446744073709551616", "0x8000000000000000", "1e3", "1.5", "NaN", "true", "no", "null", "[]", "{}",
 		"seqno", "get_wallet_data", "get_jetton_data", "dnsresolve", "a.ton", "ton", ".", "..", strings.Repeat("x", 300), "\x00", "ÿ", "\"", "%", "'; --",
-		account.upper(), account.packed(), w.alice.address().String(), elector, "5:" + elector[3:], rawZero,
+		account.String(), account.packed(), w.alice.address().String(), elector, "5:" + elector[3:], rawZero,
 		someHash, strings.Repeat("0", 64), strings.Repeat("A", 43) + "=",
 		text64(w.transfer(0, w.alice.address(), 1, "x").ToBOC()), "te6cckEBAQEAAgAAAEysuc0=", "te6ccgEBAQEA", "AAAA",
 	}
@@ -27,7 +27,7 @@ func (w *town) nasty() []string {
 func (w *town) likely(p *Param) []string {
 	switch {
 	case p.Kind == AddressKind:
-		return []string{w.accounts()[0].upper(), w.accounts()[7].packed(), w.alice.address().String(), rawZero, "-1:" + strings.Repeat("5", 64), "0:" + strings.Repeat("f", 64)}
+		return []string{w.accounts()[0].String(), w.accounts()[7].packed(), w.alice.address().String(), rawZero, "-1:" + strings.Repeat("5", 64), "0:" + strings.Repeat("f", 64)}
 	case p.Kind == HashKind, p.Kind == AccountKind, p.Kind == HashesKind:
 		return []string{someHash, strings.Repeat("0", 64), text64(w.chain.Config().Hash())}
 	case p.Kind == ShardKind:

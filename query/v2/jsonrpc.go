@@ -19,7 +19,7 @@ func (a *API) serveRPC(w http.ResponseWriter, r *http.Request) *Method {
 	m, params, err := rpcRequest(r, e)
 	if err != nil {
 		e.extra = noSession
-		a.finish(w, r, rpcName, e, answer{}, err)
+		a.finish(w, r, rpcName, e, err)
 		return nil
 	}
 	values, err := fromObject(m, params)

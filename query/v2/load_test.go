@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"tonscribe/test/support/litetest"
+	own "tonscribe/ton/address"
 )
 
 // The load of a minute.
@@ -106,24 +107,24 @@ func TestFullSpeedWithBadServers(t *testing.T) {
 // blocks, so that each has one answer for ever.
 func questions(d *litetest.Devnet) []question {
 	var list []question
-	seen := map[[32]byte]bool{}
+	seen := map[own.Address]bool{}
 	for _, bundle := range d.Bundles {
 		for _, b := range bundle.Shards {
 			for i := range b.Transactions {
-				account := Address{ID: b.Transactions[i].Account}
-				if seen[account.ID] {
+				account := own.New(0, b.Transactions[i].Account[:])
+				if seen[account] {
 					continue
 				}
-				seen[account.ID] = true
+				seen[account] = true
 				for seqno := bundle.Master.ID.SeqNo; seqno <= loadBlocks; seqno += 4 {
-					at := fmt.Sprintf("?address=%s&seqno=%d", account.upper(), seqno)
+					at := fmt.Sprintf("?address=%s&seqno=%d", account.String(), seqno)
 					list = append(list,
 						question{method: http.MethodGet, target: "/getAddressInformation" + at},
 						question{method: http.MethodGet, target: "/getWalletInformation" + at},
-						question{method: http.MethodPost, target: "/runGetMethodStd", body: fmt.Sprintf(`{"address":"%s","method":"seqno","stack":[],"seqno":%d}`, account.upper(), seqno)},
+						question{method: http.MethodPost, target: "/runGetMethodStd", body: fmt.Sprintf(`{"address":"%s","method":"seqno","stack":[],"seqno":%d}`, account.String(), seqno)},
 					)
 				}
-				list = append(list, question{method: http.MethodGet, target: "/getTransactionsStd?limit=5&address=" + account.upper()})
+				list = append(list, question{method: http.MethodGet, target: "/getTransactionsStd?limit=5&address=" + account.String()})
 			}
 			list = append(list, question{method: http.MethodGet, target: "/getBlockTransactions?" + blockQuery(b.ID)}, question{method: http.MethodGet, target: "/getBlockHeader?" + blockQuery(b.ID)})
 		}

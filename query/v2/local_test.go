@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"tonscribe/internal/report"
+	"tonscribe/query/node"
 	"tonscribe/test/support/openapitest"
 )
 
@@ -22,18 +23,27 @@ type service struct {
 	document *openapitest.Document
 }
 
-func newService(t *testing.T, node Node, change ...func(*Configuration)) *service {
+func newAPI(t testing.TB, servers node.Servers, configuration Configuration) *API {
+	n, err := node.New(configuration.Configuration, node.Dependencies{Report: report.Silent(), Servers: servers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Stop)
+	api, err := New(configuration.TypeNamespace, n, report.Silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
+}
+
+func newService(t *testing.T, servers node.Servers, change ...func(*Configuration)) *service {
 	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
 	configuration := DefaultConfiguration()
 	for _, f := range change {
 		f(&configuration)
 	}
-	api, err := New(configuration, Dependencies{Report: report.Silent(), Node: node})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(api.Stop)
+	api := newAPI(t, servers, configuration)
 	router := gin.New()
 	router.HandleMethodNotAllowed = true
 	router.NoRoute(func(c *gin.Context) { NotFound(c.Writer) })

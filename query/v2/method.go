@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"tonscribe/query/api"
+	"tonscribe/query/node"
 	"tonscribe/query/openapi"
 )
 
@@ -25,17 +27,35 @@ type Method struct {
 	ofHead func(*Values) bool
 	// Local methods ask no lite server.
 	Local bool
-	// Parallel is how many of its requests may ask lite servers at a time.
+	// Parallel is how many of its requests may ask lite servers at a time; 0 is
+	// node.DefaultParallel.
 	Parallel int
-	// MostBytes is how long a result may be; 0 is mostResultBytes.
-	MostBytes int
-	// Result is the Go type of the result; its fields' tags are the JSON form.
-	Result openapi.Described
+	// MaxBytes is how long a result may be; 0 is maxResultBytes.
+	MaxBytes int
+	// Result is the operation that the method stands for, and the form of what it
+	// gives.
+	Result result
 	// Errors are those besides the parameters' own and those that every method has.
 	Errors []Error
 	// check holds the rules between parameters. May be nil.
 	check func(*Values) error
-	serve func(*call) (any, error)
+}
+
+// result is what a method answers, and how it is written and described.
+type result struct {
+	openapi.Described
+	write func(*call, *api.Writer) error
+}
+
+// of is the result of an operation in a form.
+func of[R any](form api.Form[R], ask func(*call) (R, error)) result {
+	return result{form, func(c *call, w *api.Writer) error {
+		row, err := ask(c)
+		if err == nil {
+			form.Write(w, row)
+		}
+		return err
+	}}
 }
 
 // The tags.
@@ -118,19 +138,8 @@ var EveryMethod = []Error{
 // EveryNodeMethod are the errors that methods have that ask lite servers.
 var EveryNodeMethod = []Error{
 	{Status: http.StatusInternalServerError, Text: "LITE_SERVER_<NAME>: <text>"},
-	{Status: http.StatusGatewayTimeout, Text: timeoutText},
+	{Status: http.StatusGatewayTimeout, Text: node.TimeoutText},
 	{Status: statusNoServer, Text: "no workers available (<options>)"},
-}
-
-// byDefault is how many requests of a method may ask lite servers at a time
-// unless it says otherwise.
-const byDefault = 64
-
-func (m *Method) parallel() int {
-	if m.Parallel > 0 {
-		return m.Parallel
-	}
-	return byDefault
 }
 
 // keep is how long the answer to a request may be repeated.
@@ -144,13 +153,13 @@ func (m *Method) keep(v *Values) time.Duration {
 // The longest results. What a contract returns is a stranger's: it may hold the
 // same large cell again and again.
 const (
-	mostResultBytes   = 64 << 20
-	mostContractBytes = 4 << 20
+	maxResultBytes   = 64 << 20
+	maxContractBytes = 4 << 20
 )
 
-func (m *Method) mostBytes() int {
-	if m.MostBytes > 0 {
-		return m.MostBytes
+func (m *Method) maxBytes() int {
+	if m.MaxBytes > 0 {
+		return m.MaxBytes
 	}
-	return mostResultBytes
+	return maxResultBytes
 }

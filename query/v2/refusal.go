@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// mostRefusedBytes is how much of the body of a refused JSON-RPC request is
+// maxRefusedBytes is how much of the body of a refused JSON-RPC request is
 // read for its id.
-const mostRefusedBytes = 64 << 10
+const maxRefusedBytes = 64 << 10
 
 // Refuse answers a request that may not reach its method: an unknown key, a
 // limit. The body is that of the method's own errors.
@@ -20,12 +20,13 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, text string) {
 	e := &envelope{began: time.Now(), extra: noSession, rpc: isRPC(r)}
 	if e.rpc {
 		var request struct{ ID json.RawMessage }
-		body, err := io.ReadAll(io.LimitReader(r.Body, mostRefusedBytes))
+		body, err := io.ReadAll(io.LimitReader(r.Body, maxRefusedBytes))
 		if err == nil && json.Unmarshal(body, &request) == nil {
 			e.setID(request.ID)
 		}
 	}
-	body := e.failure(nil, &Error{Status: status, Text: text})
+	e.failure = &Error{Status: status, Text: text}
+	_, body := e.write()
 	if r.Method == http.MethodHead {
 		body = nil
 	}

@@ -1,64 +1,47 @@
 package v2
 
 import (
-	"fmt"
+	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/query/openapi"
-	size "tonscribe/ton/cell"
-	"tonscribe/ton/tvm"
+	"tonscribe/query/api"
+	"tonscribe/query/node"
 )
 
-type okResult struct {
-	_ typed `type:"ok"`
-}
+// okResult is the answer that says nothing more.
+var okResult = api.Typed[*node.Sent]("OkResult", "ok")
 
-type extMessageInfo struct {
-	_        typed    `type:"raw.extMessageInfo"`
-	Hash     [32]byte `json:"hash"`
-	HashNorm [32]byte `json:"hash_norm"`
-}
-
-// The limits of external messages, as nodes have them (configuration parameter
-// 43 by default).
-const (
-	mostMessageBytes = 65535
-	mostMessageDepth = 512
-	mostMessageCells = 1 << 13
+var extMessageInfo = api.Typed("ExtMessageInfo", "raw.extMessageInfo",
+	api.Hash("hash", func(s *node.Sent) []byte { return s.Hash[:] }),
+	api.Hash("hash_norm", func(s *node.Sent) []byte { return s.Normal[:] }),
 )
 
 var (
 	bocParams = []Param{{Name: "boc", Kind: BytesKind, Required: true, Description: "bag of cells of a whole external message"}}
-	sendFails = []Error{
-		*failed("INVALID_BAG_OF_CELLS: body"),
-		*errNotExternal,
-		*failed("LITE_SERVER_UNKNOWN: cannot apply external message to current state : <reason>"),
-	}
-	errNotExternal = failed("CommonMsgInfo tag is not ext_in_msg_info")
+	sendFails = append([]Error{*failed("INVALID_BAG_OF_CELLS: body")}, append(ofNode(node.ErrNotExternal),
+		*failed("LITE_SERVER_UNKNOWN: cannot apply external message to current state : <reason>"))...)
+	errCell       = &Error{Status: http.StatusBadRequest, Text: "Error while parsing cell"}
+	errCellObject = &Error{Status: http.StatusBadRequest, Text: "Error while parsing cell object"}
 )
 
 const aboutSending = "The message is executed here first, so that one that its contract refuses is refused at once (one that is too large to be executed is sent as it is); then several lite servers get it. Success means that one took it, not that it is in a block."
+
+func (c *call) sendBoC() (*node.Sent, error) { return c.SendBoC(c, c.bytes("boc")) }
 
 var sendBoc = &Method{
 	Name: "sendBoc", Tag: tagSend, Summary: "Send a serialized message", PostOnly: true,
 	Description: aboutSending,
 	Params:      bocParams, Errors: sendFails,
-	Result: openapi.TypeOf[okResult](),
-	serve: func(c *call) (any, error) {
-		_, err := c.sendBag()
-		return okResult{}, err
-	},
+	Result: of(okResult, (*call).sendBoC),
 }
 
 var sendBocReturnHash = &Method{
 	Name: "sendBocReturnHash", Tag: tagSend, Summary: "Send a serialized message, return its hash", PostOnly: true,
 	Description: aboutSending,
 	Params:      bocParams, Errors: sendFails,
-	Result: openapi.TypeOf[extMessageInfo](),
-	serve:  func(c *call) (any, error) { return c.sendBag() },
+	Result: of(extMessageInfo, (*call).sendBoC),
 }
 
 var sendBocReturnHashNoError = &Method{
@@ -66,22 +49,20 @@ var sendBocReturnHashNoError = &Method{
 	Description: aboutSending,
 	Params:      bocParams,
 	Errors:      []Error{{Status: http.StatusBadRequest, Text: "<text of the failure>"}},
-	Result:      openapi.TypeOf[extMessageInfo](),
-	serve: func(c *call) (any, error) {
-		info, err := c.sendBag()
-		if e := known(err); err != nil && e != nil {
+	Result: of(extMessageInfo, func(c *call) (*node.Sent, error) {
+		sent, err := c.sendBoC()
+		if e := Known(err); e != nil {
 			return nil, &Error{Status: http.StatusBadRequest, Text: e.Text}
 		}
-		return info, err
-	},
+		return sent, err
+	}),
 }
 
 var sendBocUnsafe = &Method{
 	Name: "sendBocUnsafe", Tag: tagSend, Summary: "Send a serialized message", PostOnly: true,
 	Description: "The same as sendBoc; servers repeat messages by themselves.",
 	Params:      bocParams, Errors: sendFails,
-	Result: openapi.TypeOf[okResult](),
-	serve:  sendBoc.serve,
+	Result: sendBoc.Result,
 }
 
 var sendCellSimple = &Method{
@@ -89,154 +70,152 @@ var sendCellSimple = &Method{
 	Description: `Like sendBoc, with the cell as {"data":{"b64","len"},"refs":[…]}.`,
 	Params:      []Param{{Name: "cell", Kind: CellKind, Required: true, Description: "cell of a whole external message"}},
 	Errors:      append([]Error{*errCell}, sendFails...),
-	Result:      openapi.TypeOf[okResult](),
-	serve: func(c *call) (any, error) {
+	Result: of(okResult, func(c *call) (*node.Sent, error) {
 		message, err := parseSpelt(c.of("cell").json)
 		if err != nil {
 			return nil, errCell
 		}
-		_, err = c.send(message)
-		return okResult{}, err
-	},
+		return c.Send(c, message)
+	}),
 }
 
-var errCell = &Error{Status: http.StatusBadRequest, Text: "Error while parsing cell"}
+// bodyParams are those of methods that make a message.
+func bodyParams(kind Kind, body string) []Param {
+	return []Param{
+		addressParam("receiver of the message"),
+		{Name: "body", Kind: kind, Required: true, Description: body},
+		{Name: "init_code", Kind: kind, Description: "code of a contract that is not deployed yet"},
+		{Name: "init_data", Kind: kind, Description: "its data"},
+	}
+}
+
+var (
+	baggedParams = bodyParams(BytesKind, "body of the message, a bag of cells")
+	speltParams  = bodyParams(CellKind, "body of the message")
+)
 
 var sendQuery = &Method{
 	Name: "sendQuery", Tag: tagSend, Summary: "Send a body", PostOnly: true,
 	Description: "Wraps a body into an external message and sends that.",
-	Params: []Param{
-		addressParam("receiver of the message"),
-		{Name: "body", Kind: BytesKind, Required: true, Description: "body of the message, a bag of cells"},
-		{Name: "init_code", Kind: BytesKind, Description: "code of a contract that is not deployed yet"},
-		{Name: "init_data", Kind: BytesKind, Description: "its data"},
-	},
-	Errors: sendFails,
-	Result: openapi.TypeOf[okResult](),
-	serve: func(c *call) (any, error) {
-		body, code, data, err := c.baggedMessage()
-		if err != nil {
-			return nil, err
-		}
-		_, err = c.send(externalMessage(c.Values.address("address"), body, code, data))
-		return okResult{}, err
-	},
+	Params:      baggedParams, Errors: sendFails,
+	Result: of(okResult, func(c *call) (*node.Sent, error) { return c.sendBody(c.bagged) }),
 }
 
 var sendQuerySimple = &Method{
 	Name: "sendQuerySimple", Tag: tagSend, Summary: "Send a body that is spelt out", PostOnly: true,
 	Description: `Like sendQuery, with cells as {"data":{"b64","len"},"refs":[…]}.`,
-	Params: []Param{
-		addressParam("receiver of the message"),
-		{Name: "body", Kind: CellKind, Required: true, Description: "body of the message"},
-		{Name: "init_code", Kind: CellKind, Description: "code of a contract that is not deployed yet"},
-		{Name: "init_data", Kind: CellKind, Description: "its data"},
-	},
-	Errors: append([]Error{*errCellObject}, sendFails...),
-	Result: openapi.TypeOf[okResult](),
-	serve: func(c *call) (any, error) {
-		body, code, data, err := c.speltMessage()
-		if err != nil {
-			return nil, err
+	Params:      speltParams, Errors: append([]Error{*errCellObject}, sendFails...),
+	Result: of(okResult, func(c *call) (*node.Sent, error) { return c.sendBody(c.spelt) }),
+}
+
+func (c *call) sendBody(read cellReader) (*node.Sent, error) {
+	body, err := c.body(read)
+	if err != nil {
+		return nil, err
+	}
+	return c.Send(c, body.Message())
+}
+
+var ignoreSignature = Param{Name: "ignore_chksig", Kind: FlagKind, Default: "true", Description: "let every signature be right"}
+
+type fees = *node.Fees
+
+// FeeMembers are the fees of a message.
+var FeeMembers = []api.Member[fees]{
+	api.Int64("in_fwd_fee", func(f fees) int64 { return f.InForward }),
+	api.Int64("storage_fee", func(f fees) int64 { return f.Storage }),
+	api.Int64("gas_fee", func(f fees) int64 { return f.Gas }),
+	api.Int64("fwd_fee", func(f fees) int64 { return f.Forward }),
+}
+
+// QueryFees are the fees of a message's receiver, and of those that it sends to, of
+// which nothing is known.
+func QueryFees(one *api.Shape[fees]) []api.Member[fees] {
+	return []api.Member[fees]{
+		api.PartOf("source_fees", one, api.Same[fees]),
+		api.List("destination_fees", one, func(fees) []fees { return nil }, api.Same[fees]),
+	}
+}
+
+var queryFees = api.Typed("QueryFees", "query.fees", QueryFees(api.Typed("Fees", "fees", FeeMembers...))...)
+
+var estimateFee = &Method{
+	Name: "estimateFee", Tag: tagSend, Summary: "Estimate fee", PostOnly: true,
+	Description: "What an external message would cost: it is executed here, on the proven state of the account. A message that is not accepted costs no gas.",
+	Params:      Join(baggedParams, []Param{ignoreSignature}), Parallel: 32,
+	Errors: []Error{*failed("INVALID_BAG_OF_CELLS: <field>"), *failed("INTERNAL: estimate_fee: <reason>")},
+	Result: of(queryFees, func(c *call) (fees, error) { return c.estimate(c.bagged) }),
+}
+
+var estimateFeeSimple = &Method{
+	Name: "estimateFeeSimple", Tag: tagSend, Summary: "Estimate fee, cells spelt out", PostOnly: true,
+	Description: `Like estimateFee, with cells as {"data":{"b64","len"},"refs":[…]}.`,
+	Params:      Join(speltParams, []Param{ignoreSignature}), Parallel: 32,
+	Errors: []Error{*errCellObject},
+	Result: of(queryFees, func(c *call) (fees, error) { return c.estimate(c.spelt) }),
+}
+
+func (c *call) estimate(read cellReader) (fees, error) {
+	body, err := c.body(read)
+	if err != nil {
+		return nil, err
+	}
+	return c.EstimateFee(c, body, c.flag("ignore_chksig"))
+}
+
+// cellReader reads a cell out of a parameter, nil where none was sent. The name is
+// what the node library calls it.
+type cellReader func(param, name string) (*cell.Cell, error)
+
+func (v *Values) bagged(param, name string) (*cell.Cell, error) {
+	boc := v.bytes(param)
+	if len(boc) == 0 && param != "body" {
+		return nil, nil
+	}
+	return node.ParseBoC(boc, name)
+}
+
+func (v *Values) spelt(param, _ string) (*cell.Cell, error) {
+	if !v.sent(param) {
+		return nil, nil
+	}
+	c, err := parseSpelt(v.of(param).json)
+	if err != nil {
+		return nil, errCellObject
+	}
+	return c, nil
+}
+
+// body reads what a message is made of.
+func (v *Values) body(read cellReader) (b node.Body, err error) {
+	b.To = v.address("address").Address
+	for _, part := range []struct {
+		param, name string
+		into        **cell.Cell
+	}{{"body", "body", &b.Body}, {"init_code", "code", &b.Code}, {"init_data", "data", &b.Data}} {
+		if *part.into, err = read(part.param, part.name); err != nil {
+			return b, err
 		}
-		_, err = c.send(externalMessage(c.Values.address("address"), body, code, data))
-		return okResult{}, err
-	},
+	}
+	return b, nil
 }
 
-func (c *call) sendBag() (extMessageInfo, error) {
-	data := c.bytes("boc")
-	if len(data) > mostMessageBytes {
-		return extMessageInfo{}, failed("LITE_SERVER_UNKNOWN: cannot apply external message to current state : external message too large, rejecting")
-	}
-	message, err := parseBag(data, "body")
+// ReadEstimate reads what estimateFee is asked: a message, and whether every
+// signature is right.
+func ReadEstimate(object map[string]json.RawMessage) (node.Body, bool, error) {
+	v, err := fromObject(estimateFee, object)
 	if err != nil {
-		return extMessageInfo{}, err
+		return node.Body{}, false, err
 	}
-	return c.send(message)
+	body, err := v.body(v.bagged)
+	return body, v.flag(ignoreSignature.Name), err
 }
 
-// send checks a message, tries it, and gives it to lite servers.
-func (c *call) send(message *cell.Cell) (extMessageInfo, error) {
-	normal, to, err := normalized(message)
+// ReadBoC reads the bag of cells that sendBoc is given.
+func ReadBoC(boc json.RawMessage) ([]byte, error) {
+	v, err := fromObject(sendBoc, map[string]json.RawMessage{bocParams[0].Name: boc})
 	if err != nil {
-		return extMessageInfo{}, err
+		return nil, err
 	}
-	if message.Depth() >= mostMessageDepth {
-		return extMessageInfo{}, refused("external message is too deep")
-	}
-	if _, err := size.SizeOf(mostMessageCells, message); err != nil {
-		return extMessageInfo{}, refused("external message has too many cells")
-	}
-	if c.configuration.Emulate && tvm.CheckMessage(message) == nil {
-		if err := c.rehearse(message, to); err != nil {
-			return extMessageInfo{}, err
-		}
-	}
-	info := extMessageInfo{Hash: message.HashKey(), HashNorm: normal.HashKey()}
-	return info, c.node.Send(c, message.ToBOCWithOptions(cell.BOCSerializeOptions{}))
-}
-
-// refused is how lite servers say that a message cannot be.
-func refused(reason string) *Error {
-	return failed("LITE_SERVER_UNKNOWN: cannot apply external message to current state : %s", reason)
-}
-
-// normalized is the form of an external message that its variants share
-// (TEP-467): no source, no import fee, no initial state, the body in a
-// reference. It also tells the receiver.
-func normalized(message *cell.Cell) (*cell.Cell, *Address, error) {
-	r := parse(message)
-	if tag := r.Uint(2); r.Err() != nil || tag != 0b10 {
-		return nil, nil, errNotExternal
-	}
-	r.address()
-	to, ok := r.address()
-	r.Coins()
-	r.stateInit()
-	body := r.either()
-	if r.Err() != nil || !ok {
-		return nil, nil, failed("INVALID_BAG_OF_CELLS: body")
-	}
-	return externalHeader(&to).MustStoreUInt(0b01, 2).MustStoreRef(body).EndCell(), &to, nil
-}
-
-// rehearse delivers the message here. Its error is that of a lite server; what
-// keeps us from trying does not keep the message from being sent.
-func (c *call) rehearse(message *cell.Cell, to *Address) error {
-	master, err := c.node.Head(c)
-	if err != nil {
-		return err
-	}
-	s, err := c.accountAt(master, *to)
-	if err != nil {
-		return err
-	}
-	if s.code() == nil && !hasInit(message) {
-		return refused("Failed to unpack account state")
-	}
-	outcome, _, err := c.try(s, message, false)
-	if c.Err() != nil {
-		return c.Err()
-	}
-	if err != nil {
-		c.report.Log.Warn().Err(err).Str("account", to.lower()).Msg("a message could not be tried, it is sent untried")
-		return nil
-	}
-	if outcome.Accepted {
-		return nil
-	}
-	return refused(fmt.Sprintf("External message was not accepted\n"+
-		"Cannot run message on account: inbound external message rejected by transaction %s:\n"+
-		"exitcode=%d, steps=%d, gas_used=%d\nVM Log (truncated):\n",
-		strings.Repeat("0", 64), outcome.ExitCode, 0, outcome.GasUsed))
-}
-
-func hasInit(message *cell.Cell) bool {
-	r := parse(message)
-	r.Skip(2)
-	r.address()
-	r.address()
-	r.Coins()
-	return r.Bit() && r.Err() == nil
+	return v.bytes(bocParams[0].Name), nil
 }

@@ -1,7 +1,6 @@
 package v2
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -15,15 +14,15 @@ import (
 
 // The limits of requests (contract 1.4).
 const (
-	MostBodyBytes  = 1 << 20
-	MostQueryBytes = 8 << 10
-	mostNesting    = 2048
+	MaxBodyBytes  = 1 << 20
+	MaxQueryBytes = 8 << 10
+	maxNesting    = 2048
 )
 
 func (a *API) serveGet(w http.ResponseWriter, r *http.Request, m *Method) {
 	e := &envelope{began: time.Now()}
-	if len(r.URL.RawQuery) > MostQueryBytes {
-		a.finish(w, r, m.Name, e, answer{}, &Error{Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MostQueryBytes) + " bytes"})
+	if len(r.URL.RawQuery) > MaxQueryBytes {
+		a.finish(w, r, m.Name, e, &Error{Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MaxQueryBytes) + " bytes"})
 		return
 	}
 	values, err := fromQuery(m, r.URL.RawQuery)
@@ -34,7 +33,7 @@ func (a *API) servePost(w http.ResponseWriter, r *http.Request, m *Method) {
 	e := &envelope{began: time.Now()}
 	object, err := readObject(r)
 	if err != nil {
-		a.finish(w, r, m.Name, e, answer{}, err)
+		a.finish(w, r, m.Name, e, err)
 		return
 	}
 	values, err := fromObject(m, object)
@@ -46,26 +45,18 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, m *Method, e *envelo
 	if v.hasExtra {
 		e.extra = v.extra
 	}
-	var found answer
 	if err == nil {
-		ctx, cancel := context.WithTimeout(r.Context(), a.configuration.Deadline)
-		defer cancel()
-		found, err = a.execute(ctx, m, v)
+		e.answer, err = a.answer(r.Context(), m, v)
 	}
-	a.finish(w, r, m.Name, e, found, err)
+	a.finish(w, r, m.Name, e, err)
 }
 
 // finish writes the answer.
-func (a *API) finish(w http.ResponseWriter, r *http.Request, name string, e *envelope, found answer, err error) {
-	status := http.StatusOK
-	e.servers, e.cached = found.servers, found.cached
-	var body []byte
+func (a *API) finish(w http.ResponseWriter, r *http.Request, name string, e *envelope, err error) {
 	if err != nil {
-		refusal := a.failure(r, name, err)
-		status, body = refusal.Status, e.failure(nil, refusal)
-	} else {
-		body = e.success(make([]byte, 0, len(found.body)+128), found.body)
+		e.failure = a.failure(r, name, err)
 	}
+	status, body := e.write()
 	write(w, status, body)
 	a.observe(name, status, e, len(body))
 }
@@ -121,11 +112,11 @@ func readObject(r *http.Request) (map[string]json.RawMessage, error) {
 	if InCoding(r) {
 		return nil, errCoding
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MostBodyBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MostBodyBytes) + " bytes"}
+		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MaxBodyBytes) + " bytes"}
 	case errors.Is(err, listen.ErrBusy):
 		return nil, errBusy
 	case err != nil:
@@ -138,8 +129,8 @@ func readObject(r *http.Request) (map[string]json.RawMessage, error) {
 
 // parseObject takes an object apart; null is one without members.
 func parseObject(body []byte) (map[string]json.RawMessage, error) {
-	if nesting(body) > mostNesting {
-		return nil, badBody("nested more than " + strconv.Itoa(mostNesting) + " deep")
+	if nesting(body) > maxNesting {
+		return nil, badBody("nested more than " + strconv.Itoa(maxNesting) + " deep")
 	}
 	var object map[string]json.RawMessage
 	var syntax *json.SyntaxError

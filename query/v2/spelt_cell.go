@@ -7,7 +7,67 @@ import (
 	"strconv"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/query/api"
+	"tonscribe/query/node"
+	"tonscribe/query/openapi"
 )
+
+// legacyCell is a cell spelt out.
+type legacyCell struct {
+	data    []byte // its last byte has a one after the last bit, if that is not the byte's last
+	bits    int
+	refs    []*legacyCell
+	special bool
+}
+
+// legacyCells is the form of cells that are spelt out.
+var legacyCells = func() (cells *api.Shape[*legacyCell]) {
+	cells = api.New("LegacyCell",
+		api.Object("data", api.New("LegacyBits",
+			api.Bytes("b64", func(c *legacyCell) []byte { return c.data }),
+			api.Int64("len", func(c *legacyCell) int64 { return int64(c.bits) }),
+		), api.Same[*legacyCell], nil),
+		api.Written("refs", func(c *openapi.Components) openapi.Object { return api.ListOf(cells)(c) }, func(w *api.Writer, c *legacyCell) bool {
+			api.WriteList(w, cells, c.refs, api.Same[*legacyCell])
+			return true
+		}),
+		api.Bool("special", func(c *legacyCell) bool { return c.special }),
+	)
+	return cells
+}()
+
+// maxSpelt is how many cells of an answer are spelt out. Cells that many share are
+// written once in a bag, but again and again here: a handful of them unfolds to more
+// than any machine holds.
+const maxSpelt = 1 << 14
+
+// spell is nil for a cell that unfolds to more than left.
+func spell(c *cell.Cell, left *int) *legacyCell {
+	if *left--; *left < 0 {
+		return nil
+	}
+	bits, data, err := c.ToBuilder().ToSlice().RestBits()
+	if err != nil {
+		return nil
+	}
+	if rest := bits % 8; rest != 0 {
+		data[len(data)-1] |= 0x80 >> rest
+	}
+	spelt := &legacyCell{data: data, bits: int(bits), special: c.IsSpecial()}
+	for i := range c.RefsNum() {
+		ref, err := c.PeekRef(int(i))
+		if err != nil {
+			return nil
+		}
+		child := spell(ref, left)
+		if child == nil {
+			return nil
+		}
+		spelt.refs = append(spelt.refs, child)
+	}
+	return spelt
+}
 
 var (
 	errSpelt = errors.New("not a cell that is spelt out")
@@ -17,7 +77,7 @@ var (
 
 // parseSpelt reads a cell in the form {"data":{"b64","len"},"refs":[…]}.
 func parseSpelt(raw json.RawMessage) (*cell.Cell, error) {
-	r := speltReader{newJSONReader(raw), mostCells}
+	r := speltReader{newJSONReader(raw), node.MaxCells}
 	return r.cell(0, func(string) error { return r.skip(errSpelt) })
 }
 
@@ -31,7 +91,7 @@ type speltReader struct {
 // cell reads a cell. other is called with the keys that do not belong to it, and
 // reads their values.
 func (r *speltReader) cell(depth int, other func(key string) error) (*cell.Cell, error) {
-	if r.left--; r.left < 0 || depth > mostDepth {
+	if r.left--; r.left < 0 || depth > node.MaxDepth {
 		return nil, errSpelt
 	}
 	data, bits := []byte(nil), -1

@@ -9,13 +9,14 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/query/node"
 	"tonscribe/ton/tvm"
 )
 
 // The limits of what a caller puts on the stack: how many values, and how deep
 // they are nested (contract 2.32: depth 1024 in the library).
 const (
-	mostArguments   = 1 << 12
+	MaxArguments    = 1 << 12
 	deepestArgument = 1024
 )
 
@@ -32,7 +33,7 @@ type argumentReader struct {
 }
 
 func newArgumentReader(raw json.RawMessage) *argumentReader {
-	return &argumentReader{newJSONReader(raw), mostArguments}
+	return &argumentReader{newJSONReader(raw), MaxArguments}
 }
 
 func (r *argumentReader) count(depth int) error {
@@ -121,7 +122,7 @@ func (r *argumentReader) legacySequence(kind string, bad error) (any, error) {
 func (r *argumentReader) cellArgument(label string) (any, error) {
 	bad := unprocessable("Invalid %s, object with field bytes expected", label)
 	var bag *string
-	spelt := speltReader{r.jsonReader, mostCells}
+	spelt := speltReader{r.jsonReader, node.MaxCells}
 	c, err := spelt.cell(0, func(key string) error {
 		if key != "bytes" {
 			return r.skip(bad)
@@ -202,7 +203,7 @@ func bagArgument(label, text string, slice bool) (any, error) {
 	if err != nil {
 		return nil, unprocessable("invalid base64 encoded bytes: %s", err)
 	}
-	c, err := parseBag(data, "bytes")
+	c, err := node.ParseBoC(data, "bytes")
 	if err != nil || !slice {
 		return c, err
 	}
@@ -216,6 +217,23 @@ func openBag(c *cell.Cell) (any, error) {
 	}
 	return s, nil
 }
+
+// Argument reads a value of a kind, num, cell or slice, that a caller puts on the
+// stack.
+func Argument(kind string, raw json.RawMessage) (any, error) {
+	r := newJSONReader(raw)
+	if kind == "num" {
+		return r.number(errBadStack)
+	}
+	text, err := r.text(errBadStack)
+	if err != nil {
+		return nil, notNull(err, errBadStack)
+	}
+	return bagArgument(typedLabels[kind], text, kind == "slice")
+}
+
+// typedLabels are what texts call the kinds of bags.
+var typedLabels = map[string]string{"cell": "tvm.Cell", "slice": "tvm.Slice"}
 
 // typedArguments reads an array of typed entries, the bottom first.
 func typedArguments(raw json.RawMessage) ([]any, error) {
@@ -260,10 +278,8 @@ func (r *argumentReader) typedArgument(depth int) (any, error) {
 			return err
 		case "number":
 			value, err = r.typedNumber()
-		case "cell":
-			value, err = r.typedBag("tvm.Cell", false)
-		case "slice":
-			value, err = r.typedBag("tvm.Slice", true)
+		case "cell", "slice":
+			value, err = r.typedBag(typedLabels[key], key == "slice")
 		case "tuple":
 			value, _, err = r.sequence("tvm.tuple", depth, errBadStack)
 		case "list":

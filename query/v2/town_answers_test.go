@@ -1,18 +1,17 @@
 package v2
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
 
+	tonutils "github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
-	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/chain"
-	"tonscribe/devnet/packages"
+	toncell "tonscribe/ton/cell"
 )
 
 func TestSignaturesOfBlocksAreChecked(t *testing.T) {
@@ -42,67 +41,6 @@ func TestSignaturesOfBlocksAreChecked(t *testing.T) {
 	}
 }
 
-// Whoever gives signatures of another block, or of another vote, is not believed.
-func TestSimplexSignaturesOfSomethingElseAreRefused(t *testing.T) {
-	w := newTown(t, 5, 0)
-	set, err := w.store.Signatures(5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := w.store.Signatures(4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	commit, err := w.store.Commit(5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := w.store.Block(commit.Master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := tlb.BlockchainConfig{Root: w.chain.Config()}
-	validators := &validatorsOf{}
-	if validators.catchain, err = config.GetCatchainConfig(); err != nil {
-		t.Fatal(err)
-	}
-	elected, err := config.GetCurrentValidators()
-	if err != nil {
-		t.Fatal(err)
-	}
-	validators.validators = *elected
-	kept, _, err := packages.Proof(block, &chain.Bundle{Master: block})
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := cell.FromBOC(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proof := root.MustPeekRef(0)
-	check := func(set any) error {
-		return validators.check(commit.Master, ton.BlockLinkForward{DestProof: proof.ToBOC(), SignatureSet: set})
-	}
-	if err := check(set); err != nil {
-		t.Fatalf("the block's own signatures: %v", err)
-	}
-	for name, change := range map[string]func(s *ton.SignatureSetSimplex){
-		"of another slot":      func(s *ton.SignatureSetSimplex) { s.Slot++ },
-		"of another session":   func(s *ton.SignatureSetSimplex) { s.SessionID = make([]byte, 32) },
-		"of another candidate": func(s *ton.SignatureSetSimplex) { s.Candidate[90] ^= 1 },
-	} {
-		changed := set.(ton.SignatureSetSimplex)
-		changed.Candidate = bytes.Clone(changed.Candidate)
-		change(&changed)
-		if check(changed) == nil {
-			t.Errorf("signatures %s are taken", name)
-		}
-	}
-	if check(other) == nil {
-		t.Error("signatures of block 4 are taken for block 5")
-	}
-}
-
 // What the API computes equals what the lite server computes.
 func TestGetMethodsEqualThoseOfTheLiteServer(t *testing.T) {
 	w := newTown(t, 25, 40)
@@ -113,8 +51,8 @@ func TestGetMethodsEqualThoseOfTheLiteServer(t *testing.T) {
 	compared := 0
 	for _, account := range w.accounts() {
 		for _, method := range []string{"seqno", "get_wallet_data", "get_jetton_data", "get_nft_data", "get_collection_data"} {
-			own := w.result(w.post("runGetMethodStd", fmt.Sprintf(`{"address":"%s","method":"%s","stack":[],"seqno":%d}`, account.upper(), method, head.SeqNo)), method)
-			theirs, err := w.pool.RunMethod(t.Context(), head, account.tonutils(), tlb.MethodNameHash(method), emptyStack())
+			own := w.result(w.post("runGetMethodStd", fmt.Sprintf(`{"address":"%s","method":"%s","stack":[],"seqno":%d}`, account.String(), method, head.SeqNo)), method)
+			theirs, err := w.pool.RunMethod(t.Context(), head, tonutils.NewAddress(0, 0, account.ID()), tlb.MethodNameHash(method), emptyStack())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,12 +61,12 @@ func TestGetMethodsEqualThoseOfTheLiteServer(t *testing.T) {
 				exit = -256 // an account without code, in the words of lite servers
 			}
 			if exit != float64(theirs.ExitCode) {
-				t.Errorf("%s of %s: exit code %v, the lite server's is %d", method, account.upper(), exit, theirs.ExitCode)
+				t.Errorf("%s of %s: exit code %v, the lite server's is %d", method, account.String(), exit, theirs.ExitCode)
 			}
 			if exit == 0 {
 				compared++
 				if depth, ok := depthOf(theirs.Result); ok && depth != len(at(own, "stack").([]any)) {
-					t.Errorf("%s of %s: %d values, the lite server has %d", method, account.upper(), len(at(own, "stack").([]any)), depth)
+					t.Errorf("%s of %s: %d values, the lite server has %d", method, account.String(), len(at(own, "stack").([]any)), depth)
 				}
 			}
 		}
@@ -147,7 +85,7 @@ func depthOf(stack *cell.Cell) (int, bool) {
 	if stack == nil {
 		return 0, false
 	}
-	r := parse(stack)
+	r := toncell.NewReader(stack)
 	depth := r.Uint(24)
 	return int(depth), r.Err() == nil
 }

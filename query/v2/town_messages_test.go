@@ -3,10 +3,10 @@ package v2
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"testing"
 	"time"
+	"tonscribe/query/node"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -108,39 +108,16 @@ func TestMalformedMessagesAreRefused(t *testing.T) {
 		{"AAAA", "INVALID_BAG_OF_CELLS: body"},
 		{text64(internal.ToBOC()), "CommonMsgInfo tag is not ext_in_msg_info"},
 		{text64(make([]byte, 70000)), "LITE_SERVER_UNKNOWN: cannot apply external message to current state : external message too large, rejecting"},
-		{text64(externalMessage(&Address{}, internal, nil, nil).ToBOC()), "LITE_SERVER_UNKNOWN: cannot apply external message to current state : Failed to unpack account state"},
+		{text64(node.Body{Body: internal}.Message().ToBOC()), "LITE_SERVER_UNKNOWN: cannot apply external message to current state : Failed to unpack account state"},
 	}
 	deep := internal
 	for range 600 {
 		deep = cell.BeginCell().MustStoreRef(deep).EndCell()
 	}
 	cases = append(cases, struct{ boc, text string }{
-		text64(externalMessage(&Address{}, deep, nil, nil).ToBOC()), "LITE_SERVER_UNKNOWN: cannot apply external message to current state : external message is too deep",
+		text64(node.Body{Body: deep}.Message().ToBOC()), "LITE_SERVER_UNKNOWN: cannot apply external message to current state : external message is too deep",
 	})
 	for _, c := range cases {
 		w.post("sendBoc", `{"boc":"`+c.boc+`"}`).refusal(t, c.text, 500, c.text)
-	}
-}
-
-func TestNormalHashesAreEqualForVariantsOfAMessage(t *testing.T) {
-	body := cell.BeginCell().MustStoreUInt(7, 32).EndCell()
-	to := newPerson(3).address()
-	id := [32]byte(to.Data())
-	normal := externalHeader(&Address{ID: id}).MustStoreUInt(0b01, 2).MustStoreRef(body).EndCell()
-	inline, err := tlb.ToCell(&tlb.ExternalMessage{DstAddr: to, Body: body, ImportFee: tlb.MustFromTON("1")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range []*cell.Cell{
-		normal, inline, externalMessage(&Address{ID: id}, body, nil, nil), externalMessage(&Address{ID: id}, body, body, body),
-	} {
-		got, receiver, err := normalized(m)
-		if err != nil || got.HashKey() != normal.HashKey() || receiver.ID != id {
-			t.Errorf("%x: normal hash %x, want %x (%v)", m.Hash(), got.Hash(), normal.Hash(), err)
-		}
-	}
-	var own *Error
-	if _, _, err := normalized(body); !errors.As(err, &own) || own.Status != 500 {
-		t.Errorf("a cell that is no message: %v", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"tonscribe/devnet/traffic"
 	"tonscribe/internal/lite"
 	"tonscribe/test/support/litetest"
+	own "tonscribe/ton/address"
 )
 
 // town is a chain of its own with people, jettons, NFTs and names on it, a lite
@@ -146,7 +147,7 @@ func (w *town) accounts() []Address {
 			for i := range b.Transactions {
 				if id := b.Transactions[i].Account; !seen[id] {
 					seen[id] = true
-					list = append(list, Address{ID: id})
+					list = append(list, Address{Address: own.New(0, id[:])})
 				}
 			}
 		}

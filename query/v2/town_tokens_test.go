@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/xssnick/tonutils-go/ton/wallet"
+
+	own "tonscribe/ton/address"
 )
 
 func TestTokensSayWhatTheyAre(t *testing.T) {
@@ -18,21 +20,21 @@ func TestTokensSayWhatTheyAre(t *testing.T) {
 	}
 	names := 0
 	for _, account := range w.accounts() {
-		r := w.send("GET", Prefix+"/getTokenData?address="+account.upper(), "")
+		r := w.send("GET", Prefix+"/getTokenData?address="+account.String(), "")
 		if r.status == 409 {
-			r.refusal(t, account.upper(), 409, "Smart contract is not Jetton or NFT")
+			r.refusal(t, account.String(), 409, "Smart contract is not Jetton or NFT")
 			continue
 		}
-		result := w.result(r, account.upper())
+		result := w.result(r, account.String())
 		kind, _ := at(result, "@type").(string)
 		found[kind]++
 		for _, key := range keys[kind] {
 			if at(result, key) == nil {
-				t.Errorf("%s of %s has no %s: %v", kind, account.upper(), key, result)
+				t.Errorf("%s of %s has no %s: %v", kind, account.String(), key, result)
 			}
 		}
-		if got := at(result, "address"); got != account.upper() {
-			t.Errorf("address is %v, want it as it was sent: %s", got, account.upper())
+		if got := at(result, "address"); got != account.String() {
+			t.Errorf("address is %v, want it as it was sent: %s", got, account.String())
 		}
 		if domain, ok := at(result, "content.domain").(string); ok {
 			names++
@@ -54,7 +56,7 @@ func TestTokensSayWhatTheyAre(t *testing.T) {
 // tells.
 func (w *town) resolves(domain string, records map[string]any) {
 	w.t.Helper()
-	root := "-1:" + hex.EncodeToString(parse(w.traffic.Params()[4]).Slice().MustLoadSlice(256))
+	root := "-1:" + hex.EncodeToString(w.traffic.Params()[4].MustBeginParse().MustLoadSlice(256))
 	resolved := w.get("dnsResolve", "address="+root+"&name="+domain+"&ttl=3")
 	entries := at(resolved, "entries").([]any)
 	if len(entries) < len(records) { // texts are records of no kind that items tell
@@ -64,28 +66,28 @@ func (w *town) resolves(domain string, records map[string]any) {
 	if !ok {
 		return
 	}
-	want := Address{Workchain: 0}
-	if _, err := hex.Decode(want.ID[:], []byte(at(wallet, "smc_addr.address").(string))); err != nil {
+	var want own.Address
+	if _, err := hex.Decode(want.ID(), []byte(at(wallet, "smc_addr.address").(string))); err != nil {
 		w.t.Fatal(err)
 	}
 	for _, e := range entries {
-		if at(e, "entry.smc_address.account_address") == want.bounceable() {
+		if at(e, "entry.smc_address.account_address") == bounceable(&want) {
 			return
 		}
 	}
-	w.t.Errorf("%s: %v has no wallet %s", domain, resolved, want.bounceable())
+	w.t.Errorf("%s: %v has no wallet %s", domain, resolved, bounceable(&want))
 }
 
 func TestWalletsOfTheTownAreKnown(t *testing.T) {
 	w := newTown(t, 12, 30)
 	types := map[string]int{}
 	for _, account := range w.accounts() {
-		info := w.get("getWalletInformation", "address="+account.upper())
+		info := w.get("getWalletInformation", "address="+account.String())
 		if at(info, "wallet") == true {
 			types[at(info, "wallet_type").(string)]++
 		}
-		if at(info, "balance") != w.get("getAddressBalance", "address="+account.upper()) {
-			t.Errorf("%s: two balances", account.upper())
+		if at(info, "balance") != w.get("getAddressBalance", "address="+account.String()) {
+			t.Errorf("%s: two balances", account.String())
 		}
 	}
 	t.Logf("%v", types)

@@ -1,202 +1,97 @@
 package v2
 
 import (
+	"encoding/base64"
 	"math/big"
+	"strings"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	toncell "tonscribe/ton/cell"
+	"tonscribe/query/api"
+	"tonscribe/query/node"
+	"tonscribe/ton/address"
 )
 
-// transactionID is where a transaction is: its account's time and its hash.
-type transactionID struct {
-	_    typed    `type:"internal.transactionId"`
-	LT   uint64   `json:"lt,string"`
-	Hash [32]byte `json:"hash"`
+// messageMembers are what both forms of a message have in common.
+var messageMembers = []api.Member[*node.Message]{
+	api.Hash("hash", func(m *node.Message) []byte { return m.Hash[:] }),
+	api.BigDecimal("value", func(m *node.Message) *big.Int { return m.Value }),
+	currencies(func(m *node.Message) []node.Currency { return m.Currencies }),
+	api.BigDecimal("fwd_fee", func(m *node.Message) *big.Int { return m.FwdFee }),
+	api.BigDecimal("ihr_fee", func(m *node.Message) *big.Int { return m.IhrFee }),
+	api.Decimal("created_lt", func(m *node.Message) uint64 { return m.CreatedLT }),
+	api.Hash("body_hash", func(m *node.Message) []byte { return m.Body.Hash() }),
+	api.Object("msg_data", messageData, api.Same[*node.Message], nil),
 }
 
-// transactionParts are what all forms of a transaction have in common.
-type transactionParts struct {
-	Address    accountAddress `json:"address"`
-	Utime      uint32         `json:"utime"`
-	Data       *cell.Cell     `json:"data"`
-	ID         transactionID  `json:"transaction_id"`
-	Fee        *big.Int       `json:"fee"`
-	StorageFee *big.Int       `json:"storage_fee"`
-	OtherFee   *big.Int       `json:"other_fee"`
+// messageData is a message's body in one of three forms.
+var messageData = api.OneOf("MessageData",
+	bodyCase("DataRaw", "msg.dataRaw", func(c node.Comment) bool { return c == node.NoComment || c == node.UnreadableBody },
+		api.Cell("body", func(m *node.Message) *cell.Cell { return m.Body }),
+		api.Cell("init_state", func(m *node.Message) *cell.Cell { return m.Init })),
+	bodyCase("DataText", "msg.dataText", func(c node.Comment) bool { return c == node.PlainComment }, commentBytes),
+	bodyCase("DataEncryptedText", "msg.dataEncryptedText", func(c node.Comment) bool { return c == node.EncryptedComment }, commentBytes),
+)
+
+var commentBytes = api.Bytes("text", func(m *node.Message) []byte { return m.Text.Bytes })
+
+func bodyCase(name, typeName string, is func(node.Comment) bool, members ...api.Member[*node.Message]) api.Case[*node.Message] {
+	return api.When(api.Typed(name, typeName, members...), func(m *node.Message) (*node.Message, bool) { return m, is(m.Text.Kind) })
 }
 
-// rawTransaction is a transaction of getTransactionsStd.
-type rawTransaction struct {
-	_ typed `type:"raw.transaction"`
-	transactionParts
-	InMsg   *rawMessage   `json:"in_msg,omitempty"`
-	OutMsgs []*rawMessage `json:"out_msgs"`
-}
+// rawMessage is the message of getTransactionsStd and of lists of blocks.
+var rawMessage = api.Typed("RawMessage", "raw.message", append([]api.Member[*node.Message]{
+	api.Object("source", accountAddress, func(m *node.Message) *address.Address { return m.Source }, nil),
+	api.Object("destination", accountAddress, func(m *node.Message) *address.Address { return m.Destination }, nil),
+}, messageMembers...)...)
 
-// rawTransactionExt is a transaction of a block's list.
-type rawTransactionExt struct {
-	_       typed  `type:"raw.transactionExt"`
-	Account string `json:"account"`
-	transactionParts
-	InMsg   *rawMessage   `json:"in_msg,omitempty"`
-	OutMsgs []*rawMessage `json:"out_msgs"`
-}
-
-// extTransaction is a transaction of getTransactions and of the tryLocate
-// methods.
-type extTransaction struct {
-	_       typed  `type:"ext.transaction"`
-	Account string `json:"account"`
-	transactionParts
-	InMsg   *extMessage   `json:"in_msg,omitempty"`
-	OutMsgs []*extMessage `json:"out_msgs"`
-}
-
-// transaction is a transaction read from its cell.
-type transaction struct {
-	transactionParts
-	account  Address
-	previous transactionID
-	in       *message
-	out      []*message
-}
-
-// parseTransaction reads a Transaction (TL-B). The cell does not say which
-// workchain it is of.
-func parseTransaction(workchain int32, c *cell.Cell) (*transaction, error) {
-	r := parse(c)
-	if tag := r.Uint(4); r.Err() == nil && tag != 0b0111 {
-		return nil, errNoTransaction
-	}
-	t := &transaction{}
-	t.account.Workchain, t.account.ID = workchain, r.Hash()
-	t.Address.Address = t.account.bounceable()
-	t.Data, t.ID.Hash, t.ID.LT = c, c.HashKey(), r.Uint(64)
-	t.previous.Hash, t.previous.LT = r.Hash(), r.Uint(64)
-	t.Utime = uint32(r.Uint(32))
-	r.Skip(15 + 2 + 2) // outmsg_cnt, orig_status, end_status
-	messages := r.ref()
-	fees, _ := r.currencies()
-	r.ref() // state_update
-	description := r.ref()
-	if r.Err() != nil {
-		return nil, r.Err()
-	}
-	if err := t.messages(messages); err != nil {
-		return nil, err
-	}
-	storage, err := storageFee(description)
-	t.fees(fees, storage)
-	return t, err
-}
-
-// mostMessages is how many messages a transaction sends at most: one for each
-// of 255 actions.
-const mostMessages = 255
-
-// messages reads ^[ in_msg:(Maybe ^(Message Any)) out_msgs:(HashmapE 15 ^(Message Any)) ].
-func (t *transaction) messages(c *cell.Cell) (err error) {
-	r := parse(c)
-	if r.Bit() {
-		in := r.ref()
-		if r.Err() != nil {
-			return r.Err()
+// extMessage is the message of getTransactions and of the tryLocate methods.
+var extMessage = api.Typed("ExtMessage", "ext.message", append(append([]api.Member[*node.Message]{
+	api.Text("source", func(m *node.Message) string { return bounceable(m.Source) }),
+	api.Text("destination", func(m *node.Message) string { return bounceable(m.Destination) }),
+}, messageMembers...),
+	text("message", shownText).If(func(m *node.Message) bool { return m.Text.Kind != node.UnreadableBody }),
+	api.Text("message_decode_error", func(m *node.Message) string {
+		if m.Text.Kind == node.UnreadableBody {
+			return "Failed to load cell or get body slice. But why?"
 		}
-		if t.in, err = parseMessage(in); err != nil {
-			return err
-		}
+		return ""
+	}).Optional(),
+)...)
+
+// shownText is a comment, or the bits of any other body.
+func shownText(m *node.Message) string {
+	switch {
+	case m.Text.Kind != node.NoComment:
+		return strings.ToValidUTF8(string(m.Text.Bytes), "\uFFFD")
+	case len(m.Text.Bytes) == 0:
+		return ""
 	}
-	if !r.Bit() {
-		return r.Err()
-	}
-	root := r.ref()
-	if r.Err() != nil {
-		return r.Err()
-	}
-	all, err := toncell.Dictionary{Root: root, Bits: 15}.Entries(mostMessages)
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
-		c, err := e.Value.LoadRefCell()
-		if err != nil {
-			return err
-		}
-		out, err := parseMessage(c)
-		if err != nil {
-			return err
-		}
-		t.out = append(t.out, out)
-	}
-	return nil
+	return base64.StdEncoding.EncodeToString(m.Text.Bytes) + "\n"
 }
 
-// fees are those of the transaction and of the messages that it sends.
-func (t *transaction) fees(total, storage *big.Int) {
-	t.Fee = new(big.Int).Set(total)
-	for _, m := range t.out {
-		if !m.external {
-			t.Fee.Add(t.Fee, m.FwdFee)
-			t.Fee.Add(t.Fee, m.IhrFee)
-		}
-	}
-	t.StorageFee = storage
-	t.OtherFee = new(big.Int).Sub(t.Fee, storage)
+// transactionMembers are what all forms of a transaction have in common; its
+// messages are in one of their two forms.
+func transactionMembers(messages api.Form[*node.Message], before ...api.Member[*node.Transaction]) []api.Member[*node.Transaction] {
+	return append(before,
+		api.PartOf("address", accountAddress, func(t *node.Transaction) *address.Address { return &t.Account }),
+		api.Uint32("utime", func(t *node.Transaction) uint32 { return t.Utime }),
+		api.Cell("data", func(t *node.Transaction) *cell.Cell { return t.Cell }),
+		api.PartOf("transaction_id", transactionID, func(t *node.Transaction) *node.TransactionID { return &t.ID }),
+		api.BigDecimal("fee", func(t *node.Transaction) *big.Int { return t.Fee }),
+		api.BigDecimal("storage_fee", func(t *node.Transaction) *big.Int { return t.StorageFee }),
+		api.BigDecimal("other_fee", func(t *node.Transaction) *big.Int { return t.OtherFee }),
+		api.PartOf("in_msg", messages, func(t *node.Transaction) *node.Message { return t.In }).Optional(),
+		api.List("out_msgs", messages, func(t *node.Transaction) []*node.Message { return t.Out }, api.Same[*node.Message]),
+	)
 }
 
-// storageFee is storage_fees_collected of a TransactionDescr.
-func storageFee(c *cell.Cell) (*big.Int, error) {
-	r := parse(c)
-	there := false
-	switch tag := r.Uint(4); tag {
-	case 0b0000: // ord: credit_first, Maybe
-		r.Skip(1)
-		there = r.Bit()
-	case 0b0001: // storage
-		there = true
-	case 0b0010, 0b0011: // tick_tock, whose tag has three bits, and is_tock
-		there = true
-	case 0b0100: // split_prepare: split_info, Maybe
-		r.Skip(6 + 6 + 256 + 256)
-		there = r.Bit()
-	case 0b0110: // merge_prepare: split_info
-		r.Skip(6 + 6 + 256 + 256)
-		there = true
-	}
-	if !there {
-		return new(big.Int), r.Err()
-	}
-	return r.Coins(), r.Err()
-}
+var transactionAccount = api.Text("account", func(t *node.Transaction) string { return t.Account.String() })
 
-func (t *transaction) raw() *rawTransaction {
-	in, out := t.rawMessages()
-	return &rawTransaction{transactionParts: t.transactionParts, InMsg: in, OutMsgs: out}
-}
-
-func (t *transaction) rawExt() *rawTransactionExt {
-	in, out := t.rawMessages()
-	return &rawTransactionExt{Account: t.account.upper(), transactionParts: t.transactionParts, InMsg: in, OutMsgs: out}
-}
-
-func (t *transaction) rawMessages() (in *rawMessage, out []*rawMessage) {
-	if t.in != nil {
-		in = t.in.raw()
-	}
-	for _, m := range t.out {
-		out = append(out, m.raw())
-	}
-	return in, out
-}
-
-func (t *transaction) ext() *extTransaction {
-	e := &extTransaction{Account: t.account.upper(), transactionParts: t.transactionParts}
-	if t.in != nil {
-		e.InMsg = t.in.ext()
-	}
-	for _, m := range t.out {
-		e.OutMsgs = append(e.OutMsgs, m.ext())
-	}
-	return e
-}
+// A transaction of getTransactionsStd, of a block's list, and of getTransactions and
+// the tryLocate methods.
+var (
+	rawTransaction    = api.Typed("RawTransaction", "raw.transaction", transactionMembers(rawMessage)...)
+	rawTransactionExt = api.Typed("RawTransactionExt", "raw.transactionExt", transactionMembers(rawMessage, transactionAccount)...)
+	extTransaction    = api.Typed("ExtTransaction", "ext.transaction", transactionMembers(extMessage, transactionAccount)...)
+)

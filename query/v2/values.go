@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tonscribe/query/node"
 )
 
 // Values are the parameters of one request.
@@ -197,13 +199,13 @@ func (v *value) binary(kind Kind, text string) (ok bool) {
 	}
 	switch kind {
 	case AddressKind:
-		v.address, ok = parseAddress(text)
+		v.address, ok = ParseAddress(text)
 	case HashKind:
 		v.hash, ok = parseHash(text)
 	case AccountKind:
 		if v.hash, ok = parseHash(text); !ok {
-			v.address, ok = parseAddress(text)
-			v.hash = v.address.ID
+			v.address, ok = ParseAddress(text)
+			v.hash = [32]byte(v.address.ID())
 		}
 	}
 	return ok
@@ -331,7 +333,22 @@ func (v *Values) flag(name string) bool        { return v.of(name).number != 0 }
 func (v *Values) text(name string) string      { return v.of(name).text }
 func (v *Values) address(name string) *Address { return &v.of(name).address }
 func (v *Values) hash(name string) [32]byte    { return v.of(name).hash }
-func (v *Values) bytes(name string) []byte     { return v.of(name).bytes }
+
+// account reads the account of a request at the block of the request.
+func (c *call) account() (*node.Account, error) {
+	return c.Account(c, c.address("address").Address, c.optionalSeqno("seqno"))
+}
+
+// optionalSeqno is the seqno of a masterchain block, nil where none was sent.
+func (v *Values) optionalSeqno(name string) *uint32 {
+	if !v.sent(name) {
+		return nil
+	}
+	n := uint32(v.number(name))
+	return &n
+}
+
+func (v *Values) bytes(name string) []byte { return v.of(name).bytes }
 
 // key tells requests apart by what was read, not by how it was written; the
 // form of an address counts, because answers repeat it.
@@ -340,7 +357,7 @@ func (v *Values) key(m *Method) string {
 	key.WriteString(m.Name)
 	for i := range v.values {
 		x := &v.values[i]
-		fmt.Fprintf(&key, "|%t %d %q %v %x %x %x ", x.sent, x.number, x.text, x.address, x.hash, x.hashes, x.bytes)
+		fmt.Fprintf(&key, "|%t %d %q %x %v %x %x %x ", x.sent, x.number, x.text, x.address.Address[:], x.address.Form, x.hash, x.hashes, x.bytes)
 		key.Write(x.json)
 	}
 	if key.Len() < 512 {

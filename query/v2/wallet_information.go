@@ -4,50 +4,42 @@ import (
 	"math/big"
 	"time"
 
-	"tonscribe/query/openapi"
+	"tonscribe/query/api"
+	"tonscribe/query/node"
 	"tonscribe/ton/code"
 )
 
-type walletInformation struct {
-	_                  typed         `type:"ext.accounts.walletInformation"`
-	Wallet             bool          `json:"wallet"`
-	Balance            *big.Int      `json:"balance"`
-	AccountState       string        `json:"account_state" enum:"active,uninitialized,frozen"`
-	Last               transactionID `json:"last_transaction_id"`
-	WalletType         string        `json:"wallet_type,omitempty"`
-	Seqno              *int32        `json:"seqno,omitempty"`
-	WalletID           *int32        `json:"wallet_id,omitempty"`
-	IsSignatureAllowed *bool         `json:"is_signature_allowed,omitempty"`
+// walletRow is an account and the wallet that it is, empty for none.
+type walletRow struct {
+	*node.Account
+	is     bool
+	wallet code.Wallet
 }
+
+var walletInformation = api.Typed("WalletInformation", "ext.accounts.walletInformation",
+	api.Bool("wallet", func(w walletRow) bool { return w.is }),
+	api.BigDecimal("balance", func(w walletRow) *big.Int { return w.Balance }),
+	api.Word("account_state", accountWords, func(w walletRow) string { return w.Status() }),
+	api.PartOf("last_transaction_id", transactionID, func(w walletRow) *node.TransactionID { return &w.Last }),
+	api.Text("wallet_type", func(w walletRow) string { return w.wallet.Type }).Optional(),
+	api.Int32("seqno", func(w walletRow) int32 { return int32(w.wallet.Seqno) }).If(func(w walletRow) bool { return w.is }),
+	api.Int32("wallet_id", func(w walletRow) int32 { return int32(*w.wallet.ID) }).If(func(w walletRow) bool { return w.wallet.ID != nil }),
+	api.BoolIf("is_signature_allowed", func(w walletRow) *bool { return w.wallet.SignatureAllowed }).Optional(),
+)
 
 var getWalletInformation = &Method{
 	Name: "getWalletInformation", Tag: tagAccounts, Summary: "Wallet information",
 	Description: "What kind of wallet an account is, and where its seqno stands.",
 	Params:      accountParams, Cache: time.Second,
-	Result: openapi.TypeOf[walletInformation](),
-	serve: func(c *call) (any, error) {
-		s, err := c.accountOf()
+	Result: of(walletInformation, func(c *call) (walletRow, error) {
+		s, err := c.account()
 		if err != nil {
-			return nil, err
+			return walletRow{}, err
 		}
-		return newWalletInformation(s), nil
-	},
-}
-
-func newWalletInformation(s *accountState) walletInformation {
-	w := walletInformation{Balance: s.balance, AccountState: s.status(), Last: s.last}
-	if s.code() == nil || s.data() == nil {
-		return w
-	}
-	known, ok := code.ReadWallet(s.code().HashKey(), s.data())
-	if !ok {
-		return w
-	}
-	seqno := int32(known.Seqno)
-	w.Wallet, w.WalletType, w.Seqno, w.IsSignatureAllowed = true, known.Type, &seqno, known.SignatureAllowed
-	if known.ID != nil {
-		id := int32(*known.ID)
-		w.WalletID = &id
-	}
-	return w
+		row := walletRow{Account: s}
+		if w := s.Wallet(); w != nil {
+			row.is, row.wallet = true, *w
+		}
+		return row, nil
+	}),
 }

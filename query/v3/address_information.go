@@ -1,11 +1,9 @@
 package v3
 
 import (
-	"encoding/base64"
 	"strconv"
 
 	"tonscribe/query/api"
-	"tonscribe/query/openapi"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
 	"tonscribe/schema"
@@ -56,50 +54,37 @@ func (q *request) mayAskOf(a store.Address) bool {
 // hasNode says that there are lite servers to ask.
 func (q *request) hasNode() bool { return q.node != nil && q.node.Configured() }
 
-// decimal is a number as answers show it.
-func decimal(n uint64) openapi.Decimal { return openapi.Decimal(strconv.FormatUint(n, 10)) }
-
-func hashText(hash []byte) openapi.Hash {
-	return openapi.Hash(base64.StdEncoding.EncodeToString(hash))
-}
-
-// bocText is a bag of cells as account states show it, empty without one.
-func bocText(boc []byte) openapi.BOC {
-	if len(boc) == 0 {
-		return ""
-	}
-	text := api.AppendBoC(nil, boc)
-	return openapi.BOC(text[1 : len(text)-1])
-}
-
 // indexedInformation answers addressInformation.
 func (q *request) indexedInformation(a *record.Account) error {
-	hash := codeOf(a)
-	var code []byte
-	if hash != (store.Hash{}) {
+	i := informationIn(a)
+	if hash := codeOf(a); hash != (store.Hash{}) {
 		bocs, err := q.store.CodeBoCs(q, []store.Hash{hash})
 		if err != nil {
 			return err
 		}
-		code = bocs[hash]
+		i.code = api.WithoutCRC(bocs[hash])
 	}
-	return q.put(addressInformationAnswer{
-		Balance: decimal(a.State.GetBalance()), Code: orNull(bocText(code)), Data: orNull(bocText(a.Data)),
-		LastLT: decimal(a.LastTransLt), LastHash: hashText(a.LastTransHash), Status: render.Status(a.State.GetStatus()),
-	})
+	i.data = api.WithoutCRC(a.Data)
+	q.body = addressInformationShape.Append(q.body, i)
+	return nil
+}
+
+// informationIn is what the index says of an account.
+func informationIn(a *record.Account) *information {
+	return &information{
+		balance: strconv.FormatUint(a.State.GetBalance(), 10), lastLT: a.LastTransLt, lastHash: a.LastTransHash,
+		status: render.Status(a.State.GetStatus()),
+	}
 }
 
 // indexedWallet answers walletInformation.
 func (q *request) indexedWallet(a *record.Account) error {
-	w := walletOf(a)
-	if w == nil {
-		if a.State.GetStatus() != record.AccountStatus_ACCOUNT_UNINIT {
-			return errNoWallet
-		}
-		w = &render.Wallet{}
+	i := informationIn(a)
+	if w := walletOf(a); w != nil {
+		i.wallet = *w
+	} else if a.State.GetStatus() != record.AccountStatus_ACCOUNT_UNINIT {
+		return errNoWallet
 	}
-	return q.put(walletInformationAnswer{
-		decimal(a.State.GetBalance()), w.Type, w.Seqno, w.WalletID, decimal(a.LastTransLt), hashText(a.LastTransHash),
-		render.Status(a.State.GetStatus()),
-	})
+	q.body = walletInformationShape.Append(q.body, i)
+	return nil
 }

@@ -3,10 +3,10 @@ package v3
 import (
 	"math"
 	"net/http"
-	"reflect"
 	"strconv"
 	"strings"
 
+	"tonscribe/query/api"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	v2 "tonscribe/query/v2"
@@ -18,7 +18,7 @@ func Describe(examples map[string]*openapi.Example) *openapi.Document {
 	d := &openapi.Document{
 		Title: "TON index", Version: Version, Prefix: Prefix,
 		Description: "The whole history of the chain, indexed: blocks, transactions, messages, accounts and tokens, with filters and pages. Unknown parameters are ignored, and named in the header Warning.",
-		Types:       &openapi.Types{Null: true, OneOf: alternatives}, Error: openapi.TypeOf[failure](),
+		Error:       failure,
 	}
 	for _, e := range endpoints {
 		if !strings.Contains(strings.Join(d.Tags, "\n"), e.Tag) {
@@ -32,10 +32,15 @@ func Describe(examples map[string]*openapi.Example) *openapi.Document {
 }
 
 // failure is the shape of an error.
-type failure struct {
-	OK    bool   `json:"ok" const:"false"`
-	Error string `json:"error" doc:"what is wrong"`
-	Code  int32  `json:"code" doc:"the HTTP status"`
+var failure = api.New("Failure",
+	api.Const[*params.Error]("ok", "false"),
+	api.Text("error", func(e *params.Error) string { return e.Text }).Doc("what is wrong"),
+	api.Int32("code", func(e *params.Error) int32 { return int32(e.Status) }).Doc("the HTTP status"),
+)
+
+// Failure appends the body of an error answer.
+func Failure(body []byte, status int, text string) []byte {
+	return failure.Append(body, &params.Error{Status: status, Text: text})
 }
 
 // describe is the operation of an endpoint at one of its paths.
@@ -111,16 +116,16 @@ func (e *Endpoint) errors() (list []openapi.Error) {
 	}
 	if e.Body != nil {
 		add(*params.Unprocessable("Unprocessable Entity"), *params.Unprocessable("the request body is no JSON object"),
-			params.Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(v2.MostBodyBytes) + " bytes"}, params.Error(v2.CodingError()), *errLargeBusy)
+			params.Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(v2.MaxBodyBytes) + " bytes"}, v2.CodingError(), *errLargeBusy)
 	}
 	for _, known := range v2.EveryMethod {
-		add(params.Error(known))
+		add(known)
 	}
 	add(params.Error{Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MostQueryBytes) + " bytes"})
 	if e.Node {
 		for _, known := range v2.EveryNodeMethod {
 			if known.Status < 542 { // without lite servers there is an answer of this layer's own
-				add(params.Error(known))
+				add(known)
 			}
 		}
 		add(*errNoNode)
@@ -215,9 +220,4 @@ func paramDefault(p *params.Param) any {
 		return b
 	}
 	return p.Default
-}
-
-// alternatives are what fields of several shapes may hold.
-var alternatives = map[reflect.Type][]reflect.Type{
-	reflect.TypeFor[plainValue](): {reflect.TypeFor[string](), reflect.TypeFor[[]plainEntry]()},
 }

@@ -1,10 +1,13 @@
 package v3
 
 import (
+	"context"
 	"encoding/json"
 
-	"tonscribe/query/openapi"
+	"tonscribe/query/api"
+	"tonscribe/query/node"
 	"tonscribe/query/params"
+	v2 "tonscribe/query/v2"
 )
 
 // estimateFields are also names of the method's parameters.
@@ -16,23 +19,12 @@ var estimateFields = []Field{
 	{Name: "ignore_chksig", Type: "flag", Description: "let every signature be right; false by default"},
 }
 
-type (
-	fees struct {
-		InForward int64 `json:"in_fwd_fee"`
-		Storage   int64 `json:"storage_fee"`
-		Gas       int64 `json:"gas_fee"`
-		Forward   int64 `json:"fwd_fee"`
-	}
-	estimatedFees struct {
-		Source      fees   `json:"source_fees"`
-		Destination []fees `json:"destination_fees"`
-	}
-)
+var estimatedFees = api.New("EstimatedFees", v2.QueryFees(api.New("Fees", v2.FeeMembers...))...)
 
 var estimateFee = &Endpoint{
 	Path: "/estimateFee", Tag: nodeAccess, Summary: "Estimate fee",
 	Description: "What an external message would cost.",
-	Body:        estimateFields, Result: openapi.TypeOf[estimatedFees](), Node: true,
+	Body:        estimateFields, Result: estimatedFees, Node: true,
 	Errors: []params.Error{ofNode},
 	serve: func(q *request) error {
 		parameters := map[string]json.RawMessage{"ignore_chksig": json.RawMessage("false")}
@@ -41,10 +33,12 @@ var estimateFee = &Endpoint{
 				parameters[f.Name] = raw
 			}
 		}
-		var result estimatedFees
-		if err := q.ask("estimateFee", parameters, &result); err != nil {
-			return err
-		}
-		return q.put(result)
+		return share(q, "estimateFee", 32, "", estimatedFees, func(ctx context.Context) (*node.Fees, error) {
+			body, ignoreSignature, err := v2.ReadEstimate(parameters)
+			if err != nil {
+				return nil, err
+			}
+			return q.node.EstimateFee(ctx, body, ignoreSignature)
+		})
 	},
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tonscribe/query/params"
+	v2 "tonscribe/query/v2"
 	"tonscribe/test/support/costtest"
 )
 
@@ -20,12 +21,18 @@ func FuzzArguments(f *testing.F) {
 		costtest.Check(t, func() {
 			if json.Unmarshal(body, &object) == nil {
 				q := &request{sent: object}
-				_, _ = q.runParameters()
+				_, _, _ = q.run()
 			}
 		})
 		costtest.Check(t, func() {
-			if typed, err := argumentsOf(body); err == nil && !json.Valid(typed) {
-				t.Errorf("%q becomes %s", body, typed)
+			list, err := argumentsOf(body)
+			if err != nil {
+				return
+			}
+			for _, e := range list {
+				if _, err := v2.Argument(e.Type, e.Value); err != nil && v2.Known(err) == nil {
+					t.Errorf("%q: %v", body, err)
+				}
 			}
 		})
 	})

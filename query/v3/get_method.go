@@ -2,32 +2,61 @@ package v3
 
 import (
 	"bytes"
+	"context"
+	"encoding/base64"
 	"encoding/json"
-	"math/big"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"tonscribe/query/openapi"
+	"tonscribe/query/api"
+	"tonscribe/query/node"
 	"tonscribe/query/params"
 	v2 "tonscribe/query/v2"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
 var (
 	errNoAddress, errNoMethod = missing("address is required"), missing("method is required")
 	errBadAddress             = params.Unprocessable("failed to parse address")
 	errBadSeqno               = params.Unprocessable("seqno must be a positive integer of 32 bits")
-	errTooManyArguments       = params.Unprocessable("stack has more than %d entries", mostArguments)
+	errTooManyArguments       = params.Unprocessable("stack has more than %d entries", v2.MaxArguments)
 	errNoArguments            = params.Unprocessable("stack must be an array of {type, value}")
 )
 
-// mostArguments is how many values a caller may put on the stack.
-const mostArguments = 1 << 12
+// runShape is the form of what a get-method left.
+var runShape = api.New("RunGetMethodAnswer",
+	api.Int64("gas_used", func(r *node.Ran) int64 { return r.GasUsed }),
+	api.Int64("exit_code", func(r *node.Ran) int64 { return int64(r.ExitCode) }),
+	api.List("stack", newEntryShape(), func(r *node.Ran) []node.Entry { return r.Stack }, api.Same[node.Entry]),
+)
 
-type runGetMethodAnswer struct {
-	GasUsed  int64        `json:"gas_used"`
-	ExitCode int64        `json:"exit_code"`
-	Stack    []plainEntry `json:"stack"`
+// entryWords are the types of entries by their kind.
+var entryWords = map[node.EntryKind]string{
+	node.NumberEntry: "num", node.CellEntry: "cell", node.SliceEntry: "slice", node.TupleEntry: "tuple", node.ListEntry: "list",
+	node.UnsupportedEntry: "unsupported",
+}
+
+// newEntryShape makes the form of an entry; tuples and lists hold entries, all others
+// a text.
+func newEntryShape() *api.Shape[node.Entry] {
+	value := api.OneOf("PlainValue", api.When(api.String, func(e node.Entry) (string, bool) {
+		switch e.Kind {
+		case node.NumberEntry:
+			return v2.HexNumber(e.Number), true
+		case node.CellEntry, node.SliceEntry:
+			return base64.StdEncoding.EncodeToString(e.Cell.ToBOCWithOptions(cell.BOCSerializeOptions{WithCRC32C: true})), true
+		}
+		return "", e.Kind == node.UnsupportedEntry
+	}))
+	entry := api.New("PlainEntry",
+		api.Word("type", api.Words{"num", "cell", "slice", "tuple", "list", "unsupported"}, func(e node.Entry) string { return entryWords[e.Kind] }),
+		api.Object("value", value, api.Same[node.Entry], nil),
+	)
+	value.Add(api.When(api.Rows[node.Entry]{Of: entry}, func(e node.Entry) ([]node.Entry, bool) { return e.Elements, true }))
+	return entry
 }
 
 var runGetMethod = &Endpoint{
@@ -39,54 +68,66 @@ var runGetMethod = &Endpoint{
 		{Name: "stack", Type: "array", Description: "arguments {type, value} of the types num, cell and slice, the first at the bottom"},
 		{Name: "seqno", Type: "integer", Description: "masterchain block on whose state the method runs; the newest by default"},
 	},
-	Result: openapi.TypeOf[runGetMethodAnswer](), Node: true,
+	Result: runShape, Node: true,
 	Errors: []params.Error{
 		*errNoAddress, *errNoMethod, *unsupported("<type>"), *errBadAddress, *errBadSeqno, *errTooManyArguments, refusedInside("failed to parse stack"),
 		refusedInside("Invalid number: <text>"), refusedInside("Wrong type of number in stack entry"), refusedInside("invalid base64 encoded bytes: <reason>"),
 		refusedInside("Empty <type>"), refusedInside("Result stack depth >= <limit>"),
 	},
 	serve: func(q *request) error {
-		parameters, err := q.runParameters()
+		run, key, err := q.run()
 		if err != nil {
 			return err
 		}
-		var result struct {
-			GasUsed  int64        `json:"gas_used"`
-			ExitCode int64        `json:"exit_code"`
-			Stack    []typedEntry `json:"stack"`
-		}
-		if err := q.mustAsk("runGetMethodStd", parameters, &result); err != nil {
-			return err
-		}
-		return q.put(runGetMethodAnswer{result.GasUsed, result.ExitCode, plainEntries(result.Stack)})
+		return share(q, "runGetMethodStd", 32, key, runShape, func(ctx context.Context) (*node.Ran, error) {
+			ran, err := q.node.RunGetMethod(ctx, run)
+			return ran, inside(err)
+		})
 	},
 }
 
-func (q *request) runParameters() (map[string]json.RawMessage, error) {
+// run reads what is to be run, and a key that tells it apart.
+func (q *request) run() (run node.Run, key string, err error) {
 	address, err := q.text("address")
 	if err != nil {
-		return nil, err
+		return run, "", err
 	}
 	method, err := q.text("method")
+	account, readable := v2.ParseAddress(address)
 	switch {
 	case err != nil:
-		return nil, err
+		return run, "", err
 	case address == "":
-		return nil, errNoAddress
+		return run, "", errNoAddress
 	case method == "":
-		return nil, errNoMethod
-	case !v2.IsAddress(address):
-		return nil, errBadAddress
+		return run, "", errNoMethod
+	case !readable:
+		return run, "", errBadAddress
 	}
-	parameters := map[string]json.RawMessage{"address": quoted(address), "method": quoted(method)}
+	run = node.Run{Account: account.Address, Method: v2.MethodID(method), MaxDepth: v2.MaxTypedDepth}
 	if raw := q.sent["seqno"]; len(raw) > 0 && string(raw) != "null" {
-		if n, err := strconv.ParseInt(string(raw), 10, 32); err != nil || n < 1 {
-			return nil, errBadSeqno
+		n, err := strconv.ParseInt(string(raw), 10, 32)
+		if err != nil || n < 1 {
+			return run, "", errBadSeqno
 		}
-		parameters["seqno"] = raw
+		seqno := uint32(n)
+		run.Seqno = &seqno
 	}
-	parameters["stack"], err = argumentsOf(q.sent["stack"])
-	return parameters, err
+	stack, err := argumentsOf(q.sent["stack"])
+	if err != nil {
+		return run, "", err
+	}
+	if !q.hasNode() {
+		return run, "", errNoNode
+	}
+	for _, e := range stack {
+		value, err := v2.Argument(e.Type, e.Value)
+		if err != nil {
+			return run, "", inside(err)
+		}
+		run.Stack = append(run.Stack, value)
+	}
+	return run, fmt.Sprintf("%s %d %s %q", account.String(), run.Method, q.sent["seqno"], q.sent["stack"]), nil
 }
 
 // unsupported is the answer to a stack entry of another type.
@@ -103,101 +144,37 @@ func shortened(text string) string {
 	return text
 }
 
-// argumentsOf turns {type, value} into the node layer's typed entries.
-func argumentsOf(raw json.RawMessage) (json.RawMessage, error) {
-	entries := []any{}
+// argument is a value on its way to the stack.
+type argument struct {
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
+}
+
+// argumentsOf reads a list of {type, value}.
+func argumentsOf(raw json.RawMessage) (list []argument, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
-		return json.Marshal(entries)
+		return nil, nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('[') {
 		return nil, errNoArguments
 	}
 	for decoder.More() {
-		var e struct {
-			Type  string          `json:"type"`
-			Value json.RawMessage `json:"value"`
-		}
+		var e argument
 		if err := decoder.Decode(&e); err != nil {
 			return nil, errNoArguments
 		}
-		if len(entries) == mostArguments {
-			return nil, errTooManyArguments
-		}
 		switch {
+		case len(list) == v2.MaxArguments:
+			return nil, errTooManyArguments
 		case e.Type == "":
-			return nil, params.Unprocessable("stack entry %d has no type: send {type, value}", len(entries))
+			return nil, params.Unprocessable("stack entry %d has no type: send {type, value}", len(list))
 		case len(e.Value) == 0:
-			return nil, params.Unprocessable("stack entry %d of type %s has no value: send {type, value}", len(entries), shortened(e.Type))
-		}
-		switch e.Type {
-		case "num":
-			entries = append(entries, map[string]any{"@type": "tvm.stackEntryNumber", "number": map[string]any{"number": e.Value}})
-		case "cell":
-			entries = append(entries, map[string]any{"@type": "tvm.stackEntryCell", "cell": map[string]any{"bytes": e.Value}})
-		case "slice":
-			entries = append(entries, map[string]any{"@type": "tvm.stackEntrySlice", "slice": map[string]any{"bytes": e.Value}})
-		default:
+			return nil, params.Unprocessable("stack entry %d of type %s has no value: send {type, value}", len(list), shortened(e.Type))
+		case e.Type != "num" && e.Type != "cell" && e.Type != "slice":
 			return nil, unsupported(e.Type)
 		}
+		list = append(list, e)
 	}
-	return json.Marshal(entries)
-}
-
-// typedEntry is an entry of the node layer's stack.
-type typedEntry struct {
-	Type   string `json:"@type"`
-	Number struct {
-		Number string `json:"number"`
-	} `json:"number"`
-	Cell  struct{ Bytes string }          `json:"cell"`
-	Slice struct{ Bytes string }          `json:"slice"`
-	Tuple struct{ Elements []typedEntry } `json:"tuple"`
-	List  struct{ Elements []typedEntry } `json:"list"`
-}
-
-// plainEntry is an entry of this layer's; tuples and lists hold entries, all
-// others a text.
-type plainEntry struct {
-	Type  string     `json:"type" enum:"num,cell,slice,tuple,list,unsupported"`
-	Value plainValue `json:"value"`
-}
-
-type plainValue any
-
-func plainEntries(list []typedEntry) []plainEntry {
-	plain := make([]plainEntry, 0, len(list))
-	for _, e := range list {
-		plain = append(plain, e.plain())
-	}
-	return plain
-}
-
-func (e *typedEntry) plain() plainEntry {
-	switch strings.TrimPrefix(e.Type, "tvm.stackEntry") {
-	case "Number":
-		return plainEntry{"num", hexNumber(e.Number.Number)}
-	case "Cell":
-		return plainEntry{"cell", e.Cell.Bytes}
-	case "Slice":
-		return plainEntry{"slice", e.Slice.Bytes}
-	case "Tuple":
-		return plainEntry{"tuple", plainEntries(e.Tuple.Elements)}
-	case "List":
-		return plainEntry{"list", plainEntries(e.List.Elements)}
-	}
-	return plainEntry{"unsupported", ""}
-}
-
-// hexNumber writes 0x1f and -0x1f.
-func hexNumber(decimal string) string {
-	n, ok := new(big.Int).SetString(decimal, 10)
-	if !ok {
-		return decimal
-	}
-	digits := n.Text(16)
-	if n.Sign() < 0 {
-		return "-0x" + digits[1:]
-	}
-	return "0x" + digits
+	return list, nil
 }

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,15 +9,19 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"tonscribe/internal/listen"
-	"tonscribe/query/openapi"
+	"tonscribe/query/api"
+	"tonscribe/query/node"
 	"tonscribe/query/params"
+	"tonscribe/query/render"
 	v2 "tonscribe/query/v2"
-	"tonscribe/ton/address"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
-// The endpoints that stand for methods of the v2 layer.
+// The endpoints that package node answers.
 const nodeAccess = "Legacy (v2)"
 
 // readBody takes the JSON object of a POST apart.
@@ -29,12 +34,12 @@ func readBody(r *http.Request) (map[string]json.RawMessage, error) {
 		refusal := params.Error(v2.CodingError())
 		return nil, &refusal
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, v2.MostBodyBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, v2.MaxBodyBytes))
 	var tooLarge *http.MaxBytesError
 	var object map[string]json.RawMessage
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, &params.Error{Status: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf("request body is longer than %d bytes", v2.MostBodyBytes)}
+		return nil, &params.Error{Status: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf("request body is longer than %d bytes", v2.MaxBodyBytes)}
 	case errors.Is(err, listen.ErrBusy):
 		return nil, errLargeBusy
 	case err != nil:
@@ -50,45 +55,55 @@ var errLargeBusy = &params.Error{Status: http.StatusServiceUnavailable, Text: li
 
 var errNoNode = &params.Error{Status: http.StatusInternalServerError, Text: "ton-http-api endpoint is not specified"}
 
-// ask calls a method of the v2 layer and reads its result. Refusals keep their
-// status.
-func (q *request) ask(method string, parameters map[string]json.RawMessage, result any) error {
+// share answers with what a node says, which others may ask at the same time. The
+// queue is that of the method of the v2 layer that asks the same.
+func share[R any](q *request, queue string, parallel int, key string, shape *api.Shape[R], ask func(context.Context) (R, error)) error {
 	if !q.hasNode() {
 		return errNoNode
 	}
-	text, err := q.node.Ask(q, method, parameters)
-	var refusal *v2.Error
-	if errors.As(err, &refusal) {
-		return &params.Error{Status: refusal.Status, Text: refusal.Text}
+	question := node.Question{Queue: node.Queue{Name: queue, Parallel: parallel}}
+	if key != "" {
+		question.Key, question.Keep = "v3/"+queue+" "+key, time.Second
 	}
-	if err != nil {
-		return err
+	answer, err := q.node.Share(q, question, func(ctx context.Context) ([]byte, error) {
+		row, err := ask(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w := &api.Writer{Max: maxNodeBytes}
+		if shape.Write(w, row); w.Full() {
+			return nil, node.TooLarge(maxNodeBytes)
+		}
+		return w.JSON, nil
+	})
+	if known := v2.Known(err); known != nil {
+		return known
 	}
-	return json.Unmarshal(text, result)
+	q.body = append(q.body, answer.Body...)
+	return err
 }
+
+// maxNodeBytes bounds answers that a contract may make long.
+const maxNodeBytes = 4 << 20
 
 // ofNode stands for what the node layer refuses with a status of its own.
 var ofNode = params.Error{Status: http.StatusUnprocessableEntity, Text: "what the node layer refuses"}
 
-// refusedInside is what the node layer refuses and mustAsk hands on.
+// refusedInside is what the node layer refuses, at endpoints at which every refusal is
+// an internal error with its text.
 func refusedInside(text string) params.Error {
 	return params.Error{Status: http.StatusInternalServerError, Text: text}
 }
 
-// mustAsk is ask for endpoints at which every refusal is an internal error with
-// its text, but for lite servers that do not answer in time.
-func (q *request) mustAsk(method string, parameters map[string]json.RawMessage, result any) error {
-	err := q.ask(method, parameters, result)
-	var refusal *params.Error
-	if errors.As(err, &refusal) && refusal.Status != http.StatusGatewayTimeout {
-		return &params.Error{Status: http.StatusInternalServerError, Text: refusal.Text}
+// inside makes the error of such an endpoint; that lite servers do not answer in time
+// stays what it is.
+func inside(err error) error {
+	known := v2.Known(err)
+	if known == nil || known.Status == http.StatusGatewayTimeout {
+		return err
 	}
-	return err
-}
-
-func quoted(text string) json.RawMessage {
-	encoded, _ := json.Marshal(text) // a string always has a form
-	return encoded
+	refused := refusedInside(known.Text)
+	return &refused
 }
 
 // text is a member of the body that is a string; empty when it is not there.
@@ -114,143 +129,134 @@ var accountOrV2 = []params.Param{
 
 var errNoAccount = missing("address of account is required")
 
-// account is the address that was sent, in raw form.
-func (q *request) account() (json.RawMessage, error) {
+// accountOfNode reads the account that the request names.
+func (q *request) accountOfNode(ctx context.Context) (*node.Account, error) {
+	a := q.values.Addresses("address")[0]
+	if n := a.Workchain(); n != int32(int8(n)) {
+		return nil, inside(errBadAddress)
+	}
+	s, err := q.node.Account(ctx, a, nil)
+	return s, inside(err)
+}
+
+// shareAccount is share for the account that the request names.
+func shareAccount[R any](q *request, queue string, shape *api.Shape[R], row func(*node.Account) (R, error)) error {
 	sent := q.values.Addresses("address")
 	if len(sent) == 0 {
-		return nil, errNoAccount
+		return errNoAccount
 	}
-	return quoted(string(address.AppendRaw(nil, sent[0][:]))), nil
+	return share(q, queue, 0, fmt.Sprintf("%s %t", sent[0], q.values.Bool("use_v2")), shape, func(ctx context.Context) (answer R, err error) {
+		s, err := q.accountOfNode(ctx)
+		if err != nil {
+			return answer, err
+		}
+		return row(s)
+	})
 }
 
 // statusWord is the status in the words of the index, unless the node layer's
 // are asked for.
 func (q *request) statusWord(status string) string {
-	if status == "uninitialized" && !q.values.Bool("use_v2") {
+	if status == node.Uninitialized && !q.values.Bool("use_v2") {
 		return "uninit"
 	}
 	return status
 }
 
-type lastTransaction struct {
-	LT   openapi.Decimal `json:"lt"`
-	Hash openapi.Hash    `json:"hash"`
+var statusWords = api.Words{"uninit", "uninitialized", "frozen", "active", "nonexist"}
+
+// information is what addressInformation and walletInformation say of an account,
+// wherever it was read.
+type information struct {
+	balance    string
+	code, data []byte
+	frozenHash []byte
+	lastLT     uint64
+	lastHash   []byte
+	status     string
+	wallet     render.Wallet
 }
 
-// orNull leaves empty texts to JSON's null.
-func orNull[T ~string](text T) *T {
-	if text == "" {
-		return nil
+// lastMembers are those that the two have at their end.
+func lastMembers(between ...api.Member[*information]) []api.Member[*information] {
+	last := []api.Member[*information]{
+		api.Decimal("last_transaction_lt", func(i *information) uint64 { return i.lastLT }),
+		api.HashOrEmpty("last_transaction_hash", func(i *information) []byte { return i.lastHash }),
 	}
-	return &text
+	return append(append(last, between...), api.Word("status", statusWords, func(i *information) string { return i.status }))
 }
 
-// put writes a value as the answer.
-func (q *request) put(value any) error {
-	encoded, err := json.Marshal(value)
-	q.body = append(q.body, encoded...)
-	return err
-}
+var balanceMember = api.DecimalText("balance", func(i *information) string { return i.balance })
 
-type addressInformationAnswer struct {
-	Balance    openapi.Decimal `json:"balance"`
-	Code       *openapi.BOC    `json:"code"`
-	Data       *openapi.BOC    `json:"data"`
-	LastLT     openapi.Decimal `json:"last_transaction_lt"`
-	LastHash   openapi.Hash    `json:"last_transaction_hash"`
-	FrozenHash *openapi.Hash   `json:"frozen_hash"`
-	Status     string          `json:"status" enum:"uninit,uninitialized,frozen,active,nonexist"`
-}
+var addressInformationShape = api.New("AddressInformationAnswer", append([]api.Member[*information]{
+	balanceMember,
+	api.BoC("code", func(i *information) []byte { return i.code }).Null(),
+	api.BoC("data", func(i *information) []byte { return i.data }).Null(),
+}, lastMembers(api.Hash("frozen_hash", func(i *information) []byte { return i.frozenHash }).Null())...)...)
 
 var addressInformation = &Endpoint{
 	Path: "/addressInformation", Aliases: []string{"/account"}, Tag: nodeAccess, Summary: "Address information",
 	Description: "State of an account: from the index, or as lite servers prove it with use_v2 and when the index does not know the account.",
-	Params:      accountOrV2, Result: openapi.TypeOf[addressInformationAnswer](), Node: true,
+	Params:      accountOrV2, Result: addressInformationShape, Node: true,
 	Errors: []params.Error{*errNoAccount},
 	serve: func(q *request) error {
-		if a, err := q.fromIndex(); a != nil || err != nil {
-			if err != nil {
-				return err
-			}
-			return q.indexedInformation(a)
-		}
-		account, err := q.account()
+		a, err := q.fromIndex()
 		if err != nil {
 			return err
 		}
-		var state struct {
-			Balance    openapi.Decimal `json:"balance"`
-			Code       openapi.BOC     `json:"code"`
-			Data       openapi.BOC     `json:"data"`
-			FrozenHash openapi.Hash    `json:"frozen_hash"`
-			State      string          `json:"state"`
-			Last       lastTransaction `json:"last_transaction_id"`
+		if a != nil {
+			return q.indexedInformation(a)
 		}
-		if err := q.mustAsk("getAddressInformation", map[string]json.RawMessage{"address": account}, &state); err != nil {
-			return err
-		}
-		return q.put(addressInformationAnswer{
-			state.Balance, orNull(state.Code), orNull(state.Data), state.Last.LT, state.Last.Hash,
-			orNull(state.FrozenHash), q.statusWord(state.State),
+		return shareAccount(q, "getAddressInformation", addressInformationShape, func(s *node.Account) (*information, error) {
+			i := q.informationOf(s)
+			i.code, i.data, i.frozenHash = bocOf(s.Code()), bocOf(s.Data()), s.FrozenHash()
+			return i, nil
 		})
 	},
 }
 
-type walletInformationAnswer struct {
-	Balance  openapi.Decimal `json:"balance"`
-	Type     string          `json:"wallet_type,omitempty"`
-	Seqno    *uint32         `json:"seqno,omitempty"`
-	WalletID *uint32         `json:"wallet_id,omitempty"`
-	LastLT   openapi.Decimal `json:"last_transaction_lt"`
-	LastHash openapi.Hash    `json:"last_transaction_hash"`
-	Status   string          `json:"status" enum:"uninit,uninitialized,frozen,active,nonexist"`
+func (q *request) informationOf(s *node.Account) *information {
+	return &information{balance: s.Balance.String(), lastLT: s.Last.LT, lastHash: s.Last.Hash[:], status: q.statusWord(s.Status())}
+}
+
+// bocOf is a cell as a bag, nil for none.
+func bocOf(c *cell.Cell) []byte {
+	if c == nil {
+		return nil
+	}
+	return c.ToBOCWithOptions(cell.BOCSerializeOptions{WithCRC32C: true})
 }
 
 var errNoWallet = &params.Error{Status: http.StatusConflict, Text: "not a wallet"}
 
+var walletInformationShape = api.New("WalletInformationAnswer", append([]api.Member[*information]{
+	balanceMember,
+	api.Text("wallet_type", func(i *information) string { return i.wallet.Type }).Optional(),
+	api.Uint32If("seqno", func(i *information) *uint32 { return i.wallet.Seqno }).Optional(),
+	api.Uint32If("wallet_id", func(i *information) *uint32 { return i.wallet.WalletID }).Optional(),
+}, lastMembers()...)...)
+
 var walletInformation = &Endpoint{
 	Path: "/walletInformation", Aliases: []string{"/wallet"}, Tag: nodeAccess, Summary: "Wallet information",
 	Description: "What kind of wallet an account is, and where its seqno stands.",
-	Params:      accountOrV2, Result: openapi.TypeOf[walletInformationAnswer](), Node: true,
+	Params:      accountOrV2, Result: walletInformationShape, Node: true,
 	Errors: []params.Error{*errNoAccount, *errNoWallet},
 	serve: func(q *request) error {
-		if a, err := q.fromIndex(); a != nil || err != nil {
-			if err != nil {
-				return err
-			}
-			return q.indexedWallet(a)
-		}
-		account, err := q.account()
+		a, err := q.fromIndex()
 		if err != nil {
 			return err
 		}
-		var wallet struct {
-			Wallet   bool            `json:"wallet"`
-			Balance  openapi.Decimal `json:"balance"`
-			State    string          `json:"account_state"`
-			Type     string          `json:"wallet_type"`
-			Seqno    *int32          `json:"seqno"`
-			WalletID *int32          `json:"wallet_id"`
-			Last     lastTransaction `json:"last_transaction_id"`
+		if a != nil {
+			return q.indexedWallet(a)
 		}
-		if err := q.mustAsk("getWalletInformation", map[string]json.RawMessage{"address": account}, &wallet); err != nil {
-			return err
-		}
-		if !wallet.Wallet && wallet.State != "uninitialized" {
-			return errNoWallet
-		}
-		return q.put(walletInformationAnswer{
-			wallet.Balance, wallet.Type, unsigned(wallet.Seqno), unsigned(wallet.WalletID), wallet.Last.LT, wallet.Last.Hash,
-			q.statusWord(wallet.State),
+		return shareAccount(q, "getWalletInformation", walletInformationShape, func(s *node.Account) (*information, error) {
+			i := q.informationOf(s)
+			if w := s.Wallet(); w != nil {
+				i.wallet = render.Wallet{Type: w.Type, Seqno: &w.Seqno, WalletID: w.ID}
+			} else if s.Status() != node.Uninitialized {
+				return nil, errNoWallet
+			}
+			return i, nil
 		})
 	},
-}
-
-// unsigned is how this layer shows seqno and wallet_id.
-func unsigned(n *int32) *uint32 {
-	if n == nil {
-		return nil
-	}
-	u := uint32(*n)
-	return &u
 }

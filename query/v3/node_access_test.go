@@ -13,7 +13,7 @@ import (
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
-	v2 "tonscribe/query/v2"
+	"tonscribe/query/node"
 	"tonscribe/test/support/litetest"
 	"tonscribe/test/support/openapitest"
 )
@@ -26,22 +26,22 @@ type legacy struct {
 	document *openapitest.Document
 }
 
-func newLegacy(t *testing.T, node v2.Node) *legacy {
+func newLegacy(t *testing.T, servers node.Servers) *legacy {
 	t.Helper()
-	configuration := v2.DefaultConfiguration()
+	configuration := node.DefaultConfiguration()
 	configuration.Deadline = time.Minute // the machine may be busy
-	api, err := v2.New(configuration, v2.Dependencies{Report: report.Silent(), Node: node})
+	asked, err := node.New(configuration, node.Dependencies{Report: report.Silent(), Servers: servers})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(api.Stop)
+	t.Cleanup(asked.Stop)
 	document, err := openapitest.New(Describe(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	gin.SetMode(gin.ReleaseMode)
 	l := &legacy{T: t, router: gin.New(), document: document}
-	New(nil, Options{Timeout: time.Minute, Node: api}, report.Silent()).Mount(l.router)
+	New(nil, Options{Timeout: time.Minute, Node: asked}, report.Silent()).Mount(l.router)
 	return l
 }
 

@@ -21,12 +21,11 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"tonscribe/internal/report"
-	"tonscribe/query/api"
 	"tonscribe/query/auth"
+	"tonscribe/query/node"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/query/store"
-	v2 "tonscribe/query/v2"
 )
 
 // Prefix is where the endpoints are.
@@ -51,7 +50,7 @@ type Endpoint struct {
 	Errors      []params.Error    // besides bad values and those that every endpoint has
 	// Body are the members of a POST's JSON object; with them there is no GET.
 	Body []Field
-	// Node endpoints are answered by the v2 layer, not from the index.
+	// Node endpoints are answered by package node, not from the index.
 	Node  bool
 	serve func(*request) error
 }
@@ -118,8 +117,8 @@ type Options struct {
 	Timeout time.Duration
 	// TestNetwork gives user-friendly addresses the flag of the test network.
 	TestNetwork bool
-	// Node is the v2 layer. May be nil.
-	Node *v2.API
+	// Node answers what lite servers are asked. May be nil.
+	Node *node.Node
 }
 
 // New makes an API that reads a store.
@@ -149,7 +148,7 @@ type request struct {
 	answers
 	values  *params.Values
 	timeout time.Duration // that the client asks for
-	node    *v2.API
+	node    *node.Node
 	sent    map[string]json.RawMessage // the body of a POST
 	body    []byte
 	hints   []string // for the Warning header
@@ -215,7 +214,7 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 		}
 	}
 	if e.Node {
-		q.Context = r.Context() // the v2 layer has a deadline of its own
+		q.Context = r.Context() // the node access has a deadline of its own
 		return e.serve(q)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), min(a.options.Timeout, q.timeout))
@@ -307,13 +306,4 @@ func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body 
 		a.report.Log.Error().Err(err).Str("path", e.Path).Str("query", r.URL.RawQuery[:min(len(r.URL.RawQuery), 500)]).Msg("request failed")
 	}
 	return known.Status, Failure(body, known.Status, known.Text)
-}
-
-// Failure appends the body of an error answer.
-func Failure(body []byte, status int, text string) []byte {
-	body = append(body, `{"ok":false,"error":`...)
-	body = api.AppendText(body, text)
-	body = append(body, `,"code":`...)
-	body = strconv.AppendInt(body, int64(status), 10)
-	return append(body, '}')
 }

@@ -1,24 +1,26 @@
 package v3
 
 import (
-	"encoding/json"
+	"context"
 
-	"tonscribe/query/openapi"
+	"tonscribe/query/api"
+	"tonscribe/query/node"
 	"tonscribe/query/params"
+	v2 "tonscribe/query/v2"
 )
 
 var errNoBoc = missing("boc is required")
 
-type sentMessageAnswer struct {
-	Hash openapi.Hash `json:"message_hash"`
-	Norm openapi.Hash `json:"message_hash_norm,omitempty" doc:"normalized hash (TEP-467)"`
-}
+var sentMessage = api.New("SentMessageAnswer",
+	api.Hash("message_hash", func(s *node.Sent) []byte { return s.Hash[:] }),
+	api.Hash("message_hash_norm", func(s *node.Sent) []byte { return s.Normal[:] }).Optional().Doc("normalized hash (TEP-467)"),
+)
 
 var message = &Endpoint{
 	Path: "/message", Tag: nodeAccess, Summary: "Send a message",
 	Description: "Gives an external message to lite servers, after it was tried on the contract's state.",
 	Body:        []Field{{Name: "boc", Type: "string", Required: true, Description: "bag of cells of the message, base64"}},
-	Result:      openapi.TypeOf[sentMessageAnswer](), Node: true,
+	Result:      sentMessage, Node: true,
 	Errors: []params.Error{*errNoBoc, ofNode},
 	serve: func(q *request) error {
 		boc, err := q.text("boc")
@@ -28,13 +30,12 @@ var message = &Endpoint{
 		if boc == "" {
 			return errNoBoc
 		}
-		var sent struct {
-			Hash openapi.Hash `json:"hash"`
-			Norm openapi.Hash `json:"hash_norm"`
-		}
-		if err := q.ask("sendBocReturnHash", map[string]json.RawMessage{"boc": quoted(boc)}, &sent); err != nil {
-			return err
-		}
-		return q.put(sentMessageAnswer{sent.Hash, sent.Norm})
+		return share(q, "sendBocReturnHash", 0, "", sentMessage, func(ctx context.Context) (*node.Sent, error) {
+			message, err := v2.ReadBoC(q.sent["boc"])
+			if err != nil {
+				return nil, err
+			}
+			return q.node.SendBoC(ctx, message)
+		})
 	},
 }

@@ -20,6 +20,7 @@ import (
 	"tonscribe/devnet/contracts"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
+	nodeaccess "tonscribe/query/node"
 	"tonscribe/query/openapi"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
@@ -71,15 +72,15 @@ func start(t *testing.T) *node {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stop(t, pool.Stop) })
-	api, err := v2.New(configuration, v2.Dependencies{Report: report.Silent(), Node: pool})
+	access, err := nodeaccess.New(configuration.Configuration, nodeaccess.Dependencies{Report: report.Silent(), Servers: pool})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(api.Stop)
+	t.Cleanup(access.Stop)
 	owner, receiver := devnet.OwnerOf(seed, 1), devnet.OwnerOf(seed, 4)
 	message, body := transfer(t, owner, receiver)
 	n := &node{
-		Base: serve(t, api), Secret: hex.EncodeToString(owner.Key.Seed()), Wallet: owner.Address(0).String(), Receiver: receiver.Address(0).String(),
+		Base: serve(t, access), Secret: hex.EncodeToString(owner.Key.Seed()), Wallet: owner.Address(0).String(), Receiver: receiver.Address(0).String(),
 		Jetton: devnet.OwnersJetton(seed).Address(0).String(), Collection: devnet.OwnersCollection(seed).Address(0).String(),
 		Sender: devnet.OwnerOf(seed, 0).Address(0).String(), Message: message, Body: body,
 	}
@@ -127,14 +128,18 @@ func transfer(t *testing.T, from, to devnet.Owner) (message, body string) {
 	return encode(c.ToBOC()), encode(parsed.AsExternalIn().Body.ToBOC())
 }
 
-func serve(t *testing.T, api *v2.API) string {
+func serve(t *testing.T, access *nodeaccess.Node) string {
+	api, err := v2.New(namespace, access, report.Silent())
+	if err != nil {
+		t.Fatal(err)
+	}
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	router.HandleMethodNotAllowed = true
 	router.NoRoute(func(c *gin.Context) { v2.NotFound(c.Writer) })
 	router.NoMethod(func(c *gin.Context) { v2.BadMethod(c.Writer, c.Request) })
 	api.Mount(router)
-	v3.New(nil, v3.Options{Timeout: time.Second, Node: api}, report.Silent()).Mount(router) // what it has no need of the index for
+	v3.New(nil, v3.Options{Timeout: time.Second, Node: access}, report.Silent()).Mount(router) // what it has no need of the index for
 	site, err := openapi.NewSite(v2.Describe(namespace, nil), v3.Describe(nil))
 	if err != nil {
 		t.Fatal(err)

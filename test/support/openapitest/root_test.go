@@ -5,25 +5,30 @@ import (
 	"slices"
 	"testing"
 
+	"tonscribe/query/api"
 	"tonscribe/query/openapi"
 )
 
-type failure struct {
-	Error string `json:"error"`
-}
+// colour is the row of a shape that is described and never written.
+type colour struct{}
 
-type colour struct {
-	Hash  openapi.Hash `json:"hash"`
-	Name  *string      `json:"name"`
-	Kind  string       `json:"kind,omitempty" enum:"warm,cold"`
-	Mixed []*colour    `json:"mixed,omitempty"`
-}
+var failure = api.New("Failure", api.Text[string]("error", nil))
+
+var colours = func() (shape *api.Shape[*colour]) {
+	shape = api.New("Colour",
+		api.Hash[*colour]("hash", nil),
+		api.Text[*colour]("name", nil).Null(),
+		api.Word[*colour]("kind", api.Words{"warm", "cold"}, nil).Optional(),
+		api.Written[*colour]("mixed", func(c *openapi.Components) openapi.Object { return api.ListOf(shape)(c) }, nil).Optional(),
+	)
+	return shape
+}()
 
 func TestAnswersThatTheDocumentDoesNotAllowAreFound(t *testing.T) {
 	d, err := New(&openapi.Document{
-		Prefix: "/api", Types: &openapi.Types{Null: true}, Error: openapi.TypeOf[failure](),
+		Prefix: "/api", Error: failure,
 		Operations: []*openapi.Operation{{
-			Path: "/colour", Method: http.MethodGet, ID: "colour", Result: openapi.TypeOf[colour](),
+			Path: "/colour", Method: http.MethodGet, ID: "colour", Result: colours,
 			Errors: []openapi.Error{{Status: 422, Text: "bad"}},
 		}},
 	})
@@ -59,8 +64,8 @@ func TestAnswersThatTheDocumentDoesNotAllowAreFound(t *testing.T) {
 
 func TestHeadersOfAnswersAreThoseOfTheDocument(t *testing.T) {
 	d, err := New(&openapi.Document{
-		Prefix: "/api", Types: &openapi.Types{}, Error: openapi.TypeOf[failure](),
-		Operations: []*openapi.Operation{{Path: "/colour", Method: http.MethodGet, ID: "colour", Result: openapi.TypeOf[string](), Errors: []openapi.Error{{Status: 429, Text: "slow"}}}},
+		Prefix: "/api", Error: failure,
+		Operations: []*openapi.Operation{{Path: "/colour", Method: http.MethodGet, ID: "colour", Result: api.String, Errors: []openapi.Error{{Status: 429, Text: "slow"}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +99,8 @@ func TestHeadersOfAnswersAreThoseOfTheDocument(t *testing.T) {
 
 func TestResponsesThatNoAnswerWasCheckedAgainstAreNamed(t *testing.T) {
 	d, err := New(&openapi.Document{
-		Prefix: "/api", Types: &openapi.Types{}, Error: openapi.TypeOf[failure](),
-		Operations: []*openapi.Operation{{Path: "/colour", Method: http.MethodGet, ID: "colour", Result: openapi.TypeOf[string](), Errors: []openapi.Error{{Status: 422, Text: "bad"}, {Status: 404, Text: "none"}}}},
+		Prefix: "/api", Error: failure,
+		Operations: []*openapi.Operation{{Path: "/colour", Method: http.MethodGet, ID: "colour", Result: api.String, Errors: []openapi.Error{{Status: 422, Text: "bad"}, {Status: 404, Text: "none"}}}},
 	})
 	if err != nil {
 		t.Fatal(err)

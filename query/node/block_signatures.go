@@ -1,6 +1,7 @@
-package v2
+package node
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/xssnick/tonutils-go/tlb"
@@ -8,77 +9,21 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/lite"
-	"tonscribe/query/openapi"
 )
 
-type blockSignature struct {
-	_         typed  `type:"blocks.signature"`
-	Node      []byte `json:"node_id_short"`
-	Signature []byte `json:"signature"`
-}
-
-type blockSignatures struct {
-	_          typed            `type:"blocks.blockSignatures"`
-	ID         blockID          `json:"id"`
-	Signatures []blockSignature `json:"signatures"`
-}
-
-// blockSignaturesSimplex are those of the newer consensus.
-type blockSignaturesSimplex struct {
-	_          typed            `type:"blocks.blockSignatures.simplex"`
-	ID         blockID          `json:"id"`
-	Signatures []blockSignature `json:"signatures"`
-	Session    []byte           `json:"session_id"`
-	Slot       int32            `json:"slot"`
-	Candidate  []byte           `json:"candidate"`
-}
-
-// signatureSet is one of the two.
-type signatureSet interface{ isSignatureSet() }
-
-func (blockSignatures) isSignatureSet()        {}
-func (blockSignaturesSimplex) isSignatureSet() {}
-
-var getMasterchainBlockSignatures = &Method{
-	Name: "getMasterchainBlockSignatures", Tag: tagBlocks, Summary: "Masterchain block signatures",
-	Description: "The validators' signatures of a masterchain block.",
-	Params:      []Param{masterSeqno}, Cache: keepBlocks,
-	Result: openapi.TypeOf[signatureSet](),
-	serve: func(c *call) (any, error) {
-		id, err := c.masterAt(uint32(c.number("seqno")))
-		if err != nil {
-			return nil, err
-		}
-		before, err := c.masterAt(id.SeqNo - 1)
-		if err != nil {
-			return nil, err
-		}
-		set, err := c.signatures(before, id)
-		if err != nil {
-			return nil, err
-		}
-		return newSignatureSet(id, set), nil
-	},
-}
-
-func newSignatureSet(id *ton.BlockIDExt, set any) signatureSet {
-	switch s := set.(type) {
-	case ton.SignatureSetSimplex:
-		return blockSignaturesSimplex{
-			ID: newBlockID(id), Signatures: newSignatures(s.Signatures), Session: s.SessionID, Slot: s.Slot, Candidate: s.Candidate,
-		}
-	case ton.SignatureSetOrdinary:
-		return blockSignatures{ID: newBlockID(id), Signatures: newSignatures(s.Signatures)}
+// Signatures returns the validators' signatures of the masterchain block with a
+// seqno: a ton.SignatureSet of one of its kinds.
+func (n *Node) Signatures(ctx context.Context, seqno uint32) (*ton.BlockIDExt, any, error) {
+	id, err := n.Master(ctx, seqno)
+	if err != nil {
+		return nil, nil, err
 	}
-	return blockSignatures{ID: newBlockID(id), Signatures: newSignatures(set.(ton.SignatureSet).Signatures)}
-}
-
-func newSignatures(list []ton.Signature) []blockSignature {
-	signatures := make([]blockSignature, 0, len(list))
-	for _, s := range list {
-		signatures = append(signatures, blockSignature{Node: s.NodeIDShort, Signature: s.Signature})
+	before, err := n.Master(ctx, id.SeqNo-1)
+	if err != nil {
+		return nil, nil, err
 	}
-	return signatures
+	set, err := n.signatures(ctx, before, id)
+	return id, set, err
 }
 
 // fromAnyBlock asks for a proof from the block before, key block or not.
@@ -86,12 +31,12 @@ const fromAnyBlock = 1 << 12
 
 // signatures are those of a block, out of the step from the block before. They
 // are checked against the validators of that block's configuration.
-func (c *call) signatures(before, id *ton.BlockIDExt) (set any, err error) {
-	validators, err := c.validatorsAt(before)
+func (n *Node) signatures(ctx context.Context, before, id *ton.BlockIDExt) (set any, err error) {
+	validators, err := n.validatorsAt(ctx, before)
 	if err != nil {
 		return nil, err
 	}
-	_, _, err = c.node.Query(c, lite.Query{
+	_, _, err = n.servers.Query(ctx, lite.Query{
 		Request: ton.GetBlockProof{Mode: 1 | fromAnyBlock, KnownBlock: before, TargetBlock: id}, Seqno: id.SeqNo,
 		Check: func(answer any) error {
 			got, ok := answer.(ton.PartialBlockProof)
@@ -115,16 +60,16 @@ type validatorsOf struct {
 	validators tlb.ValidatorSetAny
 }
 
-func (c *call) validatorsAt(master *ton.BlockIDExt) (*validatorsOf, error) {
+func (n *Node) validatorsAt(ctx context.Context, master *ton.BlockIDExt) (*validatorsOf, error) {
 	v := &validatorsOf{}
 	// The zerostate is no block, but what it configures holds in the first one.
 	if master.SeqNo == 0 {
 		var err error
-		if master, err = c.masterAt(1); err != nil {
+		if master, err = n.Master(ctx, 1); err != nil {
 			return nil, err
 		}
 	}
-	root, err := c.node.Config(c, master, 28, 34)
+	root, err := n.servers.Config(ctx, master, 28, 34)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
-package v2
+package node
 
 import (
+	"context"
 	"errors"
 	"sync"
 
@@ -10,21 +11,16 @@ import (
 	"tonscribe/ton/tvm"
 )
 
-// blockchainConfig is the configuration after a masterchain block.
-type blockchainConfig struct {
-	*tvm.Config
-}
-
 // configs keeps configurations by the key block that they came with: between
 // two key blocks nothing changes.
 type configs struct {
 	mu    sync.Mutex
-	byKey map[uint32]*blockchainConfig
+	byKey map[uint32]*tvm.Config
 	keys  map[uint32]uint32 // the key block of a masterchain block
 }
 
 func newConfigs() *configs {
-	return &configs{byKey: map[uint32]*blockchainConfig{}, keys: map[uint32]uint32{}}
+	return &configs{byKey: map[uint32]*tvm.Config{}, keys: map[uint32]uint32{}}
 }
 
 // Those that are kept: a network has one at a time, readers of history more.
@@ -40,7 +36,7 @@ func (k *configs) keyOf(master uint32) (uint32, bool) {
 	return key, ok
 }
 
-func (k *configs) find(key uint32) *blockchainConfig {
+func (k *configs) find(key uint32) *tvm.Config {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.byKey[key]
@@ -55,7 +51,7 @@ func (k *configs) addKey(master, key uint32) {
 	k.keys[master] = key
 }
 
-func (k *configs) add(key uint32, config *blockchainConfig) {
+func (k *configs) add(key uint32, config *tvm.Config) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.byKey) >= keptConfigs {
@@ -64,34 +60,55 @@ func (k *configs) add(key uint32, config *blockchainConfig) {
 	k.byKey[key] = config
 }
 
-// config is the configuration after a masterchain block.
-func (c *call) config(master *ton.BlockIDExt) (*blockchainConfig, error) {
-	key, err := c.keyBlock(master)
+// Config returns the configuration after the masterchain block with a seqno, nil for
+// the newest one.
+func (n *Node) Config(ctx context.Context, seqno *uint32) (*cell.Cell, error) {
+	master, err := n.MasterOrHead(ctx, seqno)
 	if err != nil {
 		return nil, err
 	}
-	if kept := c.configs.find(key); kept != nil {
+	config, err := n.configAt(ctx, master)
+	if err != nil {
+		return nil, err
+	}
+	return config.Root(), nil
+}
+
+// ConfigParam returns the cell of a parameter, nil when there is none.
+func (n *Node) ConfigParam(ctx context.Context, id uint32, seqno *uint32) (*cell.Cell, error) {
+	root, err := n.Config(ctx, seqno)
+	if err != nil {
+		return nil, err
+	}
+	return paramOf(root, id)
+}
+
+func (n *Node) configAt(ctx context.Context, master *ton.BlockIDExt) (*tvm.Config, error) {
+	key, err := n.keyBlock(ctx, master)
+	if err != nil {
+		return nil, err
+	}
+	if kept := n.configs.find(key); kept != nil {
 		return kept, nil
 	}
-	root, err := c.node.Config(c, master)
+	root, err := n.servers.Config(ctx, master)
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := tvm.Prepare(root)
+	config, err := tvm.Prepare(root)
 	if err != nil {
 		return nil, err
 	}
-	config := &blockchainConfig{prepared}
-	c.configs.add(key, config)
+	n.configs.add(key, config)
 	return config, nil
 }
 
 // keyBlock is the newest key block up to a masterchain block.
-func (c *call) keyBlock(master *ton.BlockIDExt) (uint32, error) {
-	if key, ok := c.configs.keyOf(master.SeqNo); ok {
+func (n *Node) keyBlock(ctx context.Context, master *ton.BlockIDExt) (uint32, error) {
+	if key, ok := n.configs.keyOf(master.SeqNo); ok {
 		return key, nil
 	}
-	header, err := c.node.Header(c, master)
+	header, err := n.servers.Header(ctx, master)
 	if err != nil {
 		return 0, err
 	}
@@ -99,13 +116,11 @@ func (c *call) keyBlock(master *ton.BlockIDExt) (uint32, error) {
 	if header.KeyBlock {
 		key = master.SeqNo
 	}
-	c.configs.addKey(master.SeqNo, key)
+	n.configs.addKey(master.SeqNo, key)
 	return key, nil
 }
 
-// param is a parameter's cell, nil when there is none.
-func (b *blockchainConfig) param(id uint32) (*cell.Cell, error) { return paramOf(b.Root(), id) }
-
+// paramOf is a parameter's cell, nil when there is none.
 func paramOf(root *cell.Cell, id uint32) (*cell.Cell, error) {
 	value, err := root.AsDict(32).LoadValue(cell.BeginCell().MustStoreUInt(uint64(id), 32).EndCell())
 	if errors.Is(err, cell.ErrNoSuchKeyInDict) {
@@ -117,7 +132,7 @@ func paramOf(root *cell.Cell, id uint32) (*cell.Cell, error) {
 	return value.LoadRefCell()
 }
 
-// has says whether a dictionary has a key.
+// has reports whether a dictionary has a key.
 func has(d *cell.Dictionary, key *cell.Cell) (bool, error) {
 	_, err := d.LoadValue(key)
 	if errors.Is(err, cell.ErrNoSuchKeyInDict) {

@@ -1,11 +1,13 @@
-package v2
+package node
 
 import (
 	"encoding/binary"
 	"math/big"
 
+	tonutils "github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/ton/address"
 	toncell "tonscribe/ton/cell"
 )
 
@@ -29,17 +31,44 @@ func orEmpty(c *cell.Cell) *cell.Cell {
 	return c
 }
 
-func (r *reader) address() (Address, bool) {
+// address reads an account's address. ok is false for addr_none and for external
+// addresses; an anycast prefix is written into the account id.
+func (r *reader) address() (a address.Address, ok bool) {
 	if r.Err() != nil {
-		return Address{}, false
+		return a, false
 	}
-	a, err := r.Slice().LoadAddr()
-	r.Fail(err)
-	return addressOf(a)
+	read, err := r.Slice().LoadAddr()
+	if r.Fail(err); err != nil || read == nil || read.BitsLen() != 256 || read.Type() != tonutils.StdAddress && read.Type() != tonutils.VarAddress {
+		return a, false
+	}
+	if w := read.Workchain(); w < -128 || w > 127 {
+		return a, false
+	}
+	a = address.New(read.Workchain(), read.Data())
+	if cast := read.Anycast(); cast != nil {
+		overwrite(a.ID(), cast.Prefix(), cast.Depth())
+	}
+	return a, true
+}
+
+// overwrite copies the first bits of prefix over those of id.
+func overwrite(id, prefix []byte, bits uint) {
+	for i := range bits {
+		mask := byte(0x80) >> (i % 8)
+		id[i/8] = id[i/8]&^mask | prefix[i/8]&mask
+	}
+}
+
+// party is an address that may be missing: nil then.
+func (r *reader) party() *address.Address {
+	if a, ok := r.address(); ok {
+		return &a
+	}
+	return nil
 }
 
 // currencies reads a CurrencyCollection.
-func (r *reader) currencies() (*big.Int, []extraCurrency) {
+func (r *reader) currencies() (*big.Int, []Currency) {
 	coins := r.Coins()
 	if !r.Bit() {
 		return coins, nil
@@ -51,17 +80,17 @@ func (r *reader) currencies() (*big.Int, []extraCurrency) {
 const mostCurrencies = 256
 
 // extra reads a HashmapE 32 (VarUInteger 32).
-func (r *reader) extra(root *cell.Cell) []extraCurrency {
+func (r *reader) extra(root *cell.Cell) []Currency {
 	if r.Err() != nil {
 		return nil
 	}
 	all, err := toncell.Dictionary{Root: root, Bits: 32}.Entries(mostCurrencies)
 	r.Fail(err)
-	var list []extraCurrency
+	var list []Currency
 	for _, e := range all {
 		amount, err := e.Value.LoadVarUInt(32)
 		r.Fail(err)
-		list = append(list, extraCurrency{ID: int32(binary.BigEndian.Uint32(e.Key)), Amount: amount})
+		list = append(list, Currency{ID: int32(binary.BigEndian.Uint32(e.Key)), Amount: amount})
 	}
 	return list
 }

@@ -1,0 +1,172 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/internal/lite"
+)
+
+// Head returns the newest masterchain block.
+func (n *Node) Head(ctx context.Context) (*ton.BlockIDExt, error) { return n.servers.Head(ctx) }
+
+// Master returns the masterchain block with a seqno. One that is not there yet is
+// refused at once, as lite servers do.
+func (n *Node) Master(ctx context.Context, seqno uint32) (*ton.BlockIDExt, error) {
+	head, err := n.servers.Head(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case head.SeqNo == seqno:
+		return head, nil
+	case head.SeqNo < seqno:
+		return nil, failed("LITE_SERVER_NOTREADY: seqno not in db (last known masterchain block: %d)", head.SeqNo)
+	}
+	return n.servers.Master(ctx, seqno)
+}
+
+// MasterOrHead returns the masterchain block with a seqno, the newest one for nil.
+func (n *Node) MasterOrHead(ctx context.Context, seqno *uint32) (*ton.BlockIDExt, error) {
+	if seqno == nil {
+		return n.servers.Head(ctx)
+	}
+	return n.Master(ctx, *seqno)
+}
+
+// FindBlock looks a block up. The masterchain is one shard.
+func (n *Node) FindBlock(ctx context.Context, l lite.Lookup) (*ton.BlockIDExt, error) {
+	if l.Workchain == masterWorkchain && l.LT == 0 && l.UTime == 0 { // whatever part of it is asked for
+		return n.Master(ctx, l.Seqno)
+	}
+	id, _, err := n.lookup(ctx, l)
+	return id, err
+}
+
+// lookup looks a block up. A shard block is proven to be in the chain, unless no
+// server can do that: its newest blocks are in no masterchain block yet.
+func (n *Node) lookup(ctx context.Context, l lite.Lookup) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
+	id, header, err := n.servers.Lookup(ctx, l)
+	if err != nil || isMaster(id) {
+		return id, header, err
+	}
+	_, _, err = n.shardLinks(ctx, id)
+	var denied ton.LSError
+	if errors.As(err, &denied) {
+		err = nil
+	}
+	return id, header, err
+}
+
+// Shards returns the newest block of every shard as a masterchain block has them.
+func (n *Node) Shards(ctx context.Context, seqno uint32) ([]*ton.BlockIDExt, error) {
+	master, err := n.Master(ctx, seqno)
+	if err != nil {
+		return nil, err
+	}
+	return n.servers.AllShards(ctx, master)
+}
+
+// Header is what a block says of itself.
+type Header struct {
+	ID      *ton.BlockIDExt
+	Network int32
+	tlb.BlockHeader
+	Parents []*ton.BlockIDExt
+}
+
+// IsMaster reports whether the block is of the masterchain.
+func (h *Header) IsMaster() bool { return isMaster(h.ID) }
+
+// Header reads a block's header out of a proof. Headers of tonutils-go leave out
+// which network the block is of.
+func (n *Node) Header(ctx context.Context, id *ton.BlockIDExt) (*Header, error) {
+	block, err := n.headerBlock(ctx, ton.GetBlockHeader{ID: id}, 0)
+	if err != nil {
+		return nil, err
+	}
+	parents, err := ton.GetParentBlocks(&block.BlockInfo)
+	return &Header{ID: id, Network: block.GlobalID, BlockHeader: block.BlockInfo, Parents: parents}, err
+}
+
+// headerBlock is the part of a block that a proof of its header shows.
+func (n *Node) headerBlock(ctx context.Context, request ton.GetBlockHeader, seqno uint32) (block *tlb.Block, err error) {
+	_, _, err = n.servers.Query(ctx, lite.Query{
+		Request: request, Seqno: seqno,
+		Check: func(answer any) error {
+			got, ok := answer.(ton.BlockHeader)
+			if !ok || got.ID == nil || !got.ID.Equals(request.ID) {
+				return fmt.Errorf("getBlockHeader: answered with %T", answer)
+			}
+			proof, err := cell.FromBOC(got.HeaderProof)
+			if err != nil {
+				return err
+			}
+			block, err = ton.CheckBlockProof(proof, request.ID.RootHash)
+			if err == nil && request.Mode == withStateUpdate && (block.StateUpdate == nil || block.StateUpdate.GetType() != cell.MerkleUpdateCellType) {
+				err = errors.New("getBlockHeader: it does not show the state update")
+			}
+			return err
+		},
+	})
+	return block, err
+}
+
+// withStateUpdate is the mode of a header that shows the Merkle update of the
+// state too.
+const withStateUpdate = 1
+
+// MasterchainInfo is the newest masterchain block, the hash of the state after it,
+// and the zerostate.
+type MasterchainInfo struct {
+	Last      *ton.BlockIDExt
+	StateHash []byte
+	Zero      *ton.BlockIDExt
+}
+
+// MasterchainInfo reads the ends of the masterchain.
+func (n *Node) MasterchainInfo(ctx context.Context) (*MasterchainInfo, error) {
+	last, err := n.servers.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	zero, err := n.servers.Master(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	block, err := n.headerBlock(ctx, ton.GetBlockHeader{ID: last, Mode: withStateUpdate}, last.SeqNo)
+	if err != nil {
+		return nil, err
+	}
+	after, err := block.StateUpdate.PeekRef(1)
+	if err != nil {
+		return nil, err
+	}
+	init := &ton.BlockIDExt{Workchain: masterWorkchain, RootHash: zero.RootHash, FileHash: zero.FileHash}
+	return &MasterchainInfo{Last: last, StateHash: after.Hash(0), Zero: init}, nil
+}
+
+// QueueSizes returns how many messages wait in every shard to be delivered, the
+// masterchain first. Sizes are the server's word: states need not hold them.
+func (n *Node) QueueSizes(ctx context.Context) (got ton.OutMsgQueueSizes, err error) {
+	_, _, err = n.servers.Query(ctx, lite.Query{
+		Request: ton.GetOutMsgQueueSizes{},
+		Check: func(answer any) error {
+			var ok bool
+			if got, ok = answer.(ton.OutMsgQueueSizes); !ok {
+				return fmt.Errorf("getOutMsgQueueSizes: answered with %T", answer)
+			}
+			for _, s := range got.Shards {
+				if s.ID == nil {
+					return fmt.Errorf("getOutMsgQueueSizes: a size names no block")
+				}
+			}
+			return nil
+		},
+	})
+	return got, err
+}

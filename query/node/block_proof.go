@@ -1,0 +1,168 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/internal/lite"
+)
+
+// ShardProof is a chain of proofs from a masterchain block back to a block of any
+// shard.
+type ShardProof struct {
+	From, Master *ton.BlockIDExt
+	Links        []ton.ShardBlockLink
+	Back         []ton.BlockLinkBackward
+}
+
+// ErrTooOld is the answer where a proof would have to lead forward.
+var ErrTooOld = failed("from mc block is too old")
+
+// ShardProof proves a block from a masterchain block with a seqno on, nil for the
+// newest one.
+func (n *Node) ShardProof(ctx context.Context, l lite.Lookup, seqno *uint32) (*ShardProof, error) {
+	id, err := n.FindBlock(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	p := &ShardProof{Master: id}
+	if p.From, err = n.MasterOrHead(ctx, seqno); err != nil {
+		if e := Known(err); e != nil && e != errTimeout && seqno != nil {
+			err = failed("lookup from block error: %s", e.Text)
+		}
+		return nil, err
+	}
+	if !isMaster(id) {
+		if p.Master, p.Links, err = n.shardLinks(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	if p.From.SeqNo < p.Master.SeqNo {
+		return nil, ErrTooOld
+	}
+	p.Back, err = n.linksBack(ctx, p.From, p.Master)
+	return p, err
+}
+
+// shardLinks leads from a masterchain block to a shard block. Each proof is
+// checked: the first shows the shard in the masterchain block, each further one
+// shows the next block as a parent of the one before.
+func (n *Node) shardLinks(ctx context.Context, id *ton.BlockIDExt) (*ton.BlockIDExt, []ton.ShardBlockLink, error) {
+	var got ton.ShardBlockProof
+	_, _, err := n.servers.Query(ctx, lite.Query{
+		Request: ton.GetShardBlockProof{ID: id},
+		Check: func(answer any) error {
+			var ok bool
+			if got, ok = answer.(ton.ShardBlockProof); !ok || got.MasterchainID == nil {
+				return fmt.Errorf("getShardBlockProof: answered with %T", answer)
+			}
+			return checkShardLinks(got, id)
+		},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	master, err := n.Master(ctx, got.MasterchainID.SeqNo)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !master.Equals(got.MasterchainID) {
+		return nil, nil, fmt.Errorf("getShardBlockProof: masterchain block %d is not the proven one: %w", master.SeqNo, lite.ErrRefused)
+	}
+	return master, got.Links, nil
+}
+
+func checkShardLinks(got ton.ShardBlockProof, id *ton.BlockIDExt) error {
+	at := got.MasterchainID
+	for i, link := range got.Links {
+		if link.ID == nil {
+			return fmt.Errorf("getShardBlockProof: link %d names no block", i)
+		}
+		root, err := cell.FromBOC(link.Proof)
+		if err != nil {
+			return fmt.Errorf("getShardBlockProof: link %d: %w", i, err)
+		}
+		block, err := ton.CheckBlockProof(root, at.RootHash)
+		if err != nil {
+			return fmt.Errorf("getShardBlockProof: link %d: %w", i, err)
+		}
+		if err := leadsTo(block, link.ID); err != nil {
+			return fmt.Errorf("getShardBlockProof: link %d: %w", i, err)
+		}
+		at = link.ID
+	}
+	if !at.Equals(id) {
+		return fmt.Errorf("getShardBlockProof: it leads to (%d,%016x,%d)", at.Workchain, uint64(at.Shard), at.SeqNo)
+	}
+	return nil
+}
+
+// leadsTo checks that a proven block names another one, among its shards, or as
+// what it follows.
+func leadsTo(block *tlb.Block, id *ton.BlockIDExt) error {
+	var named []*ton.BlockIDExt
+	var err error
+	if block.Extra != nil && block.Extra.Custom != nil {
+		named, err = ton.LoadShardsFromHashes(block.Extra.Custom.ShardHashes, true)
+	} else {
+		named, err = ton.GetParentBlocks(&block.BlockInfo)
+	}
+	for _, other := range named {
+		if other.Equals(id) {
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("block (%d,%016x,%d) is not in the proof", id.Workchain, uint64(id.Shard), id.SeqNo)
+}
+
+// linksBack leads from a masterchain block to an earlier one.
+func (n *Node) linksBack(ctx context.Context, from, to *ton.BlockIDExt) (links []ton.BlockLinkBackward, err error) {
+	if from.SeqNo == to.SeqNo {
+		return nil, nil
+	}
+	_, _, err = n.servers.Query(ctx, lite.Query{
+		Request: ton.GetBlockProof{Mode: 1, KnownBlock: from, TargetBlock: to}, Seqno: from.SeqNo,
+		Check: func(answer any) error {
+			links = nil
+			got, ok := answer.(ton.PartialBlockProof)
+			if !ok {
+				return fmt.Errorf("getBlockProof: answered with %T", answer)
+			}
+			at := from
+			for i, step := range got.Steps {
+				link, ok := step.(ton.BlockLinkBackward)
+				if !ok || !link.From.Equals(at) {
+					return fmt.Errorf("getBlockProof: step %d is a %T", i, step)
+				}
+				if err := checkLinkBack(link); err != nil {
+					return fmt.Errorf("getBlockProof: step %d: %w", i, err)
+				}
+				at = link.To
+				links = append(links, link)
+			}
+			if !at.Equals(to) {
+				return fmt.Errorf("getBlockProof: it leads to block %d", at.SeqNo)
+			}
+			return nil
+		},
+	})
+	return links, err
+}
+
+func checkLinkBack(link ton.BlockLinkBackward) error {
+	var cells [3]*cell.Cell
+	for i, bag := range [][]byte{link.StateProof, link.DestProof, link.Proof} {
+		var err error
+		if cells[i], err = cell.FromBOC(bag); err != nil {
+			return err
+		}
+	}
+	return ton.CheckBackwardBlockProof(link.From, link.To, link.ToKeyBlock, cells[0], cells[1], cells[2])
+}

@@ -1,0 +1,67 @@
+package node
+
+import (
+	"context"
+
+	"tonscribe/internal/lite"
+	"tonscribe/ton/address"
+)
+
+// History is a part of an account's transactions.
+type History struct {
+	Account address.Address
+	// From is the transaction to start with, nil for the newest one.
+	From *TransactionID
+	// Stop is the lt that ends it, which is left out; 0 is no bound.
+	Stop  uint64
+	Limit int
+	// Archival asks servers that keep the whole history.
+	Archival bool
+}
+
+// mostAtOnce is how many transactions lite servers give at a time.
+const mostAtOnce = 16
+
+// Transactions reads a part of an account's transactions, the newest first.
+func (n *Node) Transactions(ctx context.Context, h History) (list []*Transaction, err error) {
+	if h.From == nil {
+		s, err := n.Account(ctx, h.Account, nil)
+		if err != nil {
+			return nil, err
+		}
+		h.From = &s.Last
+	}
+	for at := *h.From; at.LT > h.Stop && len(list) < h.Limit; {
+		found, err := n.someBefore(ctx, &h, at, min(h.Limit-len(list), mostAtOnce))
+		if err != nil || len(found) == 0 {
+			return list, err
+		}
+		for _, one := range found {
+			t, err := ParseTransaction(h.Account.Workchain(), one.Cell)
+			if err != nil {
+				return nil, err
+			}
+			if t.ID.LT <= h.Stop {
+				return list, nil
+			}
+			list = append(list, t)
+			at = t.Previous
+		}
+	}
+	return list, nil
+}
+
+// someBefore asks for some transactions from one back; what servers do not have any
+// more is asked of those that keep everything.
+func (n *Node) someBefore(ctx context.Context, h *History, at TransactionID, count int) ([]lite.Transaction, error) {
+	account := ofTonutils(h.Account)
+	found, err := n.servers.Transactions(ctx, account, at.LT, at.Hash[:], count, h.Archival)
+	if err == nil || h.Archival || !lite.IsMissing(err) {
+		return found, err
+	}
+	again, second := n.servers.Transactions(ctx, account, at.LT, at.Hash[:], count, true)
+	if second != nil {
+		return nil, err // the first reason tells more
+	}
+	return again, nil
+}

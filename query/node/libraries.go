@@ -1,0 +1,107 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
+)
+
+// librariesAtOnce is how many libraries lite servers take in a request.
+const librariesAtOnce = 16
+
+// Library is a public library and its hash.
+type Library struct {
+	Hash [32]byte
+	Cell *cell.Cell
+}
+
+// Libraries reads public libraries by the order of their hashes, up to 16 different
+// ones; unknown ones are left out.
+func (n *Node) Libraries(ctx context.Context, hashes [][32]byte) (list []Library, err error) {
+	hashes = slices.Clone(hashes)
+	slices.SortFunc(hashes, func(a, b [32]byte) int { return slices.Compare(a[:], b[:]) })
+	hashes = slices.Compact(hashes)
+	if len(hashes) == 0 {
+		return nil, nil
+	}
+	hashes = hashes[:min(len(hashes), librariesAtOnce)]
+	asked := make([][]byte, len(hashes))
+	for i := range hashes {
+		asked[i] = hashes[i][:]
+	}
+	found, err := n.servers.Libraries(ctx, asked...)
+	if err != nil {
+		return nil, err
+	}
+	for i, library := range found {
+		if library != nil {
+			n.libraries.add(hashes[i], library)
+			list = append(list, Library{hashes[i], library})
+		}
+	}
+	return list, nil
+}
+
+// library is one library, nil when there is none with the hash.
+func (n *Node) library(ctx context.Context, hash [32]byte) (*cell.Cell, error) {
+	if kept := n.libraries.find(hash); kept != nil {
+		return kept, nil
+	}
+	found, err := n.Libraries(ctx, [][32]byte{hash})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0].Cell, nil
+}
+
+// libraryCache keeps libraries, which are named by their hashes, for the code that
+// needs them.
+type libraryCache struct {
+	mu   sync.Mutex
+	held map[[32]byte]*cell.Cell
+}
+
+// keptLibraries is how many libraries are kept; the code of a jetton wallet is a
+// few kilobytes.
+const keptLibraries = 1 << 10
+
+func newLibraryCache() *libraryCache { return &libraryCache{held: map[[32]byte]*cell.Cell{}} }
+
+func (l *libraryCache) find(hash [32]byte) *cell.Cell {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held[hash]
+}
+
+func (l *libraryCache) add(hash [32]byte, library *cell.Cell) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.held) >= keptLibraries {
+		clear(l.held)
+	}
+	l.held[hash] = library
+}
+
+// libraryDictionary is the libraries that some code needs.
+type libraryDictionary struct {
+	dictionary *cell.Dictionary
+	count      int
+}
+
+func newLibraryDictionary() *libraryDictionary {
+	return &libraryDictionary{dictionary: cell.NewDict(256)}
+}
+
+func (l *libraryDictionary) add(hash [32]byte, library *cell.Cell) error {
+	l.count++
+	return l.dictionary.Set(cell.BeginCell().MustStoreSlice(hash[:], 256).EndCell(), cell.BeginCell().MustStoreRef(library).EndCell())
+}
+
+func (l *libraryDictionary) roots() []*cell.Cell {
+	if l.count == 0 {
+		return nil
+	}
+	return []*cell.Cell{l.dictionary.AsCell()}
+}

@@ -1,0 +1,238 @@
+package node
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"tonscribe/internal/lite"
+)
+
+// Question is what is asked of a Node, as far as others may ask the same.
+type Question struct {
+	// Key tells questions apart; those without one are answered one by one.
+	Key string
+	// Keep is how long the answer may be repeated.
+	Keep time.Duration
+	// Queue is where the question waits for its turn.
+	Queue Queue
+}
+
+// Queue is questions of which so many may ask lite servers at a time.
+type Queue struct {
+	Name     string
+	Parallel int // DefaultParallel when zero
+}
+
+// DefaultParallel is how many questions of a queue may ask lite servers at a time
+// unless it says otherwise.
+const DefaultParallel = 64
+
+// Answer is an answer as its layer wrote it.
+type Answer struct {
+	Body    []byte
+	Servers string // the lite servers that were asked, empty for none
+	Cached  bool
+}
+
+// Share answers a question: with the answer to the same one of a moment ago, with
+// one that is on its way, or when it is the question's turn by calling write, which
+// asks the Node and writes down what it says.
+func (n *Node) Share(ctx context.Context, q Question, write func(context.Context) ([]byte, error)) (Answer, error) {
+	if !n.Configured() {
+		return Answer{}, noServer("no lite server is configured")
+	}
+	ctx, cancel := context.WithTimeout(ctx, n.configuration.Deadline)
+	defer cancel()
+	ask := func(ctx context.Context) (Answer, error) {
+		leave, err := n.queues.enter(ctx, q.Queue)
+		if err != nil {
+			return Answer{}, err
+		}
+		defer leave()
+		var asked lite.Answered
+		body, err := Guard(func() ([]byte, error) { return write(lite.WithAnswered(ctx, &asked)) })
+		return Answer{Body: body, Servers: asked.String()}, err
+	}
+	if q.Key == "" {
+		return ask(ctx)
+	}
+	return n.answers.do(ctx, q.Key, q.Keep, func() (context.Context, context.CancelFunc) {
+		return context.WithTimeout(n.ctx, n.configuration.Deadline)
+	}, ask)
+}
+
+// Guard makes errors of panics.
+func Guard(write func() ([]byte, error)) (body []byte, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	return write()
+}
+
+// queues are the turns that are taken.
+type queues struct {
+	mu    sync.Mutex
+	turns map[string]chan struct{}
+}
+
+func newQueues() *queues { return &queues{turns: map[string]chan struct{}{}} }
+
+// enter waits for a turn; leave ends it.
+func (q *queues) enter(ctx context.Context, queue Queue) (leave func(), err error) {
+	q.mu.Lock()
+	turns, ok := q.turns[queue.Name]
+	if !ok {
+		parallel := queue.Parallel
+		if parallel == 0 {
+			parallel = DefaultParallel
+		}
+		turns = make(chan struct{}, parallel)
+		q.turns[queue.Name] = turns
+	}
+	q.mu.Unlock()
+	select {
+	case turns <- struct{}{}:
+		return func() { <-turns }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// answers keeps answers for their time and lets equal questions share one that is on
+// its way.
+type answers struct {
+	mu      sync.Mutex
+	bytes   int // of all entries
+	most    int
+	entries map[string]*list.Element
+	order   *list.List // of *entry, the last used first
+	flights map[string]*flight
+	running sync.WaitGroup
+}
+
+type entry struct {
+	key    string
+	answer Answer
+	until  time.Time
+}
+
+// flight is an answer on its way.
+type flight struct {
+	landed  chan struct{}
+	waiting int // clients
+	cancel  context.CancelFunc
+	answer  Answer
+	err     error
+}
+
+func newAnswers(most int) *answers {
+	return &answers{most: most, entries: map[string]*list.Element{}, order: list.New(), flights: map[string]*flight{}}
+}
+
+// do answers from the cache, from a flight that others began, or from a new
+// one. A flight has a context of its own, which begin makes: it goes on when the
+// client that began it has gone, as long as others wait for it.
+func (c *answers) do(ctx context.Context, key string, keep time.Duration, begin func() (context.Context, context.CancelFunc), ask func(context.Context) (Answer, error)) (Answer, error) {
+	c.mu.Lock()
+	if found, ok := c.find(key); ok {
+		c.mu.Unlock()
+		return found, nil
+	}
+	f, ok := c.flights[key]
+	if !ok {
+		shared, cancel := begin()
+		f = &flight{landed: make(chan struct{}), cancel: cancel}
+		c.flights[key] = f
+		c.running.Add(1)
+		go c.fly(shared, f, key, keep, ask)
+	}
+	f.waiting++
+	c.mu.Unlock()
+	select {
+	case <-f.landed:
+		return f.answer, f.err
+	case <-ctx.Done():
+		c.leave(f, key)
+		return Answer{}, ctx.Err()
+	}
+}
+
+// leave ends a flight that nobody waits for any more.
+func (c *answers) leave(f *flight, key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.waiting--; f.waiting > 0 {
+		return
+	}
+	f.cancel()
+	if c.flights[key] == f {
+		delete(c.flights, key)
+	}
+}
+
+func (c *answers) fly(ctx context.Context, f *flight, key string, keep time.Duration, ask func(context.Context) (Answer, error)) {
+	defer c.running.Done()
+	defer f.cancel()
+	f.answer, f.err = ask(ctx)
+	c.mu.Lock()
+	if c.flights[key] == f {
+		delete(c.flights, key)
+	}
+	if f.err == nil {
+		c.put(key, f.answer, time.Now().Add(keep))
+	}
+	c.mu.Unlock()
+	close(f.landed)
+}
+
+func (c *answers) find(key string) (Answer, bool) {
+	element, ok := c.entries[key]
+	if !ok {
+		return Answer{}, false
+	}
+	e := element.Value.(*entry)
+	if time.Now().After(e.until) {
+		c.drop(element)
+		return Answer{}, false
+	}
+	c.order.MoveToFront(element)
+	found := e.answer
+	found.Cached = true
+	return found, true
+}
+
+// overhead is what an entry costs besides its text.
+const overhead = 300
+
+func (e *entry) size() int { return len(e.key) + len(e.answer.Body) + overhead }
+
+func (c *answers) put(key string, a Answer, until time.Time) {
+	e := &entry{key: key, answer: a, until: until}
+	if e.size() > c.most/8 {
+		return
+	}
+	if old, ok := c.entries[key]; ok {
+		c.drop(old)
+	}
+	c.entries[key] = c.order.PushFront(e)
+	c.bytes += e.size()
+	for c.bytes > c.most {
+		c.drop(c.order.Back())
+	}
+}
+
+func (c *answers) drop(element *list.Element) {
+	e := element.Value.(*entry)
+	c.order.Remove(element)
+	delete(c.entries, e.key)
+	c.bytes -= e.size()
+}
+
+// wait returns when no flight is on its way.
+func (c *answers) wait() { c.running.Wait() }
