@@ -171,7 +171,10 @@ func number[R any, N integer](name string, get func(R) N, schema func(*openapi.C
 	case func(R) int32:
 		m.kind, m.i32 = asSigned32, get
 	case func(R) int64:
-		m.kind, m.i64 = asSigned64, get
+		return Written(name, schema, func(w *Writer, row R) bool {
+			w.JSON = strconv.AppendInt(w.JSON, get(row), 10)
+			return true
+		})
 	case func(R) uint64:
 		m.u64 = get
 	}
@@ -304,25 +307,24 @@ func Opcode[R any](name string, get func(R) *uint32) Member[R] {
 }
 
 // Object is a row of another shape. Where there is says false it has none.
-func Object[R, S any](name string, shape Form[S], get func(R) S, there func(R) bool) Member[R] {
-	return Written(name, shape.Schema, func(w *Writer, row R) bool {
-		if there != nil && !there(row) {
+func Object[R, S any](name string, form Form[S], get func(R) S, there func(R) bool) Member[R] {
+	shape, _ := form.(*Shape[S]) // called as such it is faster
+	return Written(name, form.Schema, func(w *Writer, row R) bool {
+		switch {
+		case there != nil && !there(row):
 			return false
+		case shape != nil:
+			shape.Write(w, get(row))
+		default:
+			form.Write(w, get(row))
 		}
-		shape.Write(w, get(row))
 		return true
 	})
 }
 
 // PartOf is a row of another shape that lies in the row, nil where it has none.
-func PartOf[R, S any](name string, shape Form[*S], get func(R) *S) Member[R] {
-	return Written(name, shape.Schema, func(w *Writer, row R) bool {
-		part := get(row)
-		if part != nil {
-			shape.Write(w, part)
-		}
-		return part != nil
-	})
+func PartOf[R, S any](name string, form Form[*S], get func(R) *S) Member[R] {
+	return Object(name, form, get, func(row R) bool { return get(row) != nil })
 }
 
 // List is a list of rows of another shape, each made of an element of the row's list.

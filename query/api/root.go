@@ -25,8 +25,8 @@ type Writer struct {
 	Parts Part
 	// Namespace is what {ns} in the @type of a row stands for.
 	Namespace string
-	// Max bounds JSON, 0 for no bound. Rows that begin beyond it are not written, so
-	// that what is too long costs one value at most.
+	// Max bounds JSON, 0 for no bound. Lists end beyond it, so that what is too long
+	// costs one row at most.
 	Max int
 }
 

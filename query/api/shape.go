@@ -72,7 +72,6 @@ type step[R any] struct {
 	u64   func(R) uint64
 	u32   func(R) uint32
 	i32   func(R) int32
-	i64   func(R) int64
 	write func(*Writer, R) bool // false when there is nothing to write
 	when  func(R) bool          // nil for always
 }
@@ -93,7 +92,6 @@ const (
 	asUnsigned64
 	asUnsigned32
 	asSigned32
-	asSigned64
 	asFlag
 	asWord
 	asText
@@ -102,9 +100,6 @@ const (
 
 // Write appends a row.
 func (s *Shape[R]) Write(w *Writer, row R) {
-	if w.Full() {
-		return
-	}
 	dst := append(w.JSON, '{')
 	for i := range s.steps {
 		m := &s.steps[i]
@@ -167,9 +162,6 @@ func (s *Shape[R]) Write(w *Writer, row R) {
 		case asSigned32:
 			v := m.i32(row)
 			dst, there = strconv.AppendInt(dst, int64(v), 10), v != 0
-		case asSigned64:
-			v := m.i64(row)
-			dst, there = strconv.AppendInt(dst, v, 10), v != 0
 		case asFlag:
 			dst = strconv.AppendBool(dst, m.flag(row))
 		case asWord:

@@ -3,6 +3,7 @@ package v2
 import (
 	"math/big"
 	"time"
+	"tonscribe/query/stack"
 
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -79,7 +80,7 @@ var getShardAccountCell = &Method{
 	Name: "getShardAccountCell", Tag: tagAccounts, Summary: "Shard account cell",
 	Description: "ShardAccount (TL-B) of an account: the last transaction's hash and lt, and a reference to the account.",
 	Params:      accountParams, Cache: time.Second,
-	Result: of(tvmCell, func(c *call) (*cell.Cell, error) {
+	Result: of(stack.Cells, func(c *call) (*cell.Cell, error) {
 		s, err := c.account()
 		if err != nil {
 			return nil, err

@@ -3,7 +3,6 @@ package v2
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"strings"
@@ -86,79 +85,5 @@ func TestResultsThatRepeatACellEndAtTheirLimit(t *testing.T) {
 	for _, method := range []string{"runGetMethod", "runGetMethodStd"} {
 		w.post(method, fmt.Sprintf(`{"address":"%s","method":"x","stack":[]}`, rawOf(contract))).
 			refusal(t, method, limit.Status, limit.Text)
-	}
-}
-
-// nested is an argument of tuples, one in the other, around a text of so many
-// bytes.
-func nested(depth, bytes int) (legacy, typed string) {
-	inner := `{"@type":"tvm.stackEntryCell","cell":{"@type":"tvm.cell","bytes":"` + strings.Repeat("A", bytes) + `"}}`
-	begin := `{"@type":"tvm.stackEntryTuple","tuple":{"@type":"tvm.tuple","elements":[`
-	typed = "[" + strings.Repeat(begin, depth) + inner + strings.Repeat("]}}", depth) + "]"
-	legacy = `[["tuple",{"@type":"tvm.tuple","elements":` + typed + `}]]`
-	return legacy, typed
-}
-
-func TestNestedArgumentsAreReadInOnePass(t *testing.T) {
-	legacy, typed := nested(600, 850_000)
-	costtest.Within(t, costtest.MaxTime, 8<<20, func() {
-		if _, err := typedArguments(json.RawMessage(typed)); err == nil {
-			t.Error("600 tuples around what is no cell are read")
-		}
-	})
-	costtest.Within(t, costtest.MaxTime, 8<<20, func() {
-		if _, err := legacyArguments(json.RawMessage(legacy)); err == nil {
-			t.Error("600 tuples around what is no cell are read")
-		}
-	})
-}
-
-func TestArgumentsAreCounted(t *testing.T) {
-	number := `{"@type":"tvm.stackEntryNumber","number":{"number":"1"}}`
-	sequence := func(kind string, elements ...string) string {
-		return `{"@type":"tvm.stackEntry` + strings.ToUpper(kind[:1]) + kind[1:] + `","` + kind + `":{"@type":"tvm.` + kind + `","elements":[` + strings.Join(elements, ",") + `]}}`
-	}
-	times := func(n int, text string) []string {
-		list := make([]string, n)
-		for i := range list {
-			list[i] = text
-		}
-		return list
-	}
-	deep := func(levels int) string {
-		begin, end := `{"@type":"tvm.stackEntryTuple","tuple":{"elements":[`, `]}}`
-		return strings.Repeat(begin, levels) + strings.Repeat(end, levels)
-	}
-	for _, c := range []struct {
-		name, stack string
-		err         error
-	}{
-		{"as many as allowed", "[" + strings.Join(times(MaxArguments, number), ",") + "]", nil},
-		{"one more", "[" + strings.Join(times(MaxArguments+1, number), ",") + "]", errBadStack},
-		{"a list counts its elements", "[" + sequence("list", times(MaxArguments, number)...) + "]", errBadStack},
-		{"a tuple of 255", "[" + sequence("tuple", times(255, number)...) + "]", nil},
-		{"a tuple of 256", "[" + sequence("tuple", times(256, number)...) + "]", errBadStack},
-		{"as deep as allowed", "[" + deep(deepestArgument+1) + "]", nil},
-		{"one deeper", "[" + deep(deepestArgument+3) + "]", errBadStack},
-		{"members in another order", `[{"tuple":{"elements":[` + number + `],"@type":"tvm.tuple"},"@type":"tvm.stackEntryTuple","list":null,"more":[{}]}]`, nil},
-		{"no array", `{}`, errNoStack},
-		{"null", `null`, errNoStack},
-	} {
-		costtest.Check(t, func() {
-			if _, err := typedArguments(json.RawMessage(c.stack)); fmt.Sprint(err) != fmt.Sprint(c.err) {
-				t.Errorf("%s: %v, want %v", c.name, err, c.err)
-			}
-		})
-	}
-}
-
-func TestLongNumbersAreRefusedBeforeTheyAreRead(t *testing.T) {
-	digits := strings.Repeat("9", 1_000_000)
-	for _, stack := range []string{`[["num",` + digits + `]]`, `[["num","` + digits + `"]]`, `[["num","0x` + digits + `"]]`} {
-		costtest.Check(t, func() {
-			if _, err := legacyArguments(json.RawMessage(stack)); err == nil {
-				t.Errorf("%.20s… is read", stack)
-			}
-		})
 	}
 }

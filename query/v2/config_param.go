@@ -2,6 +2,7 @@ package v2
 
 import (
 	"time"
+	"tonscribe/query/stack"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // configInfo is a cell of the configuration.
-var configInfo = api.Typed("ConfigInfo", "configInfo", api.Object("config", tvmCell, api.Same[*cell.Cell], nil))
+var configInfo = api.Typed("ConfigInfo", "configInfo", api.Object("config", stack.Cells, api.Same[*cell.Cell], nil))
 
 var errOneParam = unprocessable("only one of config_id or param should be specified")
 

@@ -117,10 +117,3 @@ func parseWord(text string) (value, ok bool) {
 	}
 	return false, false
 }
-
-var toStandard = strings.NewReplacer("-", "+", "_", "/")
-
-// parseBytes reads base64 of either alphabet.
-func parseBytes(text string) ([]byte, error) {
-	return base64.StdEncoding.DecodeString(toStandard.Replace(text))
-}

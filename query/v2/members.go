@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/xssnick/tonutils-go/ton"
-	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
@@ -103,8 +102,6 @@ func bounceable(a *address.Address) string {
 	}
 	return string(address.AppendFriendly(nil, a[:], address.Form{}, base64.URLEncoding))
 }
-
-var tvmCell = api.Typed("TvmCell", "tvm.cell", api.Cell("bytes", api.Same[*cell.Cell]))
 
 // accountWords are those of an account's status.
 var accountWords = api.Words{node.Active, node.Uninitialized, node.Frozen}

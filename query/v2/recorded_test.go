@@ -17,7 +17,9 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 	"gopkg.in/yaml.v3"
 
+	"tonscribe/query/api"
 	"tonscribe/query/node"
+	"tonscribe/query/stack"
 	"tonscribe/test/support/realdata"
 	"tonscribe/ton/code"
 	"tonscribe/ton/tvm"
@@ -185,7 +187,7 @@ func TestStacksEqualTheRecordedOnes(t *testing.T) {
 			label, value := at(pair, "0"), at(pair, "1")
 			var on any
 			if label == "num" {
-				n, ok := parseBig(value.(string))
+				n, ok := new(big.Int).SetString(value.(string), 0)
 				if !ok {
 					t.Fatalf("number %v is not read", value)
 				}
@@ -193,7 +195,11 @@ func TestStacksEqualTheRecordedOnes(t *testing.T) {
 			} else {
 				on = fromBase64(t, at(value, "bytes"))
 			}
-			text, err := legacyStack(tvm.Tuple{on})
+			read, err := node.EntriesOf(tvm.Tuple{on}, maxLegacyDepth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := written(api.Rows[stack.Pair]{Of: stack.PairForm}, stack.PairsOf(read))
 			differ("", encoded(t, text, err).([]any)[0], pair, func(path string, got, want any) bool {
 				// Bits after the last one were zero, now the first of them is one.
 				return strings.HasSuffix(path, ".b64") && got != nil && len(got.(string)) == len(want.(string))

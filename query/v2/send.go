@@ -3,6 +3,7 @@ package v2
 import (
 	"encoding/json"
 	"net/http"
+	"tonscribe/query/stack"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -71,7 +72,7 @@ var sendCellSimple = &Method{
 	Params:      []Param{{Name: "cell", Kind: CellKind, Required: true, Description: "cell of a whole external message"}},
 	Errors:      append([]Error{*errCell}, sendFails...),
 	Result: of(okResult, func(c *call) (*node.Sent, error) {
-		message, err := parseSpelt(c.of("cell").json)
+		message, err := stack.ParseCell(c.of("cell").json)
 		if err != nil {
 			return nil, errCell
 		}
@@ -179,7 +180,7 @@ func (v *Values) spelt(param, _ string) (*cell.Cell, error) {
 	if !v.sent(param) {
 		return nil, nil
 	}
-	c, err := parseSpelt(v.of(param).json)
+	c, err := stack.ParseCell(v.of(param).json)
 	if err != nil {
 		return nil, errCellObject
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"tonscribe/query/stack"
 
 	"tonscribe/internal/listen"
 )
@@ -77,7 +78,7 @@ func NotFound(w http.ResponseWriter) {
 
 // BadMethod answers methods of HTTP that a path does not serve.
 func BadMethod(w http.ResponseWriter, r *http.Request) {
-	text := "unsupported http method: " + shortened(r.Method)
+	text := "unsupported http method: " + stack.Shortened(r.Method)
 	if r.Method == http.MethodGet {
 		text = "method GET is not supported"
 	}

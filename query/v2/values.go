@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"tonscribe/query/stack"
 
 	"tonscribe/query/node"
 )
@@ -71,7 +72,7 @@ func fromObject(m *Method, object map[string]json.RawMessage) (*Values, error) {
 	}
 	for _, name := range sortedKeys(object) {
 		if name != extraName && !slices.ContainsFunc(m.Params, func(p Param) bool { return p.Name == name }) {
-			return v, unprocessable("failed to parse post request: Error at path '/': Unknown property '%s'", shortened(name))
+			return v, unprocessable("failed to parse post request: Error at path '/': Unknown property '%s'", stack.Shortened(name))
 		}
 	}
 	var reason string
@@ -97,15 +98,6 @@ func sortedKeys(object map[string]json.RawMessage) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// shortened is a text of the caller's in an answer.
-func shortened(text string) string {
-	const most = 100
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
 }
 
 // fill reads every parameter in the order of the declaration and then holds the
@@ -175,7 +167,7 @@ func (v *value) query(kind Kind, text string) (ok bool) {
 		v.number = asNumber(b)
 	case BytesKind:
 		var err error
-		v.bytes, err = parseBytes(strings.ReplaceAll(text, " ", "+"))
+		v.bytes, err = stack.ParseBase64(strings.ReplaceAll(text, " ", "+"))
 		ok = err == nil
 	default:
 		v.text, ok = text, true
@@ -275,7 +267,7 @@ func (v *value) bool(raw json.RawMessage) bool {
 }
 
 func (v *value) base64(text string) (ok bool, why string) {
-	decoded, err := parseBytes(text)
+	decoded, err := stack.ParseBase64(text)
 	if err != nil {
 		return false, "invalid base64 encoded bytes: " + err.Error()
 	}

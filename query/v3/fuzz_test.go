@@ -3,6 +3,7 @@ package v3
 import (
 	"encoding/json"
 	"testing"
+	"tonscribe/query/stack"
 
 	"tonscribe/query/params"
 	v2 "tonscribe/query/v2"
@@ -30,7 +31,7 @@ func FuzzArguments(f *testing.F) {
 				return
 			}
 			for _, e := range list {
-				if _, err := v2.Argument(e.Type, e.Value); err != nil && v2.Known(err) == nil {
+				if _, err := stack.Plain(e.Type, e.Value); err != nil && v2.Known(err) == nil {
 					t.Errorf("%q: %v", body, err)
 				}
 			}

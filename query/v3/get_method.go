@@ -3,26 +3,23 @@ package v3
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
+	"tonscribe/query/stack"
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
 	"tonscribe/query/params"
 	v2 "tonscribe/query/v2"
-
-	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
 var (
 	errNoAddress, errNoMethod = missing("address is required"), missing("method is required")
 	errBadAddress             = params.Unprocessable("failed to parse address")
 	errBadSeqno               = params.Unprocessable("seqno must be a positive integer of 32 bits")
-	errTooManyArguments       = params.Unprocessable("stack has more than %d entries", v2.MaxArguments)
+	errTooManyArguments       = params.Unprocessable("stack has more than %d entries", stack.MaxArguments)
 	errNoArguments            = params.Unprocessable("stack must be an array of {type, value}")
 )
 
@@ -30,34 +27,8 @@ var (
 var runShape = api.New("RunGetMethodAnswer",
 	api.Int64("gas_used", func(r *node.Ran) int64 { return r.GasUsed }),
 	api.Int64("exit_code", func(r *node.Ran) int64 { return int64(r.ExitCode) }),
-	api.List("stack", newEntryShape(), func(r *node.Ran) []node.Entry { return r.Stack }, api.Same[node.Entry]),
+	api.List("stack", stack.PlainEntries, func(r *node.Ran) []node.Entry { return r.Stack }, api.Same[node.Entry]),
 )
-
-// entryWords are the types of entries by their kind.
-var entryWords = map[node.EntryKind]string{
-	node.NumberEntry: "num", node.CellEntry: "cell", node.SliceEntry: "slice", node.TupleEntry: "tuple", node.ListEntry: "list",
-	node.UnsupportedEntry: "unsupported",
-}
-
-// newEntryShape makes the form of an entry; tuples and lists hold entries, all others
-// a text.
-func newEntryShape() *api.Shape[node.Entry] {
-	value := api.OneOf("PlainValue", api.When(api.String, func(e node.Entry) (string, bool) {
-		switch e.Kind {
-		case node.NumberEntry:
-			return v2.HexNumber(e.Number), true
-		case node.CellEntry, node.SliceEntry:
-			return base64.StdEncoding.EncodeToString(e.Cell.ToBOCWithOptions(cell.BOCSerializeOptions{WithCRC32C: true})), true
-		}
-		return "", e.Kind == node.UnsupportedEntry
-	}))
-	entry := api.New("PlainEntry",
-		api.Word("type", api.Words{"num", "cell", "slice", "tuple", "list", "unsupported"}, func(e node.Entry) string { return entryWords[e.Kind] }),
-		api.Object("value", value, api.Same[node.Entry], nil),
-	)
-	value.Add(api.When(api.Rows[node.Entry]{Of: entry}, func(e node.Entry) ([]node.Entry, bool) { return e.Elements, true }))
-	return entry
-}
 
 var runGetMethod = &Endpoint{
 	Path: "/runGetMethod", Tag: nodeAccess, Summary: "Run a get-method",
@@ -113,15 +84,15 @@ func (q *request) run() (run node.Run, key string, err error) {
 		seqno := uint32(n)
 		run.Seqno = &seqno
 	}
-	stack, err := argumentsOf(q.sent["stack"])
+	arguments, err := argumentsOf(q.sent["stack"])
 	if err != nil {
 		return run, "", err
 	}
 	if !q.hasNode() {
 		return run, "", errNoNode
 	}
-	for _, e := range stack {
-		value, err := v2.Argument(e.Type, e.Value)
+	for _, e := range arguments {
+		value, err := stack.Plain(e.Type, e.Value)
 		if err != nil {
 			return run, "", inside(err)
 		}
@@ -132,16 +103,7 @@ func (q *request) run() (run node.Run, key string, err error) {
 
 // unsupported is the answer to a stack entry of another type.
 func unsupported(kind string) *params.Error {
-	return &params.Error{Status: http.StatusInternalServerError, Text: "unsupported stack parameter type: " + shortened(kind)}
-}
-
-// shortened is a text of the caller's in an answer.
-func shortened(text string) string {
-	const most = 100
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
+	return &params.Error{Status: http.StatusInternalServerError, Text: "unsupported stack parameter type: " + stack.Shortened(kind)}
 }
 
 // argument is a value on its way to the stack.
@@ -165,12 +127,12 @@ func argumentsOf(raw json.RawMessage) (list []argument, err error) {
 			return nil, errNoArguments
 		}
 		switch {
-		case len(list) == v2.MaxArguments:
+		case len(list) == stack.MaxArguments:
 			return nil, errTooManyArguments
 		case e.Type == "":
 			return nil, params.Unprocessable("stack entry %d has no type: send {type, value}", len(list))
 		case len(e.Value) == 0:
-			return nil, params.Unprocessable("stack entry %d of type %s has no value: send {type, value}", len(list), shortened(e.Type))
+			return nil, params.Unprocessable("stack entry %d of type %s has no value: send {type, value}", len(list), stack.Shortened(e.Type))
 		case e.Type != "num" && e.Type != "cell" && e.Type != "slice":
 			return nil, unsupported(e.Type)
 		}
