@@ -330,7 +330,7 @@ func (w *world) report(t testing.TB) report.Reporter { return enginetest.Report(
 // holdNothing makes a server ask ClickHouse for everything.
 func holdNothing(c *Configuration) {
 	s := &c.Store
-	s.Head.BlockBytes, s.Head.TransactionBytes, s.DirectoryAccounts, s.HeldAccountBytes, s.HeldContractBytes = 0, 0, 0, 0, 0
+	s.Head.BlockBytes, s.Head.TransactionBytes, s.CacheBytes = 0, 0, 0
 }
 
 // serve starts the API on the world.

@@ -12,43 +12,27 @@ import (
 // Accounts are the states of those of the accounts that exist on the chain, as of
 // the view.
 func (s *Store) Accounts(ctx context.Context, v *View, list []Address) (map[Address]*record.Account, error) {
-	newest, err := s.newestAccounts(ctx, list)
+	newest, err := s.States(ctx, sql.KeysOf(list))
 	if err != nil {
 		return nil, err
 	}
+	found := make(map[Address]*record.Account, len(list))
 	var beyond []*record.Account
-	for address, a := range newest {
-		if a.McSeqno > v.Watermark {
-			delete(newest, address)
-			beyond = append(beyond, a)
+	for _, a := range list { // others may share its first 8 bytes
+		if state := newest[a]; state != nil && state.McSeqno <= v.Watermark {
+			found[a] = state
+		} else if state != nil {
+			beyond = append(beyond, state)
+			delete(newest, a) // it may be in the list once more
 		}
 	}
 	earlier, err := reader.Gather(ctx, beyond, func(ctx context.Context, newer *record.Account) ([]*record.Account, error) {
 		return s.accountAt(ctx, v, newer)
 	})
 	for _, a := range earlier {
-		newest[Address(a.Account)] = a
+		found[Address(a.Account)] = a
 	}
-	return newest, err
-}
-
-// newestAccounts are the newest rows, those that lie beyond every view too.
-func (s *Store) newestAccounts(ctx context.Context, list []Address) (map[Address]*record.Account, error) {
-	rows, err := s.accounts.At(ctx, s.watermark(), sql.KeysOf(list))
-	if err != nil {
-		return nil, err
-	}
-	newest := make(map[Address]*record.Account, len(rows))
-	for _, a := range rows {
-		newest[Address(a.Account)] = a
-	}
-	found := make(map[Address]*record.Account, len(list))
-	for _, a := range list {
-		if newest[a] != nil { // others may share its first 8 bytes
-			found[a] = newest[a]
-		}
-	}
-	return found, nil
+	return found, err
 }
 
 // accountAt is the account as of the view, from its last transaction there, none

@@ -22,21 +22,16 @@ type Configuration struct {
 	Wake <-chan struct{} `yaml:"-"`
 	// Head bounds what is held of the newest bundles.
 	Head head.Configuration `yaml:",inline"`
-	// DirectoryAccounts is of how many accounts, about, the codes are held, some
-	// 50 bytes each, and names; 0 holds none of both.
-	DirectoryAccounts int `yaml:"directory_accounts"`
-	// HeldAccountBytes and HeldContractBytes bound what is held of the states of
-	// accounts and of what contracts are; 0 holds none.
-	HeldAccountBytes  int `yaml:"held_account_bytes"`
-	HeldContractBytes int `yaml:"held_contract_bytes"`
+	// CacheBytes bounds what is held of rows that are asked for again: states of
+	// accounts, what contracts are, codes and names; 0 holds none.
+	CacheBytes int `yaml:"cache_bytes"`
 }
 
 // DefaultConfiguration fits a small machine.
 func DefaultConfiguration() Configuration {
 	return Configuration{
 		Configuration: reader.Configuration{Connections: 16, ClientConnections: 8, ScanBytes: 4 << 20}, Head: head.Configuration{TransactionBytes: 64 << 20, BlockBytes: 64 << 20},
-		MaxOffset: 100_000, Poll: 75 * time.Millisecond,
-		DirectoryAccounts: 2_000_000, HeldAccountBytes: 1 << 30, HeldContractBytes: 512 << 20,
+		MaxOffset: 100_000, Poll: 75 * time.Millisecond, CacheBytes: 128 << 20,
 	}
 }
 
@@ -49,10 +44,8 @@ func (c Configuration) validate() error {
 		return fmt.Errorf("max_offset is %d, it may not be negative", c.MaxOffset)
 	case c.Poll < time.Millisecond:
 		return fmt.Errorf("poll is %s, at least 1ms is needed", c.Poll)
-	case c.HeldAccountBytes < 0 || c.HeldContractBytes < 0:
-		return fmt.Errorf("held_account_bytes is %d and held_contract_bytes %d, neither may be negative", c.HeldAccountBytes, c.HeldContractBytes)
-	case c.DirectoryAccounts < 0:
-		return fmt.Errorf("directory_accounts is %d, it may not be negative", c.DirectoryAccounts)
+	case c.CacheBytes < 0:
+		return fmt.Errorf("cache_bytes is %d, it may not be negative", c.CacheBytes)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"strings"
@@ -33,7 +32,7 @@ func (s *Store) Documents(ctx context.Context, links []string) (map[string]Docum
 		wanted[i] = sha256.Sum256([]byte(link))
 		byHash[wanted[i]] = link
 	}
-	rows, err := reader.Gather(ctx, reader.Chunks(wanted, s.reader.Splits(len(wanted)), compareHashes), func(ctx context.Context, part []Hash) ([]fetchedDocument, error) {
+	rows, err := reader.Gather(ctx, reader.Chunks(wanted, s.reader.Splits(len(wanted)), cache.CompareHashes), func(ctx context.Context, part []Hash) ([]fetchedDocument, error) {
 		return s.documents(ctx, part, byHash)
 	})
 	if err != nil {
@@ -47,8 +46,6 @@ func (s *Store) Documents(ctx context.Context, links []string) (map[string]Docum
 	}
 	return found, nil
 }
-
-func compareHashes(a, b Hash) int { return bytes.Compare(a[:], b[:]) }
 
 // documents are the rows of the links that have some hashes.
 func (s *Store) documents(ctx context.Context, wanted []Hash, links map[Hash]string) ([]fetchedDocument, error) {

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -33,75 +31,8 @@ func (s *Store) follow(ctx context.Context) {
 		if changed {
 			rest = min(duty*time.Since(began), s.restLimit(before))
 		}
-		s.fillBeside(ctx)
 		s.pause(ctx, rest)
 	}
-}
-
-// fillBeside reads for the first time what is held, beside everything else.
-func (s *Store) fillBeside(ctx context.Context) {
-	v := s.view.Load()
-	if v == nil {
-		return
-	}
-	book := s.configuration.DirectoryAccounts > 0
-	missing := !s.held.Load() || book && s.codeHashes.UpTo() == 0
-	if missing && s.holding.CompareAndSwap(false, true) {
-		s.running.Go(func() {
-			defer s.holding.Store(false)
-			if err := s.fill(ctx, v); err != nil {
-				s.fail(ctx, err)
-				s.rest(ctx, restLimit)
-			}
-		})
-	}
-}
-
-// advance brings what is held to a view before anybody sees it, so that requests
-// need not. What fails here is for them to try.
-func (s *Store) advance(ctx context.Context, v *View) error {
-	var group errgroup.Group
-	if s.codeHashes.UpTo() > 0 {
-		group.Go(func() error {
-			_, err := s.codeHashes.Advance(ctx, v.Watermark)
-			return err
-		})
-		group.Go(func() error { return s.names.Advance(ctx, v) })
-	}
-	group.Go(func() error { return s.contracts.Advance(ctx, v.Watermark) })
-	group.Go(func() error { return s.accounts.Advance(ctx, v.Watermark) })
-	return group.Wait()
-}
-
-// fill reads for the first time what is held.
-func (s *Store) fill(ctx context.Context, v *View) error {
-	book := s.configuration.DirectoryAccounts > 0
-	if book && s.codeHashes.UpTo() == 0 {
-		if err := s.names.Advance(ctx, v); err != nil {
-			return err
-		}
-		if err := s.codeHashes.Fill(ctx, v.Watermark); err != nil {
-			return err
-		}
-	}
-	if !s.held.Load() {
-		if err := s.contracts.Fill(ctx, v.Watermark); err != nil {
-			return err
-		}
-		if err := s.accounts.Fill(ctx, v.Watermark); err != nil {
-			return err
-		}
-		s.held.Store(true)
-	}
-	for more := book; more; {
-		began := time.Now()
-		var err error
-		if more, err = s.names.Find(ctx); err != nil {
-			return err
-		}
-		s.rest(ctx, time.Since(began))
-	}
-	return nil
 }
 
 // fail counts a failure, and logs one now and then.
@@ -109,7 +40,7 @@ func (s *Store) fail(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	s.metrics.followFailure.Inc()
+	s.followFailures.Inc()
 	now, logged := time.Now().UnixNano(), s.logged.Load()
 	if now-logged > int64(10*time.Second) && s.logged.CompareAndSwap(logged, now) {
 		s.report.Log.Warn().Err(err).Msg("what is new could not be read; trying again")
@@ -154,7 +85,7 @@ func (s *Store) rest(ctx context.Context, d time.Duration) {
 func (s *Store) step(ctx context.Context) (read bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, followLimit)
 	defer cancel()
-	v, read, err := s.filler.Next(ctx, s.view.Load(), func(v *View) { s.fail(ctx, s.advance(ctx, v)) })
+	v, read, err := s.filler.Next(ctx, s.view.Load(), func(v *View) { s.fail(ctx, s.Advance(ctx, v)) })
 	if v != nil {
 		s.view.Store(v)
 	}

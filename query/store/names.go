@@ -15,6 +15,8 @@ type (
 	Hash    = list.Hash
 	// Code is what is known of a contract's code.
 	Code = cache.Code
+	// Entry is what an address book says of an account.
+	Entry = cache.Entry
 	// View is what one request sees, Request what its statements may need together.
 	View    = head.View
 	Request = reader.Request

@@ -20,9 +20,6 @@ import (
 	"tonscribe/query/head"
 	"tonscribe/query/list"
 	"tonscribe/query/reader"
-	"tonscribe/query/sql"
-	"tonscribe/schema"
-	"tonscribe/schema/record"
 )
 
 // ErrEmpty says that no bundle is complete in all tables yet.
@@ -31,23 +28,17 @@ var ErrEmpty = errors.New("no masterchain block is indexed yet")
 // Store reads one database.
 type Store struct {
 	*list.Lists
-	configuration Configuration
-	report        report.Reporter
-	metrics       metrics
-	reader        *reader.Reader
-	filler        *head.Filler
-	view          atomic.Pointer[View]
-	names         *cache.Names
-	contracts     *cache.Rows[*record.Contract]
-	accounts      *cache.Rows[*record.Account]
-	stop          context.CancelFunc
-	running       sync.WaitGroup
-	logged        atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
-	holding       atomic.Bool  // is being read for the first time
-	held          atomic.Bool  // was read, as far as it fits
-	codes         *cache.Codes
-	codeHashes    *cache.CodeHashes
-	ranking       ranking
+	*cache.Cache
+	configuration  Configuration
+	report         report.Reporter
+	followFailures prometheus.Counter
+	reader         *reader.Reader
+	filler         *head.Filler
+	view           atomic.Pointer[View]
+	stop           context.CancelFunc
+	running        sync.WaitGroup
+	logged         atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
+	ranking        ranking
 }
 
 // New makes a store of the database that the options name, without connecting to
@@ -57,16 +48,14 @@ func New(configuration Configuration, servers clickhouse.Options, r report.Repor
 		return nil, err
 	}
 	rows := reader.New(configuration.Configuration, servers, r.Metrics)
-	s := &Store{
-		configuration: configuration, report: r, metrics: newMetrics(r.Metrics), reader: rows, codes: cache.NewCodes(rows), filler: head.NewFiller(configuration.Head, rows, r.Metrics),
-	}
-	held := func(table string) prometheus.Gauge { return s.metrics.held.WithLabelValues(table) }
-	s.contracts = cache.NewRows(rows, "contracts", "mc_seqno", configuration.HeldContractBytes, held("contracts"), func() *record.Contract { return new(record.Contract) })
-	s.accounts = cache.NewRows(rows, "accounts", "version", configuration.HeldAccountBytes, held("accounts"), func() *record.Account { return new(record.Account) })
-	s.codeHashes = cache.NewCodeHashes(rows, configuration.DirectoryAccounts, s.metrics.directory)
-	s.names = cache.NewNames(rows, s.contractsAt)
-	s.Lists = list.New(rows, s.contractsAt, r.Metrics)
-	return s, nil
+	held := cache.New(rows, configuration.CacheBytes, r.Metrics)
+	return &Store{
+		Lists: list.New(rows, held.ContractsAt, r.Metrics), Cache: held,
+		configuration: configuration, report: r, reader: rows, filler: head.NewFiller(configuration.Head, rows, r.Metrics),
+		followFailures: reader.Register(r.Metrics, prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "tonscribe_query_follow_failures_total", Help: "Failed reads of the watermark or of the newest bundles.",
+		})),
+	}, nil
 }
 
 // Start begins to follow the watermark.
@@ -83,8 +72,6 @@ func (s *Store) Stop() {
 	}
 	s.running.Wait()
 	s.reader.Close()
-	s.contracts.Release()
-	s.accounts.Release()
 }
 
 // View is the newest view, or ErrEmpty.
@@ -93,14 +80,6 @@ func (s *Store) View() (*View, error) {
 		return v, nil
 	}
 	return nil, ErrEmpty
-}
-
-// watermark is that of the newest view, 0 before the first.
-func (s *Store) watermark() uint32 {
-	if v := s.view.Load(); v != nil {
-		return v.Watermark
-	}
-	return 0
 }
 
 // Ready is nil when there is a view and the database answers.
@@ -121,68 +100,4 @@ func (s *Store) Begin(ctx context.Context, r *Request) context.Context { return 
 // Work waits until a request may be worked on: see reader.Reader.Work.
 func (s *Store) Work(ctx context.Context, client string) (done func(), err error) {
 	return s.reader.Work(ctx, client)
-}
-
-// contractsAt are the newest facts of the accounts with some keys; contracts that are
-// nothing any more are left out.
-func (s *Store) contractsAt(ctx context.Context, keys []sql.AccountKey) (map[Address]*record.Contract, error) {
-	rows, err := s.contracts.At(ctx, s.watermark(), keys)
-	if err != nil {
-		return nil, err
-	}
-	newest := make(map[Address]*record.Contract, len(rows))
-	for _, c := range rows {
-		if schema.RolesOf(c) != 0 {
-			newest[Address(c.Account)] = c
-		}
-	}
-	return newest, nil
-}
-
-// Entry is what an address book says of an account.
-type Entry struct {
-	// Known says that the account is or was on the chain.
-	Known bool
-	// Code is nil when it has none.
-	Code *Code
-}
-
-// Directory has an entry for every account of the list.
-func (s *Store) Directory(ctx context.Context, v *View, list []Address) (map[Address]Entry, error) {
-	codes, err := s.codeHashes.Of(ctx, v.Watermark, list)
-	if err != nil {
-		return nil, err
-	}
-	wanted := make([]Hash, 0, len(codes))
-	for _, h := range codes {
-		if h != cache.NoCode && h != cache.NotKnown {
-			wanted = append(wanted, h)
-		}
-	}
-	known, err := s.codes.Get(ctx, wanted)
-	if err != nil {
-		return nil, err
-	}
-	entries := make(map[Address]Entry, len(codes))
-	for a, h := range codes {
-		entries[a] = Entry{Known: h != cache.NotKnown, Code: known[h]}
-	}
-	return entries, nil
-}
-
-// Domains are the shortest names of those of the accounts that own a name whose
-// record wallet is the account.
-func (s *Store) Domains(ctx context.Context, v *View, list []Address) (map[Address]string, error) {
-	return s.names.Domains(ctx, v, list)
-}
-
-// Codes are those with the hashes, each once.
-func (s *Store) Codes(ctx context.Context, hashes []Hash) (map[Hash]*Code, error) {
-	return s.codes.Get(ctx, hashes)
-}
-
-// CodeBoCs are the codes themselves, as bags of cells; those that are not there
-// are missing.
-func (s *Store) CodeBoCs(ctx context.Context, hashes []Hash) (map[Hash][]byte, error) {
-	return s.codes.BoCs(ctx, hashes)
 }

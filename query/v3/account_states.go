@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"tonscribe/query/api"
+	"tonscribe/query/cache"
 
 	"tonscribe/query/params"
 	"tonscribe/query/render"
@@ -53,7 +54,7 @@ func serveAccountStates(q *request) error {
 		return err
 	}
 	var parts api.Part
-	var bocs map[store.Hash][]byte
+	var bocs map[cache.Hash]cache.BoC
 	if !q.values.Sent("include_boc") || q.values.Bool("include_boc") {
 		parts = render.StateBoCs
 		if bocs, err = q.store.CodeBoCs(q, codesOf(list)); err != nil {

@@ -33,11 +33,11 @@ func serveAddressBook(q *request) error {
 			known = append(known, a)
 		}
 	}
-	entries, err := q.store.Directory(q, q.view, known)
+	entries, err := q.store.Directory(q, known)
 	if err != nil {
 		return err
 	}
-	domains, err := q.store.Domains(q, q.view, known)
+	domains, err := q.store.Domains(q, known)
 	if err != nil {
 		return err
 	}

@@ -258,11 +258,11 @@ func (q *answers) addressBook(ctx context.Context, dst []byte, book api.Book) ([
 		}
 	}
 	slices.SortFunc(list, compareRaw)
-	entries, err := q.store.Directory(ctx, q.view, list)
+	entries, err := q.store.Directory(ctx, list)
 	if err != nil {
 		return dst, err
 	}
-	domains, err := q.store.Domains(ctx, q.view, list)
+	domains, err := q.store.Domains(ctx, list)
 	if err != nil {
 		return dst, err
 	}

@@ -87,7 +87,7 @@ func (q *answers) tokensAmong(ctx context.Context, book api.Book, known map[stor
 			found[a] = c
 		}
 	}
-	entries, err := q.store.Directory(ctx, q.view, unknown)
+	entries, err := q.store.Directory(ctx, unknown)
 	if err != nil {
 		return nil, err
 	}
