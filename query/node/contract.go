@@ -66,8 +66,8 @@ func (n *Node) Contract(ctx context.Context, s *Account) (Contract, int32, error
 	}
 	r := parse(s.Data())
 	contract := kind.read(r)
-	if data := r.Err(); data != nil {
-		return nil, 0, nil // whoever deploys a code may give it any data: such a contract is none that is known
+	if r.Err() != nil {
+		return nil, 0, nil //nolint:nilerr // a known code with data of another layout, which anybody may deploy, is no known contract
 	}
 	if wallet, ok := contract.(*RestrictedWallet); ok {
 		if there, err := n.unlocked(ctx, s, wallet); err != nil || !there {

@@ -70,14 +70,14 @@ func (n *Node) RunGetMethod(ctx context.Context, r Run) (*Ran, error) {
 	return &Ran{Account: s, ExitCode: result.ExitCode, GasUsed: result.GasUsed, Stack: stack}, err
 }
 
-// mostEntries is how many values a get-method may leave.
-const mostEntries = 8000
+// maxEntries is how many values a get-method may leave.
+const maxEntries = 8000
 
-var errTooManyEntries = failed("Result stack has more than %d entries", mostEntries)
+var errTooManyEntries = failed("Result stack has more than %d entries", maxEntries)
 
 // EntriesOf reads a stack whose values are nested no deeper than maxDepth.
 func EntriesOf(stack tvm.Tuple, maxDepth int) ([]Entry, error) {
-	r := entryReader{left: mostEntries, maxDepth: maxDepth}
+	r := entryReader{left: maxEntries, maxDepth: maxDepth}
 	return r.entries(stack, 0)
 }
 
@@ -137,8 +137,8 @@ func linked(value any) (elements []any, ok bool) {
 	}
 }
 
-// mostLibraries is how many libraries code may ask for, as in the node.
-const mostLibraries = 8
+// maxLibraries is how many libraries code may ask for, as in the node.
+const maxLibraries = 8
 
 // run runs a get-method on a state. Libraries that the code asks for are fetched.
 func (n *Node) run(ctx context.Context, s *Account, method int64, arguments []any) (tvm.Result, error) {
@@ -158,7 +158,7 @@ func (n *Node) run(ctx context.Context, s *Account, method int64, arguments []an
 	for {
 		in.Libraries = libraries.roots()
 		result, err := tvm.Run(ctx, in)
-		if err != nil || result.MissingLibrary == nil || libraries.count >= mostLibraries {
+		if err != nil || result.MissingLibrary == nil || libraries.count >= maxLibraries {
 			return result, err
 		}
 		library, err := n.library(ctx, *result.MissingLibrary)

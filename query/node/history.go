@@ -19,8 +19,8 @@ type History struct {
 	Archival bool
 }
 
-// mostAtOnce is how many transactions lite servers give at a time.
-const mostAtOnce = 16
+// maxAtOnce is how many transactions lite servers give at a time.
+const maxAtOnce = 16
 
 // Transactions reads a part of an account's transactions, the newest first.
 func (n *Node) Transactions(ctx context.Context, h History) (list []*Transaction, err error) {
@@ -32,7 +32,7 @@ func (n *Node) Transactions(ctx context.Context, h History) (list []*Transaction
 		h.From = &s.Last
 	}
 	for at := *h.From; at.LT > h.Stop && len(list) < h.Limit; {
-		found, err := n.someBefore(ctx, &h, at, min(h.Limit-len(list), mostAtOnce))
+		found, err := n.someBefore(ctx, &h, at, min(h.Limit-len(list), maxAtOnce))
 		if err != nil || len(found) == 0 {
 			return list, err
 		}

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
@@ -37,7 +36,6 @@ func (n *Node) Libraries(ctx context.Context, hashes [][32]byte) (list []Library
 	}
 	for i, library := range found {
 		if library != nil {
-			n.libraries.add(hashes[i], library)
 			list = append(list, Library{hashes[i], library})
 		}
 	}
@@ -46,42 +44,13 @@ func (n *Node) Libraries(ctx context.Context, hashes [][32]byte) (list []Library
 
 // library is one library, nil when there is none with the hash.
 func (n *Node) library(ctx context.Context, hash [32]byte) (*cell.Cell, error) {
-	if kept := n.libraries.find(hash); kept != nil {
-		return kept, nil
-	}
-	found, err := n.Libraries(ctx, [][32]byte{hash})
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return found[0].Cell, nil
-}
-
-// libraryCache keeps libraries, which are named by their hashes, for the code that
-// needs them.
-type libraryCache struct {
-	mu   sync.Mutex
-	held map[[32]byte]*cell.Cell
-}
-
-// keptLibraries is how many libraries are kept; the code of a jetton wallet is a
-// few kilobytes.
-const keptLibraries = 1 << 10
-
-func newLibraryCache() *libraryCache { return &libraryCache{held: map[[32]byte]*cell.Cell{}} }
-
-func (l *libraryCache) find(hash [32]byte) *cell.Cell {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.held[hash]
-}
-
-func (l *libraryCache) add(hash [32]byte, library *cell.Cell) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.held) >= keptLibraries {
-		clear(l.held)
-	}
-	l.held[hash] = library
+	return n.libraries.find(hash, func() (*cell.Cell, bool, error) {
+		found, err := n.Libraries(ctx, [][32]byte{hash})
+		if err != nil || len(found) == 0 {
+			return nil, false, err
+		}
+		return found[0].Cell, true, nil
+	})
 }
 
 // libraryDictionary is the libraries that some code needs.

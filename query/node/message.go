@@ -110,8 +110,8 @@ func textOf(body *cell.Cell) Text {
 	}
 	rest := s.Copy()
 	if opcode, err := rest.LoadUInt(32); err == nil && (opcode == opcodeText || opcode == opcodeEncrypted) {
-		cells := mostTextCells
-		if text, ok := tontoken.Snake(rest, mostTextBytes, &cells); ok {
+		cells := maxTextCells
+		if text, ok := tontoken.Snake(rest, maxTextBytes, &cells); ok {
 			if opcode == opcodeEncrypted {
 				return Text{EncryptedComment, text}
 			}
@@ -122,9 +122,9 @@ func textOf(body *cell.Cell) Text {
 	return Text{Bytes: data}
 }
 
-// mostTextCells is how many cells a chain can have, and mostTextBytes is more
+// maxTextCells is how many cells a chain can have, and maxTextBytes is more
 // than they hold.
 const (
-	mostTextCells = MaxDepth + 1
-	mostTextBytes = 1024 * 128
+	maxTextCells = MaxDepth + 1
+	maxTextBytes = 1024 * 128
 )

@@ -33,13 +33,13 @@ type NameEntry struct {
 // ErrNameRecords is the answer to a name with more records than are read.
 var ErrNameRecords = failed("Failed to unpack the records: the name has more than %d", tondns.MaxRecords)
 
-// mostResolvers is how many resolvers hand over to each other at most.
-const mostResolvers = 8
+// maxResolvers is how many resolvers hand over to each other at most.
+const maxResolvers = 8
 
 // Resolve asks a resolver for a name in the form that resolvers get; resolvers that
 // it hands over to are asked too, up to hops of them.
 func (n *Node) Resolve(ctx context.Context, s *Account, name []byte, hops int) ([]NameEntry, error) {
-	for hops = min(hops, mostResolvers); ; hops-- {
+	for hops = min(hops, maxResolvers); ; hops-- {
 		argument := cell.BeginCell().MustStoreSlice(name, uint(len(name))*8).ToSlice()
 		v, err := n.ask(ctx, s, "dnsresolve", 2, argument, new(big.Int))
 		if v == nil {

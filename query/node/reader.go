@@ -76,15 +76,15 @@ func (r *reader) currencies() (*big.Int, []Currency) {
 	return coins, r.extra(r.ref())
 }
 
-// mostCurrencies is how many extra currencies are read. No network has as many.
-const mostCurrencies = 256
+// maxCurrencies is how many extra currencies are read. No network has as many.
+const maxCurrencies = 256
 
 // extra reads a HashmapE 32 (VarUInteger 32).
 func (r *reader) extra(root *cell.Cell) []Currency {
 	if r.Err() != nil {
 		return nil
 	}
-	all, err := toncell.Dictionary{Root: root, Bits: 32}.Entries(mostCurrencies)
+	all, err := toncell.Dictionary{Root: root, Bits: 32}.Entries(maxCurrencies)
 	r.Fail(err)
 	var list []Currency
 	for _, e := range all {

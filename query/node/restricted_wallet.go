@@ -27,8 +27,8 @@ type RestrictedLimit struct {
 	Value   int64
 }
 
-// mostLimits is how many steps of a restricted wallet are read.
-const mostLimits = 1024
+// maxLimits is how many steps of a restricted wallet are read.
+const maxLimits = 1024
 
 var errNotStarted = errors.New("a restricted wallet without its limits")
 
@@ -45,7 +45,7 @@ func readRestricted(r *reader) Contract {
 	if !r.Bit() || r.Err() != nil {
 		return state
 	}
-	all, err := toncell.Dictionary{Root: r.ref(), Bits: 32}.Entries(mostLimits)
+	all, err := toncell.Dictionary{Root: r.ref(), Bits: 32}.Entries(maxLimits)
 	r.Fail(err)
 	for _, e := range all {
 		value, err := e.Value.LoadBigCoins()

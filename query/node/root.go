@@ -63,6 +63,14 @@ func (c *Configuration) check() error {
 	return c.Emulation.Validate()
 }
 
+// What is kept. A network has one configuration at a time, readers of history more;
+// the code of a jetton wallet, which is a library, is a few kilobytes.
+const (
+	maxConfigs      = 16
+	maxKeys         = 1 << 14
+	maxLibraryCells = 1 << 10
+)
+
 // Servers asks lite servers, and proves what they say. *lite.Pool is one.
 type Servers interface {
 	// Head is the newest masterchain block, Master the one with a seqno; Master
@@ -110,8 +118,9 @@ type Node struct {
 	servers       Servers
 	emulator      Emulator
 	report        report.Reporter
-	configs       *configs
-	libraries     *libraryCache
+	configs       *kept[uint32, *tvm.Config] // by their key block
+	keys          *kept[uint32, uint32]      // the key block of a masterchain block
+	libraries     *kept[[32]byte, *cell.Cell]
 	answers       *answers
 	queues        *queues
 	ctx           context.Context // of answers that several requests share
@@ -125,7 +134,8 @@ func New(configuration Configuration, d Dependencies) (*Node, error) {
 	}
 	n := &Node{
 		configuration: configuration, servers: d.Servers, emulator: d.Emulator, report: d.Report,
-		configs: newConfigs(), libraries: newLibraryCache(), answers: newAnswers(configuration.CacheBytes), queues: newQueues(),
+		configs: newKept[uint32, *tvm.Config](maxConfigs), keys: newKept[uint32, uint32](maxKeys), libraries: newKept[[32]byte, *cell.Cell](maxLibraryCells),
+		answers: newAnswers(configuration.CacheBytes), queues: newQueues(),
 	}
 	if n.emulator == nil {
 		n.emulator = inProcess{}

@@ -15,9 +15,9 @@ import (
 // The limits of external messages, as nodes have them (configuration parameter
 // 43 by default).
 const (
-	mostMessageBytes = 65535
-	mostMessageDepth = 512
-	mostMessageCells = 1 << 13
+	maxMessageBytes = 65535
+	maxMessageDepth = 512
+	maxMessageCells = 1 << 13
 )
 
 // The limits of what callers send as bags of cells.
@@ -48,7 +48,7 @@ var ErrNotExternal = failed("CommonMsgInfo tag is not ext_in_msg_info")
 
 // SendBoC is Send for a message in a bag of cells.
 func (n *Node) SendBoC(ctx context.Context, boc []byte) (*Sent, error) {
-	if len(boc) > mostMessageBytes {
+	if len(boc) > maxMessageBytes {
 		return nil, rejected("external message too large, rejecting")
 	}
 	message, err := ParseBoC(boc, "body")
@@ -64,10 +64,10 @@ func (n *Node) Send(ctx context.Context, message *cell.Cell) (*Sent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if message.Depth() >= mostMessageDepth {
+	if message.Depth() >= maxMessageDepth {
 		return nil, rejected("external message is too deep")
 	}
-	if _, err := toncell.SizeOf(mostMessageCells, message); err != nil {
+	if _, err := toncell.SizeOf(maxMessageCells, message); err != nil {
 		return nil, rejected("external message has too many cells")
 	}
 	if n.configuration.Emulate && tvm.CheckMessage(message) == nil {

@@ -51,9 +51,9 @@ func ParseTransaction(workchain int32, c *cell.Cell) (*Transaction, error) {
 	return t, err
 }
 
-// mostMessages is how many messages a transaction sends at most: one for each
+// maxMessages is how many messages a transaction sends at most: one for each
 // of 255 actions.
-const mostMessages = 255
+const maxMessages = 255
 
 // messages reads ^[ in_msg:(Maybe ^(Message Any)) out_msgs:(HashmapE 15 ^(Message Any)) ].
 func (t *Transaction) messages(c *cell.Cell) (err error) {
@@ -74,7 +74,7 @@ func (t *Transaction) messages(c *cell.Cell) (err error) {
 	if r.Err() != nil {
 		return r.Err()
 	}
-	all, err := toncell.Dictionary{Root: root, Bits: 15}.Entries(mostMessages)
+	all, err := toncell.Dictionary{Root: root, Bits: 15}.Entries(maxMessages)
 	if err != nil {
 		return err
 	}

@@ -61,11 +61,13 @@ type Parameter struct {
 	AllowEmpty bool
 }
 
-// Error is a status and one of the texts that go with it.
+// Error is an answer other than 200: a status and one of the texts that go with it.
 type Error struct {
 	Status int
 	Text   string
 }
+
+func (e *Error) Error() string { return e.Text }
 
 // Example is a recorded request and its answer, which may be left out.
 type Example struct {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"tonscribe/query/openapi"
 )
 
 // Kind is the form that values of a parameter have.
@@ -81,12 +82,7 @@ const (
 )
 
 // Error is an answer other than 200.
-type Error struct {
-	Status int
-	Text   string
-}
-
-func (e *Error) Error() string { return e.Text }
+type Error = openapi.Error
 
 // Unprocessable is the answer to a bad request.
 func Unprocessable(format string, args ...any) *Error {

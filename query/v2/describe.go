@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"tonscribe/query/params"
 
 	"tonscribe/query/openapi"
 )
@@ -57,7 +58,7 @@ func (m *Method) describe(name string, example *openapi.Example) []*openapi.Oper
 	}
 	get := *post
 	get.Method, get.ID, get.Example = http.MethodGet, name, example
-	get.Errors = append(slices.Clone(post.Errors), openapi.Error{
+	get.Errors = append(slices.Clone(post.Errors), Error{
 		Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MaxQueryBytes) + " bytes",
 	})
 	for i := range m.Params {
@@ -90,12 +91,7 @@ var extraParam = openapi.Parameter{
 // extraMember is extraParam in a body: whatever it is, the answer has it as text.
 var extraMember = openapi.Parameter{Name: extraName, Schema: openapi.Schema(), Description: extraParam.Description}
 
-var bodyErrors = []openapi.Error{
-	{Status: http.StatusUnprocessableEntity, Text: "failed to parse post request: <reason>"},
-	{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MaxBodyBytes) + " bytes"},
-	{Status: errCoding.Status, Text: errCoding.Text},
-	{Status: errBusy.Status, Text: errBusy.Text},
-}
+var bodyErrors = append([]Error{*badBody("<reason>")}, params.BodyErrors...)
 
 // asBody is a recorded GET as the POST that asks the same; the answer stands with
 // the GET.
@@ -106,20 +102,13 @@ func asBody(e *openapi.Example) *openapi.Example {
 	return &openapi.Example{Body: e.Query}
 }
 
-func (m *Method) errors() (list []openapi.Error) {
-	add := func(errors ...Error) {
-		for _, e := range errors {
-			list = append(list, openapi.Error{Status: e.Status, Text: e.Text})
-		}
-	}
+func (m *Method) errors() (list []Error) {
 	for i := range m.Params {
-		add(m.Params[i].Errors()...)
+		list = append(list, m.Params[i].Errors()...)
 	}
-	add(m.Errors...)
-	add(EveryMethod...)
-	add(*errInternal)
+	list = append(append(append(list, m.Errors...), EveryMethod...), *errInternal)
 	if !m.Local {
-		add(EveryNodeMethod...)
+		list = append(list, EveryNodeMethod...)
 	}
 	return list
 }
@@ -252,7 +241,7 @@ func describeRPC(example *openapi.Example) *openapi.Operation {
 			{Name: "id", Schema: openapi.Schema("type", []string{"string", "number"}), Description: "the answer repeats it as a text"},
 			{Name: "jsonrpc", Schema: openapi.Schema(), Description: "2.0; it is not looked at"},
 		},
-		Errors: append([]openapi.Error{
+		Errors: append([]Error{
 			{Status: http.StatusUnprocessableEntity, Text: "Unknown method"},
 			{Status: http.StatusUnprocessableEntity, Text: "params must contain an object"},
 		}, bodyErrors...),

@@ -1,21 +1,18 @@
 package v2
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
+	"tonscribe/query/params"
 	"tonscribe/query/stack"
-
-	"tonscribe/internal/listen"
 )
 
 // The limits of requests (contract 1.4).
 const (
-	MaxBodyBytes  = 1 << 20
 	MaxQueryBytes = 8 << 10
 	maxNesting    = 2048
 )
@@ -90,40 +87,13 @@ func BadMethod(w http.ResponseWriter, r *http.Request) {
 }
 
 // badBody is the answer to a body that is no object.
-func badBody(reason string) error { return unprocessable("failed to parse post request: %s", reason) }
-
-// errCoding is the answer to a body in a coding: how long it is without would not
-// be known before it is read.
-var errCoding = &Error{Status: http.StatusUnsupportedMediaType, Text: "bodies in a content coding are not taken: send it without Content-Encoding"}
-
-// errBusy is the answer to a large body that could not have its turn.
-var errBusy = &Error{Status: http.StatusServiceUnavailable, Text: listen.ErrBusy.Error()}
-
-// CodingError is the answer to requests that are InCoding.
-func CodingError() Error { return *errCoding }
-
-// InCoding reports whether the body of a request is compressed.
-func InCoding(r *http.Request) bool {
-	coding := r.Header.Get("Content-Encoding")
-	return coding != "" && !strings.EqualFold(coding, "identity")
-}
+func badBody(reason string) *Error { return unprocessable("failed to parse post request: %s", reason) }
 
 // readObject reads a body. An empty one is an object without members.
 func readObject(r *http.Request) (map[string]json.RawMessage, error) {
-	if InCoding(r) {
-		return nil, errCoding
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBodyBytes))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(MaxBodyBytes) + " bytes"}
-	case errors.Is(err, listen.ErrBusy):
-		return nil, errBusy
-	case err != nil:
-		return nil, badBody("the body ends early")
-	case len(trimmed(body)) == 0:
-		return nil, nil
+	body, err := params.ReadBody(r, badBody("the body ends early"))
+	if err != nil || len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
+		return nil, err
 	}
 	return parseObject(body)
 }
@@ -143,13 +113,6 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 		return nil, badBody("Error at path '/': Wrong type. Expected: object")
 	}
 	return object, nil
-}
-
-func trimmed(body []byte) []byte {
-	for len(body) > 0 && (body[0] == ' ' || body[0] == '\t' || body[0] == '\r' || body[0] == '\n') {
-		body = body[1:]
-	}
-	return body
 }
 
 // nesting is how deep arrays and objects are nested.

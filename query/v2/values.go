@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,7 +71,7 @@ func fromObject(m *Method, object map[string]json.RawMessage) (*Values, error) {
 	if raw, ok := object[extraName]; ok {
 		v.extra, v.hasExtra = plain(raw), true
 	}
-	for _, name := range sortedKeys(object) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if name != extraName && !slices.ContainsFunc(m.Params, func(p Param) bool { return p.Name == name }) {
 			return v, unprocessable("failed to parse post request: Error at path '/': Unknown property '%s'", stack.Shortened(name))
 		}
@@ -89,15 +90,6 @@ func fromObject(m *Method, object map[string]json.RawMessage) (*Values, error) {
 		return v, unprocessable("%s", reason)
 	}
 	return v, err
-}
-
-func sortedKeys(object map[string]json.RawMessage) []string {
-	names := make([]string, 0, len(object))
-	for name := range object {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // fill reads every parameter in the order of the declaration and then holds the

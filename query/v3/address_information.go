@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"errors"
 	"strconv"
 
 	"tonscribe/query/api"
@@ -34,10 +35,10 @@ func (q *request) indexed(a store.Address) (*record.Account, error) {
 	if q.store == nil {
 		return nil, nil
 	}
-	if err := q.look(); err != nil {
-		if q.hasNode() {
-			return nil, nil // nothing is indexed yet
-		}
+	switch err := q.look(); {
+	case errors.Is(err, store.ErrEmpty) && q.hasNode():
+		return nil, nil // the node layer knows more than an index without a block
+	case err != nil:
 		return nil, err
 	}
 	found, err := q.store.Accounts(q, q.view, []store.Address{a})

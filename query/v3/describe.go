@@ -95,12 +95,8 @@ var optionHeaders = []openapi.Parameter{
 	{Name: "X-Timeout", Schema: openapi.Schema("type", "string"), Description: "query timeout in milliseconds, a shorter one than the server's; like the parameter x_timeout"},
 }
 
-func (e *Endpoint) errors() (list []openapi.Error) {
-	add := func(errors ...params.Error) {
-		for _, e := range errors {
-			list = append(list, openapi.Error(e))
-		}
-	}
+func (e *Endpoint) errors() (list []params.Error) {
+	add := func(errors ...params.Error) { list = append(list, errors...) }
 	add(e.Errors...)
 	if len(e.Params) > 0 {
 		add(*params.Unprocessable("failed to decode: schema: error converting value for %q", "NAME"))
@@ -115,12 +111,10 @@ func (e *Endpoint) errors() (list []openapi.Error) {
 		}
 	}
 	if e.Body != nil {
-		add(*params.Unprocessable("Unprocessable Entity"), *params.Unprocessable("the request body is no JSON object"),
-			params.Error{Status: http.StatusRequestEntityTooLarge, Text: "request body is longer than " + strconv.Itoa(v2.MaxBodyBytes) + " bytes"}, v2.CodingError(), *errLargeBusy)
+		add(*params.Unprocessable("Unprocessable Entity"), *params.Unprocessable("the request body is no JSON object"))
+		add(params.BodyErrors...)
 	}
-	for _, known := range v2.EveryMethod {
-		add(known)
-	}
+	add(v2.EveryMethod...)
 	add(params.Error{Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MostQueryBytes) + " bytes"})
 	if e.Node {
 		for _, known := range v2.EveryNodeMethod {

@@ -3,15 +3,12 @@ package v3
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
 	"time"
 
-	"tonscribe/internal/listen"
 	"tonscribe/query/api"
 	"tonscribe/query/node"
 	"tonscribe/query/params"
@@ -30,28 +27,16 @@ func readBody(r *http.Request) (map[string]json.RawMessage, error) {
 	if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
 		return nil, params.Unprocessable("Unprocessable Entity")
 	}
-	if v2.InCoding(r) {
-		refusal := params.Error(v2.CodingError())
-		return nil, &refusal
+	body, err := params.ReadBody(r, params.Unprocessable("the request body ends early"))
+	if err != nil {
+		return nil, err
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, v2.MaxBodyBytes))
-	var tooLarge *http.MaxBytesError
 	var object map[string]json.RawMessage
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, &params.Error{Status: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf("request body is longer than %d bytes", v2.MaxBodyBytes)}
-	case errors.Is(err, listen.ErrBusy):
-		return nil, errLargeBusy
-	case err != nil:
-		return nil, params.Unprocessable("the request body ends early")
-	case json.Unmarshal(body, &object) != nil:
+	if json.Unmarshal(body, &object) != nil {
 		return nil, params.Unprocessable("the request body is no JSON object")
 	}
 	return object, nil
 }
-
-// errLargeBusy is the answer to a large body that could not have its turn.
-var errLargeBusy = &params.Error{Status: http.StatusServiceUnavailable, Text: listen.ErrBusy.Error()}
 
 var errNoNode = &params.Error{Status: http.StatusInternalServerError, Text: "ton-http-api endpoint is not specified"}
 

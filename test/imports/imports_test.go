@@ -31,12 +31,17 @@ var below = map[string][]string{
 	"sink":             {"ton", "schema", "internal"},
 	"metadata":         {"ton", "schema", "internal"},
 	"query":            {"ton", "schema", "internal", "decode.", "decode/contract", "docs", "web"},
+	"query/node":       {"ton", "internal"},
 	"docs":             {},
 	"verify":           {"ton", "schema", "internal", "decode", "ingest", "sink", "metadata"},
 	"bench":            {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query"},
 	"cmd":              {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "verify", "bench"},
 	"test":             {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "verify", "bench"},
 }
+
+// without is what a package must do without, of the standard library: node access is
+// Go values, whoever writes them and for whichever protocol.
+var without = map[string][]string{"query/node": {"net/http", "encoding/json"}}
 
 // has reports whether a package lies in what a name stands for.
 func has(name, path string) bool {
@@ -82,6 +87,9 @@ func TestImportsPointDownwards(t *testing.T) {
 			continue
 		}
 		for _, imported := range p.Imports {
+			if slices.Contains(without[path], imported) {
+				t.Errorf("%s imports %s, which it must do without", path, imported)
+			}
 			imported, ours := strings.CutPrefix(imported, "tonscribe/")
 			if !ours || has(room, imported) || slices.ContainsFunc(below[room], func(name string) bool { return has(name, imported) }) {
 				continue
