@@ -3,20 +3,22 @@ package store
 import (
 	"context"
 
+	"tonscribe/query/head"
 	"tonscribe/query/list"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // Accounts are the states of those of the accounts that exist on the chain, as of
 // the view.
-func (s *Store) Accounts(ctx context.Context, v *View, list []Address) (map[Address]*record.Account, error) {
+func (s *Store) Accounts(ctx context.Context, v *head.View, list []address.Address) (map[address.Address]*record.Account, error) {
 	newest, err := s.States(ctx, sql.KeysOf(list))
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[Address]*record.Account, len(list))
+	found := make(map[address.Address]*record.Account, len(list))
 	var beyond []*record.Account
 	for _, a := range list { // others may share its first 8 bytes
 		if state := newest[a]; state != nil && state.McSeqno <= v.Watermark {
@@ -30,15 +32,15 @@ func (s *Store) Accounts(ctx context.Context, v *View, list []Address) (map[Addr
 		return s.accountAt(ctx, v, newer)
 	})
 	for _, a := range earlier {
-		found[Address(a.Account)] = a
+		found[address.Address(a.Account)] = a
 	}
 	return found, err
 }
 
 // accountAt is the account as of the view, from its last transaction there, none
 // when it had none. Data is what the newer row has, if it is the same.
-func (s *Store) accountAt(ctx context.Context, v *View, newer *record.Account) ([]*record.Account, error) {
-	f := &list.TransactionFilter{Accounts: []Address{Address(newer.Account)}, Utime: list.Everything, Lts: list.Everything}
+func (s *Store) accountAt(ctx context.Context, v *head.View, newer *record.Account) ([]*record.Account, error) {
+	f := &list.TransactionFilter{Accounts: []address.Address{address.Address(newer.Account)}, Utime: list.Everything, Lts: list.Everything}
 	found, _, err := s.Transactions(ctx, v, f, list.Page{Limit: 1, Descending: true}, nil)
 	if err != nil || len(found) == 0 {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"tonscribe/query/head"
 	"tonscribe/query/list"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
@@ -17,7 +18,7 @@ import (
 
 // Balance is what an account has, in nanotons.
 type Balance struct {
-	Account Address
+	Account address.Address
 	Amount  uint64
 }
 
@@ -42,7 +43,7 @@ const minRanked, maxRanked = 250, 50_000
 
 // TopAccounts are the accounts with the greatest balances from the offset on, or
 // after a place in the ranking.
-func (s *Store) TopAccounts(ctx context.Context, v *View, offset, limit int, after *Balance) ([]Balance, error) {
+func (s *Store) TopAccounts(ctx context.Context, v *head.View, offset, limit int, after *Balance) ([]Balance, error) {
 	need := offset + limit
 	if after == nil && need <= maxRanked {
 		r := &s.ranking
@@ -61,7 +62,7 @@ func (s *Store) TopAccounts(ctx context.Context, v *View, offset, limit int, aft
 }
 
 // rank makes the ranking hold enough.
-func (s *Store) rank(ctx context.Context, v *View, r *ranking, need int) (err error) {
+func (s *Store) rank(ctx context.Context, v *head.View, r *ranking, need int) (err error) {
 	if r.watermark == v.Watermark && (r.whole || len(r.list) >= need) {
 		return nil
 	}
@@ -150,7 +151,7 @@ func (s *Store) balances(ctx context.Context, rows []plan.Row) ([]Balance, error
 	if err != nil {
 		return nil, err
 	}
-	newest := make(map[Address]balanceRow, len(list))
+	newest := make(map[address.Address]balanceRow, len(list))
 	for _, r := range read {
 		if old, there := newest[r.Account]; !there || r.version > old.version {
 			newest[r.Account] = r

@@ -26,13 +26,13 @@ type fetchedDocument struct {
 
 // Documents are those of the links that were fetched, or tried to be.
 func (s *Store) Documents(ctx context.Context, links []string) (map[string]Document, error) {
-	byHash := make(map[Hash]string, len(links))
-	wanted := make([]Hash, len(links))
+	byHash := make(map[cache.Hash]string, len(links))
+	wanted := make([]cache.Hash, len(links))
 	for i, link := range links {
 		wanted[i] = sha256.Sum256([]byte(link))
 		byHash[wanted[i]] = link
 	}
-	rows, err := reader.Gather(ctx, reader.Chunks(wanted, s.reader.Splits(len(wanted)), cache.CompareHashes), func(ctx context.Context, part []Hash) ([]fetchedDocument, error) {
+	rows, err := reader.Gather(ctx, reader.Chunks(wanted, s.reader.Splits(len(wanted)), cache.CompareHashes), func(ctx context.Context, part []cache.Hash) ([]fetchedDocument, error) {
 		return s.documents(ctx, part, byHash)
 	})
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *Store) Documents(ctx context.Context, links []string) (map[string]Docum
 }
 
 // documents are the rows of the links that have some hashes.
-func (s *Store) documents(ctx context.Context, wanted []Hash, links map[Hash]string) ([]fetchedDocument, error) {
-	hash := proto.ColFixedStr{Size: len(Hash{})}
+func (s *Store) documents(ctx context.Context, wanted []cache.Hash, links map[cache.Hash]string) ([]fetchedDocument, error) {
+	hash := proto.ColFixedStr{Size: len(cache.Hash{})}
 	var fetched proto.ColUInt64
 	var failure, document proto.ColStr
 	result := proto.Results{{Name: "hash", Data: &hash}, {Name: "fetched", Data: &fetched}, {Name: "failure", Data: &failure}, {Name: "document", Data: &document}}
@@ -57,7 +57,7 @@ func (s *Store) documents(ctx context.Context, wanted []Hash, links map[Hash]str
 	statement := "SELECT hash, fetched, failure, document FROM metadata WHERE " + cache.HashesIn(wanted)
 	err := s.reader.Run(ctx, "metadata", statement, result, func(rows int) error {
 		for i := range rows {
-			if link, asked := links[Hash(hash.Row(i))]; asked {
+			if link, asked := links[cache.Hash(hash.Row(i))]; asked {
 				// A document that was had before and cannot be had now stays.
 				failed := document.Row(i) == "" && failure.Row(i) != ""
 				found = append(found, fetchedDocument{link, fetched[i], Document{Failed: failed, JSON: strings.Clone(document.Row(i))}})

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"time"
+	"tonscribe/query/head"
 )
 
 const (
@@ -48,7 +49,7 @@ func (s *Store) fail(ctx context.Context, err error) {
 }
 
 // restLimit is the longest rest after a step that changed the view.
-func (s *Store) restLimit(before *View) time.Duration {
+func (s *Store) restLimit(before *head.View) time.Duration {
 	after := s.view.Load()
 	if before != nil && after.Watermark > before.Watermark && after.Watermark-before.Watermark <= headBundles {
 		return headRestLimit
@@ -85,7 +86,7 @@ func (s *Store) rest(ctx context.Context, d time.Duration) {
 func (s *Store) step(ctx context.Context) (read bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, followLimit)
 	defer cancel()
-	v, read, err := s.filler.Next(ctx, s.view.Load(), func(v *View) { s.fail(ctx, s.Advance(ctx, v)) })
+	v, read, err := s.filler.Next(ctx, s.view.Load(), func(v *head.View) { s.fail(ctx, s.Advance(ctx, v)) })
 	if v != nil {
 		s.view.Store(v)
 	}

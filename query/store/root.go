@@ -34,7 +34,7 @@ type Store struct {
 	followFailures prometheus.Counter
 	reader         *reader.Reader
 	filler         *head.Filler
-	view           atomic.Pointer[View]
+	view           atomic.Pointer[head.View]
 	stop           context.CancelFunc
 	running        sync.WaitGroup
 	logged         atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
@@ -75,7 +75,7 @@ func (s *Store) Stop() {
 }
 
 // View is the newest view, or ErrEmpty.
-func (s *Store) View() (*View, error) {
+func (s *Store) View() (*head.View, error) {
 	if v := s.view.Load(); v != nil {
 		return v, nil
 	}
@@ -95,7 +95,9 @@ func (s *Store) Ready(ctx context.Context) error {
 func (s *Store) MaxOffset() int { return s.configuration.MaxOffset }
 
 // Begin makes the statements that are run with the context those of a request.
-func (s *Store) Begin(ctx context.Context, r *Request) context.Context { return s.reader.Begin(ctx, r) }
+func (s *Store) Begin(ctx context.Context, r *reader.Request) context.Context {
+	return s.reader.Begin(ctx, r)
+}
 
 // Work waits until a request may be worked on: see reader.Reader.Work.
 func (s *Store) Work(ctx context.Context, client string) (done func(), err error) {

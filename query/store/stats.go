@@ -99,7 +99,7 @@ func (s *Store) BalanceStats(ctx context.Context) (list []BalanceStats, err erro
 // JettonStats are the figures of a jetton. Held and Amount are decimals in the
 // jetton's units.
 type JettonStats struct {
-	Master           Address
+	Master           address.Address
 	Holders, Wallets uint64
 	Held             string
 	Transfers        uint64 // of the last days
@@ -110,7 +110,7 @@ type JettonStats struct {
 // JettonStatsKey is the place of a jetton in a ranking.
 type JettonStatsKey struct {
 	Number uint64
-	Master Address
+	Master address.Address
 }
 
 // JettonStats is a page of the jettons, those with the most holders first, or
@@ -274,7 +274,7 @@ func (s *Store) addHolders(ctx context.Context, _ uint16, list []JettonStats) er
 }
 
 func complete(list, found []JettonStats, err error, fill func(*JettonStats, JettonStats)) error {
-	byMaster := make(map[Address]JettonStats, len(found))
+	byMaster := make(map[address.Address]JettonStats, len(found))
 	for _, f := range found {
 		byMaster[f.Master] = f
 	}

@@ -8,7 +8,6 @@ import (
 
 	"tonscribe/query/params"
 	"tonscribe/query/render"
-	"tonscribe/query/store"
 	"tonscribe/schema/record"
 	"tonscribe/ton/code"
 
@@ -105,20 +104,20 @@ func (q *request) states() ([]*record.Account, error) {
 }
 
 // codeOf is the hash of an account's code, zero without code.
-func codeOf(a *record.Account) (hash store.Hash) {
+func codeOf(a *record.Account) (hash cache.Hash) {
 	if len(a.State.GetCodeHash()) == len(hash) {
 		copy(hash[:], a.State.CodeHash)
 	}
 	return hash
 }
 
-func codesOf(list []*record.Account) (hashes []store.Hash) {
-	for _, a := range list {
-		if hash := codeOf(a); hash != (store.Hash{}) {
+func codesOf(accounts []*record.Account) (hashes []cache.Hash) {
+	for _, a := range accounts {
+		if hash := codeOf(a); hash != (cache.Hash{}) {
 			hashes = append(hashes, hash)
 		}
 	}
-	slices.SortFunc(hashes, func(a, b store.Hash) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(hashes, cache.CompareHashes)
 	return slices.Compact(hashes)
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"tonscribe/query/api"
 	"tonscribe/query/params"
-	"tonscribe/query/store"
 	"tonscribe/ton/address"
 )
 
@@ -27,7 +26,7 @@ func serveAddressBook(q *request) error {
 	}
 	slices.Sort(sent)
 	sent = slices.Compact(sent)
-	var known []store.Address
+	var known []address.Address
 	for _, text := range sent {
 		if a, _, err := address.Parse(text); err == nil {
 			known = append(known, a)

@@ -5,10 +5,12 @@ import (
 	"strconv"
 
 	"tonscribe/query/api"
+	"tonscribe/query/list"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // fromIndex gives the account that the request names, as the index has it; nil
@@ -27,11 +29,11 @@ func (q *request) fromIndex() (*record.Account, error) {
 	if a != nil || err != nil || q.mayAskOf(sent[0]) {
 		return a, err
 	}
-	return &record.Account{Account: sent[0][:], LastTransHash: make([]byte, len(store.Hash{})), State: &record.AccountState{}}, nil
+	return &record.Account{Account: sent[0][:], LastTransHash: make([]byte, len(list.Hash{})), State: &record.AccountState{}}, nil
 }
 
 // indexed is an account as the index has it, nil when it has not.
-func (q *request) indexed(a store.Address) (*record.Account, error) {
+func (q *request) indexed(a address.Address) (*record.Account, error) {
 	if q.store == nil {
 		return nil, nil
 	}
@@ -41,13 +43,13 @@ func (q *request) indexed(a store.Address) (*record.Account, error) {
 	case err != nil:
 		return nil, err
 	}
-	found, err := q.store.Accounts(q, q.view, []store.Address{a})
+	found, err := q.store.Accounts(q, q.view, []address.Address{a})
 	return found[a], err
 }
 
 // mayAskOf says that the node layer is there for an address: its workchains have
 // 8 bits (block.tlb, addr_std).
-func (q *request) mayAskOf(a store.Address) bool {
+func (q *request) mayAskOf(a address.Address) bool {
 	workchain := schema.Workchain(a[:])
 	return workchain == int32(int8(workchain)) && (q.hasNode() || q.store == nil)
 }
@@ -58,8 +60,8 @@ func (q *request) hasNode() bool { return q.node != nil && q.node.Configured() }
 // indexedInformation answers addressInformation.
 func (q *request) indexedInformation(a *record.Account) error {
 	i := informationIn(a)
-	if hash := codeOf(a); hash != (store.Hash{}) {
-		bocs, err := q.store.CodeBoCs(q, []store.Hash{hash})
+	if hash := codeOf(a); hash != (list.Hash{}) {
+		bocs, err := q.store.CodeBoCs(q, []list.Hash{hash})
 		if err != nil {
 			return err
 		}

@@ -11,8 +11,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/query/api"
+	"tonscribe/query/cache"
+	"tonscribe/query/head"
+	"tonscribe/query/list"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
+	"tonscribe/query/reader"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
 	"tonscribe/schema/record"
@@ -86,7 +90,7 @@ type page[E, S, K any] struct {
 	limit int
 	parts api.Part
 	// read reads a page, and reports whether there are more after it.
-	read func(page store.Page, after *K) ([]E, bool, error)
+	read func(page list.Page, after *K) ([]E, bool, error)
 	// none is called for an empty page, before it becomes an answer. May be nil.
 	none func() error
 	// before is called with the page before it is written. May be nil.
@@ -145,10 +149,10 @@ func servePage[E, S, K any](q *request, l *answerList[S], p *page[E, S, K]) erro
 }
 
 // byAccount are contracts by their address.
-func byAccount(list []*record.Contract) map[store.Address]*record.Contract {
-	known := make(map[store.Address]*record.Contract, len(list))
+func byAccount(list []*record.Contract) map[address.Address]*record.Contract {
+	known := make(map[address.Address]*record.Contract, len(list))
 	for _, c := range list {
-		known[store.Address(c.Account)] = c
+		known[address.Address(c.Account)] = c
 	}
 	return known
 }
@@ -158,7 +162,7 @@ func writeRows[E, S any](w *api.Writer, name string, shape *api.Shape[S], list [
 	w.JSON = append(append(append(w.JSON, '"'), name...), `":`...)
 	i := 0
 	api.WriteList(w, shape, list, func(e E) S {
-		store.Yield(i)
+		reader.Yield(i)
 		i++
 		return row(e)
 	})
@@ -167,7 +171,7 @@ func writeRows[E, S any](w *api.Writer, name string, shape *api.Shape[S], list [
 // answers makes answers of rows. It knows nothing of requests and their protocol.
 type answers struct {
 	store                                  *store.Store
-	view                                   *store.View
+	view                                   *head.View
 	testNetwork, noAddressBook, noMetadata bool
 }
 
@@ -182,7 +186,7 @@ func (q *request) writer(h has, parts api.Part) *api.Writer {
 
 // aboutAddresses appends the members address_book and metadata, as far as the
 // answer has them; what is known of some of the addresses need not be read again.
-func (q *answers) aboutAddresses(ctx context.Context, w *api.Writer, h has, known map[store.Address]*record.Contract) ([]byte, error) {
+func (q *answers) aboutAddresses(ctx context.Context, w *api.Writer, h has, known map[address.Address]*record.Contract) ([]byte, error) {
 	if h&hasMetadata == 0 {
 		if h&hasBook == 0 {
 			return w.JSON, nil
@@ -204,8 +208,8 @@ func (q *answers) aboutAddresses(ctx context.Context, w *api.Writer, h has, know
 
 // bookRow is a row of address_book.
 type bookRow struct {
-	address     store.Address
-	entry       store.Entry
+	address     address.Address
+	entry       cache.Entry
 	domain      string
 	testNetwork bool
 	nobody      bool // addr_none
@@ -251,7 +255,7 @@ func (q *answers) addressBook(ctx context.Context, dst []byte, book api.Book) ([
 	if q.noAddressBook {
 		return append(w.JSON, '}'), nil
 	}
-	list := make([]store.Address, 0, len(book))
+	list := make([]address.Address, 0, len(book))
 	for known := range book {
 		if known != api.Nobody {
 			list = append(list, known)
@@ -287,7 +291,7 @@ func (q *answers) addressBook(ctx context.Context, dst []byte, book api.Book) ([
 
 // compareRaw is the order of raw addresses as texts; a workchain other than -1
 // and 0 is rare enough to be written out.
-func compareRaw(a, b store.Address) int {
+func compareRaw(a, b address.Address) int {
 	if binary.BigEndian.Uint32(a[:]) == binary.BigEndian.Uint32(b[:]) {
 		return slices.Compare(a[4:], b[4:])
 	}
@@ -295,7 +299,7 @@ func compareRaw(a, b store.Address) int {
 }
 
 // contractsOf reads contracts that a page names besides its own, all at once.
-func (q *answers) contractsOf(ctx context.Context, list []*record.Contract, of func(*record.Contract) []byte) (map[store.Address]*record.Contract, error) {
+func (q *answers) contractsOf(ctx context.Context, list []*record.Contract, of func(*record.Contract) []byte) (map[address.Address]*record.Contract, error) {
 	wanted := api.Book{}
 	for _, c := range list {
 		wanted.Add(of(c))
@@ -303,7 +307,7 @@ func (q *answers) contractsOf(ctx context.Context, list []*record.Contract, of f
 	return q.contracts(ctx, wanted)
 }
 
-func (q *answers) contracts(ctx context.Context, wanted api.Book) (map[store.Address]*record.Contract, error) {
+func (q *answers) contracts(ctx context.Context, wanted api.Book) (map[address.Address]*record.Contract, error) {
 	if len(wanted) == 0 {
 		return nil, nil
 	}
@@ -311,9 +315,9 @@ func (q *answers) contracts(ctx context.Context, wanted api.Book) (map[store.Add
 }
 
 // of is the contract at an address of a record, nil for none.
-func of(found map[store.Address]*record.Contract, address []byte) *record.Contract {
-	if len(address) != len(store.Address{}) {
+func of(found map[address.Address]*record.Contract, a []byte) *record.Contract {
+	if len(a) != len(address.Address{}) {
 		return nil
 	}
-	return found[store.Address(address)]
+	return found[address.Address(a)]
 }

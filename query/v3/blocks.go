@@ -2,9 +2,10 @@ package v3
 
 import (
 	"tonscribe/query/api"
+	"tonscribe/query/head"
+	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
-	"tonscribe/query/store"
 	"tonscribe/schema/record"
 )
 
@@ -12,8 +13,8 @@ const blockchainData = "Blockchain data"
 
 var (
 	masterchainInfoAnswer = api.New("MasterchainInfoAnswer",
-		api.Object("last", render.Block, func(v *store.View) *record.Block { return v.Last }, nil),
-		api.Object("first", render.Block, func(v *store.View) *record.Block { return v.First }, nil),
+		api.Object("last", render.Block, func(v *head.View) *record.Block { return v.Last }, nil),
+		api.Object("first", render.Block, func(v *head.View) *record.Block { return v.First }, nil),
 	)
 	blocksAnswer     = listOf("BlocksAnswer", "blocks", render.Block, hasNext)
 	shardStateAnswer = listOf("ShardStateAnswer", "blocks", render.Block, hasBook, api.Written[described]("transactions", api.ListOf(render.Transaction), nil))
@@ -47,7 +48,7 @@ var blocks = &Endpoint{
 	}, params.UtimeRange("gen_utime"), params.LTRange("start_lt"), params.PageParams("", "by gen_utime")),
 	Result: blocksAnswer,
 	serve: func(q *request) error {
-		return q.serveBlocks(&store.BlockFilter{
+		return q.serveBlocks(&list.BlockFilter{
 			Workchain: q.int32("workchain"), Shard: q.number("shard"), Seqno: q.int32("seqno"), McSeqno: q.int32("mc_seqno"),
 			RootHash: q.hash("root_hash"), FileHash: q.hash("file_hash"),
 			Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
@@ -69,15 +70,15 @@ var masterchainBlockShards = &Endpoint{
 	Errors:      []params.Error{*blocksNotFound},
 	serve: func(q *request) error {
 		seqno, _ := q.values.Int32("seqno")
-		return q.serveBlocks(&store.BlockFilter{McSeqno: &seqno, Utime: store.Everything, Lts: store.Everything}, blocksNotFound)
+		return q.serveBlocks(&list.BlockFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}, blocksNotFound)
 	},
 }
 
 // serveBlocks answers a page; none is the error of an empty list, if that is one.
-func (q *request) serveBlocks(f *store.BlockFilter, none *params.Error) error {
+func (q *request) serveBlocks(f *list.BlockFilter, none *params.Error) error {
 	f.AnyOrder = !q.values.Sent("sort")
-	return servePage(q, blocksAnswer, &page[*record.Block, *record.Block, store.BlockKey]{
-		read: func(page store.Page, after *store.BlockKey) ([]*record.Block, bool, error) {
+	return servePage(q, blocksAnswer, &page[*record.Block, *record.Block, list.BlockKey]{
+		read: func(page list.Page, after *list.BlockKey) ([]*record.Block, bool, error) {
 			return q.store.Blocks(q, q.view, f, page, after)
 		},
 		none: func() error {
@@ -86,7 +87,7 @@ func (q *request) serveBlocks(f *store.BlockFilter, none *params.Error) error {
 			}
 			return nil
 		},
-		row: api.Same[*record.Block], keyOf: store.BlockKeyOf,
+		row: api.Same[*record.Block], keyOf: list.BlockKeyOf,
 	})
 }
 
@@ -98,21 +99,21 @@ var masterchainBlockShardState = &Endpoint{
 	Errors:      []params.Error{*blocksNotFound},
 	serve: func(q *request) error {
 		seqno, _ := q.values.Int32("seqno")
-		list, err := q.store.ShardState(q, q.view, seqno)
+		blocks, err := q.store.ShardState(q, q.view, seqno)
 		if err != nil {
 			return err
 		}
-		if len(list) == 0 {
+		if len(blocks) == 0 {
 			return blocksNotFound
 		}
-		f := &store.TransactionFilter{McSeqno: &seqno, Utime: store.Everything, Lts: store.Everything}
-		bundle, _, err := q.store.Transactions(q, q.view, f, store.Page{Limit: mostOfBundle}, nil)
+		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
+		bundle, _, err := q.store.Transactions(q, q.view, f, list.Page{Limit: mostOfBundle}, nil)
 		if err != nil {
 			return err
 		}
 		w := q.writer(hasBook, 0)
 		w.JSON = append(w.JSON, '{')
-		writeRows(w, shardStateAnswer.name, render.Block, list, api.Same)
+		writeRows(w, shardStateAnswer.name, render.Block, blocks, api.Same)
 		w.JSON = append(w.JSON, ',')
 		writeRows(w, transactionsAnswer.name, render.Transaction, bundle, api.Same)
 		q.body, err = q.addressBook(q, w.JSON, w.Book)

@@ -1,8 +1,9 @@
 package v3
 
 import (
+	"tonscribe/query/list"
 	"tonscribe/query/params"
-	"tonscribe/query/store"
+	"tonscribe/ton/address"
 )
 
 // Pointers to what was sent, nil for what was not.
@@ -29,7 +30,7 @@ func (q *request) opcode(name string) *uint32 {
 	return nil
 }
 
-func (q *request) hash(name string) *store.Hash {
+func (q *request) hash(name string) *list.Hash {
 	if list := q.values.Hashes(name); len(list) > 0 {
 		return &list[0]
 	}
@@ -37,7 +38,7 @@ func (q *request) hash(name string) *store.Hash {
 }
 
 // address is nil for the literal null, too.
-func (q *request) address(name string) *store.Address {
+func (q *request) address(name string) *address.Address {
 	if list := q.values.Addresses(name); len(list) > 0 {
 		return &list[0]
 	}
@@ -45,8 +46,8 @@ func (q *request) address(name string) *store.Address {
 }
 
 // span is a range given by two parameters.
-func (q *request) span(from, to string) store.Range {
-	r := store.Everything
+func (q *request) span(from, to string) list.Span {
+	r := list.Everything
 	if n, sent := q.values.Number(from); sent {
 		r.From, r.Given = n, true
 	}
@@ -57,17 +58,17 @@ func (q *request) span(from, to string) store.Range {
 }
 
 // direction reads a direction that must be in or out when sent.
-func (q *request) direction() (store.Direction, error) {
+func (q *request) direction() (list.Direction, error) {
 	if !q.values.Sent("direction") {
-		return store.Either, nil
+		return list.Either, nil
 	}
 	switch q.values.Text("direction") {
 	case "in":
-		return store.In, nil
+		return list.In, nil
 	case "out":
-		return store.Out, nil
+		return list.Out, nil
 	}
-	return store.Either, params.Unprocessable("direction should be one of: in, out")
+	return list.Either, params.Unprocessable("direction should be one of: in, out")
 }
 
 // notTooDeep refuses an offset that would make the database count too many rows.
@@ -84,10 +85,10 @@ func tooDeep(offset, most int) *params.Error {
 }
 
 // page reads paging and says which part of the store's list it is.
-func (q *request) page(byDefault params.Sort) (params.Page, store.Page, error) {
+func (q *request) page(byDefault params.Sort) (params.Page, list.Page, error) {
 	page, err := q.values.Page(byDefault)
 	if err == nil {
 		err = q.notTooDeep(page.Offset)
 	}
-	return page, store.Page{Limit: page.Limit, Offset: page.Offset, Descending: page.Sort != params.Ascending}, err
+	return page, list.Page{Limit: page.Limit, Offset: page.Offset, Descending: page.Sort != params.Ascending}, err
 }

@@ -2,10 +2,11 @@ package v3
 
 import (
 	"tonscribe/query/api"
+	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
-	"tonscribe/query/store"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 const jettons = "Jettons"
@@ -26,10 +27,10 @@ var jettonMasters = &Endpoint{
 	}, params.UnsortedPageParams()),
 	Result: jettonMastersAnswer,
 	serve: func(q *request) error {
-		f := &store.JettonMasterFilter{Addresses: q.values.Addresses("address"), Admins: q.values.Addresses("admin_address")}
+		f := &list.JettonMasterFilter{Addresses: q.values.Addresses("address"), Admins: q.values.Addresses("admin_address")}
 		return servePage(q, jettonMastersAnswer, &contractPage{
 			keyOf: firstKey, row: api.Same[*record.Contract],
-			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+			read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
 				return q.store.JettonMasters(q, f, page, after)
 			},
 		})
@@ -37,11 +38,11 @@ var jettonMasters = &Endpoint{
 }
 
 // contractPage is a page of contracts that are rows as they are.
-type contractPage = page[*record.Contract, *record.Contract, store.ContractKey]
+type contractPage = page[*record.Contract, *record.Contract, list.ContractKey]
 
 // firstKey is a contract's place in lists in the order of becoming known.
-func firstKey(c *record.Contract) store.ContractKey {
-	return store.ContractKey{Seqno: uint64(c.FirstMcSeqno), Account: store.Address(c.Account)}
+func firstKey(c *record.Contract) list.ContractKey {
+	return list.ContractKey{Seqno: uint64(c.FirstMcSeqno), Account: address.Address(c.Account)}
 }
 
 var oneOwner = params.Unprocessable("exact one owner_address required for multiple jetton_address")
@@ -61,7 +62,7 @@ var jettonWallets = &Endpoint{
 }
 
 func serveJettonWallets(q *request) error {
-	f := &store.JettonWalletFilter{
+	f := &list.JettonWalletFilter{
 		Addresses: q.values.Addresses("address"), Owners: q.values.Addresses("owner_address"), Masters: q.values.Addresses("jetton_address"),
 		ExcludeZero: q.values.Bool("exclude_zero_balance"),
 	}
@@ -74,8 +75,8 @@ func serveJettonWallets(q *request) error {
 	}
 	f.ByBalance = page.Sort != params.Unsorted
 	return servePage(q, jettonWalletsAnswer, &contractPage{
-		keyOf: store.JettonWalletKey, row: api.Same[*record.Contract],
-		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+		keyOf: list.JettonWalletKey, row: api.Same[*record.Contract],
+		read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
 			return q.store.JettonWallets(q, f, page, after)
 		},
 	})
@@ -109,8 +110,8 @@ var jettonTransfers = &Endpoint{
 			return err
 		}
 		return servePage(q, jettonTransfersAnswer, &transferPage[*record.JettonTransfer]{
-			sort: params.Descending, parts: q.delivery(), keyOf: store.JettonTransferKey, row: api.Same[*record.JettonTransfer],
-			read: func(page store.Page, after *store.TransferKey) ([]*record.JettonTransfer, bool, error) {
+			sort: params.Descending, parts: q.delivery(), keyOf: list.JettonTransferKey, row: api.Same[*record.JettonTransfer],
+			read: func(page list.Page, after *list.TransferKey) ([]*record.JettonTransfer, bool, error) {
 				return q.store.JettonTransfers(q, q.view, f, page, after)
 			},
 		})
@@ -128,8 +129,8 @@ var jettonBurns = &Endpoint{
 			return err
 		}
 		return servePage(q, jettonBurnsAnswer, &transferPage[*record.JettonBurn]{
-			sort: params.Descending, parts: q.delivery(), keyOf: store.JettonBurnKey, row: api.Same[*record.JettonBurn],
-			read: func(page store.Page, after *store.TransferKey) ([]*record.JettonBurn, bool, error) {
+			sort: params.Descending, parts: q.delivery(), keyOf: list.JettonBurnKey, row: api.Same[*record.JettonBurn],
+			read: func(page list.Page, after *list.TransferKey) ([]*record.JettonBurn, bool, error) {
 				return q.store.JettonBurns(q, q.view, f, page, after)
 			},
 		})

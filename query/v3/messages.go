@@ -4,7 +4,6 @@ import (
 	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
-	"tonscribe/query/store"
 	"tonscribe/schema/record"
 )
 
@@ -39,7 +38,7 @@ var messages = &Endpoint{
 }
 
 func serveMessages(q *request) error {
-	f := &store.MessageFilter{
+	f := &list.MessageFilter{
 		Body: q.hash("body_hash"), Opcode: q.opcode("opcode"),
 		Source: q.address("source"), NoSource: q.values.Null("source"),
 		Destination: q.address("destination"), NoDestination: q.values.Null("destination"),
@@ -55,13 +54,13 @@ func serveMessages(q *request) error {
 	}
 	if len(f.Hashes) == 0 {
 		if hash, ok := params.ParseHash(q.values.Text("hash")); ok {
-			f.Hashes = []store.Hash{hash}
+			f.Hashes = []list.Hash{hash}
 		}
 	}
 	var ends []render.MessageEnds
-	return servePage(q, messagesAnswer, &page[list.Message, render.MessageRow, store.MessageKey]{
+	return servePage(q, messagesAnswer, &page[list.Message, render.MessageRow, list.MessageKey]{
 		sort: params.Descending,
-		read: func(page store.Page, after *store.MessageKey) ([]list.Message, bool, error) {
+		read: func(page list.Page, after *list.MessageKey) ([]list.Message, bool, error) {
 			return q.store.Messages(q, q.view, f, page, after)
 		},
 		before: func(list []list.Message) error {
@@ -72,12 +71,12 @@ func serveMessages(q *request) error {
 			ends = append(ends, render.MessageEnds{Consumer: m.InTransaction, Producer: m.OutTransaction})
 			return render.MessageRow{Message: m.Message, Ends: &ends[len(ends)-1]}
 		},
-		keyOf: func(m list.Message) store.MessageKey { return f.KeyOf(m.Message) },
+		keyOf: func(m list.Message) list.MessageKey { return f.KeyOf(m.Message) },
 	})
 }
 
 // messageHashes refuses a list of nothing but empty texts.
-func (q *request) messageHashes() ([]store.Hash, error) {
+func (q *request) messageHashes() ([]list.Hash, error) {
 	list := q.values.Hashes("msg_hash")
 	if q.values.Sent("msg_hash") && len(list) == 0 {
 		return nil, params.Unprocessable(`failed to decode: schema: error converting value for index 0 of "msg_hash"`)
@@ -101,9 +100,9 @@ var transactionsByMessage = &Endpoint{
 }
 
 func serveTransactionsByMessage(q *request) error {
-	f := &store.MessageFilter{
+	f := &list.MessageFilter{
 		Body: q.hash("body_hash"), Opcode: q.opcode("opcode"), Source: q.address("source"), Destination: q.address("destination"),
-		Utime: store.Everything, Lts: store.Everything,
+		Utime: list.Everything, Lts: list.Everything,
 	}
 	var err error
 	if f.Hashes, err = q.messageHashes(); err != nil {
@@ -117,11 +116,11 @@ func serveTransactionsByMessage(q *request) error {
 	}
 	// An opcode is looked for on the side of the consumer only, and a missing
 	// sender or receiver is nowhere looked for.
-	nothing := f.Opcode != nil && f.Direction == store.Out || q.values.Null("source") || q.values.Null("destination")
+	nothing := f.Opcode != nil && f.Direction == list.Out || q.values.Null("source") || q.values.Null("destination")
 	if f.Opcode != nil {
-		f.Direction = store.In
+		f.Direction = list.In
 	}
-	return q.serveTransactions(nil, func(page store.Page, after *store.TransactionKey) ([]*record.Transaction, bool, error) {
+	return q.serveTransactions(nil, func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 		if nothing {
 			return nil, false, nil
 		}

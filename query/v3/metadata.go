@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"tonscribe/query/api"
+	"tonscribe/query/cache"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
-	"tonscribe/query/store"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
@@ -46,7 +46,7 @@ var metadata = &Endpoint{
 const tokenRoles = schema.RoleJettonMaster | schema.RoleJettonWallet | schema.RoleNFTCollection | schema.RoleNFTItem
 
 // metadataOf is the object metadata of some addresses.
-func (q *answers) metadataOf(ctx context.Context, book api.Book, known map[store.Address]*record.Contract) ([]byte, error) {
+func (q *answers) metadataOf(ctx context.Context, book api.Book, known map[address.Address]*record.Contract) ([]byte, error) {
 	if q.noMetadata || len(book) == 0 {
 		return []byte("{}"), nil
 	}
@@ -74,9 +74,9 @@ func (q *answers) metadataOf(ctx context.Context, book api.Book, known map[store
 
 // tokensAmong are those of the addresses that are tokens, and the masters of the
 // jetton wallets.
-func (q *answers) tokensAmong(ctx context.Context, book api.Book, known map[store.Address]*record.Contract) (map[store.Address]*record.Contract, error) {
-	found, wanted := map[store.Address]*record.Contract{}, api.Book{}
-	var unknown []store.Address
+func (q *answers) tokensAmong(ctx context.Context, book api.Book, known map[address.Address]*record.Contract) (map[address.Address]*record.Contract, error) {
+	found, wanted := map[address.Address]*record.Contract{}, api.Book{}
+	var unknown []address.Address
 	for a := range book {
 		if a == api.Nobody {
 			continue
@@ -121,7 +121,7 @@ func (q *answers) tokensAmong(ctx context.Context, book api.Book, known map[stor
 }
 
 // addMasters adds the masters of jetton wallets that are not there.
-func addMasters(wanted api.Book, wallets, there map[store.Address]*record.Contract) {
+func addMasters(wanted api.Book, wallets, there map[address.Address]*record.Contract) {
 	for _, c := range wallets {
 		if master := c.JettonWallet.GetMaster(); of(there, master) == nil && of(wallets, master) == nil {
 			wanted.Add(master)
@@ -133,7 +133,7 @@ func addMasters(wanted api.Book, wallets, there map[store.Address]*record.Contra
 var tokenMethods = []string{"get_jetton_data", "get_wallet_data", "get_collection_data", "get_nft_data"}
 
 // mayBeToken is false for what cannot be a token by its code.
-func mayBeToken(e store.Entry) bool {
+func mayBeToken(e cache.Entry) bool {
 	if !e.Known {
 		return true
 	}
@@ -147,7 +147,7 @@ func mayBeToken(e store.Entry) bool {
 }
 
 // documentsOf reads the documents behind the contents of tokens.
-func (q *answers) documentsOf(ctx context.Context, found map[store.Address]*record.Contract) (map[string]render.Document, error) {
+func (q *answers) documentsOf(ctx context.Context, found map[address.Address]*record.Contract) (map[string]render.Document, error) {
 	var links []string
 	for _, c := range found {
 		for _, content := range []*record.TokenContent{c.JettonMaster.GetContent(), c.NftCollection.GetContent(), c.NftItem.GetContent()} {

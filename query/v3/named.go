@@ -2,11 +2,12 @@ package v3
 
 import (
 	"tonscribe/query/api"
+	"tonscribe/query/list"
 	"tonscribe/query/multisig"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
-	"tonscribe/query/store"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // dnsLimit is the page size of names when none is asked for.
@@ -40,12 +41,12 @@ var dnsRecords = &Endpoint{
 }
 
 func serveDNS(q *request) error {
-	f := &store.DNSFilter{Domain: q.values.Text("domain"), Wallet: q.address("wallet")}
+	f := &list.DNSFilter{Domain: q.values.Text("domain"), Wallet: q.address("wallet")}
 	switch {
 	case f.Domain == "" && f.Wallet == nil && q.wholeList():
 		return servePage(q, dnsAnswer, &contractPage{
 			keyOf: firstKey, row: api.Same[*record.Contract],
-			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+			read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
 				return q.store.AllNames(q, page, after)
 			},
 		})
@@ -54,13 +55,13 @@ func serveDNS(q *request) error {
 	case f.Domain != "" && f.Wallet != nil:
 		return oneNameAsked
 	}
-	return servePage(q, dnsAnswer, &page[*record.Contract, *record.Contract, store.DNSKey]{
+	return servePage(q, dnsAnswer, &page[*record.Contract, *record.Contract, list.DNSKey]{
 		limit: dnsLimit, row: api.Same[*record.Contract],
-		read: func(page store.Page, after *store.DNSKey) ([]*record.Contract, bool, error) {
+		read: func(page list.Page, after *list.DNSKey) ([]*record.Contract, bool, error) {
 			return q.store.Names(q, f, page, after)
 		},
-		keyOf: func(c *record.Contract) store.DNSKey {
-			return store.DNSKey{Length: uint32(len(c.NftItem.Dns.Domain)), Item: store.Address(c.Account)}
+		keyOf: func(c *record.Contract) list.DNSKey {
+			return list.DNSKey{Length: uint32(len(c.NftItem.Dns.Domain)), Item: address.Address(c.Account)}
 		},
 	})
 }
@@ -91,30 +92,30 @@ var multisigWallets = &Endpoint{
 }
 
 func serveMultisigs(q *request) error {
-	f := &store.MultisigFilter{Addresses: q.values.Addresses("address"), Members: q.values.Addresses("wallet_address")}
+	f := &list.MultisigFilter{Addresses: q.values.Addresses("address"), Members: q.values.Addresses("wallet_address")}
 	if len(f.Addresses) == 0 && len(f.Members) == 0 && !q.wholeList() {
 		return noMultisig
 	}
 	withOrders := !q.values.Sent("include_orders") || q.values.Bool("include_orders")
-	var ordersOf map[store.Address][]*record.Contract
-	return servePage(q, multisigWalletsAnswer, &page[*record.Contract, render.MultisigRow, store.ContractKey]{
+	var ordersOf map[address.Address][]*record.Contract
+	return servePage(q, multisigWalletsAnswer, &page[*record.Contract, render.MultisigRow, list.ContractKey]{
 		sort: params.Descending, keyOf: firstKey,
-		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+		read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
 			return q.store.Multisigs(q, f, page, after)
 		},
 		before: func(list []*record.Contract) (err error) {
 			if !withOrders {
 				return nil
 			}
-			multisigs := make([]store.Address, len(list))
+			multisigs := make([]address.Address, len(list))
 			for i, c := range list {
-				multisigs[i] = store.Address(c.Account)
+				multisigs[i] = address.Address(c.Account)
 			}
 			ordersOf, err = q.store.OrdersOf(q, multisigs)
 			return err
 		},
 		row: func(c *record.Contract) render.MultisigRow {
-			return render.MultisigRow{Contract: c, IncludeOrders: withOrders, Orders: ordersOf[store.Address(c.Account)]}
+			return render.MultisigRow{Contract: c, IncludeOrders: withOrders, Orders: ordersOf[address.Address(c.Account)]}
 		},
 	})
 }
@@ -133,7 +134,7 @@ var multisigOrders = &Endpoint{
 }
 
 func serveMultisigOrders(q *request) error {
-	f := &store.MultisigFilter{Addresses: q.values.Addresses("address"), Multisigs: q.values.Addresses("multisig_address")}
+	f := &list.MultisigFilter{Addresses: q.values.Addresses("address"), Multisigs: q.values.Addresses("multisig_address")}
 	if len(f.Addresses) == 0 && len(f.Multisigs) == 0 && !q.wholeList() {
 		return noOrder
 	}
@@ -144,9 +145,9 @@ func serveMultisigOrders(q *request) error {
 			w.JSON = append(w.JSON, multisig.Actions(order.Order, &left, w.Book.Add)...)
 		}
 	}
-	return servePage(q, multisigOrdersAnswer, &page[*record.Contract, render.OrderRow, store.ContractKey]{
+	return servePage(q, multisigOrdersAnswer, &page[*record.Contract, render.OrderRow, list.ContractKey]{
 		sort: params.Descending, keyOf: firstKey,
-		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+		read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
 			return q.store.MultisigOrders(q, f, page, after)
 		},
 		row: func(c *record.Contract) render.OrderRow { return render.OrderRow{Contract: c, Actions: actions} },
@@ -169,7 +170,7 @@ var vesting = &Endpoint{
 	Result: vestingAnswer,
 	Errors: []params.Error{*noVesting, *eitherOfBoth},
 	serve: func(q *request) error {
-		f := &store.VestingFilter{
+		f := &list.VestingFilter{
 			Addresses: q.values.Addresses("contract_address"), Wallets: q.values.Addresses("wallet_address"), Whitelisted: q.values.Bool("check_whitelist"),
 		}
 		switch {
@@ -180,7 +181,7 @@ var vesting = &Endpoint{
 		}
 		return servePage(q, vestingAnswer, &contractPage{
 			keyOf: firstKey, row: api.Same[*record.Contract],
-			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+			read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
 				return q.store.Vestings(q, f, page, after)
 			},
 		})

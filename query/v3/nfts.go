@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"tonscribe/query/api"
+	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
-	"tonscribe/query/store"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 const nfts = "NFTs"
@@ -30,10 +31,10 @@ var nftCollections = &Endpoint{
 	}, params.UnsortedPageParams()),
 	Result: nftCollectionsAnswer,
 	serve: func(q *request) error {
-		f := &store.NFTCollectionFilter{Addresses: q.values.Addresses("collection_address"), Owners: q.values.Addresses("owner_address")}
+		f := &list.NFTCollectionFilter{Addresses: q.values.Addresses("collection_address"), Owners: q.values.Addresses("owner_address")}
 		return servePage(q, nftCollectionsAnswer, &contractPage{
 			keyOf: firstKey, row: api.Same[*record.Contract],
-			read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+			read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
 				return q.store.NFTCollections(q, f, page, after)
 			},
 		})
@@ -66,7 +67,7 @@ var nftItems = &Endpoint{
 }
 
 func serveNFTItems(q *request) error {
-	f := &store.NFTItemFilter{
+	f := &list.NFTItemFilter{
 		Addresses: q.values.Addresses("address"), Owners: q.values.Addresses("owner_address"), Collections: q.values.Addresses("collection_address"),
 		OnSale: q.values.Bool("include_on_sale"), ByLt: q.values.Bool("sort_by_last_transaction_lt"),
 	}
@@ -75,7 +76,7 @@ func serveNFTItems(q *request) error {
 		if strings.Trim(text, "0123456789") != "" {
 			return digitsOnly
 		}
-		if n, ok := store.ParseNumber(text); ok {
+		if n, ok := list.ParseNumber(text); ok {
 			f.Indexes = append(f.Indexes, n)
 		} else {
 			beyond = true // no item has so large a number
@@ -87,10 +88,10 @@ func serveNFTItems(q *request) error {
 	if len(q.values.Texts("index")) > 0 && len(f.Collections) == 0 {
 		return indexOfNothing
 	}
-	var collections map[store.Address]*record.Contract
-	return servePage(q, nftItemsAnswer, &page[*record.Contract, render.ItemRow, store.ContractKey]{
+	var collections map[address.Address]*record.Contract
+	return servePage(q, nftItemsAnswer, &page[*record.Contract, render.ItemRow, list.ContractKey]{
 		keyOf: f.KeyOf,
-		read: func(page store.Page, after *store.ContractKey) ([]*record.Contract, bool, error) {
+		read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
 			if beyond && len(f.Indexes) == 0 {
 				return nil, false, nil
 			}
@@ -122,8 +123,8 @@ var nftTransfers = &Endpoint{
 			return err
 		}
 		return servePage(q, nftTransfersAnswer, &transferPage[*record.NFTTransfer]{
-			sort: params.Descending, parts: q.delivery(), keyOf: store.NFTTransferKey, row: api.Same[*record.NFTTransfer],
-			read: func(page store.Page, after *store.TransferKey) ([]*record.NFTTransfer, bool, error) {
+			sort: params.Descending, parts: q.delivery(), keyOf: list.NFTTransferKey, row: api.Same[*record.NFTTransfer],
+			read: func(page list.Page, after *list.TransferKey) ([]*record.NFTTransfer, bool, error) {
 				return q.store.NFTTransfers(q, q.view, f, page, after)
 			},
 		})

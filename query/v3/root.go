@@ -25,6 +25,7 @@ import (
 	"tonscribe/query/node"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
+	"tonscribe/query/reader"
 	"tonscribe/query/store"
 )
 
@@ -234,8 +235,8 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 }
 
 // bounds returns what the request may make the database do, by its rows and values.
-func (q *request) bounds() *store.Request {
-	return &store.Request{Client: auth.Client(q.Context), Items: q.values.Items(), Skipped: q.values.Offset()}
+func (q *request) bounds() *reader.Request {
+	return &reader.Request{Client: auth.Client(q.Context), Items: q.values.Items(), Skipped: q.values.Offset()}
 }
 
 // look takes the newest view of the index.
@@ -274,7 +275,7 @@ func printable(name string) string {
 const tooHeavy = "the query is too heavy: narrow the filters or the range of time or lt, name fewer values, lower limit, or page with cursor"
 
 // errBusy is the answer when others kept the request from being worked on.
-var errBusy = &params.Error{Status: http.StatusServiceUnavailable, Text: store.ErrBusy.Error()}
+var errBusy = &params.Error{Status: http.StatusServiceUnavailable, Text: reader.ErrBusy.Error()}
 
 // statusClientGone counts requests whose client did not wait.
 const statusClientGone = 499
@@ -286,18 +287,18 @@ func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body 
 	case errors.As(err, &known):
 	case r.Context().Err() != nil:
 		known = &params.Error{Status: statusClientGone, Text: "the client has gone"}
-	case errors.Is(err, store.ErrBusy):
+	case errors.Is(err, reader.ErrBusy):
 		known = errBusy
-	case errors.Is(err, store.ErrTooHeavy) && q.values.Offset() > 0:
+	case errors.Is(err, reader.ErrTooHeavy) && q.values.Offset() > 0:
 		known = params.Unprocessable("offset %d is too deep in this list: page with cursor, the next_cursor of the page before, or narrow the filters", q.values.Offset())
-	case errors.Is(err, store.ErrTooHeavy):
+	case errors.Is(err, reader.ErrTooHeavy):
 		known = params.Unprocessable("%s", tooHeavy)
 	case errors.Is(err, store.ErrEmpty):
 		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: no masterchain block is indexed yet"}
-	case errors.Is(err, store.ErrUnavailable):
+	case errors.Is(err, reader.ErrUnavailable):
 		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: the database does not answer, try again"}
 		a.metrics.failures.WithLabelValues("unavailable").Inc()
-	case errors.Is(err, store.ErrDamaged):
+	case errors.Is(err, reader.ErrDamaged):
 		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: a part of the index is damaged and has to be repaired"}
 		a.metrics.failures.WithLabelValues("damaged").Inc()
 	default:

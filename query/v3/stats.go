@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tonscribe/query/api"
+	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/store"
 )
@@ -67,7 +68,7 @@ var statsFees = &Endpoint{
 func (q *request) serveDays(l *answerList[dayStats]) error {
 	return servePage(q, l, &page[store.DayStats, dayStats, uint16]{
 		sort: params.Descending,
-		read: func(page store.Page, after *uint16) ([]store.DayStats, bool, error) {
+		read: func(page list.Page, after *uint16) ([]store.DayStats, bool, error) {
 			return q.store.DayStats(q, q.span("start_utime", "end_utime"), page, after)
 		},
 		row:   func(d store.DayStats) dayStats { return &d },

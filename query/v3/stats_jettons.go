@@ -2,6 +2,7 @@ package v3
 
 import (
 	"tonscribe/query/api"
+	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/store"
 )
@@ -57,7 +58,7 @@ func serveStatsJettons(q *request) error {
 	from := uint16(last - min(last, uint32(days)-1))
 	return servePage(q, jettonFiguresAnswer, &page[store.JettonStats, jettonStats, store.JettonStatsKey]{
 		sort: params.Descending,
-		read: func(page store.Page, after *store.JettonStatsKey) ([]store.JettonStats, bool, error) {
+		read: func(page list.Page, after *store.JettonStatsKey) ([]store.JettonStats, bool, error) {
 			return q.store.JettonStats(q, by == "transfers", from, page, after)
 		},
 		row: func(j store.JettonStats) jettonStats { return &j },

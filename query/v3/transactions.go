@@ -2,9 +2,9 @@ package v3
 
 import (
 	"tonscribe/query/api"
+	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
-	"tonscribe/query/store"
 	"tonscribe/schema/record"
 )
 
@@ -26,7 +26,7 @@ var transactions = &Endpoint{
 }
 
 func serveTransactions(q *request) error {
-	f := &store.TransactionFilter{
+	f := &list.TransactionFilter{
 		Workchain: q.int32("workchain"), Shard: q.number("shard"), Seqno: q.int32("seqno"), McSeqno: q.int32("mc_seqno"),
 		Accounts: q.values.Addresses("account"), Hashes: q.values.Hashes("hash"), Lt: q.number("lt"),
 		Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
@@ -35,7 +35,7 @@ func serveTransactions(q *request) error {
 		q.hints = append(q.hints, "exclude_account has no effect")
 	}
 	nothing := q.values.Sent("account") && len(f.Accounts) == 0
-	return q.serveTransactions(f.McSeqno, func(page store.Page, after *store.TransactionKey) ([]*record.Transaction, bool, error) {
+	return q.serveTransactions(f.McSeqno, func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 		if nothing {
 			return nil, false, nil
 		}
@@ -51,17 +51,17 @@ var transactionsByMasterchainBlock = &Endpoint{
 	Errors:      []params.Error{*params.NotFound("masterchain block N not found")},
 	serve: func(q *request) error {
 		seqno, _ := q.values.Int32("seqno")
-		f := &store.TransactionFilter{McSeqno: &seqno, Utime: store.Everything, Lts: store.Everything}
-		return q.serveTransactions(&seqno, func(page store.Page, after *store.TransactionKey) ([]*record.Transaction, bool, error) {
+		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
+		return q.serveTransactions(&seqno, func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 			return q.store.Transactions(q, q.view, f, page, after)
 		})
 	},
 }
 
 // serveTransactions answers a page. master must be known when it is given.
-func (q *request) serveTransactions(master *int32, read func(store.Page, *store.TransactionKey) ([]*record.Transaction, bool, error)) error {
-	return servePage(q, transactionsAnswer, &page[*record.Transaction, *record.Transaction, store.TransactionKey]{
-		sort: params.Descending, read: read, row: api.Same[*record.Transaction], keyOf: store.KeyOf,
+func (q *request) serveTransactions(master *int32, read func(list.Page, *list.TransactionKey) ([]*record.Transaction, bool, error)) error {
+	return servePage(q, transactionsAnswer, &page[*record.Transaction, *record.Transaction, list.TransactionKey]{
+		sort: params.Descending, read: read, row: api.Same[*record.Transaction], keyOf: list.KeyOf,
 		none: func() error {
 			if master == nil {
 				return nil
@@ -87,7 +87,7 @@ var adjacentTransactions = &Endpoint{
 	serve: func(q *request) error {
 		direction, err := q.direction()
 		if err != nil {
-			direction = store.Either // any other text means both
+			direction = list.Either // any other text means both
 		}
 		var list []*record.Transaction
 		if hash := q.hash("hash"); hash != nil {

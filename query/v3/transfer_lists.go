@@ -2,22 +2,22 @@ package v3
 
 import (
 	"tonscribe/query/api"
+	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
-	"tonscribe/query/store"
 	"tonscribe/ton/address"
 )
 
 // transferFilter reads the filters that transfers and burns share. contracts and
 // parent are the names of those of the token's contract and of what it belongs to.
-func (q *request) transferFilter(contracts, parent string) (*store.TransferFilter, error) {
-	f := &store.TransferFilter{
+func (q *request) transferFilter(contracts, parent string) (*list.TransferFilter, error) {
+	f := &list.TransferFilter{
 		Owners: q.values.Addresses("owner_address"), Contracts: q.values.Addresses(contracts), Parent: q.address(parent),
-		Direction: store.Either, Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
+		Direction: list.Either, Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
 	}
 	if len(f.Owners) == 0 {
 		if a, _, err := address.Parse(q.values.Text("address")); err == nil {
-			f.Owners = []store.Address{a}
+			f.Owners = []address.Address{a}
 		}
 	}
 	if !q.values.Declares("direction") || len(f.Owners) == 0 {
@@ -26,15 +26,15 @@ func (q *request) transferFilter(contracts, parent string) (*store.TransferFilte
 	switch q.values.Text("direction") {
 	case "", "both":
 	case "in":
-		f.Direction = store.In
+		f.Direction = list.In
 	default:
-		f.Direction = store.Out
+		f.Direction = list.Out
 	}
 	return f, nil
 }
 
 // transferPage is a page of transfers that are rows as they are.
-type transferPage[R any] = page[R, R, store.TransferKey]
+type transferPage[R any] = page[R, R, list.TransferKey]
 
 // deliveryParam is an addition to the contract.
 var deliveryParam = params.Param{
