@@ -387,14 +387,6 @@ func Written[R any](name string, schema func(*openapi.Components) openapi.Object
 	return m
 }
 
-// Join puts members one after the other.
-func Join[R any](lists ...[]Member[R]) (all []Member[R]) {
-	for _, list := range lists {
-		all = append(all, list...)
-	}
-	return all
-}
-
 // Doc describes the member.
 func (m Member[R]) Doc(text string) Member[R] {
 	m.doc = text

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // everyKind are parameters of all kinds.
-var everyKind = Join([]Param{
+var everyKind = slices.Concat([]Param{
 	{Name: "account", Kind: AddressKind, Multi: true}, {Name: "destination", Kind: AddressOrNullKind}, {Name: "hash", Kind: HashKind, Multi: true},
 	{Name: "one", Kind: HashKind}, {Name: "shard", Kind: ShardKind}, {Name: "opcode", Kind: OpcodeKind}, {Name: "seqno", Kind: SeqnoKind},
 	{Name: "workchain", Kind: Int32Kind}, {Name: "flag", Kind: BoolKind}, {Name: "symbol", Kind: TextKind, Multi: true}, {Name: "word", Kind: TextKind},

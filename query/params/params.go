@@ -134,15 +134,6 @@ func PageParams(byDefault, sorted string) []Param {
 // UnsortedPageParams declares limit, offset and cursor of a list with one order.
 func UnsortedPageParams() []Param { return PageParams("", "")[:3] }
 
-// Join puts declarations one after the other.
-func Join(lists ...[]Param) []Param {
-	var all []Param
-	for _, list := range lists {
-		all = append(all, list...)
-	}
-	return all
-}
-
 // field is a name and a value as sent.
 type field struct{ name, value string }
 
@@ -154,12 +145,13 @@ func split(raw string) []field {
 			continue
 		}
 		name, value, _ := strings.Cut(pair, "=")
-		fields = append(fields, field{unescape(name), unescape(value)})
+		fields = append(fields, field{Unescape(name), Unescape(value)})
 	}
 	return fields
 }
 
-func unescape(s string) string {
+// Unescape undoes the escapes of a query string. What is no escape stays.
+func Unescape(s string) string {
 	if !strings.ContainsAny(s, "%+") {
 		return s
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"tonscribe/query/api"
 	"tonscribe/schema/record"
 )
@@ -84,7 +85,7 @@ type (
 func one[R any](members ...api.Member[R]) []api.Member[R] { return members }
 
 // JettonTransfer is a jetton transfer.
-var JettonTransfer = api.New("JettonTransferShape", api.Join(
+var JettonTransfer = api.New("JettonTransferShape", slices.Concat(
 	one(
 		api.Decimal("query_id", jettonTransfer.GetQueryId),
 		api.Party("source", jettonTransfer.GetSource).Doc("the sending owner"),
@@ -104,7 +105,7 @@ var JettonTransfer = api.New("JettonTransferShape", api.Join(
 )...)
 
 // JettonBurn is a burn.
-var JettonBurn = api.New("JettonBurnShape", api.Join(
+var JettonBurn = api.New("JettonBurnShape", slices.Concat(
 	one(
 		api.Decimal("query_id", jettonBurn.GetQueryId),
 		api.Party("owner", jettonBurn.GetOwner),
@@ -122,7 +123,7 @@ var JettonBurn = api.New("JettonBurnShape", api.Join(
 )...)
 
 // NFTTransfer is a transfer of an NFT item.
-var NFTTransfer = api.New("NftTransferShape", api.Join(
+var NFTTransfer = api.New("NftTransferShape", slices.Concat(
 	one(
 		api.Decimal("query_id", nftTransfer.GetQueryId),
 		api.Address("nft_address", nftTransfer.GetItem),

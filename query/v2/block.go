@@ -1,6 +1,7 @@
 package v2
 
 import (
+	"slices"
 	"time"
 
 	"github.com/xssnick/tonutils-go/ton"
@@ -17,7 +18,7 @@ var shardParams = []Param{
 }
 
 // blockParams name a block.
-var blockParams = Join(shardParams, []Param{
+var blockParams = slices.Concat(shardParams, []Param{
 	{Name: "seqno", Kind: Int32Kind, Required: true, Min: bound(1), Description: "seqno of the block"},
 	{Name: "root_hash", Kind: HashKind, Description: "root hash of the block; with file_hash it spares a look-up"},
 	{Name: "file_hash", Kind: HashKind, Description: "file hash of the block"},
@@ -47,7 +48,7 @@ var errOneOfThree = unprocessable("exactly one of seqno, lt, unixtime should be 
 var lookupBlock = &Method{
 	Name: "lookupBlock", Tag: tagBlocks, Summary: "Look up a block",
 	Description: "The block of a shard with a seqno, or the first one that ends at an lt or was made at a time or later. Exactly one of the three is sent. The shard of the answer is the block's own.",
-	Params: Join(shardParams, []Param{
+	Params: slices.Concat(shardParams, []Param{
 		{Name: "seqno", Kind: Int32Kind, Min: bound(1), Description: "seqno of the block"},
 		{Name: "lt", Kind: Int64Kind, Min: bound(0), Description: "logical time"},
 		{Name: "unixtime", Kind: Int32Kind, Min: bound(0), Description: "unix time"},

@@ -1,6 +1,8 @@
 package v2
 
 import (
+	"slices"
+
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/query/api"
@@ -15,7 +17,7 @@ type (
 var getShardBlockProof = &Method{
 	Name: "getShardBlockProof", Tag: tagBlocks, Summary: "Shard block proof",
 	Description: "A chain of proofs from a masterchain block back to a block of any shard.",
-	Params: Join(shardParams, []Param{
+	Params: slices.Concat(shardParams, []Param{
 		{Name: "seqno", Kind: Int32Kind, Required: true, Min: bound(1), Description: "seqno of the block"},
 		{Name: "from_seqno", Kind: Int32Kind, Min: bound(0), Description: "masterchain block that the proof starts from; without it the newest one"},
 	}),

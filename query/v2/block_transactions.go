@@ -2,6 +2,7 @@ package v2
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 
 	"github.com/xssnick/tonutils-go/ton"
@@ -28,7 +29,7 @@ func blockList[T, R any](name, typeName string, transactions api.Form[R], of fun
 }
 
 // listParams are those of the two methods that list a block's transactions.
-var listParams = Join(blockParams, []Param{
+var listParams = slices.Concat(blockParams, []Param{
 	{Name: "after_lt", Kind: Int64Kind, Min: bound(0), Description: "lt of the last transaction of the page before; send it with after_hash"},
 	{Name: "after_hash", Kind: AccountKind, Description: "account of the last transaction of the page before: its address, or its id as a hash"},
 	{Name: "count", Kind: Int64Kind, Default: "40", Min: bound(1), Max: bound(10000), Description: "page size"},

@@ -2,10 +2,10 @@ package v2
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
+	"tonscribe/query/params"
 
 	"tonscribe/ton/address"
 )
@@ -58,26 +58,14 @@ func (a *Address) givenType() string {
 	return "friendly_bounceable"
 }
 
-// parseHash reads the forms of contract 1.10.
+// parseHash reads the forms of contract 1.10: besides those of v3, base64url without
+// padding.
 func parseHash(text string) (h [32]byte, ok bool) {
-	if len(text) == 66 && (text[:2] == "0x" || text[:2] == "0X") {
-		text = text[2:]
+	if len(text) != 43 || strings.ContainsAny(text, "\r\n") {
+		return params.ParseHash(text)
 	}
-	var decoded []byte
-	var err error
-	switch {
-	case strings.ContainsAny(text, "\r\n"):
-		return h, false
-	case len(text) == 64:
-		decoded, err = hex.DecodeString(text)
-	case len(text) == 44 && strings.ContainsAny(text, "-_"):
-		decoded, err = base64.URLEncoding.DecodeString(text)
-	case len(text) == 44:
-		decoded, err = base64.StdEncoding.DecodeString(text)
-	case len(text) == 43:
-		decoded, err = base64.RawURLEncoding.DecodeString(text)
-	}
-	return h, err == nil && copy(h[:], decoded) == len(h) && len(decoded) == len(h)
+	decoded, err := base64.RawURLEncoding.DecodeString(text)
+	return h, err == nil && copy(h[:], decoded) == len(h)
 }
 
 // parseShard reads signed decimals, and unsigned and hexadecimal ones that

@@ -102,15 +102,6 @@ func (p *Param) Errors() []Error {
 	return list
 }
 
-// Join puts declarations one after the other.
-func Join(lists ...[]Param) []Param {
-	var all []Param
-	for _, list := range lists {
-		all = append(all, list...)
-	}
-	return all
-}
-
 func addressParam(description string) Param {
 	return Param{Name: "address", Kind: AddressKind, Required: true, Description: description}
 }

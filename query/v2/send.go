@@ -3,6 +3,7 @@ package v2
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"tonscribe/query/stack"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -143,7 +144,7 @@ var queryFees = api.Typed("QueryFees", "query.fees", QueryFees(api.Typed("Fees",
 var estimateFee = &Method{
 	Name: "estimateFee", Tag: tagSend, Summary: "Estimate fee", PostOnly: true,
 	Description: "What an external message would cost: it is executed here, on the proven state of the account. A message that is not accepted costs no gas.",
-	Params:      Join(baggedParams, []Param{ignoreSignature}), Parallel: 32,
+	Params:      slices.Concat(baggedParams, []Param{ignoreSignature}), Parallel: 32,
 	Errors: []Error{*failed("INVALID_BAG_OF_CELLS: <field>"), *failed("INTERNAL: estimate_fee: <reason>")},
 	Result: of(queryFees, func(c *call) (fees, error) { return c.estimate(c.bagged) }),
 }
@@ -151,7 +152,7 @@ var estimateFee = &Method{
 var estimateFeeSimple = &Method{
 	Name: "estimateFeeSimple", Tag: tagSend, Summary: "Estimate fee, cells spelt out", PostOnly: true,
 	Description: `Like estimateFee, with cells as {"data":{"b64","len"},"refs":[…]}.`,
-	Params:      Join(speltParams, []Param{ignoreSignature}), Parallel: 32,
+	Params:      slices.Concat(speltParams, []Param{ignoreSignature}), Parallel: 32,
 	Errors: []Error{*errCellObject},
 	Result: of(queryFees, func(c *call) (fees, error) { return c.estimate(c.spelt) }),
 }

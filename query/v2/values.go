@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"tonscribe/query/params"
 	"tonscribe/query/stack"
 
 	"tonscribe/query/node"
@@ -45,12 +46,12 @@ func fromQuery(m *Method, raw string) (*Values, error) {
 	sent := make([][]string, len(m.Params))
 	for pair := range strings.SplitSeq(raw, "&") {
 		name, text, _ := strings.Cut(pair, "=")
-		if name = unescape(name); name == extraName {
-			v.extra, v.hasExtra = unescape(text), true
+		if name = params.Unescape(name); name == extraName {
+			v.extra, v.hasExtra = params.Unescape(text), true
 			continue
 		}
 		if i := slices.IndexFunc(m.Params, func(p Param) bool { return p.Name == name }); i >= 0 {
-			sent[i] = append(sent[i], unescape(text))
+			sent[i] = append(sent[i], params.Unescape(text))
 		}
 	}
 	return v, v.fill(m, func(i int, p *Param) (bool, bool) {
@@ -274,31 +275,6 @@ func plain(raw json.RawMessage) string {
 		return text
 	}
 	return string(raw)
-}
-
-// unescape undoes the escapes of a query string. What is no escape stays.
-func unescape(s string) string {
-	if !strings.ContainsAny(s, "%+") {
-		return s
-	}
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '+':
-			out = append(out, ' ')
-		case s[i] == '%' && i+2 < len(s):
-			n, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
-			if err != nil {
-				out = append(out, '%')
-				continue
-			}
-			out = append(out, byte(n))
-			i += 2
-		default:
-			out = append(out, s[i])
-		}
-	}
-	return string(out)
 }
 
 // of panics when a method asks for what it did not declare.

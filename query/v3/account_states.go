@@ -35,7 +35,7 @@ var (
 var accountStates = &Endpoint{
 	Path: "/accountStates", Tag: accountsTag, Summary: "Account states",
 	Description: "The newest states of accounts. Accounts that were never on the chain are left out.",
-	Params: params.Join(stateParams, []params.Param{
+	Params: slices.Concat(stateParams, []params.Param{
 		{Name: "include_boc", Kind: params.BoolKind, Default: "true", Description: "with code_boc and data_boc"},
 	}),
 	Result: accountStatesAnswer,

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"slices"
 	"tonscribe/query/api"
 	"tonscribe/query/head"
 	"tonscribe/query/list"
@@ -41,7 +42,7 @@ var mcSeqnoParam = params.Param{Name: "mc_seqno", Kind: params.Int32Kind, Descri
 var blocks = &Endpoint{
 	Path: "/blocks", Tag: blockchainData, Summary: "Blocks",
 	Description: "Blocks that match all filters, the newest first unless sorted otherwise.",
-	Params: params.Join(blockParams, []params.Param{
+	Params: slices.Concat(blockParams, []params.Param{
 		{Name: "root_hash", Kind: params.HashKind, Description: "root hash of the block"},
 		{Name: "file_hash", Kind: params.HashKind, Description: "file hash of the block"},
 		mcSeqnoParam,
@@ -65,7 +66,7 @@ var blocksNotFound = params.NotFound("blocks not found")
 var masterchainBlockShards = &Endpoint{
 	Path: "/masterchainBlockShards", Tag: blockchainData, Summary: "Blocks of a masterchain block",
 	Description: "The blocks that a masterchain block commits, itself included: those that appeared after the previous masterchain block.",
-	Params:      params.Join([]params.Param{seqnoParam}, params.PageParams("", "by gen_utime")),
+	Params:      slices.Concat([]params.Param{seqnoParam}, params.PageParams("", "by gen_utime")),
 	Result:      blocksAnswer,
 	Errors:      []params.Error{*blocksNotFound},
 	serve: func(q *request) error {

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"slices"
 	"tonscribe/query/api"
 	"tonscribe/query/list"
 	"tonscribe/query/params"
@@ -21,7 +22,7 @@ var (
 var jettonMasters = &Endpoint{
 	Path: "/jetton/masters", Tag: jettons, Summary: "Jetton masters",
 	Description: "Jetton masters that match all filters, the first indexed first.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "masters"},
 		{Name: "admin_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "admins of the masters"},
 	}, params.UnsortedPageParams()),
@@ -50,7 +51,7 @@ var oneOwner = params.Unprocessable("exact one owner_address required for multip
 var jettonWallets = &Endpoint{
 	Path: "/jetton/wallets", Tag: jettons, Summary: "Jetton wallets",
 	Description: "Jetton wallets that match all filters: the holders of a jetton, or what an owner holds. Without sort the first indexed come first.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "jetton wallets"},
 		{Name: "owner_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "owners"},
 		{Name: "jetton_address", Kind: params.AddressKind, Multi: true, Description: "jetton masters; more than one with exactly one owner_address"},
@@ -84,7 +85,7 @@ func serveJettonWallets(q *request) error {
 
 // transferParams are those of transfers and burns behind their own.
 func transferParams() []params.Param {
-	return params.Join([]params.Param{deliveryParam}, params.UtimeRange("transaction_now"), params.LTRange("transaction_lt"),
+	return slices.Concat([]params.Param{deliveryParam}, params.UtimeRange("transaction_now"), params.LTRange("transaction_lt"),
 		params.PageParams("desc", "by transaction_lt, or by transaction_now with a filter of time"))
 }
 
@@ -102,7 +103,7 @@ var (
 var jettonTransfers = &Endpoint{
 	Path: "/jetton/transfers", Tag: jettons, Summary: "Jetton transfers",
 	Description: "Jetton transfers that match all filters: one for each that a sender's wallet carried out. Transfers whose transaction was aborted are left out.",
-	Params:      params.Join([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster, tokenDirections}, transferParams()),
+	Params:      slices.Concat([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster, tokenDirections}, transferParams()),
 	Result:      jettonTransfersAnswer,
 	serve: func(q *request) error {
 		f, err := q.transferFilter("jetton_wallet", "jetton_master")
@@ -121,7 +122,7 @@ var jettonTransfers = &Endpoint{
 var jettonBurns = &Endpoint{
 	Path: "/jetton/burns", Tag: jettons, Summary: "Jetton burns",
 	Description: "Burns of jettons that match all filters, aborted ones too.",
-	Params:      params.Join([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster}, transferParams()),
+	Params:      slices.Concat([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster}, transferParams()),
 	Result:      jettonBurnsAnswer,
 	serve: func(q *request) error {
 		f, err := q.transferFilter("jetton_wallet", "jetton_master")

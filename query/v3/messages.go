@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"slices"
 	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
@@ -21,7 +22,7 @@ var messagesAnswer = listOf("MessagesAnswer", "messages", render.Message, hasBoo
 var messages = &Endpoint{
 	Path: "/messages", Tag: blockchainData, Summary: "Messages",
 	Description: "Messages that match all filters, each once. In descending order external-in messages, which have no lt, come first; start_lt=1 leaves them out.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		msgHashParam,
 		{Name: "hash", Kind: params.TextKind, Description: "the same for one message, used without msg_hash"},
 		bodyHashParam,
@@ -89,7 +90,7 @@ var nothingToFind = params.Unprocessable("at least one of msg_hash, body_hash, o
 var transactionsByMessage = &Endpoint{
 	Path: "/transactionsByMessage", Tag: blockchainData, Summary: "Transactions by message",
 	Description: "The transactions that hold a message: the one that produced it and the one that consumed it.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		msgHashParam, bodyHashParam, opcodeParam, directionParam,
 		{Name: "source", Kind: params.AddressOrNullKind, Description: "sender of the message"},
 		{Name: "destination", Kind: params.AddressOrNullKind, Description: "receiver of the message"},

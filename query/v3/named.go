@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"slices"
 	"tonscribe/query/api"
 	"tonscribe/query/list"
 	"tonscribe/query/multisig"
@@ -81,7 +82,7 @@ var (
 var multisigWallets = &Endpoint{
 	Path: "/multisig/wallets", Tag: tagMultisig, Summary: "Multisig wallets",
 	Description: "Multisig wallets that match all filters, with their orders. Without a filter and with a limit, all of them.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "multisig contracts"},
 		{Name: "wallet_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "signers or proposers"},
 		{Name: "include_orders", Kind: params.BoolKind, Default: "true", Description: "with the orders of each, oldest first"},
@@ -123,7 +124,7 @@ func serveMultisigs(q *request) error {
 var multisigOrders = &Endpoint{
 	Path: "/multisig/orders", Tag: tagMultisig, Summary: "Multisig orders",
 	Description: "Orders of multisig wallets that match all filters. Without a filter and with a limit, all of them.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "order contracts"},
 		{Name: "multisig_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "multisig contracts"},
 		{Name: "parse_actions", Kind: params.BoolKind, Default: "false", Description: "take the order apart into actions"},
@@ -162,7 +163,7 @@ var (
 var vesting = &Endpoint{
 	Path: "/vesting", Tag: "Vesting", Summary: "Vesting contracts",
 	Description: "Vesting contracts by their address, or by their owner or sender, the first indexed first. With neither and a limit, all of them.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		{Name: "contract_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "vesting contracts"},
 		{Name: "wallet_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "owners or senders"},
 		{Name: "check_whitelist", Kind: params.BoolKind, Default: "false", Description: "also contracts that have wallet_address on their whitelist"},

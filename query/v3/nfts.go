@@ -25,7 +25,7 @@ var (
 var nftCollections = &Endpoint{
 	Path: "/nft/collections", Tag: nfts, Summary: "NFT collections",
 	Description: "NFT collections that match all filters, the first indexed first.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		{Name: "collection_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "collections"},
 		{Name: "owner_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "owners of the collections"},
 	}, params.UnsortedPageParams()),
@@ -53,7 +53,7 @@ var (
 var nftItems = &Endpoint{
 	Path: "/nft/items", Tag: nfts, Summary: "NFT items",
 	Description: "NFT items that match all filters: by owner, collection and index; with a collection alone by index; else the first indexed first.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "items"},
 		{Name: "owner_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "owners"},
 		{Name: "collection_address", Kind: params.AddressKind, Multi: true, Description: "collections; more than one with exactly one owner_address"},
@@ -110,7 +110,7 @@ func serveNFTItems(q *request) error {
 var nftTransfers = &Endpoint{
 	Path: "/nft/transfers", Tag: nfts, Summary: "NFT transfers",
 	Description: "Transfers of NFT items that match all filters, aborted ones too.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		ownersParam, legacyOwner,
 		{Name: "item_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "items"},
 		{Name: "collection_address", Kind: params.AddressKind, Description: "collection"},

@@ -2,6 +2,7 @@ package v3
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ var transactionDaysAnswer = listOf("TransactionDaysAnswer", "days", api.New("Day
 )...), hasNext)
 
 // dayParams are those of lists of days.
-var dayParams = params.Join(params.UtimeRange("time of the day"), params.PageParams("desc", "by day"))
+var dayParams = slices.Concat(params.UtimeRange("time of the day"), params.PageParams("desc", "by day"))
 
 var statsTransactions = &Endpoint{
 	Path: "/stats/transactions", Tag: statsTag, Summary: "Transactions per day",

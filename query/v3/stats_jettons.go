@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"slices"
 	"tonscribe/query/api"
 	"tonscribe/query/list"
 	"tonscribe/query/params"
@@ -33,7 +34,7 @@ var (
 var statsJettons = &Endpoint{
 	Path: "/stats/jettons", Tag: statsTag, Summary: "Top jettons",
 	Description: "The jettons with the most holders, or those with the most transfers in the last days, the newest indexed one included. Figures follow within two or three minutes.",
-	Params: params.Join([]params.Param{
+	Params: slices.Concat([]params.Param{
 		{Name: "by", Kind: params.TextKind, Default: "holders", Enum: []string{"holders", "transfers"}, Description: "what they are ranked by"},
 		{Name: "days", Kind: params.Int32Kind, Default: "7", Range: "1..365", Description: "days (UTC) whose transfers count"},
 	}, params.PageParams("", "")[:3]),

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"slices"
 	"tonscribe/query/api"
 	"tonscribe/query/list"
 	"tonscribe/query/params"
@@ -13,7 +14,7 @@ var transactionsAnswer = listOf("TransactionsAnswer", "transactions", render.Tra
 var transactions = &Endpoint{
 	Path: "/transactions", Tag: blockchainData, Summary: "Transactions",
 	Description: "Transactions that match all filters.",
-	Params: params.Join(blockParams, []params.Param{
+	Params: slices.Concat(blockParams, []params.Param{
 		mcSeqnoParam,
 		{Name: "account", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "accounts"},
 		{Name: "exclude_account", Kind: params.AddressKind, Multi: true, Description: "accepted, without effect"},
@@ -46,7 +47,7 @@ func serveTransactions(q *request) error {
 var transactionsByMasterchainBlock = &Endpoint{
 	Path: "/transactionsByMasterchainBlock", Tag: blockchainData, Summary: "Transactions of a masterchain block",
 	Description: "The transactions of all blocks that a masterchain block commits.",
-	Params:      params.Join([]params.Param{seqnoParam}, params.PageParams("desc", "by lt")),
+	Params:      slices.Concat([]params.Param{seqnoParam}, params.PageParams("desc", "by lt")),
 	Result:      transactionsAnswer,
 	Errors:      []params.Error{*params.NotFound("masterchain block N not found")},
 	serve: func(q *request) error {
