@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
 	"tonscribe/query/openapi"
 )
 

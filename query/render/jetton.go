@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+
 	"tonscribe/query/api"
 	"tonscribe/schema/record"
 )

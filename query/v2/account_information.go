@@ -3,13 +3,13 @@ package v2
 import (
 	"math/big"
 	"time"
-	"tonscribe/query/stack"
 
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
+	"tonscribe/query/stack"
 )
 
 // accountMembers are those of all answers about an account's state, from balance to

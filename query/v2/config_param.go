@@ -2,12 +2,12 @@ package v2
 
 import (
 	"time"
-	"tonscribe/query/stack"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
+	"tonscribe/query/stack"
 )
 
 // configInfo is a cell of the configuration.

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"tonscribe/query/params"
 
 	"tonscribe/query/openapi"
+	"tonscribe/query/params"
 )
 
 // Describe is the OpenAPI document of the layer. The examples are by the

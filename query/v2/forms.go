@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"tonscribe/query/params"
 
+	"tonscribe/query/params"
 	"tonscribe/ton/address"
 )
 

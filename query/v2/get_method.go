@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
-	"tonscribe/query/stack"
 
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
+	"tonscribe/query/stack"
 	"tonscribe/ton/code"
 )
 

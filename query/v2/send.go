@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"tonscribe/query/stack"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
+	"tonscribe/query/stack"
 )
 
 // okResult is the answer that says nothing more.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
 	"tonscribe/query/params"
 	"tonscribe/query/stack"
 )

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"tonscribe/query/node"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/query/node"
 )
 
 func TestSentMessagesAreTriedFirst(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"tonscribe/query/params"
-	"tonscribe/query/stack"
 
 	"tonscribe/query/node"
+	"tonscribe/query/params"
+	"tonscribe/query/stack"
 )
 
 // Values are the parameters of one request.

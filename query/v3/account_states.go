@@ -3,15 +3,15 @@ package v3
 import (
 	"bytes"
 	"slices"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
 	"tonscribe/query/api"
 	"tonscribe/query/cache"
-
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
 	"tonscribe/ton/code"
-
-	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
 const accountsTag = "Accounts"

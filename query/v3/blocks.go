@@ -2,6 +2,7 @@ package v3
 
 import (
 	"slices"
+
 	"tonscribe/query/api"
 	"tonscribe/query/head"
 	"tonscribe/query/list"

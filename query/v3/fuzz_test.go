@@ -3,9 +3,9 @@ package v3
 import (
 	"encoding/json"
 	"testing"
-	"tonscribe/query/stack"
 
 	"tonscribe/query/params"
+	"tonscribe/query/stack"
 	v2 "tonscribe/query/v2"
 	"tonscribe/test/support/costtest"
 )

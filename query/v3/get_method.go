@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"tonscribe/query/stack"
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
 	"tonscribe/query/params"
+	"tonscribe/query/stack"
 	v2 "tonscribe/query/v2"
 )
 

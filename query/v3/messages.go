@@ -2,6 +2,7 @@ package v3
 
 import (
 	"slices"
+
 	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"

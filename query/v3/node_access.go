@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
 	"tonscribe/query/api"
 	"tonscribe/query/node"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	v2 "tonscribe/query/v2"
-
-	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
 // The endpoints that package node answers.
