@@ -5,22 +5,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"strings"
-	"time"
 
 	"tonscribe/internal/clickhouse"
 )
 
 // linkBatch is how many links are looked at at once, linkBatches how often
-// before something else has its turn.
+// before something else is done.
 const (
 	linkBatch   = 1000
 	linkBatches = 20
 )
 
-// reading is where the links are read on: at the bundle, after the link.
-type reading struct {
+// linkCursor is where the links are read on: at the bundle, after the link.
+type linkCursor struct {
 	mcSeqno uint32
 	after   string
 }
@@ -31,12 +28,12 @@ func (w *work) find(ctx context.Context) error {
 	if errors.Is(err, clickhouse.ErrNoWatermark) {
 		return nil
 	}
-	for n := 0; err == nil && n < linkBatches && w.reading.mcSeqno <= mark.MCSeqno; n++ {
+	for n := 0; err == nil && n < linkBatches && w.cursor.mcSeqno <= mark.MCSeqno; n++ {
 		err = w.findSome(ctx, mark.MCSeqno)
 	}
-	if w.reading.mcSeqno > 0 {
-		w.turn.mcSeqno = w.reading.mcSeqno - 1
-		w.metrics.bundle.Set(float64(w.turn.mcSeqno))
+	if w.cursor.mcSeqno > 0 {
+		w.lease.mcSeqno = w.cursor.mcSeqno - 1
+		w.metrics.bundle.Set(float64(w.lease.mcSeqno))
 	}
 	return err
 }
@@ -44,12 +41,12 @@ func (w *work) find(ctx context.Context) error {
 func (w *work) findSome(ctx context.Context, to uint32) error {
 	rows, err := w.tables.Conn().Query(ctx, `SELECT mc_seqno, link FROM metadata_links
 		WHERE mc_seqno BETWEEN ? AND ? AND (mc_seqno > ? OR link > unhex(?)) ORDER BY mc_seqno, link LIMIT ?`,
-		w.reading.mcSeqno, to, w.reading.mcSeqno, hex.EncodeToString([]byte(w.reading.after)), linkBatch)
+		w.cursor.mcSeqno, to, w.cursor.mcSeqno, hex.EncodeToString([]byte(w.cursor.after)), linkBatch)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	next, found, n := w.reading, map[hash]string{}, 0
+	next, found, n := w.cursor, map[hash]string{}, 0
 	for ; rows.Next(); n++ {
 		if err := rows.Scan(&next.mcSeqno, &next.after); err != nil {
 			return err
@@ -60,12 +57,12 @@ func (w *work) findSome(ctx context.Context, to uint32) error {
 		return err
 	}
 	if n < linkBatch {
-		next = reading{mcSeqno: to + 1}
+		next = linkCursor{mcSeqno: to + 1}
 	}
 	if err := w.note(ctx, found); err != nil {
 		return err
 	}
-	w.reading = next
+	w.cursor = next
 	return nil
 }
 
@@ -78,15 +75,15 @@ func (w *work) note(ctx context.Context, found map[hash]string) error {
 	for h := range found {
 		list = append(list, h)
 	}
-	known, err := w.stand(ctx, list)
+	known, err := w.known(ctx, list)
 	if err != nil {
 		return err
 	}
 	var fresh []fetch
 	for h, link := range found {
 		if _, is := known[h]; !is {
-			l := w.lane(LaneOf(link))
-			fresh = append(fresh, fetch{hash: h, lane: l.number, link: link, due: l.soon()})
+			queue := w.host(QueueOf(link))
+			fresh = append(fresh, fetch{hash: h, lane: queue.number, link: link, due: queue.soon()})
 		}
 	}
 	if len(fresh) == 0 {
@@ -97,25 +94,4 @@ func (w *work) note(ctx context.Context, found map[hash]string) error {
 	}
 	w.metrics.links.Add(float64(len(fresh)))
 	return nil
-}
-
-func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
-
-// among is the condition that the hash is one of some: literals, because a
-// thousand calls of unhex take longer than the answer.
-func among(list []hash) string {
-	var b strings.Builder
-	b.WriteString("hash IN (")
-	for i := range list {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\'')
-		for _, c := range list[i] {
-			fmt.Fprintf(&b, `\x%02x`, c)
-		}
-		b.WriteByte('\'')
-	}
-	b.WriteByte(')')
-	return b.String()
 }

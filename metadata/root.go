@@ -92,9 +92,9 @@ func (c *Component) Err() error { return c.running.Err() }
 const pause = time.Second
 
 func (c *Component) run(ctx context.Context) error {
-	t := &turn{tables: c.tables, name: c.name, lease: c.configuration.Lease}
+	l := &lease{tables: c.tables, name: c.name, after: c.configuration.Lease}
 	for ctx.Err() == nil {
-		err := c.takeTurns(ctx, t)
+		err := c.lead(ctx, l)
 		switch {
 		case ctx.Err() != nil || err == nil:
 		case !clickhouse.Retryable(err):
@@ -106,14 +106,14 @@ func (c *Component) run(ctx context.Context) error {
 			wait(ctx, pause)
 		}
 	}
-	t.leave(context.WithoutCancel(ctx))
+	l.leave(context.WithoutCancel(ctx))
 	return nil
 }
 
-// takeTurns works whenever it is this process's turn, until something fails.
-func (c *Component) takeTurns(ctx context.Context, t *turn) error {
+// lead works whenever this process has the lease, until something fails.
+func (c *Component) lead(ctx context.Context, l *lease) error {
 	for {
-		mine, err := t.take(ctx)
+		mine, err := l.take(ctx)
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (c *Component) takeTurns(ctx context.Context, t *turn) error {
 			}
 			continue
 		}
-		if err := c.work(ctx, t); err != nil || ctx.Err() != nil {
+		if err := c.work(ctx, l); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}

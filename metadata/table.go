@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"tonscribe/internal/clickhouse"
@@ -21,9 +22,131 @@ type fetch struct {
 	had      bool // the table metadata has a document
 }
 
-// stand reads how the fetching of some links stands. Links that are not known
+// Read returns links of a host that are due, the newest first. It reads on, in
+// larger steps, where the keys are those that later tries have left.
+func (w *work) Read(ctx context.Context, queue uint16, limit int) (items []*item, again time.Time, err error) {
+	h, until := w.host(queue), now()
+	if h.due <= until {
+		h.ranges = append(h.ranges, dueRange{after: h.read, before: dueKey{due: until + 1}})
+		h.read = until
+		if h.due, err = w.nextDue(ctx, h); err != nil {
+			return nil, again, err
+		}
+	}
+	keys := limit
+	for n := 0; n < maxReads && len(items) == 0 && len(h.ranges) > 0; n++ {
+		if items, err = w.readOn(ctx, h, keys, until); err != nil {
+			return nil, again, err
+		}
+		keys = min(4*keys, max(maxKeys, limit))
+	}
+	switch {
+	case len(h.ranges) > 0:
+		again = time.Now()
+	case h.due < Never:
+		again = timeOf(h.due)
+	}
+	return items, again, nil
+}
+
+// Bounds of what Read reads at once.
+const (
+	maxReads = 8
+	maxKeys  = 500
+)
+
+// readOn reads the links of the last keys of the host's newest range.
+func (w *work) readOn(ctx context.Context, h *host, limit int, until uint32) ([]*item, error) {
+	list, err := w.newest(ctx, h, limit)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	known, err := w.known(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	var items []*item
+	for _, key := range list {
+		if f, is := known[key]; is && f.due <= until {
+			items = append(items, &item{Destination: h.number, Key: f.hash, Size: len(f.link), Value: outcome{fetch: f}})
+			delete(known, key)
+		}
+	}
+	return items, nil
+}
+
+// newest reads the last keys of the host's newest range.
+func (w *work) newest(ctx context.Context, h *host, limit int) (list []hash, err error) {
+	r := &h.ranges[len(h.ranges)-1]
+	rows, err := w.tables.Conn().Query(ctx, `SELECT due, toString(hash) FROM metadata_fetches
+		WHERE lane = ? AND due > ? AND due <= ? AND (due < ? OR hash < unhex(?)) ORDER BY lane DESC, due DESC, hash DESC LIMIT ?`,
+		h.number, r.after, r.before.due, r.before.due, hex.EncodeToString(r.before.hash[:]), limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key string
+		if err := rows.Scan(&r.before.due, &key); err != nil {
+			return nil, err
+		}
+		r.before.hash = hash{} // the text lacks zeros at its end
+		copy(r.before.hash[:], key)
+		list = append(list, r.before.hash)
+	}
+	if len(list) < limit {
+		h.ranges = h.ranges[:len(h.ranges)-1]
+	}
+	return list, rows.Err()
+}
+
+// nextDue is when the host's next link is due after all that was read; a row that
+// a newer one has replaced may make it earlier.
+func (w *work) nextDue(ctx context.Context, h *host) (due uint32, err error) {
+	rows, err := w.tables.Conn().Query(ctx, "SELECT due FROM metadata_fetches WHERE lane = ? AND due > ? AND due < ? ORDER BY lane, due, hash LIMIT 1", h.number, h.read, Never)
+	if err != nil {
+		return Never, err
+	}
+	defer rows.Close()
+	due = Never
+	for rows.Next() {
+		if err := rows.Scan(&due); err != nil {
+			return Never, err
+		}
+	}
+	return due, rows.Err()
+}
+
+// restore tells the queue of all links that will be due one day. It reads one
+// column of the whole table.
+func (w *work) restore(ctx context.Context) error {
+	rows, err := w.tables.Conn().Query(ctx, "SELECT lane, min(due) FROM metadata_fetches WHERE due < ? GROUP BY lane", Never)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var lane uint16
+		var due uint32
+		if err := rows.Scan(&lane, &due); err != nil {
+			return err
+		}
+		w.wake(lane, due)
+	}
+	return rows.Err()
+}
+
+// wake tells the queue when a link of a host is due.
+func (w *work) wake(number uint16, due uint32) {
+	if h := w.host(number); due < h.due {
+		h.due = due
+		w.queue.Wake(number, timeOf(due))
+	}
+}
+
+// known reads how the fetching of some links stands. Links that are not known
 // are not there.
-func (w *work) stand(ctx context.Context, list []hash) (map[hash]fetch, error) {
+func (w *work) known(ctx context.Context, list []hash) (map[hash]fetch, error) {
 	rows, err := w.tables.Conn().Query(ctx, "SELECT toString(hash), lane, link, tried, attempts, due, had FROM metadata_fetches WHERE "+among(list))
 	if err != nil {
 		return nil, err
@@ -44,120 +167,26 @@ func (w *work) stand(ctx context.Context, list []hash) (map[hash]fetch, error) {
 	return found, rows.Err()
 }
 
-// wakes makes the lanes of all links that will be due one day. It reads one
-// column of the whole table.
-func (w *work) wakes(ctx context.Context) error {
-	rows, err := w.tables.Conn().Query(ctx, "SELECT lane, min(due) FROM metadata_fetches WHERE due < ? GROUP BY lane", Never)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var number uint16
-		var due uint32
-		if err := rows.Scan(&number, &due); err != nil {
-			return err
+// among is the condition that the hash is one of some: literals, because a
+// thousand calls of unhex take longer than the answer.
+func among(list []hash) string {
+	var b strings.Builder
+	b.WriteString("hash IN (")
+	for i := range list {
+		if i > 0 {
+			b.WriteByte(',')
 		}
-		w.lane(number).wake = due
+		b.WriteByte('\'')
+		for _, c := range list[i] {
+			fmt.Fprintf(&b, `\x%02x`, c)
+		}
+		b.WriteByte('\'')
 	}
-	return rows.Err()
+	b.WriteByte(')')
+	return b.String()
 }
 
-// nextWake is when the lane's next link is due after all that was read; a row
-// that a newer one has replaced may make it earlier.
-func (w *work) nextWake(ctx context.Context, l *lane) error {
-	rows, err := w.tables.Conn().Query(ctx, "SELECT due FROM metadata_fetches WHERE lane = ? AND due > ? AND due < ? ORDER BY lane, due, hash LIMIT 1", l.number, l.read, Never)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var due uint32
-		if err := rows.Scan(&due); err != nil {
-			return err
-		}
-		l.wake = min(l.wake, due)
-	}
-	return rows.Err()
-}
-
-// newest reads the last places of the lane's newest stretch.
-func (w *work) newest(ctx context.Context, l *lane, most int) (places []place, err error) {
-	s := &l.stretches[len(l.stretches)-1]
-	rows, err := w.tables.Conn().Query(ctx, `SELECT due, toString(hash) FROM metadata_fetches
-		WHERE lane = ? AND due > ? AND due <= ? AND (due < ? OR hash < unhex(?)) ORDER BY lane DESC, due DESC, hash DESC LIMIT ?`,
-		l.number, s.after, s.before.due, s.before.due, hex.EncodeToString(s.before.hash[:]), most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var p place
-		var key string
-		if err := rows.Scan(&p.due, &key); err != nil {
-			return nil, err
-		}
-		copy(p.hash[:], key)
-		places = append(places, p)
-	}
-	if len(places) < most {
-		l.stretches = l.stretches[:len(l.stretches)-1]
-	} else {
-		s.before = places[len(places)-1]
-	}
-	return places, rows.Err()
-}
-
-// fill reads what is due in the lane, at most that many links.
-func (w *work) fill(ctx context.Context, l *lane, most int) error {
-	now := seconds(time.Now())
-	if l.wake <= now {
-		l.ripen(now)
-		if err := w.nextWake(ctx, l); err != nil {
-			return err
-		}
-	}
-	for n := 0; n < mostReads && len(l.jobs) == 0 && len(l.stretches) > 0; n++ {
-		if err := w.readOn(ctx, l, most, now); err != nil {
-			return err
-		}
-		most = min(4*most, mostPlaces)
-	}
-	return nil
-}
-
-// A lane is read on, in larger steps, where its places are those that later
-// tries have left.
-const (
-	mostReads  = 8
-	mostPlaces = 500
-)
-
-func (w *work) readOn(ctx context.Context, l *lane, most int, now uint32) error {
-	places, err := w.newest(ctx, l, most)
-	if err != nil || len(places) == 0 {
-		return err
-	}
-	list := make([]hash, len(places))
-	for i, p := range places {
-		list[i] = p.hash
-	}
-	standing, err := w.stand(ctx, list)
-	if err != nil {
-		return err
-	}
-	for _, h := range list {
-		f, there := standing[h]
-		if _, held := w.held[h]; there && !held && f.due <= now {
-			w.held[h] = struct{}{}
-			l.jobs = append(l.jobs, f)
-		}
-	}
-	return nil
-}
-
-// writeFetches writes how links stand, and lets their lanes know when they are
-// due.
+// writeFetches writes how links stand, and tells when they are due.
 func (w *work) writeFetches(ctx context.Context, list []fetch) error {
 	n := len(list)
 	hashes, lanes, links, tried := make([][]byte, n), make([]uint16, n), make([]string, n), make([]uint64, n)
@@ -175,8 +204,7 @@ func (w *work) writeFetches(ctx context.Context, list []fetch) error {
 		return err
 	}
 	for i := range list {
-		l := w.lane(list[i].lane)
-		l.wake = min(l.wake, list[i].due)
+		w.wake(lanes[i], due[i])
 	}
 	return nil
 }
@@ -211,3 +239,8 @@ func (w *work) token() string {
 	w.inserts++
 	return fmt.Sprintf("%s/%d/%d", w.name, w.begun, w.inserts)
 }
+
+// now is the time as due times have it, in seconds.
+func now() uint32 { return uint32(time.Now().Unix()) }
+
+func timeOf(seconds uint32) time.Time { return time.Unix(int64(seconds), 0) }

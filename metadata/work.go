@@ -4,29 +4,24 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
+
+	"tonscribe/internal/dispatch"
 )
 
-// work is a process's turn. One goroutine owns it; others fetch and tell.
+// work is what a process does while it has the lease. It is the store of a queue
+// of links, whose destinations are the queues of hosts.
 type work struct {
 	*Component
-	turn    *turn
-	reading reading
+	lease   *lease
+	queue   *dispatch.Queue[uint16, hash, outcome]
+	cursor  linkCursor
 	begun   int64 // ns, makes tokens unique
 	inserts int
-
-	lanes    map[uint16]*lane
-	waiting  []*lane           // with something to fetch, and no request too many
-	held     map[hash]struct{} // read, and what became of them is not written
-	fetching int
-	ended    []outcome
-	size     int // bytes of documents in ended
-
-	outcomes chan outcome
-	rested   chan *lane
-	fetches  sync.WaitGroup
+	hosts   map[uint16]*host
 }
+
+type item = dispatch.Item[uint16, hash, outcome]
 
 // outcome is what became of a link that was due.
 type outcome struct {
@@ -38,299 +33,148 @@ type outcome struct {
 
 // Bounds of what is in hand.
 const (
-	mostHeld    = hostLanes // links
-	mostEnded   = 500       // outcomes that are written at once
-	mostSize    = 4 << 20   // bytes of their documents
-	mostFilled  = 64        // lanes that are filled before something else has its turn
-	closingTime = 5 * time.Second
+	maxHeld          = hostQueues // links
+	maxHeldBytes     = 16 << 20   // of these, and of documents
+	maxWritten       = 500        // outcomes that are written at once
+	maxWrittenBytes  = 4 << 20    // of their documents
+	maxAhead         = 32         // links of a host
+	maxAheadInLink   = 500
+	maxPause         = time.Minute // of a host that does not answer
+	maxPauseAsked    = 10 * time.Minute
+	maxPauseMultiple = 512 // of host_pause
 )
 
-// work fetches until it is another process's turn, ctx ends, or ClickHouse
+// work fetches until another process has the lease, ctx ends, or ClickHouse
 // fails.
-func (c *Component) work(ctx context.Context, t *turn) (err error) {
-	fetching, cancel := context.WithCancel(ctx)
-	w := &work{
-		Component: c, turn: t, begun: time.Now().UnixNano(), reading: reading{mcSeqno: t.mcSeqno + 1},
-		lanes: map[uint16]*lane{}, held: map[hash]struct{}{}, outcomes: make(chan outcome), rested: make(chan *lane),
-	}
-	defer func() {
-		cancel()
-		w.fetches.Wait()
-		if err == nil || ctx.Err() != nil {
-			err = w.close(context.WithoutCancel(ctx))
-		}
-		w.tell(0)
-	}()
-	if err := w.wakes(ctx); err != nil {
+func (c *Component) work(ctx context.Context, l *lease) error {
+	w := &work{Component: c, lease: l, begun: time.Now().UnixNano(), cursor: linkCursor{mcSeqno: l.mcSeqno + 1}, hosts: map[uint16]*host{}}
+	w.queue = dispatch.New(c.configuration.queue(), w, w.try)
+	defer w.measure(0)
+	if err := w.restore(ctx); err != nil {
 		return err
 	}
-	c.report.Log.Info().Str("worker", c.name).Uint32("bundle", t.mcSeqno).Msg("fetching documents")
-	poll := time.NewTimer(0)
-	defer poll.Stop()
-	for due := true; ; {
-		if due {
-			if mine, err := w.look(ctx); err != nil || !mine {
-				return err
+	c.report.Log.Info().Str("worker", c.name).Uint32("bundle", l.mcSeqno).Msg("fetching documents")
+	return w.queue.Run(ctx)
+}
+
+func (c Configuration) queue() dispatch.Options[uint16] {
+	return dispatch.Options[uint16]{
+		Limits: func(queue uint16) dispatch.Limits {
+			if queue == QueueInLink {
+				return dispatch.Limits{Parallel: c.Workers, Ahead: maxAheadInLink}
 			}
-			poll.Reset(c.configuration.Poll)
-		}
-		more, err := w.fillLanes(ctx)
+			return dispatch.Limits{Parallel: c.HostRequests, Ahead: maxAhead, Pause: c.HostPause}
+		},
+		Parallel: c.Workers, Items: maxHeld, Bytes: maxHeldBytes, WriteItems: maxWritten, WriteBytes: maxWrittenBytes, Poll: c.Poll,
+		Busy:     dispatch.Backoff{First: 2 * c.HostPause, Max: min(maxPauseMultiple*c.HostPause, maxPause)},
+		MaxAfter: maxPauseAsked,
+	}
+}
+
+func (w *work) host(number uint16) *host {
+	h := w.hosts[number]
+	if h == nil {
+		h = &host{number: number, due: Never}
+		w.hosts[number] = h
+	}
+	return h
+}
+
+// Poll keeps the lease and finds links.
+func (w *work) Poll(ctx context.Context) error {
+	if w.lease.late() {
+		mine, err := w.lease.take(ctx)
 		if err != nil {
 			return err
 		}
-		w.dispatch(fetching)
-		due = false
-		select {
-		case <-atOnce(more):
-		case <-ctx.Done():
-			return nil
-		case o := <-w.outcomes:
-			w.take(o)
-		case l := <-w.rested:
-			l.active--
-			w.line(l)
-		case <-poll.C:
-			due = true
-		}
-		if len(w.ended) >= mostEnded || w.size >= mostSize {
-			if err := w.write(ctx); err != nil {
-				return err
-			}
+		if !mine {
+			return dispatch.ErrEnd
 		}
 	}
+	w.measure(1)
+	return w.find(ctx)
 }
 
-// look is what is done now and then: writing, finding links, and showing that
-// the process is there. mine is false when it is another one's turn.
-func (w *work) look(ctx context.Context) (mine bool, err error) {
-	if err := w.write(ctx); err != nil {
-		return false, err
-	}
-	if w.turn.late() {
-		if mine, err := w.turn.take(ctx); err != nil || !mine {
-			return false, err
-		}
-	}
-	w.tell(1)
-	return true, w.find(ctx)
-}
-
-// atOnce is a channel that has something, or never will.
-func atOnce(yes bool) <-chan struct{} {
-	if !yes {
-		return nil
-	}
-	return closed
-}
-
-var closed = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
-
-// close writes what was fetched before the end.
-func (w *work) close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, closingTime)
-	defer cancel()
-	return w.write(ctx)
-}
-
-func (w *work) lane(number uint16) *lane {
-	l := w.lanes[number]
-	if l == nil {
-		l = &lane{number: number, wake: Never}
-		w.lanes[number] = l
-	}
-	return l
-}
-
-// fillLanes gives lanes that have nothing to do what is due. more says that it
-// has not seen them all.
-func (w *work) fillLanes(ctx context.Context) (more bool, err error) {
-	now, filled := seconds(time.Now()), 0
-	for _, l := range w.lanes {
-		if len(l.jobs) > 0 || len(l.stretches) == 0 && l.wake > now {
-			continue
-		}
-		if len(w.held) >= mostHeld {
-			return false, nil // until some of it is done
-		}
-		if filled++; filled > mostFilled {
-			return true, nil
-		}
-		if err := w.fill(ctx, l, l.most()); err != nil {
-			return false, err
-		}
-		w.line(l)
-		more = more || len(l.jobs) == 0 && len(l.stretches) > 0
-	}
-	return more, nil
-}
-
-// line makes a lane wait for a worker if it needs one and may have one.
-func (w *work) line(l *lane) {
-	most := w.configuration.HostRequests
-	if l.number == LaneInLink {
-		most = w.configuration.Workers
-	}
-	if !l.queued && len(l.jobs) > 0 && l.active < most {
-		l.queued = true
-		w.waiting = append(w.waiting, l)
-	}
-}
-
-// dispatch begins to fetch, one link of each lane in turn.
-func (w *work) dispatch(ctx context.Context) {
-	for w.fetching < w.configuration.Workers && len(w.waiting) > 0 {
-		l := w.waiting[0]
-		w.waiting = w.waiting[1:]
-		f := l.jobs[0]
-		l.jobs = l.jobs[1:]
-		l.queued = false
-		l.active++
-		w.fetching++
-		w.fetches.Add(1)
-		go w.fetch(ctx, l, f, l.failures)
-		w.line(l)
-	}
-}
-
-// fetch fetches a link, tells, and lets its host rest.
-func (w *work) fetch(ctx context.Context, l *lane, f fetch, failures int) {
-	defer w.fetches.Done()
-	o := w.try(ctx, f)
-	select {
-	case w.outcomes <- o:
-	case <-ctx.Done():
-		return
-	}
-	if rest := rest(f.lane, w.configuration.HostPause, failures, o.problem); rest > 0 && !wait(ctx, rest) {
-		return
-	}
-	select {
-	case w.rested <- l:
-	case <-ctx.Done():
-	}
-}
-
-func (w *work) try(ctx context.Context, f fetch) outcome {
-	begun := time.Now()
-	o := outcome{fetch: f}
-	document, err := w.fetcher.Fetch(ctx, f.link)
+// try fetches a link.
+func (w *work) try(ctx context.Context, i *item) dispatch.Result {
+	begun, o := time.Now(), &i.Value
+	document, err := w.fetcher.Fetch(ctx, o.link)
 	if err == nil {
 		o.document, err = document.kept()
 	}
 	if err != nil && !errors.As(err, &o.problem) {
-		o.problem = &Failure{Reason: ReasonNetwork, Err: err} // ctx ended; nobody takes it
+		o.problem = &Failure{Reason: ReasonNetwork, Err: err} // ctx ended; it does not count
 	}
 	o.at = time.Now()
+	i.Size += len(o.document)
 	w.metrics.seconds.Observe(o.at.Sub(begun).Seconds())
-	return o
+	if o.problem == nil {
+		return dispatch.Result{}
+	}
+	return dispatch.Result{Busy: o.problem.Busy, After: o.problem.After}
 }
 
-// take notes what became of a link.
-func (w *work) take(o outcome) {
-	w.fetching--
-	l := w.lane(o.lane)
-	result := "ok"
-	if o.problem != nil {
-		result = o.problem.Reason
-	}
-	if o.problem != nil && o.problem.Busy {
-		l.failures++
-	} else {
-		l.failures = 0
-	}
-	w.metrics.documents.WithLabelValues(result).Inc()
-	w.metrics.bytes.Add(float64(len(o.document)))
-	w.ended = append(w.ended, o)
-	w.size += len(o.document)
-}
-
-// write writes what became of links: first the documents, then that they need
+// Write writes what became of links: first the documents, then that they need
 // not be fetched.
-func (w *work) write(ctx context.Context) error {
-	if len(w.ended) == 0 {
-		return nil
-	}
+func (w *work) Write(ctx context.Context, tried []*item) error {
 	var documents []row
-	fetches := make([]fetch, len(w.ended))
-	for i := range w.ended {
-		o := &w.ended[i]
-		fetches[i] = o.next(w.configuration)
-		fetches[i].due = max(fetches[i].due, w.lane(o.lane).soon())
+	fetches := make([]fetch, len(tried))
+	for n, i := range tried {
+		o := &i.Value
+		result := "ok"
+		if o.problem != nil {
+			result = o.problem.Reason
+		}
+		w.metrics.documents.WithLabelValues(result).Inc()
+		w.metrics.bytes.Add(float64(len(o.document)))
+		f := o.next(w.configuration)
+		f.due = max(f.due, w.host(f.lane).soon())
+		if f.due < Never {
+			i.Due = timeOf(f.due)
+		}
+		fetches[n] = f
 		// A document that was had before stays.
 		if o.problem == nil || !o.had {
-			documents = append(documents, row{o.hash, o.link, fetches[i].tried, fetches[i].failure, o.document})
+			documents = append(documents, row{o.hash, o.link, f.tried, f.failure, o.document})
 		}
 	}
 	if err := w.writeDocuments(ctx, documents); err != nil {
 		return err
 	}
-	if err := w.writeFetches(ctx, fetches); err != nil {
-		return err
-	}
-	for i := range fetches {
-		delete(w.held, fetches[i].hash)
-	}
-	clear(w.ended)
-	w.ended, w.size = w.ended[:0], 0
-	return nil
+	return w.writeFetches(ctx, fetches)
 }
 
 // next is how a link stands after it was tried.
 func (o *outcome) next(c Configuration) fetch {
 	f := o.fetch
 	f.tried = max(uint64(o.at.UnixMilli()), o.tried+1)
-	pause := c.Refresh
+	pause := dispatch.Jittered(c.Refresh)
 	if o.problem == nil {
 		f.failure, f.attempts, f.had = "", 0, true
 	} else {
 		f.failure = shortened(o.problem.Error())
 		f.attempts++
 		if !o.problem.Final {
-			pause = retryAfter(c, f.attempts)
+			pause = dispatch.Backoff{First: c.Retry, Max: c.Refresh}.After(int(f.attempts))
 		}
 	}
-	f.due = seconds(o.at.Add(spread(pause, f.hash[0])))
-	if o.problem == nil && f.lane == LaneInLink {
+	f.due = uint32(o.at.Add(max(pause, time.Second)).Unix()) // due times have no less
+	if o.problem == nil && f.lane == QueueInLink {
 		f.due = Never // it is all in the link
 	}
 	return f
 }
 
-// retryAfter is the pause after so many failures in a row.
-func retryAfter(c Configuration, attempts uint32) time.Duration {
-	pause := c.Retry
-	for ; attempts > 1 && pause < c.Refresh; attempts-- {
-		pause *= 2
-	}
-	return min(pause, c.Refresh)
-}
-
-// spread makes a pause up to a tenth longer, so that what was tried together is
-// not tried together again. It is at least a second: due times have no less.
-func spread(pause time.Duration, by byte) time.Duration {
-	return max(pause+pause/2560*time.Duration(by), time.Second)
-}
-
-// longestFailure is what is kept of a failure's text.
-const longestFailure = 300
+// maxFailure is what is kept of a failure's text.
+const maxFailure = 300
 
 func shortened(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), longestFailure)], "")
+	return strings.ToValidUTF8(text[:min(len(text), maxFailure)], "")
 }
 
-// tell sets the gauges.
-func (w *work) tell(works float64) {
-	hosts := 0
-	for _, l := range w.lanes {
-		if len(l.jobs) > 0 || len(l.stretches) > 0 || l.active > 0 {
-			hosts++
-		}
-	}
+// measure sets the gauges.
+func (w *work) measure(works float64) {
 	w.metrics.works.Set(works)
-	w.metrics.held.Set(float64(len(w.held)))
-	w.metrics.hosts.Set(float64(hosts))
+	w.metrics.held.Set(float64(w.queue.Held()))
+	w.metrics.hosts.Set(float64(w.queue.Waiting()))
 }

@@ -127,7 +127,7 @@ func wasTried(tried uint64) bool { return tried > 1 }
 
 // wrong says what a row cannot say, nothing when it can be.
 func (f *fetchRow) wrong() string {
-	switch lane := metadata.LaneOf(f.link); {
+	switch lane := metadata.QueueOf(f.link); {
 	case f.hash != hashOfLink(f.link):
 		return fmt.Sprintf("hash is %x, that of the link %x", f.hash, hashOfLink(f.link))
 	case f.lane != lane:
@@ -138,7 +138,7 @@ func (f *fetchRow) wrong() string {
 		return fmt.Sprintf("attempts is %d, but failure %q", f.attempts, f.failure)
 	case wasTried(f.tried) && f.failure == "" && !f.had:
 		return "it was tried without a failure, but had is false"
-	case f.due == metadata.Never && (!f.had || f.failure != "" || f.lane != metadata.LaneInLink):
+	case f.due == metadata.Never && (!f.had || f.failure != "" || f.lane != metadata.QueueInLink):
 		return "due is never, but it is not a document that lies in its link"
 	}
 	return wrongFailure(f.failure)
@@ -185,7 +185,7 @@ func (d *documentRow) wrong() string {
 		return wrongFailure(d.failure)
 	}
 	kept, err := metadata.Kept([]byte(d.document))
-	if err == nil && metadata.LaneOf(d.link) == metadata.LaneInLink {
+	if err == nil && metadata.QueueOf(d.link) == metadata.QueueInLink {
 		kept, err = metadata.InLink(d.link)
 	}
 	switch {
