@@ -1,39 +1,22 @@
 package node
 
-import "sync"
+import "github.com/maypok86/otter/v2"
 
-// kept keeps up to max values by what they are asked for. When it is full it begins
-// anew: what is asked for often is back at once.
-type kept[K comparable, V any] struct {
-	max  int
-	mu   sync.Mutex
-	held map[K]V
-}
+// kept keeps up to so many values by what they are asked for.
+type kept[K comparable, V any] struct{ held *otter.Cache[K, V] }
 
-func newKept[K comparable, V any](max int) *kept[K, V] {
-	return &kept[K, V]{max: max, held: map[K]V{}}
+func newKept[K comparable, V any](max int) kept[K, V] {
+	return kept[K, V]{otter.Must(&otter.Options[K, V]{MaximumSize: max})}
 }
 
 // find returns the value, or what get returns, which is kept when it is there.
-func (k *kept[K, V]) find(key K, get func() (value V, there bool, err error)) (V, error) {
-	k.mu.Lock()
-	value, ok := k.held[key]
-	k.mu.Unlock()
-	if ok {
+func (k kept[K, V]) find(key K, get func() (value V, there bool, err error)) (V, error) {
+	if value, ok := k.held.GetIfPresent(key); ok {
 		return value, nil
 	}
 	value, there, err := get()
 	if err == nil && there {
-		k.add(key, value)
+		k.held.Set(key, value)
 	}
 	return value, err
-}
-
-func (k *kept[K, V]) add(key K, value V) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.held) >= k.max {
-		clear(k.held)
-	}
-	k.held[key] = value
 }

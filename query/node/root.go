@@ -118,9 +118,9 @@ type Node struct {
 	servers       Servers
 	emulator      Emulator
 	report        report.Reporter
-	configs       *kept[uint32, *tvm.Config] // by their key block
-	keys          *kept[uint32, uint32]      // the key block of a masterchain block
-	libraries     *kept[[32]byte, *cell.Cell]
+	configs       kept[uint32, *tvm.Config] // by their key block
+	keys          kept[uint32, uint32]      // the key block of a masterchain block
+	libraries     kept[[32]byte, *cell.Cell]
 	answers       *answers
 	queues        *queues
 	ctx           context.Context // of answers that several requests share

@@ -1,12 +1,13 @@
 package node
 
 import (
-	"container/list"
 	"context"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/maypok86/otter/v2"
 
 	"tonscribe/internal/lite"
 )
@@ -107,19 +108,15 @@ func (q *queues) enter(ctx context.Context, queue Queue) (leave func(), err erro
 // answers keeps answers for their time and lets equal questions share one that is on
 // its way.
 type answers struct {
+	kept    *otter.Cache[string, keptAnswer] // nil keeps nothing
 	mu      sync.Mutex
-	bytes   int // of all entries
-	most    int
-	entries map[string]*list.Element
-	order   *list.List // of *entry, the last used first
 	flights map[string]*flight
 	running sync.WaitGroup
 }
 
-type entry struct {
-	key    string
-	answer Answer
-	until  time.Time
+type keptAnswer struct {
+	Answer
+	until time.Time
 }
 
 // flight is an answer on its way.
@@ -131,8 +128,15 @@ type flight struct {
 	err     error
 }
 
-func newAnswers(most int) *answers {
-	return &answers{most: most, entries: map[string]*list.Element{}, order: list.New(), flights: map[string]*flight{}}
+func newAnswers(bytes int) *answers {
+	const overhead = 300 // of an entry, besides its texts
+	c := &answers{flights: map[string]*flight{}}
+	if bytes > 0 {
+		c.kept = otter.Must(&otter.Options[string, keptAnswer]{
+			MaximumWeight: uint64(bytes), Weigher: func(key string, a keptAnswer) uint32 { return uint32(len(key) + len(a.Body) + overhead) },
+		})
+	}
+	return c
 }
 
 // do answers from the cache, from a flight that others began, or from a new
@@ -140,9 +144,12 @@ func newAnswers(most int) *answers {
 // client that began it has gone, as long as others wait for it.
 func (c *answers) do(ctx context.Context, key string, keep time.Duration, begin func() (context.Context, context.CancelFunc), ask func(context.Context) (Answer, error)) (Answer, error) {
 	c.mu.Lock()
-	if found, ok := c.find(key); ok {
-		c.mu.Unlock()
-		return found, nil
+	if c.kept != nil {
+		if found, ok := c.kept.GetIfPresent(key); ok && time.Now().Before(found.until) {
+			c.mu.Unlock()
+			found.Cached = true
+			return found.Answer, nil
+		}
 	}
 	f, ok := c.flights[key]
 	if !ok {
@@ -180,58 +187,15 @@ func (c *answers) fly(ctx context.Context, f *flight, key string, keep time.Dura
 	defer c.running.Done()
 	defer f.cancel()
 	f.answer, f.err = ask(ctx)
+	if f.err == nil && c.kept != nil {
+		c.kept.Set(key, keptAnswer{f.answer, time.Now().Add(keep)})
+	}
 	c.mu.Lock()
 	if c.flights[key] == f {
 		delete(c.flights, key)
 	}
-	if f.err == nil {
-		c.put(key, f.answer, time.Now().Add(keep))
-	}
 	c.mu.Unlock()
 	close(f.landed)
-}
-
-func (c *answers) find(key string) (Answer, bool) {
-	element, ok := c.entries[key]
-	if !ok {
-		return Answer{}, false
-	}
-	e := element.Value.(*entry)
-	if time.Now().After(e.until) {
-		c.drop(element)
-		return Answer{}, false
-	}
-	c.order.MoveToFront(element)
-	found := e.answer
-	found.Cached = true
-	return found, true
-}
-
-// overhead is what an entry costs besides its text.
-const overhead = 300
-
-func (e *entry) size() int { return len(e.key) + len(e.answer.Body) + overhead }
-
-func (c *answers) put(key string, a Answer, until time.Time) {
-	e := &entry{key: key, answer: a, until: until}
-	if e.size() > c.most/8 {
-		return
-	}
-	if old, ok := c.entries[key]; ok {
-		c.drop(old)
-	}
-	c.entries[key] = c.order.PushFront(e)
-	c.bytes += e.size()
-	for c.bytes > c.most {
-		c.drop(c.order.Back())
-	}
-}
-
-func (c *answers) drop(element *list.Element) {
-	e := element.Value.(*entry)
-	c.order.Remove(element)
-	delete(c.entries, e.key)
-	c.bytes -= e.size()
 }
 
 // wait returns when no flight is on its way.
