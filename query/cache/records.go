@@ -19,7 +19,7 @@ import (
 // of an account last.
 type packed []byte
 
-func (p packed) bytes() int { return cap(p) }
+func (p packed) bytes() int { return cap(p) + 24 }
 
 // States are the newest states of the accounts with some keys.
 func (c *Cache) States(ctx context.Context, keys []sql.AccountKey) (map[address.Address]*record.Account, error) {

@@ -96,7 +96,7 @@ func (absent) bytes() int { return 0 }
 const (
 	absentFor = 10 * time.Second
 	// overhead is about what a value takes besides its bytes.
-	overhead = 200
+	overhead = 130
 )
 
 // New makes an empty cache of at most about so many bytes; 0 holds nothing.
