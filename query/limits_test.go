@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/listen"
-	"tonscribe/query/reader"
 	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 )
@@ -97,7 +97,7 @@ func TestWhoIsKeptFromBeingWorkedOnByOthersIsTold503(t *testing.T) {
 	}
 	r := httptest.NewRequest(http.MethodGet, "/api/v3/blocks?limit=1", nil)
 	r.Header.Set("X-Timeout", "20")
-	want := `{"ok":false,"error":"` + reader.ErrBusy.Error() + `","code":503}`
+	want := `{"ok":false,"error":"` + clickhouse.ErrBusy.Error() + `","code":503}`
 	if got := s.send(r); got.Code != http.StatusServiceUnavailable || got.Body.String() != want {
 		t.Errorf("beside requests that end never: %d %s, want 503 %s", got.Code, got.Body, want)
 	}

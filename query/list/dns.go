@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tonscribe/query/reader"
+	"tonscribe/internal/clickhouse"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -62,7 +62,7 @@ func (l *Lists) Names(ctx context.Context, f *DNSFilter, page Page, after *DNSKe
 		return nil, false, err
 	}
 	if more {
-		return nil, false, fmt.Errorf("%w: the account has more than %d names", reader.ErrTooHeavy, maxNames)
+		return nil, false, fmt.Errorf("%w: the account has more than %d names", clickhouse.ErrTooHeavy, maxNames)
 	}
 	slices.SortFunc(list, CompareNames)
 	if after != nil {

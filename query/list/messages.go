@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/query/list/plan"
-	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -206,7 +206,7 @@ func (l *Lists) bothParts(ctx context.Context, m *messageList, parts []messagePa
 			return err
 		})
 	}
-	if err := group.Wait(); errors.Is(err, reader.ErrTooManyBytes) {
+	if err := group.Wait(); errors.Is(err, clickhouse.ErrTooManyBytes) {
 		return nil, false, errShort
 	} else if err != nil {
 		return nil, false, err
@@ -231,7 +231,7 @@ func (l *Lists) partOfMessages(ctx context.Context, m *messageList, part message
 	for _, p := range m.plans(part) {
 		m.page.Offset = offset
 		q := l.queryMessages(ctx, m, part, p, limit)
-		if list, m.page.Offset, err = q.collect(ctx, limit); !errors.Is(err, reader.ErrTooManyBytes) {
+		if list, m.page.Offset, err = q.collect(ctx, limit); !errors.Is(err, clickhouse.ErrTooManyBytes) {
 			break
 		}
 	}

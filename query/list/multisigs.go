@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/query/list/plan"
-	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -68,7 +68,7 @@ func (l *Lists) OrdersOf(ctx context.Context, multisigs []Address) (map[Address]
 		return nil, err
 	}
 	if more {
-		return nil, fmt.Errorf("%w: more than %d orders belong to these multisigs", reader.ErrTooHeavy, maxOrders)
+		return nil, fmt.Errorf("%w: more than %d orders belong to these multisigs", clickhouse.ErrTooHeavy, maxOrders)
 	}
 	byMultisig := map[Address][]*record.Contract{}
 	for _, c := range list {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+
+	"tonscribe/internal/clickhouse"
 )
 
 // Bounds of what one request makes ClickHouse go through.
@@ -70,7 +72,7 @@ func (r *Request) maxRows() int64 {
 // counted, has cost too many records.
 func Dropped(read, rows int) error {
 	if limit := maxDropped + 2*rows; read > limit {
-		return fmt.Errorf("%w: %d records were read for the page, at most %d may be", ErrTooHeavy, read, limit)
+		return fmt.Errorf("%w: %d records were read for the page, at most %d may be", clickhouse.ErrTooHeavy, read, limit)
 	}
 	return nil
 }
@@ -81,7 +83,7 @@ func (r *Request) spend(rows uint64) error {
 		return nil
 	}
 	if all := r.rows.Add(int64(rows)); all > r.maxRows() {
-		return fmt.Errorf("%w: %d rows were gone through, at most %d may be", ErrTooHeavy, all, r.maxRows())
+		return fmt.Errorf("%w: %d rows were gone through, at most %d may be", clickhouse.ErrTooHeavy, all, r.maxRows())
 	}
 	return nil
 }
@@ -96,11 +98,11 @@ var scans = map[string]bool{
 const Counting = "contract offset"
 
 // limits returns the settings that bound a statement.
-func (r *Request) limits(reads string) []setting {
+func (r *Request) limits(reads string) []clickhouse.Setting {
 	if r == nil {
 		return nil
 	}
-	limits := []setting{{"max_memory_usage", strconv.Itoa(maxStatementMemory)}}
+	limits := []clickhouse.Setting{{Name: "max_memory_usage", Value: strconv.Itoa(maxStatementMemory)}}
 	bytes := 0
 	switch {
 	case reads == Counting:
@@ -112,7 +114,7 @@ func (r *Request) limits(reads string) []setting {
 		bytes += partBytes * int(r.reader.parts.Load())
 		// max_rows_to_read would be compared with the rows of the whole range, also
 		// where a LIMIT ends the statement sooner. Bytes count as they are read.
-		limits = append(limits, setting{"max_bytes_to_read", strconv.Itoa(bytes)})
+		limits = append(limits, clickhouse.Setting{Name: "max_bytes_to_read", Value: strconv.Itoa(bytes)})
 	}
 	return limits
 }
@@ -169,7 +171,7 @@ func enter(ctx context.Context, places chan struct{}) error {
 	case places <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return ErrBusy
+		return clickhouse.ErrBusy
 	}
 }
 

@@ -16,10 +16,11 @@ import (
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/query/sql"
 )
 
@@ -56,7 +57,8 @@ func (c Configuration) Validate() error {
 // Reader runs statements on one database.
 type Reader struct {
 	configuration Configuration
-	pool          *pool
+	pool          *clickhouse.Pool
+	slots         chan struct{} // its connections
 	clients       *clients      // that have connections
 	working       *clients      // whose requests are worked on
 	busy          chan struct{} // all of these
@@ -73,17 +75,16 @@ type metrics struct {
 
 // New makes a reader of the database that the options name, without connecting to
 // anything. Their user needs only to read.
-func New(configuration Configuration, servers clickhouse.Options, r prometheus.Registerer) *Reader {
-	p := newPool(servers, configuration.Connections)
-	p.refuse, p.suspect = configuration.Refuse, configuration.Suspect
+func New(configuration Configuration, servers driver.Options, r prometheus.Registerer) *Reader {
 	return &Reader{
-		configuration: configuration, pool: p, clients: newClients(configuration.ClientConnections),
+		configuration: configuration, pool: clickhouse.NewPool(servers, configuration.Connections), slots: make(chan struct{}, configuration.Connections),
+		clients: newClients(configuration.ClientConnections),
 		working: newClients(configuration.ClientConnections), busy: make(chan struct{}, workers*configuration.Connections), metrics: newMetrics(r),
 	}
 }
 
 // Close closes the connections.
-func (s *Reader) Close() { s.pool.close() }
+func (s *Reader) Close() { s.pool.Close() }
 
 func newMetrics(r prometheus.Registerer) metrics {
 	return metrics{
@@ -131,16 +132,27 @@ func (s *Reader) runFor(ctx context.Context, request *Request, reads, statement 
 		return err
 	}
 	defer leave()
-	began := time.Now()
-	err = s.pool.do(ctx, statement, request.limits(reads), result, each, func(rows uint64) {
-		s.metrics.rowsRead.WithLabelValues(reads).Add(float64(rows))
-		if reads != Counting {
-			_ = request.spend(rows) // the next statement is refused
+	if refuse := s.configuration.Refuse; refuse != nil {
+		if err := refuse(statement); err != nil {
+			return fmt.Errorf("%w: %w", clickhouse.ErrDamaged, err)
 		}
-	})
+	}
+	began := time.Now()
+	if err = enter(ctx, s.slots); err == nil {
+		err = s.pool.Do(ctx, statement, request.limits(reads), result, each, func(rows uint64) {
+			s.metrics.rowsRead.WithLabelValues(reads).Add(float64(rows))
+			if reads != Counting {
+				_ = request.spend(rows) // the next statement is refused
+			}
+		})
+		<-s.slots
+	}
 	s.metrics.statements.WithLabelValues(reads).Observe(time.Since(began).Seconds())
-	if errors.Is(err, ErrTooHeavy) {
+	if errors.Is(err, clickhouse.ErrTooHeavy) {
 		s.metrics.refused.WithLabelValues(reads).Inc()
+	}
+	if suspect := s.configuration.Suspect; suspect != nil && errors.Is(err, clickhouse.ErrDamaged) {
+		suspect(err.Error())
 	}
 	return err
 }
@@ -227,8 +239,9 @@ const SplitRows = 8
 // statement costs more than ten of its rows.
 var maxSplits = max(2, min(runtime.GOMAXPROCS(0), 4))
 
-// Quiet reports whether about nobody else asks.
-func (s *Reader) Quiet() bool { return s.pool.quiet() }
+// Quiet reports whether about nobody else asks: work may be split without taking
+// from others what it saves.
+func (s *Reader) Quiet() bool { return len(s.slots) <= 1 && cap(s.slots) > maxSplits }
 
 // Splits returns in how many statements so many scattered rows are read; those of
 // transactions count twice, as their granules are larger.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
 	"tonscribe/query/auth"
 	"tonscribe/query/node"
@@ -275,7 +276,7 @@ func printable(name string) string {
 const tooHeavy = "the query is too heavy: narrow the filters or the range of time or lt, name fewer values, lower limit, or page with cursor"
 
 // errBusy is the answer when others kept the request from being worked on.
-var errBusy = &params.Error{Status: http.StatusServiceUnavailable, Text: reader.ErrBusy.Error()}
+var errBusy = &params.Error{Status: http.StatusServiceUnavailable, Text: clickhouse.ErrBusy.Error()}
 
 // statusClientGone counts requests whose client did not wait.
 const statusClientGone = 499
@@ -287,18 +288,18 @@ func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body 
 	case errors.As(err, &known):
 	case r.Context().Err() != nil:
 		known = &params.Error{Status: statusClientGone, Text: "the client has gone"}
-	case errors.Is(err, reader.ErrBusy):
+	case errors.Is(err, clickhouse.ErrBusy):
 		known = errBusy
-	case errors.Is(err, reader.ErrTooHeavy) && q.values.Offset() > 0:
+	case errors.Is(err, clickhouse.ErrTooHeavy) && q.values.Offset() > 0:
 		known = params.Unprocessable("offset %d is too deep in this list: page with cursor, the next_cursor of the page before, or narrow the filters", q.values.Offset())
-	case errors.Is(err, reader.ErrTooHeavy):
+	case errors.Is(err, clickhouse.ErrTooHeavy):
 		known = params.Unprocessable("%s", tooHeavy)
 	case errors.Is(err, store.ErrEmpty):
 		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: no masterchain block is indexed yet"}
-	case errors.Is(err, reader.ErrUnavailable):
+	case errors.Is(err, clickhouse.ErrUnavailable):
 		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: the database does not answer, try again"}
 		a.metrics.failures.WithLabelValues("unavailable").Inc()
-	case errors.Is(err, reader.ErrDamaged):
+	case errors.Is(err, clickhouse.ErrDamaged):
 		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: a part of the index is damaged and has to be repaired"}
 		a.metrics.failures.WithLabelValues("damaged").Inc()
 	default:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/query/reader"
 )
 
@@ -96,7 +97,7 @@ func (p *Plan) alikeRows(ctx context.Context, r *reader.Reader, ranges []Range, 
 		})
 	}
 	list, err := p.Run(ctx, r, p.together(ranges, from, limit))
-	if !reader.IsTooManyRows(err) {
+	if !clickhouse.IsTooManyRows(err) {
 		return list, err
 	}
 	halves := slices.Collect(slices.Chunk(ranges, (len(ranges)+1)/2))

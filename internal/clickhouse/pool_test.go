@@ -1,4 +1,4 @@
-package reader
+package clickhouse
 
 import (
 	"bufio"
@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,16 +19,14 @@ import (
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"tonscribe/test/support/enginetest"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
-
-func optionsOf(t *testing.T, dsn string) clickhouse.Options {
+func optionsOf(t *testing.T, dsn string) driver.Options {
 	t.Helper()
-	o, err := clickhouse.ParseDSN(dsn)
+	o, err := driver.ParseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,15 +34,15 @@ func optionsOf(t *testing.T, dsn string) clickhouse.Options {
 }
 
 // poolOf is a pool with room for two statements.
-func poolOf(t *testing.T, o clickhouse.Options) *pool {
+func poolOf(t *testing.T, o driver.Options) *Pool {
 	t.Helper()
-	p := newPool(o, 2)
-	t.Cleanup(p.close)
+	p := NewPool(o, 2)
+	t.Cleanup(p.Close)
 	return p
 }
 
 // eachProtocol runs a test with the options of each kind of pool.
-func eachProtocol(t *testing.T, test func(t *testing.T, o clickhouse.Options)) {
+func eachProtocol(t *testing.T, test func(t *testing.T, o driver.Options)) {
 	engine := enginetest.ClickHouse(t)
 	for name, dsn := range map[string]string{"native": engine.ReadOnlyDSN(), "http": engine.ReadOnlyHTTPDSN()} {
 		t.Run(name, func(t *testing.T) { test(t, optionsOf(t, dsn)) })
@@ -52,11 +51,11 @@ func eachProtocol(t *testing.T, test func(t *testing.T, o clickhouse.Options)) {
 
 // sum runs a statement whose columns are n and s, and gives how many rows came,
 // the sum of n, how many bytes are in s, and how many rows were gone through.
-func (p *pool) sum(ctx context.Context, statement string) (rows int, total uint64, length int, read uint64, err error) {
+func (p *Pool) sum(ctx context.Context, statement string) (rows int, total uint64, length int, read uint64, err error) {
 	var n proto.ColUInt64
 	s := new(proto.ColStr).LowCardinality()
 	result := proto.Results{{Name: "n", Data: &n}, {Name: "s", Data: s}}
-	err = p.do(ctx, statement, nil, result, func(count int) error {
+	err = p.Do(ctx, statement, nil, result, func(count int) error {
 		rows += count
 		for i := range count {
 			total += n[i]
@@ -70,7 +69,7 @@ func (p *pool) sum(ctx context.Context, statement string) (rows int, total uint6
 const few = "SELECT number AS n, toLowCardinality(toString(modulo(number, 7))) AS s FROM numbers(%d)"
 
 func TestAnswersOfManyBlocksAndOfNoneComeWholeOverBothProtocols(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+	eachProtocol(t, func(t *testing.T, o driver.Options) {
 		p := poolOf(t, o)
 		for _, count := range []int{0, 1, 1000, 3_000_000} { // the last is longer than what the server holds
 			rows, total, length, read, err := p.sum(t.Context(), fmt.Sprintf(few, count))
@@ -79,14 +78,11 @@ func TestAnswersOfManyBlocksAndOfNoneComeWholeOverBothProtocols(t *testing.T) {
 				t.Errorf("%d rows: %d, sum %d, %d bytes, %d gone through, %v; want sum %d", count, rows, total, length, read, err, want)
 			}
 		}
-		if len(p.idle) != 1 {
-			t.Errorf("%d connections are open after one statement at a time, want 1", len(p.idle))
-		}
 	})
 }
 
 func TestFailuresHaveTheirNamesOverBothProtocols(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+	eachProtocol(t, func(t *testing.T, o driver.Options) {
 		p := poolOf(t, o)
 		for name, c := range map[string]struct {
 			statement string
@@ -113,7 +109,7 @@ func TestFailuresHaveTheirNamesOverBothProtocols(t *testing.T) {
 }
 
 func TestAStatementThatNobodyWaitsForAnyMoreEndsSoonOverBothProtocols(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+	eachProtocol(t, func(t *testing.T, o driver.Options) {
 		p := poolOf(t, o)
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
@@ -121,9 +117,6 @@ func TestAStatementThatNobodyWaitsForAnyMoreEndsSoonOverBothProtocols(t *testing
 		_, _, _, _, err := p.sum(ctx, "SELECT number AS n, toLowCardinality(toString(sleepEachRow(0.01))) AS s FROM numbers(10000) SETTINGS max_block_size = 1")
 		if took := time.Since(began); !errors.Is(err, ErrTooHeavy) || took > 10*time.Second {
 			t.Errorf("a statement of 100 s with 300 ms to go: %v after %s, want %v", err, took, ErrTooHeavy)
-		}
-		if n := len(p.idle); n != 0 {
-			t.Errorf("%d connections were kept whose deadline may still come, want none", n)
 		}
 		gone, leave := context.WithCancel(t.Context())
 		leave()
@@ -137,7 +130,7 @@ func TestAStatementThatNobodyWaitsForAnyMoreEndsSoonOverBothProtocols(t *testing
 }
 
 func TestAWrongPasswordIsRefusedOverBothProtocols(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, o clickhouse.Options) {
+	eachProtocol(t, func(t *testing.T, o driver.Options) {
 		o.Auth.Password = "wrong"
 		_, _, _, _, err := poolOf(t, o).sum(t.Context(), fmt.Sprintf(few, 1))
 		var exception *ch.Exception
@@ -148,7 +141,7 @@ func TestAWrongPasswordIsRefusedOverBothProtocols(t *testing.T) {
 }
 
 // behind answers what a function makes of the real server's answer.
-func behind(t *testing.T, change func(http.ResponseWriter, *http.Request, *httputil.ReverseProxy)) clickhouse.Options {
+func behind(t *testing.T, change func(http.ResponseWriter, *http.Request, *httputil.ReverseProxy)) driver.Options {
 	t.Helper()
 	o := optionsOf(t, enginetest.ClickHouse(t).ReadOnlyHTTPDSN())
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: o.Addr[0]})
@@ -174,6 +167,64 @@ func TestAnAnswerThatIsCutOffIsNotTakenForAShortOne(t *testing.T) {
 	if !errors.Is(err, ErrUnavailable) {
 		t.Errorf("half an answer: %d rows, %v; want %v", rows, err, ErrUnavailable)
 	}
+}
+
+func TestStatementsOneAfterTheOtherShareAConnectionUnlessOneWasAbandoned(t *testing.T) {
+	engine := enginetest.ClickHouse(t)
+	for name, dsn := range map[string]string{"native": engine.ReadOnlyDSN(), "http": engine.ReadOnlyHTTPDSN()} {
+		t.Run(name, func(t *testing.T) {
+			o := optionsOf(t, dsn)
+			var dialed atomic.Int32
+			o.Addr = []string{forwarded(t, o.Addr[0], &dialed)}
+			p := poolOf(t, o)
+			for i := range 10 {
+				ctx, leave := context.WithTimeout(t.Context(), 10*time.Second)
+				statement := fmt.Sprintf(few, 10)
+				if i == 5 {
+					time.AfterFunc(100*time.Millisecond, leave)
+					statement = "SELECT number AS n, toLowCardinality(toString(sleepEachRow(0.01))) AS s FROM numbers(1000) SETTINGS max_block_size = 1"
+				}
+				if rows, _, _, _, err := p.sum(ctx, statement); (err == nil) == (i == 5) {
+					t.Errorf("statement %d: %d rows, %v", i, rows, err)
+				}
+				leave()
+			}
+			if n := dialed.Load(); n != 2 {
+				t.Errorf("%d connections were made for ten statements of which the sixth was abandoned, want 2", n)
+			}
+		})
+	}
+}
+
+// forwarded is an address whose connections go on to another, and are counted.
+func forwarded(t *testing.T, to string, count *atomic.Int32) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			count.Add(1)
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				client.Close()
+				return
+			}
+			for _, pair := range [][2]net.Conn{{client, server}, {server, client}} {
+				go func() {
+					io.Copy(pair[0], pair[1])
+					pair[0].Close()
+				}()
+			}
+		}
+	}()
+	return listener.Addr().String()
 }
 
 func TestWhatIsNoClickHouseIsSaidToBeNone(t *testing.T) {
@@ -250,11 +301,11 @@ func TestHTTPCanBeSecured(t *testing.T) {
 func BenchmarkStatement(b *testing.B) {
 	engine := enginetest.ClickHouse(b)
 	for name, dsn := range map[string]string{"native": engine.ReadOnlyDSN(), "http": engine.ReadOnlyHTTPDSN()} {
-		o, err := clickhouse.ParseDSN(dsn)
+		o, err := driver.ParseDSN(dsn)
 		if err != nil {
 			b.Fatal(err)
 		}
-		p := newPool(*o, 2)
+		p := NewPool(*o, 2)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, _, _, _, err := p.sum(b.Context(), fmt.Sprintf(few, 1)); err != nil {
@@ -262,6 +313,6 @@ func BenchmarkStatement(b *testing.B) {
 				}
 			}
 		})
-		p.close()
+		p.Close()
 	}
 }

@@ -1,4 +1,4 @@
-package reader
+package clickhouse
 
 import (
 	"context"
@@ -9,14 +9,13 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // Errors that a caller can tell apart.
@@ -56,11 +55,14 @@ var damageCodes = []proto.Error{
 	713, // BROKEN_PROJECTION
 }
 
-// statement is what a link is asked.
+// Setting is one of ClickHouse's, for a single statement.
+type Setting struct{ Name, Value string }
+
+// statement is what a protocol is asked.
 type statement struct {
 	text   string
 	id     string
-	limits []setting
+	limits []Setting
 	result proto.Results
 	// each is called with every block of result's columns, which are good until
 	// it returns.
@@ -69,33 +71,14 @@ type statement struct {
 	read func(rows uint64)
 }
 
-// setting is one of ClickHouse's, for a single statement.
-type setting struct{ name, value string }
-
-// link is a connection to ClickHouse, for one statement at a time.
-type link interface {
-	// do may leave the link closed.
-	do(ctx context.Context, s statement) error
-	close()
-	closed() bool
-}
-
-// pool is a set of connections, native or of HTTP as the DSN says.
-type pool struct {
-	addresses []string
-	dial      func(ctx context.Context, address string) (link, error)
-	next      atomic.Uint32 // the address to dial next
-	slots     chan struct{}
-	refuse    func(statement string) error // may be nil
-	suspect   func(message string)         // may be nil
-	mutex     sync.Mutex
-	idle      []*connection // last in, first out
-	ended     bool
-}
-
-type connection struct {
-	link
-	used bool
+// Pool runs statements that read, with columns as they come over the wire. It is
+// safe for use by many goroutines, and has as many connections as there are
+// statements at a time.
+type Pool struct {
+	protocol interface {
+		do(ctx context.Context, s statement) error
+		close()
+	}
 }
 
 const clientName = "tonscribe"
@@ -103,108 +86,48 @@ const clientName = "tonscribe"
 // oldAnalyzer plans these statements in two thirds of the time.
 const oldAnalyzer = "0"
 
-func newPool(o clickhouse.Options, connections int) *pool {
-	p := &pool{addresses: o.Addr, slots: make(chan struct{}, connections), dial: dialNative(o)}
-	if o.Protocol == clickhouse.HTTP {
-		p.dial = dialHTTP(o)
+// NewPool makes a pool, native or over HTTP as the options say, which keeps so many
+// connections and makes none yet.
+func NewPool(o driver.Options, connections int) *Pool {
+	if o.Protocol == driver.HTTP {
+		return &Pool{newOverHTTP(o, connections)}
 	}
-	return p
+	return &Pool{newOverNative(o)}
 }
 
-// take returns an idle connection or a new one.
-func (p *pool) take(ctx context.Context) (*connection, error) {
-	p.mutex.Lock()
-	if n := len(p.idle); n > 0 {
-		c := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		p.mutex.Unlock()
-		return c, nil
-	}
-	p.mutex.Unlock()
-	return p.connect(ctx)
+// Close closes the connections that nobody uses; the others are closed after use.
+func (p *Pool) Close() { p.protocol.close() }
+
+// Do runs a statement within limits; it ends in the server when ctx does. each is
+// called with every block of result's columns, which are good until it returns,
+// read with the rows that ClickHouse has gone through. Errors that a caller can
+// tell apart are ErrTooHeavy, ErrBusy, ErrUnavailable and ErrDamaged.
+func (p *Pool) Do(ctx context.Context, text string, limits []Setting, result proto.Results, each func(rows int) error, read func(rows uint64)) error {
+	return classify(ctx, p.protocol.do(ctx, statement{text, nextID(), append(limits, timeOf(ctx)...), result, each, read}))
 }
 
-// connect tries every address once, another one first each time.
-func (p *pool) connect(ctx context.Context) (*connection, error) {
-	first := int(p.next.Add(1))
-	var failures error
-	for i := range p.addresses {
-		l, err := p.dial(ctx, p.addresses[(first+i)%len(p.addresses)])
-		if err == nil {
-			return &connection{link: l}, nil
+// rotation is the addresses of a database, another one first each time.
+type rotation struct {
+	addresses []string
+	next      atomic.Uint32
+}
+
+func newRotation(addresses []string) *rotation { return &rotation{addresses: addresses} }
+
+// connect dials every address once until one answers.
+func connect[C any](r *rotation, dial func(address string) (C, error)) (c C, err error) {
+	first := int(r.next.Add(1))
+	failures := errors.New("its DSN names no address")
+	for i := range r.addresses {
+		if c, err = dial(r.addresses[(first+i)%len(r.addresses)]); err == nil {
+			return c, nil
+		}
+		if i == 0 {
+			failures = nil
 		}
 		failures = errors.Join(failures, err)
 	}
-	if failures == nil {
-		return nil, fmt.Errorf("%w: its DSN names no address", ErrUnavailable)
-	}
-	return nil, fmt.Errorf("%w: %w", ErrUnavailable, failures)
-}
-
-// quiet says that about nobody else asks: work may be split without taking from
-// others what it saves.
-func (p *pool) quiet() bool { return len(p.slots) <= 1 && cap(p.slots) > maxSplits }
-
-func (p *pool) give(c *connection) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	if c.closed() {
-		return
-	}
-	if p.ended {
-		c.close()
-		return
-	}
-	c.used = true
-	p.idle = append(p.idle, c)
-}
-
-func (p *pool) close() {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.ended = true
-	for _, c := range p.idle {
-		c.close()
-	}
-	p.idle = nil
-}
-
-// do runs a statement. each is called with every block of result's columns,
-// which are good until it returns. An idle connection that the server has
-// closed meanwhile is replaced once.
-//
-// read is called with the rows that ClickHouse has gone through.
-func (p *pool) do(ctx context.Context, text string, limits []setting, result proto.Results, each func(rows int) error, read func(rows uint64)) error {
-	if p.refuse != nil {
-		if err := p.refuse(text); err != nil {
-			return fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
-	}
-	if err := enter(ctx, p.slots); err != nil {
-		return err
-	}
-	defer func() { <-p.slots }()
-	for {
-		c, err := p.take(ctx)
-		if err != nil {
-			return classify(ctx, err)
-		}
-		received := false
-		s := statement{text: text, id: nextID(), limits: append(limits, timeOf(ctx)...), result: result, read: read, each: func(rows int) error {
-			received = true
-			return each(rows)
-		}}
-		err = c.do(ctx, s)
-		stale := c.used && !received && isBroken(err) && !expired(ctx)
-		p.give(c)
-		if !stale {
-			err = classify(ctx, err)
-			if p.suspect != nil && errors.Is(err, ErrDamaged) {
-				p.suspect(err.Error())
-			}
-			return err
-		}
-	}
+	return c, fmt.Errorf("%w: %w", ErrUnavailable, failures)
 }
 
 var (
@@ -224,13 +147,13 @@ var ErrTooManyBytes = fmt.Errorf("%w: too many rows were gone through", ErrTooHe
 
 // timeOf returns the limit of a statement's time, none without a deadline: the
 // server gives up by itself, a little after the client would.
-func timeOf(ctx context.Context) []setting {
+func timeOf(ctx context.Context) []Setting {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return nil
 	}
 	seconds := math.Ceil(time.Until(deadline).Seconds()*10)/10 + 0.1
-	return []setting{{"max_execution_time", strconv.FormatFloat(seconds, 'f', 1, 64)}}
+	return []Setting{{"max_execution_time", strconv.FormatFloat(seconds, 'f', 1, 64)}}
 }
 
 // IsTooManyRows reports whether a statement was refused because the ranges that it

@@ -1,0 +1,9 @@
+package reader
+
+import (
+	"testing"
+
+	"tonscribe/test/support/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
