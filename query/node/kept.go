@@ -5,8 +5,8 @@ import "github.com/maypok86/otter/v2"
 // kept keeps up to so many values by what they are asked for.
 type kept[K comparable, V any] struct{ held *otter.Cache[K, V] }
 
-func newKept[K comparable, V any](max int) kept[K, V] {
-	return kept[K, V]{otter.Must(&otter.Options[K, V]{MaximumSize: max})}
+func newKept[K comparable, V any](size int) kept[K, V] {
+	return kept[K, V]{otter.Must(&otter.Options[K, V]{MaximumSize: size})}
 }
 
 // find returns the value, or what get returns, which is kept when it is there.
