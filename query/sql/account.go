@@ -60,7 +60,10 @@ func (a AccountKey) Is(columns []string) string {
 // found by a table's key in up to a third less time when their workchain is compared once.
 func AmongAccounts(columns []string, list []AccountKey) string {
 	other := func(a AccountKey) bool { return a.Workchain != list[0].Workchain }
-	if len(list) == 0 || slices.ContainsFunc(list, other) {
+	switch {
+	case len(list) == 1:
+		return list[0].Is(columns)
+	case len(list) == 0 || slices.ContainsFunc(list, other):
 		return amongTuples(columns, list)
 	}
 	prefixes := make([]uint64, len(list))
