@@ -19,7 +19,7 @@ const (
 	// rebalanceTimeout is how long the group waits for a member to finish what
 	// it was doing.
 	rebalanceTimeout = 10 * time.Second
-	longestRest      = 10 * time.Second
+	maxRestartPause  = 10 * time.Second
 )
 
 // fenced are the answers to a commit that tell a member that the group has gone
@@ -151,10 +151,10 @@ func (m *member) serve(ctx context.Context, tp TopicPartition) {
 			err = errors.New("the handler ended by itself")
 		}
 		m.client.metrics.restarts.WithLabelValues(tp.labels()).Inc()
-		rest := pause(attempt, longestRest)
-		m.client.report.Log.Error().Err(err).Str("group", m.group).Stringer("partition", tp).Dur("pause", rest).
+		wait := pause(attempt, maxRestartPause)
+		m.client.report.Log.Error().Err(err).Str("group", m.group).Stringer("partition", tp).Dur("pause", wait).
 			Msg("partition failed; starting again from the last commit")
-		if sleep(ctx, rest) != nil || lane != nil && lane.broken {
+		if sleep(ctx, wait) != nil || lane != nil && lane.broken {
 			return
 		}
 	}

@@ -124,7 +124,7 @@ func (l *Lane) receive(ctx context.Context, limit <-chan time.Time) (Item, bool,
 			if item, taken, err := l.take(ctx, f, open); taken || err != nil {
 				return item, taken, err
 			}
-		case <-l.restAfterRepetitions():
+		case <-l.skipTimer():
 			if err := l.skip(ctx); err != nil {
 				return Item{}, false, err
 			}
@@ -136,9 +136,9 @@ func (l *Lane) receive(ctx context.Context, limit <-chan time.Time) (Item, bool,
 	}
 }
 
-// restAfterRepetitions gives a signal after a while when the last thing that came
+// skipTimer returns a channel that has a signal after a while when the last thing that came
 // was a repetition.
-func (l *Lane) restAfterRepetitions() <-chan time.Time {
+func (l *Lane) skipTimer() <-chan time.Time {
 	if l.skippable <= 0 {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (l *Lane) take(ctx context.Context, f fetched, open bool) (Item, bool, erro
 	case repeated:
 		return Item{}, false, l.repetition(ctx, f.message)
 	case ahead:
-		l.tellAhead(r, f.message.Offset)
+		l.reportAhead(r, f.message.Offset)
 		l.skippable = -1
 		return Item{}, false, nil
 	}
@@ -240,12 +240,12 @@ func (l *Lane) Rewind(ctx context.Context, bundle uint32) error {
 	return l.commit(ctx, first, commitment{Position: at})
 }
 
-// tellAhead counts a record without its predecessors, and tells of it now and
+// reportAhead counts a record without its predecessors, and logs it now and
 // then: when they never come, the lane stands still until someone acts.
-func (l *Lane) tellAhead(r *record.Record, offset int64) {
+func (l *Lane) reportAhead(r *record.Record, offset int64) {
 	l.client.metrics.ahead.WithLabelValues(l.place().labels()).Inc()
 	l.aheadCount++
-	if time.Since(l.aheadSince) < quiet {
+	if time.Since(l.aheadSince) < reportEvery {
 		return
 	}
 	l.aheadSince = time.Now()

@@ -13,10 +13,10 @@ import (
 
 const (
 	firstPause = 50 * time.Millisecond
-	longPause  = 2 * time.Second
-	// quiet is how long an operation may fail before the log tells of it, and
-	// how often it then tells.
-	quiet = 5 * time.Second
+	maxPause   = 2 * time.Second
+	// reportEvery is how long an operation may fail before that is logged, and
+	// how often it then is.
+	reportEvery = 5 * time.Second
 )
 
 // permanent are the answers of a broker that do not change by asking again:
@@ -54,7 +54,7 @@ func (e finalError) Unwrap() error { return e.error }
 
 // persist tries until it succeeds, ctx ends, or the failure is permanent.
 func (c *Client) persist(ctx context.Context, operation string, try func(ctx context.Context) error) error {
-	began, told := time.Now(), time.Now()
+	began, reported := time.Now(), time.Now()
 	troubled := false
 	for attempt := 0; ; attempt++ {
 		err := try(ctx)
@@ -70,12 +70,12 @@ func (c *Client) persist(ctx context.Context, operation string, try func(ctx con
 			return err
 		}
 		c.metrics.retries.WithLabelValues(operation).Inc()
-		if time.Since(told) > quiet {
-			told, troubled = time.Now(), true
+		if time.Since(reported) > reportEvery {
+			reported, troubled = time.Now(), true
 			c.report.Log.Warn().Err(err).Str("operation", operation).Int("attempt", attempt+1).
 				Dur("since", time.Since(began)).Msg("the log does not take a request; trying on")
 		}
-		if err := sleep(ctx, pause(attempt, longPause)); err != nil {
+		if err := sleep(ctx, pause(attempt, maxPause)); err != nil {
 			return err
 		}
 	}

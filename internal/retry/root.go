@@ -39,7 +39,7 @@ func (c Configuration) Validate() error {
 // Pauses after the first failure, and after many.
 const (
 	firstPause = time.Second
-	mostPause  = time.Minute
+	maxPause   = time.Minute
 )
 
 // Queue is the requests that are open.
@@ -166,7 +166,7 @@ func (q *Queue[K, V]) sleep(ctx context.Context, pause time.Duration) {
 func (q *Queue[K, V]) next() (*item[K, V], time.Duration) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	pause := mostPause
+	pause := maxPause
 	for _, e := range q.order {
 		if e.asking {
 			continue
@@ -196,7 +196,7 @@ func (q *Queue[K, V]) do(ctx context.Context, e *item[K, V]) {
 	case q.open[e.key] != e || e.added != added: // dropped, or asked about something else now
 		q.stir()
 	case again:
-		e.due, e.pause = time.Now().Add(e.pause), min(2*e.pause, mostPause)
+		e.due, e.pause = time.Now().Add(e.pause), min(2*e.pause, maxPause)
 		q.stir()
 	default:
 		q.remove(e)
