@@ -11,13 +11,13 @@ import (
 // Document is a token's document: a JSON object.
 type Document map[string]any
 
-// deepest is how deep a document may be nested: what is deeper is an attack, or
+// maxNesting is how deep a document may be nested: what is deeper is an attack, or
 // of no use.
-const deepest = 32
+const maxNesting = 32
 
 func parse(content []byte) (Document, error) {
 	content = bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))
-	if nesting(content) > deepest {
+	if nesting(content) > maxNesting {
 		return nil, &Failure{Reason: ReasonForm, Err: errors.New("nested too deep")}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(content))
@@ -64,8 +64,8 @@ func (d Document) Text(key string) string {
 
 // What of a document is kept: an answer of the API shows a thousand of them.
 const (
-	mostMember = 16 << 10 // bytes of a member
-	mostKept   = 64 << 10 // bytes of all
+	maxMember = 16 << 10 // bytes of a member
+	maxKept   = 64 << 10 // bytes of all
 )
 
 // Kept is what the table metadata keeps of a document: the document itself when
@@ -87,7 +87,7 @@ func (d Document) kept() (string, error) {
 		if err != nil {
 			return "", &Failure{Reason: ReasonForm, Err: err}
 		}
-		if len(name)+len(raw) <= mostMember {
+		if len(name)+len(raw) <= maxMember {
 			members[name] = raw
 		}
 	}
@@ -95,8 +95,8 @@ func (d Document) kept() (string, error) {
 	if err != nil {
 		return "", &Failure{Reason: ReasonForm, Err: err}
 	}
-	if len(raw) > mostKept {
-		return "", failed(ReasonSize, fmt.Errorf("more than %d bytes of the document are worth keeping", mostKept))
+	if len(raw) > maxKept {
+		return "", failed(ReasonSize, fmt.Errorf("more than %d bytes of the document are worth keeping", maxKept))
 	}
 	return string(raw), nil
 }

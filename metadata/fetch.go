@@ -78,8 +78,8 @@ func NewFetcher(c Configuration) (*Fetcher, error) {
 			IdleConnTimeout:        30 * time.Second,
 		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if len(via) > mostRedirects {
-				return fmt.Errorf("more than %d redirects", mostRedirects)
+			if len(via) > maxRedirects {
+				return fmt.Errorf("more than %d redirects", maxRedirects)
 			}
 			if r.URL.Scheme != "http" && r.URL.Scheme != "https" {
 				return fmt.Errorf("a redirect to %s", r.URL.Scheme)
@@ -90,7 +90,7 @@ func NewFetcher(c Configuration) (*Fetcher, error) {
 	return f, nil
 }
 
-const mostRedirects = 4
+const maxRedirects = 4
 
 // Fetch reads the document behind a link. The error is a *Failure, or that of
 // ctx.
