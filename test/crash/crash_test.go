@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -202,12 +203,12 @@ func startSeparate(t *testing.T, brokers []string, dsn, dir string, last uint32,
 	return s
 }
 
-func (s *separate) start(name string) {
+func (s *separate) start(name string, environment ...string) {
 	arguments := []string{name, "--listen", s.listen[name]}
 	if name == "ingest" {
 		arguments = append(arguments, "--source", "files:"+s.dir, "--from", "1", "--to", fmt.Sprint(s.last))
 	}
-	s.running[name] = harness.Start(s.t, s.common, arguments...)
+	s.running[name] = harness.Start(s.t, append(slices.Clone(s.common), environment...), arguments...)
 }
 
 func (s *separate) kill(name string) {

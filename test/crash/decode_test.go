@@ -146,3 +146,30 @@ func TestKillingDecodeAloneTwentyTimesEndsInTheSameTables(t *testing.T) {
 	s.awaitVisible()
 	same(t, "after kills of decode", harness.Fingerprint(t, clickhouse.DSN()), want, "seals", "progress")
 }
+
+// A stand-by has a folder of its own, and nothing is copied into it: what decode
+// knew comes from the log of blocks, what contracts knew from the topic of its
+// store's changes.
+func TestStandBysWithFoldersOfTheirOwnTakeOverFromKilledOnes(t *testing.T) {
+	brokers := kafkatest.Apache(t)
+	dir, last := devnet(t, 1500)
+	want := run(t, t.TempDir(), dir, last)
+	clickhouse := enginetest.ClickHouse(t)
+	const rounds = 3
+	s := startSeparate(t, brokers, clickhouse.DSN(), dir, last/rounds, "TONSCRIBE_DECODE_ZEROSTATES="+filepath.Join(dir, "states"))
+	random := seeded()
+	for round := uint32(1); round < rounds; round++ {
+		awaitDecoded(t, s.running["decode"], s.listen["decode"], 1+last*round/rounds-random.Uint32N(last/rounds))
+		for _, name := range []string{"decode", "contracts"} {
+			killed := s.running[name]
+			s.listen[name] = harness.FreeAddress(t)
+			s.start(name, "TONSCRIBE_DATA="+t.TempDir())
+			killed.Kill()
+		}
+		s.last = last * (round + 1) / rounds
+		s.running["ingest"].Kill()
+		s.start("ingest")
+	}
+	s.awaitVisible()
+	same(t, "after stand-bys took over", harness.Fingerprint(t, clickhouse.DSN()), want, "seals", "progress")
+}
