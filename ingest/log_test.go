@@ -46,7 +46,7 @@ func readLog(t *testing.T, client *kafka.Client, last uint32) map[int][]*record.
 	var mu sync.Mutex
 	streams := map[int][]*record.Record{}
 	left := client.Partitions()
-	err := client.Consume(ctx, "test", []schema.Topic{schema.Blocks}, func(ctx context.Context, l *kafka.Lane) error {
+	err := client.Consume(ctx, "test", []schema.Topic{schema.Blocks}, func(ctx context.Context, l *kafka.PartitionReader) error {
 		var stream []*record.Record
 		for {
 			item, err := l.Next(ctx)

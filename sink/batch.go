@@ -63,12 +63,12 @@ func (b *batch) reset(start int64) {
 }
 
 // token names the batch's content in ClickHouse.
-func (b *batch) token(l *kafka.Lane) string {
+func (b *batch) token(l *kafka.PartitionReader) string {
 	return fmt.Sprintf("%s/%s/%d/%d-%d/%08x", l.Epoch(), l.Topic, l.Partition, b.start, b.end, b.checksum)
 }
 
 // insert brings the batch into the tables: rows, then seals and progress.
-func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
+func (c *Component) insert(ctx context.Context, l *kafka.PartitionReader, b *batch) error {
 	began, token := time.Now(), b.token(l)
 	if err := l.Intend(ctx, b.end); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *Component) insert(ctx context.Context, l *kafka.Lane, b *batch) error {
 
 // insertSeals tells that the bundles are there. Readers go by the progress alone,
 // so it comes first.
-func (c *Component) insertSeals(ctx context.Context, l *kafka.Lane, b *batch, token string) error {
+func (c *Component) insertSeals(ctx context.Context, l *kafka.PartitionReader, b *batch, token string) error {
 	repeat := c.dependencies.Repeat
 	seals, progress := table.NewRows(table.Seals), table.NewRows(table.Progress)
 	for n, s := range b.seals {

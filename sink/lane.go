@@ -12,7 +12,7 @@ import (
 // before is being inserted.
 type reader struct {
 	*Component
-	lane      *kafka.Lane
+	lane      *kafka.PartitionReader
 	tally     tally
 	batch     *batch // being collected
 	other     *batch // being inserted, or unused
@@ -27,7 +27,7 @@ type outcome struct {
 }
 
 // drain brings a partition into the tables until ctx ends.
-func (c *Component) drain(ctx context.Context, l *kafka.Lane) error {
+func (c *Component) drain(ctx context.Context, l *kafka.PartitionReader) error {
 	c.metrics.alarm.WithLabelValues(labels(l)...).Set(0)
 	r := &reader{Component: c, lane: l, tally: tally{l.Counted()}, outcome: make(chan outcome, 1)}
 	for _, b := range []**batch{&r.batch, &r.other} {

@@ -55,10 +55,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	return m
 }
 
-func labels(l *kafka.Lane) []string { return []string{l.Topic, strconv.Itoa(l.Partition)} }
+func labels(l *kafka.PartitionReader) []string { return []string{l.Topic, strconv.Itoa(l.Partition)} }
 
 // inserted tells of a batch that is in the tables.
-func (m *metrics) inserted(l *kafka.Lane, b *batch, took time.Duration) {
+func (m *metrics) inserted(l *kafka.PartitionReader, b *batch, took time.Duration) {
 	m.batchRows.WithLabelValues(l.Topic).Observe(float64(b.rows))
 	m.batchBytes.WithLabelValues(l.Topic).Observe(float64(b.bytes))
 	m.batchSeconds.WithLabelValues(l.Topic).Observe(took.Seconds())

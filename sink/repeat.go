@@ -74,7 +74,7 @@ func (c *Component) Again(ctx context.Context, topic schema.Topic, partition int
 	if err != nil {
 		return err
 	}
-	l := &kafka.Lane{Topic: topic.Name, Partition: partition}
+	l := &kafka.PartitionReader{Topic: topic.Name, Partition: partition}
 	b := &batch{feed: f}
 	b.reset(0)
 	flush := func() error {
@@ -114,7 +114,7 @@ func (c *Component) Again(ctx context.Context, topic schema.Topic, partition int
 	return nil
 }
 
-func (c *Component) insertAgain(ctx context.Context, l *kafka.Lane, b *batch) error {
+func (c *Component) insertAgain(ctx context.Context, l *kafka.PartitionReader, b *batch) error {
 	token := fmt.Sprintf("%s/%s/%d/%d-%d/%08x", c.dependencies.Repeat.Token, l.Topic, l.Partition, b.start, b.end, b.checksum)
 	for _, last := range []bool{false, true} {
 		if err := c.insertRows(ctx, b, token, last); err != nil {

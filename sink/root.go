@@ -85,7 +85,7 @@ func (c *Component) consume(ctx context.Context) error {
 			topics = append(topics, topic)
 		}
 	}
-	err := c.dependencies.Kafka.Consume(ctx, c.configuration.Group, topics, func(ctx context.Context, l *kafka.Lane) error {
+	err := c.dependencies.Kafka.Consume(ctx, c.configuration.Group, topics, func(ctx context.Context, l *kafka.PartitionReader) error {
 		return c.drain(ctx, l)
 	})
 	if err == nil || ctx.Err() != nil {

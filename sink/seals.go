@@ -37,7 +37,7 @@ func (t *tally) take(b *batch, item kafka.Item, rows int) error {
 }
 
 // halt holds the partition until it is taken away: someone has to look.
-func (c *Component) halt(ctx context.Context, l *kafka.Lane, reason error) error {
+func (c *Component) halt(ctx context.Context, l *kafka.PartitionReader, reason error) error {
 	alarm := c.metrics.alarm.WithLabelValues(labels(l)...)
 	alarm.Set(1)
 	c.dependencies.Report.Log.Error().Err(reason).Str("topic", l.Topic).Int("partition", l.Partition).

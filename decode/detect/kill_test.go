@@ -183,7 +183,7 @@ func output(t testing.TB, client *kafka.Client, until uint32) [][]*record.Record
 	defer cancel()
 	all := make([][]*record.Record, client.Partitions())
 	done := make(chan struct{}, len(all))
-	go client.Consume(ctx, fmt.Sprintf("test-%x", rand.Uint64()), []schema.Topic{schema.Contracts}, func(ctx context.Context, l *kafka.Lane) error {
+	go client.Consume(ctx, fmt.Sprintf("test-%x", rand.Uint64()), []schema.Topic{schema.Contracts}, func(ctx context.Context, l *kafka.PartitionReader) error {
 		for {
 			item, err := l.Next(ctx)
 			if err != nil {

@@ -32,7 +32,7 @@ func follow(b *testing.B, s *stage, topic schema.Topic) <-chan *record.Record {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.Consume(ctx, "bench", []schema.Topic{topic}, func(ctx context.Context, l *kafka.Lane) error {
+		s.Consume(ctx, "bench", []schema.Topic{topic}, func(ctx context.Context, l *kafka.PartitionReader) error {
 			for {
 				item, err := l.Next(ctx)
 				if err != nil {

@@ -19,7 +19,7 @@ import (
 // bundles to the writer, which publishes and commits them in order.
 type lane struct {
 	*Component
-	source    *kafka.Lane
+	source    *kafka.PartitionReader
 	partition int
 	label     string
 	bundles   chan *bundle // in order, complete
@@ -36,7 +36,7 @@ type lane struct {
 // does not decode, after everything before that block is published; the client
 // then calls it again from the last commit. A cell store that is of no use any
 // more ends the component.
-func (c *Component) work(ctx context.Context, source *kafka.Lane) error {
+func (c *Component) work(ctx context.Context, source *kafka.PartitionReader) error {
 	err := c.serve(ctx, source)
 	if localstore.Final(err) {
 		return kafka.Final(err)
@@ -44,7 +44,7 @@ func (c *Component) work(ctx context.Context, source *kafka.Lane) error {
 	return err
 }
 
-func (c *Component) serve(ctx context.Context, source *kafka.Lane) error {
+func (c *Component) serve(ctx context.Context, source *kafka.PartitionReader) error {
 	l := &lane{
 		Component: c, source: source, partition: source.Partition, label: strconv.Itoa(source.Partition),
 		bundles: make(chan *bundle, c.configuration.MaxBundles),

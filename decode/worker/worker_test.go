@@ -93,7 +93,7 @@ func (s *stage) output(topic schema.Topic, until uint32, limit time.Duration) []
 		records   []*record.Record
 	}
 	results := make(chan result, 100)
-	go s.Consume(ctx, fmt.Sprintf("test-%x", rand.Uint64()), []schema.Topic{topic}, func(ctx context.Context, l *kafka.Lane) error {
+	go s.Consume(ctx, fmt.Sprintf("test-%x", rand.Uint64()), []schema.Topic{topic}, func(ctx context.Context, l *kafka.PartitionReader) error {
 		var records []*record.Record
 		for {
 			item, err := l.Next(ctx)

@@ -31,16 +31,16 @@ func restartsAtAnyPointGiveEveryRecordOnceInOrder(t *testing.T, l *testLog) {
 	var kept []*record.Record // what outlives a crash: stored with the commit
 	crash := errors.New("crash")
 	for len(kept) < len(stream) {
-		err := l.consume(func(ctx context.Context, lane *Lane) error {
+		err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
 			var open []*record.Record
 			for range 20 + random.IntN(60) {
-				item, err := lane.Next(ctx)
+				item, err := reader.Next(ctx)
 				if err != nil {
 					return err
 				}
 				open = append(open, item.Record)
 				if random.IntN(8) == 0 || len(kept)+len(open) == len(stream) {
-					if err := lane.Commit(ctx, item.Offset+1); err != nil {
+					if err := reader.Commit(ctx, item.Offset+1); err != nil {
 						return err
 					}
 					kept, open = append(kept, open...), nil
@@ -84,9 +84,9 @@ func anIntendedRangeComesBackAsItWas(t *testing.T, l *testLog) {
 	l.publish(0, first[2:]...) // repeated inside the range
 	l.publish(0, bundle(2, 1, 4, 10)...)
 	l.publish(0, bundle(3, 2, 4, 10)...)
-	read := func(ctx context.Context, lane *Lane, n int) (got []*record.Record, next int64) {
+	read := func(ctx context.Context, reader *PartitionReader, n int) (got []*record.Record, next int64) {
 		for range n {
-			item, err := lane.Next(ctx)
+			item, err := reader.Next(ctx)
 			if err != nil {
 				t.Error(err)
 				break
@@ -97,36 +97,36 @@ func anIntendedRangeComesBackAsItWas(t *testing.T, l *testLog) {
 	}
 	var intended []*record.Record
 	var end int64
-	if err := l.consume(func(ctx context.Context, lane *Lane) error {
-		if _, ok := lane.Intended(); ok || lane.Start() != 0 {
+	if err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+		if _, ok := reader.Intended(); ok || reader.Start() != 0 {
 			t.Error("a new group starts with an intent")
 		}
-		_, next := read(ctx, lane, 3)
-		if err := lane.Commit(ctx, next); err != nil {
+		_, next := read(ctx, reader, 3)
+		if err := reader.Commit(ctx, next); err != nil {
 			return err
 		}
-		intended, end = read(ctx, lane, 6)
-		return lane.Intend(ctx, end)
+		intended, end = read(ctx, reader, 6)
+		return reader.Intend(ctx, end)
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.consume(func(ctx context.Context, lane *Lane) error {
-		if got, ok := lane.Intended(); !ok || got != end || lane.Start() != 3 {
-			t.Errorf("intended %d %v from %d, want %d from 3", got, ok, lane.Start(), end)
+	if err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+		if got, ok := reader.Intended(); !ok || got != end || reader.Start() != 3 {
+			t.Errorf("intended %d %v from %d, want %d from 3", got, ok, reader.Start(), end)
 		}
-		got, next := read(ctx, lane, 6)
+		got, next := read(ctx, reader, 6)
 		if places(got) != places(intended) || next != end {
 			t.Errorf("got %s up to %d, want %s up to %d", places(got), next, places(intended), end)
 		}
-		return lane.Commit(ctx, next)
+		return reader.Commit(ctx, next)
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.consume(func(ctx context.Context, lane *Lane) error {
-		if _, ok := lane.Intended(); ok || lane.Start() != end {
-			t.Errorf("intent outlives its commit; start %d, want %d", lane.Start(), end)
+	if err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+		if _, ok := reader.Intended(); ok || reader.Start() != end {
+			t.Errorf("intent outlives its commit; start %d, want %d", reader.Start(), end)
 		}
-		got, _ := read(ctx, lane, 1)
+		got, _ := read(ctx, reader, 1)
 		if places(got) != "2.4" {
 			t.Errorf("got %s", places(got))
 		}
@@ -139,26 +139,26 @@ func anIntendedRangeComesBackAsItWas(t *testing.T, l *testLog) {
 func commitsFromOutsideTheGenerationAreRefused(t *testing.T, l *testLog) {
 	l.ensure()
 	l.publish(0, bundle(1, 0, 4, 10)...)
-	var left *Lane
-	err := l.consume(func(ctx context.Context, lane *Lane) error {
-		item, err := lane.Next(ctx)
+	var left *PartitionReader
+	err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+		item, err := reader.Next(ctx)
 		if err != nil {
 			return err
 		}
 		for want, zombie := range map[error]*member{
-			kafka.IllegalGeneration: {client: l.Client, group: l.group(), id: lane.member.id, generation: lane.member.generation + 1},
-			kafka.UnknownMemberId:   {client: l.Client, group: l.group(), id: "someone", generation: lane.member.generation},
+			kafka.IllegalGeneration: {client: l.Client, group: l.group(), id: reader.member.id, generation: reader.member.generation + 1},
+			kafka.UnknownMemberId:   {client: l.Client, group: l.group(), id: "someone", generation: reader.member.generation},
 		} {
-			if err := zombie.commit(ctx, lane.place(), 4, ""); !errors.Is(err, want) {
+			if err := zombie.commit(ctx, reader.place(), 4, ""); !errors.Is(err, want) {
 				t.Errorf("commit: %v, want %v", err, want)
 			}
 		}
 		nobody := &member{client: l.Client, group: l.group(), generation: -1}
-		if err := nobody.commit(ctx, lane.place(), 4, ""); err == nil {
+		if err := nobody.commit(ctx, reader.place(), 4, ""); err == nil {
 			t.Error("a commit without generation passed")
 		}
-		left = lane
-		return lane.Commit(ctx, item.Offset+1)
+		left = reader
+		return reader.Commit(ctx, item.Offset+1)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -184,14 +184,14 @@ func membersShareAndHandOverPartitions(t *testing.T, l *testLog) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
+			l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, reader *PartitionReader) error {
 				for {
-					item, err := lane.Next(ctx)
+					item, err := reader.Next(ctx)
 					if err != nil {
 						return err
 					}
-					events <- taken{name, lane.Partition, item.Record.McSeqno}
-					if err := lane.Commit(ctx, item.Offset+1); err != nil {
+					events <- taken{name, reader.Partition, item.Record.McSeqno}
+					if err := reader.Commit(ctx, item.Offset+1); err != nil {
 						return err
 					}
 				}
@@ -246,13 +246,13 @@ func aFailedHandlerStartsAgainFromTheLastCommit(t *testing.T, l *testLog) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var got []string
-	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
-		if lane.Partition != 0 {
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, reader *PartitionReader) error {
+		if reader.Partition != 0 {
 			<-ctx.Done()
 			return ctx.Err()
 		}
 		for i := 0; ; i++ {
-			item, err := lane.Next(ctx)
+			item, err := reader.Next(ctx)
 			if err != nil {
 				return err
 			}
@@ -261,7 +261,7 @@ func aFailedHandlerStartsAgainFromTheLastCommit(t *testing.T, l *testLog) {
 			case item.Record.GetSeal() != nil:
 				cancel()
 			case i == 0:
-				lane.Commit(ctx, item.Offset+1)
+				reader.Commit(ctx, item.Offset+1)
 			default:
 				return errors.New("no luck")
 			}
@@ -279,8 +279,8 @@ func anOffsetThatTheLogDoesNotHaveIsAnError(t *testing.T, l *testLog) {
 	l.ensure()
 	l.publish(0, bundle(1, 0, 4, 10)...)
 	l.commitRaw(1000, "")
-	err := l.consume(func(ctx context.Context, lane *Lane) error {
-		_, err := lane.Next(ctx)
+	err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+		_, err := reader.Next(ctx)
 		return err
 	})
 	if err == nil || !strings.Contains(err.Error(), "ends at offset 5, but offset 1000 is next") {
@@ -308,8 +308,8 @@ func lagCountsWhatIsNotCommitted(t *testing.T, l *testLog) {
 
 func pollEndsWhenNothingComes(t *testing.T, l *testLog) {
 	l.ensure()
-	err := l.consume(func(ctx context.Context, lane *Lane) error {
-		_, ok, err := lane.Poll(ctx, 20*time.Millisecond)
+	err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+		_, ok, err := reader.Poll(ctx, 20*time.Millisecond)
 		if ok || err != nil {
 			t.Errorf("%v %v", ok, err)
 		}
@@ -330,21 +330,21 @@ func longRepetitionsAreCommittedPast(t *testing.T, l *testLog) {
 	defer cancel()
 	var starts []int64
 	var got []string
-	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
-		if lane.Partition != 0 {
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, reader *PartitionReader) error {
+		if reader.Partition != 0 {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		if starts = append(starts, lane.Start()); lane.Start() > 9 {
+		if starts = append(starts, reader.Start()); reader.Start() > 9 {
 			l.publish(0, bundle(2, 1, 0, 0)...)
 		}
 		for {
-			item, err := lane.Next(ctx)
+			item, err := reader.Next(ctx)
 			if err != nil {
 				return err
 			}
 			got = append(got, place(item.Record))
-			if err := lane.Commit(ctx, item.Offset+1); err != nil {
+			if err := reader.Commit(ctx, item.Offset+1); err != nil {
 				return err
 			}
 			if item.Record.McSeqno == 2 {
@@ -356,7 +356,7 @@ func longRepetitionsAreCommittedPast(t *testing.T, l *testLog) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	if len(starts) != 2 || starts[1] <= 9 {
-		t.Errorf("lanes started at %v", starts)
+		t.Errorf("readers started at %v", starts)
 	}
 }
 
@@ -368,21 +368,21 @@ func repetitionsAtTheEndAreCommittedPast(t *testing.T, l *testLog) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var got, starts []string
-	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
-		if lane.Partition != 0 {
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, reader *PartitionReader) error {
+		if reader.Partition != 0 {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		if starts = append(starts, strconv.FormatInt(lane.Start(), 10)); lane.Start() == int64(2*len(first)) {
+		if starts = append(starts, strconv.FormatInt(reader.Start(), 10)); reader.Start() == int64(2*len(first)) {
 			cancel()
 		}
 		for {
-			item, err := lane.Next(ctx)
+			item, err := reader.Next(ctx)
 			if err != nil {
 				return err
 			}
 			got = append(got, place(item.Record))
-			if err := lane.Commit(ctx, item.Offset+1); err != nil {
+			if err := reader.Commit(ctx, item.Offset+1); err != nil {
 				return err
 			}
 		}
@@ -391,7 +391,7 @@ func repetitionsAtTheEndAreCommittedPast(t *testing.T, l *testLog) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	if want := "0 10"; strings.Join(starts, " ") != want {
-		t.Errorf("lanes started at %v, want %s", starts, want)
+		t.Errorf("readers started at %v, want %s", starts, want)
 	}
 }
 
@@ -403,20 +403,20 @@ func (l *testLog) rewound(after uint32) string {
 	defer cancel()
 	var got []string
 	moved := false
-	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
-		if lane.Partition != 0 {
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, reader *PartitionReader) error {
+		if reader.Partition != 0 {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		if lane.Bundle() == 5 {
-			if err := lane.Rewind(ctx, after); err != nil {
+		if reader.Bundle() == 5 {
+			if err := reader.Rewind(ctx, after); err != nil {
 				return err
 			}
 			moved = true
 			return ErrMoved
 		}
 		for {
-			item, err := lane.Next(ctx)
+			item, err := reader.Next(ctx)
 			if err != nil {
 				return err
 			}
@@ -428,7 +428,7 @@ func (l *testLog) rewound(after uint32) string {
 			case moved:
 				cancel()
 			default:
-				return errors.Join(lane.Commit(ctx, item.Offset+1), ErrMoved)
+				return errors.Join(reader.Commit(ctx, item.Offset+1), ErrMoved)
 			}
 		}
 	})
@@ -463,8 +463,8 @@ func aFinalErrorOfAHandlerEndsConsume(t *testing.T, l *testLog) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	damage := errors.New("damage")
-	err := l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
-		if lane.Partition == 0 {
+	err := l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, reader *PartitionReader) error {
+		if reader.Partition == 0 {
 			return Final(damage)
 		}
 		<-ctx.Done()

@@ -56,8 +56,8 @@ func startFlow(t *testing.T, l *testLog) *flow {
 	}()
 	go func() {
 		defer func() { done <- struct{}{} }()
-		err := l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
-			return f.follow(ctx, lane)
+		err := l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, reader *PartitionReader) error {
+			return f.follow(ctx, reader)
 		})
 		if ctx.Err() == nil {
 			t.Error(err)
@@ -68,9 +68,9 @@ func startFlow(t *testing.T, l *testLog) *flow {
 	return f
 }
 
-func (f *flow) follow(ctx context.Context, lane *Lane) error {
+func (f *flow) follow(ctx context.Context, reader *PartitionReader) error {
 	for {
-		item, err := lane.Next(ctx)
+		item, err := reader.Next(ctx)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (f *flow) follow(ctx context.Context, lane *Lane) error {
 		} else {
 			f.consumed.Store(mc)
 		}
-		if err := lane.Commit(ctx, item.Offset+1); err != nil {
+		if err := reader.Commit(ctx, item.Offset+1); err != nil {
 			return err
 		}
 		for _, news := range []chan struct{}{f.moved, f.room} {
@@ -177,8 +177,8 @@ func TestRecordsDeletedBeforeTheyWereReadAreAnError(t *testing.T) {
 		if _, err := client.Request(t.Context(), request); err != nil {
 			t.Fatal(err)
 		}
-		err = l.consume(func(ctx context.Context, lane *Lane) error {
-			_, err := lane.Next(ctx)
+		err = l.consume(func(ctx context.Context, reader *PartitionReader) error {
+			_, err := reader.Next(ctx)
 			return err
 		})
 		if err == nil || !strings.Contains(err.Error(), "begins at offset 6, but offset 2 is next") {

@@ -32,7 +32,7 @@ type member struct {
 	group      string
 	id         string
 	generation int32
-	handle     func(ctx context.Context, l *Lane) error
+	handle     func(ctx context.Context, l *PartitionReader) error
 	end        context.CancelCauseFunc // ends Consume
 }
 
@@ -45,7 +45,7 @@ type handlerError struct{ error }
 func (e handlerError) Unwrap() error { return e.error }
 
 // Consume joins the group and runs handle for every partition that it is
-// given, each in its own goroutine with its own Lane. The context of handle
+// given, each in its own goroutine with its own PartitionReader. The context of handle
 // ends when the partition is taken away. When handle returns, its error is
 // logged, and after a pause it runs again from the last commit; after a failed
 // commit this member joins the group anew before. All handlers of a generation
@@ -53,19 +53,19 @@ func (e handlerError) Unwrap() error { return e.error }
 // ends, when the brokers refuse this client for good, or with an error of handle
 // that is Final.
 func (c *Client) Consume(ctx context.Context, group string, topics []schema.Topic,
-	handle func(ctx context.Context, l *Lane) error) error {
+	handle func(ctx context.Context, l *PartitionReader) error) error {
 	return c.consume(ctx, group, topics, nil, handle)
 }
 
 // ConsumeWhole is Consume for stages that need all partitions at once: one
 // member of the group is given all of them, and the others stand by.
 func (c *Client) ConsumeWhole(ctx context.Context, group string, topics []schema.Topic,
-	handle func(ctx context.Context, l *Lane) error) error {
+	handle func(ctx context.Context, l *PartitionReader) error) error {
 	return c.consume(ctx, group, topics, []kafka.GroupBalancer{toOne{}}, handle)
 }
 
 func (c *Client) consume(ctx context.Context, group string, topics []schema.Topic, balancers []kafka.GroupBalancer,
-	handle func(ctx context.Context, l *Lane) error) error {
+	handle func(ctx context.Context, l *PartitionReader) error) error {
 	if err := c.connect(ctx); err != nil {
 		return fmt.Errorf("consume as %s: %w", group, err)
 	}
@@ -127,11 +127,11 @@ func (m *member) start(ctx context.Context, generation *kafka.Generation) {
 // serve runs the handler until ctx ends or a commit fails.
 func (m *member) serve(ctx context.Context, tp TopicPartition) {
 	for attempt := 0; ctx.Err() == nil; attempt++ {
-		lane, err := m.open(ctx, tp)
+		reader, err := m.open(ctx, tp)
 		if err == nil {
-			err = m.handle(ctx, lane)
-			lane.stop()
-			if lane.advanced {
+			err = m.handle(ctx, reader)
+			reader.stop()
+			if reader.advanced {
 				attempt = 0
 			}
 		}
@@ -154,18 +154,18 @@ func (m *member) serve(ctx context.Context, tp TopicPartition) {
 		wait := pause(attempt, maxRestartPause)
 		m.client.report.Log.Error().Err(err).Str("group", m.group).Stringer("partition", tp).Dur("pause", wait).
 			Msg("partition failed; starting again from the last commit")
-		if sleep(ctx, wait) != nil || lane != nil && lane.broken {
+		if sleep(ctx, wait) != nil || reader != nil && reader.broken {
 			return
 		}
 	}
 }
 
-// open starts a lane at the committed offset.
-func (m *member) open(ctx context.Context, tp TopicPartition) (*Lane, error) {
-	lane := &Lane{Topic: tp.Topic, Partition: tp.Partition, client: m.client, member: m}
+// open starts a reader at the committed offset.
+func (m *member) open(ctx context.Context, tp TopicPartition) (*PartitionReader, error) {
+	reader := &PartitionReader{Topic: tp.Topic, Partition: tp.Partition, client: m.client, member: m}
 	var metadata string
 	err := m.client.persist(ctx, "fetch offset", func(ctx context.Context) (err error) {
-		lane.start, metadata, err = m.client.committed(ctx, m.group, tp)
+		reader.start, metadata, err = m.client.committed(ctx, m.group, tp)
 		return err
 	})
 	if err != nil {
@@ -175,17 +175,17 @@ func (m *member) open(ctx context.Context, tp TopicPartition) (*Lane, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", tp, err)
 	}
-	lane.committed, lane.intent = lane.start, last.End
-	lane.current, lane.base = last.Position, last.Position
+	reader.committed, reader.intent = reader.start, last.End
+	reader.current, reader.base = last.Position, last.Position
 
 	queue := make(chan fetched, queueLength)
-	fetching := &fetcher{client: m.client, tp: tp, offset: lane.start, queue: queue}
+	fetching := &fetcher{client: m.client, tp: tp, offset: reader.start, queue: queue}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); fetching.run(ctx) }()
-	lane.queue = queue
-	lane.stop = func() { cancel(); <-done }
-	return lane, nil
+	reader.queue = queue
+	reader.stop = func() { cancel(); <-done }
+	return reader, nil
 }
 
 // committed is the group's offset and its metadata, or the beginning of the log

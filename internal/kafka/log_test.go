@@ -85,15 +85,15 @@ func (l *testLog) publish(partition int, records ...*record.Record) {
 
 // consume runs a handler on partition 0 until it returns its first result, and
 // then leaves the group.
-func (l *testLog) consume(handle func(ctx context.Context, lane *Lane) error) error {
+func (l *testLog) consume(handle func(ctx context.Context, reader *PartitionReader) error) error {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
 	defer cancel()
 	var once sync.Once
 	result := errors.New("the handler never ran")
-	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, lane *Lane) error {
-		if lane.Partition == 0 {
-			once.Do(func() { result = handle(ctx, lane); cancel() })
+	l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, reader *PartitionReader) error {
+		if reader.Partition == 0 {
+			once.Do(func() { result = handle(ctx, reader); cancel() })
 		}
 		<-ctx.Done()
 		return ctx.Err()
@@ -151,8 +151,8 @@ func (l *testLog) raw(partition, n int) []*record.Record {
 
 func (l *testLog) commitRaw(offset int64, metadata string) {
 	l.t.Helper()
-	err := l.consume(func(ctx context.Context, lane *Lane) error {
-		return lane.member.commit(ctx, lane.place(), offset, metadata)
+	err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+		return reader.member.commit(ctx, reader.place(), offset, metadata)
 	})
 	if err != nil {
 		l.t.Fatal(err)

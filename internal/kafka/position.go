@@ -12,7 +12,7 @@ type position struct {
 	Bundle uint32 `json:"mc_seqno"`
 	Index  uint32 `json:"index"`
 	Sealed bool   `json:"sealed"` // it was the bundle's seal
-	// Count is what the reader counted of the bundle up to the record (Lane.Count).
+	// Count is what the reader counted of the bundle up to the record (PartitionReader.Count).
 	Count uint64 `json:"count,omitempty"`
 }
 

@@ -15,7 +15,7 @@ const batchBytes = 8 << 20
 // Publish writes the records to the partition, in order, and returns when all
 // are acknowledged by all in-sync replicas. What may succeed later is tried
 // until ctx ends, everything from the first unacknowledged record on again, so
-// the log may repeat records, which a Lane drops.
+// the log may repeat records, which a PartitionReader drops.
 func (c *Client) Publish(ctx context.Context, topic string, partition int, records []*record.Record) error {
 	tp := TopicPartition{topic, partition}
 	if err := c.connect(ctx); err != nil {

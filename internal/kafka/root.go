@@ -1,6 +1,6 @@
 // Package kafka is how stages write to the log and read from it. Records
 // (schema/record) come in and go out in order, partition by partition. Writing
-// is at-least-once; a Lane reads what was written exactly once and in order,
+// is at-least-once; a PartitionReader reads what was written exactly once and in order,
 // and keeps its place in the commits of a consumer group. It must never look
 // into blocks or transactions, and never knows a stage.
 package kafka

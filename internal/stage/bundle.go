@@ -27,7 +27,7 @@ type input struct {
 
 // source is one partition of one topic.
 type source struct {
-	lane   *kafka.Lane
+	reader *kafka.PartitionReader
 	sealed bool  // of the current bundle
 	next   int64 // offset after that seal
 	done   int64 // offset after what was taken, 0 when committed
@@ -35,10 +35,10 @@ type source struct {
 	oldest *kafka.Item // taken by align, not collected yet
 }
 
-func newInput(lanes map[kafka.TopicPartition]*kafka.Lane, marker uint32) *input {
+func newInput(readers map[kafka.TopicPartition]*kafka.PartitionReader, marker uint32) *input {
 	in := &input{marker: marker}
-	for _, lane := range lanes {
-		in.sources = append(in.sources, &source{lane: lane})
+	for _, reader := range readers {
+		in.sources = append(in.sources, &source{reader: reader})
 	}
 	return in
 }
@@ -46,13 +46,13 @@ func newInput(lanes map[kafka.TopicPartition]*kafka.Lane, marker uint32) *input 
 // align finds the bundle with which all partitions can begin. They are at the same
 // one, unless some begin with the oldest that the log still has of them.
 func (in *input) align(ctx context.Context) error {
-	if !slices.ContainsFunc(in.sources, func(s *source) bool { return s.lane.Bundle() == 0 }) {
+	if !slices.ContainsFunc(in.sources, func(s *source) bool { return s.reader.Bundle() == 0 }) {
 		return nil
 	}
 	first := uint32(0)
 	for _, s := range in.sources {
 		for s.oldest == nil {
-			item, err := s.lane.Next(ctx)
+			item, err := s.reader.Next(ctx)
 			if err != nil {
 				return err
 			}
@@ -89,9 +89,9 @@ func (s *source) read(ctx context.Context, wait bool) (kafka.Item, bool, error) 
 		return *item, true, nil
 	}
 	if !wait {
-		return s.lane.Poll(ctx, 0)
+		return s.reader.Poll(ctx, 0)
 	}
-	item, err := s.lane.Next(ctx)
+	item, err := s.reader.Next(ctx)
 	return item, err == nil, err
 }
 
@@ -111,7 +111,7 @@ func (in *input) collect(s *source, item kafka.Item) error {
 	b := in.current
 	if r.McSeqno != b.McSeqno || r.PrevMcSeqno != b.PrevMcSeqno {
 		return fmt.Errorf("partition %d of %s has bundle %d after %d where another has %d after %d: "+
-			"the topics do not belong together, or one was cut off", s.lane.Partition, s.lane.Topic, r.McSeqno, r.PrevMcSeqno, b.McSeqno, b.PrevMcSeqno)
+			"the topics do not belong together, or one was cut off", s.reader.Partition, s.reader.Topic, r.McSeqno, r.PrevMcSeqno, b.McSeqno, b.PrevMcSeqno)
 	}
 	if seal == nil {
 		b.Records = append(b.Records, r)
@@ -120,7 +120,7 @@ func (in *input) collect(s *source, item kafka.Item) error {
 	}
 	if seal.Rows != s.rows {
 		return fmt.Errorf("bundle %d: its seal in partition %d of %s tells of %d rows, the log has %d",
-			b.McSeqno, s.lane.Partition, s.lane.Topic, seal.Rows, s.rows)
+			b.McSeqno, s.reader.Partition, s.reader.Topic, seal.Rows, s.rows)
 	}
 	b.Seal = seal
 	s.sealed, s.next, s.rows = true, item.Offset+1, 0
@@ -143,7 +143,7 @@ func (in *input) commit(ctx context.Context) error {
 		if s.done == 0 {
 			continue
 		}
-		if err := s.lane.Commit(ctx, s.done); err != nil {
+		if err := s.reader.Commit(ctx, s.done); err != nil {
 			return err
 		}
 		s.done = 0

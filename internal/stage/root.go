@@ -137,9 +137,9 @@ func (c *Component) consume(ctx context.Context) error {
 // out the last of them, and ends when one is taken away.
 type session struct {
 	*Component
-	ctx     context.Context //nolint:containedctx // of the lanes
+	ctx     context.Context //nolint:containedctx // of the readers
 	cancel  context.CancelCauseFunc
-	lanes   map[kafka.TopicPartition]*kafka.Lane
+	readers map[kafka.TopicPartition]*kafka.PartitionReader
 	running bool
 	ended   chan struct{}
 	err     error
@@ -151,14 +151,14 @@ type session struct {
 }
 
 // work is the handler of one partition: it lends it to the session.
-func (c *Component) work(ctx context.Context, lane *kafka.Lane) error {
-	s := c.join(lane)
+func (c *Component) work(ctx context.Context, reader *kafka.PartitionReader) error {
+	s := c.join(reader)
 	select {
 	case <-s.ended:
 		return s.err
 	case <-ctx.Done():
 	}
-	if c.leave(s, lane) {
+	if c.leave(s, reader) {
 		s.cancel(context.Cause(ctx))
 		<-s.ended
 	}
@@ -166,19 +166,19 @@ func (c *Component) work(ctx context.Context, lane *kafka.Lane) error {
 }
 
 // join adds a partition, and begins when it was the last one.
-func (c *Component) join(lane *kafka.Lane) *session {
+func (c *Component) join(reader *kafka.PartitionReader) *session {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	s := c.current
 	if s == nil || s.running {
-		// A session that still runs has lost its lanes: it is about to end.
-		s = &session{Component: c, lanes: map[kafka.TopicPartition]*kafka.Lane{}, ended: make(chan struct{}),
+		// A session that still runs has lost its readers: it is about to end.
+		s = &session{Component: c, readers: map[kafka.TopicPartition]*kafka.PartitionReader{}, ended: make(chan struct{}),
 			output: make([][]*record.Record, c.kafka.Partitions()), since: time.Now()}
 		s.ctx, s.cancel = context.WithCancelCause(context.Background())
 		c.current = s
 	}
-	s.lanes[kafka.TopicPartition{Topic: lane.Topic, Partition: lane.Partition}] = lane
-	if len(s.lanes) == len(c.configuration.Inputs)*c.kafka.Partitions() {
+	s.readers[kafka.TopicPartition{Topic: reader.Topic, Partition: reader.Partition}] = reader
+	if len(s.readers) == len(c.configuration.Inputs)*c.kafka.Partitions() {
 		s.running = true
 		c.running.Go(s.run)
 	}
@@ -186,11 +186,11 @@ func (c *Component) join(lane *kafka.Lane) *session {
 }
 
 // leave takes a partition away; true when the session had begun.
-func (c *Component) leave(s *session, lane *kafka.Lane) bool {
+func (c *Component) leave(s *session, reader *kafka.PartitionReader) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if !s.running {
-		delete(s.lanes, kafka.TopicPartition{Topic: lane.Topic, Partition: lane.Partition})
+		delete(s.readers, kafka.TopicPartition{Topic: reader.Topic, Partition: reader.Partition})
 	}
 	return s.running
 }
@@ -235,7 +235,7 @@ func (s *session) serve() (err error) {
 		return err
 	}
 	s.Bundle.Set(float64(store.marker))
-	in := newInput(s.lanes, store.marker)
+	in := newInput(s.readers, store.marker)
 	if err := in.align(s.ctx); err != nil {
 		return err
 	}
@@ -290,11 +290,11 @@ func (s *session) do(logic Logic, store *Store, b *Bundle) error {
 // knows; the session then ends, and the next one begins there.
 func (s *session) rewind(marker uint32) error {
 	moved := false
-	for _, lane := range s.lanes {
-		if lane.Bundle() <= marker {
+	for _, reader := range s.readers {
+		if reader.Bundle() <= marker {
 			continue
 		}
-		if err := lane.Rewind(s.ctx, marker); err != nil {
+		if err := reader.Rewind(s.ctx, marker); err != nil {
 			return err
 		}
 		moved = true

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// skipBytes is how much repetition a lane drops before it commits past it.
+	// skipBytes is how much repetition a reader drops before it commits past it.
 	skipBytes = 16 << 20
-	// skipAfter is how long a lane that has nothing but repetitions behind it
+	// skipAfter is how long a reader that has nothing but repetitions behind it
 	// waits for another record before it commits past them.
 	skipAfter = time.Second
 )
 
-// ErrMoved ends a lane whose group's commit was moved: the next one starts there.
+// ErrMoved ends a reader whose group's commit was moved: the next one starts there.
 var ErrMoved = errors.New("the commit was moved")
 
-// Item is one record of a lane.
+// Item is one record of a reader.
 type Item struct {
 	Record *record.Record
 	// Offset of the record in its partition.
@@ -34,10 +34,10 @@ type Item struct {
 	Raw []byte
 }
 
-// Lane is one partition of a topic in the hands of a member of a group. Next
+// PartitionReader is one partition of a topic in the hands of a member of a group. Next
 // and Poll are for one goroutine, Intend and Commit for one, not necessarily
 // the same.
-type Lane struct {
+type PartitionReader struct {
 	Topic     string
 	Partition int
 
@@ -68,18 +68,18 @@ type mark struct {
 	position *position
 }
 
-// Start is the offset at which the lane started: the committed one.
-func (l *Lane) Start() int64 { return l.start }
+// Start is the offset at which the reader started: the committed one.
+func (l *PartitionReader) Start() int64 { return l.start }
 
 // Epoch identifies the log in deduplication tokens.
-func (l *Lane) Epoch() string { return l.client.epoch }
+func (l *PartitionReader) Epoch() string { return l.client.epoch }
 
-// Intended is the end of the range that was about to be inserted when the lane
+// Intended is the end of the range that was about to be inserted when the reader
 // was last left; that range, from Start, must be inserted as it was.
-func (l *Lane) Intended() (end int64, ok bool) { return l.intent, l.intent > l.start }
+func (l *PartitionReader) Intended() (end int64, ok bool) { return l.intent, l.intent > l.start }
 
-// Counted is what Count told of the bundle in the midst of which the lane starts.
-func (l *Lane) Counted() uint64 {
+// Counted is what Count told of the bundle in the midst of which the reader starts.
+func (l *PartitionReader) Counted() uint64 {
 	if l.base == nil {
 		return 0
 	}
@@ -87,8 +87,8 @@ func (l *Lane) Counted() uint64 {
 }
 
 // Count keeps a number with the last record that Next or Poll gave, and is called
-// by the same goroutine: a lane that starts behind this record knows it.
-func (l *Lane) Count(n uint64) {
+// by the same goroutine: a reader that starts behind this record knows it.
+func (l *PartitionReader) Count(n uint64) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.current.Count = n
@@ -96,19 +96,19 @@ func (l *Lane) Count(n uint64) {
 
 // Next waits for the record that follows the last one in the stream.
 // Repetitions and records whose predecessors are missing are dropped.
-func (l *Lane) Next(ctx context.Context) (Item, error) {
+func (l *PartitionReader) Next(ctx context.Context) (Item, error) {
 	item, _, err := l.receive(ctx, nil)
 	return item, err
 }
 
 // Poll is Next with a limit: false when nothing came within wait.
-func (l *Lane) Poll(ctx context.Context, wait time.Duration) (Item, bool, error) {
+func (l *PartitionReader) Poll(ctx context.Context, wait time.Duration) (Item, bool, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	return l.receive(ctx, timer.C)
 }
 
-func (l *Lane) receive(ctx context.Context, limit <-chan time.Time) (Item, bool, error) {
+func (l *PartitionReader) receive(ctx context.Context, limit <-chan time.Time) (Item, bool, error) {
 	for {
 		// What is in the queue already goes before the limit.
 		select {
@@ -138,7 +138,7 @@ func (l *Lane) receive(ctx context.Context, limit <-chan time.Time) (Item, bool,
 
 // skipTimer returns a channel that has a signal after a while when the last thing that came
 // was a repetition.
-func (l *Lane) skipTimer() <-chan time.Time {
+func (l *PartitionReader) skipTimer() <-chan time.Time {
 	if l.skippable <= 0 {
 		return nil
 	}
@@ -146,12 +146,12 @@ func (l *Lane) skipTimer() <-chan time.Time {
 }
 
 // take decides on a record: false when it was dropped.
-func (l *Lane) take(ctx context.Context, f fetched, open bool) (Item, bool, error) {
+func (l *PartitionReader) take(ctx context.Context, f fetched, open bool) (Item, bool, error) {
 	switch {
 	case ctx.Err() != nil:
 		return Item{}, false, context.Cause(ctx)
 	case !open:
-		return Item{}, false, fmt.Errorf("%s: the lane has ended", l.place())
+		return Item{}, false, fmt.Errorf("%s: the reader has ended", l.place())
 	case f.err != nil:
 		return Item{}, false, f.err
 	}
@@ -179,7 +179,7 @@ func (l *Lane) take(ctx context.Context, f fetched, open bool) (Item, bool, erro
 }
 
 // repetition counts a dropped record, and skips a long run of them.
-func (l *Lane) repetition(ctx context.Context, message kafka.Message) error {
+func (l *PartitionReader) repetition(ctx context.Context, message kafka.Message) error {
 	l.client.metrics.repeated.WithLabelValues(l.place().labels()).Inc()
 	if l.skippable < 0 {
 		return nil // records ahead of their time may be of use to who repairs the log
@@ -194,9 +194,9 @@ func (l *Lane) repetition(ctx context.Context, message kafka.Message) error {
 
 // skip commits past the repetitions when everything before them is committed:
 // nobody else would, and an embedded log that keeps what its groups have not read
-// would stay full. It ends the lane, so that the next one starts at the commit,
+// would stay full. It ends the reader, so that the next one starts at the commit,
 // where ranges begin.
-func (l *Lane) skip(ctx context.Context) error {
+func (l *PartitionReader) skip(ctx context.Context) error {
 	l.mutex.Lock()
 	at, open := l.base, len(l.taken) > 0
 	l.mutex.Unlock()
@@ -209,9 +209,9 @@ func (l *Lane) skip(ctx context.Context) error {
 	return ErrMoved
 }
 
-// Bundle is the bundle up to which the group had come when the lane started, 0
+// Bundle is the bundle up to which the group had come when the reader started, 0
 // when the commit tells of none.
-func (l *Lane) Bundle() uint32 {
+func (l *PartitionReader) Bundle() uint32 {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.base == nil {
@@ -224,7 +224,7 @@ func (l *Lane) Bundle() uint32 {
 // stage whose store has not come further; where the log has that one no more, to
 // its oldest one. The handler, which has taken nothing yet, then ends with
 // ErrMoved, and runs again from there.
-func (l *Lane) Rewind(ctx context.Context, bundle uint32) error {
+func (l *PartitionReader) Rewind(ctx context.Context, bundle uint32) error {
 	oldest, first, err := l.client.oldest(ctx, l.place())
 	if err != nil {
 		return err
@@ -241,8 +241,8 @@ func (l *Lane) Rewind(ctx context.Context, bundle uint32) error {
 }
 
 // reportAhead counts a record without its predecessors, and logs it now and
-// then: when they never come, the lane stands still until someone acts.
-func (l *Lane) reportAhead(r *record.Record, offset int64) {
+// then: when they never come, the reader stands still until someone acts.
+func (l *PartitionReader) reportAhead(r *record.Record, offset int64) {
 	l.client.metrics.ahead.WithLabelValues(l.place().labels()).Inc()
 	l.aheadCount++
 	if time.Since(l.aheadSince) < reportEvery {
@@ -259,7 +259,7 @@ func (l *Lane) reportAhead(r *record.Record, offset int64) {
 
 // Intend makes durable that the records from the last commit up to offset end
 // (exclusive) are about to be inserted as one range.
-func (l *Lane) Intend(ctx context.Context, end int64) error {
+func (l *PartitionReader) Intend(ctx context.Context, end int64) error {
 	l.mutex.Lock()
 	offset, at := l.committed, l.base
 	l.mutex.Unlock()
@@ -271,7 +271,7 @@ func (l *Lane) Intend(ctx context.Context, end int64) error {
 
 // Commit makes durable that everything before offset next is done. It is
 // refused when the partition has gone to another member.
-func (l *Lane) Commit(ctx context.Context, next int64) error {
+func (l *PartitionReader) Commit(ctx context.Context, next int64) error {
 	l.mutex.Lock()
 	offset, at, taken := l.committed, l.base, 0
 	for taken < len(l.taken) && l.taken[taken].offset < next {
@@ -295,7 +295,7 @@ func (l *Lane) Commit(ctx context.Context, next int64) error {
 	return nil
 }
 
-func (l *Lane) commit(ctx context.Context, offset int64, c commitment) error {
+func (l *PartitionReader) commit(ctx context.Context, offset int64, c commitment) error {
 	err := l.member.commit(ctx, l.place(), offset, c.encode())
 	if err != nil {
 		l.mutex.Lock()
@@ -305,4 +305,4 @@ func (l *Lane) commit(ctx context.Context, offset int64, c commitment) error {
 	return err
 }
 
-func (l *Lane) place() TopicPartition { return TopicPartition{l.Topic, l.Partition} }
+func (l *PartitionReader) place() TopicPartition { return TopicPartition{l.Topic, l.Partition} }
