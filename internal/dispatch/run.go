@@ -105,7 +105,9 @@ func (q *Queue[D, K, V]) begin(ctx context.Context, d *destination[D, K, V]) {
 	d.queued = false
 	q.queue(d)
 	q.tries.Go(func() {
-		r.Result = q.try(ctx, item)
+		if r.Result = q.try(ctx, item); ctx.Err() != nil {
+			return // broken off: it was no try
+		}
 		select {
 		case q.results <- r:
 		case <-ctx.Done():
