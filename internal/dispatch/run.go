@@ -105,9 +105,7 @@ func (q *Queue[D, K, V]) begin(ctx context.Context, d *destination[D, K, V]) {
 	d.queued = false
 	q.queue(d)
 	q.tries.Go(func() {
-		if r.Result = q.try(ctx, item); ctx.Err() != nil {
-			return // broken off: it was no try
-		}
+		r.Result = q.try(ctx, item)
 		select {
 		case q.results <- r:
 		case <-ctx.Done():
