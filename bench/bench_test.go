@@ -201,10 +201,13 @@ func TestDecodeComparesBothDecodersOnTheSameBlocks(t *testing.T) {
 }
 
 func TestIngestIndexesTheGeneratedChain(t *testing.T) {
-	dir := realdata.Path(t, "blocks")
-	figures := run(t, withPipeline(t), "ingest", "--source", "files:"+dir, "--transactions", "5000", "--settle", "1s")
-	if f := figures["ingest"]; f.N < 5000 || f.Value <= 0 || figures["disk transactions"].Value <= 0 {
-		t.Errorf("%v", figures)
+	for name, source := range map[string]string{"devnet": "", "fat blocks": "files:" + realdata.Path(t, "blocks")} {
+		t.Run(name, func(t *testing.T) {
+			figures := run(t, withPipeline(t), "ingest", "--source", source, "--transactions", "5000", "--settle", "1s")
+			if f := figures["ingest"]; f.N < 5000 || f.Value <= 0 || figures["disk transactions"].Value <= 0 {
+				t.Errorf("%v", figures)
+			}
+		})
 	}
 }
 

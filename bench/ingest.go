@@ -10,41 +10,89 @@ import (
 	"github.com/spf13/cobra"
 
 	"tonscribe/bench/synthetic"
+	"tonscribe/devnet"
 )
 
+// indexed is a chain in a folder of block files, of which all is to be indexed.
+type indexed struct {
+	from, to     uint32
+	transactions int
+}
+
 func ingestCommand(d Dependencies) *cobra.Command {
-	var o synthetic.ChainOptions
+	var fat synthetic.ChainOptions
 	var source string
 	var settle time.Duration
+	busy := devnet.DefaultGeneration()
 	cmd := &cobra.Command{
-		Use:   "ingest --source files:DIR --transactions N",
-		Short: "Index real fat blocks, repeated with other accounts, through all stages",
-		Long: `Index real fat blocks, repeated with other accounts, through all stages.
+		Use:   "ingest --transactions N",
+		Short: "Index a chain through all stages: a devnet's, or fat blocks",
+		Long: `Index a chain through all stages: a devnet's, or fat blocks.
 
-The fat blocks of --source become a chain of N transactions (bench generate) in a
+A devnet makes a chain of N transactions of every kind (devnet generate) in a
 temporary folder; then the whole program indexes it, from files to the API, on
 engines in --data, which must be empty. Time counts from the moment when all
-stages run until the last block is visible in the API. Bodies and code repeat with
-the blocks and compress better than those of a real chain: for what a transaction
-costs on disk, take 'tonscribe bench fill'.`,
+stages run until the last block is visible in the API.
+
+With --source the chain consists of real fat blocks, repeated with other accounts
+(bench generate): few blocks and much in each, few kinds of contracts. Their bodies
+and code repeat with the blocks and compress better than those of a real chain.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if source != "" {
-				dir, ok := strings.CutPrefix(source, "files:")
-				if !ok {
-					return fmt.Errorf("--source %s: blocks to repeat come from files:DIR", source)
-				}
-				o.Templates = dir
+			if source == "" {
+				return runIngest(cmd, d, fat.Out, settle, func(dir string) (indexed, error) {
+					busy.Out, busy.Transactions, busy.Seed = dir, uint64(fat.Transactions), fat.Seed
+					return generateDevnet(cmd, busy)
+				})
 			}
-			return runIngest(cmd, d, o, settle)
+			var ok bool
+			if fat.Templates, ok = strings.CutPrefix(source, "files:"); !ok {
+				return fmt.Errorf("--source %s: blocks to repeat come from files:DIR", source)
+			}
+			return runIngest(cmd, d, fat.Out, settle, func(dir string) (indexed, error) {
+				fat.Out = dir
+				began := time.Now()
+				chain, err := writeChain(cmd, fat)
+				if err != nil {
+					return indexed{}, err
+				}
+				return indexed{chain.From, chain.To, chain.Transactions}, printChain(outputOf(cmd), chain, time.Since(began))
+			})
 		},
 	}
-	chainFlags(cmd, &o)
-	cmd.Flags().StringVar(&source, "source", "", "`files:DIR` of real blocks to repeat, like --templates DIR")
-	cmd.Flags().StringVar(&o.Out, "out", "", "`DIR` that keeps the generated blocks (default: a temporary one)")
+	f := cmd.Flags()
+	f.IntVar(&fat.Transactions, "transactions", 1_000_000, "how many, at least")
+	f.Uint64Var(&fat.Seed, "seed", 1, "the same seed gives the same chain")
+	f.IntVar(&busy.PerBlock, "per-block", busy.PerBlock, "about how many transactions belong to one masterchain block of the devnet")
+	f.StringVar(&source, "source", "", "`files:DIR` of real fat blocks to repeat instead")
+	f.StringVar(&fat.Out, "out", "", "`DIR` that keeps the generated blocks (default: a temporary one)")
 	settleFlag(cmd, &settle)
 	d.addFlags(cmd)
 	return cmd
+}
+
+// generateDevnet writes a devnet's chain.
+func generateDevnet(cmd *cobra.Command, g devnet.Generation) (indexed, error) {
+	p := newProgress(cmd.ErrOrStderr(), "transactions written", int(g.Transactions))
+	g.Told = func(done devnet.Generated) { p.at(int(done.Transactions)) }
+	began := time.Now()
+	done, err := devnet.Generate(cmd.Context(), g)
+	p.end()
+	if err != nil {
+		return indexed{}, err
+	}
+	out, n := outputOf(cmd), int(done.Transactions)
+	out.head("figure", "value", "unit")
+	for _, f := range []figure{
+		{"generated transactions", float64(n), "transactions", n},
+		{"generated block size", float64(done.Bytes) / float64(n), "bytes/transaction", n},
+		{"generation", float64(n) / time.Since(began).Seconds(), "transactions/s", n},
+	} {
+		if err := out.figure(f.Name, f.Value, f.Unit, f.N); err != nil {
+			return indexed{}, err
+		}
+	}
+	return indexed{1, done.Seqno, n}, nil
 }
 
 func settleFlag(cmd *cobra.Command, settle *time.Duration) {
@@ -57,43 +105,39 @@ func (d Dependencies) addFlags(cmd *cobra.Command) {
 	}
 }
 
-func runIngest(cmd *cobra.Command, d Dependencies, o synthetic.ChainOptions, settle time.Duration) error {
-	if o.Out == "" {
-		dir, err := os.MkdirTemp("", "tonscribe-bench-")
+func runIngest(cmd *cobra.Command, d Dependencies, dir string, settle time.Duration, generate func(dir string) (indexed, error)) error {
+	if dir == "" {
+		temporary, err := os.MkdirTemp("", "tonscribe-bench-")
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
-		o.Out = dir
+		defer os.RemoveAll(temporary)
+		dir = temporary
 	}
-	out := outputOf(cmd)
-	began := time.Now()
-	chain, err := writeChain(cmd, o)
+	chain, err := generate(dir)
 	if err != nil {
 		return err
 	}
-	if err := printChain(out, chain, time.Since(began)); err != nil {
-		return err
-	}
+	out := outputOf(cmd)
 	forgetPeakMemory()
 	started := time.Now()
-	return d.Index(cmd.Context(), cmd, "files:"+o.Out, chain.From, chain.To, beginsEmpty(&started),
+	return d.Index(cmd.Context(), cmd, "files:"+dir, chain.from, chain.to, beginsEmpty(&started),
 		func(ctx context.Context, r Running) error {
 			took := time.Since(started)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			out.head("figure", "value", "unit")
-			if err := out.figure("ingest", float64(chain.Transactions)/took.Seconds(), "transactions/s", chain.Transactions); err != nil {
+			if err := out.figure("ingest", float64(chain.transactions)/took.Seconds(), "transactions/s", chain.transactions); err != nil {
 				return err
 			}
 			if err := out.figure("ingest time", took.Seconds(), "s", 1); err != nil {
 				return err
 			}
-			if err := printMemory(out, r, chain.Transactions); err != nil {
+			if err := printMemory(out, r, chain.transactions); err != nil {
 				return err
 			}
-			return r.report(ctx, out, chain.Transactions, settle)
+			return r.report(ctx, out, chain.transactions, settle)
 		})
 }
 
