@@ -59,7 +59,7 @@ func (w *transactionWalk) readContracts(ctx context.Context, part *slice) error 
 		}
 		if err != nil {
 			w.findings.differs(CheckContracts, table.Contracts.Name, row.key(), "record is no complete contract")
-			return nil
+			return nil //nolint:nilerr // it is a finding, and the check goes on
 		}
 		w.contracts[row.account] = row
 		return nil

@@ -131,7 +131,7 @@ func readOrder(t *table.Transfer, s *tvmcell.Slice) bool {
 
 // carrier is the message that takes the jettons of an order on; nil without one.
 func carrierOf(t *table.Transfer, tx *record.Transaction) *record.Message {
-	opcode := uint32(body.JettonInternalTransfer)
+	opcode := body.JettonInternalTransfer
 	switch {
 	case tx.Aborted || t.Kind == schema.NFTTransfer:
 		return nil

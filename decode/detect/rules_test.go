@@ -86,7 +86,7 @@ func TestAWalletWaitsForItsMasterAndItsTransfersWithIt(t *testing.T) {
 	s := newScript(t)
 	purse := minter.Wallet(0, person(2))
 	at := purse.Address(0)
-	carrier := uint32(body.JettonInternalTransfer)
+	carrier := body.JettonInternalTransfer
 	message := &record.Message{Kind: record.Message_INTERNAL, Opcode: &carrier, Hash: bytes.Repeat([]byte{0xaa}, 32)}
 	s.next([]state{{at: at, init: purse.StateInit()}}, s.order(at, sending(5), body.JettonTransfer, false, message))
 	if s.of(at) != nil || len(s.jettons) != 0 {

@@ -156,7 +156,7 @@ func (w *work) send(o *transfer, t *record.Transaction) {
 	}
 	if !t.Aborted && o.kind != nftTransfer {
 		delivery = record.Delivery_NOT_SENT
-		carrier := uint32(body.JettonInternalTransfer)
+		carrier := body.JettonInternalTransfer
 		if o.kind == jettonBurn {
 			carrier = body.JettonBurnNotification
 		}

@@ -70,7 +70,7 @@ var estimateBomb = attack{
 		return func(ctx context.Context) error {
 			status, text, err := at.post(ctx, "/api/v2/estimateFee", body)
 			if err != nil || status != http.StatusInternalServerError || !strings.Contains(text, "too large") {
-				return fmt.Errorf("%d %.200s (%v), want a refusal because of its size", status, text, err)
+				return fmt.Errorf("%d %.200s (%v), want a refusal because of its size", status, text, err) //nolint:errorlint // it may be nil
 			}
 			return nil
 		}
@@ -90,7 +90,7 @@ var estimateBuilder = attack{
 			status, text, err := at.post(ctx, "/api/v2/estimateFee", body)
 			// On a busy machine its process may be ended by the deadline.
 			if err != nil || status != http.StatusOK && !strings.Contains(text, "takes too long") {
-				return fmt.Errorf("%d %.200s (%v), want 200 or that it takes too long", status, text, err)
+				return fmt.Errorf("%d %.200s (%v), want 200 or that it takes too long", status, text, err) //nolint:errorlint // it may be nil
 			}
 			return nil
 		}
@@ -117,7 +117,7 @@ var deployBomb = attack{
 				// Whether one is taken depends on what became of the one before.
 				status, text, err := at.post(ctx, "/api/v3/message", `{"boc":`+strconv.Quote(base64Of(m))+`}`)
 				if err != nil || status != http.StatusOK && status != http.StatusInternalServerError {
-					return fmt.Errorf("message %d: %d %.200s (%v), want 200 or 500", i, status, text, err)
+					return fmt.Errorf("message %d: %d %.200s (%v), want 200 or 500", i, status, text, err) //nolint:errorlint // it may be nil
 				}
 			}
 			return nil
@@ -141,7 +141,7 @@ var estimateSpelt = attack{"estimateFeeSimple of cells written out", 1, func(_ *
 	return func(ctx context.Context) error {
 		status, text, err := at.post(ctx, "/api/v2/estimateFeeSimple", body)
 		if err != nil || status >= http.StatusInternalServerError && !strings.Contains(text, "too large") {
-			return fmt.Errorf("%d %.200s (%v), want a refusal because of its size", status, text, err)
+			return fmt.Errorf("%d %.200s (%v), want a refusal because of its size", status, text, err) //nolint:errorlint // it may be nil
 		}
 		return nil
 	}
