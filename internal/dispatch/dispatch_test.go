@@ -71,7 +71,7 @@ func halfDead(t *testing.T, dead bool) (p99 time.Duration) {
 	o.Limits = func(string) Limits { return Limits{Parallel: 2, Ahead: 20} }
 	q := s.queue(o)
 	go func() {
-		for i := 0; i < len(s.rows); i++ {
+		for i := range s.rows {
 			time.Sleep(time.Until(s.rows[i].due))
 			q.Add(s.added(s.rows[i]))
 		}
