@@ -1,30 +1,20 @@
 package main
 
-// analystTables are the tables that docs/analytics.md names: what the user reader
-// of the embedded engine sees.
-var analystTables = []string{
-	"accounts",
-	"blocks",
-	"codes",
-	"contracts",
-	"jetton_burns",
-	"jetton_masters",
-	"jetton_transfers",
-	"jetton_wallets",
-	"messages_by_account",
-	"messages_index",
-	"metadata",
-	"nft_collections",
-	"nft_items",
-	"nft_transfers",
-	"progress",
-	"stats_balances",
-	"stats_days",
-	"stats_jetton_days",
-	"stats_jetton_totals",
-	"stats_jettons",
-	"stats_touched",
-	"transactions",
-	"transactions_index",
-	"transfers_by_party",
-}
+import (
+	"slices"
+
+	"tonscribe/schema/table"
+)
+
+// analystTables are the tables of docs/analytics.md, in the order of their names:
+// what the user reader of the embedded engine sees.
+var analystTables = func() []string {
+	names := []string{"metadata", "stats_balances", "stats_days", "stats_jetton_days", "stats_jetton_totals", "stats_jettons", "stats_touched"}
+	for _, t := range table.All {
+		if !t.Internal {
+			names = append(names, t.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}()
