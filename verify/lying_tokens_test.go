@@ -97,7 +97,7 @@ func (l *tables) lyingTokens(t *testing.T) {
 		{"other data", CheckContracts, "jetton_wallets", "active", "it was read from code", func(l *tables, where string) {
 			l.rewriteContract(where, func(c *record.Contract) { c.DataHash = flip(c.DataHash) })
 		}},
-		{"another amount of a transfer", CheckTransfers, "jetton_transfers", "delivery = 'delivered'", "amount is 0x07", func(l *tables, where string) {
+		{"another amount of a transfer", CheckTransfers, "jetton_transfers", "delivery = 'delivered'", "amount is 07", func(l *tables, where string) {
 			l.rewriteTransfer(where, func(o *record.JettonTransfer) { o.Amount = []byte{7} })
 			update(l, "jetton_transfers", "amount = 7", where)
 		}},

@@ -102,8 +102,10 @@ func (v *verifier) locateTransfer(ctx context.Context, e *transferEnd) error {
 	}
 	what := "it is not what its transaction says"
 	if row != nil && order != nil {
-		if field := unlikeOrder(row, orderOf(order)); field != "" {
-			what = field
+		if o, _ := orderOf(order); o != nil {
+			if path, have, want := firstField(asOrdered(row), o); path != "" {
+				what = fmt.Sprintf("%s is %s, but the transaction says %s", path, have, want)
+			}
 		}
 	}
 	v.findings.differs(CheckTransfers, t.Name, e.where(), "%s", what)

@@ -2,140 +2,85 @@ package verify
 
 import (
 	"bytes"
-	"encoding/binary"
-	"fmt"
+	"slices"
 
 	tvmcell "github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/decode/contract"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 	"tonscribe/ton/body"
+	toncell "tonscribe/ton/cell"
 )
 
-// orderDigest is that of what a transaction and its message say.
-func orderDigest(t *table.Transfer) uint64 {
-	var b bytes.Buffer
-	for _, part := range [][]byte{t.Hash, t.Amount, t.ForwardAmount, t.From, t.To, t.Response} {
-		b.WriteByte(byte(len(part)))
-		b.Write(part)
-	}
-	var numbers [17]byte
-	binary.BigEndian.PutUint32(numbers[:], t.Now)
-	binary.BigEndian.PutUint32(numbers[4:], t.TransactionMCSeqno)
-	binary.BigEndian.PutUint64(numbers[8:], t.QueryID)
-	numbers[16] = byte(flag(t.Aborted))
-	b.Write(numbers[:])
-	return digest(b.Bytes())
+// orderBodies are those that tell a wallet or an item to do something (TEP-74
+// transfer and burn, TEP-62 transfer), by opcode, with the names that their
+// layouts give to the fields. Bodies are read by the interpreter that detection
+// reads them with, whose own tests say what it makes of them; verify's second
+// opinion is about which transactions are orders, and what became of these.
+var orderBodies = map[uint32]struct {
+	kind        schema.TransferKind
+	to, forward string
+	last        string // of the fields that must be there
+}{
+	body.JettonTransfer: {schema.JettonTransfer, "destination", "forward_ton_amount", "forward_ton_amount"},
+	body.JettonBurn:     {schema.JettonBurn, "", "", "response_destination"},
+	body.NFTTransfer:    {schema.NFTTransfer, "new_owner", "forward_amount", "forward_amount"},
 }
 
-// unlikeOrder names the first field in which a row differs from its transaction.
-func unlikeOrder(t, order *table.Transfer) string {
-	for _, f := range []struct {
-		name        string
-		have, wants any
-	}{
-		{"transaction_hash", fmt.Sprintf("%x", t.Hash), fmt.Sprintf("%x", order.Hash)},
-		{"now", t.Now, order.Now}, {"transaction_mc_seqno", t.TransactionMCSeqno, order.TransactionMCSeqno},
-		{"aborted", t.Aborted, order.Aborted}, {"query_id", t.QueryID, order.QueryID},
-		{"amount", fmt.Sprintf("0x%x", t.Amount), fmt.Sprintf("0x%x", order.Amount)},
-		{"source", fmt.Sprintf("%x", t.From), fmt.Sprintf("%x", order.From)},
-		{"destination", fmt.Sprintf("%x", t.To), fmt.Sprintf("%x", order.To)},
-		{"response_destination", fmt.Sprintf("%x", t.Response), fmt.Sprintf("%x", order.Response)},
-		{"forward_amount", fmt.Sprintf("0x%x", t.ForwardAmount), fmt.Sprintf("0x%x", order.ForwardAmount)},
-	} {
-		if f.have != f.wants {
-			return fmt.Sprintf("%s is %v, but the transaction says %v", f.name, f.have, f.wants)
-		}
-	}
-	return ""
-}
-
-// orderOf reads what a transaction's message orders; nil when it orders nothing
-// of the kind.
-func orderOf(t *record.Transaction) *table.Transfer {
-	m := t.InMsg
+// orderOf returns what a transaction's message orders, as a jetton transfer of
+// any kind; nil when it orders nothing.
+func orderOf(t *record.Transaction) (*record.JettonTransfer, schema.TransferKind) {
 	if !carries(t) {
-		return nil
+		return nil, 0
 	}
-	o := &table.Transfer{Account: t.Account, Lt: t.Lt, Hash: t.Hash, Now: t.Now, TransactionMCSeqno: t.McSeqno, Aborted: t.Aborted, From: m.Source}
-	switch *m.Opcode {
-	case body.JettonTransfer:
-		o.Kind = schema.JettonTransfer
-	case body.JettonBurn:
-		o.Kind = schema.JettonBurn
-	case body.NFTTransfer:
-		o.Kind = schema.NFTTransfer
-	default:
-		return nil
+	o, known := orderBodies[*t.InMsg.Opcode]
+	root, err := tvmcell.FromBOC(t.InMsg.Body)
+	if !known || err != nil {
+		return nil, 0
 	}
-	root, err := tvmcell.FromBOC(m.Body)
-	if err != nil {
-		return nil
+	r := toncell.NewReader(root)
+	r.Skip(32)
+	// Senders leave out or mistake what is behind the last field that counts.
+	f, _ := body.Of(*t.InMsg.Opcode).Read(r)
+	if !slices.ContainsFunc(f, func(f body.Field) bool { return f.Name == o.last }) {
+		return nil, 0
 	}
-	s, err := root.BeginParse()
-	if err != nil || !readOrder(o, s) {
-		return nil
-	}
-	return o
+	return &record.JettonTransfer{
+		SourceWallet: t.Account, Lt: t.Lt, TransactionHash: t.Hash, Now: t.Now, TransactionMcSeqno: t.McSeqno, Aborted: t.Aborted,
+		QueryId: f.Uint("query_id"), Amount: f.Amount("amount"), ForwardAmount: f.Amount(o.forward),
+		Source: t.InMsg.Source, Destination: f.Address(o.to), ResponseDestination: f.Address("response_destination"),
+	}, o.kind
 }
 
-// carries says that a transaction is one of an internal message with an opcode.
+// asOrdered is what a row says of its transaction and its message.
+func asOrdered(t *table.Transfer) *record.JettonTransfer {
+	return &record.JettonTransfer{
+		SourceWallet: t.Account, Lt: t.Lt, TransactionHash: t.Hash, Now: t.Now, TransactionMcSeqno: t.TransactionMCSeqno, Aborted: t.Aborted,
+		QueryId: t.QueryID, Amount: t.Amount, ForwardAmount: t.ForwardAmount, Source: t.From, Destination: t.To, ResponseDestination: t.Response,
+	}
+}
+
+func orderDigest(o *record.JettonTransfer) (uint64, error) {
+	raw, err := o.MarshalVT()
+	return digest(raw), err
+}
+
+// carries reports whether a transaction is one of an internal message with an
+// opcode.
 func carries(t *record.Transaction) bool {
 	m := t.InMsg
 	return t.Type == record.TransactionType_ORD && m.GetKind() == record.Message_INTERNAL && !m.Bounced && m.Opcode != nil
 }
 
-// readOrder reads the body: opcode and query_id, then what the kind has (TEP-74
-// transfer and burn, TEP-62 transfer), up to what is optional.
-func readOrder(t *table.Transfer, s *tvmcell.Slice) bool {
-	ok := true
-	number := func(bits uint) uint64 {
-		n, err := s.LoadUInt(bits)
-		ok = ok && err == nil
-		return n
-	}
-	coins := func() []byte {
-		n, err := s.LoadBigCoins()
-		if err != nil {
-			ok = false
-			return nil
-		}
-		return n.Bytes()
-	}
-	address := func() []byte {
-		a, is := contract.ReadAddress(s)
-		ok = ok && is
-		return a
-	}
-	number(32)
-	t.QueryID = number(64)
-	if t.Kind != schema.NFTTransfer {
-		t.Amount = coins()
-	}
-	if t.Kind != schema.JettonBurn {
-		t.To = address()
-	}
-	t.Response = address()
-	if t.Kind == schema.JettonBurn || !ok {
-		return ok
-	}
-	if number(1) == 1 {
-		_, err := s.LoadRefCell()
-		ok = ok && err == nil
-	}
-	t.ForwardAmount = coins()
-	return ok
-}
-
-// carrier is the message that takes the jettons of an order on; nil without one.
-func carrierOf(t *table.Transfer, tx *record.Transaction) *record.Message {
+// carrierOf returns the message that takes the jettons of an order on; nil
+// without one.
+func carrierOf(kind schema.TransferKind, tx *record.Transaction) *record.Message {
 	opcode := body.JettonInternalTransfer
 	switch {
-	case tx.Aborted || t.Kind == schema.NFTTransfer:
+	case tx.Aborted || kind == schema.NFTTransfer:
 		return nil
-	case t.Kind == schema.JettonBurn:
+	case kind == schema.JettonBurn:
 		opcode = body.JettonBurnNotification
 	}
 	for _, m := range tx.OutMsgs {
@@ -162,30 +107,34 @@ func (w *transactionWalk) keepOrder(t *record.Transaction) error {
 		raw := e.entry()
 		return w.carriers.add(raw[:])
 	}
-	o := orderOf(t)
+	o, kind := orderOf(t)
 	if o == nil {
 		return nil
 	}
-	e.key, e.digest = placeKey(o.Kind, o.Account, o.Lt), orderDigest(o)
-	e.flags |= uint64(o.Kind) << endKind
-	if m := carrierOf(o, t); m != nil {
+	var err error
+	if e.digest, err = orderDigest(o); err != nil {
+		return err
+	}
+	e.key = placeKey(kind, t.Account, t.Lt)
+	e.flags |= uint64(kind) << endKind
+	if m := carrierOf(kind, t); m != nil {
 		copy(e.carrier[:], m.Hash)
 	}
-	if w.mustTransfer(o, t) {
+	if w.mustTransfer(kind, t) {
 		e.flags |= endMust
 	}
 	raw := e.entry()
 	return w.orders.add(raw[:])
 }
 
-// mustTransfer says that an order must be in its table: the account is a
+// mustTransfer reports whether an order must be in its table: the account is a
 // confirmed wallet or item, has been since before, and had the same code.
-func (w *transactionWalk) mustTransfer(o *table.Transfer, t *record.Transaction) bool {
+func (w *transactionWalk) mustTransfer(kind schema.TransferKind, t *record.Transaction) bool {
 	c := w.contracts[string(schema.AccountID(t.Account))]
 	if c == nil || c.record.FirstMcSeqno > t.McSeqno || c.bundle() > w.to || t.StateBefore == nil || !bytes.Equal(t.StateBefore.CodeHash, c.record.CodeHash) {
 		return false
 	}
-	if o.Kind == schema.NFTTransfer {
+	if kind == schema.NFTTransfer {
 		return c.record.NftItem != nil
 	}
 	return c.record.JettonWallet != nil

@@ -54,7 +54,7 @@ func (v *verifier) keepTransfer(ctx context.Context, kind schema.TransferKind, r
 	if len(o.Parent) == 0 && kind != schema.NFTTransfer {
 		v.findings.differs(CheckTransfers, t.Name, r.key(&t.Table), "the jetton master is missing")
 	}
-	e := transferEnd{key: placeKey(kind, o.Account, o.Lt), lt: o.Lt, prefix: schema.Prefix(schema.AccountID(o.Account)), digest: orderDigest(o),
+	e := transferEnd{key: placeKey(kind, o.Account, o.Lt), lt: o.Lt, prefix: schema.Prefix(schema.AccountID(o.Account)),
 		flags: endRow | uint64(kind)<<endKind | uint64(o.Delivery)<<endState}
 	if receipt := o.Receipt; receipt != nil {
 		e.receipt = receiptDigest(receipt.Account, receipt.Lt, receipt.TransactionHash, receipt.Now, receipt.McSeqno)
@@ -64,6 +64,10 @@ func (v *verifier) keepTransfer(ctx context.Context, kind schema.TransferKind, r
 	}
 	if o.McSeqno > v.to {
 		e.flags |= endBeyond
+	}
+	var err error
+	if e.digest, err = orderDigest(asOrdered(o)); err != nil {
+		return err
 	}
 	raw := e.entry()
 	if err := v.orders.add(raw[:]); err != nil {
