@@ -67,6 +67,10 @@ var neverFresh = map[string]string{
 func TestExamplesSucceedOnAFreshDevnet(t *testing.T) {
 	s := start(t, 1)
 	s.learnTokens(t, facts{})
+	harness.Await(t, startLimit, func() bool {
+		status, _, err := harness.Get(s.base + "/api/v3/masterchainBlockShards?seqno=20")
+		return err == nil && status == http.StatusOK
+	}, func() string { return "masterchain block 20 is not there, before which all is that examples name" })
 	for _, document := range s.documents {
 		for _, o := range document.Operations() {
 			query, body := url.Values{}, map[string]any{}
