@@ -18,12 +18,12 @@ type Hash = [32]byte
 func CompareHashes(a, b Hash) int { return bytes.Compare(a[:], b[:]) }
 
 // HashesIn is the condition that the column hash has one of some values.
-func HashesIn(list []Hash) string {
-	texts := make([]string, len(list))
+func HashesIn(list []Hash) sql.Condition {
+	values := make([]sql.Bytes, len(list))
 	for i := range list {
-		texts[i] = sql.Hash(list[i][:])
+		values[i] = list[i][:]
 	}
-	return sql.In([]string{"hash"}, texts)
+	return sql.Any("hash", values)
 }
 
 // Code is what is known of a contract's code. It does not change.
@@ -66,7 +66,7 @@ func (c *Cache) readCodes(ctx context.Context, hashes []Hash) (map[Hash]*Code, e
 	methods := proto.NewArrUInt32()
 	var known proto.ColBool
 	result := proto.Results{{Name: "hash", Data: &hash}, {Name: "methods", Data: methods}, {Name: "methods_known", Data: &known}}
-	err := c.reader.Run(ctx, "codes", "SELECT hash, methods, methods_known FROM codes WHERE "+HashesIn(hashes), result, func(rows int) error {
+	err := c.reader.Run(ctx, "codes", "SELECT hash, methods, methods_known FROM codes WHERE "+HashesIn(hashes).String(), result, func(rows int) error {
 		for i := range rows {
 			one := unknownCode(Hash(hash.Row(i)))
 			if known[i] {
@@ -96,7 +96,7 @@ func (c *Cache) readBoCs(ctx context.Context, hashes []Hash) (map[Hash]BoC, erro
 	hash := proto.ColFixedStr{Size: len(Hash{})}
 	var column proto.ColStr
 	result := proto.Results{{Name: "hash", Data: &hash}, {Name: "boc", Data: &column}}
-	err := c.reader.Run(ctx, "codes", "SELECT hash, boc FROM codes WHERE "+HashesIn(hashes), result, func(rows int) error {
+	err := c.reader.Run(ctx, "codes", "SELECT hash, boc FROM codes WHERE "+HashesIn(hashes).String(), result, func(rows int) error {
 		for i := range rows {
 			found[Hash(hash.Row(i))] = slices.Clone(column.RowBytes(i))
 		}

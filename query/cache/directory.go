@@ -58,7 +58,7 @@ func (c *Cache) Directory(ctx context.Context, list []address.Address) (map[addr
 }
 
 func (c *Cache) readAccountCodes(ctx context.Context, list []address.Address) (map[address.Address]accountCode, error) {
-	return c.accountCodes(ctx, sql.AmongAccounts(sql.Account, sql.KeysOf(list))) // of others, too, who share the first 64 bits
+	return c.accountCodes(ctx, sql.AmongAccounts(sql.Account, sql.KeysOf(list)).String()) // of others, too, who share the first 64 bits
 }
 
 // accountCodes reads which codes accounts have.

@@ -391,7 +391,7 @@ func (f *Filler) fill(ctx context.Context, bundles []*Bundle) error {
 	seen := map[[32]byte]bool{}
 	var column proto.ColStr
 	var c sql.Conditions
-	c.Add("path = 'mc_seqno' AND key >= %d AND key <= %d", low, high)
+	c.Add(sql.Is("path", sql.Name("mc_seqno")), sql.AtLeast("key", low), sql.AtMost("key", high))
 	statement := sql.TransactionsAt("transactions_index", c)
 	err := f.reader.Run(ctx, "head", statement, proto.Results{{Name: "record", Data: &column}}, func(rows int) error {
 		for i := range rows {

@@ -172,15 +172,24 @@ func blocksAt(inner string) string {
 	return "SELECT record FROM blocks WHERE (" + blockColumns + ") IN (" + inner + ")"
 }
 
+// blocksByID are the rows of blocks_index that find blocks by their ids, and
+// blocksByHash those of a root or file hash.
+func blocksByID() sql.Conditions {
+	return sql.Conditions{sql.Is("path", sql.Name("id")), sql.Is("key", 0)}
+}
+func blocksByHash(h *Hash) sql.Conditions {
+	return sql.Conditions{sql.Is("path", sql.Name("hash")), sql.Is("key", schema.Prefix(h[:]))}
+}
+
 // short is the statement for lists that are short by nature.
 func (l *blockList) short() string {
 	f := l.filter
-	c := sql.Conditions{"path = 'id'", "key = 0"}
+	c := blocksByID()
 	switch {
 	case f.RootHash != nil:
-		c = sql.Conditions{"path = 'hash'", fmt.Sprintf("key = %d", schema.Prefix(f.RootHash[:]))}
+		c = blocksByHash(f.RootHash)
 	case f.FileHash != nil:
-		c = sql.Conditions{"path = 'hash'", fmt.Sprintf("key = %d", schema.Prefix(f.FileHash[:]))}
+		c = blocksByHash(f.FileHash)
 	case f.McSeqno != nil:
 		return fmt.Sprintf("SELECT record FROM blocks WHERE mc_seqno = %d", *f.McSeqno)
 	case f.Seqno != nil:
@@ -193,13 +202,13 @@ func (l *blockList) short() string {
 
 func blockIDConditions(c *sql.Conditions, workchain *int32, shard *uint64, seqno *int32) {
 	if workchain != nil {
-		c.Add("workchain = %d", *workchain)
+		c.Add(sql.Is("workchain", *workchain))
 	}
 	if shard != nil {
-		c.Add("shard = %d", *shard)
+		c.Add(sql.Is("shard", *shard))
 	}
 	if seqno != nil {
-		c.Add("seqno = %d", *seqno)
+		c.Add(sql.Is("seqno", *seqno))
 	}
 }
 
@@ -218,14 +227,15 @@ func (l *blockList) plan() (p *plan.Plan, value func(*BlockKey) uint64) {
 	switch {
 	case f.ByLt():
 		value = func(k *BlockKey) uint64 { return k.StartLt }
-		r.Where.Add("path = 'lt'")
+		r.Where.Add(sql.Is("path", sql.Name("lt")))
 		r.Where.Between("key", f.Lts.From, f.Lts.To, ^uint64(0))
 	case f.Lts.Given:
 		// Only the table itself has both; bundles of earlier lts are left out:
 		// a masterchain block's lt is above those of all it commits.
 		p.Table, r.Prefix, column = "blocks", nil, "gen_utime"
 		if f.Lts.From > 0 {
-			r.Where.Add("mc_seqno >= (SELECT min(mc_seqno) FROM (SELECT mc_seqno FROM blocks_index WHERE path = 'lt' AND key >= %d AND workchain = -1 ORDER BY path, key LIMIT 1))", f.Lts.From)
+			const bundle = "mc_seqno >= (SELECT min(mc_seqno) FROM (SELECT mc_seqno FROM blocks_index WHERE path = 'lt' AND key >= %d AND workchain = -1 ORDER BY path, key LIMIT 1))"
+			r.Where.Add(sql.Narrows(fmt.Sprintf(bundle, f.Lts.From)))
 		}
 		r.Where.Between("gen_utime", f.Utime.From, f.Utime.To, 1<<32-1)
 		r.Where.Between("start_lt", f.Lts.From, f.Lts.To, ^uint64(0))
@@ -233,9 +243,9 @@ func (l *blockList) plan() (p *plan.Plan, value func(*BlockKey) uint64) {
 		// A shard's times rise with its seqnos.
 		r.Prefix, column = []string{"path", "key", "workchain", "shard"}, "seqno"
 		value = func(k *BlockKey) uint64 { return uint64(k.Seqno) }
-		r.Where.Add("path = 'id' AND key = 0")
+		r.Where.Add(blocksByID()...)
 	default:
-		r.Where.Add("path = 'utime'")
+		r.Where.Add(sql.Is("path", sql.Name("utime")))
 		r.Where.Between("key", f.Utime.From, f.Utime.To, 1<<32-1)
 	}
 	first := plan.Column{Name: "value", SQL: "toUInt64(" + column + ")", Key: column, At: blockValue}

@@ -333,14 +333,14 @@ func (l *contractList) deep(p *plan.Plan, offset, limit int) string {
 func notGone(table string) string {
 	name := map[string]string{"jetton_wallets": "master", "jetton_masters": "admin", "nft_items": "collection", "nft_collections": "owner"}[table]
 	none := sql.AccountKey{Workchain: sql.NoWorkchain}.Is(sql.AccountColumns(name))
-	return fmt.Sprintf("(workchain, account_prefix) NOT IN (SELECT workchain, account_prefix FROM %s WHERE %s AND %s)", table, none, sql.IsNot("active"))
+	return fmt.Sprintf("(workchain, account_prefix) NOT IN (SELECT workchain, account_prefix FROM %s WHERE %s)", table, none.With(sql.Flag{Column: "active"}))
 }
 
 // rangesOf are the ranges of some accounts in the columns of a name; without
 // accounts it is all that a condition holds for.
-func rangesOf(name string, list []Address, all string) []plan.Range {
+func rangesOf(name string, list []Address, all ...sql.Condition) []plan.Range {
 	if len(list) == 0 {
-		return []plan.Range{{Where: sql.Conditions{all}}}
+		return []plan.Range{{Where: all}}
 	}
 	list = slices.SortedFunc(slices.Values(list), CompareAddresses)
 	ranges := make([]plan.Range, len(list))
@@ -353,13 +353,16 @@ func rangesOf(name string, list []Address, all string) []plan.Range {
 
 // accountRange is the range of an account in a table that is ordered by a prefix,
 // which ends with the account's columns.
-func accountRange(prefix, columns []string, a sql.AccountKey, where ...string) plan.Range {
-	return plan.Range{Prefix: prefix, Columns: columns, Values: []string{fmt.Sprint(a.Workchain), fmt.Sprint(a.Prefix)}, Where: where, Owner: a}
+func accountRange(prefix, columns []string, a sql.AccountKey, where ...sql.Condition) plan.Range {
+	return plan.Range{Prefix: prefix, Columns: columns, Values: []any{a.Workchain, a.Prefix}, Where: where, Owner: a}
 }
 
-// restrict adds a condition to ranges.
-func restrict(ranges []plan.Range, format string, args ...any) {
+// active holds for rows of contracts that are something.
+var active = sql.Flag{Column: "active", Value: true}
+
+// restrict adds conditions to ranges.
+func restrict(ranges []plan.Range, more ...sql.Condition) {
 	for i := range ranges {
-		ranges[i].Where.Add(format, args...)
+		ranges[i].Where.Add(more...)
 	}
 }

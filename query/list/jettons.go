@@ -32,7 +32,7 @@ func (f *JettonMasterFilter) list() *contractList {
 		match: func(c *record.Contract) bool {
 			return c.JettonMaster != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Admins, c.JettonMaster.Admin)
 		},
-		ranges: rangesOf("admin", f.Admins, "active"), stays: len(f.Admins) == 0, fixed: len(f.Admins) == 0,
+		ranges: rangesOf("admin", f.Admins, active), stays: len(f.Admins) == 0, fixed: len(f.Admins) == 0,
 	}
 }
 
@@ -87,16 +87,16 @@ func (f *JettonWalletFilter) list(descending bool) *contractList {
 		order: f.order(descending), addresses: f.Addresses, match: f.match, keyOf: JettonWalletKey,
 	}
 	if len(f.Owners) > 0 {
-		l.ranges = rangesOf("owner", f.Owners, "")
+		l.ranges = rangesOf("owner", f.Owners)
 		if len(f.Masters) > 0 {
-			restrict(l.ranges, "%s", sql.AnyAccount(sql.AccountColumns("master"), f.Masters))
+			restrict(l.ranges, sql.AnyAccount(sql.AccountColumns("master"), f.Masters)...)
 		}
 	} else {
-		l.ranges = rangesOf("master", f.Masters, "active")
+		l.ranges = rangesOf("master", f.Masters, active)
 		l.stays, l.fixed = true, !f.ByBalance && !f.ExcludeZero
 	}
 	if f.ExcludeZero {
-		restrict(l.ranges, "balance > 0")
+		restrict(l.ranges, sql.Above("balance", 0))
 	}
 	return l
 }

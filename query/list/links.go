@@ -1,8 +1,6 @@
 package list
 
 import (
-	"fmt"
-
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -21,7 +19,12 @@ func linkRanges(role schema.LinkRole, list []sql.AccountKey) []plan.Range {
 	prefix := []string{"role", "key_workchain", "key_prefix"}
 	ranges := make([]plan.Range, len(list))
 	for i, a := range list {
-		ranges[i] = accountRange(prefix, prefix[1:], a, fmt.Sprintf("role = '%s'", role))
+		ranges[i] = accountRange(prefix, prefix[1:], a, linksOf(role)...)
 	}
 	return ranges
+}
+
+// linksOf are the rows of contract_links with a role.
+func linksOf(role schema.LinkRole) sql.Conditions {
+	return sql.Conditions{sql.Is("role", sql.Name(role.String()))}
 }

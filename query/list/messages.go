@@ -122,6 +122,11 @@ func (l *messageList) isBehind(m *record.Message) bool {
 	return l.after == nil || l.compare(&k, l.after) > 0
 }
 
+// messagesByHash are the rows of messages_index of messages with some hashes.
+func messagesByHash(hashes []Hash) sql.Conditions {
+	return sql.Conditions{sql.Is("path", sql.Name("hash")), sql.Any("key", sql.Prefixes(hashes))}
+}
+
 // Messages is a page of the list, and whether there are more after it.
 func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Page, after *MessageKey) ([]Message, bool, error) {
 	if f.ExcludeExternals && f.OnlyExternals || f.NoSource && f.Source != nil || f.NoDestination && f.Destination != nil {
@@ -129,7 +134,7 @@ func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Pa
 	}
 	m := newMessageList(v, f, page, after)
 	if len(f.Hashes) > 0 {
-		found, err := l.readTransactions(ctx, sql.TransactionsAt("messages_index", sql.Conditions{"path = 'hash'", sql.In([]string{"key"}, sql.Prefixes(f.Hashes))}))
+		found, err := l.readTransactions(ctx, sql.TransactionsAt("messages_index", messagesByHash(f.Hashes)))
 		if err != nil {
 			return nil, false, err
 		}

@@ -2,7 +2,6 @@ package list
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -53,7 +52,7 @@ type messageSource struct {
 	// bySource says that rows of one created_lt lie in the order of their
 	// direction, and that created_at rises with created_lt.
 	bySource bool
-	where    []string
+	where    sql.Conditions
 }
 
 // planOf makes a plan.
@@ -92,9 +91,9 @@ func (l *messageList) restrict(r *plan.Range, part messagePart, packed bool) {
 	r.Where = slices.Clip(r.Where)
 	switch part {
 	case externalMessages:
-		r.Where.Add("created_lt = 0")
+		r.Where.Add(sql.Is("created_lt", 0))
 	case otherMessages:
-		r.Where.Add("created_lt > 0")
+		r.Where.Add(sql.Above("created_lt", 0))
 		r.Where.Between("created_lt", f.Lts.From, f.Lts.To, ^uint64(0))
 		const top = 1<<32 - 1
 		if !packed {
@@ -103,22 +102,22 @@ func (l *messageList) restrict(r *plan.Range, part messagePart, packed bool) {
 		}
 		r.Where.Between("key", min(f.Utime.From, top)<<32, min(f.Utime.To, top)<<32|top, ^uint64(0))
 		if f.Utime.From > top {
-			r.Where.Add("0")
+			r.Where.Add(sql.Never{})
 		}
 	}
 	if f.Direction != Either {
-		r.Where.Add("direction = %d", f.Direction)
+		r.Where.Add(sql.Is("direction", f.Direction))
 	}
 }
 
 // index is a list of messages_index.
-func index(path string, key string, more ...string) *messageSource {
-	return &messageSource{table: "messages_index", prefix: []string{"path", "key"}, clustered: Out, where: append([]string{"path = '" + path + "' AND key = " + key}, more...)}
+func index(path sql.Name, key uint64) *messageSource {
+	return &messageSource{table: "messages_index", prefix: []string{"path", "key"}, clustered: Out, where: sql.Conditions{sql.Is("path", path), sql.Is("key", key)}}
 }
 
 // byTime is the list of all messages in the order of time.
-func byTimeOfMessages(residual bool, more ...string) *messageSource {
-	return &messageSource{table: "messages_index", prefix: []string{"path"}, clustered: Out, packed: true, residual: residual, where: append([]string{"path = 'utime'"}, more...)}
+func byTimeOfMessages(residual bool, more ...sql.Condition) *messageSource {
+	return &messageSource{table: "messages_index", prefix: []string{"path"}, clustered: Out, packed: true, residual: residual, where: sql.Conditions{sql.Is("path", sql.Name("utime"))}.With(more...)}
 }
 
 // byAccount is a list of what an account sent, or of what was sent to one or to
@@ -126,20 +125,21 @@ func byTimeOfMessages(residual bool, more ...string) *messageSource {
 func (f *MessageFilter) byAccount() *messageSource {
 	s := &messageSource{table: "messages_by_account", prefix: []string{"side", "near_workchain", "near_prefix"}, clustered: Out}
 	if f.Opcode != nil {
-		s.where = append(s.where, fmt.Sprintf("opcode = %d", *f.Opcode))
+		s.where.Add(sql.Is("opcode", *f.Opcode))
 	}
 	destination := sql.AccountColumns("near")
 	if f.Source != nil {
-		s.where = append(s.where, "side = 'source'", sql.KeyOf(f.Source[:]).Is(destination))
+		s.where.Add(sql.Is("side", sql.Name("source")))
+		s.where.Add(sql.KeyOf(f.Source[:]).Is(destination)...)
 		destination, s.bySource, s.farHash = sql.AccountColumns("far"), true, true
 	} else {
-		s.where = append(s.where, "side = 'destination'")
+		s.where.Add(sql.Is("side", sql.Name("destination")))
 	}
 	switch {
 	case f.NoDestination:
-		s.where = append(s.where, sql.AccountKey{Workchain: sql.NoWorkchain}.Is(destination))
+		s.where.Add(sql.AccountKey{Workchain: sql.NoWorkchain}.Is(destination)...)
 	case f.Destination != nil:
-		s.where = append(s.where, sql.KeyOf(f.Destination[:]).Is(destination))
+		s.where.Add(sql.KeyOf(f.Destination[:]).Is(destination)...)
 	}
 	if f.Source == nil && !f.NoDestination {
 		s.clustered, s.farHash = In, true
@@ -153,16 +153,16 @@ func (l *messageList) plan(part messagePart) *messagePlan {
 	var s *messageSource
 	switch {
 	case f.Body != nil:
-		s = index("body", fmt.Sprint(schema.Prefix(f.Body[:])))
+		s = index("body", schema.Prefix(f.Body[:]))
 		s.residual = f.Source != nil || f.Destination != nil || f.NoDestination || f.Opcode != nil
 	case f.Source != nil || f.Destination != nil || f.NoDestination:
 		s = f.byAccount()
 	case f.Opcode != nil:
-		s = index("opcode", fmt.Sprint(*f.Opcode))
+		s = index("opcode", uint64(*f.Opcode))
 	case f.Utime.Given:
 		s = byTimeOfMessages(false)
 	default:
-		s = index("lt", "0")
+		s = index("lt", 0)
 	}
 	return l.planOf(part, s)
 }
@@ -173,7 +173,7 @@ func (l *messageList) plan(part messagePart) *messagePlan {
 func (l *messageList) plans(part messagePart) []*messagePlan {
 	f := l.filter
 	toNobody := f.NoDestination && f.Source == nil && f.Body == nil
-	nobody := fmt.Sprintf("kind = %d", record.Message_EXTERNAL_OUT)
+	nobody := sql.Is("kind", int32(record.Message_EXTERNAL_OUT))
 	var plans []*messagePlan
 	timed := toNobody && f.Utime.Given
 	if timed {
@@ -183,16 +183,18 @@ func (l *messageList) plans(part messagePart) []*messagePlan {
 	}
 	if f.Source != nil && f.Destination != nil {
 		s := &messageSource{table: "messages_by_account", prefix: []string{"side", "near_workchain", "near_prefix"}, clustered: In, farHash: true}
-		s.where = []string{"side = 'destination'", sql.KeyOf(f.Destination[:]).Is(sql.AccountColumns("near")), sql.KeyOf(f.Source[:]).Is(sql.AccountColumns("far"))}
+		s.where = sql.Conditions{sql.Is("side", sql.Name("destination"))}
+		s.where.Add(sql.KeyOf(f.Destination[:]).Is(sql.AccountColumns("near"))...)
+		s.where.Add(sql.KeyOf(f.Source[:]).Is(sql.AccountColumns("far"))...)
 		if f.Opcode != nil {
-			s.where = append(s.where, fmt.Sprintf("opcode = %d", *f.Opcode))
+			s.where.Add(sql.Is("opcode", *f.Opcode))
 		}
 		plans = append(plans, l.planOf(part, s))
 	}
 	if f.Opcode != nil && (f.Source != nil || f.Destination != nil || f.NoDestination) {
-		s := index("opcode", fmt.Sprint(*f.Opcode))
+		s := index("opcode", uint64(*f.Opcode))
 		if s.residual = !toNobody; toNobody {
-			s.where = append(s.where, nobody)
+			s.where.Add(nobody)
 		}
 		plans = append(plans, l.planOf(part, s))
 	}

@@ -54,7 +54,7 @@ const maxOrders = 10_000
 func ordersOf(multisigs []Address) *contractList {
 	list := (&MultisigFilter{Multisigs: multisigs}).orders(false)
 	list.whole = true
-	list.ranges = []plan.Range{{Where: sql.Conditions{fmt.Sprintf("role = '%s'", schema.LinkOrder), sql.AnyAccount(sql.AccountColumns("key"), multisigs)}}}
+	list.ranges = []plan.Range{{Where: linksOf(schema.LinkOrder).With(sql.AnyAccount(sql.AccountColumns("key"), multisigs)...)}}
 	return list
 }
 

@@ -28,7 +28,7 @@ func (f *NFTCollectionFilter) list() *contractList {
 		match: func(c *record.Contract) bool {
 			return c.NftCollection != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Owners, c.NftCollection.Owner)
 		},
-		ranges: rangesOf("owner", f.Owners, "active"), stays: len(f.Owners) == 0, fixed: len(f.Owners) == 0,
+		ranges: rangesOf("owner", f.Owners, active), stays: len(f.Owners) == 0, fixed: len(f.Owners) == 0,
 	}
 }
 
@@ -98,15 +98,15 @@ func (f *NFTItemFilter) list() *contractList {
 		l.ranges = f.ownerRanges()
 		l.whole = f.ByLt && len(f.Collections) > 0 // there are by index only
 	} else {
-		l.ranges = rangesOf("collection", f.Collections, "active")
+		l.ranges = rangesOf("collection", f.Collections, active)
 		l.stays, l.fixed = true, len(f.Collections) == 0 && !f.ByLt
 	}
 	if len(f.Indexes) > 0 {
-		texts := make([]string, len(f.Indexes))
+		indexes := make([]sql.Uint256, len(f.Indexes))
 		for i, n := range f.Indexes {
-			texts[i] = sql.Uint256(n)
+			indexes[i] = n
 		}
-		restrict(l.ranges, "%s", sql.In([]string{"item_index"}, texts))
+		restrict(l.ranges, sql.Any("item_index", indexes))
 		l.whole = f.ByLt
 	}
 	return l
@@ -114,13 +114,13 @@ func (f *NFTItemFilter) list() *contractList {
 
 // ownerRanges are the ranges of the owners, and of them as sellers.
 func (f *NFTItemFilter) ownerRanges() []plan.Range {
-	ranges := rangesOf("owner", f.Owners, "")
+	ranges := rangesOf("owner", f.Owners)
 	if f.OnSale {
-		ranges = append(ranges, rangesOf("seller", f.Owners, "")...)
+		ranges = append(ranges, rangesOf("seller", f.Owners)...)
 		slices.SortStableFunc(ranges, func(a, b plan.Range) int { return a.Owner.Compare(b.Owner) })
 	}
 	if len(f.Collections) > 0 {
-		restrict(ranges, "%s", sql.AnyAccount(sql.AccountColumns("collection"), f.Collections))
+		restrict(ranges, sql.AnyAccount(sql.AccountColumns("collection"), f.Collections)...)
 	}
 	return ranges
 }

@@ -2,7 +2,6 @@ package list
 
 import (
 	"context"
-	"fmt"
 
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
@@ -62,14 +61,14 @@ func (l *Lists) workchains(ctx context.Context, only *int32) (list []int32, err 
 		return []int32{*only}, nil
 	}
 	p := &plan.Plan{Reads: "block keys", Table: "blocks_index", SmallBlocks: true, Columns: []plan.Column{{Name: "workchain", Type: plan.Int32}}, Keys: []string{"workchain"}}
-	r := plan.Range{Prefix: []string{"path", "key"}, Where: sql.Conditions{"path = 'id' AND key = 0"}}
+	r := plan.Range{Prefix: []string{"path", "key"}, Where: blocksByID()}
 	for len(list) < maxWorkchains {
 		rows, err := p.Run(ctx, l.reader, p.Statement(&r, nil, 1))
 		if err != nil || len(rows) == 0 {
 			return list, err
 		}
 		list = append(list, rows[0].Signed(0))
-		r.Where = append(r.Where[:1:1], fmt.Sprintf("workchain > %d", rows[0].Signed(0)))
+		r.Where = blocksByID().With(sql.Above("workchain", rows[0].Signed(0)))
 	}
 	return list, nil
 }
@@ -85,11 +84,11 @@ func (l *Lists) narrow(ctx context.Context, v *View, table string, workchain *in
 		}
 		*utime, *lts = utime.and(e.utime), lts.and(e.lts)
 	case workchain != nil && table == "transactions":
-		if found, err := l.reader.Has(ctx, table, fmt.Sprintf("workchain = %d", *workchain)); err != nil || !found {
+		if found, err := l.reader.Has(ctx, table, sql.Is("workchain", *workchain)); err != nil || !found {
 			return false, err
 		}
 	case workchain != nil:
-		if found, err := l.reader.Has(ctx, table, fmt.Sprintf("path = 'id' AND key = 0 AND workchain = %d", *workchain)); err != nil || !found {
+		if found, err := l.reader.Has(ctx, table, blocksByID().With(sql.Is("workchain", *workchain))...); err != nil || !found {
 			return false, err
 		}
 	}

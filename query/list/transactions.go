@@ -172,14 +172,14 @@ func (l *transactionList) short() string {
 		if b == nil || b.Count > l.page.Offset+l.page.Limit+2 {
 			return ""
 		}
-		c.Add("path = 'mc_seqno' AND key = %d", *f.McSeqno)
+		c.Add(sql.Is("path", sql.Name("mc_seqno")), sql.Is("key", *f.McSeqno))
 	case len(f.Hashes) > 0:
-		c.Add("path = 'hash' AND %s", sql.In([]string{"key"}, sql.Prefixes(f.Hashes)))
+		c.Add(sql.Is("path", sql.Name("hash")), sql.Any("key", sql.Prefixes(f.Hashes)))
 	case f.Lt != nil && len(f.Accounts) > 0:
 		table = "transactions"
-		c.Add("%s AND lt = %d", sql.AnyAccount(sql.Account, f.Accounts), *f.Lt)
+		c = sql.AnyAccount(sql.Account, f.Accounts).With(sql.Is("lt", *f.Lt))
 	case f.Lt != nil:
-		c.Add("path = 'lt' AND key = 0 AND lt = %d", *f.Lt)
+		c = transactionsByLt().With(sql.Is("lt", *f.Lt))
 	default:
 		return ""
 	}
@@ -229,6 +229,12 @@ func rowOfTransaction(k *TransactionKey) plan.Row {
 	return r
 }
 
+// transactionsByLt are the rows of transactions_index that have all transactions in
+// the order of their lts.
+func transactionsByLt() sql.Conditions {
+	return sql.Conditions{sql.Is("path", sql.Name("lt")), sql.Is("key", 0)}
+}
+
 // planBy is a plan of keys in an order. now is what the table has of the time.
 func (l *transactionList) planBy(o transactionOrder, table, now string) *plan.Plan {
 	p := &plan.Plan{Reads: "keys", Table: table, Columns: transactionColumns(transactionAt), Descending: o.descending, Bundle: "mc_seqno", Watermark: l.view.Watermark, Unordered: o != l.order}
@@ -265,21 +271,21 @@ func (l *transactionList) plan() *plan.Plan {
 	case f.Utime.Given:
 		p = l.planBy(l.order, "transactions_index", "key")
 		r.Prefix = []string{"path"}
-		r.Where.Add("path = 'utime'")
+		r.Where.Add(sql.Is("path", sql.Name("utime")))
 		r.Where.Between("key", f.Utime.From, f.Utime.To, 1<<32-1)
 		if f.Workchain != nil {
-			r.Where.Add("workchain = %d", *f.Workchain)
+			r.Where.Add(sql.Is("workchain", *f.Workchain))
 		}
 		if f.Shard != nil {
 			// Accounts of a shard; whether it was this one then, the record tells.
 			low, high := accountsOf(*f.Shard)
 			p.Residual = true
-			r.Where.Add("account_prefix >= %d AND account_prefix <= %d", low, high)
+			r.Where.Add(sql.AtLeast("account_prefix", low), sql.AtMost("account_prefix", high))
 		}
 	default:
 		p = l.planBy(l.order, "transactions_index", "")
 		r.Prefix = []string{"path", "key"}
-		r.Where.Add("path = 'lt' AND key = 0")
+		r.Where.Add(transactionsByLt()...)
 		l.shardConditions(&r)
 	}
 	r.Where.Between("lt", f.Lts.From, f.Lts.To, ^uint64(0))
@@ -310,20 +316,20 @@ func (l *transactionList) accountsPlan() *plan.Plan {
 // blockConditions are those of lists that are at most some bundles long.
 func (l *transactionList) blockConditions(r *plan.Range) {
 	f := l.filter
-	r.Where.Add("path = 'mc_seqno'")
+	r.Where.Add(sql.Is("path", sql.Name("mc_seqno")))
 	if f.McSeqno != nil {
 		r.Prefix = []string{"path", "key"}
-		r.Where.Add("key = %d", *f.McSeqno)
+		r.Where.Add(sql.Is("key", *f.McSeqno))
 	} else {
-		c := sql.Conditions{"path = 'id'", "key = 0"}
+		c := blocksByID()
 		blockIDConditions(&c, f.Workchain, f.Shard, f.Seqno)
-		r.Where.Add("key IN (SELECT toUInt64(mc_seqno) FROM blocks_index WHERE %s)", c)
+		r.Where.Add(sql.Narrows("key IN (SELECT toUInt64(mc_seqno) FROM blocks_index WHERE " + c.String() + ")"))
 	}
 	if f.Seqno != nil {
-		r.Where.Add("block_seqno = %d", *f.Seqno)
+		r.Where.Add(sql.Is("block_seqno", *f.Seqno))
 	}
 	if len(f.Accounts) > 0 {
-		r.Where.Add("%s", sql.AnyAccount(sql.Account, f.Accounts))
+		r.Where.Add(sql.AnyAccount(sql.Account, f.Accounts)...)
 	}
 	l.shardConditions(r)
 }

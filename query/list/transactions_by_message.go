@@ -2,7 +2,6 @@ package list
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"tonscribe/query/list/plan"
@@ -22,9 +21,9 @@ func (f *MessageFilter) heldBy(tx *record.Transaction) bool {
 func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFilter, page Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
 	t := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, page.Descending, false}, page, after, f.heldBy)
 	if len(f.Hashes) > 0 {
-		c := sql.Conditions{"path = 'hash'", sql.In([]string{"key"}, sql.Prefixes(f.Hashes))}
+		c := messagesByHash(f.Hashes)
 		if f.Direction != Either {
-			c.Add("direction = %d", f.Direction)
+			c.Add(sql.Is("direction", f.Direction))
 		}
 		return l.shortTransactions(ctx, t, sql.TransactionsAt("messages_index", c))
 	}
@@ -50,10 +49,10 @@ func (l *Lists) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) (
 		return nil, err
 	}
 	wanted := endsOf(list[0], d)
-	if len(wanted) == 0 {
+	if len(wanted.Tuples) == 0 {
 		return nil, nil
 	}
-	found, err := l.readTransactions(ctx, sql.TransactionsAt("messages_index", sql.Conditions{"path = 'hash'", sql.In([]string{"key", "direction"}, wanted)}))
+	found, err := l.readTransactions(ctx, sql.TransactionsAt("messages_index", sql.Conditions{sql.Is("path", sql.Name("hash")), wanted}))
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +63,11 @@ func (l *Lists) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) (
 
 // endsOf are the other ends of a transaction's messages, as rows of
 // messages_index.
-func endsOf(tx *record.Transaction, d Direction) (wanted []string) {
+func endsOf(tx *record.Transaction, d Direction) sql.Among {
+	wanted := sql.Among{Columns: []string{"key", "direction"}}
 	add := func(m *record.Message, side Direction) {
 		if m.Kind == record.Message_INTERNAL {
-			wanted = append(wanted, fmt.Sprintf("(%d,%d)", schema.Prefix(m.Hash), side))
+			wanted.Tuples = append(wanted.Tuples, []any{schema.Prefix(m.Hash), side})
 		}
 	}
 	if d != Out && tx.InMsg != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
@@ -172,7 +171,7 @@ func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *pla
 	default:
 		p.Table, p.Direct, p.Ranges = k.table, true, []plan.Range{{}}
 		if k.withoutAborted {
-			p.Ranges[0].Where.Add("%s", sql.IsNot("aborted"))
+			p.Ranges[0].Where.Add(sql.Flag{Column: "aborted"})
 		}
 	}
 	p.Direct = p.Direct && !f.byTime()
@@ -191,7 +190,7 @@ func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *pla
 // list is the range of one list of transfers_by_party.
 func (k *transferKind[R]) list(owner, parent Address, direction uint8) plan.Range {
 	number := schema.ListOf(k.kind, owner[:], parent[:], direction)
-	return plan.Range{Prefix: []string{"list"}, Columns: []string{"list"}, Values: []string{strconv.FormatUint(number, 10)}}
+	return plan.Range{Prefix: []string{"list"}, Columns: []string{"list"}, Values: []any{number}}
 }
 
 func (k *transferKind[R]) ownerRanges(f *TransferFilter, owner Address) (ranges []plan.Range) {
@@ -210,7 +209,7 @@ func (k *transferKind[R]) ownerRanges(f *TransferFilter, owner Address) (ranges 
 	}
 	if len(f.Contracts) > 0 {
 		for i := range ranges {
-			ranges[i].Where.Add("%s", sql.AnyAccount(sql.Account, f.Contracts))
+			ranges[i].Where.Add(sql.AnyAccount(sql.Account, f.Contracts)...)
 		}
 	}
 	return ranges
@@ -237,12 +236,12 @@ func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferK
 		direct: func(ctx context.Context, statement string) ([]R, error) { return k.read(ctx, l, statement) },
 	}
 	q.read = func(ctx context.Context, items [][]plan.Row) ([]R, error) {
-		keys := make([]string, len(items))
-		for i, item := range items {
+		keys := sql.Among{Columns: []string{"lt", "workchain", "account_prefix"}}
+		for _, item := range items {
 			r := item[0]
-			keys[i] = fmt.Sprintf("(%d,%d,%d)", r[transferLt], r.Signed(transferAccount), r[transferAccount+1])
+			keys.Tuples = append(keys.Tuples, []any{r[transferLt], r.Signed(transferAccount), r[transferAccount+1]})
 		}
-		return k.read(ctx, l, "SELECT record FROM "+k.table+" WHERE "+sql.In([]string{"lt", "workchain", "account_prefix"}, keys))
+		return k.read(ctx, l, "SELECT record FROM "+k.table+" WHERE "+keys.String())
 	}
 	return q.run(ctx)
 }

@@ -177,9 +177,9 @@ func Records[R any](ctx context.Context, s *Reader, reads, statement string, unp
 }
 
 // Has reports whether a table has a row in a range of its key.
-func (s *Reader) Has(ctx context.Context, table, key string) (found bool, err error) {
+func (s *Reader) Has(ctx context.Context, table string, key ...sql.Condition) (found bool, err error) {
 	var one proto.ColUInt8
-	statement := fmt.Sprintf("SELECT toUInt8(1) AS one FROM %s WHERE %s LIMIT 1 SETTINGS %s", table, key, sql.SmallBlocks(1))
+	statement := fmt.Sprintf("SELECT toUInt8(1) AS one FROM %s WHERE %s LIMIT 1 SETTINGS %s", table, sql.Conditions(key), sql.SmallBlocks(1))
 	err = s.Run(ctx, "keys", statement, proto.Results{{Name: "one", Data: &one}}, func(rows int) error {
 		found = found || rows > 0
 		return nil

@@ -10,6 +10,7 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/query/sql"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -88,7 +89,7 @@ func TestARequestThatWentThroughTooMuchRunsNoMoreStatements(t *testing.T) {
 	r := &Request{Client: "one", Items: 10, Skipped: 5}
 	ctx := s.Begin(t.Context(), r)
 	for i := range 3 {
-		_, err := s.Has(ctx, fmt.Sprintf("numbers(%d)", MaxScanRows), "cityHash64(number) = 1")
+		_, err := s.Has(ctx, fmt.Sprintf("numbers(%d)", MaxScanRows), sql.Text("cityHash64(number) = 1"))
 		if i < 2 && err != nil {
 			t.Errorf("statement %d: %v, want none", i, err)
 		}

@@ -52,50 +52,50 @@ func AccountColumns(name string) []string { return []string{name + "_workchain",
 
 // Is is the condition on an account's columns, exact but for accounts that share
 // 64 bits.
-func (a AccountKey) Is(columns []string) string {
-	return fmt.Sprintf("%s = %d AND %s = %d", columns[0], a.Workchain, columns[1], a.Prefix)
+func (a AccountKey) Is(columns []string) Conditions {
+	return Conditions{Is(columns[0], a.Workchain), Is(columns[1], a.Prefix)}
 }
 
 // AmongAccounts is the same for any of a list. Those of one workchain, which most are, are
 // found by a table's key in up to a third less time when their workchain is compared once.
-func AmongAccounts(columns []string, list []AccountKey) string {
+func AmongAccounts(columns []string, list []AccountKey) Conditions {
 	other := func(a AccountKey) bool { return a.Workchain != list[0].Workchain }
 	switch {
 	case len(list) == 1:
 		return list[0].Is(columns)
 	case len(list) == 0 || slices.ContainsFunc(list, other):
-		return amongTuples(columns, list)
+		return Conditions{amongTuples(columns, list)}
 	}
 	prefixes := make([]uint64, len(list))
 	for i, a := range list {
 		prefixes[i] = a.Prefix
 	}
-	return fmt.Sprintf("%s = %d AND %s", columns[0], list[0].Workchain, In(columns[1:], Uints(prefixes)))
+	return Conditions{Is(columns[0], list[0].Workchain), Any(columns[1], prefixes)}
 }
 
-func amongTuples(columns []string, list []AccountKey) string {
-	values := make([]string, len(list))
+func amongTuples(columns []string, list []AccountKey) Among {
+	c := Among{Columns: columns, Tuples: make([][]any, len(list))}
 	for i, a := range list {
-		values[i] = a.String()
+		c.Tuples[i] = []any{a.Workchain, a.Prefix}
 	}
-	return In(columns, values)
+	return c
 }
 
 // AnyAccount is the same by tuples, or Is for a single one.
-func AnyAccount(columns []string, list []address.Address) string {
+func AnyAccount(columns []string, list []address.Address) Conditions {
 	if len(list) == 1 {
 		return KeyOf(list[0][:]).Is(columns)
 	}
-	return amongTuples(columns, KeysOf(list))
+	return Conditions{amongTuples(columns, KeysOf(list))}
 }
 
-// Prefixes writes the first 64 bits of hashes.
-func Prefixes(list [][32]byte) []string {
+// Prefixes returns the first 64 bits of hashes.
+func Prefixes(list [][32]byte) []uint64 {
 	prefixes := make([]uint64, len(list))
 	for i, h := range list {
 		prefixes[i] = schema.Prefix(h[:])
 	}
-	return Uints(prefixes)
+	return prefixes
 }
 
 // TransactionKey is the columns by which rows of other tables name one of

@@ -83,7 +83,7 @@ var rankPlan = func() *plan.Plan {
 	return &plan.Plan{
 		Reads: "ranking", Table: "accounts_by_balance", Columns: columns, Keys: []string{"balance", "workchain", "account_prefix"}, Descending: true, SmallBlocks: true,
 		Seek: columns, Order: []plan.Term{{At: rankBalance, Words: 3, Descending: true}},
-		Ranges: []plan.Range{{Where: sql.Conditions{sql.IsNot("gone")}, Projection: "by_balance"}},
+		Ranges: []plan.Range{{Where: sql.Conditions{sql.Flag{Column: "gone"}}, Projection: "by_balance"}},
 	}
 }()
 
@@ -180,7 +180,7 @@ func (s *Store) balanceRows(ctx context.Context, list []sql.AccountKey) (rows []
 	var version, balance proto.ColUInt64
 	var gone proto.ColBool
 	result := proto.Results{{Name: "workchain", Data: &workchain}, {Name: "account", Data: &account}, {Name: "version", Data: &version}, {Name: "balance", Data: &balance}, {Name: "gone", Data: &gone}}
-	statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + sql.AmongAccounts(sql.Account, list) + " SETTINGS optimize_use_projections = 0"
+	statement := "SELECT workchain, account, version, balance, gone FROM accounts_by_balance WHERE " + sql.AmongAccounts(sql.Account, list).String() + " SETTINGS optimize_use_projections = 0"
 	err = s.reader.Run(ctx, "balances", statement, result, func(n int) error {
 		for i := range n {
 			rows = append(rows, balanceRow{Balance{address.New(workchain[i], account.Row(i)), balance[i]}, version[i], gone[i]})

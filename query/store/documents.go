@@ -54,7 +54,7 @@ func (s *Store) documents(ctx context.Context, wanted []cache.Hash, links map[ca
 	var failure, document proto.ColStr
 	result := proto.Results{{Name: "hash", Data: &hash}, {Name: "fetched", Data: &fetched}, {Name: "failure", Data: &failure}, {Name: "document", Data: &document}}
 	var found []fetchedDocument
-	statement := "SELECT hash, fetched, failure, document FROM metadata WHERE " + cache.HashesIn(wanted)
+	statement := "SELECT hash, fetched, failure, document FROM metadata WHERE " + cache.HashesIn(wanted).String()
 	err := s.reader.Run(ctx, "metadata", statement, result, func(rows int) error {
 		for i := range rows {
 			if link, asked := links[cache.Hash(hash.Row(i))]; asked {

@@ -31,7 +31,7 @@ func (s *Store) DayStats(ctx context.Context, span list.Span, page list.Page, af
 	var c sql.Conditions
 	c.Between("toUInt16(day)", span.From/secondsOfDay, span.To/secondsOfDay, 1<<16-1)
 	if after != nil {
-		c.Add("toUInt16(day) %s %d", beyond(page.Descending), *after)
+		c.Add(sql.Compare{Column: "toUInt16(day)", Sign: beyond(page.Descending), Value: *after})
 	}
 	// On a cluster each shard has a row for the day.
 	const sums = "sum(transactions) AS n, sum(aborted) AS n_aborted, sum(accounts) AS n_accounts, sum(total_fees) AS total, " +
@@ -134,15 +134,14 @@ func (s *Store) JettonStats(ctx context.Context, byTransfers bool, from uint16, 
 
 // behind is the condition on the rows behind a place, on a number that falls and
 // a master that falls.
-func (k *JettonStatsKey) behind(number string) string {
-	return fmt.Sprintf("(%s, master_workchain, master) < (%d, %d, unhex('%X'))", number, k.Number, schema.Workchain(k.Master[:]), k.Master[4:])
+func (k *JettonStatsKey) behind(number string) sql.Text {
+	return sql.Text(fmt.Sprintf("(%s, master_workchain, master) < (%d, %d, unhex('%X'))", number, k.Number, schema.Workchain(k.Master[:]), k.Master[4:]))
 }
 
 func (s *Store) jettonsByHolders(ctx context.Context, _ uint16, page list.Page, after *JettonStatsKey) ([]JettonStats, error) {
 	var c sql.Conditions
 	if after != nil {
-		c.Add("holders <= %d", after.Number)
-		c.Add("%s", after.behind("holders"))
+		c.Add(sql.AtMost("holders", after.Number), after.behind("holders"))
 	}
 	return s.holders(ctx, fmt.Sprintf("WHERE %s ORDER BY holders DESC, master_workchain DESC, master DESC LIMIT %d OFFSET %d", c, page.Limit+1, page.Offset))
 }
@@ -203,14 +202,13 @@ func (s *Store) jettonsByTransfers(ctx context.Context, from uint16, page list.P
 	if since != from {
 		having := "n > 0"
 		if after != nil {
-			having += " AND " + after.behind("n")
+			having += " AND " + after.behind("n").String()
 		}
 		return s.transfers(ctx, totalsBeside(since, from, "1")+" HAVING "+having+" "+rest)
 	}
-	var c sql.Conditions
-	c.Add("since = toDate(%d) AND transfers > 0", since)
+	c := sql.Conditions{sql.Text(fmt.Sprintf("since = toDate(%d)", since)), sql.Above("transfers", 0)}
 	if after != nil {
-		c.Add("transfers <= %d AND %s", after.Number, after.behind("transfers"))
+		c.Add(sql.AtMost("transfers", after.Number), after.behind("transfers"))
 	}
 	return s.transfers(ctx, fmt.Sprintf("%s WHERE %s ORDER BY since DESC, transfers DESC, master_workchain DESC, master DESC LIMIT %d OFFSET %d SETTINGS %s",
 		readyTotals, c, limit, page.Offset, sql.SmallBlocks(limit+page.Offset)))

@@ -11,8 +11,8 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -81,7 +81,8 @@ type Range struct {
 	// they have one value each.
 	Prefix []string
 	// Columns and Values are what tells the range from others that are alike.
-	Columns, Values []string
+	Columns []string
+	Values  []any
 	// Where is what else holds for its rows.
 	Where sql.Conditions
 	// Projection is the one that has the range: naming it spares ClickHouse to look
@@ -217,39 +218,28 @@ func (c *Column) in(r *Range) string {
 // KeyColumn returns the column of the table's key that a column is.
 func (c *Column) KeyColumn() string { return cmp.Or(c.Key, c.SQL, c.Name) }
 
-// literal writes a row's value of the column of the table's key.
-func (c *Column) literal(r Row) string {
+// value returns a row's value of the column of the table's key.
+func (c *Column) value(r Row) any {
 	switch c.Type {
 	case Int32:
-		return strconv.FormatInt(int64(r.Signed(c.At)), 10)
+		return r.Signed(c.At)
 	case Uint256:
 		return sql.Uint256(r.Hash(c.At))
 	case Packed:
-		return strconv.FormatUint(r[c.At]<<32|r[c.At+1], 10)
+		return r[c.At]<<32 | r[c.At+1]
 	}
-	return strconv.FormatUint(r[c.At], 10)
+	return r[c.At]
 }
 
 // alike reports whether two ranges differ in their values only.
 func (r *Range) alike(o *Range) bool {
-	return slices.Equal(r.Prefix, o.Prefix) && slices.Equal(r.Columns, o.Columns) && slices.Equal(r.Where, o.Where)
-}
-
-func (r *Range) value() string {
-	if len(r.Values) == 1 {
-		return r.Values[0]
-	}
-	return sql.Tuple(r.Values...)
+	return slices.Equal(r.Prefix, o.Prefix) && slices.Equal(r.Columns, o.Columns) && reflect.DeepEqual(r.Where, o.Where)
 }
 
 // Is is the condition that a row is in the range alone.
 func (r *Range) Is() (c sql.Conditions) {
-	if len(r.Columns) > 0 {
-		texts := make([]string, len(r.Columns))
-		for i := range r.Columns {
-			texts[i] = r.Columns[i] + " = " + r.Values[i]
-		}
-		c = sql.Conditions{strings.Join(texts, " AND ")}
+	for i := range r.Columns {
+		c.Add(sql.Is(r.Columns[i], r.Values[i]))
 	}
 	return append(c, r.Where...)
 }
@@ -268,7 +258,7 @@ func (p *Plan) Selected(r *Range) string {
 func (p *Plan) visible(c sql.Conditions, r *Range, from Row) sql.Conditions {
 	c = slices.Clip(c)
 	if p.Bundle != "" {
-		c.Add("%s <= %d", p.Bundle, p.Watermark)
+		c.Add(sql.AtMost(p.Bundle, p.Watermark))
 	}
 	if from == nil {
 		return c
@@ -277,11 +267,11 @@ func (p *Plan) visible(c sql.Conditions, r *Range, from Row) sql.Conditions {
 	for len(seek) > 1 && slices.Contains(r.Prefix, seek[0].KeyColumn()) {
 		seek = seek[1:]
 	}
-	columns, values := make([]string, len(seek)), make([]string, len(seek))
+	begin := sql.NotBefore{Descending: p.Descending}
 	for i := range seek {
-		columns[i], values[i] = seek[i].KeyColumn(), seek[i].literal(from)
+		begin.Columns, begin.Values = append(begin.Columns, seek[i].KeyColumn()), append(begin.Values, seek[i].value(from))
 	}
-	return append(c, sql.NotBefore(p.Descending, columns, values))
+	return append(c, begin)
 }
 
 // KeyOrder is that of the rows of a range.
@@ -351,11 +341,11 @@ func (p *Plan) union(ranges []Range, from Row, limit int) string {
 // it is refused before it reads anything unless they are short.
 func (p *Plan) together(ranges []Range, from Row, limit int) string {
 	r := &ranges[0]
-	values := make([]string, len(ranges))
+	among := sql.Among{Columns: r.Columns}
 	for i := range ranges {
-		values[i] = ranges[i].value()
+		among.Tuples = append(among.Tuples, ranges[i].Values)
 	}
-	c := p.visible(append(sql.Conditions{sql.In(r.Columns, values)}, r.Where...), r, from)
+	c := p.visible(append(sql.Conditions{among}, r.Where...), r, from)
 	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s", p.Selected(r), p.Table, c)
 	if limit > 0 {
 		text += fmt.Sprintf(" ORDER BY %s LIMIT %d BY %s", p.KeyOrder(r), limit, strings.Join(r.Columns, ", "))
