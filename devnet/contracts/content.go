@@ -1,10 +1,6 @@
 package contracts
 
-import (
-	"crypto/sha256"
-
-	"github.com/xssnick/tonutils-go/tvm/cell"
-)
+import "github.com/xssnick/tonutils-go/tvm/cell"
 
 // OffchainContent is content of TEP-64 that is in a file.
 func OffchainContent(uri string) *cell.Cell {
@@ -14,15 +10,9 @@ func OffchainContent(uri string) *cell.Cell {
 // OnchainContent is content of TEP-64 by attribute names: name, symbol,
 // decimals, image, description, …
 func OnchainContent(attributes map[string]string) *cell.Cell {
-	dict := cell.NewDict(256)
-	for name, value := range attributes {
-		key := sha256.Sum256([]byte(name))
-		must(dict.Set(
-			cell.BeginCell().MustStoreSlice(key[:], 256).EndCell(),
-			cell.BeginCell().MustStoreRef(snake([]byte{0}, []byte(value))).EndCell(),
-		))
-	}
-	return cell.BeginCell().MustStoreUInt(0, 8).MustStoreDict(dict).EndCell()
+	return cell.BeginCell().MustStoreUInt(0, 8).MustStoreDict(named(attributes, func(value string) *cell.Builder {
+		return cell.BeginCell().MustStoreRef(snake([]byte{0}, []byte(value)))
+	})).EndCell()
 }
 
 // CommentBody is a message with a text.

@@ -18,13 +18,7 @@ type DNSRoot struct {
 
 // StateInit knows the zones.
 func (r DNSRoot) StateInit() *tlb.StateInit {
-	zones := cell.NewDict(256)
-	for label, resolver := range r.Zones {
-		must(zones.Set(
-			cell.BeginCell().MustStoreBigUInt(DNSIndex(label), 256).EndCell(),
-			cell.BeginCell().MustStoreAddr(resolver).EndCell(),
-		))
-	}
+	zones := named(r.Zones, func(resolver *address.Address) *cell.Builder { return cell.BeginCell().MustStoreAddr(resolver) })
 	return stateInit(DNSRootCode, cell.BeginCell().MustStoreAddr(r.Owner).MustStoreDict(zones))
 }
 
@@ -107,13 +101,7 @@ func (i DNSItem) Address(workchain int32) *address.Address {
 // OwnedStateInit is of a name that has been bought already, for a zerostate.
 // Records are by category.
 func (i DNSItem) OwnedStateInit(terms DNSCollection, owner *address.Address, lastFillUp uint64, records map[string]*cell.Cell) *tlb.StateInit {
-	dict := cell.NewDict(256)
-	for category, record := range records {
-		must(dict.Set(
-			cell.BeginCell().MustStoreBigUInt(DNSIndex(category), 256).EndCell(),
-			cell.BeginCell().MustStoreRef(record).EndCell(),
-		))
-	}
+	dict := named(records, func(record *cell.Cell) *cell.Builder { return cell.BeginCell().MustStoreRef(record) })
 	return stateInit(DNSItemCode, cell.BeginCell().
 		MustStoreBigUInt(DNSIndex(i.Label), 256).
 		MustStoreAddr(i.Collection).

@@ -39,16 +39,9 @@ const MaxTargets = 254
 // and their fees (some 0.003 TON each). What is left goes back when it is asked
 // for.
 func ForwardBody(queryID uint64, returnRest bool, targets ...Target) *cell.Cell {
-	dict := cell.NewDict(16)
-	for i, target := range targets {
-		must(dict.Set(
-			cell.BeginCell().MustStoreUInt(uint64(i), 16).EndCell(),
-			cell.BeginCell().
-				MustStoreAddr(target.To).
-				MustStoreBigCoins(amount(target.Value)).
-				MustStoreMaybeRef(target.Body).EndCell(),
-		))
-	}
+	dict := numbered(16, 0, targets, func(t Target) *cell.Builder {
+		return cell.BeginCell().MustStoreAddr(t.To).MustStoreBigCoins(amount(t.Value)).MustStoreMaybeRef(t.Body)
+	})
 	return body(0x464f5257, queryID).MustStoreBoolBit(returnRest).MustStoreDict(dict).EndCell()
 }
 

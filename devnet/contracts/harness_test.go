@@ -162,10 +162,7 @@ func (w *world) send(from, to *address.Address, value *big.Int, body *cell.Cell)
 func (w *world) run(message contracts.Message, from *address.Address) []transaction {
 	w.t.Helper()
 	w.lt += 100
-	relaxed, err := message.Cell()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	relaxed := message.Cell()
 	var full tlb.InternalMessage
 	if err := tlb.Parse(&full, relaxed); err != nil {
 		w.t.Fatal(err)

@@ -56,13 +56,8 @@ func SharedContent(depth int) *cell.Cell {
 		next = cell.BeginCell().MustStoreUInt(0, 8).
 			MustStoreRef(next).MustStoreRef(next).MustStoreRef(next).MustStoreRef(next).EndCell()
 	}
-	dict := cell.NewDict(256)
-	for _, name := range []string{"name", "symbol", "description", "image", "decimals"} {
-		must(dict.Set(
-			cell.BeginCell().MustStoreBigUInt(DNSIndex(name), 256).EndCell(),
-			cell.BeginCell().MustStoreRef(next).EndCell(),
-		))
-	}
+	attributes := map[string]*cell.Cell{"name": next, "symbol": next, "description": next, "image": next, "decimals": next}
+	dict := named(attributes, func(value *cell.Cell) *cell.Builder { return cell.BeginCell().MustStoreRef(value) })
 	return cell.BeginCell().MustStoreUInt(0, 8).MustStoreDict(dict).EndCell()
 }
 

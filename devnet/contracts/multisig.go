@@ -41,14 +41,7 @@ func (m Multisig) Order(workchain int32, seqno *big.Int) MultisigOrder {
 }
 
 func addressDict(addresses []*address.Address) *cell.Dictionary {
-	dict := cell.NewDict(8)
-	for i, one := range addresses {
-		must(dict.Set(
-			cell.BeginCell().MustStoreUInt(uint64(i), 8).EndCell(),
-			cell.BeginCell().MustStoreAddr(one).EndCell(),
-		))
-	}
-	return dict
+	return numbered(8, 0, addresses, func(a *address.Address) *cell.Builder { return cell.BeginCell().MustStoreAddr(a) })
 }
 
 // MultisigOrder is an order before its first message, which comes from the
@@ -78,37 +71,20 @@ type MultisigAction struct {
 }
 
 // MultisigActions is what NewOrder carries.
-func MultisigActions(actions ...MultisigAction) (*cell.Cell, error) {
-	dict := cell.NewDict(8)
-	for i, action := range actions {
-		root, err := action.cell()
-		if err != nil {
-			return nil, err
-		}
-		if err := dict.Set(
-			cell.BeginCell().MustStoreUInt(uint64(i), 8).EndCell(),
-			cell.BeginCell().MustStoreRef(root).EndCell(),
-		); err != nil {
-			return nil, err
-		}
-	}
-	return dict.AsCell(), nil
+func MultisigActions(actions ...MultisigAction) *cell.Cell {
+	return numbered(8, 0, actions, func(a MultisigAction) *cell.Builder { return cell.BeginCell().MustStoreRef(a.cell()) }).AsCell()
 }
 
-func (a MultisigAction) cell() (*cell.Cell, error) {
+func (a MultisigAction) cell() *cell.Cell {
 	if a.Update != nil {
 		return cell.BeginCell().MustStoreUInt(0x1d0cfbd3, 32).
 			MustStoreUInt(uint64(a.Update.Threshold), 8).
 			MustStoreRef(addressDict(a.Update.Signers).AsCell()).
-			MustStoreDict(addressDict(a.Update.Proposers)).EndCell(), nil
-	}
-	message, err := a.Message.Cell()
-	if err != nil {
-		return nil, err
+			MustStoreDict(addressDict(a.Update.Proposers)).EndCell()
 	}
 	return cell.BeginCell().MustStoreUInt(0xf1381e5b, 32).
 		MustStoreUInt(uint64(a.Message.Mode), 8).
-		MustStoreRef(message).EndCell(), nil
+		MustStoreRef(a.Message.Cell()).EndCell()
 }
 
 // NewOrder opens an order.

@@ -141,13 +141,9 @@ func deployBody(queryID, index uint64, value *big.Int, init *cell.Cell) *cell.Ce
 // NFTBatchDeployBody is for the collection, from its owner: the items with the
 // indexes from first on. There must be at least one, and not more than 250.
 func NFTBatchDeployBody(queryID, first uint64, items []NFTInit) *cell.Cell {
-	dict := cell.NewDict(64)
-	for i, item := range items {
-		must(dict.Set(
-			cell.BeginCell().MustStoreUInt(first+uint64(i), 64).EndCell(),
-			cell.BeginCell().MustStoreBigCoins(amount(item.Value)).MustStoreRef(item.cell()).EndCell(),
-		))
-	}
+	dict := numbered(64, first, items, func(item NFTInit) *cell.Builder {
+		return cell.BeginCell().MustStoreBigCoins(amount(item.Value)).MustStoreRef(item.cell())
+	})
 	return body(2, queryID).MustStoreRef(dict.AsCell()).EndCell()
 }
 

@@ -70,11 +70,17 @@ func Code(name string) *cell.Cell {
 
 // AddressOf is where a state init is deployed.
 func AddressOf(workchain int32, init *tlb.StateInit) *address.Address {
-	root, err := tlb.ToCell(init)
-	if err != nil {
-		panic(fmt.Sprintf("state init: %v", err))
-	}
-	return address.NewAddress(0, byte(workchain), root.Hash())
+	return address.NewAddress(0, byte(workchain), StateInitCell(init).Hash())
+}
+
+// StateInitCell is a state init as a cell, as some messages carry it.
+func StateInitCell(init *tlb.StateInit) *cell.Cell { return toCell(init) }
+
+// toCell writes what always has a form in TL-B.
+func toCell(value any) *cell.Cell {
+	root, err := tlb.ToCell(value)
+	must(err)
+	return root
 }
 
 func stateInit(code string, data *cell.Builder) *tlb.StateInit {
@@ -84,6 +90,24 @@ func stateInit(code string, data *cell.Builder) *tlb.StateInit {
 // body begins a message with its number and query ID.
 func body(op, queryID uint64) *cell.Builder {
 	return cell.BeginCell().MustStoreUInt(op, 32).MustStoreUInt(queryID, 64)
+}
+
+// numbered is a dictionary of values by numbers of so many bits, from first on.
+func numbered[T any](bits uint, first uint64, values []T, store func(T) *cell.Builder) *cell.Dictionary {
+	dict := cell.NewDict(bits)
+	for i, value := range values {
+		must(dict.SetBuilder(cell.BeginCell().MustStoreUInt(first+uint64(i), bits).EndCell(), store(value)))
+	}
+	return dict
+}
+
+// named is a dictionary of values by the hashes of their names.
+func named[T any](values map[string]T, store func(T) *cell.Builder) *cell.Dictionary {
+	dict := cell.NewDict(256)
+	for name, value := range values {
+		must(dict.SetBuilder(cell.BeginCell().MustStoreBigUInt(DNSIndex(name), 256).EndCell(), store(value)))
+	}
+	return dict
 }
 
 func amount(value *big.Int) *big.Int {
@@ -100,13 +124,4 @@ func either(to *cell.Builder, payload *cell.Cell) *cell.Builder {
 		return to.MustStoreBoolBit(false)
 	}
 	return to.MustStoreBoolBit(true).MustStoreRef(payload)
-}
-
-// StateInitCell is a state init as a cell, as some messages carry it.
-func StateInitCell(init *tlb.StateInit) *cell.Cell {
-	root, err := tlb.ToCell(init)
-	if err != nil {
-		panic(fmt.Sprintf("state init: %v", err))
-	}
-	return root
 }

@@ -45,12 +45,8 @@ func (v Vesting) Address(workchain int32) *address.Address {
 
 // VestingSendBody is for the wallet, from its owner. While something is locked
 // the mode must be ModePayFees|ModeIgnoreErrors.
-func VestingSendBody(queryID uint64, message Message) (*cell.Cell, error) {
-	root, err := message.Cell()
-	if err != nil {
-		return nil, err
-	}
-	return body(0xa7733acd, queryID).MustStoreUInt(uint64(message.Mode), 8).MustStoreRef(root).EndCell(), nil
+func VestingSendBody(queryID uint64, message Message) *cell.Cell {
+	return body(0xa7733acd, queryID).MustStoreUInt(uint64(message.Mode), 8).MustStoreRef(message.Cell()).EndCell()
 }
 
 // VestingAddWhitelistBody is for the wallet, from its sender. There must be at
@@ -73,16 +69,12 @@ func VestingAddWhitelistBody(queryID uint64, addresses ...*address.Address) *cel
 
 // External is the signed external message that sends one message.
 func (v Vesting) External(workchain int32, key ed25519.PrivateKey, seqno, validUntil uint32, message Message) (*cell.Cell, error) {
-	root, err := message.Cell()
-	if err != nil {
-		return nil, err
-	}
 	payload := cell.BeginCell().
 		MustStoreUInt(uint64(v.Subwallet), 32).
 		MustStoreUInt(uint64(validUntil), 32).
 		MustStoreUInt(uint64(seqno), 32).
 		MustStoreUInt(uint64(message.Mode), 8).
-		MustStoreRef(root)
+		MustStoreRef(message.Cell())
 	return tlb.ToCell(&tlb.ExternalMessage{
 		DstAddr: v.Address(workchain),
 		Body:    cell.BeginCell().MustStoreSlice(payload.EndCell().Sign(key), 512).MustStoreBuilder(payload).EndCell(),

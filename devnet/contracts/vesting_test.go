@@ -37,11 +37,7 @@ func TestVestingKeepsWhatIsLocked(t *testing.T) {
 	w, v, _ := newVesting(t)
 	at := v.Address(0)
 	order := func(value float64, mode uint8) *cell.Cell {
-		body, err := contracts.VestingSendBody(1, contracts.Message{To: bob, Value: ton(value), Mode: mode})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return body
+		return contracts.VestingSendBody(1, contracts.Message{To: bob, Value: ton(value), Mode: mode})
 	}
 	trace := w.send(alice, at, ton(0.1), order(50, 3))
 	expect(t, trace, hop{to: at, op: 0xa7733acd}, hop{to: alice, op: 0xf7733acd})

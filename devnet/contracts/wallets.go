@@ -106,12 +106,12 @@ type Message struct {
 }
 
 // Cell is the message as the action list carries it.
-func (m Message) Cell() (*cell.Cell, error) {
+func (m Message) Cell() *cell.Cell {
 	body := m.Body
 	if body == nil {
 		body = cell.BeginCell().EndCell()
 	}
-	return tlb.ToCell(&tlb.InternalMessage{
+	return toCell(&tlb.InternalMessage{
 		IHRDisabled: true, Bounce: m.Bounce, DstAddr: m.To, Amount: tlb.FromNanoTON(amount(m.Value)),
 		StateInit: m.StateInit, Body: body,
 	})
@@ -155,7 +155,7 @@ func (w Wallet) External(workchain int32, key ed25519.PrivateKey, order Order) (
 func (w Wallet) body(workchain int32, key ed25519.PrivateKey, order Order) (*cell.Cell, error) {
 	switch w.Version {
 	case WalletV5R1:
-		return w.bodyV5(workchain, key, order)
+		return w.bodyV5(key, order), nil
 	case WalletHighloadV3:
 		return w.bodyHighload(workchain, key, order)
 	}
@@ -167,31 +167,23 @@ func (w Wallet) body(workchain int32, key ed25519.PrivateKey, order Order) (*cel
 		payload.MustStoreUInt(0, 8) // plain send
 	}
 	for _, message := range order.Messages {
-		root, err := message.Cell()
-		if err != nil {
-			return nil, err
-		}
-		payload.MustStoreUInt(uint64(message.Mode), 8).MustStoreRef(root)
+		payload.MustStoreUInt(uint64(message.Mode), 8).MustStoreRef(message.Cell())
 	}
 	signature := payload.EndCell().Sign(key)
 	return cell.BeginCell().MustStoreSlice(signature, 512).MustStoreBuilder(payload).EndCell(), nil
 }
 
-func (w Wallet) bodyV5(workchain int32, key ed25519.PrivateKey, order Order) (*cell.Cell, error) {
-	actions, err := outList(order.Messages)
-	if err != nil {
-		return nil, err
-	}
+func (w Wallet) bodyV5(key ed25519.PrivateKey, order Order) *cell.Cell {
 	id := wallet.V5R1ID{NetworkGlobalID: w.NetworkID, SubwalletNumber: uint16(w.Subwallet)}
 	payload := cell.BeginCell().
 		MustStoreUInt(0x7369676e, 32).
 		MustStoreUInt(uint64(id.Serialized()), 32).
 		MustStoreUInt(uint64(order.ValidUntil), 32).
 		MustStoreUInt(uint64(order.Seqno), 32).
-		MustStoreMaybeRef(actions).
+		MustStoreMaybeRef(outList(order.Messages)).
 		MustStoreBoolBit(false)
 	signature := payload.EndCell().Sign(key)
-	return cell.BeginCell().MustStoreBuilder(payload).MustStoreSlice(signature, 512).EndCell(), nil
+	return cell.BeginCell().MustStoreBuilder(payload).MustStoreSlice(signature, 512).EndCell()
 }
 
 func (w Wallet) bodyHighload(workchain int32, key ed25519.PrivateKey, order Order) (*cell.Cell, error) {
@@ -202,18 +194,11 @@ func (w Wallet) bodyHighload(workchain int32, key ed25519.PrivateKey, order Orde
 	// The contract refuses a state init here, so such a message goes the way of
 	// many: through a message to itself.
 	if len(order.Messages) > 1 || message.StateInit != nil {
-		var err error
-		if message, err = w.toItself(workchain, order); err != nil {
-			return nil, err
-		}
-	}
-	root, err := message.Cell()
-	if err != nil {
-		return nil, err
+		message = w.toItself(workchain, order)
 	}
 	payload := cell.BeginCell().
 		MustStoreUInt(uint64(w.Subwallet), 32).
-		MustStoreRef(root).
+		MustStoreRef(message.Cell()).
 		MustStoreUInt(uint64(message.Mode), 8).
 		MustStoreUInt(uint64(order.QueryID), 23).
 		MustStoreUInt(order.CreatedAt, 64).
@@ -223,34 +208,26 @@ func (w Wallet) bodyHighload(workchain int32, key ed25519.PrivateKey, order Orde
 
 // toItself is the internal_transfer of a highload wallet, with what its actions
 // and their gas need.
-func (w Wallet) toItself(workchain int32, order Order) (Message, error) {
+func (w Wallet) toItself(workchain int32, order Order) Message {
 	const gas, gasOfOne = 10_000_000, 7_000_000
-	actions, err := outList(order.Messages)
-	if err != nil {
-		return Message{}, err
-	}
 	value := big.NewInt(gas + gasOfOne*int64(len(order.Messages)))
 	for _, message := range order.Messages {
 		value.Add(value, amount(message.Value))
 	}
 	return Message{
 		To: w.Address(workchain), Value: value, Mode: ModePayFees | ModeIgnoreErrors,
-		Body: body(0xae42e5a4, uint64(order.QueryID)).MustStoreRef(actions).EndCell(),
-	}, nil
+		Body: body(0xae42e5a4, uint64(order.QueryID)).MustStoreRef(outList(order.Messages)).EndCell(),
+	}
 }
 
 // outList is an OutList of action_send_msg.
-func outList(messages []Message) (*cell.Cell, error) {
+func outList(messages []Message) *cell.Cell {
 	list := cell.BeginCell().EndCell()
 	for _, message := range messages {
-		root, err := message.Cell()
-		if err != nil {
-			return nil, err
-		}
 		list = cell.BeginCell().MustStoreRef(list).
 			MustStoreUInt(0x0ec3c86d, 32).
 			MustStoreUInt(uint64(message.Mode), 8).
-			MustStoreRef(root).EndCell()
+			MustStoreRef(message.Cell()).EndCell()
 	}
-	return list, nil
+	return list
 }

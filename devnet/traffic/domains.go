@@ -6,10 +6,11 @@ import (
 	"math/big"
 
 	"github.com/xssnick/tonutils-go/address"
-	"github.com/xssnick/tonutils-go/tvm/cell"
+	tvm "github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/chain"
 	"tonscribe/devnet/contracts"
+	"tonscribe/ton/cell"
 )
 
 // zone is the top label of all names here.
@@ -70,26 +71,23 @@ func (s *step) domain() domain {
 	if data == nil {
 		return d
 	}
-	r := &reader{Slice: data}
-	if err := r.SkipBits(256); err != nil {
-		r.keep(err)
-	}
-	r.address()
-	if r.BitsLeft() == 0 {
+	data.Skip(256)
+	data.Account() // the collection
+	if data.BitsLeft() == 0 {
 		return d
 	}
 	d.taken, d.settled = true, true
-	owner := r.address()
-	r.ref() // records
-	r.ref() // label
-	if r.uint(1) == 1 {
-		auction := r.ref()
-		owner, d.bid, d.end = auction.address(), auction.coins(), uint32(auction.uint(64))
+	owner := accountOf(data)
+	data.Ref() // records
+	data.Ref() // label
+	if data.Bit() {
+		auction := cell.NewReader(data.Ref())
+		owner, d.bid, d.end = accountOf(auction), auction.Coins(), uint32(auction.Uint(64))
 		d.auction, d.settled = s.now < d.end, false
-		r.keep(auction.err)
+		s.fail(auction.Err())
 	}
-	d.owner = s.byID[placeOrNone(owner)]
-	s.fail(r.err)
+	d.owner = s.byAccount[owner]
+	s.fail(data.Err())
 	return d
 }
 
@@ -103,9 +101,8 @@ func (s *step) ownDomain() *domain {
 	return nil
 }
 
-func (s *step) domainAsked() int {
-	p := s.anyone(20)
-	if p == nil || !s.ready {
+func (s *step) domainAsked(p *person) int {
+	if !s.ready {
 		return 0
 	}
 	for range 8 {
@@ -113,62 +110,33 @@ func (s *step) domainAsked() int {
 		if d.taken {
 			continue
 		}
-		if !s.send(p, pay(s.zone, coins(s.chance, 1.2, 5), contracts.CommentBody(d.label))) {
-			return 0
-		}
-		return 3
+		return s.send(3, p, pay(s.zone, coins(s.chance, 1.2, 5), contracts.CommentBody(d.label)))
 	}
 	return 0
 }
 
-func (s *step) domainBid() int {
-	p := s.anyone(80)
-	if p == nil {
-		return 0
-	}
+func (s *step) domainBid(p *person) int {
 	for range 12 {
 		d := s.domain()
 		if !d.taken || !d.auction || s.now+5 > d.end || d.bid.Cmp(ton(50)) > 0 {
 			continue
 		}
-		value := percent(d.bid, 110+s.chance.Int64N(20))
-		if !s.send(p, pay(d.at, value, nil)) {
-			return 0
-		}
-		return 3
+		return s.send(3, p, pay(d.at, percent(d.bid, 110+s.chance.Int64N(20)), nil))
 	}
 	return 0
 }
 
-func (s *step) domainRecord() int {
-	d := s.ownDomain()
-	if d == nil {
-		return 0
-	}
+func (s *step) domainRecord(d *domain) int {
 	category, record := s.record(d.owner)
-	return s.tellDomain(d, contracts.DNSChangeRecordBody(s.query(), category, record))
+	return s.send(3+d.settling(), d.owner, pay(d.at, ton(0.05), contracts.DNSChangeRecordBody(s.query(), category, record)))
 }
 
-func (s *step) domainRenewal() int {
-	d := s.ownDomain()
-	if d == nil {
-		return 0
-	}
-	return s.tellDomain(d, contracts.DNSRenewBody(s.query()))
-}
-
-func (s *step) tellDomain(d *domain, body *cell.Cell) int {
-	if !s.send(d.owner, pay(d.at, ton(0.05), body)) {
-		return 0
-	}
-	if !d.settled {
-		return 4
-	}
-	return 3
+func (s *step) domainRenewal(d *domain) int {
+	return s.send(3+d.settling(), d.owner, pay(d.at, ton(0.05), contracts.DNSRenewBody(s.query())))
 }
 
 // record is any record, or none.
-func (s *step) record(p *person) (category string, record *cell.Cell) {
+func (s *step) record(p *person) (category string, record *tvm.Cell) {
 	id := digest(s.seed, "record", s.chance.Uint64())
 	switch s.chance.IntN(7) {
 	case 0:
@@ -185,17 +153,16 @@ func (s *step) record(p *person) (category string, record *cell.Cell) {
 	return contracts.DNSCategoryWallet, contracts.DNSWalletRecord(p.address)
 }
 
-func (s *step) domainTransfer() int {
-	d := s.ownDomain()
-	if d == nil {
-		return 0
-	}
+func (s *step) domainTransfer(d *domain) int {
 	transfer := contracts.NFTTransfer{QueryID: s.query(), NewOwner: s.other(d.owner).address, Response: d.owner.address, ForwardValue: ton(0.01)}
-	if !s.send(d.owner, pay(d.at, ton(0.1), contracts.NFTTransferBody(transfer))) {
+	return s.send(4+d.settling(), d.owner, pay(d.at, ton(0.1), contracts.NFTTransferBody(transfer)))
+}
+
+// settling is how many transactions the end of the last auction causes, which
+// comes with the first message of its winner.
+func (d *domain) settling() int {
+	if d.settled {
 		return 0
 	}
-	if !d.settled {
-		return 5
-	}
-	return 4
+	return 1
 }

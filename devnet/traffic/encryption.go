@@ -32,7 +32,7 @@ func encrypted(chance *rand.Rand, text string, from, to *person) (*cell.Cell, er
 	plain[0] = byte(padding)
 	plain = append(plain, text...)
 
-	salt := address.NewAddress(0, byte(from.workchain), from.id[:]).String()
+	salt := address.NewAddress(0, byte(from.account.Workchain()), from.account.ID()).String()
 	messageKey := mac([]byte(salt), plain)[:16]
 	secret := mac(shared, messageKey)
 	block, err := aes.NewCipher(secret[:32])

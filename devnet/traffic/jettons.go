@@ -65,8 +65,8 @@ func (s *step) supply(j *jetton) *big.Int {
 	if data == nil {
 		return nil
 	}
-	supply, err := data.LoadBigCoins()
-	s.fail(err)
+	supply := data.Coins()
+	s.fail(data.Err())
 	return supply
 }
 
@@ -76,8 +76,8 @@ func (s *step) jettonsOf(j *jetton, owner *address.Address) *big.Int {
 	if data == nil {
 		return new(big.Int)
 	}
-	balance, err := data.LoadBigCoins()
-	s.fail(err)
+	balance := data.Coins()
+	s.fail(data.Err())
 	return balance
 }
 
@@ -104,17 +104,9 @@ func (s *step) part(balance *big.Int) *big.Int {
 	return value
 }
 
-func (s *step) jettonTransfer() int {
-	j := among(s.chance, s.jettons)
-	p, balance := s.holder(j)
-	if p == nil {
-		return 0
-	}
+func (s *step) jettonTransfer(j *jetton, p *person, balance *big.Int) int {
 	transfer, caused := s.jettonOrder(p, s.part(balance))
-	if !s.send(p, pay(j.walletOf(p.address), ton(0.15), contracts.JettonTransferBody(transfer))) {
-		return 0
-	}
-	return 1 + caused
+	return s.send(1+caused, p, pay(j.walletOf(p.address), ton(0.15), contracts.JettonTransferBody(transfer)))
 }
 
 // jettonOrder is a transfer and how many transactions it causes behind the
@@ -140,17 +132,9 @@ func (s *step) jettonOrder(p *person, amount *big.Int) (contracts.JettonTransfer
 	return transfer, caused
 }
 
-func (s *step) jettonBurn() int {
-	j := among(s.chance, s.jettons)
-	p, balance := s.holder(j)
-	if p == nil {
-		return 0
-	}
+func (s *step) jettonBurn(j *jetton, p *person, balance *big.Int) int {
 	body := contracts.JettonBurnBody(s.query(), s.part(balance), p.address)
-	if !s.send(p, pay(j.walletOf(p.address), ton(0.1), body)) {
-		return 0
-	}
-	return 4
+	return s.send(4, p, pay(j.walletOf(p.address), ton(0.1), body))
 }
 
 func (s *step) jettonMint() int {
@@ -159,10 +143,7 @@ func (s *step) jettonMint() int {
 		return 0
 	}
 	to := among(s.chance, s.users)
-	if !s.send(j.admin, s.mint(j, to, j.whole(int64(1+s.chance.IntN(10_000))), big.NewInt(1))) {
-		return 0
-	}
-	return 5
+	return s.send(5, j.admin, s.mint(j, to, j.whole(int64(1+s.chance.IntN(10_000))), big.NewInt(1)))
 }
 
 // mint gives new jettons to an owner.
@@ -192,10 +173,7 @@ func (s *step) jettonAirdrop() int {
 		messages[i] = pay(j.walletOf(p.address), ton(0.15), contracts.JettonTransferBody(transfer))
 		caused += more
 	}
-	if !s.send(p, messages...) {
-		return 0
-	}
-	return caused
+	return s.send(caused, p, messages...)
 }
 
 func (s *step) jettonWalletAsked() int {
@@ -205,10 +183,7 @@ func (s *step) jettonWalletAsked() int {
 		return 0
 	}
 	body := contracts.ProvideWalletAddressBody(s.query(), s.other(p).address, s.chance.IntN(2) == 0)
-	if !s.send(p, pay(j.address, ton(0.05), body)) {
-		return 0
-	}
-	return 3
+	return s.send(3, p, pay(j.address, ton(0.05), body))
 }
 
 // jettonTasks deploy the minters and give the first jettons to users and payers.

@@ -43,14 +43,12 @@ const orderValue = 0.5
 // multisigOrder opens an order: a payment, or two.
 func (s *step) multisigOrder() int {
 	c := oneOf(s.chance, s.councils)
-	data := s.data(c.address)
-	if data == nil {
+	next := s.nextOrder(c)
+	if next == nil {
 		return 0
 	}
-	next, err := data.LoadBigUInt(256)
-	s.fail(err)
 	from, index, isSigner := s.opener(c)
-	if from == nil || err != nil {
+	if from == nil {
 		return 0
 	}
 	actions := make([]contracts.MultisigAction, 1+s.chance.IntN(2))
@@ -58,24 +56,28 @@ func (s *step) multisigOrder() int {
 		message := give(s.other(from).address, coins(s.chance, 0.1, 10), contracts.CommentBody(oneOf(s.chance, remarks)))
 		actions[i].Message = &message
 	}
-	order, err := contracts.MultisigActions(actions...)
-	if err != nil {
-		s.fail(err)
-		return 0
-	}
 	body := contracts.MultisigNewOrderBody(contracts.NewOrder{
-		QueryID: s.query(), Seqno: next, FromSigner: isSigner, Index: index, Expiration: uint64(s.now) + 3600, Actions: order,
+		QueryID: s.query(), Seqno: next, FromSigner: isSigner, Index: index, Expiration: uint64(s.now) + 3600, Actions: contracts.MultisigActions(actions...),
 	})
-	if !s.send(from, pay(c.address, ton(orderValue), body)) {
-		return 0
-	}
+	caused := 4
 	switch {
 	case !isSigner:
-		return 3
+		caused = 3
 	case c.is.Threshold == 1:
-		return 5 + len(actions)
+		caused = 5 + len(actions)
 	}
-	return 4
+	return s.send(caused, from, pay(c.address, ton(orderValue), body))
+}
+
+// nextOrder is the number of a council's next order, nil when it is not deployed.
+func (s *step) nextOrder(c *council) *big.Int {
+	data := s.data(c.address)
+	if data == nil {
+		return nil
+	}
+	number := data.Hash()
+	s.fail(data.Err())
+	return new(big.Int).SetBytes(number[:])
 }
 
 // opener is a signer or a proposer who can send.
@@ -97,67 +99,49 @@ const recentOrders = 6
 
 func (s *step) multisigApproval() int {
 	c := oneOf(s.chance, s.councils)
-	data := s.data(c.address)
-	if data == nil {
-		return 0
-	}
-	next, err := data.LoadBigUInt(256)
-	s.fail(err)
-	if err != nil || next.Sign() == 0 {
+	next := s.nextOrder(c)
+	if next == nil || next.Sign() == 0 {
 		return 0
 	}
 	back := 1 + s.chance.Int64N(min(next.Int64(), recentOrders))
 	at := c.is.Order(0, new(big.Int).Sub(next, big.NewInt(back))).Address(0)
-	pending := s.openOrder(at)
-	if pending == nil {
+	mask, approvals, open := s.openOrder(at)
+	if !open {
 		return 0
 	}
 	for index, signer := range c.signers {
-		if pending.mask.Bit(index) == 1 || !s.free(signer, 5) {
+		if mask.Bit(index) == 1 || !s.free(signer, 5) {
 			continue
 		}
 		body := contracts.MultisigApproveBody(s.query(), uint8(index))
 		if s.chance.IntN(4) == 0 {
 			body = contracts.CommentBody("approve")
 		}
-		if !s.send(signer, pay(at, ton(orderValue), body)) {
-			return 0
+		caused := 5
+		if approvals+1 < c.is.Threshold {
+			caused = 3
 		}
-		if pending.approvals+1 < c.is.Threshold {
-			return 3
-		}
-		return 5
+		return s.send(caused, signer, pay(at, ton(orderValue), body))
 	}
 	return 0
 }
 
-type pendingOrder struct {
-	mask      *big.Int
-	approvals uint8
-}
-
-// openOrder reads an order that can be approved, nil when there is none.
-func (s *step) openOrder(at *address.Address) *pendingOrder {
+// openOrder reads who has approved an order, and whether it can be approved.
+func (s *step) openOrder(at *address.Address) (mask *big.Int, approvals uint8, open bool) {
 	data := s.data(at)
 	if data == nil {
-		return nil
+		return nil, 0, false
 	}
-	r := &reader{Slice: data}
-	r.address()
-	r.keep(r.SkipBits(256))
-	if r.BitsLeft() == 0 {
-		return nil
+	data.Account() // the wallet
+	data.Skip(256)
+	if data.BitsLeft() == 0 {
+		return nil, 0, false
 	}
-	r.uint(8) // threshold
-	sent := r.uint(1) == 1
-	r.ref() // signers
-	mask, err := r.LoadBigUInt(256)
-	r.keep(err)
-	order := &pendingOrder{mask: mask, approvals: uint8(r.uint(8))}
-	expired := r.uint(48) < uint64(s.now)
-	s.fail(r.err)
-	if sent || expired || r.err != nil {
-		return nil
-	}
-	return order
+	data.Skip(8) // threshold
+	sent := data.Bit()
+	data.Ref() // signers
+	signed := data.Hash()
+	approvals = uint8(data.Uint(8))
+	expired := data.Uint(48) < uint64(s.now)
+	return new(big.Int).SetBytes(signed[:]), approvals, !s.fail(data.Err()) && !sent && !expired
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/contracts"
+	account "tonscribe/ton/address"
 )
 
 // collection is a collection of NFTs of the devnet.
@@ -51,12 +52,9 @@ func (s *step) items(c *collection) int64 {
 	if data == nil {
 		return -1
 	}
-	if _, err := data.LoadAddr(); err != nil {
-		s.fail(err)
-		return -1
-	}
-	next, err := data.LoadUInt(64)
-	s.fail(err)
+	data.Account() // the owner
+	next := data.Uint(64)
+	s.fail(data.Err())
 	return int64(next)
 }
 
@@ -68,45 +66,33 @@ func (s *step) item(c *collection) (*address.Address, *person) {
 	}
 	for range 10 {
 		at := c.is.Item(0, s.chance.Uint64N(uint64(items))).Address(0)
-		if owner := s.byID[placeOrNone(s.itemOwner(at))]; owner != nil && s.free(owner, 2) {
+		if owner := s.byAccount[s.itemOwner(at)]; owner != nil && s.free(owner, 2) {
 			return at, owner
 		}
 	}
 	return nil, nil
 }
 
-// itemOwner reads an item's data, nil when it is not there.
-func (s *step) itemOwner(item *address.Address) *address.Address {
+// itemOwner reads an item's data, zero when it is not there.
+func (s *step) itemOwner(item *address.Address) account.Address {
 	data := s.data(item)
-	if data == nil || data.SkipBits(64) != nil {
-		return nil
+	if data == nil {
+		return account.Address{}
 	}
-	if _, err := data.LoadAddr(); err != nil || data.BitsLeft() == 0 {
-		return nil
+	data.Skip(64)
+	data.Account() // the collection
+	if data.BitsLeft() == 0 {
+		return account.Address{}
 	}
-	owner, err := data.LoadAddr()
-	if err != nil || owner.IsAddrNone() {
-		return nil
-	}
-	return owner
-}
-
-func placeOrNone(a *address.Address) place {
-	if a == nil {
-		return place{}
-	}
-	return placeOf(a)
+	return accountOf(data)
 }
 
 func (s *step) nftMint() int {
-	c := s.collections[s.chance.IntN(2)]
+	c := s.tradable()
 	if !s.ready || !s.free(c.admin, 10) {
 		return 0
 	}
-	if !s.send(c.admin, s.mintItem(c, uint64(s.items(c)), among(s.chance, s.users))) {
-		return 0
-	}
-	return 3
+	return s.send(3, c.admin, s.mintItem(c, uint64(s.items(c)), among(s.chance, s.users)))
 }
 
 func (s *step) mintItem(c *collection, index uint64, owner *person) contracts.Message {
@@ -117,21 +103,14 @@ func (s *step) mintItem(c *collection, index uint64, owner *person) contracts.Me
 	return pay(c.address, ton(0.1), contracts.NFTDeployBody(s.query(), index, init))
 }
 
-func (s *step) nftTransfer() int {
-	item, owner := s.item(s.collections[s.chance.IntN(2)])
-	if item == nil {
-		return 0
-	}
+func (s *step) nftTransfer(_ *collection, item *address.Address, owner *person) int {
 	transfer := contracts.NFTTransfer{QueryID: s.query(), NewOwner: s.other(owner).address, Response: owner.address}
 	caused := 3
 	if s.chance.IntN(2) == 0 {
 		transfer.ForwardValue, transfer.ForwardPayload = ton(0.01), contracts.CommentBody(oneOf(s.chance, remarks))
 		caused++
 	}
-	if !s.send(owner, pay(item, ton(0.1), contracts.NFTTransferBody(transfer))) {
-		return 0
-	}
-	return caused
+	return s.send(caused, owner, pay(item, ton(0.1), contracts.NFTTransferBody(transfer)))
 }
 
 // nftAsked asks a collection or an item what it tells everybody.
@@ -147,21 +126,21 @@ func (s *step) nftAsked() int {
 		at := c.is.Item(0, s.chance.Uint64N(uint64(items))).Address(0)
 		message = pay(at, ton(0.05), contracts.GetStaticDataBody(s.query()))
 	}
-	if !s.send(p, message) {
-		return 0
-	}
-	return 3
+	return s.send(3, p, message)
 }
 
+// tradable is a collection whose items change hands.
+func (s *step) tradable() *collection { return s.collections[s.chance.IntN(2)] }
+
 // bound is the collection of soul-bound items.
-func (t *Traffic) bound() *collection { return t.collections[len(t.collections)-1] }
+func (s *step) bound() *collection { return s.collections[len(s.collections)-1] }
 
 func (s *step) sbtMint() int {
 	c := s.bound()
-	if !s.ready || !s.free(c.admin, 10) || !s.send(c.admin, s.mintBound(c, uint64(s.items(c)), among(s.chance, s.users))) {
+	if !s.ready || !s.free(c.admin, 10) {
 		return 0
 	}
-	return 3
+	return s.send(3, c.admin, s.mintBound(c, uint64(s.items(c)), among(s.chance, s.users)))
 }
 
 func (s *step) mintBound(c *collection, index uint64, owner *person) contracts.Message {
@@ -170,35 +149,20 @@ func (s *step) mintBound(c *collection, index uint64, owner *person) contracts.M
 	}))
 }
 
-func (s *step) sbtProof() int {
-	item, owner := s.item(s.bound())
-	if item == nil {
-		return 0
-	}
+func (s *step) sbtProof(_ *collection, item *address.Address, owner *person) int {
 	body := contracts.SBTProveOwnershipBody(s.query(), s.other(owner).address, contracts.CommentBody("door 3"), s.chance.IntN(2) == 0)
-	if !s.send(owner, pay(item, ton(0.05), body)) {
-		return 0
-	}
-	return 3
+	return s.send(3, owner, pay(item, ton(0.05), body))
 }
 
 // sbtEnd revokes an item, or its owner destroys it.
-func (s *step) sbtEnd() int {
-	c := s.bound()
-	item, owner := s.item(c)
-	if item == nil {
-		return 0
-	}
+func (s *step) sbtEnd(c *collection, item *address.Address, owner *person) int {
 	if s.chance.IntN(2) == 0 {
-		if !s.send(owner, pay(item, ton(0.05), contracts.SBTDestroyBody(s.query()))) {
-			return 0
-		}
-		return 3
+		return s.send(3, owner, pay(item, ton(0.05), contracts.SBTDestroyBody(s.query())))
 	}
-	if !s.ready || !s.free(c.admin, 10) || !s.send(c.admin, pay(item, ton(0.05), contracts.SBTRevokeBody(s.query()))) {
+	if !s.ready || !s.free(c.admin, 10) {
 		return 0
 	}
-	return 2
+	return s.send(2, c.admin, pay(item, ton(0.05), contracts.SBTRevokeBody(s.query())))
 }
 
 // collectionTasks deploy the collections and their first items.

@@ -7,6 +7,7 @@ import (
 	"github.com/xssnick/tonutils-go/address"
 
 	"tonscribe/devnet/contracts"
+	account "tonscribe/ton/address"
 )
 
 const (
@@ -14,26 +15,13 @@ const (
 	masters = 6
 )
 
-// place is where an account is.
-type place struct {
-	workchain int32
-	id        [32]byte
-}
-
 // person holds the key of a wallet.
 type person struct {
-	wallet    contracts.Wallet
-	key       ed25519.PrivateKey
-	workchain int32
-	address   *address.Address
-	id        [32]byte
-	funds     *big.Int // in the zerostate
-}
-
-func (p *person) place() place { return place{p.workchain, p.id} }
-
-func placeOf(a *address.Address) place {
-	return place{a.Workchain(), [32]byte(a.Data())}
+	wallet  contracts.Wallet
+	key     ed25519.PrivateKey
+	address *address.Address
+	account account.Address
+	funds   *big.Int // in the zerostate
 }
 
 // shares of the wallets' versions, in percent, as on a network of these years.
@@ -70,7 +58,7 @@ func (t *Traffic) join(role string, index int, version contracts.WalletVersion, 
 	p := t.make(role, uint64(index), 0, version, workchain)
 	p.funds = ton(tons)
 	t.people = append(t.people, p)
-	t.byID[p.place()] = p
+	t.byAccount[p.account] = p
 	return p
 }
 
@@ -79,7 +67,7 @@ func (t *Traffic) make(role string, first, second uint64, version contracts.Wall
 	key := ed25519.NewKeyFromSeed(keySeed[:])
 	w := contracts.NewWallet(version, key.Public().(ed25519.PublicKey), t.options.NetworkID)
 	at := w.Address(workchain)
-	return &person{wallet: w, key: key, workchain: workchain, address: at, id: [32]byte(at.Data())}
+	return &person{wallet: w, key: key, address: at, account: accountAt(at)}
 }
 
 // admin is a wallet that owns contracts and does nothing but look after them.

@@ -27,15 +27,15 @@ func (s *step) nominators() (members *cell.Dictionary, ok bool) {
 	if data == nil {
 		return nil, false
 	}
-	r := &reader{Slice: data}
-	r.uint(8 + 16)
-	r.coins()
-	r.coins()
-	r.ref()
-	members, err := r.LoadDict(256)
-	r.keep(err)
-	s.fail(r.err)
-	return members, r.err == nil
+	data.Skip(8 + 16)
+	data.Coins()
+	data.Coins()
+	data.Ref()
+	members = cell.NewDict(256)
+	if root := data.MaybeRef(); root != nil {
+		members = root.AsDict(256)
+	}
+	return members, !s.fail(data.Err())
 }
 
 func (s *step) member() *person {
@@ -49,10 +49,10 @@ func (s *step) member() *person {
 func (s *step) poolDeposit() int {
 	_, ok := s.nominators()
 	p := s.member()
-	if !ok || p == nil || !s.send(p, pay(s.poolAt, coins(s.chance, 12, 200), contracts.CommentBody(contracts.PoolDeposit))) {
+	if !ok || p == nil {
 		return 0
 	}
-	return 2
+	return s.send(2, p, pay(s.poolAt, coins(s.chance, 12, 200), contracts.CommentBody(contracts.PoolDeposit)))
 }
 
 func (s *step) poolWithdrawal() int {
@@ -61,19 +61,16 @@ func (s *step) poolWithdrawal() int {
 	if !ok || p == nil {
 		return 0
 	}
-	if _, err := members.LoadValue(cell.BeginCell().MustStoreSlice(p.id[:], 256).EndCell()); err != nil {
+	if _, err := members.LoadValue(cell.BeginCell().MustStoreSlice(p.account.ID(), 256).EndCell()); err != nil {
 		return 0
 	}
-	if !s.send(p, pay(s.poolAt, ton(1), contracts.CommentBody(contracts.PoolWithdraw))) {
-		return 0
-	}
-	return 3
+	return s.send(3, p, pay(s.poolAt, ton(1), contracts.CommentBody(contracts.PoolWithdraw)))
 }
 
 func (s *step) poolValidatorDeposit() int {
 	p := s.masters[0]
-	if !s.ready || !s.free(p, 300) || !s.send(p, pay(s.poolAt, coins(s.chance, 10, 100), contracts.PoolValidatorDepositBody(s.query()))) {
+	if !s.ready || !s.free(p, 300) {
 		return 0
 	}
-	return 2
+	return s.send(2, p, pay(s.poolAt, coins(s.chance, 10, 100), contracts.PoolValidatorDepositBody(s.query())))
 }

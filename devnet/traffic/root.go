@@ -16,6 +16,7 @@ import (
 
 	"tonscribe/devnet/chain"
 	"tonscribe/devnet/contracts"
+	account "tonscribe/ton/address"
 )
 
 // View shows the chain as it is at the head. *chain.Chain is one.
@@ -45,8 +46,8 @@ type Traffic struct {
 	options Options
 	// people are all wallets of the zerostate: users, then payers, admins and
 	// those of the masterchain.
-	people []*person
-	byID   map[place]*person
+	people    []*person
+	byAccount map[account.Address]*person
 
 	users, payers, masters []*person
 
@@ -76,7 +77,7 @@ func New(seed uint64, options Options) *Traffic {
 	if options.NetworkID == 0 {
 		options.NetworkID = usual.NetworkID
 	}
-	t := &Traffic{seed: seed, options: options, byID: map[place]*person{}}
+	t := &Traffic{seed: seed, options: options, byAccount: map[account.Address]*person{}}
 	t.populate()
 	t.founder = t.admin(0)
 	t.marketplace = contracts.Marketplace{Owner: t.founder.address}.Address(0)
@@ -99,7 +100,7 @@ func (t *Traffic) Accounts() []chain.Account {
 	for _, p := range t.people {
 		state := p.wallet.StateInit()
 		accounts = append(accounts, chain.Account{
-			Workchain: p.workchain, ID: p.id, Code: state.Code, Data: state.Data, Balance: new(big.Int).Set(p.funds),
+			Workchain: p.account.Workchain(), ID: [32]byte(p.account.ID()), Code: state.Code, Data: state.Data, Balance: new(big.Int).Set(p.funds),
 		})
 	}
 	return append(accounts, t.dnsRoot())

@@ -4,60 +4,61 @@ import (
 	"math/big"
 
 	"github.com/xssnick/tonutils-go/address"
-	"github.com/xssnick/tonutils-go/tvm/cell"
+	"github.com/xssnick/tonutils-go/tlb"
 
 	"tonscribe/devnet/contracts"
+	account "tonscribe/ton/address"
+	"tonscribe/ton/cell"
 )
 
 // offer is an item that a sale or an auction holds, as its data tells.
 type offer struct {
-	item, at *address.Address
-	auction  bool
-	over     bool // sold, cancelled, or not begun
-	seller   *address.Address
-	price    *big.Int // of a sale, or of the next bid
-	bid      bool     // somebody has bid
-	end      uint32   // of an auction
+	at      *address.Address
+	auction bool
+	over    bool // sold, cancelled, or not begun
+	seller  account.Address
+	price   *big.Int // of a sale, or of the next bid
+	bid     bool     // somebody has bid
+	end     uint32   // of an auction
 }
 
 // offered is any item of a collection whose offer suits, nil when none is found.
 func (s *step) offered(suits func(*offer) bool) *offer {
 	for range 16 {
-		c := s.collections[s.chance.IntN(2)]
+		c := s.tradable()
 		items := s.items(c)
 		if items <= 0 {
 			return nil
 		}
 		item := c.is.Item(0, s.chance.Uint64N(uint64(items))).Address(0)
 		holder := s.itemOwner(item)
-		if holder == nil || s.byID[placeOf(holder)] != nil {
+		if s.byAccount[holder] != nil {
 			continue
 		}
-		if o := s.offerAt(item, holder); o != nil && !o.over && suits(o) {
+		if o := s.offerAt(holder); o != nil && !o.over && suits(o) {
 			return o
 		}
 	}
 	return nil
 }
 
-func (s *step) offerAt(item, at *address.Address) *offer {
-	state := s.account(placeOf(at))
+func (s *step) offerAt(at account.Address) *offer {
+	state := s.account(at)
 	if state.StateInit == nil || state.StateInit.Code == nil {
 		return nil
 	}
-	o := &offer{item: item, at: at}
-	var err error
+	o := &offer{at: address.NewAddress(0, byte(at.Workchain()), at.ID())}
+	r := cell.NewReader(state.StateInit.Data)
 	switch state.StateInit.Code.HashKey() {
 	case contracts.Code(contracts.SaleCode).HashKey():
-		err = o.readSale(state.StateInit.Data)
+		o.readSale(r)
 	case contracts.Code(contracts.AuctionCode).HashKey():
 		o.auction = true
-		err = o.readAuction(state.StateInit.Data)
+		o.readAuction(r)
 	default:
 		return nil
 	}
-	if err != nil {
-		s.fail(err)
+	if s.fail(r.Err()) {
 		return nil
 	}
 	return o
@@ -65,85 +66,33 @@ func (s *step) offerAt(item, at *address.Address) *offer {
 
 func onSale(o *offer) bool { return !o.auction }
 
-// reader reads fields one after the other and keeps the first error.
-type reader struct {
-	*cell.Slice
-	err error
+func (o *offer) readSale(r *cell.Reader) {
+	complete := r.Bit()
+	r.Skip(32)  // created
+	r.Account() // the marketplace
+	r.Account() // the item
+	o.seller, o.price = accountOf(r), r.Coins()
+	r.Ref() // fees
+	o.over = complete || !r.Bit()
 }
 
-func open(c *cell.Cell) *reader {
-	slice, err := c.BeginParse()
-	return &reader{slice, err}
-}
-
-func (r *reader) keep(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-func (r *reader) uint(bits uint) uint64 {
-	value, err := r.LoadUInt(bits)
-	r.keep(err)
-	return value
-}
-
-func (r *reader) coins() *big.Int {
-	value, err := r.LoadBigCoins()
-	r.keep(err)
-	return value
-}
-
-func (r *reader) address() *address.Address {
-	value, err := r.LoadAddr()
-	r.keep(err)
-	if err != nil || value.IsAddrNone() {
-		return nil
-	}
-	return value
-}
-
-func (r *reader) ref() *reader {
-	c, err := r.LoadRefCell()
-	if err != nil {
-		r.keep(err)
-		return &reader{cell.BeginCell().ToSlice(), err}
-	}
-	return open(c)
-}
-
-func (o *offer) readSale(data *cell.Cell) error {
-	r := open(data)
-	complete := r.uint(1) == 1
-	r.uint(32) // created
-	r.address()
-	r.address()
-	o.seller, o.price = r.address(), r.coins()
-	r.ref()
-	o.over = complete || r.uint(1) == 0
-	return r.err
-}
-
-func (o *offer) readAuction(data *cell.Cell) error {
-	r := open(data)
-	ended, begun := r.uint(1) == 1, r.uint(1) == 1
-	r.uint(1) // cancelled
-	bidder, bid := r.address(), r.coins()
-	r.uint(32) // time of the bid
-	o.end = uint32(r.uint(32))
-	o.seller, o.bid, o.over = r.address(), bidder != nil, ended || !begun
-	r.ref() // fees
-	terms := r.ref()
-	terms.address()
-	terms.address()
-	lowest := terms.coins()
-	terms.coins() // highest
-	o.price = lowest
+func (o *offer) readAuction(r *cell.Reader) {
+	ended, begun := r.Bit(), r.Bit()
+	r.Skip(1) // cancelled
+	bidder, bid := r.Account(), r.Coins()
+	r.Skip(32) // time of the bid
+	o.end = uint32(r.Uint(32))
+	o.seller, o.bid, o.over = accountOf(r), bidder != nil, ended || !begun
+	r.Ref() // fees
+	terms := cell.NewReader(r.Ref())
+	terms.Account() // the marketplace
+	terms.Account() // the item
+	o.price = terms.Coins()
+	terms.Coins() // highest
 	if o.bid {
-		o.price = bid.Add(bid, terms.coins())
+		o.price = bid.Add(bid, terms.Coins())
 	}
-	r.keep(terms.err)
-	return r.err
+	r.Fail(terms.Err())
 }
 
 // percent is a part of a price.
@@ -164,41 +113,32 @@ func (s *step) saleOf(c *collection, item *address.Address, owner *person) contr
 
 // nftSale puts an item on sale: the seller deploys the sale and sends it the
 // item, or sends the item to the marketplace with the sale in the payload.
-func (s *step) nftSale() int {
-	c := s.collections[s.chance.IntN(2)]
-	item, owner := s.item(c)
-	if item == nil || !s.ready {
+func (s *step) nftSale(c *collection, item *address.Address, owner *person) int {
+	if !s.ready {
 		return 0
 	}
 	sale := s.saleOf(c, item, owner)
 	if s.chance.IntN(2) == 0 {
-		return s.handOver(owner, item, contracts.AddressOf(0, sale.StateInit()), contracts.Message{StateInit: sale.StateInit()})
+		return s.handOver(owner, item, sale.StateInit())
 	}
 	transfer := contracts.NFTTransfer{
 		QueryID: s.query(), NewOwner: s.marketplace, Response: owner.address,
 		ForwardValue: ton(0.3), ForwardPayload: contracts.ListPayload(sale.StateInit()),
 	}
-	if !s.send(owner, pay(item, ton(0.5), contracts.NFTTransferBody(transfer))) {
-		return 0
-	}
-	return 8
+	return s.send(8, owner, pay(item, ton(0.5), contracts.NFTTransferBody(transfer)))
 }
 
 // handOver deploys a contract and gives it an item.
-func (s *step) handOver(owner *person, item, to *address.Address, deploy contracts.Message) int {
+func (s *step) handOver(owner *person, item *address.Address, state *tlb.StateInit) int {
+	to := contracts.AddressOf(0, state)
 	message := pay(to, ton(0.1), contracts.TopUpBody(0))
-	message.StateInit = deploy.StateInit
+	message.StateInit = state
 	transfer := contracts.NFTTransfer{QueryID: s.query(), NewOwner: to, Response: owner.address, ForwardValue: ton(0.05)}
-	if !s.send(owner, message, pay(item, ton(0.2), contracts.NFTTransferBody(transfer))) {
-		return 0
-	}
-	return 5
+	return s.send(5, owner, message, pay(item, ton(0.2), contracts.NFTTransferBody(transfer)))
 }
 
-func (s *step) nftAuction() int {
-	c := s.collections[s.chance.IntN(2)]
-	item, owner := s.item(c)
-	if item == nil || !s.ready {
+func (s *step) nftAuction(c *collection, item *address.Address, owner *person) int {
+	if !s.ready {
 		return 0
 	}
 	auction := contracts.Auction{
@@ -206,7 +146,7 @@ func (s *step) nftAuction() int {
 		Owner: owner.address, MinBid: coins(s.chance, 0.5, 10), MinStep: ton(0.5), FeeAddress: s.founder.address,
 		RoyaltyAddr: c.admin.address, FeeFactor: 5, FeeBase: 100, RoyaltyFactor: 5, RoyaltyOf: 100,
 	}
-	return s.handOver(owner, item, auction.Address(0), contracts.Message{StateInit: auction.StateInit()})
+	return s.handOver(owner, item, auction.StateInit())
 }
 
 func (s *step) nftPurchase() int {
@@ -216,19 +156,16 @@ func (s *step) nftPurchase() int {
 		return 0
 	}
 	value := new(big.Int).Add(o.price, big.NewInt(contracts.SaleOverhead))
-	if !s.send(p, pay(o.at, value, nil)) {
-		return 0
-	}
-	return 8
+	return s.send(8, p, pay(o.at, value, nil))
 }
 
 // nftSaleChanged gives an item back to its seller, or changes its price.
 func (s *step) nftSaleChanged() int {
 	o := s.offered(onSale)
-	if o == nil || o.seller == nil {
+	if o == nil {
 		return 0
 	}
-	seller := s.byID[placeOf(o.seller)]
+	seller := s.byAccount[o.seller]
 	if seller == nil || !s.free(seller, 2) {
 		return 0
 	}
@@ -237,10 +174,7 @@ func (s *step) nftSaleChanged() int {
 		price := coins(s.chance, 1, 60)
 		body, caused = contracts.SaleUpdateBody(s.query(), price, percent(price, 5), percent(price, 5)), 2
 	}
-	if !s.send(seller, pay(o.at, ton(0.1), body)) {
-		return 0
-	}
-	return caused
+	return s.send(caused, seller, pay(o.at, ton(0.1), body))
 }
 
 func (s *step) nftBid() int {
@@ -249,13 +183,11 @@ func (s *step) nftBid() int {
 	if o == nil || p == nil {
 		return 0
 	}
-	if !s.send(p, pay(o.at, new(big.Int).Add(o.price, coins(s.chance, 0.01, 2)), nil)) {
-		return 0
-	}
+	caused := 2
 	if o.bid {
-		return 3
+		caused = 3
 	}
-	return 2
+	return s.send(caused, p, pay(o.at, new(big.Int).Add(o.price, coins(s.chance, 0.01, 2)), nil))
 }
 
 // nftAuctionEnd finishes an auction whose time is over.
@@ -269,11 +201,9 @@ func (s *step) nftAuctionEnd() int {
 	if s.chance.IntN(2) == 0 {
 		body = contracts.AuctionCommandBody(s.query(), contracts.AuctionFinish)
 	}
-	if !s.send(p, pay(o.at, ton(0.1), body)) {
-		return 0
-	}
+	caused := 6
 	if o.bid {
-		return 8
+		caused = 8
 	}
-	return 6
+	return s.send(caused, p, pay(o.at, ton(0.1), body))
 }

@@ -77,9 +77,7 @@ func (s *step) prepare() bool {
 			waiting = true
 			// Each task has its block among patience, tasksAtOnce of them each.
 			if s.seqno%patience == uint32(i/tasksAtOnce)%patience {
-				if cost := t.act(s); cost > 0 {
-					s.count("setup: "+t.name, float64(cost))
-				}
+				s.count("setup: "+t.name, t.act(s))
 			}
 		}
 		if waiting {
@@ -91,8 +89,8 @@ func (s *step) prepare() bool {
 
 // sendAs sends what an admin has to and tells what it causes.
 func (s *step) sendAs(admin *person, caused int, messages ...contracts.Message) int {
-	if !s.free(admin, 1) || !s.send(admin, messages...) {
+	if !s.free(admin, 1) {
 		return 0
 	}
-	return caused
+	return s.send(caused, admin, messages...)
 }

@@ -12,6 +12,8 @@ import (
 
 	"tonscribe/devnet/chain"
 	"tonscribe/devnet/contracts"
+	account "tonscribe/ton/address"
+	toncell "tonscribe/ton/cell"
 )
 
 // lifetime is how long an external message is valid, in seconds: longer than
@@ -28,7 +30,7 @@ type step struct {
 	left float64
 	// ready tells that the setup is done, so that admins may do other things.
 	ready    bool
-	used     map[place]bool
+	used     map[account.Address]bool
 	messages []*cell.Cell
 	done     map[string]int
 	caused   map[string]float64
@@ -39,7 +41,7 @@ type step struct {
 func (t *Traffic) begin(view View, mcSeqno, now uint32) *step {
 	return &step{
 		Traffic: t, view: view, seqno: mcSeqno, now: now, chance: chanceOf(t.seed, "step", uint64(mcSeqno)),
-		used: map[place]bool{}, done: map[string]int{}, caused: map[string]float64{},
+		used: map[account.Address]bool{}, done: map[string]int{}, caused: map[string]float64{},
 	}
 }
 
@@ -50,7 +52,7 @@ func (s *step) wait(transactions int) {
 	for _, root := range pending {
 		var message tlb.ExternalMessage
 		if err := tlb.Parse(&message, root); err == nil {
-			s.used[placeOf(message.DstAddr)] = true
+			s.used[accountAt(message.DstAddr)] = true
 		}
 	}
 	s.left = float64(transactions - 2*len(pending))
@@ -58,46 +60,50 @@ func (s *step) wait(transactions int) {
 
 // account is the state of an account at the head; the zero value when there is
 // none.
-func (s *step) account(at place) tlb.AccountState {
+func (s *step) account(at account.Address) tlb.AccountState {
 	var state tlb.AccountState
-	shard, err := s.view.Account(at.workchain, at.id)
-	if errors.Is(err, chain.ErrNoAccount) {
-		return state
-	}
-	if err != nil {
-		s.fail(err)
+	shard, err := s.view.Account(at.Workchain(), [32]byte(at.ID()))
+	if errors.Is(err, chain.ErrNoAccount) || s.fail(err) {
 		return state
 	}
 	if err := tlb.Parse(&state, shard.Account); err != nil {
-		s.fail(fmt.Errorf("account %d:%x: %w", at.workchain, at.id, err))
+		s.fail(fmt.Errorf("account %s: %w", at, err))
 	}
 	return state
 }
 
-func (s *step) fail(err error) {
-	if err != nil && s.err == nil {
+// fail keeps the first error and reports whether err is one.
+func (s *step) fail(err error) bool {
+	if s.err == nil {
 		s.err = err
 	}
+	return err != nil
 }
 
 // data opens a contract's data, nil when it is not deployed.
-func (s *step) data(of *address.Address) *cell.Slice {
-	state := s.account(placeOf(of))
+func (s *step) data(of *address.Address) *toncell.Reader {
+	state := s.account(accountAt(of))
 	if !state.IsValid || state.StateInit == nil || state.StateInit.Data == nil {
 		return nil
 	}
-	data, err := state.StateInit.Data.BeginParse()
-	s.fail(err)
-	return data
+	return toncell.NewReader(state.StateInit.Data)
+}
+
+func accountAt(a *address.Address) account.Address { return account.New(a.Workchain(), a.Data()) }
+
+// accountOf reads an address, zero when it is none.
+func accountOf(r *toncell.Reader) (a account.Address) {
+	copy(a[:], r.Account())
+	return a
 }
 
 // free tells whether a person can still send something in this block, and has
 // so many tons. Those who sent are left alone, since the view does not show it.
 func (s *step) free(p *person, tons float64) bool {
-	if s.used[p.place()] {
+	if s.used[p.account] {
 		return false
 	}
-	state := s.account(p.place())
+	state := s.account(p.account)
 	return state.IsValid && state.StateInit != nil && state.Balance.Nano().Cmp(ton(tons)) >= 0
 }
 
@@ -124,42 +130,42 @@ func (s *step) other(p *person) *person {
 	}
 }
 
-// send signs a person's order.
-func (s *step) send(p *person, messages ...contracts.Message) bool {
-	return s.order(p, contracts.Order{Messages: messages})
+// send signs a person's order and returns how many transactions it causes, 0
+// when it cannot be made.
+func (s *step) send(caused int, p *person, messages ...contracts.Message) int {
+	return s.order(caused, p, contracts.Order{Messages: messages})
 }
 
-func (s *step) order(p *person, order contracts.Order) bool {
-	message, err := s.sign(p, order, 0)
-	if err != nil {
-		s.fail(err)
-		return false
+func (s *step) order(caused int, p *person, order contracts.Order) int {
+	message := s.sign(p, order, 0)
+	if message == nil {
+		return 0
 	}
-	s.used[p.place()] = true
+	s.used[p.account] = true
 	s.messages = append(s.messages, message)
-	return true
+	return caused
 }
 
-// sign makes the external message. back is how many orders ago its number was
-// right.
-func (s *step) sign(p *person, order contracts.Order, back uint32) (*cell.Cell, error) {
+// sign makes the external message, nil when it fails. back is how many orders ago
+// its number was right.
+func (s *step) sign(p *person, order contracts.Order, back uint32) *cell.Cell {
 	order.ValidUntil = s.now + lifetime
 	order.CreatedAt = uint64(s.now - 1)
 	if p.wallet.Version == contracts.WalletHighloadV3 {
 		order.QueryID = queryID(s.seqno)
 	} else if !order.Deploy {
-		seqno, err := s.walletSeqno(p)
-		if err != nil {
-			return nil, err
-		}
-		order.Seqno = seqno - back
+		order.Seqno = s.walletSeqno(p) - back
 	}
 	if p.wallet.Version == contracts.WalletV5R1 {
 		for i := range order.Messages {
 			order.Messages[i].Mode |= contracts.ModeIgnoreErrors
 		}
 	}
-	return p.wallet.External(p.workchain, p.key, order)
+	message, err := p.wallet.External(p.account.Workchain(), p.key, order)
+	if s.fail(err) {
+		return nil
+	}
+	return message
 }
 
 // queryID is the block's number in the form of highload wallets: 13 bits, and
@@ -170,18 +176,18 @@ func queryID(seqno uint32) uint32 {
 }
 
 // walletSeqno reads the number of the next order from a wallet's data.
-func (s *step) walletSeqno(p *person) (uint32, error) {
+func (s *step) walletSeqno(p *person) uint32 {
 	data := s.data(p.address)
 	if data == nil {
-		return 0, fmt.Errorf("wallet %s is not active", p.address.StringRaw())
+		s.fail(fmt.Errorf("wallet %s is not active", p.account))
+		return 0
 	}
 	if p.wallet.Version == contracts.WalletV5R1 {
-		if err := data.SkipBits(1); err != nil {
-			return 0, err
-		}
+		data.Skip(1)
 	}
-	seqno, err := data.LoadUInt(32)
-	return uint32(seqno), err
+	seqno := uint32(data.Uint(32))
+	s.fail(data.Err())
+	return seqno
 }
 
 // pay is a message of some value that comes back when it fails.

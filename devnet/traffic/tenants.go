@@ -31,16 +31,12 @@ func (s *step) tenantOf(seqno uint32) (p *person, returns bool) {
 	return s.make("tenant", uint64(seqno), 0, version, 0), chance.IntN(2) == 0
 }
 
-func (s *step) tenant() int {
-	p := s.anyone(20)
-	if p == nil || s.done["tenant"] > 0 {
+func (s *step) tenant(p *person) int {
+	if s.done["tenant"] > 0 {
 		return 0
 	}
 	tenant, _ := s.tenantOf(s.seqno)
-	if !s.send(p, give(tenant.address, coins(s.chance, 0.5, 3), nil)) {
-		return 0
-	}
-	return 2
+	return s.send(2, p, give(tenant.address, coins(s.chance, 0.5, 3), nil))
 }
 
 // followTenants lets happen what is due with those who came some blocks ago.
@@ -58,20 +54,18 @@ func (s *step) followTenants() {
 // moveOut deploys the wallet and empties it.
 func (s *step) moveOut(seqno uint32) {
 	p, _ := s.tenantOf(seqno)
-	state := s.account(p.place())
+	state := s.account(p.account)
 	if state.StateInit != nil || state.Balance.Nano().Cmp(ton(0.3)) < 0 {
 		return
 	}
 	message := give(s.other(p).address, nil, contracts.CommentBody("moving out"))
 	message.Mode = contracts.ModeAllBalance
-	if s.order(p, contracts.Order{Messages: []contracts.Message{message}, Deploy: true}) {
-		s.count("tenant moved out", 2)
-	}
+	s.count("tenant moved out", s.order(2, p, contracts.Order{Messages: []contracts.Message{message}, Deploy: true}))
 }
 
 func (s *step) visit(seqno uint32) {
 	p, returns := s.tenantOf(seqno)
-	state := s.account(p.place())
+	state := s.account(p.account)
 	switch {
 	case !state.IsValid:
 	case state.Status == tlb.AccountStatusFrozen && returns:
@@ -90,17 +84,14 @@ func (s *step) visit(seqno uint32) {
 	case state.Balance.Nano().Cmp(ton(0.3)) > 0:
 		message := give(s.other(p).address, nil, contracts.CommentBody("leaving"))
 		message.Mode = contracts.ModeAllBalance | deleteWhenEmpty
-		if s.send(p, message) {
-			s.count("tenant left", 2)
-		}
+		s.count("tenant left", s.send(2, p, message))
 	}
 }
 
 // callAt sends something that bounces: rent is taken before it arrives.
 func (s *step) callAt(p *person, name string) {
-	caller := s.anyone(5)
-	if caller != nil && s.send(caller, pay(p.address, ton(0.05), contracts.CommentBody("are you there?"))) {
-		s.count(name, 3)
+	if caller := s.anyone(5); caller != nil {
+		s.count(name, s.send(3, caller, pay(p.address, ton(0.05), contracts.CommentBody("are you there?"))))
 	}
 }
 
@@ -112,9 +103,7 @@ func (s *step) payRent(p *person) {
 	}
 	message := give(p.address, ton(1), contracts.CommentBody("rent"))
 	message.StateInit = afterOneOrder(p.wallet)
-	if s.send(friend, message) {
-		s.count("tenant came back", 2)
-	}
+	s.count("tenant came back", s.send(2, friend, message))
 }
 
 // afterOneOrder is the state of a wallet v4 or v5 that has sent one order.

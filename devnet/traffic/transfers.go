@@ -39,45 +39,26 @@ func (s *step) stranger() *address.Address {
 // purse is how much a transfer of p may be: the rich send more, so that wealth
 // goes round for ever.
 func (s *step) purse(p *person) *big.Int {
-	balance, _ := new(big.Float).SetInt(s.account(p.place()).Balance.Nano()).Float64()
+	balance, _ := new(big.Float).SetInt(s.account(p.account).Balance.Nano()).Float64()
 	return coins(s.chance, 0.001, max(15, balance/1e9/1000))
 }
 
-func (s *step) transfer() int {
-	p := s.anyone(20)
-	if p == nil || !s.send(p, give(s.recipient(p), s.purse(p), nil)) {
-		return 0
-	}
-	return 2
+func (s *step) transfer(p *person) int {
+	return s.send(2, p, give(s.recipient(p), s.purse(p), nil))
 }
 
-func (s *step) comment() int {
-	p := s.anyone(20)
-	if p == nil {
-		return 0
-	}
+func (s *step) comment(p *person) int {
 	body := contracts.CommentBody(oneOf(s.chance, remarks))
-	if !s.send(p, give(s.recipient(p), s.purse(p), body)) {
-		return 0
-	}
-	return 2
+	return s.send(2, p, give(s.recipient(p), s.purse(p), body))
 }
 
-func (s *step) encryptedComment() int {
-	p := s.anyone(20)
-	if p == nil {
-		return 0
-	}
+func (s *step) encryptedComment(p *person) int {
 	to := s.other(p)
 	body, err := encrypted(s.chance, oneOf(s.chance, remarks), p, to)
-	if err != nil {
-		s.fail(err)
+	if s.fail(err) {
 		return 0
 	}
-	if !s.send(p, give(to.address, coins(s.chance, 0.01, 5), body)) {
-		return 0
-	}
-	return 2
+	return s.send(2, p, give(to.address, coins(s.chance, 0.01, 5), body))
 }
 
 // crossing pays from one workchain to the other.
@@ -89,18 +70,11 @@ func (s *step) crossing() int {
 	if from == nil || !s.free(from, 20) {
 		return 0
 	}
-	if !s.send(from, give(to.address, coins(s.chance, 0.1, 15), contracts.CommentBody(oneOf(s.chance, remarks)))) {
-		return 0
-	}
-	return 2
+	return s.send(2, from, give(to.address, coins(s.chance, 0.1, 15), contracts.CommentBody(oneOf(s.chance, remarks))))
 }
 
 // several pays two or more with one order: a few of old wallets, many of v5.
-func (s *step) several() int {
-	p := s.anyone(50)
-	if p == nil {
-		return 0
-	}
+func (s *step) several(p *person) int {
 	n := 2 + s.chance.IntN(3)
 	if p.wallet.Version == contracts.WalletV5R1 {
 		n += s.chance.IntN(12)
@@ -112,10 +86,7 @@ func (s *step) several() int {
 			messages[i].Body = contracts.CommentBody(oneOf(s.chance, remarks))
 		}
 	}
-	if !s.send(p, messages...) {
-		return 0
-	}
-	return 1 + len(messages)
+	return s.send(1+len(messages), p, messages...)
 }
 
 // payout is an exchange or a service that pays many from a highload wallet.
@@ -129,10 +100,7 @@ func (s *step) payout() int {
 	for i := range messages {
 		messages[i] = give(s.recipient(p), coins(s.chance, 0.01, 3), contracts.CommentBody(oneOf(s.chance, remarks)))
 	}
-	if !s.send(p, messages...) {
-		return 0
-	}
-	return 2 + len(messages)
+	return s.send(2+len(messages), p, messages...)
 }
 
 // crowd is to how many a payer may send, when each causes so many transactions:

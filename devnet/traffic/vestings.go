@@ -1,6 +1,8 @@
 package traffic
 
 import (
+	"errors"
+
 	"github.com/xssnick/tonutils-go/address"
 
 	"tonscribe/devnet/contracts"
@@ -41,7 +43,7 @@ func (t *Traffic) foundGrants() {
 func (s *step) vestingTransfer() int {
 	g := oneOf(s.chance, s.grants)
 	data := s.data(g.address)
-	if data == nil || !s.free(g.owner, 5) || s.used[placeOf(g.address)] {
+	if data == nil || !s.free(g.owner, 5) || s.used[accountAt(g.address)] {
 		return 0
 	}
 	to := s.founder.address
@@ -51,26 +53,15 @@ func (s *step) vestingTransfer() int {
 	message := give(to, coins(s.chance, 0.05, 2), contracts.CommentBody(oneOf(s.chance, remarks)))
 	message.Mode = contracts.ModePayFees | contracts.ModeIgnoreErrors
 	if s.chance.IntN(3) == 0 {
-		seqno, err := data.LoadUInt(32)
-		s.fail(err)
-		external, err := g.is.External(0, g.owner.key, uint32(seqno), s.now+lifetime, message)
-		if err != nil {
-			s.fail(err)
+		external, err := g.is.External(0, g.owner.key, uint32(data.Uint(32)), s.now+lifetime, message)
+		if s.fail(errors.Join(err, data.Err())) {
 			return 0
 		}
-		s.used[placeOf(g.address)] = true
+		s.used[accountAt(g.address)] = true
 		s.messages = append(s.messages, external)
 		return 2
 	}
-	body, err := contracts.VestingSendBody(s.query(), message)
-	if err != nil {
-		s.fail(err)
-		return 0
-	}
-	if !s.send(g.owner, pay(g.address, ton(0.1), body)) {
-		return 0
-	}
-	return 4
+	return s.send(4, g.owner, pay(g.address, ton(0.1), contracts.VestingSendBody(s.query(), message)))
 }
 
 // vestingList adds to the addresses that may get what is locked.
@@ -80,8 +71,5 @@ func (s *step) vestingList() int {
 		return 0
 	}
 	list := addresses([]*person{oneOf(s.chance, s.users), oneOf(s.chance, s.users), oneOf(s.chance, s.users)})[:1+s.chance.IntN(3)]
-	if !s.send(s.founder, pay(g.address, ton(0.1), contracts.VestingAddWhitelistBody(s.query(), list...))) {
-		return 0
-	}
-	return 3
+	return s.send(3, s.founder, pay(g.address, ton(0.1), contracts.VestingAddWhitelistBody(s.query(), list...)))
 }
