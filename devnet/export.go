@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"tonscribe/devnet/history"
+	"tonscribe/devnet/liteserver"
 	"tonscribe/devnet/packages"
 )
 
@@ -81,7 +82,7 @@ func (e Exportation) begin(store *history.Store) error {
 	if err != nil {
 		return err
 	}
-	return writeGlobalConfig(e.Out, master, first.Master)
+	return writeJSON(ConfigPath(e.Out), liteserver.NetworkConfig(master.ID, first.Master.ID), 0o644)
 }
 
 func (e Exportation) bundle(store *history.Store, writer packages.Writer, seqno uint32, done *Generated) error {

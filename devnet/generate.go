@@ -2,14 +2,13 @@ package devnet
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"tonscribe/devnet/chain"
+	"tonscribe/devnet/liteserver"
 	"tonscribe/devnet/packages"
 )
 
@@ -137,7 +136,7 @@ func (g Generation) run(ctx context.Context, m *maker, clock chainClock, writer 
 func (g Generation) write(bundles <-chan *chain.Bundle, writer packages.Writer, zero *chain.Zerostate) error {
 	for b := range bundles {
 		if b.Master.ID.SeqNo == 1 {
-			if err := writeGlobalConfig(g.Out, zero, b.Master); err != nil {
+			if err := writeJSON(ConfigPath(g.Out), liteserver.NetworkConfig(zero.ID, b.Master.ID), 0o644); err != nil {
 				return err
 			}
 		}
@@ -172,26 +171,4 @@ func mustBeEmpty(dir string) error {
 		return fmt.Errorf("generate: %s is not empty: choose another folder", dir)
 	}
 	return nil
-}
-
-// writeGlobalConfig names the chain as liteserver.GlobalConfig does, without a
-// server.
-func writeGlobalConfig(dir string, zero *chain.Zerostate, first *chain.Block) error {
-	type id struct {
-		Workchain int32  `json:"workchain"`
-		Shard     int64  `json:"shard"`
-		Seqno     uint32 `json:"seqno"`
-		RootHash  string `json:"root_hash"`
-		FileHash  string `json:"file_hash"`
-	}
-	base64 := base64.StdEncoding.EncodeToString
-	return writeJSON(filepath.Join(dir, "global.config.json"), map[string]any{
-		"@type": "config.global", "liteservers": []any{},
-		"validator": map[string]any{
-			"@type":      "validator.config.global",
-			"zero_state": id{-1, -1 << 63, 0, base64(zero.ID.RootHash), base64(zero.ID.FileHash)},
-			"init_block": id{-1, -1 << 63, 1, base64(first.ID.RootHash), base64(first.ID.FileHash)},
-			"hardforks":  []any{},
-		},
-	}, 0o644)
 }

@@ -71,90 +71,44 @@ func (c *Component) header(id *ton.BlockIDExt, mode uint32) (ton.BlockHeader, er
 	if err != nil {
 		return ton.BlockHeader{}, err
 	}
-	proof, err := prove(block.Root, func(s *cell.Slice) error { return visitParts(s, mode, id.Workchain == masterchain) })
-	if err != nil {
-		return ton.BlockHeader{}, err
-	}
+	proof := prove(block.Root, func(s *cell.Slice) { visitParts(s, mode, id.Workchain == masterchain) })
 	return ton.BlockHeader{ID: block.ID, Mode: mode, HeaderProof: boc(proof)}, nil
 }
 
-func visitParts(block *cell.Slice, mode uint32, master bool) error {
-	if err := visitInfo(block); err != nil {
-		return err
-	}
+func visitParts(block *cell.Slice, mode uint32, master bool) {
+	readAll(child(block, refInfo))
 	if mode&withStateUpdate != 0 {
-		if _, err := child(block, refStateUpdate); err != nil {
-			return err
-		}
+		child(block, refStateUpdate)
 	}
 	if mode&withValueFlow != 0 {
-		flow, err := child(block, refValueFlow)
-		if err != nil {
-			return err
-		}
-		if err := readAll(flow); err != nil {
-			return err
-		}
+		readAll(child(block, refValueFlow))
 	}
-	if mode&(withExtra|withShardHashes|withPrevBlkSigns) == 0 {
-		return nil
+	if mode&(withExtra|withShardHashes|withPrevBlkSigns) != 0 {
+		child(block, refExtra)
 	}
-	extra, err := child(block, refExtra)
-	if err != nil || !master || mode&(withShardHashes|withPrevBlkSigns) == 0 {
-		return err
+	if !master || mode&(withShardHashes|withPrevBlkSigns) == 0 {
+		return
 	}
-	return visitMcExtra(extra, mode)
-}
-
-// visitMcExtra reads the shard hashes, or the signatures of the block before, of
-// a masterchain block's extra (TL-B McBlockExtra).
-func visitMcExtra(extra *cell.Slice, mode uint32) error {
-	mc, err := child(extra, 3)
-	if err != nil {
-		return err
+	mc := skip(mcBlockExtra(block), 16+1)
+	if hashes := mc.MustLoadMaybeRef(); hashes != nil && mode&withShardHashes != 0 {
+		readAll(hashes)
 	}
-	if err := mc.SkipBits(16 + 1); err != nil {
-		return err
+	if mode&withPrevBlkSigns != 0 {
+		visitSignatures(mc)
 	}
-	hashes, err := mc.LoadMaybeRef()
-	if err != nil {
-		return err
-	}
-	if hashes != nil && mode&withShardHashes != 0 {
-		if err := readAll(hashes); err != nil {
-			return err
-		}
-	}
-	if mode&withPrevBlkSigns == 0 {
-		return nil
-	}
-	return visitSignatures(mc)
 }
 
 // visitSignatures goes on after the shard hashes: shard_fees (HashmapAugE 96),
 // then the details' reference with the dictionary of signatures.
-func visitSignatures(mc *cell.Slice) error {
-	fees, err := mc.LoadBoolBit()
-	if err != nil {
-		return err
-	}
+func visitSignatures(mc *cell.Slice) {
 	details := mc.RefsNum() - 1
-	if fees {
+	if mc.MustLoadBoolBit() { // fees
 		details = 1
 	}
 	// The root extra of the fees may bring references of extra currencies; the
 	// devnet has none, so that the details come next.
-	s, err := child(mc, min(details, mc.RefsNum()-1))
-	if err != nil {
-		return err
+	s := child(mc, min(details, mc.RefsNum()-1))
+	if s.MustLoadBoolBit() {
+		readAll(child(s, 0))
 	}
-	signed, err := s.LoadBoolBit()
-	if err != nil || !signed {
-		return err
-	}
-	signatures, err := child(s, 0)
-	if err != nil {
-		return err
-	}
-	return readAll(signatures)
 }

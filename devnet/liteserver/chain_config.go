@@ -2,7 +2,6 @@ package liteserver
 
 import (
 	"context"
-	"errors"
 	"math/big"
 
 	"github.com/xssnick/tonutils-go/tl"
@@ -18,37 +17,26 @@ const maxParams = 1024
 const fromKeyBlock = 1 << 15
 
 func (c *Component) configAll(_ context.Context, q ton.GetConfigAll) (tl.Serializable, error) {
-	return c.chainConfig(q.BlockID, q.Mode, func(params *cell.Dictionary) error {
-		root, err := params.AsCell().BeginParse()
-		if err != nil {
-			return err
-		}
-		return readAll(root)
-	})
+	return c.chainConfig(q.BlockID, q.Mode, func(params *cell.Dictionary) { readAll(params.AsCell().MustBeginParse()) })
 }
 
 func (c *Component) configParams(_ context.Context, q ton.GetConfigParams) (tl.Serializable, error) {
 	if len(q.Params) > maxParams {
 		return nil, refuse(codeFatal, "%d config parameters, at most %d can be asked for at once", len(q.Params), maxParams)
 	}
-	return c.chainConfig(q.BlockID, q.Mode, func(params *cell.Dictionary) error {
-		for _, number := range q.Params {
-			value, err := params.LoadValueByIntKey(big.NewInt(int64(number)))
-			if errors.Is(err, cell.ErrNoSuchKeyInDict) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if err := readAll(value); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return c.chainConfig(q.BlockID, q.Mode, func(params *cell.Dictionary) { visitParams(params, q.Params...) })
 }
 
-func (c *Component) chainConfig(id *ton.BlockIDExt, mode int32, visit func(params *cell.Dictionary) error) (tl.Serializable, error) {
+// visitParams reads those config parameters that are there.
+func visitParams(params *cell.Dictionary, numbers ...int32) {
+	for _, number := range numbers {
+		if value := find(params.LoadValueByIntKey(big.NewInt(int64(number)))); value != nil {
+			readAll(value)
+		}
+	}
+}
+
+func (c *Component) chainConfig(id *ton.BlockIDExt, mode int32, visit func(params *cell.Dictionary)) (tl.Serializable, error) {
 	commit, err := c.commitOf(id)
 	if err != nil {
 		return nil, err
@@ -56,13 +44,7 @@ func (c *Component) chainConfig(id *ton.BlockIDExt, mode int32, visit func(param
 	if mode&fromKeyBlock != 0 {
 		return c.keyBlockConfig(commit.Master, mode, visit)
 	}
-	roots, err := c.stateProof(commit.Master, func(state *cell.Slice) error {
-		extra, err := mcExtra(state)
-		if err != nil {
-			return err
-		}
-		return visit(extra.ConfigParams.Config.Params)
-	})
+	roots, err := c.stateProof(commit.Master, func(state *cell.Slice) { visit(mcExtra(state).ConfigParams.Config.Params) })
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +52,7 @@ func (c *Component) chainConfig(id *ton.BlockIDExt, mode int32, visit func(param
 }
 
 // keyBlockConfig proves the config in the key block that id is or follows.
-func (c *Component) keyBlockConfig(id *ton.BlockIDExt, mode int32, visit func(params *cell.Dictionary) error) (tl.Serializable, error) {
+func (c *Component) keyBlockConfig(id *ton.BlockIDExt, mode int32, visit func(params *cell.Dictionary)) (tl.Serializable, error) {
 	header, err := c.blockInfo(id)
 	if err != nil {
 		return nil, err
@@ -87,9 +69,5 @@ func (c *Component) keyBlockConfig(id *ton.BlockIDExt, mode int32, visit func(pa
 	if err != nil {
 		return nil, err
 	}
-	proof, err := prove(block.Root, visitKeyBlock(id, visit))
-	if err != nil {
-		return nil, err
-	}
-	return ton.ConfigAll{Mode: int(mode & 0xffff), ID: id, ConfigProof: boc(proof)}, nil
+	return ton.ConfigAll{Mode: int(mode & 0xffff), ID: id, ConfigProof: boc(prove(block.Root, visitKeyBlock(visit)))}, nil
 }

@@ -15,6 +15,9 @@ import (
 // maxSteps of one answer; a longer chain of proofs is asked for in parts.
 const maxSteps = 16
 
+// refTotals is where ShardStateUnsplit has its balances and libraries.
+const refTotals = 2
+
 // targetGiven is the bit of mode in getBlockProof for a target block.
 const targetGiven = 1
 
@@ -118,12 +121,11 @@ func (c *Component) blockInfo(id *ton.BlockIDExt) (*tlb.BlockHeader, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := block.Root.PeekRef(refInfo)
-	if err != nil {
-		return nil, err
-	}
-	var header tlb.BlockHeader
-	return &header, tlb.Parse(&header, info)
+	return headerOf(block.Root), nil
+}
+
+func headerOf(block *cell.Cell) *tlb.BlockHeader {
+	return load[tlb.BlockHeader](block.MustPeekRef(refInfo).MustBeginParse())
 }
 
 // back proves an older block by the list of old blocks in a newer one's state.
@@ -175,87 +177,36 @@ func (c *Component) validatorsProof(id *ton.BlockIDExt) (*cell.Cell, error) {
 		if err != nil {
 			return nil, err
 		}
-		return prove(state, func(state *cell.Slice) error {
-			extra, err := mcExtra(state)
-			if err != nil {
-				return err
-			}
-			return visitValidators(extra.ConfigParams.Config.Params)
-		})
+		return prove(state, func(state *cell.Slice) { visitValidators(mcExtra(state).ConfigParams.Config.Params) }), nil
 	}
 	block, err := c.dependencies.History.Block(id)
 	if err != nil {
 		return nil, err
 	}
-	return prove(block.Root, visitKeyBlock(id, visitValidators))
+	return prove(block.Root, visitKeyBlock(visitValidators)), nil
 }
 
 // visitKeyBlock reads a key block down to its config.
-func visitKeyBlock(id *ton.BlockIDExt, visit func(params *cell.Dictionary) error) func(*cell.Slice) error {
-	return func(block *cell.Slice) error {
-		if err := visitHeader(block); err != nil {
-			return err
-		}
-		extra, err := child(block, refExtra)
-		if err != nil {
-			return err
-		}
-		mc, err := child(extra, 3)
-		if err != nil {
-			return err
-		}
-		var parsed tlb.McBlockExtra
-		if err := tlb.LoadFromCell(&parsed, mc); err != nil {
-			return err
-		}
-		if parsed.ConfigParams == nil {
-			return refuse(codeFatal, "block %s is no key block", show(id))
-		}
-		return visit(parsed.ConfigParams.Config.Params)
+func visitKeyBlock(visit func(params *cell.Dictionary)) func(*cell.Slice) {
+	return func(block *cell.Slice) {
+		visitHeader(block)
+		visit(load[tlb.McBlockExtra](mcBlockExtra(block)).ConfigParams.Config.Params)
 	}
 }
 
-func visitValidators(params *cell.Dictionary) error {
-	for _, number := range []int64{28, 34} {
-		value, err := params.LoadValueByIntKey(big.NewInt(number))
-		if err != nil {
-			return err
-		}
-		if err := readAll(value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func visitValidators(params *cell.Dictionary) { visitParams(params, 28, 34) }
 
 // visitPrevBlock reads a masterchain state down to an old block's entry in
 // OldMcBlocksInfo. The official client also unpacks the state's header, down to
 // the root of its config and the entry of the zerostate.
-func visitPrevBlock(seqno uint32) func(*cell.Slice) error {
-	return func(state *cell.Slice) error {
-		if _, err := child(state, refTotals); err != nil {
-			return err
+func visitPrevBlock(seqno uint32) func(*cell.Slice) {
+	return func(state *cell.Slice) {
+		child(state, refTotals)
+		extra := mcExtra(state)
+		extra.ConfigParams.Config.Params.AsCell().MustBeginParse()
+		info := mcInfo(extra)
+		for _, entry := range []int64{0, int64(seqno)} {
+			must(info.PrevBlocks.LoadValueByIntKey(big.NewInt(entry)))
 		}
-		extra, err := mcExtra(state)
-		if err != nil {
-			return err
-		}
-		if _, err := extra.ConfigParams.Config.Params.AsCell().BeginParse(); err != nil {
-			return err
-		}
-		loader, err := extra.Info.BeginParse()
-		if err != nil {
-			return err
-		}
-		var info tlb.McStateExtraBlockInfo
-		if err := tlb.LoadFromCell(&info, loader); err != nil {
-			return err
-		}
-		for _, entry := range []uint32{0, seqno} {
-			if _, err := info.PrevBlocks.LoadValueByIntKey(new(big.Int).SetUint64(uint64(entry))); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 }

@@ -29,64 +29,35 @@ func (c *Component) GlobalConfig() ([]byte, error) {
 	if ip == nil || ip.IsUnspecified() {
 		ip = net.IPv4(127, 0, 0, 1).To4()
 	}
-	config := globalConfig{
-		Type: "config.global",
-		DHT:  dhtConfig{Type: "dht.config.global", K: 6, A: 3, Nodes: dhtNodes{Type: "dht.nodes", Nodes: []struct{}{}}},
-		Liteservers: []liteserver{{
-			IP: int32(binary.BigEndian.Uint32(ip)), Port: c.Addr().Port,
-			ID: publicKey{Type: "pub.ed25519", Key: c.configuration.Key.Public().(ed25519.PublicKey)},
-		}},
-		Validator: validatorConfig{Type: "validator.config.global", Zerostate: configBlock(zero.ID), Init: configBlock(first.ID), Hardforks: []blockID{}},
+	config := NetworkConfig(zero.ID, first.ID)
+	config["dht"] = map[string]any{
+		"@type": "dht.config.global", "k": 6, "a": 3, "static_nodes": map[string]any{"@type": "dht.nodes", "nodes": []any{}},
 	}
+	config["liteservers"] = []any{map[string]any{
+		"ip":   int32(binary.BigEndian.Uint32(ip)), // signed, the first byte on top
+		"port": c.Addr().Port,
+		"id":   map[string]any{"@type": "pub.ed25519", "key": []byte(c.configuration.Key.Public().(ed25519.PublicKey))},
+	}}
 	return json.MarshalIndent(config, "", "  ")
 }
 
-type globalConfig struct {
-	Type        string          `json:"@type"`
-	DHT         dhtConfig       `json:"dht"`
-	Liteservers []liteserver    `json:"liteservers"`
-	Validator   validatorConfig `json:"validator"`
-}
-
-type dhtConfig struct {
-	Type  string   `json:"@type"`
-	K     int      `json:"k"`
-	A     int      `json:"a"`
-	Nodes dhtNodes `json:"static_nodes"`
-}
-
-type dhtNodes struct {
-	Type  string     `json:"@type"`
-	Nodes []struct{} `json:"nodes"`
-}
-
-// liteserver has its IPv4 address as a signed number, the first byte on top.
-type liteserver struct {
-	IP   int32     `json:"ip"`
-	Port int       `json:"port"`
-	ID   publicKey `json:"id"`
-}
-
-type publicKey struct {
-	Type string `json:"@type"`
-	Key  []byte `json:"key"`
-}
-
-type validatorConfig struct {
-	Type      string    `json:"@type"`
-	Zerostate blockID   `json:"zero_state"`
-	Init      blockID   `json:"init_block"`
-	Hardforks []blockID `json:"hardforks"`
-}
-
-type blockID struct {
-	Workchain int32  `json:"workchain"`
-	Shard     int64  `json:"shard"`
-	Seqno     uint32 `json:"seqno"`
-	RootHash  []byte `json:"root_hash"`
-	FileHash  []byte `json:"file_hash"`
-}
-
-func configBlock(id *ton.BlockIDExt) blockID {
-	return blockID{Workchain: id.Workchain, Shard: id.Shard, Seqno: id.SeqNo, RootHash: id.RootHash, FileHash: id.FileHash}
+// NetworkConfig is a TON global config without servers: it names the zerostate
+// and the init block of a chain.
+func NetworkConfig(zero, first *ton.BlockIDExt) map[string]any {
+	type blockID struct {
+		Workchain int32  `json:"workchain"`
+		Shard     int64  `json:"shard"`
+		Seqno     uint32 `json:"seqno"`
+		RootHash  []byte `json:"root_hash"`
+		FileHash  []byte `json:"file_hash"`
+	}
+	return map[string]any{
+		"@type": "config.global", "liteservers": []any{},
+		"validator": map[string]any{
+			"@type":      "validator.config.global",
+			"zero_state": blockID{zero.Workchain, zero.Shard, zero.SeqNo, zero.RootHash, zero.FileHash},
+			"init_block": blockID{first.Workchain, first.Shard, first.SeqNo, first.RootHash, first.FileHash},
+			"hardforks":  []any{},
+		},
+	}
 }

@@ -2,7 +2,6 @@ package liteserver
 
 import (
 	"context"
-	"errors"
 
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/tlb"
@@ -25,12 +24,7 @@ func (c *Component) libraries(_ context.Context, q ton.GetLibraries) (tl.Seriali
 	if err != nil {
 		return nil, err
 	}
-	loader, err := state.BeginParse()
-	if err != nil {
-		return nil, err
-	}
-	list, err := visitLibraries(loader, q.LibraryList)
-	return ton.LibraryResult{Result: list}, err
+	return ton.LibraryResult{Result: visitLibraries(state.MustBeginParse(), q.LibraryList)}, nil
 }
 
 func (c *Component) librariesWithProof(_ context.Context, q ton.GetLibrariesWithProof) (tl.Serializable, error) {
@@ -42,10 +36,7 @@ func (c *Component) librariesWithProof(_ context.Context, q ton.GetLibrariesWith
 		return nil, err
 	}
 	answer := ton.LibraryResultWithProof{ID: commit.Master, Mode: q.Mode}
-	roots, err := c.stateProof(commit.Master, func(state *cell.Slice) error {
-		answer.Result, err = visitLibraries(state, q.LibraryList)
-		return err
-	})
+	roots, err := c.stateProof(commit.Master, func(state *cell.Slice) { answer.Result = visitLibraries(state, q.LibraryList) })
 	if err != nil {
 		return nil, err
 	}
@@ -54,44 +45,22 @@ func (c *Component) librariesWithProof(_ context.Context, q ton.GetLibrariesWith
 }
 
 // visitLibraries reads a masterchain state down to libraries, as many as there are.
-func visitLibraries(state *cell.Slice, hashes [][]byte) ([]*ton.LibraryEntry, error) {
+func visitLibraries(state *cell.Slice, hashes [][]byte) []*ton.LibraryEntry {
 	found := []*ton.LibraryEntry{}
-	dict, err := libraryDict(state)
-	if err != nil || dict.IsEmpty() {
-		return found, err
-	}
+	dict := libraryDict(state)
 	for _, hash := range hashes {
-		value, err := dict.LoadValue(cell.BeginCell().MustStoreSlice(hash, 256).EndCell())
-		if errors.Is(err, cell.ErrNoSuchKeyInDict) {
-			continue
+		if value := find(dict.LoadValue(key256(hash))); value != nil {
+			found = append(found, &ton.LibraryEntry{Hash: hash, Data: boc(must(value.PeekRefCell()).WithoutTrace())})
 		}
-		if err != nil {
-			return nil, err
-		}
-		library, err := value.PeekRefCell()
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, &ton.LibraryEntry{Hash: hash, Data: boc(library.WithoutTrace())})
 	}
-	return found, nil
+	return found
 }
 
 // libraryDict is the dictionary of public libraries (HashmapE 256 LibDescr) in
 // the third reference of a state.
-func libraryDict(state *cell.Slice) (*cell.Dictionary, error) {
-	stats, err := child(state, 2)
-	if err != nil {
-		return nil, err
-	}
-	if err := stats.SkipBits(64 + 64); err != nil { // overload and underload history
-		return nil, err
-	}
-	for range 2 { // total balance, validators' fees
-		var amount tlb.CurrencyCollection
-		if err := tlb.LoadFromCell(&amount, stats); err != nil {
-			return nil, err
-		}
-	}
-	return stats.LoadDict(256)
+func libraryDict(state *cell.Slice) *cell.Dictionary {
+	stats := skip(child(state, refTotals), 64+64) // overload and underload history
+	load[tlb.CurrencyCollection](stats)           // total balance
+	load[tlb.CurrencyCollection](stats)           // validators' fees
+	return stats.MustLoadDict(256)
 }

@@ -85,21 +85,12 @@ func (c *Component) page(id *ton.BlockIDExt, mode, count uint32, after *ton.Tran
 		p.list, p.incomplete = list[:limit], true
 	}
 	if mode&wantProof != 0 {
-		p.proof, err = prove(block.Root, p.visit)
+		p.proof = prove(block.Root, func(block *cell.Slice) {
+			blocks := visitAccountBlocks(block)
+			for _, tx := range p.list {
+				visitTransaction(blocks, tx.Account[:], tx.LT)
+			}
+		})
 	}
-	return p, err
-}
-
-// visit reads the block down to each listed transaction.
-func (p *page) visit(block *cell.Slice) error {
-	blocks, err := visitAccountBlocks(block)
-	if err != nil {
-		return err
-	}
-	for i := range p.list {
-		if _, err := visitTransaction(blocks, p.list[i].Account[:], p.list[i].LT); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p, nil
 }

@@ -116,9 +116,9 @@ func (c *Component) previousHeader(id *ton.BlockIDExt, prefix uint64) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	before, err := parentOf(block.Root, prefix)
-	if err != nil || before.SeqNo == 0 {
-		return nil, err
+	before := parentOf(block.Root, prefix)
+	if before.SeqNo == 0 {
+		return nil, nil
 	}
 	header, err := c.header(before, 0)
 	return header.HeaderProof, err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tl"
-	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -105,23 +104,9 @@ func (c *Component) moment(found standing) (tvm.Context, error) {
 	if err != nil {
 		return tvm.Context{}, err
 	}
-	loader, err := state.BeginParse()
-	if err != nil {
-		return tvm.Context{}, err
-	}
-	libraries, err := libraryDict(loader.Copy())
-	if err != nil {
-		return tvm.Context{}, err
-	}
-	var parsed tlb.McStateExtra
-	extra, err := custom(loader)
-	if err != nil {
-		return tvm.Context{}, err
-	}
-	if err := tlb.LoadFromCell(&parsed, extra); err != nil {
-		return tvm.Context{}, err
-	}
-	config, err := tvm.Prepare(parsed.ConfigParams.Config.Params.AsCell())
+	root := state.MustBeginParse()
+	libraries := libraryDict(root)
+	config, err := tvm.Prepare(mcExtra(root).ConfigParams.Config.Params.AsCell())
 	if err != nil {
 		return tvm.Context{}, err
 	}

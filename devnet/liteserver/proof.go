@@ -17,66 +17,62 @@ const (
 	refExtra
 )
 
-// refTotals is where ShardStateUnsplit has its balances and libraries.
-const refTotals = 2
+// Blocks and states are the chain's own, known by their hashes: one that cannot be
+// read is a mistake of this program, so that reading it panics, which a query's
+// client sees as an internal error.
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// load reads a value of a TL-B type. Dictionaries read through it join the proof.
+func load[T any](s *cell.Slice) *T {
+	value := new(T)
+	return must(value, tlb.LoadFromCell(value, s))
+}
+
+// find looks a key up, nil when there is none.
+func find(s *cell.Slice, err error) *cell.Slice {
+	if errors.Is(err, cell.ErrNoSuchKeyInDict) {
+		return nil
+	}
+	return must(s, err)
+}
+
+func key256(id []byte) *cell.Cell { return cell.BeginCell().MustStoreSlice(id, 256).EndCell() }
 
 // prove makes a Merkle proof of root that holds the cells which visit reads.
-func prove(root *cell.Cell, visit func(root *cell.Slice) error) (*cell.Cell, error) {
+func prove(root *cell.Cell, visit func(root *cell.Slice)) *cell.Cell {
 	builder := cell.NewMerkleProofBuilder(root)
-	loader, err := builder.Root().BeginParse()
-	if err != nil {
-		return nil, err
-	}
-	if err := visit(loader); err != nil {
-		return nil, err
-	}
-	return builder.CreateProof()
+	visit(builder.Root().MustBeginParse())
+	return must(builder.CreateProof())
 }
 
 // child reads the cell behind a reference, and by that puts it into the proof.
-func child(s *cell.Slice, ref int) (*cell.Slice, error) {
-	c, err := s.PeekRefCellAt(ref)
-	if err != nil {
-		return nil, err
-	}
-	return c.BeginParse()
-}
+func child(s *cell.Slice, ref int) *cell.Slice { return must(s.PeekRefCellAt(ref)).MustBeginParse() }
+
+// skip passes bits.
+func skip(s *cell.Slice, bits uint) *cell.Slice { return must(s, s.SkipBits(bits)) }
 
 // readAll puts everything under s into the proof.
-func readAll(s *cell.Slice) error {
+func readAll(s *cell.Slice) {
 	for i := range s.RefsNum() {
-		next, err := child(s, i)
-		if err != nil {
-			return err
-		}
-		if err := readAll(next); err != nil {
-			return err
-		}
+		readAll(child(s, i))
 	}
-	return nil
-}
-
-// visitInfo reads a block's BlockInfo with its references to other blocks.
-func visitInfo(block *cell.Slice) error {
-	info, err := child(block, refInfo)
-	if err != nil {
-		return err
-	}
-	return readAll(info)
 }
 
 // visitHeader reads BlockInfo and the two state hashes.
-func visitHeader(block *cell.Slice) error {
-	if err := visitInfo(block); err != nil {
-		return err
-	}
-	_, err := child(block, refStateUpdate)
-	return err
+func visitHeader(block *cell.Slice) {
+	readAll(child(block, refInfo))
+	child(block, refStateUpdate)
 }
 
 // stateProof proves what visit reads of the state after a block, in two roots:
 // the block with the state's hash, and the state.
-func (c *Component) stateProof(id *ton.BlockIDExt, visit func(state *cell.Slice) error) ([]*cell.Cell, error) {
+func (c *Component) stateProof(id *ton.BlockIDExt, visit func(state *cell.Slice)) ([]*cell.Cell, error) {
 	block, err := c.dependencies.History.Block(id)
 	if err != nil {
 		return nil, err
@@ -85,48 +81,25 @@ func (c *Component) stateProof(id *ton.BlockIDExt, visit func(state *cell.Slice)
 	if err != nil {
 		return nil, err
 	}
-	header, err := prove(block.Root, visitHeader)
-	if err != nil {
-		return nil, fmt.Errorf("proof of block %s: %w", show(id), err)
-	}
-	state, err := prove(root, visit)
-	if err != nil {
-		return nil, fmt.Errorf("proof of the state of block %s: %w", show(id), err)
-	}
-	return []*cell.Cell{header, state}, nil
+	return []*cell.Cell{prove(block.Root, visitHeader), prove(root, visit)}, nil
 }
 
-// custom is the McStateExtra of a masterchain state (its last reference). Its
+// mcExtra reads the McStateExtra of a masterchain state (its last reference). Its
 // third part, where validators and key blocks stand, always joins the proof: some
 // clients parse it without looking whether it is there.
-func custom(state *cell.Slice) (*cell.Slice, error) {
-	if state.RefsNum() < 4 {
-		return nil, errors.New("not a masterchain state")
-	}
-	extra, err := child(state, 3)
-	if err != nil {
-		return nil, err
-	}
-	hashes, err := extra.BitAt(16)
-	if err != nil {
-		return nil, err
-	}
-	_, err = child(extra, int(hashes)+1)
-	return extra, err
+func mcExtra(state *cell.Slice) *tlb.McStateExtra {
+	extra := child(state, 3)
+	child(extra, int(must(extra.BitAt(16)))+1)
+	return load[tlb.McStateExtra](extra)
 }
 
-// mcExtra reads McStateExtra; dictionaries read through it join the proof.
-func mcExtra(state *cell.Slice) (*tlb.McStateExtra, error) {
-	s, err := custom(state)
-	if err != nil {
-		return nil, err
-	}
-	var extra tlb.McStateExtra
-	if err := tlb.LoadFromCell(&extra, s); err != nil {
-		return nil, fmt.Errorf("masterchain state: %w", err)
-	}
-	return &extra, nil
+// mcInfo reads the part of McStateExtra that has no name.
+func mcInfo(extra *tlb.McStateExtra) *tlb.McStateExtraBlockInfo {
+	return load[tlb.McStateExtraBlockInfo](extra.Info.MustBeginParse())
 }
+
+// mcBlockExtra reads a masterchain block down to its McBlockExtra.
+func mcBlockExtra(block *cell.Slice) *cell.Slice { return child(child(block, refExtra), 3) }
 
 // boc serialises the way proofs are sent.
 func boc(roots ...*cell.Cell) []byte {

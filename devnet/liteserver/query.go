@@ -32,19 +32,14 @@ type kind struct {
 	serve func(*Component, context.Context, tl.Serializable) (tl.Serializable, error)
 }
 
-func on[Q any](serve func(*Component, context.Context, Q) (tl.Serializable, error)) (reflect.Type, kind) {
-	t := reflect.TypeFor[Q]()
-	return t, kind{name: t.Name(), serve: func(c *Component, ctx context.Context, q tl.Serializable) (tl.Serializable, error) {
-		return serve(c, ctx, q.(Q))
-	}}
-}
-
 // kinds of queries, by their TL type.
 var kinds = map[reflect.Type]kind{}
 
 func handle[Q any](serve func(*Component, context.Context, Q) (tl.Serializable, error)) {
-	t, k := on(serve)
-	kinds[t] = k
+	t := reflect.TypeFor[Q]()
+	kinds[t] = kind{name: t.Name(), serve: func(c *Component, ctx context.Context, q tl.Serializable) (tl.Serializable, error) {
+		return serve(c, ctx, q.(Q))
+	}}
 }
 
 func init() {

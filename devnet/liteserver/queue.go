@@ -2,11 +2,14 @@ package liteserver
 
 import (
 	"context"
+	"errors"
 
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	toncell "tonscribe/ton/cell"
 )
 
 const (
@@ -40,11 +43,7 @@ func (c *Component) outMsgQueueSizes(ctx context.Context, q ton.GetOutMsgQueueSi
 			if err != nil {
 				return err
 			}
-			loader, err := state.BeginParse()
-			if err != nil {
-				return err
-			}
-			size, err := visitQueueSize(loader)
+			size, err := visitQueueSize(state.MustBeginParse())
 			if err != nil {
 				return err
 			}
@@ -70,15 +69,16 @@ func (c *Component) blockOutMsgQueueSize(ctx context.Context, q ton.GetBlockOutM
 	}
 	answer := ton.BlockOutMsgQueueSize{Mode: q.Mode & queueWantProof, ID: id}
 	err = c.withHeavy(ctx, func() error {
-		roots, err := c.stateProof(id, func(state *cell.Slice) error {
-			size, err := visitQueueSize(state)
+		var tooLong error
+		roots, err := c.stateProof(id, func(state *cell.Slice) {
+			var size uint64
+			size, tooLong = visitQueueSize(state)
 			answer.Size = int64(size)
-			return err
 		})
 		if answer.Mode&queueWantProof != 0 {
 			answer.Proof = boc(roots...)
 		}
-		return err
+		return errors.Join(err, tooLong)
 	})
 	return answer, err
 }
@@ -86,120 +86,24 @@ func (c *Component) blockOutMsgQueueSize(ctx context.Context, q ton.GetBlockOutM
 // visitQueueSize reads a state's OutMsgQueueInfo: the queue (HashmapAugE 352),
 // proc_info (HashmapE 96), then perhaps an extra with the queue's size. Without
 // it the messages are counted.
-func visitQueueSize(state *cell.Slice) (uint64, error) {
-	info, err := child(state, 0)
-	if err != nil {
-		return 0, err
+func visitQueueSize(state *cell.Slice) (size uint64, err error) {
+	info := child(state, 0)
+	queue := toncell.Dictionary{Bits: 352}
+	if info.MustLoadBoolBit() {
+		queue.Root = must(info.LoadRefCell())
 	}
-	queue, err := info.LoadMaybeRef()
-	if err != nil {
-		return 0, err
-	}
-	if err := info.SkipBits(64); err != nil { // the queue's lowest lt
-		return 0, err
-	}
-	if _, err := info.LoadDict(96); err != nil {
-		return 0, err
-	}
-	extra, err := info.LoadBoolBit()
-	if err != nil {
-		return 0, err
-	}
-	if extra {
-		if size, known, err := sizeInExtra(info); known || err != nil {
-			return size, err
+	skip(info, 64) // the queue's lowest lt
+	info.MustLoadDict(96)
+	if info.MustLoadBoolBit() { // out_msg_queue_extra#0: dispatch_queue (HashmapAugE 256), then Maybe uint48
+		skip(info, 4).MustLoadDict(256)
+		if skip(info, 64).MustLoadBoolBit() {
+			return info.MustLoadUInt(48), nil
 		}
 	}
-	if queue == nil {
-		return 0, nil
-	}
-	left := maxCounted
-	return countLeaves(queue, 352, &left)
-}
-
-// sizeInExtra reads out_msg_queue_extra#0: dispatch_queue (HashmapAugE 256), then
-// Maybe uint48.
-func sizeInExtra(s *cell.Slice) (size uint64, known bool, err error) {
-	if err := s.SkipBits(4); err != nil {
-		return 0, false, err
-	}
-	if _, err := s.LoadDict(256); err != nil {
-		return 0, false, err
-	}
-	if err := s.SkipBits(64); err != nil {
-		return 0, false, err
-	}
-	if known, err = s.LoadBoolBit(); err != nil || !known {
-		return 0, false, err
-	}
-	size, err = s.LoadUInt(48)
-	return size, true, err
-}
-
-// countLeaves counts the values of a dictionary whose nodes carry extras behind
-// their labels: what is not a leaf has two more references than its extra.
-func countLeaves(node *cell.Slice, bits uint, left *int) (uint64, error) {
-	if *left--; *left < 0 {
+	if !must(queue.Walk(maxCounted, func([]byte, *cell.Slice) bool { size++; return true })) {
 		return 0, refuse(codeError, "the message queue is too long to be counted")
 	}
-	label, err := labelLength(node, bits)
-	if err != nil {
-		return 0, err
-	}
-	if label >= bits {
-		return 1, nil
-	}
-	total := uint64(0)
-	for i := range 2 {
-		next, err := child(node, i)
-		if err != nil {
-			return 0, err
-		}
-		count, err := countLeaves(next, bits-label-1, left)
-		if err != nil {
-			return 0, err
-		}
-		total += count
-	}
-	return total, nil
-}
-
-// labelLength reads HmLabel: hml_short$0 in unary, hml_long$10, hml_same$11.
-func labelLength(s *cell.Slice, bits uint) (uint, error) {
-	long, err := s.LoadBoolBit()
-	if err != nil {
-		return 0, err
-	}
-	if !long {
-		length := uint(0)
-		for {
-			more, err := s.LoadBoolBit()
-			if err != nil || !more {
-				return length, err
-			}
-			length++
-		}
-	}
-	same, err := s.LoadBoolBit()
-	if err != nil {
-		return 0, err
-	}
-	if same {
-		if err := s.SkipBits(1); err != nil {
-			return 0, err
-		}
-	}
-	length, err := s.LoadUInt(bitsFor(bits))
-	return uint(length), err
-}
-
-// bitsFor is how many bits a number up to n takes.
-func bitsFor(n uint) uint {
-	size := uint(0)
-	for ; n > 0; n >>= 1 {
-		size++
-	}
-	return size
+	return size, nil
 }
 
 // The devnet defers no messages: its dispatch queues are empty, which the proofs
@@ -222,9 +126,6 @@ func (c *Component) emptyDispatchQueue(id *ton.BlockIDExt, mode uint32) (*ton.Bl
 	if err != nil || mode&queueWantProof == 0 {
 		return id, nil, err
 	}
-	roots, err := c.stateProof(id, func(state *cell.Slice) error {
-		_, err := child(state, 0)
-		return err
-	})
+	roots, err := c.stateProof(id, func(state *cell.Slice) { child(state, 0) })
 	return id, boc(roots...), err
 }

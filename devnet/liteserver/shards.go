@@ -2,19 +2,15 @@ package liteserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 
 	"github.com/xssnick/tonutils-go/tl"
-	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/history"
 )
-
-var errNoShard = errors.New("no such shard")
 
 // commitOf is the bundle that a query's masterchain block ends.
 func (c *Component) commitOf(id *ton.BlockIDExt) (history.Commit, error) {
@@ -38,19 +34,13 @@ func (c *Component) allShardsInfo(_ context.Context, q ton.GetAllShardsInfo) (tl
 		return nil, err
 	}
 	data := cell.BeginCell()
-	proof, err := prove(master.Root, func(block *cell.Slice) error {
-		hashes, err := shardHashes(block)
-		if err != nil {
-			return err
+	proof := prove(master.Root, func(block *cell.Slice) {
+		var root *cell.Cell
+		if hashes := shardHashes(block); !hashes.IsEmpty() {
+			root = hashes.AsCell().WithoutTrace()
 		}
-		if hashes.IsEmpty() {
-			return data.StoreBoolBit(false)
-		}
-		return data.StoreMaybeRef(hashes.AsCell().WithoutTrace())
+		data.MustStoreMaybeRef(root)
 	})
-	if err != nil {
-		return nil, err
-	}
 	return ton.AllShardsInfo{ID: commit.Master, Proof: []*cell.Cell{proof}, Data: data.EndCell()}, nil
 }
 
@@ -64,18 +54,10 @@ func (c *Component) shardInfo(_ context.Context, q ton.GetShardInfo) (tl.Seriali
 	if top != nil && q.Exact && top.Shard != q.Shard {
 		top = nil
 	}
-	answer.ShardProof, err = c.stateProof(commit.Master, func(state *cell.Slice) error {
-		leaf, err := visitShard(state, q.Workchain, uint64(q.Shard))
-		if errors.Is(err, errNoShard) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if top != nil {
+	answer.ShardProof, err = c.stateProof(commit.Master, func(state *cell.Slice) {
+		if leaf := visitShard(state, q.Workchain, uint64(q.Shard)); leaf != nil && top != nil {
 			answer.ShardBlock, answer.ShardDescription = top, leaf.WithoutTrace()
 		}
-		return nil
 	})
 	return answer, err
 }
@@ -96,44 +78,26 @@ func topFor(commit history.Commit, workchain int32, prefix uint64) *ton.BlockIDE
 }
 
 // visitShard reads a masterchain state down to the description of the shard that
-// holds prefix, and returns its leaf (BinTree ShardDescr).
-func visitShard(state *cell.Slice, workchain int32, prefix uint64) (*cell.Cell, error) {
-	extra, err := mcExtra(state)
-	if err != nil {
-		return nil, err
-	}
-	return shardLeaf(extra.ShardHashes, workchain, prefix)
+// holds prefix, and returns its leaf (BinTree ShardDescr), nil when there is none.
+func visitShard(state *cell.Slice, workchain int32, prefix uint64) *cell.Cell {
+	return shardLeaf(mcExtra(state).ShardHashes, workchain, prefix)
 }
 
-func shardLeaf(hashes *cell.Dictionary, workchain int32, prefix uint64) (*cell.Cell, error) {
-	value, err := hashes.LoadValueByIntKey(big.NewInt(int64(workchain)))
-	if errors.Is(err, cell.ErrNoSuchKeyInDict) {
-		return nil, errNoShard
+func shardLeaf(hashes *cell.Dictionary, workchain int32, prefix uint64) *cell.Cell {
+	value := find(hashes.LoadValueByIntKey(big.NewInt(int64(workchain))))
+	if value == nil {
+		return nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("shard hashes: %w", err)
-	}
-	node, err := value.LoadRefCell()
-	if err != nil {
-		return nil, fmt.Errorf("shard hashes: %w", err)
-	}
+	node := must(value.LoadRefCell())
 	for bit := 63; bit >= 0; bit-- {
-		s, err := node.BeginParse()
-		if err != nil {
-			return nil, fmt.Errorf("shard hashes: %w", err)
+		s := node.MustBeginParse()
+		if !s.MustLoadBoolBit() {
+			readAll(s)
+			return node
 		}
-		fork, err := s.LoadBoolBit()
-		if err != nil {
-			return nil, fmt.Errorf("shard hashes: %w", err)
-		}
-		if !fork {
-			return node, readAll(s)
-		}
-		if node, err = s.PeekRefCellAt(int(prefix >> bit & 1)); err != nil {
-			return nil, fmt.Errorf("shard hashes: %w", err)
-		}
+		node = must(s.PeekRefCellAt(int(prefix >> bit & 1)))
 	}
-	return nil, errNoShard
+	return nil
 }
 
 func (c *Component) shardBlockProof(_ context.Context, q ton.GetShardBlockProof) (tl.Serializable, error) {
@@ -162,16 +126,15 @@ func (c *Component) shardBlockProof(_ context.Context, q ton.GetShardBlockProof)
 func (c *Component) shardLinks(commit history.Commit, target *ton.BlockIDExt) ([]ton.ShardBlockLink, error) {
 	top := topFor(commit, target.Workchain, uint64(target.Shard))
 	if top == nil {
-		return nil, fmt.Errorf("block %s: %w in masterchain block %d", show(target), errNoShard, commit.Master.SeqNo)
+		return nil, fmt.Errorf("block %s: no such shard in masterchain block %d", show(target), commit.Master.SeqNo)
 	}
 	master, err := c.dependencies.History.Block(commit.Master)
 	if err != nil {
 		return nil, err
 	}
-	proof, err := prove(master.Root, visitShardHash(target.Workchain, uint64(top.Shard)))
-	if err != nil {
-		return nil, err
-	}
+	proof := prove(master.Root, func(block *cell.Slice) {
+		shardLeaf(shardHashes(block), target.Workchain, uint64(top.Shard))
+	})
 	links := []ton.ShardBlockLink{{ID: top, Proof: boc(proof)}}
 	for cur := top; !cur.Equals(target); {
 		if cur.SeqNo <= target.SeqNo {
@@ -185,63 +148,25 @@ func (c *Component) shardLinks(commit history.Commit, target *ton.BlockIDExt) ([
 		if err != nil {
 			return nil, err
 		}
-		if cur, err = parentOf(block.Root, uint64(target.Shard)); err != nil {
-			return nil, err
-		}
+		cur = parentOf(block.Root, uint64(target.Shard))
 		links = append(links, ton.ShardBlockLink{ID: cur, Proof: header.HeaderProof})
 	}
 	return links, nil
 }
 
-// visitShardHash reads a masterchain block down to the description of a shard.
-func visitShardHash(workchain int32, prefix uint64) func(*cell.Slice) error {
-	return func(block *cell.Slice) error {
-		hashes, err := shardHashes(block)
-		if err != nil {
-			return err
-		}
-		_, err = shardLeaf(hashes, workchain, prefix)
-		return err
-	}
-}
-
 // shardHashes reads a masterchain block down to its dictionary of shards.
-func shardHashes(block *cell.Slice) (*cell.Dictionary, error) {
-	if err := visitInfo(block); err != nil {
-		return nil, err
-	}
-	extra, err := child(block, refExtra)
-	if err != nil {
-		return nil, err
-	}
-	mc, err := child(extra, 3)
-	if err != nil {
-		return nil, err
-	}
-	if err := mc.SkipBits(16 + 1); err != nil {
-		return nil, err
-	}
-	return mc.LoadDict(32)
+func shardHashes(block *cell.Slice) *cell.Dictionary {
+	readAll(child(block, refInfo))
+	return skip(mcBlockExtra(block), 16+1).MustLoadDict(32)
 }
 
 // parentOf is the block before one, the parent that holds prefix after a merge.
-func parentOf(block *cell.Cell, prefix uint64) (*ton.BlockIDExt, error) {
-	info, err := block.PeekRef(refInfo)
-	if err != nil {
-		return nil, err
-	}
-	var header tlb.BlockHeader
-	if err := tlb.Parse(&header, info); err != nil {
-		return nil, err
-	}
-	parents, err := ton.GetParentBlocks(&header)
-	if err != nil {
-		return nil, err
-	}
+func parentOf(block *cell.Cell, prefix uint64) *ton.BlockIDExt {
+	parents := must(ton.GetParentBlocks(headerOf(block)))
 	for _, id := range parents {
 		if holds(uint64(id.Shard), prefix) {
-			return id, nil
+			return id
 		}
 	}
-	return parents[0], nil
+	return parents[0]
 }

@@ -3,10 +3,8 @@ package liteserver
 import (
 	"bytes"
 	"context"
-	"fmt"
 
 	"github.com/xssnick/tonutils-go/tl"
-	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
@@ -21,12 +19,6 @@ const (
 	modifiedAfter = 1 << 2
 )
 
-// Tags of TL-B BlockCreateStats.
-const (
-	createStats    = 0x17
-	createStatsExt = 0x34
-)
-
 // validatorStats proves who made how many blocks: block_create_stats of the
 // masterchain state.
 func (c *Component) validatorStats(_ context.Context, q ton.GetValidatorStats) (tl.Serializable, error) {
@@ -35,23 +27,17 @@ func (c *Component) validatorStats(_ context.Context, q ton.GetValidatorStats) (
 		return nil, err
 	}
 	answer := ton.ValidatorStats{Mode: q.Mode & 0xff, ID: commit.Master, Complete: true}
-	roots, err := c.stateProof(commit.Master, func(state *cell.Slice) error {
-		keys, err := visitStats(state)
-		if err != nil {
-			return err
-		}
-		limit := min(max(int(q.Limit), 0), maxStats)
-		for _, key := range keys {
-			if q.Mode&startAfter != 0 && !reached(key, q.StartAfter, q.Mode&allowEqual != 0) {
+	roots, err := c.stateProof(commit.Master, func(state *cell.Slice) {
+		for _, item := range visitStats(state) {
+			order := bytes.Compare(item.Key.MustLoadSlice(256), q.StartAfter)
+			if q.Mode&startAfter != 0 && (order < 0 || order == 0 && q.Mode&allowEqual == 0) {
 				continue
 			}
-			if int(answer.Count) == limit {
-				answer.Complete = false
+			if answer.Complete = answer.Count < min(max(q.Limit, 0), maxStats); !answer.Complete {
 				break
 			}
 			answer.Count++
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -60,55 +46,13 @@ func (c *Component) validatorStats(_ context.Context, q ton.GetValidatorStats) (
 	return answer, nil
 }
 
-func reached(key, start []byte, equal bool) bool {
-	order := bytes.Compare(key, start)
-	return order > 0 || equal && order == 0
-}
-
 // visitStats reads a masterchain state's block_create_stats whole: a devnet has
 // a handful of validators.
-func visitStats(state *cell.Slice) ([][]byte, error) {
-	extra, err := mcExtra(state)
-	if err != nil {
-		return nil, err
-	}
-	loader, err := extra.Info.BeginParse()
-	if err != nil {
-		return nil, err
-	}
-	var info tlb.McStateExtraBlockInfo
-	if err := tlb.LoadFromCell(&info, loader); err != nil {
-		return nil, err
-	}
+func visitStats(state *cell.Slice) []cell.DictKV {
+	info := mcInfo(mcExtra(state))
 	if info.BlockCreateStats == nil {
-		return nil, nil
+		return nil
 	}
-	stats, err := info.BlockCreateStats.BeginParse()
-	if err != nil {
-		return nil, err
-	}
-	tag, err := stats.LoadUInt(8)
-	if err != nil {
-		return nil, err
-	}
-	if tag != createStats && tag != createStatsExt {
-		return nil, fmt.Errorf("block_create_stats: tag %#x", tag)
-	}
-	dict, err := stats.LoadDict(256)
-	if err != nil || dict.IsEmpty() {
-		return nil, err
-	}
-	items, err := dict.LoadAll()
-	if err != nil {
-		return nil, err
-	}
-	keys := make([][]byte, 0, len(items))
-	for _, item := range items {
-		key, err := item.Key.LoadSlice(256)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, key)
-	}
-	return keys, nil
+	stats := skip(info.BlockCreateStats.MustBeginParse(), 8) // the tag of one of the two forms
+	return must(stats.MustLoadDict(256).LoadAll())
 }

@@ -28,17 +28,7 @@ func (c *Component) oneTransaction(_ context.Context, q ton.GetOneTransaction) (
 		return nil, refuse(codeFatal, "requested account id is not contained in the shard of block %s", show(q.ID))
 	}
 	var found *cell.Cell
-	proof, err := prove(block.Root, func(s *cell.Slice) error {
-		blocks, err := visitAccountBlocks(s)
-		if err != nil {
-			return err
-		}
-		found, err = visitTransaction(blocks, q.AccID.ID, uint64(q.LT))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+	proof := prove(block.Root, func(s *cell.Slice) { found = visitTransaction(visitAccountBlocks(s), q.AccID.ID, uint64(q.LT)) })
 	answer := ton.TransactionInfo{ID: block.ID, Proof: boc(proof)}
 	if found != nil {
 		answer.Transaction = boc(found.WithoutTrace())
@@ -47,44 +37,23 @@ func (c *Component) oneTransaction(_ context.Context, q ton.GetOneTransaction) (
 }
 
 // visitAccountBlocks reads a block down to its account blocks.
-func visitAccountBlocks(block *cell.Slice) (*tlb.ShardAccountBlocks, error) {
-	if err := visitInfo(block); err != nil {
-		return nil, err
-	}
-	extra, err := child(block, refExtra)
-	if err != nil {
-		return nil, err
-	}
-	list, err := child(extra, 2)
-	if err != nil {
-		return nil, err
-	}
-	var blocks tlb.ShardAccountBlocks
-	return &blocks, tlb.LoadFromCell(&blocks, list)
+func visitAccountBlocks(block *cell.Slice) *tlb.ShardAccountBlocks {
+	readAll(child(block, refInfo))
+	return load[tlb.ShardAccountBlocks](child(child(block, refExtra), 2))
 }
 
 // visitTransaction reads account blocks down to a transaction, whose own cells
 // stay out of the proof; nil when there is none.
-func visitTransaction(blocks *tlb.ShardAccountBlocks, account []byte, lt uint64) (*cell.Cell, error) {
-	value, err := blocks.Accounts.LoadValue(cell.BeginCell().MustStoreSlice(account, 256).EndCell())
-	if errors.Is(err, cell.ErrNoSuchKeyInDict) {
-		return nil, nil
+func visitTransaction(blocks *tlb.ShardAccountBlocks, account []byte, lt uint64) *cell.Cell {
+	value := find(blocks.Accounts.LoadValue(key256(account)))
+	if value == nil {
+		return nil
 	}
-	if err != nil {
-		return nil, err
+	tx := find(load[tlb.AccountBlock](value).Transactions.LoadValueByIntKey(new(big.Int).SetUint64(lt)))
+	if tx == nil {
+		return nil
 	}
-	var block tlb.AccountBlock
-	if err := tlb.LoadFromCell(&block, value); err != nil {
-		return nil, err
-	}
-	tx, err := block.Transactions.LoadValueByIntKey(new(big.Int).SetUint64(lt))
-	if errors.Is(err, cell.ErrNoSuchKeyInDict) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return tx.PeekRefCell()
+	return must(tx.PeekRefCell())
 }
 
 // transactions walks an account's transactions back from one.
@@ -104,9 +73,9 @@ func (c *Component) transactions(_ context.Context, q ton.GetTransactions) (tl.S
 			return nil, refuse(codeFatal, "transaction hash mismatch")
 		}
 		answer.IDs, roots = append(answer.IDs, id), append(roots, root)
-		if lt, hash, err = previous(root); err != nil {
-			return nil, err
-		}
+		// transaction$0111, account, lt, then prev_trans_hash and prev_trans_lt
+		s := skip(root.MustBeginParse(), 4+256+64)
+		hash, lt = s.MustLoadSlice(256), s.MustLoadUInt(64)
 	}
 	answer.Transactions = boc(roots...)
 	return answer, nil
@@ -120,21 +89,4 @@ func (c *Component) noTransaction(account *ton.AccountID, lt uint64) error {
 	}
 	return refuse(codeFatal, "cannot compute block with specified transaction: cannot find block (%d,%016x) lt=%d: lt not in db",
 		account.Workchain, prefix, lt)
-}
-
-// previous names the account's transaction before this one: transaction$0111,
-// account 256 bits, lt 64, then prev_trans_hash and prev_trans_lt.
-func previous(tx *cell.Cell) (lt uint64, hash []byte, err error) {
-	s, err := tx.BeginParse()
-	if err != nil {
-		return 0, nil, err
-	}
-	if err := s.SkipBits(4 + 256 + 64); err != nil {
-		return 0, nil, err
-	}
-	if hash, err = s.LoadSlice(256); err != nil {
-		return 0, nil, err
-	}
-	lt, err = s.LoadUInt(64)
-	return lt, hash, err
 }
