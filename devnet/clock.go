@@ -1,9 +1,6 @@
 package devnet
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // chainClock is the time of the chain.
 type chainClock struct {
@@ -32,30 +29,4 @@ func (c chainClock) blocksIn(seconds uint32) uint32 {
 		interval = c.interval
 	}
 	return max(16, uint32(time.Duration(seconds)*time.Second/interval))
-}
-
-// metronome says when the next block is due. Blocks that were missed are not
-// made up for.
-type metronome struct {
-	interval time.Duration
-	next     time.Time
-}
-
-func (m *metronome) wait(ctx context.Context) error {
-	now := time.Now()
-	if m.next.IsZero() {
-		m.next = now
-	}
-	m.next = m.next.Add(m.interval)
-	if m.next.Before(now) {
-		m.next = now
-	}
-	timer := time.NewTimer(m.next.Sub(now))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

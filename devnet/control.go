@@ -71,7 +71,7 @@ func startControl(c *Component) (*control, error) {
 		Name: "devnet_control", Report: c.report, Part: descriptors.LiteServer,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("devnet: %w", err)
+		return nil, err
 	}
 	k := &control{devnet: c, token: rand.Text(), path: filepath.Join(c.configuration.Dir, runningFile)}
 	k.server = listener.Serve(k.handler())
@@ -79,10 +79,7 @@ func startControl(c *Component) (*control, error) {
 		PID: os.Getpid(), Seed: c.origin.Seed, LiteServer: c.server.Addr().String(), Config: c.ConfigPath(),
 		Control: "http://" + listener.Addr().String(), Token: k.token,
 	}
-	if err := writeJSON(k.path, r, 0o600); err != nil {
-		return k, fmt.Errorf("devnet: %w", err)
-	}
-	return k, nil
+	return k, writeJSON(k.path, r, 0o600)
 }
 
 func (k *control) stop(ctx context.Context) error {

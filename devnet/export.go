@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 
 	"tonscribe/devnet/history"
-	"tonscribe/devnet/liteserver"
-	"tonscribe/devnet/packages"
 )
 
 // Exportation says what Export writes.
@@ -35,19 +33,33 @@ func Export(ctx context.Context, e Exportation) (done Generated, err error) {
 	if err := mustBeEmpty(e.Out); err != nil {
 		return done, err
 	}
-	writer, err := packages.New(e.Format, e.Out)
+	master, err := store.Zerostate(-1)
 	if err != nil {
 		return done, err
 	}
-	if err := e.begin(store); err != nil {
-		return done, errors.Join(err, writer.Close())
+	base, err := store.Zerostate(0)
+	if err != nil {
+		return done, err
 	}
-	for seqno := uint32(1); seqno <= store.Last() && err == nil; seqno++ {
-		if err = ctx.Err(); err == nil {
-			err = e.bundle(store, writer, seqno, &done)
+	w, err := newChainWriter(e.Format, e.Out, master, base)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	for seqno := uint32(1); seqno <= max(1, store.Last()); seqno++ {
+		if err := ctx.Err(); err != nil {
+			return done, err
 		}
+		b, err := store.Bundle(seqno)
+		if err != nil {
+			return done, err
+		}
+		if err := w.Write(b); err != nil {
+			return done, err
+		}
+		done.add(b, e.Told)
 	}
-	return done, errors.Join(err, writer.Close())
+	return done, nil
 }
 
 // openStill opens the history of a devnet that does not run.
@@ -63,39 +75,4 @@ func openStill(dir string) (*history.Store, error) {
 		return nil, fmt.Errorf("the devnet in %s runs, it seems (process %d): stop it first: %w", dir, running.PID, err)
 	}
 	return nil, err
-}
-
-// begin writes what is before the first bundle: zerostates and global config.
-func (e Exportation) begin(store *history.Store) error {
-	master, err := store.Zerostate(-1)
-	if err != nil {
-		return err
-	}
-	base, err := store.Zerostate(0)
-	if err != nil {
-		return err
-	}
-	if err := packages.WriteZerostates(e.Out, master, base); err != nil {
-		return err
-	}
-	first, err := store.Bundle(1)
-	if err != nil {
-		return err
-	}
-	return writeJSON(ConfigPath(e.Out), liteserver.NetworkConfig(master.ID, first.Master.ID), 0o644)
-}
-
-func (e Exportation) bundle(store *history.Store, writer packages.Writer, seqno uint32, done *Generated) error {
-	b, err := store.Bundle(seqno)
-	if err != nil {
-		return err
-	}
-	if err := writer.Write(b); err != nil {
-		return err
-	}
-	done.add(b)
-	if e.Told != nil {
-		e.Told(*done)
-	}
-	return nil
 }

@@ -66,93 +66,104 @@ func (g Generation) configuration() Configuration {
 
 // Generate writes a chain to disk as fast as the machine can: blocks,
 // zerostates and the global config.
-func Generate(ctx context.Context, g Generation) (Generated, error) {
+func Generate(ctx context.Context, g Generation) (done Generated, err error) {
 	if g.Transactions == 0 || g.PerBlock < 1 {
-		return Generated{}, errors.New("generate: the number of transactions and of those in a block must be above 0")
+		return done, errors.New("generate: the number of transactions and of those in a block must be above 0")
 	}
 	c := g.configuration()
 	if err := c.Validate(); err != nil {
-		return Generated{}, err
+		return done, err
 	}
 	if err := mustBeEmpty(g.Out); err != nil {
-		return Generated{}, err
-	}
-	writer, err := packages.New(g.Format, g.Out)
-	if err != nil {
-		return Generated{}, err
+		return done, err
 	}
 	o := newOrigin(c, time.Time{})
-	m, err := newMaker(o, c, nil)
+	m, err := newMaker(o, c, chain.Head{})
 	if err != nil {
-		return Generated{}, err
+		return done, err
 	}
 	master, base := m.chain.Zerostates()
-	if err := packages.WriteZerostates(g.Out, master, base); err != nil {
-		return Generated{}, err
+	w, err := newChainWriter(g.Format, g.Out, master, base)
+	if err != nil {
+		return done, err
 	}
-	done, err := g.run(ctx, m, o.clock(c.Interval), writer, master)
-	return done, errors.Join(err, writer.Close())
+	done, err = g.run(ctx, m, o.clock(c.Interval), w)
+	return done, errors.Join(err, w.Close())
 }
 
 // run makes bundles while the writer writes those before.
-func (g Generation) run(ctx context.Context, m *maker, clock chainClock, writer packages.Writer, zero *chain.Zerostate) (Generated, error) {
+func (g Generation) run(ctx context.Context, m *maker, clock chainClock, w *chainWriter) (done Generated, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	bundles := make(chan *chain.Bundle, generateAhead)
 	written := make(chan error, 1)
 	go func() {
-		err := g.write(bundles, writer, zero)
-		if err != nil {
-			cancel(err)
+		var err error
+		for b := range bundles {
+			if err = w.Write(b); err != nil {
+				cancel(err)
+				break
+			}
 		}
 		written <- err
 	}()
-	var done Generated
-	err := func() error {
-		defer close(bundles)
-		now := clock.fixed
-		for done.Transactions < g.Transactions {
-			seqno := done.Seqno + 1
-			now = clock.at(seqno, now, time.Unix(0, 0))
-			b, err := m.next(seqno, now, nil, g.PerBlock)
-			if err != nil {
-				return err
-			}
-			select {
-			case bundles <- b:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-			done.add(b)
-			if g.Told != nil {
-				g.Told(done)
-			}
-		}
-		return nil
+	defer func() {
+		close(bundles)
+		err = errors.Join(err, <-written)
 	}()
-	return done, errors.Join(err, <-written)
+	now := clock.fixed
+	for done.Transactions < g.Transactions {
+		seqno := done.Seqno + 1
+		now = clock.at(seqno, now, time.Unix(0, 0))
+		b, err := m.next(seqno, now, nil, g.PerBlock)
+		if err != nil {
+			return done, err
+		}
+		select {
+		case bundles <- b:
+		case <-ctx.Done():
+			return done, context.Cause(ctx)
+		}
+		done.add(b, g.Told)
+	}
+	return done, nil
 }
 
-func (g Generation) write(bundles <-chan *chain.Bundle, writer packages.Writer, zero *chain.Zerostate) error {
-	for b := range bundles {
-		if b.Master.ID.SeqNo == 1 {
-			if err := writeJSON(ConfigPath(g.Out), liteserver.NetworkConfig(zero.ID, b.Master.ID), 0o644); err != nil {
-				return err
-			}
-		}
-		if err := writer.Write(b); err != nil {
+// chainWriter writes a chain with what is before its first bundle.
+type chainWriter struct {
+	packages.Writer
+	out  string
+	zero *chain.Zerostate
+}
+
+// newChainWriter begins with the zerostates.
+func newChainWriter(format, out string, master, base *chain.Zerostate) (*chainWriter, error) {
+	writer, err := packages.New(format, out)
+	if err != nil {
+		return nil, err
+	}
+	return &chainWriter{writer, out, master}, packages.WriteZerostates(out, master, base)
+}
+
+// Write adds the global config to the first bundle, whose block it names.
+func (w *chainWriter) Write(b *chain.Bundle) error {
+	if b.Master.ID.SeqNo == 1 {
+		if err := writeJSON(ConfigPath(w.out), liteserver.NetworkConfig(w.zero.ID, b.Master.ID), 0o644); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.Writer.Write(b)
 }
 
-func (d *Generated) add(b *chain.Bundle) {
+func (d *Generated) add(b *chain.Bundle, told func(Generated)) {
 	d.Seqno = b.Master.ID.SeqNo
 	for _, block := range append([]*chain.Block{b.Master}, b.Shards...) {
 		d.Blocks++
 		d.Bytes += uint64(len(block.Data))
 		d.Transactions += uint64(len(block.Transactions))
+	}
+	if told != nil {
+		told(*d)
 	}
 }
 

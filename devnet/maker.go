@@ -21,8 +21,8 @@ type maker struct {
 	maxShards int
 }
 
-// newMaker begins a chain or, given its head, goes on with it.
-func newMaker(o origin, c Configuration, head *chain.Head) (*maker, error) {
+// newMaker begins a chain or, given a head that is not empty, goes on with it.
+func newMaker(o origin, c Configuration, head chain.Head) (*maker, error) {
 	m := &maker{traffic: traffic.New(o.Seed, traffic.Options{NetworkID: GlobalID()}), owners: newOwners(o.Seed), reshard: c.Reshard, maxShards: c.MaxShards}
 	options := chain.Options{
 		Seed: o.Seed, GenUtime: o.GenesisTime, Consensus: o.Consensus,
@@ -30,15 +30,8 @@ func newMaker(o origin, c Configuration, head *chain.Head) (*maker, error) {
 		Params:   m.traffic.Params(),
 	}
 	var err error
-	if head == nil {
-		m.chain, err = chain.New(options)
-	} else {
-		m.chain, err = chain.Resume(options, *head)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("devnet: %w", err)
-	}
-	return m, nil
+	m.chain, err = chain.Resume(options, head)
+	return m, err
 }
 
 // next makes the masterchain block seqno with the shard blocks before it, with

@@ -15,6 +15,7 @@ import (
 	"tonscribe/devnet/chain"
 	"tonscribe/devnet/contracts"
 	"tonscribe/devnet/genesis"
+	toncell "tonscribe/ton/cell"
 )
 
 const (
@@ -135,15 +136,9 @@ func (o *owners) orders(at *chain.Chain, owner Owner) (uint32, error) {
 	if root == nil || tlb.Parse(&state, root) != nil || state.StateInit == nil || state.StateInit.Data == nil {
 		return 0, errors.New("the wallet is not there")
 	}
-	data, err := state.StateInit.Data.BeginParse()
-	if err != nil {
-		return 0, err
-	}
-	if err := data.SkipBits(1); err != nil {
-		return 0, err
-	}
-	number, err := data.LoadUInt(32)
-	return uint32(number), err
+	data := toncell.NewReader(state.StateInit.Data)
+	data.Skip(1)
+	return uint32(data.Uint(32)), data.Err()
 }
 
 // deployments are the messages of the first order.

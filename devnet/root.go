@@ -75,14 +75,14 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 // on. When it returns there is at least one block, the lite server answers and
 // the files of ConfigPath and control are there.
 func (c *Component) Start(ctx context.Context) (err error) {
-	if err := os.MkdirAll(c.configuration.Dir, 0o700); err != nil {
-		return fmt.Errorf("devnet: %w", err)
-	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, c.close(context.WithoutCancel(ctx)))
+			err = errors.Join(fmt.Errorf("devnet: %w", err), c.close(context.WithoutCancel(ctx)))
 		}
 	}()
+	if err := os.MkdirAll(c.configuration.Dir, 0o700); err != nil {
+		return err
+	}
 	if err := c.openChain(); err != nil {
 		return err
 	}
@@ -105,22 +105,15 @@ func (c *Component) Start(ctx context.Context) (err error) {
 func (c *Component) openChain() error {
 	var err error
 	if c.history, err = history.Open(filepath.Join(c.configuration.Dir, "history"), history.Options{}); err != nil {
-		return fmt.Errorf("devnet: %w", err)
+		return err
 	}
 	if c.origin, err = originOf(c.configuration, time.Now()); err != nil {
-		return fmt.Errorf("devnet: %w", err)
+		return err
 	}
 	c.clock = c.origin.clock(c.configuration.Interval)
-	stored, found, err := c.history.Head()
+	head, _, err := c.history.Head()
 	if err != nil {
-		return fmt.Errorf("devnet: %w", err)
-	}
-	var head *chain.Head
-	if found {
-		head = &stored
-		if head.Earlier, err = c.earlier(stored); err != nil {
-			return fmt.Errorf("devnet: %w", err)
-		}
+		return err
 	}
 	if c.maker, err = newMaker(c.origin, c.configuration, head); err != nil {
 		return err
@@ -130,16 +123,13 @@ func (c *Component) openChain() error {
 		err = c.restore(waiting)
 	}
 	if err != nil {
-		return fmt.Errorf("devnet: %w", err)
+		return err
 	}
 	master, base := c.maker.chain.Zerostates()
 	if err := c.history.SetZerostates(master, base); err != nil {
-		return fmt.Errorf("devnet: %w", err)
+		return err
 	}
-	if err := packages.WriteZerostates(c.configuration.Dir, master, base); err != nil {
-		return fmt.Errorf("devnet: %w", err)
-	}
-	return nil
+	return packages.WriteZerostates(c.configuration.Dir, master, base)
 }
 
 // restore queues what waited. Messages that are too large to be tried, from before
@@ -170,46 +160,33 @@ func (c *Component) Ready(context.Context) error {
 	return nil
 }
 
-// earlier are the masterchain blocks before a head that its states refer to.
-func (c *Component) earlier(head chain.Head) ([]*chain.Block, error) {
-	var blocks []*chain.Block
-	for seqno := chain.OldestReference(head); seqno < head.Master.ID.SeqNo; seqno++ {
-		if seqno == 0 {
-			continue
-		}
-		b, err := c.history.Bundle(seqno)
-		if err != nil {
-			return nil, err
-		}
-		blocks = append(blocks, b.Master)
-	}
-	return blocks, nil
-}
-
 // warmUp makes the first blocks of a new chain at once, until the basechain has
 // its shards: the global config names the first block, and clients want to see
 // accounts. Their times are before the present, or those of the fixed clock.
 func (c *Component) warmUp(ctx context.Context) error {
 	for limit := c.clock.blocksIn(warmUpTime); c.history.Last() == 0 || len(c.Shards()) < minShards; {
 		if c.history.Last() >= limit {
-			return fmt.Errorf("devnet: %d shards after %d blocks", len(c.Shards()), limit)
+			return fmt.Errorf("%d shards after %d blocks", len(c.Shards()), limit)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := c.step(time.Unix(int64(c.before())+1, 0)); err != nil {
-			return fmt.Errorf("devnet: %w", err)
+			return err
 		}
 	}
 	return nil
 }
 
-// run makes a block at every tick.
+// run makes a block at every tick. Those that were missed are not made up for.
 func (c *Component) run(ctx context.Context) error {
-	beat := metronome{interval: c.configuration.Interval}
+	ticker := time.NewTicker(c.configuration.Interval)
+	defer ticker.Stop()
 	for {
-		if err := beat.wait(ctx); err != nil {
-			return err
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
 		}
 		if err := c.step(time.Now()); err != nil {
 			return err

@@ -24,19 +24,20 @@ func (c *Component) serve(ctx context.Context) error {
 	configuration.Listen, configuration.Key = listen, liteServerKey(c.origin.Seed)
 	c.server, err = liteserver.New(configuration, liteserver.Dependencies{Report: c.report, History: c.history, Send: c.Send})
 	if err != nil {
-		return fmt.Errorf("devnet: %w", err)
+		return err
 	}
 	if err := c.server.Start(ctx); err != nil {
-		return fmt.Errorf("devnet: %w", err)
+		return err
 	}
 	text, err := c.server.GlobalConfig()
 	if err != nil {
-		return fmt.Errorf("devnet: %w", err)
+		return err
 	}
 	if err := writeWhole(c.ConfigPath(), text, 0o644); err != nil {
-		return fmt.Errorf("devnet: %w", err)
+		return err
 	}
-	if err := c.rememberPort(); err != nil {
+	port := strconv.Itoa(c.server.Addr().Port)
+	if err := os.WriteFile(filepath.Join(c.configuration.Dir, portFile), []byte(port), 0o600); err != nil {
 		return err
 	}
 	c.control, err = startControl(c)
@@ -57,7 +58,7 @@ const portFile = "liteserver.port"
 func (c *Component) listenAt() (string, error) {
 	host, port, err := net.SplitHostPort(c.configuration.Listen)
 	if err != nil {
-		return "", fmt.Errorf("devnet: listen %q: %w", c.configuration.Listen, err)
+		return "", fmt.Errorf("listen %q: %w", c.configuration.Listen, err)
 	}
 	if port != "0" {
 		return c.configuration.Listen, nil
@@ -72,17 +73,9 @@ func (c *Component) listenAt() (string, error) {
 
 // lastPort is the one of the last time, or 0.
 func (c *Component) lastPort() string {
-	text, err := os.ReadFile(filepath.Join(c.configuration.Dir, portFile))
-	if err != nil {
-		return "0"
-	}
+	text, _ := os.ReadFile(filepath.Join(c.configuration.Dir, portFile)) // without a file any port will do
 	if _, err := strconv.ParseUint(string(text), 10, 16); err != nil {
 		return "0"
 	}
 	return string(text)
-}
-
-func (c *Component) rememberPort() error {
-	port := strconv.Itoa(c.server.Addr().Port)
-	return os.WriteFile(filepath.Join(c.configuration.Dir, portFile), []byte(port), 0o600)
 }

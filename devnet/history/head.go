@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -103,7 +104,7 @@ func (s *Store) loadZerostates() error {
 	return s.scan([]byte{kindZerostate}, func(_, value []byte) error {
 		r := reader{data: value}
 		z := &chain.Zerostate{ID: r.id()}
-		z.Data = append([]byte(nil), r.data...)
+		z.Data = bytes.Clone(r.data)
 		if r.failed {
 			return fmt.Errorf("zerostate: %w", errRecord)
 		}
@@ -123,8 +124,7 @@ func (s *Store) loadTops() error {
 	if err != nil {
 		return fmt.Errorf("head: %w", err)
 	}
-	blocks := append(append([]*chain.Block(nil), head.Shards...), head.Master)
-	s.recent.tops = byKey(blocks)
+	s.recent.tops = byKey(append(head.Shards, head.Master))
 	return nil
 }
 

@@ -39,35 +39,33 @@ func transactionsOf(workchain int32, root *cell.Cell) ([]chain.Transaction, erro
 	if err := tlb.Parse(&block, root); err != nil {
 		return nil, err
 	}
-	accounts, err := block.Extra.ShardAccountBlocks.BeginParse()
-	if err != nil {
-		return nil, err
+	root = block.Extra.ShardAccountBlocks
+	if root.MustBeginParse().MustLoadMaybeRef() == nil {
+		return nil, nil
 	}
-	blocks, err := accounts.LoadMaybeRef()
-	if err != nil || blocks == nil {
-		return nil, err
-	}
-	var list []chain.Transaction
-	err = eachEntry(blocks.BaseCell(), 256, func(_, value *cell.Slice) error {
-		var account tlb.AccountBlock
-		if err := tlb.LoadFromCell(&account, value); err != nil {
-			return err
-		}
-		return eachEntry(account.Transactions.AsCell(), 64, func(lt, value *cell.Slice) error {
-			at, err := lt.LoadUInt(64)
-			if err != nil {
-				return err
-			}
-			tx, err := value.LoadRefCell()
-			if err != nil {
-				return err
-			}
-			list = append(list, chain.Transaction{Workchain: workchain, Account: [32]byte(account.Addr), LT: at, Hash: tx.HashKey(), Cell: tx})
-			return nil
-		})
-	})
+	accounts, err := entries(root.MustPeekRef(0), 256)
 	if err != nil {
 		return nil, fmt.Errorf("account blocks: %w", err)
+	}
+	var list []chain.Transaction
+	for _, entry := range accounts {
+		var account tlb.AccountBlock
+		if err := tlb.LoadFromCell(&account, entry.Value); err != nil {
+			return nil, fmt.Errorf("account blocks: %w", err)
+		}
+		transactions, err := entries(account.Transactions.AsCell(), 64)
+		if err != nil {
+			return nil, fmt.Errorf("account %x: %w", account.Addr, err)
+		}
+		for _, entry := range transactions {
+			tx, err := entry.Value.LoadRefCell()
+			if err != nil {
+				return nil, fmt.Errorf("account %x: %w", account.Addr, err)
+			}
+			list = append(list, chain.Transaction{
+				Workchain: workchain, Account: [32]byte(account.Addr), LT: entry.Key.MustLoadUInt(64), Hash: tx.HashKey(), Cell: tx,
+			})
+		}
 	}
 	slices.SortFunc(list, func(a, b chain.Transaction) int {
 		return cmp.Or(cmp.Compare(a.LT, b.LT), bytes.Compare(a.Account[:], b.Account[:]))
@@ -75,23 +73,15 @@ func transactionsOf(workchain int32, root *cell.Cell) ([]chain.Transaction, erro
 	return list, nil
 }
 
-// eachEntry visits the values of a dictionary (HashmapAug with CurrencyCollection
-// as extra, which is skipped).
-func eachEntry(root *cell.Cell, bits uint, visit func(key, value *cell.Slice) error) error {
+// entries are those of a dictionary (HashmapAug with CurrencyCollection as extra,
+// which is skipped).
+func entries(root *cell.Cell, bits uint) ([]cell.DictKV, error) {
 	list, err := root.AsDict(bits).LoadAll()
-	if err != nil {
-		return err
-	}
 	for _, e := range list {
 		var extra tlb.CurrencyCollection
-		if err := tlb.LoadFromCell(&extra, e.Value); err != nil {
-			return err
-		}
-		if err := visit(e.Key, e.Value); err != nil {
-			return err
-		}
+		err = errors.Join(err, tlb.LoadFromCell(&extra, e.Value))
 	}
-	return nil
+	return list, err
 }
 
 // shardTops are the shard blocks that a masterchain block names, by workchain

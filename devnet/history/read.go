@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -83,17 +84,17 @@ func (s *Store) Block(id *ton.BlockIDExt) (*chain.Block, error) {
 	if err != nil {
 		return nil, fmt.Errorf("block %s: %w", show(id), err)
 	}
-	if b, err = parseBlock(meta, data); err != nil {
-		return nil, err
+	b, err = parseBlock(meta, data)
+	if err == nil {
+		s.blocks.put(key, b)
 	}
-	s.blocks.put(b)
-	return b, nil
+	return b, err
 }
 
 func (s *Store) recentBlock(key blockKey) *chain.Block {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.recent.block(key)
+	return cmp.Or(s.recent.blocks[key], s.recent.tops[key])
 }
 
 // Commit is the bundle of a masterchain block, by ids.
@@ -118,9 +119,7 @@ func (s *Store) Bundle(mcSeqno uint32) (*chain.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b = &chain.Bundle{
-		Signatures: commit.Signatures, ValidatorSetHash: commit.ValidatorSetHash, CatchainSeqno: commit.CatchainSeqno, Candidate: commit.Candidate,
-	}
+	b = commit.bundle()
 	if b.Master, err = s.Block(commit.Master); err != nil {
 		return nil, err
 	}
@@ -134,6 +133,13 @@ func (s *Store) Bundle(mcSeqno uint32) (*chain.Bundle, error) {
 	return b, nil
 }
 
+// bundle is one without its blocks.
+func (c Commit) bundle() *chain.Bundle {
+	return &chain.Bundle{
+		Signatures: c.Signatures, ValidatorSetHash: c.ValidatorSetHash, CatchainSeqno: c.CatchainSeqno, Candidate: c.Candidate,
+	}
+}
+
 // Signatures under a masterchain block, as lite servers give them
 // (liteServer.SignatureSet).
 func (s *Store) Signatures(mcSeqno uint32) (any, error) {
@@ -141,10 +147,7 @@ func (s *Store) Signatures(mcSeqno uint32) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := chain.Bundle{
-		Signatures: commit.Signatures, ValidatorSetHash: commit.ValidatorSetHash, CatchainSeqno: commit.CatchainSeqno, Candidate: commit.Candidate,
-	}
-	return b.SignatureSet(), nil
+	return commit.bundle().SignatureSet(), nil
 }
 
 // Transaction of an account at a logical time, and the block that it is in.

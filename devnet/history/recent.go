@@ -1,6 +1,10 @@
 package history
 
-import "tonscribe/devnet/chain"
+import (
+	"slices"
+
+	"tonscribe/devnet/chain"
+)
 
 // recent is the last bundles, with their states, and the newest block of every
 // shard however old it is.
@@ -33,14 +37,7 @@ func (r *recent) add(b *chain.Bundle, tops map[blockKey]*chain.Block) {
 	}
 }
 
-func (r *recent) block(key blockKey) *chain.Block {
-	if b := r.blocks[key]; b != nil {
-		return b
-	}
-	return r.tops[key]
-}
-
 // blocksOf are the blocks of a bundle, the shards' first.
 func blocksOf(b *chain.Bundle) []*chain.Block {
-	return append(append(make([]*chain.Block, 0, len(b.Shards)+1), b.Shards...), b.Master)
+	return append(slices.Clone(b.Shards), b.Master)
 }

@@ -7,12 +7,14 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/chain"
 	"tonscribe/internal/descriptors"
@@ -36,22 +38,6 @@ type Options struct {
 	States int
 }
 
-func (o Options) withDefaults() Options {
-	if o.Recent <= 0 {
-		o.Recent = 32
-	}
-	if o.SnapshotEvery == 0 {
-		o.SnapshotEvery = 256
-	}
-	if o.CacheBytes <= 0 {
-		o.CacheBytes = 8 << 20
-	}
-	if o.States <= 0 {
-		o.States = 8
-	}
-	return o
-}
-
 // Store is the past of one chain. One goroutine appends, any number read.
 type Store struct {
 	options Options
@@ -65,8 +51,8 @@ type Store struct {
 	shards  map[shardKey]struct{}
 	recent  recent
 
-	blocks   *blockCache
-	states   *stateCache
+	blocks   *cache[*chain.Block]
+	states   *cache[*cell.Cell]
 	deriving sync.Mutex // one old state is derived at a time
 
 	snapshots snapshots
@@ -78,7 +64,10 @@ type Store struct {
 // Open opens the folder dir, which is made when it is not there. The states of
 // the head are derived before it returns.
 func Open(dir string, options Options) (*Store, error) {
-	options = options.withDefaults()
+	options = Options{
+		Recent: cmp.Or(options.Recent, 32), SnapshotEvery: cmp.Or(options.SnapshotEvery, 256),
+		CacheBytes: cmp.Or(options.CacheBytes, 8<<20), States: cmp.Or(options.States, 8),
+	}
 	cache := pebble.NewCache(32 << 20)
 	defer cache.Unref()
 	db, err := pebble.Open(dir, &pebble.Options{Cache: cache, Logger: quiet{}, MemTableSize: 16 << 20, MaxOpenFiles: descriptors.StoreFiles()})
@@ -92,8 +81,8 @@ func Open(dir string, options Options) (*Store, error) {
 		zero:    map[int32]*chain.Zerostate{},
 		shards:  map[shardKey]struct{}{},
 		recent:  newRecent(options.Recent),
-		blocks:  newBlockCache(options.CacheBytes),
-		states:  newStateCache(options.States),
+		blocks:  newCache(options.CacheBytes, func(b *chain.Block) int { return len(b.Data) }),
+		states:  newCache(options.States, func(*cell.Cell) int { return 1 }),
 	}
 	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("history %s: %w", dir, errors.Join(err, db.Close()))

@@ -1,7 +1,10 @@
 package history
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -33,7 +36,7 @@ func (s *Store) snapshot(master *chain.Block, tops []*chain.Block) {
 	if !s.snapshots.busy.CompareAndSwap(false, true) {
 		return
 	}
-	blocks := append(append([]*chain.Block(nil), tops...), master)
+	blocks := append(slices.Clone(tops), master)
 	s.snapshots.running.Go(func() {
 		defer s.snapshots.busy.Store(false)
 		// A failure of the disk shows at the next Append, which has to write too.
@@ -49,7 +52,7 @@ func (s *Store) writeSnapshot(seqno uint32, blocks []*chain.Block) error {
 		if b.ID.SeqNo == 0 || b.State == nil {
 			continue
 		}
-		data := append(append([]byte(nil), b.State.Hash()...), b.State.ToBOCWithOptions(cell.BOCSerializeOptions{WithCRC32C: true})...)
+		data := append(bytes.Clone(b.State.Hash()), b.State.ToBOCWithOptions(cell.BOCSerializeOptions{WithCRC32C: true})...)
 		if err := batch.Set(keyOf(b.ID).key(kindState), data, nil); err != nil {
 			return err
 		}
@@ -96,23 +99,15 @@ func (s *Store) thin(batch *pebble.Batch, seqno uint32, stored []*ton.BlockIDExt
 // points are the masterchain seqnos with stored states, in order, and the
 // blocks whose states they are.
 func (s *Store) points() ([]uint32, map[uint32][]*ton.BlockIDExt, error) {
-	iterator, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{kindSnapshot}, UpperBound: []byte{kindSnapshot + 1}})
-	if err != nil {
-		return nil, nil, err
-	}
-	defer iterator.Close()
 	var points []uint32
 	states := map[uint32][]*ton.BlockIDExt{}
-	for iterator.First(); iterator.Valid(); iterator.Next() {
-		key, value := reader{data: iterator.Key()[1:]}, reader{data: iterator.Value()}
-		seqno := key.uint32()
-		states[seqno] = value.ids()
-		if err := value.end("stored states of bundle %d", seqno); err != nil {
-			return nil, nil, err
-		}
+	err := s.scan([]byte{kindSnapshot}, func(key, value []byte) error {
+		seqno, r := binary.BigEndian.Uint32(key), reader{data: value}
+		states[seqno] = r.ids()
 		points = append(points, seqno)
-	}
-	return points, states, iterator.Error()
+		return r.end("stored states of bundle %d", seqno)
+	})
+	return points, states, err
 }
 
 // needless picks, of the points in order and the newest one, those whose

@@ -17,18 +17,8 @@ const splitStateTag = 0x5f327da5
 // State after the block with this id (ShardStateUnsplit); a zerostate's id gives
 // the zerostate.
 func (s *Store) State(id *ton.BlockIDExt) (*cell.Cell, error) {
-	if id.SeqNo == 0 {
-		z, err := s.Zerostate(id.Workchain)
-		if err == nil && !z.ID.Equals(id) {
-			err = fmt.Errorf("zerostate %s: %w", show(id), ErrNotFound)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return z.State, nil
-	}
-	if b := s.recentBlock(keyOf(id)); b != nil && b.State != nil && b.ID.Equals(id) {
-		return b.State, nil
+	if root, err := s.inMemory(id); root != nil || err != nil {
+		return root, err
 	}
 	if _, err := s.Meta(id); err != nil {
 		return nil, err
@@ -88,19 +78,30 @@ func (s *Store) merged(parents []*ton.BlockIDExt) (*cell.Cell, error) {
 	return cell.BeginCell().MustStoreUInt(splitStateTag, 32).MustStoreRef(left).MustStoreRef(right).EndCell(), nil
 }
 
-// known is a state that needs no derivation, nil when there is none.
-func (s *Store) known(id *ton.BlockIDExt) (*cell.Cell, error) {
+// inMemory is a zerostate or a recent state, nil when it is neither.
+func (s *Store) inMemory(id *ton.BlockIDExt) (*cell.Cell, error) {
 	if id.SeqNo == 0 {
 		z, err := s.Zerostate(id.Workchain)
+		if err == nil && !z.ID.Equals(id) {
+			err = fmt.Errorf("zerostate %s: %w", show(id), ErrNotFound)
+		}
 		if err != nil {
 			return nil, err
 		}
 		return z.State, nil
 	}
-	key := keyOf(id)
-	if b := s.recentBlock(key); b != nil && b.State != nil {
+	if b := s.recentBlock(keyOf(id)); b != nil && b.ID.Equals(id) {
 		return b.State, nil
 	}
+	return nil, nil
+}
+
+// known is a state that needs no derivation, nil when there is none.
+func (s *Store) known(id *ton.BlockIDExt) (*cell.Cell, error) {
+	if root, err := s.inMemory(id); root != nil || err != nil {
+		return root, err
+	}
+	key := keyOf(id)
 	if root := s.states.get(key); root != nil {
 		return root, nil
 	}
