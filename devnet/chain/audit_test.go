@@ -169,10 +169,8 @@ func (a *audit) update(b *Block, root *cell.Cell, info *decode.BlockInfo) {
 // messages checks that what is received was sent, once, and in order.
 func (a *audit) messages(b *Block, root *cell.Cell) {
 	extra := root.MustPeekRef(3)
-	in, err := loadAugmented(extra.MustPeekRef(0).MustBeginParse(), 256, tlb.AugInMsgDescr{})
-	must(a.t, err)
-	out, err := loadAugmented(extra.MustPeekRef(1).MustBeginParse(), 256, tlb.AugOutMsgDescr{})
-	must(a.t, err)
+	in := loadAugmented(extra.MustPeekRef(0).MustBeginParse(), 256, tlb.AugInMsgDescr{})
+	out := loadAugmented(extra.MustPeekRef(1).MustBeginParse(), 256, tlb.AugOutMsgDescr{})
 	inbound, outbound := map[[32]byte]bool{}, map[[32]byte]bool{}
 	for _, tx := range b.Transactions {
 		var parsed tlb.Transaction
@@ -248,11 +246,7 @@ func flowOf(t testing.TB, c *cell.Cell) valueFlow {
 		t.Fatalf("value flow has tag %x", tag)
 	}
 	first, second := s.MustLoadRef(), s.MustLoadRef()
-	next := func(s *cell.Slice) *big.Int {
-		v, err := loadCurrency(s)
-		must(t, err)
-		return v
-	}
+	next := loadCurrency
 	return valueFlow{
 		fromPrev: next(first), toNext: next(first), imported: next(first), exported: next(first), collected: next(s),
 		feesImported: next(second), recovered: next(second), created: next(second), minted: next(second),
@@ -303,8 +297,7 @@ func (a *audit) balance(b *Bundle) {
 			held.Add(held, st.validatorFees)
 		}
 		must(a.t, st.queue.walk(func(key []byte, value *cell.Slice) error {
-			q, err := parseQueued(key, value)
-			must(a.t, err)
+			q := parseQueued(key, value)
 			if _, waits := a.sent[q.hash]; !waits {
 				return nil // received, not dequeued yet
 			}

@@ -2,6 +2,7 @@ package chain
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"math/big"
@@ -29,112 +30,60 @@ type valueFlow struct {
 	feesImported, recovered, created, minted *big.Int
 }
 
-func (v valueFlow) toCell() (*cell.Cell, error) {
-	first, second := cell.BeginCell(), cell.BeginCell()
-	b := cell.BeginCell().MustStoreUInt(0xb8e48dfb, 32)
-	for _, part := range []struct {
-		to      *cell.Builder
-		amounts []*big.Int
-	}{
-		{first, []*big.Int{v.fromPrev, v.toNext, v.imported, v.exported}},
-		{b, []*big.Int{v.collected}},
-		{second, []*big.Int{v.feesImported, v.recovered, v.created, v.minted}},
-	} {
-		for _, amount := range part.amounts {
-			if err := storeCurrency(part.to, amount); err != nil {
-				return nil, fmt.Errorf("value flow: %w", err)
-			}
-		}
-	}
-	return b.MustStoreRef(first.EndCell()).MustStoreRef(second.EndCell()).EndCell(), nil
+func (v valueFlow) toCell() *cell.Cell {
+	first := storeCurrency(cell.BeginCell(), v.fromPrev, v.toNext, v.imported, v.exported).EndCell()
+	second := storeCurrency(cell.BeginCell(), v.feesImported, v.recovered, v.created, v.minted).EndCell()
+	return storeCurrency(cell.BeginCell().MustStoreUInt(0xb8e48dfb, 32), v.collected).MustStoreRef(first).MustStoreRef(second).EndCell()
 }
 
 // settle puts accounts and queue into the new state and gives what a block has
 // besides its header: descriptors, account blocks, flow of value.
 func (c *collation) settle(flow *valueFlow) (*contents, error) {
-	var err error
-	if c.state.accounts, err = c.settledAccounts(); err != nil {
-		return nil, fmt.Errorf("accounts: %w", err)
-	}
-	if c.state.queue, err = c.settledQueue(); err != nil {
-		return nil, fmt.Errorf("out message queue: %w", err)
-	}
-	x := &contents{
-		in:       augmented{bits: 256, aug: tlb.AugInMsgDescr{}},
-		out:      augmented{bits: 256, aug: tlb.AugOutMsgDescr{}},
-		accounts: augmented{bits: 256, aug: tlb.AugShardAccountBlocks{}},
-	}
-	if x.in, err = x.in.update(c.in); err != nil {
-		return nil, fmt.Errorf("in message descriptors: %w", err)
-	}
-	if x.out, err = x.out.update(c.out); err != nil {
-		return nil, fmt.Errorf("out message descriptors: %w", err)
-	}
-	var blocks []change
+	var accounts, blocks []change
 	for _, l := range c.inOrderOfID() {
+		switch {
+		case l.exists():
+			accounts = append(accounts, change{bytes.Clone(l.id[:]), l.account.ShardAccountCell().ToBuilder()})
+		case l.existed:
+			accounts = append(accounts, change{bytes.Clone(l.id[:]), nil})
+		}
 		b, err := l.accountBlock()
 		if err != nil {
 			return nil, err
 		}
 		blocks = append(blocks, change{bytes.Clone(l.id[:]), b})
 	}
-	if x.accounts, err = x.accounts.update(blocks); err != nil {
-		return nil, fmt.Errorf("account blocks: %w", err)
+	queue := make([]change, 0, len(c.queue))
+	for key, value := range c.queue {
+		queue = append(queue, change{bytes.Clone(key[:]), value})
+	}
+	x := &contents{}
+	for _, part := range []struct {
+		name    string
+		to      *augmented
+		from    augmented
+		changes []change
+	}{
+		{"accounts", &c.state.accounts, c.state.accounts, accounts},
+		{"out message queue", &c.state.queue, c.state.queue, queue},
+		{"in message descriptors", &x.in, augmented{bits: 256, aug: tlb.AugInMsgDescr{}}, c.in},
+		{"out message descriptors", &x.out, augmented{bits: 256, aug: tlb.AugOutMsgDescr{}}, c.out},
+		{"account blocks", &x.accounts, augmented{bits: 256, aug: tlb.AugShardAccountBlocks{}}, blocks},
+	} {
+		var err error
+		if *part.to, err = part.from.update(part.changes); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.name, err)
+		}
 	}
 	return x, c.settleFlow(x, flow)
 }
 
-func (c *collation) settledAccounts() (augmented, error) {
-	var changes []change
-	for _, l := range c.inOrderOfID() {
-		switch {
-		case l.exists():
-			changes = append(changes, change{bytes.Clone(l.id[:]), l.account.ShardAccountCell().ToBuilder()})
-		case l.existed:
-			changes = append(changes, change{bytes.Clone(l.id[:]), nil})
-		}
-	}
-	return c.state.accounts.update(changes)
-}
-
-func (c *collation) settledQueue() (augmented, error) {
-	changes := make([]change, 0, len(c.queue))
-	for key, value := range c.queue {
-		changes = append(changes, change{bytes.Clone(key[:]), value})
-	}
-	return c.state.queue.update(changes)
-}
-
 func (c *collation) settleFlow(x *contents, flow *valueFlow) error {
-	in, err := x.in.extra()
-	if err != nil {
-		return err
-	}
-	s := in.ToSlice()
-	importFees, err := s.LoadBigCoins()
-	if err != nil {
-		return err
-	}
-	if flow.imported, err = loadCurrency(s); err != nil {
-		return err
-	}
-	for _, part := range []struct {
-		of augmented
-		to **big.Int
-	}{{x.out, &flow.exported}, {x.accounts, &flow.collected}} {
-		extra, err := part.of.extra()
-		if err != nil {
-			return err
-		}
-		if *part.to, err = loadCurrency(extra.ToSlice()); err != nil {
-			return err
-		}
-	}
-	flow.fromPrev = c.fromPrev
-	flow.collected = sum(flow.collected, importFees, flow.feesImported, flow.created)
-	if flow.toNext, err = c.state.accountsBalance(); err != nil {
-		return err
-	}
+	in := x.in.extra().ToSlice()
+	importFees := in.MustLoadBigCoins()
+	flow.imported, flow.exported = loadCurrency(in), loadCurrency(x.out.extra().ToSlice())
+	flow.fromPrev, flow.toNext = c.fromPrev, c.state.accountsBalance()
+	flow.collected = sum(loadCurrency(x.accounts.extra().ToSlice()), importFees, flow.feesImported, flow.created)
 	in1 := sum(flow.fromPrev, flow.imported, flow.feesImported, flow.recovered, flow.created, flow.minted)
 	if out := sum(flow.toNext, flow.exported, flow.collected); in1.Cmp(out) != 0 {
 		return fmt.Errorf("value flow: %s comes in, %s goes out", in1, out)
@@ -145,20 +94,10 @@ func (c *collation) settleFlow(x *contents, flow *valueFlow) error {
 // contents is BlockExtra without what only masterchain blocks have.
 type contents struct{ in, out, accounts augmented }
 
-func (x *contents) toCell(seed, createdBy []byte, custom *cell.Cell) (*cell.Cell, error) {
-	b := cell.BeginCell().MustStoreUInt(0x4a33f6fd, 32)
-	for _, d := range []augmented{x.in, x.out, x.accounts} {
-		part, err := d.toCell()
-		if err != nil {
-			return nil, err
-		}
-		b.MustStoreRef(part)
-	}
-	b.MustStoreSlice(seed, 256).MustStoreSlice(createdBy, 256)
-	if err := b.StoreMaybeRef(custom); err != nil {
-		return nil, err
-	}
-	return b.EndCell(), nil
+func (x *contents) toCell(seed, createdBy []byte, custom *cell.Cell) *cell.Cell {
+	return cell.BeginCell().MustStoreUInt(0x4a33f6fd, 32).
+		MustStoreRef(x.in.toCell()).MustStoreRef(x.out.toCell()).MustStoreRef(x.accounts.toCell()).
+		MustStoreSlice(seed, 256).MustStoreSlice(createdBy, 256).MustStoreMaybeRef(custom).EndCell()
 }
 
 // finish completes the state and makes the block.
@@ -168,44 +107,16 @@ func (c *collation) finish(h header, x *contents, flow *valueFlow, custom *cell.
 	st.masterRef = h.master
 	st.balance = flow.toNext
 	st.validatorFees = sum(st.validatorFees, flow.collected, new(big.Int).Neg(flow.recovered))
-	if err := st.seal(); err != nil {
-		return nil, err
-	}
-	changed, err := compare(c.oldRoot, st.root)
-	if err != nil {
-		return nil, fmt.Errorf("state update: %w", err)
-	}
-	update, err := changed.update(c.oldRoot, st.root)
-	if err != nil {
-		return nil, fmt.Errorf("state update: %w", err)
-	}
-	info, err := c.headerCell(h)
-	if err != nil {
-		return nil, fmt.Errorf("block info: %w", err)
-	}
-	flowCell, err := flow.toCell()
-	if err != nil {
-		return nil, err
-	}
-	extra, err := x.toCell(c.seed, c.chain.publicKey(), custom)
-	if err != nil {
-		return nil, fmt.Errorf("block extra: %w", err)
-	}
+	st.seal()
+	changed := compare(c.oldRoot, st.root)
 	root := cell.BeginCell().MustStoreUInt(0x11ef55aa, 32).MustStoreInt(int64(c.settings.globalID), 32).
-		MustStoreRef(info).MustStoreRef(flowCell).MustStoreRef(update).MustStoreRef(extra).EndCell()
+		MustStoreRef(c.headerCell(h)).MustStoreRef(flow.toCell()).MustStoreRef(changed.update(c.oldRoot, st.root)).
+		MustStoreRef(x.toCell(c.seed, c.chain.publicKey(), custom)).EndCell()
 	slices.SortFunc(c.transactions, func(a, b Transaction) int {
-		if a.LT != b.LT {
-			if a.LT < b.LT {
-				return -1
-			}
-			return 1
-		}
-		return bytes.Compare(a.Account[:], b.Account[:])
+		return cmp.Or(cmp.Compare(a.LT, b.LT), bytes.Compare(a.Account[:], b.Account[:]))
 	})
-	bare, err := changed.bare(st.root)
-	if err != nil {
-		return nil, fmt.Errorf("new state: %w", err)
-	}
+	bare := changed.bare(st.root)
+	var err error
 	if c.state, err = parseState(bare); err != nil {
 		return nil, err
 	}
@@ -216,7 +127,7 @@ func (c *collation) finish(h header, x *contents, flow *valueFlow, custom *cell.
 	return block, nil
 }
 
-func (c *collation) headerCell(h header) (*cell.Cell, error) {
+func (c *collation) headerCell(h header) *cell.Cell {
 	var b tlb.BlockHeader
 	b.NotMaster, b.AfterMerge, b.BeforeSplit, b.AfterSplit = h.master != nil, h.afterMerge, h.beforeSplit, h.afterSplit
 	b.WantSplit, b.WantMerge, b.KeyBlock, b.Flags = h.wantSplit, h.wantMerge, h.key, 1
@@ -231,7 +142,7 @@ func (c *collation) headerCell(h header) (*cell.Cell, error) {
 		second := c.prev[1].ref()
 		b.PrevRef.Prev2 = &second
 	}
-	return b.ToCell()
+	return sure(b.ToCell())
 }
 
 // ref names a block in the way of ExtBlkRef.

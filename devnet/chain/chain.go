@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm"
@@ -39,7 +39,8 @@ type Chain struct {
 var ErrNoAccount = errors.New("no such account")
 
 // New builds the zerostates.
-func New(o Options) (*Chain, error) {
+func New(o Options) (_ *Chain, err error) {
+	defer rescue(&err)
 	c := &Chain{options: o, vm: machine.New(), ends: shardEnds{}, wants: map[shardID]planKind{}}
 	seed := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("tonscribe devnet validator "), o.Seed))
 	c.key = ed25519.NewKeyFromSeed(seed[:])
@@ -131,7 +132,7 @@ func (c *Chain) stand(master *Block, shards []*Block) error {
 }
 
 func sortHeads(heads []*shardHead) {
-	sort.Slice(heads, func(i, j int) bool { return shardOf(heads[i].block).less(shardOf(heads[j].block)) })
+	slices.SortFunc(heads, func(a, b *shardHead) int { return shardOf(a.block).compare(shardOf(b.block)) })
 }
 
 // Zerostates are the states before the first blocks.
@@ -170,12 +171,9 @@ func (c *Chain) Account(workchain int32, id [32]byte) (*tlb.ShardAccount, error)
 	}
 	account, exists, err := st.shardAccount(id[:])
 	if err == nil && !exists {
-		err = ErrNoAccount
+		return nil, ErrNoAccount
 	}
-	if err != nil {
-		return nil, err
-	}
-	return account, nil
+	return account, err
 }
 
 // State is the cell of an account at the head; nil when there is none.
@@ -200,7 +198,8 @@ func (c *Chain) stateAt(h hop) *state {
 }
 
 // Check says whether the account would accept an external message now.
-func (c *Chain) Check(message *cell.Cell) error {
+func (c *Chain) Check(message *cell.Cell) (err error) {
+	defer rescue(&err)
 	e, err := parseExternal(message)
 	if err != nil {
 		return err
@@ -287,22 +286,11 @@ func (c *collation) begin() error {
 	if l := c.chain.master.state.libraries; l != nil {
 		libraries = append(libraries, l)
 	}
-	previous, err := c.chain.previous()
-	if err != nil {
-		return fmt.Errorf("previous blocks: %w", err)
-	}
+	var err error
 	c.block, err = c.settings.prepared.NewBlockContext(tvm.BlockOptions{
-		Now: c.now, BlockLT: int64(c.startLT), RandSeed: c.seed, Libraries: libraries, PrevBlocks: previous,
+		Now: c.now, BlockLT: int64(c.startLT), RandSeed: c.seed, Libraries: libraries, PrevBlocks: c.chain.previous(),
 	})
 	return err
-}
-
-func (c *Chain) hashOfValidators(catchain uint32) uint32 {
-	hash, err := c.settings.validatorHash(catchain)
-	if err != nil {
-		panic(err) // a struct of fixed types always has a TL form
-	}
-	return hash
 }
 
 // lastKeySeqno is the newest key block up to the head.

@@ -3,6 +3,7 @@ package chain
 import (
 	"container/heap"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/xssnick/tonutils-go/tlb"
@@ -150,17 +151,15 @@ func (c *collation) ordinary() uint64 { return c.startLT + 1 }
 // record of each.
 func (c *collation) dequeue() error {
 	var order inOrder
-	if err := order.add(c.state.queue, nil); err != nil {
-		return err
-	}
+	order.add(c.state.queue, nil)
 	var limit uint64
 	for _, n := range c.neighbours {
 		limit = max(limit, n.processed.maxLT())
 	}
 	for {
-		q, err := order.next(limit)
-		if q == nil || err != nil {
-			return err
+		q := order.next(limit)
+		if q == nil {
+			return nil
 		}
 		n := c.neighbourAt(q.next)
 		if n == nil {
@@ -192,19 +191,10 @@ func (c *collation) importInternal() error {
 	var order inOrder
 	prefix := queueKey(hop{c.shard.workchain, c.shard.prefix()}, noAccount)
 	for _, n := range c.neighbours {
-		mine, err := n.queue.part(prefix[:], 32+c.shard.depth())
-		if err == nil {
-			err = order.add(mine, n)
-		}
-		if err != nil {
-			return fmt.Errorf("queue of %s: %w", n.shard, err)
-		}
+		order.add(n.queue.part(prefix[:], 32+c.shard.depth()), n)
 	}
 	for !c.full() {
-		q, err := order.next(endOfTime)
-		if err != nil {
-			return err
-		}
+		q := order.next(math.MaxUint64)
 		if q == nil {
 			c.drained = true
 			return nil
@@ -230,10 +220,8 @@ func (c *collation) importOne(q *queued) error {
 		return err
 	}
 	c.last = processed{lt: q.lt, hash: q.hash}
-	b := cell.BeginCell().MustStoreUInt(importFin, 3).MustStoreRef(q.envelope).MustStoreRef(result.TransactionCell)
-	if err := b.StoreBigCoins(q.fee.Nano()); err != nil {
-		return err
-	}
+	b := cell.BeginCell().MustStoreUInt(importFin, 3).MustStoreRef(q.envelope).MustStoreRef(result.TransactionCell).
+		MustStoreBigCoins(q.fee.Nano())
 	c.addIn(q.hash[:], b)
 	if q.from.self {
 		c.queue[q.key] = nil
@@ -277,31 +265,23 @@ func (c *collation) processFresh(queueOnly bool) error {
 		queueOnly = queueOnly || c.full()
 		m := f.message.Msg.AsInternal()
 		dst := hopOf(m.DstAddr)
-		var err error
 		if queueOnly || !c.shard.holds(dst.workchain, dst.prefix) {
-			err = c.enqueue(f)
-		} else {
-			err = c.deliver(f)
-		}
-		if err != nil {
+			c.enqueue(f)
+		} else if err := c.deliver(f); err != nil {
 			return fmt.Errorf("message %x: %w", f.message.Cell.Hash(), err)
 		}
 	}
 	return nil
 }
 
-func (c *collation) enqueue(f fresh) error {
+func (c *collation) enqueue(f fresh) {
 	m := f.message.Msg.AsInternal()
 	src, dst := hopOf(m.SrcAddr), hopOf(m.DstAddr)
 	current, next := route(src, dst, c.shard)
-	envelope, err := envelopeOf(f.message.Cell, current, next, m.FwdFee)
-	if err != nil {
-		return err
-	}
+	envelope := envelopeOf(f.message.Cell, current, next, m.FwdFee)
 	key := queueKey(src.toward(dst, uint(next)), f.message.Cell)
 	c.queue[key] = cell.BeginCell().MustStoreUInt(f.lt, 64).MustStoreRef(envelope)
 	c.addOut(f.message.Cell.Hash(), cell.BeginCell().MustStoreUInt(exportNew, 3).MustStoreRef(envelope).MustStoreRef(f.transaction))
-	return nil
 }
 
 func (c *collation) deliver(f fresh) error {
@@ -315,14 +295,9 @@ func (c *collation) deliver(f fresh) error {
 		return err
 	}
 	c.last = processed{lt: f.lt, hash: f.message.Cell.HashKey()}
-	envelope, err := envelopeOf(f.message.Cell, 96, 96, m.FwdFee)
-	if err != nil {
-		return err
-	}
-	in := cell.BeginCell().MustStoreUInt(importImm, 3).MustStoreRef(envelope).MustStoreRef(result.TransactionCell)
-	if err := in.StoreBigCoins(m.FwdFee.Nano()); err != nil {
-		return err
-	}
+	envelope := envelopeOf(f.message.Cell, 96, 96, m.FwdFee)
+	in := cell.BeginCell().MustStoreUInt(importImm, 3).MustStoreRef(envelope).MustStoreRef(result.TransactionCell).
+		MustStoreBigCoins(m.FwdFee.Nano())
 	c.addIn(f.message.Cell.Hash(), in)
 	c.addOut(f.message.Cell.Hash(), cell.BeginCell().MustStoreUInt(exportImm, 3).MustStoreRef(envelope).
 		MustStoreRef(f.transaction).MustStoreRef(in.EndCell()))
@@ -349,9 +324,9 @@ const (
 	exportDeqShort = 0b1101
 )
 
-func envelopeOf(message *cell.Cell, current, next uint8, fee tlb.Coins) (*cell.Cell, error) {
-	return tlb.MsgEnvelope{
+func envelopeOf(message *cell.Cell, current, next uint8, fee tlb.Coins) *cell.Cell {
+	return sure(tlb.MsgEnvelope{
 		CurAddr: tlb.IntermediateAddress{UseDestBits: current}, NextAddr: tlb.IntermediateAddress{UseDestBits: next},
 		FwdFeeRemaining: fee, Msg: message,
-	}.ToCell()
+	}.ToCell())
 }

@@ -67,27 +67,17 @@ func loadCounter(s *cell.Slice) counter {
 
 // countCreators counts a masterchain block and some shard blocks of one
 // creator in BlockCreateStats (block.tlb). The key of zeros counts all.
-func countCreators(stats *cell.Cell, creator []byte, shardBlocks, now uint32) (*cell.Cell, error) {
+func countCreators(stats *cell.Cell, creator []byte, shardBlocks, now uint32) *cell.Cell {
 	counters := cell.NewDict(256)
 	if stats != nil {
-		s, err := stats.BeginParse()
-		if err != nil {
-			return nil, err
-		}
-		if err := s.SkipBits(8); err != nil {
-			return nil, err
-		}
-		if counters, err = s.LoadDict(256); err != nil {
-			return nil, err
-		}
+		s := stats.MustBeginParse()
+		counters = sure(s, s.SkipBits(8)).MustLoadDict(256)
 	}
 	for _, id := range [][]byte{creator, make([]byte, 32)} {
 		key := cell.BeginCell().MustStoreSlice(id, 256).EndCell()
 		master, shards := counter{updated: now}, counter{updated: now}
 		if value, err := counters.LoadValue(key); err == nil {
-			if err := value.SkipBits(4); err != nil {
-				return nil, err
-			}
+			sure(value, value.SkipBits(4))
 			master, shards = loadCounter(value), loadCounter(value)
 		}
 		master = master.add(1, now)
@@ -97,13 +87,7 @@ func countCreators(stats *cell.Cell, creator []byte, shardBlocks, now uint32) (*
 		b := cell.BeginCell().MustStoreUInt(4, 4)
 		master.store(b)
 		shards.store(b)
-		if err := counters.SetBuilder(key, b); err != nil {
-			return nil, err
-		}
+		sure(counters, counters.SetBuilder(key, b))
 	}
-	b := cell.BeginCell().MustStoreUInt(0x17, 8)
-	if err := b.StoreDict(counters); err != nil {
-		return nil, err
-	}
-	return b.EndCell(), nil
+	return cell.BeginCell().MustStoreUInt(0x17, 8).MustStoreDict(counters).EndCell()
 }

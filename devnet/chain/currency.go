@@ -3,30 +3,50 @@ package chain
 import (
 	"fmt"
 	"math/big"
+	"runtime"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
+// The chain reads and writes cells of its own making. Where one does not have its
+// form after all, what handles it panics with an error, which rescue turns into
+// the error of a call from outside.
+
+func sure[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func rescue(err *error) {
+	switch broken := recover().(type) {
+	case nil:
+	case runtime.Error:
+		panic(broken)
+	case error:
+		*err = broken
+	default:
+		panic(broken)
+	}
+}
+
 // A CurrencyCollection (block.tlb) is nanotons and, in a dictionary, other
 // currencies. The devnet mints no others, so amounts are plain numbers here.
 
-func storeCurrency(b *cell.Builder, amount *big.Int) error {
-	if err := b.StoreBigCoins(amount); err != nil {
-		return fmt.Errorf("amount %s: %w", amount, err)
+func storeCurrency(b *cell.Builder, amounts ...*big.Int) *cell.Builder {
+	for _, amount := range amounts {
+		b.MustStoreBigCoins(amount).MustStoreBoolBit(false)
 	}
-	return b.StoreBoolBit(false)
+	return b
 }
 
-func loadCurrency(s *cell.Slice) (*big.Int, error) {
-	amount, err := s.LoadBigCoins()
-	if err != nil {
-		return nil, err
+func loadCurrency(s *cell.Slice) *big.Int {
+	amount := s.MustLoadBigCoins()
+	if s.MustLoadMaybeRef() != nil {
+		panic(fmt.Errorf("amount %s comes with extra currencies, which the devnet does not have", amount))
 	}
-	other, err := s.LoadMaybeRef()
-	if err == nil && other != nil {
-		err = fmt.Errorf("amount %s comes with extra currencies, which the devnet does not have", amount)
-	}
-	return amount, err
+	return amount
 }
 
 // sum adds up amounts.

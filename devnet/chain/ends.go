@@ -2,6 +2,7 @@ package chain
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/xssnick/tonutils-go/tlb"
 )
@@ -34,20 +35,17 @@ func (e shardEnds) of(seqno uint32, at hop) (uint64, error) {
 }
 
 // read takes the ends from a masterchain block.
-func (e shardEnds) read(b *Block) error {
+func (e shardEnds) read(b *Block) (err error) {
+	defer rescue(&err)
 	var block tlb.Block
-	if err := tlb.LoadFromCell(&block, b.Root.MustBeginParse()); err != nil {
+	if err := tlb.Parse(&block, b.Root); err != nil {
 		return err
 	}
 	if block.Extra == nil || block.Extra.Custom == nil {
 		return fmt.Errorf("it is no masterchain block")
 	}
-	shards, err := parseShards(block.Extra.Custom.ShardHashes)
-	if err != nil {
-		return err
-	}
 	list := []shardEnd{{masterShard, block.BlockInfo.EndLt}}
-	for _, d := range shards {
+	for _, d := range parseShards(block.Extra.Custom.ShardHashes) {
 		list = append(list, shardEnd{d.shard, d.endLT})
 	}
 	e[block.BlockInfo.SeqNo] = list
@@ -56,9 +54,5 @@ func (e shardEnds) read(b *Block) error {
 
 // forget drops what no state refers to any more.
 func (e shardEnds) forget(before uint32) {
-	for seqno := range e {
-		if seqno < before {
-			delete(e, seqno)
-		}
-	}
+	maps.DeleteFunc(e, func(seqno uint32, _ []shardEnd) bool { return seqno < before })
 }

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"bytes"
 	"fmt"
 	"math/bits"
 
@@ -9,118 +10,59 @@ import (
 
 // readLabel reads a HmLabel (hashmap.tlb) into key from bit `at` on and gives
 // its length; size is the length of whole keys.
-func readLabel(s *cell.Slice, key []byte, at, size uint) (uint, error) {
+func readLabel(s *cell.Slice, key []byte, at, size uint) (n uint) {
 	left := size - at
-	long, err := s.LoadBoolBit()
-	if err != nil {
-		return 0, err
-	}
-	if !long {
-		return readShortLabel(s, key, at, left)
-	}
-	same, err := s.LoadBoolBit()
-	if err != nil {
-		return 0, err
-	}
-	var bit bool
-	if same {
-		if bit, err = s.LoadBoolBit(); err != nil {
-			return 0, err
+	switch {
+	case !s.MustLoadBoolBit(): // hml_short: the length in unary
+		for s.MustLoadBoolBit() {
+			n++
+		}
+	case !s.MustLoadBoolBit(): // hml_long
+		n = uint(s.MustLoadUInt(lengthBits(left)))
+	default: // hml_same
+		bit := s.MustLoadBoolBit()
+		if n = uint(s.MustLoadUInt(lengthBits(left))); n <= left {
+			for i := range n {
+				setBit(key, at+i, bit)
+			}
+			return n
 		}
 	}
-	n, err := s.LoadUInt(lengthBits(left))
-	if err != nil {
-		return 0, err
+	if n > left {
+		panic(fmt.Errorf("label of %d bits where %d are left", n, left))
 	}
-	if uint(n) > left {
-		return 0, fmt.Errorf("label of %d bits where %d are left", n, left)
+	for end := at + n; at < end; {
+		step := min(end-at, 8-at%8) // up to the next byte boundary of the key
+		shift := 8 - at%8 - step
+		mask := byte(0xff>>(8-step)) << shift
+		key[at/8] = key[at/8]&^mask | byte(s.MustLoadUInt(step))<<shift
+		at += step
 	}
-	if !same {
-		return uint(n), readBits(s, key, at, uint(n))
-	}
-	for i := range uint(n) {
-		setBit(key, at+i, bit)
-	}
-	return uint(n), nil
-}
-
-func readShortLabel(s *cell.Slice, key []byte, at, left uint) (uint, error) {
-	var n uint
-	for {
-		more, err := s.LoadBoolBit()
-		if err != nil {
-			return 0, err
-		}
-		if !more {
-			return n, readBits(s, key, at, n)
-		}
-		if n++; n > left {
-			return 0, fmt.Errorf("label is longer than the %d bits left", left)
-		}
-	}
+	return n
 }
 
 // writeLabel writes bits [from, to) of key in the shortest form.
-func writeLabel(b *cell.Builder, key []byte, from, to, size uint) error {
+func writeLabel(b *cell.Builder, key []byte, from, to, size uint) {
 	n, k := to-from, lengthBits(size-from)
 	short, long := 2+2*n, 2+k+n
-	if same := 3 + k; same < short && same < long && allSame(key, from, to) {
-		if err := b.StoreUInt(0b110|uint64(bitOf(key, from)), 3); err != nil {
-			return err
-		}
-		return b.StoreUInt(uint64(n), k)
+	switch same := 3 + k; {
+	case same < short && same < long && allSame(key, from, to):
+		b.MustStoreUInt(0b110|uint64(bitOf(key, from)), 3).MustStoreUInt(uint64(n), k)
+		return
+	case short <= long:
+		sure(b, b.MustStoreBoolBit(false).StoreSameBit(true, n)).MustStoreBoolBit(false)
+	default:
+		b.MustStoreUInt(0b10, 2).MustStoreUInt(uint64(n), k)
 	}
-	if short <= long {
-		if err := b.StoreBoolBit(false); err != nil {
-			return err
-		}
-		if err := b.StoreSameBit(true, n); err != nil {
-			return err
-		}
-		if err := b.StoreBoolBit(false); err != nil {
-			return err
-		}
-		return writeBits(b, key, from, to)
+	for from < to {
+		step := min(to-from, 8-from%8)
+		b.MustStoreUInt(uint64(key[from/8]>>(8-from%8-step)&byte(0xff>>(8-step))), step)
+		from += step
 	}
-	if err := b.StoreUInt(0b10, 2); err != nil {
-		return err
-	}
-	if err := b.StoreUInt(uint64(n), k); err != nil {
-		return err
-	}
-	return writeBits(b, key, from, to)
 }
 
 // lengthBits is the width of a label's length where at most n bits can follow.
 func lengthBits(n uint) uint { return uint(bits.Len(n)) }
-
-func readBits(s *cell.Slice, key []byte, at, n uint) error {
-	for n > 0 {
-		// up to the next byte boundary of the key
-		step := min(n, 8-at%8)
-		v, err := s.LoadUInt(step)
-		if err != nil {
-			return err
-		}
-		shift := 8 - at%8 - step
-		mask := byte(0xff>>(8-step)) << shift
-		key[at/8] = key[at/8]&^mask | byte(v)<<shift
-		at, n = at+step, n-step
-	}
-	return nil
-}
-
-func writeBits(b *cell.Builder, key []byte, from, to uint) error {
-	for from < to {
-		step := min(to-from, 8-from%8)
-		v := key[from/8] >> (8 - from%8 - step) & byte(0xff>>(8-step))
-		if err := b.StoreUInt(uint64(v), step); err != nil {
-			return err
-		}
-		from += step
-	}
-	return nil
-}
 
 func bitOf(key []byte, at uint) byte { return key[at/8] >> (7 - at%8) & 1 }
 
@@ -134,7 +76,7 @@ func setBit(key []byte, at uint, one bool) {
 
 // withBit is a copy of key with one bit set or cleared.
 func withBit(key []byte, at uint, one bool) []byte {
-	out := append([]byte(nil), key...)
+	out := bytes.Clone(key)
 	setBit(out, at, one)
 	return out
 }

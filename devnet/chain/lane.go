@@ -2,6 +2,7 @@ package chain
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -83,24 +84,18 @@ func (l *lane) exists() bool { return l.account.State() != nil && l.account.Stat
 
 // accountBlock is AccountBlock (block.tlb).
 func (l *lane) accountBlock() (*cell.Builder, error) {
-	transactions := augmented{bits: 64, aug: tlb.AugAccountTransactions{}}
 	changes := make([]change, len(l.transactions))
 	for i, t := range l.transactions {
 		changes[i] = change{key: bigEndian(t.lt), value: cell.BeginCell().MustStoreRef(t.cell)}
 	}
-	transactions, err := transactions.update(changes)
+	transactions, err := augmented{bits: 64, aug: tlb.AugAccountTransactions{}}.update(changes)
 	if err != nil {
 		return nil, fmt.Errorf("transactions of account %x: %w", l.id, err)
 	}
 	update := cell.BeginCell().MustStoreUInt(0x72, 8).MustStoreSlice(l.before, 256).
 		MustStoreSlice(l.account.ShardAccount().Account.Hash(), 256).EndCell()
-	b := cell.BeginCell().MustStoreUInt(5, 4).MustStoreSlice(l.id[:], 256)
-	if err := b.StoreBuilder(transactions.root.ToBuilder()); err != nil {
-		return nil, err
-	}
-	return b, b.StoreRef(update)
+	return cell.BeginCell().MustStoreUInt(5, 4).MustStoreSlice(l.id[:], 256).
+		MustStoreBuilder(transactions.root.ToBuilder()).MustStoreRef(update), nil
 }
 
-func bigEndian(v uint64) []byte {
-	return []byte{byte(v >> 56), byte(v >> 48), byte(v >> 40), byte(v >> 32), byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}
-}
+func bigEndian(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }

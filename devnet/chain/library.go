@@ -1,9 +1,6 @@
 package chain
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/xssnick/tonutils-go/tvm"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -46,65 +43,43 @@ func publicLibraries(account *tvm.PreparedAccount) map[[32]byte]*cell.Cell {
 
 // settleLibraries brings what the accounts of this block lend, or lend no more,
 // into the state.
-func (c *collation) settleLibraries() error {
-	var libraries *cell.Dictionary
+func (c *collation) settleLibraries() {
 	for _, l := range c.inOrderOfID() {
 		after := publicLibraries(l.account)
-		if len(l.lent) == 0 && len(after) == 0 {
-			continue
-		}
-		if libraries == nil {
-			libraries = cell.NewDict(256)
-			if c.state.libraries != nil {
-				libraries = c.state.libraries.AsDict(256)
-			}
-		}
-		var err error
 		for hash, root := range after {
 			if l.lent[hash] == nil {
-				err = errors.Join(err, lend(libraries, hash, root, l.id, true))
+				c.state.lend(hash, root, l.id, true)
 			}
 		}
 		for hash, root := range l.lent {
 			if after[hash] == nil {
-				err = errors.Join(err, lend(libraries, hash, root, l.id, false))
+				c.state.lend(hash, root, l.id, false)
 			}
 		}
-		if err != nil {
-			return fmt.Errorf("libraries of account %x: %w", l.id, err)
-		}
 	}
-	if libraries != nil {
-		c.state.libraries = libraries.AsCell()
-	}
-	return nil
 }
 
-// lend makes an account a publisher of a library, or no longer one, in a
+// lend makes an account a publisher of a library, or no longer one, in the
 // dictionary of LibDescr (block.tlb). A library without publishers is gone.
-func lend(libraries *cell.Dictionary, hash [32]byte, root *cell.Cell, publisher [32]byte, add bool) error {
+func (st *state) lend(hash [32]byte, root *cell.Cell, publisher [32]byte, add bool) {
+	libraries, publishers := cell.NewDict(256), cell.NewDict(256)
+	if st.libraries != nil {
+		libraries = st.libraries.AsDict(256)
+	}
 	key := cell.BeginCell().MustStoreSlice(hash[:], 256).EndCell()
-	publishers := cell.NewDict(256)
 	if value, err := libraries.LoadValue(key); err == nil {
-		if err := value.SkipBitsAndRefs(2, 1); err != nil {
-			return err
-		}
-		rest, err := value.ToCell()
-		if err != nil {
-			return err
-		}
-		publishers = rest.AsDict(256)
+		publishers = sure(value, value.SkipBitsAndRefs(2, 1)).MustToCell().AsDict(256)
 	}
 	who := cell.BeginCell().MustStoreSlice(publisher[:], 256).EndCell()
 	if add {
-		if err := publishers.SetBuilder(who, cell.BeginCell()); err != nil {
-			return err
-		}
-	} else if err := publishers.Delete(who); err != nil {
-		return err
+		sure(who, publishers.SetBuilder(who, cell.BeginCell()))
+	} else {
+		sure(who, publishers.Delete(who))
 	}
 	if publishers.IsEmpty() {
-		return libraries.Delete(key)
+		sure(key, libraries.Delete(key))
+	} else {
+		sure(key, libraries.SetBuilder(key, cell.BeginCell().MustStoreUInt(0, 2).MustStoreRef(root).MustStoreBuilder(publishers.AsCell().ToBuilder())))
 	}
-	return libraries.SetBuilder(key, cell.BeginCell().MustStoreUInt(0, 2).MustStoreRef(root).MustStoreBuilder(publishers.AsCell().ToBuilder()))
+	st.libraries = libraries.AsCell()
 }

@@ -71,10 +71,7 @@ func (c *Chain) beginMaster(now uint32, heads []*shardHead) (*masterCollation, e
 	}
 	k.startAfter(start)
 	k.endLT = k.endOf
-	var err error
-	if k.fromPrev, err = st.accountsBalance(); err != nil {
-		return nil, err
-	}
+	k.fromPrev = st.accountsBalance()
 	return k, k.begin()
 }
 
@@ -105,15 +102,9 @@ func (k *masterCollation) register() error {
 			continue
 		}
 		shards = append(shards, k.descr(h))
-		fee := cell.BeginCell()
-		for _, amount := range []*big.Int{h.collected, h.created} {
-			if err := storeCurrency(fee, amount); err != nil {
-				return err
-			}
-		}
 		s := shardOf(h.block)
 		key := cell.BeginCell().MustStoreInt(int64(s.workchain), 32).MustStoreUInt(s.shard, 64).ToSlice().MustLoadSlice(96)
-		fees = append(fees, change{key, fee})
+		fees = append(fees, change{key, storeCurrency(cell.BeginCell(), h.collected, h.created)})
 		created, imported = sum(created, h.created), sum(imported, h.collected)
 	}
 	var err error
@@ -217,10 +208,7 @@ func (k *masterCollation) recoverFees() error {
 		SrcAddr: address.NewAddress(0, 0xff, nowhere[:]), DstAddr: address.NewAddress(0, 0xff, to[:]),
 		Amount: tlb.FromNanoTON(k.flow.recovered), CreatedLT: k.startLT, CreatedAt: k.now, Body: cell.BeginCell().EndCell(),
 	}
-	message, err := tlb.ToCell(m)
-	if err != nil {
-		return fmt.Errorf("message to the fee collector: %w", err)
-	}
+	message := sure(tlb.ToCell(m))
 	prepared, err := tvm.PrepareMessage(message)
 	if err != nil {
 		return fmt.Errorf("message to the fee collector: %w", err)
@@ -229,10 +217,7 @@ func (k *masterCollation) recoverFees() error {
 	if err != nil {
 		return fmt.Errorf("fee collector: %w", err)
 	}
-	envelope, err := envelopeOf(message, 96, 96, tlb.ZeroCoins)
-	if err != nil {
-		return err
-	}
+	envelope := envelopeOf(message, 96, 96, tlb.ZeroCoins)
 	in := cell.BeginCell().MustStoreUInt(importImm, 3).MustStoreRef(envelope).MustStoreRef(result.TransactionCell).MustStoreCoins(0)
 	k.addIn(message.Hash(), in)
 	k.recover = in.EndCell()
@@ -250,10 +235,7 @@ func (k *masterCollation) readConfig() error {
 	if init == nil || init.Data == nil || init.Data.RefsNum() == 0 {
 		return nil
 	}
-	config, err := init.Data.PeekRef(0)
-	if err != nil {
-		return fmt.Errorf("config contract: %w", err)
-	}
+	config := init.Data.MustPeekRef(0)
 	if config.HashKey() == k.extra.config.HashKey() {
 		return nil
 	}
@@ -268,9 +250,7 @@ func (k *masterCollation) seal() error {
 	if err != nil {
 		return err
 	}
-	if err := k.settleLibraries(); err != nil {
-		return err
-	}
+	k.settleLibraries()
 	k.processedNow(k.chain.master.state.genLT)
 	k.state.minRef = min(k.seqno, k.state.processed.oldest())
 	for _, d := range k.extra.shards {
@@ -283,16 +263,10 @@ func (k *masterCollation) seal() error {
 	if err := k.nextExtra(key); err != nil {
 		return err
 	}
-	if k.state.custom, err = k.extra.toCell(); err != nil {
-		return err
-	}
-	custom, err := k.blockExtra(key)
-	if err != nil {
-		return err
-	}
+	k.state.custom = k.extra.toCell()
 	k.state.overload <<= 1
 	k.state.underload = k.state.underload<<1 | 1
-	block, err := k.finish(h, x, &k.flow, custom)
+	block, err := k.finish(h, x, &k.flow, k.blockExtra(key))
 	k.head = &shardHead{block: block, state: k.state, header: h}
 	return err
 }
@@ -302,9 +276,7 @@ func (k *masterCollation) nextExtra(key bool) error {
 	x := k.extra
 	prev := k.chain.master
 	x.configAddr = k.settings.configAddr
-	if err := x.remember(prev.block.ref(), k.before.afterKey); err != nil {
-		return fmt.Errorf("old masterchain blocks: %w", err)
-	}
+	x.remember(prev.block.ref(), k.before.afterKey)
 	if k.before.afterKey {
 		ref := prev.block.ref()
 		x.lastKey = &ref
@@ -322,35 +294,23 @@ func (k *masterCollation) nextExtra(key bool) error {
 		}
 		x.configAddr = next.configAddr
 	}
-	var err error
-	if x.validatorHash, err = next.validatorHash(x.catchain); err != nil {
-		return err
-	}
+	x.validatorHash = next.validatorHash(x.catchain)
 	var shardBlocks uint32
 	for _, h := range k.heads {
 		shardBlocks += uint32(len(h.blocks))
 	}
-	x.creators, err = countCreators(x.creators, k.chain.publicKey(), shardBlocks, k.now)
-	return err
+	x.creators = countCreators(x.creators, k.chain.publicKey(), shardBlocks, k.now)
+	return nil
 }
 
 // blockExtra is McBlockExtra (block.tlb).
-func (k *masterCollation) blockExtra(key bool) (*cell.Cell, error) {
-	shards, err := shardTree(k.extra.shards)
-	if err != nil {
-		return nil, err
-	}
-	b := cell.BeginCell().MustStoreUInt(0xcca5, 16).MustStoreBoolBit(key)
-	if err := b.StoreDict(shards); err != nil {
-		return nil, err
-	}
-	if err := k.fees.store(b); err != nil {
-		return nil, err
-	}
+func (k *masterCollation) blockExtra(key bool) *cell.Cell {
+	b := cell.BeginCell().MustStoreUInt(0xcca5, 16).MustStoreBoolBit(key).MustStoreDict(shardTree(k.extra.shards))
+	k.fees.store(b)
 	// no prev_blk_signatures, a recover_create_msg, no mint_msg
 	b.MustStoreRef(cell.BeginCell().MustStoreBoolBit(false).MustStoreMaybeRef(k.recover).MustStoreBoolBit(false).EndCell())
 	if key {
 		b.MustStoreSlice(k.extra.configAddr[:], 256).MustStoreRef(k.extra.config)
 	}
-	return b.EndCell(), nil
+	return b.EndCell()
 }

@@ -27,113 +27,48 @@ type masterExtra struct {
 	globalBalance *big.Int
 }
 
-func (x *masterExtra) toCell() (*cell.Cell, error) {
-	shards, err := shardTree(x.shards)
-	if err != nil {
-		return nil, err
-	}
-	info, err := x.infoCell()
-	if err != nil {
-		return nil, err
-	}
-	b := cell.BeginCell().MustStoreUInt(0xcc26, 16)
-	if err := b.StoreDict(shards); err != nil {
-		return nil, err
-	}
-	b.MustStoreSlice(x.configAddr[:], 256).MustStoreRef(x.config).MustStoreRef(info)
-	if err := storeCurrency(b, x.globalBalance); err != nil {
-		return nil, err
-	}
-	return b.EndCell(), nil
-}
-
-func (x *masterExtra) infoCell() (*cell.Cell, error) {
-	b := cell.BeginCell()
+func (x *masterExtra) toCell() *cell.Cell {
 	var flags uint64
 	if x.creators != nil {
 		flags = 1
 	}
-	b.MustStoreUInt(flags, 16).MustStoreUInt(uint64(x.validatorHash), 32).MustStoreUInt(uint64(x.catchain), 32).MustStoreBoolBit(x.updated)
-	if err := x.blocks.store(b); err != nil {
-		return nil, err
-	}
-	b.MustStoreBoolBit(x.afterKey).MustStoreBoolBit(x.lastKey != nil)
+	info := cell.BeginCell().MustStoreUInt(flags, 16).MustStoreUInt(uint64(x.validatorHash), 32).
+		MustStoreUInt(uint64(x.catchain), 32).MustStoreBoolBit(x.updated)
+	x.blocks.store(info).MustStoreBoolBit(x.afterKey).MustStoreBoolBit(x.lastKey != nil)
 	if x.lastKey != nil {
-		storeBlkRef(b, *x.lastKey)
+		storeBlkRef(info, *x.lastKey)
 	}
 	if x.creators != nil {
-		if err := b.StoreBuilder(x.creators.ToBuilder()); err != nil {
-			return nil, err
-		}
+		info.MustStoreBuilder(x.creators.ToBuilder())
 	}
-	return b.EndCell(), nil
+	b := cell.BeginCell().MustStoreUInt(0xcc26, 16).MustStoreDict(shardTree(x.shards)).
+		MustStoreSlice(x.configAddr[:], 256).MustStoreRef(x.config).MustStoreRef(info.EndCell())
+	return storeCurrency(b, x.globalBalance).EndCell()
 }
 
-func parseMasterExtra(c *cell.Cell) (*masterExtra, error) {
-	x, err := readMasterExtra(c)
-	if err != nil {
+func parseMasterExtra(c *cell.Cell) (_ *masterExtra, err error) {
+	defer rescue(&err)
+	var raw tlb.McStateExtra
+	if err := tlb.Parse(&raw, c); err != nil {
 		return nil, fmt.Errorf("masterchain state extra: %w", err)
 	}
-	return x, nil
-}
-
-func readMasterExtra(c *cell.Cell) (*masterExtra, error) {
-	s, err := c.BeginParse()
-	if err != nil {
-		return nil, err
+	s := raw.Info.MustBeginParse()
+	x := &masterExtra{
+		shards: parseShards(raw.ShardHashes), configAddr: [32]byte(raw.ConfigParams.ConfigAddr),
+		config: raw.ConfigParams.Config.Params.AsCell(), globalBalance: raw.GlobalBalance.Coins.Nano(),
 	}
-	tag, err := s.LoadUInt(16)
-	if err != nil {
-		return nil, err
-	}
-	if tag != 0xcc26 {
-		return nil, fmt.Errorf("tag %04x", tag)
-	}
-	x := &masterExtra{}
-	hashes, err := s.LoadDict(32)
-	if err != nil {
-		return nil, err
-	}
-	if x.shards, err = parseShards(hashes); err != nil {
-		return nil, err
-	}
-	addr, err := s.LoadSlice(256)
-	if err != nil {
-		return nil, err
-	}
-	x.configAddr = [32]byte(addr)
-	if x.config, err = s.LoadRefCell(); err != nil {
-		return nil, err
-	}
-	info, err := s.LoadRef()
-	if err != nil {
-		return nil, err
-	}
-	if err := x.readInfo(info); err != nil {
-		return nil, err
-	}
-	x.globalBalance, err = loadCurrency(s)
-	return x, err
-}
-
-func (x *masterExtra) readInfo(s *cell.Slice) error {
-	var err error
 	flags := s.MustLoadUInt(16)
 	x.validatorHash, x.catchain, x.updated = uint32(s.MustLoadUInt(32)), uint32(s.MustLoadUInt(32)), s.MustLoadBoolBit()
-	if x.blocks, err = loadAugmented(s, 32, oldBlocks{}); err != nil {
-		return err
-	}
+	x.blocks = loadAugmented(s, 32, oldBlocks{})
 	x.afterKey = s.MustLoadBoolBit()
 	if s.MustLoadBoolBit() {
 		x.lastKey = &tlb.ExtBlkRef{}
-		if err := tlb.LoadFromCell(x.lastKey, s); err != nil {
-			return err
-		}
+		sure(x, tlb.LoadFromCell(x.lastKey, s))
 	}
 	if flags&1 != 0 {
-		x.creators, err = s.ToCell()
+		x.creators = s.MustToCell()
 	}
-	return err
+	return x, nil
 }
 
 // oldBlocks is the augmentation of OldMcBlocksInfo: KeyMaxLt, whether there is
@@ -164,10 +99,7 @@ func (oldBlocks) CombineExtra(left, right *cell.Slice) (*cell.Cell, error) {
 }
 
 // remember makes a masterchain block one of the old ones.
-func (x *masterExtra) remember(block tlb.ExtBlkRef, key bool) error {
-	b := cell.BeginCell().MustStoreBoolBit(key)
-	storeBlkRef(b, block)
-	var err error
-	x.blocks, err = x.blocks.update([]change{{bigEndian(uint64(block.SeqNo))[4:], b}})
-	return err
+func (x *masterExtra) remember(block tlb.ExtBlkRef, key bool) {
+	entry := change{bigEndian(uint64(block.SeqNo))[4:], storeBlkRef(cell.BeginCell().MustStoreBoolBit(key), block)}
+	x.blocks = sure(x.blocks.update([]change{entry}))
 }

@@ -1,44 +1,26 @@
 package chain
 
-import (
-	"fmt"
+import "github.com/xssnick/tonutils-go/tvm/cell"
 
-	"github.com/xssnick/tonutils-go/tvm/cell"
-)
-
-// merkleUpdate is the MerkleUpdate from one state to another: what both have
-// in common is pruned, and of the old one only the paths to that are kept.
+// compare finds what two states have in common, of which a MerkleUpdate from one
+// to the other is made: the common cells are pruned, and of the old state only the
+// paths to them are kept.
 //
 // The common cells are found without tracing any reads. Both trees are walked
 // from the deepest cells to the shallowest: when all cells of greater depth have
 // been looked at, a cell is common exactly if both walks have met it, and only
 // what is not common is walked further. That costs as much as has changed, and
 // leaves nothing behind in the cells of the new state.
-func merkleUpdate(before, after *cell.Cell) (*cell.Cell, error) {
-	d, err := compare(before, after)
-	if err != nil {
-		return nil, err
-	}
-	return d.update(before, after)
-}
-
-func compare(before, after *cell.Cell) (*difference, error) {
+func compare(before, after *cell.Cell) *difference {
 	d := &difference{nodes: map[cell.Hash]*differing{}, built: map[cell.Hash]*cell.Cell{}, bared: map[cell.Hash]*cell.Cell{}}
 	d.meet(before, inOld)
 	d.meet(after, inNew)
-	return d, d.walk()
+	d.walk()
+	return d
 }
 
-func (d *difference) update(before, after *cell.Cell) (*cell.Cell, error) {
-	old, err := d.oldBody(before, 0)
-	if err != nil {
-		return nil, fmt.Errorf("old side of update: %w", err)
-	}
-	fresh, err := d.newBody(after)
-	if err != nil {
-		return nil, fmt.Errorf("new side of update: %w", err)
-	}
-	return cell.CreateMerkleUpdate(old, fresh)
+func (d *difference) update(before, after *cell.Cell) *cell.Cell {
+	return sure(cell.CreateMerkleUpdate(d.oldBody(before, 0), d.newBody(after)))
 }
 
 const (
@@ -64,39 +46,24 @@ type difference struct {
 // bare is the new state without memories. A cell that the TVM has made knows
 // the run that made it, which would stay in memory as long as the account
 // lives; so common cells become those of the old state, and the others copies.
-func (d *difference) bare(c *cell.Cell) (*cell.Cell, error) {
-	if d.common(c) {
-		return d.nodes[c.HashKey()].cell, nil
-	}
-	if c.IsSpecial() {
-		return c.WithoutTrace(), nil
-	}
+func (d *difference) bare(c *cell.Cell) *cell.Cell {
 	hash := c.HashKey()
-	if known := d.bared[hash]; known != nil {
-		return known, nil
+	switch known := d.bared[hash]; {
+	case d.common(c):
+		return d.nodes[hash].cell
+	case c.IsSpecial():
+		return c.WithoutTrace()
+	case known != nil:
+		return known
 	}
-	content, err := c.BeginParseWithoutTrace()
-	if err != nil {
-		return nil, err
-	}
+	content := sure(c.BeginParseWithoutTrace())
 	bits := content.BitsLeft()
-	data, err := content.LoadSlice(bits)
-	if err != nil {
-		return nil, err
-	}
-	b := cell.BeginCell().MustStoreSlice(data, bits)
+	b := cell.BeginCell().MustStoreSlice(content.MustLoadSlice(bits), bits)
 	for content.RefsNum() > 0 {
-		ref, err := content.LoadRefCell()
-		if err != nil {
-			return nil, err
-		}
-		if ref, err = d.bare(ref); err != nil {
-			return nil, err
-		}
-		b.MustStoreRef(ref)
+		b.MustStoreRef(d.bare(sure(content.LoadRefCell())))
 	}
 	d.bared[hash] = b.EndCell()
-	return d.bared[hash], nil
+	return d.bared[hash]
 }
 
 func (d *difference) meet(c *cell.Cell, side byte) {
@@ -120,7 +87,7 @@ func (d *difference) meet(c *cell.Cell, side byte) {
 	n.sides |= side
 }
 
-func (d *difference) walk() error {
+func (d *difference) walk() {
 	for depth := len(d.byDepth) - 1; depth >= 0; depth-- {
 		for _, n := range d.byDepth[depth] {
 			if n.sides&inNew != 0 {
@@ -132,18 +99,13 @@ func (d *difference) walk() error {
 				continue
 			}
 			for i := range int(n.cell.RefsNum()) {
-				child, err := n.cell.PeekRef(i)
-				if err != nil {
-					return err
-				}
-				d.meet(child, n.sides)
+				d.meet(n.cell.MustPeekRef(i), n.sides)
 			}
 		}
 		if d.open == 0 {
-			return nil // nothing more can be common
+			return // nothing more can be common
 		}
 	}
-	return nil
 }
 
 func (d *difference) common(c *cell.Cell) bool {
@@ -153,29 +115,28 @@ func (d *difference) common(c *cell.Cell) bool {
 
 // newBody is the new side: common cells are pruned. Special cells (libraries,
 // Merkle proofs in contract data) stay whole.
-func (d *difference) newBody(c *cell.Cell) (*cell.Cell, error) {
+func (d *difference) newBody(c *cell.Cell) *cell.Cell {
 	if d.common(c) {
-		return cell.CreatePrunedBranch(c, 1, 3)
+		return sure(cell.CreatePrunedBranch(c, 1, 3))
 	}
 	if c.RefsNum() == 0 || c.IsSpecial() {
-		return c, nil
+		return c
 	}
 	hash := c.HashKey()
 	if b := d.built[hash]; b != nil {
-		return b, nil
+		return b
 	}
-	b, err := rebuild(c, d.newBody)
-	d.built[hash] = b
-	return b, err
+	d.built[hash] = rebuild(c, d.newBody)
+	return d.built[hash]
 }
 
 // oldBody is the old side: pruned is what is common, and what leads to nothing
 // common. The frame of a state is never pruned, as readers exist that want it.
-func (d *difference) oldBody(c *cell.Cell, level int) (*cell.Cell, error) {
-	return rebuild(c, func(child *cell.Cell) (*cell.Cell, error) {
+func (d *difference) oldBody(c *cell.Cell, level int) *cell.Cell {
+	return rebuild(c, func(child *cell.Cell) *cell.Cell {
 		frame := level < frameLevels && !child.IsSpecial()
 		if d.common(child) || !frame && !d.leads(child) {
-			return cell.CreatePrunedBranch(child, 1, 3)
+			return sure(cell.CreatePrunedBranch(child, 1, 3))
 		}
 		return d.oldBody(child, level+1)
 	})
@@ -196,11 +157,7 @@ func (d *difference) leads(c *cell.Cell) bool {
 	}
 	n.keep = 1
 	for i := range int(c.RefsNum()) {
-		child, err := c.PeekRef(i)
-		if err != nil {
-			return false
-		}
-		if child.RefsNum() > 0 && (d.common(child) || d.leads(child)) {
+		if child := c.MustPeekRef(i); child.RefsNum() > 0 && (d.common(child) || d.leads(child)) {
 			n.keep = 2
 			break
 		}
@@ -208,16 +165,10 @@ func (d *difference) leads(c *cell.Cell) bool {
 	return n.keep == 2
 }
 
-func rebuild(c *cell.Cell, each func(*cell.Cell) (*cell.Cell, error)) (*cell.Cell, error) {
+func rebuild(c *cell.Cell, each func(*cell.Cell) *cell.Cell) *cell.Cell {
 	refs := make([]*cell.Cell, c.RefsNum())
 	for i := range refs {
-		child, err := c.PeekRef(i)
-		if err != nil {
-			return nil, err
-		}
-		if refs[i], err = each(child); err != nil {
-			return nil, err
-		}
+		refs[i] = each(c.MustPeekRef(i))
 	}
-	return c.RebuildWithRefs(refs)
+	return sure(c.RebuildWithRefs(refs))
 }

@@ -29,9 +29,7 @@ func TestUpdatesBetweenAnyTreesApply(t *testing.T) {
 		if seed%4 == 0 { // what was deep is shallow now
 			after = cell.BeginCell().MustStoreRef(after.MustPeekRef(0)).MustStoreRef(before.MustPeekRef(1).MustPeekRef(0)).EndCell()
 		}
-		update, err := merkleUpdate(before, after)
-		must(t, err)
-		update, err = cell.FromBOC(update.ToBOC())
+		update, err := cell.FromBOC(compare(before, after).update(before, after).ToBOC())
 		must(t, err)
 		must(t, cell.ValidateMerkleUpdate(update))
 		got, _, err := cell.ApplyMerkleUpdate(before, update)
@@ -55,8 +53,7 @@ func TestUpdatesKeepSpecialCellsOfContractsWhole(t *testing.T) {
 	before := cell.BeginCell().MustStoreUInt(1, 8).MustStoreRef(stays).MustStoreRef(library).EndCell()
 	after := cell.BeginCell().MustStoreUInt(2, 8).MustStoreRef(cell.BeginCell().MustStoreRef(proof).EndCell()).MustStoreRef(stays).MustStoreRef(library).EndCell()
 	for _, states := range [][2]*cell.Cell{{before, after}, {after, before}, {after, cell.BeginCell().MustStoreUInt(3, 8).MustStoreRef(proof).EndCell()}} {
-		update, err := merkleUpdate(states[0], states[1])
-		must(t, err)
+		update := compare(states[0], states[1]).update(states[0], states[1])
 		if update.Level() != 0 {
 			t.Fatalf("the update is of level %d", update.Level())
 		}

@@ -2,8 +2,8 @@ package chain
 
 import (
 	"bytes"
-	"fmt"
-	"math"
+	"cmp"
+	"slices"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
@@ -26,34 +26,24 @@ type processed struct {
 
 var lastHash = [32]byte(bytes.Repeat([]byte{0xff}, 32))
 
-func loadProcessed(s *cell.Slice, owner shardID) (processedUpto, error) {
+func loadProcessed(s *cell.Slice, owner shardID) processedUpto {
 	p := processedUpto{owner: owner}
-	d, err := s.LoadDict(96)
-	if err != nil {
-		return p, err
+	for _, kv := range sure(s.MustLoadDict(96).LoadAll()) {
+		p.entries = append(p.entries, processed{
+			shard: kv.Key.MustLoadUInt(64), seqno: uint32(kv.Key.MustLoadUInt(32)),
+			lt: kv.Value.MustLoadUInt(64), hash: [32]byte(kv.Value.MustLoadSlice(256)),
+		})
 	}
-	entries, err := d.LoadAll()
-	if err != nil {
-		return p, fmt.Errorf("processed info: %w", err)
-	}
-	for _, kv := range entries {
-		e := processed{shard: kv.Key.MustLoadUInt(64), seqno: uint32(kv.Key.MustLoadUInt(32)), lt: kv.Value.MustLoadUInt(64)}
-		copy(e.hash[:], kv.Value.MustLoadSlice(256))
-		p.entries = append(p.entries, e)
-	}
-	return p, nil
+	return p
 }
 
-func (p processedUpto) store(b *cell.Builder) error {
+func (p processedUpto) store(b *cell.Builder) *cell.Builder {
 	d := cell.NewDict(96)
 	for _, e := range p.entries {
 		k := cell.BeginCell().MustStoreUInt(e.shard, 64).MustStoreUInt(uint64(e.seqno), 32).EndCell()
-		v := cell.BeginCell().MustStoreUInt(e.lt, 64).MustStoreSlice(e.hash[:], 256)
-		if err := d.SetBuilder(k, v); err != nil {
-			return err
-		}
+		sure(d, d.SetBuilder(k, cell.BeginCell().MustStoreUInt(e.lt, 64).MustStoreSlice(e.hash[:], 256)))
 	}
-	return b.StoreDict(d)
+	return b.MustStoreDict(d)
 }
 
 // covers says whether e makes o superfluous.
@@ -64,7 +54,7 @@ func (e processed) covers(o processed, workchain int32) bool {
 
 // add takes a new entry in and drops all that it, or another one, covers.
 func (p processedUpto) add(entries ...processed) processedUpto {
-	all := append(append([]processed(nil), p.entries...), entries...)
+	all := slices.Concat(p.entries, entries)
 	out := processedUpto{owner: p.owner}
 	for i, e := range all {
 		covered := false
@@ -139,13 +129,5 @@ func (p processedUpto) has(m *queued, ends func(seqno uint32, at hop) (uint64, e
 }
 
 func compareOrder(lt1 uint64, hash1 [32]byte, lt2 uint64, hash2 [32]byte) int {
-	switch {
-	case lt1 < lt2:
-		return -1
-	case lt1 > lt2:
-		return 1
-	}
-	return bytes.Compare(hash1[:], hash2[:])
+	return cmp.Or(cmp.Compare(lt1, lt2), bytes.Compare(hash1[:], hash2[:]))
 }
-
-const endOfTime = uint64(math.MaxUint64)

@@ -3,7 +3,6 @@ package chain
 import (
 	"container/heap"
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 
 	"github.com/xssnick/tonutils-go/address"
@@ -74,51 +73,19 @@ func queueKey(next hop, message *cell.Cell) (key [queueKeyBits / 8]byte) {
 	return key
 }
 
-func parseQueued(key []byte, value *cell.Slice) (*queued, error) {
-	q := &queued{next: hop{int32(binary.BigEndian.Uint32(key)), binary.BigEndian.Uint64(key[4:])}}
-	copy(q.key[:], key)
-	copy(q.hash[:], key[12:])
-	lt, err := value.LoadUInt(64)
-	if err != nil {
-		return nil, err
-	}
-	q.lt = lt
-	if q.envelope, err = value.LoadRefCell(); err != nil {
-		return nil, err
-	}
-	s, err := q.envelope.BeginParse()
-	if err != nil {
-		return nil, err
+func parseQueued(key []byte, value *cell.Slice) *queued {
+	q := &queued{
+		key: [queueKeyBits / 8]byte(key), hash: [32]byte(key[12:]), lt: value.MustLoadUInt(64), envelope: sure(value.LoadRefCell()),
+		next: hop{int32(binary.BigEndian.Uint32(key)), binary.BigEndian.Uint64(key[4:])},
 	}
 	var env tlb.MsgEnvelope
-	if err := env.LoadFromCell(s); err != nil {
-		return nil, fmt.Errorf("envelope %x: %w", q.envelope.Hash(), err)
-	}
+	sure(q, env.LoadFromCell(q.envelope.MustBeginParse()))
 	q.message, q.fee = env.Msg, env.FwdFeeRemaining
-	src, dst, err := ends(env.Msg)
-	if err != nil {
-		return nil, err
-	}
-	q.current = hopOf(src).toward(hopOf(dst), uint(env.CurAddr.UseDestBits))
-	return q, nil
-}
-
-// ends are the source and destination of an internal message.
-func ends(message *cell.Cell) (src, dst *address.Address, err error) {
-	s, err := message.BeginParse()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := s.SkipBits(4); err != nil { // int_msg_info$0 and three flags
-		return nil, nil, err
-	}
-	if src, err = s.LoadAddr(); err == nil {
-		dst, err = s.LoadAddr()
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("addresses of message %x: %w", message.Hash(), err)
-	}
-	return src, dst, nil
+	s := env.Msg.MustBeginParse()
+	sure(s, s.SkipBits(4)) // int_msg_info$0 and three flags
+	src, dst := hopOf(s.MustLoadAddr()), hopOf(s.MustLoadAddr())
+	q.current = src.toward(dst, uint(env.CurAddr.UseDestBits))
+	return q
 }
 
 // inOrder reads messages of many queues by (lt, hash). The extras of the queues
@@ -134,56 +101,30 @@ type queueNode struct {
 }
 
 // add makes the messages of a queue part of the order.
-func (o *inOrder) add(tree augmented, from *neighbour) error {
-	if tree.root == nil {
-		return nil
+func (o *inOrder) add(tree augmented, from *neighbour) {
+	if tree.root != nil {
+		o.push(tree, tree.parse(tree.root, 0, nil), from)
 	}
-	e, err := tree.parse(tree.root, 0, nil)
-	if err != nil {
-		return err
-	}
-	return o.push(tree, e, from)
 }
 
-func (o *inOrder) push(tree augmented, e *edge, from *neighbour) error {
-	s, err := tree.atExtra(e)
-	if err != nil {
-		return err
-	}
-	lt, err := s.LoadUInt(64)
-	if err != nil {
-		return err
-	}
-	heap.Push(&o.nodes, queueNode{lt: lt, leaf: e.end == tree.bits, edge: e, from: from, tree: tree})
-	return nil
+func (o *inOrder) push(tree augmented, e *edge, from *neighbour) {
+	heap.Push(&o.nodes, queueNode{lt: tree.atExtra(e).MustLoadUInt(64), leaf: e.end == tree.bits, edge: e, from: from, tree: tree})
 }
 
 // next gives the next message with an lt up to limit, or nil.
-func (o *inOrder) next(limit uint64) (*queued, error) {
+func (o *inOrder) next(limit uint64) *queued {
 	for len(o.nodes) > 0 && o.nodes[0].lt <= limit {
 		n := heap.Pop(&o.nodes).(queueNode)
 		if n.leaf {
-			value := n.edge.body.Copy()
-			if err := value.SkipBits(64); err != nil {
-				return nil, err
-			}
-			q, err := parseQueued(n.edge.key, value)
-			if err == nil {
-				q.from = n.from
-			}
-			return q, err
+			q := parseQueued(n.edge.key, n.tree.value(n.edge))
+			q.from = n.from
+			return q
 		}
 		for side := range 2 {
-			child, err := n.tree.child(n.edge, n.edge.end, side)
-			if err != nil {
-				return nil, err
-			}
-			if err := o.push(n.tree, child, n.from); err != nil {
-				return nil, err
-			}
+			o.push(n.tree, n.tree.child(n.edge, n.edge.end, side), n.from)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // queueHeap has the lowest lt first, forks before leaves, leaves by hash.

@@ -100,15 +100,12 @@ func (s *settings) readCreated(bc tlb.BlockchainConfig) error {
 }
 
 func (s *settings) readLimits(bc tlb.BlockchainConfig) error {
-	for _, l := range []struct {
-		master bool
-		to     *limits
-	}{{true, &s.masterLimits}, {false, &s.baseLimits}} {
-		b, err := bc.GetBlockLimits(l.master)
+	for master, to := range map[bool]*limits{true: &s.masterLimits, false: &s.baseLimits} {
+		b, err := bc.GetBlockLimits(master)
 		if err != nil {
 			return err
 		}
-		if *l.to, err = limitsOf(b); err != nil {
+		if *to, err = limitsOf(b); err != nil {
 			return err
 		}
 	}
@@ -185,14 +182,10 @@ func (s *settings) readConsensus(bc tlb.BlockchainConfig) {
 
 // validatorHash is gen_validator_list_hash_short: the CRC-32C of the validators
 // that make a block and the number of their catchain.
-func (s *settings) validatorHash(catchainSeqno uint32) (uint32, error) {
+func (s *settings) validatorHash(catchainSeqno uint32) uint32 {
 	set := ton.ValidatorSetHashable{CCSeqno: catchainSeqno}
 	for _, v := range s.validators {
 		set.Validators = append(set.Validators, ton.ValidatorItemHashable{Key: v.PublicKey.Key, Weight: v.Weight, Addr: v.ADNLAddr})
 	}
-	b, err := tl.Serialize(set, true)
-	if err != nil {
-		return 0, fmt.Errorf("validator set: %w", err)
-	}
-	return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)), nil
+	return crc32.Checksum(sure(tl.Serialize(set, true)), crc32.MakeTable(crc32.Castagnoli))
 }

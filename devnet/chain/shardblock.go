@@ -1,7 +1,6 @@
 package chain
 
 import (
-	"fmt"
 	"math/big"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -96,66 +95,48 @@ func (c *Chain) beginShard(t shardTask, now uint32) (*collation, error) {
 		start = max(start, p.state.genLT)
 	}
 	k.startAfter(start)
-	var err error
-	if k.state, k.oldRoot, err = t.stateBefore(); err != nil {
-		return nil, fmt.Errorf("state before: %w", err)
-	}
-	if k.fromPrev, err = k.state.accountsBalance(); err != nil {
-		return nil, err
-	}
-	if k.neighbours, err = c.neighboursOf(t, k.state); err != nil {
-		return nil, err
-	}
+	k.state, k.oldRoot = t.stateBefore()
+	k.fromPrev = k.state.accountsBalance()
+	k.neighbours = c.neighboursOf(t, k.state)
 	k.endLT = c.ends.of
-	k.overloadHistory(t)
+	if t.split || t.merge { // the histories of load begin anew
+		k.state.overload, k.state.underload = 0, 0
+	}
 	return k, k.begin()
 }
 
 // stateBefore is the state a block starts from, and the root of what came
 // before as the state update has it: the parent's whole state after a split,
 // both states after a merge.
-func (t shardTask) stateBefore() (*state, *cell.Cell, error) {
+func (t shardTask) stateBefore() (*state, *cell.Cell) {
 	switch {
 	case t.split:
-		st, err := t.prev[0].state.half(t.shard)
-		return st, t.prev[0].state.root, err
+		return t.prev[0].state.half(t.shard), t.prev[0].state.root
 	case t.merge:
 		left, right := t.prev[0].state, t.prev[1].state
-		st, err := merged(left, right)
 		root := cell.BeginCell().MustStoreUInt(tagSplitState, 32).MustStoreRef(left.root).MustStoreRef(right.root).EndCell()
-		return st, root, err
+		return merged(left, right), root
 	}
 	st := *t.prev[0].state
-	return &st, st.root, nil
+	return &st, st.root
 }
 
 // neighboursOf are all shards as the newest masterchain block shows them; the
 // shard's own queue is the newest one. A shard that has just been split off
 // sees the other half as a neighbour.
-func (c *Chain) neighboursOf(t shardTask, own *state) ([]*neighbour, error) {
+func (c *Chain) neighboursOf(t shardTask, own *state) []*neighbour {
 	list := []*neighbour{own.neighbour(true), c.master.state.neighbour(false)}
 	for _, h := range c.shards {
 		s := shardOf(h.block)
 		switch {
 		case t.split && s == t.shard.parent():
-			other, err := h.state.half(t.shard.sibling())
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, other.neighbour(false))
+			list = append(list, h.state.half(t.shard.sibling()).neighbour(false))
 		case s.meets(t.shard):
 		default:
 			list = append(list, h.state.neighbour(false))
 		}
 	}
-	return list, nil
-}
-
-// overloadHistory begins the histories of load anew after a split or merge.
-func (c *collation) overloadHistory(t shardTask) {
-	if t.split || t.merge {
-		c.state.overload, c.state.underload = 0, 0
-	}
+	return list
 }
 
 func (c *Chain) shardHeader(t shardTask, k *collation) header {
@@ -165,7 +146,7 @@ func (c *Chain) shardHeader(t shardTask, k *collation) header {
 	for _, d := range t.descrs {
 		h.catchain = max(h.catchain, d.nextCatchain)
 	}
-	h.validatorHash = c.hashOfValidators(h.catchain)
+	h.validatorHash = c.settings.validatorHash(h.catchain)
 	k.state.overload, k.state.underload = k.state.overload<<1, k.state.underload<<1
 	switch {
 	case k.reached(soft):

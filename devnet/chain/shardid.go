@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -71,10 +72,7 @@ func (s shardID) meets(o shardID) bool { return s.contains(o) || o.contains(s) }
 // accountPrefix is the part of an account id that shards are told apart by.
 func accountPrefix(id []byte) uint64 { return binary.BigEndian.Uint64(id) }
 
-// less orders shards by workchain, then by prefix.
-func (s shardID) less(o shardID) bool {
-	if s.workchain != o.workchain {
-		return s.workchain < o.workchain
-	}
-	return s.shard < o.shard
+// compare orders shards by workchain, then by prefix.
+func (s shardID) compare(o shardID) int {
+	return cmp.Or(cmp.Compare(s.workchain, o.workchain), cmp.Compare(s.shard, o.shard))
 }

@@ -3,7 +3,7 @@ package chain
 import (
 	"fmt"
 	"math/big"
-	"sort"
+	"slices"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -75,7 +75,7 @@ func planOf(v any) plan {
 	return plan{}
 }
 
-func (d *shardDescr) toCell() (*cell.Cell, error) {
+func (d *shardDescr) toCell() *cell.Cell {
 	t := tlb.ShardDesc{
 		SeqNo: d.seqno, RegMcSeqno: d.registered, StartLT: d.startLT, EndLT: d.endLT, RootHash: d.rootHash, FileHash: d.fileHash,
 		BeforeSplit: d.beforeSplit, BeforeMerge: d.beforeMerge, WantSplit: d.wantSplit, WantMerge: d.wantMerge,
@@ -84,98 +84,57 @@ func (d *shardDescr) toCell() (*cell.Cell, error) {
 	}
 	t.Currencies.FeesCollected = tlb.CurrencyCollection{Coins: tlb.FromNanoTON(d.fees)}
 	t.Currencies.FundsCreated = tlb.CurrencyCollection{Coins: tlb.FromNanoTON(d.created)}
-	return tlb.ToCell(t)
+	return sure(tlb.ToCell(t))
 }
 
-func parseDescr(shard shardID, c *cell.Slice) (*shardDescr, error) {
+func parseDescr(shard shardID, c *cell.Slice) *shardDescr {
 	var t tlb.ShardDesc
-	if err := tlb.LoadFromCell(&t, c); err != nil {
-		return nil, fmt.Errorf("descr of shard %s: %w", shard, err)
-	}
+	sure(c, tlb.LoadFromCell(&t, c))
 	return &shardDescr{
 		shard: shard, seqno: t.SeqNo, registered: t.RegMcSeqno, startLT: t.StartLT, endLT: t.EndLT,
 		rootHash: t.RootHash, fileHash: t.FileHash, beforeSplit: t.BeforeSplit, beforeMerge: t.BeforeMerge,
 		wantSplit: t.WantSplit, wantMerge: t.WantMerge, updated: t.NXCCUpdated, nextCatchain: t.NextCatchainSeqNo,
 		minRef: t.MinRefMcSeqNo, genUtime: t.GenUTime, plan: planOf(t.SplitMergeAt),
 		fees: t.Currencies.FeesCollected.Coins.Nano(), created: t.Currencies.FundsCreated.Coins.Nano(),
-	}, nil
+	}
 }
 
 // shardTree writes ShardHashes (block.tlb): by workchain a BinTree of shards.
-func shardTree(shards []*shardDescr) (*cell.Dictionary, error) {
+func shardTree(shards []*shardDescr) *cell.Dictionary {
 	d := cell.NewDict(32)
 	if len(shards) == 0 {
-		return d, nil
+		return d
 	}
-	sort.Slice(shards, func(i, j int) bool { return shards[i].shard.less(shards[j].shard) })
-	root, err := binTree(shardID{basechain, fullShard}, shards)
-	if err != nil {
-		return nil, err
-	}
+	slices.SortFunc(shards, func(a, b *shardDescr) int { return a.shard.compare(b.shard) })
 	key := cell.BeginCell().MustStoreInt(int64(basechain), 32).EndCell()
-	return d, d.SetBuilder(key, cell.BeginCell().MustStoreRef(root))
+	return sure(d, d.SetBuilder(key, cell.BeginCell().MustStoreRef(binTree(shardID{basechain, fullShard}, shards))))
 }
 
-func binTree(at shardID, shards []*shardDescr) (*cell.Cell, error) {
+func binTree(at shardID, shards []*shardDescr) *cell.Cell {
 	if len(shards) == 1 && shards[0].shard == at {
-		descr, err := shards[0].toCell()
-		if err != nil {
-			return nil, err
-		}
-		return cell.BeginCell().MustStoreBoolBit(false).MustStoreBuilder(descr.ToBuilder()).EndCell(), nil
+		return cell.BeginCell().MustStoreBoolBit(false).MustStoreBuilder(shards[0].toCell().ToBuilder()).EndCell()
 	}
-	b := cell.BeginCell().MustStoreBoolBit(true)
-	split := sort.Search(len(shards), func(i int) bool { return shards[i].shard.shard > at.shard })
-	if split == 0 || split == len(shards) {
-		return nil, fmt.Errorf("the shards of %s do not fill it", at)
+	split := slices.IndexFunc(shards, func(d *shardDescr) bool { return d.shard.shard > at.shard })
+	if split <= 0 {
+		panic(fmt.Errorf("the shards of %s do not fill it", at))
 	}
-	for side, part := range [2][]*shardDescr{shards[:split], shards[split:]} {
-		child, err := binTree(at.child(side == 1), part)
-		if err != nil {
-			return nil, err
-		}
-		b.MustStoreRef(child)
-	}
-	return b.EndCell(), nil
+	return cell.BeginCell().MustStoreBoolBit(true).
+		MustStoreRef(binTree(at.child(false), shards[:split])).MustStoreRef(binTree(at.child(true), shards[split:])).EndCell()
 }
 
 // parseShards reads ShardHashes, in order.
-func parseShards(d *cell.Dictionary) ([]*shardDescr, error) {
+func parseShards(d *cell.Dictionary) []*shardDescr {
 	if d == nil || d.IsEmpty() {
-		return nil, nil
+		return nil
 	}
-	value, err := d.LoadValueByIntKey(big.NewInt(int64(basechain)))
-	if err != nil {
-		return nil, fmt.Errorf("shards of the basechain: %w", err)
-	}
-	root, err := value.LoadRefCell()
-	if err != nil {
-		return nil, err
-	}
-	return parseBinTree(nil, shardID{basechain, fullShard}, root)
+	value := sure(d.LoadValueByIntKey(big.NewInt(int64(basechain))))
+	return parseBinTree(nil, shardID{basechain, fullShard}, value.MustLoadRef())
 }
 
-func parseBinTree(list []*shardDescr, at shardID, node *cell.Cell) ([]*shardDescr, error) {
-	s, err := node.BeginParse()
-	if err != nil {
-		return nil, err
+func parseBinTree(list []*shardDescr, at shardID, s *cell.Slice) []*shardDescr {
+	if !s.MustLoadBoolBit() {
+		return append(list, parseDescr(at, s))
 	}
-	fork, err := s.LoadBoolBit()
-	if err != nil {
-		return nil, err
-	}
-	if !fork {
-		d, err := parseDescr(at, s)
-		return append(list, d), err
-	}
-	for side := range 2 {
-		child, err := s.LoadRefCell()
-		if err == nil {
-			list, err = parseBinTree(list, at.child(side == 1), child)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	list = parseBinTree(list, at.child(false), s.MustLoadRef())
+	return parseBinTree(list, at.child(true), s.MustLoadRef())
 }

@@ -11,7 +11,8 @@ import (
 // commits them. now is the time; a clock that goes back stands still. External
 // messages that find no room stay for the next steps. When a step fails the
 // chain is as it was before.
-func (c *Chain) Step(now uint32, externals []*cell.Cell) (*Bundle, error) {
+func (c *Chain) Step(now uint32, externals []*cell.Cell) (_ *Bundle, err error) {
+	defer rescue(&err)
 	bundle := &Bundle{}
 	pending := c.pending
 	for _, m := range externals {

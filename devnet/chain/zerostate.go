@@ -1,11 +1,13 @@
 package chain
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
-	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 
-	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/genesis"
@@ -14,7 +16,7 @@ import (
 // genesis builds both zerostates.
 func (c *Chain) genesis() error {
 	conf := genesis.Default()
-	base, err := c.zerostate(basechain, conf.GlobalID, c.options.Accounts, nil)
+	base, err := c.zerostate(basechain, conf.GlobalID, c.options.Accounts)
 	if err != nil {
 		return err
 	}
@@ -27,9 +29,7 @@ func (c *Chain) genesis() error {
 	if err != nil {
 		return err
 	}
-	for id, param := range c.options.Params {
-		params[id] = param
-	}
+	maps.Copy(params, c.options.Params)
 	config, err := genesis.Dict(params)
 	if err != nil {
 		return err
@@ -38,25 +38,14 @@ func (c *Chain) genesis() error {
 	if err != nil {
 		return err
 	}
-	accounts, err := c.masterAccounts(config, settings.configAddr)
+	master, err := c.zerostate(masterchain, settings.globalID, c.masterAccounts(config, settings.configAddr))
 	if err != nil {
 		return err
 	}
-	master, err := c.zerostate(masterchain, settings.globalID, accounts, func(st *state) error {
-		x := &masterExtra{
-			configAddr: settings.configAddr, config: config, afterKey: true,
-			blocks: augmented{bits: 32, aug: oldBlocks{}}, globalBalance: sum(st.balance, base.balance),
-		}
-		var err error
-		if x.validatorHash, err = settings.validatorHash(0); err != nil {
-			return err
-		}
-		st.custom, err = x.toCell()
-		return err
-	})
-	if err != nil {
-		return err
-	}
+	master.custom = (&masterExtra{
+		configAddr: settings.configAddr, config: config, afterKey: true, validatorHash: settings.validatorHash(0),
+		blocks: augmented{bits: 32, aug: oldBlocks{}}, globalBalance: sum(master.balance, base.balance),
+	}).toCell()
 	c.masterZero = zerostateOf(master)
 	return nil
 }
@@ -73,7 +62,7 @@ func (c *Chain) specialAccounts() (ids [][32]byte) {
 
 // masterAccounts are those of the masterchain: with an elector and a config
 // contract, whose data begins with the config.
-func (c *Chain) masterAccounts(config *cell.Cell, configAddr [32]byte) ([]Account, error) {
+func (c *Chain) masterAccounts(config *cell.Cell, configAddr [32]byte) []Account {
 	silent := cell.BeginCell().EndCell() // empty code takes every internal message
 	accounts := map[[32]byte]Account{
 		Elector:    {Workchain: masterchain, ID: Elector, Code: silent, Data: silent, Balance: systemBalance},
@@ -84,82 +73,45 @@ func (c *Chain) masterAccounts(config *cell.Cell, configAddr [32]byte) ([]Accoun
 			accounts[a.ID] = a
 		}
 	}
-	keeper := accounts[configAddr]
-	data, err := withFirstRef(keeper.Data, config)
-	if err != nil {
-		return nil, fmt.Errorf("data of the config contract: %w", err)
-	}
-	keeper.Data = data
-	accounts[configAddr] = keeper
-	var list []Account
-	for _, a := range accounts {
-		list = append(list, a)
-	}
-	return list, nil
-}
-
-func withFirstRef(data, ref *cell.Cell) (*cell.Cell, error) {
+	contract := accounts[configAddr]
 	b := cell.BeginCell()
-	if data == nil {
-		return b.MustStoreRef(ref).EndCell(), nil
-	}
-	s, err := data.BeginParse()
-	if err != nil {
-		return nil, err
-	}
-	bits, err := s.LoadSlice(s.BitsLeft())
-	if err != nil {
-		return nil, err
-	}
-	b.MustStoreSlice(bits, data.BitsSize()).MustStoreRef(ref)
-	for i := 1; i < int(data.RefsNum()); i++ {
-		child, err := data.PeekRef(i)
-		if err != nil {
-			return nil, err
+	if data := contract.Data; data == nil {
+		b.MustStoreRef(config)
+	} else {
+		s := data.MustBeginParse()
+		b.MustStoreSlice(s.MustLoadSlice(s.BitsLeft()), data.BitsSize()).MustStoreRef(config)
+		if s.RefsNum() > 0 {
+			sure(s.LoadRefCell()) // in whose place the config is
 		}
-		b.MustStoreRef(child)
+		b.MustStoreBuilder(s.ToBuilder())
 	}
-	return b.EndCell(), nil
+	contract.Data = b.EndCell()
+	accounts[configAddr] = contract
+	return slices.Collect(maps.Values(accounts))
 }
 
-func (c *Chain) zerostate(workchain, globalID int32, accounts []Account, complete func(*state) error) (*state, error) {
+// zerostate is a state that is not sealed yet.
+func (c *Chain) zerostate(workchain, globalID int32, accounts []Account) (*state, error) {
 	st := emptyState(globalID, shardID{workchain, fullShard}, c.options.GenUtime)
 	var changes []change
 	for _, a := range accounts {
 		if a.Workchain != workchain {
 			continue
 		}
-		account, err := c.accountCell(a)
-		if err != nil {
-			return nil, fmt.Errorf("account %d:%x: %w", a.Workchain, a.ID, err)
-		}
-		value := cell.BeginCell().MustStoreRef(account).MustStoreSlice(make([]byte, 32), 256).MustStoreUInt(0, 64)
-		changes = append(changes, change{append([]byte(nil), a.ID[:]...), value})
+		value := cell.BeginCell().MustStoreRef(c.accountCell(a)).MustStoreSlice(make([]byte, 32), 256).MustStoreUInt(0, 64)
+		changes = append(changes, change{bytes.Clone(a.ID[:]), value})
 	}
 	var err error
 	if st.accounts, err = st.accounts.update(changes); err != nil {
 		return nil, err
 	}
-	if st.balance, err = st.accountsBalance(); err != nil {
-		return nil, err
-	}
-	if complete != nil {
-		if err := complete(st); err != nil {
-			return nil, err
-		}
-	}
-	return st, st.seal()
+	st.balance = st.accountsBalance()
+	return st, nil
 }
 
 // accountCell is Account (block.tlb) of an account nothing has happened to yet.
-func (c *Chain) accountCell(a Account) (*cell.Cell, error) {
-	if a.Balance == nil {
-		a.Balance = new(big.Int)
-	}
-	storage := cell.BeginCell().MustStoreUInt(0, 64)
-	if err := storeCurrency(storage, a.Balance); err != nil {
-		return nil, err
-	}
+func (c *Chain) accountCell(a Account) *cell.Cell {
+	storage := storeCurrency(cell.BeginCell().MustStoreUInt(0, 64), cmp.Or(a.Balance, new(big.Int)))
 	if a.Code == nil && a.Data == nil {
 		storage.MustStoreUInt(0b00, 2)
 	} else {
@@ -177,11 +129,7 @@ func (c *Chain) accountCell(a Account) (*cell.Cell, error) {
 	if a.Workchain == masterchain && (a.Tick || a.Tock || a.ID == Elector || a.ID == Config) {
 		lastPaid = 0
 	}
-	b.MustStoreUInt(uint64(lastPaid), 32).MustStoreBoolBit(false)
-	if err := b.StoreBuilder(storage); err != nil {
-		return nil, err
-	}
-	return b.EndCell(), nil
+	return b.MustStoreUInt(uint64(lastPaid), 32).MustStoreBoolBit(false).MustStoreBuilder(storage).EndCell()
 }
 
 // storageUsed counts the different cells of a tree and their bits.
@@ -202,12 +150,7 @@ func storageUsed(root *cell.Cell) (cells, bits uint64) {
 }
 
 func zerostateOf(st *state) *Zerostate {
-	data := st.root.ToBOCWithOptions(serialization)
-	file := sha256.Sum256(data)
-	return &Zerostate{
-		ID: &ton.BlockIDExt{
-			Workchain: st.shard.workchain, Shard: int64(st.shard.shard), RootHash: st.root.Hash(), FileHash: file[:],
-		},
-		Data: data, State: st.root,
-	}
+	st.seal()
+	id, data := identify(st.shard, 0, st.root)
+	return &Zerostate{ID: id, Data: data, State: st.root}
 }
