@@ -3,7 +3,6 @@ package chain
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
-	"fmt"
 
 	"github.com/xssnick/tonutils-go/adnl/keys"
 	"github.com/xssnick/tonutils-go/tl"
@@ -76,35 +75,15 @@ const emptySlots = 8
 
 // agree signs a masterchain block as the validators of the chain's consensus do.
 // before is the block before it.
-func (c *Chain) agree(b *Bundle, before header) error {
-	node, err := tl.Hash(keys.PublicKeyED25519{Key: c.publicKey()})
-	if err != nil {
-		return fmt.Errorf("validator's node id: %w", err)
-	}
+func (c *Chain) agree(b *Bundle, before header) {
+	node := sure(tl.Hash(keys.PublicKeyED25519{Key: c.publicKey()}))
 	var vote any = ton.BlockID{RootHash: b.Master.ID.RootHash, FileHash: b.Master.ID.FileHash}
 	if c.settings.simplex {
-		if b.Candidate, err = c.nextCandidate(b, before.prevKey, node); err != nil {
-			return err
-		}
-		if vote, err = b.Candidate.vote(); err != nil {
-			return err
-		}
+		b.Candidate = c.nextCandidate(b, before.prevKey, node)
+		finalize := sure(tl.Serialize(ton.ConsensusSimplexFinalizeVote{ID: b.Candidate.id()}, true))
+		vote = ton.ConsensusDataToSign{SessionID: b.Candidate.SessionID, Data: finalize}
 	}
-	body, err := tl.Serialize(vote, true)
-	if err != nil {
-		return fmt.Errorf("signed vote: %w", err)
-	}
-	b.Signatures = []ton.Signature{{NodeIDShort: node, Signature: ed25519.Sign(c.key, body)}}
-	return nil
-}
-
-// vote is what is signed: the finalization of the candidate, in this session.
-func (c *Candidate) vote() (any, error) {
-	vote, err := tl.Serialize(ton.ConsensusSimplexFinalizeVote{ID: c.id()}, true)
-	if err != nil {
-		return nil, fmt.Errorf("finalize vote: %w", err)
-	}
-	return ton.ConsensusDataToSign{SessionID: c.SessionID, Data: vote}, nil
+	b.Signatures = []ton.Signature{{NodeIDShort: node, Signature: ed25519.Sign(c.key, sure(tl.Serialize(vote, true)))}}
 }
 
 func (c *Candidate) id() ton.ConsensusCandidateID {
@@ -114,45 +93,33 @@ func (c *Candidate) id() ton.ConsensusCandidateID {
 
 // nextCandidate follows the one that finalized the block before, or begins a
 // session.
-func (c *Chain) nextCandidate(b *Bundle, lastKey uint32, node []byte) (*Candidate, error) {
-	session, err := c.sessionID(b.CatchainSeqno, lastKey, node)
-	if err != nil {
-		return nil, err
-	}
+func (c *Chain) nextCandidate(b *Bundle, lastKey uint32, node []byte) *Candidate {
+	session := c.sessionID(b.CatchainSeqno, lastKey, node)
 	next := &Candidate{SessionID: session}
 	var parent any = ton.ConsensusCandidateWithoutParents{}
 	if last := c.candidate; last != nil && string(last.SessionID) == string(session) {
 		next.Slot, parent = last.Slot+1, ton.ConsensusCandidateParent{ID: last.id()}
 	}
 	collated := sha256.Sum256(collatedData(b.Master.GenUtime))
-	if next.Data, err = tl.Serialize(ton.ConsensusCandidateHashDataOrdinary{
+	next.Data = sure(tl.Serialize(ton.ConsensusCandidateHashDataOrdinary{
 		Block: *b.Master.ID, CollatedFileHash: collated[:], Parent: parent,
-	}, true); err != nil {
-		return nil, fmt.Errorf("candidate: %w", err)
-	}
+	}, true))
 	if (next.Slot+2)%emptySlots != 0 {
-		return next, nil
+		return next
 	}
-	empty, err := tl.Serialize(ton.ConsensusCandidateHashDataEmpty{Block: *b.Master.ID, Parent: next.id()}, true)
-	if err != nil {
-		return nil, fmt.Errorf("empty candidate: %w", err)
-	}
-	return &Candidate{SessionID: session, Slot: next.Slot + 1, Data: empty}, nil
+	empty := sure(tl.Serialize(ton.ConsensusCandidateHashDataEmpty{Block: *b.Master.ID, Parent: next.id()}, true))
+	return &Candidate{SessionID: session, Slot: next.Slot + 1, Data: empty}
 }
 
 // sessionID is the hash of a validator group.
-func (c *Chain) sessionID(catchain, lastKey uint32, node []byte) ([]byte, error) {
+func (c *Chain) sessionID(catchain, lastKey uint32, node []byte) []byte {
 	group := validatorGroup{
 		Workchain: masterchain, Shard: -1 << 63, LastKeySeqno: int32(lastKey), Catchain: int32(catchain), ConfigHash: c.settings.consensusHash,
 	}
 	for _, v := range c.settings.validators {
 		group.Members = append(group.Members, groupMember{PublicKeyHash: node, ADNL: v.ADNLAddr, Weight: int64(v.Weight)})
 	}
-	id, err := tl.Hash(group)
-	if err != nil {
-		return nil, fmt.Errorf("session id: %w", err)
-	}
-	return id, nil
+	return sure(tl.Hash(group))
 }
 
 // consensusExtraTag is that of ConsensusExtraData (block.tlb).

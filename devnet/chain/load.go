@@ -91,15 +91,15 @@ func (c *collation) reached(l level) bool {
 // full says whether internal messages have to wait for the next block.
 func (c *collation) full() bool { return c.reached(soft) }
 
-func limitsOf(b *tlb.BlockLimits) (limits, error) {
+func limitsOf(b *tlb.BlockLimits) limits {
 	three := func(p tlb.ParamLimits) [3]uint64 {
 		return [3]uint64{uint64(p.Underload), uint64(p.SoftLimit), uint64(p.HardLimit)}
 	}
 	switch l := b.Limits.(type) {
 	case tlb.BlockLimitsV1:
-		return limits{three(l.Bytes), three(l.Gas), three(l.LTDelta)}, nil
+		return limits{three(l.Bytes), three(l.Gas), three(l.LTDelta)}
 	case tlb.BlockLimitsV2:
-		return limits{three(l.Bytes), three(l.Gas), three(l.LTDelta)}, nil
+		return limits{three(l.Bytes), three(l.Gas), three(l.LTDelta)}
 	}
-	return limits{}, fmt.Errorf("block limits of type %T", b.Limits)
+	panic(fmt.Errorf("block limits of type %T", b.Limits))
 }

@@ -23,10 +23,10 @@ type masterCollation struct {
 }
 
 // collateMaster makes the next masterchain block.
-func (c *Chain) collateMaster(now uint32, heads []*shardHead, pending []*external, taken map[*external]bool) (*masterCollation, *masterExtra, error) {
+func (c *Chain) collateMaster(now uint32, heads []*shardHead, pending []*external, taken map[*external]bool) (*masterCollation, error) {
 	k, err := c.beginMaster(now, heads)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	k.taken = taken
 	for _, step := range []func() error{
@@ -43,10 +43,10 @@ func (c *Chain) collateMaster(now uint32, heads []*shardHead, pending []*externa
 		k.seal,
 	} {
 		if err := step(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return k, k.extra, nil
+	return k, nil
 }
 
 func (c *Chain) beginMaster(now uint32, heads []*shardHead) (*masterCollation, error) {

@@ -34,97 +34,49 @@ type settings struct {
 	consensusHash                 []byte // of param 29, part of what names a session
 }
 
-func readSettings(root *cell.Cell, o Options) (*settings, error) {
-	s := &settings{root: root}
-	bc := tlb.BlockchainConfig{Root: root}
-	var err error
-	if s.prepared, err = tvm.PrepareBlockchainConfig(root); err != nil {
-		return nil, err
-	}
-	for _, read := range []func(tlb.BlockchainConfig) error{
-		s.readNames, s.readSpecial, s.readCreated, s.readLimits, s.readWorkchains, s.readValidators,
-	} {
-		if err := read(bc); err != nil {
-			return nil, fmt.Errorf("config %x: %w", root.Hash(), err)
+func readSettings(root *cell.Cell, o Options) (_ *settings, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("config %x: %w", root.Hash(), err)
 		}
+	}()
+	defer rescue(&err)
+	bc := tlb.BlockchainConfig{Root: root}
+	fees := sure(bc.GetBlockCreateFees())
+	s := &settings{
+		root: root, prepared: sure(tvm.PrepareBlockchainConfig(root)), globalID: sure(bc.GetGlobalID()).GlobalID,
+		version: sure(bc.GetGlobalVersion()), configAddr: [32]byte(sure(bc.GetConfigAddress())),
+		feeCollector:  [32]byte(sure(bc.GetFeeCollectorAddress())),
+		masterCreated: fees.MasterchainBlockFee.Nano(), baseCreated: fees.BasechainBlockFee.Nano(),
+		masterLimits: limitsOf(sure(bc.GetBlockLimits(true))), baseLimits: limitsOf(sure(bc.GetBlockLimits(false))),
 	}
+	for _, kv := range sure(sure(bc.GetFundamentalSmartContractAddresses()).Addresses.LoadAll()) {
+		s.special = append(s.special, [32]byte(kv.Key.MustLoadSlice(256)))
+	}
+	s.readBasechain(bc)
+	s.readConsensus(bc)
 	if o.MaxBlockGas != 0 {
 		s.baseLimits.gas = [3]uint64{o.MaxBlockGas / 5, o.MaxBlockGas, 2 * o.MaxBlockGas}
 	}
 	if o.MaxBlockBytes != 0 {
 		s.baseLimits.bytes = [3]uint64{o.MaxBlockBytes / 8, o.MaxBlockBytes, 2 * o.MaxBlockBytes}
 	}
+	set := sure(bc.GetCurrentValidators()).Validators
+	list, ok := set.(tlb.ValidatorSetExt)
+	if !ok {
+		return nil, fmt.Errorf("param 34 is a %T", set)
+	}
+	for _, kv := range sure(list.List.LoadAll()) {
+		v := &tlb.ValidatorAddr{}
+		s.validators = append(s.validators, sure(v, tlb.LoadFromCell(v, kv.Value)))
+	}
 	return s, nil
 }
 
-func (s *settings) readNames(bc tlb.BlockchainConfig) error {
-	id, err := bc.GetGlobalID()
-	if err != nil {
-		return err
-	}
-	s.globalID = id.GlobalID
-	if s.version, err = bc.GetGlobalVersion(); err != nil {
-		return err
-	}
-	config, err := bc.GetConfigAddress()
-	if err != nil {
-		return err
-	}
-	collector, err := bc.GetFeeCollectorAddress()
-	if err != nil {
-		return err
-	}
-	s.configAddr, s.feeCollector = [32]byte(config), [32]byte(collector)
-	return nil
-}
-
-func (s *settings) readSpecial(bc tlb.BlockchainConfig) error {
-	list, err := bc.GetFundamentalSmartContractAddresses()
-	if err != nil {
-		return err
-	}
-	entries, err := list.Addresses.LoadAll()
-	for _, kv := range entries {
-		s.special = append(s.special, [32]byte(kv.Key.MustLoadSlice(256)))
-	}
-	return err
-}
-
-func (s *settings) readCreated(bc tlb.BlockchainConfig) error {
-	fees, err := bc.GetBlockCreateFees()
-	if err != nil {
-		return err
-	}
-	s.masterCreated, s.baseCreated = fees.MasterchainBlockFee.Nano(), fees.BasechainBlockFee.Nano()
-	return nil
-}
-
-func (s *settings) readLimits(bc tlb.BlockchainConfig) error {
-	for master, to := range map[bool]*limits{true: &s.masterLimits, false: &s.baseLimits} {
-		b, err := bc.GetBlockLimits(master)
-		if err != nil {
-			return err
-		}
-		if *to, err = limitsOf(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *settings) readWorkchains(bc tlb.BlockchainConfig) error {
-	all, err := bc.GetWorkchains()
-	if err != nil {
-		return err
-	}
-	value, err := all.Workchains.LoadValueByUintKey(uint64(basechain))
-	if err != nil {
-		return fmt.Errorf("config param 12: %w", err)
-	}
+func (s *settings) readBasechain(bc tlb.BlockchainConfig) {
+	value := sure(sure(bc.GetWorkchains()).Workchains.LoadValueByUintKey(uint64(basechain)))
 	var descr tlb.WorkchainDescr
-	if err := tlb.LoadFromCell(&descr, value); err != nil {
-		return fmt.Errorf("config param 12: %w", err)
-	}
+	sure(value, tlb.LoadFromCell(&descr, value))
 	switch d := descr.Descr.(type) {
 	case tlb.WorkchainDescrV1:
 		s.baseZerostate = d.WorkchainDescrFields
@@ -132,42 +84,17 @@ func (s *settings) readWorkchains(bc tlb.BlockchainConfig) error {
 		s.baseZerostate = d.WorkchainDescrFields
 	}
 	s.minSplit, s.maxSplit = uint(s.baseZerostate.MinSplit), min(uint(s.baseZerostate.MaxSplit), maxSplit)
-	return nil
 }
 
-func (s *settings) readValidators(bc tlb.BlockchainConfig) error {
-	catchain, err := bc.GetCatchainConfig()
-	if err != nil {
-		return err
-	}
-	switch c := catchain.Config.(type) {
+// readConsensus takes the new params that are missing for those of catchain, as
+// nodes do.
+func (s *settings) readConsensus(bc tlb.BlockchainConfig) {
+	switch c := sure(bc.GetCatchainConfig()).Config.(type) {
 	case tlb.CatchainConfigV1:
 		s.masterLifetime, s.shardLifetime = c.McCatchainLifetime, c.ShardCatchainLifetime
 	case tlb.CatchainConfigV2:
 		s.masterLifetime, s.shardLifetime = c.McCatchainLifetime, c.ShardCatchainLifetime
 	}
-	s.readConsensus(bc)
-	set, err := bc.GetCurrentValidators()
-	if err != nil {
-		return err
-	}
-	list, ok := set.Validators.(tlb.ValidatorSetExt)
-	if !ok {
-		return fmt.Errorf("config param 34 is a %T", set.Validators)
-	}
-	entries, err := list.List.LoadAll()
-	for _, kv := range entries {
-		v := &tlb.ValidatorAddr{}
-		if err := tlb.LoadFromCell(v, kv.Value); err != nil {
-			return fmt.Errorf("config param 34: %w", err)
-		}
-		s.validators = append(s.validators, v)
-	}
-	return err
-}
-
-// readConsensus takes params that are missing for those of catchain, as nodes do.
-func (s *settings) readConsensus(bc tlb.BlockchainConfig) {
 	s.consensusHash = make([]byte, 32)
 	if param, err := bc.GetParam(tlb.ConfigParamConsensusConfig); err == nil {
 		s.consensusHash = param.Hash()

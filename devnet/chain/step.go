@@ -28,10 +28,14 @@ func (c *Chain) Step(now uint32, externals []*cell.Cell) (_ *Bundle, err error) 
 	if err != nil {
 		return nil, err
 	}
-	master, extra, err := c.stepMaster(now, heads, pending, taken, bundle)
+	k, err := c.collateMaster(now, heads, pending, taken)
 	if err != nil {
 		return nil, fmt.Errorf("masterchain block %d: %w", c.master.block.ID.SeqNo+1, err)
 	}
+	bundle.Refused = append(bundle.Refused, k.refused...)
+	bundle.Master = k.head.block
+	bundle.ValidatorSetHash, bundle.CatchainSeqno = k.head.header.validatorHash, k.head.header.catchain
+	c.agree(bundle, k.head.header)
 	c.pending = nil
 	for _, e := range pending {
 		if !taken[e] {
@@ -39,7 +43,7 @@ func (c *Chain) Step(now uint32, externals []*cell.Cell) (_ *Bundle, err error) 
 		}
 	}
 	bundle.Pending = c.Pending()
-	if err := c.commit(master, extra, heads); err != nil {
+	if err := c.commit(k.head, k.extra, heads); err != nil {
 		return bundle, err
 	}
 	c.candidate = bundle.Candidate
@@ -106,17 +110,6 @@ func (c *Chain) tasks() []shardTask {
 		}
 	}
 	return tasks
-}
-
-func (c *Chain) stepMaster(now uint32, heads []*shardHead, pending []*external, taken map[*external]bool, bundle *Bundle) (*shardHead, *masterExtra, error) {
-	k, extra, err := c.collateMaster(now, heads, pending, taken)
-	if err != nil {
-		return nil, nil, err
-	}
-	bundle.Refused = append(bundle.Refused, k.refused...)
-	bundle.Master = k.head.block
-	bundle.ValidatorSetHash, bundle.CatchainSeqno = k.head.header.validatorHash, k.head.header.catchain
-	return k.head, extra, c.agree(bundle, k.head.header)
 }
 
 // commit makes new blocks the head.

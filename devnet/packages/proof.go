@@ -2,7 +2,9 @@ package packages
 
 import (
 	"fmt"
+	"math/bits"
 
+	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -35,109 +37,55 @@ func Proof(block *chain.Block, b *chain.Bundle) (boc []byte, key bool, err error
 // storeID writes BlockIdExt.
 func storeID(b *cell.Builder, id *ton.BlockIDExt) {
 	shard := uint64(id.Shard)
-	bits := uint64(0)
-	for shard<<bits != 1<<63 {
-		bits++
-	}
-	b.MustStoreUInt(0, 2).MustStoreUInt(bits, 6).MustStoreInt(int64(id.Workchain), 32).MustStoreUInt(shard&(shard-1), 64).
+	depth := 63 - bits.TrailingZeros64(shard)
+	b.MustStoreUInt(0, 2).MustStoreUInt(uint64(depth), 6).MustStoreInt(int64(id.Workchain), 32).MustStoreUInt(shard&(shard-1), 64).
 		MustStoreUInt(uint64(id.SeqNo), 32).MustStoreSlice(id.RootHash, 256).MustStoreSlice(id.FileHash, 256)
 }
 
 // headerProof keeps BlockInfo and ValueFlow whole, and the roots of the state
 // update and of BlockExtra.
 func headerProof(block *chain.Block) (proof *cell.Cell, key bool, err error) {
+	var header tlb.BlockHeader
+	if err := tlb.Parse(&header, block.Root.MustPeekRef(0)); err != nil {
+		return nil, false, err
+	}
 	builder := cell.NewMerkleProofBuilder(block.Root)
 	root := builder.Root()
-	if err := readRefs(root, 1); err != nil { // the four parts of the block
-		return nil, false, err
+	for i, depth := range []int{wholeDepth, wholeDepth, 0, 0} {
+		readRefs(root.MustPeekRef(i), depth)
 	}
-	for _, whole := range []int{0, 1} {
-		part, err := root.PeekRef(whole)
-		if err != nil {
-			return nil, false, err
-		}
-		if err := readRefs(part, wholeDepth); err != nil {
-			return nil, false, err
-		}
-	}
-	if key, err = isKeyBlock(block.Root); err != nil {
-		return nil, false, err
-	}
-	if key {
+	root.MustBeginParse()
+	if header.KeyBlock {
 		if err := readValidators(root); err != nil {
 			return nil, false, fmt.Errorf("configuration: %w", err)
 		}
 	}
 	proof, err = builder.CreateProof()
-	return proof, key, err
+	return proof, header.KeyBlock, err
 }
 
 // wholeDepth is deeper than any part of a header.
 const wholeDepth = 1024
 
-// readRefs reads a cell and what it refers to, to a depth below it.
-func readRefs(c *cell.Cell, depth int) error {
-	s, err := c.BeginParse()
-	if err != nil {
-		return err
-	}
-	for i := range s.RefsNum() {
-		ref, err := c.PeekRef(i)
-		if err != nil {
-			return err
-		}
+// readRefs reads a cell of the chain's own and what it refers to, to a depth
+// below it.
+func readRefs(c *cell.Cell, depth int) {
+	for i := range c.MustBeginParse().RefsNum() {
 		if depth > 0 {
-			if err := readRefs(ref, depth-1); err != nil {
-				return err
-			}
+			readRefs(c.MustPeekRef(i), depth-1)
 		}
 	}
-	return nil
-}
-
-// keyBlock is the bit of the seventh of the eight flags that follow the magic
-// and the version of BlockInfo.
-const keyBlock = 1 << 1
-
-// isKeyBlock reads key_block of BlockInfo.
-func isKeyBlock(root *cell.Cell) (bool, error) {
-	info, err := root.PeekRef(0)
-	if err != nil {
-		return false, err
-	}
-	s, err := info.BeginParse()
-	if err != nil {
-		return false, err
-	}
-	head, err := s.LoadSlice(32 + 32 + 8)
-	if err != nil {
-		return false, err
-	}
-	return head[8]&keyBlock != 0, nil
 }
 
 // readValidators reads what a client checks signatures of later blocks with:
 // the parameters 28 (catchain) and 34 (validators) of the block's configuration.
 func readValidators(root *cell.Cell) error {
-	extra, err := root.PeekRef(3)
-	if err != nil {
-		return err
-	}
-	master, err := extra.PeekRef(3)
-	if err != nil {
-		return err
-	}
-	s, err := master.BeginParse()
-	if err != nil {
-		return err
-	}
+	extra := root.MustPeekRef(3)
+	extra.MustBeginParse()
+	master := extra.MustPeekRef(3)
 	// ConfigParams follow the references of everything else in McBlockExtra: they
 	// are the last one.
-	config, err := master.PeekRef(s.RefsNum() - 1)
-	if err != nil {
-		return err
-	}
-	params := config.AsDict(32)
+	params := master.MustPeekRef(master.MustBeginParse().RefsNum() - 1).AsDict(32)
 	for _, n := range []uint64{28, 34} {
 		value, err := params.LoadValueByUintKey(n)
 		if err != nil {
@@ -147,9 +95,7 @@ func readValidators(root *cell.Cell) error {
 		if err != nil {
 			return fmt.Errorf("parameter %d: %w", n, err)
 		}
-		if err := readRefs(param, wholeDepth); err != nil {
-			return err
-		}
+		readRefs(param, wholeDepth)
 	}
 	return nil
 }
