@@ -74,7 +74,7 @@ and code repeat with the blocks and compress better than those of a real chain.`
 // generateDevnet writes a devnet's chain.
 func generateDevnet(cmd *cobra.Command, g devnet.Generation) (indexed, error) {
 	p := newProgress(cmd.ErrOrStderr(), "transactions written", int(g.Transactions))
-	g.Told = func(done devnet.Generated) { p.at(int(done.Transactions)) }
+	g.Progress = func(done devnet.Generated) { p.at(int(done.Transactions)) }
 	began := time.Now()
 	done, err := devnet.Generate(cmd.Context(), g)
 	p.end()

@@ -111,7 +111,7 @@ func TestSameSeedAndClockGiveTheSameChainByteForByte(t *testing.T) {
 		ended := fmt.Errorf("enough blocks")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
-		g.Told = func(done Generated) {
+		g.Progress = func(done Generated) {
 			if done.Seqno == testBlocks {
 				cancel(ended)
 			}

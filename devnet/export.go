@@ -18,8 +18,8 @@ type Exportation struct {
 	Out string
 	// Format is packages.FormatFiles or packages.FormatArchive.
 	Format string
-	// Told is called after every bundle. May be nil.
-	Told func(Generated)
+	// Progress is called after every bundle. May be nil.
+	Progress func(Generated)
 }
 
 // Export writes the chain that a devnet has made so far to disk, in the form of
@@ -57,7 +57,7 @@ func Export(ctx context.Context, e Exportation) (done Generated, err error) {
 		if err := w.Write(b); err != nil {
 			return done, err
 		}
-		done.add(b, e.Told)
+		done.add(b, e.Progress)
 	}
 	return done, nil
 }

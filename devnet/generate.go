@@ -30,8 +30,8 @@ type Generation struct {
 	Reshard   uint32
 	MaxShards int
 	Consensus chain.Consensus
-	// Told is called after every bundle. May be nil.
-	Told func(Generated)
+	// Progress is called after every bundle. May be nil.
+	Progress func(Generated)
 }
 
 // DefaultGeneration is a busy chain.
@@ -124,7 +124,7 @@ func (g Generation) run(ctx context.Context, m *maker, clock chainClock, w *chai
 		case <-ctx.Done():
 			return done, context.Cause(ctx)
 		}
-		done.add(b, g.Told)
+		done.add(b, g.Progress)
 	}
 	return done, nil
 }
@@ -155,15 +155,15 @@ func (w *chainWriter) Write(b *chain.Bundle) error {
 	return w.Writer.Write(b)
 }
 
-func (d *Generated) add(b *chain.Bundle, told func(Generated)) {
+func (d *Generated) add(b *chain.Bundle, progress func(Generated)) {
 	d.Seqno = b.Master.ID.SeqNo
 	for _, block := range append([]*chain.Block{b.Master}, b.Shards...) {
 		d.Blocks++
 		d.Bytes += uint64(len(block.Data))
 		d.Transactions += uint64(len(block.Transactions))
 	}
-	if told != nil {
-		told(*d)
+	if progress != nil {
+		progress(*d)
 	}
 }
 

@@ -136,7 +136,7 @@ func (m *mempool) restore(list []history.Waiting) (tooLarge []history.Waiting, e
 	return tooLarge, nil
 }
 
-// holds says whether a message waits.
+// holds reports whether a message waits.
 func (m *mempool) holds(message *cell.Cell) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

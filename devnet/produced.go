@@ -26,7 +26,7 @@ func producedOf(b *chain.Bundle, at time.Time, took time.Duration) Produced {
 	return p
 }
 
-// listeners are those who are told of new blocks.
+// listeners are the subscribers to new blocks.
 type listeners struct {
 	mu  sync.Mutex
 	all map[chan Produced]struct{}
@@ -54,7 +54,7 @@ func (l *listeners) add() (<-chan Produced, func()) {
 	}
 }
 
-func (l *listeners) tell(p Produced) {
+func (l *listeners) publish(p Produced) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.all {

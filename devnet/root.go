@@ -212,7 +212,7 @@ func (c *Component) step(wall time.Time) error {
 	c.last = p
 	c.making.Unlock()
 	c.count(bundle, p)
-	c.listeners.tell(p)
+	c.listeners.publish(p)
 	return nil
 }
 

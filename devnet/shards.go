@@ -1,6 +1,7 @@
 package devnet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -22,7 +23,7 @@ func (m *maker) shards() []uint64 {
 func (m *maker) split(shard uint64) error {
 	shards := m.shards()
 	if shard == 0 {
-		shard = slices.MaxFunc(shards, func(a, b uint64) int { return compareSizes(a, b) })
+		shard = slices.MaxFunc(shards, compareSizes)
 	}
 	if len(shards) >= m.maxShards {
 		return fmt.Errorf("there are %d shards already", len(shards))
@@ -47,20 +48,7 @@ func (m *maker) merge(shard uint64) error {
 const minShards = 2
 
 // compareSizes of two shards; of equal ones the first is the larger.
-func compareSizes(a, b uint64) int {
-	low, other := a&-a, b&-b
-	switch {
-	case low != other && low > other:
-		return 1
-	case low != other:
-		return -1
-	case a < b:
-		return 1
-	case a > b:
-		return -1
-	}
-	return 0
-}
+func compareSizes(a, b uint64) int { return cmp.Or(cmp.Compare(a&-a, b&-b), cmp.Compare(b, a)) }
 
 // siblingOf is the other half of the shard's parent.
 func siblingOf(shard uint64) uint64 { return shard ^ (shard&-shard)<<1 }

@@ -35,7 +35,7 @@ seed gives the same chain, byte for byte.`,
 			}
 			debug.SetGCPercent(generateGC)
 			bar := newGenerateProgress(cmd.ErrOrStderr(), g.Transactions)
-			g.Told = bar.told
+			g.Progress = bar.told
 			done, err := devnet.Generate(cmd.Context(), g)
 			bar.end()
 			if err != nil {

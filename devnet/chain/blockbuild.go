@@ -36,22 +36,22 @@ func (v valueFlow) toCell() *cell.Cell {
 	return storeCurrency(cell.BeginCell().MustStoreUInt(0xb8e48dfb, 32), v.collected).MustStoreRef(first).MustStoreRef(second).EndCell()
 }
 
-// settle puts accounts and queue into the new state and gives what a block has
+// apply puts accounts and queue into the new state and gives what a block has
 // besides its header: descriptors, account blocks, flow of value.
-func (c *collation) settle(flow *valueFlow) (*contents, error) {
+func (c *collation) apply(flow *valueFlow) (*contents, error) {
 	var accounts, blocks []change
-	for _, l := range c.inOrderOfID() {
+	for _, a := range c.inOrderOfID() {
 		switch {
-		case l.exists():
-			accounts = append(accounts, change{bytes.Clone(l.id[:]), l.account.ShardAccountCell().ToBuilder()})
-		case l.existed:
-			accounts = append(accounts, change{bytes.Clone(l.id[:]), nil})
+		case a.exists():
+			accounts = append(accounts, change{bytes.Clone(a.id[:]), a.account.ShardAccountCell().ToBuilder()})
+		case a.existed:
+			accounts = append(accounts, change{bytes.Clone(a.id[:]), nil})
 		}
-		b, err := l.accountBlock()
+		b, err := a.accountBlock()
 		if err != nil {
 			return nil, err
 		}
-		blocks = append(blocks, change{bytes.Clone(l.id[:]), b})
+		blocks = append(blocks, change{bytes.Clone(a.id[:]), b})
 	}
 	queue := make([]change, 0, len(c.queue))
 	for key, value := range c.queue {
@@ -75,10 +75,10 @@ func (c *collation) settle(flow *valueFlow) (*contents, error) {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
-	return x, c.settleFlow(x, flow)
+	return x, c.balanceFlow(x, flow)
 }
 
-func (c *collation) settleFlow(x *contents, flow *valueFlow) error {
+func (c *collation) balanceFlow(x *contents, flow *valueFlow) error {
 	in := x.in.extra().ToSlice()
 	importFees := in.MustLoadBigCoins()
 	flow.imported, flow.exported = loadCurrency(in), loadCurrency(x.out.extra().ToSlice())

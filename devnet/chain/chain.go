@@ -47,7 +47,7 @@ func New(o Options) (_ *Chain, err error) {
 	if err := c.genesis(); err != nil {
 		return nil, fmt.Errorf("zerostate: %w", err)
 	}
-	return c, c.stand(&Block{ID: c.masterZero.ID, Data: c.masterZero.Data, State: c.masterZero.State, GenUtime: o.GenUtime},
+	return c, c.setHead(&Block{ID: c.masterZero.ID, Data: c.masterZero.Data, State: c.masterZero.State, GenUtime: o.GenUtime},
 		[]*Block{{ID: c.baseZero.ID, Data: c.baseZero.Data, State: c.baseZero.State, GenUtime: o.GenUtime}})
 }
 
@@ -58,7 +58,7 @@ func Resume(o Options, h Head) (*Chain, error) {
 	if err != nil || h.Master == nil || h.Master.ID.SeqNo == 0 {
 		return c, err
 	}
-	if err := c.stand(h.Master, h.Shards); err != nil {
+	if err := c.setHead(h.Master, h.Shards); err != nil {
 		return nil, fmt.Errorf("head %d: %w", h.Master.ID.SeqNo, err)
 	}
 	c.candidate = h.Candidate
@@ -97,8 +97,8 @@ func OldestReference(h Head) uint32 {
 	return oldest
 }
 
-// stand makes blocks the newest ones.
-func (c *Chain) stand(master *Block, shards []*Block) error {
+// setHead makes blocks the newest ones.
+func (c *Chain) setHead(master *Block, shards []*Block) error {
 	st, err := parseState(master.State)
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (c *Chain) stateAt(h hop) *state {
 	return nil
 }
 
-// Check says whether the account would accept an external message now.
+// Check reports whether the account would accept an external message now.
 func (c *Chain) Check(message *cell.Cell) (err error) {
 	defer rescue(&err)
 	e, err := parseExternal(message)
@@ -205,18 +205,18 @@ func (c *Chain) Check(message *cell.Cell) (err error) {
 		return err
 	}
 	k := &collation{
-		chain: c, shard: shardID{e.workchain, fullShard}, settings: c.settings, lanes: map[[32]byte]*lane{},
+		chain: c, shard: shardID{e.workchain, fullShard}, settings: c.settings, accounts: map[[32]byte]*blockAccount{},
 		state: c.stateAt(hop{e.workchain, accountPrefix(e.account[:])}), now: c.master.state.genUtime, prev: []*Block{c.master.block},
 	}
 	k.startAfter(c.master.state.genLT)
 	if err := k.begin(); err != nil {
 		return err
 	}
-	l, err := k.lane(e.account)
+	a, err := k.account(e.account)
 	if err != nil {
 		return err
 	}
-	accepted, err := c.vm.CheckExternalMessageAccepted(k.block, l.account, e.prepared, tvm.TransactionOptions{LogicalTime: int64(k.ordinary())})
+	accepted, err := c.vm.CheckExternalMessageAccepted(k.block, a.account, e.prepared, tvm.TransactionOptions{LogicalTime: int64(k.ordinary())})
 	if err == nil && !accepted {
 		err = errNotAccepted
 	}

@@ -32,7 +32,7 @@ type collation struct {
 	neighbours []*neighbour
 	endLT      func(seqno uint32, at hop) (uint64, error)
 
-	lanes        map[[32]byte]*lane
+	accounts     map[[32]byte]*blockAccount
 	in, out      []change // InMsgDescr, OutMsgDescr
 	queue        map[[queueKeyBits / 8]byte]*cell.Builder
 	fresh        freshHeap
@@ -87,48 +87,48 @@ func (h *freshHeap) Pop() any {
 // run executes a message on an account. Without a transaction cell in the
 // result the message, an external one, was not accepted.
 func (c *collation) run(id [32]byte, message *tvm.PreparedMessage, minLT uint64) (*tvm.TransactionExecutionResult, error) {
-	l, err := c.lane(id)
+	a, err := c.account(id)
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.chain.vm.EmulateTransaction(c.block, l.account, message,
-		tvm.TransactionOptions{LogicalTime: int64(minLT), AccountStorageStat: l.stat})
+	result, err := c.chain.vm.EmulateTransaction(c.block, a.account, message,
+		tvm.TransactionOptions{LogicalTime: int64(minLT), AccountStorageStat: a.stat})
 	if err != nil || result.TransactionCell == nil {
 		return result, err
 	}
-	return result, c.keep(l, result)
+	return result, c.keep(a, result)
 }
 
 // runTickTock executes a tick or a tock.
 func (c *collation) runTickTock(id [32]byte, tock bool, minLT uint64) error {
-	l, err := c.lane(id)
+	a, err := c.account(id)
 	if err != nil {
 		return err
 	}
-	state := l.account.State()
+	state := a.account.State()
 	if state == nil || !state.IsValid || state.Status != tlb.AccountStatusActive || state.StateInit == nil || state.StateInit.TickTock == nil {
 		return nil
 	}
 	if flags := state.StateInit.TickTock; tock && !flags.Tock || !tock && !flags.Tick {
 		return nil
 	}
-	result, err := c.chain.vm.EmulateTickTockTransaction(c.block, l.account, tock,
-		tvm.TransactionOptions{LogicalTime: int64(minLT), AccountStorageStat: l.stat})
+	result, err := c.chain.vm.EmulateTickTockTransaction(c.block, a.account, tock,
+		tvm.TransactionOptions{LogicalTime: int64(minLT), AccountStorageStat: a.stat})
 	if err != nil {
 		return fmt.Errorf("tick or tock of account %x: %w", id, err)
 	}
-	return c.keep(l, result)
+	return c.keep(a, result)
 }
 
 // keep makes a transaction part of the block.
-func (c *collation) keep(l *lane, result *tvm.TransactionExecutionResult) error {
-	l.account, l.stat = result.NextAccount, result.AccountStorageStat
+func (c *collation) keep(a *blockAccount, result *tvm.TransactionExecutionResult) error {
+	a.account, a.stat = result.NextAccount, result.AccountStorageStat
 	lt := result.NextAccount.ShardAccount().LastTransLT
-	l.transactions = append(l.transactions, laneTransaction{lt, result.TransactionCell})
+	a.transactions = append(a.transactions, accountTransaction{lt, result.TransactionCell})
 	c.maxLT = max(c.maxLT, result.EndLT)
 	c.load.transaction(result)
 	c.transactions = append(c.transactions, Transaction{
-		Workchain: c.shard.workchain, Account: l.id, LT: lt,
+		Workchain: c.shard.workchain, Account: a.id, LT: lt,
 		Hash: result.TransactionCell.HashKey(), Cell: result.TransactionCell,
 	})
 	for _, m := range result.OutMessages {
@@ -138,7 +138,7 @@ func (c *collation) keep(l *lane, result *tvm.TransactionExecutionResult) error 
 		case tlb.MsgTypeInternal:
 			heap.Push(&c.fresh, fresh{m.Msg.AsInternal().CreatedLT, m, result.TransactionCell})
 		default:
-			return fmt.Errorf("message %x out of account %x is of type %s", m.Cell.Hash(), l.id, m.Msg.MsgType)
+			return fmt.Errorf("message %x out of account %x is of type %s", m.Cell.Hash(), a.id, m.Msg.MsgType)
 		}
 	}
 	return nil

@@ -3,33 +3,9 @@ package chain
 import (
 	"fmt"
 	"math/big"
-	"runtime"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
-
-// The chain reads and writes cells of its own making. Where one does not have its
-// form after all, what handles it panics with an error, which rescue turns into
-// the error of a call from outside.
-
-func sure[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
-func rescue(err *error) {
-	switch broken := recover().(type) {
-	case nil:
-	case runtime.Error:
-		panic(broken)
-	case error:
-		*err = broken
-	default:
-		panic(broken)
-	}
-}
 
 // A CurrencyCollection (block.tlb) is nanotons and, in a dictionary, other
 // currencies. The devnet mints no others, so amounts are plain numbers here.

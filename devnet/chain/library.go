@@ -41,19 +41,19 @@ func publicLibraries(account *tvm.PreparedAccount) map[[32]byte]*cell.Cell {
 	return out
 }
 
-// settleLibraries brings what the accounts of this block lend, or lend no more,
+// applyLibraries brings what the accounts of this block lend, or lend no more,
 // into the state.
-func (c *collation) settleLibraries() {
-	for _, l := range c.inOrderOfID() {
-		after := publicLibraries(l.account)
+func (c *collation) applyLibraries() {
+	for _, a := range c.inOrderOfID() {
+		after := publicLibraries(a.account)
 		for hash, root := range after {
-			if l.lent[hash] == nil {
-				c.state.lend(hash, root, l.id, true)
+			if a.lent[hash] == nil {
+				c.state.lend(hash, root, a.id, true)
 			}
 		}
-		for hash, root := range l.lent {
+		for hash, root := range a.lent {
 			if after[hash] == nil {
-				c.state.lend(hash, root, l.id, false)
+				c.state.lend(hash, root, a.id, false)
 			}
 		}
 	}

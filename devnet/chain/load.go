@@ -82,13 +82,13 @@ func (c *collation) limits() limits {
 	return c.settings.baseLimits
 }
 
-// reached says whether the block is as full as l.
+// reached reports whether the block is as full as l.
 func (c *collation) reached(l level) bool {
 	c.load.ltDelta = c.maxLT - c.startLT
 	return c.load.level(c.limits()) >= l
 }
 
-// full says whether internal messages have to wait for the next block.
+// full reports whether internal messages have to wait for the next block.
 func (c *collation) full() bool { return c.reached(soft) }
 
 func limitsOf(b *tlb.BlockLimits) limits {

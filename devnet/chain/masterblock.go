@@ -56,7 +56,7 @@ func (c *Chain) beginMaster(now uint32, heads []*shardHead) (*masterCollation, e
 		collation: collation{
 			chain: c, shard: masterShard, settings: c.settings, refSeqno: prev.block.ID.SeqNo + 1,
 			seqno: prev.block.ID.SeqNo + 1, prev: []*Block{prev.block}, state: &st, oldRoot: st.root,
-			lanes: map[[32]byte]*lane{}, queue: map[[queueKeyBits / 8]byte]*cell.Builder{},
+			accounts: map[[32]byte]*blockAccount{}, queue: map[[queueKeyBits / 8]byte]*cell.Builder{},
 		},
 		before: c.extra, extra: &extra, heads: heads,
 		fees: augmented{bits: 96, aug: tlb.AugShardFees{}},
@@ -152,8 +152,8 @@ func (k *masterCollation) planShards() {
 		delay = 2
 	}
 	// Where blocks are far apart, some of them must fall into the interval.
-	pace := k.now - k.chain.master.state.genUtime
-	next := plan{since: k.now + delay, interval: max(planInterval, 4*pace)}
+	gap := k.now - k.chain.master.state.genUtime
+	next := plan{since: k.now + delay, interval: max(planInterval, 4*gap)}
 	byShard := map[shardID]*shardDescr{}
 	for _, d := range k.extra.shards {
 		byShard[d.shard] = d
@@ -227,11 +227,11 @@ func (k *masterCollation) recoverFees() error {
 // readConfig takes a new config over from the config contract: it keeps it in
 // the first reference of its data.
 func (k *masterCollation) readConfig() error {
-	l := k.lanes[k.settings.configAddr]
-	if l == nil || !l.exists() {
+	a := k.accounts[k.settings.configAddr]
+	if a == nil || !a.exists() {
 		return nil
 	}
-	init := l.account.State().StateInit
+	init := a.account.State().StateInit
 	if init == nil || init.Data == nil || init.Data.RefsNum() == 0 {
 		return nil
 	}
@@ -246,11 +246,11 @@ func (k *masterCollation) readConfig() error {
 }
 
 func (k *masterCollation) seal() error {
-	x, err := k.settle(&k.flow)
+	x, err := k.apply(&k.flow)
 	if err != nil {
 		return err
 	}
-	k.settleLibraries()
+	k.applyLibraries()
 	k.processedNow(k.chain.master.state.genLT)
 	k.state.minRef = min(k.seqno, k.state.processed.oldest())
 	for _, d := range k.extra.shards {

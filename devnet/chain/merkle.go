@@ -146,7 +146,7 @@ func (d *difference) oldBody(c *cell.Cell, level int) *cell.Cell {
 // McStateExtra that has no name.
 const frameLevels = 2
 
-// leads says whether a common cell with references is below c.
+// leads reports whether a common cell with references is below c.
 func (d *difference) leads(c *cell.Cell) bool {
 	n := d.nodes[c.HashKey()]
 	if n == nil || n.cell.IsSpecial() {

@@ -46,7 +46,7 @@ func (p processedUpto) store(b *cell.Builder) *cell.Builder {
 	return b.MustStoreDict(d)
 }
 
-// covers says whether e makes o superfluous.
+// covers reports whether e makes o superfluous.
 func (e processed) covers(o processed, workchain int32) bool {
 	return shardID{workchain, e.shard}.contains(shardID{workchain, o.shard}) && e.seqno >= o.seqno &&
 		compareOrder(e.lt, e.hash, o.lt, o.hash) >= 0
@@ -106,7 +106,7 @@ func (p processedUpto) maxLT() uint64 {
 	return high
 }
 
-// has says whether the owner has taken a message. ends knows where the shards
+// has reports whether the owner has taken a message. ends knows where the shards
 // ended in the state of a masterchain block.
 func (p processedUpto) has(m *queued, ends func(seqno uint32, at hop) (uint64, error)) (bool, error) {
 	for _, e := range p.entries {

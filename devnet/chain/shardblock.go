@@ -50,7 +50,7 @@ func (c *Chain) collateShard(t shardTask, now uint32, externals []*external, tak
 		feesImported: new(big.Int), recovered: new(big.Int), minted: new(big.Int),
 		created: new(big.Int).Rsh(k.settings.baseCreated, t.shard.depth()),
 	}
-	x, err := k.settle(flow)
+	x, err := k.apply(flow)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,7 +84,7 @@ func (c *collation) processedNow(masterLT uint64) {
 func (c *Chain) beginShard(t shardTask, now uint32) (*collation, error) {
 	k := &collation{
 		chain: c, shard: t.shard, settings: c.settings, refSeqno: c.master.block.ID.SeqNo,
-		lanes: map[[32]byte]*lane{}, queue: map[[queueKeyBits / 8]byte]*cell.Builder{},
+		accounts: map[[32]byte]*blockAccount{}, queue: map[[queueKeyBits / 8]byte]*cell.Builder{},
 	}
 	k.now = max(now, c.master.state.genUtime)
 	start := c.master.state.genLT

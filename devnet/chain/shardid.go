@@ -56,13 +56,13 @@ func (s shardID) sibling() shardID {
 
 func (s shardID) isRight() bool { return s.shard&(s.shard&-s.shard<<1) != 0 }
 
-// holds says whether accounts that begin with prefix belong to the shard.
+// holds reports whether accounts that begin with prefix belong to the shard.
 func (s shardID) holds(workchain int32, prefix uint64) bool {
 	low := s.shard & -s.shard
 	return s.workchain == workchain && (prefix^s.shard)&^(low|(low-1)) == 0
 }
 
-// contains says whether o is s or a part of it.
+// contains reports whether o is s or a part of it.
 func (s shardID) contains(o shardID) bool {
 	return s.depth() <= o.depth() && s.holds(o.workchain, o.shard)
 }

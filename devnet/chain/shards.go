@@ -50,7 +50,7 @@ const (
 // has been announced (split_merge_interval), in seconds.
 const planInterval = 100
 
-// due says whether an announced split or merge may happen now.
+// due reports whether an announced split or merge may happen now.
 func (p plan) due(kind planKind, now uint32) bool {
 	return p.kind == kind && now >= p.since && now < p.since+p.interval
 }

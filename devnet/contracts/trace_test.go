@@ -70,7 +70,7 @@ func expect(t testing.TB, got []transaction, want ...hop) {
 	}
 }
 
-// isUninit says whether there is no contract: such a transaction is aborted and
+// isUninit reports whether there is no contract: such a transaction is aborted and
 // still takes the value.
 func (t transaction) isUninit() bool {
 	return t.NextAccount.State().Status != tlb.AccountStatusActive

@@ -130,10 +130,10 @@ func writeBlock(batch *pebble.Batch, b *chain.Block, mcSeqno uint32) error {
 		batch.Set(ltKey(key.shardKey, b.EndLT), seqno, nil),
 		batch.Set(utimeKey(key.shardKey, b.GenUtime, key.seqno), nil, nil),
 	)
-	place := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, key.shard), key.seqno)
+	block := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, key.shard), key.seqno)
 	for i := range b.Transactions {
 		tx := &b.Transactions[i]
-		err = errors.Join(err, batch.Set(transactionKey(tx.Workchain, tx.Account[:], tx.LT), place, nil))
+		err = errors.Join(err, batch.Set(transactionKey(tx.Workchain, tx.Account[:], tx.LT), block, nil))
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func (s *Store) nextTops(b *chain.Bundle) ([]*chain.Block, error) {
 			block = s.recent.tops[keyOf(id)]
 		}
 		if block == nil || !block.ID.Equals(id) {
-			return nil, fmt.Errorf("names shard block %s, which it does not bring", show(id))
+			return nil, fmt.Errorf("names shard block %s, which it does not bring", Name(id))
 		}
 		tops = append(tops, block)
 	}
@@ -188,7 +188,7 @@ func byKey(blocks []*chain.Block) map[blockKey]*chain.Block {
 	return m
 }
 
-// show is an id as TON tools write it.
-func show(id *ton.BlockIDExt) string {
+// Name is an id as TON tools write it.
+func Name(id *ton.BlockIDExt) string {
 	return fmt.Sprintf("(%d,%016x,%d)", id.Workchain, uint64(id.Shard), id.SeqNo)
 }

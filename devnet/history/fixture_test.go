@@ -38,10 +38,10 @@ func filled(t testing.TB, dir string, options Options, c historytest.Chain) *Sto
 func sameHead(t testing.TB, got chain.Head, want *chain.Bundle) {
 	t.Helper()
 	if !got.Master.ID.Equals(want.Master.ID) {
-		t.Fatalf("head: got %s, want %s", show(got.Master.ID), show(want.Master.ID))
+		t.Fatalf("head: got %s, want %s", Name(got.Master.ID), Name(want.Master.ID))
 	}
 	if g, w := got.Master.State.HashKey(), want.Master.State.HashKey(); g != w {
-		t.Errorf("state of %s: got %x, want %x", show(want.Master.ID), g, w)
+		t.Errorf("state of %s: got %x, want %x", Name(want.Master.ID), g, w)
 	}
 	tops := historytest.Tops(t, want.Master.Root)
 	if g, w := appendIDs(nil, idsOf(got.Shards)), appendIDs(nil, tops); !bytes.Equal(g, w) {

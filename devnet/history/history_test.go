@@ -32,7 +32,7 @@ func TestEveryStateIsFoundAfterReopeningWhateverWasKept(t *testing.T) {
 					t.Fatalf("%+v: %v", o, err)
 				}
 				if g, w := state.HashKey(), want.State.HashKey(); g != w {
-					t.Fatalf("%+v: state of %s: got %x, want %x", o, show(want.ID), g, w)
+					t.Fatalf("%+v: state of %s: got %x, want %x", o, Name(want.ID), g, w)
 				}
 			}
 		}
@@ -53,19 +53,19 @@ func TestBlocksComeBackByteForByteByEveryIndex(t *testing.T) {
 			}
 			data, err := s.Data(id)
 			if err != nil || !bytes.Equal(data, want.Data) || !bytes.Equal(got.Data, want.Data) {
-				t.Fatalf("%s: got %d and %d bytes (%v), want %d", show(id), len(data), len(got.Data), err, len(want.Data))
+				t.Fatalf("%s: got %d and %d bytes (%v), want %d", Name(id), len(data), len(got.Data), err, len(want.Data))
 			}
 			if g, w := len(got.Transactions), len(want.Transactions); g != w {
-				t.Errorf("%s: transactions: got %d, want %d", show(id), g, w)
+				t.Errorf("%s: transactions: got %d, want %d", Name(id), g, w)
 			}
 			prefix := uint64(id.Shard)
 			meta, err := s.BySeqno(id.Workchain, prefix, id.SeqNo)
 			if err != nil || !meta.ID.Equals(id) || meta.MCSeqno != b.Master.ID.SeqNo {
-				t.Errorf("by seqno: got %+v (%v), want %s of bundle %d", meta, err, show(id), b.Master.ID.SeqNo)
+				t.Errorf("by seqno: got %+v (%v), want %s of bundle %d", meta, err, Name(id), b.Master.ID.SeqNo)
 			}
 			for _, lt := range []uint64{want.StartLT, want.EndLT} {
 				if meta, err = s.ByLT(id.Workchain, prefix, lt); err != nil || !meta.ID.Equals(id) {
-					t.Errorf("by lt %d: got %+v (%v), want %s", lt, meta, err, show(id))
+					t.Errorf("by lt %d: got %+v (%v), want %s", lt, meta, err, Name(id))
 				}
 			}
 			if meta, err = s.ByUtime(id.Workchain, prefix, want.GenUtime); err != nil || meta.GenUtime != want.GenUtime {
@@ -105,7 +105,7 @@ func TestAnAccountPrefixIsFollowedOverASplit(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !keyOf(meta.ID).contains(0, prefix) {
-				t.Errorf("prefix %x: got %s", prefix, show(meta.ID))
+				t.Errorf("prefix %x: got %s", prefix, Name(meta.ID))
 			}
 			depths[keyOf(meta.ID).depth()] = true
 		}

@@ -32,7 +32,7 @@ type shardKey struct {
 	shard     uint64
 }
 
-// contains tells whether the shard holds the accounts that begin with prefix.
+// contains reports whether the shard holds the accounts that begin with prefix.
 func (k shardKey) contains(workchain int32, prefix uint64) bool {
 	low := k.shard & -k.shard
 	return k.workchain == workchain && (k.shard^prefix)&(-low<<1) == 0

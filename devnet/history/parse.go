@@ -18,14 +18,14 @@ import (
 func parseBlock(meta Meta, data []byte) (*chain.Block, error) {
 	root, err := cell.FromBOC(data)
 	if err != nil {
-		return nil, fmt.Errorf("block %s: %w", show(meta.ID), err)
+		return nil, fmt.Errorf("block %s: %w", Name(meta.ID), err)
 	}
 	if !bytes.Equal(root.Hash(), meta.ID.RootHash) {
-		return nil, fmt.Errorf("block %s: %w", show(meta.ID), errRecord)
+		return nil, fmt.Errorf("block %s: %w", Name(meta.ID), errRecord)
 	}
 	transactions, err := transactionsOf(meta.ID.Workchain, root)
 	if err != nil {
-		return nil, fmt.Errorf("block %s: %w", show(meta.ID), err)
+		return nil, fmt.Errorf("block %s: %w", Name(meta.ID), err)
 	}
 	return &chain.Block{
 		ID: meta.ID, Data: data, Root: root, GenUtime: meta.GenUtime, StartLT: meta.StartLT, EndLT: meta.EndLT,

@@ -34,7 +34,7 @@ func (s *Store) Meta(id *ton.BlockIDExt) (Meta, error) {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Meta{}, fmt.Errorf("block %s: %w", show(id), err)
+		return Meta{}, fmt.Errorf("block %s: %w", Name(id), err)
 	}
 	return meta, nil
 }
@@ -57,7 +57,7 @@ func (s *Store) Data(id *ton.BlockIDExt) ([]byte, error) {
 	}
 	data, err := s.get(keyOf(id).key(kindData))
 	if err != nil {
-		return nil, fmt.Errorf("block %s: %w", show(id), err)
+		return nil, fmt.Errorf("block %s: %w", Name(id), err)
 	}
 	return data, nil
 }
@@ -72,7 +72,7 @@ func (s *Store) Block(id *ton.BlockIDExt) (*chain.Block, error) {
 	}
 	if b != nil && b.Root != nil {
 		if !b.ID.Equals(id) {
-			return nil, fmt.Errorf("block %s: %w", show(id), ErrNotFound)
+			return nil, fmt.Errorf("block %s: %w", Name(id), ErrNotFound)
 		}
 		return b, nil
 	}
@@ -82,7 +82,7 @@ func (s *Store) Block(id *ton.BlockIDExt) (*chain.Block, error) {
 	}
 	data, err := s.get(key.key(kindData))
 	if err != nil {
-		return nil, fmt.Errorf("block %s: %w", show(id), err)
+		return nil, fmt.Errorf("block %s: %w", Name(id), err)
 	}
 	b, err = parseBlock(meta, data)
 	if err == nil {
@@ -152,14 +152,14 @@ func (s *Store) Signatures(mcSeqno uint32) (any, error) {
 
 // Transaction of an account at a logical time, and the block that it is in.
 func (s *Store) Transaction(workchain int32, account [32]byte, lt uint64) (*ton.BlockIDExt, *cell.Cell, error) {
-	place, err := s.get(transactionKey(workchain, account[:], lt))
-	if err == nil && len(place) != 12 {
+	position, err := s.get(transactionKey(workchain, account[:], lt))
+	if err == nil && len(position) != 12 {
 		err = errRecord
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("transaction %d:%x %d: %w", workchain, account, lt, err)
 	}
-	meta, err := s.meta(blockKey{shardKey{workchain, binary.BigEndian.Uint64(place)}, binary.BigEndian.Uint32(place[8:])})
+	meta, err := s.meta(blockKey{shardKey{workchain, binary.BigEndian.Uint64(position)}, binary.BigEndian.Uint32(position[8:])})
 	if err != nil {
 		return nil, nil, fmt.Errorf("transaction %d:%x %d: %w", workchain, account, lt, err)
 	}
@@ -172,5 +172,5 @@ func (s *Store) Transaction(workchain int32, account [32]byte, lt uint64) (*ton.
 			return block.ID, tx.Cell, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("transaction %d:%x %d in %s: %w", workchain, account, lt, show(meta.ID), errRecord)
+	return nil, nil, fmt.Errorf("transaction %d:%x %d in %s: %w", workchain, account, lt, Name(meta.ID), errRecord)
 }

@@ -91,7 +91,7 @@ func TestStatesOverASplitAndAMergeAreDerived(t *testing.T) {
 		for _, want := range blocksOf(b) {
 			state, err := s.State(want.ID)
 			if err != nil || state.HashKey() != want.State.HashKey() {
-				t.Fatalf("state of %s: %v", show(want.ID), err)
+				t.Fatalf("state of %s: %v", Name(want.ID), err)
 			}
 			for _, tx := range want.Transactions {
 				id, root, err := s.Transaction(tx.Workchain, tx.Account, tx.LT)

@@ -30,7 +30,7 @@ func (s *Store) State(id *ton.BlockIDExt) (*cell.Cell, error) {
 	defer s.deriving.Unlock()
 	root, err := s.derive(id)
 	if err != nil {
-		return nil, fmt.Errorf("state of %s: %w", show(id), err)
+		return nil, fmt.Errorf("state of %s: %w", Name(id), err)
 	}
 	s.states.put(keyOf(id), root)
 	return root, nil
@@ -83,7 +83,7 @@ func (s *Store) inMemory(id *ton.BlockIDExt) (*cell.Cell, error) {
 	if id.SeqNo == 0 {
 		z, err := s.Zerostate(id.Workchain)
 		if err == nil && !z.ID.Equals(id) {
-			err = fmt.Errorf("zerostate %s: %w", show(id), ErrNotFound)
+			err = fmt.Errorf("zerostate %s: %w", Name(id), ErrNotFound)
 		}
 		if err != nil {
 			return nil, err

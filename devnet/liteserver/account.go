@@ -10,8 +10,8 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
-// standing is an account as a block shows it, with the proofs.
-type standing struct {
+// accountView is an account as a block shows it, with the proofs.
+type accountView struct {
 	id, shard  *ton.BlockIDExt
 	shardProof []*cell.Cell // nil when id is the shard's own block
 	proof      []*cell.Cell // nil when there is no shard for it
@@ -19,38 +19,38 @@ type standing struct {
 }
 
 func (c *Component) accountState(_ context.Context, q ton.GetAccountState) (tl.Serializable, error) {
-	found, err := c.standing(q.ID, q.Account)
+	found, err := c.view(q.ID, q.Account)
 	return ton.AccountState{ID: found.id, Shard: found.shard, ShardProof: found.shardProof, Proof: found.proof, State: found.account}, err
 }
 
 // accountStatePruned gives the account without its code and data: a proof of its
 // head.
 func (c *Component) accountStatePruned(_ context.Context, q ton.GetAccountStatePruned) (tl.Serializable, error) {
-	found, err := c.standing(q.ID, q.Account)
+	found, err := c.view(q.ID, q.Account)
 	if found.account != nil {
 		found.account = prove(found.account, func(*cell.Slice) {})
 	}
 	return ton.AccountState{ID: found.id, Shard: found.shard, ShardProof: found.shardProof, Proof: found.proof, State: found.account}, err
 }
 
-// standing looks an account up in the state of a shard block, or of the shard
+// view looks an account up in the state of a shard block, or of the shard
 // block that a masterchain block names.
-func (c *Component) standing(id *ton.BlockIDExt, account ton.AccountID) (standing, error) {
+func (c *Component) view(id *ton.BlockIDExt, account ton.AccountID) (accountView, error) {
 	id, err := c.reference(id)
 	if err != nil {
-		return standing{}, err
+		return accountView{}, err
 	}
 	prefix := binary.BigEndian.Uint64(account.ID)
-	found := standing{id: id, shard: id}
+	found := accountView{id: id, shard: id}
 	switch {
 	case id.Workchain == account.Workchain:
 		if !holds(uint64(id.Shard), prefix) {
-			return standing{}, refuse(codeFatal, "requested account id is not contained in the shard of the reference block")
+			return accountView{}, refuse(codeFatal, "requested account id is not contained in the shard of the reference block")
 		}
 	case id.Workchain == masterchain && id.SeqNo > 0:
 		commit, err := c.dependencies.History.Commit(id.SeqNo)
 		if err != nil {
-			return standing{}, err
+			return accountView{}, err
 		}
 		found.shard = topFor(commit, account.Workchain, prefix)
 		found.shardProof, err = c.stateProof(id, func(state *cell.Slice) { visitShard(state, account.Workchain, prefix) })
@@ -59,10 +59,10 @@ func (c *Component) standing(id *ton.BlockIDExt, account ton.AccountID) (standin
 			return found, err
 		}
 	default:
-		return standing{}, refuse(codeFatal, "reference block for a getAccountState() must belong to the masterchain")
+		return accountView{}, refuse(codeFatal, "reference block for a getAccountState() must belong to the masterchain")
 	}
 	if found.shard.SeqNo == 0 {
-		return standing{}, refuse(codeNotReady, "shard of the account has no blocks yet")
+		return accountView{}, refuse(codeNotReady, "shard of the account has no blocks yet")
 	}
 	found.proof, err = c.stateProof(found.shard, func(state *cell.Slice) { found.account = visitAccount(state, account.ID) })
 	return found, err

@@ -8,6 +8,8 @@ import (
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/devnet/history"
 )
 
 // maxAnswer is what clients take in one packet, less its frame.
@@ -28,7 +30,7 @@ func (c *Component) block(_ context.Context, q ton.GetBlockData) (tl.Serializabl
 		return nil, err
 	}
 	if len(data) > maxAnswer {
-		return nil, refuse(codeError, "block %s has %d bytes, more than an answer can hold", show(q.ID), len(data))
+		return nil, refuse(codeError, "block %s has %d bytes, more than an answer can hold", history.Name(q.ID), len(data))
 	}
 	return ton.BlockData{ID: q.ID, Payload: data}, nil
 }
@@ -40,7 +42,7 @@ func (c *Component) state(ctx context.Context, q ton.GetState) (tl.Serializable,
 			return nil, err
 		}
 		if !bytes.Equal(zero.ID.RootHash, q.ID.RootHash) || !bytes.Equal(zero.ID.FileHash, q.ID.FileHash) {
-			return nil, refuse(codeNotReady, "zerostate %s is not in db", show(q.ID))
+			return nil, refuse(codeNotReady, "zerostate %s is not in db", history.Name(q.ID))
 		}
 		return ton.BlockState{ID: q.ID, RootHash: zero.ID.RootHash, FileHash: zero.ID.FileHash, Data: zero.Data}, nil
 	}
@@ -52,7 +54,7 @@ func (c *Component) state(ctx context.Context, q ton.GetState) (tl.Serializable,
 		}
 		data := root.ToBOCWithOptions(cell.BOCSerializeOptions{WithIndex: true, WithCRC32C: true, WithIntHashes: true, WithCacheBits: true})
 		if len(data) > maxAnswer {
-			return refuse(codeError, "the state of %s has %d bytes, more than an answer can hold", show(q.ID), len(data))
+			return refuse(codeError, "the state of %s has %d bytes, more than an answer can hold", history.Name(q.ID), len(data))
 		}
 		hash := sha256.Sum256(data)
 		answer = ton.BlockState{ID: q.ID, RootHash: root.Hash(), FileHash: hash[:], Data: data}
@@ -67,12 +69,11 @@ func (c *Component) blockHeader(_ context.Context, q ton.GetBlockHeader) (tl.Ser
 
 // header proves BlockInfo and what mode adds.
 func (c *Component) header(id *ton.BlockIDExt, mode uint32) (ton.BlockHeader, error) {
-	block, err := c.dependencies.History.Block(id)
+	proof, err := c.proveBlock(id, func(s *cell.Slice) { visitParts(s, mode, id.Workchain == masterchain) })
 	if err != nil {
 		return ton.BlockHeader{}, err
 	}
-	proof := prove(block.Root, func(s *cell.Slice) { visitParts(s, mode, id.Workchain == masterchain) })
-	return ton.BlockHeader{ID: block.ID, Mode: mode, HeaderProof: boc(proof)}, nil
+	return ton.BlockHeader{ID: id, Mode: mode, HeaderProof: boc(proof)}, nil
 }
 
 func visitParts(block *cell.Slice, mode uint32, master bool) {

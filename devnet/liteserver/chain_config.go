@@ -44,11 +44,11 @@ func (c *Component) chainConfig(id *ton.BlockIDExt, mode int32, visit func(param
 	if mode&fromKeyBlock != 0 {
 		return c.keyBlockConfig(commit.Master, mode, visit)
 	}
-	roots, err := c.stateProof(commit.Master, func(state *cell.Slice) { visit(mcExtra(state).ConfigParams.Config.Params) })
-	if err != nil {
-		return nil, err
-	}
-	return ton.ConfigAll{Mode: int(mode & 0xffff), ID: commit.Master, StateProof: boc(roots[0]), ConfigProof: boc(roots[1])}, nil
+	answer := ton.ConfigAll{Mode: int(mode & 0xffff), ID: commit.Master}
+	answer.StateProof, answer.ConfigProof, err = c.stateProofs(commit.Master, func(state *cell.Slice) {
+		visit(mcExtra(state).ConfigParams.Config.Params)
+	})
+	return answer, err
 }
 
 // keyBlockConfig proves the config in the key block that id is or follows.
@@ -65,9 +65,9 @@ func (c *Component) keyBlockConfig(id *ton.BlockIDExt, mode int32, visit func(pa
 	if id.SeqNo == 0 {
 		return nil, refuse(codeError, "there is no key block yet")
 	}
-	block, err := c.dependencies.History.Block(id)
+	proof, err := c.proveBlock(id, visitKeyBlock(visit))
 	if err != nil {
 		return nil, err
 	}
-	return ton.ConfigAll{Mode: int(mode & 0xffff), ID: id, ConfigProof: boc(prove(block.Root, visitKeyBlock(visit)))}, nil
+	return ton.ConfigAll{Mode: int(mode & 0xffff), ID: id, ConfigProof: boc(proof)}, nil
 }

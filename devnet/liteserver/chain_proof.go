@@ -50,7 +50,7 @@ func (c *Component) blockProof(_ context.Context, q ton.GetBlockProof) (tl.Seria
 
 func (c *Component) masterBlock(id *ton.BlockIDExt) (history.Meta, error) {
 	if id.Workchain != masterchain || id.Shard != wholeShard {
-		return history.Meta{}, refuse(codeFatal, "block %s does not belong to the masterchain", show(id))
+		return history.Meta{}, refuse(codeFatal, "block %s does not belong to the masterchain", history.Name(id))
 	}
 	if id.SeqNo == 0 {
 		_, err := c.dependencies.History.State(id)
@@ -131,13 +131,10 @@ func headerOf(block *cell.Cell) *tlb.BlockHeader {
 // back proves an older block by the list of old blocks in a newer one's state.
 func (c *Component) back(from, to *ton.BlockIDExt) (ton.BlockLinkBackward, error) {
 	link := ton.BlockLinkBackward{From: from, To: to}
-	roots, err := c.stateProof(from, visitPrevBlock(to.SeqNo))
-	if err != nil {
+	var err error
+	link.Proof, link.StateProof, err = c.stateProofs(from, visitPrevBlock(to.SeqNo))
+	if err != nil || to.SeqNo == 0 {
 		return link, err
-	}
-	link.Proof, link.StateProof = boc(roots[0]), boc(roots[1])
-	if to.SeqNo == 0 {
-		return link, nil
 	}
 	link.ToKeyBlock, link.DestProof, err = c.destination(to)
 	return link, err
@@ -179,11 +176,7 @@ func (c *Component) validatorsProof(id *ton.BlockIDExt) (*cell.Cell, error) {
 		}
 		return prove(state, func(state *cell.Slice) { visitValidators(mcExtra(state).ConfigParams.Config.Params) }), nil
 	}
-	block, err := c.dependencies.History.Block(id)
-	if err != nil {
-		return nil, err
-	}
-	return prove(block.Root, visitKeyBlock(visitValidators)), nil
+	return c.proveBlock(id, visitKeyBlock(visitValidators))
 }
 
 // visitKeyBlock reads a key block down to its config.

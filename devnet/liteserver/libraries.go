@@ -36,12 +36,10 @@ func (c *Component) librariesWithProof(_ context.Context, q ton.GetLibrariesWith
 		return nil, err
 	}
 	answer := ton.LibraryResultWithProof{ID: commit.Master, Mode: q.Mode}
-	roots, err := c.stateProof(commit.Master, func(state *cell.Slice) { answer.Result = visitLibraries(state, q.LibraryList) })
-	if err != nil {
-		return nil, err
-	}
-	answer.StateProof, answer.DataProof = boc(roots[0]), boc(roots[1])
-	return answer, nil
+	answer.StateProof, answer.DataProof, err = c.stateProofs(commit.Master, func(state *cell.Slice) {
+		answer.Result = visitLibraries(state, q.LibraryList)
+	})
+	return answer, err
 }
 
 // visitLibraries reads a masterchain state down to libraries, as many as there are.

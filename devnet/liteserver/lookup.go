@@ -62,7 +62,7 @@ func (c *Component) lookupBlockWithProof(_ context.Context, q ton.LookupBlockWit
 		return nil, err
 	}
 	if trusted.Workchain != masterchain || trusted.SeqNo == 0 {
-		return nil, refuse(codeFatal, "%s is no masterchain block", show(trusted))
+		return nil, refuse(codeFatal, "%s is no masterchain block", history.Name(trusted))
 	}
 	meta, err := c.find(q.Mode, q.ID, q.LT, q.UTime)
 	if err != nil {
@@ -96,11 +96,10 @@ func (c *Component) proveLookup(answer *ton.LookupBlockResult, trusted *ton.Bloc
 	}
 	answer.MCBlockID = commit.Master
 	if !bytes.Equal(commit.Master.RootHash, trusted.RootHash) {
-		roots, err := c.stateProof(trusted, visitPrevBlock(commit.Master.SeqNo))
+		answer.ClientMCStateProof, answer.MCBlockProof, err = c.stateProofs(trusted, visitPrevBlock(commit.Master.SeqNo))
 		if err != nil {
 			return err
 		}
-		answer.ClientMCStateProof, answer.MCBlockProof = boc(roots[0]), boc(roots[1])
 	}
 	if meta.ID.Workchain == masterchain {
 		return nil
@@ -124,7 +123,7 @@ func (c *Component) previousHeader(id *ton.BlockIDExt, prefix uint64) ([]byte, e
 	return header.HeaderProof, err
 }
 
-// holds tells whether a shard holds the accounts that begin with prefix.
+// holds reports whether a shard holds the accounts that begin with prefix.
 func holds(shard, prefix uint64) bool {
 	return tlb.ShardID(shard).IsAncestor(tlb.ShardID(prefix | 1))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/chain"
+	"tonscribe/devnet/history"
 )
 
 // splitAndMerged is a devnet whose shards have split and merged, and its blocks.
@@ -60,11 +61,11 @@ func proven(t *testing.T, id *ton.BlockIDExt, proof []byte) *tlb.Block {
 	t.Helper()
 	root, err := cell.FromBOC(proof)
 	if err != nil {
-		t.Fatalf("proof of %s: %v", show(id), err)
+		t.Fatalf("proof of %s: %v", history.Name(id), err)
 	}
 	block, err := ton.CheckBlockProof(root, id.RootHash)
 	if err != nil {
-		t.Fatalf("proof of %s: %v", show(id), err)
+		t.Fatalf("proof of %s: %v", history.Name(id), err)
 	}
 	return block
 }
@@ -83,7 +84,7 @@ func follow(t *testing.T, master *ton.BlockIDExt, links []ton.ShardBlockLink) *t
 			next, err = ton.GetParentBlocks(&block.BlockInfo)
 		}
 		if err != nil {
-			t.Fatalf("link from %s: %v", show(at), err)
+			t.Fatalf("link from %s: %v", history.Name(at), err)
 		}
 		at = nil
 		for _, id := range next {
@@ -92,7 +93,7 @@ func follow(t *testing.T, master *ton.BlockIDExt, links []ton.ShardBlockLink) *t
 			}
 		}
 		if at == nil {
-			t.Fatalf("link leads to %s, the block proves %v", show(link.ID), next)
+			t.Fatalf("link leads to %s, the block proves %v", history.Name(link.ID), next)
 		}
 	}
 	return at
@@ -105,10 +106,10 @@ func TestShardBlocksAreProvenOverSplitsAndMerges(t *testing.T) {
 		for _, block := range bundle.Shards {
 			proof := ask[ton.ShardBlockProof](t, client, ton.GetShardBlockProof{ID: block.ID})
 			if !proof.MasterchainID.Equals(bundle.Master.ID) {
-				t.Errorf("%s: proven from %s, want %s", show(block.ID), show(proof.MasterchainID), show(bundle.Master.ID))
+				t.Errorf("%s: proven from %s, want %s", history.Name(block.ID), history.Name(proof.MasterchainID), history.Name(bundle.Master.ID))
 			}
 			if end := follow(t, proof.MasterchainID, proof.Links); !end.Equals(block.ID) {
-				t.Errorf("links end at %s, want %s", show(end), show(block.ID))
+				t.Errorf("links end at %s, want %s", history.Name(end), history.Name(block.ID))
 			}
 		}
 	}
@@ -128,7 +129,7 @@ func TestLookUpsAreProvenFromTheClientsBlock(t *testing.T) {
 			} {
 				got := ask[ton.LookupBlockResult](t, client, query)
 				if query.Mode != byUtime && !got.ID.Equals(block.ID) {
-					t.Fatalf("mode %d: got %s, want %s", query.Mode, show(got.ID), show(block.ID))
+					t.Fatalf("mode %d: got %s, want %s", query.Mode, history.Name(got.ID), history.Name(block.ID))
 				}
 				checkLookup(t, got, query)
 			}
@@ -168,7 +169,7 @@ func checkLookup(t *testing.T, got ton.LookupBlockResult, query ton.LookupBlockW
 		}
 	}
 	if end := follow(t, got.MCBlockID, got.ShardLinks); !end.Equals(got.ID) {
-		t.Fatalf("links end at %s, want %s", show(end), show(got.ID))
+		t.Fatalf("links end at %s, want %s", history.Name(end), history.Name(got.ID))
 	}
 	header := proven(t, got.ID, got.Header)
 	if query.Mode == bySeqno {
@@ -188,11 +189,11 @@ func checkLookup(t *testing.T, got ton.LookupBlockResult, query ton.LookupBlockW
 			continue
 		}
 		if before.BlockInfo.EndLt >= query.LT && query.Mode == byLT || before.BlockInfo.GenUtime >= query.UTime && query.Mode == byUtime {
-			t.Errorf("the block before %s fits the look-up too", show(got.ID))
+			t.Errorf("the block before %s fits the look-up too", history.Name(got.ID))
 		}
 		return
 	}
-	t.Errorf("the header before %s is of another block", show(got.ID))
+	t.Errorf("the header before %s is of another block", history.Name(got.ID))
 }
 
 func mcState(t *testing.T, id *ton.BlockIDExt, block, state []byte) *tlb.McStateExtra {

@@ -26,7 +26,7 @@ func (c *Component) runMethod(ctx context.Context, q ton.RunSmcMethod) (tl.Seria
 	if err != nil {
 		return nil, refuse(codeFatal, "parameter list boc cannot be deserialized as a vm stack: %v", err)
 	}
-	found, err := c.standing(q.ID, q.Account)
+	found, err := c.view(q.ID, q.Account)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (c *Component) runMethod(ctx context.Context, q ton.RunSmcMethod) (tl.Seria
 }
 
 // call runs the method on the account and proves the cells that it read.
-func call(ctx context.Context, answer *ton.RunMethodResult, found standing, moment tvm.Context, in tvm.Input) error {
+func call(ctx context.Context, answer *ton.RunMethodResult, found accountView, moment tvm.Context, in tvm.Input) error {
 	builder := cell.NewMerkleProofBuilder(found.account)
 	in.Context, in.Account = moment, builder.Root()
 	result, err := tvm.Run(ctx, in)
@@ -88,7 +88,7 @@ func arguments(params []byte) (tvm.Tuple, error) {
 
 // moment is when a get-method runs: at the shard block, with the masterchain's
 // config and libraries.
-func (c *Component) moment(found standing) (tvm.Context, error) {
+func (c *Component) moment(found accountView) (tvm.Context, error) {
 	shard, err := c.dependencies.History.Meta(found.shard)
 	if err != nil {
 		return tvm.Context{}, err

@@ -2,7 +2,6 @@ package liteserver
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
@@ -70,10 +69,19 @@ func visitHeader(block *cell.Slice) {
 	child(block, refStateUpdate)
 }
 
+// proveBlock proves what visit reads of a block.
+func (c *Component) proveBlock(id *ton.BlockIDExt, visit func(block *cell.Slice)) (*cell.Cell, error) {
+	block, err := c.dependencies.History.Block(id)
+	if err != nil {
+		return nil, err
+	}
+	return prove(block.Root, visit), nil
+}
+
 // stateProof proves what visit reads of the state after a block, in two roots:
 // the block with the state's hash, and the state.
 func (c *Component) stateProof(id *ton.BlockIDExt, visit func(state *cell.Slice)) ([]*cell.Cell, error) {
-	block, err := c.dependencies.History.Block(id)
+	header, err := c.proveBlock(id, visitHeader)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +89,16 @@ func (c *Component) stateProof(id *ton.BlockIDExt, visit func(state *cell.Slice)
 	if err != nil {
 		return nil, err
 	}
-	return []*cell.Cell{prove(block.Root, visitHeader), prove(root, visit)}, nil
+	return []*cell.Cell{header, prove(root, visit)}, nil
+}
+
+// stateProofs is stateProof with each root in a bag of cells of its own.
+func (c *Component) stateProofs(id *ton.BlockIDExt, visit func(state *cell.Slice)) (block, state []byte, err error) {
+	roots, err := c.stateProof(id, visit)
+	if err != nil {
+		return nil, nil, err
+	}
+	return boc(roots[0]), boc(roots[1]), nil
 }
 
 // mcExtra reads the McStateExtra of a masterchain state (its last reference). Its
@@ -107,9 +124,4 @@ func boc(roots ...*cell.Cell) []byte {
 		return nil
 	}
 	return cell.ToBOCWithOptions(roots, cell.BOCSerializeOptions{})
-}
-
-// show is an id as TON tools write it.
-func show(id *ton.BlockIDExt) string {
-	return fmt.Sprintf("(%d,%016x,%d)", id.Workchain, uint64(id.Shard), id.SeqNo)
 }

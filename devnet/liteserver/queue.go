@@ -9,6 +9,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/devnet/history"
 	toncell "tonscribe/ton/cell"
 )
 
@@ -54,7 +55,7 @@ func (c *Component) outMsgQueueSizes(ctx context.Context, q ton.GetOutMsgQueueSi
 	return answer, err
 }
 
-// related tells whether one shard holds the other.
+// related reports whether one shard holds the other.
 func related(a, b uint64) bool {
 	return tlb.ShardID(a).IsAncestor(tlb.ShardID(b)) || tlb.ShardID(b).IsAncestor(tlb.ShardID(a))
 }
@@ -65,7 +66,7 @@ func (c *Component) blockOutMsgQueueSize(ctx context.Context, q ton.GetBlockOutM
 		return nil, err
 	}
 	if id.SeqNo == 0 {
-		return nil, refuse(codeFatal, "%s is no block", show(id))
+		return nil, refuse(codeFatal, "%s is no block", history.Name(id))
 	}
 	answer := ton.BlockOutMsgQueueSize{Mode: q.Mode & queueWantProof, ID: id}
 	err = c.withHeavy(ctx, func() error {

@@ -9,6 +9,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/devnet/chain"
+	"tonscribe/devnet/history"
 	"tonscribe/test/support/historytest"
 )
 
@@ -23,19 +24,19 @@ func TestRealBlocksAreServedWithProofs(t *testing.T) {
 		for _, want := range append([]*chain.Block{bundle.Master}, bundle.Shards...) {
 			id, err := client.LookupBlock(ctx, want.ID.Workchain, want.ID.Shard, want.ID.SeqNo)
 			if err != nil || !id.Equals(want.ID) {
-				t.Fatalf("look-up of %s: got %v (%v)", show(want.ID), id, err)
+				t.Fatalf("look-up of %s: got %v (%v)", history.Name(want.ID), id, err)
 			}
 			data, err := client.GetBlockDataAsCell(ctx, id)
 			if err != nil || data.HashKey() != want.Root.HashKey() {
-				t.Errorf("block %s: %v", show(id), err)
+				t.Errorf("block %s: %v", history.Name(id), err)
 			}
 			header, err := client.GetBlockHeader(ctx, id)
 			if err != nil || header.SeqNo != id.SeqNo || header.GenUtime != want.GenUtime {
-				t.Errorf("header of %s: got %v (%v)", show(id), header, err)
+				t.Errorf("header of %s: got %v (%v)", history.Name(id), header, err)
 			}
 			list, incomplete, err := client.GetBlockTransactionsV2(ctx, id, 256)
 			if err != nil || incomplete || len(list) != len(want.Transactions) {
-				t.Errorf("transactions of %s: got %d, %v (%v), want %d", show(id), len(list), incomplete, err, len(want.Transactions))
+				t.Errorf("transactions of %s: got %d, %v (%v), want %d", history.Name(id), len(list), incomplete, err, len(want.Transactions))
 			}
 			for i := range want.Transactions {
 				tx := &want.Transactions[i]
@@ -47,7 +48,7 @@ func TestRealBlocksAreServedWithProofs(t *testing.T) {
 		}
 		shards, err := client.GetBlockShardsInfo(ctx, bundle.Master.ID)
 		if err != nil || len(shards) == 0 {
-			t.Errorf("shards of %s: got %v (%v)", show(bundle.Master.ID), shards, err)
+			t.Errorf("shards of %s: got %v (%v)", history.Name(bundle.Master.ID), shards, err)
 		}
 	}
 }
@@ -69,7 +70,7 @@ func TestRealAccountsAreServedWithProofs(t *testing.T) {
 				continue
 			}
 			if err != nil || !account.IsActive || account.LastTxLT != tx.LT || !bytes.Equal(account.LastTxHash, tx.Hash[:]) {
-				t.Errorf("account -1:%x at %s: got %+v (%v), want its transaction %d", id, show(master), account, err, tx.LT)
+				t.Errorf("account -1:%x at %s: got %+v (%v), want its transaction %d", id, history.Name(master), account, err, tx.LT)
 			}
 		}
 		for _, workchain := range []byte{0, 255} {
@@ -78,20 +79,20 @@ func TestRealAccountsAreServedWithProofs(t *testing.T) {
 			}
 			account, err := client.GetAccount(ctx, master, address.NewAddress(0, workchain, bytes.Repeat([]byte{7}, 32)))
 			if err != nil || account.IsActive {
-				t.Errorf("absent account at %s: got %+v (%v)", show(master), account, err)
+				t.Errorf("absent account at %s: got %+v (%v)", history.Name(master), account, err)
 			}
 		}
 		config, err := client.GetBlockchainConfig(ctx, master)
 		if err != nil || config.Get(34) == nil {
-			t.Errorf("config at %s: %v", show(master), err)
+			t.Errorf("config at %s: %v", history.Name(master), err)
 		}
 		if config, err = client.GetBlockchainConfig(ctx, master, 15, 28); err != nil || config.Get(28) == nil {
-			t.Errorf("config parameters at %s: %v", show(master), err)
+			t.Errorf("config parameters at %s: %v", history.Name(master), err)
 		}
 	}
 }
 
-// ends tells whether the account is gone after its transaction.
+// ends reports whether the account is gone after its transaction.
 func ends(t *testing.T, tx *chain.Transaction) bool {
 	var parsed tlb.Transaction
 	if err := tlb.Parse(&parsed, tx.Cell); err != nil {

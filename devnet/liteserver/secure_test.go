@@ -14,6 +14,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 
 	"tonscribe/devnet/chain"
+	"tonscribe/devnet/history"
 )
 
 func TestTheSecureClientReadsBlocksAndAccounts(t *testing.T) {
@@ -34,14 +35,14 @@ func TestTheSecureClientReadsBlocksAndAccounts(t *testing.T) {
 		for _, id := range append(shards, head) {
 			found, err := client.LookupBlock(ctx, id.Workchain, id.Shard, id.SeqNo)
 			if err != nil || !found.Equals(id) {
-				t.Errorf("look-up of %s: got %v (%v)", show(id), found, err)
+				t.Errorf("look-up of %s: got %v (%v)", history.Name(id), found, err)
 			}
 			if _, err := client.GetBlockData(ctx, id); err != nil {
-				t.Errorf("block %s: %v", show(id), err)
+				t.Errorf("block %s: %v", history.Name(id), err)
 			}
 			list, _, err := client.GetBlockTransactionsV2(ctx, id, 100)
 			if err != nil {
-				t.Errorf("transactions of %s: %v", show(id), err)
+				t.Errorf("transactions of %s: %v", history.Name(id), err)
 			}
 			for _, tx := range list {
 				who := address.NewAddress(0, byte(id.Workchain), tx.Account)

@@ -19,7 +19,7 @@ func (c *Component) commitOf(id *ton.BlockIDExt) (history.Commit, error) {
 		return history.Commit{}, err
 	}
 	if id.Workchain != masterchain || id.SeqNo == 0 {
-		return history.Commit{}, refuse(codeFatal, "reference block %s does not belong to the masterchain", show(id))
+		return history.Commit{}, refuse(codeFatal, "reference block %s does not belong to the masterchain", history.Name(id))
 	}
 	return c.dependencies.History.Commit(id.SeqNo)
 }
@@ -29,18 +29,17 @@ func (c *Component) allShardsInfo(_ context.Context, q ton.GetAllShardsInfo) (tl
 	if err != nil {
 		return nil, err
 	}
-	master, err := c.dependencies.History.Block(commit.Master)
-	if err != nil {
-		return nil, err
-	}
 	data := cell.BeginCell()
-	proof := prove(master.Root, func(block *cell.Slice) {
+	proof, err := c.proveBlock(commit.Master, func(block *cell.Slice) {
 		var root *cell.Cell
 		if hashes := shardHashes(block); !hashes.IsEmpty() {
 			root = hashes.AsCell().WithoutTrace()
 		}
 		data.MustStoreMaybeRef(root)
 	})
+	if err != nil {
+		return nil, err
+	}
 	return ton.AllShardsInfo{ID: commit.Master, Proof: []*cell.Cell{proof}, Data: data.EndCell()}, nil
 }
 
@@ -106,7 +105,7 @@ func (c *Component) shardBlockProof(_ context.Context, q ton.GetShardBlockProof)
 		return nil, err
 	}
 	if meta.ID.Workchain == masterchain {
-		return nil, refuse(codeFatal, "block %s is no shard block", show(meta.ID))
+		return nil, refuse(codeFatal, "block %s is no shard block", history.Name(meta.ID))
 	}
 	commit, err := c.dependencies.History.Commit(meta.MCSeqno)
 	if err != nil {
@@ -126,19 +125,18 @@ func (c *Component) shardBlockProof(_ context.Context, q ton.GetShardBlockProof)
 func (c *Component) shardLinks(commit history.Commit, target *ton.BlockIDExt) ([]ton.ShardBlockLink, error) {
 	top := topFor(commit, target.Workchain, uint64(target.Shard))
 	if top == nil {
-		return nil, fmt.Errorf("block %s: no such shard in masterchain block %d", show(target), commit.Master.SeqNo)
+		return nil, fmt.Errorf("block %s: no such shard in masterchain block %d", history.Name(target), commit.Master.SeqNo)
 	}
-	master, err := c.dependencies.History.Block(commit.Master)
+	proof, err := c.proveBlock(commit.Master, func(block *cell.Slice) {
+		shardLeaf(shardHashes(block), target.Workchain, uint64(top.Shard))
+	})
 	if err != nil {
 		return nil, err
 	}
-	proof := prove(master.Root, func(block *cell.Slice) {
-		shardLeaf(shardHashes(block), target.Workchain, uint64(top.Shard))
-	})
 	links := []ton.ShardBlockLink{{ID: top, Proof: boc(proof)}}
 	for cur := top; !cur.Equals(target); {
 		if cur.SeqNo <= target.SeqNo {
-			return nil, fmt.Errorf("block %s is not under masterchain block %d", show(target), commit.Master.SeqNo)
+			return nil, fmt.Errorf("block %s is not under masterchain block %d", history.Name(target), commit.Master.SeqNo)
 		}
 		header, err := c.header(cur, 0)
 		if err != nil {

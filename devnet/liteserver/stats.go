@@ -27,7 +27,7 @@ func (c *Component) validatorStats(_ context.Context, q ton.GetValidatorStats) (
 		return nil, err
 	}
 	answer := ton.ValidatorStats{Mode: q.Mode & 0xff, ID: commit.Master, Complete: true}
-	roots, err := c.stateProof(commit.Master, func(state *cell.Slice) {
+	answer.StateProof, answer.DataProof, err = c.stateProofs(commit.Master, func(state *cell.Slice) {
 		for _, item := range visitStats(state) {
 			order := bytes.Compare(item.Key.MustLoadSlice(256), q.StartAfter)
 			if q.Mode&startAfter != 0 && (order < 0 || order == 0 && q.Mode&allowEqual == 0) {
@@ -39,11 +39,7 @@ func (c *Component) validatorStats(_ context.Context, q ton.GetValidatorStats) (
 			answer.Count++
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	answer.StateProof, answer.DataProof = boc(roots[0]), boc(roots[1])
-	return answer, nil
+	return answer, err
 }
 
 // visitStats reads a masterchain state's block_create_stats whole: a devnet has

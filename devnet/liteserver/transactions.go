@@ -25,7 +25,7 @@ func (c *Component) oneTransaction(_ context.Context, q ton.GetOneTransaction) (
 	}
 	prefix := binary.BigEndian.Uint64(q.AccID.ID)
 	if q.AccID.Workchain != block.ID.Workchain || !holds(uint64(block.ID.Shard), prefix) {
-		return nil, refuse(codeFatal, "requested account id is not contained in the shard of block %s", show(q.ID))
+		return nil, refuse(codeFatal, "requested account id is not contained in the shard of block %s", history.Name(q.ID))
 	}
 	var found *cell.Cell
 	proof := prove(block.Root, func(s *cell.Slice) { found = visitTransaction(visitAccountBlocks(s), q.AccID.ID, uint64(q.LT)) })

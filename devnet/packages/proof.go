@@ -13,7 +13,7 @@ import (
 
 // Proof is what a node keeps beside a block (block.tlb, BlockProof): a Merkle
 // proof of its header, and for a masterchain block the signatures of the
-// bundle. It says whether the block is a key block; then the proof also shows
+// bundle. It reports whether the block is a key block; then the proof also shows
 // the validators of the configuration.
 func Proof(block *chain.Block, b *chain.Bundle) (boc []byte, key bool, err error) {
 	root, key, err := headerProof(block)

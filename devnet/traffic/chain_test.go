@@ -133,7 +133,7 @@ func (l *life) rest(t testing.TB) (made int) {
 	return made
 }
 
-// fromTheBlock tells whether a message is one that the collator made, which
+// fromTheBlock reports whether a message is one that the collator made, which
 // brings fees to the elector.
 func fromTheBlock(message *tlb.Message) bool {
 	from := message.Msg.SenderAddr()

@@ -66,7 +66,7 @@ func (t *Traffic) foundingTasks() []task {
 
 // prepare goes on with the setup: group after group, each task in its turn. What
 // is done shows in the view, so that the setup goes on after a restart, and
-// begins late where there was no traffic at first. It tells whether all is done.
+// begins late where there was no traffic at first. It reports whether all is done.
 func (s *step) prepare() bool {
 	for _, group := range s.tasks {
 		waiting := false

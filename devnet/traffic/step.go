@@ -97,7 +97,7 @@ func accountOf(r *toncell.Reader) (a account.Address) {
 	return a
 }
 
-// free tells whether a person can still send something in this block, and has
+// free reports whether a person can still send something in this block, and has
 // so many tons. Those who sent are left alone, since the view does not show it.
 func (s *step) free(p *person, tons float64) bool {
 	if s.used[p.account] {

@@ -13,18 +13,18 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
-// lane is an account with its transactions of the block being made.
-type lane struct {
+// blockAccount is an account with its transactions of the block being made.
+type blockAccount struct {
 	id           [32]byte
 	account      *tvm.PreparedAccount
 	stat         *cell.Cell // storage statistics, handed from transaction to transaction
 	existed      bool
 	before       []byte                  // hash of the account when the block began
 	lent         map[[32]byte]*cell.Cell // public libraries when the block began
-	transactions []laneTransaction
+	transactions []accountTransaction
 }
 
-type laneTransaction struct {
+type accountTransaction struct {
 	lt   uint64
 	cell *cell.Cell
 }
@@ -48,53 +48,53 @@ func (st *state) shardAccount(id []byte) (account *tlb.ShardAccount, exists bool
 	return account, true, nil
 }
 
-func (c *collation) lane(id [32]byte) (*lane, error) {
-	if l := c.lanes[id]; l != nil {
-		return l, nil
+func (c *collation) account(id [32]byte) (*blockAccount, error) {
+	if a := c.accounts[id]; a != nil {
+		return a, nil
 	}
 	account, exists, err := c.state.shardAccount(id[:])
 	if err != nil {
 		return nil, err
 	}
-	l := &lane{id: id, existed: exists, before: account.Account.Hash()}
-	if l.account, err = tvm.PrepareAccount(account, address.NewAddress(0, byte(c.shard.workchain), id[:])); err != nil {
+	a := &blockAccount{id: id, existed: exists, before: account.Account.Hash()}
+	if a.account, err = tvm.PrepareAccount(account, address.NewAddress(0, byte(c.shard.workchain), id[:])); err != nil {
 		return nil, fmt.Errorf("account %x: %w", id, err)
 	}
 	if c.shard.workchain == masterchain {
-		l.lent = publicLibraries(l.account)
+		a.lent = publicLibraries(a.account)
 	}
-	c.lanes[id] = l
-	return l, nil
+	c.accounts[id] = a
+	return a, nil
 }
 
-// inOrderOfID are the lanes with transactions.
-func (c *collation) inOrderOfID() []*lane {
-	var list []*lane
-	for _, l := range c.lanes {
-		if len(l.transactions) > 0 {
-			list = append(list, l)
+// inOrderOfID are the accounts with transactions.
+func (c *collation) inOrderOfID() []*blockAccount {
+	var list []*blockAccount
+	for _, a := range c.accounts {
+		if len(a.transactions) > 0 {
+			list = append(list, a)
 		}
 	}
-	slices.SortFunc(list, func(a, b *lane) int { return bytes.Compare(a.id[:], b.id[:]) })
+	slices.SortFunc(list, func(a, b *blockAccount) int { return bytes.Compare(a.id[:], b.id[:]) })
 	return list
 }
 
-// exists says whether the account is there after its transactions.
-func (l *lane) exists() bool { return l.account.State() != nil && l.account.State().IsValid }
+// exists reports whether the account is there after its transactions.
+func (a *blockAccount) exists() bool { return a.account.State() != nil && a.account.State().IsValid }
 
 // accountBlock is AccountBlock (block.tlb).
-func (l *lane) accountBlock() (*cell.Builder, error) {
-	changes := make([]change, len(l.transactions))
-	for i, t := range l.transactions {
+func (a *blockAccount) accountBlock() (*cell.Builder, error) {
+	changes := make([]change, len(a.transactions))
+	for i, t := range a.transactions {
 		changes[i] = change{key: bigEndian(t.lt), value: cell.BeginCell().MustStoreRef(t.cell)}
 	}
 	transactions, err := augmented{bits: 64, aug: tlb.AugAccountTransactions{}}.update(changes)
 	if err != nil {
-		return nil, fmt.Errorf("transactions of account %x: %w", l.id, err)
+		return nil, fmt.Errorf("transactions of account %x: %w", a.id, err)
 	}
-	update := cell.BeginCell().MustStoreUInt(0x72, 8).MustStoreSlice(l.before, 256).
-		MustStoreSlice(l.account.ShardAccount().Account.Hash(), 256).EndCell()
-	return cell.BeginCell().MustStoreUInt(5, 4).MustStoreSlice(l.id[:], 256).
+	update := cell.BeginCell().MustStoreUInt(0x72, 8).MustStoreSlice(a.before, 256).
+		MustStoreSlice(a.account.ShardAccount().Account.Hash(), 256).EndCell()
+	return cell.BeginCell().MustStoreUInt(5, 4).MustStoreSlice(a.id[:], 256).
 		MustStoreBuilder(transactions.root.ToBuilder()).MustStoreRef(update), nil
 }
 
