@@ -27,12 +27,6 @@ func (r DNSRoot) Address(workchain int32) *address.Address {
 	return AddressOf(workchain, r.StateInit())
 }
 
-// DNSSetZoneBody is for the root, from its owner. Without a resolver the zone
-// goes.
-func DNSSetZoneBody(queryID uint64, label string, resolver *address.Address) *cell.Cell {
-	return body(0x53ad3d1a, queryID).MustStoreBigUInt(DNSIndex(label), 256).MustStoreAddr(resolver).EndCell()
-}
-
 // DNSIndex is the index of a name's item: the hash of its label.
 func DNSIndex(label string) *big.Int {
 	hash := sha256.Sum256([]byte(label))
@@ -162,10 +156,4 @@ func DNSChangeRecordBody(queryID uint64, category string, record *cell.Cell) *ce
 // DNSRenewBody is for the item, from its owner: a year more.
 func DNSRenewBody(queryID uint64) *cell.Cell {
 	return body(0x4eb1f0f9, queryID).MustStoreBigUInt(new(big.Int), 256).EndCell()
-}
-
-// DNSReleaseBody is for an item that has not been renewed for a year, from
-// anybody who bids its lowest price.
-func DNSReleaseBody(queryID uint64) *cell.Cell {
-	return body(0x4ed14b65, queryID).EndCell()
 }

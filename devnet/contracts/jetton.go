@@ -113,23 +113,6 @@ func JettonMintBody(m JettonMint) *cell.Cell {
 		MustStoreRef(transfer.EndCell()).EndCell()
 }
 
-// JettonChangeAdminBody is for the minter, from its admin. Without an admin no
-// jettons can be minted any more.
-func JettonChangeAdminBody(queryID uint64, admin *address.Address) *cell.Cell {
-	return body(0x6501f354, queryID).MustStoreAddr(admin).EndCell()
-}
-
-// JettonChangeContentBody is for the minter, from its admin.
-func JettonChangeContentBody(queryID uint64, content *cell.Cell) *cell.Cell {
-	return body(4, queryID).MustStoreRef(content).EndCell()
-}
-
-// JettonChangeMetadataBody makes the content the file of an address of at most
-// 110 bytes.
-func JettonChangeMetadataBody(queryID uint64, uri string) *cell.Cell {
-	return body(0xcb862902, queryID).MustStoreSlice([]byte(uri), uint(len(uri))*8).EndCell()
-}
-
 // ProvideWalletAddressBody of TEP-89 is for the minter, from anybody.
 func ProvideWalletAddressBody(queryID uint64, owner *address.Address, include bool) *cell.Cell {
 	return body(0x2c76b973, queryID).MustStoreAddr(owner).MustStoreBoolBit(include).EndCell()

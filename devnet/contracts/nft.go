@@ -147,16 +147,6 @@ func NFTBatchDeployBody(queryID, first uint64, items []NFTInit) *cell.Cell {
 	return body(2, queryID).MustStoreRef(dict.AsCell()).EndCell()
 }
 
-// NFTChangeOwnerBody is for the collection, from its owner.
-func NFTChangeOwnerBody(queryID uint64, owner *address.Address) *cell.Cell {
-	return body(3, queryID).MustStoreAddr(owner).EndCell()
-}
-
-// NFTChangeContentBody is for the collection, from its owner.
-func NFTChangeContentBody(queryID uint64, content, common *cell.Cell, royalty Royalty) *cell.Cell {
-	return body(4, queryID).MustStoreRef(collectionContent(content, common)).MustStoreRef(royalty.cell()).EndCell()
-}
-
 // NFTTransfer is the message transfer of TEP-62, from the owner to the item.
 type NFTTransfer struct {
 	QueryID        uint64
@@ -172,23 +162,12 @@ func NFTTransferBody(t NFTTransfer) *cell.Cell {
 	return transferBody(0x5fcc3d14, t)
 }
 
-// NFTTransferEditorshipBody is for an item with an editor, from the editor.
-// NewOwner is the new editor.
-func NFTTransferEditorshipBody(t NFTTransfer) *cell.Cell {
-	return transferBody(0x1c04412a, t)
-}
-
 func transferBody(op uint64, t NFTTransfer) *cell.Cell {
 	return either(body(op, t.QueryID).
 		MustStoreAddr(t.NewOwner).
 		MustStoreAddr(t.Response).
 		MustStoreMaybeRef(t.Custom).
 		MustStoreBigCoins(amount(t.ForwardValue)), t.ForwardPayload).EndCell()
-}
-
-// NFTEditContentBody is for an item with an editor, from the editor.
-func NFTEditContentBody(queryID uint64, content *cell.Cell) *cell.Cell {
-	return body(0x1a0b9d51, queryID).MustStoreRef(content).EndCell()
 }
 
 // GetStaticDataBody asks an item for its index and collection.
@@ -205,12 +184,6 @@ func GetRoyaltyParamsBody(queryID uint64) *cell.Cell {
 // gets the proof.
 func SBTProveOwnershipBody(queryID uint64, destination *address.Address, payload *cell.Cell, withContent bool) *cell.Cell {
 	return sbtQuestion(0x04ded148, queryID, destination, payload, withContent)
-}
-
-// SBTRequestOwnerBody is for a soul-bound item, from anybody: destination is
-// told who the owner is.
-func SBTRequestOwnerBody(queryID uint64, destination *address.Address, payload *cell.Cell, withContent bool) *cell.Cell {
-	return sbtQuestion(0xd0c3bfea, queryID, destination, payload, withContent)
 }
 
 func sbtQuestion(op, queryID uint64, destination *address.Address, payload *cell.Cell, withContent bool) *cell.Cell {
@@ -231,9 +204,4 @@ func SBTDestroyBody(queryID uint64) *cell.Cell {
 // SBTRevokeBody is for a soul-bound item, from its authority.
 func SBTRevokeBody(queryID uint64) *cell.Cell {
 	return body(0x6f89f5e3, queryID).EndCell()
-}
-
-// SBTTakeExcessBody is for a soul-bound item, from its owner.
-func SBTTakeExcessBody(queryID uint64) *cell.Cell {
-	return body(0xd136d3b3, queryID).EndCell()
 }

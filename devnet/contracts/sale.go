@@ -131,8 +131,3 @@ func (m Marketplace) Address(workchain int32) *address.Address {
 func ListPayload(init *tlb.StateInit) *cell.Cell {
 	return StateInitCell(init)
 }
-
-// WithdrawBody is for the marketplace, from its owner.
-func WithdrawBody(queryID uint64) *cell.Cell {
-	return body(2, queryID).EndCell()
-}
