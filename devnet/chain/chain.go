@@ -164,7 +164,8 @@ func (c *Chain) Pending() []*cell.Cell {
 }
 
 // Account is an account at the head; ErrNoAccount when there is none.
-func (c *Chain) Account(workchain int32, id [32]byte) (*tlb.ShardAccount, error) {
+func (c *Chain) Account(workchain int32, id [32]byte) (_ *tlb.ShardAccount, err error) {
+	defer rescue(&err)
 	st := c.stateAt(hop{workchain, accountPrefix(id[:])})
 	if st == nil {
 		return nil, fmt.Errorf("workchain %d: %w", workchain, ErrNoAccount)
