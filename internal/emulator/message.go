@@ -162,9 +162,8 @@ func (d *delivery) unpack(kept *parts[*cell.Cell]) (tvm.Delivery, error) {
 	if previous := open(d.Previous); previous != nil {
 		stack, err := tvm.DecodeStack(previous)
 		problems = append(problems, err)
-		if err == nil {
-			out.PrevBlocks, err = stack.Tuple(0)
-			problems = append(problems, err)
+		if len(stack) == 1 {
+			out.PrevBlocks, _ = stack[0].(tvm.Tuple)
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
