@@ -43,7 +43,7 @@ func BenchmarkWalletConfirmedByItsMaster(b *testing.B) {
 	found := detect(b, wallet)
 	d, at := contract.New(contract.DefaultLimits()), moment(b)
 	for b.Loop() {
-		c := d.Confirm(contract.Parent{Context: b.Context(), Account: master, Moment: at}, found.Claims[0].Kind, wallet.Address, found.Facts, nil)
+		c := d.Confirm(contract.Parent{Context: b.Context(), Account: master, Moment: at}, contract.ClaimsOf(found.Facts)[0].Kind, wallet.Address, found.Facts, nil)
 		if c.Verdict != contract.Confirmed {
 			b.Fatal(c.Verdict)
 		}

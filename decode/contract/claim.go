@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math/big"
+	"slices"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -22,13 +23,56 @@ const (
 	Claims                              // how many there are
 )
 
-func (k ClaimKind) String() string {
-	return [...]string{"jetton wallet", "NFT item", "multisig order", "DeDust pool"}[k]
+// claims are the kinds of claims: a name, the parent's method that confirms one,
+// what facts claim, beginning with the parent, which is nil where they claim
+// nothing of the kind, and the method's arguments for what is claimed.
+var claims = [Claims]struct {
+	name, method string
+	of           func(*record.Contract) [][]byte
+	arguments    func(claimed [][]byte) []any
+}{
+	ClaimJettonWallet: {"jetton wallet", "get_wallet_address", func(f *record.Contract) [][]byte {
+		return [][]byte{f.JettonWallet.GetMaster(), f.JettonWallet.GetOwner()}
+	}, func(claimed [][]byte) []any { return []any{Address(claimed[1])} }},
+	ClaimNFTItem: {"NFT item", "get_nft_address_by_index", func(f *record.Contract) [][]byte {
+		return [][]byte{f.NftItem.GetCollection(), f.NftItem.GetIndex()}
+	}, func(claimed [][]byte) []any { return []any{number(claimed[1])} }},
+	ClaimMultisigOrder: {"multisig order", "get_order_address", func(f *record.Contract) [][]byte {
+		return [][]byte{f.MultisigOrder.GetMultisig(), f.MultisigOrder.GetSeqno()}
+	}, func(claimed [][]byte) []any { return []any{number(claimed[1])} }},
+	ClaimDedustPool: {"DeDust pool", "get_pool_address", func(f *record.Contract) [][]byte {
+		if f.DedustPool == nil {
+			return [][]byte{nil}
+		}
+		stable := []byte{0}
+		if f.DedustPool.Stable {
+			stable[0] = 1
+		}
+		return [][]byte{DedustFactory, stable, f.DedustPool.Assets[0], f.DedustPool.Assets[1]}
+	}, func(claimed [][]byte) []any {
+		return []any{number(claimed[1]), assetCell(claimed[2]), assetCell(claimed[3])}
+	}},
 }
 
-// method is the parent's that confirms the claim.
-func (k ClaimKind) method() string {
-	return [...]string{"get_wallet_address", "get_nft_address_by_index", "get_order_address", "get_pool_address"}[k]
+func number(b []byte) *big.Int { return new(big.Int).SetBytes(b) }
+
+func (k ClaimKind) String() string { return claims[k].name }
+
+// ClaimsOf returns the claims that facts make, confirmed or not.
+func ClaimsOf(facts *record.Contract) (all []Claim) {
+	for kind := range Claims {
+		if claimed := claims[kind].of(facts); claimed[0] != nil {
+			all = append(all, Claim{kind, claimed[0]})
+		}
+	}
+	return all
+}
+
+// Same reports whether two looks at an account make the same claim, so that the
+// parent need not be asked again.
+func (k ClaimKind) Same(a, b *record.Contract) bool {
+	claimed := claims[k].of(a)
+	return claimed[0] != nil && slices.EqualFunc(claimed, claims[k].of(b), bytes.Equal)
 }
 
 // Claim is one that Parent must confirm.
@@ -37,14 +81,10 @@ type Claim struct {
 	Parent []byte
 }
 
-func (p *probe) claim(kind ClaimKind, parent []byte) {
-	p.findings.Claims = append(p.findings.Claims, Claim{kind, parent})
-}
-
 // ConfirmMethods are the methods by which a contract can confirm claims.
 func ConfirmMethods() (methods []string) {
-	for kind := range Claims {
-		methods = append(methods, kind.method())
+	for _, c := range claims {
+		methods = append(methods, c.method)
 	}
 	return methods
 }
@@ -95,15 +135,12 @@ func (c *Confirmation) count(f *Findings) {
 }
 
 func (p *probe) confirm(kind ClaimKind, account []byte, facts *record.Contract, content *cell.Cell) Confirmation {
-	arguments, ok := kind.arguments(facts)
-	if !ok || !p.account.Code.Has(kind.method()) {
+	c := &claims[kind]
+	claimed := c.of(facts)
+	if claimed[0] == nil || !p.account.Code.Has(c.method) {
 		return Confirmation{}
 	}
-	values, ok := p.call(kind.method(), arguments...)
-	if !ok {
-		return Confirmation{}
-	}
-	r := read(values, 1)
+	r := p.run(c.method, 1, c.arguments(claimed)...)
 	answer := r.address()
 	switch {
 	case !r.ok:
@@ -132,50 +169,7 @@ func (p *probe) itemContent(item *record.NFTItem, content *cell.Cell) *record.To
 	if content == nil {
 		return nil
 	}
-	values, ok := p.call("get_nft_content", new(big.Int).SetBytes(item.Index), content)
-	if !ok {
-		return nil
-	}
-	r := read(values, 1)
+	r := p.run("get_nft_content", 1, number(item.Index), content)
 	whole, _ := p.content(r.optionalCell())
 	return whole
-}
-
-// arguments of the parent's method.
-func (k ClaimKind) arguments(facts *record.Contract) (arguments []any, ok bool) {
-	switch {
-	case k == ClaimJettonWallet && facts.JettonWallet != nil:
-		return []any{Address(facts.JettonWallet.Owner)}, true
-	case k == ClaimNFTItem && facts.NftItem != nil:
-		return []any{new(big.Int).SetBytes(facts.NftItem.Index)}, true
-	case k == ClaimMultisigOrder && facts.MultisigOrder != nil:
-		return []any{new(big.Int).SetBytes(facts.MultisigOrder.Seqno)}, true
-	case k == ClaimDedustPool && facts.DedustPool != nil:
-		stable := new(big.Int)
-		if facts.DedustPool.Stable {
-			stable.SetInt64(1)
-		}
-		return []any{stable, assetCell(facts.DedustPool.Assets[0]), assetCell(facts.DedustPool.Assets[1])}, true
-	}
-	return nil, false
-}
-
-// Same says whether two looks at an account make the same claim, so that the
-// parent need not be asked again.
-func (k ClaimKind) Same(a, b *record.Contract) bool {
-	switch k {
-	case ClaimJettonWallet:
-		x, y := a.GetJettonWallet(), b.GetJettonWallet()
-		return x != nil && y != nil && bytes.Equal(x.Master, y.Master) && bytes.Equal(x.Owner, y.Owner)
-	case ClaimNFTItem:
-		x, y := a.GetNftItem(), b.GetNftItem()
-		return x != nil && y != nil && bytes.Equal(x.Collection, y.Collection) && bytes.Equal(x.Index, y.Index)
-	case ClaimMultisigOrder:
-		x, y := a.GetMultisigOrder(), b.GetMultisigOrder()
-		return x != nil && y != nil && bytes.Equal(x.Multisig, y.Multisig) && bytes.Equal(x.Seqno, y.Seqno)
-	case ClaimDedustPool:
-		x, y := a.GetDedustPool(), b.GetDedustPool()
-		return x != nil && y != nil && bytes.Equal(x.Assets[0], y.Assets[0]) && bytes.Equal(x.Assets[1], y.Assets[1]) && x.Stable == y.Stable
-	}
-	return false
 }

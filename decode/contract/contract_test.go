@@ -67,14 +67,15 @@ func detect(t testing.TB, account contract.Account) contract.Findings {
 
 func confirm(t testing.TB, child contract.Account, found contract.Findings, parent contract.Account) contract.Confirmation {
 	t.Helper()
-	if len(found.Claims) != 1 {
-		t.Fatalf("%d claims, want 1", len(found.Claims))
+	claims := contract.ClaimsOf(found.Facts)
+	if len(claims) != 1 {
+		t.Fatalf("%d claims, want 1", len(claims))
 	}
-	if !bytes.Equal(found.Claims[0].Parent, parent.Address) {
-		t.Fatalf("the parent is %x, want %x", found.Claims[0].Parent, parent.Address)
+	if !bytes.Equal(claims[0].Parent, parent.Address) {
+		t.Fatalf("the parent is %x, want %x", claims[0].Parent, parent.Address)
 	}
 	return contract.New(contract.DefaultLimits()).Confirm(
-		contract.Parent{Context: t.Context(), Account: parent, Moment: moment(t)}, found.Claims[0].Kind, child.Address, found.Facts, found.Content)
+		contract.Parent{Context: t.Context(), Account: parent, Moment: moment(t)}, claims[0].Kind, child.Address, found.Facts, found.Content)
 }
 
 func attributes(c *record.TokenContent) map[string]string {

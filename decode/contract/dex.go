@@ -15,29 +15,22 @@ var DedustFactory = func() []byte {
 
 // dedustPool reads a pool of DeDust. The factory must confirm it.
 func dedustPool(p *probe) {
-	assets, ok := p.call("get_assets")
-	if !ok {
+	r := p.run("get_assets", 2)
+	pool := &record.DedustPool{Assets: [][]byte{r.asset(), r.asset()}}
+	if !r.ok {
 		return
 	}
-	stable, ok := p.call("is_stable")
-	if !ok {
+	r = p.run("is_stable", 1)
+	if pool.Stable = r.truth(); !r.ok {
 		return
 	}
-	reserves, ok := p.call("get_reserves")
-	if !ok {
+	r = p.run("get_reserves", 2)
+	if pool.Reserves = [][]byte{r.amount(), r.amount()}; !r.ok {
 		return
 	}
-	a, s, v := read(assets, 2), read(stable, 1), read(reserves, 2)
-	pool := &record.DedustPool{Assets: [][]byte{a.asset(), a.asset()}, Stable: s.truth(), Reserves: [][]byte{v.amount(), v.amount()}}
-	if !a.ok || !s.ok || !v.ok {
-		return
-	}
-	if fee, ok := p.call("get_trade_fee"); ok {
-		r := read(fee, 2)
-		pool.FeeNumerator, pool.FeeDenominator = r.amount(), r.amount()
-	}
+	r = p.run("get_trade_fee", 2)
+	pool.FeeNumerator, pool.FeeDenominator = r.amount(), r.amount()
 	p.facts().DedustPool = pool
-	p.claim(ClaimDedustPool, DedustFactory)
 }
 
 // asset is what a pool of DeDust trades: empty for toncoin, else the address of
@@ -73,15 +66,11 @@ func assetCell(asset []byte) *cell.Slice {
 
 // stonfiPool reads a pool of STON.fi, version 1 or 2.
 func stonfiPool(p *probe) {
-	values, ok := p.call("get_pool_data")
-	if !ok {
-		return
-	}
+	r := p.run("get_pool_data", 10)
 	pool := &record.StonfiPool{Version: 1}
-	r := read(values, 10)
 	if p.account.Code.Has("get_pool_type") {
 		pool.Version = 2
-		r = read(values, 12)
+		r.ok = r.ok && len(r.values) >= 12
 		r.integer() // locked
 		pool.Router = r.someone()
 		r.amount() // supply of liquidity tokens

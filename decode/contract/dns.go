@@ -9,7 +9,6 @@ import (
 	"tonscribe/schema/record"
 	"tonscribe/ton/dns"
 	"tonscribe/ton/token"
-	"tonscribe/ton/tvm"
 )
 
 // name reads the records of a name (TEP-81). Whether its collection is one of
@@ -20,14 +19,17 @@ func (p *probe) name(item *record.NFTItem) {
 		return
 	}
 	var domain string
-	var ok bool
 	switch {
-	case code.Has("get_full_domain"):
-		domain, ok = p.fullDomain()
-	case code.Has("get_domain"):
-		domain, ok = p.label()
+	case code.Has("get_full_domain"): // a name as resolvers read it
+		if raw, ok := p.domainText("get_full_domain"); ok {
+			domain = dns.Decode(raw)
+		}
+	case code.Has("get_domain"): // a label, whose zone is for the caller to add
+		if raw, ok := p.domainText("get_domain"); ok {
+			domain = text(string(raw))
+		}
 	}
-	if !ok || domain == "" {
+	if domain == "" {
 		return
 	}
 	name := &record.DNSName{Domain: domain}
@@ -35,47 +37,21 @@ func (p *probe) name(item *record.NFTItem) {
 	item.Dns = name
 }
 
-// label is the text of get_domain; its zone is for the caller to add.
-func (p *probe) label() (string, bool) {
-	raw, ok := p.domainText("get_domain")
-	if !ok || !utf8.Valid(raw) {
-		return "", false
-	}
-	return text(string(raw)), true
-}
-
-// fullDomain is the text of get_full_domain: a name as resolvers read it.
-func (p *probe) fullDomain() (string, bool) {
-	raw, ok := p.domainText("get_full_domain")
-	if !ok || !utf8.Valid(raw) {
-		return "", false
-	}
-	return dns.Decode(raw), true
-}
-
 func (p *probe) domainText(method string) ([]byte, bool) {
-	values, ok := p.call(method)
-	if !ok {
-		return nil, false
-	}
-	r := read(values, 1)
+	r := p.run(method, 1)
 	s := r.slice()
 	if !r.ok {
 		return nil, false
 	}
 	cells := dns.MaxEncoded
 	raw, ok := token.Snake(s, dns.MaxEncoded, &cells)
-	return raw, ok && len(raw) > 0 && len(raw) <= dns.MaxEncoded
+	return raw, ok && len(raw) > 0 && len(raw) <= dns.MaxEncoded && utf8.Valid(raw)
 }
 
 // records asks for all categories at once. A name without records stays one.
 func (p *probe) records(name *record.DNSName) {
 	itself := cell.BeginCell().MustStoreUInt(0, 8).ToSlice()
-	values, ok := p.call("dnsresolve", itself, 0)
-	if !ok {
-		return
-	}
-	r := read(values, 2)
+	r := p.run("dnsresolve", 2, itself, 0)
 	resolved := r.integer()
 	root := r.optionalCell()
 	if !r.ok || root == nil || resolved.Cmp(big.NewInt(8)) != 0 {
@@ -98,11 +74,7 @@ func (d *Detector) Zone(p Parent, label string) (resolver []byte, ok bool) {
 	}
 	query := cell.BeginCell().MustStoreUInt(0, 8).MustStoreSlice(name, uint(len(name))*8)
 	category := dns.Category("dns_next_resolver")
-	var values tvm.Tuple
-	if values, ok = probe.call("dnsresolve", query.ToSlice(), new(big.Int).SetBytes(category[:])); !ok {
-		return nil, false
-	}
-	r := read(values, 2)
+	r := probe.run("dnsresolve", 2, query.ToSlice(), new(big.Int).SetBytes(category[:]))
 	r.skip()
 	found := r.optionalCell()
 	if !r.ok || found == nil {

@@ -15,11 +15,7 @@ const maxMembers = 256
 
 // multisig reads get_multisig_data of multisig v2.
 func multisig(p *probe) {
-	values, ok := p.call("get_multisig_data")
-	if !ok {
-		return
-	}
-	r := read(values, 4)
+	r := p.run("get_multisig_data", 4)
 	next := r.integer()
 	m := &record.Multisig{Threshold: r.uint32(), Signers: r.members(), Proposers: r.members()}
 	switch {
@@ -54,11 +50,7 @@ func (r *results) members() (all [][]byte) {
 // multisigOrder reads get_order_data. The multisig must confirm it. An order
 // that nobody opened yet gives nulls.
 func multisigOrder(p *probe) {
-	values, ok := p.call("get_order_data")
-	if !ok {
-		return
-	}
-	r := read(values, 9)
+	r := p.run("get_order_data", 9)
 	o := &record.MultisigOrder{Multisig: r.someone(), Seqno: r.amount(), Threshold: r.uint32(), Sent: r.truth(),
 		Signers: r.members(), ApprovalsMask: r.amount(), ApprovalsNum: r.uint32(), ExpirationDate: r.uint64()}
 	order := r.cell()
@@ -67,5 +59,4 @@ func multisigOrder(p *probe) {
 	}
 	o.Order = order.ToBOC()
 	p.facts().MultisigOrder = o
-	p.claim(ClaimMultisigOrder, o.Multisig)
 }

@@ -10,11 +10,7 @@ const maxNominators = 1024
 
 // nominatorPool reads get_pool_data and list_nominators.
 func nominatorPool(p *probe) {
-	values, ok := p.call("get_pool_data")
-	if !ok {
-		return
-	}
-	r := read(values, 9)
+	r := p.run("get_pool_data", 9)
 	pool := &record.NominatorPool{State: r.uint32(), NominatorsCount: r.uint32(), StakeSent: r.amount(),
 		ValidatorAmount: r.amount(), Validator: r.accountOf(-1), ValidatorShare: r.uint32(), MaxNominators: r.uint32(),
 		MinValidatorStake: r.amount(), MinNominatorStake: r.amount()}
@@ -22,9 +18,7 @@ func nominatorPool(p *probe) {
 		return
 	}
 	p.facts().NominatorPool = pool
-	if values, ok = p.call("list_nominators"); ok && len(values) > 0 {
-		pool.Nominators = nominators(values[0])
-	}
+	pool.Nominators = nominators(p.run("list_nominators", 1).take())
 }
 
 // accountOf is a number that is the id of an account.
@@ -52,7 +46,7 @@ func nominators(list any) (all []*record.Nominator) {
 		if !ok {
 			return all
 		}
-		r := read(fields, 4)
+		r := &results{values: fields, ok: len(fields) >= 4}
 		one := &record.Nominator{Address: r.accountOf(0), Amount: r.amount(), Pending: r.amount(), WithdrawRequested: r.truth()}
 		if !r.ok {
 			return all

@@ -127,8 +127,6 @@ type Run struct {
 type Findings struct {
 	// Facts has everything that the account says of itself, claims too.
 	Facts *record.Contract
-	// Claims are what its parents must confirm.
-	Claims []Claim
 	// Content is the item's own content, which its collection completes.
 	Content *cell.Cell
 	// Exhausted counts runs that ended for want of gas or time.
@@ -191,6 +189,21 @@ func (p *probe) guard(read func()) {
 }
 
 func (p *probe) facts() *record.Contract { return p.findings.Facts }
+
+// run runs a get-method that is to leave count values or more. When it fails,
+// reading its results fails.
+func (p *probe) run(method string, count int, arguments ...any) *results {
+	values, ok := p.call(method, arguments...)
+	return &results{values: values, ok: ok && len(values) >= count}
+}
+
+// ask is run, of a method that the code may not have.
+func (p *probe) ask(method string, count int) *results {
+	if !p.account.Code.Has(method) {
+		return &results{}
+	}
+	return p.run(method, count)
+}
 
 // call runs a get-method; false when it failed.
 func (p *probe) call(method string, arguments ...any) (tvm.Tuple, bool) {

@@ -14,20 +14,21 @@ var (
 
 // sale reads get_sale_data, of sales and of auctions up to version 3.
 func sale(p *probe) {
-	values, ok := p.call("get_sale_data")
-	if !ok || len(values) == 0 {
+	r := p.run("get_sale_data", 1)
+	if !r.ok {
 		return
 	}
-	magic, ok := values[0].(*big.Int)
+	magic, ok := r.values[0].(*big.Int)
 	switch {
 	case !ok:
-		p.basicSale(read(values, 7))
+		r.ok = len(r.values) >= 7
+		p.basicSale(r)
 	case magic.Cmp(magicFixedPrice) == 0:
-		r := read(values, 11)
+		r.ok = len(r.values) >= 11
 		r.skip()
 		p.fixedPrice(r)
 	case magic.Cmp(magicAuction) == 0:
-		r := read(values, 20)
+		r.ok = len(r.values) >= 20
 		r.skip()
 		p.auction(r, &record.Auction{Version: 1})
 	}
@@ -53,11 +54,7 @@ func (p *probe) fixedPrice(r *results) {
 
 // saleV4 reads get_fix_price_data_v4.
 func saleV4(p *probe) {
-	values, ok := p.call("get_fix_price_data_v4")
-	if !ok {
-		return
-	}
-	r := read(values, 13)
+	r := p.run("get_fix_price_data_v4", 13)
 	s := &record.Sale{Version: 4, Complete: r.truth(), CreatedAt: r.uint32(), Marketplace: r.address(), Item: r.someone(),
 		Owner: r.address(), Price: r.amount(), FeeAddress: r.address(), FeeShare: r.uint32(),
 		RoyaltyAddress: r.address(), RoyaltyShare: r.uint32(), SoldAt: r.uint32(), SoldQueryId: r.amount()}
@@ -82,11 +79,7 @@ func (p *probe) auction(r *results, a *record.Auction) {
 
 // auctionV4 reads get_auction_data_v4.
 func auctionV4(p *probe) {
-	values, ok := p.call("get_auction_data_v4")
-	if !ok {
-		return
-	}
-	r := read(values, 26)
+	r := p.run("get_auction_data_v4", 26)
 	a := &record.Auction{Version: 4, Activated: r.truth()}
 	p.auction(r, a)
 	r.integer() // step time

@@ -18,10 +18,6 @@ type results struct {
 	ok     bool
 }
 
-func read(values tvm.Tuple, count int) *results {
-	return &results{values: values, ok: len(values) >= count}
-}
-
 func (r *results) take() any {
 	if !r.ok || r.next >= len(r.values) {
 		r.ok = false

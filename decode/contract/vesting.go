@@ -12,11 +12,7 @@ const maxWhitelist = 4096
 
 // vesting reads get_vesting_data of vesting wallets.
 func vesting(p *probe) {
-	values, ok := p.call("get_vesting_data")
-	if !ok {
-		return
-	}
-	r := read(values, 8)
+	r := p.run("get_vesting_data", 8)
 	v := &record.Vesting{StartTime: r.uint64(), TotalDuration: r.uint64(), UnlockPeriod: r.uint64(), CliffDuration: r.uint64(),
 		TotalAmount: r.amount(), Sender: r.address(), Owner: r.address(), Whitelist: r.whitelist()}
 	if r.ok {

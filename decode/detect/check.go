@@ -26,7 +26,7 @@ func (w *work) check(ctx context.Context) error {
 		if err := w.forget(c); err != nil {
 			return err
 		}
-		for _, claim := range claimsOf(c.new.facts) {
+		for _, claim := range contract.ClaimsOf(c.new.facts) {
 			q, err := w.question(c, claim)
 			if err != nil {
 				return err
@@ -44,7 +44,7 @@ func (w *work) forget(c *change) error {
 	if c.old == nil {
 		return nil
 	}
-	for _, claim := range claimsOf(c.old.facts) {
+	for _, claim := range contract.ClaimsOf(c.old.facts) {
 		if c.old.claims[claim.Kind] != waiting {
 			continue
 		}
@@ -206,7 +206,7 @@ func (w *work) again(parent, child []byte) (questions []*question, err error) {
 	if err != nil || p == nil {
 		return nil, err
 	}
-	for _, claim := range claimsOf(c.new.facts) {
+	for _, claim := range contract.ClaimsOf(c.new.facts) {
 		state := c.new.claims[claim.Kind]
 		content := state == confirmed && claim.Kind == contract.ClaimNFTItem // is what it waits for
 		if (state == waiting || content) && bytes.Equal(claim.Parent, parent) && (c.state == nil || c.unread) {

@@ -112,23 +112,6 @@ func (e *entry) published() *record.Contract {
 	return out
 }
 
-// claims that the facts make, with the parents that must confirm them.
-func claimsOf(f *record.Contract) (claims []contract.Claim) {
-	if f.JettonWallet != nil {
-		claims = append(claims, contract.Claim{Kind: contract.ClaimJettonWallet, Parent: f.JettonWallet.Master})
-	}
-	if f.NftItem.GetCollection() != nil {
-		claims = append(claims, contract.Claim{Kind: contract.ClaimNFTItem, Parent: f.NftItem.Collection})
-	}
-	if f.MultisigOrder != nil {
-		claims = append(claims, contract.Claim{Kind: contract.ClaimMultisigOrder, Parent: f.MultisigOrder.Multisig})
-	}
-	if f.DedustPool != nil {
-		claims = append(claims, contract.Claim{Kind: contract.ClaimDedustPool, Parent: contract.DedustFactory})
-	}
-	return claims
-}
-
 // clone gives an entry of which everything may be changed; nothing of nothing.
 func (e *entry) clone() *entry {
 	if e == nil {

@@ -96,7 +96,7 @@ func (e *Explainer) Account(ctx context.Context, s *Subject) error {
 	e.missing(found.Missing)
 	e.print("what it says of itself:")
 	e.message("  ", found.Facts)
-	for _, claim := range found.Claims {
+	for _, claim := range contract.ClaimsOf(found.Facts) {
 		if err := e.claim(ctx, detector, s, found, claim); err != nil {
 			return err
 		}
