@@ -13,7 +13,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
-	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
@@ -111,11 +110,10 @@ func (z *zerostates) fetch(ctx context.Context, id *record.BlockId) ([]byte, err
 		return nil, err
 	}
 	defer func() { _ = pool.Stop(context.WithoutCancel(ctx)) }() // it only fails when its time is over
-	of := &ton.BlockIDExt{Workchain: id.Workchain, Shard: int64(id.Shard), SeqNo: id.Seqno, RootHash: id.RootHash, FileHash: id.FileHash}
 	ctx, cancel := context.WithTimeout(ctx, fetchZerostateFor)
 	defer cancel()
 	for {
-		boc, err := pool.Zerostate(ctx, of)
+		boc, err := pool.Zerostate(ctx, lite.BlockOf(id))
 		if err == nil || lite.IsDenied(err) || ctx.Err() != nil {
 			return boc, err
 		}

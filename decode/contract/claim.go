@@ -58,11 +58,14 @@ func number(b []byte) *big.Int { return new(big.Int).SetBytes(b) }
 
 func (k ClaimKind) String() string { return claims[k].name }
 
+// Parent returns the one that is to confirm what the facts claim, nil for none.
+func (k ClaimKind) Parent(facts *record.Contract) []byte { return claims[k].of(facts)[0] }
+
 // ClaimsOf returns the claims that facts make, confirmed or not.
 func ClaimsOf(facts *record.Contract) (all []Claim) {
 	for kind := range Claims {
-		if claimed := claims[kind].of(facts); claimed[0] != nil {
-			all = append(all, Claim{kind, claimed[0]})
+		if parent := kind.Parent(facts); parent != nil {
+			all = append(all, Claim{kind, parent})
 		}
 	}
 	return all

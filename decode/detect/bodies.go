@@ -10,8 +10,8 @@ import (
 
 // readBody reads a body behind its opcode. It is false where one of the first
 // fields, those before what a transfer carries along, does not fit.
-func readBody(opcode uint32, s *cell.Slice, required int) (body.Fields, bool) {
-	f, _ := body.Of(opcode).Read(toncell.ReaderOf(s))
+func readBody(opcode uint32, r *toncell.Reader, required int) (body.Fields, bool) {
+	f, _ := body.Of(opcode).Read(r)
 	return f, len(f) >= required
 }
 
@@ -24,8 +24,8 @@ func bocOf(c *cell.Cell) []byte {
 }
 
 // readJettonTransfer reads TEP-74 transfer.
-func readJettonTransfer(t *record.Transaction, s *cell.Slice) *record.JettonTransfer {
-	f, ok := readBody(body.JettonTransfer, s, 6)
+func readJettonTransfer(t *record.Transaction, r *toncell.Reader) row {
+	f, ok := readBody(body.JettonTransfer, r, 6)
 	if !ok {
 		return nil
 	}
@@ -41,8 +41,8 @@ func readJettonTransfer(t *record.Transaction, s *cell.Slice) *record.JettonTran
 }
 
 // readJettonBurn reads TEP-74 burn; older wallets have no payload.
-func readJettonBurn(t *record.Transaction, s *cell.Slice) *record.JettonBurn {
-	f, ok := readBody(body.JettonBurn, s, 3)
+func readJettonBurn(t *record.Transaction, r *toncell.Reader) row {
+	f, ok := readBody(body.JettonBurn, r, 3)
 	if !ok {
 		return nil
 	}
@@ -55,8 +55,8 @@ func readJettonBurn(t *record.Transaction, s *cell.Slice) *record.JettonBurn {
 }
 
 // readNFTTransfer reads TEP-62 transfer.
-func readNFTTransfer(t *record.Transaction, s *cell.Slice) *record.NFTTransfer {
-	f, ok := readBody(body.NFTTransfer, s, 5)
+func readNFTTransfer(t *record.Transaction, r *toncell.Reader) row {
+	f, ok := readBody(body.NFTTransfer, r, 5)
 	if !ok {
 		return nil
 	}

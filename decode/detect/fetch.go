@@ -7,13 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/xssnick/tonutils-go/address"
-	"github.com/xssnick/tonutils-go/ton"
-
 	"tonscribe/decode"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/retry"
-	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
@@ -176,18 +172,9 @@ func (f *fetcher) askLibrary(ctx context.Context, hash []byte) (*record.AccountB
 	return &record.AccountBatch{Libraries: []*record.Library{{Hash: hash, Boc: found[0].ToBOC()}}}, nil
 }
 
-// askParent asks for the state after the newest block of the log, and where
-// nobody has that any more, for the newest of all.
+// askParent asks for the state after the newest block of the log or a later one.
 func (f *fetcher) askParent(ctx context.Context, account []byte, head *record.BlockId) (*record.AccountBatch, error) {
-	at := address.NewAddress(0, byte(schema.Workchain(account)), schema.AccountID(account))
-	found, err := f.lite.Account(ctx, blockOf(head), at)
-	if lite.IsMissing(err) {
-		newest, headErr := f.lite.Head(ctx)
-		if headErr != nil {
-			return nil, headErr
-		}
-		found, err = f.lite.Account(ctx, newest, at)
-	}
+	found, err := f.lite.AccountSince(ctx, head, account)
 	switch {
 	case err != nil:
 		return nil, err
@@ -212,19 +199,14 @@ func (f *fetcher) askParent(ctx context.Context, account []byte, head *record.Bl
 }
 
 func (f *fetcher) askConfig(ctx context.Context, head *record.BlockId) (*record.AccountBatch, error) {
-	root, err := f.lite.Config(ctx, blockOf(head))
-	if lite.IsMissing(err) {
+	root, err := f.lite.Config(ctx, lite.BlockOf(head))
+	switch {
+	case lite.IsMissing(err):
 		return nil, fmt.Errorf("%w: %w", errAbsent, err)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
-	}
-	if root == nil {
+	case root == nil:
 		return nil, errAbsent
 	}
 	return &record.AccountBatch{Config: root.ToBOC()}, nil
-}
-
-func blockOf(id *record.BlockId) *ton.BlockIDExt {
-	return &ton.BlockIDExt{Workchain: id.Workchain, Shard: int64(id.Shard), SeqNo: id.Seqno, RootHash: id.RootHash, FileHash: id.FileHash}
 }

@@ -3,6 +3,7 @@ package detect
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 
 	"tonscribe/internal/stage"
@@ -38,7 +39,9 @@ func (w *work) finish() (stage.Output, error) {
 			w.metrics.rows.WithLabelValues("contract").Inc()
 		}
 	}
-	for _, o := range w.orderedTransfers() {
+	for _, o := range slices.SortedFunc(maps.Values(w.transfers), func(a, b *transfer) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), bytes.Compare(a.account, b.account), cmp.Compare(a.lt, b.lt))
+	}) {
 		if err := w.finishTransfer(o, out); err != nil {
 			return stage.Output{}, err
 		}
@@ -67,19 +70,17 @@ func (w *work) settle(c *change) (*record.Contract, error) {
 }
 
 func (w *work) storeEntry(c *change) error {
-	switch {
-	case c.new == nil || nothing(c.new.facts):
+	if c.new == nil || nothing(c.new.facts) {
 		if c.old == nil {
 			return nil
 		}
 		return w.store.Delete(keyEntry, c.account)
-	default:
-		raw, err := c.new.encode()
-		if err != nil {
-			return err
-		}
-		return w.store.Set(raw, keyEntry, c.account)
 	}
+	raw, err := c.new.encode()
+	if err != nil {
+		return err
+	}
+	return w.store.Set(raw, keyEntry, c.account)
 }
 
 // published are an entry's facts as they are told.
@@ -89,22 +90,11 @@ func (w *work) published(e *entry) *record.Contract {
 	return out
 }
 
-func (w *work) orderedTransfers() []*transfer {
-	all := make([]*transfer, 0, len(w.transfers))
-	for _, o := range w.transfers {
-		all = append(all, o)
-	}
-	slices.SortFunc(all, func(a, b *transfer) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), bytes.Compare(a.account, b.account), cmp.Compare(a.lt, b.lt))
-	})
-	return all
-}
-
-// finishTransfer tells of a transfer, and keeps it while something is to come.
+// finishTransfer publishes a transfer, and keeps it while something is to come.
 func (w *work) finishTransfer(o *transfer, p pages) error {
-	place := transferKey(o.account, o.lt)
+	key := transferKey(o.account, o.lt)
 	if !o.dropped && !o.held {
-		if err := w.tell(o, p); err != nil {
+		if err := w.publish(o, p); err != nil {
 			return err
 		}
 	}
@@ -118,15 +108,15 @@ func (w *work) finishTransfer(o *transfer, p pages) error {
 		if err != nil {
 			return err
 		}
-		return w.store.Set(raw, keyTransfer, place)
+		return w.store.Set(raw, keyTransfer, key)
 	}
 	if o.stored {
-		return w.store.Delete(keyTransfer, place)
+		return w.store.Delete(keyTransfer, key)
 	}
 	return nil
 }
 
-func (w *work) tell(o *transfer, p pages) error {
+func (w *work) publish(o *transfer, p pages) error {
 	is, err := w.entry(o.account)
 	if err != nil {
 		return err
@@ -134,28 +124,12 @@ func (w *work) tell(o *transfer, p pages) error {
 	if c := w.changes[string(o.account)]; c != nil && c.old != nil && (is == nil || nothing(is.facts)) {
 		is = c.old // it was its last transaction
 	}
-	switch o.kind {
-	case jettonTransfer:
-		o.jetton.McSeqno = w.now.mcSeqno
-		if len(o.jetton.Master) == 0 && is != nil {
-			o.jetton.Master = is.facts.JettonWallet.GetMaster()
-		}
-		p.add(o.account, o.jetton.SizeVT(), func(b *record.ContractBatch) { b.JettonTransfers = append(b.JettonTransfers, o.jetton) })
-		w.metrics.rows.WithLabelValues("jetton transfer").Inc()
-	case jettonBurn:
-		o.burn.McSeqno = w.now.mcSeqno
-		if len(o.burn.Master) == 0 && is != nil {
-			o.burn.Master = is.facts.JettonWallet.GetMaster()
-		}
-		p.add(o.account, o.burn.SizeVT(), func(b *record.ContractBatch) { b.JettonBurns = append(b.JettonBurns, o.burn) })
-		w.metrics.rows.WithLabelValues("jetton burn").Inc()
-	case nftTransfer:
-		o.nft.McSeqno = w.now.mcSeqno
-		if len(o.nft.Collection) == 0 && is != nil {
-			o.nft.Collection = is.facts.NftItem.GetCollection()
-		}
-		p.add(o.account, o.nft.SizeVT(), func(b *record.ContractBatch) { b.NftTransfers = append(b.NftTransfers, o.nft) })
-		w.metrics.rows.WithLabelValues("NFT transfer").Inc()
+	kind := &transferKinds[o.kind]
+	mcSeqno, parent, _, _ := o.later()
+	if *mcSeqno = w.now.mcSeqno; len(*parent) == 0 && is != nil {
+		*parent = kind.claim.Parent(is.facts)
 	}
+	p.add(o.account, o.row.SizeVT(), func(b *record.ContractBatch) { kind.put(b, o.row) })
+	w.metrics.rows.WithLabelValues(kind.name).Inc()
 	return nil
 }

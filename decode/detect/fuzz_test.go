@@ -11,6 +11,7 @@ import (
 	devnet "tonscribe/devnet/contracts"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/costtest"
+	toncell "tonscribe/ton/cell"
 )
 
 func FuzzBodies(f *testing.F) {
@@ -32,7 +33,7 @@ func FuzzBodies(f *testing.F) {
 			return
 		}
 		for _, read := range []func(*cell.Slice){
-			func(s *cell.Slice) { readJettonTransfer(t, s) }, func(s *cell.Slice) { readJettonBurn(t, s) }, func(s *cell.Slice) { readNFTTransfer(t, s) },
+			func(s *cell.Slice) { readJettonTransfer(t, toncell.ReaderOf(s)) }, func(s *cell.Slice) { readJettonBurn(t, toncell.ReaderOf(s)) }, func(s *cell.Slice) { readNFTTransfer(t, toncell.ReaderOf(s)) },
 		} {
 			costtest.Check(tt, func() {
 				if s, err := root.BeginParse(); err == nil {

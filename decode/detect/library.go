@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	toncell "tonscribe/ton/cell"
 )
 
 // keepLibraries keeps those that accounts of the masterchain lend to everybody.
@@ -34,11 +36,7 @@ func (w *work) library(hash [32]byte) *cell.Cell {
 	if err != nil {
 		return nil
 	}
-	root, err := value.LoadRefCell()
-	if err != nil {
-		return nil
-	}
-	return root
+	return toncell.ReaderOf(value).Ref()
 }
 
 func (w *work) addLibrary(boc []byte) error {

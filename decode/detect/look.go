@@ -90,8 +90,11 @@ func (w *work) changed(a *record.Account) (*change, error) {
 		c.new.facts.LastTransLt, c.new.facts.Now = a.LastTransLt, a.Now
 		return c, nil
 	}
-	if what := c.parse(); what != "" {
-		missing.what = what
+	if len(a.Data) > 0 {
+		c.data, err = cell.FromBOC(a.Data) // a broken BoC is as good as none
+	}
+	if len(a.State.DataHash) > 0 && (err != nil || c.data == nil || !bytes.Equal(c.data.Hash(), a.State.DataHash)) {
+		missing.what = "data"
 	}
 	if missing.what != "" {
 		return c, w.putOff(c, missing)
@@ -119,20 +122,6 @@ func (w *work) putOff(c *change, missing lack) error {
 
 func isActive(a *record.Account) bool {
 	return a.State.GetStatus() == record.AccountStatus_ACCOUNT_ACTIVE
-}
-
-// parse reads the data cell; it says what is missing.
-func (c *change) parse() (missing string) {
-	switch {
-	case len(c.state.Data) > 0:
-		var err error
-		if c.data, err = cell.FromBOC(c.state.Data); err != nil || !bytes.Equal(c.data.Hash(), c.state.State.DataHash) {
-			return "data" // a broken BoC is as good as none
-		}
-	case len(c.state.State.DataHash) > 0:
-		return "data"
-	}
-	return ""
 }
 
 func emptyEntry(a *record.Account) *entry {

@@ -14,9 +14,10 @@ import (
 	"tonscribe/decode/contract"
 	"tonscribe/schema/record"
 	"tonscribe/ton/body"
+	toncell "tonscribe/ton/cell"
 )
 
-// transferKind says which of the three a transfer is.
+// transferKind is which of the three a transfer is.
 type transferKind byte
 
 const (
@@ -25,20 +26,59 @@ const (
 	nftTransfer
 )
 
-// transfer is one of jetton, burn and nft.
+// row is the record of a transfer.
+type row interface {
+	MarshalVT() ([]byte, error)
+	UnmarshalVT([]byte) error
+	SizeVT() int
+}
+
+// transferKinds are what the kinds of transfers differ in.
+var transferKinds = [...]struct {
+	name    string // of a row, in metrics
+	carrier uint32 // opcode of the message that carries jettons, 0 for none
+	claim   contract.ClaimKind
+	empty   func() row
+	read    func(*record.Transaction, *toncell.Reader) row // nil for what is no order
+	put     func(*record.ContractBatch, row)
+}{
+	jettonTransfer: {"jetton transfer", body.JettonInternalTransfer, contract.ClaimJettonWallet,
+		func() row { return &record.JettonTransfer{} }, readJettonTransfer,
+		func(b *record.ContractBatch, r row) {
+			b.JettonTransfers = append(b.JettonTransfers, r.(*record.JettonTransfer))
+		}},
+	jettonBurn: {"jetton burn", body.JettonBurnNotification, contract.ClaimJettonWallet,
+		func() row { return &record.JettonBurn{} }, readJettonBurn,
+		func(b *record.ContractBatch, r row) { b.JettonBurns = append(b.JettonBurns, r.(*record.JettonBurn)) }},
+	nftTransfer: {"NFT transfer", 0, contract.ClaimNFTItem,
+		func() row { return &record.NFTTransfer{} }, readNFTTransfer,
+		func(b *record.ContractBatch, r row) { b.NftTransfers = append(b.NftTransfers, r.(*record.NFTTransfer)) }},
+}
+
+// transfer is a transfer or a burn.
 type transfer struct {
 	account []byte
 	lt      uint64
 	kind    transferKind
-	// held says that the account is not confirmed yet.
-	held bool
-	// dropped says that the account turned out to be nothing of the kind.
-	dropped bool
-	jetton  *record.JettonTransfer
-	burn    *record.JettonBurn
-	nft     *record.NFTTransfer
+	held    bool // the account is not confirmed yet
+	dropped bool // the account turned out to be nothing of the kind
+	row     row
 	message []byte // hash of the message that carries the jettons, empty when it has arrived
 	stored  bool
+}
+
+// later returns the fields of the row that are found out after its order was read:
+// the bundle of the record, the jetton master or the collection, and what became
+// of the order.
+func (o *transfer) later() (mcSeqno *uint32, parent *[]byte, delivery *record.Delivery, receipt **record.Receipt) {
+	switch r := o.row.(type) {
+	case *record.JettonTransfer:
+		return &r.McSeqno, &r.Master, &r.Delivery, &r.Receipt
+	case *record.JettonBurn:
+		return &r.McSeqno, &r.Master, &r.Delivery, &r.Receipt
+	}
+	r := o.row.(*record.NFTTransfer)
+	return &r.McSeqno, &r.Collection, &r.Delivery, new(*record.Receipt) // no message follows
 }
 
 func transferKey(account []byte, lt uint64) []byte {
@@ -80,10 +120,6 @@ func (w *work) standing(account []byte, kind transferKind) (is, held bool, err e
 	if err != nil {
 		return false, false, err
 	}
-	claim := contract.ClaimJettonWallet
-	if kind == nftTransfer {
-		claim = contract.ClaimNFTItem
-	}
 	c := w.changes[string(account)]
 	for _, e := range []*entry{e, c.before()} {
 		if e == nil {
@@ -93,7 +129,7 @@ func (w *work) standing(account []byte, kind transferKind) (is, held bool, err e
 		if kind == nftTransfer {
 			has = e.facts.NftItem != nil
 		}
-		switch state := e.claims[claim]; {
+		switch state := e.claims[transferKinds[kind].claim]; {
 		case !has:
 		case state == confirmed, state == unclaimed:
 			return true, false, nil
@@ -118,20 +154,14 @@ func (w *work) order(t *record.Transaction, kind transferKind) error {
 	if err != nil || !is && !held {
 		return err
 	}
-	body, err := bodyOf(t.InMsg)
+	root, err := cell.FromBOC(t.InMsg.Body)
 	if err != nil {
 		return nil //nolint:nilerr // a stranger's body that is none
 	}
-	o := &transfer{account: t.Account, lt: t.Lt, kind: kind, held: held}
-	switch kind {
-	case jettonTransfer:
-		o.jetton = readJettonTransfer(t, body)
-	case jettonBurn:
-		o.burn = readJettonBurn(t, body)
-	case nftTransfer:
-		o.nft = readNFTTransfer(t, body)
-	}
-	if o.jetton == nil && o.burn == nil && o.nft == nil {
+	r := toncell.NewReader(root)
+	r.Skip(32) // the opcode
+	o := &transfer{account: t.Account, lt: t.Lt, kind: kind, held: held, row: transferKinds[kind].read(t, r)}
+	if o.row == nil {
 		return nil
 	}
 	if held {
@@ -150,16 +180,14 @@ func (w *work) order(t *record.Transaction, kind transferKind) error {
 
 // send finds out what became of an order in its own transaction.
 func (w *work) send(o *transfer, t *record.Transaction) {
-	delivery := record.Delivery_REFUSED
-	if !t.Aborted {
+	carrier := transferKinds[o.kind].carrier
+	delivery := record.Delivery_NOT_SENT
+	switch {
+	case t.Aborted:
+		delivery = record.Delivery_REFUSED
+	case carrier == 0:
 		delivery = record.Delivery_DELIVERED
-	}
-	if !t.Aborted && o.kind != nftTransfer {
-		delivery = record.Delivery_NOT_SENT
-		carrier := body.JettonInternalTransfer
-		if o.kind == jettonBurn {
-			carrier = body.JettonBurnNotification
-		}
+	default:
 		for _, m := range t.OutMsgs {
 			if m.Kind == record.Message_INTERNAL && m.Opcode != nil && *m.Opcode == carrier {
 				delivery, o.message = record.Delivery_IN_PROGRESS, m.Hash
@@ -171,26 +199,20 @@ func (w *work) send(o *transfer, t *record.Transaction) {
 }
 
 func (o *transfer) deliver(d record.Delivery, r *record.Receipt) {
-	switch o.kind {
-	case jettonTransfer:
-		o.jetton.Delivery, o.jetton.Receipt = d, r
-	case jettonBurn:
-		o.burn.Delivery, o.burn.Receipt = d, r
-	case nftTransfer:
-		o.nft.Delivery = d
-	}
+	_, _, delivery, receipt := o.later()
+	*delivery, *receipt = d, r
 }
 
 // arrive takes the transaction of a message that carries jettons.
 func (w *work) arrive(t *record.Transaction) error {
-	place, err := w.store.Get(keyMessage, t.InMsg.Hash)
-	if err != nil || place == nil {
+	key, err := w.store.Get(keyMessage, t.InMsg.Hash)
+	if err != nil || key == nil {
 		return err
 	}
 	if err := w.store.Delete(keyMessage, t.InMsg.Hash); err != nil {
 		return err
 	}
-	o, err := w.transfer(place)
+	o, err := w.transfer(key)
 	if err != nil || o == nil {
 		return err
 	}
@@ -204,19 +226,19 @@ func (w *work) arrive(t *record.Transaction) error {
 }
 
 // transfer makes a stored one a part of the bundle.
-func (w *work) transfer(place []byte) (*transfer, error) {
-	if o := w.transfers[string(place)]; o != nil {
+func (w *work) transfer(key []byte) (*transfer, error) {
+	if o := w.transfers[string(key)]; o != nil {
 		return o, nil
 	}
-	raw, err := w.store.Get(keyTransfer, place)
+	raw, err := w.store.Get(keyTransfer, key)
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	o, err := decodeTransfer(place, raw)
+	o, err := decodeTransfer(key, raw)
 	if err != nil {
 		return nil, err
 	}
-	w.transfers[string(place)] = o
+	w.transfers[string(key)] = o
 	return o, nil
 }
 
@@ -229,16 +251,15 @@ func (w *work) release() error {
 		} else if !settled {
 			continue
 		}
-		var places [][]byte
-		prefix := append([]byte{keyTransfer}, c.account...)
-		if err := w.store.Each(prefix, nil, func(lt, _ []byte) bool {
-			places = append(places, append(append([]byte{}, c.account...), lt...))
+		var keys [][]byte
+		if err := w.store.Each(append([]byte{keyTransfer}, c.account...), nil, func(lt, _ []byte) bool {
+			keys = append(keys, slices.Concat(c.account, lt))
 			return true
 		}); err != nil {
 			return err
 		}
-		for _, place := range places {
-			o, err := w.transfer(place)
+		for _, key := range keys {
+			o, err := w.transfer(key)
 			if err != nil {
 				return err
 			}
@@ -285,61 +306,27 @@ func (o *transfer) encode() ([]byte, error) {
 		held = 1
 	}
 	out := append([]byte{byte(o.kind), held, byte(len(o.message))}, o.message...)
-	row, err := o.row()
+	row, err := o.row.MarshalVT()
 	if err != nil {
 		return nil, fmt.Errorf("transfer %x %d: %w", o.account, o.lt, err)
 	}
 	return append(out, row...), nil
 }
 
-func (o *transfer) row() ([]byte, error) {
-	switch o.kind {
-	case jettonTransfer:
-		return o.jetton.MarshalVT()
-	case jettonBurn:
-		return o.burn.MarshalVT()
-	}
-	return o.nft.MarshalVT()
-}
-
 var errTransfer = errors.New("contracts: store: a transfer that does not decode")
 
-func decodeTransfer(place, raw []byte) (*transfer, error) {
-	if len(place) != 36+8 || len(raw) < 3 || len(raw) < 3+int(raw[2]) {
+func decodeTransfer(key, raw []byte) (*transfer, error) {
+	if len(key) != 36+8 || len(raw) < 3 || len(raw) < 3+int(raw[2]) {
 		return nil, errTransfer
 	}
-	o := &transfer{account: place[:36], lt: binary.BigEndian.Uint64(place[36:]), kind: transferKind(raw[0]), held: raw[1] == 1,
+	o := &transfer{account: key[:36], lt: binary.BigEndian.Uint64(key[36:]), kind: transferKind(raw[0]), held: raw[1] == 1,
 		message: raw[3 : 3+int(raw[2])], stored: true}
-	row := raw[3+int(raw[2]):]
-	var err error
-	switch o.kind {
-	case jettonTransfer:
-		o.jetton = &record.JettonTransfer{}
-		err = o.jetton.UnmarshalVT(row)
-	case jettonBurn:
-		o.burn = &record.JettonBurn{}
-		err = o.burn.UnmarshalVT(row)
-	case nftTransfer:
-		o.nft = &record.NFTTransfer{}
-		err = o.nft.UnmarshalVT(row)
-	default:
+	if int(o.kind) >= len(transferKinds) {
 		return nil, errTransfer
 	}
-	if err != nil {
+	o.row = transferKinds[o.kind].empty()
+	if err := o.row.UnmarshalVT(raw[3+len(o.message):]); err != nil {
 		return nil, fmt.Errorf("%w: %w", errTransfer, err)
 	}
 	return o, nil
-}
-
-func bodyOf(m *record.Message) (*cell.Slice, error) {
-	root, err := cell.FromBOC(m.Body)
-	if err != nil {
-		return nil, err
-	}
-	s, err := root.BeginParse()
-	if err != nil {
-		return nil, err
-	}
-	_, err = s.LoadUInt(32)
-	return s, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"runtime"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"tonscribe/decode/contract"
 	"tonscribe/internal/stage"
 	"tonscribe/schema/record"
+	toncell "tonscribe/ton/cell"
 	"tonscribe/ton/tvm"
 )
 
@@ -254,21 +256,17 @@ func (w *work) useConfig(boc []byte) error {
 		return err
 	}
 	w.config, w.configured = config, true
-	key := cell.BeginCell().MustStoreUInt(rootParam, 32).EndCell()
-	value, err := root.AsDict(32).LoadValue(key)
-	if err != nil {
+	value, err := toncell.Dictionary{Root: root, Bits: 32}.Find(number(rootParam))
+	if err != nil || value == nil {
 		w.root = nil
 		return nil //nolint:nilerr // a chain without names
 	}
-	param, err := value.LoadRef()
-	if err != nil {
-		return fmt.Errorf("config parameter %d: %w", rootParam, err)
+	r := toncell.NewReader(toncell.ReaderOf(value).Ref())
+	id := r.Hash()
+	if r.Err() != nil {
+		return fmt.Errorf("config parameter %d: %w", rootParam, r.Err())
 	}
-	id, err := param.LoadSlice(256)
-	if err != nil {
-		return fmt.Errorf("config parameter %d: %w", rootParam, err)
-	}
-	w.root, w.renamed = append([]byte{0xff, 0xff, 0xff, 0xff}, id...), true
+	w.root, w.renamed = append([]byte{0xff, 0xff, 0xff, 0xff}, id[:]...), true
 	return nil
 }
 
@@ -305,12 +303,7 @@ func (w *work) touch(account []byte) (*change, error) {
 
 // ordered are the changes by account.
 func (w *work) ordered() []*change {
-	all := make([]*change, 0, len(w.changes))
-	for _, c := range w.changes {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b *change) int { return bytes.Compare(a.account, b.account) })
-	return all
+	return slices.SortedFunc(maps.Values(w.changes), func(a, b *change) int { return bytes.Compare(a.account, b.account) })
 }
 
 // parallel calls do for 0 … n-1 on all processors.

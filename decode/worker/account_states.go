@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func newAccountStates(ctx context.Context, c *Component, partition int) (*accoun
 	if err := k.fetcher.load(); err != nil {
 		return nil, err
 	}
-	return k, k.incomplete.load(c.cells, partition, c.kafka.Partitions())
+	return k, k.incomplete.load(c, partition)
 }
 
 // tree is a BoC and the depth of its cells.
@@ -150,7 +151,9 @@ func (k *accountStates) keep(ctx context.Context, b *bundle) error {
 				return fmt.Errorf("block %s, account %x: %w", blockName(j.id), c.Account, err)
 			}
 			if c.Problem != nil {
-				k.problem(j, c)
+				k.metrics.problems.Inc()
+				k.report.Log.Error().Err(c.Problem).Str("block", blockName(j.id)).Hex("account", c.Account).
+					Msg("the states of an account are not known")
 			}
 		}
 	}
@@ -166,13 +169,6 @@ func (k *accountStates) put(cells []decode.CellRecord) {
 	for _, c := range cells {
 		k.batch.Put(c.Hash, c.Record)
 	}
-}
-
-// problem is the alarm about a block that contradicts itself.
-func (k *accountStates) problem(j *job, c *decode.Change) {
-	k.metrics.problems.Inc()
-	k.report.Log.Error().Err(c.Problem).Str("block", blockName(j.id)).Hex("account", c.Account).
-		Msg("the states of an account are not known")
 }
 
 // change fills in what the block does not show of a change.
@@ -288,10 +284,7 @@ func (k *accountStates) libraries(hash *[32]byte, b *bundle) error {
 }
 
 func compareAccounts(x, y []byte) int {
-	if a, b := schema.Workchain(x), schema.Workchain(y); a != b {
-		return int(a) - int(b)
-	}
-	return bytes.Compare(x, y)
+	return cmp.Or(cmp.Compare(schema.Workchain(x), schema.Workchain(y)), bytes.Compare(x, y))
 }
 
 // content gives an account its data, and its code to codes when nobody has it.
@@ -325,9 +318,8 @@ func (k *accountStates) code(hash [32]byte, c *decode.Change) (*record.Code, err
 	}
 	boc, methods := c.Code, c.CodeMethods
 	if boc == nil {
-		var err error
-		var whole tree
-		if whole, err = k.assemble(&hash, decode.MaxCodeBytes); err == nil {
+		whole, err := k.assemble(&hash, decode.MaxCodeBytes)
+		if err == nil {
 			boc = whole.boc
 			methods, err = decode.MethodsOf(boc)
 		}

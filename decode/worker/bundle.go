@@ -1,10 +1,6 @@
 package worker
 
-import (
-	"fmt"
-
-	"tonscribe/schema/record"
-)
+import "tonscribe/schema/record"
 
 // bundle is what one partition has of a bundle, first as jobs, then as the
 // records to publish.
@@ -73,9 +69,8 @@ const accountsPerRecord = 32
 // assembleAccounts makes records of accounts, at least one: so there is always
 // one that can carry what seals do not count.
 func (b *bundle) assembleAccounts() {
-	first := &record.AccountBatch{Late: b.late, Libraries: b.libraries, Config: b.config}
 	codes := b.codes
-	for chunk := first; chunk != nil; {
+	for chunk := (&record.AccountBatch{Late: b.late, Libraries: b.libraries, Config: b.config}); ; chunk = new(record.AccountBatch) {
 		n := min(accountsPerRecord, len(b.accounts))
 		chunk.Accounts, b.accounts = b.accounts[:n], b.accounts[n:]
 		n = min(accountsPerRecord, len(codes))
@@ -90,9 +85,8 @@ func (b *bundle) assembleAccounts() {
 		for _, a := range chunk.Accounts {
 			b.size += 256 + len(a.Data)
 		}
-		chunk = nil
-		if len(b.accounts) > 0 {
-			chunk = new(record.AccountBatch)
+		if len(b.accounts) == 0 {
+			break
 		}
 	}
 	b.accounts, b.late, b.codes, b.libraries, b.config = nil, nil, nil, nil, nil
@@ -130,17 +124,4 @@ func (c *chunker) flush() {
 		McSeqno: c.mcSeqno, PrevMcSeqno: c.prev, Index: uint32(len(c.transactions)),
 		Content: &record.Record_Transactions{Transactions: &record.TransactionBatch{Transactions: c.open}}})
 	c.open, c.bytes = nil, 0
-}
-
-// collect adds a record of the topic blocks; true when it was the bundle's seal.
-func (b *bundle) collect(r *record.Record, offset int64) (bool, error) {
-	seal := r.GetSeal()
-	if seal == nil {
-		return false, nil
-	}
-	if seal.Rows != uint64(len(b.jobs)) {
-		return false, fmt.Errorf("bundle %d: its seal tells of %d blocks, the log has %d", b.mcSeqno, seal.Rows, len(b.jobs))
-	}
-	b.seal, b.next = seal, offset+1
-	return true, nil
 }

@@ -6,12 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/xssnick/tonutils-go/address"
-	"github.com/xssnick/tonutils-go/ton"
-
 	"tonscribe/decode"
 	"tonscribe/decode/cellstore"
-	"tonscribe/internal/lite"
 	"tonscribe/internal/retry"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -52,18 +48,29 @@ func (f *fetcher) load() error {
 	if f == nil || f.cells == nil {
 		return nil
 	}
+	return noted(f.Component, cellstore.Wanted, f.partition, func(account string, w *record.Wanted) bool {
+		f.wanted[account] = w
+		return f.queue.Add(account, w)
+	})
+}
+
+// noted reads the accounts of a partition that are on a list of the cell store,
+// until each returns false.
+func noted[T any, M interface {
+	*T
+	UnmarshalVT([]byte) error
+}](c *Component, list cellstore.List, partition int, each func(account string, what M) bool) error {
 	var problem error
-	err := f.cells.Noted(cellstore.Wanted, func(account, what []byte) bool {
-		if schema.PartitionOf(schema.AccountID(account), f.kafka.Partitions()) != f.partition {
+	err := c.cells.Noted(list, func(account, what []byte) bool {
+		if schema.PartitionOf(schema.AccountID(account), c.kafka.Partitions()) != partition {
 			return true
 		}
-		w := new(record.Wanted)
-		if problem = w.UnmarshalVT(what); problem != nil {
+		m := M(new(T))
+		if problem = m.UnmarshalVT(what); problem != nil {
 			problem = fmt.Errorf("cell store: account %x: %w", account, problem)
 			return false
 		}
-		f.wanted[string(account)] = w
-		return f.queue.Add(string(account), w)
+		return each(string(account), m)
 	})
 	return errors.Join(problem, err)
 }
@@ -138,21 +145,11 @@ func (f *fetcher) ask(ctx context.Context, _ string, w *record.Wanted) (again bo
 	return false
 }
 
-// state asks for the state after the block, and where nobody has that any more,
-// for the newest one, which may be the same.
+// state asks for the state after the block or after a later one, which may be the
+// same.
 func (f *fetcher) state(ctx context.Context, w *record.Wanted) (*decode.StateAccount, string, error) {
 	account := w.Account.Account
-	at := address.NewAddress(0, byte(schema.Workchain(account)), schema.AccountID(account))
-	m := w.Master
-	found, err := f.lite.Account(ctx, &ton.BlockIDExt{Workchain: m.Workchain, Shard: int64(m.Shard), SeqNo: m.Seqno,
-		RootHash: m.RootHash, FileHash: m.FileHash}, at)
-	if lite.IsMissing(err) {
-		newest, headErr := f.lite.Head(ctx)
-		if headErr != nil {
-			return nil, "failed", headErr
-		}
-		found, err = f.lite.Account(ctx, newest, at)
-	}
+	found, err := f.lite.AccountSince(ctx, w.Master, account)
 	switch {
 	case err != nil:
 		return nil, "failed", err

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"tonscribe/decode/cellstore"
-	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
@@ -22,25 +21,13 @@ type incompleteAccounts struct {
 }
 
 // load takes up what was incomplete in an earlier life.
-func (o *incompleteAccounts) load(cells *cellstore.Store, partition, partitions int) error {
-	var problem error
-	err := cells.Noted(cellstore.Incomplete, func(account, what []byte) bool {
-		if schema.PartitionOf(schema.AccountID(account), partitions) != partition {
-			return true
-		}
-		a := new(record.Account)
-		if problem = a.UnmarshalVT(what); problem != nil {
-			problem = fmt.Errorf("cell store: account %x: %w", account, problem)
-			return false
-		}
-		o.accounts[string(account)] = a
-		o.queue = append(o.queue, string(account))
+func (o *incompleteAccounts) load(c *Component, partition int) error {
+	err := noted(c, cellstore.Incomplete, partition, func(account string, a *record.Account) bool {
+		o.accounts[account] = a
+		o.queue = append(o.queue, account)
 		return true
 	})
 	slices.Sort(o.queue)
-	if problem != nil {
-		return problem
-	}
 	return err
 }
 

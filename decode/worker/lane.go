@@ -90,12 +90,13 @@ func (l *lane) read(ctx context.Context) error {
 			}
 			continue
 		}
-		complete, err := b.collect(item.Record, item.Offset)
-		if err != nil {
-			return err
-		}
-		if !complete {
+		switch seal := item.Record.GetSeal(); {
+		case seal == nil:
 			return fmt.Errorf("offset %d of %s: neither a block nor a seal", item.Offset, l.source.Topic)
+		case seal.Rows != uint64(len(b.jobs)):
+			return fmt.Errorf("bundle %d: its seal counts %d blocks, the log has %d", b.mcSeqno, seal.Rows, len(b.jobs))
+		default:
+			b.seal, b.next = seal, item.Offset+1
 		}
 		select {
 		case l.bundles <- b:
@@ -133,7 +134,11 @@ func (l *lane) write(ctx context.Context) error {
 			l.published = batch[len(batch)-1].next
 		}
 		if failure != nil {
-			l.alarm(failure)
+			var bad *undecodable
+			if errors.As(failure, &bad) {
+				l.metrics.failures.WithLabelValues(l.label).Inc()
+				l.metrics.stopped.WithLabelValues(l.label).Set(1)
+			}
 			return errors.Join(failure, l.commit(ctx))
 		}
 		if time.Since(l.committed) >= l.configuration.CommitEvery {
@@ -254,13 +259,4 @@ func (l *lane) publish(ctx context.Context, batch []*bundle) error {
 	l.metrics.bundle.WithLabelValues(l.label).Set(float64(batch[len(batch)-1].mcSeqno))
 	l.metrics.stopped.WithLabelValues(l.label).Set(0)
 	return nil
-}
-
-// alarm tells of a block that does not decode.
-func (l *lane) alarm(failure error) {
-	var bad *undecodable
-	if errors.As(failure, &bad) {
-		l.metrics.failures.WithLabelValues(l.label).Inc()
-		l.metrics.stopped.WithLabelValues(l.label).Set(1)
-	}
 }
