@@ -19,7 +19,7 @@ var noAccountHash = func() [32]byte {
 	return *c.Hash()
 }()
 
-// NoAccount says that the hash of a state is that of an account that does not
+// NoAccount reports whether the hash of a state is that of an account that does not
 // exist.
 func NoAccount(stateHash []byte) bool { return string(stateHash) == string(noAccountHash[:]) }
 
@@ -94,7 +94,7 @@ func (d *Decoder) accountBalance(s *cell.Slice, a *accountCells) (err error) {
 		a.state.ExtraUnknown, a.extra = true, dict
 		return nil
 	}
-	a.state.ExtraCurrencies, err = d.extraNode(dict.Slice(), nil, 0, 0)
+	a.state.ExtraCurrencies, err = d.currencies(dict.Slice())
 	return err
 }
 

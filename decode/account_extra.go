@@ -9,7 +9,7 @@ import (
 	"tonscribe/schema/record"
 )
 
-// hasExtra says that extra currencies are around.
+// hasExtra reports whether extra currencies are around.
 func hasExtra(after *record.AccountState, tx *record.Transaction) bool {
 	return len(after.ExtraCurrencies) > 0 || len(tx.TotalFeesExtra) > 0 || len(tx.Credit.GetCreditExtra()) > 0 ||
 		slices.ContainsFunc(tx.OutMsgs, func(m *record.Message) bool {

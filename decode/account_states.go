@@ -71,7 +71,7 @@ const MaxConfigBytes = 2 << 20
 
 // touched is a range of d.list that is of one account.
 type touched struct {
-	key      [4]uint64
+	key      cell.Key
 	from, to int
 }
 
@@ -291,7 +291,7 @@ func (d *Decoder) SetExtra(c *Change, dict cell.Cell) error {
 // Currencies reads a dictionary of extra currencies.
 func (d *Decoder) Currencies(dict cell.Cell) ([]*record.ExtraCurrency, error) {
 	d.budget = 1 << 16
-	list, err := d.extraNode(dict.Slice(), nil, 0, 0)
+	list, err := d.currencies(dict.Slice())
 	if err != nil {
 		return nil, fmt.Errorf("extra currencies: %w", err)
 	}

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"slices"
 
 	"tonscribe/ton/cell"
 )
@@ -9,7 +10,7 @@ import (
 // leaf is an account that a shard state shows, whether the block changes it or
 // not.
 type leaf struct {
-	key       [4]uint64
+	key       cell.Key
 	account   cell.Cell
 	transHash [32]byte
 	transLt   uint64
@@ -38,8 +39,8 @@ func (d *Decoder) shardState(c cell.Cell, list []leaf) ([]leaf, error) {
 	if c.Kind() == cell.PrunedBranch {
 		return list, nil
 	}
-	if err := d.visit(); err != nil {
-		return nil, err
+	if d.budget--; d.budget < 0 {
+		return nil, fmt.Errorf("%w: too many split states", cell.ErrLimit)
 	}
 	s := c.Slice()
 	switch tag := s.Uint(32); tag {
@@ -79,48 +80,28 @@ func (d *Decoder) shardAccounts(c cell.Cell, list []leaf) ([]leaf, error) {
 	if s.Failed() {
 		return nil, s.Err()
 	}
-	return d.shardAccountNode(root, [4]uint64{}, 0, list)
-}
-
-// shardAccountNode walks a node of that dictionary; key holds the first bits.
-func (d *Decoder) shardAccountNode(c cell.Cell, key [4]uint64, bits int, list []leaf) ([]leaf, error) {
-	if c.Kind() == cell.PrunedBranch {
+	if root.Kind() == cell.PrunedBranch {
 		return list, nil
 	}
-	if err := d.visit(); err != nil {
-		return nil, err
-	}
-	s := c.Slice()
-	label, n := s.Label(256 - bits)
-	putBits(&key, label, bits)
-	bits += n
-	if bits == 256 {
+	err := root.Slice().Hashmap(256, &d.budget, true, func(key cell.Key, s cell.Slice) error {
 		s.Skip(5) // split_depth
 		skipCurrencies(&s)
 		l := leaf{key: key, account: s.Ref()}
 		s.Read(l.transHash[:])
 		l.transLt = s.Uint(64)
 		if s.Failed() {
-			return nil, fmt.Errorf("account %016x%016x%016x%016x: %w", key[0], key[1], key[2], key[3], s.Err())
+			return fmt.Errorf("account %016x: %w", key, s.Err())
 		}
-		return append(list, l), nil
-	}
-	left, right := s.Ref(), s.Ref()
-	if s.Failed() {
-		return nil, fmt.Errorf("accounts: %w", s.Err())
-	}
-	list, err := d.shardAccountNode(left, key, bits+1, list)
-	if err != nil {
-		return nil, err
-	}
-	key[bits/64] |= 1 << (63 - bits%64)
-	return d.shardAccountNode(right, key, bits+1, list)
+		list = append(list, l)
+		return nil
+	})
+	return list, err
 }
 
 // find is the leaf with the key, and the leaves after it.
-func find(list []leaf, key [4]uint64) (*leaf, []leaf) {
+func find(list []leaf, key cell.Key) (*leaf, []leaf) {
 	for len(list) > 0 {
-		switch compareKeys(list[0].key, key) {
+		switch slices.Compare(list[0].key[:], key[:]) {
 		case 0:
 			return &list[0], list[1:]
 		case 1:
@@ -129,13 +110,4 @@ func find(list []leaf, key [4]uint64) (*leaf, []leaf) {
 		list = list[1:]
 	}
 	return nil, nil
-}
-
-func compareKeys(a, b [4]uint64) int {
-	for i := range a {
-		if c := compare(a[i], b[i]); c != 0 {
-			return c
-		}
-	}
-	return 0
 }

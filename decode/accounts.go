@@ -14,49 +14,18 @@ func (d *Decoder) accountBlocks(c cell.Cell) error {
 	if !s.Bool() {
 		return s.Err()
 	}
-	return d.accountNode(s.Next(), [4]uint64{}, 0)
-}
-
-// accountNode walks a node of that dictionary; key holds the first bits.
-func (d *Decoder) accountNode(s cell.Slice, key [4]uint64, bits int) error {
-	if err := d.visit(); err != nil {
-		return err
-	}
-	label, n := s.Label(256 - bits)
-	putBits(&key, label, bits)
-	bits += n
-	if bits == 256 {
-		if err := d.accountBlock(&s, key); err != nil {
-			return fmt.Errorf("account %016x%016x%016x%016x: %w", key[0], key[1], key[2], key[3], err)
+	return s.Next().Hashmap(256, &d.budget, false, func(account cell.Key, s cell.Slice) error {
+		if err := d.accountBlock(s, account); err != nil {
+			return fmt.Errorf("account %016x: %w", account, err)
 		}
 		return nil
-	}
-	left, right := s.Next(), s.Next()
-	if s.Failed() {
-		return fmt.Errorf("account blocks: %w", s.Err())
-	}
-	if err := d.accountNode(left, key, bits+1); err != nil {
-		return err
-	}
-	key[bits/64] |= 1 << (63 - bits%64)
-	return d.accountNode(right, key, bits+1)
-}
-
-// putBits sets the bits of key from bit at on; they are zero so far.
-func putBits(key *[4]uint64, label [4]uint64, at int) {
-	word, shift := at/64, uint(at%64)
-	for i := word; i < 4; i++ {
-		key[i] |= label[i-word] >> shift
-		if shift != 0 && i+1 < 4 {
-			key[i+1] |= label[i-word] << (64 - shift)
-		}
-	}
+	})
 }
 
 // accountBlock reads a leaf: its extra, then acc_trans#5. The account must be
 // the key, so that no two leaves are the same cell.
-func (d *Decoder) accountBlock(s *cell.Slice, key [4]uint64) error {
-	skipCurrencies(s)
+func (d *Decoder) accountBlock(s cell.Slice, key cell.Key) error {
+	skipCurrencies(&s)
 	if tag := s.Uint(4); !s.Failed() && tag != 5 {
 		return fmt.Errorf("%w: account block tag %x", ErrFormat, tag)
 	}
@@ -73,44 +42,26 @@ func (d *Decoder) accountBlock(s *cell.Slice, key [4]uint64) error {
 		return fmt.Errorf("%w: not an account of the shard", ErrFormat)
 	}
 	from := len(d.list)
-	if err := d.transactionNode(*s, key, 0, 0); err != nil {
+	// The root of the transactions (HashmapAug 64 ^Transaction CurrencyCollection) is
+	// the rest of the account block, so what follows them there is left alone.
+	err := s.Hashmap(64, &d.budget, false, func(lt cell.Key, s cell.Slice) error {
+		skipCurrencies(&s)
+		c := s.Ref()
+		if s.Failed() {
+			return s.Err()
+		}
+		return d.accountTransaction(c, key, lt[0])
+	})
+	if err != nil {
 		return err
 	}
 	d.touched = append(d.touched, touched{key, from, len(d.list)})
 	return nil
 }
 
-// transactionNode walks a node of HashmapAug 64 ^Transaction CurrencyCollection;
-// lt holds the first bits of the key. The root of it is the rest of the account
-// block, so what follows the dictionary there is left alone.
-func (d *Decoder) transactionNode(s cell.Slice, account [4]uint64, lt uint64, bits int) error {
-	if err := d.visit(); err != nil {
-		return err
-	}
-	label, n := s.Label(64 - bits)
-	lt |= label[0] >> bits
-	bits += n
-	if bits == 64 {
-		skipCurrencies(&s)
-		c := s.Ref()
-		if s.Failed() {
-			return s.Err()
-		}
-		return d.accountTransaction(c, account, lt)
-	}
-	left, right := s.Next(), s.Next()
-	if s.Failed() {
-		return fmt.Errorf("transactions: %w", s.Err())
-	}
-	if err := d.transactionNode(left, account, lt, bits+1); err != nil {
-		return err
-	}
-	return d.transactionNode(right, account, lt|1<<(63-bits), bits+1)
-}
-
 // accountTransaction decodes a transaction of a block, which must have the
 // account and lt it is filed under.
-func (d *Decoder) accountTransaction(c cell.Cell, account [4]uint64, lt uint64) error {
+func (d *Decoder) accountTransaction(c cell.Cell, account cell.Key, lt uint64) error {
 	t, err := d.transaction(c, d.shard.Workchain)
 	if err != nil {
 		return fmt.Errorf("transaction %d: %w", lt, err)

@@ -14,32 +14,23 @@ func (d *Decoder) extraCurrencies(s *cell.Slice) ([]*record.ExtraCurrency, error
 	if !s.Bool() {
 		return nil, s.Err()
 	}
-	return d.extraNode(s.Next(), nil, 0, 0)
+	return d.currencies(s.Next())
 }
 
-func (d *Decoder) extraNode(s cell.Slice, list []*record.ExtraCurrency, key uint32, bits int) ([]*record.ExtraCurrency, error) {
-	if err := d.visit(); err != nil {
-		return nil, err
-	}
-	label, n := s.Label(32 - bits)
-	key |= uint32(label[0]>>32) >> bits
-	bits += n
-	if bits == 32 {
+// currencies reads the dictionary of ExtraCurrencyCollection.
+func (d *Decoder) currencies(dict cell.Slice) (list []*record.ExtraCurrency, err error) {
+	err = dict.Hashmap(32, &d.budget, false, func(key cell.Key, s cell.Slice) error {
+		id := uint32(key[0] >> 32)
 		amount := make([]byte, s.Uint(5))
 		s.Read(amount)
 		if s.Failed() {
-			return nil, fmt.Errorf("extra currency %d: %w", key, s.Err())
+			return fmt.Errorf("extra currency %d: %w", id, s.Err())
 		}
-		amount = bytes.TrimLeft(amount, "\x00")
-		return append(list, &record.ExtraCurrency{Id: key, Amount: amount}), nil
-	}
-	left, right := s.Next(), s.Next()
-	if s.Failed() {
-		return nil, fmt.Errorf("extra currencies: %w", s.Err())
-	}
-	list, err := d.extraNode(left, list, key, bits+1)
+		list = append(list, &record.ExtraCurrency{Id: id, Amount: bytes.TrimLeft(amount, "\x00")})
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	return d.extraNode(right, list, key|1<<(31-bits), bits+1)
+	return list, nil
 }

@@ -89,8 +89,8 @@ type Decoder struct {
 
 // Block decodes a block that the masterchain block mcSeqno commits.
 func Block(boc []byte, mcSeqno uint32) (*Result, error) {
-	d := take()
-	defer put(d)
+	d := spare.Get().(*Decoder)
+	defer spare.Put(d)
 	return d.Block(boc, mcSeqno)
 }
 
@@ -198,8 +198,8 @@ func (d *Decoder) transactions(h *header, mcSeqno uint32) (*Result, error) {
 // it was before global version 12. Its workchain is that of its messages, 0
 // without any; mc_seqno and block are unset.
 func Transaction(boc []byte) (*record.Transaction, error) {
-	d := take()
-	defer put(d)
+	d := spare.Get().(*Decoder)
+	defer spare.Put(d)
 	return d.Transaction(boc, 0)
 }
 
@@ -224,10 +224,6 @@ func (d *Decoder) Transaction(boc []byte, version uint32) (*record.Transaction, 
 // spare are the Decoders of the functions Block, Header and Transaction.
 var spare = sync.Pool{New: func() any { return new(Decoder) }}
 
-func take() *Decoder { return spare.Get().(*Decoder) }
-
-func put(d *Decoder) { spare.Put(d) }
-
 // open reads the BoC and sets what lasts for one input.
 func (d *Decoder) open(boc []byte, read func([]byte) error) (cell.Cell, error) {
 	if err := read(boc); err != nil {
@@ -251,16 +247,6 @@ func (d *Decoder) forget() {
 	d.list, d.messages, d.records = d.list[:0], d.messages[:0], d.records[:0]
 	d.touched, d.before, d.after = d.touched[:0], d.before[:0], d.after[:0]
 	d.shard, d.ref = nil, nil
-}
-
-// visit counts a dictionary node. A bag of cells can share subtrees, so that a
-// small one stands for an endless dictionary.
-func (d *Decoder) visit() error {
-	d.budget--
-	if d.budget < 0 {
-		return fmt.Errorf("%w: dictionaries with too many nodes", cell.ErrLimit)
-	}
-	return nil
 }
 
 // setWorkchain takes the workchain of an account from the messages it got or

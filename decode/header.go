@@ -42,8 +42,8 @@ type BlockInfo struct {
 // verifies every cell. A block whose cells are shared so often that its records
 // might be too large is decoded as a whole, and refused if Block refuses it.
 func Header(boc []byte) (*BlockInfo, error) {
-	d := take()
-	defer put(d)
+	d := spare.Get().(*Decoder)
+	defer spare.Put(d)
 	return d.Header(boc)
 }
 

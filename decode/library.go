@@ -8,8 +8,8 @@ import (
 	"tonscribe/ton/cell"
 )
 
-// mostLibraries bounds what is read of one account.
-const mostLibraries = 1024
+// maxLibraries bounds what is read of one account.
+const maxLibraries = 1024
 
 // librariesOf is the hash of the libraries of an account of the masterchain: only
 // those of its accounts are public for all.
@@ -24,41 +24,21 @@ func librariesOf(a accountCells, account []byte) *[32]byte {
 // Libraries reads the public ones of a dictionary of an account's libraries
 // (Hashmap 256 SimpleLib), by hash. Larger ones than MaxCodeBytes are left out.
 func (d *Decoder) Libraries(dict cell.Cell) ([]*record.Library, error) {
-	d.budget, d.output = 4*mostLibraries, maxOutput
-	list, err := d.libraryNode(dict.Slice(), [4]uint64{}, 0, nil)
+	d.budget, d.output = 4*maxLibraries, maxOutput
+	var list []*record.Library
+	err := dict.Slice().Hashmap(256, &d.budget, false, func(_ cell.Key, s cell.Slice) error {
+		public, root := s.Bool(), s.Ref()
+		if s.Failed() || !public {
+			return s.Err()
+		}
+		boc, err := d.whole(root, MaxCodeBytes)
+		if boc != nil {
+			list = append(list, &record.Library{Hash: d.hash(root.HashAt(0)), Boc: boc})
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("libraries: %w", err)
 	}
 	return list, nil
-}
-
-// libraryNode walks a node of that dictionary; key holds the first bits.
-func (d *Decoder) libraryNode(s cell.Slice, key [4]uint64, bits int, list []*record.Library) ([]*record.Library, error) {
-	if err := d.visit(); err != nil {
-		return nil, err
-	}
-	label, n := s.Label(256 - bits)
-	putBits(&key, label, bits)
-	bits += n
-	if bits == 256 {
-		public, root := s.Bool(), s.Ref()
-		if s.Failed() || !public {
-			return list, s.Err()
-		}
-		boc, err := d.whole(root, MaxCodeBytes)
-		if err != nil || boc == nil {
-			return list, err
-		}
-		return append(list, &record.Library{Hash: d.hash(root.HashAt(0)), Boc: boc}), nil
-	}
-	left, right := s.Next(), s.Next()
-	if s.Failed() {
-		return nil, s.Err()
-	}
-	list, err := d.libraryNode(left, key, bits+1, list)
-	if err != nil {
-		return nil, err
-	}
-	key[bits/64] |= 1 << (63 - bits%64)
-	return d.libraryNode(right, key, bits+1, list)
 }

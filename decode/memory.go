@@ -2,21 +2,21 @@ package decode
 
 import "tonscribe/schema/record"
 
-// memory hands out the parts of records from larger pieces. A piece is never
-// handed out twice, so records may outlive the Decoder.
+// memory hands out the parts of records from larger blocks. Nothing is handed out
+// twice, so records may outlive the Decoder.
 type memory struct {
 	bytes    []byte
 	grown    int
-	txs      slab[record.Transaction]
-	messages slab[record.Message]
-	storage  slab[record.StoragePhase]
-	credit   slab[record.CreditPhase]
-	compute  slab[record.ComputePhase]
-	action   slab[record.ActionPhase]
-	bounce   slab[record.BouncePhase]
-	states   slab[record.AccountState]
-	u64      slab[uint64]
-	u32      slab[uint32]
+	txs      arena[record.Transaction]
+	messages arena[record.Message]
+	storage  arena[record.StoragePhase]
+	credit   arena[record.CreditPhase]
+	compute  arena[record.ComputePhase]
+	action   arena[record.ActionPhase]
+	bounce   arena[record.BouncePhase]
+	states   arena[record.AccountState]
+	u64      arena[uint64]
+	u32      arena[uint32]
 	pointers []*record.Message
 }
 
@@ -56,13 +56,13 @@ func (m *memory) uint32(v uint32) *uint32 {
 	return p
 }
 
-// slab hands out values of one type, zeroed.
-type slab[T any] struct {
+// arena hands out values of one type, zeroed.
+type arena[T any] struct {
 	free  []T
 	grown int
 }
 
-func (s *slab[T]) next() *T {
+func (s *arena[T]) next() *T {
 	if len(s.free) == 0 {
 		s.grown = min(max(2*s.grown, 2), 64)
 		s.free = make([]T, s.grown)

@@ -89,22 +89,21 @@ func (d *Decoder) initState(s *cell.Slice, m *record.Message) error {
 	if !s.Bool() {
 		return s.Err()
 	}
+	var c cell.Cell
 	if s.Bool() {
-		c := s.Ref()
-		if s.Failed() {
-			return s.Err()
-		}
-		return d.store(c, &m.InitState, &m.InitStateHash)
+		c = s.Ref()
+	} else {
+		d.builder.Reset()
+		copyStateInit(&d.builder, s)
 	}
-	b := &d.builder
-	b.Reset()
-	copyStateInit(b, s)
 	if s.Failed() {
 		return s.Err()
 	}
-	c, err := d.bag.Add(b)
-	if err != nil {
-		return err
+	if !c.Valid() {
+		var err error
+		if c, err = d.bag.Add(&d.builder); err != nil {
+			return err
+		}
 	}
 	return d.store(c, &m.InitState, &m.InitStateHash)
 }

@@ -1,10 +1,6 @@
 package decode
 
-import (
-	"slices"
-
-	"tonscribe/ton/cell"
-)
+import "tonscribe/ton/cell"
 
 // Methods are the get-methods of a contract's code.
 type Methods struct {
@@ -16,8 +12,12 @@ type Methods struct {
 	Known bool
 }
 
-// mostMethods bounds what is read of one code.
-const mostMethods = 4096
+const (
+	// methodBits is the size of the ids of methods.
+	methodBits = 19
+	// maxMethods bounds what is read of one code.
+	maxMethods = 4096
+)
 
 // MethodsOf reads the method ids of a code given as a BoC.
 func MethodsOf(code []byte) (Methods, error) {
@@ -37,43 +37,17 @@ func MethodsOf(code []byte) (Methods, error) {
 // `ff00 f4a4 13` and a reference to the dictionary.
 func methodsOf(code cell.Cell) Methods {
 	s := code.Slice()
-	if s.Uint(16) != 0xff00 {
-		return Methods{}
-	}
-	if s.Uint(14) != 0xf4a4>>2 { // the last 2 bits belong to the key length
-		return Methods{}
-	}
-	if bits := s.Uint(10); s.Failed() || bits != 19 {
+	if s.Uint(30) != 0xff00<<14|0xf4a4>>2 || s.Uint(10) != methodBits {
 		return Methods{}
 	}
 	m := Methods{Known: true}
-	budget := 4 * mostMethods
-	if !methodNode(s.Next(), 0, 0, &budget, &m.IDs) {
+	budget := 4 * maxMethods
+	err := s.Next().Hashmap(methodBits, &budget, false, func(key cell.Key, s cell.Slice) error {
+		m.IDs = append(m.IDs, uint32(key[0]>>(64-methodBits)))
+		return s.Err()
+	})
+	if err != nil || len(m.IDs) > maxMethods {
 		return Methods{}
 	}
-	slices.Sort(m.IDs)
-	m.IDs = slices.Compact(m.IDs)
 	return m
-}
-
-// methodNode walks a node of HashmapE 19; key holds the first bits.
-func methodNode(s cell.Slice, key uint32, bits int, budget *int, ids *[]uint32) bool {
-	if *budget--; *budget < 0 {
-		return false
-	}
-	label, n := s.Label(19 - bits)
-	key |= uint32(label[0]>>45) >> bits
-	bits += n
-	if s.Failed() {
-		return false
-	}
-	if bits == 19 {
-		*ids = append(*ids, key)
-		return len(*ids) <= mostMethods
-	}
-	left, right := s.Next(), s.Next()
-	if s.Failed() {
-		return false
-	}
-	return methodNode(left, key, bits+1, budget, ids) && methodNode(right, key|1<<(18-bits), bits+1, budget, ids)
 }

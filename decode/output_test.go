@@ -154,7 +154,7 @@ func TestBodiesBeyondTheBoundAreLeftToThoseWhoReceiveThem(t *testing.T) {
 		}
 	}
 	size := len(sender.OutMsgs[0].Body)
-	if want := mostSent/size + 1; whole != want || len(sender.OutMsgs[messages-1].Body) == 0 {
+	if want := maxSent/size + 1; whole != want || len(sender.OutMsgs[messages-1].Body) == 0 {
 		t.Errorf("%d bodies of %d bytes are there, want %d with the small one at the end", whole, size, want)
 	}
 	if !bytes.Equal(receiver.InMsg.Body, sender.OutMsgs[0].Body) {

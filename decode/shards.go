@@ -43,9 +43,9 @@ const (
 	FSMMerge
 )
 
-// shardWalk collects the leaves of ShardHashes. budget bounds the nodes, as a
+// shardReader collects the leaves of ShardHashes (HashmapE 32 ^(BinTree ShardDescr)). budget bounds the nodes, as a
 // bag of cells can share subtrees.
-type shardWalk struct {
+type shardReader struct {
 	budget int
 	shards []ShardDescr
 }
@@ -58,9 +58,16 @@ func readShards(custom cell.Cell, cells int) ([]ShardDescr, error) {
 	if tag != 0xcca5 {
 		return nil, fmt.Errorf("%w: tag %04x", ErrFormat, tag)
 	}
-	w := &shardWalk{budget: 4*cells + 64}
+	w := &shardReader{budget: 4*cells + 64}
 	if s.Bool() {
-		if err := w.workchains(s.Next(), 0, 0); err != nil {
+		err := s.Next().Hashmap(32, &w.budget, false, func(workchain cell.Key, s cell.Slice) error {
+			tree := s.Next()
+			if s.Failed() {
+				return s.Err()
+			}
+			return w.tree(tree, int32(workchain[0]>>32), FullShard)
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -70,43 +77,10 @@ func readShards(custom cell.Cell, cells int) ([]ShardDescr, error) {
 	return w.shards, s.Err()
 }
 
-func (w *shardWalk) visit() error {
-	w.budget--
-	if w.budget < 0 {
+// tree reads BinTree ShardDescr.
+func (w *shardReader) tree(s cell.Slice, workchain int32, shard uint64) error {
+	if w.budget--; w.budget < 0 {
 		return fmt.Errorf("%w: too many shards", cell.ErrLimit)
-	}
-	return nil
-}
-
-// workchains walks HashmapE 32 ^(BinTree ShardDescr); key holds the bits so far.
-func (w *shardWalk) workchains(s cell.Slice, key uint32, bits int) error {
-	if err := w.visit(); err != nil {
-		return err
-	}
-	label, n := s.Label(32 - bits)
-	key |= uint32(label[0]>>32) >> bits
-	bits += n
-	if bits == 32 {
-		tree := s.Next()
-		if s.Failed() {
-			return s.Err()
-		}
-		return w.tree(tree, int32(key), FullShard)
-	}
-	left, right := s.Next(), s.Next()
-	if s.Failed() {
-		return s.Err()
-	}
-	if err := w.workchains(left, key, bits+1); err != nil {
-		return err
-	}
-	return w.workchains(right, key|1<<(31-bits), bits+1)
-}
-
-// tree walks BinTree ShardDescr.
-func (w *shardWalk) tree(s cell.Slice, workchain int32, shard uint64) error {
-	if err := w.visit(); err != nil {
-		return err
 	}
 	if !s.Bool() {
 		return w.leaf(&s, workchain, shard)
@@ -126,7 +100,7 @@ func (w *shardWalk) tree(s cell.Slice, workchain int32, shard uint64) error {
 }
 
 // leaf reads shard_descr#b or shard_descr_new#a, up to split_merge_at.
-func (w *shardWalk) leaf(s *cell.Slice, workchain int32, shard uint64) error {
+func (w *shardReader) leaf(s *cell.Slice, workchain int32, shard uint64) error {
 	if tag := s.Uint(4); !s.Failed() && tag != 0xa && tag != 0xb {
 		return fmt.Errorf("%w: shard description tag %x", ErrFormat, tag)
 	}

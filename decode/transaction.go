@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -62,10 +63,10 @@ func (d *Decoder) transactionMessages(s *cell.Slice, t *record.Transaction, outC
 		}
 	}
 	if s.Bool() {
-		root := s.Next()
 		t.OutMsgs = d.memory.list(outCount)
-		if err := d.outMessages(root, t, outCount, 0); err != nil {
-			return err
+		err := s.Next().Hashmap(15, &d.budget, false, func(_ cell.Key, s cell.Slice) error { return d.outMessage(s, t, outCount) })
+		if err != nil {
+			return fmt.Errorf("out message %d: %w", len(t.OutMsgs), err)
 		}
 	}
 	if s.Failed() {
@@ -74,7 +75,7 @@ func (d *Decoder) transactionMessages(s *cell.Slice, t *record.Transaction, outC
 	if len(t.OutMsgs) != outCount {
 		return fmt.Errorf("%w: %d out messages, outmsg_cnt %d", ErrFormat, len(t.OutMsgs), outCount)
 	}
-	byLT := func(x, y *record.Message) int { return compare(x.CreatedLt, y.CreatedLt) }
+	byLT := func(x, y *record.Message) int { return cmp.Compare(x.CreatedLt, y.CreatedLt) }
 	if !slices.IsSortedFunc(t.OutMsgs, byLT) {
 		slices.SortStableFunc(t.OutMsgs, byLT)
 	}
@@ -87,16 +88,16 @@ func (d *Decoder) transactionMessages(s *cell.Slice, t *record.Transaction, outC
 	return nil
 }
 
-// mostSent is how many bytes of BoCs the outgoing messages of one transaction
+// maxSent is how many bytes of BoCs the outgoing messages of one transaction
 // have in its record. They may share cells: 255 messages with one body of 256 KiB
 // are cheap to send and would be 64 MiB of records, which the log does not take.
-const mostSent = 8 << 20
+const maxSent = 8 << 20
 
 // withhold leaves out the body and the StateInit of outgoing messages that go
-// beyond mostSent, in the order of lt. Their hashes stay, and the transactions
+// beyond maxSent, in the order of lt. Their hashes stay, and the transactions
 // that receive the messages have everything.
 func withhold(t *record.Transaction) {
-	left := mostSent
+	left := maxSent
 	for i, m := range t.OutMsgs {
 		if size := len(m.Body) + len(m.InitState); size <= left {
 			left -= size
@@ -109,49 +110,24 @@ func withhold(t *record.Transaction) {
 	}
 }
 
-func compare(x, y uint64) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
+// outMessage reads a leaf of HashmapE 15 ^(Message Any).
+func (d *Decoder) outMessage(s cell.Slice, t *record.Transaction, outCount int) error {
+	if len(t.OutMsgs) == outCount {
+		return fmt.Errorf("%w: more than outmsg_cnt %d", ErrFormat, outCount)
 	}
-	return 0
-}
-
-// outMessages walks a node of HashmapE 15 ^(Message Any).
-func (d *Decoder) outMessages(s cell.Slice, t *record.Transaction, outCount, bits int) error {
-	if err := d.visit(); err != nil {
-		return err
-	}
-	_, n := s.Label(15 - bits)
-	bits += n
-	if bits == 15 {
-		if len(t.OutMsgs) == outCount {
-			return fmt.Errorf("%w: more out messages than outmsg_cnt %d", ErrFormat, outCount)
-		}
-		c := s.Ref()
-		if s.Failed() {
-			return fmt.Errorf("out messages: %w", s.Err())
-		}
-		if err := d.once(c, sent); err != nil {
-			return fmt.Errorf("out message %d: %w", len(t.OutMsgs), err)
-		}
-		m, err := d.message(c)
-		if err != nil {
-			return fmt.Errorf("out message %d: %w", len(t.OutMsgs), err)
-		}
-		t.OutMsgs = append(t.OutMsgs, m)
-		return nil
-	}
-	left, right := s.Next(), s.Next()
+	c := s.Ref()
 	if s.Failed() {
-		return fmt.Errorf("out messages: %w", s.Err())
+		return s.Err()
 	}
-	if err := d.outMessages(left, t, outCount, bits+1); err != nil {
+	if err := d.once(c, sent); err != nil {
 		return err
 	}
-	return d.outMessages(right, t, outCount, bits+1)
+	m, err := d.message(c)
+	if err != nil {
+		return err
+	}
+	t.OutMsgs = append(t.OutMsgs, m)
+	return nil
 }
 
 // hashUpdate reads update_hashes#72.

@@ -144,7 +144,7 @@ type Cell struct {
 	i   uint32
 }
 
-// Valid says whether c is a cell at all.
+// Valid reports whether c is a cell at all.
 func (c Cell) Valid() bool { return c.bag != nil }
 
 // Index is the place of the cell in its Bag, below Len.

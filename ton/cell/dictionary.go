@@ -86,27 +86,20 @@ func (w *walker) edge(c *cell.Cell, at uint) (more bool, err error) {
 			return false, err
 		}
 	}
-	if c == nil || c.IsSpecial() {
-		return false, fmt.Errorf("%w: a special cell", ErrDictionary)
+	r := NewReader(c)
+	at += w.label(r, at)
+	if err := r.Err(); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDictionary, err)
 	}
-	s, err := c.BeginParse()
-	if err != nil {
-		return false, err
-	}
-	length, err := w.label(s, at)
-	if err != nil {
-		return false, err
-	}
-	at += length
 	if at == w.Bits {
 		if w.left--; w.left < 0 {
 			return false, nil
 		}
-		return w.visit(w.key, s), nil
+		return w.visit(w.key, r.Slice()), nil
 	}
 	for side := range 2 {
-		next, err := s.LoadRefCell()
-		if err != nil {
+		next := r.Ref()
+		if err := r.Err(); err != nil {
 			return false, fmt.Errorf("%w: %w", ErrDictionary, err)
 		}
 		w.set(at, uint64(side), 1)
@@ -117,67 +110,36 @@ func (w *walker) edge(c *cell.Cell, at uint) (more bool, err error) {
 	return true, nil
 }
 
-// label reads HmLabel into the key.
-func (w *walker) label(s *cell.Slice, at uint) (length uint, err error) {
+// label reads HmLabel into the key. It fails where the label is longer than what is
+// left of the key.
+func (w *walker) label(r *Reader, at uint) (length uint) {
 	room := w.Bits - at
-	long, err := s.LoadBoolBit()
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrDictionary, err)
-	}
-	if !long { // hml_short: unary length
-		for {
-			one, err := s.LoadBoolBit()
-			if err != nil {
-				return 0, fmt.Errorf("%w: %w", ErrDictionary, err)
-			}
-			if !one {
-				break
-			}
+	long := r.Bit()
+	same := long && r.Bit()
+	bit := same && r.Bit()
+	if long {
+		length = uint(r.Uint(uint(bits.Len(room))))
+	} else { // hml_short: unary length
+		for r.Bit() {
 			length++
 		}
-		return length, w.copyLabel(s, at, length, room)
-	}
-	same, err := s.LoadBoolBit()
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrDictionary, err)
-	}
-	var bit uint64
-	if same { // hml_same
-		if bit, err = s.LoadUInt(1); err != nil {
-			return 0, fmt.Errorf("%w: %w", ErrDictionary, err)
-		}
-	}
-	value, err := s.LoadUInt(uint(bits.Len(room)))
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrDictionary, err)
-	}
-	length = uint(value)
-	if !same {
-		return length, w.copyLabel(s, at, length, room)
 	}
 	if length > room {
-		return 0, fmt.Errorf("%w: a label of %d bits where %d are left", ErrDictionary, length, room)
+		r.Fail(fmt.Errorf("a label of %d bits where %d are left", length, room))
 	}
-	for i := range length {
-		w.set(at+i, bit, 1)
-	}
-	return length, nil
-}
-
-func (w *walker) copyLabel(s *cell.Slice, at, length, room uint) error {
-	if length > room {
-		return fmt.Errorf("%w: a label of %d bits where %d are left", ErrDictionary, length, room)
-	}
-	for length > 0 {
-		part := min(length, 32)
-		value, err := s.LoadUInt(part)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrDictionary, err)
+	for left := length; left > 0 && r.Err() == nil; {
+		part := min(left, 32)
+		var value uint64
+		switch {
+		case !same:
+			value = r.Uint(part)
+		case bit:
+			value = 1<<part - 1
 		}
-		w.set(at, value, part)
-		at, length = at+part, length-part
+		w.set(at+length-left, value, part)
+		left -= part
 	}
-	return nil
+	return length
 }
 
 // set writes n bits of the key.

@@ -25,10 +25,6 @@ func hashIndex(mask uint8, level int) uint32 {
 // storedHashes is how many hashes a serialized cell with hashes carries.
 func storedHashes(d1 byte) int { return bits.OnesCount8(d1>>5) + 1 }
 
-// trailing is the length of the completion tag: the lowest one and the zeros
-// after it.
-func trailing(last byte) uint16 { return uint16(bits.TrailingZeros8(last)) + 1 }
-
 // finalizeCell computes mask, hashes and depths of cell i, whose children have
 // theirs, and checks them against what the BoC claims.
 func (b *Bag) finalizeCell(i int) error {

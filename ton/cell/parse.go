@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math/bits"
 )
 
 // The magic numbers of serialized_boc, serialized_boc_idx and
@@ -250,21 +251,31 @@ func (b *Bag) readCell(i, at, end int, l layout, seen []bool) (int, error) {
 	if next > end {
 		return 0, fmt.Errorf("%w: ends in a cell", ErrFormat)
 	}
-	n.off, n.bits = uint32(at), uint16(size)*8
-	if d2&1 != 0 {
-		last := b.buf[at+size-1]
-		if last&0x7f == 0 {
-			return 0, fmt.Errorf("%w: no completion bit", ErrFormat)
-		}
-		n.bits -= trailing(last)
-	}
-	if d1&isExotic != 0 {
-		if n.bits < 8 || b.buf[at] < byte(PrunedBranch) || b.buf[at] > byte(MerkleUpdate) {
-			return 0, fmt.Errorf("%w: unknown type", ErrExotic)
-		}
-		n.kind = Kind(b.buf[at])
+	n.off = uint32(at)
+	if err := n.describe(d1, d2, b.buf[at:at+size]); err != nil {
+		return 0, err
 	}
 	return next, b.readRefs(i, at+size, l, seen)
+}
+
+// describe sets the number of bits and the kind of a cell, by its descriptors and
+// its data.
+func (n *node) describe(d1, d2 byte, data []byte) error {
+	n.bits = uint16(len(data)) * 8
+	if d2&1 != 0 {
+		last := data[len(data)-1]
+		if last&0x7f == 0 {
+			return fmt.Errorf("%w: no completion bit", ErrFormat)
+		}
+		n.bits -= uint16(bits.TrailingZeros8(last)) + 1
+	}
+	if d1&isExotic != 0 {
+		if n.bits < 8 || data[0] < byte(PrunedBranch) || data[0] > byte(MerkleUpdate) {
+			return fmt.Errorf("%w: unknown type", ErrExotic)
+		}
+		n.kind = Kind(data[0])
+	}
+	return nil
 }
 
 func (b *Bag) readRefs(i, at int, l layout, seen []bool) error {

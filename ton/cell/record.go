@@ -44,7 +44,7 @@ func (r *Recorder) Begin(b *Bag) {
 	}
 }
 
-// first says that a cell was not recorded at the depth in this round, and that
+// first reports whether a cell was not recorded at the depth in this round, and that
 // now it is.
 func (r *Recorder) first(cell uint32, depth int) bool {
 	seen := r.seen[cell]
@@ -68,7 +68,7 @@ func (r *Recorder) Record(root Cell, add func(hash *[32]byte, record []byte)) {
 	r.add = nil
 }
 
-// prunedAt says that c stands for a cell outside of the tree when depth Merkle
+// prunedAt reports whether c stands for a cell outside of the tree when depth Merkle
 // cells are above it.
 func prunedAt(c Cell, depth int) bool { return c.Kind() == PrunedBranch && c.Level() > depth }
 
@@ -123,30 +123,34 @@ func (b *Bag) Reset() {
 
 // Open adds the cell of a record. A reference to another record becomes a pruned
 // branch, of which only HashAt(0) is right.
-func (b *Bag) Open(record []byte) (Cell, error) {
+func (b *Bag) Open(record []byte) (Cell, error) { return b.fromRecord(record, b.stub) }
+
+// fromRecord adds the cell of a record; find adds the cells that it names by hash.
+func (b *Bag) fromRecord(record []byte, find func(hash *[32]byte) (Cell, error)) (Cell, error) {
 	n, data, rest, err := readRecord(record)
 	if err != nil {
 		return Cell{}, err
 	}
 	for i := range int(n.refs) {
 		var child Cell
-		switch inline, hash, next, err := readReference(rest); {
-		case err != nil:
-			return Cell{}, err
-		case hash != nil:
-			child, err = b.stub(hash)
-			if err != nil {
-				return Cell{}, err
-			}
-			rest = next
+		switch {
+		case len(rest) > 32 && rest[0] == byHash:
+			child, err = find((*[32]byte)(rest[1:33]))
+			rest = rest[33:]
+		case len(rest) > 0 && rest[0] != byHash && len(rest) > int(rest[0]):
+			size := 1 + int(rest[0])
+			child, err = b.leaf(rest[1:size])
+			rest = rest[size:]
 		default:
-			if child, err = b.leaf(inline); err != nil {
-				return Cell{}, err
-			}
-			rest = next
+			err = fmt.Errorf("%w: record ends in a reference", ErrFormat)
+		}
+		if err != nil {
+			return Cell{}, err
 		}
 		n.ref[i] = child.i
-		n.mask |= b.nodes[child.i].mask
+		if n.kind == Ordinary {
+			n.mask |= b.nodes[child.i].mask // of a stub, whose record does not have it
+		}
 	}
 	return b.add(n, data)
 }
@@ -174,35 +178,12 @@ func readRecord(record []byte) (n node, data, rest []byte, err error) {
 	}
 	d1, d2 := record[0], record[1]
 	size := int(d2>>1) + int(d2&1)
-	n = node{refs: d1 & 7, mask: d1 >> 5, bits: uint16(size) * 8}
+	n = node{refs: d1 & 7, mask: d1 >> 5}
 	if n.refs > 4 || len(record) < 2+size {
 		return n, nil, nil, fmt.Errorf("%w: record of %d bytes with descriptors %02x%02x", ErrFormat, len(record), d1, d2)
 	}
 	data, rest = record[2:2+size], record[2+size:]
-	if d2&1 != 0 {
-		if data[size-1]&0x7f == 0 {
-			return n, nil, nil, fmt.Errorf("%w: record without completion bit", ErrFormat)
-		}
-		n.bits -= trailing(data[size-1])
-	}
-	if d1&isExotic != 0 {
-		if n.bits < 8 || data[0] < byte(PrunedBranch) || data[0] > byte(MerkleUpdate) {
-			return n, nil, nil, fmt.Errorf("%w: record of an unknown type", ErrExotic)
-		}
-		n.kind = Kind(data[0])
-	}
-	return n, data, rest, nil
-}
-
-// readReference reads a reference: the record of a cell, or the hash of one.
-func readReference(b []byte) (inline []byte, hash *[32]byte, rest []byte, err error) {
-	switch {
-	case len(b) >= 33 && b[0] == byHash:
-		return nil, (*[32]byte)(b[1:33]), b[33:], nil
-	case len(b) > 0 && b[0] != byHash && len(b) > int(b[0]):
-		return b[1 : 1+b[0]], nil, b[1+b[0]:], nil
-	}
-	return nil, nil, nil, fmt.Errorf("%w: record ends in a reference", ErrFormat)
+	return n, data, rest, n.describe(d1, d2, data)
 }
 
 // Assembler builds trees out of records. The zero Assembler is ready; its trees
@@ -243,27 +224,7 @@ func (a *Assembler) assemble(hash *[32]byte, depth int) (Cell, error) {
 	if record == nil {
 		return Cell{}, &Absent{*hash}
 	}
-	n, data, rest, err := readRecord(record)
-	if err != nil {
-		return Cell{}, err
-	}
-	for i := range int(n.refs) {
-		inline, ref, next, err := readReference(rest)
-		if err != nil {
-			return Cell{}, err
-		}
-		var child Cell
-		if ref != nil {
-			child, err = a.assemble(ref, depth+1)
-		} else {
-			child, err = a.bag.leaf(inline)
-		}
-		if err != nil {
-			return Cell{}, err
-		}
-		n.ref[i], rest = child.i, next
-	}
-	c, err := a.bag.add(n, data)
+	c, err := a.bag.fromRecord(record, func(hash *[32]byte) (Cell, error) { return a.assemble(hash, depth+1) })
 	if err != nil {
 		return Cell{}, err
 	}
@@ -272,17 +233,4 @@ func (a *Assembler) assemble(hash *[32]byte, depth int) (Cell, error) {
 	}
 	a.done[*hash] = c
 	return c, nil
-}
-
-// RecordReferences calls each with the hashes of the records that a record
-// refers to.
-func RecordReferences(record []byte, each func(hash *[32]byte)) error {
-	n, _, rest, err := readRecord(record)
-	for i := 0; err == nil && i < int(n.refs); i++ {
-		var hash *[32]byte
-		if _, hash, rest, err = readReference(rest); err == nil && hash != nil {
-			each(hash)
-		}
-	}
-	return err
 }

@@ -35,7 +35,7 @@ func (s *Slice) BitsLeft() int { return int(s.end - s.pos) }
 // RefsLeft is the number of unread references.
 func (s *Slice) RefsLeft() int { return int(s.refs - s.ref) }
 
-// Failed says whether a read did not fit.
+// Failed reports whether a read did not fit.
 func (s *Slice) Failed() bool { return s.fault != faultNone }
 
 // Err is nil, or the reason of the first read that did not fit.
