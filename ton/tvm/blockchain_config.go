@@ -1,10 +1,9 @@
 package tvm
 
 import (
-	"container/list"
 	"fmt"
-	"sync"
 
+	"github.com/maypok86/otter/v2"
 	"github.com/xssnick/tonutils-go/tlb"
 	machine "github.com/xssnick/tonutils-go/tvm"
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -30,16 +29,7 @@ func (c *Config) GlobalVersion() uint32 { return c.prepared.GlobalVersion() }
 // Prepared is the same config for tonutils-go's executor.
 func (c *Config) Prepared() *machine.PreparedBlockchainConfig { return c.prepared }
 
-var ready = struct {
-	sync.Mutex
-	byRoot map[cell.Hash]*list.Element
-	order  list.List
-}{byRoot: map[cell.Hash]*list.Element{}}
-
-type readyConfig struct {
-	root   cell.Hash
-	config *Config
-}
+var ready = otter.Must(&otter.Options[cell.Hash, *Config]{MaximumSize: preparedConfigs})
 
 // Prepare makes a config ready for execution: root is the dictionary of
 // parameters (HashmapE 32 of references) without the config contract's address.
@@ -49,28 +39,15 @@ func Prepare(root *cell.Cell) (*Config, error) {
 		return nil, ErrConfigMissing
 	}
 	key := root.HashKey()
-	ready.Lock()
-	if kept := ready.byRoot[key]; kept != nil {
-		ready.order.MoveToFront(kept)
-		ready.Unlock()
-		return kept.Value.(readyConfig).config, nil
+	if kept, ok := ready.GetIfPresent(key); ok {
+		return kept, nil
 	}
-	ready.Unlock()
 	config, err := prepare(root)
 	if err != nil {
 		return nil, err
 	}
-	ready.Lock()
-	defer ready.Unlock()
-	if kept := ready.byRoot[key]; kept != nil {
-		return kept.Value.(readyConfig).config, nil
-	}
-	ready.byRoot[key] = ready.order.PushFront(readyConfig{key, config})
-	for ready.order.Len() > preparedConfigs {
-		oldest := ready.order.Back()
-		delete(ready.byRoot, ready.order.Remove(oldest).(readyConfig).root)
-	}
-	return config, nil
+	kept, _ := ready.SetIfAbsent(key, config)
+	return kept, nil
 }
 
 func prepare(root *cell.Cell) (config *Config, err error) {

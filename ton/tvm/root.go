@@ -92,7 +92,7 @@ type Result struct {
 	MissingLibrary *[32]byte
 }
 
-// OK tells whether the method ended as it should (exit codes 0 and 1).
+// OK reports whether the method ended as it should (exit codes 0 and 1).
 func (r Result) OK() bool { return vm.IsSuccessExitCode(int64(r.ExitCode)) }
 
 // StackCell is the stack as TL-B VmStack. It is nil when a value has no such form

@@ -15,160 +15,128 @@ var ErrNotSerializable = errors.New("the stack cannot be serialized")
 // the top on.
 func EncodeStack(stack Tuple) (encoded *cell.Cell, err error) {
 	defer contain(&err)
-	root := cell.BeginCell()
-	if err := root.StoreUInt(uint64(len(stack)), 24); err != nil {
-		return nil, err
-	}
-	writer := stackWriter{left: maxValues}
+	w := stackWriter{left: maxValues}
 	rest := cell.BeginCell()
 	for _, value := range stack {
 		next := cell.BeginCell()
-		if err := next.StoreRef(rest.EndCell()); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrNotSerializable, err)
-		}
-		if err := writer.write(next, value); err != nil {
-			return nil, err
-		}
+		w.refs(next, rest.EndCell())
+		w.write(next, value)
 		rest = next
+		if w.err != nil {
+			break
+		}
 	}
-	if len(stack) == 0 {
-		return root.EndCell(), nil
+	root := cell.BeginCell()
+	w.uint(root, uint64(len(stack)), 24)
+	if len(stack) > 0 {
+		w.check(root.StoreBuilder(rest))
 	}
-	if err := root.StoreBuilder(rest); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotSerializable, err)
+	if w.err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotSerializable, w.err)
 	}
 	return root.EndCell(), nil
 }
 
-type stackWriter struct{ left int }
+// stackWriter writes up to left values. After the first that has no form, err
+// tells why.
+type stackWriter struct {
+	left int
+	err  error
+}
+
+func (w *stackWriter) check(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *stackWriter) uint(b *cell.Builder, v uint64, bits uint) { w.check(b.StoreUInt(v, bits)) }
+
+func (w *stackWriter) refs(b *cell.Builder, refs ...*cell.Cell) {
+	for _, ref := range refs {
+		w.check(b.StoreRef(ref))
+	}
+}
 
 // write stores TL-B VmStackValue.
-func (w *stackWriter) write(b *cell.Builder, value any) error {
+func (w *stackWriter) write(b *cell.Builder, value any) {
 	if w.left--; w.left < 0 {
-		return fmt.Errorf("%w: too many values", ErrNotSerializable)
+		w.check(errors.New("too many values"))
 	}
-	value, err := plain(value)
-	if err != nil {
-		return err
+	if w.err != nil {
+		return
 	}
-	switch v := value.(type) {
+	switch v := w.plain(value).(type) {
 	case nil:
-		err = b.StoreUInt(0x00, 8)
-	case *big.Int:
-		err = writeInt(b, v)
+		w.uint(b, 0x00, 8)
+	case *big.Int: // in the short form where it fits 64 bits, as in the reference
+		if v.IsInt64() {
+			w.uint(b, 0x01, 8)
+			w.check(b.StoreBigInt(v, 64))
+		} else {
+			w.uint(b, 0x0200>>1, 15)
+			w.check(b.StoreBigInt(v, 257))
+		}
 	case NaN:
-		err = b.StoreUInt(0x02ff, 16)
+		w.uint(b, 0x02ff, 16)
 	case *cell.Cell:
-		if err = b.StoreUInt(0x03, 8); err == nil {
-			err = b.StoreRef(v)
-		}
+		w.uint(b, 0x03, 8)
+		w.refs(b, v)
 	case *cell.Slice:
-		err = writeSlice(b, v)
+		w.slice(b, v)
 	case *cell.Builder:
-		if err = b.StoreUInt(0x05, 8); err == nil {
-			err = b.StoreRef(v.EndCell())
-		}
+		w.uint(b, 0x05, 8)
+		w.refs(b, v.EndCell())
 	case Tuple:
-		return w.writeTuple(b, v)
+		w.tuple(b, v)
 	default:
-		err = fmt.Errorf("a value of type %T", value)
+		w.check(fmt.Errorf("a value of type %T", value))
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotSerializable, err)
-	}
-	return nil
 }
 
 // plain reduces the forms that arguments may have to those of results.
-func plain(value any) (any, error) {
+func (w *stackWriter) plain(value any) any {
 	switch v := value.(type) {
 	case []any:
-		return Tuple(v), nil
+		return Tuple(v)
 	case Tuple, NaN, Continuation:
-		return v, nil
+		return v
 	}
 	held, err := toMachine(value)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotSerializable, err)
-	}
-	return held, nil
+	w.check(err)
+	return held
 }
 
-// writeInt uses the short form for what fits 64 bits, as the reference does.
-func writeInt(b *cell.Builder, v *big.Int) error {
-	if v.IsInt64() {
-		if err := b.StoreUInt(0x01, 8); err != nil {
-			return err
-		}
-		return b.StoreBigInt(v, 64)
-	}
-	if err := b.StoreUInt(0x0200>>1, 15); err != nil {
-		return err
-	}
-	return b.StoreBigInt(v, 257)
-}
-
-// writeSlice refers to the whole cell and says which part of it is meant.
-func writeSlice(b *cell.Builder, v *cell.Slice) error {
+// slice refers to the whole cell and says which part of it is meant.
+func (w *stackWriter) slice(b *cell.Builder, v *cell.Slice) {
 	base := v.BaseCell()
 	if base == nil {
 		base = cell.BeginCell().EndCell()
 	}
-	if err := b.StoreUInt(0x04, 8); err != nil {
-		return err
-	}
-	if err := b.StoreRef(base.WithoutTrace()); err != nil {
-		return err
-	}
+	w.uint(b, 0x04, 8)
+	w.refs(b, base.WithoutTrace())
 	firstBit, endBit := v.BitRange()
 	firstRef, endRef := v.RefRange()
-	for _, part := range []struct {
-		value uint64
-		bits  uint
-	}{{uint64(firstBit), 10}, {uint64(endBit), 10}, {uint64(firstRef), 3}, {uint64(endRef), 3}} {
-		if err := b.StoreUInt(part.value, part.bits); err != nil {
-			return err
-		}
-	}
-	return nil
+	w.uint(b, uint64(firstBit)<<10|uint64(endBit), 20)
+	w.uint(b, uint64(firstRef)<<3|uint64(endRef), 6)
 }
 
-// writeTuple stores the length and then TL-B VmTuple: the last value beside a
-// reference to the rest, where a rest of one value stands for itself.
-func (w *stackWriter) writeTuple(b *cell.Builder, values Tuple) error {
-	if err := b.StoreUInt(0x07<<16|uint64(len(values)), 24); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotSerializable, err)
-	}
-	var head *cell.Cell
-	for i, value := range values {
+// tuple stores the length and then TL-B VmTuple: the last value beside a reference
+// to the rest, where a rest of one value stands for itself.
+func (w *stackWriter) tuple(b *cell.Builder, values Tuple) {
+	w.uint(b, 0x07<<16|uint64(len(values)), 24)
+	var refs []*cell.Cell
+	for _, value := range values {
 		tail := cell.BeginCell()
-		if err := w.write(tail, value); err != nil {
-			return err
+		if w.write(tail, value); w.err != nil {
+			return
 		}
-		if i == 0 {
-			head = tail.EndCell()
-			continue
+		if len(refs) == 2 {
+			pair := cell.BeginCell()
+			w.refs(pair, refs...)
+			refs = []*cell.Cell{pair.EndCell()}
 		}
-		if i == len(values)-1 {
-			return storeRefs(b, head, tail.EndCell())
-		}
-		pair := cell.BeginCell()
-		if err := storeRefs(pair, head, tail.EndCell()); err != nil {
-			return err
-		}
-		head = pair.EndCell()
+		refs = append(refs, tail.EndCell())
 	}
-	if head == nil {
-		return nil
-	}
-	return storeRefs(b, head)
-}
-
-func storeRefs(b *cell.Builder, refs ...*cell.Cell) error {
-	for _, ref := range refs {
-		if err := b.StoreRef(ref); err != nil {
-			return fmt.Errorf("%w: %w", ErrNotSerializable, err)
-		}
-	}
-	return nil
+	w.refs(b, refs...)
 }

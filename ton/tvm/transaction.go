@@ -55,22 +55,11 @@ type Fees struct {
 // Deliver tries a message on an account and keeps nothing of it.
 func Deliver(in Delivery) (outcome Outcome, err error) {
 	defer contain(&err)
-	if in.Config == nil {
-		return Outcome{}, ErrConfigMissing
-	}
-	block, err := in.Config.prepared.NewBlockContext(machine.BlockOptions{
-		Now: in.Now, BlockLT: int64(in.BlockLT), RandSeed: in.Seed[:], Libraries: in.Libraries,
-	})
+	p, err := in.prepare()
 	if err != nil {
 		return Outcome{}, err
 	}
-	account, message, err := in.prepare()
-	if err != nil {
-		return Outcome{}, err
-	}
-	done, err := shared.EmulateTransaction(block, account, message, machine.TransactionOptions{
-		LogicalTime: int64(in.LT), SignatureCheckAlwaysSucceed: in.IgnoreSignature,
-	})
+	done, err := shared.EmulateTransaction(p.block, p.account, p.message, p.options)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("message %x: %w", in.Message.Hash(), err)
 	}
@@ -91,35 +80,40 @@ func Deliver(in Delivery) (outcome Outcome, err error) {
 	return outcome, nil
 }
 
-// Accepts tells whether an account would take an external message. It runs the
+// Accepts reports whether an account would take an external message. It runs the
 // account's code until it accepts, and no further.
 func Accepts(in Delivery) (accepted bool, err error) {
 	defer contain(&err)
-	if in.Config == nil {
-		return false, ErrConfigMissing
-	}
-	block, err := in.Config.prepared.NewBlockContext(machine.BlockOptions{
-		Now: in.Now, BlockLT: int64(in.BlockLT), RandSeed: in.Seed[:], Libraries: in.Libraries,
-	})
+	p, err := in.prepare()
 	if err != nil {
 		return false, err
 	}
-	account, message, err := in.prepare()
-	if err != nil {
-		return false, err
-	}
-	return shared.CheckExternalMessageAccepted(block, account, message, machine.TransactionOptions{
-		LogicalTime: int64(in.LT), SignatureCheckAlwaysSucceed: in.IgnoreSignature,
-	})
+	return shared.CheckExternalMessageAccepted(p.block, p.account, p.message, p.options)
 }
 
-func (in *Delivery) prepare() (*machine.PreparedAccount, *machine.PreparedMessage, error) {
-	if err := CheckMessage(in.Message); err != nil {
-		return nil, nil, err
+// prepared is a Delivery as tonutils-go takes it.
+type prepared struct {
+	block   *machine.BlockContext
+	account *machine.PreparedAccount
+	message *machine.PreparedMessage
+	options machine.TransactionOptions
+}
+
+func (in *Delivery) prepare() (p prepared, err error) {
+	if in.Config == nil {
+		return p, ErrConfigMissing
 	}
-	message, err := machine.PrepareMessage(in.Message)
-	if err != nil {
-		return nil, nil, fmt.Errorf("message: %w", err)
+	p.options = machine.TransactionOptions{LogicalTime: int64(in.LT), SignatureCheckAlwaysSucceed: in.IgnoreSignature}
+	if p.block, err = in.Config.prepared.NewBlockContext(machine.BlockOptions{
+		Now: in.Now, BlockLT: int64(in.BlockLT), RandSeed: in.Seed[:], Libraries: in.Libraries,
+	}); err != nil {
+		return p, err
+	}
+	if err := CheckMessage(in.Message); err != nil {
+		return p, err
+	}
+	if p.message, err = machine.PrepareMessage(in.Message); err != nil {
+		return p, fmt.Errorf("message: %w", err)
 	}
 	state := in.Account
 	if state == nil {
@@ -127,15 +121,14 @@ func (in *Delivery) prepare() (*machine.PreparedAccount, *machine.PreparedMessag
 	}
 	to := in.Address
 	if to == nil {
-		to = message.Message().Msg.DestAddr()
+		to = p.message.Message().Msg.DestAddr()
 	}
-	account, err := machine.PrepareAccount(&tlb.ShardAccount{
+	if p.account, err = machine.PrepareAccount(&tlb.ShardAccount{
 		Account: state, LastTransHash: in.LastHash[:], LastTransLT: in.LastLT,
-	}, to)
-	if err != nil {
-		return nil, nil, fmt.Errorf("account %s: %w", to, err)
+	}, to); err != nil {
+		return p, fmt.Errorf("account %s: %w", to, err)
 	}
-	return account, message, nil
+	return p, nil
 }
 
 // describe reads exit code and fees from the phases of an ordinary transaction.
