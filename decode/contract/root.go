@@ -91,10 +91,10 @@ func NewCode(root *cell.Cell, libraries Libraries) (*Code, error) {
 	return c, err
 }
 
-// Empty says that no detector applies: an account with this code has no facts.
+// Empty reports whether no detector applies: an account with this code has no facts.
 func (c *Code) Empty() bool { return len(c.detectors) == 0 }
 
-// Has says whether the code has a get-method.
+// Has reports whether the code has a get-method.
 func (c *Code) Has(method string) bool { return code.HasMethods(c.Methods, method) }
 
 // Account is the state of an active account.

@@ -78,7 +78,7 @@ func decodeEntry(raw []byte) (*entry, error) {
 	return e, nil
 }
 
-// nothing says that an account is nothing that the stage knows.
+// nothing reports whether an account is nothing that the stage knows.
 func nothing(f *record.Contract) bool {
 	return f.JettonMaster == nil && f.JettonWallet == nil && f.NftCollection == nil && f.NftItem == nil && f.Sale == nil &&
 		f.Auction == nil && f.Telemint == nil && f.Multisig == nil && f.MultisigOrder == nil && f.Vesting == nil &&

@@ -156,7 +156,7 @@ type parent struct {
 	lt      uint64
 }
 
-// isParent says whether others can be checked against a contract.
+// isParent reports whether others can be checked against a contract.
 func isParent(c *change) bool {
 	for _, method := range contract.ConfirmMethods() {
 		if c.code.Has(method) {

@@ -282,7 +282,7 @@ func (w *work) release() error {
 	return nil
 }
 
-// settled says that an account may have transfers that wait for it, and that
+// settled reports whether an account may have transfers that wait for it, and that
 // something has come of it.
 func (w *work) settled(c *change) (bool, error) {
 	switch {

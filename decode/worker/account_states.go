@@ -15,9 +15,9 @@ import (
 	"tonscribe/ton/cell"
 )
 
-// mostCells is how many cells a code or a data tree may have that is put
+// maxCells is how many cells a code or a data tree may have that is put
 // together from the store.
-const mostCells = 4096
+const maxCells = 4096
 
 // accountStates completes the accounts of one partition's bundles, in their order, with
 // what the store has. Of what is put, Write makes the store's when the bundles
@@ -219,7 +219,7 @@ func (k *accountStates) extra(c *decode.Change) error {
 	if c.Extra == nil || c.Problem != nil {
 		return nil //nolint:nilerr // as above
 	}
-	dict, err := k.assembler.Assemble(c.Extra, mostCells, k.load)
+	dict, err := k.assembler.Assemble(c.Extra, maxCells, k.load)
 	if err != nil {
 		return k.missed("extra", c.Extra[:], err)
 	}
@@ -270,7 +270,7 @@ func (k *accountStates) libraries(hash *[32]byte, b *bundle) error {
 	if _, ok := k.shared.get(*hash); ok {
 		return nil
 	}
-	dict, err := k.assembler.Assemble(hash, mostCells, k.load)
+	dict, err := k.assembler.Assemble(hash, maxCells, k.load)
 	if err != nil {
 		return k.missed("libraries", hash[:], err)
 	}
@@ -354,7 +354,7 @@ func (k *accountStates) dataOf(hash [32]byte, c *decode.Change) (tree, error) {
 
 // assemble puts a BoC together from the store.
 func (k *accountStates) assemble(hash *[32]byte, limit int) (tree, error) {
-	root, err := k.assembler.Assemble(hash, mostCells, k.load)
+	root, err := k.assembler.Assemble(hash, maxCells, k.load)
 	if err != nil {
 		return tree{}, err
 	}

@@ -229,7 +229,7 @@ func (k *accountStates) whole(w *record.Wanted, b *bundle) (bool, error) {
 
 // currencies completes the balance.
 func (k *accountStates) currencies(w *record.Wanted) error {
-	dict, err := k.assembler.Assemble((*[32]byte)(w.Extra), mostCells, k.load)
+	dict, err := k.assembler.Assemble((*[32]byte)(w.Extra), maxCells, k.load)
 	if err != nil {
 		return k.missed("extra", w.Extra, err)
 	}

@@ -8,8 +8,8 @@ import (
 	"tonscribe/schema/record"
 )
 
-// mostLateBytes is how much of late accounts a bundle carries, about.
-const mostLateBytes = 1 << 20
+// maxLateBytes is how much of late accounts a bundle carries, about.
+const maxLateBytes = 1 << 20
 
 // incompleteAccounts are those of a partition that no transaction told of, or not all:
 // they go into the first bundle that has room for them, unless a transaction
@@ -55,7 +55,7 @@ func (o *incompleteAccounts) forget(account []byte) {
 
 // take is what the bundle carries.
 func (o *incompleteAccounts) take() (late []*record.Account) {
-	for size := 0; len(o.queue) > 0 && size < mostLateBytes; o.queue = o.queue[1:] {
+	for size := 0; len(o.queue) > 0 && size < maxLateBytes; o.queue = o.queue[1:] {
 		if a := o.accounts[o.queue[0]]; a != nil {
 			late = append(late, a)
 			size += 256 + len(a.Data)

@@ -15,15 +15,15 @@ import (
 	"tonscribe/schema/record"
 )
 
-// lane is the work on one partition: a reader hands blocks to the decoders and
+// partitionWork is the work on one partition: a reader hands blocks to the decoders and
 // bundles to the writer, which publishes and commits them in order.
-type lane struct {
+type partitionWork struct {
 	*Component
 	source    *kafka.PartitionReader
 	partition int
 	label     string
 	bundles   chan *bundle // in order, complete
-	room      *room
+	budget    *byteBudget
 
 	// Of the writer.
 	states    *accountStates
@@ -45,10 +45,10 @@ func (c *Component) work(ctx context.Context, source *kafka.PartitionReader) err
 }
 
 func (c *Component) serve(ctx context.Context, source *kafka.PartitionReader) error {
-	l := &lane{
+	l := &partitionWork{
 		Component: c, source: source, partition: source.Partition, label: strconv.Itoa(source.Partition),
 		bundles: make(chan *bundle, c.configuration.MaxBundles),
-		room:    newRoom(c.configuration.MaxBytes),
+		budget:  newByteBudget(c.configuration.MaxBytes),
 	}
 	var err error
 	if l.states, err = newAccountStates(ctx, c, l.partition); err != nil {
@@ -69,7 +69,7 @@ func (c *Component) serve(ctx context.Context, source *kafka.PartitionReader) er
 	return err
 }
 
-func (l *lane) read(ctx context.Context) error {
+func (l *partitionWork) read(ctx context.Context) error {
 	var b *bundle
 	for {
 		item, err := l.source.Next(ctx)
@@ -77,9 +77,9 @@ func (l *lane) read(ctx context.Context) error {
 			return err
 		}
 		if b == nil {
-			// Only a new bundle waits for room: the one that is being read must
+			// Only a new bundle waits for budget: the one that is being read must
 			// be completed, or nothing ever gets done.
-			if err := l.room.wait(ctx); err != nil {
+			if err := l.budget.wait(ctx); err != nil {
 				return err
 			}
 			b = &bundle{mcSeqno: item.Record.McSeqno, prev: item.Record.PrevMcSeqno}
@@ -107,13 +107,13 @@ func (l *lane) read(ctx context.Context) error {
 	}
 }
 
-func (l *lane) enqueue(ctx context.Context, b *bundle, raw *record.RawBlock) error {
+func (l *partitionWork) enqueue(ctx context.Context, b *bundle, raw *record.RawBlock) error {
 	j := &job{ctx: ctx, id: raw.Id, boc: raw.Boc, mcSeqno: b.mcSeqno,
 		partition: l.partition, partitions: l.kafka.Partitions(), done: make(chan struct{})}
 	b.jobs = append(b.jobs, j)
 	size := int64(len(raw.Boc))
 	b.bytes += size
-	l.metrics.inFlight.WithLabelValues(l.label).Set(float64(l.room.take(size)))
+	l.metrics.inFlight.WithLabelValues(l.label).Set(float64(l.budget.take(size)))
 	select {
 	case l.jobs <- j:
 		return nil
@@ -124,7 +124,7 @@ func (l *lane) enqueue(ctx context.Context, b *bundle, raw *record.RawBlock) err
 
 // write publishes bundles as they come; with a backlog, many at once. It
 // commits before it would wait for another, so at the head right after each.
-func (l *lane) write(ctx context.Context) error {
+func (l *partitionWork) write(ctx context.Context) error {
 	for {
 		batch, failure := l.gather(ctx)
 		if len(batch) > 0 {
@@ -150,7 +150,7 @@ func (l *lane) write(ctx context.Context) error {
 }
 
 // commit makes durable that what is published is done.
-func (l *lane) commit(ctx context.Context) error {
+func (l *partitionWork) commit(ctx context.Context) error {
 	if l.published == 0 || ctx.Err() != nil {
 		return nil //nolint:nilerr // the next life repeats it
 	}
@@ -167,7 +167,7 @@ func (l *lane) commit(ctx context.Context) error {
 // gather gives the next bundles with their records: at least one, and those
 // after it that need no waiting. With an error, the bundles are those before the
 // one that failed.
-func (l *lane) gather(ctx context.Context) ([]*bundle, error) {
+func (l *partitionWork) gather(ctx context.Context) ([]*bundle, error) {
 	var batch []*bundle
 	for size := 0; size < l.configuration.PublishBytes; {
 		b, err := l.first(ctx, len(batch) == 0)
@@ -190,7 +190,7 @@ func (l *lane) gather(ctx context.Context) ([]*bundle, error) {
 
 // first gives the next bundle when all of its blocks are through the decoders;
 // nil when that would take waiting and wait is false.
-func (l *lane) first(ctx context.Context, wait bool) (*bundle, error) {
+func (l *partitionWork) first(ctx context.Context, wait bool) (*bundle, error) {
 	if l.waiting == nil {
 		select {
 		case l.waiting = <-l.bundles:
@@ -226,7 +226,7 @@ func (l *lane) first(ctx context.Context, wait bool) (*bundle, error) {
 	return l.waiting, nil
 }
 
-func (l *lane) publish(ctx context.Context, batch []*bundle) error {
+func (l *partitionWork) publish(ctx context.Context, batch []*bundle) error {
 	var headers, transactions, accounts []*record.Record
 	var bytes int64
 	blocks, rows, accountRows := 0, 0, 0
@@ -251,7 +251,7 @@ func (l *lane) publish(ctx context.Context, batch []*bundle) error {
 		return err
 	}
 	l.metrics.publishing.Observe(time.Since(began).Seconds())
-	l.metrics.inFlight.WithLabelValues(l.label).Set(float64(l.room.give(bytes)))
+	l.metrics.inFlight.WithLabelValues(l.label).Set(float64(l.budget.give(bytes)))
 	l.metrics.blocks.WithLabelValues(l.label).Add(float64(blocks))
 	l.metrics.transactions.WithLabelValues(l.label).Add(float64(rows))
 	l.metrics.accounts.WithLabelValues(l.label).Add(float64(accountRows))
