@@ -1,6 +1,10 @@
 package metadata
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/report"
+)
 
 type metrics struct {
 	documents *prometheus.CounterVec
@@ -14,28 +18,17 @@ type metrics struct {
 	broken    prometheus.Counter
 }
 
-func newMetrics(registry prometheus.Registerer) *metrics {
-	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_metadata_" + name, Help: help})
+func newMetrics(r report.Reporter) *metrics {
+	m := r.Meter("metadata")
+	return &metrics{
+		documents: m.Counters("documents_total", "Documents that were asked for, by what became of it: ok, or the reason of the failure.", "result"),
+		seconds:   m.Histogram("seconds", "Time to fetch a document, or to fail.", 0.001, 4, 8),
+		bytes:     m.Counter("bytes_total", "Bytes of documents that were kept."),
+		links:     m.Counter("links_total", "Links that were found and not known before."),
+		bundle:    m.Gauge("bundle", "Masterchain seqno up to which links were looked for."),
+		held:      m.Gauge("held", "Links that are due and in hand."),
+		hosts:     m.Gauge("hosts", "Hosts, about, that links in hand or due wait for."),
+		works:     m.Gauge("works", "1 in the process that fetches, 0 in those that stand by."),
+		broken:    m.Counter("broken_total", "Times that work was broken off because ClickHouse failed."),
 	}
-	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_metadata_" + name, Help: help})
-	}
-	m := &metrics{
-		documents: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_metadata_documents_total",
-			Help: "Documents that were asked for, by what became of it: ok, or the reason of the failure."}, []string{"result"}),
-		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tonscribe_metadata_seconds",
-			Help: "Time to fetch a document, or to fail.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8)}),
-		bytes:  counter("bytes_total", "Bytes of documents that were kept."),
-		links:  counter("links_total", "Links that were found and not known before."),
-		bundle: gauge("bundle", "Masterchain seqno up to which links were looked for."),
-		held:   gauge("held", "Links that are due and in hand."),
-		hosts:  gauge("hosts", "Hosts, about, that links in hand or due wait for."),
-		works:  gauge("works", "1 in the process that fetches, 0 in those that stand by."),
-		broken: counter("broken_total", "Times that work was broken off because ClickHouse failed."),
-	}
-	for _, c := range []prometheus.Collector{m.documents, m.seconds, m.bytes, m.links, m.bundle, m.held, m.hosts, m.works, m.broken} {
-		registry.MustRegister(c)
-	}
-	return m
 }

@@ -29,15 +29,18 @@ type Dependencies struct {
 
 // Component is one process that fetches documents: of several, one works and the
 // others stand by.
+//
+// Stop breaks off what is being fetched and waits. What was fetched is written;
+// the rest is fetched after the next start. Done is closed when the component has
+// ended, by Stop or because ClickHouse refused it for good; Err then says why.
 type Component struct {
+	*lifetime.Run
 	configuration Configuration
 	report        report.Reporter
 	tables        *clickhouse.Client
 	fetcher       *Fetcher
 	metrics       *metrics
 	name          string // among all that ever ran
-
-	running *lifetime.Run
 }
 
 // New makes a component that does nothing yet.
@@ -48,13 +51,13 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	}
 	reporter := dependencies.Report.For("metadata")
 	return &Component{
+		Run:           lifetime.NewRun(),
 		configuration: configuration,
 		report:        reporter,
 		tables:        dependencies.ClickHouse,
 		fetcher:       fetcher,
-		metrics:       newMetrics(reporter.Metrics),
+		metrics:       newMetrics(reporter),
 		name:          newName(),
-		running:       lifetime.NewRun(),
 	}, nil
 }
 
@@ -71,22 +74,9 @@ func newName() string {
 
 // Start begins fetching, or standing by, and returns at once.
 func (c *Component) Start(context.Context) error {
-	c.running.Start(c.run)
+	c.Run.Start(c.run)
 	return nil
 }
-
-// Stop breaks off what is being fetched and waits. What was fetched is written;
-// the rest is fetched after the next start.
-func (c *Component) Stop(context.Context) error {
-	return c.running.Stop()
-}
-
-// Done is closed when the component has ended, by Stop or because ClickHouse
-// refused it for good; Err then says why.
-func (c *Component) Done() <-chan struct{} { return c.running.Done() }
-
-// Err is nil before the end and after Stop.
-func (c *Component) Err() error { return c.running.Err() }
 
 // pause is how long a process waits after ClickHouse failed.
 const pause = time.Second
@@ -103,7 +93,7 @@ func (c *Component) run(ctx context.Context) error {
 		default:
 			c.metrics.broken.Inc()
 			c.report.Log.Warn().Err(err).Msg("clickhouse failed; trying again")
-			wait(ctx, pause)
+			_ = lifetime.Sleep(ctx, pause) // the loop sees that ctx has ended
 		}
 	}
 	l.leave(context.WithoutCancel(ctx))
@@ -118,7 +108,7 @@ func (c *Component) lead(ctx context.Context, l *lease) error {
 			return err
 		}
 		if !mine {
-			if !wait(ctx, c.configuration.Poll) {
+			if lifetime.Sleep(ctx, c.configuration.Poll) != nil {
 				return nil
 			}
 			continue
@@ -126,17 +116,5 @@ func (c *Component) lead(ctx context.Context, l *lease) error {
 		if err := c.work(ctx, l); err != nil || ctx.Err() != nil {
 			return err
 		}
-	}
-}
-
-// wait is false when ctx ended before.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -69,7 +69,7 @@ func (c *Component) Start(ctx context.Context) error {
 
 // Stop ends consuming and waits. A batch that is being inserted is given up: the
 // next start inserts it as it was.
-func (c *Component) Stop(context.Context) error { return c.run.Stop() }
+func (c *Component) Stop(ctx context.Context) error { return c.run.Stop(ctx) }
 
 // Done is closed when the component has ended, by Stop or because the log
 // refused it for good; Err then says why.

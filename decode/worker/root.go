@@ -76,8 +76,8 @@ func (c *Component) Start(context.Context) (err error) {
 
 // Stop ends consuming and waits. What was not committed is done again after the
 // next start, with the same result.
-func (c *Component) Stop(context.Context) error {
-	err := c.running.Stop()
+func (c *Component) Stop(ctx context.Context) error {
+	err := c.running.Stop(ctx)
 	if c.cells != nil {
 		if closed := c.cells.Close(); err == nil {
 			err = closed

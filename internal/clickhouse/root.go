@@ -10,6 +10,7 @@ import (
 	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/internal/report"
 )
@@ -27,7 +28,7 @@ type Client struct {
 	options driver.Options
 	report  report.Reporter
 	room    func(ctx context.Context) error
-	metrics metrics
+	retries *prometheus.CounterVec // of all clients of the process
 }
 
 // New makes a client without connecting to anything. Writers and readers have a
@@ -41,7 +42,10 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 	if err != nil {
 		return nil, fmt.Errorf("clickhouse: %w", err)
 	}
-	return &Client{conn: conn, options: *options, report: dependencies.Report, room: dependencies.Room, metrics: newMetrics(dependencies.Report.Metrics)}, nil
+	return &Client{
+		conn: conn, options: *options, report: dependencies.Report, room: dependencies.Room,
+		retries: dependencies.Report.Meter("clickhouse").Counters("retries_total", "Statements that failed and were tried again.", "statement"),
+	}, nil
 }
 
 // Options are how the servers are reached, for who speaks to them without the
@@ -82,7 +86,7 @@ func (c *Client) persist(ctx context.Context, what string, try func() error) err
 		case !Retryable(err):
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		c.metrics.retries.WithLabelValues(what).Inc()
+		c.retries.WithLabelValues(what).Inc()
 		if time.Since(told) > quiet {
 			told = time.Now()
 			c.report.Log.Warn().Err(err).Str("statement", what).Msg("clickhouse failed; trying again")

@@ -1,6 +1,10 @@
 package emulator
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/report"
+)
 
 type metrics struct {
 	executions *prometheus.CounterVec
@@ -16,17 +20,13 @@ const (
 	resultLimits  = "limits"
 )
 
-func newMetrics(registry prometheus.Registerer) *metrics {
-	m := &metrics{
-		executions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tonscribe_emulator_executions_total", Help: "Transactions given to the emulator, by what became of them."}, []string{"result"}),
-		started: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "tonscribe_emulator_processes_started_total", Help: "Processes started to execute transactions."}),
-		took: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "tonscribe_emulator_seconds", Help: "Time of one execution in its process.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14)}),
+func newMetrics(r report.Reporter) *metrics {
+	m := r.Meter("emulator")
+	return &metrics{
+		executions: m.Counters("executions_total", "Transactions given to the emulator, by what became of them.", "result"),
+		started:    m.Counter("processes_started_total", "Processes started to execute transactions."),
+		took:       m.Histogram("seconds", "Time of one execution in its process.", 0.0005, 2, 14),
 	}
-	registry.MustRegister(m.executions, m.started, m.took)
-	return m
 }
 
 func (m *metrics) done(result string) { m.executions.WithLabelValues(result).Inc() }

@@ -82,7 +82,7 @@ func New(c Configuration, d Dependencies) (*Pool, error) {
 		return nil, err
 	}
 	r := d.Report.For("emulator")
-	p := &Pool{configuration: c, report: r, metrics: newMetrics(r.Metrics), slots: make(chan struct{}, c.Workers)}
+	p := &Pool{configuration: c, report: r, metrics: newMetrics(r), slots: make(chan struct{}, c.Workers)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }

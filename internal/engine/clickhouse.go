@@ -16,6 +16,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/report"
 )
 
@@ -153,12 +154,9 @@ func newSupervisor(ctx context.Context, options ClickHouseOptions) (*supervisor,
 	}
 	s := &supervisor{options: options, done: make(chan struct{})}
 	s.stop, s.askStop = context.WithCancel(context.Background())
-	s.restarts = register(options.Report.Metrics, prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "tonscribe_engine_clickhouse_restarts_total", Help: "Restarts of the embedded ClickHouse after it ended by itself.",
-	}))
-	s.up = register(options.Report.Metrics, prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "tonscribe_engine_clickhouse_up", Help: "1 while the embedded ClickHouse accepts connections.",
-	}))
+	m := options.Report.Meter("engine_clickhouse")
+	s.restarts = m.Counter("restarts_total", "Restarts of the embedded ClickHouse after it ended by itself.")
+	s.up = m.Gauge("up", "1 while the embedded ClickHouse accepts connections.")
 	if err := s.prepare(ctx); err != nil {
 		s.release()
 		return nil, err
@@ -199,7 +197,7 @@ func (s *supervisor) awaitDataLock(ctx context.Context) (*os.File, error) {
 		if err == nil || !errors.Is(err, ErrInUse) || time.Now().After(deadline) {
 			return f, err
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := lifetime.Sleep(ctx, 20*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
@@ -294,7 +292,7 @@ func (s *supervisor) restart(backoff *time.Duration) error {
 // it has failed too often.
 func (s *supervisor) startAgain(ctx context.Context, backoff *time.Duration, curable func(error) bool) error {
 	for failures := 1; ; failures++ {
-		if err := pause(ctx, *backoff); err != nil {
+		if err := lifetime.Sleep(ctx, *backoff); err != nil {
 			return err
 		}
 		*backoff = min(2**backoff, lastBackoff)
@@ -399,15 +397,4 @@ func (c *ClickHouse) Database(ctx context.Context, name string) (*ClickHouse, er
 		return nil, fmt.Errorf("create database %s: %w", name, err)
 	}
 	return &ClickHouse{supervisor: c.supervisor, database: name}, nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -57,21 +57,15 @@ type keeper struct {
 }
 
 func newKeeper(cluster *kfake.Cluster, options KafkaOptions, dir string, check *preflight) *keeper {
-	labels := []string{"topic", "partition"}
+	m, labels := options.Report.Meter("engine_kafka"), []string{"topic", "partition"}
 	k := &keeper{
 		cluster: cluster, options: options, dir: dir, endsPath: check.endsPath, log: options.Report.Log, absence: absence,
 		ends: check.ends, saved: maps.Clone(check.ends.Partitions), groups: make(map[string]time.Time), opened: time.Now(),
 		refusing: make(map[string]*kfake.FaultHandle), seen: make(map[string]bool),
-		bytes: register(options.Report.Metrics, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "tonscribe_engine_kafka_bytes", Help: "Bytes that the embedded log holds of a partition.",
-		}, labels)),
-		full: register(options.Report.Metrics, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "tonscribe_engine_kafka_full", Help: "1 while writers of a partition wait because a reader is too far behind.",
-		}, labels)),
-		trimmed: register(options.Report.Metrics, prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tonscribe_engine_kafka_trimmed_bytes_total", Help: "Bytes that the embedded log has deleted after they were read.",
-		}, labels)),
-		quit: make(chan struct{}), done: make(chan struct{}),
+		bytes:   m.Gauges("bytes", "Bytes that the embedded log holds of a partition.", labels...),
+		full:    m.Gauges("full", "1 while writers of a partition wait because a reader is too far behind.", labels...),
+		trimmed: m.Counters("trimmed_bytes_total", "Bytes that the embedded log has deleted after they were read.", labels...),
+		quit:    make(chan struct{}), done: make(chan struct{}),
 	}
 	if k.ends.Partitions == nil {
 		k.ends.Partitions = make(map[string]int64)

@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sys/unix"
 )
 
@@ -64,14 +63,4 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// register adds a collector, or finds the one that an earlier engine of this
-// process added under the same name.
-func register[C prometheus.Collector](registry prometheus.Registerer, c C) C {
-	var already prometheus.AlreadyRegisteredError
-	if err := registry.Register(c); errors.As(err, &already) {
-		return already.ExistingCollector.(C)
-	}
-	return c
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"tonscribe/internal/lifetime"
 	"tonscribe/schema"
 )
 
@@ -154,7 +155,7 @@ func (m *member) serve(ctx context.Context, tp TopicPartition) {
 		wait := pause(attempt, maxRestartPause)
 		m.client.report.Log.Error().Err(err).Str("group", m.group).Stringer("partition", tp).Dur("pause", wait).
 			Msg("partition failed; starting again from the last commit")
-		if sleep(ctx, wait) != nil || reader != nil && reader.broken {
+		if lifetime.Sleep(ctx, wait) != nil || reader != nil && reader.broken {
 			return
 		}
 	}

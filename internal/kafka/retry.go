@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"tonscribe/internal/lifetime"
 )
 
 const (
@@ -75,7 +77,7 @@ func (c *Client) persist(ctx context.Context, operation string, try func(ctx con
 			c.report.Log.Warn().Err(err).Str("operation", operation).Int("attempt", attempt+1).
 				Dur("since", time.Since(began)).Msg("the log does not take a request; trying on")
 		}
-		if err := sleep(ctx, pause(attempt, maxPause)); err != nil {
+		if err := lifetime.Sleep(ctx, pause(attempt, maxPause)); err != nil {
 			return err
 		}
 	}
@@ -83,15 +85,4 @@ func (c *Client) persist(ctx context.Context, operation string, try func(ctx con
 
 func pause(attempt int, longest time.Duration) time.Duration {
 	return min(firstPause<<min(attempt, 16), longest)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }

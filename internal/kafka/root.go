@@ -89,7 +89,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 	c := &Client{
 		configuration: configuration,
 		report:        reporter,
-		metrics:       newMetrics(reporter.Metrics),
+		metrics:       newMetrics(reporter),
 		compression:   compression,
 		epochOfLog:    dependencies.Epoch,
 		room:          dependencies.Room,

@@ -6,9 +6,25 @@ package lifetime
 import (
 	"context"
 	"sync"
+	"time"
 )
 
-// Run is the work of one component, begun at most once.
+// Sleep pauses, or ends with what ended the context.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(max(d, 0))
+	defer timer.Stop()
+	if d > 0 {
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+			return nil
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// Run is the work of one component, begun at most once. A component that embeds
+// it has Stop, Done and Err of it.
 type Run struct {
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
@@ -35,7 +51,7 @@ func (r *Run) Go(task func()) { r.tasks.Go(task) }
 
 // Stop ends the work, waits for it and its tasks, and gives its error. It does
 // nothing before Start, and may be called again.
-func (r *Run) Stop() error {
+func (r *Run) Stop(context.Context) error {
 	if r.cancel == nil {
 		return nil
 	}

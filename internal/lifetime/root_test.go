@@ -28,7 +28,7 @@ func TestStopEndsTheWorkAndWaitsForItsTasks(t *testing.T) {
 	default:
 	}
 	for range 2 {
-		if err := r.Stop(); err != nil || !ended || r.Err() != nil {
+		if err := r.Stop(t.Context()); err != nil || !ended || r.Err() != nil {
 			t.Errorf("stop: %v, its task has ended: %t, error %v; want nil, true, nil", err, ended, r.Err())
 		}
 	}
@@ -49,13 +49,13 @@ func TestAFailureEndsTheWorkAndIsKept(t *testing.T) {
 	if err := r.Err(); !errors.Is(err, failure) {
 		t.Errorf("the error is %v, want %v", err, failure)
 	}
-	if err := r.Stop(); !errors.Is(err, failure) {
+	if err := r.Stop(t.Context()); !errors.Is(err, failure) {
 		t.Errorf("stop gives %v, want %v", err, failure)
 	}
 }
 
 func TestStopBeforeStartDoesNothing(t *testing.T) {
-	if err := lifetime.NewRun().Stop(); err != nil {
+	if err := lifetime.NewRun().Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

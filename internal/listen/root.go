@@ -92,7 +92,7 @@ func newListener(inner net.Listener, c Configuration, o Options) *Listener {
 		turns:  make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		closed: make(chan struct{}), open: map[*Conn]struct{}{}, groups: map[address]*group{}, patience: map[address]int{},
 	}
-	l.metrics = newMetrics(o.Report.Metrics, o.Name, l)
+	l.metrics = newMetrics(o.Report, o.Name, l)
 	return l
 }
 

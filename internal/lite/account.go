@@ -37,25 +37,18 @@ type Account struct {
 // account's shard. The way from the block to the state is proven, also that
 // there is none.
 func (p *Pool) Account(ctx context.Context, block *ton.BlockIDExt, account *address.Address) (*Account, error) {
-	var result *Account
-	query := Query{
-		Request: ton.GetAccountState{ID: block, Account: ton.AccountID{Workchain: account.Workchain(), ID: account.Data()}},
-		Check: func(answer any) (err error) {
-			result, err = readAccount(answer, block, account)
-			return err
-		},
-	}
-	if isMaster(block) {
-		query.Seqno = block.SeqNo
-	}
-	_, _, err := p.Query(ctx, query)
-	return result, err
+	query := Query{Request: ton.GetAccountState{ID: block, Account: *accountID(account)}, Seqno: masterSeqno(block)}
+	return checked(ctx, p, query, func(answer any) (*Account, error) { return readAccount(answer, block, account) })
+}
+
+func accountID(account *address.Address) *ton.AccountID {
+	return &ton.AccountID{Workchain: account.Workchain(), ID: account.Data()}
 }
 
 func readAccount(answer any, block *ton.BlockIDExt, account *address.Address) (*Account, error) {
-	got, ok := answer.(ton.AccountState)
-	if !ok {
-		return nil, fmt.Errorf("getAccountState: answered with %T", answer)
+	got, err := as[ton.AccountState]("getAccountState", answer)
+	if err != nil {
+		return nil, err
 	}
 	if !complete(got.ID) || !got.ID.Equals(block) {
 		return nil, fmt.Errorf("getAccountState: it is of another block than %s", Format(block))
@@ -126,32 +119,23 @@ func proveAccount(shard *ton.BlockIDExt, shardProof, proof []*cell.Cell, block *
 // Config reads the configuration after a masterchain block: the dictionary of
 // all parameters, or of those asked for.
 func (p *Pool) Config(ctx context.Context, master *ton.BlockIDExt, params ...int32) (*cell.Cell, error) {
-	var root *cell.Cell
 	query := Query{Request: ton.GetConfigAll{BlockID: master}, Seqno: master.SeqNo}
 	if len(params) > 0 {
 		query.Request = ton.GetConfigParams{BlockID: master, Params: params}
 	}
-	query.Check = func(answer any) error {
+	return checked(ctx, p, query, func(answer any) (*cell.Cell, error) {
 		config, err := replay(answer).GetBlockchainConfig(ctx, master, params...)
-		if err == nil {
-			root = config.Root
+		if err != nil {
+			return nil, err
 		}
-		return err
-	}
-	_, _, err := p.Query(ctx, query)
-	return root, err
+		return config.Root, nil
+	})
 }
 
 // Libraries gives public libraries by their hashes, nil for those that there are
 // none of. Only what is there can be checked.
 func (p *Pool) Libraries(ctx context.Context, hashes ...[]byte) ([]*cell.Cell, error) {
-	var libraries []*cell.Cell
-	_, _, err := p.Query(ctx, Query{
-		Request: ton.GetLibraries{LibraryList: hashes},
-		Check: func(answer any) (err error) {
-			libraries, err = replay(answer).GetLibraries(ctx, hashes...)
-			return err
-		},
+	return checked(ctx, p, Query{Request: ton.GetLibraries{LibraryList: hashes}}, func(answer any) ([]*cell.Cell, error) {
+		return replay(answer).GetLibraries(ctx, hashes...)
 	})
-	return libraries, err
 }

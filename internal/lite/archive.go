@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/lifetime"
 )
 
 // oldSeqno is the masterchain block that tells a server with the whole history
@@ -19,13 +21,7 @@ func (p *Pool) findArchives(ctx context.Context) {
 	asked := map[*server]*connection{}
 	for {
 		for _, s := range p.servers {
-			s.mu.Lock()
-			conn := s.conn
-			s.mu.Unlock()
-			if conn == nil || asked[s] == conn {
-				continue
-			}
-			if p.looksBack(ctx, s) {
+			if conn := s.connection(); conn != nil && asked[s] != conn && p.looksBack(ctx, s) {
 				asked[s] = conn
 			}
 		}
@@ -33,7 +29,7 @@ func (p *Pool) findArchives(ctx context.Context) {
 		pause, cancel := context.WithTimeout(ctx, p.configuration.ArchiveEvery)
 		select {
 		case <-changed: // a server came, perhaps
-			_ = sleep(pause, p.configuration.ReconnectMin)
+			_ = lifetime.Sleep(pause, p.configuration.ReconnectMin)
 		case <-pause.Done():
 			clear(asked)
 		}
@@ -67,15 +63,8 @@ func (p *Pool) looksBack(ctx context.Context, s *server) bool {
 }
 
 // archives is how many connected servers keep old blocks.
-func (p *Pool) archives() (n int) {
-	for _, s := range p.servers {
-		s.mu.Lock()
-		if s.archive && s.conn != nil {
-			n++
-		}
-		s.mu.Unlock()
-	}
-	return n
+func (p *Pool) archives() int {
+	return count(p.servers, func(s *server) bool { return s.archive && s.conn != nil })
 }
 
 // HasArchive says whether some connected server keeps old blocks. Servers are

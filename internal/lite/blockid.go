@@ -26,6 +26,14 @@ func isMaster(id *ton.BlockIDExt) bool {
 	return id.Workchain == masterWorkchain && id.Shard == masterShard
 }
 
+// masterSeqno is the seqno of a masterchain block, 0 for another one.
+func masterSeqno(id *ton.BlockIDExt) uint32 {
+	if isMaster(id) {
+		return id.SeqNo
+	}
+	return 0
+}
+
 // complete says whether an id that a server sent has everything in it.
 func complete(id *ton.BlockIDExt) bool {
 	return id != nil && len(id.RootHash) == 32 && len(id.FileHash) == 32

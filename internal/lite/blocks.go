@@ -16,12 +16,12 @@ import (
 // complete id. after is the masterchain block from which on servers have it; 0
 // is unknown.
 func (p *Pool) BlockData(ctx context.Context, id *ton.BlockIDExt, after uint32) ([]byte, string, error) {
-	answer, from, err := p.Query(ctx, Query{
+	var data ton.BlockData
+	_, from, err := p.Query(ctx, Query{
 		Request: ton.GetBlockData{ID: id}, Seqno: after,
-		Check: func(answer any) error {
-			data, ok := answer.(ton.BlockData)
-			if !ok {
-				return fmt.Errorf("getBlock: answered with %T", answer)
+		Check: func(answer any) (err error) {
+			if data, err = as[ton.BlockData]("getBlock", answer); err != nil {
+				return err
 			}
 			if sum := sha256.Sum256(data.Payload); !bytes.Equal(sum[:], id.FileHash) {
 				return lie("block %s: the file hash of its answer is %X", Format(id), sum)
@@ -32,17 +32,13 @@ func (p *Pool) BlockData(ctx context.Context, id *ton.BlockIDExt, after uint32) 
 	if err != nil {
 		return nil, from, err
 	}
-	return answer.(ton.BlockData).Payload, from, nil
+	return data.Payload, from, nil
 }
 
 // Block gives a block with a complete id: its bytes and its root cell, file hash
 // and root hash checked.
 func (p *Pool) Block(ctx context.Context, id *ton.BlockIDExt) ([]byte, *cell.Cell, error) {
-	after := uint32(0)
-	if isMaster(id) {
-		after = id.SeqNo
-	}
-	data, from, err := p.BlockData(ctx, id, after)
+	data, from, err := p.BlockData(ctx, id, masterSeqno(id))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -135,8 +131,7 @@ func (p *Pool) lookup(ctx context.Context, l Lookup, prove bool) (*ton.BlockIDEx
 	if l.Workchain == masterWorkchain && l.LT == 0 && l.UTime == 0 {
 		query.Seqno = l.Seqno
 	}
-	_, _, err := p.Query(ctx, query)
-	if err != nil {
+	if _, _, err := p.Query(ctx, query); err != nil {
 		return nil, nil, err
 	}
 	return id, header, nil
@@ -144,24 +139,21 @@ func (p *Pool) lookup(ctx context.Context, l Lookup, prove bool) (*ton.BlockIDEx
 
 // Header gives the header of a block with a complete id.
 func (p *Pool) Header(ctx context.Context, id *ton.BlockIDExt) (*tlb.BlockHeader, error) {
-	var header *tlb.BlockHeader
-	_, _, err := p.Query(ctx, Query{Request: ton.GetBlockHeader{ID: id}, Check: func(answer any) (err error) {
-		got, h, err := readHeader(answer)
+	return checked(ctx, p, Query{Request: ton.GetBlockHeader{ID: id}}, func(answer any) (*tlb.BlockHeader, error) {
+		got, header, err := readHeader(answer)
 		if err == nil && !got.Equals(id) {
 			err = fmt.Errorf("getBlockHeader: asked for %s, got %s", Format(id), Format(got))
 		}
-		header = h
-		return err
-	}})
-	return header, err
+		return header, err
+	})
 }
 
 // readHeader checks a liteServer.blockHeader: its proof is a part of the block
 // with the root hash of its id.
 func readHeader(answer any) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
-	got, ok := answer.(ton.BlockHeader)
-	if !ok {
-		return nil, nil, fmt.Errorf("block header: answered with %T", answer)
+	got, err := as[ton.BlockHeader]("block header", answer)
+	if err != nil {
+		return nil, nil, err
 	}
 	if !complete(got.ID) {
 		return nil, nil, errors.New("block header: incomplete id")
@@ -183,24 +175,18 @@ func readHeader(answer any) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
 // AllShards gives the newest shard blocks that a masterchain block commits.
 // The answer is checked against the block's root hash.
 func (p *Pool) AllShards(ctx context.Context, master *ton.BlockIDExt) ([]*ton.BlockIDExt, error) {
-	var shards []*ton.BlockIDExt
-	_, _, err := p.Query(ctx, Query{
-		Request: ton.GetAllShardsInfo{ID: master}, Seqno: master.SeqNo,
-		Check: func(answer any) (err error) {
-			shards, err = readShards(ctx, answer, master)
-			return err
-		},
+	return checked(ctx, p, Query{Request: ton.GetAllShardsInfo{ID: master}, Seqno: master.SeqNo}, func(answer any) ([]*ton.BlockIDExt, error) {
+		return readShards(ctx, answer, master)
 	})
-	return shards, err
 }
 
 // readShards checks a liteServer.allShardsInfo. Its data must be a dictionary
 // that is there: the library compares the dictionary's cell with the proof's,
 // but reads it only if the bit before it says so.
 func readShards(ctx context.Context, answer any, master *ton.BlockIDExt) ([]*ton.BlockIDExt, error) {
-	got, ok := answer.(ton.AllShardsInfo)
-	if !ok {
-		return nil, fmt.Errorf("getAllShardsInfo: answered with %T", answer)
+	got, err := as[ton.AllShardsInfo]("getAllShardsInfo", answer)
+	if err != nil {
+		return nil, err
 	}
 	data, err := got.Data.BeginParse()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 	"github.com/xssnick/tonutils-go/adnl/keys"
 	"github.com/xssnick/tonutils-go/liteclient"
 	"github.com/xssnick/tonutils-go/tl"
+
+	"tonscribe/internal/lifetime"
 )
 
 const (
@@ -114,14 +117,11 @@ func sealed(random []byte, public ed25519.PublicKey, private ed25519.PrivateKey,
 		return nil, err
 	}
 	sum := sha256.Sum256(random)
-	key := append(append([]byte{}, shared[:16]...), sum[16:32]...)
-	iv := append(append([]byte{}, sum[:4]...), shared[20:32]...)
-	stream, err := keys.NewCipherCtr(key, iv)
+	stream, err := keys.BuildSharedCipher(shared, sum[:])
 	if err != nil {
 		return nil, err
 	}
-	hello := append(append(append([]byte{}, id...), public...), sum[:]...)
-	hello = append(hello, random...)
+	hello := slices.Concat(id, public, sum[:], random)
 	stream.XORKeyStream(hello[len(hello)-len(random):], random)
 	return hello, nil
 }
@@ -221,7 +221,7 @@ func (c *connection) deliver(id [32]byte, answer []byte) {
 }
 
 func (c *connection) ping(ctx context.Context) {
-	for number := int64(1); sleep(ctx, pingEvery) == nil; number++ {
+	for number := int64(1); lifetime.Sleep(ctx, pingEvery) == nil; number++ {
 		payload, err := tl.Serialize(liteclient.TCPPing{RandomID: number}, true)
 		if err != nil || c.write(payload) != nil {
 			_ = c.tcp.Close()

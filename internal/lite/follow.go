@@ -79,11 +79,7 @@ func (p *Pool) advance(ctx context.Context, list []claim) error {
 		next++
 		running++
 		group.Go(func() { results <- p.proveClaim(ctx, c) })
-		usual, ok := c.server.pace.usual()
-		if !ok {
-			usual = p.configuration.HedgeMax / 4
-		}
-		return min(max(usual, p.configuration.HedgeMin), p.configuration.HedgeMax)
+		return p.configuration.hedge(c.server)
 	}
 	timer := time.NewTimer(launch())
 	defer timer.Stop()
@@ -119,14 +115,7 @@ func (p *Pool) moved(head *ton.BlockIDExt, utime uint32) {
 // believe takes the newest block that at least half of the connected servers
 // have reached, by the word of most of those that name it.
 func (p *Pool) believe(list []claim) error {
-	voters := 0
-	for _, s := range p.best(Query{}) {
-		s.mu.Lock()
-		if s.claim != nil {
-			voters++
-		}
-		s.mu.Unlock()
-	}
+	voters := count(p.best(Query{}), func(s *server) bool { return s.claim != nil })
 	for _, c := range list {
 		reached, rivals := 0, 0
 		for _, other := range list {

@@ -92,10 +92,10 @@ func (p *Pool) Master(ctx context.Context, seqno uint32) (*ton.BlockIDExt, error
 		return id, nil
 	}
 	if seqno == 0 {
-		if p.network.zero == nil {
+		if p.network.Zerostate == nil {
 			return nil, fmt.Errorf("TON global config %s names no zerostate", p.network.source)
 		}
-		return p.network.zero, nil
+		return p.network.Zerostate, nil
 	}
 	head, err := p.WaitHead(ctx, seqno)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/ton"
 
+	"tonscribe/internal/report"
 	"tonscribe/test/support/costtest"
 	"tonscribe/test/support/litetest"
 )
@@ -31,7 +31,7 @@ func readings(t testing.TB, d *litetest.Devnet) map[string]reading {
 	tx, block := last[account.StringRaw()], in[account.StringRaw()]
 	return map[string]reading{
 		"getBlockProof": {ton.GetBlockProof{Mode: 1, KnownBlock: d.Init(), TargetBlock: head}, func(answer any) ([]byte, error) {
-			p := &Pool{configuration: quick(), metrics: someMetrics(t), network: &network{}, chain: newMasterchain(nil)}
+			p := &Pool{configuration: quick(), metrics: someMetrics(t), network: &GlobalConfig{}, chain: newMasterchain(nil)}
 			part, ok := answer.(ton.PartialBlockProof)
 			if !ok {
 				return nil, ErrRefused
@@ -160,11 +160,7 @@ func FuzzAnswers(f *testing.F) {
 
 func someMetrics(t testing.TB) *metrics {
 	t.Helper()
-	m, err := newMetrics(prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return newMetrics(report.Silent())
 }
 
 func mutate(chance *rand.Rand, honest []byte) []byte {

@@ -10,13 +10,16 @@ import (
 	"github.com/xssnick/tonutils-go/ton"
 )
 
-// network is what a TON global config says.
-type network struct {
-	source  string // where it was read, for messages
-	servers []endpoint
-	zero    *ton.BlockIDExt // nil when it names none
-	init    *ton.BlockIDExt // nil when it names none
+// GlobalConfig is what a TON global config says.
+type GlobalConfig struct {
+	source    string // where it was read, for messages
+	servers   []endpoint
+	Zerostate *ton.BlockIDExt // nil when it names none
+	Init      *ton.BlockIDExt // nil when it names none
 }
+
+// Servers is how many lite servers it names.
+func (g *GlobalConfig) Servers() int { return len(g.servers) }
 
 // endpoint is where a lite server listens, and the key it proves itself with.
 type endpoint struct {
@@ -24,8 +27,8 @@ type endpoint struct {
 	key  ed25519.PublicKey
 }
 
-// globalConfig is the part of a global config that lite clients need.
-type globalConfig struct {
+// globalFile is the part of a global config that lite clients need.
+type globalFile struct {
 	Liteservers []struct {
 		IP   int64 `json:"ip"` // IPv4, in most files as a signed 32-bit number
 		Port uint16
@@ -47,7 +50,7 @@ type configBlock struct {
 	FileHash  []byte `json:"file_hash"`
 }
 
-func readNetwork(c Configuration) (*network, error) {
+func readNetwork(c Configuration) (*GlobalConfig, error) {
 	text, where := c.Inline, "inline"
 	if len(text) == 0 {
 		var err error
@@ -56,39 +59,24 @@ func readNetwork(c Configuration) (*network, error) {
 		}
 		where = c.Config
 	}
-	n, err := parseNetwork(text)
+	g, err := ReadGlobalConfig(text)
 	if err != nil {
 		return nil, fmt.Errorf("TON global config %s: %w", where, err)
 	}
-	n.source = where
-	return n, nil
-}
-
-// GlobalConfig is what a TON global config is judged by.
-type GlobalConfig struct {
-	Servers   int
-	Zerostate *ton.BlockIDExt // nil when it names none
-	Init      *ton.BlockIDExt // nil when it names none
+	g.source = where
+	return g, nil
 }
 
 // ReadGlobalConfig reads the text of a TON global config.
-func ReadGlobalConfig(text []byte) (GlobalConfig, error) {
-	n, err := parseNetwork(text)
-	if err != nil {
-		return GlobalConfig{}, err
-	}
-	return GlobalConfig{Servers: len(n.servers), Zerostate: n.zero, Init: n.init}, nil
-}
-
-func parseNetwork(text []byte) (*network, error) {
-	var config globalConfig
+func ReadGlobalConfig(text []byte) (*GlobalConfig, error) {
+	var config globalFile
 	if err := json.Unmarshal(text, &config); err != nil {
 		return nil, err
 	}
 	if len(config.Liteservers) == 0 {
 		return nil, fmt.Errorf("it names no liteservers")
 	}
-	n := &network{}
+	g := &GlobalConfig{}
 	seen := map[string]bool{}
 	for i, s := range config.Liteservers {
 		if len(s.ID.Key) != ed25519.PublicKeySize {
@@ -100,14 +88,14 @@ func parseNetwork(text []byte) (*network, error) {
 			continue
 		}
 		seen[host] = true
-		n.servers = append(n.servers, endpoint{host: host, key: s.ID.Key})
+		g.servers = append(g.servers, endpoint{host: host, key: s.ID.Key})
 	}
 	var err error
-	if n.zero, err = config.Validator.ZeroState.id("zero_state"); err != nil {
+	if g.Zerostate, err = config.Validator.ZeroState.id("zero_state"); err != nil {
 		return nil, err
 	}
-	n.init, err = config.Validator.InitBlock.id("init_block")
-	return n, err
+	g.Init, err = config.Validator.InitBlock.id("init_block")
+	return g, err
 }
 
 func (b *configBlock) id(name string) (*ton.BlockIDExt, error) {

@@ -1,10 +1,13 @@
 package lite
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync"
 	"time"
+
+	"tonscribe/internal/lifetime"
 )
 
 // pace is how fast and how reliably a server answers. The zero value is ready.
@@ -91,6 +94,15 @@ func (p *pace) usual() (time.Duration, bool) {
 	return sorted[n*95/100], true
 }
 
+// hedge is how long a server may take before another one is asked as well.
+func (c Configuration) hedge(s *server) time.Duration {
+	usual, ok := s.pace.usual()
+	if !ok {
+		usual = c.HedgeMax / 4
+	}
+	return min(max(usual, c.HedgeMin), c.HedgeMax)
+}
+
 // bucket bounds requests per second: up to a second's worth may come at once.
 type bucket struct {
 	rate float64
@@ -119,6 +131,16 @@ func (b *bucket) take() time.Duration {
 	}
 	b.left--
 	return 0
+}
+
+// wait returns when there is leave for one request.
+func (b *bucket) wait(ctx context.Context) error {
+	for pause := b.take(); pause > 0; pause = b.take() {
+		if err := lifetime.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // budget lets second requests be at most a tenth of all, so that a slow network

@@ -108,20 +108,20 @@ func (p *Pool) climb(part *ton.PartialBlockProof, from, to *ton.BlockIDExt) (ste
 func checkLink(from *ton.BlockIDExt, link any) (to step, key bool, err error) {
 	switch l := link.(type) {
 	case ton.BlockLinkForward:
-		if !complete(l.From) || !l.From.Equals(from) {
-			return to, false, errors.New("it goes on from another block")
-		}
-		return checkForward(l)
+		return checkForward(l, from)
 	case ton.BlockLinkBackward:
-		if !complete(l.From) || !l.From.Equals(from) {
-			return to, false, errors.New("it goes on from another block")
-		}
-		return checkBackward(l)
+		return checkBackward(l, from)
 	}
 	return to, false, fmt.Errorf("a link of type %T", link)
 }
 
-func checkForward(l ton.BlockLinkForward) (to step, key bool, err error) {
+// errElsewhere is that of a step which does not begin where the one before ended.
+var errElsewhere = errors.New("it goes on from another block")
+
+func checkForward(l ton.BlockLinkForward, from *ton.BlockIDExt) (to step, key bool, err error) {
+	if !complete(l.From) || !l.From.Equals(from) {
+		return to, false, errElsewhere
+	}
 	if !complete(l.To) || !isMaster(l.To) {
 		return to, false, errors.New("it names no masterchain block")
 	}
@@ -156,7 +156,10 @@ func destination(id *ton.BlockIDExt, proof *cell.Cell) (step, error) {
 
 // checkBackward checks that a block is in the list of earlier masterchain blocks
 // (OldMcBlocksInfo) in the state of a later one.
-func checkBackward(l ton.BlockLinkBackward) (to step, key bool, err error) {
+func checkBackward(l ton.BlockLinkBackward, from *ton.BlockIDExt) (to step, key bool, err error) {
+	if !complete(l.From) || !l.From.Equals(from) {
+		return to, false, errElsewhere
+	}
 	if !complete(l.To) || !isMaster(l.To) || !isMaster(l.From) || l.To.SeqNo >= l.From.SeqNo {
 		return to, false, errors.New("it does not lead back in the masterchain")
 	}
@@ -231,9 +234,9 @@ func (p *Pool) ProveBlock(ctx context.Context, id *ton.BlockIDExt) error {
 
 // descends checks a complete proof that leads from a block to an earlier one.
 func descends(answer any, from, to *ton.BlockIDExt) error {
-	part, ok := answer.(ton.PartialBlockProof)
-	if !ok {
-		return fmt.Errorf("getBlockProof: answered with %T", answer)
+	part, err := as[ton.PartialBlockProof]("getBlockProof", answer)
+	if err != nil {
+		return err
 	}
 	at := from
 	for i, link := range part.Steps {

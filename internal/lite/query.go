@@ -90,6 +90,28 @@ func (p *Pool) Query(ctx context.Context, q Query) (any, string, error) {
 	return r.run(ctx)
 }
 
+// checked asks, and returns what read made of the answer that it took.
+func checked[T any](ctx context.Context, p *Pool, q Query, read func(answer any) (T, error)) (T, error) {
+	var result, none T
+	q.Check = func(answer any) (err error) {
+		result, err = read(answer)
+		return err
+	}
+	if _, _, err := p.Query(ctx, q); err != nil {
+		return none, err
+	}
+	return result, nil
+}
+
+// as is an answer to a request of the type that it must have.
+func as[T any](request string, answer any) (T, error) {
+	got, ok := answer.(T)
+	if !ok {
+		return got, fmt.Errorf("%s: answered with %T", request, answer)
+	}
+	return got, nil
+}
+
 // askAt asks one server, when it is its turn.
 func (p *Pool) askAt(ctx context.Context, s *server, q Query, has uint32) (any, error) {
 	if err := p.line.takeAt(ctx, s); err != nil {
@@ -103,32 +125,34 @@ func (p *Pool) askAt(ctx context.Context, s *server, q Query, has uint32) (any, 
 func (p *Pool) askOne(ctx context.Context, s *server, q Query, has uint32) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.configuration.AttemptTimeout)
 	defer cancel()
-	for pause := s.rate.take(); pause > 0; pause = s.rate.take() {
-		if err := sleep(ctx, pause); err != nil {
-			return nil, err
-		}
+	if err := s.rate.wait(ctx); err != nil {
+		return nil, err
 	}
-	waitFor := uint32(0)
-	if q.Seqno > has {
-		waitFor = q.Seqno
+	if q.Seqno <= has {
+		q.Seqno = 0 // nothing to wait for
 	}
-	request, err := serialize(q.Request, waitFor, p.configuration.AttemptTimeout/2)
+	request, err := serialize(q.Request, q.Seqno, p.configuration.AttemptTimeout/2)
 	if err != nil {
 		return nil, err
 	}
-	return s.ask(ctx, request, p)
+	return s.ask(ctx, request, false, p)
 }
 
-// connections is how many servers there is a connection to.
-func (p *Pool) connections() (n int) {
-	for _, s := range p.servers {
+// count is how many of some servers are as said. It is called with their locks.
+func count(servers []*server, is func(*server) bool) (n int) {
+	for _, s := range servers {
 		s.mu.Lock()
-		if s.conn != nil {
+		if is(s) {
 			n++
 		}
 		s.mu.Unlock()
 	}
 	return n
+}
+
+// connections is how many servers there is a connection to.
+func (p *Pool) connections() int {
+	return count(p.servers, func(s *server) bool { return s.conn != nil })
 }
 
 // best orders the usable servers.

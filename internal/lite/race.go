@@ -225,11 +225,7 @@ func (r *race) dropSecond() {
 func (r *race) start(ctx context.Context, s *server, hedge *time.Timer) {
 	r.tried[s] = true
 	r.running++
-	delay, ok := s.pace.usual()
-	if !ok {
-		delay = r.pool.configuration.HedgeMax / 4
-	}
-	hedge.Reset(min(max(delay, r.pool.configuration.HedgeMin), r.pool.configuration.HedgeMax))
+	hedge.Reset(r.pool.configuration.hedge(s))
 	seqno := s.stands(r.query, 0, r.pool.configuration).seqno
 	r.group.Go(func() {
 		defer r.pool.line.release(s)

@@ -14,7 +14,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"tonscribe/internal/report"
 )
@@ -29,7 +28,7 @@ type Pool struct {
 	configuration Configuration
 	report        report.Reporter
 	metrics       *metrics
-	network       *network
+	network       *GlobalConfig
 	servers       []*server
 	chain         *masterchain
 	known         *knownIDs
@@ -56,13 +55,9 @@ func New(c Configuration, d Dependencies) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMetrics(r.Metrics)
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Pool{
-		configuration: c, report: r, metrics: m, network: network,
+		configuration: c, report: r, metrics: newMetrics(r), network: network,
 		chain: newMasterchain(trusted), known: newKnownIDs(), hedges: newBudget(), line: &line{places: c.Concurrency},
 		ctx: ctx, cancel: cancel, done: make(chan struct{}),
 	}
@@ -108,19 +103,4 @@ func (p *Pool) Stop(ctx context.Context) error {
 		close(p.done)
 	}
 	return nil
-}
-
-// sleep pauses, or ends with the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -14,40 +14,30 @@ import (
 // the stack (VmStack, a bag of cells). The state that it ran on is proven, what
 // came out of it is the server's word.
 func (p *Pool) RunMethod(ctx context.Context, block *ton.BlockIDExt, account *address.Address, method uint64, params []byte) (*ton.RunMethodResult, error) {
-	var result ton.RunMethodResult
 	query := Query{
-		Request: ton.RunSmcMethod{
-			Mode: 0b111, ID: block, Account: ton.AccountID{Workchain: account.Workchain(), ID: account.Data()}, MethodID: method, Params: params,
-		},
-		Check: func(answer any) error {
-			got, ok := answer.(ton.RunMethodResult)
-			if !ok {
-				return fmt.Errorf("runSmcMethod: answered with %T", answer)
-			}
-			if !complete(got.ID) || !got.ID.Equals(block) {
-				return fmt.Errorf("runSmcMethod: it is of another block than %s", Format(block))
-			}
-			proven, err := proveAccount(got.ShardBlock, got.ShardProof, got.Proof, block, account)
-			if err != nil {
-				return fmt.Errorf("runSmcMethod: %w", err)
-			}
-			if proven.leaf != nil {
-				if got.StateProof == nil {
-					return errors.New("runSmcMethod: no proof of the state")
-				}
-				if _, err := cell.UnwrapProof(got.StateProof, proven.leaf.Account.Hash(0)); err != nil {
-					return fmt.Errorf("runSmcMethod: %w", err)
-				}
-			}
-			result = got
-			return nil
-		},
+		Request: ton.RunSmcMethod{Mode: 0b111, ID: block, Account: *accountID(account), MethodID: method, Params: params},
+		Seqno:   masterSeqno(block),
 	}
-	if isMaster(block) {
-		query.Seqno = block.SeqNo
-	}
-	if _, _, err := p.Query(ctx, query); err != nil {
-		return nil, err
-	}
-	return &result, nil
+	return checked(ctx, p, query, func(answer any) (*ton.RunMethodResult, error) {
+		got, err := as[ton.RunMethodResult]("runSmcMethod", answer)
+		if err != nil {
+			return nil, err
+		}
+		if !complete(got.ID) || !got.ID.Equals(block) {
+			return nil, fmt.Errorf("runSmcMethod: it is of another block than %s", Format(block))
+		}
+		proven, err := proveAccount(got.ShardBlock, got.ShardProof, got.Proof, block, account)
+		if err != nil {
+			return nil, fmt.Errorf("runSmcMethod: %w", err)
+		}
+		if proven.leaf != nil {
+			if got.StateProof == nil {
+				return nil, errors.New("runSmcMethod: no proof of the state")
+			}
+			if _, err := cell.UnwrapProof(got.StateProof, proven.leaf.Account.Hash(0)); err != nil {
+				return nil, fmt.Errorf("runSmcMethod: %w", err)
+			}
+		}
+		return &got, nil
+	})
 }

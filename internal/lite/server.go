@@ -13,6 +13,8 @@ import (
 	"github.com/xssnick/tonutils-go/liteclient"
 	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/lifetime"
 )
 
 // server is one lite server, and what is known of it.
@@ -66,7 +68,7 @@ func (p *Pool) keep(ctx context.Context, s *server) {
 			p.report.Log.Info().Str("server", s.host).Err(err).Msg("lite server is not reachable: trying on")
 		}
 		p.metrics.connected.WithLabelValues(s.host).Set(0)
-		if sleep(ctx, pause+time.Duration(rand.Int64N(int64(pause)/4+1))) != nil {
+		if lifetime.Sleep(ctx, pause+time.Duration(rand.Int64N(int64(pause)/4+1))) != nil {
 			return
 		}
 		pause = min(2*pause, p.configuration.ReconnectMax)
@@ -108,19 +110,26 @@ func (s *server) disconnected(err error) bool {
 	return first
 }
 
-// ask sends one request and takes note of how the server did. A liteServer.error
-// is an answer of this function too: ton.LSError as the error.
-func (s *server) ask(ctx context.Context, request []byte, p *Pool) (any, error) {
+// connection is the server's, nil without one.
+func (s *server) connection() *connection {
 	s.mu.Lock()
-	conn := s.conn
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	return s.conn
+}
+
+// ask sends one request and takes note of how the server did. A liteServer.error
+// is an answer of this function too: ton.LSError as the error. Where the request
+// waits for a block on purpose, its time says nothing of the server, and neither
+// does an error after the wait, errNoNewBlock.
+func (s *server) ask(ctx context.Context, request []byte, waits bool, p *Pool) (any, error) {
+	conn := s.connection()
 	if conn == nil {
 		return nil, errConnectionLost
 	}
 	began := time.Now()
 	data, err := conn.ask(ctx, request)
 	if err != nil {
-		if errors.Is(ctx.Err(), context.Canceled) {
+		if !waits && errors.Is(ctx.Err(), context.Canceled) {
 			s.pace.outrun(time.Since(began))
 		}
 		s.failed(ctx, err, conn)
@@ -128,31 +137,37 @@ func (s *server) ask(ctx context.Context, request []byte, p *Pool) (any, error) 
 	}
 	object, err := parse(data)
 	took := time.Since(began)
-	p.metrics.latency.WithLabelValues(s.host).Observe(took.Seconds())
+	if !waits {
+		p.metrics.latency.WithLabelValues(s.host).Observe(took.Seconds())
+	}
 	if err != nil {
-		s.pace.failed()
+		if !waits {
+			s.pace.failed()
+		}
 		return nil, &badAnswer{fmt.Errorf("no TL answer: %w", err)}
 	}
-	s.mu.Lock()
-	s.timeouts = 0
-	s.mu.Unlock()
-	if pause, text := busy(object); pause {
+	pause, text := busy(object)
+	if !waits {
+		s.mu.Lock()
+		if s.timeouts = 0; !pause {
+			s.busyPause = 0
+		}
+		s.mu.Unlock()
+	}
+	e, denied := object.(ton.LSError)
+	switch {
+	case pause:
 		s.leaveAlone()
 		return nil, &busyError{text}
+	case !waits:
+		s.pace.answered(took)
+	case denied && (e.Code == codeTimeout || strings.Contains(strings.ToLower(e.Text), "timeout")):
+		return nil, errNoNewBlock
 	}
-	s.answered(took)
-	if e, ok := object.(ton.LSError); ok {
+	if denied {
 		return nil, e
 	}
 	return object, nil
-}
-
-// answered notes the time of an answer.
-func (s *server) answered(took time.Duration) {
-	s.pace.answered(took)
-	s.mu.Lock()
-	s.busyPause = 0
-	s.mu.Unlock()
 }
 
 // failed notes a request without an answer. One that was given up because

@@ -23,27 +23,14 @@ type Transaction struct {
 // with this lt and hash back; servers give up to 16. Each is checked by the hash
 // that the one after it names.
 func (p *Pool) Transactions(ctx context.Context, account *address.Address, lt uint64, hash []byte, limit int, archival bool) ([]Transaction, error) {
-	var list []Transaction
-	_, _, err := p.Query(ctx, Query{
-		Request: ton.GetTransactions{
-			Limit: int32(limit), AccID: &ton.AccountID{Workchain: account.Workchain(), ID: account.Data()}, LT: int64(lt), TxHash: hash,
-		},
-		Archival: archival,
-		Check: func(answer any) (err error) {
-			list, err = readTransactions(answer, account, lt, hash)
-			return err
-		},
-	})
-	return list, err
+	query := Query{Request: ton.GetTransactions{Limit: int32(limit), AccID: accountID(account), LT: int64(lt), TxHash: hash}, Archival: archival}
+	return checked(ctx, p, query, func(answer any) ([]Transaction, error) { return readTransactions(answer, account, lt, hash) })
 }
 
 func readTransactions(answer any, account *address.Address, lt uint64, hash []byte) ([]Transaction, error) {
-	got, ok := answer.(ton.TransactionList)
-	if !ok {
-		return nil, fmt.Errorf("getTransactions: answered with %T", answer)
-	}
-	if len(got.Transactions) == 0 {
-		return nil, nil
+	got, err := as[ton.TransactionList]("getTransactions", answer)
+	if err != nil || len(got.Transactions) == 0 {
+		return nil, err
 	}
 	roots, err := cell.FromBOCMultiRoot(got.Transactions)
 	if err != nil {
@@ -76,30 +63,21 @@ func readTransactions(answer any, account *address.Address, lt uint64, hash []by
 // Transaction gives one transaction of a block, proven against its root hash;
 // nil when the account has none with this lt there.
 func (p *Pool) Transaction(ctx context.Context, block *ton.BlockIDExt, account *address.Address, lt uint64) (*cell.Cell, error) {
-	var found *cell.Cell
-	_, _, err := p.Query(ctx, Query{
-		Request: ton.GetOneTransaction{ID: block, AccID: &ton.AccountID{Workchain: account.Workchain(), ID: account.Data()}, LT: int64(lt)},
-		Check: func(answer any) error {
-			found = nil
-			got, ok := answer.(ton.TransactionInfo)
-			if !ok {
-				return fmt.Errorf("getOneTransaction: answered with %T", answer)
-			}
-			if len(got.Transaction) == 0 {
-				return nil
-			}
-			tx, err := replay(answer).GetTransaction(ctx, block, account, lt)
-			if err != nil {
-				return err
-			}
-			if tx.LT != lt || !bytes.Equal(tx.AccountAddr, account.Data()) {
-				return fmt.Errorf("getOneTransaction: got lt %d of %X", tx.LT, tx.AccountAddr)
-			}
-			found, err = cell.FromBOC(got.Transaction)
-			return err
-		},
+	query := Query{Request: ton.GetOneTransaction{ID: block, AccID: accountID(account), LT: int64(lt)}}
+	return checked(ctx, p, query, func(answer any) (*cell.Cell, error) {
+		got, err := as[ton.TransactionInfo]("getOneTransaction", answer)
+		if err != nil || len(got.Transaction) == 0 {
+			return nil, err
+		}
+		tx, err := replay(answer).GetTransaction(ctx, block, account, lt)
+		if err != nil {
+			return nil, err
+		}
+		if tx.LT != lt || !bytes.Equal(tx.AccountAddr, account.Data()) {
+			return nil, fmt.Errorf("getOneTransaction: got lt %d of %X", tx.LT, tx.AccountAddr)
+		}
+		return cell.FromBOC(got.Transaction)
 	})
-	return found, err
 }
 
 // BlockTransactions lists up to count transactions of a block after the given

@@ -22,22 +22,22 @@ type trustedFile struct {
 	FileHash string `json:"file_hash"`
 }
 
-func (n *network) name() string {
-	if n.zero == nil {
+func (n *GlobalConfig) name() string {
+	if n.Zerostate == nil {
 		return ""
 	}
-	return hex.EncodeToString(n.zero.RootHash)
+	return hex.EncodeToString(n.Zerostate.RootHash)
 }
 
 // readTrusted gives the block that trust starts from: the saved one, or the init
 // block of the global config. A file of another network is left aside.
-func readTrusted(c Configuration, n *network, r report.Reporter) (*ton.BlockIDExt, error) {
+func readTrusted(c Configuration, n *GlobalConfig, r report.Reporter) (*ton.BlockIDExt, error) {
 	if c.TrustedFile == "" || c.Proofs == Off {
-		return n.init, nil
+		return n.Init, nil
 	}
 	text, err := os.ReadFile(c.TrustedFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return n.init, nil
+		return n.Init, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lite: trusted block: %w", err)
@@ -53,10 +53,10 @@ func readTrusted(c Configuration, n *network, r report.Reporter) (*ton.BlockIDEx
 	}
 	if saved.Network != n.name() {
 		r.Log.Warn().Str("file", c.TrustedFile).Msg("trusted block is of another network: starting from validator.init_block")
-		return n.init, nil
+		return n.Init, nil
 	}
-	if n.init != nil && n.init.SeqNo >= saved.Seqno {
-		return n.init, nil
+	if n.Init != nil && n.Init.SeqNo >= saved.Seqno {
+		return n.Init, nil
 	}
 	return &ton.BlockIDExt{Workchain: masterWorkchain, Shard: masterShard, SeqNo: saved.Seqno, RootHash: root, FileHash: file}, nil
 }

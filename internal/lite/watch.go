@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/lifetime"
 )
 
 // watch follows the masterchain of one server while it is connected.
@@ -16,7 +17,7 @@ func (p *Pool) watch(ctx context.Context, s *server) {
 	for ctx.Err() == nil {
 		if pause := s.coolsFor(); pause > 0 {
 			next = 0
-			if sleep(ctx, pause) != nil {
+			if lifetime.Sleep(ctx, pause) != nil {
 				return
 			}
 		}
@@ -26,7 +27,7 @@ func (p *Pool) watch(ctx context.Context, s *server) {
 			if errors.Is(err, errNoNewBlock) {
 				continue
 			}
-			if sleep(ctx, p.configuration.ReconnectMin) != nil {
+			if lifetime.Sleep(ctx, p.configuration.ReconnectMin) != nil {
 				return
 			}
 			continue
@@ -34,7 +35,7 @@ func (p *Pool) watch(ctx context.Context, s *server) {
 		again := next != 0 && info.SeqNo < next
 		next = info.SeqNo + 1
 		p.claimed(s, info)
-		if again && sleep(ctx, 250*time.Millisecond) != nil { // it did not wait
+		if again && lifetime.Sleep(ctx, 250*time.Millisecond) != nil { // it did not wait
 			return
 		}
 	}
@@ -59,16 +60,14 @@ func (p *Pool) lastBlock(ctx context.Context, s *server, wait uint32) (*ton.Bloc
 	s.mu.Lock()
 	s.waiting = cancel
 	s.mu.Unlock()
-	for pause := s.rate.take(); pause > 0; pause = s.rate.take() {
-		if err := sleep(ctx, pause); err != nil {
-			return nil, err
-		}
+	if err := s.rate.wait(ctx); err != nil {
+		return nil, err
 	}
 	request, err := serialize(ton.GetMasterchainInf{}, wait, p.configuration.WaitHead)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.askHead(ctx, request, wait != 0, p)
+	answer, err := s.ask(ctx, request, wait != 0, p)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +85,7 @@ func (p *Pool) lastBlock(ctx context.Context, s *server, wait uint32) (*ton.Bloc
 }
 
 func (p *Pool) sameNetwork(zero *ton.ZeroStateIDExt) error {
-	want := p.network.zero
+	want := p.network.Zerostate
 	if want == nil || zero == nil {
 		return nil
 	}
@@ -115,40 +114,6 @@ func (p *Pool) claimed(s *server, last *ton.BlockIDExt) {
 	if head == nil || last.SeqNo > head.SeqNo {
 		p.chain.stir()
 	}
-}
-
-// askHead is ask for a request that waits on purpose: its time says nothing of
-// the server, and neither does an error after the wait.
-func (s *server) askHead(ctx context.Context, request []byte, waits bool, p *Pool) (any, error) {
-	if !waits {
-		return s.ask(ctx, request, p)
-	}
-	s.mu.Lock()
-	conn := s.conn
-	s.mu.Unlock()
-	if conn == nil {
-		return nil, errConnectionLost
-	}
-	data, err := conn.ask(ctx, request)
-	if err != nil {
-		s.failed(ctx, err, conn)
-		return nil, err
-	}
-	object, err := parse(data)
-	if err != nil {
-		return nil, &badAnswer{err}
-	}
-	if pause, text := busy(object); pause {
-		s.leaveAlone()
-		return nil, &busyError{text}
-	}
-	if e, ok := object.(ton.LSError); ok {
-		if e.Code == codeTimeout || strings.Contains(strings.ToLower(e.Text), "timeout") {
-			return nil, errNoNewBlock
-		}
-		return nil, e
-	}
-	return object, nil
 }
 
 var errNoNewBlock = errors.New("no new masterchain block")

@@ -27,20 +27,18 @@ func (p *Pool) Zerostate(ctx context.Context, id *ton.BlockIDExt) ([]byte, error
 }
 
 func (p *Pool) zerostate(ctx context.Context, id *ton.BlockIDExt, archival bool) ([]byte, error) {
-	answer, _, err := p.Query(ctx, Query{
-		Request: ton.GetState{ID: id}, Archival: archival, Once: true,
-		Check: func(answer any) error {
-			state, ok := answer.(ton.BlockState)
-			if !ok {
-				return fmt.Errorf("getState: answered with %T", answer)
-			}
-			return checkState(state.Data, id)
-		},
+	query := Query{Request: ton.GetState{ID: id}, Archival: archival, Once: true}
+	state, err := checked(ctx, p, query, func(answer any) (ton.BlockState, error) {
+		state, err := as[ton.BlockState]("getState", answer)
+		if err == nil {
+			err = checkState(state.Data, id)
+		}
+		return state, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("zerostate %s: %w", place(id), err)
 	}
-	return answer.(ton.BlockState).Data, nil
+	return state.Data, nil
 }
 
 func checkState(data []byte, id *ton.BlockIDExt) error {

@@ -48,15 +48,10 @@ func New(name, dir string, c Configuration, d Dependencies) (*Component, error) 
 	}
 	n := &Component{
 		name: name, path: filepath.Join(dir, name+".global.config.json"), configuration: c, preset: p, report: d.Report.For("network"),
-		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "tonscribe_network_config_fetches_total", Help: "Fetches of the network's global config, by how they ended.",
-		}, []string{"result"}),
+		fetches: d.Report.Meter("network").Counters("config_fetches_total", "Fetches of the network's global config, by how they ended.", "result"),
 	}
 	for _, result := range []string{resultNew, resultSame, resultUnreachable, resultRefused} {
 		n.fetches.WithLabelValues(result)
-	}
-	if err := n.report.Metrics.Register(n.fetches); err != nil {
-		return nil, fmt.Errorf("network: %w", err)
 	}
 	return n, nil
 }
@@ -165,8 +160,8 @@ func (n *Component) check(text []byte) error {
 		return fmt.Errorf("no TON global config: %w", err)
 	}
 	switch zero := config.Zerostate; {
-	case config.Servers > maxServers:
-		return fmt.Errorf("it names %d lite servers, more than %d", config.Servers, maxServers)
+	case config.Servers() > maxServers:
+		return fmt.Errorf("it names %d lite servers, more than %d", config.Servers(), maxServers)
 	case zero == nil:
 		return errors.New("it names no validator.zero_state, so nothing says which chain it is of")
 	case fmt.Sprintf("%x", zero.RootHash) != n.preset.rootHash, n.preset.fileHash != "" && fmt.Sprintf("%x", zero.FileHash) != n.preset.fileHash:

@@ -105,8 +105,8 @@ type Options struct {
 
 // Watch looks after the parts of one database.
 type Watch struct {
+	*lifetime.Run
 	options Options
-	run     *lifetime.Run
 	metrics metrics
 	hurry   chan struct{} // a part is urgent
 
@@ -135,23 +135,19 @@ type metrics struct {
 
 // New makes a watch that does nothing yet.
 func New(options Options) (*Watch, error) {
+	m := options.Report.Meter("storage")
 	w := &Watch{
-		options: options, run: lifetime.NewRun(), hurry: make(chan struct{}, 1), first: true, known: map[string]bool{},
+		options: options, Run: lifetime.NewRun(), hurry: make(chan struct{}, 1), first: true, known: map[string]bool{},
 		metrics: metrics{
-			damaged: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "tonscribe_storage_damaged", Help: "Damaged parts of a table."}, []string{"table"}),
-			checked: prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_storage_checked_parts_total", Help: "Parts whose checksums were verified."}),
-			looks: prometheus.NewHistogram(prometheus.HistogramOpts{
-				Name: "tonscribe_storage_look_seconds", Help: "Time of a look at the list of parts.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 12),
-			}),
+			damaged: m.Gauges("damaged", "Damaged parts of a table.", "table"),
+			checked: m.Counter("checked_parts_total", "Parts whose checksums were verified."),
+			looks:   m.Histogram("look_seconds", "Time of a look at the list of parts.", 0.001, 2, 12),
 		},
 	}
 	if err := w.ledger.load(options.File); err != nil {
 		return nil, err
 	}
 	w.publish(nil)
-	if options.Report.Metrics != nil {
-		options.Report.Metrics.MustRegister(w.metrics.damaged, w.metrics.checked, w.metrics.looks)
-	}
 	return w, nil
 }
 
@@ -159,8 +155,8 @@ func New(options Options) (*Watch, error) {
 // later, and goes on looking.
 func (w *Watch) Start(ctx context.Context) error {
 	w.look(ctx)
-	w.run.Start(func(ctx context.Context) error {
-		w.run.Go(func() { w.verify(ctx) })
+	w.Run.Start(func(ctx context.Context) error {
+		w.Go(func() { w.verify(ctx) })
 		w.count(ctx)
 		ticker := time.NewTicker(w.options.Look)
 		defer ticker.Stop()
@@ -175,15 +171,6 @@ func (w *Watch) Start(ctx context.Context) error {
 	})
 	return nil
 }
-
-// Stop ends looking.
-func (w *Watch) Stop(context.Context) error { return w.run.Stop() }
-
-// Done and Err are those of a component that does not end by itself.
-func (w *Watch) Done() <-chan struct{} { return w.run.Done() }
-
-// Err is nil.
-func (w *Watch) Err() error { return w.run.Err() }
 
 // Damages are what is known to be wrong, without what is only left over.
 func (w *Watch) Damages() []Damage { return *w.damaged.Load() }

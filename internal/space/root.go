@@ -113,14 +113,15 @@ const (
 	quiet = 30 * time.Second
 )
 
-// Guard is what writers wait at. It is safe for use by many goroutines.
+// Guard is what writers wait at. It is safe for use by many goroutines. Who waits
+// when it stops goes on waiting for its context.
 type Guard struct {
 	configuration Configuration
 	what          string // that stops
 	measure       Measure
 	report        report.Reporter
 	metrics       metrics
-	run           *lifetime.Run
+	*lifetime.Run
 
 	mutex    sync.Mutex
 	measured time.Time
@@ -137,29 +138,23 @@ type metrics struct {
 
 // New makes a guard of the disks. What names, in the log, what waits at it.
 func New(configuration Configuration, what string, measure Measure, r report.Reporter) *Guard {
-	labels := prometheus.Labels{"what": what}
-	gauge := func(name, help string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "tonscribe_storage_" + name, Help: help, ConstLabels: labels}, []string{"disk"})
+	m := r.Meter("storage").With("what", what)
+	return &Guard{
+		configuration: configuration, what: what, measure: measure, report: r, Run: lifetime.NewRun(),
+		metrics: metrics{
+			free:    m.Gauges("free_bytes", "Bytes that are free.", "disk"),
+			inodes:  m.Gauges("free_inodes", "Inodes that are free.", "disk"),
+			bound:   m.Gauges("min_free_bytes", "Bytes that must be free for anything to be written.", "disk"),
+			stopped: m.Gauge("stopped", "1 while nothing is written because a disk is nearly full."),
+			waits:   m.Counter("waits_total", "Writes that had to wait for free space."),
+		},
 	}
-	m := metrics{
-		free:   gauge("free_bytes", "Bytes that are free."),
-		inodes: gauge("free_inodes", "Inodes that are free."),
-		bound:  gauge("min_free_bytes", "Bytes that must be free for anything to be written."),
-		stopped: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "tonscribe_storage_stopped", Help: "1 while nothing is written because a disk is nearly full.", ConstLabels: labels,
-		}),
-		waits: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "tonscribe_storage_waits_total", Help: "Writes that had to wait for free space.", ConstLabels: labels,
-		}),
-	}
-	r.Metrics.MustRegister(m.free, m.inodes, m.bound, m.stopped, m.waits)
-	return &Guard{configuration: configuration, what: what, measure: measure, report: r, metrics: m, run: lifetime.NewRun()}
 }
 
 // Start begins to measure.
 func (g *Guard) Start(ctx context.Context) error {
 	g.look(ctx, 0)
-	g.run.Start(func(ctx context.Context) error {
+	g.Run.Start(func(ctx context.Context) error {
 		ticker := time.NewTicker(pollEvery)
 		defer ticker.Stop()
 		for {
@@ -173,15 +168,6 @@ func (g *Guard) Start(ctx context.Context) error {
 	})
 	return nil
 }
-
-// Stop ends measuring. Who waits goes on waiting for its context.
-func (g *Guard) Stop(context.Context) error { return g.run.Stop() }
-
-// Done and Err are those of a component that does not end by itself.
-func (g *Guard) Done() <-chan struct{} { return g.run.Done() }
-
-// Err is nil.
-func (g *Guard) Err() error { return g.run.Err() }
 
 // Ready is nil when there is room, and otherwise says how much is free and how
 // much must be.

@@ -1,6 +1,10 @@
 package stage
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/report"
+)
 
 // Metrics are those that every stage of this form has, named
 // tonscribe_STAGE_….
@@ -13,18 +17,13 @@ type Metrics struct {
 	Restored *prometheus.CounterVec
 }
 
-func newMetrics(name string, registry prometheus.Registerer) Metrics {
-	prefix := "tonscribe_" + name + "_"
-	m := Metrics{
-		Bundles: prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "bundles_total", Help: "Bundles published."}),
-		Bundle:  prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + "bundle", Help: "Masterchain seqno of the last published bundle."}),
-		Gaps: prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "gaps_total",
-			Help: "Times that the log did not have the bundle any more which the store needs next."}),
-		Seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: prefix + "bundle_seconds",
-			Help: "Time to work out a bundle.", Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9)}),
-		Restored: prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "restored_total",
-			Help: "Entries of the store that were taken from the topic of its changes, when this member began to work."}, []string{"from"}),
+func newMetrics(name string, r report.Reporter) Metrics {
+	m := r.Meter(name)
+	return Metrics{
+		Bundles:  m.Counter("bundles_total", "Bundles published."),
+		Bundle:   m.Gauge("bundle", "Masterchain seqno of the last published bundle."),
+		Gaps:     m.Counter("gaps_total", "Times that the log did not have the bundle any more which the store needs next."),
+		Seconds:  m.Histogram("bundle_seconds", "Time to work out a bundle.", 0.0001, 4, 9),
+		Restored: m.Counters("restored_total", "Entries of the store that were taken from the topic of its changes, when this member began to work.", "from"),
 	}
-	registry.MustRegister(m.Bundles, m.Bundle, m.Gaps, m.Seconds, m.Restored)
-	return m
 }

@@ -81,7 +81,12 @@ type Dependencies struct {
 }
 
 // Component is a member of the stage's group.
+//
+// Stop ends consuming and waits. What was not committed is done again after the
+// next start, with the same result. Done is closed when the component has ended,
+// by Stop or because the log or the store refused it for good; Err then says why.
 type Component struct {
+	*lifetime.Run
 	Metrics
 
 	configuration Configuration
@@ -91,38 +96,25 @@ type Component struct {
 
 	mutex   sync.Mutex
 	current *session
-
-	running *lifetime.Run
 }
 
 // New makes a component that does nothing yet.
 func New(configuration Configuration, dependencies Dependencies) *Component {
 	return &Component{
-		Metrics:       newMetrics(configuration.Name, dependencies.Report.Metrics),
+		Run:           lifetime.NewRun(),
+		Metrics:       newMetrics(configuration.Name, dependencies.Report),
 		configuration: configuration,
 		report:        dependencies.Report,
 		kafka:         dependencies.Kafka,
 		begin:         dependencies.Begin,
-		running:       lifetime.NewRun(),
 	}
 }
 
 // Start begins consuming and returns at once.
 func (c *Component) Start(context.Context) error {
-	c.running.Start(c.consume)
+	c.Run.Start(c.consume)
 	return nil
 }
-
-// Stop ends consuming and waits. What was not committed is done again after the
-// next start, with the same result.
-func (c *Component) Stop(context.Context) error { return c.running.Stop() }
-
-// Done is closed when the component has ended, by Stop or because the log
-// or the store refused it for good; Err then says why.
-func (c *Component) Done() <-chan struct{} { return c.running.Done() }
-
-// Err is nil before the end and after Stop.
-func (c *Component) Err() error { return c.running.Err() }
 
 func (c *Component) consume(ctx context.Context) error {
 	err := c.kafka.ConsumeWhole(ctx, c.configuration.Group, c.configuration.Inputs, c.work)
@@ -180,7 +172,7 @@ func (c *Component) join(reader *kafka.PartitionReader) *session {
 	s.readers[kafka.TopicPartition{Topic: reader.Topic, Partition: reader.Partition}] = reader
 	if len(s.readers) == len(c.configuration.Inputs)*c.kafka.Partitions() {
 		s.running = true
-		c.running.Go(s.run)
+		c.Go(s.run)
 	}
 	return s
 }
