@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
+	"slices"
 
 	"tonscribe/internal/clickhouse"
 )
@@ -39,21 +41,14 @@ func (w *work) find(ctx context.Context) error {
 }
 
 func (w *work) findSome(ctx context.Context, to uint32) error {
-	rows, err := w.tables.Conn().Query(ctx, `SELECT mc_seqno, link FROM metadata_links
-		WHERE mc_seqno BETWEEN ? AND ? AND (mc_seqno > ? OR link > unhex(?)) ORDER BY mc_seqno, link LIMIT ?`,
-		w.cursor.mcSeqno, to, w.cursor.mcSeqno, hex.EncodeToString([]byte(w.cursor.after)), linkBatch)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	next, found, n := w.cursor, map[hash]string{}, 0
-	for ; rows.Next(); n++ {
-		if err := rows.Scan(&next.mcSeqno, &next.after); err != nil {
-			return err
-		}
-		found[sha256.Sum256([]byte(next.after))] = next.after
-	}
-	if err := rows.Err(); err != nil {
+	err := clickhouse.Each(ctx, w.tables.Conn(), `SELECT mc_seqno, link FROM metadata_links
+		WHERE mc_seqno BETWEEN ? AND ? AND (mc_seqno > ? OR link > unhex(?)) ORDER BY mc_seqno, link LIMIT ?`,
+		[]any{w.cursor.mcSeqno, to, w.cursor.mcSeqno, hex.EncodeToString([]byte(w.cursor.after)), linkBatch}, func() {
+			found[sha256.Sum256([]byte(next.after))] = next.after
+			n++
+		}, &next.mcSeqno, &next.after)
+	if err != nil {
 		return err
 	}
 	if n < linkBatch {
@@ -71,11 +66,7 @@ func (w *work) note(ctx context.Context, found map[hash]string) error {
 	if len(found) == 0 {
 		return nil
 	}
-	list := make([]hash, 0, len(found))
-	for h := range found {
-		list = append(list, h)
-	}
-	known, err := w.known(ctx, list)
+	known, err := w.known(ctx, slices.Collect(maps.Keys(found)))
 	if err != nil {
 		return err
 	}

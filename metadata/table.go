@@ -78,62 +78,36 @@ func (w *work) readOn(ctx context.Context, h *host, limit int, until uint32) ([]
 // newest reads the last keys of the host's newest range.
 func (w *work) newest(ctx context.Context, h *host, limit int) (list []hash, err error) {
 	r := &h.ranges[len(h.ranges)-1]
-	rows, err := w.tables.Conn().Query(ctx, `SELECT due, toString(hash) FROM metadata_fetches
+	var key string
+	err = clickhouse.Each(ctx, w.tables.Conn(), `SELECT due, toString(hash) FROM metadata_fetches
 		WHERE lane = ? AND due > ? AND due <= ? AND (due < ? OR hash < unhex(?)) ORDER BY lane DESC, due DESC, hash DESC LIMIT ?`,
-		h.number, r.after, r.before.due, r.before.due, hex.EncodeToString(r.before.hash[:]), limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var key string
-		if err := rows.Scan(&r.before.due, &key); err != nil {
-			return nil, err
-		}
-		r.before.hash = hash{} // the text lacks zeros at its end
-		copy(r.before.hash[:], key)
-		list = append(list, r.before.hash)
-	}
-	if len(list) < limit {
+		[]any{h.number, r.after, r.before.due, r.before.due, hex.EncodeToString(r.before.hash[:]), limit}, func() {
+			r.before.hash = hash{} // the text lacks zeros at its end
+			copy(r.before.hash[:], key)
+			list = append(list, r.before.hash)
+		}, &r.before.due, &key)
+	if err == nil && len(list) < limit {
 		h.ranges = h.ranges[:len(h.ranges)-1]
 	}
-	return list, rows.Err()
+	return list, err
 }
 
 // nextDue is when the host's next link is due after all that was read; a row that
 // a newer one has replaced may make it earlier.
 func (w *work) nextDue(ctx context.Context, h *host) (due uint32, err error) {
-	rows, err := w.tables.Conn().Query(ctx, "SELECT due FROM metadata_fetches WHERE lane = ? AND due > ? AND due < ? ORDER BY lane, due, hash LIMIT 1", h.number, h.read, Never)
-	if err != nil {
-		return Never, err
-	}
-	defer rows.Close()
 	due = Never
-	for rows.Next() {
-		if err := rows.Scan(&due); err != nil {
-			return Never, err
-		}
-	}
-	return due, rows.Err()
+	err = clickhouse.Each(ctx, w.tables.Conn(), "SELECT due FROM metadata_fetches WHERE lane = ? AND due > ? AND due < ? ORDER BY lane, due, hash LIMIT 1",
+		[]any{h.number, h.read, Never}, func() {}, &due)
+	return due, err
 }
 
 // restore tells the queue of all links that will be due one day. It reads one
 // column of the whole table.
 func (w *work) restore(ctx context.Context) error {
-	rows, err := w.tables.Conn().Query(ctx, "SELECT lane, min(due) FROM metadata_fetches WHERE due < ? GROUP BY lane", Never)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var lane uint16
-		var due uint32
-		if err := rows.Scan(&lane, &due); err != nil {
-			return err
-		}
-		w.wake(lane, due)
-	}
-	return rows.Err()
+	var lane uint16
+	var due uint32
+	return clickhouse.Each(ctx, w.tables.Conn(), "SELECT lane, min(due) FROM metadata_fetches WHERE due < ? GROUP BY lane", []any{Never},
+		func() { w.wake(lane, due) }, &lane, &due)
 }
 
 // wake tells the queue when a link of a host is due.
@@ -147,43 +121,31 @@ func (w *work) wake(number uint16, due uint32) {
 // known reads how the fetching of some links stands. Links that are not known
 // are not there.
 func (w *work) known(ctx context.Context, list []hash) (map[hash]fetch, error) {
-	rows, err := w.tables.Conn().Query(ctx, "SELECT toString(hash), lane, link, tried, attempts, due, had FROM metadata_fetches WHERE "+among(list))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	found := make(map[hash]fetch, len(list))
-	for rows.Next() {
-		var f fetch
-		var key string
-		if err := rows.Scan(&key, &f.lane, &f.link, &f.tried, &f.attempts, &f.due, &f.had); err != nil {
-			return nil, err
-		}
+	var f fetch
+	var key string
+	err := clickhouse.Each(ctx, w.tables.Conn(), "SELECT toString(hash), lane, link, tried, attempts, due, had FROM metadata_fetches WHERE "+among(list), nil, func() {
+		f.hash = hash{}
 		copy(f.hash[:], key)
 		if old, there := found[f.hash]; !there || f.tried >= old.tried {
 			found[f.hash] = f
 		}
-	}
-	return found, rows.Err()
+	}, &key, &f.lane, &f.link, &f.tried, &f.attempts, &f.due, &f.had)
+	return found, err
 }
 
 // among is the condition that the hash is one of some: literals, because a
 // thousand calls of unhex take longer than the answer.
 func among(list []hash) string {
 	var b strings.Builder
-	b.WriteString("hash IN (")
 	for i := range list {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\'')
+		b.WriteString(",'")
 		for _, c := range list[i] {
 			fmt.Fprintf(&b, `\x%02x`, c)
 		}
 		b.WriteByte('\'')
 	}
-	b.WriteByte(')')
-	return b.String()
+	return "hash IN (" + strings.TrimPrefix(b.String(), ",") + ")"
 }
 
 // writeFetches writes how links stand, and tells when they are due.

@@ -22,46 +22,35 @@ type Watermark struct {
 // ReadWatermark is the smallest progress over all partitions of all topics that
 // have tables. Until each of them has some, it is ErrNoWatermark.
 func ReadWatermark(ctx context.Context, conn driver.Conn) (Watermark, error) {
-	rows, err := conn.Query(ctx, `SELECT topic, max(partitions), uniqExact(partition), min(newest.1), min(newest).2
+	lowest, missing := Watermark{MCSeqno: ^uint32(0)}, map[string]bool{}
+	for _, topic := range schema.Topics {
+		if topic.Table {
+			missing[topic.Name] = true
+		}
+	}
+	var (
+		topic      string
+		partitions uint16
+		present    uint64
+		w          Watermark
+	)
+	err := Each(ctx, conn, `SELECT topic, max(partitions), uniqExact(partition), min(newest.1), min(newest).2
 		FROM (SELECT topic, partition, max(partitions) AS partitions, max((mc_seqno, gen_utime)) AS newest
 			FROM progress GROUP BY topic, partition)
-		GROUP BY topic`)
-	if err != nil {
-		return Watermark{}, err
-	}
-	defer rows.Close()
-	lowest, missing := Watermark{MCSeqno: ^uint32(0)}, topicsWithTables()
-	for rows.Next() {
-		var topic string
-		var partitions uint16
-		var present uint64
-		var w Watermark
-		if err := rows.Scan(&topic, &partitions, &present, &w.MCSeqno, &w.GenUtime); err != nil {
-			return Watermark{}, err
-		}
+		GROUP BY topic`, nil, func() {
 		if !missing[topic] || present < uint64(partitions) {
-			continue
+			return
 		}
 		delete(missing, topic)
 		if w.MCSeqno < lowest.MCSeqno {
 			lowest = w
 		}
-	}
+	}, &topic, &partitions, &present, &w.MCSeqno, &w.GenUtime)
 	switch {
-	case rows.Err() != nil:
-		return Watermark{}, rows.Err()
+	case err != nil:
+		return Watermark{}, err
 	case len(missing) > 0:
 		return Watermark{}, ErrNoWatermark
 	}
 	return lowest, nil
-}
-
-func topicsWithTables() map[string]bool {
-	names := map[string]bool{}
-	for _, topic := range schema.Topics {
-		if topic.Table {
-			names[topic.Name] = true
-		}
-	}
-	return names
 }

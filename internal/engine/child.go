@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -60,6 +61,14 @@ func init() {
 // child does nothing else, because a panic of Go under the engine's signal
 // handlers is not reliably reported.
 func ClickHouseMain(args []string) int {
+	code, err := serve(args)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return code
+}
+
+func serve(args []string) (code int, err error) {
 	flags := flag.NewFlagSet(ChildCommand, flag.ContinueOnError)
 	library := flags.String("library", "", "path of the engine's library")
 	path := flags.String("path", "", "absolute data folder")
@@ -75,69 +84,61 @@ func ClickHouseMain(args []string) int {
 	})
 	confined := flags.Bool("confined", false, "give up everything but the folders and ports")
 	if err := flags.Parse(args); err != nil {
-		return exitBadCall
+		return exitBadCall, nil // the flags have told
 	}
 	if !isPipe(lifelineFD) || !isPipe(readyFD) || *path == "" || *config == "" {
-		fmt.Fprintln(os.Stderr, ChildCommand+" is started by tonscribe itself and cannot be called by hand")
-		return exitBadCall
+		return exitBadCall, errors.New(ChildCommand + " is started by tonscribe itself and cannot be called by hand")
 	}
 	unix.Umask(0o077)
 
 	run, err := loadEngine(*library)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return exitNoLibrary
+		return exitNoLibrary, err
 	}
 	hold, err := newHold()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return exitNoTerminal
+		return exitNoTerminal, err
 	}
 	// A start that fails once there is no working folder ends with a signal.
 	for _, p := range []int{*port, *httpPort} {
 		l, err := net.Listen("tcp", at(p))
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return exitUnasked
+			return exitUnasked, err
 		}
 		l.Close()
 	}
 	nowhere, err := newNowhere(filepath.Join(filepath.Dir(*path), "nowhere"))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return exitNotConfined
+		return exitNotConfined, err
 	}
 	if *confined {
 		// A rule is for a file of /proc as it is now, so it must stay open.
 		for _, path := range ofItself {
 			f, err := os.Open(path)
 			if err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				return exitNotConfined
+				return exitNotConfined, err
 			}
 			defer f.Close()
 		}
 		need := confinement{paths: whatTheEngineNeeds(*path, *config, *logs), listen: []int{*port, *httpPort}, connect: peers}
 		if err := need.apply(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return exitNotConfined
+			return exitNotConfined, err
 		}
 	}
 	// A parent that dies now leaves the pipe without a reader, and the engine
 	// would wait for ever for one when it opens it to report the port.
 	reader, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", readyFD), os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return exitBadCall
+		return exitBadCall, err
 	}
 	defer reader.Close()
 	go hold.releaseAtEnd()
 	go nowhere.serve()
 	run(engineArguments(*path, *config, *port, *httpPort, hold, nowhere))
 	if hold.asked() {
-		return exitAsked
+		return exitAsked, nil
 	}
-	return exitUnasked
+	return exitUnasked, nil
 }
 
 // ofItself is what the engine reads of its own process: where the stack of the

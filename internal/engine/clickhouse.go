@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,25 +119,19 @@ func (c *ClickHouse) makeDatabase(ctx context.Context) error {
 		if err == nil || errors.As(err, &refused) {
 			return err
 		}
-		timer := time.NewTimer(backoff)
 		select {
-		case <-timer.C:
+		case <-time.After(backoff):
 			continue
 		case <-ctx.Done():
 		case <-c.done:
 		}
-		timer.Stop()
 		return err
 	}
 }
 
 func newSupervisor(ctx context.Context, options ClickHouseOptions) (*supervisor, error) {
-	if options.Library == "" {
-		options.Library = LibraryPath()
-	}
-	if options.MaxMemory == 0 {
-		options.MaxMemory = defaultMaxMemory
-	}
+	options.Library = cmp.Or(options.Library, LibraryPath())
+	options.MaxMemory = cmp.Or(options.MaxMemory, defaultMaxMemory)
 	if err := checkLibrary(options.Library); err != nil {
 		return nil, err
 	}

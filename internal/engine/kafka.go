@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -72,15 +73,9 @@ func StartKafka(ctx context.Context, options KafkaOptions) (*Kafka, error) {
 }
 
 func (o KafkaOptions) withDefaults() KafkaOptions {
-	if o.SegmentBytes == 0 {
-		o.SegmentBytes = defaultSegmentBytes
-	}
-	if o.RetentionBytes == 0 {
-		o.RetentionBytes = defaultRetentionBytes
-	}
-	if o.LimitBytes == 0 {
-		o.LimitBytes = 4 * o.RetentionBytes
-	}
+	o.SegmentBytes = cmp.Or(o.SegmentBytes, defaultSegmentBytes)
+	o.RetentionBytes = cmp.Or(o.RetentionBytes, defaultRetentionBytes)
+	o.LimitBytes = cmp.Or(o.LimitBytes, 4*o.RetentionBytes)
 	return o
 }
 

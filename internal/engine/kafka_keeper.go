@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -98,14 +99,18 @@ func (k *keeper) run() {
 	defer look.Stop()
 	defer save.Stop()
 	for {
+		var err error
 		select {
 		case <-look.C:
-			k.report(k.look())
+			err = k.look()
 		case <-save.C:
-			k.report(k.saveEnds())
+			err = k.saveEnds()
 		case <-k.quit:
 			k.err = errors.Join(k.look(), k.saveEnds())
 			return
+		}
+		if err != nil {
+			k.log.Error().Err(err).Msg("keeping the embedded log")
 		}
 	}
 }
@@ -116,17 +121,11 @@ func (k *keeper) stop() error {
 	return k.err
 }
 
-func (k *keeper) report(err error) {
-	if err != nil {
-		k.log.Error().Err(err).Msg("keeping the embedded log")
-	}
-}
-
 func (k *keeper) saveEnds() error {
 	if maps.Equal(k.saved, k.ends.Partitions) {
 		return nil
 	}
-	if err := k.ends.save(k.endsPath); err != nil {
+	if err := writeJSON(k.endsPath, k.ends); err != nil {
 		return err
 	}
 	k.saved = maps.Clone(k.ends.Partitions)
@@ -231,13 +230,8 @@ func (k *keeper) needed(topic string, partition int, logStart int64, readers []*
 
 func reads(group *kfake.GroupInfo, topic string) bool {
 	for _, member := range group.Members {
-		if _, ok := member.Assignment[topic]; ok {
+		if _, ok := member.Assignment[topic]; ok || slices.Contains(member.SubscribedTopics, topic) {
 			return true
-		}
-		for _, subscribed := range member.SubscribedTopics {
-			if subscribed == topic {
-				return true
-			}
 		}
 	}
 	return false

@@ -3,9 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -51,14 +49,14 @@ type preflight struct {
 }
 
 func (p *preflight) run(ctx context.Context) error {
-	if err := p.loadEnds(); err != nil {
+	if _, err := readJSON(p.endsPath, &p.ends); err != nil {
 		return err
 	}
 	topics, err := p.topics()
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(p.dir, "session_state.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := ignoreMissing(os.Remove(filepath.Join(p.dir, "session_state.json"))); err != nil {
 		return err
 	}
 	now := make(map[string]int64)
@@ -89,29 +87,7 @@ func (p *preflight) run(ctx context.Context) error {
 		p.ends.Epoch++
 		p.log.Error().Int("epoch", p.ends.Epoch).Msg("the log lost records that it had acknowledged, probably in a power loss: they are made again from their source")
 	}
-	return p.ends.save(p.endsPath)
-}
-
-func (p *preflight) loadEnds() error {
-	data, err := os.ReadFile(p.endsPath)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, &p.ends); err != nil {
-		return fmt.Errorf("%s is damaged: %w: %s", p.endsPath, err, startAnew)
-	}
-	return nil
-}
-
-func (e ends) save(path string) error {
-	data, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	return writeFile(path, data)
+	return writeJSON(p.endsPath, p.ends)
 }
 
 const startAnew = "if it cannot be restored, delete the folder of the embedded log; blocks are then read again from their source"
@@ -226,11 +202,7 @@ func keepEnd(dir string, end int64, old snapshot) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.Create(segmentPath(dir, end))
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
+	if err := os.WriteFile(segmentPath(dir, end), nil, 0o666); err != nil {
 		return err
 	}
 	created := old.CreatedAt
@@ -245,11 +217,8 @@ func keepEnd(dir string, end int64, old snapshot) error {
 
 func readJSON(path string, into any) (found bool, err error) {
 	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return false, ignoreMissing(err)
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return true, fmt.Errorf("%s is damaged: %w: %s", path, err, startAnew)

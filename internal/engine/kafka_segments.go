@@ -41,11 +41,8 @@ func indexPath(dir string, base int64) string {
 // segmentBases lists a partition's files by their first offset.
 func segmentBases(dir string) ([]int64, error) {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, ignoreMissing(err)
 	}
 	var bases []int64
 	for _, e := range entries {

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/cpu"
@@ -81,26 +83,11 @@ func platformError(platform string, missing []string, hasMusl, hasGlibc bool) er
 // missingInstructions names what the library was compiled for (x86-64-v3) and
 // this CPU lacks; without them the engine would end with SIGILL.
 func missingInstructions() []string {
-	needed := []struct {
-		name    string
-		present bool
-	}{
-		{"AVX2", cpu.X86.HasAVX2}, {"BMI2", cpu.X86.HasBMI2}, {"FMA", cpu.X86.HasFMA}, {"PCLMULQDQ", cpu.X86.HasPCLMULQDQ},
-	}
-	var missing []string
-	for _, n := range needed {
-		if !n.present {
-			missing = append(missing, n.name)
-		}
-	}
-	return missing
+	present := map[string]bool{"AVX2": cpu.X86.HasAVX2, "BMI2": cpu.X86.HasBMI2, "FMA": cpu.X86.HasFMA, "PCLMULQDQ": cpu.X86.HasPCLMULQDQ}
+	maps.DeleteFunc(present, func(_ string, is bool) bool { return is })
+	return slices.Sorted(maps.Keys(present))
 }
 
 func hasFile(paths ...string) bool {
-	for _, path := range paths {
-		if _, err := os.Stat(path); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(paths, func(path string) bool { _, err := os.Stat(path); return err == nil })
 }

@@ -117,23 +117,15 @@ func (l *ledger) fromOf(p part) uint32 {
 
 func (w *Watch) checkPart(ctx context.Context, p part) (passed bool, message string, err error) {
 	with := driver.Context(ctx, driver.WithSettings(driver.Settings{"check_query_single_value_result": 0, "max_execution_time": 0}))
-	rows, err := w.options.ClickHouse.Conn().Query(with, fmt.Sprintf("CHECK TABLE `%s` PART '%s'", p.table, p.name))
-	if err != nil {
-		return false, "", err
-	}
-	defer rows.Close()
 	passed = true
-	for rows.Next() {
-		var name, text string
-		var ok uint8
-		if err := rows.Scan(&name, &ok, &text); err != nil {
-			return false, "", err
-		}
+	var name, text string
+	var ok uint8
+	err = w.each(with, fmt.Sprintf("CHECK TABLE `%s` PART '%s'", p.table, p.name), func() {
 		if ok == 0 {
 			passed, message = false, text
 		}
-	}
-	return passed, message, rows.Err()
+	}, &name, &ok, &text)
+	return passed, message, err
 }
 
 // gone says that there is no such part any more: it was merged meanwhile.

@@ -345,48 +345,34 @@ const transient = "'stats_balances', 'stats_jetton_totals', 'stats_jettons'"
 // is somebody's own.
 const putAside = "'broken', 'broken-on-start', 'unexpected', 'covered-by-broken', ''"
 
+func (w *Watch) each(ctx context.Context, query string, take func(), columns ...any) error {
+	return clickhouse.Each(ctx, w.options.ClickHouse.Conn(), query, nil, take, columns...)
+}
+
 // tables are those that have parts, with what tells them from others that had
 // their names before.
 func (w *Watch) tables(ctx context.Context) (map[string]string, error) {
-	rows, err := w.options.ClickHouse.Conn().Query(ctx, `SELECT name, toString(uuid) FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	found := map[string]string{}
-	for rows.Next() {
-		var name, uuid string
-		if err := rows.Scan(&name, &uuid); err != nil {
-			return nil, err
-		}
-		found[name] = uuid
-	}
-	return found, rows.Err()
+	var name, uuid string
+	err := w.each(ctx, `SELECT name, toString(uuid) FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+		func() { found[name] = uuid }, &name, &uuid)
+	return found, err
 }
 
 // list reads what parts there are. Replicated tables mend themselves from
 // another replica.
 func (w *Watch) list(ctx context.Context) ([]part, error) {
-	rows, err := w.options.ClickHouse.Conn().Query(ctx, `SELECT p.table, toString(t.uuid), partition_id, p.name, path, min_block_number, max_block_number, bytes_on_disk, '' AS why, false AS aside
+	var found []part
+	var p part
+	err := w.each(ctx, `SELECT p.table, toString(t.uuid), partition_id, p.name, path, min_block_number, max_block_number, bytes_on_disk, '' AS why, false AS aside
 		FROM system.parts AS p INNER JOIN system.tables AS t ON p.table = t.name
 		WHERE p.database = currentDatabase() AND t.database = currentDatabase() AND active AND p.engine NOT LIKE 'Replicated%' AND p.table NOT IN (`+transient+`) AND p.table NOT LIKE '.%'
 		UNION ALL
 		SELECT d.table, toString(t.uuid), ifNull(partition_id, ''), d.name, '', ifNull(min_block_number, -1), ifNull(max_block_number, -1), toUInt64(0), ifNull(reason, ''), true
 		FROM system.detached_parts AS d INNER JOIN system.tables AS t ON d.table = t.name
-		WHERE d.database = currentDatabase() AND t.database = currentDatabase() AND t.engine NOT LIKE 'Replicated%' AND d.table NOT IN (`+transient+`) AND d.table NOT LIKE '.%' AND ifNull(reason, '') IN (`+putAside+`)`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []part
-	for rows.Next() {
-		var p part
-		if err := rows.Scan(&p.table, &p.uuid, &p.partition, &p.name, &p.path, &p.min, &p.max, &p.bytes, &p.reason, &p.detached); err != nil {
-			return nil, err
-		}
-		found = append(found, p)
-	}
-	return found, rows.Err()
+		WHERE d.database = currentDatabase() AND t.database = currentDatabase() AND t.engine NOT LIKE 'Replicated%' AND d.table NOT IN (`+transient+`) AND d.table NOT LIKE '.%' AND ifNull(reason, '') IN (`+putAside+`)`,
+		func() { found = append(found, p) }, &p.table, &p.uuid, &p.partition, &p.name, &p.path, &p.min, &p.max, &p.bytes, &p.reason, &p.detached)
+	return found, err
 }
 
 // progress is the newest bundle of which every partition of every topic is in
@@ -424,23 +410,13 @@ func sorted(list []Damage) []Damage {
 // have no repairs.
 func (w *Watch) readRepairs(ctx context.Context) (map[string]time.Time, error) {
 	at := map[string]time.Time{}
-	rows, err := w.options.ClickHouse.Conn().Query(ctx, "SELECT name, max(at) FROM repairs GROUP BY name")
+	var name string
+	var newest time.Time
+	err := w.each(ctx, "SELECT name, max(at) FROM repairs GROUP BY name", func() { at[name] = newest }, &name, &newest)
 	if gone(err) {
 		return at, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		var newest time.Time
-		if err := rows.Scan(&name, &newest); err != nil {
-			return nil, err
-		}
-		at[name] = newest
-	}
-	return at, rows.Err()
+	return at, err
 }
 
 // repaired are the tables that were repaired since the last look. The caller holds
@@ -471,8 +447,9 @@ func (w *Watch) Settle(ctx context.Context, tables []string) error {
 // more, because it was taken away before or merged, is no error.
 func (w *Watch) Exec(ctx context.Context, statement string) error {
 	with := driver.Context(ctx, driver.WithSettings(driver.Settings{"allow_drop_detached": 1}))
-	if err := w.options.ClickHouse.Conn().Exec(with, statement); err != nil && !gone(err) {
-		return err
+	err := w.options.ClickHouse.Conn().Exec(with, statement)
+	if gone(err) {
+		return nil
 	}
-	return nil
+	return err
 }
