@@ -40,11 +40,8 @@ func Main(args []string) int {
 		return exitBadCall
 	}
 	memory, err := strconv.ParseInt(args[0], 10, 64)
-	if err != nil {
-		return exitBadCall
-	}
-	milliseconds, err := strconv.ParseInt(args[1], 10, 64)
-	if err != nil {
+	milliseconds, problem := strconv.ParseInt(args[1], 10, 64)
+	if err != nil || problem != nil {
 		return exitBadCall
 	}
 	if err := limit(memory); err != nil {

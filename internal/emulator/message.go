@@ -3,7 +3,6 @@ package emulator
 import (
 	"errors"
 	"fmt"
-	"math/big"
 
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -46,7 +45,7 @@ type outcome struct {
 	Accepted, Skipped bool
 	ExitCode          int
 	GasUsed           int64
-	Fees              [4][]byte // nil for none
+	Fees              tvm.Fees
 	Transaction       []byte
 	Account           []byte
 	Messages          [][]byte
@@ -83,11 +82,16 @@ func bag(c *cell.Cell) []byte {
 	return c.WithoutTrace().ToBOCWithOptions(cell.BOCSerializeOptions{})
 }
 
-func unbag(raw []byte) (*cell.Cell, error) {
+// opened is what went wrong with the bags of a message.
+type opened struct{ problems []error }
+
+func (o *opened) open(raw []byte) *cell.Cell {
 	if len(raw) == 0 {
-		return nil, nil
+		return nil
 	}
-	return cell.FromBOC(raw)
+	c, err := cell.FromBOC(raw)
+	o.problems = append(o.problems, err)
+	return c
 }
 
 // maxLibraries is how many libraries one delivery may bring; what is beyond
@@ -132,25 +136,20 @@ func pack(in tvm.Delivery, known *parts[struct{}]) (*delivery, error) {
 
 // unpack is the delivery that a worker got.
 func (d *delivery) unpack(kept *parts[*cell.Cell]) (tvm.Delivery, error) {
-	var problems []error
-	open := func(raw []byte) *cell.Cell {
-		c, err := unbag(raw)
-		problems = append(problems, err)
-		return c
-	}
+	var bags opened
 	shared := func(p part) *cell.Cell {
 		if p.Bag != nil {
-			kept.keep(p.Hash, open(p.Bag))
+			kept.keep(p.Hash, bags.open(p.Bag))
 		}
 		c := kept.byHash[p.Hash]
 		if c == nil {
-			problems = append(problems, fmt.Errorf("cell %x is not known", p.Hash))
+			bags.problems = append(bags.problems, fmt.Errorf("cell %x is not known", p.Hash))
 		}
 		return c
 	}
 	out := tvm.Delivery{
 		Context: tvm.Context{Now: d.Now, LT: d.LT, BlockLT: d.BlockLT, Seed: d.Seed},
-		Account: open(d.Account), LastHash: d.LastHash, LastLT: d.LastLT, Message: open(d.Message), IgnoreSignature: d.IgnoreSignature,
+		Account: bags.open(d.Account), LastHash: d.LastHash, LastLT: d.LastLT, Message: bags.open(d.Message), IgnoreSignature: d.IgnoreSignature,
 	}
 	config := shared(d.Config)
 	for _, p := range d.Libraries {
@@ -159,14 +158,14 @@ func (d *delivery) unpack(kept *parts[*cell.Cell]) (tvm.Delivery, error) {
 	if len(d.Address) > 0 {
 		out.Address = address.NewAddress(0, d.Address[0], d.Address[1:])
 	}
-	if previous := open(d.Previous); previous != nil {
+	if previous := bags.open(d.Previous); previous != nil {
 		stack, err := tvm.DecodeStack(previous)
-		problems = append(problems, err)
 		if len(stack) == 1 {
 			out.PrevBlocks, _ = stack[0].(tvm.Tuple)
 		}
+		bags.problems = append(bags.problems, err)
 	}
-	if err := errors.Join(problems...); err != nil {
+	if err := errors.Join(bags.problems...); err != nil {
 		return tvm.Delivery{}, err
 	}
 	var err error
@@ -177,12 +176,7 @@ func (d *delivery) unpack(kept *parts[*cell.Cell]) (tvm.Delivery, error) {
 func packOutcome(done tvm.Outcome) *outcome {
 	o := &outcome{
 		Accepted: done.Accepted, Skipped: done.Skipped, ExitCode: done.ExitCode, GasUsed: done.GasUsed,
-		Transaction: bag(done.Transaction), Account: bag(done.Account),
-	}
-	for i, fee := range []*big.Int{done.Fees.InForward, done.Fees.Storage, done.Fees.Gas, done.Fees.Forward} {
-		if fee != nil {
-			o.Fees[i], _ = fee.GobEncode() // an integer always has a form
-		}
+		Fees: done.Fees, Transaction: bag(done.Transaction), Account: bag(done.Account),
 	}
 	for _, m := range done.Messages {
 		o.Messages = append(o.Messages, bag(m))
@@ -197,28 +191,16 @@ func (o *outcome) unpack() (tvm.Outcome, error) {
 	if o.Failure != "" {
 		return tvm.Outcome{}, fmt.Errorf("%w: %s", errExecution, o.Failure)
 	}
-	out := tvm.Outcome{Accepted: o.Accepted, Skipped: o.Skipped, ExitCode: o.ExitCode, GasUsed: o.GasUsed}
-	for i, fee := range []**big.Int{&out.Fees.InForward, &out.Fees.Storage, &out.Fees.Gas, &out.Fees.Forward} {
-		if o.Fees[i] == nil {
-			continue
-		}
-		*fee = new(big.Int)
-		if err := (*fee).GobDecode(o.Fees[i]); err != nil {
-			return tvm.Outcome{}, err
-		}
-	}
-	var problems [2]error
-	out.Transaction, problems[0] = unbag(o.Transaction)
-	out.Account, problems[1] = unbag(o.Account)
-	if err := errors.Join(problems[:]...); err != nil {
-		return tvm.Outcome{}, err
+	var bags opened
+	out := tvm.Outcome{
+		Accepted: o.Accepted, Skipped: o.Skipped, ExitCode: o.ExitCode, GasUsed: o.GasUsed,
+		Fees: o.Fees, Transaction: bags.open(o.Transaction), Account: bags.open(o.Account),
 	}
 	for _, raw := range o.Messages {
-		m, err := unbag(raw)
-		if err != nil {
-			return tvm.Outcome{}, err
-		}
-		out.Messages = append(out.Messages, m)
+		out.Messages = append(out.Messages, bags.open(raw))
+	}
+	if err := errors.Join(bags.problems...); err != nil {
+		return tvm.Outcome{}, err
 	}
 	return out, nil
 }

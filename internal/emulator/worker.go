@@ -35,12 +35,17 @@ type worker struct {
 // errUnasked is returned when the process had ended before it got the delivery.
 var errUnasked = errors.New("the process had ended")
 
-func startWorker(c Configuration) (*worker, error) {
+func startWorker(c Configuration) (_ *worker, err error) {
 	end, lifeline, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer end.Close()
+	defer func() {
+		if err != nil {
+			lifeline.Close()
+		}
+	}()
 	w := &worker{lifeline: lifeline}
 	w.command = exec.Command("/proc/self/exe", ChildCommand,
 		strconv.FormatInt(c.MemoryBytes, 10), strconv.FormatInt(int64(c.Deadline/time.Millisecond), 10))
@@ -48,16 +53,13 @@ func startWorker(c Configuration) (*worker, error) {
 	w.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in a terminal is for the parent
 	in, err := w.command.StdinPipe()
 	if err != nil {
-		lifeline.Close()
 		return nil, err
 	}
 	out, err := w.command.StdoutPipe()
 	if err != nil {
-		lifeline.Close()
 		return nil, err
 	}
 	if err := w.command.Start(); err != nil {
-		lifeline.Close()
 		return nil, err
 	}
 	w.in, w.encoder, w.decoder = in, gob.NewEncoder(in), gob.NewDecoder(out)
@@ -79,43 +81,37 @@ func (w *worker) kill() {
 
 // deliver asks the process. After any error but errExecution the process is gone.
 func (w *worker) deliver(ctx context.Context, in tvm.Delivery) (tvm.Outcome, error) {
-	type result struct {
-		outcome *outcome
-		err     error
-	}
-	done := make(chan result, 1)
+	var answer outcome
+	var err error
+	done := make(chan struct{})
 	go func() {
-		var r result
-		request, err := pack(in, &w.known)
-		if err == nil {
-			if err = w.encoder.Encode(request); err == nil {
-				err = w.decoder.Decode(&taken{})
-			}
-			if err != nil {
-				err = fmt.Errorf("%w: %w", errUnasked, err)
-			}
+		defer close(done)
+		var request *delivery
+		if request, err = pack(in, &w.known); err != nil {
+			return
 		}
-		if err == nil {
-			r.outcome = &outcome{}
-			err = w.decoder.Decode(r.outcome)
+		if err = w.encoder.Encode(request); err == nil {
+			err = w.decoder.Decode(&taken{})
 		}
-		r.err = err
-		done <- r
+		if err != nil {
+			err = fmt.Errorf("%w: %w", errUnasked, err)
+			return
+		}
+		err = w.decoder.Decode(&answer)
 	}()
-	var r result
 	select {
-	case r = <-done:
+	case <-done:
 	case <-ctx.Done():
 		w.command.Process.Kill()
 		<-done // the pipes have ended
 		w.reap()
 		return tvm.Outcome{}, ctx.Err()
 	}
-	if r.err != nil {
+	if err != nil {
 		w.kill()
-		return tvm.Outcome{}, fmt.Errorf("process %s: %w", w.command.ProcessState, r.err)
+		return tvm.Outcome{}, fmt.Errorf("process %s: %w", w.command.ProcessState, err)
 	}
-	out, err := r.outcome.unpack()
+	out, err := answer.unpack()
 	if err != nil && !errors.Is(err, errExecution) {
 		w.kill()
 	}

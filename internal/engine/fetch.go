@@ -3,6 +3,7 @@ package engine
 import (
 	"archive/tar"
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -11,7 +12,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"os/exec"
@@ -84,14 +84,15 @@ func install(ctx context.Context, archive, path string) error {
 		return err
 	}
 	defer f.Close()
+	defer context.AfterFunc(ctx, func() { f.Close() })() // ends a long read
 	sum := sha512.New()
-	in := bufio.NewReaderSize(io.TeeReader(&contextReader{ctx, f}, sum), 1<<20)
+	in := bufio.NewReaderSize(io.TeeReader(f, sum), 1<<20)
 
 	unpacked := filepath.Join(filepath.Dir(archive), libraryName)
 	record, unpackErr := unpack(in, unpacked)
 	// What the unpacking left unread counts for the checksum too.
 	if _, err := io.Copy(io.Discard, in); err != nil {
-		return fmt.Errorf("archive %s: %w", archive, err)
+		return fmt.Errorf("archive %s: %w", archive, cmp.Or(ctx.Err(), err))
 	}
 	if got := "sha512-" + base64.StdEncoding.EncodeToString(sum.Sum(nil)); got != libraryIntegrity {
 		return fmt.Errorf("package %s@%s: its checksum is %s, expected %s: the download is damaged or not the real package", libraryPackage, LibraryVersion, got, libraryIntegrity)
@@ -130,18 +131,22 @@ func unpackFile(in io.Reader, path string) (checksum, error) {
 	if err != nil {
 		return checksum{}, err
 	}
-	sum := sha256.New()
-	size, err := io.Copy(io.MultiWriter(f, sum), in)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return checksum{}, err
-	}
-	return checksum{sum: hexSum(sum), size: size}, nil
+	c, err := copySum(f, in)
+	return c, errors.Join(err, f.Sync(), f.Close())
 }
 
 // checksum is the content of the file beside the library: its SHA-256 and size.
 type checksum struct {
 	sum  string
 	size int64
+}
+
+// copySum copies everything, and returns its checksum.
+func copySum(to io.Writer, in io.Reader) (c checksum, err error) {
+	sum := sha256.New()
+	c.size, err = io.Copy(io.MultiWriter(to, sum), in)
+	c.sum = hex.EncodeToString(sum.Sum(nil))
+	return c, err
 }
 
 func (c checksum) line() []byte {
@@ -172,28 +177,10 @@ func verifyLibrary(path string) error {
 		return err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	size, err := io.Copy(sum, f)
-	if err != nil {
+	if found, err := copySum(io.Discard, f); err != nil {
 		return err
-	}
-	if size != record.size || hexSum(sum) != record.sum {
+	} else if found != record {
 		return fmt.Errorf("library %s is damaged", path)
 	}
 	return nil
-}
-
-func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
-
-// contextReader ends a long read with its context.
-type contextReader struct {
-	ctx context.Context
-	in  io.Reader
-}
-
-func (r *contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.in.Read(p)
 }

@@ -47,7 +47,7 @@ const (
 )
 
 // Kafka is an embedded log that speaks the Kafka protocol to clients in this
-// process. It opens no port unless Listen is called.
+// process. It opens no port.
 type Kafka struct {
 	options  KafkaOptions
 	lock     *os.File
@@ -139,16 +139,6 @@ func (k *Kafka) Dial(ctx context.Context, _, _ string) (net.Conn, error) { retur
 // Address is the broker's address as clients see it; with Dial it only needs
 // to look like one.
 func (k *Kafka) Address() string { return k.listener.Addr().String() }
-
-// Listen opens a TCP port for clients in other processes and returns its
-// address. The log knows neither passwords nor TLS.
-func (k *Kafka) Listen(address string) (string, error) {
-	at, err := k.listener.listen(address)
-	if err != nil {
-		return "", fmt.Errorf("embedded kafka: %w", err)
-	}
-	return at, nil
-}
 
 // Epoch changes when the log has lost records that it had acknowledged (after a
 // power loss), so that offsets may have been given to other records.

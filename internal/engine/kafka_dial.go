@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/rs/zerolog"
@@ -19,23 +18,15 @@ import (
 
 // listener is what the broker believes to be its port. Its connections are
 // socket pairs made by dial, which are faster than TCP and which no stranger can
-// open, and TCP connections once listen was called.
+// open.
 type listener struct {
 	connections chan net.Conn
 	closed      chan struct{}
 	closeOnce   sync.Once
-	address     atomic.Value // string, what the broker tells clients
-	mutex       sync.Mutex
-	ports       []net.Listener
-	accepting   sync.WaitGroup
 }
 
-const inProcessAddress = "embedded:9092"
-
 func newListener() *listener {
-	l := &listener{connections: make(chan net.Conn), closed: make(chan struct{})}
-	l.address.Store(inProcessAddress)
-	return l
+	return &listener{connections: make(chan net.Conn), closed: make(chan struct{})}
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -48,24 +39,17 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 func (l *listener) Close() error {
-	l.closeOnce.Do(func() {
-		l.mutex.Lock()
-		close(l.closed)
-		for _, port := range l.ports {
-			port.Close()
-		}
-		l.mutex.Unlock()
-		l.accepting.Wait()
-	})
+	l.closeOnce.Do(func() { close(l.closed) })
 	return nil
 }
 
-func (l *listener) Addr() net.Addr { return address(l.address.Load().(string)) }
+func (l *listener) Addr() net.Addr { return inProcess{} }
 
-type address string
+// inProcess is the address that the broker tells clients.
+type inProcess struct{}
 
-func (address) Network() string  { return "tcp" }
-func (a address) String() string { return string(a) }
+func (inProcess) Network() string { return "tcp" }
+func (inProcess) String() string  { return "embedded:9092" }
 
 // dial makes a socket pair and gives its far end to the broker.
 func (l *listener) dial(ctx context.Context) (net.Conn, error) {
@@ -73,61 +57,21 @@ func (l *listener) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the embedded log: %w", err)
 	}
-	if err := l.offer(ctx.Done(), far); err != nil {
-		near.Close()
-		far.Close()
-		return nil, fmt.Errorf("connect to the embedded log: %w", errors.Join(err, ctx.Err()))
+	select {
+	case l.connections <- &guarded{Conn: far}:
+		return near, nil
+	case <-l.closed:
+		err = errStopped
+	case <-ctx.Done():
+		err = fmt.Errorf("gave up: %w", ctx.Err())
 	}
-	return near, nil
+	near.Close()
+	far.Close()
+	return nil, fmt.Errorf("connect to the embedded log: %w", err)
 }
 
 // errStopped looks like a refused connection, which clients retry.
 var errStopped = &net.OpError{Op: "dial", Net: "embedded", Err: syscall.ECONNREFUSED}
-
-func (l *listener) offer(done <-chan struct{}, c net.Conn) error {
-	select {
-	case l.connections <- &guarded{Conn: c}:
-		return nil
-	case <-l.closed:
-		return errStopped
-	case <-done:
-		return errors.New("gave up")
-	}
-}
-
-func (l *listener) listen(at string) (string, error) {
-	port, err := net.Listen("tcp", at)
-	if err != nil {
-		return "", err
-	}
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	select {
-	case <-l.closed:
-		port.Close()
-		return "", errStopped
-	default:
-	}
-	advertised := port.Addr().(*net.TCPAddr)
-	l.address.Store(advertised.String())
-	if host, err := os.Hostname(); err == nil && advertised.IP.IsUnspecified() {
-		l.address.Store(net.JoinHostPort(host, fmt.Sprint(advertised.Port)))
-	}
-	l.ports = append(l.ports, port)
-	l.accepting.Go(func() {
-		for {
-			c, err := port.Accept()
-			if err != nil {
-				return // closed
-			}
-			if l.offer(nil, c) != nil {
-				c.Close()
-				return
-			}
-		}
-	})
-	return port.Addr().String(), nil
-}
 
 func socketPair() (near, far net.Conn, err error) {
 	// The lock keeps a child process from inheriting the sockets.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -389,13 +388,9 @@ func TestGroupReadsThroughTheDialer(t *testing.T) {
 	}
 }
 
-func TestForeignRequestsOnAPortEndOnlyTheirConnection(t *testing.T) {
+func TestForeignRequestsEndOnlyTheirConnection(t *testing.T) {
 	k := enginetest.Kafka(t)
 	c := withTopic(t, k, 1)
-	at, err := k.Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, request := range map[string][]byte{
 		"unknown kind": {0, 0, 0, 12, 0x7f, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 		"huge":         {0x7f, 0xff, 0xff, 0xff, 0, 18, 0, 0},
@@ -404,7 +399,7 @@ func TestForeignRequestsOnAPortEndOnlyTheirConnection(t *testing.T) {
 		"nothing":      {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := net.Dial("tcp", at)
+			conn, err := k.Dial(t.Context(), "", "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -420,14 +415,14 @@ func TestForeignRequestsOnAPortEndOnlyTheirConnection(t *testing.T) {
 		})
 	}
 	c.mustProduce(t, 0, numbered(7, 10))
-	outside, err := kafka.DialLeader(t.Context(), "tcp", at, topic, 0)
+	outside, err := (&kafka.Dialer{DialFunc: k.Dial}).DialLeader(t.Context(), "tcp", k.Address(), topic, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer outside.Close()
 	outside.SetDeadline(time.Now().Add(10 * time.Second))
 	if m, err := outside.ReadMessage(1 << 20); err != nil || binary.BigEndian.Uint64(m.Value) != 7 {
-		t.Errorf("over TCP: %v %v", m.Value, err)
+		t.Errorf("after them: %v %v", m.Value, err)
 	}
 }
 
