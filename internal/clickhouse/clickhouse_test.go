@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/clienttls"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/test/support/enginetest"
@@ -134,7 +135,7 @@ func TestConfigurationsThatMakeNoSenseAreRefused(t *testing.T) {
 		"no DSN":      {},
 		"odd DSN":     {DSN: "clickhouse://a:1/d?dial_timeout=soon"},
 		"compression": {DSN: "clickhouse://a:1/d", Compression: "brotli"},
-		"CA file":     {DSN: "clickhouse://a:1/d", TLS: clickhouse.TLS{Enable: true, CAFile: "/nowhere"}},
+		"CA file":     {DSN: "clickhouse://a:1/d", TLS: clienttls.Configuration{Enable: true, CAFile: "/nowhere"}},
 	} {
 		if _, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()}); err == nil {
 			t.Errorf("%s was accepted", name)

@@ -1,15 +1,15 @@
 package clickhouse
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
-	"os"
+	"slices"
 	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"tonscribe/internal/clienttls"
 )
 
 // Configuration says how ClickHouse is reached.
@@ -25,24 +25,11 @@ type Configuration struct {
 	ReadTimeout time.Duration `yaml:"read_timeout"`
 	// Compression on the wire: none, lz4, zstd, or auto, which is none for
 	// addresses of this machine and lz4 for others.
-	Compression string `yaml:"compression"`
-	TLS         TLS    `yaml:"tls"`
+	Compression string                  `yaml:"compression"`
+	TLS         clienttls.Configuration `yaml:"tls"`
 	// Settings go with every statement, like insert_quorum on a replicated
 	// cluster. A read-only user may not be allowed to give any.
 	Settings map[string]string `yaml:"settings"`
-}
-
-// TLS secures the connections.
-type TLS struct {
-	Enable bool `yaml:"enable"`
-	// CAFile holds the certificates (PEM) that servers are checked against;
-	// empty means those of the system.
-	CAFile string `yaml:"ca_file"`
-	// CertFile and KeyFile (PEM) authenticate this client, when servers ask.
-	CertFile string `yaml:"cert_file"`
-	KeyFile  string `yaml:"key_file"`
-	// ServerName replaces the name that the servers' certificates must carry.
-	ServerName string `yaml:"server_name"`
 }
 
 // DefaultConfiguration has everything but the DSN.
@@ -62,11 +49,11 @@ func (c Configuration) options() (*driver.Options, error) {
 		return nil, err
 	}
 	if c.TLS.Enable {
-		if o.TLS, err = c.TLS.config(); err != nil {
-			return nil, err
+		if o.TLS, err = c.TLS.Read(); err != nil {
+			return nil, fmt.Errorf("clickhouse: %w", err)
 		}
 	}
-	if len(c.Settings) > 0 && o.Settings == nil {
+	if o.Settings == nil {
 		o.Settings = driver.Settings{}
 	}
 	for name, value := range c.Settings {
@@ -88,43 +75,20 @@ func (c Configuration) compression(addresses []string) (*driver.Compression, err
 	case "zstd":
 		return &driver.Compression{Method: driver.CompressionZSTD}, nil
 	case "auto", "":
-		for _, address := range addresses {
-			if !onThisMachine(address) {
-				return &driver.Compression{Method: driver.CompressionLZ4}, nil
-			}
+		if slices.ContainsFunc(addresses, isRemote) {
+			return &driver.Compression{Method: driver.CompressionLZ4}, nil
 		}
 		return nil, nil
 	}
 	return nil, fmt.Errorf("clickhouse: compression %q: must be auto, none, lz4 or zstd", c.Compression)
 }
 
-func onThisMachine(address string) bool {
+// isRemote reports whether an address is of another machine.
+func isRemote(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		host = address
 	}
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-func (t TLS) config() (*tls.Config, error) {
-	c := &tls.Config{ServerName: t.ServerName, MinVersion: tls.VersionTLS12}
-	if t.CAFile != "" {
-		pem, err := os.ReadFile(t.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("clickhouse: tls.ca_file: %w", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("clickhouse: tls.ca_file %s holds no certificate", t.CAFile)
-		}
-	}
-	if t.CertFile != "" || t.KeyFile != "" {
-		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("clickhouse: tls.cert_file, tls.key_file: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
+	return host != "localhost" && !ip.IsLoopback()
 }

@@ -11,9 +11,10 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,12 +134,7 @@ func (l *Loader) walk(node *yaml.Node, path string, problems *[]error) {
 
 // known says whether key is a value or the start of one.
 func (l *Loader) known(key string) bool {
-	for _, path := range l.order {
-		if path == key || strings.HasPrefix(path, key+".") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.order, func(path string) bool { return path == key || strings.HasPrefix(path, key+".") })
 }
 
 func assignNode(v reflect.Value, node *yaml.Node) error {
@@ -180,7 +176,7 @@ func (l *Loader) Environment(environ []string) error {
 	var problems []error
 	for _, pair := range environ {
 		name, text, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, EnvPrefix) || isReserved(name) {
+		if !strings.HasPrefix(name, EnvPrefix) || slices.Contains(Reserved, name) {
 			continue
 		}
 		key, ok := byName[name]
@@ -193,15 +189,6 @@ func (l *Loader) Environment(environ []string) error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-func isReserved(name string) bool {
-	for _, r := range Reserved {
-		if name == r {
-			return true
-		}
-	}
-	return false
 }
 
 // Set gives a key a value from its text; lists are comma-separated, maps are
@@ -302,25 +289,20 @@ func (l *Loader) Values() []Value {
 		}
 		out = append(out, Value{Key: key, Text: text, Origin: leaf.origin})
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Key < out[j].Key })
+	slices.SortStableFunc(out, func(a, b Value) int { return strings.Compare(a.Key, b.Key) })
 	return out
 }
 
 func format(v reflect.Value) string {
-	if v.Kind() == reflect.Slice {
-		parts := make([]string, v.Len())
-		for i := range parts {
-			parts[i] = fmt.Sprint(v.Index(i).Interface())
+	switch of := v.Interface().(type) {
+	case []string:
+		return strings.Join(of, ",")
+	case map[string]string:
+		var pairs []string
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			pairs = append(pairs, name+"="+of[name])
 		}
-		return strings.Join(parts, ",")
-	}
-	if v.Kind() == reflect.Map {
-		parts := make([]string, 0, v.Len())
-		for it := v.MapRange(); it.Next(); {
-			parts = append(parts, fmt.Sprintf("%v=%v", it.Key(), it.Value()))
-		}
-		sort.Strings(parts)
-		return strings.Join(parts, ",")
+		return strings.Join(pairs, ",")
 	}
 	return fmt.Sprint(v.Interface())
 }

@@ -3,6 +3,8 @@ package kafka
 import (
 	"errors"
 	"fmt"
+
+	"tonscribe/internal/clienttls"
 )
 
 // Configuration says how the log is reached and how its topics are made.
@@ -15,22 +17,9 @@ type Configuration struct {
 	// ReplicationFactor of topics that are created here.
 	ReplicationFactor int `yaml:"replication_factor"`
 	// Compression of record batches: none, lz4 or zstd.
-	Compression string `yaml:"compression"`
-	TLS         TLS    `yaml:"tls"`
-	SASL        SASL   `yaml:"sasl"`
-}
-
-// TLS secures the connections to the brokers.
-type TLS struct {
-	Enable bool `yaml:"enable"`
-	// CAFile holds the certificates (PEM) that brokers are checked against;
-	// empty means those of the system.
-	CAFile string `yaml:"ca_file"`
-	// CertFile and KeyFile (PEM) authenticate this client, when brokers ask.
-	CertFile string `yaml:"cert_file"`
-	KeyFile  string `yaml:"key_file"`
-	// ServerName replaces the name that the brokers' certificates must carry.
-	ServerName string `yaml:"server_name"`
+	Compression string                  `yaml:"compression"`
+	TLS         clienttls.Configuration `yaml:"tls"`
+	SASL        SASL                    `yaml:"sasl"`
 }
 
 // SASL authenticates this client to the brokers.

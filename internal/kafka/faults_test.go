@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"tonscribe/internal/clienttls"
 	"tonscribe/internal/engine"
 	"tonscribe/schema"
 	"tonscribe/test/support/enginetest"
@@ -195,7 +196,7 @@ func TestLoginIsCheckedBeforeAnythingElse(t *testing.T) {
 		t.Helper()
 		configuration := DefaultConfiguration()
 		configuration.Brokers = cluster.SecureBrokers()
-		configuration.TLS = TLS{Enable: true, CAFile: caFile}
+		configuration.TLS = clienttls.Configuration{Enable: true, CAFile: caFile}
 		configuration.SASL = SASL{Mechanism: mechanism, Username: "app", Password: password}
 		l := newTestLog(t, Dependencies{}, cluster.SecureBrokers()...)
 		client, err := New(configuration, Dependencies{Report: l.report})

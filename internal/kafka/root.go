@@ -77,9 +77,9 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 	if err != nil {
 		return nil, err
 	}
-	tls, err := configuration.TLS.client()
+	tls, err := configuration.TLS.Read()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("kafka: %w", err)
 	}
 	mechanism, err := configuration.SASL.mechanism()
 	if err != nil {

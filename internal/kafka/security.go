@@ -1,10 +1,7 @@
 package kafka
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/segmentio/kafka-go"
@@ -23,31 +20,6 @@ func compressionOf(name string) (kafka.Compression, error) {
 		return kafka.Zstd, nil
 	}
 	return 0, fmt.Errorf("kafka: compression %q: must be none, lz4 or zstd", name)
-}
-
-func (t TLS) client() (*tls.Config, error) {
-	if !t.Enable {
-		return nil, nil
-	}
-	configuration := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-	if t.CAFile != "" {
-		pem, err := os.ReadFile(t.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("kafka: tls ca_file: %w", err)
-		}
-		configuration.RootCAs = x509.NewCertPool()
-		if !configuration.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("kafka: tls ca_file %s: no certificate in it", t.CAFile)
-		}
-	}
-	if t.CertFile != "" || t.KeyFile != "" {
-		certificate, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("kafka: tls cert_file and key_file: %w", err)
-		}
-		configuration.Certificates = []tls.Certificate{certificate}
-	}
-	return configuration, nil
 }
 
 func (s SASL) mechanism() (sasl.Mechanism, error) {

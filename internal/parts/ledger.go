@@ -1,6 +1,7 @@
 package parts
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,7 +39,6 @@ type cover struct {
 }
 
 func (l *ledger) load(file string) error {
-	l.Tables = map[string]*ledgerTable{}
 	if file == "" {
 		return nil
 	}
@@ -51,9 +51,6 @@ func (l *ledger) load(file string) error {
 	}
 	if err := json.Unmarshal(text, l); err != nil {
 		return fmt.Errorf("%s is damaged: delete it; what parts the tables had is then not known, and repair brings back all bundles where it would bring back some: %w", file, err)
-	}
-	if l.Tables == nil {
-		l.Tables = map[string]*ledgerTable{}
 	}
 	return nil
 }
@@ -113,7 +110,7 @@ func (l *ledger) compare(now map[string]*ledgerTable, fresh uint32) {
 			fresh = Everything
 		}
 		for partition, covers := range t.Partitions {
-			slices.SortFunc(covers, func(a, b cover) int { return int(min(1, max(-1, a.Min-b.Min))) })
+			slices.SortFunc(covers, func(a, b cover) int { return cmp.Compare(a.Min, b.Min) })
 			for i := range covers {
 				covers[i].From = since(before[partition], covers[i], fresh)
 			}
@@ -124,17 +121,13 @@ func (l *ledger) compare(now map[string]*ledgerTable, fresh uint32) {
 // since is the first bundle that a cover may have rows of: that of the covers
 // that it was merged from, or fresh when it has inserts that none of them has.
 func since(before []cover, c cover, fresh uint32) uint32 {
-	from, known := fresh, false
+	from := fresh
 	for _, b := range before {
-		if b.Max < c.Min || b.Min > c.Max {
-			continue
+		if b.Max >= c.Min && b.Min <= c.Max {
+			from = min(from, b.From)
 		}
-		if !known || b.From < from {
-			from = b.From
-		}
-		known = true
 	}
-	return min(from, fresh)
+	return from
 }
 
 // covered says that all inserts [low, high] are in some of the covers.
@@ -164,7 +157,7 @@ func covered(covers []cover, low, high int64) bool {
 func (l *ledger) lying(aside []part, now map[string]*ledgerTable, fresh uint32, first bool) {
 	for _, p := range aside {
 		d := Damage{Table: p.table, Part: p.name, Detached: true, Reason: reasonOf(p), From: fresh}
-		if i := slices.IndexFunc(l.Damages, func(o Damage) bool { return o.Table == d.Table && o.Part == d.Part && o.Detached }); i >= 0 {
+		if slices.ContainsFunc(l.Damages, func(o Damage) bool { return o.Table == d.Table && o.Part == d.Part && o.Detached }) {
 			continue // known already
 		}
 		covers := now[p.table].Partitions[p.partition]
@@ -199,12 +192,9 @@ func inside(covers []cover, p part) (list []cover) {
 // merged says that the part had been merged into a wider one, which is there
 // still, when everything was whole.
 func merged(before, now []cover, p part) bool {
-	for _, c := range before {
-		if c.Min <= p.min && c.Max >= p.max && c.Max-c.Min > p.max-p.min && covered(now, c.Min, c.Max) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(before, func(c cover) bool {
+		return c.Min <= p.min && c.Max >= p.max && c.Max-c.Min > p.max-p.min && covered(now, c.Min, c.Max)
+	})
 }
 
 func reasonOf(p part) string {
@@ -236,13 +226,7 @@ func (l *ledger) forget(found []part, now map[string]*ledgerTable) {
 			return true
 		}
 		there := slices.ContainsFunc(found, func(p part) bool { return p.table == d.Table && p.name == d.Part && p.detached == d.Detached })
-		switch {
-		case d.Active:
-			return !there
-		case d.Detached && d.Covered:
-			return !there
-		}
-		return false
+		return !there && (d.Active || d.Detached && d.Covered)
 	})
 }
 

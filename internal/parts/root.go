@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -183,19 +184,14 @@ func (w *Watch) Ready(context.Context) error {
 		return nil
 	}
 	var texts []string
-	for i, d := range list { // sorted by table
-		if i > 0 && list[i-1].Table == d.Table {
-			continue
+	for len(list) > 0 {
+		d, n := list[0], len(list)
+		list = slices.DeleteFunc(slices.Clone(list), func(other Damage) bool { return other.Table == d.Table })
+		text := d.String()
+		if more := n - len(list) - 1; more > 0 {
+			text += fmt.Sprintf(" (and %d more)", more)
 		}
-		more := -1
-		for _, other := range list {
-			if other.Table == d.Table {
-				more++
-			}
-		}
-		if texts = append(texts, d.String()); more > 0 {
-			texts[len(texts)-1] += fmt.Sprintf(" (and %d more)", more)
-		}
+		texts = append(texts, text)
 	}
 	return fmt.Errorf("%s: %s", strings.Join(texts, "; "), w.options.Advice)
 }
@@ -214,23 +210,9 @@ func (w *Watch) Refuse(statement string) error {
 	return nil
 }
 
-// mentions says whether a statement has the name as a word.
+// mentions reports whether a statement has the name as a word.
 func mentions(statement, name string) bool {
-	for at := 0; ; {
-		i := strings.Index(statement[at:], name)
-		if i < 0 {
-			return false
-		}
-		begin, end := at+i, at+i+len(name)
-		if (begin == 0 || !isWord(statement[begin-1])) && (end == len(statement) || !isWord(statement[end])) {
-			return true
-		}
-		at = end
-	}
-}
-
-func isWord(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(statement)
 }
 
 // Suspect verifies the part at once that the failure of a statement names.

@@ -3,8 +3,9 @@ package report
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,7 +63,7 @@ func Handler(health *Health, metrics prometheus.Gatherer) http.Handler {
 			writeJSON(w, http.StatusOK, map[string]any{"ok": true})
 			return
 		}
-		writeJSON(w, http.StatusServiceUnavailable, map[string]any{"ok": false, "waiting": waiting, "components": keys(waiting)})
+		writeJSON(w, http.StatusServiceUnavailable, map[string]any{"ok": false, "waiting": waiting, "components": slices.Sorted(maps.Keys(waiting))})
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	return mux
@@ -72,13 +73,4 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body) // the client has gone when this fails
-}
-
-func keys(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
 }
