@@ -150,23 +150,21 @@ func among(list []hash) string {
 
 // writeFetches writes how links stand, and tells when they are due.
 func (w *work) writeFetches(ctx context.Context, list []fetch) error {
-	n := len(list)
-	hashes, lanes, links, tried := make([][]byte, n), make([]uint16, n), make([]string, n), make([]uint64, n)
-	failures, attempts, due, had := make([]string, n), make([]uint32, n), make([]uint32, n), make([]bool, n)
-	for i := range list {
-		f := &list[i]
-		hashes[i], lanes[i], links[i], tried[i] = f.hash[:], f.lane, f.link, f.tried
-		failures[i], attempts[i], due[i], had[i] = f.failure, f.attempts, f.due, f.had
-	}
 	err := w.tables.Insert(ctx, clickhouse.Insert{Table: "metadata_fetches", Token: w.token(), Columns: []clickhouse.Column{
-		{Name: "hash", Values: hashes}, {Name: "lane", Values: lanes}, {Name: "link", Values: links}, {Name: "tried", Values: tried},
-		{Name: "failure", Values: failures}, {Name: "attempts", Values: attempts}, {Name: "due", Values: due}, {Name: "had", Values: had},
+		clickhouse.ColumnOf("hash", list, func(f *fetch) []byte { return f.hash[:] }),
+		clickhouse.ColumnOf("lane", list, func(f *fetch) uint16 { return f.lane }),
+		clickhouse.ColumnOf("link", list, func(f *fetch) string { return f.link }),
+		clickhouse.ColumnOf("tried", list, func(f *fetch) uint64 { return f.tried }),
+		clickhouse.ColumnOf("failure", list, func(f *fetch) string { return f.failure }),
+		clickhouse.ColumnOf("attempts", list, func(f *fetch) uint32 { return f.attempts }),
+		clickhouse.ColumnOf("due", list, func(f *fetch) uint32 { return f.due }),
+		clickhouse.ColumnOf("had", list, func(f *fetch) bool { return f.had }),
 	}})
 	if err != nil {
 		return err
 	}
-	for i := range list {
-		w.wake(lanes[i], due[i])
+	for _, f := range list {
+		w.wake(f.lane, f.due)
 	}
 	return nil
 }
@@ -180,19 +178,15 @@ type row struct {
 }
 
 func (w *work) writeDocuments(ctx context.Context, list []row) error {
-	n := len(list)
-	if n == 0 {
+	if len(list) == 0 {
 		return nil
 	}
-	hashes, links, fetched := make([][]byte, n), make([]string, n), make([]uint64, n)
-	failures, documents := make([]string, n), make([]string, n)
-	for i := range list {
-		r := &list[i]
-		hashes[i], links[i], fetched[i], failures[i], documents[i] = r.hash[:], r.link, r.fetched, r.failure, r.document
-	}
 	return w.tables.Insert(ctx, clickhouse.Insert{Table: "metadata", Token: w.token(), Columns: []clickhouse.Column{
-		{Name: "hash", Values: hashes}, {Name: "link", Values: links}, {Name: "fetched", Values: fetched},
-		{Name: "failure", Values: failures}, {Name: "document", Values: documents},
+		clickhouse.ColumnOf("hash", list, func(r *row) []byte { return r.hash[:] }),
+		clickhouse.ColumnOf("link", list, func(r *row) string { return r.link }),
+		clickhouse.ColumnOf("fetched", list, func(r *row) uint64 { return r.fetched }),
+		clickhouse.ColumnOf("failure", list, func(r *row) string { return r.failure }),
+		clickhouse.ColumnOf("document", list, func(r *row) string { return r.document }),
 	}})
 }
 

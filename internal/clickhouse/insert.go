@@ -28,6 +28,15 @@ type Column struct {
 	Values any
 }
 
+// ColumnOf is a column of a value of each of some rows.
+func ColumnOf[R, V any](name string, rows []R, value func(*R) V) Column {
+	values := make([]V, len(rows))
+	for i := range rows {
+		values[i] = value(&rows[i])
+	}
+	return Column{name, values}
+}
+
 // Insert sends the rows as one block, which ClickHouse takes or refuses as a
 // whole, and repeats it until it is acknowledged or ctx ends. It returns an
 // error only with ctx, or when repeating is of no use.

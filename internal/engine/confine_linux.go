@@ -155,12 +155,7 @@ func allowPath(rules uintptr, path string, rights uint64) error {
 		rights &= ofFiles
 	}
 	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
-	_, _, problem := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, rules, unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
-	runtime.KeepAlive(&rule)
-	if problem != 0 {
-		return fmt.Errorf("landlock: %s: %w", path, problem)
-	}
-	return nil
+	return addRule(rules, unix.LANDLOCK_RULE_PATH_BENEATH, unsafe.Pointer(&rule), path)
 }
 
 // ruleNetPort is Landlock's kind of rule for ports.
@@ -168,10 +163,12 @@ const ruleNetPort = 2
 
 func allowPort(rules, access uintptr, port int) error {
 	rule := struct{ access, port uint64 }{uint64(access), uint64(port)}
-	_, _, problem := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, rules, ruleNetPort, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
-	runtime.KeepAlive(&rule)
-	if problem != 0 {
-		return fmt.Errorf("landlock: port %d: %w", port, problem)
+	return addRule(rules, ruleNetPort, unsafe.Pointer(&rule), fmt.Sprintf("port %d", port))
+}
+
+func addRule(rules, kind uintptr, rule unsafe.Pointer, what string) error {
+	if _, _, problem := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, rules, kind, uintptr(rule), 0, 0, 0); problem != 0 {
+		return fmt.Errorf("landlock: %s: %w", what, problem)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -73,9 +74,9 @@ func (c *Client) consume(ctx context.Context, group string, topics []schema.Topi
 	if err := c.awaitTopics(ctx, topics); err != nil {
 		return fmt.Errorf("consume as %s: %w", group, err)
 	}
-	names := make([]string, len(topics))
-	for i, topic := range topics {
-		names[i] = topic.Name
+	var names []string
+	for _, topic := range topics {
+		names = append(names, topic.Name)
 	}
 	membership, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
 		ID: group, Brokers: c.configuration.Brokers, Dialer: c.dialer, Topics: names, GroupBalancers: balancers,
@@ -89,7 +90,12 @@ func (c *Client) consume(ctx context.Context, group string, topics []schema.Topi
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	for {
-		generation, err := c.nextGeneration(ctx, group, membership)
+		// The previous generation ends, and the group forms the next one.
+		var generation *kafka.Generation
+		err := c.persist(ctx, "join group "+group, func(ctx context.Context) (err error) {
+			generation, err = membership.Next(ctx)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("consume as %s: %w", group, err)
 		}
@@ -97,17 +103,6 @@ func (c *Client) consume(ctx context.Context, group string, topics []schema.Topi
 		m := &member{client: c, group: group, id: generation.MemberID, generation: generation.ID, handle: handle, end: end}
 		m.start(ctx, generation)
 	}
-}
-
-// nextGeneration waits until the previous generation has ended and the group
-// has formed the next one.
-func (c *Client) nextGeneration(ctx context.Context, group string, membership *kafka.ConsumerGroup) (*kafka.Generation, error) {
-	var generation *kafka.Generation
-	err := c.persist(ctx, "join group "+group, func(ctx context.Context) (err error) {
-		generation, err = membership.Next(ctx)
-		return err
-	})
-	return generation, err
 }
 
 // start runs a handler for every partition; the generation waits for them.
@@ -226,14 +221,9 @@ func (m *member) commit(ctx context.Context, tp TopicPartition, offset int64, me
 	}
 	err := m.client.persist(ctx, "commit", func(ctx context.Context) error {
 		err := m.tryCommit(ctx, tp, offset, metadata)
-		for _, refusal := range fenced {
-			if errors.Is(err, refusal) {
-				return finalError{err}
-			}
-		}
 		// A commit that was not answered may still be carried out, later than
 		// the next one: only a new generation keeps it away.
-		if errors.Is(err, context.DeadlineExceeded) {
+		if errors.Is(err, context.DeadlineExceeded) || slices.ContainsFunc(fenced, func(refusal error) bool { return errors.Is(err, refusal) }) {
 			return finalError{err}
 		}
 		return err

@@ -20,6 +20,14 @@ func positionOf(r *record.Record) *position {
 	return &position{Bundle: r.McSeqno, Index: r.Index, Sealed: r.GetSeal() != nil}
 }
 
+// or is the position, one of zeros where there is none.
+func (p *position) or() position {
+	if p == nil {
+		return position{}
+	}
+	return *p
+}
+
 type verdict int
 
 const (

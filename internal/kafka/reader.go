@@ -79,12 +79,7 @@ func (l *PartitionReader) Epoch() string { return l.client.epoch }
 func (l *PartitionReader) Intended() (end int64, ok bool) { return l.intent, l.intent > l.start }
 
 // Counted is what Count told of the bundle in the midst of which the reader starts.
-func (l *PartitionReader) Counted() uint64 {
-	if l.base == nil {
-		return 0
-	}
-	return l.base.Count
-}
+func (l *PartitionReader) Counted() uint64 { return l.base.or().Count }
 
 // Count keeps a number with the last record that Next or Poll gave, and is called
 // by the same goroutine: a reader that starts behind this record knows it.
@@ -110,39 +105,32 @@ func (l *PartitionReader) Poll(ctx context.Context, wait time.Duration) (Item, b
 
 func (l *PartitionReader) receive(ctx context.Context, limit <-chan time.Time) (Item, bool, error) {
 	for {
-		// What is in the queue already goes before the limit.
-		select {
-		case f, open := <-l.queue:
-			if item, taken, err := l.take(ctx, f, open); taken || err != nil {
-				return item, taken, err
-			}
-			continue
+		var f fetched
+		var open bool
+		select { // what is in the queue already goes before the limit
+		case f, open = <-l.queue:
 		default:
+			var skip <-chan time.Time
+			if l.skippable > 0 { // the last thing that came was a repetition
+				skip = time.After(skipAfter)
+			}
+			select {
+			case f, open = <-l.queue:
+			case <-skip:
+				if err := l.skip(ctx); err != nil {
+					return Item{}, false, err
+				}
+				continue
+			case <-limit:
+				return Item{}, false, nil
+			case <-ctx.Done():
+				return Item{}, false, context.Cause(ctx)
+			}
 		}
-		select {
-		case f, open := <-l.queue:
-			if item, taken, err := l.take(ctx, f, open); taken || err != nil {
-				return item, taken, err
-			}
-		case <-l.skipTimer():
-			if err := l.skip(ctx); err != nil {
-				return Item{}, false, err
-			}
-		case <-limit:
-			return Item{}, false, nil
-		case <-ctx.Done():
-			return Item{}, false, context.Cause(ctx)
+		if item, taken, err := l.take(ctx, f, open); taken || err != nil {
+			return item, taken, err
 		}
 	}
-}
-
-// skipTimer returns a channel that has a signal after a while when the last thing that came
-// was a repetition.
-func (l *PartitionReader) skipTimer() <-chan time.Time {
-	if l.skippable <= 0 {
-		return nil
-	}
-	return time.After(skipAfter)
 }
 
 // take decides on a record: false when it was dropped.
@@ -214,10 +202,7 @@ func (l *PartitionReader) skip(ctx context.Context) error {
 func (l *PartitionReader) Bundle() uint32 {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if l.base == nil {
-		return 0
-	}
-	return l.base.Bundle
+	return l.base.or().Bundle
 }
 
 // Rewind moves the group's commit back to the bundle after the one given, for a

@@ -136,27 +136,26 @@ func (c *Client) connect(ctx context.Context) error {
 	})
 }
 
-func (c *Client) dialAny(ctx context.Context) (*kafka.Conn, error) {
+// dial connects by the first broker that can be asked.
+func (c *Client) dial(what string, dial func(broker string) (*kafka.Conn, error)) (*kafka.Conn, error) {
 	var failures []error
 	for _, broker := range c.configuration.Brokers {
-		conn, err := c.dialer.DialContext(ctx, "tcp", broker)
+		conn, err := dial(broker)
 		if err == nil {
 			return conn, nil
 		}
-		failures = append(failures, fmt.Errorf("broker %s: %w", broker, err))
+		failures = append(failures, fmt.Errorf("%s %s: %w", what, broker, err))
 	}
 	return nil, errors.Join(failures...)
 }
 
+func (c *Client) dialAny(ctx context.Context) (*kafka.Conn, error) {
+	return c.dial("broker", func(broker string) (*kafka.Conn, error) { return c.dialer.DialContext(ctx, "tcp", broker) })
+}
+
 // dialLeader connects to the broker that leads the partition.
 func (c *Client) dialLeader(ctx context.Context, tp TopicPartition) (*kafka.Conn, error) {
-	var failures []error
-	for _, broker := range c.configuration.Brokers {
-		conn, err := c.dialer.DialLeader(ctx, "tcp", broker, tp.Topic, tp.Partition)
-		if err == nil {
-			return conn, nil
-		}
-		failures = append(failures, fmt.Errorf("leader of %s by broker %s: %w", tp, broker, err))
-	}
-	return nil, errors.Join(failures...)
+	return c.dial(fmt.Sprintf("leader of %s by broker", tp), func(broker string) (*kafka.Conn, error) {
+		return c.dialer.DialLeader(ctx, "tcp", broker, tp.Topic, tp.Partition)
+	})
 }

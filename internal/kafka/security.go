@@ -10,16 +10,14 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
+var compressions = map[string]kafka.Compression{"none": 0, "": kafka.Lz4, "lz4": kafka.Lz4, "zstd": kafka.Zstd}
+
 func compressionOf(name string) (kafka.Compression, error) {
-	switch strings.ToLower(name) {
-	case "none":
-		return 0, nil
-	case "", "lz4":
-		return kafka.Lz4, nil
-	case "zstd":
-		return kafka.Zstd, nil
+	compression, known := compressions[strings.ToLower(name)]
+	if !known {
+		return 0, fmt.Errorf("kafka: compression %q: must be none, lz4 or zstd", name)
 	}
-	return 0, fmt.Errorf("kafka: compression %q: must be none, lz4 or zstd", name)
+	return compression, nil
 }
 
 func (s SASL) mechanism() (sasl.Mechanism, error) {

@@ -18,9 +18,7 @@ func (c *Client) EnsureTopics(ctx context.Context, topics []schema.Topic) error 
 	if err := c.connect(ctx); err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
-	if err := c.persist(ctx, "create topics", func(ctx context.Context) error {
-		return c.createTopics(ctx, topics)
-	}); err != nil {
+	if err := c.persist(ctx, "create topics", func(ctx context.Context) error { return c.createTopics(ctx, topics) }); err != nil {
 		return fmt.Errorf("kafka: create topics: %w", err)
 	}
 	return c.awaitTopics(ctx, topics)
@@ -92,7 +90,6 @@ func (c *Client) lookUpTopic(ctx context.Context, topic string) error {
 }
 
 // closeWith closes the connection when ctx ends, so that no read outlasts it.
-func closeWith(ctx context.Context, conn *kafka.Conn) (stop func()) {
-	cancel := context.AfterFunc(ctx, func() { conn.Close() })
-	return func() { cancel() }
+func closeWith(ctx context.Context, conn *kafka.Conn) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { conn.Close() })
 }

@@ -20,6 +20,7 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -139,12 +140,9 @@ func (l *Listener) Accept() (net.Conn, error) {
 
 // passes reports whether accept may succeed later.
 func passes(err error) bool {
-	for _, passing := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET, syscall.EINTR} {
-		if errors.Is(err, passing) {
-			return true
-		}
-	}
-	return false
+	passing := []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET, syscall.EINTR}
+	var number syscall.Errno
+	return errors.As(err, &number) && slices.Contains(passing, number)
 }
 
 // Close ends the listening; connections stay.

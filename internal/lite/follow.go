@@ -41,13 +41,13 @@ func (p *Pool) follow(ctx context.Context) {
 		list := p.claims()
 		retry := time.Hour
 		if len(list) == 0 && len(p.best(Query{})) > 0 {
-			p.chain.settled()
+			p.chain.stuck("")
 		}
 		if len(list) > 0 {
 			if err := p.advance(ctx, list); err == nil {
 				continue
 			} else if ctx.Err() == nil {
-				p.chain.stuck(err)
+				p.chain.stuck(err.Error())
 				p.report.Log.Debug().Err(err).Msg("masterchain head cannot be proven")
 				retry = 250 * time.Millisecond
 				changed = nil // not before the pause: one server may be stirring all the time
@@ -87,18 +87,15 @@ func (p *Pool) advance(ctx context.Context, list []claim) error {
 	for running > 0 {
 		select {
 		case <-timer.C:
-			if next < len(list) {
-				timer.Reset(launch())
-			}
 		case err := <-results:
 			running--
 			if err == nil {
 				return nil
 			}
 			failures = append(failures, err)
-			if next < len(list) {
-				timer.Reset(launch())
-			}
+		}
+		if next < len(list) {
+			timer.Reset(launch())
 		}
 	}
 	return errors.Join(failures...)

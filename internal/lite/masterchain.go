@@ -79,17 +79,11 @@ func (m *masterchain) trust(key *ton.BlockIDExt) bool {
 	return true
 }
 
-func (m *masterchain) stuck(why error) {
+// stuck notes why the head does not move; "" when there is nothing to be proven.
+func (m *masterchain) stuck(why string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.problem = why.Error()
-}
-
-// settled says that there is nothing to be proven.
-func (m *masterchain) settled() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.problem = ""
+	m.problem = why
 }
 
 // Head is the newest masterchain block that is proven. It waits for the first
@@ -116,7 +110,7 @@ func (p *Pool) WaitHead(ctx context.Context, seqno uint32) (*ton.BlockIDExt, err
 		select {
 		case <-changed:
 		case <-p.ctx.Done():
-			return nil, fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+			return nil, errStopped
 		case <-ctx.Done():
 			return nil, fmt.Errorf("%w: %w", p.noHead(seqno), ctx.Err())
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"golang.org/x/sync/errgroup"
 )
@@ -127,28 +128,17 @@ func (p *Pool) Master(ctx context.Context, seqno uint32) (*ton.BlockIDExt, error
 // the block after it. All are looked up at once; what servers say is checked in
 // a row afterwards.
 func (p *Pool) descend(ctx context.Context, anchor *ton.BlockIDExt, seqno uint32) (*ton.BlockIDExt, error) {
-	type said struct {
-		id   *ton.BlockIDExt
-		prev *ton.BlockIDExt
-	}
-	heard := make([]said, anchor.SeqNo-seqno+1)
+	heard := make([]struct{ id, prev *ton.BlockIDExt }, anchor.SeqNo-seqno+1) // the parent of the wanted block is of no interest
 	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(lookupsAtOnce)
-	for i := range heard {
-		if i == 0 { // the parent of the wanted block is of no interest
-			continue
-		}
+	for i := 1; i < len(heard); i++ {
 		group.Go(func() error {
 			l := Lookup{Workchain: masterWorkchain, Shard: masterShard, Seqno: seqno + uint32(i)}
 			id, header, err := p.lookup(asking, l, false)
-			if err != nil {
-				return err
+			if err == nil {
+				heard[i].id, heard[i].prev = id, onlyParent(header)
 			}
-			heard[i].id = id
-			if parents, err := ton.GetParentBlocks(header); err == nil && len(parents) == 1 {
-				heard[i].prev = parents[0] // otherwise the block itself will tell
-			}
-			return nil
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -156,7 +146,7 @@ func (p *Pool) descend(ctx context.Context, anchor *ton.BlockIDExt, seqno uint32
 	}
 	at := anchor
 	for i := len(heard) - 1; i > 0; i-- {
-		prev := heard[i].prev
+		prev := heard[i].prev // nil: the block itself tells
 		if prev == nil || !heard[i].id.Equals(at) {
 			var err error
 			if prev, err = p.parent(ctx, at); err != nil {
@@ -169,12 +159,20 @@ func (p *Pool) descend(ctx context.Context, anchor *ton.BlockIDExt, seqno uint32
 	return at, nil
 }
 
+// onlyParent is the block that a masterchain block follows by its header, nil when
+// that does not say.
+func onlyParent(header *tlb.BlockHeader) *ton.BlockIDExt {
+	if parents, err := ton.GetParentBlocks(header); err == nil && len(parents) == 1 {
+		return parents[0]
+	}
+	return nil
+}
+
 // parent reads which block a proven masterchain block follows.
 func (p *Pool) parent(ctx context.Context, id *ton.BlockIDExt) (*ton.BlockIDExt, error) {
-	header, err := p.Header(ctx, id)
-	if err == nil {
-		if parents, err := ton.GetParentBlocks(header); err == nil && len(parents) == 1 {
-			return parents[0], nil
+	if header, err := p.Header(ctx, id); err == nil {
+		if prev := onlyParent(header); prev != nil {
+			return prev, nil
 		}
 	}
 	_, root, err := p.Block(ctx, id)

@@ -47,6 +47,8 @@ var (
 	ErrRefused = errors.New("no lite server gave a right answer")
 	// ErrNoArchive is a request for servers with old blocks when there is none.
 	ErrNoArchive = errors.New("no lite server keeps old blocks")
+
+	errStopped = fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
 )
 
 // IsMissing says whether an error of a request means that the servers do not

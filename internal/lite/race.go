@@ -48,7 +48,7 @@ func (r *race) run(ctx context.Context) (any, string, error) {
 		}
 		select {
 		case <-r.pool.ctx.Done():
-			return nil, "", fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+			return nil, "", errStopped
 		case <-ctx.Done():
 			return nil, "", r.gaveUp(ctx)
 		case <-hedge.C:
@@ -63,7 +63,9 @@ func (r *race) run(ctx context.Context) (any, string, error) {
 				o.err = r.check(o)
 			}
 			if o.err == nil {
-				r.settle()
+				for _, refused := range r.refused {
+					r.pool.strike(refused.server, refused.err)
+				}
 				r.pool.metrics.requests.WithLabelValues(o.server.host, "ok").Inc()
 				noteAnswer(ctx, o.server)
 				return o.answer, o.server.host, nil
@@ -86,14 +88,13 @@ func (r *race) next(ctx context.Context, hedge *time.Timer) error {
 			}
 			if len(servers) > 0 {
 				s, err := r.turn(ctx, servers)
-				if err != nil {
-					return err
+				if err == nil && s == nil {
+					continue
 				}
-				if s != nil {
+				if err == nil {
 					r.start(ctx, s, hedge)
-					return nil
 				}
-				continue
+				return err
 			}
 		}
 		if err := r.verdict(); err != nil {
@@ -109,15 +110,13 @@ func (r *race) next(ctx context.Context, hedge *time.Timer) error {
 // pause waits until something has changed: the chain, or after a moment servers
 // that were busy or cooled off.
 func (r *race) pause(ctx context.Context, changed <-chan struct{}) error {
-	timer := time.NewTimer(50 * time.Millisecond)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return r.gaveUp(ctx)
 	case <-r.pool.ctx.Done():
-		return fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+		return errStopped
 	case <-changed:
-	case <-timer.C:
+	case <-time.After(50 * time.Millisecond):
 	}
 	return nil
 }
@@ -147,7 +146,7 @@ func (r *race) turn(ctx context.Context, servers []*server) (*server, error) {
 			return nil, r.gaveUp(ctx)
 		case <-r.pool.ctx.Done():
 			r.pool.line.leave(w)
-			return nil, fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
+			return nil, errStopped
 		}
 	}
 }
@@ -251,36 +250,31 @@ func (r *race) note(ctx context.Context, o outcome) {
 	var bad *badAnswer
 	var denial ton.LSError
 	var busy *busyError
+	result := "failed"
 	switch {
 	case errors.As(o.err, &bad):
+		result = "refused"
 		r.refused = append(r.refused, o)
-		m.requests.WithLabelValues(o.server.host, "refused").Inc()
 		m.refused.WithLabelValues(o.server.host).Inc()
 		var lied *Lie
 		if errors.As(o.err, &lied) {
 			r.pool.strike(o.server, o.err)
 		}
 	case errors.As(o.err, &denial) && denial.Code != codeTimeout:
+		result = "error"
 		r.denied = append(r.denied, denial)
-		m.requests.WithLabelValues(o.server.host, "error").Inc()
 		if r.query.Seqno != 0 && IsMissing(denial) {
 			o.server.lacksBlock(r.query.Seqno)
 		}
 	case errors.As(o.err, &busy):
+		result = "busy"
 		r.failed = append(r.failed, o.server.host+": "+o.err.Error())
-		m.requests.WithLabelValues(o.server.host, "busy").Inc()
 	case ctx.Err() == nil:
 		r.failed = append(r.failed, o.server.host+": "+o.err.Error())
-		m.requests.WithLabelValues(o.server.host, "failed").Inc()
+	default:
+		return
 	}
-}
-
-// settle leaves out the servers whose answers were refused while another one's
-// passed.
-func (r *race) settle() {
-	for _, o := range r.refused {
-		r.pool.strike(o.server, o.err)
-	}
+	m.requests.WithLabelValues(o.server.host, result).Inc()
 }
 
 // gaveUp is the error of a request that ran out of time.

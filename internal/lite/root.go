@@ -38,7 +38,6 @@ type Pool struct {
 	cancel context.CancelFunc
 	ctx    context.Context // ends when Stop is called
 	tasks  sync.WaitGroup
-	done   chan struct{}
 }
 
 // New reads the global config. The pool is inert until Start.
@@ -59,7 +58,7 @@ func New(c Configuration, d Dependencies) (*Pool, error) {
 	p := &Pool{
 		configuration: c, report: r, metrics: newMetrics(r), network: network,
 		chain: newMasterchain(trusted), known: newKnownIDs(), hedges: newBudget(), line: &line{places: c.Concurrency},
-		ctx: ctx, cancel: cancel, done: make(chan struct{}),
+		ctx: ctx, cancel: cancel,
 	}
 	for i, a := range network.servers {
 		p.servers = append(p.servers, newServer(a, i, c))
@@ -78,7 +77,7 @@ func (p *Pool) Start(context.Context) error {
 }
 
 // Done is closed by Stop.
-func (p *Pool) Done() <-chan struct{} { return p.done }
+func (p *Pool) Done() <-chan struct{} { return p.ctx.Done() }
 
 // Err is nil: a pool has no failure of its own.
 func (p *Pool) Err() error { return nil }
@@ -94,13 +93,8 @@ func (p *Pool) Stop(ctx context.Context) error {
 	}()
 	select {
 	case <-ended:
+		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("lite: stop: %w", ctx.Err())
 	}
-	select {
-	case <-p.done:
-	default:
-		close(p.done)
-	}
-	return nil
 }

@@ -94,13 +94,17 @@ func (s Store) Open(o *pebble.Options) (*DB, error) {
 }
 
 // await does work to its end, unless Pebble holds locks for ever.
-func (db *DB) await(work func() error) error {
+func (db *DB) await(work func() error) error { return db.until(db.stopped, work) }
+
+// until does work to its end, or leaves it to itself when something has ended.
+func (db *DB) until(ended <-chan struct{}, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
 	select {
 	case err := <-done:
 		return db.store.Explain(err)
-	case <-db.stopped:
+	case <-ended:
+		db.abandoned.Store(true)
 		return db.failure
 	}
 }
@@ -114,15 +118,7 @@ func (db *DB) Do(work func() error) error {
 		return db.failure
 	default:
 	}
-	done := make(chan error, 1)
-	go func() { done <- work() }()
-	select {
-	case err := <-done:
-		return db.store.Explain(err)
-	case <-db.failed:
-		db.abandoned.Store(true)
-		return db.failure
-	}
+	return db.until(db.failed, work)
 }
 
 // Close closes the database. One in which something goes on for ever stays open

@@ -343,9 +343,8 @@ func (h *handover) announce(batch *pebble.Batch) error {
 		h.position.Offset, h.batches = end, 0
 	}
 	number := h.position.Number + 1
-	out := &chunks{publish: func(part uint32, entries []*record.StoreEntry, last bool) error {
-		return h.publish(&record.StoreRecord{Kind: record.StoreRecordKind_STORE_CHANGES, Epoch: h.epoch, Number: number,
-			Part: part, Entries: entries, Last: last, Snapshot: h.position.Snapshot})
+	out := &chunks{handover: h, of: &record.StoreRecord{
+		Kind: record.StoreRecordKind_STORE_CHANGES, Epoch: h.epoch, Number: number, Snapshot: h.position.Snapshot,
 	}}
 	for changes := batch.Reader(); ; {
 		kind, key, value, more, err := changes.Next()
@@ -379,30 +378,32 @@ func (h *handover) announce(batch *pebble.Batch) error {
 	return batch.Set([]byte{keyPosition}, raw, nil)
 }
 
-// chunks cuts entries into records.
+// chunks cuts entries into records, each another part of the same.
 type chunks struct {
-	publish func(part uint32, entries []*record.StoreEntry, last bool) error
-	part    uint32
-	open    []*record.StoreEntry
-	size    int
-	bytes   int // of all
+	*handover
+	of    *record.StoreRecord
+	size  int // of its entries
+	bytes int // of all
 }
 
 func (c *chunks) add(e *record.StoreEntry) error {
 	size := len(e.Key) + len(e.Value)
 	if c.size > 0 && c.size+size > chunkBytes {
-		if err := c.publish(c.part, c.open, false); err != nil {
+		if err := c.publish(c.of); err != nil {
 			return err
 		}
-		c.part, c.open, c.size = c.part+1, nil, 0
+		c.of.Part, c.of.Entries, c.size = c.of.Part+1, nil, 0
 	}
-	c.open = append(c.open, e)
+	c.of.Entries = append(c.of.Entries, e)
 	c.size += size
 	c.bytes += size
 	return nil
 }
 
-func (c *chunks) end() error { return c.publish(c.part, c.open, true) }
+func (c *chunks) end() error {
+	c.of.Last = true
+	return c.publish(c.of)
+}
 
 func (h *handover) publish(s *record.StoreRecord) error {
 	return h.kafka.Publish(h.ctx, h.topic.Name, 0, []*record.Record{{Content: &record.Record_Store{Store: s}}})
@@ -441,10 +442,7 @@ func (h *handover) writeSnapshot(view *pebble.Snapshot, snapshot *record.StoreSn
 		return h.store.explained(err)
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
-	out := &chunks{publish: func(part uint32, entries []*record.StoreEntry, last bool) error {
-		return h.publish(&record.StoreRecord{Kind: record.StoreRecordKind_STORE_SNAPSHOT, Epoch: snapshot.Epoch, Number: snapshot.Number,
-			Part: part, Entries: entries, Last: last})
-	}}
+	out := &chunks{handover: h, of: &record.StoreRecord{Kind: record.StoreRecordKind_STORE_SNAPSHOT, Epoch: snapshot.Epoch, Number: snapshot.Number}}
 	for ok := it.First(); ok; ok = it.Next() {
 		if key := it.Key(); len(key) == 1 && (key[0] == keyPosition || key[0] == keyRestoring) {
 			continue

@@ -236,17 +236,13 @@ func (s *session) serve() (err error) {
 		if err != nil {
 			return err
 		}
-		if !ready {
-			if err := s.flush(store, in); err != nil {
-				return err
+		if ready {
+			b := in.take()
+			if err := s.do(logic, store, b); err != nil {
+				return fmt.Errorf("bundle %d: %w", b.McSeqno, err)
 			}
-			continue
 		}
-		b := in.take()
-		if err := s.do(logic, store, b); err != nil {
-			return fmt.Errorf("bundle %d: %w", b.McSeqno, err)
-		}
-		if s.size >= s.configuration.PublishBytes || time.Since(s.since) >= s.configuration.CommitEvery {
+		if !ready || s.size >= s.configuration.PublishBytes || time.Since(s.since) >= s.configuration.CommitEvery {
 			if err := s.flush(store, in); err != nil {
 				return err
 			}
@@ -280,8 +276,7 @@ func (s *session) do(logic Logic, store *Store, b *Bundle) error {
 
 // rewind moves partitions back that the group has read further than the store
 // knows; the session then ends, and the next one begins there.
-func (s *session) rewind(marker uint32) error {
-	moved := false
+func (s *session) rewind(marker uint32) (moved error) {
 	for _, reader := range s.readers {
 		if reader.Bundle() <= marker {
 			continue
@@ -289,12 +284,9 @@ func (s *session) rewind(marker uint32) error {
 		if err := reader.Rewind(s.ctx, marker); err != nil {
 			return err
 		}
-		moved = true
+		moved = kafka.ErrMoved
 	}
-	if moved {
-		return kafka.ErrMoved
-	}
-	return nil
+	return moved
 }
 
 // published looks up how far an earlier session may have published.

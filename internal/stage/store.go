@@ -1,9 +1,11 @@
 package stage
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -72,13 +74,11 @@ func OpenStore(o StoreOptions) (*Store, error) {
 // check reads the marker and refuses another layout.
 func (s *Store) check() error {
 	restoring, err := s.Get(keyRestoring)
+	if err == nil && restoring != nil {
+		err = s.clear()
+	}
 	if err != nil {
 		return err
-	}
-	if restoring != nil {
-		if err := s.clear(); err != nil {
-			return err
-		}
 	}
 	version, err := s.Get(keyVersion)
 	if err != nil {
@@ -139,12 +139,8 @@ func (s *Store) Commit() error {
 	}
 	batch := s.batch
 	s.batch = nil // it is the commit's
-	err := s.db.Do(func() error {
-		err := batch.Commit(pebble.Sync)
-		return errors.Join(err, batch.Close())
-	})
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
+	if err := s.write(batch, pebble.Sync); err != nil {
+		return err
 	}
 	s.batch = s.db.NewIndexedBatch()
 	if s.committed != nil {
@@ -167,18 +163,19 @@ func (s *Store) apply(entries []*record.StoreEntry) error {
 			return errors.Join(s.explained(err), batch.Close())
 		}
 	}
-	return s.explained(s.db.Do(func() error { return errors.Join(batch.Commit(pebble.NoSync), batch.Close()) }))
+	return s.write(batch, pebble.NoSync)
+}
+
+// write writes a batch, which is used up.
+func (s *Store) write(batch *pebble.Batch, how *pebble.WriteOptions) error {
+	return s.explained(s.db.Do(func() error { return errors.Join(batch.Commit(how), batch.Close()) }))
 }
 
 // Flush writes what is in memory to the disk's tables.
 func (s *Store) Flush() error { return s.db.Flush() }
 
 func key(kind byte, parts ...[]byte) []byte {
-	k := []byte{kind}
-	for _, part := range parts {
-		k = append(k, part...)
-	}
-	return k
+	return append([]byte{kind}, slices.Concat(parts...)...)
 }
 
 func (s *Store) explained(err error) error {
@@ -197,7 +194,7 @@ func (s *Store) Get(kind byte, parts ...[]byte) ([]byte, error) {
 	if err != nil {
 		return nil, s.explained(err)
 	}
-	value = append([]byte{}, value...)
+	value = append([]byte{}, value...) // not nil
 	return value, closer.Close()
 }
 
@@ -222,10 +219,7 @@ func (s *Store) SetNow(value []byte, kind byte, parts ...[]byte) (err error) {
 			return errors.Join(err, batch.Close())
 		}
 	}
-	if err := s.db.Do(func() error { return errors.Join(batch.Commit(pebble.Sync), batch.Close()) }); err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	return nil
+	return s.write(batch, pebble.Sync)
 }
 
 // Newest returns the value of the highest key that begins with a kind and whose
@@ -249,7 +243,7 @@ func (s *Store) Each(prefix, after []byte, visit func(rest, value []byte) bool) 
 	if len(after) > 0 {
 		lower = append(lower, 0)
 	}
-	upper := append([]byte{}, prefix...)
+	upper := bytes.Clone(prefix)
 	for i := len(upper) - 1; i >= 0; i-- {
 		if upper[i]++; upper[i] != 0 {
 			break
