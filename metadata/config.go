@@ -3,11 +3,8 @@ package metadata
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"time"
-
-	"tonscribe/internal/egress"
 )
 
 // Configuration of the fetcher.
@@ -72,12 +69,4 @@ func (c Configuration) validate() error {
 		return errors.New("metadata: retry must be at least 1s, and refresh no less than that and no more than 10 years")
 	}
 	return nil
-}
-
-func (c Configuration) allowed() ([]netip.Prefix, error) {
-	networks, err := egress.Networks(c.AllowNetworks)
-	if err != nil {
-		return nil, fmt.Errorf("metadata: allow_networks: %w", err)
-	}
-	return networks, nil
 }

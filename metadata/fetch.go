@@ -59,9 +59,9 @@ func NewFetcher(c Configuration) (*Fetcher, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	allowed, err := c.allowed()
+	allowed, err := egress.Networks(c.AllowNetworks)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("metadata: allow_networks: %w", err)
 	}
 	f := &Fetcher{configuration: c}
 	f.client = &http.Client{

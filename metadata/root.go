@@ -104,16 +104,13 @@ func (c *Component) run(ctx context.Context) error {
 func (c *Component) lead(ctx context.Context, l *lease) error {
 	for {
 		mine, err := l.take(ctx)
-		if err != nil {
-			return err
+		switch {
+		case err == nil && mine:
+			err = c.work(ctx, l)
+		case err == nil:
+			err = lifetime.Sleep(ctx, c.configuration.Poll)
 		}
-		if !mine {
-			if lifetime.Sleep(ctx, c.configuration.Poll) != nil {
-				return nil
-			}
-			continue
-		}
-		if err := c.work(ctx, l); err != nil || ctx.Err() != nil {
+		if err != nil || ctx.Err() != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/report"
 )
 
@@ -91,10 +92,8 @@ func (c *Client) persist(ctx context.Context, what string, try func() error) err
 			told = time.Now()
 			c.report.Log.Warn().Err(err).Str("statement", what).Msg("clickhouse failed; trying again")
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := lifetime.Sleep(ctx, pause); err != nil {
+			return err
 		}
 	}
 }

@@ -26,10 +26,14 @@ func (q *Queue[D, K, V]) Run(ctx context.Context) (err error) {
 	}()
 	for due := time.Now(); ; {
 		if !due.After(time.Now()) {
-			if err := q.poll(ctx); err != nil {
-				if errors.Is(err, ErrEnd) {
-					err = nil
-				}
+			err := q.write(ctx)
+			if err == nil {
+				err = q.store.Poll(ctx)
+			}
+			switch {
+			case errors.Is(err, ErrEnd):
+				return nil
+			case err != nil:
 				return err
 			}
 			due = time.Now().Add(q.options.Poll)
@@ -54,13 +58,6 @@ func (q *Queue[D, K, V]) Run(ctx context.Context) (err error) {
 		case <-time.After(time.Until(next)):
 		}
 	}
-}
-
-func (q *Queue[D, K, V]) poll(ctx context.Context) error {
-	if err := q.write(ctx); err != nil {
-		return err
-	}
-	return q.store.Poll(ctx)
 }
 
 // advance does what has come to be due, and returns a destination whose store is

@@ -255,7 +255,8 @@ func (s *supervisor) supervise() {
 		if time.Since(began) > healthyLife {
 			backoff = firstBackoff
 		}
-		if err := s.restart(&backoff); err != nil {
+		// The backoff goes on growing over engines that start and soon end again.
+		if err := s.startAgain(s.stop, &backoff, func(error) bool { return true }); err != nil {
 			if s.stop.Err() == nil {
 				s.endError = fmt.Errorf("embedded clickhouse: %w", err)
 			}
@@ -275,12 +276,6 @@ func (s *supervisor) firstStart(ctx context.Context) error {
 	s.options.Report.Log.Error().Err(err).Msg("clickhouse was killed while it started, starting it again")
 	backoff := firstBackoff
 	return s.startAgain(ctx, &backoff, func(err error) bool { return errors.Is(err, errKilled) })
-}
-
-// restart tries until a child runs, Stop is called, or it has failed too often.
-// The backoff goes on growing over engines that start and soon end again.
-func (s *supervisor) restart(backoff *time.Duration) error {
-	return s.startAgain(s.stop, backoff, func(error) bool { return true })
 }
 
 // startAgain tries until a child runs, ctx ends, the error is not to be cured, or

@@ -68,9 +68,6 @@ func newKeeper(cluster *kfake.Cluster, options KafkaOptions, dir string, check *
 		trimmed: m.Counters("trimmed_bytes_total", "Bytes that the embedded log has deleted after they were read.", labels...),
 		quit:    make(chan struct{}), done: make(chan struct{}),
 	}
-	if k.ends.Partitions == nil {
-		k.ends.Partitions = make(map[string]int64)
-	}
 	for _, group := range check.groups {
 		k.groups[group] = k.opened
 	}

@@ -92,13 +92,10 @@ func (c Configuration) complete(name string) (Configuration, preset, error) {
 
 // safe refuses addresses whose answers anybody on the way could change.
 func safe(address *url.URL) error {
-	if address.Host == "" {
+	switch {
+	case address.Host == "":
 		return errors.New("it names no host")
-	}
-	if address.Scheme == "https" {
-		return nil
-	}
-	if address.Scheme == "http" && isLoopback(address.Hostname()) {
+	case address.Scheme == "https", address.Scheme == "http" && isLoopback(address.Hostname()):
 		return nil
 	}
 	return errors.New("it must begin with https:// (http:// only on a loopback address): what it says is trusted")

@@ -12,11 +12,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 )
@@ -35,8 +35,7 @@ type Component struct {
 	report        report.Reporter
 	fetches       *prometheus.CounterVec
 
-	cancel context.CancelFunc
-	tasks  sync.WaitGroup
+	run *lifetime.Run
 }
 
 // New makes the component of a network whose global config is kept in a folder.
@@ -47,7 +46,7 @@ func New(name, dir string, c Configuration, d Dependencies) (*Component, error) 
 		return nil, err
 	}
 	n := &Component{
-		name: name, path: filepath.Join(dir, name+".global.config.json"), configuration: c, preset: p, report: d.Report.For("network"),
+		name: name, path: filepath.Join(dir, name+".global.config.json"), configuration: c, preset: p, report: d.Report.For("network"), run: lifetime.NewRun(),
 		fetches: d.Report.Meter("network").Counters("config_fetches_total", "Fetches of the network's global config, by how they ended.", "result"),
 	}
 	for _, result := range []string{resultNew, resultSame, resultUnreachable, resultRefused} {
@@ -97,33 +96,19 @@ There is none from an earlier start in %s either. Make %s reachable (HTTPS_PROXY
 // Start fetches the global config again at every interval. What is new is used
 // from the next start on.
 func (n *Component) Start(context.Context) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	n.cancel = cancel
-	n.tasks.Go(func() {
-		ticker := time.NewTicker(n.configuration.Refresh)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
+	n.run.Start(func(ctx context.Context) error {
+		for lifetime.Sleep(ctx, n.configuration.Refresh) == nil {
 			if err := n.refresh(ctx); err != nil && ctx.Err() == nil {
 				n.report.Log.Warn().Err(err).Msg("the network's global config cannot be fetched")
 			}
 		}
+		return nil
 	})
 	return nil
 }
 
 // Stop ends what Start began.
-func (n *Component) Stop(context.Context) error {
-	if n.cancel != nil {
-		n.cancel()
-	}
-	n.tasks.Wait()
-	return nil
-}
+func (n *Component) Stop(ctx context.Context) error { return n.run.Stop(ctx) }
 
 // refresh fetches the global config and puts it in the place of the old one.
 func (n *Component) refresh(ctx context.Context) error {

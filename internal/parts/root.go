@@ -159,16 +159,10 @@ func (w *Watch) Start(ctx context.Context) error {
 	w.Run.Start(func(ctx context.Context) error {
 		w.Go(func() { w.verify(ctx) })
 		w.count(ctx)
-		ticker := time.NewTicker(w.options.Look)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-ticker.C:
-			}
+		for lifetime.Sleep(ctx, w.options.Look) == nil {
 			w.look(ctx)
 		}
+		return nil
 	})
 	return nil
 }

@@ -144,22 +144,16 @@ func (q *Queue[K, V]) Run(ctx context.Context) {
 				if e, pause := q.next(); e != nil {
 					q.do(ctx, e)
 				} else {
-					q.sleep(ctx, pause)
+					select {
+					case <-ctx.Done():
+					case <-q.wake:
+					case <-time.After(pause):
+					}
 				}
 			}
 		})
 	}
 	group.Wait()
-}
-
-func (q *Queue[K, V]) sleep(ctx context.Context, pause time.Duration) {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-q.wake:
-	case <-timer.C:
-	}
 }
 
 // next is the first request that is due, or how long none will be.

@@ -155,16 +155,10 @@ func New(configuration Configuration, what string, measure Measure, r report.Rep
 func (g *Guard) Start(ctx context.Context) error {
 	g.look(ctx, 0)
 	g.Run.Start(func(ctx context.Context) error {
-		ticker := time.NewTicker(pollEvery)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-ticker.C:
-				g.look(ctx, 0)
-			}
+		for lifetime.Sleep(ctx, pollEvery) == nil {
+			g.look(ctx, 0)
 		}
+		return nil
 	})
 	return nil
 }
