@@ -44,7 +44,7 @@ var final = []int32{
 	516, // AUTHENTICATION_FAILED
 }
 
-// Retryable says whether the same statement may succeed later: everything but
+// Retryable reports whether the same statement may succeed later: everything but
 // refusals of the statement itself. A server that is down, overloaded, out of
 // memory or of parts, a lost Keeper or quorum are for later.
 func Retryable(err error) bool {

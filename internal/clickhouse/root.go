@@ -67,8 +67,8 @@ func (c *Client) Wait(ctx context.Context) error {
 
 // Pauses between tries.
 const (
-	shortestPause = 50 * time.Millisecond
-	longestPause  = 5 * time.Second
+	minPause = 50 * time.Millisecond
+	maxPause = 5 * time.Second
 	// quiet is the least time between two log lines about the same trouble.
 	quiet = 10 * time.Second
 )
@@ -77,7 +77,7 @@ const (
 // does not cure.
 func (c *Client) persist(ctx context.Context, what string, try func() error) error {
 	var told time.Time
-	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		err := try()
 		switch {
 		case err == nil:

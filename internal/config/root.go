@@ -132,7 +132,7 @@ func (l *Loader) walk(node *yaml.Node, path string, problems *[]error) {
 	}
 }
 
-// known says whether key is a value or the start of one.
+// known reports whether key is a value or the start of one.
 func (l *Loader) known(key string) bool {
 	return slices.ContainsFunc(l.order, func(path string) bool { return path == key || strings.HasPrefix(path, key+".") })
 }

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -52,8 +51,7 @@ func Main(args []string) int {
 		io.Copy(io.Discard, os.NewFile(lifelineFD, "lifeline"))
 		os.Exit(0)
 	}()
-	watch := watchdog{limit: time.Duration(milliseconds)*time.Millisecond + grace}
-	if err := serve(os.Stdin, os.Stdout, &watch); err != nil {
+	if err := serve(os.Stdin, os.Stdout, time.Duration(milliseconds)*time.Millisecond+grace); err != nil {
 		return 1
 	}
 	return 0
@@ -73,7 +71,7 @@ func limit(memory int64) error {
 
 // serve answers deliveries until the input ends. Each has two answers: that it
 // was read, and its outcome.
-func serve(in io.Reader, out io.Writer, watch *watchdog) error {
+func serve(in io.Reader, out io.Writer, limit time.Duration) error {
 	decoder, buffered := gob.NewDecoder(bufio.NewReader(in)), bufio.NewWriter(out)
 	encoder := gob.NewEncoder(buffered)
 	var kept parts[*cell.Cell]
@@ -88,9 +86,9 @@ func serve(in io.Reader, out io.Writer, watch *watchdog) error {
 		if err := send(encoder, buffered, taken{}); err != nil {
 			return err
 		}
-		watch.begin()
+		stop := watch(limit)
 		answer := execute(&request, &kept)
-		watch.end()
+		stop()
 		if err := send(encoder, buffered, answer); err != nil {
 			return err
 		}
@@ -116,32 +114,19 @@ func execute(request *delivery, kept *parts[*cell.Cell]) *outcome {
 	return packOutcome(done)
 }
 
-// watchdog ends the process when one delivery takes longer than limit, of time
-// or of processor time.
-type watchdog struct {
-	limit time.Duration
-	mu    sync.Mutex
-	timer *time.Timer
-}
-
-func (w *watchdog) begin() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(w.limit, func() { os.Exit(1) })
+// watch ends the process when one delivery takes longer than limit, of time or of
+// processor time.
+func watch(limit time.Duration) (stop func() bool) {
+	timer := time.AfterFunc(limit, func() { os.Exit(1) })
 	var used unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &used) != nil {
-		return
+		return timer.Stop
 	}
 	// What is in the way of the timer too, the system ends.
-	seconds := uint64(used.Utime.Sec+used.Stime.Sec) + uint64(w.limit/time.Second) + 2
+	seconds := uint64(used.Utime.Sec+used.Stime.Sec) + uint64(limit/time.Second) + 2
 	var old unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_CPU, &old) == nil {
 		_ = unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: min(seconds, old.Max), Max: old.Max})
 	}
-}
-
-func (w *watchdog) end() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.timer.Stop()
+	return timer.Stop
 }

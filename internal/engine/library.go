@@ -58,7 +58,7 @@ func checkLibrary(path string) error {
 	return nil
 }
 
-// checkPlatform says whether this machine can run the library at all.
+// checkPlatform reports whether this machine can run the library at all.
 func checkPlatform() error {
 	return platformError(runtime.GOOS+"/"+runtime.GOARCH, missingInstructions(), hasFile(musl...), hasFile(glibc...))
 }

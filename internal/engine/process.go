@@ -27,7 +27,7 @@ type child struct {
 // startChild starts the engine and returns when it accepts connections. The
 // child gets a process group of its own: neither Ctrl-C in a terminal nor a
 // SYSTEM SHUTDOWN must reach across.
-func startChild(ctx context.Context, o ClickHouseOptions, config string, dataLock *os.File) (*child, error) {
+func startChild(ctx context.Context, o ClickHouseOptions, config string, dataLock *os.File) (_ *child, err error) {
 	c := &child{stderr: filepath.Join(o.Dir, "log", "stderr.log"), exited: make(chan struct{})}
 	stderr, err := os.OpenFile(c.stderr, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -43,9 +43,13 @@ func startChild(ctx context.Context, o ClickHouseOptions, config string, dataLoc
 	}
 	defer lifelineEnd.Close()
 	c.lifeline = lifeline
+	defer func() {
+		if err != nil {
+			lifeline.Close()
+		}
+	}()
 	ready, readyEnd, err := os.Pipe()
 	if err != nil {
-		lifeline.Close()
 		return nil, err
 	}
 	defer ready.Close()
@@ -65,7 +69,6 @@ func startChild(ctx context.Context, o ClickHouseOptions, config string, dataLoc
 	err = c.cmd.Start()
 	readyEnd.Close()
 	if err != nil {
-		lifeline.Close()
 		return nil, err
 	}
 	go func() {
@@ -75,7 +78,6 @@ func startChild(ctx context.Context, o ClickHouseOptions, config string, dataLoc
 	if err := c.awaitReady(ctx, ready); err != nil {
 		c.kill()
 		<-c.exited
-		lifeline.Close()
 		return nil, err
 	}
 	return c, nil

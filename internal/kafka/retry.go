@@ -32,7 +32,7 @@ var permanent = []kafka.Error{
 	kafka.SASLAuthenticationFailed, kafka.UnsupportedCompressionType,
 }
 
-// temporary says whether the same request may succeed later. Everything that is
+// temporary reports whether the same request may succeed later. Everything that is
 // not known to be permanent may: broken connections, failovers, full disks.
 func temporary(err error) bool {
 	var final finalError
@@ -83,6 +83,6 @@ func (c *Client) persist(ctx context.Context, operation string, try func(ctx con
 	}
 }
 
-func pause(attempt int, longest time.Duration) time.Duration {
-	return min(firstPause<<min(attempt, 16), longest)
+func pause(attempt int, limit time.Duration) time.Duration {
+	return min(firstPause<<min(attempt, 16), limit)
 }

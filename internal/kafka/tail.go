@@ -13,8 +13,8 @@ import (
 	"tonscribe/schema/record"
 )
 
-// longestStep bounds how many records are looked at in one step backwards.
-const longestStep = 64
+// maxStep bounds how many records are looked at in one step backwards.
+const maxStep = 64
 
 // LastSeal returns the seal of the last complete bundle of the partition, nil when
 // it has none.
@@ -27,7 +27,7 @@ func (c *Client) LastSeal(ctx context.Context, topic string, partition int) (*re
 func (c *Client) Last(ctx context.Context, topic string, partition int, accept func(*record.Record) bool) (found *record.Record, err error) {
 	err = c.readFrom(ctx, TopicPartition{topic, partition}, func(conn *kafka.Conn, first, end int64) error {
 		found = nil
-		for step := int64(1); found == nil && end > first; step = min(2*step, longestStep) {
+		for step := int64(1); found == nil && end > first; step = min(2*step, maxStep) {
 			from := max(first, end-step)
 			if err := readRange(conn, from, end, func(item Item) error {
 				if accept(item.Record) {

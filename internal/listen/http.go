@@ -90,9 +90,9 @@ const (
 	// processors: to take a body apart keeps one busy for many milliseconds, for
 	// which what is small would wait.
 	largeBody = 128 << 10
-	// mostWaiting is how many wait for their turn, bodies in hand, and
-	// mostWaitingOfOne how many of them are of one address; more are refused.
-	mostWaiting, mostWaitingOfOne = 16, 4
+	// maxWaiting is how many wait for their turn, bodies in hand, and
+	// maxWaitingOfOne how many of them are of one address; more are refused.
+	maxWaiting, maxWaitingOfOne = 16, 4
 )
 
 // ErrBusy is what reading a large body ends with when too many others wait for
@@ -180,7 +180,7 @@ func (b *body) done() {
 func (l *Listener) stand(c *Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.patient >= mostWaiting || l.patience[c.from] >= mostWaitingOfOne && !l.trusts(remoteOf(c.Conn)) {
+	if l.patient >= maxWaiting || l.patience[c.from] >= maxWaitingOfOne && !l.trusts(remoteOf(c.Conn)) {
 		return false
 	}
 	l.patient++

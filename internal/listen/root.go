@@ -261,8 +261,8 @@ func (l *Listener) makeRoom() {
 	l.end(oldest, overFiles)
 }
 
-// leastShed is the least that a connection holds that is closed for its memory.
-const leastShed = 16 << 10
+// minShed is the least that a connection holds that is closed for its memory.
+const minShed = 16 << 10
 
 // shed closes connections until what is held is within its bound: those that have
 // waited longest of those that hold something.
@@ -273,7 +273,7 @@ func (l *Listener) shed() {
 	for e := l.waiting.Front(); e != nil && over > 0; {
 		c := e.Value.(*Conn)
 		e = e.Next()
-		if n := c.held.Load(); n >= leastShed {
+		if n := c.held.Load(); n >= minShed {
 			over -= n
 			l.remove(c)
 			ended = append(ended, c)

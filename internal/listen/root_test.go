@@ -304,11 +304,11 @@ func TestLargeBodiesTakeTurnsAndSmallOnesNeedNone(t *testing.T) {
 		go func() { answers <- post(1, largeBody+1) }()
 		<-began
 	}
-	for n := range mostWaiting {
-		from := 1 + byte(n/mostWaitingOfOne)
+	for n := range maxWaiting {
+		from := 1 + byte(n/maxWaitingOfOne)
 		go func() { answers <- post(from, largeBody+1) }()
 		await(t, "a large body does not wait for its turn", func() bool { return waiting() == n+1 })
-		if (n+1)%mostWaitingOfOne == 0 {
+		if (n+1)%maxWaitingOfOne == 0 {
 			if status := post(from, largeBody+1); status != http.StatusServiceUnavailable {
 				t.Errorf("one too many of an address: status %d, want %d", status, http.StatusServiceUnavailable)
 			}
@@ -321,7 +321,7 @@ func TestLargeBodiesTakeTurnsAndSmallOnesNeedNone(t *testing.T) {
 		t.Errorf("a small body beside large ones: status %d, want 200", status)
 	}
 	close(release)
-	for range turns + mostWaiting {
+	for range turns + maxWaiting {
 		if status := <-answers; status != http.StatusOK {
 			t.Errorf("a large body: status %d, want 200", status)
 		}

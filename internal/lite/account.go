@@ -90,7 +90,7 @@ func proveAccount(shard *ton.BlockIDExt, shardProof, proof []*cell.Cell, block *
 		return nil, err
 	}
 	if shard.Workchain != account.Workchain() || !tlb.ShardID(uint64(shard.Shard)).ContainsAddress(account) {
-		return nil, fmt.Errorf("block %s does not hold the account", place(shard))
+		return nil, fmt.Errorf("block %s does not hold the account", shortID(shard))
 	}
 	state, err := ton.CheckBlockShardStateProof(proof, shard.RootHash)
 	if err != nil {

@@ -41,7 +41,7 @@ func (p *Pool) findArchives(ctx context.Context) {
 }
 
 // looksBack asks one server for an old block and notes whether it has it. It
-// says whether there was an answer.
+// reports whether there was an answer.
 func (p *Pool) looksBack(ctx context.Context, s *server) bool {
 	seqno := min(oldSeqno, p.chain.seqno())
 	request := ton.LookupBlock{Mode: 1, ID: &ton.BlockInfoShort{Workchain: masterWorkchain, Shard: masterShard, Seqno: int32(seqno)}}
@@ -67,7 +67,7 @@ func (p *Pool) archives() int {
 	return count(p.servers, func(s *server) bool { return s.archive && s.conn != nil })
 }
 
-// HasArchive says whether some connected server keeps old blocks. Servers are
+// HasArchive reports whether some connected server keeps old blocks. Servers are
 // looked through in the background once there is a head.
 func (p *Pool) HasArchive() bool { return p.archives() > 0 }
 

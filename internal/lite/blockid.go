@@ -14,11 +14,11 @@ const (
 
 // Format writes a block id as nodes do: (workchain,shard,seqno):ROOT:FILE.
 func Format(id *ton.BlockIDExt) string {
-	return fmt.Sprintf("%s:%X:%X", place(id), id.RootHash, id.FileHash)
+	return fmt.Sprintf("%s:%X:%X", shortID(id), id.RootHash, id.FileHash)
 }
 
-// place is a block id without its hashes.
-func place(id *ton.BlockIDExt) string {
+// shortID is a block id without its hashes.
+func shortID(id *ton.BlockIDExt) string {
 	return fmt.Sprintf("(%d,%016x,%d)", id.Workchain, uint64(id.Shard), id.SeqNo)
 }
 
@@ -34,7 +34,7 @@ func masterSeqno(id *ton.BlockIDExt) uint32 {
 	return 0
 }
 
-// complete says whether an id that a server sent has everything in it.
+// complete reports whether an id that a server sent has everything in it.
 func complete(id *ton.BlockIDExt) bool {
 	return id != nil && len(id.RootHash) == 32 && len(id.FileHash) == 32
 }

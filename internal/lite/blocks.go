@@ -81,24 +81,24 @@ func (l Lookup) request() ton.LookupBlock {
 // fits checks the header that a look-up gave against what was asked.
 func (l Lookup) fits(id *ton.BlockIDExt, header *tlb.BlockHeader) error {
 	if id.Workchain != l.Workchain || !shardsMeet(uint64(id.Shard), uint64(l.Shard)) {
-		return fmt.Errorf("lookupBlock: asked for shard (%d,%016x), got %s", l.Workchain, uint64(l.Shard), place(id))
+		return fmt.Errorf("lookupBlock: asked for shard (%d,%016x), got %s", l.Workchain, uint64(l.Shard), shortID(id))
 	}
 	switch {
 	case l.LT != 0:
 		if header.EndLt < l.LT {
-			return fmt.Errorf("lookupBlock: asked for lt %d, got %s, which ends at %d", l.LT, place(id), header.EndLt)
+			return fmt.Errorf("lookupBlock: asked for lt %d, got %s, which ends at %d", l.LT, shortID(id), header.EndLt)
 		}
 	case l.UTime != 0:
 		if header.GenUtime < l.UTime {
-			return fmt.Errorf("lookupBlock: asked for time %d, got %s, which was made at %d", l.UTime, place(id), header.GenUtime)
+			return fmt.Errorf("lookupBlock: asked for time %d, got %s, which was made at %d", l.UTime, shortID(id), header.GenUtime)
 		}
 	case id.SeqNo != l.Seqno:
-		return fmt.Errorf("lookupBlock: asked for seqno %d, got %s", l.Seqno, place(id))
+		return fmt.Errorf("lookupBlock: asked for seqno %d, got %s", l.Seqno, shortID(id))
 	}
 	return nil
 }
 
-// shardsMeet says whether two shards have accounts in common. Shards carry
+// shardsMeet reports whether two shards have accounts in common. Shards carry
 // their tag bit.
 func shardsMeet(a, b uint64) bool {
 	x, y := a&-a, b&-b

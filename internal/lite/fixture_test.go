@@ -92,6 +92,6 @@ func goesFirst(t testing.TB, p *Pool, head uint32) {
 		return true
 	})
 	for _, s := range p.servers[1:] {
-		s.pace.answered(time.Minute)
+		s.latency.answered(time.Minute)
 	}
 }

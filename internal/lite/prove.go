@@ -103,7 +103,7 @@ func (p *Pool) climb(part *ton.PartialBlockProof, from, to *ton.BlockIDExt) (ste
 	return at, nil
 }
 
-// checkLink checks one step of a proof, and tells whether it ends at a key
+// checkLink checks one step of a proof, and reports whether it ends at a key
 // block which was signed, or is behind a proven one.
 func checkLink(from *ton.BlockIDExt, link any) (to step, key bool, err error) {
 	switch l := link.(type) {
@@ -149,7 +149,7 @@ func destination(id *ton.BlockIDExt, proof *cell.Cell) (step, error) {
 	}
 	workchain, shard := tlb.ConvertShardIdentToShard(block.BlockInfo.Shard)
 	if block.BlockInfo.SeqNo != id.SeqNo || workchain != id.Workchain || int64(shard) != id.Shard {
-		return step{}, fmt.Errorf("the block with the hashes of %s is (%d,%016x,%d)", place(id), workchain, shard, block.BlockInfo.SeqNo)
+		return step{}, fmt.Errorf("the block with the hashes of %s is (%d,%016x,%d)", shortID(id), workchain, shard, block.BlockInfo.SeqNo)
 	}
 	return step{id: id, utime: block.BlockInfo.GenUtime}, nil
 }
@@ -247,7 +247,7 @@ func descends(answer any, from, to *ton.BlockIDExt) error {
 		at = next.id
 	}
 	if !at.Equals(to) {
-		return fmt.Errorf("it leads to %s", place(at))
+		return fmt.Errorf("it leads to %s", shortID(at))
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ var (
 	errStopped = fmt.Errorf("%w: %w", ErrUnavailable, context.Canceled)
 )
 
-// IsMissing says whether an error of a request means that the servers do not
+// IsMissing reports whether an error of a request means that the servers do not
 // have what was asked for, now or any more. Codes of lite-server errors: 651 is
 // notready; texts tell the rest.
 func IsMissing(err error) bool {
@@ -116,14 +116,14 @@ func as[T any](request string, answer any) (T, error) {
 
 // askAt asks one server, when it is its turn.
 func (p *Pool) askAt(ctx context.Context, s *server, q Query, has uint32) (any, error) {
-	if err := p.line.takeAt(ctx, s); err != nil {
+	if err := p.slots.takeAt(ctx, s); err != nil {
 		return nil, err
 	}
-	defer p.line.release(s)
+	defer p.slots.release(s)
 	return p.askOne(ctx, s, q, has)
 }
 
-// askOne asks one server at which there is a place.
+// askOne asks one server at which there is a slot.
 func (p *Pool) askOne(ctx context.Context, s *server, q Query, has uint32) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.configuration.AttemptTimeout)
 	defer cancel()

@@ -145,7 +145,7 @@ func TestASlowServerIsHedged(t *testing.T) {
 	if err != nil || from != second.Address() || slow.Count() != 1 {
 		t.Errorf("from %s, %v, the slow one was asked %d times", from, err, slow.Count())
 	}
-	if expect := p.servers[0].pace.expect(time.Now()); expect < 0.01 {
+	if expect := p.servers[0].latency.expect(time.Now()); expect < 0.01 {
 		t.Errorf("the silent server keeps its good name: %v s", expect)
 	}
 }
@@ -295,14 +295,14 @@ func TestOldBlocksAreAskedForWhereTheyAreKept(t *testing.T) {
 	if !p.FindArchive(t.Context()) {
 		t.Fatal("no archive found")
 	}
-	p.servers[0].pace.answered(time.Minute) // so that the others go first
+	p.servers[0].latency.answered(time.Minute) // so that the others go first
 	_, from, err := p.BlockData(t.Context(), chain.Key(), firstSigned)
 	if err != nil || from != archive.Address() {
 		t.Errorf("from %s, %v, want from %s", from, err, archive.Address())
 	}
 }
 
-// A server that says nothing always has places free.
+// A server that says nothing always has slots free.
 func TestRequestsWaitForAGoodServerRatherThanAskASilentOne(t *testing.T) {
 	chain := mainnet(t, lastSigned)
 	p := follow(t, chain, litetest.Listen(t, chain.Handle), litetest.Listen(t, chain.Handle))
@@ -312,33 +312,33 @@ func TestRequestsWaitForAGoodServerRatherThanAskASilentOne(t *testing.T) {
 	await(t, p, "both are connected", func() bool { return len(p.best(Query{})) == 2 })
 	good, silent := p.servers[0], p.servers[1]
 	for range 20 {
-		good.pace.answered(time.Millisecond)
-		silent.pace.outrun(200 * time.Millisecond)
+		good.latency.answered(time.Millisecond)
+		silent.latency.outrun(200 * time.Millisecond)
 	}
 	r := &race{pool: p, tried: map[*server]bool{}}
 	taken := 0
-	for p.line.try([]*server{good}) != nil {
+	for p.slots.try([]*server{good}) != nil {
 		taken++
 	}
-	if taken == 0 || p.line.try(r.candidates()) != nil {
+	if taken == 0 || p.slots.try(r.candidates()) != nil {
 		t.Errorf("with %d requests at the good server another one was given to the silent one", taken)
 	}
-	w := p.line.join(r.takes)
-	defer p.line.leave(w)
-	p.line.try([]*server{silent})
-	p.line.release(silent)
+	w := p.slots.join(r.takes)
+	defer p.slots.leave(w)
+	p.slots.try([]*server{silent})
+	p.slots.release(silent)
 	select {
 	case s := <-w.got:
-		t.Errorf("who waits was given a place at the silent server %s", s.host)
+		t.Errorf("who waits was given a slot at the silent server %s", s.host)
 	default:
 	}
-	p.line.release(good)
+	p.slots.release(good)
 	select {
 	case s := <-w.got:
 		if s != good {
-			t.Errorf("who waits was given a place at %s, want the good server %s", s.host, good.host)
+			t.Errorf("who waits was given a slot at %s, want the good server %s", s.host, good.host)
 		}
 	default:
-		t.Error("the place that became free at the good server went to nobody")
+		t.Error("the slot that became free at the good server went to nobody")
 	}
 }

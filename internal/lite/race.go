@@ -53,7 +53,7 @@ func (r *race) run(ctx context.Context) (any, string, error) {
 			return nil, "", r.gaveUp(ctx)
 		case <-hedge.C:
 			r.seekSecond(hedge)
-		case s := <-r.placeOfSecond():
+		case s := <-r.slotOfSecond():
 			r.second = nil
 			r.start(ctx, s, hedge)
 			r.pool.metrics.hedges.Inc()
@@ -121,31 +121,31 @@ func (r *race) pause(ctx context.Context, changed <-chan struct{}) error {
 	return nil
 }
 
-// turn takes a place at one of the servers, now or when it is the request's turn.
+// turn takes a slot at one of the servers, now or when it is the request's turn.
 // It gives none when the servers that could be asked are others by now.
 func (r *race) turn(ctx context.Context, servers []*server) (*server, error) {
-	if s := r.pool.line.try(servers); s != nil {
+	if s := r.pool.slots.try(servers); s != nil {
 		return s, nil
 	}
-	w := r.pool.line.join(r.takes)
+	w := r.pool.slots.join(r.takes)
 	timer := time.NewTicker(50 * time.Millisecond)
 	defer timer.Stop()
 	for {
 		select {
 		case s := <-w.got:
 			return s, nil
-		case <-timer.C: // servers come and go without giving places back
-			s := r.pool.line.try(r.candidates())
+		case <-timer.C: // servers come and go without giving slots back
+			s := r.pool.slots.try(r.candidates())
 			if s == nil && slices.ContainsFunc(servers, r.takes) {
 				continue
 			}
-			r.pool.line.leave(w)
+			r.pool.slots.leave(w)
 			return s, nil
 		case <-ctx.Done():
-			r.pool.line.leave(w)
+			r.pool.slots.leave(w)
 			return nil, r.gaveUp(ctx)
 		case <-r.pool.ctx.Done():
-			r.pool.line.leave(w)
+			r.pool.slots.leave(w)
 			return nil, errStopped
 		}
 	}
@@ -175,7 +175,7 @@ func (r *race) verdict() error {
 	return nil
 }
 
-// takes says whether a place at a server is of use.
+// takes reports whether a slot at a server is of use.
 func (r *race) takes(s *server) bool { return slices.Contains(r.candidates(), s) }
 
 // muchSlower is how many times longer than at the best server an answer may take
@@ -187,7 +187,7 @@ func (r *race) candidates() []*server {
 	return r.pool.ranked(r.query, func(s *server) bool { return !r.tried[s] }, muchSlower)
 }
 
-// seekSecond stands in the line for a second server, because the first takes
+// seekSecond waits for a slot for a second server, because the first takes
 // longer than it usually does.
 func (r *race) seekSecond(hedge *time.Timer) {
 	if r.query.Once || r.second != nil {
@@ -197,15 +197,15 @@ func (r *race) seekSecond(hedge *time.Timer) {
 		hedge.Reset(r.pool.configuration.HedgeMin)
 		return
 	}
-	if s := r.pool.line.try(r.candidates()); s != nil {
+	if s := r.pool.slots.try(r.candidates()); s != nil {
 		r.second = &waiter{got: make(chan *server, 1)}
 		r.second.got <- s
 		return
 	}
-	r.second = r.pool.line.join(r.takes)
+	r.second = r.pool.slots.join(r.takes)
 }
 
-func (r *race) placeOfSecond() <-chan *server {
+func (r *race) slotOfSecond() <-chan *server {
 	if r.second == nil {
 		return nil
 	}
@@ -215,19 +215,19 @@ func (r *race) placeOfSecond() <-chan *server {
 // dropSecond stops waiting for a second server.
 func (r *race) dropSecond() {
 	if r.second != nil {
-		r.pool.line.leave(r.second)
+		r.pool.slots.leave(r.second)
 		r.second = nil
 	}
 }
 
-// start asks a server that there is a place at.
+// start asks a server that there is a slot at.
 func (r *race) start(ctx context.Context, s *server, hedge *time.Timer) {
 	r.tried[s] = true
 	r.running++
 	hedge.Reset(r.pool.configuration.hedge(s))
 	seqno := s.stands(r.query, 0, r.pool.configuration).seqno
 	r.group.Go(func() {
-		defer r.pool.line.release(s)
+		defer r.pool.slots.release(s)
 		answer, err := r.pool.askOne(ctx, s, r.query, seqno)
 		r.outcomes <- outcome{s, answer, err}
 	})

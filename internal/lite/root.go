@@ -33,7 +33,7 @@ type Pool struct {
 	chain         *masterchain
 	known         *knownIDs
 	hedges        *budget
-	line          *line
+	slots         *slotQueue
 
 	cancel context.CancelFunc
 	ctx    context.Context // ends when Stop is called
@@ -57,7 +57,7 @@ func New(c Configuration, d Dependencies) (*Pool, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Pool{
 		configuration: c, report: r, metrics: newMetrics(r), network: network,
-		chain: newMasterchain(trusted), known: newKnownIDs(), hedges: newBudget(), line: &line{places: c.Concurrency},
+		chain: newMasterchain(trusted), known: newKnownIDs(), hedges: newBudget(), slots: &slotQueue{each: c.Concurrency},
 		ctx: ctx, cancel: cancel,
 	}
 	for i, a := range network.servers {

@@ -22,13 +22,13 @@ type server struct {
 	endpoint
 	number  int // in the TON global config, from 0 on
 	rate    *bucket
-	running atomic.Int32 // requests under way, of those that stand in the line
+	running atomic.Int32 // requests under way, that have a slot
 
 	mu       sync.Mutex
 	conn     *connection
 	why      string // why there is no connection
 	claim    *ton.BlockIDExt
-	pace     pace
+	latency  latency
 	archive  bool
 	lacks    uint32    // a masterchain seqno that it should have had and has not
 	lackedAt time.Time // when it said so
@@ -97,7 +97,7 @@ func (p *Pool) connected(ctx context.Context, s *server) error {
 	return err
 }
 
-// disconnected notes why, and says whether it had been connected or this is
+// disconnected notes why, and reports whether it had been connected or this is
 // the first word about it.
 func (s *server) disconnected(err error) bool {
 	s.mu.Lock()
@@ -130,7 +130,7 @@ func (s *server) ask(ctx context.Context, request []byte, waits bool, p *Pool) (
 	data, err := conn.ask(ctx, request)
 	if err != nil {
 		if !waits && errors.Is(ctx.Err(), context.Canceled) {
-			s.pace.outrun(time.Since(began))
+			s.latency.outrun(time.Since(began))
 		}
 		s.failed(ctx, err, conn)
 		return nil, err
@@ -142,7 +142,7 @@ func (s *server) ask(ctx context.Context, request []byte, waits bool, p *Pool) (
 	}
 	if err != nil {
 		if !waits {
-			s.pace.failed()
+			s.latency.failed()
 		}
 		return nil, &badAnswer{fmt.Errorf("no TL answer: %w", err)}
 	}
@@ -160,7 +160,7 @@ func (s *server) ask(ctx context.Context, request []byte, waits bool, p *Pool) (
 		s.leaveAlone()
 		return nil, &busyError{text}
 	case !waits:
-		s.pace.answered(took)
+		s.latency.answered(took)
 	case denied && (e.Code == codeTimeout || strings.Contains(strings.ToLower(e.Text), "timeout")):
 		return nil, errNoNewBlock
 	}
@@ -176,7 +176,7 @@ func (s *server) failed(ctx context.Context, err error, conn *connection) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}
-	s.pace.failed()
+	s.latency.failed()
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
@@ -302,7 +302,7 @@ func (s *server) stands(q Query, head uint32, c Configuration) standing {
 	case now.Before(s.busy):
 		return standing{why: "it is busy"}
 	}
-	is := standing{usable: true, score: s.pace.expect(now) * float64(1+s.running.Load())}
+	is := standing{usable: true, score: s.latency.expect(now) * float64(1+s.running.Load())}
 	if s.claim != nil {
 		is.seqno = s.claim.SeqNo
 	}

@@ -36,7 +36,7 @@ func (p *Pool) zerostate(ctx context.Context, id *ton.BlockIDExt, archival bool)
 		return state, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("zerostate %s: %w", place(id), err)
+		return nil, fmt.Errorf("zerostate %s: %w", shortID(id), err)
 	}
 	return state.Data, nil
 }
@@ -55,7 +55,7 @@ func checkState(data []byte, id *ton.BlockIDExt) error {
 	return nil
 }
 
-// IsDenied says whether an error of a request is the servers' answer: they have
+// IsDenied reports whether an error of a request is the servers' answer: they have
 // not got what was asked for, or do not give it. Asking again is of no use.
 func IsDenied(err error) bool {
 	var e ton.LSError

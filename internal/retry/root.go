@@ -64,7 +64,7 @@ type item[K comparable, V any] struct {
 }
 
 // New makes an empty queue. ask is called by Run, from several goroutines, and
-// says whether it is to be called again for the request.
+// reports whether it is to be called again for the request.
 func New[K comparable, V any](c Configuration, ask func(ctx context.Context, key K, about V) (again bool)) *Queue[K, V] {
 	return &Queue[K, V]{configuration: c, ask: ask, open: map[K]*item[K, V]{}, wake: make(chan struct{}, 1)}
 }
@@ -89,7 +89,7 @@ func (q *Queue[K, V]) Add(key K, about V) bool {
 	return true
 }
 
-// Has says whether a request is open.
+// Has reports whether a request is open.
 func (q *Queue[K, V]) Has(key K) bool {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

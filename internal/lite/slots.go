@@ -6,32 +6,32 @@ import (
 	"sync"
 )
 
-// line gives out the places of the servers, each of which gets so many requests
-// at a time. A request takes a place where one is free, and waits where none is:
-// a place that becomes free goes to the first in the line that can use it, at
+// slotQueue gives out the slots of the servers, each of which gets so many requests
+// at a time. A request takes a slot where one is free, and waits where none is:
+// a slot that becomes free goes to the first waiter that can use it, at
 // whatever server. So nobody is overtaken, and nobody waits for one server while
 // another has nothing to do.
-type line struct {
-	places int // of each server
+type slotQueue struct {
+	each int // server has so many slots
 
 	mu      sync.Mutex
 	waiting []*waiter
 }
 
-// waiter is a request in the line.
+// waiter is a request that waits for a slot.
 type waiter struct {
-	// takes says whether a place at the server is of use. It is called under the
-	// lock of the line.
+	// takes reports whether a slot at the server is of use. It is called under the
+	// lock of the queue.
 	takes func(*server) bool
 	got   chan *server // of one
 }
 
-// try takes a place at the first of the servers that has one; nil for none.
-func (l *line) try(servers []*server) *server {
+// try takes a slot at the first of the servers that has one; nil for none.
+func (l *slotQueue) try(servers []*server) *server {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range servers {
-		if int(s.running.Load()) < l.places {
+		if int(s.running.Load()) < l.each {
 			s.running.Add(1)
 			return s
 		}
@@ -39,8 +39,8 @@ func (l *line) try(servers []*server) *server {
 	return nil
 }
 
-// join waits for a place. The waiter must leave, unless it got one.
-func (l *line) join(takes func(*server) bool) *waiter {
+// join waits for a slot. The waiter must leave, unless it got one.
+func (l *slotQueue) join(takes func(*server) bool) *waiter {
 	w := &waiter{takes: takes, got: make(chan *server, 1)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,7 +49,7 @@ func (l *line) join(takes func(*server) bool) *waiter {
 }
 
 // leave ends the waiting. What the waiter was given meanwhile is given back.
-func (l *line) leave(w *waiter) {
+func (l *slotQueue) leave(w *waiter) {
 	l.mu.Lock()
 	if i := slices.Index(l.waiting, w); i >= 0 {
 		l.waiting = slices.Delete(l.waiting, i, i+1)
@@ -62,8 +62,8 @@ func (l *line) leave(w *waiter) {
 	}
 }
 
-// release gives a place back.
-func (l *line) release(s *server) {
+// release gives a slot back.
+func (l *slotQueue) release(s *server) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, w := range l.waiting {
@@ -76,8 +76,8 @@ func (l *line) release(s *server) {
 	s.running.Add(-1)
 }
 
-// takeAt takes a place at one server, when there is one.
-func (l *line) takeAt(ctx context.Context, s *server) error {
+// takeAt takes a slot at one server, when there is one.
+func (l *slotQueue) takeAt(ctx context.Context, s *server) error {
 	if l.try([]*server{s}) != nil {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"tonscribe/internal/lifetime"
 )
 
-// pace is how fast and how reliably a server answers. The zero value is ready.
-type pace struct {
+// latency is how fast and how reliably a server answers. The zero value is ready.
+type latency struct {
 	mu      sync.Mutex
 	mean    float64 // seconds, moving average
 	errors  float64 // share of failures, moving average
@@ -21,24 +21,24 @@ type pace struct {
 }
 
 const (
-	// unknownPace is what a server is expected to take that was not asked yet.
-	unknownPace = 0.1
-	// paceHalf is the time after which what was measured counts half: a server
+	// unknownLatency is what a server is expected to take that was not asked yet.
+	unknownLatency = 0.1
+	// latencyHalf is the time after which what was measured counts half: a server
 	// that was slow gets another chance.
-	paceHalf = 30 * time.Second
+	latencyHalf = 30 * time.Second
 	// newSample is the weight of a measurement.
 	newSample = 0.2
 )
 
-func (p *pace) answered(took time.Duration) { p.note(took, 0) }
+func (p *latency) answered(took time.Duration) { p.note(took, 0) }
 
-func (p *pace) failed() { p.note(0, 1) }
+func (p *latency) failed() { p.note(0, 1) }
 
 // outrun notes that another server was faster, though it was asked later: this
 // one would have taken at least so long. It counts as half a failure, or a silent
 // server would keep its good name, and be asked first again while others have
 // much to do.
-func (p *pace) outrun(took time.Duration) {
+func (p *latency) outrun(took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.errors += newSample / 2 * (1 - p.errors)
@@ -49,7 +49,7 @@ func (p *pace) outrun(took time.Duration) {
 	}
 }
 
-func (p *pace) note(took time.Duration, failed float64) {
+func (p *latency) note(took time.Duration, failed float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.errors += newSample * (failed - p.errors)
@@ -66,23 +66,23 @@ func (p *pace) note(took time.Duration, failed float64) {
 }
 
 // expect is about how many seconds an answer will take, failures included.
-func (p *pace) expect(now time.Time) float64 {
+func (p *latency) expect(now time.Time) float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.n == 0 && p.errors == 0 {
-		return unknownPace
+		return unknownLatency
 	}
 	mean := p.mean
 	if p.n == 0 {
-		mean = unknownPace
+		mean = unknownLatency
 	}
-	fresh := math.Exp2(-float64(now.Sub(p.at)) / float64(paceHalf))
-	return unknownPace*(1-fresh) + mean*(1+9*p.errors)*fresh
+	fresh := math.Exp2(-float64(now.Sub(p.at)) / float64(latencyHalf))
+	return unknownLatency*(1-fresh) + mean*(1+9*p.errors)*fresh
 }
 
 // usual is the time in which the server gave 95 % of its last answers; false
 // while it gave too few.
-func (p *pace) usual() (time.Duration, bool) {
+func (p *latency) usual() (time.Duration, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := min(p.n, len(p.samples))
@@ -96,7 +96,7 @@ func (p *pace) usual() (time.Duration, bool) {
 
 // hedge is how long a server may take before another one is asked as well.
 func (c Configuration) hedge(s *server) time.Duration {
-	usual, ok := s.pace.usual()
+	usual, ok := s.latency.usual()
 	if !ok {
 		usual = c.HedgeMax / 4
 	}
