@@ -92,7 +92,7 @@ func (n *overNative) do(ctx context.Context, s statement) error {
 		}
 		received := false
 		err = c.Do(ctx, s.native(&received))
-		if err != nil && !isException(err) {
+		if err != nil && !ch.IsException(err) {
 			c.Close()
 		}
 		n.give(c)

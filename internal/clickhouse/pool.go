@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"net"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -31,29 +30,6 @@ var (
 	// could lack something.
 	ErrDamaged = errors.New("a table is damaged")
 )
-
-// Codes of ClickHouse's exceptions.
-const (
-	codeTooManyRows    = 158
-	codeTimeout        = 159
-	codeTooManySimult  = 202
-	codeMemoryLimit    = 241
-	codeTooManyBytes   = 307
-	codeCancelled      = 394
-	codeTooManyRowsSet = 191
-)
-
-// damageCodes are what reading a damaged file gives.
-var damageCodes = []proto.Error{
-	32,  // ATTEMPT_TO_READ_AFTER_EOF
-	33,  // CANNOT_READ_ALL_DATA
-	40,  // CHECKSUM_DOESNT_MATCH
-	89,  // UNKNOWN_COMPRESSION_METHOD
-	107, // FILE_DOESNT_EXIST
-	246, // CORRUPTED_DATA
-	271, // CANNOT_DECOMPRESS
-	713, // BROKEN_PROJECTION
-}
 
 // Setting is one of ClickHouse's, for a single statement.
 type Setting struct{ Name, Value string }
@@ -159,13 +135,7 @@ func timeOf(ctx context.Context) []Setting {
 // IsTooManyRows reports whether a statement was refused because the ranges that it
 // reads have more rows than its setting max_rows_to_read allows.
 func IsTooManyRows(err error) bool {
-	var exception *ch.Exception
-	return errors.As(err, &exception) && exception.Code == codeTooManyRows
-}
-
-func isException(err error) bool {
-	var exception *ch.Exception
-	return errors.As(err, &exception)
+	return ch.IsErr(err, proto.ErrTooManyRows)
 }
 
 func isBroken(err error) bool {
@@ -189,22 +159,22 @@ func classify(ctx context.Context, err error) error {
 	var exception *ch.Exception
 	if errors.As(err, &exception) {
 		switch exception.Code {
-		case codeTooManyBytes:
+		case proto.ErrTooManyBytes:
 			return fmt.Errorf("%w: %w", ErrTooManyBytes, err)
-		case codeTooManySimult:
+		case proto.ErrTooManySimultaneousQueries:
 			return fmt.Errorf("%w: %w", ErrBusy, err)
-		case codeTimeout, codeMemoryLimit, codeTooManyRows, codeCancelled, codeTooManyRowsSet:
+		case proto.ErrTimeoutExceeded, proto.ErrMemoryLimitExceeded, proto.ErrTooManyRows, proto.ErrQueryWasCancelled, proto.ErrSetSizeLimitExceeded:
 			return fmt.Errorf("%w: %w", ErrTooHeavy, err)
-		}
-		if slices.Contains(damageCodes, exception.Code) {
+		case proto.ErrAttemptToReadAfterEOF, proto.ErrCannotReadAllData, proto.ErrChecksumDoesntMatch, proto.ErrUnknownCompressionMethod,
+			proto.ErrFileDoesntExist, proto.ErrCorruptedData, proto.ErrCannotDecompress, proto.ErrBrokenProjection: // of a damaged file
 			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		return fmt.Errorf("statement refused: %w", err)
 	}
-	if expired(ctx) {
+	switch {
+	case expired(ctx):
 		return fmt.Errorf("%w: %w", ErrTooHeavy, err)
-	}
-	if isBroken(err) {
+	case isBroken(err):
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err

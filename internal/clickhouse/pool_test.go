@@ -93,8 +93,8 @@ func TestFailuresHaveTheirNamesOverBothProtocols(t *testing.T) {
 			"no table":          {"SELECT n, s FROM nothing", 60, nil},
 			"no right":          {"SELECT toUInt64(1) AS n, toLowCardinality(name) AS s FROM system.users", 497, nil},
 			"fails at the end":  {"SELECT number AS n, toLowCardinality(toString(throwIf(number = 2999999, 'late'))) AS s FROM numbers(3000000)", 395, nil},
-			"takes too long":    {"SELECT number AS n, toLowCardinality(toString(sleepEachRow(0.05))) AS s FROM numbers(1000) SETTINGS max_block_size = 1, max_execution_time = 0.3", codeTimeout, ErrTooHeavy},
-			"takes many memory": {"SELECT count() AS n, toLowCardinality('') AS s FROM (SELECT DISTINCT number FROM numbers(10000000)) SETTINGS max_memory_usage = 1000000", codeMemoryLimit, ErrTooHeavy},
+			"takes too long":    {"SELECT number AS n, toLowCardinality(toString(sleepEachRow(0.05))) AS s FROM numbers(1000) SETTINGS max_block_size = 1, max_execution_time = 0.3", proto.ErrTimeoutExceeded, ErrTooHeavy},
+			"takes many memory": {"SELECT count() AS n, toLowCardinality('') AS s FROM (SELECT DISTINCT number FROM numbers(10000000)) SETTINGS max_memory_usage = 1000000", proto.ErrMemoryLimitExceeded, ErrTooHeavy},
 		} {
 			_, _, _, _, err := p.sum(t.Context(), c.statement)
 			var exception *ch.Exception

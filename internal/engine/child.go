@@ -261,11 +261,10 @@ type gate struct {
 
 func newGate(name string) (*gate, error) {
 	g := &gate{name: name}
-	var err error
-	if g.asked, g.ask, err = os.Pipe(); err != nil {
-		return nil, fmt.Errorf("engine pipe: %w", err)
-	}
-	if g.opened, g.open, err = os.Pipe(); err != nil {
+	var errAsk, errOpen error
+	g.asked, g.ask, errAsk = os.Pipe()
+	g.opened, g.open, errOpen = os.Pipe()
+	if err := errors.Join(errAsk, errOpen); err != nil {
 		return nil, fmt.Errorf("engine pipe: %w", err)
 	}
 	return g, nil

@@ -102,9 +102,6 @@ func safe(address *url.URL) error {
 }
 
 func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
+	ip, _ := netip.ParseAddr(host)
+	return host == "localhost" || ip.IsLoopback()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/ch-go/proto"
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 )
 
@@ -130,9 +131,9 @@ func (w *Watch) checkPart(ctx context.Context, p part) (passed bool, message str
 
 // gone says that there is no such part any more: it was merged meanwhile.
 func gone(err error) bool {
-	const noSuchDataPart, badDataPartName, unknownTable = 232, 233, 60
 	var exception *driver.Exception
-	return errors.As(err, &exception) && slices.Contains([]int32{noSuchDataPart, badDataPartName, unknownTable}, exception.Code)
+	return errors.As(err, &exception) &&
+		slices.Contains([]proto.Error{proto.ErrNoSuchDataPart, proto.ErrBadDataPartName, proto.ErrUnknownTable}, proto.Error(exception.Code))
 }
 
 // firstLine is what ClickHouse says, without its code and its version.

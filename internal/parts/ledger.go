@@ -135,21 +135,18 @@ func covered(covers []cover, low, high int64) bool {
 	if low < 0 || high < low {
 		return false
 	}
-	for at := low; ; {
-		best := at - 1
+	for end := low - 1; end < high; {
+		at := end + 1
 		for _, c := range covers {
-			if c.Min <= at && c.Max > best {
-				best = c.Max
+			if c.Min <= at {
+				end = max(end, c.Max)
 			}
 		}
-		if best < at {
+		if end < at {
 			return false
 		}
-		if best >= high {
-			return true
-		}
-		at = best + 1
 	}
+	return true
 }
 
 // lying says what is missing for the parts that lie aside, and keeps it in mind:
@@ -180,13 +177,8 @@ func (l *ledger) lying(aside []part, now map[string]*ledgerTable, fresh uint32, 
 }
 
 // inside are the covers that the part may have been merged from.
-func inside(covers []cover, p part) (list []cover) {
-	for _, c := range covers {
-		if c.Min >= p.min && c.Max <= p.max {
-			list = append(list, c)
-		}
-	}
-	return list
+func inside(covers []cover, p part) []cover {
+	return slices.DeleteFunc(slices.Clone(covers), func(c cover) bool { return c.Min < p.min || c.Max > p.max })
 }
 
 // merged says that the part had been merged into a wider one, which is there
