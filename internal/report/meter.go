@@ -27,7 +27,7 @@ func registered[C prometheus.Collector](m Meter, made C) C {
 	}
 	var already prometheus.AlreadyRegisteredError
 	if err := m.registry.Register(made); errors.As(err, &already) {
-		return already.ExistingCollector.(C) //nolint:forcetypeassert // another one of the name is a mistake in the program
+		return already.ExistingCollector.(C) // another kind under the name is a mistake in the program
 	} else if err != nil {
 		panic(err)
 	}
