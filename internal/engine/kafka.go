@@ -56,9 +56,7 @@ type Kafka struct {
 	listener *listener
 	keeper   *keeper
 
-	stopOnce sync.Once
-	stopErr  error
-	stopped  chan struct{}
+	closing func() error // once
 }
 
 // StartKafka checks and opens the log in the folder. It refuses a folder that is
@@ -87,7 +85,8 @@ func openKafka(ctx context.Context, options KafkaOptions) (_ *Kafka, err error) 
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return nil, err
 	}
-	k := &Kafka{options: options, listener: newListener(), stopped: make(chan struct{})}
+	k := &Kafka{options: options, listener: newListener()}
+	k.closing = sync.OnceValue(k.close)
 	if k.lock, err = lockFile(filepath.Join(options.Dir, "lock")); err != nil {
 		return nil, fmt.Errorf("folder %s: %w", options.Dir, err)
 	}
@@ -147,15 +146,11 @@ func (k *Kafka) Epoch() string { return strconv.Itoa(k.ends.Epoch) }
 // Stop closes the log. Readers and writers end first: a member that is still in
 // its group at the stop is remembered by nobody and has to join again.
 func (k *Kafka) Stop(ctx context.Context) error {
-	k.stopOnce.Do(func() {
-		go func() {
-			defer close(k.stopped)
-			k.stopErr = k.close()
-		}()
-	})
+	closed := make(chan error, 1)
+	go func() { closed <- k.closing() }()
 	select {
-	case <-k.stopped:
-		return k.stopErr
+	case err := <-closed:
+		return err
 	case <-ctx.Done():
 		return fmt.Errorf("embedded kafka: stop: %w", ctx.Err())
 	}

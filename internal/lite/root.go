@@ -61,7 +61,7 @@ func New(c Configuration, d Dependencies) (*Pool, error) {
 		ctx: ctx, cancel: cancel,
 	}
 	for i, a := range network.servers {
-		p.servers = append(p.servers, newServer(a, i, c))
+		p.servers = append(p.servers, &server{endpoint: a, number: i, rate: newBucket(c.Rate), why: notYet})
 	}
 	return p, nil
 }

@@ -43,9 +43,8 @@ type server struct {
 	busyPause time.Duration
 }
 
-func newServer(a endpoint, number int, c Configuration) *server {
-	return &server{endpoint: a, number: number, rate: newBucket(c.Rate), why: "not connected yet"}
-}
+// notYet is why there is no connection to a server before the first try.
+const notYet = "not connected yet"
 
 // stalled is how many requests in a row may time out before a connection is
 // given up.
@@ -63,8 +62,7 @@ func (p *Pool) keep(ctx context.Context, s *server) {
 		if time.Since(began) > p.configuration.ReconnectMax {
 			pause = p.configuration.ReconnectMin // it had been there for a while
 		}
-		first := s.disconnected(err)
-		if first {
+		if s.disconnected(err) {
 			p.report.Log.Info().Str("server", s.host).Err(err).Msg("lite server is not reachable: trying on")
 		}
 		p.metrics.connected.WithLabelValues(s.host).Set(0)
@@ -102,7 +100,7 @@ func (p *Pool) connected(ctx context.Context, s *server) error {
 func (s *server) disconnected(err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	first := s.conn != nil || s.why == "not connected yet"
+	first := s.conn != nil || s.why == notYet
 	s.conn, s.claim = nil, nil
 	if s.why = "connection lost"; err != nil {
 		s.why = err.Error()

@@ -225,20 +225,28 @@ func (s *Store) SetNow(value []byte, kind byte, parts ...[]byte) (err error) {
 // Newest returns the value of the highest key that begins with a kind and whose
 // rest is a number up to the one given; nil when there is none.
 func (s *Store) Newest(kind byte, upTo uint32) (value []byte, err error) {
-	it, err := s.batch.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: append(binary.BigEndian.AppendUint32([]byte{kind}, upTo), 0)})
+	err = s.iterate([]byte{kind}, append(binary.BigEndian.AppendUint32([]byte{kind}, upTo), 0), func(it *pebble.Iterator) {
+		if it.Last() {
+			value = append([]byte{}, it.Value()...)
+		}
+	})
+	return value, err
+}
+
+// iterate reads keys from lower up to upper, exclusive.
+func (s *Store) iterate(lower, upper []byte, read func(*pebble.Iterator)) (err error) {
+	it, err := s.batch.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return nil, s.explained(err)
+		return s.explained(err)
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
-	if it.Last() {
-		value = append([]byte{}, it.Value()...)
-	}
-	return value, s.stored.Explain(it.Error())
+	read(it)
+	return s.stored.Explain(it.Error())
 }
 
 // Each visits the keys that begin with a prefix, without the prefix, after the
 // one given, until visit returns false.
-func (s *Store) Each(prefix, after []byte, visit func(rest, value []byte) bool) (err error) {
+func (s *Store) Each(prefix, after []byte, visit func(rest, value []byte) bool) error {
 	lower := append(append([]byte{}, prefix...), after...)
 	if len(after) > 0 {
 		lower = append(lower, 0)
@@ -249,15 +257,9 @@ func (s *Store) Each(prefix, after []byte, visit func(rest, value []byte) bool) 
 			break
 		}
 	}
-	it, err := s.batch.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
-	if err != nil {
-		return s.explained(err)
-	}
-	defer func() { err = errors.Join(err, it.Close()) }()
-	for ok := it.First(); ok; ok = it.Next() {
-		if !visit(append([]byte{}, it.Key()[len(prefix):]...), append([]byte{}, it.Value()...)) {
-			break
+	return s.iterate(lower, upper, func(it *pebble.Iterator) {
+		for ok := it.First(); ok && visit(append([]byte{}, it.Key()[len(prefix):]...), append([]byte{}, it.Value()...)); {
+			ok = it.Next()
 		}
-	}
-	return s.stored.Explain(it.Error())
+	})
 }
