@@ -26,7 +26,7 @@ type FollowedOptions[K comparable, V any] struct {
 	Read func(ctx context.Context, old map[K]V) (map[K]V, error)
 	// Every is how often the mark is looked at.
 	Every time.Duration
-	// Failed is told of looks that failed; the values stay.
+	// Failed is called with the error of looks that failed; the values stay.
 	Failed func(error)
 }
 

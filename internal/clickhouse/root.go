@@ -76,7 +76,7 @@ const (
 // persist tries until it works, ctx ends, or the error is one that trying again
 // does not cure.
 func (c *Client) persist(ctx context.Context, what string, try func() error) error {
-	var told time.Time
+	var reported time.Time
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		err := try()
 		switch {
@@ -88,8 +88,8 @@ func (c *Client) persist(ctx context.Context, what string, try func() error) err
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		c.retries.WithLabelValues(what).Inc()
-		if time.Since(told) > quiet {
-			told = time.Now()
+		if time.Since(reported) > quiet {
+			reported = time.Now()
 			c.report.Log.Warn().Err(err).Str("statement", what).Msg("clickhouse failed; trying again")
 		}
 		if err := lifetime.Sleep(ctx, pause); err != nil {

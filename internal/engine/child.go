@@ -84,7 +84,7 @@ func serve(args []string) (code int, err error) {
 	})
 	confined := flags.Bool("confined", false, "give up everything but the folders and ports")
 	if err := flags.Parse(args); err != nil {
-		return exitBadCall, nil //nolint:nilerr // the flags have told
+		return exitBadCall, nil // the flags have said why
 	}
 	if !isPipe(lifelineFD) || !isPipe(readyFD) || *path == "" || *config == "" {
 		return exitBadCall, errors.New(ChildCommand + " is started by tonscribe itself and cannot be called by hand")

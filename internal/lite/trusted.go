@@ -22,11 +22,11 @@ type trustedFile struct {
 	FileHash string `json:"file_hash"`
 }
 
-func (n *GlobalConfig) name() string {
-	if n.Zerostate == nil {
+func (g *GlobalConfig) name() string {
+	if g.Zerostate == nil {
 		return ""
 	}
-	return hex.EncodeToString(n.Zerostate.RootHash)
+	return hex.EncodeToString(g.Zerostate.RootHash)
 }
 
 // readTrusted gives the block that trust starts from: the saved one, or the init

@@ -185,7 +185,7 @@ func (w *Watch) hasten(k string) {
 	w.queue.urgent = append(w.queue.urgent, k)
 	select {
 	case w.hurry <- struct{}{}:
-	default: // told already
+	default: // asked for already
 	}
 }
 
@@ -196,8 +196,8 @@ type Verified struct {
 }
 
 // VerifyAll verifies the checksums of all parts that there were at the last look,
-// one after the other. Told, which may be nil, is called after each.
-func (w *Watch) VerifyAll(ctx context.Context, told func(Verified)) error {
+// one after the other. report, which may be nil, is called after each.
+func (w *Watch) VerifyAll(ctx context.Context, report func(Verified)) error {
 	w.mutex.Lock()
 	list := slices.SortedFunc(maps.Values(w.queue.parts), func(a, b part) int { return cmp.Compare(key(a), key(b)) })
 	w.mutex.Unlock()
@@ -210,8 +210,8 @@ func (w *Watch) VerifyAll(ctx context.Context, told func(Verified)) error {
 			return fmt.Errorf("checksums of table %s, part %s: %w", p.table, p.name, err)
 		}
 		v.Part, v.Bytes = key(p), v.Bytes+p.bytes
-		if told != nil {
-			told(v)
+		if report != nil {
+			report(v)
 		}
 	}
 	return nil

@@ -116,12 +116,12 @@ type Watch struct {
 	written []byte // the file's content
 	first   bool   // the next look is the first one of this process
 	// repairs are the times of the newest ones that were seen, by table.
-	repairs map[string]time.Time
-	queue   checks
-	told    time.Time
-	known   map[string]bool // damage that was logged
-	errors  uint64          // of damage that ClickHouse has counted
-	heard   bool            // errors is known
+	repairs  map[string]time.Time
+	queue    checks
+	reported time.Time
+	known    map[string]bool // damage that was logged
+	errors   uint64          // of damage that ClickHouse has counted
+	heard    bool            // errors is known
 	// hastened is when all parts were made urgent.
 	hastened time.Time
 
@@ -225,8 +225,8 @@ func (w *Watch) look(ctx context.Context) {
 	began := time.Now()
 	err := w.Look(ctx)
 	w.metrics.looks.Observe(time.Since(began).Seconds())
-	if err != nil && ctx.Err() == nil && time.Since(w.told) > quiet {
-		w.told = time.Now()
+	if err != nil && ctx.Err() == nil && time.Since(w.reported) > quiet {
+		w.reported = time.Now()
 		w.options.Report.Log.Warn().Err(err).Msg("the parts of the tables could not be looked at")
 	}
 }

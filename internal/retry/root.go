@@ -131,7 +131,7 @@ func (q *Queue[K, V]) remove(e *item[K, V]) {
 func (q *Queue[K, V]) stir() {
 	select {
 	case q.wake <- struct{}{}:
-	default: // told already
+	default: // woken already
 	}
 }
 

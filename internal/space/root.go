@@ -127,7 +127,7 @@ type Guard struct {
 	measured time.Time
 	short    error         // why writers wait; nil when they need not
 	changed  chan struct{} // closed when short becomes nil
-	told     time.Time
+	reported time.Time
 }
 
 type metrics struct {
@@ -254,16 +254,16 @@ func (g *Guard) set(short error) {
 		g.metrics.stopped.Set(0)
 		close(g.changed)
 		g.report.Log.Info().Str("what", g.what).Msg("there is room again, writing goes on")
-		g.told = time.Time{}
+		g.reported = time.Time{}
 	}
 	g.short = short
 }
 
 func (g *Guard) quietSince() bool {
-	if time.Since(g.told) < quiet {
+	if time.Since(g.reported) < quiet {
 		return false
 	}
-	g.told = time.Now()
+	g.reported = time.Now()
 	return true
 }
 
