@@ -12,85 +12,76 @@ import (
 func benchCommand(s *settings) *cobra.Command {
 	return bench.Command(bench.Dependencies{
 		Key: func(cmd *cobra.Command) (string, error) {
-			if _, err := s.load(cmd); err != nil {
+			if err := s.load(cmd); err != nil {
 				return "", err
 			}
 			return readOwnersKey(s.Data)
 		},
 		Data: func(cmd *cobra.Command) (string, error) {
-			_, err := s.load(cmd)
+			err := s.load(cmd)
 			return s.Data, err
 		},
 		Flags:       func(c *cobra.Command) { addFlags(c, false, flagClickHouse, flagKafka, flagPprof) },
 		DevnetFlags: func(c *cobra.Command) { addFlags(c, false, devnetFlags...) },
-		Live: func(ctx context.Context, cmd *cobra.Command, watch func(context.Context, bench.Live) error) (err error) {
-			p, err := benchProcess(s, cmd)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, p.stop()) }()
-			s.Ingest.Source = sourceDevnet
-			if err := s.useDevnet(); err != nil {
-				return err
-			}
-			u, err := p.startAll(ctx)
-			if err != nil {
-				return err
-			}
-			return u.watched(ctx, watch)
+		Live: func(ctx context.Context, cmd *cobra.Command, watch func(context.Context, bench.Live) error) error {
+			return benchProcess(s, cmd, func(p *process) error {
+				s.Ingest.Source = sourceDevnet
+				if err := s.useDevnet(); err != nil {
+					return err
+				}
+				u, err := p.startAll(ctx)
+				if err != nil {
+					return err
+				}
+				return u.watched(ctx, watch)
+			})
 		},
-		Index: func(ctx context.Context, cmd *cobra.Command, source string, from, to uint32, started, visible func(context.Context, bench.Running) error) (err error) {
-			p, err := benchProcess(s, cmd)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, p.stop()) }()
-			s.Ingest.Source, s.Ingest.From, s.Ingest.To = source, from, to
-			u, err := p.startAll(ctx)
-			if err != nil {
-				return err
-			}
-			if err := started(ctx, p.running()); err != nil {
-				return err
-			}
-			if err := u.wait(ctx, false); err != nil {
-				return err
-			}
-			return visible(ctx, p.running())
+		Index: func(ctx context.Context, cmd *cobra.Command, source string, from, to uint32, started, visible func(context.Context, bench.Running) error) error {
+			return benchProcess(s, cmd, func(p *process) error {
+				s.Ingest.Source, s.Ingest.From, s.Ingest.To = source, from, to
+				u, err := p.startAll(ctx)
+				if err != nil {
+					return err
+				}
+				if err := started(ctx, p.running()); err != nil {
+					return err
+				}
+				if err := u.wait(ctx, false); err != nil {
+					return err
+				}
+				return visible(ctx, p.running())
+			})
 		},
-		Sink: func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, bench.Running) error) (err error) {
-			p, err := benchProcess(s, cmd)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, p.stop()) }()
-			if err := p.openEngines(ctx); err != nil {
-				return err
-			}
-			c, err := p.newSink()
-			if err != nil {
-				return err
-			}
-			ended := make(chan error, 1)
-			if err := p.begin(ctx, "sink", c, ended); err != nil {
-				return err
-			}
-			ctx, cancel := untilEnded(ctx, ended)
-			defer cancel(nil)
-			if err := feed(ctx, p.running()); err != nil {
-				return errors.Join(err, context.Cause(ctx))
-			}
-			return nil
+		Sink: func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, bench.Running) error) error {
+			return benchProcess(s, cmd, func(p *process) error {
+				if err := p.openEngines(ctx); err != nil {
+					return err
+				}
+				c, err := p.newSink()
+				if err != nil {
+					return err
+				}
+				ended := make(chan error, 1)
+				if err := p.begin(ctx, "sink", c, ended); err != nil {
+					return err
+				}
+				ctx, cancel := untilEnded(ctx, ended)
+				defer cancel(nil)
+				if err := feed(ctx, p.running()); err != nil {
+					return errors.Join(err, context.Cause(ctx))
+				}
+				return nil
+			})
 		},
 	})
 }
 
-func benchProcess(s *settings, cmd *cobra.Command) (*process, error) {
-	if _, err := s.load(cmd); err != nil {
-		return nil, err
-	}
-	s.Metadata.Enabled = false // the internet is no part of what is measured
-	return newProcess(s)
+// benchProcess runs a benchmark in a process of its own.
+func benchProcess(s *settings, cmd *cobra.Command, run func(p *process) error) error {
+	return s.running(func(_ *cobra.Command, p *process) error {
+		s.Metadata.Enabled = false // the internet is no part of what is measured
+		return run(p)
+	})(cmd, nil)
 }
 
 func (p *process) running() bench.Running {

@@ -13,16 +13,12 @@ func configCommand(s *settings) *cobra.Command {
 		Use:   "config",
 		Short: "Print every setting with its value and where that comes from",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			loader, err := s.load(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: s.loaded(func(cmd *cobra.Command, _ []string) error {
 			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			for _, v := range loader.Values() {
+			for _, v := range s.loader.Values() {
 				fmt.Fprintf(table, "%s\t%s\t%s\n", v.Key, cmp.Or(v.Text, "-"), v.Origin)
 			}
 			return table.Flush()
-		},
+		}),
 	}
 }

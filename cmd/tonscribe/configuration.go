@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +20,6 @@ import (
 	"tonscribe/internal/config"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/listen"
-	"tonscribe/internal/lite"
 	"tonscribe/internal/network"
 	"tonscribe/internal/parts"
 	"tonscribe/internal/report"
@@ -121,9 +122,36 @@ func defaultConfiguration() Configuration {
 // settings is the configuration of a command, filled by load.
 type settings struct {
 	Configuration
-	file string
+	file   string
+	loader *config.Loader // which knows where the values come from
+}
 
-	networkNamed bool // by file, environment or flag
+// isSet reports whether a key has a value by file, environment or flag.
+func (s *settings) isSet(key string) bool {
+	return s.loader != nil && slices.ContainsFunc(s.loader.Values(), func(v config.Value) bool { return v.Key == key && v.Origin != config.FromDefault })
+}
+
+// loaded is a command that needs the configuration.
+func (s *settings) loaded(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := s.load(cmd); err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
+}
+
+// running is a command that starts something: run gets a process, which is stopped
+// when it returns.
+func (s *settings) running(run func(cmd *cobra.Command, p *process) error) func(*cobra.Command, []string) error {
+	return s.loaded(func(cmd *cobra.Command, _ []string) (err error) {
+		p, err := newProcess(s)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.stop()) }()
+		return run(cmd, p)
+	})
 }
 
 // flag is a command-line name of a key.
@@ -165,24 +193,24 @@ func addFlags(c *cobra.Command, persistent bool, flags ...flag) {
 }
 
 // load fills the configuration: defaults, file, environment, flags.
-func (s *settings) load(cmd *cobra.Command) (*config.Loader, error) {
+func (s *settings) load(cmd *cobra.Command) error {
 	s.Configuration = defaultConfiguration()
-	loader := config.New(&s.Configuration)
+	s.loader = config.New(&s.Configuration)
 	if s.file != "" {
-		if err := loader.File(s.file); err != nil {
-			return nil, err
+		if err := s.loader.File(s.file); err != nil {
+			return err
 		}
 	}
-	if err := loader.Environment(os.Environ()); err != nil {
-		return nil, err
+	if err := s.loader.Environment(os.Environ()); err != nil {
+		return err
 	}
-	if err := setFlags(loader, cmd); err != nil {
-		return nil, err
+	if err := setFlags(s.loader, cmd); err != nil {
+		return err
 	}
-	if s.networkNamed = isSet(loader, "network"); s.networkNamed {
+	if s.isSet("network") {
 		s.expectNetwork()
 	}
-	return loader, s.complete()
+	return s.complete()
 }
 
 // networks are what tells the chains of public networks from others: global_id
@@ -238,34 +266,23 @@ func (s *settings) complete() error {
 	s.Query.TestNetwork = s.Network == "testnet"
 	s.Auth.Network = s.Network
 	s.Query.Auth = s.Auth
-	if s.ClickHouse.ReaderDSN == "" {
-		s.ClickHouse.ReaderDSN = s.ClickHouse.DSN
-	}
+	s.ClickHouse.ReaderDSN = cmp.Or(s.ClickHouse.ReaderDSN, s.ClickHouse.DSN)
 	data, err := filepath.Abs(s.Data)
 	if err != nil {
 		return fmt.Errorf("data folder %q: %w", s.Data, err)
 	}
 	s.Data = data
-	if s.Decode.Cells.Dir == "" {
-		s.Decode.Cells.Dir = filepath.Join(data, "cells")
-	}
-	if s.Contracts.Dir == "" {
-		s.Contracts.Dir = filepath.Join(data, "contracts")
-	}
-	for _, tuning := range []*lite.Tuning{&s.Ingest.Lite, &s.API.Lite.Tuning} {
-		if tuning.TrustedFile == "" {
-			tuning.TrustedFile = filepath.Join(data, "trusted-key-block.json")
-		}
+	for path, name := range map[*string]string{
+		&s.Decode.Cells.Dir: "cells", &s.Contracts.Dir: "contracts",
+		&s.Ingest.Lite.TrustedFile: "trusted-key-block.json", &s.API.Lite.TrustedFile: "trusted-key-block.json",
+	} {
+		*path = cmp.Or(*path, filepath.Join(data, name))
 	}
 	return nil
 }
 
 func isNetwork(name string) bool {
-	switch name {
-	case "mainnet", "testnet", "devnet":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"mainnet", "testnet", "devnet"}, name)
 }
 
 // nodeAccess completes the section api: the namespace by the network, the lite

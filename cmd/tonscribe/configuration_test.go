@@ -199,7 +199,7 @@ func TestFlagsThatSetMoreThanOneKey(t *testing.T) {
 		root := &cobra.Command{Use: "tonscribe"}
 		addFlags(root, false, flagNetwork, flagSource, flagTo)
 		root.RunE = func(cmd *cobra.Command, _ []string) error {
-			_, err := s.load(cmd)
+			err := s.load(cmd)
 			return err
 		}
 		root.SetArgs(c.arguments)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tonscribe/devnet"
-	"tonscribe/internal/config"
 )
 
 var devnetFlags = []flag{
@@ -39,34 +38,15 @@ client can talk to. The chain lies in DATA/devnet and goes on where it was.
   tonscribe devnet send --to ADDRESS --amount 1.5
   tonscribe devnet generate --out blocks --transactions 100000`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			loader, err := s.load(cmd)
-			if err != nil {
-				return err
-			}
-			p, err := newProcess(s)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, p.stop()) }()
-			return p.runDevnet(cmd.Context(), cmd.OutOrStdout(), isSet(loader, "listen"))
-		},
+		RunE: s.running(func(cmd *cobra.Command, p *process) error {
+			return p.runDevnet(cmd.Context(), cmd.OutOrStdout(), s.isSet("listen"))
+		}),
 	}
 	addFlags(c, false, append(devnetFlags, flagPprof)...)
 	c.AddCommand(devnetGenerateCommand(s), devnetExportCommand(s), devnetSendCommand(s), devnetWalletsCommand(s),
 		devnetReshardCommand(s, "split", "Split a shard of the running devnet in two"),
 		devnetReshardCommand(s, "merge", "Merge a shard of the running devnet with its sibling"))
 	return c
-}
-
-// isSet says whether somebody gave a key a value.
-func isSet(loader *config.Loader, key string) bool {
-	for _, v := range loader.Values() {
-		if v.Key == key {
-			return v.Origin != config.FromDefault
-		}
-	}
-	return false
 }
 
 // devnetDir is where a data folder has its devnet.
@@ -127,10 +107,7 @@ func devnetReshardCommand(s *settings, what, short string) *cobra.Command {
 		Use:   what,
 		Short: short,
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(cmd); err != nil {
-				return err
-			}
+		RunE: s.loaded(func(cmd *cobra.Command, _ []string) error {
 			r, err := s.findDevnet()
 			if err != nil {
 				return err
@@ -140,7 +117,7 @@ func devnetReshardCommand(s *settings, what, short string) *cobra.Command {
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "asked for a %s: it happens within the next blocks\n", what)
 			return nil
-		},
+		}),
 	}
 	c.Flags().StringVar(&shard, "shard", "", "`SHARD`, 16 hexadecimal digits (default: the devnet chooses)")
 	return c

@@ -20,10 +20,7 @@ and the TON global config. The devnet must not run.`,
 		Example: `  tonscribe devnet export --data data --out blocks
   tonscribe verify --data data --source files:blocks`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(cmd); err != nil {
-				return err
-			}
+		RunE: s.loaded(func(cmd *cobra.Command, _ []string) error {
 			e.Dir = s.devnetDir()
 			done, err := devnet.Export(cmd.Context(), e)
 			if err != nil {
@@ -32,13 +29,10 @@ and the TON global config. The devnet must not run.`,
 			fmt.Fprintf(cmd.OutOrStdout(), "%d transactions in %d blocks, masterchain blocks 1 to %d, %d bytes\n",
 				done.Transactions, done.Blocks, done.Seqno, done.Bytes)
 			return nil
-		},
+		}),
 	}
 	f := c.Flags()
 	f.StringVar(&e.Out, "out", "", "`DIR` to write to; empty or not there")
 	f.StringVar(&e.Format, "format", e.Format, "files or archive")
-	if err := c.MarkFlagRequired("out"); err != nil {
-		panic(err) // no such flag
-	}
-	return c
+	return required(c, "out")
 }

@@ -2,13 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"tonscribe/devnet"
 )
@@ -29,22 +26,22 @@ seed gives the same chain, byte for byte.`,
 		Example: `  tonscribe devnet generate --out blocks --transactions 100000 --seed 7
   tonscribe up --source files:blocks --serve`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(cmd); err != nil {
-				return err
-			}
+		RunE: s.loaded(func(cmd *cobra.Command, _ []string) error {
 			debug.SetGCPercent(generateGC)
-			bar := newGenerateProgress(cmd.ErrOrStderr(), g.Transactions)
-			g.Progress = bar.told
+			bar := &generation{newProgress(cmd.ErrOrStderr()), g.Transactions, time.Now()}
+			bar.shown = bar.began
+			g.Progress = bar.report
 			done, err := devnet.Generate(cmd.Context(), g)
-			bar.end()
+			if bar.terminal && bar.shown != bar.began {
+				fmt.Fprintln(bar.out) // the line stays
+			}
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%d transactions in %d blocks, masterchain blocks 1 to %d, %d bytes, in %s (%.0f transactions/s)\n",
 				done.Transactions, done.Blocks, done.Seqno, done.Bytes, time.Since(bar.began).Round(time.Millisecond), bar.rate(done))
 			return nil
-		},
+		}),
 	}
 	f := c.Flags()
 	f.StringVar(&g.Out, "out", "", "`DIR` to write to; empty or not there")
@@ -57,7 +54,12 @@ seed gives the same chain, byte for byte.`,
 	f.DurationVar(&g.Interval, "interval", g.Interval, "`TIME` from one masterchain block to the next, of the chain")
 	f.Uint32Var(&g.Reshard, "reshard", 0, "split a shard, or merge two, every `N` masterchain blocks; 0 never")
 	f.IntVar(&g.MaxShards, "max-shards", g.MaxShards, "at most `N` shards of the basechain, 2 to 16")
-	for _, name := range []string{"out", "transactions"} {
+	return required(c, "out", "transactions")
+}
+
+// required makes a command refuse to run without some of its flags.
+func required(c *cobra.Command, flags ...string) *cobra.Command {
+	for _, name := range flags {
 		if err := c.MarkFlagRequired(name); err != nil {
 			panic(err) // no such flag
 		}
@@ -65,50 +67,26 @@ seed gives the same chain, byte for byte.`,
 	return c
 }
 
-// generateProgress tells how far a generation is: one line that is redrawn on a
-// terminal, and one now and then elsewhere.
-type generateProgress struct {
-	out      io.Writer
-	terminal bool
-	want     uint64
-	began    time.Time
-	drawn    time.Time
-	shown    bool
+// drawPause is the least time between two lines about a generation.
+const drawPause = 200 * time.Millisecond
+
+// generation reports how far one is.
+type generation struct {
+	*progress
+	want  uint64
+	began time.Time
 }
 
-func newGenerateProgress(out io.Writer, want uint64) *generateProgress {
-	file, ok := out.(*os.File)
-	now := time.Now()
-	return &generateProgress{out: out, terminal: ok && term.IsTerminal(int(file.Fd())), want: want, began: now, drawn: now}
-}
-
-func (g *generateProgress) rate(done devnet.Generated) float64 {
+func (g *generation) rate(done devnet.Generated) float64 {
 	return float64(done.Transactions) / max(time.Since(g.began).Seconds(), 1e-9)
 }
 
-func (g *generateProgress) told(done devnet.Generated) {
-	every := 10 * time.Second
-	if g.terminal {
-		every = 200 * time.Millisecond
-	}
-	if time.Since(g.drawn) < every {
+func (g *generation) report(done devnet.Generated) {
+	if time.Since(g.shown) < drawPause {
 		return
 	}
-	g.drawn, g.shown = time.Now(), true
 	rate := g.rate(done)
 	left := time.Duration(float64(g.want-min(done.Transactions, g.want)) / max(rate, 1e-9) * float64(time.Second))
-	line := fmt.Sprintf("%d of %d transactions (%.1f %%), block %d, %.0f/s, %s left",
-		done.Transactions, g.want, 100*float64(done.Transactions)/float64(g.want), done.Seqno, rate, left.Round(time.Second))
-	if g.terminal {
-		fmt.Fprintf(g.out, "\r\x1b[K%s", line)
-		return
-	}
-	fmt.Fprintln(g.out, line)
-}
-
-// end leaves the line.
-func (g *generateProgress) end() {
-	if g.terminal && g.shown {
-		fmt.Fprintln(g.out)
-	}
+	g.show(fmt.Sprintf("%d of %d transactions (%.1f %%), block %d, %.0f/s, %s left",
+		done.Transactions, g.want, 100*float64(done.Transactions)/float64(g.want), done.Seqno, rate, left.Round(time.Second)))
 }

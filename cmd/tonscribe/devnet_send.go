@@ -49,10 +49,7 @@ wallet's transaction. The devnet is the one that runs in --data, or the one that
   tonscribe devnet send --from 3 --to ADDRESS --jetton own --amount 20
   tonscribe devnet send --from 2 --to ADDRESS --nft own`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(cmd); err != nil {
-				return err
-			}
+		RunE: s.loaded(func(cmd *cobra.Command, _ []string) error {
 			if t.liteServers == "" {
 				r, err := s.findDevnet()
 				if err != nil {
@@ -71,7 +68,7 @@ wallet's transaction. The devnet is the one that runs in --data, or the one that
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%x\n", hash)
 			return nil
-		},
+		}),
 	}
 	f := c.Flags()
 	f.IntVar(&t.from, "from", 0, "`NUMBER` of the funded wallet")
@@ -257,10 +254,7 @@ func devnetWalletsCommand(s *settings) *cobra.Command {
 		Use:   "wallets",
 		Short: "List the funded wallets of the devnet",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(cmd); err != nil {
-				return err
-			}
+		RunE: s.loaded(func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("seed") {
 				r, err := s.findDevnet()
 				if err != nil {
@@ -276,7 +270,7 @@ func devnetWalletsCommand(s *settings) *cobra.Command {
 			}
 			fmt.Fprintf(table, "\njetton\t%s\ncollection\t%s\n", devnet.OwnersJetton(seed).Address(0), devnet.OwnersCollection(seed).Address(0))
 			return table.Flush()
-		},
+		}),
 	}
 	c.Flags().Uint64Var(&seed, "seed", 0, "of the devnet with this seed, whether it runs or not")
 	return c

@@ -17,16 +17,13 @@ func healthCommand(s *settings) *cobra.Command {
 		Use:   "health",
 		Short: "Ask the process that serves --listen whether it is alive (exit 0) or, with --ready, caught up",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(cmd); err != nil {
-				return err
-			}
+		RunE: s.loaded(func(cmd *cobra.Command, _ []string) error {
 			path := "/healthz"
 			if ready {
 				path = "/readyz"
 			}
 			return askHealth(s.Listen, path, cmd.OutOrStdout())
-		},
+		}),
 	}
 	c.Flags().BoolVar(&ready, "ready", false, "ask whether it has caught up")
 	return c

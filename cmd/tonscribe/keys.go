@@ -34,20 +34,18 @@ A key is shown once, when it is made: the tables know only its SHA-256.`,
 
 // withKeys runs a command on the table of keys.
 func withKeys(s *settings, run func(cmd *cobra.Command, table *auth.Table, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		return attached(s, true, func(cmd *cobra.Command, p *process) error {
-			if p.enginePID != 0 { // nobody else makes the tables of an engine that we have started
-				if err := p.makeTables(cmd.Context()); err != nil {
-					return err
-				}
-			}
-			client, err := p.openTables("clickhouse keys", p.dsn)
-			if err != nil {
+	return attached(s, true, func(cmd *cobra.Command, p *process) error {
+		if p.enginePID != 0 { // nobody else makes the tables of an engine that we have started
+			if err := p.makeTables(cmd.Context()); err != nil {
 				return err
 			}
-			return run(cmd, auth.NewTable(client), args)
-		})(cmd, args)
-	}
+		}
+		client, err := p.openTables("clickhouse keys", p.dsn)
+		if err != nil {
+			return err
+		}
+		return run(cmd, auth.NewTable(client), cmd.Flags().Args())
+	})
 }
 
 func keysAdd(s *settings) *cobra.Command {
@@ -90,10 +88,13 @@ may come at once, as many as the rate unless given.`,
 	return c
 }
 
+// maxName is how long the name of a key may be, in bytes.
+const maxName = 100
+
 // addKey refuses what would not be told apart from another key.
 func addKey(ctx context.Context, table *auth.Table, key auth.Key) error {
-	if err := checkName(key.Name); err != nil {
-		return err
+	if key.Name == "" || len(key.Name) > maxName || strings.ContainsFunc(key.Name, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return fmt.Errorf("a name of 1 to %d printable characters is wanted", maxName)
 	}
 	for _, network := range key.Networks {
 		if !isNetwork(network) {
@@ -110,15 +111,6 @@ func addKey(ctx context.Context, table *auth.Table, key auth.Key) error {
 		}
 	}
 	return table.Put(ctx, key)
-}
-
-const longestName = 100
-
-func checkName(name string) error {
-	if name == "" || len(name) > longestName || strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return fmt.Errorf("a name of 1 to %d printable characters is wanted", longestName)
-	}
-	return nil
 }
 
 func keysList(s *settings) *cobra.Command {

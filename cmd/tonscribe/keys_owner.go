@@ -29,7 +29,7 @@ func (p *process) ownersKey(ctx context.Context) (fresh string, err error) {
 	if secret == "" {
 		fresh = auth.NewSecret()
 		secret = fresh
-		if err := writeOwnersKey(path, secret); err != nil {
+		if err := replaceFile(path, []byte(secret+"\n")); err != nil {
 			return "", err
 		}
 	}
@@ -78,11 +78,4 @@ func readOwnersKey(data string) (string, error) {
 		return "", nil
 	}
 	return strings.TrimSpace(string(text)), err
-}
-
-func writeOwnersKey(path, secret string) error {
-	if err := os.WriteFile(path+".new", []byte(secret+"\n"), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }

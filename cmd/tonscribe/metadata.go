@@ -1,18 +1,13 @@
 package main
 
 import (
-	"net/http"
-
 	"tonscribe/metadata"
 )
 
 var metadataStage = stageCommand{
 	name: "metadata", short: "Fetch the documents that tokens point to, for the metadata of the API",
 	flags: []flag{flagClickHouse, flagPprof}, tables: true,
-	open: func(p *process) (stage, http.Handler, error) {
-		c, err := p.newMetadata()
-		return c, p.healthHandler(), err
-	},
+	open: opened((*process).newMetadata),
 }
 
 func (p *process) newMetadata() (*metadata.Component, error) {

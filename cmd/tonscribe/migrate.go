@@ -31,7 +31,7 @@ func migrateUp(s *settings) *cobra.Command {
 		Use:   "up",
 		Short: "Make what is missing",
 		Args:  cobra.NoArgs,
-		RunE: withClickHouse(s, func(cmd *cobra.Command, p *process) error {
+		RunE: attached(s, false, func(cmd *cobra.Command, p *process) error {
 			if err := p.makeTables(cmd.Context()); err != nil {
 				return err
 			}
@@ -47,14 +47,15 @@ func migrateDown(s *settings) *cobra.Command {
 		Use:   "down",
 		Short: "Drop all tables and every row in them",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		PreRunE: func(*cobra.Command, []string) error {
 			if !sure {
 				return errors.New("this drops all tables with every row in them: say --yes if that is wanted")
 			}
-			return attached(s, true, func(cmd *cobra.Command, p *process) error {
-				return migrations.Down(cmd.Context(), p.dsn, s.ClickHouse.Tables)
-			})(cmd, args)
+			return nil
 		},
+		RunE: attached(s, true, func(cmd *cobra.Command, p *process) error {
+			return migrations.Down(cmd.Context(), p.dsn, s.ClickHouse.Tables)
+		}),
 	}
 	c.Flags().BoolVar(&sure, "yes", false, "drop them")
 	return c
@@ -92,23 +93,14 @@ func migratePrint(s *settings) *cobra.Command {
 		Use:   "print",
 		Short: "Print the SQL that up would run on empty databases",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(cmd); err != nil {
-				return err
-			}
+		RunE: s.loaded(func(cmd *cobra.Command, _ []string) error {
 			return migrations.Print(cmd.Context(), cmd.OutOrStdout(), "tonscribe", s.ClickHouse.Tables)
-		},
+		}),
 	}
 }
 
-// withClickHouse runs a command on the tables: of the external server, of the
-// running `up` of the data folder, or of the embedded engine started for it.
-func withClickHouse(s *settings, run func(cmd *cobra.Command, p *process) error) func(*cobra.Command, []string) error {
-	return attached(s, false, run)
-}
-
-// withTables is withClickHouse for commands that have nothing to do where there
-// are no tables.
+// withTables is attached for commands that have nothing to do where there are no
+// tables.
 func withTables(s *settings, run func(cmd *cobra.Command, p *process) error) func(*cobra.Command, []string) error {
 	return attached(s, true, func(cmd *cobra.Command, p *process) error {
 		if err := p.mustHaveTables(cmd.Context()); err != nil {
@@ -158,27 +150,20 @@ func (s *settings) mustHaveFolder() error {
 	return err
 }
 
-// attached runs a command beside what serves the tables; there says that they
-// must be there already.
+// attached runs a command on the tables: of the external server, of the running
+// `up` of the data folder, or of the embedded engine started for it; there says
+// that they must be there already.
 func attached(s *settings, there bool, run func(cmd *cobra.Command, p *process) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, _ []string) (err error) {
-		if _, err := s.load(cmd); err != nil {
-			return err
-		}
+	return s.running(func(cmd *cobra.Command, p *process) error {
 		if there {
 			if err := s.mustHaveFolder(); err != nil {
 				return err
 			}
 		}
-		p, err := newProcess(s)
-		if err != nil {
-			return err
-		}
 		p.report.Log = quiet()
-		defer func() { err = errors.Join(err, p.stop()) }()
 		if err := p.attachClickHouse(cmd.Context()); err != nil {
 			return err
 		}
 		return run(cmd, p)
-	}
+	})
 }

@@ -14,7 +14,7 @@ const fromNetwork = "network"
 // useNetwork makes a public network the source where one is named and no source
 // is.
 func (s *settings) useNetwork() {
-	if s.Ingest.Source == "" && s.networkNamed && network.Known(s.Network) {
+	if s.Ingest.Source == "" && s.isSet("network") && network.Known(s.Network) {
 		s.Ingest.Source = fromNetwork
 	}
 }

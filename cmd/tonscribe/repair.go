@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"tonscribe/cmd/tonscribe/repair"
 	"tonscribe/internal/kafka"
@@ -34,46 +30,19 @@ process: stop 'up' first. With --clickhouse and --kafka it runs beside the stage
 Exit code 1 when something is not mended, or with --dry-run is to be mended.
 'tonscribe verify' then proves the tables whole.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if _, err := s.load(cmd); err != nil {
-				return err
-			}
-			p, err := newProcess(s)
-			if err != nil {
-				return err
-			}
+		RunE: s.running(func(cmd *cobra.Command, p *process) error {
 			p.report.Log = quiet()
-			defer func() { err = errors.Join(err, p.stop()) }()
-			options.Out, options.Progress = cmd.OutOrStdout(), repairProgress(cmd.ErrOrStderr())
+			options.Out, options.Progress = cmd.OutOrStdout(), newProgress(cmd.ErrOrStderr()).show
 			if err := p.prepareRepair(cmd.Context(), &options); err != nil {
 				return err
 			}
 			return repair.Run(cmd.Context(), options)
-		},
+		}),
 	}
 	addFlags(c, false, flagSource, flagClickHouse, flagKafka, flagLite)
 	c.Flags().BoolVar(&options.DryRun, "dry-run", false, "say what would be done, and do nothing")
 	c.Flags().BoolVar(&options.SkipChecksums, "skip-checksums", false, "do not verify the checksums of all files first")
 	return c
-}
-
-// repairTells is from one line of progress to the next where there is no terminal.
-const repairTells = 10 * time.Second
-
-// repairProgress redraws one line on a terminal, and elsewhere writes one now and
-// then.
-func repairProgress(out io.Writer) func(string) {
-	file, ok := out.(*os.File)
-	if ok && term.IsTerminal(int(file.Fd())) {
-		return func(line string) { fmt.Fprintf(file, "\r\x1b[K%s", line) }
-	}
-	var told time.Time
-	return func(line string) {
-		if line != "" && time.Since(told) > repairTells {
-			told = time.Now()
-			fmt.Fprintln(out, line)
-		}
-	}
 }
 
 // prepareRepair finds the tables, the log, and what was known of damage.

@@ -34,7 +34,7 @@ func (p *process) repairSource(ctx context.Context) (*repair.Source, error) {
 		return nil, err
 	}
 	if name != sourceDevnet {
-		if err := checkSource(s); err != nil {
+		if err := s.Ingest.Check(); err != nil {
 			return nil, err
 		}
 	}

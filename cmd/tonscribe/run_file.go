@@ -26,8 +26,13 @@ func writeRunFile(dir string, r runFile) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, runFileName)
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o600); err != nil {
+	return replaceFile(filepath.Join(dir, runFileName), append(text, '\n'))
+}
+
+// replaceFile writes a file that only its owner may read: whoever does sees all of
+// it, or what was there before.
+func replaceFile(path string, text []byte) error {
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)

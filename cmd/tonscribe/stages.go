@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"tonscribe/decode/detect"
 	"tonscribe/decode/worker"
@@ -56,7 +55,7 @@ func (p *process) begin(ctx context.Context, name string, s stage, ended chan<- 
 
 func (p *process) newIngest() (*ingest.Component, error) {
 	d := ingest.Dependencies{Report: p.report, Log: p.log, Backlog: p.decodeBacklog, First: p.firstBundle}
-	if term.IsTerminal(int(os.Stderr.Fd())) {
+	if newProgress(os.Stderr).terminal {
 		d.Terminal = os.Stderr
 	}
 	return ingest.New(p.settings.Ingest, d)
@@ -158,88 +157,58 @@ type stageCommand struct {
 	flags       []flag
 	log, tables bool // what the stage needs
 	readsBlocks bool // from the source
-	// check tells mistakes in the settings before anything is connected to. May
-	// be nil.
-	check func(s *settings) error
-	open  func(p *process) (stage, http.Handler, error)
+	open        func(p *process) (stage, error)
+}
+
+func opened[S stage](open func(*process) (S, error)) func(*process) (stage, error) {
+	return func(p *process) (stage, error) { return open(p) }
 }
 
 var (
 	ingestStage = stageCommand{
 		name: "ingest", short: "Run the first stage: verified blocks into the log",
 		flags: []flag{flagSource, flagFrom, flagTo, flagKafka, flagPprof}, log: true, readsBlocks: true,
-		check: checkSource,
-		open: func(p *process) (stage, http.Handler, error) {
-			c, err := p.newIngest()
-			return c, p.healthHandler(), err
-		},
+		open: opened((*process).newIngest),
 	}
 	decodeStage = stageCommand{
 		name: "decode", short: "Run the second stage: blocks into headers and transactions",
 		flags: []flag{flagKafka, flagLite, flagPprof}, log: true,
-		open: func(p *process) (stage, http.Handler, error) {
-			c, err := p.newDecode()
-			return c, p.healthHandler(), err
-		},
+		open: opened((*process).newDecode),
 	}
 	contractsStage = stageCommand{
 		name: "contracts", short: "Run the stage that finds out what contracts are: accounts and transactions into facts",
 		flags: []flag{flagKafka, flagLite, flagPprof}, log: true,
-		open: func(p *process) (stage, http.Handler, error) {
-			c, err := p.newContracts()
-			return c, p.healthHandler(), err
-		},
+		open: opened((*process).newContracts),
 	}
 	sinkStage = stageCommand{
 		name: "sink", short: "Run the stage that fills the tables: every topic into ClickHouse",
 		flags: []flag{flagKafka, flagClickHouse, flagPprof}, log: true, tables: true,
-		open: func(p *process) (stage, http.Handler, error) {
-			c, err := p.newSink()
-			return c, p.healthHandler(), err
-		},
+		open: opened((*process).newSink),
 	}
 	queryStage = stageCommand{
 		name: "query", short: "Serve the API from ClickHouse",
 		flags: []flag{flagClickHouse, flagLite, flagNamespace, flagPprof}, tables: true,
-		open: func(p *process) (stage, http.Handler, error) {
-			c, err := p.newQuery()
-			if err != nil {
-				return nil, nil, err
-			}
-			p.health.Add("query", c.Ready)
-			return c, p.apiHandler(c), nil
-		},
+		open: opened((*process).newQuery),
 	}
 )
-
-// checkSource tells mistakes in the source and the range.
-func checkSource(s *settings) error { return s.Ingest.Check() }
 
 func (k stageCommand) command(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use: k.name, Short: k.short, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if _, err := s.load(cmd); err != nil {
-				return err
-			}
-			p, err := newProcess(s)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, p.stop()) }()
+		RunE: s.running(func(cmd *cobra.Command, p *process) error {
 			if k.readsBlocks {
 				s.useNetwork()
 			}
 			if err := p.findNetwork(cmd.Context()); err != nil {
 				return err
 			}
-			if k.check != nil {
-				if err := k.check(s); err != nil {
+			if k.readsBlocks { // mistakes are told before anything is connected to
+				if err := s.Ingest.Check(); err != nil {
 					return err
 				}
 			}
 			return k.run(cmd.Context(), p)
-		},
+		}),
 	}
 	addFlags(c, false, k.flags...)
 	return c
@@ -263,9 +232,14 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 			return err
 		}
 	}
-	stage, handler, err := k.open(p)
+	stage, err := k.open(p)
 	if err != nil {
 		return err
+	}
+	handler := p.healthHandler()
+	if q, ok := stage.(*query.Component); ok {
+		p.health.Add("query", q.Ready)
+		handler = p.apiHandler(q)
 	}
 	address, err := p.listen(handler)
 	if err != nil {

@@ -34,12 +34,7 @@ that the network publishes; --from begins further back.`,
   tonscribe up --source files:blocks --from 1 --to 60 --serve
   tonscribe up --source archive:/var/ton-work/db/archive`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(cmd); err != nil {
-				return err
-			}
-			return runUp(cmd.Context(), s, serve)
-		},
+		RunE: s.running(func(cmd *cobra.Command, p *process) error { return p.up(cmd.Context(), serve) }),
 	}
 	addFlags(c, false, flagSource, flagFrom, flagTo, flagClickHouse, flagKafka, flagLite, flagNamespace, flagPprof)
 	addFlags(c, false, devnetFlags...)
@@ -47,16 +42,12 @@ that the network publishes; --from begins further back.`,
 	return c
 }
 
-func runUp(ctx context.Context, s *settings, serve bool) (err error) {
+func (p *process) up(ctx context.Context, serve bool) error {
+	s := p.settings
 	s.useNetwork()
 	if err := s.useDevnet(); err != nil {
 		return err
 	}
-	p, err := newProcess(s)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, p.stop()) }()
 	if err := p.findNetwork(ctx); err != nil {
 		return err
 	}

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"tonscribe/verify"
 )
@@ -31,7 +27,10 @@ embedded engine in --data. Checks: ` + strings.Join(verify.Checks, ", ") + ".",
 		RunE: withTables(s, func(cmd *cobra.Command, p *process) error {
 			options := verify.Options{
 				DSN: p.dsn, From: s.Ingest.From, To: s.Ingest.To, Without: without,
-				Out: cmd.OutOrStdout(), Progress: verifyProgress(cmd.ErrOrStderr()),
+				Out: cmd.OutOrStdout(),
+			}
+			if bar := newProgress(cmd.ErrOrStderr()); bar.terminal {
+				options.Progress = func(p verify.Progress) { bar.show(p.String()) }
 			}
 			if s.Ingest.Source != "" {
 				options.Source = verify.FromIngest(s.Ingest)
@@ -43,13 +42,4 @@ embedded engine in --data. Checks: ` + strings.Join(verify.Checks, ", ") + ".",
 	addFlags(c, false, flagSource, flagFrom, flagTo, flagClickHouse)
 	c.Flags().StringSliceVar(&without, "without", nil, "`CHECKS` to leave out")
 	return c
-}
-
-// verifyProgress redraws one line on a terminal and says nothing elsewhere.
-func verifyProgress(out io.Writer) func(verify.Progress) {
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return nil
-	}
-	return func(p verify.Progress) { fmt.Fprintf(file, "\r\x1b[K%s", p) }
 }

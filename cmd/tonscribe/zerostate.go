@@ -131,10 +131,7 @@ func (z *zerostates) keep(id *record.BlockId, boc []byte) error {
 	err := os.MkdirAll(z.kept, 0o700)
 	name := filepath.Join(z.kept, fmt.Sprintf("zerostate_%d_%x.boc", id.Workchain, id.FileHash))
 	if err == nil {
-		err = os.WriteFile(name+".new", boc, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(name+".new", name)
+		err = replaceFile(name, boc)
 	}
 	if err != nil {
 		return fmt.Errorf("zerostate: %w", err)

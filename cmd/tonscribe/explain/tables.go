@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -46,38 +47,29 @@ func (t Tables) Account(ctx context.Context, address []byte) (*Subject, error) {
 }
 
 func (t Tables) record(ctx context.Context, address []byte) (*record.Account, error) {
-	id := schema.AccountID(address)
-	var raw string
-	rows, err := t.Conn.Query(ctx, `SELECT record FROM accounts WHERE workchain = ? AND account_prefix = ? AND account = unhex(?)
+	id, a := schema.AccountID(address), &record.Account{}
+	raw, err := t.value(ctx, `SELECT record FROM accounts WHERE workchain = ? AND account_prefix = ? AND account = unhex(?)
 		ORDER BY version DESC LIMIT 1`, schema.Workchain(address), schema.Prefix(id), fmt.Sprintf("%x", id))
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	if !rows.Next() {
-		return nil, orUnknown(rows.Err())
-	}
-	if err := rows.Scan(&raw); err != nil {
-		return nil, err
-	}
-	a := &record.Account{}
-	return a, a.UnmarshalVT([]byte(raw))
+	return a, a.UnmarshalVT(raw)
 }
 
 func (t Tables) code(ctx context.Context, hash []byte) (*cell.Cell, error) {
-	rows, err := t.Conn.Query(ctx, `SELECT boc FROM codes WHERE hash = unhex(?) LIMIT 1`, fmt.Sprintf("%x", hash))
+	boc, err := t.value(ctx, `SELECT boc FROM codes WHERE hash = unhex(?) LIMIT 1`, fmt.Sprintf("%x", hash))
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	if !rows.Next() {
-		return nil, orUnknown(rows.Err())
+	return cell.FromBOC(boc)
+}
+
+// value is the only value of the only row of a query.
+func (t Tables) value(ctx context.Context, query string, args ...any) (value []byte, err error) {
+	if err = t.Conn.QueryRow(ctx, query, args...).Scan(&value); errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrUnknown
 	}
-	var boc string
-	if err := rows.Scan(&boc); err != nil {
-		return nil, err
-	}
-	return cell.FromBOC([]byte(boc))
+	return value, err
 }
 
 // configAccount is the account that holds the config.
@@ -97,11 +89,4 @@ func (t Tables) Config(ctx context.Context) (*tvm.Config, error) {
 		return nil, fmt.Errorf("config: %w", err)
 	}
 	return tvm.Prepare(root)
-}
-
-func orUnknown(err error) error {
-	if err != nil {
-		return err
-	}
-	return ErrUnknown
 }
