@@ -21,50 +21,43 @@ type figure struct {
 }
 
 // output prints figures as a command was asked to: as tables for people, or one
-// object a line.
+// object a line. err is the first failure.
 type output struct {
 	w    io.Writer
 	json bool
+	err  error
 }
 
-func outputOf(cmd *cobra.Command) output {
+func outputOf(cmd *cobra.Command) *output {
 	asJSON, _ := cmd.Flags().GetBool("json")
-	return output{w: cmd.OutOrStdout(), json: asJSON}
+	return &output{w: cmd.OutOrStdout(), json: asJSON}
 }
 
 // note is a line for people.
-func (o output) note(format string, args ...any) {
-	if !o.json {
-		fmt.Fprintf(o.w, format+"\n", args...)
+func (o *output) note(format string, args ...any) {
+	if !o.json && o.err == nil {
+		_, o.err = fmt.Fprintf(o.w, format+"\n", args...)
 	}
 }
 
 // head begins a table.
-func (o output) head(columns ...string) {
-	if o.json {
-		return
-	}
-	fmt.Fprintf(o.w, "\n| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+func (o *output) head(columns ...string) {
+	o.note("\n| %s |\n|%s", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 }
 
 // row is a line of a table: the cells for people, the figures for machines.
-func (o output) row(cells []string, figures ...figure) error {
-	if !o.json {
-		_, err := fmt.Fprintf(o.w, "| %s |\n", strings.Join(cells, " | "))
-		return err
-	}
+func (o *output) row(cells []string, figures ...figure) {
+	o.note("| %s |", strings.Join(cells, " | "))
 	for _, f := range figures {
-		f.Value = math.Round(f.Value*1e4) / 1e4
-		if err := json.NewEncoder(o.w).Encode(f); err != nil {
-			return err
+		if f.Value = math.Round(f.Value*1e4) / 1e4; o.json && o.err == nil {
+			o.err = json.NewEncoder(o.w).Encode(f)
 		}
 	}
-	return nil
 }
 
 // figure is a row of one figure.
-func (o output) figure(name string, value float64, unit string, n int) error {
-	return o.row([]string{name, number(value), unit}, figure{name, value, unit, n})
+func (o *output) figure(name string, value float64, unit string, n int) {
+	o.row([]string{name, number(value), unit}, figure{name, value, unit, n})
 }
 
 // number has three significant digits, and all those before the point.
@@ -78,16 +71,8 @@ func number(v float64) string {
 
 func grouped(v int64) string {
 	s := strconv.FormatInt(v, 10)
-	start := len(s) % 3
-	if strings.HasPrefix(s, "-") {
-		start = (len(s)-1)%3 + 1
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
 	}
-	out := s[:start]
-	for i := start; i < len(s); i += 3 {
-		if out != "" && out != "-" {
-			out += ","
-		}
-		out += s[i : i+3]
-	}
-	return out
+	return s
 }

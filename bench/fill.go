@@ -92,12 +92,8 @@ func fill(ctx context.Context, cmd *cobra.Command, r Running, o fillOptions) err
 	}
 	out := outputOf(cmd)
 	out.head("figure", "value", "unit")
-	if err := out.figure("fill", float64(rows.Made())/took.Seconds(), "transactions/s", rows.Made()); err != nil {
-		return err
-	}
-	if err := printMemory(out, r, rows.Made()); err != nil {
-		return err
-	}
+	out.figure("fill", float64(rows.Made())/took.Seconds(), "transactions/s", rows.Made())
+	printMemory(out, r, rows.Made())
 	return r.report(ctx, out, rows.Made(), o.settle)
 }
 
@@ -152,16 +148,18 @@ func (f *filler) publish(ctx context.Context, rows *synthetic.Rows, tokens *synt
 	return group.Wait()
 }
 
-// chunk is some bundles, as records of every partition of all topics.
+// filled are the topics that rows are made for.
+var filled = [...]string{schema.Headers.Name, schema.Transactions.Name, schema.Accounts.Name, schema.Contracts.Name}
+
+// chunk is some bundles, as records by partition and topic.
 type chunk struct {
-	headers, transactionRecords, accountRecords, contractRecords [][]*record.Record
-	seqno                                                        uint32
-	transactions                                                 int
+	records      [][len(filled)][]*record.Record
+	seqno        uint32
+	transactions int
 }
 
 func nextChunk(rows *synthetic.Rows, tokens *synthetic.Tokens, partitions int) *chunk {
-	c := &chunk{headers: make([][]*record.Record, partitions), transactionRecords: make([][]*record.Record, partitions),
-		accountRecords: make([][]*record.Record, partitions), contractRecords: make([][]*record.Record, partitions)}
+	c := &chunk{records: make([][len(filled)][]*record.Record, partitions)}
 	for c.transactions < publishedAtOnce {
 		b := rows.Next()
 		if b == nil {
@@ -170,10 +168,9 @@ func nextChunk(rows *synthetic.Rows, tokens *synthetic.Tokens, partitions int) *
 		contracts := tokens.Records(b, partitions)
 		for p := range partitions {
 			headers, transactions, accounts := b.Records(p, partitions)
-			c.accountRecords[p] = append(c.accountRecords[p], accounts...)
-			c.contractRecords[p] = append(c.contractRecords[p], contracts[p]...)
-			c.headers[p] = append(c.headers[p], headers...)
-			c.transactionRecords[p] = append(c.transactionRecords[p], transactions...)
+			for topic, records := range [...][]*record.Record{headers, transactions, accounts, contracts[p]} {
+				c.records[p][topic] = append(c.records[p][topic], records...)
+			}
 		}
 		c.transactions += len(b.Transactions)
 		c.seqno = b.Seqno
@@ -186,11 +183,10 @@ func (f *filler) publishChunk(ctx context.Context, c *chunk) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	for p := range c.headers {
-		group.Go(func() error { return f.log.Publish(ctx, schema.Headers.Name, p, c.headers[p]) })
-		group.Go(func() error { return f.log.Publish(ctx, schema.Transactions.Name, p, c.transactionRecords[p]) })
-		group.Go(func() error { return f.log.Publish(ctx, schema.Accounts.Name, p, c.accountRecords[p]) })
-		group.Go(func() error { return f.log.Publish(ctx, schema.Contracts.Name, p, c.contractRecords[p]) })
+	for p := range c.records {
+		for topic, records := range c.records[p] {
+			group.Go(func() error { return f.log.Publish(ctx, filled[topic], p, records) })
+		}
 	}
 	if err := group.Wait(); err != nil {
 		return err

@@ -46,7 +46,8 @@ files:OUT' indexes it. Without --templates, $TONSCRIBE_TESTDATA/blocks is used.`
 				return err
 			}
 			out.note("masterchain blocks %d to %d in %s", chain.From, chain.To, o.Out)
-			return printChain(out, chain, time.Since(began))
+			printChain(out, chain, time.Since(began))
+			return out.err
 		},
 	}
 	chainFlags(cmd, &o)
@@ -66,20 +67,13 @@ func writeChain(cmd *cobra.Command, o synthetic.ChainOptions) (synthetic.Chain, 
 	return chain, err
 }
 
-func printChain(out output, c synthetic.Chain, took time.Duration) error {
+func printChain(out *output, c synthetic.Chain, took time.Duration) {
 	out.head("figure", "value", "unit")
-	for _, f := range []figure{
-		{"generated transactions", float64(c.Transactions), "transactions", c.Transactions},
-		{"generated messages", float64(c.Messages), "messages", c.Messages},
-		{"generated accounts", float64(c.Accounts), "accounts", c.Accounts},
-		{"generated block size", float64(c.Bytes) / float64(c.Transactions), "bytes/transaction", c.Transactions},
-		{"generation", float64(c.Transactions) / took.Seconds(), "transactions/s", c.Transactions},
-	} {
-		if err := out.figure(f.Name, f.Value, f.Unit, f.N); err != nil {
-			return err
-		}
-	}
-	return nil
+	out.figure("generated transactions", float64(c.Transactions), "transactions", c.Transactions)
+	out.figure("generated messages", float64(c.Messages), "messages", c.Messages)
+	out.figure("generated accounts", float64(c.Accounts), "accounts", c.Accounts)
+	out.figure("generated block size", float64(c.Bytes)/float64(c.Transactions), "bytes/transaction", c.Transactions)
+	out.figure("generation", float64(c.Transactions)/took.Seconds(), "transactions/s", c.Transactions)
 }
 
 // progress is a line on the terminal with how far a long run is, how fast, and

@@ -56,7 +56,9 @@ and code repeat with the blocks and compress better than those of a real chain.`
 				if err != nil {
 					return indexed{}, err
 				}
-				return indexed{chain.From, chain.To, chain.Transactions}, printChain(outputOf(cmd), chain, time.Since(began))
+				out := outputOf(cmd)
+				printChain(out, chain, time.Since(began))
+				return indexed{chain.From, chain.To, chain.Transactions}, out.err
 			})
 		},
 	}
@@ -83,16 +85,10 @@ func generateDevnet(cmd *cobra.Command, g devnet.Generation) (indexed, error) {
 	}
 	out, n := outputOf(cmd), int(done.Transactions)
 	out.head("figure", "value", "unit")
-	for _, f := range []figure{
-		{"generated transactions", float64(n), "transactions", n},
-		{"generated block size", float64(done.Bytes) / float64(n), "bytes/transaction", n},
-		{"generation", float64(n) / time.Since(began).Seconds(), "transactions/s", n},
-	} {
-		if err := out.figure(f.Name, f.Value, f.Unit, f.N); err != nil {
-			return indexed{}, err
-		}
-	}
-	return indexed{1, done.Seqno, n}, nil
+	out.figure("generated transactions", float64(n), "transactions", n)
+	out.figure("generated block size", float64(done.Bytes)/float64(n), "bytes/transaction", n)
+	out.figure("generation", float64(n)/time.Since(began).Seconds(), "transactions/s", n)
+	return indexed{1, done.Seqno, n}, out.err
 }
 
 func settleFlag(cmd *cobra.Command, settle *time.Duration) {
@@ -128,15 +124,9 @@ func runIngest(cmd *cobra.Command, d Dependencies, dir string, settle time.Durat
 				return err
 			}
 			out.head("figure", "value", "unit")
-			if err := out.figure("ingest", float64(chain.transactions)/took.Seconds(), "transactions/s", chain.transactions); err != nil {
-				return err
-			}
-			if err := out.figure("ingest time", took.Seconds(), "s", 1); err != nil {
-				return err
-			}
-			if err := printMemory(out, r, chain.transactions); err != nil {
-				return err
-			}
+			out.figure("ingest", float64(chain.transactions)/took.Seconds(), "transactions/s", chain.transactions)
+			out.figure("ingest time", took.Seconds(), "s", 1)
+			printMemory(out, r, chain.transactions)
 			return r.report(ctx, out, chain.transactions, settle)
 		})
 }

@@ -74,7 +74,7 @@ folder.`,
 }
 
 // measure prints the figures of so many blocks, after some that are not counted.
-func (l Live) measure(ctx context.Context, out output, blocks, warm int) error {
+func (l Live) measure(ctx context.Context, out *output, blocks, warm int) error {
 	if blocks < 1 || warm < 0 {
 		return fmt.Errorf("--blocks %d, --warm-up %d: want at least 1 and 0", blocks, warm)
 	}
@@ -108,23 +108,19 @@ func (l Live) measure(ctx context.Context, out output, blocks, warm int) error {
 			name string
 			rank float64
 		}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"max", 1}} {
-			if err := out.figure(c.name+" "+part.name, milliseconds(rank(c.times, part.rank)), "ms", blocks); err != nil {
-				return err
-			}
+			out.figure(c.name+" "+part.name, float64(rank(c.times, part.rank).Microseconds())/1000, "ms", blocks)
 		}
 	}
-	if first.IsZero() {
-		return nil
+	if !first.IsZero() {
+		out.figure("traffic", float64(transactions)/last.Sub(first).Seconds(), "transactions/s", transactions)
 	}
-	return out.figure("traffic", float64(transactions)/last.Sub(first).Seconds(), "transactions/s", transactions)
+	return out.err
 }
 
 // rank is the smallest value that a part of all is not above.
 func rank(sorted []time.Duration, part float64) time.Duration {
 	return sorted[max(0, int(float64(len(sorted))*part+0.999999)-1)]
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (l Live) next(ctx context.Context) (devnet.Produced, error) {
 	select {

@@ -29,12 +29,9 @@ func forgetPeakMemory() {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-func printMemory(out output, r Running, n int) error {
-	if err := out.figure("peak memory of tonscribe", float64(peakMemory(os.Getpid()))/(1<<20), "MiB", n); err != nil {
-		return err
+func printMemory(out *output, r Running, n int) {
+	out.figure("peak memory of tonscribe", float64(peakMemory(os.Getpid()))/(1<<20), "MiB", n)
+	if r.EnginePID != 0 {
+		out.figure("peak memory of ClickHouse", float64(peakMemory(r.EnginePID))/(1<<20), "MiB", n)
 	}
-	if r.EnginePID == 0 {
-		return nil
-	}
-	return out.figure("peak memory of ClickHouse", float64(peakMemory(r.EnginePID))/(1<<20), "MiB", n)
 }

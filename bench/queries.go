@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tonscribe/bench/synthetic"
@@ -25,7 +27,8 @@ type query struct {
 // server keeps from before must not count.
 type keyring struct {
 	*synthetic.Keys
-	used map[string]int
+	used  map[string]int
+	kinds map[string][]string
 	// repeated says that a kind of keys ran out.
 	repeated bool
 	// lt and utime are those of the server's newest masterchain block.
@@ -37,7 +40,42 @@ type keyring struct {
 }
 
 func newKeyring(k *synthetic.Keys) *keyring {
-	return &keyring{Keys: k, used: map[string]int{}, first: map[string]string{}, cursor: map[string]string{}}
+	return &keyring{Keys: k, used: map[string]int{}, first: map[string]string{}, cursor: map[string]string{}, kinds: map[string][]string{
+		"popular": {k.Popular}, "jetton": {k.Jetton}, "ordinary": k.Ordinary, "tx": k.Tx, "msg": k.Msg, "adjacent": k.AdjTx,
+		"small": k.JettonSmall, "owner": k.Owner, "wallet": k.JettonWallet, "burner": k.Burner,
+		"collection": k.Collection, "item": k.Item, "item owner": k.ItemOwner, "sale": k.Sale, "domain": k.Domain, "domain owner": k.DomainOwner,
+		"multisig": k.Multisig, "signer": k.Signer, "order": k.MultisigOrder, "vesting": k.Vesting, "vesting owner": k.VestingOwner,
+	}}
+}
+
+var inBraces = regexp.MustCompile(`{[a-z ]+}`)
+
+// asks is a path in which {kind} stands for the next key of a kind.
+func asks(path string) func(*keyring) string {
+	return func(k *keyring) string {
+		return inBraces.ReplaceAllStringFunc(path, func(name string) string { return k.key(strings.Trim(name, "{}")) })
+	}
+}
+
+// asksFrom is a path that ends with a number, of some from a first one on, which is
+// another one each time.
+func asksFrom(path, kind string, first, numbers int) func(*keyring) string {
+	return func(k *keyring) string { return asks(path)(k) + strconv.Itoa(first+k.step(kind)%numbers) }
+}
+
+func (k *keyring) key(kind string) string {
+	list := k.kinds[kind]
+	switch {
+	case kind == "mc":
+		return fmt.Sprint(k.Mc[k.next(kind, len(k.Mc))])
+	case kind == "utime":
+		return fmt.Sprint(k.utime)
+	case len(list) == 0:
+		return ""
+	case kind == "popular" || kind == "jetton": // there is only one
+		return url.QueryEscape(list[0])
+	}
+	return url.QueryEscape(list[k.next(kind, len(list))])
 }
 
 // follow is a list page by page: the first page begins at an offset, each other
@@ -71,21 +109,10 @@ func (k *keyring) next(kind string, size int) int {
 	return i % max(1, size)
 }
 
-func (k *keyring) pick(kind string, list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return url.QueryEscape(list[k.next(kind, len(list))])
-}
-
-func (k *keyring) popular() string  { return url.QueryEscape(k.Popular) }
-func (k *keyring) ordinary() string { return k.pick("ordinary", k.Ordinary) }
-func (k *keyring) tx() string       { return k.pick("tx", k.Tx) }
-func (k *keyring) message() string  { return k.pick("msg", k.Msg) }
-func (k *keyring) mc() int32        { return k.Mc[k.next("mc", len(k.Mc))] }
+const maxStep = 1 << 30
 
 // step is a small number that is another one each time.
-func (k *keyring) step(kind string) int { return k.next(kind+" step", 1<<30) }
+func (k *keyring) step(kind string) int { return k.next(kind+" step", maxStep) }
 
 // deep is how far the deep pages of the popular account begin.
 func (k *keyring) deep() int { return max(0, min(100_000, k.PopularTx-1500)) }
@@ -103,40 +130,32 @@ func queries(k *synthetic.Keys) []query {
 func chainQueries(k *synthetic.Keys) []query {
 	deep := newKeyring(k).deep()
 	return []query{
-		{"tx acct popular l10 o0", "transactions", 10, func(k *keyring) string { return "/transactions?limit=10&account=" + k.popular() }},
-		{"tx acct popular l1000 o0", "transactions", min(1000, k.PopularTx), func(k *keyring) string { return "/transactions?limit=1000&account=" + k.popular() }},
-		{fmt.Sprintf("tx acct popular l10 o%d", deep), "transactions", 10, func(k *keyring) string {
-			return fmt.Sprintf("/transactions?limit=10&offset=%d&account=%s", deep+k.step("l10"), k.popular())
-		}},
-		{fmt.Sprintf("tx acct popular l1000 o%d", deep), "transactions", min(1000, k.PopularTx-deep-500), func(k *keyring) string {
-			return fmt.Sprintf("/transactions?limit=1000&offset=%d&account=%s", deep+k.step("l1000")%500, k.popular())
-		}},
-		{"tx acct ordinary l10 o0", "transactions", 10, func(k *keyring) string { return "/transactions?limit=10&account=" + k.ordinary() }},
-		{"tx acct ordinary l1000 o0", "transactions", 10, func(k *keyring) string { return "/transactions?limit=1000&account=" + k.ordinary() }},
-		{"tx hash", "transactions", 1, func(k *keyring) string { return "/transactions?hash=" + k.tx() }},
-		{"tx by msg_hash", "transactions", 1, func(k *keyring) string { return "/transactionsByMessage?msg_hash=" + k.message() }},
-		{"tx mc_seqno", "transactions", 10, func(k *keyring) string { return fmt.Sprintf("/transactions?mc_seqno=%d", k.mc()) }},
-		{"tx latest 20", "transactions", 20, func(*keyring) string { return "/transactions?limit=20" }},
-		{"messages source popular l20", "messages", 20, func(k *keyring) string { return "/messages?limit=20&source=" + k.popular() }},
-		{"messages source ordinary l20", "", 0, func(k *keyring) string { return "/messages?limit=20&source=" + k.ordinary() }},
-		{"adjacentTransactions", "transactions", 1, func(k *keyring) string { return "/adjacentTransactions?hash=" + k.pick("adjacent", k.AdjTx) }},
-		{"blocks mc_seqno", "blocks", 3, func(k *keyring) string { return fmt.Sprintf("/blocks?mc_seqno=%d", k.mc()) }},
-		{"blocks latest 20", "blocks", 20, func(*keyring) string { return "/blocks?limit=20&sort=desc" }},
+		{"tx acct popular l10 o0", "transactions", 10, asks("/transactions?limit=10&account={popular}")},
+		{"tx acct popular l1000 o0", "transactions", min(1000, k.PopularTx), asks("/transactions?limit=1000&account={popular}")},
+		{fmt.Sprintf("tx acct popular l10 o%d", deep), "transactions", 10, asksFrom("/transactions?limit=10&account={popular}&offset=", "l10", deep, maxStep)},
+		{fmt.Sprintf("tx acct popular l1000 o%d", deep), "transactions", min(1000, k.PopularTx-deep-500), asksFrom("/transactions?limit=1000&account={popular}&offset=", "l1000", deep, 500)},
+		{"tx acct ordinary l10 o0", "transactions", 10, asks("/transactions?limit=10&account={ordinary}")},
+		{"tx acct ordinary l1000 o0", "transactions", 10, asks("/transactions?limit=1000&account={ordinary}")},
+		{"tx hash", "transactions", 1, asks("/transactions?hash={tx}")},
+		{"tx by msg_hash", "transactions", 1, asks("/transactionsByMessage?msg_hash={msg}")},
+		{"tx mc_seqno", "transactions", 10, asks("/transactions?mc_seqno={mc}")},
+		{"tx latest 20", "transactions", 20, asks("/transactions?limit=20")},
+		{"messages source popular l20", "messages", 20, asks("/messages?limit=20&source={popular}")},
+		{"messages source ordinary l20", "", 0, asks("/messages?limit=20&source={ordinary}")},
+		{"adjacentTransactions", "transactions", 1, asks("/adjacentTransactions?hash={adjacent}")},
+		{"blocks mc_seqno", "blocks", 3, asks("/blocks?mc_seqno={mc}")},
+		{"blocks latest 20", "blocks", 20, asks("/blocks?limit=20&sort=desc")},
 	}
 }
 
 // moreQueries are the endpoints and filters that the side-by-side list lacks.
 func moreQueries() []query {
 	return []query{
-		{"masterchainInfo", "", 0, func(*keyring) string { return "/masterchainInfo" }},
-		{"masterchainBlockShards", "blocks", 3, func(k *keyring) string { return fmt.Sprintf("/masterchainBlockShards?seqno=%d", k.mc()) }},
-		{"masterchainBlockShardState", "blocks", 3, func(k *keyring) string { return fmt.Sprintf("/masterchainBlockShardState?seqno=%d", k.mc()) }},
-		{"transactionsByMasterchainBlock", "transactions", 10, func(k *keyring) string {
-			return fmt.Sprintf("/transactionsByMasterchainBlock?seqno=%d", k.mc())
-		}},
-		{"blocks by id", "blocks", 1, func(k *keyring) string {
-			return fmt.Sprintf("/blocks?workchain=-1&shard=8000000000000000&seqno=%d", k.mc())
-		}},
+		{"masterchainInfo", "", 0, asks("/masterchainInfo")},
+		{"masterchainBlockShards", "blocks", 3, asks("/masterchainBlockShards?seqno={mc}")},
+		{"masterchainBlockShardState", "blocks", 3, asks("/masterchainBlockShardState?seqno={mc}")},
+		{"transactionsByMasterchainBlock", "transactions", 10, asks("/transactionsByMasterchainBlock?seqno={mc}")},
+		{"blocks by id", "blocks", 1, asks("/blocks?workchain=-1&shard=8000000000000000&seqno={mc}")},
 		{"blocks utime", "blocks", 20, func(k *keyring) string {
 			at := int(k.utime) - k.step("utime")*7
 			return fmt.Sprintf("/blocks?limit=20&sort=desc&start_utime=%d&end_utime=%d", at-60, at)
@@ -149,16 +168,12 @@ func moreQueries() []query {
 			at := k.lt - uint64(k.step("lt"))*3_000_000
 			return fmt.Sprintf("/transactions?limit=20&start_lt=%d&end_lt=%d", at-20_000_000, at)
 		}},
-		{"tx acct ordinary utime", "", 0, func(k *keyring) string {
-			return fmt.Sprintf("/transactions?limit=10&end_utime=%d&account=%s", k.utime, k.ordinary())
-		}},
-		{"tx two accounts", "transactions", 20, func(k *keyring) string {
-			return "/transactions?limit=20&account=" + k.ordinary() + "&account=" + k.ordinary()
-		}},
-		{"messages msg_hash", "messages", 1, func(k *keyring) string { return "/messages?msg_hash=" + k.message() }},
-		{"messages destination popular l20", "messages", 20, func(k *keyring) string { return "/messages?limit=20&destination=" + k.popular() }},
-		{"messages destination ordinary l20", "messages", 10, func(k *keyring) string { return "/messages?limit=20&destination=" + k.ordinary() }},
-		{"messages latest 20", "messages", 20, func(*keyring) string { return "/messages?limit=20&start_lt=1" }},
+		{"tx acct ordinary utime", "", 0, asks("/transactions?limit=10&end_utime={utime}&account={ordinary}")},
+		{"tx two accounts", "transactions", 20, asks("/transactions?limit=20&account={ordinary}&account={ordinary}")},
+		{"messages msg_hash", "messages", 1, asks("/messages?msg_hash={msg}")},
+		{"messages destination popular l20", "messages", 20, asks("/messages?limit=20&destination={popular}")},
+		{"messages destination ordinary l20", "messages", 10, asks("/messages?limit=20&destination={ordinary}")},
+		{"messages latest 20", "messages", 20, asks("/messages?limit=20&start_lt=1")},
 	}
 }
 

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,7 +80,7 @@ const warmUp = 10
 
 var clientCounts = []int{1, 4}
 
-func runQueries(ctx context.Context, out output, o queryOptions, keys *synthetic.Keys) error {
+func runQueries(ctx context.Context, out *output, o queryOptions, keys *synthetic.Keys) error {
 	only, err := regexp.Compile(o.only)
 	if err != nil {
 		return fmt.Errorf("--only: %w", err)
@@ -101,14 +102,12 @@ func runQueries(ctx context.Context, out output, o queryOptions, keys *synthetic
 		if err != nil {
 			return err
 		}
-		if err := line.print(out); err != nil {
-			return err
-		}
+		line.print(out)
 	}
 	if ring.repeated {
 		out.note("\nThere were fewer keys than requests: some were asked more than once.")
 	}
-	return nil
+	return out.err
 }
 
 // asker sends requests to one server.
@@ -262,9 +261,8 @@ func (l *line) answered(q query, path string, got answer, err error) {
 	if reason == "" {
 		return
 	}
-	if l.failures++; l.reason == "" {
-		l.reason = reason
-	}
+	l.failures++
+	l.reason = cmp.Or(l.reason, reason)
 }
 
 func medians(rounds [][3]float64) (out [3]float64) {
@@ -279,7 +277,7 @@ func medians(rounds [][3]float64) (out [3]float64) {
 	return out
 }
 
-func (l *line) print(out output) error {
+func (l *line) print(out *output) {
 	cells, figures := []string{l.name}, []figure(nil)
 	for i, clients := range clientCounts {
 		v, suffix := l.clients[i], ""
@@ -302,5 +300,5 @@ func (l *line) print(out output) error {
 	if l.failures > 0 {
 		failures = fmt.Sprintf("%d of %d: %s", l.failures, l.answers, l.reason)
 	}
-	return out.row(append(cells, grouped(int64(l.bytes/l.answers)), failures), figures...)
+	out.row(append(cells, grouped(int64(l.bytes/l.answers)), failures), figures...)
 }
