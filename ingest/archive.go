@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
@@ -23,16 +22,9 @@ import (
 // only the packages around the wanted bundle are indexed; a small folder is
 // indexed whole and its names do not matter.
 type archive struct {
-	dir      string
-	report   report.Reporter
-	maxBytes int
-
-	mu       sync.Mutex
+	blockFolder
 	packages []*packageFile // by (start, path)
 	recent   []*packageFile // indexed ones, the longest unused first
-	first    uint32
-	last     uint32
-	paced    pace
 }
 
 const (
@@ -44,42 +36,28 @@ const (
 )
 
 func newArchive(dir string, r report.Reporter, maxBytes int) *archive {
-	return &archive{dir: dir, report: r, maxBytes: maxBytes}
+	a := &archive{blockFolder: blockFolder{kind: "archive", dir: dir, report: r, maxBytes: maxBytes}}
+	a.scan = a.look
+	return a
 }
 
-func (a *archive) Check() error { return mustBeFolder("archive", a.dir) }
-
 func (a *archive) Open(ctx context.Context) error {
-	if err := a.Check(); err != nil {
+	if err := a.blockFolder.Open(ctx); err != nil {
 		return err
-	}
-	if err := a.scan(ctx); err != nil {
-		return err
-	}
-	first, last := a.Range()
-	if last == 0 {
-		return fmt.Errorf("source archive:%s: no masterchain block in its %d packages (*.pack)", a.dir, len(a.packages))
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.last == 0 {
+		return fmt.Errorf("source %s: no masterchain block in its %d packages (*.pack)", a, len(a.packages))
+	}
 	var entries, others int
 	for _, p := range a.recent {
 		n, o := p.counts()
 		entries, others = entries+n, others+o
 	}
-	a.report.Log.Info().Str("source", "archive:"+a.dir).Int("packages", len(a.packages)).Int("indexed", len(a.recent)).
-		Int("blocks", entries).Int("proofs_and_others", others).Uint32("first", first).Uint32("last", last).Msg("archive packages found")
+	a.report.Log.Info().Stringer("source", a).Int("packages", len(a.packages)).Int("indexed", len(a.recent)).
+		Int("blocks", entries).Int("proofs_and_others", others).Uint32("first", a.first).Uint32("last", a.last).Msg("archive packages found")
 	return nil
-}
-
-func (a *archive) Range() (first, last uint32) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.first, a.last
-}
-
-func (a *archive) Refresh(ctx context.Context, _ uint32) error {
-	return a.paced.do(ctx, func() error { return a.scan(ctx) })
 }
 
 func (a *archive) Master(ctx context.Context, seqno uint32, attempt int) (Blob, error) {
@@ -89,8 +67,6 @@ func (a *archive) Master(ctx context.Context, seqno uint32, attempt int) (Blob, 
 func (a *archive) Block(ctx context.Context, id *record.BlockId, bundle uint32, attempt int) (Blob, error) {
 	return a.find(ctx, placeOf(id), bundle, attempt)
 }
-
-func (a *archive) Close() error { return nil }
 
 // find goes through the packages that may hold a block of the bundle and gives
 // the attempt-th entry for it.
@@ -118,8 +94,7 @@ func (a *archive) find(ctx context.Context, at place, bundle uint32, attempt int
 func (a *archive) around(bundle uint32) []*packageFile {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	n := len(a.packages)
-	if n == 0 {
+	if len(a.packages) == 0 {
 		return nil
 	}
 	end, _ := slices.BinarySearchFunc(a.packages, bundle, func(p *packageFile, b uint32) int {
@@ -132,7 +107,7 @@ func (a *archive) around(bundle uint32) []*packageFile {
 	before := a.groupStart(begin - 1)
 	after := a.groupEnd(end)
 	list := slices.Concat(a.packages[begin:end], a.packages[end:after], a.packages[before:begin])
-	if n <= wholeArchive {
+	if len(a.packages) <= wholeArchive {
 		list = slices.Concat(list, a.packages[after:], a.packages[:before])
 	}
 	return list
@@ -147,10 +122,7 @@ func (a *archive) groupStart(i int) int {
 }
 
 func (a *archive) groupEnd(i int) int {
-	if i >= len(a.packages) {
-		return len(a.packages)
-	}
-	end := i + 1
+	end := min(i+1, len(a.packages))
 	for end < len(a.packages) && a.packages[end].start == a.packages[i].start {
 		end++
 	}
@@ -175,11 +147,11 @@ func (a *archive) used(p *packageFile) {
 	}
 }
 
-// scan lists the packages, follows those that have grown and learns the range.
-func (a *archive) scan(ctx context.Context) error {
+// look lists the packages, follows those that have grown and finds the range.
+func (a *archive) look(ctx context.Context) error {
 	paths, err := listPackages(a.dir)
 	if err != nil {
-		return fmt.Errorf("source archive:%s: %w", a.dir, err)
+		return fmt.Errorf("source %s: %w", a, err)
 	}
 	a.mu.Lock()
 	known := make(map[string]*packageFile, len(a.packages))
@@ -197,12 +169,12 @@ func (a *archive) scan(ctx context.Context) error {
 	})
 	a.packages = packages
 	a.mu.Unlock()
-	return a.learnRange(ctx, packages)
+	return a.findRange(ctx, packages)
 }
 
-// learnRange indexes what tells the first and the last masterchain block: of a
+// findRange indexes what tells the first and the last masterchain block: of a
 // small archive all packages, of a large one those at both ends.
-func (a *archive) learnRange(ctx context.Context, packages []*packageFile) error {
+func (a *archive) findRange(ctx context.Context, packages []*packageFile) error {
 	look := packages
 	if len(packages) > wholeArchive {
 		look = slices.Concat(packages[:a.groupEnd(0)], packages[a.groupStart(len(packages)-1):])
@@ -212,11 +184,11 @@ func (a *archive) learnRange(ctx context.Context, packages []*packageFile) error
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := p.follow(); err != nil {
-			return fmt.Errorf("source archive:%s: %w", a.dir, err)
+		low, high, err := p.follow()
+		if err != nil {
+			return fmt.Errorf("source %s: %w", a, err)
 		}
 		a.used(p)
-		low, high := p.masters()
 		if high > 0 {
 			first, last = min(first, low), max(last, high)
 		}
@@ -250,13 +222,10 @@ var packageNumber = regexp.MustCompile(`\.(\d+)\.`)
 // packageStart reads the masterchain seqno out of a package's name; 0 when it
 // has none.
 func packageStart(path string) uint32 {
-	match := packageNumber.FindStringSubmatch(filepath.Base(path))
-	if match == nil {
-		return 0
+	if match := packageNumber.FindStringSubmatch(filepath.Base(path)); match != nil {
+		if n, err := strconv.ParseUint(match[1], 10, 32); err == nil {
+			return uint32(n)
+		}
 	}
-	n, err := strconv.ParseUint(match[1], 10, 32)
-	if err != nil {
-		return 0
-	}
-	return uint32(n)
+	return 0
 }

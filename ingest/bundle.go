@@ -16,8 +16,8 @@ import (
 // belongs to bundle N exactly if it is an ancestor of a tip of N, or one of
 // them, and neither an ancestor of a tip of N-1 nor one of those.
 type tips struct {
-	list []*record.BlockId // by (workchain, shard)
-	ends map[blockKey]uint64
+	list []*record.BlockId   // by (workchain, shard)
+	ends map[blockKey]uint64 // logical times at which they end, 0: unknown
 }
 
 // tipsOf reads ShardHashes of a masterchain block.
@@ -33,18 +33,11 @@ func tipsOf(shards []decode.ShardDescr) *tips {
 
 // tipsFromSeal are tips without logical times.
 func tipsFromSeal(shards []*record.BlockId) *tips {
-	t := &tips{ends: make(map[blockKey]uint64, len(shards))}
+	t := &tips{list: shards, ends: make(map[blockKey]uint64, len(shards))}
 	for _, id := range shards {
-		t.list = append(t.list, id)
 		t.ends[keyOf(id)] = 0
 	}
 	return t
-}
-
-// has says whether a block is a tip, and at which lt it ends (0: unknown).
-func (t *tips) has(key blockKey) (endLT uint64, ok bool) {
-	endLT, ok = t.ends[key]
-	return
 }
 
 // behind gives a tip that a block should have among its ancestors but cannot,
@@ -71,19 +64,19 @@ type bundle struct {
 // missing are blocks that the source does not have.
 type missing []wanted
 
-// mostNamed is how many missing blocks are named.
-const mostNamed = 32
+// maxNamed is how many missing blocks are named.
+const maxNamed = 32
 
 func (m missing) Error() string {
 	if len(m) == 1 {
 		return fmt.Sprintf("block %s is missing; %s names it", FormatID(m[0].id), m[0].by)
 	}
 	var names []string
-	for _, w := range m[:min(len(m), mostNamed)] {
+	for _, w := range m[:min(len(m), maxNamed)] {
 		names = append(names, fmt.Sprintf("%s (%s names it)", FormatID(w.id), w.by))
 	}
 	text := fmt.Sprintf("%d blocks are missing: %s", len(m), strings.Join(names, ", "))
-	if len(m) > mostNamed {
+	if len(m) > maxNamed {
 		text += ", and more"
 	}
 	return text
@@ -114,8 +107,11 @@ func (a *assembly) gather(ctx context.Context) (*bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.check(blocks); err != nil {
-		return nil, err
+	for _, b := range blocks {
+		if refusal := a.check(b); refusal != nil {
+			a.chain.refused(refusal)
+			return nil, refusal
+		}
 	}
 	blocks = append(blocks, a.master)
 	slices.SortFunc(blocks, func(x, y *block) int { return compareIDs(x.ID, y.ID) })
@@ -158,7 +154,7 @@ func (a *assembly) walk(ctx context.Context, after *tips) ([]*block, error) {
 func (a *assembly) unseen(wave []wanted, seen map[blockKey]bool, ids []*record.BlockId, by string) ([]wanted, error) {
 	for _, id := range ids {
 		key := keyOf(id)
-		if _, old := a.before.has(key); old || seen[key] || id.Seqno == 0 {
+		if _, old := a.before.ends[key]; old || seen[key] || id.Seqno == 0 {
 			continue
 		}
 		seen[key] = true
@@ -213,20 +209,8 @@ func (a *assembly) one(ctx context.Context, w wanted) (*block, error) {
 	return b, nil
 }
 
-// check tests the links of the bundle's shard blocks.
-func (a *assembly) check(blocks []*block) error {
-	for _, b := range blocks {
-		refusal := a.checkShardBlock(b)
-		if refusal == nil {
-			continue
-		}
-		a.chain.refused(refusal)
-		return refusal
-	}
-	return nil
-}
-
-func (a *assembly) checkShardBlock(b *block) *Refusal {
+// check tests the links of a shard block of the bundle.
+func (a *assembly) check(b *block) *Refusal {
 	if b.GlobalID != a.master.GlobalID {
 		return b.refuse(ReasonNetwork, "its global_id is %d, that of the masterchain %d", b.GlobalID, a.master.GlobalID)
 	}
@@ -235,7 +219,7 @@ func (a *assembly) checkShardBlock(b *block) *Refusal {
 	}
 	for _, prev := range b.Prev {
 		key := keyOf(prev)
-		end, _ := a.before.has(key)
+		end := a.before.ends[key]
 		if parent := a.found[key]; parent != nil {
 			end = parent.EndLT
 			if parent.BeforeSplit != b.AfterSplit {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,17 +22,10 @@ import (
 // proofs and whatever else lies there is counted and left alone. Several files
 // may hold the same block.
 type files struct {
-	dir      string
-	report   report.Reporter
-	maxBytes int
-
-	mu       sync.RWMutex
+	blockFolder
 	known    map[string]fileStamp
 	byPlace  map[place][]string // sorted paths
-	first    uint32
-	last     uint32
-	unblocks int // files that are no blocks
-	paced    pace
+	unblocks int                // files that are no blocks
 }
 
 type fileStamp struct {
@@ -42,36 +34,23 @@ type fileStamp struct {
 }
 
 func newFiles(dir string, r report.Reporter, maxBytes int) *files {
-	return &files{dir: dir, report: r, maxBytes: maxBytes, known: map[string]fileStamp{}, byPlace: map[place][]string{}}
+	f := &files{blockFolder: blockFolder{kind: "files", dir: dir, report: r, maxBytes: maxBytes}, known: map[string]fileStamp{}, byPlace: map[place][]string{}}
+	f.scan = f.look
+	return f
 }
-
-func (f *files) Check() error { return mustBeFolder("files", f.dir) }
 
 func (f *files) Open(ctx context.Context) error {
-	if err := f.Check(); err != nil {
+	if err := f.blockFolder.Open(ctx); err != nil {
 		return err
 	}
-	if err := f.scan(ctx); err != nil {
-		return err
-	}
-	f.mu.RLock()
-	defer f.mu.RUnlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.last == 0 {
-		return fmt.Errorf("source files:%s: no masterchain block among its %d .boc and .bin files", f.dir, len(f.known))
+		return fmt.Errorf("source %s: no masterchain block among its %d .boc and .bin files", f, len(f.known))
 	}
-	f.report.Log.Info().Str("source", "files:"+f.dir).Int("blocks", len(f.known)-f.unblocks).Int("other_files", f.unblocks).
+	f.report.Log.Info().Stringer("source", f).Int("blocks", len(f.known)-f.unblocks).Int("other_files", f.unblocks).
 		Uint32("first", f.first).Uint32("last", f.last).Msg("block files found")
 	return nil
-}
-
-func (f *files) Range() (first, last uint32) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.first, f.last
-}
-
-func (f *files) Refresh(ctx context.Context, _ uint32) error {
-	return f.paced.do(ctx, func() error { return f.scan(ctx) })
 }
 
 func (f *files) Master(_ context.Context, seqno uint32, attempt int) (Blob, error) {
@@ -81,8 +60,6 @@ func (f *files) Master(_ context.Context, seqno uint32, attempt int) (Blob, erro
 func (f *files) Block(_ context.Context, id *record.BlockId, _ uint32, attempt int) (Blob, error) {
 	return f.read(placeOf(id), attempt)
 }
-
-func (f *files) Close() error { return nil }
 
 func (f *files) read(at place, attempt int) (Blob, error) {
 	f.mu.RLock()
@@ -105,11 +82,11 @@ func (f *files) read(at place, attempt int) (Blob, error) {
 	return blob, err
 }
 
-// scan looks at files that are new or have changed.
-func (f *files) scan(ctx context.Context) error {
+// look looks at files that are new or have changed.
+func (f *files) look(ctx context.Context) error {
 	fresh, err := f.fresh()
 	if err != nil {
-		return fmt.Errorf("source files:%s: %w", f.dir, err)
+		return fmt.Errorf("source %s: %w", f, err)
 	}
 	found := make([]identified, len(fresh))
 	group, ctx := errgroup.WithContext(ctx)
@@ -198,13 +175,7 @@ func (f *files) add(at place, path string) {
 	paths := f.byPlace[at]
 	i, _ := slices.BinarySearch(paths, path)
 	f.byPlace[at] = slices.Insert(slices.Clip(paths), i, path)
-	if at.workchain != masterchain {
-		return
-	}
-	if f.last == 0 || at.seqno < f.first {
-		f.first = at.seqno
-	}
-	f.last = max(f.last, at.seqno)
+	widen(&f.first, &f.last, at)
 }
 
 // forget takes a changed file out of the index.
@@ -216,18 +187,4 @@ func (f *files) forget(path string) {
 		}
 	}
 	f.unblocks--
-}
-
-func mustBeFolder(kind, dir string) error {
-	stat, err := os.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("source %s:%s: there is no such folder", kind, dir)
-	}
-	if err != nil {
-		return fmt.Errorf("source %s:%s: %w", kind, dir, err)
-	}
-	if !stat.IsDir() {
-		return fmt.Errorf("source %s:%s: not a folder", kind, dir)
-	}
-	return nil
 }

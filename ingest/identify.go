@@ -68,6 +68,7 @@ func readBlockInfo(data []byte) (place, error) {
 // cellWalker goes over the cells of a BoC in the order in which they lie there.
 type cellWalker struct {
 	r        *bufio.Reader
+	err      error // the first
 	refSize  int
 	cells    int
 	root     int
@@ -84,60 +85,29 @@ type walkedCell struct {
 }
 
 func (w *cellWalker) header() error {
-	magic, err := w.number(4)
-	if err != nil {
+	magic := w.number(4)
+	if w.err != nil || magic != bocGeneric && magic != bocIndexed && magic != bocIndexedCRC {
 		return errNoBlock
 	}
-	if magic != bocGeneric && magic != bocIndexed && magic != bocIndexedCRC {
-		return errNoBlock
-	}
-	flags, err := w.number(1)
-	if err != nil {
-		return err
-	}
-	offsetSize, err := w.number(1)
-	if err != nil {
-		return err
-	}
+	flags, offsetSize := w.number(1), w.number(1)
 	w.refSize = flags & 7
-	if w.refSize < 1 || w.refSize > 4 || offsetSize < 1 || offsetSize > 8 {
-		return errors.New("bad sizes in the boc header")
+	if w.err == nil && (w.refSize < 1 || w.refSize > 4 || offsetSize < 1 || offsetSize > 8) {
+		w.err = errors.New("bad sizes in the boc header")
 	}
-	var counts [3]int // cells, roots, absent
-	for i := range counts {
-		n, err := w.number(w.refSize)
-		if err != nil {
-			return err
-		}
-		counts[i] = n
-	}
-	if _, err := w.number(offsetSize); err != nil {
-		return err
-	}
-	w.cells = counts[0]
-	return w.skipLists(magic, flags, offsetSize, counts[1])
-}
-
-// skipLists passes the list of roots, of which there must be one, and the index.
-func (w *cellWalker) skipLists(magic, flags, offsetSize, roots int) error {
-	if roots != 1 {
+	w.cells = w.number(w.refSize)
+	roots := w.number(w.refSize)
+	w.number(w.refSize) // absent cells
+	w.number(offsetSize)
+	if w.err == nil && roots != 1 {
 		return errNoBlock // proofs come with several roots
 	}
-	indexed := true
 	if magic == bocGeneric {
-		indexed = flags&0x80 != 0
-		root, err := w.number(w.refSize)
-		if err != nil {
-			return err
-		}
-		w.root = root
+		w.root = w.number(w.refSize)
 	}
-	if indexed {
-		if _, err := w.r.Discard(w.cells * offsetSize); err != nil {
-			return err
-		}
+	if magic != bocGeneric || flags&0x80 != 0 {
+		w.discard(w.cells * offsetSize)
 	}
-	return nil
+	return w.err
 }
 
 // seek walks on to the cell with an index at or after the current one.
@@ -156,42 +126,47 @@ func (w *cellWalker) seek(index int) (walkedCell, error) {
 	}
 }
 
-func (w *cellWalker) cell() (walkedCell, error) {
-	var c walkedCell
-	head, err := w.number(2)
-	if err != nil {
-		return c, err
-	}
+func (w *cellWalker) cell() (c walkedCell, err error) {
+	head := w.number(2)
 	d1, d2 := head>>8, head&0xff
 	c.refs, c.special = d1&7, d1&8 != 0
 	if c.refs > 4 {
 		return c, errors.New("bad cell descriptor")
 	}
 	if d1&16 != 0 { // hashes and depths are stored with the cell
-		if _, err := w.r.Discard((bits.OnesCount(uint(d1>>5)) + 1) * (32 + 2)); err != nil {
-			return c, err
-		}
+		w.discard((bits.OnesCount(uint(d1>>5)) + 1) * (32 + 2))
 	}
 	c.data = w.cellData[:d2>>1+d2&1]
-	if _, err := io.ReadFull(w.r, c.data); err != nil {
-		return c, err
-	}
+	w.read(c.data)
 	for i := range c.refs {
-		if c.refIndex[i], err = w.number(w.refSize); err != nil {
-			return c, err
-		}
+		c.refIndex[i] = w.number(w.refSize)
 	}
-	return c, nil
+	return c, w.err
 }
 
-func (w *cellWalker) number(size int) (int, error) {
-	b := w.scratch[:size]
-	if _, err := io.ReadFull(w.r, b); err != nil {
-		return 0, err
+// number reads a big-endian number, 0 after an error.
+func (w *cellWalker) number(size int) (n int) {
+	if w.err != nil {
+		return 0
 	}
-	n := 0
+	b := w.scratch[:size]
+	if w.read(b); w.err != nil {
+		return 0
+	}
 	for _, x := range b {
 		n = n<<8 | int(x)
 	}
-	return n, nil
+	return n
+}
+
+func (w *cellWalker) read(b []byte) {
+	if w.err == nil {
+		_, w.err = io.ReadFull(w.r, b)
+	}
+}
+
+func (w *cellWalker) discard(n int) {
+	if w.err == nil {
+		_, w.err = w.r.Discard(n)
+	}
 }

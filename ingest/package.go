@@ -59,13 +59,6 @@ func (p *packageFile) counts() (blocks, others int) {
 	return p.blocks, p.others
 }
 
-// masters is the range of masterchain blocks in the package.
-func (p *packageFile) masters() (low, high uint32) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.low, p.high
-}
-
 // find gives the entries for a block. It indexes the package first where that
 // has not been done.
 func (p *packageFile) find(at place) ([]packageEntry, error) {
@@ -73,20 +66,19 @@ func (p *packageFile) find(at place) ([]packageEntry, error) {
 	defer p.mu.Unlock()
 	if p.entries == nil {
 		if err := p.index(); err != nil {
-			return nil, fmt.Errorf("package %s: %w", p.path, err)
+			return nil, err
 		}
 	}
 	return p.entries[at], nil
 }
 
-// follow indexes what the node has added since the last time.
-func (p *packageFile) follow() error {
+// follow indexes what the node has added since the last time, and gives the range
+// of masterchain blocks in the package.
+func (p *packageFile) follow() (low, high uint32, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.index(); err != nil {
-		return fmt.Errorf("package %s: %w", p.path, err)
-	}
-	return nil
+	err = p.index()
+	return p.low, p.high, err
 }
 
 // forget gives the index back; it is made again when needed.
@@ -116,7 +108,12 @@ func (p *packageFile) read(at place, e packageEntry, maxBytes int) (Blob, error)
 }
 
 // index reads the names of the entries that are not indexed yet.
-func (p *packageFile) index() error {
+func (p *packageFile) index() (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("package %s: %w", p.path, err)
+		}
+	}()
 	file, err := os.Open(p.path)
 	if err != nil {
 		return err
@@ -196,30 +193,16 @@ func (p *packageFile) entry(file *os.File, size int64) (whole bool, err error) {
 		return false, nil
 	}
 	p.end = offset + int64(dataSize)
-	if nameSize > maxEntryName {
-		p.others++
-		return true, nil
-	}
-	at, e, ok := parseEntryName(string(buffer[entryHead : entryHead+nameSize]))
-	if !ok {
+	at, e, ok := parseEntryName(string(buffer[entryHead : entryHead+min(nameSize, maxEntryName)]))
+	if !ok || nameSize > maxEntryName {
 		p.others++
 		return true, nil
 	}
 	e.offset, e.size = offset, dataSize
-	p.add(at, e)
-	return true, nil
-}
-
-func (p *packageFile) add(at place, e packageEntry) {
 	p.blocks++
 	p.entries[at] = append(p.entries[at], e)
-	if at.workchain != masterchain {
-		return
-	}
-	if p.high == 0 || at.seqno < p.low {
-		p.low = at.seqno
-	}
-	p.high = max(p.high, at.seqno)
+	widen(&p.low, &p.high, at)
+	return true, nil
 }
 
 func (p *packageFile) complain(size int64, why string) {

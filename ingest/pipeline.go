@@ -48,19 +48,19 @@ func (p *pipeline) run(ctx context.Context, from start) error {
 		}
 		switch {
 		case master == nil:
-			j.gap, before = why, nil
-			close(j.done)
+			j.gap = why
 		case left:
-			j.gap, before = &problem{left: true}, tipsOf(master.Shards)
-			close(j.done)
+			j.gap = &problem{left: true}
 		case before == nil:
 			j.gap = &problem{text: fmt.Sprintf("masterchain block %d was skipped, so it is unknown which shard blocks are new in %d", seqno-1, seqno)}
-			close(j.done)
-			before = tipsOf(master.Shards)
 		default:
 			a := &assembly{chain: p.chain, seqno: seqno, master: master, before: before, found: map[blockKey]*block{}}
-			mayNotSkip := seqno <= from.sealed
-			p.tasks.Go(func() { p.work(ctx, a, j, mayNotSkip) })
+			p.tasks.Go(func() { p.work(ctx, a, j, seqno <= from.sealed) })
+		}
+		if j.gap != nil {
+			close(j.done)
+		}
+		if before = nil; master != nil {
 			before = tipsOf(master.Shards)
 		}
 		select {

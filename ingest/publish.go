@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -84,36 +85,30 @@ func (o *outlet) run(ctx context.Context, jobs <-chan *job) error {
 // take gives the next finished job, nil after the last. Before it has to wait
 // it publishes what it has.
 func (o *outlet) take(ctx context.Context, jobs <-chan *job) (*job, error) {
-	var j *job
-	var more bool
-	select {
-	case j, more = <-jobs:
-	default:
-		if err := o.flush(ctx); err != nil {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case j, more = <-jobs:
-		}
+	j, err := receive(ctx, jobs, o.flush)
+	if err != nil || j == nil {
+		return nil, cmp.Or(err, ctx.Err())
 	}
-	if !more {
-		return nil, ctx.Err()
-	}
+	_, err = receive(ctx, j.done, o.flush)
+	return j, err
+}
+
+// receive is the next value of a channel, the zero value when it is closed. Before
+// it has to be waited for, idle is called.
+func receive[V any](ctx context.Context, from <-chan V, idle func(context.Context) error) (value V, err error) {
 	select {
-	case <-j.done:
-		return j, nil
+	case value = <-from:
+		return value, nil
 	default:
 	}
-	if err := o.flush(ctx); err != nil {
-		return nil, err
+	if err := idle(ctx); err != nil {
+		return value, err
 	}
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-j.done:
-		return j, nil
+		return value, ctx.Err()
+	case value = <-from:
+		return value, nil
 	}
 }
 

@@ -1,0 +1,72 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"tonscribe/internal/report"
+)
+
+// blockFolder is what sources have in common whose blocks lie in one, which may grow.
+type blockFolder struct {
+	kind, dir string
+	report    report.Reporter
+	maxBytes  int
+	scan      func(ctx context.Context) error // looks for what has come
+
+	mu    sync.RWMutex
+	first uint32 // masterchain seqnos; 0 as long as there is none
+	last  uint32
+	paced pace
+}
+
+// String is the source in the form of --source.
+func (f *blockFolder) String() string { return f.kind + ":" + f.dir }
+
+func (f *blockFolder) Check() error {
+	stat, err := os.Stat(f.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("source %s: there is no such folder", f)
+	case err != nil:
+		return fmt.Errorf("source %s: %w", f, err)
+	case !stat.IsDir():
+		return fmt.Errorf("source %s: not a folder", f)
+	}
+	return nil
+}
+
+func (f *blockFolder) Open(ctx context.Context) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	return f.scan(ctx)
+}
+
+func (f *blockFolder) Range() (first, last uint32) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.first, f.last
+}
+
+func (f *blockFolder) Refresh(ctx context.Context, _ uint32) error {
+	return f.paced.do(ctx, func() error { return f.scan(ctx) })
+}
+
+func (f *blockFolder) Close() error { return nil }
+
+// widen makes a range of masterchain seqnos hold a block, if it is one of the
+// masterchain.
+func widen(low, high *uint32, at place) {
+	if at.workchain != masterchain {
+		return
+	}
+	if *high == 0 || at.seqno < *low {
+		*low = at.seqno
+	}
+	*high = max(*high, at.seqno)
+}
