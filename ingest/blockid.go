@@ -63,12 +63,3 @@ func compareIDs(a, b *record.BlockId) int {
 	}
 	return cmp.Or(cmp.Compare(a.Workchain, b.Workchain), cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Seqno, b.Seqno))
 }
-
-// shardsMeet says whether two shards have accounts in common. Shards carry
-// their tag bit.
-func shardsMeet(a, b uint64) bool {
-	x, y := a&-a, b&-b
-	tag := max(x, y)
-	mask := ^(tag<<1 - 1)
-	return a&mask == b&mask
-}

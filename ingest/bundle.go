@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"tonscribe/decode"
+	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
@@ -44,7 +45,7 @@ func tipsFromSeal(shards []*record.BlockId) *tips {
 // because its own seqno is no higher.
 func (t *tips) behind(id *record.BlockId) *record.BlockId {
 	for _, tip := range t.list {
-		if tip.Workchain == id.Workchain && shardsMeet(tip.Shard, id.Shard) && id.Seqno <= tip.Seqno {
+		if tip.Workchain == id.Workchain && schema.ShardsMeet(tip.Shard, id.Shard) && id.Seqno <= tip.Seqno {
 			return tip
 		}
 	}

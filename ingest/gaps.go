@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -41,11 +42,8 @@ func (g *gapLog) add(seqno uint32, why *problem) error {
 	if err != nil {
 		return fmt.Errorf("gap file: %w", err)
 	}
-	if _, err := file.Write(append(line, '\n')); err != nil {
-		file.Close()
-		return fmt.Errorf("gap file: %w", err)
-	}
-	if err := file.Close(); err != nil {
+	_, err = file.Write(append(line, '\n'))
+	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("gap file: %w", err)
 	}
 	return nil

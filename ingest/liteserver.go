@@ -42,14 +42,14 @@ func (l *liteserver) Check() error {
 // Open waits for the first proven masterchain block, as long as ctx allows.
 func (l *liteserver) Open(ctx context.Context) error {
 	pool, err := lite.New(l.configuration, lite.Dependencies{Report: l.report})
-	if err != nil {
-		return fmt.Errorf("source %s: %w", l.setting, err)
+	if err == nil {
+		err = pool.Start(ctx)
 	}
-	if err := pool.Start(ctx); err != nil {
-		return fmt.Errorf("source %s: %w", l.setting, err)
+	var head *ton.BlockIDExt
+	if err == nil {
+		l.pool = pool
+		head, err = l.awaitHead(ctx)
 	}
-	l.pool = pool
-	head, err := l.awaitHead(ctx)
 	if err != nil {
 		return fmt.Errorf("source %s: %w", l.setting, err)
 	}

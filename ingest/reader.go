@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -24,23 +25,19 @@ type reader struct {
 }
 
 func newReader(source Source, c Configuration, m *metrics, log zerolog.Logger, head uint32) *reader {
+	slots := c.Readers // questions at a time
+	if _, ok := source.(*liteserver); ok {
+		slots *= 16
+	}
 	return &reader{
 		source:   source,
 		verifier: &verifier{maxBytes: c.MaxBlockBytes},
-		slots:    make(chan struct{}, slotsFor(source, c)),
+		slots:    make(chan struct{}, slots),
 		budget:   newBudget(c.WindowBytes, head),
 		metrics:  m,
 		log:      log,
 		logged:   map[string]bool{},
 	}
-}
-
-// slotsFor is how many questions a source gets at a time.
-func slotsFor(source Source, c Configuration) int {
-	if _, ok := source.(*liteserver); ok {
-		return 16 * c.Readers
-	}
-	return c.Readers
 }
 
 // masters reads every different masterchain block that the source has for a
@@ -60,19 +57,10 @@ func (r *reader) masters(ctx context.Context, seqno uint32) (good []*block, bad 
 			if refusal.hopeless() {
 				return good, bad, nil // asking on would ask the same again
 			}
-		case !containsID(good, b.ID):
+		case !slices.ContainsFunc(good, func(known *block) bool { return sameID(known.ID, b.ID) }):
 			good = append(good, b)
 		}
 	}
-}
-
-func containsID(blocks []*block, id *record.BlockId) bool {
-	for _, b := range blocks {
-		if sameID(b.ID, id) {
-			return true
-		}
-	}
-	return false
 }
 
 // shard reads the shard block with a complete id. When no copy is good, the

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tonscribe/internal/report"
+	"tonscribe/schema"
 	"tonscribe/test/support/costtest"
 	"tonscribe/test/support/realdata"
 )
@@ -293,7 +294,7 @@ func TestShardsMeet(t *testing.T) {
 		{0xa000000000000000, 0x4000000000000000, false},
 		{0x0800000000000000, 0x2000000000000000, true},
 	} {
-		if shardsMeet(c.a, c.b) != c.want || shardsMeet(c.b, c.a) != c.want {
+		if schema.ShardsMeet(c.a, c.b) != c.want || schema.ShardsMeet(c.b, c.a) != c.want {
 			t.Errorf("%016x and %016x: want %t", c.a, c.b, c.want)
 		}
 	}

@@ -128,20 +128,17 @@ func (v *verifier) verifyAlone(info *decode.BlockInfo, blob Blob, refuse refuseF
 	for _, prev := range info.Prev {
 		highest = max(highest, prev.Seqno)
 	}
-	if want := expectedParents(info); len(info.Prev) != want {
+	want := 1
+	if info.AfterMerge {
+		want = 2
+	}
+	if len(info.Prev) != want {
 		return nil, refuse(ReasonParent, "it names %d parents, not %d", len(info.Prev), want)
 	}
 	if info.ID.Seqno != highest+1 {
 		return nil, refuse(ReasonParent, "it follows seqno %d", highest)
 	}
 	return &block{BlockInfo: info, boc: blob.BOC, origin: blob.Origin}, nil
-}
-
-func expectedParents(info *decode.BlockInfo) int {
-	if info.AfterMerge {
-		return 2
-	}
-	return 1
 }
 
 // refuse makes a refusal of a block that was read.

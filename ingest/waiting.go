@@ -24,13 +24,6 @@ func problemOf(refusal *Refusal) *problem {
 	return &problem{bad: true, away: refusal.Reason == ReasonUnavailable, text: refusal.Error()}
 }
 
-func (p *problem) policy(c Configuration) Policy {
-	if p.bad {
-		return c.OnBad
-	}
-	return c.OnGap
-}
-
 // backoff doubles the pause between attempts. The zero value is ready.
 type backoff struct {
 	next   time.Duration
@@ -53,7 +46,11 @@ type waiting struct {
 
 // skips says whether a bundle is given up now.
 func (w *waiting) skips(bundle uint32, why *problem, pause *backoff) bool {
-	if why.away || why.policy(w.configuration) != Skip {
+	policy := w.configuration.OnGap
+	if why.bad {
+		policy = w.configuration.OnBad
+	}
+	if why.away || policy != Skip {
 		return false
 	}
 	if pause.began.IsZero() {

@@ -62,6 +62,14 @@ func PartitionOf(accountID []byte, n int) int {
 	return int(Prefix(accountID) >> 32 * uint64(n) >> 32)
 }
 
+// ShardsMeet reports whether two shards, in the form of block ids, have accounts in
+// common.
+func ShardsMeet(a, b uint64) bool {
+	tag := max(a&-a, b&-b)
+	mask := ^(tag<<1 - 1)
+	return a != 0 && b != 0 && a&mask == b&mask
+}
+
 // PartitionsOf says which of n partitions hold accounts of a shard: the range
 // [first, last]. The shard is in the form of block ids, with the tag bit.
 func PartitionsOf(shard uint64, n int) (first, last int) {

@@ -57,16 +57,19 @@ func (w *accountWalk) missing(r *transactionRow) {
 
 func (w *accountWalk) follows(r *transactionRow, last *record.Transaction) {
 	t := r.record
+	differs := func(check, format string, args ...any) {
+		w.findings.differs(check, "transactions", r.key(), format, args...)
+	}
 	switch {
 	case t.PrevTransLt == last.Lt && bytes.Equal(t.PrevTransHash, last.Hash):
 	case t.PrevTransLt == last.Lt:
-		w.findings.differs(CheckAccounts, "transactions", r.key(), "prev_trans_hash is %x, but the transaction of that lt (%d) has hash %x",
+		differs(CheckAccounts, "prev_trans_hash is %x, but the transaction of that lt (%d) has hash %x",
 			t.PrevTransHash, last.Lt, last.Hash)
 		return
 	case t.PrevTransLt == 0 && last.EndStatus == record.AccountStatus_ACCOUNT_NONEXIST:
 		// It was deleted and begins anew.
 	case t.PrevTransLt < last.Lt:
-		w.findings.differs(CheckAccounts, "transactions", r.key(), "prev_trans_lt is %d, but the transaction before it in the table has lt %d, hash %x",
+		differs(CheckAccounts, "prev_trans_lt is %d, but the transaction before it in the table has lt %d, hash %x",
 			t.PrevTransLt, last.Lt, last.Hash)
 		return
 	case w.covers(t):
@@ -76,9 +79,9 @@ func (w *accountWalk) follows(r *transactionRow, last *record.Transaction) {
 		return // what lies between is in a gap
 	}
 	if !bytes.Equal(t.StateHashBefore, last.StateHashAfter) {
-		w.findings.differs(CheckStates, "transactions", r.key(), "state_hash_before is %x, but the transaction before it, of lt %d, has state_hash_after %x",
+		differs(CheckStates, "state_hash_before is %x, but the transaction before it, of lt %d, has state_hash_after %x",
 			t.StateHashBefore, last.Lt, last.StateHashAfter)
 	} else if what := stateDifference(last.StateAfter, t.StateBefore); what != "" {
-		w.findings.differs(CheckStates, "transactions", r.key(), "the state after the transaction before it, of lt %d, and the state before it differ: %s", last.Lt, what)
+		differs(CheckStates, "the state after the transaction before it, of lt %d, and the state before it differ: %s", last.Lt, what)
 	}
 }

@@ -49,6 +49,16 @@ type blockPlace struct {
 	seqno     uint32
 }
 
+// where finds rows, by the names of the columns for bundle and seqno.
+func (p blockPlace) where(bundle, seqno string) string {
+	return fmt.Sprintf("%s = %d AND workchain = %d AND shard = 0x%016x AND %s = %d", bundle, p.mcSeqno, p.workchain, p.shard, seqno, p.seqno)
+}
+
+func (p blockPlace) key() string { return p.where("mc_seqno", "seqno") }
+
+// indexed finds the transactions of the block in transactions_index.
+func (p blockPlace) indexed() string { return p.where("path = 'mc_seqno' AND key", "block_seqno") }
+
 func (p blockPlace) hash() uint64 {
 	return table.HashOf(uint64(p.mcSeqno), uint64(int64(p.workchain)), p.shard, uint64(p.seqno))
 }
@@ -95,9 +105,7 @@ func (w *chainWalk) step(ctx context.Context, low, high uint32) error {
 	}
 	w.unsealed()
 	for place := range w.times {
-		w.findings.differs(CheckBlocks, "transactions_index",
-			fmt.Sprintf("path = 'mc_seqno' AND key = %d AND workchain = %d AND shard = 0x%016x AND block_seqno = %d", place.mcSeqno, place.workchain, place.shard, place.seqno),
-			"its transactions have no such block in table blocks")
+		w.findings.differs(CheckBlocks, "transactions_index", place.indexed(), "its transactions have no such block in table blocks")
 	}
 	return nil
 }
@@ -121,7 +129,7 @@ func (w *chainWalk) readTimes(ctx context.Context, low, high uint32) (map[blockP
 func (w *chainWalk) take(ctx context.Context, r *blockRow) error {
 	last := w.last
 	w.last = r
-	if last != nil && last.key() == r.key() {
+	if last != nil && last.blockPlace == r.blockPlace {
 		if last.columns == r.columns && bytes.Equal(last.raw, r.raw) {
 			w.findings.count(func(report *Report) { report.Duplicates["blocks"]++ })
 			return nil
@@ -231,21 +239,18 @@ func (w *chainWalk) unsealed() {
 
 // block tests one block of a bundle.
 func (w *chainWalk) block(ctx context.Context, r *blockRow) error {
-	place := blockPlace{r.mcSeqno, r.workchain, r.shard, r.seqno}
-	lts, some := w.times[place]
-	delete(w.times, place)
+	lts, some := w.times[r.blockPlace]
+	delete(w.times, r.blockPlace)
 	if r.record == nil {
 		w.findings.differs(CheckColumns, "blocks", r.key(), "record is no complete block")
 		return nil
 	}
 	b := r.record
 	if some && (lts.first < b.StartLt || lts.last >= b.EndLt) {
-		w.findings.differs(CheckBlocks, "transactions_index",
-			fmt.Sprintf("path = 'mc_seqno' AND key = %d AND workchain = %d AND shard = 0x%016x AND block_seqno = %d", r.mcSeqno, r.workchain, r.shard, r.seqno),
-			"lts from %d to %d, but the block's are from %d to %d", lts.first, lts.last, b.StartLt, b.EndLt)
+		w.findings.differs(CheckBlocks, "transactions_index", r.indexed(), "lts from %d to %d, but the block's are from %d to %d", lts.first, lts.last, b.StartLt, b.EndLt)
 	}
 	w.link(r)
-	w.chainSide.add(blockTransactions, r.mcSeqno, uint64(b.TxCount), place.hash())
+	w.chainSide.add(blockTransactions, r.mcSeqno, uint64(b.TxCount), r.hash())
 	w.chainSide.add(blockRecords, r.mcSeqno, 1, digest(r.raw))
 	table.BlocksIndex.Each(r.block, func(row *table.Block) { w.rowSide.add(blockRows, r.mcSeqno, 1, table.BlocksIndex.Hash(row)) })
 	if table.Blocks.Hash(r.block) != r.columns {
@@ -256,8 +261,7 @@ func (w *chainWalk) block(ctx context.Context, r *blockRow) error {
 
 // link tests that the block continues the chain, and makes it a tip.
 func (w *chainWalk) link(r *blockRow) {
-	b, shard := r.record, shardOf{r.workchain, r.shard}
-	differs := func(format string, args ...any) { w.findings.differs(CheckBlocks, "blocks", r.key(), format, args...) }
+	b, shard, differs := r.record, shardOf{r.workchain, r.shard}, w.findings.of(CheckBlocks, "blocks", r.key)
 	if r.workchain == masterchain && (r.seqno != r.mcSeqno || r.shard != masterchainShard) {
 		differs("a masterchain block must have the seqno of its bundle and shard 0x%016x", masterchainShard)
 	}
@@ -277,7 +281,7 @@ func (w *chainWalk) link(r *blockRow) {
 				differs("its parent %s is not in the tables; the last block there is %s", idText(prev), idText(other.id))
 			}
 			continue
-		case !sameID(t.id, prev):
+		case !t.id.EqualVT(prev):
 			differs("its parent is %s, but the block before it in the tables is %s", idText(prev), idText(t.id))
 		case b.StartLt < t.endLT:
 			differs("start_lt is %d, but its parent %s ends at %d", b.StartLt, idText(prev), t.endLT)
@@ -298,7 +302,7 @@ func (w *chainWalk) link(r *blockRow) {
 // meets gives a tip that has accounts in common with a shard.
 func (w *chainWalk) meets(s shardOf) *tip {
 	for other, t := range w.tips {
-		if other.workchain == s.workchain && shardsMeet(other.shard, s.shard) && t.split == 0 {
+		if other.workchain == s.workchain && schema.ShardsMeet(other.shard, s.shard) && t.split == 0 {
 			return t
 		}
 	}
@@ -334,5 +338,3 @@ func expectedParents(b *record.Block) string {
 func idText(id *record.BlockId) string {
 	return fmt.Sprintf("(%d,%016x,%d) with root hash %x", id.Workchain, id.Shard, id.Seqno, id.RootHash)
 }
-
-func sameID(a, b *record.BlockId) bool { return a.EqualVT(b) }

@@ -3,7 +3,6 @@ package verify
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,9 +98,7 @@ func (w *transactionWalk) describe(ctx context.Context, r *accountRow) error {
 	if c == nil {
 		return w.readAgain(ctx, a, nil, r.key())
 	}
-	differs := func(format string, args ...any) {
-		w.findings.differs(CheckContracts, table.Contracts.Name, c.key(), format, args...)
-	}
+	differs := w.findings.of(CheckContracts, table.Contracts.Name, c.key)
 	f, active := c.record, a.State.Status == record.AccountStatus_ACCOUNT_ACTIVE
 	same := bytes.Equal(f.CodeHash, a.State.CodeHash) && bytes.Equal(f.DataHash, a.State.DataHash)
 	switch {
@@ -187,15 +184,13 @@ type contractLink struct {
 	first uint32
 }
 
-// linkSize is that of a row of contract_links in the spill, the account first.
-const linkSize = 32 + 4 + 1 + 4 + 8 + 4 + 4
+// linkSize is that of a row of contract_links in the spill, in words: the account
+// (4), workchain and role, the key (2), first bundle and bundle.
+const linkSize = 4 + 1 + 2 + 1
 
 // spillLinks deals the rows of contract_links, which lie in the order of what
 // they lead from, to the parts of the accounts that they lead to.
 func (v *verifier) spillLinks(ctx context.Context) error {
-	if !v.findings.wants(CheckContracts) {
-		return nil
-	}
 	rows, err := v.number(ctx, "SELECT count() FROM contract_links")
 	if err != nil {
 		return err
@@ -214,13 +209,9 @@ func (v *verifier) spillLinks(ctx context.Context) error {
 		if v.misplaced("contract_links", contractKey(workchain, account), account, prefix) {
 			return nil
 		}
-		raw := append(make([]byte, 0, linkSize), account...)
-		raw = binary.BigEndian.AppendUint32(raw, uint32(workchain))
-		raw = append(raw, byte(role))
-		raw = binary.BigEndian.AppendUint32(raw, uint32(l.Workchain))
-		raw = binary.BigEndian.AppendUint64(raw, l.Prefix)
-		raw = binary.BigEndian.AppendUint32(raw, l.first)
-		return v.links.add(binary.BigEndian.AppendUint32(raw, mcSeqno))
+		id := wordsOf([]byte(account))
+		return v.links.add(id[0], id[1], id[2], id[3], uint64(uint32(workchain))<<32|uint64(uint8(role)), uint64(uint32(l.Workchain)), l.Prefix,
+			uint64(l.first)<<32|uint64(mcSeqno))
 	})
 }
 
@@ -233,16 +224,16 @@ func (v *verifier) linksTo(part *slice) (map[string]map[contractLink]uint32, err
 		if err != nil {
 			return nil, err
 		}
-		for _, raw := range entries {
-			account, rest := string(raw[:32]), raw[32:]
-			if prefix := schema.Prefix(raw); int32(binary.BigEndian.Uint32(rest)) != part.workchain || prefix < part.low || prefix > part.high {
+		for _, w := range entries {
+			if prefix := w[0]; int32(w[4]>>32) != part.workchain || prefix < part.low || prefix > part.high {
 				continue
 			}
-			l := contractLink{table.LinkKey{Role: schema.LinkRole(rest[4]), Workchain: int32(binary.BigEndian.Uint32(rest[5:])), Prefix: binary.BigEndian.Uint64(rest[9:])}, binary.BigEndian.Uint32(rest[17:])}
+			account := hashOf(w)
+			l := contractLink{table.LinkKey{Role: schema.LinkRole(uint8(w[4])), Workchain: int32(uint32(w[5])), Prefix: w[6]}, uint32(w[7] >> 32)}
 			if all[account] == nil {
 				all[account] = map[contractLink]uint32{}
 			}
-			all[account][l] = max(all[account][l], binary.BigEndian.Uint32(rest[21:]))
+			all[account][l] = max(all[account][l], uint32(w[7]))
 		}
 	}
 	return all, nil

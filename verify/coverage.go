@@ -57,18 +57,8 @@ func (c *coverage) has(workchain int32, prefix, lt uint64) bool {
 
 // shardHolds says whether a shard, in the form of block ids, has an account.
 func shardHolds(shard, prefix uint64) bool {
-	if shard == 0 {
-		return false
-	}
 	tag := shard & -shard
-	return prefix&^(tag<<1-1) == shard&^(tag<<1-1)
-}
-
-func shardsMeet(a, b uint64) bool {
-	if a&-a >= b&-b {
-		return shardHolds(a, b&^(b&-b))
-	}
-	return shardHolds(b, a&^(a&-a))
+	return shard != 0 && prefix&^(tag<<1-1) == shard&^(tag<<1-1)
 }
 
 func parentOf(shard uint64) uint64 {

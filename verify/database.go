@@ -57,6 +57,11 @@ func describe(err error, query string) error {
 	return fmt.Errorf("%w (query %.200s)", err, strings.Join(strings.Fields(query), " "))
 }
 
+// list runs a query and appends its rows to a slice of structs.
+func (d *database) list(ctx context.Context, to any, query string, args ...any) error {
+	return describe(d.client.Conn().Select(ctx, to, query, args...), query)
+}
+
 // one runs a query of one row.
 func (d *database) one(ctx context.Context, query string, args []any, dest ...any) error {
 	return describe(d.client.Conn().QueryRow(ctx, query, args...).Scan(dest...), query)
@@ -94,18 +99,11 @@ const streaming = "SETTINGS optimize_read_in_order = 1, max_threads = 1, max_blo
 
 // blockRow is a row of blocks.
 type blockRow struct {
-	mcSeqno   uint32
-	workchain int32
-	shard     uint64
-	seqno     uint32
-	columns   uint64 // hash of all but the record
-	raw       []byte
-	record    *record.Block // nil when raw is no such record
-	block     *table.Block  // that the record makes
-}
-
-func (r *blockRow) key() string {
-	return fmt.Sprintf("mc_seqno = %d AND workchain = %d AND shard = 0x%016x AND seqno = %d", r.mcSeqno, r.workchain, r.shard, r.seqno)
+	blockPlace
+	columns uint64 // hash of all but the record
+	raw     []byte
+	record  *record.Block // nil when raw is no such record
+	block   *table.Block  // that the record makes
 }
 
 // eachBlock hands out the blocks of a range of bundles in the order of the key.
@@ -129,14 +127,8 @@ func (d *database) eachBlock(ctx context.Context, low, high uint32, take func(*b
 
 // transactionRow is a row of transactions.
 type transactionRow struct {
-	workchain int32
-	prefix    uint64
-	lt        uint64
-	account   string
-	mcSeqno   uint32
-	columns   uint64 // hash of all but the record
-	raw       []byte
-	record    *record.Transaction // nil when raw is no such record
+	storedRow
+	record *record.Transaction // nil when raw is no such record
 	// transaction is the row that the record makes.
 	transaction table.Transaction
 }
@@ -167,17 +159,12 @@ func (d *database) eachTransaction(ctx context.Context, s *slice, low, high uint
 		where += " AND workchain = ? AND account_prefix BETWEEN ? AND ?"
 		args = append(args, s.workchain, s.low, s.high)
 	}
-	query := fmt.Sprintf(`SELECT workchain, account_prefix, lt, account, mc_seqno, %s, record FROM transactions
-		WHERE %s ORDER BY workchain, account_prefix, lt, account %s`, table.Transactions.HashSQL(), where, streaming)
-	var r transactionRow
-	dest := []any{&r.workchain, &r.prefix, &r.lt, &r.account, &r.mcSeqno, &r.columns, &r.raw}
-	return d.each(ctx, query, args, dest, func() error {
-		row := r
-		row.record = &record.Transaction{}
+	return d.eachStored(ctx, &table.Transactions.Table, "mc_seqno", where, args, func(r storedRow) error {
+		row := &transactionRow{storedRow: r, record: &record.Transaction{}}
 		if stored.Unpack(row.record, row.raw) != nil || row.transaction.Set(row.record) != nil {
 			row.record = nil
 		}
-		return take(&row)
+		return take(row)
 	})
 }
 

@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +14,7 @@ import (
 )
 
 // aboutLink is the table, or contract, that an entry of a link is from.
-type aboutLink byte
+type aboutLink uint64
 
 const (
 	linkNamed    aboutLink = iota // by a contract's content; at is the bundle
@@ -24,14 +23,11 @@ const (
 	linkDocument                  // in metadata; at is when it was fetched
 )
 
-// documentSize is that of an entry: hash of the link, kind, at, and whether there
-// is a document.
-const documentSize = sha256.Size + 1 + 8 + 1
+// documentSize is that of an entry in words: hash of the link (4), kind, at, and
+// in the last bit whether there is a document.
+const documentSize = 4 + 1 + 1
 
 func (v *verifier) newDocumentSpill(ctx context.Context) error {
-	if !v.findings.wants(CheckDocuments) {
-		return nil
-	}
 	rows, err := v.number(ctx, "SELECT (SELECT count() FROM metadata_links) + (SELECT count() FROM metadata_fetches) + (SELECT count() FROM metadata)")
 	if err != nil {
 		return err
@@ -45,10 +41,8 @@ func (v *verifier) newDocumentSpill(ctx context.Context) error {
 }
 
 func (v *verifier) keepLink(hash string, kind aboutLink, at uint64, had bool) error {
-	raw := append(make([]byte, 0, documentSize), hash...)
-	raw = append(raw, byte(kind))
-	raw = binary.BigEndian.AppendUint64(raw, at)
-	return v.documents.add(append(raw, byte(flag(had))))
+	w := wordsOf([]byte(hash))
+	return v.documents.add(w[0], w[1], w[2], w[3], uint64(kind), at<<1|flag(had))
 }
 
 func hashOfLink(link string) string {
@@ -74,9 +68,6 @@ func (v *verifier) keepNamed(r *contractRow) (err error) {
 // writes that it is to be fetched, then the document, then that it was fetched,
 // so the tables are read the other way round.
 func (v *verifier) checkDocuments(ctx context.Context) error {
-	if v.documents == nil {
-		return nil
-	}
 	for _, read := range []func(context.Context) error{v.readFetches, v.readDocuments, v.readLinks} {
 		if err := read(ctx); err != nil {
 			return err
@@ -90,7 +81,7 @@ func (v *verifier) checkDocuments(ctx context.Context) error {
 		return err
 	}
 	for part := range v.documents.parts {
-		err := v.documents.groups(part, sha256.Size, func(entries [][]byte) error { return v.link(ctx, entries, mark.MCSeqno) })
+		err := v.documents.groups(part, 4, func(entries [][]uint64) error { return v.link(ctx, entries, mark.MCSeqno) })
 		if err != nil {
 			return err
 		}
@@ -222,10 +213,10 @@ type standing struct {
 	had bool
 }
 
-func gather(entries [][]byte) (o aboutOne) {
-	for _, raw := range entries {
-		kind, at, had := aboutLink(raw[sha256.Size]), binary.BigEndian.Uint64(raw[sha256.Size+1:]), raw[documentSize-1] == 1
-		switch kind {
+func gather(entries [][]uint64) (o aboutOne) {
+	for _, w := range entries {
+		at, had := w[5]>>1, w[5]&1 == 1
+		switch aboutLink(w[4]) {
 		case linkNamed:
 			o.named = append(o.named, at)
 		case linkListed:
@@ -240,8 +231,8 @@ func gather(entries [][]byte) (o aboutOne) {
 }
 
 // link compares what the tables say of a link.
-func (v *verifier) link(ctx context.Context, entries [][]byte, watermark uint32) error {
-	hash, o := string(entries[0][:sha256.Size]), gather(entries)
+func (v *verifier) link(ctx context.Context, entries [][]uint64, watermark uint32) error {
+	hash, o := hashOf(entries[0]), gather(entries)
 	differs := func(table, format string, args ...any) {
 		v.findings.differs(CheckDocuments, table, linkKey(hash), format, args...)
 	}

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
@@ -44,7 +45,7 @@ var indexTables = []copied{
 	{&table.TransactionsIndex.Table, CheckIndexes, transactionRows, "mc_seqno", "table transactions", func(v *verifier, ctx context.Context, low, high uint32, take takeRow) error {
 		return v.eachDistinct(ctx, low, high, func(r *transactionRow) error {
 			if r.record != nil {
-				table.TransactionsIndex.Each(&r.transaction, rowTo(table.TransactionsIndex, r.mcSeqno, take))
+				table.TransactionsIndex.Each(&r.transaction, rowTo(table.TransactionsIndex, r.bundle(), take))
 			}
 			return nil
 		})
@@ -74,7 +75,7 @@ func endsOf(t *table.Of[*table.MessageEnd]) func(*verifier, context.Context, uin
 	return func(v *verifier, ctx context.Context, low, high uint32, take takeRow) error {
 		return v.eachDistinct(ctx, low, high, func(r *transactionRow) error {
 			if r.record != nil {
-				r.transaction.Ends(func(e *table.MessageEnd) { t.Each(e, rowTo(t, r.mcSeqno, take)) })
+				r.transaction.Ends(func(e *table.MessageEnd) { t.Each(e, rowTo(t, r.bundle(), take)) })
 			}
 			return nil
 		})
@@ -97,10 +98,8 @@ type recent struct {
 
 // has reports whether a hash is one of the last, and notes it.
 func (r *recent) has(hash uint64) bool {
-	for _, h := range r.hashes {
-		if h == hash {
-			return true
-		}
+	if slices.Contains(r.hashes[:], hash) {
+		return true
 	}
 	r.hashes[r.next] = hash
 	r.next = (r.next + 1) % len(r.hashes)
@@ -110,9 +109,6 @@ func (r *recent) has(hash uint64) bool {
 // checkIndexes compares the tables that point at blocks and transactions with the
 // rows that these make.
 func (v *verifier) checkIndexes(ctx context.Context) error {
-	if !v.findings.wants(CheckIndexes) {
-		return nil
-	}
 	var total uint64
 	for n := range indexTables {
 		total += v.rowSide.rows(indexTables[n].of)
@@ -305,7 +301,7 @@ func (v *verifier) compareRows(ctx context.Context, t *copied, low, high uint32)
 	if err != nil {
 		return false, err
 	}
-	for _, row := range sortedRows(want) {
+	for _, row := range slices.SortedFunc(maps.Values(want), slices.Compare) {
 		if late(row) {
 			continue
 		}

@@ -3,7 +3,6 @@ package verify
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -54,9 +53,7 @@ func (w *transactionWalk) checkLatest(ctx context.Context, part *slice) error {
 }
 
 func (w *transactionWalk) latest(ctx context.Context, r *accountRow, last lastTransaction, there bool) error {
-	differs := func(format string, args ...any) {
-		w.findings.differs(CheckLatest, "accounts", r.key(), format, args...)
-	}
+	differs := w.findings.of(CheckLatest, "accounts", r.key)
 	a := r.record
 	if a == nil {
 		differs("record is no complete account")
@@ -142,9 +139,6 @@ const (
 // there once, with the balance of its newest state, whatever was skipped before
 // that.
 func (v *verifier) checkBalances(ctx context.Context) error {
-	if !v.findings.wants(CheckLatest) {
-		return nil
-	}
 	const ofAccounts = `SELECT workchain, account_prefix, account, version, balance, false AS gone FROM accounts FINAL WHERE status != 'nonexist'`
 	const ofRanking = `SELECT workchain, account_prefix, account, version, balance, gone FROM accounts_by_balance FINAL WHERE gone = 0`
 	sums := fmt.Sprintf("count(), sum(%s)", table.AccountsByBalance.HashSQL())
@@ -179,9 +173,6 @@ func (v *verifier) locateBalance(ctx context.Context, ofAccounts, ofRanking stri
 
 // checkCodes tests that every code is what its hash says.
 func (v *verifier) checkCodes(ctx context.Context) error {
-	if !v.findings.wants(CheckLatest) {
-		return nil
-	}
 	var hash string
 	var boc []byte
 	var methods []uint32
@@ -189,9 +180,7 @@ func (v *verifier) checkCodes(ctx context.Context) error {
 	var rows uint64
 	err := v.each(ctx, "SELECT hash, boc, methods, methods_known FROM codes", nil, []any{&hash, &boc, &methods, &known}, func() error {
 		rows++
-		differs := func(format string, args ...any) {
-			v.findings.differs(CheckLatest, "codes", "hash = unhex('"+hex.EncodeToString([]byte(hash))+"')", format, args...)
-		}
+		differs := v.findings.of(CheckLatest, "codes", func() string { return linkKey(hash) })
 		if problem := wrongBoC(boc, []byte(hash)); problem != "" || len(boc) == 0 {
 			differs("boc: %s", problem)
 			return nil

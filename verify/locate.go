@@ -2,9 +2,6 @@ package verify
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
@@ -48,9 +45,7 @@ func (v *verifier) locateBlock(ctx context.Context, low, high uint32) error {
 				FROM transactions WHERE mc_seqno BETWEEN ? AND ? GROUP BY mc_seqno, workchain, shard, block_seqno)
 		GROUP BY mc_seqno, workchain, shard, number HAVING should != present ORDER BY mc_seqno, workchain, shard, number`,
 		[]any{low, high, low, high}, []any{&p.mcSeqno, &p.workchain, &p.shard, &p.seqno, &counted, &there}, func() error {
-			v.findings.differs(CheckBlocks, "transactions",
-				fmt.Sprintf("mc_seqno = %d AND workchain = %d AND shard = 0x%016x AND block_seqno = %d", p.mcSeqno, p.workchain, p.shard, p.seqno),
-				"%d transactions of the block, but tx_count in table blocks is %d", there, counted)
+			v.findings.differs(CheckBlocks, "transactions", p.where("mc_seqno", "block_seqno"), "%d transactions of the block, but tx_count in table blocks is %d", there, counted)
 			return nil
 		})
 }
@@ -58,21 +53,14 @@ func (v *verifier) locateBlock(ctx context.Context, low, high uint32) error {
 // locateSeal finds the partitions of a range whose seals of a topic promise
 // another number than the transactions make.
 func (v *verifier) locateSeal(topic schema.Topic, count string) func(ctx context.Context, low, high uint32) error {
-	return func(ctx context.Context, low, high uint32) error { return v.locateSealOf(ctx, topic, count, low, high) }
-}
-
-func (v *verifier) locateSealOf(ctx context.Context, topic schema.Topic, count string, low, high uint32) error {
-	var s sealRow
-	var there uint64
-	q := clickhouse.Sealed{Topic: topic.Name, Table: table.Transactions.Name, Rows: count, Partitions: v.partitions}.Query(low, high)
-	return v.each(ctx, "SELECT mc_seqno, part, sealed, present FROM ("+q+") WHERE sealed != present ORDER BY mc_seqno, part",
-		nil, []any{&s.mcSeqno, &s.partition, &s.rows, &there}, func() error {
-			s.topic = topic.Name
-			v.findings.differs(CheckSeals, "seals", s.key(), "rows is %d, but the table transactions makes %d of the bundle and partition", s.rows, there)
-			return nil
-		})
-}
-
-func sortedRows(rows map[string][]uint64) [][]uint64 {
-	return slices.SortedFunc(maps.Values(rows), slices.Compare)
+	return func(ctx context.Context, low, high uint32) error {
+		s := sealRow{topic: topic.Name}
+		var there uint64
+		q := clickhouse.Sealed{Topic: topic.Name, Table: table.Transactions.Name, Rows: count, Partitions: v.partitions}.Query(low, high)
+		return v.each(ctx, "SELECT mc_seqno, part, sealed, present FROM ("+q+") WHERE sealed != present ORDER BY mc_seqno, part",
+			nil, []any{&s.mcSeqno, &s.partition, &s.rows, &there}, func() error {
+				v.findings.differs(CheckSeals, "seals", s.key(), "rows is %d, but the table transactions makes %d of the bundle and partition", s.rows, there)
+				return nil
+			})
+	}
 }

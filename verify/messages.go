@@ -1,59 +1,43 @@
 package verify
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"tonscribe/schema/record"
 )
 
-// messageEnd is an end of a message, in the spill of 32 bytes.
+// messageEnd is an end of a message.
 type messageEnd struct {
-	hash      [16]byte // the first half
-	digest    uint64   // of all that the record says of the message
+	hash      [2]uint64 // the first half
+	digest    uint64    // of all that the record says of the message
 	createdLT uint64
 	produced  bool
 	inside    bool // must have been produced inside the range
 }
 
 const (
-	endSize      = 32
+	endSize      = 4
 	endsPerTx    = 3
 	producedFlag = 1 << 63
 	insideFlag   = 1 << 62
 )
 
-func (e *messageEnd) entry() (raw [endSize]byte) {
-	lt := e.createdLT &^ (producedFlag | insideFlag)
-	if e.produced {
-		lt |= producedFlag
-	}
-	if e.inside {
-		lt |= insideFlag
-	}
-	copy(raw[:], e.hash[:])
-	binary.BigEndian.PutUint64(raw[16:], lt)
-	binary.BigEndian.PutUint64(raw[24:], e.digest)
-	return raw
+// entry is the end as it lies in a spill.
+func (e *messageEnd) entry() []uint64 {
+	lt := e.createdLT&^(producedFlag|insideFlag) | flag(e.produced)*producedFlag | flag(e.inside)*insideFlag
+	return []uint64{e.hash[0], e.hash[1], lt, e.digest}
 }
 
-func endOf(raw []byte) messageEnd {
-	lt := binary.BigEndian.Uint64(raw[16:])
-	return messageEnd{
-		hash: [16]byte(raw), digest: binary.BigEndian.Uint64(raw[24:]), createdLT: lt &^ (producedFlag | insideFlag),
-		produced: lt&producedFlag != 0, inside: lt&insideFlag != 0,
-	}
+func endOf(entry []uint64) messageEnd {
+	lt := entry[2]
+	return messageEnd{[2]uint64(entry), entry[3], lt &^ (producedFlag | insideFlag), lt&producedFlag != 0, lt&insideFlag != 0}
 }
 
 // checkProducers matches the ends of internal messages: what was consumed was
 // produced once, is the same, and was consumed once. Only messages from before
 // the range or out of a gap have no producer.
 func (v *verifier) checkProducers(ctx context.Context) error {
-	if v.spill == nil {
-		return nil
-	}
 	meter := v.meter("messages (parts)", uint64(len(v.spill.parts)))
 	for part := range v.spill.parts {
 		if err := ctx.Err(); err != nil {
@@ -69,7 +53,7 @@ func (v *verifier) checkProducers(ctx context.Context) error {
 
 func (v *verifier) matchEnds(ctx context.Context, part int) error {
 	var all, inFlight, unproduced uint64
-	err := v.spill.groups(part, len(messageEnd{}.hash), func(entries [][]byte) error {
+	err := v.spill.groups(part, len(messageEnd{}.hash), func(entries [][]uint64) error {
 		var consumed, produced []messageEnd
 		for _, raw := range entries {
 			if e := endOf(raw); e.produced {
@@ -116,7 +100,7 @@ func (v *verifier) badMessage(ctx context.Context, check string, e messageEnd, p
 	if err != nil {
 		return err
 	}
-	key := fmt.Sprintf("a message has hash %x…, created_lt %d", e.hash, e.createdLT)
+	key := fmt.Sprintf("a message has hash %016x%016x…, created_lt %d", e.hash[0], e.hash[1], e.createdLT)
 	var messages []*record.Message
 	for i, h := range holders {
 		if i == 0 {
@@ -146,33 +130,28 @@ type holder struct {
 
 // holders looks for the transactions with a message whose hash begins so, the
 // consumers first.
-func (v *verifier) holders(ctx context.Context, hash [16]byte) (consumers []holder, err error) {
-	type place struct {
-		workchain  int32
-		prefix, lt uint64
+func (v *verifier) holders(ctx context.Context, hash [2]uint64) (consumers []holder, err error) {
+	var found []struct {
+		Workchain int32  `ch:"workchain"`
+		Prefix    uint64 `ch:"account_prefix"`
+		LT        uint64 `ch:"lt"`
 	}
-	var places []place
-	var p place
-	err = v.each(ctx, `SELECT DISTINCT workchain, account_prefix, lt FROM messages_index
-		WHERE path = 'hash' AND key = ? AND mc_seqno BETWEEN ? AND ?`, []any{binary.BigEndian.Uint64(hash[:]), v.from, v.to},
-		[]any{&p.workchain, &p.prefix, &p.lt}, func() error {
-			places = append(places, p)
-			return nil
-		})
+	err = v.list(ctx, &found, `SELECT DISTINCT workchain, account_prefix, lt FROM messages_index
+		WHERE path = 'hash' AND key = ? AND mc_seqno BETWEEN ? AND ?`, hash[0], v.from, v.to)
 	if err != nil {
 		return nil, err
 	}
 	var producers []holder
-	for _, p := range places {
-		err := v.eachTransaction(ctx, &slice{p.workchain, p.prefix, p.prefix}, v.from, v.to, func(r *transactionRow) error {
-			if r.record == nil || r.lt != p.lt {
+	for _, p := range found {
+		err := v.eachTransaction(ctx, &slice{p.Workchain, p.Prefix, p.Prefix}, v.from, v.to, func(r *transactionRow) error {
+			if r.record == nil || r.lt != p.LT {
 				return nil
 			}
-			if m := r.record.InMsg; m != nil && bytes.HasPrefix(m.Hash, hash[:]) {
+			if m := r.record.InMsg; m != nil && halfOf(m.Hash) == hash {
 				consumers = append(consumers, holder{r, m})
 			}
 			for _, m := range r.record.OutMsgs {
-				if bytes.HasPrefix(m.Hash, hash[:]) {
+				if halfOf(m.Hash) == hash {
 					producers = append(producers, holder{r, m})
 				}
 			}

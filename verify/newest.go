@@ -8,7 +8,7 @@ import (
 	"tonscribe/schema/table"
 )
 
-// storedRow is the newest row of a key, of a table of which the newest rows count.
+// storedRow is a row about an account.
 type storedRow struct {
 	workchain int32
 	prefix    uint64
@@ -22,9 +22,9 @@ type storedRow struct {
 // bundle is the one with which the row became what it is.
 func (r *storedRow) bundle() uint32 { return uint32(r.newest) }
 
-// eachNewest hands out the newest row of every key, in the order of keys. Two
-// rows of which neither is newer are a difference of the check, when there is one.
-func (v *verifier) eachNewest(ctx context.Context, check string, t *table.Table, where string, args []any, take func(*storedRow) error) error {
+// eachStored hands out the rows of a table in the order of keys, newest being the
+// column of that name.
+func (d *database) eachStored(ctx context.Context, t *table.Table, newest, where string, args []any, take func(storedRow) error) error {
 	lt, raw := "toUInt64(0)", "''"
 	if slices.Contains(t.Key, "lt") {
 		lt = "lt"
@@ -33,15 +33,21 @@ func (v *verifier) eachNewest(ctx context.Context, check string, t *table.Table,
 		raw = "record"
 	}
 	query := fmt.Sprintf("SELECT workchain, account_prefix, account, %s, toUInt64(%s), %s, %s FROM %s WHERE %s ORDER BY %s %s",
-		lt, t.Newest, t.HashSQL(), raw, t.Name, where, t.KeySQL(), streaming)
+		lt, newest, t.HashSQL(), raw, t.Name, where, t.KeySQL(), streaming)
 	var r storedRow
+	return d.each(ctx, query, args, []any{&r.workchain, &r.prefix, &r.account, &r.lt, &r.newest, &r.columns, &r.raw}, func() error { return take(r) })
+}
+
+// eachNewest hands out the newest row of every key, in the order of keys. Two
+// rows of which neither is newer are a difference of the check, when there is one.
+func (v *verifier) eachNewest(ctx context.Context, check string, t *table.Table, where string, args []any, take func(*storedRow) error) error {
+	byAccount := slices.Contains(t.Key, "account")
 	var last *storedRow
-	err := v.each(ctx, query, args, []any{&r.workchain, &r.prefix, &r.account, &r.lt, &r.newest, &r.columns, &r.raw}, func() error {
-		row := r
-		before := last
+	err := v.eachStored(ctx, t, t.Newest, where, args, func(r storedRow) error {
+		row, before := &r, last
 		switch {
-		case before == nil, before.lt != r.lt, before.prefix != r.prefix, before.workchain != r.workchain, lt != "lt" && before.account != r.account:
-			last = &row
+		case before == nil, before.lt != r.lt, before.prefix != r.prefix, before.workchain != r.workchain, byAccount && before.account != r.account:
+			last = row
 			if before == nil {
 				return nil
 			}
@@ -50,7 +56,7 @@ func (v *verifier) eachNewest(ctx context.Context, check string, t *table.Table,
 			v.findings.differs(check, t.Name, row.key(t), "two different rows of %s %d", t.Newest, r.newest)
 		}
 		if r.newest >= before.newest {
-			last = &row
+			last = row
 		}
 		return nil
 	})

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"encoding/binary"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ func link(blocks ...*record.Block) (said []Difference, c *coverage) {
 	v := &verifier{findings: newFindings(1, 100, Options{}), coverage: newCoverage()}
 	w := &chainWalk{verifier: v, tips: map[shardOf]*tip{}}
 	for _, b := range blocks {
-		w.link(&blockRow{mcSeqno: 1, workchain: b.Id.Workchain, shard: b.Id.Shard, seqno: b.Id.Seqno, record: b})
+		w.link(&blockRow{blockPlace: blockPlace{1, b.Id.Workchain, b.Id.Shard, b.Id.Seqno}, record: b})
 	}
 	for _, c := range v.findings.report.Checks {
 		said = append(said, c.Differences...)
@@ -97,10 +96,9 @@ func TestSpillGivesEveryEndBack(t *testing.T) {
 	want := map[messageEnd]bool{}
 	for range n {
 		e := messageEnd{digest: random.Uint64(), createdLT: random.Uint64N(1 << 50), produced: random.IntN(2) == 0, inside: random.IntN(2) == 0}
-		binary.BigEndian.PutUint64(e.hash[:], random.Uint64())
+		e.hash[0] = random.Uint64()
 		want[e] = true
-		raw := e.entry()
-		if err := s.add(raw[:]); err != nil {
+		if err := s.add(e.entry()...); err != nil {
 			t.Fatal(err)
 		}
 	}

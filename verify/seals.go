@@ -24,26 +24,21 @@ func (s sealRow) key() string {
 
 // progressRow is the newest row of progress of a partition.
 type progressRow struct {
-	topic                 string
-	partition, partitions uint16
-	mcSeqno, genUtime     uint32
+	Topic      string `ch:"topic"`
+	Partition  uint16 `ch:"partition"`
+	Partitions uint16 `ch:"partitions"`
+	McSeqno    uint32 `ch:"mc_seqno"`
+	GenUtime   uint32 `ch:"gen_utime"`
 }
 
 func (p progressRow) key() string {
-	return fmt.Sprintf("topic = '%s' AND partition = %d", p.topic, p.partition)
+	return fmt.Sprintf("topic = '%s' AND partition = %d", p.Topic, p.Partition)
 }
 
-func (d *database) readProgress(ctx context.Context) ([]progressRow, error) {
-	var list []progressRow
-	var p progressRow
-	err := d.each(ctx, `SELECT topic, partition, max(partitions), max((mc_seqno, gen_utime)).1, max((mc_seqno, gen_utime)).2
-		FROM progress GROUP BY topic, partition ORDER BY topic, partition`, nil,
-		[]any{&p.topic, &p.partition, &p.partitions, &p.mcSeqno, &p.genUtime},
-		func() error {
-			list = append(list, p)
-			return nil
-		})
-	return list, err
+func (d *database) readProgress(ctx context.Context) (rows []progressRow, err error) {
+	err = d.list(ctx, &rows, `SELECT topic, partition, max(p.partitions) AS partitions, max((p.mc_seqno, p.gen_utime)).1 AS mc_seqno,
+		max((p.mc_seqno, p.gen_utime)).2 AS gen_utime FROM progress AS p GROUP BY topic, partition ORDER BY topic, partition`)
+	return rows, err
 }
 
 // tableTopics are the topics that have tables.
@@ -65,14 +60,14 @@ func (v *verifier) checkProgress(ctx context.Context) error {
 	}
 	known := map[place]bool{}
 	for _, p := range v.progressOf {
-		known[place{p.topic, p.partition}] = true
+		known[place{p.Topic, p.Partition}] = true
 		if err := v.checkProgressRow(ctx, p); err != nil {
 			return err
 		}
 	}
 	for _, topic := range tableTopics() {
 		for partition := range v.partitions {
-			if p := (progressRow{topic: topic, partition: uint16(partition)}); !known[place{topic, p.partition}] {
+			if p := (progressRow{Topic: topic, Partition: uint16(partition)}); !known[place{topic, p.Partition}] {
 				v.findings.differs(CheckProgress, "progress", p.key(), "no row, but there are %d partitions", v.partitions)
 			}
 		}
@@ -82,28 +77,26 @@ func (v *verifier) checkProgress(ctx context.Context) error {
 }
 
 func (v *verifier) checkProgressRow(ctx context.Context, p progressRow) error {
-	differs := func(format string, args ...any) {
-		v.findings.differs(CheckProgress, "progress", p.key(), format, args...)
-	}
+	differs := v.findings.of(CheckProgress, "progress", p.key)
 	switch {
-	case !slices.Contains(tableTopics(), p.topic):
+	case !slices.Contains(tableTopics(), p.Topic):
 		differs("no topic with tables has this name")
-	case int(p.partitions) != v.partitions:
-		differs("partitions is %d, elsewhere %d", p.partitions, v.partitions)
-	case int(p.partition) >= v.partitions:
+	case int(p.Partitions) != v.partitions:
+		differs("partitions is %d, elsewhere %d", p.Partitions, v.partitions)
+	case int(p.Partition) >= v.partitions:
 		differs("there are only %d partitions", v.partitions)
-	case p.mcSeqno < v.to:
-		differs("mc_seqno is %d, but the range ends at %d", p.mcSeqno, v.to)
+	case p.McSeqno < v.to:
+		differs("mc_seqno is %d, but the range ends at %d", p.McSeqno, v.to)
 	}
 	// A partition may be ahead of the one that brings the block.
 	least := uint64(1)
-	ahead := slices.ContainsFunc(v.progressOf, func(b progressRow) bool { return b.topic == schema.Headers.Name && b.mcSeqno < p.mcSeqno })
+	ahead := slices.ContainsFunc(v.progressOf, func(b progressRow) bool { return b.Topic == schema.Headers.Name && b.McSeqno < p.McSeqno })
 	if ahead {
 		least = 0
 	}
-	utime, err := v.await(ctx, least, "SELECT toUInt64(max(gen_utime)) FROM blocks WHERE mc_seqno = ? AND workchain = -1", p.mcSeqno)
-	if err == nil && utime != uint64(p.genUtime) && !(ahead && utime == 0) {
-		differs("gen_utime is %d, that of masterchain block %d is %d", p.genUtime, p.mcSeqno, utime)
+	utime, err := v.await(ctx, least, "SELECT toUInt64(max(gen_utime)) FROM blocks WHERE mc_seqno = ? AND workchain = -1", p.McSeqno)
+	if err == nil && utime != uint64(p.GenUtime) && !(ahead && utime == 0) {
+		differs("gen_utime is %d, that of masterchain block %d is %d", p.GenUtime, p.McSeqno, utime)
 	}
 	return err
 }
@@ -181,16 +174,17 @@ func (w *sealWalk) bundle(seals []sealRow) *bundleSeals {
 // follows tests the link to the bundle before. The first link of the range may
 // lead out of it.
 func (w *sealWalk) follows(s sealRow) {
+	differs := w.findings.of(CheckSeals, "seals", s.key)
 	switch {
 	case s.prev >= s.mcSeqno:
-		w.findings.differs(CheckSeals, "seals", s.key(), "prev_mc_seqno is %d", s.prev)
+		differs("prev_mc_seqno is %d", s.prev)
 	case w.last != 0 && s.prev != w.last:
-		w.findings.differs(CheckSeals, "seals", s.key(), "prev_mc_seqno is %d, but the bundle sealed before is %d", s.prev, w.last)
+		differs("prev_mc_seqno is %d, but the bundle sealed before is %d", s.prev, w.last)
 	case w.last == 0 && s.prev >= w.from:
 		w.findings.differs(CheckSeals, "seals", fmt.Sprintf("topic = '%s' AND partition = %d AND mc_seqno = %d", s.topic, s.partition, s.prev),
 			"no row, but bundle %d names it in prev_mc_seqno", s.mcSeqno)
 	case w.last == 0 && s.prev == 0 && s.mcSeqno > w.from:
-		w.findings.differs(CheckSeals, "seals", s.key(), "it is the first bundle of all, but the range begins at %d", w.from)
+		differs("it is the first bundle of all, but the range begins at %d", w.from)
 	}
 }
 

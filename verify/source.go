@@ -25,25 +25,29 @@ type BundleSource interface {
 
 // checkSource decodes the blocks again and compares.
 func (v *verifier) checkSource(ctx context.Context) error {
-	if !v.findings.wants(CheckSource) {
-		return nil
-	}
 	sums, err := v.decodedSums(ctx, v.from, v.to, v.meter("decoding again (bundles)", uint64(v.to)-uint64(v.from)+1))
 	if err != nil {
 		return err
 	}
 	v.findings.checked(CheckSource, sums.rows(blockRecords)+sums.rows(transactionRecords))
-	first := -1
-	for s, side := range map[subject]*tally{blockRecords: v.chainSide, transactionRecords: v.rowSide, transactionStates: v.rowSide} {
-		if n := firstDifferent(sums.cells[s], side.cells[s]); n >= 0 && (first < 0 || n < first) {
-			first = n
-		}
-	}
+	first := sums.unlike(v.chainSide, v.rowSide)
 	if first < 0 {
 		return nil
 	}
 	low, high := sums.bucket(first)
 	return v.mustName(CheckSource, table.Transactions.Name, low, high, func() error { return v.locateSource(ctx, low, high) })
+}
+
+// unlike is the first bucket in which what was decoded differs from the tables'
+// blocks or transactions, -1 when all are equal.
+func (t *tally) unlike(blocks, transactions *tally) int {
+	first := -1
+	for s, side := range map[subject]*tally{blockRecords: blocks, transactionRecords: transactions, transactionStates: transactions} {
+		if n := firstDifferent(t.cells[s], side.cells[s]); n >= 0 && (first < 0 || n < first) {
+			first = n
+		}
+	}
+	return first
 }
 
 // decodedSums sums up what the source's blocks decode to.
@@ -118,12 +122,7 @@ func (v *verifier) locateSource(ctx context.Context, low, high uint32) error {
 		if err != nil {
 			return err
 		}
-		n := -1
-		for _, s := range []subject{blockRecords, transactionRecords, transactionStates} {
-			if m := firstDifferent(have.cells[s], decoded.cells[s]); n < 0 || m >= 0 && m < n {
-				n = m
-			}
-		}
+		n := decoded.unlike(have, have)
 		if n < 0 {
 			return nil
 		}
@@ -143,9 +142,9 @@ func (v *verifier) recordSums(ctx context.Context, low, high uint32) (*tally, er
 		return nil, err
 	}
 	return sums, v.eachDistinct(ctx, low, high, func(r *transactionRow) error {
-		sums.add(transactionRecords, r.mcSeqno, 1, digest(withoutStates(r.raw)))
+		sums.add(transactionRecords, r.bundle(), 1, digest(withoutStates(r.raw)))
 		if r.record != nil {
-			sums.add(transactionStates, r.mcSeqno, 1, stateSum(r.record))
+			sums.add(transactionStates, r.bundle(), 1, stateSum(r.record))
 		}
 		return nil
 	})
@@ -168,7 +167,8 @@ func (v *verifier) compareBundle(ctx context.Context, mcSeqno uint32) error {
 			if err != nil {
 				return err
 			}
-			want[blockRecordKey(r.Block)] = r.Block
+			id := r.Block.Id
+			want[blockPlace{r.Block.McSeqno, id.Workchain, id.Shard, id.Seqno}.key()] = r.Block
 			for _, t := range r.Transactions {
 				want[transactionKey(t.Block.Workchain, string(t.Account[4:]), t.Lt)] = t
 			}
@@ -224,29 +224,19 @@ func encoded(m vtMessage) ([]byte, error) {
 	return raw, err
 }
 
-func blockRecordKey(b *record.Block) string {
-	r := blockRow{mcSeqno: b.McSeqno, workchain: b.Id.Workchain, shard: b.Id.Shard, seqno: b.Id.Seqno}
-	return r.key()
-}
-
 // compareRecord compares a row's record with what was decoded, and takes it off
 // the list.
 func (v *verifier) compareRecord(table, key string, raw []byte, have proto.Message, bad bool, want map[string]vtMessage) {
+	differs := v.findings.of(CheckSource, table, func() string { return key })
 	m, ok := want[key]
 	delete(want, key)
 	if !ok {
-		v.findings.differs(CheckSource, table, key, "a row that no block of the source makes")
-		return
-	}
-	if bad {
-		v.findings.differs(CheckSource, table, key, "record cannot be read")
-		return
-	}
-	if path, a, b := firstField(have, m); path != "" {
-		v.findings.differs(CheckSource, table, key, "field %s of the record is %s, decoding again gives %s", path, a, b)
-		return
-	}
-	if again, err := encoded(m); err == nil && !bytes.Equal(raw, again) {
-		v.findings.differs(CheckSource, table, key, "the record's bytes are not those that decoding again gives, though all known fields are equal")
+		differs("a row that no block of the source makes")
+	} else if bad {
+		differs("record cannot be read")
+	} else if path, a, b := firstField(have, m); path != "" {
+		differs("field %s of the record is %s, decoding again gives %s", path, a, b)
+	} else if again, err := encoded(m); err == nil && !bytes.Equal(raw, again) {
+		differs("the record's bytes are not those that decoding again gives, though all known fields are equal")
 	}
 }

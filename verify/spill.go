@@ -1,9 +1,9 @@
 package verify
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math/bits"
 	"os"
 	"slices"
@@ -11,13 +11,13 @@ import (
 	"sync/atomic"
 )
 
-// spill is a temporary file of entries of one size. They come in the order of one
+// spill is a temporary file of entries of so many words. They come in the order of one
 // table and are to be matched with those of another, so they are dealt out to
 // partitions by their first bits, which are those of a hash: each partition is
 // small enough for memory.
 type spill struct {
 	file  *os.File
-	size  int // of an entry
+	size  int // of an entry, in words
 	next  atomic.Int64
 	shift int
 	parts []spillPart
@@ -25,7 +25,7 @@ type spill struct {
 
 type spillPart struct {
 	mu     sync.Mutex
-	buffer []byte
+	buffer []uint64
 	chunks []int64 // offsets of full buffers in the file
 }
 
@@ -35,7 +35,7 @@ const (
 	maxPartBits  = 12
 )
 
-// newSpill makes a spill for about so many entries.
+// newSpill makes a spill for about so many entries of a size in words.
 func newSpill(folder string, size int, entries uint64) (*spill, error) {
 	file, err := os.CreateTemp(folder, "tonscribe-verify-")
 	if err != nil {
@@ -56,59 +56,58 @@ func (s *spill) close() {
 	}
 }
 
-func (s *spill) chunk() int { return chunkEntries * s.size }
+// chunk is the size of a full buffer in the file, in bytes.
+func (s *spill) chunk() int64 { return int64(8 * chunkEntries * s.size) }
 
 // add takes an entry, which may be used again at once.
-func (s *spill) add(entry []byte) error {
-	p := &s.parts[binary.BigEndian.Uint64(entry)>>s.shift]
+func (s *spill) add(entry ...uint64) error {
+	p := &s.parts[entry[0]>>s.shift]
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.buffer == nil {
-		p.buffer = make([]byte, 0, s.chunk())
+		p.buffer = make([]uint64, 0, chunkEntries*s.size)
 	}
-	p.buffer = append(p.buffer, entry...)
-	if len(p.buffer) < s.chunk() {
+	if p.buffer = append(p.buffer, entry...); len(p.buffer) < cap(p.buffer) {
 		return nil
 	}
-	offset := s.next.Add(int64(s.chunk())) - int64(s.chunk())
-	if _, err := s.file.WriteAt(p.buffer, offset); err != nil {
+	offset := s.next.Add(s.chunk()) - s.chunk()
+	raw, err := binary.Append(make([]byte, 0, s.chunk()), binary.NativeEndian, p.buffer)
+	if err == nil {
+		_, err = s.file.WriteAt(raw, offset)
+	}
+	if err != nil {
 		return fmt.Errorf("temporary file: %w", err)
 	}
-	p.chunks = append(p.chunks, offset)
-	p.buffer = p.buffer[:0]
+	p.chunks, p.buffer = append(p.chunks, offset), p.buffer[:0]
 	return nil
 }
 
-// read gives the entries of a partition in the order of their bytes.
-func (s *spill) read(part int) ([][]byte, error) {
+// read gives the entries of a partition in ascending order.
+func (s *spill) read(part int) ([][]uint64, error) {
 	p := &s.parts[part]
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	raw := make([]byte, len(p.chunks)*s.chunk(), len(p.chunks)*s.chunk()+len(p.buffer))
+	words := make([]uint64, len(p.chunks)*chunkEntries*s.size, len(p.chunks)*chunkEntries*s.size+len(p.buffer))
 	for i, offset := range p.chunks {
-		if _, err := s.file.ReadAt(raw[i*s.chunk():][:s.chunk()], offset); err != nil {
+		if err := binary.Read(io.NewSectionReader(s.file, offset, s.chunk()), binary.NativeEndian, words[i*chunkEntries*s.size:][:chunkEntries*s.size]); err != nil {
 			return nil, fmt.Errorf("temporary file: %w", err)
 		}
 	}
-	raw = append(raw, p.buffer...)
-	entries := make([][]byte, len(raw)/s.size)
-	for i := range entries {
-		entries[i] = raw[i*s.size:][:s.size:s.size]
-	}
-	slices.SortFunc(entries, bytes.Compare)
+	entries := slices.Collect(slices.Chunk(append(words, p.buffer...), s.size))
+	slices.SortFunc(entries, slices.Compare)
 	return entries, nil
 }
 
-// groups hands out the entries of a partition that begin with the same bytes,
+// groups hands out the entries of a partition that begin with the same words,
 // together.
-func (s *spill) groups(part, key int, take func([][]byte) error) error {
+func (s *spill) groups(part, key int, take func([][]uint64) error) error {
 	entries, err := s.read(part)
 	if err != nil {
 		return err
 	}
 	for len(entries) > 0 {
 		n := 1
-		for n < len(entries) && bytes.Equal(entries[n][:key], entries[0][:key]) {
+		for n < len(entries) && slices.Equal(entries[n][:key], entries[0][:key]) {
 			n++
 		}
 		if err := take(entries[:n]); err != nil {
@@ -117,4 +116,24 @@ func (s *spill) groups(part, key int, take func([][]byte) error) error {
 		entries = entries[n:]
 	}
 	return nil
+}
+
+// wordsOf are the first words of a hash or an account id.
+func wordsOf(hash []byte) (w [4]uint64) {
+	for i := range min(len(hash)/8, len(w)) {
+		w[i] = binary.BigEndian.Uint64(hash[8*i:])
+	}
+	return w
+}
+
+// halfOf is half of a hash, zeros without one.
+func halfOf(hash []byte) [2]uint64 { w := wordsOf(hash); return [2]uint64(w[:]) }
+
+// hashOf is the hash that an entry begins with.
+func hashOf(entry []uint64) string {
+	var raw [32]byte
+	for i, word := range entry[:4] {
+		binary.BigEndian.PutUint64(raw[8*i:], word)
+	}
+	return string(raw[:])
 }

@@ -270,11 +270,8 @@ func (w *transactionWalk) keep(m *record.Message, produced bool) error {
 	if _, err := m.MarshalToSizedBufferVT(message); err != nil {
 		return err
 	}
-	e := messageEnd{digest: digest(message), createdLT: m.CreatedLt, produced: produced}
-	copy(e.hash[:], m.Hash)
-	e.inside = produced || w.producedInside(m)
-	raw := e.entry()
-	return w.spill.add(raw[:])
+	e := messageEnd{halfOf(m.Hash), digest(message), m.CreatedLt, produced, produced || w.producedInside(m)}
+	return w.spill.add(e.entry()...)
 }
 
 // producedInside says whether the transaction that produced a message must be in

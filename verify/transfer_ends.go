@@ -9,18 +9,17 @@ import (
 	"tonscribe/schema/record"
 )
 
-// Entries of the spills of transfers: 16 bytes that both sides agree on, half of
-// the carrier's hash, the place (lt and account prefix), a digest of what is to be
-// equal, that of the receipt, and flags.
-const transferEntry = 16 + 16 + 5*8
+// transferSize is that of an entry in the spills of transfers, in words.
+const transferSize = 9
 
+// transferEnd is a transfer as a row has it, or a transaction.
 type transferEnd struct {
-	key     [16]byte
-	carrier [16]byte // zeros without one
+	key     [2]uint64 // on which both sides agree
+	carrier [2]uint64 // half of its hash, zeros without one
 	lt      uint64
-	prefix  uint64
-	digest  uint64
-	receipt uint64 // 0 without one
+	prefix  uint64 // of the account
+	digest  uint64 // of what is to be equal
+	receipt uint64 // digest, 0 without one
 	flags   uint64
 }
 
@@ -33,23 +32,13 @@ const (
 	endState   = 16        // shift of delivery
 )
 
-// entry is the end as it lies in a spill.
-func (e *transferEnd) entry() (raw [transferEntry]byte) {
-	copy(raw[:], e.key[:])
-	copy(raw[16:], e.carrier[:])
-	for n, word := range []uint64{e.lt, e.prefix, e.digest, e.receipt, e.flags} {
-		binary.BigEndian.PutUint64(raw[32+8*n:], word)
-	}
-	return raw
+// addTo puts the end into a spill.
+func (e *transferEnd) addTo(s *spill) error {
+	return s.add(e.key[0], e.key[1], e.carrier[0], e.carrier[1], e.lt, e.prefix, e.digest, e.receipt, e.flags)
 }
 
-func transferEndOf(raw []byte) (e transferEnd) {
-	copy(e.key[:], raw)
-	copy(e.carrier[:], raw[16:])
-	for n, word := range []*uint64{&e.lt, &e.prefix, &e.digest, &e.receipt, &e.flags} {
-		*word = binary.BigEndian.Uint64(raw[32+8*n:])
-	}
-	return e
+func transferEndOf(w []uint64) transferEnd {
+	return transferEnd{[2]uint64(w), [2]uint64(w[2:]), w[4], w[5], w[6], w[7], w[8]}
 }
 
 func (e *transferEnd) kind() schema.TransferKind {
@@ -65,12 +54,10 @@ func (e *transferEnd) where() string {
 	return fmt.Sprintf("lt = %d AND account_prefix = 0x%x", e.lt, e.prefix)
 }
 
-// placeKey is the key of a transaction.
-func placeKey(kind schema.TransferKind, account []byte, lt uint64) (key [16]byte) {
+// transactionEnd is the key of a transaction.
+func transactionEnd(kind schema.TransferKind, account []byte, lt uint64) [2]uint64 {
 	raw := binary.BigEndian.AppendUint64(append([]byte{byte(kind)}, account...), lt)
-	binary.BigEndian.PutUint64(key[:], digest(raw))
-	binary.BigEndian.PutUint64(key[8:], digest(append(raw, 1)))
-	return key
+	return [2]uint64{digest(raw), digest(append(raw, 1))}
 }
 
 // receiptDigest is that of the transaction that a carrier led to.
@@ -83,18 +70,12 @@ func receiptDigest(account []byte, lt uint64, hash []byte, now, mcSeqno uint32) 
 
 // newTransferSpills makes the files in which transfers meet their transactions.
 func (v *verifier) newTransferSpills(ctx context.Context) error {
-	if !v.findings.wants(CheckTransfers) {
-		return nil
-	}
 	rows, err := v.number(ctx, "SELECT (SELECT count() FROM jetton_transfers) + (SELECT count() FROM jetton_burns) + (SELECT count() FROM nft_transfers)")
 	if err != nil {
 		return err
 	}
-	for _, s := range []struct {
-		spill   **spill
-		entries uint64
-	}{{&v.orders, 2 * rows}, {&v.carriers, 2 * rows}} {
-		if *s.spill, err = newSpill(v.Folder, transferEntry, s.entries); err != nil {
+	for _, s := range []**spill{&v.orders, &v.carriers} {
+		if *s, err = newSpill(v.Folder, transferSize, 2*rows); err != nil {
 			return err
 		}
 	}

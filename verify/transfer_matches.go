@@ -13,15 +13,12 @@ import (
 // matchTransfers lets transfers meet their transactions, then what these sent
 // the transactions that it led to.
 func (v *verifier) matchTransfers(ctx context.Context) error {
-	if v.orders == nil {
-		return nil
-	}
 	for _, s := range []struct {
 		*spill
 		match func(context.Context, []transferEnd) error
 	}{{v.orders, v.matchOrder}, {v.carriers, v.matchCarrier}} {
 		for part := range s.parts {
-			err := s.groups(part, 16, func(entries [][]byte) error {
+			err := s.groups(part, 2, func(entries [][]uint64) error {
 				ends := make([]transferEnd, len(entries))
 				for n, raw := range entries {
 					ends[n] = transferEndOf(raw)
@@ -54,9 +51,7 @@ func sides(ends []transferEnd) (row, other *transferEnd) {
 
 func (v *verifier) matchOrder(ctx context.Context, ends []transferEnd) error {
 	row, order := sides(ends)
-	differs := func(format string, args ...any) {
-		v.findings.differs(CheckTransfers, table.Transfers[ends[0].kind()].Name, ends[0].where(), format, args...)
-	}
+	differs := v.findings.of(CheckTransfers, table.Transfers[ends[0].kind()].Name, ends[0].where)
 	switch {
 	case order == nil:
 		differs("a row that no transaction of table transactions orders")
@@ -74,13 +69,12 @@ func (v *verifier) matchOrder(ctx context.Context, ends []transferEnd) error {
 	case order.is(endAborted):
 		want = record.Delivery_REFUSED
 	case row.kind() == schema.NFTTransfer:
-	case order.carrier == [16]byte{}:
+	case order.carrier == [2]uint64{}:
 		want = record.Delivery_NOT_SENT
 	default:
 		e := *row
 		e.key = order.carrier
-		raw := e.entry()
-		return v.carriers.add(raw[:])
+		return e.addTo(v.carriers)
 	}
 	if row.delivery() != want {
 		differs("delivery is %s, but it is %s by its transaction", row.delivery(), want)
@@ -118,7 +112,7 @@ func (v *verifier) bothSides(ctx context.Context, e *transferEnd) (row *table.Tr
 	var raw []byte
 	query := fmt.Sprintf("SELECT workchain, record FROM %s WHERE %s ORDER BY mc_seqno DESC", table.Transfers[e.kind()].Name, e.where())
 	err = v.each(ctx, query, nil, []any{&workchain, &raw}, func() error {
-		if t, err := table.ReadTransfer(e.kind(), raw); row == nil && err == nil && placeKey(e.kind(), t.Account, t.Lt) == e.key {
+		if t, err := table.ReadTransfer(e.kind(), raw); row == nil && err == nil && transactionEnd(e.kind(), t.Account, t.Lt) == e.key {
 			row = t
 		}
 		return nil
@@ -149,14 +143,14 @@ func (v *verifier) matchCarrier(_ context.Context, ends []transferEnd) error {
 	default:
 		want = record.Delivery_DELIVERED
 	}
-	name := table.Transfers[row.kind()].Name
+	differs := v.findings.of(CheckTransfers, table.Transfers[row.kind()].Name, row.where)
 	switch {
 	case row.delivery() != want:
-		v.findings.differs(CheckTransfers, name, row.where(), "delivery is %s, but by the transaction that the message led to it is %s", row.delivery(), want)
+		differs("delivery is %s, but by the transaction that the message led to it is %s", row.delivery(), want)
 	case arrival == nil && row.receipt != 0:
-		v.findings.differs(CheckTransfers, name, row.where(), "it has a receipt, but the message is in flight")
+		differs("it has a receipt, but the message is in flight")
 	case arrival != nil && row.receipt != arrival.receipt:
-		v.findings.differs(CheckTransfers, name, row.where(), "its receipt is not the transaction that the message led to, of lt %d", arrival.lt)
+		differs("its receipt is not the transaction that the message led to, of lt %d", arrival.lt)
 	}
 	return nil
 }

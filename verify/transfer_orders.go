@@ -102,10 +102,9 @@ func (w *transactionWalk) keepOrder(t *record.Transaction) error {
 	}
 	switch *t.InMsg.Opcode {
 	case body.JettonInternalTransfer, body.JettonBurnNotification:
-		copy(e.key[:], t.InMsg.Hash)
+		e.key = halfOf(t.InMsg.Hash)
 		e.receipt = receiptDigest(t.Account, t.Lt, t.Hash, t.Now, t.McSeqno)
-		raw := e.entry()
-		return w.carriers.add(raw[:])
+		return e.addTo(w.carriers)
 	}
 	o, kind := orderOf(t)
 	if o == nil {
@@ -115,16 +114,15 @@ func (w *transactionWalk) keepOrder(t *record.Transaction) error {
 	if e.digest, err = orderDigest(o); err != nil {
 		return err
 	}
-	e.key = placeKey(kind, t.Account, t.Lt)
+	e.key = transactionEnd(kind, t.Account, t.Lt)
 	e.flags |= uint64(kind) << endKind
 	if m := carrierOf(kind, t); m != nil {
-		copy(e.carrier[:], m.Hash)
+		e.carrier = halfOf(m.Hash)
 	}
 	if w.mustTransfer(kind, t) {
 		e.flags |= endMust
 	}
-	raw := e.entry()
-	return w.orders.add(raw[:])
+	return e.addTo(w.orders)
 }
 
 // mustTransfer reports whether an order must be in its table: the account is a

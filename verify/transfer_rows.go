@@ -9,9 +9,6 @@ import (
 
 // spillTransfers reads the tables of transfers and keeps what must meet.
 func (v *verifier) spillTransfers(ctx context.Context) error {
-	if v.orders == nil {
-		return nil
-	}
 	for kind := range schema.TransferKind(len(table.Transfers)) {
 		if err := v.eachTransfer(ctx, kind, v.from, v.to, v.keepTransfer); err != nil {
 			return err
@@ -54,7 +51,7 @@ func (v *verifier) keepTransfer(ctx context.Context, kind schema.TransferKind, r
 	if len(o.Parent) == 0 && kind != schema.NFTTransfer {
 		v.findings.differs(CheckTransfers, t.Name, r.key(&t.Table), "the jetton master is missing")
 	}
-	e := transferEnd{key: placeKey(kind, o.Account, o.Lt), lt: o.Lt, prefix: schema.Prefix(schema.AccountID(o.Account)),
+	e := transferEnd{key: transactionEnd(kind, o.Account, o.Lt), lt: o.Lt, prefix: schema.Prefix(schema.AccountID(o.Account)),
 		flags: endRow | uint64(kind)<<endKind | uint64(o.Delivery)<<endState}
 	if receipt := o.Receipt; receipt != nil {
 		e.receipt = receiptDigest(receipt.Account, receipt.Lt, receipt.TransactionHash, receipt.Now, receipt.McSeqno)
@@ -69,8 +66,7 @@ func (v *verifier) keepTransfer(ctx context.Context, kind schema.TransferKind, r
 	if e.digest, err = orderDigest(asOrdered(o)); err != nil {
 		return err
 	}
-	raw := e.entry()
-	if err := v.orders.add(raw[:]); err != nil {
+	if err := e.addTo(v.orders); err != nil {
 		return err
 	}
 	if o.McSeqno > v.to || !v.rowSide.holds(o.TransactionMCSeqno) {
