@@ -21,28 +21,16 @@ func openTables(dsn string) (tables, error) {
 }
 
 type tableSize struct {
-	name        string
-	rows, bytes uint64
-	parts       uint64
+	Name               string
+	Rows, Bytes, Parts uint64
 }
 
 // sizes of all tables of the database that hold rows on this server.
 func (t tables) sizes(ctx context.Context) ([]tableSize, error) {
-	rows, err := t.Conn().Query(ctx, `SELECT table, sum(rows), sum(bytes_on_disk), count() FROM system.parts
-		WHERE database = currentDatabase() AND active AND rows > 0 GROUP BY table ORDER BY sum(bytes_on_disk) DESC`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []tableSize
-	for rows.Next() {
-		var s tableSize
-		if err := rows.Scan(&s.name, &s.rows, &s.bytes, &s.parts); err != nil {
-			return nil, err
-		}
-		out = append(out, s)
-	}
-	return out, rows.Err()
+	var all []tableSize
+	err := t.Conn().Select(ctx, &all, `SELECT table AS Name, sum(rows) AS Rows, sum(bytes_on_disk) AS Bytes, count() AS Parts FROM system.parts
+		WHERE database = currentDatabase() AND active AND rows > 0 GROUP BY table ORDER BY Bytes DESC`)
+	return all, err
 }
 
 // mustBeEmpty refuses tables that hold complete bundles: they belong to somebody,
@@ -83,16 +71,16 @@ func (t tables) settle(ctx context.Context, limit time.Duration) error {
 // each, projections included.
 func printSizes(out *output, sizes []tableSize, transactions int) {
 	out.head("table", "rows", "parts", "bytes", "bytes/row", "bytes/transaction")
-	total := tableSize{name: "all tables"}
+	total := tableSize{Name: "all tables"}
 	for _, s := range sizes {
-		total.bytes += s.bytes
-		total.rows += s.rows
-		total.parts += s.parts
+		total.Bytes += s.Bytes
+		total.Rows += s.Rows
+		total.Parts += s.Parts
 	}
 	for _, s := range append(sizes, total) {
-		per, row := float64(s.bytes)/float64(transactions), float64(s.bytes)/float64(s.rows)
-		cells := []string{s.name, grouped(int64(s.rows)), grouped(int64(s.parts)), grouped(int64(s.bytes)), number(row), number(per)}
-		out.row(cells, figure{"disk " + s.name, per, "bytes/transaction", transactions}, figure{"row " + s.name, row, "bytes", int(s.rows)})
+		per, row := float64(s.Bytes)/float64(transactions), float64(s.Bytes)/float64(s.Rows)
+		cells := []string{s.Name, grouped(int64(s.Rows)), grouped(int64(s.Parts)), grouped(int64(s.Bytes)), number(row), number(per)}
+		out.row(cells, figure{"disk " + s.Name, per, "bytes/transaction", transactions}, figure{"row " + s.Name, row, "bytes", int(s.Rows)})
 	}
 }
 

@@ -118,21 +118,21 @@ func (t transfer) send(ctx context.Context) ([]byte, error) {
 }
 
 func (t transfer) message(ctx context.Context, api ton.APIClientWrapped, owner devnet.Owner, to *tonutils.Address) (*wallet.Message, error) {
+	var payload *cell.Cell
+	if t.comment != "" {
+		var err error
+		if payload, err = wallet.CreateCommentCell(t.comment); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case t.jetton != "":
-		return t.jettonMessage(ctx, api, owner, to)
+		return t.jettonMessage(ctx, api, owner, to, payload)
 	case t.nft != "":
-		return t.nftMessage(owner, to)
+		return t.nftMessage(owner, to, payload)
 	}
 	amount, err := parseAmount(t.amount, 9)
-	if err != nil {
-		return nil, err
-	}
-	message := wallet.SimpleMessageAutoBounce(to, amount, nil)
-	if t.comment != "" {
-		message.InternalMessage.Body, err = wallet.CreateCommentCell(t.comment)
-	}
-	return message, err
+	return wallet.SimpleMessageAutoBounce(to, amount, payload), err
 }
 
 // What goes along with a token's message: TON for its gas, of which the rest
@@ -142,13 +142,10 @@ var (
 	tokenForward = tlb.FromNanoTONU(1)
 )
 
-func (t transfer) jettonMessage(ctx context.Context, api ton.APIClientWrapped, owner devnet.Owner, to *tonutils.Address) (*wallet.Message, error) {
-	master := devnet.OwnersJetton(t.seed).Address(0)
-	if t.jetton != ownToken {
-		var err error
-		if master, err = parseAddress("--jetton", t.jetton); err != nil {
-			return nil, err
-		}
+func (t transfer) jettonMessage(ctx context.Context, api ton.APIClientWrapped, owner devnet.Owner, to *tonutils.Address, payload *cell.Cell) (*wallet.Message, error) {
+	master, err := parseToken("--jetton", t.jetton, devnet.OwnersJetton(t.seed).Address(0))
+	if err != nil {
+		return nil, err
 	}
 	client := jetton.NewJettonMasterClient(api, master)
 	data, err := client.GetJettonData(ctx)
@@ -164,10 +161,6 @@ func (t transfer) jettonMessage(ctx context.Context, api ton.APIClientWrapped, o
 	if err != nil {
 		return nil, fmt.Errorf("jetton %s: %w", master, err)
 	}
-	payload, err := t.payload()
-	if err != nil {
-		return nil, err
-	}
 	body := contracts.JettonTransferBody(contracts.JettonTransfer{
 		QueryID: uint64(time.Now().UnixNano()), Amount: amount.Nano(), Destination: to, Response: from,
 		ForwardValue: tokenForward.Nano(), ForwardPayload: payload,
@@ -175,15 +168,8 @@ func (t transfer) jettonMessage(ctx context.Context, api ton.APIClientWrapped, o
 	return wallet.SimpleMessage(w.Address(), tokenValue, body), nil
 }
 
-func (t transfer) nftMessage(owner devnet.Owner, to *tonutils.Address) (*wallet.Message, error) {
-	item := devnet.OwnersCollection(t.seed).Item(0, uint64(t.from)).Address(0)
-	if t.nft != ownToken {
-		var err error
-		if item, err = parseAddress("--nft", t.nft); err != nil {
-			return nil, err
-		}
-	}
-	payload, err := t.payload()
+func (t transfer) nftMessage(owner devnet.Owner, to *tonutils.Address, payload *cell.Cell) (*wallet.Message, error) {
+	item, err := parseToken("--nft", t.nft, devnet.OwnersCollection(t.seed).Item(0, uint64(t.from)).Address(0))
 	if err != nil {
 		return nil, err
 	}
@@ -193,15 +179,13 @@ func (t transfer) nftMessage(owner devnet.Owner, to *tonutils.Address) (*wallet.
 	})), nil
 }
 
-// ownToken stands for the jetton, or the item, that the funded wallets have from
-// the beginning.
-const ownToken = "own"
-
-func (t transfer) payload() (*cell.Cell, error) {
-	if t.comment == "" {
-		return nil, nil
+// parseToken reads the address of a jetton master or an item; own stands for the
+// one that the funded wallets have from the beginning.
+func parseToken(name, text string, own *tonutils.Address) (*tonutils.Address, error) {
+	if text == "own" {
+		return own, nil
 	}
-	return wallet.CreateCommentCell(t.comment)
+	return parseAddress(name, text)
 }
 
 // decimalsOf is what TEP-64 says when the content does not.

@@ -119,19 +119,17 @@ func (p *process) openEngines(ctx context.Context) error {
 	if err := os.MkdirAll(p.settings.Data, 0o700); err != nil {
 		return err
 	}
-	if err := p.watchRoom(ctx); err != nil {
-		return err
+	return inTurn(ctx, p.watchRoom, p.openClickHouse, p.makeTables, p.watchTables, func(ctx context.Context) error { return p.openLog(ctx, true) })
+}
+
+// inTurn takes steps up to the first that fails.
+func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
-	if err := p.openClickHouse(ctx); err != nil {
-		return err
-	}
-	if err := p.makeTables(ctx); err != nil {
-		return err
-	}
-	if err := p.watchTables(ctx); err != nil {
-		return err
-	}
-	return p.openLog(ctx, true)
+	return nil
 }
 
 // What a start asks of ClickHouse is tried again when that goes away meanwhile:

@@ -60,16 +60,10 @@ func (p *process) prepareRepair(ctx context.Context, o *repair.Options) error {
 			return fmt.Errorf("a tonscribe runs on %s (pid %d): stop it first, the repair needs its engines for itself", s.Data, running.PID)
 		}
 	}
-	if err := p.watchRoom(ctx); err != nil {
+	err := inTurn(ctx, p.watchRoom, p.openClickHouse, p.makeTables)
+	if err != nil {
 		return err
 	}
-	if err := p.openClickHouse(ctx); err != nil {
-		return err
-	}
-	if err := p.makeTables(ctx); err != nil {
-		return err
-	}
-	var err error
 	if o.Tables, err = p.openTables("clickhouse repair", p.dsn); err != nil {
 		return err
 	}

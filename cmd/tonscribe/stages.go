@@ -15,6 +15,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/emulator"
 	"tonscribe/internal/report"
+	"tonscribe/metadata"
 	"tonscribe/query"
 	"tonscribe/schema"
 	"tonscribe/sink"
@@ -122,6 +123,14 @@ func (p *process) newSink() (*sink.Component, error) {
 	})
 }
 
+func (p *process) newMetadata() (*metadata.Component, error) {
+	client, err := p.openTables("clickhouse metadata", p.dsn)
+	if err != nil {
+		return nil, err
+	}
+	return metadata.New(p.settings.Metadata, metadata.Dependencies{Report: p.report, ClickHouse: client})
+}
+
 func (p *process) newQuery() (*query.Component, error) {
 	client, err := p.openTables("clickhouse reader", p.reader)
 	if err != nil {
@@ -185,6 +194,11 @@ var (
 		flags: []flag{flagKafka, flagClickHouse, flagPprof}, log: true, tables: true,
 		open: opened((*process).newSink),
 	}
+	metadataStage = stageCommand{
+		name: "metadata", short: "Fetch the documents that tokens point to, for the metadata of the API",
+		flags: []flag{flagClickHouse, flagPprof}, tables: true,
+		open: opened((*process).newMetadata),
+	}
 	queryStage = stageCommand{
 		name: "query", short: "Serve the API from ClickHouse",
 		flags: []flag{flagClickHouse, flagLite, flagNamespace, flagPprof}, tables: true,
@@ -225,10 +239,7 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 		}
 	}
 	if k.tables {
-		if err := p.openClickHouse(ctx); err != nil {
-			return err
-		}
-		if err := p.watchTables(ctx); err != nil {
+		if err := inTurn(ctx, p.openClickHouse, p.watchTables); err != nil {
 			return err
 		}
 	}

@@ -116,20 +116,9 @@ func disksOf(client *clickhouse.Client) space.Measure {
 	return func(ctx context.Context) ([]space.Disk, error) {
 		ctx, cancel := context.WithTimeout(ctx, disksPatience)
 		defer cancel()
-		rows, err := client.Conn().Query(ctx, "SELECT name, free_space, total_space FROM system.disks WHERE total_space < 1152921504606846976")
-		if err != nil {
-			return nil, err
-		}
-		defer rows.Close()
 		var disks []space.Disk
-		for rows.Next() {
-			var name string
-			var free, total uint64
-			if err := rows.Scan(&name, &free, &total); err != nil {
-				return nil, err
-			}
-			disks = append(disks, space.Disk{Name: "ClickHouse, disk " + name, Free: int64(free), Total: int64(total)})
-		}
-		return disks, rows.Err()
+		err := client.Conn().Select(ctx, &disks, `SELECT concat('ClickHouse, disk ', name) AS Name, toInt64(free_space) AS Free, toInt64(total_space) AS Total
+			FROM system.disks WHERE total_space < 1152921504606846976`)
+		return disks, err
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,25 +102,20 @@ func (p *process) startAll(ctx context.Context) (*everything, error) {
 }
 
 func (u *everything) startStages(ctx context.Context) error {
-	u.joinSinkAndQuery()
-	q, err := u.newQuery()
-	if err != nil {
-		return err
+	wake := make(chan struct{}, 1)
+	u.settings.Query.Store.Wake = wake
+	u.progressed = func() { // the API looks at the watermark when the sink may have moved it
+		select {
+		case wake <- struct{}{}:
+		default: // it will already
+		}
 	}
-	sink, err := u.newSink()
-	if err != nil {
-		return err
-	}
-	decode, err := u.newDecode()
-	if err != nil {
-		return err
-	}
-	facts, err := u.newContracts()
-	if err != nil {
-		return err
-	}
-	in, err := u.newIngest()
-	if err != nil {
+	q, ofQuery := u.newQuery()
+	sink, ofSink := u.newSink()
+	decode, ofDecode := u.newDecode()
+	facts, ofContracts := u.newContracts()
+	in, ofIngest := u.newIngest()
+	if err := cmp.Or(ofQuery, ofSink, ofDecode, ofContracts, ofIngest); err != nil {
 		return err
 	}
 	u.query, u.ingest = q, in
@@ -128,9 +124,11 @@ func (u *everything) startStages(ctx context.Context) error {
 	if u.devnet != nil {
 		u.health.Add("devnet", u.devnet.Ready)
 	}
-	if u.address, err = u.listen(u.apiHandler(q)); err != nil {
+	address, err := u.listen(u.apiHandler(q))
+	if err != nil {
 		return err
 	}
+	u.address = address
 	for _, s := range []struct {
 		name  string
 		stage stage
@@ -139,46 +137,22 @@ func (u *everything) startStages(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := u.fetchDocuments(ctx); err != nil {
-		return err
-	}
-	return u.leaveRunFile()
-}
-
-// fetchDocuments starts the stage that may be switched off.
-func (u *everything) fetchDocuments(ctx context.Context) error {
-	if !u.settings.Metadata.Enabled {
-		return nil
-	}
-	m, err := u.newMetadata()
-	if err != nil {
-		return err
-	}
-	return u.begin(ctx, "metadata", m, u.ended)
-}
-
-// joinSinkAndQuery lets the API look at the watermark when the sink has moved it.
-func (u *everything) joinSinkAndQuery() {
-	wake := make(chan struct{}, 1)
-	u.settings.Query.Store.Wake = wake
-	u.progressed = func() {
-		select {
-		case wake <- struct{}{}:
-		default: // told already
+	if u.settings.Metadata.Enabled {
+		m, err := u.newMetadata()
+		if err != nil {
+			return err
+		}
+		if err := u.begin(ctx, "metadata", m, u.ended); err != nil {
+			return err
 		}
 	}
+	return u.leaveRunFile()
 }
 
 // leaveRunFile tells other commands how to reach the engines, while we run.
 func (u *everything) leaveRunFile() error {
 	dir := u.settings.Data
-	u.onStop("run file", func(context.Context) error {
-		err := os.Remove(filepath.Join(dir, runFileName))
-		if errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
+	u.onStop("run file", func(context.Context) error { return os.RemoveAll(filepath.Join(dir, runFileName)) })
 	return writeRunFile(dir, runFile{PID: os.Getpid(), HTTP: "http://" + u.address, ClickHouse: u.dsn, ClickHouseReader: u.analyst})
 }
 

@@ -34,7 +34,10 @@ type plan struct {
 }
 
 // gap is the bundles after, and before, two that follow each other in the index.
-type gap struct{ after, before uint32 }
+type gap struct {
+	After  uint32 `ch:"prev_mc_seqno"`
+	Before uint32 `ch:"mc_seqno"`
+}
 
 func (r *run) plan(ctx context.Context, damages []parts.Damage) (*plan, error) {
 	p := &plan{from: ^uint32(0)}
@@ -144,31 +147,17 @@ func (r *run) settleBegin(ctx context.Context, p *plan) error {
 			p.begin = next
 		}
 	}
-	rows, err := r.Tables.Conn().Query(ctx, "SELECT DISTINCT prev_mc_seqno, mc_seqno FROM seals WHERE mc_seqno > ? AND prev_mc_seqno > 0 AND mc_seqno > prev_mc_seqno + 1 ORDER BY mc_seqno", p.begin)
-	if err != nil {
-		if slices.Contains(p.tables, "seals") {
-			return nil // its damage is known
-		}
-		return err
+	err := r.Tables.Conn().Select(ctx, &p.gaps, "SELECT DISTINCT prev_mc_seqno, mc_seqno FROM seals WHERE mc_seqno > ? AND prev_mc_seqno > 0 AND mc_seqno > prev_mc_seqno + 1 ORDER BY mc_seqno", p.begin)
+	if slices.Contains(p.tables, "seals") {
+		return nil // its damage is known
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var g gap
-		if err := rows.Scan(&g.after, &g.before); err != nil {
-			return err
-		}
-		p.gaps = append(p.gaps, g)
-	}
-	if err := rows.Err(); err != nil && !slices.Contains(p.tables, "seals") {
-		return err
-	}
-	return nil
+	return err
 }
 
 // leaveOut reports whether a bundle lies in a gap.
 func (p *plan) leaveOut(mcSeqno uint32) bool {
-	n, _ := slices.BinarySearchFunc(p.gaps, mcSeqno, func(g gap, at uint32) int { return int(int64(g.before) - int64(at) - 1) })
-	return n < len(p.gaps) && p.gaps[n].after < mcSeqno
+	n, _ := slices.BinarySearchFunc(p.gaps, mcSeqno, func(g gap, at uint32) int { return int(int64(g.Before) - int64(at) - 1) })
+	return n < len(p.gaps) && p.gaps[n].After < mcSeqno
 }
 
 func (p *plan) print(out io.Writer) {
