@@ -183,7 +183,7 @@ func TestCursorsAreFollowedAndBeginAnewAtTheEnd(t *testing.T) {
 	for _, cursor := range []string{"a", "b=", "", "b="} {
 		path := k.follow("/list?limit=1", 7)
 		asked = append(asked, path)
-		k.learn(path, cursor)
+		k.advance(path, cursor)
 	}
 	want := []string{"/list?limit=1&offset=7", "/list?limit=1&cursor=a", "/list?limit=1&cursor=b%3D", "/list?limit=1&cursor=a"}
 	if !slices.Equal(asked, want) || !k.repeated {

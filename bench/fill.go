@@ -197,8 +197,8 @@ func (f *filler) publishChunk(ctx context.Context, c *chunk) error {
 }
 
 // await returns when at most so many transactions are not in the tables yet.
-func (f *filler) await(ctx context.Context, most int) error {
-	for f.waiting > most {
+func (f *filler) await(ctx context.Context, limit int) error {
+	for f.waiting > limit {
 		w, err := clickhouse.ReadWatermark(ctx, f.tables.Conn())
 		if err != nil && !errors.Is(err, clickhouse.ErrNoWatermark) {
 			return err
@@ -209,7 +209,7 @@ func (f *filler) await(ctx context.Context, most int) error {
 			f.underWay = f.underWay[1:]
 		}
 		f.progress.at(f.stored)
-		if f.waiting <= most {
+		if f.waiting <= limit {
 			return nil
 		}
 		select {

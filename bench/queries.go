@@ -87,8 +87,8 @@ func (k *keyring) follow(list string, offset int) string {
 	return fmt.Sprintf("%s&offset=%d", list, offset)
 }
 
-// learn takes the cursor of an answer. At the end of a list it begins anew.
-func (k *keyring) learn(path, cursor string) {
+// advance takes the cursor of an answer. At the end of a list it begins anew.
+func (k *keyring) advance(path, cursor string) {
 	list, _, _ := strings.Cut(path, "&cursor=")
 	list, _, _ = strings.Cut(list, "&offset=")
 	switch {

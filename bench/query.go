@@ -190,7 +190,7 @@ func (a *asker) line(ctx context.Context, q query, k *keyring, o queryOptions) (
 		if err != nil {
 			return nil, err
 		}
-		k.learn(path, got.cursor)
+		k.advance(path, got.cursor)
 	}
 	for _, clients := range clientCounts {
 		var rounds [][3]float64
@@ -235,7 +235,7 @@ func (a *asker) round(ctx context.Context, q query, k *keyring, clients int, o q
 				mu.Lock()
 				took = append(took, ms)
 				l.answered(q, path, got, err)
-				k.learn(path, got.cursor)
+				k.advance(path, got.cursor)
 				mu.Unlock()
 			}
 		})

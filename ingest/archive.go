@@ -61,16 +61,16 @@ func (a *archive) Open(ctx context.Context) error {
 }
 
 func (a *archive) Master(ctx context.Context, seqno uint32, attempt int) (Blob, error) {
-	return a.find(ctx, masterPlace(seqno), seqno, attempt)
+	return a.find(ctx, masterID(seqno), seqno, attempt)
 }
 
 func (a *archive) Block(ctx context.Context, id *record.BlockId, bundle uint32, attempt int) (Blob, error) {
-	return a.find(ctx, placeOf(id), bundle, attempt)
+	return a.find(ctx, blockIDOf(id), bundle, attempt)
 }
 
 // find goes through the packages that may hold a block of the bundle and gives
 // the attempt-th entry for it.
-func (a *archive) find(ctx context.Context, at place, bundle uint32, attempt int) (Blob, error) {
+func (a *archive) find(ctx context.Context, at blockID, bundle uint32, attempt int) (Blob, error) {
 	for _, p := range a.around(bundle) {
 		if err := ctx.Err(); err != nil {
 			return Blob{}, err

@@ -15,13 +15,13 @@ type budget struct {
 
 	mu    sync.Mutex
 	used  int64
-	held  map[uint32]map[place]int64
+	held  map[uint32]map[blockID]int64
 	head  uint32 // the bundle to be published next
 	freed chan struct{}
 }
 
 func newBudget(limit int64, head uint32) *budget {
-	return &budget{limit: limit, held: map[uint32]map[place]int64{}, head: head, freed: make(chan struct{})}
+	return &budget{limit: limit, held: map[uint32]map[blockID]int64{}, head: head, freed: make(chan struct{})}
 }
 
 // wait returns once a block of a bundle may be read.
@@ -42,12 +42,12 @@ func (b *budget) wait(ctx context.Context, bundle uint32) error {
 }
 
 // add counts a block that was read. Reading it once more counts nothing.
-func (b *budget) add(bundle uint32, at place, size int) {
+func (b *budget) add(bundle uint32, at blockID, size int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	blocks := b.held[bundle]
 	if blocks == nil {
-		blocks = map[place]int64{}
+		blocks = map[blockID]int64{}
 		b.held[bundle] = blocks
 	}
 	b.used += int64(size) - blocks[at]

@@ -139,7 +139,7 @@ func (a *assembly) walk(ctx context.Context, after *tips) ([]*block, error) {
 		blocks = append(blocks, fetched...)
 		wave = nil
 		for _, b := range fetched {
-			if wave, err = a.unseen(wave, seen, b.Prev, "block "+placeOf(b.ID).String()); err != nil {
+			if wave, err = a.unseen(wave, seen, b.Prev, "block "+blockIDOf(b.ID).String()); err != nil {
 				return nil, err
 			}
 		}
@@ -228,7 +228,7 @@ func (a *assembly) check(b *block) *Refusal {
 			}
 		}
 		if b.StartLT <= end {
-			return b.refuse(ReasonTime, "it starts at lt %d, its parent %s ends at %d", b.StartLT, placeOf(prev), end)
+			return b.refuse(ReasonTime, "it starts at lt %d, its parent %s ends at %d", b.StartLT, blockIDOf(prev), end)
 		}
 	}
 	return nil

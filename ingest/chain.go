@@ -52,11 +52,11 @@ func newChain(r *reader, c Configuration, tasks *sync.WaitGroup, w *waiting) *ch
 	}
 }
 
-// settle gives the masterchain block with a seqno, or why its bundle is
+// advance gives the masterchain block with a seqno, or why its bundle is
 // skipped. It waits for blocks that the source has not reached yet, and by
 // configuration for those that are missing or bad. mayNotSkip overrides that
 // configuration for bundles which a partition already holds.
-func (c *chain) settle(ctx context.Context, seqno uint32, mayNotSkip bool) (*block, *problem, error) {
+func (c *chain) advance(ctx context.Context, seqno uint32, mayNotSkip bool) (*block, *problem, error) {
 	var pause backoff
 	for {
 		if err := c.reached(ctx, seqno); err != nil {
@@ -188,7 +188,7 @@ func (c *chain) choose(ctx context.Context, seqno uint32) (*block, *problem, err
 	}
 	first, last := c.source.Range()
 	return nil, &problem{text: fmt.Sprintf("masterchain block %s is missing (the source reaches from %d to %d)%s",
-		masterPlace(seqno), first, last, c.knownID(ctx, seqno))}, nil
+		masterID(seqno), first, last, c.knownID(ctx, seqno))}, nil
 }
 
 // knownID completes the id of a missing masterchain block where its successor

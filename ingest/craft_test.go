@@ -44,7 +44,7 @@ func (c *crafted) header() []byte {
 
 // blockHead makes the cells that tell which block a BoC is: the root, with a
 // chain of cells under it, and block_info.
-func blockHead(t *testing.T, at place, depth int) *crafted {
+func blockHead(t *testing.T, at blockID, depth int) *crafted {
 	t.Helper()
 	c := &crafted{}
 	root := binary.BigEndian.AppendUint32(nil, tagBlock)
@@ -61,7 +61,7 @@ func blockHead(t *testing.T, at place, depth int) *crafted {
 	return c
 }
 
-func blockInfo(at place) []byte {
+func blockInfo(at blockID) []byte {
 	info := binary.BigEndian.AppendUint32(nil, tagBlockInfo)
 	info = append(info, make([]byte, 6)...)
 	info = binary.BigEndian.AppendUint32(info, at.seqno)

@@ -24,8 +24,8 @@ import (
 type files struct {
 	blockFolder
 	known    map[string]fileStamp
-	byPlace  map[place][]string // sorted paths
-	unblocks int                // files that are no blocks
+	byID     map[blockID][]string // sorted paths
+	unblocks int                  // files that are no blocks
 }
 
 type fileStamp struct {
@@ -34,7 +34,7 @@ type fileStamp struct {
 }
 
 func newFiles(dir string, r report.Reporter, maxBytes int) *files {
-	f := &files{blockFolder: blockFolder{kind: "files", dir: dir, report: r, maxBytes: maxBytes}, known: map[string]fileStamp{}, byPlace: map[place][]string{}}
+	f := &files{blockFolder: blockFolder{kind: "files", dir: dir, report: r, maxBytes: maxBytes}, known: map[string]fileStamp{}, byID: map[blockID][]string{}}
 	f.scan = f.look
 	return f
 }
@@ -54,16 +54,16 @@ func (f *files) Open(ctx context.Context) error {
 }
 
 func (f *files) Master(_ context.Context, seqno uint32, attempt int) (Blob, error) {
-	return f.read(masterPlace(seqno), attempt)
+	return f.read(masterID(seqno), attempt)
 }
 
 func (f *files) Block(_ context.Context, id *record.BlockId, _ uint32, attempt int) (Blob, error) {
-	return f.read(placeOf(id), attempt)
+	return f.read(blockIDOf(id), attempt)
 }
 
-func (f *files) read(at place, attempt int) (Blob, error) {
+func (f *files) read(at blockID, attempt int) (Blob, error) {
 	f.mu.RLock()
-	paths := f.byPlace[at]
+	paths := f.byID[at]
 	f.mu.RUnlock()
 	if attempt >= len(paths) {
 		return Blob{}, ErrNotFound
@@ -108,7 +108,7 @@ func (f *files) look(ctx context.Context) error {
 const readersPerScan = 8
 
 type identified struct {
-	at    place
+	at    blockID
 	stamp fileStamp
 	err   error
 }
@@ -171,18 +171,18 @@ func (f *files) take(paths []string, found []identified) {
 	}
 }
 
-func (f *files) add(at place, path string) {
-	paths := f.byPlace[at]
+func (f *files) add(at blockID, path string) {
+	paths := f.byID[at]
 	i, _ := slices.BinarySearch(paths, path)
-	f.byPlace[at] = slices.Insert(slices.Clip(paths), i, path)
+	f.byID[at] = slices.Insert(slices.Clip(paths), i, path)
 	widen(&f.first, &f.last, at)
 }
 
 // forget takes a changed file out of the index.
 func (f *files) forget(path string) {
-	for at, paths := range f.byPlace {
+	for at, paths := range f.byID {
 		if i := slices.Index(paths, path); i >= 0 {
-			f.byPlace[at] = slices.Delete(slices.Clone(paths), i, i+1)
+			f.byID[at] = slices.Delete(slices.Clone(paths), i, i+1)
 			return
 		}
 	}

@@ -21,7 +21,7 @@ type blockFolder struct {
 	mu    sync.RWMutex
 	first uint32 // masterchain seqnos; 0 as long as there is none
 	last  uint32
-	paced pace
+	scans limiter
 }
 
 // String is the source in the form of --source.
@@ -54,14 +54,14 @@ func (f *blockFolder) Range() (first, last uint32) {
 }
 
 func (f *blockFolder) Refresh(ctx context.Context, _ uint32) error {
-	return f.paced.do(ctx, func() error { return f.scan(ctx) })
+	return f.scans.do(ctx, func() error { return f.scan(ctx) })
 }
 
 func (f *blockFolder) Close() error { return nil }
 
 // widen makes a range of masterchain seqnos hold a block, if it is one of the
 // masterchain.
-func widen(low, high *uint32, at place) {
+func widen(low, high *uint32, at blockID) {
 	if at.workchain != masterchain {
 		return
 	}

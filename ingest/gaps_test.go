@@ -244,7 +244,7 @@ func enlarge(_ *testing.T, boc []byte) []byte { return append(boc, make([]byte, 
 // name the block, so that it is taken for it.
 func deepen(t *testing.T, boc []byte) []byte {
 	const depth = 2000
-	head := blockHead(t, masterPlace(30), depth)
+	head := blockHead(t, masterID(30), depth)
 	return append(head.header(), head.cells...)
 }
 
@@ -317,7 +317,7 @@ func TestStartWithoutWhatCameBeforeIsAnError(t *testing.T) {
 }
 
 func TestSealNamesAreHex(t *testing.T) {
-	id := masterPlace(7).id(bytes.Repeat([]byte{0xab}, 32), bytes.Repeat([]byte{1}, 32))
+	id := masterID(7).id(bytes.Repeat([]byte{0xab}, 32), bytes.Repeat([]byte{1}, 32))
 	want := "(-1,8000000000000000,7):" + strings.Repeat("AB", 32) + ":" + hex.EncodeToString(id.FileHash)
 	if got := FormatID(id); got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -24,24 +24,24 @@ const (
 // identify reads just so much of a BoC as tells which block it is: cells are
 // walked over, not built, until the root and the block_info under it have been
 // seen. The answer is a claim, to be verified when the block is used.
-func identify(source io.Reader) (place, error) {
+func identify(source io.Reader) (blockID, error) {
 	w := cellWalker{r: bufio.NewReaderSize(source, 16<<10)}
 	if err := w.header(); err != nil {
-		return place{}, err
+		return blockID{}, err
 	}
 	root, err := w.seek(w.root)
 	if err != nil {
-		return place{}, err
+		return blockID{}, err
 	}
 	if len(root.data) < 4 || root.special || binary.BigEndian.Uint32(root.data) != tagBlock || root.refs == 0 {
-		return place{}, errNoBlock
+		return blockID{}, errNoBlock
 	}
 	if root.refIndex[0] <= w.root {
-		return place{}, errors.New("reference to an earlier cell")
+		return blockID{}, errors.New("reference to an earlier cell")
 	}
 	info, err := w.seek(root.refIndex[0])
 	if err != nil {
-		return place{}, err
+		return blockID{}, err
 	}
 	return readBlockInfo(info.data)
 }
@@ -49,16 +49,16 @@ func identify(source io.Reader) (place, error) {
 // readBlockInfo takes the fields of block_info (block.tlb) that name the block:
 // tag:32 version:32 eight flags, flags:8 seq_no:32 vert_seq_no:32 shard:ShardIdent
 // (two zero bits, prefix length:6, workchain:32, prefix:64).
-func readBlockInfo(data []byte) (place, error) {
+func readBlockInfo(data []byte) (blockID, error) {
 	if len(data) < 31 || binary.BigEndian.Uint32(data) != tagBlockInfo {
-		return place{}, errNoBlock
+		return blockID{}, errNoBlock
 	}
 	length := data[18]
 	if length > 60 {
-		return place{}, fmt.Errorf("shard prefix of %d bits", length)
+		return blockID{}, fmt.Errorf("shard prefix of %d bits", length)
 	}
 	prefix := binary.BigEndian.Uint64(data[23:])
-	return place{
+	return blockID{
 		workchain: int32(binary.BigEndian.Uint32(data[19:])),
 		shard:     prefix | 1<<(63-length),
 		seqno:     binary.BigEndian.Uint32(data[10:]),

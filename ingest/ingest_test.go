@@ -24,10 +24,10 @@ func TestGenesisGivesExactlyTheListedBlocks(t *testing.T) {
 		if b == nil {
 			continue
 		}
-		if id := want[placeOf(b.Id)]; id != FormatID(b.Id) {
+		if id := want[blockIDOf(b.Id)]; id != FormatID(b.Id) {
 			t.Errorf("bundle %d holds %s, listed is %q", r.McSeqno, FormatID(b.Id), id)
 		}
-		delete(want, placeOf(b.Id))
+		delete(want, blockIDOf(b.Id))
 	}
 	tips := records[len(records)-1].GetSeal().Shards
 	for at, id := range want {
@@ -73,7 +73,7 @@ func checkStream(t *testing.T, records []*record.Record) {
 		if seal == nil {
 			id := r.GetRawBlock().Id
 			if seen[keyOf(id)] {
-				t.Errorf("block %s is published twice", placeOf(id))
+				t.Errorf("block %s is published twice", blockIDOf(id))
 			}
 			seen[keyOf(id)] = true
 			open = append(open, id)
@@ -86,11 +86,11 @@ func checkStream(t *testing.T, records []*record.Record) {
 			t.Errorf("bundle %d: blocks are not in order", r.McSeqno)
 		}
 		if last := open[len(open)-1]; !sameID(last, seal.Master) || last.Seqno != r.McSeqno {
-			t.Errorf("bundle %d ends with %s, its seal names %s", r.McSeqno, placeOf(last), placeOf(seal.Master))
+			t.Errorf("bundle %d ends with %s, its seal names %s", r.McSeqno, blockIDOf(last), blockIDOf(seal.Master))
 		}
 		for _, tip := range seal.Shards {
 			if tip.Seqno != 0 && !seen[keyOf(tip)] {
-				t.Errorf("bundle %d: shard tip %s was not published", r.McSeqno, placeOf(tip))
+				t.Errorf("bundle %d: shard tip %s was not published", r.McSeqno, blockIDOf(tip))
 			}
 			newest[tip.Shard] = tip.Seqno
 		}

@@ -32,7 +32,7 @@ type packageFile struct {
 	report report.Reporter
 
 	mu      sync.Mutex
-	entries map[place][]packageEntry
+	entries map[blockID][]packageEntry
 	end     int64 // how far it has been indexed
 	blocks  int
 	others  int
@@ -61,7 +61,7 @@ func (p *packageFile) counts() (blocks, others int) {
 
 // find gives the entries for a block. It indexes the package first where that
 // has not been done.
-func (p *packageFile) find(at place) ([]packageEntry, error) {
+func (p *packageFile) find(at blockID) ([]packageEntry, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.entries == nil {
@@ -93,7 +93,7 @@ func (p *packageFile) drop() {
 }
 
 // read gives a block's bytes.
-func (p *packageFile) read(at place, e packageEntry, maxBytes int) (Blob, error) {
+func (p *packageFile) read(at blockID, e packageEntry, maxBytes int) (Blob, error) {
 	blob := Blob{Origin: fmt.Sprintf("%s at %d", p.path, e.offset)}
 	if e.named {
 		blob.Claim = at.id(e.root[:], e.file[:])
@@ -127,7 +127,7 @@ func (p *packageFile) index() (err error) {
 		p.drop()
 	}
 	if p.entries == nil {
-		p.entries = map[place][]packageEntry{}
+		p.entries = map[blockID][]packageEntry{}
 	}
 	if stat.Size() == p.end {
 		return nil
@@ -216,31 +216,31 @@ func (p *packageFile) complain(size int64, why string) {
 // parseEntryName understands the names of block entries, in the long form
 // block_(-1,8000000000000000,1):ROOT:FILE and in the short one
 // block_-1_8000000000000000_1_ROOT_FILE, where the hashes may be missing.
-func parseEntryName(name string) (place, packageEntry, bool) {
+func parseEntryName(name string) (blockID, packageEntry, bool) {
 	var e packageEntry
 	rest, ok := strings.CutPrefix(name, "block_")
 	if !ok {
-		return place{}, e, false
+		return blockID{}, e, false
 	}
 	parts := strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune("(,):_", r) })
 	if len(parts) != 3 && len(parts) != 5 {
-		return place{}, e, false
+		return blockID{}, e, false
 	}
 	workchain, err1 := strconv.ParseInt(parts[0], 10, 32)
 	shard, err2 := strconv.ParseUint(parts[1], 16, 64)
 	seqno, err3 := strconv.ParseUint(parts[2], 10, 32)
 	if err := errors.Join(err1, err2, err3); err != nil {
-		return place{}, e, false
+		return blockID{}, e, false
 	}
 	if len(parts) == 5 {
 		root, err1 := hex.DecodeString(parts[3])
 		file, err2 := hex.DecodeString(parts[4])
 		if errors.Join(err1, err2) != nil || len(root) != 32 || len(file) != 32 {
-			return place{}, e, false
+			return blockID{}, e, false
 		}
 		e.root, e.file, e.named = [32]byte(root), [32]byte(file), true
 	}
-	return place{int32(workchain), shard, uint32(seqno)}, e, true
+	return blockID{int32(workchain), shard, uint32(seqno)}, e, true
 }
 
 // readBlock reads a block's bytes, or refuses to when there are too many.

@@ -42,7 +42,7 @@ func (p *pipeline) run(ctx context.Context, from start) error {
 			p.chain.skip(seqno)
 		} else {
 			var err error
-			if master, why, err = p.chain.settle(ctx, seqno, left || seqno <= from.sealed); err != nil {
+			if master, why, err = p.chain.advance(ctx, seqno, left || seqno <= from.sealed); err != nil {
 				return err
 			}
 		}

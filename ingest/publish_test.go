@@ -40,7 +40,7 @@ func emptyBundles(seqnos ...uint32) chan *job {
 }
 
 func bundleOf(seqno uint32) *bundle {
-	master := &block{BlockInfo: &decode.BlockInfo{ID: masterPlace(seqno).id(make([]byte, 32), make([]byte, 32))}}
+	master := &block{BlockInfo: &decode.BlockInfo{ID: masterID(seqno).id(make([]byte, 32), make([]byte, 32))}}
 	return &bundle{seqno: seqno, master: master, tips: tipsOf(nil)}
 }
 

@@ -46,7 +46,7 @@ func (r *reader) masters(ctx context.Context, seqno uint32) (good []*block, bad 
 	ask := func(attempt int) (Blob, error) { return r.source.Master(ctx, seqno, attempt) }
 	check := func(blob Blob) (*block, *Refusal) { return r.verifier.verifyMaster(seqno, blob) }
 	for attempt := 0; ; attempt++ {
-		b, refusal, err := r.one(ctx, masterPlace(seqno), seqno, attempt, ask, check)
+		b, refusal, err := r.one(ctx, masterID(seqno), seqno, attempt, ask, check)
 		switch {
 		case errors.Is(err, ErrNotFound):
 			return good, bad, nil
@@ -70,7 +70,7 @@ func (r *reader) shard(ctx context.Context, id *record.BlockId, bundle uint32) (
 	check := func(blob Blob) (*block, *Refusal) { return r.verifier.verifyNamed(id, blob) }
 	var last error = ErrNotFound
 	for attempt := 0; ; attempt++ {
-		b, refusal, err := r.one(ctx, placeOf(id), bundle, attempt, ask, check)
+		b, refusal, err := r.one(ctx, blockIDOf(id), bundle, attempt, ask, check)
 		switch {
 		case errors.Is(err, ErrNotFound):
 			return nil, last
@@ -87,7 +87,7 @@ func (r *reader) shard(ctx context.Context, id *record.BlockId, bundle uint32) (
 
 // one reads and checks one answer of the source, as soon as memory and a free
 // slot allow it.
-func (r *reader) one(ctx context.Context, at place, bundle uint32, attempt int,
+func (r *reader) one(ctx context.Context, at blockID, bundle uint32, attempt int,
 	ask func(int) (Blob, error), check func(Blob) (*block, *Refusal)) (*block, *Refusal, error) {
 	if err := r.budget.wait(ctx, bundle); err != nil {
 		return nil, nil, err

@@ -63,7 +63,7 @@ func TestStatesAndProofsAreNoBlocks(t *testing.T) {
 }
 
 func TestIdentifyReadsOnlyWhatItNeeds(t *testing.T) {
-	at := place{0, 0x2000000000000000, 77}
+	at := blockID{0, 0x2000000000000000, 77}
 	head := blockHead(t, at, 1)
 	head.cells = append(head.cells, bytes.Repeat([]byte{0, 0}, 1<<20)...)
 	r := &countingReader{data: append(head.header(), head.cells...)}
@@ -89,7 +89,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 
 func FuzzIdentifyNeverPanics(f *testing.F) {
 	t := &testing.T{}
-	head := blockHead(t, place{-1, masterchainShard, 5}, 3)
+	head := blockHead(t, blockID{-1, masterchainShard, 5}, 3)
 	f.Add(append(head.header(), head.cells...))
 	f.Add([]byte{0x68, 0xff, 0x65, 0xf3, 1, 1, 1, 1, 0, 9})
 	f.Fuzz(func(t *testing.T, boc []byte) {
@@ -242,7 +242,7 @@ func TestALargeArchiveIsIndexedAroundTheWantedBundle(t *testing.T) {
 			t.Errorf("masterchain block %d: %q, %v", n, blob.BOC, err)
 		}
 	}
-	id := place{0, masterchainShard, 78}.id(make([]byte, 32), make([]byte, 32))
+	id := blockID{0, masterchainShard, 78}.id(make([]byte, 32), make([]byte, 32))
 	for attempt, want := range []string{"shard 77", "shard 78"} {
 		blob, err := a.Block(t.Context(), id, 77, attempt)
 		if err != nil || string(blob.BOC) != want {

@@ -184,14 +184,14 @@ func await(t *testing.T, made *Component) {
 }
 
 // listed are the block ids of one set of blocks.tsv, by place.
-func listed(t *testing.T, set string) map[place]string {
+func listed(t *testing.T, set string) map[blockID]string {
 	t.Helper()
 	file, err := os.Open(realdata.Path(t, "blocks.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	ids := map[place]string{}
+	ids := map[blockID]string{}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -204,7 +204,7 @@ func listed(t *testing.T, set string) map[place]string {
 		seqno, _ := strconv.ParseUint(f[5], 10, 32)
 		root, _ := hex.DecodeString(f[18])
 		hash, _ := hex.DecodeString(f[19])
-		at := place{int32(workchain), shard, uint32(seqno)}
+		at := blockID{int32(workchain), shard, uint32(seqno)}
 		ids[at] = FormatID(at.id(root, hash))
 	}
 	if len(ids) == 0 {

@@ -61,9 +61,9 @@ type block struct {
 // verifyMaster checks a masterchain block as far as it can be checked alone:
 // only its neighbours know its hashes.
 func (v *verifier) verifyMaster(seqno uint32, blob Blob) (*block, *Refusal) {
-	refuse := refuser(masterPlace(seqno).String(), blob.Origin)
+	refuse := refuser(masterID(seqno).String(), blob.Origin)
 	if blob.Claim != nil {
-		if got := placeOf(blob.Claim); got != masterPlace(seqno) {
+		if got := blockIDOf(blob.Claim); got != masterID(seqno) {
 			return nil, refuse(ReasonIdentity, "the source gave block %s", got)
 		}
 		return v.verifyNamed(blob.Claim, blob)
@@ -72,7 +72,7 @@ func (v *verifier) verifyMaster(seqno uint32, blob Blob) (*block, *Refusal) {
 	if refusal != nil {
 		return nil, refusal
 	}
-	if got := placeOf(info.ID); got != masterPlace(seqno) {
+	if got := blockIDOf(info.ID); got != masterID(seqno) {
 		return nil, refuse(ReasonIdentity, "it is block %s", got)
 	}
 	return v.verifyAlone(info, blob, refuse)
@@ -94,7 +94,7 @@ func (v *verifier) verifyNamed(id *record.BlockId, blob Blob) (*block, *Refusal)
 	if !bytes.Equal(info.ID.RootHash, id.RootHash) {
 		return nil, refuse(ReasonRootHash, "its root hash is %X", info.ID.RootHash)
 	}
-	if got := placeOf(info.ID); got != placeOf(id) {
+	if got := blockIDOf(info.ID); got != blockIDOf(id) {
 		return nil, refuse(ReasonIdentity, "it is block %s", got)
 	}
 	return v.verifyAlone(info, blob, refuse)

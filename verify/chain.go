@@ -26,7 +26,7 @@ type chainWalk struct {
 	*verifier
 	seals sealWalk
 	tips  map[shardOf]*tip
-	times map[blockPlace]times
+	times map[blockKey]times
 	// sealed are the promises for the bundles at hand.
 	sealed map[uint32]*bundleSeals
 	bundle []*blockRow
@@ -41,8 +41,8 @@ type tip struct {
 	split int // children that have followed it
 }
 
-// blockPlace says which block of which bundle.
-type blockPlace struct {
+// blockKey says which block of which bundle.
+type blockKey struct {
 	mcSeqno   uint32
 	workchain int32
 	shard     uint64
@@ -50,16 +50,16 @@ type blockPlace struct {
 }
 
 // where finds rows, by the names of the columns for bundle and seqno.
-func (p blockPlace) where(bundle, seqno string) string {
+func (p blockKey) where(bundle, seqno string) string {
 	return fmt.Sprintf("%s = %d AND workchain = %d AND shard = 0x%016x AND %s = %d", bundle, p.mcSeqno, p.workchain, p.shard, seqno, p.seqno)
 }
 
-func (p blockPlace) key() string { return p.where("mc_seqno", "seqno") }
+func (p blockKey) key() string { return p.where("mc_seqno", "seqno") }
 
 // indexed finds the transactions of the block in transactions_index.
-func (p blockPlace) indexed() string { return p.where("path = 'mc_seqno' AND key", "block_seqno") }
+func (p blockKey) indexed() string { return p.where("path = 'mc_seqno' AND key", "block_seqno") }
 
-func (p blockPlace) hash() uint64 {
+func (p blockKey) hash() uint64 {
 	return table.HashOf(uint64(p.mcSeqno), uint64(int64(p.workchain)), p.shard, uint64(p.seqno))
 }
 
@@ -112,9 +112,9 @@ func (w *chainWalk) step(ctx context.Context, low, high uint32) error {
 
 // readTimes reads the logical times of transactions out of the table that has
 // them by bundle. That it equals transactions is another check.
-func (w *chainWalk) readTimes(ctx context.Context, low, high uint32) (map[blockPlace]times, error) {
-	all := map[blockPlace]times{}
-	var p blockPlace
+func (w *chainWalk) readTimes(ctx context.Context, low, high uint32) (map[blockKey]times, error) {
+	all := map[blockKey]times{}
+	var p blockKey
 	var t times
 	err := w.each(ctx, `SELECT mc_seqno, workchain, shard, block_seqno, min(lt), max(lt) FROM transactions_index
 		WHERE path = 'mc_seqno' AND key BETWEEN ? AND ? GROUP BY mc_seqno, workchain, shard, block_seqno`, []any{low, high},
@@ -129,7 +129,7 @@ func (w *chainWalk) readTimes(ctx context.Context, low, high uint32) (map[blockP
 func (w *chainWalk) take(ctx context.Context, r *blockRow) error {
 	last := w.last
 	w.last = r
-	if last != nil && last.blockPlace == r.blockPlace {
+	if last != nil && last.blockKey == r.blockKey {
 		if last.columns == r.columns && bytes.Equal(last.raw, r.raw) {
 			w.findings.count(func(report *Report) { report.Duplicates["blocks"]++ })
 			return nil
@@ -239,8 +239,8 @@ func (w *chainWalk) unsealed() {
 
 // block tests one block of a bundle.
 func (w *chainWalk) block(ctx context.Context, r *blockRow) error {
-	lts, some := w.times[r.blockPlace]
-	delete(w.times, r.blockPlace)
+	lts, some := w.times[r.blockKey]
+	delete(w.times, r.blockKey)
 	if r.record == nil {
 		w.findings.differs(CheckColumns, "blocks", r.key(), "record is no complete block")
 		return nil

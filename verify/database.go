@@ -99,7 +99,7 @@ const streaming = "SETTINGS optimize_read_in_order = 1, max_threads = 1, max_blo
 
 // blockRow is a row of blocks.
 type blockRow struct {
-	blockPlace
+	blockKey
 	columns uint64 // hash of all but the record
 	raw     []byte
 	record  *record.Block // nil when raw is no such record

@@ -74,12 +74,12 @@ func (v *verifier) code(ctx context.Context, hash []byte) (*contract.Code, error
 
 // readAgain runs the get-methods of an account on its newest state and compares
 // what they give with the record of table contracts, nil when it has none.
-func (w *transactionWalk) readAgain(ctx context.Context, a *record.Account, told *record.Contract, key string) error {
+func (w *transactionWalk) readAgain(ctx context.Context, a *record.Account, stored *record.Contract, key string) error {
 	if a.State.Status != record.AccountStatus_ACCOUNT_ACTIVE || bytes.Equal(a.Account, configAccount) || bytes.Equal(a.Account, electorAccount) {
 		return nil
 	}
 	code, err := w.code(ctx, a.State.CodeHash)
-	if err != nil || code == nil || code.Empty() && told == nil {
+	if err != nil || code == nil || code.Empty() && stored == nil {
 		return err
 	}
 	var data *tvmcell.Cell
@@ -94,18 +94,18 @@ func (w *transactionWalk) readAgain(ctx context.Context, a *record.Account, told
 		return err
 	}
 	w.findings.checked(CheckContracts, 1)
-	said := ownFacts(told)
+	said := ownFacts(stored)
 	says := confirmedOnly(ownFacts(found.Facts), said)
 	if path, have, want := firstField(said, says); path != "" {
 		what := "field %s of the record is %s, but the account's get-methods give %s"
-		if told == nil {
+		if stored == nil {
 			what = "no row, but the account's get-methods give facts: field %s is %s instead of %s"
 		}
 		w.findings.differs(CheckContracts, table.Contracts.Name, key, what, path, have, want)
 		return nil
 	}
-	if told != nil && schema.RolesOf(told) != 0 && !slices.Equal(told.Interfaces, code.Names) {
-		w.findings.differs(CheckContracts, table.Contracts.Name, key, "interfaces are %v, those of the code %v", told.Interfaces, code.Names)
+	if stored != nil && schema.RolesOf(stored) != 0 && !slices.Equal(stored.Interfaces, code.Names) {
+		w.findings.differs(CheckContracts, table.Contracts.Name, key, "interfaces are %v, those of the code %v", stored.Interfaces, code.Names)
 	}
 	return nil
 }
@@ -128,20 +128,20 @@ func ownFacts(c *record.Contract) *record.Contract {
 }
 
 // confirmedOnly takes away the claims that are not told: nobody confirmed them.
-func confirmedOnly(says, told *record.Contract) *record.Contract {
-	if told.JettonWallet == nil {
+func confirmedOnly(says, stored *record.Contract) *record.Contract {
+	if stored.JettonWallet == nil {
 		says.JettonWallet = nil
 	}
-	if told.MultisigOrder == nil {
+	if stored.MultisigOrder == nil {
 		says.MultisigOrder = nil
 	}
-	if told.DedustPool == nil {
+	if stored.DedustPool == nil {
 		says.DedustPool = nil
 	}
-	if told.NftItem == nil && says.NftItem.GetCollection() != nil {
+	if stored.NftItem == nil && says.NftItem.GetCollection() != nil {
 		says.NftItem, says.Telemint = nil, nil
 	}
-	if told.NftItem.GetDns() == nil && says.NftItem != nil {
+	if stored.NftItem.GetDns() == nil && says.NftItem != nil {
 		says.NftItem.Dns = nil // its collection names nothing
 	}
 	return says

@@ -39,15 +39,15 @@ func fieldOf(at string, a, b protoreflect.Message) (path, aValue, bValue string)
 
 func listOf(name string, f protoreflect.FieldDescriptor, a, b protoreflect.List) (path, aValue, bValue string) {
 	for i := range min(a.Len(), b.Len()) {
-		place := fmt.Sprintf("%s[%d]", name, i)
+		element := fmt.Sprintf("%s[%d]", name, i)
 		if f.Message() != nil {
-			if path, aValue, bValue = fieldOf(place+".", a.Get(i).Message(), b.Get(i).Message()); path != "" {
+			if path, aValue, bValue = fieldOf(element+".", a.Get(i).Message(), b.Get(i).Message()); path != "" {
 				return path, aValue, bValue
 			}
 			continue
 		}
 		if !a.Get(i).Equal(b.Get(i)) {
-			return place, valueText(a.Get(i)), valueText(b.Get(i))
+			return element, valueText(a.Get(i)), valueText(b.Get(i))
 		}
 	}
 	if a.Len() != b.Len() {

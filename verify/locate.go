@@ -36,7 +36,7 @@ func (v *verifier) compareTallies(ctx context.Context) error {
 // locateBlock finds the blocks of a range whose transactions are not as many as
 // they count.
 func (v *verifier) locateBlock(ctx context.Context, low, high uint32) error {
-	var p blockPlace
+	var p blockKey
 	var counted, there uint64
 	return v.each(ctx, `SELECT mc_seqno, workchain, shard, number, max(counted) AS should, max(there) AS present FROM (
 			SELECT mc_seqno, workchain, shard, seqno AS number, toUInt64(tx_count) AS counted, toUInt64(0) AS there

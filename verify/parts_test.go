@@ -15,7 +15,7 @@ func link(blocks ...*record.Block) (said []Difference, c *coverage) {
 	v := &verifier{findings: newFindings(1, 100, Options{}), coverage: newCoverage()}
 	w := &chainWalk{verifier: v, tips: map[shardOf]*tip{}}
 	for _, b := range blocks {
-		w.link(&blockRow{blockPlace: blockPlace{1, b.Id.Workchain, b.Id.Shard, b.Id.Seqno}, record: b})
+		w.link(&blockRow{blockKey: blockKey{1, b.Id.Workchain, b.Id.Shard, b.Id.Seqno}, record: b})
 	}
 	for _, c := range v.findings.report.Checks {
 		said = append(said, c.Differences...)

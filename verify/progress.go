@@ -24,35 +24,35 @@ const progressPause = time.Second
 
 // meter measures one step.
 type meter struct {
-	step  string
-	tell  func(Progress)
-	total uint64
-	began time.Time
-	done  atomic.Uint64
+	step   string
+	report func(Progress)
+	total  uint64
+	began  time.Time
+	done   atomic.Uint64
 
-	mu   sync.Mutex
-	told time.Time
+	mu       sync.Mutex
+	reported time.Time
 }
 
 func (v *verifier) meter(step string, total uint64) *meter {
 	now := time.Now()
-	return &meter{step: step, tell: v.Progress, total: total, began: now, told: now}
+	return &meter{step: step, report: v.Progress, total: total, began: now, reported: now}
 }
 
 func (m *meter) add(n uint64) {
 	done := m.done.Add(n)
-	if m.tell == nil || !m.mu.TryLock() {
+	if m.report == nil || !m.mu.TryLock() {
 		return
 	}
 	defer m.mu.Unlock()
 	now := time.Now()
-	if now.Sub(m.told) < progressPause {
+	if now.Sub(m.reported) < progressPause {
 		return
 	}
-	m.told = now
+	m.reported = now
 	p := Progress{Step: m.step, Done: done, Total: max(m.total, done), Rate: float64(done) / now.Sub(m.began).Seconds()}
 	if p.Rate > 0 {
 		p.Left = time.Duration(float64(p.Total-p.Done) / p.Rate * float64(time.Second))
 	}
-	m.tell(p)
+	m.report(p)
 }

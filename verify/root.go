@@ -189,7 +189,7 @@ func open(ctx context.Context, options Options) (*verifier, error) {
 		v.close()
 		return nil, err
 	}
-	if err := v.settleRange(ctx); err != nil {
+	if err := v.findRange(ctx); err != nil {
 		v.close()
 		return nil, err
 	}
@@ -198,8 +198,8 @@ func open(ctx context.Context, options Options) (*verifier, error) {
 	return v, nil
 }
 
-// settleRange finds out what is to be checked.
-func (v *verifier) settleRange(ctx context.Context) error {
+// findRange finds out what is to be checked.
+func (v *verifier) findRange(ctx context.Context) error {
 	var err error
 	if v.progressOf, err = v.readProgress(ctx); err != nil {
 		return err
@@ -244,10 +244,10 @@ func (v *verifier) awaitSeals(ctx context.Context) error {
 
 // await gives a number as soon as it is at least so great, or as it is when
 // patience ends: what stages that run beside are about to write is not missing.
-func (v *verifier) await(ctx context.Context, least uint64, query string, args ...any) (uint64, error) {
+func (v *verifier) await(ctx context.Context, atLeast uint64, query string, args ...any) (uint64, error) {
 	for deadline := time.Now().Add(v.patience); ; {
 		n, err := v.number(ctx, query, args...)
-		if err != nil || n >= least || time.Now().After(deadline) {
+		if err != nil || n >= atLeast || time.Now().After(deadline) {
 			return n, err
 		}
 		select {

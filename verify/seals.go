@@ -54,20 +54,20 @@ func tableTopics() []string {
 
 // checkProgress tests that every partition has come as far as the range.
 func (v *verifier) checkProgress(ctx context.Context) error {
-	type place struct {
+	type partitionKey struct {
 		topic     string
 		partition uint16
 	}
-	known := map[place]bool{}
+	known := map[partitionKey]bool{}
 	for _, p := range v.progressOf {
-		known[place{p.Topic, p.Partition}] = true
+		known[partitionKey{p.Topic, p.Partition}] = true
 		if err := v.checkProgressRow(ctx, p); err != nil {
 			return err
 		}
 	}
 	for _, topic := range tableTopics() {
 		for partition := range v.partitions {
-			if p := (progressRow{Topic: topic, Partition: uint16(partition)}); !known[place{topic, p.Partition}] {
+			if p := (progressRow{Topic: topic, Partition: uint16(partition)}); !known[partitionKey{topic, p.Partition}] {
 				v.findings.differs(CheckProgress, "progress", p.key(), "no row, but there are %d partitions", v.partitions)
 			}
 		}
@@ -89,12 +89,12 @@ func (v *verifier) checkProgressRow(ctx context.Context, p progressRow) error {
 		differs("mc_seqno is %d, but the range ends at %d", p.McSeqno, v.to)
 	}
 	// A partition may be ahead of the one that brings the block.
-	least := uint64(1)
+	atLeast := uint64(1)
 	ahead := slices.ContainsFunc(v.progressOf, func(b progressRow) bool { return b.Topic == schema.Headers.Name && b.McSeqno < p.McSeqno })
 	if ahead {
-		least = 0
+		atLeast = 0
 	}
-	utime, err := v.await(ctx, least, "SELECT toUInt64(max(gen_utime)) FROM blocks WHERE mc_seqno = ? AND workchain = -1", p.McSeqno)
+	utime, err := v.await(ctx, atLeast, "SELECT toUInt64(max(gen_utime)) FROM blocks WHERE mc_seqno = ? AND workchain = -1", p.McSeqno)
 	if err == nil && utime != uint64(p.GenUtime) && !(ahead && utime == 0) {
 		differs("gen_utime is %d, that of masterchain block %d is %d", p.GenUtime, p.McSeqno, utime)
 	}

@@ -168,7 +168,7 @@ func (v *verifier) compareBundle(ctx context.Context, mcSeqno uint32) error {
 				return err
 			}
 			id := r.Block.Id
-			want[blockPlace{r.Block.McSeqno, id.Workchain, id.Shard, id.Seqno}.key()] = r.Block
+			want[blockKey{r.Block.McSeqno, id.Workchain, id.Shard, id.Seqno}.key()] = r.Block
 			for _, t := range r.Transactions {
 				want[transactionKey(t.Block.Workchain, string(t.Account[4:]), t.Lt)] = t
 			}

@@ -22,9 +22,9 @@ type figures struct {
 	together bool
 }
 
-// settles is how long after its last row a day is made anew, in case an insert
+// touchDelay is how long after its last row a day is made anew, in case an insert
 // took long.
-const settles = 10 * time.Minute
+const touchDelay = 10 * time.Minute
 
 const masterWhere = `'master_workchain = ' || toString(master_workchain) || ' AND master = unhex(\'' || hex(master) || '\')'`
 
@@ -119,13 +119,13 @@ func (f *figures) differences() string {
 		day = "toString(day)"
 	}
 	side := func(side int, computed, from string) string {
-		return fmt.Sprintf("SELECT %s AS place, %s AS of_day, %d AS side, arrayStringConcat([%s], ', ') AS text, %s AS at FROM (%s)",
+		return fmt.Sprintf("SELECT %s AS row, %s AS of_day, %d AS side, arrayStringConcat([%s], ', ') AS text, %s AS at FROM (%s)",
 			f.where, day, side, strings.Join(text, ", "), computed, from)
 	}
 	// On a cluster every shard has its own figures, which add up.
 	ready := fmt.Sprintf("SELECT %s, %s, max(s.computed) AS computed FROM %s AS s FINAL GROUP BY %s", f.key, strings.Join(sums, ", "), f.table, f.key)
-	return fmt.Sprintf(`SELECT place, any(of_day), if(countIf(side = 0) = 0, 'no row', maxIf(text, side = 0)) AS have,
-		if(countIf(side = 1) = 0, 'none', maxIf(text, side = 1)) AS want, max(at) FROM (%s UNION ALL %s) GROUP BY place HAVING have != want ORDER BY place`,
+	return fmt.Sprintf(`SELECT row, any(of_day), if(countIf(side = 0) = 0, 'no row', maxIf(text, side = 0)) AS have,
+		if(countIf(side = 1) = 0, 'none', maxIf(text, side = 1)) AS want, max(at) FROM (%s UNION ALL %s) GROUP BY row HAVING have != want ORDER BY row`,
 		side(0, "computed", ready), side(1, "toDateTime64(0, 3, 'UTC')", f.made))
 }
 
@@ -140,7 +140,7 @@ func (v *verifier) changes(ctx context.Context, f *figures) (map[string]time.Tim
 			if f.together {
 				day = ""
 			}
-			if until := at.Add(settles); until.After(all[day]) {
+			if until := at.Add(touchDelay); until.After(all[day]) {
 				all[day] = until
 			}
 			return nil

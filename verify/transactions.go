@@ -217,7 +217,7 @@ func (w *transactionWalk) take(ctx context.Context, r *transactionRow) error {
 // sum adds the rows that a transaction makes to the sums.
 func (w *transactionWalk) sum(r *transactionRow) {
 	t := r.record
-	place := blockPlace{t.McSeqno, t.Block.Workchain, t.Block.Shard, t.Block.Seqno}
+	place := blockKey{t.McSeqno, t.Block.Workchain, t.Block.Shard, t.Block.Seqno}
 	w.sums.add(blockTransactions, t.McSeqno, 1, place.hash())
 	partition := schema.PartitionOf(schema.AccountID(t.Account), w.partitions)
 	w.sums.add(sealedTransactions, t.McSeqno, 1, table.HashOf(uint64(t.McSeqno), uint64(partition)))

@@ -36,8 +36,8 @@ func (p *process) begin(ctx context.Context, name string, s stage, ended chan<- 
 		return err
 	}
 	p.onStop(name, func(ctx context.Context) error {
-		told := s.Err()
-		if err := s.Stop(ctx); told == nil || !errors.Is(err, told) {
+		reported := s.Err()
+		if err := s.Stop(ctx); reported == nil || !errors.Is(err, reported) {
 			return err
 		}
 		return nil

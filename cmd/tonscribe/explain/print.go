@@ -14,8 +14,8 @@ import (
 	"tonscribe/ton/tvm"
 )
 
-// longest text that is printed of one value.
-const longest = 200
+// maxText is the longest text that is printed of one value.
+const maxText = 200
 
 func (e *Explainer) print(format string, arguments ...any) {
 	fmt.Fprintf(e.Out, format+"\n", arguments...)
@@ -128,8 +128,8 @@ func raw(account []byte) string {
 }
 
 func cut(text string) string {
-	if len(text) > longest {
-		return text[:longest] + "…"
+	if len(text) > maxText {
+		return text[:maxText] + "…"
 	}
 	return text
 }

@@ -65,7 +65,7 @@ func (r *run) plan(ctx context.Context, damages []parts.Damage) (*plan, error) {
 	if len(p.tables) == 0 {
 		return p, nil
 	}
-	if err := r.settleRange(ctx, p); err != nil {
+	if err := r.findRange(ctx, p); err != nil {
 		return nil, err
 	}
 	missing, err := r.logHolds(ctx, p)
@@ -76,21 +76,21 @@ func (r *run) plan(ctx context.Context, damages []parts.Damage) (*plan, error) {
 		return nil, fmt.Errorf("%s, so the blocks are needed once more: %w", missing, err)
 	}
 	fmt.Fprintln(r.Out, missing)
-	return p, r.settleBegin(ctx, p)
+	return p, r.findBegin(ctx, p)
 }
 
-// settleRange finds out what bundles the tables have.
-func (r *run) settleRange(ctx context.Context, p *plan) error {
+// findRange finds out what bundles the tables have.
+func (r *run) findRange(ctx context.Context, p *plan) error {
 	var first, last uint32
 	for _, table := range []string{"blocks", "seals"} {
-		var least, most uint32
-		if err := r.Tables.Conn().QueryRow(ctx, "SELECT min(mc_seqno), max(mc_seqno) FROM "+table+" WHERE mc_seqno > 0").Scan(&least, &most); err != nil {
+		var lowest, highest uint32
+		if err := r.Tables.Conn().QueryRow(ctx, "SELECT min(mc_seqno), max(mc_seqno) FROM "+table+" WHERE mc_seqno > 0").Scan(&lowest, &highest); err != nil {
 			continue // damaged itself; the other one tells
 		}
-		if least > 0 && (first == 0 || least < first) {
-			first = least
+		if lowest > 0 && (first == 0 || lowest < first) {
+			first = lowest
 		}
-		last = max(last, most)
+		last = max(last, highest)
 	}
 	if w, err := clickhouse.ReadWatermark(ctx, r.Tables.Conn()); err == nil {
 		last = max(last, w.MCSeqno)
@@ -135,10 +135,10 @@ func (r *run) logHolds(ctx context.Context, p *plan) (missing string, err error)
 	return "", nil
 }
 
-// settleBegin finds out where decoding may begin, and what it is to leave out:
+// findBegin finds out where decoding may begin, and what it is to leave out:
 // seals name the bundle before theirs. Damaged ones tell nothing, and then the
 // settings say what becomes of bundles that are missing.
-func (r *run) settleBegin(ctx context.Context, p *plan) error {
+func (r *run) findBegin(ctx context.Context, p *plan) error {
 	p.begin = p.first
 	if !slices.ContainsFunc(p.tables, func(t string) bool { return !sink.Standalone(t) }) {
 		var next uint32 // from itself may lie in a gap

@@ -12,8 +12,8 @@ const drawEvery = 200 * time.Millisecond
 // progress is how far the partitions of the topics are in a range of bundles.
 type progress struct {
 	first, last uint32
-	lanes       int // partitions of all topics
-	tell        func(line string)
+	partitions  int // partitions of all topics
+	report      func(line string)
 	began       time.Time
 
 	mutex sync.Mutex
@@ -22,18 +22,18 @@ type progress struct {
 	drawn time.Time
 }
 
-func newProgress(first, last uint32, lanes int, tell func(string)) *progress {
-	return &progress{first: first, last: last, lanes: lanes, tell: tell, began: time.Now(), done: map[string]uint32{}}
+func newProgress(first, last uint32, partitions int, report func(string)) *progress {
+	return &progress{first: first, last: last, partitions: partitions, report: report, began: time.Now(), done: map[string]uint32{}}
 }
 
 // sealed notes that all rows of a partition up to a bundle are in the tables.
 func (p *progress) sealed(topic string, partition int, mcSeqno uint32) {
 	p.mutex.Lock()
-	lane := fmt.Sprintf("%s/%d", topic, partition)
+	key := fmt.Sprintf("%s/%d", topic, partition)
 	if mcSeqno = min(mcSeqno, p.last); mcSeqno >= p.first {
-		bundles := max(p.done[lane], mcSeqno-p.first+1)
-		p.sum += uint64(bundles - p.done[lane])
-		p.done[lane] = bundles
+		bundles := max(p.done[key], mcSeqno-p.first+1)
+		p.sum += uint64(bundles - p.done[key])
+		p.done[key] = bundles
 	}
 	p.mutex.Unlock()
 	p.draw()
@@ -43,7 +43,7 @@ func (p *progress) sealed(topic string, partition int, mcSeqno uint32) {
 func (p *progress) complete() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return p.sum == uint64(p.lanes)*uint64(p.bundles())
+	return p.sum == uint64(p.partitions)*uint64(p.bundles())
 }
 
 func (p *progress) bundles() uint32 { return p.last - p.first + 1 }
@@ -57,5 +57,5 @@ func (p *progress) draw() {
 		return
 	}
 	p.drawn = time.Now()
-	p.tell("bundles: " + ahead(float64(p.sum)/float64(p.lanes), float64(p.bundles()), "bundles", time.Since(p.began)))
+	p.report("bundles: " + ahead(float64(p.sum)/float64(p.partitions), float64(p.bundles()), "bundles", time.Since(p.began)))
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// pace keeps repeated scans of a folder apart, by at least a second and ten
+// limiter keeps repeated scans of a folder apart, by at least a second and ten
 // times what the last one took. Whoever asks in between waits for the next.
-type pace struct {
+type limiter struct {
 	mu    sync.Mutex
 	next  time.Time
 	since time.Time // end of the last scan
 }
 
-func (p *pace) do(ctx context.Context, scan func() error) error {
+func (p *limiter) do(ctx context.Context, scan func() error) error {
 	asked := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
