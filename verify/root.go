@@ -13,6 +13,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,12 +121,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if options.Workers <= 0 {
 		options.Workers = runtime.GOMAXPROCS(0)
 	}
-	if options.few == 0 {
-		options.few = fewRows
-	}
-	if options.patience == 0 {
-		options.patience = defaultPatience
-	}
+	options.few, options.patience = cmp.Or(options.few, fewRows), cmp.Or(options.patience, defaultPatience)
 	v, err := open(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)

@@ -93,7 +93,8 @@ func (s *spill) read(part int) ([][]uint64, error) {
 			return nil, fmt.Errorf("temporary file: %w", err)
 		}
 	}
-	entries := slices.Collect(slices.Chunk(append(words, p.buffer...), s.size))
+	words = append(words, p.buffer...)
+	entries := slices.AppendSeq(make([][]uint64, 0, len(words)/s.size), slices.Chunk(words, s.size))
 	slices.SortFunc(entries, slices.Compare)
 	return entries, nil
 }

@@ -53,7 +53,7 @@ func explainFile(cmd *cobra.Command, path, parent string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	e := explain.Explainer{Out: cmd.OutOrStdout(), Parents: explain.Nobody{}}
+	e := explain.Explainer{Out: cmd.OutOrStdout(), Parents: explain.Nobody}
 	if parent != "" {
 		s, err := read(parent)
 		if err != nil {
@@ -74,7 +74,7 @@ func explainAddress(cmd *cobra.Command, p *process, account []byte) error {
 		return err
 	}
 	tables := explain.Tables{Conn: client.Conn()}
-	e := explain.Explainer{Out: cmd.OutOrStdout(), Parents: tables}
+	e := explain.Explainer{Out: cmd.OutOrStdout(), Parents: tables.Account}
 	if e.Config, err = tables.Config(ctx); err != nil {
 		return err
 	}

@@ -65,9 +65,9 @@ func TestAWalletIsExplainedWithWhatItsMasterSays(t *testing.T) {
 	}{
 		"its master": {wallet, explain.Only(master), []string{"method 97026 get_wallet_data", "interfaces: jetton_wallet",
 			"get_wallet_data: ", "owner: " + owner.StringRaw(), "get_wallet_address: ", "\n  confirmed\n"}},
-		"no master":      {wallet, explain.Nobody{}, []string{"the claim waits for it"}},
+		"no master":      {wallet, explain.Nobody, []string{"the claim waits for it"}},
 		"another wallet": {forged, explain.Only(master), []string{"\n  denied\n"}},
-		"the master":     {master, explain.Nobody{}, []string{"interfaces: jetton_master", "uri: https://example.org/j.json"}},
+		"the master":     {master, explain.Nobody, []string{"interfaces: jetton_master", "uri: https://example.org/j.json"}},
 	} {
 		text := explained(t, c.subject, c.parents)
 		for _, want := range c.want {

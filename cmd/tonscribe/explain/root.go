@@ -37,26 +37,19 @@ type Subject struct {
 }
 
 // Source gives the states of parents.
-type Source interface {
-	Account(ctx context.Context, address []byte) (*Subject, error)
-}
+type Source func(ctx context.Context, address []byte) (*Subject, error)
 
-// Nobody knows no parents.
-type Nobody struct{}
-
-// Account is never known.
-func (Nobody) Account(context.Context, []byte) (*Subject, error) { return nil, ErrUnknown }
+// Nobody is a source that knows no parents.
+func Nobody(context.Context, []byte) (*Subject, error) { return nil, ErrUnknown }
 
 // Only knows one parent.
-func Only(s *Subject) Source { return only{s} }
-
-type only struct{ subject *Subject }
-
-func (o only) Account(_ context.Context, address []byte) (*Subject, error) {
-	if !bytes.Equal(o.subject.Address, address) {
-		return nil, ErrUnknown
+func Only(s *Subject) Source {
+	return func(_ context.Context, address []byte) (*Subject, error) {
+		if !bytes.Equal(s.Address, address) {
+			return nil, ErrUnknown
+		}
+		return s, nil
 	}
-	return o.subject, nil
 }
 
 // Explainer prints what it finds.
@@ -146,7 +139,7 @@ func (e *Explainer) code(c *contract.Code, problem error) {
 // claim asks the parent.
 func (e *Explainer) claim(ctx context.Context, d *contract.Detector, s *Subject, found contract.Findings, claim contract.Claim) error {
 	e.print("it claims to be a %s of %s:", claim.Kind, raw(claim.Parent))
-	parent, err := e.Parents.Account(ctx, claim.Parent)
+	parent, err := e.Parents(ctx, claim.Parent)
 	if errors.Is(err, ErrUnknown) || err == nil && (parent.Code == nil || parent.Missing != "") {
 		e.print("  the parent is not known: the claim waits for it")
 		return nil
