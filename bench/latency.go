@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -158,28 +157,21 @@ func (l Live) seen(ctx context.Context, seqno uint32) (time.Time, error) {
 
 // shown is the newest masterchain block of the API, 0 for none.
 func (l Live) shown(ctx context.Context) (uint32, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.API+"/api/v3/masterchainInfo", nil)
-	if err != nil {
-		return 0, err
-	}
-	request.Header.Set("X-API-Key", l.Key)
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer answer.Body.Close()
+	a := &asker{base: l.API + "/api/v3", key: l.Key, client: http.DefaultClient}
+	got, err := a.get(ctx, "/masterchainInfo")
 	var info struct {
 		Last struct {
 			Seqno uint32 `json:"seqno"`
 		} `json:"last"`
 	}
-	if answer.StatusCode == http.StatusOK {
-		err = json.NewDecoder(answer.Body).Decode(&info)
+	switch {
+	case err != nil:
+		return 0, err
+	case got.status == http.StatusOK:
+		err = json.Unmarshal(got.body, &info)
 		return info.Last.Seqno, err
-	}
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
-	if answer.StatusCode == http.StatusInternalServerError && bytes.Contains(text, []byte("is indexed yet")) {
+	case got.status == http.StatusInternalServerError && bytes.Contains(got.body, []byte("is indexed yet")):
 		return 0, nil
 	}
-	return 0, fmt.Errorf("%s: %s: %s", request.URL, answer.Status, text)
+	return 0, fmt.Errorf("%s/masterchainInfo: %d %s: %.1000s", a.base, got.status, http.StatusText(got.status), got.body)
 }

@@ -195,7 +195,7 @@ func (v *verifier) spillLinks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if v.links, err = newSpill(v.Folder, linkSize, rows); err != nil {
+	if v.links, err = newSpill(linkSize, rows); err != nil {
 		return err
 	}
 	var account string

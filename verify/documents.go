@@ -36,7 +36,7 @@ func (v *verifier) newDocumentSpill(ctx context.Context) error {
 		return err
 	}
 	// Most links are those that a content has now.
-	v.documents, err = newSpill(v.Folder, documentSize, 2*rows)
+	v.documents, err = newSpill(documentSize, 2*rows)
 	return err
 }
 

@@ -83,7 +83,7 @@ func TestCoverageIsThatOfTheBlocksAtHand(t *testing.T) {
 }
 
 func TestSpillGivesEveryEndBack(t *testing.T) {
-	s, err := newSpill(t.TempDir(), endSize, 30_000_000)
+	s, err := newSpill(endSize, 30_000_000)
 	if err != nil {
 		t.Fatal(err)
 	}

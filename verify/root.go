@@ -44,12 +44,6 @@ type Options struct {
 	// Without names checks to leave out, like CheckStates for chains whose state
 	// hashes were made up.
 	Without []string
-	// Folder for temporary files: 32 bytes for each end of an internal message, about
-	// 300 for each transfer or burn of a token, and about 200 for each document;
-	// empty means that of the system.
-	Folder string
-	// Workers read transactions at the same time; 0 means one for each processor.
-	Workers int
 
 	// few rows are compared one by one; 0 means fewRows.
 	few uint64
@@ -118,9 +112,6 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 			return nil, fmt.Errorf("verify: there is no check %q", name)
 		}
 	}
-	if options.Workers <= 0 {
-		options.Workers = runtime.GOMAXPROCS(0)
-	}
 	options.few, options.patience = cmp.Or(options.few, fewRows), cmp.Or(options.patience, defaultPatience)
 	v, err := open(ctx, options)
 	if err != nil {
@@ -153,6 +144,7 @@ type verifier struct {
 	*database
 	findings *findings
 	from, to uint32
+	workers  int // that read transactions at the same time
 
 	partitions int
 	// chainSide and rowSide hold the same sums, made from blocks and seals, and
@@ -176,11 +168,12 @@ type verifier struct {
 }
 
 func open(ctx context.Context, options Options) (*verifier, error) {
-	db, err := connect(options.DSN, options.Workers)
+	workers := runtime.GOMAXPROCS(0)
+	db, err := connect(options.DSN, workers)
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{Options: options, database: db, coverage: newCoverage()}
+	v := &verifier{Options: options, database: db, workers: workers, coverage: newCoverage()}
 	if v.reader, err = newReader(); err != nil {
 		v.close()
 		return nil, err

@@ -52,14 +52,14 @@ func (t *tally) unlike(blocks, transactions *tally) int {
 
 // decodedSums sums up what the source's blocks decode to.
 func (v *verifier) decodedSums(ctx context.Context, low, high uint32, meter *meter) (*tally, error) {
-	sums := make(chan *tally, v.Workers)
-	decoders := make(chan *decode.Decoder, v.Workers)
-	for range v.Workers {
+	sums := make(chan *tally, v.workers)
+	decoders := make(chan *decode.Decoder, v.workers)
+	for range v.workers {
 		sums <- newTally(low, high)
 		decoders <- new(decode.Decoder)
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(v.Workers)
+	group.SetLimit(v.workers)
 	err := v.Source.Bundles(groupCtx, low, high, func(mcSeqno uint32, bocs [][]byte) error {
 		if mcSeqno < low || mcSeqno > high || v.inGap(mcSeqno) {
 			return nil
@@ -79,7 +79,7 @@ func (v *verifier) decodedSums(ctx context.Context, low, high uint32, meter *met
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	total := <-sums
-	for range v.Workers - 1 {
+	for range v.workers - 1 {
 		total.merge(<-sums)
 	}
 	return total, nil

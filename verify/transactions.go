@@ -59,15 +59,15 @@ func (v *verifier) walkTransactions(ctx context.Context) error {
 		return err
 	}
 	if v.findings.wants(CheckProducers) {
-		if v.spill, err = newSpill(v.Folder, endSize, v.transactionCount*endsPerTx); err != nil {
+		if v.spill, err = newSpill(endSize, v.transactionCount*endsPerTx); err != nil {
 			return err
 		}
 	}
 	meter := v.meter("transactions", v.transactionCount)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(v.Workers)
-	walks := make(chan *transactionWalk, v.Workers)
-	for range v.Workers {
+	group.SetLimit(v.workers)
+	walks := make(chan *transactionWalk, v.workers)
+	for range v.workers {
 		walks <- newTransactionWalk(v, meter)
 	}
 	for _, part := range parts {
@@ -80,7 +80,7 @@ func (v *verifier) walkTransactions(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	for range v.Workers {
+	for range v.workers {
 		w := <-walks
 		v.rowSide.merge(w.sums)
 	}

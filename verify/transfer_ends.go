@@ -75,7 +75,7 @@ func (v *verifier) newTransferSpills(ctx context.Context) error {
 		return err
 	}
 	for _, s := range []**spill{&v.orders, &v.carriers} {
-		if *s, err = newSpill(v.Folder, transferSize, 2*rows); err != nil {
+		if *s, err = newSpill(transferSize, 2*rows); err != nil {
 			return err
 		}
 	}
