@@ -26,17 +26,29 @@ func (c *Component) whereToStart(ctx context.Context) (start, error) {
 	if err := c.checkFirst(ctx); err != nil {
 		return start{}, err
 	}
-	if lowest == nil {
-		s := c.startAnew()
-		for _, seal := range seals {
-			s.sealed = max(s.sealed, seal.McSeqno)
-			if seal.PrevMcSeqno == 0 {
-				s.next = seal.McSeqno // the log's first bundle, cut off before it was in all partitions
-			}
-		}
-		return s, nil
+	s := start{prev: lowest.GetMcSeqno(), next: lowest.GetMcSeqno() + 1}
+	from := c.configuration.From
+	switch {
+	case lowest == nil:
+		s.next = c.startAnew()
+	case from > s.next:
+		return start{}, fmt.Errorf("--from %d: the log ends with masterchain block %d, so blocks %d to %d would be left out: leave --from away to go on from there, or start over with an empty --data folder",
+			from, s.prev, s.next, from-1)
+	default:
+		s.before, s.last = tipsFromSeal(lowest.GetSeal().GetShards()), lowest.GetSeal().GetMaster()
 	}
-	return c.continueAfter(lowest, seals)
+	for _, seal := range seals {
+		s.sealed = max(s.sealed, seal.McSeqno)
+		// What lies between was skipped, or it is the log's first bundle, cut off before
+		// it was in all partitions.
+		if seal.McSeqno > s.prev && seal.PrevMcSeqno == s.prev && seal.McSeqno != s.next {
+			s.next, s.before, s.last = seal.McSeqno, nil, nil
+		}
+	}
+	if lowest != nil {
+		c.report.Log.Info().Uint32("last", s.prev).Uint32("next", s.next).Msg("going on after the log's last bundle")
+	}
+	return s, nil
 }
 
 // seals gives the last seals of all partitions, and the lowest of them; that is
@@ -79,7 +91,8 @@ func (c *Component) checkFirst(ctx context.Context) error {
 	return nil
 }
 
-func (c *Component) startAnew() start {
+// startAnew is the first bundle of an empty log.
+func (c *Component) startAnew() uint32 {
 	from := c.configuration.From
 	if from == 0 {
 		if from, _ = c.source.Range(); from > 1 {
@@ -88,27 +101,7 @@ func (c *Component) startAnew() start {
 			from++
 		}
 	}
-	return start{next: from}
-}
-
-func (c *Component) continueAfter(lowest *record.Record, seals []*record.Record) (start, error) {
-	done := lowest.McSeqno
-	if from := c.configuration.From; from > done+1 {
-		return start{}, fmt.Errorf("--from %d: the log ends with masterchain block %d, so blocks %d to %d would be left out: leave --from away to go on from there, or start over with an empty --data folder",
-			from, done, done+1, from-1)
-	}
-	s := start{next: done + 1, prev: done}
-	for _, seal := range seals {
-		s.sealed = max(s.sealed, seal.McSeqno)
-		if seal.McSeqno > done && seal.PrevMcSeqno == done {
-			s.next = seal.McSeqno // what lies between was skipped
-		}
-	}
-	if s.next == done+1 {
-		s.before, s.last = tipsFromSeal(lowest.GetSeal().GetShards()), lowest.GetSeal().GetMaster()
-	}
-	c.report.Log.Info().Uint32("last", done).Uint32("next", s.next).Msg("going on after the log's last bundle")
-	return s, nil
+	return from
 }
 
 // otherStart says where a run can begin instead of a bundle.
