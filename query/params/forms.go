@@ -41,30 +41,17 @@ func decodeBase64(dst []byte, text string) bool {
 	return err == nil && n == copy(dst, buffer[:n]) && n == len(dst)
 }
 
-func withoutPrefix(text string) string {
+// parseHex reads hex first, so 10 is 16, then a signed decimal of as many bits.
+func parseHex(text string, bits int) (uint64, bool) {
+	digits := text
 	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X") {
-		return text[2:]
+		digits = text[2:]
 	}
-	return text
-}
-
-// ParseShard reads hex first, so a short decimal is taken for hex, then a
-// signed decimal.
-func ParseShard(text string) (uint64, bool) {
-	if n, err := strconv.ParseUint(withoutPrefix(text), 16, 64); err == nil {
+	if n, err := strconv.ParseUint(digits, 16, bits); err == nil {
 		return n, true
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := strconv.ParseInt(text, 10, bits)
 	return uint64(n), err == nil
-}
-
-// ParseOpcode reads hex first, so 10 is 16, then a signed decimal.
-func ParseOpcode(text string) (uint32, bool) {
-	if n, err := strconv.ParseUint(withoutPrefix(text), 16, 32); err == nil {
-		return uint32(n), true
-	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	return uint32(int32(n)), err == nil
 }
 
 // parseUtime cuts fractions off; times after 2106 count as the last one.

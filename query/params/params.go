@@ -10,6 +10,7 @@ package params
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"tonscribe/query/openapi"
@@ -76,11 +77,8 @@ func (p *Param) AllowsEmpty() bool {
 // MaxListValues is the most values that one list may have.
 const MaxListValues = 1024
 
-// Limits of paging.
-const (
-	DefaultLimit = 10
-	MaxLimit     = 1000
-)
+// MaxLimit is the largest page.
+const MaxLimit = 1000
 
 // Error is an answer other than 200.
 type Error = openapi.Error
@@ -121,19 +119,25 @@ func LTRange(column string) []Param {
 	}
 }
 
+// LimitParam declares limit; byDefault is how many rows a page has that does not say.
+func LimitParam(byDefault string) Param {
+	return Param{Name: "limit", Kind: Int32Kind, Group: Paging, Default: byDefault, Range: "1..1000", Description: "page size; below 1 counts as 1"}
+}
+
+// Where a page begins.
+var (
+	OffsetParam = Param{Name: "offset", Kind: Int32Kind, Group: Paging, Default: "0", Range: "≥ 0", Description: "rows skipped; below 0 counts as 0"}
+	CursorParam = Param{Name: "cursor", Kind: TextKind, Group: Paging, Description: "next_cursor of the page before, with the same other parameters"}
+)
+
+// UnsortedPageParams declares limit, offset and cursor of a list with one order.
+func UnsortedPageParams() []Param { return []Param{LimitParam("10"), OffsetParam, CursorParam} }
+
 // PageParams declares limit, offset, cursor and sort; byDefault is the default
 // of sort, sorted what it sorts by.
 func PageParams(byDefault, sorted string) []Param {
-	return []Param{
-		{Name: "limit", Kind: Int32Kind, Group: Paging, Default: "10", Range: "1..1000", Description: "page size; below 1 counts as 1"},
-		{Name: "offset", Kind: Int32Kind, Group: Paging, Default: "0", Range: "≥ 0", Description: "rows skipped; below 0 counts as 0"},
-		{Name: "cursor", Kind: TextKind, Group: Paging, Description: "next_cursor of the page before, with the same other parameters"},
-		{Name: "sort", Kind: SortKind, Group: Paging, Default: byDefault, Enum: []string{"asc", "desc"}, Description: sorted},
-	}
+	return append(UnsortedPageParams(), Param{Name: "sort", Kind: SortKind, Group: Paging, Default: byDefault, Enum: []string{"asc", "desc"}, Description: sorted})
 }
-
-// UnsortedPageParams declares limit, offset and cursor of a list with one order.
-func UnsortedPageParams() []Param { return PageParams("", "")[:3] }
 
 // field is a name and a value as sent.
 type field struct{ name, value string }
@@ -161,28 +165,18 @@ func Unescape(s string) string {
 		switch {
 		case s[i] == '+':
 			out = append(out, ' ')
-		case s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
-			out = append(out, digit(s[i+1])<<4|digit(s[i+2]))
-			i += 2
+		case s[i] == '%' && i+2 < len(s):
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				out = append(out, byte(n))
+				i += 2
+				continue
+			}
+			fallthrough
 		default:
 			out = append(out, s[i])
 		}
 	}
 	return string(out)
-}
-
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}
-
-func digit(c byte) byte {
-	switch {
-	case c <= '9':
-		return c - '0'
-	case c >= 'a':
-		return c - 'a' + 10
-	}
-	return c - 'A' + 10
 }
 
 // OptionOf is the value of a request option's query twin, the last one sent.

@@ -3,6 +3,7 @@ package params
 import (
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,7 +66,7 @@ func (v *Values) collect(raw string) [][]string {
 	sent := make([][]string, len(v.declared))
 	for _, f := range split(raw) {
 		name := strings.TrimSuffix(f.name, "[]")
-		i := slices.IndexFunc(v.declared, func(p Param) bool { return p.Name == name })
+		i := v.at(name)
 		switch {
 		case i < 0:
 			if !isOption(f.name) && !slices.Contains(v.Unknown, f.name) {
@@ -159,11 +160,10 @@ func (v *value) single(kind Kind, text string) (ok bool) {
 		h, ok = ParseHash(text)
 		v.hashes = []Hash{h}
 	case ShardKind:
-		v.number, ok = ParseShard(text)
+		v.number, ok = parseHex(text, 64)
 	case OpcodeKind:
-		var opcode uint32
-		opcode, ok = ParseOpcode(text)
-		v.number = uint64(opcode)
+		v.number, ok = parseHex(text, 32)
+		v.number &= math.MaxUint32
 	case UtimeKind:
 		v.number, ok = parseUtime(text)
 	case TextKind, SortKind:
@@ -199,25 +199,26 @@ func (v *value) plain(kind Kind, text string) bool {
 	return ok
 }
 
+// at is where a parameter is declared, -1 where it is not.
+func (v *Values) at(name string) int {
+	return slices.IndexFunc(v.declared, func(p Param) bool { return p.Name == name })
+}
+
 // of panics when the endpoint asks for what it did not declare.
 func (v *Values) of(name string) *value {
-	for i := range v.declared {
-		if v.declared[i].Name == name {
-			return &v.values[i]
-		}
+	if i := v.at(name); i >= 0 {
+		return &v.values[i]
 	}
 	panic("query/params: undeclared parameter " + name)
 }
 
-// Declares says whether the endpoint has the parameter.
-func (v *Values) Declares(name string) bool {
-	return slices.ContainsFunc(v.declared, func(p Param) bool { return p.Name == name })
-}
+// Declares reports whether the endpoint has the parameter.
+func (v *Values) Declares(name string) bool { return v.at(name) >= 0 }
 
-// Sent says whether the parameter was sent, empty or not.
+// Sent reports whether the parameter was sent, possibly empty.
 func (v *Values) Sent(name string) bool { return v.of(name).sent }
 
-// Null says whether the literal null was sent.
+// Null reports whether the literal null was sent.
 func (v *Values) Null(name string) bool { return v.of(name).null }
 
 // Number is the value of a Uint64, Utime, Shard or Opcode parameter.
@@ -282,26 +283,25 @@ func (v *Values) Items() (n int) {
 		n += v.values[i].size()
 	}
 	if v.Declares("limit") {
-		limit := DefaultLimit
-		if sent, ok := v.Int32("limit"); ok {
-			limit = min(max(int(sent), 1), MaxLimit)
-		}
-		n += limit
+		n += min(v.limit(), MaxLimit)
 	}
 	return n
 }
 
+// limit is how many rows the page may have, more than MaxLimit too.
+func (v *Values) limit() int {
+	if limit, sent := v.Int32("limit"); sent {
+		return max(int(limit), 1)
+	}
+	limit, _ := strconv.Atoi(v.declared[v.at("limit")].Default)
+	return limit
+}
+
 // Page checks limit and sort, as far as they are declared.
 func (v *Values) Page(byDefault Sort) (Page, error) {
-	page := Page{Limit: DefaultLimit, Sort: byDefault, Cursor: v.Text("cursor")}
-	if limit, sent := v.Int32("limit"); sent {
-		page.Limit = max(int(limit), 1)
-	}
+	page := Page{Limit: v.limit(), Offset: v.Offset(), Sort: byDefault, Cursor: v.Text("cursor")}
 	if page.Limit > MaxLimit {
 		return page, Unprocessable("limit is not allowed: %d > %d", page.Limit, MaxLimit)
-	}
-	if offset, sent := v.Int32("offset"); sent {
-		page.Offset = max(int(offset), 0)
 	}
 	if v.Declares("sort") && v.Sent("sort") {
 		switch strings.ToLower(v.Text("sort")) {

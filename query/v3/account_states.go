@@ -60,23 +60,13 @@ func serveAccountStates(q *request) error {
 			return err
 		}
 	}
-	return serveAccounts(q, accountStatesAnswer, parts, list, func(a *record.Account) render.AccountRow {
+	return serveRows(q, accountStatesAnswer, parts, list, nil, func(a *record.Account) render.AccountRow {
 		row := render.AccountRow{Account: a}
 		if code := codes[codeOf(a)]; code != nil {
 			row.Code = &render.Code{Methods: code.Methods, Interfaces: code.Interfaces, BoC: bocs[code.Hash]}
 		}
 		return row
 	})
-}
-
-// serveAccounts answers with all rows of a list of accounts.
-func serveAccounts[S any](q *request, l *answerList[S], parts api.Part, accounts []*record.Account, row func(*record.Account) S) (err error) {
-	w := q.writer(l.has, parts)
-	w.JSON = append(w.JSON, '{')
-	writeRows(w, l.name, l.shape, accounts, row)
-	q.body, err = q.aboutAddresses(q, w, l.has, nil)
-	q.body = append(q.body, '}')
-	return err
 }
 
 // states are the accounts that the request asks for, by address.
@@ -131,7 +121,7 @@ var walletStates = &Endpoint{
 		if err != nil {
 			return err
 		}
-		return serveAccounts(q, walletStatesAnswer, 0, list, func(a *record.Account) render.WalletRow {
+		return serveRows(q, walletStatesAnswer, 0, list, nil, func(a *record.Account) render.WalletRow {
 			return render.WalletRow{Account: a, Wallet: walletOf(a)}
 		})
 	},

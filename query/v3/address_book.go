@@ -14,7 +14,7 @@ var addressBook = &Endpoint{
 	Params: []params.Param{
 		{Name: "address", Kind: params.TextKind, Multi: true, Required: true, Range: "1..1024", Description: "addresses in any form"},
 	},
-	Result: byAddress{bookRows},
+	Result: unnamed(mapOf(bookRows)),
 	Errors: []params.Error{{Status: 422, Text: "at least 1 address required"}},
 	serve:  serveAddressBook,
 }

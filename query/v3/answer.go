@@ -70,27 +70,18 @@ func mapOf(rows openapi.Described) func(*openapi.Components) openapi.Object {
 	}
 }
 
-// byAddress is an answer that is an object of rows.
-type byAddress struct{ rows openapi.Described }
+// unnamed is an answer by its schema: an object or a list that has no name.
+type unnamed func(*openapi.Components) openapi.Object
 
 // Schema implements openapi.Described.
-func (a byAddress) Schema(c *openapi.Components) openapi.Object { return mapOf(a.rows)(c) }
-
-// bareList is an answer that is a list without an object around it.
-type bareList struct{ rows openapi.Described }
-
-// Schema implements openapi.Described.
-func (l bareList) Schema(c *openapi.Components) openapi.Object { return api.ListOf(l.rows)(c) }
+func (u unnamed) Schema(c *openapi.Components) openapi.Object { return u(c) }
 
 // page is how a page of a list is read: elements E, their keys K, the rows S made
 // of them.
 type page[E, S, K any] struct {
-	sort params.Sort // where none is asked for
-	// limit is the size of the page where none is asked for, 0 for that of all lists.
-	limit int
+	sort  params.Sort // where none is asked for
 	parts api.Part
-	// read reads a page, and reports whether there are more after it.
-	read func(page list.Page, after *K) ([]E, bool, error)
+	read  reading[E, K]
 	// none is called for an empty page, before it becomes an answer. May be nil.
 	none func() error
 	// before is called with the page before it is written. May be nil.
@@ -101,21 +92,28 @@ type page[E, S, K any] struct {
 	between func(dst []byte) []byte
 }
 
+// reading reads a page, and reports whether there are more after it.
+type reading[E, K any] = func(page list.Page, after *K) ([]E, bool, error)
+
+// by reads a list by a filter.
+func by[F, E, K any](q *request, f F, read func(context.Context, F, list.Page, *K) ([]E, bool, error)) reading[E, K] {
+	return func(page list.Page, after *K) ([]E, bool, error) { return read(q, f, page, after) }
+}
+
+// inView reads a list by a filter, as of the view of the request.
+func inView[F, E, K any](q *request, f F, read func(context.Context, *head.View, F, list.Page, *K) ([]E, bool, error)) reading[E, K] {
+	return func(page list.Page, after *K) ([]E, bool, error) { return read(q, q.view, f, page, after) }
+}
+
 // servePage answers a page of a list.
 func servePage[E, S, K any](q *request, l *answerList[S], p *page[E, S, K]) error {
 	asked, part, err := q.page(p.sort)
 	if err != nil {
 		return err
 	}
-	if _, sent := q.values.Int32("limit"); !sent && p.limit > 0 {
-		part.Limit = p.limit
-	}
-	var key K
-	var after *K
-	if there, err := q.after(asked, &key); err != nil {
+	after, err := afterOf[K](q, asked)
+	if err != nil {
 		return err
-	} else if there {
-		after = &key
 	}
 	found, more, err := p.read(part, after)
 	if err != nil {
@@ -132,20 +130,25 @@ func servePage[E, S, K any](q *request, l *answerList[S], p *page[E, S, K]) erro
 		}
 	}
 	w := q.writer(l.has, p.parts)
-	w.JSON = append(w.JSON, '{')
 	writeRows(w, l.name, l.shape, found, p.row)
 	if p.between != nil {
 		w.JSON = p.between(w.JSON)
 	}
 	contracts, _ := any(found).([]*record.Contract)
-	if q.body, err = q.aboutAddresses(q, w, l.has, byAccount(contracts)); err != nil {
+	if err := q.finish(w, l.has, byAccount(contracts)); err != nil || !more {
 		return err
 	}
-	if more {
-		q.nextCursor(asked.Sort, p.keyOf(found[len(found)-1]))
-	}
-	q.body = append(q.body, '}')
+	cursor := q.cursorOf(asked.Sort, p.keyOf(found[len(found)-1]))
+	q.body = append(append(append(q.body[:len(q.body)-1], `,"next_cursor":"`...), cursor...), `"}`...)
 	return nil
+}
+
+// serveRows answers with all rows of a list. What is known of some of its addresses
+// need not be read again.
+func serveRows[E, S any](q *request, l *answerList[S], parts api.Part, rows []E, known map[address.Address]*record.Contract, row func(E) S) error {
+	w := q.writer(l.has, parts)
+	writeRows(w, l.name, l.shape, rows, row)
+	return q.finish(w, l.has, known)
 }
 
 // byAccount are contracts by their address.
@@ -157,9 +160,13 @@ func byAccount(list []*record.Contract) map[address.Address]*record.Contract {
 	return known
 }
 
-// writeRows appends a list as a member.
+// writeRows appends a list as a member of the answer.
 func writeRows[E, S any](w *api.Writer, name string, shape *api.Shape[S], list []E, row func(E) S) {
-	w.JSON = append(append(append(w.JSON, '"'), name...), `":`...)
+	separator := byte(',')
+	if len(w.JSON) == 0 {
+		separator = '{'
+	}
+	w.JSON = append(append(append(w.JSON, separator, '"'), name...), `":`...)
 	i := 0
 	api.WriteList(w, shape, list, func(e E) S {
 		reader.Yield(i)
@@ -182,6 +189,13 @@ func (q *request) writer(h has, parts api.Part) *api.Writer {
 		w.Book = api.Book{}
 	}
 	return w
+}
+
+// finish ends an answer with what is known of its addresses.
+func (q *request) finish(w *api.Writer, h has, known map[address.Address]*record.Contract) (err error) {
+	q.body, err = q.aboutAddresses(q, w, h, known)
+	q.body = append(q.body, '}')
+	return err
 }
 
 // aboutAddresses appends the members address_book and metadata, as far as the

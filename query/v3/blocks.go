@@ -80,16 +80,13 @@ var masterchainBlockShards = &Endpoint{
 func (q *request) serveBlocks(f *list.BlockFilter, none *params.Error) error {
 	f.AnyOrder = !q.values.Sent("sort")
 	return servePage(q, blocksAnswer, &page[*record.Block, *record.Block, list.BlockKey]{
-		read: func(page list.Page, after *list.BlockKey) ([]*record.Block, bool, error) {
-			return q.store.Blocks(q, q.view, f, page, after)
-		},
 		none: func() error {
 			if none != nil {
 				return none
 			}
 			return nil
 		},
-		row: api.Same[*record.Block], keyOf: list.BlockKeyOf,
+		row: api.Same[*record.Block], keyOf: list.BlockKeyOf, read: inView(q, f, q.store.Blocks),
 	})
 }
 
@@ -114,13 +111,9 @@ var masterchainBlockShardState = &Endpoint{
 			return err
 		}
 		w := q.writer(hasBook, 0)
-		w.JSON = append(w.JSON, '{')
-		writeRows(w, shardStateAnswer.name, render.Block, blocks, api.Same)
-		w.JSON = append(w.JSON, ',')
-		writeRows(w, transactionsAnswer.name, render.Transaction, bundle, api.Same)
-		q.body, err = q.addressBook(q, w.JSON, w.Book)
-		q.body = append(q.body, '}')
-		return err
+		writeRows(w, "blocks", render.Block, blocks, api.Same)
+		writeRows(w, "transactions", render.Transaction, bundle, api.Same)
+		return q.finish(w, hasBook, nil)
 	},
 }
 

@@ -44,9 +44,11 @@ func (q *request) after(page params.Page, key any) (bool, error) {
 	return true, nil
 }
 
-// nextCursor adds the cursor of the next page to the body's object.
-func (q *request) nextCursor(sort params.Sort, key any) {
-	q.body = append(q.body, `,"next_cursor":"`...)
-	q.body = append(q.body, q.cursorOf(sort, key)...)
-	q.body = append(q.body, '"')
+// afterOf is the key that the cursor of a page holds, nil where there is none.
+func afterOf[K any](q *request, page params.Page) (*K, error) {
+	var key K
+	if there, err := q.after(page, &key); !there {
+		return nil, err
+	}
+	return &key, nil
 }

@@ -8,42 +8,33 @@ import (
 
 // Pointers to what was sent, nil for what was not.
 
-func (q *request) int32(name string) *int32 {
-	if n, sent := q.values.Int32(name); sent {
-		return &n
+func pointer[T any](value T, sent bool) *T {
+	if !sent {
+		return nil
 	}
-	return nil
+	return &value
 }
 
-func (q *request) number(name string) *uint64 {
-	if n, sent := q.values.Number(name); sent {
-		return &n
-	}
-	return nil
-}
+func (q *request) int32(name string) *int32 { return pointer(q.values.Int32(name)) }
+
+func (q *request) number(name string) *uint64 { return pointer(q.values.Number(name)) }
 
 func (q *request) opcode(name string) *uint32 {
-	if n, sent := q.values.Number(name); sent {
-		opcode := uint32(n)
-		return &opcode
-	}
-	return nil
+	n, sent := q.values.Number(name)
+	return pointer(uint32(n), sent)
 }
 
-func (q *request) hash(name string) *list.Hash {
-	if list := q.values.Hashes(name); len(list) > 0 {
-		return &list[0]
+func first[T any](values []T) *T {
+	if len(values) == 0 {
+		return nil
 	}
-	return nil
+	return &values[0]
 }
+
+func (q *request) hash(name string) *list.Hash { return first(q.values.Hashes(name)) }
 
 // address is nil for the literal null, too.
-func (q *request) address(name string) *address.Address {
-	if list := q.values.Addresses(name); len(list) > 0 {
-		return &list[0]
-	}
-	return nil
-}
+func (q *request) address(name string) *address.Address { return first(q.values.Addresses(name)) }
 
 // span is a range given by two parameters.
 func (q *request) span(from, to string) list.Span {
@@ -71,24 +62,12 @@ func (q *request) direction() (list.Direction, error) {
 	return list.Either, params.Unprocessable("direction should be one of: in, out")
 }
 
-// notTooDeep refuses an offset that would make the database count too many rows.
-func (q *request) notTooDeep(offset int) error {
-	if most := q.store.MaxOffset(); offset > most {
-		return tooDeep(offset, most)
-	}
-	return nil
-}
-
-// tooDeep is the answer to an offset that leads too far.
-func tooDeep(offset, most int) *params.Error {
-	return params.Unprocessable("offset %d is too deep, %d is the most: page with cursor, the next_cursor of the page before", offset, most)
-}
-
-// page reads paging and says which part of the store's list it is.
+// page reads paging and says which part of the store's list it is. An offset that
+// would make the database count too many rows is refused.
 func (q *request) page(byDefault params.Sort) (params.Page, list.Page, error) {
 	page, err := q.values.Page(byDefault)
-	if err == nil {
-		err = q.notTooDeep(page.Offset)
+	if most := q.store.MaxOffset(); err == nil && page.Offset > most {
+		err = params.Unprocessable("offset %d is too deep, %d is the most: page with cursor, the next_cursor of the page before", page.Offset, most)
 	}
 	return page, list.Page{Limit: page.Limit, Offset: page.Offset, Descending: page.Sort != params.Ascending}, err
 }

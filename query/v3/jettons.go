@@ -30,17 +30,14 @@ var jettonMasters = &Endpoint{
 	Result: jettonMastersAnswer,
 	serve: func(q *request) error {
 		f := &list.JettonMasterFilter{Addresses: q.values.Addresses("address"), Admins: q.values.Addresses("admin_address")}
-		return servePage(q, jettonMastersAnswer, &contractPage{
-			keyOf: firstKey, row: api.Same[*record.Contract],
-			read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
-				return q.store.JettonMasters(q, f, page, after)
-			},
-		})
+		return serveContracts(q, jettonMastersAnswer, firstKey, by(q, f, q.store.JettonMasters))
 	},
 }
 
-// contractPage is a page of contracts that are rows as they are.
-type contractPage = page[*record.Contract, *record.Contract, list.ContractKey]
+// serveContracts answers a page of contracts that are rows as they are.
+func serveContracts(q *request, l *answerList[*record.Contract], keyOf func(*record.Contract) list.ContractKey, read reading[*record.Contract, list.ContractKey]) error {
+	return servePage(q, l, &page[*record.Contract, *record.Contract, list.ContractKey]{keyOf: keyOf, row: api.Same[*record.Contract], read: read})
+}
 
 // firstKey is a contract's place in lists in the order of becoming known.
 func firstKey(c *record.Contract) list.ContractKey {
@@ -76,12 +73,7 @@ func serveJettonWallets(q *request) error {
 		return err
 	}
 	f.ByBalance = page.Sort != params.Unsorted
-	return servePage(q, jettonWalletsAnswer, &contractPage{
-		keyOf: list.JettonWalletKey, row: api.Same[*record.Contract],
-		read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
-			return q.store.JettonWallets(q, f, page, after)
-		},
-	})
+	return serveContracts(q, jettonWalletsAnswer, list.JettonWalletKey, by(q, f, q.store.JettonWallets))
 }
 
 // transferParams are those of transfers and burns behind their own.
@@ -107,16 +99,7 @@ var jettonTransfers = &Endpoint{
 	Params:      slices.Concat([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster, tokenDirections}, transferParams()),
 	Result:      jettonTransfersAnswer,
 	serve: func(q *request) error {
-		f, err := q.transferFilter("jetton_wallet", "jetton_master")
-		if err != nil {
-			return err
-		}
-		return servePage(q, jettonTransfersAnswer, &transferPage[*record.JettonTransfer]{
-			sort: params.Descending, parts: q.delivery(), keyOf: list.JettonTransferKey, row: api.Same[*record.JettonTransfer],
-			read: func(page list.Page, after *list.TransferKey) ([]*record.JettonTransfer, bool, error) {
-				return q.store.JettonTransfers(q, q.view, f, page, after)
-			},
-		})
+		return serveTransfers(q, jettonTransfersAnswer, list.JettonTransferKey, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.store.JettonTransfers))
 	},
 }
 
@@ -126,15 +109,6 @@ var jettonBurns = &Endpoint{
 	Params:      slices.Concat([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster}, transferParams()),
 	Result:      jettonBurnsAnswer,
 	serve: func(q *request) error {
-		f, err := q.transferFilter("jetton_wallet", "jetton_master")
-		if err != nil {
-			return err
-		}
-		return servePage(q, jettonBurnsAnswer, &transferPage[*record.JettonBurn]{
-			sort: params.Descending, parts: q.delivery(), keyOf: list.JettonBurnKey, row: api.Same[*record.JettonBurn],
-			read: func(page list.Page, after *list.TransferKey) ([]*record.JettonBurn, bool, error) {
-				return q.store.JettonBurns(q, q.view, f, page, after)
-			},
-		})
+		return serveTransfers(q, jettonBurnsAnswer, list.JettonBurnKey, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.store.JettonBurns))
 	},
 }

@@ -61,10 +61,7 @@ func serveMessages(q *request) error {
 	}
 	var ends []render.MessageEnds
 	return servePage(q, messagesAnswer, &page[list.Message, render.MessageRow, list.MessageKey]{
-		sort: params.Descending,
-		read: func(page list.Page, after *list.MessageKey) ([]list.Message, bool, error) {
-			return q.store.Messages(q, q.view, f, page, after)
-		},
+		sort: params.Descending, read: inView(q, f, q.store.Messages),
 		before: func(list []list.Message) error {
 			ends = make([]render.MessageEnds, 0, len(list))
 			return nil

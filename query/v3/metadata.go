@@ -23,7 +23,7 @@ var metadata = &Endpoint{
 	Params: []params.Param{
 		{Name: "address", Kind: params.TextKind, Multi: true, Required: true, Range: "1..1024", Description: "addresses in any form; what is none is passed over"},
 	},
-	Result: byAddress{render.Metadata},
+	Result: unnamed(mapOf(render.Metadata)),
 	Errors: []params.Error{{Status: 422, Text: "at least 1 address required"}},
 	serve: func(q *request) error {
 		sent := q.values.Texts("address")

@@ -12,9 +12,6 @@ import (
 	"tonscribe/ton/address"
 )
 
-// dnsLimit is the page size of names when none is asked for.
-const dnsLimit = 100
-
 var (
 	noNameAsked  = params.Unprocessable("either wallet address or domain is required")
 	oneNameAsked = params.Unprocessable("provide either wallet address or domain, not both")
@@ -33,9 +30,7 @@ var dnsRecords = &Endpoint{
 	Params: []params.Param{
 		{Name: "wallet", Kind: params.AddressKind, Description: "account that the wallet records name"},
 		{Name: "domain", Kind: params.TextKind, Description: "whole domain, as in name.ton; letters are not folded"},
-		{Name: "limit", Kind: params.Int32Kind, Group: params.Paging, Default: "100", Range: "1..1000", Description: "page size; below 1 counts as 1"},
-		{Name: "offset", Kind: params.Int32Kind, Group: params.Paging, Default: "0", Range: "≥ 0", Description: "rows skipped; below 0 counts as 0"},
-		{Name: "cursor", Kind: params.TextKind, Group: params.Paging, Description: "next_cursor of the page before, with the same other parameters"},
+		params.LimitParam("100"), params.OffsetParam, params.CursorParam,
 	},
 	Result: dnsAnswer,
 	Errors: []params.Error{*noNameAsked, *oneNameAsked},
@@ -46,11 +41,8 @@ func serveDNS(q *request) error {
 	f := &list.DNSFilter{Domain: q.values.Text("domain"), Wallet: q.address("wallet")}
 	switch {
 	case f.Domain == "" && f.Wallet == nil && q.wholeList():
-		return servePage(q, dnsAnswer, &contractPage{
-			keyOf: firstKey, row: api.Same[*record.Contract],
-			read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
-				return q.store.AllNames(q, page, after)
-			},
+		return serveContracts(q, dnsAnswer, firstKey, func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
+			return q.store.AllNames(q, page, after)
 		})
 	case f.Domain == "" && f.Wallet == nil:
 		return noNameAsked
@@ -58,10 +50,7 @@ func serveDNS(q *request) error {
 		return oneNameAsked
 	}
 	return servePage(q, dnsAnswer, &page[*record.Contract, *record.Contract, list.DNSKey]{
-		limit: dnsLimit, row: api.Same[*record.Contract],
-		read: func(page list.Page, after *list.DNSKey) ([]*record.Contract, bool, error) {
-			return q.store.Names(q, f, page, after)
-		},
+		row: api.Same[*record.Contract], read: by(q, f, q.store.Names),
 		keyOf: func(c *record.Contract) list.DNSKey {
 			return list.DNSKey{Length: uint32(len(c.NftItem.Dns.Domain)), Item: address.Address(c.Account)}
 		},
@@ -101,10 +90,7 @@ func serveMultisigs(q *request) error {
 	withOrders := !q.values.Sent("include_orders") || q.values.Bool("include_orders")
 	var ordersOf map[address.Address][]*record.Contract
 	return servePage(q, multisigWalletsAnswer, &page[*record.Contract, render.MultisigRow, list.ContractKey]{
-		sort: params.Descending, keyOf: firstKey,
-		read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
-			return q.store.Multisigs(q, f, page, after)
-		},
+		sort: params.Descending, keyOf: firstKey, read: by(q, f, q.store.Multisigs),
 		before: func(list []*record.Contract) (err error) {
 			if !withOrders {
 				return nil
@@ -148,10 +134,7 @@ func serveMultisigOrders(q *request) error {
 		}
 	}
 	return servePage(q, multisigOrdersAnswer, &page[*record.Contract, render.OrderRow, list.ContractKey]{
-		sort: params.Descending, keyOf: firstKey,
-		read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
-			return q.store.MultisigOrders(q, f, page, after)
-		},
+		sort: params.Descending, keyOf: firstKey, read: by(q, f, q.store.MultisigOrders),
 		row: func(c *record.Contract) render.OrderRow { return render.OrderRow{Contract: c, Actions: actions} },
 	})
 }
@@ -181,11 +164,6 @@ var vesting = &Endpoint{
 		case len(f.Addresses) > 0 && len(f.Wallets) > 0:
 			return eitherOfBoth
 		}
-		return servePage(q, vestingAnswer, &contractPage{
-			keyOf: firstKey, row: api.Same[*record.Contract],
-			read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
-				return q.store.Vestings(q, f, page, after)
-			},
-		})
+		return serveContracts(q, vestingAnswer, firstKey, by(q, f, q.store.Vestings))
 	},
 }

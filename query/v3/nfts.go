@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"tonscribe/query/api"
 	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
@@ -32,12 +31,7 @@ var nftCollections = &Endpoint{
 	Result: nftCollectionsAnswer,
 	serve: func(q *request) error {
 		f := &list.NFTCollectionFilter{Addresses: q.values.Addresses("collection_address"), Owners: q.values.Addresses("owner_address")}
-		return servePage(q, nftCollectionsAnswer, &contractPage{
-			keyOf: firstKey, row: api.Same[*record.Contract],
-			read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
-				return q.store.NFTCollections(q, f, page, after)
-			},
-		})
+		return serveContracts(q, nftCollectionsAnswer, firstKey, by(q, f, q.store.NFTCollections))
 	},
 }
 
@@ -118,16 +112,7 @@ var nftTransfers = &Endpoint{
 	}, transferParams()),
 	Result: nftTransfersAnswer,
 	serve: func(q *request) error {
-		f, err := q.transferFilter("item_address", "collection_address")
-		if err != nil {
-			return err
-		}
-		return servePage(q, nftTransfersAnswer, &transferPage[*record.NFTTransfer]{
-			sort: params.Descending, parts: q.delivery(), keyOf: list.NFTTransferKey, row: api.Same[*record.NFTTransfer],
-			read: func(page list.Page, after *list.TransferKey) ([]*record.NFTTransfer, bool, error) {
-				return q.store.NFTTransfers(q, q.view, f, page, after)
-			},
-		})
+		return serveTransfers(q, nftTransfersAnswer, list.NFTTransferKey, inView(q, q.transferFilter("item_address", "collection_address"), q.store.NFTTransfers))
 	},
 }
 
@@ -169,18 +154,11 @@ func serveNFTSales(q *request) error {
 	if err != nil {
 		return err
 	}
-	w := q.writer(nftSalesAnswer.has, 0)
-	w.JSON = append(w.JSON, '{')
-	writeRows(w, nftSalesAnswer.name, render.NFTSale, sales, func(c *record.Contract) render.SaleRow {
-		item := of(items, render.SoldItem(c))
-		return render.SaleRow{Contract: c, Item: item, Collection: of(collections, item.GetNftItem().GetCollection())}
-	})
 	known := byAccount(sales)
 	maps.Copy(known, items)
 	maps.Copy(known, collections)
-	if q.body, err = q.aboutAddresses(q, w, nftSalesAnswer.has, known); err != nil {
-		return err
-	}
-	q.body = append(q.body, '}')
-	return nil
+	return serveRows(q, nftSalesAnswer, 0, sales, known, func(c *record.Contract) render.SaleRow {
+		item := of(items, render.SoldItem(c))
+		return render.SaleRow{Contract: c, Item: item, Collection: of(collections, item.GetNftItem().GetCollection())}
+	})
 }

@@ -54,14 +54,12 @@ var transactionsByMasterchainBlock = &Endpoint{
 	serve: func(q *request) error {
 		seqno, _ := q.values.Int32("seqno")
 		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
-		return q.serveTransactions(&seqno, func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
-			return q.store.Transactions(q, q.view, f, page, after)
-		})
+		return q.serveTransactions(&seqno, inView(q, f, q.store.Transactions))
 	},
 }
 
 // serveTransactions answers a page. master must be known when it is given.
-func (q *request) serveTransactions(master *int32, read func(list.Page, *list.TransactionKey) ([]*record.Transaction, bool, error)) error {
+func (q *request) serveTransactions(master *int32, read reading[*record.Transaction, list.TransactionKey]) error {
 	return servePage(q, transactionsAnswer, &page[*record.Transaction, *record.Transaction, list.TransactionKey]{
 		sort: params.Descending, read: read, row: api.Same[*record.Transaction], keyOf: list.KeyOf,
 		none: func() error {
@@ -100,11 +98,6 @@ var adjacentTransactions = &Endpoint{
 		if len(list) == 0 {
 			return params.NotFound("adjacent transactions not found")
 		}
-		w := q.writer(hasBook, 0)
-		w.JSON = append(w.JSON, '{')
-		writeRows(w, transactionsAnswer.name, render.Transaction, list, api.Same)
-		q.body, err = q.addressBook(q, w.JSON, w.Book)
-		q.body = append(q.body, '}')
-		return err
+		return serveRows(q, transactionsAnswer, 0, list, nil, api.Same)
 	},
 }
