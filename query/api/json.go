@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/base64"
 	"math/big"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 
@@ -80,15 +81,10 @@ func AppendInteger(dst, magnitude []byte) []byte {
 
 // AppendShard appends a shard as upper-case hex without padding.
 func AppendShard(dst []byte, shard uint64) []byte {
-	var digits [16]byte
-	at := len(digits)
-	for ok := true; ok; ok = shard != 0 {
-		at--
-		digits[at] = upperHex[shard&15]
-		shard >>= 4
-	}
 	dst = append(dst, '"')
-	dst = append(dst, digits[at:]...)
+	for shift := max(bits.Len64(shard)-1, 0) &^ 3; shift >= 0; shift -= 4 {
+		dst = append(dst, upperHex[shard>>shift&15])
+	}
 	return append(dst, '"')
 }
 

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -16,6 +18,25 @@ import (
 
 func member[R any](name string, k kind, schema func(*openapi.Components) openapi.Object) Member[R] {
 	return Member[R]{name: name, schema: schema, step: step[R]{kind: k, key: `,"` + name + `":`}}
+}
+
+// valued is a member whose value a function appends.
+func valued[R, V any](name string, schema func(*openapi.Components) openapi.Object, get func(R) V, write func([]byte, V) []byte) Member[R] {
+	return Written(name, schema, func(w *Writer, row R) bool {
+		w.JSON = write(w.JSON, get(row))
+		return true
+	})
+}
+
+// maybe is valued for values that may not be there.
+func maybe[R, V any](name string, schema func(*openapi.Components) openapi.Object, get func(R) *V, write func([]byte, V) []byte) Member[R] {
+	return Written(name, schema, func(w *Writer, row R) bool {
+		v := get(row)
+		if v != nil {
+			w.JSON = write(w.JSON, *v)
+		}
+		return v != nil
+	})
 }
 
 func ofBytes[R any](name string, k kind, form string, get func(R) []byte) Member[R] {
@@ -87,11 +108,10 @@ func Addresses[R any](name string, get func(R) [][]byte) Member[R] {
 	return Written(name, func(c *openapi.Components) openapi.Object {
 		return openapi.Schema("type", "array", "items", c.Form("Address"))
 	}, func(w *Writer, row R) bool {
-		list := get(row)
-		for _, a := range list {
+		w.JSON = AppendList(w.JSON, get(row), func(dst, a []byte) []byte {
 			w.Book.Add(a)
-		}
-		w.JSON = AppendList(w.JSON, list, AppendAddress)
+			return AppendAddress(dst, a)
+		})
 		return true
 	})
 }
@@ -127,33 +147,21 @@ func Decimal[R any, N uint32 | uint64](name string, get func(R) N) Member[R] {
 
 // SignedDecimal is a number as a decimal text.
 func SignedDecimal[R any](name string, get func(R) int64) Member[R] {
-	return Written(name, formOf("Decimal"), func(w *Writer, row R) bool {
-		w.JSON = append(strconv.AppendInt(append(w.JSON, '"'), get(row), 10), '"')
-		return true
+	return valued(name, formOf("Decimal"), get, func(dst []byte, n int64) []byte {
+		return append(strconv.AppendInt(append(dst, '"'), n, 10), '"')
 	})
 }
 
 // BigDecimal is a number of any size as a decimal text, 0 for nil.
 func BigDecimal[R any](name string, get func(R) *big.Int) Member[R] {
-	return Written(name, formOf("Decimal"), func(w *Writer, row R) bool {
-		n := get(row)
-		if n == nil {
-			n = new(big.Int)
-		}
-		w.JSON = append(n.Append(append(w.JSON, '"'), 10), '"')
-		return true
+	return valued(name, formOf("Decimal"), get, func(dst []byte, n *big.Int) []byte {
+		return append(cmp.Or(n, new(big.Int)).Append(append(dst, '"'), 10), '"')
 	})
 }
 
 // DecimalIf is a number that may not be there.
 func DecimalIf[R any](name string, get func(R) *uint64) Member[R] {
-	return Written(name, formOf("Decimal"), func(w *Writer, row R) bool {
-		n := get(row)
-		if n != nil {
-			w.JSON = AppendDecimal(w.JSON, *n)
-		}
-		return n != nil
-	})
+	return maybe(name, formOf("Decimal"), get, AppendDecimal)
 }
 
 // DecimalText is a decimal that is a text already.
@@ -171,19 +179,24 @@ func number[R any, N integer](name string, get func(R) N, schema func(*openapi.C
 	case func(R) int32:
 		m.kind, m.i32 = asSigned32, get
 	case func(R) int64:
-		return Written(name, schema, func(w *Writer, row R) bool {
-			w.JSON = strconv.AppendInt(w.JSON, get(row), 10)
-			return true
-		})
+		return valued(name, schema, get, appendNumber[int64])
 	case func(R) uint64:
 		m.u64 = get
 	}
 	return m
 }
 
+func appendNumber[N integer](dst []byte, n N) []byte { return strconv.AppendInt(dst, int64(n), 10) }
+
+// The forms of numbers.
+var (
+	int32Form  = plain("type", "integer", "format", "int32")
+	uint32Form = plain("type", "integer", "minimum", 0, "maximum", uint64(math.MaxUint32))
+)
+
 // Int32 is a number of 32 bits.
 func Int32[R any, N integer](name string, get func(R) N) Member[R] {
-	return number(name, get, plain("type", "integer", "format", "int32"))
+	return number(name, get, int32Form)
 }
 
 // Int64 is a number of 64 bits.
@@ -193,7 +206,7 @@ func Int64[R any, N integer](name string, get func(R) N) Member[R] {
 
 // Uint32 is a number of 32 bits without a sign.
 func Uint32[R any, N integer](name string, get func(R) N) Member[R] {
-	return number(name, get, plain("type", "integer", "minimum", 0, "maximum", uint64(math.MaxUint32)))
+	return number(name, get, uint32Form)
 }
 
 // UnixTime is seconds since 1970.
@@ -203,22 +216,12 @@ func UnixTime[R any, N integer](name string, get func(R) N) Member[R] {
 
 // Int32If is a number of 32 bits that may not be there.
 func Int32If[R any, N integer](name string, get func(R) *N) Member[R] {
-	return numberIf(Int32[R, N](name, nil), get)
+	return maybe(name, int32Form, get, appendNumber)
 }
 
 // Uint32If is a number of 32 bits without a sign that may not be there.
 func Uint32If[R any, N integer](name string, get func(R) *N) Member[R] {
-	return numberIf(Uint32[R, N](name, nil), get)
-}
-
-func numberIf[R any, N integer](m Member[R], get func(R) *N) Member[R] {
-	return Written(m.name, m.schema, func(w *Writer, row R) bool {
-		n := get(row)
-		if n != nil {
-			w.JSON = strconv.AppendInt(w.JSON, int64(*n), 10)
-		}
-		return n != nil
-	})
+	return maybe(name, uint32Form, get, appendNumber)
 }
 
 // Bool is true or false.
@@ -230,13 +233,7 @@ func Bool[R any](name string, get func(R) bool) Member[R] {
 
 // BoolIf is true or false, or not there.
 func BoolIf[R any](name string, get func(R) *bool) Member[R] {
-	return Written(name, plain("type", "boolean"), func(w *Writer, row R) bool {
-		v := get(row)
-		if v != nil {
-			w.JSON = strconv.AppendBool(w.JSON, *v)
-		}
-		return v != nil
-	})
+	return maybe(name, plain("type", "boolean"), get, strconv.AppendBool)
 }
 
 // Text is any text.
@@ -248,10 +245,7 @@ func Text[R any](name string, get func(R) string) Member[R] {
 
 // Texts is a list of texts, null for nil.
 func Texts[R any](name string, get func(R) []string) Member[R] {
-	return Written(name, plain("type", "array", "items", openapi.Schema("type", "string")), func(w *Writer, row R) bool {
-		w.JSON = AppendTexts(w.JSON, get(row))
-		return true
-	})
+	return valued(name, plain("type", "array", "items", openapi.Schema("type", "string")), get, AppendTexts)
 }
 
 // Words are texts that need no escape: those of an enumeration, by its numbers.
@@ -265,16 +259,6 @@ func (words Words) Of(n int32) string {
 	return words[n]
 }
 
-// known are the words that are not empty.
-func (words Words) known() (list []string) {
-	for _, word := range words {
-		if word != "" {
-			list = append(list, word)
-		}
-	}
-	return list
-}
-
 // Enum is the word of a number.
 func Enum[R any, N ~int32](name string, words Words, get func(R) N) Member[R] {
 	return Word(name, words, func(row R) string { return words.Of(int32(get(row))) })
@@ -282,28 +266,19 @@ func Enum[R any, N ~int32](name string, words Words, get func(R) N) Member[R] {
 
 // Word is one of some words.
 func Word[R any](name string, words Words, get func(R) string) Member[R] {
-	m := member[R](name, asWord, plain("type", "string", "enum", words.known()))
+	m := member[R](name, asWord, plain("type", "string", "enum", slices.DeleteFunc(slices.Clone([]string(words)), func(word string) bool { return word == "" })))
 	m.text = get
 	return m
 }
 
 // Shard is a shard's 64 bits.
 func Shard[R any](name string, get func(R) uint64) Member[R] {
-	return Written(name, formOf("Shard"), func(w *Writer, row R) bool {
-		w.JSON = AppendShard(w.JSON, get(row))
-		return true
-	})
+	return valued(name, formOf("Shard"), get, AppendShard)
 }
 
 // Opcode is the first 32 bits of a body.
 func Opcode[R any](name string, get func(R) *uint32) Member[R] {
-	return Written(name, formOf("Opcode"), func(w *Writer, row R) bool {
-		opcode := get(row)
-		if opcode != nil {
-			w.JSON = AppendOpcode(w.JSON, *opcode)
-		}
-		return opcode != nil
-	})
+	return maybe(name, formOf("Opcode"), get, AppendOpcode)
 }
 
 // Object is a row of another shape. Where there is says false it has none.

@@ -15,8 +15,8 @@ type Member struct {
 	Value any
 }
 
-// object makes an object of names and values in turn.
-func object(pairs ...any) Object {
+// Schema makes an object, most often a schema, of names and values in turn.
+func Schema(pairs ...any) Object {
 	o := make(Object, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
 		o = append(o, Member{pairs[i].(string), pairs[i+1]})

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -76,35 +77,39 @@ type Example struct {
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
-// Schema makes a schema of names and values in turn.
-func Schema(pairs ...any) Object { return object(pairs...) }
-
 // Render writes the document as JSON.
 func (d *Document) Render() ([]byte, error) {
-	s := newComponents(d.Namespace)
+	s := &Components{Namespace: d.Namespace, components: map[string]Object{}, owners: map[string]any{}}
 	paths := Object{}
-	for _, path := range d.paths() {
-		item := Object{}
-		for _, o := range d.Operations {
-			if o.Path == path {
-				item = item.With(lower(o.Method), d.operation(s, o))
-			}
+	for _, o := range d.Operations {
+		path := d.Prefix + o.Path
+		at := slices.IndexFunc(paths, func(m Member) bool { return m.Name == path })
+		if at < 0 {
+			at, paths = len(paths), paths.With(path, Object{})
 		}
-		paths = paths.With(d.Prefix+path, item)
+		paths[at].Value = paths[at].Value.(Object).With(strings.ToLower(o.Method), d.operation(s, o))
 	}
 	if s.err != nil {
 		return nil, fmt.Errorf("describe %s: %w", d.Prefix, s.err)
 	}
-	document := object(
+	var tags []Object
+	for _, name := range d.Tags {
+		tags = append(tags, Schema("name", name))
+	}
+	schemas := Object{} // each after those that it refers to
+	for _, name := range s.order {
+		schemas = schemas.With(name, s.components[name])
+	}
+	document := Schema(
 		"openapi", "3.1.1",
-		"info", object("title", d.Title, "version", d.Version, "description", d.Description,
-			"license", object("name", "Apache 2.0", "identifier", "Apache-2.0")),
-		"servers", []Object{object("url", "/", "description", "this server")},
+		"info", Schema("title", d.Title, "version", d.Version, "description", d.Description,
+			"license", Schema("name", "Apache 2.0", "identifier", "Apache-2.0")),
+		"servers", []Object{Schema("url", "/", "description", "this server")},
 		"security", security,
-		"tags", d.tags(),
+		"tags", tags,
 		"paths", paths,
-		"components", object(
-			"schemas", s.all(),
+		"components", Schema(
+			"schemas", schemas,
 			"headers", headers,
 			"securitySchemes", schemes,
 		),
@@ -116,55 +121,22 @@ func (d *Document) Render() ([]byte, error) {
 
 // security: a key may be sent in either way, or none.
 var (
-	security = []Object{object(), object("header", []string{}), object("query", []string{})}
-	schemes  = object(
-		"header", object("type", "apiKey", "in", "header", "name", "X-API-Key", "description", "API key; without one requests are limited to one a second"),
-		"query", object("type", "apiKey", "in", "query", "name", "api_key", "description", "the same as a parameter"),
+	security = []Object{Schema(), Schema("header", []string{}), Schema("query", []string{})}
+	schemes  = Schema(
+		"header", Schema("type", "apiKey", "in", "header", "name", "X-API-Key", "description", "API key; without one requests are limited to one a second"),
+		"query", Schema("type", "apiKey", "in", "query", "name", "api_key", "description", "the same as a parameter"),
 	)
-	headers = object(
-		"Version", object("description", "version of the layer", "schema", object("type", "string")),
-		"RetryAfter", object("description", "seconds to wait", "schema", object("type", "integer", "minimum", 1)),
+	headers = Schema(
+		"Version", Schema("description", "version of the layer", "schema", Schema("type", "string")),
+		"RetryAfter", Schema("description", "seconds to wait", "schema", Schema("type", "integer", "minimum", 1)),
 	)
-	versionHeader = object("X-API-Version", object("$ref", "#/components/headers/Version"))
-	retryHeader   = append(slices.Clone(versionHeader), Member{"Retry-After", object("$ref", "#/components/headers/RetryAfter")})
+	versionHeader = Schema("X-API-Version", Schema("$ref", "#/components/headers/Version"))
+	retryHeader   = append(slices.Clone(versionHeader), Member{"Retry-After", Schema("$ref", "#/components/headers/RetryAfter")})
 )
 
-func lower(method string) string {
-	if method == http.MethodPost {
-		return "post"
-	}
-	return "get"
-}
-
-// paths are all paths in the order of their first operation.
-func (d *Document) paths() (list []string) {
-	for _, o := range d.Operations {
-		if !slices.Contains(list, o.Path) {
-			list = append(list, o.Path)
-		}
-	}
-	return list
-}
-
-func (d *Document) tags() (list []Object) {
-	for _, name := range d.Tags {
-		list = append(list, object("name", name))
-	}
-	return list
-}
-
-// all are the components, each after those that it refers to.
-func (s *Components) all() Object {
-	list := Object{}
-	for _, name := range s.order {
-		list = list.With(name, s.components[name])
-	}
-	return list
-}
-
 func (d *Document) operation(s *Components, o *Operation) Object {
-	operation := object("operationId", o.ID, "tags", []string{o.Tag}, "summary", o.Summary).WithText("description", o.Description)
-	list := []Object{}
+	operation := Schema("operationId", o.ID, "tags", []string{o.Tag}, "summary", o.Summary).WithText("description", o.Description)
+	var list []Object
 	for _, p := range o.Query {
 		list = append(list, o.parameter("query", p))
 	}
@@ -181,7 +153,7 @@ func (d *Document) operation(s *Components, o *Operation) Object {
 }
 
 func (o *Operation) parameter(in string, p Parameter) Object {
-	parameter := object("name", p.Name, "in", in).WithText("description", p.Description)
+	parameter := Schema("name", p.Name, "in", in).WithText("description", p.Description)
 	if p.Required {
 		parameter = parameter.With("required", true)
 	}
@@ -207,7 +179,7 @@ func (p *Parameter) schema() Object {
 func (o *Operation) body() Object {
 	properties, required := Object{}, []string{}
 	for _, p := range o.Body {
-		member := slices.Clone(p.schema())
+		member := p.schema()
 		if p.Required {
 			required = append(required, p.Name)
 		} else {
@@ -215,18 +187,17 @@ func (o *Operation) body() Object {
 		}
 		properties = properties.With(p.Name, slices.Clone(member).WithText("description", p.Description))
 	}
-	schema := object("type", "object", "properties", properties, "additionalProperties", !o.Closed)
+	schema := Schema("type", "object", "properties", properties, "additionalProperties", !o.Closed)
 	if len(required) == 0 {
 		schema = OrNull(schema)
-	}
-	if len(required) > 0 {
+	} else {
 		schema = schema.With("required", required)
 	}
-	content := object("schema", schema)
+	content := Schema("schema", schema)
 	if o.Example != nil && o.Example.Body != nil {
 		content = content.With("example", o.Example.Body)
 	}
-	body := object("content", object("application/json", content))
+	body := Schema("content", Schema("application/json", content))
 	if len(required) > 0 {
 		body = body.With("required", true)
 	}
@@ -242,42 +213,32 @@ func (d *Document) answers(s *Components, o *Operation) Object {
 	if d.Wrap != nil {
 		schema = d.Wrap(o, schema)
 	}
-	content := object("schema", schema)
+	content := Schema("schema", schema)
 	if schema == nil {
-		content = object("schema", object())
+		content = Schema("schema", Schema())
 	}
 	if o.Example != nil && len(o.Example.Answer) > 0 {
 		content = content.With("example", o.Example.Answer)
 	}
-	answers := object("200", object("description", o.Summary, "headers", versionHeader, "content", object("application/json", content)))
-	for _, status := range statuses(o.Errors) {
-		answers = answers.With(strconv.Itoa(status), d.errors(s, status, o.Errors))
+	answers := Schema("200", Schema("description", o.Summary, "headers", versionHeader, "content", Schema("application/json", content)))
+	texts := map[int][]string{}
+	for _, e := range o.Errors {
+		if !slices.Contains(texts[e.Status], e.Text) {
+			texts[e.Status] = append(texts[e.Status], e.Text)
+		}
+	}
+	for _, status := range slices.Sorted(maps.Keys(texts)) {
+		answers = answers.With(strconv.Itoa(status), d.errors(s, status, texts[status]))
 	}
 	return answers
 }
 
-func statuses(list []Error) (all []int) {
-	for _, e := range list {
-		if !slices.Contains(all, e.Status) {
-			all = append(all, e.Status)
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
 // errors is the response to one status; its description names the texts.
-func (d *Document) errors(s *Components, status int, list []Error) Object {
-	var texts []string
-	for _, e := range list {
-		if e.Status == status && !slices.Contains(texts, e.Text) {
-			texts = append(texts, e.Text)
-		}
-	}
+func (d *Document) errors(s *Components, status int, texts []string) Object {
 	shown := versionHeader
 	if status == http.StatusTooManyRequests {
 		shown = retryHeader
 	}
-	return object("description", strings.Join(texts, "; "), "headers", shown,
-		"content", object("application/json", object("schema", d.Error.Schema(s))))
+	return Schema("description", strings.Join(texts, "; "), "headers", shown,
+		"content", Schema("application/json", Schema("schema", d.Error.Schema(s))))
 }

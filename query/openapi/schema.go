@@ -15,18 +15,13 @@ type Described interface {
 type Components struct {
 	// Namespace is the namespace part of @type.
 	Namespace  string
-	forms      map[string]Object
 	components map[string]Object
 	owners     map[string]any
 	order      []string
 	err        error
 }
 
-func newComponents(namespace string) *Components {
-	return &Components{Namespace: namespace, forms: namedForms(), components: map[string]Object{}, owners: map[string]any{}}
-}
-
-func reference(name string) Object { return object("$ref", "#/components/schemas/"+name) }
+func reference(name string) Object { return Schema("$ref", "#/components/schemas/"+name) }
 
 func (s *Components) fail(format string, args ...any) {
 	if s.err == nil {
@@ -36,7 +31,7 @@ func (s *Components) fail(format string, args ...any) {
 
 // Form is a reference to a form of forms.go.
 func (s *Components) Form(name string) Object {
-	schema, ok := s.forms[name]
+	schema, ok := forms[name]
 	if !ok {
 		s.fail("no form %s", name)
 	}
@@ -66,9 +61,9 @@ func OrNull(schema Object) Object {
 		return append(Object{{"type", append(slices.Clone(kinds), "null")}}, schema[1:]...)
 	}
 	if list, ok := schema[0].Value.([]Object); ok && schema[0].Name == "anyOf" {
-		return append(Object{{"anyOf", append(slices.Clone(list), object("type", "null"))}}, schema[1:]...)
+		return append(Object{{"anyOf", append(slices.Clone(list), Schema("type", "null"))}}, schema[1:]...)
 	}
-	return object("anyOf", []Object{schema, object("type", "null")})
+	return Schema("anyOf", []Object{schema, Schema("type", "null")})
 }
 
 // Component declares what an owner describes once, under a name, and refers to it.
