@@ -10,6 +10,8 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/query/api"
+	"tonscribe/query/openapi"
 	"tonscribe/ton/body"
 	toncell "tonscribe/ton/cell"
 )
@@ -43,19 +45,23 @@ func Actions(boc []byte, left *int, address func([]byte)) []byte {
 	*left -= len(boc)
 	out := []byte{'['}
 	if err != nil {
-		out = append(out, w.describe(action{err: err})...)
+		out = Action.Append(out, failed(err))
 	}
 	for i, c := range list {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		if *left <= 0 {
-			out = append(out, w.describe(action{err: errFull})...)
+			out = Action.Append(out, failed(errFull))
 			break
 		}
-		one := w.describe(w.read(c))
-		*left -= len(one)
-		out = append(out, one...)
+		a := w.read(c)
+		if len(a.Destination) > 0 {
+			address(a.Destination)
+		}
+		before := len(out)
+		out = Action.Append(out, a)
+		*left -= len(out) - before
 	}
 	return append(out, ']')
 }
@@ -94,11 +100,13 @@ type action struct {
 	err          error
 }
 
+func failed(err error) action { return action{kind: "unknown", err: err} }
+
 func (w *writer) read(c *cell.Cell) action {
 	r := toncell.NewReader(c)
 	layout := body.Of(uint32(r.Uint(32)))
 	if layout == nil {
-		return action{err: errAction}
+		return failed(errAction)
 	}
 	f, err := layout.Read(r)
 	switch {
@@ -113,34 +121,33 @@ func (w *writer) read(c *cell.Cell) action {
 			return action{kind: layout.Name, shown: shown}
 		}
 	}
-	return action{err: errAction}
+	return failed(errAction)
 }
 
-// describe writes an action.
-func (w *writer) describe(a action) []byte {
-	o := w.open()
-	o.field("destination", a.Destination)
-	if a.Body == nil {
-		o.raw("value", null)
-	} else {
-		o.field("value", a.Value)
-	}
-	o.boc("body_raw", a.Body)
-	o.bool("parsed", a.err == nil)
-	if a.err != nil {
-		o.text("error", a.err.Error())
-		a.kind = "unknown"
-	} else {
-		o.raw("error", null)
-	}
-	if a.shown == nil {
-		a.shown = null
-	}
-	o.raw("parsed_body", a.shown)
-	o.text("parsed_body_type", a.kind)
-	o.uint("send_mode", a.mode)
-	return o.close()
-}
+// Action is the form of an action of an order.
+var Action = api.New("OrderAction",
+	api.Address("destination", func(a action) []byte { return a.Destination }).Null(),
+	api.Amount("value", func(a action) []byte { return a.Value.Bytes() }).NullUnless(func(a action) bool { return a.Body != nil }),
+	api.BoC("body_raw", func(a action) []byte {
+		if a.Body == nil {
+			return nil
+		}
+		return a.Body.ToBOC()
+	}).Null(),
+	api.Bool("parsed", func(a action) bool { return a.err == nil }).Doc("false when the action cannot be read"),
+	api.Text("error", func(a action) string {
+		if a.err == nil {
+			return ""
+		}
+		return a.err.Error()
+	}).Null(),
+	api.Written("parsed_body", func(*openapi.Components) openapi.Object { return openapi.Schema() }, func(w *api.Writer, a action) bool {
+		w.JSON = append(w.JSON, a.shown...)
+		return a.shown != nil
+	}),
+	api.Text("parsed_body_type", func(a action) string { return a.kind }),
+	api.Uint32("send_mode", func(a action) uint64 { return a.mode }),
+)
 
 // update shows what an order sets in its wallet.
 func (w *writer) update(f body.Fields) ([]byte, bool) {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"tonscribe/query/api"
+	"tonscribe/query/multisig"
 	"tonscribe/schema/record"
 )
 
@@ -35,25 +36,13 @@ var MultisigOrder = api.New("OrderShape",
 	api.Decimal("last_transaction_lt", OrderRow.GetLastTransLt),
 	api.Hash("code_hash", OrderRow.GetCodeHash).Null(),
 	api.Hash("data_hash", OrderRow.GetDataHash).Null(),
-	api.Written("actions", api.ListOf(orderAction), func(w *api.Writer, o OrderRow) bool {
+	api.Written("actions", api.ListOf(multisig.Action), func(w *api.Writer, o OrderRow) bool {
 		if o.Actions == nil {
 			return false
 		}
 		o.Actions(w, o.MultisigOrder)
 		return true
 	}).Null().Doc("null unless they are asked for"),
-)
-
-// orderAction describes what package query/multisig writes.
-var orderAction = api.New("OrderAction",
-	api.Address[contract]("destination", nil).Null(),
-	api.Amount[contract]("value", nil).Null(),
-	api.BoC[contract]("body_raw", nil).Null(),
-	api.Bool[contract]("parsed", nil).Doc("false when the action cannot be read"),
-	api.Text[contract]("error", nil).Null(),
-	api.Nothing[contract]("parsed_body"),
-	api.Text[contract]("parsed_body_type", nil),
-	api.Uint32[contract, uint32]("send_mode", nil),
 )
 
 // Multisig is a multisig wallet.

@@ -11,9 +11,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"tonscribe/internal/lite"
@@ -34,7 +34,9 @@ type API struct {
 	namespace string
 	node      *node.Node
 	report    report.Reporter
-	metrics   metrics
+	metrics   api.Metrics
+	cached    *prometheus.CounterVec
+	failures  prometheus.Counter
 }
 
 // New makes an API that asks a node; namespace is the namespace part of @type.
@@ -42,7 +44,18 @@ func New(namespace string, n *node.Node, r report.Reporter) (*API, error) {
 	if err := checkNamespace(namespace); err != nil {
 		return nil, err
 	}
-	return &API{namespace, n, r, newMetrics(r.Metrics)}, nil
+	a := &API{
+		namespace: namespace, node: n, report: r,
+		metrics: api.NewMetrics(r.Metrics, "tonscribe_v2", " of the node-access layer", "method", prometheus.ExponentialBuckets(0.0001, 2.5, 14)),
+		cached: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tonscribe_v2_cached_total", Help: "Answers of the node-access layer that were kept from an earlier request.",
+		}, []string{"method"}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "tonscribe_v2_failures_total", Help: "Requests of the node-access layer that failed for reasons of ours.",
+		}),
+	}
+	r.Metrics.MustRegister(a.cached, a.failures)
+	return a, nil
 }
 
 // Mount adds the methods to a router.
@@ -114,12 +127,7 @@ func (a *API) failure(r *http.Request, name string, err error) *Error {
 		}
 		return e
 	}
-	a.metrics.failures.Inc()
+	a.failures.Inc()
 	a.report.Log.Error().Err(err).Str("method", name).Msg("request failed")
 	return errInternal
-}
-
-// observe counts an answer.
-func (a *API) observe(name string, status int, e *envelope, bytes int) {
-	a.metrics.observe(name, status, time.Since(e.began), bytes, e.answer.Cached)
 }

@@ -57,7 +57,10 @@ func (a *API) finish(w http.ResponseWriter, r *http.Request, name string, e *env
 	}
 	status, body := e.write()
 	write(w, status, body)
-	a.observe(name, status, e, len(body))
+	a.metrics.Observe(name, status, time.Since(e.began), len(body))
+	if e.answer.Cached {
+		a.cached.WithLabelValues(name).Inc()
+	}
 }
 
 func write(w http.ResponseWriter, status int, body []byte) {

@@ -55,12 +55,7 @@ func (e *Endpoint) describe(path string, example *openapi.Example) *openapi.Oper
 	if e.Body == nil {
 		return o
 	}
-	o.Method = http.MethodPost
-	for _, f := range e.Body {
-		o.Body = append(o.Body, openapi.Parameter{
-			Name: f.Name, Description: f.Description, Required: f.Required, Schema: bodySchemas[f.Type],
-		})
-	}
+	o.Method, o.Body = http.MethodPost, e.Body
 	return o
 }
 
@@ -75,24 +70,15 @@ func operationID(path string) string {
 	return id.String()
 }
 
-// bodySchemas are those of Field.Type.
-var bodySchemas = map[string]openapi.Object{
-	"string":  openapi.Schema("type", "string"),
-	"flag":    v2.Flag,
-	"integer": openapi.Schema("type", "integer", "minimum", 1, "maximum", math.MaxInt32),
-	"array": openapi.Schema("type", "array", "items", openapi.Schema(
-		"type", "object", "properties", openapi.Schema("type", openapi.Schema("type", "string", "enum", []string{"num", "cell", "slice"}), "value", openapi.Schema()),
-		"required", []string{"type", "value"},
-	)),
-	"strings": openapi.Schema("type", "array", "items", openapi.Schema("type", "string")),
-}
+// anyText is the schema of a text.
+var anyText = openapi.Schema("type", "string")
 
 // optionHeaders are the request options of contract 1.2. What cannot be read is
 // ignored.
 var optionHeaders = []openapi.Parameter{
-	{Name: "X-No-Address-Book", Schema: openapi.Schema("type", "string"), Description: "true: address_book is {}; like the parameter x_no_address_book"},
-	{Name: "X-No-Metadata", Schema: openapi.Schema("type", "string"), Description: "true: metadata is {}; like the parameter x_no_metadata"},
-	{Name: "X-Timeout", Schema: openapi.Schema("type", "string"), Description: "query timeout in milliseconds, a shorter one than the server's; like the parameter x_timeout"},
+	{Name: "X-No-Address-Book", Schema: anyText, Description: "true: address_book is {}; like the parameter x_no_address_book"},
+	{Name: "X-No-Metadata", Schema: anyText, Description: "true: metadata is {}; like the parameter x_no_metadata"},
+	{Name: "X-Timeout", Schema: anyText, Description: "query timeout in milliseconds, a shorter one than the server's; like the parameter x_timeout"},
 }
 
 func (e *Endpoint) errors() (list []params.Error) {
@@ -126,7 +112,7 @@ func (e *Endpoint) errors() (list []params.Error) {
 	} else {
 		add(*params.Unprocessable("%s", tooHeavy), *errBusy)
 	}
-	add(params.Error{Status: http.StatusInternalServerError, Text: "internal server error"})
+	add(*internal(""))
 	return list
 }
 

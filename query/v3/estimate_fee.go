@@ -6,17 +6,18 @@ import (
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
+	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	v2 "tonscribe/query/v2"
 )
 
 // estimateFields are also names of the method's parameters.
-var estimateFields = []Field{
-	{Name: "address", Type: "string", Required: true, Description: "receiver of the message"},
-	{Name: "body", Type: "string", Required: true, Description: "body of the message, a bag of cells, base64"},
-	{Name: "init_code", Type: "string", Description: "code of a contract that is not deployed yet"},
-	{Name: "init_data", Type: "string", Description: "its data"},
-	{Name: "ignore_chksig", Type: "flag", Description: "let every signature be right; false by default"},
+var estimateFields = []openapi.Parameter{
+	{Name: "address", Schema: anyText, Required: true, Description: "receiver of the message"},
+	{Name: "body", Schema: anyText, Required: true, Description: "body of the message, a bag of cells, base64"},
+	{Name: "init_code", Schema: anyText, Description: "code of a contract that is not deployed yet"},
+	{Name: "init_data", Schema: anyText, Description: "its data"},
+	{Name: "ignore_chksig", Schema: v2.Flag, Description: "let every signature be right; false by default"},
 }
 
 var estimatedFees = api.New("EstimatedFees", v2.QueryFees(api.New("Fees", v2.FeeMembers...))...)

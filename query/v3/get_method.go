@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
+	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/query/stack"
 	v2 "tonscribe/query/v2"
@@ -30,14 +32,19 @@ var runShape = api.New("RunGetMethodAnswer",
 	api.List("stack", stack.PlainEntries, func(r *node.Ran) []node.Entry { return r.Stack }, api.Same[node.Entry]),
 )
 
+var argumentsSchema = openapi.Schema("type", "array", "items", openapi.Schema(
+	"type", "object", "properties", openapi.Schema("type", openapi.Schema("type", "string", "enum", []string{"num", "cell", "slice"}), "value", openapi.Schema()),
+	"required", []string{"type", "value"},
+))
+
 var runGetMethod = &Endpoint{
 	Path: "/runGetMethod", Tag: nodeAccess, Summary: "Run a get-method",
 	Description: "Runs a get-method on the proven state of an account. Every exit code is a success of the request.",
-	Body: []Field{
-		{Name: "address", Type: "string", Required: true, Description: "contract"},
-		{Name: "method", Type: "string", Required: true, Description: "name of the get-method, or its number as text"},
-		{Name: "stack", Type: "array", Description: "arguments {type, value} of the types num, cell and slice, the first at the bottom"},
-		{Name: "seqno", Type: "integer", Description: "masterchain block on whose state the method runs; the newest by default"},
+	Body: []openapi.Parameter{
+		{Name: "address", Schema: anyText, Required: true, Description: "contract"},
+		{Name: "method", Schema: anyText, Required: true, Description: "name of the get-method, or its number as text"},
+		{Name: "stack", Schema: argumentsSchema, Description: "arguments {type, value} of the types num, cell and slice, the first at the bottom"},
+		{Name: "seqno", Schema: openapi.Schema("type", "integer", "minimum", 1, "maximum", math.MaxInt32), Description: "masterchain block on whose state the method runs; the newest by default"},
 	},
 	Result: runShape, Node: true,
 	Errors: []params.Error{

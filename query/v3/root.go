@@ -19,9 +19,11 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
+	"tonscribe/query/api"
 	"tonscribe/query/auth"
 	"tonscribe/query/node"
 	"tonscribe/query/openapi"
@@ -51,16 +53,10 @@ type Endpoint struct {
 	Result      openapi.Described // the answer
 	Errors      []params.Error    // besides bad values and those that every endpoint has
 	// Body are the members of a POST's JSON object; with them there is no GET.
-	Body []Field
+	Body []openapi.Parameter
 	// Node endpoints are answered by package node, not from the index.
 	Node  bool
 	serve func(*request) error
-}
-
-// Field declares a member of a POST's JSON object.
-type Field struct {
-	Name, Type, Description string
-	Required                bool
 }
 
 // endpoints are all of them. A new one is a line here.
@@ -110,7 +106,9 @@ type API struct {
 	store   *store.Store
 	options Options
 	report  report.Reporter
-	metrics metrics
+	metrics api.Metrics
+	// failures counts those for reasons of ours.
+	failures *prometheus.CounterVec
 }
 
 // Options of an API.
@@ -125,7 +123,12 @@ type Options struct {
 
 // New makes an API that reads a store.
 func New(s *store.Store, options Options, r report.Reporter) *API {
-	return &API{store: s, options: options, report: r, metrics: newMetrics(r.Metrics)}
+	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tonscribe_query_failures_total", Help: "Requests that failed for reasons of ours.",
+	}, []string{"reason"})
+	r.Metrics.MustRegister(failures)
+	metrics := api.NewMetrics(r.Metrics, "tonscribe_query", "", "endpoint", prometheus.ExponentialBuckets(0.00025, 2, 15))
+	return &API{s, options, r, metrics, failures}
 }
 
 // Mount adds the endpoints to a router.
@@ -189,7 +192,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, e *Endpoint) {
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(q.body) // the client has gone when this fails
 	}
-	a.metrics.observe(e.Path, status, time.Since(began), len(q.body))
+	a.metrics.Observe(e.Path, status, time.Since(began), len(q.body))
 	if cap(q.body) <= mostKeptBytes {
 		*buffer = q.body
 		buffers.Put(buffer)
@@ -222,7 +225,8 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), min(a.options.Timeout, q.timeout))
 	defer cancel()
 	q.Context = ctx
-	bounds := q.bounds()
+	// What the request may make the database do, by its rows and values.
+	bounds := &reader.Request{Client: auth.Client(ctx), Items: q.values.Items(), Skipped: q.values.Offset()}
 	done, err := q.store.Work(ctx, bounds.Client)
 	if err != nil {
 		return err
@@ -235,11 +239,6 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 	return e.serve(q)
 }
 
-// bounds returns what the request may make the database do, by its rows and values.
-func (q *request) bounds() *reader.Request {
-	return &reader.Request{Client: auth.Client(q.Context), Items: q.values.Items(), Skipped: q.values.Offset()}
-}
-
 // look takes the newest view of the index.
 func (q *request) look() (err error) {
 	q.view, err = q.store.View()
@@ -249,27 +248,26 @@ func (q *request) look() (err error) {
 // hintUnknown names parameters that nobody knows, so that a misspelt filter does
 // not go unnoticed.
 func (q *request) hintUnknown() {
-	const most = 5
-	if len(q.values.Unknown) == 0 {
-		return
-	}
+	const maxNames = 5
 	var names []string
-	for _, name := range q.values.Unknown[:min(most, len(q.values.Unknown))] {
+	for _, name := range q.values.Unknown[:min(maxNames, len(q.values.Unknown))] {
 		names = append(names, printable(name))
 	}
-	q.hints = append(q.hints, "unknown parameters were ignored: "+strings.Join(names, ", "))
+	if len(names) > 0 {
+		q.hints = append(q.hints, "unknown parameters were ignored: "+strings.Join(names, ", "))
+	}
 }
 
 // printable keeps of a name what a header may hold.
 func printable(name string) string {
-	const most = 40
+	const maxLength = 40
 	clean := strings.Map(func(r rune) rune {
 		if r <= ' ' || r >= 0x7f || r == '"' || r == '\\' {
 			return '?'
 		}
 		return r
 	}, name)
-	return clean[:min(len(clean), most)]
+	return clean[:min(len(clean), maxLength)]
 }
 
 // tooHeavy is the answer to a query that would take too long.
@@ -280,6 +278,11 @@ var errBusy = &params.Error{Status: http.StatusServiceUnavailable, Text: clickho
 
 // statusClientGone counts requests whose client did not wait.
 const statusClientGone = 499
+
+// internal is an internal error, with what may be said of it.
+func internal(about string) *params.Error {
+	return &params.Error{Status: http.StatusInternalServerError, Text: "internal server error" + about}
+}
 
 // failure is the status and the body of an error.
 func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body []byte) (int, []byte) {
@@ -295,16 +298,16 @@ func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body 
 	case errors.Is(err, clickhouse.ErrTooHeavy):
 		known = params.Unprocessable("%s", tooHeavy)
 	case errors.Is(err, store.ErrEmpty):
-		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: no masterchain block is indexed yet"}
+		known = internal(": no masterchain block is indexed yet")
 	case errors.Is(err, clickhouse.ErrUnavailable):
-		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: the database does not answer, try again"}
-		a.metrics.failures.WithLabelValues("unavailable").Inc()
+		known = internal(": the database does not answer, try again")
+		a.failures.WithLabelValues("unavailable").Inc()
 	case errors.Is(err, clickhouse.ErrDamaged):
-		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error: a part of the index is damaged and has to be repaired"}
-		a.metrics.failures.WithLabelValues("damaged").Inc()
+		known = internal(": a part of the index is damaged and has to be repaired")
+		a.failures.WithLabelValues("damaged").Inc()
 	default:
-		known = &params.Error{Status: http.StatusInternalServerError, Text: "internal server error"}
-		a.metrics.failures.WithLabelValues("other").Inc()
+		known = internal("")
+		a.failures.WithLabelValues("other").Inc()
 		a.report.Log.Error().Err(err).Str("path", e.Path).Str("query", r.URL.RawQuery[:min(len(r.URL.RawQuery), 500)]).Msg("request failed")
 	}
 	return known.Status, Failure(body, known.Status, known.Text)

@@ -5,6 +5,7 @@ import (
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
+	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	v2 "tonscribe/query/v2"
 )
@@ -19,7 +20,7 @@ var sentMessage = api.New("SentMessageAnswer",
 var message = &Endpoint{
 	Path: "/message", Tag: nodeAccess, Summary: "Send a message",
 	Description: "Gives an external message to lite servers, after it was tried on the contract's state.",
-	Body:        []Field{{Name: "boc", Type: "string", Required: true, Description: "bag of cells of the message, base64"}},
+	Body:        []openapi.Parameter{{Name: "boc", Schema: anyText, Required: true, Description: "bag of cells of the message, base64"}},
 	Result:      sentMessage, Node: true,
 	Errors: []params.Error{*errNoBoc, ofNode},
 	serve: func(q *request) error {
