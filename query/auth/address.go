@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -39,12 +40,7 @@ func (c *Component) clientOf(r *http.Request) netip.Addr {
 func (c *Component) trusted(address netip.Addr) bool { return within(c.proxies, address) }
 
 func within(proxies []netip.Prefix, address netip.Addr) bool {
-	for _, proxy := range proxies {
-		if proxy.Contains(address) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(proxies, func(proxy netip.Prefix) bool { return proxy.Contains(address) })
 }
 
 // addressIn reads an address with or without a port.

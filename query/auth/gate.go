@@ -60,19 +60,13 @@ func (c *Component) Gate(refuse Refuse) gin.HandlerFunc {
 // limited says whether keys and limits matter: for the layers of the API, but
 // not for what describes them, nor for their health.
 func limited(path string) bool {
-	const prefix = "/api/"
-	if !strings.HasPrefix(path, prefix) {
-		return false
-	}
-	layer, rest, _ := strings.Cut(path[len(prefix):], "/")
-	if layer == "docs" || rest == "" {
-		return false
-	}
+	path, ok := strings.CutPrefix(path, "/api/")
+	layer, rest, _ := strings.Cut(path, "/")
 	switch rest {
-	case "openapi.json", "doc.json", "index.html", "healthcheck":
+	case "", "openapi.json", "doc.json", "index.html", "healthcheck":
 		return false
 	}
-	return true
+	return ok && layer != "docs"
 }
 
 type refusal struct {
@@ -85,25 +79,29 @@ type refusal struct {
 // not good here.
 func (c *Component) admit(r *http.Request, secret string) (*state, refusal) {
 	if secret == "" {
-		if wait := c.takeAddress(r); wait > 0 {
+		client := household(c.clientOf(r))
+		wait := c.take(r.Context(), c.anonymous, client.name, func(r rule, now time.Duration) time.Duration {
+			return c.addresses.take(client, r, now)
+		})
+		if wait > 0 {
 			c.metrics.limitedAddress.Inc()
 			return nil, refusal{http.StatusTooManyRequests, textLimited, wait}
 		}
 		c.metrics.anonymous.Inc()
 		return nil, refusal{}
 	}
-	key, err := c.check(r.Context(), secret)
+	key, err := c.keys.Get(r.Context(), hashOf(secret))
 	switch {
 	case errors.Is(err, clickhouse.ErrNotRead):
 		return nil, refusal{status: http.StatusInternalServerError, text: textNotRead}
-	case errors.Is(err, errNotForNetwork):
-		c.metrics.wrongNetwork.Inc()
-		return nil, refusal{status: http.StatusForbidden, text: textNetwork}
 	case err != nil:
 		c.metrics.unknownKey.Inc()
 		return nil, refusal{status: http.StatusUnauthorized, text: textUnknownKey}
+	case !key.isFor(c.configuration.Network):
+		c.metrics.wrongNetwork.Inc()
+		return nil, refusal{status: http.StatusForbidden, text: textNetwork}
 	}
-	if wait := c.takeKey(r.Context(), key); wait > 0 {
+	if wait := c.take(r.Context(), key.rule, func() string { return "key:" + key.ID() }, key.bucket.take); wait > 0 {
 		c.metrics.limitedKey.Inc()
 		return key, refusal{http.StatusTooManyRequests, textLimited, wait}
 	}
@@ -111,44 +109,19 @@ func (c *Component) admit(r *http.Request, secret string) (*state, refusal) {
 	return key, refusal{}
 }
 
-var errNotForNetwork = errors.New("the key is for another network")
-
-func (c *Component) check(ctx context.Context, secret string) (*state, error) {
-	key, err := c.keys.Get(ctx, hashOf(secret))
-	if err != nil {
-		return nil, err
-	}
-	if !key.isFor(c.configuration.Network) {
-		return nil, errNotForNetwork
-	}
-	return key, nil
-}
-
-func (c *Component) takeAddress(r *http.Request) time.Duration {
-	if c.anonymous.unlimited() {
+// take counts a request over all replicas, or here where Redis does not answer. It
+// returns how long the request has to wait.
+func (c *Component) take(ctx context.Context, r rule, name func() string, here func(rule, time.Duration) time.Duration) time.Duration {
+	if r.unlimited() {
 		return 0
 	}
-	of := household(c.clientOf(r))
 	if c.shared != nil {
-		if wait, err := c.shared.take(r.Context(), of.name(), c.anonymous); err == nil {
+		if wait, err := c.shared.take(ctx, name(), r); err == nil {
 			return wait
 		}
 		c.metrics.redisFailures.Inc()
 	}
-	return c.addresses.take(of, c.anonymous, time.Since(c.began))
-}
-
-func (c *Component) takeKey(ctx context.Context, key *state) time.Duration {
-	if key.rule.unlimited() {
-		return 0
-	}
-	if c.shared != nil {
-		if wait, err := c.shared.take(ctx, "key:"+key.ID(), key.rule); err == nil {
-			return wait
-		}
-		c.metrics.redisFailures.Inc()
-	}
-	return key.bucket.take(key.rule, time.Since(c.began))
+	return here(r, time.Since(c.began))
 }
 
 // methodKey is where a layer says in a gin context which method was called.

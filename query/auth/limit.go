@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"encoding/binary"
 	"hash/maphash"
 	"math"
 	"sync"
@@ -105,10 +104,7 @@ func (a *addresses) take(of address, r rule, now time.Duration) time.Duration {
 }
 
 func (a *addresses) shard(of address) *addressShard {
-	var key [16]byte
-	binary.LittleEndian.PutUint64(key[:], of.high)
-	binary.LittleEndian.PutUint64(key[8:], of.low)
-	return &a.shards[maphash.Bytes(a.seed, key[:])%addressShards]
+	return &a.shards[maphash.Comparable(a.seed, of)%addressShards]
 }
 
 // size is how many addresses are remembered.

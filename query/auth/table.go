@@ -1,9 +1,11 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -61,15 +63,8 @@ func (t *Table) List(ctx context.Context) ([]Key, error) {
 			newest[k.Hash] = k
 		}
 	}
-	keys := make([]Key, 0, len(newest))
-	for _, k := range newest {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b Key) int {
-		if order := a.Created.Compare(b.Created); order != 0 {
-			return order
-		}
-		return slices.Compare(a.Hash[:], b.Hash[:])
+	keys := slices.SortedFunc(maps.Values(newest), func(a, b Key) int {
+		return cmp.Or(a.Created.Compare(b.Created), slices.Compare(a.Hash[:], b.Hash[:]))
 	})
 	return keys, rows.Err()
 }
@@ -109,10 +104,8 @@ func (t *Table) Get(ctx context.Context, hash Hash) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	for _, k := range keys {
-		if k.Hash == hash {
-			return k, nil
-		}
+	if i := slices.IndexFunc(keys, func(k Key) bool { return k.Hash == hash }); i >= 0 {
+		return keys[i], nil
 	}
 	return Key{}, ErrNotFound
 }
@@ -126,10 +119,6 @@ func (t *Table) Put(ctx context.Context, k Key) error {
 		return err
 	}
 	k.changed = max(uint64(time.Now().UnixMicro()), k.changed+1)
-	networks := k.Networks
-	if networks == nil {
-		networks = []string{}
-	}
 	return named(t.client.Insert(ctx, clickhouse.Insert{
 		Table: "api_keys",
 		Token: k.ID() + "-" + strconv.FormatUint(k.changed, 10),
@@ -137,7 +126,7 @@ func (t *Table) Put(ctx context.Context, k Key) error {
 			{Name: "hash", Values: [][]byte{k.Hash[:]}},
 			{Name: "prefix", Values: []string{k.Prefix}},
 			{Name: "name", Values: []string{k.Name}},
-			{Name: "networks", Values: [][]string{networks}},
+			{Name: "networks", Values: [][]string{append([]string{}, k.Networks...)}},
 			{Name: "rate", Values: []float64{k.Rate}},
 			{Name: "burst", Values: []uint32{k.Burst}},
 			{Name: "created", Values: []time.Time{k.Created}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math/big"
+	"slices"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
@@ -96,12 +97,7 @@ func (n *Node) hasWorkchain(ctx context.Context, master *ton.BlockIDExt, workcha
 	if err != nil {
 		return false, err
 	}
-	for _, shard := range shards {
-		if shard.Workchain == workchain {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(shards, func(shard *ton.BlockIDExt) bool { return shard.Workchain == workchain }), nil
 }
 
 // exists is false for an account that was never credited or was deleted.
@@ -110,31 +106,27 @@ func (s *Account) exists() bool { return s.account != nil && s.state.IsValid }
 // Status returns one of the words for it.
 func (s *Account) Status() string {
 	switch {
-	case !s.exists():
-		return Uninitialized
-	case s.state.Status == tlb.AccountStatusActive:
+	case s.exists() && s.state.Status == tlb.AccountStatusActive:
 		return Active
-	case s.state.Status == tlb.AccountStatusFrozen:
+	case s.exists() && s.state.Status == tlb.AccountStatusFrozen:
 		return Frozen
 	}
 	return Uninitialized
 }
 
-// Code returns the code, nil unless the account is active.
-func (s *Account) Code() *cell.Cell {
+// stateInit returns the state, an empty one unless the account is active.
+func (s *Account) stateInit() *tlb.StateInit {
 	if s.Status() != Active || s.state.StateInit == nil {
-		return nil
+		return &tlb.StateInit{}
 	}
-	return s.state.StateInit.Code
+	return s.state.StateInit
 }
 
+// Code returns the code, nil unless the account is active.
+func (s *Account) Code() *cell.Cell { return s.stateInit().Code }
+
 // Data returns the data, nil unless the account is active.
-func (s *Account) Data() *cell.Cell {
-	if s.Status() != Active || s.state.StateInit == nil {
-		return nil
-	}
-	return s.state.StateInit.Data
-}
+func (s *Account) Data() *cell.Cell { return s.stateInit().Data }
 
 // FrozenHash returns the hash of the frozen state, nil unless the account is frozen.
 func (s *Account) FrozenHash() []byte {

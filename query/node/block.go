@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/xssnick/tonutils-go/tl"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -95,23 +97,19 @@ func (n *Node) Header(ctx context.Context, id *ton.BlockIDExt) (*Header, error) 
 
 // headerBlock is the part of a block that a proof of its header shows.
 func (n *Node) headerBlock(ctx context.Context, request ton.GetBlockHeader, seqno uint32) (block *tlb.Block, err error) {
-	_, _, err = n.servers.Query(ctx, lite.Query{
-		Request: request, Seqno: seqno,
-		Check: func(answer any) error {
-			got, ok := answer.(ton.BlockHeader)
-			if !ok || got.ID == nil || !got.ID.Equals(request.ID) {
-				return fmt.Errorf("getBlockHeader: answered with %T", answer)
-			}
-			proof, err := cell.FromBOC(got.HeaderProof)
-			if err != nil {
-				return err
-			}
-			block, err = ton.CheckBlockProof(proof, request.ID.RootHash)
-			if err == nil && request.Mode == withStateUpdate && (block.StateUpdate == nil || block.StateUpdate.GetType() != cell.MerkleUpdateCellType) {
-				err = errors.New("getBlockHeader: it does not show the state update")
-			}
+	_, err = query(ctx, n, request, seqno, func(got ton.BlockHeader) error {
+		if got.ID == nil || !got.ID.Equals(request.ID) {
+			return errors.New("getBlockHeader: it is of another block")
+		}
+		proof, err := cell.FromBOC(got.HeaderProof)
+		if err != nil {
 			return err
-		},
+		}
+		block, err = ton.CheckBlockProof(proof, request.ID.RootHash)
+		if err == nil && request.Mode == withStateUpdate && (block.StateUpdate == nil || block.StateUpdate.GetType() != cell.MerkleUpdateCellType) {
+			err = errors.New("getBlockHeader: it does not show the state update")
+		}
+		return err
 	})
 	return block, err
 }
@@ -152,21 +150,25 @@ func (n *Node) MasterchainInfo(ctx context.Context) (*MasterchainInfo, error) {
 
 // QueueSizes returns how many messages wait in every shard to be delivered, the
 // masterchain first. Sizes are the server's word: states need not hold them.
-func (n *Node) QueueSizes(ctx context.Context) (got ton.OutMsgQueueSizes, err error) {
-	_, _, err = n.servers.Query(ctx, lite.Query{
-		Request: ton.GetOutMsgQueueSizes{},
-		Check: func(answer any) error {
-			var ok bool
-			if got, ok = answer.(ton.OutMsgQueueSizes); !ok {
-				return fmt.Errorf("getOutMsgQueueSizes: answered with %T", answer)
-			}
-			for _, s := range got.Shards {
-				if s.ID == nil {
-					return fmt.Errorf("getOutMsgQueueSizes: a size names no block")
-				}
-			}
-			return nil
-		},
+func (n *Node) QueueSizes(ctx context.Context) (ton.OutMsgQueueSizes, error) {
+	return query(ctx, n, ton.GetOutMsgQueueSizes{}, 0, func(got ton.OutMsgQueueSizes) error {
+		if slices.ContainsFunc(got.Shards, func(s ton.OutMsgQueueSize) bool { return s.ID == nil }) {
+			return errors.New("getOutMsgQueueSizes: a size names no block")
+		}
+		return nil
 	})
+}
+
+// query asks a lite server what this package checks by itself: that the answer is of a
+// type, and what it says. The server knows the masterchain block with the seqno.
+func query[T any](ctx context.Context, n *Node, request tl.Serializable, seqno uint32, check func(T) error) (got T, err error) {
+	_, _, err = n.servers.Query(ctx, lite.Query{Request: request, Seqno: seqno, Check: func(answer any) error {
+		value, ok := answer.(T)
+		if !ok {
+			return fmt.Errorf("%T: answered with %T", request, answer)
+		}
+		got = value
+		return check(value)
+	}})
 	return got, err
 }

@@ -2,9 +2,10 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
-	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -52,17 +53,7 @@ func (n *Node) ShardProof(ctx context.Context, l lite.Lookup, seqno *uint32) (*S
 // checked: the first shows the shard in the masterchain block, each further one
 // shows the next block as a parent of the one before.
 func (n *Node) shardLinks(ctx context.Context, id *ton.BlockIDExt) (*ton.BlockIDExt, []ton.ShardBlockLink, error) {
-	var got ton.ShardBlockProof
-	_, _, err := n.servers.Query(ctx, lite.Query{
-		Request: ton.GetShardBlockProof{ID: id},
-		Check: func(answer any) error {
-			var ok bool
-			if got, ok = answer.(ton.ShardBlockProof); !ok || got.MasterchainID == nil {
-				return fmt.Errorf("getShardBlockProof: answered with %T", answer)
-			}
-			return checkShardLinks(got, id)
-		},
-	})
+	got, err := query(ctx, n, ton.GetShardBlockProof{ID: id}, 0, func(got ton.ShardBlockProof) error { return checkShardLinks(got, id) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,19 +69,11 @@ func (n *Node) shardLinks(ctx context.Context, id *ton.BlockIDExt) (*ton.BlockID
 
 func checkShardLinks(got ton.ShardBlockProof, id *ton.BlockIDExt) error {
 	at := got.MasterchainID
+	if at == nil {
+		return errors.New("getShardBlockProof: it names no masterchain block")
+	}
 	for i, link := range got.Links {
-		if link.ID == nil {
-			return fmt.Errorf("getShardBlockProof: link %d names no block", i)
-		}
-		root, err := cell.FromBOC(link.Proof)
-		if err != nil {
-			return fmt.Errorf("getShardBlockProof: link %d: %w", i, err)
-		}
-		block, err := ton.CheckBlockProof(root, at.RootHash)
-		if err != nil {
-			return fmt.Errorf("getShardBlockProof: link %d: %w", i, err)
-		}
-		if err := leadsTo(block, link.ID); err != nil {
+		if err := checkShardLink(at, link); err != nil {
 			return fmt.Errorf("getShardBlockProof: link %d: %w", i, err)
 		}
 		at = link.ID
@@ -101,22 +84,28 @@ func checkShardLinks(got ton.ShardBlockProof, id *ton.BlockIDExt) error {
 	return nil
 }
 
-// leadsTo checks that a proven block names another one, among its shards, or as
-// what it follows.
-func leadsTo(block *tlb.Block, id *ton.BlockIDExt) error {
+// checkShardLink checks that a block names the next one, among its shards, or as what
+// it follows.
+func checkShardLink(at *ton.BlockIDExt, link ton.ShardBlockLink) error {
+	id := link.ID
+	if id == nil {
+		return errors.New("it names no block")
+	}
+	root, err := cell.FromBOC(link.Proof)
+	if err != nil {
+		return err
+	}
+	block, err := ton.CheckBlockProof(root, at.RootHash)
+	if err != nil {
+		return err
+	}
 	var named []*ton.BlockIDExt
-	var err error
 	if block.Extra != nil && block.Extra.Custom != nil {
 		named, err = ton.LoadShardsFromHashes(block.Extra.Custom.ShardHashes, true)
 	} else {
 		named, err = ton.GetParentBlocks(&block.BlockInfo)
 	}
-	for _, other := range named {
-		if other.Equals(id) {
-			return nil
-		}
-	}
-	if err != nil {
+	if err != nil || slices.ContainsFunc(named, func(other *ton.BlockIDExt) bool { return other.Equals(id) }) {
 		return err
 	}
 	return fmt.Errorf("block (%d,%016x,%d) is not in the proof", id.Workchain, uint64(id.Shard), id.SeqNo)
@@ -127,31 +116,25 @@ func (n *Node) linksBack(ctx context.Context, from, to *ton.BlockIDExt) (links [
 	if from.SeqNo == to.SeqNo {
 		return nil, nil
 	}
-	_, _, err = n.servers.Query(ctx, lite.Query{
-		Request: ton.GetBlockProof{Mode: 1, KnownBlock: from, TargetBlock: to}, Seqno: from.SeqNo,
-		Check: func(answer any) error {
-			links = nil
-			got, ok := answer.(ton.PartialBlockProof)
-			if !ok {
-				return fmt.Errorf("getBlockProof: answered with %T", answer)
+	request := ton.GetBlockProof{Mode: 1, KnownBlock: from, TargetBlock: to}
+	_, err = query(ctx, n, request, from.SeqNo, func(got ton.PartialBlockProof) error {
+		links = nil
+		at := from
+		for i, step := range got.Steps {
+			link, ok := step.(ton.BlockLinkBackward)
+			if !ok || !link.From.Equals(at) {
+				return fmt.Errorf("getBlockProof: step %d is a %T", i, step)
 			}
-			at := from
-			for i, step := range got.Steps {
-				link, ok := step.(ton.BlockLinkBackward)
-				if !ok || !link.From.Equals(at) {
-					return fmt.Errorf("getBlockProof: step %d is a %T", i, step)
-				}
-				if err := checkLinkBack(link); err != nil {
-					return fmt.Errorf("getBlockProof: step %d: %w", i, err)
-				}
-				at = link.To
-				links = append(links, link)
+			if err := checkLinkBack(link); err != nil {
+				return fmt.Errorf("getBlockProof: step %d: %w", i, err)
 			}
-			if !at.Equals(to) {
-				return fmt.Errorf("getBlockProof: it leads to block %d", at.SeqNo)
-			}
-			return nil
-		},
+			at = link.To
+			links = append(links, link)
+		}
+		if !at.Equals(to) {
+			return fmt.Errorf("getBlockProof: it leads to block %d", at.SeqNo)
+		}
+		return nil
 	})
 	return links, err
 }

@@ -2,13 +2,12 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
-
-	"tonscribe/internal/lite"
 )
 
 // Signatures returns the validators' signatures of the masterchain block with a
@@ -36,20 +35,17 @@ func (n *Node) signatures(ctx context.Context, before, id *ton.BlockIDExt) (set 
 	if err != nil {
 		return nil, err
 	}
-	_, _, err = n.servers.Query(ctx, lite.Query{
-		Request: ton.GetBlockProof{Mode: 1 | fromAnyBlock, KnownBlock: before, TargetBlock: id}, Seqno: id.SeqNo,
-		Check: func(answer any) error {
-			got, ok := answer.(ton.PartialBlockProof)
-			if !ok || len(got.Steps) == 0 {
-				return fmt.Errorf("getBlockProof: answered with %T", answer)
-			}
-			link, ok := got.Steps[len(got.Steps)-1].(ton.BlockLinkForward)
-			if !ok || link.To == nil || !link.To.Equals(id) {
-				return fmt.Errorf("getBlockProof: the last step is a %T", got.Steps[len(got.Steps)-1])
-			}
-			set = link.SignatureSet
-			return validators.check(id, link)
-		},
+	request := ton.GetBlockProof{Mode: 1 | fromAnyBlock, KnownBlock: before, TargetBlock: id}
+	_, err = query(ctx, n, request, id.SeqNo, func(got ton.PartialBlockProof) error {
+		if len(got.Steps) == 0 {
+			return errors.New("getBlockProof: it has no step")
+		}
+		link, ok := got.Steps[len(got.Steps)-1].(ton.BlockLinkForward)
+		if !ok || link.To == nil || !link.To.Equals(id) {
+			return fmt.Errorf("getBlockProof: the last step is a %T", got.Steps[len(got.Steps)-1])
+		}
+		set = link.SignatureSet
+		return validators.check(id, link)
 	})
 	return set, err
 }

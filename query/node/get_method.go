@@ -201,14 +201,17 @@ func (v *values) cell(i int) *cell.Cell {
 	return c
 }
 
-// slice is an address as an argument for another get-method.
-func (v *values) slice(i int) any {
-	if c, ok := v.stack[i].(*cell.Cell); ok {
-		if s, err := c.BeginParse(); err == nil {
+// sliceOf is a slice, or a cell as one; nil for any other value.
+func sliceOf(value any) *cell.Slice {
+	switch v := value.(type) {
+	case *cell.Slice:
+		return v.Copy()
+	case *cell.Cell:
+		if s, err := v.BeginParse(); err == nil {
 			return s
 		}
 	}
-	return v.stack[i]
+	return nil
 }
 
 func (v *values) address(i int) (a address.Address) {
@@ -221,13 +224,7 @@ func (v *values) address(i int) (a address.Address) {
 
 // party reads addr_std without anycast, nil for addr_none; all others are bad.
 func (v *values) party(i int) *address.Address {
-	var s *cell.Slice
-	switch x := v.stack[i].(type) {
-	case *cell.Slice:
-		s = x.Copy()
-	case *cell.Cell:
-		s, _ = x.BeginParse() // nil is bad
-	}
+	s := sliceOf(v.stack[i])
 	if s == nil {
 		v.bad = true
 		return nil

@@ -12,6 +12,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/xssnick/tonutils-go/address"
@@ -122,7 +123,7 @@ type Node struct {
 	keys          kept[uint32, uint32]      // the key block of a masterchain block
 	libraries     kept[[32]byte, *cell.Cell]
 	answers       *answers
-	queues        *queues
+	queues        sync.Map        // chan struct{} by their names
 	ctx           context.Context // of answers that several requests share
 	cancel        context.CancelFunc
 }
@@ -135,7 +136,7 @@ func New(configuration Configuration, d Dependencies) (*Node, error) {
 	n := &Node{
 		configuration: configuration, servers: d.Servers, emulator: d.Emulator, report: d.Report,
 		configs: newKept[uint32, *tvm.Config](maxConfigs), keys: newKept[uint32, uint32](maxKeys), libraries: newKept[[32]byte, *cell.Cell](maxLibraryCells),
-		answers: newAnswers(configuration.CacheBytes), queues: newQueues(),
+		answers: newAnswers(configuration.CacheBytes),
 	}
 	if n.emulator == nil {
 		n.emulator = inProcess{}
@@ -153,7 +154,7 @@ func (inProcess) Deliver(_ context.Context, in tvm.Delivery) (tvm.Outcome, error
 // Stop ends what is on its way and waits for it.
 func (n *Node) Stop() {
 	n.cancel()
-	n.answers.wait()
+	n.answers.running.Wait()
 }
 
 // Configured reports whether there are lite servers to ask.

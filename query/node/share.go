@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -49,7 +50,7 @@ func (n *Node) Share(ctx context.Context, q Question, write func(context.Context
 	ctx, cancel := context.WithTimeout(ctx, n.configuration.Deadline)
 	defer cancel()
 	ask := func(ctx context.Context) (Answer, error) {
-		leave, err := n.queues.enter(ctx, q.Queue)
+		leave, err := n.enter(ctx, q.Queue)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -76,30 +77,16 @@ func Guard(write func() ([]byte, error)) (body []byte, err error) {
 	return write()
 }
 
-// queues are the turns that are taken.
-type queues struct {
-	mu    sync.Mutex
-	turns map[string]chan struct{}
-}
-
-func newQueues() *queues { return &queues{turns: map[string]chan struct{}{}} }
-
-// enter waits for a turn; leave ends it.
-func (q *queues) enter(ctx context.Context, queue Queue) (leave func(), err error) {
-	q.mu.Lock()
-	turns, ok := q.turns[queue.Name]
+// enter waits for a slot of a queue; leave gives it back.
+func (n *Node) enter(ctx context.Context, queue Queue) (leave func(), err error) {
+	held, ok := n.queues.Load(queue.Name)
 	if !ok {
-		parallel := queue.Parallel
-		if parallel == 0 {
-			parallel = DefaultParallel
-		}
-		turns = make(chan struct{}, parallel)
-		q.turns[queue.Name] = turns
+		held, _ = n.queues.LoadOrStore(queue.Name, make(chan struct{}, cmp.Or(queue.Parallel, DefaultParallel)))
 	}
-	q.mu.Unlock()
+	slots := held.(chan struct{})
 	select {
-	case turns <- struct{}{}:
-		return func() { <-turns }, nil
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -156,8 +143,7 @@ func (c *answers) do(ctx context.Context, key string, keep time.Duration, begin 
 		shared, cancel := begin()
 		f = &flight{landed: make(chan struct{}), cancel: cancel}
 		c.flights[key] = f
-		c.running.Add(1)
-		go c.fly(shared, f, key, keep, ask)
+		c.running.Go(func() { c.fly(shared, f, key, keep, ask) })
 	}
 	f.waiting++
 	c.mu.Unlock()
@@ -184,7 +170,6 @@ func (c *answers) leave(f *flight, key string) {
 }
 
 func (c *answers) fly(ctx context.Context, f *flight, key string, keep time.Duration, ask func(context.Context) (Answer, error)) {
-	defer c.running.Done()
 	defer f.cancel()
 	f.answer, f.err = ask(ctx)
 	if f.err == nil && c.kept != nil {
@@ -197,6 +182,3 @@ func (c *answers) fly(ctx context.Context, f *flight, key string, keep time.Dura
 	c.mu.Unlock()
 	close(f.landed)
 }
-
-// wait returns when no flight is on its way.
-func (c *answers) wait() { c.running.Wait() }

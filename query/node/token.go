@@ -129,7 +129,7 @@ func (t *tokenProbe) wallet(ctx context.Context) (Token, error) {
 	if v.bad {
 		return nil, nil
 	}
-	if same, err := t.childOf(ctx, w.Jetton, "get_wallet_address", v.slice(1)); !same {
+	if same, err := t.childOf(ctx, w.Jetton, "get_wallet_address", sliceOf(v.stack[1])); !same {
 		return nil, err
 	}
 	claimed, err := t.ask(ctx, "is_claimed", 1)
@@ -285,15 +285,10 @@ func (t *tokenProbe) domain(ctx context.Context) (Content, error) {
 }
 
 func domainText(value any) (string, bool) {
-	s, ok := value.(*cell.Slice)
-	if c, is := value.(*cell.Cell); is {
-		var err error
-		s, err = c.BeginParse()
-		ok = err == nil
-	}
-	if !ok {
+	s := sliceOf(value)
+	if s == nil {
 		return "", false
 	}
-	bits, data, err := s.Copy().RestBits()
+	bits, data, err := s.RestBits()
 	return string(data), err == nil && bits%8 == 0
 }

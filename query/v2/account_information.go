@@ -54,37 +54,19 @@ var getAddressBalance = &Method{
 	Name: "getAddressBalance", Tag: tagAccounts, Summary: "Address balance",
 	Description: "Balance of an account in nanotons.",
 	Params:      accountParams, Cache: time.Second,
-	Result: of(api.String, func(c *call) (string, error) {
-		s, err := c.account()
-		if err != nil {
-			return "", err
-		}
-		return s.Balance.String(), nil
-	}),
+	Result: of(api.Via(api.String, func(s *node.Account) string { return s.Balance.String() }), (*call).account),
 }
 
 var getAddressState = &Method{
 	Name: "getAddressState", Tag: tagAccounts, Summary: "Address state",
 	Description: "active, uninitialized or frozen.",
 	Params:      accountParams, Cache: time.Second,
-	Result: of(api.String, func(c *call) (string, error) {
-		s, err := c.account()
-		if err != nil {
-			return "", err
-		}
-		return s.Status(), nil
-	}),
+	Result: of(api.Via(api.String, (*node.Account).Status), (*call).account),
 }
 
 var getShardAccountCell = &Method{
 	Name: "getShardAccountCell", Tag: tagAccounts, Summary: "Shard account cell",
 	Description: "ShardAccount (TL-B) of an account: the last transaction's hash and lt, and a reference to the account.",
 	Params:      accountParams, Cache: time.Second,
-	Result: of(stack.Cells, func(c *call) (*cell.Cell, error) {
-		s, err := c.account()
-		if err != nil {
-			return nil, err
-		}
-		return s.ShardAccount(), nil
-	}),
+	Result: of(api.Via(stack.Cells, (*node.Account).ShardAccount), (*call).account),
 }

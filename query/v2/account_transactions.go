@@ -1,6 +1,7 @@
 package v2
 
 import (
+	"context"
 	"time"
 
 	"tonscribe/query/api"
@@ -76,29 +77,21 @@ var locateParams = []Param{
 }
 
 // locate is a method that finds a transaction by a message.
-func locate(name, summary, description string, find func(c *call, source, destination address.Address, lt uint64) (*node.Transaction, error)) *Method {
+func locate(name, summary, description string, find func(n *node.Node, ctx context.Context, source, destination address.Address, lt uint64) (*node.Transaction, error)) *Method {
 	return &Method{
 		Name: name, Tag: tagTransactions, Summary: summary, Description: description,
 		Params: locateParams, Cache: time.Second, Parallel: 16,
 		Errors: ofNode(node.ErrNotLocated),
 		Result: of(extTransaction, func(c *call) (*node.Transaction, error) {
-			return find(c, c.address("source").Address, c.address("destination").Address, uint64(c.number("created_lt")))
+			return find(c.Node, c, c.address("source").Address, c.address("destination").Address, uint64(c.number("created_lt")))
 		}),
 	}
 }
 
-func locateResult(name, summary string) *Method {
-	return locate(name, summary, "The transaction that a message caused, soon after the message was sent.",
-		func(c *call, source, destination address.Address, lt uint64) (*node.Transaction, error) {
-			return c.LocateResult(c, source, destination, lt)
-		})
-}
+const aboutResult = "The transaction that a message caused, soon after the message was sent."
 
 var (
-	tryLocateTx       = locateResult("tryLocateTx", "Locate a transaction")
-	tryLocateResultTx = locateResult("tryLocateResultTx", "Locate a result transaction")
-	tryLocateSourceTx = locate("tryLocateSourceTx", "Locate a source transaction", "The transaction that sent a message.",
-		func(c *call, source, destination address.Address, lt uint64) (*node.Transaction, error) {
-			return c.LocateSource(c, source, destination, lt)
-		})
+	tryLocateTx       = locate("tryLocateTx", "Locate a transaction", aboutResult, (*node.Node).LocateResult)
+	tryLocateResultTx = locate("tryLocateResultTx", "Locate a result transaction", aboutResult, (*node.Node).LocateResult)
+	tryLocateSourceTx = locate("tryLocateSourceTx", "Locate a source transaction", "The transaction that sent a message.", (*node.Node).LocateSource)
 )

@@ -31,15 +31,10 @@ var getWalletInformation = &Method{
 	Name: "getWalletInformation", Tag: tagAccounts, Summary: "Wallet information",
 	Description: "What kind of wallet an account is, and where its seqno stands.",
 	Params:      accountParams, Cache: time.Second,
-	Result: of(walletInformation, func(c *call) (walletRow, error) {
-		s, err := c.account()
-		if err != nil {
-			return walletRow{}, err
-		}
-		row := walletRow{Account: s}
+	Result: of(api.Via(walletInformation, func(s *node.Account) walletRow {
 		if w := s.Wallet(); w != nil {
-			row.is, row.wallet = true, *w
+			return walletRow{s, true, *w}
 		}
-		return row, nil
-	}),
+		return walletRow{Account: s}
+	}), (*call).account),
 }
