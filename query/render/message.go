@@ -19,18 +19,11 @@ func (m MessageRow) internal() bool   { return m.Kind == record.Message_INTERNAL
 func (m MessageRow) externalIn() bool { return m.Kind == record.Message_EXTERNAL_IN }
 func (m MessageRow) created() bool    { return m.Kind != record.Message_EXTERNAL_IN }
 
-func (m MessageRow) consumer() []byte {
+func (m MessageRow) ends() MessageEnds {
 	if m.Ends == nil {
-		return nil
+		return MessageEnds{}
 	}
-	return m.Ends.Consumer
-}
-
-func (m MessageRow) producer() []byte {
-	if m.Ends == nil {
-		return nil
-	}
-	return m.Ends.Producer
+	return *m.Ends
 }
 
 func (m MessageRow) opcodeName() string {
@@ -50,14 +43,7 @@ var messageContent = api.New("MessageContent",
 )
 
 func contentOfMessage(name string, get func(MessageRow) cellOf) api.Member[MessageRow] {
-	return api.Written(name, messageContent.Schema, func(w *api.Writer, m MessageRow) bool {
-		c := get(m)
-		if len(c.hash) == 0 && len(c.boc) == 0 {
-			return false
-		}
-		messageContent.Write(w, c)
-		return true
-	}).Null()
+	return api.Object(name, messageContent, get, func(m MessageRow) bool { return len(get(m).hash) > 0 || len(get(m).boc) > 0 }).Null()
 }
 
 // Message is a message. What its kind does not have is null.
@@ -78,8 +64,8 @@ var Message = api.New("MessageShape",
 	api.Bool("bounce", func(m MessageRow) bool { return m.Bounce }).NullUnless(MessageRow.internal),
 	api.Bool("bounced", func(m MessageRow) bool { return m.Bounced }).NullUnless(MessageRow.internal),
 	api.Decimal("import_fee", func(m MessageRow) uint64 { return m.ImportFee }).NullUnless(MessageRow.externalIn),
-	api.Hash("in_msg_tx_hash", MessageRow.consumer).Optional().Doc("the transaction that consumed it"),
-	api.Hash("out_msg_tx_hash", MessageRow.producer).Optional().Doc("the transaction that produced it"),
+	api.Hash("in_msg_tx_hash", func(m MessageRow) []byte { return m.ends().Consumer }).Optional().Doc("the transaction that consumed it"),
+	api.Hash("out_msg_tx_hash", func(m MessageRow) []byte { return m.ends().Producer }).Optional().Doc("the transaction that produced it"),
 	contentOfMessage("message_content", func(m MessageRow) cellOf { return cellOf{m.BodyHash, m.Body} }),
 	contentOfMessage("init_state", func(m MessageRow) cellOf { return cellOf{m.InitStateHash, m.InitState} }),
 	api.Hash("hash_norm", func(m MessageRow) []byte { return m.HashNorm }).Optional().Doc("normalized hash (TEP-467) where it is another one"),

@@ -67,15 +67,28 @@ type SaleRow struct {
 	Item, Collection *record.Contract
 }
 
+// offer is what sales and auctions have in common.
+type offer interface {
+	GetItem() []byte
+	GetOwner() []byte
+	GetMarketplace() []byte
+	GetCreatedAt() uint32
+}
+
+// offerOf is a sale or an auction, an empty one for an item of Telegram.
+func offerOf(c *record.Contract) offer {
+	if c.Sale != nil {
+		return c.Sale
+	}
+	return c.Auction
+}
+
 // SoldItem is the item of a sale; an item of Telegram sells itself.
 func SoldItem(c *record.Contract) []byte {
-	switch {
-	case c.Sale != nil:
-		return c.Sale.Item
-	case c.Auction != nil:
-		return c.Auction.Item
+	if c.Sale == nil && c.Auction == nil {
+		return c.Account
 	}
-	return c.Account
+	return offerOf(c).GetItem()
 }
 
 func (s SaleRow) kind() string {
@@ -89,28 +102,10 @@ func (s SaleRow) kind() string {
 }
 
 func (s SaleRow) owner() []byte {
-	switch {
-	case s.Sale != nil:
-		return s.Sale.Owner
-	case s.Auction != nil:
-		return s.Auction.Owner
+	if s.Sale == nil && s.Auction == nil {
+		return s.NftItem.GetOwner()
 	}
-	return s.NftItem.GetOwner()
-}
-
-// marketplace and createdAt are empty for items of Telegram.
-func (s SaleRow) marketplace() []byte {
-	if s.Sale != nil {
-		return s.Sale.Marketplace
-	}
-	return s.Auction.GetMarketplace()
-}
-
-func (s SaleRow) createdAt() uint32 {
-	if s.Sale != nil {
-		return s.Sale.CreatedAt
-	}
-	return s.Auction.GetCreatedAt()
+	return offerOf(s.Contract).GetOwner()
 }
 
 // NFTSale is a sale, an auction or an item of Telegram.
@@ -119,8 +114,8 @@ var NFTSale = api.New("NftSaleShape",
 	api.Address("address", SaleRow.GetAccount),
 	api.Address("nft_address", func(s SaleRow) []byte { return SoldItem(s.Contract) }).Optional(),
 	api.Address("nft_owner_address", SaleRow.owner).Optional().Doc("who sells"),
-	api.Address("marketplace_address", SaleRow.marketplace).Optional(),
-	api.UnixTime("created_at", SaleRow.createdAt).Optional(),
+	api.Address("marketplace_address", func(s SaleRow) []byte { return offerOf(s.Contract).GetMarketplace() }).Optional(),
+	api.UnixTime("created_at", func(s SaleRow) uint32 { return offerOf(s.Contract).GetCreatedAt() }).Optional(),
 	api.Decimal("last_transaction_lt", SaleRow.GetLastTransLt).Optional(),
 	api.Hash("code_hash", SaleRow.GetCodeHash).Optional(),
 	api.Hash("data_hash", SaleRow.GetDataHash).Optional(),

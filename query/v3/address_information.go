@@ -1,17 +1,154 @@
 package v3
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"strconv"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/query/api"
 	"tonscribe/query/list"
+	"tonscribe/query/node"
+	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
+
+var accountOrV2 = []params.Param{
+	{Name: "address", Kind: params.AddressKind, Required: true, Description: "account"},
+	{Name: "use_v2", Kind: params.BoolKind, Default: "false", Description: "ask the node layer; account states have its words then"},
+}
+
+var errNoAccount = missing("address of account is required")
+
+// statusWord is the status in the words of the index, unless the node layer's
+// are asked for.
+func (q *request) statusWord(status string) string {
+	if status == node.Uninitialized && !q.values.Bool("use_v2") {
+		return "uninit"
+	}
+	return status
+}
+
+var statusWords = api.Words{"uninit", "uninitialized", "frozen", "active", "nonexist"}
+
+// information is what addressInformation and walletInformation say of an account,
+// wherever it was read.
+type information struct {
+	balance    string
+	code, data []byte
+	frozenHash []byte
+	lastLT     uint64
+	lastHash   []byte
+	status     string
+	wallet     render.Wallet
+}
+
+// lastMembers are those that the two have at their end.
+func lastMembers(between ...api.Member[*information]) []api.Member[*information] {
+	last := []api.Member[*information]{
+		api.Decimal("last_transaction_lt", func(i *information) uint64 { return i.lastLT }),
+		api.HashOrEmpty("last_transaction_hash", func(i *information) []byte { return i.lastHash }),
+	}
+	return append(append(last, between...), api.Word("status", statusWords, func(i *information) string { return i.status }))
+}
+
+var balanceMember = api.DecimalText("balance", func(i *information) string { return i.balance })
+
+var addressInformationShape = api.New("AddressInformationAnswer", append([]api.Member[*information]{
+	balanceMember,
+	api.BoC("code", func(i *information) []byte { return i.code }).Null(),
+	api.BoC("data", func(i *information) []byte { return i.data }).Null(),
+}, lastMembers(api.Hash("frozen_hash", func(i *information) []byte { return i.frozenHash }).Null())...)...)
+
+var addressInformation = &Endpoint{
+	Path: "/addressInformation", Aliases: []string{"/account"}, Tag: nodeAccess, Summary: "Address information",
+	Description: "State of an account: from the index, or as lite servers prove it with use_v2 and when the index does not know the account.",
+	Params:      accountOrV2, Result: addressInformationShape, Node: true,
+	Errors: []params.Error{*errNoAccount},
+	serve: func(q *request) error {
+		return q.serveAccount("getAddressInformation", addressInformationShape, q.indexedInformation, func(s *node.Account) (*information, error) {
+			i := q.informationOf(s)
+			i.code, i.data, i.frozenHash = bocOf(s.Code()), bocOf(s.Data()), s.FrozenHash()
+			return i, nil
+		})
+	},
+}
+
+func (q *request) informationOf(s *node.Account) *information {
+	return &information{balance: s.Balance.String(), lastLT: s.Last.LT, lastHash: s.Last.Hash[:], status: q.statusWord(s.Status())}
+}
+
+// bocOf is a cell as a bag, nil for none.
+func bocOf(c *cell.Cell) []byte {
+	if c == nil {
+		return nil
+	}
+	return c.ToBOCWithOptions(cell.BOCSerializeOptions{WithCRC32C: true})
+}
+
+var errNoWallet = &params.Error{Status: http.StatusConflict, Text: "not a wallet"}
+
+var walletInformationShape = api.New("WalletInformationAnswer", append([]api.Member[*information]{
+	balanceMember,
+	api.Text("wallet_type", func(i *information) string { return i.wallet.Type }).Optional(),
+	api.Uint32If("seqno", func(i *information) *uint32 { return i.wallet.Seqno }).Optional(),
+	api.Uint32If("wallet_id", func(i *information) *uint32 { return i.wallet.WalletID }).Optional(),
+}, lastMembers()...)...)
+
+var walletInformation = &Endpoint{
+	Path: "/walletInformation", Aliases: []string{"/wallet"}, Tag: nodeAccess, Summary: "Wallet information",
+	Description: "What kind of wallet an account is, and where its seqno stands.",
+	Params:      accountOrV2, Result: walletInformationShape, Node: true,
+	Errors: []params.Error{*errNoAccount, *errNoWallet},
+	serve: func(q *request) error {
+		return q.serveAccount("getWalletInformation", walletInformationShape, indexedWallet, func(s *node.Account) (*information, error) {
+			i := q.informationOf(s)
+			if w := s.Wallet(); w != nil {
+				i.wallet = render.Wallet{Type: w.Type, Seqno: &w.Seqno, WalletID: w.ID}
+			} else if s.Status() != node.Uninitialized {
+				return nil, errNoWallet
+			}
+			return i, nil
+		})
+	},
+}
+
+// serveAccount answers with what the index says of the account that the request names,
+// or else with what lite servers prove.
+func (q *request) serveAccount(queue string, shape *api.Shape[*information], indexed func(*record.Account) (*information, error), proven func(*node.Account) (*information, error)) error {
+	account, err := q.fromIndex()
+	if err != nil {
+		return err
+	}
+	if account != nil {
+		i, err := indexed(account)
+		if err == nil {
+			q.body = shape.Append(q.body, i)
+		}
+		return err
+	}
+	sent := q.values.Addresses("address")
+	if len(sent) == 0 {
+		return errNoAccount
+	}
+	return share(q, queue, 0, fmt.Sprintf("%s %t", sent[0], q.values.Bool("use_v2")), shape, func(ctx context.Context) (*information, error) {
+		if n := sent[0].Workchain(); n != int32(int8(n)) {
+			return nil, inside(errBadAddress)
+		}
+		s, err := q.node.Account(ctx, sent[0], nil)
+		if err != nil {
+			return nil, inside(err)
+		}
+		return proven(s)
+	})
+}
 
 // fromIndex gives the account that the request names, as the index has it; nil
 // when the node layer is to be asked: on request, without an index, and about
@@ -47,29 +184,27 @@ func (q *request) indexed(a address.Address) (*record.Account, error) {
 	return found[a], err
 }
 
-// mayAskOf says that the node layer is there for an address: its workchains have
+// mayAskOf reports whether the node layer is there for an address: its workchains have
 // 8 bits (block.tlb, addr_std).
 func (q *request) mayAskOf(a address.Address) bool {
 	workchain := schema.Workchain(a[:])
 	return workchain == int32(int8(workchain)) && (q.hasNode() || q.store == nil)
 }
 
-// hasNode says that there are lite servers to ask.
+// hasNode reports whether there are lite servers to ask.
 func (q *request) hasNode() bool { return q.node != nil && q.node.Configured() }
 
-// indexedInformation answers addressInformation.
-func (q *request) indexedInformation(a *record.Account) error {
+// indexedInformation is what addressInformation says of an account of the index.
+func (q *request) indexedInformation(a *record.Account) (*information, error) {
 	i := informationIn(a)
-	if hash := codeOf(a); hash != (list.Hash{}) {
-		bocs, err := q.store.CodeBoCs(q, []list.Hash{hash})
-		if err != nil {
-			return err
-		}
-		i.code = api.WithoutCRC(bocs[hash])
-	}
 	i.data = api.WithoutCRC(a.Data)
-	q.body = addressInformationShape.Append(q.body, i)
-	return nil
+	hash := codeOf(a)
+	if hash == (list.Hash{}) {
+		return i, nil
+	}
+	bocs, err := q.store.CodeBoCs(q, []list.Hash{hash})
+	i.code = api.WithoutCRC(bocs[hash])
+	return i, err
 }
 
 // informationIn is what the index says of an account.
@@ -80,14 +215,13 @@ func informationIn(a *record.Account) *information {
 	}
 }
 
-// indexedWallet answers walletInformation.
-func (q *request) indexedWallet(a *record.Account) error {
+// indexedWallet is what walletInformation says of an account of the index.
+func indexedWallet(a *record.Account) (*information, error) {
 	i := informationIn(a)
 	if w := walletOf(a); w != nil {
 		i.wallet = *w
 	} else if a.State.GetStatus() != record.AccountStatus_ACCOUNT_UNINIT {
-		return errNoWallet
+		return nil, errNoWallet
 	}
-	q.body = walletInformationShape.Append(q.body, i)
-	return nil
+	return i, nil
 }
