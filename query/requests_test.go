@@ -154,7 +154,7 @@ func tooManyAndTooLongParametersAreRefused(t *testing.T, w *world, s *server) {
 	if got := s.ask("/api/v3/transactions?" + strings.Replace(hashes.String(), "hash=", "none=", 1)); got.Code != 200 {
 		t.Errorf("1024 hashes: %d %s", got.Code, got.Body)
 	}
-	got = s.ask("/api/v3/transactions?account=" + strings.Repeat("0", v3.MostQueryBytes))
+	got = s.ask("/api/v3/transactions?account=" + strings.Repeat("0", v3.MaxQueryBytes))
 	if got.Code != 414 {
 		t.Errorf("a megabyte: %d", got.Code)
 	}

@@ -67,23 +67,23 @@ func (c Configuration) validate() ([]netip.Prefix, error) {
 
 // Bounds of limits that somebody may set.
 const (
-	leastRate = 0.001
-	mostRate  = 1e6
-	mostBurst = 1e6
+	minRate  = 0.001
+	maxRate  = 1e6
+	maxBurst = 1e6
 )
 
 // CheckRate is nil for a rate that limits can have: 0 is none.
 func CheckRate(rate float64) error {
-	if rate != 0 && (math.IsNaN(rate) || rate < leastRate || rate > mostRate) {
-		return fmt.Errorf("a rate of %v requests a second: want 0 for no limit, or %v to %v", rate, leastRate, float64(mostRate))
+	if rate != 0 && (math.IsNaN(rate) || rate < minRate || rate > maxRate) {
+		return fmt.Errorf("a rate of %v requests a second: want 0 for no limit, or %v to %v", rate, minRate, float64(maxRate))
 	}
 	return nil
 }
 
 // CheckBurst is nil for a burst that limits can have.
 func CheckBurst(burst uint32) error {
-	if burst < 1 || burst > mostBurst {
-		return fmt.Errorf("a burst of %d requests: want 1 to %d", burst, int(mostBurst))
+	if burst < 1 || burst > maxBurst {
+		return fmt.Errorf("a burst of %d requests: want 1 to %d", burst, int(maxBurst))
 	}
 	return nil
 }

@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -38,9 +41,9 @@ func (k Key) isFor(network string) bool {
 }
 
 const (
-	prefixLength  = 6
-	shortestKey   = 32
-	longestSecret = 256
+	prefixLength = 6
+	minKeyLength = 32
+	maxKeyLength = 256
 )
 
 // NewSecret is a new key, 64 hexadecimal digits.
@@ -52,7 +55,7 @@ func NewSecret() string {
 
 // KeyOf is what is known of a key from itself.
 func KeyOf(secret string) (Key, error) {
-	if len(secret) < shortestKey || len(secret) > longestSecret {
+	if len(secret) < minKeyLength || len(secret) > maxKeyLength {
 		return Key{}, errors.New("an API key has 32 to 256 characters")
 	}
 	for _, r := range secret {
@@ -64,3 +67,67 @@ func KeyOf(secret string) (Key, error) {
 }
 
 func hashOf(secret string) Hash { return sha256.Sum256([]byte(secret)) }
+
+// parameter is the query twin of the header X-API-Key.
+const parameter = "api_key"
+
+// takeKey is the key of a request, empty for none. The header wins over the
+// query parameter, and the last of several counts. The parameter is taken out
+// of the URL: whoever logs it later has no key to log.
+func takeKey(r *http.Request) string {
+	key, rest, found := cutKey(r.URL.RawQuery)
+	if found {
+		r.URL.RawQuery = rest
+		r.RequestURI = r.URL.RequestURI()
+	}
+	if header := r.Header["X-Api-Key"]; len(header) > 0 && header[0] != "" {
+		return header[0]
+	}
+	return key
+}
+
+// cutKey takes the key out of a query string.
+func cutKey(raw string) (key, rest string, found bool) {
+	if !mayHoldKey(raw) {
+		return "", raw, false
+	}
+	kept := make([]string, 0, strings.Count(raw, "&")+1)
+	for pair := range strings.SplitSeq(raw, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if unescaped(name) == parameter {
+			key, found = unescaped(value), true
+			continue
+		}
+		kept = append(kept, pair)
+	}
+	if !found {
+		return "", raw, false
+	}
+	return key, strings.Join(kept, "&"), true
+}
+
+// mayHoldKey is a quick look. A name that is written with escapes is rare.
+func mayHoldKey(raw string) bool {
+	if strings.Contains(raw, parameter) {
+		return true
+	}
+	for rest := raw; ; {
+		name, _, _ := strings.Cut(rest, "&")
+		name, _, _ = strings.Cut(name, "=")
+		if strings.Contains(name, "%") && unescaped(name) == parameter {
+			return true
+		}
+		var more bool
+		if _, rest, more = strings.Cut(rest, "&"); !more {
+			return false
+		}
+	}
+}
+
+// unescaped leaves alone what is no escape.
+func unescaped(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}

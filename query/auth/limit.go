@@ -63,7 +63,7 @@ func (b *bucket) take(r rule, now time.Duration) (wait time.Duration) {
 // old is forgotten unless it was used since.
 type addresses struct {
 	seed   maphash.Seed
-	most   int // of each generation of each shard
+	limit  int // of each generation of each shard
 	shards [addressShards]addressShard
 }
 
@@ -78,8 +78,8 @@ type addressShard struct {
 	_           [40]byte // shards have cache lines of their own
 }
 
-func newAddresses(most int) *addresses {
-	return &addresses{seed: maphash.MakeSeed(), most: max(1, most/addressShards/2)}
+func newAddresses(limit int) *addresses {
+	return &addresses{seed: maphash.MakeSeed(), limit: max(1, limit/addressShards/2)}
 }
 
 func (a *addresses) take(of address, r rule, now time.Duration) time.Duration {
@@ -89,7 +89,7 @@ func (a *addresses) take(of address, r rule, now time.Duration) time.Duration {
 	even, ok := s.now[of]
 	if !ok {
 		even = s.before[of]
-		if len(s.now) >= a.most {
+		if len(s.now) >= a.limit {
 			forgotten := s.before
 			clear(forgotten)
 			s.before, s.now = s.now, forgotten

@@ -26,8 +26,8 @@ type shared struct {
 	began   time.Time
 	away    atomic.Int64 // until when Redis is not asked, in time since began; 0 while it answers
 
-	telling sync.Mutex
-	told    bool // that it does not answer
+	mu       sync.Mutex
+	reported bool // that it does not answer
 }
 
 // awayPause is how long Redis is left alone after it failed. One request in
@@ -51,7 +51,7 @@ func newShared(c Configuration, r report.Reporter) (*shared, error) {
 	options.PipelinePoolSize = -1
 	options.DisableIdentity = true
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	logging.Disable() // it would write to standard error; failures are told below
+	logging.Disable() // it would write to standard error; failures are reported below
 	return &shared{
 		client: redis.NewClient(options), report: r, prefix: "tonscribe:" + c.Network + ":limit:", timeout: c.RedisTimeout, began: time.Now(),
 	}, nil
@@ -90,28 +90,28 @@ func (s *shared) take(ctx context.Context, name string, r rule) (time.Duration, 
 	case err == nil:
 		if away > 0 {
 			s.away.CompareAndSwap(int64(now+awayPause), 0)
-			s.tell(nil)
+			s.reportState(nil)
 		}
 		return time.Duration(wait) * time.Microsecond, nil
 	case ctx.Err() == nil: // not the client that has gone
 		s.away.Store(int64(time.Since(s.began) + awayPause))
-		s.tell(err)
+		s.reportState(err)
 	}
 	return 0, errAway
 }
 
-// tell logs when Redis goes away and when it is back.
-func (s *shared) tell(err error) {
-	s.telling.Lock()
-	defer s.telling.Unlock()
+// reportState logs when Redis goes away and when it is back.
+func (s *shared) reportState(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch away := err != nil; {
-	case away == s.told:
+	case away == s.reported:
 	case away:
 		s.report.Log.Warn().Err(err).Msg("redis does not answer: limits are those of this replica alone until it does")
-		s.told = true
+		s.reported = true
 	default:
 		s.report.Log.Info().Msg("redis is back: limits are shared again")
-		s.told = false
+		s.reported = false
 	}
 }
 

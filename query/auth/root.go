@@ -151,7 +151,7 @@ func (c *Component) readKeys(ctx context.Context, old map[Hash]*state) (map[Hash
 	return keys, nil
 }
 
-// notRead tells of keys that could not be read, now and then.
+// notRead reports keys that could not be read, now and then.
 func (c *Component) notRead(err error) {
 	c.metrics.refreshFailures.Inc()
 	if time.Since(c.warned) > 10*time.Second {

@@ -76,13 +76,13 @@ func (t *Table) Find(ctx context.Context, text string) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	const shortestID = 4
+	const minIDLength = 4
 	var exact, begin []Key
 	for _, k := range keys {
 		switch id := k.ID(); {
 		case id == text, k.Name == text && !k.Revoked:
 			exact = append(exact, k)
-		case k.Name == text, len(text) >= shortestID && len(text) <= len(id) && id[:len(text)] == text:
+		case k.Name == text, len(text) >= minIDLength && len(text) <= len(id) && id[:len(text)] == text:
 			begin = append(begin, k)
 		}
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// least is the size from which an answer is compressed: below it the packet that
+// minBytes is the size from which an answer is compressed: below it the packet that
 // carries it hardly gets smaller.
-const least = 1024
+const minBytes = 1024
 
 // Levels of answers that are made for one client. Of a page of 100 transactions
 // gzip leaves 17 % at level 2, and 15 % at level 6 in four times the time; zstd
@@ -129,7 +129,7 @@ func (w *writer) WriteHeader(status int) {
 	w.status = status
 	header := w.Header()
 	length, err := strconv.Atoi(header.Get("Content-Length"))
-	w.plain = header.Get("Content-Encoding") != "" || err == nil && length < least || !hasBody(status)
+	w.plain = header.Get("Content-Encoding") != "" || err == nil && length < minBytes || !hasBody(status)
 	if w.head && !w.plain && err == nil { // as GET would have it
 		header.Set("Content-Encoding", w.coding)
 		header.Del("Content-Length")
@@ -157,7 +157,7 @@ func (w *writer) Write(b []byte) (int, error) {
 		w.buffer = buffers.Get().(*bytes.Buffer)
 	}
 	if w.coder == nil {
-		if w.buffer.Len()+len(b) < least {
+		if w.buffer.Len()+len(b) < minBytes {
 			return w.buffer.Write(b)
 		}
 		if err := w.compress(); err != nil {

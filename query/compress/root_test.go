@@ -128,7 +128,7 @@ func TestAnswersAreTheSameInEveryCoding(t *testing.T) {
 
 func TestAnswersWithoutMuchOfABodyStayPlain(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
-		"small": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page(least - 1)) },
+		"small": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page(minBytes - 1)) },
 		"small, told": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "3")
 			_, _ = w.Write([]byte("abc"))

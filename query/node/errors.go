@@ -64,8 +64,8 @@ func refusal(e ton.LSError) *Error {
 	if !ok {
 		name = "UNKNOWN"
 	}
-	const most = 4 << 10
-	return failed("LITE_SERVER_%s: %.*s", name, most, e.Text)
+	const maxText = 4 << 10
+	return failed("LITE_SERVER_%s: %.*s", name, maxText, e.Text)
 }
 
 // Known is what a caller may know of an error; nil for one that only the log may

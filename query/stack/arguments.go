@@ -169,9 +169,9 @@ func (r *reader) labelled(label string, value any) (any, error) {
 
 // Shortened is a text of the caller's in an answer.
 func Shortened(text string) string {
-	const most = 100
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
+	const maxLength = 100
+	if len(text) > maxLength {
+		return strings.ToValidUTF8(text[:maxLength], "") + "…"
 	}
 	return text
 }

@@ -183,27 +183,27 @@ func (p *Param) boolean(inBody bool) openapi.Object {
 // integer is a number; those that JavaScript's numbers cannot hold are texts.
 func (p *Param) integer(inBody bool) openapi.Object {
 	if p.Kind == ShardKind || p.Kind == Int64Kind && p.Max == nil {
-		pattern, most := openapi.Int64Text, uint64(math.MaxInt64)
+		pattern, maximum := openapi.Int64Text, uint64(math.MaxInt64)
 		if p.Kind == ShardKind {
-			pattern, most = `^0[xX][0-9a-fA-F]{16}$|`+openapi.Int64Text+`|`+openapi.Uint64Text, math.MaxUint64
+			pattern, maximum = `^0[xX][0-9a-fA-F]{16}$|`+openapi.Int64Text+`|`+openapi.Uint64Text, math.MaxUint64
 		}
 		schema := openapi.Schema("type", "string", "format", "int64", "pattern", pattern)
 		if !inBody {
 			return schema
 		}
-		return openapi.Schema("anyOf", []openapi.Object{schema, openapi.Schema("type", "integer", "minimum", int64(math.MinInt64), "maximum", most)})
+		return openapi.Schema("anyOf", []openapi.Object{schema, openapi.Schema("type", "integer", "minimum", int64(math.MinInt64), "maximum", maximum)})
 	}
-	format, text, least, most := "int32", int32Text, int64(math.MinInt32), int64(math.MaxInt32)
+	format, text, minimum, maximum := "int32", int32Text, int64(math.MinInt32), int64(math.MaxInt32)
 	if p.Kind == Int64Kind {
-		format, text, least, most = "int64", int64Text, math.MinInt64, math.MaxInt64
+		format, text, minimum, maximum = "int64", int64Text, math.MinInt64, math.MaxInt64
 	}
 	if p.Min != nil {
-		least = *p.Min
+		minimum = *p.Min
 	}
 	if p.Max != nil {
-		most = *p.Max
+		maximum = *p.Max
 	}
-	schema := openapi.Schema("type", "integer", "format", format, "minimum", least, "maximum", most)
+	schema := openapi.Schema("type", "integer", "format", format, "minimum", minimum, "maximum", maximum)
 	if !inBody {
 		return schema
 	}

@@ -24,8 +24,8 @@ var stateParams = []params.Param{
 
 var errNoAccounts = params.Error{Status: 422, Text: "address of account is required"}
 
-// mostAccounts is how many accounts a request may name.
-const mostAccounts = 1024
+// maxAccounts is how many accounts a request may name.
+const maxAccounts = 1024
 
 var (
 	accountStatesAnswer = listOf("AccountStatesAnswer", "accounts", render.Account, hasBook|hasMetadata)
@@ -75,8 +75,8 @@ func (q *request) states() ([]*record.Account, error) {
 	if len(wanted) == 0 {
 		return nil, &errNoAccounts
 	}
-	if len(wanted) > mostAccounts {
-		return nil, params.Unprocessable("address is not allowed: %d > %d", len(wanted), mostAccounts)
+	if len(wanted) > maxAccounts {
+		return nil, params.Unprocessable("address is not allowed: %d > %d", len(wanted), maxAccounts)
 	}
 	found, err := q.store.Accounts(q, q.view, wanted)
 	if err != nil {

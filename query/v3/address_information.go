@@ -174,7 +174,7 @@ func (q *request) indexed(a address.Address) (*record.Account, error) {
 	if q.store == nil {
 		return nil, nil
 	}
-	switch err := q.look(); {
+	switch err := q.takeView(); {
 	case errors.Is(err, store.ErrEmpty) && q.hasNode():
 		return nil, nil // the node layer knows more than an index without a block
 	case err != nil:

@@ -106,7 +106,7 @@ var masterchainBlockShardState = &Endpoint{
 			return blocksNotFound
 		}
 		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
-		bundle, _, err := q.store.Transactions(q, q.view, f, list.Page{Limit: mostOfBundle}, nil)
+		bundle, _, err := q.store.Transactions(q, q.view, f, list.Page{Limit: maxOfBundle}, nil)
 		if err != nil {
 			return err
 		}
@@ -117,5 +117,5 @@ var masterchainBlockShardState = &Endpoint{
 	},
 }
 
-// mostOfBundle is more transactions than a bundle has.
-const mostOfBundle = 200_000
+// maxOfBundle is more transactions than a bundle has.
+const maxOfBundle = 200_000

@@ -101,7 +101,7 @@ func (e *Endpoint) errors() (list []params.Error) {
 		add(params.BodyErrors...)
 	}
 	add(v2.EveryMethod...)
-	add(params.Error{Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MostQueryBytes) + " bytes"})
+	add(params.Error{Status: http.StatusRequestURITooLong, Text: "query string is longer than " + strconv.Itoa(MaxQueryBytes) + " bytes"})
 	if e.Node {
 		for _, known := range v2.EveryNodeMethod {
 			if known.Status < 542 { // without lite servers there is an answer of this layer's own
@@ -179,16 +179,16 @@ const paddedHash = `^(?:(?:0[xX])?[0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=|[A-Za-z0-9_
 // int32Schema has the bounds of the range that the parameter's description shows,
 // as far as the endpoint holds them: those of paging count from 1 and 0.
 func int32Schema(p *params.Param) openapi.Object {
-	least, most := math.MinInt32, math.MaxInt32
+	minimum, maximum := math.MinInt32, math.MaxInt32
 	if low, high, ok := strings.Cut(p.Range, ".."); ok {
 		if n, err := strconv.Atoi(high); err == nil {
-			most = n
+			maximum = n
 		}
 		if n, err := strconv.Atoi(low); err == nil && p.Group != params.Paging {
-			least = n
+			minimum = n
 		}
 	}
-	return openapi.Schema("type", "integer", "format", "int32", "minimum", least, "maximum", most)
+	return openapi.Schema("type", "integer", "format", "int32", "minimum", minimum, "maximum", maximum)
 }
 
 // paramDefault is the default as a value of the schema.

@@ -116,7 +116,7 @@ var nftTransfers = &Endpoint{
 	},
 }
 
-const mostSales = 1000
+const maxSales = 1000
 
 var (
 	noSale       = params.Unprocessable("at least 1 address required")
@@ -139,7 +139,7 @@ func serveNFTSales(q *request) error {
 	switch {
 	case len(list) == 0:
 		return noSale
-	case len(list) > mostSales:
+	case len(list) > maxSales:
 		return tooManySales
 	}
 	sales, err := q.store.Sales(q, list)

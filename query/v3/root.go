@@ -38,8 +38,8 @@ const Prefix = "/api/v3"
 // Version is the version of the contract that X-API-Version names.
 const Version = "1.2.10"
 
-// MostQueryBytes is the longest query string that is read.
-const MostQueryBytes = 1 << 20
+// MaxQueryBytes is the longest query string that is read.
+const MaxQueryBytes = 1 << 20
 
 // Endpoint declares a path. Everything that is known of it is here, for
 // serving as for describing it.
@@ -164,8 +164,8 @@ type request struct {
 // megabytes.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// mostKeptBytes is the largest body that is kept for reuse.
-const mostKeptBytes = 8 << 20
+// maxKeptBytes is the largest body that is kept for reuse.
+const maxKeptBytes = 8 << 20
 
 func (a *API) serve(w http.ResponseWriter, r *http.Request, e *Endpoint) {
 	began := time.Now()
@@ -193,7 +193,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, e *Endpoint) {
 		_, _ = w.Write(q.body) // the client has gone when this fails
 	}
 	a.metrics.Observe(e.Path, status, time.Since(began), len(q.body))
-	if cap(q.body) <= mostKeptBytes {
+	if cap(q.body) <= maxKeptBytes {
 		*buffer = q.body
 		buffers.Put(buffer)
 	}
@@ -206,8 +206,8 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	if len(r.URL.RawQuery) > MostQueryBytes {
-		return &params.Error{Status: http.StatusRequestURITooLong, Text: fmt.Sprintf("query string is longer than %d bytes", MostQueryBytes)}
+	if len(r.URL.RawQuery) > MaxQueryBytes {
+		return &params.Error{Status: http.StatusRequestURITooLong, Text: fmt.Sprintf("query string is longer than %d bytes", MaxQueryBytes)}
 	}
 	if q.values, err = params.Parse(e.Params, r.URL.RawQuery); err != nil {
 		return err
@@ -233,14 +233,14 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 	}
 	defer done()
 	q.Context = q.store.Begin(ctx, bounds)
-	if err := q.look(); err != nil {
+	if err := q.takeView(); err != nil {
 		return err
 	}
 	return e.serve(q)
 }
 
-// look takes the newest view of the index.
-func (q *request) look() (err error) {
+// takeView takes the newest view of the index.
+func (q *request) takeView() (err error) {
 	q.view, err = q.store.View()
 	return err
 }

@@ -1,6 +1,11 @@
 package v3
 
 import (
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
 	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/ton/address"
@@ -66,8 +71,31 @@ func (q *request) direction() (list.Direction, error) {
 // would make the database count too many rows is refused.
 func (q *request) page(byDefault params.Sort) (params.Page, list.Page, error) {
 	page, err := q.values.Page(byDefault)
-	if most := q.store.MaxOffset(); err == nil && page.Offset > most {
-		err = params.Unprocessable("offset %d is too deep, %d is the most: page with cursor, the next_cursor of the page before", page.Offset, most)
+	if limit := q.store.MaxOffset(); err == nil && page.Offset > limit {
+		err = params.Unprocessable("offset %d is too deep, %d is the most: page with cursor, the next_cursor of the page before", page.Offset, limit)
 	}
 	return page, list.Page{Limit: page.Limit, Offset: page.Offset, Descending: page.Sort != params.Ascending}, err
+}
+
+// readOptions reads the request options that every endpoint has. A header wins over
+// its query twin; what cannot be read is ignored.
+func (q *request) readOptions(r *http.Request) {
+	q.noAddressBook = boolOption(r, "X-No-Address-Book", "x_no_address_book")
+	q.noMetadata = boolOption(r, "X-No-Metadata", "x_no_metadata")
+	q.timeout = math.MaxInt64
+	if ms, err := strconv.ParseInt(option(r, "X-Timeout", "x_timeout"), 10, 32); err == nil && ms > 0 {
+		q.timeout = time.Duration(ms) * time.Millisecond
+	}
+}
+
+func option(r *http.Request, header, twin string) string {
+	if value := r.Header.Get(header); value != "" {
+		return value
+	}
+	return params.OptionOf(r.URL.RawQuery, twin)
+}
+
+func boolOption(r *http.Request, header, twin string) bool {
+	value, err := strconv.ParseBool(option(r, header, twin))
+	return err == nil && value
 }
