@@ -138,8 +138,7 @@ func (t *tokenProbe) wallet(ctx context.Context) (Token, error) {
 	}
 	if claimed != nil && len(claimed.stack) == 1 {
 		if n := claimed.number(0); !claimed.bad {
-			is := n.Sign() != 0
-			w.Claimed = &is
+			w.Claimed = new(n.Sign() != 0)
 		}
 	}
 	return w, nil

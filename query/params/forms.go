@@ -21,24 +21,16 @@ func ParseHash(text string) (h Hash, ok bool) {
 	case len(text) == 64:
 		_, err := hex.Decode(h[:], []byte(text))
 		return h, err == nil
-	case len(text) == 44:
-		return h, decodeBase64(h[:], text)
+	case len(text) == 44 && !strings.ContainsAny(text, "\r\n"):
+		encoding := base64.StdEncoding
+		if strings.ContainsAny(text, "-_") {
+			encoding = base64.URLEncoding
+		}
+		var buffer [33]byte
+		n, err := encoding.Decode(buffer[:], []byte(text))
+		return Hash(buffer[:len(h)]), err == nil && n == len(h)
 	}
 	return h, false
-}
-
-// decodeBase64 fills dst exactly, from either alphabet.
-func decodeBase64(dst []byte, text string) bool {
-	encoding := base64.StdEncoding
-	if strings.ContainsAny(text, "-_") {
-		encoding = base64.URLEncoding
-	}
-	if strings.ContainsAny(text, "\r\n") || encoding.DecodedLen(len(text)) > len(dst)+3 {
-		return false
-	}
-	var buffer [39]byte
-	n, err := encoding.Decode(buffer[:], []byte(text))
-	return err == nil && n == copy(dst, buffer[:n]) && n == len(dst)
 }
 
 // parseHex reads hex first, so 10 is 16, then a signed decimal of as many bits.

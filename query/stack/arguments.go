@@ -96,22 +96,20 @@ func (r *reader) list(value any, depth int, bad error, element func(any) (any, e
 }
 
 // Pairs reads an array of [label, value], the bottom of the stack first.
-func Pairs(raw json.RawMessage) ([]any, error) {
+func Pairs(raw json.RawMessage) ([]any, error) { return read(raw, (*reader).pair) }
+
+// Typed reads an array of typed entries, the bottom of the stack first.
+func Typed(raw json.RawMessage) ([]any, error) {
+	return read(raw, func(r *reader, value any) (any, error) { return r.entry(value, 0) })
+}
+
+func read(raw json.RawMessage, element func(*reader, any) (any, error)) ([]any, error) {
 	value, ok := parsed(raw)
 	if !ok {
 		return nil, errStack
 	}
 	r := &reader{MaxArguments}
-	return r.list(value, 0, errNoStack, r.pair)
-}
-
-// Typed reads an array of typed entries, the bottom of the stack first.
-func Typed(raw json.RawMessage) ([]any, error) {
-	value, ok := parsed(raw)
-	if !ok {
-		return nil, errStack
-	}
-	return (&reader{MaxArguments}).typed(value, 0, errNoStack)
+	return r.list(value, 0, errNoStack, func(value any) (any, error) { return element(r, value) })
 }
 
 // Plain reads a value of one of the kinds num, cell and slice.
@@ -231,12 +229,8 @@ func parseBig(text string) (*big.Int, bool) {
 	if negative {
 		n.Neg(n)
 	}
-	return n, fits257(n)
-}
-
-// fits257 reports whether the virtual machine has such an integer.
-func fits257(n *big.Int) bool {
-	return n.BitLen() <= 256 || n.Sign() < 0 && n.BitLen() == 257 && n.TrailingZeroBits() == 256
+	// Of 257 bits, as the virtual machine has them.
+	return n, n.BitLen() <= 256 || n.Sign() < 0 && n.BitLen() == 257 && n.TrailingZeroBits() == 256
 }
 
 // bag reads a bag of cells in base64; bad answers what is no text.
@@ -331,10 +325,11 @@ func (r *reader) member(name string, value any, depth int) (any, error) {
 	case "tuple", "list":
 		return r.sequence(object, "tvm."+name, false, depth, errStack)
 	}
-	if bytes, ok := object["bytes"]; ok {
-		return bag(bagLabels[name], bytes, errStack)
+	bytes, ok := object["bytes"]
+	if !ok {
+		bytes = ""
 	}
-	return bag(bagLabels[name], "", errStack)
+	return bag(bagLabels[name], bytes, errStack)
 }
 
 // sequence reads {"@type","elements"} as a tuple, or as a list: pairs that end in

@@ -63,17 +63,7 @@ func (m *Method) describe(name string, example *openapi.Example) []*openapi.Oper
 	})
 	for i := range m.Params {
 		p := &m.Params[i]
-		described := openapi.Parameter{Name: p.Name, Description: p.Description, Required: p.Required, Schema: p.schema(false)}
-		inBody := described
-		inBody.Schema = p.schema(true)
-		if p.Kind == HashKind && !p.Required { // an empty one counts as absent
-			inBody.Schema = openapi.Schema("type", "string", "pattern", openapi.EmptyOr(openapi.AnyHash))
-			described.Schema = inBody.Schema
-		}
-		if p.Default != "" {
-			described.Default, inBody.Default = p.shownDefault(), p.shownDefault()
-		}
-		get.Query, post.Body = append(get.Query, described), append(post.Body, inBody)
+		get.Query, post.Body = append(get.Query, p.describe(false)), append(post.Body, p.describe(true))
 	}
 	get.Query, post.Body = append(get.Query, extraParam), append(post.Body, extraMember)
 	post.Errors = append(post.Errors, bodyErrors...)
@@ -121,12 +111,23 @@ var (
 	cellObject = openapi.Schema("type", "object", "description", `a cell: {"data":{"b64":bits,"len":how many},"refs":[cells]}`)
 )
 
+func (p *Param) describe(inBody bool) openapi.Parameter {
+	described := openapi.Parameter{Name: p.Name, Description: p.Description, Required: p.Required, Schema: p.schema(inBody)}
+	if p.Default != "" {
+		described.Default = p.shownDefault()
+	}
+	return described
+}
+
 // schema is that of a value in a query, or in JSON.
 func (p *Param) schema(inBody bool) openapi.Object {
 	switch p.Kind {
 	case AddressKind:
 		return openapi.Schema("type", "string", "pattern", openapi.AnyAddress)
 	case HashKind:
+		if !p.Required { // an empty one counts as absent
+			return openapi.Schema("type", "string", "pattern", openapi.EmptyOr(openapi.AnyHash))
+		}
 		return openapi.Schema("type", "string", "pattern", openapi.AnyHash)
 	case AccountKind:
 		return openapi.Schema("anyOf", []openapi.Object{

@@ -2,7 +2,6 @@ package v2
 
 import (
 	"encoding/base64"
-	"math"
 	"strconv"
 	"strings"
 
@@ -93,8 +92,6 @@ func parseInteger(kind Kind, text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, size)
 	return n, err == nil
 }
-
-func fitsInt32(n int64) bool { return n >= math.MinInt32 && n <= math.MaxInt32 }
 
 func parseWord(text string) (value, ok bool) {
 	switch strings.ToLower(text) {

@@ -100,7 +100,7 @@ func (c *call) run(read func(json.RawMessage) ([]any, error), maxDepth int) (*no
 func methodID(raw json.RawMessage) (int64, error) {
 	text := plain(raw)
 	if raw[0] != '"' || text == "" {
-		if n, err := strconv.ParseInt(text, 10, 64); err != nil || !fitsInt32(n) {
+		if _, err := strconv.ParseInt(text, 10, 32); err != nil {
 			return 0, unprocessable("failed to parse method")
 		}
 	}
@@ -109,7 +109,7 @@ func methodID(raw json.RawMessage) (int64, error) {
 
 // MethodID is the number of a get-method by its name, or by its number as text.
 func MethodID(text string) int64 {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && fitsInt32(n) {
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
 		return n
 	}
 	return int64(code.MethodID(text))

@@ -156,10 +156,3 @@ const (
 	maxResultBytes   = 64 << 20
 	maxContractBytes = 4 << 20
 )
-
-func (m *Method) maxBytes() int {
-	if m.MaxBytes > 0 {
-		return m.MaxBytes
-	}
-	return maxResultBytes
-}

@@ -1,5 +1,7 @@
 package v2
 
+import "cmp"
+
 // Kind says how a parameter's text or JSON value is read.
 type Kind uint8
 
@@ -65,10 +67,7 @@ func (p *Param) bad() *Error {
 
 // check holds the bounds of a number.
 func (p *Param) check(n int64) *Error {
-	name := p.Name
-	if p.RuleName != "" {
-		name = p.RuleName
-	}
+	name := cmp.Or(p.RuleName, p.Name)
 	switch {
 	case p.Min != nil && n < *p.Min && *p.Min == 1:
 		return unprocessable("%s should be positive", name)
@@ -89,15 +88,11 @@ func (p *Param) Errors() []Error {
 	if p.Kind != TextKind {
 		list = append(list, *p.bad())
 	}
-	for _, n := range []*int64{p.Min, p.Max} {
-		if n == nil {
-			continue
-		}
-		outside := *n - 1
-		if n == p.Max {
-			outside = *n + 1
-		}
-		list = append(list, *p.check(outside))
+	if p.Min != nil {
+		list = append(list, *p.check(*p.Min - 1))
+	}
+	if p.Max != nil {
+		list = append(list, *p.check(*p.Max + 1))
 	}
 	return list
 }

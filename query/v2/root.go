@@ -8,6 +8,7 @@
 package v2
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -90,12 +91,12 @@ type call struct {
 // answer answers a request that is well-formed.
 func (a *API) answer(ctx context.Context, m *Method, v *Values) (node.Answer, error) {
 	write := func(ctx context.Context) ([]byte, error) {
-		w := &api.Writer{Namespace: a.namespace, Max: m.maxBytes()}
+		w := &api.Writer{Namespace: a.namespace, Max: cmp.Or(m.MaxBytes, maxResultBytes)}
 		if err := m.Result.write(&call{ctx, v, a.node}, w); err != nil {
 			return nil, err
 		}
 		if w.Full() {
-			return nil, node.TooLarge(m.maxBytes())
+			return nil, node.TooLarge(w.Max)
 		}
 		return w.JSON, nil
 	}

@@ -55,10 +55,10 @@ func fromQuery(m *Method, raw string) (*Values, error) {
 		}
 	}
 	return v, v.fill(m, func(i int, p *Param) (bool, bool) {
-		if len(sent[i]) == 0 {
+		switch {
+		case len(sent[i]) == 0:
 			return false, true
-		}
-		if p.Kind == HashesKind {
+		case p.Kind == HashesKind:
 			return true, v.values[i].list(sent[i])
 		}
 		return true, v.values[i].query(p.Kind, sent[i][len(sent[i])-1])
@@ -119,16 +119,11 @@ func (v *Values) fill(m *Method, read func(i int, p *Param) (sent, ok bool)) err
 			}
 		}
 	}
-	return v.check(m)
-}
-
-func (v *Values) check(m *Method) error {
 	for i := range m.Params {
-		p := &m.Params[i]
 		if !v.values[i].sent {
 			continue
 		}
-		if err := p.check(v.values[i].number); err != nil {
+		if err := m.Params[i].check(v.values[i].number); err != nil {
 			return err
 		}
 	}
@@ -221,9 +216,9 @@ func (v *value) fromJSON(kind Kind, raw json.RawMessage) (ok bool, why string) {
 	case BoolKind:
 		return v.bool(raw), ""
 	case FlagKind:
-		text := string(raw)
-		v.number = asNumber(text == "true" || text == "1")
-		return text == "true" || text == "false" || text == "1" || text == "0", ""
+		yes := string(raw) == "true" || string(raw) == "1"
+		v.number = asNumber(yes)
+		return yes || string(raw) == "false" || string(raw) == "0", ""
 	case HashesKind:
 		var texts []string
 		return json.Unmarshal(raw, &texts) == nil && v.list(texts), ""
@@ -235,13 +230,17 @@ func (v *value) fromJSON(kind Kind, raw json.RawMessage) (ok bool, why string) {
 	if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
 		return false, ""
 	}
-	if kind == BytesKind {
-		return v.base64(text)
-	}
-	if kind == AddressKind || kind == HashKind || kind == AccountKind {
+	switch kind {
+	case BytesKind:
+		var err error
+		if v.bytes, err = stack.ParseBase64(text); err != nil {
+			return false, "invalid base64 encoded bytes: " + err.Error()
+		}
+	case AddressKind, HashKind, AccountKind:
 		return v.binary(kind, text), ""
+	default:
+		v.text = text
 	}
-	v.text = text
 	return true, ""
 }
 
@@ -259,15 +258,6 @@ func (v *value) bool(raw json.RawMessage) bool {
 	return err == nil
 }
 
-func (v *value) base64(text string) (ok bool, why string) {
-	decoded, err := stack.ParseBase64(text)
-	if err != nil {
-		return false, "invalid base64 encoded bytes: " + err.Error()
-	}
-	v.bytes = decoded
-	return true, ""
-}
-
 // plain is a JSON string's text, and the text of any other JSON value.
 func plain(raw json.RawMessage) string {
 	var text string
@@ -279,10 +269,8 @@ func plain(raw json.RawMessage) string {
 
 // of panics when a method asks for what it did not declare.
 func (v *Values) of(name string) *value {
-	for i := range v.declared {
-		if v.declared[i].Name == name {
-			return &v.values[i]
-		}
+	if i := slices.IndexFunc(v.declared, func(p Param) bool { return p.Name == name }); i >= 0 {
+		return &v.values[i]
 	}
 	panic("query/v2: undeclared parameter " + name)
 }
@@ -304,8 +292,7 @@ func (v *Values) optionalSeqno(name string) *uint32 {
 	if !v.sent(name) {
 		return nil
 	}
-	n := uint32(v.number(name))
-	return &n
+	return new(uint32(v.number(name)))
 }
 
 func (v *Values) bytes(name string) []byte { return v.of(name).bytes }

@@ -32,11 +32,7 @@ func serveAddressBook(q *request) error {
 			known = append(known, a)
 		}
 	}
-	entries, err := q.store.Directory(q, known)
-	if err != nil {
-		return err
-	}
-	domains, err := q.store.Domains(q, known)
+	rowOf, err := q.bookRowsOf(q, known)
 	if err != nil {
 		return err
 	}
@@ -47,7 +43,7 @@ func serveAddressBook(q *request) error {
 		}
 		w.JSON = append(api.AppendText(w.JSON, text), ':')
 		a, _, err := address.Parse(text)
-		row := &bookRow{address: a, entry: entries[a], domain: domains[a], testNetwork: q.testNetwork}
+		row := rowOf(a)
 		switch {
 		case err == nil:
 			parsed++

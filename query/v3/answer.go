@@ -276,22 +276,16 @@ func (q *answers) addressBook(ctx context.Context, dst []byte, book api.Book) ([
 		}
 	}
 	slices.SortFunc(list, compareRaw)
-	entries, err := q.store.Directory(ctx, list)
+	rowOf, err := q.bookRowsOf(ctx, list)
 	if err != nil {
 		return dst, err
 	}
-	domains, err := q.store.Domains(ctx, list)
-	if err != nil {
-		return dst, err
-	}
-	row := &bookRow{testNetwork: q.testNetwork}
 	for i, known := range list {
 		if i > 0 {
 			w.JSON = append(w.JSON, ',')
 		}
 		w.JSON = append(address.AppendRaw(append(w.JSON, '"'), known[:]), `":`...)
-		row.address, row.entry, row.domain = known, entries[known], domains[known]
-		bookRows.Write(w, row)
+		bookRows.Write(w, rowOf(known))
 	}
 	if _, nobody := book[api.Nobody]; nobody {
 		if len(list) > 0 {
@@ -301,6 +295,20 @@ func (q *answers) addressBook(ctx context.Context, dst []byte, book api.Book) ([
 		bookRows.Write(w, &bookRow{nobody: true})
 	}
 	return append(w.JSON, '}'), nil
+}
+
+// bookRowsOf reads what rows of some addresses say. A row counts until the next one.
+func (q *answers) bookRowsOf(ctx context.Context, list []address.Address) (func(address.Address) *bookRow, error) {
+	entries, err := q.store.Directory(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	domains, err := q.store.Domains(ctx, list)
+	row := &bookRow{testNetwork: q.testNetwork}
+	return func(a address.Address) *bookRow {
+		row.address, row.entry, row.domain = a, entries[a], domains[a]
+		return row
+	}, err
 }
 
 // compareRaw is the order of raw addresses as texts; a workchain other than -1

@@ -88,8 +88,7 @@ func (q *request) run() (run node.Run, key string, err error) {
 		if err != nil || n < 1 {
 			return run, "", errBadSeqno
 		}
-		seqno := uint32(n)
-		run.Seqno = &seqno
+		run.Seqno = new(uint32(n))
 	}
 	arguments, err := argumentsOf(q.sent["stack"])
 	if err != nil {
