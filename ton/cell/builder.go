@@ -96,6 +96,39 @@ func (b *Bag) Add(u *Builder) (Cell, error) {
 	return b.add(n, u.data[:(u.bits+7)/8])
 }
 
+// AddExotic puts the cell of u into the bag as an exotic one, whose kind is its
+// first byte.
+func (b *Bag) AddExotic(u *Builder) (Cell, error) {
+	if u.full || u.bits < 16 || u.bits&7 != 0 {
+		return Cell{}, fmt.Errorf("%w: %d bits", ErrExotic, u.bits)
+	}
+	n := node{kind: Kind(u.data[0]), bits: uint16(u.bits), refs: uint8(u.refs), ref: u.ref}
+	switch n.kind {
+	case PrunedBranch:
+		n.mask = u.data[1]
+	case Library:
+	case MerkleProof, MerkleUpdate:
+		for _, r := range n.ref[:n.refs] {
+			n.mask |= b.nodes[r].mask >> 1
+		}
+	default:
+		return Cell{}, fmt.Errorf("%w: kind %d", ErrExotic, n.kind)
+	}
+	return b.add(n, u.data[:u.bits/8])
+}
+
+// Truncate forgets the cells that were added since Len was n: Cells and Slices of
+// them are invalid from then on. What Parse read must stay.
+func (b *Bag) Truncate(n int) {
+	if n >= len(b.nodes) {
+		return
+	}
+	first := &b.nodes[n]
+	b.buf = append(b.buf[:first.off-2], make([]byte, slack)...)
+	b.hashes, b.depths = b.hashes[:first.hash], b.depths[:first.hash]
+	b.nodes = b.nodes[:n]
+}
+
 // Hash is the representation hash of an ordinary cell with the bits of u and the
 // references refs, in place of u's own ones. They are cells of whatever bags. The
 // error is ErrLimit when the cell is too large or too deep, or not of level 0.

@@ -170,3 +170,105 @@ func TestAddedCellsHaveTheirHash(t *testing.T) {
 		t.Errorf("too long: %v", err)
 	}
 }
+
+func TestAddedExoticCellsAreThoseThatParseReads(t *testing.T) {
+	bag, err := Parse(randomTree(rand.New(rand.NewPCG(13, 14)), 10).ToBOC())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exotic := func(kind Kind, store func(u *Builder), refs ...Cell) Cell {
+		t.Helper()
+		var u Builder
+		u.Store(uint64(kind), 8)
+		store(&u)
+		for _, r := range refs {
+			u.StoreRef(r)
+		}
+		c, err := bag.AddExotic(&u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	root := bag.Root(0)
+	library := exotic(Library, func(u *Builder) { u.StoreBytes(root.Hash()[:], 256) })
+	pruned := exotic(PrunedBranch, func(u *Builder) {
+		u.Store(1, 8)
+		u.StoreBytes(root.Hash()[:], 256)
+		u.Store(uint64(root.Depth()), 16)
+	})
+	if library.Level() != 0 || pruned.Level() != 1 || *pruned.HashAt(0) != *root.Hash() {
+		t.Errorf("levels %d and %d, the pruned branch stands for %x", library.Level(), pruned.Level(), *pruned.HashAt(0))
+	}
+	update := exotic(MerkleUpdate, func(u *Builder) {
+		for range 2 {
+			u.StoreBytes(root.Hash()[:], 256)
+		}
+		u.Store(uint64(root.Depth())<<16|uint64(root.Depth()), 32)
+	}, pruned, root)
+	var u Builder
+	u.StoreRef(library)
+	u.StoreRef(update)
+	top, err := bag.Add(&u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	boc, err := BoC(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := Parse(boc)
+	if err != nil || *read.Root(0).Hash() != *top.Hash() {
+		t.Fatalf("read again it is another cell, %v", err)
+	}
+	theirs, err := tcell.FromBOC(boc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, read.Root(0), theirs, map[[32]byte]bool{})
+	for name, kind := range map[string]uint64{"ordinary": 0, "unknown": 9, "merkle proof of nothing": uint64(MerkleProof)} {
+		var u Builder
+		u.Store(kind<<8, 16)
+		if _, err := bag.AddExotic(&u); !errors.Is(err, ErrExotic) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestATruncatedBagIsAsItWasBefore(t *testing.T) {
+	bag, err := Parse(randomTree(rand.New(rand.NewPCG(15, 16)), 10).ToBOC())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, root := bag.Len(), *bag.Root(0).Hash()
+	add := func(v uint64) [32]byte {
+		t.Helper()
+		var u Builder
+		u.Store(v, 64)
+		u.StoreRef(bag.Root(0))
+		c, err := bag.Add(&u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkHash(t, c)
+		return *c.Hash()
+	}
+	first := add(1)
+	add(2)
+	size := len(bag.buf)
+	for range 3 {
+		bag.Truncate(before)
+		bag.Truncate(before)
+		if bag.Len() != before || *bag.Root(0).Hash() != root {
+			t.Fatalf("%d cells instead of %d, root %x", bag.Len(), before, *bag.Root(0).Hash())
+		}
+		add(3)
+		bag.Truncate(before)
+		if again := add(1); again != first {
+			t.Fatalf("the cell %x is %x", first, again)
+		}
+		if add(2); len(bag.buf) != size {
+			t.Fatalf("%d bytes instead of %d", len(bag.buf), size)
+		}
+	}
+}
