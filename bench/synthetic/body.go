@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 )
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // body is a message body with its real hash.
 type body struct {
 	data   []byte

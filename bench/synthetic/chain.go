@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 )
 
@@ -62,9 +61,10 @@ const (
 // shows every account that changed, with the hash that its last transaction
 // names, and balances follow from the transactions. What does not, because an
 // indexer has no use for it: the keys of InMsgDescr and OutMsgDescr, the
-// addresses inside of message bodies, and all signatures are the template's; the
-// old side of the state update is pruned away, all code is of library cells, and
-// accounts begin with states that nobody has seen.
+// addresses inside of message bodies, and all signatures are the template's; labels
+// of dictionaries are not always the shortest; the old side of the state update is
+// pruned away, all code is of library cells, and accounts begin with states that
+// nobody has seen.
 func WriteChain(ctx context.Context, o ChainOptions) (Chain, error) {
 	set, err := readTemplates(o.Templates)
 	if err != nil {
@@ -91,78 +91,48 @@ func WriteChain(ctx context.Context, o ChainOptions) (Chain, error) {
 type templates struct {
 	shards, masters []*template
 	windowBits      int
-	accounts        int
 }
 
 func readTemplates(dir string) (*templates, error) {
 	set := &templates{windowBits: minWindowBits}
-	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".boc") {
-			files = append(files, path)
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".boc") {
+			return err
+		}
+		boc, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		t, err := readTemplate(path, boc)
+		if errors.Is(err, errTemplate) {
+			return nil
+		}
+		if err == nil {
+			set.add(t)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("templates: %w", err)
 	}
-	sort.Strings(files)
-	for _, file := range files {
-		boc, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("templates: %w", err)
-		}
-		t, err := readTemplate(file, boc)
-		if errors.Is(err, errTemplate) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("templates: %w", err)
-		}
-		set.add(t)
-	}
 	if len(set.shards) == 0 || len(set.masters) == 0 {
 		return nil, fmt.Errorf("templates: %s needs at least one block of shard 0:8000000000000000 with %d transactions or more"+
 			" and one masterchain block with that single shard that is no key block; it has %d and %d",
 			dir, FatBlock, len(set.shards), len(set.masters))
 	}
-	set.number()
 	return set, nil
 }
 
 func (s *templates) add(t *template) {
 	switch {
-	case t.master:
+	case t.master():
 		s.masters = append(s.masters, t)
-	case len(t.transactions) >= FatBlock:
+	case t.transactions >= FatBlock:
 		s.shards = append(s.shards, t)
 	default:
 		return
 	}
 	s.windowBits = max(s.windowBits, t.windowBits)
-}
-
-// number gives the accounts of all templates their places in the ledger.
-func (s *templates) number() {
-	numbers := map[[32]byte]int{}
-	for _, t := range append(s.shards[:len(s.shards):len(s.shards)], s.masters...) {
-		for i := range t.transactions {
-			key := t.transactions[i].account
-			if t.master {
-				key[0] ^= 0xff // another workchain
-			}
-			number, ok := numbers[key]
-			if !ok {
-				number = len(numbers)
-				numbers[key] = number
-			}
-			t.transactions[i].known = number
-		}
-		for i := range t.states {
-			t.states[i].known = t.transactions[t.states[i].transactions[0]].known
-		}
-	}
-	s.accounts = len(numbers)
 }
 
 type chainWriter struct {
@@ -171,8 +141,8 @@ type chainWriter struct {
 	random  *rand.Rand
 	// ledgers are the last transactions by round of keys; the masterchain's
 	// accounts keep their keys.
-	ledgers [][]last
-	master  []last
+	ledgers []ledger
+	master  ledger
 
 	chain              Chain
 	masterTransactions int
@@ -184,13 +154,15 @@ type chainWriter struct {
 func newChainWriter(set *templates, o ChainOptions) *chainWriter {
 	perRound := 0
 	for _, t := range set.shards {
-		perRound += len(t.transactions)
+		perRound += t.transactions
 	}
-	keys := max(1, o.Transactions/perRound/visits)
 	w := &chainWriter{
 		set: set, options: o, random: rand.New(rand.NewPCG(o.Seed, 1)),
-		ledgers: make([][]last, keys), master: make([]last, set.accounts),
+		ledgers: make([]ledger, max(1, o.Transactions/perRound/visits)), master: ledger{},
 		chain: Chain{From: 1},
+	}
+	for i := range w.ledgers {
+		w.ledgers[i] = ledger{}
 	}
 	// Both chains go on from a zero state that nobody has.
 	seeded(w.lastShard.rootHash[:], o.Seed, kindZeroState, 0)
@@ -206,44 +178,43 @@ func (w *chainWriter) bundle() error {
 	shard := w.set.shards[(seqno-1)%uint32(len(w.set.shards))]
 	master := w.set.masters[(seqno-1)%uint32(len(w.set.masters))]
 	keys := w.random.IntN(len(w.ledgers))
-	if w.ledgers[keys] == nil {
-		w.ledgers[keys] = make([]last, w.set.accounts)
-	}
 	p := placement{
-		seqno: seqno, globalID: uint32(bitsAt(w.set.masters[0].nodes[0].data, 32, 32)),
+		seqno: seqno, globalID: w.set.masters[0].header.GlobalId,
 		utime:  chainUtime + bundleSeconds*seqno,
 		window: firstWindow + uint64(seqno)<<(w.set.windowBits+1), windowBits: w.set.windowBits,
 		salt: mix(w.options.Seed ^ uint64(seqno)), prev: w.lastShard, masterRef: w.lastMaster,
 	}
-	seeded(p.mask[:], w.options.Seed, kindMask, uint64(keys))
+	var mask [32]byte
+	seeded(mask[:], w.options.Seed, kindMask, uint64(keys))
+	p.mask = keyOf(mask[:])
 	seeded(p.randSeed[:], w.options.Seed, kindRandSeed, uint64(seqno)*2)
+	var fresh int
 	var err error
-	if w.lastShard, err = w.block(shard, 0, &p, w.ledgers[keys]); err != nil {
+	if w.lastShard, fresh, err = w.block(shard, &p, w.ledgers[keys]); err != nil {
 		return err
 	}
+	w.chain.Accounts += fresh
 	p.window += 1 << w.set.windowBits
 	p.prev, p.shard = w.lastMaster, w.lastShard
 	seeded(p.randSeed[:], w.options.Seed, kindRandSeed, uint64(seqno)*2+1)
-	if w.lastMaster, err = w.block(master, -1, &p, w.master); err != nil {
+	if w.lastMaster, _, err = w.block(master, &p, w.master); err != nil {
 		return err
 	}
-	w.masterTransactions += len(master.transactions)
+	w.masterTransactions += master.transactions
 	w.chain.To = seqno
 	return nil
 }
 
-func (w *chainWriter) block(t *template, workchain int32, p *placement, ledger []last) (blockRef, error) {
-	var ref blockRef
-	w.buffer, ref = t.put(w.buffer[:0], p, ledger)
-	name := fmt.Sprintf("block_%d_%016x_%d.boc", workchain, wholeShard, p.seqno)
+func (w *chainWriter) block(t *template, p *placement, accounts ledger) (ref blockRef, fresh int, err error) {
+	if w.buffer, ref, fresh, err = t.put(w.buffer[:0], p, accounts); err != nil {
+		return ref, 0, fmt.Errorf("%s: %w", t.name, err)
+	}
+	name := fmt.Sprintf("block_%d_%016x_%d.boc", t.header.Id.Workchain, wholeShard, p.seqno)
 	if err := os.WriteFile(filepath.Join(w.options.Out, name), w.buffer, 0o644); err != nil {
-		return ref, err
+		return ref, 0, err
 	}
-	if !t.master {
-		w.chain.Accounts += t.fresh
-	}
-	w.chain.Transactions += len(t.transactions)
+	w.chain.Transactions += t.transactions
 	w.chain.Messages += t.messages
 	w.chain.Bytes += int64(len(w.buffer))
-	return ref, nil
+	return ref, fresh, nil
 }

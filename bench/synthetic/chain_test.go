@@ -186,7 +186,7 @@ func TestChainIsTheSameForTheSameSeed(t *testing.T) {
 	}
 }
 
-func TestTemplateHashesToTheRealBlockButForItsStateUpdate(t *testing.T) {
+func TestTemplateInItsOwnPlaceIsTheRealBlockButForItsStates(t *testing.T) {
 	dir := testBlocks(t)
 	for _, name := range []string{
 		"mylocalton_single/block_0_8000000000000000_205890.boc", "mainnet_single/block_0_8000000000000000_57314442.boc",
@@ -200,27 +200,55 @@ func TestTemplateHashesToTheRealBlockButForItsStateUpdate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		original, err := cell.FromBOC(boc)
+		original, err := decode.Block(boc, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := placement{windowBits: tpl.windowBits, window: 1 << 50, salt: 5, mask: [32]byte{0xff, 1, 2, 3}}
-		ledger := make([]last, 1)
-		for _, i := range tpl.steps {
-			tpl.rehash(i)
+		h := original.Block
+		p := placement{
+			seqno: h.Id.Seqno, globalID: h.GlobalId, utime: h.GenUtime, window: h.StartLt &^ (1<<tpl.windowBits - 1), windowBits: tpl.windowBits,
+			randSeed: [32]byte(h.RandSeed), masterRef: blockRef{seqno: h.MasterRefSeqno},
+			prev: blockRef{seqno: h.PrevBlocks[0].Seqno, rootHash: [32]byte(h.PrevBlocks[0].RootHash), fileHash: [32]byte(h.PrevBlocks[0].FileHash)},
 		}
-		root, err := cell.FromBOC(tpl.bag(nil, tpl.index))
-		if err != nil || [32]byte(root.HashKey()) != tpl.nodes[0].hash {
-			t.Fatalf("%s: the bag of cells has another root hash: %v", name, err)
+		before := ledger{}
+		for _, c := range original.Changes {
+			first := c.Transactions[0]
+			before[keyOf(first.Account[4:])] = &last{lt: first.PrevTransLt, hash: [32]byte(first.PrevTransHash)}
 		}
-		for _, part := range []int{0, 1, 3} {
-			if got, want := root.MustPeekRef(part).HashKey(), original.MustPeekRef(part).HashKey(); got != want {
-				t.Errorf("%s: hashing anew gives reference %d the hash %x, want %x", name, part, got, want)
+		out, _, fresh, err := tpl.put(nil, &p, before)
+		if err != nil || fresh != 0 {
+			t.Fatalf("%s: %d new accounts, %v", name, fresh, err)
+		}
+		made, err := decode.Block(out, 1)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		// What is of the states, and what the chain of blocks does not keep.
+		made.Block.Id, made.Block.MinRefMcSeqno, made.Block.PrevKeyBlockSeqno, made.Block.VertSeqno = h.Id, h.MinRefMcSeqno, h.PrevKeyBlockSeqno, h.VertSeqno
+		if !made.Block.EqualVT(h) {
+			t.Errorf("%s: the header is %v instead of %v", name, made.Block, h)
+		}
+		if len(made.Transactions) != len(original.Transactions) {
+			t.Fatalf("%s: %d transactions instead of %d", name, len(made.Transactions), len(original.Transactions))
+		}
+		for i, tx := range made.Transactions {
+			want := original.Transactions[i]
+			tx.Hash, tx.StateHashBefore, tx.StateHashAfter = want.Hash, want.StateHashBefore, want.StateHashAfter
+			tx.StateBefore, tx.StateAfter = want.StateBefore, want.StateAfter
+			if before[keyOf(tx.Account[4:])].lt != tx.PrevTransLt { // not its first one here
+				tx.PrevTransHash = want.PrevTransHash
+			}
+			if !tx.EqualVT(want) {
+				t.Fatalf("%s: transaction %d is %v instead of %v", name, want.Lt, tx, want)
 			}
 		}
-		before := tpl.nodes[0].hash
-		if out, ref := tpl.put(nil, &p, ledger); ref.rootHash == before || len(out) == 0 {
-			t.Errorf("%s: nothing changed", name)
+		p.mask, p.salt, p.window = key{0xff << 56, 1, 2, 3}, 5, 1<<50
+		again, ref, _, err := tpl.put(nil, &p, before)
+		if err != nil || bytes.Equal(again, out) {
+			t.Errorf("%s: nothing changed, %v", name, err)
+		}
+		if root, err := cell.FromBOC(again); err != nil || [32]byte(root.HashKey()) != ref.rootHash {
+			t.Fatalf("%s: the bag of cells has another root hash: %v", name, err)
 		}
 	}
 }
