@@ -1,26 +1,61 @@
 package synthetic
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"hash/crc32"
 	"math/rand/v2"
+
+	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
+	"tonscribe/ton/cell"
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// cells makes cells of bytes.
+type cells struct {
+	bag    cell.Bag
+	writer cell.Writer
+	kept   int // cells of the bag that stay
+}
 
-// body is a message body with its real hash.
+const cellBytes = 120 // per cell: 127 is the most
+
+// of is the root of a chain of cells with the bytes, until the next one is made.
+func (c *cells) of(data []byte) (root cell.Cell) {
+	c.bag.Truncate(c.kept)
+	for at := max(0, len(data)-1) / cellBytes * cellBytes; at >= 0; at -= cellBytes {
+		var u cell.Builder
+		part := data[at:min(len(data), at+cellBytes)]
+		u.StoreBytes(part, 8*len(part))
+		if root.Valid() {
+			u.StoreRef(root)
+		}
+		root = must(c.bag.Add(&u))
+	}
+	return root
+}
+
+func (c *cells) boc(root cell.Cell) []byte { return must(c.writer.AppendBoC(nil, root)) }
+
+// must is for what cannot fail with values that are made here.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// body is a message body.
 type body struct {
-	data   []byte
+	root   cell.Cell
 	boc    []byte
-	hash   []byte
 	opcode *uint32
 }
 
 // bodies makes message bodies: a tenth empty, a tenth from a pool of a thousand
 // (texts and calls that repeat), the others unique, with 64 operation codes of
-// falling frequency.
+// falling frequency. One that is neither empty nor from the pool is a body until
+// the next one is made.
 type bodies struct {
+	cells
 	random  *rand.Rand
 	opcodes [64]uint32
 	empty   body
@@ -28,7 +63,6 @@ type bodies struct {
 }
 
 const (
-	cellBytes        = 120 // of a body per cell: 127 is the most
 	shortestBody     = 12
 	longestBody      = 300
 	longestPooled    = 72
@@ -40,11 +74,20 @@ func newBodies(random *rand.Rand) *bodies {
 	for i := range b.opcodes {
 		b.opcodes[i] = random.Uint32()
 	}
-	b.empty.boc, b.empty.hash = bagOfBytes(nil)
+	keep := func(body body) body {
+		b.kept = b.bag.Len()
+		return body
+	}
+	b.empty = keep(b.body(nil, nil))
 	for i := range b.pool {
-		b.pool[i] = b.fresh(longestPooled)
+		b.pool[i] = keep(b.fresh(longestPooled))
 	}
 	return b
+}
+
+func (b *bodies) body(opcode *uint32, data []byte) body {
+	root := b.of(data)
+	return body{root, b.boc(root), opcode}
 }
 
 func (b *bodies) next() body {
@@ -58,66 +101,32 @@ func (b *bodies) next() body {
 }
 
 func (b *bodies) fresh(longest int) body {
-	data := make([]byte, shortestBody+b.random.IntN(longest-shortestBody+1)+8)
-	for i := 0; i+8 <= len(data); i += 8 {
-		binary.LittleEndian.PutUint64(data[i:], b.random.Uint64())
-	}
-	return bodyOf(&b.opcodes[min(b.random.IntN(64), b.random.IntN(64))], data[:len(data)-8])
+	size := shortestBody + b.random.IntN(longest-shortestBody+1)
+	data := make([]byte, size+8)
+	fill(data, b.random)
+	opcode := &b.opcodes[min(b.random.IntN(64), b.random.IntN(64))]
+	binary.BigEndian.PutUint32(data, *opcode)
+	return b.body(opcode, data[:size])
 }
 
 // bounced is what comes back: 0xffffffff and the beginning of the body.
 func (b *bodies) bounced() body {
-	data := make([]byte, bouncedBodyBytes)
-	for i := 4; i < len(data); i += 8 {
-		binary.LittleEndian.PutUint64(data[i:], b.random.Uint64())
-	}
 	opcode := ^uint32(0)
-	return bodyOf(&opcode, data)
+	data := make([]byte, bouncedBodyBytes)
+	binary.BigEndian.PutUint32(data, opcode)
+	fill(data[4:], b.random)
+	return b.body(&opcode, data)
 }
 
-func bodyOf(opcode *uint32, data []byte) body {
-	binary.BigEndian.PutUint32(data, *opcode)
-	out := body{opcode: opcode, data: data}
-	out.boc, out.hash = bagOfBytes(data)
-	return out
-}
-
-// cellsOf is how many cells hold so many bytes.
-func cellsOf(size int) int { return max(1, (size+cellBytes-1)/cellBytes) }
-
-// bagOfBytes is a bag of cells with CRC-32C of a chain of cells with the bytes,
-// and the hash of its root.
-func bagOfBytes(data []byte) (boc, hash []byte) {
-	n := cellsOf(len(data))
-	total := len(data) + 3*n - 1 // two descriptors a cell, a reference each but in the last
-	boc = make([]byte, 0, 13+total+4)
-	boc = append(boc, 0xb5, 0xee, 0x9c, 0x72, 0x41, 2, byte(n), 1, 0, byte(total>>8), byte(total), 0)
-	for i := range n {
-		part := data[i*cellBytes : min(len(data), (i+1)*cellBytes)]
-		last := i == n-1
-		if last {
-			boc = append(append(boc, 0, byte(2*len(part))), part...)
-		} else {
-			boc = append(append(append(boc, 1, byte(2*len(part))), part...), byte(i+1))
-		}
+// fill makes all whole groups of eight bytes random.
+func fill(dst []byte, random *rand.Rand) {
+	for ; len(dst) >= 8; dst = dst[8:] {
+		binary.LittleEndian.PutUint64(dst, random.Uint64())
 	}
-	boc = binary.LittleEndian.AppendUint32(boc, crc32.Checksum(boc, castagnoli))
-	return boc, hashOfBytes(data, n)
 }
 
-func hashOfBytes(data []byte, n int) []byte {
-	var buffer [2 + cellBytes + 2 + 32]byte
-	var below [32]byte
-	for i := n - 1; i >= 0; i-- {
-		part := data[i*cellBytes : min(len(data), (i+1)*cellBytes)]
-		cell := append(buffer[:0], 0, byte(2*len(part)))
-		cell = append(cell, part...)
-		if depth := n - 1 - i; depth > 0 {
-			cell[0] = 1
-			cell = append(cell, byte((depth-1)>>8), byte(depth-1))
-			cell = append(cell, below[:]...)
-		}
-		below = sha256.Sum256(cell)
-	}
-	return below[:]
+// seal gives a message that is complete otherwise its body and its hashes.
+func (b *body) seal(m *record.Message) {
+	m.Body, m.Opcode = b.boc, b.opcode
+	must(m, stored.SetHashes(m, b.root))
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
-
-	"tonscribe/schema"
 )
 
 // Keys are what to ask a server about that holds the rows: accounts, hashes and
@@ -96,98 +94,92 @@ func (s *sample) offerHash(hash []byte) { s.offer(base64.StdEncoding.EncodeToStr
 
 // Keys are the keys of the rows made so far: to be called in the end.
 func (r *Rows) Keys() *Keys {
-	random := rand.New(rand.NewPCG(r.seed, 3))
+	a, random := r.accounts, rand.New(rand.NewPCG(r.seed, 3))
 	k := &Keys{
-		Popular: r.accounts.name(0), PopularTx: int(r.accounts.state[0].count), N: r.made, Holders: r.accounts.holders,
-		Jetton: r.accounts.name(r.accounts.firstMaster()), Tx: r.txKeys.kept, AdjTx: r.causedKeys.kept, Msg: r.messageKeys.kept,
+		Popular: a.name(wallets, 0), PopularTx: int(a.state[0].count), N: r.made, Holders: a.holders,
+		Jetton: a.name(masters, 0), Tx: r.txKeys.kept, AdjTx: r.causedKeys.kept, Msg: r.messageKeys.kept,
 	}
 	for range keysOfAKind {
 		k.Mc = append(k.Mc, int32(firstMaster)+int32(random.IntN(max(1, r.bundles))))
-		for range keyTries {
-			if a := random.IntN(r.accounts.wallets); r.accounts.between(a, ordinaryLeast, ordinaryMost) {
-				k.Ordinary = append(k.Ordinary, r.accounts.name(a))
-				break
-			}
+		if w, ok := a.try(random, wallets, func(w int) bool { return a.between(wallets, w, ordinaryLeast, ordinaryMost) }); ok {
+			k.Ordinary = append(k.Ordinary, a.name(wallets, w))
 		}
-		for range keyTries {
-			if w := random.IntN(r.accounts.jettonWallets()); r.accounts.owner(w) != 0 && r.accounts.between(r.accounts.wallets+w, 1, ownerMost) {
-				k.Owner = append(k.Owner, r.accounts.name(r.accounts.owner(w)))
-				break
-			}
+		if w, ok := a.try(random, jettonWallets, func(w int) bool { return a.owner(w) != 0 && a.between(jettonWallets, w, 1, ownerMost) }); ok {
+			k.Owner = append(k.Owner, a.name(wallets, a.owner(w)))
 		}
 	}
 	for i := range smallJettons {
-		k.JettonSmall = append(k.JettonSmall, r.accounts.name(r.accounts.firstMaster()+1+i))
+		k.JettonSmall = append(k.JettonSmall, a.name(masters, 1+i))
 	}
 	for range stateLists {
 		list := make([]string, statesPerKey)
-		first := random.IntN(r.accounts.firstMaster())
+		first := random.IntN(a.first[masters])
 		for j := range list { // addresses are not in the order of numbers
-			list[j] = r.accounts.name((first + j) % r.accounts.firstMaster())
+			list[j] = nameOf(a.address((first + j) % a.first[masters]))
 		}
 		k.States = append(k.States, list)
 	}
 	return k
 }
 
+// try picks one of a kind that fits.
+func (a *accounts) try(random *rand.Rand, kind int, fits func(number int) bool) (number int, ok bool) {
+	for range keyTries {
+		if n := random.IntN(a.count(kind)); fits(n) {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// between says that an account has so many transactions.
+func (a *accounts) between(kind, number, least, most int) bool {
+	n := int(a.state[a.first[kind]+number].count)
+	return n >= least && n <= most
+}
+
 // AddKeys adds those of the tokens and the other contracts of a whole chain: to be
 // called in the end.
 func (t *Tokens) AddKeys(k *Keys) {
 	a, random := t.rows.accounts, rand.New(rand.NewPCG(t.rows.seed, 7))
-	some := func(first, count int, fits func(number int) bool) (list []string) {
+	some := func(kind int, fits func(number int) bool) (list []string) {
 		taken := map[int]bool{}
-		for try := 0; len(list) < min(keysOfAKind, count) && try < keyTries; try++ {
-			if n := random.IntN(count); !taken[n] && (fits == nil || fits(n)) {
+		for try := 0; len(list) < min(keysOfAKind, a.count(kind)) && try < keyTries; try++ {
+			if n := random.IntN(a.count(kind)); !taken[n] && fits(n) {
 				taken[n] = true
-				list = append(list, a.name(first+n))
+				list = append(list, a.name(kind, n))
 			}
 		}
 		return list
 	}
-	all := func(first, count int) (list []string) {
-		for i := range min(count, keysOfAKind) {
-			list = append(list, a.name(first+i))
+	all := func(kind int) (list []string) {
+		for i := range min(a.count(kind), keysOfAKind) {
+			list = append(list, a.name(kind, i))
 		}
 		return list
 	}
-	sent := func(w int) bool { return t.sent[w] && a.between(a.wallets+w, 1, ownerMost) }
-	k.Accounts, k.Items = len(a.state), a.items
-	k.JettonWallet = some(a.wallets, a.jettonWallets(), sent)
-	k.Item = some(a.firstItem(), a.items, func(n int) bool { return a.between(a.firstItem()+n, 1, a.items) })
+	whichever := func(int) bool { return true }
+	sent := func(w int) bool { return t.sent[w] && a.between(jettonWallets, w, 1, ownerMost) }
+	k.Accounts, k.Items = len(a.state), a.count(items)
+	k.JettonWallet = some(jettonWallets, sent)
+	k.Item = some(items, func(n int) bool { return a.between(items, n, 1, a.count(items)) })
 	for i := range k.Owner { // those that a list of transfers is not empty for
-		for range keyTries {
-			if w := random.IntN(a.jettonWallets()); sent(w) && a.owner(w) != 0 {
-				k.Owner[i] = a.name(a.owner(w))
-				break
-			}
+		if w, ok := a.try(random, jettonWallets, func(w int) bool { return sent(w) && a.owner(w) != 0 }); ok {
+			k.Owner[i] = a.name(wallets, a.owner(w))
 		}
 	}
-	k.Burner, k.Collection = t.burners.kept, all(a.firstMaster()+jettonMasters, collections)
-	k.Sale = some(a.firstSale(), a.sales, nil)
-	k.Multisig, k.MultisigOrder = all(a.firstMultisig(), a.multisigs), some(a.firstOrder(), a.orders, nil)
-	k.Vesting = some(a.firstVesting(), a.vestings, nil)
+	k.Burner, k.Collection, k.Sale = t.burners.kept, all(collections), some(sales, whichever)
+	k.Multisig, k.MultisigOrder, k.Vesting = all(multisigs), some(orders, whichever), some(vestings, whichever)
 	for range keysOfAKind {
 		// Those that are on sale belong to their sales.
-		if item := random.IntN(a.items); item%itemsPerSale != 0 && t.owners[item] > 1 {
-			k.ItemOwner = append(k.ItemOwner, a.name(t.owner(item)))
+		if item := random.IntN(a.count(items)); item%itemsPerSale != 0 && t.owners[item] > 1 {
+			k.ItemOwner = append(k.ItemOwner, a.name(wallets, t.owner(item)))
 		}
-		if item := random.IntN(a.items)/collections*collections + nameCollection; item < a.items && t.owners[item] > 1 {
+		if item := random.IntN(a.count(items))/collectionCount*collectionCount + nameCollection; item < a.count(items) && t.owners[item] > 1 {
 			k.Domain = append(k.Domain, domainOf(item))
-			k.DomainOwner = append(k.DomainOwner, a.name(t.owner(item)))
+			k.DomainOwner = append(k.DomainOwner, a.name(wallets, t.owner(item)))
 		}
-		k.Signer = append(k.Signer, a.name(int(t.others.signers[random.IntN(a.multisigs)][0])))
-		k.VestingOwner = append(k.VestingOwner, a.name(int(t.others.vestings[random.IntN(a.vestings)][0])))
+		k.Signer = append(k.Signer, a.name(wallets, int(t.others.signers[random.IntN(a.count(multisigs))][0])))
+		k.VestingOwner = append(k.VestingOwner, a.name(wallets, int(t.others.vestings[random.IntN(a.count(vestings))][0])))
 	}
-}
-
-// name is the raw form of an account's address.
-func (a *accounts) name(id int) string { return nameOf(a.address(id)) }
-
-func nameOf(address []byte) string {
-	const digits = "0123456789ABCDEF"
-	out := []byte("0:")
-	for _, b := range schema.AccountID(address) {
-		out = append(out, digits[b>>4], digits[b&15])
-	}
-	return string(out)
 }

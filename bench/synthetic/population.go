@@ -1,6 +1,8 @@
 package synthetic
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"sort"
@@ -8,17 +10,28 @@ import (
 	"tonscribe/schema"
 )
 
-// accounts are all accounts of a synthetic chain, by number: wallets first, then
-// the jetton wallets of one big and many small jettons, then NFT items, then the
-// jetton masters and collections, then sales, multisigs, their orders and vesting
-// contracts. What is kept of each is small: a chain of ten million transactions
-// has two million of them.
+// Kinds of accounts, in the order in which they are numbered.
+const (
+	wallets       = iota
+	jettonWallets // of the one big jetton, then of the small ones
+	items
+	masters
+	collections
+	sales
+	auctions // have no numbers of their own: some of the sales are auctions
+	multisigs
+	orders
+	vestings
+	kinds
+)
+
+// accounts are all accounts of a synthetic chain, by number. What is kept of each
+// is small: a chain of ten million transactions has two million of them.
 type accounts struct {
-	seed                               uint64
-	wallets, holders, rest             int // rest: wallets of small jettons
-	items                              int
-	sales, multisigs, orders, vestings int
-	state                              []accountState
+	seed    uint64
+	first   [kinds + 1]int // number of each kind, the end last
+	holders int            // jetton wallets of the big jetton
+	state   []accountState
 	// cumulated is the sum of the Zipf weights of the wallets up to each.
 	cumulated []float64
 }
@@ -46,8 +59,9 @@ const (
 	transactionsPerVesting     = 10_000
 	ordersPerMultisig          = 5
 	itemsPerSale               = 20
-	jettonMasters              = 201
-	smallJettons               = jettonMasters - 1
+	masterCount                = 201
+	smallJettons               = masterCount - 1
+	collectionCount            = 50
 
 	// popularShare of the wallets' transactions are the first wallet's, which
 	// makes it about 5 % of all: the rest goes to jetton wallets and NFT items.
@@ -59,22 +73,20 @@ const (
 
 func newAccounts(o RowOptions) *accounts {
 	share := func(of int) int { return max(1, o.Transactions/of) }
-	a := &accounts{
-		seed:    o.Seed,
-		wallets: share(transactionsPerWallet), holders: share(transactionsPerHolder),
-		rest: share(transactionsPerSmallHolder), items: share(transactionsPerItem),
+	a := &accounts{seed: o.Seed, holders: cmp.Or(o.Holders, share(transactionsPerHolder))}
+	counts := [kinds]int{
+		wallets: cmp.Or(o.Accounts, share(transactionsPerWallet)), jettonWallets: a.holders + share(transactionsPerSmallHolder),
+		items: share(transactionsPerItem), masters: masterCount, collections: collectionCount,
 		multisigs: share(transactionsPerMultisig), vestings: share(transactionsPerVesting),
 	}
-	if o.Accounts > 0 {
-		a.wallets = o.Accounts
+	counts[sales] = (counts[items] + itemsPerSale - 1) / itemsPerSale
+	counts[orders] = counts[multisigs] * ordersPerMultisig
+	for kind, n := range counts {
+		a.first[kind+1] = a.first[kind] + n
 	}
-	if o.Holders > 0 {
-		a.holders = o.Holders
-	}
-	a.sales, a.orders = (a.items+itemsPerSale-1)/itemsPerSale, a.multisigs*ordersPerMultisig
-	a.state = make([]accountState, a.end())
-	exponent := zipfExponent(a.wallets)
-	a.cumulated = make([]float64, a.wallets)
+	a.state = make([]accountState, a.first[kinds])
+	exponent := zipfExponent(a.count(wallets))
+	a.cumulated = make([]float64, a.count(wallets))
 	sum := 0.0
 	for k := range a.cumulated {
 		sum += math.Pow(float64(k+1), -exponent)
@@ -100,48 +112,55 @@ func zipfExponent(n int) float64 {
 	return low
 }
 
-func (a *accounts) jettonWallets() int { return a.holders + a.rest }
-func (a *accounts) firstItem() int     { return a.wallets + a.jettonWallets() }
-func (a *accounts) firstMaster() int   { return a.firstItem() + a.items }
-func (a *accounts) firstSale() int     { return a.firstMaster() + jettonMasters + collections }
-func (a *accounts) firstMultisig() int { return a.firstSale() + a.sales }
-func (a *accounts) firstOrder() int    { return a.firstMultisig() + a.multisigs }
-func (a *accounts) firstVesting() int  { return a.firstOrder() + a.orders }
-func (a *accounts) end() int           { return a.firstVesting() + a.vestings }
+func (a *accounts) count(kind int) int { return a.first[kind+1] - a.first[kind] }
+
+// kindOf is the kind of an account and its number among those of the kind.
+func (a *accounts) kindOf(id int) (kind, number int) {
+	for id >= a.first[kind+1] {
+		kind++
+	}
+	return kind, id - a.first[kind]
+}
 
 // owner is the wallet that owns a jetton wallet: the first one has some of every
 // jetton.
 func (a *accounts) owner(jettonWallet int) int {
 	if jettonWallet < a.holders {
-		return jettonWallet % a.wallets
+		return jettonWallet % a.count(wallets)
 	}
 	if k := jettonWallet - a.holders; k >= smallJettons {
-		return k % a.wallets
+		return k % a.count(wallets)
 	}
 	return 0
 }
 
-func (a *accounts) between(id, least, most int) bool {
-	n := int(a.state[id].count)
-	return n >= least && n <= most
+// master is the number of a jetton wallet's master.
+func (a *accounts) master(jettonWallet int) int {
+	if jettonWallet < a.holders {
+		return 0
+	}
+	return 1 + (jettonWallet-a.holders)%smallJettons
 }
 
 // address of an account of the basechain, in the form of records.
 func (a *accounts) address(id int) []byte {
 	out := make([]byte, schema.AddressSize)
-	a.putAddress(out, id)
+	seeded(schema.AccountID(out), a.seed, kindAccount, uint64(id))
 	return out
 }
 
-func (a *accounts) putAddress(dst []byte, id int) {
-	clear(dst[:4])
-	seeded(dst[4:], a.seed, kindAccount, uint64(id))
-}
+// of is the address of one of a kind.
+func (a *accounts) of(kind, number int) []byte { return a.address(a.first[kind] + number) }
+
+// name is the raw form of an account's address.
+func (a *accounts) name(kind, number int) string { return nameOf(a.of(kind, number)) }
+
+func nameOf(address []byte) string { return fmt.Sprintf("0:%X", schema.AccountID(address)) }
 
 // wallet picks one by Zipf's law.
 func (a *accounts) wallet(random *rand.Rand) int {
 	x := random.Float64() * a.cumulated[len(a.cumulated)-1]
-	return min(sort.SearchFloat64s(a.cumulated, x), a.wallets-1)
+	return min(sort.SearchFloat64s(a.cumulated, x), a.count(wallets)-1)
 }
 
 // any picks whom a message goes to.
@@ -150,11 +169,11 @@ func (a *accounts) any(random *rand.Rand) int {
 	case x < jettonShare:
 		owner := a.wallet(random)
 		if random.Float64() < bigJetton {
-			return a.wallets + owner%a.holders
+			return a.first[jettonWallets] + owner%a.holders
 		}
-		return a.wallets + a.holders + owner%a.rest
+		return a.first[jettonWallets] + a.holders + owner%(a.count(jettonWallets)-a.holders)
 	case x < jettonShare+itemShare:
-		return a.firstItem() + random.IntN(a.items)
+		return a.first[items] + random.IntN(a.count(items))
 	}
 	return a.wallet(random)
 }

@@ -1,16 +1,17 @@
 package synthetic
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
 
 	"github.com/xssnick/tonutils-go/ton/wallet"
-	"github.com/xssnick/tonutils-go/tvm/cell"
+	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode"
-	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/cell"
 	"tonscribe/ton/code"
 )
 
@@ -20,46 +21,47 @@ type contract struct {
 	dataBytes int
 }
 
-// contracts by kind of account.
-type contracts struct {
-	walletV3, walletV4, jettonWallet, item          contract
-	master, collection                              contract
-	sale, auction, multisig, multisigOrder, vesting contract
-}
+// contracts by kind of account, and the second kind of wallets.
+type contracts [kinds + 1]contract
 
 const (
-	codeBytes         = 900 // of what is no wallet
-	walletDataBytes   = 40  // seqno, wallet id, public key
-	jettonWalletBytes = 83
-	itemBytes         = 75
-	otherBytes        = 110
-	walletID          = 698983191
+	walletsV4 = kinds
+
+	codeBytes       = 900 // of what is no wallet
+	walletDataBytes = 40  // seqno, wallet id, public key
+	otherBytes      = 110
+	walletID        = 698983191
 )
 
-func newContracts(seed uint64) *contracts {
-	return &contracts{
-		walletV3:     contract{walletCode(wallet.V3R2), walletDataBytes},
-		walletV4:     contract{walletCode(wallet.V4R2), walletDataBytes + 1},
-		jettonWallet: contract{madeUpCode(seed, 1, "get_wallet_data"), jettonWalletBytes},
-		item:         contract{madeUpCode(seed, 2, "get_nft_data"), itemBytes},
-		master:       contract{madeUpCode(seed, 3, "get_jetton_data", "get_wallet_address"), otherBytes},
-		collection:   contract{madeUpCode(seed, 4, "get_collection_data", "get_nft_address_by_index", "get_nft_content"), otherBytes},
-		sale:         contract{madeUpCode(seed, 5, "get_sale_data"), otherBytes},
-		auction:      contract{madeUpCode(seed, 6, "get_auction_data_v4"), otherBytes},
+// types are the interface, the get-methods and the size of the data of what is
+// no wallet, by kind.
+var types = [kinds]struct {
+	name      string
+	dataBytes int
+	methods   []string
+}{
+	jettonWallets: {"jetton_wallet", 83, []string{"get_wallet_data"}},
+	items:         {"nft_item", 75, []string{"get_nft_data"}},
+	masters:       {"jetton_master", otherBytes, []string{"get_jetton_data", "get_wallet_address"}},
+	collections:   {"nft_collection", otherBytes, []string{"get_collection_data", "get_nft_address_by_index", "get_nft_content"}},
+	sales:         {"nft_sale", otherBytes, []string{"get_sale_data"}},
+	auctions:      {"nft_auction_getgems_v4", otherBytes, []string{"get_auction_data_v4"}},
+	multisigs:     {"multisig_v2", otherBytes, []string{"get_multisig_data", "get_order_address"}},
+	orders:        {"multisig_order_v2", otherBytes, []string{"get_order_data"}},
+	vestings:      {"vesting_contract", otherBytes, []string{"get_vesting_data", "get_whitelist"}},
+}
 
-		multisig:      contract{madeUpCode(seed, 7, "get_multisig_data", "get_order_address"), otherBytes},
-		multisigOrder: contract{madeUpCode(seed, 8, "get_order_data"), otherBytes},
-		vesting:       contract{madeUpCode(seed, 9, "get_vesting_data", "get_whitelist"), otherBytes},
+func newContracts(seed uint64) *contracts {
+	c := &contracts{wallets: {walletCode(wallet.V3R2), walletDataBytes}, walletsV4: {walletCode(wallet.V4R2), walletDataBytes + 1}}
+	for kind := jettonWallets; kind < kinds; kind++ {
+		c[kind] = contract{madeUpCode(seed, uint64(kind), types[kind].methods...), types[kind].dataBytes}
 	}
+	return c
 }
 
 // walletCode is the code of a real wallet.
 func walletCode(version wallet.Version) *record.Code {
-	init, err := wallet.GetStateInit(make([]byte, 32), version, walletID)
-	if err != nil {
-		panic(err) // the library has these
-	}
-	return codeOf(init.Code)
+	return codeOf(must(wallet.GetStateInit(make([]byte, 32), version, walletID)).Code)
 }
 
 // madeUpCode is a code with some get-methods, of which none does anything.
@@ -68,39 +70,29 @@ func madeUpCode(seed, number uint64, methods ...string) *record.Code {
 	for at := 0; at+32 <= len(data); at += 32 {
 		seeded(data[at:], seed, kindCode, number<<32|uint64(at))
 	}
-	boc, _ := bagOfBytes(data)
-	filler, err := cell.FromBOC(boc)
-	if err != nil {
-		panic(err) // it is one
-	}
+	var filler cells
 	const keyBits = 19
-	entries := cell.NewDict(keyBits)
+	entries := tcell.NewDict(keyBits)
 	for _, name := range methods {
-		key := cell.BeginCell().MustStoreUInt(uint64(code.MethodID(name)), keyBits).EndCell()
-		if err := entries.Set(key, cell.BeginCell().MustStoreUInt(0, 8).EndCell()); err != nil {
-			panic(err) // a key of the right size is always stored
-		}
+		key := tcell.BeginCell().MustStoreUInt(uint64(code.MethodID(name)), keyBits).EndCell()
+		must(entries, entries.Set(key, tcell.BeginCell().MustStoreUInt(0, 8).EndCell()))
 	}
 	// SETCP0, and DICTPUSHCONST with the entries.
-	root := cell.BeginCell().MustStoreUInt(0xff00, 16).MustStoreUInt(0xf4a4<<8|keyBits, 24).MustStoreRef(entries.AsCell()).MustStoreRef(filler).EndCell()
-	return codeOf(root)
+	return codeOf(tcell.BeginCell().MustStoreUInt(0xff00, 16).MustStoreUInt(0xf4a4<<8|keyBits, 24).MustStoreRef(entries.AsCell()).
+		MustStoreRef(must(tcell.FromBOC(filler.boc(filler.of(data))))).EndCell())
 }
 
 // codeOf is a code with what decode reads of it.
-func codeOf(root *cell.Cell) *record.Code {
+func codeOf(root *tcell.Cell) *record.Code {
 	c := &record.Code{Hash: root.Hash(), Boc: root.ToBOC()}
-	methods, err := decode.MethodsOf(c.Boc)
-	if err != nil {
-		panic(err) // it is a bag of cells
-	}
+	methods := must(decode.MethodsOf(c.Boc))
 	c.Methods, c.MethodsKnown = methods.IDs, methods.Known
 	return c
 }
 
-func (c *contracts) codes() []*record.Code {
-	var list []*record.Code
-	for _, of := range []*contract{&c.walletV3, &c.walletV4, &c.jettonWallet, &c.item, &c.master, &c.collection, &c.sale, &c.auction, &c.multisig, &c.multisigOrder, &c.vesting} {
-		list = append(list, of.code)
+func (c *contracts) codes() (list []*record.Code) {
+	for i := range c {
+		list = append(list, c[i].code)
 	}
 	slices.SortFunc(list, func(a, b *record.Code) int { return slices.Compare(a.Hash, b.Hash) })
 	return list
@@ -108,43 +100,29 @@ func (c *contracts) codes() []*record.Code {
 
 // of is the contract of an account.
 func (c *contracts) of(a *accounts, id int) *contract {
+	kind, number := a.kindOf(id)
 	switch {
-	case id >= a.firstVesting():
-		return &c.vesting
-	case id >= a.firstOrder():
-		return &c.multisigOrder
-	case id >= a.firstMultisig():
-		return &c.multisig
-	case id >= a.firstSale() && isAuction(id-a.firstSale()):
-		return &c.auction
-	case id >= a.firstSale():
-		return &c.sale
-	case id >= a.firstMaster()+jettonMasters:
-		return &c.collection
-	case id >= a.firstMaster():
-		return &c.master
-	case id >= a.firstItem():
-		return &c.item
-	case id >= a.wallets:
-		return &c.jettonWallet
-	case id%3 == 0:
-		return &c.walletV3
+	case kind == wallets && id%3 != 0:
+		kind = walletsV4
+	case kind == sales && isAuction(number):
+		kind = auctions
 	}
-	return &c.walletV4
+	return &c[kind]
 }
 
-// data is what an account holds after so many transactions, as a BoC.
-func (r *Rows) data(id int, count int32) (boc, hash []byte) {
+// data is what an account holds after so many transactions, until the next cell
+// is made.
+func (r *Rows) data(id int, count int32) cell.Cell {
 	c := r.contracts.of(r.accounts, id)
 	data := make([]byte, (c.dataBytes+31)/32*32)
 	for at := 0; at < len(data); at += 32 {
 		seeded(data[at:], r.seed, kindData, uint64(id)<<8|uint64(at)/32)
 	}
 	binary.BigEndian.PutUint32(data, uint32(count))
-	if id < r.accounts.wallets {
+	if id < r.accounts.count(wallets) {
 		binary.BigEndian.PutUint32(data[4:], walletID)
 	}
-	return bagOfBytes(data[:c.dataBytes])
+	return r.bodies.of(data[:c.dataBytes])
 }
 
 // firstBalance is what an account has before its first transaction here: half of
@@ -178,10 +156,9 @@ func (r *Rows) states(tx *record.Transaction, id int, number uint64) *record.Acc
 // state is the account as it is now.
 func (r *Rows) state(id int) *record.AccountState {
 	s := &r.accounts.state[id]
-	_, hash := r.data(id, s.count)
 	return &record.AccountState{
 		Status: record.AccountStatus_ACCOUNT_ACTIVE, Balance: s.balance,
-		CodeHash: r.contracts.of(r.accounts, id).code.Hash, DataHash: hash,
+		CodeHash: r.contracts.of(r.accounts, id).code.Hash, DataHash: bytes.Clone(r.data(id, s.count).Hash()[:]),
 	}
 }
 
@@ -201,77 +178,23 @@ const shownAtOnce = 4
 // there before the end.
 func (r *Rows) show(b *Bundle) {
 	a := r.accounts
-	for n := r.accounts.perBundle(len(a.state), r.total); n > 0 && r.next < len(a.state); r.next++ {
+	for n := a.perBundle(len(a.state), r.total); n > 0 && r.next < len(a.state); r.next++ {
 		s := &a.state[r.next]
 		if s.exists() {
 			continue
 		}
 		n--
 		s.balance, s.last = r.firstBalance(r.next), shown
-		shownAccount := &record.Account{
+		account := &record.Account{
 			Account: a.address(r.next), McSeqno: b.Seqno, LastTransHash: make([]byte, 32), Hash: make([]byte, 32),
-			State: r.state(r.next),
+			State: r.state(r.next), Data: r.bodies.boc(r.data(r.next, 0)),
 		}
-		r.stateHash(shownAccount.Hash, r.next)
-		shownAccount.Data, _ = r.data(r.next, 0)
-		b.Late = append(b.Late, shownAccount)
+		r.stateHash(account.Hash, r.next)
+		b.Late = append(b.Late, account)
 	}
 }
 
 // perBundle is how many of some accounts each bundle has to show.
 func (a *accounts) perBundle(n, transactions int) int {
 	return shownAtOnce + n*transactionsPerBundle/transactions
-}
-
-// settle makes the bundle's accounts out of what every transaction left behind.
-func (r *Rows) settle(b *Bundle, left []leftBehind) {
-	last := map[int]int{}
-	for _, l := range left {
-		if at, ok := last[l.id]; ok {
-			b.Accounts[at] = l.account
-			continue
-		}
-		last[l.id] = len(b.Accounts)
-		b.Accounts = append(b.Accounts, l.account)
-	}
-	for id, at := range last {
-		b.Accounts[at].Data, _ = r.data(id, r.accounts.state[id].count)
-	}
-	slices.SortFunc(b.Accounts, func(x, y *record.Account) int { return slices.Compare(x.Account, y.Account) })
-	if b.First {
-		b.Codes = r.contracts.codes()
-	}
-}
-
-// leftBehind is an account after one of a bundle's transactions.
-type leftBehind struct {
-	id      int
-	account *record.Account
-}
-
-func (b *Bundle) accounts(partition, partitions int) []*record.Record {
-	const perRecord = 32
-	first := &record.AccountBatch{}
-	if partition == 0 {
-		first.Codes = b.Codes
-	}
-	out := []*record.Record{{Content: &record.Record_Accounts{Accounts: first}}}
-	batch, rows := first, 0
-	for _, a := range b.Accounts {
-		if schema.PartitionOf(schema.AccountID(a.Account), partitions) != partition {
-			continue
-		}
-		if len(batch.Accounts) == perRecord {
-			batch = &record.AccountBatch{}
-			out = append(out, &record.Record{Content: &record.Record_Accounts{Accounts: batch}})
-		}
-		batch.Accounts = append(batch.Accounts, a)
-		rows++
-	}
-	for _, a := range b.Late {
-		if schema.PartitionOf(schema.AccountID(a.Account), partitions) == partition {
-			first.Late = append(first.Late, a)
-		}
-	}
-	return b.seal(out, rows)
 }

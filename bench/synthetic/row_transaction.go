@@ -93,14 +93,14 @@ func (r *Rows) send(tx *record.Transaction, p pending) {
 		to := p.from
 		if i == 0 && tx.Aborted && p.message.Bounce {
 			b = r.bodies.bounced()
-			m = r.internal(b, tx.Account, to, lt, tx.Now)
+			m = r.internal(tx.Account, to, lt, tx.Now)
 			m.Bounce, m.Bounced = false, true
 			tx.Bounce = &record.BouncePhase{Kind: record.BouncePhase_OK, MsgFees: m.FwdFee / 2, FwdFees: m.FwdFee}
 		} else {
 			to, b = r.accounts.any(r.random), r.bodies.next()
-			m = r.internal(b, tx.Account, to, lt, tx.Now)
+			m = r.internal(tx.Account, to, lt, tx.Now)
 		}
-		seal(m, b)
+		b.seal(m)
 		tx.OutMsgs = append(tx.OutMsgs, m)
 		r.queue = append(r.queue, pending{t, m, to, p.account})
 		r.messageKeys.offerHash(m.Hash)
@@ -109,9 +109,8 @@ func (r *Rows) send(tx *record.Transaction, p pending) {
 		for range 1 + r.random.IntN(13)/10 {
 			lt++
 			b := r.bodies.next()
-			m := message(b)
-			m.Kind, m.Source, m.CreatedLt, m.CreatedAt = record.Message_EXTERNAL_OUT, tx.Account, lt, tx.Now
-			seal(m, b)
+			m := &record.Message{Kind: record.Message_EXTERNAL_OUT, Source: tx.Account, CreatedLt: lt, CreatedAt: tx.Now}
+			b.seal(m)
 			tx.OutMsgs = append(tx.OutMsgs, m)
 		}
 	}

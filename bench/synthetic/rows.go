@@ -2,6 +2,7 @@ package synthetic
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"tonscribe/schema/record"
 )
@@ -129,7 +130,7 @@ func (r *Rows) Next() *Bundle {
 		shards[half] = append(shards[half], p)
 	}
 	lt := firstRowLT + uint64(r.bundles)*ltPerBundle
-	var left []leftBehind
+	changed := map[int]*record.Account{} // as the last transaction left them
 	for half, list := range shards {
 		shard := uint64(half)<<63 | 1<<62
 		block := r.block(b, 0, shard, lt, len(list))
@@ -139,11 +140,18 @@ func (r *Rows) Next() *Bundle {
 			tx, account := r.transaction(p, b, block, at)
 			b.Transactions = append(b.Transactions, tx)
 			b.ids = append(b.ids, p.account)
-			left = append(left, leftBehind{p.account, account})
+			changed[p.account] = account
 		}
 	}
 	b.Blocks = append(b.Blocks, r.block(b, -1, wholeShard, lt, 0))
-	r.settle(b, left)
+	for id, account := range changed {
+		account.Data = r.bodies.boc(r.data(id, r.accounts.state[id].count))
+		b.Accounts = append(b.Accounts, account)
+	}
+	slices.SortFunc(b.Accounts, func(x, y *record.Account) int { return slices.Compare(x.Account, y.Account) })
+	if b.First {
+		b.Codes = r.contracts.codes()
+	}
 	if r.whole {
 		r.show(b)
 	}
@@ -171,25 +179,18 @@ func (r *Rows) newTrace() pending {
 	}
 	account := r.accounts.wallet(r.random)
 	b := r.bodies.fresh(longestBody) // none is like another: it has no logical time
-	m := message(b)
-	m.Kind = record.Message_EXTERNAL_IN
-	m.Destination = r.accounts.address(account)
-	m.ImportFee = 400_000 + r.random.Uint64N(1_000_000)
-	seal(m, b)
+	m := &record.Message{
+		Kind: record.Message_EXTERNAL_IN, Destination: r.accounts.address(account), ImportFee: 400_000 + r.random.Uint64N(1_000_000),
+	}
+	b.seal(m)
 	return pending{&trace{remaining: length - 1, pending: 1}, m, account, -1}
 }
 
-// message is one without its hash, which seal gives it when it is complete.
-func message(b body) *record.Message {
-	return &record.Message{Body: b.boc, BodyHash: b.hash, Opcode: b.opcode}
-}
-
-// internal is a message from an account to another.
-func (r *Rows) internal(b body, source []byte, to int, lt uint64, utime uint32) *record.Message {
-	m := message(b)
-	m.Source, m.Destination = source, r.accounts.address(to)
-	m.Value, m.FwdFee = 1+uint64(r.random.ExpFloat64()*1e9), 266_669+r.random.Uint64N(400_000)
-	m.IhrDisabled, m.Bounce = true, r.random.IntN(3) > 0
-	m.CreatedLt, m.CreatedAt = lt, utime
-	return m
+// internal is a message from an account to another, without a body.
+func (r *Rows) internal(source []byte, to int, lt uint64, utime uint32) *record.Message {
+	return &record.Message{
+		Source: source, Destination: r.accounts.address(to),
+		Value: 1 + uint64(r.random.ExpFloat64()*1e9), FwdFee: 266_669 + r.random.Uint64N(400_000),
+		IhrDisabled: true, Bounce: r.random.IntN(3) > 0, CreatedLt: lt, CreatedAt: utime,
+	}
 }

@@ -1,6 +1,8 @@
 package synthetic
 
 import (
+	"slices"
+
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
@@ -31,27 +33,43 @@ func (b *Bundle) headers(partition, partitions int) []*record.Record {
 	return b.seal(out, len(batch.Blocks))
 }
 
-func (b *Bundle) transactions(partition, partitions int) []*record.Record {
-	var out []*record.Record
-	batch, size, rows := &record.TransactionBatch{}, 0, 0
-	flush := func() {
-		if len(batch.Transactions) > 0 {
-			out = append(out, &record.Record{Content: &record.Record_Transactions{Transactions: batch}})
-		}
-		batch, size = &record.TransactionBatch{}, 0
-	}
-	for _, tx := range b.Transactions {
-		if schema.PartitionOf(schema.AccountID(tx.Account), partitions) != partition {
-			continue
-		}
+func (b *Bundle) transactions(partition, partitions int) (out []*record.Record) {
+	list := within(b.Transactions, (*record.Transaction).GetAccount, partition, partitions)
+	batch, size := &record.TransactionBatch{}, 0
+	for i, tx := range list {
 		batch.Transactions = append(batch.Transactions, tx)
-		rows++
-		if size += tx.SizeVT(); size >= batchBytes {
-			flush()
+		if size += tx.SizeVT(); size >= batchBytes || i == len(list)-1 {
+			out = append(out, &record.Record{Content: &record.Record_Transactions{Transactions: batch}})
+			batch, size = &record.TransactionBatch{}, 0
 		}
 	}
-	flush()
-	return b.seal(out, rows)
+	return b.seal(out, len(list))
+}
+
+func (b *Bundle) accounts(partition, partitions int) (out []*record.Record) {
+	const perRecord = 32
+	list := within(b.Accounts, (*record.Account).GetAccount, partition, partitions)
+	first := &record.AccountBatch{
+		Accounts: list[:min(perRecord, len(list))], Late: within(b.Late, (*record.Account).GetAccount, partition, partitions),
+	}
+	if partition == 0 {
+		first.Codes = b.Codes
+	}
+	out = append(out, &record.Record{Content: &record.Record_Accounts{Accounts: first}})
+	for chunk := range slices.Chunk(list[len(first.Accounts):], perRecord) {
+		out = append(out, &record.Record{Content: &record.Record_Accounts{Accounts: &record.AccountBatch{Accounts: chunk}}})
+	}
+	return b.seal(out, len(list))
+}
+
+// within is what of a list belongs to a partition, by an account.
+func within[T any](list []T, account func(T) []byte, partition, partitions int) (out []T) {
+	for _, x := range list {
+		if schema.PartitionOf(schema.AccountID(account(x)), partitions) == partition {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // seal numbers the records of the bundle and ends it.

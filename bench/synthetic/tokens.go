@@ -1,14 +1,13 @@
 package synthetic
 
 import (
-	"encoding/binary"
+	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
 	"math/rand/v2"
 	"slices"
 
-	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
@@ -34,7 +33,6 @@ type Tokens struct {
 }
 
 const (
-	collections  = 50
 	burnsOf      = 50
 	lateOf       = 5
 	arrivesAfter = 3 // bundles
@@ -46,26 +44,15 @@ func NewTokens(rows *Rows) *Tokens {
 	a := rows.accounts
 	t := &Tokens{
 		rows: rows, random: rand.New(rand.NewPCG(rows.seed, 4)),
-		balances: make([]uint64, a.jettonWallets()), owners: make([]int32, a.items), known: make([]uint32, a.firstMaster()-a.wallets),
-		sent: make([]bool, a.jettonWallets()), burners: sample{random: rand.New(rand.NewPCG(rows.seed, 5))},
+		balances: make([]uint64, a.count(jettonWallets)), owners: make([]int32, a.count(items)),
+		known: make([]uint32, a.first[masters]-a.first[jettonWallets]),
+		sent:  make([]bool, a.count(jettonWallets)), burners: sample{random: rand.New(rand.NewPCG(rows.seed, 5))},
 	}
 	if rows.whole {
 		t.others = newOthers(a, rand.New(rand.NewPCG(rows.seed, 6)))
-		t.known = make([]uint32, a.end()-a.wallets)
+		t.known = make([]uint32, a.first[kinds]-a.first[jettonWallets])
 	}
 	return t
-}
-
-func (t *Tokens) collection(item int) int {
-	return t.rows.accounts.firstMaster() + jettonMasters + item%collections
-}
-
-// jetton is the number of a wallet's master.
-func (t *Tokens) jetton(wallet int) int {
-	if holders := t.rows.accounts.holders; wallet >= holders {
-		return 1 + (wallet-holders)%smallJettons
-	}
-	return 0
 }
 
 // Records are what the bundle brings, as records of a partition of the topic. It
@@ -75,27 +62,11 @@ func (t *Tokens) Records(b *Bundle, partitions int) [][]*record.Record {
 	batch := t.batch(b)
 	out := make([][]*record.Record, partitions)
 	for p := range partitions {
-		here := func(account []byte) bool { return schema.PartitionOf(schema.AccountID(account), partitions) == p }
-		part := &record.ContractBatch{}
-		for _, c := range batch.Contracts {
-			if here(c.Account) {
-				part.Contracts = append(part.Contracts, c)
-			}
-		}
-		for _, j := range batch.JettonTransfers {
-			if here(j.SourceWallet) {
-				part.JettonTransfers = append(part.JettonTransfers, j)
-			}
-		}
-		for _, j := range batch.JettonBurns {
-			if here(j.Wallet) {
-				part.JettonBurns = append(part.JettonBurns, j)
-			}
-		}
-		for _, n := range batch.NftTransfers {
-			if here(n.Item) {
-				part.NftTransfers = append(part.NftTransfers, n)
-			}
+		part := &record.ContractBatch{
+			Contracts:       within(batch.Contracts, (*record.Contract).GetAccount, p, partitions),
+			JettonTransfers: within(batch.JettonTransfers, (*record.JettonTransfer).GetSourceWallet, p, partitions),
+			JettonBurns:     within(batch.JettonBurns, (*record.JettonBurn).GetWallet, p, partitions),
+			NftTransfers:    within(batch.NftTransfers, (*record.NFTTransfer).GetItem, p, partitions),
 		}
 		rows := len(part.Contracts) + len(part.JettonTransfers) + len(part.JettonBurns) + len(part.NftTransfers)
 		var records []*record.Record
@@ -115,16 +86,15 @@ func (t *Tokens) batch(b *Bundle) *record.ContractBatch {
 	t.arrive(b, batch)
 	changed := map[int]*record.Transaction{}
 	for i, tx := range b.Transactions {
-		id := b.ids[i]
-		switch {
-		case id < a.wallets:
+		switch kind, number := a.kindOf(b.ids[i]); kind {
+		case wallets:
 			continue
-		case id < a.firstItem():
-			t.jettonTransaction(batch, id-a.wallets, tx)
+		case jettonWallets:
+			t.jettonTransaction(batch, number, tx)
 		default:
-			t.itemTransaction(batch, id-a.firstItem(), tx)
+			t.itemTransaction(batch, number, tx)
 		}
-		changed[id-a.wallets] = tx
+		changed[b.ids[i]-a.first[jettonWallets]] = tx
 	}
 	for unknown := a.perBundle(len(t.known), t.rows.total); unknown > 0 && t.next < len(t.known); t.next++ {
 		if t.known[t.next] == 0 && changed[t.next] == nil {
@@ -139,36 +109,58 @@ func (t *Tokens) batch(b *Bundle) *record.ContractBatch {
 	return batch
 }
 
-// contract is what a jetton wallet, an item or one of the others is now.
+// contract is what an account is now, by its number among those that are no wallets.
 func (t *Tokens) contract(b *Bundle, at int, tx *record.Transaction) *record.Contract {
 	a := t.rows.accounts
-	c := &record.Contract{Account: a.address(a.wallets + at), McSeqno: b.Seqno, Now: b.Utime, LastTransLt: firstRowLT, DataHash: make([]byte, 32)}
-	if t.known[at] == 0 {
-		t.known[at] = b.Seqno
-	}
-	c.FirstMcSeqno = t.known[at]
+	id := a.first[jettonWallets] + at
+	kind, number := a.kindOf(id)
+	c := t.found(b, id, uint64(at)<<32|uint64(b.Seqno))
 	if tx != nil {
 		c.LastTransLt, c.Now = tx.Lt, tx.Now
 	}
-	seeded(c.DataHash, t.rows.seed, kindData, uint64(at)<<32|uint64(b.Seqno))
-	c.CodeHash = t.rows.contracts.of(a, a.wallets+at).code.Hash
-	switch id := a.wallets + at; {
-	case id >= a.firstSale():
-		t.other(c, id)
-	case id >= a.firstItem():
-		c.Interfaces = []string{"nft_item"}
-		c.NftItem = t.item(id - a.firstItem())
-	default:
+	switch kind {
+	case jettonWallets:
 		if tx == nil {
-			t.balances[at] = 1 + uint64(t.random.ExpFloat64()*nanoTokens)
+			t.balances[number] = t.some(nanoTokens)
 		}
-		c.Interfaces = []string{"jetton_wallet"}
 		c.JettonWallet = &record.JettonWallet{
-			Balance: amount(t.balances[at]), Owner: a.address(a.owner(at)), Master: a.address(a.firstMaster() + t.jetton(at)), WalletCodeHash: c.CodeHash,
+			Balance: amount(t.balances[number]), Owner: a.address(a.owner(number)), Master: a.of(masters, a.master(number)), WalletCodeHash: c.CodeHash,
 		}
+	case items:
+		c.NftItem = t.item(number)
+	case sales:
+		t.sale(c, number)
+	case multisigs:
+		c.Multisig = t.multisig(number)
+	case orders:
+		c.MultisigOrder = t.order(number)
+	case vestings:
+		c.Vesting = t.vesting(number)
 	}
 	return c
 }
+
+// found is a contract as the bundle finds it, without what it is.
+func (t *Tokens) found(b *Bundle, id int, data uint64) *record.Contract {
+	a := t.rows.accounts
+	kind, number := a.kindOf(id)
+	if kind == sales && isAuction(number) {
+		kind = auctions
+	}
+	c := &record.Contract{
+		Account: a.address(id), McSeqno: b.Seqno, FirstMcSeqno: b.Seqno, Now: b.Utime, LastTransLt: firstRowLT,
+		Interfaces: []string{types[kind].name}, CodeHash: t.rows.contracts[kind].code.Hash, DataHash: make([]byte, 32),
+	}
+	if at := id - a.first[jettonWallets]; at < len(t.known) {
+		t.known[at] = cmp.Or(t.known[at], b.Seqno)
+		c.FirstMcSeqno = t.known[at]
+	}
+	seeded(c.DataHash, t.rows.seed, kindData, data)
+	return c
+}
+
+// some is a random amount of about the mean.
+func (t *Tokens) some(mean float64) uint64 { return 1 + uint64(t.random.ExpFloat64()*mean) }
 
 // owner is the wallet that owns an item, which somebody does from the first time
 // on that it is asked for.
@@ -181,9 +173,9 @@ func (t *Tokens) owner(item int) int {
 
 func (t *Tokens) item(number int) *record.NFTItem {
 	a := t.rows.accounts
-	owner := a.address(t.owner(number))
 	item := &record.NFTItem{
-		Init: true, Index: amount(uint64(number / collections)), Collection: a.address(t.collection(number)), Owner: owner, Content: content("uri", itemLink(number)),
+		Init: true, Index: amount(uint64(number / collectionCount)), Collection: a.of(collections, number%collectionCount),
+		Owner: a.address(t.owner(number)), Content: content("uri", itemLink(number)),
 	}
 	if t.rows.whole {
 		t.sellOrName(item, number)
@@ -200,26 +192,17 @@ func collectionLink(number int) string {
 // parents are the jetton masters and the collections.
 func (t *Tokens) parents(b *Bundle, batch *record.ContractBatch) {
 	a := t.rows.accounts
-	for i := range jettonMasters + collections {
-		c := &record.Contract{
-			Account: a.address(a.firstMaster() + i), McSeqno: b.Seqno, FirstMcSeqno: b.Seqno, Now: b.Utime, LastTransLt: firstRowLT,
-			CodeHash: t.rows.contracts.of(a, a.firstMaster()+i).code.Hash, DataHash: make([]byte, 32),
-		}
-		if at := a.firstMaster() + i - a.wallets; at < len(t.known) {
-			t.known[at] = b.Seqno
-		}
-		seeded(c.DataHash, t.rows.seed, kindData, uint64(i)<<48)
-		if i < jettonMasters {
-			c.Interfaces = []string{"jetton_master"}
+	for i := range masterCount + collectionCount {
+		c := t.found(b, a.first[masters]+i, uint64(i)<<48)
+		owner := a.address(i % a.count(wallets))
+		if i < masterCount {
 			c.JettonMaster = &record.JettonMaster{
-				TotalSupply: amount(1e18), Mintable: true, Admin: a.address(i % a.wallets), WalletCodeHash: t.rows.contracts.jettonWallet.code.Hash,
+				TotalSupply: amount(1e18), Mintable: true, Admin: owner, WalletCodeHash: t.rows.contracts[jettonWallets].code.Hash,
 				Content: content("decimals", "9", "name", fmt.Sprintf("Jetton %d", i), "symbol", fmt.Sprintf("J%d", i)),
 			}
 		} else {
-			c.Interfaces = []string{"nft_collection"}
 			c.NftCollection = &record.NFTCollection{
-				NextItemIndex: amount(uint64(a.items / collections)), Owner: a.address(i % a.wallets),
-				Content: content("uri", collectionLink(i-jettonMasters)),
+				NextItemIndex: amount(uint64(a.count(items) / collectionCount)), Owner: owner, Content: content("uri", collectionLink(i-masterCount)),
 			}
 		}
 		batch.Contracts = append(batch.Contracts, c)
@@ -239,59 +222,58 @@ func content(pairs ...string) *record.TokenContent {
 
 func amount(n uint64) []byte { return new(big.Int).SetUint64(n).Bytes() }
 
+// deliveryOf is how the transfer or burn of a transaction ended.
+func deliveryOf(tx *record.Transaction) record.Delivery {
+	if tx.Aborted {
+		return record.Delivery_REFUSED
+	}
+	return record.Delivery_DELIVERED
+}
+
 // jettonTransaction is a transfer, or a burn.
 func (t *Tokens) jettonTransaction(batch *record.ContractBatch, wallet int, tx *record.Transaction) {
 	a := t.rows.accounts
-	value := 1 + uint64(t.random.ExpFloat64()*nanoTokens)
+	value := t.some(nanoTokens)
 	if !tx.Aborted {
 		if t.balances[wallet] < value {
 			t.balances[wallet] += value * 3 // somebody sent some
 		}
 		t.balances[wallet] -= value
 	}
-	owner, master := a.address(a.owner(wallet)), a.address(a.firstMaster()+t.jetton(wallet))
-	delivery := record.Delivery_DELIVERED
-	if tx.Aborted {
-		delivery = record.Delivery_REFUSED
-	}
+	owner, master := a.address(a.owner(wallet)), a.of(masters, a.master(wallet))
 	if t.random.IntN(burnsOf) == 0 {
-		t.burners.offer(a.name(a.owner(wallet)))
+		t.burners.offer(nameOf(owner))
 		batch.JettonBurns = append(batch.JettonBurns, &record.JettonBurn{
 			Wallet: tx.Account, Lt: tx.Lt, TransactionHash: tx.Hash, Now: tx.Now, McSeqno: tx.McSeqno, TransactionMcSeqno: tx.McSeqno, Aborted: tx.Aborted,
 			QueryId: t.random.Uint64N(1 << 50), Amount: amount(value), Owner: owner, Master: master, ResponseDestination: owner,
-			Delivery: delivery, Receipt: t.receipt(tx, delivery, master),
+			Delivery: deliveryOf(tx), Receipt: t.receipt(tx, master),
 		})
 		return
 	}
 	j := &record.JettonTransfer{
 		SourceWallet: tx.Account, Lt: tx.Lt, TransactionHash: tx.Hash, Now: tx.Now, McSeqno: tx.McSeqno, TransactionMcSeqno: tx.McSeqno, Aborted: tx.Aborted,
 		QueryId: t.random.Uint64N(1 << 50), Amount: amount(value), Source: owner, Destination: a.address(a.wallet(t.random)), Master: master,
-		ResponseDestination: owner, ForwardAmount: amount(t.random.Uint64N(1e8)), Delivery: delivery,
+		ResponseDestination: owner, ForwardAmount: amount(t.random.Uint64N(1e8)), Delivery: deliveryOf(tx),
 	}
 	if t.random.IntN(5) < 3 {
 		payload := make([]byte, t.random.IntN(100)+8)
-		for i := 0; i+8 <= len(payload); i += 8 {
-			binary.LittleEndian.PutUint64(payload[i:], t.random.Uint64())
-		}
-		j.ForwardPayload, _ = bagOfBytes(payload)
+		fill(payload, t.random)
+		j.ForwardPayload = t.rows.bodies.boc(t.rows.bodies.of(payload))
 	}
-	receiver := a.address(a.wallets + t.random.IntN(a.jettonWallets()))
-	if delivery == record.Delivery_DELIVERED && t.random.IntN(lateOf) == 0 {
+	j.Receipt = t.receipt(tx, a.of(jettonWallets, t.random.IntN(a.count(jettonWallets))))
+	if !tx.Aborted && t.random.IntN(lateOf) == 0 {
 		later := j.CloneVT()
 		later.McSeqno += arrivesAfter
-		later.Receipt = t.receipt(tx, delivery, receiver)
 		t.underWay = append(t.underWay, later)
-		j.Delivery = record.Delivery_IN_PROGRESS
-	} else {
-		j.Receipt = t.receipt(tx, delivery, receiver)
+		j.Delivery, j.Receipt = record.Delivery_IN_PROGRESS, nil
 	}
 	batch.JettonTransfers = append(batch.JettonTransfers, j)
 	t.sent[wallet] = t.sent[wallet] || !tx.Aborted
 }
 
 // receipt is the transaction of the receiver, which nobody made.
-func (t *Tokens) receipt(tx *record.Transaction, delivery record.Delivery, account []byte) *record.Receipt {
-	if delivery != record.Delivery_DELIVERED {
+func (t *Tokens) receipt(tx *record.Transaction, account []byte) *record.Receipt {
+	if tx.Aborted {
 		return nil
 	}
 	hash := make([]byte, 32)
@@ -301,29 +283,22 @@ func (t *Tokens) receipt(tx *record.Transaction, delivery record.Delivery, accou
 
 // arrive tells of the transfers that arrive with the bundle.
 func (t *Tokens) arrive(b *Bundle, batch *record.ContractBatch) {
-	n := 0
-	for n < len(t.underWay) && t.underWay[n].McSeqno <= b.Seqno {
-		t.underWay[n].McSeqno = b.Seqno
-		n++
+	for len(t.underWay) > 0 && t.underWay[0].McSeqno <= b.Seqno {
+		t.underWay[0].McSeqno = b.Seqno
+		batch.JettonTransfers = append(batch.JettonTransfers, t.underWay[0])
+		t.underWay = t.underWay[1:]
 	}
-	batch.JettonTransfers = append(batch.JettonTransfers, t.underWay[:n]...)
-	t.underWay = slices.Clone(t.underWay[n:])
 }
 
 func (t *Tokens) itemTransaction(batch *record.ContractBatch, item int, tx *record.Transaction) {
 	a := t.rows.accounts
-	delivery := record.Delivery_DELIVERED
-	if tx.Aborted {
-		delivery = record.Delivery_REFUSED
-	}
-	from, to := t.owner(item), a.wallet(t.random)
+	from, to := a.address(t.owner(item)), a.wallet(t.random)
 	if !tx.Aborted {
 		t.owners[item] = 1 + int32(to)
 	}
-	old := a.address(from)
 	batch.NftTransfers = append(batch.NftTransfers, &record.NFTTransfer{
 		Item: tx.Account, Lt: tx.Lt, TransactionHash: tx.Hash, Now: tx.Now, McSeqno: tx.McSeqno, TransactionMcSeqno: tx.McSeqno, Aborted: tx.Aborted,
-		QueryId: t.random.Uint64N(1 << 50), Collection: a.address(t.collection(item)), OldOwner: old, NewOwner: a.address(to),
-		ResponseDestination: old, ForwardAmount: amount(t.random.Uint64N(1e8)), Delivery: delivery,
+		QueryId: t.random.Uint64N(1 << 50), Collection: a.of(collections, item%collectionCount), OldOwner: from, NewOwner: a.address(to),
+		ResponseDestination: from, ForwardAmount: amount(t.random.Uint64N(1e8)), Delivery: deliveryOf(tx),
 	})
 }

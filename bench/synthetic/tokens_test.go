@@ -52,7 +52,7 @@ func wholeChain(t *testing.T, transactions int) *facts {
 			f.accounts[string(a.Account)] = a
 		}
 	}
-	f.keys, f.end = rows.Keys(), rows.accounts.end()
+	f.keys, f.end = rows.Keys(), rows.accounts.first[kinds]
 	tokens.AddKeys(f.keys)
 	return f
 }

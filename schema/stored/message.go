@@ -1,6 +1,7 @@
 package stored
 
 import (
+	"bytes"
 	"errors"
 
 	"tonscribe/schema"
@@ -20,6 +21,29 @@ const (
 )
 
 var errUntold = errors.New("the fields do not tell the message's cell")
+
+// SetHashes gives a message without a StateInit its hashes: those of its body, of
+// the cell that its fields make, with the body inside where it fits and in a
+// reference where not, and, of an external message, of the normalized one.
+func SetHashes(m *record.Message, body cell.Cell) error {
+	var r root
+	hash, err := r.hash(m, 0, body, cell.Cell{})
+	if errors.Is(err, cell.ErrLimit) {
+		hash, err = r.hash(m, bodyInRef, body, cell.Cell{})
+	}
+	if err != nil {
+		return err
+	}
+	m.Hash, m.BodyHash = hash[:], bytes.Clone(body.Hash()[:])
+	if m.Kind == record.Message_EXTERNAL_IN {
+		norm, err := r.hashNorm(m, body)
+		if err != nil {
+			return err
+		}
+		m.HashNorm = norm[:]
+	}
+	return nil
+}
 
 // root is the root cell of a message. Its references lie in the bags that body
 // and init were parsed into.
