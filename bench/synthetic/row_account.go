@@ -163,12 +163,11 @@ func (r *Rows) state(id int) *record.AccountState {
 }
 
 // stateHash is that of the account as it is now.
-func (r *Rows) stateHash(dst []byte, id int) {
+func (r *Rows) stateHash(id int) []byte {
 	if s := &r.accounts.state[id]; s.lt != 0 {
-		seeded(dst, r.seed, kindState, uint64(s.last))
-	} else {
-		seeded(dst, r.seed, kindState, 1<<40|uint64(id))
+		return seededHash(r.seed, kindState, uint64(s.last))
 	}
+	return seededHash(r.seed, kindState, 1<<40|uint64(id))
 }
 
 // shownAtOnce is how many accounts a bundle shows at least.
@@ -185,12 +184,10 @@ func (r *Rows) show(b *Bundle) {
 		}
 		n--
 		s.balance, s.last = r.firstBalance(r.next), shown
-		account := &record.Account{
-			Account: a.address(r.next), McSeqno: b.Seqno, LastTransHash: make([]byte, 32), Hash: make([]byte, 32),
+		b.Late = append(b.Late, &record.Account{
+			Account: a.address(r.next), McSeqno: b.Seqno, LastTransHash: make([]byte, 32), Hash: r.stateHash(r.next),
 			State: r.state(r.next), Data: r.bodies.boc(r.data(r.next, 0)),
-		}
-		r.stateHash(account.Hash, r.next)
-		b.Late = append(b.Late, account)
+		})
 	}
 }
 

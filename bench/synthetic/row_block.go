@@ -15,23 +15,23 @@ func (r *Rows) block(b *Bundle, workchain int32, shard, lt uint64, transactions 
 		PrevKeyBlockSeqno: firstMaster - 1, MasterRefSeqno: masterRef, TxCount: uint32(transactions),
 		PrevBlocks:         []*record.BlockId{r.blockID(workchain, shard, seqno-1, r.bundles-1)},
 		GenSoftwareVersion: 11, GenSoftwareCapabilities: 494,
-		RandSeed: make([]byte, 32), CreatedBy: make([]byte, 32),
+		RandSeed:  seededHash(r.seed, kindRowRandSeed, blockNumber(workchain, shard, r.bundles)),
+		CreatedBy: seededHash(r.seed, kindCreator, mix(uint64(seqno))%100), // a hundred validators take turns
 	}
 	if workchain == -1 {
 		for _, shard := range b.Blocks {
 			block.Shards = append(block.Shards, &record.BlockId{Workchain: shard.Id.Workchain, Shard: shard.Id.Shard, Seqno: shard.Id.Seqno})
 		}
 	}
-	seeded(block.RandSeed, r.seed, kindRowRandSeed, blockNumber(workchain, shard, r.bundles))
-	seeded(block.CreatedBy, r.seed, kindCreator, mix(uint64(seqno))%100) // a hundred validators take turns
 	return block
 }
 
 func (r *Rows) blockID(workchain int32, shard uint64, seqno uint32, bundle int) *record.BlockId {
-	id := &record.BlockId{Workchain: workchain, Shard: shard, Seqno: seqno, RootHash: make([]byte, 32), FileHash: make([]byte, 32)}
-	seeded(id.RootHash, r.seed, kindRootHash, blockNumber(workchain, shard, bundle))
-	seeded(id.FileHash, r.seed, kindFileHash, blockNumber(workchain, shard, bundle))
-	return id
+	number := blockNumber(workchain, shard, bundle)
+	return &record.BlockId{
+		Workchain: workchain, Shard: shard, Seqno: seqno,
+		RootHash: seededHash(r.seed, kindRootHash, number), FileHash: seededHash(r.seed, kindFileHash, number),
+	}
 }
 
 // blockNumber counts all blocks: three a bundle, and those before the first.

@@ -2,6 +2,7 @@ package synthetic
 
 import (
 	"encoding/hex"
+	"slices"
 
 	"tonscribe/schema/record"
 )
@@ -37,19 +38,15 @@ func (r *Rows) transaction(p pending, b *Bundle, block *record.Block, lt uint64)
 // chain ties the transaction to the one before it of the account.
 func (r *Rows) chain(tx *record.Transaction, id int, number uint64) {
 	state := &r.accounts.state[id]
-	hashes := make([]byte, 4*32)
-	tx.Hash, tx.StateHashAfter, tx.PrevTransHash, tx.StateHashBefore = hashes[:32:32], hashes[32:64:64], hashes[64:96:96], hashes[96:]
-	seeded(tx.Hash, r.seed, kindTransaction, number)
-	seeded(tx.StateHashAfter, r.seed, kindState, number)
+	tx.Hash, tx.StateHashAfter = seededHash(r.seed, kindTransaction, number), seededHash(r.seed, kindState, number)
+	tx.StateHashBefore, tx.PrevTransHash = slices.Clone(noAccount), make([]byte, 32)
 	if !state.exists() {
 		tx.OrigStatus = record.AccountStatus_ACCOUNT_NONEXIST
-		copy(tx.StateHashBefore, noAccount)
 		return
 	}
-	r.stateHash(tx.StateHashBefore, id)
+	tx.StateHashBefore = r.stateHash(id)
 	if state.lt != 0 {
-		tx.PrevTransLt = state.lt
-		seeded(tx.PrevTransHash, r.seed, kindTransaction, uint64(state.last))
+		tx.PrevTransLt, tx.PrevTransHash = state.lt, seededHash(r.seed, kindTransaction, uint64(state.last))
 	}
 }
 
@@ -144,8 +141,7 @@ func (r *Rows) actions(tx *record.Transaction, number uint64) {
 	if n == 0 {
 		return
 	}
-	tx.Action.ActionListHash = make([]byte, 32)
-	seeded(tx.Action.ActionListHash, r.seed, kindActions, number)
+	tx.Action.ActionListHash = seededHash(r.seed, kindActions, number)
 	fees := uint64(n) * 400_000
 	tx.Action.TotalFwdFees, tx.Action.TotalActionFees = &fees, &fees
 }

@@ -28,8 +28,8 @@ type RowOptions struct {
 // What holds: a message is the same where it is produced and where it is
 // consumed, later; the transactions and the state hashes of an account are
 // chained; the hashes of a message and of its body are those of their cells. All
-// other hashes are numbers from the seed. Memory is that of the accounts, about 30 bytes for each
-// of the 0.185 accounts per transaction.
+// other hashes are numbers from the seed. Memory is that of the accounts, about 30
+// bytes for each of the 0.185 accounts per transaction.
 type Rows struct {
 	total    int
 	seed     uint64

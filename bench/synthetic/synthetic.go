@@ -37,6 +37,13 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
+// seededHash is 256 bits of seeded.
+func seededHash(seed, kind, i uint64) []byte {
+	hash := make([]byte, 32)
+	seeded(hash, seed, kind, i)
+	return hash
+}
+
 // seeded makes the 256 bits that stand for number i of a kind of things.
 func seeded(dst []byte, seed uint64, kind uint64, i uint64) {
 	x := mix(mix(seed)^mix(kind<<56|i)) ^ i

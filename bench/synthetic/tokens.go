@@ -149,13 +149,13 @@ func (t *Tokens) found(b *Bundle, id int, data uint64) *record.Contract {
 	}
 	c := &record.Contract{
 		Account: a.address(id), McSeqno: b.Seqno, FirstMcSeqno: b.Seqno, Now: b.Utime, LastTransLt: firstRowLT,
-		Interfaces: []string{types[kind].name}, CodeHash: t.rows.contracts[kind].code.Hash, DataHash: make([]byte, 32),
+		Interfaces: []string{types[kind].name}, CodeHash: t.rows.contracts[kind].code.Hash,
+		DataHash: seededHash(t.rows.seed, kindData, data),
 	}
 	if at := id - a.first[jettonWallets]; at < len(t.known) {
 		t.known[at] = cmp.Or(t.known[at], b.Seqno)
 		c.FirstMcSeqno = t.known[at]
 	}
-	seeded(c.DataHash, t.rows.seed, kindData, data)
 	return c
 }
 
@@ -276,9 +276,9 @@ func (t *Tokens) receipt(tx *record.Transaction, account []byte) *record.Receipt
 	if tx.Aborted {
 		return nil
 	}
-	hash := make([]byte, 32)
-	seeded(hash, t.rows.seed, kindTransaction, tx.Lt|1<<56)
-	return &record.Receipt{Account: account, Lt: tx.Lt + 2, TransactionHash: hash, Now: tx.Now, McSeqno: tx.McSeqno}
+	return &record.Receipt{
+		Account: account, Lt: tx.Lt + 2, TransactionHash: seededHash(t.rows.seed, kindTransaction, tx.Lt|1<<56), Now: tx.Now, McSeqno: tx.McSeqno,
+	}
 }
 
 // arrive tells of the transfers that arrive with the bundle.
