@@ -69,17 +69,23 @@ var AccountsByBalance = declare(Table{Name: "accounts_by_balance", Internal: tru
 		col("gone", Bool, "whether the account does not exist any more", func(a *Account) bool { return a.State.Status == record.AccountStatus_ACCOUNT_NONEXIST }),
 	})
 
-func newCode(c *record.Code, _ []byte) (*record.Code, error) {
+// Code is a code as the tables see it.
+type Code struct {
+	*record.Code
+	Raw string
+}
+
+func newCode(c *record.Code, raw []byte) (*Code, error) {
 	if len(c.Hash) != 32 {
 		return nil, fmt.Errorf("a code with a hash of %d bytes", len(c.Hash))
 	}
-	return c, nil
+	return &Code{c, text(raw)}, nil
 }
 
 // Codes has every code by its hash.
-var Codes = declare(Table{Name: "codes", Doc: "a code", Key: []string{"hash"}}, nil, []column[*record.Code]{
-	col("hash", Hash, "hash of the code's root cell", func(c *record.Code) []byte { return c.Hash }),
-	col("methods", UInt32s, "ids of its get-methods", func(c *record.Code) []uint32 { return c.Methods }),
-	col("methods_known", Bool, "whether it has a method dictionary where compilers put it", func(c *record.Code) bool { return c.MethodsKnown }),
-	col("boc", String, "the code as a bag of cells", func(c *record.Code) string { return text(c.Boc) }),
+var Codes = declare(Table{Name: "codes", Doc: "a code", Key: []string{"hash"}}, nil, []column[*Code]{
+	col("hash", Hash, "hash of the code's root cell", func(c *Code) []byte { return c.Hash }),
+	col("methods", UInt32s, "ids of its get-methods", func(c *Code) []uint32 { return c.Methods }),
+	col("methods_known", Bool, "whether it has a method dictionary where compilers put it", func(c *Code) bool { return c.MethodsKnown }),
+	col("boc", String, "the code as a bag of cells", func(c *Code) string { return text(c.Boc) }),
 })

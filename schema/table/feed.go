@@ -31,34 +31,27 @@ const (
 type Options struct {
 	// KeepsData reports whether table accounts keeps data of a depth; nil: of any.
 	KeepsData func(depth uint32) bool
+	// Take, when not nil, is given the rows one by one, in words, in place of buffers.
+	// Source is the record that a row was made of, in the form in which that stands in
+	// its own table; empty for rows that were not made of one that has.
+	Take func(t *Table, words []uint64, source string)
 }
 
 // Feed makes rows of a topic's records.
 type Feed struct {
 	batch   protowire.Number
 	parts   []part
+	options Options
 	buffers []Buffer
-	takers  []Taker
 }
-
-// Taker takes the rows of one table, one by one.
-type Taker struct {
-	table string
-	take  any // func(R)
-}
-
-// To returns a taker of the rows of a table. A row is good until take returns: who
-// keeps it copies it.
-func To[R any](t *Of[R], take func(R)) Taker { return Taker{t.Name, take} }
 
 // part makes rows of the elements in one field of a record's batch, and returns
 // how many elements there are that a seal counts.
 type part func(r *record.Record, batch []byte) (rows int, err error)
 
-// NewFeed returns the feed of a topic's tables: into buffers or, when there are
-// takers, to these alone.
-func NewFeed(topic string, options Options, takers ...Taker) (*Feed, error) {
-	f := &Feed{takers: takers}
+// NewFeed returns the feed of a topic's tables.
+func NewFeed(topic string, options Options) (*Feed, error) {
+	f := &Feed{options: options}
 	switch topic {
 	case schema.Headers.Name:
 		f.batch = fieldBlocks
@@ -118,19 +111,28 @@ func (f *Feed) Buffers() []Buffer { return f.buffers }
 
 // into adds rows to a table, as one of the feed's.
 func into[R any](f *Feed, t *Of[R]) func(R) {
-	for _, taker := range f.takers {
-		if taker.table == t.Name {
-			take := taker.take.(func(R))
-			return func(row R) { t.Each(row, take) }
+	if take := f.options.Take; take != nil {
+		hand := func(row R) {
+			source := ""
+			if r, ok := any(row).(interface{ source() string }); ok {
+				source = r.source()
+			}
+			take(&t.Table, t.Words(row), source)
 		}
-	}
-	if len(f.takers) > 0 {
-		return func(R) {}
+		return func(row R) { t.Each(row, hand) }
 	}
 	b := NewRows(t)
 	f.buffers = append(f.buffers, b)
 	return b.Add
 }
+
+func (b *Block) source() string       { return b.Raw }
+func (r *Transaction) source() string { return r.Raw }
+func (e *MessageEnd) source() string  { return e.Transaction.Raw }
+func (a *Account) source() string     { return a.Raw }
+func (c *Code) source() string        { return c.Raw }
+func (c *Contract) source() string    { return c.Raw }
+func (t *Transfer) source() string    { return t.Raw }
 
 // each hands what is made of a row to all of take.
 func each[R, S any](of func(row R, add func(S)), take ...func(S)) func(R) {

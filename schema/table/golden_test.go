@@ -253,34 +253,73 @@ func TestARecordThatIsCutShortIsRefused(t *testing.T) {
 	}
 }
 
-func TestAReaderInMemoryGetsRowsAndColumns(t *testing.T) {
-	exitCode := table.Value[*table.Transaction, int32](table.Transactions, "exit_code")
-	path := table.Value[*table.Transaction, int8](table.TransactionsIndex, "path")
-	var codes []int32
-	var kept []table.Transaction
-	f, err := table.NewFeed(schema.Transactions.Name, table.Options{},
-		table.To(table.Transactions, func(r *table.Transaction) { codes = append(codes, exitCode(r)) }),
-		table.To(table.TransactionsIndex, func(r *table.Transaction) { kept = append(kept, *r) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := topics[schema.Transactions.Name]
-	payload, err := r.MarshalVT()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rows, err := f.Add(r, payload); err != nil || rows != 1 {
-		t.Fatalf("%d rows, %v", rows, err)
-	}
-	if !slices.Equal(codes, []int32{-14}) {
-		t.Errorf("exit codes are %d, want -14", codes)
-	}
-	for i := range kept {
-		if path(&kept[i]) != int8(i+1) {
-			t.Errorf("row %d is of path %d", i, path(&kept[i]))
+func TestAReaderInMemoryGetsTheRowsThatBuffersGet(t *testing.T) {
+	for topic, r := range topics {
+		payload, err := r.MarshalVT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		buffered, err := table.NewFeed(topic, table.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := buffered.Add(r, payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := map[string]int{}
+		f, err := table.NewFeed(topic, table.Options{Take: func(of *table.Table, words []uint64, source string) {
+			taken[of.Name]++
+			if place, ok := of.Place("exit_code"); ok && int64(words[place.At]) != -14 {
+				t.Errorf("exit code of a transaction is %d, want -14", int64(words[place.At]))
+			}
+			if place, ok := of.Place("path"); ok && words[place.At] == 0 {
+				t.Errorf("path of a row of %s is 0", of.Name)
+			}
+			if source == "" && of != &table.MetadataLinks.Table {
+				t.Errorf("a row of %s has no record that it was made of", of.Name)
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have, err := f.Add(r, payload); err != nil || have != want {
+			t.Errorf("%s: %d rows, %v; want %d", topic, have, err, want)
+		}
+		for _, b := range buffered.Buffers() {
+			if have := taken[b.Table().Name]; have != b.Rows() {
+				t.Errorf("%s: %d rows were taken, want %d", b.Table().Name, have, b.Rows())
+			}
+		}
+		if len(f.Buffers()) > 0 {
+			t.Errorf("%s: %d buffers, want none", topic, len(f.Buffers()))
 		}
 	}
-	if len(kept) != 4 || len(f.Buffers()) > 0 {
-		t.Errorf("%d rows, want 4; %d buffers, want none", len(kept), len(f.Buffers()))
+}
+
+func TestWordsOfAValueAreThoseOfARowThatHasIt(t *testing.T) {
+	number := [32]byte{30: 1, 31: 2}
+	for _, c := range []struct {
+		table  *table.Table
+		column string
+		value  any
+		want   []uint64
+	}{
+		{&table.Transactions.Table, "workchain", int32(-1), []uint64{1<<64 - 1}},
+		{&table.Transactions.Table, "lt", uint64(7), []uint64{7}},
+		{&table.TransactionsIndex.Table, "path", "mc_seqno", []uint64{2}},
+		{&table.JettonWallets.Table, "balance", number, []uint64{258, 0, 0, 0}},
+		{&table.JettonWallets.Table, "balance", 0, []uint64{0, 0, 0, 0}},
+		{&table.Codes.Table, "hash", append([]byte{1}, make([]byte, 31)...), []uint64{1, 0, 0, 0}},
+	} {
+		place, ok := c.table.Place(c.column)
+		have, err := place.WordsOf(c.value)
+		if !ok || err != nil || !slices.Equal(have, c.want) {
+			t.Errorf("%s.%s = %v: words %x, %v; want %x", c.table.Name, c.column, c.value, have, err, c.want)
+		}
+	}
+	place, _ := table.TransactionsIndex.Place("path")
+	if words, err := place.WordsOf("nowhere"); err == nil {
+		t.Errorf("a name that the column has not: words %x, want an error", words)
 	}
 }

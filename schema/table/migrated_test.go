@@ -82,7 +82,7 @@ func hashes(name string) (all []uint64) {
 	tx.Ends(hashed[*table.MessageEnd](&all, name, table.MessagesIndex, table.MessagesByAccount))
 	hashed[*table.Account](&all, name, table.Accounts, table.AccountsByBalance)(must(table.NewAccount(account, nil, false)))
 	if name == table.Codes.Name {
-		all = append(all, table.Codes.Hash(code))
+		all = append(all, table.Codes.Hash(&table.Code{Code: code}))
 	}
 	c := must(table.NewContract(contract, nil))
 	hashed[*table.Contract](&all, name, table.Contracts)(c)

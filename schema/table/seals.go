@@ -29,6 +29,17 @@ var Progress = declare(Table{Name: "progress", Doc: "how far the tables of a top
 	col("gen_utime", UInt32, "when that block was generated", func(s Seal) uint32 { return s.GetSeal().GenUtime }),
 })
 
+// ByName returns the table of a name, nil when there is none.
+func ByName(name string) *Table { return byName[name] }
+
+var byName = func() map[string]*Table {
+	all := map[string]*Table{}
+	for _, t := range All {
+		all[t.Name] = t
+	}
+	return all
+}()
+
 // All are the tables that are filled from records, in the order of the data's way.
 var All = []*Table{
 	&Blocks.Table, &BlocksIndex.Table, &Transactions.Table, &TransactionsIndex.Table, &MessagesIndex.Table, &MessagesByAccount.Table,

@@ -11,9 +11,14 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
+	"math/big"
+	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // Table is a table, without its rows.
@@ -46,15 +51,19 @@ type Column struct {
 	Record bool
 	// Alias reports whether ClickHouse computes it of other columns.
 	Alias bool
+	// Signed reports whether its words are numbers that may be negative.
+	Signed bool
 	// words are the expressions for its words.
 	words []string
 	text  func([]uint64) string
+	named map[string]int8 // of named values
 }
 
 // Of is a table that is filled from rows of type R.
 type Of[R any] struct {
 	Table
 	columns []column[R]
+	words   int // of a row
 	// each hands out the table's rows for one row of the source; nil means that row
 	// itself.
 	each func(row R, add func(R))
@@ -62,7 +71,6 @@ type Of[R any] struct {
 
 type column[R any] struct {
 	Column
-	value  any // func(R) V
 	words  func(R) [4]uint64
 	values func() values[R]
 }
@@ -70,8 +78,7 @@ type column[R any] struct {
 // col declares a column.
 func col[R, V any](name string, t Type[V], doc string, value func(R) V) column[R] {
 	c := column[R]{
-		Column: Column{Name: name, Type: t.name, Doc: doc, text: t.text},
-		value:  value,
+		Column: Column{Name: name, Type: t.name, Doc: doc, Signed: t.signed, text: t.text, named: t.named},
 		words:  func(row R) [4]uint64 { return t.words(value(row)) },
 		values: func() values[R] { return &list[R, V]{value: value} },
 	}
@@ -105,6 +112,9 @@ func declare[R any](t Table, each func(row R, add func(R)), lists ...[]column[R]
 	of := &Of[R]{Table: t, columns: slices.Concat(lists...), each: each}
 	for _, c := range of.columns {
 		of.Columns = append(of.Columns, c.Column)
+		if !c.Record {
+			of.words += len(c.Column.words)
+		}
 	}
 	return of
 }
@@ -137,7 +147,7 @@ func (t *Of[R]) Hash(row R) uint64 {
 
 // Words are a row in words, without the record.
 func (t *Of[R]) Words(row R) []uint64 {
-	var all []uint64
+	all := make([]uint64, 0, t.words)
 	for i := range t.columns {
 		if c := &t.columns[i]; !c.Record {
 			words := c.words(row)
@@ -145,13 +155,6 @@ func (t *Of[R]) Words(row R) []uint64 {
 		}
 	}
 	return all
-}
-
-// Value is how the value of a column comes out of a row. It panics when there is
-// no column of the name with values of the type: that is a mistake of the program.
-func Value[R, V any](t *Of[R], name string) func(R) V {
-	i := slices.IndexFunc(t.columns, func(c column[R]) bool { return c.Name == name })
-	return t.columns[i].value.(func(R) V)
 }
 
 // seed is what the hash of a row begins with.
@@ -207,6 +210,75 @@ func (t *Table) Where(row []uint64) string {
 		}
 	})
 	return strings.Join(parts, " AND ")
+}
+
+// Place is where a column's words lie in those of a row.
+type Place struct {
+	*Column
+	At, Words int
+}
+
+// Place finds a column that is not the record.
+func (t *Table) Place(column string) (p Place, ok bool) {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		switch {
+		case c.Record:
+		case c.Name == column:
+			return Place{c, p.At, len(c.words)}, true
+		default:
+			p.At += len(c.words)
+		}
+	}
+	return Place{}, false
+}
+
+// WordsOf are the words of a value of the column: a truth value, an integer, the name of a named
+// value, 32 bytes of a number, big endian, as an array, or those of a hash as a
+// slice. It returns an error for what a column of its type cannot have.
+func (c *Column) WordsOf(value any) ([]uint64, error) {
+	switch v := reflect.ValueOf(value); {
+	case v.Kind() == reflect.Bool && c.Type == Bool.name && v.Bool():
+		return []uint64{1}, nil
+	case v.Kind() == reflect.Bool && c.Type == Bool.name:
+		return []uint64{0}, nil
+	case v.CanUint() && len(c.words) == 1:
+		return []uint64{v.Uint()}, nil
+	case v.CanInt() && len(c.words) == 1:
+		return []uint64{uint64(v.Int())}, nil
+	case v.CanUint() && c.Type == UInt256.name:
+		return []uint64{v.Uint(), 0, 0, 0}, nil
+	case v.CanInt() && v.Int() >= 0 && c.Type == UInt256.name:
+		return []uint64{uint64(v.Int()), 0, 0, 0}, nil
+	case v.Kind() == reflect.String && c.named != nil:
+		if n, ok := c.named[v.String()]; ok {
+			return []uint64{uint64(int64(n))}, nil
+		}
+	case v.Kind() == reflect.String && len(c.words) == 1:
+		return []uint64{xxhash.Sum64String(v.String())}, nil
+	case v.Kind() == reflect.Array && v.Len() == 32 && c.Type == UInt256.name:
+		b := v.Convert(reflect.TypeFor[[32]byte]()).Interface().([32]byte)
+		w := wordsOfNumber(new(big.Int).SetBytes(b[:]))
+		return w[:], nil
+	case v.Kind() == reflect.Slice && v.Len() == 32 && c.Type == Hash.name:
+		w := wordsOfHash(v.Bytes())
+		return w[:], nil
+	}
+	return nil, fmt.Errorf("column %s of type %s has no value %v", c.Name, c.Type, value)
+}
+
+// Compare compares the words of two values of the column: numbers by their values,
+// others in some order.
+func (c *Column) Compare(a, b []uint64) int {
+	if c.Signed {
+		return cmp.Compare(int64(a[0]), int64(b[0]))
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		if d := cmp.Compare(a[i], b[i]); d != 0 {
+			return d
+		}
+	}
+	return 0
 }
 
 // Word is the first word of a column of a row.

@@ -16,13 +16,16 @@ import (
 // For sums a value is one or four words of 64 bits, which Go and ClickHouse make
 // alike.
 type Type[V any] struct {
-	name  string
-	wide  bool // four words
-	words func(V) [4]uint64
+	name   string
+	wide   bool // four words
+	signed bool
+	words  func(V) [4]uint64
 	// expressions are the words in SQL, %s being the column.
 	expressions string
 	// text writes words so that they can stand in a condition.
 	text func([]uint64) string
+	// named are the values that have names.
+	named map[string]int8
 }
 
 // The types of columns.
@@ -59,11 +62,13 @@ var (
 
 // Enum8 is a type of named values, which begin with first and follow each other.
 func Enum8(first int8, names ...string) Type[int8] {
-	values := make([]string, len(names))
+	values, named := make([]string, len(names)), make(map[string]int8, len(names))
 	for i, name := range names {
-		values[i] = fmt.Sprintf("'%s' = %d", name, int(first)+i)
+		named[name] = first + int8(i)
+		values[i] = fmt.Sprintf("'%s' = %d", name, named[name])
 	}
 	t := signed[int8]("Enum8(" + strings.Join(values, ", ") + ")")
+	t.named = named
 	t.expressions = "toUInt64(CAST(%s, 'Int8'))"
 	t.text = func(words []uint64) string {
 		if i := int64(words[0]) - int64(first); i >= 0 && i < int64(len(names)) {
@@ -79,7 +84,7 @@ func numbers[V uint8 | uint16 | uint32 | uint64](name string) Type[V] {
 }
 
 func signed[V int8 | int32 | int64](name string) Type[V] {
-	return Type[V]{name: name, words: func(v V) [4]uint64 { return [4]uint64{uint64(int64(v))} }, expressions: "toUInt64(%s)", text: textOf[int64]}
+	return Type[V]{name: name, signed: true, words: func(v V) [4]uint64 { return [4]uint64{uint64(int64(v))} }, expressions: "toUInt64(%s)", text: textOf[int64]}
 }
 
 func inHex[V any](t Type[V]) Type[V] {
