@@ -20,6 +20,8 @@ var rules = []struct {
 	{"LastSealIsTheLastCompleteBundle", lastSealIsTheLastCompleteBundle},
 	{"RestartsAtAnyPointGiveEveryRecordOnceInOrder", restartsAtAnyPointGiveEveryRecordOnceInOrder},
 	{"AnIntendedRangeComesBackAsItWas", anIntendedRangeComesBackAsItWas},
+	{"WhoFollowsGetsWhatComesAfterABundleOnceAndInOrder", whoFollowsGetsWhatComesAfterABundleOnceAndInOrder},
+	{"WhoFollowsWhatTheLogHasNoMoreGetsAnError", whoFollowsWhatTheLogHasNoMoreGetsAnError},
 	{"CommitsFromOutsideTheGenerationAreRefused", commitsFromOutsideTheGenerationAreRefused},
 	{"MembersShareAndHandOverPartitions", membersShareAndHandOverPartitions},
 	{"AFailedHandlerStartsAgainFromTheLastCommit", aFailedHandlerStartsAgainFromTheLastCommit},
