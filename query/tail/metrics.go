@@ -1,0 +1,33 @@
+package tail
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/query/reader"
+)
+
+type metrics struct {
+	bundles, bytes, rows, behind prometheus.Gauge
+}
+
+func newMetrics(r prometheus.Registerer) metrics {
+	gauge := func(name, help string) prometheus.Gauge {
+		return reader.Register(r, prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_query_tail_" + name, Help: help}))
+	}
+	return metrics{
+		bundles: gauge("bundles", "Complete bundles held in memory that were taken from the log."),
+		bytes:   gauge("bytes", "Memory of these bundles, and of those that are not complete yet."),
+		rows:    gauge("rows", "Rows of these bundles, of all tables."),
+		behind:  gauge("behind_bundles", "How many bundles the newest one held is behind the newest one in the log."),
+	}
+}
+
+// count brings the metrics up to date.
+func (t *Tail) count() {
+	t.metrics.bundles.Set(float64(len(t.Bundles())))
+	t.metrics.bytes.Set(float64(t.held.bytes()))
+	t.metrics.rows.Set(float64(t.held.rows))
+	if t.newest > 0 {
+		t.metrics.behind.Set(float64(max(t.inLog, t.newest) - t.newest))
+	}
+}

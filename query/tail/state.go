@@ -1,0 +1,85 @@
+package tail
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	// pollEvery is how often one partition after the other is asked for its newest
+	// seal.
+	pollEvery = 2 * time.Second
+	// patience is how long the log may take to answer that.
+	patience = 5 * time.Second
+)
+
+// Err is the error with which a partition stopped since Start, nil for none. Nothing
+// newer becomes visible then.
+func (t *Tail) Err() error {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.err
+}
+
+// State is nil when all is well, and says otherwise why nothing new becomes visible:
+// a partition stopped, the log does not answer, or there is no room.
+func (t *Tail) State() error {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	switch {
+	case t.err != nil:
+		return t.err
+	case !t.asked.IsZero() && time.Since(t.asked) > patience:
+		return fmt.Errorf("the log cannot be reached: no answer for %s", time.Since(t.asked).Round(time.Second))
+	case t.waiting > 0 && t.full():
+		return fmt.Errorf("the newest bundles take %d of %d MiB and wait for the sink", t.held.bytes()>>20, t.configuration.MaxBytes>>20)
+	}
+	return nil
+}
+
+// fail keeps why a partition stopped.
+func (t *Tail) fail(err error) {
+	t.report.Log.Error().Err(err).Msg("newer bundles are not taken from the log any more")
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// watch asks the log how far it is until ctx ends.
+func (t *Tail) watch(ctx context.Context, partitions []*partition) {
+	pause := time.NewTicker(pollEvery)
+	defer pause.Stop()
+	for i := 0; ctx.Err() == nil; i++ {
+		p := partitions[i%len(partitions)]
+		t.ask(time.Now())
+		seal, err := t.client.LastSeal(ctx, p.Topic, p.Partition)
+		if err == nil {
+			t.answered(seal.GetMcSeqno())
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+		}
+	}
+	t.ask(time.Time{})
+}
+
+// ask keeps since when the log has not answered.
+func (t *Tail) ask(at time.Time) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.asked.IsZero() || at.IsZero() {
+		t.asked = at
+	}
+}
+
+func (t *Tail) answered(bundle uint32) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.asked = time.Time{}
+	t.inLog = max(t.inLog, bundle)
+	t.count()
+}
