@@ -5,6 +5,7 @@ import (
 
 	"tonscribe/query/auth"
 	"tonscribe/query/store"
+	"tonscribe/query/tail"
 	v2 "tonscribe/query/v2"
 )
 
@@ -13,6 +14,8 @@ type Configuration struct {
 	// Timeout bounds each request; a client may ask for less (X-Timeout).
 	Timeout time.Duration       `yaml:"timeout"`
 	Store   store.Configuration `yaml:",inline"`
+	// Tail bounds what is held of bundles that the log has and the tables have not.
+	Tail tail.Configuration `yaml:",inline"`
 	// V2 is the section api: the node-access layer.
 	V2 v2.Configuration `yaml:"-"`
 	// Auth is the section auth, for every layer.
@@ -25,6 +28,6 @@ type Configuration struct {
 // machine.
 func DefaultConfiguration() Configuration {
 	return Configuration{
-		Timeout: 3 * time.Second, Store: store.DefaultConfiguration(), V2: v2.DefaultConfiguration(), Auth: auth.DefaultConfiguration(),
+		Timeout: 3 * time.Second, Store: store.DefaultConfiguration(), Tail: tail.DefaultConfiguration(), V2: v2.DefaultConfiguration(), Auth: auth.DefaultConfiguration(),
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
+	"tonscribe/query/store"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
@@ -47,6 +48,7 @@ type world struct {
 	reader    *clickhouse.Client
 	tokens    *synthetic.Tokens // of the bundles; may be nil
 	wakes     []chan struct{}   // of the servers
+	log       store.Log         // of the servers; may be nil
 }
 
 // realBundles reads the test data.
@@ -346,7 +348,7 @@ func (w *world) serve(t testing.TB, change func(*Configuration)) *server {
 		change(&configuration)
 	}
 	r := w.report(t)
-	c, err := New(configuration, Dependencies{Report: r, ClickHouse: w.reader})
+	c, err := New(configuration, Dependencies{Report: r, ClickHouse: w.reader, Log: w.log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,8 @@ type Dependencies struct {
 	// ClickHouse says how the tables are reached; a user that may only read is
 	// enough. The component opens connections of its own.
 	ClickHouse *clickhouse.Client
+	// Log has the newest bundles before the tables have them. May be nil.
+	Log store.Log
 	// Usage writes how often API keys are used; nil leaves that out.
 	Usage *clickhouse.Client
 	// Emulator executes messages for node access.
@@ -58,7 +60,10 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	if configuration.Timeout <= 0 {
 		return nil, fmt.Errorf("query: timeout is %s, it must be positive", configuration.Timeout)
 	}
-	s, err := store.New(configuration.Store, dependencies.ClickHouse.Options(), dependencies.Report)
+	if err := configuration.Tail.Validate(); err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	s, err := store.New(configuration.Store, dependencies.ClickHouse.Options(), dependencies.Log, dependencies.Report)
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}

@@ -43,8 +43,11 @@ func (c Configuration) keepsData(depth uint32) bool {
 
 // feedOf makes rows of the records of a topic.
 func (c Configuration) feedOf(topic string) (*table.Feed, error) {
-	return table.NewFeed(topic, table.Options{KeepsData: c.keepsData})
+	return table.NewFeed(topic, c.TableOptions())
 }
+
+// TableOptions say what rows leave out.
+func (c Configuration) TableOptions() table.Options { return table.Options{KeepsData: c.keepsData} }
 
 // DefaultConfiguration fits two processors and the embedded engine.
 func DefaultConfiguration() Configuration {

@@ -17,6 +17,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/metadata"
 	"tonscribe/query"
+	"tonscribe/query/tail"
 	"tonscribe/schema"
 	"tonscribe/sink"
 )
@@ -146,7 +147,12 @@ func (p *process) newQuery() (*query.Component, error) {
 		return nil, err
 	}
 	p.onStop("emulator", pool.Stop)
-	return query.New(p.settings.Query, query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage, Emulator: pool})
+	d := query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage, Emulator: pool}
+	if c := p.settings.Query.Tail; c.MaxBytes > 0 && p.log != nil {
+		c.Options = p.settings.Sink.TableOptions()
+		d.Log = tail.New(c, p.log, d.Report)
+	}
+	return query.New(p.settings.Query, d)
 }
 
 func (p *process) openTables(name, dsn string) (*clickhouse.Client, error) {

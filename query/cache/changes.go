@@ -40,16 +40,16 @@ func (c *Cache) current(ctx context.Context) (uint32, error) {
 }
 
 func (c *Cache) advance(ctx context.Context, v *head.View) error {
-	if c.upTo.Load() >= v.Watermark {
+	if c.upTo.Load() >= v.Tables {
 		return nil
 	}
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	upTo := c.upTo.Load()
-	if upTo >= v.Watermark {
+	if upTo >= v.Tables {
 		return nil
 	}
-	after, again := upTo, v.Watermark-c.reread >= rereadAfter
+	after, again := upTo, v.Tables-c.reread >= rereadAfter
 	if again {
 		after -= min(after, 2*rereadAfter)
 	}
@@ -81,9 +81,9 @@ func (c *Cache) advance(ctx context.Context, v *head.View) error {
 	defer c.dropping.Unlock()
 	c.drop(states, contracts, links)
 	if c.first = v.First.Id.Seqno; again {
-		c.reread = v.Watermark
+		c.reread = v.Tables
 	}
-	c.upTo.Store(v.Watermark)
+	c.upTo.Store(v.Tables)
 	return nil
 }
 

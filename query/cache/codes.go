@@ -52,6 +52,13 @@ func (c *Cache) Codes(ctx context.Context, hashes []Hash) (map[Hash]*Code, error
 	if err != nil {
 		return nil, err
 	}
+	held, err := c.heldCodes(hashes)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range held {
+		found[Hash(one.Hash)] = codeOf(Hash(one.Hash), one.Methods, one.MethodsKnown)
+	}
 	for _, h := range hashes {
 		if found[h] == nil {
 			found[h] = unknownCode(h)
@@ -68,12 +75,8 @@ func (c *Cache) readCodes(ctx context.Context, hashes []Hash) (map[Hash]*Code, e
 	result := proto.Results{{Name: "hash", Data: &hash}, {Name: "methods", Data: methods}, {Name: "methods_known", Data: &known}}
 	err := c.reader.Run(ctx, "codes", "SELECT hash, methods, methods_known FROM codes WHERE "+HashesIn(hashes).String(), result, func(rows int) error {
 		for i := range rows {
-			one := unknownCode(Hash(hash.Row(i)))
-			if known[i] {
-				one.Methods = append([]uint32{}, methods.Row(i)...)
-				one.Interfaces = code.Interfaces(one.Hash, one.Methods)
-			}
-			found[one.Hash] = one
+			h := Hash(hash.Row(i))
+			found[h] = codeOf(h, methods.Row(i), known[i])
 		}
 		return nil
 	})
@@ -88,7 +91,15 @@ func (b BoC) bytes() int { return cap(b) }
 // CodeBoCs are the codes themselves, as bags of cells; those that are not there
 // are missing.
 func (c *Cache) CodeBoCs(ctx context.Context, hashes []Hash) (map[Hash]BoC, error) {
-	return c.bocs.at(ctx, hashes)
+	found, err := c.bocs.at(ctx, hashes)
+	if err != nil {
+		return nil, err
+	}
+	held, err := c.heldCodes(hashes)
+	for _, one := range held {
+		found[Hash(one.Hash)] = one.Boc
+	}
+	return found, err
 }
 
 func (c *Cache) readBoCs(ctx context.Context, hashes []Hash) (map[Hash]BoC, error) {

@@ -39,6 +39,9 @@ func (c *Cache) Directory(ctx context.Context, list []address.Address) (map[addr
 	if err != nil {
 		return nil, err
 	}
+	if err := c.addHeldCodes(found, list); err != nil {
+		return nil, err
+	}
 	wanted := make([]Hash, 0, len(found))
 	for _, a := range found {
 		if a.hash != (Hash{}) {

@@ -27,10 +27,14 @@ func (c *Cache) Domains(ctx context.Context, accounts []address.Address) (map[ad
 	if err != nil {
 		return nil, err
 	}
+	held, err := c.heldLinks(sql.KeysOf(accounts))
+	if err != nil {
+		return nil, err
+	}
 	var wanted []sql.AccountKey
 	c.dropping.RLock()
 	for _, a := range accounts {
-		if _, ok := c.named[sql.KeyOf(a[:])]; ok {
+		if _, ok := c.named[sql.KeyOf(a[:])]; ok || held[sql.KeyOf(a[:])] != nil {
 			wanted = append(wanted, sql.KeyOf(a[:]))
 		}
 	}
@@ -41,6 +45,9 @@ func (c *Cache) Domains(ctx context.Context, accounts []address.Address) (map[ad
 	found, err := c.names.at(ctx, wanted)
 	if err != nil {
 		return nil, err
+	}
+	for at, links := range held {
+		found[at] = slices.Concat(found[at], links)
 	}
 	best, err := c.bestNames(ctx, found, itemsOf(found))
 	if err != nil {
@@ -59,6 +66,9 @@ func (c *Cache) Domains(ctx context.Context, accounts []address.Address) (map[ad
 	if len(lost) > 0 {
 		if found, err = c.names.fresh(ctx, lost, upTo); err != nil {
 			return nil, err
+		}
+		for _, at := range lost {
+			found[at] = slices.Concat(found[at], held[at])
 		}
 		others, err := c.bestNames(ctx, found, itemsOf(found))
 		if err != nil {

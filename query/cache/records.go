@@ -27,6 +27,9 @@ func (c *Cache) States(ctx context.Context, keys []sql.AccountKey) (map[address.
 	if err != nil {
 		return nil, err
 	}
+	if err := c.addHeld(found, "accounts", "version", keys); err != nil {
+		return nil, err
+	}
 	return unpack[record.Account](found)
 }
 
@@ -35,6 +38,9 @@ func (c *Cache) States(ctx context.Context, keys []sql.AccountKey) (map[address.
 func (c *Cache) ContractsAt(ctx context.Context, keys []sql.AccountKey) (map[address.Address]*record.Contract, error) {
 	found, err := c.contracts.at(ctx, keys)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.addHeld(found, "contracts", "mc_seqno", keys); err != nil {
 		return nil, err
 	}
 	newest, err := unpack[record.Contract](found)

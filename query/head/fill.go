@@ -11,11 +11,13 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
+	"tonscribe/schema/table"
 )
 
 const (
@@ -49,6 +51,8 @@ type Filler struct {
 	reader        *reader.Reader
 	metrics       metrics
 	firstRead     time.Time
+	// tables is up to which bundle the tables were complete, and tablesUtime its time.
+	tables, tablesUtime uint32
 }
 
 type metrics struct {
@@ -72,20 +76,35 @@ func NewFiller(configuration Configuration, r *reader.Reader, registerer prometh
 	}}
 }
 
-// Next reads the watermark and, when it moved or the head is not full yet, returns
-// a view after old, which is nil for the first; nil when nothing is new. moved is
-// called beside the reading of the head when the watermark moved. With an error
-// there may be a view all the same: what could not be read is left for the next.
-func (f *Filler) Next(ctx context.Context, old *View, moved func(*View)) (next *View, read bool, err error) {
-	watermark, utime, err := f.Watermark(ctx)
-	if err != nil || watermark == 0 || old != nil && old.Watermark > watermark {
-		return nil, false, err // nothing complete yet, or a replica that is behind
+// Next reads how far the tables are, unless that is not to be looked at again, and,
+// when that or what the log has moved, or the head is not full yet, returns a view after
+// old, which is nil for the first; nil when nothing is new. Newer are bundles that follow each other, of which some may be in
+// the tables. moved is called beside the reading of the head when the view moved. With
+// an error there may be a view all the same: what could not be read is left for the
+// next.
+func (f *Filler) Next(ctx context.Context, old *View, tables bool, newer memory.Bundles, moved func(*View)) (next *View, read bool, err error) {
+	if tables || old == nil {
+		seqno, utime, err := f.Watermark(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		f.tables, f.tablesUtime = seqno, utime
 	}
-	v := &View{Watermark: watermark, GenUtime: utime}
+	watermark, utime := f.tables, f.tablesUtime
+	if watermark == 0 {
+		return nil, false, nil // nothing complete yet
+	}
+	v := &View{Watermark: watermark, Tables: watermark, GenUtime: utime, Memory: newer.After(watermark)}
+	if n := len(v.Memory); n > 0 {
+		v.Watermark, v.GenUtime = v.Memory[n-1].MCSeqno, v.Memory[n-1].GenUtime
+	}
+	if old != nil && (old.Watermark > v.Watermark || old.Tables > v.Tables) {
+		return nil, false, nil // a replica that is behind
+	}
 	if old != nil {
 		v.First, v.Last, v.Head = old.First, old.Last, old.Head
 	}
-	isNew := old == nil || old.Watermark != watermark
+	isNew := old == nil || old.Watermark != v.Watermark || old.Tables != v.Tables
 	if isNew {
 		if err := f.ends(ctx, v); err != nil {
 			return nil, true, err
@@ -98,7 +117,7 @@ func (f *Filler) Next(ctx context.Context, old *View, moved func(*View)) (next *
 	if !isNew && !extended {
 		return nil, false, err
 	}
-	f.metrics.watermark.Set(float64(watermark))
+	f.metrics.watermark.Set(float64(v.Watermark))
 	return v, true, err
 }
 
@@ -162,8 +181,7 @@ func lowestOf(progress map[uint16]progressOf, lowest *progressOf) bool {
 
 // ends reads the first and the last visible masterchain block.
 func (f *Filler) ends(ctx context.Context, v *View) error {
-	const last = "SELECT record FROM blocks WHERE mc_seqno = %d AND workchain = -1 LIMIT 1"
-	list, err := ReadBlocks(ctx, f.reader, fmt.Sprintf(last, v.Watermark))
+	list, err := f.masterchainBlock(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -181,6 +199,16 @@ func (f *Filler) ends(ctx context.Context, v *View) error {
 	return err
 }
 
+// masterchainBlock reads that of the watermark, if it is there.
+func (f *Filler) masterchainBlock(ctx context.Context, v *View) ([]*record.Block, error) {
+	if n := len(v.Memory); n > 0 {
+		all, err := blocksIn(v.Memory[n-1])
+		return slices.DeleteFunc(all, func(b *record.Block) bool { return b.Id.Workchain != -1 }), err
+	}
+	const last = "SELECT record FROM blocks WHERE mc_seqno = %d AND workchain = -1 LIMIT 1"
+	return ReadBlocks(ctx, f.reader, fmt.Sprintf(last, v.Watermark))
+}
+
 // extend brings the head to the watermark, and then back until its budget is
 // used. It reports whether it changed anything.
 func (f *Filler) extend(ctx context.Context, v *View) (bool, error) {
@@ -189,8 +217,17 @@ func (f *Filler) extend(ctx context.Context, v *View) (bool, error) {
 		return false, nil
 	}
 	low, high := h.missing(v)
-	if low >= high {
-		return f.extendBack(ctx, v)
+	newer, err := heldOf(v.Memory.After(low))
+	if err != nil {
+		return false, err
+	}
+	if high = min(high, v.Tables); low >= high {
+		if len(newer) == 0 {
+			return f.extendBack(ctx, v)
+		}
+		h.append(newer)
+		f.publish(v, h)
+		return true, nil
 	}
 	if high-low > stepBundles {
 		// Too far away: begin anew at the watermark.
@@ -214,6 +251,7 @@ func (f *Filler) extend(ctx context.Context, v *View) (bool, error) {
 	if !held || count > stepTransactions {
 		// Transactions come afterwards, newest first.
 		h.WithTransactions = len(h.Bundles)
+		h.append(newer)
 		f.publish(v, h)
 		_, err := f.extendBack(ctx, v)
 		return true, err
@@ -221,8 +259,49 @@ func (f *Filler) extend(ctx context.Context, v *View) (bool, error) {
 	if err := f.fill(ctx, bundles); err != nil {
 		return false, err
 	}
+	h.append(newer)
 	f.publish(v, h)
 	return true, nil
+}
+
+// append adds bundles with their transactions.
+func (h *Head) append(newer []*Bundle) { h.Bundles = append(slices.Clip(h.Bundles), newer...) }
+
+// heldOf makes bundles of the head out of rows in memory.
+func heldOf(newer memory.Bundles) ([]*Bundle, error) {
+	list := make([]*Bundle, len(newer))
+	for i, rows := range newer {
+		blocks, err := blocksIn(rows)
+		if err != nil {
+			return nil, err
+		}
+		if list[i], err = newBundle(rows.MCSeqno, blocks); err != nil {
+			return nil, err
+		}
+		var all []*record.Transaction
+		var records [][]byte
+		for row := range rows.All(&table.Transactions.Table) {
+			tx := new(record.Transaction)
+			if err := stored.Unpack(tx, []byte(row.Source)); err != nil {
+				return nil, fmt.Errorf("record of a transaction in memory: %w", err)
+			}
+			all, records = append(all, tx), append(records, []byte(row.Source))
+		}
+		list[i].hold(all, records)
+	}
+	return list, nil
+}
+
+// blocksIn are the blocks of a bundle in memory.
+func blocksIn(b *memory.Bundle) (list []*record.Block, err error) {
+	for row := range b.All(&table.Blocks.Table) {
+		block, err := UnpackBlock([]byte(row.Source))
+		if err != nil {
+			return nil, fmt.Errorf("record of a block in memory: %w", err)
+		}
+		list = append(list, block)
+	}
+	return list, nil
 }
 
 // missing is the range (low, high] of bundles between the head and the watermark.
@@ -230,7 +309,7 @@ func (h *Head) missing(v *View) (low, high uint32) {
 	if n := len(h.Bundles); n > 0 {
 		return h.Bundles[n-1].McSeqno, v.Watermark
 	}
-	return v.Watermark - min(v.Watermark, stepBundles/10), v.Watermark
+	return v.Tables - min(v.Tables, stepBundles/10), v.Watermark
 }
 
 // extendBack adds older bundles, or the transactions of older bundles, while there
@@ -433,12 +512,15 @@ func (f *Filler) reachBefore(ctx context.Context, mcSeqno uint32) (Reach, error)
 
 // ReadBlocks runs a statement whose only column is the record of a block.
 func ReadBlocks(ctx context.Context, r *reader.Reader, statement string) ([]*record.Block, error) {
-	return reader.Records(ctx, r, "blocks", statement, func(raw []byte) (*record.Block, error) {
-		b := new(record.Block)
-		err := b.UnmarshalVT(raw)
-		if err == nil && b.Id == nil {
-			err = errors.New("block without id")
-		}
-		return b, err
-	})
+	return reader.Records(ctx, r, "blocks", statement, UnpackBlock)
+}
+
+// UnpackBlock reads the record of a block.
+func UnpackBlock(raw []byte) (*record.Block, error) {
+	b := new(record.Block)
+	err := b.UnmarshalVT(raw)
+	if err == nil && b.Id == nil {
+		err = errors.New("block without id")
+	}
+	return b, err
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 
+	"tonscribe/query/memory"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
@@ -22,6 +23,10 @@ import (
 type View struct {
 	// Watermark is the newest masterchain block whose bundle is complete.
 	Watermark uint32
+	// Tables is that up to which rows are read from the tables, and Memory what the
+	// bundles after it have in them.
+	Tables uint32
+	Memory memory.Bundles
 	// GenUtime is its time.
 	GenUtime uint32
 	// First and Last are the oldest and the newest visible masterchain block.

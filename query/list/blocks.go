@@ -111,8 +111,8 @@ func (l *Lists) Blocks(ctx context.Context, v *View, f *BlockFilter, page Page, 
 		list, more := b.all(found)
 		return list, more, nil
 	}
-	if statement := b.short(); statement != "" {
-		found, err := head.ReadBlocks(ctx, l.reader, statement)
+	if table, c := b.short(); table != "" {
+		found, err := l.blocksOf(ctx, v, table, c)
 		if err != nil {
 			return nil, false, err
 		}
@@ -166,10 +166,21 @@ func certain(found []*record.Block, before uint32) (n int) {
 	return n
 }
 
-const blockColumns = "mc_seqno, workchain, shard, seqno"
+// blockColumns are the columns by which rows of blocks_index name one of blocks.
+var blockColumns = []string{"mc_seqno", "workchain", "shard", "seqno"}
 
-func blocksAt(inner string) string {
-	return "SELECT record FROM blocks WHERE (" + blockColumns + ") IN (" + inner + ")"
+// blocksOf reads the blocks that rows of a table lead to.
+func (l *Lists) blocksOf(ctx context.Context, v *View, table string, c sql.Conditions) ([]*record.Block, error) {
+	held, err := plan.Records(v.Memory, table, c)
+	if err != nil {
+		return nil, err
+	}
+	where := c.String()
+	if table != "blocks" {
+		columns := strings.Join(blockColumns, ", ")
+		where = "(" + columns + ") IN (SELECT " + columns + " FROM " + table + " WHERE " + where + ")"
+	}
+	return readRecords(ctx, l.source(v), "blocks", "SELECT record FROM blocks WHERE "+where, held, head.UnpackBlock)
 }
 
 // blocksByID are the rows of blocks_index that find blocks by their ids, and
@@ -181,23 +192,24 @@ func blocksByHash(h *Hash) sql.Conditions {
 	return sql.Conditions{sql.Is("path", sql.Name("hash")), sql.Is("key", schema.Prefix(h[:]))}
 }
 
-// short is the statement for lists that are short by nature.
-func (l *blockList) short() string {
+// short returns the rows of a table that lead to lists that are short by nature; the
+// table is empty for others.
+func (l *blockList) short() (table string, c sql.Conditions) {
 	f := l.filter
-	c := blocksByID()
+	c = blocksByID()
 	switch {
 	case f.RootHash != nil:
 		c = blocksByHash(f.RootHash)
 	case f.FileHash != nil:
 		c = blocksByHash(f.FileHash)
 	case f.McSeqno != nil:
-		return fmt.Sprintf("SELECT record FROM blocks WHERE mc_seqno = %d", *f.McSeqno)
+		return "blocks", sql.Conditions{sql.Is("mc_seqno", *f.McSeqno)}
 	case f.Seqno != nil:
 		blockIDConditions(&c, f.Workchain, f.Shard, f.Seqno)
 	default:
-		return ""
+		return "", nil
 	}
-	return blocksAt("SELECT " + blockColumns + " FROM blocks_index WHERE " + c.String())
+	return "blocks_index", c
 }
 
 func blockIDConditions(c *sql.Conditions, workchain *int32, shard *uint64, seqno *int32) {
@@ -220,7 +232,7 @@ const blockValue, blockMcSeqno, blockWorkchain, blockShard, blockSeqno = 0, 1, 2
 func (l *blockList) plan() (p *plan.Plan, value func(*BlockKey) uint64) {
 	f, d := l.filter, l.page.Descending
 	r := plan.Range{Prefix: []string{"path"}}
-	p = &plan.Plan{Reads: "block keys", Table: "blocks_index", Descending: d, Bundle: "mc_seqno", Watermark: l.view.Watermark, Order: []plan.Term{{At: blockValue, Words: 1, Descending: d}, {At: blockWorkchain, Words: 3, Descending: d}}}
+	p = &plan.Plan{Reads: "block keys", Table: "blocks_index", Descending: d, Bundle: "mc_seqno", Watermark: l.view.Tables, Order: []plan.Term{{At: blockValue, Words: 1, Descending: d}, {At: blockWorkchain, Words: 3, Descending: d}}}
 	column := "key"
 	value = func(k *BlockKey) uint64 { return uint64(k.Utime) }
 	blockIDConditions(&r.Where, f.Workchain, f.Shard, f.Seqno)
@@ -263,17 +275,17 @@ func (l *blockList) plan() (p *plan.Plan, value func(*BlockKey) uint64) {
 func (l *Lists) longBlocks(ctx context.Context, b *blockList) ([]*record.Block, bool, error) {
 	p, value := b.plan()
 	q := &query[*record.Block, BlockKey]{
-		records: b.records, lists: l, plan: p, rowsOfItem: 1,
+		records: b.records, source: l.source(b.view), plan: p, rowsOfItem: 1,
 		rowOf: func(k *BlockKey) plan.Row {
 			return plan.Row{blockValue: value(k), blockWorkchain: plan.Signed(k.Workchain), blockShard: k.Shard, blockSeqno: uint64(k.Seqno)}
 		},
 		read: func(ctx context.Context, items [][]plan.Row) ([]*record.Block, error) {
-			ids := make([]string, len(items))
-			for i, item := range items {
+			ids := sql.Among{Columns: blockColumns}
+			for _, item := range items {
 				r := item[0]
-				ids[i] = fmt.Sprintf("(%d,%d,%d,%d)", r[blockMcSeqno], r.Signed(blockWorkchain), r[blockShard], r[blockSeqno])
+				ids.Tuples = append(ids.Tuples, []any{r[blockMcSeqno], r.Signed(blockWorkchain), r[blockShard], r[blockSeqno]})
 			}
-			return head.ReadBlocks(ctx, l.reader, blocksAt(strings.Join(ids, ",")))
+			return l.blocksOf(ctx, b.view, "blocks", sql.Conditions{ids})
 		},
 	}
 	return q.run(ctx)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -201,7 +202,7 @@ const minDeep = 200
 
 // Contracts are the newest facts of those of the accounts that are something.
 func (l *Lists) Contracts(ctx context.Context, list []Address) (map[Address]*record.Contract, error) {
-	read, err := l.contracts(ctx, sql.KeysOf(list))
+	read, err := l.newest.ContractsAt(ctx, sql.KeysOf(list))
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +218,7 @@ func (l *Lists) Contracts(ctx context.Context, list []Address) (map[Address]*rec
 // contractPage is a page of a list, and whether there are more after it.
 func (l *Lists) contractPage(ctx context.Context, list *contractList, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
 	q := &query[*record.Contract, ContractKey]{
-		lists: l, rowsOfItem: 1, rowOf: rowOfContract,
+		source: plan.Source{Tables: l.reader, Memory: l.newest.Memory()}, rowsOfItem: 1, rowOf: rowOfContract,
 		records: &records[*record.Contract, ContractKey]{
 			page: page, after: after, key: list.keyOf, compare: list.order.compare, match: list.match,
 			same: func(a, b *record.Contract) bool { return bytes.Equal(a.Account, b.Account) },
@@ -254,7 +255,7 @@ func (l *Lists) current(ctx context.Context, p *plan.Plan, list *contractList, i
 	for i, item := range items {
 		keys[i] = item[0].Account(contractAt[byAccount])
 	}
-	found, err := l.contracts(ctx, keys)
+	found, err := l.newest.ContractsAt(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -279,9 +280,14 @@ func (l *Lists) current(ctx context.Context, p *plan.Plan, list *contractList, i
 
 // deepContracts is a page that lies deep in a single range.
 func (l *Lists) deepContracts(ctx context.Context, q *query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, bool, error) {
-	var page []*record.Contract
-	for offset, want := q.page.Offset, q.page.Limit+2; ; {
-		rows, err := q.plan.RunAs(ctx, l.reader, reader.Counting, list.deep(q.plan, offset, want))
+	page, changed, err := l.changed(ctx, q, list)
+	if err != nil {
+		return nil, false, err
+	}
+	// All that is in memory may come before the page, or behind it.
+	skip := min(q.page.Offset, len(page))
+	for offset, want := q.page.Offset-skip, skip+q.page.Limit+2; ; {
+		rows, err := q.plan.RunAs(ctx, l.reader, reader.Counting, list.deep(q.plan, changed, offset, want))
 		if err != nil {
 			return nil, false, err
 		}
@@ -290,19 +296,42 @@ func (l *Lists) deepContracts(ctx context.Context, q *query[*record.Contract, Co
 			return nil, false, err
 		}
 		page = q.take(append(page, some...))
-		if len(rows) < want || len(page) > q.page.Limit {
-			page, more := q.cut(page, 0)
+		if len(rows) < want || len(page) > skip+q.page.Limit {
+			page, more := q.cut(page, skip)
 			return page, more, nil
 		}
 		offset += len(rows)
 	}
 }
 
-// deep reads, of the rows that are the newest of their contract, limit after offset.
-func (l *contractList) deep(p *plan.Plan, offset, limit int) string {
+// changed returns what there is of a list in memory, and a condition that leaves out of
+// the tables all contracts that are there.
+func (l *Lists) changed(ctx context.Context, q *query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, sql.Conditions, error) {
+	held, err := q.source.Memory.Find(list.table, nil)
+	if err != nil || len(held) == 0 {
+		return nil, nil, err
+	}
+	of := &plan.Plan{Table: list.table, Columns: list.columns(byAccount)}
+	rows, err := of.Held(q.source, &plan.Range{})
+	if err != nil {
+		return nil, nil, err
+	}
+	accounts := make([]sql.AccountKey, len(rows))
+	for i, row := range rows {
+		accounts[i] = row.Account(contractAt[byAccount])
+	}
+	slices.SortFunc(accounts, sql.AccountKey.Compare)
+	accounts = slices.Compact(accounts)
+	found, err := l.newest.ContractsAt(ctx, accounts)
+	return q.take(slices.Collect(maps.Values(found))), sql.Conditions{sql.Except(sql.AmongKeys(sql.Account, accounts))}, err
+}
+
+// deep reads, of the rows that are the newest of their contract and that a further
+// condition holds for, limit after offset.
+func (l *contractList) deep(p *plan.Plan, further sql.Conditions, offset, limit int) string {
 	const account = "workchain, account_prefix"
 	r := &p.Ranges[0]
-	selected, where := p.Selected(r), r.Is().String()
+	selected, where := p.Selected(r), append(r.Is(), further...).String()
 	var names []string // of the result, in the order of the list
 	for _, c := range p.Seek {
 		names = append(names, c.Name)

@@ -16,7 +16,7 @@ func TestTheStatementsOfEveryListOfContracts(t *testing.T) {
 		}
 		g.plan(label, p, from)
 		if len(p.Ranges) == 1 && !p.Whole {
-			fmt.Fprintf(&g, "  deep: %s\n", l.deep(p, 300, 12))
+			fmt.Fprintf(&g, "  deep: %s\n", l.deep(p, nil, 300, 12))
 		}
 	}
 	for _, n := range []int{0, 1, 9} {

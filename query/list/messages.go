@@ -134,7 +134,7 @@ func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Pa
 	}
 	m := newMessageList(v, f, page, after)
 	if len(f.Hashes) > 0 {
-		found, err := l.readTransactions(ctx, sql.TransactionsAt("messages_index", messagesByHash(f.Hashes)))
+		found, err := l.transactionsOf(ctx, v, "messages_index", messagesByHash(f.Hashes))
 		if err != nil {
 			return nil, false, err
 		}
@@ -177,7 +177,7 @@ type messageQuery struct {
 func (l *Lists) queryMessages(ctx context.Context, m *messageList, part messagePart, p *messagePlan, limit int) *messageQuery {
 	q := &messageQuery{likely: l.likelyTransactions(ctx, m, p, limit)}
 	q.query = &query[Message, MessageKey]{
-		records: m.records, lists: l, plan: &p.Plan, rowsOfItem: 2,
+		records: m.records, source: l.source(m.view), plan: &p.Plan, rowsOfItem: 2,
 		rowOf: func(k *MessageKey) plan.Row {
 			if k.External != (part == externalMessages) {
 				return nil // the cursor lies in the other part

@@ -64,7 +64,7 @@ func (l *messageList) planOf(part messagePart, s *messageSource) *messagePlan {
 	}
 	tag := plan.Column{Name: "tag", SQL: "hash_prefix", At: messageTag, Type: plan.Uint32}
 	p := &messagePlan{clustered: s.clustered, farHash: s.farHash, Plan: plan.Plan{
-		Reads: "messages", Table: s.table, Descending: d, Order: []plan.Term{{At: messageValue, Words: 2, Descending: d}}, Residual: s.residual, Bundle: "mc_seqno", Watermark: l.view.Watermark,
+		Reads: "messages", Table: s.table, Descending: d, Order: []plan.Term{{At: messageValue, Words: 2, Descending: d}}, Residual: s.residual, Bundle: "mc_seqno", Watermark: l.view.Tables,
 		Keys: []string{value.Key, "hash_prefix"}, Seek: []plan.Column{value, tag},
 	}}
 	r := plan.Range{Prefix: s.prefix, Where: s.where}
@@ -252,7 +252,7 @@ func (l *messageList) newestTransactions(p *messagePlan) *TransactionFilter {
 func (l *Lists) readMessages(ctx context.Context, m *messageList, p *messagePlan, items [][]plan.Row, there []*record.Transaction) ([]Message, error) {
 	full, other := split(items, p.clustered)
 	if p.farHash {
-		list, err := l.transactionsAt(ctx, missing(full, there))
+		list, err := l.transactionsAt(ctx, m.view, missing(full, there))
 		if err != nil {
 			return nil, err
 		}
@@ -262,12 +262,12 @@ func (l *Lists) readMessages(ctx context.Context, m *messageList, p *messagePlan
 	var hashes map[transactionKey]Hash
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		list, err = l.transactionsAt(ctx, full)
+		list, err = l.transactionsAt(ctx, m.view, full)
 		return err
 	})
 	if len(other) > 0 {
 		group.Go(func() (err error) {
-			hashes, err = l.hashesAt(ctx, other)
+			hashes, err = l.hashesAt(ctx, m.view, other)
 			return err
 		})
 	}
@@ -331,12 +331,21 @@ func split(items [][]plan.Row, clustered Direction) (full, other []transactionKe
 }
 
 // hashesAt reads the hashes of transactions.
-func (l *Lists) hashesAt(ctx context.Context, list []transactionKey) (map[transactionKey]Hash, error) {
+func (l *Lists) hashesAt(ctx context.Context, v *View, list []transactionKey) (map[transactionKey]Hash, error) {
 	const hash = 4
-	p := &plan.Plan{Reads: "hashes", Columns: append(transactionColumns(0), plan.Column{Name: "hash", At: hash, Type: plan.Bits256})}
-	rows, err := reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), transactionKey.compare), func(ctx context.Context, part []transactionKey) ([]plan.Row, error) {
-		return p.Run(ctx, l.reader, transactionsIn(sql.TransactionKey+", hash", part))
-	})
+	p := &plan.Plan{Reads: "hashes", Table: "transactions", Columns: append(transactionColumns(0), plan.Column{Name: "hash", At: hash, Type: plan.Bits256})}
+	list, inMemory := bySource(v, list)
+	rows, err := p.Held(l.source(v), &plan.Range{Where: transactionsIn(inMemory)})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > 0 {
+		var read []plan.Row
+		read, err = reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), transactionKey.compare), func(ctx context.Context, part []transactionKey) ([]plan.Row, error) {
+			return p.Run(ctx, l.reader, p.Statement(&plan.Range{Where: transactionsIn(part)}, nil, 0))
+		})
+		rows = append(rows, read...)
+	}
 	found := make(map[transactionKey]Hash, len(rows))
 	for _, r := range rows {
 		found[keyOfTransaction(r, 0)] = r.Hash(hash)

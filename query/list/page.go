@@ -75,8 +75,8 @@ func (l *records[R, K]) all(list []R) ([]R, bool) { return l.cut(l.take(list), l
 // query reads a page of a list by a plan.
 type query[R, K any] struct {
 	*records[R, K]
-	lists *Lists
-	plan  *plan.Plan
+	source plan.Source
+	plan   *plan.Plan
 	// rowOf returns where a key lies in the plan's order.
 	rowOf func(*K) plan.Row
 	// read reads the records that rows lead to; those that are one item come
@@ -86,9 +86,10 @@ type query[R, K any] struct {
 	rowsOfItem int
 	// seek is that of the scan. May be nil.
 	seek func(ctx context.Context, items int) (group plan.Row, before int, err error)
-	// direct runs a statement that selects records. Only plans that are direct need
-	// it.
-	direct func(ctx context.Context, statement string) ([]R, error)
+	// unpack reads a record, which counts as what reads says. Only plans that are
+	// direct need them.
+	unpack func([]byte) (R, error)
+	reads  string
 }
 
 const (
@@ -125,7 +126,7 @@ func (q *query[R, K]) run(ctx context.Context) ([]R, bool, error) {
 
 // scan goes through the rows of the list.
 func (q *query[R, K]) scan() *plan.Scan {
-	w := q.plan.Scan(q.lists.reader)
+	w := q.plan.Scan(q.source)
 	if w.Seek = q.seek; q.after != nil && !q.plan.Unordered {
 		w.After = q.rowOf(q.after)
 	}
@@ -187,23 +188,34 @@ func (q *query[R, K]) directly(ctx context.Context) ([]R, error) {
 	if !q.plan.Unique {
 		limit += limit / 8 // a record may be there twice
 	}
-	list, err := q.direct(ctx, q.plan.Records(&q.plan.Ranges[0], from, limit))
+	list, err := reader.Records(ctx, q.source.Tables, q.reads, q.plan.Records(&q.plan.Ranges[0], from, limit), q.unpack)
+	if err != nil {
+		return nil, err
+	}
+	records, err := q.plan.HeldRecords(q.source.Memory, &q.plan.Ranges[0], from)
+	if err != nil {
+		return nil, err
+	}
+	held, err := unpackAll(records, q.unpack)
 	if err != nil {
 		return nil, err
 	}
 	full := len(list) == limit
-	if full && !q.plan.Unique {
-		// The last one's group may go on.
-		group := func(r R) plan.Row {
+	if full {
+		row := func(r R) plan.Row {
 			k := q.key(r)
 			return q.rowOf(&k)
 		}
-		last := group(list[len(list)-1])
-		for len(list) > 0 && q.plan.SameGroup(group(list[len(list)-1]), last) {
-			list = list[:len(list)-1]
+		last := row(list[len(list)-1])
+		for !q.plan.Unique && len(list) > 0 && q.plan.SameGroup(row(list[len(list)-1]), last) {
+			list = list[:len(list)-1] // the last one's group may go on
 		}
+		held = slices.DeleteFunc(held, func(r R) bool {
+			at := row(r)
+			return q.plan.Compare(at, last) > 0 || !q.plan.Unique && q.plan.SameGroup(at, last)
+		})
 	}
-	if list = q.take(list); full && len(list) <= q.page.Offset+q.page.Limit {
+	if list = q.take(append(list, held...)); full && len(list) <= q.page.Offset+q.page.Limit {
 		return nil, errShort
 	}
 	return list, nil

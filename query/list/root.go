@@ -19,11 +19,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/query/head"
+	"tonscribe/query/list/plan"
+	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -75,20 +78,51 @@ const (
 
 // Lists reads the lists of one database.
 type Lists struct {
-	reader    *reader.Reader
-	contracts ReadContracts
-	fromHead  *prometheus.CounterVec
+	reader   *reader.Reader
+	newest   Newest
+	fromHead *prometheus.CounterVec
 }
 
-// ReadContracts returns the newest facts of the accounts with some keys; contracts that
-// are nothing any more are left out.
-type ReadContracts func(context.Context, []sql.AccountKey) (map[Address]*record.Contract, error)
+// Newest is what is known of contracts as of the newest view.
+type Newest interface {
+	// ContractsAt returns the newest facts of the accounts with some keys; contracts
+	// that are nothing any more are left out.
+	ContractsAt(context.Context, []sql.AccountKey) (map[Address]*record.Contract, error)
+	// Memory has the bundles that are newer than the tables.
+	Memory() memory.Bundles
+}
 
 // New makes lists that read ClickHouse.
-func New(r *reader.Reader, contracts ReadContracts, registerer prometheus.Registerer) *Lists {
-	return &Lists{reader: r, contracts: contracts, fromHead: reader.Register(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+func New(r *reader.Reader, newest Newest, registerer prometheus.Registerer) *Lists {
+	return &Lists{reader: r, newest: newest, fromHead: reader.Register(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tonscribe_query_head_answers_total", Help: "Lists answered from memory, without ClickHouse.",
 	}, []string{"list"}))}
+}
+
+// source is where the rows of a view are, and newest where those of contracts are.
+func (l *Lists) source(v *View) plan.Source { return plan.Source{Tables: l.reader, Memory: v.Memory} }
+
+// records reads the records that rows of a table lead to, by a statement from
+// ClickHouse and those that conditions hold for from memory.
+func readRecords[R any](ctx context.Context, s plan.Source, reads, statement string, held []string, unpack func([]byte) (R, error)) ([]R, error) {
+	list, err := reader.Records(ctx, s.Tables, reads, statement, unpack)
+	if err != nil {
+		return nil, err
+	}
+	more, err := unpackAll(held, unpack)
+	return append(list, more...), err
+}
+
+func unpackAll[R any](held []string, unpack func([]byte) (R, error)) ([]R, error) {
+	list := make([]R, len(held))
+	for i, record := range held {
+		reader.Yield(i)
+		var err error
+		if list[i], err = unpack([]byte(record)); err != nil {
+			return nil, fmt.Errorf("record in memory: %w", err)
+		}
+	}
+	return list, nil
 }
 
 // noAddress is how a key of a list says that there is no account.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tonscribe/query/head"
+	"tonscribe/query/sql"
 	"tonscribe/schema/record"
 )
 
@@ -42,7 +43,7 @@ func (l *Lists) ShardState(ctx context.Context, v *View, mcSeqno int32) ([]*reco
 		state.add(held)
 	}
 	if len(state.wanted) > 0 {
-		list, err := head.ReadBlocks(ctx, l.reader, state.statement())
+		list, err := l.blocksOf(ctx, v, "blocks_index", state.missing())
 		if err != nil {
 			return nil, err
 		}
@@ -70,12 +71,12 @@ func (s *shardState) add(list []*record.Block) {
 	}
 }
 
-// statement reads the blocks that are wanted still.
-func (s *shardState) statement() string {
-	ids := make([]string, 0, len(s.wanted))
+// missing are the rows of blocks_index of the blocks that are wanted still.
+func (s *shardState) missing() sql.Conditions {
+	ids := sql.Among{Columns: blockColumns[1:]}
 	for id := range s.wanted {
-		ids = append(ids, fmt.Sprintf("(%d,%d,%d)", id.Workchain, id.Shard, id.Seqno))
+		ids.Tuples = append(ids.Tuples, []any{id.Workchain, id.Shard, id.Seqno})
 	}
-	slices.Sort(ids)
-	return blocksAt("SELECT " + blockColumns + " FROM blocks_index WHERE path = 'id' AND key = 0 AND (workchain, shard, seqno) IN (" + strings.Join(ids, ",") + ")")
+	slices.SortFunc(ids.Tuples, func(a, b []any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return blocksByID().With(ids)
 }

@@ -30,7 +30,7 @@ const maxWorkchains = 8
 func (l *Lists) extentOf(ctx context.Context, v *View, workchain *int32, shard uint64) (e extent, err error) {
 	none := Span{From: ^uint64(0)}
 	e = extent{none, none}
-	workchains, err := l.workchains(ctx, workchain)
+	workchains, err := l.workchains(ctx, v, workchain)
 	if err != nil {
 		return e, err
 	}
@@ -56,14 +56,14 @@ func (l *Lists) extentOf(ctx context.Context, v *View, workchain *int32, shard u
 
 // workchains are those that there are blocks of, or the only one that is asked
 // for.
-func (l *Lists) workchains(ctx context.Context, only *int32) (list []int32, err error) {
+func (l *Lists) workchains(ctx context.Context, v *View, only *int32) (list []int32, err error) {
 	if only != nil {
 		return []int32{*only}, nil
 	}
-	p := &plan.Plan{Reads: "block keys", Table: "blocks_index", SmallBlocks: true, Columns: []plan.Column{{Name: "workchain", Type: plan.Int32}}, Keys: []string{"workchain"}}
+	p := &plan.Plan{Reads: "block keys", Table: "blocks_index", SmallBlocks: true, Columns: []plan.Column{{Name: "workchain", Type: plan.Int32}}, Keys: []string{"workchain"}, Order: []plan.Term{{Words: 1}}}
 	r := plan.Range{Prefix: []string{"path", "key"}, Where: blocksByID()}
 	for len(list) < maxWorkchains {
-		rows, err := p.Run(ctx, l.reader, p.Statement(&r, nil, 1))
+		rows, err := p.First(ctx, l.source(v), &r)
 		if err != nil || len(rows) == 0 {
 			return list, err
 		}
@@ -84,15 +84,23 @@ func (l *Lists) narrow(ctx context.Context, v *View, table string, workchain *in
 		}
 		*utime, *lts = utime.and(e.utime), lts.and(e.lts)
 	case workchain != nil && table == "transactions":
-		if found, err := l.reader.Has(ctx, table, sql.Is("workchain", *workchain)); err != nil || !found {
+		if found, err := l.has(ctx, v, table, sql.Conditions{sql.Is("workchain", *workchain)}); err != nil || !found {
 			return false, err
 		}
 	case workchain != nil:
-		if found, err := l.reader.Has(ctx, table, blocksByID().With(sql.Is("workchain", *workchain))...); err != nil || !found {
+		if found, err := l.has(ctx, v, table, blocksByID().With(sql.Is("workchain", *workchain))); err != nil || !found {
 			return false, err
 		}
 	}
 	return utime.From <= utime.To && lts.From <= lts.To, nil
+}
+
+// has reports whether a table has a row in a range of its key.
+func (l *Lists) has(ctx context.Context, v *View, table string, c sql.Conditions) (bool, error) {
+	if held, err := v.Memory.Find(table, c); err != nil || len(held) > 0 {
+		return err == nil, err
+	}
+	return l.reader.Has(ctx, table, c...)
 }
 
 // accountsOf is the range of account prefixes of a shard.

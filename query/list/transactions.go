@@ -141,8 +141,8 @@ func (l *Lists) Transactions(ctx context.Context, v *View, f *TransactionFilter,
 		list, more := t.all(found)
 		return list, more, nil
 	}
-	if statement := t.short(); statement != "" {
-		return l.shortTransactions(ctx, t, statement)
+	if table, c := t.short(); table != "" {
+		return l.shortTransactions(ctx, t, table, c)
 	}
 	if f.scansShards() {
 		narrowed := *f
@@ -160,17 +160,17 @@ func (f *TransactionFilter) scansShards() bool {
 	return (f.Workchain != nil || f.Shard != nil) && f.McSeqno == nil && f.Seqno == nil && len(f.Accounts) == 0
 }
 
-// short is the statement for lists that are small and read as a whole: those of
-// given hashes or of one lt, and of a bundle that is not longer than the page.
-// It is empty for others.
-func (l *transactionList) short() string {
-	var c sql.Conditions
-	f, table := l.filter, "transactions_index"
+// short returns the rows of a table that lead to lists that are small and read as a
+// whole: those of given hashes or of one lt, and of a bundle that is not longer than
+// the page. The table is empty for others.
+func (l *transactionList) short() (table string, c sql.Conditions) {
+	f := l.filter
+	table = "transactions_index"
 	switch {
 	case f.McSeqno != nil && f.Lt == nil && len(f.Hashes) == 0:
 		b := l.view.Head.Bundle(uint32(*f.McSeqno))
 		if b == nil || b.Count > l.page.Offset+l.page.Limit+2 {
-			return ""
+			return "", nil
 		}
 		c.Add(sql.Is("path", sql.Name("mc_seqno")), sql.Is("key", *f.McSeqno))
 	case len(f.Hashes) > 0:
@@ -181,14 +181,14 @@ func (l *transactionList) short() string {
 	case f.Lt != nil:
 		c = transactionsByLt().With(sql.Is("lt", *f.Lt))
 	default:
-		return ""
+		return "", nil
 	}
-	return sql.TransactionsAt(table, c)
+	return table, c
 }
 
 // shortTransactions reads a list as a whole.
-func (l *Lists) shortTransactions(ctx context.Context, t *transactionList, statement string) ([]*record.Transaction, bool, error) {
-	found, err := l.readTransactions(ctx, statement)
+func (l *Lists) shortTransactions(ctx context.Context, t *transactionList, table string, c sql.Conditions) ([]*record.Transaction, bool, error) {
+	found, err := l.transactionsOf(ctx, t.view, table, c)
 	if err != nil {
 		return nil, false, err
 	}
@@ -237,7 +237,7 @@ func transactionsByLt() sql.Conditions {
 
 // planBy is a plan of keys in an order. now is what the table has of the time.
 func (l *transactionList) planBy(o transactionOrder, table, now string) *plan.Plan {
-	p := &plan.Plan{Reads: "keys", Table: table, Columns: transactionColumns(transactionAt), Descending: o.descending, Bundle: "mc_seqno", Watermark: l.view.Watermark, Unordered: o != l.order}
+	p := &plan.Plan{Reads: "keys", Table: table, Columns: transactionColumns(transactionAt), Descending: o.descending, Bundle: "mc_seqno", Watermark: l.view.Tables, Unordered: o != l.order}
 	lt := p.Columns[2]
 	p.Keys, p.Seek = []string{"lt", "workchain", "account_prefix"}, []plan.Column{lt}
 	p.Order = []plan.Term{{At: lt.At, Words: 1, Descending: o.descending}, {At: transactionAt, Words: 2, Descending: false}}
@@ -341,25 +341,30 @@ func (l *transactionList) shardConditions(r *plan.Range) {
 // longTransactions reads a page of a list by a plan.
 func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *plan.Plan) ([]*record.Transaction, bool, error) {
 	q := &query[*record.Transaction, TransactionKey]{
-		records: t.records, lists: l, plan: p, rowOf: rowOfTransaction, rowsOfItem: 1, direct: l.readTransactions,
+		records: t.records, source: l.source(t.view), plan: p, rowOf: rowOfTransaction, rowsOfItem: 1, reads: "transactions", unpack: unpackTransaction,
 		read: func(ctx context.Context, items [][]plan.Row) ([]*record.Transaction, error) {
 			keys := make([]transactionKey, len(items))
 			for i, item := range items {
 				keys[i] = keyOfTransaction(item[0], transactionAt)
 			}
-			return l.transactionsAt(ctx, keys)
+			return l.transactionsAt(ctx, t.view, keys)
 		},
 	}
 	if len(p.Ranges) == 1 {
-		q.seek = func(ctx context.Context, items int) (plan.Row, int, error) { return l.seek(ctx, p, items) }
+		q.seek = func(ctx context.Context, items int) (plan.Row, int, error) { return l.seek(ctx, q.source, p, items) }
 	}
 	return q.run(ctx)
 }
 
 // seek counts items in ClickHouse: of the first so many rows, the last group and
 // the items before it. Rows that are there twice are one item, so the group may
-// come earlier than asked for.
-func (l *Lists) seek(ctx context.Context, p *plan.Plan, items int) (plan.Row, int, error) {
+// come earlier than asked for. What is in memory may all come before it.
+func (l *Lists) seek(ctx context.Context, s plan.Source, p *plan.Plan, items int) (plan.Row, int, error) {
+	held, err := p.Held(s, &p.Ranges[0])
+	if err != nil || items <= len(held) {
+		return nil, 0, err
+	}
+	items -= len(held)
 	counted := &plan.Plan{Reads: "offset", Columns: []plan.Column{
 		{Name: "now", At: transactionNow, Type: plan.Uint32}, {Name: "lt", At: transactionAt + 2}, {Name: "ties", At: transactionWords}, {Name: "n", At: transactionWords + 1},
 	}}
@@ -367,7 +372,13 @@ func (l *Lists) seek(ctx context.Context, p *plan.Plan, items int) (plan.Row, in
 	if err != nil || len(rows) == 0 || rows[0][transactionAt+2] == 0 {
 		return nil, 0, err
 	}
-	return rows[0][:transactionWords], int(rows[0][transactionWords+1] - rows[0][transactionWords]), nil
+	group, before := rows[0][:transactionWords], int(rows[0][transactionWords+1]-rows[0][transactionWords])
+	for _, row := range held {
+		if p.Compare(row, group) < 0 && !p.SameGroup(row, group) {
+			before++
+		}
+	}
+	return group, before, nil
 }
 
 // counting is the statement of seek.
@@ -389,32 +400,60 @@ func counting(p *plan.Plan, items int) string {
 		now, lt, last, group, map[string]string{"min": "Min", "max": "Max"}[last], columns, p.Statement(&p.Ranges[0], nil, items))
 }
 
-// transactionsIn reads columns of transactions by their keys.
-func transactionsIn(columns string, list []transactionKey) string {
-	keys := make([]string, len(list))
-	for i, k := range list {
-		keys[i] = fmt.Sprintf("(%d,%d,%d,%d)", k.Workchain, k.Prefix, k.lt, k.mcSeqno)
+// transactionsIn are the rows of transactions with some keys.
+func transactionsIn(list []transactionKey) sql.Conditions {
+	among := sql.Among{Columns: strings.Split(sql.TransactionKey, ", ")}
+	for _, k := range list {
+		among.Tuples = append(among.Tuples, []any{k.Workchain, k.Prefix, k.lt, k.mcSeqno})
 	}
-	return "SELECT " + columns + " FROM transactions WHERE " + "(" + sql.TransactionKey + ") IN (" + strings.Join(keys, ",") + ")"
+	return sql.Conditions{among}
+}
+
+// bySource splits keys of transactions into those of the tables and those in memory.
+func bySource(v *View, list []transactionKey) (tables, memory []transactionKey) {
+	for _, k := range list {
+		if k.mcSeqno > v.Tables {
+			memory = append(memory, k)
+		} else {
+			tables = append(tables, k)
+		}
+	}
+	return tables, memory
 }
 
 // transactionsAt reads the records of transactions by their keys.
-func (l *Lists) transactionsAt(ctx context.Context, list []transactionKey) ([]*record.Transaction, error) {
-	return reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), transactionKey.compare), func(ctx context.Context, part []transactionKey) ([]*record.Transaction, error) {
-		return l.readTransactions(ctx, transactionsIn("record", part))
+func (l *Lists) transactionsAt(ctx context.Context, v *View, list []transactionKey) ([]*record.Transaction, error) {
+	list, inMemory := bySource(v, list)
+	records, err := plan.Records(v.Memory, "transactions", transactionsIn(inMemory))
+	if err != nil {
+		return nil, err
+	}
+	held, err := unpackAll(records, unpackTransaction)
+	if err != nil || len(list) == 0 {
+		return held, err
+	}
+	read, err := reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), transactionKey.compare), func(ctx context.Context, part []transactionKey) ([]*record.Transaction, error) {
+		return reader.Records(ctx, l.reader, "transactions", sql.TransactionsAt("transactions", transactionsIn(part)), unpackTransaction)
 	})
+	return append(read, held...), err
 }
 
-// readTransactions runs a statement whose only column is record.
-func (l *Lists) readTransactions(ctx context.Context, statement string) ([]*record.Transaction, error) {
-	return reader.Records(ctx, l.reader, "transactions", statement, func(raw []byte) (*record.Transaction, error) {
-		tx := new(record.Transaction)
-		err := stored.Unpack(tx, raw)
-		if err == nil && (len(tx.Account) != schema.AddressSize || len(tx.Hash) != len(Hash{})) {
-			err = fmt.Errorf("account of %d bytes, hash of %d", len(tx.Account), len(tx.Hash))
-		}
-		return tx, err
-	})
+// transactionsOf reads the transactions that rows of a table lead to.
+func (l *Lists) transactionsOf(ctx context.Context, v *View, table string, c sql.Conditions) ([]*record.Transaction, error) {
+	held, err := plan.Records(v.Memory, table, c)
+	if err != nil {
+		return nil, err
+	}
+	return readRecords(ctx, l.source(v), "transactions", sql.TransactionsAt(table, c), held, unpackTransaction)
+}
+
+func unpackTransaction(raw []byte) (*record.Transaction, error) {
+	tx := new(record.Transaction)
+	err := stored.Unpack(tx, raw)
+	if err == nil && (len(tx.Account) != schema.AddressSize || len(tx.Hash) != len(Hash{})) {
+		err = fmt.Errorf("account of %d bytes, hash of %d", len(tx.Account), len(tx.Hash))
+	}
+	return tx, err
 }
 
 // fromHead gives all candidates of a list when the head holds enough of it.

@@ -25,7 +25,7 @@ func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFi
 		if f.Direction != Either {
 			c.Add(sql.Is("direction", f.Direction))
 		}
-		return l.shortTransactions(ctx, t, sql.TransactionsAt("messages_index", c))
+		return l.shortTransactions(ctx, t, "messages_index", c)
 	}
 	return l.longTransactions(ctx, t, t.planByMessage(f))
 }
@@ -52,7 +52,7 @@ func (l *Lists) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) (
 	if len(wanted.Tuples) == 0 {
 		return nil, nil
 	}
-	found, err := l.readTransactions(ctx, sql.TransactionsAt("messages_index", sql.Conditions{sql.Is("path", sql.Name("hash")), wanted}))
+	found, err := l.transactionsOf(ctx, v, "messages_index", sql.Conditions{sql.Is("path", sql.Name("hash")), wanted})
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func TestTheStatementsOfEveryListOfTransactions(t *testing.T) {
 		v := uint64(n) << 63
 		return &v
 	}
-	v := &View{Watermark: 77}
+	v := &View{Watermark: 77, Tables: 77}
 	for wc := range 2 {
 		for shard := range 2 {
 			for seqno := range 2 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"tonscribe/query/list/plan"
-	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -144,7 +143,7 @@ const transferNow, transferLt, transferAccount = 0, 1, 2
 func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *plan.Plan {
 	now, lt := plan.Column{Name: "now", At: transferNow, Type: plan.Uint32}, plan.Column{Name: "lt", At: transferLt}
 	p := &plan.Plan{
-		Reads: "transfer keys", Table: "transfers_by_party", Descending: descending, SmallBlocks: true, Bundle: "transaction_mc_seqno", Watermark: v.Watermark, BundleInRecord: true,
+		Reads: "transfer keys", Table: "transfers_by_party", Descending: descending, SmallBlocks: true, Bundle: "transaction_mc_seqno", Watermark: v.Tables, BundleInRecord: true,
 		Columns: []plan.Column{now, lt, {Name: "workchain", At: transferAccount, Type: plan.Int32}, {Name: "account_prefix", At: transferAccount + 1}},
 		Keys:    []string{"lt"}, Seek: []plan.Column{lt},
 		Order: []plan.Term{{At: transferLt, Words: 1, Descending: descending}, {At: transferAccount, Words: 2, Descending: descending}},
@@ -220,7 +219,7 @@ func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferK
 		return nil, false, nil
 	}
 	q := &query[R, TransferKey]{
-		lists: l, plan: k.plan(v, f, page.Descending), rowsOfItem: 2,
+		source: l.source(v), reads: "transfers", unpack: k.unpack, plan: k.plan(v, f, page.Descending), rowsOfItem: 2,
 		records: &records[R, TransferKey]{
 			page: page, after: after, key: k.key,
 			compare: func(a, b *TransferKey) int { return f.compare(a, b, page.Descending) },
@@ -233,7 +232,6 @@ func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferK
 			r.SetAccount(transferAccount, sql.KeyOf(key.Account[:]))
 			return r
 		},
-		direct: func(ctx context.Context, statement string) ([]R, error) { return k.read(ctx, l, statement) },
 	}
 	q.read = func(ctx context.Context, items [][]plan.Row) ([]R, error) {
 		keys := sql.Among{Columns: []string{"lt", "workchain", "account_prefix"}}
@@ -241,19 +239,20 @@ func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferK
 			r := item[0]
 			keys.Tuples = append(keys.Tuples, []any{r[transferLt], r.Signed(transferAccount), r[transferAccount+1]})
 		}
-		return k.read(ctx, l, "SELECT record FROM "+k.table+" WHERE "+keys.String())
+		held, err := plan.Records(v.Memory, k.table, sql.Conditions{keys})
+		if err != nil {
+			return nil, err
+		}
+		return readRecords(ctx, q.source, q.reads, "SELECT record FROM "+k.table+" WHERE "+keys.String(), held, k.unpack)
 	}
 	return q.run(ctx)
 }
 
-// read runs a statement whose only column is record.
-func (k *transferKind[R]) read(ctx context.Context, l *Lists, statement string) ([]R, error) {
-	return reader.Records(ctx, l.reader, "transfers", statement, func(raw []byte) (R, error) {
-		r := k.make()
-		err := r.UnmarshalVT(raw)
-		if err == nil && len(k.account(r)) != schema.AddressSize {
-			err = fmt.Errorf("account of %d bytes", len(k.account(r)))
-		}
-		return r, err
-	})
+func (k *transferKind[R]) unpack(raw []byte) (R, error) {
+	r := k.make()
+	err := r.UnmarshalVT(raw)
+	if err == nil && len(k.account(r)) != schema.AddressSize {
+		err = fmt.Errorf("account of %d bytes", len(k.account(r)))
+	}
+	return r, err
 }

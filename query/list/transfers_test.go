@@ -10,7 +10,7 @@ import (
 func TestTheStatementsOfEveryListOfTransfers(t *testing.T) {
 	var g golden
 	add := func(label string, f *TransferFilter, planOf func(*View, *TransferFilter, bool) *plan.Plan, descending bool) {
-		g.plan(label, planOf(&View{Watermark: 77}, f, descending), plan.Row{150, 9000, plan.Signed(0), 77})
+		g.plan(label, planOf(&View{Watermark: 77, Tables: 77}, f, descending), plan.Row{150, 9000, plan.Signed(0), 77})
 	}
 	for _, owners := range []int{0, 1, 9} {
 		for _, contracts := range []int{0, 1, 9} {

@@ -64,7 +64,7 @@ func AmongAccounts(columns []string, list []AccountKey) Conditions {
 	case len(list) == 1:
 		return list[0].Is(columns)
 	case len(list) == 0 || slices.ContainsFunc(list, other):
-		return Conditions{amongTuples(columns, list)}
+		return Conditions{AmongKeys(columns, list)}
 	}
 	prefixes := make([]uint64, len(list))
 	for i, a := range list {
@@ -73,7 +73,8 @@ func AmongAccounts(columns []string, list []AccountKey) Conditions {
 	return Conditions{Is(columns[0], list[0].Workchain), Any(columns[1], prefixes)}
 }
 
-func amongTuples(columns []string, list []AccountKey) Among {
+// AmongKeys is the same by tuples.
+func AmongKeys(columns []string, list []AccountKey) Among {
 	c := Among{Columns: columns, Tuples: make([][]any, len(list))}
 	for i, a := range list {
 		c.Tuples[i] = []any{a.Workchain, a.Prefix}
@@ -81,12 +82,12 @@ func amongTuples(columns []string, list []AccountKey) Among {
 	return c
 }
 
-// AnyAccount is the same by tuples, or Is for a single one.
+// AnyAccount is AmongKeys, or Is for a single one.
 func AnyAccount(columns []string, list []address.Address) Conditions {
 	if len(list) == 1 {
 		return KeyOf(list[0][:]).Is(columns)
 	}
-	return Conditions{amongTuples(columns, KeysOf(list))}
+	return Conditions{AmongKeys(columns, KeysOf(list))}
 }
 
 // Prefixes returns the first 64 bits of hashes.

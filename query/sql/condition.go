@@ -95,6 +95,13 @@ func (c Among) String() string {
 	return name + " IN (" + strings.Join(values, ",") + ")"
 }
 
+// Except is the condition that columns have none of some values.
+type Except Among
+
+func (c Except) String() string {
+	return strings.Replace(Among(c).String(), " IN (", " NOT IN (", 1)
+}
+
 // Flag is the condition that a column of truth values has one.
 type Flag struct {
 	Column string
@@ -160,6 +167,7 @@ func (c NotBefore) String() string {
 
 func (Compare) condition()   {}
 func (Among) condition()     {}
+func (Except) condition()    {}
 func (Flag) condition()      {}
 func (Never) condition()     {}
 func (Narrows) condition()   {}

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -13,6 +14,9 @@ import (
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 	"tonscribe/ton/address"
 )
 
@@ -107,7 +111,11 @@ func (s *Store) richest(ctx context.Context, after *Balance, need int) (list []B
 		if err != nil {
 			return nil, false, err
 		}
-		some, err := s.balances(ctx, rows)
+		held, err := rankPlan.Held(plan.Source{Memory: s.Memory()}, &rankPlan.Ranges[0])
+		if err != nil {
+			return nil, false, err
+		}
+		some, err := s.balances(ctx, append(slices.Clip(rows), held...))
 		if err != nil {
 			return nil, false, err
 		}
@@ -151,6 +159,11 @@ func (s *Store) balances(ctx context.Context, rows []plan.Row) ([]Balance, error
 	if err != nil {
 		return nil, err
 	}
+	held, err := s.heldBalances(list)
+	if err != nil {
+		return nil, err
+	}
+	read = append(read, held...)
 	newest := make(map[address.Address]balanceRow, len(list))
 	for _, r := range read {
 		if old, there := newest[r.Account]; !there || r.version > old.version {
@@ -188,4 +201,22 @@ func (s *Store) balanceRows(ctx context.Context, list []sql.AccountKey) (rows []
 		return nil
 	})
 	return rows, err
+}
+
+// heldBalances are the rows of accounts in memory.
+func (s *Store) heldBalances(list []sql.AccountKey) ([]balanceRow, error) {
+	found, err := s.Memory().Find("accounts_by_balance", sql.Conditions{sql.AmongKeys(sql.Account, list)})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]balanceRow, len(found))
+	for i, f := range found {
+		a := new(record.Account)
+		if err := a.UnmarshalVT([]byte(f.Source)); err != nil || len(a.Account) != schema.AddressSize {
+			return nil, fmt.Errorf("record of an account in memory: %w", err)
+		}
+		version, _ := table.AccountsByBalance.Place("version")
+		rows[i] = balanceRow{Balance{address.Address(a.Account), a.State.GetBalance()}, f.Words[version.At], a.State.GetStatus() == record.AccountStatus_ACCOUNT_NONEXIST}
+	}
+	return rows, nil
 }

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"time"
+
 	"tonscribe/query/head"
+	"tonscribe/query/memory"
 )
 
 const (
@@ -22,17 +24,19 @@ const (
 
 // follow keeps the view at the watermark until ctx ends.
 func (s *Store) follow(ctx context.Context) {
-	for ctx.Err() == nil {
+	for tables := true; ctx.Err() == nil; {
 		began := time.Now()
 		before := s.view.Load()
-		s.fail(ctx, s.reader.CountParts(ctx))
-		changed, err := s.step(ctx)
+		if tables {
+			s.fail(ctx, s.reader.CountParts(ctx))
+		}
+		changed, err := s.step(ctx, tables)
 		s.fail(ctx, err)
 		rest := time.Duration(0)
-		if changed {
+		if changed && tables {
 			rest = min(duty*time.Since(began), s.restLimit(before))
 		}
-		s.pause(ctx, rest)
+		tables = s.pause(ctx, rest)
 	}
 }
 
@@ -57,19 +61,29 @@ func (s *Store) restLimit(before *head.View) time.Duration {
 	return restLimit
 }
 
+// logPoll is how often the tables are looked at when the log tells what is new.
+const logPoll = time.Second
+
 // pause lets the rest pass, and then what is left of the time between two polls,
-// unless something new is reported before.
-func (s *Store) pause(ctx context.Context, rest time.Duration) {
+// unless something new is reported before. It reports whether the tables may have it.
+func (s *Store) pause(ctx context.Context, rest time.Duration) (tables bool) {
+	poll := s.configuration.Poll
+	var changed <-chan struct{}
+	if s.following {
+		poll, changed, rest = max(poll, logPoll), s.log.Changed(), 0
+	}
 	s.rest(ctx, rest)
-	poll := s.configuration.Poll - rest
-	if poll <= 0 {
-		return
+	if poll -= rest; poll <= 0 {
+		return true
 	}
 	select {
 	case <-time.After(poll):
 	case <-s.configuration.Wake:
+	case <-changed:
+		return false
 	case <-ctx.Done():
 	}
+	return true
 }
 
 func (s *Store) rest(ctx context.Context, d time.Duration) {
@@ -83,12 +97,25 @@ func (s *Store) rest(ctx context.Context, d time.Duration) {
 }
 
 // step reads what is new, and makes it visible.
-func (s *Store) step(ctx context.Context) (read bool, err error) {
+func (s *Store) step(ctx context.Context, tables bool) (read bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, followLimit)
 	defer cancel()
-	v, read, err := s.filler.Next(ctx, s.view.Load(), func(v *head.View) { s.fail(ctx, s.Advance(ctx, v)) })
-	if v != nil {
-		s.view.Store(v)
+	var newer memory.Bundles
+	if s.following {
+		newer = s.log.Bundles()
+	}
+	v, read, err := s.filler.Next(ctx, s.view.Load(), tables, newer, func(v *head.View) { s.fail(ctx, s.Advance(ctx, v)) })
+	if v == nil {
+		return read, err
+	}
+	s.view.Store(v)
+	switch {
+	case s.log == nil:
+	case !s.following:
+		s.log.Start(v.Tables)
+		s.following = true
+	default:
+		s.log.Trim(v.Tables)
 	}
 	return read, err
 }

@@ -19,6 +19,7 @@ import (
 	"tonscribe/query/cache"
 	"tonscribe/query/head"
 	"tonscribe/query/list"
+	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 )
 
@@ -34,6 +35,8 @@ type Store struct {
 	followFailures prometheus.Counter
 	reader         *reader.Reader
 	filler         *head.Filler
+	log            Log  // nil without one
+	following      bool // the log is followed
 	view           atomic.Pointer[head.View]
 	stop           context.CancelFunc
 	running        sync.WaitGroup
@@ -41,17 +44,32 @@ type Store struct {
 	ranking        ranking
 }
 
+// Log holds the bundles that are complete in the log, of which the tables may not have
+// the newest yet: *tail.Tail is one.
+type Log interface {
+	// Start follows the log from the bundle after one on.
+	Start(after uint32)
+	Stop()
+	Bundles() memory.Bundles
+	// Changed has a value after each new bundle.
+	Changed() <-chan struct{}
+	// Trim says up to which bundle the tables are read.
+	Trim(upTo uint32)
+	// State says why the newest bundles may be missing, nil when none is.
+	State() error
+}
+
 // New makes a store of the database that the options name, without connecting to
-// anything. Their user needs only to read.
-func New(configuration Configuration, servers clickhouse.Options, r report.Reporter) (*Store, error) {
+// anything. Their user needs only to read. Without a log it shows what is in the tables.
+func New(configuration Configuration, servers clickhouse.Options, log Log, r report.Reporter) (*Store, error) {
 	if err := configuration.validate(); err != nil {
 		return nil, err
 	}
 	rows := reader.New(configuration.Configuration, servers, r.Metrics)
 	held := cache.New(rows, configuration.CacheBytes, r.Metrics)
 	return &Store{
-		Lists: list.New(rows, held.ContractsAt, r.Metrics), Cache: held,
-		configuration: configuration, report: r, reader: rows, filler: head.NewFiller(configuration.Head, rows, r.Metrics),
+		Lists: list.New(rows, held, r.Metrics), Cache: held,
+		configuration: configuration, report: r, reader: rows, log: log, filler: head.NewFiller(configuration.Head, rows, r.Metrics),
 		followFailures: reader.Register(r.Metrics, prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "tonscribe_query_follow_failures_total", Help: "Failed reads of the watermark or of the newest bundles.",
 		})),
@@ -71,6 +89,9 @@ func (s *Store) Stop() {
 		s.stop()
 	}
 	s.running.Wait()
+	if s.following {
+		s.log.Stop()
+	}
 	s.reader.Close()
 }
 
@@ -82,10 +103,16 @@ func (s *Store) View() (*head.View, error) {
 	return nil, ErrEmpty
 }
 
-// Ready is nil when there is a view and the database answers.
+// Ready is nil when there is a view, the database answers, and the log is followed where
+// there is one.
 func (s *Store) Ready(ctx context.Context) error {
 	if _, err := s.View(); err != nil {
 		return err
+	}
+	if s.log != nil {
+		if err := s.log.State(); err != nil {
+			return err
+		}
 	}
 	_, _, err := s.filler.Watermark(ctx)
 	return err

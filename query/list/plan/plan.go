@@ -46,8 +46,8 @@ type Plan struct {
 	// ByOwner says that the ranges come one after the other in the order of their
 	// owners, which is then the first term.
 	ByOwner bool
-	// Bundle is the column of the bundle that is cut off at the watermark. Empty when
-	// the newest state counts.
+	// Bundle is the column of the bundle, by which rows of tables are cut off at that up
+	// to which tables are read. Empty when the newest state counts.
 	Bundle    string
 	Watermark uint32
 	// BundleInRecord says that a record tells its bundle, so that records are read
@@ -260,6 +260,11 @@ func (p *Plan) visible(c sql.Conditions, r *Range, from Row) sql.Conditions {
 	if p.Bundle != "" {
 		c.Add(sql.AtMost(p.Bundle, p.Watermark))
 	}
+	return p.notBefore(c, r, from)
+}
+
+// notBefore adds the condition that rows are not before the group of another one.
+func (p *Plan) notBefore(c sql.Conditions, r *Range, from Row) sql.Conditions {
 	if from == nil {
 		return c
 	}

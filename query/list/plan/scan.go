@@ -3,8 +3,6 @@ package plan
 import (
 	"context"
 	"slices"
-
-	"tonscribe/query/reader"
 )
 
 // Scan reads the rows of a list in the order of the table's own key.
@@ -36,11 +34,11 @@ type Scan struct {
 }
 
 // Scan returns a scan of the plan's ranges.
-func (p *Plan) Scan(r *reader.Reader) *Scan {
+func (p *Plan) Scan(s Source) *Scan {
 	w := &Scan{sameGroup: p.SameGroup, compare: p.Compare}
-	w.read = func(ctx context.Context, from Row, limit int) ([]Row, error) { return p.rows(ctx, r, from, limit) }
+	w.read = func(ctx context.Context, from Row, limit int) ([]Row, error) { return p.rows(ctx, s, from, limit) }
 	if p.Whole {
-		w.read = p.wholeRows(r)
+		w.read = p.wholeRows(s)
 	}
 	return w
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// table is rows of groups: n items, two in a group, every third item twice.
-func table(n int) (rows []Row) {
+// grouped is rows of groups: n items, two in a group, every third item twice.
+func grouped(n int) (rows []Row) {
 	for i := range n {
 		rows = append(rows, Row{uint64(i / 2), uint64(i)})
 		if i%3 == 0 {
@@ -20,7 +20,7 @@ func table(n int) (rows []Row) {
 
 func TestAScanGivesEveryItemOnceHoweverManyAreSkippedOrWanted(t *testing.T) {
 	const n = 260_000
-	rows := table(n)
+	rows := grouped(n)
 	for _, c := range []struct{ skip, want, rounds int }{
 		{0, 10, 5}, {0, maxRows, 3}, {maxRows - 1, 10, 3}, {maxRows, 1, 3}, {2*maxRows + 7, 1000, 3}, {n - 5, 10, 1}, {n + 1, 10, 1},
 	} {

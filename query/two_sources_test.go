@@ -1,0 +1,136 @@
+package query
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"tonscribe/bench/synthetic"
+	"tonscribe/query/memory"
+	"tonscribe/query/store"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+	"tonscribe/schema/table"
+)
+
+// heldLog is a log whose bundles are all there.
+type heldLog struct{ bundles memory.Bundles }
+
+var _ store.Log = heldLog{}
+
+func (heldLog) Start(uint32)              {}
+func (heldLog) Stop()                     {}
+func (heldLog) Changed() <-chan struct{}  { return nil }
+func (heldLog) Trim(uint32)               {}
+func (heldLog) State() error              { return nil }
+func (l heldLog) Bundles() memory.Bundles { return l.bundles }
+
+// inMemory makes rows of the records of bundles. Tokens are told all of them in order,
+// and those from a number on are wanted.
+func inMemory(t *testing.T, bundles []*synthetic.Bundle, tokens *synthetic.Tokens, from int) (l heldLog) {
+	t.Helper()
+	for i, b := range bundles {
+		contracts := tokens.Records(b, 1)[0]
+		if i < from {
+			continue
+		}
+		held := memory.NewBundle(b.Seqno)
+		held.GenUtime = b.Utime
+		headers, transactions, accounts := b.Records(0, 1)
+		for topic, list := range map[string][]*record.Record{
+			schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts,
+		} {
+			f, err := table.NewFeed(topic, table.Options{Take: held.Add})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range list {
+				if r.GetSeal() != nil {
+					continue
+				}
+				raw, err := r.MarshalVT()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := f.Add(r, raw); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		held.Sort()
+		l.bundles = append(l.bundles, held)
+	}
+	return l
+}
+
+// Whatever part of the chain is not in the tables yet, every request gets the answer
+// that a server gives that has all of it there and holds nothing.
+func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 6_000, Seed: 11, Whole: true})
+	var bundles []*synthetic.Bundle
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		bundles = append(bundles, b)
+	}
+	whole := newWorldWith(t, bundles, synthetic.NewTokens(rows))
+	keys := rows.Keys()
+	whole.tokens.AddKeys(keys)
+	full := whole.serve(t, func(c *Configuration) { holdNothing(c) })
+	requests := combinations(t, full.documentedParameters(), keys, bundles)
+	if !long() {
+		requests = requests[:700]
+	}
+	last := bundles[len(bundles)-1].Seqno
+	for _, behind := range []int{3, len(bundles) / 2} {
+		cut := newWorldWith(t, bundles[:len(bundles)-behind], synthetic.NewTokens(rows))
+		cut.log = inMemory(t, bundles, synthetic.NewTokens(rows), len(bundles)-behind)
+		for name, change := range map[string]func(*Configuration){"holding nothing else": holdNothing, "holding what it can": nil} {
+			s := cut.serve(t, change)
+			s.await(last)
+			compared, differ := 0, 0
+			for _, c := range requests {
+				if strings.Contains(c.path, "/stats") || c.query.Get("use_v2") != "" {
+					continue // figures of the tables; no lite servers here
+				}
+				path := c.path + "?" + c.query.Encode()
+				for range 3 {
+					got, want := s.ask(path), full.ask(path)
+					compared++
+					if got.Code != want.Code || got.Body.String() != want.Body.String() {
+						if differ++; differ < 12 {
+							t.Errorf("%d bundles in memory, %s: %s\nmemory and tables: %d %.700s\ntables alone:      %d %.700s", behind, name, path, got.Code, difference(got.Body.String(), want.Body.String()), want.Code, difference(want.Body.String(), got.Body.String()))
+						}
+						break
+					}
+					if want.Code != http.StatusOK {
+						break
+					}
+					_, next := full.length(path)
+					if next == "" {
+						break
+					}
+					more := url.Values{"cursor": {next}}
+					for name, values := range c.query {
+						if name != "offset" {
+							more[name] = values
+						}
+					}
+					path = c.path + "?" + more.Encode()
+				}
+			}
+			if compared < 500 {
+				t.Errorf("%d answers were compared, want some hundred", compared)
+			}
+			t.Logf("%d bundles in memory, %s: %d answers compared, %d differ", behind, name, compared, differ)
+		}
+	}
+}
+
+// difference is a text from shortly before where it differs from another one.
+func difference(a, b string) string {
+	at := 0
+	for at < len(a) && at < len(b) && a[at] == b[at] {
+		at++
+	}
+	return a[max(0, min(at, len(a))-150):]
+}
