@@ -228,7 +228,7 @@ func (g *generator) conditions(of *table.Table, all []memory.Row) (c sql.Conditi
 		switch g.IntN(6) {
 		case 0: // a beginning of the key
 			for _, name := range of.Key[:1+g.IntN(len(of.Key))] {
-				if place, _ := of.Place(name); comparable(place) {
+				if place, _ := of.Place(name); canCompare(place) {
 					c.Add(sql.Is(name, value(place, like)))
 				}
 			}
@@ -254,7 +254,7 @@ func (g *generator) conditions(of *table.Table, all []memory.Row) (c sql.Conditi
 		case 5:
 			begin := sql.NotBefore{Descending: g.IntN(2) == 0}
 			for _, name := range of.Key {
-				if place, _ := of.Place(name); place.Words == 1 && comparable(place) && !named(place) {
+				if place, _ := of.Place(name); place.Words == 1 && canCompare(place) && !named(place) {
 					begin.Columns, begin.Values = append(begin.Columns, name), append(begin.Values, value(place, like))
 				}
 			}
@@ -269,7 +269,7 @@ func (g *generator) conditions(of *table.Table, all []memory.Row) (c sql.Conditi
 // columns are those that can be compared, in any order.
 func (g *generator) columns(of *table.Table) (list []table.Place) {
 	for _, column := range of.Columns {
-		if place, ok := of.Place(column.Name); ok && comparable(place) && !column.Alias {
+		if place, ok := of.Place(column.Name); ok && canCompare(place) && !column.Alias {
 			list = append(list, place)
 		}
 	}
@@ -277,7 +277,7 @@ func (g *generator) columns(of *table.Table) (list []table.Place) {
 	return list
 }
 
-func comparable(p table.Place) bool { return p.Type != "String" && p.Type[:3] != "Arr" }
+func canCompare(p table.Place) bool { return p.Type != "String" && p.Type[:3] != "Arr" }
 
 func named(p table.Place) bool { return p.Type[:4] == "Enum" }
 
