@@ -127,13 +127,16 @@ func queries(k *synthetic.Keys) []query {
 	return list
 }
 
+// steps is from how many offsets, up to the deepest one, pages are asked for.
+const steps = 500
+
 func chainQueries(k *synthetic.Keys) []query {
 	deep := newKeyring(k).deep()
 	return []query{
 		{"tx acct popular l10 o0", "transactions", 10, asks("/transactions?limit=10&account={popular}")},
 		{"tx acct popular l1000 o0", "transactions", min(1000, k.PopularTx), asks("/transactions?limit=1000&account={popular}")},
-		{fmt.Sprintf("tx acct popular l10 o%d", deep), "transactions", 10, asksFrom("/transactions?limit=10&account={popular}&offset=", "l10", deep, maxStep)},
-		{fmt.Sprintf("tx acct popular l1000 o%d", deep), "transactions", min(1000, k.PopularTx-deep-500), asksFrom("/transactions?limit=1000&account={popular}&offset=", "l1000", deep, 500)},
+		{fmt.Sprintf("tx acct popular l10 o%d", deep), "transactions", 10, asksFrom("/transactions?limit=10&account={popular}&offset=", "l10", max(0, deep-steps), steps)},
+		{fmt.Sprintf("tx acct popular l1000 o%d", deep), "transactions", min(1000, k.PopularTx-deep-steps), asksFrom("/transactions?limit=1000&account={popular}&offset=", "l1000", max(0, deep-steps), steps)},
 		{"tx acct ordinary l10 o0", "transactions", 10, asks("/transactions?limit=10&account={ordinary}")},
 		{"tx acct ordinary l1000 o0", "transactions", 10, asks("/transactions?limit=1000&account={ordinary}")},
 		{"tx hash", "transactions", 1, asks("/transactions?hash={tx}")},

@@ -39,7 +39,7 @@ func accountQueries(k *synthetic.Keys) []query {
 		{"addressInformation", "", 0, asksOf("/addressInformation", 1)},
 		{"walletInformation", "", 0, asks("/walletInformation?address={ordinary}")},
 		{"topAccountsByBalance l100 o0", "[", 100, asks(ranking)},
-		{fmt.Sprintf("topAccountsByBalance l100 o%d", top), "[", 100, asksFrom(ranking+"&offset=", "top", top, maxStep)},
+		{fmt.Sprintf("topAccountsByBalance l100 o%d", top), "[", 100, asksFrom(ranking+"&offset=", "top", max(0, top-steps), steps)},
 		{fmt.Sprintf("topAccountsByBalance l100 cursor %d", deep), "[", 1, func(k *keyring) string { return k.follow(ranking, deep) }},
 	}
 }
