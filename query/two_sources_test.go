@@ -78,7 +78,7 @@ func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
 	full := whole.serve(t, func(c *Configuration) { holdNothing(c) })
 	requests := combinations(t, full.documentedParameters(), keys, bundles)
 	if !long() {
-		requests = requests[:700]
+		requests = requests[:250]
 	}
 	last := bundles[len(bundles)-1].Seqno
 	for _, behind := range []int{3, len(bundles) / 2} {
@@ -118,8 +118,8 @@ func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
 					path = c.path + "?" + more.Encode()
 				}
 			}
-			if compared < 500 {
-				t.Errorf("%d answers were compared, want some hundred", compared)
+			if compared < 150 {
+				t.Errorf("%d answers were compared, want more", compared)
 			}
 			t.Logf("%d bundles in memory, %s: %d answers compared, %d differ", behind, name, compared, differ)
 		}

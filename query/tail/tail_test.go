@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -386,10 +387,22 @@ func TestNothingRunsAfterStop(t *testing.T) {
 			t.Errorf("after stop: %v", err)
 		}
 	}
+	// What closes a connection may still be on its way; all else has ended.
 	stacks := make([]byte, 4<<20)
-	for _, stack := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
-		if strings.Contains(stack, "tail.(*Tail)") || strings.Contains(stack, "kafka.(*fetcher)") {
-			t.Errorf("this goroutine is left:\n%s", stack)
+	left := func(names ...string) (list []string) {
+		for _, stack := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(stack, name) }) {
+				list = append(list, stack)
+			}
+		}
+		return list
+	}
+	if list := left("tail.(*Tail)", "kafka.(*fetcher).run", "kafka.(*Client)"); len(list) > 0 {
+		t.Errorf("these goroutines are left:\n%s", strings.Join(list, "\n\n"))
+	}
+	for began := time.Now(); len(left("kafka.(*fetcher)")) > 0; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("these goroutines are left:\n%s", strings.Join(left("kafka.(*fetcher)"), "\n\n"))
 		}
 	}
 }
