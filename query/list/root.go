@@ -99,11 +99,11 @@ func New(r *reader.Reader, newest Newest, registerer prometheus.Registerer) *Lis
 	}, []string{"list"}))}
 }
 
-// source is where the rows of a view are, and newest where those of contracts are.
+// source returns where the rows of a view are.
 func (l *Lists) source(v *View) plan.Source { return plan.Source{Tables: l.reader, Memory: v.Memory} }
 
-// records reads the records that rows of a table lead to, by a statement from
-// ClickHouse and those that conditions hold for from memory.
+// readRecords reads records by a statement from ClickHouse, and adds those that are
+// held in memory.
 func readRecords[R any](ctx context.Context, s plan.Source, reads, statement string, held []string, unpack func([]byte) (R, error)) ([]R, error) {
 	list, err := reader.Records(ctx, s.Tables, reads, statement, unpack)
 	if err != nil {
