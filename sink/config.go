@@ -2,6 +2,7 @@ package sink
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"tonscribe/schema/table"
@@ -9,6 +10,8 @@ import (
 
 // Configuration of the component. A batch is inserted when it is full, when a
 // bundle ended and nothing more is waiting, or when it has waited long enough.
+// Every insert costs about the same, however few rows it has: who reads what is
+// new from the log can let the tables wait for some seconds.
 type Configuration struct {
 	// Group is the consumer group that all sinks of a log share.
 	Group string `yaml:"group"`
@@ -22,6 +25,9 @@ type Configuration struct {
 	// Quiet is how long nothing must come after a bundle's end for the batch to
 	// be inserted at once.
 	Quiet time.Duration `yaml:"quiet"`
+	// Every is the least time from a batch's first row to its insert, unless it is
+	// full: with 0 the tables have a bundle as soon as can be.
+	Every time.Duration `yaml:"every"`
 	// Rest is how long, in durations of the last insert, a batch that is not full
 	// waits after it, so that small batches do not take all of ClickHouse.
 	Rest float64 `yaml:"rest"`
@@ -64,12 +70,17 @@ func DefaultConfiguration() Configuration {
 	}
 }
 
+// maxEvery bounds how long a bundle is in the log alone.
+const maxEvery = time.Minute
+
 func (c Configuration) validate() error {
 	switch {
 	case c.Group == "":
 		return errors.New("sink: group is empty")
 	case c.MaxRows < 1 || c.MaxBytes < 1:
 		return errors.New("sink: max_rows and max_bytes must be at least 1")
+	case c.Every < 0 || c.Every > maxEvery:
+		return fmt.Errorf("sink: every is %s, it must be between 0 and %s", c.Every, maxEvery)
 	case c.Inserts < 1:
 		return errors.New("sink: inserts must be at least 1")
 	}

@@ -102,7 +102,7 @@ func (r *reader) step(ctx context.Context) error {
 		r.begin(ctx)
 		return nil
 	}
-	item, came, err := r.lane.Poll(ctx, r.configuration.Quiet)
+	item, came, err := r.lane.Poll(ctx, max(r.configuration.Quiet, r.configuration.Every-time.Since(r.batch.since)))
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,8 @@ func (r *reader) due(quiet bool) bool {
 	if r.inserting || r.batch.empty() || time.Now().Before(r.restUntil) {
 		return false
 	}
-	return quiet && r.batch.sealed || time.Since(r.batch.since) >= r.configuration.MaxWait
+	waited := time.Since(r.batch.since)
+	return waited >= r.configuration.Every && (quiet && r.batch.sealed || waited >= r.configuration.MaxWait)
 }
 
 func (r *reader) take(item kafka.Item) error {

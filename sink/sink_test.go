@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
@@ -119,6 +121,29 @@ func TestTwoSinksShareThePartitions(t *testing.T) {
 	}
 	s.publish(all[100:]...)
 	s.await()
+	same(t, contents(t, tables), undisturbed(t, s))
+}
+
+func TestInsertsOfBundlesThatComeOneByOneAreAtLeastAsFarApartAsAsked(t *testing.T) {
+	const every = 500 * time.Millisecond
+	s, tables := newStream(t, 1), newTables(t)
+	all := bundles(30, 6)
+	began := time.Now()
+	sink, stop := s.start(tables, func(c *Configuration) { c.Every = every })
+	for _, b := range all {
+		s.publish(b)
+		time.Sleep(every / 10) // the chain's pace
+	}
+	s.await()
+	took := time.Since(began)
+	stop()
+	var inserts dto.Metric
+	if err := sink.metrics.insertSeconds.WithLabelValues("transactions").(prometheus.Metric).Write(&inserts); err != nil {
+		t.Fatal(err)
+	}
+	if n, most := inserts.GetHistogram().GetSampleCount(), uint64(took/every); n == 0 || n > most {
+		t.Errorf("%d inserts of %d bundles in %s, want 1 to %d", n, len(all), took, most)
+	}
 	same(t, contents(t, tables), undisturbed(t, s))
 }
 
