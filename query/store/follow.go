@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"tonscribe/internal/lifetime"
 	"tonscribe/query/head"
 	"tonscribe/query/memory"
 )
@@ -37,6 +38,24 @@ func (s *Store) follow(ctx context.Context) {
 			rest = min(duty*time.Since(began), s.restLimit(before))
 		}
 		tables = s.pause(ctx, rest)
+	}
+}
+
+// nearPoll is how often the log's end is looked for.
+const nearPoll = 500 * time.Millisecond
+
+// awaitLog waits until the tables are near the end of the log, or ctx ends: what is
+// read of a log that the sink is still far behind would only wait for it in memory.
+func (s *Store) awaitLog(ctx context.Context) {
+	for !s.near.Load() {
+		if v := s.view.Load(); v != nil {
+			near, err := s.log.Near(ctx, v.GenUtime)
+			s.fail(ctx, err)
+			s.near.Store(near)
+		}
+		if lifetime.Sleep(ctx, nearPoll) != nil {
+			return
+		}
 	}
 }
 
@@ -100,6 +119,10 @@ func (s *Store) rest(ctx context.Context, d time.Duration) {
 func (s *Store) step(ctx context.Context, tables bool) (read bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, followLimit)
 	defer cancel()
+	if s.near.Load() && !s.following {
+		s.log.Start(s.view.Load().Tables)
+		s.following = true
+	}
 	var newer memory.Bundles
 	if s.following {
 		newer = s.log.Bundles()
@@ -109,12 +132,7 @@ func (s *Store) step(ctx context.Context, tables bool) (read bool, err error) {
 		return read, err
 	}
 	s.view.Store(v)
-	switch {
-	case s.log == nil:
-	case !s.following:
-		s.log.Start(v.Tables)
-		s.following = true
-	default:
+	if s.following {
 		s.log.Trim(v.Tables)
 	}
 	return read, err

@@ -35,8 +35,9 @@ type Store struct {
 	followFailures prometheus.Counter
 	reader         *reader.Reader
 	filler         *head.Filler
-	log            Log  // nil without one
-	following      bool // the log is followed
+	log            Log         // nil without one
+	near           atomic.Bool // the log is to be followed
+	following      bool        // the log is followed
 	view           atomic.Pointer[head.View]
 	stop           context.CancelFunc
 	running        sync.WaitGroup
@@ -47,6 +48,9 @@ type Store struct {
 // Log holds the bundles that are complete in the log, of which the tables may not have
 // the newest yet: *tail.Tail is one.
 type Log interface {
+	// Near reports whether the tables, whose newest bundle is of a time in Unix
+	// seconds, are so near to the log's end that it is worth following.
+	Near(ctx context.Context, genUtime uint32) (bool, error)
 	// Start follows the log from the bundle after one on.
 	Start(after uint32)
 	Stop()
@@ -81,6 +85,9 @@ func (s *Store) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	s.running.Go(func() { s.follow(ctx) })
+	if s.log != nil {
+		s.running.Go(func() { s.awaitLog(ctx) })
+	}
 }
 
 // Stop ends following and closes the connections.

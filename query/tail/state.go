@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"tonscribe/schema"
 )
 
 const (
@@ -12,7 +14,23 @@ const (
 	pollEvery = 2 * time.Second
 	// patience is how long the log may take to answer that.
 	patience = 5 * time.Second
+	// nearSeconds is how much older than the log's the newest bundle of the tables
+	// may be for following to begin.
+	nearSeconds = 60
 )
+
+// Near reports whether a time in Unix seconds, that of the newest bundle of the tables,
+// is that of the log's newest bundle or shortly before it, or the log has none.
+func (t *Tail) Near(ctx context.Context, genUtime uint32) (bool, error) {
+	topic := schema.Headers
+	t.ask(time.Now())
+	seal, err := t.client.LastSeal(ctx, topic.Name, 0)
+	if err != nil {
+		return false, fmt.Errorf("the newest bundle of the log: %w", err)
+	}
+	t.answered(seal.GetMcSeqno())
+	return uint64(seal.GetSeal().GetGenUtime()) <= uint64(genUtime)+nearSeconds, nil
+}
 
 // Err is the error with which a partition stopped since Start, nil for none. Nothing
 // newer becomes visible then.

@@ -258,6 +258,29 @@ func TestPartitionsAheadLeaveRoomForTheBundleThatIsNext(t *testing.T) {
 	check(t, tail.Bundles(), bundles[80-len(tail.Bundles()):])
 }
 
+func TestTablesAreNearTheLogWhenAMinuteIsMissing(t *testing.T) {
+	l, bundles := newLog(t, 1), chain(3, 1)
+	tail := l.tail(1 << 20)
+	near := func(utime uint32) bool {
+		t.Helper()
+		near, err := tail.Near(t.Context(), utime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return near
+	}
+	if !near(1) {
+		t.Error("an empty log is far, want near")
+	}
+	l.publishAll(bundles...)
+	newest := bundles[2].utime
+	for utime, want := range map[uint32]bool{newest - 61: false, newest - 60: true, newest: true, newest + 1000: true} {
+		if have := near(utime); have != want {
+			t.Errorf("the newest bundle is of %d, the tables are of %d: near is %t, want %t", newest, utime, have, want)
+		}
+	}
+}
+
 func TestABundleLargerThanTheBoundIsHeldAlone(t *testing.T) {
 	l, bundles := newLog(t, 1), chain(5, 1)
 	l.publishAll(bundles...)
