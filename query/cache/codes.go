@@ -52,7 +52,7 @@ func (c *Cache) Codes(ctx context.Context, hashes []Hash) (map[Hash]*Code, error
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.heldCodes(hashes)
+	held, err := c.heldCodes(ctx, hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (c *Cache) CodeBoCs(ctx context.Context, hashes []Hash) (map[Hash]BoC, erro
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.heldCodes(hashes)
+	held, err := c.heldCodes(ctx, hashes)
 	for _, one := range held {
 		found[Hash(one.Hash)] = one.Boc
 	}

@@ -39,7 +39,7 @@ func (c *Cache) Directory(ctx context.Context, list []address.Address) (map[addr
 	if err != nil {
 		return nil, err
 	}
-	if err := c.addHeldCodes(found, list); err != nil {
+	if err := c.addHeldCodes(ctx, found, list); err != nil {
 		return nil, err
 	}
 	wanted := make([]Hash, 0, len(found))

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -25,12 +26,12 @@ func (c *Cache) Memory() memory.Bundles {
 
 // find returns the rows of a table in memory that are of one of some accounts, which
 // the columns name, the oldest first.
-func (c *Cache) find(name, version string, columns []string, keys []sql.AccountKey, more ...sql.Condition) ([]memory.Row, error) {
+func (c *Cache) find(ctx context.Context, name, version string, columns []string, keys []sql.AccountKey, more ...sql.Condition) ([]memory.Row, error) {
 	bundles := c.Memory()
 	if len(bundles) == 0 || len(keys) == 0 {
 		return nil, nil
 	}
-	found, err := bundles.Find(name, append(sql.Conditions{sql.AmongKeys(columns, keys)}, more...))
+	found, err := bundles.Find(ctx, name, append(sql.Conditions{sql.AmongKeys(columns, keys)}, more...))
 	if len(found) > 1 {
 		place, _ := table.ByName(name).Place(version)
 		slices.SortStableFunc(found, func(a, b memory.Row) int { return cmp.Compare(a.Words[place.At], b.Words[place.At]) })
@@ -40,8 +41,8 @@ func (c *Cache) find(name, version string, columns []string, keys []sql.AccountK
 
 // addHeld appends the records of accounts in memory to those that tables have: they are
 // as new or newer.
-func (c *Cache) addHeld(found map[sql.AccountKey]packed, name, version string, keys []sql.AccountKey) error {
-	held, err := c.find(name, version, sql.Account, keys)
+func (c *Cache) addHeld(ctx context.Context, found map[sql.AccountKey]packed, name, version string, keys []sql.AccountKey) error {
+	held, err := c.find(ctx, name, version, sql.Account, keys)
 	if err != nil {
 		return err
 	}
@@ -61,8 +62,8 @@ func accountOf(name string, row memory.Row) sql.AccountKey {
 }
 
 // addHeldCodes replaces the codes of accounts by those that they have in memory.
-func (c *Cache) addHeldCodes(found map[address.Address]accountCode, list []address.Address) error {
-	held, err := c.find("accounts", "version", sql.Account, sql.KeysOf(list))
+func (c *Cache) addHeldCodes(ctx context.Context, found map[address.Address]accountCode, list []address.Address) error {
+	held, err := c.find(ctx, "accounts", "version", sql.Account, sql.KeysOf(list))
 	if err != nil {
 		return err
 	}
@@ -80,9 +81,9 @@ func (c *Cache) addHeldCodes(found map[address.Address]accountCode, list []addre
 }
 
 // heldLinks are the DNS items in memory that name some accounts, by these.
-func (c *Cache) heldLinks(accounts []sql.AccountKey) (map[sql.AccountKey]items, error) {
+func (c *Cache) heldLinks(ctx context.Context, accounts []sql.AccountKey) (map[sql.AccountKey]items, error) {
 	key := sql.AccountColumns("key")
-	held, err := c.find("contract_links", "mc_seqno", key, accounts, sql.Is("role", sql.Name(schema.LinkWallet.String())))
+	held, err := c.find(ctx, "contract_links", "mc_seqno", key, accounts, sql.Is("role", sql.Name(schema.LinkWallet.String())))
 	if err != nil || len(held) == 0 {
 		return nil, err
 	}
@@ -97,12 +98,12 @@ func (c *Cache) heldLinks(accounts []sql.AccountKey) (map[sql.AccountKey]items, 
 }
 
 // heldCodes are the codes in memory that have some hashes.
-func (c *Cache) heldCodes(hashes []Hash) ([]*record.Code, error) {
+func (c *Cache) heldCodes(ctx context.Context, hashes []Hash) ([]*record.Code, error) {
 	bundles := c.Memory()
 	if len(bundles) == 0 || len(hashes) == 0 {
 		return nil, nil
 	}
-	rows, err := bundles.Find("codes", sql.Conditions{HashesIn(hashes)})
+	rows, err := bundles.Find(ctx, "codes", sql.Conditions{HashesIn(hashes)})
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (c *Cache) Domains(ctx context.Context, accounts []address.Address) (map[ad
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.heldLinks(sql.KeysOf(accounts))
+	held, err := c.heldLinks(ctx, sql.KeysOf(accounts))
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (c *Cache) States(ctx context.Context, keys []sql.AccountKey) (map[address.
 	if err != nil {
 		return nil, err
 	}
-	if err := c.addHeld(found, "accounts", "version", keys); err != nil {
+	if err := c.addHeld(ctx, found, "accounts", "version", keys); err != nil {
 		return nil, err
 	}
 	return unpack[record.Account](found)
@@ -40,7 +40,7 @@ func (c *Cache) ContractsAt(ctx context.Context, keys []sql.AccountKey) (map[add
 	if err != nil {
 		return nil, err
 	}
-	if err := c.addHeld(found, "contracts", "mc_seqno", keys); err != nil {
+	if err := c.addHeld(ctx, found, "contracts", "mc_seqno", keys); err != nil {
 		return nil, err
 	}
 	newest, err := unpack[record.Contract](found)

@@ -171,7 +171,7 @@ var blockColumns = []string{"mc_seqno", "workchain", "shard", "seqno"}
 
 // blocksOf reads the blocks that rows of a table lead to.
 func (l *Lists) blocksOf(ctx context.Context, v *View, table string, c sql.Conditions) ([]*record.Block, error) {
-	held, err := plan.Records(v.Memory, table, c)
+	held, err := plan.Records(ctx, v.Memory, table, c)
 	if err != nil {
 		return nil, err
 	}

@@ -307,12 +307,12 @@ func (l *Lists) deepContracts(ctx context.Context, q *query[*record.Contract, Co
 // changed returns what there is of a list in memory, and a condition that leaves out of
 // the tables all contracts that are there.
 func (l *Lists) changed(ctx context.Context, q *query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, sql.Conditions, error) {
-	held, err := q.source.Memory.Find(list.table, nil)
+	held, err := q.source.Memory.Find(ctx, list.table, nil)
 	if err != nil || len(held) == 0 {
 		return nil, nil, err
 	}
 	of := &plan.Plan{Table: list.table, Columns: list.columns(byAccount)}
-	rows, err := of.Held(q.source, &plan.Range{})
+	rows, err := of.Held(ctx, q.source, &plan.Range{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -335,7 +335,7 @@ func (l *Lists) hashesAt(ctx context.Context, v *View, list []transactionKey) (m
 	const hash = 4
 	p := &plan.Plan{Reads: "hashes", Table: "transactions", Columns: append(transactionColumns(0), plan.Column{Name: "hash", At: hash, Type: plan.Bits256})}
 	list, inMemory := bySource(v, list)
-	rows, err := p.Held(l.source(v), &plan.Range{Where: transactionsIn(inMemory)})
+	rows, err := p.Held(ctx, l.source(v), &plan.Range{Where: transactionsIn(inMemory)})
 	if err != nil {
 		return nil, err
 	}

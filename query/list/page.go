@@ -192,7 +192,7 @@ func (q *query[R, K]) directly(ctx context.Context) ([]R, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, err := q.plan.HeldRecords(q.source.Memory, &q.plan.Ranges[0], from)
+	records, err := q.plan.HeldRecords(ctx, q.source.Memory, &q.plan.Ranges[0], from)
 	if err != nil {
 		return nil, err
 	}

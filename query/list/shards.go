@@ -97,7 +97,7 @@ func (l *Lists) narrow(ctx context.Context, v *View, table string, workchain *in
 
 // has reports whether a table has a row in a range of its key.
 func (l *Lists) has(ctx context.Context, v *View, table string, c sql.Conditions) (bool, error) {
-	if held, err := v.Memory.Find(table, c); err != nil || len(held) > 0 {
+	if held, err := v.Memory.Find(ctx, table, c); err != nil || len(held) > 0 {
 		return err == nil, err
 	}
 	return l.reader.Has(ctx, table, c...)

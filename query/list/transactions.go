@@ -360,7 +360,7 @@ func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *pla
 // the items before it. Rows that are there twice are one item, so the group may
 // come earlier than asked for. What is in memory may all come before it.
 func (l *Lists) seek(ctx context.Context, s plan.Source, p *plan.Plan, items int) (plan.Row, int, error) {
-	held, err := p.Held(s, &p.Ranges[0])
+	held, err := p.Held(ctx, s, &p.Ranges[0])
 	if err != nil || items <= len(held) {
 		return nil, 0, err
 	}
@@ -424,7 +424,7 @@ func bySource(v *View, list []transactionKey) (tables, memory []transactionKey) 
 // transactionsAt reads the records of transactions by their keys.
 func (l *Lists) transactionsAt(ctx context.Context, v *View, list []transactionKey) ([]*record.Transaction, error) {
 	list, inMemory := bySource(v, list)
-	records, err := plan.Records(v.Memory, "transactions", transactionsIn(inMemory))
+	records, err := plan.Records(ctx, v.Memory, "transactions", transactionsIn(inMemory))
 	if err != nil {
 		return nil, err
 	}
@@ -440,7 +440,7 @@ func (l *Lists) transactionsAt(ctx context.Context, v *View, list []transactionK
 
 // transactionsOf reads the transactions that rows of a table lead to.
 func (l *Lists) transactionsOf(ctx context.Context, v *View, table string, c sql.Conditions) ([]*record.Transaction, error) {
-	held, err := plan.Records(v.Memory, table, c)
+	held, err := plan.Records(ctx, v.Memory, table, c)
 	if err != nil {
 		return nil, err
 	}

@@ -239,7 +239,7 @@ func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferK
 			r := item[0]
 			keys.Tuples = append(keys.Tuples, []any{r[transferLt], r.Signed(transferAccount), r[transferAccount+1]})
 		}
-		held, err := plan.Records(v.Memory, k.table, sql.Conditions{keys})
+		held, err := plan.Records(ctx, v.Memory, k.table, sql.Conditions{keys})
 		if err != nil {
 			return nil, err
 		}

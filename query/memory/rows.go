@@ -7,6 +7,7 @@
 package memory
 
 import (
+	"context"
 	"iter"
 	"slices"
 	"sort"
@@ -23,8 +24,9 @@ func (all Bundles) After(mcSeqno uint32) Bundles {
 	return all[sort.Search(len(all), func(i int) bool { return all[i].MCSeqno > mcSeqno }):]
 }
 
-// Find are the rows of a table, by its name, that conditions hold for.
-func (all Bundles) Find(name string, conditions sql.Conditions) ([]Row, error) {
+// Find are the rows of a table, by its name, that conditions hold for. It ends with
+// what ended the context.
+func (all Bundles) Find(ctx context.Context, name string, conditions sql.Conditions) ([]Row, error) {
 	t := table.ByName(name)
 	if t == nil || !slices.ContainsFunc(all, func(b *Bundle) bool { return b.tables[name] != nil }) {
 		return nil, nil
@@ -35,6 +37,9 @@ func (all Bundles) Find(name string, conditions sql.Conditions) ([]Row, error) {
 	}
 	var found []Row
 	for _, b := range all {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		found = slices.AppendSeq(found, b.Find(t, m))
 	}
 	return found, nil

@@ -111,7 +111,7 @@ func (s *Store) richest(ctx context.Context, after *Balance, need int) (list []B
 		if err != nil {
 			return nil, false, err
 		}
-		held, err := rankPlan.Held(plan.Source{Memory: s.Memory()}, &rankPlan.Ranges[0])
+		held, err := rankPlan.Held(ctx, plan.Source{Memory: s.Memory()}, &rankPlan.Ranges[0])
 		if err != nil {
 			return nil, false, err
 		}
@@ -159,7 +159,7 @@ func (s *Store) balances(ctx context.Context, rows []plan.Row) ([]Balance, error
 	if err != nil {
 		return nil, err
 	}
-	held, err := s.heldBalances(list)
+	held, err := s.heldBalances(ctx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -204,8 +204,8 @@ func (s *Store) balanceRows(ctx context.Context, list []sql.AccountKey) (rows []
 }
 
 // heldBalances are the rows of accounts in memory.
-func (s *Store) heldBalances(list []sql.AccountKey) ([]balanceRow, error) {
-	found, err := s.Memory().Find("accounts_by_balance", sql.Conditions{sql.AmongKeys(sql.Account, list)})
+func (s *Store) heldBalances(ctx context.Context, list []sql.AccountKey) ([]balanceRow, error) {
+	found, err := s.Memory().Find(ctx, "accounts_by_balance", sql.Conditions{sql.AmongKeys(sql.Account, list)})
 	if err != nil {
 		return nil, err
 	}

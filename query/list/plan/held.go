@@ -27,7 +27,7 @@ func (p *Plan) Read(ctx context.Context, s Source, statement string, from Row, r
 		return nil, err
 	}
 	for i := range ranges {
-		held, err := p.held(s.Memory, &ranges[i], from)
+		held, err := p.held(ctx, s.Memory, &ranges[i], from)
 		if err != nil {
 			return nil, err
 		}
@@ -44,11 +44,13 @@ func (p *Plan) First(ctx context.Context, s Source, r *Range) ([]Row, error) {
 }
 
 // Held are the rows of a range in memory.
-func (p *Plan) Held(s Source, r *Range) ([]Row, error) { return p.held(s.Memory, r, nil) }
+func (p *Plan) Held(ctx context.Context, s Source, r *Range) ([]Row, error) {
+	return p.held(ctx, s.Memory, r, nil)
+}
 
 // held are the rows of a range in memory, from the group of a row on.
-func (p *Plan) held(bundles memory.Bundles, r *Range, from Row) ([]Row, error) {
-	found, err := bundles.Find(p.Table, p.notBefore(r.Is(), r, from))
+func (p *Plan) held(ctx context.Context, bundles memory.Bundles, r *Range, from Row) ([]Row, error) {
+	found, err := bundles.Find(ctx, p.Table, p.notBefore(r.Is(), r, from))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -114,13 +116,13 @@ func copyOf(c Column, from table.Place) func(to Row, words []uint64) {
 
 // HeldRecords are the records of the rows that a range has in memory, from the group
 // of a row on.
-func (p *Plan) HeldRecords(bundles memory.Bundles, r *Range, from Row) ([]string, error) {
-	return Records(bundles, p.Table, p.notBefore(r.Is(), r, from))
+func (p *Plan) HeldRecords(ctx context.Context, bundles memory.Bundles, r *Range, from Row) ([]string, error) {
+	return Records(ctx, bundles, p.Table, p.notBefore(r.Is(), r, from))
 }
 
 // Records are those of the rows of a table in memory that conditions hold for.
-func Records(bundles memory.Bundles, table string, c sql.Conditions) ([]string, error) {
-	found, err := bundles.Find(table, c)
+func Records(ctx context.Context, bundles memory.Bundles, table string, c sql.Conditions) ([]string, error) {
+	found, err := bundles.Find(ctx, table, c)
 	records := make([]string, len(found))
 	for i := range found {
 		records[i] = found[i].Source
