@@ -70,8 +70,9 @@ func DefaultConfiguration() Configuration {
 	}
 }
 
-// maxEvery bounds how long a bundle is in the log alone.
-const maxEvery = time.Minute
+// maxEvery bounds how long a bundle is in the log alone: well below how old tables
+// may be for a replica to begin to follow the log.
+const maxEvery = 30 * time.Second
 
 func (c Configuration) validate() error {
 	switch {
