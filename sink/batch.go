@@ -93,9 +93,20 @@ func (c *Component) insert(ctx context.Context, l *kafka.PartitionReader, b *bat
 	return nil
 }
 
+// sealing is how long the seals of a batch may take after the sink was told to stop.
+const sealing = 5 * time.Second
+
 // insertSeals tells that the bundles are there. Readers go by the progress alone,
-// so it comes first.
+// so it comes first. Once begun it is done as a whole, also when ctx ends: a sink
+// that was stopped in order leaves no progress without its seals.
 func (c *Component) insertSeals(ctx context.Context, l *kafka.PartitionReader, b *batch, token string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	whole, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(sealing, cancel) })()
+	ctx = whole
 	repeat := c.dependencies.Repeat
 	seals, progress := table.NewRows(table.Seals), table.NewRows(table.Progress)
 	for n, s := range b.seals {

@@ -1,7 +1,7 @@
 // Package sink brings topics into tables. In come records of the topics
 // headers, transactions, accounts and contracts, out go rows of ClickHouse:
 // each offset range of a partition exactly once, whatever is killed when, then
-// the bundles' seals, then the progress that readers take the watermark from.
+// the progress that readers take the watermark from and the bundles' seals.
 // It must never change what a record says, but for data that is too deep to be
 // kept, never move on past a bundle whose
 // rows are not all there, and never cut a range that it once began to insert in
@@ -67,8 +67,8 @@ func (c *Component) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends consuming and waits. A batch that is being inserted is given up: the
-// next start inserts it as it was.
+// Stop ends consuming and waits. A batch whose rows are being inserted is given
+// up, and the next start inserts it as it was; progress and seals are ended.
 func (c *Component) Stop(ctx context.Context) error { return c.run.Stop(ctx) }
 
 // Done is closed when the component has ended, by Stop or because the log

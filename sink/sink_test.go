@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestEveryRecordArrivesAndTheWatermarkFollows(t *testing.T) {
@@ -145,6 +147,37 @@ func TestInsertsOfBundlesThatComeOneByOneAreAtLeastAsFarApartAsAsked(t *testing.
 		t.Errorf("%d inserts of %d bundles in %s, want 1 to %d", n, len(all), took, most)
 	}
 	same(t, contents(t, tables), undisturbed(t, s))
+}
+
+func TestASinkThatIsStoppedBetweenProgressAndSealsWritesBoth(t *testing.T) {
+	s, tables := newStream(t, 1), newTables(t)
+	told := make(chan struct{}, 100)
+	hold := make(chan struct{})
+	sink, err := New(DefaultConfiguration(), Dependencies{Report: enginetest.Report(t), Kafka: s.client(), ClickHouse: tables,
+		Progressed: func() { told <- struct{}{}; <-hold }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.publish(bundles(3, 9)...)
+	<-told // a partition's progress is written, its seals are not
+	stopped := make(chan error, 1)
+	go func() { stopped <- sink.Stop(context.Background()) }()
+	time.Sleep(50 * time.Millisecond) // Stop has told the partitions, and waits
+	close(hold)
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	var progress, seals uint64
+	if err := tables.Conn().QueryRow(t.Context(), `SELECT (SELECT uniqExact(topic, mc_seqno) FROM progress),
+		(SELECT uniqExact(topic, mc_seqno) FROM seals WHERE (topic, mc_seqno) IN (SELECT topic, mc_seqno FROM progress))`).Scan(&progress, &seals); err != nil {
+		t.Fatal(err)
+	}
+	if progress == 0 || seals != progress {
+		t.Errorf("%d of %d bundles of the progress have their seals", seals, progress)
+	}
 }
 
 func TestFaultsOfTheStreamStopThePartition(t *testing.T) {
