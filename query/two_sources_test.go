@@ -26,6 +26,8 @@ func (heldLog) Stop()                                      {}
 func (heldLog) Changed() <-chan struct{}                   { return nil }
 func (heldLog) Trim(uint32)                                {}
 func (heldLog) State() error                               { return nil }
+func (heldLog) Err() error                                 { return nil }
+func (heldLog) CaughtUp() bool                             { return true }
 func (l heldLog) Bundles() memory.Bundles                  { return l.bundles }
 
 // inMemory makes rows of the records of bundles. Tokens are told all of them in order,

@@ -21,6 +21,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"tonscribe/internal/lifetime"
 )
 
 // ErrDifferent says that something in the tables is not as it should be.
@@ -187,21 +189,26 @@ func open(ctx context.Context, options Options) (*verifier, error) {
 	return v, nil
 }
 
-// findRange finds out what is to be checked.
+// findRange finds out what is to be checked. A sink that goes on is waited for until the
+// tables have the range.
 func (v *verifier) findRange(ctx context.Context) error {
 	var err error
 	if v.progressOf, err = v.readProgress(ctx); err != nil {
 		return err
 	}
-	v.partitions = 1
-	var watermark uint32
-	for i, p := range v.progressOf {
-		v.partitions = max(v.partitions, int(p.Partitions))
-		if i == 0 || p.McSeqno < watermark {
-			watermark = p.McSeqno
+	v.from, v.to = v.From, v.To
+	watermark := v.watermark()
+	for since := time.Now(); watermark > 0 && watermark < v.to && time.Since(since) < v.patience; {
+		if err := lifetime.Sleep(ctx, pollEvery); err != nil {
+			return err
+		}
+		if v.progressOf, err = v.readProgress(ctx); err != nil {
+			return err
+		}
+		if newer := v.watermark(); newer > watermark {
+			watermark, since = newer, time.Now()
 		}
 	}
-	v.from, v.to = v.From, v.To
 	if v.from == 0 {
 		if v.from, err = v.firstBundle(ctx); err != nil {
 			return err
@@ -222,7 +229,23 @@ func (v *verifier) findRange(ctx context.Context) error {
 	return v.awaitSeals(ctx)
 }
 
-const defaultPatience = 5 * time.Second
+// watermark is the newest bundle that all partitions have, as far as progress was read.
+func (v *verifier) watermark() (lowest uint32) {
+	v.partitions = 1
+	for i, p := range v.progressOf {
+		v.partitions = max(v.partitions, int(p.Partitions))
+		if i == 0 || p.McSeqno < lowest {
+			lowest = p.McSeqno
+		}
+	}
+	return lowest
+}
+
+const (
+	// defaultPatience is twice what a sink at the head waits for a batch.
+	defaultPatience = 10 * time.Second
+	pollEvery       = 50 * time.Millisecond
+)
 
 // awaitSeals waits until every partition has sealed the newest bundle: the sink
 // tells the watermark before it writes them. Those that do not come are missing.
@@ -240,7 +263,7 @@ func (v *verifier) await(ctx context.Context, atLeast uint64, query string, args
 			return n, err
 		}
 		select {
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(pollEvery):
 		case <-ctx.Done():
 			return n, ctx.Err()
 		}

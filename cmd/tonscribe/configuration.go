@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -95,6 +96,10 @@ type EmbeddedLogConfiguration struct {
 func defaultConfiguration() Configuration {
 	api := v2.DefaultConfiguration()
 	api.TypeNamespace = "" // by the network
+	// Who asks reads what is new from the log, and the tables can wait for batches
+	// that are worth their inserts.
+	into, out := sink.DefaultConfiguration(), query.DefaultConfiguration()
+	into.Every, out.Tail.MaxBytes = 5*time.Second, 256<<20
 	return Configuration{
 		Network:     network.Mainnet,
 		Data:        "./data",
@@ -108,9 +113,9 @@ func defaultConfiguration() Configuration {
 		Ingest:      ingest.DefaultConfiguration(),
 		Decode:      worker.DefaultConfiguration(),
 		Contracts:   detect.DefaultConfiguration(),
-		Sink:        sink.DefaultConfiguration(),
+		Sink:        into,
 		Metadata:    metadata.DefaultConfiguration(),
-		Query:       query.DefaultConfiguration(),
+		Query:       out,
 		API:         api,
 		Auth:        auth.DefaultConfiguration(),
 		Storage:     StorageConfiguration{space.DefaultConfiguration(), parts.DefaultConfiguration()},

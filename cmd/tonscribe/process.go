@@ -196,6 +196,14 @@ func (p *process) openClickHouse(ctx context.Context) error {
 
 // openLog connects to Kafka, or starts the embedded log, and makes the topics.
 func (p *process) openLog(ctx context.Context, embedded bool) error {
+	if err := p.findLog(ctx, embedded); err != nil {
+		return err
+	}
+	return p.log.EnsureTopics(ctx, schema.Topics)
+}
+
+// findLog is openLog without a question to the log: it need not be there.
+func (p *process) findLog(ctx context.Context, embedded bool) error {
 	dependencies := kafka.Dependencies{Report: p.report, Room: p.waitForRoom}
 	configuration := p.settings.Kafka
 	if len(configuration.Brokers) == 0 {
@@ -224,7 +232,7 @@ func (p *process) openLog(ctx context.Context, embedded bool) error {
 	}
 	p.log = client
 	p.onStop("kafka client", func(context.Context) error { client.Close(); return nil })
-	return client.EnsureTopics(ctx, schema.Topics)
+	return nil
 }
 
 // listen serves the handler and, when asked, profiles on their own address. It

@@ -171,6 +171,7 @@ type stageCommand struct {
 	name, short string
 	flags       []flag
 	log, tables bool // what the stage needs
+	follows     bool // the log, where it is told of one; it need not be there
 	readsBlocks bool // from the source
 	open        func(p *process) (stage, error)
 }
@@ -206,8 +207,8 @@ var (
 		open: opened((*process).newMetadata),
 	}
 	queryStage = stageCommand{
-		name: "query", short: "Serve the API from ClickHouse",
-		flags: []flag{flagClickHouse, flagLite, flagNamespace, flagPprof}, tables: true,
+		name: "query", short: "Serve the API from ClickHouse, and what is newer from Kafka",
+		flags: []flag{flagKafka, flagClickHouse, flagLite, flagNamespace, flagPprof}, tables: true, follows: true,
 		open: opened((*process).newQuery),
 	}
 )
@@ -241,6 +242,11 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 	}
 	if k.log {
 		if err := p.openLog(ctx, false); err != nil {
+			return err
+		}
+	}
+	if k.follows && len(p.settings.Kafka.Brokers) > 0 {
+		if err := p.findLog(ctx, false); err != nil {
 			return err
 		}
 	}

@@ -62,6 +62,9 @@ func (p *process) up(ctx context.Context, serve bool) error {
 	if err := canListen(s.Listen); err != nil {
 		return err
 	}
+	if s.Ingest.To > 0 { // there is no head to be followed, and the tables have all of it at the end
+		s.Sink.Every, s.Query.Tail.MaxBytes = 0, 0
+	}
 	began := time.Now()
 	u, err := p.startAll(ctx)
 	if err != nil {

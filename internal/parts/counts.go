@@ -57,9 +57,9 @@ const accountsQuery = `SELECT toUInt32(min(a.newest)), count() FROM
 	WHERE b.kept < a.newest`
 
 // rankedQuery finds accounts of accounts that accounts_by_balance does not have
-// as their newest row says.
-const rankedQuery = `SELECT toUInt32(min(a.mc_seqno)), count() FROM
-	(SELECT workchain, account_prefix, max(mc_seqno) AS mc_seqno, max(version) AS newest FROM accounts GROUP BY workchain, account_prefix) AS a
+// as their newest row says, of those that have none of a bundle that is still coming.
+const rankedQuery = `SELECT toUInt32(min(a.bundle)), count() FROM
+	(SELECT workchain, account_prefix, max(mc_seqno) AS bundle, max(version) AS newest FROM accounts GROUP BY workchain, account_prefix HAVING bundle <= %[2]d) AS a
 	LEFT JOIN (SELECT workchain, account_prefix, max(version) AS kept FROM accounts_by_balance GROUP BY workchain, account_prefix) AS b
 	ON a.workchain = b.workchain AND a.account_prefix = b.account_prefix
 	WHERE b.kept < a.newest`
@@ -97,7 +97,7 @@ func (w *Watch) Count(ctx context.Context, newest uint32) ([]Damage, error) {
 	}
 	list, err = w.missing(ctx, list, "accounts", "accounts have no row, or an older one than their last transaction", fmt.Sprintf(accountsQuery, low, high))
 	if err == nil && newest == 0 {
-		list, err = w.missing(ctx, list, "accounts_by_balance", "accounts are not ranked by their newest state", rankedQuery)
+		list, err = w.missing(ctx, list, "accounts_by_balance", "accounts are not ranked by their newest state", fmt.Sprintf(rankedQuery, low, high))
 	}
 	return list, err
 }

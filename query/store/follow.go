@@ -41,21 +41,58 @@ func (s *Store) follow(ctx context.Context) {
 	}
 }
 
-// nearPoll is how often the log's end is looked for.
-const nearPoll = 500 * time.Millisecond
+const (
+	// nearPoll is how often the log's end is looked for.
+	nearPoll = 500 * time.Millisecond
+	// firstPoll is how often the tables are looked for before that.
+	firstPoll = 20 * time.Millisecond
+	// firstPatience is how long the first view waits for the log.
+	firstPatience = 5 * time.Second
+	// againAfter is the pause before a log is followed again.
+	againAfter = 2 * time.Second
+)
 
-// awaitLog waits until the tables are near the end of the log, or ctx ends: what is
-// read of a log that the sink is still far behind would only wait for it in memory.
+// awaitLog looks until ctx ends whether the tables are near the end of the log: what
+// is read of a log that the sink is still far behind would only wait for it in memory.
 func (s *Store) awaitLog(ctx context.Context) {
-	for !s.near.Load() {
-		if v := s.view.Load(); v != nil {
+	for pause := time.Duration(0); lifetime.Sleep(ctx, pause) == nil; {
+		v := s.view.Load()
+		if pause = nearPoll; v == nil {
+			pause = firstPoll
+		} else if !s.near.Load() {
 			near, err := s.log.Near(ctx, v.GenUtime)
 			s.fail(ctx, err)
 			s.near.Store(near)
+			s.asked.Store(s.asked.Load() || err == nil)
 		}
-		if lifetime.Sleep(ctx, nearPoll) != nil {
-			return
-		}
+	}
+}
+
+// show makes the first view visible: at once without a log, otherwise when it has what
+// the log had at the start, so that who asks before and after a restart does not see
+// the chain go back. A log that does not answer is not waited for.
+func (s *Store) show(caughtUp bool) {
+	if s.shown.Load() {
+		return
+	}
+	far := s.asked.Load() && !s.near.Load()
+	if s.log == nil || far || caughtUp || time.Since(s.began) > firstPatience {
+		s.shown.Store(true)
+	}
+}
+
+// followLog begins to follow the log when the tables are near its end, and ends it
+// when the log could not be followed any further: what the tables have counts then,
+// until they are near the end of the log as it is now.
+func (s *Store) followLog(tables uint32) {
+	switch {
+	case s.following && s.log.Err() != nil:
+		s.log.Stop()
+		s.following, s.again = false, time.Now().Add(againAfter)
+		s.near.Store(false)
+	case !s.following && s.near.Load() && time.Now().After(s.again):
+		s.log.Start(tables)
+		s.following = true
 	}
 }
 
@@ -88,7 +125,7 @@ const logPoll = time.Second
 func (s *Store) pause(ctx context.Context, rest time.Duration) (tables bool) {
 	poll := s.configuration.Poll
 	var changed <-chan struct{}
-	if s.following {
+	if s.following && s.shown.Load() {
 		poll, changed, rest = max(poll, logPoll), s.log.Changed(), 0
 	}
 	s.rest(ctx, rest)
@@ -119,21 +156,23 @@ func (s *Store) rest(ctx context.Context, d time.Duration) {
 func (s *Store) step(ctx context.Context, tables bool) (read bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, followLimit)
 	defer cancel()
-	if s.near.Load() && !s.following {
-		s.log.Start(s.view.Load().Tables)
-		s.following = true
-	}
 	var newer memory.Bundles
+	if v := s.view.Load(); v != nil && s.log != nil {
+		s.followLog(v.Tables)
+	}
+	caughtUp := s.following && s.log.CaughtUp()
 	if s.following {
 		newer = s.log.Bundles()
 	}
 	v, read, err := s.filler.Next(ctx, s.view.Load(), tables, newer, func(v *head.View) { s.fail(ctx, s.Advance(ctx, v)) })
 	if v == nil {
+		s.show(caughtUp)
 		return read, err
 	}
 	s.view.Store(v)
 	if s.following {
 		s.log.Trim(v.Tables)
 	}
+	s.show(caughtUp)
 	return read, err
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -37,8 +38,12 @@ type Store struct {
 	filler         *head.Filler
 	log            Log         // nil without one
 	near           atomic.Bool // the log is to be followed
+	asked          atomic.Bool // whether they are was answered once
 	following      bool        // the log is followed
+	again          time.Time   // before which it is not
 	view           atomic.Pointer[head.View]
+	shown          atomic.Bool // requests see it
+	began          time.Time
 	stop           context.CancelFunc
 	running        sync.WaitGroup
 	logged         atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
@@ -55,12 +60,16 @@ type Log interface {
 	Start(after uint32)
 	Stop()
 	Bundles() memory.Bundles
+	// CaughtUp reports whether what the log had at Start is there.
+	CaughtUp() bool
 	// Changed has a value after each new bundle.
 	Changed() <-chan struct{}
 	// Trim says up to which bundle the tables are read.
 	Trim(upTo uint32)
-	// State says why the newest bundles may be missing, nil when none is.
+	// State says why the newest bundles may be missing, nil when none is. It is Err
+	// when the log cannot be followed any further from where Start began.
 	State() error
+	Err() error
 }
 
 // New makes a store of the database that the options name, without connecting to
@@ -83,7 +92,7 @@ func New(configuration Configuration, servers clickhouse.Options, log Log, r rep
 // Start begins to follow the watermark.
 func (s *Store) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.stop = cancel
+	s.stop, s.began = cancel, time.Now()
 	s.running.Go(func() { s.follow(ctx) })
 	if s.log != nil {
 		s.running.Go(func() { s.awaitLog(ctx) })
@@ -104,7 +113,7 @@ func (s *Store) Stop() {
 
 // View is the newest view, or ErrEmpty.
 func (s *Store) View() (*head.View, error) {
-	if v := s.view.Load(); v != nil {
+	if v := s.view.Load(); v != nil && s.shown.Load() {
 		return v, nil
 	}
 	return nil, ErrEmpty

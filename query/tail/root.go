@@ -43,6 +43,7 @@ type Tail struct {
 	err        error         // with which a partition stopped
 	asked      time.Time     // when the log was asked what it has not answered yet
 	inLog      uint32        // newest bundle that was seen in the log
+	atStart    uint32        // that at Start
 }
 
 // New makes a tail that does nothing yet.
@@ -63,7 +64,8 @@ func (t *Tail) Start(after uint32) {
 	t.stop = cancel
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	t.partitions, t.held, t.newest, t.trimmed, t.inLog, t.err = nil, held{}, after, after, after, nil
+	t.partitions, t.held, t.newest, t.trimmed, t.err = nil, held{}, after, after, nil
+	t.atStart, t.inLog = max(t.inLog, after), max(t.inLog, after)
 	t.show(nil)
 	for _, topic := range schema.Topics {
 		for p := 0; topic.Table && p < t.client.Partitions(); p++ {

@@ -28,6 +28,9 @@ func (t *Tail) Near(ctx context.Context, genUtime uint32) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("the newest bundle of the log: %w", err)
 	}
+	t.mutex.Lock()
+	t.inLog = 0 // it may be another log than before
+	t.mutex.Unlock()
 	t.answered(seal.GetMcSeqno())
 	return uint64(seal.GetSeal().GetGenUtime()) <= uint64(genUtime)+nearSeconds, nil
 }
@@ -54,6 +57,13 @@ func (t *Tail) State() error {
 		return fmt.Errorf("the newest bundles take %d of %d MiB and wait for the sink", t.held.bytes()>>20, t.configuration.MaxBytes>>20)
 	}
 	return nil
+}
+
+// CaughtUp reports whether what the log was seen to have at Start is complete.
+func (t *Tail) CaughtUp() bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.newest >= t.atStart
 }
 
 // fail keeps why a partition stopped.

@@ -173,6 +173,7 @@ func killChildren(t *testing.T, parent int) {
 // separate runs every stage as its own process on Apache Kafka.
 type separate struct {
 	t       *testing.T
+	dsn     string
 	common  []string
 	last    uint32
 	dir     string
@@ -187,7 +188,7 @@ func startSeparate(t *testing.T, brokers []string, dsn, dir string, last uint32,
 	if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	s := &separate{t: t, dir: dir, last: last, listen: map[string]string{}, running: map[string]*harness.Process{}}
+	s := &separate{t: t, dsn: dsn, dir: dir, last: last, listen: map[string]string{}, running: map[string]*harness.Process{}}
 	s.common = []string{
 		"TONSCRIBE_KAFKA_BROKERS=" + strings.Join(brokers, ","),
 		"TONSCRIBE_KAFKA_PARTITIONS=2",
@@ -216,6 +217,7 @@ func (s *separate) kill(name string) {
 	s.start(name)
 }
 
+// awaitVisible waits until the API and the tables have the range.
 func (s *separate) awaitVisible() string {
 	s.t.Helper()
 	base := "http://" + s.listen["query"]
@@ -232,6 +234,7 @@ func (s *separate) awaitVisible() string {
 		}
 		return out
 	})
+	harness.AwaitTables(s.t, s.dsn, s.last)
 	return base
 }
 

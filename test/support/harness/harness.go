@@ -385,6 +385,19 @@ func RefreshFigures(t testing.TB, dsn string) {
 	}
 }
 
+// AwaitTables waits until the tables have a bundle that the API shows: that may be
+// before.
+func AwaitTables(t testing.TB, dsn string, mcSeqno uint32) {
+	t.Helper()
+	connection, ctx, done := connect(t, dsn)
+	defer done()
+	var have uint32
+	Await(t, time.Minute, func() bool {
+		row := connection.QueryRow(ctx, "SELECT min(newest) FROM (SELECT max(mc_seqno) AS newest FROM progress GROUP BY topic, partition)")
+		return row.Scan(&have) == nil && have >= mcSeqno
+	}, func() string { return fmt.Sprintf("the tables have bundle %d, not %d", have, mcSeqno) })
+}
+
 // connect is for some statements, until done is called.
 func connect(t testing.TB, dsn string) (connection driver.Conn, ctx context.Context, done func()) {
 	t.Helper()
