@@ -17,6 +17,7 @@ import (
 
 // Live is a devnet that produces, and all stages on top of it.
 type Live struct {
+	Running
 	// API is the address of the API, http://HOST:PORT, and Key a key for it.
 	API, Key string
 	// Produced tells of every masterchain block.
@@ -40,36 +41,46 @@ blocks, so that its lite server gives them to anybody, until
 folder.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for flag, value := range latencyDefaults {
-				if f := cmd.Flags().Lookup(flag); f != nil && !f.Changed {
-					if err := cmd.Flags().Set(flag, value); err != nil {
-						return err
-					}
-				}
-			}
-			if f := cmd.Flags().Lookup("data"); f != nil && !f.Changed {
-				dir, err := os.MkdirTemp("", "tonscribe-bench-")
-				if err != nil {
-					return err
-				}
-				defer os.RemoveAll(dir)
-				if err := f.Value.Set(dir); err != nil {
-					return err
-				}
-				f.Changed = true
-			}
-			return d.Live(cmd.Context(), cmd, func(ctx context.Context, l Live) error {
+			return d.watch(cmd, latencyDefaults, func(ctx context.Context, l Live) error {
 				return l.measure(ctx, outputOf(cmd), blocks, warm)
 			})
 		},
 	}
 	cmd.Flags().IntVar(&blocks, "blocks", blocks, "`NUMBER` of masterchain blocks to measure")
 	cmd.Flags().IntVar(&warm, "warm-up", warm, "`NUMBER` of masterchain blocks before that")
+	d.addLiveFlags(cmd)
+	return cmd
+}
+
+func (d Dependencies) addLiveFlags(cmd *cobra.Command) {
 	d.addFlags(cmd)
 	if d.DevnetFlags != nil {
 		d.DevnetFlags(cmd)
 	}
-	return cmd
+}
+
+// watch lets a benchmark look at a devnet with all stages. Flags that nobody gave have
+// the defaults, and without --data everything is in a folder that is deleted then.
+func (d Dependencies) watch(cmd *cobra.Command, defaults map[string]string, look func(context.Context, Live) error) error {
+	for flag, value := range defaults {
+		if f := cmd.Flags().Lookup(flag); f != nil && !f.Changed {
+			if err := cmd.Flags().Set(flag, value); err != nil {
+				return err
+			}
+		}
+	}
+	if f := cmd.Flags().Lookup("data"); f != nil && !f.Changed {
+		dir, err := os.MkdirTemp("", "tonscribe-bench-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		if err := f.Value.Set(dir); err != nil {
+			return err
+		}
+		f.Changed = true
+	}
+	return d.Live(cmd.Context(), cmd, look)
 }
 
 // measure prints the figures of so many blocks, after some that are not counted.
@@ -98,22 +109,23 @@ func (l Live) measure(ctx context.Context, out *output, blocks, warm int) error 
 		transactions += p.Transactions
 	}
 	out.head("figure", "value", "unit")
-	for _, c := range []struct {
-		name  string
-		times []time.Duration
-	}{{"produced to visible", visible}, {"making a block", making}} {
-		slices.Sort(c.times)
-		for _, part := range []struct {
-			name string
-			rank float64
-		}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"max", 1}} {
-			out.figure(c.name+" "+part.name, float64(rank(c.times, part.rank).Microseconds())/1000, "ms", blocks)
-		}
-	}
+	out.times("produced to visible", visible)
+	out.times("making a block", making)
 	if !first.IsZero() {
 		out.figure("traffic", float64(transactions)/last.Sub(first).Seconds(), "transactions/s", transactions)
 	}
 	return out.err
+}
+
+// times are figures of some durations, which are sorted then.
+func (o *output) times(name string, all []time.Duration) {
+	slices.Sort(all)
+	for _, part := range []struct {
+		name string
+		rank float64
+	}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"max", 1}} {
+		o.figure(name+" "+part.name, float64(rank(all, part.rank).Microseconds())/1000, "ms", len(all))
+	}
 }
 
 // rank is the smallest value that a part of all is not above.

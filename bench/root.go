@@ -72,6 +72,6 @@ Every figure is a row of a table, and with --json an object of its own on a line
 folder, rows from a seed.`,
 	}
 	root.PersistentFlags().Bool("json", false, "print one JSON object per figure instead of tables")
-	root.AddCommand(generateCommand(), decodeCommand(), queryCommand(d), fillCommand(d), ingestCommand(d), latencyCommand(d))
+	root.AddCommand(generateCommand(), decodeCommand(), queryCommand(d), fillCommand(d), ingestCommand(d), latencyCommand(d), headCommand(d))
 	return root
 }

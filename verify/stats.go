@@ -93,26 +93,40 @@ func (v *verifier) checkFigures(ctx context.Context, f *figures) error {
 		return err
 	}
 	v.findings.checked(CheckStats, rows)
-	type difference struct {
-		where, day, have, want string
-		computed               time.Time
-	}
-	var found []difference
-	var d difference
+	var found []figureDifference
+	var d figureDifference
 	err = v.each(ctx, f.differences(), nil, []any{&d.where, &d.day, &d.have, &d.want, &d.computed}, func() error {
-		found = append(found, d)
-		return nil
+		if found = append(found, d); len(found) < judgedAtOnce {
+			return nil
+		}
+		defer func() { found = found[:0] }()
+		return v.judge(ctx, f, ran, found)
 	})
 	if err != nil || len(found) == 0 {
 		return err
 	}
+	return v.judge(ctx, f, ran, found)
+}
+
+// judgedAtOnce is how many differences of figures are held in memory.
+const judgedAtOnce = 10_000
+
+// figureDifference is a ready figure that is not what its rows give.
+type figureDifference struct {
+	where, day, have, want string
+	computed               time.Time
+}
+
+// judge tells differences of figures that are to be as their rows are: those of days
+// that have not changed since the figures were made. A view last ran at a time.
+func (v *verifier) judge(ctx context.Context, f *figures, ran time.Time, found []figureDifference) error {
 	// The changes are asked for after the rows: what came while they were read is
 	// among them. The views of an insert end a moment after it.
 	changed, err := v.changes(ctx, f)
 	if err != nil {
 		return err
 	}
-	settled := func(d difference) bool { return later(ran, d.computed).After(changed[d.day]) }
+	settled := func(d figureDifference) bool { return later(ran, d.computed).After(changed[d.day]) }
 	if slices.ContainsFunc(found, settled) {
 		if err := lifetime.Sleep(ctx, insertViews); err != nil {
 			return err

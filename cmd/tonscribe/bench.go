@@ -111,5 +111,5 @@ func (u *everything) watched(ctx context.Context, watch func(context.Context, be
 	defer unsubscribe()
 	ctx, cancel := untilEnded(ctx, u.ended)
 	defer cancel(nil)
-	return watch(ctx, bench.Live{API: "http://" + u.address, Key: key, Produced: produced})
+	return watch(ctx, bench.Live{Running: u.running(), API: "http://" + u.address, Key: key, Produced: produced})
 }

@@ -62,9 +62,6 @@ func (p *process) up(ctx context.Context, serve bool) error {
 	if err := canListen(s.Listen); err != nil {
 		return err
 	}
-	if s.Ingest.To > 0 { // there is no head to be followed, and the tables have all of it at the end
-		s.Sink.Every, s.Query.Tail.MaxBytes = 0, 0
-	}
 	began := time.Now()
 	u, err := p.startAll(ctx)
 	if err != nil {
@@ -90,6 +87,9 @@ type everything struct {
 
 // startAll starts the engines and all stages, the readers first.
 func (p *process) startAll(ctx context.Context) (*everything, error) {
+	if p.settings.Ingest.To > 0 { // there is no head to be followed, and the tables have all of it at the end
+		p.settings.Sink.Every, p.settings.Query.Tail.MaxBytes = 0, 0
+	}
 	if err := p.openEngines(ctx); err != nil {
 		return nil, err
 	}
