@@ -162,12 +162,10 @@ var patience = []string{
 	"TONSCRIBE_API_LITE_TIMEOUT=2m", "TONSCRIBE_API_LITE_ATTEMPT_TIMEOUT=1m",
 }
 
+// start indexes a chain whose end is known.
 func start(t *testing.T, binary string, c chain) *server {
 	t.Helper()
-	data, listen := t.TempDir(), harness.FreeAddress(t)
-	s := newServer("http://" + listen)
-	s.data = data
-	s.process = harness.StartBuild(t, binary, patience, append([]string{"up", "--data", data, "--listen", listen,
-		"--source", c.source, "--from", "1", "--to", fmt.Sprint(c.last), "--serve"}, c.flags...)...)
+	s := newServer(t)
+	s.start(t, binary, c, patience, "--to", fmt.Sprint(c.last), "--serve")
 	return s
 }

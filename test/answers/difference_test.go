@@ -233,7 +233,7 @@ func serving(t *testing.T, header, body string) *server {
 		_, _ = w.Write([]byte(body)) // the test has gone when this fails
 	}))
 	t.Cleanup(s.Close)
-	return newServer(s.URL)
+	return serverAt(s.URL)
 }
 
 func TestADifferenceIsFoundAndNamed(t *testing.T) {
@@ -276,7 +276,7 @@ func TestThePageAfterAnAnswerIsComparedToo(t *testing.T) {
 			_, _ = w.Write([]byte(`{"next_cursor":"abc"}`))
 		}))
 		t.Cleanup(s.Close)
-		return newServer(s.URL)
+		return serverAt(s.URL)
 	}
 	got := compare(t, page("one"), page("two"), []*request{{method: http.MethodGet, target: "/list?limit=1", pages: 1}})
 	if got.sent != 2 || got.different != 1 || !strings.Contains(got.found[0][0], "/list?cursor=abc&limit=1") {

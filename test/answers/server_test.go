@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,12 +27,27 @@ type server struct {
 	client  *http.Client
 }
 
-func newServer(base string) *server {
+// newServer is one that is to be started.
+func newServer(t *testing.T) *server {
+	t.Helper()
+	s := serverAt("http://" + harness.FreeAddress(t))
+	s.data = t.TempDir()
+	return s
+}
+
+func serverAt(base string) *server {
 	return &server{base: base, client: &http.Client{
 		Timeout:       10 * time.Minute,
 		Transport:     &http.Transport{MaxIdleConnsPerHost: workers, DisableCompression: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+}
+
+// start runs the build over a chain, in the server's folder.
+func (s *server) start(t *testing.T, binary string, c chain, environment []string, flags ...string) {
+	t.Helper()
+	arguments := []string{"up", "--data", s.data, "--listen", strings.TrimPrefix(s.base, "http://"), "--source", c.source, "--from", "1"}
+	s.process = harness.StartBuild(t, binary, environment, slices.Concat(arguments, flags, c.flags)...)
 }
 
 // awaitIndexed waits until all of the chain is visible, figures included.

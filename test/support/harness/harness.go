@@ -385,16 +385,26 @@ func RefreshFigures(t testing.TB, dsn string) {
 	}
 }
 
-// AwaitTables waits until the tables have a bundle that the API shows: that may be
-// before.
-func AwaitTables(t testing.TB, dsn string, mcSeqno uint32) {
+// Watermark is the newest bundle that the tables have in all partitions, of which each
+// has one.
+func Watermark(t testing.TB, dsn string) (mcSeqno uint32) {
 	t.Helper()
 	connection, ctx, done := connect(t, dsn)
 	defer done()
+	row := connection.QueryRow(ctx, "SELECT min(newest) FROM (SELECT max(mc_seqno) AS newest FROM progress GROUP BY topic, partition)")
+	if err := row.Scan(&mcSeqno); err != nil {
+		t.Fatal(err)
+	}
+	return mcSeqno
+}
+
+// AwaitTables waits until the tables have a bundle: the API may show it before.
+func AwaitTables(t testing.TB, dsn string, mcSeqno uint32) {
+	t.Helper()
 	var have uint32
 	Await(t, time.Minute, func() bool {
-		row := connection.QueryRow(ctx, "SELECT min(newest) FROM (SELECT max(mc_seqno) AS newest FROM progress GROUP BY topic, partition)")
-		return row.Scan(&have) == nil && have >= mcSeqno
+		have = Watermark(t, dsn)
+		return have >= mcSeqno
 	}, func() string { return fmt.Sprintf("the tables have bundle %d, not %d", have, mcSeqno) })
 }
 
