@@ -297,6 +297,8 @@ func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body 
 		known = params.Unprocessable("offset %d is too deep in this list: page with cursor, the next_cursor of the page before, or narrow the filters", q.values.Offset())
 	case errors.Is(err, clickhouse.ErrTooHeavy):
 		known = params.Unprocessable("%s", tooHeavy)
+	case errors.Is(err, context.DeadlineExceeded): // while no statement ran
+		known = errBusy
 	case errors.Is(err, store.ErrEmpty):
 		known = internal(": no masterchain block is indexed yet")
 	case errors.Is(err, clickhouse.ErrUnavailable):
