@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,8 +39,8 @@ inserted. Without --data everything is in a temporary folder.`,
 
 // spent is what was used up to a moment.
 type spent struct {
-	all, engine      time.Duration // processor time
-	inserted, merged uint64        // rows of ClickHouse
+	processorTime
+	inserted, merged uint64 // rows of ClickHouse
 }
 
 // cost prints the figures of so many blocks, or of a time, after some that are not
@@ -100,10 +99,7 @@ func (l Live) cost(ctx context.Context, out *output, blocks, warm int, period ti
 }
 
 func (l Live) spent(ctx context.Context, t tables) (spent, error) {
-	s := spent{all: processorOf(os.Getpid())}
-	if l.EnginePID != 0 {
-		s.engine = processorOf(l.EnginePID)
-	}
+	s := spent{processorTime: l.processorTime()}
 	err := t.Conn().QueryRow(ctx, `SELECT sumIf(value, event = 'InsertedRows'), sumIf(value, event = 'MergedRows') FROM system.events`).Scan(&s.inserted, &s.merged)
 	if err != nil {
 		return spent{}, fmt.Errorf("what ClickHouse counts: %w", err)

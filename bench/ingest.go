@@ -116,16 +116,22 @@ func runIngest(cmd *cobra.Command, d Dependencies, dir string, settle time.Durat
 	}
 	out := outputOf(cmd)
 	forgetPeakMemory()
-	started := time.Now()
-	return d.Index(cmd.Context(), cmd, "files:"+dir, chain.from, chain.to, beginsEmpty(&started),
+	var started time.Time
+	var before processorTime
+	return d.Index(cmd.Context(), cmd, "files:"+dir, chain.from, chain.to, beginsEmpty(&started, &before),
 		func(ctx context.Context, r Running) error {
-			took := time.Since(started)
+			took, spent := time.Since(started), r.processorTime()
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			out.head("figure", "value", "unit")
 			out.figure("ingest", float64(chain.transactions)/took.Seconds(), "transactions/s", chain.transactions)
 			out.figure("ingest time", took.Seconds(), "s", 1)
+			each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 / float64(chain.transactions) }
+			out.figure("processor of all processes", each(spent.all-before.all), "µs/transaction", chain.transactions)
+			if r.EnginePID != 0 {
+				out.figure("processor of ClickHouse", each(spent.engine-before.engine), "µs/transaction", chain.transactions)
+			}
 			printMemory(out, r, chain.transactions)
 			return r.report(ctx, out, chain.transactions, settle)
 		})
@@ -133,9 +139,9 @@ func runIngest(cmd *cobra.Command, d Dependencies, dir string, settle time.Durat
 
 // beginsEmpty starts the clock, unless there is something in the tables: then
 // part of the work would be done already.
-func beginsEmpty(started *time.Time) func(context.Context, Running) error {
+func beginsEmpty(started *time.Time, before *processorTime) func(context.Context, Running) error {
 	return func(ctx context.Context, r Running) error {
-		*started = time.Now()
+		*started, *before = time.Now(), r.processorTime()
 		t, err := openTables(r.DSN)
 		if err != nil {
 			return err

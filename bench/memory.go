@@ -38,6 +38,18 @@ func printMemory(out *output, r Running, n int) {
 	}
 }
 
+// processorTime is that of this process and all that it started, and that of the
+// embedded ClickHouse among them.
+type processorTime struct{ all, engine time.Duration }
+
+func (r Running) processorTime() processorTime {
+	p := processorTime{all: processorOf(os.Getpid())}
+	if r.EnginePID != 0 {
+		p.engine = processorOf(r.EnginePID)
+	}
+	return p
+}
+
 // processorOf is the processor time of a process and of those that it and they have
 // started, as far as these still run (Linux; 0 where there is no /proc).
 func processorOf(pid int) time.Duration {

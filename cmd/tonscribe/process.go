@@ -222,6 +222,9 @@ func (p *process) findLog(ctx context.Context, embedded bool) error {
 		}
 		p.onStop("log", log.Stop)
 		configuration.Brokers = []string{log.Address()}
+		if configuration.Compression == "auto" {
+			configuration.Compression = "none" // it would take longer than writing the bytes
+		}
 		dependencies.Dial = log.Dial
 		dependencies.Epoch = log.Epoch()
 		p.settings.Contracts.Handover = false // nobody else works on this log

@@ -37,6 +37,10 @@ func DefaultConfiguration() Configuration {
 	return Configuration{MaxConnections: 16, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Minute, Compression: "auto"}
 }
 
+// sendAt is how many bytes of columns are collected before they are sent. Many grow,
+// and are copied, for longer than it takes to write few.
+const sendAt = 1 << 20
+
 func (c Configuration) options() (*driver.Options, error) {
 	if c.DSN == "" {
 		return nil, errors.New("clickhouse: no DSN")
@@ -62,7 +66,8 @@ func (c Configuration) options() (*driver.Options, error) {
 	o.MaxOpenConns, o.MaxIdleConns = c.MaxConnections, c.MaxConnections
 	o.DialTimeout, o.ReadTimeout = c.DialTimeout, c.ReadTimeout
 	o.ConnOpenStrategy = driver.ConnOpenInOrder
-	o.FreeBufOnConnRelease = true // of tens of MiB after an insert, for each connection
+	o.FreeBufOnConnRelease = true // of the largest column of an insert, for each connection
+	o.MaxCompressionBuffer = sendAt
 	return o, nil
 }
 

@@ -16,7 +16,8 @@ type Configuration struct {
 	Partitions int `yaml:"partitions"`
 	// ReplicationFactor of topics that are created here.
 	ReplicationFactor int `yaml:"replication_factor"`
-	// Compression of record batches: none, lz4 or zstd.
+	// Compression of record batches: none, lz4, zstd, or auto, which is none in the
+	// embedded log and lz4 otherwise.
 	Compression string                  `yaml:"compression"`
 	TLS         clienttls.Configuration `yaml:"tls"`
 	SASL        SASL                    `yaml:"sasl"`
@@ -32,7 +33,7 @@ type SASL struct {
 
 // DefaultConfiguration fits one broker on this machine.
 func DefaultConfiguration() Configuration {
-	return Configuration{Partitions: 1, ReplicationFactor: 1, Compression: "lz4"}
+	return Configuration{Partitions: 1, ReplicationFactor: 1, Compression: "auto"}
 }
 
 func (c Configuration) validate() error {

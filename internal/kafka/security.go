@@ -10,12 +10,12 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-var compressions = map[string]kafka.Compression{"none": 0, "": kafka.Lz4, "lz4": kafka.Lz4, "zstd": kafka.Zstd}
+var compressions = map[string]kafka.Compression{"none": 0, "": kafka.Lz4, "auto": kafka.Lz4, "lz4": kafka.Lz4, "zstd": kafka.Zstd}
 
 func compressionOf(name string) (kafka.Compression, error) {
 	compression, known := compressions[strings.ToLower(name)]
 	if !known {
-		return 0, fmt.Errorf("kafka: compression %q: must be none, lz4 or zstd", name)
+		return 0, fmt.Errorf("kafka: compression %q: must be auto, none, lz4 or zstd", name)
 	}
 	return compression, nil
 }
