@@ -25,7 +25,7 @@ type Configuration struct {
 	// Quiet is how long nothing must come after a bundle's end for the batch to
 	// be inserted at once.
 	Quiet time.Duration `yaml:"quiet"`
-	// Every is the least time from a batch's first row to its insert, unless it is
+	// Every is the least time between two inserts of a partition, unless the batch is
 	// full: with 0 the tables have a bundle as soon as can be.
 	Every time.Duration `yaml:"every"`
 	// Rest is how long, in durations of the last insert, a batch that is not full

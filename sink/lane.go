@@ -18,6 +18,7 @@ type reader struct {
 	other     *batch // being inserted, or unused
 	inserting bool
 	outcome   chan outcome
+	begun     time.Time // when the last insert began
 	restUntil time.Time
 }
 
@@ -102,7 +103,7 @@ func (r *reader) step(ctx context.Context) error {
 		r.begin(ctx)
 		return nil
 	}
-	item, came, err := r.lane.Poll(ctx, max(r.configuration.Quiet, r.configuration.Every-time.Since(r.batch.since)))
+	item, came, err := r.lane.Poll(ctx, max(r.configuration.Quiet, r.configuration.Every-time.Since(r.begun)))
 	if err != nil {
 		return err
 	}
@@ -124,8 +125,10 @@ func (r *reader) due(quiet bool) bool {
 	if r.inserting || r.batch.empty() || time.Now().Before(r.restUntil) {
 		return false
 	}
-	waited := time.Since(r.batch.since)
-	return waited >= r.configuration.Every && (quiet && r.batch.sealed || waited >= r.configuration.MaxWait)
+	if time.Since(r.begun) < r.configuration.Every {
+		return false
+	}
+	return quiet && r.batch.sealed || time.Since(r.batch.since) >= r.configuration.MaxWait
 }
 
 func (r *reader) take(item kafka.Item) error {
@@ -152,7 +155,7 @@ func (r *reader) begin(ctx context.Context) {
 	b := r.batch
 	r.batch, r.other = r.other, b
 	r.batch.reset(b.end)
-	r.inserting = true
+	r.inserting, r.begun = true, time.Now()
 	go func() {
 		began := time.Now()
 		err := r.insert(ctx, r.lane, b)
