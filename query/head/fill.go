@@ -98,6 +98,7 @@ func (f *Filler) Next(ctx context.Context, old *View, tables bool, newer memory.
 	if n := len(v.Memory); n > 0 {
 		v.Watermark, v.GenUtime = v.Memory[n-1].MCSeqno, v.Memory[n-1].GenUtime
 	}
+	v.Held = newer.UpTo(v.Watermark)
 	if old != nil && (old.Watermark > v.Watermark || old.Tables > v.Tables) {
 		return nil, false, nil // a replica that is behind
 	}

@@ -27,6 +27,8 @@ type View struct {
 	// bundles after it have in them.
 	Tables uint32
 	Memory memory.Bundles
+	// Held are Memory and those before it that are still there.
+	Held memory.Bundles
 	// GenUtime is its time.
 	GenUtime uint32
 	// First and Last are the oldest and the newest visible masterchain block.

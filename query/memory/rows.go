@@ -24,6 +24,9 @@ func (all Bundles) After(mcSeqno uint32) Bundles {
 	return all[sort.Search(len(all), func(i int) bool { return all[i].MCSeqno > mcSeqno }):]
 }
 
+// UpTo are those of them that are no newer than a bundle.
+func (all Bundles) UpTo(mcSeqno uint32) Bundles { return all[:len(all)-len(all.After(mcSeqno))] }
+
 // Find are the rows of a table, by its name, that conditions hold for. It ends with
 // what ended the context.
 func (all Bundles) Find(ctx context.Context, name string, conditions sql.Conditions) ([]Row, error) {

@@ -78,8 +78,12 @@ func (s *Store) show(caughtUp bool) {
 	far := s.asked.Load() && !s.near.Load()
 	if s.log == nil || far || caughtUp || time.Since(s.began) > firstPatience {
 		s.shown.Store(true)
+		s.wake()
 	}
 }
+
+// wake wakes those who wait for a newer view.
+func (s *Store) wake() { close(*s.moved.Swap(new(make(chan struct{})))) }
 
 // followLog begins to follow the log when the tables are near its end, and ends it
 // when the log could not be followed any further: what the tables have counts then,
@@ -170,6 +174,7 @@ func (s *Store) step(ctx context.Context, tables bool) (read bool, err error) {
 		return read, err
 	}
 	s.view.Store(v)
+	s.wake()
 	if s.following {
 		s.log.Trim(v.Tables)
 	}

@@ -42,7 +42,8 @@ type Store struct {
 	following      bool        // the log is followed
 	again          time.Time   // before which it is not
 	view           atomic.Pointer[head.View]
-	shown          atomic.Bool // requests see it
+	shown          atomic.Bool                   // requests see it
+	moved          atomic.Pointer[chan struct{}] // closed when requests see a newer one
 	began          time.Time
 	stop           context.CancelFunc
 	running        sync.WaitGroup
@@ -80,13 +81,15 @@ func New(configuration Configuration, servers clickhouse.Options, log Log, r rep
 	}
 	rows := reader.New(configuration.Configuration, servers, r.Metrics)
 	held := cache.New(rows, configuration.CacheBytes, r.Metrics)
-	return &Store{
+	s := &Store{
 		Lists: list.New(rows, held, r.Metrics), Cache: held,
 		configuration: configuration, report: r, reader: rows, log: log, filler: head.NewFiller(configuration.Head, rows, r.Metrics),
 		followFailures: reader.Register(r.Metrics, prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "tonscribe_query_follow_failures_total", Help: "Failed reads of the watermark or of the newest bundles.",
 		})),
-	}, nil
+	}
+	s.moved.Store(new(make(chan struct{})))
+	return s, nil
 }
 
 // Start begins to follow the watermark.
