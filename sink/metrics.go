@@ -24,7 +24,7 @@ type metrics struct {
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
-	lane := []string{"topic", "partition"}
+	partition := []string{"topic", "partition"}
 	seconds := prometheus.ExponentialBuckets(0.002, 2, 14)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_sink_" + name, Help: help}, labels)
@@ -43,10 +43,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		batchRows:     histogram("batch_rows", "Transactions or blocks of a batch.", prometheus.ExponentialBuckets(1, 4, 10), "topic"),
 		batchBytes:    histogram("batch_bytes", "Bytes of the records of a batch.", prometheus.ExponentialBuckets(1024, 4, 10), "topic"),
 		batchSeconds:  histogram("batch_seconds", "Time from a batch's intent to its commit.", seconds, "topic"),
-		progress:      gauge("mc_seqno", "Newest bundle whose rows are all in the tables.", lane...),
-		progressTime:  gauge("gen_utime", "Time of that bundle's masterchain block.", lane...),
-		repeated:      counter("repeated_batches_total", "Batches that an earlier owner of the partition had begun to insert.", lane...),
-		alarm:         gauge("alarm", "1 when the partition is stopped because its records do not fit the tables or their seals.", lane...),
+		progress:      gauge("mc_seqno", "Newest bundle whose rows are all in the tables.", partition...),
+		progressTime:  gauge("gen_utime", "Time of that bundle's masterchain block.", partition...),
+		repeated:      counter("repeated_batches_total", "Batches that an earlier owner of the partition had begun to insert.", partition...),
+		alarm:         gauge("alarm", "1 when the partition is stopped because its records do not fit the tables or their seals.", partition...),
 		watermark:     watermark.WithLabelValues(),
 		watermarkTime: watermarkTime.WithLabelValues(),
 	}

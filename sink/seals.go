@@ -16,7 +16,7 @@ var (
 )
 
 // tally counts the rows of the bundle that is being read, from its first record
-// on: what earlier lanes took of it is kept with their commits.
+// on: what earlier readers of the partition took of it is kept with their commits.
 type tally struct{ rows uint64 }
 
 // take counts the record's rows and, at a seal, compares them.

@@ -12,7 +12,7 @@ import (
 // before is being inserted.
 type reader struct {
 	*Component
-	lane      *kafka.PartitionReader
+	partition *kafka.PartitionReader
 	tally     tally
 	batch     *batch // being collected
 	other     *batch // being inserted, or unused
@@ -30,7 +30,7 @@ type outcome struct {
 // drain brings a partition into the tables until ctx ends.
 func (c *Component) drain(ctx context.Context, l *kafka.PartitionReader) error {
 	c.metrics.alarm.WithLabelValues(labels(l)...).Set(0)
-	r := &reader{Component: c, lane: l, tally: tally{l.Counted()}, outcome: make(chan outcome, 1)}
+	r := &reader{Component: c, partition: l, tally: tally{l.Counted()}, outcome: make(chan outcome, 1)}
 	for _, b := range []**batch{&r.batch, &r.other} {
 		f, err := c.configuration.feedOf(l.Topic)
 		if err != nil {
@@ -53,7 +53,7 @@ func (c *Component) drain(ctx context.Context, l *kafka.PartitionReader) error {
 }
 
 func (r *reader) run(ctx context.Context) error {
-	if end, ok := r.lane.Intended(); ok {
+	if end, ok := r.partition.Intended(); ok {
 		if err := r.repeat(ctx, end); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (r *reader) run(ctx context.Context) error {
 // left, cut as it was then.
 func (r *reader) repeat(ctx context.Context, end int64) error {
 	for r.batch.end < end {
-		item, err := r.lane.Next(ctx)
+		item, err := r.partition.Next(ctx)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (r *reader) repeat(ctx context.Context, end int64) error {
 			return err
 		}
 	}
-	r.metrics.repeated.WithLabelValues(labels(r.lane)...).Inc()
+	r.metrics.repeated.WithLabelValues(labels(r.partition)...).Inc()
 	r.begin(ctx)
 	return r.finish(ctx)
 }
@@ -90,7 +90,7 @@ func (r *reader) step(ctx context.Context) error {
 	default:
 	}
 	if r.batch.empty() && !r.inserting {
-		item, err := r.lane.Next(ctx)
+		item, err := r.partition.Next(ctx)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (r *reader) step(ctx context.Context) error {
 		r.begin(ctx)
 		return nil
 	}
-	item, came, err := r.lane.Poll(ctx, max(r.configuration.Quiet, r.configuration.Every-time.Since(r.begun)))
+	item, came, err := r.partition.Poll(ctx, max(r.configuration.Quiet, r.configuration.Every-time.Since(r.begun)))
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (r *reader) take(item kafka.Item) error {
 	if repeat := r.dependencies.Repeat; repeat.passes(item) {
 		r.batch.pass(item)
 		if r.batch.sealed {
-			repeat.sealed(r.lane.Topic, r.lane.Partition, item.Record.McSeqno)
+			repeat.sealed(r.partition.Topic, r.partition.Partition, item.Record.McSeqno)
 		}
 		return nil
 	}
@@ -146,7 +146,7 @@ func (r *reader) take(item kafka.Item) error {
 	if err := r.tally.take(r.batch, item, rows); err != nil {
 		return err
 	}
-	r.lane.Count(r.tally.rows)
+	r.partition.Count(r.tally.rows)
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (r *reader) begin(ctx context.Context) {
 	r.inserting, r.begun = true, time.Now()
 	go func() {
 		began := time.Now()
-		err := r.insert(ctx, r.lane, b)
+		err := r.insert(ctx, r.partition, b)
 		r.outcome <- outcome{err, time.Since(began)}
 	}()
 }
