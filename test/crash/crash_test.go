@@ -244,6 +244,7 @@ func TestKillingAnyStageOnApacheKafkaLosesNothingAndDoublesNothing(t *testing.T)
 	want := undisturbed(t, dir, last)
 	clickhouse := enginetest.ClickHouse(t)
 	s := startSeparate(t, brokers, clickhouse.DSN(), dir, last)
+	watchHead(t, "http://"+s.listen["query"])
 	random := seeded()
 	for range rounds() {
 		pauseBeforeKill(random)
@@ -260,6 +261,7 @@ func TestKillingTheBrokerOfApacheKafkaLosesNothingAndDoublesNothing(t *testing.T
 	want := undisturbed(t, dir, last)
 	clickhouse := enginetest.ClickHouse(t)
 	s := startSeparate(t, cluster.Brokers(), clickhouse.DSN(), dir, last)
+	watchHead(t, "http://"+s.listen["query"])
 	random := seeded()
 	for range rounds() {
 		pauseBeforeKill(random)

@@ -391,10 +391,12 @@ func Watermark(t testing.TB, dsn string) (mcSeqno uint32) {
 	t.Helper()
 	connection, ctx, done := connect(t, dsn)
 	defer done()
-	row := connection.QueryRow(ctx, "SELECT min(newest) FROM (SELECT max(mc_seqno) AS newest FROM progress GROUP BY topic, partition)")
-	if err := row.Scan(&mcSeqno); err != nil {
-		t.Fatal(err)
-	}
+	const newest = "SELECT min(newest) FROM (SELECT max(mc_seqno) AS newest FROM progress GROUP BY topic, partition)"
+	var err error
+	Await(t, time.Minute, func() bool { // an engine that was killed comes back
+		err = connection.QueryRow(ctx, newest).Scan(&mcSeqno)
+		return err == nil
+	}, func() string { return fmt.Sprintf("the progress of the tables: %v", err) })
 	return mcSeqno
 }
 
