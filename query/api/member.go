@@ -352,9 +352,6 @@ func Const[R any](name, value string) Member[R] {
 	})
 }
 
-// Nothing is a value whose form nobody rules, and that is not known.
-func Nothing[R any](name string) Member[R] { return member[R](name, asNull, plain()) }
-
 // Written is a value that a function of its own appends; false stands for none.
 func Written[R any](name string, schema func(*openapi.Components) openapi.Object, write func(*Writer, R) bool) Member[R] {
 	m := member[R](name, asWritten, schema)

@@ -13,6 +13,7 @@ package api
 import (
 	"tonscribe/query/openapi"
 	"tonscribe/ton/address"
+	"tonscribe/ton/body"
 )
 
 // Writer is what rows are written to.
@@ -28,6 +29,10 @@ type Writer struct {
 	// Max bounds JSON, 0 for no bound. Lists end beyond it, so that what is too long
 	// costs one row at most.
 	Max int
+	// Cut says that bodies were left out since all together would be too much.
+	Cut bool
+
+	decoder *body.Decoder // of bodies, nil before the first one
 }
 
 // Full reports whether more was written than may be.

@@ -198,6 +198,7 @@ func (s *Shape[R]) Write(w *Writer, row R) {
 func (s *Shape[R]) Append(dst []byte, row R) []byte {
 	w := Writer{JSON: dst}
 	s.Write(&w, row)
+	w.Done()
 	return w.JSON
 }
 

@@ -62,9 +62,30 @@ func inTransaction[R transfer]() []api.Member[R] {
 	}
 }
 
-// payload is a payload and what it says, which is not known.
-func payload[R any](name string, get func(R) []byte, doc string) []api.Member[R] {
-	return []api.Member[R]{api.BoC(name, get).Null().Doc(doc), api.Nothing[R]("decoded_" + name)}
+// payload is a payload and what it says.
+func payload[R any](name string, get func(R) []byte) []api.Member[R] {
+	return []api.Member[R]{api.BoC(name, get).Null(), decoded(name, get)}
+}
+
+// decoded is what a payload says.
+func decoded[R any](name string, get func(R) []byte) api.Member[R] {
+	return api.Body("decoded_"+name, get).Doc("what it says, by the layout of its opcode; null when that is not known")
+}
+
+// forwarded is implemented by the records of transfers.
+type forwarded interface {
+	GetForwardPayload() []byte
+	GetForwardPayloadInline() bool
+}
+
+// forwardPayload is what a transfer carries along and what that says, which is shown
+// wherever it lies.
+func forwardPayload[R forwarded]() []api.Member[R] {
+	return []api.Member[R]{
+		api.BoC("forward_payload", func(t R) []byte { return referenced(t.GetForwardPayload(), t.GetForwardPayloadInline()) }).Null().
+			Doc("null where it is not in a cell of its own"),
+		decoded("forward_payload", R.GetForwardPayload),
+	}
 }
 
 // delivery is how the transfer ended on the receiving side.
@@ -97,10 +118,9 @@ var JettonTransfer = api.New("JettonTransferShape", slices.Concat(
 	),
 	inTransaction[jettonTransfer](),
 	one(api.Party("response_destination", jettonTransfer.GetResponseDestination).Null()),
-	payload("custom_payload", jettonTransfer.GetCustomPayload, ""),
+	payload("custom_payload", jettonTransfer.GetCustomPayload),
 	one(api.Amount("forward_ton_amount", jettonTransfer.GetForwardAmount).Null()),
-	payload("forward_payload", func(t jettonTransfer) []byte { return referenced(t.ForwardPayload, t.ForwardPayloadInline) },
-		"null where it is not in a cell of its own"),
+	forwardPayload[jettonTransfer](),
 	one(api.Hash[jettonTransfer]("trace_id", nil).Null()),
 	delivery(jettonTransfer.GetReceipt),
 )...)
@@ -118,7 +138,7 @@ var JettonBurn = api.New("JettonBurnShape", slices.Concat(
 		api.Amount("amount", jettonBurn.GetAmount),
 		api.Party("response_destination", jettonBurn.GetResponseDestination).Null(),
 	),
-	payload("custom_payload", jettonBurn.GetCustomPayload, ""),
+	payload("custom_payload", jettonBurn.GetCustomPayload),
 	one(api.Hash[jettonBurn]("trace_id", nil).Null()),
 	delivery(jettonBurn.GetReceipt),
 )...)
@@ -136,9 +156,9 @@ var NFTTransfer = api.New("NftTransferShape", slices.Concat(
 		api.Party("new_owner", nftTransfer.GetNewOwner),
 		api.Party("response_destination", nftTransfer.GetResponseDestination).Null(),
 	),
-	payload("custom_payload", nftTransfer.GetCustomPayload, ""),
+	payload("custom_payload", nftTransfer.GetCustomPayload),
 	one(api.Amount("forward_amount", nftTransfer.GetForwardAmount).Null()),
-	payload("forward_payload", func(t nftTransfer) []byte { return referenced(t.ForwardPayload, t.ForwardPayloadInline) }, ""),
+	forwardPayload[nftTransfer](),
 	one(
 		api.Hash[nftTransfer]("trace_id", nil).Null(),
 		api.Enum("delivery", deliveries, nftTransfer.GetDelivery).Asked(Delivery).Doc("how it ended, with include_delivery"),

@@ -3,6 +3,7 @@ package render
 import (
 	"tonscribe/query/api"
 	"tonscribe/schema/record"
+	"tonscribe/ton/body"
 )
 
 // MessageRow is a message of an answer.
@@ -30,16 +31,27 @@ func (m MessageRow) opcodeName() string {
 	if m.Opcode == nil {
 		return ""
 	}
-	return OpcodeName(*m.Opcode)
+	return body.NameOf(*m.Opcode)
 }
 
 // cellOf is a body or an initial state.
-type cellOf struct{ hash, boc []byte }
+type cellOf struct {
+	hash, boc []byte
+	isBody    bool
+}
+
+// body is the bag of a body, nil of an initial state.
+func (c cellOf) body() []byte {
+	if !c.isBody {
+		return nil
+	}
+	return c.boc
+}
 
 var messageContent = api.New("MessageContent",
 	api.Hash("hash", func(c cellOf) []byte { return c.hash }).Null(),
 	api.BoC("body", func(c cellOf) []byte { return c.boc }).Null(),
-	api.Nothing[cellOf]("decoded").Doc("the body taken apart; null when it is not known"),
+	api.Body("decoded", cellOf.body).Doc("what the body says, by the layout of its opcode; null when that is not known, and of an initial state"),
 )
 
 func contentOfMessage(name string, get func(MessageRow) cellOf) api.Member[MessageRow] {
@@ -66,7 +78,7 @@ var Message = api.New("MessageShape",
 	api.Decimal("import_fee", func(m MessageRow) uint64 { return m.ImportFee }).NullUnless(MessageRow.externalIn),
 	api.Hash("in_msg_tx_hash", func(m MessageRow) []byte { return m.ends().Consumer }).Optional().Doc("the transaction that consumed it"),
 	api.Hash("out_msg_tx_hash", func(m MessageRow) []byte { return m.ends().Producer }).Optional().Doc("the transaction that produced it"),
-	contentOfMessage("message_content", func(m MessageRow) cellOf { return cellOf{m.BodyHash, m.Body} }),
-	contentOfMessage("init_state", func(m MessageRow) cellOf { return cellOf{m.InitStateHash, m.InitState} }),
+	contentOfMessage("message_content", func(m MessageRow) cellOf { return cellOf{m.BodyHash, m.Body, true} }),
+	contentOfMessage("init_state", func(m MessageRow) cellOf { return cellOf{m.InitStateHash, m.InitState, false} }),
 	api.Hash("hash_norm", func(m MessageRow) []byte { return m.HashNorm }).Optional().Doc("normalized hash (TEP-467) where it is another one"),
 )

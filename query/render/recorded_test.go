@@ -22,7 +22,6 @@ var exceptions = []string{
 	"trace_id",             // traces
 	"account_state_before", // account states: only .hash is compared
 	"account_state_after",
-	"decoded",   // body decoding
 	"finality",  // younger than the recordings
 	"block_ref", // the block around the transaction
 }

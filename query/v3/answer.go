@@ -193,6 +193,9 @@ func (q *request) writer(h has, parts api.Part) *api.Writer {
 
 // finish ends an answer with what is known of its addresses.
 func (q *request) finish(w *api.Writer, h has, known map[address.Address]*record.Contract) (err error) {
+	if w.Done(); w.Cut {
+		q.hints = append(q.hints, "some bodies are not decoded: all of the answer are too much, ask for fewer rows")
+	}
 	q.body, err = q.aboutAddresses(q, w, h, known)
 	q.body = append(q.body, '}')
 	return err

@@ -16,10 +16,10 @@ var source string
 type Layout struct {
 	Name   string
 	Opcode uint32
-	fields []field
+	fields []readField
 }
 
-type field struct {
+type readField struct {
 	name  string
 	read  func(*toncell.Reader) any
 	inner *Layout // of ^[ … ], whose fields stand among the others
@@ -94,7 +94,7 @@ func (l *Layout) parse(text string) string {
 		if rest, ok := strings.CutPrefix(text, "^["); ok {
 			inner := &Layout{}
 			text = inner.parse(rest)
-			l.fields = append(l.fields, field{inner: inner})
+			l.fields = append(l.fields, readField{inner: inner})
 			continue
 		}
 		name, rest, _ := strings.Cut(text, ":")
@@ -109,7 +109,7 @@ func (l *Layout) parse(text string) string {
 		if !ok {
 			panic(fmt.Sprintf("field %q: no type %q", name, rest[:end]))
 		}
-		l.fields = append(l.fields, field{name: name, read: read})
+		l.fields = append(l.fields, readField{name: name, read: read})
 		text = rest[end:]
 	}
 	return ""

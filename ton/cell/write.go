@@ -73,6 +73,9 @@ func (w *Writer) Prepare(root Cell, limit int) (int, error) {
 	return 4 + 2 + 3*refSize + offSize + refSize + w.bytes + w.links*refSize + 4, nil
 }
 
+// Cells is the number of cells of the prepared tree, each counted once.
+func (w *Writer) Cells() int { return len(w.items) }
+
 // sizes are the bytes of a reference and of an offset.
 func (w *Writer) sizes() (refSize, offSize int) {
 	refSize, offSize = 1, 1
