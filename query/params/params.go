@@ -58,6 +58,7 @@ type Param struct {
 	Default     string   // as the description shows it
 	Enum        []string // of TextKind: what is described; checking is the endpoint's
 	Range       string   // as the description shows it
+	TooMany     *Error   // the answer to more than MaxListValues, nil for the one that all lists have
 	Description string
 }
 

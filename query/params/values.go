@@ -42,7 +42,10 @@ func Parse(declared []Param, raw string) (*Values, error) {
 		p := &declared[i]
 		v.values[i].sent = true
 		failures[p.Group] = append(failures[p.Group], v.values[i].convert(p, sent[i])...)
-		if n := v.values[i].size(); n > MaxListValues {
+		switch n := v.values[i].size(); {
+		case n > MaxListValues && p.TooMany != nil:
+			return nil, p.TooMany
+		case n > MaxListValues:
 			return nil, Unprocessable("%q has %d values, at most %d are allowed", p.Name, n, MaxListValues)
 		}
 	}

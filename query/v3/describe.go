@@ -56,6 +56,9 @@ func (e *Endpoint) describe(path string, example *openapi.Example) *openapi.Oper
 		return o
 	}
 	o.Method, o.Body = http.MethodPost, e.Body
+	if e.Twin {
+		o.ID += "Post"
+	}
 	return o
 }
 
@@ -89,6 +92,8 @@ func (e *Endpoint) errors() (list []params.Error) {
 	}
 	for i := range e.Params {
 		switch p := &e.Params[i]; {
+		case p.TooMany != nil:
+			add(*p.TooMany)
 		case p.Multi:
 			add(*params.Unprocessable("failed to decode: schema: error converting value for index N of %q", "NAME"))
 			add(*params.Unprocessable("%q has N values, at most %d are allowed", "NAME", params.MaxListValues))

@@ -54,6 +54,8 @@ type Endpoint struct {
 	Errors      []params.Error    // besides bad values and those that every endpoint has
 	// Body are the members of a POST's JSON object; with them there is no GET.
 	Body []openapi.Parameter
+	// Twin says that a GET with the same path takes what Body has.
+	Twin bool
 	// Node endpoints are answered by package node, not from the index.
 	Node  bool
 	serve func(*request) error
@@ -66,6 +68,8 @@ var endpoints = []*Endpoint{
 	addressInformation,
 	adjacentTransactions,
 	blocks,
+	decodeBodies,
+	decodePosted,
 	dnsRecords,
 	estimateFee,
 	jettonBurns,

@@ -3,6 +3,7 @@ package body
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"math/big"
 	"math/bits"
 	"strconv"
@@ -25,11 +26,11 @@ const (
 	maxCopied = 4 * MaxCells         // cells that are shown as bags of cells
 )
 
-// Why a body is not shown.
+// Why a body is not shown. The texts are those that clients know.
 var (
-	ErrUnknown = errors.New("no layout fits")
-	ErrShort   = errors.New("less than 32 bits")
-	ErrLimit   = errors.New("too large to be shown")
+	ErrUnknown = errors.New("no parser succeeded")
+	ErrShort   = errors.New("boc is too small")
+	ErrLimit   = errors.New("the body is too large")
 )
 
 // Budget is what all bodies that a Decoder is asked for may cost together.
@@ -96,12 +97,13 @@ func (d *Decoder) append(dst, boc []byte, plain bool) ([]byte, error) {
 	if plain {
 		parse = d.bag.Parse
 	}
-	if err := parse(boc); err != nil {
-		return dst, err
+	err := parse(boc)
+	var root toncell.Cell
+	if err == nil {
+		root, err = d.bag.Single()
 	}
-	root, err := d.bag.Single()
 	if err != nil {
-		return dst, err
+		return dst, fmt.Errorf("failed to deserialize boc: %w", err)
 	}
 	if d.bag.Len() > MaxCells || d.bag.Unfolded(root) > maxTree {
 		return dst, ErrLimit
@@ -134,7 +136,7 @@ func (d *Decoder) root(s toncell.Slice) error {
 	case isEmpty(&s):
 		d.out, shown = append(d.out, emptyCell...), true
 	case s.BitsLeft() < opcodeBits:
-		return ErrShort
+		return fmt.Errorf("%w, size %d", ErrShort, s.BitsLeft())
 	default:
 		shown = d.body(s)
 	}
