@@ -227,7 +227,7 @@ func (d *Decoder) record(l *layout, s *toncell.Slice) bool {
 			continue
 		}
 		d.out = append(d.out, f.key...)
-		fits := false
+		var fits bool
 		if i == l.counted {
 			count, fits = d.counted(f.typ, s)
 		} else {
