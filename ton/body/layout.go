@@ -9,10 +9,12 @@ import (
 	toncell "tonscribe/ton/cell"
 )
 
+// layoutLines are layouts that differ from those of opcodes.txt, or are not in it.
+//
 //go:embed layouts.txt
-var source string
+var layoutLines string
 
-// Layout is what a body has behind its opcode.
+// Layout is what a body has behind its opcode, for those that read its fields.
 type Layout struct {
 	Name   string
 	Opcode uint32
@@ -28,9 +30,11 @@ type readField struct {
 // unnamed is the name of a field that is read and not kept.
 const unnamed = "_"
 
-var layouts = parseLayouts(source)
+var layouts = readLayouts(layoutLines, opcodeLines)
 
-// Of returns the layout of an opcode, nil when there is none.
+// Of returns the layout of an opcode: the one of layouts.txt, or else the first of
+// opcodes.txt. It is nil where there is none, and where fields have types that only
+// the Decoder knows.
 func Of(opcode uint32) *Layout { return layouts[opcode] }
 
 // opcodeOf is that of the only layout with a name.
@@ -46,14 +50,17 @@ func opcodeOf(name string) (opcode uint32) {
 // types are those of fields, without uintN and ^[ … ].
 var types = map[string]func(*toncell.Reader) any{
 	"Coins":               func(r *toncell.Reader) any { return r.Coins() },
+	"Grams":               func(r *toncell.Reader) any { return r.Coins() },
+	"(VarUInteger 16)":    func(r *toncell.Reader) any { return r.Coins() },
 	"MsgAddress":          func(r *toncell.Reader) any { return Address(r.Account()) },
+	"MsgAddressInt":       func(r *toncell.Reader) any { return Address(r.Account()) },
 	"^Cell":               func(r *toncell.Reader) any { return r.Ref() },
 	"(Maybe ^Cell)":       func(r *toncell.Reader) any { return r.MaybeRef() },
 	"(Either Cell ^Cell)": readPayload,
 	"snake":               func(r *toncell.Reader) any { return Text(r) },
 }
 
-func typeOf(name string) (func(*toncell.Reader) any, bool) {
+func readerOf(name string) (func(*toncell.Reader) any, bool) {
 	if bits, ok := strings.CutPrefix(name, "uint"); ok {
 		n, err := strconv.ParseUint(bits, 10, 7)
 		return func(r *toncell.Reader) any { return r.Uint(uint(n)) }, err == nil && n >= 1 && n <= 64
@@ -62,55 +69,49 @@ func typeOf(name string) (func(*toncell.Reader) any, bool) {
 	return read, ok
 }
 
-// parseLayouts reads layouts.txt, which is part of the program.
-func parseLayouts(text string) map[uint32]*Layout {
+// readLayouts reads the lines of layouts.txt, all of which must be readable, and what
+// opcodes.txt has besides.
+func readLayouts(own, others string) map[uint32]*Layout {
 	all := map[uint32]*Layout{}
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "//") {
-			continue
+	for _, s := range readSections(own) {
+		for _, line := range s.Lines {
+			l := &Layout{Name: line.Name, Opcode: line.Opcode}
+			if !l.parse(line.Fields) || all[l.Opcode] != nil {
+				panic(fmt.Sprintf("ton/body: layouts.txt: %s %s", l.Name, line.Fields))
+			}
+			all[l.Opcode] = l
 		}
-		head, rest, _ := strings.Cut(line, " ")
-		name, tag, _ := strings.Cut(head, "#")
-		opcode, err := strconv.ParseUint(tag, 16, 32)
-		if err != nil || len(tag) != 8 || all[uint32(opcode)] != nil {
-			panic(fmt.Sprintf("layout %q: opcode %q", name, tag))
+	}
+	seen := map[uint32]bool{}
+	for _, s := range readSections(others) {
+		for _, line := range s.Lines {
+			l := &Layout{Name: line.Name, Opcode: line.Opcode}
+			first := !line.Signed && !seen[l.Opcode]
+			if seen[l.Opcode] = true; first && all[l.Opcode] == nil && l.parse(line.Fields) {
+				all[l.Opcode] = l
+			}
 		}
-		l := &Layout{Name: name, Opcode: uint32(opcode)}
-		if rest = l.parse(rest); rest != "" {
-			panic(fmt.Sprintf("layout %q: %q is left", name, rest))
-		}
-		all[l.Opcode] = l
 	}
 	return all
 }
 
-// parse reads fields up to the end or a closing bracket, and returns what follows.
-func (l *Layout) parse(text string) string {
-	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
-		if rest, ok := strings.CutPrefix(text, "]"); ok {
-			return rest
-		}
-		if rest, ok := strings.CutPrefix(text, "^["); ok {
-			inner := &Layout{}
-			text = inner.parse(rest)
-			l.fields = append(l.fields, readField{inner: inner})
+// parse reads fields. It is false where one has a type that is not known.
+func (l *Layout) parse(text string) bool {
+	for _, word := range splitWords(text) {
+		if inner, ok := strings.CutPrefix(word, "^["); ok {
+			below := &Layout{}
+			if !below.parse(strings.TrimSuffix(inner, "]")) {
+				return false
+			}
+			l.fields = append(l.fields, readField{inner: below})
 			continue
 		}
-		name, rest, _ := strings.Cut(text, ":")
-		end := strings.IndexByte(rest, ' ')
-		if strings.HasPrefix(rest, "(") {
-			end = strings.IndexByte(rest, ')') + 1
-		}
-		if end < 0 {
-			end = len(rest)
-		}
-		read, ok := typeOf(rest[:end])
+		name, of, _ := strings.Cut(word, ":")
+		read, ok := readerOf(of)
 		if !ok {
-			panic(fmt.Sprintf("field %q: no type %q", name, rest[:end]))
+			return false
 		}
 		l.fields = append(l.fields, readField{name: name, read: read})
-		text = rest[end:]
 	}
-	return ""
+	return true
 }

@@ -1,9 +1,11 @@
-// Package body reads the bodies of messages. In come cells; out come the fields
-// that the layout of their opcode has, in order. Layouts are data (layouts.txt,
-// TL-B), and one interpreter reads them all: it goes down only where a layout
-// says so, and text is cut off by a budget, so that a body costs what its layout
-// costs, however its cells are shared. The package must never ask who sent a
-// message or what became of it.
+// Package body reads the bodies of messages and payloads by the layouts of their
+// opcodes. Layouts are data (opcodes.txt, types.txt and layouts.txt, TL-B). In come
+// cells; out come either the fields of a body, in order, for those who know what they
+// look for (Layout), or all that it says, as JSON for answers (Decoder).
+//
+// Both go down only where a layout says so. What shared cells stand for is bounded:
+// text by a budget, JSON by those of a Decoder, so that a body costs what its layout
+// costs. The package must never ask who sent a message or what became of it.
 package body
 
 import (
@@ -24,7 +26,7 @@ const (
 	EncryptedComment = 0x2167da4b
 )
 
-// Opcodes of layouts.txt that are asked for by name.
+// Opcodes of layouts that are asked for by name.
 var (
 	JettonTransfer         = opcodeOf("jetton_transfer")
 	JettonInternalTransfer = opcodeOf("jetton_internal_transfer")
