@@ -1,0 +1,93 @@
+package body_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"tonscribe/ton/body"
+)
+
+var update = flag.Bool("update", false, "write the table of docs/messages.md")
+
+// manual is what docs/messages.md says of the opcodes.
+func manual() string {
+	var b strings.Builder
+	for _, s := range body.Sections() {
+		if len(s.Lines) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n| Opcode | Name | Fields |\n|---|---|---|\n", s.Title)
+		for _, line := range s.Lines {
+			opcode, fields := fmt.Sprintf("`0x%08x`", line.Opcode), "`"+line.Fields+"`"
+			if line.Signed {
+				opcode = "none"
+			}
+			switch line.Fields {
+			case "":
+				fields = "none"
+			case "!":
+				fields = "not known"
+			}
+			fmt.Fprintf(&b, "| %s | `%s` | %s |\n", opcode, line.Name, fields)
+		}
+	}
+	return b.String() + "\n"
+}
+
+func TestManualHasTheTableOfOpcodes(t *testing.T) {
+	const file, begin, end = "../../docs/messages.md", "-update -->\n", "<!-- end -->"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), begin)
+	said, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatal("the manual has no place for the opcodes")
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(before+begin+manual()+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if said != manual() {
+		t.Error("docs/messages.md does not say what ton/body/opcodes.txt has: go test ./ton/body -run Manual -update")
+	}
+}
+
+// Every line of the table is well-formed: a name, and an opcode or a signature.
+func TestTheTableIsWellFormed(t *testing.T) {
+	names := map[uint32]string{}
+	lines := 0
+	for _, s := range body.Sections() {
+		if len(s.Lines) > 0 && s.Title == "" {
+			t.Errorf("the section of %s has no heading", s.Lines[0].Name)
+		}
+		for _, line := range s.Lines {
+			lines++
+			if line.Name == "" || strings.ContainsAny(line.Name, "|` ") {
+				t.Errorf("a line is called %q", line.Name)
+			}
+			if line.Signed {
+				if !strings.HasPrefix(line.Fields, "signature:bits512 ") {
+					t.Errorf("%s does not begin with a signature", line.Name)
+				}
+				continue
+			}
+			names[line.Opcode] = cmp.Or(names[line.Opcode], line.Name)
+		}
+	}
+	for opcode, name := range names {
+		if got := body.NameOf(opcode); got != name {
+			t.Errorf("%08x is called %s, want that of its first line, %s", opcode, got, name)
+		}
+	}
+	if lines < 550 || len(names) < 500 {
+		t.Errorf("%d lines of %d opcodes, want 550 and 500", lines, len(names))
+	}
+}
