@@ -81,6 +81,7 @@ func (s *server) exampleRequests(t *testing.T, f facts) map[string]map[string]an
 		"v3/addressBook":                    {"address": []string{owner}},
 		"v3/adjacentTransactions":           {"hash": f.first(t, "producer"), "direction": "in"},
 		"v3/blocks":                         {"workchain": -1, "limit": 1},
+		"v3/decode":                         {"opcodes": []string{"0x0f8a7ea5", "0xdeadbeef"}, "bodies": []string{comment("hello!")}},
 		"v3/estimateFee":                    {"address": fresh, "body": body, "ignore_chksig": true},
 		"v3/masterchainBlockShards":         {"seqno": 2, "limit": 2},
 		"v3/masterchainBlockShardState":     {"seqno": s.quietBlock(t)},
@@ -96,6 +97,11 @@ func (s *server) exampleRequests(t *testing.T, f facts) map[string]map[string]an
 		"v3/transactionsByMasterchainBlock": {"seqno": 2, "limit": 1},
 		"v3/transactionsByMessage":          {"msg_hash": []string{f.first(t, "message hash")}},
 	}
+}
+
+// comment is the body of a message with a text.
+func comment(text string) string {
+	return base64.StdEncoding.EncodeToString(contracts.CommentBody(text).ToBOC())
 }
 
 // quietBlock is the masterchain block with the shortest answer of some.

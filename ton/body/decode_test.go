@@ -216,7 +216,14 @@ func TestNumbersOfAllWidths(t *testing.T) {
 			`{"@type":"tonco_pool_start_burn","query_id":"7","burned_index":"1","liquidity_to_burn":"2","tick_lower":"-887272","tick_upper":"8388607"}`},
 		{"4 bits", query(0xeed236d3).MustStoreUInt(9, 4), `{"@type":"jetton_set_status","query_id":"7","status":"9"}`},
 		{"64 bits with a sign", code(0xa43227e1).MustStoreUInt(1<<63, 64), `{"@type":"teleitem_return_bid","query_id":"-9223372036854775808"}`},
-		{"160 bits", query(0x42a0fb43), `{"@type":"tonco_reset_gas","query_id":"7"}`},
+		{"Coins", query(0x1690c604).MustStoreCoins(300), `{"@type":"credit","query_id":"7","amount":` + coins("2", "300") + `}`},
+		{"160 bits", query(0xa7fb58f8).MustStoreAddr(alice).MustStoreAddr(bob).
+			MustStoreRef(cell.BeginCell().MustStoreCoins(1).MustStoreBigUInt(new(big.Int).Lsh(big.NewInt(1), 159), 160).MustStoreCoins(2).EndCell()).
+			MustStoreRef(cell.BeginCell().MustStoreAddr(alice).MustStoreCoins(0).MustStoreBoolBit(false).MustStoreCoins(0).MustStoreBoolBit(false).EndCell()),
+			`{"@type":"tonco_pool_swap","query_id":"7","owner_address":` + aliceJSON + `,"source_wallet":` + bobJSON +
+				`,"swap_params":{"amount":` + varUint("1", "1") + `,"sqrtPriceLimitX96":"730750818665451459101842416358141509827966271488","minOutAmount":` + varUint("1", "2") +
+				`},"swap_payloads":{"target_address":` + aliceJSON + `,"ok_forward_amount":` + varUint("0", "0") + `,"ok_forward_payload":` + nothing +
+				`,"ret_forward_amount":` + varUint("0", "0") + `,"ret_forward_payload":` + nothing + `}}`},
 		{"an opcode that begins with a zero", query(0x0bf3f447), `{"@type":"tonco_account_refund_me","query_id":"7"}`},
 		{"a wide VarUInteger", code(0xac392598).MustStoreUInt(16, 5).MustStoreBigUInt(minusOne, 128).MustStoreUInt(0, 5).MustStoreBoolBit(false),
 			`{"@type":"scaled_ui_display_multiplier_changed","numerator":` + varUint("16", minusOne.String()) + `,"denominator":` + varUint("0", "0") + `,"comment":` + nothing + `}`},
