@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/decode"
 	"tonscribe/query/api"
+	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/realdata"
@@ -27,6 +28,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 	benchmarkRows(b, "transaction", render.Transaction, transactions)
 	benchmarkRows(b, "message", render.Message, messages)
+	benchmarkPage(b, "messages_page", render.Message, messages)
 	benchmarkRows(b, "block", render.Block, []*record.Block{aBlock()})
 	benchmarkRows(b, "jetton_transfer", render.JettonTransfer, []*record.JettonTransfer{aTransfer()})
 	benchmarkRows(b, "jetton_wallet", render.JettonWallet, []*record.Contract{aJettonWallet()})
@@ -45,6 +47,24 @@ func benchmarkRows[R any](b *testing.B, name string, shape *api.Shape[R], rows [
 			size += len(w.JSON)
 		}
 		b.SetBytes(int64(size / b.N))
+	})
+}
+
+// benchmarkPage is of a whole page of rows.
+func benchmarkPage[R any](b *testing.B, name string, shape *api.Shape[R], rows []R) {
+	page := make([]R, params.MaxLimit)
+	for i := range page {
+		page[i] = rows[i%len(rows)]
+	}
+	b.Run(name, func(b *testing.B) {
+		b.ReportAllocs()
+		w := &api.Writer{}
+		for range b.N {
+			w.JSON, w.Book = w.JSON[:0], api.Book{}
+			api.WriteList(w, shape, page, api.Same[R])
+			w.Done()
+		}
+		b.SetBytes(int64(len(w.JSON)))
 	})
 }
 

@@ -82,13 +82,13 @@ func TestBodiesAreShownAsInRecordedAnswers(t *testing.T) {
 
 // unlike are bodies of real traces that have an opcode of the table and not its fields.
 var unlike = map[string]string{
-	"evaa_withdraw_master":     "an earlier contract: 685 bits without prices_with_signature_packed in their form",
-	"evaa_supply_fail":         "an earlier contract, without custom_response_payload",
-	"jetton_mint":              "tgBTC's, which names two addresses",
-	"jetton_burn_notification": "tgBTC's, without response_destination",
-	"coffee_swap_internal":     "params name nobody as referral",
-	"coffee_payout_internal":   "the cell of notification_data has a bit and no receiver",
-	"coffee_staking_deposit":   "coffee's lending, another contract with the opcode",
+	"evaa_withdraw_master":     "without forward_ton_amount",
+	"evaa_supply_fail":         "without forward_ton_amount",
+	"jetton_mint":              "names two addresses behind the amount",
+	"jetton_burn_notification": "has a reference in place of response_destination",
+	"coffee_swap_internal":     "nobody is the receiver of notification_data",
+	"coffee_payout_internal":   "nobody is the receiver of notification_data",
+	"coffee_staking_deposit":   "has three references and no period_id",
 }
 
 func TestBodiesOfRealTracesFitTheirLayouts(t *testing.T) {
