@@ -91,7 +91,7 @@ func (s *server) exampleRequests(t *testing.T, f facts) map[string]map[string]an
 		"v3/metadata":                       {"address": []string{f.first(t, "jetton")}},
 		"v3/message":                        message(9),
 		"v3/multisig/orders":                {"multisig_address": f["multisig/wallets"], "limit": 1},
-		"v3/messages":                       {"destination": wallet, "limit": 1},
+		"v3/messages":                       {"destination": wallet, "exclude_externals": true, "limit": 1},
 		"v3/runGetMethod":                   {"address": wallet, "method": "seqno", "stack": []any{}},
 		"v3/transactions":                   {"account": []string{wallet}, "limit": 1},
 		"v3/transactionsByMasterchainBlock": {"seqno": 2, "limit": 1},
