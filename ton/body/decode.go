@@ -316,12 +316,12 @@ func (d *Decoder) oneOf(t *typ, s *toncell.Slice) bool {
 				continue
 			}
 		}
-		at := *s
-		at.Skip(l.tagBits)
-		if d.record(l, &at) {
-			*s = at
+		before := *s
+		s.Skip(l.tagBits)
+		if d.record(l, s) {
 			return true
 		}
+		*s = before
 	}
 	return false
 }
@@ -415,14 +415,19 @@ func (d *Decoder) bits(s *toncell.Slice, n int) bool {
 	}
 	b := d.bytes[:(n+7)/8]
 	s.ReadBits(b, n)
-	digits := n / 4
 	d.out = append(d.out, '"')
-	for i := range digits {
-		d.out = append(d.out, upperHex[b[i/2]>>(4-4*(i&1))&15])
+	for _, x := range b[:n/8] {
+		d.out = append(d.out, upperHex[x>>4], upperHex[x&15])
 	}
-	if rest := n % 4; rest > 0 {
-		last := b[digits/2] >> (4 - 4*(digits&1)) & 15
-		d.out = append(d.out, upperHex[last|8>>rest], '_')
+	if rest := n % 8; rest > 0 {
+		last := b[n/8]
+		if rest >= 4 {
+			d.out = append(d.out, upperHex[last>>4])
+			last, rest = last<<4, rest-4
+		}
+		if rest > 0 {
+			d.out = append(d.out, upperHex[last>>4|8>>rest], '_')
+		}
 	}
 	d.out = append(d.out, '"')
 	return true
