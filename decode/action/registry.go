@@ -1,0 +1,7 @@
+package action
+
+// protocols are all that traces are recognised by: a line each.
+var protocols = []*Protocol{
+	core,
+	jettons,
+}
