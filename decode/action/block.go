@@ -51,7 +51,6 @@ type Block struct {
 	others   []Address // of the details, that are no accounts of the action
 	scan     *scan
 	body     Reader
-	deploys  bool // a rule made the deployment a part of an action
 	read     bool
 	taken    bool // by the match that is being tried
 	firstLt  uint64
@@ -91,6 +90,9 @@ func (b *Block) hasOpcode(opcodes []uint32) bool {
 
 // IsTransfer reports whether b is a plain transfer of toncoins.
 func (b *Block) IsTransfer() bool { return b != nil && b.kind == kindTransfer }
+
+// internal reports whether b is a message from one account to another.
+func (b *Block) internal() bool { return b.kind == kindCall || b.kind == kindTransfer }
 
 // Source is who sent the message, nil for outside.
 func (b *Block) Source() Address { return b.Message.GetSource() }

@@ -89,11 +89,6 @@ func opcodeOf(m *record.Message) *Opcode {
 // appendDeploy adds the deployment of a block's account, which is an action of its
 // own whatever its message is part of.
 func (s *scan) appendDeploy(list []*Action, b *Block) []*Action {
-	for p := b; p != nil; p = p.within {
-		if p.deploys {
-			return list
-		}
-	}
 	m := b.Message
 	deploy := &Block{Message: m, Tx: b.Tx, sender: b.sender, kind: b.kind, index: b.index, firstLt: b.firstLt, scan: s, Failed: b.Aborted()}
 	contractDeploy.set(deploy, &contractCreation{opcodeOf(m), m.Source, m.Destination, &m.Value})

@@ -65,7 +65,7 @@ type Detail struct {
 	// Details are those of an object, or of each object of a list.
 	Details []Detail
 
-	index int // of the field
+	index []int // of the field
 }
 
 var (
@@ -78,17 +78,17 @@ var (
 )
 
 // detailsOf reads the details of a struct from its fields: each exported one has a
-// tag `detail:"name"`, behind the name "account" and "optional".
+// tag `detail:"name"`, behind the name "account" and "optional". Those of an embedded
+// struct stand where it is embedded.
 func detailsOf(t reflect.Type) []Detail {
 	var list []Detail
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for _, f := range reflect.VisibleFields(t) {
 		tag, ok := f.Tag.Lookup("detail")
 		if !ok {
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")
-		d := Detail{Name: name, index: i}
+		d := Detail{Name: name, index: f.Index}
 		for option := range strings.SplitSeq(options, ",") {
 			switch option {
 			case "":
@@ -149,7 +149,7 @@ func kindOf(t reflect.Type) (Kind, []Detail) {
 func valuesOf(list []Detail, v reflect.Value) []Value {
 	values := make([]Value, len(list))
 	for i := range list {
-		values[i] = valueOf(&list[i], v.Field(list[i].index))
+		values[i] = valueOf(&list[i], v.FieldByIndex(list[i].index))
 	}
 	return values
 }

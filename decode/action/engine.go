@@ -124,6 +124,9 @@ func (s *scan) run(ghosts bool) {
 		case ok && (b.kind == kindCall || b.kind == kindLog):
 			s.want(registry.byOpcode[op])
 		}
+		if b.deployed {
+			s.want(registry.deploys)
+		}
 	}
 	s.want(registry.always)
 	s.walk()

@@ -12,6 +12,7 @@ type Pattern struct {
 	types    []*Type
 	transfer bool
 	anything bool
+	deploys  bool
 	where    []func(*Block) bool
 	children []*Pattern
 	parent   *Pattern
@@ -41,6 +42,9 @@ func Is(types ...typed) *Pattern {
 	}
 	return p
 }
+
+// Deploy is a message, of whatever kind, that made its receiver's account active.
+func Deploy() *Pattern { return &Pattern{deploys: true} }
 
 // Any is any block.
 func Any() *Pattern { return &Pattern{anything: true} }
@@ -177,6 +181,10 @@ func (p *Pattern) is(b *Block) bool {
 		if b.kind != kindTransfer {
 			return false
 		}
+	case p.deploys:
+		if !b.deployed {
+			return false
+		}
 	}
 	for _, is := range p.where {
 		if !is(b) {
@@ -288,17 +296,24 @@ func (m *Match) above(p *Pattern, b *Block) bool {
 	return p.parent == nil || m.match(p.parent, b.Parent) || p.parent.optional
 }
 
-// anchors are what a rule with the pattern can begin with.
-func (p *Pattern) anchors() (opcodes []uint32, types []*Type, transfer, anything bool) {
+// starts are what a rule can begin with.
+type starts struct {
+	opcodes                     []uint32
+	types                       []*Type
+	transfer, deploys, anything bool
+}
+
+func (p *Pattern) starts() (s starts) {
 	switch {
 	case p.refer != nil:
-		return p.refer().anchors()
-	case len(p.options) > 0:
-		for _, o := range p.options {
-			ops, ts, t, a := o.anchors()
-			opcodes, types, transfer, anything = append(opcodes, ops...), append(types, ts...), transfer || t, anything || a
-		}
-		return opcodes, types, transfer, anything
+		return p.refer().starts()
+	case len(p.options) == 0:
+		return starts{p.opcodes, p.types, p.transfer, p.deploys, p.anything}
 	}
-	return p.opcodes, p.types, p.transfer, p.anything
+	for _, o := range p.options {
+		other := o.starts()
+		s.opcodes, s.types = append(s.opcodes, other.opcodes...), append(s.types, other.types...)
+		s.transfer, s.deploys, s.anything = s.transfer || other.transfer, s.deploys || other.deploys, s.anything || other.anything
+	}
+	return s
 }

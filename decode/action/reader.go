@@ -129,7 +129,7 @@ func (r *Reader) Payload() Payload {
 	}
 	whole := r.Rest()
 	if !r.Bool() {
-		return r.Rest()
+		return Payload{Reader: *r, There: true}
 	}
 	if r.RefsLeft() == 0 {
 		return whole

@@ -4,4 +4,8 @@ package action
 var protocols = []*Protocol{
 	core,
 	jettons,
+	nfts,
+	sales,
+	telegram,
+	dns,
 }

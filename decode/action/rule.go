@@ -66,6 +66,7 @@ type registered struct {
 	byOpcode  map[uint32][]*Rule
 	byType    map[*Type][]*Rule
 	transfers []*Rule
+	deploys   []*Rule
 	always    []*Rule
 }
 
@@ -97,17 +98,20 @@ func register(list []*Protocol) *registered {
 		if i > 0 && r.rules[i-1].Order == rule.Order {
 			panic(fmt.Sprintf("rules %q and %q have the same order", r.rules[i-1].Name, rule.Name))
 		}
-		opcodes, types, transfer, anything := rule.Pattern.anchors()
-		for _, op := range opcodes {
+		start := rule.Pattern.starts()
+		for _, op := range start.opcodes {
 			r.byOpcode[op] = append(r.byOpcode[op], rule)
 		}
-		for _, t := range types {
+		for _, t := range start.types {
 			r.byType[t] = append(r.byType[t], rule)
 		}
-		if transfer {
+		if start.transfer {
 			r.transfers = append(r.transfers, rule)
 		}
-		if anything {
+		if start.deploys {
+			r.deploys = append(r.deploys, rule)
+		}
+		if start.anything {
 			r.always = append(r.always, rule)
 		}
 	}
