@@ -113,8 +113,10 @@ func readJSON(t testing.TB, path string, into any) {
 // readTrace reads a trace of the test data and makes its tree.
 func readTrace(t testing.TB, dir, id string) (*trace.Recorded, *trace.Tree) {
 	t.Helper()
-	name := strings.NewReplacer("+", "-", "/", "_").Replace(id) + ".json"
-	text, err := os.ReadFile(filepath.Join(dir, "traces", name))
+	text, err := os.ReadFile(filepath.Join(dir, "traces", id+".json"))
+	if err != nil { // in the other alphabet of base64
+		text, err = os.ReadFile(filepath.Join(dir, "traces", strings.ReplaceAll(id, "-", "+")+".json"))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +134,10 @@ func readTrace(t testing.TB, dir, id string) (*trace.Recorded, *trace.Tree) {
 // check returns what is not as the case says.
 func (c expectation) check(t *testing.T, dir string) (complaints []string) {
 	recorded, tree := readTrace(t, dir, c.TraceID)
-	list := action.Classify(tree, recorded)
+	list, err := action.Classify(tree, recorded)
+	if err != nil {
+		t.Error(err)
+	}
 	used := make([]bool, len(list))
 	for _, want := range c.Actions {
 		best, fewest := -1, []string(nil)

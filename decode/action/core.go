@@ -142,5 +142,6 @@ func (s *scan) ghosts() []*Action {
 		b.Type = nil // only what a rule makes of it counts
 	}
 	g.run(true)
+	s.failures = append(s.failures, g.failures...)
 	return g.actions()
 }

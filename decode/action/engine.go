@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"math/bits"
 	"reflect"
 	"slices"
@@ -78,7 +80,8 @@ type scan struct {
 	order []*Block // those in no other block, breadth first
 	steps int
 
-	wanted []uint64 // rules by index that could match
+	wanted   []uint64 // rules by index that could match
+	failures []error
 }
 
 func (s *scan) contract(account Address) *record.Contract {
@@ -97,8 +100,10 @@ func (s *scan) contract(account Address) *record.Contract {
 }
 
 // Classify recognises the actions of a trace, in the order of their beginning. The
-// same tree and facts give the same actions.
-func Classify(t *trace.Tree, facts Facts) []*Action {
+// same tree and facts give the same actions. The error names the rules that
+// panicked, which is a defect of theirs: they are taken to have found nothing, and
+// the actions are those of the others.
+func Classify(t *trace.Tree, facts Facts) ([]*Action, error) {
 	s := &scan{facts: facts}
 	s.blocksOf(t)
 	s.run(false)
@@ -109,7 +114,7 @@ func Classify(t *trace.Tree, facts Facts) []*Action {
 	slices.SortStableFunc(list, func(a, b *Action) int {
 		return cmp.Or(cmp.Compare(a.StartLt, b.StartLt), cmp.Compare(a.EndLt, b.EndLt))
 	})
-	return list
+	return list, errors.Join(s.failures...)
 }
 
 // run tries the rules in their order.
@@ -161,10 +166,8 @@ func (s *scan) try(rule *Rule) {
 			continue
 		}
 		m.Block = b
-		if m.match(rule.Pattern, b) {
-			if made := rule.Make(m); made != nil {
-				changed = s.consume(rule, m, made) || changed
-			}
+		if made := s.find(rule, m); made != nil {
+			changed = s.consume(rule, m, made) || changed
 		}
 		m.release(0)
 		if s.steps < 0 {
@@ -174,6 +177,20 @@ func (s *scan) try(rule *Rule) {
 	if changed {
 		s.walk()
 	}
+}
+
+// find returns what the rule makes of the block at which the match begins.
+func (s *scan) find(rule *Rule, m *Match) (made *Made) {
+	defer func() {
+		if r := recover(); r != nil {
+			made = nil
+			s.failures = append(s.failures, fmt.Errorf("%s: %v", rule.Name, r))
+		}
+	}()
+	if !m.match(rule.Pattern, m.Block) {
+		return nil
+	}
+	return rule.Make(m)
 }
 
 // walk puts the blocks that are in no other one in order, breadth first.
