@@ -2144,6 +2144,56 @@ func (m *ExternalAddress) CloneMessageVT() proto.Message {
 	return m.CloneVT()
 }
 
+func (m *Trace) CloneVT() *Trace {
+	if m == nil {
+		return (*Trace)(nil)
+	}
+	r := new(Trace)
+	r.McSeqnoStart = m.McSeqnoStart
+	r.McSeqnoEnd = m.McSeqnoEnd
+	r.StartLt = m.StartLt
+	r.EndLt = m.EndLt
+	r.StartUtime = m.StartUtime
+	r.EndUtime = m.EndUtime
+	r.State = m.State
+	r.Nodes = m.Nodes
+	r.Edges = m.Edges
+	r.PendingEdges = m.PendingEdges
+	if rhs := m.Id; rhs != nil {
+		tmpBytes := make([]byte, len(rhs))
+		copy(tmpBytes, rhs)
+		r.Id = tmpBytes
+	}
+	if rhs := m.ExternalHash; rhs != nil {
+		tmpBytes := make([]byte, len(rhs))
+		copy(tmpBytes, rhs)
+		r.ExternalHash = tmpBytes
+	}
+	if rhs := m.ExternalHashNorm; rhs != nil {
+		tmpBytes := make([]byte, len(rhs))
+		copy(tmpBytes, rhs)
+		r.ExternalHashNorm = tmpBytes
+	}
+	if rhs := m.Replaces; rhs != nil {
+		tmpContainer := make([][]byte, len(rhs))
+		for k, v := range rhs {
+			tmpBytes := make([]byte, len(v))
+			copy(tmpBytes, v)
+			tmpContainer[k] = tmpBytes
+		}
+		r.Replaces = tmpContainer
+	}
+	if len(m.unknownFields) > 0 {
+		r.unknownFields = make([]byte, len(m.unknownFields))
+		copy(r.unknownFields, m.unknownFields)
+	}
+	return r
+}
+
+func (m *Trace) CloneMessageVT() proto.Message {
+	return m.CloneVT()
+}
+
 func (this *Record) EqualVT(that *Record) bool {
 	if this == that {
 		return true
@@ -4751,6 +4801,70 @@ func (this *ExternalAddress) EqualVT(that *ExternalAddress) bool {
 
 func (this *ExternalAddress) EqualMessageVT(thatMsg proto.Message) bool {
 	that, ok := thatMsg.(*ExternalAddress)
+	if !ok {
+		return false
+	}
+	return this.EqualVT(that)
+}
+func (this *Trace) EqualVT(that *Trace) bool {
+	if this == that {
+		return true
+	} else if this == nil || that == nil {
+		return false
+	}
+	if string(this.Id) != string(that.Id) {
+		return false
+	}
+	if string(this.ExternalHash) != string(that.ExternalHash) {
+		return false
+	}
+	if string(this.ExternalHashNorm) != string(that.ExternalHashNorm) {
+		return false
+	}
+	if this.McSeqnoStart != that.McSeqnoStart {
+		return false
+	}
+	if this.McSeqnoEnd != that.McSeqnoEnd {
+		return false
+	}
+	if this.StartLt != that.StartLt {
+		return false
+	}
+	if this.EndLt != that.EndLt {
+		return false
+	}
+	if this.StartUtime != that.StartUtime {
+		return false
+	}
+	if this.EndUtime != that.EndUtime {
+		return false
+	}
+	if this.State != that.State {
+		return false
+	}
+	if this.Nodes != that.Nodes {
+		return false
+	}
+	if this.Edges != that.Edges {
+		return false
+	}
+	if this.PendingEdges != that.PendingEdges {
+		return false
+	}
+	if len(this.Replaces) != len(that.Replaces) {
+		return false
+	}
+	for i, vx := range this.Replaces {
+		vy := that.Replaces[i]
+		if string(vx) != string(vy) {
+			return false
+		}
+	}
+	return string(this.unknownFields) == string(that.unknownFields)
+}
+
+func (this *Trace) EqualMessageVT(thatMsg proto.Message) bool {
+	that, ok := thatMsg.(*Trace)
 	if !ok {
 		return false
 	}
@@ -9746,6 +9860,119 @@ func (m *ExternalAddress) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	return len(dAtA) - i, nil
 }
 
+func (m *Trace) MarshalVT() (dAtA []byte, err error) {
+	if m == nil {
+		return nil, nil
+	}
+	size := m.SizeVT()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBufferVT(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *Trace) MarshalToVT(dAtA []byte) (int, error) {
+	size := m.SizeVT()
+	return m.MarshalToSizedBufferVT(dAtA[:size])
+}
+
+func (m *Trace) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
+	if m == nil {
+		return 0, nil
+	}
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	if m.unknownFields != nil {
+		i -= len(m.unknownFields)
+		copy(dAtA[i:], m.unknownFields)
+	}
+	if len(m.Replaces) > 0 {
+		for iNdEx := len(m.Replaces) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.Replaces[iNdEx])
+			copy(dAtA[i:], m.Replaces[iNdEx])
+			i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.Replaces[iNdEx])))
+			i--
+			dAtA[i] = 0x72
+		}
+	}
+	if m.PendingEdges != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.PendingEdges))
+		i--
+		dAtA[i] = 0x68
+	}
+	if m.Edges != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Edges))
+		i--
+		dAtA[i] = 0x60
+	}
+	if m.Nodes != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Nodes))
+		i--
+		dAtA[i] = 0x58
+	}
+	if m.State != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.State))
+		i--
+		dAtA[i] = 0x50
+	}
+	if m.EndUtime != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.EndUtime))
+		i--
+		dAtA[i] = 0x48
+	}
+	if m.StartUtime != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.StartUtime))
+		i--
+		dAtA[i] = 0x40
+	}
+	if m.EndLt != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.EndLt))
+		i--
+		dAtA[i] = 0x38
+	}
+	if m.StartLt != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.StartLt))
+		i--
+		dAtA[i] = 0x30
+	}
+	if m.McSeqnoEnd != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.McSeqnoEnd))
+		i--
+		dAtA[i] = 0x28
+	}
+	if m.McSeqnoStart != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.McSeqnoStart))
+		i--
+		dAtA[i] = 0x20
+	}
+	if len(m.ExternalHashNorm) > 0 {
+		i -= len(m.ExternalHashNorm)
+		copy(dAtA[i:], m.ExternalHashNorm)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.ExternalHashNorm)))
+		i--
+		dAtA[i] = 0x1a
+	}
+	if len(m.ExternalHash) > 0 {
+		i -= len(m.ExternalHash)
+		copy(dAtA[i:], m.ExternalHash)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.ExternalHash)))
+		i--
+		dAtA[i] = 0x12
+	}
+	if len(m.Id) > 0 {
+		i -= len(m.Id)
+		copy(dAtA[i:], m.Id)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.Id)))
+		i--
+		dAtA[i] = 0xa
+	}
+	return len(dAtA) - i, nil
+}
+
 func (m *Record) SizeVT() (n int) {
 	if m == nil {
 		return 0
@@ -11893,6 +12120,64 @@ func (m *ExternalAddress) SizeVT() (n int) {
 	l = len(m.Data)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	n += len(m.unknownFields)
+	return n
+}
+
+func (m *Trace) SizeVT() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	l = len(m.Id)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	l = len(m.ExternalHash)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	l = len(m.ExternalHashNorm)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	if m.McSeqnoStart != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.McSeqnoStart))
+	}
+	if m.McSeqnoEnd != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.McSeqnoEnd))
+	}
+	if m.StartLt != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.StartLt))
+	}
+	if m.EndLt != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.EndLt))
+	}
+	if m.StartUtime != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.StartUtime))
+	}
+	if m.EndUtime != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.EndUtime))
+	}
+	if m.State != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.State))
+	}
+	if m.Nodes != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.Nodes))
+	}
+	if m.Edges != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.Edges))
+	}
+	if m.PendingEdges != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.PendingEdges))
+	}
+	if len(m.Replaces) > 0 {
+		for _, b := range m.Replaces {
+			l = len(b)
+			n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+		}
 	}
 	n += len(m.unknownFields)
 	return n
@@ -26169,6 +26454,381 @@ func (m *ExternalAddress) UnmarshalVT(dAtA []byte) error {
 			if m.Data == nil {
 				m.Data = []byte{}
 			}
+			iNdEx = postIndex
+		default:
+			iNdEx = preIndex
+			skippy, err := protohelpers.Skip(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.unknownFields = append(m.unknownFields, dAtA[iNdEx:iNdEx+skippy]...)
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+func (m *Trace) UnmarshalVT(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return protohelpers.ErrIntOverflow
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: Trace: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: Trace: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Id", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Id = append(m.Id[:0], dAtA[iNdEx:postIndex]...)
+			if m.Id == nil {
+				m.Id = []byte{}
+			}
+			iNdEx = postIndex
+		case 2:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field ExternalHash", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.ExternalHash = append(m.ExternalHash[:0], dAtA[iNdEx:postIndex]...)
+			if m.ExternalHash == nil {
+				m.ExternalHash = []byte{}
+			}
+			iNdEx = postIndex
+		case 3:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field ExternalHashNorm", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.ExternalHashNorm = append(m.ExternalHashNorm[:0], dAtA[iNdEx:postIndex]...)
+			if m.ExternalHashNorm == nil {
+				m.ExternalHashNorm = []byte{}
+			}
+			iNdEx = postIndex
+		case 4:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field McSeqnoStart", wireType)
+			}
+			m.McSeqnoStart = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.McSeqnoStart |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 5:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field McSeqnoEnd", wireType)
+			}
+			m.McSeqnoEnd = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.McSeqnoEnd |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 6:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field StartLt", wireType)
+			}
+			m.StartLt = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.StartLt |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 7:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field EndLt", wireType)
+			}
+			m.EndLt = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.EndLt |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 8:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field StartUtime", wireType)
+			}
+			m.StartUtime = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.StartUtime |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 9:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field EndUtime", wireType)
+			}
+			m.EndUtime = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.EndUtime |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 10:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field State", wireType)
+			}
+			m.State = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.State |= TraceState(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 11:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Nodes", wireType)
+			}
+			m.Nodes = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Nodes |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 12:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Edges", wireType)
+			}
+			m.Edges = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Edges |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 13:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field PendingEdges", wireType)
+			}
+			m.PendingEdges = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.PendingEdges |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 14:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Replaces", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Replaces = append(m.Replaces, make([]byte, postIndex-iNdEx))
+			copy(m.Replaces[len(m.Replaces)-1], dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
