@@ -1,7 +1,9 @@
 package action
 
 import (
-	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strconv"
 
 	"tonscribe/schema/record"
 	"tonscribe/ton/cell"
@@ -10,38 +12,56 @@ import (
 // maxSigned is the greatest number of messages that are read out of a signed body.
 const maxSigned = 255
 
+// Opcodes of signed bodies.
 const (
 	opWalletV5External = 0x7369676e
+	opTelegramOne      = 0x63896e75
+	opTelegramMany     = 0x73896e75
 	opOutAction        = 0x0ec3c86d // action_send_msg
 )
 
 // signedMessages are the messages that the signed body of a wallet asks for: of
-// version 5, 4 or 3.
+// version 5, of Telegram's wallet, of version 4 or 3.
 func signedMessages(body Reader) []*record.Message {
 	if op, ok := body.Peek(32); ok && op == opWalletV5External {
 		return signedV5(body)
 	}
-	body.Skip(512)          // signature
-	body.Skip(32 + 32 + 32) // wallet_id, valid_until, seqno
-	if body.BitsLeft()%8 != 0 {
-		return nil
+	body.Skip(512) // signature
+	if op, ok := body.Peek(32); ok && (op == opTelegramOne || op == opTelegramMany) {
+		return signedTelegram(body)
 	}
-	if body.BitsLeft() == 8*(1+body.RefsLeft()) { // version 4: op
-		if body.Uint(8) != 0 {
-			return nil
-		}
+	body.Skip(32 + 32 + 32) // wallet_id, valid_until, seqno
+	if body.BitsLeft() == 8*(1+body.RefsLeft()) && body.Uint(8) != 0 {
+		return nil // another operation of version 4 than to send
 	}
 	if body.Failed() || body.BitsLeft() != 8*body.RefsLeft() {
 		return nil
 	}
-	var list []*record.Message
+	var list orders
 	for body.RefsLeft() > 0 {
-		body.Skip(8) // mode
-		if m := asked(body.Ref(), &body); m != nil {
-			list = append(list, m)
-		}
+		list.add(&body)
 	}
-	return list
+	return list.messages
+}
+
+// orders are messages that a signed body asks for.
+type orders struct {
+	messages []*record.Message
+	count    int
+}
+
+// add reads a mode and a message. What is no internal message is passed. There is no
+// hash of a message that was never sent: the one that it has here is made of the
+// order's hash and place, since the same order may be there twice.
+func (o *orders) add(r *Reader) {
+	r.Skip(8) // mode
+	c := r.Ref()
+	place := o.count
+	o.count++
+	if m := asked(c, r.bag); m != nil {
+		m.Hash = strconv.AppendInt(base64.StdEncoding.AppendEncode(nil, c.Hash()[:]), int64(place), 10)
+		o.messages = append(o.messages, m)
+	}
 }
 
 // signedV5 reads signed_request of version 5: an OutList, whose last action lies
@@ -49,47 +69,54 @@ func signedMessages(body Reader) []*record.Message {
 func signedV5(body Reader) []*record.Message {
 	body.Skip(32 + 32 + 32 + 32) // opcode, wallet_id, valid_until, seqno
 	out, ok := body.MaybeOpen()
-	if !ok {
-		return nil
-	}
-	var list []*record.Message
-	for range maxSigned {
-		if out.RefsLeft() == 0 {
-			break
-		}
-		prev := out.Open()
+	var list orders
+	for ok && list.count < maxSigned && out.RefsLeft() > 0 {
+		rest := out.Open()
 		if out.Uint(32) == opOutAction {
-			out.Skip(8) // mode
-			if m := asked(out.Ref(), &out); m != nil {
-				list = append(list, m)
-			}
+			list.add(&out)
 		}
-		if out.Failed() {
-			break
+		ok = !out.Failed()
+		out = rest
+	}
+	slices.Reverse(list.messages)
+	return list.messages
+}
+
+// signedTelegram reads the request of Telegram's wallet behind its signature.
+func signedTelegram(body Reader) []*record.Message {
+	var list orders
+	op := body.Uint(32)
+	body.Skip(32 + 32 + 32) // subwallet_id, valid_until, seqno
+	if op == opTelegramOne {
+		list.add(&body)
+		return list.messages
+	}
+	body.Skip(8) // their number
+	chunk, ok := body.MaybeOpen()
+	for ok {
+		next, more := chunk.MaybeOpen()
+		for chunk.RefsLeft() > 0 && list.count < maxSigned {
+			list.add(&chunk)
 		}
-		out = prev
+		chunk, ok = next, more && list.count < maxSigned
 	}
-	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
-		list[i], list[j] = list[j], list[i]
-	}
-	return list
+	return list.messages
 }
 
 // asked reads a MessageRelaxed with int_msg_info, nil where it is none.
-func asked(c cell.Cell, from *Reader) *record.Message {
+func asked(c cell.Cell, bag *cell.Bag) *record.Message {
 	if !c.Valid() {
 		return nil
 	}
-	r := Reader{c.Slice(), from.bag}
-	m := &record.Message{Kind: record.Message_INTERNAL, Hash: append([]byte(nil), c.Hash()[:]...)}
+	r := Reader{c.Slice(), bag}
+	m := &record.Message{Kind: record.Message_INTERNAL}
 	if r.Bool() {
 		return nil
 	}
 	m.IhrDisabled, m.Bounce, m.Bounced = r.Bool(), r.Bool(), r.Bool()
 	r.Address()
 	m.Destination = r.Address()
-	value := r.Coins()
-	m.Value = value.Uint64()
+	m.Value = r.VarUint(4)
 	if r.Bool() {
 		r.Ref()
 	}
@@ -106,11 +133,6 @@ func asked(c cell.Cell, from *Reader) *record.Message {
 		m.Opcode = &op
 	}
 	m.Body = p.BoC()
-	if !p.There {
-		m.Body = Reader{bag: r.bag}.BoC()
-	}
-	h := sha256.Sum256(m.Body)
-	m.BodyHash = h[:]
 	return m
 }
 
