@@ -103,7 +103,7 @@ func (s *scan) appendDeploy(list []*Action, b *Block) []*Action {
 func (s *scan) rejected(t *trace.Tree) []*Action {
 	first := s.root.Tx
 	if first.InMsg == nil {
-		return nil // a tick or tock by itself, or a part of a split or merge
+		return nil
 	}
 	if s.root.kind == kindExternal && len(t.Nodes) == 1 && len(first.OutMsgs) == 0 {
 		if list := s.ghosts(); len(list) > 0 {

@@ -104,6 +104,9 @@ func (s *scan) contract(account Address) *record.Contract {
 // panicked, which is a defect of theirs: they are taken to have found nothing, and
 // the actions are those of the others.
 func Classify(t *trace.Tree, facts Facts) ([]*Action, error) {
+	if len(t.Nodes) == 1 && t.Root.Tx.InMsg == nil {
+		return nil, nil // a tick or tock by itself, or a part of a split or merge
+	}
 	s := &scan{facts: facts}
 	s.blocksOf(t)
 	s.run(false)
