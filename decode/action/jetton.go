@@ -244,10 +244,12 @@ func makeJettonMint(m *Match) *Made {
 	internal := m.One("internal transfer")
 	if internal == nil {
 		// The order says what it would have been.
-		if order := r.Open(); order.Uint(32) == opJettonInternalTransfer {
-			order.Skip(64)
-			mint.Amount = order.Coins()
+		order := r.Open()
+		if order.Uint(32) != opJettonInternalTransfer {
+			return nil
 		}
+		order.Skip(64) // query_id
+		mint.Amount = order.Coins()
 		return jettonMint.Make(mint).Fails(true)
 	}
 	mint.ReceiverJettonWallet = internal.Destination()

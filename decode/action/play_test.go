@@ -3,7 +3,6 @@ package action_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"tonscribe/decode/action"
 	"tonscribe/decode/trace"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // The accounts of the tests.
@@ -221,4 +221,7 @@ func wallet(account, owner []byte) *record.Contract {
 
 var itemFacts = &record.Contract{Account: item, NftItem: &record.NFTItem{Init: true, Index: []byte{5}, Collection: collection, Owner: alice}}
 
-var _ = binary.BigEndian
+func addressOf(text string) []byte {
+	a := address.MustParse(text)
+	return a[:]
+}
