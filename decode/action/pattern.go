@@ -49,7 +49,8 @@ func Deploy() *Pattern { return &Pattern{deploys: true} }
 // Any is any block.
 func Any() *Pattern { return &Pattern{anything: true} }
 
-// OneOf is the first pattern that matches.
+// OneOf is the first pattern that matches. What is asked of it besides is asked of
+// whichever that is.
 func OneOf(options ...*Pattern) *Pattern { return &Pattern{options: options} }
 
 // ExactlyOneOf is the pattern that matches where no other one does.
@@ -83,11 +84,23 @@ func (p *Pattern) Maybe() *Pattern { p.optional = true; return p }
 func (p *Pattern) Every() *Pattern { p.every = true; return p }
 
 // Kept makes the block one that is looked at and not consumed.
-func (p *Pattern) Kept() *Pattern { p.kept = true; return p }
+func (p *Pattern) Kept() *Pattern {
+	p.kept = true
+	for _, o := range p.options {
+		o.Kept()
+	}
+	return p
+}
 
 // Alone leaves excesses and bounced messages that the block led to where they are.
 // Otherwise they are consumed with it.
-func (p *Pattern) Alone() *Pattern { p.alone = true; return p }
+func (p *Pattern) Alone() *Pattern {
+	p.alone = true
+	for _, o := range p.options {
+		o.Alone()
+	}
+	return p
+}
 
 // found is a block that a pattern matched.
 type found struct {
@@ -230,28 +243,30 @@ func (m *Match) release(from int) {
 	m.found = m.found[:from]
 }
 
+// option tries the options of a pattern, and then what is asked of all of them.
 func (m *Match) option(p *Pattern, b *Block) bool {
-	before := len(m.found)
-	if p.exactly {
-		n := 0
-		for _, o := range p.options {
-			if m.match(o, b) {
-				n++
-				m.release(before)
-			}
-		}
-		if n != 1 {
-			return false
-		}
-	}
+	before, chosen, n := len(m.found), (*Pattern)(nil), 0
 	for _, o := range p.options {
-		if m.match(o, b) {
-			if p.label != "" && m.found[before].label == "" {
-				m.found[before].label = p.label
-			}
-			return true
+		if !m.match(o, b) {
+			continue
 		}
+		if n++; !p.exactly {
+			chosen = o
+			break
+		}
+		m.release(before)
+		chosen = o
 	}
+	if n != 1 || p.exactly && !m.match(chosen, b) {
+		return false
+	}
+	if p.label != "" && m.found[before].label == "" {
+		m.found[before].label = p.label
+	}
+	if p.is(b) && m.below(p, b) && m.above(p, b) {
+		return true
+	}
+	m.release(before)
 	return false
 }
 
@@ -274,7 +289,7 @@ func (m *Match) below(p *Pattern, b *Block) bool {
 			return false
 		}
 	}
-	if !p.alone && !p.kept {
+	if !p.alone && !p.kept && len(p.options) == 0 {
 		for _, child := range b.Children {
 			if !child.taken && child.isReturn() {
 				m.take(labelReturn, child, false)
