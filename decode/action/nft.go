@@ -100,8 +100,9 @@ var nfts = &Protocol{
 		{
 			Name:  "payout to the seller at the end of an auction",
 			Order: orderPurchaseFinished,
-			Pattern: Is(nftTransfer).As("transfer").Where(isSold).Below(
-				OneOf(Plain().Where(endsAuction), Call(opAuctionFinish, opAuctionStop)).Kept().Alone()),
+			Pattern: OneOf(Plain().Where(endsAuction), Call(opAuctionFinish, opAuctionStop)).Kept().With(
+				Is(nftTransfer).As("transfer").Where(isSold),
+			),
 			Make: makePurchaseFinished,
 		},
 		{
@@ -220,15 +221,17 @@ func paysSeller(b *Block) bool {
 	return t != nil && bytes.Equal(b.Destination(), t.RealOldOwner)
 }
 
-func makePurchase(m *Match) *Made { return purchase(nftTransfer.Of(m.Block), m.One("payout")) }
+func makePurchase(m *Match) *Made {
+	return purchase(nftTransfer.Of(m.Block), m.One("payout")).Fails(m.Block.Failed || m.One("payout").Failed)
+}
 
 // makePurchaseFinished looks for the payout beside the transfer: at the end of an
 // auction both are sent by the auction.
 func makePurchaseFinished(m *Match) *Made {
-	t := nftTransfer.Of(m.Block)
-	for _, c := range m.Block.Parent.Children {
+	t := nftTransfer.Of(m.One("transfer"))
+	for _, c := range m.Block.Children {
 		if c.IsTransfer() && bytes.Equal(c.Destination(), t.RealOldOwner) && bytes.Equal(c.Source(), t.OldOwner) {
-			return purchase(t, c).Consumes(c)
+			return purchase(t, c).Consumes(c).Fails(m.Aborted("transfer") || c.Failed)
 		}
 	}
 	return nil

@@ -143,8 +143,9 @@ var sales = &Protocol{
 		{
 			Name:  "bid returned",
 			Order: orderAuctionOutbid,
-			Pattern: OneOf(Plain().Where(isOutbidNotice), Call(opOutbid)).Alone().
-				Below(Is(auctionBid).As("bid").Where(returnsOne).Kept().Alone()),
+			Pattern: Is(auctionBid).Where(returnsOne).Kept().With(
+				OneOf(Plain().Where(isOutbidNotice), Call(opOutbid)).As("return").Alone(),
+			),
 			Make: makeOutbid,
 		},
 		{
@@ -289,7 +290,7 @@ func returnsOne(b *Block) bool {
 }
 
 func makeOutbid(m *Match) *Made {
-	b, over := m.Block, auctionBid.Of(m.One("bid"))
+	b, over := m.One("return"), auctionBid.Of(m.Block)
 	if !bytes.Equal(b.Source(), over.Auction) {
 		return nil
 	}

@@ -1,0 +1,26 @@
+package action
+
+import "slices"
+
+// Opcodes are those that patterns ask for, ascending.
+func Opcodes() (list []uint32) {
+	var visit func(*Pattern, int)
+	visit = func(p *Pattern, depth int) {
+		if p == nil || depth > 32 {
+			return
+		}
+		list = append(list, p.opcodes...)
+		for _, c := range slices.Concat(p.children, p.options) {
+			visit(c, depth+1)
+		}
+		visit(p.parent, depth+1)
+		if p.refer != nil && depth < 8 {
+			visit(p.refer(), depth+8)
+		}
+	}
+	for _, r := range registry.rules {
+		visit(r.Pattern, 0)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
