@@ -48,6 +48,7 @@ type Block struct {
 	within   *Block
 	rule     *Rule
 	found    []found
+	extras   []Address // accounts of the action besides
 	others   []Address // of the details, that are no accounts of the action
 	scan     *scan
 	body     Reader

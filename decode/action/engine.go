@@ -224,7 +224,7 @@ func (s *scan) consume(rule *Rule, m *Match, made *Made) bool {
 	b := &Block{
 		Message: nil, Tx: first.Tx, Type: made.typ, data: made.data, Failed: m.Block.Failure(),
 		Parts: parts, rule: rule, index: first.index, firstLt: first.firstLt, scan: s,
-		found: slices.Clone(m.found), others: made.others,
+		found: slices.Clone(m.found), extras: made.extras, others: made.others,
 	}
 	if made.failed != nil {
 		b.Failed = *made.failed
@@ -404,4 +404,7 @@ func (c *collector) finish(b *Block) {
 			c.account(account)
 		}
 	})
+	for _, a := range b.extras {
+		c.account(a)
+	}
 }

@@ -136,6 +136,19 @@ func (m *Match) All(label string) (list []*Block) {
 	return list
 }
 
+// Trace returns the blocks that are in no other one, from the root down: for rules
+// that look beyond what a pattern says. They cost as much as they look at.
+func (m *Match) Trace() []*Block {
+	m.scan.steps -= len(m.scan.order)
+	list := make([]*Block, 0, len(m.scan.order))
+	for _, b := range m.scan.order {
+		if b.within == nil {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
 // Aborted reports whether the transaction of a block with one of the labels was
 // aborted; missing ones were not.
 func (m *Match) Aborted(labels ...string) bool {

@@ -32,6 +32,7 @@ type Made struct {
 	failed *bool
 	also   []*Block
 	only   []*Block
+	extras []Address
 	others []Address
 }
 
@@ -44,6 +45,13 @@ func (m *Made) Consumes(blocks ...*Block) *Made { m.also = append(m.also, blocks
 
 // ConsumesOnly puts blocks in the place of those that the pattern found.
 func (m *Made) ConsumesOnly(blocks ...*Block) *Made { m.only = append(m.only, blocks...); return m }
+
+// Concerns adds accounts of the action that neither its transactions nor its details
+// name.
+func (m *Made) Concerns(accounts ...Address) *Made {
+	m.extras = append(m.extras, accounts...)
+	return m
+}
 
 // Strangers are addresses of the details that are no accounts of this action.
 func (m *Made) Strangers(accounts ...Address) *Made {
