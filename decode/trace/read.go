@@ -1,10 +1,12 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -16,7 +18,8 @@ import (
 	"tonscribe/ton/cell"
 )
 
-// Recorded is a trace that was read out of JSON.
+// Recorded is a trace that was read out of JSON. What contracts are is common to all
+// that were read together.
 type Recorded struct {
 	Transactions []*record.Transaction // by (lt, account)
 	// Contracts are what the recording knows of contracts, by the 36 bytes of their
@@ -26,38 +29,74 @@ type Recorded struct {
 	Data map[string][]byte
 }
 
-// Read reads a trace from JSON. It knows two forms: the trace of a v3 answer (alone,
-// as the member "trace", or as one of "traces", in which its transactions are an
-// object by hash), and the recording in which "transactions" is a list, "trace"
-// has counters and "interfaces" has what contracts are.
+// form has what the forms of a trace, and of an answer with traces, are made of.
+type form struct {
+	Traces       []json.RawMessage                     `json:"traces"`
+	Trace        json.RawMessage                       `json:"trace"`
+	Transactions json.RawMessage                       `json:"transactions"`
+	Interfaces   map[string]map[string]json.RawMessage `json:"interfaces"`
+	Metadata     map[string]metadata                   `json:"metadata"`
+}
+
+// Read is ReadAll of a text that has one trace.
 func Read(text []byte) (*Recorded, error) {
-	var form struct {
-		Traces       []json.RawMessage                     `json:"traces"`
-		Trace        json.RawMessage                       `json:"trace"`
-		Transactions json.RawMessage                       `json:"transactions"`
-		Interfaces   map[string]map[string]json.RawMessage `json:"interfaces"`
+	list, err := ReadAll(text)
+	if err == nil && len(list) != 1 {
+		err = fmt.Errorf("%d traces, want one", len(list))
 	}
-	if err := json.Unmarshal(text, &form); err != nil {
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// ReadAll reads traces from JSON. It knows two forms: the trace of a v3 answer, alone, as
+// the member "trace" or as one of "traces", in which its transactions are an object
+// by hash, and the recording in which "transactions" is a list, "trace" has counters
+// and "interfaces" has what contracts are. Of an answer "metadata" says which accounts
+// are tokens.
+func ReadAll(text []byte) ([]*Recorded, error) {
+	var f form
+	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
-	switch {
-	case len(form.Traces) == 1:
-		return Read(form.Traces[0])
-	case len(form.Traces) > 1:
-		return nil, fmt.Errorf("%d traces, want one", len(form.Traces))
-	case len(form.Transactions) == 0 && len(form.Trace) > 0:
-		return Read(form.Trace)
-	case len(form.Transactions) == 0:
-		return nil, ErrEmpty
+	if len(f.Traces) == 0 {
+		f.Traces = []json.RawMessage{text}
 	}
-	r := &Recorded{}
-	if err := r.readTransactions(form.Transactions); err != nil {
-		return nil, err
+	contracts, data := map[string]*record.Contract{}, map[string][]byte{}
+	var list []*Recorded
+	for _, one := range f.Traces {
+		r := &Recorded{Contracts: contracts, Data: data}
+		if err := r.read(one); err != nil {
+			return nil, err
+		}
+		list = append(list, r)
 	}
-	if err := r.readInterfaces(form.Interfaces); err != nil {
-		return nil, err
+	return list, list[0].readMetadata(f.Metadata)
+}
+
+func (r *Recorded) read(text []byte) error {
+	var f form
+	if err := json.Unmarshal(text, &f); err != nil {
+		return fmt.Errorf("trace: %w", err)
 	}
-	return r, nil
+	if len(f.Transactions) == 0 && len(f.Trace) > 0 {
+		f.Transactions, f.Trace = nil, nil
+		var inner struct {
+			Trace form `json:"trace"`
+		}
+		if err := json.Unmarshal(text, &inner); err != nil {
+			return fmt.Errorf("trace: %w", err)
+		}
+		f.Transactions = inner.Trace.Transactions
+	}
+	if len(f.Transactions) == 0 {
+		return ErrEmpty
+	}
+	if err := r.readTransactions(f.Transactions); err != nil {
+		return err
+	}
+	return r.readInterfaces(f.Interfaces)
 }
 
 func (r *Recorded) readTransactions(text json.RawMessage) error {
@@ -277,6 +316,11 @@ func (m *message) readBody(r *record.Message) error {
 	if err != nil {
 		return fmt.Errorf("body of message %s: %w", hash(r.Hash).text(), err)
 	}
+	if r.Kind == record.Message_EXTERNAL_IN && len(r.Destination) == address.Size {
+		if err := normalize(r, root); err != nil {
+			return fmt.Errorf("message %s: %w", hash(r.Hash).text(), err)
+		}
+	}
 	s := root.RawSlice()
 	r.Opcode = nil
 	if v, ok := s.Peek(32); ok {
@@ -335,3 +379,31 @@ func (r *Recorded) Contract(account []byte) *record.Contract { return r.Contract
 
 // AccountData returns the data of an account, BoC, nil where the recording has none.
 func (r *Recorded) AccountData(account []byte) []byte { return r.Data[string(account)] }
+
+// Assemble puts the transactions together: the trace of their root as it is after the
+// last of them, and its tree. Transactions that nothing led to are in neither but
+// Tree.Missing.
+func (r *Recorded) Assemble() (*record.Trace, *Tree, error) {
+	tree, err := NewTree(r.Transactions)
+	if err != nil {
+		return nil, nil, err
+	}
+	bundles := map[uint32][]*record.Transaction{}
+	for _, tx := range r.Transactions {
+		bundles[tx.McSeqno] = append(bundles[tx.McSeqno], tx)
+	}
+	var found *record.Trace
+	a := NewAssembler(new(Memory))
+	for _, seqno := range slices.Sorted(maps.Keys(bundles)) {
+		list, err := a.Bundle(seqno, bundles[seqno])
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, t := range list {
+			if bytes.Equal(t.Id, tree.Root.Tx.Hash) {
+				found = t.Trace
+			}
+		}
+	}
+	return found, tree, nil
+}

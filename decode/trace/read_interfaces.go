@@ -28,7 +28,6 @@ func byCreation(list []*record.Message) {
 // readInterfaces reads what the recording says of contracts, by their addresses and
 // the names of interfaces.
 func (r *Recorded) readInterfaces(all map[string]map[string]json.RawMessage) error {
-	r.Contracts, r.Data = map[string]*record.Contract{}, map[string][]byte{}
 	for text, interfaces := range all {
 		a, _, err := address.Parse(text)
 		if err != nil {
@@ -192,5 +191,47 @@ func (r *Recorded) readData(c *record.Contract, text json.RawMessage) error {
 		return err
 	}
 	r.Data[string(c.Account)] = f.Data
+	return nil
+}
+
+// metadata is what an answer says of an account (v3, AddressMetadata).
+type metadata struct {
+	Tokens []struct {
+		Type  string          `json:"type"`
+		Index json.Number     `json:"nft_index"`
+		Extra json.RawMessage `json:"extra"`
+	} `json:"token_info"`
+}
+
+// readMetadata reads which accounts are tokens, where nothing else says it. An item's
+// collection is not told.
+func (r *Recorded) readMetadata(all map[string]metadata) error {
+	for text, m := range all {
+		a, _, err := address.Parse(text)
+		if err != nil {
+			return fmt.Errorf("metadata: %q: %w", text, err)
+		}
+		if r.Contracts[string(a[:])] != nil {
+			continue
+		}
+		c := &record.Contract{Account: a[:]}
+		for _, t := range m.Tokens {
+			switch t.Type {
+			case "jetton_wallets":
+				err = r.readWallet(c, t.Extra)
+			case "jetton_masters":
+				c.JettonMaster = &record.JettonMaster{}
+			case "nft_collections":
+				c.NftCollection = &record.NFTCollection{}
+			case "nft_items":
+				c.NftItem = &record.NFTItem{Init: true}
+				c.NftItem.Index, err = exact(t.Index)
+			}
+			if err != nil {
+				return fmt.Errorf("metadata: %s of %s: %w", t.Type, text, err)
+			}
+		}
+		r.Contracts[string(a[:])] = c
+	}
 	return nil
 }

@@ -29,7 +29,9 @@ type Node struct {
 
 // Tree is the tree of a trace's transactions.
 type Tree struct {
-	Root *Node
+	// Transactions are all by (lt, account), the missing ones included.
+	Transactions []*record.Transaction
+	Root         *Node
 	// Nodes are those of the tree by (lt, account): parents before their children.
 	Nodes []*Node
 	// Missing are the transactions that nothing in the trace led to.
@@ -57,7 +59,7 @@ func NewTree(transactions []*record.Transaction) (*Tree, error) {
 		sorted = slices.Clone(sorted)
 		slices.SortStableFunc(sorted, Order)
 	}
-	t := &Tree{Nodes: make([]*Node, 0, len(sorted))}
+	t := &Tree{Transactions: sorted, Nodes: make([]*Node, 0, len(sorted))}
 	nodes := make([]Node, len(sorted))
 	if len(sorted) == 1 {
 		nodes[0].Tx = sorted[0]
