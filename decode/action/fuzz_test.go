@@ -157,6 +157,17 @@ func checkActions(t *testing.T, tree *trace.Tree, facts action.Facts) {
 		}
 		seen[string(a.ID[:])] = true
 	}
+	covered := map[string]bool{}
+	for _, a := range list {
+		for _, hash := range a.Transactions {
+			covered[string(hash)] = true
+		}
+	}
+	for _, n := range tree.Nodes {
+		if m := n.Tx.InMsg; m != nil && m.Kind == record.Message_INTERNAL && !covered[string(n.Tx.Hash)] {
+			t.Errorf("no action has the transaction %x", n.Tx.Hash)
+		}
+	}
 	again, _ := action.Classify(tree, facts)
 	if len(again) != len(list) {
 		t.Fatalf("%d actions, then %d", len(list), len(again))
