@@ -1,6 +1,10 @@
 package action
 
-import "slices"
+import (
+	"slices"
+
+	"tonscribe/schema/record"
+)
 
 // Opcodes are those that patterns ask for, ascending.
 func Opcodes() (list []uint32) {
@@ -23,4 +27,22 @@ func Opcodes() (list []uint32) {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// DeployedSale is the sale that a build, by the hash of its code, is deployed with.
+func DeployedSale(code string, data []byte) *record.Sale {
+	r := openBoC(data)
+	if s := saleForms[code](&r); !r.Failed() {
+		return s
+	}
+	return nil
+}
+
+// DeployedAuction is the same for auctions.
+func DeployedAuction(code string, data []byte) *record.Auction {
+	r := openBoC(data)
+	if a := auctionForms[code](&r); !r.Failed() {
+		return a
+	}
+	return nil
 }
