@@ -55,9 +55,14 @@
 //
 // Patterns are read from the block at which they begin: what it is (Call, Log,
 // Plain, Is, Any, OneOf), what more is asked of it (Where), what it led to (With),
-// what it lies below (Below). What they find is consumed, with the excesses and
-// bounced messages that it led to; Kept parts are only looked at, Alone ones leave
-// their excesses, and Made.Consumes adds what a pattern cannot say.
+// what it lies below (Below); Maybe, Every and Again say how often. What they find
+// is consumed, with the excesses and bounced messages that it led to; Kept parts are
+// only looked at, Alone ones leave their excesses. Made.Consumes adds what a pattern
+// cannot say, Made.ConsumesOnly puts blocks in its place that need not lie together,
+// and Match.Trace has all blocks for a rule that must look around.
+//
+// An action's accounts are those of its transactions and of the details that are
+// marked so. Made.Concerns adds others, Made.Strangers takes out what is only named.
 //
 // Success means that the effect took place: Fails is given whatever decides it,
 // such as Match.Aborted of the messages that carry it. Without Fails an action
