@@ -43,6 +43,7 @@ type Assembler struct {
 	open   map[[32]byte]*growing // by the hashes of messages that were sent in it and not received yet
 	traces map[[32]byte]*growing
 	order  []*growing
+	sent   [][]byte // hashes of all messages that were sent in it
 	seqno  uint32
 }
 
@@ -74,7 +75,7 @@ var ErrHash = errors.New("a hash of another size than 32 bytes")
 // Bundle adds the transactions of the next bundle, in whatever order. It returns the
 // traces that they belong to, by their first transactions in the bundle.
 func (a *Assembler) Bundle(mcSeqno uint32, transactions []*record.Transaction) ([]Assembled, error) {
-	a.seqno = mcSeqno
+	a.seqno, a.sent = mcSeqno, a.sent[:0]
 	a.open, a.traces, a.order = make(map[[32]byte]*growing), make(map[[32]byte]*growing, len(transactions)), nil
 	if !slices.IsSortedFunc(transactions, Order) {
 		transactions = slices.Clone(transactions)
@@ -128,6 +129,7 @@ func (a *Assembler) add(tx *record.Transaction) error {
 			return ErrHash
 		default:
 			a.open[[32]byte(m.Hash)] = g
+			a.sent = append(a.sent, m.Hash)
 			t.PendingEdges++
 		}
 	}
@@ -222,29 +224,25 @@ func (a *Assembler) begin(tx *record.Transaction) (*growing, error) {
 // came before its sender, because the index began between them, brings the
 // receiver's trace home.
 func (a *Assembler) keepOpen() error {
-	for i := 0; i < len(a.order); i++ {
-		g := a.order[i]
-		for j := 0; j < len(g.added); j++ {
-			for _, m := range g.added[j].OutMsgs {
-				if m.Kind != record.Message_INTERNAL || a.open[[32]byte(m.Hash)] != g {
-					continue
-				}
-				orphan, err := a.store.Get(keyOrphan, m.Hash)
-				if err != nil {
-					return err
-				}
-				if orphan != nil {
-					linked, err := a.link(g, m.Hash, orphan)
-					if err != nil {
-						return err
-					}
-					if linked {
-						continue
-					}
-				}
-				if err := a.store.Set(g.id[:], keyEdge, m.Hash); err != nil {
-					return err
-				}
+	for _, hash := range a.sent {
+		g := a.open[[32]byte(hash)]
+		if g == nil {
+			continue
+		}
+		orphan, err := a.store.Get(keyOrphan, hash)
+		if err != nil {
+			return err
+		}
+		if orphan != nil {
+			if err := a.link(g, hash, orphan); err != nil {
+				return err
+			}
+		}
+	}
+	for _, hash := range a.sent {
+		if g := a.open[[32]byte(hash)]; g != nil {
+			if err := a.store.Set(g.id[:], keyEdge, hash); err != nil {
+				return err
 			}
 		}
 	}
@@ -252,22 +250,22 @@ func (a *Assembler) keepOpen() error {
 }
 
 // link makes the trace that an orphan began a part of the one whose message it
-// received. Together they must not pass MaxNodes.
-func (a *Assembler) link(g *growing, message, orphan []byte) (bool, error) {
+// received, unless together they pass MaxNodes.
+func (a *Assembler) link(g *growing, message, orphan []byte) error {
 	o, err := a.known(orphan)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if o == g || g.trace.Nodes+o.trace.Nodes > MaxNodes {
-		return false, nil
+		return nil
 	}
 	stored, err := a.stored(o)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for _, tx := range stored {
 		if err := a.move(tx, o, g); err != nil {
-			return false, err
+			return err
 		}
 	}
 	for hash, owner := range a.open {
@@ -285,11 +283,11 @@ func (a *Assembler) link(g *growing, message, orphan []byte) (bool, error) {
 	g.kept = g.kept || o.kept
 	if o.kept {
 		if err := a.store.Delete(keyTrace, o.id[:]); err != nil {
-			return false, err
+			return err
 		}
 	}
 	o.trace, o.added = nil, nil
-	return true, a.store.Delete(keyOrphan, message)
+	return a.store.Delete(keyOrphan, message)
 }
 
 // move gives a transaction of the store, and its open messages, to another trace.
