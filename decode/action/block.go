@@ -54,7 +54,6 @@ type Block struct {
 	body     Reader
 	read     bool
 	taken    bool // by the match that is being tried
-	firstLt  uint64
 }
 
 // Opcode returns the first 32 bits of the message's body, false where there are
@@ -247,9 +246,7 @@ func (s *scan) blocksOf(t *trace.Tree) {
 func (s *scan) add(b Block) *Block {
 	b.index, b.scan = len(s.basic), s
 	s.basic = append(s.basic, b)
-	p := &s.basic[len(s.basic)-1]
-	p.firstLt = p.sent()
-	return p
+	return &s.basic[len(s.basic)-1]
 }
 
 // classify makes a block of a transaction what it is before any rule.

@@ -90,7 +90,7 @@ func opcodeOf(m *record.Message) *Opcode {
 // own whatever its message is part of.
 func (s *scan) appendDeploy(list []*Action, b *Block) []*Action {
 	m := b.Message
-	deploy := &Block{Message: m, Tx: b.Tx, sender: b.sender, kind: b.kind, index: b.index, firstLt: b.firstLt, scan: s, Failed: b.Aborted()}
+	deploy := &Block{Message: m, Tx: b.Tx, sender: b.sender, kind: b.kind, index: b.index, scan: s, Failed: b.Aborted()}
 	contractDeploy.set(deploy, &contractCreation{opcodeOf(m), m.Source, m.Destination, &m.Value})
 	if b.kind == kindExternal {
 		return list

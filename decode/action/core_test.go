@@ -1,6 +1,7 @@
 package action_test
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -140,6 +141,33 @@ func TestAnActionHasItsTransactionsTimesAndAccounts(t *testing.T) {
 	if len(a.Accounts) != 2 || !slices.Equal(a.Accounts[0], bob) || !slices.Equal(a.Accounts[1], alice) {
 		t.Errorf("accounts %x, want bob's and alice's", a.Accounts)
 	}
+}
+
+func TestTheIDOfAnActionIsThatOfItsFirstMessageAndItsName(t *testing.T) {
+	// The payout is sent before the item, and received after it.
+	facts := known{itemFacts, onAuction()}
+	transactions := play(carol, step{to: saleAccount, value: 5, body: comment("finish"), then: []step{{to: alice, value: 34}, sentOn(bob)}})
+	var payout *record.Message
+	for _, tx := range transactions {
+		if slices.Equal(tx.Account, saleAccount) {
+			payout = tx.OutMsgs[0]
+		}
+	}
+	for _, tx := range transactions {
+		if slices.Equal(tx.Account, alice) && slices.Equal(tx.InMsg.Hash, payout.Hash) {
+			tx.Lt += 1000
+		}
+	}
+	for _, a := range recognise(t, facts, transactions) {
+		if a.Type.Name != "nft_purchase" {
+			continue
+		}
+		if want := sha256.Sum256([]byte(base64.StdEncoding.EncodeToString(payout.Hash) + "nft_purchase")); a.ID != want {
+			t.Errorf("%x, want %x", a.ID, want)
+		}
+		return
+	}
+	t.Error("no purchase")
 }
 
 func TestAYoungTypeIsShownToClientsThatKnowItAndItsPartsToOthers(t *testing.T) {

@@ -223,7 +223,7 @@ func (s *scan) consume(rule *Rule, m *Match, made *Made) bool {
 	first := parts[0]
 	b := &Block{
 		Message: nil, Tx: first.Tx, Type: made.typ, data: made.data, Failed: m.Block.Failure(),
-		Parts: parts, rule: rule, index: first.index, firstLt: first.firstLt, scan: s,
+		Parts: parts, rule: rule, index: first.index, scan: s,
 		found: slices.Clone(m.found), extras: made.extras, others: made.others,
 	}
 	if made.failed != nil {
@@ -321,11 +321,11 @@ func (s *scan) action(b *Block) *Action {
 			name = b.rule.Block
 		}
 	}
-	a.ID = idOf(b.First().firstHash(), name)
 	a.Details = valuesOf(b.Type.Details, reflect.ValueOf(b.data).Elem())
 	c := collector{action: a}
 	c.block(b)
 	c.finish(b)
+	a.ID = idOf(c.first.firstHash(), name)
 	for _, f := range b.found {
 		f.block.Each(func(p *Block) bool {
 			if len(p.Parts) == 0 {
@@ -342,7 +342,7 @@ type collector struct {
 	action       *Action
 	transactions map[*record.Transaction]bool
 	accounts     map[string]bool
-	any          bool
+	first        *Block              // the one whose message was sent first
 	last         *record.Transaction // most actions have one
 }
 
@@ -354,14 +354,13 @@ func (c *collector) block(b *Block) {
 		return
 	}
 	a := c.action
-	if lt := b.sent(); !c.any || lt < a.StartLt {
-		a.StartLt = lt
-	}
-	if !c.any || b.Tx.Now < a.StartUtime {
+	if c.first == nil || b.Tx.Now < a.StartUtime {
 		a.StartUtime = b.Tx.Now
 	}
+	if lt := b.sent(); c.first == nil || lt < a.StartLt {
+		a.StartLt, c.first = lt, b
+	}
 	a.EndLt, a.EndUtime = max(a.EndLt, b.Tx.Lt), max(a.EndUtime, b.Tx.Now)
-	c.any = true
 	c.transaction(b.Tx)
 }
 
@@ -396,7 +395,7 @@ func (c *collector) account(account Address) {
 // finish adds the transaction that sent the first message, and the details that
 // are accounts.
 func (c *collector) finish(b *Block) {
-	if sender := b.First().sender; sender != nil {
+	if sender := c.first.sender; sender != nil {
 		c.transaction(sender.Tx)
 	}
 	eachAccount(c.action.Type.Details, c.action.Details, func(account Address) {
