@@ -220,11 +220,17 @@ func (s *scan) consume(rule *Rule, m *Match, made *Made) bool {
 	if len(parts) == 0 || slices.ContainsFunc(parts, func(p *Block) bool { return p.within != nil }) {
 		return false
 	}
+	found := slices.Clone(m.found)
+	for _, p := range parts {
+		if !p.taken {
+			found = append(found, foundBeside(p))
+		}
+	}
 	first := parts[0]
 	b := &Block{
 		Message: nil, Tx: first.Tx, Type: made.typ, data: made.data, Failed: m.Block.Failure(),
 		Parts: parts, rule: rule, index: first.index, scan: s,
-		found: slices.Clone(m.found), extras: made.extras, others: made.others,
+		found: found, extras: made.extras, others: made.others,
 	}
 	if made.failed != nil {
 		b.Failed = *made.failed

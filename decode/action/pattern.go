@@ -315,6 +315,9 @@ func (m *Match) below(p *Pattern, b *Block) bool {
 // labelReturn is the label of what came back: excesses and bounced messages.
 const labelReturn = "return"
 
+// foundBeside is a block that a rule consumes besides those of its pattern.
+func foundBeside(b *Block) found { return found{label: "beside", block: b} }
+
 // isReturn reports whether b is an excess or a message that came back.
 func (b *Block) isReturn() bool {
 	return b.kind == kindCall && (b.Message.Bounced || b.hasOpcode([]uint32{opExcess, opBounce, opBounceV2}))
