@@ -3,11 +3,15 @@ package trace
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/rs/zerolog"
+
+	"tonscribe/internal/stage"
 	"tonscribe/schema/record"
 )
 
@@ -273,4 +277,57 @@ func finals(t *testing.T, store Store, bundles [][]*record.Transaction) map[stri
 		}
 	}
 	return got
+}
+
+// kept is the store of a stage that ends after every bundle.
+type kept struct {
+	t   *testing.T
+	dir string
+}
+
+func (k kept) bundle(seqno uint32, txs []*record.Transaction) []Assembled {
+	k.t.Helper()
+	store, err := stage.OpenStore(stage.StoreOptions{Dir: k.dir, CacheBytes: 1 << 20, Version: 1, Log: zerolog.Nop()})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	list, err := NewAssembler(store).Bundle(seqno, txs)
+	if err := errors.Join(err, store.Mark(seqno), store.Commit(), store.Close()); err != nil {
+		k.t.Fatal(err)
+	}
+	return list
+}
+
+func TestStageGoesOnFromItsStoreAfterARestart(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	txs := forest(r, 12, 10)
+	// One that was sent before the index began, and its sender, which a back-fill
+	// brings last.
+	late := sends("late", 1, "extlate", "lost")
+	txs = append(txs, sends("lost one", 1_000_000, "lost", "lost2"), sends("lost two", 1_000_001, "lost2"))
+	memory := NewAssembler(new(Memory))
+	stages := kept{t, t.TempDir()}
+	for seqno := uint32(1); len(txs) > 0; seqno++ {
+		n := min(1+r.IntN(6), len(txs))
+		bundle := txs[:n]
+		if txs = txs[n:]; len(txs) == 0 && late != nil {
+			txs, late = []*record.Transaction{late}, nil
+		}
+		want, err := memory.Bundle(seqno, bundle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := stages.bundle(seqno, bundle)
+		if len(got) != len(want) {
+			t.Fatalf("bundle %d: %d traces, want %d", seqno, len(got), len(want))
+		}
+		for i := range got {
+			if !got[i].Trace.EqualVT(want[i].Trace) || !slices.EqualFunc(got[i].All, want[i].All, func(a, b *record.Transaction) bool { return a.EqualVT(b) }) {
+				t.Errorf("bundle %d: %s, want %s", seqno, summary(got[i]), summary(want[i]))
+			}
+			if len(txs) == 0 && (len(got[i].Replaces) != 1 || len(got[i].All) != 3) {
+				t.Errorf("the late sender's trace is %s and replaces %d", summary(got[i]), len(got[i].Replaces))
+			}
+		}
+	}
 }
