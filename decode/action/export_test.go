@@ -1,6 +1,7 @@
 package action
 
 import (
+	"reflect"
 	"slices"
 
 	"tonscribe/schema/record"
@@ -46,3 +47,16 @@ func DeployedAuction(code string, data []byte) *record.Auction {
 	}
 	return nil
 }
+
+// Values are the details of a struct.
+func Values(details any) ([]Detail, []Value) {
+	v := reflect.ValueOf(details).Elem()
+	list := detailsOf(v.Type())
+	return list, valuesOf(list, v)
+}
+
+// Pack and Unpack make records of values, and values of records.
+var (
+	Pack   = pack
+	Unpack = unpack
+)

@@ -157,6 +157,7 @@ func checkActions(t *testing.T, tree *trace.Tree, facts action.Facts) {
 		}
 		seen[string(a.ID[:])] = true
 	}
+	checkRecords(t, list)
 	covered := map[string]bool{}
 	for _, a := range list {
 		for _, hash := range a.Transactions {
@@ -175,6 +176,31 @@ func checkActions(t *testing.T, tree *trace.Tree, facts action.Facts) {
 	for i := range list {
 		if list[i].ID != again[i].ID || list[i].Success != again[i].Success {
 			t.Errorf("action %d is another one the second time", i)
+		}
+	}
+}
+
+// checkRecords holds actions against what records of them give.
+func checkRecords(t *testing.T, list []*action.Action) {
+	for _, a := range list {
+		raw, err := a.Record().MarshalVT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &record.Action{}
+		if err := r.UnmarshalVT(raw); err != nil {
+			t.Fatal(err)
+		}
+		got, err := action.FromRecord(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have, want := object(got.Type.Details, got.Details), object(a.Type.Details, a.Details); !equal(want, have) {
+			t.Errorf("%s has the details %v from its record, want %v", a.Type.Name, have, want)
+		}
+		if got.ID != a.ID || summary(got) != summary(a) || len(got.Accounts) != len(a.Accounts) || len(got.Transactions) != len(a.Transactions) ||
+			a.Parent() != nil && got.Parent().ID != a.Parent().ID {
+			t.Errorf("%s is another one from its record", a.Type.Name)
 		}
 	}
 }

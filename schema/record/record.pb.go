@@ -6081,6 +6081,415 @@ func (x *Trace) GetReplaces() [][]byte {
 	return nil
 }
 
+// What a part of a trace was: a transfer, a swap, a stake. The trace that it belongs
+// to is told beside it.
+type Action struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Type          string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"` // the name of one of decode/action
+	Success       bool                   `protobuf:"varint,3,opt,name=success,proto3" json:"success,omitempty"`
+	StartLt       uint64                 `protobuf:"varint,4,opt,name=start_lt,json=startLt,proto3" json:"start_lt,omitempty"`
+	EndLt         uint64                 `protobuf:"varint,5,opt,name=end_lt,json=endLt,proto3" json:"end_lt,omitempty"`
+	StartUtime    uint32                 `protobuf:"varint,6,opt,name=start_utime,json=startUtime,proto3" json:"start_utime,omitempty"`
+	EndUtime      uint32                 `protobuf:"varint,7,opt,name=end_utime,json=endUtime,proto3" json:"end_utime,omitempty"`
+	Transactions  [][]byte               `protobuf:"bytes,8,rep,name=transactions,proto3" json:"transactions,omitempty"` // hashes; the one that sent its first message is among them
+	Accounts      [][]byte               `protobuf:"bytes,9,rep,name=accounts,proto3" json:"accounts,omitempty"`
+	Parent        []byte                 `protobuf:"bytes,10,opt,name=parent,proto3" json:"parent,omitempty"`       // id of the action that it is a part of, empty for none
+	Ancestors     []string               `protobuf:"bytes,11,rep,name=ancestors,proto3" json:"ancestors,omitempty"` // types of the actions that it is a part of, outermost first
+	Details       []*ActionDetail        `protobuf:"bytes,12,rep,name=details,proto3" json:"details,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Action) Reset() {
+	*x = Action{}
+	mi := &file_schema_record_record_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Action) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Action) ProtoMessage() {}
+
+func (x *Action) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Action.ProtoReflect.Descriptor instead.
+func (*Action) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *Action) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *Action) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Action) GetSuccess() bool {
+	if x != nil {
+		return x.Success
+	}
+	return false
+}
+
+func (x *Action) GetStartLt() uint64 {
+	if x != nil {
+		return x.StartLt
+	}
+	return 0
+}
+
+func (x *Action) GetEndLt() uint64 {
+	if x != nil {
+		return x.EndLt
+	}
+	return 0
+}
+
+func (x *Action) GetStartUtime() uint32 {
+	if x != nil {
+		return x.StartUtime
+	}
+	return 0
+}
+
+func (x *Action) GetEndUtime() uint32 {
+	if x != nil {
+		return x.EndUtime
+	}
+	return 0
+}
+
+func (x *Action) GetTransactions() [][]byte {
+	if x != nil {
+		return x.Transactions
+	}
+	return nil
+}
+
+func (x *Action) GetAccounts() [][]byte {
+	if x != nil {
+		return x.Accounts
+	}
+	return nil
+}
+
+func (x *Action) GetParent() []byte {
+	if x != nil {
+		return x.Parent
+	}
+	return nil
+}
+
+func (x *Action) GetAncestors() []string {
+	if x != nil {
+		return x.Ancestors
+	}
+	return nil
+}
+
+func (x *Action) GetDetails() []*ActionDetail {
+	if x != nil {
+		return x.Details
+	}
+	return nil
+}
+
+// A detail that is not null, by its name among those of its type.
+type ActionDetail struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Types that are valid to be assigned to Value:
+	//
+	//	*ActionDetail_Bytes
+	//	*ActionDetail_Unsigned
+	//	*ActionDetail_Signed
+	//	*ActionDetail_Truth
+	//	*ActionDetail_Text
+	//	*ActionDetail_Object
+	//	*ActionDetail_List
+	Value         isActionDetail_Value `protobuf_oneof:"value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActionDetail) Reset() {
+	*x = ActionDetail{}
+	mi := &file_schema_record_record_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionDetail) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionDetail) ProtoMessage() {}
+
+func (x *ActionDetail) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionDetail.ProtoReflect.Descriptor instead.
+func (*ActionDetail) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *ActionDetail) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ActionDetail) GetValue() isActionDetail_Value {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+func (x *ActionDetail) GetBytes() []byte {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Bytes); ok {
+			return x.Bytes
+		}
+	}
+	return nil
+}
+
+func (x *ActionDetail) GetUnsigned() uint64 {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Unsigned); ok {
+			return x.Unsigned
+		}
+	}
+	return 0
+}
+
+func (x *ActionDetail) GetSigned() int64 {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Signed); ok {
+			return x.Signed
+		}
+	}
+	return 0
+}
+
+func (x *ActionDetail) GetTruth() bool {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Truth); ok {
+			return x.Truth
+		}
+	}
+	return false
+}
+
+func (x *ActionDetail) GetText() string {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Text); ok {
+			return x.Text
+		}
+	}
+	return ""
+}
+
+func (x *ActionDetail) GetObject() *ActionObject {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Object); ok {
+			return x.Object
+		}
+	}
+	return nil
+}
+
+func (x *ActionDetail) GetList() *ActionList {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_List); ok {
+			return x.List
+		}
+	}
+	return nil
+}
+
+type isActionDetail_Value interface {
+	isActionDetail_Value()
+}
+
+type ActionDetail_Bytes struct {
+	Bytes []byte `protobuf:"bytes,2,opt,name=bytes,proto3,oneof"` // an address, a bag of cells, or a number as a magnitude
+}
+
+type ActionDetail_Unsigned struct {
+	Unsigned uint64 `protobuf:"varint,3,opt,name=unsigned,proto3,oneof"`
+}
+
+type ActionDetail_Signed struct {
+	Signed int64 `protobuf:"zigzag64,4,opt,name=signed,proto3,oneof"`
+}
+
+type ActionDetail_Truth struct {
+	Truth bool `protobuf:"varint,5,opt,name=truth,proto3,oneof"`
+}
+
+type ActionDetail_Text struct {
+	Text string `protobuf:"bytes,6,opt,name=text,proto3,oneof"` // or a number below zero, decimal
+}
+
+type ActionDetail_Object struct {
+	Object *ActionObject `protobuf:"bytes,7,opt,name=object,proto3,oneof"`
+}
+
+type ActionDetail_List struct {
+	List *ActionList `protobuf:"bytes,8,opt,name=list,proto3,oneof"`
+}
+
+func (*ActionDetail_Bytes) isActionDetail_Value() {}
+
+func (*ActionDetail_Unsigned) isActionDetail_Value() {}
+
+func (*ActionDetail_Signed) isActionDetail_Value() {}
+
+func (*ActionDetail_Truth) isActionDetail_Value() {}
+
+func (*ActionDetail_Text) isActionDetail_Value() {}
+
+func (*ActionDetail_Object) isActionDetail_Value() {}
+
+func (*ActionDetail_List) isActionDetail_Value() {}
+
+type ActionObject struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Details       []*ActionDetail        `protobuf:"bytes,1,rep,name=details,proto3" json:"details,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActionObject) Reset() {
+	*x = ActionObject{}
+	mi := &file_schema_record_record_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionObject) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionObject) ProtoMessage() {}
+
+func (x *ActionObject) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionObject.ProtoReflect.Descriptor instead.
+func (*ActionObject) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *ActionObject) GetDetails() []*ActionDetail {
+	if x != nil {
+		return x.Details
+	}
+	return nil
+}
+
+type ActionList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Objects       []*ActionObject        `protobuf:"bytes,1,rep,name=objects,proto3" json:"objects,omitempty"`
+	Addresses     [][]byte               `protobuf:"bytes,2,rep,name=addresses,proto3" json:"addresses,omitempty"`
+	Currencies    []*ExtraCurrency       `protobuf:"bytes,3,rep,name=currencies,proto3" json:"currencies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActionList) Reset() {
+	*x = ActionList{}
+	mi := &file_schema_record_record_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionList) ProtoMessage() {}
+
+func (x *ActionList) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionList.ProtoReflect.Descriptor instead.
+func (*ActionList) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *ActionList) GetObjects() []*ActionObject {
+	if x != nil {
+		return x.Objects
+	}
+	return nil
+}
+
+func (x *ActionList) GetAddresses() [][]byte {
+	if x != nil {
+		return x.Addresses
+	}
+	return nil
+}
+
+func (x *ActionList) GetCurrencies() []*ExtraCurrency {
+	if x != nil {
+		return x.Currencies
+	}
+	return nil
+}
+
 var File_schema_record_record_proto protoreflect.FileDescriptor
 
 const file_schema_record_record_proto_rawDesc = "" +
@@ -6688,7 +7097,41 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x05nodes\x18\v \x01(\rR\x05nodes\x12\x14\n" +
 	"\x05edges\x18\f \x01(\rR\x05edges\x12#\n" +
 	"\rpending_edges\x18\r \x01(\rR\fpendingEdges\x12\x1a\n" +
-	"\breplaces\x18\x0e \x03(\fR\breplaces*I\n" +
+	"\breplaces\x18\x0e \x03(\fR\breplaces\"\xe6\x02\n" +
+	"\x06Action\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
+	"\asuccess\x18\x03 \x01(\bR\asuccess\x12\x19\n" +
+	"\bstart_lt\x18\x04 \x01(\x04R\astartLt\x12\x15\n" +
+	"\x06end_lt\x18\x05 \x01(\x04R\x05endLt\x12\x1f\n" +
+	"\vstart_utime\x18\x06 \x01(\rR\n" +
+	"startUtime\x12\x1b\n" +
+	"\tend_utime\x18\a \x01(\rR\bendUtime\x12\"\n" +
+	"\ftransactions\x18\b \x03(\fR\ftransactions\x12\x1a\n" +
+	"\baccounts\x18\t \x03(\fR\baccounts\x12\x16\n" +
+	"\x06parent\x18\n" +
+	" \x01(\fR\x06parent\x12\x1c\n" +
+	"\tancestors\x18\v \x03(\tR\tancestors\x128\n" +
+	"\adetails\x18\f \x03(\v2\x1e.tonscribe.record.ActionDetailR\adetails\"\x97\x02\n" +
+	"\fActionDetail\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x05bytes\x18\x02 \x01(\fH\x00R\x05bytes\x12\x1c\n" +
+	"\bunsigned\x18\x03 \x01(\x04H\x00R\bunsigned\x12\x18\n" +
+	"\x06signed\x18\x04 \x01(\x12H\x00R\x06signed\x12\x16\n" +
+	"\x05truth\x18\x05 \x01(\bH\x00R\x05truth\x12\x14\n" +
+	"\x04text\x18\x06 \x01(\tH\x00R\x04text\x128\n" +
+	"\x06object\x18\a \x01(\v2\x1e.tonscribe.record.ActionObjectH\x00R\x06object\x122\n" +
+	"\x04list\x18\b \x01(\v2\x1c.tonscribe.record.ActionListH\x00R\x04listB\a\n" +
+	"\x05value\"H\n" +
+	"\fActionObject\x128\n" +
+	"\adetails\x18\x01 \x03(\v2\x1e.tonscribe.record.ActionDetailR\adetails\"\xa5\x01\n" +
+	"\n" +
+	"ActionList\x128\n" +
+	"\aobjects\x18\x01 \x03(\v2\x1e.tonscribe.record.ActionObjectR\aobjects\x12\x1c\n" +
+	"\taddresses\x18\x02 \x03(\fR\taddresses\x12?\n" +
+	"\n" +
+	"currencies\x18\x03 \x03(\v2\x1f.tonscribe.record.ExtraCurrencyR\n" +
+	"currencies*I\n" +
 	"\x0fStoreRecordKind\x12\x0f\n" +
 	"\vSTORE_CLAIM\x10\x00\x12\x11\n" +
 	"\rSTORE_CHANGES\x10\x01\x12\x12\n" +
@@ -6736,7 +7179,7 @@ func file_schema_record_record_proto_rawDescGZIP() []byte {
 }
 
 var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
-var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_schema_record_record_proto_goTypes = []any{
 	(StoreRecordKind)(0),         // 0: tonscribe.record.StoreRecordKind
 	(AccountStatus)(0),           // 1: tonscribe.record.AccountStatus
@@ -6800,6 +7243,10 @@ var file_schema_record_record_proto_goTypes = []any{
 	(*Message)(nil),              // 59: tonscribe.record.Message
 	(*ExternalAddress)(nil),      // 60: tonscribe.record.ExternalAddress
 	(*Trace)(nil),                // 61: tonscribe.record.Trace
+	(*Action)(nil),               // 62: tonscribe.record.Action
+	(*ActionDetail)(nil),         // 63: tonscribe.record.ActionDetail
+	(*ActionObject)(nil),         // 64: tonscribe.record.ActionObject
+	(*ActionList)(nil),           // 65: tonscribe.record.ActionList
 }
 var file_schema_record_record_proto_depIdxs = []int32{
 	17, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
@@ -6884,11 +7331,17 @@ var file_schema_record_record_proto_depIdxs = []int32{
 	60, // 79: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
 	60, // 80: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
 	5,  // 81: tonscribe.record.Trace.state:type_name -> tonscribe.record.TraceState
-	82, // [82:82] is the sub-list for method output_type
-	82, // [82:82] is the sub-list for method input_type
-	82, // [82:82] is the sub-list for extension type_name
-	82, // [82:82] is the sub-list for extension extendee
-	0,  // [0:82] is the sub-list for field type_name
+	63, // 82: tonscribe.record.Action.details:type_name -> tonscribe.record.ActionDetail
+	64, // 83: tonscribe.record.ActionDetail.object:type_name -> tonscribe.record.ActionObject
+	65, // 84: tonscribe.record.ActionDetail.list:type_name -> tonscribe.record.ActionList
+	63, // 85: tonscribe.record.ActionObject.details:type_name -> tonscribe.record.ActionDetail
+	64, // 86: tonscribe.record.ActionList.objects:type_name -> tonscribe.record.ActionObject
+	21, // 87: tonscribe.record.ActionList.currencies:type_name -> tonscribe.record.ExtraCurrency
+	88, // [88:88] is the sub-list for method output_type
+	88, // [88:88] is the sub-list for method input_type
+	88, // [88:88] is the sub-list for extension type_name
+	88, // [88:88] is the sub-list for extension extendee
+	0,  // [0:88] is the sub-list for field type_name
 }
 
 func init() { file_schema_record_record_proto_init() }
@@ -6911,13 +7364,22 @@ func file_schema_record_record_proto_init() {
 	file_schema_record_record_proto_msgTypes[45].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[46].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[49].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[53].OneofWrappers = []any{
+		(*ActionDetail_Bytes)(nil),
+		(*ActionDetail_Unsigned)(nil),
+		(*ActionDetail_Signed)(nil),
+		(*ActionDetail_Truth)(nil),
+		(*ActionDetail_Text)(nil),
+		(*ActionDetail_Object)(nil),
+		(*ActionDetail_List)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_schema_record_record_proto_rawDesc), len(file_schema_record_record_proto_rawDesc)),
 			NumEnums:      10,
-			NumMessages:   52,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
