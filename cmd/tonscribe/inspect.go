@@ -32,7 +32,7 @@ or base64. '-' reads standard input.`,
 		Short: "Print a transaction",
 		Args:  cobra.ExactArgs(1),
 		RunE:  func(cmd *cobra.Command, args []string) error { return inspect(cmd, args[0], transactionJSON) },
-	}, inspectTraceCommand(), inspectAccountCommand(s))
+	}, inspectTraceCommand(), inspectTracesCommand(), inspectAccountCommand(s))
 	return c
 }
 

@@ -127,3 +127,29 @@ func TestInspectTraceChoosesOneOfSeveral(t *testing.T) {
 		t.Error("a trace that is not there was found")
 	}
 }
+
+func TestInspectTracesCountsThoseThatEndInsideOfABlock(t *testing.T) {
+	for _, c := range []struct {
+		block string
+		want  []string
+	}{
+		// The counts of transactions are those of blocks.tsv.
+		{"block_0_8000000000000000_40484416.boc", []string{"transactions 479", "traces that end inside 30", "traces with messages that lie elsewhere 1",
+			"traces begun elsewhere 0", "largest that ends inside 255 transactions"}},
+		{"block_0_8000000000000000_57314442.boc", []string{"transactions 90", "traces that end inside 19"}},
+	} {
+		var out bytes.Buffer
+		cmd := inspectTracesCommand()
+		cmd.SetArgs([]string{realdata.Path(t, "blocks/mainnet_single", c.block)})
+		cmd.SetOut(&out)
+		if err := cmd.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(strings.Fields(out.String()), " ")
+		for _, w := range c.want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%s: %q is not in\n%s", c.block, w, out.String())
+			}
+		}
+	}
+}
