@@ -360,11 +360,15 @@ func (c *collector) block(b *Block) {
 		return
 	}
 	a := c.action
-	if c.first == nil || b.Tx.Now < a.StartUtime {
+	if len(a.Transactions) == 0 || b.Tx.Now < a.StartUtime {
 		a.StartUtime = b.Tx.Now
 	}
-	if lt := b.sent(); c.first == nil || lt < a.StartLt {
-		a.StartLt, c.first = lt, b
+	lt := b.sent()
+	if c.first == nil || lt < c.first.sent() {
+		c.first = b
+	}
+	if lt = min(lt, b.Tx.Lt); len(a.Transactions) == 0 || lt < a.StartLt { // a log comes after its transaction's beginning
+		a.StartLt = lt
 	}
 	a.EndLt, a.EndUtime = max(a.EndLt, b.Tx.Lt), max(a.EndUtime, b.Tx.Now)
 	c.transaction(b.Tx)
