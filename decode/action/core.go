@@ -91,10 +91,11 @@ func opcodeOf(m *record.Message) *Opcode {
 func (s *scan) appendDeploy(list []*Action, b *Block) []*Action {
 	m := b.Message
 	deploy := &Block{Message: m, Tx: b.Tx, sender: b.sender, kind: b.kind, index: b.index, scan: s, Failed: b.Aborted()}
-	contractDeploy.set(deploy, &contractCreation{opcodeOf(m), m.Source, m.Destination, &m.Value})
-	if b.kind == kindExternal {
-		return list
+	creation := &contractCreation{Opcode: opcodeOf(m), Source: m.Source, Destination: m.Destination}
+	if b.kind != kindExternal {
+		creation.Value = &m.Value
 	}
+	contractDeploy.set(deploy, creation)
 	return append(list, s.action(deploy))
 }
 

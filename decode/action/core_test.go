@@ -1,6 +1,7 @@
 package action_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"slices"
@@ -207,4 +208,25 @@ func TestLabelsStandForTheTypesOfTheirVersionAndThoseBefore(t *testing.T) {
 func discovery() []*record.Transaction {
 	report := word(0x8b771735).MustStoreUInt(1, 64).MustStoreUInt(5, 256).MustStoreAddr(friendly(collection))
 	return play(alice, step{to: item, value: 9, body: word(0x2fcb26a2).MustStoreUInt(1, 64), then: []step{{to: alice, value: 8, body: report}}})
+}
+
+func TestAccountThatAMessageFromOutsideDeploysIsADeployment(t *testing.T) {
+	list := play(alice, step{to: bob, value: 5})
+	list[0].OrigStatus = record.AccountStatus_ACCOUNT_UNINIT
+	actions := recognise(t, action.NoFacts{}, list)
+	if got := strings.Join(summaries(actions), " "); got != "contract_deploy ton_transfer" {
+		t.Fatalf("%s, want the deployment of the wallet and its transfer", got)
+	}
+	for i, d := range actions[0].Type.Details {
+		switch v := actions[0].Details[i]; d.Name {
+		case "source", "value":
+			if v != nil {
+				t.Errorf("%s is %v, want none", d.Name, v)
+			}
+		case "destination":
+			if !bytes.Equal(v.(action.Address), alice) {
+				t.Errorf("destination is %x, want %x", v, alice)
+			}
+		}
+	}
 }
