@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	actions "tonscribe/decode/action"
 	"tonscribe/decode/trace"
 	"tonscribe/query/api"
+	"tonscribe/query/openapi"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/realdata"
 )
@@ -172,5 +174,46 @@ func TestTransferWithExtraCurrenciesIsCalledSo(t *testing.T) {
 		if !strings.Contains(got, `"type":"extra_currency_transfer"`) || !strings.Contains(got, `{"7":"256"}`) {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+}
+
+// both is an answer with a trace and its actions.
+type both struct {
+	trace   TraceRow
+	actions []ActionRow
+}
+
+func TestDocumentDescribesTracesAndTheDetailsOfEveryType(t *testing.T) {
+	answer := api.New("Both",
+		api.Object("trace", Trace, func(b both) TraceRow { return b.trace }, nil),
+		api.List("actions", Action, func(b both) []ActionRow { return b.actions }, api.Same),
+	)
+	text, err := (&openapi.Document{Prefix: "/api", Error: answer, Operations: []*openapi.Operation{{Path: "/both", Method: "GET", Result: answer}}}).Render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas := parse(t, text)["components"].(map[string]any)["schemas"].(map[string]any)
+	forms := schemas["ActionDetails"].(map[string]any)["oneOf"].([]any)
+	if len(forms) != len(actions.Types()) {
+		t.Errorf("%d forms of details, want one for each of %d types", len(forms), len(actions.Types()))
+	}
+	for _, typ := range actions.Types() {
+		schema, ok := schemas[componentName(typ.Name)+"Details"].(map[string]any)
+		if !ok {
+			t.Errorf("%s is not described", typ.Name)
+			continue
+		}
+		properties, required := schema["properties"].(map[string]any), fmt.Sprint(schema["required"])
+		for _, d := range typ.Details {
+			if _, there := properties[d.Name]; !there {
+				t.Errorf("%s of %s is not described", d.Name, typ.Name)
+			}
+			if strings.Contains(" "+strings.Trim(required, "[]")+" ", " "+d.Name+" ") == d.Optional {
+				t.Errorf("%s of %s: optional %v, required are %s", d.Name, typ.Name, d.Optional, required)
+			}
+		}
+	}
+	if schemas["TraceNode"] == nil || schemas["TraceMeta"] == nil {
+		t.Error("the tree of a trace is not described")
 	}
 }
