@@ -360,17 +360,13 @@ func (c *collector) block(b *Block) {
 		return
 	}
 	a := c.action
-	if len(a.Transactions) == 0 || b.Tx.Now < a.StartUtime {
+	if c.first == nil || b.Tx.Now < a.StartUtime {
 		a.StartUtime = b.Tx.Now
 	}
-	lt := b.sent()
-	if c.first == nil || lt < c.first.sent() {
-		c.first = b
+	if lt := b.sent(); c.first == nil || lt < a.StartLt {
+		a.StartLt, c.first = lt, b
 	}
-	if lt = min(lt, b.Tx.Lt); len(a.Transactions) == 0 || lt < a.StartLt { // a log comes after its transaction's beginning
-		a.StartLt = lt
-	}
-	a.EndLt, a.EndUtime = max(a.EndLt, b.Tx.Lt), max(a.EndUtime, b.Tx.Now)
+	a.EndLt, a.EndUtime = max(a.EndLt, b.Tx.Lt, b.sent()), max(a.EndUtime, b.Tx.Now) // a log is sent after its transaction began
 	c.transaction(b.Tx)
 }
 
