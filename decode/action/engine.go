@@ -37,15 +37,32 @@ type Action struct {
 	// Rule is the name of the rule that recognised it, empty for what every message
 	// is without one.
 	Rule string
-	// Found are the transactions that the rule's pattern matched, by its labels.
-	Found []Found
+
+	found []found
 }
 
-// Found is a transaction that a part of a pattern matched.
+// Found is a message that a part of a pattern matched.
 type Found struct {
-	Label       string // of the part, empty where it has none
-	Transaction []byte // its hash
-	Kept        bool   // it is no part of the action
+	Label string // of the part, empty where it has none
+	Kept  bool   // it is no part of the action
+	// Message is what matched, nil for a transaction without one.
+	Message *record.Message
+	// Transaction is the one that received the message; of a log, that sent it.
+	Transaction *record.Transaction
+}
+
+// Found are the messages that the rule's pattern matched, by its labels, and those
+// that were consumed beside it. Only an action that Classify returned knows them.
+func (a *Action) Found() (list []Found) {
+	for _, f := range a.found {
+		f.block.Each(func(p *Block) bool {
+			if len(p.Parts) == 0 {
+				list = append(list, Found{f.label, f.kept, p.Message, p.Tx})
+			}
+			return true
+		})
+	}
+	return list
 }
 
 // Parent is the action that this one is a part of, nil for none.
@@ -319,7 +336,7 @@ func (b *Block) firstHash() []byte {
 }
 
 func (s *scan) action(b *Block) *Action {
-	a := &Action{Type: b.Type, Success: !b.Failed}
+	a := &Action{Type: b.Type, Success: !b.Failed, found: b.found}
 	name := b.Type.Name
 	if b.rule != nil {
 		a.Rule = b.rule.Name
@@ -332,14 +349,6 @@ func (s *scan) action(b *Block) *Action {
 	c.block(b)
 	c.finish(b)
 	a.ID = idOf(c.first.firstHash(), name)
-	for _, f := range b.found {
-		f.block.Each(func(p *Block) bool {
-			if len(p.Parts) == 0 {
-				a.Found = append(a.Found, Found{f.label, p.Tx.GetHash(), f.kept})
-			}
-			return true
-		})
-	}
 	return a
 }
 

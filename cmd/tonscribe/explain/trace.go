@@ -39,31 +39,36 @@ func printAction(w io.Writer, a *action.Action, transactions map[string]*record.
 	if a.Rule == "" {
 		fmt.Fprintf(w, "%s  what its message is by itself:\n", indent)
 		for _, id := range a.Transactions {
-			label := "received"
-			if tx := transactions[string(id)]; tx != nil && tx.Lt < a.EndLt {
+			tx, label := transactions[string(id)], "received"
+			if tx == nil {
+				continue
+			}
+			if tx.Lt < a.EndLt {
 				label = "sent"
 			}
-			printFound(w, indent, label, transactions[string(id)])
+			printFound(w, indent, label, tx, tx.InMsg)
 		}
 		return
 	}
 	fmt.Fprintf(w, "%s  pattern %q found:\n", indent, a.Rule)
-	for _, f := range a.Found {
+	for _, f := range a.Found() {
 		label := f.Label
+		if f.Message.GetKind() == record.Message_EXTERNAL_OUT {
+			label += " (log)"
+		}
 		if f.Kept {
 			label += " (looked at)"
 		}
-		printFound(w, indent, label, transactions[string(f.Transaction)])
+		printFound(w, indent, label, f.Transaction, f.Message)
 	}
 }
 
-func printFound(w io.Writer, indent, label string, tx *record.Transaction) {
-	if tx == nil {
-		return
-	}
+// printFound prints a message, and the transaction that received it or, of a log,
+// sent it.
+func printFound(w io.Writer, indent, label string, tx *record.Transaction, m *record.Message) {
 	opcode, name := "-", ""
-	if op := tx.GetInMsg().Opcode; op != nil {
-		opcode, name = fmt.Sprintf("0x%08x", *op), render.OpcodeName(*op)
+	if m != nil && m.Opcode != nil {
+		opcode, name = fmt.Sprintf("0x%08x", *m.Opcode), render.OpcodeName(*m.Opcode)
 	}
 	aborted := ""
 	if tx.Aborted {
