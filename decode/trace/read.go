@@ -36,6 +36,7 @@ type form struct {
 	Transactions json.RawMessage                       `json:"transactions"`
 	Interfaces   map[string]map[string]json.RawMessage `json:"interfaces"`
 	Metadata     map[string]metadata                   `json:"metadata"`
+	Contents     []content                             `json:"message_contents"`
 }
 
 // Read is ReadAll of a text that has one trace.
@@ -53,7 +54,8 @@ func Read(text []byte) (*Recorded, error) {
 // ReadAll reads traces from JSON. It knows two forms: the trace of a v3 answer, alone, as
 // the member "trace" or as one of "traces", in which its transactions are an object
 // by hash, and the recording in which "transactions" is a list, "trace" has counters
-// and "interfaces" has what contracts are. Of an answer "metadata" says which accounts
+// and "interfaces" has what contracts are; bodies may lie apart, in
+// "message_contents". Of an answer "metadata" says which accounts
 // are tokens.
 func ReadAll(text []byte) ([]*Recorded, error) {
 	var f form
@@ -93,13 +95,19 @@ func (r *Recorded) read(text []byte) error {
 	if len(f.Transactions) == 0 {
 		return ErrEmpty
 	}
-	if err := r.readTransactions(f.Transactions); err != nil {
+	if err := r.readTransactions(f.Transactions, f.Contents); err != nil {
 		return err
 	}
 	return r.readInterfaces(f.Interfaces)
 }
 
-func (r *Recorded) readTransactions(text json.RawMessage) error {
+func (r *Recorded) readTransactions(text json.RawMessage, contents []content) error {
+	apart := make(map[string]*content, len(contents))
+	for i := range contents {
+		if c := &contents[i]; len(c.Hash) > 0 {
+			apart[string(c.Hash)] = c
+		}
+	}
 	var list []transaction
 	if text[0] == '{' {
 		var byHash map[string]transaction
@@ -116,7 +124,7 @@ func (r *Recorded) readTransactions(text json.RawMessage) error {
 		return ErrEmpty
 	}
 	for i := range list {
-		tx, err := list[i].record()
+		tx, err := list[i].record(apart)
 		if err != nil {
 			return fmt.Errorf("transaction %s: %w", list[i].Hash.text(), err)
 		}
@@ -260,7 +268,15 @@ type message struct {
 	InitStateLegacy boc        `json:"init_state_boc"`
 }
 
-func (m *message) record(in bool) (*record.Message, error) {
+// record is the message as a record; apart are cells by their hashes, of which one
+// may be its body.
+func (m *message) record(in bool, apart map[string]*content) (*record.Message, error) {
+	if m.MessageContent == nil {
+		m.MessageContent = apart[string(m.BodyHash)]
+	}
+	if m.InitState == nil {
+		m.InitState = apart[string(m.InitStateHash)]
+	}
 	r := &record.Message{
 		Hash: m.Hash, HashNorm: m.HashNorm, Source: m.Source, Destination: m.Destination,
 		FwdFee: uint64(m.FwdFee), IhrFee: uint64(m.IhrFee), ExtraFlags: m.ExtraFlags.pointer(),

@@ -177,6 +177,19 @@ func TestAnswersOfThePublicAPIAreReadWhole(t *testing.T) {
 	}
 }
 
+func TestBodiesThatLieApartAreFoundByTheirHash(t *testing.T) {
+	text := `{"transactions":[{"account":"0:` + strings.Repeat("11", 32) + `","hash":"` + strings.Repeat("A", 43) + `=","lt":"1","messages":[
+		{"direction":"in","msg_hash":"` + strings.Repeat("A", 43) + `=","body_hash":"lqKW0iTyhcZ77pPDD4owkVfw2qNdxbh+QQt4YwoJz8c="}]}],
+		"message_contents":[{"hash":"lqKW0iTyhcZ77pPDD4owkVfw2qNdxbh+QQt4YwoJz8c=","body":"te6cckEBAQEAAgAAAEysuc0="}]}`
+	r, err := Read([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := r.Transactions[0].InMsg; len(m.Body) == 0 {
+		t.Error("the body was not found")
+	}
+}
+
 func TestWhatIsNoTraceIsRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":            ``,

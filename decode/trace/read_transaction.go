@@ -141,7 +141,7 @@ type splitInfo struct {
 	SiblingAddr    hash   `json:"sibling_addr"`
 }
 
-func (t *transaction) record() (*record.Transaction, error) {
+func (t *transaction) record(apart map[string]*content) (*record.Transaction, error) {
 	switch {
 	case t.Account == nil:
 		return nil, errors.New("no account")
@@ -176,7 +176,7 @@ func (t *transaction) record() (*record.Transaction, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, t.messages(r)
+	return r, t.messages(r, apart)
 }
 
 func (t *transaction) states(r *record.Transaction) (err error) {
@@ -221,7 +221,7 @@ func (t *transaction) recorded(r *record.Transaction) {
 	}
 }
 
-func (t *transaction) messages(r *record.Transaction) (err error) {
+func (t *transaction) messages(r *record.Transaction, apart map[string]*content) (err error) {
 	out := t.OutMsgs
 	in := t.InMsg
 	for i := range t.Messages {
@@ -232,12 +232,12 @@ func (t *transaction) messages(r *record.Transaction) (err error) {
 		}
 	}
 	if in != nil {
-		if r.InMsg, err = in.record(true); err != nil {
+		if r.InMsg, err = in.record(true, apart); err != nil {
 			return err
 		}
 	}
 	for i := range out {
-		m, err := out[i].record(false)
+		m, err := out[i].record(false, apart)
 		if err != nil {
 			return err
 		}

@@ -35,10 +35,10 @@ func (t TraceRow) warning() string {
 	return ""
 }
 
-// classification is the word for how far actions are known. They are made with the
-// trace, so that there is nothing between.
+// classification is the word for how far actions are known: they are made when the
+// last message of the trace is received.
 func (t TraceRow) classification() string {
-	if t.State == record.TraceState_TRACE_PENDING {
+	if t.PendingEdges > 0 {
 		return "unclassified"
 	}
 	return "ok"
