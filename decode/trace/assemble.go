@@ -91,7 +91,7 @@ func (a *Assembler) Bundle(mcSeqno uint32, transactions []*record.Transaction) (
 	}
 	list := make([]Assembled, 0, len(a.order))
 	for _, g := range a.order {
-		if g.trace == nil { // it is a part of another one now
+		if g.trace == nil || len(g.added) == 0 { // a part of another one now, or too large to be
 			continue
 		}
 		done, err := a.finish(g)
@@ -276,7 +276,7 @@ func (a *Assembler) link(g *growing, message, orphan []byte) error {
 	delete(a.open, [32]byte(message))
 	t, u := g.trace, o.trace
 	t.Nodes, t.Edges, t.PendingEdges = t.Nodes+u.Nodes, t.Edges+u.Edges+1, t.PendingEdges+u.PendingEdges-1
-	t.McSeqnoStart, t.McSeqnoEnd = min(t.McSeqnoStart, u.McSeqnoStart), max(t.McSeqnoEnd, u.McSeqnoEnd)
+	t.McSeqnoEnd = max(t.McSeqnoEnd, u.McSeqnoEnd)
 	t.EndLt, t.EndUtime = max(t.EndLt, u.EndLt), max(t.EndUtime, u.EndUtime)
 	t.Replaces = append(append(t.Replaces, u.Id), u.Replaces...)
 	g.added = append(g.added, o.added...)

@@ -147,9 +147,75 @@ func TestReceiverWithoutSenderBeginsABrokenTraceThatItsSenderBringsHome(t *testi
 	if r := home[0].Replaces; len(r) != 1 || string(r[0]) != string(hashOf("tx of a")) {
 		t.Errorf("replaces %x, want the trace that the orphan began", r)
 	}
-	check(bundle(12, sends("of c", 120, "c")), "complete nodes 4 edges 5 pending 0 lt 50-120 seqno 5-12 new 1 all 4")
+	last := bundle(12, sends("of c", 120, "c"))
+	check(last, "complete nodes 4 edges 5 pending 0 lt 50-120 seqno 5-12 new 1 all 4")
+	if len(last[0].Replaces) > 0 {
+		t.Errorf("what was replaced is told again: %x", last[0].Replaces)
+	}
 	if n := store.Len(); n != 0 {
 		t.Errorf("%d values are left in the store", n)
+	}
+}
+
+func TestTransactionThatComesLateHasItsPlaceByLt(t *testing.T) {
+	a := NewAssembler(new(Memory))
+	for seqno, txs := range [][]*record.Transaction{
+		{sends("root", 10, "ext1", "a", "b")}, {sends("of a", 30, "a")}, {sends("of b", 20, "b")}, // shards go on apart
+	} {
+		list, err := a.Bundle(uint32(seqno+1), txs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seqno < 2 {
+			continue
+		}
+		if got := summary(list[0]); got != "complete nodes 3 edges 3 pending 0 lt 10-30 seqno 1-3 new 1 all 3" {
+			t.Errorf("%s", got)
+		}
+		if !slices.IsSortedFunc(list[0].All, Order) {
+			t.Error("transactions of the trace are not in order")
+		}
+	}
+}
+
+func TestOrphansThatWereBroughtHomeToOrphansGoAlong(t *testing.T) {
+	a := NewAssembler(new(Memory))
+	var last []Assembled
+	for seqno, txs := range [][]*record.Transaction{
+		{sends("of y", 200, "y")},
+		{sends("of x", 100, "x", "z")},
+		{sends("of z", 140, "z", "y"), sends("root", 150, "ext1", "x")},
+	} {
+		list, err := a.Bundle(uint32(seqno+1), txs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = list
+	}
+	if len(last) != 1 || summary(last[0]) != "complete nodes 4 edges 4 pending 0 lt 150-200 seqno 3-3 new 2 all 4" {
+		t.Fatalf("%d traces, first %s", len(last), summary(last[0]))
+	}
+	if r := last[0].Replaces; len(r) != 2 || string(r[0]) != string(hashOf("tx of x")) || string(r[1]) != string(hashOf("tx of y")) {
+		t.Errorf("replaces %x, want both", r)
+	}
+}
+
+func TestTooLargeATraceIsNotBroughtHome(t *testing.T) {
+	var store Memory
+	a := NewAssembler(&store)
+	var txs []*record.Transaction
+	for n := range MaxNodes {
+		txs = append(txs, sends(fmt.Sprint(n), uint64(n+10), fmt.Sprintf("m%d", n), fmt.Sprintf("m%d", n+1)))
+	}
+	if _, err := a.Bundle(2, txs); err != nil {
+		t.Fatal(err)
+	}
+	list, err := a.Bundle(1, []*record.Transaction{sends("root", 1, "ext", "m0")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 1 || summary(list[0]) != "pending nodes 1 edges 1 pending 1 lt 1-1 seqno 1-1 new 1 all 0" || len(list[0].Replaces) > 0 {
+		t.Errorf("%d traces, first %s", len(list), summary(list[0]))
 	}
 }
 
