@@ -355,10 +355,38 @@ func (s *scan) action(b *Block) *Action {
 // collector gathers what an action's basic blocks have in common.
 type collector struct {
 	action       *Action
-	transactions map[*record.Transaction]bool
-	accounts     map[string]bool
-	first        *Block              // the one whose message was sent first
-	last         *record.Transaction // most actions have one
+	first        *Block // the one whose message was sent first
+	transactions distinct
+	accounts     distinct
+}
+
+// distinct knows which names are in a list.
+type distinct struct{ many map[string]bool }
+
+// few is how many names are looked through.
+const few = 16
+
+// addDistinct appends a name to the list where it is not in it.
+func addDistinct[N ~[]byte](d *distinct, list []N, name N) []N {
+	if d.many == nil {
+		for _, other := range list {
+			if bytes.Equal(other, name) {
+				return list
+			}
+		}
+		if list = append(list, name); len(list) > few {
+			d.many = make(map[string]bool, 2*few)
+			for _, other := range list {
+				d.many[string(other)] = true
+			}
+		}
+		return list
+	}
+	if d.many[string(name)] {
+		return list
+	}
+	d.many[string(name)] = true
+	return append(list, name)
 }
 
 func (c *collector) block(b *Block) {
@@ -380,30 +408,13 @@ func (c *collector) block(b *Block) {
 }
 
 func (c *collector) transaction(tx *record.Transaction) {
-	if tx == c.last || c.transactions[tx] {
-		return
-	}
-	if c.last != nil && c.transactions == nil {
-		c.transactions = map[*record.Transaction]bool{c.last: true}
-	}
-	if c.transactions != nil {
-		c.transactions[tx] = true
-	}
-	c.last = tx
-	c.action.Transactions = append(c.action.Transactions, tx.Hash)
+	c.action.Transactions = addDistinct(&c.transactions, c.action.Transactions, tx.Hash)
 	c.account(tx.Account)
 }
 
 func (c *collector) account(account Address) {
-	if len(account) == 0 {
-		return
-	}
-	if c.accounts == nil {
-		c.accounts = map[string]bool{}
-	}
-	if !c.accounts[string(account)] {
-		c.accounts[string(account)] = true
-		c.action.Accounts = append(c.action.Accounts, account)
+	if len(account) > 0 {
+		c.action.Accounts = addDistinct(&c.accounts, c.action.Accounts, account)
 	}
 }
 
