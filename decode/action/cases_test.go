@@ -305,6 +305,10 @@ func equal(want, got any) bool {
 			}
 		}
 		return true
+	case json.Number: // 49.0 is 49
+		exact, _ := new(big.Rat).SetString(w.String())
+		g, ok := new(big.Rat).SetString(fmt.Sprint(got))
+		return ok && exact.Cmp(g) == 0
 	}
 	return fmt.Sprint(want) == fmt.Sprint(got)
 }

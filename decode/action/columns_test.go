@@ -11,4 +11,8 @@ func init() {
 		addColumns(t, "source", "old_owner", "destination", "new_owner", "asset_secondary", "nft_item", "asset", "nft_collection",
 			"nft_transfer_data.real_prev_owner", "real_old_owner")
 	}
+	addColumns("stake_deposit", "source", "stake_holder", "destination", "pool")
+	addColumns("stake_withdrawal", "source", "stake_holder", "destination", "pool", "staking_data.ts_nft", "payout_nft")
+	addColumns("stake_withdrawal_request", "source", "stake_holder", "destination", "pool", "amount", "tokens_burnt", "staking_data.ts_nft", "payout_nft")
+	without["stake_withdrawal_request"] = []string{"source_secondary"}
 }

@@ -9,13 +9,13 @@ const (
 	orderDedustFirstDeposit
 	orderTonstakersDeposit
 	orderTonstakersWithdrawal
+	orderTonstakersRequest
 	orderMultisigCreate
 	orderMultisigApprove
 	orderMultisigExecute
 	orderVestingSend
 	orderVestingWhitelist
 	orderNominatorDeposit
-	orderNominatorRequest
 	orderNominatorWithdrawal
 	orderNominatorPayout
 	orderJettonTransfer

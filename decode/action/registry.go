@@ -8,4 +8,10 @@ var protocols = []*Protocol{
 	sales,
 	telegram,
 	dns,
+	staking,
+	tonstakers,
+	nominators,
+	ethena,
+	elections,
+	subscriptions,
 }
