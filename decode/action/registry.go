@@ -14,4 +14,11 @@ var protocols = []*Protocol{
 	ethena,
 	elections,
 	subscriptions,
+	multisigs,
+	vestings,
+	evaa,
+	jvault,
+	tgBTC,
+	layerZero,
+	cocoon,
 }
