@@ -172,7 +172,7 @@ var evaa = &Protocol{
 		{
 			Name:  "liquidation at EVAA",
 			Order: orderEvaaLiquidate,
-			Pattern: asksEvaa(opEvaaLiquidate).With(OneOf(
+			Pattern: asksEvaa(opEvaaLiquidate).Alone().With(OneOf(
 				userCall(opUserLiquidate).As("user").With(OneOf(
 					Call(opEvaaSatisfied).As("satisfied").With(userCall(opUserLiquidated).With(evaaComment()), evaaReport()),
 					Call(opEvaaSatisfied).With(OneOf(userCall(opUserLiquidationFails), Call(opUserLiquidationFails)), evaaReport()),
