@@ -2,7 +2,9 @@ package action
 
 import (
 	"bytes"
+	"maps"
 	"math/big"
+	"slices"
 
 	"tonscribe/ton/address"
 )
@@ -54,7 +56,7 @@ const (
 )
 
 // evaaErrors are the reasons for which a contract of a user refuses a liquidation.
-var evaaErrors = map[uint64]string{
+var evaaErrors = map[uint32]string{
 	0x30f1: "master_liquidating_too_much",
 	0x31f0: "user_withdraw_in_progress",
 	0x31f2: "not_liquidatable",
@@ -179,6 +181,7 @@ var evaa = &Protocol{
 					Call(opEvaaUnsatisfied).As("refusal").With(evaaReport()),
 				)),
 				Is(jettonTransfer).As("rejection"),
+				Call(evaaReports()...).As("rejection"),
 				Any().Where(func(b *Block) bool { return b.Message.GetBounced() }).As("rejection"),
 			)),
 			Make: makeEvaaLiquidate,
@@ -227,8 +230,11 @@ func evaaComment() *Pattern { return Plain().Maybe() }
 
 // evaaReport is what a liquidator gets in the end: jettons, or toncoins with a report.
 func evaaReport() *Pattern {
-	return OneOf(Call(opEvaaLiquidated, opUserLiquidationFails), Is(jettonTransfer)).As("report").Maybe()
+	return OneOf(Call(append(evaaReports(), opEvaaLiquidated, opUserLiquidationFails)...), Is(jettonTransfer)).As("report").Maybe()
 }
+
+// evaaReports are the opcodes of reports that a liquidation failed: the reasons.
+func evaaReports() []uint32 { return slices.Sorted(maps.Keys(evaaErrors)) }
 
 func assetID(id *big.Int) string { return "0x" + id.Text(16) }
 
@@ -367,7 +373,7 @@ func liquidationError(b *Block) string {
 	} {
 		r := what
 		skip(&r)
-		if reason := evaaErrors[r.Uint(32)]; reason != "" && !r.Failed() {
+		if reason := evaaErrors[uint32(r.Uint(32))]; reason != "" && !r.Failed() {
 			return reason
 		}
 	}
