@@ -85,7 +85,11 @@ func randomBody(r *rand.Rand, opcodes []uint32, depth int) *cell.Builder {
 	if r.IntN(6) == 0 {
 		return comment(words[r.IntN(len(words))])
 	}
-	b := word(uint64(opcodes[r.IntN(len(opcodes))]))
+	return randomFields(r, word(uint64(opcodes[r.IntN(len(opcodes))])), opcodes, depth)
+}
+
+// randomFields goes on with what could be fields.
+func randomFields(r *rand.Rand, b *cell.Builder, opcodes []uint32, depth int) *cell.Builder {
 	for range r.IntN(7) {
 		switch r.IntN(7) {
 		case 0, 1:

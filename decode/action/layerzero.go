@@ -266,7 +266,7 @@ func makeLayerReceive(m *Match) *Made {
 	execute, received := m.One("execute"), m.One("received")
 	list := layerObject(layerBody(execute), "MdObj")
 	packet, ok := readLayerPacket(list.Open())
-	if !ok || packet.DstOapp != hexOf(new(big.Int).SetBytes(execute.Destination()[4:])) {
+	if oapp := execute.Destination(); !ok || len(oapp) != 36 || packet.DstOapp != hexOf(new(big.Int).SetBytes(oapp[4:])) {
 		return nil
 	}
 	return layerReceive.Make(&layerReceiving{
