@@ -1,10 +1,6 @@
 package action
 
-import (
-	"bytes"
-
-	"tonscribe/schema/record"
-)
+import "bytes"
 
 // opPoolProcess asks a nominator pool to pay those who have asked for it.
 const opPoolProcess = 2
@@ -18,14 +14,14 @@ var nominators = &Protocol{
 			Name:    "deposit in a nominator pool",
 			Order:   orderNominatorDeposit,
 			Block:   "nominator_pool_deposit",
-			Pattern: Plain().Where(goesToNominatorPool).Where(func(b *Block) bool { return says(b, "d") }),
+			Pattern: Plain().Where(func(b *Block) bool { return says(b, "d") }).Where(goesToNominatorPool),
 			Make:    makeNominatorDeposit,
 		},
 		{
 			Name:    "withdrawal from a nominator pool",
 			Order:   orderNominatorWithdrawal,
 			Block:   "nominator_pool_withdraw_request",
-			Pattern: Plain().Where(goesToNominatorPool).Where(func(b *Block) bool { return says(b, "w") }),
+			Pattern: Plain().Where(func(b *Block) bool { return says(b, "w") }).Where(goesToNominatorPool),
 			Make:    makeNominatorWithdrawal,
 		},
 		{
@@ -38,9 +34,7 @@ var nominators = &Protocol{
 	},
 }
 
-func isNominatorPool(c *record.Contract) bool { return c.GetNominatorPool() != nil }
-
-func goesToNominatorPool(b *Block) bool { return isNominatorPool(b.Contract(b.Destination())) }
+func goesToNominatorPool(b *Block) bool { return b.Contract(b.Destination()).GetNominatorPool() != nil }
 
 func makeNominatorDeposit(m *Match) *Made {
 	b := m.Block
