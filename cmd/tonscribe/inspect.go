@@ -18,7 +18,7 @@ import (
 func inspectCommand(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
-		Short: "Print the v3 JSON of a block or a transaction in a file, or explain an account",
+		Short: "Print the v3 JSON of a block, transaction or trace in a file, or explain an account",
 		Long: `Print what the API would answer about the bag of cells in a file: raw bytes, hex
 or base64. '-' reads standard input.`,
 	}
@@ -32,7 +32,7 @@ or base64. '-' reads standard input.`,
 		Short: "Print a transaction",
 		Args:  cobra.ExactArgs(1),
 		RunE:  func(cmd *cobra.Command, args []string) error { return inspect(cmd, args[0], transactionJSON) },
-	}, inspectAccountCommand(s))
+	}, inspectTraceCommand(), inspectTracesCommand(), inspectAccountCommand(s))
 	return c
 }
 
@@ -75,7 +75,7 @@ func blockJSON(boc []byte) ([]byte, error) {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = render.Transaction.Append(text, tx)
+		text = render.Transaction.Append(text, render.TransactionOf(tx))
 	}
 	return append(text, "]}"...), nil
 }
@@ -85,7 +85,7 @@ func transactionJSON(boc []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return render.Transaction.Append(nil, tx), nil
+	return render.Transaction.Append(nil, render.TransactionOf(tx)), nil
 }
 
 // readBoC reads a bag of cells as bytes, hex or base64.

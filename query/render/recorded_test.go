@@ -92,7 +92,7 @@ func TestTransactionEqualsRecordedAnswers(t *testing.T) {
 		if tx.Now < hashNormSince {
 			tx.InMsg.HashNorm = nil
 		}
-		got := Transaction.Append(nil, tx)
+		got := Transaction.Append(nil, TransactionOf(tx))
 		if diffs := compare("", parse(t, got), parse(t, answers[i])); len(diffs) > 0 {
 			t.Errorf("transaction %x:\n%s", tx.Hash, strings.Join(diffs, "\n"))
 		}

@@ -21,8 +21,11 @@ import (
 
 // The parts that requests ask for.
 const (
-	Delivery  api.Part = 1 << iota // how a transfer ended on the receiving side
-	StateBoCs                      // code and data of account states
+	Delivery           api.Part = 1 << iota // how a transfer ended on the receiving side
+	StateBoCs                               // code and data of account states
+	ActionAccounts                          // of actions
+	ActionTransactions                      // of actions, whole
+	TraceActions                            // of traces
 )
 
 // Names that the getters of members are of.

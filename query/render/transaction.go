@@ -11,6 +11,7 @@ var (
 	types         = api.Words{"ord", "storage", "tick_tock", "split_prepare", "split_install", "merge_prepare", "merge_install"}
 	skips         = api.Words{"", "no_state", "bad_state", "no_gas", "suspended"}
 	bounces       = api.Words{"negfunds", "nofunds", "ok"}
+	finalities    = api.Words{"pending", "confirmed", "finalized"}
 )
 
 // Status is the word for an account's status.
@@ -37,32 +38,41 @@ var accountState = api.New("AccountState",
 	api.BoC[stateRow]("code_boc", nil).Optional(),
 )
 
+// TransactionRow is a transaction of an answer.
+type TransactionRow struct {
+	*record.Transaction
+	Trace *record.Trace // that it is a part of, nil where that is not known
+}
+
+// TransactionOf is the row of a transaction of whose trace nothing is known.
+func TransactionOf(tx *record.Transaction) TransactionRow { return TransactionRow{Transaction: tx} }
+
 // Transaction is a transaction.
 var Transaction = api.New("TransactionShape",
-	api.Address("account", transaction.GetAccount),
-	api.Hash("hash", transaction.GetHash),
-	api.Decimal("lt", transaction.GetLt),
-	api.UnixTime("now", transaction.GetNow),
-	api.Uint32("mc_block_seqno", transaction.GetMcSeqno).Doc("the masterchain block that commits it"),
-	api.Hash[transaction]("trace_id", nil).Optional(),
-	api.Hash[transaction]("trace_external_hash", nil).Optional(),
-	api.Hash("prev_trans_hash", transaction.GetPrevTransHash),
-	api.Decimal("prev_trans_lt", transaction.GetPrevTransLt),
-	api.Enum("orig_status", statuses, transaction.GetOrigStatus),
-	api.Enum("end_status", statuses, transaction.GetEndStatus),
-	api.Decimal("total_fees", transaction.GetTotalFees),
-	currencies("total_fees_extra_currencies", transaction.GetTotalFeesExtra),
-	api.Object("description", description, func(tx transaction) transaction { return tx }, nil),
-	api.Object("block_ref", blockID, func(tx transaction) blockName {
+	api.Address("account", TransactionRow.GetAccount),
+	api.Hash("hash", TransactionRow.GetHash),
+	api.Decimal("lt", TransactionRow.GetLt),
+	api.UnixTime("now", TransactionRow.GetNow),
+	api.Uint32("mc_block_seqno", TransactionRow.GetMcSeqno).Doc("the masterchain block that commits it"),
+	api.Hash("trace_id", func(tx TransactionRow) []byte { return tx.Trace.GetId() }).Optional(),
+	api.Hash("trace_external_hash", func(tx TransactionRow) []byte { return tx.Trace.GetExternalHash() }).Optional(),
+	api.Hash("prev_trans_hash", TransactionRow.GetPrevTransHash),
+	api.Decimal("prev_trans_lt", TransactionRow.GetPrevTransLt),
+	api.Enum("orig_status", statuses, TransactionRow.GetOrigStatus),
+	api.Enum("end_status", statuses, TransactionRow.GetEndStatus),
+	api.Decimal("total_fees", TransactionRow.GetTotalFees),
+	currencies("total_fees_extra_currencies", TransactionRow.GetTotalFeesExtra),
+	api.Object("description", description, func(tx TransactionRow) transaction { return tx.Transaction }, nil),
+	api.Object("block_ref", blockID, func(tx TransactionRow) blockName {
 		return blockName{tx.Block.GetWorkchain(), tx.Block.GetShard(), tx.Block.GetSeqno()}
 	}, nil),
-	api.Object("in_msg", Message, func(tx transaction) MessageRow { return MessageRow{Message: tx.InMsg} },
-		func(tx transaction) bool { return tx.InMsg != nil }).Null(),
-	api.List("out_msgs", Message, transaction.GetOutMsgs, func(m *record.Message) MessageRow { return MessageRow{Message: m} }),
-	api.Object("account_state_before", accountState, func(tx transaction) stateRow { return stateRow{tx.StateHashBefore, tx.StateBefore} }, nil),
-	api.Object("account_state_after", accountState, func(tx transaction) stateRow { return stateRow{tx.StateHashAfter, tx.StateAfter} }, nil),
-	api.Bool("emulated", never[transaction]),
-	api.Word("finality", api.Words{"pending", "confirmed", "finalized"}, func(transaction) string { return "finalized" }),
+	api.Object("in_msg", Message, func(tx TransactionRow) MessageRow { return MessageRow{Message: tx.InMsg} },
+		func(tx TransactionRow) bool { return tx.InMsg != nil }).Null(),
+	api.List("out_msgs", Message, TransactionRow.GetOutMsgs, func(m *record.Message) MessageRow { return MessageRow{Message: m} }),
+	api.Object("account_state_before", accountState, func(tx TransactionRow) stateRow { return stateRow{tx.StateHashBefore, tx.StateBefore} }, nil),
+	api.Object("account_state_after", accountState, func(tx TransactionRow) stateRow { return stateRow{tx.StateHashAfter, tx.StateAfter} }, nil),
+	api.Bool("emulated", never[TransactionRow]),
+	api.Word("finality", finalities, func(TransactionRow) string { return "finalized" }),
 )
 
 func only(t record.TransactionType) func(transaction) bool {

@@ -112,7 +112,7 @@ var masterchainBlockShardState = &Endpoint{
 		}
 		w := q.writer(hasBook, 0)
 		writeRows(w, "blocks", render.Block, blocks, api.Same)
-		writeRows(w, "transactions", render.Transaction, bundle, api.Same)
+		writeRows(w, "transactions", render.Transaction, bundle, render.TransactionOf)
 		return q.finish(w, hasBook, nil)
 	},
 }

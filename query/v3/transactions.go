@@ -3,7 +3,6 @@ package v3
 import (
 	"slices"
 
-	"tonscribe/query/api"
 	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
@@ -60,8 +59,8 @@ var transactionsByMasterchainBlock = &Endpoint{
 
 // serveTransactions answers a page. master must be known when it is given.
 func (q *request) serveTransactions(master *int32, read reading[*record.Transaction, list.TransactionKey]) error {
-	return servePage(q, transactionsAnswer, &page[*record.Transaction, *record.Transaction, list.TransactionKey]{
-		sort: params.Descending, read: read, row: api.Same[*record.Transaction], keyOf: list.KeyOf,
+	return servePage(q, transactionsAnswer, &page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
+		sort: params.Descending, read: read, row: render.TransactionOf, keyOf: list.KeyOf,
 		none: func() error {
 			if master == nil {
 				return nil
@@ -98,6 +97,6 @@ var adjacentTransactions = &Endpoint{
 		if len(list) == 0 {
 			return params.NotFound("adjacent transactions not found")
 		}
-		return serveRows(q, transactionsAnswer, 0, list, nil, api.Same)
+		return serveRows(q, transactionsAnswer, 0, list, nil, render.TransactionOf)
 	},
 }

@@ -27,7 +27,11 @@ func BenchmarkWrite(b *testing.B) {
 			messages = append(messages, render.MessageRow{Message: m})
 		}
 	}
-	benchmarkRows(b, "transaction", render.Transaction, transactions)
+	var rows []render.TransactionRow
+	for _, tx := range transactions {
+		rows = append(rows, render.TransactionOf(tx))
+	}
+	benchmarkRows(b, "transaction", render.Transaction, rows)
 	benchmarkRows(b, "message", render.Message, messages)
 	benchmarkPage(b, "messages_page", render.Message, messages)
 	benchmarkRows(b, "block", render.Block, []*record.Block{aBlock()})

@@ -302,6 +302,55 @@ func (Delivery) EnumDescriptor() ([]byte, []int) {
 	return file_schema_record_record_proto_rawDescGZIP(), []int{4}
 }
 
+type TraceState int32
+
+const (
+	TraceState_TRACE_COMPLETE TraceState = 0
+	TraceState_TRACE_PENDING  TraceState = 1 // messages of it were not received yet
+	TraceState_TRACE_BROKEN   TraceState = 2 // the message of its first transaction was sent by one that was never seen
+)
+
+// Enum value maps for TraceState.
+var (
+	TraceState_name = map[int32]string{
+		0: "TRACE_COMPLETE",
+		1: "TRACE_PENDING",
+		2: "TRACE_BROKEN",
+	}
+	TraceState_value = map[string]int32{
+		"TRACE_COMPLETE": 0,
+		"TRACE_PENDING":  1,
+		"TRACE_BROKEN":   2,
+	}
+)
+
+func (x TraceState) Enum() *TraceState {
+	p := new(TraceState)
+	*p = x
+	return p
+}
+
+func (x TraceState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TraceState) Descriptor() protoreflect.EnumDescriptor {
+	return file_schema_record_record_proto_enumTypes[5].Descriptor()
+}
+
+func (TraceState) Type() protoreflect.EnumType {
+	return &file_schema_record_record_proto_enumTypes[5]
+}
+
+func (x TraceState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TraceState.Descriptor instead.
+func (TraceState) EnumDescriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{5}
+}
+
 type TokenContent_Layout int32
 
 const (
@@ -335,11 +384,11 @@ func (x TokenContent_Layout) String() string {
 }
 
 func (TokenContent_Layout) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[5].Descriptor()
+	return file_schema_record_record_proto_enumTypes[6].Descriptor()
 }
 
 func (TokenContent_Layout) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[5]
+	return &file_schema_record_record_proto_enumTypes[6]
 }
 
 func (x TokenContent_Layout) Number() protoreflect.EnumNumber {
@@ -390,11 +439,11 @@ func (x ComputePhase_SkipReason) String() string {
 }
 
 func (ComputePhase_SkipReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[6].Descriptor()
+	return file_schema_record_record_proto_enumTypes[7].Descriptor()
 }
 
 func (ComputePhase_SkipReason) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[6]
+	return &file_schema_record_record_proto_enumTypes[7]
 }
 
 func (x ComputePhase_SkipReason) Number() protoreflect.EnumNumber {
@@ -439,11 +488,11 @@ func (x BouncePhase_Kind) String() string {
 }
 
 func (BouncePhase_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[7].Descriptor()
+	return file_schema_record_record_proto_enumTypes[8].Descriptor()
 }
 
 func (BouncePhase_Kind) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[7]
+	return &file_schema_record_record_proto_enumTypes[8]
 }
 
 func (x BouncePhase_Kind) Number() protoreflect.EnumNumber {
@@ -488,11 +537,11 @@ func (x Message_Kind) String() string {
 }
 
 func (Message_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[8].Descriptor()
+	return file_schema_record_record_proto_enumTypes[9].Descriptor()
 }
 
 func (Message_Kind) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[8]
+	return &file_schema_record_record_proto_enumTypes[9]
 }
 
 func (x Message_Kind) Number() protoreflect.EnumNumber {
@@ -5881,6 +5930,566 @@ func (x *ExternalAddress) GetData() []byte {
 	return nil
 }
 
+// A trace as of a bundle: the tree of transactions in which every one but the root
+// was caused by a message of another one. It comes again with every bundle that
+// has transactions of it; the one of the highest mc_seqno_end counts.
+type Trace struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Id               []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`                                                       // hash of the root transaction
+	ExternalHash     []byte                 `protobuf:"bytes,2,opt,name=external_hash,json=externalHash,proto3" json:"external_hash,omitempty"`               // of the root's inbound message, empty without one
+	ExternalHashNorm []byte                 `protobuf:"bytes,3,opt,name=external_hash_norm,json=externalHashNorm,proto3" json:"external_hash_norm,omitempty"` // of a message from outside (TEP-467), empty when equal to external_hash
+	McSeqnoStart     uint32                 `protobuf:"varint,4,opt,name=mc_seqno_start,json=mcSeqnoStart,proto3" json:"mc_seqno_start,omitempty"`
+	McSeqnoEnd       uint32                 `protobuf:"varint,5,opt,name=mc_seqno_end,json=mcSeqnoEnd,proto3" json:"mc_seqno_end,omitempty"`
+	StartLt          uint64                 `protobuf:"varint,6,opt,name=start_lt,json=startLt,proto3" json:"start_lt,omitempty"`
+	EndLt            uint64                 `protobuf:"varint,7,opt,name=end_lt,json=endLt,proto3" json:"end_lt,omitempty"`
+	StartUtime       uint32                 `protobuf:"varint,8,opt,name=start_utime,json=startUtime,proto3" json:"start_utime,omitempty"`
+	EndUtime         uint32                 `protobuf:"varint,9,opt,name=end_utime,json=endUtime,proto3" json:"end_utime,omitempty"`
+	State            TraceState             `protobuf:"varint,10,opt,name=state,proto3,enum=tonscribe.record.TraceState" json:"state,omitempty"`
+	Nodes            uint32                 `protobuf:"varint,11,opt,name=nodes,proto3" json:"nodes,omitempty"`                                   // transactions
+	Edges            uint32                 `protobuf:"varint,12,opt,name=edges,proto3" json:"edges,omitempty"`                                   // messages that were received, or go to outside
+	PendingEdges     uint32                 `protobuf:"varint,13,opt,name=pending_edges,json=pendingEdges,proto3" json:"pending_edges,omitempty"` // internal messages that were not received yet
+	Replaces         [][]byte               `protobuf:"bytes,14,rep,name=replaces,proto3" json:"replaces,omitempty"`                              // ids of broken traces that turned out to be parts of it with this bundle
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *Trace) Reset() {
+	*x = Trace{}
+	mi := &file_schema_record_record_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Trace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Trace) ProtoMessage() {}
+
+func (x *Trace) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Trace.ProtoReflect.Descriptor instead.
+func (*Trace) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *Trace) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *Trace) GetExternalHash() []byte {
+	if x != nil {
+		return x.ExternalHash
+	}
+	return nil
+}
+
+func (x *Trace) GetExternalHashNorm() []byte {
+	if x != nil {
+		return x.ExternalHashNorm
+	}
+	return nil
+}
+
+func (x *Trace) GetMcSeqnoStart() uint32 {
+	if x != nil {
+		return x.McSeqnoStart
+	}
+	return 0
+}
+
+func (x *Trace) GetMcSeqnoEnd() uint32 {
+	if x != nil {
+		return x.McSeqnoEnd
+	}
+	return 0
+}
+
+func (x *Trace) GetStartLt() uint64 {
+	if x != nil {
+		return x.StartLt
+	}
+	return 0
+}
+
+func (x *Trace) GetEndLt() uint64 {
+	if x != nil {
+		return x.EndLt
+	}
+	return 0
+}
+
+func (x *Trace) GetStartUtime() uint32 {
+	if x != nil {
+		return x.StartUtime
+	}
+	return 0
+}
+
+func (x *Trace) GetEndUtime() uint32 {
+	if x != nil {
+		return x.EndUtime
+	}
+	return 0
+}
+
+func (x *Trace) GetState() TraceState {
+	if x != nil {
+		return x.State
+	}
+	return TraceState_TRACE_COMPLETE
+}
+
+func (x *Trace) GetNodes() uint32 {
+	if x != nil {
+		return x.Nodes
+	}
+	return 0
+}
+
+func (x *Trace) GetEdges() uint32 {
+	if x != nil {
+		return x.Edges
+	}
+	return 0
+}
+
+func (x *Trace) GetPendingEdges() uint32 {
+	if x != nil {
+		return x.PendingEdges
+	}
+	return 0
+}
+
+func (x *Trace) GetReplaces() [][]byte {
+	if x != nil {
+		return x.Replaces
+	}
+	return nil
+}
+
+// What a part of a trace was: a transfer, a swap, a stake. The trace that it belongs
+// to is told beside it.
+type Action struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Type          string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"` // the name of one of decode/action
+	Success       bool                   `protobuf:"varint,3,opt,name=success,proto3" json:"success,omitempty"`
+	StartLt       uint64                 `protobuf:"varint,4,opt,name=start_lt,json=startLt,proto3" json:"start_lt,omitempty"`
+	EndLt         uint64                 `protobuf:"varint,5,opt,name=end_lt,json=endLt,proto3" json:"end_lt,omitempty"`
+	StartUtime    uint32                 `protobuf:"varint,6,opt,name=start_utime,json=startUtime,proto3" json:"start_utime,omitempty"`
+	EndUtime      uint32                 `protobuf:"varint,7,opt,name=end_utime,json=endUtime,proto3" json:"end_utime,omitempty"`
+	Transactions  [][]byte               `protobuf:"bytes,8,rep,name=transactions,proto3" json:"transactions,omitempty"` // hashes; the one that sent its first message is among them
+	Accounts      [][]byte               `protobuf:"bytes,9,rep,name=accounts,proto3" json:"accounts,omitempty"`
+	Parent        []byte                 `protobuf:"bytes,10,opt,name=parent,proto3" json:"parent,omitempty"`       // id of the action that it is a part of, empty for none
+	Ancestors     []string               `protobuf:"bytes,11,rep,name=ancestors,proto3" json:"ancestors,omitempty"` // types of the actions that it is a part of, outermost first
+	Details       []*ActionDetail        `protobuf:"bytes,12,rep,name=details,proto3" json:"details,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Action) Reset() {
+	*x = Action{}
+	mi := &file_schema_record_record_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Action) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Action) ProtoMessage() {}
+
+func (x *Action) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Action.ProtoReflect.Descriptor instead.
+func (*Action) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *Action) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *Action) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Action) GetSuccess() bool {
+	if x != nil {
+		return x.Success
+	}
+	return false
+}
+
+func (x *Action) GetStartLt() uint64 {
+	if x != nil {
+		return x.StartLt
+	}
+	return 0
+}
+
+func (x *Action) GetEndLt() uint64 {
+	if x != nil {
+		return x.EndLt
+	}
+	return 0
+}
+
+func (x *Action) GetStartUtime() uint32 {
+	if x != nil {
+		return x.StartUtime
+	}
+	return 0
+}
+
+func (x *Action) GetEndUtime() uint32 {
+	if x != nil {
+		return x.EndUtime
+	}
+	return 0
+}
+
+func (x *Action) GetTransactions() [][]byte {
+	if x != nil {
+		return x.Transactions
+	}
+	return nil
+}
+
+func (x *Action) GetAccounts() [][]byte {
+	if x != nil {
+		return x.Accounts
+	}
+	return nil
+}
+
+func (x *Action) GetParent() []byte {
+	if x != nil {
+		return x.Parent
+	}
+	return nil
+}
+
+func (x *Action) GetAncestors() []string {
+	if x != nil {
+		return x.Ancestors
+	}
+	return nil
+}
+
+func (x *Action) GetDetails() []*ActionDetail {
+	if x != nil {
+		return x.Details
+	}
+	return nil
+}
+
+// A detail that is not null, by its name among those of its type.
+type ActionDetail struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Types that are valid to be assigned to Value:
+	//
+	//	*ActionDetail_Bytes
+	//	*ActionDetail_Unsigned
+	//	*ActionDetail_Signed
+	//	*ActionDetail_Truth
+	//	*ActionDetail_Text
+	//	*ActionDetail_Object
+	//	*ActionDetail_List
+	Value         isActionDetail_Value `protobuf_oneof:"value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActionDetail) Reset() {
+	*x = ActionDetail{}
+	mi := &file_schema_record_record_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionDetail) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionDetail) ProtoMessage() {}
+
+func (x *ActionDetail) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionDetail.ProtoReflect.Descriptor instead.
+func (*ActionDetail) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *ActionDetail) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ActionDetail) GetValue() isActionDetail_Value {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+func (x *ActionDetail) GetBytes() []byte {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Bytes); ok {
+			return x.Bytes
+		}
+	}
+	return nil
+}
+
+func (x *ActionDetail) GetUnsigned() uint64 {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Unsigned); ok {
+			return x.Unsigned
+		}
+	}
+	return 0
+}
+
+func (x *ActionDetail) GetSigned() int64 {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Signed); ok {
+			return x.Signed
+		}
+	}
+	return 0
+}
+
+func (x *ActionDetail) GetTruth() bool {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Truth); ok {
+			return x.Truth
+		}
+	}
+	return false
+}
+
+func (x *ActionDetail) GetText() string {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Text); ok {
+			return x.Text
+		}
+	}
+	return ""
+}
+
+func (x *ActionDetail) GetObject() *ActionObject {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Object); ok {
+			return x.Object
+		}
+	}
+	return nil
+}
+
+func (x *ActionDetail) GetList() *ActionList {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_List); ok {
+			return x.List
+		}
+	}
+	return nil
+}
+
+type isActionDetail_Value interface {
+	isActionDetail_Value()
+}
+
+type ActionDetail_Bytes struct {
+	Bytes []byte `protobuf:"bytes,2,opt,name=bytes,proto3,oneof"` // an address, a bag of cells, or a number as a magnitude
+}
+
+type ActionDetail_Unsigned struct {
+	Unsigned uint64 `protobuf:"varint,3,opt,name=unsigned,proto3,oneof"`
+}
+
+type ActionDetail_Signed struct {
+	Signed int64 `protobuf:"zigzag64,4,opt,name=signed,proto3,oneof"`
+}
+
+type ActionDetail_Truth struct {
+	Truth bool `protobuf:"varint,5,opt,name=truth,proto3,oneof"`
+}
+
+type ActionDetail_Text struct {
+	Text string `protobuf:"bytes,6,opt,name=text,proto3,oneof"` // or a number below zero, decimal
+}
+
+type ActionDetail_Object struct {
+	Object *ActionObject `protobuf:"bytes,7,opt,name=object,proto3,oneof"`
+}
+
+type ActionDetail_List struct {
+	List *ActionList `protobuf:"bytes,8,opt,name=list,proto3,oneof"`
+}
+
+func (*ActionDetail_Bytes) isActionDetail_Value() {}
+
+func (*ActionDetail_Unsigned) isActionDetail_Value() {}
+
+func (*ActionDetail_Signed) isActionDetail_Value() {}
+
+func (*ActionDetail_Truth) isActionDetail_Value() {}
+
+func (*ActionDetail_Text) isActionDetail_Value() {}
+
+func (*ActionDetail_Object) isActionDetail_Value() {}
+
+func (*ActionDetail_List) isActionDetail_Value() {}
+
+type ActionObject struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Details       []*ActionDetail        `protobuf:"bytes,1,rep,name=details,proto3" json:"details,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActionObject) Reset() {
+	*x = ActionObject{}
+	mi := &file_schema_record_record_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionObject) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionObject) ProtoMessage() {}
+
+func (x *ActionObject) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionObject.ProtoReflect.Descriptor instead.
+func (*ActionObject) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *ActionObject) GetDetails() []*ActionDetail {
+	if x != nil {
+		return x.Details
+	}
+	return nil
+}
+
+type ActionList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Objects       []*ActionObject        `protobuf:"bytes,1,rep,name=objects,proto3" json:"objects,omitempty"`
+	Addresses     [][]byte               `protobuf:"bytes,2,rep,name=addresses,proto3" json:"addresses,omitempty"`
+	Currencies    []*ExtraCurrency       `protobuf:"bytes,3,rep,name=currencies,proto3" json:"currencies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActionList) Reset() {
+	*x = ActionList{}
+	mi := &file_schema_record_record_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionList) ProtoMessage() {}
+
+func (x *ActionList) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionList.ProtoReflect.Descriptor instead.
+func (*ActionList) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *ActionList) GetObjects() []*ActionObject {
+	if x != nil {
+		return x.Objects
+	}
+	return nil
+}
+
+func (x *ActionList) GetAddresses() [][]byte {
+	if x != nil {
+		return x.Addresses
+	}
+	return nil
+}
+
+func (x *ActionList) GetCurrencies() []*ExtraCurrency {
+	if x != nil {
+		return x.Currencies
+	}
+	return nil
+}
+
 var File_schema_record_record_proto protoreflect.FileDescriptor
 
 const file_schema_record_record_proto_rawDesc = "" +
@@ -6470,7 +7079,59 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\a_opcode\"9\n" +
 	"\x0fExternalAddress\x12\x12\n" +
 	"\x04bits\x18\x01 \x01(\rR\x04bits\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data*I\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\xc3\x03\n" +
+	"\x05Trace\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12#\n" +
+	"\rexternal_hash\x18\x02 \x01(\fR\fexternalHash\x12,\n" +
+	"\x12external_hash_norm\x18\x03 \x01(\fR\x10externalHashNorm\x12$\n" +
+	"\x0emc_seqno_start\x18\x04 \x01(\rR\fmcSeqnoStart\x12 \n" +
+	"\fmc_seqno_end\x18\x05 \x01(\rR\n" +
+	"mcSeqnoEnd\x12\x19\n" +
+	"\bstart_lt\x18\x06 \x01(\x04R\astartLt\x12\x15\n" +
+	"\x06end_lt\x18\a \x01(\x04R\x05endLt\x12\x1f\n" +
+	"\vstart_utime\x18\b \x01(\rR\n" +
+	"startUtime\x12\x1b\n" +
+	"\tend_utime\x18\t \x01(\rR\bendUtime\x122\n" +
+	"\x05state\x18\n" +
+	" \x01(\x0e2\x1c.tonscribe.record.TraceStateR\x05state\x12\x14\n" +
+	"\x05nodes\x18\v \x01(\rR\x05nodes\x12\x14\n" +
+	"\x05edges\x18\f \x01(\rR\x05edges\x12#\n" +
+	"\rpending_edges\x18\r \x01(\rR\fpendingEdges\x12\x1a\n" +
+	"\breplaces\x18\x0e \x03(\fR\breplaces\"\xe6\x02\n" +
+	"\x06Action\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
+	"\asuccess\x18\x03 \x01(\bR\asuccess\x12\x19\n" +
+	"\bstart_lt\x18\x04 \x01(\x04R\astartLt\x12\x15\n" +
+	"\x06end_lt\x18\x05 \x01(\x04R\x05endLt\x12\x1f\n" +
+	"\vstart_utime\x18\x06 \x01(\rR\n" +
+	"startUtime\x12\x1b\n" +
+	"\tend_utime\x18\a \x01(\rR\bendUtime\x12\"\n" +
+	"\ftransactions\x18\b \x03(\fR\ftransactions\x12\x1a\n" +
+	"\baccounts\x18\t \x03(\fR\baccounts\x12\x16\n" +
+	"\x06parent\x18\n" +
+	" \x01(\fR\x06parent\x12\x1c\n" +
+	"\tancestors\x18\v \x03(\tR\tancestors\x128\n" +
+	"\adetails\x18\f \x03(\v2\x1e.tonscribe.record.ActionDetailR\adetails\"\x97\x02\n" +
+	"\fActionDetail\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x05bytes\x18\x02 \x01(\fH\x00R\x05bytes\x12\x1c\n" +
+	"\bunsigned\x18\x03 \x01(\x04H\x00R\bunsigned\x12\x18\n" +
+	"\x06signed\x18\x04 \x01(\x12H\x00R\x06signed\x12\x16\n" +
+	"\x05truth\x18\x05 \x01(\bH\x00R\x05truth\x12\x14\n" +
+	"\x04text\x18\x06 \x01(\tH\x00R\x04text\x128\n" +
+	"\x06object\x18\a \x01(\v2\x1e.tonscribe.record.ActionObjectH\x00R\x06object\x122\n" +
+	"\x04list\x18\b \x01(\v2\x1c.tonscribe.record.ActionListH\x00R\x04listB\a\n" +
+	"\x05value\"H\n" +
+	"\fActionObject\x128\n" +
+	"\adetails\x18\x01 \x03(\v2\x1e.tonscribe.record.ActionDetailR\adetails\"\xa5\x01\n" +
+	"\n" +
+	"ActionList\x128\n" +
+	"\aobjects\x18\x01 \x03(\v2\x1e.tonscribe.record.ActionObjectR\aobjects\x12\x1c\n" +
+	"\taddresses\x18\x02 \x03(\fR\taddresses\x12?\n" +
+	"\n" +
+	"currencies\x18\x03 \x03(\v2\x1f.tonscribe.record.ExtraCurrencyR\n" +
+	"currencies*I\n" +
 	"\x0fStoreRecordKind\x12\x0f\n" +
 	"\vSTORE_CLAIM\x10\x00\x12\x11\n" +
 	"\rSTORE_CHANGES\x10\x01\x12\x12\n" +
@@ -6498,7 +7159,12 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\tDELIVERED\x10\x01\x12\v\n" +
 	"\aREFUSED\x10\x02\x12\f\n" +
 	"\bRETURNED\x10\x03\x12\f\n" +
-	"\bNOT_SENT\x10\x04B\x19Z\x17tonscribe/schema/recordb\x06proto3"
+	"\bNOT_SENT\x10\x04*E\n" +
+	"\n" +
+	"TraceState\x12\x12\n" +
+	"\x0eTRACE_COMPLETE\x10\x00\x12\x11\n" +
+	"\rTRACE_PENDING\x10\x01\x12\x10\n" +
+	"\fTRACE_BROKEN\x10\x02B\x19Z\x17tonscribe/schema/recordb\x06proto3"
 
 var (
 	file_schema_record_record_proto_rawDescOnce sync.Once
@@ -6512,157 +7178,170 @@ func file_schema_record_record_proto_rawDescGZIP() []byte {
 	return file_schema_record_record_proto_rawDescData
 }
 
-var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
+var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_schema_record_record_proto_goTypes = []any{
 	(StoreRecordKind)(0),         // 0: tonscribe.record.StoreRecordKind
 	(AccountStatus)(0),           // 1: tonscribe.record.AccountStatus
 	(TransactionType)(0),         // 2: tonscribe.record.TransactionType
 	(StatusChange)(0),            // 3: tonscribe.record.StatusChange
 	(Delivery)(0),                // 4: tonscribe.record.Delivery
-	(TokenContent_Layout)(0),     // 5: tonscribe.record.TokenContent.Layout
-	(ComputePhase_SkipReason)(0), // 6: tonscribe.record.ComputePhase.SkipReason
-	(BouncePhase_Kind)(0),        // 7: tonscribe.record.BouncePhase.Kind
-	(Message_Kind)(0),            // 8: tonscribe.record.Message.Kind
-	(*Record)(nil),               // 9: tonscribe.record.Record
-	(*StoreRecord)(nil),          // 10: tonscribe.record.StoreRecord
-	(*StoreEntry)(nil),           // 11: tonscribe.record.StoreEntry
-	(*StoreSnapshot)(nil),        // 12: tonscribe.record.StoreSnapshot
-	(*StorePosition)(nil),        // 13: tonscribe.record.StorePosition
-	(*Seal)(nil),                 // 14: tonscribe.record.Seal
-	(*BlockId)(nil),              // 15: tonscribe.record.BlockId
-	(*RawBlock)(nil),             // 16: tonscribe.record.RawBlock
-	(*BlockBatch)(nil),           // 17: tonscribe.record.BlockBatch
-	(*TransactionBatch)(nil),     // 18: tonscribe.record.TransactionBatch
-	(*Block)(nil),                // 19: tonscribe.record.Block
-	(*ExtraCurrency)(nil),        // 20: tonscribe.record.ExtraCurrency
-	(*AccountState)(nil),         // 21: tonscribe.record.AccountState
-	(*Account)(nil),              // 22: tonscribe.record.Account
-	(*Code)(nil),                 // 23: tonscribe.record.Code
-	(*AccountBatch)(nil),         // 24: tonscribe.record.AccountBatch
-	(*Wanted)(nil),               // 25: tonscribe.record.Wanted
-	(*Library)(nil),              // 26: tonscribe.record.Library
-	(*ContractBatch)(nil),        // 27: tonscribe.record.ContractBatch
-	(*Contract)(nil),             // 28: tonscribe.record.Contract
-	(*TokenContent)(nil),         // 29: tonscribe.record.TokenContent
-	(*TokenAttribute)(nil),       // 30: tonscribe.record.TokenAttribute
-	(*JettonMaster)(nil),         // 31: tonscribe.record.JettonMaster
-	(*JettonWallet)(nil),         // 32: tonscribe.record.JettonWallet
-	(*NFTCollection)(nil),        // 33: tonscribe.record.NFTCollection
-	(*NFTItem)(nil),              // 34: tonscribe.record.NFTItem
-	(*DNSName)(nil),              // 35: tonscribe.record.DNSName
-	(*Sale)(nil),                 // 36: tonscribe.record.Sale
-	(*Auction)(nil),              // 37: tonscribe.record.Auction
-	(*Telemint)(nil),             // 38: tonscribe.record.Telemint
-	(*Multisig)(nil),             // 39: tonscribe.record.Multisig
-	(*MultisigOrder)(nil),        // 40: tonscribe.record.MultisigOrder
-	(*Vesting)(nil),              // 41: tonscribe.record.Vesting
-	(*NominatorPool)(nil),        // 42: tonscribe.record.NominatorPool
-	(*Nominator)(nil),            // 43: tonscribe.record.Nominator
-	(*DedustPool)(nil),           // 44: tonscribe.record.DedustPool
-	(*StonfiPool)(nil),           // 45: tonscribe.record.StonfiPool
-	(*JettonTransfer)(nil),       // 46: tonscribe.record.JettonTransfer
-	(*Receipt)(nil),              // 47: tonscribe.record.Receipt
-	(*JettonBurn)(nil),           // 48: tonscribe.record.JettonBurn
-	(*NFTTransfer)(nil),          // 49: tonscribe.record.NFTTransfer
-	(*Transaction)(nil),          // 50: tonscribe.record.Transaction
-	(*BlockRef)(nil),             // 51: tonscribe.record.BlockRef
-	(*StoragePhase)(nil),         // 52: tonscribe.record.StoragePhase
-	(*CreditPhase)(nil),          // 53: tonscribe.record.CreditPhase
-	(*ComputePhase)(nil),         // 54: tonscribe.record.ComputePhase
-	(*ActionPhase)(nil),          // 55: tonscribe.record.ActionPhase
-	(*BouncePhase)(nil),          // 56: tonscribe.record.BouncePhase
-	(*SplitInfo)(nil),            // 57: tonscribe.record.SplitInfo
-	(*Message)(nil),              // 58: tonscribe.record.Message
-	(*ExternalAddress)(nil),      // 59: tonscribe.record.ExternalAddress
+	(TraceState)(0),              // 5: tonscribe.record.TraceState
+	(TokenContent_Layout)(0),     // 6: tonscribe.record.TokenContent.Layout
+	(ComputePhase_SkipReason)(0), // 7: tonscribe.record.ComputePhase.SkipReason
+	(BouncePhase_Kind)(0),        // 8: tonscribe.record.BouncePhase.Kind
+	(Message_Kind)(0),            // 9: tonscribe.record.Message.Kind
+	(*Record)(nil),               // 10: tonscribe.record.Record
+	(*StoreRecord)(nil),          // 11: tonscribe.record.StoreRecord
+	(*StoreEntry)(nil),           // 12: tonscribe.record.StoreEntry
+	(*StoreSnapshot)(nil),        // 13: tonscribe.record.StoreSnapshot
+	(*StorePosition)(nil),        // 14: tonscribe.record.StorePosition
+	(*Seal)(nil),                 // 15: tonscribe.record.Seal
+	(*BlockId)(nil),              // 16: tonscribe.record.BlockId
+	(*RawBlock)(nil),             // 17: tonscribe.record.RawBlock
+	(*BlockBatch)(nil),           // 18: tonscribe.record.BlockBatch
+	(*TransactionBatch)(nil),     // 19: tonscribe.record.TransactionBatch
+	(*Block)(nil),                // 20: tonscribe.record.Block
+	(*ExtraCurrency)(nil),        // 21: tonscribe.record.ExtraCurrency
+	(*AccountState)(nil),         // 22: tonscribe.record.AccountState
+	(*Account)(nil),              // 23: tonscribe.record.Account
+	(*Code)(nil),                 // 24: tonscribe.record.Code
+	(*AccountBatch)(nil),         // 25: tonscribe.record.AccountBatch
+	(*Wanted)(nil),               // 26: tonscribe.record.Wanted
+	(*Library)(nil),              // 27: tonscribe.record.Library
+	(*ContractBatch)(nil),        // 28: tonscribe.record.ContractBatch
+	(*Contract)(nil),             // 29: tonscribe.record.Contract
+	(*TokenContent)(nil),         // 30: tonscribe.record.TokenContent
+	(*TokenAttribute)(nil),       // 31: tonscribe.record.TokenAttribute
+	(*JettonMaster)(nil),         // 32: tonscribe.record.JettonMaster
+	(*JettonWallet)(nil),         // 33: tonscribe.record.JettonWallet
+	(*NFTCollection)(nil),        // 34: tonscribe.record.NFTCollection
+	(*NFTItem)(nil),              // 35: tonscribe.record.NFTItem
+	(*DNSName)(nil),              // 36: tonscribe.record.DNSName
+	(*Sale)(nil),                 // 37: tonscribe.record.Sale
+	(*Auction)(nil),              // 38: tonscribe.record.Auction
+	(*Telemint)(nil),             // 39: tonscribe.record.Telemint
+	(*Multisig)(nil),             // 40: tonscribe.record.Multisig
+	(*MultisigOrder)(nil),        // 41: tonscribe.record.MultisigOrder
+	(*Vesting)(nil),              // 42: tonscribe.record.Vesting
+	(*NominatorPool)(nil),        // 43: tonscribe.record.NominatorPool
+	(*Nominator)(nil),            // 44: tonscribe.record.Nominator
+	(*DedustPool)(nil),           // 45: tonscribe.record.DedustPool
+	(*StonfiPool)(nil),           // 46: tonscribe.record.StonfiPool
+	(*JettonTransfer)(nil),       // 47: tonscribe.record.JettonTransfer
+	(*Receipt)(nil),              // 48: tonscribe.record.Receipt
+	(*JettonBurn)(nil),           // 49: tonscribe.record.JettonBurn
+	(*NFTTransfer)(nil),          // 50: tonscribe.record.NFTTransfer
+	(*Transaction)(nil),          // 51: tonscribe.record.Transaction
+	(*BlockRef)(nil),             // 52: tonscribe.record.BlockRef
+	(*StoragePhase)(nil),         // 53: tonscribe.record.StoragePhase
+	(*CreditPhase)(nil),          // 54: tonscribe.record.CreditPhase
+	(*ComputePhase)(nil),         // 55: tonscribe.record.ComputePhase
+	(*ActionPhase)(nil),          // 56: tonscribe.record.ActionPhase
+	(*BouncePhase)(nil),          // 57: tonscribe.record.BouncePhase
+	(*SplitInfo)(nil),            // 58: tonscribe.record.SplitInfo
+	(*Message)(nil),              // 59: tonscribe.record.Message
+	(*ExternalAddress)(nil),      // 60: tonscribe.record.ExternalAddress
+	(*Trace)(nil),                // 61: tonscribe.record.Trace
+	(*Action)(nil),               // 62: tonscribe.record.Action
+	(*ActionDetail)(nil),         // 63: tonscribe.record.ActionDetail
+	(*ActionObject)(nil),         // 64: tonscribe.record.ActionObject
+	(*ActionList)(nil),           // 65: tonscribe.record.ActionList
 }
 var file_schema_record_record_proto_depIdxs = []int32{
-	16, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
-	17, // 1: tonscribe.record.Record.blocks:type_name -> tonscribe.record.BlockBatch
-	18, // 2: tonscribe.record.Record.transactions:type_name -> tonscribe.record.TransactionBatch
-	14, // 3: tonscribe.record.Record.seal:type_name -> tonscribe.record.Seal
-	24, // 4: tonscribe.record.Record.accounts:type_name -> tonscribe.record.AccountBatch
-	27, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
-	10, // 6: tonscribe.record.Record.store:type_name -> tonscribe.record.StoreRecord
+	17, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
+	18, // 1: tonscribe.record.Record.blocks:type_name -> tonscribe.record.BlockBatch
+	19, // 2: tonscribe.record.Record.transactions:type_name -> tonscribe.record.TransactionBatch
+	15, // 3: tonscribe.record.Record.seal:type_name -> tonscribe.record.Seal
+	25, // 4: tonscribe.record.Record.accounts:type_name -> tonscribe.record.AccountBatch
+	28, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
+	11, // 6: tonscribe.record.Record.store:type_name -> tonscribe.record.StoreRecord
 	0,  // 7: tonscribe.record.StoreRecord.kind:type_name -> tonscribe.record.StoreRecordKind
-	11, // 8: tonscribe.record.StoreRecord.entries:type_name -> tonscribe.record.StoreEntry
-	12, // 9: tonscribe.record.StoreRecord.snapshot:type_name -> tonscribe.record.StoreSnapshot
-	12, // 10: tonscribe.record.StorePosition.snapshot:type_name -> tonscribe.record.StoreSnapshot
-	15, // 11: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
-	15, // 12: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
-	15, // 13: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
-	19, // 14: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
-	50, // 15: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
-	15, // 16: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
-	15, // 17: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
-	15, // 18: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
+	12, // 8: tonscribe.record.StoreRecord.entries:type_name -> tonscribe.record.StoreEntry
+	13, // 9: tonscribe.record.StoreRecord.snapshot:type_name -> tonscribe.record.StoreSnapshot
+	13, // 10: tonscribe.record.StorePosition.snapshot:type_name -> tonscribe.record.StoreSnapshot
+	16, // 11: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
+	16, // 12: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
+	16, // 13: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
+	20, // 14: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
+	51, // 15: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
+	16, // 16: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
+	16, // 17: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
+	16, // 18: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
 	1,  // 19: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
-	20, // 20: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
-	21, // 21: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
-	22, // 22: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
-	23, // 23: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
-	22, // 24: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
-	26, // 25: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
-	22, // 26: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
-	15, // 27: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
-	28, // 28: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
-	46, // 29: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
-	48, // 30: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
-	49, // 31: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
-	31, // 32: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
-	32, // 33: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
-	33, // 34: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
-	34, // 35: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
-	36, // 36: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
-	37, // 37: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
-	38, // 38: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
-	39, // 39: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
-	40, // 40: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
-	41, // 41: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
-	42, // 42: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
-	44, // 43: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
-	45, // 44: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
-	5,  // 45: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
-	30, // 46: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
-	29, // 47: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
-	29, // 48: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
-	29, // 49: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
-	35, // 50: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
-	43, // 51: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
+	21, // 20: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
+	22, // 21: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
+	23, // 22: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
+	24, // 23: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
+	23, // 24: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
+	27, // 25: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
+	23, // 26: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
+	16, // 27: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
+	29, // 28: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
+	47, // 29: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
+	49, // 30: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
+	50, // 31: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
+	32, // 32: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
+	33, // 33: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
+	34, // 34: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
+	35, // 35: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
+	37, // 36: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
+	38, // 37: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
+	39, // 38: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
+	40, // 39: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
+	41, // 40: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
+	42, // 41: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
+	43, // 42: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
+	45, // 43: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
+	46, // 44: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
+	6,  // 45: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
+	31, // 46: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
+	30, // 47: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
+	30, // 48: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
+	30, // 49: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
+	36, // 50: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
+	44, // 51: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
 	4,  // 52: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
-	47, // 53: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
+	48, // 53: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
 	4,  // 54: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
-	47, // 55: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
+	48, // 55: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
 	4,  // 56: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
-	51, // 57: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
+	52, // 57: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
 	1,  // 58: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
 	1,  // 59: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
-	20, // 60: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
+	21, // 60: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
 	2,  // 61: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
-	52, // 62: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
-	53, // 63: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
-	54, // 64: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
-	55, // 65: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
-	56, // 66: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
-	57, // 67: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
-	58, // 68: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
-	58, // 69: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
-	21, // 70: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
-	21, // 71: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
+	53, // 62: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
+	54, // 63: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
+	55, // 64: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
+	56, // 65: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
+	57, // 66: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
+	58, // 67: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
+	59, // 68: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
+	59, // 69: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
+	22, // 70: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
+	22, // 71: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
 	3,  // 72: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
-	20, // 73: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
-	6,  // 74: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
+	21, // 73: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
+	7,  // 74: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
 	3,  // 75: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
-	7,  // 76: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
-	8,  // 77: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
-	20, // 78: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
-	59, // 79: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
-	59, // 80: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
-	81, // [81:81] is the sub-list for method output_type
-	81, // [81:81] is the sub-list for method input_type
-	81, // [81:81] is the sub-list for extension type_name
-	81, // [81:81] is the sub-list for extension extendee
-	0,  // [0:81] is the sub-list for field type_name
+	8,  // 76: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
+	9,  // 77: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
+	21, // 78: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
+	60, // 79: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
+	60, // 80: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
+	5,  // 81: tonscribe.record.Trace.state:type_name -> tonscribe.record.TraceState
+	63, // 82: tonscribe.record.Action.details:type_name -> tonscribe.record.ActionDetail
+	64, // 83: tonscribe.record.ActionDetail.object:type_name -> tonscribe.record.ActionObject
+	65, // 84: tonscribe.record.ActionDetail.list:type_name -> tonscribe.record.ActionList
+	63, // 85: tonscribe.record.ActionObject.details:type_name -> tonscribe.record.ActionDetail
+	64, // 86: tonscribe.record.ActionList.objects:type_name -> tonscribe.record.ActionObject
+	21, // 87: tonscribe.record.ActionList.currencies:type_name -> tonscribe.record.ExtraCurrency
+	88, // [88:88] is the sub-list for method output_type
+	88, // [88:88] is the sub-list for method input_type
+	88, // [88:88] is the sub-list for extension type_name
+	88, // [88:88] is the sub-list for extension extendee
+	0,  // [0:88] is the sub-list for field type_name
 }
 
 func init() { file_schema_record_record_proto_init() }
@@ -6685,13 +7364,22 @@ func file_schema_record_record_proto_init() {
 	file_schema_record_record_proto_msgTypes[45].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[46].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[49].OneofWrappers = []any{}
+	file_schema_record_record_proto_msgTypes[53].OneofWrappers = []any{
+		(*ActionDetail_Bytes)(nil),
+		(*ActionDetail_Unsigned)(nil),
+		(*ActionDetail_Signed)(nil),
+		(*ActionDetail_Truth)(nil),
+		(*ActionDetail_Text)(nil),
+		(*ActionDetail_Object)(nil),
+		(*ActionDetail_List)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_schema_record_record_proto_rawDesc), len(file_schema_record_record_proto_rawDesc)),
-			NumEnums:      9,
-			NumMessages:   51,
+			NumEnums:      10,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

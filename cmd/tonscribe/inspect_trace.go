@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"tonscribe/cmd/tonscribe/explain"
+	"tonscribe/decode/action"
+	"tonscribe/decode/trace"
+	"tonscribe/query/api"
+	"tonscribe/query/render"
+)
+
+func inspectTraceCommand() *cobra.Command {
+	wanted, explained := "", false
+	c := &cobra.Command{
+		Use:   "trace FILE",
+		Short: `Print {"trace":…,"actions":[…]}, or explain the actions`,
+		Long: `Print the trace of a JSON file and all its actions, whatever their types, as v3
+JSON. '-' reads standard input.
+
+FILE is a recording of a trace (its transactions with their messages, and what
+contracts are in "interfaces") or an answer of /api/v3/traces. Of the latter
+"metadata" says which accounts are jetton wallets and NFT items; what else an
+action needs to be recognised is not in it.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := readFile(args[0], cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			r, err := pickTrace(text, wanted)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			out := cmd.OutOrStdout()
+			if explained {
+				return explainTrace(out, r)
+			}
+			return printTrace(out, r)
+		},
+	}
+	c.Flags().StringVar(&wanted, "trace", "", "`ID` of the trace, of several")
+	c.Flags().BoolVar(&explained, "explain", false, "say which pattern matched which transactions")
+	return c
+}
+
+func readFile(path string, stdin io.Reader) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(path)
+}
+
+// pickTrace reads the trace with an id, the only one if that is empty.
+func pickTrace(text []byte, id string) (*trace.Recorded, error) {
+	list, err := trace.ReadAll(text)
+	if err != nil {
+		return nil, err
+	}
+	if id == "" {
+		if len(list) > 1 {
+			return nil, fmt.Errorf("%d traces: choose one with --trace", len(list))
+		}
+		return list[0], nil
+	}
+	hash, err := hex.DecodeString(id)
+	if err != nil {
+		if hash, err = base64.StdEncoding.DecodeString(id); err != nil {
+			if hash, err = base64.URLEncoding.DecodeString(id); err != nil {
+				return nil, fmt.Errorf("--trace %s is no hash", id)
+			}
+		}
+	}
+	for _, r := range list {
+		if t, _, err := r.Assemble(); err == nil && bytes.Equal(t.Id, hash) {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("no trace %s", id)
+}
+
+func printTrace(out io.Writer, r *trace.Recorded) error {
+	t, tree, err := r.Assemble()
+	if err != nil {
+		return err
+	}
+	list, classifyErr := action.Classify(tree, r)
+	row := render.TraceRow{Trace: t, Tree: tree}
+	w := &api.Writer{JSON: []byte(`{"trace":`), Book: api.Book{}, Parts: render.ActionAccounts}
+	render.Trace.Write(w, row)
+	w.JSON = append(w.JSON, `,"actions":`...)
+	api.WriteList(w, render.Action, render.ActionsOf(list, t), api.Same)
+	w.JSON = append(w.JSON, '}')
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, w.JSON, "", "  "); err != nil {
+		return err
+	}
+	pretty.WriteByte('\n')
+	_, err = out.Write(pretty.Bytes())
+	return errors.Join(classifyErr, err)
+}
+
+func explainTrace(out io.Writer, r *trace.Recorded) error {
+	t, tree, err := r.Assemble()
+	if err != nil {
+		return err
+	}
+	list, classifyErr := action.Classify(tree, r)
+	return errors.Join(classifyErr, explain.Trace(out, t, tree, list))
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tonscribe/test/support/realdata"
+)
+
+// inspectTrace runs `inspect trace`.
+func inspectTrace(t *testing.T, stdin string, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	c := inspectTraceCommand()
+	c.SetArgs(args)
+	c.SetIn(strings.NewReader(stdin))
+	c.SetOut(&out)
+	c.SetErr(&out)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	err := c.Execute()
+	return out.String(), err
+}
+
+// recordedTraceFiles are the recordings and answers of the test data.
+func recordedTraceFiles(t *testing.T) (list []string) {
+	for _, folder := range []string{"traces", "api_v3_traces/walletkit"} {
+		files, err := filepath.Glob(filepath.Join(realdata.Path(t, folder), "*.json"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", folder, len(files), err)
+		}
+		list = append(list, files...)
+	}
+	return list
+}
+
+func TestInspectTracePrintsEveryRecordingAndWhyItsActionsAreThere(t *testing.T) {
+	for _, file := range recordedTraceFiles(t) {
+		text, err := inspectTrace(t, "", file)
+		if err != nil {
+			t.Errorf("%s: %v", filepath.Base(file), err)
+			continue
+		}
+		var got struct {
+			Trace struct {
+				ID    string   `json:"trace_id"`
+				Order []string `json:"transactions_order"`
+			}
+			Actions []struct {
+				Trace string `json:"trace_id"`
+				Type  string
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got.Trace.ID == "" || len(got.Trace.Order) == 0 || len(got.Actions) == 0 {
+			t.Errorf("%s: %d transactions, %d actions, %v", filepath.Base(file), len(got.Trace.Order), len(got.Actions), err)
+		}
+		// What was printed can be read again, and is the same then, but for what
+		// contracts are, which is not printed.
+		again, err := inspectTrace(t, text, "-")
+		if err != nil || traceOf(t, again) != traceOf(t, text) {
+			t.Errorf("%s: read again it is another trace, %v", filepath.Base(file), err)
+		}
+		why, err := inspectTrace(t, "", "--explain", file)
+		if err != nil {
+			t.Errorf("%s: %v", filepath.Base(file), err)
+		}
+		for _, a := range got.Actions {
+			if name := strings.Replace(a.Type, "extra_currency_transfer", "", 1); !strings.Contains(why, name) || a.Trace != got.Trace.ID {
+				t.Errorf("%s: %s is not explained", filepath.Base(file), a.Type)
+			}
+		}
+	}
+}
+
+func traceOf(t *testing.T, text string) string {
+	t.Helper()
+	var both struct{ Trace json.RawMessage }
+	if err := json.Unmarshal([]byte(text), &both); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, both.Trace); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestInspectTraceChoosesOneOfSeveral(t *testing.T) {
+	var traces []json.RawMessage
+	var ids []string
+	for _, file := range recordedTraceFiles(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answer struct {
+			Traces []json.RawMessage `json:"traces"`
+		}
+		if json.Unmarshal(text, &answer) == nil && len(answer.Traces) > 0 {
+			var one struct {
+				ID string `json:"trace_id"`
+			}
+			if err := json.Unmarshal(answer.Traces[0], &one); err != nil {
+				t.Fatal(err)
+			}
+			traces, ids = append(traces, answer.Traces[0]), append(ids, one.ID)
+		}
+	}
+	all, err := json.Marshal(map[string]any{"traces": traces})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inspectTrace(t, string(all), "-"); err == nil || !strings.Contains(err.Error(), "--trace") {
+		t.Errorf("several traces: %v, want a hint at --trace", err)
+	}
+	for _, id := range ids {
+		for _, form := range []string{id, strings.NewReplacer("+", "-", "/", "_").Replace(id)} {
+			if text, err := inspectTrace(t, string(all), "-", "--trace", form); err != nil || !strings.Contains(text, `"trace_id": "`+id+`"`) {
+				t.Errorf("--trace %s: %v", form, err)
+			}
+		}
+	}
+	if _, err := inspectTrace(t, string(all), "-", "--trace", strings.Repeat("00", 32)); err == nil {
+		t.Error("a trace that is not there was found")
+	}
+}
+
+func TestInspectTracesCountsThoseThatEndInsideOfABlock(t *testing.T) {
+	for _, c := range []struct {
+		block string
+		want  []string
+	}{
+		// The counts of transactions are those of blocks.tsv.
+		{"block_0_8000000000000000_40484416.boc", []string{"transactions 479", "traces that end inside 30", "traces with messages that lie elsewhere 1",
+			"traces begun elsewhere 0", "largest that ends inside 255 transactions"}},
+		{"block_0_8000000000000000_57314442.boc", []string{"transactions 90", "traces that end inside 19"}},
+	} {
+		var out bytes.Buffer
+		cmd := inspectTracesCommand()
+		cmd.SetArgs([]string{realdata.Path(t, "blocks/mainnet_single", c.block)})
+		cmd.SetOut(&out)
+		if err := cmd.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(strings.Fields(out.String()), " ")
+		for _, w := range c.want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%s: %q is not in\n%s", c.block, w, out.String())
+			}
+		}
+	}
+}

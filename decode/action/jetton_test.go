@@ -1,0 +1,149 @@
+package action_test
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/decode/action"
+	"tonscribe/schema/record"
+)
+
+var wallets = known{wallet(aliceWallet, alice), wallet(bobWallet, bob)}
+
+func coins(b *cell.Builder, n int64) *cell.Builder { return b.MustStoreBigCoins(big.NewInt(n)) }
+
+// transferOrder is TEP-74 transfer, with a comment.
+func transferOrder(amount int64, to []byte) *cell.Builder {
+	b := coins(word(0x0f8a7ea5).MustStoreUInt(4, 64), amount).MustStoreAddr(friendly(to)).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false)
+	return coins(b, 1).MustStoreBoolBit(true).MustStoreRef(comment("thanks").EndCell())
+}
+
+func internalOrder(amount int64, from []byte) *cell.Builder {
+	return coins(coins(word(0x178d4519).MustStoreUInt(4, 64), amount).MustStoreAddr(friendly(from)).MustStoreAddr(friendly(alice)), 2).MustStoreBoolBit(false)
+}
+
+func excess() step { return step{to: alice, value: 1, body: word(0xd53276db).MustStoreUInt(4, 64)} }
+
+func bounceOf(to []byte, body *cell.Builder) step {
+	return step{to: to, value: 1, bounced: true, body: word(0xffffffff).MustStoreBuilder(body)}
+}
+
+func TestJettonsAreTransferredWhenTheReceivingWalletGotThem(t *testing.T) {
+	order := transferOrder(100, bob)
+	for what, c := range map[string]struct {
+		facts action.Facts
+		step  step
+		want  []string
+	}{
+		"delivered, heard, the rest returned": {wallets, step{body: order, value: 9, then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice),
+			then: []step{{to: bob, value: 1, body: word(0x7362d09c)}, excess()}}}}, []string{"jetton_transfer"}},
+		"not heard": {wallets, step{body: order, then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice),
+			then: []step{{to: bob, value: 1, aborted: true, body: word(0x7362d09c)}}}}}, []string{"jetton_transfer"}},
+		"to a new wallet": {wallets, step{body: order, then: []step{{to: bobWallet, value: 8, deployed: true, body: internalOrder(100, alice)}}},
+			[]string{"jetton_transfer", "contract_deploy"}},
+		"refused by the receiver's wallet": {wallets, step{body: order, then: []step{{to: bobWallet, value: 8, bounce: true, aborted: true, body: internalOrder(100, alice),
+			then: []step{bounceOf(aliceWallet, internalOrder(100, alice))}}}}, []string{"jetton_transfer!"}},
+		"refused by the sender's wallet": {wallets, step{body: order, value: 9, bounce: true, aborted: true,
+			then: []step{bounceOf(alice, order)}}, []string{"call_contract!", "call_contract"}},
+		"to a wallet of nobody": {known{wallet(aliceWallet, alice)}, step{body: order, value: 9,
+			then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice)}}}, []string{"call_contract", "call_contract"}},
+		"an order that ends early": {wallets, step{body: word(0x0f8a7ea5).MustStoreUInt(4, 64), value: 9,
+			then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice)}}}, []string{"call_contract", "call_contract"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			c.step.to = aliceWallet
+			wants(t, recognise(t, c.facts, play(alice, c.step)), c.want...)
+		})
+	}
+}
+
+func TestATransferSaysWhatWasMoved(t *testing.T) {
+	list := recognise(t, wallets, play(alice, step{to: aliceWallet, value: 9, body: transferOrder(100, carol),
+		then: []step{{to: bobWallet, value: 8, body: internalOrder(90, alice)}}}))
+	details(t, list, "jetton_transfer", "asset", master, "sender", alice, "receiver", bob, "sender_jetton_wallet", aliceWallet,
+		"receiver_jetton_wallet", bobWallet, "amount", 90, "forward_amount", 2, "comment", "thanks", "is_encrypted_comment", false,
+		"query_id", 4, "response_destination", alice, "custom_payload", nil)
+}
+
+func TestWrappedToncoinsMoveWithoutAnInternalTransfer(t *testing.T) {
+	pTon := addressOf("0:671963027F7F85659AB55B821671688601CDCF1EE674FC7FBBB1A776A18D34A3")
+	facts := known{{Account: aliceWallet, JettonWallet: &record.JettonWallet{Owner: market, Master: pTon}}}
+	s := step{to: aliceWallet, value: 9, body: transferOrder(100, market), then: []step{{to: market, value: 8, body: word(0x7362d09c)}}}
+	list := recognise(t, facts, play(alice, s))
+	wants(t, list, "jetton_transfer")
+	details(t, list, "jetton_transfer", "asset", pTon, "sender_jetton_wallet", nil, "receiver_jetton_wallet", nil, "amount", 100, "forward_amount", 1)
+	wants(t, recognise(t, wallets, play(alice, s)), "call_contract", "call_contract") // of another master
+}
+
+func TestJettonsAreBurntUnlessTheMasterRefuses(t *testing.T) {
+	burn := func() *cell.Builder {
+		return coins(word(0x595f07bc).MustStoreUInt(4, 64), 70).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false)
+	}
+	notification := step{to: master, value: 8, body: word(0x7bdd97de), then: []step{excess()}}
+	refused := step{to: master, value: 8, aborted: true, body: word(0x7bdd97de), then: []step{bounceOf(aliceWallet, word(0x7bdd97de))}}
+	list := recognise(t, wallets, play(alice, step{to: aliceWallet, value: 9, body: burn(), then: []step{notification}}))
+	wants(t, list, "jetton_burn")
+	details(t, list, "jetton_burn", "owner", alice, "owner_jetton_wallet", aliceWallet, "asset", master, "amount", 70)
+	wants(t, recognise(t, wallets, play(alice, step{to: aliceWallet, value: 9, body: burn(), then: []step{refused}})), "jetton_burn!")
+	wants(t, recognise(t, action.NoFacts{}, play(alice, step{to: aliceWallet, value: 9, body: burn(), then: []step{notification}})),
+		"call_contract", "call_contract", "call_contract")
+}
+
+func TestAMintIsDoneWhenAWalletGotWhatItMakes(t *testing.T) {
+	for _, op := range []uint64{0x642b7d07, 0x15} {
+		mint := func() *cell.Builder {
+			return coins(word(op).MustStoreUInt(4, 64).MustStoreAddr(friendly(bob)), 33).MustStoreRef(internalOrder(50, nil).EndCell())
+		}
+		got := step{to: bobWallet, value: 7, body: internalOrder(50, nil), then: []step{excess()}}
+		list := recognise(t, wallets, play(alice, step{to: master, value: 9, body: mint(), then: []step{got}}))
+		wants(t, list, "jetton_mint")
+		details(t, list, "jetton_mint", "asset", master, "receiver", bob, "receiver_jetton_wallet", bobWallet, "amount", 50, "ton_amount", 33)
+
+		got.aborted = true
+		wants(t, recognise(t, wallets, play(alice, step{to: master, value: 9, body: mint(), then: []step{got}})), "jetton_mint!")
+		list = recognise(t, wallets, play(alice, step{to: master, value: 9, aborted: true, body: mint()}))
+		wants(t, list, "jetton_mint!")
+		details(t, list, "jetton_mint!", "asset", master, "receiver", bob, "receiver_jetton_wallet", nil, "amount", 50)
+		// The opcode of somebody else's message.
+		other := coins(word(op).MustStoreUInt(4, 64).MustStoreAddr(friendly(bob)), 33)
+		wants(t, recognise(t, wallets, play(alice, step{to: carol, value: 9, body: other})), "call_contract")
+	}
+}
+
+// relaxed is a message as a wallet is told to send it.
+func relaxed(to []byte, body *cell.Builder) *cell.Cell {
+	return cell.BeginCell().MustStoreUInt(0b0110, 4).MustStoreAddr(nil).MustStoreAddr(friendly(to)).MustStoreCoins(5).MustStoreBoolBit(false).
+		MustStoreCoins(0).MustStoreCoins(0).MustStoreUInt(0, 96).MustStoreBoolBit(false).MustStoreBoolBit(true).MustStoreRef(body.EndCell()).EndCell()
+}
+
+func TestTransfersThatARejectedMessageAskedForAreShownAsFailed(t *testing.T) {
+	signature := func() *cell.Builder { return cell.BeginCell().MustStoreSlice(make([]byte, 64), 512) }
+	head := func(b *cell.Builder) *cell.Builder {
+		return b.MustStoreUInt(1, 32).MustStoreUInt(2, 32).MustStoreUInt(3, 32)
+	}
+	order := relaxed(aliceWallet, transferOrder(100, bob))
+	empty := cell.BeginCell().EndCell()
+	action5 := cell.BeginCell().MustStoreUInt(0x0ec3c86d, 32).MustStoreUInt(3, 8).MustStoreRef(empty).MustStoreRef(order).EndCell()
+	for what, body := range map[string]*cell.Builder{
+		"version 3":       head(signature()).MustStoreUInt(3, 8).MustStoreRef(order),
+		"version 4":       head(signature()).MustStoreUInt(0, 8).MustStoreUInt(3, 8).MustStoreRef(order),
+		"version 5":       head(word(0x7369676e)).MustStoreBoolBit(true).MustStoreRef(action5).MustStoreBoolBit(false).MustStoreSlice(make([]byte, 64), 512),
+		"Telegram's, one": head(signature().MustStoreUInt(0x63896e75, 32)).MustStoreUInt(3, 8).MustStoreRef(order),
+		"Telegram's, many": head(signature().MustStoreUInt(0x73896e75, 32)).MustStoreUInt(1, 8).MustStoreBoolBit(true).
+			MustStoreRef(cell.BeginCell().MustStoreBoolBit(false).MustStoreUInt(3, 8).MustStoreRef(order).EndCell()),
+	} {
+		transactions := play(alice)
+		transactions[0].InMsg.Body = boc(body.EndCell())
+		list := recognise(t, wallets, transactions)
+		t.Run(what, func(t *testing.T) {
+			wants(t, list, "jetton_transfer!")
+			details(t, list, "jetton_transfer!", "sender", alice, "receiver", bob, "sender_jetton_wallet", aliceWallet, "receiver_jetton_wallet", nil,
+				"amount", 100, "asset", master)
+		})
+	}
+	other := play(alice)
+	other[0].InMsg.Body = boc(head(signature()).MustStoreUInt(3, 8).MustStoreRef(relaxed(bob, comment("hi"))).EndCell())
+	wants(t, recognise(t, wallets, other), "unknown")
+}

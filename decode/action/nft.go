@@ -1,0 +1,247 @@
+package action
+
+import (
+	"bytes"
+	"math/big"
+
+	"tonscribe/schema/record"
+)
+
+// Opcodes of NFTs (TEP-62).
+const (
+	opNFTTransfer          = 0x5fcc3d14
+	opNFTOwnershipAssigned = 0x05138d91
+	opGetStaticData        = 0x2fcb26a2
+	opReportStaticData     = 0x8b771735
+)
+
+var (
+	nftMint      = NewType[itemCreation]("nft_mint", V1, "nft", "nft.v3")
+	nftTransfer  = NewType[itemTransfer]("nft_transfer", V1, "nft", "nft.v3")
+	nftPurchase  = NewType[itemPurchase]("nft_purchase", V3, "nft.v3")
+	nftDiscovery = NewType[itemFound]("nft_discovery", V2)
+)
+
+type itemCreation struct {
+	Owner         Address  `detail:"owner,account,optional"` // who sent the message that deployed it
+	NFTItem       Address  `detail:"nft_item,account"`
+	NFTCollection Address  `detail:"nft_collection"`
+	NFTItemIndex  *big.Int `detail:"nft_item_index"`
+}
+
+// itemMove is what transfers and purchases have in common.
+type itemMove struct {
+	NFTCollection          Address  `detail:"nft_collection"`
+	NFTItem                Address  `detail:"nft_item,account"`
+	NFTItemIndex           *big.Int `detail:"nft_item_index"`
+	OldOwner               Address  `detail:"old_owner,account,optional"`
+	NewOwner               Address  `detail:"new_owner,account"`
+	IsPurchase             bool     `detail:"is_purchase"`
+	Price                  *big.Int `detail:"price,optional"`
+	QueryID                uint64   `detail:"query_id"`
+	ResponseDestination    Address  `detail:"response_destination"`
+	CustomPayload          BoC      `detail:"custom_payload"`
+	ForwardPayload         BoC      `detail:"forward_payload"`
+	ForwardAmount          *big.Int `detail:"forward_amount"`
+	Comment                *string  `detail:"comment"`
+	IsEncryptedComment     *bool    `detail:"is_encrypted_comment"`
+	Marketplace            *string  `detail:"marketplace"`
+	RealOldOwner           Address  `detail:"real_old_owner"`
+	MarketplaceAddress     Address  `detail:"marketplace_address"`
+	PayoutAmount           *uint64  `detail:"payout_amount"`
+	PayoutAddress          Address  `detail:"payout_address"`
+	PayoutComment          *string  `detail:"payout_comment"`
+	PayoutCommentEncrypted *bool    `detail:"payout_comment_encrypted"`
+	PayoutCommentEncoded   *bool    `detail:"payout_comment_encoded"`
+	RoyaltyAmount          *uint64  `detail:"royalty_amount"`
+}
+
+type itemTransfer struct {
+	itemMove
+	RoyaltyAddress Address `detail:"royalty_address"`
+}
+
+type itemPurchase struct {
+	itemMove
+}
+
+type itemFound struct {
+	Source        Address  `detail:"source,account"`
+	NFTItem       Address  `detail:"nft_item,account"`
+	NFTCollection Address  `detail:"nft_collection"`
+	NFTItemIndex  *big.Int `detail:"nft_item_index"`
+}
+
+// nfts are mints, transfers and purchases of NFT items.
+var nfts = &Protocol{
+	Name:  "nft",
+	Types: []typed{nftMint, nftTransfer, nftPurchase, nftDiscovery},
+	Rules: []Rule{
+		{
+			Name:    "deployment of an NFT item",
+			Order:   orderNFTMint,
+			Pattern: Deploy().Where(isItem),
+			Make:    makeMint,
+		},
+		{
+			Name:  "NFT transfer",
+			Order: orderNFTTransfer,
+			Pattern: Call(opNFTTransfer).Where(isItem).With(
+				Call(opNFTOwnershipAssigned).As("notification").Maybe(),
+			),
+			Make: makeNFTTransfer,
+		},
+		{
+			Name:    "payout to the seller of an NFT item",
+			Order:   orderPurchase,
+			Pattern: Is(nftTransfer).Where(isSold).With(Plain().Where(paysSeller).As("payout")),
+			Make:    makePurchase,
+		},
+		{
+			Name:  "payout to the seller at the end of an auction",
+			Order: orderPurchaseFinished,
+			Pattern: OneOf(Plain().Where(endsAuction), Call(opAuctionFinish, opAuctionStop)).Kept().With(
+				Is(nftTransfer).As("transfer").Where(isSold),
+			),
+			Make: makePurchaseFinished,
+		},
+		{
+			Name:    "data of an NFT item",
+			Order:   orderNFTDiscovery,
+			Pattern: Call(opGetStaticData).With(Call(opReportStaticData).As("report")),
+			Make: func(m *Match) *Made {
+				report := m.One("report")
+				r := report.Body()
+				r.Skip(64) // query_id
+				found := &itemFound{Source: m.Block.Source(), NFTItem: m.Block.Destination(),
+					NFTItemIndex: r.Big(256), NFTCollection: r.Address()}
+				if r.Failed() {
+					return nil
+				}
+				return nftDiscovery.Make(found).Fails(m.Block.Aborted() || report.Aborted())
+			},
+		},
+	},
+}
+
+// isItem reports whether a message goes to an NFT item.
+func isItem(b *Block) bool {
+	return b.Message != nil && b.Contract(b.Destination()).GetNftItem() != nil
+}
+
+// magnitude is a number of a record, whose zero is empty.
+func magnitude(n []byte) *big.Int { return new(big.Int).SetBytes(n) }
+
+// sum is a number that may not be there.
+func sum(n uint64) *uint64 { return &n }
+
+func truth(b bool) *bool { return &b }
+
+// item sets what is known of the item.
+func (t *itemMove) item(account Address, item *record.NFTItem) {
+	t.NFTItem, t.NFTCollection, t.NFTItemIndex = account, item.GetCollection(), magnitude(item.GetIndex())
+}
+
+// carry sets what the item carries to its new owner.
+func (t *itemMove) carry(p Payload) {
+	t.ForwardPayload = p.BoC()
+	if text, encrypted := p.Comment(); text != nil {
+		t.Comment, t.IsEncryptedComment = text, &encrypted
+	}
+}
+
+// soldAt sets what a sale or an auction says of a purchase.
+func (t *itemMove) soldAt(marketplace, seller Address, price []byte) {
+	t.IsPurchase, t.Price = true, magnitude(price)
+	t.MarketplaceAddress, t.RealOldOwner = marketplace, seller
+	t.Marketplace = marketplaceOf(marketplace, t.NFTCollection)
+}
+
+func makeMint(m *Match) *Made {
+	account := m.Block.Destination()
+	item := m.Contract(account).GetNftItem()
+	return nftMint.Make(&itemCreation{Owner: m.Block.Source(), NFTItem: account, NFTCollection: item.GetCollection(),
+		NFTItemIndex: magnitude(item.GetIndex())}).Fails(m.Block.Aborted())
+}
+
+func makeNFTTransfer(m *Match) *Made {
+	b := m.Block
+	t := &itemTransfer{}
+	t.item(b.Destination(), m.Contract(b.Destination()).GetNftItem())
+	r := b.Body()
+	t.QueryID = r.Uint(64)
+	t.OldOwner, t.NewOwner = b.Source(), r.Address()
+	t.ResponseDestination = r.Address()
+	t.CustomPayload = r.MaybeCell()
+	t.ForwardAmount = r.Coins()
+	if r.Failed() {
+		return nil
+	}
+	t.carry(r.Payload())
+	made := nftTransfer.Make(t).Fails(b.Aborted())
+	if paid := t.bought(m); paid != nil {
+		made.Consumes(paid)
+	}
+	return made
+}
+
+// bought finds out whether the transfer is that of a sale or an auction to another
+// one than its seller. It returns the message that paid for it, nil where that is
+// not a part of the transfer.
+func (t *itemTransfer) bought(m *Match) (paid *Block) {
+	before := m.Block.Parent
+	if before == nil || before.Message == nil || !bytes.Equal(before.Destination(), m.Block.Source()) {
+		return nil
+	}
+	c := m.Contract(m.Block.Source())
+	switch sale, auction := c.GetSale(), c.GetAuction(); {
+	case sale != nil && bytes.Equal(sale.Item, t.NFTItem) && !bytes.Equal(sale.Owner, t.NewOwner) && before.internal():
+		t.soldAt(sale.Marketplace, sale.Owner, sale.Price)
+	case auction != nil && bytes.Equal(auction.Item, t.NFTItem) && !bytes.Equal(auction.Owner, t.NewOwner):
+		t.soldAt(auction.Marketplace, auction.Owner, auction.LastBid)
+	default:
+		return nil
+	}
+	if before.internal() && !endsAuction(before) && !before.IsCall(opAuctionFinish, opAuctionStop, opAuctionCancel) && before.within == nil {
+		return before
+	}
+	return nil
+}
+
+// isSold reports whether a transfer is a purchase whose seller is known.
+func isSold(b *Block) bool {
+	t := nftTransfer.Of(b)
+	return t != nil && t.IsPurchase && t.RealOldOwner != nil
+}
+
+// paysSeller reports whether a plain transfer goes to the seller of the item that
+// its parent sold.
+func paysSeller(b *Block) bool {
+	t := nftTransfer.Of(b.Parent)
+	return t != nil && bytes.Equal(b.Destination(), t.RealOldOwner)
+}
+
+func makePurchase(m *Match) *Made {
+	return purchase(nftTransfer.Of(m.Block), m.One("payout")).Fails(m.Block.Failed || m.One("payout").Failed)
+}
+
+// makePurchaseFinished looks for the payout beside the transfer: at the end of an
+// auction both are sent by the auction.
+func makePurchaseFinished(m *Match) *Made {
+	t := nftTransfer.Of(m.One("transfer"))
+	for _, c := range m.Block.Children {
+		if c.IsTransfer() && bytes.Equal(c.Destination(), t.RealOldOwner) && bytes.Equal(c.Source(), t.OldOwner) {
+			return purchase(t, c).Consumes(c).Fails(m.Aborted("transfer") || c.Failed)
+		}
+	}
+	return nil
+}
+
+func purchase(t *itemTransfer, payout *Block) *Made {
+	p := &itemPurchase{t.itemMove}
+	sent := tonTransfer.Of(payout)
+	p.PayoutAmount, p.PayoutAddress = sum(payout.Value()), payout.Destination()
+	p.PayoutComment = sent.Comment
+	p.PayoutCommentEncrypted, p.PayoutCommentEncoded = truth(sent.Encrypted), truth(sent.Encrypted && sent.Comment != nil)
+	return nftPurchase.Make(p)
+}

@@ -1,0 +1,178 @@
+package action_test
+
+import (
+	"testing"
+
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/decode/action"
+	"tonscribe/schema/record"
+)
+
+var getgems = addressOf("0:584EE61B2DFF0837116D0FCB5078D93964BCBE9C05FD6A141B1BFCA5D6A43E18")
+
+func moveItem(to []byte) *cell.Builder {
+	b := word(0x5fcc3d14).MustStoreUInt(6, 64).MustStoreAddr(friendly(to)).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false)
+	return coins(b, 3).MustStoreBoolBit(true).MustStoreRef(comment("yours").EndCell())
+}
+
+func assigned(to []byte) step {
+	return step{to: to, value: 1, body: word(0x05138d91).MustStoreUInt(6, 64)}
+}
+
+// sentOn is a transfer of the item to somebody who hears of it.
+func sentOn(to []byte, then ...step) step {
+	heard := assigned(to)
+	heard.then = then
+	return step{to: item, value: 5, body: moveItem(to), then: []step{heard, excess()}}
+}
+
+func onSale() *record.Contract {
+	return &record.Contract{Account: saleAccount, Sale: &record.Sale{Marketplace: getgems, Item: item, Owner: alice, Price: []byte{40}, Version: 1,
+		Fee: []byte{4}, FeeAddress: market, Royalty: []byte{2}, RoyaltyAddress: carol}}
+}
+
+func onAuction() *record.Contract {
+	return &record.Contract{Account: saleAccount, Auction: &record.Auction{Marketplace: getgems, Item: item, Owner: alice, LastBid: []byte{44},
+		FeeAddress: market, FeeFactor: []byte{5}, FeeBase: []byte{100}, RoyaltyBase: []byte{101}, RoyaltyAddress: carol, MinBid: []byte{10}, MaxBid: []byte{90}}}
+}
+
+func TestAnItemIsMintedWithTheDeploymentOfItsContract(t *testing.T) {
+	list := recognise(t, known{itemFacts}, play(alice, step{to: collection, body: word(1), value: 9, then: []step{{to: item, value: 5, deployed: true, body: word(9)}}}))
+	wants(t, list, "call_contract", "nft_mint", "contract_deploy")
+	details(t, list, "nft_mint", "owner", collection, "nft_item", item, "nft_collection", collection, "nft_item_index", 5)
+}
+
+func TestAnItemIsTransferredWhenItsTransactionIsDone(t *testing.T) {
+	list := recognise(t, known{itemFacts}, play(alice, sentOn(bob)))
+	wants(t, list, "nft_transfer")
+	details(t, list, "nft_transfer", "nft_item", item, "nft_collection", collection, "nft_item_index", 5, "old_owner", alice, "new_owner", bob,
+		"is_purchase", false, "price", nil, "query_id", 6, "response_destination", alice, "custom_payload", nil, "forward_amount", 3,
+		"comment", "yours", "is_encrypted_comment", false, "marketplace", nil, "payout_amount", nil)
+	wants(t, recognise(t, known{itemFacts}, play(carol, step{to: item, value: 5, bounce: true, aborted: true, body: moveItem(bob)})), "nft_transfer!")
+	wants(t, recognise(t, action.NoFacts{}, play(alice, step{to: item, value: 5, body: moveItem(bob)})), "call_contract")
+}
+
+func TestASaleIsAPurchaseWithThePayoutToItsSeller(t *testing.T) {
+	paid := step{to: saleAccount, value: 50, then: []step{{to: alice, value: 34, body: comment("sold")}, {to: market, value: 4}, sentOn(bob)}}
+	list := recognise(t, known{itemFacts, onSale()}, play(bob, paid))
+	wants(t, list, "nft_purchase", "nft_transfer in nft_purchase", "ton_transfer in nft_purchase", "ton_transfer")
+	for _, what := range []string{"nft_purchase", "nft_transfer in nft_purchase"} {
+		details(t, list, what, "old_owner", saleAccount, "new_owner", bob, "is_purchase", true, "price", 40, "real_old_owner", alice,
+			"marketplace", "getgems", "marketplace_address", getgems)
+	}
+	details(t, list, "nft_purchase", "payout_amount", 34, "payout_address", alice, "payout_comment", "sold",
+		"payout_comment_encrypted", false, "payout_comment_encoded", false)
+
+	// The seller takes the item back.
+	cancelled := step{to: saleAccount, value: 5, body: word(3), then: []step{sentOn(alice)}}
+	list = recognise(t, known{itemFacts, onSale()}, play(alice, cancelled))
+	wants(t, list, "call_contract in nft_cancel_sale", "nft_cancel_sale", "nft_transfer in nft_cancel_sale")
+	details(t, list, "nft_cancel_sale", "owner", alice, "nft_item", item, "nft_collection", collection, "sale_address", saleAccount,
+		"marketplace_address", getgems, "marketplace", "getgems")
+	details(t, list, "nft_transfer in nft_cancel_sale", "is_purchase", false)
+}
+
+func TestThePriceOfASaleIsChanged(t *testing.T) {
+	update := func() *cell.Builder { return coins(coins(coins(word(0x6c6c2080).MustStoreUInt(1, 64), 60), 6), 3) }
+	list := recognise(t, known{itemFacts, onSale()}, play(alice, step{to: saleAccount, value: 5, body: update()}))
+	wants(t, list, "nft_update_sale", "call_contract in nft_update_sale")
+	details(t, list, "nft_update_sale", "source", alice, "sale_contract", saleAccount, "nft_address", item, "full_price", 60, "marketplace_fee", 6,
+		"royalty_amount", 3, "marketplace", "getgems")
+	wants(t, recognise(t, known{itemFacts, onSale()}, play(bob, step{to: saleAccount, value: 5, aborted: true, body: update()})),
+		"nft_update_sale!", "call_contract! in nft_update_sale")
+}
+
+func TestAnAuctionEndsWithTheItemAtTheHighestBidderOrBackAtItsSeller(t *testing.T) {
+	facts := known{itemFacts, onAuction()}
+	for what, s := range map[string]step{
+		"by a word":    {to: saleAccount, value: 5, body: comment("finish"), then: []step{{to: alice, value: 34}, sentOn(bob)}},
+		"by an opcode": {to: saleAccount, value: 5, body: word(0xb95616b6), then: []step{{to: alice, value: 34}, sentOn(bob)}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			list := recognise(t, facts, play(carol, s))
+			details(t, list, "nft_finish_auction", "owner", bob, "nft_item", item, "nft_collection", collection, "auction_address", saleAccount,
+				"marketplace_address", getgems, "marketplace", "getgems")
+			details(t, list, "nft_purchase in nft_finish_auction", "price", 44, "payout_amount", 34, "payout_address", alice)
+			details(t, list, "nft_transfer in nft_purchase in nft_finish_auction", "new_owner", bob)
+			details(t, list, "ton_transfer in nft_purchase in nft_finish_auction", "value", 34)
+		})
+	}
+	list := recognise(t, facts, play(alice, step{to: saleAccount, value: 5, body: comment("cancel"), then: []step{sentOn(alice)}}))
+	details(t, list, "nft_cancel_auction", "owner", alice, "nft_item", item)
+	details(t, list, "nft_transfer in nft_cancel_auction", "is_purchase", false)
+	// The highest price ends it at once.
+	list = recognise(t, facts, play(bob, step{to: saleAccount, value: 95, then: []step{{to: alice, value: 80}, sentOn(bob)}}))
+	wants(t, list, "nft_purchase", "nft_transfer in nft_purchase", "ton_transfer in nft_purchase")
+}
+
+func TestABidReturnsTheOneBefore(t *testing.T) {
+	notice := comment("Your bid has been outbid by another user.\nGo on")
+	s := step{to: saleAccount, value: 55, then: []step{{to: carol, value: 44, body: notice}}}
+	list := recognise(t, known{itemFacts, onAuction()}, play(bob, s))
+	wants(t, list, "auction_bid", "auction_outbid", "ton_transfer in auction_outbid")
+	details(t, list, "auction_bid", "amount", 55, "bidder", bob, "auction", saleAccount, "nft_item", item, "nft_collection", collection, "nft_item_index", 5)
+	details(t, list, "auction_outbid", "auction_address", saleAccount, "bidder", carol, "new_bidder", bob, "nft_item", item, "amount", 44, "marketplace", "getgems")
+	// Two of the kind belong to something else.
+	s.then = append(s.then, step{to: market, value: 44, body: notice})
+	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, s)), "auction_bid", "ton_transfer", "ton_transfer")
+	// A refused bid.
+	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, step{to: saleAccount, value: 5, bounce: true, aborted: true})), "auction_bid!")
+}
+
+// stateInit is code, by whose hash builds are known, and data.
+func stateInit(code, data *cell.Cell) *cell.Cell {
+	return cell.BeginCell().MustStoreUInt(0b00110, 5).MustStoreRef(code).MustStoreRef(data).EndCell()
+}
+
+func TestAnItemIsListedThroughADeployer(t *testing.T) {
+	deployer := account(0x77)
+	given := sentOn(deployer, step{to: saleAccount, value: 3, deployed: true, init: stateInit(cell.BeginCell().EndCell(), cell.BeginCell().EndCell()), body: word(1)},
+		step{to: item, value: 2, body: moveItem(saleAccount), then: []step{assigned(saleAccount)}})
+	list := recognise(t, known{itemFacts, onSale()}, play(alice, given))
+	details(t, list, "nft_put_on_sale", "nft_item", item, "nft_collection", collection, "nft_item_index", 5, "owner", alice, "listing_address", deployer,
+		"sale_address", saleAccount, "marketplace_address", getgems, "full_price", 40, "marketplace_fee", 4, "royalty_amount", 2,
+		"marketplace_fee_address", market, "royalty_address", carol, "marketplace", "getgems")
+	list = recognise(t, known{itemFacts, onAuction()}, play(alice, given))
+	details(t, list, "nft_put_on_auction", "owner", alice, "auction_address", saleAccount, "listing_address", deployer, "marketplace_fee_factor", 5,
+		"marketplace_fee_base", 100, "royalty_fee_base", 101, "max_bid", 90, "min_bid", 10, "marketplace_fee_address", market, "royalty_address", carol)
+	// The deployer keeps the item.
+	kept := sentOn(deployer, given.then[0].then[0])
+	wants(t, recognise(t, known{itemFacts, onSale()}, play(alice, kept)), "nft_transfer", "call_contract", "contract_deploy")
+}
+
+func TestDataOfAnItemIsDiscovered(t *testing.T) {
+	details(t, recognise(t, action.NoFacts{}, discovery()), "nft_discovery", "source", alice, "nft_item", item, "nft_collection", collection, "nft_item_index", 5)
+}
+
+var teleitem = &record.Contract{Account: item, NftItem: itemFacts.NftItem, Telemint: &record.Telemint{}}
+
+func TestATelegramItemTellsOnlyItsNewOwner(t *testing.T) {
+	bidInfo := coins(word(0x38127de1), 70).MustStoreUInt(9, 32)
+	told := func(payload *cell.Builder) *cell.Builder {
+		return word(0x05138d91).MustStoreUInt(6, 64).MustStoreAddr(nil).MustStoreBoolBit(false).MustStoreBuilder(payload)
+	}
+	s := step{to: item, value: 80, then: []step{{to: market, value: 3, body: word(0x370fec51)}, {to: carol, value: 67, body: word(0x370fec51)},
+		{to: bob, value: 0, aborted: true, body: told(bidInfo)}}}
+	list := recognise(t, known{teleitem}, play(bob, s))
+	wants(t, list, "nft_transfer")
+	details(t, list, "nft_transfer", "new_owner", bob, "is_purchase", true, "price", 70, "marketplace", "fragment", "royalty_amount", 3, "royalty_address", market,
+		"payout_amount", 67, "payout_address", carol, "old_owner", nil, "forward_amount", nil)
+	list = recognise(t, known{teleitem}, play(carol, step{to: item, value: 5, body: word(99), then: []step{{to: bob, body: told(cell.BeginCell())}}}))
+	wants(t, list, "call_contract", "nft_transfer")
+	details(t, list, "nft_transfer", "is_purchase", false, "price", nil)
+}
+
+func TestAnAuctionOfATelegramItemBeginsAndEnds(t *testing.T) {
+	config := coins(coins(cell.BeginCell().MustStoreAddr(friendly(carol)), 7), 900).MustStoreUInt(5, 8).MustStoreUInt(60, 32).MustStoreUInt(3600, 32).EndCell()
+	ok := step{to: alice, value: 1, body: word(0xa37a0983)}
+	list := recognise(t, known{teleitem}, play(alice, step{to: item, value: 5, body: word(0x487a8e81).MustStoreUInt(1, 64).MustStoreRef(config), then: []step{ok}}))
+	details(t, list, "teleitem_start_auction", "owner", alice, "nft_item", item, "auction_address", item, "min_bid", 7, "max_bid", 900,
+		"marketplace_fee_address", carol, "marketplace", "fragment", "listing_address", nil)
+	list = recognise(t, known{teleitem}, play(alice, step{to: item, value: 5, body: word(0x371638ae).MustStoreUInt(1, 64), then: []step{ok}}))
+	details(t, list, "teleitem_cancel_auction", "owner", alice, "nft_item", item, "auction_address", item, "marketplace", "fragment")
+	bid := step{to: item, value: 80, then: []step{{to: carol, value: 70, body: word(0x557cea20).MustStoreUInt(1, 64)}}}
+	list = recognise(t, known{teleitem}, play(bob, bid))
+	details(t, list, "auction_bid", "amount", 80, "bidder", bob, "auction", item)
+	details(t, list, "auction_outbid", "bidder", carol, "new_bidder", bob, "amount", 70)
+}

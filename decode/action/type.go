@@ -1,0 +1,88 @@
+package action
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Version is the first version of supported_action_types that has a type.
+type Version uint8
+
+// The versions; types of Unversioned are in groups only.
+const (
+	Unversioned Version = iota
+	V1
+	V2
+	V3
+	V4
+)
+
+// Type is a type of actions.
+type Type struct {
+	Name    string
+	Version Version
+	Groups  []string // other labels that stand for it
+	Details []Detail // in the order in which they are written
+}
+
+// TypeOf is a Type whose details are the fields of T.
+type TypeOf[T any] struct{ Type }
+
+// NewType declares a type of actions: its name, the version of
+// supported_action_types that brought it, and the groups that it belongs to.
+func NewType[T any](name string, version Version, groups ...string) *TypeOf[T] {
+	return &TypeOf[T]{Type{Name: name, Version: version, Groups: groups, Details: detailsOf(reflect.TypeFor[T]())}}
+}
+
+// Of returns the details of a block of the type, nil where it is of another one.
+func (t *TypeOf[T]) Of(b *Block) *T {
+	if b == nil || b.Type != &t.Type {
+		return nil
+	}
+	return b.data.(*T)
+}
+
+// Make is the outcome of a rule: an action of the type.
+func (t *TypeOf[T]) Make(data *T) *Made { return &Made{typ: &t.Type, data: data} }
+
+// set makes b a block of the type.
+func (t *TypeOf[T]) set(b *Block, data *T) { b.Type, b.data = &t.Type, data }
+
+func (t *Type) describe() *Type { return t }
+
+// typed is a TypeOf of whatever details.
+type typed interface{ describe() *Type }
+
+// Types returns all types, in the order of their protocols.
+func Types() []*Type { return slices.Clone(registry.types) }
+
+// TypeNamed returns the type with the name, nil where there is none.
+func TypeNamed(name string) *Type { return registry.byName[name] }
+
+// Expand returns the types that values of supported_action_types stand for: labels
+// of versions and groups, and names. The types of v1 are always among them; what is
+// unknown stands for nothing.
+func Expand(labels []string) map[*Type]bool {
+	set := map[*Type]bool{}
+	for _, t := range registry.types {
+		if t.Version == V1 || slices.ContainsFunc(labels, t.in) {
+			set[t] = true
+		}
+	}
+	return set
+}
+
+func (t *Type) in(label string) bool {
+	upTo := func(v Version) bool { return t.Version != Unversioned && t.Version <= v }
+	switch label {
+	case "v1":
+		return upTo(V1)
+	case "v2":
+		return upTo(V2)
+	case "v3":
+		return upTo(V3)
+	case "v4", "latest":
+		return upTo(V4)
+	}
+	return t.Name == label || slices.Contains(t.Groups, label)
+}

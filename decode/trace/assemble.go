@@ -1,0 +1,396 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tonscribe/schema/record"
+	"tonscribe/ton/address"
+)
+
+// Store keeps what is open between bundles. Keys are a byte that says what they are
+// and parts of which all but the last are of fixed length; that of a stage
+// (internal/stage) is one. Reads see what was set before.
+type Store interface {
+	// Get returns nil where there is nothing.
+	Get(kind byte, parts ...[]byte) ([]byte, error)
+	Set(value []byte, kind byte, parts ...[]byte) error
+	Delete(kind byte, parts ...[]byte) error
+	// Each visits the keys that begin with a prefix, without the prefix, after the one
+	// given, in their order, until visit returns false.
+	Each(prefix, after []byte, visit func(rest, value []byte) bool) error
+}
+
+// Keys of the store. All values but transactions are small: what a million open
+// messages need is the first of these a million times.
+const (
+	keyEdge        = 'e' // hash of an internal message that was not received yet → id of the trace
+	keyOrphan      = 'o' // hash of a message whose sender was never seen → id of the trace that it began
+	keyTrace       = 't' // id → Trace, of those that are not complete
+	keyTransaction = 'x' // id, lt, account → Transaction of those
+)
+
+// Assembler puts the transactions of a chain together to traces, bundle by bundle.
+// What it does depends on the store and the bundle alone, so that a bundle that is
+// worked out again gives the same. It is for one goroutine.
+type Assembler struct {
+	store Store
+
+	// Of the bundle.
+	open   map[[32]byte]*growing // by the hashes of messages that were sent in it and not received yet
+	traces map[[32]byte]*growing
+	order  []*growing
+	sent   [][]byte // hashes of all messages that were sent in it
+	seqno  uint32
+}
+
+// NewAssembler returns an Assembler that goes on from what is in the store.
+func NewAssembler(store Store) *Assembler { return &Assembler{store: store} }
+
+// Assembled is a trace that got transactions with a bundle.
+type Assembled struct {
+	*record.Trace
+	// New are those of the bundle, by (lt, account); their trace_id is that of the
+	// trace from now on, and that of transactions of the traces that it replaces.
+	New []*record.Transaction
+	// All are all of them by the same order, once the trace has no open message. It is
+	// nil while there are any, and of traces of more than MaxNodes.
+	All []*record.Transaction
+}
+
+// growing is a trace in work.
+type growing struct {
+	trace *record.Trace
+	id    [32]byte
+	added []*record.Transaction
+	kept  bool // there is something of it in the store
+}
+
+// ErrHash is the error of a transaction or message whose hash has not 32 bytes.
+var ErrHash = errors.New("a hash of another size than 32 bytes")
+
+// Bundle adds the transactions of the next bundle, in whatever order. It returns the
+// traces that they belong to, by their first transactions in the bundle.
+func (a *Assembler) Bundle(mcSeqno uint32, transactions []*record.Transaction) ([]Assembled, error) {
+	a.seqno, a.sent = mcSeqno, a.sent[:0]
+	a.open, a.traces, a.order = make(map[[32]byte]*growing), make(map[[32]byte]*growing, len(transactions)), nil
+	if !slices.IsSortedFunc(transactions, Order) {
+		transactions = slices.Clone(transactions)
+		slices.SortStableFunc(transactions, Order)
+	}
+	for _, tx := range transactions {
+		if err := a.add(tx); err != nil {
+			return nil, fmt.Errorf("transaction %x: %w", tx.Hash, err)
+		}
+	}
+	if err := a.keepOpen(); err != nil {
+		return nil, err
+	}
+	list := make([]Assembled, 0, len(a.order))
+	for _, g := range a.order {
+		if g.trace == nil || len(g.added) == 0 { // a part of another one now, or too large to be
+			continue
+		}
+		done, err := a.finish(g)
+		if err != nil {
+			return nil, fmt.Errorf("trace %x: %w", g.id, err)
+		}
+		list = append(list, done)
+	}
+	return list, nil
+}
+
+// add puts a transaction into its trace.
+func (a *Assembler) add(tx *record.Transaction) error {
+	if len(tx.Hash) != 32 {
+		return ErrHash
+	}
+	g, err := a.caused(tx)
+	if err != nil {
+		return err
+	}
+	if g == nil {
+		if g, err = a.begin(tx); err != nil {
+			return err
+		}
+	}
+	t := g.trace
+	t.Nodes++
+	t.EndLt, t.EndUtime, t.McSeqnoEnd = max(t.EndLt, tx.Lt), max(t.EndUtime, tx.Now), max(t.McSeqnoEnd, a.seqno)
+	g.added = append(g.added, tx)
+	for _, m := range tx.OutMsgs {
+		switch {
+		case m.Kind != record.Message_INTERNAL:
+			t.Edges++
+		case len(m.Hash) != 32:
+			return ErrHash
+		default:
+			a.open[[32]byte(m.Hash)] = g
+			a.sent = append(a.sent, m.Hash)
+			t.PendingEdges++
+		}
+	}
+	return nil
+}
+
+// caused finds the trace whose message a transaction received, nil for none, and
+// closes the message.
+func (a *Assembler) caused(tx *record.Transaction) (*growing, error) {
+	in := tx.InMsg
+	if in == nil || in.Kind != record.Message_INTERNAL {
+		return nil, nil
+	}
+	if len(in.Hash) != 32 {
+		return nil, ErrHash
+	}
+	hash := [32]byte(in.Hash)
+	g := a.open[hash]
+	if g != nil {
+		delete(a.open, hash)
+	} else {
+		id, err := a.store.Get(keyEdge, in.Hash)
+		if err != nil || id == nil {
+			return nil, err
+		}
+		if err := a.store.Delete(keyEdge, in.Hash); err != nil {
+			return nil, err
+		}
+		if g, err = a.known(id); err != nil {
+			return nil, err
+		}
+	}
+	g.trace.PendingEdges--
+	g.trace.Edges++
+	return g, nil
+}
+
+// known takes a trace out of the store.
+func (a *Assembler) known(id []byte) (*growing, error) {
+	if len(id) != 32 {
+		return nil, ErrHash
+	}
+	if g := a.traces[[32]byte(id)]; g != nil {
+		return g, nil
+	}
+	raw, err := a.store.Get(keyTrace, id)
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, fmt.Errorf("trace %x has open messages and is not in the store", id)
+	}
+	g := &growing{trace: new(record.Trace), id: [32]byte(id), kept: true}
+	if err := g.trace.UnmarshalVT(raw); err != nil {
+		return nil, fmt.Errorf("trace %x in the store: %w", id, err)
+	}
+	g.trace.Replaces = nil
+	a.traces[g.id] = g
+	a.order = append(a.order, g)
+	return g, nil
+}
+
+// nobody is the source of messages that the chain itself makes: fees, and calls of
+// its special contracts.
+var nobody = address.MustParse("-1:0000000000000000000000000000000000000000000000000000000000000000")
+
+// begin makes a trace whose root is the transaction.
+func (a *Assembler) begin(tx *record.Transaction) (*growing, error) {
+	g := &growing{id: [32]byte(tx.Hash)}
+	g.trace = &record.Trace{Id: tx.Hash, McSeqnoStart: a.seqno, McSeqnoEnd: a.seqno, StartLt: tx.Lt, EndLt: tx.Lt, StartUtime: tx.Now, EndUtime: tx.Now}
+	if in := tx.InMsg; in != nil {
+		g.trace.ExternalHash = in.Hash
+		switch {
+		case in.Kind == record.Message_EXTERNAL_IN:
+			g.trace.ExternalHashNorm = in.HashNorm
+			g.trace.Edges++
+		case string(in.Source) == string(nobody[:]):
+			g.trace.Edges++
+		default:
+			g.trace.State = record.TraceState_TRACE_BROKEN
+			if err := a.store.Set(tx.Hash, keyOrphan, in.Hash); err != nil {
+				return nil, err
+			}
+		}
+	}
+	a.traces[g.id] = g
+	a.order = append(a.order, g)
+	return g, nil
+}
+
+// keepOpen puts the messages that nobody received into the store. One whose receiver
+// came before its sender, because the index began between them, brings the
+// receiver's trace home.
+func (a *Assembler) keepOpen() error {
+	for _, hash := range a.sent {
+		g := a.open[[32]byte(hash)]
+		if g == nil {
+			continue
+		}
+		orphan, err := a.store.Get(keyOrphan, hash)
+		if err != nil {
+			return err
+		}
+		if orphan != nil {
+			if err := a.link(g, hash, orphan); err != nil {
+				return err
+			}
+		}
+	}
+	for _, hash := range a.sent {
+		if g := a.open[[32]byte(hash)]; g != nil {
+			if err := a.store.Set(g.id[:], keyEdge, hash); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// link makes the trace that an orphan began a part of the one whose message it
+// received, unless together they pass MaxNodes.
+func (a *Assembler) link(g *growing, message, orphan []byte) error {
+	o, err := a.known(orphan)
+	if err != nil {
+		return err
+	}
+	if o == g || g.trace.Nodes+o.trace.Nodes > MaxNodes {
+		return nil
+	}
+	stored, err := a.stored(o)
+	if err != nil {
+		return err
+	}
+	for _, tx := range stored {
+		if err := a.move(tx, o, g); err != nil {
+			return err
+		}
+	}
+	for hash, owner := range a.open {
+		if owner == o {
+			a.open[hash] = g
+		}
+	}
+	delete(a.open, [32]byte(message))
+	t, u := g.trace, o.trace
+	t.Nodes, t.Edges, t.PendingEdges = t.Nodes+u.Nodes, t.Edges+u.Edges+1, t.PendingEdges+u.PendingEdges-1
+	t.McSeqnoEnd = max(t.McSeqnoEnd, u.McSeqnoEnd)
+	t.EndLt, t.EndUtime = max(t.EndLt, u.EndLt), max(t.EndUtime, u.EndUtime)
+	t.Replaces = append(append(t.Replaces, u.Id), u.Replaces...)
+	g.added = append(g.added, o.added...)
+	g.kept = g.kept || o.kept
+	if o.kept {
+		if err := a.store.Delete(keyTrace, o.id[:]); err != nil {
+			return err
+		}
+	}
+	o.trace, o.added = nil, nil
+	return a.store.Delete(keyOrphan, message)
+}
+
+// move gives a transaction of the store, and its open messages, to another trace.
+func (a *Assembler) move(tx *record.Transaction, from, to *growing) error {
+	if err := a.store.Delete(keyTransaction, from.id[:], transactionKey(tx)); err != nil {
+		return err
+	}
+	for _, m := range tx.OutMsgs {
+		if m.Kind != record.Message_INTERNAL {
+			continue
+		}
+		owner, err := a.store.Get(keyEdge, m.Hash)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(owner, from.id[:]) { // an open one
+			if err := a.store.Set(to.id[:], keyEdge, m.Hash); err != nil {
+				return err
+			}
+		}
+	}
+	return a.keep(to, tx)
+}
+
+// finish says how far a trace is, and keeps what is not complete.
+func (a *Assembler) finish(g *growing) (Assembled, error) {
+	t := g.trace
+	slices.SortStableFunc(g.added, Order)
+	done := Assembled{Trace: t, New: g.added}
+	if t.State != record.TraceState_TRACE_BROKEN {
+		t.State = record.TraceState_TRACE_COMPLETE
+		if t.PendingEdges > 0 {
+			t.State = record.TraceState_TRACE_PENDING
+		}
+	}
+	var stored []*record.Transaction
+	var err error
+	if g.kept && (t.PendingEdges == 0 || t.Nodes > MaxNodes) {
+		if stored, err = a.stored(g); err != nil {
+			return done, err
+		}
+	}
+	if t.PendingEdges == 0 && t.Nodes <= MaxNodes {
+		done.All = g.added
+		if len(stored) > 0 {
+			done.All = slices.Concat(stored, g.added)
+			slices.SortStableFunc(done.All, Order)
+		}
+	}
+	// Of what is too large no transactions are kept: nobody makes a tree of them.
+	if t.State == record.TraceState_TRACE_COMPLETE || t.Nodes > MaxNodes {
+		for _, tx := range stored {
+			if err := a.store.Delete(keyTransaction, g.id[:], transactionKey(tx)); err != nil {
+				return done, err
+			}
+		}
+	}
+	if t.State == record.TraceState_TRACE_COMPLETE {
+		if g.kept {
+			err = a.store.Delete(keyTrace, g.id[:])
+		}
+		return done, err
+	}
+	if t.Nodes <= MaxNodes {
+		for _, tx := range g.added {
+			if err := a.keep(g, tx); err != nil {
+				return done, err
+			}
+		}
+	}
+	raw, err := t.MarshalVT()
+	if err != nil {
+		return done, err
+	}
+	return done, a.store.Set(raw, keyTrace, g.id[:])
+}
+
+func (a *Assembler) keep(g *growing, tx *record.Transaction) error {
+	raw, err := tx.MarshalVT()
+	if err != nil {
+		return err
+	}
+	return a.store.Set(raw, keyTransaction, g.id[:], transactionKey(tx))
+}
+
+// transactionKey sorts as Order does.
+func transactionKey(tx *record.Transaction) []byte {
+	return append(binary.BigEndian.AppendUint64(make([]byte, 0, 8+address.Size), tx.Lt), tx.Account...)
+}
+
+// stored are the transactions of a trace that came with earlier bundles.
+func (a *Assembler) stored(g *growing) (list []*record.Transaction, err error) {
+	if !g.kept {
+		return nil, nil
+	}
+	var damage error
+	err = a.store.Each(append([]byte{keyTransaction}, g.id[:]...), nil, func(_, value []byte) bool {
+		tx := new(record.Transaction)
+		if damage = tx.UnmarshalVT(value); damage != nil {
+			return false
+		}
+		list = append(list, tx)
+		return true
+	})
+	return list, errors.Join(err, damage)
+}

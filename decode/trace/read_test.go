@@ -1,0 +1,211 @@
+package trace
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tonscribe/schema/record"
+	"tonscribe/test/support/realdata"
+	"tonscribe/ton/cell"
+)
+
+func TestNormalisedHashIsThatOfTEP467(t *testing.T) {
+	destination := append(make([]byte, 4), strings.Repeat("\x11", 32)...)
+	for _, c := range []struct {
+		bits uint
+		want string
+	}{
+		{32, "657e551d55c95c03b3c3bfdd62a0c7367b25521d257235a1bd8b7aa46fe702b2"},
+		{0, "667fd65a7f83ddde7e579e0769af9af8786662bf7c78defc93c70887448ac7f9"},
+	} {
+		var bag cell.Bag
+		var b cell.Builder
+		b.Store(0xdeadbeef, c.bits)
+		body, err := bag.Add(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &record.Message{Hash: make([]byte, 32), Destination: destination}
+		if err := normalize(m, body); err != nil || hex.EncodeToString(m.HashNorm) != c.want {
+			t.Errorf("body of %d bits: %x, %v, want %s", c.bits, m.HashNorm, err, c.want)
+		}
+	}
+}
+
+// counters are those of a trace as another index wrote them.
+type counters struct {
+	ID           string `json:"trace_id"`
+	External     string `json:"external_hash"`
+	State        string `json:"state"`
+	Nodes        int    `json:"nodes_"`
+	Edges        int    `json:"edges_"`
+	Pending      int    `json:"pending_edges_"`
+	StartLt      uint64 `json:"start_lt"`
+	EndLt        uint64 `json:"end_lt"`
+	StartUtime   uint32 `json:"start_utime"`
+	EndUtime     uint32 `json:"end_utime"`
+	McSeqnoStart uint32 `json:"mc_seqno_start"`
+	McSeqnoEnd   uint32 `json:"mc_seqno_end"`
+}
+
+func countersOf(t *record.Trace) counters {
+	b64 := base64.StdEncoding.EncodeToString
+	return counters{ID: b64(t.Id), External: b64(t.ExternalHash), State: []string{"complete", "pending", "broken"}[t.State],
+		Nodes: int(t.Nodes), Edges: int(t.Edges), Pending: int(t.PendingEdges), StartLt: t.StartLt, EndLt: t.EndLt,
+		StartUtime: t.StartUtime, EndUtime: t.EndUtime, McSeqnoStart: t.McSeqnoStart, McSeqnoEnd: t.McSeqnoEnd}
+}
+
+func TestRecordedTracesHaveTheCountersOfTheReference(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(realdata.Path(t, "traces"), "*.json"))
+	if err != nil || len(files) < 83 {
+		t.Fatalf("%d traces, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want struct{ Trace counters }
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Read(text)
+		if err != nil {
+			t.Fatalf("%s: %v", filepath.Base(file), err)
+		}
+		got, tree, err := r.Assemble()
+		if err != nil {
+			t.Fatalf("%s: %v", filepath.Base(file), err)
+		}
+		if g := countersOf(got); g != want.Trace {
+			t.Errorf("%s:\n got %+v\nwant %+v", filepath.Base(file), g, want.Trace)
+		}
+		if len(tree.Nodes) != len(r.Transactions) || len(tree.Missing) > 0 {
+			t.Errorf("%s: %d of %d transactions are in the tree", filepath.Base(file), len(tree.Nodes), len(r.Transactions))
+		}
+	}
+}
+
+// node is a TraceNode of an answer.
+type node struct {
+	Hash     string `json:"tx_hash"`
+	Message  string `json:"in_msg_hash"`
+	Children []node `json:"children"`
+}
+
+func (n *Node) answer() node {
+	b64 := base64.StdEncoding.EncodeToString
+	a := node{Hash: b64(n.Tx.Hash), Message: b64(n.Tx.InMsg.GetHash())}
+	for _, c := range n.Children {
+		a.Children = append(a.Children, c.answer())
+	}
+	return a
+}
+
+func TestAnswersOfThePublicAPIAreReadWhole(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(realdata.Path(t, "api_v3_traces/walletkit"), "*.json"))
+	if err != nil || len(files) < 9 {
+		t.Fatalf("%d answers, %v", len(files), err)
+	}
+	wallets := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want struct {
+			Traces []struct {
+				ID        string   `json:"trace_id"`
+				External  string   `json:"external_hash"`
+				Order     []string `json:"transactions_order"`
+				Tree      node     `json:"trace"`
+				StartLt   uint64   `json:"start_lt,string"`
+				EndLt     uint64   `json:"end_lt,string"`
+				SeqnoEnd  uint32   `json:"mc_seqno_end,string"`
+				TraceInfo struct {
+					State        string `json:"trace_state"`
+					Messages     int    `json:"messages"`
+					Transactions int    `json:"transactions"`
+					Pending      int    `json:"pending_messages"`
+				} `json:"trace_info"`
+			}
+		}
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatal(err)
+		}
+		list, err := ReadAll(text)
+		if err != nil || len(list) != len(want.Traces) {
+			t.Fatalf("%s: %d traces, %v", filepath.Base(file), len(list), err)
+		}
+		for i, r := range list {
+			w := want.Traces[i]
+			got, tree, err := r.Assemble()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := countersOf(got)
+			if c.ID != w.ID || c.External != w.External || c.StartLt != w.StartLt || c.EndLt != w.EndLt || c.McSeqnoEnd != w.SeqnoEnd ||
+				c.State != w.TraceInfo.State || c.Nodes != w.TraceInfo.Transactions || c.Edges != w.TraceInfo.Messages || c.Pending != w.TraceInfo.Pending {
+				t.Errorf("%s: %+v, want %+v", filepath.Base(file), c, w)
+			}
+			var order []string
+			for _, tx := range tree.Transactions {
+				order = append(order, base64.StdEncoding.EncodeToString(tx.Hash))
+			}
+			if !slices.Equal(order, w.Order) {
+				t.Errorf("%s: order %v, want %v", filepath.Base(file), order, w.Order)
+			}
+			if g, w := fmt.Sprint(tree.Root.answer()), fmt.Sprint(w.Tree); g != w {
+				t.Errorf("%s: tree\n%s, want\n%s", filepath.Base(file), g, w)
+			}
+			for _, contract := range r.Contracts {
+				if contract.JettonWallet != nil {
+					wallets++
+				}
+			}
+		}
+	}
+	if wallets == 0 {
+		t.Error("no jetton wallet was read from the metadata of an answer")
+	}
+}
+
+func TestBodiesThatLieApartAreFoundByTheirHash(t *testing.T) {
+	text := `{"transactions":[{"account":"0:` + strings.Repeat("11", 32) + `","hash":"` + strings.Repeat("A", 43) + `=","lt":"1","messages":[
+		{"direction":"in","msg_hash":"` + strings.Repeat("A", 43) + `=","body_hash":"lqKW0iTyhcZ77pPDD4owkVfw2qNdxbh+QQt4YwoJz8c="}]}],
+		"message_contents":[{"hash":"lqKW0iTyhcZ77pPDD4owkVfw2qNdxbh+QQt4YwoJz8c=","body":"te6cckEBAQEAAgAAAEysuc0="}]}`
+	r, err := Read([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := r.Transactions[0].InMsg; len(m.Body) == 0 {
+		t.Error("the body was not found")
+	}
+}
+
+func TestWhatIsNoTraceIsRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":            ``,
+		"a list":             `[]`,
+		"no transactions":    `{"transactions":[]}`,
+		"no traces":          `{"traces":[]}`,
+		"two traces":         `{"traces":[{"transactions":[{"account":"0:` + strings.Repeat("11", 32) + `","hash":"` + strings.Repeat("A", 43) + `=","lt":"1"}]},{"transactions":[{"account":"0:` + strings.Repeat("11", 32) + `","hash":"` + strings.Repeat("A", 43) + `=","lt":"1"}]}]}`,
+		"no hash":            `{"transactions":[{"account":"0:` + strings.Repeat("11", 32) + `","lt":"1"}]}`,
+		"no account":         `{"transactions":[{"hash":"` + strings.Repeat("A", 43) + `=","lt":"1"}]}`,
+		"a short hash":       `{"transactions":[{"account":"0:` + strings.Repeat("11", 32) + `","hash":"AAAA","lt":"1"}]}`,
+		"a bad lt":           `{"transactions":[{"account":"0:` + strings.Repeat("11", 32) + `","hash":"` + strings.Repeat("A", 43) + `=","lt":"x"}]}`,
+		"a bad address":      `{"transactions":[{"account":"0:11","hash":"` + strings.Repeat("A", 43) + `=","lt":"1"}]}`,
+		"a body of no cells": `{"transactions":[{"account":"0:` + strings.Repeat("11", 32) + `","hash":"` + strings.Repeat("A", 43) + `=","lt":"1","in_msg":{"hash":"` + strings.Repeat("A", 43) + `=","message_content":{"body":"AAAA"}}}]}`,
+	} {
+		if _, err := Read([]byte(text)); err == nil {
+			t.Errorf("%s was read", name)
+		}
+	}
+}
