@@ -5,8 +5,6 @@ package action
 const (
 	orderNFTMint = iota + 1
 	orderTonstakersDelayedWithdrawal
-	orderDedustDeposit
-	orderDedustFirstDeposit
 	orderTonstakersDeposit
 	orderTonstakersWithdrawal
 	orderMultisigCreate
@@ -21,6 +19,8 @@ const (
 	orderJettonTransfer
 	orderPTonTransfer
 	orderJettonTransferGhost
+	orderDedustDeposit
+	orderDedustFirstDeposit
 	orderDedustWithdrawal
 	orderJettonBurn
 	orderDedustSwap

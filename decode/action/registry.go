@@ -8,4 +8,10 @@ var protocols = []*Protocol{
 	sales,
 	telegram,
 	dns,
+	dexes,
+	stonfi,
+	stonfiV2,
+	dedust,
+	tonco,
+	coffee,
 }
