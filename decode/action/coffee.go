@@ -389,12 +389,10 @@ func makeCoffeeSwap(m *Match) *Made {
 		return nil
 	}
 	asset := out.Asset
-	if len(peers) == len(hops) {
-		peers[len(peers)-1].AssetOut = asset
-	} else if len(peers) > 0 && pay.known { // the pool that refused gave back what the one before had given
+	if len(peers) > 0 { // also where the next pool refused, and gave back what this one had given
 		peers[len(peers)-1].AssetOut = asset
 	}
-	s := swapOf("coffee", in, out, peers)
+	s := swapOf("coffee", in, out, len(hops), peers)
 	if len(peers) < len(hops) && pay.known {
 		side := 0
 		if same(asset, pay.assets[0]) {

@@ -183,7 +183,8 @@ func makeDedustSwap(m *Match) *Made {
 	events := m.All("event")
 	var peers []peerSwap
 	var last *dedustEvent
-	for _, hop := range m.All("hop") {
+	hops := m.All("hop")
+	for _, hop := range hops {
 		if failed = failed || hop.Aborted(); len(events) == 0 || events[0].Parent != hop {
 			last, failed = nil, true
 			continue
@@ -204,7 +205,7 @@ func makeDedustSwap(m *Match) *Made {
 		return nil
 	}
 	failed = failed || lost || m.Aborted("payout")
-	s := swapOf("dedust", in, out, peers)
+	s := swapOf("dedust", in, out, len(hops), peers)
 	if failed {
 		if asked, known := m.dedustAsked(in.Asset); known {
 			s.AssetOut = asked

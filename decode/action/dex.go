@@ -168,10 +168,11 @@ func (m *Match) transferred(b *Block) (t *dexTransfer, failed bool) {
 // walletOf is the wallet of jettons that a transfer was ordered from.
 func walletOf(transfer *Block) Address { return transfer.First().Destination() }
 
-// swapOf makes a swap of what came in and went out, through pools one after another.
-func swapOf(dex string, in, out *dexTransfer, peers []peerSwap) *swap {
+// swapOf makes a swap of what came in and went out, by way of some pools: peers are
+// what those did that did not refuse.
+func swapOf(dex string, in, out *dexTransfer, pools int, peers []peerSwap) *swap {
 	s := &swap{Dex: dex, Sender: in.Source, AssetIn: in.Asset, AssetOut: out.Asset, Incoming: *in, Outgoing: *out}
-	if len(peers) > 1 {
+	if pools > 1 {
 		s.PeerSwaps = peers
 	}
 	return s

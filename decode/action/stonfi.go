@@ -91,7 +91,7 @@ func makeStonfiSwap(m *Match) *Made {
 	if out == nil {
 		return nil
 	}
-	s := swapOf("stonfi", in, out, nil)
+	s := swapOf("stonfi", in, out, 1, nil)
 	s.AssetOut = asked
 	return jettonSwap.Make(s).Fails(failed)
 }

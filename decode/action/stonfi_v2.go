@@ -145,10 +145,12 @@ func makeStonfiV2Swap(m *Match) *Made {
 		if out == nil {
 			return nil
 		}
-		peers = append(peers, peerSwap{AssetIn: asset, AmountIn: amount, AssetOut: out.Asset, AmountOut: out.Amount})
+		if p.ExitCode == stonfiSwapOK {
+			peers = append(peers, peerSwap{AssetIn: asset, AmountIn: amount, AssetOut: out.Asset, AmountOut: out.Amount})
+		}
 		asset, amount = out.Asset, out.Amount
 	}
-	s := swapOf("stonfi_v2", in, out, peers)
+	s := swapOf("stonfi_v2", in, out, len(pays), peers)
 	if failed {
 		if asked, known := m.stonfiV2Asked(carried); known {
 			s.AssetOut = asked

@@ -173,10 +173,12 @@ func makeToncoSwap(m *Match) *Made {
 			}
 		}
 		failed = failed || !done || lost && i == len(swaps)-1
-		peers = append(peers, peerSwap{AssetIn: asset, AmountIn: amount, AssetOut: out.Asset, AmountOut: out.Amount})
+		if done {
+			peers = append(peers, peerSwap{AssetIn: asset, AmountIn: amount, AssetOut: out.Asset, AmountOut: out.Amount})
+		}
 		asset, amount = out.Asset, out.Amount
 	}
-	s := swapOf("tonco", in, out, peers)
+	s := swapOf("tonco", in, out, len(swaps), peers)
 	if s.MinOutAmount = out.Amount; failed {
 		s.MinOutAmount = least
 	}
