@@ -328,6 +328,14 @@ func readCoffeePayment(b *Block) (p coffeePayment, ok bool) {
 	return p, !r.Failed()
 }
 
+// other is the asset that the pool gives for one.
+func (p *coffeePayment) other(asset Address) Address {
+	if same(asset, p.assets[0]) {
+		return p.assets[1]
+	}
+	return p.assets[0]
+}
+
 // coffeeOut is what a vault paid, nil where nothing shows it.
 func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, failed bool) {
 	for _, c := range m.All("out") {
@@ -386,19 +394,18 @@ func makeCoffeeSwap(m *Match) *Made {
 	}
 	out, lost := m.coffeeOut(pay)
 	if out == nil {
-		return nil
+		if len(peers) < len(hops) || !pay.known {
+			return nil
+		}
+		asset := pay.other(peers[len(peers)-1].AssetIn)
+		out = &dexTransfer{Asset: asset, Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
 	}
-	asset := out.Asset
 	if len(peers) > 0 { // also where the next pool refused, and gave back what this one had given
-		peers[len(peers)-1].AssetOut = asset
+		peers[len(peers)-1].AssetOut = out.Asset
 	}
 	s := swapOf("coffee", in, out, len(hops), peers)
 	if len(peers) < len(hops) && pay.known {
-		side := 0
-		if same(asset, pay.assets[0]) {
-			side = 1
-		}
-		s.AssetOut = pay.assets[side]
+		s.AssetOut = pay.other(out.Asset)
 	}
 	return jettonSwap.Make(s).Fails(failed || lost || m.Aborted("payout"))
 }
