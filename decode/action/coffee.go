@@ -247,12 +247,12 @@ var coffee = &Protocol{
 
 // coffeeGot is how assets come to a vault: as a transfer of jettons, or with an
 // order.
-func coffeeGot(orders ...uint32) *Pattern { return OneOf(Is(jettonTransfer), Call(orders...)).As("in") }
+func coffeeGot(orders ...uint32) *Pattern { return OneOf(given(), Call(orders...)).As("in") }
 
 // coffeePaid is what a vault pays when a pool tells it to.
 func coffeePaid() *Pattern {
 	return Call(opCoffeePayoutInternal).As("payout").With(
-		OneOf(delivered(), Call(opCoffeePayout, opCoffeeNotification)).As("out").Maybe(),
+		OneOf(delivered(), passedOn(), Call(opCoffeePayout, opCoffeeNotification)).As("out").Maybe(),
 	)
 }
 
@@ -297,8 +297,8 @@ func (r *Reader) coffeeSides() (assets [2]Address) {
 // coffeeIn is what came to a vault: the request says how much of it was meant.
 func (m *Match) coffeeIn(amount *big.Int) (in *dexTransfer, failed bool) {
 	b := m.One("in")
-	if jettonTransfer.Of(b) != nil {
-		return m.transferred(b)
+	if b.kind == kindMade {
+		return m.came(b)
 	}
 	return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: amount}, b.Aborted()
 }
@@ -349,7 +349,7 @@ func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, failed bool) {
 			return m.transferred(c)
 		}
 	}
-	return nil, true
+	return nil, unpaid(p.block)
 }
 
 // coffeeEvent is what a pool says of a swap.

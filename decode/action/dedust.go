@@ -86,11 +86,11 @@ var dedust = &Protocol{
 
 // dedustGot is how assets come to a vault: as a transfer of jettons, or as toncoins
 // with an order.
-func dedustGot(order uint32) *Pattern { return OneOf(Is(jettonTransfer), Call(order)).As("in") }
+func dedustGot(order uint32) *Pattern { return OneOf(given(), Call(order)).As("in") }
 
 // dedustPaid is what a vault pays when it is told to.
 func dedustPaid(order uint32) *Pattern {
-	return Call(order).As("payout").With(OneOf(delivered(), Call(opDedustPayout)).As("out").Maybe())
+	return Call(order).As("payout").With(OneOf(delivered(), passedOn(), Call(opDedustPayout)).As("out").Maybe())
 }
 
 // dedustHop is a swap at one pool, and those that follow.
@@ -117,8 +117,8 @@ func (r *Reader) dedustAsset() Address {
 
 // dedustGave is what came to a vault: of toncoins the amount that the order names.
 func (m *Match) dedustGave(b *Block) (in *dexTransfer, failed bool) {
-	if jettonTransfer.Of(b) != nil {
-		return m.transferred(b)
+	if b.kind == kindMade {
+		return m.came(b)
 	}
 	r := b.Body()
 	r.Skip(64) // query_id
@@ -158,7 +158,7 @@ func (m *Match) dedustOut(p dedustPayment) (out *dexTransfer, failed bool) {
 			return m.transferred(c)
 		}
 	}
-	return nil, true
+	return nil, unpaid(p.block)
 }
 
 // dedustEvent is what a pool says of a swap.

@@ -138,17 +138,28 @@ func transferOf(t *jettonMove) *dexTransfer {
 		SourceJettonWallet: t.SenderJettonWallet, DestinationJettonWallet: t.ReceiverJettonWallet, Amount: t.Amount}
 }
 
+// given is a transfer of jettons to an exchange, or a swap at another exchange that
+// ended with one.
+func given() *Pattern { return OneOf(Is(jettonTransfer), Is(jettonSwap).Kept()) }
+
 // delivered is the order of a transfer of jettons, with what came of it where no
 // transfer was recognised.
 func delivered() *Pattern {
 	return OneOf(Is(jettonTransfer), Call(opJettonTransfer).With(Call(opJettonInternalTransfer).With(notified()).Maybe()))
 }
 
+// passedOn is a transfer of jettons to another exchange, with the swap there.
+func passedOn() *Pattern { return Is(jettonSwap).Kept() }
+
 // transferred is what a transfer of jettons moved, or would have moved: failed
 // reports that its receiver did not get it. It is nil where the asset is not known.
 func (m *Match) transferred(b *Block) (t *dexTransfer, failed bool) {
 	if made := jettonTransfer.Of(b); made != nil {
 		return transferOf(made), b.Failed
+	}
+	if s := jettonSwap.Of(b); s != nil {
+		in := s.Incoming
+		return &in, false
 	}
 	order, ok := readTransfer(b)
 	master, known := m.master(b.Destination())
@@ -163,6 +174,30 @@ func (m *Match) transferred(b *Block) (t *dexTransfer, failed bool) {
 		}
 	}
 	return t, failed
+}
+
+// came is what a transfer of jettons, or a swap at another exchange, gave to this
+// one, nil where that went elsewhere.
+func (m *Match) came(b *Block) (in *dexTransfer, failed bool) {
+	s := jettonSwap.Of(b)
+	if s == nil {
+		return m.transferred(b)
+	}
+	if !same(s.Outgoing.Destination, m.Block.Source()) {
+		return nil, true
+	}
+	out := s.Outgoing
+	return &out, b.Failed
+}
+
+// unpaid reports whether an order to pay led to nothing but what came back.
+func unpaid(pay *Block) bool {
+	for _, c := range pay.Children {
+		if c.kind != kindLog && !c.isReturn() {
+			return pay.Aborted()
+		}
+	}
+	return true
 }
 
 // walletOf is the wallet of jettons that a transfer was ordered from.

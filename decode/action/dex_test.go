@@ -1,6 +1,7 @@
 package action_test
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/decode/action"
 	"tonscribe/schema/record"
 )
 
@@ -142,4 +144,47 @@ func transferred(which string, asset, source, destination, sourceWallet, destina
 	p := "dex_" + which + "_transfer."
 	return []any{p + "asset", or(asset), p + "source", source, p + "destination", destination,
 		p + "source_jetton_wallet", or(sourceWallet), p + "destination_jetton_wallet", or(destinationWallet), p + "amount", amount}
+}
+
+func TestASwapMayBeginWhereAnotherOneEnds(t *testing.T) {
+	const ok = 0xc64370e5
+	txProof := dedustProof(nil, masterX)
+	// y goes from STON.fi to the vault of y, for toncoins.
+	toVault := sends(25, routerY, vaultYs, vaultY, nil, step{to: pool2, value: 60, body: word(0x61ee542d).MustStoreUInt(4, 64).MustStoreRef(cell.BeginCell().EndCell()), then: []step{
+		dedustEvent(masterY, 25, nil, 40), dedustPays(0xad4eb6f5, vaultTON, 40, txProof, dedustPaysTON(44, bob))}})
+	first := []any{"dex", "stonfi", "sender", alice, "asset_in", masterX, "asset_out", masterY, "dex_outgoing_transfer.destination", vaultY,
+		"dex_outgoing_transfer.amount", 25}
+	firstV2 := append([]any{"dex", "stonfi_v2"}, first[2:]...)
+	last := []any{"dex", "dedust", "asset_in", masterY, "asset_out", nil, "dex_incoming_transfer.source", router, "dex_incoming_transfer.amount", 25,
+		"dex_outgoing_transfer.destination", bob, "dex_outgoing_transfer.amount", 40}
+	for what, c := range map[string]struct {
+		sent        step
+		first, last []any
+	}{
+		"from STON.fi to DeDust": {sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(ok, vaultY, 1, 25, toVault))), first, last},
+		"from STON.fi v2 to DeDust": {sends(10, aliceX, routerX, router, nil,
+			stonfiV2Swap(pool, stonfiV2Pay(ok, vaultY, router, [2][]byte{routerX, routerY}, [2]int64{0, 25}, toVault))), firstV2, last},
+		"from TONCO to DeDust": {sends(10, aliceX, routerX, router, nil, toncoSwap(pool, routerX, toncoPays(200, [2][]byte{routerX, routerY}, [2]int64{0, 25}, toVault))),
+			append([]any{"dex", "tonco"}, first[2:]...), last},
+		"from DeDust to STON.fi": {sends(10, aliceX, vaultXs, vaultX, nil, dedustFirst(10, nil, dedustEvent(masterX, 10, masterY, 7),
+			dedustPays(0xad4eb6f5, vaultY, 7, dedustProof(masterX, masterY), sends(7, vaultYs, routerY, router, nil,
+				stonfiSwap(stonfiPay(ok, bob, 0, 25, sends(25, routerX, bobY, bob, nil))))))),
+			[]any{"dex", "dedust", "sender", alice, "asset_in", masterX, "asset_out", masterY, "dex_outgoing_transfer.destination", router,
+				"dex_outgoing_transfer.amount", 7},
+			[]any{"dex", "stonfi", "sender", vaultY, "asset_in", masterY, "dex_incoming_transfer.amount", 7, "dex_outgoing_transfer.amount", 25}},
+		"from Swap Coffee to STON.fi v2": {sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(pool, 10, coffeeEvent(masterX, 10, 7),
+			coffeePays(vaultY, 7, coffeeProof(masterX, masterY), sends(7, vaultYs, routerY, router, nil,
+				stonfiV2Swap(pool2, stonfiV2Pay(ok, bob, router, [2][]byte{routerX, routerY}, [2]int64{25, 0}, sends(25, routerX, bobY, bob, nil))))))),
+			[]any{"dex", "coffee", "sender", alice, "asset_in", masterX, "asset_out", masterY, "dex_outgoing_transfer.destination", router,
+				"dex_outgoing_transfer.amount", 7},
+			[]any{"dex", "stonfi_v2", "asset_in", masterY, "dex_incoming_transfer.amount", 7, "dex_outgoing_transfer.amount", 25}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			list := recognise(t, exchange, play(alice, c.sent))
+			wants(t, list, "jetton_swap", "jetton_swap")
+			slices.SortStableFunc(list, func(a, b *action.Action) int { return cmp.Compare(a.StartLt, b.StartLt) })
+			details(t, list[:1], "jetton_swap", c.first...)
+			details(t, list[1:], "jetton_swap", c.last...)
+		})
+	}
 }

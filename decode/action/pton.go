@@ -9,22 +9,22 @@ const opPTonTransfer = 0x01f3835d
 // routerGot is how assets come to a router: as a transfer of jettons, or as toncoins
 // by way of a wallet of wrapped ones.
 func routerGot() *Pattern {
-	return OneOf(Is(jettonTransfer).As("in"), Call(opJettonNotify).Below(Call(opPTonTransfer).As("in")))
+	return OneOf(
+		given().As("in"),
+		Call(opJettonNotify).Below(OneOf(Call(opPTonTransfer), Is(jettonSwap).Kept()).As("in")),
+	)
 }
 
 // routerGave is how assets leave a router, and what begins there where the receiver
 // is another router.
 func routerGave(next func() *Pattern) *Pattern {
 	wrapped := Call(opPTonTransfer).As("toncoins")
-	p := OneOf(
-		Is(jettonTransfer),
-		Call(opJettonTransfer).With(Call(opJettonInternalTransfer).With(notified()).Maybe()),
-	).As("out")
+	p := delivered()
 	if next != nil {
 		p.With(Again(next).Maybe())
 		wrapped.With(Call(opJettonNotify).With(Again(next)).Maybe())
 	}
-	return p.With(wrapped.Maybe())
+	return OneOf(p.With(wrapped.Maybe()), passedOn()).As("out")
 }
 
 // pTonTransfer is what such a message says.
@@ -55,6 +55,10 @@ func (m *Match) got() (in *dexTransfer, carried Payload, failed bool) {
 		}
 		return in, t.Forward, failed
 	}
+	if b.kind == kindMade {
+		in, failed = m.came(b)
+		return in, Payload{}, failed
+	}
 	t, ok := readPTonTransfer(b)
 	if !ok {
 		return nil, Payload{}, true
@@ -72,6 +76,11 @@ func (m *Match) got() (in *dexTransfer, carried Payload, failed bool) {
 // where its receiver did not get it.
 func (m *Match) gave(b *Block) (out *dexTransfer, failed bool) {
 	for _, c := range b.Children {
+		if s := jettonSwap.Of(c); s != nil && jettonTransfer.Of(b) != nil && jettonTransfer.Of(b).PTon {
+			in := s.Incoming // toncoins that another exchange got
+			in.Source, in.DestinationJettonWallet = b.First().Source(), nil
+			return &in, false
+		}
 		if !c.IsCall(opPTonTransfer) {
 			continue
 		}

@@ -19,8 +19,8 @@ var stonfi = &Protocol{
 			Name:  "swap at STON.fi",
 			Order: orderStonfiSwap,
 			Pattern: Call(opStonfiSwap).As("swap").With(
-				Call(opStonfiPayTo).As("pay").Every().With(delivered().As("out").Maybe()),
-			).Below(Is(jettonTransfer).As("in")),
+				Call(opStonfiPayTo).As("pay").Every().With(OneOf(delivered(), passedOn()).As("out").Maybe()),
+			).Below(given().As("in")),
 			Make: makeStonfiSwap,
 		},
 	},
@@ -57,12 +57,15 @@ func (p *stonfiPayment) paid() int {
 }
 
 func makeStonfiSwap(m *Match) *Made {
-	in := transferOf(jettonTransfer.Of(m.One("in")))
-	if jettonTransfer.Of(m.One("in")).PTon {
+	in, failed := m.came(m.One("in"))
+	if in == nil {
+		return nil
+	}
+	if t := jettonTransfer.Of(m.One("in")); t != nil && t.PTon {
 		in.DestinationJettonWallet = walletOf(m.One("in"))
 	}
 	var out *dexTransfer
-	failed := m.Aborted("in", "swap")
+	failed = failed || m.Aborted("swap")
 	var asked Address
 	for _, pay := range m.All("pay") {
 		p, ok := readStonfiPayment(pay)
@@ -116,5 +119,5 @@ func (m *Match) stonfiPaid(pay *Block, p *stonfiPayment) (out *dexTransfer, ok b
 		return nil, false
 	}
 	return &dexTransfer{Asset: master, Source: pay.Destination(), Destination: p.Owner,
-		SourceJettonWallet: p.Wallets[side], Amount: p.Amounts[side]}, false
+		SourceJettonWallet: p.Wallets[side], Amount: p.Amounts[side]}, !unpaid(pay)
 }

@@ -140,7 +140,7 @@ func makeStonfiV2Swap(m *Match) *Made {
 			outs = outs[1:]
 		} else {
 			out = m.booked(pay, &p)
-			failed = failed || i == len(pays)-1
+			failed = failed || i == len(pays)-1 && unpaid(pay)
 		}
 		if out == nil {
 			return nil

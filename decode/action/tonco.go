@@ -128,7 +128,7 @@ func (m *Match) toncoOut(pay *Block, wallet Address) (out *dexTransfer, failed b
 			return m.gave(b)
 		}
 	}
-	return nil, true
+	return nil, unpaid(pay)
 }
 
 func makeToncoSwap(m *Match) *Made {
