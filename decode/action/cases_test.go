@@ -32,7 +32,7 @@ type expectedAction struct {
 	Type   string                     `json:"type"`
 	Values map[string]json.RawMessage `json:"values"`
 
-	untrue []string // columns that the trace itself contradicts
+	untrue []string // columns that are not compared
 }
 
 // columns say under which name of a type's details a column is found. What is not
@@ -50,7 +50,7 @@ func addColumns(typ string, pairs ...string) {
 // without are columns that no member of v3's details has.
 var without = map[string][]string{}
 
-// untrue are columns of cases that the messages of their traces contradict.
+// untrue are columns of cases that v3, or the messages of their traces, contradict.
 var untrue = map[string][]string{}
 
 func TestRecordedTracesHaveTheActionsThatAreNamedForThem(t *testing.T) {

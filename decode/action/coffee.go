@@ -28,6 +28,7 @@ const (
 
 	opCoffeeMevHold      = 0x6bc79e7e
 	opCoffeeMevFailed    = 0xee51ce51
+	opCoffeeServiceFee   = 0xc0ffeea0
 	opCoffeeStake        = 0xf9471134 // of a vault to the master; an event too
 	opCoffeeStakeInit    = 0xbe5a7595 // of the master to a new item
 	opCoffeeUnstake      = 0xcb03bfaf // of the owner to his item, of that to the master, of that to a vault
@@ -403,7 +404,7 @@ func makeCoffeeSwap(m *Match) *Made {
 	if len(peers) > 0 { // also where the next pool refused, and gave back what this one had given
 		peers[len(peers)-1].AssetOut = out.Asset
 	}
-	s := swapOf("coffee", in, out, len(hops), peers)
+	s := swapOf("coffee", in, out, peers)
 	if len(peers) < len(hops) && pay.known {
 		s.AssetOut = pay.other(out.Asset)
 	}
@@ -421,7 +422,7 @@ func makeCoffeeDeposit(m *Match) *Made {
 	if in == nil || r.Failed() || params.Failed() {
 		return nil
 	}
-	d := &liquidityDeposit{Dex: "coffee", Source: in.Source, DestinationLiquidity: m.One("deploy").Destination()}
+	d := &liquidityDeposit{Dex: "coffee", Source: in.Source}
 	side := 0
 	if !same(in.Asset, assets[0]) {
 		side = 1
@@ -430,7 +431,7 @@ func makeCoffeeDeposit(m *Match) *Made {
 	d.TargetAsset1, d.TargetAsset2 = assets[side], assets[1-side]
 	failed = failed || m.Aborted("request", "deploy")
 	if deposit := m.One("deposit"); deposit != nil {
-		d.Pool = deposit.Destination()
+		d.Pool, d.DestinationLiquidity = deposit.Destination(), deposit.Destination()
 		if lp := m.One("lp"); lp != nil {
 			if t, ok := readInternalTransfer(lp); ok {
 				d.LPTokensMinted = t.Amount
@@ -444,7 +445,7 @@ func makeCoffeeDeposit(m *Match) *Made {
 			return nil
 		}
 		if out, _ := m.coffeeOut(p); out != nil {
-			d.VaultExcesses = append(d.VaultExcesses, vaultExcess{out.Asset, p.amount})
+			d.VaultExcesses = append(d.VaultExcesses, m.excessOf(b, out))
 		}
 	}
 	return dexDeposit.Make(d).Fails(failed)
@@ -536,9 +537,23 @@ func makeCoffeeHeld(m *Match) *Made {
 	b := m.Block
 	if t := jettonTransfer.Of(b); t != nil {
 		return coffeeMevHold.Make(&coffeeHeld{Source: t.Sender, SourceJettonWallet: t.SenderJettonWallet, MevContract: t.Receiver,
-			MevContractJettonWallet: t.ReceiverJettonWallet, Asset: t.Asset, Amount: t.Amount}).Fails(b.Failed)
+			MevContractJettonWallet: t.ReceiverJettonWallet, Asset: t.Asset, Amount: t.Amount}).Fails(b.Failed).Consumes(coffeeFees(b)...)
 	}
-	return coffeeMevHold.Make(&coffeeHeld{Source: b.Source(), MevContract: b.Destination(), Amount: new(big.Int).SetUint64(b.Value())})
+	return coffeeMevHold.Make(&coffeeHeld{Source: b.Source(), MevContract: b.Destination(), Amount: new(big.Int).SetUint64(b.Value())}).
+		Consumes(coffeeFees(b)...)
+}
+
+// coffeeFees are the fees of a service that were paid beside a message.
+func coffeeFees(b *Block) (fees []*Block) {
+	if b.Parent == nil {
+		return nil
+	}
+	for _, c := range b.Parent.Children {
+		if c.IsCall(opCoffeeServiceFee) {
+			fees = append(fees, c)
+		}
+	}
+	return fees
 }
 
 func makeCoffeeStake(m *Match) *Made {

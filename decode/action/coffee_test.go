@@ -75,7 +75,7 @@ func TestSwapsAtCoffee(t *testing.T) {
 		"returned, for too little": {swap(refusal, coffeePays(vaultX, 10, tx, sends(10, vaultXs, aliceX, alice, nil))), []string{"jetton_swap!"},
 			slices.Concat(x2t, in, transferred("outgoing", masterX, vaultX, alice, vaultXs, aliceX, 10))},
 		"returned by the second pool": {two(refusal, coffeePays(vaultTON, 7, ty, coffeePaysTON(12, alice))), []string{"jetton_swap!"},
-			slices.Concat(in, transferred("outgoing", nil, pool2, alice, nil, nil, 7), peer0, []any{"asset_out", masterY})},
+			slices.Concat(in, transferred("outgoing", nil, pool2, alice, nil, nil, 7), []any{"asset_out", masterY, "peer_swaps", "[]"})},
 		"refused by the receiver": {swap(coffeeEvent(masterX, 10, 25), coffeePays(vaultTON, 25, tx, failedTON)), []string{"jetton_swap!"}, slices.Concat(x2t, in, outTON)},
 		"jettons refused by the receiver": {two(coffeeEvent(nil, 7, 25), coffeePays(vaultY, 25, ty, refused(25, vaultYs, bobY, bob))), []string{"jetton_swap!"},
 			slices.Concat(in, outY)},
@@ -108,18 +108,18 @@ func TestLiquidityOfCoffee(t *testing.T) {
 	proof := coffeeProof(nil, masterX)
 	tons := coffeePays(vaultTON, 7, proof, coffeePaysTON(11, alice))
 	xs := coffeePays(vaultX, 10, proof, sends(10, vaultXs, aliceX, alice, nil))
-	half := slices.Clip([]any{"dex", "coffee", "source", alice, "destination_liquidity", depository, "asset_1", nil, "amount_1", nil, "asset_2", masterX,
+	half := slices.Clip([]any{"dex", "coffee", "source", alice, "asset_1", nil, "amount_1", nil, "asset_2", masterX,
 		"amount_2", 10, "user_jetton_wallet_1", nil, "user_jetton_wallet_2", aliceX, "target_asset_1", masterX, "target_asset_2", nil, "target_amount_1", nil})
 	unminted := lp
 	unminted.aborted, unminted.then = true, nil
 	check(t, map[string]played{
-		"a half": {[]step{x()}, []string{"dex_deposit_liquidity"}, append(half, "pool", nil, "lp_tokens_minted", nil, "vault_excesses", "[]")},
+		"a half": {[]step{x()}, []string{"dex_deposit_liquidity"}, append(half, "pool", nil, "destination_liquidity", nil, "lp_tokens_minted", nil, "vault_excesses", "[]")},
 		"a half of toncoins": {[]step{ton()}, []string{"dex_deposit_liquidity"}, []any{"asset_1", nil, "amount_1", 7, "amount_2", nil, "pool", nil,
 			"user_jetton_wallet_1", nil, "target_asset_1", nil, "target_asset_2", masterX}},
 		"both":            {[]step{ton(), x(met(step{body: order(0xc0ffee33)}, lp))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, nil},
-		"the second half": {[]step{x(met(step{body: order(0xc0ffee33)}, lp))}, []string{"dex_deposit_liquidity"}, append(half, "pool", pool, "lp_tokens_minted", 500)},
+		"the second half": {[]step{x(met(step{body: order(0xc0ffee33)}, lp))}, []string{"dex_deposit_liquidity"}, append(half, "pool", pool, "destination_liquidity", pool, "lp_tokens_minted", 500)},
 		"rejected": {[]step{x(met(step{body: order(0xc0ffee34)}, tons, xs))}, []string{"dex_deposit_liquidity!"}, append(half, "lp_tokens_minted", nil,
-			"vault_excesses[0].asset", nil, "vault_excesses[0].amount", 7, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 10)},
+			"vault_excesses[0].asset", nil, "vault_excesses[0].amount", 11, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 10)},
 		"not minted": {[]step{x(met(step{body: order(0xc0ffee33)}, unminted))}, []string{"dex_deposit_liquidity!"}, nil},
 		"refused by the factory": {[]step{sends(10, aliceX, vaultXs, vaultX, nil, step{to: factory, value: 9, aborted: true, body: order(0xc0ffee27)})},
 			[]string{"jetton_transfer", "call_contract!"}, nil},
@@ -183,6 +183,8 @@ func TestProtectedSwapsOfCoffee(t *testing.T) {
 	held := []any{"source", alice, "mev_contract", carol, "amount", 90, "asset", nil, "source_jetton_wallet", nil, "mev_contract_jetton_wallet", nil}
 	list := recognise(t, exchange, play(alice, step{to: carol, value: 90, body: order(0x6bc79e7e)}))
 	details(t, list, "coffee_mev_protect_hold_funds", held...)
+	list = recognise(t, exchange, play(alice, step{to: carol, value: 90, body: order(0x6bc79e7e)}, step{to: bob, value: 3, body: word(0xc0ffeea0)}))
+	wants(t, list, "call_contract in coffee_mev_protect_hold_funds", "coffee_mev_protect_hold_funds", "call_contract in coffee_mev_protect_hold_funds")
 	list = recognise(t, exchange, play(alice, step{to: carol, value: 90, aborted: true, bounce: true, body: order(0x6bc79e7e)}))
 	details(t, list, "coffee_mev_protect_hold_funds!", held...)
 	list = recognise(t, exchange, play(alice, sends(10, aliceX, vaultXs, vaultX, order(0x6bc79e7e))))

@@ -34,6 +34,8 @@ func init() {
 	addColumns("coffee_staking_claim_rewards", "source", "pool", "source_secondary", "pool_jetton_wallet", "destination", "recipient",
 		"destination_secondary", "recipient_jetton_wallet")
 
+	// destination_liquidity is the depository at DeDust, the pool elsewhere.
+	untrue["Coffee deposit liquidity TON + CES"] = []string{"destination_secondary"}
 	// It has the amount of each of the two assets with the other one: the wallets
 	// were told to transfer 100000 of 0:B113A9… and 100000000 of 0:F6EB37….
 	untrue["Coffee withdraw liquidity (jetton - jetton)"] = []string{

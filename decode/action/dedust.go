@@ -183,8 +183,7 @@ func makeDedustSwap(m *Match) *Made {
 	events := m.All("event")
 	var peers []peerSwap
 	var last *dedustEvent
-	hops := m.All("hop")
-	for _, hop := range hops {
+	for _, hop := range m.All("hop") {
 		if failed = failed || hop.Aborted(); len(events) == 0 || events[0].Parent != hop {
 			last, failed = nil, true
 			continue
@@ -205,7 +204,7 @@ func makeDedustSwap(m *Match) *Made {
 		return nil
 	}
 	failed = failed || lost || m.Aborted("payout")
-	s := swapOf("dedust", in, out, len(hops), peers)
+	s := swapOf("dedust", in, out, peers)
 	if failed {
 		if asked, known := m.dedustAsked(in.Asset); known {
 			s.AssetOut = asked
@@ -301,10 +300,7 @@ func makeDedustDeposit(m *Match) *Made {
 		if out == nil {
 			continue
 		}
-		if out.Asset == nil { // with what is left of the fees
-			out.Amount = new(big.Int).SetUint64(m.paidIn(b).Value())
-		}
-		d.VaultExcesses = append(d.VaultExcesses, vaultExcess{out.Asset, out.Amount})
+		d.VaultExcesses = append(d.VaultExcesses, m.excessOf(b, out))
 	}
 	return dexDeposit.Make(d).Fails(failed)
 }
@@ -332,24 +328,14 @@ func (d *liquidityDeposit) dedustTargets(create, all *Block) bool {
 	return !r.Failed()
 }
 
-// paidIn is the message by which a vault paid toncoins.
-func (m *Match) paidIn(payout *Block) *Block {
-	for _, c := range m.All("out") {
-		if c.Parent == payout && c.IsCall(opDedustPayout) {
-			return c
-		}
-	}
-	return nil
-}
-
 // endsDedustDeposit reports whether a deposit came to a pool.
 func endsDedustDeposit(b *Block) bool {
 	d := dexDeposit.Of(b)
 	return d.Dex == "dedust" && d.Pool != nil
 }
 
-// mergeDedustDeposits makes one deposit of its two halves where there is no doubt
-// which they are: the contract that they met at saw no other one.
+// mergeDedustDeposits makes one deposit of its two halves, the first one first, where
+// there is no doubt which they are: the contract that they met at saw no other one.
 func mergeDedustDeposits(m *Match) *Made {
 	last := dexDeposit.Of(m.Block)
 	var other *Block
@@ -368,12 +354,11 @@ func mergeDedustDeposits(m *Match) *Made {
 		return nil
 	}
 	merged := *last
-	for _, half := range []*liquidityDeposit{first, last} {
-		side := 0
-		if !same(half.Asset1, last.TargetAsset1) {
-			side = 1
-		}
-		merged.set(side, &dexTransfer{Asset: half.Asset1, Amount: half.Amount1, SourceJettonWallet: half.UserJettonWallet1})
+	merged.set(0, &dexTransfer{Asset: first.Asset1, Amount: first.Amount1, SourceJettonWallet: first.UserJettonWallet1})
+	merged.set(1, &dexTransfer{Asset: last.Asset1, Amount: last.Amount1, SourceJettonWallet: last.UserJettonWallet1})
+	if !same(first.Asset1, last.TargetAsset1) {
+		merged.TargetAsset1, merged.TargetAsset2 = last.TargetAsset2, last.TargetAsset1
+		merged.TargetAmount1, merged.TargetAmount2 = last.TargetAmount2, last.TargetAmount1
 	}
 	return dexDeposit.Make(&merged).Fails(m.Block.Failed || other.Failed).ConsumesOnly(other, m.Block)
 }
@@ -388,7 +373,6 @@ func makeDedustWithdrawal(m *Match) *Made {
 		return nil
 	}
 	failed := m.Aborted("burn", "notification", "payout")
-	assets, known := m.dedustPool(w.Pool)
 	for i, b := range m.All("payout") {
 		p, ok := readDedustPayment(b)
 		if !ok || i > 1 {
@@ -399,11 +383,7 @@ func makeDedustWithdrawal(m *Match) *Made {
 		if out == nil {
 			continue
 		}
-		side := i
-		if known && same(assets[1-i], out.Asset) {
-			side = 1 - i
-		}
-		w.set(side, out)
+		w.set(i, out)
 	}
 	return dexWithdrawal.Make(w).Fails(failed)
 }

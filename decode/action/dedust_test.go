@@ -91,7 +91,7 @@ func TestSwapsAtDedust(t *testing.T) {
 		"returned, for too little": {swap(dedustFirst(10, nil, dedustPays(pays, vaultX, 10, tx, sends(10, vaultXs, aliceX, alice, nil)))),
 			[]string{"jetton_swap!"}, slices.Concat(x2t, in, transferred("outgoing", masterX, vaultX, alice, vaultXs, aliceX, 10))},
 		"returned by the second pool": {two(dedustPays(pays, vaultTON, 7, ty, dedustPaysTON(12, alice))), []string{"jetton_swap!"},
-			slices.Concat(in, transferred("outgoing", nil, vaultTON, alice, nil, nil, 7), peer0, []any{"asset_out", masterY})},
+			slices.Concat(in, transferred("outgoing", nil, vaultTON, alice, nil, nil, 7), []any{"asset_out", masterY, "peer_swaps", "[]"})},
 		"refused by the receiver": {swap(dedustFirst(10, nil, dedustEvent(masterX, 10, nil, 25), dedustPays(pays, vaultTON, 25, tx, failedTON))),
 			[]string{"jetton_swap!"}, slices.Concat(x2t, in, outTON)},
 		"not paid by the vault": {swap(dedustFirst(10, nil, dedustEvent(masterX, 10, nil, 25), dedustPays(pays, vaultTON, 25, tx))),
@@ -145,13 +145,16 @@ func TestLiquidityOfDedust(t *testing.T) {
 		"user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", nil, "user_jetton_wallet_2", nil, "target_asset_1", nil, "target_asset_2", masterX}
 	waits := append(slices.Clip(half), "target_amount_1", 7, "target_amount_2", 10, "pool", nil, "lp_tokens_minted", nil, "vault_excesses", "[]")
 	second := slices.Clip(slices.Concat(half, []any{"target_amount_1", 8, "target_amount_2", 11, "pool", pool}))
+	minted := []any{"lp_tokens_minted", 500, "pool", pool, "vault_excesses[0].asset", nil, "vault_excesses[0].amount", 5}
 	merged := []any{"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX,
-		"lp_tokens_minted", 500, "pool", pool, "vault_excesses[0].asset", nil, "vault_excesses[0].amount", 5}
+		"target_asset_1", nil, "target_amount_1", 8, "target_asset_2", masterX, "target_amount_2", 11}
+	reversed := []any{"asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", 7, "user_jetton_wallet_2", nil,
+		"target_asset_1", masterX, "target_amount_1", 11, "target_asset_2", nil, "target_amount_2", 8}
 	check(t, map[string]played{
 		"a half":               {[]step{x()}, []string{"dex_deposit_liquidity"}, waits},
 		"the second half":      {[]step{x(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity"}, append(second, "lp_tokens_minted", 500)},
-		"both, toncoins first": {[]step{ton(), x(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity"}, merged},
-		"both, jettons first":  {[]step{x(), ton(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity"}, merged},
+		"both, toncoins first": {[]step{ton(), x(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity"}, append(merged, minted...)},
+		"both, jettons first":  {[]step{x(), ton(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity"}, append(reversed, minted...)},
 		"rejected": {[]step{x(all(rejected))}, []string{"dex_deposit_liquidity!"}, append(second, "lp_tokens_minted", nil,
 			"vault_excesses[0].asset", nil, "vault_excesses[0].amount", 12, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 10)},
 		"not minted":             {[]step{x(all(event, fulfilled, unminted))}, []string{"dex_deposit_liquidity!"}, nil},
@@ -168,8 +171,9 @@ func TestLiquidityOfDedust(t *testing.T) {
 	paid := []any{"dex", "dedust", "source", alice, "pool", pool, "destination_liquidity", pool, "lp_tokens_burnt", 500, "is_refund", nil,
 		"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX}
 	check(t, map[string]played{
-		"taken out":                     {[]step{burn(step{body: word(0x3aa870a6)}, tons, xs)}, []string{"dex_withdraw_liquidity"}, paid},
-		"taken out, in the other order": {[]step{burn(xs, tons)}, []string{"dex_withdraw_liquidity"}, paid},
+		"taken out": {[]step{burn(step{body: word(0x3aa870a6)}, tons, xs)}, []string{"dex_withdraw_liquidity"}, paid},
+		"taken out, in the other order": {[]step{burn(xs, tons)}, []string{"dex_withdraw_liquidity"},
+			[]any{"asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", 7, "user_jetton_wallet_2", nil}},
 		"taken out, one not paid": {[]step{burn(dedustPays(0xad4eb6f5, vaultTON, 7, proof), xs)}, []string{"dex_withdraw_liquidity!"},
 			[]any{"amount_1", nil, "amount_2", 10, "asset_2", masterX}},
 	})

@@ -98,7 +98,8 @@ var dexes = &Protocol{
 	Types: []typed{jettonSwap, dexDeposit, dexWithdrawal},
 }
 
-// set says what one of the two assets of a deposit was, 0 or 1 by its side.
+// set says what one of the two assets of a deposit was, in the first place or the
+// second: 0 or 1.
 func (d *liquidityDeposit) set(side int, in *dexTransfer) {
 	if side == 0 {
 		d.Asset1, d.Amount1, d.UserJettonWallet1 = in.Asset, in.Amount, in.SourceJettonWallet
@@ -107,7 +108,8 @@ func (d *liquidityDeposit) set(side int, in *dexTransfer) {
 	}
 }
 
-// set says what one of the two assets of a withdrawal was, 0 or 1 by its side.
+// set says what one of the two assets of a withdrawal was, in the first place or the
+// second: 0 or 1.
 func (w *liquidityWithdrawal) set(side int, out *dexTransfer) {
 	if side == 0 {
 		w.Asset1, w.Amount1, w.UserJettonWallet1 = out.Asset, out.Amount, out.DestinationJettonWallet
@@ -200,14 +202,25 @@ func unpaid(pay *Block) bool {
 	return true
 }
 
+// excessOf is what a deposit gave back by a payout: of toncoins the value of the
+// message, with what is left of the fees.
+func (m *Match) excessOf(payout *Block, out *dexTransfer) vaultExcess {
+	for _, c := range m.All("out") {
+		if c.Parent == payout && out.Asset == nil {
+			return vaultExcess{nil, new(big.Int).SetUint64(c.Value())}
+		}
+	}
+	return vaultExcess{out.Asset, out.Amount}
+}
+
 // walletOf is the wallet of jettons that a transfer was ordered from.
 func walletOf(transfer *Block) Address { return transfer.First().Destination() }
 
-// swapOf makes a swap of what came in and went out, by way of some pools: peers are
-// what those did that did not refuse.
-func swapOf(dex string, in, out *dexTransfer, pools int, peers []peerSwap) *swap {
+// swapOf makes a swap of what came in and went out: peers are what pools did that did
+// not refuse.
+func swapOf(dex string, in, out *dexTransfer, peers []peerSwap) *swap {
 	s := &swap{Dex: dex, Sender: in.Source, AssetIn: in.Asset, AssetOut: out.Asset, Incoming: *in, Outgoing: *out}
-	if pools > 1 {
+	if len(peers) > 1 {
 		s.PeerSwaps = peers
 	}
 	return s

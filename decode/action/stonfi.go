@@ -19,7 +19,7 @@ var stonfi = &Protocol{
 			Name:  "swap at STON.fi",
 			Order: orderStonfiSwap,
 			Pattern: Call(opStonfiSwap).As("swap").With(
-				Call(opStonfiPayTo).As("pay").Every().With(OneOf(delivered(), passedOn()).As("out").Maybe()),
+				Call(opStonfiPayTo).Where(paysTrader).As("pay").Every().With(OneOf(delivered(), passedOn()).As("out").Maybe()),
 			).Below(given().As("in")),
 			Make: makeStonfiSwap,
 		},
@@ -48,6 +48,12 @@ func readStonfiPayment(b *Block) (p stonfiPayment, ok bool) {
 	return p, !r.Failed()
 }
 
+// paysTrader reports whether a payment is not the one of who referred.
+func paysTrader(b *Block) bool {
+	p, ok := readStonfiPayment(b)
+	return ok && p.ExitCode != stonfiSwapOKRef
+}
+
 // paid is the side that a payment is of.
 func (p *stonfiPayment) paid() int {
 	if p.Amounts[0].Sign() > 0 {
@@ -67,36 +73,26 @@ func makeStonfiSwap(m *Match) *Made {
 	var out *dexTransfer
 	failed = failed || m.Aborted("swap")
 	var asked Address
+	var refused bool
 	for _, pay := range m.All("pay") {
-		p, ok := readStonfiPayment(pay)
-		if !ok {
+		p, _ := readStonfiPayment(pay)
+		paid, ok := m.stonfiPaid(pay, &p)
+		if paid == nil {
 			return nil
 		}
-		if p.ExitCode == stonfiSwapOKRef {
-			continue
+		if out != nil && paid.Amount.Cmp(out.Amount) <= 0 {
+			continue // the share of who referred
 		}
-		if out != nil {
-			return nil // what was asked for is paid once
-		}
-		if out, ok = m.stonfiPaid(pay, &p); !ok {
-			failed = true
-		}
-		if out == nil {
-			return nil
-		}
-		if asked = out.Asset; p.ExitCode != stonfiSwapOK {
-			failed = true
+		out, asked = paid, paid.Asset
+		if refused = !ok || p.ExitCode != stonfiSwapOK; p.ExitCode != stonfiSwapOK {
 			if master, known := m.master(p.Wallets[1-p.paid()]); known {
 				asked = master
 			}
 		}
 	}
-	if out == nil {
-		return nil
-	}
-	s := swapOf("stonfi", in, out, 1, nil)
+	s := swapOf("stonfi", in, out, nil)
 	s.AssetOut = asked
-	return jettonSwap.Make(s).Fails(failed)
+	return jettonSwap.Make(s).Fails(failed || refused)
 }
 
 // stonfiPaid is what a router paid on behalf of a pool, nil where the asset is not

@@ -40,6 +40,8 @@ func TestSwapsAtStonfi(t *testing.T) {
 	check(t, map[string]played{
 		"jettons for jettons": {swap(stonfiPay(ok, bob, 1, 25, gave)), []string{"jetton_swap"}, slices.Concat(both, in, out)},
 		"with a share for who referred": {swap(stonfiPay(referral, carol, 1, 1, unsent(1, routerY, bobY, bob)), stonfiPay(ok, bob, 1, 25, gave)),
+			[]string{"jetton_swap", "call_contract", "call_contract!"}, slices.Concat(both, in, out)},
+		"with a share that is paid as a swap is": {swap(stonfiPay(ok, bob, 1, 25, gave), stonfiPay(ok, carol, 1, 1, unsent(1, routerY, bobY, bob))),
 			[]string{"jetton_swap"}, slices.Concat(both, in, out)},
 		"jettons for toncoins": {swap(stonfiPay(ok, bob, 1, 25, step{to: routerOldTON, value: 9, body: transferOrder(25, bob), then: []step{{to: bob, value: 30, body: word(0x7362d09c)}}})),
 			[]string{"jetton_swap"}, slices.Concat(in, transferred("outgoing", pTonOld, router, bob, nil, nil, 25), []any{"asset_out", pTonOld})},
@@ -126,7 +128,7 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 		"returned, for too little": {swap(stonfiV2Pay(refund, alice, router, xy, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))), []string{"jetton_swap!"},
 			slices.Concat(both, in, transferred("outgoing", masterX, router, alice, routerX, aliceX, 10))},
 		"returned by the second pool": {onward(stonfiV2Pay(refund, alice, router2, t2y, [2]int64{7, 0}, unwraps(7, router2TON, alice))), []string{"jetton_swap!"},
-			slices.Concat(viaTON, in, transferred("outgoing", nil, router2, alice, nil, nil, 7), peer("0", masterX, 10, nil, 7))},
+			slices.Concat(viaTON, in, transferred("outgoing", nil, router2, alice, nil, nil, 7), []any{"peer_swaps", "[]"})},
 		"refused by the receiver": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25}, refused(25, routerY, bobY, bob))), []string{"jetton_swap!"},
 			slices.Concat(both, in, out)},
 		"refused by the router's wallet": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25}, unsent(25, routerY, bobY, bob))), []string{"jetton_swap!"},
@@ -149,6 +151,9 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 	added := func(then ...step) step { return step{to: pool, value: 40, body: order(0x06ecd527), then: then} }
 	first := []any{"dex", "stonfi_v2", "source", alice, "pool", pool, "destination_liquidity", pool, "asset_1", masterX, "amount_1", 10,
 		"user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", nil, "user_jetton_wallet_2", nil}
+	// The one that takes more messages is seen last, and comes first.
+	halves := []any{"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX,
+		"lp_tokens_minted", 500, "source", alice, "pool", pool}
 	failedLP := lp
 	failedLP.aborted, failedLP.then = true, nil
 	pay := func(amounts [2]int64, then ...step) step {
@@ -164,9 +169,16 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 		"a half": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0))}, []string{"dex_deposit_liquidity"},
 			append(first, "lp_tokens_minted", nil, "vault_excesses", "[]")},
 		"a half of toncoins": {[]step{wraps(7, routerTON, router, nil, provide(0, 7))}, []string{"dex_deposit_liquidity"},
-			[]any{"asset_2", nil, "amount_2", 7, "amount_1", nil, "lp_tokens_minted", nil, "source", alice}},
+			[]any{"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "amount_2", nil, "lp_tokens_minted", nil, "source", alice}},
 		"the second half": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0, added(lp)))}, []string{"dex_deposit_liquidity"},
 			append(first, "lp_tokens_minted", 500)},
+		"both halves": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0)), wraps(7, routerTON, router, nil, provide(0, 7, added(lp)))},
+			[]string{"dex_deposit_liquidity"}, halves},
+		"both halves, the first one later": {[]step{wraps(7, routerTON, router, nil, provide(0, 7)), sends(10, aliceX, routerX, router, nil, provide(10, 0, added(lp)))},
+			[]string{"dex_deposit_liquidity"}, halves},
+		"both halves, with too little": {[]step{wraps(7, routerTON, router, nil, provide(0, 7)),
+			sends(10, aliceX, routerX, router, nil, provide(10, 0, added(step{to: depository, value: 30, body: order(0x50c6a654)})))},
+			[]string{"dex_deposit_liquidity", "dex_deposit_liquidity!"}, nil},
 		"with too little for it": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0, added(step{to: depository, value: 30, body: order(0x50c6a654)})))},
 			[]string{"dex_deposit_liquidity!"}, append(first, "lp_tokens_minted", nil)},
 		"not minted": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0, added(failedLP)))}, []string{"dex_deposit_liquidity!"}, nil},
@@ -175,7 +187,8 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 		"taken out": {[]step{burn(pay([2]int64{10, 7}, sends(10, routerX, aliceX, alice, nil), unwraps(7, routerTON, alice)))}, []string{"dex_withdraw_liquidity"},
 			append(paid, "lp_tokens_burnt", 500)},
 		"taken out, paid one by one": {[]step{burn(pay([2]int64{0, 7}, unwraps(7, routerTON, alice)), pay([2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil)))},
-			[]string{"dex_withdraw_liquidity"}, append(paid, "lp_tokens_burnt", 500)},
+			[]string{"dex_withdraw_liquidity"}, []any{"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil,
+				"asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX, "lp_tokens_burnt", 500}},
 		"taken out, and refused": {[]step{burn(pay([2]int64{10, 7}, refused(10, routerX, aliceX, alice), unwraps(7, routerTON, alice)))},
 			[]string{"dex_withdraw_liquidity!"}, append(paid, "lp_tokens_burnt", 500)},
 		"taken back": {[]step{{to: depository, value: 90, body: order(0x132b9a2c), then: []step{{to: pool, value: 80, body: order(0x0f98e2b8),

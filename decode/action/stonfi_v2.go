@@ -150,7 +150,7 @@ func makeStonfiV2Swap(m *Match) *Made {
 		}
 		asset, amount = out.Asset, out.Amount
 	}
-	s := swapOf("stonfi_v2", in, out, len(pays), peers)
+	s := swapOf("stonfi_v2", in, out, peers)
 	if failed {
 		if asked, known := m.stonfiV2Asked(carried); known {
 			s.AssetOut = asked
@@ -191,19 +191,11 @@ func (m *Match) stonfiV2Asked(p Payload) (asset Address, known bool) {
 func makeStonfiV2Deposit(m *Match) *Made {
 	in, _, failed := m.got()
 	provide := m.One("provide")
-	r := provide.Body()
-	r.Skip(64)  // query_id
-	r.Address() // from_user
-	left := r.Coins()
-	if in == nil || r.Failed() {
+	if in == nil {
 		return nil
 	}
 	d := &liquidityDeposit{Dex: "stonfi_v2", Source: in.Source, Pool: provide.Destination(), DestinationLiquidity: provide.Destination()}
-	side := 0
-	if left.Sign() == 0 {
-		side = 1
-	}
-	d.set(side, in)
+	d.set(0, in)
 	if lp := m.One("lp"); lp != nil {
 		if t, ok := readInternalTransfer(lp); ok {
 			d.LPTokensMinted = t.Amount
@@ -212,7 +204,33 @@ func makeStonfiV2Deposit(m *Match) *Made {
 	// What is added to an account without its other half waits there.
 	added := m.One("added")
 	failed = failed || m.Aborted("provide", "add", "added", "lp") || added != nil && d.LPTokensMinted == nil || m.One("refund") != nil
-	return dexDeposit.Make(d).Fails(failed)
+	made := dexDeposit.Make(d)
+	if other := m.otherHalf(d); other != nil {
+		half := dexDeposit.Of(other)
+		d.set(1, &dexTransfer{Asset: half.Asset1, Amount: half.Amount1, SourceJettonWallet: half.UserJettonWallet1})
+		if d.LPTokensMinted == nil {
+			d.LPTokensMinted = half.LPTokensMinted
+		}
+		failed = failed || other.Failed
+		made.Consumes(other)
+	}
+	return made.Fails(failed)
+}
+
+// otherHalf is the other half of a deposit, which the provider sent beside this one.
+func (m *Match) otherHalf(d *liquidityDeposit) *Block {
+	sender := m.One("in").Parent
+	if sender == nil {
+		return nil
+	}
+	for _, b := range sender.Children {
+		half := dexDeposit.Of(b)
+		if half != nil && half.Dex == d.Dex && half.Amount2 == nil && same(half.Source, d.Source) && same(half.Pool, d.Pool) &&
+			(half.LPTokensMinted == nil) != (d.LPTokensMinted == nil) {
+			return b
+		}
+	}
+	return nil
 }
 
 func makeStonfiV2Withdrawal(m *Match) *Made {
@@ -222,25 +240,13 @@ func makeStonfiV2Withdrawal(m *Match) *Made {
 		w.Source, w.LPTokensBurnt = burn.Owner, burn.Amount
 	}
 	failed := m.Aborted("burn", "refund", "notice", "pay")
-	outs := m.All("out")
-	for _, pay := range m.All("pay") {
-		p, ok := readStonfiV2Payment(pay)
-		if !ok {
+	for i, b := range m.All("out") {
+		out, lost := m.gave(b)
+		if out == nil || i > 1 {
 			return nil
 		}
-		for len(outs) > 0 && outs[0].Parent == pay {
-			side := 0
-			if same(walletOf(outs[0]), p.Wallets[1]) {
-				side = 1
-			}
-			out, lost := m.gave(outs[0])
-			if out == nil {
-				return nil
-			}
-			w.set(side, out)
-			failed = failed || lost
-			outs = outs[1:]
-		}
+		w.set(i, out)
+		failed = failed || lost
 	}
 	return dexWithdrawal.Make(w).Fails(failed)
 }

@@ -132,7 +132,7 @@ func (m *Match) toncoOut(pay *Block, wallet Address) (out *dexTransfer, failed b
 }
 
 func makeToncoSwap(m *Match) *Made {
-	in, _, failed := m.got()
+	in, carried, failed := m.got()
 	if in == nil {
 		return nil
 	}
@@ -178,14 +178,40 @@ func makeToncoSwap(m *Match) *Made {
 		}
 		asset, amount = out.Asset, out.Amount
 	}
-	s := swapOf("tonco", in, out, len(swaps), peers)
+	s := swapOf("tonco", in, out, peers)
 	if s.MinOutAmount = out.Amount; failed {
-		s.MinOutAmount = least
-	}
-	if failed && known {
-		s.AssetOut = asked
+		if wallet, amount := carried.toncoAsked(maxRoute); wallet != nil {
+			if master, found := m.master(wallet); found {
+				asked, known, least = traded(master), true, amount
+			}
+		}
+		if s.MinOutAmount = least; known {
+			s.AssetOut = asked
+		}
 	}
 	return jettonSwap.Make(s).Fails(failed || m.Aborted("swap", "pay"))
+}
+
+// toncoAsked is the router's wallet of what the last order to swap in a payload asks
+// for, and how much of it at least; nil where the payload has none. Of the cells below
+// it looks at those that a budget is enough for, which each reference halves.
+func (p Payload) toncoAsked(budget int) (wallet Address, least *big.Int) {
+	r := p.Reader
+	if order, ok := p.Body(opToncoSwap); ok {
+		wallet = order.Address()
+		order.Skip(160) // sqrt_price_limit
+		if least = order.Coins(); order.Failed() {
+			return nil, nil
+		}
+	}
+	for budget > 0 && r.RefsLeft() > 0 {
+		budget /= 2
+		next := r.Open()
+		if deeper, amount := next.Rest().toncoAsked(budget); deeper != nil {
+			wallet, least = deeper, amount
+		}
+	}
+	return wallet, least
 }
 
 // toncoOwed is what a router was told to pay, without a transfer that shows it.
@@ -224,11 +250,12 @@ func makeToncoDeposit(m *Match) *Made {
 		master, _ := m.master(r.Address())
 		other = traded(master)
 	}
+	d.Asset1, d.Amount1 = in.Asset, in.Amount
 	if first.Sign() > 0 {
-		d.set(0, in)
+		d.UserJettonWallet1 = in.SourceJettonWallet
 		d.TargetAsset1, d.TargetAsset2 = in.Asset, other
-	} else {
-		d.set(1, in)
+	} else { // the wallet stands at the side of the asset in the pool
+		d.UserJettonWallet2 = in.SourceJettonWallet
 		d.TargetAsset1, d.TargetAsset2 = other, in.Asset
 	}
 	if mint := m.One("mint"); mint != nil {

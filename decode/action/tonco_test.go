@@ -19,6 +19,15 @@ func toncoSwap(at, wallet []byte, then ...step) step {
 	return step{to: at, value: 60, body: b, then: then}
 }
 
+// toncoAsk is a payload that asks for some of what a wallet has, and then for more.
+func toncoAsk(wallet []byte, least int64, next *cell.Builder) *cell.Builder {
+	b := addr(coins(number(addr(word(0xa7fb58f8), wallet), 160, 1), least), bob)
+	if next == nil {
+		return b.MustStoreBoolBit(false)
+	}
+	return b.MustStoreBoolBit(true).MustStoreRef(next.EndCell())
+}
+
 func toncoPays(code uint64, wallets [2][]byte, amounts [2]int64, then ...step) step {
 	list := cell.BeginCell()
 	for i := range 2 {
@@ -55,6 +64,9 @@ func TestSwapsAtTonco(t *testing.T) {
 				"peer_swaps[1].asset_out", masterY, "peer_swaps[1].amount_out", 25})},
 		"returned, for too little": {swap(toncoPays(231, xy, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))), []string{"jetton_swap!"},
 			slices.Concat(both, in, transferred("outgoing", masterX, router, alice, routerX, aliceX, 10), []any{"min_out_amount", 20})},
+		"returned on the way to a third asset": {[]step{sends(10, aliceX, routerX, router, toncoAsk(routerTON, 7, cell.BeginCell().MustStoreRef(toncoAsk(routerY, 33, nil).EndCell())),
+			toncoSwap(pool, routerX, toncoPays(231, xt, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))))}, []string{"jetton_swap!"},
+			[]any{"asset_in", masterX, "asset_out", masterY, "min_out_amount", 33}},
 		"refused by the receiver": {swap(toncoPays(200, xy, [2]int64{0, 25}, refused(25, routerY, bobY, bob))), []string{"jetton_swap!"}, slices.Concat(both, in, out)},
 		"refused by the router's wallet": {swap(toncoPays(200, xy, [2]int64{0, 25}, unsent(25, routerY, bobY, bob))), []string{"jetton_swap!"},
 			slices.Concat(both, in, transferred("outgoing", masterY, router, bob, routerY, nil, 25))},
@@ -92,8 +104,11 @@ func TestLiquidityOfTonco(t *testing.T) {
 	done := slices.Concat(half, []any{"lp_tokens_minted", 900, "nft_index", 23, "nft_address", position})
 	check(t, map[string]played{
 		"a half": {x(), []string{"dex_deposit_liquidity"}, append(half, "lp_tokens_minted", nil, "nft_address", nil, "nft_index", nil)},
+		"a half of what the pool has second": {[]step{sends(10, aliceX, routerX, router, addr(word(0x4468de77), routerTON), fund([2]int64{0, 10}))},
+			[]string{"dex_deposit_liquidity"}, []any{"asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", nil, "user_jetton_wallet_2", aliceX,
+				"target_asset_1", nil, "target_asset_2", masterX}},
 		"a half of toncoins": {[]step{wraps(7, routerTON, router, addr(word(0x4468de77), routerX), fund([2]int64{0, 7}))}, []string{"dex_deposit_liquidity"},
-			[]any{"asset_1", nil, "amount_1", nil, "asset_2", nil, "amount_2", 7, "target_asset_1", masterX, "target_asset_2", nil}},
+			[]any{"asset_1", nil, "amount_1", 7, "asset_2", nil, "amount_2", nil, "target_asset_1", masterX, "target_asset_2", nil}},
 		"the second half": {x(mint(item(), excess())), []string{"dex_deposit_liquidity", "contract_deploy"}, append(done, "vault_excesses", "[]")},
 		"with something left": {x(mint(item(), toncoPays(0, xt, [2]int64{1, 2}, sends(1, routerX, aliceX, alice, nil), unwraps(2, routerTON, alice)))),
 			[]string{"dex_deposit_liquidity", "contract_deploy"}, append(done, "vault_excesses[0].asset", masterX, "vault_excesses[0].amount", 1,
