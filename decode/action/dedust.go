@@ -226,15 +226,20 @@ func (m *Match) dedustPool(pool Address) (assets [2]Address, known bool) {
 		r.Address() // factory_addr
 		r.Skip(8)   // contract_type
 		r.Skip(1)   // is_stable
-		if assets[0], assets[1] = r.dedustAsset(), r.dedustAsset(); !r.Failed() {
-			return assets, true
+		if proved := [2]Address{r.dedustAsset(), r.dedustAsset()}; !r.Failed() {
+			return proved, true
 		}
 	}
 	list := m.Contract(pool).GetDedustPool().GetAssets()
 	if len(list) != 2 {
 		return assets, false
 	}
-	return [2]Address{list[0], list[1]}, true
+	for i, asset := range list {
+		if len(asset) > 0 { // empty for toncoins
+			assets[i] = asset
+		}
+	}
+	return assets, true
 }
 
 // dedustAsked is the asset that a route through pools leads to from another one,

@@ -109,7 +109,7 @@ func TestSwapsAtDedust(t *testing.T) {
 func TestWhatARouteThroughDedustLeadsToIsKnownOfItsPools(t *testing.T) {
 	refund := dedustPays(0xad4eb6f5, vaultX, 10, dedustProof(nil, masterX), sends(10, vaultXs, aliceX, alice, nil))
 	trace := play(alice, sends(10, aliceX, vaultXs, vaultX, nil, dedustFirst(10, dedustNext(pool2), refund)))
-	facts := append(slices.Clone(exchange), &record.Contract{Account: pool2, DedustPool: &record.DedustPool{Assets: [][]byte{nil, masterY}}})
+	facts := append(slices.Clone(exchange), &record.Contract{Account: pool2, DedustPool: &record.DedustPool{Assets: [][]byte{{}, masterY}}})
 	details(t, recognise(t, facts, trace), "jetton_swap!", "asset_out", masterY)
 	details(t, recognise(t, exchange, trace), "jetton_swap!", "asset_out", masterX) // not known: what came back
 }
