@@ -53,6 +53,9 @@ const (
 	orderEthenaRequest
 	orderJettonMint
 	orderEthenaDeposit
+	orderStonfiDeposit
+	orderStonfiWithdrawal
+	orderStonfiRefund
 	orderStonfiV2Deposit
 	orderStonfiV2Withdrawal
 	orderStonfiV2Refund

@@ -4,9 +4,18 @@ import "math/big"
 
 // Opcodes of STON.fi, version 1.
 const (
-	opStonfiSwap    = 0x25938561 // of a router to a pool
-	opStonfiPayTo   = 0xf93bb43f // of a pool to its router
-	stonfiSwapOK    = 0xc64370e5 // exit codes of a payment
+	opStonfiSwap           = 0x25938561 // of a router to a pool
+	opStonfiPayTo          = 0xf93bb43f // of a pool to its router
+	opStonfiProvide        = 0xfcf9e58f // of a router to a pool
+	opStonfiAddLiquidity   = 0x3ebe5431 // of a pool to the account of a provider
+	opStonfiCbAddLiquidity = 0x56dfeb8a // of that account to its pool
+	opStonfiRefundMe       = 0x0bf3f447 // of a provider to his account
+	opStonfiCbRefundMe     = 0x89446a42 // of that account to its pool
+)
+
+// Exit codes of a payment.
+const (
+	stonfiSwapOK    = 0xc64370e5
 	stonfiSwapOKRef = 0x45078540
 )
 
@@ -23,7 +32,68 @@ var stonfi = &Protocol{
 			).Below(given().As("in")),
 			Make: makeStonfiSwap,
 		},
+		{
+			Name:    "deposit of liquidity at STON.fi",
+			Order:   orderStonfiDeposit,
+			Pattern: stonfiProvided(opStonfiProvide, opStonfiAddLiquidity, opStonfiCbAddLiquidity).Below(given().As("in")),
+			Make: func(m *Match) *Made {
+				in, failed := m.stonfiGot()
+				return m.stonfiDeposit("stonfi", in, failed)
+			},
+		},
+		{
+			Name:    "withdrawal of liquidity from STON.fi",
+			Order:   orderStonfiWithdrawal,
+			Pattern: Is(jettonBurn).As("burn").With(stonfiPaid()),
+			Make:    makeStonfiWithdrawal,
+		},
+		{
+			Name:    "refund of a deposit at STON.fi",
+			Order:   orderStonfiRefund,
+			Pattern: Call(opStonfiRefundMe).As("refund").With(Call(opStonfiCbRefundMe).As("notice").With(stonfiPaid())),
+			Make:    makeStonfiWithdrawal,
+		},
 	},
+}
+
+// stonfiProvided is one half of a deposit on its way to a provider's account, and the
+// liquidity that both halves give.
+func stonfiProvided(provide, add, added uint32) *Pattern {
+	return Call(provide).As("provide").With(
+		Call(add).As("add").With(
+			Call(added).As("added").With(
+				Call(opJettonInternalTransfer).As("lp").With(notified()).Maybe(),
+				Call(add).As("refund").Maybe(),
+			).Maybe(),
+		),
+	)
+}
+
+// stonfiPaid is what a pool pays for liquidity.
+func stonfiPaid() *Pattern {
+	return Call(opStonfiPayTo).As("pay").Every().With(OneOf(delivered(), passedOn()).As("out").Every())
+}
+
+// stonfiGot is what came to a router. Wrapped toncoins are what they are wrapped as.
+func (m *Match) stonfiGot() (in *dexTransfer, failed bool) {
+	b := m.One("in")
+	if in, failed = m.came(b); in == nil {
+		return nil, true
+	}
+	if t := jettonTransfer.Of(b); t != nil && t.PTon {
+		in.DestinationJettonWallet = walletOf(b)
+	}
+	return in, failed
+}
+
+// stonfiGave is what left a router by a transfer: nil where the asset is not known.
+func (m *Match) stonfiGave(b *Block) (out *dexTransfer, failed bool) {
+	out, failed = m.transferred(b)
+	if out != nil && isPTon(out.Asset) {
+		out.SourceJettonWallet, out.DestinationJettonWallet = nil, nil
+		failed = b.kind != kindMade || b.Failed
+	}
+	return out, failed
 }
 
 // stonfiPayment is what a pool tells its router to pay.
@@ -63,12 +133,9 @@ func (p *stonfiPayment) paid() int {
 }
 
 func makeStonfiSwap(m *Match) *Made {
-	in, failed := m.came(m.One("in"))
+	in, failed := m.stonfiGot()
 	if in == nil {
 		return nil
-	}
-	if t := jettonTransfer.Of(m.One("in")); t != nil && t.PTon {
-		in.DestinationJettonWallet = walletOf(m.One("in"))
 	}
 	var out *dexTransfer
 	failed = failed || m.Aborted("swap")
@@ -99,15 +166,10 @@ func makeStonfiSwap(m *Match) *Made {
 // known, false where it did not arrive.
 func (m *Match) stonfiPaid(pay *Block, p *stonfiPayment) (out *dexTransfer, ok bool) {
 	for _, b := range m.All("out") {
-		if b.Parent != pay {
-			continue
+		if b.Parent == pay {
+			out, failed := m.stonfiGave(b)
+			return out, !failed
 		}
-		out, failed := m.transferred(b)
-		if out != nil && isPTon(out.Asset) {
-			out.SourceJettonWallet, out.DestinationJettonWallet = nil, nil
-			failed = jettonTransfer.Of(b) == nil || b.Failed
-		}
-		return out, !failed
 	}
 	side := p.paid()
 	master, known := m.master(p.Wallets[side])
@@ -116,4 +178,73 @@ func (m *Match) stonfiPaid(pay *Block, p *stonfiPayment) (out *dexTransfer, ok b
 	}
 	return &dexTransfer{Asset: master, Source: pay.Destination(), Destination: p.Owner,
 		SourceJettonWallet: p.Wallets[side], Amount: p.Amounts[side]}, !unpaid(pay)
+}
+
+// stonfiDeposit makes a deposit of one half of it, and of the other one where the
+// provider sent it too.
+func (m *Match) stonfiDeposit(dex string, in *dexTransfer, failed bool) *Made {
+	provide := m.One("provide")
+	if in == nil {
+		return nil
+	}
+	d := &liquidityDeposit{Dex: dex, Source: in.Source, Pool: provide.Destination(), DestinationLiquidity: provide.Destination()}
+	d.set(0, in)
+	if lp := m.One("lp"); lp != nil {
+		if t, ok := readInternalTransfer(lp); ok {
+			d.LPTokensMinted = t.Amount
+		}
+	}
+	// What is added to an account without its other half waits there.
+	added := m.One("added")
+	failed = failed || m.Aborted("provide", "add", "added", "lp") || added != nil && d.LPTokensMinted == nil || m.One("refund") != nil
+	made := dexDeposit.Make(d)
+	if other := m.otherHalf(d); other != nil {
+		half := dexDeposit.Of(other)
+		d.set(1, &dexTransfer{Asset: half.Asset1, Amount: half.Amount1, SourceJettonWallet: half.UserJettonWallet1})
+		if d.LPTokensMinted == nil {
+			d.LPTokensMinted = half.LPTokensMinted
+		}
+		failed = failed || other.Failed
+		made.Consumes(other)
+	}
+	return made.Fails(failed)
+}
+
+// otherHalf is the other half of a deposit, which the provider sent beside this one.
+func (m *Match) otherHalf(d *liquidityDeposit) *Block {
+	sender := m.One("in").Parent
+	if sender == nil {
+		return nil
+	}
+	for _, b := range sender.Children {
+		half := dexDeposit.Of(b)
+		if half != nil && half.Dex == d.Dex && half.Amount2 == nil && same(half.Source, d.Source) && same(half.Pool, d.Pool) &&
+			(half.LPTokensMinted == nil) != (d.LPTokensMinted == nil) {
+			return b
+		}
+	}
+	return nil
+}
+
+func makeStonfiWithdrawal(m *Match) *Made {
+	return m.stonfiWithdrawal("stonfi", m.One("pay").Source(), m.stonfiGave)
+}
+
+// stonfiWithdrawal makes a withdrawal of what a router gave for liquidity, in the
+// order in which it gave it.
+func (m *Match) stonfiWithdrawal(dex string, pool Address, gave func(*Block) (*dexTransfer, bool)) *Made {
+	w := &liquidityWithdrawal{Dex: dex, Source: m.Block.First().Source(), Pool: pool, DestinationLiquidity: pool}
+	if burn := jettonBurn.Of(m.One("burn")); burn != nil {
+		w.Source, w.LPTokensBurnt = burn.Owner, burn.Amount
+	}
+	failed := m.Aborted("burn", "refund", "notice", "pay")
+	for i, b := range m.All("out") {
+		out, lost := gave(b)
+		if out == nil || i > 1 {
+			return nil
+		}
+		w.set(i, out)
+		failed = failed || lost
+	}
+	return dexWithdrawal.Make(w).Fails(failed)
 }

@@ -196,3 +196,45 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 			[]string{"dex_withdraw_liquidity"}, append(paid, "lp_tokens_burnt", nil)},
 	})
 }
+
+func TestLiquidityOfStonfi(t *testing.T) {
+	const burnt, refunded = 0xdda48b6a, 0xde7dbbc2
+	provide := func(then ...step) step {
+		return step{to: pool, value: 60, body: order(0xfcf9e58f), then: []step{{to: depository, value: 50, body: order(0x3ebe5431), then: then}}}
+	}
+	x := func(then ...step) step { return sends(10, aliceX, routerX, router, nil, provide(then...)) }
+	tons := func(then ...step) step {
+		return step{to: routerOldTON, value: 30, body: transferOrder(7, router), then: []step{{to: router, value: 20, body: word(0x7362d09c), then: []step{provide(then...)}}}}
+	}
+	added := func(then ...step) step { return step{to: pool, value: 40, body: order(0x56dfeb8a), then: then} }
+	lp := step{to: lpWallet, value: 30, body: internalOrder(500, pool), then: []step{excess()}}
+	half := slices.Clip([]any{"dex", "stonfi", "source", alice, "pool", pool, "destination_liquidity", pool, "asset_1", masterX, "amount_1", 10,
+		"user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", nil})
+	gives := func(code uint64, then ...step) step {
+		params := addr(coins(addr(coins(cell.BeginCell(), 10), routerX), 7), routerOldTON)
+		b := addr(order(0xf93bb43f), alice).MustStoreUInt(code, 32).MustStoreBoolBit(true).MustStoreRef(params.EndCell())
+		return step{to: router, value: 50, body: b, then: then}
+	}
+	burn := func(then ...step) step {
+		return step{to: lpWallet, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
+			{to: pool, value: 80, body: coins(order(0x7bdd97de), 500), then: then}}}
+	}
+	gaveX := sends(10, routerX, aliceX, alice, nil)
+	gaveTON := step{to: routerOldTON, value: 9, body: transferOrder(7, alice), then: []step{{to: alice, value: 15, body: word(0x7362d09c)}}}
+	noTON := gaveTON
+	noTON.aborted, noTON.then = true, nil
+	paid := slices.Clip([]any{"dex", "stonfi", "source", alice, "pool", pool, "destination_liquidity", pool, "asset_1", masterX, "amount_1", 10,
+		"user_jetton_wallet_1", aliceX, "asset_2", pTonOld, "amount_2", 7, "user_jetton_wallet_2", nil})
+	check(t, map[string]played{
+		"a half":          {[]step{x()}, []string{"dex_deposit_liquidity"}, append(half, "lp_tokens_minted", nil)},
+		"the second half": {[]step{x(added(lp))}, []string{"dex_deposit_liquidity"}, append(half, "lp_tokens_minted", 500)},
+		"both halves": {[]step{x(), tons(added(lp))}, []string{"dex_deposit_liquidity"}, []any{"asset_1", pTonOld, "amount_1", 7, "user_jetton_wallet_1", nil,
+			"asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX, "lp_tokens_minted", 500}},
+		"with too little for it": {[]step{x(added(step{to: depository, value: 30, body: order(0x3ebe5431)}))}, []string{"dex_deposit_liquidity!"},
+			append(half, "lp_tokens_minted", nil)},
+		"taken out":                        {[]step{burn(gives(burnt, gaveX, gaveTON))}, []string{"dex_withdraw_liquidity"}, append(paid, "lp_tokens_burnt", 500)},
+		"taken out, the toncoins not paid": {[]step{burn(gives(burnt, gaveX, noTON))}, []string{"dex_withdraw_liquidity!"}, append(paid, "lp_tokens_burnt", 500)},
+		"taken back": {[]step{{to: depository, value: 90, body: order(0x0bf3f447), then: []step{{to: pool, value: 80, body: order(0x89446a42),
+			then: []step{gives(refunded, gaveX, gaveTON)}}}}}, []string{"dex_withdraw_liquidity"}, append(paid, "lp_tokens_burnt", nil)},
+	})
+}

@@ -31,17 +31,13 @@ var stonfiV2 = &Protocol{
 			Make:    makeStonfiV2Swap,
 		},
 		{
-			Name:  "deposit of liquidity at STON.fi v2",
-			Order: orderStonfiV2Deposit,
-			Pattern: Call(opStonfiV2Provide).As("provide").With(
-				Call(opStonfiV2AddLiquidity).As("add").With(
-					Call(opStonfiV2CbAddLiquidity).As("added").With(
-						Call(opJettonInternalTransfer).As("lp").With(notified()).Maybe(),
-						Call(opStonfiV2AddLiquidity).As("refund").Maybe(),
-					).Maybe(),
-				),
-			).Below(routerGot()),
-			Make: makeStonfiV2Deposit,
+			Name:    "deposit of liquidity at STON.fi v2",
+			Order:   orderStonfiV2Deposit,
+			Pattern: stonfiProvided(opStonfiV2Provide, opStonfiV2AddLiquidity, opStonfiV2CbAddLiquidity).Below(routerGot()),
+			Make: func(m *Match) *Made {
+				in, _, failed := m.got()
+				return m.stonfiDeposit("stonfi_v2", in, failed)
+			},
 		},
 		{
 			Name:  "withdrawal of liquidity from STON.fi v2",
@@ -188,65 +184,6 @@ func (m *Match) stonfiV2Asked(p Payload) (asset Address, known bool) {
 	return asset, known
 }
 
-func makeStonfiV2Deposit(m *Match) *Made {
-	in, _, failed := m.got()
-	provide := m.One("provide")
-	if in == nil {
-		return nil
-	}
-	d := &liquidityDeposit{Dex: "stonfi_v2", Source: in.Source, Pool: provide.Destination(), DestinationLiquidity: provide.Destination()}
-	d.set(0, in)
-	if lp := m.One("lp"); lp != nil {
-		if t, ok := readInternalTransfer(lp); ok {
-			d.LPTokensMinted = t.Amount
-		}
-	}
-	// What is added to an account without its other half waits there.
-	added := m.One("added")
-	failed = failed || m.Aborted("provide", "add", "added", "lp") || added != nil && d.LPTokensMinted == nil || m.One("refund") != nil
-	made := dexDeposit.Make(d)
-	if other := m.otherHalf(d); other != nil {
-		half := dexDeposit.Of(other)
-		d.set(1, &dexTransfer{Asset: half.Asset1, Amount: half.Amount1, SourceJettonWallet: half.UserJettonWallet1})
-		if d.LPTokensMinted == nil {
-			d.LPTokensMinted = half.LPTokensMinted
-		}
-		failed = failed || other.Failed
-		made.Consumes(other)
-	}
-	return made.Fails(failed)
-}
-
-// otherHalf is the other half of a deposit, which the provider sent beside this one.
-func (m *Match) otherHalf(d *liquidityDeposit) *Block {
-	sender := m.One("in").Parent
-	if sender == nil {
-		return nil
-	}
-	for _, b := range sender.Children {
-		half := dexDeposit.Of(b)
-		if half != nil && half.Dex == d.Dex && half.Amount2 == nil && same(half.Source, d.Source) && same(half.Pool, d.Pool) &&
-			(half.LPTokensMinted == nil) != (d.LPTokensMinted == nil) {
-			return b
-		}
-	}
-	return nil
-}
-
 func makeStonfiV2Withdrawal(m *Match) *Made {
-	notice := m.One("notice")
-	w := &liquidityWithdrawal{Dex: "stonfi_v2", Source: m.Block.First().Source(), Pool: notice.Destination(), DestinationLiquidity: notice.Destination()}
-	if burn := jettonBurn.Of(m.One("burn")); burn != nil {
-		w.Source, w.LPTokensBurnt = burn.Owner, burn.Amount
-	}
-	failed := m.Aborted("burn", "refund", "notice", "pay")
-	for i, b := range m.All("out") {
-		out, lost := m.gave(b)
-		if out == nil || i > 1 {
-			return nil
-		}
-		w.set(i, out)
-		failed = failed || lost
-	}
-	return dexWithdrawal.Make(w).Fails(failed)
+	return m.stonfiWithdrawal("stonfi_v2", m.One("notice").Destination(), m.gave)
 }
