@@ -27,6 +27,7 @@ const (
 	orderStonfiSwap
 	orderStonfiV2Swap
 	orderToncoSwap
+	orderBidaskSwap
 	orderDNSRelease
 	orderDNSPurchase
 	orderSaleUpdate

@@ -14,4 +14,5 @@ var protocols = []*Protocol{
 	dedust,
 	tonco,
 	coffee,
+	bidask,
 }
