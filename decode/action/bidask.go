@@ -56,8 +56,7 @@ func makeBidaskSwap(m *Match) *Made {
 		came = bidaskToncoins
 	}
 	in, failed := came(b)
-	// An opcode is that of a trader's order and of the pool's: the pool is where both ends meet.
-	if in == nil || !same(in.Destination, end.Destination()) || !same(m.Block.Source(), end.Destination()) {
+	if in == nil {
 		return nil
 	}
 	refused := end.IsCall(opBidaskRefused)

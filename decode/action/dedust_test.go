@@ -159,6 +159,7 @@ func TestLiquidityOfDedust(t *testing.T) {
 			"vault_excesses[0].asset", nil, "vault_excesses[0].amount", 12, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 10)},
 		"not minted":             {[]step{x(all(event, fulfilled, unminted))}, []string{"dex_deposit_liquidity!"}, nil},
 		"refused by the factory": {[]step{sends(10, aliceX, vaultXs, vaultX, nil, refusedCall)}, []string{"jetton_transfer", "call_contract!"}, nil},
+		"two that are whole":     {[]step{ton(all(event, fulfilled, lp)), x(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, nil},
 		"halves whose other ones are in doubt": {[]step{ton(), ton(), x(all(event, fulfilled, lp))},
 			[]string{"dex_deposit_liquidity", "dex_deposit_liquidity", "dex_deposit_liquidity"}, nil},
 	})

@@ -71,7 +71,7 @@ func stonfiProvided(provide, add, added uint32) *Pattern {
 
 // stonfiPaid is what a pool pays for liquidity.
 func stonfiPaid() *Pattern {
-	return Call(opStonfiPayTo).As("pay").Every().With(OneOf(delivered(), passedOn()).As("out").Every())
+	return Call(opStonfiPayTo).As("pay").Every().With(OneOf(delivered(), passedOn()).As("out").Every().Maybe())
 }
 
 // stonfiGot is what came to a router. Wrapped toncoins are what they are wrapped as.
@@ -196,7 +196,7 @@ func (m *Match) stonfiDeposit(dex string, in *dexTransfer, failed bool) *Made {
 	}
 	// What is added to an account without its other half waits there.
 	added := m.One("added")
-	failed = failed || m.Aborted("provide", "add", "added", "lp") || added != nil && d.LPTokensMinted == nil || m.One("refund") != nil
+	failed = failed || m.Aborted("provide", "add", "added", "lp") || added != nil && d.LPTokensMinted == nil
 	made := dexDeposit.Make(d)
 	if other := m.otherHalf(d); other != nil {
 		half := dexDeposit.Of(other)
@@ -227,17 +227,31 @@ func (m *Match) otherHalf(d *liquidityDeposit) *Block {
 }
 
 func makeStonfiWithdrawal(m *Match) *Made {
-	return m.stonfiWithdrawal("stonfi", m.One("pay").Source(), m.stonfiGave)
+	return m.stonfiWithdrawal("stonfi", m.stonfiGave, func(pay *Block) ([2]*big.Int, bool) {
+		p, ok := readStonfiPayment(pay)
+		return p.Amounts, ok
+	})
 }
 
 // stonfiWithdrawal makes a withdrawal of what a router gave for liquidity, in the
-// order in which it gave it.
-func (m *Match) stonfiWithdrawal(dex string, pool Address, gave func(*Block) (*dexTransfer, bool)) *Made {
+// order in which it gave it. It failed unless all arrived that the pool owes.
+func (m *Match) stonfiWithdrawal(dex string, gave func(*Block) (*dexTransfer, bool), owes func(pay *Block) ([2]*big.Int, bool)) *Made {
+	pool := m.One("pay").Source()
 	w := &liquidityWithdrawal{Dex: dex, Source: m.Block.First().Source(), Pool: pool, DestinationLiquidity: pool}
 	if burn := jettonBurn.Of(m.One("burn")); burn != nil {
 		w.Source, w.LPTokensBurnt = burn.Owner, burn.Amount
 	}
-	failed := m.Aborted("burn", "refund", "notice", "pay")
+	owed := 0
+	for _, pay := range m.All("pay") {
+		amounts, ok := owes(pay)
+		if !ok {
+			return nil
+		}
+		for _, n := range amounts {
+			owed += n.Sign()
+		}
+	}
+	failed := m.Aborted("burn", "refund", "notice", "pay") || len(m.All("out")) < owed
 	for i, b := range m.All("out") {
 		out, lost := gave(b)
 		if out == nil || i > 1 {

@@ -67,7 +67,7 @@ func stonfiV2Hop() *Pattern {
 
 // stonfiV2Paid is what a pool pays for liquidity.
 func stonfiV2Paid() *Pattern {
-	return Call(opStonfiV2PayTo).As("pay").Every().With(routerGave(nil).Every())
+	return Call(opStonfiV2PayTo).As("pay").Every().With(routerGave(nil).Every().Maybe())
 }
 
 // stonfiV2Payment is what a pool tells its router to pay.
@@ -185,5 +185,8 @@ func (m *Match) stonfiV2Asked(p Payload) (asset Address, known bool) {
 }
 
 func makeStonfiV2Withdrawal(m *Match) *Made {
-	return m.stonfiWithdrawal("stonfi_v2", m.One("notice").Destination(), m.gave)
+	return m.stonfiWithdrawal("stonfi_v2", m.gave, func(pay *Block) ([2]*big.Int, bool) {
+		p, ok := readStonfiV2Payment(pay)
+		return p.Amounts, ok
+	})
 }
