@@ -47,21 +47,21 @@ func coffeePaysTON(value uint64, to []byte) step {
 func TestSwapsAtCoffee(t *testing.T) {
 	tx, ty := coffeeProof(nil, masterX), coffeeProof(nil, masterY)
 	in := transferred("incoming", masterX, alice, vaultX, aliceX, vaultXs, 10)
-	outTON := transferred("outgoing", nil, pool, bob, nil, nil, 25)
+	outTON := transferred("outgoing", nil, poolOne, bob, nil, nil, 25)
 	outY := transferred("outgoing", masterY, vaultY, bob, vaultYs, bobY, 25)
 	swap := func(then ...step) []step {
-		return []step{sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(pool, 10, then...))}
+		return []step{sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, then...))}
 	}
 	x2t := []any{"dex", "coffee", "sender", alice, "asset_in", masterX, "asset_out", nil, "peer_swaps", "[]"}
-	two := func(then ...step) []step { return swap(coffeeEvent(masterX, 10, 7), coffeeHop(pool2, 7, then...)) }
+	two := func(then ...step) []step { return swap(coffeeEvent(masterX, 10, 7), coffeeHop(poolTwo, 7, then...)) }
 	peer0 := []any{"peer_swaps[0].asset_in", masterX, "peer_swaps[0].amount_in", 10, "peer_swaps[0].asset_out", nil, "peer_swaps[0].amount_out", 7}
 	peer1 := []any{"peer_swaps[1].asset_in", nil, "peer_swaps[1].amount_in", 7, "peer_swaps[1].asset_out", masterY, "peer_swaps[1].amount_out", 25}
 	refusal := step{body: coins(coffeeAsset(order(0xc0ffee31), masterX), 10)}
 	failedTON := coffeePaysTON(30, bob)
 	failedTON.aborted, failedTON.bounce = true, true
 	native := step{to: vaultTON, value: 20, body: coins(order(0xc0ffee00), 10), then: []step{
-		coffeeHop(pool, 10, coffeeEvent(nil, 10, 25), coffeePays(vaultY, 25, ty, sends(25, vaultYs, bobY, bob, nil)))}}
-	bounced := coffeeHop(pool, 10)
+		coffeeHop(poolOne, 10, coffeeEvent(nil, 10, 25), coffeePays(vaultY, 25, ty, sends(25, vaultYs, bobY, bob, nil)))}}
+	bounced := coffeeHop(poolOne, 10)
 	bounced.aborted, bounced.bounce = true, true
 	check(t, map[string]played{
 		"jettons for toncoins": {swap(coffeeEvent(masterX, 10, 25), coffeePays(vaultTON, 25, tx, coffeePaysTON(30, bob))), []string{"jetton_swap"},
@@ -75,7 +75,7 @@ func TestSwapsAtCoffee(t *testing.T) {
 		"returned, for too little": {swap(refusal, coffeePays(vaultX, 10, tx, sends(10, vaultXs, aliceX, alice, nil))), []string{"jetton_swap!"},
 			slices.Concat(x2t, in, transferred("outgoing", masterX, vaultX, alice, vaultXs, aliceX, 10))},
 		"returned by the second pool": {two(refusal, coffeePays(vaultTON, 7, ty, coffeePaysTON(12, alice))), []string{"jetton_swap!"},
-			slices.Concat(in, transferred("outgoing", nil, pool2, alice, nil, nil, 7), []any{"asset_out", masterY, "peer_swaps", "[]"})},
+			slices.Concat(in, transferred("outgoing", nil, poolTwo, alice, nil, nil, 7), []any{"asset_out", masterY, "peer_swaps", "[]"})},
 		"refused by the receiver": {swap(coffeeEvent(masterX, 10, 25), coffeePays(vaultTON, 25, tx, failedTON)), []string{"jetton_swap!"}, slices.Concat(x2t, in, outTON)},
 		"jettons refused by the receiver": {two(coffeeEvent(nil, 7, 25), coffeePays(vaultY, 25, ty, refused(25, vaultYs, bobY, bob))), []string{"jetton_swap!"},
 			slices.Concat(in, outY)},
@@ -99,8 +99,8 @@ func TestLiquidityOfCoffee(t *testing.T) {
 		b := addr(coins(order(0xc0ffee27), amount).MustStoreRef(cell.BeginCell().EndCell()).MustStoreRef(coffeeParams(cell.BeginCell(), nil, masterX).EndCell()), alice)
 		return step{to: factory, value: 60, body: b, then: []step{coffeeDeployed(depository, then...)}}
 	}
-	lp := step{to: lpWallet, value: 20, body: internalOrder(500, pool), then: []step{excess()}}
-	met := func(then ...step) step { return step{to: pool, value: 30, body: order(0xc0ffee29), then: then} }
+	lp := step{to: lpWallet, value: 20, body: internalOrder(500, poolOne), then: []step{excess()}}
+	met := func(then ...step) step { return step{to: poolOne, value: 30, body: order(0xc0ffee29), then: then} }
 	x := func(then ...step) step { return sends(10, aliceX, vaultXs, vaultX, nil, request(10, then...)) }
 	ton := func(then ...step) step {
 		return step{to: vaultTON, value: 90, body: coins(order(0xc0ffee04), 7), then: []step{request(7, then...)}}
@@ -117,7 +117,7 @@ func TestLiquidityOfCoffee(t *testing.T) {
 		"a half of toncoins": {[]step{ton()}, []string{"dex_deposit_liquidity"}, []any{"asset_1", nil, "amount_1", 7, "amount_2", nil, "pool", nil,
 			"user_jetton_wallet_1", nil, "target_asset_1", nil, "target_asset_2", masterX}},
 		"both":            {[]step{ton(), x(met(step{body: order(0xc0ffee33)}, lp))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, nil},
-		"the second half": {[]step{x(met(step{body: order(0xc0ffee33)}, lp))}, []string{"dex_deposit_liquidity"}, append(half, "pool", pool, "destination_liquidity", pool, "lp_tokens_minted", 500)},
+		"the second half": {[]step{x(met(step{body: order(0xc0ffee33)}, lp))}, []string{"dex_deposit_liquidity"}, append(half, "pool", poolOne, "destination_liquidity", poolOne, "lp_tokens_minted", 500)},
 		"rejected": {[]step{x(met(step{body: order(0xc0ffee34)}, tons, xs))}, []string{"dex_deposit_liquidity!"}, append(half, "lp_tokens_minted", nil,
 			"vault_excesses[0].asset", nil, "vault_excesses[0].amount", 11, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 10)},
 		"not minted": {[]step{x(met(step{body: order(0xc0ffee33)}, unminted))}, []string{"dex_deposit_liquidity!"}, nil},
@@ -126,9 +126,9 @@ func TestLiquidityOfCoffee(t *testing.T) {
 	})
 	burn := func(then ...step) []step {
 		return []step{{to: lpWallet, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
-			{to: pool, value: 80, body: coins(order(0x7bdd97de), 500), then: append([]step{{body: order(0xc0ffee35)}}, then...)}}}}
+			{to: poolOne, value: 80, body: coins(order(0x7bdd97de), 500), then: append([]step{{body: order(0xc0ffee35)}}, then...)}}}}
 	}
-	paid := []any{"dex", "coffee", "source", alice, "pool", pool, "destination_liquidity", pool, "lp_tokens_burnt", 500,
+	paid := []any{"dex", "coffee", "source", alice, "pool", poolOne, "destination_liquidity", poolOne, "lp_tokens_burnt", 500,
 		"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX}
 	check(t, map[string]played{
 		"taken out":                     {burn(tons, xs), []string{"dex_withdraw_liquidity"}, paid},
@@ -150,15 +150,15 @@ func TestVaultsAndPoolsOfCoffee(t *testing.T) {
 	proof := addr(addr(cell.BeginCell(), factory).MustStoreUInt(3, 2), bob)
 	pooled := func(then ...step) step {
 		b := addr(coins(coins(order(0xc0ffee25), 7), 10), alice).MustStoreRef(cell.BeginCell().EndCell()).MustStoreRef(proof.EndCell())
-		return step{to: factory, value: 50, body: b, then: []step{coffeeDeployed(pool, then...)}}
+		return step{to: factory, value: 50, body: b, then: []step{coffeeDeployed(poolOne, then...)}}
 	}
-	lp := step{to: lpWallet, value: 20, body: internalOrder(500, pool)}
+	lp := step{to: lpWallet, value: 20, body: internalOrder(500, poolOne)}
 	x := func(then ...step) step { return sends(10, aliceX, vaultXs, vaultX, nil, request(10, then...)) }
 	ton := step{to: vaultTON, value: 90, body: coins(order(0xc0ffee02), 7), then: []step{request(7)}}
 	const first, full = "coffee_create_pool_creator", "coffee_create_pool"
 	half := []any{"source", alice, "source_jetton_wallet", aliceX, "deposit_recipient", carol, "pool_creator_contract", creator, "provided_asset", masterX,
 		"asset_1", masterX, "asset_2", nil, "amount", 10}
-	whole := []any{"source", alice, "source_jetton_wallet", aliceX, "initiator_1", alice, "initiator_2", bob, "pool", pool, "pool_creator_contract", creator,
+	whole := []any{"source", alice, "source_jetton_wallet", aliceX, "initiator_1", alice, "initiator_2", bob, "pool", poolOne, "pool_creator_contract", creator,
 		"provided_asset", masterX, "amount", 10, "asset_1", masterX, "amount_1", 10, "asset_2", nil, "amount_2", 7, "lp_tokens_minted", 500}
 	list := recognise(t, exchange, play(alice, vault))
 	wants(t, list, "call_contract in coffee_create_vault", "coffee_create_vault", "call_contract in coffee_create_vault", "contract_deploy",

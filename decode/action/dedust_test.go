@@ -32,8 +32,8 @@ func dedustStep(b *cell.Builder, next *cell.Cell) *cell.Builder {
 	return coins(b.MustStoreBoolBit(false), 1).MustStoreMaybeRef(next).MustStoreRef(cell.BeginCell().EndCell())
 }
 
-func dedustNext(pool []byte) *cell.Cell {
-	return coins(addr(cell.BeginCell(), pool).MustStoreBoolBit(false), 1).MustStoreBoolBit(false).EndCell()
+func dedustNext(poolOne []byte) *cell.Cell {
+	return coins(addr(cell.BeginCell(), poolOne).MustStoreBoolBit(false), 1).MustStoreBoolBit(false).EndCell()
 }
 
 func dedustEvent(assetIn []byte, in int64, assetOut []byte, out int64) step {
@@ -43,13 +43,13 @@ func dedustEvent(assetIn []byte, in int64, assetOut []byte, out int64) step {
 // dedustFirst is the first hop, from a vault to the pool of x and toncoins.
 func dedustFirst(amount int64, next *cell.Cell, then ...step) step {
 	b := coins(order(0x61ee542d).MustStoreRef(cell.BeginCell().EndCell()), amount)
-	return step{to: pool, value: 60, body: dedustStep(addr(b, alice), next), then: then}
+	return step{to: poolOne, value: 60, body: dedustStep(addr(b, alice), next), then: then}
 }
 
 // dedustSecond is the next hop, to the pool of toncoins and y.
 func dedustSecond(amount int64, then ...step) step {
 	b := coins(dedustAsset(order(0x72aca8aa).MustStoreRef(dedustProof(nil, masterX)), nil), amount)
-	return step{to: pool2, value: 50, body: dedustStep(addr(b, alice), nil), then: then}
+	return step{to: poolTwo, value: 50, body: dedustStep(addr(b, alice), nil), then: then}
 }
 
 func dedustPays(opcode uint64, vault []byte, amount int64, proof *cell.Cell, then ...step) step {
@@ -69,7 +69,7 @@ func TestSwapsAtDedust(t *testing.T) {
 	swap := func(s step) []step { return []step{sends(10, aliceX, vaultXs, vaultX, nil, s)} }
 	x2t := []any{"dex", "dedust", "sender", alice, "asset_in", masterX, "asset_out", nil, "peer_swaps", "[]"}
 	two := func(last ...step) []step {
-		return swap(dedustFirst(10, dedustNext(pool2), dedustEvent(masterX, 10, nil, 7), dedustSecond(7, last...)))
+		return swap(dedustFirst(10, dedustNext(poolTwo), dedustEvent(masterX, 10, nil, 7), dedustSecond(7, last...)))
 	}
 	peer0 := []any{"peer_swaps[0].asset_in", masterX, "peer_swaps[0].amount_in", 10, "peer_swaps[0].asset_out", nil, "peer_swaps[0].amount_out", 7}
 	peer1 := []any{"peer_swaps[1].asset_in", nil, "peer_swaps[1].amount_in", 7, "peer_swaps[1].asset_out", masterY, "peer_swaps[1].amount_out", 25}
@@ -77,7 +77,7 @@ func TestSwapsAtDedust(t *testing.T) {
 	failedTON := gaveTON
 	failedTON.aborted, failedTON.bounce = true, true
 	native := step{to: vaultTON, value: 20, body: coins(order(0xea06185d), 10), then: []step{
-		{to: pool, value: 60, body: dedustStep(addr(coins(order(0x61ee542d).MustStoreRef(cell.BeginCell().EndCell()), 10), alice), nil), then: []step{
+		{to: poolOne, value: 60, body: dedustStep(addr(coins(order(0x61ee542d).MustStoreRef(cell.BeginCell().EndCell()), 10), alice), nil), then: []step{
 			dedustEvent(nil, 10, masterY, 25), dedustPays(pays, vaultY, 25, ty, sends(25, vaultYs, bobY, bob, nil))}}}}
 	bounced := dedustFirst(10, nil)
 	bounced.aborted, bounced.bounce = true, true
@@ -108,8 +108,8 @@ func TestSwapsAtDedust(t *testing.T) {
 
 func TestWhatARouteThroughDedustLeadsToIsKnownOfItsPools(t *testing.T) {
 	refund := dedustPays(0xad4eb6f5, vaultX, 10, dedustProof(nil, masterX), sends(10, vaultXs, aliceX, alice, nil))
-	trace := play(alice, sends(10, aliceX, vaultXs, vaultX, nil, dedustFirst(10, dedustNext(pool2), refund)))
-	facts := append(slices.Clone(exchange), &record.Contract{Account: pool2, DedustPool: &record.DedustPool{Assets: [][]byte{{}, masterY}}})
+	trace := play(alice, sends(10, aliceX, vaultXs, vaultX, nil, dedustFirst(10, dedustNext(poolTwo), refund)))
+	facts := append(slices.Clone(exchange), &record.Contract{Account: poolTwo, DedustPool: &record.DedustPool{Assets: [][]byte{{}, masterY}}})
 	details(t, recognise(t, facts, trace), "jetton_swap!", "asset_out", masterY)
 	details(t, recognise(t, exchange, trace), "jetton_swap!", "asset_out", masterX) // not known: what came back
 }
@@ -124,12 +124,12 @@ func TestLiquidityOfDedust(t *testing.T) {
 	}
 	all := func(then ...step) step {
 		found := coins(dedustAsset(coins(dedustAsset(cell.BeginCell(), nil), 8), masterX), 11)
-		return step{to: pool, value: 50, body: order(0xb56b9598).MustStoreRef(cell.BeginCell().EndCell()).MustStoreRef(found.EndCell()), then: then}
+		return step{to: poolOne, value: 50, body: order(0xb56b9598).MustStoreRef(cell.BeginCell().EndCell()).MustStoreRef(found.EndCell()), then: then}
 	}
 	back := func(vault []byte, amount int64, then ...step) step {
 		return dedustPays(0x6b0b787f, vault, amount, cell.BeginCell().EndCell(), then...)
 	}
-	lp := step{to: lpWallet, value: 30, body: internalOrder(500, pool), then: []step{excess()}}
+	lp := step{to: lpWallet, value: 30, body: internalOrder(500, poolOne), then: []step{excess()}}
 	event := step{body: word(0xb544f4a4)}
 	fulfilled := step{to: depository, value: 40, body: word(0xaae79256), then: []step{back(vaultTON, 1, dedustPaysTON(5, alice)), {to: alice, value: 9}}}
 	rejected := step{to: depository, value: 40, body: word(0xe1a36cd4), then: []step{
@@ -144,8 +144,8 @@ func TestLiquidityOfDedust(t *testing.T) {
 	half := []any{"dex", "dedust", "source", alice, "destination_liquidity", depository, "asset_1", masterX, "amount_1", 10,
 		"user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", nil, "user_jetton_wallet_2", nil, "target_asset_1", nil, "target_asset_2", masterX}
 	waits := append(slices.Clip(half), "target_amount_1", 7, "target_amount_2", 10, "pool", nil, "lp_tokens_minted", nil, "vault_excesses", "[]")
-	second := slices.Clip(slices.Concat(half, []any{"target_amount_1", 8, "target_amount_2", 11, "pool", pool}))
-	minted := []any{"lp_tokens_minted", 500, "pool", pool, "vault_excesses[0].asset", nil, "vault_excesses[0].amount", 5}
+	second := slices.Clip(slices.Concat(half, []any{"target_amount_1", 8, "target_amount_2", 11, "pool", poolOne}))
+	minted := []any{"lp_tokens_minted", 500, "pool", poolOne, "vault_excesses[0].asset", nil, "vault_excesses[0].amount", 5}
 	merged := []any{"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX,
 		"target_asset_1", nil, "target_amount_1", 8, "target_asset_2", masterX, "target_amount_2", 11}
 	reversed := []any{"asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", 7, "user_jetton_wallet_2", nil,
@@ -165,11 +165,11 @@ func TestLiquidityOfDedust(t *testing.T) {
 	})
 	burn := func(then ...step) step {
 		return step{to: lpWallet, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
-			{to: pool, value: 80, body: coins(order(0x7bdd97de), 500), then: then}}}
+			{to: poolOne, value: 80, body: coins(order(0x7bdd97de), 500), then: then}}}
 	}
 	proof := dedustProof(nil, masterX)
 	tons, xs := dedustPays(0xad4eb6f5, vaultTON, 7, proof, dedustPaysTON(11, alice)), dedustPays(0xad4eb6f5, vaultX, 10, proof, sends(10, vaultXs, aliceX, alice, nil))
-	paid := []any{"dex", "dedust", "source", alice, "pool", pool, "destination_liquidity", pool, "lp_tokens_burnt", 500, "is_refund", nil,
+	paid := []any{"dex", "dedust", "source", alice, "pool", poolOne, "destination_liquidity", poolOne, "lp_tokens_burnt", 500, "is_refund", nil,
 		"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX}
 	check(t, map[string]played{
 		"taken out": {[]step{burn(step{body: word(0x3aa870a6)}, tons, xs)}, []string{"dex_withdraw_liquidity"}, paid},

@@ -17,7 +17,7 @@ import (
 // router or vaults, and of wrapped toncoins.
 var (
 	router, router2     = account(0x41), account(0x42)
-	pool, pool2         = account(0x43), account(0x44)
+	poolOne, poolTwo    = account(0x43), account(0x44)
 	vaultTON            = account(0x45)
 	vaultX, vaultY      = account(0x46), account(0x47)
 	factory, depository = account(0x48), account(0x49)
@@ -39,7 +39,7 @@ var (
 		jettons(router2X, router2, masterX), jettons(router2Y, router2, masterY),
 		jettons(vaultXs, vaultX, masterX), jettons(vaultYs, vaultY, masterY),
 		jettons(routerTON, router, pTon), jettons(router2TON, router2, pTon), jettons(routerOldTON, router, pTonOld),
-		jettons(lpWallet, alice, pool),
+		jettons(lpWallet, alice, poolOne),
 	}
 )
 
@@ -150,7 +150,7 @@ func TestASwapMayBeginWhereAnotherOneEnds(t *testing.T) {
 	const ok = 0xc64370e5
 	txProof := dedustProof(nil, masterX)
 	// y goes from STON.fi to the vault of y, for toncoins.
-	toVault := sends(25, routerY, vaultYs, vaultY, nil, step{to: pool2, value: 60, body: word(0x61ee542d).MustStoreUInt(4, 64).MustStoreRef(cell.BeginCell().EndCell()), then: []step{
+	toVault := sends(25, routerY, vaultYs, vaultY, nil, step{to: poolTwo, value: 60, body: word(0x61ee542d).MustStoreUInt(4, 64).MustStoreRef(cell.BeginCell().EndCell()), then: []step{
 		dedustEvent(masterY, 25, nil, 40), dedustPays(0xad4eb6f5, vaultTON, 40, txProof, dedustPaysTON(44, bob))}})
 	first := []any{"dex", "stonfi", "sender", alice, "asset_in", masterX, "asset_out", masterY, "dex_outgoing_transfer.destination", vaultY,
 		"dex_outgoing_transfer.amount", 25}
@@ -163,8 +163,8 @@ func TestASwapMayBeginWhereAnotherOneEnds(t *testing.T) {
 	}{
 		"from STON.fi to DeDust": {sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(ok, vaultY, 1, 25, toVault))), first, last},
 		"from STON.fi v2 to DeDust": {sends(10, aliceX, routerX, router, nil,
-			stonfiV2Swap(pool, stonfiV2Pay(ok, vaultY, router, [2][]byte{routerX, routerY}, [2]int64{0, 25}, toVault))), firstV2, last},
-		"from TONCO to DeDust": {sends(10, aliceX, routerX, router, nil, toncoSwap(pool, routerX, toncoPays(200, [2][]byte{routerX, routerY}, [2]int64{0, 25}, toVault))),
+			stonfiV2Swap(poolOne, stonfiV2Pay(ok, vaultY, router, [2][]byte{routerX, routerY}, [2]int64{0, 25}, toVault))), firstV2, last},
+		"from TONCO to DeDust": {sends(10, aliceX, routerX, router, nil, toncoSwap(poolOne, routerX, toncoPays(200, [2][]byte{routerX, routerY}, [2]int64{0, 25}, toVault))),
 			append([]any{"dex", "tonco"}, first[2:]...), last},
 		"from DeDust to STON.fi": {sends(10, aliceX, vaultXs, vaultX, nil, dedustFirst(10, nil, dedustEvent(masterX, 10, masterY, 7),
 			dedustPays(0xad4eb6f5, vaultY, 7, dedustProof(masterX, masterY), sends(7, vaultYs, routerY, router, nil,
@@ -172,9 +172,9 @@ func TestASwapMayBeginWhereAnotherOneEnds(t *testing.T) {
 			[]any{"dex", "dedust", "sender", alice, "asset_in", masterX, "asset_out", masterY, "dex_outgoing_transfer.destination", router,
 				"dex_outgoing_transfer.amount", 7},
 			[]any{"dex", "stonfi", "sender", vaultY, "asset_in", masterY, "dex_incoming_transfer.amount", 7, "dex_outgoing_transfer.amount", 25}},
-		"from Swap Coffee to STON.fi v2": {sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(pool, 10, coffeeEvent(masterX, 10, 7),
+		"from Swap Coffee to STON.fi v2": {sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, coffeeEvent(masterX, 10, 7),
 			coffeePays(vaultY, 7, coffeeProof(masterX, masterY), sends(7, vaultYs, routerY, router, nil,
-				stonfiV2Swap(pool2, stonfiV2Pay(ok, bob, router, [2][]byte{routerX, routerY}, [2]int64{25, 0}, sends(25, routerX, bobY, bob, nil))))))),
+				stonfiV2Swap(poolTwo, stonfiV2Pay(ok, bob, router, [2][]byte{routerX, routerY}, [2]int64{25, 0}, sends(25, routerX, bobY, bob, nil))))))),
 			[]any{"dex", "coffee", "sender", alice, "asset_in", masterX, "asset_out", masterY, "dex_outgoing_transfer.destination", router,
 				"dex_outgoing_transfer.amount", 7},
 			[]any{"dex", "stonfi_v2", "asset_in", masterY, "dex_incoming_transfer.amount", 7, "dex_outgoing_transfer.amount", 25}},

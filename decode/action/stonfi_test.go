@@ -22,7 +22,7 @@ func stonfiPay(code uint64, owner []byte, side int, amount int64, then ...step) 
 }
 
 func stonfiSwap(then ...step) step {
-	return step{to: pool, value: 60, body: order(0x25938561), then: then}
+	return step{to: poolOne, value: 60, body: order(0x25938561), then: then}
 }
 
 func TestSwapsAtStonfi(t *testing.T) {
@@ -96,15 +96,15 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 	out := transferred("outgoing", masterY, router, bob, routerY, bobY, 25)
 	both := []any{"dex", "stonfi_v2", "sender", alice, "asset_in", masterX, "asset_out", masterY, "peer_swaps", "[]"}
 	swap := func(pay ...step) []step {
-		return []step{sends(10, aliceX, routerX, router, stonfiV2Ask(0x6664de2a, routerY, nil), stonfiV2Swap(pool, pay...))}
+		return []step{sends(10, aliceX, routerX, router, stonfiV2Ask(0x6664de2a, routerY, nil), stonfiV2Swap(poolOne, pay...))}
 	}
 	fees := step{to: router, value: 4, body: order(0x63381632), then: []step{{to: vaultTON, value: 3, body: order(0x0490f09b)}}}
 	// By way of toncoins to the second router, which has y.
 	onward := func(last step) []step {
 		middle := unwraps(7, routerTON, router2TON)
-		middle.then[0].then = []step{{to: router2, value: 40, body: order(0x7362d09c), then: []step{stonfiV2Swap(pool2, last)}}}
+		middle.then[0].then = []step{{to: router2, value: 40, body: order(0x7362d09c), then: []step{stonfiV2Swap(poolTwo, last)}}}
 		return []step{sends(10, aliceX, routerX, router, stonfiV2Ask(0x6664de2a, routerTON, stonfiV2Ask(0x6664de2a, router2Y, nil)),
-			stonfiV2Swap(pool, stonfiV2Pay(ok, router2, router, xt, [2]int64{0, 7}, middle)))}
+			stonfiV2Swap(poolOne, stonfiV2Pay(ok, router2, router, xt, [2]int64{0, 7}, middle)))}
 	}
 	t2y := [2][]byte{router2TON, router2Y}
 	out2 := transferred("outgoing", masterY, router2, bob, router2Y, bobY, 25)
@@ -120,12 +120,12 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 		"jettons for toncoins": {swap(stonfiV2Pay(ok, bob, router, xt, [2]int64{0, 25}, unwraps(25, routerTON, bob))), []string{"jetton_swap"},
 			slices.Concat(in, transferred("outgoing", nil, router, bob, nil, nil, 25), []any{"asset_out", nil})},
 		"toncoins for jettons": {[]step{wraps(10, routerTON, router, stonfiV2Ask(0x6664de2a, routerY, nil),
-			stonfiV2Swap(pool, stonfiV2Pay(ok, bob, router, ty, [2]int64{0, 25}, gave)))}, []string{"jetton_swap"},
+			stonfiV2Swap(poolOne, stonfiV2Pay(ok, bob, router, ty, [2]int64{0, 25}, gave)))}, []string{"jetton_swap"},
 			slices.Concat(out, transferred("incoming", nil, alice, router, nil, routerTON, 10), []any{"asset_in", nil, "asset_out", masterY})},
 		"through two routers": {onward(stonfiV2Pay(ok, bob, router2, t2y, [2]int64{0, 25}, sends(25, router2Y, bobY, bob, nil))), []string{"jetton_swap"},
 			slices.Concat(viaTON, in, out2, peer("0", masterX, 10, nil, 7), peer("1", nil, 7, masterY, 25))},
 		"through two pools of a router": {swap(stonfiV2Pay(ok, router, router, xt, [2]int64{0, 7},
-			stonfiV2Swap(pool2, stonfiV2Pay(ok, bob, router, ty, [2]int64{0, 25}, gave)))), []string{"jetton_swap"},
+			stonfiV2Swap(poolTwo, stonfiV2Pay(ok, bob, router, ty, [2]int64{0, 25}, gave)))), []string{"jetton_swap"},
 			slices.Concat(viaTON, in, out, peer("0", masterX, 10, nil, 7), peer("1", nil, 7, masterY, 25))},
 		"returned, for too little": {swap(stonfiV2Pay(refund, alice, router, xy, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))), []string{"jetton_swap!"},
 			slices.Concat(both, in, transferred("outgoing", masterX, router, alice, routerX, aliceX, 10))},
@@ -141,7 +141,7 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 			slices.Concat(both, in, transferred("outgoing", masterY, router, bob, routerY, nil, 25))},
 		"with a payment that leads to something else": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25}, step{to: carol, value: 9, body: word(0x1234)})),
 			[]string{"jetton_swap", "call_contract"}, slices.Concat(both, in, transferred("outgoing", masterY, router, bob, routerY, nil, 25))},
-		"refused by the pool": {[]step{sends(10, aliceX, routerX, router, nil, step{to: pool, value: 60, bounce: true, aborted: true, body: order(0x6664de2a)})},
+		"refused by the pool": {[]step{sends(10, aliceX, routerX, router, nil, step{to: poolOne, value: 60, bounce: true, aborted: true, body: order(0x6664de2a)})},
 			[]string{"jetton_transfer", "call_contract!"}, nil},
 		"with a payment cut short": {swap(step{to: router, value: 5, body: order(0x657b54f5)}), []string{"jetton_transfer", "call_contract", "call_contract"}, nil},
 	})
@@ -149,16 +149,16 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 
 func TestLiquidityOfStonfiV2(t *testing.T) {
 	provide := func(left, right int64, then ...step) step {
-		return step{to: pool, value: 60, body: coins(coins(addr(order(0x37c096df), alice), left), right), then: []step{
+		return step{to: poolOne, value: 60, body: coins(coins(addr(order(0x37c096df), alice), left), right), then: []step{
 			{to: depository, value: 50, body: order(0x50c6a654), then: then}}}
 	}
-	lp := step{to: lpWallet, value: 30, body: internalOrder(500, pool), then: []step{excess()}}
-	added := func(then ...step) step { return step{to: pool, value: 40, body: order(0x06ecd527), then: then} }
-	first := []any{"dex", "stonfi_v2", "source", alice, "pool", pool, "destination_liquidity", pool, "asset_1", masterX, "amount_1", 10,
+	lp := step{to: lpWallet, value: 30, body: internalOrder(500, poolOne), then: []step{excess()}}
+	added := func(then ...step) step { return step{to: poolOne, value: 40, body: order(0x06ecd527), then: then} }
+	first := []any{"dex", "stonfi_v2", "source", alice, "pool", poolOne, "destination_liquidity", poolOne, "asset_1", masterX, "amount_1", 10,
 		"user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", nil, "user_jetton_wallet_2", nil}
 	// The one that takes more messages is seen last, and comes first.
 	halves := []any{"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX,
-		"lp_tokens_minted", 500, "source", alice, "pool", pool}
+		"lp_tokens_minted", 500, "source", alice, "pool", poolOne}
 	failedLP := lp
 	failedLP.aborted, failedLP.then = true, nil
 	pay := func(amounts [2]int64, then ...step) step {
@@ -166,9 +166,9 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 	}
 	burn := func(then ...step) step {
 		return step{to: lpWallet, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
-			{to: pool, value: 80, body: coins(order(0x297437cf), 500), then: then}}}
+			{to: poolOne, value: 80, body: coins(order(0x297437cf), 500), then: then}}}
 	}
-	paid := []any{"dex", "stonfi_v2", "source", alice, "pool", pool, "destination_liquidity", pool, "asset_1", masterX, "amount_1", 10,
+	paid := []any{"dex", "stonfi_v2", "source", alice, "pool", poolOne, "destination_liquidity", poolOne, "asset_1", masterX, "amount_1", 10,
 		"user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", 7, "user_jetton_wallet_2", nil, "is_refund", nil}
 	check(t, map[string]played{
 		"a half": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0))}, []string{"dex_deposit_liquidity"},
@@ -187,7 +187,7 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 		"with too little for it": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0, added(step{to: depository, value: 30, body: order(0x50c6a654)})))},
 			[]string{"dex_deposit_liquidity!"}, append(first, "lp_tokens_minted", nil)},
 		"not minted": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0, added(failedLP)))}, []string{"dex_deposit_liquidity!"}, nil},
-		"refused by the pool": {[]step{sends(10, aliceX, routerX, router, nil, step{to: pool, value: 60, bounce: true, aborted: true, body: order(0x37c096df)})},
+		"refused by the pool": {[]step{sends(10, aliceX, routerX, router, nil, step{to: poolOne, value: 60, bounce: true, aborted: true, body: order(0x37c096df)})},
 			[]string{"jetton_transfer", "call_contract!"}, nil},
 		"taken out": {[]step{burn(pay([2]int64{10, 7}, sends(10, routerX, aliceX, alice, nil), unwraps(7, routerTON, alice)))}, []string{"dex_withdraw_liquidity"},
 			append(paid, "lp_tokens_burnt", 500)},
@@ -197,10 +197,10 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 		"taken out, one not paid": {[]step{burn(pay([2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil)), pay([2]int64{0, 7}))},
 			[]string{"dex_withdraw_liquidity!"}, []any{"asset_1", masterX, "amount_1", 10, "amount_2", nil}},
 		"taken out, nothing paid": {[]step{burn(pay([2]int64{10, 7}))}, []string{"dex_withdraw_liquidity!"},
-			[]any{"amount_1", nil, "amount_2", nil, "lp_tokens_burnt", 500, "pool", pool}},
+			[]any{"amount_1", nil, "amount_2", nil, "lp_tokens_burnt", 500, "pool", poolOne}},
 		"taken out, and refused": {[]step{burn(pay([2]int64{10, 7}, refused(10, routerX, aliceX, alice), unwraps(7, routerTON, alice)))},
 			[]string{"dex_withdraw_liquidity!"}, append(paid, "lp_tokens_burnt", 500)},
-		"taken back": {[]step{{to: depository, value: 90, body: order(0x132b9a2c), then: []step{{to: pool, value: 80, body: order(0x0f98e2b8),
+		"taken back": {[]step{{to: depository, value: 90, body: order(0x132b9a2c), then: []step{{to: poolOne, value: 80, body: order(0x0f98e2b8),
 			then: []step{pay([2]int64{10, 7}, sends(10, routerX, aliceX, alice, nil), unwraps(7, routerTON, alice))}}}}},
 			[]string{"dex_withdraw_liquidity"}, append(paid, "lp_tokens_burnt", nil)},
 	})
@@ -209,15 +209,15 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 func TestLiquidityOfStonfi(t *testing.T) {
 	const burnt, refunded = 0xdda48b6a, 0xde7dbbc2
 	provide := func(then ...step) step {
-		return step{to: pool, value: 60, body: order(0xfcf9e58f), then: []step{{to: depository, value: 50, body: order(0x3ebe5431), then: then}}}
+		return step{to: poolOne, value: 60, body: order(0xfcf9e58f), then: []step{{to: depository, value: 50, body: order(0x3ebe5431), then: then}}}
 	}
 	x := func(then ...step) step { return sends(10, aliceX, routerX, router, nil, provide(then...)) }
 	tons := func(then ...step) step {
 		return step{to: routerOldTON, value: 30, body: transferOrder(7, router), then: []step{{to: router, value: 20, body: word(0x7362d09c), then: []step{provide(then...)}}}}
 	}
-	added := func(then ...step) step { return step{to: pool, value: 40, body: order(0x56dfeb8a), then: then} }
-	lp := step{to: lpWallet, value: 30, body: internalOrder(500, pool), then: []step{excess()}}
-	half := slices.Clip([]any{"dex", "stonfi", "source", alice, "pool", pool, "destination_liquidity", pool, "asset_1", masterX, "amount_1", 10,
+	added := func(then ...step) step { return step{to: poolOne, value: 40, body: order(0x56dfeb8a), then: then} }
+	lp := step{to: lpWallet, value: 30, body: internalOrder(500, poolOne), then: []step{excess()}}
+	half := slices.Clip([]any{"dex", "stonfi", "source", alice, "pool", poolOne, "destination_liquidity", poolOne, "asset_1", masterX, "amount_1", 10,
 		"user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", nil})
 	gives := func(code uint64, then ...step) step {
 		params := addr(coins(addr(coins(cell.BeginCell(), 10), routerX), 7), routerOldTON)
@@ -226,13 +226,13 @@ func TestLiquidityOfStonfi(t *testing.T) {
 	}
 	burn := func(then ...step) step {
 		return step{to: lpWallet, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
-			{to: pool, value: 80, body: coins(order(0x7bdd97de), 500), then: then}}}
+			{to: poolOne, value: 80, body: coins(order(0x7bdd97de), 500), then: then}}}
 	}
 	gaveX := sends(10, routerX, aliceX, alice, nil)
 	gaveTON := step{to: routerOldTON, value: 9, body: transferOrder(7, alice), then: []step{{to: alice, value: 15, body: word(0x7362d09c)}}}
 	noTON := gaveTON
 	noTON.aborted, noTON.then = true, nil
-	paid := slices.Clip([]any{"dex", "stonfi", "source", alice, "pool", pool, "destination_liquidity", pool, "asset_1", masterX, "amount_1", 10,
+	paid := slices.Clip([]any{"dex", "stonfi", "source", alice, "pool", poolOne, "destination_liquidity", poolOne, "asset_1", masterX, "amount_1", 10,
 		"user_jetton_wallet_1", aliceX, "asset_2", pTonOld, "amount_2", 7, "user_jetton_wallet_2", nil})
 	check(t, map[string]played{
 		"a half":          {[]step{x()}, []string{"dex_deposit_liquidity"}, append(half, "lp_tokens_minted", nil)},
@@ -244,7 +244,7 @@ func TestLiquidityOfStonfi(t *testing.T) {
 		"taken out":                        {[]step{burn(gives(burnt, gaveX, gaveTON))}, []string{"dex_withdraw_liquidity"}, append(paid, "lp_tokens_burnt", 500)},
 		"taken out, the jettons not paid":  {[]step{burn(gives(burnt, gaveTON))}, []string{"dex_withdraw_liquidity!"}, []any{"amount_1", 7, "amount_2", nil}},
 		"taken out, the toncoins not paid": {[]step{burn(gives(burnt, gaveX, noTON))}, []string{"dex_withdraw_liquidity!"}, append(paid, "lp_tokens_burnt", 500)},
-		"taken back": {[]step{{to: depository, value: 90, body: order(0x0bf3f447), then: []step{{to: pool, value: 80, body: order(0x89446a42),
+		"taken back": {[]step{{to: depository, value: 90, body: order(0x0bf3f447), then: []step{{to: poolOne, value: 80, body: order(0x89446a42),
 			then: []step{gives(refunded, gaveX, gaveTON)}}}}}, []string{"dex_withdraw_liquidity"}, append(paid, "lp_tokens_burnt", nil)},
 	})
 }
