@@ -25,7 +25,7 @@ func inspectTraceCommand() *cobra.Command {
 		Use:   "trace FILE",
 		Short: `Print {"trace":…,"actions":[…]}, or explain the actions`,
 		Long: `Print the trace of a JSON file and all its actions, whatever their types, as v3
-JSON. '-' reads standard input.
+JSON: of more than 4,000 transactions the actions only. '-' reads standard input.
 
 FILE is a recording of a trace (its transactions with their messages, and what
 contracts are in "interfaces") or an answer of /api/v3/traces. Of the latter
@@ -41,11 +41,14 @@ action needs to be recognised is not in it.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			out := cmd.OutOrStdout()
+			show := printTrace
 			if explained {
-				return explainTrace(out, r)
+				show = explainTrace
 			}
-			return printTrace(out, r)
+			if err := show(cmd.OutOrStdout(), r); err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			return nil
 		},
 	}
 	c.Flags().StringVar(&wanted, "trace", "", "`ID` of the trace, of several")
@@ -94,9 +97,8 @@ func printTrace(out io.Writer, r *trace.Recorded) error {
 		return err
 	}
 	list, classifyErr := action.Classify(tree, r)
-	row := render.TraceRow{Trace: t, Tree: tree}
 	w := &api.Writer{JSON: []byte(`{"trace":`), Book: api.Book{}, Parts: render.ActionAccounts}
-	render.Trace.Write(w, row)
+	render.Trace.Write(w, render.TraceOf(t, tree))
 	w.JSON = append(w.JSON, `,"actions":`...)
 	api.WriteList(w, render.Action, render.ActionsOf(list, t), api.Same)
 	w.JSON = append(w.JSON, '}')

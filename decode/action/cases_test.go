@@ -31,6 +31,8 @@ type expectation struct {
 type expectedAction struct {
 	Type   string                     `json:"type"`
 	Values map[string]json.RawMessage `json:"values"`
+
+	untrue []string // columns that are not compared
 }
 
 // columns say under which name of a type's details a column is found. What is not
@@ -47,6 +49,9 @@ func addColumns(typ string, pairs ...string) {
 
 // without are columns that no member of v3's details has.
 var without = map[string][]string{}
+
+// untrue are columns of cases that v3, or the messages of their traces, contradict.
+var untrue = map[string][]string{}
 
 func TestRecordedTracesHaveTheActionsThatAreNamedForThem(t *testing.T) {
 	dir := realdata.Path(t)
@@ -140,6 +145,7 @@ func (c expectation) check(t *testing.T, dir string) (complaints []string) {
 	}
 	used := make([]bool, len(list))
 	for _, want := range c.Actions {
+		want.untrue = untrue[c.Case]
 		best, fewest := -1, []string(nil)
 		for i, a := range list {
 			if used[i] || a.Type.Name != want.Type {
@@ -191,7 +197,7 @@ func (want expectedAction) compare(a *action.Action) (wrong []string) {
 }
 
 func (want expectedAction) column(column string, value any, a *action.Action, details map[string]any) []string {
-	if slices.Contains(without[want.Type], column) {
+	if slices.Contains(without[want.Type], column) || slices.Contains(want.untrue, column) {
 		return nil
 	}
 	var got any

@@ -5,8 +5,6 @@ package action
 const (
 	orderNFTMint = iota + 1
 	orderTonstakersDelayedWithdrawal
-	orderDedustDeposit
-	orderDedustFirstDeposit
 	orderTonstakersDeposit
 	orderTonstakersWithdrawal
 	orderTonstakersRequest
@@ -21,12 +19,15 @@ const (
 	orderJettonTransfer
 	orderPTonTransfer
 	orderJettonTransferGhost
+	orderDedustDeposit
+	orderDedustFirstDeposit
 	orderDedustWithdrawal
 	orderJettonBurn
 	orderDedustSwap
 	orderStonfiSwap
 	orderStonfiV2Swap
 	orderToncoSwap
+	orderBidaskSwap
 	orderDNSRelease
 	orderDNSPurchase
 	orderSaleUpdate
@@ -53,6 +54,9 @@ const (
 	orderEthenaRequest
 	orderJettonMint
 	orderEthenaDeposit
+	orderStonfiDeposit
+	orderStonfiWithdrawal
+	orderStonfiRefund
 	orderStonfiV2Deposit
 	orderStonfiV2Withdrawal
 	orderStonfiV2Refund

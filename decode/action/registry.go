@@ -21,4 +21,11 @@ var protocols = []*Protocol{
 	tgBTC,
 	layerZero,
 	cocoon,
+	dexes,
+	stonfi,
+	stonfiV2,
+	dedust,
+	tonco,
+	coffee,
+	bidask,
 }

@@ -9,13 +9,23 @@ import (
 	"tonscribe/schema/record"
 )
 
+// MaxTraceTransactions is the greatest number of transactions of a trace that an
+// answer shows; of larger ones it shows none.
+const MaxTraceTransactions = 4000
+
 // TraceRow is a trace of an answer.
 type TraceRow struct {
 	*record.Trace
-	// Tree is that of its transactions, nil where they are withheld because they are
-	// too many.
-	Tree    *trace.Tree
+	Tree    *trace.Tree // of its transactions, nil where they are withheld
 	Actions []ActionRow
+}
+
+// TraceOf is the row of a trace, with its tree where that is not too large.
+func TraceOf(t *record.Trace, tree *trace.Tree) TraceRow {
+	if len(tree.Transactions) > MaxTraceTransactions {
+		tree = nil
+	}
+	return TraceRow{Trace: t, Tree: tree}
 }
 
 var traceStates = api.Words{"complete", "pending", "broken"}

@@ -117,9 +117,12 @@ func TestTraceWithWithheldOrMissingTransactionsSaysSo(t *testing.T) {
 	if missing["warning"] != "missing node in trace found" || missing["is_incomplete"] != false || len(missing["transactions"].(map[string]any)) != 2 {
 		t.Errorf("a trace that lacks a transaction: %v, incomplete %v", missing["warning"], missing["is_incomplete"])
 	}
-	row := rowOf(t, list)
-	row.Tree = nil
-	large := parse(t, Trace.Append(nil, row))
+	largest := rowOf(t, chainOf(MaxTraceTransactions))
+	if got := parse(t, Trace.Append(nil, TraceOf(largest.Trace, largest.Tree))); len(got["transactions"].(map[string]any)) != MaxTraceTransactions {
+		t.Error("transactions of a trace that is not too large are withheld")
+	}
+	row := rowOf(t, chainOf(MaxTraceTransactions+1))
+	large := parse(t, Trace.Append(nil, TraceOf(row.Trace, row.Tree)))
 	for _, name := range []string{"trace", "transactions", "transactions_order"} {
 		if _, there := large[name]; there {
 			t.Errorf("a trace that is too large has %s", name)

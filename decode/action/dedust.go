@@ -1,0 +1,394 @@
+package action
+
+import "math/big"
+
+// Opcodes of DeDust.
+const (
+	opDedustSwap              = 0xea06185d // of a trader to the vault of toncoins
+	opDedustSwapJettons       = 0xe3a0d482 // of a payload
+	opDedustSwapExternal      = 0x61ee542d // of a vault to a pool
+	opDedustSwapPeer          = 0x72aca8aa // of a pool to the next one
+	opDedustPayOutFromPool    = 0xad4eb6f5 // of a pool to a vault
+	opDedustPayOutFromDeposit = 0x6b0b787f // of a deposit to a vault
+	opDedustPayout            = 0x474f86cf // of the vault of toncoins
+	opDedustDeposit           = 0xd55e4686 // of a provider to the vault of toncoins
+	opDedustDepositJettons    = 0x40e108d6 // of a payload
+	opDedustCreateDeposit     = 0xf04ec526 // of a vault to the factory
+	opDedustInstall           = 0x9b3aa3fa // of the factory to what it deploys
+	opDedustDepositAsset      = 0x54240fe5 // of the factory to a deposit
+	opDedustDepositAll        = 0xb56b9598 // of a deposit to its pool
+	opDedustFulfillDeposit    = 0xaae79256 // of a pool to a deposit
+	opDedustRejectDeposit     = 0xe1a36cd4 // of a pool to a deposit
+	opDedustDepositEvent      = 0xb544f4a4
+	opDedustWithdrawalEvent   = 0x3aa870a6
+	opDedustSwapEvent         = 0x9c610de3
+)
+
+// dedust is DeDust: a vault for each asset, which is the only one to hold it, and
+// pools that only count.
+var dedust = &Protocol{
+	Name: "dedust",
+	Rules: []Rule{
+		{
+			Name:  "deposit of liquidity at DeDust",
+			Order: orderDedustDeposit,
+			Pattern: Call(opDedustCreateDeposit).As("create").With(
+				Call(opDedustInstall).As("install").Maybe(),
+				Call(opDedustDepositAsset).As("asset").With(
+					Call(opDedustDepositAll).As("all").With(
+						Log(opDedustDepositEvent).Maybe(),
+						Call(opJettonInternalTransfer).As("lp").With(notified()).Maybe(),
+						OneOf(Call(opDedustFulfillDeposit), Call(opDedustRejectDeposit)).As("end").With(
+							dedustPaid(opDedustPayOutFromDeposit).Every().Maybe(),
+							Plain().As("rest").Maybe(),
+						).Maybe(),
+					),
+				),
+			).Below(dedustGot(opDedustDeposit)),
+			Make: makeDedustDeposit,
+		},
+		{
+			Name:  "first half of a deposit of liquidity at DeDust",
+			Order: orderDedustFirstDeposit,
+			Pattern: Call(opDedustCreateDeposit).As("create").With(
+				Call(opDedustInstall).As("install").Maybe(),
+				Call(opDedustDepositAsset).As("asset"),
+			).Below(dedustGot(opDedustDeposit)),
+			Make: makeDedustDeposit,
+		},
+		{
+			Name:    "both halves of a deposit of liquidity at DeDust",
+			Order:   orderDedustDepositMerge,
+			Pattern: Is(dexDeposit).Where(endsDedustDeposit),
+			Make:    mergeDedustDeposits,
+		},
+		{
+			Name:  "withdrawal of liquidity from DeDust",
+			Order: orderDedustWithdrawal,
+			Pattern: Call(opJettonBurn).As("burn").With(
+				Call(opJettonBurnNotification).As("notification").With(
+					Log(opDedustWithdrawalEvent).Maybe(),
+					dedustPaid(opDedustPayOutFromPool).Every(),
+				),
+			),
+			Make: makeDedustWithdrawal,
+		},
+		{
+			Name:  "swap at DeDust",
+			Order: orderDedustSwap,
+			Pattern: dedustHop(opDedustSwapExternal).Below(
+				dedustGot(opDedustSwap),
+			),
+			Make: makeDedustSwap,
+		},
+	},
+}
+
+// dedustGot is how assets come to a vault: as a transfer of jettons, or as toncoins
+// with an order.
+func dedustGot(order uint32) *Pattern { return OneOf(given(), Call(order)).As("in") }
+
+// dedustPaid is what a vault pays when it is told to.
+func dedustPaid(order uint32) *Pattern {
+	return Call(order).As("payout").With(OneOf(delivered(), passedOn(), Call(opDedustPayout)).As("out").Maybe())
+}
+
+// dedustHop is a swap at one pool, and those that follow.
+func dedustHop(opcode uint32) *Pattern {
+	return Call(opcode).As("hop").With(
+		Log(opDedustSwapEvent).As("event").Maybe(),
+		OneOf(Again(nextDedustHop), dedustPaid(opDedustPayOutFromPool)),
+	)
+}
+
+func nextDedustHop() *Pattern { return dedustHop(opDedustSwapPeer) }
+
+// dedustAsset reads an asset, nil for toncoins.
+func (r *Reader) dedustAsset() Address {
+	switch r.Uint(4) {
+	case 0:
+		return nil
+	case 1:
+		return r.account(int32(int8(r.Uint(8))))
+	}
+	r.FailTag()
+	return nil
+}
+
+// dedustGave is what came to a vault: of toncoins the amount that the order names.
+func (m *Match) dedustGave(b *Block) (in *dexTransfer, failed bool) {
+	if b.kind == kindMade {
+		return m.came(b)
+	}
+	r := b.Body()
+	r.Skip(64) // query_id
+	in = &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: r.Coins()}
+	if r.Failed() {
+		return nil, true
+	}
+	return in, b.Aborted()
+}
+
+// dedustPayment is what a vault was told to pay.
+type dedustPayment struct {
+	block  *Block
+	amount *big.Int
+	to     Address
+}
+
+func readDedustPayment(b *Block) (p dedustPayment, ok bool) {
+	r := b.Body()
+	r.Skip(64) // query_id
+	r.Ref()    // proof
+	p = dedustPayment{block: b, amount: r.Coins()}
+	if b.IsCall(opDedustPayOutFromPool) {
+		p.to = r.Address()
+	}
+	return p, !r.Failed()
+}
+
+// dedustOut is what a vault paid, nil where nothing says which asset it has.
+func (m *Match) dedustOut(p dedustPayment) (out *dexTransfer, failed bool) {
+	for _, c := range m.All("out") {
+		switch {
+		case c.Parent != p.block:
+		case c.IsCall(opDedustPayout):
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, c.Aborted()
+		default:
+			return m.transferred(c)
+		}
+	}
+	return nil, unpaid(p.block)
+}
+
+// dedustEvent is what a pool says of a swap.
+type dedustEvent struct {
+	assets  [2]Address // in and out
+	amounts [2]*big.Int
+}
+
+func readDedustEvent(b *Block) (e dedustEvent, ok bool) {
+	r := b.Body()
+	e.assets[0], e.assets[1] = r.dedustAsset(), r.dedustAsset()
+	e.amounts[0], e.amounts[1] = r.Coins(), r.Coins()
+	return e, !r.Failed()
+}
+
+func makeDedustSwap(m *Match) *Made {
+	in, failed := m.dedustGave(m.One("in"))
+	pay, ok := readDedustPayment(m.One("payout"))
+	if in == nil || !ok {
+		return nil
+	}
+	events := m.All("event")
+	var peers []peerSwap
+	var last *dedustEvent
+	for _, hop := range m.All("hop") {
+		if failed = failed || hop.Aborted(); len(events) == 0 || events[0].Parent != hop {
+			last, failed = nil, true
+			continue
+		}
+		e, ok := readDedustEvent(events[0])
+		if !ok {
+			return nil
+		}
+		peers = append(peers, peerSwap{e.assets[0], e.amounts[0], e.assets[1], e.amounts[1]})
+		last, events = &e, events[1:]
+	}
+	out, lost := m.dedustOut(pay)
+	switch {
+	case out != nil:
+	case last != nil: // the vault did not pay
+		out = &dexTransfer{Asset: last.assets[1], Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
+	default:
+		return nil
+	}
+	failed = failed || lost || m.Aborted("payout")
+	s := swapOf("dedust", in, out, peers)
+	if failed {
+		if asked, known := m.dedustAsked(in.Asset); known {
+			s.AssetOut = asked
+		}
+	}
+	return jettonSwap.Make(s).Fails(failed)
+}
+
+// dedustPool is what a pool exchanges, by what it proves itself with in the messages
+// that were found, or by what is known of it.
+func (m *Match) dedustPool(pool Address) (assets [2]Address, known bool) {
+	for _, f := range m.found {
+		if !f.block.IsCall(opDedustSwapPeer, opDedustPayOutFromPool) || !same(f.block.Source(), pool) {
+			continue
+		}
+		r := f.block.Body()
+		r.Skip(64) // query_id
+		r = r.Open()
+		r.Address() // factory_addr
+		r.Skip(8)   // contract_type
+		r.Skip(1)   // is_stable
+		if proved := [2]Address{r.dedustAsset(), r.dedustAsset()}; !r.Failed() {
+			return proved, true
+		}
+	}
+	list := m.Contract(pool).GetDedustPool().GetAssets()
+	if len(list) != 2 {
+		return assets, false
+	}
+	for i, asset := range list {
+		if len(asset) > 0 { // empty for toncoins
+			assets[i] = asset
+		}
+	}
+	return assets, true
+}
+
+// dedustAsked is the asset that a route through pools leads to from another one,
+// false where one of the pools is not known.
+func (m *Match) dedustAsked(from Address) (Address, bool) {
+	first := m.One("hop")
+	pool := first.Destination()
+	r := first.Body()
+	r.Skip(64)  // query_id
+	r.Ref()     // proof
+	r.Coins()   // amount
+	r.Address() // sender_addr
+	for range maxRoute {
+		assets, known := m.dedustPool(pool)
+		switch {
+		case known && same(assets[0], from):
+			from = assets[1]
+		case known && same(assets[1], from):
+			from = assets[0]
+		default:
+			return nil, false
+		}
+		r.Bool()  // kind
+		r.Coins() // limit
+		next, more := r.MaybeOpen()
+		if r.Failed() {
+			return nil, false
+		}
+		if !more {
+			return from, true
+		}
+		r, pool = next, next.Address()
+	}
+	return nil, false
+}
+
+func makeDedustDeposit(m *Match) *Made {
+	in, failed := m.dedustGave(m.One("in"))
+	if in == nil {
+		return nil
+	}
+	d := &liquidityDeposit{Dex: "dedust", Source: in.Source, DestinationLiquidity: m.One("asset").Destination()}
+	d.set(0, in)
+	if !d.dedustTargets(m.One("create"), m.One("all")) {
+		return nil
+	}
+	failed = failed || m.Aborted("create", "asset")
+	if all := m.One("all"); all != nil {
+		d.Pool = all.Destination()
+		if lp := m.One("lp"); lp != nil {
+			if t, ok := readInternalTransfer(lp); ok {
+				d.LPTokensMinted = t.Amount
+			}
+		}
+		failed = failed || d.LPTokensMinted == nil || m.Aborted("all", "lp")
+	}
+	for _, b := range m.All("payout") {
+		p, ok := readDedustPayment(b)
+		if !ok {
+			return nil
+		}
+		out, _ := m.dedustOut(p)
+		if out == nil {
+			continue
+		}
+		d.VaultExcesses = append(d.VaultExcesses, m.excessOf(b, out))
+	}
+	return dexDeposit.Make(d).Fails(failed)
+}
+
+// dedustTargets sets what came to the pool, or as long as nothing did, what the
+// provider wants to come.
+func (d *liquidityDeposit) dedustTargets(create, all *Block) bool {
+	if all != nil {
+		r := all.Body()
+		r.Skip(64) // query_id
+		r.Ref()    // proof
+		r = r.Open()
+		d.TargetAsset1, d.TargetAmount1 = r.dedustAsset(), r.Coins()
+		d.TargetAsset2, d.TargetAmount2 = r.dedustAsset(), r.Coins()
+		return !r.Failed()
+	}
+	r := create.Body()
+	r.Skip(64)  // query_id
+	r.Ref()     // proof
+	r.Address() // owner_addr
+	r.Skip(1)   // is_stable
+	d.TargetAsset1, d.TargetAsset2 = r.dedustAsset(), r.dedustAsset()
+	r = r.Open()
+	d.TargetAmount1, d.TargetAmount2 = r.Coins(), r.Coins()
+	return !r.Failed()
+}
+
+// endsDedustDeposit reports whether a deposit came to a pool.
+func endsDedustDeposit(b *Block) bool {
+	d := dexDeposit.Of(b)
+	return d.Dex == "dedust" && d.Pool != nil
+}
+
+// mergeDedustDeposits makes one deposit of its two halves, the first one first, where
+// there is no doubt which they are: the contract that they met at saw no other one.
+func mergeDedustDeposits(m *Match) *Made {
+	last := dexDeposit.Of(m.Block)
+	var other *Block
+	for _, b := range m.Trace() {
+		d := dexDeposit.Of(b)
+		if d == nil || b == m.Block || d.Dex != last.Dex || !same(d.DestinationLiquidity, last.DestinationLiquidity) {
+			continue
+		}
+		if other != nil {
+			return nil
+		}
+		other = b
+	}
+	first := dexDeposit.Of(other)
+	if first == nil || first.Pool != nil {
+		return nil
+	}
+	merged := *last
+	merged.set(0, &dexTransfer{Asset: first.Asset1, Amount: first.Amount1, SourceJettonWallet: first.UserJettonWallet1})
+	merged.set(1, &dexTransfer{Asset: last.Asset1, Amount: last.Amount1, SourceJettonWallet: last.UserJettonWallet1})
+	if !same(first.Asset1, last.TargetAsset1) {
+		merged.TargetAsset1, merged.TargetAsset2 = last.TargetAsset2, last.TargetAsset1
+		merged.TargetAmount1, merged.TargetAmount2 = last.TargetAmount2, last.TargetAmount1
+	}
+	return dexDeposit.Make(&merged).Fails(m.Block.Failed || other.Failed).ConsumesOnly(other, m.Block)
+}
+
+func makeDedustWithdrawal(m *Match) *Made {
+	burn, notification := m.Block, m.One("notification")
+	r := burn.Body()
+	r.Skip(64) // query_id
+	w := &liquidityWithdrawal{Dex: "dedust", Source: burn.Source(), LPTokensBurnt: r.Coins(),
+		Pool: notification.Destination(), DestinationLiquidity: notification.Destination()}
+	if r.Failed() {
+		return nil
+	}
+	failed := m.Aborted("burn", "notification", "payout")
+	for i, b := range m.All("payout") {
+		p, ok := readDedustPayment(b)
+		if !ok || i > 1 {
+			return nil
+		}
+		out, lost := m.dedustOut(p)
+		failed = failed || lost
+		if out == nil {
+			continue
+		}
+		w.set(i, out)
+	}
+	return dexWithdrawal.Make(w).Fails(failed)
+}

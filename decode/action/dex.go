@@ -1,0 +1,229 @@
+package action
+
+import (
+	"bytes"
+	"math/big"
+)
+
+var (
+	jettonSwap    = NewType[swap]("jetton_swap", V1)
+	dexDeposit    = NewType[liquidityDeposit]("dex_deposit_liquidity", V1)
+	dexWithdrawal = NewType[liquidityWithdrawal]("dex_withdraw_liquidity", V1)
+)
+
+// swap is an exchange of one asset for another one. Assets are masters of jettons,
+// null for toncoins.
+type swap struct {
+	Dex       string      `detail:"dex"`
+	Sender    Address     `detail:"sender,account"`
+	AssetIn   Address     `detail:"asset_in"`
+	AssetOut  Address     `detail:"asset_out"` // that was asked for, also where another one came back
+	Incoming  dexTransfer `detail:"dex_incoming_transfer"`
+	Outgoing  dexTransfer `detail:"dex_outgoing_transfer"`
+	PeerSwaps []peerSwap  `detail:"peer_swaps"` // of more than one pool
+	// MinOutAmount, of TONCO only, is what a failed swap should have given at least,
+	// and what another one gave.
+	MinOutAmount *big.Int `detail:"min_out_amount,optional"`
+}
+
+// dexTransfer is what an exchange was given, or gave.
+type dexTransfer struct {
+	Asset                   Address  `detail:"asset"`
+	Source                  Address  `detail:"source,account"`
+	Destination             Address  `detail:"destination,account"`
+	SourceJettonWallet      Address  `detail:"source_jetton_wallet,account"`
+	DestinationJettonWallet Address  `detail:"destination_jetton_wallet,account"`
+	Amount                  *big.Int `detail:"amount"`
+}
+
+// peerSwap is what one of several pools did.
+type peerSwap struct {
+	AssetIn   Address  `detail:"asset_in"`
+	AmountIn  *big.Int `detail:"amount_in"`
+	AssetOut  Address  `detail:"asset_out"`
+	AmountOut *big.Int `detail:"amount_out"`
+}
+
+type liquidityDeposit struct {
+	Dex                  string        `detail:"dex"`
+	Amount1              *big.Int      `detail:"amount_1"`
+	Amount2              *big.Int      `detail:"amount_2"`
+	Asset1               Address       `detail:"asset_1"`
+	Asset2               Address       `detail:"asset_2"`
+	UserJettonWallet1    Address       `detail:"user_jetton_wallet_1,account"`
+	UserJettonWallet2    Address       `detail:"user_jetton_wallet_2,account"`
+	Source               Address       `detail:"source,account"`
+	Pool                 Address       `detail:"pool,account"`
+	DestinationLiquidity Address       `detail:"destination_liquidity,account"`
+	LPTokensMinted       *big.Int      `detail:"lp_tokens_minted"`
+	TargetAsset1         Address       `detail:"target_asset_1"`
+	TargetAsset2         Address       `detail:"target_asset_2"`
+	TargetAmount1        *big.Int      `detail:"target_amount_1"`
+	TargetAmount2        *big.Int      `detail:"target_amount_2"`
+	VaultExcesses        []vaultExcess `detail:"vault_excesses"`
+	TickLower            *big.Int      `detail:"tick_lower"`
+	TickUpper            *big.Int      `detail:"tick_upper"`
+	NFTIndex             *big.Int      `detail:"nft_index"`
+	NFTAddress           Address       `detail:"nft_address,account"`
+}
+
+// vaultExcess is what a deposit gave back.
+type vaultExcess struct {
+	Asset  Address  `detail:"asset"`
+	Amount *big.Int `detail:"amount"`
+}
+
+type liquidityWithdrawal struct {
+	Dex                  string   `detail:"dex"`
+	Amount1              *big.Int `detail:"amount_1"`
+	Amount2              *big.Int `detail:"amount_2"`
+	Asset1               Address  `detail:"asset_1"`
+	Asset2               Address  `detail:"asset_2"`
+	UserJettonWallet1    Address  `detail:"user_jetton_wallet_1,account"`
+	UserJettonWallet2    Address  `detail:"user_jetton_wallet_2,account"`
+	LPTokensBurnt        *big.Int `detail:"lp_tokens_burnt"`
+	IsRefund             *bool    `detail:"is_refund"`
+	Source               Address  `detail:"source,account"`
+	Pool                 Address  `detail:"pool,account"`
+	DestinationLiquidity Address  `detail:"destination_liquidity,account"`
+	BurntNFTIndex        *big.Int `detail:"burnt_nft_index"`
+	BurntNFTAddress      Address  `detail:"burnt_nft_address,account"`
+	TickLower            *big.Int `detail:"tick_lower"`
+	TickUpper            *big.Int `detail:"tick_upper"`
+}
+
+// dexes are the actions that exchanges have in common.
+var dexes = &Protocol{
+	Name:  "dex",
+	Types: []typed{jettonSwap, dexDeposit, dexWithdrawal},
+}
+
+// set says what one of the two assets of a deposit was, in the first place or the
+// second: 0 or 1.
+func (d *liquidityDeposit) set(side int, in *dexTransfer) {
+	if side == 0 {
+		d.Asset1, d.Amount1, d.UserJettonWallet1 = in.Asset, in.Amount, in.SourceJettonWallet
+	} else {
+		d.Asset2, d.Amount2, d.UserJettonWallet2 = in.Asset, in.Amount, in.SourceJettonWallet
+	}
+}
+
+// set says what one of the two assets of a withdrawal was, in the first place or the
+// second: 0 or 1.
+func (w *liquidityWithdrawal) set(side int, out *dexTransfer) {
+	if side == 0 {
+		w.Asset1, w.Amount1, w.UserJettonWallet1 = out.Asset, out.Amount, out.DestinationJettonWallet
+	} else {
+		w.Asset2, w.Amount2, w.UserJettonWallet2 = out.Asset, out.Amount, out.DestinationJettonWallet
+	}
+}
+
+// master is the master of a jetton wallet, false where the account is not known to
+// be one.
+func (m *Match) master(wallet Address) (Address, bool) {
+	w := m.Contract(wallet).GetJettonWallet()
+	return w.GetMaster(), w != nil
+}
+
+// traded is the asset that jettons of a master stand for: toncoins where they are
+// wrapped.
+func traded(master Address) Address {
+	if isPTon(master) {
+		return nil
+	}
+	return master
+}
+
+// transferOf is what a transfer of jettons gave to its receiver.
+func transferOf(t *jettonMove) *dexTransfer {
+	return &dexTransfer{Asset: t.Asset, Source: t.Sender, Destination: t.Receiver,
+		SourceJettonWallet: t.SenderJettonWallet, DestinationJettonWallet: t.ReceiverJettonWallet, Amount: t.Amount}
+}
+
+// given is a transfer of jettons to an exchange, or a swap at another exchange that
+// ended with one.
+func given() *Pattern { return OneOf(Is(jettonTransfer), Is(jettonSwap).Kept()) }
+
+// delivered is the order of a transfer of jettons, with what came of it where no
+// transfer was recognised.
+func delivered() *Pattern {
+	return OneOf(Is(jettonTransfer), Call(opJettonTransfer).With(Call(opJettonInternalTransfer).With(notified()).Maybe()))
+}
+
+// passedOn is a transfer of jettons to another exchange, with the swap there.
+func passedOn() *Pattern { return Is(jettonSwap).Kept() }
+
+// transferred is what a transfer of jettons moved, or would have moved: failed
+// reports that its receiver did not get it. It is nil where the asset is not known.
+func (m *Match) transferred(b *Block) (t *dexTransfer, failed bool) {
+	if made := jettonTransfer.Of(b); made != nil {
+		return transferOf(made), b.Failed
+	}
+	if s := jettonSwap.Of(b); s != nil {
+		in := s.Incoming
+		return &in, false
+	}
+	order, ok := readTransfer(b)
+	master, known := m.master(b.Destination())
+	if !ok || !known {
+		return nil, true
+	}
+	t, failed = transferOf(order), true
+	t.Asset = master
+	for _, c := range b.Children {
+		if c.IsCall(opJettonInternalTransfer) {
+			t.DestinationJettonWallet, failed = c.Destination(), b.Aborted() || c.Aborted()
+		}
+	}
+	return t, failed
+}
+
+// came is what a transfer of jettons, or a swap at another exchange, gave to this
+// one, nil where that went elsewhere.
+func (m *Match) came(b *Block) (in *dexTransfer, failed bool) {
+	s := jettonSwap.Of(b)
+	if s == nil {
+		return m.transferred(b)
+	}
+	if !same(s.Outgoing.Destination, m.Block.Source()) {
+		return nil, true
+	}
+	out := s.Outgoing
+	return &out, b.Failed
+}
+
+// unpaid reports whether an order to pay led to nothing but what came back.
+func unpaid(pay *Block) bool {
+	for _, c := range pay.Children {
+		if c.kind != kindLog && !c.isReturn() {
+			return pay.Aborted()
+		}
+	}
+	return true
+}
+
+// excessOf is what a deposit gave back by a payout: of toncoins the value of the
+// message, with what is left of the fees.
+func (m *Match) excessOf(payout *Block, out *dexTransfer) vaultExcess {
+	for _, c := range m.All("out") {
+		if c.Parent == payout && out.Asset == nil {
+			return vaultExcess{nil, new(big.Int).SetUint64(c.Value())}
+		}
+	}
+	return vaultExcess{out.Asset, out.Amount}
+}
+
+// walletOf is the wallet of jettons that a transfer was ordered from.
+func walletOf(transfer *Block) Address { return transfer.First().Destination() }
+
+// swapOf makes a swap of what came in and went out: peers are what pools did that did
+// not refuse.
+func swapOf(dex string, in, out *dexTransfer, peers []peerSwap) *swap {
+	s := &swap{Dex: dex, Sender: in.Source, AssetIn: in.Asset, AssetOut: out.Asset, Incoming: *in, Outgoing: *out}
+	if len(peers) > 1 {
+		s.PeerSwaps = peers
+	}
+	return s
+}
+
+func same(a, b Address) bool { return bytes.Equal(a, b) }
