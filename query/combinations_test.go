@@ -130,6 +130,10 @@ func valuesOf(name string, keys *synthetic.Keys, bundles []*synthetic.Bundle) []
 		return one(absent)
 	case "opcode":
 		return one("0x0f8a7ea5", "0x178d4519", "0xdeadbeef")
+	case "opcodes":
+		return one("0x0f8a7ea5", "0xdeadbeef,7")
+	case "bodies":
+		return [][]string{{"te6cckEBAQEACgAAEAAAAABoZXkhk4nkgQ=="}, {"x"}}
 	case "code_hash":
 		return one(absent)
 	case "lt":

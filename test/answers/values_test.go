@@ -94,7 +94,7 @@ var known = map[string][]string{
 	"after_lt": {"transactions.lt"}, "created_lt": {"created_lt"},
 	"start_utime": {"transactions.now"}, "end_utime": {"transactions.now"}, "unixtime": {"gen_utime"},
 	"index": {"index"}, "domain": {"domain"}, "name": {"domain"},
-	"boc": {"message_content.body"}, "body": {"message_content.body"}, "init_code": {"code_boc"}, "init_data": {"data_boc"},
+	"boc": {"message_content.body"}, "body": {"message_content.body"}, "bodies": {"message_content.body"}, "opcodes": {"opcode"}, "init_code": {"code_boc"}, "init_data": {"data_boc"},
 }
 
 // fixed are values of parameters that no chain tells.
