@@ -28,7 +28,7 @@ func TestHeadCountsWhatProcessesUseAndBundlesThatTheNextOneOvertook(t *testing.T
 		produced := make(chan devnet.Produced)
 		go func() {
 			for n := 1; n <= warm+blocks; n++ {
-				for began := time.Now(); time.Since(began) < 20*time.Millisecond; { // processor time
+				for began := processorOf(os.Getpid()); processorOf(os.Getpid())-began < 20*time.Millisecond; {
 				}
 				seqno.Store(int64(n))
 				produced <- devnet.Produced{Seqno: uint32(n), At: time.Now(), Transactions: 7}
@@ -44,8 +44,8 @@ func TestHeadCountsWhatProcessesUseAndBundlesThatTheNextOneOvertook(t *testing.T
 			t.Errorf("%s: %+v, want %v of %d", name, got, want, blocks)
 		}
 	}
-	if got := figures["processor of all processes"].Value; got < 10 || got > 500 {
-		t.Errorf("%v ms of processor for each bundle, want about 20", got)
+	if got := figures["processor of all processes"].Value; got < 20 {
+		t.Errorf("%v ms of processor for each bundle, want at least 20", got)
 	}
 }
 

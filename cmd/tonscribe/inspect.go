@@ -88,15 +88,17 @@ func transactionJSON(boc []byte) ([]byte, error) {
 	return render.Transaction.Append(nil, render.TransactionOf(tx)), nil
 }
 
+// readFile reads a file, or with - standard input.
+func readFile(path string, stdin io.Reader) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(path)
+}
+
 // readBoC reads a bag of cells as bytes, hex or base64.
 func readBoC(path string, stdin io.Reader) ([]byte, error) {
-	var data []byte
-	var err error
-	if path == "-" {
-		data, err = io.ReadAll(stdin)
-	} else {
-		data, err = os.ReadFile(path)
-	}
+	data, err := readFile(path, stdin)
 	if err != nil {
 		return nil, err
 	}

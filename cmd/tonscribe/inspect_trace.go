@@ -2,13 +2,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +13,7 @@ import (
 	"tonscribe/decode/action"
 	"tonscribe/decode/trace"
 	"tonscribe/query/api"
+	"tonscribe/query/params"
 	"tonscribe/query/render"
 )
 
@@ -56,13 +54,6 @@ action needs to be recognised is not in it.`,
 	return c
 }
 
-func readFile(path string, stdin io.Reader) ([]byte, error) {
-	if path == "-" {
-		return io.ReadAll(stdin)
-	}
-	return os.ReadFile(path)
-}
-
 // pickTrace reads the trace with an id, the only one if that is empty.
 func pickTrace(text []byte, id string) (*trace.Recorded, error) {
 	list, err := trace.ReadAll(text)
@@ -75,16 +66,12 @@ func pickTrace(text []byte, id string) (*trace.Recorded, error) {
 		}
 		return list[0], nil
 	}
-	hash, err := hex.DecodeString(id)
-	if err != nil {
-		if hash, err = base64.StdEncoding.DecodeString(id); err != nil {
-			if hash, err = base64.URLEncoding.DecodeString(id); err != nil {
-				return nil, fmt.Errorf("--trace %s is no hash", id)
-			}
-		}
+	hash, ok := params.ParseHash(id)
+	if !ok {
+		return nil, fmt.Errorf("--trace %s is no hash", id)
 	}
 	for _, r := range list {
-		if t, _, err := r.Assemble(); err == nil && bytes.Equal(t.Id, hash) {
+		if t, _, err := r.Assemble(); err == nil && bytes.Equal(t.Id, hash[:]) {
 			return r, nil
 		}
 	}

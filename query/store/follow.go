@@ -170,7 +170,7 @@ func (s *Store) step(ctx context.Context, tables bool) (read bool, err error) {
 	}
 	v, read, err := s.filler.Next(ctx, s.view.Load(), tables, newer, func(v *head.View) { s.fail(ctx, s.Advance(ctx, v)) })
 	if v == nil {
-		s.show(caughtUp)
+		s.show(caughtUp && err == nil)
 		return read, err
 	}
 	s.view.Store(v)

@@ -1,16 +1,13 @@
 package table_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"tonscribe/schema/table"
+	"tonscribe/test/support/manualtest"
 )
-
-var update = flag.Bool("update", false, "write the tables of docs/analytics.md")
 
 // manual is what docs/analytics.md says of the tables.
 func manual() string {
@@ -39,25 +36,7 @@ func manual() string {
 }
 
 func TestManualHasTheTablesAsTheyAreDeclared(t *testing.T) {
-	const file, begin, end = "../../docs/analytics.md", "-update -->\n", "<!-- end -->"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), begin)
-	said, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatal("the manual has no place for the tables")
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(before+begin+manual()+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if said != manual() {
-		t.Error("docs/analytics.md does not say what schema/table declares: go test ./schema/table -run Manual -update")
-	}
+	manualtest.Check(t, "../../docs/analytics.md", manual())
 	for _, table := range table.All {
 		if table.Doc == "" || len(table.Columns) == 0 {
 			t.Errorf("table %s: no sentence or no columns", table.Name)

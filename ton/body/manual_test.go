@@ -2,16 +2,13 @@ package body_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
+	"tonscribe/test/support/manualtest"
 	"tonscribe/ton/body"
 )
-
-var update = flag.Bool("update", false, "write the table of docs/messages.md")
 
 // manual is what docs/messages.md says of the opcodes.
 func manual() string {
@@ -39,25 +36,7 @@ func manual() string {
 }
 
 func TestManualHasTheTableOfOpcodes(t *testing.T) {
-	const file, begin, end = "../../docs/messages.md", "-update -->\n", "<!-- end -->"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), begin)
-	said, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatal("the manual has no place for the opcodes")
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(before+begin+manual()+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if said != manual() {
-		t.Error("docs/messages.md does not say what ton/body/opcodes.txt has: go test ./ton/body -run Manual -update")
-	}
+	manualtest.Check(t, "../../docs/messages.md", manual())
 }
 
 // Every line of the table is well-formed: a name, and an opcode or a signature.
