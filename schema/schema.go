@@ -37,7 +37,11 @@ var (
 	// tokens (ContractBatch).
 	Contracts = Topic{Name: "contracts", MaxMessageBytes: 16 << 20, Table: true}
 
-	Topics = []Topic{Blocks, Headers, Transactions, Accounts, Contracts}
+	// Traces carries what traces became, and the actions of those that are whole
+	// (TraceBatch). A trace lies in the partition of its id.
+	Traces = Topic{Name: "traces", MaxMessageBytes: 16 << 20, Table: true}
+
+	Topics = []Topic{Blocks, Headers, Transactions, Accounts, Contracts, Traces}
 )
 
 // AddressSize is the length of an address in a record.

@@ -53,9 +53,9 @@ func NewAssembler(store Store) *Assembler { return &Assembler{store: store} }
 // Assembled is a trace that got transactions with a bundle.
 type Assembled struct {
 	*record.Trace
-	// New are those of the bundle, by (lt, account); their trace_id is that of the
-	// trace from now on, and that of transactions of the traces that it replaces.
-	New []*record.Transaction
+	// New are those of the bundle, by (lt, account), whose trace_id is that of the
+	// trace from now on, and Moved those of traces that it replaces.
+	New, Moved []*record.Transaction
 	// All are all of them by the same order, once the trace has no open message. It is
 	// nil while there are any, and of traces of more than MaxNodes.
 	All []*record.Transaction
@@ -66,7 +66,8 @@ type growing struct {
 	trace *record.Trace
 	id    [32]byte
 	added []*record.Transaction
-	kept  bool // there is something of it in the store
+	moved []*record.Transaction // of traces that are parts of it now, of earlier bundles
+	kept  bool                  // there is something of it in the store
 }
 
 // ErrHash is the error of a transaction or message whose hash has not 32 bytes.
@@ -280,13 +281,14 @@ func (a *Assembler) link(g *growing, message, orphan []byte) error {
 	t.EndLt, t.EndUtime = max(t.EndLt, u.EndLt), max(t.EndUtime, u.EndUtime)
 	t.Replaces = append(append(t.Replaces, u.Id), u.Replaces...)
 	g.added = append(g.added, o.added...)
+	g.moved = append(append(g.moved, o.moved...), stored...)
 	g.kept = g.kept || o.kept
 	if o.kept {
 		if err := a.store.Delete(keyTrace, o.id[:]); err != nil {
 			return err
 		}
 	}
-	o.trace, o.added = nil, nil
+	o.trace, o.added, o.moved = nil, nil, nil
 	return a.store.Delete(keyOrphan, message)
 }
 
@@ -316,7 +318,8 @@ func (a *Assembler) move(tx *record.Transaction, from, to *growing) error {
 func (a *Assembler) finish(g *growing) (Assembled, error) {
 	t := g.trace
 	slices.SortStableFunc(g.added, Order)
-	done := Assembled{Trace: t, New: g.added}
+	slices.SortStableFunc(g.moved, Order)
+	done := Assembled{Trace: t, New: g.added, Moved: g.moved}
 	if t.State != record.TraceState_TRACE_BROKEN {
 		t.State = record.TraceState_TRACE_COMPLETE
 		if t.PendingEdges > 0 {

@@ -571,6 +571,7 @@ type Record struct {
 	//	*Record_Accounts
 	//	*Record_Contracts
 	//	*Record_Store
+	//	*Record_Traces
 	Content       isRecord_Content `protobuf_oneof:"content"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -697,6 +698,15 @@ func (x *Record) GetStore() *StoreRecord {
 	return nil
 }
 
+func (x *Record) GetTraces() *TraceBatch {
+	if x != nil {
+		if x, ok := x.Content.(*Record_Traces); ok {
+			return x.Traces
+		}
+	}
+	return nil
+}
+
 type isRecord_Content interface {
 	isRecord_Content()
 }
@@ -729,6 +739,10 @@ type Record_Store struct {
 	Store *StoreRecord `protobuf:"bytes,10,opt,name=store,proto3,oneof"` // topics of the changes of a stage's store
 }
 
+type Record_Traces struct {
+	Traces *TraceBatch `protobuf:"bytes,11,opt,name=traces,proto3,oneof"` // topic traces
+}
+
 func (*Record_RawBlock) isRecord_Content() {}
 
 func (*Record_Blocks) isRecord_Content() {}
@@ -742,6 +756,8 @@ func (*Record_Accounts) isRecord_Content() {}
 func (*Record_Contracts) isRecord_Content() {}
 
 func (*Record_Store) isRecord_Content() {}
+
+func (*Record_Traces) isRecord_Content() {}
 
 // What another member of a stage's group needs to go on with the stage's store.
 type StoreRecord struct {
@@ -6490,11 +6506,176 @@ func (x *ActionList) GetCurrencies() []*ExtraCurrency {
 	return nil
 }
 
+type TraceBatch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Traces        []*TraceStep           `protobuf:"bytes,1,rep,name=traces,proto3" json:"traces,omitempty"` // by the first of their transactions in the bundle
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceBatch) Reset() {
+	*x = TraceBatch{}
+	mi := &file_schema_record_record_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceBatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceBatch) ProtoMessage() {}
+
+func (x *TraceBatch) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceBatch.ProtoReflect.Descriptor instead.
+func (*TraceBatch) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *TraceBatch) GetTraces() []*TraceStep {
+	if x != nil {
+		return x.Traces
+	}
+	return nil
+}
+
+// What a bundle did to a trace: it has transactions of it, or showed that they are.
+type TraceStep struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Trace         *Trace                 `protobuf:"bytes,1,opt,name=trace,proto3" json:"trace,omitempty"`               // as of the bundle
+	Transactions  []*TraceTransaction    `protobuf:"bytes,2,rep,name=transactions,proto3" json:"transactions,omitempty"` // those that belong to it since then, by lt and account
+	Actions       []*Action              `protobuf:"bytes,3,rep,name=actions,proto3" json:"actions,omitempty"`           // of the whole trace, once no message of it is open
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceStep) Reset() {
+	*x = TraceStep{}
+	mi := &file_schema_record_record_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceStep) ProtoMessage() {}
+
+func (x *TraceStep) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceStep.ProtoReflect.Descriptor instead.
+func (*TraceStep) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *TraceStep) GetTrace() *Trace {
+	if x != nil {
+		return x.Trace
+	}
+	return nil
+}
+
+func (x *TraceStep) GetTransactions() []*TraceTransaction {
+	if x != nil {
+		return x.Transactions
+	}
+	return nil
+}
+
+func (x *TraceStep) GetActions() []*Action {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+type TraceTransaction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Account       []byte                 `protobuf:"bytes,1,opt,name=account,proto3" json:"account,omitempty"`
+	Lt            uint64                 `protobuf:"varint,2,opt,name=lt,proto3" json:"lt,omitempty"`
+	Hash          []byte                 `protobuf:"bytes,3,opt,name=hash,proto3" json:"hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceTransaction) Reset() {
+	*x = TraceTransaction{}
+	mi := &file_schema_record_record_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceTransaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceTransaction) ProtoMessage() {}
+
+func (x *TraceTransaction) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceTransaction.ProtoReflect.Descriptor instead.
+func (*TraceTransaction) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{58}
+}
+
+func (x *TraceTransaction) GetAccount() []byte {
+	if x != nil {
+		return x.Account
+	}
+	return nil
+}
+
+func (x *TraceTransaction) GetLt() uint64 {
+	if x != nil {
+		return x.Lt
+	}
+	return 0
+}
+
+func (x *TraceTransaction) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
 var File_schema_record_record_proto protoreflect.FileDescriptor
 
 const file_schema_record_record_proto_rawDesc = "" +
 	"\n" +
-	"\x1aschema/record/record.proto\x12\x10tonscribe.record\"\x89\x04\n" +
+	"\x1aschema/record/record.proto\x12\x10tonscribe.record\"\xc1\x04\n" +
 	"\x06Record\x12\x19\n" +
 	"\bmc_seqno\x18\x01 \x01(\rR\amcSeqno\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\"\n" +
@@ -6506,7 +6687,8 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\baccounts\x18\b \x01(\v2\x1e.tonscribe.record.AccountBatchH\x00R\baccounts\x12?\n" +
 	"\tcontracts\x18\t \x01(\v2\x1f.tonscribe.record.ContractBatchH\x00R\tcontracts\x125\n" +
 	"\x05store\x18\n" +
-	" \x01(\v2\x1d.tonscribe.record.StoreRecordH\x00R\x05storeB\t\n" +
+	" \x01(\v2\x1d.tonscribe.record.StoreRecordH\x00R\x05store\x126\n" +
+	"\x06traces\x18\v \x01(\v2\x1c.tonscribe.record.TraceBatchH\x00R\x06tracesB\t\n" +
 	"\acontent\"\xa7\x02\n" +
 	"\vStoreRecord\x125\n" +
 	"\x04kind\x18\x01 \x01(\x0e2!.tonscribe.record.StoreRecordKindR\x04kind\x12\x14\n" +
@@ -7131,7 +7313,18 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\taddresses\x18\x02 \x03(\fR\taddresses\x12?\n" +
 	"\n" +
 	"currencies\x18\x03 \x03(\v2\x1f.tonscribe.record.ExtraCurrencyR\n" +
-	"currencies*I\n" +
+	"currencies\"A\n" +
+	"\n" +
+	"TraceBatch\x123\n" +
+	"\x06traces\x18\x01 \x03(\v2\x1b.tonscribe.record.TraceStepR\x06traces\"\xb6\x01\n" +
+	"\tTraceStep\x12-\n" +
+	"\x05trace\x18\x01 \x01(\v2\x17.tonscribe.record.TraceR\x05trace\x12F\n" +
+	"\ftransactions\x18\x02 \x03(\v2\".tonscribe.record.TraceTransactionR\ftransactions\x122\n" +
+	"\aactions\x18\x03 \x03(\v2\x18.tonscribe.record.ActionR\aactions\"P\n" +
+	"\x10TraceTransaction\x12\x18\n" +
+	"\aaccount\x18\x01 \x01(\fR\aaccount\x12\x0e\n" +
+	"\x02lt\x18\x02 \x01(\x04R\x02lt\x12\x12\n" +
+	"\x04hash\x18\x03 \x01(\fR\x04hash*I\n" +
 	"\x0fStoreRecordKind\x12\x0f\n" +
 	"\vSTORE_CLAIM\x10\x00\x12\x11\n" +
 	"\rSTORE_CHANGES\x10\x01\x12\x12\n" +
@@ -7179,7 +7372,7 @@ func file_schema_record_record_proto_rawDescGZIP() []byte {
 }
 
 var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
-var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_schema_record_record_proto_goTypes = []any{
 	(StoreRecordKind)(0),         // 0: tonscribe.record.StoreRecordKind
 	(AccountStatus)(0),           // 1: tonscribe.record.AccountStatus
@@ -7247,6 +7440,9 @@ var file_schema_record_record_proto_goTypes = []any{
 	(*ActionDetail)(nil),         // 63: tonscribe.record.ActionDetail
 	(*ActionObject)(nil),         // 64: tonscribe.record.ActionObject
 	(*ActionList)(nil),           // 65: tonscribe.record.ActionList
+	(*TraceBatch)(nil),           // 66: tonscribe.record.TraceBatch
+	(*TraceStep)(nil),            // 67: tonscribe.record.TraceStep
+	(*TraceTransaction)(nil),     // 68: tonscribe.record.TraceTransaction
 }
 var file_schema_record_record_proto_depIdxs = []int32{
 	17, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
@@ -7256,92 +7452,97 @@ var file_schema_record_record_proto_depIdxs = []int32{
 	25, // 4: tonscribe.record.Record.accounts:type_name -> tonscribe.record.AccountBatch
 	28, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
 	11, // 6: tonscribe.record.Record.store:type_name -> tonscribe.record.StoreRecord
-	0,  // 7: tonscribe.record.StoreRecord.kind:type_name -> tonscribe.record.StoreRecordKind
-	12, // 8: tonscribe.record.StoreRecord.entries:type_name -> tonscribe.record.StoreEntry
-	13, // 9: tonscribe.record.StoreRecord.snapshot:type_name -> tonscribe.record.StoreSnapshot
-	13, // 10: tonscribe.record.StorePosition.snapshot:type_name -> tonscribe.record.StoreSnapshot
-	16, // 11: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
-	16, // 12: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
-	16, // 13: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
-	20, // 14: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
-	51, // 15: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
-	16, // 16: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
-	16, // 17: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
-	16, // 18: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
-	1,  // 19: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
-	21, // 20: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
-	22, // 21: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
-	23, // 22: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
-	24, // 23: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
-	23, // 24: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
-	27, // 25: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
-	23, // 26: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
-	16, // 27: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
-	29, // 28: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
-	47, // 29: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
-	49, // 30: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
-	50, // 31: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
-	32, // 32: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
-	33, // 33: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
-	34, // 34: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
-	35, // 35: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
-	37, // 36: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
-	38, // 37: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
-	39, // 38: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
-	40, // 39: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
-	41, // 40: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
-	42, // 41: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
-	43, // 42: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
-	45, // 43: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
-	46, // 44: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
-	6,  // 45: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
-	31, // 46: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
-	30, // 47: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
-	30, // 48: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
-	30, // 49: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
-	36, // 50: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
-	44, // 51: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
-	4,  // 52: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
-	48, // 53: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
-	4,  // 54: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
-	48, // 55: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
-	4,  // 56: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
-	52, // 57: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
-	1,  // 58: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
-	1,  // 59: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
-	21, // 60: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
-	2,  // 61: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
-	53, // 62: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
-	54, // 63: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
-	55, // 64: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
-	56, // 65: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
-	57, // 66: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
-	58, // 67: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
-	59, // 68: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
-	59, // 69: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
-	22, // 70: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
-	22, // 71: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
-	3,  // 72: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
-	21, // 73: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
-	7,  // 74: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
-	3,  // 75: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
-	8,  // 76: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
-	9,  // 77: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
-	21, // 78: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
-	60, // 79: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
-	60, // 80: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
-	5,  // 81: tonscribe.record.Trace.state:type_name -> tonscribe.record.TraceState
-	63, // 82: tonscribe.record.Action.details:type_name -> tonscribe.record.ActionDetail
-	64, // 83: tonscribe.record.ActionDetail.object:type_name -> tonscribe.record.ActionObject
-	65, // 84: tonscribe.record.ActionDetail.list:type_name -> tonscribe.record.ActionList
-	63, // 85: tonscribe.record.ActionObject.details:type_name -> tonscribe.record.ActionDetail
-	64, // 86: tonscribe.record.ActionList.objects:type_name -> tonscribe.record.ActionObject
-	21, // 87: tonscribe.record.ActionList.currencies:type_name -> tonscribe.record.ExtraCurrency
-	88, // [88:88] is the sub-list for method output_type
-	88, // [88:88] is the sub-list for method input_type
-	88, // [88:88] is the sub-list for extension type_name
-	88, // [88:88] is the sub-list for extension extendee
-	0,  // [0:88] is the sub-list for field type_name
+	66, // 7: tonscribe.record.Record.traces:type_name -> tonscribe.record.TraceBatch
+	0,  // 8: tonscribe.record.StoreRecord.kind:type_name -> tonscribe.record.StoreRecordKind
+	12, // 9: tonscribe.record.StoreRecord.entries:type_name -> tonscribe.record.StoreEntry
+	13, // 10: tonscribe.record.StoreRecord.snapshot:type_name -> tonscribe.record.StoreSnapshot
+	13, // 11: tonscribe.record.StorePosition.snapshot:type_name -> tonscribe.record.StoreSnapshot
+	16, // 12: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
+	16, // 13: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
+	16, // 14: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
+	20, // 15: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
+	51, // 16: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
+	16, // 17: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
+	16, // 18: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
+	16, // 19: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
+	1,  // 20: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
+	21, // 21: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
+	22, // 22: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
+	23, // 23: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
+	24, // 24: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
+	23, // 25: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
+	27, // 26: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
+	23, // 27: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
+	16, // 28: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
+	29, // 29: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
+	47, // 30: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
+	49, // 31: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
+	50, // 32: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
+	32, // 33: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
+	33, // 34: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
+	34, // 35: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
+	35, // 36: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
+	37, // 37: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
+	38, // 38: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
+	39, // 39: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
+	40, // 40: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
+	41, // 41: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
+	42, // 42: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
+	43, // 43: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
+	45, // 44: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
+	46, // 45: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
+	6,  // 46: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
+	31, // 47: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
+	30, // 48: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
+	30, // 49: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
+	30, // 50: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
+	36, // 51: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
+	44, // 52: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
+	4,  // 53: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
+	48, // 54: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
+	4,  // 55: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
+	48, // 56: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
+	4,  // 57: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
+	52, // 58: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
+	1,  // 59: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
+	1,  // 60: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
+	21, // 61: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
+	2,  // 62: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
+	53, // 63: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
+	54, // 64: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
+	55, // 65: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
+	56, // 66: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
+	57, // 67: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
+	58, // 68: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
+	59, // 69: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
+	59, // 70: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
+	22, // 71: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
+	22, // 72: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
+	3,  // 73: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
+	21, // 74: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
+	7,  // 75: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
+	3,  // 76: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
+	8,  // 77: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
+	9,  // 78: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
+	21, // 79: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
+	60, // 80: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
+	60, // 81: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
+	5,  // 82: tonscribe.record.Trace.state:type_name -> tonscribe.record.TraceState
+	63, // 83: tonscribe.record.Action.details:type_name -> tonscribe.record.ActionDetail
+	64, // 84: tonscribe.record.ActionDetail.object:type_name -> tonscribe.record.ActionObject
+	65, // 85: tonscribe.record.ActionDetail.list:type_name -> tonscribe.record.ActionList
+	63, // 86: tonscribe.record.ActionObject.details:type_name -> tonscribe.record.ActionDetail
+	64, // 87: tonscribe.record.ActionList.objects:type_name -> tonscribe.record.ActionObject
+	21, // 88: tonscribe.record.ActionList.currencies:type_name -> tonscribe.record.ExtraCurrency
+	67, // 89: tonscribe.record.TraceBatch.traces:type_name -> tonscribe.record.TraceStep
+	61, // 90: tonscribe.record.TraceStep.trace:type_name -> tonscribe.record.Trace
+	68, // 91: tonscribe.record.TraceStep.transactions:type_name -> tonscribe.record.TraceTransaction
+	62, // 92: tonscribe.record.TraceStep.actions:type_name -> tonscribe.record.Action
+	93, // [93:93] is the sub-list for method output_type
+	93, // [93:93] is the sub-list for method input_type
+	93, // [93:93] is the sub-list for extension type_name
+	93, // [93:93] is the sub-list for extension extendee
+	0,  // [0:93] is the sub-list for field type_name
 }
 
 func init() { file_schema_record_record_proto_init() }
@@ -7357,6 +7558,7 @@ func file_schema_record_record_proto_init() {
 		(*Record_Accounts)(nil),
 		(*Record_Contracts)(nil),
 		(*Record_Store)(nil),
+		(*Record_Traces)(nil),
 	}
 	file_schema_record_record_proto_msgTypes[23].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[43].OneofWrappers = []any{}
@@ -7379,7 +7581,7 @@ func file_schema_record_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_schema_record_record_proto_rawDesc), len(file_schema_record_record_proto_rawDesc)),
 			NumEnums:      10,
-			NumMessages:   56,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,7 +1,7 @@
 package record
 
 // Rows is how many of a record's rows the seal of its bundle counts: in topics of
-// transactions, of account states and of what contracts are.
+// transactions, of account states, of what contracts are, and of traces.
 func (r *Record) Rows() uint64 {
 	switch c := r.GetContent().(type) {
 	case *Record_Transactions:
@@ -10,6 +10,8 @@ func (r *Record) Rows() uint64 {
 		return uint64(len(c.Accounts.Accounts))
 	case *Record_Contracts:
 		return uint64(len(c.Contracts.Contracts) + len(c.Contracts.JettonTransfers) + len(c.Contracts.JettonBurns) + len(c.Contracts.NftTransfers))
+	case *Record_Traces:
+		return uint64(len(c.Traces.Traces))
 	}
 	return 0
 }

@@ -1,0 +1,161 @@
+// Package traces is the stage that puts transactions together to traces and says what
+// they were. In come the topics transactions and contracts, bundle by bundle and all
+// partitions at once; out goes the topic traces: every trace that a bundle changed, as
+// of then, and its actions once no message of it is open. Its store holds what later
+// bundles need: open traces with their transactions, and what contracts are. It must
+// never commit a bundle whose output the log has not acknowledged, and never give
+// other bytes for the same bundle.
+package traces
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	"tonscribe/decode/action"
+	"tonscribe/decode/trace"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/report"
+	"tonscribe/internal/stage"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+)
+
+// Dependencies of the component. The topics must exist.
+type Dependencies struct {
+	Report report.Reporter
+	Kafka  *kafka.Client
+}
+
+// New makes the component, a member of the stage's group: one works, the others stand
+// by.
+func New(configuration Configuration, dependencies Dependencies) (*stage.Component, error) {
+	if err := configuration.validate(); err != nil {
+		return nil, err
+	}
+	reporter := dependencies.Report.For("traces")
+	metrics := newMetrics(reporter)
+	return stage.New(stage.Configuration{
+		Name: "traces", Group: configuration.Group, Inputs: []schema.Topic{schema.Transactions, schema.Contracts}, Output: schema.Traces,
+		Store: configuration.store(reporter.Log), PublishBytes: configuration.PublishBytes, CommitEvery: configuration.CommitEvery,
+		Handover: configuration.Handover,
+		Gap:      "traces that they belong to are broken",
+	}, stage.Dependencies{Report: reporter, Kafka: dependencies.Kafka,
+		Begin: func(s *stage.Session) (stage.Logic, error) {
+			return &work{store: s.Store, partitions: s.Partitions, chunk: configuration.ChunkBytes, assembler: trace.NewAssembler(s.Store), metrics: metrics, log: reporter.Log}, nil
+		}}), nil
+}
+
+// work turns bundles into records, with the store's help.
+type work struct {
+	store      *stage.Store
+	partitions int
+	chunk      int
+	assembler  *trace.Assembler
+	metrics    *metrics
+	log        zerolog.Logger
+	problem    error // of the store, met while facts were looked up
+}
+
+// keyContract is a key of the store, besides those of the assembler: account →
+// Contract.
+const keyContract = 'c'
+
+// Bundle works out the next bundle.
+func (w *work) Bundle(ctx context.Context, b *stage.Bundle) (stage.Output, error) {
+	var transactions []*record.Transaction
+	for _, r := range b.Records {
+		transactions = append(transactions, r.GetTransactions().GetTransactions()...)
+		for _, c := range r.GetContracts().GetContracts() {
+			if err := w.learn(c); err != nil {
+				return stage.Output{}, err
+			}
+		}
+	}
+	assembled, err := w.assembler.Bundle(b.McSeqno, transactions)
+	if err != nil {
+		return stage.Output{}, err
+	}
+	pages := stage.NewPages(b, w.partitions, w.chunk, func(batch *record.TraceBatch) *record.Record {
+		return &record.Record{Content: &record.Record_Traces{Traces: batch}}
+	})
+	for i := range assembled {
+		if ctx.Err() != nil {
+			return stage.Output{}, context.Cause(ctx)
+		}
+		step, err := w.step(&assembled[i])
+		if err != nil {
+			return stage.Output{}, err
+		}
+		pages.Add(schema.PartitionOf(step.Trace.Id, w.partitions), step.SizeVT(), func(batch *record.TraceBatch) { batch.Traces = append(batch.Traces, step) })
+	}
+	return pages.Seal(), nil
+}
+
+// learn keeps what a contract is, or forgets one that is nothing any more.
+func (w *work) learn(c *record.Contract) error {
+	if len(c.CodeHash) == 0 && len(c.Interfaces) == 0 {
+		return w.store.Delete(keyContract, c.Account)
+	}
+	raw, err := c.MarshalVT()
+	if err != nil {
+		return fmt.Errorf("contract %x: %w", c.Account, err)
+	}
+	return w.store.Set(raw, keyContract, c.Account)
+}
+
+// step is what the bundle did to a trace.
+func (w *work) step(a *trace.Assembled) (*record.TraceStep, error) {
+	step := &record.TraceStep{Trace: a.Trace}
+	for _, list := range [][]*record.Transaction{a.Moved, a.New} {
+		for _, tx := range list {
+			step.Transactions = append(step.Transactions, &record.TraceTransaction{Account: tx.Account, Lt: tx.Lt, Hash: tx.Hash})
+		}
+	}
+	w.metrics.traces.WithLabelValues(a.State.String()).Inc()
+	if len(a.All) == 0 {
+		return step, nil
+	}
+	tree, err := trace.NewTree(a.All)
+	if err != nil {
+		return nil, fmt.Errorf("trace %x: %w", a.Id, err)
+	}
+	actions, err := action.Classify(tree, w)
+	if w.problem != nil {
+		return nil, fmt.Errorf("trace %x: %w", a.Id, w.problem)
+	}
+	if err != nil {
+		w.metrics.failures.Inc()
+		w.log.Error().Err(err).Hex("trace", a.Id).Msg("recognisers failed, the actions are those of the others")
+	}
+	for _, found := range actions {
+		step.Actions = append(step.Actions, found.Record())
+	}
+	w.metrics.actions.Add(float64(len(actions)))
+	return step, nil
+}
+
+// Contract implements action.Facts: what an account is as of the bundle.
+func (w *work) Contract(account []byte) *record.Contract {
+	raw, err := w.store.Get(keyContract, account)
+	if err != nil || raw == nil {
+		w.fail(err)
+		return nil
+	}
+	c := new(record.Contract)
+	if err := c.UnmarshalVT(raw); err != nil {
+		w.fail(fmt.Errorf("contract %x in the store: %w", account, err))
+		return nil
+	}
+	return c
+}
+
+// AccountData implements action.Facts: no data is kept.
+func (w *work) AccountData([]byte) []byte { return nil }
+
+func (w *work) fail(err error) {
+	if w.problem == nil {
+		w.problem = err
+	}
+}
