@@ -17,6 +17,7 @@ import (
 
 	"tonscribe/bench/synthetic"
 	"tonscribe/decode/detect"
+	"tonscribe/decode/traces"
 	"tonscribe/decode/worker"
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
@@ -112,6 +113,10 @@ func withPipeline(t *testing.T) Dependencies {
 		facts.Dir = t.TempDir()
 		f, err := detect.New(facts, detect.Dependencies{Report: report.Silent(), Kafka: running.Log})
 		check(t, err)
+		whole := traces.DefaultConfiguration()
+		whole.Dir = t.TempDir()
+		assembled, err := traces.New(whole, traces.Dependencies{Report: report.Silent(), Kafka: running.Log})
+		check(t, err)
 		configuration := ingest.DefaultConfiguration()
 		configuration.Source, configuration.From, configuration.To = source, from, to
 		in, err := ingest.New(configuration, ingest.Dependencies{Report: report.Silent(), Log: running.Log})
@@ -119,6 +124,7 @@ func withPipeline(t *testing.T) Dependencies {
 		if err := started(ctx, running); err != nil {
 			return err
 		}
+		start(t, assembled)
 		start(t, f)
 		start(t, w)
 		start(t, in)

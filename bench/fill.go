@@ -125,8 +125,9 @@ func (f *filler) publish(ctx context.Context, rows *synthetic.Rows, tokens *synt
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(chunks)
+		traces := synthetic.NewTraces()
 		for {
-			c := nextChunk(rows, tokens, f.log.Partitions())
+			c := nextChunk(rows, tokens, traces, f.log.Partitions())
 			if c.transactions == 0 {
 				return nil
 			}
@@ -149,7 +150,7 @@ func (f *filler) publish(ctx context.Context, rows *synthetic.Rows, tokens *synt
 }
 
 // filled are the topics that rows are made for.
-var filled = [...]string{schema.Headers.Name, schema.Transactions.Name, schema.Accounts.Name, schema.Contracts.Name}
+var filled = [...]string{schema.Headers.Name, schema.Transactions.Name, schema.Accounts.Name, schema.Contracts.Name, schema.Traces.Name}
 
 // chunk is some bundles, as records by partition and topic.
 type chunk struct {
@@ -158,17 +159,17 @@ type chunk struct {
 	transactions int
 }
 
-func nextChunk(rows *synthetic.Rows, tokens *synthetic.Tokens, partitions int) *chunk {
+func nextChunk(rows *synthetic.Rows, tokens *synthetic.Tokens, traces *synthetic.Traces, partitions int) *chunk {
 	c := &chunk{records: make([][len(filled)][]*record.Record, partitions)}
 	for c.transactions < publishedAtOnce {
 		b := rows.Next()
 		if b == nil {
 			break
 		}
-		contracts := tokens.Records(b, partitions)
+		contracts, assembled := tokens.Records(b, partitions), traces.Records(b, partitions)
 		for p := range partitions {
 			headers, transactions, accounts := b.Records(p, partitions)
-			for topic, records := range [...][]*record.Record{headers, transactions, accounts, contracts[p]} {
+			for topic, records := range [...][]*record.Record{headers, transactions, accounts, contracts[p], assembled[p]} {
 				c.records[p][topic] = append(c.records[p][topic], records...)
 			}
 		}

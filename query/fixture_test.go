@@ -237,13 +237,14 @@ func without(bundles []*synthetic.Bundle, skipped func(n int) bool) (left []*syn
 func (w *world) sink(t testing.TB) {
 	t.Helper()
 	producer, finish := w.startSink(t, sink.DefaultConfiguration())
+	traces := synthetic.NewTraces()
 	for _, b := range w.bundles {
 		headers, transactions, accounts := b.Records(0, 1)
 		contracts := b.Nothing()
 		if w.tokens != nil {
 			contracts = w.tokens.Records(b, 1)[0]
 		}
-		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts} {
+		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts, schema.Traces.Name: traces.Records(b, 1)[0]} {
 			if err := producer.Publish(t.Context(), topic, 0, records); err != nil {
 				t.Fatal(err)
 			}
@@ -305,6 +306,7 @@ func (w *world) double(t testing.TB) {
 
 var tablesOfChain = []string{
 	"blocks", "blocks_index", "transactions", "transactions_index", "messages_index", "messages_by_account",
+	"transaction_traces", "traces", "traces_by_list", "actions", "actions_by_list",
 }
 
 // setWatermark puts the watermark at a bundle.

@@ -76,7 +76,7 @@ func (w *town) fill(t testing.TB, special []*record.Contract) {
 	small.MaxRows = 1500 // many parts
 	producer, finish := w.startSink(t, small)
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 12_000, Seed: 5})
-	tokens := synthetic.NewTokens(rows)
+	tokens, traces := synthetic.NewTokens(rows), synthetic.NewTraces()
 	records := map[string][]*record.Record{}
 	var last uint32
 	for {
@@ -91,7 +91,7 @@ func (w *town) fill(t testing.TB, special []*record.Contract) {
 		}
 		w.learn(facts)
 		for topic, list := range map[string][]*record.Record{
-			schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: facts,
+			schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: facts, schema.Traces.Name: traces.Records(b, 1)[0],
 		} {
 			records[topic] = append(records[topic], list...)
 		}

@@ -34,8 +34,9 @@ func (l heldLog) Bundles() memory.Bundles                  { return l.bundles }
 // and those from a number on are wanted.
 func inMemory(t *testing.T, bundles []*synthetic.Bundle, tokens *synthetic.Tokens, from int) (l heldLog) {
 	t.Helper()
+	traces := synthetic.NewTraces()
 	for i, b := range bundles {
-		contracts := tokens.Records(b, 1)[0]
+		contracts, assembled := tokens.Records(b, 1)[0], traces.Records(b, 1)[0]
 		if i < from {
 			continue
 		}
@@ -43,7 +44,7 @@ func inMemory(t *testing.T, bundles []*synthetic.Bundle, tokens *synthetic.Token
 		held.GenUtime = b.Utime
 		headers, transactions, accounts := b.Records(0, 1)
 		for topic, list := range map[string][]*record.Record{
-			schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts,
+			schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts, schema.Traces.Name: assembled,
 		} {
 			f, err := table.NewFeed(topic, table.Options{Take: held.Add})
 			if err != nil {

@@ -11,13 +11,13 @@ import (
 // BenchmarkFeed is what it costs to make rows of decoded records, by topic.
 func BenchmarkFeed(b *testing.B) {
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 5000, Seed: 11})
-	tokens := synthetic.NewTokens(rows)
+	tokens, traces := synthetic.NewTokens(rows), synthetic.NewTraces()
 	topics := map[string][]*record.Record{}
 	for rows.Made() < 5000 {
 		bundle := rows.Next()
 		h, t, a := bundle.Records(0, 1)
 		for topic, records := range map[string][]*record.Record{
-			schema.Headers.Name: h, schema.Transactions.Name: t, schema.Accounts.Name: a, schema.Contracts.Name: tokens.Records(bundle, 1)[0],
+			schema.Headers.Name: h, schema.Transactions.Name: t, schema.Accounts.Name: a, schema.Contracts.Name: tokens.Records(bundle, 1)[0], schema.Traces.Name: traces.Records(bundle, 1)[0],
 		} {
 			topics[topic] = append(topics[topic], records...)
 		}

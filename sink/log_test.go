@@ -59,14 +59,15 @@ func (s *stream) client() *kafka.Client {
 func (s *stream) publish(bundles ...*synthetic.Bundle) {
 	s.Helper()
 	for p := range s.partitions {
-		var headers, transactions, accounts, contracts []*record.Record
+		var headers, transactions, accounts, contracts, traces []*record.Record
 		for _, b := range bundles {
 			h, t, a := b.Records(p, s.partitions)
 			headers, transactions, accounts = append(headers, h...), append(transactions, t...), append(accounts, a...)
 			contracts = append(contracts, b.Nothing()...)
+			traces = append(traces, b.Nothing()...)
 			s.last = b
 		}
-		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts} {
+		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts, schema.Traces.Name: traces} {
 			if err := s.producer.Publish(s.Context(), topic, p, records); err != nil {
 				s.Fatal(err)
 			}
@@ -147,7 +148,7 @@ func (s *stream) awaitGroup(group string) {
 	s.Helper()
 	var before map[kafka.TopicPartition]int64
 	for moved := time.Now(); ; time.Sleep(time.Millisecond) {
-		lag, err := s.producer.Lag(s.Context(), group, []schema.Topic{schema.Headers, schema.Transactions, schema.Accounts, schema.Contracts})
+		lag, err := s.producer.Lag(s.Context(), group, []schema.Topic{schema.Headers, schema.Transactions, schema.Accounts, schema.Contracts, schema.Traces})
 		if err != nil {
 			s.Fatal(err)
 		}

@@ -1,5 +1,5 @@
 // Package sink brings topics into tables. In come records of the topics
-// headers, transactions, accounts and contracts, out go rows of ClickHouse:
+// headers, transactions, accounts, contracts and traces, out go rows of ClickHouse:
 // each offset range of a partition exactly once, whatever is killed when, then
 // the progress that readers take the watermark from and the bundles' seals.
 // It must never change what a record says, but for data that is too deep to be

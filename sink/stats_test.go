@@ -20,7 +20,7 @@ const day = 86400
 // some days.
 func chainOfDays(transactions, days int) (all published) {
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 12})
-	source := synthetic.NewTokens(rows)
+	source, traces := synthetic.NewTokens(rows), synthetic.NewTraces()
 	for n := 0; rows.Made() < transactions; n++ {
 		b := rows.Next()
 		later := uint32(n % days * day)
@@ -30,7 +30,7 @@ func chainOfDays(transactions, days int) (all published) {
 		headers, txs, accounts := b.Records(0, 1)
 		contracts := source.Records(b, 1)[0]
 		for topic, records := range map[string][]*record.Record{
-			schema.Headers.Name: headers, schema.Transactions.Name: txs, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts,
+			schema.Headers.Name: headers, schema.Transactions.Name: txs, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts, schema.Traces.Name: traces.Records(b, 1)[0],
 		} {
 			all[n%2] = append(all[n%2], part{topic, records})
 		}
@@ -51,7 +51,7 @@ type published [2][]part
 func (p published) insert(t testing.TB, tables *clickhouse.Client, name string) {
 	t.Helper()
 	for batch, parts := range p {
-		for _, topic := range []string{schema.Headers.Name, schema.Transactions.Name, schema.Accounts.Name, schema.Contracts.Name} {
+		for _, topic := range []string{schema.Headers.Name, schema.Transactions.Name, schema.Accounts.Name, schema.Contracts.Name, schema.Traces.Name} {
 			f, err := DefaultConfiguration().feedOf(topic)
 			if err != nil {
 				t.Fatal(err)

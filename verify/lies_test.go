@@ -219,14 +219,16 @@ func (l *tables) tell(s story) {
 	l.Helper()
 	client, stop := l.startSink(1)
 	defer stop()
-	var headers, transactions, accounts, contracts []*record.Record
+	traces := synthetic.NewTraces()
+	var headers, transactions, accounts, contracts, assembled []*record.Record
 	for _, b := range s {
 		h, t, a := b.Records(0, 1)
 		headers, transactions, accounts = append(headers, h...), append(transactions, t...), append(accounts, a...)
 		contracts = append(contracts, b.Nothing()...)
+		assembled = append(assembled, traces.Records(b, 1)[0]...)
 		l.to = b.Seqno
 	}
-	for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts} {
+	for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts, schema.Traces.Name: assembled} {
 		if err := client.Publish(l.Context(), topic, 0, records); err != nil {
 			l.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tonscribe/decode/detect"
+	"tonscribe/decode/traces"
 	"tonscribe/decode/worker"
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
@@ -128,7 +129,13 @@ func (l *tables) fill(partitions int) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	for _, s := range []stage{in, decode, facts} {
+	whole := traces.DefaultConfiguration()
+	whole.Dir = l.TempDir()
+	assembled, err := traces.New(whole, traces.Dependencies{Report: report.Silent(), Kafka: client})
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, s := range []stage{in, decode, facts, assembled} {
 		if err := s.Start(l.Context()); err != nil {
 			l.Fatal(err)
 		}

@@ -54,12 +54,14 @@ func (l *tables) fillRows(rows *synthetic.Rows) (last uint32) {
 	l.Helper()
 	client, stop := l.startSink(1)
 	defer stop()
+	traces := synthetic.NewTraces()
 	for b := rows.Next(); b != nil; {
-		var headers, transactions, accounts, contracts []*record.Record
+		var headers, transactions, accounts, contracts, assembled []*record.Record
 		for n := 0; b != nil && n < 100_000; b = rows.Next() {
 			h, t, a := b.Records(0, 1)
 			headers, transactions, accounts = append(headers, h...), append(transactions, t...), append(accounts, a...)
 			contracts = append(contracts, b.Nothing()...)
+			assembled = append(assembled, traces.Records(b, 1)[0]...)
 			n += len(b.Transactions)
 			l.to = b.Seqno
 		}
@@ -73,6 +75,9 @@ func (l *tables) fillRows(rows *synthetic.Rows) (last uint32) {
 			l.Fatal(err)
 		}
 		if err := client.Publish(l.Context(), schema.Contracts.Name, 0, contracts); err != nil {
+			l.Fatal(err)
+		}
+		if err := client.Publish(l.Context(), schema.Traces.Name, 0, assembled); err != nil {
 			l.Fatal(err)
 		}
 		l.await() // the log keeps only so much

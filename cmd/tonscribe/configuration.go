@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tonscribe/decode/detect"
+	"tonscribe/decode/traces"
 	"tonscribe/decode/worker"
 	"tonscribe/devnet"
 	"tonscribe/ingest"
@@ -55,6 +56,7 @@ type Configuration struct {
 	Ingest      ingest.Configuration     `yaml:"ingest"`
 	Decode      worker.Configuration     `yaml:"decode"`
 	Contracts   detect.Configuration     `yaml:"contracts"`
+	Traces      traces.Configuration     `yaml:"traces"`
 	Sink        sink.Configuration       `yaml:"sink"`
 	Metadata    metadata.Configuration   `yaml:"metadata"`
 	Query       query.Configuration      `yaml:"query"`
@@ -113,6 +115,7 @@ func defaultConfiguration() Configuration {
 		Ingest:      ingest.DefaultConfiguration(),
 		Decode:      worker.DefaultConfiguration(),
 		Contracts:   detect.DefaultConfiguration(),
+		Traces:      traces.DefaultConfiguration(),
 		Sink:        into,
 		Metadata:    metadata.DefaultConfiguration(),
 		Query:       out,
@@ -278,7 +281,7 @@ func (s *settings) complete() error {
 	}
 	s.Data = data
 	for path, name := range map[*string]string{
-		&s.Decode.Cells.Dir: "cells", &s.Contracts.Dir: "contracts",
+		&s.Decode.Cells.Dir: "cells", &s.Contracts.Dir: "contracts", &s.Traces.Dir: "traces",
 		&s.Ingest.Lite.TrustedFile: "trusted-key-block.json", &s.API.Lite.TrustedFile: "trusted-key-block.json",
 	} {
 		*path = cmp.Or(*path, filepath.Join(data, name))

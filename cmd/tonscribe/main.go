@@ -48,7 +48,8 @@ the whole history in ClickHouse, and serves it through the v3 index API.
 
 runs everything in one process, on engines that it brings along, and a TON chain
 of its own to index (--source says where else blocks come from). Each stage is a
-command of its own for production: ingest, decode, contracts, sink, metadata, query.
+command of its own for production: ingest, decode, contracts, traces, sink,
+metadata, query.
 
 Every setting is a key of one YAML file (--config), an environment variable
 TONSCRIBE_…, and, where it is asked for daily, a flag. 'tonscribe config' prints
@@ -60,7 +61,7 @@ them all, with their values and where those come from.`,
 	s := newSettings(root)
 	root.AddCommand(
 		upCommand(s), devnetCommand(s),
-		ingestStage.command(s), decodeStage.command(s), contractsStage.command(s), sinkStage.command(s), metadataStage.command(s), queryStage.command(s),
+		ingestStage.command(s), decodeStage.command(s), contractsStage.command(s), tracesStage.command(s), sinkStage.command(s), metadataStage.command(s), queryStage.command(s),
 		migrateCommand(s), keysCommand(s), verifyCommand(s), repairCommand(s), inspectCommand(s), benchCommand(s),
 		configCommand(s), engineCommand(), healthCommand(s), versionCommand(),
 	)

@@ -227,7 +227,7 @@ func (p *process) findLog(ctx context.Context, embedded bool) error {
 		}
 		dependencies.Dial = log.Dial
 		dependencies.Epoch = log.Epoch()
-		p.settings.Contracts.Handover = false // nobody else works on this log
+		p.settings.Contracts.Handover, p.settings.Traces.Handover = false, false // nobody else works on this log
 	}
 	client, err := kafka.New(configuration, dependencies)
 	if err != nil {

@@ -53,7 +53,7 @@ func (p *process) openRepairSource(ctx context.Context, r repair.Range) (_ *repa
 	}
 	s := &settings{Configuration: p.settings.Configuration}
 	s.Data, s.Kafka.Brokers = folder, nil
-	s.Decode.Cells.Dir, s.Contracts.Dir, s.Ingest.GapFile = "", "", ""
+	s.Decode.Cells.Dir, s.Contracts.Dir, s.Traces.Dir, s.Ingest.GapFile = "", "", "", ""
 	s.Ingest.From, s.Ingest.To, s.Ingest.ToHash, s.Ingest.FromHead = r.From, r.To, "", false
 	s.Decode.Zerostates = slices.Clone(s.Decode.Zerostates)
 	kept := filepath.Join(p.settings.Data, "zerostates")
@@ -94,6 +94,15 @@ func (p *process) openRepairSource(ctx context.Context, r repair.Range) (_ *repa
 
 // decodeAgain starts the stages before the sink, the last one first.
 func (p *process) decodeAgain(ctx context.Context, r repair.Range, ended chan<- error) error {
+	if r.Traces {
+		assembled, err := p.newTraces()
+		if err != nil {
+			return err
+		}
+		if err := p.begin(ctx, "traces of the repair", assembled, ended); err != nil {
+			return err
+		}
+	}
 	if r.Contracts {
 		facts, err := p.newContracts()
 		if err != nil {

@@ -10,11 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"tonscribe/decode/detect"
+	"tonscribe/decode/traces"
 	"tonscribe/decode/worker"
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/emulator"
 	"tonscribe/internal/report"
+	frame "tonscribe/internal/stage"
 	"tonscribe/metadata"
 	"tonscribe/query"
 	"tonscribe/query/tail"
@@ -114,6 +116,10 @@ func (p *process) newContracts() (*detect.Component, error) {
 	return detect.New(p.settings.Contracts, detect.Dependencies{Report: p.report, Kafka: p.log, Lite: servers})
 }
 
+func (p *process) newTraces() (*frame.Component, error) {
+	return traces.New(p.settings.Traces, traces.Dependencies{Report: p.report, Kafka: p.log})
+}
+
 func (p *process) newSink() (*sink.Component, error) {
 	client, err := p.openTables("clickhouse writer", p.dsn)
 	if err != nil {
@@ -195,6 +201,11 @@ var (
 		name: "contracts", short: "Run the stage that finds out what contracts are: accounts and transactions into facts",
 		flags: []flag{flagKafka, flagLite, flagPprof}, log: true,
 		open: opened((*process).newContracts),
+	}
+	tracesStage = stageCommand{
+		name: "traces", short: "Run the stage that puts transactions together to traces and recognises actions",
+		flags: []flag{flagKafka, flagPprof}, log: true,
+		open: opened((*process).newTraces),
 	}
 	sinkStage = stageCommand{
 		name: "sink", short: "Run the stage that fills the tables: every topic into ClickHouse",

@@ -117,8 +117,9 @@ func (u *everything) startStages(ctx context.Context) error {
 	sink, ofSink := u.newSink()
 	decode, ofDecode := u.newDecode()
 	facts, ofContracts := u.newContracts()
+	assembled, ofTraces := u.newTraces()
 	in, ofIngest := u.newIngest()
-	if err := cmp.Or(ofQuery, ofSink, ofDecode, ofContracts, ofIngest); err != nil {
+	if err := cmp.Or(ofQuery, ofSink, ofDecode, ofContracts, ofTraces, ofIngest); err != nil {
 		return err
 	}
 	u.query, u.ingest = q, in
@@ -135,7 +136,7 @@ func (u *everything) startStages(ctx context.Context) error {
 	for _, s := range []struct {
 		name  string
 		stage stage
-	}{{"query", q}, {"sink", sink}, {"contracts", facts}, {"decode", decode}, {"ingest", in}} {
+	}{{"query", q}, {"sink", sink}, {"traces", assembled}, {"contracts", facts}, {"decode", decode}, {"ingest", in}} {
 		if err := u.begin(ctx, s.name, s.stage, u.ended); err != nil {
 			return err
 		}

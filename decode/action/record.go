@@ -24,6 +24,8 @@ func (a *Action) Record() *record.Action {
 		r.Ancestors = append(r.Ancestors, p.Type.Name)
 		r.Parent = p.ID[:]
 	}
+	since, until := a.Seen()
+	r.Since, r.Until = uint32(since), uint32(until)
 	return r
 }
 

@@ -17,6 +17,9 @@ const (
 	V4
 )
 
+// NoVersion is where a range of versions has no end, or no version.
+const NoVersion Version = 255
+
 // Type is a type of actions.
 type Type struct {
 	Name    string
@@ -58,6 +61,22 @@ func Types() []*Type { return slices.Clone(registry.types) }
 
 // TypeNamed returns the type with the name, nil where there is none.
 func TypeNamed(name string) *Type { return registry.byName[name] }
+
+// Seen returns the versions with which an action is seen, both included: the first that
+// has its type, NoVersion for none, and the last that has none of its ancestors' types,
+// NoVersion where none hides it.
+func (a *Action) Seen() (since, until Version) {
+	since, until = a.Type.Version, NoVersion
+	if since == Unversioned {
+		since = NoVersion
+	}
+	for _, p := range a.Ancestors {
+		if v := p.Type.Version; v != Unversioned {
+			until = min(until, v-1)
+		}
+	}
+	return since, until
+}
 
 // Expand returns the types that values of supported_action_types stand for: labels
 // of versions and groups, and names. The types of v1 are always among them; what is

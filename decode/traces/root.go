@@ -8,8 +8,11 @@
 package traces
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rs/zerolog"
 
@@ -107,33 +110,52 @@ func (w *work) learn(c *record.Contract) error {
 
 // step is what the bundle did to a trace.
 func (w *work) step(a *trace.Assembled) (*record.TraceStep, error) {
-	step := &record.TraceStep{Trace: a.Trace}
-	for _, list := range [][]*record.Transaction{a.Moved, a.New} {
-		for _, tx := range list {
-			step.Transactions = append(step.Transactions, &record.TraceTransaction{Account: tx.Account, Lt: tx.Lt, Hash: tx.Hash})
-		}
+	step, failed, err := Step(a, w)
+	if err = errors.Join(err, w.problem); err != nil {
+		return nil, fmt.Errorf("trace %x: %w", a.Id, err)
+	}
+	if failed != nil {
+		w.metrics.failures.Inc()
+		w.log.Error().Err(failed).Hex("trace", a.Id).Msg("recognisers failed, the actions are those of the others")
 	}
 	w.metrics.traces.WithLabelValues(a.State.String()).Inc()
+	w.metrics.actions.Add(float64(len(step.Actions)))
+	return step, nil
+}
+
+// Step makes the record of what a bundle did to a trace. failed names the recognisers
+// that failed; the actions are those of the others then.
+func Step(a *trace.Assembled, facts action.Facts) (step *record.TraceStep, failed, err error) {
+	step = &record.TraceStep{Trace: a.Trace}
+	for _, list := range [][]*record.Transaction{a.Moved, a.New} {
+		for _, tx := range list {
+			step.Transactions = append(step.Transactions, &record.TraceTransaction{Account: tx.Account, Lt: tx.Lt, Hash: tx.Hash, McSeqno: tx.McSeqno})
+		}
+	}
+	if a.PendingEdges > 0 {
+		return step, nil, nil
+	}
+	all := a.All
+	if len(all) == 0 { // too large: of earlier bundles nothing is kept
+		all = slices.Concat(a.Moved, a.New)
+	}
+	for _, tx := range all {
+		step.Accounts = append(step.Accounts, tx.Account)
+	}
+	slices.SortFunc(step.Accounts, bytes.Compare)
+	step.Accounts = slices.CompactFunc(step.Accounts, bytes.Equal)
 	if len(a.All) == 0 {
-		return step, nil
+		return step, nil, nil
 	}
 	tree, err := trace.NewTree(a.All)
 	if err != nil {
-		return nil, fmt.Errorf("trace %x: %w", a.Id, err)
+		return nil, nil, err
 	}
-	actions, err := action.Classify(tree, w)
-	if w.problem != nil {
-		return nil, fmt.Errorf("trace %x: %w", a.Id, w.problem)
-	}
-	if err != nil {
-		w.metrics.failures.Inc()
-		w.log.Error().Err(err).Hex("trace", a.Id).Msg("recognisers failed, the actions are those of the others")
-	}
+	actions, failed := action.Classify(tree, facts)
 	for _, found := range actions {
 		step.Actions = append(step.Actions, found.Record())
 	}
-	w.metrics.actions.Add(float64(len(actions)))
-	return step, nil
+	return step, failed, nil
 }
 
 // Contract implements action.Facts: what an account is as of the bundle.

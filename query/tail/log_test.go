@@ -76,20 +76,21 @@ type bundle struct {
 // partition of that topic.
 func chain(n, partitions int) (list []*bundle) {
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 27 * n, Seed: uint64(n)})
-	tokens := synthetic.NewTokens(rows)
+	tokens, traces := synthetic.NewTokens(rows), synthetic.NewTraces()
 	for range n {
 		b := rows.Next()
 		made := &bundle{seqno: b.Seqno, prev: b.Seqno - 1, utime: b.Utime, records: map[place][]*record.Record{}}
 		if b.First {
 			made.prev = 0
 		}
-		contracts := tokens.Records(b, partitions)
+		contracts, assembled := tokens.Records(b, partitions), traces.Records(b, partitions)
 		for p := range partitions {
 			headers, transactions, accounts := b.Records(p, partitions)
 			made.records[place{Topic: schema.Headers.Name, Partition: p}] = headers
 			made.records[place{Topic: schema.Transactions.Name, Partition: p}] = split(transactions)
 			made.records[place{Topic: schema.Accounts.Name, Partition: p}] = accounts
 			made.records[place{Topic: schema.Contracts.Name, Partition: p}] = contracts[p]
+			made.records[place{Topic: schema.Traces.Name, Partition: p}] = assembled[p]
 		}
 		list = append(list, made)
 	}

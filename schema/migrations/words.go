@@ -23,6 +23,8 @@ var granularities = map[string]string{
 	// Tables with projections: what a merge drops is dropped from them too. They
 	// are made at the insert: parts with and parts without are never merged.
 	"states": "index_granularity = 256, deduplicate_merge_projection_mode = 'rebuild'",
+	// Records with a projection.
+	"actions": "index_granularity = 64, deduplicate_merge_projection_mode = 'rebuild'",
 }
 
 // words are what the files may say.

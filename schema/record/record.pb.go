@@ -6100,19 +6100,24 @@ func (x *Trace) GetReplaces() [][]byte {
 // What a part of a trace was: a transfer, a swap, a stake. The trace that it belongs
 // to is told beside it.
 type Action struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Type          string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"` // the name of one of decode/action
-	Success       bool                   `protobuf:"varint,3,opt,name=success,proto3" json:"success,omitempty"`
-	StartLt       uint64                 `protobuf:"varint,4,opt,name=start_lt,json=startLt,proto3" json:"start_lt,omitempty"`
-	EndLt         uint64                 `protobuf:"varint,5,opt,name=end_lt,json=endLt,proto3" json:"end_lt,omitempty"`
-	StartUtime    uint32                 `protobuf:"varint,6,opt,name=start_utime,json=startUtime,proto3" json:"start_utime,omitempty"`
-	EndUtime      uint32                 `protobuf:"varint,7,opt,name=end_utime,json=endUtime,proto3" json:"end_utime,omitempty"`
-	Transactions  [][]byte               `protobuf:"bytes,8,rep,name=transactions,proto3" json:"transactions,omitempty"` // hashes; the one that sent its first message is among them
-	Accounts      [][]byte               `protobuf:"bytes,9,rep,name=accounts,proto3" json:"accounts,omitempty"`
-	Parent        []byte                 `protobuf:"bytes,10,opt,name=parent,proto3" json:"parent,omitempty"`       // id of the action that it is a part of, empty for none
-	Ancestors     []string               `protobuf:"bytes,11,rep,name=ancestors,proto3" json:"ancestors,omitempty"` // types of the actions that it is a part of, outermost first
-	Details       []*ActionDetail        `protobuf:"bytes,12,rep,name=details,proto3" json:"details,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Id           []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Type         string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"` // the name of one of decode/action
+	Success      bool                   `protobuf:"varint,3,opt,name=success,proto3" json:"success,omitempty"`
+	StartLt      uint64                 `protobuf:"varint,4,opt,name=start_lt,json=startLt,proto3" json:"start_lt,omitempty"`
+	EndLt        uint64                 `protobuf:"varint,5,opt,name=end_lt,json=endLt,proto3" json:"end_lt,omitempty"`
+	StartUtime   uint32                 `protobuf:"varint,6,opt,name=start_utime,json=startUtime,proto3" json:"start_utime,omitempty"`
+	EndUtime     uint32                 `protobuf:"varint,7,opt,name=end_utime,json=endUtime,proto3" json:"end_utime,omitempty"`
+	Transactions [][]byte               `protobuf:"bytes,8,rep,name=transactions,proto3" json:"transactions,omitempty"` // hashes; the one that sent its first message is among them
+	Accounts     [][]byte               `protobuf:"bytes,9,rep,name=accounts,proto3" json:"accounts,omitempty"`
+	Parent       []byte                 `protobuf:"bytes,10,opt,name=parent,proto3" json:"parent,omitempty"`       // id of the action that it is a part of, empty for none
+	Ancestors    []string               `protobuf:"bytes,11,rep,name=ancestors,proto3" json:"ancestors,omitempty"` // types of the actions that it is a part of, outermost first
+	Details      []*ActionDetail        `protobuf:"bytes,12,rep,name=details,proto3" json:"details,omitempty"`
+	// The versions of supported_action_types with which it is seen, both included: the
+	// first that has its type, 255 for none, and the last that has none of its
+	// ancestors' types, 255 where none hides it.
+	Since         uint32 `protobuf:"varint,13,opt,name=since,proto3" json:"since,omitempty"`
+	Until         uint32 `protobuf:"varint,14,opt,name=until,proto3" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6229,6 +6234,20 @@ func (x *Action) GetDetails() []*ActionDetail {
 		return x.Details
 	}
 	return nil
+}
+
+func (x *Action) GetSince() uint32 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *Action) GetUntil() uint32 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
 }
 
 // A detail that is not null, by its name among those of its type.
@@ -6556,6 +6575,7 @@ type TraceStep struct {
 	Trace         *Trace                 `protobuf:"bytes,1,opt,name=trace,proto3" json:"trace,omitempty"`               // as of the bundle
 	Transactions  []*TraceTransaction    `protobuf:"bytes,2,rep,name=transactions,proto3" json:"transactions,omitempty"` // those that belong to it since then, by lt and account
 	Actions       []*Action              `protobuf:"bytes,3,rep,name=actions,proto3" json:"actions,omitempty"`           // of the whole trace, once no message of it is open
+	Accounts      [][]byte               `protobuf:"bytes,4,rep,name=accounts,proto3" json:"accounts,omitempty"`         // then, too: those of its transactions, each once, ascending
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6611,11 +6631,19 @@ func (x *TraceStep) GetActions() []*Action {
 	return nil
 }
 
+func (x *TraceStep) GetAccounts() [][]byte {
+	if x != nil {
+		return x.Accounts
+	}
+	return nil
+}
+
 type TraceTransaction struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Account       []byte                 `protobuf:"bytes,1,opt,name=account,proto3" json:"account,omitempty"`
 	Lt            uint64                 `protobuf:"varint,2,opt,name=lt,proto3" json:"lt,omitempty"`
 	Hash          []byte                 `protobuf:"bytes,3,opt,name=hash,proto3" json:"hash,omitempty"`
+	McSeqno       uint32                 `protobuf:"varint,4,opt,name=mc_seqno,json=mcSeqno,proto3" json:"mc_seqno,omitempty"` // of the bundle that it came with
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6669,6 +6697,13 @@ func (x *TraceTransaction) GetHash() []byte {
 		return x.Hash
 	}
 	return nil
+}
+
+func (x *TraceTransaction) GetMcSeqno() uint32 {
+	if x != nil {
+		return x.McSeqno
+	}
+	return 0
 }
 
 var File_schema_record_record_proto protoreflect.FileDescriptor
@@ -7279,7 +7314,7 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x05nodes\x18\v \x01(\rR\x05nodes\x12\x14\n" +
 	"\x05edges\x18\f \x01(\rR\x05edges\x12#\n" +
 	"\rpending_edges\x18\r \x01(\rR\fpendingEdges\x12\x1a\n" +
-	"\breplaces\x18\x0e \x03(\fR\breplaces\"\xe6\x02\n" +
+	"\breplaces\x18\x0e \x03(\fR\breplaces\"\x92\x03\n" +
 	"\x06Action\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -7294,7 +7329,9 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x06parent\x18\n" +
 	" \x01(\fR\x06parent\x12\x1c\n" +
 	"\tancestors\x18\v \x03(\tR\tancestors\x128\n" +
-	"\adetails\x18\f \x03(\v2\x1e.tonscribe.record.ActionDetailR\adetails\"\x97\x02\n" +
+	"\adetails\x18\f \x03(\v2\x1e.tonscribe.record.ActionDetailR\adetails\x12\x14\n" +
+	"\x05since\x18\r \x01(\rR\x05since\x12\x14\n" +
+	"\x05until\x18\x0e \x01(\rR\x05until\"\x97\x02\n" +
 	"\fActionDetail\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x05bytes\x18\x02 \x01(\fH\x00R\x05bytes\x12\x1c\n" +
@@ -7316,15 +7353,17 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"currencies\"A\n" +
 	"\n" +
 	"TraceBatch\x123\n" +
-	"\x06traces\x18\x01 \x03(\v2\x1b.tonscribe.record.TraceStepR\x06traces\"\xb6\x01\n" +
+	"\x06traces\x18\x01 \x03(\v2\x1b.tonscribe.record.TraceStepR\x06traces\"\xd2\x01\n" +
 	"\tTraceStep\x12-\n" +
 	"\x05trace\x18\x01 \x01(\v2\x17.tonscribe.record.TraceR\x05trace\x12F\n" +
 	"\ftransactions\x18\x02 \x03(\v2\".tonscribe.record.TraceTransactionR\ftransactions\x122\n" +
-	"\aactions\x18\x03 \x03(\v2\x18.tonscribe.record.ActionR\aactions\"P\n" +
+	"\aactions\x18\x03 \x03(\v2\x18.tonscribe.record.ActionR\aactions\x12\x1a\n" +
+	"\baccounts\x18\x04 \x03(\fR\baccounts\"k\n" +
 	"\x10TraceTransaction\x12\x18\n" +
 	"\aaccount\x18\x01 \x01(\fR\aaccount\x12\x0e\n" +
 	"\x02lt\x18\x02 \x01(\x04R\x02lt\x12\x12\n" +
-	"\x04hash\x18\x03 \x01(\fR\x04hash*I\n" +
+	"\x04hash\x18\x03 \x01(\fR\x04hash\x12\x19\n" +
+	"\bmc_seqno\x18\x04 \x01(\rR\amcSeqno*I\n" +
 	"\x0fStoreRecordKind\x12\x0f\n" +
 	"\vSTORE_CLAIM\x10\x00\x12\x11\n" +
 	"\rSTORE_CHANGES\x10\x01\x12\x12\n" +

@@ -2214,6 +2214,8 @@ func (m *Action) CloneVT() *Action {
 	r.EndLt = m.EndLt
 	r.StartUtime = m.StartUtime
 	r.EndUtime = m.EndUtime
+	r.Since = m.Since
+	r.Until = m.Until
 	if rhs := m.Id; rhs != nil {
 		tmpBytes := make([]byte, len(rhs))
 		copy(tmpBytes, rhs)
@@ -2457,6 +2459,15 @@ func (m *TraceStep) CloneVT() *TraceStep {
 		}
 		r.Actions = tmpContainer
 	}
+	if rhs := m.Accounts; rhs != nil {
+		tmpContainer := make([][]byte, len(rhs))
+		for k, v := range rhs {
+			tmpBytes := make([]byte, len(v))
+			copy(tmpBytes, v)
+			tmpContainer[k] = tmpBytes
+		}
+		r.Accounts = tmpContainer
+	}
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -2474,6 +2485,7 @@ func (m *TraceTransaction) CloneVT() *TraceTransaction {
 	}
 	r := new(TraceTransaction)
 	r.Lt = m.Lt
+	r.McSeqno = m.McSeqno
 	if rhs := m.Account; rhs != nil {
 		tmpBytes := make([]byte, len(rhs))
 		copy(tmpBytes, rhs)
@@ -5270,6 +5282,12 @@ func (this *Action) EqualVT(that *Action) bool {
 			}
 		}
 	}
+	if this.Since != that.Since {
+		return false
+	}
+	if this.Until != that.Until {
+		return false
+	}
 	return string(this.unknownFields) == string(that.unknownFields)
 }
 
@@ -5614,6 +5632,15 @@ func (this *TraceStep) EqualVT(that *TraceStep) bool {
 			}
 		}
 	}
+	if len(this.Accounts) != len(that.Accounts) {
+		return false
+	}
+	for i, vx := range this.Accounts {
+		vy := that.Accounts[i]
+		if string(vx) != string(vy) {
+			return false
+		}
+	}
 	return string(this.unknownFields) == string(that.unknownFields)
 }
 
@@ -5637,6 +5664,9 @@ func (this *TraceTransaction) EqualVT(that *TraceTransaction) bool {
 		return false
 	}
 	if string(this.Hash) != string(that.Hash) {
+		return false
+	}
+	if this.McSeqno != that.McSeqno {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -10805,6 +10835,16 @@ func (m *Action) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.Until != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Until))
+		i--
+		dAtA[i] = 0x70
+	}
+	if m.Since != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Since))
+		i--
+		dAtA[i] = 0x68
+	}
 	if len(m.Details) > 0 {
 		for iNdEx := len(m.Details) - 1; iNdEx >= 0; iNdEx-- {
 			size, err := m.Details[iNdEx].MarshalToSizedBufferVT(dAtA[:i])
@@ -11248,6 +11288,15 @@ func (m *TraceStep) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.Accounts) > 0 {
+		for iNdEx := len(m.Accounts) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.Accounts[iNdEx])
+			copy(dAtA[i:], m.Accounts[iNdEx])
+			i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.Accounts[iNdEx])))
+			i--
+			dAtA[i] = 0x22
+		}
+	}
 	if len(m.Actions) > 0 {
 		for iNdEx := len(m.Actions) - 1; iNdEx >= 0; iNdEx-- {
 			size, err := m.Actions[iNdEx].MarshalToSizedBufferVT(dAtA[:i])
@@ -11314,6 +11363,11 @@ func (m *TraceTransaction) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if m.McSeqno != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.McSeqno))
+		i--
+		dAtA[i] = 0x20
 	}
 	if len(m.Hash) > 0 {
 		i -= len(m.Hash)
@@ -13618,6 +13672,12 @@ func (m *Action) SizeVT() (n int) {
 			n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 		}
 	}
+	if m.Since != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.Since))
+	}
+	if m.Until != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.Until))
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -13796,6 +13856,12 @@ func (m *TraceStep) SizeVT() (n int) {
 			n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 		}
 	}
+	if len(m.Accounts) > 0 {
+		for _, b := range m.Accounts {
+			l = len(b)
+			n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+		}
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -13816,6 +13882,9 @@ func (m *TraceTransaction) SizeVT() (n int) {
 	l = len(m.Hash)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	if m.McSeqno != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.McSeqno))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -28886,6 +28955,44 @@ func (m *Action) UnmarshalVT(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 13:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Since", wireType)
+			}
+			m.Since = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Since |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 14:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Until", wireType)
+			}
+			m.Until = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Until |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])
@@ -29654,6 +29761,38 @@ func (m *TraceStep) UnmarshalVT(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 4:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Accounts", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Accounts = append(m.Accounts, make([]byte, postIndex-iNdEx))
+			copy(m.Accounts[len(m.Accounts)-1], dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])
@@ -29792,6 +29931,25 @@ func (m *TraceTransaction) UnmarshalVT(dAtA []byte) error {
 				m.Hash = []byte{}
 			}
 			iNdEx = postIndex
+		case 4:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field McSeqno", wireType)
+			}
+			m.McSeqno = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.McSeqno |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

@@ -18,6 +18,7 @@ const (
 	fieldTransactions protowire.Number = 6
 	fieldAccounts     protowire.Number = 8
 	fieldContracts    protowire.Number = 9
+	fieldTraces       protowire.Number = 11
 
 	fieldElement         protowire.Number = 1
 	fieldCodes           protowire.Number = 2
@@ -83,6 +84,11 @@ func NewFeed(topic string, options Options) (*Feed, error) {
 			elements(fieldNFTTransfers, true, func(r *record.Record) []*record.NFTTransfer { return r.GetContracts().GetNftTransfers() },
 				made(NewNFTTransfer, into(f, NFTTransfers), lists)),
 		}
+	case schema.Traces.Name:
+		f.batch = fieldTraces
+		f.parts = []part{elements(fieldElement, true, func(r *record.Record) []*record.TraceStep { return r.GetTraces().GetTraces() },
+			made(NewTraceStep, each((*TraceStep).Each, into(f, TransactionTraces)), each((*TraceStep).Rows, into(f, Traces)), each((*TraceStep).Lists, into(f, TracesByList)),
+				each((*TraceStep).EachAction, into(f, Actions), each((*ActionRow).Lists, into(f, ActionsByList)))))}
 	default:
 		return nil, fmt.Errorf("topic %s has no tables", topic)
 	}

@@ -60,6 +60,26 @@ var (
 		Amount: []byte{4, 0}, Owner: address(21), Master: address(16), Delivery: record.Delivery_REFUSED}
 	nftTransfer = &record.NFTTransfer{Item: address(3), Lt: 1001, TransactionHash: hash(4), Now: 1700, McSeqno: 71, TransactionMcSeqno: 70,
 		OldOwner: address(23), NewOwner: address(24)}
+	transfer = &record.Action{
+		Id: hash(30), Type: "jetton_swap", Success: true, StartLt: 1001, EndLt: 1003, StartUtime: 1700, EndUtime: 1702, Transactions: [][]byte{hash(4)}, Accounts: [][]byte{address(3), address(21)},
+		Ancestors: []string{"multisig_execute"}, Since: 1, Until: 1, Details: []*record.ActionDetail{
+			{Name: "dex", Value: &record.ActionDetail_Text{Text: "dedust"}}, {Name: "sender", Value: &record.ActionDetail_Bytes{Bytes: address(21)}},
+			{Name: "asset_in", Value: &record.ActionDetail_Bytes{Bytes: address(16)}},
+			{Name: "dex_incoming_transfer", Value: &record.ActionDetail_Object{Object: &record.ActionObject{Details: []*record.ActionDetail{
+				{Name: "amount", Value: &record.ActionDetail_Bytes{Bytes: []byte{1, 0}}}}}}},
+			{Name: "amount_2", Value: &record.ActionDetail_Unsigned{Unsigned: 9}},
+		},
+	}
+	step = &record.TraceStep{
+		Trace: &record.Trace{Id: hash(4), ExternalHash: hash(31), ExternalHashNorm: hash(32), McSeqnoStart: 70, McSeqnoEnd: 71, StartLt: 1001, EndLt: 1004, StartUtime: 1700, EndUtime: 1703,
+			State: record.TraceState_TRACE_COMPLETE, Nodes: 2, Edges: 3, Replaces: [][]byte{hash(33)}},
+		Transactions: []*record.TraceTransaction{{Account: address(3), Lt: 1001, Hash: hash(4), McSeqno: 70}},
+		Actions:      []*record.Action{transfer}, Accounts: [][]byte{address(3)},
+	}
+	open = &record.TraceStep{
+		Trace:        &record.Trace{Id: hash(34), McSeqnoStart: 71, McSeqnoEnd: 71, StartLt: 1005, EndLt: 1005, State: record.TraceState_TRACE_PENDING, Nodes: 1, PendingEdges: 2},
+		Transactions: []*record.TraceTransaction{{Account: address(3), Lt: 1005, Hash: hash(34), McSeqno: 71}},
+	}
 	seal = &record.Record{McSeqno: 70, PrevMcSeqno: 69, Content: &record.Record_Seal{Seal: &record.Seal{Rows: 3, GenUtime: 1700}}}
 )
 
@@ -70,6 +90,7 @@ var topics = map[string]*record.Record{
 	schema.Accounts.Name:     {Content: &record.Record_Accounts{Accounts: &record.AccountBatch{Accounts: []*record.Account{account}, Codes: []*record.Code{code}}}},
 	schema.Contracts.Name: {Content: &record.Record_Contracts{Contracts: &record.ContractBatch{Contracts: []*record.Contract{contract},
 		JettonTransfers: []*record.JettonTransfer{jettonTransfer}, JettonBurns: []*record.JettonBurn{jettonBurn}, NftTransfers: []*record.NFTTransfer{nftTransfer}}}},
+	schema.Traces.Name: {Content: &record.Record_Traces{Traces: &record.TraceBatch{Traces: []*record.TraceStep{step, open}}}},
 }
 
 // raw stands for the record's bytes.
@@ -137,6 +158,27 @@ var golden = map[string][][]any{
 		{schema.ListOf(schema.JettonTransfer, address(22), nil, schema.TakesPart), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), raw},
 		{schema.ListOf(schema.JettonTransfer, address(22), address(16), schema.Receives), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
 		{schema.ListOf(schema.JettonTransfer, address(21), nil, schema.Sends), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
+	},
+	"transaction_traces": {
+		{int32(0), prefix(3), uint64(1001), uint32(71), uint32(70), prefix(4)},
+		{int32(0), prefix(3), uint64(1005), uint32(71), uint32(71), prefix(34)},
+	},
+	"traces": {
+		{prefix(4), hash(4), uint32(71), uint32(70), uint64(1001), uint64(1004), uint32(1700), uint32(1703), int8(0), uint32(2), uint32(3), uint32(0), false, raw},
+		{prefix(33), hash(33), uint32(71), uint32(70), uint64(1001), uint64(1004), uint32(1700), uint32(1703), int8(0), uint32(2), uint32(3), uint32(0), true, raw},
+		{prefix(34), hash(34), uint32(71), uint32(71), uint64(1005), uint64(1005), uint32(0), uint32(0), int8(1), uint32(1), uint32(0), uint32(2), false, raw},
+	},
+	// An open trace is in no list.
+	"traces_by_list": {
+		{schema.AllTraces.Number(nil), uint64(1004), prefix(4), uint32(1703), uint32(71)},
+		{schema.TracesOf.Number(address(3)), uint64(1004), prefix(4), uint32(1703), uint32(71)},
+	},
+	"actions": {{prefix(4), uint64(1001), prefix(30), uint32(71), uint64(1004), uint64(1003), uint32(1700), uint32(1702), "jetton_swap", true, []string{"multisig_execute"}, "dedust",
+		hash(21), hash(0), hash(16), hash(0), hash(0), hash(0), hash(0), amount(256), amount(9), "", raw}},
+	"actions_by_list": {
+		{schema.AllActions.Number(nil), uint64(1004), prefix(4), uint64(1003), prefix(30), uint32(1703), uint32(1702), schema.ActionType("jetton_swap"), uint8(1), uint8(1), uint32(71)},
+		{schema.ActionsOf.Number(address(3)), uint64(1004), prefix(4), uint64(1003), prefix(30), uint32(1703), uint32(1702), schema.ActionType("jetton_swap"), uint8(1), uint8(1), uint32(71)},
+		{schema.ActionsOf.Number(address(21)), uint64(1004), prefix(4), uint64(1003), prefix(30), uint32(1703), uint32(1702), schema.ActionType("jetton_swap"), uint8(1), uint8(1), uint32(71)},
 	},
 	"seals":    {{"headers", uint16(2), uint32(70), uint32(69), uint64(3)}},
 	"progress": {{"headers", uint16(2), uint16(4), uint32(70), uint32(1700)}},
@@ -214,6 +256,7 @@ func equalNumbers(a, b any) bool {
 func TestRecordsAreTheBytesThatWereWritten(t *testing.T) {
 	want := map[string]interface{ MarshalVT() ([]byte, error) }{
 		"blocks": block, "accounts": account, "contracts": contract, "jetton_transfers": jettonTransfer, "jetton_burns": jettonBurn, "nft_transfers": nftTransfer,
+		"traces": step.Trace, "actions": transfer,
 	}
 	for _, b := range filled(t) {
 		r := want[b.Table().Name]

@@ -10,6 +10,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
+	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 	"tonscribe/test/support/enginetest"
 )
@@ -95,6 +96,14 @@ func hashes(name string) (all []uint64) {
 		o := must(table.ReadTransfer(schema.TransferKind(kind), must(record.MarshalVT())))
 		hashed[*table.Transfer](&all, name, table.Transfers[kind])(o)
 		o.Lists(hashed[*table.ListEntry](&all, name, table.TransfersByParty))
+	}
+	for _, s := range []*record.TraceStep{step, open} {
+		o := must(table.NewTraceStep(s, must(s.MarshalVT())))
+		o.Each(hashed[*table.TraceOf](&all, name, table.TransactionTraces))
+		o.Rows(hashed[*table.TraceRow](&all, name, table.Traces))
+		o.Lists(hashed[*table.ListedTrace](&all, name, table.TracesByList))
+		o.EachAction(hashed[*table.ActionRow](&all, name, table.Actions))
+		o.EachAction(func(a *table.ActionRow) { a.Lists(hashed[*table.ListedAction](&all, name, table.ActionsByList)) })
 	}
 	hashed[table.Seal](&all, name, table.Seals, table.Progress)(row)
 	return all

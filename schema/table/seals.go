@@ -46,5 +46,6 @@ var All = []*Table{
 	&Accounts.Table, &AccountsByBalance.Table, &Codes.Table,
 	&Contracts.Table, &JettonMasters.Table, &JettonWallets.Table, &NFTCollections.Table, &NFTItems.Table, &ContractLinks.Table, &MetadataLinks.Table,
 	&JettonTransfers.Table, &JettonBurns.Table, &NFTTransfers.Table, &TransfersByParty.Table,
+	&TransactionTraces.Table, &Traces.Table, &TracesByList.Table, &Actions.Table, &ActionsByList.Table,
 	&Seals.Table, &Progress.Table,
 }

@@ -159,7 +159,7 @@ func TestServicesOfComposeCarryBlocksToTheAPI(t *testing.T) {
 	if err := start("migrate").Wait(2 * time.Minute); err != nil {
 		t.Fatalf("migrate: %v", err)
 	}
-	stages := []*harness.Process{start("decode"), start("contracts"), start("sink"), start("metadata"), start("query")}
+	stages := []*harness.Process{start("decode"), start("contracts"), start("traces"), start("sink"), start("metadata"), start("query")}
 	stages = append(stages, start("ingest", "TONSCRIBE_INGEST_FROM=1", "TONSCRIBE_INGEST_TO=60"))
 
 	base := "http://" + listen["query"]
@@ -186,7 +186,7 @@ func TestServicesOfComposeCarryBlocksToTheAPI(t *testing.T) {
 	if n := len(harness.Pages(t, base+"/api/v3/blocks?"+url.Values{"sort": {"asc"}, "limit": {"1000"}}.Encode(), "blocks")); n != genesisBlocks {
 		t.Errorf("the API lists %d blocks, want %d", n, genesisBlocks)
 	}
-	for _, name := range []string{"ingest", "decode", "contracts", "sink", "metadata", "query"} {
+	for _, name := range []string{"ingest", "decode", "contracts", "traces", "sink", "metadata", "query"} {
 		if status, body, err := harness.Get("http://" + listen[name] + "/healthz"); err != nil || status != 200 {
 			t.Errorf("%s /healthz: %d %s %v, want 200", name, status, body, err)
 		}

@@ -181,7 +181,7 @@ type separate struct {
 	running map[string]*harness.Process
 }
 
-var stageNames = []string{"ingest", "decode", "contracts", "sink", "query"}
+var stageNames = []string{"ingest", "decode", "contracts", "traces", "sink", "query"}
 
 func startSeparate(t *testing.T, brokers []string, dsn, dir string, last uint32, environment ...string) *separate {
 	t.Helper()

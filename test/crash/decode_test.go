@@ -63,7 +63,7 @@ func same(t *testing.T, what string, got, want map[string]string, except ...stri
 			t.Errorf("%s: %s", what, difference)
 		}
 	}
-	for _, name := range []string{"accounts", "codes", "contracts", "jetton_masters", "jetton_wallets", "jetton_transfers", "nft_collections", "nft_items"} {
+	for _, name := range []string{"accounts", "codes", "contracts", "jetton_masters", "jetton_wallets", "jetton_transfers", "nft_collections", "nft_items", "transaction_traces", "traces", "traces_by_list", "actions", "actions_by_list"} {
 		if rows, _, _ := strings.Cut(want[name], " "); rows == "" || rows == "0" {
 			t.Errorf("table %s has %q rows: nothing is compared", name, rows)
 		}
@@ -118,7 +118,7 @@ func TestStoresThatAreBuiltFromNothingEndInTheSameTables(t *testing.T) {
 	want := run(t, t.TempDir(), dir, last)
 	data := t.TempDir()
 	run(t, data, dir, last/2)
-	for _, store := range []string{"cells", "contracts"} {
+	for _, store := range []string{"cells", "contracts", "traces"} {
 		if err := os.RemoveAll(filepath.Join(data, store)); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestStandBysWithFoldersOfTheirOwnTakeOverFromKilledOnes(t *testing.T) {
 	random := seeded()
 	for round := uint32(1); round < rounds; round++ {
 		awaitDecoded(t, s.running["decode"], s.listen["decode"], 1+last*round/rounds-random.Uint32N(last/rounds))
-		for _, name := range []string{"decode", "contracts"} {
+		for _, name := range []string{"decode", "contracts", "traces"} {
 			killed := s.running[name]
 			s.listen[name] = harness.FreeAddress(t)
 			s.start(name, "TONSCRIBE_DATA="+t.TempDir())

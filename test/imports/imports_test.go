@@ -27,6 +27,7 @@ var below = map[string][]string{
 	"decode/action":    {"ton", "schema", "decode/trace"},
 	"decode/cellstore": {"ton", "schema", "internal", "decode."},
 	"decode/worker":    {"ton", "schema", "internal", "decode.", "decode/cellstore"},
+	"decode/traces":    {"ton", "schema", "internal", "decode/trace", "decode/action"},
 	"decode/detect":    {"ton", "schema", "internal", "decode.", "decode/contract"},
 	"devnet":           {"ton", "schema", "internal"},
 	"ingest":           {"ton", "schema", "internal", "decode."},

@@ -89,7 +89,7 @@ func TestADamagedStoreEndsUpInOrderAndWhatItSaysToDoMendsIt(t *testing.T) {
 	}
 	p := start()
 	goesOn(p)
-	for _, store := range []string{"cells", "contracts"} {
+	for _, store := range []string{"cells", "contracts", "traces"} {
 		// A start turns what was written before into tables.
 		p.Stop()
 		p = start()

@@ -59,7 +59,8 @@ func (r *run) fromLog(ctx context.Context, p *plan) error {
 // fromSource lets the stages before the sink decode the blocks once more, and a
 // sink insert what comes.
 func (r *run) fromSource(ctx context.Context, p *plan) (err error) {
-	d, err := p.source.Open(ctx, Range{From: p.begin, To: p.to, LeaveOut: p.leaveOut, Contracts: slices.Contains(p.topics, schema.Contracts)})
+	traces := slices.Contains(p.topics, schema.Traces) // which are made of what contracts are
+	d, err := p.source.Open(ctx, Range{From: p.begin, To: p.to, LeaveOut: p.leaveOut, Contracts: traces || slices.Contains(p.topics, schema.Contracts), Traces: traces})
 	if err != nil {
 		return err
 	}

@@ -59,8 +59,8 @@ type Range struct {
 	From, To uint32
 	// LeaveOut reports whether the index has a gap where a bundle would be.
 	LeaveOut func(mcSeqno uint32) bool
-	// Contracts says that the topic of that name is needed, too.
-	Contracts bool
+	// Contracts and Traces say that the topics of these names are needed, too.
+	Contracts, Traces bool
 }
 
 // Decoding is the stages before the sink, beside those of the index.

@@ -1,0 +1,22 @@
+-- Actions in the order of the ends of their traces: all of them, and those that concern an account.
+-- list is the number of a list (schema.TraceList), type that of a type (schema.ActionType). An action
+-- is seen by clients of the versions of supported_action_types from since to until. The projection
+-- is for lists in the order of time.
+{{create "actions_by_list"}} (
+    list            UInt64 CODEC(Delta, ZSTD(1)),
+    trace_end_lt    UInt64 CODEC(Delta, ZSTD(1)),
+    trace_prefix    UInt64 CODEC(ZSTD(1)),
+    end_lt          UInt64 CODEC(Delta, ZSTD(1)),
+    action_prefix   UInt64 CODEC(ZSTD(1)),
+    trace_end_utime UInt32 CODEC(Delta, ZSTD(1)),
+    end_utime       UInt32 CODEC(Delta, ZSTD(1)),
+    type            UInt32 CODEC(ZSTD(1)),
+    since           UInt8 CODEC(ZSTD(1)),
+    until           UInt8 CODEC(ZSTD(1)),
+    mc_seqno        UInt32 CODEC(Delta, ZSTD(1)),
+    PROJECTION by_time (SELECT list, trace_end_utime, trace_prefix, end_utime, action_prefix, trace_end_lt, end_lt, type, since, until, mc_seqno ORDER BY list, trace_end_utime, trace_prefix, end_utime, action_prefix) WITH SETTINGS (index_granularity = 512)
+) ENGINE = {{engine "mc_seqno"}}
+PARTITION BY intDiv(mc_seqno, 1000000000)
+ORDER BY (list, trace_end_lt, trace_prefix, end_lt, action_prefix)
+{{settings "states"}};
+{{distribute "actions_by_list" "trace_prefix"}}
