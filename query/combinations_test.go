@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"tonscribe/bench/synthetic"
+	"tonscribe/schema/record"
 )
 
 // combination is a request made of some of the parameters that a path has.
@@ -117,7 +119,21 @@ func valuesOf(name string, keys *synthetic.Keys, bundles []*synthetic.Bundle) []
 		return one(block.Id.Seqno, middle.Seqno, 2_000_000_000)
 	case "mc_seqno":
 		return one(middle.Seqno, 2_000_000_000)
-	case "hash", "msg_hash":
+	case "trace_id", "action_id":
+		for _, tx := range middle.Transactions {
+			if m := tx.InMsg; name == "trace_id" && m.Kind == record.Message_EXTERNAL_IN {
+				return one(b64(tx.Hash), absent)
+			} else if name == "action_id" && m.Kind == record.Message_INTERNAL {
+				id := sha256.Sum256([]byte(b64(m.Hash) + "call_contract"))
+				return one(b64(id[:]), absent)
+			}
+		}
+		return one(absent)
+	case "action_type", "exclude_action_type":
+		return one("ton_transfer", "call_contract", "nft_mint")
+	case "supported_action_types":
+		return one("v1", "dns", "latest")
+	case "hash", "msg_hash", "tx_hash":
 		return one(keys.Tx[0], keys.Msg[0], absent)
 	case "root_hash", "file_hash":
 		return one(b64(block.Id.RootHash), absent)
@@ -164,7 +180,7 @@ func valuesOf(name string, keys *synthetic.Keys, bundles []*synthetic.Bundle) []
 		return one("holders", "transfers")
 	case "cursor":
 		return nil // of a page before; other tests go on with it
-	case "only_externals", "exclude_externals", "exclude_zero_balance", "include_boc", "include_delivery", "include_on_sale", "include_orders",
+	case "only_externals", "exclude_externals", "exclude_zero_balance", "include_boc", "include_actions", "include_accounts", "include_transactions", "include_delivery", "include_on_sale", "include_orders",
 		"check_whitelist", "parse_actions", "sort_by_last_transaction_lt", "use_v2":
 		return one("true")
 	}

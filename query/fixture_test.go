@@ -49,6 +49,8 @@ type world struct {
 	tokens    *synthetic.Tokens // of the bundles; may be nil
 	wakes     []chan struct{}   // of the servers
 	log       store.Log         // of the servers; may be nil
+	// change changes what bundles do to traces before it is published. May be nil.
+	change func(*record.TraceStep)
 }
 
 // realBundles reads the test data.
@@ -244,7 +246,15 @@ func (w *world) sink(t testing.TB) {
 		if w.tokens != nil {
 			contracts = w.tokens.Records(b, 1)[0]
 		}
-		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts, schema.Traces.Name: traces.Records(b, 1)[0]} {
+		assembled := traces.Records(b, 1)[0]
+		for _, r := range assembled {
+			for _, step := range r.GetTraces().GetTraces() {
+				if w.change != nil {
+					w.change(step)
+				}
+			}
+		}
+		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts, schema.Traces.Name: assembled} {
 			if err := producer.Publish(t.Context(), topic, 0, records); err != nil {
 				t.Fatal(err)
 			}

@@ -22,6 +22,8 @@ const (
 	messageRows
 	accountRows
 	listRows
+	tracedRows
+	actionListRows
 	// blockTransactions: the block of every transaction.
 	blockTransactions
 	// sealedTransactions: bundle and partition of every transaction.

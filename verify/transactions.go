@@ -107,6 +107,7 @@ type transactionWalk struct {
 	contracts map[string]*contractRow
 
 	rows, duplicates, messages, ends uint64
+	tracedTwins                      recent
 }
 
 func newTransactionWalk(v *verifier, meter *meter) *transactionWalk {
@@ -223,6 +224,9 @@ func (w *transactionWalk) sum(r *transactionRow) {
 	w.sums.add(sealedTransactions, t.McSeqno, 1, table.HashOf(uint64(t.McSeqno), uint64(partition)))
 	w.sums.add(transactionRecords, t.McSeqno, 1, digest(withoutStates(r.raw)))
 	w.sums.add(transactionStates, t.McSeqno, 1, stateSum(t))
+	if h := table.HashOf(tracedWords(&r.transaction)...); !w.tracedTwins.has(h) {
+		w.sums.add(tracedRows, t.McSeqno, 1, h)
+	}
 	table.TransactionsIndex.Each(&r.transaction, w.made)
 	r.transaction.Ends(w.end)
 }

@@ -62,6 +62,23 @@ func Types() []*Type { return slices.Clone(registry.types) }
 // TypeNamed returns the type with the name, nil where there is none.
 func TypeNamed(name string) *Type { return registry.byName[name] }
 
+// VersionOf returns the version that values of supported_action_types stand for together,
+// NoVersion where one of them is no version.
+func VersionOf(labels []string) Version {
+	version := V1
+	for _, label := range labels {
+		v := slices.Index([]string{"", "v1", "v2", "v3", "v4"}, label)
+		switch {
+		case label == "latest":
+			v = int(V4)
+		case v < 1:
+			return NoVersion
+		}
+		version = max(version, Version(v))
+	}
+	return version
+}
+
 // Seen returns the versions with which an action is seen, both included: the first that
 // has its type, NoVersion for none, and the last that has none of its ancestors' types,
 // NoVersion where none hides it.

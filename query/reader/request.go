@@ -91,7 +91,7 @@ func (r *Request) spend(rows uint64) error {
 // scans are what statements that look for the keys of a page read. The others
 // read rows that are known, and are bounded by their number.
 var scans = map[string]bool{
-	"keys": true, "offset": true, "messages": true, "block keys": true, "contract keys": true, "transfer keys": true, "ranking": true, "balances": true,
+	"keys": true, "offset": true, "messages": true, "block keys": true, "contract keys": true, "transfer keys": true, "trace keys": true, "action keys": true, "ranking": true, "balances": true,
 }
 
 // Counting is what a statement reads that counts a list of contracts.

@@ -110,9 +110,13 @@ var masterchainBlockShardState = &Endpoint{
 		if err != nil {
 			return err
 		}
+		row, err := q.traced(bundle)
+		if err != nil {
+			return err
+		}
 		w := q.writer(hasBook, 0)
 		writeRows(w, "blocks", render.Block, blocks, api.Same)
-		writeRows(w, "transactions", render.Transaction, bundle, render.TransactionOf)
+		writeRows(w, "transactions", render.Transaction, bundle, row)
 		return q.finish(w, hasBook, nil)
 	},
 }

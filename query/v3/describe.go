@@ -3,6 +3,7 @@ package v3
 import (
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,7 +48,7 @@ func Failure(body []byte, status int, text string) []byte {
 func (e *Endpoint) describe(path string, example *openapi.Example) *openapi.Operation {
 	o := &openapi.Operation{
 		Path: path, Method: http.MethodGet, ID: operationID(path), Tag: e.Tag, Summary: e.Summary, Description: e.Description,
-		Result: e.Result, Errors: e.errors(), Headers: optionHeaders, Example: example,
+		Result: e.Result, Errors: e.errors(), Headers: slices.Concat(optionHeaders, e.Headers), Example: example,
 	}
 	for i := range e.Params {
 		o.Query = append(o.Query, describeParam(&e.Params[i]))

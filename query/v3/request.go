@@ -82,6 +82,7 @@ func (q *request) page(byDefault params.Sort) (params.Page, list.Page, error) {
 func (q *request) readOptions(r *http.Request) {
 	q.noAddressBook = boolOption(r, "X-No-Address-Book", "x_no_address_book")
 	q.noMetadata = boolOption(r, "X-No-Metadata", "x_no_metadata")
+	q.actionsVersion = r.Header.Get(actionsVersionHeader)
 	q.timeout = math.MaxInt64
 	if ms, err := strconv.ParseInt(option(r, "X-Timeout", "x_timeout"), 10, 32); err == nil && ms > 0 {
 		q.timeout = time.Duration(ms) * time.Millisecond

@@ -52,6 +52,8 @@ type Endpoint struct {
 	Params      []params.Param
 	Result      openapi.Described // the answer
 	Errors      []params.Error    // besides bad values and those that every endpoint has
+	// Headers are those that it reads, besides those of every endpoint.
+	Headers []openapi.Parameter
 	// Body are the members of a POST's JSON object; with them there is no GET.
 	Body []openapi.Parameter
 	// Twin says that a GET with the same path takes what Body has.
@@ -64,6 +66,7 @@ type Endpoint struct {
 // endpoints are all of them. A new one is a line here.
 var endpoints = []*Endpoint{
 	accountStates,
+	actions,
 	addressBook,
 	addressInformation,
 	adjacentTransactions,
@@ -72,6 +75,7 @@ var endpoints = []*Endpoint{
 	decodePosted,
 	dnsRecords,
 	estimateFee,
+	events,
 	jettonBurns,
 	jettonMasters,
 	jettonTransfers,
@@ -94,6 +98,7 @@ var endpoints = []*Endpoint{
 	statsJettons,
 	statsTransactions,
 	topAccountsByBalance,
+	traces,
 	transactions,
 	transactionsByMasterchainBlock,
 	transactionsByMessage,
@@ -155,13 +160,15 @@ func (a *API) Mount(router gin.IRouter) {
 type request struct {
 	context.Context
 	answers
-	values  *params.Values
-	timeout time.Duration // that the client asks for
-	node    *node.Node
-	sent    map[string]json.RawMessage // the body of a POST
-	body    []byte
-	hints   []string // for the Warning header
-	next    string   // for the header of the next page's cursor
+	values *params.Values
+	// actionsVersion is the header of that name.
+	actionsVersion string
+	timeout        time.Duration // that the client asks for
+	node           *node.Node
+	sent           map[string]json.RawMessage // the body of a POST
+	body           []byte
+	hints          []string // for the Warning header
+	next           string   // for the header of the next page's cursor
 }
 
 // buffers holds bodies for reuse. An answer of a thousand transactions has four

@@ -59,18 +59,14 @@ var transactionsByMasterchainBlock = &Endpoint{
 
 // serveTransactions answers a page. master must be known when it is given.
 func (q *request) serveTransactions(master *int32, read reading[*record.Transaction, list.TransactionKey]) error {
+	var row func(*record.Transaction) render.TransactionRow
 	return servePage(q, transactionsAnswer, &page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
-		sort: params.Descending, read: read, row: render.TransactionOf, keyOf: list.KeyOf,
-		none: func() error {
-			if master == nil {
-				return nil
-			}
-			known, err := q.store.Known(q, q.view, *master)
-			if err == nil && !known {
-				return params.NotFound("masterchain block %d not found", *master)
-			}
+		sort: params.Descending, read: read, keyOf: list.KeyOf, none: q.knows(master),
+		before: func(found []*record.Transaction) (err error) {
+			row, err = q.traced(found)
 			return err
 		},
+		row: func(tx *record.Transaction) render.TransactionRow { return row(tx) },
 	})
 }
 
@@ -97,6 +93,10 @@ var adjacentTransactions = &Endpoint{
 		if len(list) == 0 {
 			return params.NotFound("adjacent transactions not found")
 		}
-		return serveRows(q, transactionsAnswer, 0, list, nil, render.TransactionOf)
+		row, err := q.traced(list)
+		if err != nil {
+			return err
+		}
+		return serveRows(q, transactionsAnswer, 0, list, nil, row)
 	},
 }

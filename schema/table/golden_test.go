@@ -160,8 +160,8 @@ var golden = map[string][][]any{
 		{schema.ListOf(schema.JettonTransfer, address(21), nil, schema.Sends), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
 	},
 	"transaction_traces": {
-		{int32(0), prefix(3), uint64(1001), uint32(71), uint32(70), prefix(4)},
-		{int32(0), prefix(3), uint64(1005), uint32(71), uint32(71), prefix(34)},
+		{int32(0), prefix(3), uint64(1001), uint32(0x04040404), uint32(71), uint32(70), prefix(4)},
+		{int32(0), prefix(3), uint64(1005), uint32(0x22222222), uint32(71), uint32(71), prefix(34)},
 	},
 	"traces": {
 		{prefix(4), hash(4), uint32(71), uint32(70), uint64(1001), uint64(1004), uint32(1700), uint32(1703), int8(0), uint32(2), uint32(3), uint32(0), false, raw},

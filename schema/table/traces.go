@@ -35,8 +35,8 @@ func NewTraceStep(s *record.TraceStep, raw []byte) (*TraceStep, error) {
 	}
 	step := &TraceStep{TraceStep: s, Raw: text(traces[0])}
 	for _, tx := range s.Transactions {
-		if len(tx.Account) != schema.AddressSize {
-			return nil, fmt.Errorf("trace %x: account %x of a transaction is none", s.Trace.Id, tx.Account)
+		if len(tx.Account) != schema.AddressSize || len(tx.Hash) != len(noHash) {
+			return nil, fmt.Errorf("trace %x: a transaction with account %x and hash %x", s.Trace.Id, tx.Account, tx.Hash)
 		}
 	}
 	actions, err := fields(raw, fieldStepActions)
@@ -73,10 +73,11 @@ func (s *TraceStep) Each(add func(*TraceOf)) {
 
 // TransactionTraces says to which trace a transaction belongs.
 var TransactionTraces = declare(Table{Name: "transaction_traces", Doc: "the trace that a transaction belongs to, in the key order of `transactions`",
-	Key: []string{"workchain", "account_prefix", "lt"}, Newest: "mc_seqno"}, nil, []column[*TraceOf]{
+	Key: []string{"workchain", "account_prefix", "lt", "hash_prefix"}, Newest: "mc_seqno"}, nil, []column[*TraceOf]{
 	col("workchain", Int32, "workchain of the transaction's account", func(t *TraceOf) int32 { return schema.Workchain(t.Account) }),
 	col("account_prefix", Prefix, "first 8 bytes of the account id", func(t *TraceOf) uint64 { return schema.Prefix(schema.AccountID(t.Account)) }),
 	col("lt", UInt64, "logical time of the transaction", func(t *TraceOf) uint64 { return t.Lt }),
+	col("hash_prefix", ShortPrefix, "first 4 bytes of its hash", func(t *TraceOf) uint32 { return schema.ShortPrefix(t.Hash) }),
 	col("mc_seqno", UInt32, "masterchain block with which it became known that it belongs there", func(t *TraceOf) uint32 { return t.Step.Trace.McSeqnoEnd }),
 	col("transaction_mc_seqno", UInt32, "masterchain block that commits the transaction", func(t *TraceOf) uint32 { return t.McSeqno }),
 	col("trace_prefix", Prefix, "first 8 bytes of the trace's id, by which `traces` is ordered", func(t *TraceOf) uint64 { return schema.Prefix(t.Step.Trace.Id) }),

@@ -1,0 +1,352 @@
+package list
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"tonscribe/decode/action"
+	"tonscribe/query/list/plan"
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+	"tonscribe/schema/table"
+)
+
+// ActionFilter says which actions are wanted; Everything and the zero value mean all of
+// traces without open messages.
+type ActionFilter struct {
+	// Account is one that the action concerns.
+	Account *Address
+	// IDs are those of actions, Traces those of their traces.
+	IDs, Traces []Hash
+	// Transactions are such of which the action has one, Messages such of which a
+	// transaction of it holds one, by their hashes, raw or normalised.
+	Transactions, Messages []Hash
+	// McSeqno is the bundle with which the trace ended.
+	McSeqno *int32
+	// Utime and Lts are of the end of the trace.
+	Utime, Lts Span
+	Types      ActionTypes
+}
+
+// ActionTypes says of which types actions are wanted.
+type ActionTypes struct {
+	// Supported are the types that the client knows: actions of others, and parts of
+	// actions of these, are not seen.
+	Supported map[*action.Type]bool
+	// Version is what Supported is, NoVersion where it is no version's.
+	Version action.Version
+	// Only are the types of the actions, whether supported or not; nil stands for all
+	// that are supported.
+	Only map[*action.Type]bool
+	// Without are types that are left out.
+	Without map[*action.Type]bool
+}
+
+// own are the types that an action may have, nil where those of the version are.
+func (t *ActionTypes) own() map[*action.Type]bool {
+	if t.Only == nil && len(t.Without) == 0 && t.Version != action.NoVersion {
+		return nil
+	}
+	types := maps.Clone(t.Only)
+	if t.Only == nil {
+		types = maps.Clone(t.Supported)
+	}
+	maps.DeleteFunc(types, func(typ *action.Type, _ bool) bool { return t.Without[typ] })
+	return types
+}
+
+// Sees reports whether a client sees an action.
+func (t *ActionTypes) Sees(a *record.Action) bool {
+	typ := action.TypeNamed(a.Type)
+	wanted := t.Supported[typ]
+	if t.Only != nil {
+		wanted = t.Only[typ]
+	}
+	return wanted && !t.Without[typ] && !slices.ContainsFunc(a.Ancestors, func(name string) bool { return t.Supported[action.TypeNamed(name)] })
+}
+
+// conditions are those on rows of actions_by_list, and whether records have to be looked
+// at, too.
+func (t *ActionTypes) conditions() (c sql.Conditions, residual bool) {
+	if own := t.own(); own == nil {
+		c.Add(sql.AtMost("since", uint8(t.Version)))
+	} else {
+		var numbers []uint32
+		for typ := range own {
+			numbers = append(numbers, schema.ActionType(typ.Name))
+		}
+		slices.Sort(numbers)
+		if len(numbers) == 0 {
+			return sql.Conditions{sql.Never{}}, false
+		}
+		c.Add(sql.Any("type", numbers))
+	}
+	if t.Version == action.NoVersion {
+		return c, true
+	}
+	c.Add(sql.AtLeast("until", uint8(t.Version)))
+	return c, false
+}
+
+// Action is an action with its trace.
+type Action struct {
+	*record.Action
+	Trace *record.Trace
+}
+
+// ActionKey is the key of an action in a list.
+type ActionKey struct {
+	TraceEndUtime uint32
+	TraceEndLt    uint64
+	Trace         Hash
+	EndUtime      uint32
+	EndLt         uint64
+	ID            Hash
+}
+
+// ActionKeyOf returns the key of an action.
+func ActionKeyOf(a Action) ActionKey {
+	return ActionKey{a.Trace.EndUtime, a.Trace.EndLt, Hash(a.Trace.Id), a.EndUtime, a.EndLt, Hash(a.Id)}
+}
+
+func (f *ActionFilter) named() bool {
+	return len(f.IDs)+len(f.Traces)+len(f.Transactions)+len(f.Messages) > 0
+}
+
+func (f *ActionFilter) compare(a, b *ActionKey, descending bool) int {
+	var c int
+	if f.Utime.Given {
+		c = cmp.Or(cmp.Compare(a.TraceEndUtime, b.TraceEndUtime), bytes.Compare(a.Trace[:], b.Trace[:]), cmp.Compare(a.EndUtime, b.EndUtime))
+	} else {
+		c = cmp.Or(cmp.Compare(a.TraceEndLt, b.TraceEndLt), bytes.Compare(a.Trace[:], b.Trace[:]), cmp.Compare(a.EndLt, b.EndLt))
+	}
+	if c = cmp.Or(c, bytes.Compare(a.ID[:], b.ID[:])); descending {
+		return -c
+	}
+	return c
+}
+
+// matches checks everything but traces, transactions and messages that are named.
+func (f *ActionFilter) matches(a Action) bool {
+	return (f.Account == nil || hasAny([]Address{*f.Account}, a.Accounts)) &&
+		(len(f.IDs) == 0 || slices.Contains(f.IDs, Hash(a.Id))) &&
+		(f.McSeqno == nil || int64(a.Trace.McSeqnoEnd) == int64(*f.McSeqno)) &&
+		f.Utime.has(uint64(a.Trace.EndUtime)) && f.Lts.has(a.Trace.EndLt) && f.Types.Sees(a.Action)
+}
+
+// Actions is a page of the list, and whether there are more after it. With after, the
+// list begins behind that key.
+func (l *Lists) Actions(ctx context.Context, v *View, f *ActionFilter, page Page, after *ActionKey) ([]Action, bool, error) {
+	narrowed := *f
+	f = &narrowed
+	if some, err := l.narrowToBundle(ctx, v, f.McSeqno, &f.Lts); err != nil || !some {
+		return nil, false, err
+	}
+	records := &records[Action, ActionKey]{
+		page: page, after: after, key: ActionKeyOf,
+		compare: func(a, b *ActionKey) int { return f.compare(a, b, page.Descending) },
+		match:   func(a Action) bool { return a.Trace.McSeqnoEnd <= v.Watermark && f.matches(a) },
+		same:    func(a, b Action) bool { return bytes.Equal(a.Id, b.Id) && bytes.Equal(a.Trace.Id, b.Trace.Id) },
+	}
+	if f.named() {
+		found, err := l.namedActions(ctx, v, f)
+		if err != nil {
+			return nil, false, err
+		}
+		list, more := records.all(found)
+		return list, more, nil
+	}
+	q := &query[Action, ActionKey]{
+		records: records, source: l.source(v), plan: actionPlan(v, f, page.Descending), rowsOfItem: 1, rowOf: rowOfAction,
+		read: func(ctx context.Context, items [][]plan.Row) ([]Action, error) {
+			keys := sql.Among{Columns: []string{"trace_prefix", "action_prefix"}}
+			for _, item := range items {
+				keys.Tuples = append(keys.Tuples, []any{item[0][actionTrace], item[0][actionID]})
+			}
+			return l.actionsAt(ctx, v, sql.Conditions{keys})
+		},
+	}
+	return q.run(ctx)
+}
+
+// The words of a row that leads to an action.
+const actionTraceUtime, actionTraceLt, actionTrace, actionUtime, actionLt, actionID = 0, 1, 2, 3, 4, 5
+
+func rowOfAction(k *ActionKey) plan.Row {
+	return plan.Row{
+		actionTraceUtime: uint64(k.TraceEndUtime), actionTraceLt: k.TraceEndLt, actionTrace: schema.Prefix(k.Trace[:]),
+		actionUtime: uint64(k.EndUtime), actionLt: k.EndLt, actionID: schema.Prefix(k.ID[:]),
+	}
+}
+
+// actionPlan reads a list of actions_by_list.
+func actionPlan(v *View, f *ActionFilter, descending bool) *plan.Plan {
+	columns := []plan.Column{
+		{Name: "trace_end_utime", At: actionTraceUtime, Type: plan.Uint32}, {Name: "trace_end_lt", At: actionTraceLt}, {Name: "trace_prefix", At: actionTrace},
+		{Name: "end_utime", At: actionUtime, Type: plan.Uint32}, {Name: "end_lt", At: actionLt}, {Name: "action_prefix", At: actionID},
+	}
+	r := plan.Range{Prefix: []string{"list"}, Columns: []string{"list"}, Values: []any{schema.AllActions.Number(nil)}, Projection: plan.NoProjection}
+	if f.Account != nil {
+		r.Values = []any{schema.ActionsOf.Number(f.Account[:])}
+	}
+	p := &plan.Plan{
+		Reads: "action keys", Table: "actions_by_list", Descending: descending, SmallBlocks: true, Bundle: "mc_seqno", Watermark: v.Tables, Columns: columns,
+	}
+	order := []int{actionTraceLt, actionTrace, actionLt, actionID}
+	if f.Utime.Given {
+		order = []int{actionTraceUtime, actionTrace, actionUtime, actionID}
+		r.Projection = "by_time"
+	}
+	for _, at := range order {
+		p.Keys, p.Seek = append(p.Keys, columns[at].Name), append(p.Seek, columns[at])
+		p.Order = append(p.Order, plan.Term{At: at, Words: 1, Descending: descending})
+	}
+	r.Where.Between("trace_end_utime", f.Utime.From, f.Utime.To, 1<<32-1)
+	r.Where.Between("trace_end_lt", f.Lts.From, f.Lts.To, ^uint64(0))
+	if f.McSeqno != nil {
+		r.Where.Add(sql.Is("mc_seqno", *f.McSeqno))
+	}
+	types, residual := f.Types.conditions()
+	r.Where.Add(types...)
+	p.Residual, p.Ranges = residual, []plan.Range{r}
+	return p
+}
+
+// prefixed is an action behind the prefix of its trace's id.
+type prefixed struct {
+	*record.Action
+	trace uint64
+}
+
+// actionsIn reads the actions that conditions on the table actions hold for.
+func (l *Lists) actionsIn(ctx context.Context, v *View, c sql.Conditions) (list []prefixed, err error) {
+	rows, err := v.Memory.Find(ctx, "actions", c)
+	if err != nil {
+		return nil, err
+	}
+	place, _ := table.Actions.Place("trace_prefix")
+	var held []string
+	for _, r := range rows {
+		held = append(held, string(binary.LittleEndian.AppendUint64(nil, r.Words[place.At]))+r.Source)
+	}
+	return readRecords(ctx, l.source(v), "actions", "SELECT concat(reinterpretAsFixedString(trace_prefix), record) AS record FROM actions WHERE "+c.String(), held, unpackAction)
+}
+
+func unpackAction(raw []byte) (prefixed, error) {
+	if len(raw) < 8 {
+		return prefixed{}, fmt.Errorf("%d bytes", len(raw))
+	}
+	p := prefixed{new(record.Action), binary.LittleEndian.Uint64(raw)}
+	err := p.UnmarshalVT(raw[8:])
+	if err == nil && len(p.Id) != len(Hash{}) {
+		err = fmt.Errorf("id of %d bytes", len(p.Id))
+	}
+	return p, err
+}
+
+// actionsAt reads the same with their traces. Those of traces that became parts of
+// others are left out: the whole has actions of its own.
+func (l *Lists) actionsAt(ctx context.Context, v *View, c sql.Conditions) ([]Action, error) {
+	list, err := l.actionsIn(ctx, v, c)
+	if err != nil {
+		return nil, err
+	}
+	prefixes := make([]uint64, len(list))
+	for i, a := range list {
+		prefixes[i] = a.trace
+	}
+	slices.Sort(prefixes)
+	found, err := l.tracesAt(ctx, v, slices.Compact(prefixes))
+	if err != nil {
+		return nil, err
+	}
+	traces := traceIndex{}
+	for _, t := range found.whole() {
+		p := schema.Prefix(t.Id)
+		traces[p] = append(traces[p], tracePair{t, t})
+	}
+	var actions []Action
+	for _, a := range list {
+		if t := traces.at(a.trace, a.EndLt); t != nil {
+			actions = append(actions, Action{a.Action, t})
+		}
+	}
+	return actions, nil
+}
+
+// ActionsOf reads the actions of traces, by the ids of these.
+func (l *Lists) ActionsOf(ctx context.Context, v *View, traces []*record.Trace) (map[Hash][]*record.Action, error) {
+	all := map[Hash][]*record.Action{}
+	if len(traces) == 0 {
+		return all, nil
+	}
+	index, prefixes := traceIndex{}, make([]uint64, len(traces))
+	for i, t := range traces {
+		prefixes[i] = schema.Prefix(t.Id)
+		index[prefixes[i]] = append(index[prefixes[i]], tracePair{t, t})
+	}
+	list, err := l.actionsIn(ctx, v, sql.Conditions{sql.Any("trace_prefix", prefixes)})
+	if err != nil {
+		return nil, err
+	}
+	seen := map[[2]Hash]bool{}
+	for _, a := range list {
+		t := index.at(a.trace, a.EndLt)
+		if t == nil || t.PendingEdges > 0 {
+			continue
+		}
+		if key := [2]Hash{Hash(t.Id), Hash(a.Id)}; !seen[key] {
+			seen[key] = true
+			all[key[0]] = append(all[key[0]], a.Action)
+		}
+	}
+	return all, nil
+}
+
+// namedActions reads the actions that each list of the filter names.
+func (l *Lists) namedActions(ctx context.Context, v *View, f *ActionFilter) ([]Action, error) {
+	traces := &TraceFilter{IDs: f.Traces, Transactions: f.Transactions}
+	held := map[Hash]bool{} // transactions that hold the messages
+	if len(f.Messages) > 0 {
+		transactions, err := l.transactionsOfMessages(ctx, v, f.Messages)
+		if err != nil || len(transactions) == 0 {
+			return nil, err
+		}
+		for _, tx := range transactions {
+			held[Hash(tx.Hash)] = true
+		}
+		if !traces.named() {
+			traces.Transactions = slices.Collect(maps.Keys(held))
+		}
+	}
+	var c sql.Conditions
+	if traces.named() {
+		found, err := l.namedTraces(ctx, v, traces)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		prefixes := make([]uint64, len(found))
+		for i, t := range found {
+			prefixes[i] = schema.Prefix(t.Id)
+		}
+		c.Add(sql.Any("trace_prefix", prefixes))
+	}
+	if len(f.IDs) > 0 {
+		wanted := sql.Any("action_prefix", sql.Prefixes(f.IDs))
+		if len(c) == 0 {
+			c.Add(sql.Narrows("(trace_prefix, start_lt) IN (SELECT trace_prefix, start_lt FROM actions WHERE " + wanted.String() + ")"))
+		}
+		c.Add(wanted)
+	}
+	list, err := l.actionsAt(ctx, v, c)
+	return slices.DeleteFunc(list, func(a Action) bool {
+		return len(f.Transactions) > 0 && !slices.ContainsFunc(a.Transactions, func(h []byte) bool { return slices.Contains(f.Transactions, Hash(h)) }) ||
+			len(f.Messages) > 0 && !slices.ContainsFunc(a.Transactions, func(h []byte) bool { return held[Hash(h)] })
+	}), err
+}

@@ -1,0 +1,90 @@
+package list
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"tonscribe/decode/action"
+	"tonscribe/query/list/plan"
+	"tonscribe/schema/record"
+)
+
+func TestTheStatementsOfEveryListOfTracesAndActions(t *testing.T) {
+	var g golden
+	seqno := int32(70)
+	v := &View{Watermark: 77, Tables: 77}
+	latest := ActionTypes{Supported: action.Expand([]string{"latest"}), Version: action.VersionOf([]string{"latest"})}
+	only := latest
+	only.Only = map[*action.Type]bool{action.TypeNamed("ton_transfer"): true, action.TypeNamed("nft_mint"): true}
+	some := ActionTypes{Supported: action.Expand([]string{"dns"}), Version: action.VersionOf([]string{"dns"}), Without: map[*action.Type]bool{}}
+	for typ := range some.Supported {
+		if typ.Name != "tick_tock" && typ.Name != "renew_dns" {
+			some.Without[typ] = true
+		}
+	}
+	for account := range 2 {
+		for _, r := range [][2]int{{0, 0}, {1, 0}, {0, 1}} {
+			for _, mc := range []*int32{nil, &seqno} {
+				for _, desc := range []bool{true, false} {
+					label := fmt.Sprintf("account %d utime %d lts %d bundle %t descending %t", account, r[0], r[1], mc != nil, desc)
+					f := &TraceFilter{Account: one(account), McSeqno: mc, Utime: span(r[0]), Lts: span(r[1])}
+					g.plan("traces "+label, tracePlan(v, f, desc), plan.Row{150, 9000, 77})
+					a := &ActionFilter{Account: one(account), McSeqno: mc, Utime: span(r[0]), Lts: span(r[1]), Types: latest}
+					g.plan("actions of latest "+label, actionPlan(v, a, desc), plan.Row{150, 9000, 77, 140, 8000, 5})
+				}
+			}
+		}
+		for _, types := range []ActionTypes{only, some, {Supported: map[*action.Type]bool{}, Version: action.NoVersion}} {
+			f := &ActionFilter{Account: one(account), Utime: Everything, Lts: Everything, Types: types}
+			g.plan(fmt.Sprintf("actions of some types account %d", account), actionPlan(v, f, true), plan.Row{150, 9000, 77, 140, 8000, 5})
+		}
+	}
+	g.check(t, "traces")
+}
+
+func hashOf(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
+
+func internal(n byte) *record.Message {
+	return &record.Message{Kind: record.Message_INTERNAL, Hash: hashOf(n)}
+}
+
+// A trace whose newest state is not shown yet has the counters of what is.
+func TestATraceIsAsItsVisibleTransactionsShowIt(t *testing.T) {
+	root := &record.Transaction{Hash: hashOf(1), McSeqno: 70, Lt: 10, Now: 100, InMsg: &record.Message{Kind: record.Message_EXTERNAL_IN, Hash: hashOf(20)},
+		OutMsgs: []*record.Message{internal(21), internal(22), {Kind: record.Message_EXTERNAL_OUT, Hash: hashOf(23)}}}
+	child := &record.Transaction{Hash: hashOf(2), McSeqno: 71, Lt: 12, Now: 101, InMsg: internal(21)}
+	ahead := &record.Trace{Id: hashOf(1), McSeqnoStart: 70, McSeqnoEnd: 79, StartLt: 10, StartUtime: 100, EndLt: 15, EndUtime: 105, Nodes: 3, Edges: 4}
+	want := &record.Trace{Id: hashOf(1), McSeqnoStart: 70, McSeqnoEnd: 71, StartLt: 10, StartUtime: 100, EndLt: 12, EndUtime: 101, Nodes: 2, Edges: 3, PendingEdges: 1, State: record.TraceState_TRACE_PENDING}
+	if have := AsOf(&View{Watermark: 77}, ahead, []*record.Transaction{root, child}); !have.EqualVT(want) {
+		t.Errorf("the trace is\n%v, want\n%v", have, want)
+	}
+	if have := AsOf(&View{Watermark: 79}, ahead, []*record.Transaction{root, child}); have != ahead {
+		t.Errorf("a trace that the view shows is changed to %v", have)
+	}
+}
+
+func TestOfTracesWhoseIDsBeginAlikeOnlyWhatTheRootLedToCounts(t *testing.T) {
+	root := &record.Transaction{Hash: hashOf(1), OutMsgs: []*record.Message{internal(21)}}
+	child := &record.Transaction{Hash: hashOf(2), InMsg: internal(21), OutMsgs: []*record.Message{internal(22)}}
+	grandchild := &record.Transaction{Hash: hashOf(3), InMsg: internal(22)}
+	stranger := &record.Transaction{Hash: hashOf(4), InMsg: internal(29)}
+	if of := ledTo(Hash(hashOf(1)), []*record.Transaction{grandchild, stranger, child, root}); len(of) != 3 || of[0] != root || of[1] != child || of[2] != grandchild {
+		t.Errorf("the root led to %v", of)
+	}
+}
+
+func TestATraceThatBecameAPartOfAnotherOneIsThat(t *testing.T) {
+	whole := &record.Trace{Id: hashOf(9), StartLt: 1, EndLt: 50}
+	found := foundTraces{
+		newest:   map[Hash]*record.Trace{Hash(hashOf(1)): {Id: hashOf(1), StartLt: 20, EndLt: 30}, Hash(hashOf(9)): whole},
+		replaced: map[Hash]Hash{Hash(hashOf(1)): Hash(hashOf(5)), Hash(hashOf(5)): Hash(hashOf(9))},
+	}
+	if found.of(Hash(hashOf(1))) != whole || found.index().at(0x0101010101010101, 25) != whole || len(found.whole()) != 1 {
+		t.Errorf("trace 1 is %v, listed are %v", found.of(Hash(hashOf(1))), found.whole())
+	}
+	circle := foundTraces{replaced: map[Hash]Hash{Hash(hashOf(1)): Hash(hashOf(2)), Hash(hashOf(2)): Hash(hashOf(1))}}
+	if circle.of(Hash(hashOf(1))) != nil {
+		t.Error("a circle leads somewhere")
+	}
+}

@@ -1,0 +1,181 @@
+package v3
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tonscribe/decode/action"
+	"tonscribe/query/list"
+	"tonscribe/query/openapi"
+	"tonscribe/query/params"
+	"tonscribe/query/render"
+	"tonscribe/schema/record"
+)
+
+var actionsAnswer = listOf("ActionsAnswer", "actions", render.Action, hasBook|hasMetadata|hasNext)
+
+const actionsVersionHeader = "X-Actions-Version"
+
+// actionHeaders are those of endpoints that answer with actions.
+var actionHeaders = []openapi.Parameter{
+	{Name: actionsVersionHeader, Schema: anyText, Description: "in place of supported_action_types"},
+}
+
+var supportedTypesParam = params.Param{
+	Name: "supported_action_types", Kind: params.TextKind, Multi: true, Default: "latest",
+	Description: "types of actions that the client knows: v1 to v4, latest, labels of groups and names of types; those of v1 always are. Parts of an action are seen where its type is not known",
+}
+
+var (
+	wrongTypes   = params.Unprocessable("action_type contains invalid characters")
+	wrongExclude = params.Unprocessable("exclude_action_type contains invalid characters")
+)
+
+var actions = &Endpoint{
+	Path: "/actions", Tag: actionsAndTraces, Summary: "Actions",
+	Description: "What traces without open messages were: transfers, swaps, stakes. With action_id only that counts, with trace_id and no account only that; types count always.",
+	Params: slices.Concat([]params.Param{
+		{Name: "account", Kind: params.AddressKind, Description: "account that the action concerns"},
+		{Name: "tx_hash", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "transactions of the actions"},
+		{Name: "msg_hash", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "messages of these, raw or normalized hash"},
+		{Name: "action_id", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "ids of actions"},
+		{Name: "trace_id", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "ids of traces"},
+		{Name: "mc_seqno", Kind: params.Int32Kind, Description: "masterchain block with which the trace ended"},
+		{Name: "action_type", Kind: params.TextKind, Multi: true, Description: "types, whether supported or not"},
+		{Name: "exclude_action_type", Kind: params.TextKind, Multi: true, Description: "types that are left out"},
+		supportedTypesParam,
+		{Name: "include_accounts", Kind: params.BoolKind, Default: "false", Description: "add accounts to each action"},
+		{Name: "include_transactions", Kind: params.BoolKind, Default: "false", Description: "add transactions_full to each action"},
+	}, params.UtimeRange("end of the trace"), params.LTRange("end of the trace"), params.PageParams("desc", "by the end of the trace")),
+	Headers: actionHeaders,
+	Result:  actionsAnswer,
+	Errors:  []params.Error{*params.NotFound("masterchain block N not found"), *wrongTypes, *wrongExclude},
+	serve:   serveActions,
+}
+
+func serveActions(q *request) error {
+	f, err := q.actionFilter()
+	if err != nil {
+		return err
+	}
+	rows := map[*record.Action]render.ActionRow{}
+	p := &page[list.Action, render.ActionRow, list.ActionKey]{
+		sort: params.Descending, keyOf: list.ActionKeyOf, read: inView(q, f, q.store.Actions), none: q.knows(f.McSeqno),
+		before: func(found []list.Action) error {
+			for _, a := range found {
+				read, err := action.FromRecord(a.Action)
+				if err != nil {
+					return fmt.Errorf("action %x: %w", a.Id, err)
+				}
+				rows[a.Action] = render.ActionRow{Action: read, Trace: a.Trace}
+			}
+			if !q.values.Bool("include_transactions") {
+				return nil
+			}
+			return q.addTransactions(found, rows)
+		},
+		row: func(a list.Action) render.ActionRow { return rows[a.Action] },
+	}
+	if q.values.Bool("include_accounts") {
+		p.parts |= render.ActionAccounts
+	}
+	if q.values.Bool("include_transactions") {
+		p.parts |= render.ActionTransactions
+	}
+	return servePage(q, actionsAnswer, p)
+}
+
+// actionFilter reads the filters. Those that name actions or traces put others aside.
+func (q *request) actionFilter() (*list.ActionFilter, error) {
+	f := &list.ActionFilter{
+		Account: q.address("account"), IDs: q.values.Hashes("action_id"), Traces: q.values.Hashes("trace_id"),
+		Transactions: q.values.Hashes("tx_hash"), Messages: q.values.Hashes("msg_hash"),
+		McSeqno: q.int32("mc_seqno"), Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
+		Types: *q.supportedTypes(),
+	}
+	only, ok := typesNamed(q.values.Texts("action_type"))
+	if !ok {
+		return nil, wrongTypes
+	}
+	without, ok := typesNamed(q.values.Texts("exclude_action_type"))
+	if !ok {
+		return nil, wrongExclude
+	}
+	f.Types.Only, f.Types.Without = only, without
+	alone := &list.ActionFilter{Types: f.Types, Utime: list.Everything, Lts: list.Everything}
+	alone.Utime.Given = f.Utime.Given // for the order
+	switch {
+	case len(f.Traces) > 0 && f.Account == nil:
+		alone.Traces = f.Traces
+		return alone, nil
+	case len(f.IDs) > 0 && len(f.Traces) == 0:
+		alone.IDs = f.IDs
+		return alone, nil
+	}
+	return f, nil
+}
+
+// typesNamed are the types with some names, nil where there are no names; it is false
+// where one has characters that no type has.
+func typesNamed(names []string) (map[*action.Type]bool, bool) {
+	if len(names) == 0 {
+		return nil, true
+	}
+	types := map[*action.Type]bool{}
+	for _, name := range names {
+		if strings.ContainsFunc(name, func(r rune) bool {
+			return r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		}) {
+			return nil, false
+		}
+		if t := action.TypeNamed(name); t != nil {
+			types[t] = true
+		}
+	}
+	return types, true
+}
+
+// supportedTypes are those that the client knows, by the header or the parameter.
+func (q *request) supportedTypes() *list.ActionTypes {
+	labels := q.values.Texts(supportedTypesParam.Name)
+	if q.actionsVersion != "" {
+		labels = nil
+		for label := range strings.SplitSeq(q.actionsVersion, ",") {
+			labels = append(labels, strings.TrimSpace(label))
+		}
+	}
+	if len(labels) == 0 {
+		labels = []string{"latest"}
+	}
+	return &list.ActionTypes{Supported: action.Expand(labels), Version: action.VersionOf(labels)}
+}
+
+// addTransactions reads the transactions of actions.
+func (q *request) addTransactions(found []list.Action, rows map[*record.Action]render.ActionRow) error {
+	var hashes []list.Hash
+	for _, a := range found {
+		for _, h := range a.Transactions {
+			hashes = append(hashes, list.Hash(h))
+		}
+	}
+	slices.SortFunc(hashes, func(a, b list.Hash) int { return slices.Compare(a[:], b[:]) })
+	transactions, err := q.store.TransactionsWith(q, q.view, slices.Compact(hashes))
+	if err != nil {
+		return err
+	}
+	by := make(map[list.Hash]*record.Transaction, len(transactions))
+	for _, tx := range transactions {
+		by[list.Hash(tx.Hash)] = tx
+	}
+	for _, a := range found {
+		row := rows[a.Action]
+		for _, h := range a.Transactions {
+			if tx := by[list.Hash(h)]; tx != nil {
+				row.Full = append(row.Full, render.TransactionRow{Transaction: tx, Trace: a.Trace})
+			}
+		}
+		rows[a.Action] = row
+	}
+	return nil
+}

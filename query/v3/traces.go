@@ -1,0 +1,160 @@
+package v3
+
+import (
+	"fmt"
+	"slices"
+
+	"tonscribe/decode/action"
+	"tonscribe/decode/trace"
+	"tonscribe/query/list"
+	"tonscribe/query/params"
+	"tonscribe/query/render"
+	"tonscribe/schema/record"
+)
+
+const actionsAndTraces = "Actions and traces"
+
+var (
+	tracesAnswer = listOf("TracesAnswer", "traces", render.Trace, hasBook|hasMetadata|hasNext)
+	eventsAnswer = listOf("EventsAnswer", "events", render.Trace, hasBook|hasMetadata|hasNext)
+)
+
+// maxTraceNodes is how many transactions a trace has at most that is shown with them.
+const maxTraceNodes = 4000
+
+var oneOfTraceFilters = params.Unprocessable("only one of account, trace_id, tx_hash, msg_hash should be specified")
+
+// traceParams are those of traces and events but for include_actions.
+func traceParams(more ...params.Param) []params.Param {
+	return slices.Concat([]params.Param{
+		{Name: "account", Kind: params.AddressKind, Description: "account that has a transaction in the trace"},
+		{Name: "trace_id", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "ids of traces"},
+		{Name: "tx_hash", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "transactions of the traces"},
+		{Name: "msg_hash", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "messages of the traces, raw or normalized hash"},
+		{Name: "mc_seqno", Kind: params.Int32Kind, Description: "masterchain block with which the trace ended"},
+	}, more, []params.Param{supportedTypesParam}, params.UtimeRange("end of the trace"), params.LTRange("end of the trace"),
+		params.PageParams("desc", "by the end of the trace"))
+}
+
+var includeActionsParam = params.Param{Name: "include_actions", Kind: params.BoolKind, Default: "false", Description: "add actions to each trace"}
+
+var traces = &Endpoint{
+	Path: "/traces", Tag: actionsAndTraces, Summary: "Traces",
+	Description: "Traces that have no open messages, with their transactions; those that are named by trace_id, tx_hash or msg_hash also while messages of them are open. Of a trace of more than 4000 transactions these are left out.",
+	Params:      traceParams(includeActionsParam), Headers: actionHeaders,
+	Result: tracesAnswer, Errors: traceErrors,
+	serve: func(q *request) error { return q.serveTraces(tracesAnswer, q.values.Bool(includeActionsParam.Name)) },
+}
+
+var events = &Endpoint{
+	Path: "/events", Tag: actionsAndTraces, Summary: "Traces with their actions",
+	Description: "What /traces answers with include_actions, as events.",
+	Params:      traceParams(), Headers: actionHeaders,
+	Result: eventsAnswer, Errors: traceErrors,
+	serve: func(q *request) error { return q.serveTraces(eventsAnswer, true) },
+}
+
+var traceErrors = []params.Error{*params.NotFound("masterchain block N not found"), *oneOfTraceFilters}
+
+func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions bool) error {
+	f := &list.TraceFilter{
+		Account: q.address("account"), IDs: q.values.Hashes("trace_id"), Transactions: q.values.Hashes("tx_hash"), Messages: q.values.Hashes("msg_hash"),
+		McSeqno: q.int32("mc_seqno"), Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
+	}
+	given := 0
+	for _, is := range []bool{f.Account != nil, len(f.IDs) > 0, len(f.Transactions) > 0, len(f.Messages) > 0} {
+		if is {
+			given++
+		}
+	}
+	if given > 1 {
+		return oneOfTraceFilters
+	}
+	types := q.supportedTypes()
+	var rows map[list.Hash]render.TraceRow
+	p := &page[*record.Trace, render.TraceRow, list.TraceKey]{
+		sort: params.Descending, keyOf: list.TraceKeyOf, read: inView(q, f, q.store.Traces), none: q.knows(f.McSeqno),
+		before: func(found []*record.Trace) (err error) {
+			rows, err = q.traceRows(found, withActions, types)
+			return err
+		},
+		row: func(t *record.Trace) render.TraceRow { return rows[list.Hash(t.Id)] },
+	}
+	if withActions {
+		p.parts = render.TraceActions
+	}
+	return servePage(q, answer, p)
+}
+
+// traceRows reads what traces have besides themselves.
+func (q *request) traceRows(traces []*record.Trace, withActions bool, types *list.ActionTypes) (map[list.Hash]render.TraceRow, error) {
+	small := slices.DeleteFunc(slices.Clone(traces), func(t *record.Trace) bool { return t.Nodes > maxTraceNodes })
+	transactions, err := q.store.TransactionsOf(q, q.view, small)
+	if err != nil {
+		return nil, err
+	}
+	traces = slices.Clone(traces)
+	for i, t := range traces {
+		traces[i] = list.AsOf(q.view, t, transactions[list.Hash(t.Id)])
+	}
+	var actions map[list.Hash][]*record.Action
+	if withActions {
+		if actions, err = q.store.ActionsOf(q, q.view, traces); err != nil {
+			return nil, err
+		}
+	}
+	rows := make(map[list.Hash]render.TraceRow, len(traces))
+	for _, t := range traces {
+		row := render.TraceRow{Trace: t}
+		id := list.Hash(t.Id)
+		if of := transactions[id]; len(of) > 0 {
+			if row.Tree, err = trace.NewTree(of); err != nil {
+				return nil, fmt.Errorf("trace %x: %w", t.Id, err)
+			}
+		}
+		var seen []*action.Action
+		for _, a := range actions[id] {
+			if !types.Sees(a) {
+				continue
+			}
+			read, err := action.FromRecord(a)
+			if err != nil {
+				return nil, fmt.Errorf("trace %x: %w", t.Id, err)
+			}
+			seen = append(seen, read)
+		}
+		row.Actions = render.ActionsOf(seen, t)
+		rows[id] = row
+	}
+	return rows, nil
+}
+
+// knows returns what is called for an empty page of a list that may be that of a
+// masterchain block, which must be known then.
+func (q *request) knows(master *int32) func() error {
+	return func() error {
+		if master == nil {
+			return nil
+		}
+		known, err := q.store.Known(q, q.view, *master)
+		if err == nil && !known {
+			return params.NotFound("masterchain block %d not found", *master)
+		}
+		return err
+	}
+}
+
+// traced reads the traces of transactions and returns how their rows are made.
+func (q *request) traced(transactions []*record.Transaction) (func(*record.Transaction) render.TransactionRow, error) {
+	traces, err := q.store.TracesOf(q, q.view, transactions)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[*record.Transaction]*record.Trace, len(traces))
+	for i, tx := range transactions {
+		of[tx] = traces[i]
+	}
+	return func(tx *record.Transaction) render.TransactionRow {
+		return render.TransactionRow{Transaction: tx, Trace: of[tx]}
+	}, nil
+}

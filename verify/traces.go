@@ -1,0 +1,200 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"tonscribe/schema/record"
+	"tonscribe/schema/table"
+)
+
+// tracedTable is what transaction_traces says of a transaction but its trace.
+var tracedTable = func() *table.Table {
+	t := table.TransactionTraces.Table
+	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c table.Column) bool { return c.Name == "mc_seqno" || c.Name == "trace_prefix" })
+	return &t
+}()
+
+// traced are the transactions that belong to a trace: all.
+var traced = copied{tracedTable, CheckTraces, tracedRows, "transaction_mc_seqno", "table transactions", func(v *verifier, ctx context.Context, low, high uint32, take takeRow) error {
+	return v.eachDistinct(ctx, low, high, func(r *transactionRow) error {
+		if r.record != nil {
+			words := tracedWords(&r.transaction)
+			take(r.bundle(), table.HashOf(words...), func() []uint64 { return words })
+		}
+		return nil
+	})
+}}
+
+// tracedWords is the row of tracedTable of a transaction.
+func tracedWords(t *table.Transaction) []uint64 {
+	row := table.TransactionTraces.Words(&table.TraceOf{
+		TraceTransaction: &record.TraceTransaction{Account: t.Account, Lt: t.Lt, Hash: t.Hash, McSeqno: t.McSeqno},
+		Step:             &table.TraceStep{TraceStep: &record.TraceStep{Trace: &record.Trace{Id: make([]byte, 32)}}},
+	})
+	var words []uint64
+	for _, c := range tracedTable.Columns {
+		place, _ := table.TransactionTraces.Place(c.Name)
+		words = append(words, row[place.At:place.At+place.Words]...)
+	}
+	return words
+}
+
+// actionLists are the lists of actions.
+var actionLists = copied{&table.ActionsByList.Table, CheckTraces, actionListRows, "mc_seqno", "the record of the action", func(v *verifier, ctx context.Context, low, high uint32, take takeRow) error {
+	return v.eachAction(ctx, "mc_seqno BETWEEN ? AND ?", []any{low, high}, nil, func(a *table.ActionRow, _ uint64) error {
+		a.Lists(func(l *table.ListedAction) { rowTo(table.ActionsByList, a.Step.Trace.McSeqnoEnd, take)(l) })
+		return nil
+	})
+}}
+
+// tracesAtOnce is how many traces are held in memory, about.
+const tracesAtOnce = 200_000
+
+// checkTraces compares traces with their transactions, and their actions with the lists
+// of these, a range of ids at a time.
+func (v *verifier) checkTraces(ctx context.Context) error {
+	if err := v.checkCopied(ctx, &traced, nil); err != nil {
+		return err
+	}
+	rows, err := v.number(ctx, "SELECT count() FROM traces WHERE mc_seqno BETWEEN ? AND ?", v.from, v.to)
+	if err != nil {
+		return err
+	}
+	meter := v.meter("traces", rows)
+	parts := rows/tracesAtOnce + 1
+	width := math.MaxUint64/parts + 1
+	if parts == 1 {
+		width = 0 // all
+	}
+	for n := range parts {
+		low, high := n*width, n*width+width-1
+		if n == parts-1 {
+			high = math.MaxUint64
+		}
+		if err := v.countNodes(ctx, low, high); err != nil {
+			return err
+		}
+		if err := v.takeActions(ctx, low, high); err != nil {
+			return err
+		}
+		meter.add(rows / parts)
+	}
+	return v.checkCopied(ctx, &actionLists, nil)
+}
+
+// maxListedNodes is up to how many transactions a trace is in the lists of all their
+// accounts, and has actions.
+const maxListedNodes = 10_000
+
+// countNodes compares what traces say of their transactions, and the number of their
+// lists, with the rows of these.
+func (v *verifier) countNodes(ctx context.Context, low, high uint64) error {
+	var r struct {
+		prefix, nodes, have, start, first, end, last, lists, accounts uint64
+		rows                                                          uint64
+	}
+	query := fmt.Sprintf(`SELECT trace_prefix, sum(nodes) AS n, sum(have) AS h, min(start) AS s, min(first) AS f, max(end) AS e, max(last) AS l, sum(lists) AS ls, sum(accounts) AS a, sum(rows) AS r FROM (
+		SELECT trace_prefix, toUInt64(if(replaced, 0, nodes)) AS nodes, toUInt64(0) AS have, if(replaced, %[1]d, start_lt) AS start, toUInt64(%[1]d) AS first, if(replaced, 0, end_lt) AS end, toUInt64(0) AS last,
+			toUInt64(0) AS lists, toUInt64(0) AS accounts, toUInt64(1) AS rows, toUInt8(mc_seqno_start < %[2]d OR mc_seqno > %[3]d OR replaced) AS other, toUInt8(pending_edges > 0 OR nodes > %[4]d) AS unlisted
+		FROM traces FINAL WHERE trace_prefix BETWEEN %[5]d AND %[6]d
+		UNION ALL SELECT trace_prefix, 0, uniqExact(workchain, account_prefix, lt, hash_prefix), %[1]d, min(lt), 0, max(lt), 0, uniqExact(workchain, account_prefix), 0, toUInt8(min(transaction_mc_seqno) < %[2]d OR max(transaction_mc_seqno) > %[3]d), 0
+		FROM transaction_traces WHERE trace_prefix BETWEEN %[5]d AND %[6]d GROUP BY trace_prefix
+		UNION ALL SELECT trace_prefix, 0, 0, %[1]d, %[1]d, 0, 0, uniqExact(list), 0, 0, 0, 0 FROM traces_by_list WHERE trace_prefix BETWEEN %[5]d AND %[6]d AND mc_seqno BETWEEN %[2]d AND %[3]d GROUP BY trace_prefix
+		) GROUP BY trace_prefix HAVING max(other) = 0 AND (n != h OR s != f OR e != l OR r = 0 OR ls != a + r AND max(unlisted) = 0 OR ls > 0 AND max(unlisted) = 1 AND n <= %[4]d) ORDER BY trace_prefix LIMIT 1`,
+		uint64(math.MaxUint64), v.from, v.to, maxListedNodes, low, high)
+	return v.each(ctx, query, nil, []any{&r.prefix, &r.nodes, &r.have, &r.start, &r.first, &r.end, &r.last, &r.lists, &r.accounts, &r.rows}, func() error {
+		key := fmt.Sprintf("trace_prefix = 0x%016x", r.prefix)
+		switch {
+		case r.rows == 0:
+			v.findings.differs(CheckTraces, table.Traces.Name, key, "no row, but transaction_traces has %d transactions of it", r.have)
+		case r.nodes != r.have:
+			v.findings.differs(CheckTraces, table.Traces.Name, key, "nodes are %d, but transaction_traces has %d transactions of it", r.nodes, r.have)
+		case r.start != r.first:
+			v.findings.differs(CheckTraces, table.Traces.Name, key, "start_lt is %d, that of the first transaction %d", r.start, r.first)
+		case r.end != r.last:
+			v.findings.differs(CheckTraces, table.Traces.Name, key, "end_lt is %d, that of the last transaction %d", r.end, r.last)
+		default:
+			v.findings.differs(CheckTraces, table.TracesByList.Name, key, "it is in %d lists, but its transactions are of %d accounts", r.lists, r.accounts)
+		}
+		return nil
+	})
+}
+
+// takeActions tests the columns of the traces and actions of a range of ids, and sums up
+// the rows of the lists of actions.
+func (v *verifier) takeActions(ctx context.Context, low, high uint64) error {
+	with, without := map[uint64]bool{}, map[uint64]bool{}
+	err := v.eachAction(ctx, "trace_prefix BETWEEN ? AND ? AND mc_seqno BETWEEN ? AND ?", []any{low, high, v.from, v.to}, func(prefix uint64, t *table.TraceRow, columns uint64) error {
+		v.findings.checked(CheckTraces, 1)
+		if t.Trace.PendingEdges == 0 && len(t.Trace.ExternalHash) > 0 && t.Trace.Nodes <= maxListedNodes {
+			without[prefix] = true
+		}
+		if table.Traces.Hash(t) == columns {
+			return nil
+		}
+		return v.column(ctx, CheckTraces, &table.Traces.Table, fmt.Sprintf("trace_prefix = 0x%016x AND NOT replaced", prefix), newestRow, table.Traces.Words(t), "the record")
+	}, func(a *table.ActionRow, columns uint64) error {
+		v.findings.checked(CheckTraces, 1)
+		row := table.Actions.Words(a)
+		with[row[0]] = true
+		if table.Actions.Hash(a) != columns {
+			return v.column(ctx, CheckTraces, &table.Actions.Table, table.Actions.Where(row), newestRow, row, "the record")
+		}
+		a.Lists(func(l *table.ListedAction) {
+			v.rowSide.add(actionListRows, a.Step.Trace.McSeqnoEnd, 1, table.ActionsByList.Hash(l))
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for prefix := range without {
+		if !with[prefix] {
+			v.findings.differs(CheckTraces, table.Actions.Name, fmt.Sprintf("trace_prefix = 0x%016x", prefix), "no row, but every trace that a message began and that has no open ones has actions")
+		}
+	}
+	return nil
+}
+
+// eachAction reads the newest rows of traces that a clause finds, then those of actions,
+// with the traces that they belong to. trace may be nil.
+func (v *verifier) eachAction(ctx context.Context, clause string, args []any, trace func(prefix uint64, t *table.TraceRow, columns uint64) error, action func(a *table.ActionRow, columns uint64) error) error {
+	steps := map[uint64][]*table.TraceStep{}
+	var prefix, columns uint64
+	var raw string
+	err := v.each(ctx, fmt.Sprintf("SELECT trace_prefix, %s, record FROM traces FINAL WHERE %s AND NOT replaced", table.Traces.HashSQL(), clause), args, []any{&prefix, &columns, &raw}, func() error {
+		t := new(record.Trace)
+		if err := t.UnmarshalVT([]byte(raw)); err != nil || len(t.Id) != 32 {
+			v.findings.differs(CheckTraces, table.Traces.Name, fmt.Sprintf("trace_prefix = 0x%016x", prefix), "record is no complete trace")
+			return nil //nolint:nilerr // it is a finding, and the check goes on
+		}
+		step := &table.TraceStep{TraceStep: &record.TraceStep{Trace: t}, Raw: raw}
+		steps[prefix] = append(steps[prefix], step)
+		if trace == nil {
+			return nil
+		}
+		return trace(prefix, &table.TraceRow{TraceStep: step, ID: t.Id}, columns)
+	})
+	if err != nil {
+		return err
+	}
+	return v.each(ctx, fmt.Sprintf("SELECT trace_prefix, %s, record FROM actions FINAL WHERE %s", table.Actions.HashSQL(), clause), args, []any{&prefix, &columns, &raw}, func() error {
+		a := new(record.Action)
+		err := a.UnmarshalVT([]byte(raw))
+		key := fmt.Sprintf("trace_prefix = 0x%016x AND id = unhex('%x')", prefix, a.Id)
+		if err != nil || len(a.Id) != 32 {
+			v.findings.differs(CheckTraces, table.Actions.Name, key, "record is no complete action")
+			return nil //nolint:nilerr // it is a finding, and the check goes on
+		}
+		for _, step := range steps[prefix] {
+			if step.Trace.StartLt <= a.EndLt && a.EndLt <= step.Trace.EndLt {
+				return action(&table.ActionRow{Action: a, Step: step, Raw: raw}, columns)
+			}
+		}
+		v.findings.differs(CheckTraces, table.Actions.Name, key, "an action of a trace that table traces does not have")
+		return nil
+	})
+}
