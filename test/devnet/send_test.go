@@ -55,10 +55,12 @@ func TestTransfersOfEachKindAppearInTheAPI(t *testing.T) {
 		flags    []string
 		sent     string // opcode of the wallet's message, empty for none
 		received string // opcode of the message that the receiver gets
+		// action is what the trace of it is, with its details that name both.
+		action, giver, taker string
 	}{
-		{what: "TON", flags: []string{"--amount", "1.5"}},
-		{what: "jettons", flags: []string{"--jetton", "own", "--amount", "20"}, sent: "0x0f8a7ea5", received: "0x7362d09c"},
-		{what: "an NFT", flags: []string{"--nft", "own"}, sent: "0x5fcc3d14", received: "0x05138d91"},
+		{what: "TON", flags: []string{"--amount", "1.5"}, action: "ton_transfer", giver: "source", taker: "destination"},
+		{what: "jettons", flags: []string{"--jetton", "own", "--amount", "20"}, sent: "0x0f8a7ea5", received: "0x7362d09c", action: "jetton_transfer", giver: "sender", taker: "receiver"},
+		{what: "an NFT", flags: []string{"--nft", "own"}, sent: "0x5fcc3d14", received: "0x05138d91", action: "nft_transfer", giver: "old_owner", taker: "new_owner"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			from, to := devnet.OwnerOf(seed, i+1), devnet.OwnerOf(seed, i+5)
@@ -74,6 +76,13 @@ func TestTransfersOfEachKindAppearInTheAPI(t *testing.T) {
 				t.Errorf("sent %v to %v, want 1500000000 to %s", message["value"], message["destination"], raw(to))
 			}
 			awaitReceived(t, api, raw(to), raw(from), c.received)
+			a := awaitAction(t, api, hash, c.action)
+			if a.Details[c.giver] != raw(from) || a.Details[c.taker] != raw(to) || !a.Success {
+				t.Errorf("the action is %+v, want a %s of %s to %s", a, c.action, raw(from), raw(to))
+			}
+			if c.what == "TON" && a.Details["value"] != "1500000000" {
+				t.Errorf("the action has the value %v, want 1500000000", a.Details["value"])
+			}
 		})
 	}
 	p.Stop()
@@ -117,4 +126,53 @@ func awaitReceived(t *testing.T, api, receiver, sender, opcode string) {
 		list := harness.Pages(t, api+"transactionsByMessage?limit=10&direction=in&msg_hash="+url.QueryEscape(hash), "transactions")
 		return len(list) == 1 && list[0]["account"] == receiver
 	}, func() string { return "no transaction of " + receiver + " for message " + hash })
+}
+
+// sentAction is an action of the API.
+type sentAction struct {
+	Type    string
+	Success bool
+	Trace   string `json:"trace_id"`
+	Details map[string]any
+}
+
+// awaitAction waits until the trace of a transaction is complete and gives its only
+// action of a type.
+func awaitAction(t *testing.T, api, hash, kind string) (found sentAction) {
+	t.Helper()
+	var traces struct {
+		Traces []struct {
+			ID       string `json:"trace_id"`
+			External string `json:"external_hash"`
+			Info     struct {
+				State string `json:"trace_state"`
+			} `json:"trace_info"`
+			Actions []sentAction
+			Order   []string       `json:"transactions_order"`
+			By      map[string]any `json:"transactions"`
+		}
+	}
+	harness.Await(t, startLimit, func() bool {
+		harness.GetJSON(t, api+"traces?include_actions=true&tx_hash="+url.QueryEscape(hash), &traces)
+		return len(traces.Traces) == 1 && traces.Traces[0].Info.State == "complete"
+	}, func() string { return fmt.Sprintf("transaction %s is of %+v", hash, traces.Traces) })
+	trace := traces.Traces[0]
+	if len(trace.Order) < 2 || len(trace.By) != len(trace.Order) || trace.Order[0] != trace.ID {
+		t.Errorf("trace %s has the transactions %v", trace.ID, trace.Order)
+	}
+	n := 0
+	for _, a := range trace.Actions {
+		if a.Type == kind {
+			found, n = a, n+1
+		}
+	}
+	if n != 1 {
+		t.Errorf("trace %s has %d actions of type %s: %+v", trace.ID, n, kind, trace.Actions)
+	}
+	var listed struct{ Actions []sentAction }
+	harness.GetJSON(t, api+"actions?action_type="+kind+"&trace_id="+url.QueryEscape(trace.ID), &listed)
+	if len(listed.Actions) != 1 || listed.Actions[0].Trace != trace.ID {
+		t.Errorf("actions of trace %s are %+v, want the %s", trace.ID, listed.Actions, kind)
+	}
+	return found
 }

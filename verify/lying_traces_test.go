@@ -1,0 +1,58 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tonscribe/bench/synthetic"
+	"tonscribe/schema/table"
+)
+
+// Of every table of traces and actions a damaged row is found, and named.
+func TestLiesAboutTracesAreFound(t *testing.T) {
+	l := emptyTables(t)
+	l.fillRows(synthetic.NewRows(synthetic.RowOptions{Transactions: 2000, Seed: 4}))
+	if r, err := l.verify(only(CheckTraces)); err != nil || r.check(CheckTraces).Checked < 3000 {
+		t.Fatalf("%d rows were checked: %v", r.check(CheckTraces).Checked, err)
+	}
+	update := func(set string) func(*tables, *table.Table, string) {
+		return func(l *tables, t *table.Table, where string) {
+			l.exec(fmt.Sprintf("ALTER TABLE %s UPDATE %s WHERE %s SETTINGS mutations_sync = 1", t.Name, set, where))
+		}
+	}
+	remove := func(l *tables, t *table.Table, where string) { deleteRow(l, t.Name, where) }
+	for _, c := range []struct {
+		name, filter string
+		table        *table.Table
+		tell         func(*tables, *table.Table, string)
+		says         string
+	}{
+		{"a transaction without a trace", "", &table.TransactionTraces.Table, remove, "no row, but table transactions makes"},
+		{"a transaction of another trace", "", &table.TransactionTraces.Table, update("trace_prefix = 5"), "transactions of it"},
+		{"a trace left out", "state = 'complete'", &table.Traces.Table, remove, "no row, but transaction_traces has"},
+		{"another number of transactions", "", &table.Traces.Table, update("nodes = nodes + 1"), "but transaction_traces has"},
+		{"another end", "", &table.Traces.Table, update("end_lt = end_lt + 1"), "that of the last transaction"},
+		{"another number of messages", "", &table.Traces.Table, update("edges = edges + 1"), "column edges is"},
+		{"a list left out", "", &table.TracesByList.Table, remove, "but its transactions are of"},
+		{"an action left out", "", &table.Actions.Table, remove, "a row that the record of the action does not make"},
+		{"another type", "type = 'ton_transfer'", &table.Actions.Table, update("type = 'nft_mint'"), "column type is"},
+		{"an action left out of a list", "", &table.ActionsByList.Table, remove, "no row, but the record of the action makes"},
+		{"an action of another version", "", &table.ActionsByList.Table, update("since = 9"), "column since is 9"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := l.in(t)
+			defer l.save(c.table.Name)()
+			c.tell(l, c.table, l.rowOf(c.table, c.filter))
+			r, err := l.verify(only(CheckTraces))
+			if !errors.Is(err, ErrDifferent) {
+				t.Fatalf("it was not found: %v", err)
+			}
+			said := fmt.Sprint(r.check(CheckTraces).Differences)
+			if !strings.Contains(said, c.says) {
+				t.Errorf("the check does not say %q, but %s", c.says, said)
+			}
+		})
+	}
+}
