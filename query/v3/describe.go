@@ -139,7 +139,9 @@ func describeParam(p *params.Param) openapi.Parameter {
 	}
 	described := openapi.Parameter{Name: p.Name, Description: description, Required: p.Required, Schema: schema, AllowEmpty: p.AllowsEmpty()}
 	if p.Default != "" {
-		described.Default = paramDefault(p)
+		if described.Default = paramDefault(p); p.Multi {
+			described.Default = []any{described.Default}
+		}
 	}
 	return described
 }
