@@ -411,9 +411,44 @@ func (x *traced) parts(s *record.TraceStep) {
 	if got := x.ask("/api/v3/events?trace_id=" + id).Body.String(); !strings.HasPrefix(got, `{"events":[{`) || !strings.Contains(got, `"actions":[{`) {
 		x.Errorf("events: %.300s", got)
 	}
-	r := httptest.NewRequest(http.MethodGet, "/api/v3/actions?trace_id="+id+"&supported_action_types=latest", nil)
-	r.Header.Set("X-Actions-Version", "v2")
-	if got := x.send(r).Body.String(); strings.Contains(got, "nft_purchase") || !strings.Contains(plain, "nft_purchase") {
-		x.Errorf("with the header the actions are %s, without %s", got, plain)
+	seen := func(s *record.TraceStep, version uint32) (ids []string) {
+		for _, a := range s.Actions {
+			if a.Since <= version && version <= a.Until {
+				ids = append(ids, b64(a.Id))
+			}
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	var some *record.TraceStep
+	for _, s := range x.steps {
+		if s.Trace.PendingEdges == 0 && len(seen(s, 1)) > 0 && !slices.Equal(seen(s, 1), seen(s, 4)) {
+			some = s
+		}
+	}
+	if some == nil {
+		x.Fatal("no trace of which clients of v1 see other actions than those of v4")
+	}
+	r := httptest.NewRequest(http.MethodGet, "/api/v3/actions?trace_id="+url.QueryEscape(b64(some.Trace.Id))+"&supported_action_types=v4", nil)
+	for _, version := range []uint32{4, 1} {
+		if version == 1 {
+			r.Header.Set("X-Actions-Version", "v1")
+		}
+		var answer struct {
+			Actions []struct {
+				ID string `json:"action_id"`
+			}
+		}
+		if err := json.Unmarshal(x.send(r).Body.Bytes(), &answer); err != nil {
+			x.Fatal(err)
+		}
+		var got []string
+		for _, a := range answer.Actions {
+			got = append(got, a.ID)
+		}
+		slices.Sort(got)
+		if want := seen(some, version); !slices.Equal(got, want) {
+			x.Errorf("version %d: actions %v, want %v", version, got, want)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 )
@@ -82,7 +83,48 @@ func (v *verifier) checkTraces(ctx context.Context) error {
 		}
 		meter.add(rows / parts)
 	}
+	if err := v.checkTraceSeals(ctx); err != nil {
+		return err
+	}
 	return v.checkCopied(ctx, &actionLists, nil)
+}
+
+// countedAtOnce is the traces of how many transactions are counted at once, about.
+const countedAtOnce = 2_000_000
+
+// checkTraceSeals compares how many traces a bundle changed with those that its
+// transactions belong to: fewer only when some of them turned out to be one.
+func (v *verifier) checkTraceSeals(ctx context.Context) error {
+	replaced, err := v.number(ctx, "SELECT count() FROM traces WHERE replaced")
+	if err != nil {
+		return err
+	}
+	rows, err := v.number(ctx, "SELECT count() FROM transaction_traces WHERE transaction_mc_seqno BETWEEN ? AND ?", v.from, v.to)
+	if err != nil {
+		return err
+	}
+	wrong := "sealed != present"
+	if replaced > 0 {
+		wrong = "sealed < present OR sealed > 0 AND present = 0"
+	}
+	bundles := max(1, uint64(v.to-v.from+1)*countedAtOnce/max(rows, 1))
+	for low := uint64(v.from); low <= uint64(v.to); low += bundles {
+		high := min(low+bundles-1, uint64(v.to))
+		s := sealRow{topic: schema.Traces.Name}
+		var there uint64
+		err := v.each(ctx, fmt.Sprintf(`SELECT bundle, part, sum(promised) AS sealed, sum(there) AS present FROM (
+			SELECT mc_seqno AS bundle, partition AS part, max(rows) AS promised, toUInt64(0) AS there FROM seals WHERE topic = '%[1]s' AND mc_seqno BETWEEN %[2]d AND %[3]d GROUP BY mc_seqno, partition
+			UNION ALL SELECT transaction_mc_seqno, toUInt16(bitShiftRight(bitShiftRight(trace_prefix, 32) * %[4]d, 32)) AS part, 0, uniqExact(trace_prefix) FROM transaction_traces FINAL
+				WHERE transaction_mc_seqno BETWEEN %[2]d AND %[3]d GROUP BY transaction_mc_seqno, part)
+			GROUP BY bundle, part HAVING %[5]s ORDER BY bundle, part LIMIT 1`, s.topic, low, high, v.partitions, wrong), nil, []any{&s.mcSeqno, &s.partition, &s.rows, &there}, func() error {
+			v.findings.differs(CheckTraces, "seals", s.key(), "rows is %d, but the transactions of the bundle are of %d traces", s.rows, there)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxListedNodes is up to how many transactions a trace is in the lists of all their
@@ -190,7 +232,7 @@ func (v *verifier) eachAction(ctx context.Context, clause string, args []any, tr
 			return nil //nolint:nilerr // it is a finding, and the check goes on
 		}
 		for _, step := range steps[prefix] {
-			if step.Trace.StartLt <= a.EndLt && a.EndLt <= step.Trace.EndLt {
+			if step.Trace.StartLt <= a.EndLt && a.StartLt <= step.Trace.EndLt {
 				return action(&table.ActionRow{Action: a, Step: step, Raw: raw}, columns)
 			}
 		}

@@ -63,6 +63,6 @@ const layout = 1
 func (c Configuration) store(log zerolog.Logger) stage.StoreOptions {
 	return stage.StoreOptions{
 		Dir: c.Dir, CacheBytes: c.CacheBytes, Version: layout, Log: log,
-		Remedy: "traces then takes the store from its topic where it has one, else reads the log again from its oldest bundle, and traces that began before are broken",
+		Remedy: "stop, delete the folder " + c.Dir + " and start again; traces then takes the store from its topic where it has one, else reads the log again from its oldest bundle, and traces that began before are broken",
 	}
 }

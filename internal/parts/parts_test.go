@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 )
@@ -82,8 +83,11 @@ func (p *place) insert(bundle int) {
 
 // progress tells that everything up to a bundle is in the tables.
 func (p *place) progress(bundle int) {
-	for _, topic := range []string{"headers", "transactions", "accounts", "contracts"} {
-		p.exec(fmt.Sprintf("INSERT INTO progress VALUES ('%s', 0, 1, %d, 1)", topic, bundle))
+	for _, topic := range schema.Topics {
+		if !topic.Table {
+			continue
+		}
+		p.exec(fmt.Sprintf("INSERT INTO progress VALUES ('%s', 0, 1, %d, 1)", topic.Name, bundle))
 	}
 }
 

@@ -66,11 +66,10 @@ func (u *Union[R]) Schema(c *openapi.Components) openapi.Object {
 				mapping = mapping.With(inNamespace(one.typeName, c.Namespace), schema[0].Value)
 			}
 		}
-		union := openapi.Schema("oneOf", list)
-		if len(mapping) == len(list) {
-			union = union.With("discriminator", openapi.Schema("propertyName", "@type", "mapping", mapping))
+		if len(mapping) < len(list) { // nothing says which, and a value may have several of the forms
+			return openapi.Schema("anyOf", list)
 		}
-		return union
+		return openapi.Schema("oneOf", list, "discriminator", openapi.Schema("propertyName", "@type", "mapping", mapping))
 	})
 }
 

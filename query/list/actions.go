@@ -273,7 +273,7 @@ func (l *Lists) actionsAt(ctx context.Context, v *View, c sql.Conditions) ([]Act
 	}
 	var actions []Action
 	for _, a := range list {
-		if t := traces.at(a.trace, a.EndLt); t != nil {
+		if t := traces.at(a.trace, a.StartLt, a.EndLt); t != nil {
 			actions = append(actions, Action{a.Action, t})
 		}
 	}
@@ -297,7 +297,7 @@ func (l *Lists) ActionsOf(ctx context.Context, v *View, traces []*record.Trace) 
 	}
 	seen := map[[2]Hash]bool{}
 	for _, a := range list {
-		t := index.at(a.trace, a.EndLt)
+		t := index.at(a.trace, a.StartLt, a.EndLt)
 		if t == nil || t.PendingEdges > 0 {
 			continue
 		}

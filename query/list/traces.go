@@ -417,7 +417,7 @@ func (l *Lists) TracesOf(ctx context.Context, v *View, transactions []*record.Tr
 	byPrefix := found.index()
 	for i, tx := range transactions {
 		if p, has := prefixOf[transactionKey{sql.KeyOf(tx.Account), tx.Lt, schema.ShortPrefix(tx.Hash)}]; has {
-			traces[i] = byPrefix.at(p, tx.Lt)
+			traces[i] = byPrefix.at(p, tx.Lt, tx.Lt)
 		}
 	}
 	return traces, nil
@@ -438,10 +438,11 @@ func (f foundTraces) index() traceIndex {
 	return x
 }
 
-// at returns the whole trace of an lt, nil for none.
-func (x traceIndex) at(prefix, lt uint64) *record.Trace {
+// at returns the whole trace that has something of a range of lts, nil for none. Logs are
+// sent after, first messages before the lts of the trace.
+func (x traceIndex) at(prefix, from, to uint64) *record.Trace {
 	for _, t := range x[prefix] {
-		if t.own.StartLt <= lt && lt <= t.own.EndLt || len(x[prefix]) == 1 {
+		if t.own.StartLt <= to && from <= t.own.EndLt || len(x[prefix]) == 1 {
 			return t.whole
 		}
 	}

@@ -80,7 +80,7 @@ func TestATraceThatBecameAPartOfAnotherOneIsThat(t *testing.T) {
 		newest:   map[Hash]*record.Trace{Hash(hashOf(1)): {Id: hashOf(1), StartLt: 20, EndLt: 30}, Hash(hashOf(9)): whole},
 		replaced: map[Hash]Hash{Hash(hashOf(1)): Hash(hashOf(5)), Hash(hashOf(5)): Hash(hashOf(9))},
 	}
-	if found.of(Hash(hashOf(1))) != whole || found.index().at(0x0101010101010101, 25) != whole || len(found.whole()) != 1 {
+	if found.of(Hash(hashOf(1))) != whole || found.index().at(0x0101010101010101, 25, 25) != whole || len(found.whole()) != 1 {
 		t.Errorf("trace 1 is %v, listed are %v", found.of(Hash(hashOf(1))), found.whole())
 	}
 	circle := foundTraces{replaced: map[Hash]Hash{Hash(hashOf(1)): Hash(hashOf(2)), Hash(hashOf(2)): Hash(hashOf(1))}}

@@ -89,6 +89,7 @@ var known = map[string][]string{
 	"wallet": {"dns_wallet"}, "source": {"messages.source"}, "destination": {"messages.destination"},
 	"workchain": {"blocks.workchain"}, "shard": {"blocks.shard"}, "seqno": {"mc_block_seqno", "blocks.seqno"}, "from_seqno": {"mc_block_seqno"}, "mc_seqno": {"mc_block_seqno"},
 	"hash": {"transactions.hash", "messages.hash"}, "msg_hash": {"messages.hash", "hash_norm"}, "body_hash": {"message_content.hash"},
+	"tx_hash": {"transactions.hash"}, "trace_id": {"trace_id"}, "action_id": {"action_id"}, "action_type": {"actions.type"}, "exclude_action_type": {"actions.type"},
 	"root_hash": {"root_hash"}, "file_hash": {"file_hash"}, "code_hash": {"code_hash"}, "libraries": {"code_hash"},
 	"opcode": {"opcode"}, "lt": {"transactions.lt"}, "start_lt": {"transactions.lt"}, "end_lt": {"transactions.lt"}, "to_lt": {"transactions.lt"},
 	"after_lt": {"transactions.lt"}, "created_lt": {"created_lt"},
@@ -103,7 +104,7 @@ var fixed = map[string][]string{
 	"workchain": {"0", "-1", "5"}, "config_id": {"0", "8", "15", "20", "34", "-17", "999"}, "param": {"0", "20", "34", "-1"}, "ttl": {"0", "1", "16", "-1"}, "direction": {"in", "out"},
 	"method": {"seqno", "get_jetton_data", "get_wallet_data", "get_nft_data", "get_collection_data", "no_such_method", "85143"},
 	"source": {"null"}, "destination": {"null"}, "category": {"wallet"}, "name": {"ton", "", "."}, "days": {"1", "7", "30", "365"}, "cursor": {"AAAA"},
-	"@extra": {"mine"}, "opcode": {"0x0f8a7ea5", "260734629"}, "seqno": {"1"}, "from_seqno": {"1"}, "shard": {"8000000000000000", "-9223372036854775808"},
+	"@extra": {"mine"}, "action_type": {"ton_transfer", "jetton_transfer,nft_transfer", "a-b"}, "exclude_action_type": {"ton_transfer"}, "supported_action_types": {"v1", "latest", "jetton_swap", "v99"}, "opcode": {"0x0f8a7ea5", "260734629"}, "seqno": {"1"}, "from_seqno": {"1"}, "shard": {"8000000000000000", "-9223372036854775808"},
 	"domain": {"nobody-has-this.ton"}, "index": {"0"}, "x_no_address_book": {"true"}, "x_no_metadata": {"true"}, "x_debug_request": {"true"},
 }
 

@@ -206,6 +206,9 @@ func (s *server) particular(t *testing.T, f facts) []wanted {
 		get("v3/masterchainBlockShards?seqno=1000000000", http.StatusNotFound),
 		get("v3/transactions?mc_seqno=1000000000", http.StatusNotFound),
 		get("v3/transactionsByMasterchainBlock?seqno=1000000000", http.StatusNotFound),
+		get("v3/traces?mc_seqno=1000000000", http.StatusNotFound),
+		get("v3/events?mc_seqno=1000000000", http.StatusNotFound),
+		get("v3/actions?mc_seqno=1000000000", http.StatusNotFound),
 		get("v3/walletInformation?address="+f.first(t, "jetton"), http.StatusConflict),
 		get("v3/wallet?address="+f.first(t, "jetton"), http.StatusConflict),
 	)

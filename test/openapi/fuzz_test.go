@@ -124,7 +124,7 @@ func (f *fuzz) isTold(o *openapitest.Operation, status int, text string) bool {
 }
 
 // internal are signs of a text that was not meant for callers.
-var internal = regexp.MustCompile(`(?i)goroutine|panic|runtime error|\.go:\d|/root/|/home/|/tmp/|/work/|clickhouse|db::exception|\bselect\b.*\bfrom\b|code: \d+|dial tcp|127\.0\.0\.1|context (canceled|deadline)|strconv|json: |invalid character|unexpected EOF|cannot unmarshal|0xc000|tonutils|%!`)
+var internal = regexp.MustCompile(`(?i)goroutine|panic|runtime error|\.go:\d|/root/|/home/|/tmp/|/work/|clickhouse|db::exception|\bselect\b.*\bfrom\b|code: \d+|dial tcp|127\.0\.0\.1|context (canceled|deadline)|strconv|json: |invalid character '|unexpected EOF|cannot unmarshal|0xc000|tonutils|%!`)
 
 func (f *fuzz) judge(o *openapitest.Operation, answer openapitest.Answer, took time.Duration) {
 	var body struct{ Error string }
