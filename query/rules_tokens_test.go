@@ -29,6 +29,7 @@ func TestParameterRulesOfAccountsAndTokens(t *testing.T) {
 		"every address is in the address book":         addressesAreInTheBook,
 		"legacy information about accounts":            legacyInformation,
 		"ready figures":                                rulesOfFigures,
+		"transfers have their traces":                  transfersHaveTheirTraces,
 		"unknown names are passed over with a warning": unknownNames,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,6 +260,24 @@ func unknownNames(t *testing.T, w *town, all []endpointRules) {
 		got := w.ask("/api/v3" + e.path + "?" + e.base + "&_=123&nothing=1")
 		if want := `299 - "unknown parameters were ignored: _, nothing"`; got.Code != http.StatusOK || got.Header().Get("Warning") != want {
 			t.Errorf("%s: %d, Warning %q instead of %q", e.path, got.Code, got.Header().Get("Warning"), want)
+		}
+	}
+}
+
+// transfersHaveTheirTraces compares the trace of a transfer with that of its transaction.
+func transfersHaveTheirTraces(t *testing.T, w *town, _ []endpointRules) {
+	for path, name := range map[string]string{"/jetton/transfers": "jetton_transfers", "/jetton/burns": "jetton_burns", "/nft/transfers": "nft_transfers"} {
+		id := func(r map[string]any) string { return fmt.Sprint(r["transaction_hash"], " ", r["trace_id"]) }
+		pairs, _ := w.page(path+"?limit=20", name, id)
+		if len(pairs) == 0 {
+			t.Errorf("%s has no rows", path)
+		}
+		for _, pair := range pairs {
+			hash, trace, _ := strings.Cut(pair, " ")
+			want, _ := w.page("/transactions?hash="+url.QueryEscape(hash), "transactions", func(r map[string]any) string { return fmt.Sprint(r["trace_id"]) })
+			if len(want) != 1 || want[0] != trace {
+				t.Errorf("%s: the transfer of transaction %s is of trace %s, the transaction of %v", path, hash, trace, want)
+			}
 		}
 	}
 }

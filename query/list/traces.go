@@ -313,7 +313,7 @@ func (l *Lists) namedTraces(ctx context.Context, v *View, f *TraceFilter) ([]*re
 		if err != nil {
 			return nil, err
 		}
-		traces, err := l.TracesOf(ctx, v, transactions)
+		traces, err := l.TracesOf(ctx, v, IDsOf(transactions))
 		if err != nil {
 			return nil, err
 		}
@@ -374,13 +374,30 @@ func (l *Lists) transactionTraces(ctx context.Context, v *View, c sql.Conditions
 	return p.Read(ctx, l.source(v), fmt.Sprintf("SELECT %s FROM %s WHERE %s SETTINGS %s", p.Selected(&r), p.Table, c, projection), nil, r)
 }
 
+// TransactionID names a transaction, and the masterchain block that commits it.
+type TransactionID struct {
+	Account []byte // workchain and account id, as in records
+	Lt      uint64
+	Hash    []byte
+	McSeqno uint32
+}
+
+// IDsOf names transactions.
+func IDsOf(transactions []*record.Transaction) []TransactionID {
+	ids := make([]TransactionID, len(transactions))
+	for i, tx := range transactions {
+		ids[i] = TransactionID{tx.Account, tx.Lt, tx.Hash, tx.McSeqno}
+	}
+	return ids
+}
+
 // TracesOf returns the trace of each of some transactions, nil where it is not known.
-func (l *Lists) TracesOf(ctx context.Context, v *View, transactions []*record.Transaction) ([]*record.Trace, error) {
+func (l *Lists) TracesOf(ctx context.Context, v *View, transactions []TransactionID) ([]*record.Trace, error) {
 	traces := make([]*record.Trace, len(transactions))
 	if len(transactions) == 0 {
 		return traces, nil
 	}
-	rows, err := inChunks(ctx, transactions, func(ctx context.Context, some []*record.Transaction) ([]plan.Row, error) {
+	rows, err := inChunks(ctx, transactions, func(ctx context.Context, some []TransactionID) ([]plan.Row, error) {
 		among, first := sql.Among{Columns: []string{"workchain", "account_prefix", "lt"}}, some[0].McSeqno
 		for _, tx := range some {
 			k := sql.KeyOf(tx.Account)

@@ -97,11 +97,40 @@ func delivery[R transfer](receipt func(R) *record.Receipt) []api.Member[R] {
 	}
 }
 
+// Traced is what a row of a transfer has besides the transfer: the trace of its
+// transaction, nil where none is known.
+type Traced struct{ Trace *record.Trace }
+
+func (t Traced) traceID() []byte { return t.Trace.GetId() }
+
+// JettonTransferRow is a jetton transfer with its trace.
+type JettonTransferRow struct {
+	*record.JettonTransfer
+	Traced
+}
+
+// JettonBurnRow is a burn with its trace.
+type JettonBurnRow struct {
+	*record.JettonBurn
+	Traced
+}
+
+// NFTTransferRow is a transfer of an NFT item with its trace.
+type NFTTransferRow struct {
+	*record.NFTTransfer
+	Traced
+}
+
 type (
-	jettonTransfer = *record.JettonTransfer
-	jettonBurn     = *record.JettonBurn
-	nftTransfer    = *record.NFTTransfer
+	jettonTransfer = JettonTransferRow
+	jettonBurn     = JettonBurnRow
+	nftTransfer    = NFTTransferRow
 )
+
+// traceID is the trace of a transfer.
+func traceID[R interface{ traceID() []byte }]() api.Member[R] {
+	return api.Hash("trace_id", R.traceID).Null()
+}
 
 // one is a list of members for those that are joined.
 func one[R any](members ...api.Member[R]) []api.Member[R] { return members }
@@ -121,7 +150,7 @@ var JettonTransfer = api.New("JettonTransferShape", slices.Concat(
 	payload("custom_payload", jettonTransfer.GetCustomPayload),
 	one(api.Amount("forward_ton_amount", jettonTransfer.GetForwardAmount).Null()),
 	forwardPayload[jettonTransfer](),
-	one(api.Hash[jettonTransfer]("trace_id", nil).Null()),
+	one(traceID[jettonTransfer]()),
 	delivery(jettonTransfer.GetReceipt),
 )...)
 
@@ -139,7 +168,7 @@ var JettonBurn = api.New("JettonBurnShape", slices.Concat(
 		api.Party("response_destination", jettonBurn.GetResponseDestination).Null(),
 	),
 	payload("custom_payload", jettonBurn.GetCustomPayload),
-	one(api.Hash[jettonBurn]("trace_id", nil).Null()),
+	one(traceID[jettonBurn]()),
 	delivery(jettonBurn.GetReceipt),
 )...)
 
@@ -160,7 +189,7 @@ var NFTTransfer = api.New("NftTransferShape", slices.Concat(
 	one(api.Amount("forward_amount", nftTransfer.GetForwardAmount).Null()),
 	forwardPayload[nftTransfer](),
 	one(
-		api.Hash[nftTransfer]("trace_id", nil).Null(),
+		traceID[nftTransfer](),
 		api.Enum("delivery", deliveries, nftTransfer.GetDelivery).Asked(Delivery).Doc("how it ended, with include_delivery"),
 	),
 )...)

@@ -99,7 +99,9 @@ var jettonTransfers = &Endpoint{
 	Params:      slices.Concat([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster, tokenDirections}, transferParams()),
 	Result:      jettonTransfersAnswer,
 	serve: func(q *request) error {
-		return serveTransfers(q, jettonTransfersAnswer, list.JettonTransferKey, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.store.JettonTransfers))
+		return serveTransfers(q, jettonTransfersAnswer, list.JettonTransferKey, func(t *record.JettonTransfer, traced render.Traced) render.JettonTransferRow {
+			return render.JettonTransferRow{JettonTransfer: t, Traced: traced}
+		}, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.store.JettonTransfers))
 	},
 }
 
@@ -109,6 +111,8 @@ var jettonBurns = &Endpoint{
 	Params:      slices.Concat([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster}, transferParams()),
 	Result:      jettonBurnsAnswer,
 	serve: func(q *request) error {
-		return serveTransfers(q, jettonBurnsAnswer, list.JettonBurnKey, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.store.JettonBurns))
+		return serveTransfers(q, jettonBurnsAnswer, list.JettonBurnKey, func(t *record.JettonBurn, traced render.Traced) render.JettonBurnRow {
+			return render.JettonBurnRow{JettonBurn: t, Traced: traced}
+		}, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.store.JettonBurns))
 	},
 }

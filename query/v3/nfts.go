@@ -112,7 +112,9 @@ var nftTransfers = &Endpoint{
 	}, transferParams()),
 	Result: nftTransfersAnswer,
 	serve: func(q *request) error {
-		return serveTransfers(q, nftTransfersAnswer, list.NFTTransferKey, inView(q, q.transferFilter("item_address", "collection_address"), q.store.NFTTransfers))
+		return serveTransfers(q, nftTransfersAnswer, list.NFTTransferKey, func(t *record.NFTTransfer, traced render.Traced) render.NFTTransferRow {
+			return render.NFTTransferRow{NFTTransfer: t, Traced: traced}
+		}, inView(q, q.transferFilter("item_address", "collection_address"), q.store.NFTTransfers))
 	},
 }
 

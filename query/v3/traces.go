@@ -146,7 +146,7 @@ func (q *request) knows(master *int32) func() error {
 
 // traced reads the traces of transactions and returns how their rows are made.
 func (q *request) traced(transactions []*record.Transaction) (func(*record.Transaction) render.TransactionRow, error) {
-	traces, err := q.store.TracesOf(q, q.view, transactions)
+	traces, err := q.store.TracesOf(q, q.view, list.IDsOf(transactions))
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,10 @@
 package v3
 
 import (
-	"tonscribe/query/api"
 	"tonscribe/query/list"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
 
@@ -33,13 +33,46 @@ func (q *request) transferFilter(contracts, parent string) *list.TransferFilter 
 	return f
 }
 
-// serveTransfers answers a page of transfers that are rows as they are.
-func serveTransfers[R any](q *request, l *answerList[R], keyOf func(R) list.TransferKey, read reading[R, list.TransferKey]) error {
-	p := &page[R, R, list.TransferKey]{sort: params.Descending, keyOf: keyOf, row: api.Same[R], read: read}
+// ofTransaction is implemented by the records of transfers.
+type ofTransaction interface {
+	comparable
+	GetTransactionHash() []byte
+	GetTransactionMcSeqno() uint32
+}
+
+// serveTransfers answers a page of transfers, each with its trace.
+func serveTransfers[R ofTransaction, S any](q *request, l *answerList[S], keyOf func(R) list.TransferKey, row func(R, render.Traced) S, read reading[R, list.TransferKey]) error {
+	var traces map[R]*record.Trace
+	p := &page[R, S, list.TransferKey]{
+		sort: params.Descending, keyOf: keyOf, read: read,
+		before: func(found []R) (err error) {
+			traces, err = tracesOf(q, found, keyOf)
+			return err
+		},
+		row: func(r R) S { return row(r, render.Traced{Trace: traces[r]}) },
+	}
 	if q.values.Bool(deliveryParam.Name) {
 		p.parts = render.Delivery
 	}
 	return servePage(q, l, p)
+}
+
+// tracesOf reads the traces of the transactions of transfers.
+func tracesOf[R ofTransaction](q *request, transfers []R, keyOf func(R) list.TransferKey) (map[R]*record.Trace, error) {
+	ids := make([]list.TransactionID, len(transfers))
+	for i, t := range transfers {
+		key := keyOf(t)
+		ids[i] = list.TransactionID{Account: key.Account[:], Lt: key.Lt, Hash: t.GetTransactionHash(), McSeqno: t.GetTransactionMcSeqno()}
+	}
+	found, err := q.store.TracesOf(q, q.view, ids)
+	if err != nil {
+		return nil, err
+	}
+	traces := make(map[R]*record.Trace, len(found))
+	for i, t := range transfers {
+		traces[t] = found[i]
+	}
+	return traces, nil
 }
 
 // deliveryParam is an addition to the contract.
