@@ -120,7 +120,7 @@ func (k *keyring) deep() int { return max(0, min(100_000, k.PopularTx-1500)) }
 // queries are all lines, as far as there are keys for them. Those that reference
 // knows have the names of the side-by-side benchmark of the v3 index.
 func queries(k *synthetic.Keys) []query {
-	list := slices.Concat(chainQueries(k), moreQueries())
+	list := slices.Concat(chainQueries(k), moreQueries(), traceQueries(k))
 	if k.Jetton != "" && len(k.Item) > 0 {
 		list = slices.Concat(list, accountQueries(k), jettonQueries(k), nftQueries(k), contractQueries(k), statsQueries())
 	}
@@ -177,6 +177,34 @@ func moreQueries() []query {
 		{"messages destination popular l20", "messages", 20, asks("/messages?limit=20&destination={popular}")},
 		{"messages destination ordinary l20", "messages", 10, asks("/messages?limit=20&destination={ordinary}")},
 		{"messages latest 20", "messages", 20, asks("/messages?limit=20&start_lt=1")},
+	}
+}
+
+// traceQueries are those about traces and actions.
+func traceQueries(k *synthetic.Keys) []query {
+	deep := newKeyring(k).deep() / 5
+	return []query{
+		{"traces tx_hash", "traces", 1, asks("/traces?tx_hash={tx}")},
+		{"traces account popular l10", "traces", 10, asks("/traces?limit=10&account={popular}")},
+		{"traces account ordinary l10", "traces", 1, asks("/traces?limit=10&account={ordinary}")},
+		{"actions account popular l20", "actions", 20, asks("/actions?limit=20&account={popular}")},
+		{"actions account ordinary l20", "actions", 1, asks("/actions?limit=20&account={ordinary}")},
+		{"traces msg_hash", "traces", 1, asks("/traces?msg_hash={msg}")},
+		{"traces latest 20", "traces", 20, asks("/traces?limit=20")},
+		{"traces utime", "traces", 20, func(k *keyring) string {
+			at := int(k.utime) - k.step("traces utime")*7
+			return fmt.Sprintf("/traces?limit=20&start_utime=%d&end_utime=%d", at-60, at)
+		}},
+		{fmt.Sprintf("traces account popular l10 o%d", deep), "traces", 10, asksFrom("/traces?limit=10&account={popular}&offset=", "traces l10", max(0, deep-steps), steps)},
+		{"events account popular l10", "events", 10, asks("/events?limit=10&account={popular}")},
+		{"actions tx_hash", "", 0, asks("/actions?tx_hash={tx}")},
+		{"actions latest 20", "actions", 20, asks("/actions?limit=20")},
+		{"actions type l20", "actions", 20, asks("/actions?limit=20&action_type=ton_transfer")},
+		{"actions account popular type l20", "actions", 20, asks("/actions?limit=20&action_type=ton_transfer&account={popular}")},
+		{"actions utime", "actions", 20, func(k *keyring) string {
+			at := int(k.utime) - k.step("actions utime")*7
+			return fmt.Sprintf("/actions?limit=20&start_utime=%d&end_utime=%d", at-60, at)
+		}},
 	}
 }
 

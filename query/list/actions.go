@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"tonscribe/decode/action"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
@@ -165,11 +167,12 @@ func (l *Lists) Actions(ctx context.Context, v *View, f *ActionFilter, page Page
 	q := &query[Action, ActionKey]{
 		records: records, source: l.source(v), plan: actionPlan(v, f, page.Descending), rowsOfItem: 1, rowOf: rowOfAction,
 		read: func(ctx context.Context, items [][]plan.Row) ([]Action, error) {
-			keys := sql.Among{Columns: []string{"trace_prefix", "action_prefix"}}
-			for _, item := range items {
+			keys, traces := sql.Among{Columns: []string{"trace_prefix", "action_prefix"}}, make([]uint64, len(items))
+			for i, item := range items {
 				keys.Tuples = append(keys.Tuples, []any{item[0][actionTrace], item[0][actionID]})
+				traces[i] = item[0][actionTrace]
 			}
-			return l.actionsAt(ctx, v, sql.Conditions{keys})
+			return l.actionsOfTraces(ctx, v, sql.Conditions{keys}, traces)
 		},
 	}
 	return q.run(ctx)
@@ -250,34 +253,41 @@ func unpackAction(raw []byte) (prefixed, error) {
 	return p, err
 }
 
-// actionsAt reads the same with their traces. Those of traces that became parts of
-// others are left out: the whole has actions of its own.
-func (l *Lists) actionsAt(ctx context.Context, v *View, c sql.Conditions) ([]Action, error) {
-	list, err := l.actionsIn(ctx, v, c)
-	if err != nil {
+// actionsOfTraces reads actions, and side by side the traces that they are of, by the
+// prefixes of their ids.
+func (l *Lists) actionsOfTraces(ctx context.Context, v *View, c sql.Conditions, traces []uint64) ([]Action, error) {
+	slices.Sort(traces)
+	var list []prefixed
+	var found foundTraces
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		list, err = l.actionsIn(ctx, v, c)
+		return err
+	})
+	group.Go(func() (err error) {
+		found, err = l.tracesAt(ctx, v, slices.Compact(traces))
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	prefixes := make([]uint64, len(list))
-	for i, a := range list {
-		prefixes[i] = a.trace
-	}
-	slices.Sort(prefixes)
-	found, err := l.tracesAt(ctx, v, slices.Compact(prefixes))
-	if err != nil {
-		return nil, err
-	}
-	traces := traceIndex{}
-	for _, t := range found.whole() {
+	return withTraces(list, found.whole()), nil
+}
+
+// withTraces gives actions the traces that they are of. Those of traces that became parts
+// of others are left out: the whole has actions of its own.
+func withTraces(list []prefixed, traces []*record.Trace) (actions []Action) {
+	index := traceIndex{}
+	for _, t := range traces {
 		p := schema.Prefix(t.Id)
-		traces[p] = append(traces[p], tracePair{t, t})
+		index[p] = append(index[p], tracePair{t, t})
 	}
-	var actions []Action
 	for _, a := range list {
-		if t := traces.at(a.trace, a.StartLt, a.EndLt); t != nil {
+		if t := index.at(a.trace, a.StartLt, a.EndLt); t != nil {
 			actions = append(actions, Action{a.Action, t})
 		}
 	}
-	return actions, nil
+	return actions
 }
 
 // ActionsOf reads the actions of traces, by the ids of these.
@@ -326,9 +336,10 @@ func (l *Lists) namedActions(ctx context.Context, v *View, f *ActionFilter) ([]A
 		}
 	}
 	var c sql.Conditions
+	var found []*record.Trace
 	if traces.named() {
-		found, err := l.namedTraces(ctx, v, traces)
-		if err != nil || len(found) == 0 {
+		var err error
+		if found, err = l.namedTraces(ctx, v, traces); err != nil || len(found) == 0 {
 			return nil, err
 		}
 		prefixes := make([]uint64, len(found))
@@ -339,14 +350,29 @@ func (l *Lists) namedActions(ctx context.Context, v *View, f *ActionFilter) ([]A
 	}
 	if len(f.IDs) > 0 {
 		wanted := sql.Any("action_prefix", sql.Prefixes(f.IDs))
-		if len(c) == 0 {
+		if !traces.named() {
 			c.Add(sql.Narrows("(trace_prefix, start_lt) IN (SELECT trace_prefix, start_lt FROM actions WHERE " + wanted.String() + ")"))
 		}
 		c.Add(wanted)
 	}
-	list, err := l.actionsAt(ctx, v, c)
-	return slices.DeleteFunc(list, func(a Action) bool {
+	rows, err := l.actionsIn(ctx, v, c)
+	if err != nil {
+		return nil, err
+	}
+	if !traces.named() {
+		prefixes := make([]uint64, len(rows))
+		for i, a := range rows {
+			prefixes[i] = a.trace
+		}
+		slices.Sort(prefixes)
+		of, err := l.tracesAt(ctx, v, slices.Compact(prefixes))
+		if err != nil {
+			return nil, err
+		}
+		found = of.whole()
+	}
+	return slices.DeleteFunc(withTraces(rows, found), func(a Action) bool {
 		return len(f.Transactions) > 0 && !slices.ContainsFunc(a.Transactions, func(h []byte) bool { return slices.Contains(f.Transactions, Hash(h)) }) ||
 			len(f.Messages) > 0 && !slices.ContainsFunc(a.Transactions, func(h []byte) bool { return held[Hash(h)] })
-	}), err
+	}), nil
 }
