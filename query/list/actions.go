@@ -16,7 +16,6 @@ import (
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-	"tonscribe/schema/table"
 )
 
 // ActionFilter says which actions are wanted; Everything and the zero value mean all of
@@ -228,17 +227,12 @@ type prefixed struct {
 }
 
 // actionsIn reads the actions that conditions on the table actions hold for.
-func (l *Lists) actionsIn(ctx context.Context, v *View, c sql.Conditions) (list []prefixed, err error) {
-	rows, err := v.Memory.Find(ctx, "actions", c)
+func (l *Lists) actionsIn(ctx context.Context, v *View, c sql.Conditions) ([]prefixed, error) {
+	held, err := heldWithPrefix(ctx, v.Memory, "actions", c)
 	if err != nil {
 		return nil, err
 	}
-	place, _ := table.Actions.Place("trace_prefix")
-	var held []string
-	for _, r := range rows {
-		held = append(held, string(binary.LittleEndian.AppendUint64(nil, r.Words[place.At]))+r.Source)
-	}
-	return readRecords(ctx, l.source(v), "actions", "SELECT concat(reinterpretAsFixedString(trace_prefix), record) AS record FROM actions WHERE "+c.String(), held, unpackAction)
+	return readRecords(ctx, l.source(v), "actions", withPrefix("actions", c.String()), held, unpackAction)
 }
 
 func unpackAction(raw []byte) (prefixed, error) {

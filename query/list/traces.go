@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/query/list/plan"
+	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -172,22 +177,41 @@ func (f foundTraces) whole() (list []*record.Trace) {
 // that the view shows, or, where the tables have only a newer state, as of that. Rows
 // under the ids of traces that became parts of others bring these, too.
 func (l *Lists) tracesAt(ctx context.Context, v *View, prefixes []uint64) (foundTraces, error) {
-	found := foundTraces{map[Hash]*record.Trace{}, map[Hash]Hash{}}
-	if len(prefixes) == 0 {
-		return found, nil
-	}
-	list, err := inChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]traceRecord, error) {
-		wanted := sql.Conditions{sql.Any("trace_prefix", some)}
-		held, err := plan.Records(ctx, v.Memory, "traces", wanted)
+	rows, err := l.traceRows(ctx, v, prefixes)
+	return foundIn(v, rows), err
+}
+
+// traceRows reads all rows of traces whose ids have some prefixes.
+func (l *Lists) traceRows(ctx context.Context, v *View, prefixes []uint64) ([]traceRecord, error) {
+	return inChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]traceRecord, error) {
+		c := sql.Conditions{sql.Any("trace_prefix", some)}
+		held, err := heldWithPrefix(ctx, v.Memory, "traces", c)
 		if err != nil {
 			return nil, err
 		}
-		return readRecords(ctx, l.source(v), "traces", "SELECT record FROM traces WHERE "+wanted.String(), held, unpackTrace)
+		return readRecords(ctx, l.source(v), "traces", withPrefix("traces", c.String()), held, unpackTrace)
 	})
-	if err != nil {
-		return found, err
+}
+
+// withPrefix is a statement of records behind the prefixes of the ids of their traces.
+func withPrefix(table, where string) string {
+	return "SELECT concat(reinterpretAsFixedString(trace_prefix), record) AS record FROM " + table + " WHERE " + where
+}
+
+// heldWithPrefix finds the same in memory.
+func heldWithPrefix(ctx context.Context, bundles memory.Bundles, table string, c sql.Conditions) ([]string, error) {
+	rows, err := bundles.Find(ctx, table, c)
+	held := make([]string, len(rows))
+	for i, r := range rows {
+		held[i] = string(binary.LittleEndian.AppendUint64(nil, r.Words[0])) + r.Source // trace_prefix is the first column
 	}
-	for _, t := range list {
+	return held, err
+}
+
+// foundIn takes of each trace the row that counts.
+func foundIn(v *View, rows []traceRecord) foundTraces {
+	found := foundTraces{map[Hash]*record.Trace{}, map[Hash]Hash{}}
+	for _, t := range rows {
 		if t.McSeqnoStart > v.Watermark {
 			continue
 		}
@@ -201,7 +225,7 @@ func (l *Lists) tracesAt(ctx context.Context, v *View, prefixes []uint64) (found
 			}
 		}
 	}
-	return found, nil
+	return found
 }
 
 // maxNamed is how many keys a statement names at most: its text has a bound.
@@ -212,7 +236,11 @@ func inChunks[K, R any](ctx context.Context, keys []K, read func(context.Context
 	return reader.Gather(ctx, slices.Collect(slices.Chunk(keys, maxNamed)), read)
 }
 
-type traceRecord struct{ *record.Trace }
+// traceRecord is a row of traces, behind the prefix of the id that it is under.
+type traceRecord struct {
+	*record.Trace
+	prefix uint64
+}
 
 // newerThan reports whether a state of a trace counts in place of another one: the
 // newest that the view shows does, else the oldest.
@@ -227,12 +255,15 @@ func (t traceRecord) newerThan(o *record.Trace, watermark uint32) bool {
 }
 
 func unpackTrace(raw []byte) (traceRecord, error) {
+	if len(raw) < 8 {
+		return traceRecord{}, fmt.Errorf("%d bytes", len(raw))
+	}
 	t := new(record.Trace)
-	err := t.UnmarshalVT(raw)
+	err := t.UnmarshalVT(raw[8:])
 	if err == nil && len(t.Id) != len(Hash{}) {
 		err = fmt.Errorf("id of %d bytes", len(t.Id))
 	}
-	return traceRecord{t}, err
+	return traceRecord{t, binary.LittleEndian.Uint64(raw)}, err
 }
 
 // maxReplaced is how often one trace may have become a part of the next one.
@@ -245,10 +276,16 @@ func (l *Lists) resolved(ctx context.Context, v *View, prefixes []uint64) (found
 	if err != nil {
 		return found, err
 	}
-	known := map[uint64]bool{}
+	known := make(map[uint64]bool, len(prefixes))
 	for _, p := range prefixes {
 		known[p] = true
 	}
+	return found, l.follow(ctx, v, found, known)
+}
+
+// follow adds the traces that those found became parts of. known are the prefixes of
+// which all is found.
+func (l *Lists) follow(ctx context.Context, v *View, found foundTraces, known map[uint64]bool) error {
 	for range maxReplaced {
 		var more []uint64
 		for _, id := range found.replaced {
@@ -262,7 +299,7 @@ func (l *Lists) resolved(ctx context.Context, v *View, prefixes []uint64) (found
 		}
 		next, err := l.tracesAt(ctx, v, more)
 		if err != nil {
-			return found, err
+			return err
 		}
 		for id, t := range next.newest { // read under its own id, so that it is the newest
 			found.newest[id] = t
@@ -271,7 +308,7 @@ func (l *Lists) resolved(ctx context.Context, v *View, prefixes []uint64) (found
 			found.replaced[id] = t
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // of returns the trace of an id: what it became a part of, nil for none.
@@ -391,53 +428,138 @@ func IDsOf(transactions []*record.Transaction) []TransactionID {
 	return ids
 }
 
+// key is what tells a transaction from others in transaction_traces.
+func (t *TransactionID) key() transactionKey {
+	return transactionKey{sql.KeyOf(t.Account), t.Lt, schema.ShortPrefix(t.Hash)}
+}
+
 // TracesOf returns the trace of each of some transactions, nil where it is not known.
 func (l *Lists) TracesOf(ctx context.Context, v *View, transactions []TransactionID) ([]*record.Trace, error) {
 	traces := make([]*record.Trace, len(transactions))
 	if len(transactions) == 0 {
 		return traces, nil
 	}
-	rows, err := inChunks(ctx, transactions, func(ctx context.Context, some []TransactionID) ([]plan.Row, error) {
-		among, first := sql.Among{Columns: []string{"workchain", "account_prefix", "lt"}}, some[0].McSeqno
-		for _, tx := range some {
-			k := sql.KeyOf(tx.Account)
-			among.Tuples = append(among.Tuples, []any{k.Workchain, k.Prefix, tx.Lt})
-			first = min(first, tx.McSeqno)
+	prefixOf, rows, err := l.tracePrefixes(ctx, v, transactions)
+	if err != nil {
+		return nil, err
+	}
+	known := map[uint64]bool{} // prefixes of which all rows that can count are there
+	for _, t := range rows {
+		known[t.prefix] = true
+	}
+	wanted := map[uint64]bool{}
+	for _, p := range prefixOf {
+		wanted[p] = true
+	}
+	prefixes := slices.Sorted(maps.Keys(wanted))
+	held, err := inChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]traceRecord, error) {
+		list, err := heldWithPrefix(ctx, v.Held, "traces", sql.Conditions{sql.Any("trace_prefix", some)})
+		if err != nil {
+			return nil, err
 		}
-		// No transaction got its trace before it was there: older parts need not be read.
-		return l.transactionTraces(ctx, v, sql.Conditions{among, sql.AtLeast("mc_seqno", first)}, sql.NoProjections, transactionOfTraces)
+		return unpackAll(list, unpackTrace)
 	})
 	if err != nil {
 		return nil, err
 	}
-	// The newest that the view shows counts.
-	slices.SortStableFunc(rows, func(a, b plan.Row) int {
-		return cmp.Compare(a[transactionWords+1], b[transactionWords+1])
-	})
-	prefixOf := map[transactionKey]uint64{}
-	for _, r := range rows {
-		k := keyOfTransaction(r, transactionAt)
-		k.mcSeqno = uint32(r[transactionWords+2]) // in its place what tells like accounts apart
-		if _, has := prefixOf[k]; !has || r[transactionWords+1] <= uint64(v.Watermark) {
-			prefixOf[k] = r[traceOfTransaction.At]
+	rows = append(rows, held...)
+	// A trace that is held needs no older state of it.
+	index := foundIn(v, held).index()
+	missing := map[uint64]bool{}
+	for i := range transactions {
+		p, has := prefixOf[transactions[i].key()]
+		if has && !known[p] && !index.shows(v, p, transactions[i].Lt) {
+			missing[p] = true
 		}
 	}
-	prefixes := make([]uint64, 0, len(prefixOf))
-	for _, p := range prefixOf {
-		prefixes = append(prefixes, p)
-	}
-	slices.Sort(prefixes)
-	found, err := l.resolved(ctx, v, slices.Compact(prefixes))
+	more, err := l.traceRows(ctx, v, slices.Sorted(maps.Keys(missing)))
 	if err != nil {
+		return nil, err
+	}
+	found := foundIn(v, append(rows, more...))
+	if err := l.follow(ctx, v, found, wanted); err != nil {
 		return nil, err
 	}
 	byPrefix := found.index()
-	for i, tx := range transactions {
-		if p, has := prefixOf[transactionKey{sql.KeyOf(tx.Account), tx.Lt, schema.ShortPrefix(tx.Hash)}]; has {
-			traces[i] = byPrefix.at(p, tx.Lt, tx.Lt)
+	for i := range transactions {
+		if p, has := prefixOf[transactions[i].key()]; has {
+			traces[i] = byPrefix.at(p, transactions[i].Lt, transactions[i].Lt)
 		}
 	}
 	return traces, nil
+}
+
+// tracePrefixes finds the prefixes of the ids of the traces of transactions. Of those that
+// the tables have to tell it reads the rows of traces side by side.
+func (l *Lists) tracePrefixes(ctx context.Context, v *View, transactions []TransactionID) (map[transactionKey]uint64, []traceRecord, error) {
+	prefixOf := make(map[transactionKey]uint64, len(transactions))
+	take := func(rows []plan.Row) {
+		// The newest that the view shows counts.
+		slices.SortStableFunc(rows, func(a, b plan.Row) int {
+			return cmp.Compare(a[transactionWords+1], b[transactionWords+1])
+		})
+		for _, r := range rows {
+			k := keyOfTransaction(r, transactionAt)
+			k.mcSeqno = uint32(r[transactionWords+2]) // in its place what tells like accounts apart
+			if _, has := prefixOf[k]; !has || r[transactionWords+1] <= uint64(v.Watermark) {
+				prefixOf[k] = r[traceOfTransaction.At]
+			}
+		}
+	}
+	p := &plan.Plan{Reads: "transaction traces", Table: "transaction_traces", Columns: transactionOfTraces}
+	source := plan.Source{Tables: l.reader, Memory: v.Held}
+	held, err := inChunks(ctx, transactions, func(ctx context.Context, some []TransactionID) ([]plan.Row, error) {
+		return p.Held(ctx, source, &plan.Range{Where: amongTransactions(some)})
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	take(held)
+	missing := slices.DeleteFunc(slices.Clone(transactions), func(t TransactionID) bool {
+		_, has := prefixOf[t.key()]
+		return has || t.McSeqno > v.Tables
+	})
+	var rows []plan.Row
+	var traces []traceRecord
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		rows, err = inChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]plan.Row, error) {
+			r := plan.Range{Where: amongTransactions(some)}
+			return p.Run(ctx, l.reader, fmt.Sprintf("SELECT %s FROM %s WHERE %s SETTINGS %s", p.Selected(&r), p.Table, r.Where, sql.NoProjections))
+		})
+		return err
+	})
+	group.Go(func() (err error) {
+		traces, err = inChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]traceRecord, error) {
+			of := "SELECT trace_prefix FROM " + p.Table + " WHERE " + amongTransactions(some).String()
+			return readRecords(ctx, source, "traces", withPrefix("traces", "trace_prefix GLOBAL IN ("+of+") SETTINGS "+sql.NoProjections), nil, unpackTrace)
+		})
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, nil, err
+	}
+	take(rows)
+	return prefixOf, traces, nil
+}
+
+// amongTransactions is the condition on transaction_traces for some transactions. None got
+// its trace before it was there: older parts need not be read.
+func amongTransactions(some []TransactionID) sql.Conditions {
+	among, first := sql.Among{Columns: []string{"workchain", "account_prefix", "lt"}}, some[0].McSeqno
+	for _, tx := range some {
+		k := sql.KeyOf(tx.Account)
+		among.Tuples = append(among.Tuples, []any{k.Workchain, k.Prefix, tx.Lt})
+		first = min(first, tx.McSeqno)
+	}
+	return sql.Conditions{among, sql.AtLeast("mc_seqno", first)}
+}
+
+// shows reports whether a trace of an lt is there as the view shows it.
+func (x traceIndex) shows(v *View, prefix, lt uint64) bool {
+	return slices.ContainsFunc(x[prefix], func(t tracePair) bool {
+		return t.own.StartLt <= lt && lt <= t.own.EndLt && t.own.McSeqnoEnd <= v.Watermark
+	})
 }
 
 // traceIndex finds traces by the prefixes of their ids.
