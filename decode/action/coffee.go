@@ -266,14 +266,6 @@ func coffeeHop() *Pattern {
 	)
 }
 
-// carries reports whether a transfer of jettons carries an order with an opcode.
-func carries(opcode uint32) func(*Block) bool {
-	return func(b *Block) bool {
-		op, ok := jettonTransfer.Of(b).Forward.Opcode()
-		return ok && op == opcode
-	}
-}
-
 func isCoffeeStake(b *Block) bool { return b.First().IsCall(opCoffeeStakeInit) }
 
 // coffeeAsset reads an asset, nil for toncoins and extra currencies.
