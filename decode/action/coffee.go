@@ -43,7 +43,7 @@ var (
 	coffeeCreatorCreation = NewType[coffeeCreator]("coffee_create_pool_creator", V2, "coffee")
 	coffeePoolCreation    = NewType[coffeePool]("coffee_create_pool", V2, "coffee")
 	coffeeMevHold         = NewType[coffeeHeld]("coffee_mev_protect_hold_funds", V2, "coffee")
-	coffeeMevFailed       = NewType[struct{}]("coffee_mev_protect_failed_swap", V2, "coffee")
+	coffeeMevFailed       = NewType[struct{}]("coffee_mev_protect_failed_swap", V2)
 	coffeeStaking         = NewType[coffeeStake]("coffee_staking_deposit", V2, "coffee")
 	coffeeUnstaking       = NewType[coffeeUnstake]("coffee_staking_withdraw", V2, "coffee")
 	coffeeClaim           = NewType[coffeeRewards]("coffee_staking_claim_rewards", V2, "coffee")
@@ -209,7 +209,7 @@ var coffee = &Protocol{
 		{
 			Name:    "failure of a protected swap of Swap Coffee",
 			Order:   orderCoffeeMevFailed,
-			Pattern: Call(opCoffeeMevFailed),
+			Pattern: OneOf(Call(opCoffeeMevFailed), Is(jettonTransfer).Where(carries(opCoffeeMevFailed))),
 			Make:    func(*Match) *Made { return coffeeMevFailed.Make(&struct{}{}) },
 		},
 		{
