@@ -52,7 +52,7 @@ var bidask = &Protocol{
 		{
 			Name:  "swap at a pool of Bidask without ranges",
 			Order: orderBidaskDammSwap,
-			Pattern: OneOf(Is(jettonTransfer).Where(carries(opBidaskDammSwap)), Call(opBidaskDammSwap)).As("in").With(
+			Pattern: OneOf(Is(jettonTransfer).Carrying(opBidaskDammSwap), Call(opBidaskDammSwap)).As("in").With(
 				bidaskPaid().Every(),
 			),
 			Make: makeBidaskSwap,
@@ -60,7 +60,7 @@ var bidask = &Protocol{
 		{
 			Name:  "deposit of liquidity at Bidask",
 			Order: orderBidaskDeposit,
-			Pattern: OneOf(Is(jettonTransfer).Where(carries(bidaskDeposits...)), Call(opBidaskProvide, opBidaskDammProvideOne)).As("in").With(OneOf(
+			Pattern: OneOf(Is(jettonTransfer).Carrying(bidaskDeposits...), Call(opBidaskProvide, opBidaskDammProvideOne)).As("in").With(OneOf(
 				bidaskProvided(),
 				Call(opBidaskSave).As("save").With(Call(opBidaskSaved).As("saved").With(bidaskProvided()).Maybe()),
 			)),

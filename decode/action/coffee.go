@@ -203,13 +203,13 @@ var coffee = &Protocol{
 		{
 			Name:    "funds held for a protected swap of Swap Coffee",
 			Order:   orderCoffeeMevHold,
-			Pattern: OneOf(Call(opCoffeeMevHold), Is(jettonTransfer).Where(carries(opCoffeeMevHold))),
+			Pattern: OneOf(Call(opCoffeeMevHold), Is(jettonTransfer).Carrying(opCoffeeMevHold)),
 			Make:    makeCoffeeHeld,
 		},
 		{
 			Name:    "failure of a protected swap of Swap Coffee",
 			Order:   orderCoffeeMevFailed,
-			Pattern: OneOf(Call(opCoffeeMevFailed), Is(jettonTransfer).Where(carries(opCoffeeMevFailed))),
+			Pattern: OneOf(Call(opCoffeeMevFailed), Is(jettonTransfer).Carrying(opCoffeeMevFailed)),
 			Make:    func(*Match) *Made { return coffeeMevFailed.Make(&struct{}{}) },
 		},
 		{

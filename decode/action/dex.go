@@ -159,22 +159,22 @@ func carried(b *Block) (uint32, bool) {
 	if t := jettonTransfer.Of(b); t != nil {
 		return t.Forward.Opcode()
 	}
-	if t, ok := b.order(); ok {
-		return t.Forward.Opcode()
-	}
-	return 0, false
-}
-
-// order is what a message orders of a wallet of jettons.
-func (b *Block) order() (*jettonMove, bool) {
 	if !b.IsCall(opJettonTransfer) {
-		return nil, false
+		return 0, false
 	}
-	return readTransfer(b)
+	r := b.Body()
+	r.Skip(64)                 // query_id
+	r.Skip(8 * int(r.Uint(4))) // amount
+	r.Address()                // destination
+	r.Address()                // response_destination
+	if r.Bool() {
+		r.Ref() // custom_payload
+	}
+	r.Skip(8 * int(r.Uint(4))) // forward_ton_amount
+	return r.Payload().Opcode()
 }
 
-// carries reports whether a transfer of jettons carries one of the opcodes.
-func carries(opcodes ...uint32) func(*Block) bool {
+func carries(opcodes []uint32) func(*Block) bool {
 	return func(b *Block) bool {
 		op, ok := carried(b)
 		return ok && slices.Contains(opcodes, op)

@@ -194,7 +194,7 @@ var evaa = &Protocol{
 func asksEvaa(opcode uint32) *Pattern {
 	return OneOf(
 		Call(opcode),
-		Is(jettonTransfer).Where(carries(opcode)),
+		Is(jettonTransfer).Carrying(opcode),
 	)
 }
 

@@ -25,7 +25,7 @@ var moon = &Protocol{
 			Name:  "swap at Moon",
 			Order: orderMoonSwap,
 			Pattern: OneOf(delivered(), Call(opMoonSwapped, opMoonSwapFailed, opMoonSwap)).As("out").Below(
-				OneOf(Is(jettonTransfer).Where(carries(opMoonSwap)), Call(opMoonSwap), Is(jettonSwap).Kept()).As("in"),
+				OneOf(Is(jettonTransfer).Carrying(opMoonSwap), Call(opMoonSwap), Is(jettonSwap).Kept()).As("in"),
 			),
 			Make: makeMoonSwap,
 		},

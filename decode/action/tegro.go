@@ -25,10 +25,10 @@ var tegro = &Protocol{
 			Name:  "swap at Tegro",
 			Order: orderTegroSwap,
 			Pattern: OneOf(
-				delivered().Where(carries(tegroAnswers...)), Call(tegroAnswers...),
+				delivered().Carrying(tegroAnswers...), Call(tegroAnswers...),
 			).As("out").Below(
-				OneOf(Is(jettonTransfer).Where(carries(opTegroSwapJettons)), Call(opTegroSwap), Is(jettonSwap).Kept()).As("in").With(
-					delivered().Where(carries(opTegroChange)).As("change").Maybe(),
+				OneOf(Is(jettonTransfer).Carrying(opTegroSwapJettons), Call(opTegroSwap), Is(jettonSwap).Kept()).As("in").With(
+					delivered().Carrying(opTegroChange).As("change").Maybe(),
 				),
 			),
 			Make: makeTegroSwap,
@@ -36,9 +36,9 @@ var tegro = &Protocol{
 		{
 			Name:  "deposit of liquidity at Tegro",
 			Order: orderTegroDeposit,
-			Pattern: Is(jettonTransfer).Where(carries(opTegroDeposit)).As("in").With(
+			Pattern: Is(jettonTransfer).Carrying(opTegroDeposit).As("in").With(
 				Call(opJettonInternalTransfer).As("lp").With(notified()).Maybe(),
-				delivered().Where(carries(opTegroChange, opTegroLeftTooLow, opTegroRightTooLow)).As("change").Maybe(),
+				delivered().Carrying(opTegroChange, opTegroLeftTooLow, opTegroRightTooLow).As("change").Maybe(),
 			),
 			Make: makeTegroDeposit,
 		},
@@ -46,7 +46,7 @@ var tegro = &Protocol{
 			Name:  "withdrawal of liquidity from Tegro",
 			Order: orderTegroWithdrawal,
 			Pattern: Is(jettonBurn).As("burn").With(
-				delivered().Where(carries(opTegroWithdrawn)).As("out"),
+				delivered().Carrying(opTegroWithdrawn).As("out"),
 			),
 			Make: makeTegroWithdrawal,
 		},
@@ -95,7 +95,7 @@ func tegroToncoins(b *Block) (in *dexTransfer, failed bool) {
 func (m *Match) tegroGave(b *Block) (jettons *dexTransfer, toncoins *big.Int, failed bool) {
 	t := jettonTransfer.Of(b)
 	if t == nil {
-		t, _ = b.order()
+		t, _ = readTransfer(b)
 	}
 	if jettons, failed = m.transferred(b); jettons == nil || t == nil {
 		return nil, nil, true
