@@ -139,6 +139,7 @@ var coffee = &Protocol{
 		{
 			Name:  "deposit of liquidity at Swap Coffee",
 			Order: orderCoffeeDeposit,
+			Block: "coffee_deposit_liquidity",
 			Pattern: Call(opCoffeeRequestDeposit).As("request").With(
 				Call(opCoffeeDeploy).As("deploy").With(
 					Call(opCoffeeDepositInternal).As("deposit").With(
