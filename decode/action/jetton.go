@@ -146,10 +146,12 @@ func readTransfer(b *Block) (t *jettonMove, ok bool) {
 	return t, true
 }
 
-// carry sets what the transfer carries to its receiver.
+// carry sets what the transfer carries to its receiver. An empty payload is none.
 func (t *jettonMove) carry(p Payload) {
 	t.Forward = p
-	t.ForwardPayload = p.BoC()
+	if p.BitsLeft() > 0 || p.RefsLeft() > 0 {
+		t.ForwardPayload = p.BoC()
+	}
 	t.Comment, t.IsEncryptedComment = p.Comment()
 }
 
