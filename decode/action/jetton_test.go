@@ -168,3 +168,15 @@ func TestAnEmptyPayloadOfATransferIsNone(t *testing.T) {
 		})
 	}
 }
+
+func TestToncoinsAreWrappedByTheMastersOfEachNetwork(t *testing.T) {
+	for _, text := range []string{
+		"EQCM3B12QK1e4yZSf8GtBRT0aLMNyEsBc_DhVfRRtOEffLez", "EQBnGWMCf3-FZZq1W4IWcWiGAc3PHuZ0_H-7sad2oY00o83S",
+		"kQAcOvXSnnOhCdLYc6up2ECYwtNNTzlmOlidBeCs5cFPV7AM", "kQACS30DNoUQ7NfApPvzh7eBmSZ9L4ygJ-lkNWtba8TQT-Px",
+	} {
+		facts := known{jettons(routerTON, router, addressOf(text))}
+		list := recognise(t, facts, play(alice, step{to: routerTON, value: 9, body: transferOrder(100, bob), then: []step{{to: bob, value: 1, body: word(0x7362d09c)}}}))
+		wants(t, list, "jetton_transfer")
+		details(t, list, "jetton_transfer", "asset", addressOf(text), "sender_jetton_wallet", nil)
+	}
+}
