@@ -43,7 +43,7 @@ var (
 	coffeeCreatorCreation = NewType[coffeeCreator]("coffee_create_pool_creator", V2, "coffee")
 	coffeePoolCreation    = NewType[coffeePool]("coffee_create_pool", V2, "coffee")
 	coffeeMevHold         = NewType[coffeeHeld]("coffee_mev_protect_hold_funds", V2, "coffee")
-	coffeeMevFailed       = NewType[struct{}]("coffee_mev_protect_failed_swap", V2, "coffee")
+	coffeeMevFailed       = NewType[struct{}]("coffee_mev_protect_failed_swap", V2)
 	coffeeStaking         = NewType[coffeeStake]("coffee_staking_deposit", V2, "coffee")
 	coffeeUnstaking       = NewType[coffeeUnstake]("coffee_staking_withdraw", V2, "coffee")
 	coffeeClaim           = NewType[coffeeRewards]("coffee_staking_claim_rewards", V2, "coffee")
@@ -139,6 +139,7 @@ var coffee = &Protocol{
 		{
 			Name:  "deposit of liquidity at Swap Coffee",
 			Order: orderCoffeeDeposit,
+			Block: "coffee_deposit_liquidity",
 			Pattern: Call(opCoffeeRequestDeposit).As("request").With(
 				Call(opCoffeeDeploy).As("deploy").With(
 					Call(opCoffeeDepositInternal).As("deposit").With(
@@ -203,13 +204,13 @@ var coffee = &Protocol{
 		{
 			Name:    "funds held for a protected swap of Swap Coffee",
 			Order:   orderCoffeeMevHold,
-			Pattern: OneOf(Call(opCoffeeMevHold), Is(jettonTransfer).Where(carries(opCoffeeMevHold))),
+			Pattern: OneOf(Call(opCoffeeMevHold), Is(jettonTransfer).Carrying(opCoffeeMevHold)),
 			Make:    makeCoffeeHeld,
 		},
 		{
 			Name:    "failure of a protected swap of Swap Coffee",
 			Order:   orderCoffeeMevFailed,
-			Pattern: Call(opCoffeeMevFailed),
+			Pattern: OneOf(Call(opCoffeeMevFailed), Is(jettonTransfer).Carrying(opCoffeeMevFailed)),
 			Make:    func(*Match) *Made { return coffeeMevFailed.Make(&struct{}{}) },
 		},
 		{
@@ -264,14 +265,6 @@ func coffeeHop() *Pattern {
 		Log(opCoffeeSwapFailedEvent).Maybe(),
 		OneOf(Again(coffeeHop), coffeePaid()),
 	)
-}
-
-// carries reports whether a transfer of jettons carries an order with an opcode.
-func carries(opcode uint32) func(*Block) bool {
-	return func(b *Block) bool {
-		op, ok := jettonTransfer.Of(b).Forward.Opcode()
-		return ok && op == opcode
-	}
 }
 
 func isCoffeeStake(b *Block) bool { return b.First().IsCall(opCoffeeStakeInit) }

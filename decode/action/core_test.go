@@ -192,14 +192,15 @@ func TestAYoungTypeIsShownToClientsThatKnowItAndItsPartsToOthers(t *testing.T) {
 
 func TestLabelsStandForTheTypesOfTheirVersionAndThoseBefore(t *testing.T) {
 	counts := map[string]int{}
-	for _, label := range []string{"v1", "v2", "v3", "v4", "latest", "dns", "nft", "nft.v3", "jettons"} {
+	for _, label := range []string{"v1", "v2", "v3", "v4", "latest", "dns", "nft", "nft.v3", "jettons", "coffee"} {
 		for typ := range action.Expand([]string{label}) {
 			if typ.Version != action.V1 || label == "v1" {
 				counts[label]++
 			}
 		}
 	}
-	if counts["v1"] == 0 || counts["v3"] <= counts["v2"] || counts["v4"] != counts["latest"] || counts["dns"] != 2 || counts["nft"] != 0 {
+	if counts["v1"] == 0 || counts["v3"] <= counts["v2"] || counts["v4"] != counts["latest"] || counts["dns"] != 2 || counts["nft"] != 0 ||
+		counts["coffee"] != 7 { // but for coffee_mev_protect_failed_swap
 		t.Errorf("beyond those of v1: %v", counts)
 	}
 }

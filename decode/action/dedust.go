@@ -32,6 +32,7 @@ var dedust = &Protocol{
 		{
 			Name:  "deposit of liquidity at DeDust",
 			Order: orderDedustDeposit,
+			Block: "dedust_deposit_liquidity",
 			Pattern: Call(opDedustCreateDeposit).As("create").With(
 				Call(opDedustInstall).As("install").Maybe(),
 				Call(opDedustDepositAsset).As("asset").With(
@@ -50,6 +51,7 @@ var dedust = &Protocol{
 		{
 			Name:  "first half of a deposit of liquidity at DeDust",
 			Order: orderDedustFirstDeposit,
+			Block: "dedust_deposit_liquidity_partial",
 			Pattern: Call(opDedustCreateDeposit).As("create").With(
 				Call(opDedustInstall).As("install").Maybe(),
 				Call(opDedustDepositAsset).As("asset"),
@@ -59,6 +61,7 @@ var dedust = &Protocol{
 		{
 			Name:    "both halves of a deposit of liquidity at DeDust",
 			Order:   orderDedustDepositMerge,
+			Block:   "dedust_deposit_liquidity",
 			Pattern: Is(dexDeposit).Where(endsDedustDeposit),
 			Make:    mergeDedustDeposits,
 		},

@@ -1,6 +1,9 @@
 package action_test
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"slices"
 	"testing"
 
@@ -112,6 +115,19 @@ func TestWhatARouteThroughDedustLeadsToIsKnownOfItsPools(t *testing.T) {
 	facts := append(slices.Clone(exchange), &record.Contract{Account: poolTwo, DedustPool: &record.DedustPool{Assets: [][]byte{{}, masterY}}})
 	details(t, recognise(t, facts, trace), "jetton_swap!", "asset_out", masterY)
 	details(t, recognise(t, exchange, trace), "jetton_swap!", "asset_out", masterX) // not known: what came back
+}
+
+func TestIDsOfDepositsAreMadeOfTheNamesThatOthersGiveThem(t *testing.T) {
+	params := dedustAsset(dedustAsset(addr(order(0xf04ec526).MustStoreRef(cell.BeginCell().EndCell()), alice).MustStoreBoolBit(false), nil), masterX)
+	params.MustStoreRef(coins(coins(cell.BeginCell(), 7), 10).EndCell())
+	transactions := play(alice, step{to: vaultTON, value: 90, body: coins(order(0xd55e4686), 7), then: []step{
+		{to: factory, value: 70, body: params, then: []step{{to: depository, value: 60, body: order(0x54240fe5)}}}}})
+	list := recognise(t, exchange, transactions)
+	wants(t, list, "dex_deposit_liquidity")
+	first := transactions[slices.IndexFunc(transactions, func(tx *record.Transaction) bool { return bytes.Equal(tx.Account, vaultTON) })]
+	if want := sha256.Sum256([]byte(base64.StdEncoding.EncodeToString(first.InMsg.Hash) + "dedust_deposit_liquidity_partial")); list[0].ID != want {
+		t.Errorf("%x, want %x", list[0].ID, want)
+	}
 }
 
 func TestLiquidityOfDedust(t *testing.T) {

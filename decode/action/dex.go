@@ -3,6 +3,7 @@ package action
 import (
 	"bytes"
 	"math/big"
+	"slices"
 )
 
 var (
@@ -118,6 +119,68 @@ func (w *liquidityWithdrawal) set(side int, out *dexTransfer) {
 	}
 }
 
+// deposited makes a deposit of one half of it, and of the other one where that was made
+// before and lies beside this one. What came first waits until the pool has both.
+func (m *Match) deposited(d *liquidityDeposit, failed bool) *Made {
+	made := dexDeposit.Make(d)
+	if other := m.otherHalf(d); other != nil {
+		half := dexDeposit.Of(other)
+		d.set(1, &dexTransfer{Asset: half.Asset1, Amount: half.Amount1, SourceJettonWallet: half.UserJettonWallet1})
+		if !d.minted() {
+			d.LPTokensMinted, d.NFTAddress, d.VaultExcesses = half.LPTokensMinted, half.NFTAddress, half.VaultExcesses
+		}
+		failed = failed || other.Failed
+		made.Consumes(other)
+	}
+	return made.Fails(failed)
+}
+
+// minted reports whether a deposit gave liquidity.
+func (d *liquidityDeposit) minted() bool { return d.LPTokensMinted != nil || d.NFTAddress != nil }
+
+// otherHalf is the other half of a deposit, which the provider sent beside this one.
+func (m *Match) otherHalf(d *liquidityDeposit) *Block {
+	sender := m.One("in").Parent
+	if sender == nil || d.Amount2 != nil {
+		return nil
+	}
+	for _, b := range sender.Children {
+		half := dexDeposit.Of(b)
+		if half != nil && half.Dex == d.Dex && half.Amount2 == nil && same(half.Source, d.Source) && same(half.Pool, d.Pool) && half.minted() != d.minted() {
+			return b
+		}
+	}
+	return nil
+}
+
+// carried is the first 32 bits of what a transfer of jettons carries to its receiver,
+// false where it carries less.
+func carried(b *Block) (uint32, bool) {
+	if t := jettonTransfer.Of(b); t != nil {
+		return t.Forward.Opcode()
+	}
+	if !b.IsCall(opJettonTransfer) {
+		return 0, false
+	}
+	r := b.Body()
+	r.Skip(64)                 // query_id
+	r.Skip(8 * int(r.Uint(4))) // amount
+	r.Address()                // destination
+	r.Address()                // response_destination
+	if r.Bool() {
+		r.Ref() // custom_payload
+	}
+	r.Skip(8 * int(r.Uint(4))) // forward_ton_amount
+	return r.Payload().Opcode()
+}
+
+func carries(opcodes []uint32) func(*Block) bool {
+	return func(b *Block) bool {
+		op, ok := carried(b)
+		return ok && slices.Contains(opcodes, op)
+	}
+}
+
 // master is the master of a jetton wallet, false where the account is not known to
 // be one.
 func (m *Match) master(wallet Address) (Address, bool) {
@@ -180,16 +243,44 @@ func (m *Match) transferred(b *Block) (t *dexTransfer, failed bool) {
 
 // came is what a transfer of jettons, or a swap at another exchange, gave to this
 // one, nil where that went elsewhere.
-func (m *Match) came(b *Block) (in *dexTransfer, failed bool) {
+func (m *Match) came(b *Block) (in *dexTransfer, failed bool) { return m.cameTo(b, m.Block.Source()) }
+
+// cameTo is the same of an exchange that is an account.
+func (m *Match) cameTo(b *Block, exchange Address) (in *dexTransfer, failed bool) {
 	s := jettonSwap.Of(b)
 	if s == nil {
 		return m.transferred(b)
 	}
-	if !same(s.Outgoing.Destination, m.Block.Source()) {
+	if !same(s.Outgoing.Destination, exchange) {
 		return nil, true
 	}
 	out := s.Outgoing
 	return &out, b.Failed
+}
+
+// namedToncoins is what a message brings whose body names it behind the query's id.
+func namedToncoins(b *Block) (t *dexTransfer, failed bool) {
+	r := b.Body()
+	r.Skip(64) // query_id
+	t = &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: r.Coins()}
+	if r.Failed() {
+		return nil, true
+	}
+	return t, b.Aborted()
+}
+
+// withdrawn makes a withdrawal of what a pool gave for liquidity, in the order in which
+// it gave it.
+func (m *Match) withdrawn(w *liquidityWithdrawal, outs []*Block, gave func(*Block) (*dexTransfer, bool), failed bool) *Made {
+	for i, b := range outs {
+		out, lost := gave(b)
+		if out == nil || i > 1 {
+			return nil
+		}
+		w.set(i, out)
+		failed = failed || lost
+	}
+	return dexWithdrawal.Make(w).Fails(failed)
 }
 
 // unpaid reports whether an order to pay led to nothing but what came back.

@@ -188,3 +188,51 @@ func TestASwapMayBeginWhereAnotherOneEnds(t *testing.T) {
 		})
 	}
 }
+
+func TestASwapIsOneWhoeverHasItBegun(t *testing.T) {
+	const ok = 0xc64370e5
+	order256 := word(0x75097f5d).MustStoreUInt(4, 64).MustStoreUInt(12, 256).MustStoreUInt(1700000000, 48).MustStoreUInt(2, 8).
+		MustStoreUInt(7, 256).MustStoreRef(cell.BeginCell().EndCell())
+	message := cell.BeginCell().MustStoreUInt(0x18, 6).MustStoreAddr(friendly(aliceX)).MustStoreCoins(77).MustStoreUInt(0, 1+4+4+64+32+1+1).EndCell()
+	facts := append(slices.Clone(exchange), orderFacts...)
+	swaps := map[string]step{
+		"STON.fi": sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(ok, bob, 1, 25, sends(25, routerY, bobY, bob, nil)))),
+		"STON.fi v2": sends(10, aliceX, routerX, router, nil, stonfiV2Swap(poolOne,
+			stonfiV2Pay(ok, bob, router, [2][]byte{routerX, routerY}, [2]int64{0, 25}, sends(25, routerY, bobY, bob, nil)))),
+		"DeDust": sends(10, aliceX, vaultXs, vaultX, nil, dedustFirst(10, nil, dedustEvent(masterX, 10, masterY, 25),
+			dedustPays(0xad4eb6f5, vaultY, 25, dedustProof(masterX, masterY), sends(25, vaultYs, bobY, bob, nil)))),
+		"TONCO": sends(10, aliceX, routerX, router, nil, toncoSwap(poolOne, routerX,
+			toncoPays(200, [2][]byte{routerX, routerY}, [2]int64{0, 25}, sends(25, routerY, bobY, bob, nil)))),
+		"Swap Coffee": sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, coffeeEvent(masterX, 10, 25),
+			coffeePays(bob, 25, coffeeProof(masterX, masterY), sends(25, vaultYs, bobY, bob, nil)))),
+		"Moon": sends(10, aliceX, routerX, router, moonOrder(word(0xb37a900b)), sends(25, routerY, bobY, bob, word(0xcb7f38d6))),
+	}
+	for who, c := range map[string]struct {
+		from []byte
+		sent func(step) step
+		want string
+	}{
+		"an extension of the wallet": {carol, func(s step) step {
+			return step{to: alice, value: 9, body: order(0x6578746e), then: []step{s}}
+		}, "call_contract"},
+		"the wallet itself, later": {alice, func(s step) step {
+			return step{to: alice, value: 9, body: order(0xae42e5a4), then: []step{s}}
+		}, "call_contract"},
+		"an order of a multisig": {orderWith, func(s step) step {
+			return step{to: alice, value: 9, body: order256, then: []step{s}}
+		}, "multisig_execute"},
+		"the owner of a vesting wallet": {carol, func(s step) step {
+			return step{to: alice, value: 9, body: word(0xa7733acd).MustStoreUInt(4, 64).MustStoreUInt(3, 8).MustStoreRef(message), then: []step{
+				s, {to: carol, value: 8, body: order(0xf7733acd)}}}
+		}, "vesting_send_message"},
+	} {
+		for where, s := range swaps {
+			t.Run(where+", by "+who, func(t *testing.T) {
+				list := outermost(t, facts, play(c.from, c.sent(s)))
+				wants(t, list, c.want, "jetton_swap")
+				details(t, list, "jetton_swap", slices.Concat([]any{"sender", alice, "asset_in", masterX, "asset_out", masterY,
+					"dex_incoming_transfer.amount", 10, "dex_outgoing_transfer.destination", bob, "dex_outgoing_transfer.amount", 25})...)
+			})
+		}
+	}
+}

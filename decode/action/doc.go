@@ -54,7 +54,7 @@
 //	},
 //
 // Patterns are read from the block at which they begin: what it is (Call, Log,
-// Plain, Is, Any, OneOf), what more is asked of it (Where), what it led to (With),
+// Plain, Is, Any, OneOf), what more is asked of it (Where, Carrying), what it led to (With),
 // what it lies below (Below); Maybe, Every and Again say how often. What they find
 // is consumed, with the excesses and bounced messages that it led to; Kept parts are
 // only looked at, Alone ones leave their excesses. Made.Consumes adds what a pattern

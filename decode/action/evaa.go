@@ -194,10 +194,7 @@ var evaa = &Protocol{
 func asksEvaa(opcode uint32) *Pattern {
 	return OneOf(
 		Call(opcode),
-		Is(jettonTransfer).Where(func(b *Block) bool {
-			op, ok := jettonTransfer.Of(b).Forward.Opcode()
-			return ok && op == opcode
-		}),
+		Is(jettonTransfer).Carrying(opcode),
 	)
 }
 

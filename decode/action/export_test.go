@@ -14,7 +14,7 @@ func Opcodes() (list []uint32) {
 		if p == nil || depth > 32 {
 			return
 		}
-		list = append(list, p.opcodes...)
+		list = append(append(list, p.opcodes...), p.payload...)
 		for _, c := range slices.Concat(p.children, p.options) {
 			visit(c, depth+1)
 		}

@@ -114,6 +114,10 @@ func randomFields(r *rand.Rand, b *cell.Builder, opcodes []uint32, depth int) *c
 	return b
 }
 
+// maxTime is what a trace of some hundred transactions may cost to be recognised twice,
+// with and without facts, and made records of.
+const maxTime = 50 * time.Millisecond
+
 func FuzzRecognisers(f *testing.F) {
 	for i := range uint64(8) {
 		f.Add(binary.BigEndian.AppendUint64(nil, i), uint16(40))
@@ -127,7 +131,7 @@ func FuzzRecognisers(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, facts := range []action.Facts{everything{}, some{}, action.NoFacts{}} {
-			costtest.Check(t, func() { checkActions(t, tree, facts) })
+			costtest.Within(t, maxTime, costtest.MaxBytes, func() { checkActions(t, tree, facts) })
 		}
 	})
 }

@@ -19,11 +19,13 @@ const (
 )
 
 // pTonMasters are the masters of toncoins that are wrapped for a router, whose
-// wallets send no internal transfer.
+// wallets send no internal transfer: of mainnet, and the last two of testnet.
 var pTonMasters = []address.Address{
 	address.MustParse("0:8CDC1D7640AD5EE326527FC1AD0514F468B30DC84B0173F0E155F451B4E11F7C"),
 	address.MustParse("0:671963027F7F85659AB55B821671688601CDCF1EE674FC7FBBB1A776A18D34A3"),
 	address.MustParse("0:949C4C66760C002800E2FA3D8A3CA4E1C90A9373B53AE7472033483BF14CD95E"),
+	address.MustParse("0:1C3AF5D29E73A109D2D873ABA9D84098C2D34D4F39663A589D05E0ACE5C14F57"),
+	address.MustParse("0:024B7D03368510ECD7C0A4FBF387B78199267D2F8CA027E964356B5B6BC4D04F"),
 }
 
 // isPTon reports whether a master is one of wrapped toncoins.
@@ -146,10 +148,12 @@ func readTransfer(b *Block) (t *jettonMove, ok bool) {
 	return t, true
 }
 
-// carry sets what the transfer carries to its receiver.
+// carry sets what the transfer carries to its receiver. An empty payload is none.
 func (t *jettonMove) carry(p Payload) {
 	t.Forward = p
-	t.ForwardPayload = p.BoC()
+	if p.BitsLeft() > 0 || p.RefsLeft() > 0 {
+		t.ForwardPayload = p.BoC()
+	}
 	t.Comment, t.IsEncryptedComment = p.Comment()
 }
 

@@ -1,6 +1,7 @@
 package action_test
 
 import (
+	"encoding/base64"
 	"math/big"
 	"testing"
 
@@ -146,4 +147,36 @@ func TestTransfersThatARejectedMessageAskedForAreShownAsFailed(t *testing.T) {
 	other := play(alice)
 	other[0].InMsg.Body = boc(head(signature()).MustStoreUInt(3, 8).MustStoreRef(relaxed(bob, comment("hi"))).EndCell())
 	wants(t, recognise(t, wallets, other), "unknown")
+}
+
+func TestAnEmptyPayloadOfATransferIsNone(t *testing.T) {
+	for what, c := range map[string]struct {
+		payload func(*cell.Builder) *cell.Builder
+		want    any
+	}{
+		"in place": {func(b *cell.Builder) *cell.Builder { return b.MustStoreBoolBit(false) }, nil},
+		"in a cell": {func(b *cell.Builder) *cell.Builder {
+			return b.MustStoreBoolBit(true).MustStoreRef(cell.BeginCell().EndCell())
+		}, nil},
+		"left out":      {func(b *cell.Builder) *cell.Builder { return b }, nil},
+		"some in place": {func(b *cell.Builder) *cell.Builder { return b.MustStoreBoolBit(false).MustStoreUInt(5, 8) }, base64.StdEncoding.EncodeToString(boc(cell.BeginCell().MustStoreUInt(5, 8).EndCell()))},
+	} {
+		t.Run(what, func(t *testing.T) {
+			body := c.payload(coins(coins(word(0x0f8a7ea5).MustStoreUInt(4, 64), 100).MustStoreAddr(friendly(bob)).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), 1))
+			list := recognise(t, wallets, play(alice, step{to: aliceWallet, value: 9, body: body, then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice)}}}))
+			details(t, list, "jetton_transfer", "forward_payload", c.want)
+		})
+	}
+}
+
+func TestToncoinsAreWrappedByTheMastersOfEachNetwork(t *testing.T) {
+	for _, text := range []string{
+		"EQCM3B12QK1e4yZSf8GtBRT0aLMNyEsBc_DhVfRRtOEffLez", "EQBnGWMCf3-FZZq1W4IWcWiGAc3PHuZ0_H-7sad2oY00o83S",
+		"kQAcOvXSnnOhCdLYc6up2ECYwtNNTzlmOlidBeCs5cFPV7AM", "kQACS30DNoUQ7NfApPvzh7eBmSZ9L4ygJ-lkNWtba8TQT-Px",
+	} {
+		facts := known{jettons(routerTON, router, addressOf(text))}
+		list := recognise(t, facts, play(alice, step{to: routerTON, value: 9, body: transferOrder(100, bob), then: []step{{to: bob, value: 1, body: word(0x7362d09c)}}}))
+		wants(t, list, "jetton_transfer")
+		details(t, list, "jetton_transfer", "asset", addressOf(text), "sender_jetton_wallet", nil)
+	}
 }

@@ -145,18 +145,19 @@ func makeJVaultStake(m *Match) *Made {
 	return jvaultStake.Make(stake).Fails(failed)
 }
 
-// stakeWallet is what a stake wallet's data say: its pool, and the master of the
-// jettons that stand for what is staked there.
+// stakeWallet is the pool of a stake wallet, which only its data say, and the master of
+// the jettons that stand for what is staked there: a stake wallet is a wallet of them.
 func stakeWallet(m *Match, account Address) (pool, master Address) {
+	master, _ = m.master(account)
 	r, ok := m.Data(account)
 	if !ok {
-		return nil, nil
+		return nil, master
 	}
-	pool, master = r.Address(), r.Address()
+	pool, minter := r.Address(), r.Address()
 	if r.Failed() {
-		return nil, nil
+		return nil, master
 	}
-	return pool, master
+	return pool, minter
 }
 
 // stakedAt is the master of the jettons that a pool takes.
@@ -183,7 +184,7 @@ func makeJVaultUnstake(m *Match, what *TypeOf[farmUnstake]) *Made {
 	unstake.Pool, unstake.StakingAsset = stakeWallet(m, b.Destination())
 	if update != nil {
 		unstake.Pool = update.Destination()
-	} else if unstake.Pool == nil {
+	} else if unstake.Pool == nil && unstake.StakingAsset == nil {
 		return nil // nothing says that it is a stake wallet
 	}
 	unstake.Asset = stakedAt(m, unstake.Pool)

@@ -133,6 +133,21 @@ func TestAStakeIsTakenOutOfJVaultInTwoSteps(t *testing.T) {
 	}
 }
 
+func TestAStakeWalletIsKnownByItsJettonsWithoutItsData(t *testing.T) {
+	facts := known{wallet(aliceWallet, alice), wallet(lockWallet, pool), jettons(stakeWallet, alice, stakeMaster)}
+	unstake := func(op uint64, s step) step {
+		s.to, s.value, s.bounce, s.body = stakeWallet, 90, true, coins(word(op).MustStoreUInt(4, 64), 100).MustStoreBoolBit(true)
+		return s
+	}
+	paid := jettonsTo(pool, alice, lockWallet, aliceWallet, 100, comment("Jettons unstaked"))
+	list := outermost(t, facts, play(alice, unstake(0x499a9262, step{then: []step{updateOf(step{}, paid)}})))
+	wants(t, list, "jvault_unstake")
+	details(t, list, "jvault_unstake", "pool", pool, "asset", master, "staking_asset", stakeMaster)
+	list = outermost(t, facts, play(alice, unstake(0x0168d4b7, step{aborted: true})))
+	wants(t, list, "jvault_unstake_request!")
+	details(t, list, "jvault_unstake_request!", "pool", nil, "asset", nil, "staking_asset", stakeMaster)
+}
+
 func TestRewardsAreClaimedAtJVault(t *testing.T) {
 	second := account(0x76) // another wallet of the pool
 	facts := known{wallet(aliceWallet, alice), wallet(lockWallet, pool), wallet(second, pool)}

@@ -28,6 +28,10 @@ const (
 	orderStonfiV2Swap
 	orderToncoSwap
 	orderBidaskSwap
+	orderBidaskDammSwap
+	orderMoonSwap
+	orderTegroSwap
+	orderMegatonSwap
 	orderDNSRelease
 	orderDNSPurchase
 	orderSaleUpdate
@@ -60,6 +64,12 @@ const (
 	orderStonfiV2Deposit
 	orderStonfiV2Withdrawal
 	orderStonfiV2Refund
+	orderBidaskDeposit
+	orderBidaskWithdrawal
+	orderMoonDeposit
+	orderMoonWithdrawal
+	orderTegroDeposit
+	orderTegroWithdrawal
 	orderJVaultStake
 	orderJVaultUnstake
 	orderJVaultClaim

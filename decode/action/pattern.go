@@ -13,6 +13,7 @@ type Pattern struct {
 	transfer bool
 	anything bool
 	deploys  bool
+	payload  []uint32 // opcodes of what a transfer of jettons carries
 	where    []func(*Block) bool
 	children []*Pattern
 	parent   *Pattern
@@ -65,6 +66,13 @@ func (p *Pattern) As(label string) *Pattern { p.label = label; return p }
 // Where asks for more of a block. It is asked before children and parent are
 // looked at.
 func (p *Pattern) Where(is func(*Block) bool) *Pattern { p.where = append(p.where, is); return p }
+
+// Carrying asks for a transfer of jettons, or the order of one, that carries one of the
+// opcodes to its receiver.
+func (p *Pattern) Carrying(opcodes ...uint32) *Pattern {
+	p.payload = append(p.payload, opcodes...)
+	return p.Where(carries(p.payload))
+}
 
 // With asks for children: each pattern takes another one, the first that matches
 // and that no pattern before has taken.

@@ -8,8 +8,8 @@ import (
 	"tonscribe/schema/record"
 )
 
-// ErrType is the error of an action whose type this program does not know.
-var ErrType = errors.New("no type of actions")
+// ErrRecord is the error of a record that is no action.
+var ErrRecord = errors.New("no action")
 
 // Record returns the action as it travels between stages.
 func (a *Action) Record() *record.Action {
@@ -30,12 +30,14 @@ func (a *Action) Record() *record.Action {
 }
 
 // FromRecord returns the action of a record: without the rule that recognised it, and
-// of the actions that it is a part of only their types, and the id of the innermost.
+// of the actions that it is a part of only their types, and the id of the innermost. A
+// type that another version of the program wrote and this one does not know has its
+// name and no details.
 func FromRecord(r *record.Action) (*Action, error) {
-	t := TypeNamed(r.Type)
-	if t == nil {
-		return nil, fmt.Errorf("%w: %q", ErrType, r.Type)
+	if len(r.Id) != 32 || r.Type == "" {
+		return nil, fmt.Errorf("%w: type %q, id of %d bytes", ErrRecord, r.Type, len(r.Id))
 	}
+	t := recorded(r.Type)
 	a := &Action{Type: t, Success: r.Success, StartLt: r.StartLt, EndLt: r.EndLt, StartUtime: r.StartUtime, EndUtime: r.EndUtime,
 		Transactions: r.Transactions, Details: unpack(t.Details, r.Details)}
 	copy(a.ID[:], r.Id)
@@ -43,16 +45,20 @@ func FromRecord(r *record.Action) (*Action, error) {
 		a.Accounts = append(a.Accounts, account)
 	}
 	for _, name := range r.Ancestors {
-		p := &Action{Type: TypeNamed(name)}
-		if p.Type == nil {
-			return nil, fmt.Errorf("%w: %q", ErrType, name)
-		}
-		a.Ancestors = append(a.Ancestors, p)
+		a.Ancestors = append(a.Ancestors, &Action{Type: recorded(name)})
 	}
 	if p := a.Parent(); p != nil {
 		copy(p.ID[:], r.Parent)
 	}
 	return a, nil
+}
+
+// recorded returns the type with a name that a record has.
+func recorded(name string) *Type {
+	if t := TypeNamed(name); t != nil {
+		return t
+	}
+	return &Type{Name: name}
 }
 
 func pack(list []Detail, values []Value) (packed []*record.ActionDetail) {

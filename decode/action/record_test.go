@@ -78,10 +78,31 @@ func TestRecordsOfActionsHaveEveryKindOfDetail(t *testing.T) {
 	}
 }
 
-func TestATypeThatIsNotKnownIsAnError(t *testing.T) {
-	for _, r := range []*record.Action{{Type: "of another program"}, {Type: "ton_transfer", Ancestors: []string{"of another program"}}} {
-		if _, err := action.FromRecord(r); !errors.Is(err, action.ErrType) {
-			t.Errorf("%v, want %v", err, action.ErrType)
+func TestATypeThatIsNotKnownHasItsNameAndNoDetails(t *testing.T) {
+	const foreign = "of_another_version"
+	id := make([]byte, 32)
+	details := []*record.ActionDetail{{Name: "amount", Value: &record.ActionDetail_Unsigned{Unsigned: 5}}}
+	for want, r := range map[string]*record.Action{
+		foreign:                      {Id: id, Type: foreign, Details: details, Success: true},
+		"ton_transfer in " + foreign: {Id: id, Type: "ton_transfer", Ancestors: []string{foreign}, Parent: id, Success: true},
+	} {
+		a, err := action.FromRecord(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := summary(a); got != want || len(a.Details) != len(a.Type.Details) {
+			t.Errorf("%s with %d details, want %s", got, len(a.Details), want)
+		}
+	}
+	if since, _ := (&action.Action{Type: &action.Type{Name: foreign}}).Seen(); since != action.NoVersion {
+		t.Errorf("seen since version %d", since)
+	}
+}
+
+func TestARecordWithoutTypeOrIDIsAnError(t *testing.T) {
+	for _, r := range []*record.Action{{Id: make([]byte, 32)}, {Id: make([]byte, 31), Type: "ton_transfer"}, {Type: "ton_transfer"}} {
+		if _, err := action.FromRecord(r); !errors.Is(err, action.ErrRecord) {
+			t.Errorf("%v, want %v", err, action.ErrRecord)
 		}
 	}
 }

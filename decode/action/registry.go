@@ -28,4 +28,7 @@ var protocols = []*Protocol{
 	tonco,
 	coffee,
 	bidask,
+	moon,
+	tegro,
+	megaton,
 }

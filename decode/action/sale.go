@@ -203,15 +203,21 @@ func listing(m *Match) (first, second *itemTransfer, deploy *Block, ok bool) {
 	return first, second, deploy, ok
 }
 
+// sells reports whether the item that is known of a contract, or that it was deployed
+// with, is the one; where neither is there its code says what it is.
+func sells(known, deployed, item Address) bool {
+	return (known == nil || same(known, item)) && (deployed == nil || same(deployed, item))
+}
+
 func makePutOnSale(m *Match) *Made {
 	first, second, deploy, ok := listing(m)
-	sale := m.Contract(deploy.Destination()).GetSale()
-	if !ok || sale == nil || !bytes.Equal(sale.Item, first.NFTItem) {
-		return nil
+	known := m.Contract(deploy.Destination()).GetSale()
+	sale := saleOf(deploy) // what it was deployed with: the item may have been sold since
+	if sale == nil {
+		sale = known
 	}
-	// What the sale was deployed with: it may have been sold since.
-	if s := saleOf(deploy); s != nil {
-		sale = s
+	if !ok || sale == nil || !sells(known.GetItem(), sale.Item, first.NFTItem) {
+		return nil
 	}
 	start := &saleStart{
 		NFTCollection: first.NFTCollection, NFTItem: first.NFTItem, NFTItemIndex: first.NFTItemIndex,
@@ -228,15 +234,16 @@ func makePutOnSale(m *Match) *Made {
 
 func makePutOnAuction(m *Match) *Made {
 	first, _, deploy, ok := listing(m)
-	auction := m.Contract(deploy.Destination()).GetAuction()
-	if !ok || auction == nil || !bytes.Equal(auction.Item, first.NFTItem) {
+	known := m.Contract(deploy.Destination()).GetAuction()
+	auction := auctionOf(deploy)
+	if auction == nil {
+		auction = known
+	}
+	if !ok || auction == nil || !sells(known.GetItem(), auction.Item, first.NFTItem) {
 		return nil
 	}
-	if a := auctionOf(deploy); a != nil {
-		if a.Marketplace == nil {
-			a.Marketplace = auction.Marketplace
-		}
-		auction = a
+	if auction.Marketplace == nil {
+		auction.Marketplace = known.GetMarketplace()
 	}
 	return putOnAuction.Make(&auctionStart{
 		NFTCollection: first.NFTCollection, NFTItem: first.NFTItem, NFTItemIndex: first.NFTItemIndex,

@@ -11,6 +11,7 @@ type Shape struct {
 	Deployed bool
 	Any      bool
 	Type     string // of an action that another rule makes
+	Payload  uint32 // of what a transfer of jettons carries, 0 for anything
 	Then     []*Shape
 }
 
@@ -36,6 +37,9 @@ func (p *Pattern) shape(r *rand.Rand, depth int) *Shape {
 		s = &Shape{Type: p.types[r.IntN(len(p.types))].Name}
 	default:
 		s = &Shape{Plain: p.transfer, Deployed: p.deploys, Any: p.anything}
+	}
+	if len(p.payload) > 0 {
+		s.Payload = p.payload[r.IntN(len(p.payload))]
 	}
 	for _, c := range p.children {
 		if c.optional && r.IntN(3) == 0 {

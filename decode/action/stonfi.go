@@ -197,33 +197,7 @@ func (m *Match) stonfiDeposit(dex string, in *dexTransfer, failed bool) *Made {
 	// What is added to an account without its other half waits there.
 	added := m.One("added")
 	failed = failed || m.Aborted("provide", "add", "added", "lp") || added != nil && d.LPTokensMinted == nil
-	made := dexDeposit.Make(d)
-	if other := m.otherHalf(d); other != nil {
-		half := dexDeposit.Of(other)
-		d.set(1, &dexTransfer{Asset: half.Asset1, Amount: half.Amount1, SourceJettonWallet: half.UserJettonWallet1})
-		if d.LPTokensMinted == nil {
-			d.LPTokensMinted = half.LPTokensMinted
-		}
-		failed = failed || other.Failed
-		made.Consumes(other)
-	}
-	return made.Fails(failed)
-}
-
-// otherHalf is the other half of a deposit, which the provider sent beside this one.
-func (m *Match) otherHalf(d *liquidityDeposit) *Block {
-	sender := m.One("in").Parent
-	if sender == nil {
-		return nil
-	}
-	for _, b := range sender.Children {
-		half := dexDeposit.Of(b)
-		if half != nil && half.Dex == d.Dex && half.Amount2 == nil && same(half.Source, d.Source) && same(half.Pool, d.Pool) &&
-			(half.LPTokensMinted == nil) != (d.LPTokensMinted == nil) {
-			return b
-		}
-	}
-	return nil
+	return m.deposited(d, failed)
 }
 
 func makeStonfiWithdrawal(m *Match) *Made {
@@ -251,14 +225,6 @@ func (m *Match) stonfiWithdrawal(dex string, gave func(*Block) (*dexTransfer, bo
 			owed += n.Sign()
 		}
 	}
-	failed := m.Aborted("burn", "refund", "notice", "pay") || len(m.All("out")) < owed
-	for i, b := range m.All("out") {
-		out, lost := gave(b)
-		if out == nil || i > 1 {
-			return nil
-		}
-		w.set(i, out)
-		failed = failed || lost
-	}
-	return dexWithdrawal.Make(w).Fails(failed)
+	outs := m.All("out")
+	return m.withdrawn(w, outs, gave, m.Aborted("burn", "refund", "notice", "pay") || len(outs) < owed)
 }

@@ -57,6 +57,7 @@ var tonco = &Protocol{
 		{
 			Name:  "deposit of liquidity at TONCO",
 			Order: orderToncoDeposit,
+			Block: "tonco_deposit_liquidity",
 			Pattern: Call(opToncoFund).As("fund").With(
 				Call(opToncoAddLiquidity).As("add").With(
 					Call(opToncoMint).As("mint").With(
@@ -70,6 +71,7 @@ var tonco = &Protocol{
 		{
 			Name:  "withdrawal of liquidity from TONCO",
 			Order: orderToncoWithdrawal,
+			Block: "tonco_withdraw_liquidity",
 			Pattern: Call(opToncoStartBurn).As("start").With(
 				Call(opToncoPositionBurn).As("position").With(
 					Call(opToncoBurn).As("burn").With(toncoPaid(nil)),

@@ -150,7 +150,7 @@ func makeBillPayout(m *Match) *Made {
 			end.Pool = above.Pool
 			break
 		}
-		if m.scan.steps < 0 || !b.IsCall(opBillBurn) {
+		if m.scan.steps < 0 || !b.IsCall(opBillBurn, opBillBurnt) {
 			break
 		}
 	}

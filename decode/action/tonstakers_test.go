@@ -125,6 +125,11 @@ func TestBillsArePaidOneAfterAnother(t *testing.T) {
 	details(t, list[2:], "stake_withdrawal", "stake_holder", bob, "pool", pool, "amount", 50, "payout_nft", second, "tokens_burnt", 45)
 	list = recognise(t, action.NoFacts{}, play(pool, payouts(step{aborted: true, bounce: true}, step{aborted: true})))
 	wants(t, list, "call_contract", "stake_withdrawal!", "stake_withdrawal")
+	// The collection burns the next one, when the first one had nothing to be paid.
+	unpaid := step{to: bills, value: 1000, body: word(0x1140a64f), then: []step{{to: bill, value: 1, body: word(0xf127fe4e), then: []step{
+		{to: bills, value: 3, body: burnt(alice, 0), then: []step{{to: second, value: 1, body: word(0xf127fe4e), then: []step{
+			{to: bills, value: 3, body: burnt(bob, 45), then: []step{{to: bob, value: 50, body: word(0xdb3b8abd)}}}}}}}}}}}
+	details(t, recognise(t, action.NoFacts{}, play(pool, unpaid)), "stake_withdrawal", "pool", pool, "stake_holder", bob)
 	alone := step{to: bill, value: 1, body: word(0xf127fe4e), then: []step{{to: bills, value: 3, body: burnt(alice, 95), then: []step{
 		{to: alice, value: 100, body: word(0xdb3b8abd)}}}}}
 	details(t, recognise(t, action.NoFacts{}, play(carol, alone)), "stake_withdrawal", "pool", nil, "stake_holder", alice)

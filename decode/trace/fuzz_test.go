@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tonscribe/schema/record"
+	"tonscribe/test/support/costtest"
 	"tonscribe/test/support/realdata"
 )
 
@@ -32,23 +34,28 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		list, err := ReadAll(text)
-		if err != nil {
-			return
-		}
-		for _, r := range list {
-			trace, tree, err := r.Assemble()
-			if err != nil {
-				continue
-			}
-			if len(tree.Nodes)+len(tree.Missing) != len(r.Transactions) || len(tree.Transactions) != len(r.Transactions) {
-				t.Fatalf("%d nodes and %d missing of %d transactions", len(tree.Nodes), len(tree.Missing), len(r.Transactions))
-			}
-			if trace == nil || int(trace.Nodes) > len(r.Transactions) {
-				t.Fatalf("trace %v of %d transactions", trace, len(r.Transactions))
-			}
-		}
+		costtest.Within(t, 50*time.Millisecond, costtest.MaxBytes, func() { checkRead(t, text) })
 	})
+}
+
+// checkRead reads recordings and makes traces of them.
+func checkRead(t *testing.T, text []byte) {
+	list, err := ReadAll(text)
+	if err != nil {
+		return
+	}
+	for _, r := range list {
+		trace, tree, err := r.Assemble()
+		if err != nil {
+			continue
+		}
+		if len(tree.Nodes)+len(tree.Missing) != len(r.Transactions) || len(tree.Transactions) != len(r.Transactions) {
+			t.Errorf("%d nodes and %d missing of %d transactions", len(tree.Nodes), len(tree.Missing), len(r.Transactions))
+		}
+		if trace == nil || int(trace.Nodes) > len(r.Transactions) {
+			t.Errorf("trace %v of %d transactions", trace, len(r.Transactions))
+		}
+	}
 }
 
 // FuzzBundles plays a chain of at most 32 messages that accounts send to each other,

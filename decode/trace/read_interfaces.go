@@ -81,12 +81,12 @@ func (r *Recorded) readWallet(c *record.Contract, text json.RawMessage) error {
 
 func (r *Recorded) readItem(c *record.Contract, text json.RawMessage) error {
 	var f struct {
-		Init       bool           `json:"init"`
-		Index      json.Number    `json:"index"`
-		Collection account        `json:"collection_address"`
-		Owner      account        `json:"owner_address"`
-		Content    map[string]any `json:"content"`
-		CodeHash   hash           `json:"code_hash"`
+		Init       bool            `json:"init"`
+		Index      json.Number     `json:"index"`
+		Collection account         `json:"collection_address"`
+		Owner      account         `json:"owner_address"`
+		Content    json.RawMessage `json:"content"`
+		CodeHash   hash            `json:"code_hash"`
 	}
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
@@ -99,8 +99,10 @@ func (r *Recorded) readItem(c *record.Contract, text json.RawMessage) error {
 	return err
 }
 
-func contentOf(content map[string]any) *record.TokenContent {
-	if content == nil {
+// contentOf reads the content of a token where it is an object.
+func contentOf(text json.RawMessage) *record.TokenContent {
+	var content map[string]any
+	if json.Unmarshal(text, &content) != nil || content == nil {
 		return nil
 	}
 	t := &record.TokenContent{Layout: record.TokenContent_SEMI_CHAIN}

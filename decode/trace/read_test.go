@@ -209,3 +209,19 @@ func TestWhatIsNoTraceIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestContentThatIsNoObjectIsNone(t *testing.T) {
+	const item, hash = "0:1111111111111111111111111111111111111111111111111111111111111111", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+	for content, want := range map[string]int{`null`: 0, `"https://a.site"`: 0, `[1]`: 0, `{"uri":"https://a.site"}`: 1} {
+		r, err := Read([]byte(`{"transactions":[{"account":"` + item + `","hash":"` + hash + `","lt":1,"now":2,"mc_block_seqno":3,"descr":"ord","messages":[]}],
+			"interfaces":{"` + item + `":{"NftItem":{"index":"5","content":` + content + `}}}}`))
+		if err != nil {
+			t.Errorf("%s: %v", content, err)
+			continue
+		}
+		account := append(make([]byte, 4), strings.Repeat("\x11", 32)...)
+		if got := len(r.Contract(account).GetNftItem().GetContent().GetAttributes()); got != want || r.Contract(account).GetNftItem() == nil {
+			t.Errorf("%s: %d attributes, want %d", content, got, want)
+		}
+	}
+}

@@ -90,7 +90,11 @@ var detailShapes, detailForms = func() (map[*actions.Type]*api.Shape[values], *a
 }()
 
 func writeDetails(w *api.Writer, a ActionRow) bool {
-	detailShapes[a.Type].Write(w, a.Details)
+	s := detailShapes[a.Type]
+	if s == nil { // of another version of the program
+		s = withoutDetails(a.Type)
+	}
+	s.Write(w, a.Details)
 	return true
 }
 

@@ -98,7 +98,7 @@ func FuzzBodies(f *testing.F) {
 		if err != nil {
 			return
 		}
-		costtest.Check(t, func() {
+		costtest.Within(t, maxTime, costtest.MaxBytes, func() {
 			if layout := body.Of(opcode); layout != nil {
 				_, _ = layout.Read(toncell.NewReader(root))
 			}
