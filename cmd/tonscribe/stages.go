@@ -154,6 +154,19 @@ func (p *process) newQuery() (*query.Component, error) {
 	}
 	p.onStop("emulator", pool.Stop)
 	d := query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage, Emulator: pool}
+	if c := p.settings.Query.Pending; c.Enabled {
+		foresight := p.settings.Query.V2.Emulation
+		foresight.Workers = c.Workers
+		others, err := emulator.New(foresight, emulator.Dependencies{Report: p.report})
+		if err != nil {
+			return nil, err
+		}
+		p.onStop("emulator of pending traces", others.Stop)
+		d.Foresight = others
+		if p.log != nil && len(p.settings.Kafka.Brokers) > 0 { // of an embedded log there is one reader
+			d.Shared = p.log
+		}
+	}
 	if c := p.settings.Query.Tail; c.MaxBytes > 0 && p.log != nil {
 		c.Options = p.settings.Sink.TableOptions()
 		d.Log = tail.New(c, p.log, d.Report)
