@@ -40,14 +40,12 @@ type Dependencies struct {
 	Log store.Log
 	// Usage writes how often API keys are used; nil leaves that out.
 	Usage *clickhouse.Client
-	// Emulator executes messages for node access.
+	// Emulator executes messages for node access, and, Pending.Workers at a time, what
+	// is foreseen of them.
 	Emulator node.Emulator
 	// Shared is the log by which replicas tell each other what messages will do. May
 	// be nil.
 	Shared pending.Log
-	// Foresight executes the transactions of these. Without one this process does,
-	// which only suits tests.
-	Foresight node.Emulator
 	// Mount adds paths of other components to the router. May be nil.
 	Mount func(*gin.Engine)
 }
@@ -125,7 +123,7 @@ func newPending(c pending.Configuration, dependencies Dependencies) (*pending.Co
 	if !c.Enabled {
 		return nil, nil, nil
 	}
-	p, err := pending.New(c, pending.Dependencies{Report: dependencies.Report, Log: dependencies.Shared, Emulator: dependencies.Foresight})
+	p, err := pending.New(c, pending.Dependencies{Report: dependencies.Report, Log: dependencies.Shared, Emulator: dependencies.Emulator})
 	if err != nil {
 		return nil, nil, err
 	}

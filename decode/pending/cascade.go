@@ -26,7 +26,35 @@ type Moment struct {
 	Now    uint32
 	// LT is the block's first one, that of its first transaction is one more.
 	LT uint64
+	// Shards are those of all workchains, by which a message comes to its receiver in
+	// the same block or a later one. Without them all is in one.
+	Shards []Shard
 }
+
+// Shard is a shard as block ids name it.
+type Shard struct {
+	Workchain int32
+	Prefix    uint64 // with its tag bit
+}
+
+// shardOf returns the shard of an account, the zero value where it is not known.
+func (m *Moment) shardOf(a address.Address) Shard {
+	for _, s := range m.Shards {
+		if s.Workchain == a.Workchain() && schema.ShardsMeet(s.Prefix, schema.Prefix(a.ID())|1) {
+			return s
+		}
+	}
+	return Shard{}
+}
+
+const (
+	// ltAlign is what the first lt of every block is a multiple of.
+	ltAlign = 1_000_000
+	// hop is how many blocks lie between the one that sends a message to another shard
+	// and the one that receives it: that of the masterchain which shows the one to the
+	// other comes between.
+	hop = 2
+)
 
 // State is an account before its next transaction.
 type State struct {
@@ -103,7 +131,8 @@ var (
 )
 
 // Run foresees what an external-in message does. Messages inside the chain are
-// received in the order of (lt, hash), all as if in one block. Without a first
+// received in the order of (lt, hash): in the same block by accounts of the same
+// shard, by others in the next one that can, all at the same time. Without a first
 // transaction there is an error, such as ErrNotAccepted; what goes wrong later cuts
 // the cascade.
 func Run(ctx context.Context, w World, m Moment, message *cell.Cell, limits Limits) (*Cascade, error) {
@@ -114,7 +143,7 @@ func Run(ctx context.Context, w World, m Moment, message *cell.Cell, limits Limi
 		return nil, ErrMessage
 	}
 	r := &run{world: w, moment: m, limits: limits, states: map[address.Address]State{}, made: &Cascade{}}
-	if err := r.deliver(ctx, &due{message: message, to: to, depth: 1}); err != nil {
+	if err := r.deliver(ctx, &due{message: message, to: to, depth: 1, block: m.LT}); err != nil {
 		return nil, err
 	}
 	for r.made.Cut == nil && len(r.due) > 0 {
@@ -143,6 +172,7 @@ type due struct {
 	message *cell.Cell
 	to      address.Address
 	lt      uint64
+	block   uint64 // the first lt of the block that it is received in
 	depth   int
 }
 
@@ -197,7 +227,7 @@ func (r *run) deliver(ctx context.Context, d *due) error {
 		}
 	}
 	in := tvm.Delivery{
-		Context: tvm.Context{Config: r.moment.Config, Now: r.moment.Now, LT: r.moment.LT + 1, BlockLT: r.moment.LT},
+		Context: tvm.Context{Config: r.moment.Config, Now: r.moment.Now, LT: d.block + 1, BlockLT: d.block},
 		Address: tonutils.NewAddress(0, byte(d.to.Workchain()), d.to.ID()), Account: before.Account,
 		LastHash: before.LastHash, LastLT: before.LastLT, Message: d.message,
 	}
@@ -237,7 +267,11 @@ func (r *run) keep(d *due, out tvm.Outcome) error {
 		if m.Kind != record.Message_INTERNAL || sent == nil || len(m.Destination) != address.Size {
 			continue
 		}
-		heap.Push(&r.due, &due{message: sent, to: address.Address(m.Destination), lt: m.CreatedLt, depth: d.depth + 1})
+		next := &due{message: sent, to: address.Address(m.Destination), lt: m.CreatedLt, block: d.block, depth: d.depth + 1}
+		if r.moment.shardOf(next.to) != r.moment.shardOf(d.to) {
+			next.block = (next.lt/ltAlign + hop) * ltAlign
+		}
+		heap.Push(&r.due, next)
 	}
 	return nil
 }

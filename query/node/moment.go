@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+	"golang.org/x/sync/errgroup"
 
 	"tonscribe/ton/address"
 	"tonscribe/ton/tvm"
@@ -17,6 +19,7 @@ type Moment struct {
 	Config *tvm.Config
 	Now    uint32
 	LT     uint64 // the first one of the block
+	Shards []*ton.BlockIDExt
 }
 
 const (
@@ -35,11 +38,21 @@ func (n *Node) Moment(ctx context.Context) (*Moment, error) {
 		return nil, err
 	}
 	m := &Moment{Master: master}
-	if m.Config, err = n.configAt(ctx, master); err != nil {
-		return nil, err
-	}
-	header, err := n.servers.Header(ctx, master)
-	if err != nil {
+	var header *tlb.BlockHeader
+	group, inGroup := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		header, err = n.servers.Header(inGroup, master)
+		return err
+	})
+	group.Go(func() (err error) {
+		m.Shards, err = n.servers.AllShards(inGroup, master)
+		return err
+	})
+	group.Go(func() (err error) {
+		m.Config, err = n.configAt(inGroup, master)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	m.LT = (header.EndLt/ltAlign + 1) * ltAlign

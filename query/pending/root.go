@@ -210,7 +210,7 @@ func (p *Component) run(ctx context.Context, n Node, m message) (made *cascade.C
 		if err != nil {
 			return nil, err
 		}
-		made, err = cascade.Run(ctx, &world{n, p.emulator, moment}, cascade.Moment{Config: moment.Config, Now: moment.Now, LT: moment.LT}, m.Message, p.configuration.Limits)
+		made, err = cascade.Run(ctx, &world{n, p.emulator, moment}, momentOf(moment), m.Message, p.configuration.Limits)
 		return nil, err
 	})
 	return made, err

@@ -2,7 +2,9 @@ package pending
 
 import (
 	"context"
+	"slices"
 
+	"github.com/xssnick/tonutils-go/ton"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	cascade "tonscribe/decode/pending"
@@ -37,4 +39,12 @@ func (w *world) Library(ctx context.Context, hash [32]byte) (*cell.Cell, error) 
 // Deliver implements cascade.World.
 func (w *world) Deliver(ctx context.Context, in tvm.Delivery) (tvm.Outcome, error) {
 	return w.emulator.Deliver(ctx, in)
+}
+
+func momentOf(m *node.Moment) cascade.Moment {
+	next := cascade.Moment{Config: m.Config, Now: m.Now, LT: m.LT}
+	for _, s := range slices.Concat(m.Shards, []*ton.BlockIDExt{m.Master}) {
+		next.Shards = append(next.Shards, cascade.Shard{Workchain: s.Workchain, Prefix: uint64(s.Shard)})
+	}
+	return next
 }
