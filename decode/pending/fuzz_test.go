@@ -56,16 +56,16 @@ func FuzzCascade(f *testing.F) {
 			return
 		}
 		checkCut(t, made, limits)
-		real := make([]*record.Transaction, 0, len(made.Transactions))
+		came := make([]*record.Transaction, 0, len(made.Transactions))
 		for _, tx := range made.Transactions[:min(len(made.Transactions), int(part))] {
 			tx = tx.CloneVT()
 			tx.McSeqno = 9
-			real = append(real, tx)
+			came = append(came, tx)
 		}
-		merged := Merge(made.Transactions, real)
+		merged := Merge(made.Transactions, came)
 		checkTree(t, merged)
-		if len(merged.Tree.Nodes) != len(made.Transactions) || len(merged.Foreseen) != len(made.Transactions)-len(real) {
-			t.Fatalf("%d nodes, %d foreseen, of %d transactions %d came", len(merged.Tree.Nodes), len(merged.Foreseen), len(made.Transactions), len(real))
+		if len(merged.Tree.Nodes) != len(made.Transactions) || len(merged.Foreseen) != len(made.Transactions)-len(came) {
+			t.Fatalf("%d nodes, %d foreseen, of %d transactions %d came", len(merged.Tree.Nodes), len(merged.Foreseen), len(made.Transactions), len(came))
 		}
 	})
 }

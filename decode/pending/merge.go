@@ -37,8 +37,8 @@ func Merge(foreseen, found []*record.Transaction) *Merged {
 	}
 	m.out.Trace.Edges++
 	m.out.Tree.Root = m.add(nil, root)
-	for i := 0; i < len(m.pairs); i++ {
-		m.follow(m.out.Tree.Nodes[i], m.pairs[i])
+	for next := 0; next < len(m.pairs); next++ { //nolint:intrange // follow adds to them
+		m.follow(m.out.Tree.Nodes[next], m.pairs[next])
 	}
 	m.out.Trace.State = record.TraceState_TRACE_PENDING
 	return m.out
@@ -132,8 +132,8 @@ func (m *merge) follow(n *trace.Node, p pair) {
 
 // counterpartsOf finds for each message of a transaction the one that was foreseen in
 // its place, nil for none.
-func counterpartsOf(real, guessed []*record.Message) []*record.Message {
-	found := make([]*record.Message, len(real))
+func counterpartsOf(sent, guessed []*record.Message) []*record.Message {
+	found := make([]*record.Message, len(sent))
 	taken := make([]bool, len(guessed))
 	for _, same := range []func(a, b *record.Message) bool{
 		func(a, b *record.Message) bool { return bytes.Equal(a.Hash, b.Hash) },
@@ -142,7 +142,7 @@ func counterpartsOf(real, guessed []*record.Message) []*record.Message {
 			return a.Opcode != nil && b.Opcode != nil && *a.Opcode == *b.Opcode
 		},
 	} {
-		for i, a := range real {
+		for i, a := range sent {
 			for j, b := range guessed {
 				if found[i] == nil && !taken[j] && a.Kind == b.Kind && bytes.Equal(a.Destination, b.Destination) && same(a, b) {
 					found[i], taken[j] = b, true

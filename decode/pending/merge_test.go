@@ -10,7 +10,7 @@ import (
 )
 
 // comes is how a cascade of the same message comes in other blocks than were foreseen.
-func comes(t *testing.T, h *household, order contracts.Message) (foreseen, real []*record.Transaction) {
+func comes(t *testing.T, h *household, order contracts.Message) (foreseen, came []*record.Transaction) {
 	t.Helper()
 	message := h.order(t, order)
 	m := moment(t, nil)
@@ -63,14 +63,14 @@ func checkTree(t testing.TB, m *Merged) {
 
 func TestWhatComesTakesThePlaceOfWhatWasForeseenStepByStep(t *testing.T) {
 	h := newHousehold(t)
-	foreseen, real := comes(t, h, h.transfer(account(9), 70))
-	for n := range len(real) + 1 {
-		m := Merge(foreseen, real[:n])
+	foreseen, came := comes(t, h, h.transfer(account(9), 70))
+	for n := range len(came) + 1 {
+		m := Merge(foreseen, came[:n])
 		checkTree(t, m)
 		if len(m.Tree.Nodes) != len(foreseen) || len(m.Foreseen) != len(foreseen)-n {
-			t.Errorf("with %d of %d: %d nodes, %d foreseen", n, len(real), len(m.Tree.Nodes), len(m.Foreseen))
+			t.Errorf("with %d of %d: %d nodes, %d foreseen", n, len(came), len(m.Tree.Nodes), len(m.Foreseen))
 		}
-		for _, tx := range real[:n] {
+		for _, tx := range came[:n] {
 			found := false
 			for _, have := range m.Tree.Transactions {
 				found = found || have == tx
@@ -79,7 +79,7 @@ func TestWhatComesTakesThePlaceOfWhatWasForeseenStepByStep(t *testing.T) {
 				t.Errorf("with %d: transaction %x is missing", n, tx.Hash)
 			}
 		}
-		if got := m.Trace; !bytes.Equal(got.ExternalHash, foreseen[0].InMsg.Hash) || (n == 0) != (len(got.Id) == 0) || n > 0 && !bytes.Equal(got.Id, real[0].Hash) ||
+		if got := m.Trace; !bytes.Equal(got.ExternalHash, foreseen[0].InMsg.Hash) || (n == 0) != (len(got.Id) == 0) || n > 0 && !bytes.Equal(got.Id, came[0].Hash) ||
 			got.State != record.TraceState_TRACE_PENDING || int(got.PendingEdges) != len(foreseen)-n || got.Edges != 5 {
 			t.Errorf("with %d: trace %v", n, got)
 		}
@@ -109,13 +109,13 @@ func TestWhatComesOtherwiseHasNothingOfWhatWasForeseen(t *testing.T) {
 // A message in another wrapping has the same normalised hash.
 func TestAMessageIsKnownByItsNormalisedHash(t *testing.T) {
 	h := newHousehold(t)
-	foreseen, real := comes(t, h, h.transfer(account(9), 70))
+	foreseen, came := comes(t, h, h.transfer(account(9), 70))
 	normalised := normal(foreseen[0].InMsg)
-	in := real[0].InMsg.CloneVT()
+	in := came[0].InMsg.CloneVT()
 	in.Hash, in.HashNorm = bytes.Repeat([]byte{4}, 32), normalised
-	real[0] = real[0].CloneVT()
-	real[0].InMsg = in
-	m := Merge(foreseen, real[:1])
+	came[0] = came[0].CloneVT()
+	came[0].InMsg = in
+	m := Merge(foreseen, came[:1])
 	checkTree(t, m)
 	if len(m.Foreseen) != len(foreseen)-1 || !bytes.Equal(m.Trace.ExternalHash, in.Hash) || !bytes.Equal(m.Trace.ExternalHashNorm, normalised) {
 		t.Errorf("%d foreseen, trace %v", len(m.Foreseen), m.Trace)

@@ -111,7 +111,7 @@ func normalHash(t *testing.T, m *cell.Cell) string {
 	if r.MustLoadBoolBit() { // init
 		t.Fatal("the message has a StateInit")
 	}
-	body := r.MustToCell()
+	var body *cell.Cell
 	if inRef := r.MustLoadBoolBit(); inRef {
 		body = r.MustLoadRef().MustToCell()
 	} else {
@@ -269,21 +269,21 @@ func TestWhatIsSentIsSeenPendingAndThenComes(t *testing.T) {
 				took = append(took, after)
 				s.checkComing(foreseen, hash, normal)
 				s.checkLists(foreseen, to, c.action)
-				real := s.come([]string{normal, hash}[n%2])
-				if real.External != hash || real.By[*real.ID].Normal != foreseen.By[foreseen.Order[0]].Normal {
-					t.Errorf("trace %s came with the message %s, it was %s", *real.ID, real.External, hash)
+				came := s.come([]string{normal, hash}[n%2])
+				if came.External != hash || came.By[*came.ID].Normal != foreseen.By[foreseen.Order[0]].Normal {
+					t.Errorf("trace %s came with the message %s, it was %s", *came.ID, came.External, hash)
 				}
-				if got, want := foreseen.shapes(), real.shapes(); !slices.Equal(got, want) {
+				if got, want := foreseen.shapes(), came.shapes(); !slices.Equal(got, want) {
 					t.Errorf("foreseen\n%s\ncame\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
-				if got, want := foreseen.types(), real.types(); !slices.Equal(got, want) || len(got) == 0 {
+				if got, want := foreseen.types(), came.types(); !slices.Equal(got, want) || len(got) == 0 {
 					t.Errorf("foreseen actions %q, came %q", got, want)
 				}
 				if left := s.coming(hash); left != nil {
 					t.Errorf("the trace came, and is still pending: %+v", left)
 				}
-				equal := s.compare(foreseen, real)
-				if same += equal; equal == len(real.By) {
+				equal := s.compare(foreseen, came)
+				if same += equal; equal == len(came.By) {
 					whole++
 				}
 			}
@@ -382,14 +382,14 @@ func (s *sender) checkLists(c *comingTrace, to devnet.Owner, action string) {
 
 // compare counts the transactions that are as they were foreseen, and checks that the
 // first one is if its lt and its time are.
-func (s *sender) compare(foreseen, real *comingTrace) (same int) {
+func (s *sender) compare(foreseen, came *comingTrace) (same int) {
 	s.Helper()
-	for hash := range real.By {
+	for hash := range came.By {
 		if _, is := foreseen.By[hash]; is {
 			same++
 		}
 	}
-	root, guess := real.By[real.Order[0]], foreseen.By[foreseen.Order[0]]
+	root, guess := came.By[came.Order[0]], foreseen.By[foreseen.Order[0]]
 	if root.LT == guess.LT && root.Now == guess.Now && root.Hash != guess.Hash {
 		s.Errorf("the transaction %s was foreseen at the same lt and time with the hash %s", root.Hash, guess.Hash)
 	}
