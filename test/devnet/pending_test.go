@@ -134,6 +134,7 @@ type comingTrace struct {
 	Actions []struct {
 		sentAction
 		External string `json:"trace_external_hash"`
+		Normal   string `json:"trace_external_hash_norm"`
 		Finality string
 		Accounts []string
 	}
@@ -145,7 +146,6 @@ type comingTrace struct {
 		Now         uint32
 		Seqno       int    `json:"mc_block_seqno"`
 		External    string `json:"trace_external_hash"`
-		Normal      string `json:"trace_external_hash_norm"`
 		Emulated    bool
 		Finality    string
 		Description map[string]any
@@ -270,7 +270,7 @@ func TestWhatIsSentIsSeenPendingAndThenComes(t *testing.T) {
 				s.checkComing(foreseen, hash, normal)
 				s.checkLists(foreseen, to, c.action)
 				came := s.come([]string{normal, hash}[n%2])
-				if came.External != hash || came.By[*came.ID].Normal != foreseen.By[foreseen.Order[0]].Normal {
+				if came.External != hash || came.Actions[0].Normal != foreseen.Actions[0].Normal {
 					t.Errorf("trace %s came with the message %s, it was %s", *came.ID, came.External, hash)
 				}
 				if got, want := foreseen.shapes(), came.shapes(); !slices.Equal(got, want) {
@@ -302,10 +302,15 @@ func (s *sender) checkComing(c *comingTrace, hash, normal string) {
 	if c.External != hash || c.Info.State != "pending" || c.Info.Nodes != len(c.Order) || len(c.By) != len(c.Order) || c.Info.Pending == 0 {
 		s.Errorf("pending trace of %s: %+v", hash, c)
 	}
+	for _, a := range c.Actions {
+		if a.External != hash || normal != hash && a.Normal != normal || len(a.Accounts) == 0 {
+			s.Errorf("action %+v, want one of message %s (%s)", a, hash, normal)
+		}
+	}
 	emulated := 0
 	for _, tx := range c.By {
-		if tx.External != hash || normal != hash && tx.Normal != normal {
-			s.Errorf("transaction of message %s (%s), want %s (%s)", tx.External, tx.Normal, hash, normal)
+		if tx.External != hash {
+			s.Errorf("transaction of message %s, want %s", tx.External, hash)
 		}
 		if !tx.Emulated {
 			continue
