@@ -133,7 +133,7 @@ func valuesOf(name string, keys *synthetic.Keys, bundles []*synthetic.Bundle) []
 		return one("ton_transfer", "call_contract", "nft_mint")
 	case "supported_action_types":
 		return one("v1", "dns", "latest")
-	case "hash", "msg_hash", "tx_hash":
+	case "hash", "msg_hash", "tx_hash", "ext_msg_hash":
 		return one(keys.Tx[0], keys.Msg[0], absent)
 	case "root_hash", "file_hash":
 		return one(b64(block.Id.RootHash), absent)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tonscribe/query/auth"
+	"tonscribe/query/pending"
 	"tonscribe/query/store"
 	"tonscribe/query/tail"
 	v2 "tonscribe/query/v2"
@@ -16,6 +17,8 @@ type Configuration struct {
 	Store   store.Configuration `yaml:",inline"`
 	// Tail bounds what is held of bundles that the log has and the tables have not.
 	Tail tail.Configuration `yaml:",inline"`
+	// Pending bounds what is shown before a block has it.
+	Pending pending.Configuration `yaml:"pending"`
 	// V2 is the section api: the node-access layer.
 	V2 v2.Configuration `yaml:"-"`
 	// Auth is the section auth, for every layer.
@@ -28,6 +31,6 @@ type Configuration struct {
 // machine.
 func DefaultConfiguration() Configuration {
 	return Configuration{
-		Timeout: 3 * time.Second, Store: store.DefaultConfiguration(), Tail: tail.DefaultConfiguration(), V2: v2.DefaultConfiguration(), Auth: auth.DefaultConfiguration(),
+		Timeout: 3 * time.Second, Store: store.DefaultConfiguration(), Tail: tail.DefaultConfiguration(), Pending: pending.DefaultConfiguration(), V2: v2.DefaultConfiguration(), Auth: auth.DefaultConfiguration(),
 	}
 }

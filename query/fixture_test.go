@@ -23,6 +23,7 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
+	"tonscribe/query/pending"
 	"tonscribe/query/store"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
@@ -49,6 +50,7 @@ type world struct {
 	tokens    *synthetic.Tokens // of the bundles; may be nil
 	wakes     []chan struct{}   // of the servers
 	log       store.Log         // of the servers; may be nil
+	shared    pending.Log       // the same, for what is to come
 	// change changes what bundles do to traces before it is published. May be nil.
 	change func(*record.TraceStep)
 }
@@ -360,7 +362,7 @@ func (w *world) serve(t testing.TB, change func(*Configuration)) *server {
 		change(&configuration)
 	}
 	r := w.report(t)
-	c, err := New(configuration, Dependencies{Report: r, ClickHouse: w.reader, Log: w.log})
+	c, err := New(configuration, Dependencies{Report: r, ClickHouse: w.reader, Log: w.log, Shared: w.shared})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"tonscribe/query/examples"
 	"tonscribe/query/node"
 	"tonscribe/query/openapi"
+	"tonscribe/query/pending"
 	"tonscribe/query/store"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
@@ -39,8 +40,12 @@ type Dependencies struct {
 	Log store.Log
 	// Usage writes how often API keys are used; nil leaves that out.
 	Usage *clickhouse.Client
-	// Emulator executes messages for node access.
+	// Emulator executes messages for node access, and, Pending.Workers at a time, what
+	// is foreseen of them.
 	Emulator node.Emulator
+	// Shared is the log by which replicas tell each other what messages will do. May
+	// be nil.
+	Shared pending.Log
 	// Mount adds paths of other components to the router. May be nil.
 	Mount func(*gin.Engine)
 }
@@ -50,6 +55,7 @@ type Component struct {
 	store   *store.Store
 	pool    *lite.Pool // nil without lite servers
 	node    *node.Node
+	pending *pending.Component // nil when nothing is shown before a block has it
 	auth    *auth.Component
 	handler http.Handler
 	done    chan struct{}
@@ -67,7 +73,11 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	pool, asked, err := newNode(configuration.V2.Configuration, dependencies)
+	foresight, accepted, err := newPending(configuration.Pending, dependencies)
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	pool, asked, err := newNode(configuration.V2.Configuration, dependencies, accepted)
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
@@ -75,7 +85,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	api := v3.New(s, v3.Options{Timeout: configuration.Timeout, TestNetwork: configuration.TestNetwork, Node: asked}, dependencies.Report)
+	api := v3.New(s, v3.Options{Timeout: configuration.Timeout, TestNetwork: configuration.TestNetwork, Node: asked, Pending: storeOf(foresight)}, dependencies.Report)
 	gate, err := auth.New(configuration.Auth, auth.Dependencies{
 		Report: dependencies.Report, Reader: dependencies.ClickHouse, Writer: dependencies.Usage,
 	})
@@ -87,14 +97,14 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	return &Component{
-		store: s, pool: pool, node: asked, auth: gate, handler: router(api, access, site, gate, dependencies.Mount), done: make(chan struct{}),
+		store: s, pool: pool, node: asked, pending: foresight, auth: gate, handler: router(api, access, site, gate, dependencies.Mount), done: make(chan struct{}),
 	}, nil
 }
 
 // newNode makes the node access and the pool of lite servers that it asks, if there
 // is to be one.
-func newNode(c node.Configuration, dependencies Dependencies) (*lite.Pool, *node.Node, error) {
-	d := node.Dependencies{Report: dependencies.Report, Emulator: dependencies.Emulator}
+func newNode(c node.Configuration, dependencies Dependencies, accepted func(context.Context, node.Accepted)) (*lite.Pool, *node.Node, error) {
+	d := node.Dependencies{Report: dependencies.Report, Emulator: dependencies.Emulator, Accepted: accepted}
 	var pool *lite.Pool
 	if c.Lite.Config != "" || len(c.Lite.Inline) > 0 {
 		var err error
@@ -105,6 +115,26 @@ func newNode(c node.Configuration, dependencies Dependencies) (*lite.Pool, *node
 	}
 	n, err := node.New(c, d)
 	return pool, n, err
+}
+
+// newPending makes what foresees messages, nil where it is not wanted, and what tells it
+// of them.
+func newPending(c pending.Configuration, dependencies Dependencies) (*pending.Component, func(context.Context, node.Accepted), error) {
+	if !c.Enabled {
+		return nil, nil, nil
+	}
+	p, err := pending.New(c, pending.Dependencies{Report: dependencies.Report, Log: dependencies.Shared, Emulator: dependencies.Emulator})
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, func(ctx context.Context, sent node.Accepted) { p.Accepted(auth.Client(ctx), sent) }, nil
+}
+
+func storeOf(p *pending.Component) *pending.Store {
+	if p == nil {
+		return nil
+	}
+	return p.Store
 }
 
 // Handler serves every path. It answers requests that are on their way until
@@ -119,12 +149,22 @@ func (c *Component) Start(ctx context.Context) error {
 			return err
 		}
 	}
+	if c.pending != nil {
+		if c.node.Configured() {
+			c.pending.Start(c.node)
+		} else {
+			c.pending.Start(nil)
+		}
+	}
 	return c.auth.Start(ctx)
 }
 
 // Stop ends everything. A stopped component does not start again.
 func (c *Component) Stop(ctx context.Context) error {
 	err := c.auth.Stop(ctx)
+	if c.pending != nil {
+		c.pending.Stop()
+	}
 	c.node.Stop()
 	if c.pool != nil {
 		err = errors.Join(err, c.pool.Stop(ctx))

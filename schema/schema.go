@@ -5,6 +5,7 @@ package schema
 
 import (
 	"encoding/binary"
+	"time"
 
 	"tonscribe/ton/address"
 )
@@ -18,6 +19,12 @@ type Topic struct {
 	MaxMessageBytes int
 	// Table says that a sink reads the topic: its seals count for the watermark.
 	Table bool
+	// Partitions is another number of partitions than that of other topics, 0 for none.
+	Partitions int
+	// Retention is how long records stay, and RetentionBytes how many bytes of them in
+	// a partition; 0 leaves both to the broker.
+	Retention      time.Duration
+	RetentionBytes int64
 }
 
 // The topics, in the order of the data's way.
@@ -40,6 +47,11 @@ var (
 	// Traces carries what traces became, and the actions of those that are whole
 	// (TraceBatch). A trace lies in the partition of its id.
 	Traces = Topic{Name: "traces", MaxMessageBytes: 16 << 20, Table: true}
+
+	// Pending carries what messages that were sent are foreseen to do (PendingTrace).
+	// It is none of Topics: its records belong to no bundle, and whoever comes too late
+	// for them does without.
+	Pending = Topic{Name: "pending", MaxMessageBytes: 9 << 20, Partitions: 1, Retention: 15 * time.Minute, RetentionBytes: 256 << 20}
 
 	Topics = []Topic{Blocks, Headers, Transactions, Accounts, Contracts, Traces}
 )

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -199,7 +200,11 @@ func (p *process) openLog(ctx context.Context, embedded bool) error {
 	if err := p.findLog(ctx, embedded); err != nil {
 		return err
 	}
-	return p.log.EnsureTopics(ctx, schema.Topics)
+	topics := schema.Topics
+	if len(p.settings.Kafka.Brokers) > 0 {
+		topics = append(slices.Clone(topics), schema.Pending)
+	}
+	return p.log.EnsureTopics(ctx, topics)
 }
 
 // findLog is openLog without a question to the log: it need not be there.

@@ -148,12 +148,19 @@ func (p *process) newQuery() (*query.Component, error) {
 		return nil, err
 	}
 	p.settings.Query.V2 = p.settings.nodeAccess()
-	pool, err := emulator.New(p.settings.Query.V2.Emulation, emulator.Dependencies{Report: p.report})
+	emulation, foresees := p.settings.Query.V2.Emulation, p.settings.Query.Pending.Enabled
+	if foresees { // whoever sends has as many processes as without
+		emulation.Workers += p.settings.Query.Pending.Workers
+	}
+	pool, err := emulator.New(emulation, emulator.Dependencies{Report: p.report})
 	if err != nil {
 		return nil, err
 	}
 	p.onStop("emulator", pool.Stop)
 	d := query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage, Emulator: pool}
+	if foresees && p.log != nil && len(p.settings.Kafka.Brokers) > 0 { // an embedded log has one reader
+		d.Shared = p.log
+	}
 	if c := p.settings.Query.Tail; c.MaxBytes > 0 && p.log != nil {
 		c.Options = p.settings.Sink.TableOptions()
 		d.Log = tail.New(c, p.log, d.Report)

@@ -22,6 +22,7 @@ var rules = []struct {
 	{"AnIntendedRangeComesBackAsItWas", anIntendedRangeComesBackAsItWas},
 	{"WhoFollowsGetsWhatComesAfterABundleOnceAndInOrder", whoFollowsGetsWhatComesAfterABundleOnceAndInOrder},
 	{"WhoFollowsWhatTheLogHasNoMoreGetsAnError", whoFollowsWhatTheLogHasNoMoreGetsAnError},
+	{"WhoWatchesGetsWhatTheTopicHasAndWhatComes", whoWatchesGetsWhatTheTopicHasAndWhatComes},
 	{"CommitsFromOutsideTheGenerationAreRefused", commitsFromOutsideTheGenerationAreRefused},
 	{"MembersShareAndHandOverPartitions", membersShareAndHandOverPartitions},
 	{"AFailedHandlerStartsAgainFromTheLastCommit", aFailedHandlerStartsAgainFromTheLastCommit},

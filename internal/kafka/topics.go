@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,14 +30,9 @@ func (c *Client) createTopics(ctx context.Context, topics []schema.Topic) error 
 	for _, topic := range topics {
 		request.Topics = append(request.Topics, kafka.TopicConfig{
 			Topic:             topic.Name,
-			NumPartitions:     c.configuration.Partitions,
+			NumPartitions:     c.partitionsOf(topic),
 			ReplicationFactor: c.configuration.ReplicationFactor,
-			ConfigEntries: []kafka.ConfigEntry{
-				{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(topic.MaxMessageBytes)},
-				// Retention by time must count from the arrival of a record,
-				// whatever the writer's clock says.
-				{ConfigName: "message.timestamp.type", ConfigValue: "LogAppendTime"},
-			},
+			ConfigEntries:     entriesOf(topic),
 		})
 	}
 	response, err := c.calls.CreateTopics(ctx, request)
@@ -52,12 +48,40 @@ func (c *Client) createTopics(ctx context.Context, topics []schema.Topic) error 
 	return errors.Join(failures...)
 }
 
+func (c *Client) partitionsOf(topic schema.Topic) int {
+	return cmp.Or(topic.Partitions, c.configuration.Partitions)
+}
+
+// entriesOf are the settings of a topic.
+func entriesOf(topic schema.Topic) []kafka.ConfigEntry {
+	list := []kafka.ConfigEntry{
+		{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(topic.MaxMessageBytes)},
+		// Retention by time must count from the arrival of a record,
+		// whatever the writer's clock says.
+		{ConfigName: "message.timestamp.type", ConfigValue: "LogAppendTime"},
+	}
+	if topic.Retention > 0 {
+		const segments = 3 // only whole segments are dropped
+		list = append(list,
+			kafka.ConfigEntry{ConfigName: "cleanup.policy", ConfigValue: "delete"},
+			kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(topic.Retention.Milliseconds(), 10)},
+			kafka.ConfigEntry{ConfigName: "segment.ms", ConfigValue: strconv.FormatInt(topic.Retention.Milliseconds()/segments, 10)})
+	}
+	if topic.RetentionBytes > 0 {
+		const segments = 8
+		list = append(list,
+			kafka.ConfigEntry{ConfigName: "retention.bytes", ConfigValue: strconv.FormatInt(topic.RetentionBytes, 10)},
+			kafka.ConfigEntry{ConfigName: "segment.bytes", ConfigValue: strconv.FormatInt(topic.RetentionBytes/segments, 10)})
+	}
+	return list
+}
+
 // awaitTopics waits until every partition of the topics has a leader: brokers
 // learn of a new topic some time after it was created.
 func (c *Client) awaitTopics(ctx context.Context, topics []schema.Topic) error {
 	for _, topic := range topics {
 		err := c.persist(ctx, "look up topic "+topic.Name, func(ctx context.Context) error {
-			return c.lookUpTopic(ctx, topic.Name)
+			return c.lookUpTopic(ctx, topic.Name, c.partitionsOf(topic))
 		})
 		if err != nil {
 			return fmt.Errorf("kafka: %w", err)
@@ -66,7 +90,7 @@ func (c *Client) awaitTopics(ctx context.Context, topics []schema.Topic) error {
 	return nil
 }
 
-func (c *Client) lookUpTopic(ctx context.Context, topic string) error {
+func (c *Client) lookUpTopic(ctx context.Context, topic string, want int) error {
 	conn, err := c.dialAny(ctx)
 	if err != nil {
 		return err
@@ -77,7 +101,7 @@ func (c *Client) lookUpTopic(ctx context.Context, topic string) error {
 	if err != nil {
 		return fmt.Errorf("topic %s: %w", topic, err)
 	}
-	if want := c.configuration.Partitions; len(partitions) != want {
+	if len(partitions) != want {
 		return finalError{fmt.Errorf("topic %s has %d partitions, but %d are configured: "+
 			"set the number of the log, or start with new topics", topic, len(partitions), want)}
 	}

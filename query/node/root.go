@@ -111,6 +111,9 @@ type Dependencies struct {
 	// Emulator executes messages. Without one this process does, which only suits
 	// tests: what a stranger sends is then bounded by gas alone.
 	Emulator Emulator
+	// Accepted is told of every message that lite servers took, with the context of
+	// who sent it. It must return at once. May be nil.
+	Accepted func(ctx context.Context, sent Accepted)
 }
 
 // Node answers operations. All of its methods may be called at once.
@@ -118,6 +121,7 @@ type Node struct {
 	configuration Configuration
 	servers       Servers
 	emulator      Emulator
+	accepted      func(context.Context, Accepted)
 	report        report.Reporter
 	configs       kept[uint32, *tvm.Config] // by their key block
 	keys          kept[uint32, uint32]      // the key block of a masterchain block
@@ -134,7 +138,7 @@ func New(configuration Configuration, d Dependencies) (*Node, error) {
 		return nil, fmt.Errorf("node access: %w", err)
 	}
 	n := &Node{
-		configuration: configuration, servers: d.Servers, emulator: d.Emulator, report: d.Report,
+		configuration: configuration, servers: d.Servers, emulator: d.Emulator, accepted: d.Accepted, report: d.Report,
 		configs: newKept[uint32, *tvm.Config](maxConfigs), keys: newKept[uint32, uint32](maxKeys), libraries: newKept[[32]byte, *cell.Cell](maxLibraryCells),
 		answers: newAnswers(configuration.CacheBytes),
 	}

@@ -43,6 +43,13 @@ func ParseBoC(data []byte, name string) (*cell.Cell, error) {
 // form (TEP-467).
 type Sent struct{ Hash, Normal [32]byte }
 
+// Accepted is a message that a lite server took.
+type Accepted struct {
+	Sent
+	To      address.Address
+	Message *cell.Cell
+}
+
 // ErrNotExternal is the answer to a message of another kind.
 var ErrNotExternal = failed("CommonMsgInfo tag is not ext_in_msg_info")
 
@@ -76,7 +83,13 @@ func (n *Node) Send(ctx context.Context, message *cell.Cell) (*Sent, error) {
 		}
 	}
 	sent := &Sent{message.HashKey(), normal.HashKey()}
-	return sent, n.servers.Send(ctx, message.ToBOCWithOptions(cell.BOCSerializeOptions{}))
+	if err := n.servers.Send(ctx, message.ToBOCWithOptions(cell.BOCSerializeOptions{})); err != nil {
+		return sent, err
+	}
+	if n.accepted != nil {
+		n.accepted(ctx, Accepted{*sent, to, message})
+	}
+	return sent, nil
 }
 
 // rejected is how lite servers say that a message cannot be.

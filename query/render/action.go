@@ -17,6 +17,8 @@ type ActionRow struct {
 	*actions.Action
 	Trace *record.Trace // that it lies in
 	Full  []TransactionRow
+	// Foreseen says that no block has one of the transactions.
+	Foreseen bool
 }
 
 // values are the details of an action, or of an object in them.
@@ -41,7 +43,7 @@ var Action = api.New("Action",
 	api.Hash("trace_external_hash_norm", func(a ActionRow) []byte { return a.Trace.GetExternalHashNorm() }).Optional().Doc("normalized (TEP-467), where it is another one"),
 	api.Addresses("accounts", func(a ActionRow) [][]byte { return bytesOf(a.Accounts) }).Asked(ActionAccounts),
 	api.List("transactions_full", Transaction, func(a ActionRow) []TransactionRow { return a.Full }, api.Same).Asked(ActionTransactions),
-	api.Word("finality", finalities, func(ActionRow) string { return "finalized" }),
+	api.Word("finality", finalities, func(a ActionRow) string { return finality(a.Foreseen) }),
 )
 
 // extraCurrencyTransfer is what transfers and calls are called that carry currencies

@@ -30,13 +30,9 @@ const (
 
 // Names that the getters of members are of.
 type (
-	transaction = *record.Transaction
-	block       = *record.Block
-	contract    = *record.Contract
+	block    = *record.Block
+	contract = *record.Contract
 )
-
-// bool constants of members that are the same in every row.
-func never[R any](R) bool { return false }
 
 // currencies is currency id → amount, ids in the order of their text.
 func currencies[R any](name string, get func(R) []*record.ExtraCurrency) api.Member[R] {

@@ -18,6 +18,8 @@ type TraceRow struct {
 	*record.Trace
 	Tree    *trace.Tree // of its transactions, nil where they are withheld
 	Actions []ActionRow
+	// Foreseen are the transactions that no block has.
+	Foreseen map[*record.Transaction]bool
 }
 
 // TraceOf is the row of a trace, with its tree where that is not too large.
@@ -46,9 +48,9 @@ func (t TraceRow) warning() string {
 }
 
 // classification is the word for how far actions are known: they are made when the
-// last message of the trace is received.
+// last message of the trace is received, or is foreseen to be.
 func (t TraceRow) classification() string {
-	if t.PendingEdges > 0 {
+	if t.PendingEdges > 0 && len(t.Foreseen) == 0 {
 		return "unclassified"
 	}
 	return "ok"
@@ -86,6 +88,11 @@ var Trace = api.New("Trace",
 	}, writeTransactions).If(TraceRow.whole),
 )
 
+// Row is the row of a transaction of the trace.
+func (t TraceRow) Row(tx *record.Transaction) TransactionRow {
+	return TransactionRow{Transaction: tx, Trace: t.Trace, Foreseen: t.Foreseen[tx]}
+}
+
 // all are the transactions in order, those that nothing led to as well.
 func (t TraceRow) all() []*record.Transaction { return t.Tree.Transactions }
 
@@ -106,7 +113,7 @@ func writeTransactions(w *api.Writer, t TraceRow) bool {
 		w.JSON = append(w.JSON, '"')
 		w.JSON = base64.StdEncoding.AppendEncode(w.JSON, tx.Hash)
 		w.JSON = append(w.JSON, '"', ':')
-		Transaction.Write(w, TransactionRow{tx, t.Trace})
+		Transaction.Write(w, t.Row(tx))
 	}
 	w.JSON = append(w.JSON, '}')
 	return true

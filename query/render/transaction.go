@@ -42,6 +42,18 @@ var accountState = api.New("AccountState",
 type TransactionRow struct {
 	*record.Transaction
 	Trace *record.Trace // that it is a part of, nil where that is not known
+	// Foreseen says that no block has it: it is what emulation makes of a message.
+	Foreseen bool
+}
+
+func (tx TransactionRow) foreseen() bool { return tx.Foreseen }
+
+// finality is the word for what blocks have.
+func finality(foreseen bool) string {
+	if foreseen {
+		return "pending"
+	}
+	return "finalized"
 }
 
 // TransactionOf is the row of a transaction of whose trace nothing is known.
@@ -62,7 +74,7 @@ var Transaction = api.New("TransactionShape",
 	api.Enum("end_status", statuses, TransactionRow.GetEndStatus),
 	api.Decimal("total_fees", TransactionRow.GetTotalFees),
 	currencies("total_fees_extra_currencies", TransactionRow.GetTotalFeesExtra),
-	api.Object("description", description, func(tx TransactionRow) transaction { return tx.Transaction }, nil),
+	api.Object("description", description, api.Same[TransactionRow], nil),
 	api.Object("block_ref", blockID, func(tx TransactionRow) blockName {
 		return blockName{tx.Block.GetWorkchain(), tx.Block.GetShard(), tx.Block.GetSeqno()}
 	}, nil),
@@ -71,38 +83,43 @@ var Transaction = api.New("TransactionShape",
 	api.List("out_msgs", Message, TransactionRow.GetOutMsgs, func(m *record.Message) MessageRow { return MessageRow{Message: m} }),
 	api.Object("account_state_before", accountState, func(tx TransactionRow) stateRow { return stateRow{tx.StateHashBefore, tx.StateBefore} }, nil),
 	api.Object("account_state_after", accountState, func(tx TransactionRow) stateRow { return stateRow{tx.StateHashAfter, tx.StateAfter} }, nil),
-	api.Bool("emulated", never[TransactionRow]),
-	api.Word("finality", finalities, func(TransactionRow) string { return "finalized" }),
+	api.Bool("emulated", TransactionRow.foreseen).Doc("no block has it yet"),
+	api.Word("finality", finalities, func(tx TransactionRow) string { return finality(tx.Foreseen) }),
 )
 
-func only(t record.TransactionType) func(transaction) bool {
-	return func(tx transaction) bool { return tx.Type == t }
+func only(t record.TransactionType) func(TransactionRow) bool {
+	return func(tx TransactionRow) bool { return tx.Type == t }
 }
 
-func not(types ...record.TransactionType) func(transaction) bool {
+// onlyOrForeseen holds also for what no block has: clients know it with more members.
+func onlyOrForeseen(t record.TransactionType) func(TransactionRow) bool {
+	return func(tx TransactionRow) bool { return tx.Type == t || tx.Foreseen }
+}
+
+func not(types ...record.TransactionType) func(TransactionRow) bool {
 	var set uint
 	for _, t := range types {
 		set |= 1 << t
 	}
-	return func(tx transaction) bool { return set>>tx.Type&1 == 0 }
+	return func(tx TransactionRow) bool { return set>>tx.Type&1 == 0 }
 }
 
 // description is a transaction's (block.tlb, TransactionDescr); phases that did not
 // run are missing.
 var description = api.New("Description",
-	api.Enum("type", types, transaction.GetType),
-	api.Bool("aborted", transaction.GetAborted).If(not(record.TransactionType_STORAGE, record.TransactionType_SPLIT_INSTALL)),
-	api.Bool("destroyed", transaction.GetDestroyed).
+	api.Enum("type", types, TransactionRow.GetType),
+	api.Bool("aborted", TransactionRow.GetAborted).If(not(record.TransactionType_STORAGE, record.TransactionType_SPLIT_INSTALL)),
+	api.Bool("destroyed", TransactionRow.GetDestroyed).
 		If(not(record.TransactionType_STORAGE, record.TransactionType_SPLIT_INSTALL, record.TransactionType_MERGE_PREPARE)),
-	api.Bool("credit_first", transaction.GetCreditFirst).If(only(record.TransactionType_ORD)),
-	api.Bool("is_tock", transaction.GetIsTock).If(only(record.TransactionType_TICK_TOCK)),
-	api.Bool("installed", transaction.GetInstalled).If(only(record.TransactionType_SPLIT_INSTALL)),
-	api.PartOf("storage_ph", storagePhase, transaction.GetStorage).Optional(),
-	api.PartOf("credit_ph", creditPhase, transaction.GetCredit).Optional(),
-	api.PartOf("compute_ph", computePhase, transaction.GetCompute).Optional(),
-	api.PartOf("action", actionPhase, transaction.GetAction).Optional(),
-	api.PartOf("bounce", bouncePhase, transaction.GetBounce).Optional(),
-	api.PartOf("split_info", splitInfo, transaction.GetSplit).Optional(),
+	api.Bool("credit_first", TransactionRow.GetCreditFirst).If(only(record.TransactionType_ORD)),
+	api.Bool("is_tock", TransactionRow.GetIsTock).If(onlyOrForeseen(record.TransactionType_TICK_TOCK)),
+	api.Bool("installed", TransactionRow.GetInstalled).If(onlyOrForeseen(record.TransactionType_SPLIT_INSTALL)),
+	api.PartOf("storage_ph", storagePhase, TransactionRow.GetStorage).Optional(),
+	api.PartOf("credit_ph", creditPhase, TransactionRow.GetCredit).Optional(),
+	api.PartOf("compute_ph", computePhase, TransactionRow.GetCompute).Optional(),
+	api.PartOf("action", actionPhase, TransactionRow.GetAction).Optional(),
+	api.PartOf("bounce", bouncePhase, TransactionRow.GetBounce).Optional(),
+	api.PartOf("split_info", splitInfo, TransactionRow.GetSplit).Optional(),
 )
 
 type (

@@ -28,6 +28,7 @@ import (
 	"tonscribe/query/node"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
+	"tonscribe/query/pending"
 	"tonscribe/query/reader"
 	"tonscribe/query/store"
 )
@@ -92,6 +93,9 @@ var endpoints = []*Endpoint{
 	nftItems,
 	nftSales,
 	nftTransfers,
+	pendingActions,
+	pendingTraces,
+	pendingTransactions,
 	runGetMethod,
 	statsAccountsByBalance,
 	statsFees,
@@ -128,6 +132,8 @@ type Options struct {
 	TestNetwork bool
 	// Node answers what lite servers are asked. May be nil.
 	Node *node.Node
+	// Pending has what messages that were sent will do. May be nil.
+	Pending *pending.Store
 }
 
 // New makes an API that reads a store.
@@ -165,6 +171,7 @@ type request struct {
 	actionsVersion string
 	timeout        time.Duration // that the client asks for
 	node           *node.Node
+	pending        *pending.Store
 	sent           map[string]json.RawMessage // the body of a POST
 	body           []byte
 	hints          []string // for the Warning header
@@ -181,7 +188,7 @@ const maxKeptBytes = 8 << 20
 func (a *API) serve(w http.ResponseWriter, r *http.Request, e *Endpoint) {
 	began := time.Now()
 	buffer := buffers.Get().(*[]byte)
-	q := &request{answers: answers{store: a.store, testNetwork: a.options.TestNetwork}, body: (*buffer)[:0], node: a.options.Node}
+	q := &request{answers: answers{store: a.store, testNetwork: a.options.TestNetwork}, body: (*buffer)[:0], node: a.options.Node, pending: a.options.Pending}
 	q.readOptions(r)
 	err := a.answer(q, r, e)
 	status := http.StatusOK

@@ -572,6 +572,7 @@ type Record struct {
 	//	*Record_Contracts
 	//	*Record_Store
 	//	*Record_Traces
+	//	*Record_Pending
 	Content       isRecord_Content `protobuf_oneof:"content"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -707,6 +708,15 @@ func (x *Record) GetTraces() *TraceBatch {
 	return nil
 }
 
+func (x *Record) GetPending() *PendingTrace {
+	if x != nil {
+		if x, ok := x.Content.(*Record_Pending); ok {
+			return x.Pending
+		}
+	}
+	return nil
+}
+
 type isRecord_Content interface {
 	isRecord_Content()
 }
@@ -743,6 +753,10 @@ type Record_Traces struct {
 	Traces *TraceBatch `protobuf:"bytes,11,opt,name=traces,proto3,oneof"` // topic traces
 }
 
+type Record_Pending struct {
+	Pending *PendingTrace `protobuf:"bytes,12,opt,name=pending,proto3,oneof"` // topic pending
+}
+
 func (*Record_RawBlock) isRecord_Content() {}
 
 func (*Record_Blocks) isRecord_Content() {}
@@ -758,6 +772,8 @@ func (*Record_Contracts) isRecord_Content() {}
 func (*Record_Store) isRecord_Content() {}
 
 func (*Record_Traces) isRecord_Content() {}
+
+func (*Record_Pending) isRecord_Content() {}
 
 // What another member of a stage's group needs to go on with the stage's store.
 type StoreRecord struct {
@@ -6706,11 +6722,65 @@ func (x *TraceTransaction) GetMcSeqno() uint32 {
 	return 0
 }
 
+// What a message from outside is foreseen to do, as whoever took it worked it out. Such
+// records have no place in a stream of bundles.
+type PendingTrace struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Time          uint32                 `protobuf:"varint,1,opt,name=time,proto3" json:"time,omitempty"`                // when the message was taken, in seconds
+	Transactions  []*Transaction         `protobuf:"bytes,2,rep,name=transactions,proto3" json:"transactions,omitempty"` // in the order of lt; the first received the message
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PendingTrace) Reset() {
+	*x = PendingTrace{}
+	mi := &file_schema_record_record_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PendingTrace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PendingTrace) ProtoMessage() {}
+
+func (x *PendingTrace) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PendingTrace.ProtoReflect.Descriptor instead.
+func (*PendingTrace) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{59}
+}
+
+func (x *PendingTrace) GetTime() uint32 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *PendingTrace) GetTransactions() []*Transaction {
+	if x != nil {
+		return x.Transactions
+	}
+	return nil
+}
+
 var File_schema_record_record_proto protoreflect.FileDescriptor
 
 const file_schema_record_record_proto_rawDesc = "" +
 	"\n" +
-	"\x1aschema/record/record.proto\x12\x10tonscribe.record\"\xc1\x04\n" +
+	"\x1aschema/record/record.proto\x12\x10tonscribe.record\"\xfd\x04\n" +
 	"\x06Record\x12\x19\n" +
 	"\bmc_seqno\x18\x01 \x01(\rR\amcSeqno\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\"\n" +
@@ -6723,7 +6793,8 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\tcontracts\x18\t \x01(\v2\x1f.tonscribe.record.ContractBatchH\x00R\tcontracts\x125\n" +
 	"\x05store\x18\n" +
 	" \x01(\v2\x1d.tonscribe.record.StoreRecordH\x00R\x05store\x126\n" +
-	"\x06traces\x18\v \x01(\v2\x1c.tonscribe.record.TraceBatchH\x00R\x06tracesB\t\n" +
+	"\x06traces\x18\v \x01(\v2\x1c.tonscribe.record.TraceBatchH\x00R\x06traces\x12:\n" +
+	"\apending\x18\f \x01(\v2\x1e.tonscribe.record.PendingTraceH\x00R\apendingB\t\n" +
 	"\acontent\"\xa7\x02\n" +
 	"\vStoreRecord\x125\n" +
 	"\x04kind\x18\x01 \x01(\x0e2!.tonscribe.record.StoreRecordKindR\x04kind\x12\x14\n" +
@@ -7363,7 +7434,10 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\aaccount\x18\x01 \x01(\fR\aaccount\x12\x0e\n" +
 	"\x02lt\x18\x02 \x01(\x04R\x02lt\x12\x12\n" +
 	"\x04hash\x18\x03 \x01(\fR\x04hash\x12\x19\n" +
-	"\bmc_seqno\x18\x04 \x01(\rR\amcSeqno*I\n" +
+	"\bmc_seqno\x18\x04 \x01(\rR\amcSeqno\"e\n" +
+	"\fPendingTrace\x12\x12\n" +
+	"\x04time\x18\x01 \x01(\rR\x04time\x12A\n" +
+	"\ftransactions\x18\x02 \x03(\v2\x1d.tonscribe.record.TransactionR\ftransactions*I\n" +
 	"\x0fStoreRecordKind\x12\x0f\n" +
 	"\vSTORE_CLAIM\x10\x00\x12\x11\n" +
 	"\rSTORE_CHANGES\x10\x01\x12\x12\n" +
@@ -7411,7 +7485,7 @@ func file_schema_record_record_proto_rawDescGZIP() []byte {
 }
 
 var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
-var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_schema_record_record_proto_goTypes = []any{
 	(StoreRecordKind)(0),         // 0: tonscribe.record.StoreRecordKind
 	(AccountStatus)(0),           // 1: tonscribe.record.AccountStatus
@@ -7482,6 +7556,7 @@ var file_schema_record_record_proto_goTypes = []any{
 	(*TraceBatch)(nil),           // 66: tonscribe.record.TraceBatch
 	(*TraceStep)(nil),            // 67: tonscribe.record.TraceStep
 	(*TraceTransaction)(nil),     // 68: tonscribe.record.TraceTransaction
+	(*PendingTrace)(nil),         // 69: tonscribe.record.PendingTrace
 }
 var file_schema_record_record_proto_depIdxs = []int32{
 	17, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
@@ -7492,96 +7567,98 @@ var file_schema_record_record_proto_depIdxs = []int32{
 	28, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
 	11, // 6: tonscribe.record.Record.store:type_name -> tonscribe.record.StoreRecord
 	66, // 7: tonscribe.record.Record.traces:type_name -> tonscribe.record.TraceBatch
-	0,  // 8: tonscribe.record.StoreRecord.kind:type_name -> tonscribe.record.StoreRecordKind
-	12, // 9: tonscribe.record.StoreRecord.entries:type_name -> tonscribe.record.StoreEntry
-	13, // 10: tonscribe.record.StoreRecord.snapshot:type_name -> tonscribe.record.StoreSnapshot
-	13, // 11: tonscribe.record.StorePosition.snapshot:type_name -> tonscribe.record.StoreSnapshot
-	16, // 12: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
-	16, // 13: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
-	16, // 14: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
-	20, // 15: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
-	51, // 16: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
-	16, // 17: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
-	16, // 18: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
-	16, // 19: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
-	1,  // 20: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
-	21, // 21: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
-	22, // 22: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
-	23, // 23: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
-	24, // 24: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
-	23, // 25: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
-	27, // 26: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
-	23, // 27: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
-	16, // 28: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
-	29, // 29: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
-	47, // 30: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
-	49, // 31: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
-	50, // 32: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
-	32, // 33: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
-	33, // 34: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
-	34, // 35: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
-	35, // 36: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
-	37, // 37: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
-	38, // 38: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
-	39, // 39: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
-	40, // 40: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
-	41, // 41: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
-	42, // 42: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
-	43, // 43: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
-	45, // 44: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
-	46, // 45: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
-	6,  // 46: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
-	31, // 47: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
-	30, // 48: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
-	30, // 49: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
-	30, // 50: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
-	36, // 51: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
-	44, // 52: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
-	4,  // 53: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
-	48, // 54: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
-	4,  // 55: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
-	48, // 56: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
-	4,  // 57: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
-	52, // 58: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
-	1,  // 59: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
-	1,  // 60: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
-	21, // 61: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
-	2,  // 62: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
-	53, // 63: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
-	54, // 64: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
-	55, // 65: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
-	56, // 66: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
-	57, // 67: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
-	58, // 68: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
-	59, // 69: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
-	59, // 70: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
-	22, // 71: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
-	22, // 72: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
-	3,  // 73: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
-	21, // 74: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
-	7,  // 75: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
-	3,  // 76: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
-	8,  // 77: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
-	9,  // 78: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
-	21, // 79: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
-	60, // 80: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
-	60, // 81: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
-	5,  // 82: tonscribe.record.Trace.state:type_name -> tonscribe.record.TraceState
-	63, // 83: tonscribe.record.Action.details:type_name -> tonscribe.record.ActionDetail
-	64, // 84: tonscribe.record.ActionDetail.object:type_name -> tonscribe.record.ActionObject
-	65, // 85: tonscribe.record.ActionDetail.list:type_name -> tonscribe.record.ActionList
-	63, // 86: tonscribe.record.ActionObject.details:type_name -> tonscribe.record.ActionDetail
-	64, // 87: tonscribe.record.ActionList.objects:type_name -> tonscribe.record.ActionObject
-	21, // 88: tonscribe.record.ActionList.currencies:type_name -> tonscribe.record.ExtraCurrency
-	67, // 89: tonscribe.record.TraceBatch.traces:type_name -> tonscribe.record.TraceStep
-	61, // 90: tonscribe.record.TraceStep.trace:type_name -> tonscribe.record.Trace
-	68, // 91: tonscribe.record.TraceStep.transactions:type_name -> tonscribe.record.TraceTransaction
-	62, // 92: tonscribe.record.TraceStep.actions:type_name -> tonscribe.record.Action
-	93, // [93:93] is the sub-list for method output_type
-	93, // [93:93] is the sub-list for method input_type
-	93, // [93:93] is the sub-list for extension type_name
-	93, // [93:93] is the sub-list for extension extendee
-	0,  // [0:93] is the sub-list for field type_name
+	69, // 8: tonscribe.record.Record.pending:type_name -> tonscribe.record.PendingTrace
+	0,  // 9: tonscribe.record.StoreRecord.kind:type_name -> tonscribe.record.StoreRecordKind
+	12, // 10: tonscribe.record.StoreRecord.entries:type_name -> tonscribe.record.StoreEntry
+	13, // 11: tonscribe.record.StoreRecord.snapshot:type_name -> tonscribe.record.StoreSnapshot
+	13, // 12: tonscribe.record.StorePosition.snapshot:type_name -> tonscribe.record.StoreSnapshot
+	16, // 13: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
+	16, // 14: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
+	16, // 15: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
+	20, // 16: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
+	51, // 17: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
+	16, // 18: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
+	16, // 19: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
+	16, // 20: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
+	1,  // 21: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
+	21, // 22: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
+	22, // 23: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
+	23, // 24: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
+	24, // 25: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
+	23, // 26: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
+	27, // 27: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
+	23, // 28: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
+	16, // 29: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
+	29, // 30: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
+	47, // 31: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
+	49, // 32: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
+	50, // 33: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
+	32, // 34: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
+	33, // 35: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
+	34, // 36: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
+	35, // 37: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
+	37, // 38: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
+	38, // 39: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
+	39, // 40: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
+	40, // 41: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
+	41, // 42: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
+	42, // 43: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
+	43, // 44: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
+	45, // 45: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
+	46, // 46: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
+	6,  // 47: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
+	31, // 48: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
+	30, // 49: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
+	30, // 50: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
+	30, // 51: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
+	36, // 52: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
+	44, // 53: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
+	4,  // 54: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
+	48, // 55: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
+	4,  // 56: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
+	48, // 57: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
+	4,  // 58: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
+	52, // 59: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
+	1,  // 60: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
+	1,  // 61: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
+	21, // 62: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
+	2,  // 63: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
+	53, // 64: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
+	54, // 65: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
+	55, // 66: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
+	56, // 67: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
+	57, // 68: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
+	58, // 69: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
+	59, // 70: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
+	59, // 71: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
+	22, // 72: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
+	22, // 73: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
+	3,  // 74: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
+	21, // 75: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
+	7,  // 76: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
+	3,  // 77: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
+	8,  // 78: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
+	9,  // 79: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
+	21, // 80: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
+	60, // 81: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
+	60, // 82: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
+	5,  // 83: tonscribe.record.Trace.state:type_name -> tonscribe.record.TraceState
+	63, // 84: tonscribe.record.Action.details:type_name -> tonscribe.record.ActionDetail
+	64, // 85: tonscribe.record.ActionDetail.object:type_name -> tonscribe.record.ActionObject
+	65, // 86: tonscribe.record.ActionDetail.list:type_name -> tonscribe.record.ActionList
+	63, // 87: tonscribe.record.ActionObject.details:type_name -> tonscribe.record.ActionDetail
+	64, // 88: tonscribe.record.ActionList.objects:type_name -> tonscribe.record.ActionObject
+	21, // 89: tonscribe.record.ActionList.currencies:type_name -> tonscribe.record.ExtraCurrency
+	67, // 90: tonscribe.record.TraceBatch.traces:type_name -> tonscribe.record.TraceStep
+	61, // 91: tonscribe.record.TraceStep.trace:type_name -> tonscribe.record.Trace
+	68, // 92: tonscribe.record.TraceStep.transactions:type_name -> tonscribe.record.TraceTransaction
+	62, // 93: tonscribe.record.TraceStep.actions:type_name -> tonscribe.record.Action
+	51, // 94: tonscribe.record.PendingTrace.transactions:type_name -> tonscribe.record.Transaction
+	95, // [95:95] is the sub-list for method output_type
+	95, // [95:95] is the sub-list for method input_type
+	95, // [95:95] is the sub-list for extension type_name
+	95, // [95:95] is the sub-list for extension extendee
+	0,  // [0:95] is the sub-list for field type_name
 }
 
 func init() { file_schema_record_record_proto_init() }
@@ -7598,6 +7675,7 @@ func file_schema_record_record_proto_init() {
 		(*Record_Contracts)(nil),
 		(*Record_Store)(nil),
 		(*Record_Traces)(nil),
+		(*Record_Pending)(nil),
 	}
 	file_schema_record_record_proto_msgTypes[23].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[43].OneofWrappers = []any{}
@@ -7620,7 +7698,7 @@ func file_schema_record_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_schema_record_record_proto_rawDesc), len(file_schema_record_record_proto_rawDesc)),
 			NumEnums:      10,
-			NumMessages:   59,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

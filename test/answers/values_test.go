@@ -88,7 +88,7 @@ var known = map[string][]string{
 	"wallet_address": {"signers", "proposers", "vesting_contracts.owner_address", "sender_address"}, "contract_address": {"vesting_contracts.address"},
 	"wallet": {"dns_wallet"}, "source": {"messages.source"}, "destination": {"messages.destination"},
 	"workchain": {"blocks.workchain"}, "shard": {"blocks.shard"}, "seqno": {"mc_block_seqno", "blocks.seqno"}, "from_seqno": {"mc_block_seqno"}, "mc_seqno": {"mc_block_seqno"},
-	"hash": {"transactions.hash", "messages.hash"}, "msg_hash": {"messages.hash", "hash_norm"}, "body_hash": {"message_content.hash"},
+	"hash": {"transactions.hash", "messages.hash"}, "msg_hash": {"messages.hash", "hash_norm"}, "ext_msg_hash": {"messages.hash", "hash_norm"}, "body_hash": {"message_content.hash"},
 	"tx_hash": {"transactions.hash"}, "trace_id": {"trace_id"}, "action_id": {"action_id"}, "action_type": {"actions.type"}, "exclude_action_type": {"actions.type"},
 	"root_hash": {"root_hash"}, "file_hash": {"file_hash"}, "code_hash": {"code_hash"}, "libraries": {"code_hash"},
 	"opcode": {"opcode"}, "lt": {"transactions.lt"}, "start_lt": {"transactions.lt"}, "end_lt": {"transactions.lt"}, "to_lt": {"transactions.lt"},

@@ -14,6 +14,7 @@ import (
 
 	"tonscribe/devnet"
 	"tonscribe/devnet/contracts"
+	"tonscribe/test/support/harness"
 )
 
 // exampleRequests are the requests of examples that need more than their
@@ -90,6 +91,9 @@ func (s *server) exampleRequests(t *testing.T, f facts) map[string]map[string]an
 		"v3/wallet":                         {"address": wallet},
 		"v3/metadata":                       {"address": []string{f.first(t, "jetton")}},
 		"v3/message":                        message(9),
+		"v3/pendingActions":                 {"ext_msg_hash": []string{messageHash(t, comers["v3/pendingActions"])}},
+		"v3/pendingTraces":                  {"ext_msg_hash": []string{messageHash(t, comers["v3/pendingTraces"])}},
+		"v3/pendingTransactions":            {"account": []string{devnet.OwnerOf(seed, comers["v3/pendingTransactions"]).Address(0).String()}},
 		"v3/multisig/orders":                {"multisig_address": f["multisig/wallets"], "limit": 1},
 		"v3/messages":                       {"destination": wallet, "exclude_externals": true, "limit": 1},
 		"v3/runGetMethod":                   {"address": wallet, "method": "seqno", "stack": []any{}},
@@ -100,6 +104,38 @@ func (s *server) exampleRequests(t *testing.T, f facts) map[string]map[string]an
 		"v3/transactionsByMasterchainBlock": {"seqno": 2, "limit": 1},
 		"v3/transactionsByMessage":          {"msg_hash": []string{f.first(t, "message hash")}},
 	}
+}
+
+// comers are the owners whose messages are examples of what is to come.
+var comers = map[string]int{"v3/pendingActions": 10, "v3/pendingTraces": 11, "v3/pendingTransactions": 12}
+
+func messageHash(t *testing.T, owner int) string {
+	t.Helper()
+	boc, _ := transfer(t, owner)
+	data, err := base64.StdEncoding.DecodeString(boc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cell.FromBOC(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(c.Hash())
+}
+
+// foresee sends the message of an owner and waits until it is pending: some time before
+// the block that has it.
+func (s *server) foresee(t *testing.T, owner int) {
+	t.Helper()
+	boc, _ := transfer(t, owner)
+	if r := s.send(t, http.MethodPost, "/api/v2/sendBoc", "application/json", `{"boc":"`+boc+`"}`); r.Status != http.StatusOK {
+		t.Fatalf("sendBoc: %d %s", r.Status, r.Text)
+	}
+	target := "/api/v3/pendingTraces?ext_msg_hash=" + url.QueryEscape(messageHash(t, owner))
+	harness.Await(t, startLimit, func() bool {
+		list, _ := at(s.get(t, target), "traces").([]any)
+		return len(list) > 0
+	}, func() string { return "a message is not seen pending" })
 }
 
 // comment is the body of a message with a text.

@@ -1,0 +1,123 @@
+package pending
+
+import (
+	"bytes"
+	"testing"
+
+	"tonscribe/decode/trace"
+	"tonscribe/devnet/contracts"
+	"tonscribe/schema/record"
+)
+
+// comes is how a cascade of the same message comes in other blocks than were foreseen.
+func comes(t *testing.T, h *household, order contracts.Message) (foreseen, came []*record.Transaction) {
+	t.Helper()
+	message := h.order(t, order)
+	m := moment(t, nil)
+	one, err := Run(t.Context(), h, m, message, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.LT, m.Now = m.LT+7*ltAlign, m.Now+9
+	two, err := Run(t.Context(), h, m, message, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tx := range two.Transactions {
+		tx.McSeqno = 77
+	}
+	return one.Transactions, two.Transactions
+}
+
+// checkTree checks that a merged trace is one tree, without contradictions.
+func checkTree(t testing.TB, m *Merged) {
+	t.Helper()
+	if len(m.Tree.Nodes) != len(m.Tree.Transactions) || int(m.Trace.Nodes) != len(m.Tree.Nodes) {
+		t.Fatalf("%d nodes, %d transactions, %d are told", len(m.Tree.Nodes), len(m.Tree.Transactions), m.Trace.Nodes)
+	}
+	at := map[*trace.Node]int{}
+	for i, n := range m.Tree.Nodes {
+		at[n] = i
+		if n.Tx != m.Tree.Transactions[i] || m.Foreseen[n.Tx] != (n.Tx.McSeqno == 0) {
+			t.Errorf("node %d is of transaction %x, foreseen %v", i, n.Tx.Hash, m.Foreseen[n.Tx])
+		}
+		if i == 0 {
+			continue
+		}
+		parent, is := at[n.Parent]
+		if !is || i > 0 && parent >= i {
+			t.Fatalf("node %d comes before who sent its message", i)
+		}
+		found := false
+		for _, out := range n.Parent.Tx.OutMsgs {
+			found = found || bytes.Equal(out.Hash, n.Tx.InMsg.Hash)
+		}
+		if !found {
+			t.Errorf("node %d received %x, which its parent did not send", i, n.Tx.InMsg.Hash)
+		}
+		if m.Foreseen[n.Parent.Tx] && !m.Foreseen[n.Tx] {
+			t.Errorf("node %d is of a block, and its parent is not", i)
+		}
+	}
+}
+
+func TestWhatComesTakesThePlaceOfWhatWasForeseenStepByStep(t *testing.T) {
+	h := newHousehold(t)
+	foreseen, came := comes(t, h, h.transfer(account(9), 70))
+	for n := range len(came) + 1 {
+		m := Merge(foreseen, came[:n])
+		checkTree(t, m)
+		if len(m.Tree.Nodes) != len(foreseen) || len(m.Foreseen) != len(foreseen)-n {
+			t.Errorf("with %d of %d: %d nodes, %d foreseen", n, len(came), len(m.Tree.Nodes), len(m.Foreseen))
+		}
+		for _, tx := range came[:n] {
+			found := false
+			for _, have := range m.Tree.Transactions {
+				found = found || have == tx
+			}
+			if !found {
+				t.Errorf("with %d: transaction %x is missing", n, tx.Hash)
+			}
+		}
+		if got := m.Trace; !bytes.Equal(got.ExternalHash, foreseen[0].InMsg.Hash) || (n == 0) != (len(got.Id) == 0) || n > 0 && !bytes.Equal(got.Id, came[0].Hash) ||
+			got.State != record.TraceState_TRACE_PENDING || int(got.PendingEdges) != len(foreseen)-n || got.Edges != 5 {
+			t.Errorf("with %d: trace %v", n, got)
+		}
+	}
+}
+
+// Where something else comes than was foreseen, what follows it is not foreseen either.
+func TestWhatComesOtherwiseHasNothingOfWhatWasForeseen(t *testing.T) {
+	h := newHousehold(t)
+	foreseen, _ := comes(t, h, h.transfer(account(9), 70))
+	root := foreseen[0].CloneVT()
+	root.Hash, root.McSeqno = bytes.Repeat([]byte{1}, 32), 5
+	root.OutMsgs[0].Hash, root.OutMsgs[0].Destination = bytes.Repeat([]byte{2}, 32), foreseen[0].Account
+	m := Merge(foreseen, []*record.Transaction{root})
+	checkTree(t, m)
+	if len(m.Tree.Nodes) != 1 || m.Trace.PendingEdges != 1 {
+		t.Errorf("%d nodes, %d messages are open; want one, and one", len(m.Tree.Nodes), m.Trace.PendingEdges)
+	}
+	// Of another message nothing is taken.
+	other := foreseen[0].CloneVT()
+	other.McSeqno, other.InMsg.Hash, other.InMsg.HashNorm = 5, bytes.Repeat([]byte{3}, 32), nil
+	if m := Merge(foreseen, []*record.Transaction{other}); len(m.Foreseen) != len(foreseen) {
+		t.Errorf("%d of %d are foreseen, want all", len(m.Foreseen), len(foreseen))
+	}
+}
+
+// A message in another wrapping has the same normalised hash.
+func TestAMessageIsKnownByItsNormalisedHash(t *testing.T) {
+	h := newHousehold(t)
+	foreseen, came := comes(t, h, h.transfer(account(9), 70))
+	normalised := normal(foreseen[0].InMsg)
+	in := came[0].InMsg.CloneVT()
+	in.Hash, in.HashNorm = bytes.Repeat([]byte{4}, 32), normalised
+	came[0] = came[0].CloneVT()
+	came[0].InMsg = in
+	m := Merge(foreseen, came[:1])
+	checkTree(t, m)
+	if len(m.Foreseen) != len(foreseen)-1 || !bytes.Equal(m.Trace.ExternalHash, in.Hash) || !bytes.Equal(m.Trace.ExternalHashNorm, normalised) {
+		t.Errorf("%d foreseen, trace %v", len(m.Foreseen), m.Trace)
+	}
+}

@@ -1,0 +1,229 @@
+package pending
+
+import (
+	"container/list"
+	"slices"
+	"sync"
+	"time"
+
+	"tonscribe/schema/record"
+	"tonscribe/ton/address"
+)
+
+// Hash is a hash of a message or a transaction.
+type Hash = [32]byte
+
+// Trace is what a message is foreseen to do. It does not change.
+type Trace struct {
+	// ID is the normalised hash of the message (TEP-467), Raw its hash as it was sent.
+	ID, Raw Hash
+	Sent    time.Time
+	// Transactions are in the order of lt; the first received the message.
+	Transactions []*record.Transaction
+	bytes        int
+}
+
+// newTrace makes one of a record, nil where it is none.
+func newTrace(r *record.PendingTrace) *Trace {
+	if len(r.GetTransactions()) == 0 {
+		return nil
+	}
+	in := r.Transactions[0].InMsg
+	if in.GetKind() != record.Message_EXTERNAL_IN || len(in.GetHash()) != len(Hash{}) {
+		return nil
+	}
+	t := &Trace{Raw: Hash(in.Hash), Sent: time.Unix(int64(r.Time), 0), Transactions: r.Transactions, bytes: r.SizeVT()}
+	if t.ID = t.Raw; len(in.HashNorm) == len(Hash{}) {
+		t.ID = Hash(in.HashNorm)
+	}
+	return t
+}
+
+// accounts are those of the transactions, each once.
+func (t *Trace) accounts() (accounts []address.Address) {
+	for _, tx := range t.Transactions {
+		if len(tx.Account) == address.Size {
+			accounts = append(accounts, address.Address(tx.Account))
+		}
+	}
+	slices.SortFunc(accounts, func(a, b address.Address) int { return slices.Compare(a[:], b[:]) })
+	return slices.Compact(accounts)
+}
+
+func (t *Trace) root() string { return string(t.Transactions[0].Account) }
+
+// overhead is about what a trace takes besides its records.
+const overhead = 1 << 10
+
+func (t *Trace) size() int { return 2*t.bytes + overhead }
+
+// Store holds traces for a while. It is safe for use by many goroutines.
+type Store struct {
+	configuration Configuration
+	metrics       *metrics
+
+	mu      sync.Mutex
+	order   list.List // of *Trace, those first that were put first
+	byID    map[Hash]*list.Element
+	byRaw   map[Hash]Hash // ids of those whose hash as sent is another one
+	byUser  map[address.Address]map[Hash]bool
+	ofRoot  map[string][]Hash // those that begin at an account, the oldest first
+	bytes   int
+	dropped map[Hash]time.Time // ids of those that the index has, until when they are not taken again
+	cleaned time.Time
+}
+
+func newStore(c Configuration, m *metrics) *Store {
+	return &Store{
+		configuration: c, metrics: m, byID: map[Hash]*list.Element{}, byRaw: map[Hash]Hash{},
+		byUser: map[address.Address]map[Hash]bool{}, ofRoot: map[string][]Hash{}, dropped: map[Hash]time.Time{},
+	}
+}
+
+// put takes a trace in, in place of one with the same id, and lets go of what is too
+// much: the oldest of its account, the oldest of all.
+func (s *Store) put(t *Trace, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire(now)
+	if _, done := s.dropped[t.ID]; done || !now.Before(t.Sent.Add(s.configuration.Keep)) || t.size() > s.configuration.MaxBytes {
+		return
+	}
+	if held, is := s.byID[t.ID]; is {
+		s.remove(held, "")
+	}
+	for len(s.ofRoot[t.root()]) >= s.configuration.MaxPerAccount {
+		s.remove(s.byID[s.ofRoot[t.root()][0]], evictedAccount)
+	}
+	for s.order.Len() >= s.configuration.MaxTraces {
+		s.remove(s.order.Front(), evictedTraces)
+	}
+	for s.bytes+t.size() > s.configuration.MaxBytes {
+		s.remove(s.order.Front(), evictedBytes)
+	}
+	s.byID[t.ID] = s.order.PushBack(t)
+	if t.Raw != t.ID {
+		s.byRaw[t.Raw] = t.ID
+	}
+	for _, a := range t.accounts() {
+		if s.byUser[a] == nil {
+			s.byUser[a] = map[Hash]bool{}
+		}
+		s.byUser[a][t.ID] = true
+	}
+	s.ofRoot[t.root()] = append(s.ofRoot[t.root()], t.ID)
+	s.bytes += t.size()
+	s.gauge()
+}
+
+// expire lets go of what was held long enough.
+func (s *Store) expire(now time.Time) {
+	for e := s.order.Front(); e != nil; {
+		next := e.Next()
+		if now.Before(e.Value.(*Trace).Sent.Add(s.configuration.Keep)) {
+			break // those behind may be older by the difference of clocks: they wait
+		}
+		s.remove(e, evictedLate)
+		e = next
+	}
+	if now.Sub(s.cleaned) < cleanEvery {
+		return
+	}
+	s.cleaned = now
+	for id, until := range s.dropped {
+		if !now.Before(until) {
+			delete(s.dropped, id)
+		}
+	}
+}
+
+// cleanEvery is how often ids of traces that the index has are looked through.
+const cleanEvery = time.Minute
+
+func (s *Store) remove(e *list.Element, reason string) {
+	t := s.order.Remove(e).(*Trace)
+	delete(s.byID, t.ID)
+	if s.byRaw[t.Raw] == t.ID {
+		delete(s.byRaw, t.Raw)
+	}
+	for _, a := range t.accounts() {
+		if delete(s.byUser[a], t.ID); len(s.byUser[a]) == 0 {
+			delete(s.byUser, a)
+		}
+	}
+	root := t.root()
+	if s.ofRoot[root] = slices.DeleteFunc(s.ofRoot[root], func(id Hash) bool { return id == t.ID }); len(s.ofRoot[root]) == 0 {
+		delete(s.ofRoot, root)
+	}
+	s.bytes -= t.size()
+	if reason != "" {
+		s.metrics.evicted.WithLabelValues(reason).Inc()
+	}
+	s.gauge()
+}
+
+func (s *Store) gauge() {
+	s.metrics.traces.Set(float64(s.order.Len()))
+	s.metrics.bytes.Set(float64(s.bytes))
+}
+
+// has reports whether a trace with the id is held, or was and is done.
+func (s *Store) has(id Hash) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, is := s.byID[id]
+	_, done := s.dropped[id]
+	return is || done
+}
+
+// Sent are the traces of messages with some hashes, raw or normalised.
+func (s *Store) Sent(hashes []Hash) (traces []*Trace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire(time.Now())
+	seen := map[Hash]bool{}
+	for _, h := range hashes {
+		if id, is := s.byRaw[h]; is {
+			h = id
+		}
+		if e, is := s.byID[h]; is && !seen[h] {
+			seen[h] = true
+			traces = append(traces, e.Value.(*Trace))
+		}
+	}
+	return traces
+}
+
+// Of are the traces that have transactions of some accounts, the newest first, up to
+// a number.
+func (s *Store) Of(accounts []address.Address, limit int) (traces []*Trace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire(time.Now())
+	ids := map[Hash]bool{}
+	for _, a := range accounts {
+		for id := range s.byUser[a] {
+			ids[id] = true
+		}
+	}
+	for id := range ids {
+		traces = append(traces, s.byID[id].Value.(*Trace))
+	}
+	slices.SortFunc(traces, func(a, b *Trace) int {
+		if c := b.Sent.Compare(a.Sent); c != 0 {
+			return c
+		}
+		return slices.Compare(a.ID[:], b.ID[:])
+	})
+	return traces[:min(len(traces), limit)]
+}
+
+// Done lets go of a trace that the index has as a whole.
+func (s *Store) Done(id Hash) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, is := s.byID[id]; is {
+		s.dropped[id] = e.Value.(*Trace).Sent.Add(s.configuration.Keep)
+		s.remove(e, evictedDone)
+	}
+}
