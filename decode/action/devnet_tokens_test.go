@@ -10,8 +10,6 @@ import (
 	"tonscribe/devnet/contracts"
 )
 
-const opcodeExcess = 0xd53276db
-
 // coinsOf are the jettons of a stage.
 type coinsOf struct {
 	contracts.JettonMinter

@@ -202,7 +202,7 @@ func (w wanted) differs(got map[string]string) (wrong []string) {
 		name := w.details[i].(string)
 		have, there := got[name]
 		delete(got, name)
-		if _, any := w.details[i+1].(anything); any && there {
+		if _, free := w.details[i+1].(anything); free && there {
 			continue
 		}
 		if value := textOf(w.details[i+1]); have != value {
