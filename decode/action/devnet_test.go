@@ -142,6 +142,9 @@ func TestWhatPeopleOfADevnetDoIsRecognised(t *testing.T) {
 			}
 			checkActions(t, tree, facts)
 			actions, _ := action.Classify(tree, facts)
+			if len(actions) == 0 && tree.Root.Tx.InMsg != nil {
+				t.Errorf("trace %x of %d transactions has no action", tree.Root.Tx.Hash, len(tree.Nodes))
+			}
 			for _, a := range actions {
 				if count[a.Type.Name]++; !a.Success {
 					failed[a.Type.Name]++
