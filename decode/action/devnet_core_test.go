@@ -6,6 +6,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/decode/action"
 	"tonscribe/devnet/contracts"
 )
 
@@ -52,4 +53,37 @@ func TestToncoinsOfADevnet(t *testing.T) {
 	s.plays("more than there is, skipped", s.bob, skipped, is("unknown"))
 	s.plays("one of two is skipped", s.bob, append(skipped, one(s.alice.Address, 1, nil)...),
 		is("ton_transfer", "source", s.bob, "destination", s.alice, "value", ton(1)))
+}
+
+// Wallets of other versions: what they send is the same, and what a highload wallet
+// tells itself is a call.
+func TestPayoutsOfADevnet(t *testing.T) {
+	five, many := newActor(21, contracts.WalletV5R1, 0), newActor(22, contracts.WalletHighloadV3, 0)
+	c := newCoins(newActor(4, contracts.WalletV4R2, 0).Address, "Scribe")
+	s := newStage(t, placed(five.wallet.StateInit(), 0, 1_000), placed(many.wallet.StateInit(), 0, 1_000), placed(c.StateInit(), 0, 1))
+	s.mints(c, five.Address, 1_000)
+	signed := func(from *actor, seqno uint32, messages ...contracts.Message) []*action.Action {
+		t.Helper()
+		for i := range messages {
+			messages[i].Mode |= contracts.ModeIgnoreErrors
+		}
+		external, err := from.wallet.External(0, from.key, contracts.Order{Messages: messages, Seqno: seqno, QueryID: seqno, ValidUntil: s.now + 600, CreatedAt: uint64(s.now)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.follow(accountOf(from.Address), external)
+	}
+	sent := func(from *actor, to *actor, tons float64) wanted {
+		return is("ton_transfer", "source", from, "destination", to, "value", ton(tons))
+	}
+	two := func() []contracts.Message { return append(one(s.alice.Address, 1, nil), one(s.bob.Address, 2, nil)...) }
+	s.shows("wallet 5", signed(five, 0, two()...), sent(five, s.alice, 1), sent(five, s.bob, 2))
+	s.shows("highload", signed(many, 1, two()...), is("call_contract", "opcode", 0xae42e5a4, "source", many, "destination", many, "value", anything{}),
+		sent(many, s.alice, 1), sent(many, s.bob, 2))
+	wallet := c.walletOf(five.Address)
+	order := contracts.JettonTransfer{QueryID: 3, Amount: big.NewInt(5), Destination: s.bob.Address, Response: five.Address}
+	s.shows("jettons that wallet 5 cannot pay for", signed(five, 1, one(wallet, 5_000, contracts.JettonTransferBody(order))...),
+		is("jetton_transfer!", "asset", c.master, "sender", five, "receiver", s.bob, "sender_jetton_wallet", wallet, "amount", 5, "query_id", 3,
+			"response_destination", five, "forward_amount", 0, "forward_payload", emptyPayload))
+	s.shows("one of two, jettons, is skipped", signed(five, 2, append(one(wallet, 5_000, contracts.JettonTransferBody(order)), one(s.bob.Address, 2, nil)...)...), sent(five, s.bob, 2))
 }

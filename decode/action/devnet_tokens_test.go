@@ -313,3 +313,29 @@ func TestEndsOfAuctionsOfADevnet(t *testing.T) {
 		"response_destination", g.alice, "forward_amount", 1, "forward_payload", emptyPayload, "is_purchase", true, "price", ton(100), "real_old_owner", g.alice,
 		"marketplace_address", g.sale().Marketplace, "payout_amount", anything{}, "payout_address", g.alice, "payout_comment", "Auction is over")...), fee, royalty)
 }
+
+func TestSoulBoundItemsOfADevnet(t *testing.T) {
+	admin := newActor(4, contracts.WalletV4R2, 0)
+	collection := contracts.NFTCollection{Owner: admin.Address, Content: contracts.OffchainContent("https://example.com/diplomas.json"),
+		Royalty: contracts.Royalty{Denominator: 1, Destination: admin.Address}, SBT: true}
+	at, item := collection.Address(0), collection.Item(0, 0).Address(0)
+	s := newStage(t, placed(collection.StateInit(), 0, 1))
+	mint := contracts.SBTDeployBody(1, 0, contracts.SBTInit{Owner: s.alice.Address, Content: emptyPayload, Authority: s.admin.Address, Value: ton(0.05)})
+	s.plays("a mint", s.admin, one(at, 0.2, mint), is("call_contract", "opcode", 1, "source", s.admin, "destination", at, "value", ton(0.2)),
+		is("nft_mint", "owner", at, "nft_item", item, "nft_collection", at, "nft_item_index", 0),
+		is("contract_deploy", "opcode", anything{}, "source", at, "destination", item, "value", ton(0.05)))
+	const proves, proof, revokes, destroys, excess = 0x04ded148, 0x0524c7ae, 0x6f89f5e3, 0x1f04537a, 0xd53276db
+	called := func(opcode uint32, from, to any, value any) wanted {
+		return is("call_contract", "opcode", opcode, "source", from, "destination", to, "value", value)
+	}
+	s.plays("a proof", s.alice, one(item, 0.1, contracts.SBTProveOwnershipBody(2, s.bob.Address, nil, false)), called(proves, s.alice, item, ton(0.1)),
+		called(proof, item, s.bob, anything{}))
+	s.plays("a proof of another", s.bob, one(item, 0.1, contracts.SBTProveOwnershipBody(2, s.bob.Address, nil, false)), refusedCall(proves, s.bob, item, 0.1)...)
+	order := contracts.NFTTransfer{QueryID: 3, NewOwner: s.bob.Address, Response: s.alice.Address}
+	s.plays("a transfer, which there is not", s.alice, one(item, 0.2, contracts.NFTTransferBody(order)), is("nft_transfer!", "nft_item", item, "nft_collection", at,
+		"nft_item_index", 0, "query_id", 3, "old_owner", s.alice, "new_owner", s.bob, "response_destination", s.alice, "forward_amount", 0, "forward_payload", emptyPayload))
+	s.plays("revoked by another than its authority", s.bob, one(item, 0.1, contracts.SBTRevokeBody(4)), refusedCall(revokes, s.bob, item, 0.1)...)
+	s.plays("revoked", s.admin, one(item, 0.1, contracts.SBTRevokeBody(4)), called(revokes, s.admin, item, ton(0.1)))
+	s.plays("destroyed by another than its owner", s.bob, one(item, 0.1, contracts.SBTDestroyBody(5)), refusedCall(destroys, s.bob, item, 0.1)...)
+	s.plays("destroyed", s.alice, one(item, 0.1, contracts.SBTDestroyBody(5)), called(destroys, s.alice, item, ton(0.1)), called(excess, item, s.alice, anything{}))
+}
