@@ -13,7 +13,7 @@ import (
 func TestToncoinsOfADevnet(t *testing.T) {
 	relay := contracts.Forwarder{ID: 1}
 	at := relay.Address(0)
-	s := newStage(t, placed(relay.StateInit(), 0, 1))
+	s := newDevnet(t, placed(relay.StateInit(), 0, 1))
 	nobody := contracts.Forwarder{ID: 2}.Address(0)
 	s.plays("a plain transfer", s.alice, one(s.bob.Address, 5, nil), is("ton_transfer", "source", s.alice, "destination", s.bob, "value", ton(5)))
 	s.plays("with a comment", s.alice, one(s.bob.Address, 0.5, contracts.CommentBody("for the book")),
@@ -60,7 +60,7 @@ func TestToncoinsOfADevnet(t *testing.T) {
 func TestPayoutsOfADevnet(t *testing.T) {
 	five, many := newActor(21, contracts.WalletV5R1, 0), newActor(22, contracts.WalletHighloadV3, 0)
 	c := newCoins(newActor(4, contracts.WalletV4R2, 0).Address, "Scribe")
-	s := newStage(t, placed(five.wallet.StateInit(), 0, 1_000), placed(many.wallet.StateInit(), 0, 1_000), placed(c.StateInit(), 0, 1))
+	s := newDevnet(t, placed(five.wallet.StateInit(), 0, 1_000), placed(many.wallet.StateInit(), 0, 1_000), placed(c.StateInit(), 0, 1))
 	s.mints(c, five.Address, 1_000)
 	signed := func(from *actor, seqno uint32, messages ...contracts.Message) []*action.Action {
 		t.Helper()

@@ -11,10 +11,10 @@ import (
 	"tonscribe/devnet/contracts"
 )
 
-// bourse is a stage with an exchange: a pool of toncoins and x, one of toncoins and y,
+// devnetExchange is a devnet with an exchange: a pool of toncoins and x, one of toncoins and y,
 // and one of x and y, of which alice has some.
-type bourse struct {
-	*stage
+type devnetExchange struct {
+	*devnet
 	exchange            contracts.Exchange
 	x, y                coinsOf
 	native, vaultX      *tonutils.Address // vaults
@@ -23,10 +23,10 @@ type bourse struct {
 	deaf                contracts.NFTItem
 }
 
-func newBourse(t *testing.T) *bourse {
+func newDevnetExchange(t *testing.T) *devnetExchange {
 	t.Helper()
 	admin := newActor(4, contracts.WalletV4R2, 0)
-	b := &bourse{exchange: contracts.Exchange{Content: contracts.OffchainContent("https://example.com/lp.json")},
+	b := &devnetExchange{exchange: contracts.Exchange{Content: contracts.OffchainContent("https://example.com/lp.json")},
 		x: newCoins(admin.Address, "x"), y: newCoins(admin.Address, "y")}
 	// A contract that knows neither toncoins of an exchange nor jettons, and stands where
 	// carol's wallet of x and bob's of shares should be.
@@ -37,7 +37,7 @@ func newBourse(t *testing.T) *bourse {
 		return a
 	}
 	bob, carol := newActor(2, contracts.WalletV4R2, 0), newActor(3, contracts.WalletV3R2, 0)
-	b.stage = newStage(t, placed(b.exchange.StateInit(), 0, 10), placed(b.x.StateInit(), 0, 1), placed(b.y.StateInit(), 0, 1), placed(b.deaf.StateInit(), 0, 1),
+	b.devnet = newDevnet(t, placed(b.exchange.StateInit(), 0, 10), placed(b.x.StateInit(), 0, 1), placed(b.y.StateInit(), 0, 1), placed(b.deaf.StateInit(), 0, 1),
 		in(b.x.walletOf(carol.Address)), in(b.exchange.Pool(nil, b.x.master).Share(bob.Address)))
 	b.native, b.vaultX, b.vaultY = b.exchange.Vault(nil), b.exchange.Vault(b.x.master), b.exchange.Vault(b.y.master)
 	b.poolX, b.poolY, b.cross = b.exchange.Pool(nil, b.x.master), b.exchange.Pool(nil, b.y.master), b.exchange.Pool(b.x.master, b.y.master)
@@ -54,11 +54,11 @@ func newBourse(t *testing.T) *bourse {
 }
 
 // gives is a transfer of alice's jettons to their vault.
-func (b *bourse) gives(c coinsOf, amount int64, forward float64, payload *cell.Cell) contracts.Message {
+func (b *devnetExchange) gives(c coinsOf, amount int64, forward float64, payload *cell.Cell) contracts.Message {
 	return b.givesOf(b.alice, c, amount, forward, payload)
 }
 
-func (b *bourse) givesOf(from *actor, c coinsOf, amount int64, forward float64, payload *cell.Cell) contracts.Message {
+func (b *devnetExchange) givesOf(from *actor, c coinsOf, amount int64, forward float64, payload *cell.Cell) contracts.Message {
 	return pays(c.walletOf(from.Address), ton(forward+0.1), contracts.JettonTransferBody(contracts.JettonTransfer{QueryID: 9, Amount: big.NewInt(amount),
 		Destination: b.exchange.Vault(c.master), Response: from.Address, ForwardValue: ton(forward), ForwardPayload: payload}))
 }
@@ -72,13 +72,13 @@ func amounts(pool contracts.ExchangePool, first *tonutils.Address, a, b int64) [
 }
 
 // toncoins is half a deposit.
-func (b *bourse) toncoins(d contracts.ExchangeDeposit, amount int64, tons float64) contracts.Message {
+func (b *devnetExchange) toncoins(d contracts.ExchangeDeposit, amount int64, tons float64) contracts.Message {
 	d.Amount = big.NewInt(amount)
 	return pays(b.native, ton(tons), d.Body())
 }
 
 // fills brings the first liquidity: 1000 and 4000 to every pool.
-func (b *bourse) fills() *bourse {
+func (b *devnetExchange) fills() *devnetExchange {
 	b.Helper()
 	d := contracts.ExchangeDeposit{QueryID: 1, Targets: [2]*big.Int{big.NewInt(1000), big.NewInt(4000)}}
 	d.Pool = b.poolX
@@ -90,7 +90,7 @@ func (b *bourse) fills() *bourse {
 	return b
 }
 
-func (b *bourse) swap(limit int64, pools ...contracts.ExchangePool) contracts.ExchangeSwap {
+func (b *devnetExchange) swap(limit int64, pools ...contracts.ExchangePool) contracts.ExchangeSwap {
 	s := contracts.ExchangeSwap{QueryID: 5}
 	for _, pool := range pools {
 		s.Route = append(s.Route, contracts.ExchangeHop{Pool: pool.Address(), Limit: big.NewInt(limit)})
@@ -111,7 +111,7 @@ func swapped(sender *actor, in, out []any) []any {
 }
 
 func TestSwapsOfADevnet(t *testing.T) {
-	b := newBourse(t).fills()
+	b := newDevnetExchange(t).fills()
 	x, y := b.x.master, b.y.master
 	aliceX := b.x.walletOf(b.alice.Address)
 	ofTON := func(amount int64) []any { return []any{nil, b.alice, b.native, nil, nil, amount} }
@@ -201,7 +201,7 @@ func TestSwapsOfADevnet(t *testing.T) {
 }
 
 func TestLiquidityOfADevnet(t *testing.T) {
-	b := newBourse(t)
+	b := newDevnetExchange(t)
 	x, pool, at, deposit := b.x.master, b.poolX, b.poolX.Address(), b.poolX.Deposit(b.alice.Address)
 	aliceX, share := b.x.walletOf(b.alice.Address), b.poolX.Share(b.alice.Address)
 	d := contracts.ExchangeDeposit{QueryID: 1, Pool: pool, Targets: [2]*big.Int{big.NewInt(1000), big.NewInt(4000)}}

@@ -14,7 +14,7 @@ import (
 )
 
 // jettons are those of a wallet.
-func (s *stage) jettons(wallet *tonutils.Address) *big.Int {
+func (s *devnet) jettons(wallet *tonutils.Address) *big.Int {
 	s.Helper()
 	init := s.facts.state(accountOf(wallet))
 	if init == nil {
@@ -26,7 +26,7 @@ func (s *stage) jettons(wallet *tonutils.Address) *big.Int {
 // Whatever value a message brings, and wherever that ends, an action succeeds where
 // and only where what it says came about.
 func TestActionsOfADevnetSucceedWhereTheirEffectIs(t *testing.T) {
-	b := newBourse(t).fills()
+	b := newDevnetExchange(t).fills()
 	alice, share := b.alice.Address, b.poolX.Share(b.alice.Address)
 	b.mints(b.x, b.bob.Address, 1_000)
 	aliceX, bobX := b.x.walletOf(alice), b.x.walletOf(b.bob.Address)

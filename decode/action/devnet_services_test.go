@@ -22,9 +22,9 @@ func TestNamesOfADevnet(t *testing.T) {
 	zone := contracts.DNSCollection{Content: contracts.OffchainContent("https://example.com/names.json"), MinPrice: ton(1), AuctionTime: 60}
 	at, name := zone.Address(0), zone.Item(0, "alice")
 	item := name.Address(0)
-	owned := placed(name.OwnedStateInit(zone, alice.Address, stageDawn, nil), 0, 1)
+	owned := placed(name.OwnedStateInit(zone, alice.Address, devnetDawn, nil), 0, 1)
 	owned.ID = [32]byte(item.Data())
-	s := newStage(t, placed(zone.StateInit(), 0, 1), owned)
+	s := newDevnet(t, placed(zone.StateInit(), 0, 1), owned)
 	record, wallet, site := contracts.DNSWalletRecord(s.bob.Address), hexOf(contracts.DNSCategoryWallet), hexOf(contracts.DNSCategorySite)
 	body, none := contracts.DNSChangeRecordBody(1, contracts.DNSCategoryWallet, record), contracts.DNSChangeRecordBody(1, contracts.DNSCategoryWallet, nil)
 	says := func(what string, by *actor, details ...any) wanted {
@@ -77,8 +77,8 @@ func TestMultisigOfADevnet(t *testing.T) {
 	people := []*tonutils.Address{newActor(1, contracts.WalletV4R2, 0).Address, newActor(2, contracts.WalletV4R2, 0).Address, newActor(3, contracts.WalletV3R2, 0).Address}
 	wallet := contracts.Multisig{Threshold: 2, Signers: people, Proposers: []*tonutils.Address{newActor(4, contracts.WalletV4R2, 0).Address}}
 	at := wallet.Address(0)
-	s := newStage(t, placed(wallet.StateInit(), 0, 100))
-	const opens, approves, expiration = 0xf718510f, 0xa762230f, stageDawn + 3600
+	s := newDevnet(t, placed(wallet.StateInit(), 0, 100))
+	const opens, approves, expiration = 0xf718510f, 0xa762230f, devnetDawn + 3600
 	order := func(seqno int64) *tonutils.Address { return wallet.Order(0, big.NewInt(seqno)).Address(0) }
 	pay := func(tons float64, mode uint8) *cell.Cell {
 		return contracts.MultisigActions(contracts.MultisigAction{Message: &contracts.Message{To: s.carol.Address, Value: ton(tons), Mode: mode, Body: contracts.CommentBody("salary")}})
@@ -129,10 +129,10 @@ func TestMultisigOfADevnet(t *testing.T) {
 func TestVestingOfADevnet(t *testing.T) {
 	alice, admin := newActor(1, contracts.WalletV4R2, 0), newActor(4, contracts.WalletV4R2, 0)
 	key := ed25519.NewKeyFromSeed(make([]byte, 32))
-	wallet := contracts.Vesting{Key: key.Public().(ed25519.PublicKey), Subwallet: 1, StartTime: stageDawn, TotalDuration: 100_000, UnlockPeriod: 10_000, CliffDuration: 20_000,
+	wallet := contracts.Vesting{Key: key.Public().(ed25519.PublicKey), Subwallet: 1, StartTime: devnetDawn, TotalDuration: 100_000, UnlockPeriod: 10_000, CliffDuration: 20_000,
 		TotalAmount: ton(100), Sender: admin.Address, Owner: alice.Address}
 	at := wallet.Address(0)
-	s := newStage(t, placed(wallet.StateInit(), 0, 110))
+	s := newDevnet(t, placed(wallet.StateInit(), 0, 110))
 	send := func(to *tonutils.Address, tons float64, mode uint8) (contracts.Message, *cell.Cell) {
 		m := contracts.Message{To: to, Value: ton(tons), Mode: mode, Body: contracts.CommentBody("rent")}
 		return m, contracts.VestingSendBody(4, m)
@@ -170,14 +170,14 @@ func TestVestingOfADevnet(t *testing.T) {
 func TestStakesOfADevnet(t *testing.T) {
 	validator := newActor(5, contracts.WalletV4R2, -1)
 	at := func(id [32]byte) *tonutils.Address { return tonutils.NewAddress(0, 255, id[:]) }
-	elector := contracts.Elector{ElectionID: stageDawn, Period: 300, HeldFor: 30, MinStake: ton(300), Config: at(chain.Config)}
+	elector := contracts.Elector{ElectionID: devnetDawn, Period: 300, HeldFor: 30, MinStake: ton(300), Config: at(chain.Config)}
 	config := contracts.Config{Params: cell.BeginCell().EndCell(), Key: validator.key.Public().(ed25519.PublicKey), Elector: at(chain.Elector)}
 	special := func(id [32]byte, init *tlb.StateInit) chain.Account {
 		return chain.Account{Workchain: -1, ID: id, Code: init.Code, Data: init.Data, Balance: ton(10_000), Tick: true, Tock: true}
 	}
 	pool := contracts.NominatorPool{Validator: validator.Address, ValidatorShare: 4000, MaxNominators: 2, MinValidatorStake: ton(100), MinNominatorStake: ton(10), Elector: at(chain.Elector)}
 	poolAt, electorAt := pool.Address(-1), at(chain.Elector)
-	s := newStage(t, special(chain.Elector, elector.StateInit()), special(chain.Config, config.StateInit()), placed(pool.StateInit(), -1, 20))
+	s := newDevnet(t, special(chain.Elector, elector.StateInit()), special(chain.Config, config.StateInit()), placed(pool.StateInit(), -1, 20))
 	deposit, withdraw := contracts.CommentBody(contracts.PoolDeposit), contracts.CommentBody(contracts.PoolWithdraw)
 	gives := func(what string, by *actor, tons float64) wanted {
 		return is(what, "provider", "nominator", "stake_holder", by, "pool", poolAt, "amount", ton(tons))
@@ -211,9 +211,9 @@ func TestStakesOfADevnet(t *testing.T) {
 		return is(what, "stake_holder", by, "amount", ton(tons))
 	}
 	s.plays("a stake for another election", s.validator, one(electorAt, 501, stake(1, 7, nil)), staked("election_deposit!", s.validator, 501), back(501))
-	s.plays("a stake below the lowest", s.validator, one(electorAt, 50, stake(stageDawn, 7, nil)), staked("election_deposit!", s.validator, 50), back(50))
-	s.plays("a stake", s.validator, one(electorAt, 501, stake(stageDawn, 7, nil)), staked("election_deposit", s.validator, 501))
-	s.plays("a stake of the pool", s.validator, one(poolAt, 1, stake(stageDawn, 8, ton(501))),
+	s.plays("a stake below the lowest", s.validator, one(electorAt, 50, stake(devnetDawn, 7, nil)), staked("election_deposit!", s.validator, 50), back(50))
+	s.plays("a stake", s.validator, one(electorAt, 501, stake(devnetDawn, 7, nil)), staked("election_deposit", s.validator, 501))
+	s.plays("a stake of the pool", s.validator, one(poolAt, 1, stake(devnetDawn, 8, ton(501))),
 		is("call_contract", "opcode", newStake, "source", s.validator, "destination", poolAt, "value", ton(1)), staked("election_deposit", poolAt, 501))
 	s.plays("a withdrawal while the stake is sent", s.alice, one(poolAt, 1, withdraw), takes("stake_withdrawal_request", s.alice))
 	recovery := cell.BeginCell().MustStoreUInt(recovers, 32).MustStoreUInt(6, 64).EndCell()

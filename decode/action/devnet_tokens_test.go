@@ -10,7 +10,7 @@ import (
 	"tonscribe/devnet/contracts"
 )
 
-// coinsOf are the jettons of a stage.
+// coinsOf are the jettons of a devnet.
 type coinsOf struct {
 	contracts.JettonMinter
 	master *tonutils.Address
@@ -26,7 +26,7 @@ func (c coinsOf) walletOf(owner *tonutils.Address) *tonutils.Address {
 }
 
 // mints gives jettons to their first owner.
-func (s *stage) mints(c coinsOf, to *tonutils.Address, amount int64) {
+func (s *devnet) mints(c coinsOf, to *tonutils.Address, amount int64) {
 	s.Helper()
 	s.act(s.admin, one(c.master, 0.2, contracts.JettonMintBody(contracts.JettonMint{Amount: big.NewInt(amount), To: to, Value: ton(0.1)}))...)
 }
@@ -39,7 +39,7 @@ func TestJettonsOfADevnet(t *testing.T) {
 	dave := newActor(9, contracts.WalletV4R2, 0)
 	wrong := placed(contracts.NFTItem{Collection: admin.Address}.StateInit(), 0, 1)
 	wrong.ID = [32]byte(c.walletOf(dave.Address).Data())
-	s := newStage(t, placed(c.StateInit(), 0, 1), placed(relay.StateInit(), 0, 1), wrong)
+	s := newDevnet(t, placed(c.StateInit(), 0, 1), placed(relay.StateInit(), 0, 1), wrong)
 	aliceJ, bobJ, daveJ := c.walletOf(s.alice.Address), c.walletOf(s.bob.Address), c.walletOf(dave.Address)
 
 	mint := contracts.JettonMint{QueryID: 6, Amount: big.NewInt(1000), To: s.alice.Address, Value: ton(0.1), Response: s.admin.Address, ForwardValue: big.NewInt(1)}
@@ -114,23 +114,23 @@ func TestJettonsOfADevnet(t *testing.T) {
 		is("call_contract", "opcode", 0xd1735400, "source", c.master, "destination", s.bob, "value", anything{}))
 }
 
-// An item, sales and auctions of a stage.
-type gallery struct {
-	*stage
+// An item, sales and auctions of a devnet.
+type devnetItems struct {
+	*devnet
 	collection       contracts.NFTCollection
 	at, item         *tonutils.Address
 	itself           []any // what an action says of the item
 	feeTo, royaltyTo *actor
 }
 
-func newGallery(t *testing.T) gallery {
+func newDevnetItems(t *testing.T) devnetItems {
 	t.Helper()
 	admin := newActor(4, contracts.WalletV4R2, 0)
 	collection := contracts.NFTCollection{Owner: admin.Address, Content: contracts.OffchainContent("https://example.com/stones.json"),
 		CommonContent: contracts.SnakeText("https://example.com/stones/"), Royalty: contracts.Royalty{Numerator: 5, Denominator: 100, Destination: admin.Address}}
-	g := gallery{collection: collection, at: collection.Address(0), feeTo: newActor(10, contracts.WalletV4R2, 0), royaltyTo: newActor(11, contracts.WalletV4R2, 0)}
+	g := devnetItems{collection: collection, at: collection.Address(0), feeTo: newActor(10, contracts.WalletV4R2, 0), royaltyTo: newActor(11, contracts.WalletV4R2, 0)}
 	shop := contracts.Marketplace{Owner: admin.Address}
-	g.stage = newStage(t, placed(collection.StateInit(), 0, 1), placed(shop.StateInit(), 0, 1), placed(contracts.Forwarder{ID: 1}.StateInit(), 0, 1))
+	g.devnet = newDevnet(t, placed(collection.StateInit(), 0, 1), placed(shop.StateInit(), 0, 1), placed(contracts.Forwarder{ID: 1}.StateInit(), 0, 1))
 	g.item = collection.Item(0, 0).Address(0)
 	g.itself = []any{"nft_item", g.item, "nft_collection", g.at, "nft_item_index", 0}
 	g.plays("a mint", g.admin, one(g.at, 0.2, g.mintBody(0)),
@@ -140,15 +140,15 @@ func newGallery(t *testing.T) gallery {
 	return g
 }
 
-func (g gallery) mintBody(index uint64) *cell.Cell {
+func (g devnetItems) mintBody(index uint64) *cell.Cell {
 	return contracts.NFTDeployBody(1, index, contracts.NFTInit{Owner: g.alice.Address, Content: contracts.SnakeText("0.json"), Value: ton(0.05)})
 }
 
 // with are details of an action together with those of the item.
-func (g gallery) with(details ...any) []any { return append(details, g.itself...) }
+func (g devnetItems) with(details ...any) []any { return append(details, g.itself...) }
 
 func TestItemsOfADevnet(t *testing.T) {
-	g := newGallery(t)
+	g := newDevnetItems(t)
 	g.plays("a mint by another than the owner", g.bob, one(g.at, 0.2, g.mintBody(1)), refusedCall(1, g.bob, g.at, 0.2)...)
 	g.plays("a mint out of turn", g.admin, one(g.at, 0.2, g.mintBody(5)), refusedCall(1, g.admin, g.at, 0.2)...)
 	g.plays("a mint of what is there", g.admin, one(g.at, 0.2, g.mintBody(0)),
@@ -177,14 +177,14 @@ func TestItemsOfADevnet(t *testing.T) {
 }
 
 // sale is one of the item.
-func (g gallery) sale() contracts.Sale {
-	return contracts.Sale{CreatedAt: stageDawn, Marketplace: contracts.Marketplace{Owner: g.admin.Address}.Address(0), Item: g.item, Owner: g.alice.Address,
+func (g devnetItems) sale() contracts.Sale {
+	return contracts.Sale{CreatedAt: devnetDawn, Marketplace: contracts.Marketplace{Owner: g.admin.Address}.Address(0), Item: g.item, Owner: g.alice.Address,
 		Price: ton(10), Fee: ton(0.5), Royalty: ton(1), FeeAddress: g.feeTo.Address, RoyaltyAddr: g.royaltyTo.Address}
 }
 
 // handedOver are the actions of an item that its owner gives to a contract that he
 // deploys.
-func (g gallery) handedOver(to *tonutils.Address) []wanted {
+func (g devnetItems) handedOver(to *tonutils.Address) []wanted {
 	return []wanted{
 		is("call_contract", "opcode", 0xd372158c, "source", g.alice, "destination", to, "value", ton(0.1)),
 		is("contract_deploy", "opcode", 0xd372158c, "source", g.alice, "destination", to, "value", ton(0.1)),
@@ -201,13 +201,13 @@ func refusedTransfer(from *actor, to *tonutils.Address, tons float64, details ..
 }
 
 // parts are fee and royalty of a price.
-func (g gallery) parts(from *tonutils.Address, fee, royalty float64) (wanted, wanted) {
+func (g devnetItems) parts(from *tonutils.Address, fee, royalty float64) (wanted, wanted) {
 	return is("ton_transfer", "source", from, "destination", g.feeTo, "value", ton(fee), "comment", "Marketplace fee"),
 		is("ton_transfer", "source", from, "destination", g.royaltyTo, "value", ton(royalty), "comment", "Royalty")
 }
 
 func TestSalesOfADevnet(t *testing.T) {
-	g := newGallery(t)
+	g := newDevnetItems(t)
 	sale := g.sale()
 	at, shop := sale.Address(0), sale.Marketplace
 	deploy := pays(at, ton(0.1), contracts.TopUpBody(0))
@@ -247,14 +247,14 @@ func TestSalesOfADevnet(t *testing.T) {
 }
 
 // auction is one of the item, with its number.
-func (g gallery) auction(number uint32) contracts.Auction {
-	return contracts.Auction{CreatedAt: stageDawn + number, EndTime: stageDawn + 4000, StepTime: 10, Marketplace: g.sale().Marketplace, Item: g.item, Owner: g.alice.Address,
+func (g devnetItems) auction(number uint32) contracts.Auction {
+	return contracts.Auction{CreatedAt: devnetDawn + number, EndTime: devnetDawn + 4000, StepTime: 10, Marketplace: g.sale().Marketplace, Item: g.item, Owner: g.alice.Address,
 		MinBid: ton(1), MaxBid: ton(100), MinStep: ton(0.5), FeeAddress: g.feeTo.Address, FeeFactor: 5, FeeBase: 100,
 		RoyaltyAddr: g.royaltyTo.Address, RoyaltyFactor: 10, RoyaltyOf: 100}
 }
 
 // begins deploys an auction and gives it the item of its owner.
-func (g gallery) begins(a contracts.Auction) *tonutils.Address {
+func (g devnetItems) begins(a contracts.Auction) *tonutils.Address {
 	g.Helper()
 	at := a.Address(0)
 	deploy := pays(at, ton(0.1), contracts.TopUpBody(0))
@@ -265,7 +265,7 @@ func (g gallery) begins(a contracts.Auction) *tonutils.Address {
 }
 
 func TestAuctionsOfADevnet(t *testing.T) {
-	g := newGallery(t)
+	g := newDevnetItems(t)
 	auction := g.auction(1)
 	at := g.begins(auction)
 	bid := func(what string, from *actor, tons float64) wanted {
@@ -289,12 +289,12 @@ func TestAuctionsOfADevnet(t *testing.T) {
 }
 
 // ended is the end of an auction, and who has the item then.
-func (g gallery) ended(what string, at *tonutils.Address, owner *actor) wanted {
+func (g devnetItems) ended(what string, at *tonutils.Address, owner *actor) wanted {
 	return is(what, "owner", owner, "nft_item", g.item, "nft_collection", g.at, "auction_address", at, "marketplace_address", g.sale().Marketplace)
 }
 
 func TestEndsOfAuctionsOfADevnet(t *testing.T) {
-	g := newGallery(t)
+	g := newDevnetItems(t)
 	rest := func(from *tonutils.Address) wanted {
 		return is("ton_transfer", "source", from, "destination", g.alice, "value", anything{}, "comment", "Auction is over")
 	}
@@ -319,7 +319,7 @@ func TestSoulBoundItemsOfADevnet(t *testing.T) {
 	collection := contracts.NFTCollection{Owner: admin.Address, Content: contracts.OffchainContent("https://example.com/diplomas.json"),
 		Royalty: contracts.Royalty{Denominator: 1, Destination: admin.Address}, SBT: true}
 	at, item := collection.Address(0), collection.Item(0, 0).Address(0)
-	s := newStage(t, placed(collection.StateInit(), 0, 1))
+	s := newDevnet(t, placed(collection.StateInit(), 0, 1))
 	mint := contracts.SBTDeployBody(1, 0, contracts.SBTInit{Owner: s.alice.Address, Content: emptyPayload, Authority: s.admin.Address, Value: ton(0.05)})
 	s.plays("a mint", s.admin, one(at, 0.2, mint), is("call_contract", "opcode", 1, "source", s.admin, "destination", at, "value", ton(0.2)),
 		is("nft_mint", "owner", at, "nft_item", item, "nft_collection", at, "nft_item_index", 0),

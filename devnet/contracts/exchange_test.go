@@ -11,11 +11,11 @@ import (
 	"tonscribe/devnet/contracts"
 )
 
-// marketOfJettons is an exchange with a pool of toncoins and jettons, and one of two jettons.
+// exchange has a pool of toncoins and jettons, and one of two jettons.
 // Alice has jettons of both kinds.
-type marketOfJettons struct {
+type exchange struct {
 	jettons
-	exchange    contracts.Exchange
+	is          contracts.Exchange
 	factory     *address.Address
 	other       contracts.JettonMinter // of the other jettons
 	otherMaster *address.Address
@@ -26,19 +26,19 @@ type marketOfJettons struct {
 	otherVault  *address.Address
 }
 
-func newExchange(t testing.TB) marketOfJettons {
+func newExchange(t testing.TB) exchange {
 	t.Helper()
-	m := marketOfJettons{jettons: newJettons(t), exchange: contracts.Exchange{Content: contracts.OffchainContent("https://example.com/lp.json")}}
+	m := exchange{jettons: newJettons(t), is: contracts.Exchange{Content: contracts.OffchainContent("https://example.com/lp.json")}}
 	m.other = contracts.JettonMinter{Admin: admin, Content: contracts.OffchainContent("https://example.com/other.json")}
-	m.otherMaster, m.factory = m.other.Address(0), m.exchange.Address()
+	m.otherMaster, m.factory = m.other.Address(0), m.is.Address()
 	m.deploy(m.otherMaster, m.other.StateInit(), ton(1))
 	for _, master := range []*address.Address{m.master, m.otherMaster} {
 		m.send(admin, master, ton(0.2), contracts.JettonMintBody(contracts.JettonMint{Amount: big.NewInt(1_000_000), To: alice, Value: ton(0.1)}))
 	}
-	m.deploy(m.factory, m.exchange.StateInit(), ton(1))
-	m.native, m.vault, m.otherVault = m.exchange.Vault(nil), m.exchange.Vault(m.master), m.exchange.Vault(m.otherMaster)
-	m.pool, m.cross = m.exchange.Pool(m.master, nil), m.exchange.Pool(m.otherMaster, m.master)
-	m.third = m.exchange.Pool(nil, m.otherMaster)
+	m.deploy(m.factory, m.is.StateInit(), ton(1))
+	m.native, m.vault, m.otherVault = m.is.Vault(nil), m.is.Vault(m.master), m.is.Vault(m.otherMaster)
+	m.pool, m.cross = m.is.Pool(m.master, nil), m.is.Pool(m.otherMaster, m.master)
+	m.third = m.is.Pool(nil, m.otherMaster)
 
 	trace := m.send(bob, m.factory, ton(0.5), contracts.ExchangeCreateVaultBody(1, nil))
 	expect(t, trace, hop{to: m.factory, op: 0x21cfe02b}, hop{to: m.native, op: 0x9b3aa3fa})
@@ -52,20 +52,20 @@ func newExchange(t testing.TB) marketOfJettons {
 	return m
 }
 
-func (m marketOfJettons) walletOf(minter contracts.JettonMinter, owner *address.Address) *address.Address {
+func (m exchange) walletOf(minter contracts.JettonMinter, owner *address.Address) *address.Address {
 	return minter.Wallet(0, owner).Address(0)
 }
 
 // gives sends jettons of alice to a vault with an order.
-func (m marketOfJettons) gives(minter contracts.JettonMinter, jettons int64, forward float64, payload *cell.Cell) []transaction {
+func (m exchange) gives(minter contracts.JettonMinter, jettons int64, forward float64, payload *cell.Cell) []transaction {
 	m.t.Helper()
 	return m.send(alice, m.walletOf(minter, alice), ton(forward+0.1), contracts.JettonTransferBody(contracts.JettonTransfer{
-		Amount: big.NewInt(jettons), Destination: m.exchange.Vault(minter.Address(0)), Response: alice, ForwardValue: ton(forward), ForwardPayload: payload,
+		Amount: big.NewInt(jettons), Destination: m.is.Vault(minter.Address(0)), Response: alice, ForwardValue: ton(forward), ForwardPayload: payload,
 	}))
 }
 
 // filled has 1000 nanotons, or so many of the other jettons, and 4000 jettons in its pools.
-func filledExchange(t testing.TB) marketOfJettons {
+func filledExchange(t testing.TB) exchange {
 	t.Helper()
 	m := newExchange(t)
 	targets := [2]*big.Int{big.NewInt(1000), big.NewInt(4000)}
@@ -81,7 +81,7 @@ func filledExchange(t testing.TB) marketOfJettons {
 	return m
 }
 
-func (m marketOfJettons) expectPool(pool contracts.ExchangePool, reserve0, reserve1, supply int) {
+func (m exchange) expectPool(pool contracts.ExchangePool, reserve0, reserve1, supply int) {
 	m.t.Helper()
 	expectValues(m.t, "reserves", m.get(pool.Address(), "get_reserves"), reserve0, reserve1)
 	expectValues(m.t, "supply", m.get(pool.Address(), "get_jetton_data")[:1], supply)
@@ -103,7 +103,7 @@ func TestExchangeTellsWhatItIs(t *testing.T) {
 	expectValues(t, "get_assets", m.get(at, "get_assets"), asset(nil), asset(m.master))
 	expectValues(t, "is_stable", m.get(at, "is_stable"), false)
 	expectValues(t, "get_trade_fee", m.get(at, "get_trade_fee"), 25, 10000)
-	expectValues(t, "get_jetton_data", m.get(at, "get_jetton_data"), 0, true, none, m.exchange.Content, contracts.Code(contracts.JettonWalletCode))
+	expectValues(t, "get_jetton_data", m.get(at, "get_jetton_data"), 0, true, none, m.is.Content, contracts.Code(contracts.JettonWalletCode))
 	expectValues(t, "get_wallet_address", m.get(at, "get_wallet_address", slice(alice)), m.pool.Share(alice))
 	m.expectPool(m.pool, 0, 0, 0)
 }
@@ -189,7 +189,7 @@ func TestCancelledDepositPaysBack(t *testing.T) {
 // A deposit whose pool is not there gives back what it has.
 func TestDepositToNoPoolPaysBack(t *testing.T) {
 	m := newExchange(t)
-	pool := m.exchange.Pool(nil, user(9))
+	pool := m.is.Pool(nil, user(9))
 	half := contracts.ExchangeDeposit{Pool: pool, Amount: big.NewInt(500)}
 	trace := m.send(alice, m.native, ton(0.3), half.Body())
 	expect(t, trace, hop{to: m.native, op: 0xd55e4686}, hop{to: m.factory, op: 0xf04ec526}, hop{to: pool.Deposit(alice), op: 0x9b3aa3fa},
@@ -197,7 +197,7 @@ func TestDepositToNoPoolPaysBack(t *testing.T) {
 		hop{to: m.native, op: 0x6b0b787f}, hop{to: alice}, hop{to: alice, op: 0x474f86cf})
 }
 
-func (m marketOfJettons) swap(limit int64, pools ...contracts.ExchangePool) contracts.ExchangeSwap {
+func (m exchange) swap(limit int64, pools ...contracts.ExchangePool) contracts.ExchangeSwap {
 	s := contracts.ExchangeSwap{QueryID: 5}
 	for _, pool := range pools {
 		s.Route = append(s.Route, contracts.ExchangeHop{Pool: pool.Address(), Limit: big.NewInt(limit)})
@@ -237,17 +237,17 @@ func TestJettonsAreSwappedThroughTwoPools(t *testing.T) {
 
 func TestSwapThatCannotBeDoneComesBack(t *testing.T) {
 	for name, one := range map[string]struct {
-		change func(m marketOfJettons, s *contracts.ExchangeSwap)
+		change func(m exchange, s *contracts.ExchangeSwap)
 		value  float64
 	}{
-		"too little for it": {func(_ marketOfJettons, s *contracts.ExchangeSwap) { s.Route[0].Limit = big.NewInt(1000) }, 0.15},
-		"too late":          {func(m marketOfJettons, s *contracts.ExchangeSwap) { s.Deadline = m.now - 1 }, 0.15},
-		"of another asset": {func(m marketOfJettons, s *contracts.ExchangeSwap) {
+		"too little for it": {func(_ exchange, s *contracts.ExchangeSwap) { s.Route[0].Limit = big.NewInt(1000) }, 0.15},
+		"too late":          {func(m exchange, s *contracts.ExchangeSwap) { s.Deadline = m.now - 1 }, 0.15},
+		"of another asset": {func(m exchange, s *contracts.ExchangeSwap) {
 			s.Route[0].Pool = m.third.Address()
 		}, 0.15},
-		"with too little gas": {func(marketOfJettons, *contracts.ExchangeSwap) {}, 0.09},
+		"with too little gas": {func(exchange, *contracts.ExchangeSwap) {}, 0.09},
 		"without an order":    {nil, 0.15},
-		"through too many pools": {func(_ marketOfJettons, s *contracts.ExchangeSwap) {
+		"through too many pools": {func(_ exchange, s *contracts.ExchangeSwap) {
 			for range 4 {
 				s.Route = append(s.Route, s.Route[0])
 			}
@@ -273,9 +273,9 @@ func TestSwapThatCannotBeDoneComesBack(t *testing.T) {
 
 // The second pool of a route refuses: what the first one gave goes to the trader.
 func TestRefusedSecondSwapPaysWhatTheFirstGave(t *testing.T) {
-	for name, second := range map[string]func(m marketOfJettons) *address.Address{
-		"for its limit":                  func(m marketOfJettons) *address.Address { return m.pool.Address() },
-		"as it does not trade the asset": func(m marketOfJettons) *address.Address { return m.third.Address() },
+	for name, second := range map[string]func(m exchange) *address.Address{
+		"for its limit":                  func(m exchange) *address.Address { return m.pool.Address() },
+		"as it does not trade the asset": func(m exchange) *address.Address { return m.third.Address() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := filledExchange(t)

@@ -24,8 +24,8 @@ import (
 	"tonscribe/ton/address"
 )
 
-// stage is a devnet on which one person acts after the other.
-type stage struct {
+// devnet is a chain without traffic, on which one person acts after the other.
+type devnet struct {
 	*testing.T
 	chain     *chain.Chain
 	facts     *headFacts
@@ -45,7 +45,7 @@ type actor struct {
 	key    ed25519.PrivateKey
 }
 
-const stageDawn = 1_760_000_000
+const devnetDawn = 1_760_000_000
 
 func newActor(n byte, version contracts.WalletVersion, workchain int32) *actor {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, 32))
@@ -53,17 +53,17 @@ func newActor(n byte, version contracts.WalletVersion, workchain int32) *actor {
 	return &actor{Address: w.Address(workchain), wallet: w, key: key}
 }
 
-// The people of every stage.
-func newStage(t *testing.T, accounts ...chain.Account) *stage {
+// newDevnet has a few people with wallets, and the accounts that a test wants.
+func newDevnet(t *testing.T, accounts ...chain.Account) *devnet {
 	t.Helper()
-	s := &stage{T: t, now: stageDawn, assembler: trace.NewAssembler(&trace.Memory{}),
+	s := &devnet{T: t, now: devnetDawn, assembler: trace.NewAssembler(&trace.Memory{}),
 		alice: newActor(1, contracts.WalletV4R2, 0), bob: newActor(2, contracts.WalletV4R2, 0), carol: newActor(3, contracts.WalletV3R2, 0),
 		admin: newActor(4, contracts.WalletV4R2, 0), validator: newActor(5, contracts.WalletV4R2, -1)}
 	for _, a := range []*actor{s.alice, s.bob, s.carol, s.admin, s.validator} {
 		accounts = append(accounts, placed(a.wallet.StateInit(), a.Workchain(), 100_000))
 	}
 	var err error
-	if s.chain, err = chain.New(chain.Options{Seed: 1, GenUtime: stageDawn, Accounts: accounts}); err != nil {
+	if s.chain, err = chain.New(chain.Options{Seed: 1, GenUtime: devnetDawn, Accounts: accounts}); err != nil {
 		t.Fatal(err)
 	}
 	s.facts = newHeadFacts(t, s.chain)
@@ -80,7 +80,7 @@ func placed(init *tlb.StateInit, workchain int32, tons float64) chain.Account {
 func ton(tons float64) *big.Int { return big.NewInt(int64(tons * 1e9)) }
 
 // step makes the blocks of the next seconds and returns the traces that are complete.
-func (s *stage) step(externals []*cell.Cell) []trace.Assembled {
+func (s *devnet) step(externals []*cell.Cell) []trace.Assembled {
 	s.Helper()
 	s.seqno, s.now = s.seqno+1, s.now+3
 	bundle, err := s.chain.Step(s.now, externals)
@@ -109,7 +109,7 @@ func (s *stage) step(externals []*cell.Cell) []trace.Assembled {
 }
 
 // order signs what somebody's wallet sends.
-func (s *stage) order(from *actor, messages ...contracts.Message) *cell.Cell {
+func (s *devnet) order(from *actor, messages ...contracts.Message) *cell.Cell {
 	s.Helper()
 	seqno := uint32(s.facts.state(accountOf(from.Address)).Data.MustBeginParse().MustLoadUInt(32)) // of wallets 3 and 4
 	external, err := from.wallet.External(from.Workchain(), from.key, contracts.Order{Messages: messages, Seqno: seqno, ValidUntil: s.now + 600})
@@ -121,13 +121,13 @@ func (s *stage) order(from *actor, messages ...contracts.Message) *cell.Cell {
 
 // act lets somebody send messages, goes on until nothing is under way, and returns
 // the actions of the trace.
-func (s *stage) act(from *actor, messages ...contracts.Message) []*action.Action {
+func (s *devnet) act(from *actor, messages ...contracts.Message) []*action.Action {
 	s.Helper()
 	return s.follow(accountOf(from.Address), s.order(from, messages...))
 }
 
 // follow goes on with a message to a wallet until its trace is complete.
-func (s *stage) follow(wallet []byte, external *cell.Cell) []*action.Action {
+func (s *devnet) follow(wallet []byte, external *cell.Cell) []*action.Action {
 	s.Helper()
 	externals := []*cell.Cell{external}
 	for range 60 {
@@ -169,13 +169,13 @@ type anything struct{}
 
 // plays lets somebody send messages and complains unless the trace has the actions, in
 // their order, with these details and no others.
-func (s *stage) plays(name string, from *actor, messages []contracts.Message, want ...wanted) {
+func (s *devnet) plays(name string, from *actor, messages []contracts.Message, want ...wanted) {
 	s.Helper()
 	s.shows(name, s.act(from, messages...), want...)
 }
 
 // shows complains unless the actions that are no part of another one are those.
-func (s *stage) shows(name string, list []*action.Action, want ...wanted) {
+func (s *devnet) shows(name string, list []*action.Action, want ...wanted) {
 	s.Helper()
 	list = slices.DeleteFunc(list, func(a *action.Action) bool { return a.Parent() != nil })
 	names := make([]string, len(want))
