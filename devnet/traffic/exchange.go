@@ -20,7 +20,7 @@ type exchange struct {
 	address *address.Address
 	native  *asset
 	jettons [2]*asset
-	pools   []*pool
+	pools   []*tradedPool
 }
 
 // asset is what is traded.
@@ -36,7 +36,8 @@ func (a *asset) master() *address.Address {
 	return a.jetton.address
 }
 
-type pool struct {
+// tradedPool is a pool of the exchange.
+type tradedPool struct {
 	is      contracts.ExchangePool
 	address *address.Address
 	assets  [2]*asset
@@ -70,7 +71,7 @@ func (t *Traffic) foundExchange() {
 // open adds a pool of two assets and what comes first of both.
 func (e *exchange) open(a *asset, ofA *big.Int, b *asset, ofB *big.Int) {
 	is := e.is.Pool(a.master(), b.master())
-	p := &pool{is: is, address: is.Address(), assets: [2]*asset{a, b}, first: [2]*big.Int{ofA, ofB}}
+	p := &tradedPool{is: is, address: is.Address(), assets: [2]*asset{a, b}, first: [2]*big.Int{ofA, ofB}}
 	if is.Assets[0] != a.master() {
 		slices.Reverse(p.assets[:])
 		slices.Reverse(p.first[:])
@@ -122,7 +123,7 @@ type reserves struct {
 	supply *big.Int
 }
 
-func (s *step) reserves(p *pool) reserves {
+func (s *step) reserves(p *tradedPool) reserves {
 	r := reserves{[2]*big.Int{new(big.Int), new(big.Int)}, new(big.Int)}
 	data := s.data(p.address)
 	if data == nil {
@@ -136,7 +137,7 @@ func (s *step) reserves(p *pool) reserves {
 }
 
 // traded is a pool that has something, nil when none is found.
-func (s *step) traded() (*pool, reserves) {
+func (s *step) traded() (*tradedPool, reserves) {
 	p := oneOf(s.chance, s.exchange.pools)
 	r := s.reserves(p)
 	if r.supply.Sign() == 0 {
@@ -268,7 +269,7 @@ func (s *step) giveJettons(p *person, a *asset, amount, value *big.Int, payload 
 }
 
 // half is one side of a deposit.
-func (s *step) half(p *person, of *pool, side int, amounts [2]*big.Int, least *big.Int) contracts.Message {
+func (s *step) half(p *person, of *tradedPool, side int, amounts [2]*big.Int, least *big.Int) contracts.Message {
 	order := contracts.ExchangeDeposit{QueryID: s.query(), Pool: of.is, Targets: amounts, MinLP: least}
 	value := big.NewInt(contracts.ExchangeDepositValue)
 	if a := of.assets[side]; a.jetton != nil {
@@ -287,14 +288,14 @@ func (a *asset) halfCauses() int {
 }
 
 // provide brings both halves of a deposit at once.
-func (s *step) provide(p *person, of *pool, amounts [2]*big.Int, least *big.Int) int {
+func (s *step) provide(p *person, of *tradedPool, amounts [2]*big.Int, least *big.Int) int {
 	caused := 1 + of.assets[0].halfCauses() + of.assets[1].halfCauses() + 6
 	return s.send(caused, p, s.half(p, of, 0, amounts, least), s.half(p, of, 1, amounts, least))
 }
 
 // provider is a user who may bring liquidity to a pool; amounts are what he can
 // bring, in its proportion.
-func (s *step) provider(of *pool, r reserves) (*person, [2]*big.Int) {
+func (s *step) provider(of *tradedPool, r reserves) (*person, [2]*big.Int) {
 	var amounts [2]*big.Int
 	p := oneOf(s.chance, s.users[:min(len(s.users), providers)])
 	if !s.free(p, 40) {
@@ -348,7 +349,7 @@ func (s *step) bringLiquidity() int {
 }
 
 // endDeposit brings what a deposit lacks, or cancels it.
-func (s *step) endDeposit(p *person, of *pool, deposit *address.Address, data *toncell.Reader) int {
+func (s *step) endDeposit(p *person, of *tradedPool, deposit *address.Address, data *toncell.Reader) int {
 	data.Ref() // proof
 	data.Ref() // the blank code
 	asked := data.Bit()
