@@ -135,7 +135,8 @@ func TestInspectTracesCountsThoseThatEndInsideOfABlock(t *testing.T) {
 	}{
 		// The counts of transactions are those of blocks.tsv.
 		{"block_0_8000000000000000_40484416.boc", []string{"transactions 479", "traces that end inside 30", "traces with messages that lie elsewhere 1",
-			"traces begun elsewhere 0", "largest that ends inside 255 transactions"}},
+			"traces begun elsewhere 0", "largest that ends inside 255 transactions",
+			"traces of messages without an action 0"}},
 		{"block_0_8000000000000000_57314442.boc", []string{"transactions 90", "traces that end inside 19"}},
 	} {
 		var out bytes.Buffer

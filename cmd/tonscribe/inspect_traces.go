@@ -52,6 +52,7 @@ func printTraces(out io.Writer, transactions []*record.Transaction) error {
 	}
 	states, types := map[record.TraceState]int{}, map[string]int{}
 	var largest *trace.Assembled
+	silent := 0
 	for i := range list {
 		t := &list[i]
 		states[t.State]++
@@ -72,6 +73,9 @@ func printTraces(out io.Writer, transactions []*record.Transaction) error {
 		if err != nil {
 			return err
 		}
+		if len(actions) == 0 && tree.Root.Tx.InMsg != nil {
+			silent++
+		}
 		for _, a := range actions {
 			types[a.Type.Name]++
 		}
@@ -84,6 +88,7 @@ func printTraces(out io.Writer, transactions []*record.Transaction) error {
 	if largest != nil {
 		fmt.Fprintf(w, "largest that ends inside\t%d transactions\t%s\n", largest.Nodes, base64.StdEncoding.EncodeToString(largest.Id))
 	}
+	fmt.Fprintf(w, "traces of messages without an action\t%d\n", silent)
 	names := slices.SortedFunc(maps.Keys(types), func(a, b string) int { return cmp.Or(types[b]-types[a], cmp.Compare(a, b)) })
 	for _, name := range names {
 		fmt.Fprintf(w, "%s\t%d\n", name, types[name])

@@ -106,6 +106,10 @@ func (b *Block) Value() uint64 { return b.Message.GetValue() }
 // Aborted reports whether the transaction that received the message was aborted.
 func (b *Block) Aborted() bool { return b.Ghost || b.kind != kindLog && b.Tx.GetAborted() }
 
+// Skipped reports whether the transaction that received the message left out something
+// that it was to send, as it may be told to where that fails.
+func (b *Block) Skipped() bool { return b.kind != kindLog && b.Tx.GetAction().GetSkippedActions() > 0 }
+
 // Deployed reports whether the transaction made its account active.
 func (b *Block) Deployed() bool { return b.deployed }
 

@@ -107,7 +107,7 @@ func TestWhatPeopleOfADevnetDoIsRecognised(t *testing.T) {
 	facts := newHeadFacts(t, c)
 	assembler, decoder := trace.NewAssembler(&trace.Memory{}), decode.Decoder{}
 	count, failed := map[string]int{}, map[string]int{}
-	for seqno := uint32(1); seqno <= 60; seqno++ {
+	for seqno := uint32(1); seqno <= 90; seqno++ {
 		now := dawn + 5*seqno
 		messages, err := life.Next(c, seqno, now, transactions)
 		if err != nil {
@@ -142,6 +142,9 @@ func TestWhatPeopleOfADevnetDoIsRecognised(t *testing.T) {
 			}
 			checkActions(t, tree, facts)
 			actions, _ := action.Classify(tree, facts)
+			if len(actions) == 0 && tree.Root.Tx.InMsg != nil {
+				t.Errorf("trace %x of %d transactions has no action", tree.Root.Tx.Hash, len(tree.Nodes))
+			}
 			for _, a := range actions {
 				if count[a.Type.Name]++; !a.Success {
 					failed[a.Type.Name]++
@@ -152,7 +155,7 @@ func TestWhatPeopleOfADevnetDoIsRecognised(t *testing.T) {
 	// Auctions are given their items by hand there, which is a transfer.
 	for _, name := range []string{"ton_transfer", "call_contract", "contract_deploy", "jetton_transfer", "jetton_burn", "jetton_mint",
 		"nft_mint", "nft_transfer", "nft_put_on_sale", "nft_purchase", "nft_update_sale", "nft_discovery", "auction_bid",
-		"nft_finish_auction", "change_dns", "delete_dns", "renew_dns"} {
+		"nft_finish_auction", "change_dns", "renew_dns", "jetton_swap", "dex_deposit_liquidity", "dex_withdraw_liquidity"} {
 		if count[name] == 0 {
 			t.Errorf("no %s", name)
 		}

@@ -160,5 +160,5 @@ func makeMultisigExecute(m *Match) *Made {
 	if r.Failed() {
 		return nil
 	}
-	return multisigExecute.Make(e).Concerns(signersOf(m, b.Source())...).Fails(b.Aborted())
+	return multisigExecute.Make(e).Concerns(signersOf(m, b.Source())...).Fails(b.Aborted() || b.Skipped())
 }

@@ -33,7 +33,8 @@ type vestingAddition struct {
 }
 
 // vestings are what owners and senders have vesting wallets do. The wallet's answer is
-// what tells that it did.
+// what tells that it did; a message that it skipped, as it would have taken what is
+// locked, is not sent in spite of it.
 var vestings = &Protocol{
 	Name:  "vesting",
 	Types: []typed{vestingSend, vestingWhitelist},
@@ -53,7 +54,7 @@ var vestings = &Protocol{
 					return nil
 				}
 				sent.MessageBoC, sent.Destination, sent.Amount = asSent(c), message.Destination, message.Value
-				return vestingSend.Make(sent).Fails(b.Aborted())
+				return vestingSend.Make(sent).Fails(b.Aborted() || b.Skipped())
 			},
 		},
 		{

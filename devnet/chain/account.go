@@ -22,6 +22,7 @@ type blockAccount struct {
 	before       []byte                  // hash of the account when the block began
 	lent         map[[32]byte]*cell.Cell // public libraries when the block began
 	transactions []accountTransaction
+	endLT        uint64 // of the last of them, which a deleted account does not keep
 }
 
 type accountTransaction struct {

@@ -66,8 +66,8 @@ func (c *collation) apply(flow *valueFlow) (*contents, error) {
 	}{
 		{"accounts", &c.state.accounts, c.state.accounts, accounts},
 		{"out message queue", &c.state.queue, c.state.queue, queue},
-		{"in message descriptors", &x.in, augmented{bits: 256, aug: tlb.AugInMsgDescr{}}, c.in},
-		{"out message descriptors", &x.out, augmented{bits: 256, aug: tlb.AugOutMsgDescr{}}, c.out},
+		{"in message descriptors", &x.in, augmented{bits: 256, aug: inMessages{}}, c.in},
+		{"out message descriptors", &x.out, augmented{bits: 256, aug: outMessages{}}, c.out},
 		{"account blocks", &x.accounts, augmented{bits: 256, aug: tlb.AugShardAccountBlocks{}}, blocks},
 	} {
 		var err error

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
@@ -279,4 +280,75 @@ func TestQueuesThatGrowAreWorkedOffInOrder(t *testing.T) {
 		}
 	}
 	t.Fatalf("%d external messages wait for ever, %d internal ones", len(c.Pending()), len(a.sent))
+}
+
+// An account that is not there after a transaction keeps no time of it, and the next
+// one of the block is later all the same.
+func TestTransactionsOfAnAccountThatIsNotThereHaveTheirOwnTimes(t *testing.T) {
+	w := newTown(t, 8)
+	c, err := New(Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
+	must(t, err)
+	a := newAudit(t, c)
+	run(t, c, a, w, 2, 0)
+	nobody := address.NewAddress(0, 0, repeated(0x12))
+	var orders []*cell.Cell
+	for _, x := range w.wallets {
+		orders = append(orders, x.pay(t, to(nobody, 1_000_000_000, true, nil)))
+	}
+	seen := map[uint64]bool{}
+	for step := range 4 {
+		b, err := c.Step(c.master.state.genUtime+1, orders)
+		must(t, err)
+		a.bundle(b)
+		orders = nil
+		for _, s := range b.Shards {
+			for _, tx := range s.Transactions {
+				if [32]byte(nobody.Data()) != tx.Account {
+					continue
+				}
+				if seen[tx.LT] {
+					t.Errorf("two transactions have lt %d, step %d", tx.LT, step)
+				}
+				seen[tx.LT] = true
+			}
+		}
+	}
+	if len(seen) != len(w.wallets) {
+		t.Errorf("%d messages came, want %d", len(seen), len(w.wallets))
+	}
+}
+
+// Flags of a message (global version 12) stand where a fee stood, and are no value;
+// what such a message gets back says why.
+func TestFlagsOfMessagesAreNoValue(t *testing.T) {
+	w := newTown(t, 8)
+	c, err := New(Options{Seed: 1, GenUtime: genUtime, Accounts: w.accounts()})
+	must(t, err)
+	a := newAudit(t, c)
+	run(t, c, a, w, 8, 0) // until there are two shards
+	var orders []*cell.Cell
+	for i, x := range w.wallets {
+		m := to(address.NewAddress(0, 0, repeated(byte(i*37))), 1_000_000_000, true, cell.BeginCell().MustStoreUInt(0xfeed, 32).EndCell())
+		m.IHRFee = tlb.FromNanoTONU(uint64(i % 2 * 3))
+		orders = append(orders, x.pay(t, m))
+	}
+	back := map[uint64]int{}
+	for range 6 {
+		b, err := c.Step(c.master.state.genUtime+1, orders)
+		must(t, err)
+		a.bundle(b)
+		orders = nil
+		for _, s := range b.Shards {
+			for _, tx := range s.Transactions {
+				var parsed tlb.Transaction
+				must(t, tlb.Parse(&parsed, tx.Cell))
+				if in := parsed.IO.In; in.MsgType == tlb.MsgTypeInternal && in.AsInternal().Bounced {
+					back[in.AsInternal().Body.MustBeginParse().MustLoadUInt(32)]++
+				}
+			}
+		}
+	}
+	if len(a.sent) != 0 || back[0xffffffff] != 4 || back[0xfffffffe] != 4 {
+		t.Errorf("%d messages never came; of those that came back %v, want four of each form", len(a.sent), back)
+	}
 }

@@ -92,7 +92,7 @@ func (c *collation) run(id [32]byte, message *tvm.PreparedMessage, minLT uint64)
 		return nil, err
 	}
 	result, err := c.chain.vm.EmulateTransaction(c.block, a.account, message,
-		tvm.TransactionOptions{LogicalTime: int64(minLT), AccountStorageStat: a.stat})
+		tvm.TransactionOptions{LogicalTime: int64(max(minLT, a.endLT)), AccountStorageStat: a.stat})
 	if err != nil || result.TransactionCell == nil {
 		return result, err
 	}
@@ -122,7 +122,7 @@ func (c *collation) runTickTock(id [32]byte, tock bool, minLT uint64) error {
 
 // keep makes a transaction part of the block.
 func (c *collation) keep(a *blockAccount, result *tvm.TransactionExecutionResult) error {
-	a.account, a.stat = result.NextAccount, result.AccountStorageStat
+	a.account, a.stat, a.endLT = result.NextAccount, result.AccountStorageStat, result.EndLT
 	lt := result.NextAccount.ShardAccount().LastTransLT
 	a.transactions = append(a.transactions, accountTransaction{lt, result.TransactionCell})
 	c.maxLT = max(c.maxLT, result.EndLT)

@@ -36,6 +36,10 @@ func TestOfficialEmulatorExecutesTheSame(t *testing.T) {
 		"names": TestNameIsResolvedFromTheRoot, "name auction": TestNameIsAuctioned, "name release": TestNameThatIsNotRenewedIsPutUpAgain,
 		"multisig": TestOrderIsExecutedAtTheThreshold, "multisig signers": TestOrderChangesSigners, "vesting": TestVestingKeepsWhatIsLocked,
 		"vesting list": TestVestingSendsAnythingToTheList, "pool": TestNominatorsDepositAndWithdraw, "elector": TestStakeEarnsAReward,
+		"exchange deposit": TestWhatAPoolDoesNotTakeComesBack, "exchange rejection": TestDepositBelowItsLeastSharesIsRejected,
+		"exchange cancelled": TestCancelledDepositPaysBack, "exchange swap": TestToncoinsAreSwappedForJettons,
+		"exchange route": TestJettonsAreSwappedThroughTwoPools, "exchange refusals": TestVaultAndFactoryRefuseWhatTheyCannotDo,
+		"exchange route refused": TestRefusedSecondSwapPaysWhatTheFirstGave, "exchange shares": TestSharesAreTakenOut,
 		"tick-tock": TestTicksAndTocksAreCounted, "forwarder": TestForwarderSendsToMany, "failures": TestForwarderFailsAsItIsTold,
 		// The official emulator, as WASM, has not the stack for cells of some
 		// hundred levels.

@@ -184,9 +184,6 @@ func (w *world) deliver(root *cell.Cell) []transaction {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if message.Message().MsgType == tlb.MsgTypeExternalOut {
-			continue
-		}
 		if len(done) > 1000 {
 			w.t.Fatal("a trace without an end")
 		}
@@ -207,7 +204,9 @@ func (w *world) deliver(root *cell.Cell) []transaction {
 		}
 		done = append(done, one)
 		for _, out := range res.OutMessages {
-			queue = append(queue, out.Cell)
+			if out.Msg.MsgType != tlb.MsgTypeExternalOut {
+				queue = append(queue, out.Cell)
+			}
 		}
 	}
 	return done

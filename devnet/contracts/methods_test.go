@@ -32,6 +32,11 @@ func TestMethodsAreFoundInTheCode(t *testing.T) {
 		contracts.ConfigCode:        {"seqno"},
 		contracts.EndlessCode:       explorerMethods,
 		contracts.BombCode:          {"get_jetton_data", "get_nft_data", "get_collection_data"},
+
+		contracts.ExchangeFactoryCode: {"get_vault_address", "get_pool_address", "get_liquidity_deposit_address"},
+		contracts.ExchangeVaultCode:   {"get_asset"},
+		contracts.ExchangePoolCode:    {"get_reserves", "get_assets", "get_jetton_data", "is_stable", "get_trade_fee", "estimate_swap_out"},
+		contracts.ExchangeDepositCode: {"get_balances", "get_target_balances"},
 	} {
 		root := contracts.Code(code).MustBeginParse()
 		if start := root.MustLoadSlice(40); !bytes.Equal(start, []byte{0xff, 0x00, 0xf4, 0xa4, 0x13}) {

@@ -46,6 +46,12 @@ const (
 	ForwarderCode     = "forwarder"
 	EndlessCode       = "endless"
 	BombCode          = "bomb"
+
+	ExchangeFactoryCode = "exchange_factory"
+	ExchangeBlankCode   = "exchange_blank"
+	ExchangeVaultCode   = "exchange_vault"
+	ExchangePoolCode    = "exchange_pool"
+	ExchangeDepositCode = "exchange_deposit"
 )
 
 var codes sync.Map // name -> *cell.Cell

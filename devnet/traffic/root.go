@@ -63,9 +63,12 @@ type Traffic struct {
 	pool        contracts.NominatorPool
 	poolAt      *address.Address
 	relays      []*address.Address
+	exchange    *exchange
 
 	tasks [][]task
-	kinds []kind
+	// market are tasks that come behind all others.
+	market [][]task
+	kinds  []kind
 }
 
 // New makes the people and what they own, all from the seed.
@@ -88,6 +91,7 @@ func New(seed uint64, options Options) *Traffic {
 	t.foundGrants()
 	t.foundPool()
 	t.foundRelays()
+	t.foundExchange()
 	t.kinds = kinds()
 	t.plan()
 	return t
@@ -128,7 +132,10 @@ func (t *Traffic) next(s *step, transactions int) ([]*cell.Cell, error) {
 		return nil, nil
 	}
 	s.wait(transactions)
-	s.ready = s.prepare()
+	s.ready = s.prepare(s.tasks)
+	if s.ready {
+		s.prepare(s.market)
+	}
 	s.followNewcomers()
 	s.followTenants()
 	s.fill()

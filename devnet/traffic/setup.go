@@ -30,6 +30,7 @@ func (t *Traffic) plan() {
 		slices.Concat(t.foundingTasks(), jettonsDeployed, collectionsDeployed),
 		slices.Concat(jettonsMinted, itemsMinted),
 	}
+	t.market = t.marketTasks()
 }
 
 // foundingTasks deploy what belongs to nobody, and the pool.
@@ -67,8 +68,8 @@ func (t *Traffic) foundingTasks() []task {
 // prepare goes on with the setup: group after group, each task in its turn. What
 // is done shows in the view, so that the setup goes on after a restart, and
 // begins late where there was no traffic at first. It reports whether all is done.
-func (s *step) prepare() bool {
-	for _, group := range s.tasks {
+func (s *step) prepare(tasks [][]task) bool {
+	for _, group := range tasks {
 		waiting := false
 		for i, t := range group {
 			if t.done(s) {

@@ -43,21 +43,30 @@ var interfaces = map[string]string{
 	silent:                      "",
 	contracts.BombCode:          "jetton_master nft_collection nft_item",
 	contracts.EndlessCode:       "dns jetton_master jetton_wallet nft_auction_v1 nft_collection nft_item nft_sale " + seqnoNames,
-	"wallet_v1r1":               "wallet_v1r1",
-	"wallet_v1r2":               "wallet_v1r2",
-	"wallet_v1r3":               "wallet_v1r3",
-	"wallet_v2r1":               "wallet_v2r1",
-	"wallet_v2r2":               "wallet_v2r2",
-	"wallet_v3r1":               "wallet_v3r1",
-	"wallet_v3r2":               "wallet_v3r2",
-	"wallet_v4r1":               "wallet_v4r1",
-	"wallet_v4r2":               "wallet_v4r2",
-	"wallet_v5_beta":            "wallet_v5_beta",
-	"wallet_v5r1":               "wallet_v5r1",
-	"wallet_highload_v2":        "wallet_highload_v2",
-	"wallet_highload_v2r2":      "wallet_highload_v2r2",
-	"wallet_highload_v3r1":      "wallet_highload_v3r1",
+
+	contracts.ExchangeFactoryCode: "dedust_factory",
+	contracts.ExchangeVaultCode:   "dedust_vault",
+	contracts.ExchangePoolCode:    "dedust_pool jetton_master moon_pool",
+	contracts.ExchangeDepositCode: "dedust_liquidity_deposit lockup_universal",
+
+	"wallet_v1r1":          "wallet_v1r1",
+	"wallet_v1r2":          "wallet_v1r2",
+	"wallet_v1r3":          "wallet_v1r3",
+	"wallet_v2r1":          "wallet_v2r1",
+	"wallet_v2r2":          "wallet_v2r2",
+	"wallet_v3r1":          "wallet_v3r1",
+	"wallet_v3r2":          "wallet_v3r2",
+	"wallet_v4r1":          "wallet_v4r1",
+	"wallet_v4r2":          "wallet_v4r2",
+	"wallet_v5_beta":       "wallet_v5_beta",
+	"wallet_v5r1":          "wallet_v5r1",
+	"wallet_highload_v2":   "wallet_highload_v2",
+	"wallet_highload_v2r2": "wallet_highload_v2r2",
+	"wallet_highload_v3r1": "wallet_highload_v3r1",
 }
+
+// spaced is a name that is said with a space behind it.
+const spaced = "dedust_liquidity_deposit"
 
 // silent is the code of the elector and the config contract of a town.
 const silent = "silent"
@@ -84,6 +93,7 @@ var codeNames = func() map[string]string {
 		contracts.SaleCode, contracts.AuctionCode, contracts.MarketplaceCode, contracts.DNSRootCode, contracts.DNSCollectionCode,
 		contracts.DNSItemCode, contracts.MultisigCode, contracts.MultisigOrderCode, contracts.VestingCode, contracts.NominatorPoolCode,
 		contracts.ForwarderCode, contracts.EndlessCode, contracts.BombCode,
+		contracts.ExchangeFactoryCode, contracts.ExchangeVaultCode, contracts.ExchangePoolCode, contracts.ExchangeDepositCode,
 	} {
 		names[string(contracts.Code(name).Hash())] = name
 	}
@@ -136,6 +146,9 @@ func (w *town) checkInterfaces() {
 			continue
 		}
 		want := strings.Fields(text)
+		if i := slices.Index(want, spaced); i >= 0 {
+			want[i] += " "
+		}
 		slices.Sort(want)
 		said := fmt.Sprint(want)
 		if text == "" && kind != silent { // whose methods cannot be known
