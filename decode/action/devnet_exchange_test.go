@@ -168,7 +168,7 @@ func TestSwapsOfADevnet(t *testing.T) {
 			"receiver_jetton_wallet", b.x.walletOf(b.vaultX), "amount", 200, "query_id", 9, "response_destination", b.alice, "forward_amount", ton(forward), "forward_payload", payload)...)
 	}
 	returned := is("jetton_transfer", "asset", x, "sender", b.vaultX, "receiver", b.alice, "sender_jetton_wallet", b.x.walletOf(b.vaultX),
-		"receiver_jetton_wallet", b.x.walletOf(b.alice.Address), "amount", 200, "query_id", 9, "response_destination", b.alice, "forward_amount", 1, "forward_payload", emptyPayload)
+		"receiver_jetton_wallet", b.x.walletOf(b.alice.Address), "amount", 200, "query_id", 9, "response_destination", b.alice, "forward_amount", 1)
 	payload := b.swap(1, b.poolX).Payload()
 	b.plays("jettons with too little value", b.alice, []contracts.Message{b.gives(b.x, 200, 0.05, payload)}, given(0.05, payload), returned)
 	comment := contracts.CommentBody("swap these")
@@ -234,7 +234,7 @@ func TestLiquidityOfADevnet(t *testing.T) {
 		is("call_contract!", "opcode", order, "source", b.alice, "destination", b.native, "value", ton(0.00001)))
 	returned := func(query uint64) wanted {
 		return is("jetton_transfer", "asset", x, "sender", b.vaultX, "receiver", b.alice, "sender_jetton_wallet", b.x.walletOf(b.vaultX), "receiver_jetton_wallet", aliceX,
-			"amount", 2500, "query_id", query, "response_destination", b.alice, "forward_amount", 1, "forward_payload", emptyPayload)
+			"amount", 2500, "query_id", query, "response_destination", b.alice, "forward_amount", 1)
 	}
 	b.plays("jettons with too little value", b.alice, []contracts.Message{b.gives(b.x, 2500, 0.1, d.Payload())}, is("jetton_transfer", "asset", x, "sender", b.alice,
 		"receiver", b.vaultX, "sender_jetton_wallet", aliceX, "receiver_jetton_wallet", b.x.walletOf(b.vaultX), "amount", 2500, "query_id", 9,
@@ -278,6 +278,6 @@ func TestLiquidityOfADevnet(t *testing.T) {
 	move := contracts.JettonTransfer{QueryID: 7, Amount: big.NewInt(5), Destination: b.carol.Address}
 	b.plays("shares are jettons", b.alice, one(share, 0.2, contracts.JettonTransferBody(move)),
 		is("jetton_transfer", "asset", at, "sender", b.alice, "receiver", b.carol, "sender_jetton_wallet", share, "receiver_jetton_wallet", pool.Share(b.carol.Address),
-			"amount", 5, "query_id", 7, "forward_amount", 0, "forward_payload", emptyPayload),
+			"amount", 5, "query_id", 7, "forward_amount", 0),
 		is("contract_deploy", "opcode", 0x178d4519, "source", share, "destination", pool.Share(b.carol.Address), "value", anything{}))
 }
