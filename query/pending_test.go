@@ -178,7 +178,7 @@ func TestWhatIsToComeIsShownWithWhatCame(t *testing.T) {
 				t.Fatalf("%d traces of message %s", len(found.Traces), form)
 			}
 			c := found.Traces[0]
-			real := len(half.Transactions) - len(madeUp)
+			came := len(half.Transactions) - len(madeUp)
 			if c.ID == nil || *c.ID != b64(open[0].Trace.Id) || c.External != b64(in.Hash) || c.Info.State != "pending" ||
 				c.Info.Nodes != len(half.Transactions) || c.Info.Pending != len(madeUp) || len(c.By) != len(half.Transactions) || len(c.Order) == 0 || c.Order[0] != *c.ID {
 				t.Errorf("%d transactions, %d of them made up: %+v", len(half.Transactions), len(madeUp), c)
@@ -191,11 +191,11 @@ func TestWhatIsToComeIsShownWithWhatCame(t *testing.T) {
 					t.Errorf("transaction %s, made up: %v: %+v", hash, isNew, tx)
 				}
 				if !isNew {
-					real--
+					came--
 				}
 			}
-			if real != 0 {
-				t.Errorf("%d transactions of blocks are missing", real)
+			if came != 0 {
+				t.Errorf("%d transactions of blocks are missing", came)
 			}
 			for _, a := range c.Actions {
 				if want := slices.ContainsFunc(a.Transactions, func(h string) bool { return emulated[h] }); (a.Finality == "pending") != want || len(a.Accounts) == 0 {

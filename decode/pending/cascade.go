@@ -63,7 +63,7 @@ type State struct {
 	LastHash [32]byte
 }
 
-// World is the chain as the message finds it.
+// World is the chain as the message finds it. It is asked by several goroutines.
 type World interface {
 	// State is that of an account, the zero value for one that is not there.
 	State(ctx context.Context, account address.Address) (State, error)
@@ -142,7 +142,9 @@ func Run(ctx context.Context, w World, m Moment, message *cell.Cell, limits Limi
 	if !ok {
 		return nil, ErrMessage
 	}
-	r := &run{world: w, moment: m, limits: limits, states: map[address.Address]State{}, made: &Cascade{}}
+	r := &run{world: w, moment: m, limits: limits, states: map[address.Address]State{}, ahead: newAhead(w), made: &Cascade{}}
+	defer r.ahead.wait()
+	defer cancel() // before it waits
 	if err := r.deliver(ctx, &due{message: message, to: to, depth: 1, block: m.LT}); err != nil {
 		return nil, err
 	}
@@ -201,6 +203,7 @@ type run struct {
 	moment  Moment
 	limits  Limits
 	states  map[address.Address]State // after the transactions that were executed
+	ahead   *ahead                    // before them
 	due     queue
 	made    *Cascade
 	bytes   int
@@ -222,7 +225,7 @@ func (r *run) deliver(ctx context.Context, d *due) error {
 	before, known := r.states[d.to]
 	if !known {
 		var err error
-		if before, err = r.world.State(ctx, d.to); err != nil {
+		if before, err = r.ahead.state(ctx, d.to); err != nil {
 			return fmt.Errorf("account %s: %w", d.to, err)
 		}
 	}
@@ -242,11 +245,11 @@ func (r *run) deliver(ctx context.Context, d *due) error {
 	if !out.Accepted {
 		return fmt.Errorf("account %s: %w, exit code %d", d.to, ErrNotAccepted, out.ExitCode)
 	}
-	return r.keep(d, out)
+	return r.keep(ctx, d, out)
 }
 
 // keep takes a transaction into the cascade, and the messages that it sends.
-func (r *run) keep(d *due, out tvm.Outcome) error {
+func (r *run) keep(ctx context.Context, d *due, out tvm.Outcome) error {
 	tx, err := r.record(out.Transaction)
 	if err != nil {
 		return fmt.Errorf("account %s: %w", d.to, err)
@@ -272,6 +275,9 @@ func (r *run) keep(d *due, out tvm.Outcome) error {
 			next.block = (next.lt/ltAlign + hop) * ltAlign
 		}
 		heap.Push(&r.due, next)
+		if _, known := r.states[next.to]; !known && len(r.made.Transactions)+len(r.ahead.asked) < r.limits.Transactions {
+			r.ahead.ask(ctx, next.to)
+		}
 	}
 	return nil
 }
