@@ -130,6 +130,21 @@ func TestActionsThatAreRecognisedAgainAreThoseThatTheStageMade(t *testing.T) {
 			}
 		})
 	}
+	for name, spoil := range map[string]string{
+		"is not what it was before": "INSERT INTO past_contracts SELECT * REPLACE (toUInt32(1) AS mc_seqno) FROM past_contracts LIMIT 1",
+		"but contracts has no row":  "ALTER TABLE contracts DELETE WHERE account IN (SELECT account FROM past_contracts) SETTINGS mutations_sync = 1",
+	} {
+		t.Run("what contracts were: "+name, func(t *testing.T) {
+			l := l.in(t)
+			defer l.save("contracts")()
+			defer l.save("past_contracts")()
+			l.exec(spoil)
+			r, err := l.verify(only(CheckContracts))
+			if said := fmt.Sprint(r.check(CheckContracts).Differences); !errors.Is(err, ErrDifferent) || !strings.Contains(said, "past_contracts") {
+				t.Errorf("verify says %s, %v", said, err)
+			}
+		})
+	}
 	t.Run("a part of the range, and what was stopped", func(t *testing.T) {
 		l := l.in(t)
 		k := key("type = 'ton_transfer' AND mc_seqno > 5")
