@@ -2,7 +2,6 @@ package query
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"slices"
 	"sync/atomic"
@@ -127,7 +126,7 @@ func (x *traced) actionsOf(path string) map[string][]string {
 	for _, ids := range found {
 		slices.Sort(ids)
 		if len(slices.Compact(slices.Clone(ids))) != len(ids) {
-			x.Error(fmt.Sprintf("%s: an action is there twice: %v", path, ids))
+			x.Errorf("%s: an action is there twice: %v", path, ids)
 		}
 	}
 	return found
