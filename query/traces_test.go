@@ -339,6 +339,7 @@ func TestTracesAndActionsAreFoundByWhatIsInThem(t *testing.T) {
 	x.everyTransactionHasItsTrace()
 	x.refusals()
 	x.parts(done)
+	x.balanceChanges(open, done)
 }
 
 func b64Of(b []byte) string { return url.QueryEscape(b64(b)) }
@@ -385,6 +386,12 @@ func (x *traced) refusals() {
 		"/actions?exclude_action_type=a%20b":             {422, "exclude_action_type contains invalid characters"},
 		"/actions?sort=up":                               {422, "wrong value for sort parameter"},
 		"/traces?limit=1001":                             {422, "limit is not allowed: 1001"},
+		"/balanceChanges":                                {400, "trace_id or action_id is required"},
+		"/balanceChanges?trace_id=&action_id=":           {400, "trace_id or action_id is required"},
+		"/balanceChanges?trace_id=" + hash:               {500, "trace not found"},
+		"/balanceChanges?trace_id=zz":                    {500, "trace not found"},
+		"/balanceChanges?action_id=zz":                   {404, "action_id not found"},
+		"/balanceChanges?action_id=" + hash:              {404, "action_id not found"},
 		"/traces?trace_id=zz":                            {422, `failed to decode: schema: error converting value for index 0 of \"trace_id\"`},
 	} {
 		if w := x.ask("/api/v3" + path); w.Code != want.status || !strings.Contains(w.Body.String(), want.text) {
@@ -449,6 +456,48 @@ func (x *traced) parts(s *record.TraceStep) {
 		slices.Sort(got)
 		if want := seen(some, version); !slices.Equal(got, want) {
 			x.Errorf("version %d: actions %v, want %v", version, got, want)
+		}
+	}
+}
+
+// balanceChanges are of the accounts of a trace, or of the transactions of an action of it.
+func (x *traced) balanceChanges(open, done *record.TraceStep) {
+	x.Helper()
+	check := func(query string, hashes [][]byte) {
+		x.Helper()
+		want := map[string]uint64{}
+		for _, h := range hashes {
+			tx := x.txs[string(h)]
+			want[rawOf(tx.Account)] += tx.TotalFees
+			for _, m := range tx.OutMsgs {
+				want[rawOf(tx.Account)] += m.FwdFee
+			}
+		}
+		var got struct{ Changes, Fees map[string]int64 }
+		w := x.ask("/api/v3/balanceChanges?" + query)
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK || len(got.Changes) != len(want) || len(got.Fees) != len(want) {
+			x.Fatalf("balanceChanges?%s: %d %s, want those of %d accounts", query, w.Code, w.Body, len(want))
+		}
+		for a, fee := range want {
+			if got.Fees[a] != int64(fee) {
+				x.Errorf("balanceChanges?%s: fees of %s are %d, want %d", query, a, got.Fees[a], fee)
+			}
+		}
+	}
+	for _, s := range []*record.TraceStep{open, done} {
+		var hashes [][]byte
+		for _, step := range x.traces[string(s.Trace.Id)] {
+			for _, tx := range step.Transactions {
+				hashes = append(hashes, tx.Hash)
+			}
+		}
+		check("trace_id="+b64Of(s.Trace.Id), hashes)
+	}
+	for _, a := range done.Actions { // also a part of another one
+		check("action_id="+hex.EncodeToString(a.Id), a.Transactions)
+		check("trace_id="+b64Of(done.Trace.Id)+"&action_id="+b64Of(a.Id), a.Transactions)
+		if w := x.ask("/api/v3/balanceChanges?trace_id=" + b64Of(open.Trace.Id) + "&action_id=" + b64Of(a.Id)); w.Code != http.StatusNotFound {
+			x.Errorf("an action of another trace: %d %s", w.Code, w.Body)
 		}
 	}
 }

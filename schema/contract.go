@@ -47,6 +47,53 @@ func RolesOf(c *record.Contract) (roles uint32) {
 	return roles
 }
 
+// LastingOf returns what a contract is without what changes with any transaction of
+// it: its state, balances, supplies and counters. Actions are recognised by what it
+// returns alone.
+func LastingOf(c *record.Contract) *record.Contract {
+	c = c.CloneVT()
+	c.McSeqno, c.LastTransLt, c.Now, c.DataHash = 0, 0, 0, nil
+	if c.JettonMaster != nil {
+		c.JettonMaster.TotalSupply = nil
+	}
+	if c.JettonWallet != nil {
+		c.JettonWallet.Balance = nil
+	}
+	if c.NftCollection != nil {
+		c.NftCollection.NextItemIndex = nil
+	}
+	if c.Multisig != nil {
+		c.Multisig.NextOrderSeqno = nil
+	}
+	if p := c.NominatorPool; p != nil {
+		p.State, p.NominatorsCount, p.StakeSent, p.ValidatorAmount, p.Nominators = 0, 0, nil, nil, nil
+	}
+	if c.DedustPool != nil {
+		c.DedustPool.Reserves = nil
+	}
+	if c.StonfiPool != nil {
+		c.StonfiPool.Reserves = nil
+	}
+	return c
+}
+
+// ContractAsOf returns what a contract was as of a bundle, nil where it was nothing
+// known: past is the oldest of what it was before later bundles, nil for none, and now
+// what it is.
+func ContractAsOf(mcSeqno uint32, past, now *record.Contract) *record.Contract {
+	c := past
+	if c == nil {
+		c = now
+	}
+	if c == nil || c.FirstMcSeqno > mcSeqno || IsNothing(c) {
+		return nil
+	}
+	return LastingOf(c)
+}
+
+// IsNothing reports whether a contract is nothing any more, not even a code.
+func IsNothing(c *record.Contract) bool { return len(c.CodeHash) == 0 && len(c.Interfaces) == 0 }
+
 // LinkRole says what a contract names an account, or a domain, for.
 type LinkRole int8
 

@@ -31,6 +31,7 @@ func TestQueriesOfTheManualFindSomething(t *testing.T) {
 	}
 	tables := newClient(t, engine.DSN())
 	chainOfDays(20_000, 3).insert(t, tables, "all")
+	insertTraces(t, tables, "markets", markets(40, 3))
 	refreshStats(t, tables)
 	reader := newClient(t, engine.ReaderDSN())
 	parameters := driver.Parameters{"since": "1"}

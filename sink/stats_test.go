@@ -87,7 +87,7 @@ func (p published) each(f func(*record.Record)) {
 // refreshStats makes the figures anew.
 func refreshStats(t testing.TB, tables *clickhouse.Client) {
 	t.Helper()
-	for _, view := range []string{"stats_days_view", "stats_jetton_days_view", "stats_jetton_totals_view", "stats_balances_view", "stats_jettons_view"} {
+	for _, view := range []string{"stats_days_view", "stats_jetton_days_view", "stats_jetton_totals_view", "stats_balances_view", "stats_jettons_view", "stats_action_days_view", "stats_pool_days_view"} {
 		// The run that the view began by itself may be of a moment when tables of
 		// other shards were not there yet.
 		_ = tables.Conn().Exec(t.Context(), "SYSTEM WAIT VIEW "+view)

@@ -62,6 +62,13 @@ func (l *tables) wrongFigures(t *testing.T) {
 			l.exec("SYSTEM START MERGES " + name) // damage is done by them
 		}
 	}()
+	// The chain may have no exchanges.
+	l.exec("INSERT INTO actions SELECT * REPLACE ('jetton_swap' AS type, toUInt64(1) AS start_lt) FROM (SELECT * FROM actions WHERE empty(ancestors) LIMIT 1)")
+	defer func() {
+		deleteRow(l, "actions", "start_lt = 1")
+		deleteRow(l, "action_times", "type = 'jetton_swap'")
+		l.exec("TRUNCATE TABLE stats_pool_days")
+	}()
 	l.settleFigures()
 	for n := range statsTables { // a run of a view would mend what is damaged
 		l.exec("SYSTEM STOP VIEW " + statsTables[n].view)

@@ -73,7 +73,7 @@ func emptyTables(t testing.TB) *tables {
 func (l *tables) startSink(partitions int) (log *kafka.Client, stop func()) {
 	l.Helper()
 	client := l.newLog(partitions)
-	out, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: report.Silent(), Kafka: client, ClickHouse: l.client})
+	out, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: enginetest.Report(l), Kafka: client, ClickHouse: l.client})
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -148,6 +148,7 @@ func (l *tables) fill(partitions int) {
 // way to tell.
 func (l *tables) await() {
 	l.Helper()
+	late := time.After(2 * time.Minute)
 	for tick := time.NewTicker(20 * time.Millisecond); ; {
 		w, err := clickhouse.ReadWatermark(l.Context(), l.client.Conn())
 		if err == nil && w.MCSeqno == l.to {
@@ -161,6 +162,8 @@ func (l *tables) await() {
 		}
 		select {
 		case <-tick.C:
+		case <-late:
+			l.Fatalf("the tables are not complete: watermark %d, %v", w.MCSeqno, err)
 		case <-l.Context().Done():
 			l.Fatal(l.Context().Err())
 		}

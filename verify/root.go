@@ -93,6 +93,9 @@ const (
 	// CheckTraces: every transaction is in one trace, whose counters and lists are
 	// those of its transactions, and actions are in the lists that they belong to.
 	CheckTraces = "traces"
+	// CheckActions: actions are what this version recognises in the transactions of
+	// their traces, with what contracts were then.
+	CheckActions = "actions"
 	// CheckDocuments: documents of tokens belong to links that contents have, are
 	// what is kept of a document, and stand as their tries say.
 	CheckDocuments = "documents"
@@ -105,7 +108,7 @@ const (
 // Checks are all of them, in the order of a report.
 var Checks = []string{
 	CheckProgress, CheckSeals, CheckBlocks, CheckColumns, CheckAccounts, CheckStates,
-	CheckLatest, CheckMessages, CheckProducers, CheckIndexes, CheckContracts, CheckTransfers, CheckTraces, CheckDocuments, CheckStats,
+	CheckLatest, CheckMessages, CheckProducers, CheckIndexes, CheckContracts, CheckTransfers, CheckTraces, CheckActions, CheckDocuments, CheckStats,
 	CheckSource,
 }
 
@@ -131,7 +134,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		{CheckContracts, v.spillLinks}, {CheckTransfers, v.newTransferSpills}, {CheckDocuments, v.newDocumentSpill},
 		{"", v.walkTransactions}, {CheckLatest, v.checkBalances}, {CheckLatest, v.checkCodes}, {"", v.compareTallies},
 		{CheckProducers, v.checkProducers}, {CheckIndexes, v.checkIndexes}, {CheckTransfers, v.spillTransfers}, {CheckTransfers, v.matchTransfers},
-		{CheckTraces, v.checkTraces},
+		{CheckTraces, v.checkTraces}, {CheckActions, v.checkActions},
 		{CheckDocuments, v.checkDocuments}, {CheckStats, v.checkStats}, {CheckSource, v.checkSource},
 	} {
 		if step.check != "" && !v.findings.wants(step.check) {

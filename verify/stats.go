@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,6 +24,8 @@ type figures struct {
 	// made of the whole table of. With together a row is of many days.
 	days, of string
 	together bool
+	// some is a condition that holds for rows that count: others are as none.
+	some string
 }
 
 // touchDelay is how long after its last row a day is made anew, in case an insert
@@ -57,6 +60,19 @@ var statsTables = []figures{
 			FROM jetton_transfers AS r FINAL
 			ARRAY JOIN arrayMap(days -> (SELECT max(toDate(toUInt16(intDiv(now, 86400)))) FROM jetton_transfers WHERE master_workchain != -2147483648) - days + 1, [1, 7, 14, 30, 60, 90, 120, 180, 240, 300, 365]) AS since
 			WHERE master_workchain != -2147483648 AND toDate(toUInt16(intDiv(now, 86400))) >= since GROUP BY since, master_workchain, master`,
+	},
+	{
+		table: "stats_action_days", view: "stats_action_days_view", key: "day, type, protocol", days: "actions", values: []string{"actions", "failed"}, some: "actions > 0",
+		where: `'day = \'' || toString(day) || '\' AND type = \'' || type || '\' AND protocol = \'' || protocol || '\''`,
+		made: `SELECT toDate(toUInt16(intDiv(end_utime, 86400))) AS day, type, protocol, countIf(empty(ancestors)) AS actions, countIf(empty(ancestors) AND NOT success) AS failed
+			FROM actions AS r FINAL GROUP BY day, type, protocol`,
+	},
+	{
+		table: "stats_pool_days", view: "stats_pool_days_view", key: "day, protocol, asset, asset_out", days: "actions", values: []string{"swaps", "failed", "amount", "amount_out"}, some: "swaps + failed > 0",
+		where: `'day = \'' || toString(day) || '\' AND protocol = \'' || protocol || '\' AND asset = unhex(\'' || hex(asset) || '\') AND asset_out = unhex(\'' || hex(asset_out) || '\')'`,
+		made: `SELECT toDate(toUInt16(intDiv(end_utime, 86400))) AS day, protocol, asset, asset_out, countIf(empty(ancestors) AND success) AS swaps, countIf(empty(ancestors) AND NOT success) AS failed,
+			sumIf(r.amount, empty(ancestors) AND success) AS amount, sumIf(r.amount_out, empty(ancestors) AND success) AS amount_out
+			FROM actions AS r FINAL WHERE type = 'jetton_swap' GROUP BY day, protocol, asset, asset_out`,
 	},
 	{
 		table: "stats_balances", view: "stats_balances_view", where: "'digits = ' || toString(digits)", key: "digits", of: "accounts",
@@ -165,8 +181,8 @@ func (f *figures) differences() string {
 		day = "toString(day)"
 	}
 	side := func(side int, computed, from string) string {
-		return fmt.Sprintf("SELECT %s AS row, %s AS of_day, %d AS side, arrayStringConcat([%s], ', ') AS text, %s AS at FROM (%s)",
-			f.where, day, side, strings.Join(text, ", "), computed, from)
+		return fmt.Sprintf("SELECT %s AS row, %s AS of_day, %d AS side, arrayStringConcat([%s], ', ') AS text, %s AS at FROM (%s) WHERE %s",
+			f.where, day, side, strings.Join(text, ", "), computed, from, cmp.Or(f.some, "1"))
 	}
 	// On a cluster every shard has its own figures, which add up.
 	ready := fmt.Sprintf("SELECT %s, %s, max(s.computed) AS computed FROM %s AS s FINAL GROUP BY %s", f.key, strings.Join(sums, ", "), f.table, f.key)

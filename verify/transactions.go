@@ -154,7 +154,10 @@ func (w *transactionWalk) walk(ctx context.Context, part *slice) error {
 	if err := w.checkLatest(ctx, part); err != nil {
 		return err
 	}
-	return w.checkContracts(ctx, part)
+	if err := w.checkContracts(ctx, part); err != nil || !w.findings.wants(CheckContracts) {
+		return err
+	}
+	return w.checkPast(ctx, part)
 }
 
 // flush hands over what was counted.

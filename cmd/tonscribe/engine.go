@@ -38,7 +38,7 @@ func engineCommand() *cobra.Command {
 // analystTables are the tables of docs/analytics.md, in the order of their names:
 // what the user reader of the embedded engine sees.
 var analystTables = func() []string {
-	names := []string{"metadata", "stats_balances", "stats_days", "stats_jetton_days", "stats_jetton_totals", "stats_jettons", "stats_touched"}
+	names := []string{"metadata", "stats_action_days", "stats_balances", "stats_days", "stats_jetton_days", "stats_jetton_totals", "stats_jettons", "stats_pool_days", "stats_touched"}
 	for _, t := range table.All {
 		if !t.Internal {
 			names = append(names, t.Name)

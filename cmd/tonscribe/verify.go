@@ -16,7 +16,8 @@ func verifyCommand(s *settings) *cobra.Command {
 		Long: `Check a range of masterchain blocks: seals, block chains, the chain of every
 account by hash, lt and state, both ends of every message, every row of every
 look-up table, what contracts are said to be against their get-methods, token
-transfers against their transactions, fetched documents against the links that
+transfers against their transactions, traces against theirs, actions against what
+is recognised in these traces again, fetched documents against the links that
 contents have, and ready figures against their rows. With --source the blocks
 are decoded again and compared with the tables field by field. Exit code 1 and the first difference of each check when
 something is not as it should be.

@@ -30,13 +30,16 @@ func (w *work) finish() (stage.Output, error) {
 	in := &stage.Bundle{McSeqno: w.now.mcSeqno, PrevMcSeqno: w.now.prev, Seal: w.now.seal}
 	out := pages{stage.NewPages(in, w.partitions, w.configuration.ChunkBytes, contractsRecord), w.partitions}
 	for _, c := range w.ordered() {
-		row, err := w.settle(c)
+		row, past, err := w.settle(c)
 		if err != nil {
 			return stage.Output{}, err
 		}
 		if row != nil {
 			out.add(c.account, row.SizeVT(), func(b *record.ContractBatch) { b.Contracts = append(b.Contracts, row) })
 			w.metrics.rows.WithLabelValues("contract").Inc()
+		}
+		if past != nil {
+			out.Add(schema.PartitionOf(schema.AccountID(c.account), w.partitions), past.SizeVT(), func(b *record.ContractBatch) { b.Past = append(b.Past, past) })
 		}
 	}
 	for _, o := range slices.SortedFunc(maps.Values(w.transfers), func(a, b *transfer) int {
@@ -49,24 +52,28 @@ func (w *work) finish() (stage.Output, error) {
 	return out.Seal(), nil
 }
 
-// settle stores an account's entry; the result is its row, nil when nothing
-// that is told has changed.
-func (w *work) settle(c *change) (*record.Contract, error) {
+// settle stores an account's entry. row is what is told of it, nil when nothing of that
+// has changed, and past what it was before, nil unless it is something else now.
+func (w *work) settle(c *change) (row, past *record.Contract, err error) {
 	before, after := w.published(c.old), w.published(c.new)
 	if c.new != nil && !nothing(after) && c.new.facts.FirstMcSeqno == 0 {
 		c.new.facts.FirstMcSeqno, after.FirstMcSeqno = w.now.mcSeqno, w.now.mcSeqno
 	}
 	if err := w.storeEntry(c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if nothing(before) && nothing(after) || before.EqualVT(after) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	after.McSeqno, after.Account = w.now.mcSeqno, c.account
 	if nothing(after) {
 		after.FirstMcSeqno = before.FirstMcSeqno
 	}
-	return after, nil
+	if past = schema.LastingOf(before); nothing(before) || past.EqualVT(schema.LastingOf(after)) {
+		return after, nil, nil
+	}
+	past.McSeqno, past.Account = w.now.mcSeqno, c.account
+	return after, past, nil
 }
 
 func (w *work) storeEntry(c *change) error {

@@ -158,6 +158,9 @@ func TestAnAccountThatIsNothingAnyMoreIsToldSo(t *testing.T) {
 	if c := s.of(at); c == nil || !nothing(c) || c.McSeqno != 2 || len(c.CodeHash) != 0 {
 		t.Errorf("after the account went the record is %v, want one without facts", c)
 	}
+	if len(s.past) != 1 || s.past[0].McSeqno != 2 || s.past[0].FirstMcSeqno != 1 || s.past[0].GetJettonMaster().GetAdmin() == nil {
+		t.Errorf("what it was is %v, want the master of before bundle 2", s.past)
+	}
 	if rows := s.next([]state{{at: at}}); len(rows) != 2 {
 		t.Errorf("%d records of a bundle that changes nothing, want the 2 seals", len(rows))
 	}

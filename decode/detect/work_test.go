@@ -25,6 +25,7 @@ type desk struct {
 	jettons   map[string]*record.JettonTransfer
 	burns     map[string]*record.JettonBurn
 	nfts      map[string]*record.NFTTransfer
+	past      []*record.Contract
 	left      sync.Once
 }
 
@@ -113,6 +114,7 @@ func (d *desk) take(b *record.ContractBatch) {
 	for _, c := range b.GetContracts() {
 		d.contracts[string(c.Account)] = c
 	}
+	d.past = append(d.past, b.GetPast()...)
 	for _, o := range b.GetJettonTransfers() {
 		d.jettons[fmt.Sprintf("%x %d", o.SourceWallet, o.Lt)] = o
 	}

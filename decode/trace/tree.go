@@ -96,3 +96,23 @@ func NewTree(transactions []*record.Transaction) (*Tree, error) {
 	}
 	return t, nil
 }
+
+// LedTo returns those of some transactions that a root led to, itself among them.
+func LedTo(root [32]byte, list []*record.Transaction) (of []*record.Transaction) {
+	received := map[string][]*record.Transaction{}
+	for _, tx := range list {
+		switch {
+		case [32]byte(tx.Hash) == root:
+			of = append(of, tx)
+		case tx.InMsg != nil:
+			received[string(tx.InMsg.Hash)] = append(received[string(tx.InMsg.Hash)], tx)
+		}
+	}
+	for i := 0; i < len(of); i++ {
+		for _, m := range of[i].OutMsgs {
+			of = append(of, received[string(m.Hash)]...)
+			delete(received, string(m.Hash))
+		}
+	}
+	return of
+}

@@ -98,10 +98,10 @@ func (w *work) Bundle(ctx context.Context, b *stage.Bundle) (stage.Output, error
 
 // learn keeps what a contract is, or forgets one that is nothing any more.
 func (w *work) learn(c *record.Contract) error {
-	if len(c.CodeHash) == 0 && len(c.Interfaces) == 0 {
+	if schema.IsNothing(c) {
 		return w.store.Delete(keyContract, c.Account)
 	}
-	raw, err := c.MarshalVT()
+	raw, err := schema.LastingOf(c).MarshalVT()
 	if err != nil {
 		return fmt.Errorf("contract %x: %w", c.Account, err)
 	}

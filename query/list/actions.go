@@ -49,6 +49,15 @@ type ActionTypes struct {
 	Without map[*action.Type]bool
 }
 
+// AllActionTypes wants actions whatever they are, parts of others among them.
+func AllActionTypes() ActionTypes {
+	only := map[*action.Type]bool{nil: true}
+	for _, typ := range action.Types() {
+		only[typ] = true
+	}
+	return ActionTypes{Version: action.NoVersion, Only: only}
+}
+
 // own are the types that an action may have, nil where those of the version are.
 func (t *ActionTypes) own() map[*action.Type]bool {
 	if t.Only == nil && len(t.Without) == 0 && t.Version != action.NoVersion {
@@ -216,6 +225,7 @@ func actionPlan(v *View, f *ActionFilter, descending bool) *plan.Plan {
 	}
 	types, residual := f.Types.conditions()
 	r.Where.Add(types...)
+	r.Where.Add(sql.Narrows("gone = 0")) // no bundle brings such rows
 	p.Residual, p.Ranges = residual, []plan.Range{r}
 	return p
 }
@@ -224,6 +234,31 @@ func actionPlan(v *View, f *ActionFilter, descending bool) *plan.Plan {
 type prefixed struct {
 	*record.Action
 	trace uint64
+	// revision is that of the row, twice, and one more where the action is gone.
+	revision uint64
+}
+
+// actionHead is what stands before the record of an action: prefix and revision.
+const actionHead = 16
+
+// standing are the actions whose newest rows say that they are there, each once.
+func standing(list []prefixed) []prefixed {
+	type key struct {
+		trace, lt uint64
+		id        Hash
+	}
+	at := make(map[key]int, len(list))
+	all := list[:0]
+	for _, a := range list {
+		k := key{a.trace, a.StartLt, Hash(a.Id)}
+		if i, has := at[k]; !has {
+			at[k] = len(all)
+			all = append(all, a)
+		} else if a.revision > all[i].revision {
+			all[i] = a
+		}
+	}
+	return slices.DeleteFunc(all, func(a prefixed) bool { return a.revision%2 == 1 })
 }
 
 // actionsIn reads the actions that conditions on the table actions hold for.
@@ -232,15 +267,20 @@ func (l *Lists) actionsIn(ctx context.Context, v *View, c sql.Conditions) ([]pre
 	if err != nil {
 		return nil, err
 	}
-	return readRecords(ctx, l.source(v), "actions", withPrefix("actions", c.String()), held, unpackAction)
+	for i, record := range held {
+		held[i] = record[:8] + string(make([]byte, 8)) + record[8:]
+	}
+	list, err := readRecords(ctx, l.source(v), "actions",
+		"SELECT concat(reinterpretAsFixedString(trace_prefix), reinterpretAsFixedString(toUInt64(2 * revision + gone)), record) AS record FROM actions WHERE "+c.String(), held, unpackAction)
+	return standing(list), err
 }
 
 func unpackAction(raw []byte) (prefixed, error) {
-	if len(raw) < 8 {
+	if len(raw) < actionHead {
 		return prefixed{}, fmt.Errorf("%d bytes", len(raw))
 	}
-	p := prefixed{new(record.Action), binary.LittleEndian.Uint64(raw)}
-	err := p.UnmarshalVT(raw[8:])
+	p := prefixed{new(record.Action), binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint64(raw[8:])}
+	err := p.UnmarshalVT(raw[actionHead:])
 	if err == nil && len(p.Id) != len(Hash{}) {
 		err = fmt.Errorf("id of %d bytes", len(p.Id))
 	}
@@ -299,15 +339,9 @@ func (l *Lists) ActionsOf(ctx context.Context, v *View, traces []*record.Trace) 
 	if err != nil {
 		return nil, err
 	}
-	seen := map[[2]Hash]bool{}
 	for _, a := range list {
-		t := index.at(a.trace, a.StartLt, a.EndLt)
-		if t == nil || t.PendingEdges > 0 {
-			continue
-		}
-		if key := [2]Hash{Hash(t.Id), Hash(a.Id)}; !seen[key] {
-			seen[key] = true
-			all[key[0]] = append(all[key[0]], a.Action)
+		if t := index.at(a.trace, a.StartLt, a.EndLt); t != nil && t.PendingEdges == 0 {
+			all[Hash(t.Id)] = append(all[Hash(t.Id)], a.Action)
 		}
 	}
 	return all, nil

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/decode/trace"
 	"tonscribe/internal/clickhouse"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/memory"
@@ -638,7 +639,7 @@ func (l *Lists) TransactionsOf(ctx context.Context, v *View, traces []*record.Tr
 	for id, list := range all {
 		list = distinct(list)
 		if t := byPrefix[schema.Prefix(id[:])]; len(t) > 1 || len(list) > int(t[0].Nodes) {
-			list = ledTo(id, list)
+			list = trace.LedTo(id, list)
 		}
 		all[id] = list
 	}
@@ -654,27 +655,6 @@ func distinct(list []*record.Transaction) []*record.Transaction {
 		seen[h] = true
 		return was
 	})
-}
-
-// ledTo are the transactions that a root led to, itself among them: others are those of a
-// trace whose id begins alike.
-func ledTo(root Hash, list []*record.Transaction) (of []*record.Transaction) {
-	received := map[string][]*record.Transaction{}
-	for _, tx := range list {
-		switch {
-		case Hash(tx.Hash) == root:
-			of = append(of, tx)
-		case tx.InMsg != nil:
-			received[string(tx.InMsg.Hash)] = append(received[string(tx.InMsg.Hash)], tx)
-		}
-	}
-	for i := 0; i < len(of); i++ {
-		for _, m := range of[i].OutMsgs {
-			of = append(of, received[string(m.Hash)]...)
-			delete(received, string(m.Hash))
-		}
-	}
-	return of
 }
 
 // AsOf returns a trace as its visible transactions show it, where the tables have only a

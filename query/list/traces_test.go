@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tonscribe/decode/action"
+	"tonscribe/decode/trace"
 	"tonscribe/query/list/plan"
 	"tonscribe/schema/record"
 )
@@ -69,7 +70,7 @@ func TestOfTracesWhoseIDsBeginAlikeOnlyWhatTheRootLedToCounts(t *testing.T) {
 	child := &record.Transaction{Hash: hashOf(2), InMsg: internal(21), OutMsgs: []*record.Message{internal(22)}}
 	grandchild := &record.Transaction{Hash: hashOf(3), InMsg: internal(22)}
 	stranger := &record.Transaction{Hash: hashOf(4), InMsg: internal(29)}
-	if of := ledTo(Hash(hashOf(1)), []*record.Transaction{grandchild, stranger, child, root}); len(of) != 3 || of[0] != root || of[1] != child || of[2] != grandchild {
+	if of := trace.LedTo(Hash(hashOf(1)), []*record.Transaction{grandchild, stranger, child, root}); len(of) != 3 || of[0] != root || of[1] != child || of[2] != grandchild {
 		t.Errorf("the root led to %v", of)
 	}
 }

@@ -53,6 +53,9 @@ type Endpoint struct {
 	Params      []params.Param
 	Result      openapi.Described // the answer
 	Errors      []params.Error    // besides bad values and those that every endpoint has
+	// Rows is how many records an answer is made of at most, besides those that its
+	// parameters name.
+	Rows int
 	// Headers are those that it reads, besides those of every endpoint.
 	Headers []openapi.Parameter
 	// Body are the members of a POST's JSON object; with them there is no GET.
@@ -71,6 +74,7 @@ var endpoints = []*Endpoint{
 	addressBook,
 	addressInformation,
 	adjacentTransactions,
+	balanceChanges,
 	blocks,
 	decodeBodies,
 	decodePosted,
@@ -244,7 +248,7 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 	defer cancel()
 	q.Context = ctx
 	// What the request may make the database do, by its rows and values.
-	bounds := &reader.Request{Client: auth.Client(ctx), Items: q.values.Items(), Skipped: q.values.Offset()}
+	bounds := &reader.Request{Client: auth.Client(ctx), Items: q.values.Items() + e.Rows, Skipped: q.values.Offset()}
 	done, err := q.store.Work(ctx, bounds.Client)
 	if err != nil {
 		return err

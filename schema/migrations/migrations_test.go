@@ -189,7 +189,7 @@ func TestPrintedStatementsAreThoseOfTheLayout(t *testing.T) {
 		"replicas": {migrations.Options{Cluster: "two", Replicated: true}, map[string]int{
 			// A Replicated database refuses path arguments, so nothing but a version
 			// column may stand in parentheses.
-			`ENGINE = ReplicatedReplacingMergeTree(\(\w+\))?\n`: all, `ENGINE = ReplicatedReplacingMergeTree\('`: 0,
+			`ENGINE = ReplicatedReplacingMergeTree(\(\w+(, \w+)?\))?\n`: all, `ENGINE = ReplicatedReplacingMergeTree\('`: 0,
 			` replicated_deduplication_window = 1000`: all, `ENGINE = Distributed`: n,
 			`ENGINE = Replicated\('/clickhouse/databases/tonscribe', '\{shard\}', '\{replica\}'\);`: 1,
 		}},

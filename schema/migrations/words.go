@@ -39,6 +39,7 @@ var granularities = map[string]string{
 //	alter "t"             ALTER TABLE … for the table that holds rows
 //	columns "t" "c T" …   adds columns to both
 //	dropcolumns "t" "c" … takes them away
+//	modify "t" "c T" …    gives columns of both another type
 //	view "v" "t"          CREATE MATERIALIZED VIEW … AS, filling the table t of the
 //	                      same shard with each insert
 //	refresh "v" "when" "t"     the same, filling it by running now and then
@@ -57,7 +58,10 @@ func (o Options) words() template.FuncMap {
 		"alter":       func(table string) string { return "ALTER TABLE " + o.local(table) },
 		"columns":     o.columns,
 		"dropcolumns": o.dropColumns,
-		"view":        func(view, table string) string { return viewStatement(view, "TO "+o.local(table)) },
+		"modify": func(table string, columns ...string) string {
+			return o.alterBoth(table, "MODIFY COLUMN ", columns)
+		},
+		"view": func(view, table string) string { return viewStatement(view, "TO "+o.local(table)) },
 		"refresh": func(view, when, table string) string {
 			return viewStatement(view, "REFRESH "+when+" TO "+o.local(table))
 		},

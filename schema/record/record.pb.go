@@ -2187,8 +2187,12 @@ type ContractBatch struct {
 	JettonTransfers []*JettonTransfer      `protobuf:"bytes,2,rep,name=jetton_transfers,json=jettonTransfers,proto3" json:"jetton_transfers,omitempty"` // by wallet and lt
 	JettonBurns     []*JettonBurn          `protobuf:"bytes,3,rep,name=jetton_burns,json=jettonBurns,proto3" json:"jetton_burns,omitempty"`             // by wallet and lt
 	NftTransfers    []*NFTTransfer         `protobuf:"bytes,4,rep,name=nft_transfers,json=nftTransfers,proto3" json:"nft_transfers,omitempty"`          // by item and lt
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// What contracts were before the bundle, by account, of those that it made something
+	// else: without what changes all the time (schema.LastingOf). mc_seqno is that of the
+	// bundle.
+	Past          []*Contract `protobuf:"bytes,5,rep,name=past,proto3" json:"past,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ContractBatch) Reset() {
@@ -2245,6 +2249,13 @@ func (x *ContractBatch) GetJettonBurns() []*JettonBurn {
 func (x *ContractBatch) GetNftTransfers() []*NFTTransfer {
 	if x != nil {
 		return x.NftTransfers
+	}
+	return nil
+}
+
+func (x *ContractBatch) GetPast() []*Contract {
+	if x != nil {
+		return x.Past
 	}
 	return nil
 }
@@ -6922,12 +6933,13 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\tlibraries\x18\x04 \x01(\fR\tlibraries\"/\n" +
 	"\aLibrary\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x10\n" +
-	"\x03boc\x18\x02 \x01(\fR\x03boc\"\x9b\x02\n" +
+	"\x03boc\x18\x02 \x01(\fR\x03boc\"\xcb\x02\n" +
 	"\rContractBatch\x128\n" +
 	"\tcontracts\x18\x01 \x03(\v2\x1a.tonscribe.record.ContractR\tcontracts\x12K\n" +
 	"\x10jetton_transfers\x18\x02 \x03(\v2 .tonscribe.record.JettonTransferR\x0fjettonTransfers\x12?\n" +
 	"\fjetton_burns\x18\x03 \x03(\v2\x1c.tonscribe.record.JettonBurnR\vjettonBurns\x12B\n" +
-	"\rnft_transfers\x18\x04 \x03(\v2\x1d.tonscribe.record.NFTTransferR\fnftTransfers\"\x91\b\n" +
+	"\rnft_transfers\x18\x04 \x03(\v2\x1d.tonscribe.record.NFTTransferR\fnftTransfers\x12.\n" +
+	"\x04past\x18\x05 \x03(\v2\x1a.tonscribe.record.ContractR\x04past\"\x91\b\n" +
 	"\bContract\x12\x18\n" +
 	"\aaccount\x18\x01 \x01(\fR\aaccount\x12\x19\n" +
 	"\bmc_seqno\x18\x02 \x01(\rR\amcSeqno\x12$\n" +
@@ -7593,72 +7605,73 @@ var file_schema_record_record_proto_depIdxs = []int32{
 	47, // 31: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
 	49, // 32: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
 	50, // 33: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
-	32, // 34: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
-	33, // 35: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
-	34, // 36: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
-	35, // 37: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
-	37, // 38: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
-	38, // 39: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
-	39, // 40: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
-	40, // 41: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
-	41, // 42: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
-	42, // 43: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
-	43, // 44: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
-	45, // 45: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
-	46, // 46: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
-	6,  // 47: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
-	31, // 48: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
-	30, // 49: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
-	30, // 50: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
-	30, // 51: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
-	36, // 52: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
-	44, // 53: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
-	4,  // 54: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
-	48, // 55: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
-	4,  // 56: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
-	48, // 57: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
-	4,  // 58: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
-	52, // 59: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
-	1,  // 60: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
-	1,  // 61: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
-	21, // 62: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
-	2,  // 63: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
-	53, // 64: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
-	54, // 65: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
-	55, // 66: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
-	56, // 67: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
-	57, // 68: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
-	58, // 69: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
-	59, // 70: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
-	59, // 71: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
-	22, // 72: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
-	22, // 73: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
-	3,  // 74: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
-	21, // 75: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
-	7,  // 76: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
-	3,  // 77: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
-	8,  // 78: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
-	9,  // 79: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
-	21, // 80: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
-	60, // 81: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
-	60, // 82: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
-	5,  // 83: tonscribe.record.Trace.state:type_name -> tonscribe.record.TraceState
-	63, // 84: tonscribe.record.Action.details:type_name -> tonscribe.record.ActionDetail
-	64, // 85: tonscribe.record.ActionDetail.object:type_name -> tonscribe.record.ActionObject
-	65, // 86: tonscribe.record.ActionDetail.list:type_name -> tonscribe.record.ActionList
-	63, // 87: tonscribe.record.ActionObject.details:type_name -> tonscribe.record.ActionDetail
-	64, // 88: tonscribe.record.ActionList.objects:type_name -> tonscribe.record.ActionObject
-	21, // 89: tonscribe.record.ActionList.currencies:type_name -> tonscribe.record.ExtraCurrency
-	67, // 90: tonscribe.record.TraceBatch.traces:type_name -> tonscribe.record.TraceStep
-	61, // 91: tonscribe.record.TraceStep.trace:type_name -> tonscribe.record.Trace
-	68, // 92: tonscribe.record.TraceStep.transactions:type_name -> tonscribe.record.TraceTransaction
-	62, // 93: tonscribe.record.TraceStep.actions:type_name -> tonscribe.record.Action
-	51, // 94: tonscribe.record.PendingTrace.transactions:type_name -> tonscribe.record.Transaction
-	95, // [95:95] is the sub-list for method output_type
-	95, // [95:95] is the sub-list for method input_type
-	95, // [95:95] is the sub-list for extension type_name
-	95, // [95:95] is the sub-list for extension extendee
-	0,  // [0:95] is the sub-list for field type_name
+	29, // 34: tonscribe.record.ContractBatch.past:type_name -> tonscribe.record.Contract
+	32, // 35: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
+	33, // 36: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
+	34, // 37: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
+	35, // 38: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
+	37, // 39: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
+	38, // 40: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
+	39, // 41: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
+	40, // 42: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
+	41, // 43: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
+	42, // 44: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
+	43, // 45: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
+	45, // 46: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
+	46, // 47: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
+	6,  // 48: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
+	31, // 49: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
+	30, // 50: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
+	30, // 51: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
+	30, // 52: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
+	36, // 53: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
+	44, // 54: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
+	4,  // 55: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
+	48, // 56: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
+	4,  // 57: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
+	48, // 58: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
+	4,  // 59: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
+	52, // 60: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
+	1,  // 61: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
+	1,  // 62: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
+	21, // 63: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
+	2,  // 64: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
+	53, // 65: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
+	54, // 66: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
+	55, // 67: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
+	56, // 68: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
+	57, // 69: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
+	58, // 70: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
+	59, // 71: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
+	59, // 72: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
+	22, // 73: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
+	22, // 74: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
+	3,  // 75: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
+	21, // 76: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
+	7,  // 77: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
+	3,  // 78: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
+	8,  // 79: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
+	9,  // 80: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
+	21, // 81: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
+	60, // 82: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
+	60, // 83: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
+	5,  // 84: tonscribe.record.Trace.state:type_name -> tonscribe.record.TraceState
+	63, // 85: tonscribe.record.Action.details:type_name -> tonscribe.record.ActionDetail
+	64, // 86: tonscribe.record.ActionDetail.object:type_name -> tonscribe.record.ActionObject
+	65, // 87: tonscribe.record.ActionDetail.list:type_name -> tonscribe.record.ActionList
+	63, // 88: tonscribe.record.ActionObject.details:type_name -> tonscribe.record.ActionDetail
+	64, // 89: tonscribe.record.ActionList.objects:type_name -> tonscribe.record.ActionObject
+	21, // 90: tonscribe.record.ActionList.currencies:type_name -> tonscribe.record.ExtraCurrency
+	67, // 91: tonscribe.record.TraceBatch.traces:type_name -> tonscribe.record.TraceStep
+	61, // 92: tonscribe.record.TraceStep.trace:type_name -> tonscribe.record.Trace
+	68, // 93: tonscribe.record.TraceStep.transactions:type_name -> tonscribe.record.TraceTransaction
+	62, // 94: tonscribe.record.TraceStep.actions:type_name -> tonscribe.record.Action
+	51, // 95: tonscribe.record.PendingTrace.transactions:type_name -> tonscribe.record.Transaction
+	96, // [96:96] is the sub-list for method output_type
+	96, // [96:96] is the sub-list for method input_type
+	96, // [96:96] is the sub-list for extension type_name
+	96, // [96:96] is the sub-list for extension extendee
+	0,  // [0:96] is the sub-list for field type_name
 }
 
 func init() { file_schema_record_record_proto_init() }

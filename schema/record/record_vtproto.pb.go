@@ -686,6 +686,13 @@ func (m *ContractBatch) CloneVT() *ContractBatch {
 		}
 		r.NftTransfers = tmpContainer
 	}
+	if rhs := m.Past; rhs != nil {
+		tmpContainer := make([]*Contract, len(rhs))
+		for k, v := range rhs {
+			tmpContainer[k] = v.CloneVT()
+		}
+		r.Past = tmpContainer
+	}
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -3588,6 +3595,23 @@ func (this *ContractBatch) EqualVT(that *ContractBatch) bool {
 			}
 			if q == nil {
 				q = &NFTTransfer{}
+			}
+			if !p.EqualVT(q) {
+				return false
+			}
+		}
+	}
+	if len(this.Past) != len(that.Past) {
+		return false
+	}
+	for i, vx := range this.Past {
+		vy := that.Past[i]
+		if p, q := vx, vy; p != q {
+			if p == nil {
+				p = &Contract{}
+			}
+			if q == nil {
+				q = &Contract{}
 			}
 			if !p.EqualVT(q) {
 				return false
@@ -7378,6 +7402,18 @@ func (m *ContractBatch) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if len(m.Past) > 0 {
+		for iNdEx := len(m.Past) - 1; iNdEx >= 0; iNdEx-- {
+			size, err := m.Past[iNdEx].MarshalToSizedBufferVT(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = protohelpers.EncodeVarint(dAtA, i, uint64(size))
+			i--
+			dAtA[i] = 0x2a
+		}
 	}
 	if len(m.NftTransfers) > 0 {
 		for iNdEx := len(m.NftTransfers) - 1; iNdEx >= 0; iNdEx-- {
@@ -12258,6 +12294,12 @@ func (m *ContractBatch) SizeVT() (n int) {
 	}
 	if len(m.NftTransfers) > 0 {
 		for _, e := range m.NftTransfers {
+			l = e.SizeVT()
+			n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+		}
+	}
+	if len(m.Past) > 0 {
+		for _, e := range m.Past {
 			l = e.SizeVT()
 			n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 		}
@@ -18122,6 +18164,40 @@ func (m *ContractBatch) UnmarshalVT(dAtA []byte) error {
 			}
 			m.NftTransfers = append(m.NftTransfers, &NFTTransfer{})
 			if err := m.NftTransfers[len(m.NftTransfers)-1].UnmarshalVT(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		case 5:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Past", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Past = append(m.Past, &Contract{})
+			if err := m.Past[len(m.Past)-1].UnmarshalVT(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
 			iNdEx = postIndex

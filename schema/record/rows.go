@@ -9,7 +9,7 @@ func (r *Record) Rows() uint64 {
 	case *Record_Accounts:
 		return uint64(len(c.Accounts.Accounts))
 	case *Record_Contracts:
-		return uint64(len(c.Contracts.Contracts) + len(c.Contracts.JettonTransfers) + len(c.Contracts.JettonBurns) + len(c.Contracts.NftTransfers))
+		return uint64(len(c.Contracts.Past) + len(c.Contracts.Contracts) + len(c.Contracts.JettonTransfers) + len(c.Contracts.JettonBurns) + len(c.Contracts.NftTransfers))
 	case *Record_Traces:
 		return uint64(len(c.Traces.Traces))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -55,6 +56,14 @@ var Contracts = declare(Table{Name: "contracts", Doc: "what a contract is", Key:
 	col("interfaces", Strings, "names of the interfaces that its code has", func(c *Contract) []string { return c.Interfaces }),
 	recordCol("the protobuf Contract", func(c *Contract) string { return c.Raw }),
 })
+
+// PastContracts has what contracts were before bundles that made them something else,
+// so that what they were as of any bundle is known (schema.ContractAsOf).
+var PastContracts = declare(Table{Name: "past_contracts", Internal: true, Doc: "what a contract was before a bundle", Key: append(slices.Clone(accountKeyNames), "mc_seqno")}, nil,
+	accountColumns("the contract", addressOfContract), []column[*Contract]{
+		col("mc_seqno", UInt32, "masterchain block with which it became something else", func(c *Contract) uint32 { return c.McSeqno }),
+		recordCol("the protobuf Contract, without what changes with any transaction (schema.LastingOf)", func(c *Contract) string { return c.Raw }),
+	})
 
 // Role is the table of one thing that contracts are.
 type Role struct {

@@ -26,6 +26,7 @@ const (
 	fieldJettonTransfers protowire.Number = 2
 	fieldJettonBurns     protowire.Number = 3
 	fieldNFTTransfers    protowire.Number = 4
+	fieldPast            protowire.Number = 5
 )
 
 // Options say what rows leave out.
@@ -75,6 +76,7 @@ func NewFeed(topic string, options Options) (*Feed, error) {
 		links, documents := each((*Contract).Links, into(f, ContractLinks)), each((*Contract).Documents, into(f, MetadataLinks))
 		lists := each((*Transfer).Lists, into(f, TransfersByParty))
 		f.parts = []part{
+			elements(fieldPast, true, func(r *record.Record) []*record.Contract { return r.GetContracts().GetPast() }, made(NewContract, into(f, PastContracts))),
 			elements(fieldElement, true, func(r *record.Record) []*record.Contract { return r.GetContracts().GetContracts() },
 				made(NewContract, links, documents, into(f, JettonMasters.Of), into(f, JettonWallets.Of), into(f, NFTCollections.Of), into(f, NFTItems.Of), into(f, Contracts))),
 			elements(fieldJettonTransfers, true, func(r *record.Record) []*record.JettonTransfer { return r.GetContracts().GetJettonTransfers() },

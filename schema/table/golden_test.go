@@ -54,6 +54,7 @@ var (
 		NftItem: &record.NFTItem{Init: true, Index: []byte{6}, Collection: address(18), Owner: address(19)},
 		Vesting: &record.Vesting{Owner: address(20)},
 	}
+	past           = &record.Contract{Account: address(3), McSeqno: 70, FirstMcSeqno: 60, JettonWallet: &record.JettonWallet{Owner: address(14), Master: address(16)}}
 	jettonTransfer = &record.JettonTransfer{SourceWallet: address(3), Lt: 1001, TransactionHash: hash(4), Now: 1700, McSeqno: 71, TransactionMcSeqno: 70,
 		Amount: []byte{3, 0}, Source: address(21), Destination: address(22), Master: address(16), Delivery: record.Delivery_DELIVERED}
 	jettonBurn = &record.JettonBurn{Wallet: address(3), Lt: 1001, TransactionHash: hash(4), Now: 1700, McSeqno: 71, TransactionMcSeqno: 70, Aborted: true,
@@ -88,7 +89,7 @@ var topics = map[string]*record.Record{
 	schema.Headers.Name:      {Content: &record.Record_Blocks{Blocks: &record.BlockBatch{Blocks: []*record.Block{block}}}},
 	schema.Transactions.Name: {Content: &record.Record_Transactions{Transactions: &record.TransactionBatch{Transactions: []*record.Transaction{transaction}}}},
 	schema.Accounts.Name:     {Content: &record.Record_Accounts{Accounts: &record.AccountBatch{Accounts: []*record.Account{account}, Codes: []*record.Code{code}}}},
-	schema.Contracts.Name: {Content: &record.Record_Contracts{Contracts: &record.ContractBatch{Contracts: []*record.Contract{contract},
+	schema.Contracts.Name: {Content: &record.Record_Contracts{Contracts: &record.ContractBatch{Contracts: []*record.Contract{contract}, Past: []*record.Contract{past},
 		JettonTransfers: []*record.JettonTransfer{jettonTransfer}, JettonBurns: []*record.JettonBurn{jettonBurn}, NftTransfers: []*record.NFTTransfer{nftTransfer}}}},
 	schema.Traces.Name: {Content: &record.Record_Traces{Traces: &record.TraceBatch{Traces: []*record.TraceStep{step, open}}}},
 }
@@ -132,6 +133,7 @@ var golden = map[string][][]any{
 	"accounts_by_balance": {{int32(0), prefix(3), hash(3), uint64(2002), uint64(11), false}},
 	"codes":               {{hash(12), []uint32{85143, 97026}, true, "boc"}},
 	"contracts":           {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), uint32(1 | 2 | 4 | 8 | 512), []string{"jetton_master", "nft_item"}, raw}},
+	"past_contracts":      {{int32(0), prefix(3), hash(3), uint32(70), raw}},
 	"jetton_masters": {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), true, amount(256), true, int32(0), prefix(13), hash(13),
 		"Gem", "G", "9", "https://a/1", hash(14)}},
 	"jetton_wallets": {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), true, int32(0), prefix(16), hash(16), int32(0), prefix(15), hash(15), amount(512)}},
@@ -255,7 +257,7 @@ func equalNumbers(a, b any) bool {
 
 func TestRecordsAreTheBytesThatWereWritten(t *testing.T) {
 	want := map[string]interface{ MarshalVT() ([]byte, error) }{
-		"blocks": block, "accounts": account, "contracts": contract, "jetton_transfers": jettonTransfer, "jetton_burns": jettonBurn, "nft_transfers": nftTransfer,
+		"blocks": block, "accounts": account, "contracts": contract, "past_contracts": past, "jetton_transfers": jettonTransfer, "jetton_burns": jettonBurn, "nft_transfers": nftTransfer,
 		"traces": step.Trace, "actions": transfer,
 	}
 	for _, b := range filled(t) {

@@ -44,7 +44,7 @@ var byName = func() map[string]*Table {
 var All = []*Table{
 	&Blocks.Table, &BlocksIndex.Table, &Transactions.Table, &TransactionsIndex.Table, &MessagesIndex.Table, &MessagesByAccount.Table,
 	&Accounts.Table, &AccountsByBalance.Table, &Codes.Table,
-	&Contracts.Table, &JettonMasters.Table, &JettonWallets.Table, &NFTCollections.Table, &NFTItems.Table, &ContractLinks.Table, &MetadataLinks.Table,
+	&Contracts.Table, &PastContracts.Table, &JettonMasters.Table, &JettonWallets.Table, &NFTCollections.Table, &NFTItems.Table, &ContractLinks.Table, &MetadataLinks.Table,
 	&JettonTransfers.Table, &JettonBurns.Table, &NFTTransfers.Table, &TransfersByParty.Table,
 	&TransactionTraces.Table, &Traces.Table, &TracesByList.Table, &Actions.Table, &ActionsByList.Table,
 	&Seals.Table, &Progress.Table,

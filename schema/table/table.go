@@ -51,6 +51,9 @@ type Column struct {
 	Record bool
 	// Alias reports whether ClickHouse computes it of other columns.
 	Alias bool
+	// Aside reports whether it says nothing of what the row is made of: the pipeline
+	// leaves it at its default, and it is in no hash.
+	Aside bool
 	// Signed reports whether its words are numbers that may be negative.
 	Signed bool
 	// words are the expressions for its words.
@@ -107,12 +110,23 @@ func alias[R, V any](name string, t Type[V], doc string, value func(R) V) column
 	return c
 }
 
+// aside declares a column that the pipeline leaves at its default.
+func aside[R, V any](name string, t Type[V], doc string) column[R] {
+	var none V
+	c := col(name, t, doc, func(R) V { return none })
+	c.Aside = true
+	return c
+}
+
+// hashed reports whether the column is in hashes.
+func (c *Column) hashed() bool { return !c.Record && !c.Aside }
+
 // declare makes a table of its columns.
 func declare[R any](t Table, each func(row R, add func(R)), lists ...[]column[R]) *Of[R] {
 	of := &Of[R]{Table: t, columns: slices.Concat(lists...), each: each}
 	for _, c := range of.columns {
 		of.Columns = append(of.Columns, c.Column)
-		if !c.Record {
+		if c.hashed() {
 			of.words += len(c.Column.words)
 		}
 	}
@@ -134,7 +148,7 @@ func (t *Of[R]) Hash(row R) uint64 {
 	h := uint64(seed)
 	for i := range t.columns {
 		c := &t.columns[i]
-		if c.Record {
+		if !c.hashed() {
 			continue
 		}
 		words := c.words(row)
@@ -149,7 +163,7 @@ func (t *Of[R]) Hash(row R) uint64 {
 func (t *Of[R]) Words(row R) []uint64 {
 	all := make([]uint64, 0, t.words)
 	for i := range t.columns {
-		if c := &t.columns[i]; !c.Record {
+		if c := &t.columns[i]; c.hashed() {
 			words := c.words(row)
 			all = append(all, words[:len(c.Column.words)]...)
 		}
@@ -191,7 +205,7 @@ func (t *Table) HashSQL() string {
 // WordsSQL are the expressions for the words of a row.
 func (t *Table) WordsSQL() (list []string) {
 	for _, c := range t.Columns {
-		if !c.Record {
+		if c.hashed() {
 			list = append(list, c.words...)
 		}
 	}
@@ -223,7 +237,7 @@ func (t *Table) Place(column string) (p Place, ok bool) {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		switch {
-		case c.Record:
+		case !c.hashed():
 		case c.Name == column:
 			return Place{c, p.At, len(c.words)}, true
 		default:
@@ -313,7 +327,7 @@ func (t *Table) Difference(have, want []uint64) (name, haveText, wantText string
 
 func (t *Table) eachColumn(row []uint64, take func(c *Column, words []uint64)) {
 	for i := range t.Columns {
-		if c := &t.Columns[i]; !c.Record {
+		if c := &t.Columns[i]; c.hashed() {
 			take(c, row[:len(c.words)])
 			row = row[len(c.words):]
 		}
@@ -350,7 +364,7 @@ type Rows[R any] struct {
 func NewRows[R any](of *Of[R]) *Rows[R] {
 	b := &Rows[R]{of: of}
 	for _, c := range of.columns {
-		if !c.Alias {
+		if !c.Alias && !c.Aside {
 			b.columns, b.names = append(b.columns, c.values()), append(b.names, c.Name)
 		}
 	}

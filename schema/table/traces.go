@@ -229,9 +229,18 @@ func amountDetail(name, doc string, names []string) column[*ActionRow] {
 
 func (a *ActionRow) word(names []string) string { return a.detail(names).GetText() }
 
+// revised are the columns of rows that are not always what the pipeline made of them:
+// actions that were recognised again.
+func revised[R any]() []column[R] {
+	return []column[R]{
+		aside[R]("revision", UInt32, "0 as the pipeline made it; greater where the action was recognised again (`tonscribe reclassify`)"),
+		aside[R]("gone", UInt8, "1 where there is no such action any more: `FINAL` leaves it out"),
+	}
+}
+
 // Actions has what parts of traces were.
 var Actions = declare(Table{Name: "actions", Doc: "an action: what a part of a trace was, a transfer, a swap, a stake; parts of other actions are rows, too (count those without ancestors)",
-	Key: []string{"trace_prefix", "start_lt", "action_prefix"}, Newest: "mc_seqno"}, nil, []column[*ActionRow]{
+	Key: []string{"trace_prefix", "start_lt", "action_prefix"}, Newest: "revision"}, nil, []column[*ActionRow]{
 	col("trace_prefix", Prefix, "first 8 bytes of the id of its trace, by which `traces` is ordered", func(a *ActionRow) uint64 { return schema.Prefix(a.Step.Trace.Id) }),
 	col("start_lt", UInt64, "the smallest logical time of its transactions", func(a *ActionRow) uint64 { return a.StartLt }),
 	col("action_prefix", Prefix, "first 8 bytes of its id", func(a *ActionRow) uint64 { return schema.Prefix(a.Id) }),
@@ -256,7 +265,7 @@ var Actions = declare(Table{Name: "actions", Doc: "an action: what a part of a t
 	amountDetail("amount_out", "amount of asset_out, or of what was minted or burnt for it", actionAmountOut),
 	col("comment", String, "comment; base64 where it is encrypted", func(a *ActionRow) string { return a.word(actionComment) }),
 	recordCol("the protobuf record Action", func(a *ActionRow) string { return a.Raw }),
-})
+}, revised[*ActionRow]())
 
 // ListedAction is an action in one of its lists.
 type ListedAction struct {
@@ -274,7 +283,7 @@ func (a *ActionRow) Lists(add func(*ListedAction)) {
 
 // ActionsByList has the lists of actions.
 var ActionsByList = declare(Table{Name: "actions_by_list", Internal: true, Doc: "an action in one list that it is in, for look-ups of the API",
-	Key: []string{"list", "trace_end_lt", "trace_prefix", "end_lt", "action_prefix"}, Newest: "mc_seqno"}, nil, []column[*ListedAction]{
+	Key: []string{"list", "trace_end_lt", "trace_prefix", "end_lt", "action_prefix"}, Newest: "revision"}, nil, []column[*ListedAction]{
 	col("list", Prefix, "number of the list, made of its kind and an account", func(l *ListedAction) uint64 { return l.List }),
 	col("trace_end_lt", UInt64, "the greatest logical time of the trace", func(l *ListedAction) uint64 { return l.Step.Trace.EndLt }),
 	col("trace_prefix", Prefix, "first 8 bytes of the id of its trace", func(l *ListedAction) uint64 { return schema.Prefix(l.Step.Trace.Id) }),
@@ -286,7 +295,7 @@ var ActionsByList = declare(Table{Name: "actions_by_list", Internal: true, Doc: 
 	col("since", UInt8, "first version of supported_action_types that has its type, 255 for none", func(l *ListedAction) uint8 { return uint8(l.Since) }),
 	col("until", UInt8, "last version that has none of its ancestors' types, 255 for all", func(l *ListedAction) uint8 { return uint8(l.Until) }),
 	col("mc_seqno", UInt32, "masterchain block with which its trace ended", func(l *ListedAction) uint32 { return l.Step.Trace.McSeqnoEnd }),
-})
+}, revised[*ListedAction]())
 
 func (t *TraceOf) source() string   { return t.Step.Raw }
 func (s *TraceStep) source() string { return s.Raw }

@@ -83,6 +83,7 @@ func TestTransfersOfEachKindAppearInTheAPI(t *testing.T) {
 			if c.what == "TON" && a.Details["value"] != "1500000000" {
 				t.Errorf("the action has the value %v, want 1500000000", a.Details["value"])
 			}
+			checkChanges(t, api, a, raw(from), raw(to))
 		})
 	}
 	p.Stop()
@@ -130,6 +131,7 @@ func awaitReceived(t *testing.T, api, receiver, sender, opcode string) {
 
 // sentAction is an action of the API.
 type sentAction struct {
+	ID      string `json:"action_id"`
 	Type    string
 	Success bool
 	Trace   string `json:"trace_id"`
@@ -175,4 +177,36 @@ func awaitAction(t *testing.T, api, hash, kind string) (found sentAction) {
 		t.Errorf("actions of trace %s are %+v, want the %s", trace.ID, listed.Actions, kind)
 	}
 	return found
+}
+
+// checkChanges compares what an action, and its whole trace, did to balances with what
+// the action says.
+func checkChanges(t *testing.T, api string, a sentAction, from, to string) {
+	t.Helper()
+	for _, query := range []string{"trace_id=" + url.QueryEscape(a.Trace), "action_id=" + url.QueryEscape(a.ID), "trace_id=" + url.QueryEscape(a.Trace) + "&action_id=" + url.QueryEscape(a.ID)} {
+		var got struct {
+			Changes, Fees map[string]int64
+			Jettons       map[string]map[string]string
+		}
+		harness.GetJSON(t, api+"balanceChanges?"+query, &got)
+		if got.Fees[from] <= 0 || got.Changes[from] >= -got.Fees[from] {
+			t.Errorf("%s: the sender has %d more and paid %d as fees", query, got.Changes[from], got.Fees[from])
+		}
+		switch a.Type {
+		case "ton_transfer":
+			if got.Changes[to] != 1_500_000_000-got.Fees[to] || got.Changes[from] != -1_500_000_000-got.Fees[from] {
+				t.Errorf("%s: changes are %v, fees %v, want 1500000000 moved", query, got.Changes, got.Fees)
+			}
+		case "jetton_transfer":
+			asset, _ := a.Details["asset"].(string)
+			amount, _ := a.Details["amount"].(string)
+			if len(got.Jettons) != 2 || amount == "" || got.Jettons[to][asset] != amount || got.Jettons[from][asset] != "-"+amount {
+				t.Errorf("%s: jettons are %v, want %s of %s moved", query, got.Jettons, amount, asset)
+			}
+		default:
+			if len(got.Jettons) != 0 {
+				t.Errorf("%s: jettons are %v, want none", query, got.Jettons)
+			}
+		}
+	}
 }

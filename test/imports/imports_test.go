@@ -34,13 +34,14 @@ var below = map[string][]string{
 	"ingest":           {"ton", "schema", "internal", "decode."},
 	"sink":             {"ton", "schema", "internal"},
 	"metadata":         {"ton", "schema", "internal"},
+	"reclassify":       {"ton", "schema", "internal", "decode"},
 	"query":            {"ton", "schema", "internal", "decode.", "decode/contract", "decode/trace", "decode/action", "decode/pending", "docs", "web"},
 	"query/node":       {"ton", "internal"},
 	"docs":             {},
-	"verify":           {"ton", "schema", "internal", "decode", "ingest", "sink", "metadata"},
+	"verify":           {"ton", "schema", "internal", "decode", "ingest", "sink", "metadata", "reclassify"},
 	"bench":            {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query"},
-	"cmd":              {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "verify", "bench"},
-	"test":             {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "verify", "bench"},
+	"cmd":              {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "reclassify", "verify", "bench"},
+	"test":             {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "reclassify", "verify", "bench"},
 }
 
 // without is what a package must do without, of the standard library: node access is

@@ -61,6 +61,7 @@ func TestExamplesAreAnswersThatTheDocumentAllows(t *testing.T) {
 var neverFresh = map[string]string{
 	"/api/v3/adjacentTransactions": "the hash of a transaction holds the time of its block",
 	"/api/v3/pendingTransactions":  "what is to come has come",
+	"/api/v3/balanceChanges":       "the id of an action is made of such a hash",
 }
 
 // Whoever tries the examples of the documents on a devnet of their own gets what

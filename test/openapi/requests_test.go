@@ -98,6 +98,7 @@ func (s *server) exampleRequests(t *testing.T, f facts) map[string]map[string]an
 		"v3/messages":                       {"destination": wallet, "exclude_externals": true, "limit": 1},
 		"v3/runGetMethod":                   {"address": wallet, "method": "seqno", "stack": []any{}},
 		"v3/actions":                        {"action_type": []string{"jetton_transfer"}, "limit": 1},
+		"v3/balanceChanges":                 {"action_id": text(at(s.get(t, "/api/v3/actions?action_type=jetton_transfer&limit=1"), "actions", 0, "action_id"))},
 		"v3/events":                         {"limit": 1},
 		"v3/traces":                         {"limit": 1},
 		"v3/transactions":                   {"account": []string{wallet}, "limit": 1},

@@ -10,7 +10,13 @@ type otherTable struct {
 var touchDays = []string{
 	"INSERT INTO stats_touched SELECT 'transactions', toDate(toUInt16(intDiv(key, 86400))) AS day, now64(3, 'UTC') FROM transactions_index WHERE path = 'utime' GROUP BY day",
 	"INSERT INTO stats_touched SELECT 'jetton_transfers', toDate(toUInt16(intDiv(now, 86400))) AS day, now64(3, 'UTC') FROM jetton_transfers GROUP BY day",
+	"INSERT INTO stats_touched SELECT 'actions', toDate(toUInt16(intDiv(end_utime, 86400))) AS day, now64(3, 'UTC') FROM actions GROUP BY day",
 }
+
+// actionTimes are the rows that inserts into actions leave.
+const actionTimes = `INSERT INTO action_times SELECT end_utime, start_lt, action_prefix, type, protocol, success, empty(ancestors),
+	if(type = 'jetton_swap', asset, toFixedString('', 32)), if(type = 'jetton_swap', asset_out, toFixedString('', 32)),
+	if(type = 'jetton_swap', amount, toUInt256(0)), if(type = 'jetton_swap', amount_out, toUInt256(0)), revision, gone FROM actions`
 
 var (
 	refetch = otherTable{"all links of tokens are looked at again, and the documents that are missing fetched again",
@@ -20,7 +26,8 @@ var (
 
 	otherTables = map[string]otherTable{
 		"metadata": refetch, "metadata_fetches": refetch, "metadata_workers": refetch,
-		"stats_touched": figures, "stats_days": figures, "stats_jetton_days": figures,
+		"stats_touched": figures, "stats_days": figures, "stats_jetton_days": figures, "stats_action_days": figures, "stats_pool_days": figures,
+		"action_times":      {"its rows are made again of those of actions", append([]string{actionTimes}, touchDays...)},
 		"api_keys":          {says: "keys that are lost cannot be brought back: `tonscribe keys list` shows those that are left, `keys add` makes new ones"},
 		"api_usage":         {says: "counts that are lost cannot be brought back"},
 		"repairs":           {says: "nothing is lost with it"},

@@ -1,7 +1,8 @@
 -- What parts of traces were. (trace_prefix, start_lt, action_prefix) tells actions apart, trace_prefix
 -- being the beginning of the trace's id as in traces. record is the protobuf Action (schema/record),
 -- which begins with its id. Columns of accounts and amounts are of the details that types have: what
--- is not there is zeros. The projection finds an action by its id.
+-- is not there is zeros. An action that is recognised again has a greater revision, gone where it is
+-- none any more. The projection finds an action by its id.
 {{create "actions"}} (
     trace_prefix   UInt64 CODEC(Delta, ZSTD(1)),
     start_lt       UInt64 CODEC(T64, ZSTD(1)),
@@ -27,8 +28,10 @@
     amount_out     UInt256 CODEC(ZSTD(1)),
     comment        String CODEC(ZSTD(1)),
     record         String CODEC(ZSTD(3)),
+    revision       UInt32 DEFAULT 0 CODEC(T64, ZSTD(1)),
+    gone           UInt8 DEFAULT 0 CODEC(ZSTD(1)),
     PROJECTION by_id (SELECT action_prefix, trace_prefix, start_lt ORDER BY action_prefix) WITH SETTINGS (index_granularity = 1024)
-) ENGINE = {{engine "mc_seqno"}}
+) ENGINE = {{engine "revision" "gone"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
 ORDER BY (trace_prefix, start_lt, action_prefix)
 {{settings "actions"}};

@@ -1,0 +1,2 @@
+{{dropview "stats_action_days_view"}}
+{{drop "stats_action_days"}}

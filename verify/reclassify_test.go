@@ -1,0 +1,184 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tonscribe/reclassify"
+	"tonscribe/schema/table"
+)
+
+// reclassify recognises a range again, or all of it.
+func (l *tables) reclassify(from, to uint32) reclassify.Progress {
+	l.Helper()
+	done, err := reclassify.Run(l.Context(), reclassify.Options{Tables: l.client, From: from, To: to, Out: l.Output(), Pause: time.Millisecond})
+	if err != nil {
+		l.Fatal(err)
+	}
+	return done
+}
+
+// everyRow is the sum of the newest rows of a table, and how many there are.
+func (l *tables) everyRow(t *table.Table) (sum [2]uint64) {
+	l.Helper()
+	query := fmt.Sprintf("SELECT sum(%s + cityHash64(%s)), count() FROM %s FINAL", t.HashSQL(), map[bool]string{true: "record", false: "''"}[t == &table.Actions.Table], t.Name)
+	if err := l.client.Conn().QueryRow(l.Context(), query).Scan(&sum[0], &sum[1]); err != nil {
+		l.Fatal(err)
+	}
+	return sum
+}
+
+func TestActionsThatAreRecognisedAgainAreThoseThatTheStageMade(t *testing.T) {
+	l := town(t, 3000, 2)
+	actions := []*table.Table{&table.Actions.Table, &table.ActionsByList.Table}
+	var before [2][2]uint64
+	for i, of := range actions {
+		before[i] = l.everyRow(of)
+	}
+	var past, moved uint64
+	if err := l.client.Conn().QueryRow(t.Context(), "SELECT (SELECT count() FROM past_contracts), (SELECT count() FROM actions WHERE type IN ('nft_transfer', 'nft_purchase', 'jetton_transfer'))").Scan(&past, &moved); err != nil {
+		t.Fatal(err)
+	}
+	if past < 10 || moved < 20 {
+		t.Fatalf("%d contracts became something else, %d actions are of tokens: too little is seen", past, moved)
+	}
+	if r, err := l.verify(only(CheckActions)); err != nil || r.check(CheckActions).Checked < 500 {
+		t.Fatalf("%d actions were checked: %v", r.check(CheckActions).Checked, err)
+	}
+	same := func(t *testing.T) {
+		t.Helper()
+		for i, of := range actions {
+			if have := l.in(t).everyRow(of); have != before[i] {
+				t.Errorf("%s has %d rows with the sum %x, want %d with %x", of.Name, have[1], have[0], before[i][1], before[i][0])
+			}
+		}
+	}
+	t.Run("nothing is written where nothing has changed", func(t *testing.T) {
+		l := l.in(t)
+		if done := l.reclassify(0, 0); done.Changed != 0 || done.Traces < 200 {
+			t.Errorf("of %d traces %d have changed", done.Traces, done.Changed)
+		}
+		var revised uint64
+		if err := l.client.Conn().QueryRow(t.Context(), "SELECT (SELECT countIf(revision > 0) FROM actions) + (SELECT countIf(revision > 0) FROM actions_by_list)").Scan(&revised); err != nil || revised > 0 {
+			t.Errorf("%d rows were written, %v", revised, err)
+		}
+		same(t)
+	})
+	// The damage is done as ClickHouse would show it after a version that recognised
+	// otherwise: rows of lists go along.
+	key := func(where string) string {
+		var prefix, lt, action uint64
+		if err := l.client.Conn().QueryRow(t.Context(), "SELECT trace_prefix, start_lt, action_prefix FROM actions FINAL WHERE "+where+" ORDER BY start_lt LIMIT 1").Scan(&prefix, &lt, &action); err != nil {
+			t.Fatal(where, err)
+		}
+		return fmt.Sprintf("trace_prefix = %d AND start_lt = %d AND action_prefix = %d", prefix, lt, action)
+	}
+	inLists := func(key string) string {
+		parts := strings.Split(key, " AND ")
+		return parts[0] + " AND " + parts[2]
+	}
+	for _, c := range []struct {
+		name  string
+		says  string
+		spoil func(l *tables)
+	}{
+		{"a wrong type", "that is recognised", func(l *tables) {
+			l.exec("ALTER TABLE actions UPDATE type = 'nft_mint' WHERE " + key("type = 'jetton_transfer'") + " SETTINGS mutations_sync = 1")
+		}},
+		{"another record", "that is recognised", func(l *tables) {
+			l.exec("ALTER TABLE actions UPDATE record = concat(record, unhex('1801')) WHERE " + key("type = 'nft_transfer'") + " SETTINGS mutations_sync = 1")
+		}},
+		{"a missing action", "is recognised", func(l *tables) {
+			k := key("type = 'ton_transfer'")
+			deleteRow(l, "actions", k)
+			deleteRow(l, "actions_by_list", inLists(k))
+		}},
+		{"an action too many", "that is not recognised", func(l *tables) {
+			k := key("type = 'jetton_transfer'")
+			l.exec("INSERT INTO actions SELECT * REPLACE (bitXor(action_prefix, 1) AS action_prefix, concat(substring(record, 1, 9), char(bitXor(ascii(substring(record, 10, 1)), 1)), substring(record, 11)) AS record) FROM (SELECT * FROM actions WHERE " + k + ")")
+			l.exec("INSERT INTO actions_by_list SELECT * REPLACE (bitXor(action_prefix, 1) AS action_prefix) FROM (SELECT * FROM actions_by_list WHERE " + inLists(k) + ")")
+		}},
+		{"another action in its stead", "that is not recognised", func(l *tables) {
+			k := key("type = 'nft_transfer'")
+			l.exec("INSERT INTO actions SELECT * REPLACE (bitXor(action_prefix, 1) AS action_prefix, 'nft_mint' AS type, concat(substring(record, 1, 9), char(bitXor(ascii(substring(record, 10, 1)), 1)), substring(record, 11)) AS record) FROM (SELECT * FROM actions WHERE " + k + ")")
+			l.exec("INSERT INTO actions_by_list SELECT * REPLACE (bitXor(action_prefix, 1) AS action_prefix) FROM (SELECT * FROM actions_by_list WHERE " + inLists(k) + ")")
+			deleteRow(l, "actions", k)
+			deleteRow(l, "actions_by_list", inLists(k))
+		}},
+		{"a list that an earlier run left behind", "", func(l *tables) {
+			l.exec("ALTER TABLE actions_by_list UPDATE until = 7 WHERE revision > 0 AND NOT gone SETTINGS mutations_sync = 1")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := l.in(t)
+			c.spoil(l)
+			if c.says != "" {
+				r, err := l.verify(only(CheckActions))
+				if said := fmt.Sprint(r.check(CheckActions).Differences); !errors.Is(err, ErrDifferent) || !strings.Contains(said, c.says) {
+					t.Errorf("verify says %s, %v, want %q", said, err, c.says)
+				}
+			}
+			l.reclassify(0, 0)
+			same(t)
+			if _, err := l.verify(func(o *Options) { o.Without = withoutAllBut(CheckTraces, CheckActions) }); err != nil {
+				t.Errorf("verify: %v", err)
+			}
+		})
+	}
+	for name, spoil := range map[string]string{
+		"is not what it was before": "INSERT INTO past_contracts SELECT * REPLACE (toUInt32(1) AS mc_seqno) FROM past_contracts LIMIT 1",
+		"but contracts has no row":  "ALTER TABLE contracts DELETE WHERE account IN (SELECT account FROM past_contracts) SETTINGS mutations_sync = 1",
+	} {
+		t.Run("what contracts were: "+name, func(t *testing.T) {
+			l := l.in(t)
+			defer l.save("contracts")()
+			defer l.save("past_contracts")()
+			l.exec(spoil)
+			r, err := l.verify(only(CheckContracts))
+			if said := fmt.Sprint(r.check(CheckContracts).Differences); !errors.Is(err, ErrDifferent) || !strings.Contains(said, "past_contracts") {
+				t.Errorf("verify says %s, %v", said, err)
+			}
+		})
+	}
+	t.Run("a part of the range, and what was stopped", func(t *testing.T) {
+		l := l.in(t)
+		k := key("type = 'ton_transfer' AND mc_seqno > 5")
+		l.exec("ALTER TABLE actions UPDATE type = 'nft_mint' WHERE " + k + " SETTINGS mutations_sync = 1")
+		var bundle uint32
+		if err := l.client.Conn().QueryRow(t.Context(), "SELECT mc_seqno FROM actions WHERE "+k).Scan(&bundle); err != nil {
+			t.Fatal(err)
+		}
+		if done := l.reclassify(1, bundle-1); done.Changed != 0 {
+			t.Errorf("%d traces before bundle %d have changed", done.Changed, bundle)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var said strings.Builder
+		_, err := reclassify.Run(ctx, reclassify.Options{Tables: l.client, Out: &said, Pause: time.Minute, Progress: func(p reclassify.Progress) {
+			if p.Bundle == p.To {
+				cancel()
+			}
+		}})
+		var from uint32
+		if _, scan := fmt.Sscanf(said.String(), "stopped: go on with --from %d", &from); !errors.Is(err, reclassify.ErrStopped) || scan != nil || from > bundle {
+			t.Errorf("%v: it says %q", err, said.String())
+		}
+		if done := l.reclassify(from, 0); done.Changed != 1 {
+			t.Errorf("%d traces have changed", done.Changed)
+		}
+		same(t)
+	})
+}
+
+func withoutAllBut(checks ...string) (without []string) {
+	for _, name := range Checks {
+		if !slices.Contains(checks, name) {
+			without = append(without, name)
+		}
+	}
+	return without
+}
