@@ -234,19 +234,18 @@ func (c *comingTrace) types() (list []string) {
 func TestWhatIsSentIsSeenPendingAndThenComes(t *testing.T) {
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base := "http://" + listen
-	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--tps", "0", "--interval", "500ms")
+	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--tps", "0", "--interval", "250ms")
 	p.AwaitReady(base, startLimit)
 	s, to := newSender(t, base, data, 1), devnet.OwnerOf(seed, 6)
 	for _, c := range []struct {
 		what   string
 		action string
-		whole  int // messages of which all must be foreseen to the bit; what takes three blocks does not come within a second
 		order  func(n int) contracts.Message
 	}{
-		{"TON", "ton_transfer", 1, func(n int) contracts.Message {
+		{"TON", "ton_transfer", func(n int) contracts.Message {
 			return contracts.Message{To: to.Address(0), Value: big.NewInt(1_500_000_000 + int64(n)), Body: cell.BeginCell().EndCell()}
 		}},
-		{"jettons", "jetton_transfer", 0, func(n int) contracts.Message {
+		{"jettons", "jetton_transfer", func(n int) contracts.Message {
 			wallet := devnet.OwnersJetton(seed).Wallet(0, s.Address(0)).Address(0)
 			return contracts.Message{To: wallet, Value: big.NewInt(200_000_000), Body: contracts.JettonTransferBody(contracts.JettonTransfer{
 				QueryID: uint64(n), Amount: big.NewInt(7), Destination: to.Address(0), Response: s.Address(0), ForwardValue: big.NewInt(1)})}
@@ -256,9 +255,9 @@ func TestWhatIsSentIsSeenPendingAndThenComes(t *testing.T) {
 			s := newSender(t, base, data, 1)
 			var took []time.Duration
 			same, whole, sent := 0, 0, 0
-			for n := 0; n < 4 || (same == 0 || whole < c.whole) && n < 20; n++ {
+			for n := 0; n < 4 || (same == 0 || whole == 0) && n < 20; n++ {
 				// A block has the time of its second: messages are sent early and late in it.
-				time.Sleep(time.Duration(n%4) * 130 * time.Millisecond)
+				time.Sleep(time.Duration(n%7) * 70 * time.Millisecond)
 				message := s.message(c.order(n))
 				hash, normal := s.send(n, message)
 				sent++
@@ -287,8 +286,8 @@ func TestWhatIsSentIsSeenPendingAndThenComes(t *testing.T) {
 					whole++
 				}
 			}
-			if same == 0 || whole < c.whole {
-				t.Errorf("of %d messages %d transactions were foreseen as they came, of %d messages all; want some, and %d", len(took), same, whole, c.whole)
+			if same == 0 || whole == 0 {
+				t.Errorf("of %d messages %d transactions were foreseen as they came, of %d messages all; want one at least", len(took), same, whole)
 			}
 			t.Logf("%d of %d seen pending, %v after the answer to who sent it; %d transactions had the hashes that were foreseen, of %d messages all", len(took), sent, took, same, whole)
 		})
