@@ -207,6 +207,7 @@ func (g *generator) records() map[string]*record.Record {
 			NftItem:       &record.NFTItem{Index: []byte{byte(g.IntN(3)), 0}, Collection: g.address(), Owner: g.address()},
 			Multisig:      &record.Multisig{Signers: [][]byte{g.address(), g.address()}},
 		}, &record.Contract{Account: account(2*i + 1), McSeqno: 70})
+		contracts.Past = append(contracts.Past, &record.Contract{Account: account(2 * i), McSeqno: 70, CodeHash: g.hash()})
 		contracts.JettonTransfers = append(contracts.JettonTransfers, &record.JettonTransfer{SourceWallet: g.address(), Lt: lt, TransactionHash: g.hash(), Now: now, McSeqno: 70, TransactionMcSeqno: 70,
 			Amount: []byte{1}, Source: g.address(), Destination: g.address(), Master: g.address(), Aborted: i%5 == 0})
 		contracts.JettonBurns = append(contracts.JettonBurns, &record.JettonBurn{Wallet: g.address(), Lt: lt, TransactionHash: g.hash(), Now: now, McSeqno: 70, TransactionMcSeqno: 70, Owner: g.address(), Master: g.address()})
