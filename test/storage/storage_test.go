@@ -343,7 +343,7 @@ func TestLostRowsComeBackFromTheSourceAndGapsDoNot(t *testing.T) {
 		t.Errorf("repair of tables that need nothing of what was before:\n%s", out)
 	}
 	i.lose("gone", "in_msg_opcode", "signer")
-	if out := i.repair("--source", whole); !strings.Contains(out, "of accounts_by_balance, contract_links, transactions; decoded from bundle 1 on, since states come from what was before") {
+	if out := i.repair("--source", whole); !strings.Contains(out, "of accounts_by_balance, actions, actions_by_list, contract_links, transactions; decoded from bundle 1 on, since states come from what was before") {
 		t.Errorf("repair of tables that need what was before:\n%s", out)
 	}
 	i.whole(want)
