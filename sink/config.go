@@ -70,6 +70,10 @@ func DefaultConfiguration() Configuration {
 	}
 }
 
+// HeadEvery is what Every is for who follows the log itself: requests see what is new at
+// once, and an insert costs the same whatever it holds.
+const HeadEvery = 7 * time.Second
+
 // maxEvery bounds how long a bundle is in the log alone: well below how old tables
 // may be for a replica to begin to follow the log.
 const maxEvery = 30 * time.Second

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"tonscribe/internal/lifetime"
+	"tonscribe/sink"
 )
 
 // ErrDifferent says that something in the tables is not as it should be.
@@ -250,7 +251,7 @@ func (v *verifier) watermark() (lowest uint32) {
 
 const (
 	// defaultPatience is twice what a sink at the head waits for a batch.
-	defaultPatience = 10 * time.Second
+	defaultPatience = 2 * sink.HeadEvery
 	pollEvery       = 50 * time.Millisecond
 )
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"tonscribe/decode/trace"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
@@ -127,10 +128,6 @@ func (v *verifier) checkTraceSeals(ctx context.Context) error {
 	return nil
 }
 
-// maxListedNodes is up to how many transactions a trace is in the lists of all their
-// accounts, and has actions.
-const maxListedNodes = 10_000
-
 // countNodes compares what traces say of their transactions, and the number of their
 // lists, with the rows of these.
 func (v *verifier) countNodes(ctx context.Context, low, high uint64) error {
@@ -146,7 +143,7 @@ func (v *verifier) countNodes(ctx context.Context, low, high uint64) error {
 		FROM transaction_traces WHERE trace_prefix BETWEEN %[5]d AND %[6]d GROUP BY trace_prefix
 		UNION ALL SELECT trace_prefix, 0, 0, %[1]d, %[1]d, 0, 0, uniqExact(list), 0, 0, 0, 0 FROM traces_by_list WHERE trace_prefix BETWEEN %[5]d AND %[6]d AND mc_seqno BETWEEN %[2]d AND %[3]d GROUP BY trace_prefix
 		) GROUP BY trace_prefix HAVING max(other) = 0 AND (n != h OR s != f OR e != l OR r = 0 OR ls != a + r AND max(unlisted) = 0 OR ls > 0 AND max(unlisted) = 1 AND n <= %[4]d) ORDER BY trace_prefix LIMIT 1`,
-		uint64(math.MaxUint64), v.from, v.to, maxListedNodes, low, high)
+		uint64(math.MaxUint64), v.from, v.to, trace.MaxNodes, low, high)
 	return v.each(ctx, query, nil, []any{&r.prefix, &r.nodes, &r.have, &r.start, &r.first, &r.end, &r.last, &r.lists, &r.accounts, &r.rows}, func() error {
 		key := fmt.Sprintf("trace_prefix = 0x%016x", r.prefix)
 		switch {
@@ -171,7 +168,7 @@ func (v *verifier) takeActions(ctx context.Context, low, high uint64) error {
 	with, without := map[uint64]bool{}, map[uint64]bool{}
 	err := v.eachAction(ctx, "trace_prefix BETWEEN ? AND ? AND mc_seqno BETWEEN ? AND ?", []any{low, high, v.from, v.to}, func(prefix uint64, t *table.TraceRow, columns uint64) error {
 		v.findings.checked(CheckTraces, 1)
-		if t.Trace.PendingEdges == 0 && len(t.Trace.ExternalHash) > 0 && t.Trace.Nodes <= maxListedNodes {
+		if t.Trace.PendingEdges == 0 && len(t.Trace.ExternalHash) > 0 && t.Trace.Nodes <= trace.MaxNodes {
 			without[prefix] = true
 		}
 		if table.Traces.Hash(t) == columns {

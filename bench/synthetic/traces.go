@@ -3,6 +3,7 @@ package synthetic
 import (
 	"errors"
 
+	"tonscribe/decode/action"
 	assembly "tonscribe/decode/trace"
 	"tonscribe/decode/traces"
 	"tonscribe/schema"
@@ -16,12 +17,6 @@ type Traces struct{ assembler *assembly.Assembler }
 // NewTraces begins with the first bundle. What is open is in memory.
 func NewTraces() *Traces { return &Traces{assembly.NewAssembler(&assembly.Memory{})} }
 
-// unknown are the facts of those who know nothing.
-type unknown struct{}
-
-func (unknown) Contract([]byte) *record.Contract { return nil }
-func (unknown) AccountData([]byte) []byte        { return nil }
-
 // Records are what the bundle brings, by partition. It must be called once for each
 // bundle, in order. It panics where the generator makes what is no chain.
 func (t *Traces) Records(b *Bundle, partitions int) [][]*record.Record {
@@ -31,7 +26,7 @@ func (t *Traces) Records(b *Bundle, partitions int) [][]*record.Record {
 	}
 	batches := make([]record.TraceBatch, partitions)
 	for i := range assembled {
-		step, failed, err := traces.Step(&assembled[i], unknown{})
+		step, failed, err := traces.Step(&assembled[i], action.NoFacts{})
 		if failed != nil || err != nil {
 			panic(errors.Join(failed, err))
 		}

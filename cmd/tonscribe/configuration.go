@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -101,7 +100,7 @@ func defaultConfiguration() Configuration {
 	// Who asks reads what is new from the log, and the tables can wait for batches
 	// that are worth their inserts.
 	into, out := sink.DefaultConfiguration(), query.DefaultConfiguration()
-	into.Every, out.Tail.MaxBytes = 7*time.Second, 256<<20
+	into.Every, out.Tail.MaxBytes = sink.HeadEvery, 256<<20
 	return Configuration{
 		Network:     network.Mainnet,
 		Data:        "./data",

@@ -25,6 +25,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/topictest"
 )
 
 // lifeCommand makes the test binary a process with a log and the stage on it,
@@ -176,37 +177,6 @@ func readInput(name string) (all []*record.Record, err error) {
 	return all, nil
 }
 
-// output reads the topic contracts up to the bundle, by partition.
-func output(t testing.TB, client *kafka.Client, until uint32) [][]*record.Record {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	all := make([][]*record.Record, client.Partitions())
-	done := make(chan struct{}, len(all))
-	go client.Consume(ctx, fmt.Sprintf("test-%x", rand.Uint64()), []schema.Topic{schema.Contracts}, func(ctx context.Context, l *kafka.PartitionReader) error {
-		for {
-			item, err := l.Next(ctx)
-			if err != nil {
-				return err
-			}
-			all[l.Partition] = append(all[l.Partition], item.Record)
-			if item.Record.McSeqno >= until && item.Record.GetSeal() != nil {
-				done <- struct{}{}
-				<-ctx.Done()
-				return ctx.Err()
-			}
-		}
-	})
-	for range all {
-		select {
-		case <-done:
-		case <-ctx.Done():
-			t.Fatal("the topic contracts does not get so far")
-		}
-	}
-	return all
-}
-
 // undisturbed is what the bundles must give, by partition.
 func undisturbed(t testing.TB, steps []*step) [][]byte {
 	t.Helper()
@@ -272,7 +242,7 @@ func kill(t *testing.T, kills int, steps []*step, want [][]byte, store func(life
 	}
 	defer log.Stop(t.Context())
 	defer client.Close()
-	for p, records := range output(t, client, uint32(last)) {
+	for p, records := range topictest.Read(t, client, schema.Contracts, uint32(last)) {
 		if got := encoded(t, records); !bytes.Equal(got, want[p]) {
 			t.Errorf("partition %d: %d bytes in %d records differ from the %d of a run without kills", p, len(got), len(records), len(want[p]))
 		}

@@ -14,6 +14,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/topictest"
 )
 
 // feed publishes what a partition has of steps.
@@ -109,7 +110,7 @@ func TestAStoreBehindItsGroupComesByWhatItLacks(t *testing.T) {
 			if gaps, bundles := live(w.steps[20:], c.lost(older)); gaps != 0 || bundles != c.bundles {
 				t.Errorf("%v gaps in a log that has every bundle and %v bundles worked out, want 0 and %v", gaps, bundles, c.bundles)
 			}
-			for p, records := range output(t, client, 30) {
+			for p, records := range topictest.Read(t, client, schema.Contracts, 30) {
 				if got := encoded(t, records); !bytes.Equal(got, want[p]) {
 					t.Errorf("partition %d: %d bytes differ from the %d of a run with its store", p, len(got), len(want[p]))
 				}
@@ -143,7 +144,7 @@ func TestWhereTheLogDoesNotReachBackToTheStoreItBeginsWithTheOldestBundleThatAll
 			if gaps, _ := lifeOn(t, client, store, false, 30); gaps != 1 {
 				t.Errorf("%v gaps were counted, want 1", gaps)
 			}
-			for p, records := range output(t, client, 30) {
+			for p, records := range topictest.Read(t, client, schema.Contracts, 30) {
 				first, seals := records[0].McSeqno, 0
 				for _, r := range records {
 					if r.GetSeal() != nil {

@@ -24,6 +24,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/topictest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -183,37 +184,6 @@ func await(t *testing.T, bundle uint32, members ...*stage.Component) {
 	}
 }
 
-// output reads the topic traces up to a bundle, by partition.
-func output(t *testing.T, client *kafka.Client, until uint32) [][]*record.Record {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	all := make([][]*record.Record, partitions)
-	done := make(chan struct{}, partitions)
-	go client.Consume(ctx, fmt.Sprintf("test-%x", rand.Uint64()), []schema.Topic{schema.Traces}, func(ctx context.Context, l *kafka.PartitionReader) error {
-		for {
-			item, err := l.Next(ctx)
-			if err != nil {
-				return err
-			}
-			all[l.Partition] = append(all[l.Partition], item.Record)
-			if item.Record.McSeqno >= until && item.Record.GetSeal() != nil {
-				done <- struct{}{}
-				<-ctx.Done()
-				return ctx.Err()
-			}
-		}
-	})
-	for range partitions {
-		select {
-		case <-done:
-		case <-ctx.Done():
-			t.Fatal("the topic traces does not get so far")
-		}
-	}
-	return all
-}
-
 func encoded(t *testing.T, records []*record.Record) (all []byte) {
 	t.Helper()
 	for _, r := range records {
@@ -264,7 +234,7 @@ func TestTheTopicHasEveryTraceAsOfEveryBundleThatChangesIt(t *testing.T) {
 	stop(t, c)
 	want := expected(t, bundles)
 	types, across, seen := map[string]int{}, 0, map[string]int{}
-	for p, records := range output(t, client, 30) {
+	for p, records := range topictest.Read(t, client, schema.Traces, 30) {
 		for _, r := range records {
 			for _, step := range r.GetTraces().GetTraces() {
 				key := fmt.Sprintf("%d %x", r.McSeqno, step.Trace.Id)
@@ -309,7 +279,7 @@ func TestRestartsAndStandBysGiveTheSameBytes(t *testing.T) {
 	c := start(t, calm, t.TempDir())
 	await(t, 40, c)
 	stop(t, c)
-	want := output(t, calm, 40)
+	want := topictest.Read(t, calm, schema.Traces, 40)
 
 	random := rand.New(rand.NewPCG(3, 5))
 	for name, dirs := range map[string]int{"one folder": 1, "folders of two members": 2} {
@@ -328,7 +298,7 @@ func TestRestartsAndStandBysGiveTheSameBytes(t *testing.T) {
 			c := start(t, client, filepath.Join(dir, "0"))
 			await(t, 40, c)
 			stop(t, c)
-			same(t, output(t, client, 40), want)
+			same(t, topictest.Read(t, client, schema.Traces, 40), want)
 		})
 	}
 	t.Run("a stand-by", func(t *testing.T) {
@@ -343,7 +313,7 @@ func TestRestartsAndStandBysGiveTheSameBytes(t *testing.T) {
 		publish(t, client, bundles[30:])
 		await(t, 40, second)
 		stop(t, second)
-		same(t, output(t, client, 40), want)
+		same(t, topictest.Read(t, client, schema.Traces, 40), want)
 	})
 }
 

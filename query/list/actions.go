@@ -16,6 +16,7 @@ import (
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 // ActionFilter says which actions are wanted; Everything and the zero value mean all of
@@ -263,7 +264,7 @@ func standing(list []prefixed) []prefixed {
 
 // actionsIn reads the actions that conditions on the table actions hold for.
 func (l *Lists) actionsIn(ctx context.Context, v *View, c sql.Conditions) ([]prefixed, error) {
-	held, err := heldWithPrefix(ctx, v.Memory, "actions", c)
+	held, err := heldWithPrefix(ctx, v.Memory, &table.Actions.Table, c)
 	if err != nil {
 		return nil, err
 	}

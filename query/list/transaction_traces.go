@@ -1,0 +1,178 @@
+package list
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"tonscribe/query/list/plan"
+	"tonscribe/query/sql"
+	"tonscribe/schema"
+	"tonscribe/schema/record"
+	"tonscribe/schema/table"
+)
+
+// The columns of a row of transaction_traces.
+var (
+	traceOfTransaction  = plan.Column{Name: "trace_prefix", At: transactionWords}
+	transactionOfTraces = []plan.Column{
+		{Name: "workchain", At: transactionAt, Type: plan.Int32}, {Name: "account_prefix", At: transactionAt + 1}, {Name: "lt", At: transactionAt + 2},
+		{Name: "transaction_mc_seqno", At: transactionAt + 3, Type: plan.Uint32}, traceOfTransaction,
+		{Name: "mc_seqno", At: transactionWords + 1, Type: plan.Uint32}, {Name: "hash_prefix", At: transactionWords + 2, Type: plan.Uint32},
+	}
+)
+
+// transactionTraces reads rows of transaction_traces.
+func (l *Lists) transactionTraces(ctx context.Context, v *View, c sql.Conditions, projection string, columns []plan.Column) ([]plan.Row, error) {
+	r := plan.Range{Where: c}
+	p := &plan.Plan{Reads: "transaction traces", Table: "transaction_traces", Columns: columns, Ranges: []plan.Range{r}}
+	return p.Read(ctx, l.source(v), fmt.Sprintf("SELECT %s FROM %s WHERE %s SETTINGS %s", p.Selected(&r), p.Table, c, projection), nil, r)
+}
+
+// TransactionID names a transaction, and the masterchain block that commits it.
+type TransactionID struct {
+	Account []byte // workchain and account id, as in records
+	Lt      uint64
+	Hash    []byte
+	McSeqno uint32
+}
+
+// IDsOf names transactions.
+func IDsOf(transactions []*record.Transaction) []TransactionID {
+	ids := make([]TransactionID, len(transactions))
+	for i, tx := range transactions {
+		ids[i] = TransactionID{tx.Account, tx.Lt, tx.Hash, tx.McSeqno}
+	}
+	return ids
+}
+
+// key is what tells a transaction from others in transaction_traces.
+func (t *TransactionID) key() transactionKey {
+	return transactionKey{sql.KeyOf(t.Account), t.Lt, schema.ShortPrefix(t.Hash)}
+}
+
+// TracesOf returns the trace of each of some transactions, nil where it is not known.
+func (l *Lists) TracesOf(ctx context.Context, v *View, transactions []TransactionID) ([]*record.Trace, error) {
+	traces := make([]*record.Trace, len(transactions))
+	if len(transactions) == 0 {
+		return traces, nil
+	}
+	prefixOf, rows, err := l.tracePrefixes(ctx, v, transactions)
+	if err != nil {
+		return nil, err
+	}
+	known := map[uint64]bool{} // prefixes of which all rows that can count are there
+	for _, t := range rows {
+		known[t.prefix] = true
+	}
+	wanted := map[uint64]bool{}
+	for _, p := range prefixOf {
+		wanted[p] = true
+	}
+	prefixes := slices.Sorted(maps.Keys(wanted))
+	held, err := inChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]traceRecord, error) {
+		list, err := heldWithPrefix(ctx, v.Held, &table.Traces.Table, sql.Conditions{sql.Any("trace_prefix", some)})
+		if err != nil {
+			return nil, err
+		}
+		return unpackAll(list, unpackTrace)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, held...)
+	// A trace that is held needs no older state of it.
+	index := foundIn(v, held).index()
+	missing := map[uint64]bool{}
+	for i := range transactions {
+		p, has := prefixOf[transactions[i].key()]
+		if has && !known[p] && !index.shows(v, p, transactions[i].Lt) {
+			missing[p] = true
+		}
+	}
+	more, err := l.traceRows(ctx, v, slices.Sorted(maps.Keys(missing)))
+	if err != nil {
+		return nil, err
+	}
+	found := foundIn(v, append(rows, more...))
+	if err := l.follow(ctx, v, found, wanted); err != nil {
+		return nil, err
+	}
+	byPrefix := found.index()
+	for i := range transactions {
+		if p, has := prefixOf[transactions[i].key()]; has {
+			traces[i] = byPrefix.at(p, transactions[i].Lt, transactions[i].Lt)
+		}
+	}
+	return traces, nil
+}
+
+// tracePrefixes finds the prefixes of the ids of the traces of transactions. Of those that
+// the tables have to tell it reads the rows of traces side by side.
+func (l *Lists) tracePrefixes(ctx context.Context, v *View, transactions []TransactionID) (map[transactionKey]uint64, []traceRecord, error) {
+	prefixOf := make(map[transactionKey]uint64, len(transactions))
+	take := func(rows []plan.Row) {
+		// The newest that the view shows counts.
+		slices.SortStableFunc(rows, func(a, b plan.Row) int {
+			return cmp.Compare(a[transactionWords+1], b[transactionWords+1])
+		})
+		for _, r := range rows {
+			k := keyOfTransaction(r, transactionAt)
+			k.mcSeqno = uint32(r[transactionWords+2]) // in its place what tells like accounts apart
+			if _, has := prefixOf[k]; !has || r[transactionWords+1] <= uint64(v.Watermark) {
+				prefixOf[k] = r[traceOfTransaction.At]
+			}
+		}
+	}
+	p := &plan.Plan{Reads: "transaction traces", Table: "transaction_traces", Columns: transactionOfTraces}
+	source := plan.Source{Tables: l.reader, Memory: v.Held}
+	held, err := inChunks(ctx, transactions, func(ctx context.Context, some []TransactionID) ([]plan.Row, error) {
+		return p.Held(ctx, source, &plan.Range{Where: amongTransactions(some)})
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	take(held)
+	missing := slices.DeleteFunc(slices.Clone(transactions), func(t TransactionID) bool {
+		_, has := prefixOf[t.key()]
+		return has || t.McSeqno > v.Tables
+	})
+	var rows []plan.Row
+	var traces []traceRecord
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		rows, err = inChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]plan.Row, error) {
+			r := plan.Range{Where: amongTransactions(some)}
+			return p.Run(ctx, l.reader, fmt.Sprintf("SELECT %s FROM %s WHERE %s SETTINGS %s", p.Selected(&r), p.Table, r.Where, sql.NoProjections))
+		})
+		return err
+	})
+	group.Go(func() (err error) {
+		traces, err = inChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]traceRecord, error) {
+			of := "SELECT trace_prefix FROM " + p.Table + " WHERE " + amongTransactions(some).String()
+			return readRecords(ctx, source, "traces", withPrefix("traces", "trace_prefix GLOBAL IN ("+of+") SETTINGS "+sql.NoProjections), nil, unpackTrace)
+		})
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, nil, err
+	}
+	take(rows)
+	return prefixOf, traces, nil
+}
+
+// amongTransactions is the condition on transaction_traces for some transactions. None got
+// its trace before it was there: older parts need not be read.
+func amongTransactions(some []TransactionID) sql.Conditions {
+	among, first := sql.Among{Columns: []string{"workchain", "account_prefix", "lt"}}, some[0].McSeqno
+	for _, tx := range some {
+		k := sql.KeyOf(tx.Account)
+		among.Tuples = append(among.Tuples, []any{k.Workchain, k.Prefix, tx.Lt})
+		first = min(first, tx.McSeqno)
+	}
+	return sql.Conditions{among, sql.AtLeast("mc_seqno", first)}
+}
