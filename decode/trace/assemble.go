@@ -197,25 +197,34 @@ func (a *Assembler) known(id []byte) (*growing, error) {
 // its special contracts.
 var nobody = address.MustParse("-1:0000000000000000000000000000000000000000000000000000000000000000")
 
+// Begun returns the trace that a transaction is the first of, as it alone tells it: one
+// that received its message from outside or from the chain itself, or none. It returns
+// nil where another transaction sent the message.
+func Begun(tx *record.Transaction) *record.Trace {
+	t := &record.Trace{Id: tx.Hash, StartLt: tx.Lt, EndLt: tx.Lt, StartUtime: tx.Now, EndUtime: tx.Now}
+	switch in := tx.InMsg; {
+	case in == nil:
+		return t
+	case in.Kind == record.Message_EXTERNAL_IN:
+		t.ExternalHashNorm = in.HashNorm
+	case !bytes.Equal(in.Source, nobody[:]):
+		return nil
+	}
+	t.ExternalHash, t.Edges = tx.InMsg.Hash, 1
+	return t
+}
+
 // begin makes a trace whose root is the transaction.
 func (a *Assembler) begin(tx *record.Transaction) (*growing, error) {
-	g := &growing{id: [32]byte(tx.Hash)}
-	g.trace = &record.Trace{Id: tx.Hash, McSeqnoStart: a.seqno, McSeqnoEnd: a.seqno, StartLt: tx.Lt, EndLt: tx.Lt, StartUtime: tx.Now, EndUtime: tx.Now}
-	if in := tx.InMsg; in != nil {
-		g.trace.ExternalHash = in.Hash
-		switch {
-		case in.Kind == record.Message_EXTERNAL_IN:
-			g.trace.ExternalHashNorm = in.HashNorm
-			g.trace.Edges++
-		case string(in.Source) == string(nobody[:]):
-			g.trace.Edges++
-		default:
-			g.trace.State = record.TraceState_TRACE_BROKEN
-			if err := a.store.Set(tx.Hash, keyOrphan, in.Hash); err != nil {
-				return nil, err
-			}
+	g := &growing{id: [32]byte(tx.Hash), trace: Begun(tx)}
+	if g.trace == nil { // nobody knows who sent its message
+		g.trace = Begun(&record.Transaction{Hash: tx.Hash, Lt: tx.Lt, Now: tx.Now})
+		g.trace.State, g.trace.ExternalHash = record.TraceState_TRACE_BROKEN, tx.InMsg.Hash
+		if err := a.store.Set(tx.Hash, keyOrphan, tx.InMsg.Hash); err != nil {
+			return nil, err
 		}
 	}
+	g.trace.McSeqnoStart, g.trace.McSeqnoEnd = a.seqno, a.seqno
 	a.traces[g.id] = g
 	a.order = append(a.order, g)
 	return g, nil

@@ -54,7 +54,7 @@ const (
 func newOverHTTP(o driver.Options, connections int) *overHTTP {
 	settings := url.Values{
 		"default_format": {"Native"}, "client_protocol_version": {strconv.Itoa(proto.Version)},
-		"wait_end_of_query": {"1"}, "buffer_size": {strconv.Itoa(maxHeld)}, "enable_analyzer": {oldAnalyzer},
+		"wait_end_of_query": {"1"}, "buffer_size": {strconv.Itoa(maxHeld)},
 		"cancel_http_readonly_queries_on_client_close": {"1"},
 	}
 	if o.Auth.Database != "" {
@@ -62,6 +62,9 @@ func newOverHTTP(o driver.Options, connections int) *overHTTP {
 	}
 	for name, value := range o.Settings {
 		settings.Set(name, fmt.Sprint(value))
+	}
+	for _, s := range planning {
+		settings.Set(s.Name, s.Value)
 	}
 	dialer, addresses := net.Dialer{Timeout: o.DialTimeout}, newRotation(o.Addr)
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {

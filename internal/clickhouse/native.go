@@ -37,7 +37,9 @@ func newOverNative(o driver.Options) *overNative {
 	for name, value := range o.Settings {
 		options.Settings = append(options.Settings, ch.Setting{Key: name, Value: fmt.Sprint(value)})
 	}
-	options.Settings = append(options.Settings, ch.Setting{Key: "enable_analyzer", Value: oldAnalyzer})
+	for _, s := range planning {
+		options.Settings = append(options.Settings, ch.Setting{Key: s.Name, Value: s.Value})
+	}
 	return &overNative{options: options, addresses: newRotation(o.Addr)}
 }
 

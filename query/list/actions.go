@@ -326,7 +326,7 @@ func withTraces(list []prefixed, traces []*record.Trace) (actions []Action) {
 }
 
 // ActionsOf reads the actions of traces, by the ids of these.
-func (l *Lists) ActionsOf(ctx context.Context, v *View, traces []*record.Trace) (map[Hash][]*record.Action, error) {
+func (l *Lists) ActionsOf(ctx context.Context, v *View, traces []Trace) (map[Hash][]*record.Action, error) {
 	all := map[Hash][]*record.Action{}
 	if len(traces) == 0 {
 		return all, nil
@@ -334,7 +334,7 @@ func (l *Lists) ActionsOf(ctx context.Context, v *View, traces []*record.Trace) 
 	index, prefixes := traceIndex{}, make([]uint64, len(traces))
 	for i, t := range traces {
 		prefixes[i] = schema.Prefix(t.Id)
-		index[prefixes[i]] = append(index[prefixes[i]], tracePair{t, t})
+		index[prefixes[i]] = append(index[prefixes[i]], tracePair{t.Trace, t.Trace})
 	}
 	list, err := l.actionsIn(ctx, v, sql.Conditions{sql.Any("trace_prefix", prefixes)})
 	if err != nil {
@@ -367,13 +367,13 @@ func (l *Lists) namedActions(ctx context.Context, v *View, f *ActionFilter) ([]A
 	var c sql.Conditions
 	var found []*record.Trace
 	if traces.named() {
-		var err error
-		if found, err = l.namedTraces(ctx, v, traces); err != nil || len(found) == 0 {
+		named, err := l.namedTraces(ctx, v, traces, withoutMembers)
+		if err != nil || len(named) == 0 {
 			return nil, err
 		}
-		prefixes := make([]uint64, len(found))
-		for i, t := range found {
-			prefixes[i] = schema.Prefix(t.Id)
+		prefixes := make([]uint64, len(named))
+		for i, t := range named {
+			found, prefixes[i] = append(found, t.Trace), schema.Prefix(t.Id)
 		}
 		c.Add(sql.Any("trace_prefix", prefixes))
 	}

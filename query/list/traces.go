@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
-	"tonscribe/decode/trace"
-	"tonscribe/internal/clickhouse"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -37,8 +34,14 @@ type TraceKey struct {
 	ID       Hash
 }
 
+// Trace is a trace of a list, and where its transactions are if that was read beside it.
+type Trace struct {
+	*record.Trace
+	members []plan.Row
+}
+
 // TraceKeyOf returns the key of a trace.
-func TraceKeyOf(t *record.Trace) TraceKey { return TraceKey{t.EndUtime, t.EndLt, Hash(t.Id)} }
+func TraceKeyOf(t Trace) TraceKey { return TraceKey{t.EndUtime, t.EndLt, Hash(t.Id)} }
 
 // named reports whether the filter names traces, so that there are few.
 func (f *TraceFilter) named() bool { return len(f.IDs)+len(f.Transactions)+len(f.Messages) > 0 }
@@ -63,21 +66,21 @@ func (f *TraceFilter) matches(t *record.Trace) bool {
 
 // Traces is a page of the list, and whether there are more after it. With after, the
 // list begins behind that key.
-func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, after *TraceKey) ([]*record.Trace, bool, error) {
+func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, after *TraceKey) ([]Trace, bool, error) {
 	narrowed := *f
 	f = &narrowed
 	if some, err := l.narrowToBundle(ctx, v, f.McSeqno, &f.Lts); err != nil || !some {
 		return nil, false, err
 	}
 	named := f.named()
-	records := &records[*record.Trace, TraceKey]{
+	records := &records[Trace, TraceKey]{
 		page: page, after: after, key: TraceKeyOf,
 		compare: func(a, b *TraceKey) int { return f.compare(a, b, page.Descending) },
-		match:   func(t *record.Trace) bool { return (named || t.McSeqnoEnd <= v.Watermark) && f.matches(t) },
-		same:    func(a, b *record.Trace) bool { return bytes.Equal(a.Id, b.Id) },
+		match:   func(t Trace) bool { return (named || t.McSeqnoEnd <= v.Watermark) && f.matches(t.Trace) },
+		same:    func(a, b Trace) bool { return bytes.Equal(a.Id, b.Id) },
 	}
 	if named {
-		found, err := l.namedTraces(ctx, v, f)
+		found, err := l.namedTraces(ctx, v, f, l.besideMembers)
 		if err != nil {
 			return nil, false, err
 		}
@@ -85,18 +88,18 @@ func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, 
 		list, more := records.all(found)
 		return list, more, nil
 	}
-	q := &query[*record.Trace, TraceKey]{
+	q := &query[Trace, TraceKey]{
 		records: records, source: l.source(v), plan: tracePlan(v, f, page.Descending), rowsOfItem: 1,
 		rowOf: func(k *TraceKey) plan.Row {
 			return plan.Row{traceUtime: uint64(k.EndUtime), traceLt: k.EndLt, traceID: schema.Prefix(k.ID[:])}
 		},
-		read: func(ctx context.Context, items [][]plan.Row) ([]*record.Trace, error) {
+		read: func(ctx context.Context, items [][]plan.Row) ([]Trace, error) {
 			prefixes := make([]uint64, len(items))
 			for i, item := range items {
 				prefixes[i] = item[0][traceID]
 			}
-			found, err := l.tracesAt(ctx, v, prefixes)
-			return found.whole(), err
+			found, members, err := l.besideMembers(ctx, v, prefixes, l.tracesAt)
+			return members.of(found.whole()), err
 		},
 	}
 	return q.run(ctx)
@@ -153,10 +156,10 @@ func tracePlan(v *View, f *TraceFilter, descending bool) *plan.Plan {
 }
 
 // namedTraces reads the traces that each list of the filter names.
-func (l *Lists) namedTraces(ctx context.Context, v *View, f *TraceFilter) ([]*record.Trace, error) {
-	var sets [][]*record.Trace
+func (l *Lists) namedTraces(ctx context.Context, v *View, f *TraceFilter, beside readingTraces) ([]Trace, error) {
+	var sets [][]Trace
 	if len(f.IDs) > 0 {
-		found, err := l.resolved(ctx, v, sql.Prefixes(f.IDs))
+		found, members, err := beside(ctx, v, sql.Prefixes(f.IDs), l.resolved)
 		if err != nil {
 			return nil, err
 		}
@@ -166,16 +169,17 @@ func (l *Lists) namedTraces(ctx context.Context, v *View, f *TraceFilter) ([]*re
 				list = append(list, t)
 			}
 		}
+		sets = append(sets, members.of(list))
+	}
+	if len(f.Transactions) > 0 {
+		list, err := l.tracesWith(ctx, v, f.Transactions, beside)
+		if err != nil {
+			return nil, err
+		}
 		sets = append(sets, list)
 	}
-	for _, named := range []struct {
-		hashes []Hash
-		read   func(context.Context, *View, []Hash) ([]*record.Transaction, error)
-	}{{f.Transactions, l.TransactionsWith}, {f.Messages, l.transactionsOfMessages}} {
-		if len(named.hashes) == 0 {
-			continue
-		}
-		transactions, err := named.read(ctx, v, named.hashes)
+	if len(f.Messages) > 0 {
+		transactions, err := l.transactionsOfMessages(ctx, v, f.Messages)
 		if err != nil {
 			return nil, err
 		}
@@ -183,17 +187,17 @@ func (l *Lists) namedTraces(ctx context.Context, v *View, f *TraceFilter) ([]*re
 		if err != nil {
 			return nil, err
 		}
-		sets = append(sets, slices.DeleteFunc(traces, func(t *record.Trace) bool { return t == nil }))
+		sets = append(sets, Bare(slices.DeleteFunc(traces, func(t *record.Trace) bool { return t == nil })))
 	}
 	return common(sets), nil
 }
 
 // common are the traces that are in all of some lists.
-func common(sets [][]*record.Trace) []*record.Trace {
+func common(sets [][]Trace) []Trace {
 	list := sets[0]
 	for _, set := range sets[1:] {
-		list = slices.DeleteFunc(list, func(t *record.Trace) bool {
-			return !slices.ContainsFunc(set, func(o *record.Trace) bool { return bytes.Equal(o.Id, t.Id) })
+		list = slices.DeleteFunc(list, func(t Trace) bool {
+			return !slices.ContainsFunc(set, func(o Trace) bool { return bytes.Equal(o.Id, t.Id) })
 		})
 	}
 	return list
@@ -222,102 +226,3 @@ func (l *Lists) transactionsOfMessages(ctx context.Context, v *View, hashes []Ha
 // maxOfMessages is how many transactions that hold named messages are looked at: of a
 // message from outside that was accepted again and again, the first ones.
 const maxOfMessages = 10_000
-
-// MaxTransactions is how many transactions a page of traces or actions may bring.
-const MaxTransactions = 40_000
-
-// TransactionsOf reads the visible transactions of traces, by the ids of these, those of
-// a trace in no order.
-func (l *Lists) TransactionsOf(ctx context.Context, v *View, traces []*record.Trace) (map[Hash][]*record.Transaction, error) {
-	all, prefixes, byPrefix := map[Hash][]*record.Transaction{}, []uint64{}, map[uint64][]*record.Trace{}
-	nodes := 0
-	for _, t := range traces {
-		nodes += int(t.Nodes)
-		p := schema.Prefix(t.Id)
-		prefixes, byPrefix[p] = append(prefixes, p), append(byPrefix[p], t)
-	}
-	if nodes > MaxTransactions {
-		return nil, fmt.Errorf("%w: the page has %d transactions", clickhouse.ErrTooHeavy, nodes)
-	}
-	if len(prefixes) == 0 {
-		return all, nil
-	}
-	rows, err := l.transactionTraces(ctx, v, sql.Conditions{sql.Any("trace_prefix", prefixes)}, sql.Projection("by_trace"), transactionOfTraces[:5])
-	if err != nil {
-		return nil, err
-	}
-	keys := make([]transactionKey, 0, len(rows))
-	prefixOf := map[transactionKey][]uint64{} // those of accounts that begin alike share a key
-	for _, r := range rows {
-		k, p := keyOfTransaction(r, transactionAt), r[traceOfTransaction.At]
-		if k.mcSeqno > v.Watermark || slices.Contains(prefixOf[k], p) {
-			continue
-		}
-		if prefixOf[k] = append(prefixOf[k], p); len(prefixOf[k]) == 1 {
-			keys = append(keys, k)
-		}
-	}
-	transactions, err := inChunks(ctx, keys, func(ctx context.Context, some []transactionKey) ([]*record.Transaction, error) {
-		return l.transactionsAt(ctx, v, some)
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, tx := range transactions {
-		for _, p := range prefixOf[transactionKey{sql.KeyOf(tx.Account), tx.Lt, tx.McSeqno}] {
-			for _, t := range byPrefix[p] {
-				all[Hash(t.Id)] = append(all[Hash(t.Id)], tx)
-			}
-		}
-	}
-	for id, list := range all {
-		list = distinct(list)
-		if t := byPrefix[schema.Prefix(id[:])]; len(t) > 1 || len(list) > int(t[0].Nodes) {
-			list = trace.LedTo(id, list)
-		}
-		all[id] = list
-	}
-	return all, nil
-}
-
-// distinct are the transactions, each once: a row may be there twice before a merge.
-func distinct(list []*record.Transaction) []*record.Transaction {
-	seen := make(map[Hash]bool, len(list))
-	return slices.DeleteFunc(list, func(tx *record.Transaction) bool {
-		h := Hash(tx.Hash)
-		was := seen[h]
-		seen[h] = true
-		return was
-	})
-}
-
-// AsOf returns a trace as its visible transactions show it, where the tables have only a
-// state of it that the view does not show yet.
-func AsOf(v *View, t *record.Trace, transactions []*record.Transaction) *record.Trace {
-	if t.McSeqnoEnd <= v.Watermark || len(transactions) == 0 {
-		return t
-	}
-	t = t.CloneVT()
-	t.McSeqnoEnd, t.EndLt, t.EndUtime, t.Nodes, t.Edges, t.PendingEdges = t.McSeqnoStart, t.StartLt, t.StartUtime, uint32(len(transactions)), 0, 0
-	open := map[string]bool{}
-	for _, tx := range transactions {
-		t.McSeqnoEnd, t.EndLt, t.EndUtime = max(t.McSeqnoEnd, tx.McSeqno), max(t.EndLt, tx.Lt), max(t.EndUtime, tx.Now)
-		for _, m := range tx.OutMsgs {
-			if m.Kind == record.Message_INTERNAL {
-				open[string(m.Hash)] = true
-			} else {
-				t.Edges++
-			}
-		}
-	}
-	for _, tx := range transactions {
-		if tx.InMsg != nil && (open[string(tx.InMsg.Hash)] || t.State != record.TraceState_TRACE_BROKEN) {
-			t.Edges++
-			delete(open, string(tx.InMsg.Hash))
-		}
-	}
-	if t.PendingEdges = uint32(len(open)); t.PendingEdges > 0 && t.State == record.TraceState_TRACE_COMPLETE {
-		t.State = record.TraceState_TRACE_PENDING
-	}
-	return t
-}

@@ -111,32 +111,47 @@ func (l *Lists) TracesOf(ctx context.Context, v *View, transactions []Transactio
 	return traces, nil
 }
 
-// tracePrefixes finds the prefixes of the ids of the traces of transactions. Of those that
-// the tables have to tell it reads the rows of traces side by side.
-func (l *Lists) tracePrefixes(ctx context.Context, v *View, transactions []TransactionID) (map[transactionKey]uint64, []traceRecord, error) {
-	prefixOf := make(map[transactionKey]uint64, len(transactions))
-	take := func(rows []plan.Row) {
-		// The newest that the view shows counts.
-		slices.SortStableFunc(rows, func(a, b plan.Row) int {
-			return cmp.Compare(a[transactionWords+1], b[transactionWords+1])
-		})
-		for _, r := range rows {
-			k := keyOfTransaction(r, transactionAt)
-			k.mcSeqno = uint32(r[transactionWords+2]) // in its place what tells like accounts apart
-			if _, has := prefixOf[k]; !has || r[transactionWords+1] <= uint64(v.Watermark) {
-				prefixOf[k] = r[traceOfTransaction.At]
-			}
+// prefixesOf are the prefixes of the ids of the traces of transactions.
+type prefixesOf map[transactionKey]uint64
+
+// take adds rows of transaction_traces: the newest that the view shows counts.
+func (o prefixesOf) take(v *View, rows []plan.Row) {
+	slices.SortStableFunc(rows, func(a, b plan.Row) int {
+		return cmp.Compare(a[transactionWords+1], b[transactionWords+1])
+	})
+	for _, r := range rows {
+		k := keyOfTransaction(r, transactionAt)
+		k.mcSeqno = uint32(r[transactionWords+2]) // in its place what tells like accounts apart
+		if _, has := o[k]; !has || r[transactionWords+1] <= uint64(v.Watermark) {
+			o[k] = r[traceOfTransaction.At]
 		}
 	}
-	p := &plan.Plan{Reads: "transaction traces", Table: "transaction_traces", Columns: transactionOfTraces}
-	source := plan.Source{Tables: l.reader, Memory: v.Held}
+}
+
+// takeHeld adds what memory has of the traces of transactions.
+func (o prefixesOf) takeHeld(ctx context.Context, v *View, transactions []TransactionID) error {
 	held, err := inChunks(ctx, transactions, func(ctx context.Context, some []TransactionID) ([]plan.Row, error) {
-		return p.Held(ctx, source, &plan.Range{Where: amongTransactions(some)})
+		return ofTransactions.Held(ctx, plan.Source{Memory: v.Held}, &plan.Range{Where: amongTransactions(some)})
 	})
-	if err != nil {
+	o.take(v, held)
+	return err
+}
+
+// ofTransactions reads which transactions belong to which traces.
+var ofTransactions = &plan.Plan{Reads: "transaction traces", Table: "transaction_traces", Columns: transactionOfTraces}
+
+// tracesOfRows reads the rows of transaction_traces that a condition holds for.
+func tracesOfRows(where string) string {
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s SETTINGS %s", ofTransactions.Selected(&plan.Range{}), ofTransactions.Table, where, sql.NoProjections)
+}
+
+// tracePrefixes finds the prefixes of the ids of the traces of transactions. Of those that
+// the tables have to tell it reads the rows of traces side by side.
+func (l *Lists) tracePrefixes(ctx context.Context, v *View, transactions []TransactionID) (prefixesOf, []traceRecord, error) {
+	prefixOf := make(prefixesOf, len(transactions))
+	if err := prefixOf.takeHeld(ctx, v, transactions); err != nil {
 		return nil, nil, err
 	}
-	take(held)
 	missing := slices.DeleteFunc(slices.Clone(transactions), func(t TransactionID) bool {
 		_, has := prefixOf[t.key()]
 		return has || t.McSeqno > v.Tables
@@ -146,23 +161,71 @@ func (l *Lists) tracePrefixes(ctx context.Context, v *View, transactions []Trans
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		rows, err = inChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]plan.Row, error) {
-			r := plan.Range{Where: amongTransactions(some)}
-			return p.Run(ctx, l.reader, fmt.Sprintf("SELECT %s FROM %s WHERE %s SETTINGS %s", p.Selected(&r), p.Table, r.Where, sql.NoProjections))
+			return ofTransactions.Run(ctx, l.reader, tracesOfRows(amongTransactions(some).String()))
 		})
 		return err
 	})
 	group.Go(func() (err error) {
 		traces, err = inChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]traceRecord, error) {
-			of := "SELECT trace_prefix FROM " + p.Table + " WHERE " + amongTransactions(some).String()
-			return readRecords(ctx, source, "traces", withPrefix("traces", "trace_prefix GLOBAL IN ("+of+") SETTINGS "+sql.NoProjections), nil, unpackTrace)
+			of := "SELECT trace_prefix FROM " + ofTransactions.Table + " WHERE " + amongTransactions(some).String()
+			return readRecords(ctx, plan.Source{Tables: l.reader}, "traces", withPrefix("traces", "trace_prefix GLOBAL IN ("+of+") SETTINGS "+sql.NoProjections), nil, unpackTrace)
 		})
 		return err
 	})
 	if err := group.Wait(); err != nil {
 		return nil, nil, err
 	}
-	take(rows)
+	prefixOf.take(v, rows)
 	return prefixOf, traces, nil
+}
+
+// tracesWith are the traces of the visible transactions with some hashes. Rows of
+// transaction_traces are found by 64 bits of the hashes; the transactions, which are read
+// side by side, tell whether these are meant.
+func (l *Lists) tracesWith(ctx context.Context, v *View, hashes []Hash, beside readingTraces) ([]Trace, error) {
+	var transactions []TransactionID
+	var rows []plan.Row
+	group, inGroup := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		list, err := l.TransactionsWith(inGroup, v, hashes)
+		transactions = IDsOf(list)
+		return err
+	})
+	group.Go(func() (err error) {
+		rows, err = inChunks(inGroup, hashes, func(ctx context.Context, some []Hash) ([]plan.Row, error) {
+			keys := "SELECT workchain, account_prefix, lt FROM transactions_index WHERE " + transactionsByHash(some).String()
+			return ofTransactions.Run(ctx, l.reader, tracesOfRows("(workchain, account_prefix, lt) IN ("+keys+")"))
+		})
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	prefixOf := prefixesOf{}
+	if err := prefixOf.takeHeld(ctx, v, transactions); err != nil {
+		return nil, err
+	}
+	prefixOf.take(v, rows)
+	var prefixes []uint64
+	for i := range transactions {
+		if p, has := prefixOf[transactions[i].key()]; has {
+			prefixes = append(prefixes, p)
+		}
+	}
+	slices.Sort(prefixes)
+	found, members, err := beside(ctx, v, slices.Compact(prefixes), l.resolved)
+	if err != nil {
+		return nil, err
+	}
+	index, of := found.index(), map[Hash]*record.Trace{}
+	for i := range transactions {
+		if p, has := prefixOf[transactions[i].key()]; has {
+			if t := index.at(p, transactions[i].Lt, transactions[i].Lt); t != nil {
+				of[Hash(t.Id)] = t
+			}
+		}
+	}
+	return members.of(slices.Collect(maps.Values(of))), nil
 }
 
 // amongTransactions is the condition on transaction_traces for some transactions. None got

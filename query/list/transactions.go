@@ -174,7 +174,7 @@ func (l *transactionList) short() (table string, c sql.Conditions) {
 		}
 		c.Add(sql.Is("path", sql.Name("mc_seqno")), sql.Is("key", *f.McSeqno))
 	case len(f.Hashes) > 0:
-		c.Add(sql.Is("path", sql.Name("hash")), sql.Any("key", sql.Prefixes(f.Hashes)))
+		c = transactionsByHash(f.Hashes)
 	case f.Lt != nil && len(f.Accounts) > 0:
 		table = "transactions"
 		c = sql.AnyAccount(sql.Account, f.Accounts).With(sql.Is("lt", *f.Lt))
@@ -184,6 +184,11 @@ func (l *transactionList) short() (table string, c sql.Conditions) {
 		return "", nil
 	}
 	return table, c
+}
+
+// transactionsByHash are the rows of transactions_index that lead to hashes.
+func transactionsByHash(hashes []Hash) sql.Conditions {
+	return sql.Conditions{sql.Is("path", sql.Name("hash")), sql.Any("key", sql.Prefixes(hashes))}
 }
 
 // shortTransactions reads a list as a whole.

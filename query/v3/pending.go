@@ -230,7 +230,7 @@ func (q *request) arrived(traces []*pending.Trace) (found map[list.Hash][]*recor
 			open, owner[list.Hash(t.Id)] = append(open, t), id
 		}
 	}
-	transactions, err := q.store.TransactionsOf(q, q.view, open)
+	transactions, err := q.store.TransactionsOf(q, q.view, list.Bare(open))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"tonscribe/decode/action"
 	"tonscribe/decode/trace"
 	"tonscribe/query/list"
@@ -72,13 +74,13 @@ func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions b
 	}
 	types := q.supportedTypes()
 	var rows map[list.Hash]render.TraceRow
-	p := &page[*record.Trace, render.TraceRow, list.TraceKey]{
+	p := &page[list.Trace, render.TraceRow, list.TraceKey]{
 		sort: params.Descending, keyOf: list.TraceKeyOf, read: inView(q, f, q.store.Traces), none: q.knows(f.McSeqno),
-		before: func(found []*record.Trace) (err error) {
+		before: func(found []list.Trace) (err error) {
 			rows, err = q.traceRows(found, withActions, types)
 			return err
 		},
-		row: func(t *record.Trace) render.TraceRow { return rows[list.Hash(t.Id)] },
+		row: func(t list.Trace) render.TraceRow { return rows[list.Hash(t.Id)] },
 	}
 	if withActions {
 		p.parts = render.TraceActions
@@ -86,27 +88,31 @@ func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions b
 	return servePage(q, answer, p)
 }
 
-// traceRows reads what traces have besides themselves.
-func (q *request) traceRows(traces []*record.Trace, withActions bool, types *list.ActionTypes) (map[list.Hash]render.TraceRow, error) {
-	small := slices.DeleteFunc(slices.Clone(traces), func(t *record.Trace) bool { return t.Nodes > maxTraceNodes })
-	transactions, err := q.store.TransactionsOf(q, q.view, small)
+// traceRows reads what traces have besides themselves, side by side.
+func (q *request) traceRows(traces []list.Trace, withActions bool, types *list.ActionTypes) (map[list.Hash]render.TraceRow, error) {
+	var transactions map[list.Hash][]*record.Transaction
+	var actions map[list.Hash][]*record.Action
+	group, ctx := errgroup.WithContext(q)
+	group.Go(func() (err error) {
+		small := slices.DeleteFunc(slices.Clone(traces), func(t list.Trace) bool { return t.Nodes > maxTraceNodes })
+		transactions, err = q.store.TransactionsOf(ctx, q.view, small)
+		return err
+	})
+	if withActions {
+		group.Go(func() (err error) {
+			actions, err = q.store.ActionsOf(ctx, q.view, traces)
+			return err
+		})
+	}
+	err := group.Wait()
 	if err != nil {
 		return nil, err
 	}
-	traces = slices.Clone(traces)
-	for i, t := range traces {
-		traces[i] = list.AsOf(q.view, t, transactions[list.Hash(t.Id)])
-	}
-	var actions map[list.Hash][]*record.Action
-	if withActions {
-		if actions, err = q.store.ActionsOf(q, q.view, traces); err != nil {
-			return nil, err
-		}
-	}
 	rows := make(map[list.Hash]render.TraceRow, len(traces))
-	for _, t := range traces {
+	for _, found := range traces {
+		id := list.Hash(found.Id)
+		t := list.AsOf(q.view, found.Trace, transactions[id])
 		row := render.TraceRow{Trace: t}
-		id := list.Hash(t.Id)
 		if of := transactions[id]; len(of) > 0 {
 			if row.Tree, err = trace.NewTree(of); err != nil {
 				return nil, fmt.Errorf("trace %x: %w", t.Id, err)
@@ -114,7 +120,7 @@ func (q *request) traceRows(traces []*record.Trace, withActions bool, types *lis
 		}
 		var seen []*action.Action
 		for _, a := range actions[id] {
-			if !types.Sees(a) {
+			if t.PendingEdges > 0 || !types.Sees(a) {
 				continue
 			}
 			read, err := action.FromRecord(a)
@@ -144,14 +150,21 @@ func (q *request) knows(master *int32) func() error {
 	}
 }
 
-// traced reads the traces of transactions and returns how their rows are made.
+// traced reads the traces of transactions and returns how their rows are made. Those
+// that begin a trace tell it themselves.
 func (q *request) traced(transactions []*record.Transaction) (func(*record.Transaction) render.TransactionRow, error) {
-	traces, err := q.store.TracesOf(q, q.view, list.IDsOf(transactions))
+	of := make(map[*record.Transaction]*record.Trace, len(transactions))
+	var others []*record.Transaction
+	for _, tx := range transactions {
+		if of[tx] = trace.Begun(tx); of[tx] == nil {
+			others = append(others, tx)
+		}
+	}
+	traces, err := q.store.TracesOf(q, q.view, list.IDsOf(others))
 	if err != nil {
 		return nil, err
 	}
-	of := make(map[*record.Transaction]*record.Trace, len(traces))
-	for i, tx := range transactions {
+	for i, tx := range others {
 		of[tx] = traces[i]
 	}
 	return func(tx *record.Transaction) render.TransactionRow {

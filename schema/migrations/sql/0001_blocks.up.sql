@@ -15,6 +15,7 @@
     global_id Int32 CODEC(ZSTD(1)),
     record    String CODEC(ZSTD(3))
 ) ENGINE = {{engine}}
+PRIMARY KEY mc_seqno
 ORDER BY (mc_seqno, workchain, shard, seqno)
 {{settings "records"}};
 {{distribute "blocks" "mc_seqno"}}

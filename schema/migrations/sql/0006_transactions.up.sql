@@ -33,6 +33,7 @@
     record          String CODEC(ZSTD(3))
 ) ENGINE = {{engine}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
+PRIMARY KEY (workchain, account_prefix, lt)
 ORDER BY (workchain, account_prefix, lt, account)
 {{settings "records"}};
 {{distribute "transactions" "account_prefix"}}

@@ -24,6 +24,7 @@
     action_fees    UInt64 CODEC(T64, ZSTD(1)),
     forward_fees   UInt64 CODEC(T64, ZSTD(1))
 ) ENGINE = {{engine}}
+PRIMARY KEY (path, key, lt)
 ORDER BY (path, key, lt, workchain, account_prefix)
 {{settings "index"}};
 {{distribute "transactions_index" "account_prefix"}}

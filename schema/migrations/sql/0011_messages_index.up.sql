@@ -24,6 +24,7 @@
     kind           UInt8 CODEC(ZSTD(1)),
     mc_seqno       UInt32 CODEC(Delta, ZSTD(1))
 ) ENGINE = {{engine}}
+PRIMARY KEY (path, key, created_lt)
 ORDER BY (path, key, created_lt, hash_prefix, direction, lt, workchain, account_prefix, norm)
 {{settings "index"}};
 {{distribute "messages_index" "account_prefix"}}

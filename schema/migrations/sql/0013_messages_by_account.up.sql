@@ -25,6 +25,7 @@
     opcode         Int64 CODEC(ZSTD(1)),
     far_hash       FixedString(32) CODEC(ZSTD(1))
 ) ENGINE = {{engine}}
+PRIMARY KEY (side, near_workchain, near_prefix, created_lt)
 ORDER BY (side, near_workchain, near_prefix, created_lt, hash_prefix, direction, lt, far_workchain, far_prefix)
 {{settings "index"}};
 {{distribute "messages_by_account" "if(toUInt8(side) = direction, near_prefix, far_prefix)"}}

@@ -17,6 +17,7 @@
     record         String CODEC(ZSTD(3))
 ) ENGINE = {{engine "version"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
+PRIMARY KEY (workchain, account_prefix)
 ORDER BY (workchain, account_prefix, account)
 {{settings "contracts"}};
 {{distribute "accounts" "account_prefix"}}

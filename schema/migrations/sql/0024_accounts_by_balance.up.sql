@@ -12,6 +12,7 @@
     gone           Bool CODEC(ZSTD(1)),
     PROJECTION by_balance (SELECT workchain, account_prefix, balance, gone ORDER BY balance, workchain, account_prefix)
 ) ENGINE = {{engine "version"}}
+PRIMARY KEY (workchain, account_prefix)
 ORDER BY (workchain, account_prefix, account)
 {{settings "states"}};
 {{distribute "accounts_by_balance" "account_prefix"}}

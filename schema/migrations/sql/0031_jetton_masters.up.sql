@@ -27,6 +27,7 @@
         ORDER BY admin_workchain, admin_prefix, first_mc_seqno, workchain, account_prefix)
 ) ENGINE = {{engine "mc_seqno"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
+PRIMARY KEY (workchain, account_prefix)
 ORDER BY (workchain, account_prefix, account)
 {{settings "states"}};
 {{distribute "jetton_masters" "account_prefix"}}

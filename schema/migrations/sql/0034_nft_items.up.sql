@@ -42,6 +42,7 @@
         ORDER BY lt, workchain, account_prefix)
 ) ENGINE = {{engine "mc_seqno"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
+PRIMARY KEY (workchain, account_prefix)
 ORDER BY (workchain, account_prefix, account)
 {{settings "states"}};
 {{distribute "nft_items" "account_prefix"}}

@@ -15,6 +15,7 @@
     mc_seqno       UInt32 CODEC(T64, ZSTD(1))
 ) ENGINE = {{engine "mc_seqno"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
+PRIMARY KEY (role, key_workchain, key_prefix, first_mc_seqno)
 ORDER BY (role, key_workchain, key_prefix, first_mc_seqno, workchain, account_prefix, account)
 {{settings "index"}};
 {{distribute "contract_links" "account_prefix"}}

@@ -19,6 +19,7 @@
     PROJECTION by_time (SELECT list, now, lt, workchain, account_prefix, transaction_mc_seqno ORDER BY list, now, lt, workchain, account_prefix) WITH SETTINGS (index_granularity = 512)
 ) ENGINE = {{engine "mc_seqno"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
+PRIMARY KEY (list, lt)
 ORDER BY (list, lt, workchain, account_prefix)
 {{settings "states"}};
 {{distribute "transfers_by_party" "account_prefix"}}

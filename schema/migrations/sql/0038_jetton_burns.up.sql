@@ -21,6 +21,7 @@
     record               String CODEC(ZSTD(3))
 ) ENGINE = {{engine "mc_seqno"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
+PRIMARY KEY lt
 ORDER BY (lt, workchain, account_prefix)
 {{settings "contracts"}};
 {{distribute "jetton_burns" "account_prefix"}}

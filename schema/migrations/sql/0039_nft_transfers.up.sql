@@ -22,6 +22,7 @@
     record               String CODEC(ZSTD(3))
 ) ENGINE = {{engine "mc_seqno"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
+PRIMARY KEY lt
 ORDER BY (lt, workchain, account_prefix)
 {{settings "contracts"}};
 {{distribute "nft_transfers" "account_prefix"}}
