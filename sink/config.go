@@ -74,6 +74,17 @@ func DefaultConfiguration() Configuration {
 // once, and an insert costs the same whatever it holds.
 const HeadEvery = 7 * time.Second
 
+// ForHistory are the settings for a range of the chain that is there already: nobody
+// waits for a bundle, so that batches grow while records keep coming, and the last one
+// is inserted when none came for a moment.
+func (c Configuration) ForHistory() Configuration {
+	c.Every, c.Quiet, c.MaxWait = 0, max(c.Quiet, historyQuiet), max(c.MaxWait, HeadEvery)
+	return c
+}
+
+// historyQuiet is longer than what a stage needs for a bundle on a busy machine.
+const historyQuiet = 250 * time.Millisecond
+
 // maxEvery bounds how long a bundle is in the log alone: well below how old tables
 // may be for a replica to begin to follow the log.
 const maxEvery = 30 * time.Second

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// memoryLimit is where the garbage collector begins to work harder. Batches
-	// in flight need about half of it.
-	memoryLimit = 768 << 20
+	// memoryLimit is where the garbage collector begins to work harder. Batches in
+	// flight and the bundles that the tables do not have yet need about half of it.
+	memoryLimit = 1280 << 20
 	// memoryCheck is how often unused memory is looked for; what has been unused
 	// for that long goes back to the system.
 	memoryCheck = 15 * time.Second
