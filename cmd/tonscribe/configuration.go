@@ -31,6 +31,7 @@ import (
 	v2 "tonscribe/query/v2"
 	"tonscribe/schema/migrations"
 	"tonscribe/sink"
+	"tonscribe/webhooks/receiver"
 )
 
 // Configuration is everything that can be set, by section.
@@ -61,6 +62,7 @@ type Configuration struct {
 	Query       query.Configuration      `yaml:"query"`
 	API         v2.Configuration         `yaml:"api"`
 	Auth        auth.Configuration       `yaml:"auth"`
+	Receiver    receiver.Configuration   `yaml:"receiver"`
 	Storage     StorageConfiguration     `yaml:"storage"`
 }
 
@@ -120,6 +122,7 @@ func defaultConfiguration() Configuration {
 		Query:       out,
 		API:         api,
 		Auth:        auth.DefaultConfiguration(),
+		Receiver:    receiver.DefaultConfiguration(),
 		Storage:     StorageConfiguration{space.DefaultConfiguration(), parts.DefaultConfiguration()},
 
 		NetworkConfig: network.DefaultConfiguration(),
