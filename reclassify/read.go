@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -34,10 +35,12 @@ func NewReader(client *clickhouse.Client) *Reader {
 // Trace is a closed trace with its actions.
 type Trace struct {
 	*record.Trace
-	// Actions are the rows that the recognisers make, by their keys.
-	Actions map[ActionKey]*table.ActionRow
-	// Stored are the newest rows of the table, also of actions that are gone.
-	Stored map[ActionKey]*StoredAction
+	// Actions are the rows that the recognisers make, by their numbers: those of the stored
+	// ones.
+	Actions []*table.ActionRow
+	// Stored are the newest rows of the table by their numbers, also of actions that are
+	// gone.
+	Stored []*StoredAction
 	// Failed names the recognisers that failed; nil for none. The actions are those of
 	// the others.
 	Failed error
@@ -48,29 +51,26 @@ type Trace struct {
 	step *table.TraceStep
 }
 
-// ActionKey tells the actions of a trace apart.
-type ActionKey struct{ StartLt, Prefix uint64 }
-
-// Compare is the order of the table.
-func (k ActionKey) Compare(o ActionKey) int {
-	return cmp.Or(cmp.Compare(k.StartLt, o.StartLt), cmp.Compare(k.Prefix, o.Prefix))
-}
-
 // StoredAction is a row of the table actions.
 type StoredAction struct {
+	Number   uint32
 	Columns  uint64 // hash of all but the record
 	Revision uint32
 	Gone     bool
-	Raw      string // the record
+	Record   string
+	// Action is what the record says, with an id and nothing else where it is no action.
+	Action *record.Action
 }
 
 // Is reports whether the row is what the recognisers make.
 func (s *StoredAction) Is(a *table.ActionRow) bool {
-	return s != nil && a != nil && !s.Gone && s.Raw == a.Raw && s.Columns == table.Actions.Hash(a)
+	return s != nil && a != nil && !s.Gone && s.Columns == table.Actions.Hash(a) && s.Record == a.Stored()
 }
 
-// Type is that of the record.
-func (s *StoredAction) Type() string { return s.action().GetType() }
+// Standing are the stored actions that are not gone.
+func (t *Trace) Standing() []*StoredAction {
+	return slices.DeleteFunc(slices.Clone(t.Stored), func(s *StoredAction) bool { return s.Gone })
+}
 
 // Bounds of what is held at a time.
 const (
@@ -130,14 +130,14 @@ func (r *Reader) traces(ctx context.Context, prefixes []uint64, low, high uint32
 	type row struct {
 		mcSeqno  uint32
 		replaced bool
-		raw      string
+		raw      []byte
 	}
 	newest := map[[32]byte]row{}
 	var id []byte
 	var have row
-	err = r.each(ctx, "SELECT id, mc_seqno, replaced, record FROM traces WHERE trace_prefix IN "+list(prefixes), nil, func() error {
+	err = r.each(ctx, "SELECT id, mc_seqno, replaced, "+stored.TraceSQL+" FROM traces WHERE trace_prefix IN "+list(prefixes), nil, func() error {
 		if was, has := newest[[32]byte(id)]; !has || have.mcSeqno > was.mcSeqno {
-			newest[[32]byte(id)] = have
+			newest[[32]byte(id)] = row{have.mcSeqno, have.replaced, bytes.Clone(have.raw)}
 		}
 		return nil
 	}, &id, &have.mcSeqno, &have.replaced, &have.raw)
@@ -146,13 +146,13 @@ func (r *Reader) traces(ctx context.Context, prefixes []uint64, low, high uint32
 	}
 	for id, row := range newest {
 		t := new(record.Trace)
-		if err := t.UnmarshalVT([]byte(row.raw)); err != nil {
+		if _, err := stored.UnpackTrace(t, row.raw); err != nil {
 			return nil, fmt.Errorf("trace %x: %w", id, err)
 		}
 		if row.replaced || t.McSeqnoEnd < low || t.McSeqnoEnd > high || t.PendingEdges > 0 || t.Nodes > trace.MaxNodes {
 			continue
 		}
-		traces = append(traces, &Trace{Trace: t, step: &table.TraceStep{TraceStep: &record.TraceStep{Trace: t}, Raw: row.raw}})
+		traces = append(traces, &Trace{Trace: t, step: &table.TraceStep{TraceStep: &record.TraceStep{Trace: t}}})
 	}
 	slices.SortFunc(traces, func(a, b *Trace) int { return bytes.Compare(a.Id, b.Id) })
 	return traces, nil
@@ -207,29 +207,33 @@ func (r *Reader) recognise(ctx context.Context, traces []*Trace) error {
 				continue
 			}
 			trees[i] = nil
-			if err := t.fill(actions, failed); err != nil {
-				return err
-			}
+			t.fill(actions, failed)
 		}
 	}
 	return nil
 }
 
-// fill takes what was recognised.
-func (t *Trace) fill(actions []*action.Action, failed error) error {
-	t.Actions, t.Failed = map[ActionKey]*table.ActionRow{}, failed
+// fill takes what was recognised, and numbers it as the stored actions are.
+func (t *Trace) fill(actions []*action.Action, failed error) {
+	t.Actions, t.Failed = nil, failed
 	for _, found := range actions {
-		a := found.Record()
-		raw, err := a.MarshalVT()
-		if err != nil {
-			return fmt.Errorf("trace %x: %w", t.Id, err)
-		}
-		t.Actions[keyOf(a)] = &table.ActionRow{Action: a, Step: t.step, Raw: string(raw)}
+		t.Actions = append(t.Actions, &table.ActionRow{Action: found.Record(), Step: t.step})
 	}
-	return nil
+	table.NumberActions(t.Actions, 0)
+	numbers := make(map[[32]byte]uint32, len(t.Actions))
+	for _, a := range t.Actions {
+		numbers[[32]byte(a.Id)] = a.Number
+	}
+	first := uint32(math.MaxUint32)
+	for _, s := range t.Standing() {
+		if n, has := numbers[[32]byte(s.Action.Id)]; has && n <= s.Number {
+			first = min(first, s.Number-n)
+		}
+	}
+	if first != math.MaxUint32 {
+		table.NumberActions(t.Actions, first)
+	}
 }
-
-func keyOf(a *record.Action) ActionKey { return ActionKey{a.StartLt, schema.Prefix(a.Id)} }
 
 // transactionKey is the key of the table transactions, and the bundle.
 type transactionKey struct {
@@ -292,33 +296,28 @@ func (r *Reader) transactions(ctx context.Context, prefixes []uint64) (map[uint6
 
 // stored reads the actions that the table has.
 func (r *Reader) stored(ctx context.Context, prefixes []uint64, traces map[uint64][]*Trace) error {
-	var prefix, startLt, actionPrefix, columns uint64
-	var endLt uint64
-	var revision uint32
+	var prefix, endLt, columns uint64
+	var number, revision uint32
 	var gone uint8
-	var raw string
-	return r.each(ctx, fmt.Sprintf("SELECT trace_prefix, start_lt, action_prefix, end_lt, %s, revision, gone, record FROM actions WHERE trace_prefix IN %s SETTINGS optimize_use_projections = 0",
-		table.Actions.HashSQL(), list(prefixes)), nil, func() error {
-		t := traceOf(traces[prefix], endLt)
-		key := ActionKey{startLt, actionPrefix}
-		if t.Stored == nil {
-			t.Stored = map[ActionKey]*StoredAction{}
+	var raw []byte
+	err := r.each(ctx, fmt.Sprintf("SELECT trace_prefix, trace_end_lt, number, %s, revision, gone, %s FROM actions WHERE trace_prefix IN %s ORDER BY trace_prefix, trace_end_lt, number, revision SETTINGS optimize_use_projections = 0",
+		table.Actions.HashSQL(), stored.ActionSQL, list(prefixes)), nil, func() error {
+		i := slices.IndexFunc(traces[prefix], func(t *Trace) bool { return t.EndLt == endLt })
+		if i < 0 {
+			return nil // of a trace whose id begins alike
 		}
-		if have := t.Stored[key]; have == nil || revision > have.Revision {
-			t.Stored[key] = &StoredAction{columns, revision, gone == 1, raw}
+		t, s := traces[prefix][i], &StoredAction{Number: number, Columns: columns, Revision: revision, Gone: gone == 1, Record: string(raw[stored.ActionColumns:]), Action: new(record.Action)}
+		if err := stored.UnpackAction(s.Action, raw); err != nil {
+			s.Action = &record.Action{Id: append(binary.BigEndian.AppendUint32(nil, binary.LittleEndian.Uint32(raw)), make([]byte, 28)...), StartLt: t.EndLt, EndLt: t.EndLt, Type: "unknown"}
 		}
+		if n := len(t.Stored); n > 0 && t.Stored[n-1].Number == number {
+			t.Stored[n-1] = s
+			return nil
+		}
+		t.Stored = append(t.Stored, s)
 		return nil
-	}, &prefix, &startLt, &actionPrefix, &endLt, &columns, &revision, &gone, &raw)
-}
-
-// traceOf is the one of traces whose ids begin alike that an lt lies in.
-func traceOf(list []*Trace, lt uint64) *Trace {
-	for _, t := range list {
-		if t.StartLt <= lt && lt <= t.EndLt {
-			return t
-		}
-	}
-	return list[0]
+	}, &prefix, &endLt, &number, &columns, &revision, &gone, &raw)
+	return err
 }
 
 // each runs a statement and calls take for every row.

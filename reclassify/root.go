@@ -7,8 +7,8 @@
 // the bundle with which a trace ended, as the stage does it. It runs beside a pipeline
 // and may be stopped and begun again at any moment.
 //
-// Rows replace rows by their revision. What is new of a trace, and that others are gone,
-// goes into actions as one block, so that nobody sees both or neither. Lists lead to
+// Rows replace rows by their revision. The new actions of a trace, and that the old ones
+// are gone, go into actions as one block, so that nobody sees both or neither. Lists lead to
 // actions: they get what is new before, and lose what is gone after, with a pause in
 // between that is longer than any request takes. The package must never write a row
 // that the recognisers did not make.
@@ -26,7 +26,6 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/lifetime"
-	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 )
 
@@ -283,127 +282,61 @@ func (r *rows[R]) add(row R, revision uint32, gone bool) {
 	}
 }
 
-// add takes a trace, and reports whether its actions are others than the stored ones.
+// add takes a trace, and reports whether its actions are others than the stored ones. All
+// of them are written anew then, behind the numbers that were there before: so that an
+// action has one place in a list for whoever sees the old ones, and another one for who
+// sees the new.
 func (c *changes) add(t *Trace) bool {
-	last, same := uint32(0), true
-	for key, have := range t.Stored {
-		last = max(last, have.Revision)
-		same = same && (have.Is(t.Actions[key]) || have.Gone && t.Actions[key] == nil)
+	standing, last, free := t.Standing(), uint32(0), uint32(0)
+	for _, s := range t.Stored {
+		last, free = max(last, s.Revision), max(free, s.Number+1)
 	}
-	for key := range t.Actions {
-		same = same && t.Stored[key] != nil
-	}
-	if same {
+	if slices.EqualFunc(standing, t.Actions, (*StoredAction).Is) {
 		if last > 0 {
 			c.revised = append(c.revised, t)
 		}
 		return false
 	}
 	c.traces++
-	for _, key := range t.keys() {
-		made, have := t.Actions[key], t.Stored[key]
-		if made == nil {
-			if row := t.goneRow(key, have); !have.Gone {
-				c.actions.add(row, last+2, true)
-				row.Lists(func(l *table.ListedAction) { c.after.add(l, last+2, true) })
-			}
-			continue
-		}
-		if have.Is(made) {
-			continue
-		}
-		c.actions.add(made, last+2, false)
-		// Until the action itself is what it is to be, its lists have it for whoever sees it
-		// as it was or as it will be.
-		wide := *made
-		if have != nil && !have.Gone {
-			was := have.action()
-			wide.Action = made.CloneVT()
-			wide.Since, wide.Until = min(made.Since, was.GetSince()), max(made.Until, was.GetUntil())
-			c.dropLists(made, was, last+2)
-		}
-		wide.Lists(func(l *table.ListedAction) { c.before.add(l, last+1, false) })
-		made.Lists(func(l *table.ListedAction) { c.after.add(l, last+2, false) })
+	for _, s := range standing {
+		row := t.goneRow(s)
+		c.actions.add(row, last+1, true)
+		row.Lists(func(l *table.ListedAction) { c.after.add(l, last+1, true) })
+	}
+	table.NumberActions(t.Actions, free)
+	for _, a := range t.Actions {
+		c.actions.add(a, last+2, false)
+		a.Lists(func(l *table.ListedAction) { c.before.add(l, last+2, false) })
 	}
 	return true
 }
 
-// dropLists takes an action out of lists that it is in no more.
-func (c *changes) dropLists(made *table.ActionRow, was *record.Action, revision uint32) {
-	if was == nil {
-		return
-	}
-	lists := map[[5]uint64]bool{}
-	made.Lists(func(l *table.ListedAction) { lists[listKey(l)] = true })
-	old := &table.ActionRow{Action: was, Step: made.Step}
-	old.Lists(func(l *table.ListedAction) {
-		if !lists[listKey(l)] {
-			c.after.add(l, revision, true)
-		}
-	})
-}
-
 // listKey is the key of a row of actions_by_list.
-func listKey(l *table.ListedAction) (key [5]uint64) {
-	copy(key[:], table.ActionsByList.Words(l))
-	return key
-}
+type listKey [4]uint64
 
-// keys are those of all actions, made and stored, in their order.
-func (t *Trace) keys() (keys []ActionKey) {
-	for key := range t.Actions {
-		keys = append(keys, key)
-	}
-	for key := range t.Stored {
-		if t.Actions[key] == nil {
-			keys = append(keys, key)
-		}
-	}
-	slices.SortFunc(keys, func(a, b ActionKey) int {
-		return cmp.Or(cmp.Compare(a.StartLt, b.StartLt), cmp.Compare(a.Prefix, b.Prefix))
-	})
-	return keys
-}
-
-// action reads the record, nil where it is none.
-func (s *StoredAction) action() *record.Action {
-	a := new(record.Action)
-	if err := a.UnmarshalVT([]byte(s.Raw)); err != nil || len(a.Id) != 32 {
-		return nil
-	}
-	return a
-}
+func keyOf(l *table.ListedAction) listKey { return listKey(table.ActionsByList.Words(l)[:4]) }
 
 // goneRow is the row of an action that is none any more. It has the key of the stored
-// one, whatever the record says.
-func (t *Trace) goneRow(key ActionKey, have *StoredAction) *table.ActionRow {
-	a := have.action()
-	if a == nil || keyOf(a) != key {
-		a = &record.Action{Id: make([]byte, 32), StartLt: key.StartLt, EndLt: t.EndLt, Type: "unknown"}
-		for i := range 8 {
-			a.Id[i] = byte(key.Prefix >> (56 - 8*i))
-		}
-	}
-	raw, err := a.MarshalVT()
-	if err != nil {
-		raw = nil // it was read, and is written
-	}
-	return &table.ActionRow{Action: a, Step: t.step, Raw: string(raw)}
+// one.
+func (t *Trace) goneRow(s *StoredAction) *table.ActionRow {
+	return &table.ActionRow{Action: s.Action, Step: t.step, Number: s.Number}
 }
 
 // checkLists finds what an earlier run has left of lists: it was cut off behind the
 // actions.
 func (r *run) checkLists(ctx context.Context, c *changes) error {
 	for some := range slices.Chunk(c.revised, 100) {
-		wanted := map[[5]uint64]*listed{}
+		wanted := map[listKey]*listed{}
 		for _, t := range some {
-			for _, key := range t.keys() {
-				row, gone := t.Actions[key], false
-				if row == nil {
-					row, gone = t.goneRow(key, t.Stored[key]), true
+			made := t.Actions // one for each that is not gone
+			for _, s := range t.Stored {
+				var row *table.ActionRow
+				if s.Gone {
+					row = t.goneRow(s)
+				} else {
+					row, made = made[0], made[1:]
 				}
-				revision := t.Stored[key].Revision
-				row.Lists(func(l *table.ListedAction) { wanted[listKey(l)] = &listed{row: l, gone: gone, revision: revision} })
+				row.Lists(func(l *table.ListedAction) { wanted[keyOf(l)] = &listed{row: l, gone: s.Gone, revision: s.Revision} })
 			}
 		}
 		if err := r.readLists(ctx, wanted); err != nil {
@@ -440,7 +373,7 @@ func (l *listed) stands() bool {
 }
 
 // readLists reads the rows that some keys have.
-func (r *run) readLists(ctx context.Context, wanted map[[5]uint64]*listed) error {
+func (r *run) readLists(ctx context.Context, wanted map[listKey]*listed) error {
 	if len(wanted) == 0 {
 		return nil
 	}
@@ -450,18 +383,19 @@ func (r *run) readLists(ctx context.Context, wanted map[[5]uint64]*listed) error
 	}
 	slices.Sort(tuples)
 	for some := range slices.Chunk(tuples, maxNamed) {
-		var key [5]uint64
+		var key listKey
 		var columns uint64
-		var revision uint32
+		var number, revision uint32
 		var gone uint8
 		query := fmt.Sprintf("SELECT %[1]s, %[2]s, revision, gone FROM actions_by_list WHERE (%[1]s) IN ((%[3]s)) SETTINGS optimize_use_projections = 0",
 			table.ActionsByList.KeySQL(), table.ActionsByList.HashSQL(), strings.Join(some, "),("))
 		err := r.reader.each(ctx, query, nil, func() error {
+			key[3] = uint64(number)
 			if w := wanted[key]; w != nil && (!w.found || revision > w.have) {
 				w.found, w.have, w.haveGone, w.columns = true, revision, gone == 1, columns
 			}
 			return nil
-		}, &key[0], &key[1], &key[2], &key[3], &key[4], &columns, &revision, &gone)
+		}, &key[0], &key[1], &key[2], &number, &columns, &revision, &gone)
 		if err != nil {
 			return err
 		}

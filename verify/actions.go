@@ -3,8 +3,6 @@ package verify
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"tonscribe/reclassify"
 	"tonscribe/schema"
@@ -36,26 +34,26 @@ func (v *verifier) checkActions(ctx context.Context) error {
 // compareActions compares the actions of a trace.
 func (v *verifier) compareActions(t *reclassify.Trace) {
 	v.findings.checked(CheckActions, uint64(len(t.Actions)))
-	keys := map[reclassify.ActionKey]bool{}
-	for key := range t.Actions {
-		keys[key] = true
+	stored := map[[32]byte]*reclassify.StoredAction{}
+	for _, s := range t.Standing() {
+		stored[[32]byte(s.Action.Id)] = s
 	}
-	for key := range t.Stored {
-		keys[key] = true
+	where := func(number uint32) string {
+		return fmt.Sprintf("trace_prefix = 0x%x AND trace_end_lt = %d AND number = %d", t.Id[:8], t.EndLt, number)
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(keys), reclassify.ActionKey.Compare) {
-		made, have := t.Actions[key], t.Stored[key]
-		if have != nil && have.Gone {
-			have = nil
-		}
-		where := fmt.Sprintf("trace_prefix = 0x%x AND start_lt = %d AND action_prefix = 0x%016x", t.Id[:8], key.StartLt, key.Prefix)
+	for _, made := range t.Actions {
+		have := stored[[32]byte(made.Id)]
+		delete(stored, [32]byte(made.Id))
 		switch {
-		case made == nil && have != nil:
-			v.findings.differs(CheckActions, table.Actions.Name, where, "a %s that is not recognised: 'tonscribe reclassify' takes it away", have.Type())
-		case made != nil && have == nil:
-			v.findings.differs(CheckActions, table.Actions.Name, where, "no row, but a %s is recognised: 'tonscribe reclassify' adds it", made.Type)
-		case made != nil && !have.Is(made):
-			v.findings.differs(CheckActions, table.Actions.Name, where, "it is not the %s that is recognised: 'tonscribe reclassify' replaces it", made.Type)
+		case have == nil:
+			v.findings.differs(CheckActions, table.Actions.Name, where(made.Number), "no row, but a %s is recognised: 'tonscribe reclassify' adds it", made.Type)
+		case !have.Is(made):
+			v.findings.differs(CheckActions, table.Actions.Name, where(have.Number), "it is not the %s that is recognised: 'tonscribe reclassify' replaces it", made.Type)
+		}
+	}
+	for _, s := range t.Standing() {
+		if stored[[32]byte(s.Action.Id)] == s {
+			v.findings.differs(CheckActions, table.Actions.Name, where(s.Number), "a %s that is not recognised: 'tonscribe reclassify' takes it away", s.Action.Type)
 		}
 	}
 }

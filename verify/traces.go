@@ -9,13 +9,14 @@ import (
 	"tonscribe/decode/trace"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 	"tonscribe/schema/table"
 )
 
 // tracedTable is what transaction_traces says of a transaction but its trace.
 var tracedTable = func() *table.Table {
 	t := table.TransactionTraces.Table
-	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c table.Column) bool { return c.Name == "mc_seqno" || c.Name == "trace_prefix" })
+	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c table.Column) bool { return c.Name == "mc_seqno" || c.Name == "later" || c.Name == "trace_prefix" })
 	return &t
 }()
 
@@ -139,7 +140,7 @@ func (v *verifier) countNodes(ctx context.Context, low, high uint64) error {
 		SELECT trace_prefix, toUInt64(if(replaced, 0, nodes)) AS nodes, toUInt64(0) AS have, if(replaced, %[1]d, start_lt) AS start, toUInt64(%[1]d) AS first, if(replaced, 0, end_lt) AS end, toUInt64(0) AS last,
 			toUInt64(0) AS lists, toUInt64(0) AS accounts, toUInt64(1) AS rows, toUInt8(mc_seqno_start < %[2]d OR mc_seqno > %[3]d OR replaced) AS other, toUInt8(pending_edges > 0 OR nodes > %[4]d) AS unlisted
 		FROM traces FINAL WHERE trace_prefix BETWEEN %[5]d AND %[6]d
-		UNION ALL SELECT trace_prefix, 0, uniqExact(workchain, account_prefix, lt, hash_prefix), %[1]d, min(lt), 0, max(lt), 0, uniqExact(workchain, account_prefix), 0, toUInt8(min(transaction_mc_seqno) < %[2]d OR max(transaction_mc_seqno) > %[3]d), 0
+		UNION ALL SELECT trace_prefix, 0, uniqExact(workchain, account_prefix, lt, account_next), %[1]d, min(lt), 0, max(lt), 0, uniqExact(workchain, account_prefix), 0, toUInt8(min(transaction_mc_seqno) < %[2]d OR max(transaction_mc_seqno) > %[3]d), 0
 		FROM transaction_traces WHERE trace_prefix BETWEEN %[5]d AND %[6]d GROUP BY trace_prefix
 		UNION ALL SELECT trace_prefix, 0, 0, %[1]d, %[1]d, 0, 0, uniqExact(list), 0, 0, 0, 0 FROM traces_by_list WHERE trace_prefix BETWEEN %[5]d AND %[6]d AND mc_seqno BETWEEN %[2]d AND %[3]d GROUP BY trace_prefix
 		) GROUP BY trace_prefix HAVING max(other) = 0 AND (n != h OR s != f OR e != l OR r = 0 OR ls != a + r AND max(unlisted) = 0 OR ls > 0 AND max(unlisted) = 1 AND n <= %[4]d) ORDER BY trace_prefix LIMIT 1`,
@@ -199,18 +200,19 @@ func (v *verifier) takeActions(ctx context.Context, low, high uint64) error {
 }
 
 // eachAction reads the newest rows of traces that a clause finds, then those of actions,
-// with the traces that they belong to. trace may be nil.
+// with the traces that they belong to, those of a trace by their numbers. trace may be
+// nil.
 func (v *verifier) eachAction(ctx context.Context, clause string, args []any, trace func(prefix uint64, t *table.TraceRow, columns uint64) error, action func(a *table.ActionRow, columns uint64) error) error {
 	steps := map[uint64][]*table.TraceStep{}
 	var prefix, columns uint64
-	var raw string
-	err := v.each(ctx, fmt.Sprintf("SELECT trace_prefix, %s, record FROM traces FINAL WHERE %s AND NOT replaced", table.Traces.HashSQL(), clause), args, []any{&prefix, &columns, &raw}, func() error {
+	var raw []byte
+	err := v.each(ctx, fmt.Sprintf("SELECT trace_prefix, %s, %s FROM traces FINAL WHERE %s AND NOT replaced", table.Traces.HashSQL(), stored.TraceSQL, clause), args, []any{&prefix, &columns, &raw}, func() error {
 		t := new(record.Trace)
-		if err := t.UnmarshalVT([]byte(raw)); err != nil || len(t.Id) != 32 {
+		if _, err := stored.UnpackTrace(t, raw); err != nil || len(t.Id) != 32 {
 			v.findings.differs(CheckTraces, table.Traces.Name, fmt.Sprintf("trace_prefix = 0x%016x", prefix), "record is no complete trace")
 			return nil //nolint:nilerr // it is a finding, and the check goes on
 		}
-		step := &table.TraceStep{TraceStep: &record.TraceStep{Trace: t}, Raw: raw}
+		step := &table.TraceStep{TraceStep: &record.TraceStep{Trace: t}}
 		steps[prefix] = append(steps[prefix], step)
 		if trace == nil {
 			return nil
@@ -220,20 +222,67 @@ func (v *verifier) eachAction(ctx context.Context, clause string, args []any, tr
 	if err != nil {
 		return err
 	}
-	return v.each(ctx, fmt.Sprintf("SELECT trace_prefix, %s, record FROM actions FINAL WHERE %s", table.Actions.HashSQL(), clause), args, []any{&prefix, &columns, &raw}, func() error {
+	var rows []*table.ActionRow // of one trace
+	var hashes []uint64
+	flush := func() error {
+		if len(rows) > 0 {
+			orderByTime(rows)
+		}
+		for i, a := range rows {
+			if want := rows[0].Number + uint32(i); a.Number != want {
+				v.findings.differs(CheckTraces, table.Actions.Name, fmt.Sprintf("trace_prefix = 0x%016x AND number = %d", schema.Prefix(a.Step.Trace.Id), want), "no row, but the trace has an action %d", a.Number)
+			}
+			if err := action(a, hashes[i]); err != nil {
+				return err
+			}
+		}
+		rows, hashes = nil, nil
+		return nil
+	}
+	var endLt uint64
+	var number uint32
+	query := fmt.Sprintf("SELECT trace_prefix, trace_end_lt, number, %s, %s FROM actions FINAL WHERE %s ORDER BY trace_prefix, trace_end_lt, number SETTINGS optimize_use_projections = 0",
+		table.Actions.HashSQL(), stored.ActionSQL, clause)
+	err = v.each(ctx, query, args, []any{&prefix, &endLt, &number, &columns, &raw}, func() error {
+		key := fmt.Sprintf("trace_prefix = 0x%016x AND trace_end_lt = %d AND number = %d", prefix, endLt, number)
 		a := new(record.Action)
-		err := a.UnmarshalVT([]byte(raw))
-		key := fmt.Sprintf("trace_prefix = 0x%016x AND id = unhex('%x')", prefix, a.Id)
-		if err != nil || len(a.Id) != 32 {
+		if err := stored.UnpackAction(a, raw); err != nil {
 			v.findings.differs(CheckTraces, table.Actions.Name, key, "record is no complete action")
 			return nil //nolint:nilerr // it is a finding, and the check goes on
 		}
-		for _, step := range steps[prefix] {
-			if step.Trace.StartLt <= a.EndLt && a.StartLt <= step.Trace.EndLt {
-				return action(&table.ActionRow{Action: a, Step: step, Raw: raw}, columns)
+		i := slices.IndexFunc(steps[prefix], func(s *table.TraceStep) bool { return s.Trace.EndLt == endLt })
+		if i < 0 {
+			v.findings.differs(CheckTraces, table.Actions.Name, key, "an action of a trace that table traces does not have")
+			return nil
+		}
+		step := steps[prefix][i]
+		if len(rows) > 0 && rows[0].Step != step {
+			if err := flush(); err != nil {
+				return err
 			}
 		}
-		v.findings.differs(CheckTraces, table.Actions.Name, key, "an action of a trace that table traces does not have")
+		rows, hashes = append(rows, &table.ActionRow{Action: a, Step: step, Number: number}), append(hashes, columns)
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// orderByTime gives all actions of a trace, which come by their numbers, those in the
+// order of time.
+func orderByTime(rows []*table.ActionRow) {
+	numbered := make([]*table.ActionRow, len(rows))
+	for i, a := range rows {
+		numbered[i] = &table.ActionRow{Action: a.Action}
+	}
+	table.NumberActions(numbered, rows[0].Number)
+	times := make(map[*record.Action]uint32, len(rows))
+	for _, a := range numbered {
+		times[a.Action] = a.TimeNumber
+	}
+	for _, a := range rows {
+		a.TimeNumber = times[a.Action]
+	}
 }

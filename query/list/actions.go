@@ -13,9 +13,12 @@ import (
 
 	"tonscribe/decode/action"
 	"tonscribe/query/list/plan"
+	"tonscribe/query/memory"
+	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 	"tonscribe/schema/table"
 )
 
@@ -109,6 +112,9 @@ func (t *ActionTypes) conditions() (c sql.Conditions, residual bool) {
 type Action struct {
 	*record.Action
 	Trace *record.Trace
+	row   actionKey
+	// timeNumber is that of the row in a list, 0 without one.
+	timeNumber uint32
 }
 
 // ActionKey is the key of an action in a list.
@@ -119,11 +125,13 @@ type ActionKey struct {
 	EndUtime      uint32
 	EndLt         uint64
 	ID            Hash
+	// Number and TimeNumber say where in the trace's rows a list goes on.
+	Number, TimeNumber uint32
 }
 
 // ActionKeyOf returns the key of an action.
 func ActionKeyOf(a Action) ActionKey {
-	return ActionKey{a.Trace.EndUtime, a.Trace.EndLt, Hash(a.Trace.Id), a.EndUtime, a.EndLt, Hash(a.Id)}
+	return ActionKey{a.Trace.EndUtime, a.Trace.EndLt, Hash(a.Trace.Id), a.EndUtime, a.EndLt, Hash(a.Id), a.row.number, a.timeNumber}
 }
 
 func (f *ActionFilter) named() bool {
@@ -176,24 +184,30 @@ func (l *Lists) Actions(ctx context.Context, v *View, f *ActionFilter, page Page
 	q := &query[Action, ActionKey]{
 		records: records, source: l.source(v), plan: actionPlan(v, f, page.Descending), rowsOfItem: 1, rowOf: rowOfAction,
 		read: func(ctx context.Context, items [][]plan.Row) ([]Action, error) {
-			keys, traces := sql.Among{Columns: []string{"trace_prefix", "action_prefix"}}, make([]uint64, len(items))
+			keys, traces := sql.Among{Columns: []string{"trace_prefix", "trace_end_lt", "number"}}, make([]uint64, len(items))
+			timeNumbers := make(map[actionKey]uint32, len(items))
 			for i, item := range items {
-				keys.Tuples = append(keys.Tuples, []any{item[0][actionTrace], item[0][actionID]})
-				traces[i] = item[0][actionTrace]
+				k := actionKey{item[0][actionTrace], item[0][actionTraceLt], uint32(item[0][actionNumber])}
+				keys.Tuples = append(keys.Tuples, []any{k.trace, k.traceEndLt, k.number})
+				timeNumbers[k], traces[i] = uint32(item[0][actionTimeNumber]), k.trace
 			}
-			return l.actionsOfTraces(ctx, v, sql.Conditions{keys}, traces)
+			actions, err := l.actionsOfTraces(ctx, v, sql.Conditions{keys}, traces)
+			for i := range actions {
+				actions[i].timeNumber = timeNumbers[actions[i].row]
+			}
+			return actions, err
 		},
 	}
 	return q.run(ctx)
 }
 
 // The words of a row that leads to an action.
-const actionTraceUtime, actionTraceLt, actionTrace, actionUtime, actionLt, actionID = 0, 1, 2, 3, 4, 5
+const actionTraceUtime, actionTraceLt, actionTrace, actionNumber, actionTimeNumber = 0, 1, 2, 3, 4
 
 func rowOfAction(k *ActionKey) plan.Row {
 	return plan.Row{
 		actionTraceUtime: uint64(k.TraceEndUtime), actionTraceLt: k.TraceEndLt, actionTrace: schema.Prefix(k.Trace[:]),
-		actionUtime: uint64(k.EndUtime), actionLt: k.EndLt, actionID: schema.Prefix(k.ID[:]),
+		actionNumber: uint64(k.Number), actionTimeNumber: uint64(k.TimeNumber),
 	}
 }
 
@@ -201,7 +215,7 @@ func rowOfAction(k *ActionKey) plan.Row {
 func actionPlan(v *View, f *ActionFilter, descending bool) *plan.Plan {
 	columns := []plan.Column{
 		{Name: "trace_end_utime", At: actionTraceUtime, Type: plan.Uint32}, {Name: "trace_end_lt", At: actionTraceLt}, {Name: "trace_prefix", At: actionTrace},
-		{Name: "end_utime", At: actionUtime, Type: plan.Uint32}, {Name: "end_lt", At: actionLt}, {Name: "action_prefix", At: actionID},
+		{Name: "number", At: actionNumber, Type: plan.Uint32}, {Name: "time_number", At: actionTimeNumber, Type: plan.Uint32},
 	}
 	r := plan.Range{Prefix: []string{"list"}, Columns: []string{"list"}, Values: []any{schema.AllActions.Number(nil)}, Projection: plan.NoProjection}
 	if f.Account != nil {
@@ -210,9 +224,9 @@ func actionPlan(v *View, f *ActionFilter, descending bool) *plan.Plan {
 	p := &plan.Plan{
 		Reads: "action keys", Table: "actions_by_list", Descending: descending, SmallBlocks: true, Bundle: "mc_seqno", Watermark: v.Tables, Columns: columns,
 	}
-	order := []int{actionTraceLt, actionTrace, actionLt, actionID}
+	order := []int{actionTraceLt, actionTrace, actionNumber}
 	if f.Utime.Given {
-		order = []int{actionTraceUtime, actionTrace, actionUtime, actionID}
+		order = []int{actionTraceUtime, actionTrace, actionTimeNumber}
 		r.Projection = "by_time"
 	}
 	for _, at := range order {
@@ -231,68 +245,88 @@ func actionPlan(v *View, f *ActionFilter, descending bool) *plan.Plan {
 	return p
 }
 
-// prefixed is an action behind the prefix of its trace's id.
-type prefixed struct {
+// actionKey is the key of a row of actions.
+type actionKey struct {
+	trace, traceEndLt uint64
+	number            uint32
+}
+
+// actionRow is an action as its row has it.
+type actionRow struct {
 	*record.Action
-	trace uint64
+	actionKey
 	// revision is that of the row, twice, and one more where the action is gone.
 	revision uint64
 }
 
-// actionHead is what stands before the record of an action: prefix and revision.
-const actionHead = 16
-
 // standing are the actions whose newest rows say that they are there, each once.
-func standing(list []prefixed) []prefixed {
-	type key struct {
-		trace, lt uint64
-		id        Hash
-	}
-	at := make(map[key]int, len(list))
+func standing(list []actionRow) []actionRow {
+	at := make(map[actionKey]int, len(list))
 	all := list[:0]
 	for _, a := range list {
-		k := key{a.trace, a.StartLt, Hash(a.Id)}
-		if i, has := at[k]; !has {
-			at[k] = len(all)
+		if i, has := at[a.actionKey]; !has {
+			at[a.actionKey] = len(all)
 			all = append(all, a)
 		} else if a.revision > all[i].revision {
 			all[i] = a
 		}
 	}
-	return slices.DeleteFunc(all, func(a prefixed) bool { return a.revision%2 == 1 })
+	return slices.DeleteFunc(all, func(a actionRow) bool { return a.revision%2 == 1 })
 }
 
 // actionsIn reads the actions that conditions on the table actions hold for.
-func (l *Lists) actionsIn(ctx context.Context, v *View, c sql.Conditions) ([]prefixed, error) {
-	held, err := heldWithPrefix(ctx, v.Memory, &table.Actions.Table, c)
+func (l *Lists) actionsIn(ctx context.Context, v *View, c sql.Conditions) ([]actionRow, error) {
+	list, err := reader.Records(ctx, l.reader, "actions", actionStatement(c.String()), unpackAction)
 	if err != nil {
 		return nil, err
 	}
-	for i, record := range held {
-		held[i] = record[:8] + string(make([]byte, 8)) + record[8:]
-	}
-	list, err := readRecords(ctx, l.source(v), "actions",
-		"SELECT concat(reinterpretAsFixedString(trace_prefix), reinterpretAsFixedString(toUInt64(2 * revision + gone)), record) AS record FROM actions WHERE "+c.String(), held, unpackAction)
-	return standing(list), err
+	held, err := heldActions(ctx, v.Memory, c)
+	return standing(append(list, held...)), err
 }
 
-func unpackAction(raw []byte) (prefixed, error) {
+// actionStatement reads the actions that a condition holds for, for unpackAction.
+func actionStatement(where string) string {
+	return "SELECT concat(reinterpretAsFixedString(trace_prefix), reinterpretAsFixedString(trace_end_lt), reinterpretAsFixedString(number), " +
+		"reinterpretAsFixedString(toUInt64(2 * revision + gone)), " + stored.ActionSQL + ") AS record FROM actions WHERE " + where
+}
+
+// actionHead is what stands before what the stored form needs.
+const actionHead = 8 + 8 + 4 + 8
+
+func unpackAction(raw []byte) (actionRow, error) {
 	if len(raw) < actionHead {
-		return prefixed{}, fmt.Errorf("%d bytes", len(raw))
+		return actionRow{}, fmt.Errorf("%d bytes", len(raw))
 	}
-	p := prefixed{new(record.Action), binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint64(raw[8:])}
-	err := p.UnmarshalVT(raw[actionHead:])
-	if err == nil && len(p.Id) != len(Hash{}) {
-		err = fmt.Errorf("id of %d bytes", len(p.Id))
+	number := binary.LittleEndian
+	a := actionRow{new(record.Action), actionKey{number.Uint64(raw), number.Uint64(raw[8:]), number.Uint32(raw[16:])}, number.Uint64(raw[20:])}
+	return a, stored.UnpackAction(a.Action, raw[actionHead:])
+}
+
+// heldActions finds actions in memory.
+func heldActions(ctx context.Context, bundles memory.Bundles, c sql.Conditions) ([]actionRow, error) {
+	rows, err := bundles.Find(ctx, table.Actions.Name, c)
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	list := make([]actionRow, len(rows))
+	trace, _ := table.Actions.Place("trace_prefix")
+	end, _ := table.Actions.Place("trace_end_lt")
+	number, _ := table.Actions.Place("number")
+	for i, r := range rows {
+		reader.Yield(i)
+		list[i] = actionRow{new(record.Action), actionKey{r.Words[trace.At], r.Words[end.At], uint32(r.Words[number.At])}, 0}
+		if err := list[i].UnmarshalVT([]byte(r.Source)); err != nil {
+			return nil, fmt.Errorf("action in memory: %w", err)
+		}
+	}
+	return list, nil
 }
 
 // actionsOfTraces reads actions, and side by side the traces that they are of, by the
 // prefixes of their ids.
 func (l *Lists) actionsOfTraces(ctx context.Context, v *View, c sql.Conditions, traces []uint64) ([]Action, error) {
 	slices.Sort(traces)
-	var list []prefixed
+	var list []actionRow
 	var found foundTraces
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -311,7 +345,7 @@ func (l *Lists) actionsOfTraces(ctx context.Context, v *View, c sql.Conditions, 
 
 // withTraces gives actions the traces that they are of. Those of traces that became parts
 // of others are left out: the whole has actions of its own.
-func withTraces(list []prefixed, traces []*record.Trace) (actions []Action) {
+func withTraces(list []actionRow, traces []*record.Trace) (actions []Action) {
 	index := traceIndex{}
 	for _, t := range traces {
 		p := schema.Prefix(t.Id)
@@ -319,7 +353,7 @@ func withTraces(list []prefixed, traces []*record.Trace) (actions []Action) {
 	}
 	for _, a := range list {
 		if t := index.at(a.trace, a.StartLt, a.EndLt); t != nil {
-			actions = append(actions, Action{a.Action, t})
+			actions = append(actions, Action{Action: a.Action, Trace: t, row: a.actionKey})
 		}
 	}
 	return actions
@@ -378,9 +412,13 @@ func (l *Lists) namedActions(ctx context.Context, v *View, f *ActionFilter) ([]A
 		c.Add(sql.Any("trace_prefix", prefixes))
 	}
 	if len(f.IDs) > 0 {
-		wanted := sql.Any("action_prefix", sql.Prefixes(f.IDs))
+		prefixes := make([]uint32, len(f.IDs))
+		for i, id := range f.IDs {
+			prefixes[i] = schema.ShortPrefix(id[:])
+		}
+		wanted := sql.Any("id_prefix", prefixes)
 		if !traces.named() {
-			c.Add(sql.Narrows("(trace_prefix, start_lt) IN (SELECT trace_prefix, start_lt FROM actions WHERE " + wanted.String() + ")"))
+			c.Add(sql.Narrows("trace_prefix IN (SELECT trace_prefix FROM actions WHERE " + wanted.String() + ")"))
 		}
 		c.Add(wanted)
 	}

@@ -2,7 +2,6 @@ package list
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 	"tonscribe/schema/table"
 )
 
@@ -42,28 +42,36 @@ func (l *Lists) tracesAt(ctx context.Context, v *View, prefixes []uint64) (found
 func (l *Lists) traceRows(ctx context.Context, v *View, prefixes []uint64) ([]traceRecord, error) {
 	return inChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]traceRecord, error) {
 		c := sql.Conditions{sql.Any("trace_prefix", some)}
-		held, err := heldWithPrefix(ctx, v.Memory, &table.Traces.Table, c)
+		list, err := reader.Records(ctx, l.reader, "traces", traceStatement(c.String()), unpackTrace)
 		if err != nil {
 			return nil, err
 		}
-		return readRecords(ctx, l.source(v), "traces", withPrefix("traces", c.String()), held, unpackTrace)
+		held, err := heldTraces(ctx, v.Memory, c)
+		return append(list, held...), err
 	})
 }
 
-// withPrefix is a statement of records behind the prefixes of the ids of their traces.
-func withPrefix(table, where string) string {
-	return "SELECT concat(reinterpretAsFixedString(trace_prefix), record) AS record FROM " + table + " WHERE " + where
+// traceStatement reads the traces that a condition holds for, for unpackTrace.
+func traceStatement(where string) string {
+	return "SELECT " + stored.TraceSQL + " AS record FROM traces WHERE " + where
 }
 
-// heldWithPrefix finds the same in memory.
-func heldWithPrefix(ctx context.Context, bundles memory.Bundles, of *table.Table, c sql.Conditions) ([]string, error) {
-	rows, err := bundles.Find(ctx, of.Name, c)
-	held := make([]string, len(rows))
-	place, _ := of.Place("trace_prefix")
-	for i, r := range rows {
-		held[i] = string(binary.LittleEndian.AppendUint64(nil, r.Words[place.At])) + r.Source
+// heldTraces finds traces in memory.
+func heldTraces(ctx context.Context, bundles memory.Bundles, c sql.Conditions) ([]traceRecord, error) {
+	rows, err := bundles.Find(ctx, table.Traces.Name, c)
+	if err != nil {
+		return nil, err
 	}
-	return held, err
+	list := make([]traceRecord, len(rows))
+	place, _ := table.Traces.Place("trace_prefix")
+	for i, r := range rows {
+		reader.Yield(i)
+		list[i] = traceRecord{new(record.Trace), r.Words[place.At]}
+		if err := list[i].UnmarshalVT([]byte(r.Source)); err != nil {
+			return nil, fmt.Errorf("trace in memory: %w", err)
+		}
+	}
+	return list, nil
 }
 
 // foundIn takes of each trace the row that counts.
@@ -113,15 +121,10 @@ func (t traceRecord) newerThan(o *record.Trace, watermark uint32) bool {
 }
 
 func unpackTrace(raw []byte) (traceRecord, error) {
-	if len(raw) < 8 {
-		return traceRecord{}, fmt.Errorf("%d bytes", len(raw))
-	}
-	t := new(record.Trace)
-	err := t.UnmarshalVT(raw[8:])
-	if err == nil && len(t.Id) != len(Hash{}) {
-		err = fmt.Errorf("id of %d bytes", len(t.Id))
-	}
-	return traceRecord{t, binary.LittleEndian.Uint64(raw)}, err
+	t := traceRecord{Trace: new(record.Trace)}
+	var err error
+	t.prefix, err = stored.UnpackTrace(t.Trace, raw)
+	return t, err
 }
 
 // maxReplaced is how often one trace may have become a part of the next one.

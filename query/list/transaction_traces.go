@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/query/list/plan"
+	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
-	"tonscribe/schema/table"
 )
 
 // The columns of a row of transaction_traces.
@@ -22,7 +22,7 @@ var (
 	transactionOfTraces = []plan.Column{
 		{Name: "workchain", At: transactionAt, Type: plan.Int32}, {Name: "account_prefix", At: transactionAt + 1}, {Name: "lt", At: transactionAt + 2},
 		{Name: "transaction_mc_seqno", At: transactionAt + 3, Type: plan.Uint32}, traceOfTransaction,
-		{Name: "mc_seqno", At: transactionWords + 1, Type: plan.Uint32}, {Name: "hash_prefix", At: transactionWords + 2, Type: plan.Uint32},
+		{Name: "mc_seqno", At: transactionWords + 1, Type: plan.Uint32}, {Name: "account_next", At: transactionWords + 2},
 	}
 )
 
@@ -37,7 +37,6 @@ func (l *Lists) transactionTraces(ctx context.Context, v *View, c sql.Conditions
 type TransactionID struct {
 	Account []byte // workchain and account id, as in records
 	Lt      uint64
-	Hash    []byte
 	McSeqno uint32
 }
 
@@ -45,14 +44,19 @@ type TransactionID struct {
 func IDsOf(transactions []*record.Transaction) []TransactionID {
 	ids := make([]TransactionID, len(transactions))
 	for i, tx := range transactions {
-		ids[i] = TransactionID{tx.Account, tx.Lt, tx.Hash, tx.McSeqno}
+		ids[i] = TransactionID{tx.Account, tx.Lt, tx.McSeqno}
 	}
 	return ids
 }
 
-// key is what tells a transaction from others in transaction_traces.
-func (t *TransactionID) key() transactionKey {
-	return transactionKey{sql.KeyOf(t.Account), t.Lt, schema.ShortPrefix(t.Hash)}
+// tracedKey is the key of a row of transaction_traces.
+type tracedKey struct {
+	account  sql.AccountKey
+	next, lt uint64
+}
+
+func (t *TransactionID) key() tracedKey {
+	return tracedKey{sql.KeyOf(t.Account), schema.Prefix(schema.AccountID(t.Account)[8:]), t.Lt}
 }
 
 // TracesOf returns the trace of each of some transactions, nil where it is not known.
@@ -75,11 +79,7 @@ func (l *Lists) TracesOf(ctx context.Context, v *View, transactions []Transactio
 	}
 	prefixes := slices.Sorted(maps.Keys(wanted))
 	held, err := inChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]traceRecord, error) {
-		list, err := heldWithPrefix(ctx, v.Held, &table.Traces.Table, sql.Conditions{sql.Any("trace_prefix", some)})
-		if err != nil {
-			return nil, err
-		}
-		return unpackAll(list, unpackTrace)
+		return heldTraces(ctx, v.Held, sql.Conditions{sql.Any("trace_prefix", some)})
 	})
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (l *Lists) TracesOf(ctx context.Context, v *View, transactions []Transactio
 }
 
 // prefixesOf are the prefixes of the ids of the traces of transactions.
-type prefixesOf map[transactionKey]uint64
+type prefixesOf map[tracedKey]uint64
 
 // take adds rows of transaction_traces: the newest that the view shows counts.
 func (o prefixesOf) take(v *View, rows []plan.Row) {
@@ -120,8 +120,7 @@ func (o prefixesOf) take(v *View, rows []plan.Row) {
 		return cmp.Compare(a[transactionWords+1], b[transactionWords+1])
 	})
 	for _, r := range rows {
-		k := keyOfTransaction(r, transactionAt)
-		k.mcSeqno = uint32(r[transactionWords+2]) // in its place what tells like accounts apart
+		k := tracedKey{r.Account(transactionAt), r[transactionWords+2], r[transactionAt+2]}
 		if _, has := o[k]; !has || r[transactionWords+1] <= uint64(v.Watermark) {
 			o[k] = r[traceOfTransaction.At]
 		}
@@ -168,7 +167,7 @@ func (l *Lists) tracePrefixes(ctx context.Context, v *View, transactions []Trans
 	group.Go(func() (err error) {
 		traces, err = inChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]traceRecord, error) {
 			of := "SELECT trace_prefix FROM " + ofTransactions.Table + " WHERE " + amongTransactions(some).String()
-			return readRecords(ctx, plan.Source{Tables: l.reader}, "traces", withPrefix("traces", "trace_prefix GLOBAL IN ("+of+") SETTINGS "+sql.NoProjections), nil, unpackTrace)
+			return reader.Records(ctx, l.reader, "traces", traceStatement("trace_prefix GLOBAL IN ("+of+") SETTINGS "+sql.NoProjections), unpackTrace)
 		})
 		return err
 	})

@@ -62,7 +62,7 @@ func tracesOf[R ofTransaction](q *request, transfers []R, keyOf func(R) list.Tra
 	ids := make([]list.TransactionID, len(transfers))
 	for i, t := range transfers {
 		key := keyOf(t)
-		ids[i] = list.TransactionID{Account: key.Account[:], Lt: key.Lt, Hash: t.GetTransactionHash(), McSeqno: t.GetTransactionMcSeqno()}
+		ids[i] = list.TransactionID{Account: key.Account[:], Lt: key.Lt, McSeqno: t.GetTransactionMcSeqno()}
 	}
 	found, err := q.store.TracesOf(q, q.view, ids)
 	if err != nil {

@@ -23,8 +23,11 @@ var granularities = map[string]string{
 	// Tables with projections: what a merge drops is dropped from them too. They
 	// are made at the insert: parts with and parts without are never merged.
 	"states": "index_granularity = 256, deduplicate_merge_projection_mode = 'rebuild'",
-	// Records with a projection.
-	"actions": "index_granularity = 64, deduplicate_merge_projection_mode = 'rebuild'",
+	// The same of lists, of which ranges are read.
+	"lists": "index_granularity = 512, deduplicate_merge_projection_mode = 'rebuild'",
+	// Records of traces, and of actions, with a projection: small ones.
+	"traces":  "index_granularity = 128",
+	"actions": "index_granularity = 128, deduplicate_merge_projection_mode = 'rebuild'",
 }
 
 // words are what the files may say.
@@ -100,7 +103,7 @@ func (o Options) engine(version ...string) string {
 // that nothing was written to for a minute is merged into one part, as far as
 // the size of merges allows: each part costs a lookup about 0.4 ms. Statistics of
 // columns, which merges make by default, are for plans of joins: no statement of
-// ours has one.
+// ours has one. Columns of projections have no codec of their own, but the default.
 func (o Options) settings(kind string) (string, error) {
 	granularity, ok := granularities[kind]
 	if !ok {
@@ -113,7 +116,7 @@ func (o Options) settings(kind string) (string, error) {
 	return fmt.Sprintf("SETTINGS %s, min_bytes_for_wide_part = 107374182400, min_rows_for_wide_part = 10000000000, %s = 1000, "+
 		"primary_key_ratio_of_unique_prefix_values_to_skip_suffix_columns = 1, "+
 		"min_age_to_force_merge_seconds = 60, min_age_to_force_merge_on_partition_only = 1, enable_max_bytes_limit_for_min_age_to_force_merge = 1, "+
-		"auto_statistics_types = ''",
+		"auto_statistics_types = '', default_compression_codec = 'ZSTD(1)'",
 		granularity, window), nil
 }
 

@@ -6143,8 +6143,9 @@ type Action struct {
 	// The versions of supported_action_types with which it is seen, both included: the
 	// first that has its type, 255 for none, and the last that has none of its
 	// ancestors' types, 255 where none hides it.
-	Since         uint32 `protobuf:"varint,13,opt,name=since,proto3" json:"since,omitempty"`
-	Until         uint32 `protobuf:"varint,14,opt,name=until,proto3" json:"until,omitempty"`
+	Since         uint32   `protobuf:"varint,13,opt,name=since,proto3" json:"since,omitempty"`
+	Until         uint32   `protobuf:"varint,14,opt,name=until,proto3" json:"until,omitempty"`
+	Parties       []uint32 `protobuf:"varint,15,rep,packed,name=parties,proto3" json:"parties,omitempty"` // accounts, in the form that tables keep (schema/stored)
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6277,6 +6278,13 @@ func (x *Action) GetUntil() uint32 {
 	return 0
 }
 
+func (x *Action) GetParties() []uint32 {
+	if x != nil {
+		return x.Parties
+	}
+	return nil
+}
+
 // A detail that is not null, by its name among those of its type.
 type ActionDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -6290,6 +6298,7 @@ type ActionDetail struct {
 	//	*ActionDetail_Text
 	//	*ActionDetail_Object
 	//	*ActionDetail_List
+	//	*ActionDetail_Party
 	Value         isActionDetail_Value `protobuf_oneof:"value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6402,6 +6411,15 @@ func (x *ActionDetail) GetList() *ActionList {
 	return nil
 }
 
+func (x *ActionDetail) GetParty() uint32 {
+	if x != nil {
+		if x, ok := x.Value.(*ActionDetail_Party); ok {
+			return x.Party
+		}
+	}
+	return 0
+}
+
 type isActionDetail_Value interface {
 	isActionDetail_Value()
 }
@@ -6434,6 +6452,10 @@ type ActionDetail_List struct {
 	List *ActionList `protobuf:"bytes,8,opt,name=list,proto3,oneof"`
 }
 
+type ActionDetail_Party struct {
+	Party uint32 `protobuf:"varint,9,opt,name=party,proto3,oneof"` // an address, in the form that tables keep (schema/stored)
+}
+
 func (*ActionDetail_Bytes) isActionDetail_Value() {}
 
 func (*ActionDetail_Unsigned) isActionDetail_Value() {}
@@ -6447,6 +6469,8 @@ func (*ActionDetail_Text) isActionDetail_Value() {}
 func (*ActionDetail_Object) isActionDetail_Value() {}
 
 func (*ActionDetail_List) isActionDetail_Value() {}
+
+func (*ActionDetail_Party) isActionDetail_Value() {}
 
 type ActionObject struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -7397,7 +7421,7 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x05nodes\x18\v \x01(\rR\x05nodes\x12\x14\n" +
 	"\x05edges\x18\f \x01(\rR\x05edges\x12#\n" +
 	"\rpending_edges\x18\r \x01(\rR\fpendingEdges\x12\x1a\n" +
-	"\breplaces\x18\x0e \x03(\fR\breplaces\"\x92\x03\n" +
+	"\breplaces\x18\x0e \x03(\fR\breplaces\"\xac\x03\n" +
 	"\x06Action\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -7414,7 +7438,8 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\tancestors\x18\v \x03(\tR\tancestors\x128\n" +
 	"\adetails\x18\f \x03(\v2\x1e.tonscribe.record.ActionDetailR\adetails\x12\x14\n" +
 	"\x05since\x18\r \x01(\rR\x05since\x12\x14\n" +
-	"\x05until\x18\x0e \x01(\rR\x05until\"\x97\x02\n" +
+	"\x05until\x18\x0e \x01(\rR\x05until\x12\x18\n" +
+	"\aparties\x18\x0f \x03(\rR\aparties\"\xaf\x02\n" +
 	"\fActionDetail\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x05bytes\x18\x02 \x01(\fH\x00R\x05bytes\x12\x1c\n" +
@@ -7423,7 +7448,8 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x05truth\x18\x05 \x01(\bH\x00R\x05truth\x12\x14\n" +
 	"\x04text\x18\x06 \x01(\tH\x00R\x04text\x128\n" +
 	"\x06object\x18\a \x01(\v2\x1e.tonscribe.record.ActionObjectH\x00R\x06object\x122\n" +
-	"\x04list\x18\b \x01(\v2\x1c.tonscribe.record.ActionListH\x00R\x04listB\a\n" +
+	"\x04list\x18\b \x01(\v2\x1c.tonscribe.record.ActionListH\x00R\x04list\x12\x16\n" +
+	"\x05party\x18\t \x01(\rH\x00R\x05partyB\a\n" +
 	"\x05value\"H\n" +
 	"\fActionObject\x128\n" +
 	"\adetails\x18\x01 \x03(\v2\x1e.tonscribe.record.ActionDetailR\adetails\"\xa5\x01\n" +
@@ -7704,6 +7730,7 @@ func file_schema_record_record_proto_init() {
 		(*ActionDetail_Text)(nil),
 		(*ActionDetail_Object)(nil),
 		(*ActionDetail_List)(nil),
+		(*ActionDetail_Party)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -2272,6 +2272,11 @@ func (m *Action) CloneVT() *Action {
 		}
 		r.Details = tmpContainer
 	}
+	if rhs := m.Parties; rhs != nil {
+		tmpContainer := make([]uint32, len(rhs))
+		copy(tmpContainer, rhs)
+		r.Parties = tmpContainer
+	}
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -2367,6 +2372,15 @@ func (m *ActionDetail_List) CloneVT() isActionDetail_Value {
 	}
 	r := new(ActionDetail_List)
 	r.List = m.List.CloneVT()
+	return r
+}
+
+func (m *ActionDetail_Party) CloneVT() isActionDetail_Value {
+	if m == nil {
+		return (*ActionDetail_Party)(nil)
+	}
+	r := new(ActionDetail_Party)
+	r.Party = m.Party
 	return r
 }
 
@@ -5370,6 +5384,15 @@ func (this *Action) EqualVT(that *Action) bool {
 	if this.Until != that.Until {
 		return false
 	}
+	if len(this.Parties) != len(that.Parties) {
+		return false
+	}
+	for i, vx := range this.Parties {
+		vy := that.Parties[i]
+		if vx != vy {
+			return false
+		}
+	}
 	return string(this.unknownFields) == string(that.unknownFields)
 }
 
@@ -5542,6 +5565,23 @@ func (this *ActionDetail_List) EqualVT(thatIface isActionDetail_Value) bool {
 		if !p.EqualVT(q) {
 			return false
 		}
+	}
+	return true
+}
+
+func (this *ActionDetail_Party) EqualVT(thatIface isActionDetail_Value) bool {
+	that, ok := thatIface.(*ActionDetail_Party)
+	if !ok {
+		return false
+	}
+	if this == that {
+		return true
+	}
+	if this == nil && that != nil || this != nil && that == nil {
+		return false
+	}
+	if this.Party != that.Party {
+		return false
 	}
 	return true
 }
@@ -10988,6 +11028,26 @@ func (m *Action) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.Parties) > 0 {
+		var pksize2 int
+		for _, num := range m.Parties {
+			pksize2 += protohelpers.SizeOfVarint(uint64(num))
+		}
+		i -= pksize2
+		j1 := i
+		for _, num := range m.Parties {
+			for num >= 1<<7 {
+				dAtA[j1] = uint8(uint64(num)&0x7f | 0x80)
+				num >>= 7
+				j1++
+			}
+			dAtA[j1] = uint8(num)
+			j1++
+		}
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(pksize2))
+		i--
+		dAtA[i] = 0x7a
+	}
 	if m.Until != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Until))
 		i--
@@ -11253,6 +11313,18 @@ func (m *ActionDetail_List) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i--
 		dAtA[i] = 0x42
 	}
+	return len(dAtA) - i, nil
+}
+func (m *ActionDetail_Party) MarshalToVT(dAtA []byte) (int, error) {
+	size := m.SizeVT()
+	return m.MarshalToSizedBufferVT(dAtA[:size])
+}
+
+func (m *ActionDetail_Party) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Party))
+	i--
+	dAtA[i] = 0x48
 	return len(dAtA) - i, nil
 }
 func (m *ActionObject) MarshalVT() (dAtA []byte, err error) {
@@ -13901,6 +13973,13 @@ func (m *Action) SizeVT() (n int) {
 	if m.Until != 0 {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.Until))
 	}
+	if len(m.Parties) > 0 {
+		l = 0
+		for _, e := range m.Parties {
+			l += protohelpers.SizeOfVarint(uint64(e))
+		}
+		n += 1 + protohelpers.SizeOfVarint(uint64(l)) + l
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -13995,6 +14074,15 @@ func (m *ActionDetail_List) SizeVT() (n int) {
 	} else {
 		n += 3
 	}
+	return n
+}
+func (m *ActionDetail_Party) SizeVT() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	n += 1 + protohelpers.SizeOfVarint(uint64(m.Party))
 	return n
 }
 func (m *ActionObject) SizeVT() (n int) {
@@ -29310,6 +29398,82 @@ func (m *Action) UnmarshalVT(dAtA []byte) error {
 					break
 				}
 			}
+		case 15:
+			if wireType == 0 {
+				var v uint32
+				for shift := uint(0); ; shift += 7 {
+					if shift >= 64 {
+						return protohelpers.ErrIntOverflow
+					}
+					if iNdEx >= l {
+						return io.ErrUnexpectedEOF
+					}
+					b := dAtA[iNdEx]
+					iNdEx++
+					v |= uint32(b&0x7F) << shift
+					if b < 0x80 {
+						break
+					}
+				}
+				m.Parties = append(m.Parties, v)
+			} else if wireType == 2 {
+				var packedLen int
+				for shift := uint(0); ; shift += 7 {
+					if shift >= 64 {
+						return protohelpers.ErrIntOverflow
+					}
+					if iNdEx >= l {
+						return io.ErrUnexpectedEOF
+					}
+					b := dAtA[iNdEx]
+					iNdEx++
+					packedLen |= int(b&0x7F) << shift
+					if b < 0x80 {
+						break
+					}
+				}
+				if packedLen < 0 {
+					return protohelpers.ErrInvalidLength
+				}
+				postIndex := iNdEx + packedLen
+				if postIndex < 0 {
+					return protohelpers.ErrInvalidLength
+				}
+				if postIndex > l {
+					return io.ErrUnexpectedEOF
+				}
+				var elementCount int
+				var count int
+				for _, integer := range dAtA[iNdEx:postIndex] {
+					if integer < 128 {
+						count++
+					}
+				}
+				elementCount = count
+				if elementCount != 0 && len(m.Parties) == 0 {
+					m.Parties = make([]uint32, 0, elementCount)
+				}
+				for iNdEx < postIndex {
+					var v uint32
+					for shift := uint(0); ; shift += 7 {
+						if shift >= 64 {
+							return protohelpers.ErrIntOverflow
+						}
+						if iNdEx >= l {
+							return io.ErrUnexpectedEOF
+						}
+						b := dAtA[iNdEx]
+						iNdEx++
+						v |= uint32(b&0x7F) << shift
+						if b < 0x80 {
+							break
+						}
+					}
+					m.Parties = append(m.Parties, v)
+				}
+			} else {
+				return fmt.Errorf("proto: wrong wireType = %d for field Parties", wireType)
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])
@@ -29602,6 +29766,26 @@ func (m *ActionDetail) UnmarshalVT(dAtA []byte) error {
 				m.Value = &ActionDetail_List{List: v}
 			}
 			iNdEx = postIndex
+		case 9:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Party", wireType)
+			}
+			var v uint32
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Value = &ActionDetail_Party{Party: v}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

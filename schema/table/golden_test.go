@@ -71,11 +71,13 @@ var (
 			{Name: "amount_2", Value: &record.ActionDetail_Unsigned{Unsigned: 9}},
 		},
 	}
+	// It ended at a lower lt, and later, than the transfer: the two orders differ.
+	call = &record.Action{Id: hash(35), Type: "call_contract", StartLt: 1002, EndLt: 1002, StartUtime: 1703, EndUtime: 1703, Since: 1, Until: 255}
 	step = &record.TraceStep{
 		Trace: &record.Trace{Id: hash(4), ExternalHash: hash(31), ExternalHashNorm: hash(32), McSeqnoStart: 70, McSeqnoEnd: 71, StartLt: 1001, EndLt: 1004, StartUtime: 1700, EndUtime: 1703,
 			State: record.TraceState_TRACE_COMPLETE, Nodes: 2, Edges: 3, Replaces: [][]byte{hash(33)}},
 		Transactions: []*record.TraceTransaction{{Account: address(3), Lt: 1001, Hash: hash(4), McSeqno: 70}},
-		Actions:      []*record.Action{transfer}, Accounts: [][]byte{address(3)},
+		Actions:      []*record.Action{transfer, call}, Accounts: [][]byte{address(3)},
 	}
 	open = &record.TraceStep{
 		Trace:        &record.Trace{Id: hash(34), McSeqnoStart: 71, McSeqnoEnd: 71, StartLt: 1005, EndLt: 1005, State: record.TraceState_TRACE_PENDING, Nodes: 1, PendingEdges: 2},
@@ -162,25 +164,29 @@ var golden = map[string][][]any{
 		{schema.ListOf(schema.JettonTransfer, address(21), nil, schema.Sends), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
 	},
 	"transaction_traces": {
-		{int32(0), prefix(3), uint64(1001), uint32(0x04040404), uint32(71), uint32(70), prefix(4)},
-		{int32(0), prefix(3), uint64(1005), uint32(0x22222222), uint32(71), uint32(71), prefix(34)},
+		{int32(0), prefix(3), uint64(1001), prefix(3), uint32(71), uint32(1), prefix(4)},
+		{int32(0), prefix(3), uint64(1005), prefix(3), uint32(71), uint32(0), prefix(34)},
 	},
 	"traces": {
-		{prefix(4), hash(4), uint32(71), uint32(70), uint64(1001), uint64(1004), uint32(1700), uint32(1703), int8(0), uint32(2), uint32(3), uint32(0), false, raw},
-		{prefix(33), hash(33), uint32(71), uint32(70), uint64(1001), uint64(1004), uint32(1700), uint32(1703), int8(0), uint32(2), uint32(3), uint32(0), true, raw},
-		{prefix(34), hash(34), uint32(71), uint32(71), uint64(1005), uint64(1005), uint32(0), uint32(0), int8(1), uint32(1), uint32(0), uint32(2), false, raw},
+		{prefix(4), prefix(4), uint32(71), uint64(1004), uint32(1703), int8(0), uint32(2), false, raw},
+		{prefix(33), prefix(33), uint32(71), uint64(1004), uint32(1703), int8(0), uint32(2), true, raw},
+		{prefix(34), prefix(34), uint32(71), uint64(1005), uint32(0), int8(1), uint32(1), false, raw},
 	},
 	// An open trace is in no list.
 	"traces_by_list": {
 		{schema.AllTraces.Number(nil), uint64(1004), prefix(4), uint32(1703), uint32(71)},
 		{schema.TracesOf.Number(address(3)), uint64(1004), prefix(4), uint32(1703), uint32(71)},
 	},
-	"actions": {{prefix(4), uint64(1001), prefix(30), uint32(71), uint64(1004), uint64(1003), uint32(1700), uint32(1702), "jetton_swap", true, []string{"multisig_execute"}, "dedust",
-		hash(21), hash(0), hash(16), hash(0), hash(0), hash(0), hash(0), amount(256), amount(9), "", raw}},
+	"actions": {
+		{prefix(4), uint64(1004), uint32(0), uint32(0x23232323), uint32(71), uint32(1703), "call_contract", false, []string(nil), "", hash(0), hash(0), hash(0), hash(0), amount(0), amount(0), "", raw},
+		{prefix(4), uint64(1004), uint32(1), uint32(0x1e1e1e1e), uint32(71), uint32(1702), "jetton_swap", true, []string{"multisig_execute"}, "dedust",
+			hash(16), hash(0), hash(0), hash(0), amount(256), amount(9), "", raw},
+	},
 	"actions_by_list": {
-		{schema.AllActions.Number(nil), uint64(1004), prefix(4), uint64(1003), prefix(30), uint32(1703), uint32(1702), schema.ActionType("jetton_swap"), uint8(1), uint8(1), uint32(71)},
-		{schema.ActionsOf.Number(address(3)), uint64(1004), prefix(4), uint64(1003), prefix(30), uint32(1703), uint32(1702), schema.ActionType("jetton_swap"), uint8(1), uint8(1), uint32(71)},
-		{schema.ActionsOf.Number(address(21)), uint64(1004), prefix(4), uint64(1003), prefix(30), uint32(1703), uint32(1702), schema.ActionType("jetton_swap"), uint8(1), uint8(1), uint32(71)},
+		{schema.AllActions.Number(nil), uint64(1004), prefix(4), uint32(0), uint32(1), uint32(1703), schema.ActionType("call_contract"), uint8(1), uint8(255), uint32(71)},
+		{schema.AllActions.Number(nil), uint64(1004), prefix(4), uint32(1), uint32(0), uint32(1703), schema.ActionType("jetton_swap"), uint8(1), uint8(1), uint32(71)},
+		{schema.ActionsOf.Number(address(3)), uint64(1004), prefix(4), uint32(1), uint32(0), uint32(1703), schema.ActionType("jetton_swap"), uint8(1), uint8(1), uint32(71)},
+		{schema.ActionsOf.Number(address(21)), uint64(1004), prefix(4), uint32(1), uint32(0), uint32(1703), schema.ActionType("jetton_swap"), uint8(1), uint8(1), uint32(71)},
 	},
 	"seals":    {{"headers", uint16(2), uint32(70), uint32(69), uint64(3)}},
 	"progress": {{"headers", uint16(2), uint16(4), uint32(70), uint32(1700)}},
@@ -258,7 +264,6 @@ func equalNumbers(a, b any) bool {
 func TestRecordsAreTheBytesThatWereWritten(t *testing.T) {
 	want := map[string]interface{ MarshalVT() ([]byte, error) }{
 		"blocks": block, "accounts": account, "contracts": contract, "past_contracts": past, "jetton_transfers": jettonTransfer, "jetton_burns": jettonBurn, "nft_transfers": nftTransfer,
-		"traces": step.Trace, "actions": transfer,
 	}
 	for _, b := range filled(t) {
 		r := want[b.Table().Name]

@@ -1,13 +1,17 @@
 package table
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 )
 
 // Fields of a TraceStep whose bytes tables keep.
@@ -32,6 +36,11 @@ func NewTraceStep(s *record.TraceStep, raw []byte) (*TraceStep, error) {
 	}
 	if len(traces) != 1 || len(s.Trace.GetId()) != len(noHash) {
 		return nil, fmt.Errorf("a step of %d traces, with the id %x", len(traces), s.Trace.GetId())
+	}
+	for _, h := range [][]byte{s.Trace.ExternalHash, s.Trace.ExternalHashNorm} {
+		if len(h) != 0 && len(h) != len(noHash) {
+			return nil, fmt.Errorf("trace %x: the message that began it has the hash %x", s.Trace.Id, h)
+		}
 	}
 	step := &TraceStep{TraceStep: s, Raw: text(traces[0])}
 	for _, tx := range s.Transactions {
@@ -73,13 +82,14 @@ func (s *TraceStep) Each(add func(*TraceOf)) {
 
 // TransactionTraces says to which trace a transaction belongs.
 var TransactionTraces = declare(Table{Name: "transaction_traces", Doc: "the trace that a transaction belongs to, in the key order of `transactions`",
-	Key: []string{"workchain", "account_prefix", "lt", "hash_prefix"}, Newest: "mc_seqno"}, nil, []column[*TraceOf]{
+	Key: []string{"workchain", "account_prefix", "lt", "account_next"}, Newest: "mc_seqno"}, nil, []column[*TraceOf]{
 	col("workchain", Int32, "workchain of the transaction's account", func(t *TraceOf) int32 { return schema.Workchain(t.Account) }),
 	col("account_prefix", Prefix, "first 8 bytes of the account id", func(t *TraceOf) uint64 { return schema.Prefix(schema.AccountID(t.Account)) }),
 	col("lt", UInt64, "logical time of the transaction", func(t *TraceOf) uint64 { return t.Lt }),
-	col("hash_prefix", ShortPrefix, "first 4 bytes of its hash", func(t *TraceOf) uint32 { return schema.ShortPrefix(t.Hash) }),
+	col("account_next", Prefix, "next 8 bytes of the account id", func(t *TraceOf) uint64 { return schema.Prefix(schema.AccountID(t.Account)[8:]) }),
 	col("mc_seqno", UInt32, "masterchain block with which it became known that it belongs there", func(t *TraceOf) uint32 { return t.Step.Trace.McSeqnoEnd }),
-	col("transaction_mc_seqno", UInt32, "masterchain block that commits the transaction", func(t *TraceOf) uint32 { return t.McSeqno }),
+	col("later", UInt32, "how many masterchain blocks later than the one that commits the transaction that was", func(t *TraceOf) uint32 { return t.Step.Trace.McSeqnoEnd - t.McSeqno }),
+	alias("transaction_mc_seqno", UInt32, "masterchain block that commits the transaction", func(t *TraceOf) uint32 { return t.McSeqno }),
 	col("trace_prefix", Prefix, "first 8 bytes of the trace's id, by which `traces` is ordered", func(t *TraceOf) uint64 { return schema.Prefix(t.Step.Trace.Id) }),
 })
 
@@ -102,23 +112,26 @@ func (s *TraceStep) Rows(add func(*TraceRow)) {
 
 // Traces has what every trace is.
 var Traces = declare(Table{Name: "traces", Doc: "a trace: the tree of transactions that one message or one call of the chain itself led to",
-	Key: []string{"trace_prefix", "id"}, Newest: "mc_seqno"}, nil, []column[*TraceRow]{
+	Key: []string{"trace_prefix", "id_next"}, Newest: "mc_seqno"}, nil, []column[*TraceRow]{
 	col("trace_prefix", Prefix, "first 8 bytes of the id", func(t *TraceRow) uint64 { return schema.Prefix(t.ID) }),
-	col("id", Hash, "hash of the first transaction", func(t *TraceRow) []byte { return t.ID }),
+	col("id_next", Prefix, "next 8 bytes of it", func(t *TraceRow) uint64 { return schema.Prefix(t.ID[8:]) }),
+	alias("id", Hash, "hash of the first transaction", func(t *TraceRow) []byte { return t.ID }),
 	col("mc_seqno", UInt32, "masterchain block of the newest transaction", func(t *TraceRow) uint32 { return t.Trace.McSeqnoEnd }),
-	col("mc_seqno_start", UInt32, "masterchain block of the first transaction", func(t *TraceRow) uint32 { return t.Trace.McSeqnoStart }),
-	col("start_lt", UInt64, "logical time of the first transaction", func(t *TraceRow) uint64 { return t.Trace.StartLt }),
+	alias("mc_seqno_start", UInt32, "masterchain block of the first transaction", func(t *TraceRow) uint32 { return t.Trace.McSeqnoStart }),
+	alias("start_lt", UInt64, "logical time of the first transaction", func(t *TraceRow) uint64 { return t.Trace.StartLt }),
 	col("end_lt", UInt64, "the greatest logical time of its transactions", func(t *TraceRow) uint64 { return t.Trace.EndLt }),
-	col("start_utime", UInt32, "time of the first transaction", func(t *TraceRow) uint32 { return t.Trace.StartUtime }),
+	alias("start_utime", UInt32, "time of the first transaction", func(t *TraceRow) uint32 { return t.Trace.StartUtime }),
 	col("end_utime", UInt32, "the latest time of its transactions", func(t *TraceRow) uint32 { return t.Trace.EndUtime }),
 	col("state", Enum8(0, "complete", "pending", "broken"), "pending: messages of it were not received yet; broken: the index begins in its midst", func(t *TraceRow) int8 { return int8(t.Trace.State) }),
 	col("nodes", UInt32, "number of transactions", func(t *TraceRow) uint32 { return t.Trace.Nodes }),
-	col("edges", UInt32, "number of messages that were received, or go to outside", func(t *TraceRow) uint32 { return t.Trace.Edges }),
-	col("pending_edges", UInt32, "number of messages that were not received yet", func(t *TraceRow) uint32 { return t.Trace.PendingEdges }),
+	alias("edges", UInt32, "number of messages that were received, or go to outside", func(t *TraceRow) uint32 { return t.Trace.Edges }),
+	alias("pending_edges", UInt32, "number of messages that were not received yet", func(t *TraceRow) uint32 { return t.Trace.PendingEdges }),
 	col("replaced", Bool, "whether id is that of a broken trace that turned out to be a part of the one that all other columns tell of: count rows without it", func(t *TraceRow) bool { return t.Replaced }),
 	alias("external_hash", Hash, "hash of the message that began it; zeros for none", func(t *TraceRow) []byte { return hashOrZero(t.Trace.ExternalHash) }),
 	alias("external_hash_norm", Hash, "the same, normalized (TEP-467), where it is another one; else zeros", func(t *TraceRow) []byte { return hashOrZero(t.Trace.ExternalHashNorm) }),
-	recordCol("the protobuf record Trace", func(t *TraceRow) string { return t.Raw }),
+	recordCol("the protobuf record Trace, in the form of schema/stored", func(t *TraceRow) string {
+		return packed(stored.PackTrace(nil, t.Trace, t.ID))
+	}),
 })
 
 // ListedTrace is a trace in one of its lists.
@@ -154,13 +167,44 @@ type ActionRow struct {
 	*record.Action
 	Step *TraceStep
 	Raw  string
+	// Number is that of the action in the trace by the lts of ends and by ids, TimeNumber
+	// by the times of ends and by ids.
+	Number, TimeNumber uint32
 }
 
 // EachAction hands out the actions.
 func (s *TraceStep) EachAction(add func(*ActionRow)) {
+	rows := make([]*ActionRow, len(s.TraceStep.Actions))
 	for i, a := range s.TraceStep.Actions {
-		add(&ActionRow{a, s, s.actions[i]})
+		rows[i] = &ActionRow{Action: a, Step: s, Raw: s.actions[i]}
 	}
+	NumberActions(rows, 0)
+	for _, a := range rows {
+		add(a)
+	}
+}
+
+// NumberActions numbers all actions of a trace, from a number on, and puts them in that
+// order.
+func NumberActions(list []*ActionRow, first uint32) {
+	slices.SortFunc(list, func(a, b *ActionRow) int {
+		return cmp.Or(cmp.Compare(a.EndUtime, b.EndUtime), bytes.Compare(a.Id, b.Id))
+	})
+	for i, a := range list {
+		a.TimeNumber = first + uint32(i)
+	}
+	slices.SortFunc(list, func(a, b *ActionRow) int {
+		return cmp.Or(cmp.Compare(a.EndLt, b.EndLt), bytes.Compare(a.Id, b.Id))
+	})
+	for i, a := range list {
+		a.Number = first + uint32(i)
+	}
+}
+
+// Stored is the stored form of the action.
+func (a *ActionRow) Stored() string {
+	parties := stored.Parties{a.account(actionSource), a.account(actionDestination), a.account(actionItem)}
+	return packed(stored.PackAction(nil, a.Action, a.Step.Trace.EndLt, parties))
 }
 
 // The details that columns are made of: the first of the names that an action has. What
@@ -209,8 +253,16 @@ func cutPrefix(path, name string) (string, bool) {
 	return "", false
 }
 
+// account is the account id that is the first of some details; zeros for none.
+func (a *ActionRow) account(names []string) []byte { return accountID(a.detail(names).GetBytes()) }
+
 func addressDetail(name, doc string, names []string) column[*ActionRow] {
-	return col(name, Hash, doc, func(a *ActionRow) []byte { return accountID(a.detail(names).GetBytes()) })
+	return col(name, Hash, doc, func(a *ActionRow) []byte { return a.account(names) })
+}
+
+// partyDetail is an addressDetail that the record begins with.
+func partyDetail(name, doc string, names []string) column[*ActionRow] {
+	return alias(name, Hash, doc, func(a *ActionRow) []byte { return a.account(names) })
 }
 
 func amountDetail(name, doc string, names []string) column[*ActionRow] {
@@ -240,31 +292,32 @@ func revised[R any]() []column[R] {
 
 // Actions has what parts of traces were.
 var Actions = declare(Table{Name: "actions", Doc: "an action: what a part of a trace was, a transfer, a swap, a stake; parts of other actions are rows, too (count those without ancestors)",
-	Key: []string{"trace_prefix", "start_lt", "action_prefix"}, Newest: "revision"}, nil, []column[*ActionRow]{
+	Key: []string{"trace_prefix", "trace_end_lt", "number"}, Newest: "revision"}, nil, []column[*ActionRow]{
 	col("trace_prefix", Prefix, "first 8 bytes of the id of its trace, by which `traces` is ordered", func(a *ActionRow) uint64 { return schema.Prefix(a.Step.Trace.Id) }),
-	col("start_lt", UInt64, "the smallest logical time of its transactions", func(a *ActionRow) uint64 { return a.StartLt }),
-	col("action_prefix", Prefix, "first 8 bytes of its id", func(a *ActionRow) uint64 { return schema.Prefix(a.Id) }),
+	col("trace_end_lt", UInt64, "the greatest logical time of the trace", func(a *ActionRow) uint64 { return a.Step.Trace.EndLt }),
+	col("number", UInt32, "number of the action in its trace, in the order of end_lt and id", func(a *ActionRow) uint32 { return a.Number }),
+	col("id_prefix", ShortPrefix, "first 4 bytes of its id", func(a *ActionRow) uint32 { return schema.ShortPrefix(a.Id) }),
 	alias("id", Hash, "hash that it is named by", func(a *ActionRow) []byte { return a.Id }),
 	col("mc_seqno", UInt32, "masterchain block with which its trace ended", func(a *ActionRow) uint32 { return a.Step.Trace.McSeqnoEnd }),
-	col("trace_end_lt", UInt64, "the greatest logical time of the trace", func(a *ActionRow) uint64 { return a.Step.Trace.EndLt }),
-	col("end_lt", UInt64, "the greatest logical time of its transactions", func(a *ActionRow) uint64 { return a.EndLt }),
-	col("start_utime", UInt32, "the earliest time of its transactions", func(a *ActionRow) uint32 { return a.StartUtime }),
+	alias("start_lt", UInt64, "the smallest logical time of its transactions", func(a *ActionRow) uint64 { return a.StartLt }),
+	alias("end_lt", UInt64, "the greatest logical time of its transactions", func(a *ActionRow) uint64 { return a.EndLt }),
+	alias("start_utime", UInt32, "the earliest time of its transactions", func(a *ActionRow) uint32 { return a.StartUtime }),
 	col("end_utime", UInt32, "the latest time of its transactions", func(a *ActionRow) uint32 { return a.EndUtime }),
 	col("type", Word, "what it was", func(a *ActionRow) string { return a.Type }),
 	col("success", Bool, "whether its effect took place", func(a *ActionRow) bool { return a.Success }),
 	col("ancestors", Strings, "types of the actions that it is a part of, outermost first", func(a *ActionRow) []string { return a.Ancestors }),
 	col("protocol", Word, "the exchange, the provider or the marketplace, where it names one", func(a *ActionRow) string { return a.word(actionProtocol) }),
-	addressDetail("source", "account id of whoever it came from; zeros for none", actionSource),
-	addressDetail("destination", "account id of whom it went to; zeros for none", actionDestination),
+	partyDetail("source", "account id of whoever it came from; zeros for none", actionSource),
+	partyDetail("destination", "account id of whom it went to; zeros for none", actionDestination),
 	addressDetail("asset", "account id of the jetton master, of what came in where it was exchanged; zeros for toncoins, or none", actionAsset),
 	addressDetail("asset_out", "the same of what went out, or of the second one of a pair", actionAssetOut),
-	addressDetail("nft_item", "account id of the NFT item; zeros for none", actionItem),
+	partyDetail("nft_item", "account id of the NFT item; zeros for none", actionItem),
 	addressDetail("nft_collection", "account id of its collection; zeros for none", actionCollection),
 	addressDetail("pool", "account id of the pool; zeros for none", actionPool),
 	amountDetail("amount", "amount or price, in nanotons or the asset's units", actionAmount),
 	amountDetail("amount_out", "amount of asset_out, or of what was minted or burnt for it", actionAmountOut),
 	col("comment", String, "comment; base64 where it is encrypted", func(a *ActionRow) string { return a.word(actionComment) }),
-	recordCol("the protobuf record Action", func(a *ActionRow) string { return a.Raw }),
+	recordCol("the protobuf record Action, in the form of schema/stored", (*ActionRow).Stored),
 }, revised[*ActionRow]())
 
 // ListedAction is an action in one of its lists.
@@ -283,19 +336,26 @@ func (a *ActionRow) Lists(add func(*ListedAction)) {
 
 // ActionsByList has the lists of actions.
 var ActionsByList = declare(Table{Name: "actions_by_list", Internal: true, Doc: "an action in one list that it is in, for look-ups of the API",
-	Key: []string{"list", "trace_end_lt", "trace_prefix", "end_lt", "action_prefix"}, Newest: "revision"}, nil, []column[*ListedAction]{
+	Key: []string{"list", "trace_end_lt", "trace_prefix", "number"}, Newest: "revision"}, nil, []column[*ListedAction]{
 	col("list", Prefix, "number of the list, made of its kind and an account", func(l *ListedAction) uint64 { return l.List }),
 	col("trace_end_lt", UInt64, "the greatest logical time of the trace", func(l *ListedAction) uint64 { return l.Step.Trace.EndLt }),
 	col("trace_prefix", Prefix, "first 8 bytes of the id of its trace", func(l *ListedAction) uint64 { return schema.Prefix(l.Step.Trace.Id) }),
-	col("end_lt", UInt64, "the greatest logical time of its transactions", func(l *ListedAction) uint64 { return l.EndLt }),
-	col("action_prefix", Prefix, "first 8 bytes of its id", func(l *ListedAction) uint64 { return schema.Prefix(l.Id) }),
+	col("number", UInt32, "number of the action in its trace, in the order of end_lt and id", func(l *ListedAction) uint32 { return l.Number }),
+	col("time_number", UInt32, "the same in the order of end_utime and id", func(l *ListedAction) uint32 { return l.TimeNumber }),
 	col("trace_end_utime", UInt32, "the latest time of the trace", func(l *ListedAction) uint32 { return l.Step.Trace.EndUtime }),
-	col("end_utime", UInt32, "the latest time of its transactions", func(l *ListedAction) uint32 { return l.EndUtime }),
 	col("type", ShortPrefix, "number of its type (schema.ActionType)", func(l *ListedAction) uint32 { return schema.ActionType(l.Type) }),
 	col("since", UInt8, "first version of supported_action_types that has its type, 255 for none", func(l *ListedAction) uint8 { return uint8(l.Since) }),
 	col("until", UInt8, "last version that has none of its ancestors' types, 255 for all", func(l *ListedAction) uint8 { return uint8(l.Until) }),
 	col("mc_seqno", UInt32, "masterchain block with which its trace ended", func(l *ListedAction) uint32 { return l.Step.Trace.McSeqnoEnd }),
 }, revised[*ListedAction]())
+
+// packed is a stored form. NewTraceStep has seen that there is what it needs.
+func packed(form []byte, err error) string {
+	if err != nil {
+		panic(err)
+	}
+	return string(form)
+}
 
 func (t *TraceOf) source() string   { return t.Step.Raw }
 func (s *TraceStep) source() string { return s.Raw }

@@ -14,7 +14,7 @@ var touchDays = []string{
 }
 
 // actionTimes are the rows that inserts into actions leave.
-const actionTimes = `INSERT INTO action_times SELECT end_utime, start_lt, action_prefix, type, protocol, success, empty(ancestors),
+const actionTimes = `INSERT INTO action_times SELECT end_utime, start_lt, id_prefix, type, protocol, success, empty(ancestors),
 	if(type = 'jetton_swap', asset, toFixedString('', 32)), if(type = 'jetton_swap', asset_out, toFixedString('', 32)),
 	if(type = 'jetton_swap', amount, toUInt256(0)), if(type = 'jetton_swap', amount_out, toUInt256(0)), revision, gone FROM actions`
 

@@ -11,5 +11,5 @@
 ) ENGINE = {{engine "mc_seqno"}}
 PARTITION BY intDiv(mc_seqno, 1000000000)
 ORDER BY (list, end_lt, trace_prefix)
-{{settings "states"}};
+{{settings "lists"}};
 {{distribute "traces_by_list" "trace_prefix"}}

@@ -5,7 +5,7 @@
 {{create "action_times"}} (
     end_utime     UInt32 CODEC(Delta, ZSTD(1)),
     start_lt      UInt64 CODEC(Delta, ZSTD(1)),
-    action_prefix UInt64 CODEC(NONE),
+    id_prefix     UInt32 CODEC(NONE),
     type          LowCardinality(String) CODEC(ZSTD(1)),
     protocol      LowCardinality(String) CODEC(ZSTD(1)),
     success       Bool CODEC(ZSTD(1)),
@@ -17,14 +17,14 @@
     revision      UInt32 CODEC(T64, ZSTD(1)),
     gone          UInt8 CODEC(ZSTD(1))
 ) ENGINE = {{engine "revision" "gone"}}
-ORDER BY (end_utime, start_lt, action_prefix)
+ORDER BY (end_utime, start_lt, id_prefix)
 {{settings "index"}};
-{{distribute "action_times" "action_prefix"}}
+{{distribute "action_times" "id_prefix"}}
 
 {{modify "stats_touched" "source Enum8('transactions' = 1, 'jetton_transfers' = 2, 'actions' = 3)"}}
 
 {{view "action_times_by_actions" "action_times"}}
-SELECT end_utime, start_lt, action_prefix, type, protocol, success, empty(ancestors) AS whole,
+SELECT end_utime, start_lt, id_prefix, type, protocol, success, empty(ancestors) AS whole,
     if(type = 'jetton_swap', asset, toFixedString('', 32)) AS asset, if(type = 'jetton_swap', asset_out, toFixedString('', 32)) AS asset_out,
     if(type = 'jetton_swap', amount, toUInt256(0)) AS amount, if(type = 'jetton_swap', amount_out, toUInt256(0)) AS amount_out, revision, gone
 FROM {{local "actions"}};
