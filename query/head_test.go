@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -64,5 +65,45 @@ func TestNewestOfAccountsAreTheSameOutOfMemory(t *testing.T) {
 		if n := held.counter(t, answers) - before; n > 0 != list.inMemory {
 			t.Errorf("%s: %v answers came out of memory, some should: %v", list.path, n, list.inMemory)
 		}
+	}
+}
+
+// lookUps counts the statements that read something.
+func (s *server) lookUps(t *testing.T, reads string) (n uint64) {
+	t.Helper()
+	families, err := s.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			if f.GetName() == "tonscribe_query_statement_seconds" && m.Label[0].GetValue() == reads {
+				n += m.GetHistogram().GetSampleCount()
+			}
+		}
+	}
+	return n
+}
+
+// The newest transactions are held with their traces, but for those that may become
+// others.
+func TestTheTracesOfTheNewestTransactionsAreOutOfMemoryToo(t *testing.T) {
+	bundles := syntheticBundles(2000, 11)
+	w := newWorld(t, bundles)
+	newest := bundles[len(bundles)-1]
+	w.setWatermark(t, newest)
+	held, bare := w.serve(t, nil), w.serve(t, func(c *Configuration) { holdNothing(c) })
+	held.await(newest.Seqno)
+	bare.await(newest.Seqno)
+	held.ask("/api/v3/transactions?limit=1") // when this is answered, the newest are held
+	before := held.lookUps(t, "transaction traces")
+	for _, path := range []string{"transactions?limit=20", "transactions?limit=100&offset=7", fmt.Sprintf("transactionsByMasterchainBlock?seqno=%d", newest.Seqno)} {
+		got, want := held.ask("/api/v3/"+path).Body.String(), bare.ask("/api/v3/"+path).Body.String()
+		if n := strings.Count(got, `"trace_id"`); got != want || n == 0 || n != strings.Count(got, `"prev_trans_hash"`) {
+			t.Errorf("%s: %d traces\nout of memory %s\nClickHouse    %s", path, n, got, want)
+		}
+	}
+	if n, without := held.lookUps(t, "transaction traces")-before, bare.lookUps(t, "transaction traces"); n > 0 || without == 0 {
+		t.Errorf("%d statements looked for traces, %d where nothing is held; want none and some", n, without)
 	}
 }

@@ -288,7 +288,7 @@ func heldOf(newer memory.Bundles) ([]*Bundle, error) {
 			}
 			all, records = append(all, tx), append(records, []byte(row.Source))
 		}
-		list[i].hold(all, records)
+		list[i].hold(all, records, nil) // memory has the rows of their traces, too
 	}
 	return list, nil
 }
@@ -489,8 +489,12 @@ func (f *Filler) fill(ctx context.Context, bundles []*Bundle) error {
 	if err != nil {
 		return err
 	}
+	traces, err := f.traces(ctx, c)
+	if err != nil {
+		return err
+	}
 	for _, b := range bundles {
-		b.hold(byBundle[b.McSeqno].list, byBundle[b.McSeqno].records)
+		b.hold(byBundle[b.McSeqno].list, byBundle[b.McSeqno].records, traces)
 	}
 	return nil
 }

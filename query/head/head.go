@@ -89,13 +89,14 @@ type Transaction struct {
 	Now     uint32
 	Account address.Address
 	record  []byte
+	trace   *record.Trace // its id and the hash of what began it; nil where that is not known for good
 }
 
 // overhead of a bundle besides its records, for the budget.
 const bundleOverhead = 160
 
 // heldOverhead is that of a transaction.
-const heldOverhead = 112
+const heldOverhead = 160
 
 // newBundle packs the blocks of a bundle. The hashes of previous blocks are
 // left out: nobody shows them.
@@ -118,8 +119,9 @@ func newBundle(mcSeqno uint32, blocks []*record.Block) (*Bundle, error) {
 	return b, nil
 }
 
-// hold adds the transactions. The bundle must not be visible yet.
-func (b *Bundle) hold(list []*record.Transaction, records [][]byte) {
+// hold adds the transactions, and of some their traces. The bundle must not be visible
+// yet.
+func (b *Bundle) hold(list []*record.Transaction, records [][]byte, traces map[traced]*record.Trace) {
 	held := make([]Transaction, len(list))
 	size := 0
 	for _, r := range records {
@@ -129,7 +131,7 @@ func (b *Bundle) hold(list []*record.Transaction, records [][]byte) {
 	for i, tx := range list {
 		at := len(arena)
 		arena = append(arena, records[i]...)
-		held[i] = Transaction{tx.Lt, tx.Now, address.Address(tx.Account), arena[at:]}
+		held[i] = Transaction{tx.Lt, tx.Now, address.Address(tx.Account), arena[at:], traces[tracedOf(tx)]}
 		held[i].record = slices.Clip(held[i].record)
 		b.accounts = append(b.accounts, schema.Prefix(tx.Account[4:]))
 		b.reach = b.reach.and(Reach{tx.Now, tx.Lt})
@@ -220,6 +222,21 @@ func (b *Bundle) Of(account address.Address) func(yield func(*Transaction) bool)
 			}
 		}
 	}
+}
+
+// TraceOf is the trace of a transaction where it is held: its id, and the hash of the
+// message that began it.
+func (h *Head) TraceOf(tx *record.Transaction) *record.Trace {
+	b := h.Bundle(tx.McSeqno)
+	if b == nil {
+		return nil
+	}
+	for t := range b.Of(address.Address(tx.Account)) {
+		if t.Lt == tx.Lt {
+			return t.trace
+		}
+	}
+	return nil
 }
 
 func (t *Transaction) Unpack() (*record.Transaction, bool) {

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -151,12 +152,12 @@ func (q *request) knows(master *int32) func() error {
 }
 
 // traced reads the traces of transactions and returns how their rows are made. Those
-// that begin a trace tell it themselves.
+// that begin a trace tell it themselves, and of the newest they are held.
 func (q *request) traced(transactions []*record.Transaction) (func(*record.Transaction) render.TransactionRow, error) {
 	of := make(map[*record.Transaction]*record.Trace, len(transactions))
 	var others []*record.Transaction
 	for _, tx := range transactions {
-		if of[tx] = trace.Begun(tx); of[tx] == nil {
+		if of[tx] = cmp.Or(trace.Begun(tx), q.view.Head.TraceOf(tx)); of[tx] == nil {
 			others = append(others, tx)
 		}
 	}
