@@ -20,7 +20,7 @@ func TestHeadCountsWhatProcessesUseAndBundlesThatTheNextOneOvertook(t *testing.T
 	server := enginetest.ClickHouse(t)
 	const warm, blocks, lag = 2, 10, 3
 	const used = 20 * time.Millisecond // of processor, for each bundle
-	var seqno atomic.Int64 // of the block that was produced last
+	var seqno atomic.Int64             // of the block that was produced last
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"last":{"seqno":%d}}`, seqno.Load()-lag)
 	}))

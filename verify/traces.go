@@ -16,7 +16,9 @@ import (
 // tracedTable is what transaction_traces says of a transaction but its trace.
 var tracedTable = func() *table.Table {
 	t := table.TransactionTraces.Table
-	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c table.Column) bool { return c.Name == "mc_seqno" || c.Name == "later" || c.Name == "trace_prefix" })
+	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c table.Column) bool {
+		return c.Name == "mc_seqno" || c.Name == "later" || c.Name == "trace_prefix"
+	})
 	return &t
 }()
 
@@ -140,7 +142,7 @@ func (v *verifier) countNodes(ctx context.Context, low, high uint64) error {
 		SELECT trace_prefix, toUInt64(if(replaced, 0, nodes)) AS nodes, toUInt64(0) AS have, if(replaced, %[1]d, start_lt) AS start, toUInt64(%[1]d) AS first, if(replaced, 0, end_lt) AS end, toUInt64(0) AS last,
 			toUInt64(0) AS lists, toUInt64(0) AS accounts, toUInt64(1) AS rows, toUInt8(mc_seqno_start < %[2]d OR mc_seqno > %[3]d OR replaced) AS other, toUInt8(pending_edges > 0 OR nodes > %[4]d) AS unlisted
 		FROM traces FINAL WHERE trace_prefix BETWEEN %[5]d AND %[6]d
-		UNION ALL SELECT trace_prefix, 0, uniqExact(workchain, account_prefix, lt, account_next), %[1]d, min(lt), 0, max(lt), 0, uniqExact(workchain, account_prefix), 0, toUInt8(min(transaction_mc_seqno) < %[2]d OR max(transaction_mc_seqno) > %[3]d), 0
+		UNION ALL SELECT trace_prefix, 0, uniqExact(workchain, account_prefix, lt, account_rest), %[1]d, min(lt), 0, max(lt), 0, uniqExact(workchain, account_prefix), 0, toUInt8(min(transaction_mc_seqno) < %[2]d OR max(transaction_mc_seqno) > %[3]d), 0
 		FROM transaction_traces WHERE trace_prefix BETWEEN %[5]d AND %[6]d GROUP BY trace_prefix
 		UNION ALL SELECT trace_prefix, 0, 0, %[1]d, %[1]d, 0, 0, uniqExact(list), 0, 0, 0, 0 FROM traces_by_list WHERE trace_prefix BETWEEN %[5]d AND %[6]d AND mc_seqno BETWEEN %[2]d AND %[3]d GROUP BY trace_prefix
 		) GROUP BY trace_prefix HAVING max(other) = 0 AND (n != h OR s != f OR e != l OR r = 0 OR ls != a + r AND max(unlisted) = 0 OR ls > 0 AND max(unlisted) = 1 AND n <= %[4]d) ORDER BY trace_prefix LIMIT 1`,

@@ -15,11 +15,11 @@ import (
 // traced is the key of a row of transaction_traces.
 type traced struct {
 	account  sql.AccountKey
-	next, lt uint64
+	rest, lt uint64
 }
 
 func tracedOf(tx *record.Transaction) traced {
-	return traced{sql.KeyOf(tx.Account), schema.Prefix(schema.AccountID(tx.Account)[8:]), tx.Lt}
+	return traced{sql.KeyOf(tx.Account), schema.Rest(schema.AccountID(tx.Account)), tx.Lt}
 }
 
 // traces reads the traces of the transactions that rows of transactions_index lead to:
@@ -27,17 +27,17 @@ func tracedOf(tx *record.Transaction) traced {
 func (f *Filler) traces(ctx context.Context, c sql.Conditions) (map[traced]*record.Trace, error) {
 	prefixes := map[traced]uint64{}
 	var workchain proto.ColInt32
-	var account, next, lt, trace proto.ColUInt64
+	var account, rest, lt, trace proto.ColUInt64
 	result := proto.Results{
-		{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &account}, {Name: "account_next", Data: &next},
+		{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &account}, {Name: "account_rest", Data: &rest},
 		{Name: "lt", Data: &lt}, {Name: "trace_prefix", Data: &trace},
 	}
 	of := "SELECT workchain, account_prefix, lt FROM transactions_index WHERE " + c.String()
-	statement := "SELECT workchain, account_prefix, account_next, lt, trace_prefix FROM transaction_traces WHERE (workchain, account_prefix, lt) IN (" + of + ") SETTINGS " + sql.NoProjections
+	statement := "SELECT workchain, account_prefix, account_rest, lt, trace_prefix FROM transaction_traces WHERE (workchain, account_prefix, lt) IN (" + of + ") SETTINGS " + sql.NoProjections
 	wanted := map[uint64]bool{}
 	err := f.reader.Run(ctx, "head", statement, result, func(rows int) error {
 		for i := range rows {
-			prefixes[traced{sql.AccountKey{Workchain: workchain[i], Prefix: account[i]}, next[i], lt[i]}] = trace[i]
+			prefixes[traced{sql.AccountKey{Workchain: workchain[i], Prefix: account[i]}, rest[i], lt[i]}] = trace[i]
 			wanted[trace[i]] = true
 		}
 		return nil

@@ -22,7 +22,7 @@ var (
 	transactionOfTraces = []plan.Column{
 		{Name: "workchain", At: transactionAt, Type: plan.Int32}, {Name: "account_prefix", At: transactionAt + 1}, {Name: "lt", At: transactionAt + 2},
 		{Name: "transaction_mc_seqno", At: transactionAt + 3, Type: plan.Uint32}, traceOfTransaction,
-		{Name: "mc_seqno", At: transactionWords + 1, Type: plan.Uint32}, {Name: "account_next", At: transactionWords + 2},
+		{Name: "mc_seqno", At: transactionWords + 1, Type: plan.Uint32}, {Name: "account_rest", At: transactionWords + 2},
 	}
 )
 
@@ -52,11 +52,11 @@ func IDsOf(transactions []*record.Transaction) []TransactionID {
 // tracedKey is the key of a row of transaction_traces.
 type tracedKey struct {
 	account  sql.AccountKey
-	next, lt uint64
+	rest, lt uint64
 }
 
 func (t *TransactionID) key() tracedKey {
-	return tracedKey{sql.KeyOf(t.Account), schema.Prefix(schema.AccountID(t.Account)[8:]), t.Lt}
+	return tracedKey{sql.KeyOf(t.Account), schema.Rest(schema.AccountID(t.Account)), t.Lt}
 }
 
 // TracesOf returns the trace of each of some transactions, nil where it is not known.

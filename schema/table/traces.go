@@ -82,11 +82,11 @@ func (s *TraceStep) Each(add func(*TraceOf)) {
 
 // TransactionTraces says to which trace a transaction belongs.
 var TransactionTraces = declare(Table{Name: "transaction_traces", Doc: "the trace that a transaction belongs to, in the key order of `transactions`",
-	Key: []string{"workchain", "account_prefix", "lt", "account_next"}, Newest: "mc_seqno"}, nil, []column[*TraceOf]{
+	Key: []string{"workchain", "account_prefix", "lt", "account_rest"}, Newest: "mc_seqno"}, nil, []column[*TraceOf]{
 	col("workchain", Int32, "workchain of the transaction's account", func(t *TraceOf) int32 { return schema.Workchain(t.Account) }),
 	col("account_prefix", Prefix, "first 8 bytes of the account id", func(t *TraceOf) uint64 { return schema.Prefix(schema.AccountID(t.Account)) }),
 	col("lt", UInt64, "logical time of the transaction", func(t *TraceOf) uint64 { return t.Lt }),
-	col("account_next", Prefix, "next 8 bytes of the account id", func(t *TraceOf) uint64 { return schema.Prefix(schema.AccountID(t.Account)[8:]) }),
+	col("account_rest", UInt64, "exclusive or of the other three numbers of 8 bytes of it", func(t *TraceOf) uint64 { return schema.Rest(schema.AccountID(t.Account)) }),
 	col("mc_seqno", UInt32, "masterchain block with which it became known that it belongs there", func(t *TraceOf) uint32 { return t.Step.Trace.McSeqnoEnd }),
 	col("later", UInt32, "how many masterchain blocks later than the one that commits the transaction that was", func(t *TraceOf) uint32 { return t.Step.Trace.McSeqnoEnd - t.McSeqno }),
 	alias("transaction_mc_seqno", UInt32, "masterchain block that commits the transaction", func(t *TraceOf) uint32 { return t.McSeqno }),
