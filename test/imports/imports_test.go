@@ -38,10 +38,15 @@ var below = map[string][]string{
 	"query":            {"ton", "schema", "internal", "decode.", "decode/contract", "decode/trace", "decode/action", "decode/pending", "docs", "web"},
 	"query/node":       {"ton", "internal"},
 	"docs":             {},
-	"verify":           {"ton", "schema", "internal", "decode", "ingest", "sink", "metadata", "reclassify"},
-	"bench":            {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query"},
-	"cmd":              {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "reclassify", "verify", "bench"},
-	"test":             {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "reclassify", "verify", "bench"},
+
+	"webhooks/event":     {},
+	"webhooks/signature": {},
+	"webhooks/receiver":  {"webhooks/event", "webhooks/signature"},
+
+	"verify": {"ton", "schema", "internal", "decode", "ingest", "sink", "metadata", "reclassify"},
+	"bench":  {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query"},
+	"cmd":    {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "reclassify", "webhooks", "verify", "bench"},
+	"test":   {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "reclassify", "webhooks", "verify", "bench"},
 }
 
 // without is what a package must do without, of the standard library: node access is
