@@ -10,15 +10,14 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/op/helpers"
 	"github.com/xssnick/tonutils-go/tvm/vm"
 	"github.com/xssnick/tonutils-go/tvm/vmerr"
-
-	size "tonscribe/ton/cell"
 )
 
 // Gas bounds what instructions do, with these exceptions of tonutils-go: it
 // walks the messages that a contract sends as a tree, writes cells out as text
 // for debug instructions and for opcodes that do not exist, both whether anybody
-// reads the text or not. Contracts make cells that are 2^500 as a tree for
-// little gas. New closes these ways for every machine of the process.
+// reads the text or not, and copies continuations with all that they hold.
+// Contracts make cells and continuations that are 2^500 as a tree for little gas.
+// New closes these ways for every machine of the process.
 
 // MaxActionCells bounds the list of a transaction's actions, with the messages
 // that it sends, counted as a tree. TON allows 255 messages of 2^13 cells; no
@@ -42,15 +41,23 @@ func New() *machine.TVM {
 // bounded is the same instruction with its work bounded.
 func bounded(getter vm.OPGetter) vm.OPGetter {
 	name := nameOf(getter())
-	switch {
-	case name == "DUMPSTK" || name == "STRDUMP" || strings.HasPrefix(name, "DUMP s"):
+	if name == "DUMPSTK" || name == "STRDUMP" || strings.HasPrefix(name, "DUMP s") {
 		return acting(getter, func(func(*vm.State) error) func(*vm.State) error {
 			return func(*vm.State) error { return nil }
 		})
-	case setsActions(name):
-		return acting(getter, checkedAfter)
-	case savesRegister(name):
-		return acting(getter, checkedBefore)
+	}
+	for _, way := range []struct {
+		taken   bool
+		replace func(action) action
+	}{
+		{setsActions(name), checkedAfter},
+		{savesRegister(name), checkedBefore},
+		{holdsContinuations(name), sharing},
+		{copiesTheRest(name), withShallowStack},
+	} {
+		if way.taken {
+			getter = acting(getter, way.replace)
+		}
 	}
 	return getter
 }
@@ -162,11 +169,15 @@ func (unknownOpcode) Interpret(state *vm.State) error {
 	return vmerr.Error(vmerr.CodeInvalidOpcode, "opcode not found")
 }
 
-// keptSizes is how many lists of actions have their size kept. A list is one
-// cell more than the list before it, so that 255 messages are counted once each.
-const keptSizes = 1024
+const (
+	// keptSizes is how many trees have their size kept: with it a tree is walked
+	// through once, however often it is sent, alone or in others.
+	keptSizes = 1 << 12
+	// smallTree is the size in cells up to which trees are walked through each time.
+	smallTree = 64
+)
 
-// actionSizes keeps the sizes of the latest lists.
+// actionSizes counts cells of trees and keeps the sizes of the latest.
 type actionSizes struct {
 	mu    sync.Mutex
 	cells map[cell.Hash]uint64
@@ -176,54 +187,57 @@ type actionSizes struct {
 
 var sizes = actionSizes{cells: map[cell.Hash]uint64{}}
 
+// tooManyCells is the size of everything that is too large.
+const tooManyCells = MaxActionCells + 1
+
 // allowed reports whether a list is within MaxActionCells.
 func (s *actionSizes) allowed(list *cell.Cell) bool {
-	if list == nil {
-		return true
+	return list == nil || s.count(list.WithoutTrace(), map[cell.Hash]uint64{}) <= MaxActionCells
+}
+
+// count returns the number of cells of a tree. A tree that has been counted is in seen.
+func (s *actionSizes) count(tree *cell.Cell, seen map[cell.Hash]uint64) uint64 {
+	key := tree.HashKey()
+	if cells, is := seen[key]; is {
+		return cells
 	}
-	list = list.WithoutTrace()
-	cells := uint64(1)
-	for i := range int(list.RefsNum()) {
-		child, err := list.PeekRef(i)
-		if err != nil {
-			return false
-		}
-		below, kept := s.kept(child.HashKey())
-		if !kept {
-			counted, err := size.SizeOf(MaxActionCells, child)
+	cells, kept := s.kept(key)
+	if !kept {
+		cells = 1
+		for i := range int(tree.RefsNum()) {
+			child, err := tree.PeekRef(i)
 			if err != nil {
-				return false
+				return tooManyCells
 			}
-			below = counted.TreeCells
+			if cells += s.count(child, seen); cells > MaxActionCells {
+				cells = tooManyCells
+				break
+			}
 		}
-		if below > MaxActionCells {
-			return false
+		if cells > smallTree {
+			s.keep(key, cells)
 		}
-		cells += below
 	}
-	if cells > MaxActionCells {
-		return false
-	}
-	s.keep(list.HashKey(), cells)
-	return true
+	seen[key] = cells
+	return cells
 }
 
-func (s *actionSizes) kept(list cell.Hash) (cells uint64, ok bool) {
+func (s *actionSizes) kept(tree cell.Hash) (cells uint64, is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cells, ok = s.cells[list]
-	return cells, ok
+	cells, is = s.cells[tree]
+	return cells, is
 }
 
-func (s *actionSizes) keep(list cell.Hash, cells uint64) {
+func (s *actionSizes) keep(tree cell.Hash, cells uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.cells[list]; ok {
+	if _, is := s.cells[tree]; is {
 		return
 	}
 	if len(s.cells) == keptSizes {
 		delete(s.cells, s.ring[s.next])
 	}
-	s.cells[list], s.ring[s.next] = cells, list
+	s.cells[tree], s.ring[s.next] = cells, tree
 	s.next = (s.next + 1) % keptSizes
 }
