@@ -81,6 +81,9 @@ type Limits struct {
 	Depth int `yaml:"max_depth"`
 	// Gas bounds all of them together.
 	Gas int64 `yaml:"max_gas"`
+	// Cells bounds the states of the accounts that execute them, each as often as it
+	// does: it is read and written each time.
+	Cells uint64 `yaml:"max_state_cells"`
 	// Bytes bounds the records of the transactions.
 	Bytes int `yaml:"max_trace_bytes"`
 	// Time bounds all of it.
@@ -90,7 +93,7 @@ type Limits struct {
 // DefaultLimits are enough for what people do: a payment to 250 receivers, a swap
 // through several pools.
 func DefaultLimits() Limits {
-	return Limits{Transactions: 300, Depth: 32, Gas: 10_000_000, Bytes: 512 << 10, Time: 2 * time.Second}
+	return Limits{Transactions: 300, Depth: 32, Gas: 10_000_000, Cells: 1 << 18, Bytes: 512 << 10, Time: 2 * time.Second}
 }
 
 // Validate names the first value that makes no sense.
@@ -102,6 +105,8 @@ func (l Limits) Validate() error {
 		return fmt.Errorf("max_depth %d: want 1 at least", l.Depth)
 	case l.Gas < 1:
 		return fmt.Errorf("max_gas %d: want 1 at least", l.Gas)
+	case l.Cells < 1:
+		return fmt.Errorf("max_state_cells %d: want 1 at least", l.Cells)
 	case l.Bytes < 1024 || l.Bytes > 8<<20:
 		return fmt.Errorf("max_trace_bytes %d: want 1024 to 8 MiB", l.Bytes)
 	case l.Time <= 0:
@@ -206,6 +211,7 @@ type run struct {
 	ahead   *ahead                    // before them
 	due     queue
 	made    *Cascade
+	cells   uint64
 	bytes   int
 	decoder decode.Decoder
 }
@@ -229,13 +235,17 @@ func (r *run) deliver(ctx context.Context, d *due) error {
 			return fmt.Errorf("account %s: %w", d.to, err)
 		}
 	}
+	state := stateOf(before.Account)
+	if r.cells += state.cells; r.cells > r.limits.Cells {
+		return fmt.Errorf("%w: %d cells of states", ErrLimits, r.limits.Cells)
+	}
 	in := tvm.Delivery{
 		Context: tvm.Context{Config: r.moment.Config, Now: r.moment.Now, LT: d.block + 1, BlockLT: d.block},
 		Address: tonutils.NewAddress(0, byte(d.to.Workchain()), d.to.ID()), Account: before.Account,
 		LastHash: before.LastHash, LastLT: before.LastLT, Message: d.message,
 	}
 	var err error
-	if in.Libraries, err = r.libraries(ctx, before.Account, d.message); err != nil {
+	if in.Libraries, err = r.libraries(ctx, state.code, d.message); err != nil {
 		return fmt.Errorf("account %s: library: %w", d.to, err)
 	}
 	out, err := r.world.Deliver(ctx, in)
@@ -298,9 +308,9 @@ func (r *run) record(transaction *cell.Cell) (*record.Transaction, error) {
 
 // libraries are those that the code of an account is, and the code that a message
 // brings.
-func (r *run) libraries(ctx context.Context, account, message *cell.Cell) ([]*cell.Cell, error) {
+func (r *run) libraries(ctx context.Context, code, message *cell.Cell) ([]*cell.Cell, error) {
 	wanted := map[[32]byte]*cell.Cell{}
-	for _, code := range []*cell.Cell{codeOf(account), initCode(message)} {
+	for _, code := range []*cell.Cell{code, initCode(message)} {
 		hash, is := toncell.LibraryOf(code)
 		if _, has := wanted[hash]; !is || has {
 			continue
@@ -326,13 +336,26 @@ func (r *run) libraries(ctx context.Context, account, message *cell.Cell) ([]*ce
 	return []*cell.Cell{dictionary.AsCell()}, nil
 }
 
-// codeOf is the code of an account, nil for none.
-func codeOf(account *cell.Cell) *cell.Cell {
+// accountState is what is asked of an account before it executes.
+type accountState struct {
+	code  *cell.Cell // nil for none
+	cells uint64     // as the account tells them
+}
+
+// stateOf reads an account, the zero value for none.
+func stateOf(account *cell.Cell) accountState {
 	var state tlb.AccountState
-	if account == nil || tlb.Parse(&state, account) != nil || state.StateInit == nil {
-		return nil
+	if account == nil || tlb.Parse(&state, account) != nil || !state.IsValid {
+		return accountState{}
 	}
-	return state.StateInit.Code
+	var is accountState
+	if used := state.StorageInfo.StorageUsed.CellsUsed; used != nil {
+		is.cells = used.Uint64()
+	}
+	if state.StateInit != nil {
+		is.code = state.StateInit.Code
+	}
+	return is
 }
 
 // initCode is the code that a message brings, nil for none.

@@ -188,7 +188,8 @@ func TestHostileCascadesAreBounded(t *testing.T) {
 		{what: "gas of all", code: program(t, once, letter(t, me, 1e6, empty)), data: empty, limits: func(l *Limits) { l.Gas = 5000 }, transactions: 9, cut: ErrLimits},
 		{what: "a body that is larger as a tree than anything", code: program(t, once, letter(t, me, 1e6, deep(50))), data: empty, transactions: 1},
 		{what: "255 times a large body", code: program(t, many, letter(t, me, 1e6, wide(100))), data: empty, limits: func(l *Limits) { l.Bytes = 128 << 10 }, cut: ErrLimits},
-		{what: "a huge state", code: program(t, once, letter(t, me, 1e6, empty)), data: wide(40_000), transactions: 32, cut: ErrLimits},
+		{what: "cells of states", code: program(t, once, letter(t, me, 1e6, empty)), data: empty, limits: func(l *Limits) { l.Cells = 10 * 4 }, transactions: 10, cut: ErrLimits},
+		{what: "a huge state", code: program(t, once, letter(t, me, 1e6, empty)), data: wide(40_000), transactions: 4, cut: ErrLimits},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			w := &town{}

@@ -14,6 +14,7 @@ import (
 	"tonscribe/devnet/contracts"
 	"tonscribe/devnet/genesis"
 	"tonscribe/ton/address"
+	toncell "tonscribe/ton/cell"
 	"tonscribe/ton/tvm"
 )
 
@@ -43,10 +44,14 @@ func (w *town) Deliver(_ context.Context, in tvm.Delivery) (tvm.Outcome, error) 
 // settle puts an active account into the town.
 func (w *town) settle(t testing.TB, at *tonutils.Address, code, data *cell.Cell, nanotons uint64) {
 	t.Helper()
+	size, err := toncell.SizeOf(1<<20, code, data)
+	if err != nil {
+		t.Fatal(err)
+	}
 	account, err := tlb.ToCell(&tlb.AccountState{
 		IsValid: true, Address: at,
 		StorageInfo: tlb.StorageInfo{
-			StorageUsed:  tlb.StorageUsed{CellsUsed: big.NewInt(5), BitsUsed: big.NewInt(1000)},
+			StorageUsed:  tlb.StorageUsed{CellsUsed: new(big.Int).SetUint64(size.Cells + 1), BitsUsed: new(big.Int).SetUint64(size.Bits)},
 			StorageExtra: tlb.StorageExtraNone{}, LastPaid: noon - 60,
 		},
 		AccountStorage: tlb.AccountStorage{

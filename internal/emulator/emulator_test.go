@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 func start(t *testing.T, change func(*emulator.Configuration)) *emulator.Pool {
 	t.Helper()
 	c := emulator.DefaultConfiguration()
-	c.Deadline = 20 * time.Second // the machine may be busy
+	c.Deadline, c.Processor = 20*time.Second, 20*time.Second // the machine may be busy
 	if change != nil {
 		change(&c)
 	}
@@ -193,6 +193,24 @@ func TestAnExecutionEndsAtTheDeadlineAndTheNextOneIsServed(t *testing.T) {
 	}
 }
 
+func TestAnExecutionEndsWithItsShareOfAProcessor(t *testing.T) {
+	p := start(t, func(c *emulator.Configuration) {
+		c.Workers, c.Deadline, c.Processor = 1, time.Minute, 50*time.Millisecond
+	})
+	in := delivery(t, config(t, nil), ordinary)
+	for range 2 {
+		if _, err := p.Deliver(t.Context(), delivery(t, generous(t), endless)); !errors.Is(err, emulator.ErrLimits) {
+			t.Fatalf("endless code: %v, want %v", err, emulator.ErrLimits)
+		}
+		// What it has used before does not count.
+		for range 200 {
+			if _, err := p.Deliver(t.Context(), in); err != nil {
+				t.Fatalf("the next one: %v", err)
+			}
+		}
+	}
+}
+
 func TestAnExecutionEndsWithItsCaller(t *testing.T) {
 	p := start(t, func(c *emulator.Configuration) { c.Workers = 1 })
 	in := delivery(t, generous(t), endless)
@@ -274,7 +292,9 @@ func TestAWorkerThatWasKilledIsReplaced(t *testing.T) {
 const greedy = "309E" + "7070707070707070707070" + "70" + "6F0D" + "EA"
 
 func TestAnExecutionThatNeedsTooMuchMemoryIsEndedAndTheNextOneIsServed(t *testing.T) {
-	p := start(t, func(c *emulator.Configuration) { c.Workers, c.Deadline, c.MemoryBytes = 1, time.Minute, 256<<20 })
+	p := start(t, func(c *emulator.Configuration) {
+		c.Workers, c.Deadline, c.Processor, c.MemoryBytes = 1, time.Minute, time.Minute, 256<<20
+	})
 	if _, err := p.Deliver(t.Context(), delivery(t, config(t, nil), ordinary)); err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +348,7 @@ func TestParent(t *testing.T) {
 	if os.Getenv(asParent) == "" {
 		t.Skip("it runs inside of TestWorkersEndWhenTheirParentIsKilled")
 	}
-	p := start(t, func(c *emulator.Configuration) { c.Workers, c.Deadline = 2, time.Minute })
+	p := start(t, func(c *emulator.Configuration) { c.Workers, c.Deadline, c.Processor = 2, time.Minute, time.Minute })
 	busy := delivery(t, generous(t), endless)
 	go p.Deliver(t.Context(), busy)
 	for len(children(t)) == 0 {

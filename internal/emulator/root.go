@@ -1,8 +1,8 @@
 // Package emulator executes transactions of strangers in processes of their own.
 // In comes a tvm.Delivery, out comes its tvm.Outcome, as tvm.Deliver would give
 // it in this process. A worker is our own binary under a hidden command, with a
-// limit on memory; one that takes longer than the deadline, or whose caller has
-// gone, is killed, and the next delivery gets a new one. The package must never
+// limit on memory; one that takes longer than the deadline, or more of a processor
+// than is allowed, or whose caller has gone, ends, and the next delivery gets a new one. The package must never
 // execute anything in the process that asks.
 package emulator
 
@@ -22,15 +22,17 @@ type Configuration struct {
 	// Workers is how many processes execute at once. Each is started when it is
 	// first needed.
 	Workers int `yaml:"workers"`
-	// Deadline bounds one execution.
+	// Deadline bounds one execution, with the way to its process and back.
 	Deadline time.Duration `yaml:"deadline"`
+	// Processor bounds the processor time of one execution.
+	Processor time.Duration `yaml:"processor"`
 	// MemoryBytes bounds the memory of one process.
 	MemoryBytes int64 `yaml:"memory_bytes"`
 }
 
 // DefaultConfiguration leaves a small machine enough for everything else.
 func DefaultConfiguration() Configuration {
-	return Configuration{Workers: 2, Deadline: 2 * time.Second, MemoryBytes: 320 << 20}
+	return Configuration{Workers: 2, Deadline: 2 * time.Second, Processor: 50 * time.Millisecond, MemoryBytes: 320 << 20}
 }
 
 // minMemory is what a worker needs to start and to hold a network's config.
@@ -43,6 +45,8 @@ func (c Configuration) Validate() error {
 		return fmt.Errorf("emulation: workers %d: want 1 to 64", c.Workers)
 	case c.Deadline < 10*time.Millisecond || c.Deadline > time.Minute:
 		return fmt.Errorf("emulation: deadline %s: want 10ms to 1m", c.Deadline)
+	case c.Processor < 10*time.Millisecond || c.Processor > time.Minute:
+		return fmt.Errorf("emulation: processor %s: want 10ms to 1m", c.Processor)
 	case c.MemoryBytes < minMemory:
 		return fmt.Errorf("emulation: memory_bytes %d: want at least %d", c.MemoryBytes, minMemory)
 	}

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"strconv"
 	"syscall"
-	"time"
 
 	"tonscribe/ton/tvm"
 )
@@ -48,7 +47,7 @@ func startWorker(c Configuration) (_ *worker, err error) {
 	}()
 	w := &worker{lifeline: lifeline}
 	w.command = exec.Command("/proc/self/exe", ChildCommand,
-		strconv.FormatInt(c.MemoryBytes, 10), strconv.FormatInt(int64(c.Deadline/time.Millisecond), 10))
+		strconv.FormatInt(c.MemoryBytes, 10), c.Deadline.String(), c.Processor.String())
 	w.command.ExtraFiles = []*os.File{end}
 	w.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in a terminal is for the parent
 	in, err := w.command.StdinPipe()

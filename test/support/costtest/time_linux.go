@@ -1,18 +1,16 @@
 package costtest
 
 import (
-	"syscall"
 	"time"
-)
 
-// rusageThread is RUSAGE_THREAD of getrusage(2).
-const rusageThread = 1
+	"golang.org/x/sys/unix"
+)
 
 // threadTime is the processor time of the calling thread.
 func threadTime() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(rusageThread, &usage); err != nil {
+	var used unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used); err != nil {
 		return 0
 	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	return time.Duration(used.Nano())
 }
