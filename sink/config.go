@@ -72,7 +72,7 @@ func DefaultConfiguration() Configuration {
 
 // HeadEvery is what Every is for who follows the log itself: requests see what is new at
 // once, and an insert costs the same whatever it holds.
-const HeadEvery = 7 * time.Second
+const HeadEvery = 10 * time.Second
 
 // ForHistory are the settings for a range of the chain that is there already: nobody
 // waits for a bundle, so that batches grow while records keep coming, and the last one

@@ -42,9 +42,9 @@ type Configuration struct {
 	Check time.Duration `yaml:"check"`
 }
 
-// DefaultConfiguration costs two in a hundred of a processor at most.
+// DefaultConfiguration costs one in a hundred of a processor at most.
 func DefaultConfiguration() Configuration {
-	return Configuration{Look: 2 * time.Second, Check: time.Second}
+	return Configuration{Look: 5 * time.Second, Check: 5 * time.Second}
 }
 
 // Validate refuses what makes no sense.

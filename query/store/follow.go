@@ -25,10 +25,12 @@ const (
 
 // follow keeps the view at the watermark until ctx ends.
 func (s *Store) follow(ctx context.Context) {
+	var looked time.Time // at the tables
 	for tables := true; ctx.Err() == nil; {
 		began := time.Now()
 		before := s.view.Load()
 		if tables {
+			looked = began
 			s.fail(ctx, s.reader.CountParts(ctx))
 		}
 		changed, err := s.step(ctx, tables)
@@ -37,7 +39,7 @@ func (s *Store) follow(ctx context.Context) {
 		if changed && tables {
 			rest = min(duty*time.Since(began), s.restLimit(before))
 		}
-		tables = s.pause(ctx, rest)
+		tables = s.pause(ctx, rest, looked)
 	}
 }
 
@@ -121,24 +123,27 @@ func (s *Store) restLimit(before *head.View) time.Duration {
 	return restLimit
 }
 
-// logPoll is how often the tables are looked at when the log tells what is new.
-const logPoll = time.Second
+// logPoll is how often the tables are looked at when the log tells what is new: only to
+// let go of what they have.
+const logPoll = 3 * time.Second
 
-// pause lets the rest pass, and then what is left of the time between two polls,
-// unless something new is reported before. It reports whether the tables may have it.
-func (s *Store) pause(ctx context.Context, rest time.Duration) (tables bool) {
-	poll := s.configuration.Poll
+// pause lets the rest pass, and then what is left of the time since the tables were
+// looked at, unless something new is reported before. It reports whether the tables are
+// to be looked at.
+func (s *Store) pause(ctx context.Context, rest time.Duration, looked time.Time) (tables bool) {
+	poll, wake := s.configuration.Poll-rest, s.configuration.Wake
 	var changed <-chan struct{}
 	if s.following && s.shown.Load() {
-		poll, changed, rest = max(poll, logPoll), s.log.Changed(), 0
+		changed, wake, rest = s.log.Changed(), nil, 0
+		poll = max(s.configuration.Poll, logPoll) - time.Since(looked)
 	}
 	s.rest(ctx, rest)
-	if poll -= rest; poll <= 0 {
+	if poll <= 0 {
 		return true
 	}
 	select {
 	case <-time.After(poll):
-	case <-s.configuration.Wake:
+	case <-wake:
 	case <-changed:
 		return false
 	case <-ctx.Done():
