@@ -20,8 +20,19 @@ LINT_WANT := v2.15.0
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
 
-build: need-go ## bin/tonscribe
+# What the dashboard is made of. Folders count as well: a file that is gone is a change.
+WEB       := web/index.html web/vite.config.ts web/tsconfig.json $(shell find web/src web/public web/snippets)
+
+build: need-go web/site/built/index.html ## bin/tonscribe
 	@go build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/tonscribe
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json | need-npm
+	@npm --prefix web ci --engine-strict --prefer-offline --no-audit --no-fund --loglevel=error
+	@touch $@
+
+web/site/built/index.html: web/node_modules/.package-lock.json $(WEB)
+	@npm --prefix web run --silent build -- --logLevel=warn
+	@touch $@
 
 engine: build need-npm ## fetch the embedded ClickHouse (once, about 170 MB)
 	@$(BIN) engine fetch
@@ -44,8 +55,9 @@ bench: engine ## the figures of docs/performance.md
 	@go test -run '^$$' -bench . -benchmem ./decode/... ./query/...
 	@test/bench/run
 
-lint: need-lint ## golangci-lint with the project's configuration
+lint: need-lint web/node_modules/.package-lock.json ## golangci-lint with the project's configuration, types of the dashboard
 	@$(LINT) run
+	@npm --prefix web run --silent check
 
 fmt: need-go ## gofmt
 	@gofmt -w $$(git ls-files '*.go' | grep -v -e '\.pb\.go$$')
@@ -60,7 +72,7 @@ need-go:
 	@command -v go >/dev/null || { echo 'Go 1.26 or newer is needed: https://go.dev/doc/install'; exit 1; }
 
 need-npm:
-	@command -v npm >/dev/null || { echo 'npm is needed to fetch the embedded ClickHouse: install Node.js 20 or newer (https://nodejs.org), or run with --clickhouse DSN'; exit 1; }
+	@command -v npm >/dev/null || { echo 'npm is needed for the dashboard and to fetch the embedded ClickHouse: install Node.js 20.19 or newer (https://nodejs.org)'; exit 1; }
 
 need-lint:
 	@command -v $(LINT) >/dev/null || { echo 'golangci-lint is needed: go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_WANT)'; exit 1; }

@@ -2,6 +2,8 @@ module tonscribe
 
 go 1.26.8
 
+ignore ./web/node_modules
+
 require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/ClickHouse/ch-go v0.74.0

@@ -22,6 +22,7 @@ import (
 	"tonscribe/query/tail"
 	"tonscribe/schema"
 	"tonscribe/sink"
+	"tonscribe/web"
 )
 
 // stage is what all components have in common.
@@ -157,7 +158,11 @@ func (p *process) newQuery() (*query.Component, error) {
 		return nil, err
 	}
 	p.onStop("emulator", pool.Stop)
-	d := query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage, Emulator: pool}
+	dashboard, err := web.New()
+	if err != nil {
+		return nil, err
+	}
+	d := query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage, Emulator: pool, Mount: dashboard.Mount}
 	if foresees && p.log != nil && len(p.settings.Kafka.Brokers) > 0 { // an embedded log has one reader
 		d.Shared = p.log
 	}

@@ -262,6 +262,36 @@ func (p *Page) Await(expression string) {
 	}
 }
 
+// keyCodes of keys that write nothing, as Chromium wants them beside their names.
+var keyCodes = map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, "Space": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}
+
+// Press presses a key and lets it go, where the focus is.
+func (p *Page) Press(key string) {
+	p.browser.t.Helper()
+	code, known := keyCodes[key]
+	if !known {
+		p.browser.t.Fatalf("no such key: %s", key)
+	}
+	event := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code}
+	switch key {
+	case "Enter":
+		event["text"] = "\r"
+	case "Space":
+		event["key"], event["text"] = " ", " "
+	}
+	p.call("Input.dispatchKeyEvent", event, nil)
+	event["type"] = "keyUp"
+	delete(event, "text")
+	p.call("Input.dispatchKeyEvent", event, nil)
+}
+
+// Type writes text where the focus is, over what is there.
+func (p *Page) Type(text string) {
+	p.browser.t.Helper()
+	p.Eval(`document.activeElement.select?.()`, nil)
+	p.call("Input.insertText", map[string]any{"text": text}, nil)
+}
+
 // Text is the text of the first element that a selector finds.
 func (p *Page) Text(selector string) (text string) {
 	p.browser.t.Helper()

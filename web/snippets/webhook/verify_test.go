@@ -1,0 +1,149 @@
+package webhook
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// vector is a signature, and whether it is right.
+type vector struct {
+	Body   string // base64
+	Header string
+	Secret string
+	want   bool
+}
+
+func vectors() []vector {
+	// GitHub, "Validating webhook deliveries".
+	const secret = "It's a Secret to Everybody"
+	const header = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+	code := base64.StdEncoding.EncodeToString
+	body := code([]byte("Hello, World!"))
+	return []vector{
+		{body, header, secret, true},
+		{code([]byte("Hello, World")), header, secret, false},
+		{code([]byte("Hello, World!\n")), header, secret, false},
+		{body, header, secret + " ", false},
+		{body, strings.ToUpper(header), secret, false},
+		{body, strings.TrimPrefix(header, "sha256="), secret, false},
+		{body, "sha256=", secret, false},
+		{body, "", secret, false},
+	}
+}
+
+// program is a snippet in another language, below what reads vectors and writes verdicts.
+type program struct {
+	interpreter string
+	arguments   []string
+}
+
+var programs = []program{
+	{"node", []string{"--input-type=module", "--eval", `
+		import { readFileSync } from 'node:fs'
+		import { verify } from './verify.mjs'
+		console.log(JSON.stringify(JSON.parse(readFileSync(0)).map((v) => verify(Buffer.from(v.Body, 'base64'), v.Header, v.Secret))))`}},
+	{"python3", []string{"-B", "-c", `
+import base64, json, sys
+sys.path.insert(0, ".")
+from verify import verify
+print(json.dumps([verify(base64.b64decode(v["Body"]), v["Header"], v["Secret"]) for v in json.load(sys.stdin)]))`}},
+	{"php", []string{"-r", `
+		require './verify.php';
+		echo json_encode(array_map(fn($v) => verify(base64_decode($v['Body']), $v['Header'], $v['Secret']), json_decode(file_get_contents('php://stdin'), true)));`}},
+}
+
+func TestEverySnippetTellsRightSignaturesFromWrongOnes(t *testing.T) {
+	t.Run("go", func(t *testing.T) {
+		check(t, func(all []vector) (verdicts []bool) {
+			for _, v := range all {
+				body, err := base64.StdEncoding.DecodeString(v.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				verdicts = append(verdicts, Verify(body, v.Header, v.Secret))
+			}
+			return verdicts
+		})
+	})
+	for _, p := range programs {
+		t.Run(p.interpreter, func(t *testing.T) {
+			p.demand(t)
+			check(t, func(all []vector) (verdicts []bool) {
+				input, err := json.Marshal(all)
+				if err != nil {
+					t.Fatal(err)
+				}
+				command := exec.Command(p.interpreter, p.arguments...)
+				command.Stdin, command.Stderr = strings.NewReader(string(input)), os.Stderr
+				out, err := command.Output()
+				if err != nil {
+					t.Fatalf("%s: %v", p.interpreter, err)
+				}
+				if err := json.Unmarshal(out, &verdicts); err != nil {
+					t.Fatalf("%s writes %q: %v", p.interpreter, out, err)
+				}
+				return verdicts
+			})
+		})
+	}
+}
+
+// demand skips the test where the interpreter is missing.
+func (p program) demand(t *testing.T) {
+	if _, err := exec.LookPath(p.interpreter); err == nil {
+		return
+	}
+	if what := p.interpreter + " is not installed"; slices.Contains(strings.Split(os.Getenv("TONSCRIBE_TEST_REQUIRE"), ","), strings.TrimRight(p.interpreter, "3")) {
+		t.Fatal(what)
+	} else {
+		t.Skip(what)
+	}
+}
+
+func check(t *testing.T, verify func([]vector) []bool) {
+	t.Helper()
+	all := vectors()
+	verdicts := verify(all)
+	if len(verdicts) != len(all) {
+		t.Fatalf("%d verdicts for %d signatures", len(verdicts), len(all))
+	}
+	for i, v := range all {
+		if verdicts[i] != v.want {
+			t.Errorf("body %s with header %q by %q: %t, want %t", v.Body, v.Header, v.Secret, verdicts[i], v.want)
+		}
+	}
+}
+
+func TestTheHandlerAnswersByWhatBecameOfTheWebhook(t *testing.T) {
+	v := vectors()[0]
+	body, err := base64.StdEncoding.DecodeString(v.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		why, body, header string
+		outcome           error
+		want              int
+	}{
+		{"processed", string(body), v.Header, nil, http.StatusOK},
+		{"not processed", string(body), v.Header, errors.New("no room"), http.StatusInternalServerError},
+		{"forged", "{}", v.Header, nil, http.StatusUnauthorized},
+		{"too long", strings.Repeat("a", 64<<10+1), v.Header, nil, http.StatusBadRequest},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(c.body))
+		r.Header.Set("X-Pay-Signature", c.header)
+		w := httptest.NewRecorder()
+		Handler(v.Secret, func([]byte) error { return c.outcome })(w, r)
+		if w.Code != c.want {
+			t.Errorf("%s: %d, want %d", c.why, w.Code, c.want)
+		}
+	}
+}
