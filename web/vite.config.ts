@@ -12,6 +12,7 @@ export default defineConfig({
     assetsInlineLimit: 0, // the page's policy refuses data: addresses
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: { checks: { pluginTimings: false } }, // which speaks up when the machine is busy
   },
   // `npm run dev` beside a running tonscribe.
   server: { proxy: { '/api': 'http://127.0.0.1:8081' } },

@@ -154,6 +154,7 @@ func (d *dashboard) signsInByKeyboard() {
 	d.Type("wrong")
 	d.Press("Enter")
 	d.Await(`document.querySelector(".sign-in [role=alert]")?.innerText`)
+	d.picture("sign-in")
 	d.Eval(`document.getElementById("token").focus()`, nil)
 	d.Type(d.token)
 	d.Press("Enter")
@@ -179,6 +180,7 @@ func (d *dashboard) setsTheAddressAndSendsATest() {
 	d.choose("#test-status", "failed")
 	d.click("#send-test")
 	d.says("#test-result", shopAnswer)
+	d.picture("test-send")
 	got := d.next()
 	if !signature.Verify(got.body, got.header.Get(signature.Header), secret) {
 		d.t.Errorf("the test is not signed with the secret that is shown: %v %s", got.header, got.body)
@@ -217,6 +219,7 @@ func (d *dashboard) replaysARange() {
 	d.choose("#r-state", "delivered")
 	d.click("#replay-next")
 	d.says("#replay-count", "sent again")
+	d.picture("replay")
 	d.Press("Escape")
 	d.Await(`!document.querySelector("dialog")`)
 }
@@ -228,6 +231,7 @@ func (d *dashboard) changesTheSecretAndGoesBack() {
 	d.Await(`document.querySelector("[data-secret=next]") && !document.querySelector("dialog")`)
 	d.click("#reveal")
 	d.Await(`document.querySelector("[data-secret=next] code").innerText.startsWith("whsec_") && !document.querySelector("[data-secret=next] code").innerText.includes("…")`)
+	d.picture("rotation")
 	old, next := d.Text("[data-secret=secret] code"), d.Text("[data-secret=next] code")
 	d.click("#switch")
 	d.click("dialog .primary")
@@ -255,6 +259,7 @@ func (d *dashboard) makesAndRevokesAKey() {
 	d.Press("Enter")
 	d.Await(`document.querySelector("dialog #new-key")?.innerText`)
 	key := d.Text("#new-key")
+	d.picture("new-key")
 	d.Press("Escape")
 	d.Await(`!document.querySelector("dialog")`)
 	var shown string
@@ -279,6 +284,7 @@ func (d *dashboard) saysWhetherASignatureIsRight() {
 	d.fill("#v-header", strings.ToUpper(signature.Sign([]byte(body), secret)))
 	d.click("#check")
 	d.says("#verdict", "wrong")
+	d.picture("verdict")
 	d.Eval(`document.getElementById("tab-0").focus()`, nil)
 	for _, language := range []string{"createHmac", "hmac.new", "hash_hmac", "hmac.New"} {
 		d.Press("ArrowRight")
@@ -332,7 +338,7 @@ func (d *dashboard) picture(name string) {
 		name          string
 		width, height int
 		dark          bool
-	}{{"light", 1280, 1000, false}, {"dark", 1280, 1000, true}, {"narrow", 400, 900, false}} {
+	}{{"light", 1280, 1300, false}, {"dark", 1280, 1300, true}, {"narrow", 400, 1600, false}} {
 		d.Size(view.width, view.height, view.dark)
 		if err := os.WriteFile(filepath.Join(*pictures, name+"-"+view.name+".png"), d.Screenshot(), 0o600); err != nil {
 			d.t.Fatal(err)

@@ -1,4 +1,4 @@
-import { ref, watch } from 'vue'
+import { computed, ref, watch } from 'vue'
 
 export type Theme = 'system' | 'light' | 'dark'
 
@@ -10,6 +10,9 @@ export const theme = ref<Theme>(stored === 'light' || stored === 'dark' ? stored
 
 /** Whether times are shown as the reader's clock has them, rather than in UTC. */
 export const localTimes = ref(localStorage.getItem(zoneKey) === 'local')
+
+/** What the times of a table are in. */
+export const zone = computed(() => (localTimes.value ? 'local' : 'UTC'))
 
 watch(
   theme,

@@ -14,8 +14,9 @@ export interface Endpoint {
   disabledReason?: string
   signing: Signing
   header: string
+  keyId?: string // of the API key that signs
   secret: {
-    masked: string
+    masked: string // empty until a URL is set
     next?: { masked: string; switchAt: string }
     old?: { masked: string; undoUntil: string }
   }
@@ -94,9 +95,10 @@ export interface DeliveryDetail {
 
 export interface Replay {
   id: string
-  state: 'running' | 'done' | 'cancelled'
+  state: 'running' | 'done' | 'failed' | 'cancelled'
   count: number
-  sent: number
+  done: number
+  delivered?: number
 }
 
 export interface Key {

@@ -20,5 +20,3 @@ export const transferStates: Record<string, Described> = {
   failed: { text: 'failed', tone: 'bad' },
   duplicate: { text: 'paid twice', tone: 'warn' },
 }
-
-export const states: Record<string, Described> = { ...deliveryStates, ...transferStates }

@@ -8,4 +8,5 @@ export const idNames = { reference: 'Reference', txHash: 'Transaction', traceId:
 
 export type IDName = keyof typeof idNames
 
-export const classes = ['dns', 'connect', 'tls', 'timeout', 'network', 'status', 'blocked']
+/** The classes of failures, for a list to choose from. */
+export const classes = ['status', 'timeout', 'address', 'dns', 'refused', 'reset', 'tls', 'tls_expired', 'tls_name', 'tls_issuer', 'tls_certificate', 'headers', 'protocol', 'network', 'interrupted']
