@@ -30,8 +30,8 @@ var (
 // startLimit is for an `up` until it is ready.
 const startLimit = 3 * time.Minute
 
-// forLoopback lets deliveries go to this machine, without TLS.
-var forLoopback = []string{"TONSCRIBE_WEBHOOKS_ALLOW_NETWORKS=127.0.0.0/8", "TONSCRIBE_WEBHOOKS_INSECURE=true"}
+// toLoopback lets deliveries go to this machine, without TLS.
+var toLoopback = []string{"TONSCRIBE_WEBHOOKS_SEND_ALLOW_NETWORKS=127.0.0.1/32", "TONSCRIBE_WEBHOOKS_SEND_ALLOW_HTTP=true"}
 
 // dashboard is a page on a server.
 type dashboard struct {
@@ -68,18 +68,47 @@ func TestDashboard(t *testing.T) {
 }
 
 func startWithMerchant(t *testing.T) (base, token string) {
-	if err := exec.Command(harness.Binary(t), "merchants", "--help").Run(); err != nil {
-		t.Skip("this build knows no merchants: " + err.Error())
-	}
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base = "http://" + listen
-	harness.Start(t, forLoopback, "up", "--data", data, "--listen", listen).AwaitReady(base, startLimit)
+	merchants := exec.Command(harness.Binary(t), "merchants", "--help").Run() == nil
+	var settings []string
+	if merchants {
+		settings = toLoopback
+	}
+	harness.Start(t, settings, "up", "--data", data, "--listen", listen).AwaitReady(base, startLimit)
+	isOpenToAnybody(t, base)
+	if !merchants {
+		t.Skip("this build knows no merchants")
+	}
 	out, err := exec.Command(harness.Binary(t), "merchants", "add", "--data", data, "shop").CombinedOutput()
 	found := regexp.MustCompile(`(?i)token\W+(\S+)`).FindSubmatch(out)
 	if err != nil || found == nil {
 		t.Fatalf("merchants add shows no token: %s (%v)", out, err)
 	}
 	return base, string(found[1])
+}
+
+// isOpenToAnybody: what is for a merchant only comes from the API, after signing in.
+func isOpenToAnybody(t *testing.T, base string) {
+	t.Helper()
+	for _, key := range []string{"", "wrong"} {
+		for range 5 { // more than a second's worth for an address without a key
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/dashboard", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("X-API-Key", key)
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(answer.Body)
+			answer.Body.Close()
+			if answer.StatusCode != http.StatusOK || !strings.Contains(string(body), "<html") || answer.Header.Get("Access-Control-Allow-Origin") != "" {
+				t.Fatalf("with the key %q: %d, origins %q, %.200s; want 200 and the page, for this origin only", key, answer.StatusCode, answer.Header.Get("Access-Control-Allow-Origin"), body)
+			}
+		}
+	}
 }
 
 // shop takes webhooks and answers 200.

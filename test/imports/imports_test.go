@@ -35,9 +35,10 @@ var below = map[string][]string{
 	"sink":             {"ton", "schema", "internal"},
 	"metadata":         {"ton", "schema", "internal"},
 	"reclassify":       {"ton", "schema", "internal", "decode"},
-	"query":            {"ton", "schema", "internal", "decode.", "decode/contract", "decode/trace", "decode/action", "decode/pending", "docs", "web"},
+	"query":            {"ton", "schema", "internal", "decode.", "decode/contract", "decode/trace", "decode/action", "decode/pending", "docs"},
 	"query/node":       {"ton", "internal"},
 	"docs":             {},
+	"web":              {"query/compress"},
 
 	"webhooks/event":     {},
 	"webhooks/signature": {},
@@ -45,7 +46,7 @@ var below = map[string][]string{
 
 	"verify": {"ton", "schema", "internal", "decode", "ingest", "sink", "metadata", "reclassify"},
 	"bench":  {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query"},
-	"cmd":    {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "reclassify", "webhooks", "verify", "bench"},
+	"cmd":    {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "web", "reclassify", "webhooks", "verify", "bench"},
 	"test":   {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query", "docs", "reclassify", "webhooks", "verify", "bench"},
 }
 

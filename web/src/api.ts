@@ -1,4 +1,5 @@
 import { renewed, session, sessionEnded } from './session'
+import { sentence } from './text'
 
 export const base = '/api/merchant/v1/'
 
@@ -58,7 +59,7 @@ async function once<T>(method: string, path: string, body: unknown, signal?: Abo
   const code = typeof error === 'object' ? (error.code ?? '') : ''
   const message = typeof error === 'object' ? error.message : error
   if (response.status === 401 && session.value) sessionEnded()
-  throw new Failure(response.status, code, message || `The server answers with status ${response.status}.`)
+  throw new Failure(response.status, code, message ? sentence(message) : `The server answers with status ${response.status}.`)
 }
 
 function parsed(text: string): unknown {

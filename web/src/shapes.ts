@@ -29,7 +29,7 @@ export interface Secrets {
 }
 
 export interface Health {
-  state: string
+  state: 'ok' | 'failing' | 'disabled' | 'unset'
   successRate?: number | null // 0 to 1, none without attempts
   p50Ms?: number | null
   p95Ms?: number | null
@@ -97,8 +97,8 @@ export interface Replay {
   id: string
   state: 'running' | 'done' | 'failed' | 'cancelled'
   count: number
-  done: number
-  delivered?: number
+  sent: number
+  delivered: number
 }
 
 export interface Key {

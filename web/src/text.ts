@@ -31,6 +31,11 @@ export function fieldOf(iso: string): string {
   return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, 19)
 }
 
+/** sentence begins what the API says as a sentence does. */
+export function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')
+}
+
 export function short(text: string, front = 8, back = 6): string {
   return text.length <= front + back + 1 ? text : `${text.slice(0, front)}…${text.slice(-back)}`
 }
