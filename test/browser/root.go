@@ -223,6 +223,13 @@ func (p *Page) Size(width, height int, dark bool) {
 	p.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
+// Offline takes the page's connections away, and gives them back.
+func (p *Page) Offline(offline bool) {
+	p.browser.t.Helper()
+	p.call("Network.enable", map[string]any{}, nil)
+	p.call("Network.emulateNetworkConditions", map[string]any{"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}, nil)
+}
+
 // Eval evaluates JavaScript, waits for a promise, and reads its value, which may
 // be left out.
 func (p *Page) Eval(script string, value any) {

@@ -58,10 +58,12 @@ func TestDashboard(t *testing.T) {
 	d.makesAndRevokesAKey()
 	d.saysWhetherASignatureIsRight()
 	d.showsEveryPage()
+	d.saysThatTheServerIsAway()
+	d.goesOnAfterTheSessionHasEnded()
 	d.signsOut()
 	for _, problem := range b.Problems() {
-		// Whoever is not signed in is told so, and browsers note that.
-		if !strings.Contains(problem, "/session") {
+		// Browsers note that whoever is not signed in is told so, and what offline means.
+		if !strings.Contains(problem, "status of 401") && !strings.Contains(problem, "ERR_INTERNET_DISCONNECTED") {
 			t.Errorf("the browser complains: %.600s", problem)
 		}
 	}
@@ -375,6 +377,33 @@ func (d *dashboard) picture(name string) {
 		d.isFit(name + " " + view.name)
 	}
 	d.Size(1280, 900, false)
+}
+
+// saysThatTheServerIsAway, with what to do, and keeps what is there.
+func (d *dashboard) saysThatTheServerIsAway() {
+	d.to("/audit", "Audit")
+	d.Await(`document.querySelectorAll("#main tbody tr").length > 0`)
+	d.Offline(true)
+	d.click("#main .title button")
+	d.says("#main [role=alert]", "does not answer")
+	d.picture("away")
+	if rows := d.Text("#main tbody"); rows == "" {
+		d.t.Error("the rows are gone with the server")
+	}
+	d.Offline(false)
+	d.click("#main [role=alert] button")
+	d.Await(`!document.querySelector("#main [role=alert]")`)
+}
+
+// goesOnAfterTheSessionHasEnded where it was, when the merchant has signed in again.
+func (d *dashboard) goesOnAfterTheSessionHasEnded() {
+	d.to("/transfers", "Transfers")
+	d.Eval(`fetch("/api/merchant/v1/session").then((r) => r.json()).then((s) => fetch("/api/merchant/v1/session", {method: "DELETE", headers: {"X-CSRF-Token": s.csrf}}))`, nil)
+	d.click(`#menu a[href="/dashboard/keys"]`)
+	d.says(".sign-in", "The session has ended.")
+	d.fill("#token", d.token)
+	d.Press("Enter")
+	d.Await(`document.querySelector("#main h1")?.innerText === "API keys" && document.querySelector("#main tbody tr")`)
 }
 
 func (d *dashboard) signsOut() {
