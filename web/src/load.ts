@@ -61,10 +61,11 @@ export function useAction(): Action {
   return { busy, failure, run }
 }
 
-/** useEvery calls again and again while the page is looked at. */
-export function useEvery(ms: number, call: () => void): void {
+/** useEvery loads again and again while the page is looked at and something is wanted; a
+ * request that takes longer is waited for. */
+export function useEvery(ms: number, of: { loading: Ref<boolean> }, load: () => Promise<void>, wanted = () => true): void {
   const timer = setInterval(() => {
-    if (document.visibilityState === 'visible') call()
+    if (document.visibilityState === 'visible' && !of.loading.value && wanted()) void load()
   }, ms)
   onUnmounted(() => clearInterval(timer))
 }
