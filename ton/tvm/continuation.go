@@ -109,9 +109,12 @@ func shareRegisters(state *vm.State) error {
 }
 
 func shareTop(stack *vm.Stack) error {
+	if stack.Len() == 0 {
+		return nil
+	}
 	top, err := stack.Get(0)
 	if err != nil {
-		return nil
+		return err
 	}
 	c, is := top.(vm.Continuation)
 	if !is {
