@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -52,22 +51,6 @@ var (
 	ErrOrder = errors.New("this cannot be paid")
 )
 
-// Payment is a registered payment.
-type Payment struct {
-	Merchant  [16]byte
-	Reference Reference
-	BodyHash  [32]byte // of the message's body
-	Order
-
-	Ticker    string // of the jetton, empty where unknown
-	Decimals  int
-	Recipient string // as the merchant wrote it
-	Sender    string // likewise
-	ToSender  string // the comment that is shown while signing
-
-	Created time.Time
-}
-
 // Order is what is to be paid.
 type Order struct {
 	// Master is the jetton's, nil for the native coin.
@@ -92,8 +75,8 @@ type Message struct {
 }
 
 const (
-	// opInvoice is invoice_payload of TL-B: id:bits128 url:PaymentProviderUrl.
-	opInvoice = 0x7aa23eb5
+	// OpInvoice is invoice_payload of TL-B: id:bits128 url:PaymentProviderUrl.
+	OpInvoice = 0x7aa23eb5
 	// MaxComment is the longest comment, in bytes.
 	MaxComment = 500
 	// jettonValue is what goes along with jettons, in nanotons: enough to deploy the
@@ -136,7 +119,7 @@ func Build(reference Reference, o Order) (Message, error) {
 }
 
 func invoice(reference Reference) *cell.Cell {
-	return cell.BeginCell().MustStoreUInt(opInvoice, 32).MustStoreSlice(reference[:], 128).MustStoreUInt(0, 8).EndCell() // none#00
+	return cell.BeginCell().MustStoreUInt(OpInvoice, 32).MustStoreSlice(reference[:], 128).MustStoreUInt(0, 8).EndCell() // none#00
 }
 
 // text is a comment in a chain of cells.
@@ -183,7 +166,7 @@ func Carried(of *cell.Cell) (reference Reference, jetton, ok bool) {
 // noted reads what Build makes to carry a reference.
 func noted(r *toncell.Reader) (reference Reference, ok bool) {
 	switch r.Uint(32) {
-	case opInvoice:
+	case OpInvoice:
 		binary.BigEndian.PutUint64(reference[:8], r.Uint(64))
 		binary.BigEndian.PutUint64(reference[8:], r.Uint(64))
 	case body.Comment:
