@@ -57,6 +57,7 @@ type Component struct {
 	node    *node.Node
 	pending *pending.Component // nil when nothing is shown before a block has it
 	auth    *auth.Component
+	index   *v3.API
 	handler http.Handler
 	done    chan struct{}
 }
@@ -97,7 +98,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	return &Component{
-		store: s, pool: pool, node: asked, pending: foresight, auth: gate, handler: router(api, access, site, gate, dependencies.Mount), done: make(chan struct{}),
+		store: s, pool: pool, node: asked, pending: foresight, auth: gate, index: api, handler: router(api, access, site, gate, dependencies.Mount), done: make(chan struct{}),
 	}, nil
 }
 
@@ -140,6 +141,12 @@ func storeOf(p *pending.Component) *pending.Store {
 // Handler serves every path. It answers requests that are on their way until
 // Stop, so the listener is closed before that.
 func (c *Component) Handler() http.Handler { return c.handler }
+
+// Index is the v3 layer, and Node is node access, for others in the process.
+func (c *Component) Index() *v3.API { return c.index }
+
+// Node is node access; it need not be configured.
+func (c *Component) Node() *node.Node { return c.node }
 
 // Start begins to follow the watermark, the API keys and the lite servers.
 func (c *Component) Start(ctx context.Context) error {

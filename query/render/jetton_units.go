@@ -1,0 +1,31 @@
+package render
+
+import (
+	"strconv"
+
+	"tonscribe/schema/record"
+)
+
+// Jetton is what the content of a jetton says of its units.
+type Jetton struct {
+	Symbol   string // empty where it says nothing
+	Decimals int    // 9 where it says nothing (TEP-64)
+}
+
+const (
+	defaultDecimals = 9
+	maxDecimals     = 77 // what 256 bits hold
+)
+
+// JettonOf reads the content of a jetton master.
+func JettonOf(c *record.Contract, documents map[string]Document) Jetton {
+	content := c.GetJettonMaster().GetContent()
+	members := membersOf(content, documents[LinkOf(content)])
+	j := Jetton{Decimals: defaultDecimals}
+	j.Symbol, _ = textOf(members["symbol"])
+	text, _ := textOf(members["decimals"])
+	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n <= maxDecimals {
+		j.Decimals = n
+	}
+	return j
+}
