@@ -48,12 +48,16 @@ var (
 	// (TraceBatch). A trace lies in the partition of its id.
 	Traces = Topic{Name: "traces", MaxMessageBytes: 16 << 20, Table: true}
 
+	// Transfers carries payments that merchants registered, as they end
+	// (TransferBatch). A merchant's lie in the partition of the merchant's id.
+	Transfers = Topic{Name: "transfers", MaxMessageBytes: 16 << 20}
+
 	// Pending carries what messages that were sent are foreseen to do (PendingTrace).
 	// It is none of Topics: its records belong to no bundle, and whoever comes too late
 	// for them does without.
 	Pending = Topic{Name: "pending", MaxMessageBytes: 9 << 20, Partitions: 1, Retention: 15 * time.Minute, RetentionBytes: 256 << 20}
 
-	Topics = []Topic{Blocks, Headers, Transactions, Accounts, Contracts, Traces}
+	Topics = []Topic{Blocks, Headers, Transactions, Accounts, Contracts, Traces, Transfers}
 )
 
 // AddressSize is the length of an address in a record.

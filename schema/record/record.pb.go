@@ -351,6 +351,52 @@ func (TraceState) EnumDescriptor() ([]byte, []int) {
 	return file_schema_record_record_proto_rawDescGZIP(), []int{5}
 }
 
+type TransferStatus int32
+
+const (
+	TransferStatus_TRANSFER_SUCCESS TransferStatus = 0
+	TransferStatus_TRANSFER_FAILED  TransferStatus = 1
+)
+
+// Enum value maps for TransferStatus.
+var (
+	TransferStatus_name = map[int32]string{
+		0: "TRANSFER_SUCCESS",
+		1: "TRANSFER_FAILED",
+	}
+	TransferStatus_value = map[string]int32{
+		"TRANSFER_SUCCESS": 0,
+		"TRANSFER_FAILED":  1,
+	}
+)
+
+func (x TransferStatus) Enum() *TransferStatus {
+	p := new(TransferStatus)
+	*p = x
+	return p
+}
+
+func (x TransferStatus) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TransferStatus) Descriptor() protoreflect.EnumDescriptor {
+	return file_schema_record_record_proto_enumTypes[6].Descriptor()
+}
+
+func (TransferStatus) Type() protoreflect.EnumType {
+	return &file_schema_record_record_proto_enumTypes[6]
+}
+
+func (x TransferStatus) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TransferStatus.Descriptor instead.
+func (TransferStatus) EnumDescriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{6}
+}
+
 type TokenContent_Layout int32
 
 const (
@@ -384,11 +430,11 @@ func (x TokenContent_Layout) String() string {
 }
 
 func (TokenContent_Layout) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[6].Descriptor()
+	return file_schema_record_record_proto_enumTypes[7].Descriptor()
 }
 
 func (TokenContent_Layout) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[6]
+	return &file_schema_record_record_proto_enumTypes[7]
 }
 
 func (x TokenContent_Layout) Number() protoreflect.EnumNumber {
@@ -439,11 +485,11 @@ func (x ComputePhase_SkipReason) String() string {
 }
 
 func (ComputePhase_SkipReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[7].Descriptor()
+	return file_schema_record_record_proto_enumTypes[8].Descriptor()
 }
 
 func (ComputePhase_SkipReason) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[7]
+	return &file_schema_record_record_proto_enumTypes[8]
 }
 
 func (x ComputePhase_SkipReason) Number() protoreflect.EnumNumber {
@@ -488,11 +534,11 @@ func (x BouncePhase_Kind) String() string {
 }
 
 func (BouncePhase_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[8].Descriptor()
+	return file_schema_record_record_proto_enumTypes[9].Descriptor()
 }
 
 func (BouncePhase_Kind) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[8]
+	return &file_schema_record_record_proto_enumTypes[9]
 }
 
 func (x BouncePhase_Kind) Number() protoreflect.EnumNumber {
@@ -537,11 +583,11 @@ func (x Message_Kind) String() string {
 }
 
 func (Message_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_schema_record_record_proto_enumTypes[9].Descriptor()
+	return file_schema_record_record_proto_enumTypes[10].Descriptor()
 }
 
 func (Message_Kind) Type() protoreflect.EnumType {
-	return &file_schema_record_record_proto_enumTypes[9]
+	return &file_schema_record_record_proto_enumTypes[10]
 }
 
 func (x Message_Kind) Number() protoreflect.EnumNumber {
@@ -573,6 +619,7 @@ type Record struct {
 	//	*Record_Store
 	//	*Record_Traces
 	//	*Record_Pending
+	//	*Record_Transfers
 	Content       isRecord_Content `protobuf_oneof:"content"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -717,6 +764,15 @@ func (x *Record) GetPending() *PendingTrace {
 	return nil
 }
 
+func (x *Record) GetTransfers() *TransferBatch {
+	if x != nil {
+		if x, ok := x.Content.(*Record_Transfers); ok {
+			return x.Transfers
+		}
+	}
+	return nil
+}
+
 type isRecord_Content interface {
 	isRecord_Content()
 }
@@ -757,6 +813,10 @@ type Record_Pending struct {
 	Pending *PendingTrace `protobuf:"bytes,12,opt,name=pending,proto3,oneof"` // topic pending
 }
 
+type Record_Transfers struct {
+	Transfers *TransferBatch `protobuf:"bytes,13,opt,name=transfers,proto3,oneof"` // topic transfers
+}
+
 func (*Record_RawBlock) isRecord_Content() {}
 
 func (*Record_Blocks) isRecord_Content() {}
@@ -774,6 +834,8 @@ func (*Record_Store) isRecord_Content() {}
 func (*Record_Traces) isRecord_Content() {}
 
 func (*Record_Pending) isRecord_Content() {}
+
+func (*Record_Transfers) isRecord_Content() {}
 
 // What another member of a stage's group needs to go on with the stage's store.
 type StoreRecord struct {
@@ -6811,11 +6873,207 @@ func (x *PendingTrace) GetTransactions() []*Transaction {
 	return nil
 }
 
+// Payments that merchants registered, as they ended with a bundle. A merchant's lie in the
+// partition of the merchant's id.
+type TransferBatch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Transfers     []*TransferEvent       `protobuf:"bytes,1,rep,name=transfers,proto3" json:"transfers,omitempty"` // by the order of their transactions
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransferBatch) Reset() {
+	*x = TransferBatch{}
+	mi := &file_schema_record_record_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransferBatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransferBatch) ProtoMessage() {}
+
+func (x *TransferBatch) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransferBatch.ProtoReflect.Descriptor instead.
+func (*TransferBatch) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *TransferBatch) GetTransfers() []*TransferEvent {
+	if x != nil {
+		return x.Transfers
+	}
+	return nil
+}
+
+// The end of a payment, and what its merchant is told. The same transaction gives the
+// same event, with the same id, however often it is looked at.
+type TransferEvent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`                             // 16 bytes
+	Merchant      []byte                 `protobuf:"bytes,2,opt,name=merchant,proto3" json:"merchant,omitempty"`                 // 16 bytes
+	Reference     []byte                 `protobuf:"bytes,3,opt,name=reference,proto3" json:"reference,omitempty"`               // 16 bytes: UUID version 7
+	BodyHash      []byte                 `protobuf:"bytes,4,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"` // of the message as it was built
+	TxHash        []byte                 `protobuf:"bytes,5,opt,name=tx_hash,json=txHash,proto3" json:"tx_hash,omitempty"`       // of the transaction that decided
+	TraceId       []byte                 `protobuf:"bytes,6,opt,name=trace_id,json=traceId,proto3" json:"trace_id,omitempty"`
+	McSeqno       uint32                 `protobuf:"varint,7,opt,name=mc_seqno,json=mcSeqno,proto3" json:"mc_seqno,omitempty"` // of the bundle with the transaction that decided
+	Status        TransferStatus         `protobuf:"varint,8,opt,name=status,proto3,enum=tonscribe.record.TransferStatus" json:"status,omitempty"`
+	ErrorCode     int64                  `protobuf:"varint,9,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	HasError      bool                   `protobuf:"varint,10,opt,name=has_error,json=hasError,proto3" json:"has_error,omitempty"` // error_code is one
+	Duplicate     bool                   `protobuf:"varint,11,opt,name=duplicate,proto3" json:"duplicate,omitempty"`               // an earlier event of the reference was a success already
+	Test          bool                   `protobuf:"varint,12,opt,name=test,proto3" json:"test,omitempty"`
+	Body          []byte                 `protobuf:"bytes,13,opt,name=body,proto3" json:"body,omitempty"`          // of the request, to the byte
+	Happened      uint64                 `protobuf:"varint,14,opt,name=happened,proto3" json:"happened,omitempty"` // seconds: time of the block of the transaction that decided
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransferEvent) Reset() {
+	*x = TransferEvent{}
+	mi := &file_schema_record_record_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransferEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransferEvent) ProtoMessage() {}
+
+func (x *TransferEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_schema_record_record_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransferEvent.ProtoReflect.Descriptor instead.
+func (*TransferEvent) Descriptor() ([]byte, []int) {
+	return file_schema_record_record_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *TransferEvent) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *TransferEvent) GetMerchant() []byte {
+	if x != nil {
+		return x.Merchant
+	}
+	return nil
+}
+
+func (x *TransferEvent) GetReference() []byte {
+	if x != nil {
+		return x.Reference
+	}
+	return nil
+}
+
+func (x *TransferEvent) GetBodyHash() []byte {
+	if x != nil {
+		return x.BodyHash
+	}
+	return nil
+}
+
+func (x *TransferEvent) GetTxHash() []byte {
+	if x != nil {
+		return x.TxHash
+	}
+	return nil
+}
+
+func (x *TransferEvent) GetTraceId() []byte {
+	if x != nil {
+		return x.TraceId
+	}
+	return nil
+}
+
+func (x *TransferEvent) GetMcSeqno() uint32 {
+	if x != nil {
+		return x.McSeqno
+	}
+	return 0
+}
+
+func (x *TransferEvent) GetStatus() TransferStatus {
+	if x != nil {
+		return x.Status
+	}
+	return TransferStatus_TRANSFER_SUCCESS
+}
+
+func (x *TransferEvent) GetErrorCode() int64 {
+	if x != nil {
+		return x.ErrorCode
+	}
+	return 0
+}
+
+func (x *TransferEvent) GetHasError() bool {
+	if x != nil {
+		return x.HasError
+	}
+	return false
+}
+
+func (x *TransferEvent) GetDuplicate() bool {
+	if x != nil {
+		return x.Duplicate
+	}
+	return false
+}
+
+func (x *TransferEvent) GetTest() bool {
+	if x != nil {
+		return x.Test
+	}
+	return false
+}
+
+func (x *TransferEvent) GetBody() []byte {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *TransferEvent) GetHappened() uint64 {
+	if x != nil {
+		return x.Happened
+	}
+	return 0
+}
+
 var File_schema_record_record_proto protoreflect.FileDescriptor
 
 const file_schema_record_record_proto_rawDesc = "" +
 	"\n" +
-	"\x1aschema/record/record.proto\x12\x10tonscribe.record\"\xfd\x04\n" +
+	"\x1aschema/record/record.proto\x12\x10tonscribe.record\"\xbe\x05\n" +
 	"\x06Record\x12\x19\n" +
 	"\bmc_seqno\x18\x01 \x01(\rR\amcSeqno\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\"\n" +
@@ -6829,7 +7087,8 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\x05store\x18\n" +
 	" \x01(\v2\x1d.tonscribe.record.StoreRecordH\x00R\x05store\x126\n" +
 	"\x06traces\x18\v \x01(\v2\x1c.tonscribe.record.TraceBatchH\x00R\x06traces\x12:\n" +
-	"\apending\x18\f \x01(\v2\x1e.tonscribe.record.PendingTraceH\x00R\apendingB\t\n" +
+	"\apending\x18\f \x01(\v2\x1e.tonscribe.record.PendingTraceH\x00R\apending\x12?\n" +
+	"\ttransfers\x18\r \x01(\v2\x1f.tonscribe.record.TransferBatchH\x00R\ttransfersB\t\n" +
 	"\acontent\"\xa7\x02\n" +
 	"\vStoreRecord\x125\n" +
 	"\x04kind\x18\x01 \x01(\x0e2!.tonscribe.record.StoreRecordKindR\x04kind\x12\x14\n" +
@@ -7475,7 +7734,26 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\bmc_seqno\x18\x04 \x01(\rR\amcSeqno\"e\n" +
 	"\fPendingTrace\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\rR\x04time\x12A\n" +
-	"\ftransactions\x18\x02 \x03(\v2\x1d.tonscribe.record.TransactionR\ftransactions*I\n" +
+	"\ftransactions\x18\x02 \x03(\v2\x1d.tonscribe.record.TransactionR\ftransactions\"N\n" +
+	"\rTransferBatch\x12=\n" +
+	"\ttransfers\x18\x01 \x03(\v2\x1f.tonscribe.record.TransferEventR\ttransfers\"\x9d\x03\n" +
+	"\rTransferEvent\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x1a\n" +
+	"\bmerchant\x18\x02 \x01(\fR\bmerchant\x12\x1c\n" +
+	"\treference\x18\x03 \x01(\fR\treference\x12\x1b\n" +
+	"\tbody_hash\x18\x04 \x01(\fR\bbodyHash\x12\x17\n" +
+	"\atx_hash\x18\x05 \x01(\fR\x06txHash\x12\x19\n" +
+	"\btrace_id\x18\x06 \x01(\fR\atraceId\x12\x19\n" +
+	"\bmc_seqno\x18\a \x01(\rR\amcSeqno\x128\n" +
+	"\x06status\x18\b \x01(\x0e2 .tonscribe.record.TransferStatusR\x06status\x12\x1d\n" +
+	"\n" +
+	"error_code\x18\t \x01(\x03R\terrorCode\x12\x1b\n" +
+	"\thas_error\x18\n" +
+	" \x01(\bR\bhasError\x12\x1c\n" +
+	"\tduplicate\x18\v \x01(\bR\tduplicate\x12\x12\n" +
+	"\x04test\x18\f \x01(\bR\x04test\x12\x12\n" +
+	"\x04body\x18\r \x01(\fR\x04body\x12\x1a\n" +
+	"\bhappened\x18\x0e \x01(\x04R\bhappened*I\n" +
 	"\x0fStoreRecordKind\x12\x0f\n" +
 	"\vSTORE_CLAIM\x10\x00\x12\x11\n" +
 	"\rSTORE_CHANGES\x10\x01\x12\x12\n" +
@@ -7508,7 +7786,10 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"TraceState\x12\x12\n" +
 	"\x0eTRACE_COMPLETE\x10\x00\x12\x11\n" +
 	"\rTRACE_PENDING\x10\x01\x12\x10\n" +
-	"\fTRACE_BROKEN\x10\x02B\x19Z\x17tonscribe/schema/recordb\x06proto3"
+	"\fTRACE_BROKEN\x10\x02*;\n" +
+	"\x0eTransferStatus\x12\x14\n" +
+	"\x10TRANSFER_SUCCESS\x10\x00\x12\x13\n" +
+	"\x0fTRANSFER_FAILED\x10\x01B\x19Z\x17tonscribe/schema/recordb\x06proto3"
 
 var (
 	file_schema_record_record_proto_rawDescOnce sync.Once
@@ -7522,8 +7803,8 @@ func file_schema_record_record_proto_rawDescGZIP() []byte {
 	return file_schema_record_record_proto_rawDescData
 }
 
-var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
-var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
+var file_schema_record_record_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
+var file_schema_record_record_proto_msgTypes = make([]protoimpl.MessageInfo, 62)
 var file_schema_record_record_proto_goTypes = []any{
 	(StoreRecordKind)(0),         // 0: tonscribe.record.StoreRecordKind
 	(AccountStatus)(0),           // 1: tonscribe.record.AccountStatus
@@ -7531,173 +7812,179 @@ var file_schema_record_record_proto_goTypes = []any{
 	(StatusChange)(0),            // 3: tonscribe.record.StatusChange
 	(Delivery)(0),                // 4: tonscribe.record.Delivery
 	(TraceState)(0),              // 5: tonscribe.record.TraceState
-	(TokenContent_Layout)(0),     // 6: tonscribe.record.TokenContent.Layout
-	(ComputePhase_SkipReason)(0), // 7: tonscribe.record.ComputePhase.SkipReason
-	(BouncePhase_Kind)(0),        // 8: tonscribe.record.BouncePhase.Kind
-	(Message_Kind)(0),            // 9: tonscribe.record.Message.Kind
-	(*Record)(nil),               // 10: tonscribe.record.Record
-	(*StoreRecord)(nil),          // 11: tonscribe.record.StoreRecord
-	(*StoreEntry)(nil),           // 12: tonscribe.record.StoreEntry
-	(*StoreSnapshot)(nil),        // 13: tonscribe.record.StoreSnapshot
-	(*StorePosition)(nil),        // 14: tonscribe.record.StorePosition
-	(*Seal)(nil),                 // 15: tonscribe.record.Seal
-	(*BlockId)(nil),              // 16: tonscribe.record.BlockId
-	(*RawBlock)(nil),             // 17: tonscribe.record.RawBlock
-	(*BlockBatch)(nil),           // 18: tonscribe.record.BlockBatch
-	(*TransactionBatch)(nil),     // 19: tonscribe.record.TransactionBatch
-	(*Block)(nil),                // 20: tonscribe.record.Block
-	(*ExtraCurrency)(nil),        // 21: tonscribe.record.ExtraCurrency
-	(*AccountState)(nil),         // 22: tonscribe.record.AccountState
-	(*Account)(nil),              // 23: tonscribe.record.Account
-	(*Code)(nil),                 // 24: tonscribe.record.Code
-	(*AccountBatch)(nil),         // 25: tonscribe.record.AccountBatch
-	(*Wanted)(nil),               // 26: tonscribe.record.Wanted
-	(*Library)(nil),              // 27: tonscribe.record.Library
-	(*ContractBatch)(nil),        // 28: tonscribe.record.ContractBatch
-	(*Contract)(nil),             // 29: tonscribe.record.Contract
-	(*TokenContent)(nil),         // 30: tonscribe.record.TokenContent
-	(*TokenAttribute)(nil),       // 31: tonscribe.record.TokenAttribute
-	(*JettonMaster)(nil),         // 32: tonscribe.record.JettonMaster
-	(*JettonWallet)(nil),         // 33: tonscribe.record.JettonWallet
-	(*NFTCollection)(nil),        // 34: tonscribe.record.NFTCollection
-	(*NFTItem)(nil),              // 35: tonscribe.record.NFTItem
-	(*DNSName)(nil),              // 36: tonscribe.record.DNSName
-	(*Sale)(nil),                 // 37: tonscribe.record.Sale
-	(*Auction)(nil),              // 38: tonscribe.record.Auction
-	(*Telemint)(nil),             // 39: tonscribe.record.Telemint
-	(*Multisig)(nil),             // 40: tonscribe.record.Multisig
-	(*MultisigOrder)(nil),        // 41: tonscribe.record.MultisigOrder
-	(*Vesting)(nil),              // 42: tonscribe.record.Vesting
-	(*NominatorPool)(nil),        // 43: tonscribe.record.NominatorPool
-	(*Nominator)(nil),            // 44: tonscribe.record.Nominator
-	(*DedustPool)(nil),           // 45: tonscribe.record.DedustPool
-	(*StonfiPool)(nil),           // 46: tonscribe.record.StonfiPool
-	(*JettonTransfer)(nil),       // 47: tonscribe.record.JettonTransfer
-	(*Receipt)(nil),              // 48: tonscribe.record.Receipt
-	(*JettonBurn)(nil),           // 49: tonscribe.record.JettonBurn
-	(*NFTTransfer)(nil),          // 50: tonscribe.record.NFTTransfer
-	(*Transaction)(nil),          // 51: tonscribe.record.Transaction
-	(*BlockRef)(nil),             // 52: tonscribe.record.BlockRef
-	(*StoragePhase)(nil),         // 53: tonscribe.record.StoragePhase
-	(*CreditPhase)(nil),          // 54: tonscribe.record.CreditPhase
-	(*ComputePhase)(nil),         // 55: tonscribe.record.ComputePhase
-	(*ActionPhase)(nil),          // 56: tonscribe.record.ActionPhase
-	(*BouncePhase)(nil),          // 57: tonscribe.record.BouncePhase
-	(*SplitInfo)(nil),            // 58: tonscribe.record.SplitInfo
-	(*Message)(nil),              // 59: tonscribe.record.Message
-	(*ExternalAddress)(nil),      // 60: tonscribe.record.ExternalAddress
-	(*Trace)(nil),                // 61: tonscribe.record.Trace
-	(*Action)(nil),               // 62: tonscribe.record.Action
-	(*ActionDetail)(nil),         // 63: tonscribe.record.ActionDetail
-	(*ActionObject)(nil),         // 64: tonscribe.record.ActionObject
-	(*ActionList)(nil),           // 65: tonscribe.record.ActionList
-	(*TraceBatch)(nil),           // 66: tonscribe.record.TraceBatch
-	(*TraceStep)(nil),            // 67: tonscribe.record.TraceStep
-	(*TraceTransaction)(nil),     // 68: tonscribe.record.TraceTransaction
-	(*PendingTrace)(nil),         // 69: tonscribe.record.PendingTrace
+	(TransferStatus)(0),          // 6: tonscribe.record.TransferStatus
+	(TokenContent_Layout)(0),     // 7: tonscribe.record.TokenContent.Layout
+	(ComputePhase_SkipReason)(0), // 8: tonscribe.record.ComputePhase.SkipReason
+	(BouncePhase_Kind)(0),        // 9: tonscribe.record.BouncePhase.Kind
+	(Message_Kind)(0),            // 10: tonscribe.record.Message.Kind
+	(*Record)(nil),               // 11: tonscribe.record.Record
+	(*StoreRecord)(nil),          // 12: tonscribe.record.StoreRecord
+	(*StoreEntry)(nil),           // 13: tonscribe.record.StoreEntry
+	(*StoreSnapshot)(nil),        // 14: tonscribe.record.StoreSnapshot
+	(*StorePosition)(nil),        // 15: tonscribe.record.StorePosition
+	(*Seal)(nil),                 // 16: tonscribe.record.Seal
+	(*BlockId)(nil),              // 17: tonscribe.record.BlockId
+	(*RawBlock)(nil),             // 18: tonscribe.record.RawBlock
+	(*BlockBatch)(nil),           // 19: tonscribe.record.BlockBatch
+	(*TransactionBatch)(nil),     // 20: tonscribe.record.TransactionBatch
+	(*Block)(nil),                // 21: tonscribe.record.Block
+	(*ExtraCurrency)(nil),        // 22: tonscribe.record.ExtraCurrency
+	(*AccountState)(nil),         // 23: tonscribe.record.AccountState
+	(*Account)(nil),              // 24: tonscribe.record.Account
+	(*Code)(nil),                 // 25: tonscribe.record.Code
+	(*AccountBatch)(nil),         // 26: tonscribe.record.AccountBatch
+	(*Wanted)(nil),               // 27: tonscribe.record.Wanted
+	(*Library)(nil),              // 28: tonscribe.record.Library
+	(*ContractBatch)(nil),        // 29: tonscribe.record.ContractBatch
+	(*Contract)(nil),             // 30: tonscribe.record.Contract
+	(*TokenContent)(nil),         // 31: tonscribe.record.TokenContent
+	(*TokenAttribute)(nil),       // 32: tonscribe.record.TokenAttribute
+	(*JettonMaster)(nil),         // 33: tonscribe.record.JettonMaster
+	(*JettonWallet)(nil),         // 34: tonscribe.record.JettonWallet
+	(*NFTCollection)(nil),        // 35: tonscribe.record.NFTCollection
+	(*NFTItem)(nil),              // 36: tonscribe.record.NFTItem
+	(*DNSName)(nil),              // 37: tonscribe.record.DNSName
+	(*Sale)(nil),                 // 38: tonscribe.record.Sale
+	(*Auction)(nil),              // 39: tonscribe.record.Auction
+	(*Telemint)(nil),             // 40: tonscribe.record.Telemint
+	(*Multisig)(nil),             // 41: tonscribe.record.Multisig
+	(*MultisigOrder)(nil),        // 42: tonscribe.record.MultisigOrder
+	(*Vesting)(nil),              // 43: tonscribe.record.Vesting
+	(*NominatorPool)(nil),        // 44: tonscribe.record.NominatorPool
+	(*Nominator)(nil),            // 45: tonscribe.record.Nominator
+	(*DedustPool)(nil),           // 46: tonscribe.record.DedustPool
+	(*StonfiPool)(nil),           // 47: tonscribe.record.StonfiPool
+	(*JettonTransfer)(nil),       // 48: tonscribe.record.JettonTransfer
+	(*Receipt)(nil),              // 49: tonscribe.record.Receipt
+	(*JettonBurn)(nil),           // 50: tonscribe.record.JettonBurn
+	(*NFTTransfer)(nil),          // 51: tonscribe.record.NFTTransfer
+	(*Transaction)(nil),          // 52: tonscribe.record.Transaction
+	(*BlockRef)(nil),             // 53: tonscribe.record.BlockRef
+	(*StoragePhase)(nil),         // 54: tonscribe.record.StoragePhase
+	(*CreditPhase)(nil),          // 55: tonscribe.record.CreditPhase
+	(*ComputePhase)(nil),         // 56: tonscribe.record.ComputePhase
+	(*ActionPhase)(nil),          // 57: tonscribe.record.ActionPhase
+	(*BouncePhase)(nil),          // 58: tonscribe.record.BouncePhase
+	(*SplitInfo)(nil),            // 59: tonscribe.record.SplitInfo
+	(*Message)(nil),              // 60: tonscribe.record.Message
+	(*ExternalAddress)(nil),      // 61: tonscribe.record.ExternalAddress
+	(*Trace)(nil),                // 62: tonscribe.record.Trace
+	(*Action)(nil),               // 63: tonscribe.record.Action
+	(*ActionDetail)(nil),         // 64: tonscribe.record.ActionDetail
+	(*ActionObject)(nil),         // 65: tonscribe.record.ActionObject
+	(*ActionList)(nil),           // 66: tonscribe.record.ActionList
+	(*TraceBatch)(nil),           // 67: tonscribe.record.TraceBatch
+	(*TraceStep)(nil),            // 68: tonscribe.record.TraceStep
+	(*TraceTransaction)(nil),     // 69: tonscribe.record.TraceTransaction
+	(*PendingTrace)(nil),         // 70: tonscribe.record.PendingTrace
+	(*TransferBatch)(nil),        // 71: tonscribe.record.TransferBatch
+	(*TransferEvent)(nil),        // 72: tonscribe.record.TransferEvent
 }
 var file_schema_record_record_proto_depIdxs = []int32{
-	17, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
-	18, // 1: tonscribe.record.Record.blocks:type_name -> tonscribe.record.BlockBatch
-	19, // 2: tonscribe.record.Record.transactions:type_name -> tonscribe.record.TransactionBatch
-	15, // 3: tonscribe.record.Record.seal:type_name -> tonscribe.record.Seal
-	25, // 4: tonscribe.record.Record.accounts:type_name -> tonscribe.record.AccountBatch
-	28, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
-	11, // 6: tonscribe.record.Record.store:type_name -> tonscribe.record.StoreRecord
-	66, // 7: tonscribe.record.Record.traces:type_name -> tonscribe.record.TraceBatch
-	69, // 8: tonscribe.record.Record.pending:type_name -> tonscribe.record.PendingTrace
-	0,  // 9: tonscribe.record.StoreRecord.kind:type_name -> tonscribe.record.StoreRecordKind
-	12, // 10: tonscribe.record.StoreRecord.entries:type_name -> tonscribe.record.StoreEntry
-	13, // 11: tonscribe.record.StoreRecord.snapshot:type_name -> tonscribe.record.StoreSnapshot
-	13, // 12: tonscribe.record.StorePosition.snapshot:type_name -> tonscribe.record.StoreSnapshot
-	16, // 13: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
-	16, // 14: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
-	16, // 15: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
-	20, // 16: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
-	51, // 17: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
-	16, // 18: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
-	16, // 19: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
-	16, // 20: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
-	1,  // 21: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
-	21, // 22: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
-	22, // 23: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
-	23, // 24: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
-	24, // 25: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
-	23, // 26: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
-	27, // 27: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
-	23, // 28: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
-	16, // 29: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
-	29, // 30: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
-	47, // 31: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
-	49, // 32: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
-	50, // 33: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
-	29, // 34: tonscribe.record.ContractBatch.past:type_name -> tonscribe.record.Contract
-	32, // 35: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
-	33, // 36: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
-	34, // 37: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
-	35, // 38: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
-	37, // 39: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
-	38, // 40: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
-	39, // 41: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
-	40, // 42: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
-	41, // 43: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
-	42, // 44: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
-	43, // 45: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
-	45, // 46: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
-	46, // 47: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
-	6,  // 48: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
-	31, // 49: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
-	30, // 50: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
-	30, // 51: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
-	30, // 52: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
-	36, // 53: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
-	44, // 54: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
-	4,  // 55: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
-	48, // 56: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
-	4,  // 57: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
-	48, // 58: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
-	4,  // 59: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
-	52, // 60: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
-	1,  // 61: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
-	1,  // 62: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
-	21, // 63: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
-	2,  // 64: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
-	53, // 65: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
-	54, // 66: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
-	55, // 67: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
-	56, // 68: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
-	57, // 69: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
-	58, // 70: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
-	59, // 71: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
-	59, // 72: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
-	22, // 73: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
-	22, // 74: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
-	3,  // 75: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
-	21, // 76: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
-	7,  // 77: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
-	3,  // 78: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
-	8,  // 79: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
-	9,  // 80: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
-	21, // 81: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
-	60, // 82: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
-	60, // 83: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
-	5,  // 84: tonscribe.record.Trace.state:type_name -> tonscribe.record.TraceState
-	63, // 85: tonscribe.record.Action.details:type_name -> tonscribe.record.ActionDetail
-	64, // 86: tonscribe.record.ActionDetail.object:type_name -> tonscribe.record.ActionObject
-	65, // 87: tonscribe.record.ActionDetail.list:type_name -> tonscribe.record.ActionList
-	63, // 88: tonscribe.record.ActionObject.details:type_name -> tonscribe.record.ActionDetail
-	64, // 89: tonscribe.record.ActionList.objects:type_name -> tonscribe.record.ActionObject
-	21, // 90: tonscribe.record.ActionList.currencies:type_name -> tonscribe.record.ExtraCurrency
-	67, // 91: tonscribe.record.TraceBatch.traces:type_name -> tonscribe.record.TraceStep
-	61, // 92: tonscribe.record.TraceStep.trace:type_name -> tonscribe.record.Trace
-	68, // 93: tonscribe.record.TraceStep.transactions:type_name -> tonscribe.record.TraceTransaction
-	62, // 94: tonscribe.record.TraceStep.actions:type_name -> tonscribe.record.Action
-	51, // 95: tonscribe.record.PendingTrace.transactions:type_name -> tonscribe.record.Transaction
-	96, // [96:96] is the sub-list for method output_type
-	96, // [96:96] is the sub-list for method input_type
-	96, // [96:96] is the sub-list for extension type_name
-	96, // [96:96] is the sub-list for extension extendee
-	0,  // [0:96] is the sub-list for field type_name
+	18, // 0: tonscribe.record.Record.raw_block:type_name -> tonscribe.record.RawBlock
+	19, // 1: tonscribe.record.Record.blocks:type_name -> tonscribe.record.BlockBatch
+	20, // 2: tonscribe.record.Record.transactions:type_name -> tonscribe.record.TransactionBatch
+	16, // 3: tonscribe.record.Record.seal:type_name -> tonscribe.record.Seal
+	26, // 4: tonscribe.record.Record.accounts:type_name -> tonscribe.record.AccountBatch
+	29, // 5: tonscribe.record.Record.contracts:type_name -> tonscribe.record.ContractBatch
+	12, // 6: tonscribe.record.Record.store:type_name -> tonscribe.record.StoreRecord
+	67, // 7: tonscribe.record.Record.traces:type_name -> tonscribe.record.TraceBatch
+	70, // 8: tonscribe.record.Record.pending:type_name -> tonscribe.record.PendingTrace
+	71, // 9: tonscribe.record.Record.transfers:type_name -> tonscribe.record.TransferBatch
+	0,  // 10: tonscribe.record.StoreRecord.kind:type_name -> tonscribe.record.StoreRecordKind
+	13, // 11: tonscribe.record.StoreRecord.entries:type_name -> tonscribe.record.StoreEntry
+	14, // 12: tonscribe.record.StoreRecord.snapshot:type_name -> tonscribe.record.StoreSnapshot
+	14, // 13: tonscribe.record.StorePosition.snapshot:type_name -> tonscribe.record.StoreSnapshot
+	17, // 14: tonscribe.record.Seal.master:type_name -> tonscribe.record.BlockId
+	17, // 15: tonscribe.record.Seal.shards:type_name -> tonscribe.record.BlockId
+	17, // 16: tonscribe.record.RawBlock.id:type_name -> tonscribe.record.BlockId
+	21, // 17: tonscribe.record.BlockBatch.blocks:type_name -> tonscribe.record.Block
+	52, // 18: tonscribe.record.TransactionBatch.transactions:type_name -> tonscribe.record.Transaction
+	17, // 19: tonscribe.record.Block.id:type_name -> tonscribe.record.BlockId
+	17, // 20: tonscribe.record.Block.prev_blocks:type_name -> tonscribe.record.BlockId
+	17, // 21: tonscribe.record.Block.shards:type_name -> tonscribe.record.BlockId
+	1,  // 22: tonscribe.record.AccountState.status:type_name -> tonscribe.record.AccountStatus
+	22, // 23: tonscribe.record.AccountState.extra_currencies:type_name -> tonscribe.record.ExtraCurrency
+	23, // 24: tonscribe.record.Account.state:type_name -> tonscribe.record.AccountState
+	24, // 25: tonscribe.record.AccountBatch.accounts:type_name -> tonscribe.record.Account
+	25, // 26: tonscribe.record.AccountBatch.codes:type_name -> tonscribe.record.Code
+	24, // 27: tonscribe.record.AccountBatch.late:type_name -> tonscribe.record.Account
+	28, // 28: tonscribe.record.AccountBatch.libraries:type_name -> tonscribe.record.Library
+	24, // 29: tonscribe.record.Wanted.account:type_name -> tonscribe.record.Account
+	17, // 30: tonscribe.record.Wanted.master:type_name -> tonscribe.record.BlockId
+	30, // 31: tonscribe.record.ContractBatch.contracts:type_name -> tonscribe.record.Contract
+	48, // 32: tonscribe.record.ContractBatch.jetton_transfers:type_name -> tonscribe.record.JettonTransfer
+	50, // 33: tonscribe.record.ContractBatch.jetton_burns:type_name -> tonscribe.record.JettonBurn
+	51, // 34: tonscribe.record.ContractBatch.nft_transfers:type_name -> tonscribe.record.NFTTransfer
+	30, // 35: tonscribe.record.ContractBatch.past:type_name -> tonscribe.record.Contract
+	33, // 36: tonscribe.record.Contract.jetton_master:type_name -> tonscribe.record.JettonMaster
+	34, // 37: tonscribe.record.Contract.jetton_wallet:type_name -> tonscribe.record.JettonWallet
+	35, // 38: tonscribe.record.Contract.nft_collection:type_name -> tonscribe.record.NFTCollection
+	36, // 39: tonscribe.record.Contract.nft_item:type_name -> tonscribe.record.NFTItem
+	38, // 40: tonscribe.record.Contract.sale:type_name -> tonscribe.record.Sale
+	39, // 41: tonscribe.record.Contract.auction:type_name -> tonscribe.record.Auction
+	40, // 42: tonscribe.record.Contract.telemint:type_name -> tonscribe.record.Telemint
+	41, // 43: tonscribe.record.Contract.multisig:type_name -> tonscribe.record.Multisig
+	42, // 44: tonscribe.record.Contract.multisig_order:type_name -> tonscribe.record.MultisigOrder
+	43, // 45: tonscribe.record.Contract.vesting:type_name -> tonscribe.record.Vesting
+	44, // 46: tonscribe.record.Contract.nominator_pool:type_name -> tonscribe.record.NominatorPool
+	46, // 47: tonscribe.record.Contract.dedust_pool:type_name -> tonscribe.record.DedustPool
+	47, // 48: tonscribe.record.Contract.stonfi_pool:type_name -> tonscribe.record.StonfiPool
+	7,  // 49: tonscribe.record.TokenContent.layout:type_name -> tonscribe.record.TokenContent.Layout
+	32, // 50: tonscribe.record.TokenContent.attributes:type_name -> tonscribe.record.TokenAttribute
+	31, // 51: tonscribe.record.JettonMaster.content:type_name -> tonscribe.record.TokenContent
+	31, // 52: tonscribe.record.NFTCollection.content:type_name -> tonscribe.record.TokenContent
+	31, // 53: tonscribe.record.NFTItem.content:type_name -> tonscribe.record.TokenContent
+	37, // 54: tonscribe.record.NFTItem.dns:type_name -> tonscribe.record.DNSName
+	45, // 55: tonscribe.record.NominatorPool.nominators:type_name -> tonscribe.record.Nominator
+	4,  // 56: tonscribe.record.JettonTransfer.delivery:type_name -> tonscribe.record.Delivery
+	49, // 57: tonscribe.record.JettonTransfer.receipt:type_name -> tonscribe.record.Receipt
+	4,  // 58: tonscribe.record.JettonBurn.delivery:type_name -> tonscribe.record.Delivery
+	49, // 59: tonscribe.record.JettonBurn.receipt:type_name -> tonscribe.record.Receipt
+	4,  // 60: tonscribe.record.NFTTransfer.delivery:type_name -> tonscribe.record.Delivery
+	53, // 61: tonscribe.record.Transaction.block:type_name -> tonscribe.record.BlockRef
+	1,  // 62: tonscribe.record.Transaction.orig_status:type_name -> tonscribe.record.AccountStatus
+	1,  // 63: tonscribe.record.Transaction.end_status:type_name -> tonscribe.record.AccountStatus
+	22, // 64: tonscribe.record.Transaction.total_fees_extra:type_name -> tonscribe.record.ExtraCurrency
+	2,  // 65: tonscribe.record.Transaction.type:type_name -> tonscribe.record.TransactionType
+	54, // 66: tonscribe.record.Transaction.storage:type_name -> tonscribe.record.StoragePhase
+	55, // 67: tonscribe.record.Transaction.credit:type_name -> tonscribe.record.CreditPhase
+	56, // 68: tonscribe.record.Transaction.compute:type_name -> tonscribe.record.ComputePhase
+	57, // 69: tonscribe.record.Transaction.action:type_name -> tonscribe.record.ActionPhase
+	58, // 70: tonscribe.record.Transaction.bounce:type_name -> tonscribe.record.BouncePhase
+	59, // 71: tonscribe.record.Transaction.split:type_name -> tonscribe.record.SplitInfo
+	60, // 72: tonscribe.record.Transaction.in_msg:type_name -> tonscribe.record.Message
+	60, // 73: tonscribe.record.Transaction.out_msgs:type_name -> tonscribe.record.Message
+	23, // 74: tonscribe.record.Transaction.state_before:type_name -> tonscribe.record.AccountState
+	23, // 75: tonscribe.record.Transaction.state_after:type_name -> tonscribe.record.AccountState
+	3,  // 76: tonscribe.record.StoragePhase.status_change:type_name -> tonscribe.record.StatusChange
+	22, // 77: tonscribe.record.CreditPhase.credit_extra:type_name -> tonscribe.record.ExtraCurrency
+	8,  // 78: tonscribe.record.ComputePhase.skip_reason:type_name -> tonscribe.record.ComputePhase.SkipReason
+	3,  // 79: tonscribe.record.ActionPhase.status_change:type_name -> tonscribe.record.StatusChange
+	9,  // 80: tonscribe.record.BouncePhase.kind:type_name -> tonscribe.record.BouncePhase.Kind
+	10, // 81: tonscribe.record.Message.kind:type_name -> tonscribe.record.Message.Kind
+	22, // 82: tonscribe.record.Message.value_extra:type_name -> tonscribe.record.ExtraCurrency
+	61, // 83: tonscribe.record.Message.source_external:type_name -> tonscribe.record.ExternalAddress
+	61, // 84: tonscribe.record.Message.destination_external:type_name -> tonscribe.record.ExternalAddress
+	5,  // 85: tonscribe.record.Trace.state:type_name -> tonscribe.record.TraceState
+	64, // 86: tonscribe.record.Action.details:type_name -> tonscribe.record.ActionDetail
+	65, // 87: tonscribe.record.ActionDetail.object:type_name -> tonscribe.record.ActionObject
+	66, // 88: tonscribe.record.ActionDetail.list:type_name -> tonscribe.record.ActionList
+	64, // 89: tonscribe.record.ActionObject.details:type_name -> tonscribe.record.ActionDetail
+	65, // 90: tonscribe.record.ActionList.objects:type_name -> tonscribe.record.ActionObject
+	22, // 91: tonscribe.record.ActionList.currencies:type_name -> tonscribe.record.ExtraCurrency
+	68, // 92: tonscribe.record.TraceBatch.traces:type_name -> tonscribe.record.TraceStep
+	62, // 93: tonscribe.record.TraceStep.trace:type_name -> tonscribe.record.Trace
+	69, // 94: tonscribe.record.TraceStep.transactions:type_name -> tonscribe.record.TraceTransaction
+	63, // 95: tonscribe.record.TraceStep.actions:type_name -> tonscribe.record.Action
+	52, // 96: tonscribe.record.PendingTrace.transactions:type_name -> tonscribe.record.Transaction
+	72, // 97: tonscribe.record.TransferBatch.transfers:type_name -> tonscribe.record.TransferEvent
+	6,  // 98: tonscribe.record.TransferEvent.status:type_name -> tonscribe.record.TransferStatus
+	99, // [99:99] is the sub-list for method output_type
+	99, // [99:99] is the sub-list for method input_type
+	99, // [99:99] is the sub-list for extension type_name
+	99, // [99:99] is the sub-list for extension extendee
+	0,  // [0:99] is the sub-list for field type_name
 }
 
 func init() { file_schema_record_record_proto_init() }
@@ -7715,6 +8002,7 @@ func file_schema_record_record_proto_init() {
 		(*Record_Store)(nil),
 		(*Record_Traces)(nil),
 		(*Record_Pending)(nil),
+		(*Record_Transfers)(nil),
 	}
 	file_schema_record_record_proto_msgTypes[23].OneofWrappers = []any{}
 	file_schema_record_record_proto_msgTypes[43].OneofWrappers = []any{}
@@ -7737,8 +8025,8 @@ func file_schema_record_record_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_schema_record_record_proto_rawDesc), len(file_schema_record_record_proto_rawDesc)),
-			NumEnums:      10,
-			NumMessages:   60,
+			NumEnums:      11,
+			NumMessages:   62,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,7 +1,7 @@
 package record
 
 // Rows is how many of a record's rows the seal of its bundle counts: in topics of
-// transactions, of account states, of what contracts are, and of traces.
+// transactions, of account states, of what contracts are, of traces, and of payments.
 func (r *Record) Rows() uint64 {
 	switch c := r.GetContent().(type) {
 	case *Record_Transactions:
@@ -12,6 +12,8 @@ func (r *Record) Rows() uint64 {
 		return uint64(len(c.Contracts.Past) + len(c.Contracts.Contracts) + len(c.Contracts.JettonTransfers) + len(c.Contracts.JettonBurns) + len(c.Contracts.NftTransfers))
 	case *Record_Traces:
 		return uint64(len(c.Traces.Traces))
+	case *Record_Transfers:
+		return uint64(len(c.Transfers.Transfers))
 	}
 	return 0
 }
