@@ -1,0 +1,5 @@
+package send
+
+const childVariable = "TONSCRIBE_SEND_CHILD"
+
+func childMain() {}
