@@ -49,8 +49,6 @@ func (c *courier) refusal(e Endpoint) (to *url.URL, reason string) {
 		return nil, reason
 	case !e.Enabled:
 		return nil, ReasonDisabled
-	case e.Secret == "":
-		return nil, ReasonNoSecret
 	}
 	return to, ""
 }

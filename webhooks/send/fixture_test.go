@@ -389,3 +389,14 @@ func (i *issuer) issue(t testing.TB, c certificate) tls.Certificate {
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
+
+// newBlackBox is a receiver by HTTPS that keeps nothing.
+func newBlackBox(t testing.TB, answer http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(answer)
+	s.Config.ErrorLog = quiet()
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{authority(t).issue(t, certificate{})}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}

@@ -104,11 +104,17 @@ func (m *Manual) Redeliver(ctx context.Context, merchant, id ID) (Attempt, error
 // endpoint is that of a merchant, one without an URL where there is none.
 func (m *Manual) endpoint(ctx context.Context, merchant ID) (Endpoint, error) {
 	e, err := m.endpoints.Get(ctx, merchant)
-	if errors.Is(err, clickhouse.ErrNoRow) {
+	switch {
+	case errors.Is(err, clickhouse.ErrNoRow):
 		return Endpoint{}, nil
+	case err == nil && e.URL != "" && e.Secret == "":
+		return Endpoint{}, errNoSecret
 	}
 	return e, err
 }
+
+// errNoSecret is the error of an endpoint whose requests nothing would sign.
+var errNoSecret = errors.New("the secret of the endpoint cannot be read")
 
 // attempt makes one, and puts down how the delivery stands then.
 func (m *Manual) attempt(ctx context.Context, e Endpoint, d *delivery, kind Kind, number int) (Attempt, error) {

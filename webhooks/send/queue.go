@@ -24,6 +24,7 @@ type queue struct {
 
 	mutex     sync.Mutex
 	merchants map[ID]*backlog
+	warned    time.Time
 	ended     map[ID]time.Time // events that have ended not long ago: a replica may not know it yet
 }
 
@@ -49,8 +50,9 @@ const (
 	// after which it is.
 	fewRead   = 32
 	readPause = 250 * time.Millisecond
-	// unknownPause is how long a delivery waits whose endpoint is not known.
-	unknownPause = time.Second
+	// postponement is how long a delivery waits whose endpoint is not known.
+	postponement = 2 * time.Second
+	warnEvery    = 10 * time.Second
 	// endedKept is longer than a replica lags.
 	endedKept = 5 * time.Minute
 	// measureEvery is how often the gauges are set.
@@ -272,30 +274,39 @@ func (q *queue) try(ctx context.Context, i *item) dispatch.Result {
 		return dispatch.Result{}
 	}
 	endpoint, err := q.endpoints.Get(ctx, d.Merchant)
-	if err != nil && !errors.Is(err, clickhouse.ErrNoRow) {
-		q.report.Log.Warn().Err(err).Hex("merchant", d.Merchant[:]).Msg("the endpoint is not known; asking again")
-		d.Due = time.Now().Add(unknownPause)
-		return dispatch.Result{}
-	}
 	to, reason := q.courier.refusal(endpoint)
-	if reason != "" {
+	switch {
+	case err != nil && !errors.Is(err, clickhouse.ErrNoRow):
+		return q.postpone(ctx, d, err)
+	case reason != "":
 		d.end(reason)
 		return dispatch.Result{}
+	case endpoint.Secret == "":
+		return q.postpone(ctx, d, errNoSecret)
 	}
 	q.observe(d)
 	a, err := q.courier.attempt(ctx, endpoint, to, d, KindAuto, d.number)
 	if a == nil {
-		if ctx.Err() == nil {
-			q.report.Log.Error().Err(err).Msg("the attempt could not be written, and was not made")
-		}
-		d.Due = time.Now().Add(unknownPause)
-		return dispatch.Result{}
+		return q.postpone(ctx, d, err)
 	}
 	d.note(a)
 	if a.Kind == KindInterrupted {
 		return dispatch.Result{}
 	}
 	return dispatch.Result{Busy: q.conditions.note(d.Merchant, a), After: q.limits(d.Merchant).Pause}
+}
+
+// postpone puts off an attempt that cannot be made now, by no fault of the receiver.
+func (q *queue) postpone(ctx context.Context, d *delivery, err error) dispatch.Result {
+	d.Due = time.Now().Add(postponement)
+	q.metrics.postponed.Inc()
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if ctx.Err() == nil && time.Since(q.warned) > warnEvery {
+		q.warned = time.Now()
+		q.report.Log.Error().Err(err).Hex("merchant", d.Merchant[:]).Msg("attempts cannot be made, and are put off")
+	}
+	return dispatch.Result{}
 }
 
 // observe measures how late an attempt is.

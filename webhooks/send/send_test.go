@@ -128,18 +128,16 @@ func TestWhereNothingMayBeSentEventsAreKeptAsIgnoredWithTheReason(t *testing.T) 
 	s := newShop(t, nil)
 	disabled := toURL(s.URL)
 	disabled.Enabled = false
-	unsigned := toURL(s.URL)
-	unsigned.Secret = ""
 	for name, e := range map[string]Endpoint{"disabled": disabled, "plain": toURL("http" + s.URL[len("https"):]), "invalid": toURL("ftp://shop"), "user": toURL("https://me@shop"),
-		"unsigned": unsigned, "empty": {}, "twice": toURL(s.URL)} {
+		"empty": {}, "twice": toURL(s.URL)} {
 		h.at.set(named(name), e)
 	}
 	h.start(nil)
 	duplicate := transfer("twice", "twice", "r")
 	duplicate.Duplicate = true
 	h.publish(transfer("disabled", "disabled", "r"), transfer("plain", "plain", "r"), transfer("invalid", "invalid", "r"), transfer("user", "user", "r"),
-		transfer("unsigned", "unsigned", "r"), transfer("empty", "empty", "r"), transfer("unknown", "unknown", "r"), duplicate)
-	for name, reason := range map[string]string{"disabled": ReasonDisabled, "plain": ReasonInsecure, "invalid": ReasonInvalid, "user": ReasonInvalid, "unsigned": ReasonNoSecret,
+		transfer("empty", "empty", "r"), transfer("unknown", "unknown", "r"), duplicate)
+	for name, reason := range map[string]string{"disabled": ReasonDisabled, "plain": ReasonInsecure, "invalid": ReasonInvalid, "user": ReasonInvalid,
 		"empty": ReasonNoEndpoint, "unknown": ReasonNoEndpoint, "twice": ReasonDuplicate} {
 		d, attempts := h.await(name, name, hasState(Ignored))
 		if d.Reason != reason || len(attempts) != 0 {
@@ -148,6 +146,24 @@ func TestWhereNothingMayBeSentEventsAreKeptAsIgnoredWithTheReason(t *testing.T) 
 	}
 	if n := s.count(); n != 0 {
 		t.Errorf("%d requests, want none", n)
+	}
+}
+
+func TestEventsThatNothingWouldSignWait(t *testing.T) {
+	h := newHouse(t)
+	s := newShop(t, nil)
+	unsigned := toURL(s.URL)
+	unsigned.Secret = ""
+	h.at.set(named("m"), unsigned)
+	h.start(nil)
+	h.publish(transfer("m", "1", "1"))
+	h.await("m", "1", func(d *Delivery) bool { return d.State == Pending && d.Due.After(d.Detected) })
+	if n := s.count(); n != 0 {
+		t.Fatalf("%d requests without a secret", n)
+	}
+	h.at.set(named("m"), toURL(s.URL))
+	if _, attempts := h.await("m", "1", hasState(Delivered)); len(attempts) != 1 || attempts[0].Number != 1 {
+		t.Errorf("the attempts are %+v, want the first one", attempts)
 	}
 }
 
