@@ -36,7 +36,6 @@ const (
 	// idleTime is shorter than the 5 s after which Node.js closes an idle connection: a
 	// request on one that is being closed would fail.
 	idleTime       = 4 * time.Second
-	maxIdle        = 4096
 	maxTLSSessions = 4096
 )
 
@@ -74,8 +73,8 @@ func newClient(c Configuration, version string) (*client, error) {
 		TLSHandshakeTimeout:    c.Timeout,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		MaxIdleConns:           maxIdle,
-		MaxIdleConnsPerHost:    c.EndpointMax,
+		MaxIdleConns:           c.Attempts,
+		MaxIdleConnsPerHost:    c.Attempts, // many endpoints may lie on one host
 		IdleConnTimeout:        idleTime,
 	}
 	return made, nil

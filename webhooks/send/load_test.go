@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -90,4 +91,85 @@ func BenchmarkDeliveries(b *testing.B) {
 	b.ReportMetric(float64((ownNow-own).Microseconds())/float64(b.N), "µs-own/op")
 	b.ReportMetric(float64((engineNow-engine).Microseconds())/float64(b.N), "µs-engine/op")
 	runtime.KeepAlive(events)
+}
+
+// Half of the endpoints accept and never answer: the others must not feel it.
+func TestEndpointsThatNeverAnswerDoNotDelayOthers(t *testing.T) {
+	if os.Getenv("TONSCRIBE_TEST_LONG") == "" {
+		t.Skip("TONSCRIBE_TEST_LONG is not set")
+	}
+	undisturbed := firstAttempts(t, false)
+	disturbed := firstAttempts(t, true)
+	t.Logf("from the log to the receivers of the healthy half: p50 %s, p99 %s; with the other half silent: p50 %s, p99 %s",
+		share(undisturbed, 50), share(undisturbed, 99), share(disturbed, 50), share(disturbed, 99))
+	if share(disturbed, 99) > 2*share(undisturbed, 99) {
+		t.Errorf("p99 of the healthy half is %s, want at most twice the undisturbed %s", share(disturbed, 99), share(undisturbed, 99))
+	}
+}
+
+func share(sorted []time.Duration, percent int) time.Duration {
+	return sorted[len(sorted)*percent/100]
+}
+
+// firstAttempts are the times from the log to the first attempts of the healthy half of 200
+// endpoints, at 500 events a second, sorted. The first seconds do not count.
+func firstAttempts(t *testing.T, silent bool) []time.Duration {
+	t.Helper()
+	h := newHouse(t)
+	var mutex sync.Mutex
+	sent, took := map[string]time.Time{}, []time.Duration{}
+	healthy := newBlackBox(t, func(_ http.ResponseWriter, r *http.Request) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if at, is := sent[r.Header.Get("webhook-id")]; is {
+			took = append(took, time.Since(at))
+			delete(sent, r.Header.Get("webhook-id"))
+		}
+	})
+	ending := make(chan struct{})
+	black := newBlackBox(t, func(_ http.ResponseWriter, r *http.Request) {
+		if silent {
+			select {
+			case <-r.Context().Done():
+			case <-ending:
+			}
+		}
+	})
+	defer close(ending)
+	const merchants, rate, seconds, warmUp = 200, 500, 30, 10
+	for m := range merchants {
+		to := healthy
+		if m%2 == 1 {
+			to = black
+		}
+		h.at.set(named(fmt.Sprint(m)), toURL(to.URL))
+	}
+	c := h.quietly(nil)
+	h.publish(transfer("0", "first", "first"))
+	h.await("0", "first", hasState(Delivered))
+	began, n := time.Now(), 0
+	for n < rate*seconds {
+		var events []*record.TransferEvent
+		for due := int(time.Since(began).Seconds() * rate); n < min(due, rate*seconds); n++ {
+			e := transfer(fmt.Sprint(n%merchants), fmt.Sprint(n), fmt.Sprint(n))
+			events = append(events, e)
+			if n > rate*warmUp && n%2 == 0 {
+				mutex.Lock()
+				sent[EventID(ID(e.Id))] = time.Now()
+				mutex.Unlock()
+			}
+		}
+		if len(events) > 0 {
+			h.publish(events...)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	for left := 1; left > 0; time.Sleep(10 * time.Millisecond) {
+		mutex.Lock()
+		left = len(sent)
+		mutex.Unlock()
+	}
+	h.stop(c)
+	slices.Sort(took)
+	return took
 }
