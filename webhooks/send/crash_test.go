@@ -126,7 +126,7 @@ func kills() int {
 	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
 		return 100
 	}
-	return 3
+	return 2
 }
 
 // However often the sender is killed, every event is taken, or has four logged failures; what a

@@ -72,7 +72,11 @@ func (q *queue) enter(ctx context.Context, events []*record.TransferEvent) ([]de
 		}
 		all[n] = deliveryOf(e, now, q.configuration.KeepEvents)
 	}
-	known, err := q.known(ctx, all)
+	var known map[ID]bool
+	err := q.persist(ctx, func() (err error) {
+		known, err = q.known(ctx, all)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

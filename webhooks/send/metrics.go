@@ -17,6 +17,7 @@ type metrics struct {
 	retries     prometheus.Counter
 	repeated    prometheus.Counter
 	postponed   prometheus.Counter
+	broken      prometheus.Counter
 	sinceBlock  prometheus.Histogram
 	sinceTaken  prometheus.Histogram
 	late        prometheus.Histogram
@@ -40,6 +41,7 @@ func newMetrics(r report.Reporter) *metrics {
 		retries:     m.Counter("retries_total", "Attempts of the schedule after the first."),
 		repeated:    m.Counter("repeated_total", "Events of the log that were known already."),
 		postponed:   m.Counter("postponed_total", "Attempts that were put off because the endpoint, its secret or ClickHouse could not be had."),
+		broken:      m.Counter("broken_total", "Times that ClickHouse failed to read."),
 		sinceBlock:  m.Histogram("since_block_seconds", "Time from the block of a transfer to its first attempt.", 0.05, 2, 14),
 		sinceTaken:  m.Histogram("since_taken_seconds", "Time from the log to the first attempt.", 0.001, 2, 16),
 		late:        m.Histogram("late_seconds", "Time from when a retry is due to when it begins.", 0.001, 2, 16),

@@ -9,6 +9,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/dispatch"
+	"tonscribe/internal/lifetime"
 	"tonscribe/schema"
 )
 
@@ -19,7 +20,8 @@ type queue struct {
 	partition int
 	label     string
 	queue     *dispatch.Queue[ID, ID, delivery]
-	suspects  map[ID]time.Time // merchants whose deliveries fail, and when to see whether they do so for long
+	suspects  map[ID]bool      // merchants whose deliveries fail; whether they do so for long is to be seen
+	checked   map[ID]time.Time // when that was last seen
 	measured  time.Time
 
 	mutex     sync.Mutex
@@ -54,7 +56,9 @@ const (
 	postponement = 2 * time.Second
 	warnEvery    = 10 * time.Second
 	// endedKept is longer than a replica lags.
-	endedKept = 5 * time.Minute
+	endedKept = 2 * time.Minute
+	// brokenPause is how long ClickHouse is left alone after it failed.
+	brokenPause = 500 * time.Millisecond
 	// measureEvery is how often the gauges are set.
 	measureEvery = time.Second
 	// suspectPause is the time between looks at how long an endpoint has failed.
@@ -66,7 +70,7 @@ const (
 
 func (c *Component) newQueue(partition int) *queue {
 	q := &queue{Component: c, partition: partition, label: strconv.Itoa(partition),
-		merchants: map[ID]*backlog{}, ended: map[ID]time.Time{}, suspects: map[ID]time.Time{}}
+		merchants: map[ID]*backlog{}, ended: map[ID]time.Time{}, suspects: map[ID]bool{}, checked: map[ID]time.Time{}}
 	share := func(of int) int { return max(1, of/c.log.Partitions()) }
 	q.queue = dispatch.New(dispatch.Options[ID]{
 		Limits:   q.limits,
@@ -89,7 +93,7 @@ func (q *queue) limits(merchant ID) dispatch.Limits {
 
 // run sends until ctx ends, or ClickHouse fails.
 func (q *queue) run(ctx context.Context) error {
-	if err := q.restore(ctx); err != nil {
+	if err := q.persist(ctx, func() error { return q.restore(ctx) }); err != nil {
 		return err
 	}
 	err := q.queue.Run(ctx)
@@ -187,9 +191,13 @@ func (q *queue) Read(ctx context.Context, merchant ID, limit int) (items []*item
 	if !waits {
 		return nil, time.Time{}, nil
 	}
-	list, err := readDeliveries(ctx, q.tables, "SELECT "+deliveryColumns+" FROM deliveries FINAL WHERE merchant = "+literal(merchant[:])+
-		" AND happened >= "+moment(from)+" AND state = 'pending' AND expires > now() ORDER BY happened, event LIMIT "+strconv.Itoa(limit+held)+
-		" SETTINGS use_skip_indexes_if_final = 0")
+	var list []Delivery
+	err = q.persist(ctx, func() (err error) {
+		list, err = readDeliveries(ctx, q.tables, "SELECT "+deliveryColumns+" FROM deliveries FINAL WHERE merchant = "+literal(merchant[:])+
+			" AND happened >= "+moment(from)+" AND state = 'pending' AND expires > now() ORDER BY happened, event LIMIT "+strconv.Itoa(limit+held)+
+			" SETTINGS use_skip_indexes_if_final = 0")
+		return err
+	})
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -228,11 +236,14 @@ func (q *queue) recover(ctx context.Context, merchant ID, list []delivery) error
 	for n := range list {
 		events[n], by[list[n].Event] = list[n].Event, &list[n]
 	}
-	bodies, err := readBodies(ctx, q.tables, merchant, events)
-	if err != nil {
+	var bodies map[ID][]byte
+	var attempts []Attempt
+	err := q.persist(ctx, func() (err error) {
+		if bodies, err = readBodies(ctx, q.tables, merchant, events); err == nil {
+			attempts, err = readAttempts(ctx, q.tables, merchant, events)
+		}
 		return err
-	}
-	attempts, err := readAttempts(ctx, q.tables, merchant, events)
+	})
 	if err != nil {
 		return err
 	}
@@ -323,7 +334,7 @@ func (q *queue) observe(d *delivery) {
 
 // Write implements dispatch.Store.
 func (q *queue) Write(ctx context.Context, tried []*item) error {
-	if err := q.takenByHand(ctx, tried); err != nil {
+	if err := q.persist(ctx, func() error { return q.takenByHand(ctx, tried) }); err != nil {
 		return err
 	}
 	var rows []Delivery
@@ -355,8 +366,8 @@ func (q *queue) Write(ctx context.Context, tried []*item) error {
 		q.metrics.end(&d.Delivery)
 		q.ended[d.Event] = time.Now()
 		delete(q.backlog(d.Merchant).held, d.Event)
-		if _, is := q.suspects[d.Merchant]; !is && d.State == Exhausted && q.configuration.DisableAfter > 0 {
-			q.suspects[d.Merchant] = time.Now()
+		if _, is := q.checked[d.Merchant]; !is && d.State == Exhausted && q.configuration.DisableAfter > 0 {
+			q.suspects[d.Merchant] = true
 		}
 	}
 	return nil
@@ -397,13 +408,28 @@ func (q *queue) Poll(ctx context.Context) error {
 	q.measured = now
 	q.forget(now)
 	q.measure(now)
-	for merchant, due := range q.suspects {
-		if due.Before(now) {
-			q.suspects[merchant] = now.Add(suspectPause)
-			return q.disable(ctx, merchant, now)
-		}
+	for merchant := range q.suspects {
+		delete(q.suspects, merchant)
+		q.checked[merchant] = now
+		return q.persist(ctx, func() error { return q.disable(ctx, merchant, now) })
 	}
 	return nil
+}
+
+// persist repeats what ClickHouse fails at until it works: whoever gave up would break off
+// the attempts under way.
+func (q *queue) persist(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if err == nil || !clickhouse.Retryable(err) {
+			return err
+		}
+		q.metrics.broken.Inc()
+		q.report.Log.Warn().Err(err).Msg("clickhouse failed; trying again")
+		if err := lifetime.Sleep(ctx, brokenPause); err != nil {
+			return err
+		}
+	}
 }
 
 // forget lets go of what is of no use any more.
@@ -418,6 +444,11 @@ func (q *queue) forget(now time.Time) {
 	for merchant, b := range q.merchants {
 		if len(b.held) == 0 && !b.waits {
 			delete(q.merchants, merchant)
+		}
+	}
+	for merchant, at := range q.checked {
+		if now.Sub(at) > suspectPause {
+			delete(q.checked, merchant)
 		}
 	}
 }
