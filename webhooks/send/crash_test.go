@@ -19,6 +19,7 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/schema/record"
+	kafkatest "tonscribe/test/support/kafka"
 )
 
 // childVariable holds what a sender in a process of its own is told.
@@ -221,4 +222,47 @@ func TestKillsLoseNothingAndRepeatOnlyWhatWasUnderWay(t *testing.T) {
 		repeated, interrupted = repeated+requests-number, interrupted+cut
 	}
 	t.Logf("%d events, %d kills: %d attempts were interrupted, %d requests repeated", len(events), kills(), interrupted, repeated)
+}
+
+func TestOnApacheKafkaAStandByHasTheMerchantsOfASenderThatWasKilled(t *testing.T) {
+	brokers := kafkatest.Apache(t)
+	h := newHouseOn(t, logOf(t, brokers[0], nil, ""))
+	s := newShop(t, nil)
+	c := child{DSN: h.engine.DSN(), Log: brokers[0], CAFile: h.caFile, URLs: map[string]string{}}
+	const merchants = 10
+	for m := range merchants {
+		id := named(fmt.Sprint(m))
+		h.at.set(id, toURL(s.URL))
+		c.URLs[hex.EncodeToString(id[:])] = s.URL
+	}
+	publish := func(round string) {
+		t.Helper()
+		var events []*record.TransferEvent
+		for m := range merchants {
+			events = append(events, transfer(fmt.Sprint(m), fmt.Sprint(round, m), round))
+		}
+		h.publish(events...)
+	}
+	await := func(round string) {
+		t.Helper()
+		for m := range merchants {
+			h.await(fmt.Sprint(m), fmt.Sprint(round, m), hasState(Delivered))
+			if n := len(s.of(fmt.Sprint(round, m))); n != 1 {
+				t.Errorf("event %s of merchant %d was posted %d times, want 1", round, m, n)
+			}
+		}
+	}
+	first := h.spawn(c)
+	publish("before")
+	await("before")
+	h.start(nil)
+	publish("shared")
+	await("shared")
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killed := time.Now()
+	publish("after")
+	await("after")
+	t.Logf("everything was delivered %s after the kill", time.Since(killed).Round(time.Millisecond))
 }

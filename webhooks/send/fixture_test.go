@@ -58,12 +58,20 @@ const testPartitions = 2
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{TB: t, engine: enginetest.ClickHouse(t), kafka: enginetest.Kafka(t), at: newEndpoints(), caFile: authority(t).file}
+	k := enginetest.Kafka(t)
+	h := newHouseOn(t, logOf(t, k.Address(), k.Dial, k.Epoch()))
+	h.kafka = k
+	return h
+}
+
+// newHouseOn is one with a log of its own.
+func newHouseOn(t testing.TB, log *kafka.Client) *house {
+	t.Helper()
+	h := &house{TB: t, engine: enginetest.ClickHouse(t), log: log, at: newEndpoints(), caFile: authority(t).file}
 	if err := migrations.Up(t.Context(), h.engine.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	h.tables = tablesOf(t, h.engine.DSN())
-	h.log = logOf(t, h.kafka.Address(), h.kafka.Dial, h.kafka.Epoch())
 	if err := h.log.EnsureTopics(t.Context(), []schema.Topic{schema.Transfers}); err != nil {
 		t.Fatal(err)
 	}

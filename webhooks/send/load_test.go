@@ -1,6 +1,7 @@
 package send
 
 import (
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"os"
@@ -172,4 +173,46 @@ func firstAttempts(t *testing.T, silent bool) []time.Duration {
 	h.stop(c)
 	slices.Sort(took)
 	return took
+}
+
+func TestTwoThousandOpenAttemptsFitInto300MB(t *testing.T) {
+	if os.Getenv("TONSCRIBE_TEST_LONG") == "" {
+		t.Skip("TONSCRIBE_TEST_LONG is not set")
+	}
+	h := newHouse(t)
+	var open atomic.Int64
+	reached, ending := make(chan struct{}), make(chan struct{})
+	const merchants, each, want = 256, 8, 1900 // partitions have not quite the same share
+	s := newBlackBox(t, func(_ http.ResponseWriter, r *http.Request) {
+		if open.Add(1) == want {
+			close(reached)
+		}
+		<-ending
+	})
+	defer close(ending)
+	c := child{DSN: h.engine.DSN(), Log: h.bridge(), Epoch: h.kafka.Epoch(), CAFile: h.caFile, URLs: map[string]string{}}
+	var events []*record.TransferEvent
+	for m := range merchants {
+		id := named(fmt.Sprint(m))
+		c.URLs[hex.EncodeToString(id[:])] = s.URL
+		for n := range each {
+			events = append(events, transfer(fmt.Sprint(m), fmt.Sprint(m, n), fmt.Sprint(n)))
+		}
+	}
+	h.publish(events...)
+	sender := h.spawn(c)
+	<-reached
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", sender.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "VmHWM:")
+	kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d open attempts: %d MB", want, kilobytes>>10)
+	if kilobytes > 300<<10 {
+		t.Errorf("the sender has taken %d MB, want 300 at most", kilobytes>>10)
+	}
 }

@@ -54,33 +54,87 @@ func (l *Log) Search(ctx context.Context, merchant ID, s Search) (list []Deliver
 	if limit <= 0 || limit > MaxLimit {
 		limit = MaxLimit
 	}
-	lasting, changing := s.conditions()
+	var from *place
 	if s.Cursor != "" {
-		happened, event, err := parseCursor(s.Cursor)
-		if err != nil {
+		if from, err = parseCursor(s.Cursor); err != nil {
 			return nil, "", err
 		}
-		lasting = append(lasting, fmt.Sprintf("(happened, event) < (%s, %s)", moment(happened), literal(event[:])))
 	}
-	list, err = readDeliveries(ctx, l.tables, "SELECT "+deliveryColumns+" FROM ("+newest(merchant, lasting, "DESC")+") WHERE "+strings.Join(changing, " AND ")+
-		" ORDER BY happened DESC, event DESC LIMIT "+strconv.Itoa(limit+1))
+	lasting, changing := s.conditions()
+	list, err = page(ctx, l.tables, merchant, lasting, changing, from, "DESC", limit+1)
 	if err == nil && len(list) > limit {
 		list = list[:limit]
-		next = cursorOf(&list[limit-1])
+		next = list[limit-1].place().cursor()
 	}
 	return list, next, err
 }
 
-// newest is a statement for the row of each delivery of a merchant that counts, in an order of time.
-func newest(merchant ID, lasting []string, order string) string {
-	conditions := append([]string{"merchant = " + literal(merchant[:])}, lasting...)
-	return "SELECT * FROM deliveries WHERE " + strings.Join(conditions, " AND ") +
-		" ORDER BY merchant " + order + ", happened " + order + ", event " + order + ", changed DESC LIMIT 1 BY happened, event"
+// place is that of a delivery in the order of time.
+type place struct {
+	happened time.Time
+	event    ID
+}
+
+func (d *Delivery) place() *place { return &place{d.Happened, d.Event} }
+
+// page reads the first deliveries of a merchant behind a place, nil for none, in an order of time,
+// "DESC" or "": those that have a row which meets the conditions, if that is the one that counts.
+func page(ctx context.Context, tables *clickhouse.Client, merchant ID, lasting, changing []string, from *place, order string, limit int) (list []Delivery, err error) {
+	for more := true; more && len(list) < limit; {
+		var keys []place
+		keys, more, err = places(ctx, tables, merchant, slices.Concat(lasting, changing), from, order, limit)
+		if err != nil || len(keys) == 0 {
+			return list, err
+		}
+		from = &keys[len(keys)-1]
+		events := make([]ID, len(keys))
+		for n := range keys {
+			events[n] = keys[n].event
+		}
+		first, last := keys[0].happened, from.happened
+		if last.Before(first) {
+			first, last = last, first
+		}
+		found, err := readDeliveries(ctx, tables, "SELECT "+deliveryColumns+" FROM (SELECT * FROM deliveries WHERE merchant = "+literal(merchant[:])+
+			" AND happened BETWEEN "+moment(first)+" AND "+moment(last)+" AND event IN ("+literals(events)+
+			") ORDER BY happened, event, changed DESC LIMIT 1 BY happened, event) WHERE "+strings.Join(append([]string{"1"}, changing...), " AND ")+
+			" ORDER BY happened "+order+", event "+order)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	return list[:min(len(list), limit)], nil
+}
+
+// places are those of rows that meet conditions, each once, and whether there may be more.
+func places(ctx context.Context, tables *clickhouse.Client, merchant ID, conditions []string, from *place, order string, limit int) (keys []place, more bool, err error) {
+	const versions = 3 // rows of a delivery, about
+	where := append([]string{"merchant = " + literal(merchant[:])}, conditions...)
+	if from != nil {
+		sign := ">"
+		if order == "DESC" {
+			sign = "<"
+		}
+		// The first of the two is what the primary key serves.
+		where = append(where, fmt.Sprintf("happened %s= %s", sign, moment(from.happened)), fmt.Sprintf("(happened, event) %s (%s, %s)", sign, moment(from.happened), literal(from.event[:])))
+	}
+	var one place
+	var key string
+	rows := 0
+	err = clickhouse.Each(ctx, tables.Conn(), "SELECT happened, event FROM deliveries WHERE "+strings.Join(where, " AND ")+
+		" ORDER BY merchant "+order+", happened "+order+", event "+order+" LIMIT "+strconv.Itoa(versions*limit), nil, func() {
+		rows++
+		copy(one.event[:], key)
+		if len(keys) == 0 || keys[len(keys)-1] != one {
+			keys = append(keys, one)
+		}
+	}, &one.happened, &key)
+	return keys, rows == versions*limit, err
 }
 
 // conditions are those on what all rows of a delivery have in common, and on the others.
 func (s *Search) conditions() (lasting, changing []string) {
-	changing = []string{"1"}
 	for _, f := range []struct {
 		column string
 		value  []byte
@@ -114,19 +168,18 @@ func (s *Search) conditions() (lasting, changing []string) {
 	return lasting, changing
 }
 
-// cursorOf is the place behind a delivery: its time in microseconds, and its event.
-func cursorOf(d *Delivery) string {
-	raw := binary.BigEndian.AppendUint64(nil, uint64(d.Happened.UnixMicro()))
-	return base64.RawURLEncoding.EncodeToString(append(raw, d.Event[:]...))
+// cursor is a place as text: its time in microseconds, and its event.
+func (p *place) cursor() string {
+	raw := binary.BigEndian.AppendUint64(nil, uint64(p.happened.UnixMicro()))
+	return base64.RawURLEncoding.EncodeToString(append(raw, p.event[:]...))
 }
 
-func parseCursor(text string) (happened time.Time, event ID, err error) {
+func parseCursor(text string) (*place, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(raw) != 8+len(event) {
-		return happened, event, ErrCursor
+	if err != nil || len(raw) != 8+len(ID{}) {
+		return nil, ErrCursor
 	}
-	copy(event[:], raw[8:])
-	return time.UnixMicro(int64(binary.BigEndian.Uint64(raw))), event, nil
+	return &place{time.UnixMicro(int64(binary.BigEndian.Uint64(raw))), ID(raw[8:])}, nil
 }
 
 // Detail returns a delivery, the body of its requests, and its attempts, the first one first.
@@ -157,8 +210,8 @@ func (l *Log) find(ctx context.Context, merchant, event ID) (d Delivery, body []
 	if !found {
 		return d, nil, ErrNotFound
 	}
-	list, err := readDeliveries(ctx, l.tables, "SELECT "+deliveryColumns+" FROM ("+
-		newest(merchant, []string{"happened = " + moment(happened), "event = " + literal(event[:])}, "")+")")
+	list, err := readDeliveries(ctx, l.tables, "SELECT "+deliveryColumns+" FROM deliveries WHERE merchant = "+literal(merchant[:])+
+		" AND happened = "+moment(happened)+" AND event = "+literal(event[:])+" ORDER BY changed DESC LIMIT 1")
 	if err == nil && len(list) == 0 {
 		err = ErrNotFound
 	}
@@ -172,8 +225,8 @@ func (l *Log) find(ctx context.Context, merchant, event ID) (d Delivery, body []
 type Health struct {
 	// Open reports that most recent attempts failed: one is made at a time.
 	Open bool
-	// Of deliveries that ended within HealthTime, SuccessRate is from 0 to 1; the others are times until the
-	// status line of their last attempts, zero where there was none.
+	// Of deliveries of the last HealthTime that ended. SuccessRate is from 0 to 1; the others are times of
+	// their last attempts, zero where there was none.
 	Ended         uint64
 	SuccessRate   float64
 	P50, P95, P99 time.Duration
@@ -188,36 +241,40 @@ const HealthTime = 24 * time.Hour
 
 // Health reads how a merchant's endpoint does.
 func (l *Log) Health(ctx context.Context, merchant ID) (h Health, err error) {
-	since := []string{"NOT test"}
 	now := time.Now()
 	var (
-		success                time.Time
-		oldest                 time.Time
-		quantiles              []float64
-		delivered, row, failed uint64
-		recent, recentFailed   uint64
+		delivered, failed, recent, recentFailed, row uint64
+		quantiles                                    []float64
+		success, from, oldest                        time.Time
+		pending                                      uint64
 	)
-	err = l.tables.Conn().QueryRow(ctx, fmt.Sprintf(`SELECT countIf(state = 'delivered' AND last_ended >= %[1]s), countIf(state = 'exhausted' AND last_ended >= %[1]s),
-			quantilesIf(0.5, 0.95, 0.99)(last_us, last_ended >= %[1]s), maxIf(last_ended, state = 'delivered'),
-			countIf(state = 'pending'), minIf(detected, state = 'pending'), countIf(last_ended >= %[2]s), countIf(last_ended >= %[2]s AND last_class != ''),
-			length(arrayFilter((f, i) -> f AND i <= %[3]d, arrayReverseSort(x -> x.1, groupArrayIf((last_ended, last_class != ''), last_ended > %[1]s)).2 AS failures, arrayEnumerate(failures)))
-		FROM (%[4]s)`, moment(now.Add(-HealthTime)), moment(now.Add(-recentTime)), openAfter, newest(merchant, since, "DESC"))).
-		Scan(&delivered, &failed, &quantiles, &success, &h.Queued, &oldest, &recent, &recentFailed, &row)
+	of := "FROM deliveries FINAL WHERE NOT test AND merchant = " + literal(merchant[:])
+	err = l.tables.Conn().QueryRow(ctx, fmt.Sprintf(`SELECT countIf(state = 'delivered'), countIf(state = 'exhausted'), quantilesIf(0.5, 0.95, 0.99)(last_us, last_us > 0),
+			countIf(last_ended >= %[1]s) AS recent, countIf(last_ended >= %[1]s AND last_class != ''),
+			arraySum(arrayMap(r -> r.2, arraySlice(arrayReverseSort(groupArrayIf((last_ended, last_class != ''), last_us > 0)), 1, %[2]d))) %[3]s AND happened >= %[4]s`,
+		moment(now.Add(-recentTime)), openAfter, of, moment(now.Add(-HealthTime)))).
+		Scan(&delivered, &failed, &quantiles, &recent, &recentFailed, &row)
 	if err != nil {
 		return h, err
 	}
 	h.Open = row >= openAfter || recent >= openOf && recentFailed*100 >= openShare*recent
-	h.LastSuccess = read(success)
 	if h.Ended = delivered + failed; h.Ended > 0 {
 		h.SuccessRate = float64(delivered) / float64(h.Ended)
-	}
-	if h.Queued > 0 {
-		h.OldestUndelivered = now.Sub(oldest)
 	}
 	for n, p := range []*time.Duration{&h.P50, &h.P95, &h.P99} {
 		if quantiles[n] > 0 { // not of nothing
 			*p = time.Duration(quantiles[n] * float64(time.Microsecond))
 		}
 	}
-	return h, nil
+	// Rows that do not count any more tell of successes too, and from when on there may be pending ones.
+	err = l.tables.Conn().QueryRow(ctx, "SELECT maxIf(last_ended, state = 'delivered'), countIf(state = 'pending'), minIf(happened, state = 'pending') FROM deliveries WHERE NOT test AND merchant = "+
+		literal(merchant[:])).Scan(&success, &pending, &from)
+	if h.LastSuccess = read(success); err != nil || pending == 0 {
+		return h, err
+	}
+	err = l.tables.Conn().QueryRow(ctx, "SELECT count(), min(detected) "+of+" AND happened >= "+moment(from)+" AND state = 'pending'").Scan(&h.Queued, &oldest)
+	if h.Queued > 0 {
+		h.OldestUndelivered = now.Sub(oldest)
+	}
+	return h, err
 }

@@ -157,12 +157,15 @@ func (m *Manual) Test(ctx context.Context, merchant ID, e event.Event) (Attempt,
 	if err != nil {
 		return Attempt{}, err
 	}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	if e.Timestamp.IsZero() {
+		e.Timestamp, e.Data.Date = event.Time{Time: now}, event.Time{Time: now}
+	}
 	e.Type, e.Data.Reference = event.TransferCompleted, referenceText(ID(reference), true)
 	body, err := e.Encode()
 	if err != nil {
 		return Attempt{}, err
 	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
 	r := &record.TransferEvent{Id: make([]byte, 16), Merchant: merchant[:], Reference: reference[:], BodyHash: make([]byte, 32), TxHash: make([]byte, 32), TraceId: make([]byte, 32),
 		Test: true, Body: body, Happened: uint64(now.Unix())}
 	_, _ = rand.Read(r.Id) // never fails

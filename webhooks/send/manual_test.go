@@ -16,6 +16,27 @@ import (
 	"tonscribe/webhooks/signature"
 )
 
+func TestHealthTellsOfAnEndpointThatIsDown(t *testing.T) {
+	h := newHouse(t)
+	s := newShop(t, func(w http.ResponseWriter, r *http.Request, _ int) { w.WriteHeader(http.StatusBadGateway) })
+	h.at.set(named("m"), toURL(s.URL))
+	h.start(nil)
+	var events []*record.TransferEvent
+	for i := range openAfter {
+		e := transfer("m", fmt.Sprint(i), fmt.Sprint(i))
+		e.Happened = uint64(time.Now().Unix())
+		events = append(events, e)
+	}
+	h.publish(events...)
+	for i := range openAfter {
+		h.await("m", fmt.Sprint(i), func(d *Delivery) bool { return d.Attempts > 0 })
+	}
+	health, err := NewLog(h.configuration(nil), h.tables).Health(t.Context(), named("m"))
+	if err != nil || !health.Open || health.Queued != openAfter || health.OldestUndelivered <= 0 || !health.LastSuccess.IsZero() {
+		t.Errorf("health is %+v, %v, want an open breaker and %d that wait", health, err, openAfter)
+	}
+}
+
 func TestADeliveryIsMadeAgainByHandWhateverItsState(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -297,8 +318,15 @@ func TestLogIsSearchedByWhatMerchantsKnowAndItsPagesDoNotMove(t *testing.T) {
 			t.Errorf("cursor %q: %v, want %v", cursor, err, ErrCursor)
 		}
 	}
-	health, err := l.Health(t.Context(), named("m"))
-	if err != nil || health.Open || health.Ended != n+5 || health.SuccessRate != 1 || health.Queued != 0 || health.P50 <= 0 || health.P99 < health.P50 || health.LastSuccess.IsZero() {
+	h.at.set(named("fresh"), toURL(s.URL))
+	for i := range 3 {
+		e := transfer("fresh", fmt.Sprint("f", i), fmt.Sprint(i))
+		e.Happened = uint64(time.Now().Unix())
+		h.publish(e)
+		h.await("fresh", fmt.Sprint("f", i), hasState(Delivered))
+	}
+	health, err := l.Health(t.Context(), named("fresh"))
+	if err != nil || health.Open || health.Ended != 3 || health.SuccessRate != 1 || health.Queued != 0 || health.P50 <= 0 || health.P99 < health.P50 || health.LastSuccess.IsZero() {
 		t.Errorf("health is %+v, %v", health, err)
 	}
 	if none, err := l.Health(context.Background(), named("nobody")); err != nil || none != (Health{}) {

@@ -3,9 +3,7 @@ package send
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -91,7 +89,8 @@ func (m *Manual) Count(ctx context.Context, merchant ID, r Range) (n uint64, err
 		return 0, err
 	}
 	lasting, changing := r.conditions()
-	err = m.tables.Conn().QueryRow(ctx, "SELECT count() FROM ("+newest(merchant, lasting, "")+") WHERE "+strings.Join(changing, " AND ")).Scan(&n)
+	err = m.tables.Conn().QueryRow(ctx, "SELECT count() FROM deliveries FINAL WHERE merchant = "+literal(merchant[:])+" AND "+
+		strings.Join(slices.Concat(lasting, changing), " AND ")+" SETTINGS use_skip_indexes_if_final = 0").Scan(&n)
 	return n, err
 }
 
@@ -196,18 +195,13 @@ func (m *Manual) replayAll(ctx context.Context, r *Replay) error {
 	reported, due := time.Now(), time.Now()
 	pause := time.Duration(float64(time.Second) / m.configuration.ReplayRate)
 	lasting, changing := r.Range.conditions()
-	for from := ""; ; {
-		conditions := lasting
-		if from != "" {
-			conditions = append(slices.Clone(lasting), "(happened, event) > "+from)
-		}
-		list, err := readDeliveries(ctx, m.tables, "SELECT "+deliveryColumns+" FROM ("+newest(r.Merchant, conditions, "")+") WHERE "+strings.Join(changing, " AND ")+
-			" ORDER BY happened, event LIMIT "+strconv.Itoa(replayPage))
+	for from := (*place)(nil); ; {
+		list, err := page(ctx, m.tables, r.Merchant, lasting, changing, from, "", replayPage)
 		if err != nil || len(list) == 0 {
 			return err
 		}
 		for _, d := range list {
-			from = fmt.Sprintf("(%s, %s)", moment(d.Happened), literal(d.Event[:]))
+			from = d.place()
 			if err := lifetime.Sleep(ctx, time.Until(due)); err != nil {
 				return err
 			}

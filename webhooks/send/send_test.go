@@ -328,3 +328,38 @@ func TestASecondSenderTakesOverAndTheyShareMerchants(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatHasExpiredIsDeletedAndNotSent(t *testing.T) {
+	h := newHouse(t)
+	s := newShop(t, nil)
+	h.at.set(named("m"), toURL(s.URL))
+	now := time.Now().UTC().Truncate(time.Second)
+	rows := func(name string, expires time.Time) {
+		e := transfer("m", name, name)
+		d := deliveryOf(e, now, 0)
+		d.expires, d.changed = expires, 1
+		if err := insertEvents(t.Context(), h.tables, []*record.TransferEvent{e}, []delivery{d}); err != nil {
+			t.Fatal(err)
+		}
+		if err := insertDeliveries(t.Context(), h.tables, []Delivery{d.Delivery}); err != nil {
+			t.Fatal(err)
+		}
+
+	}
+	rows("old", now.Add(-time.Hour))
+	rows("new", now.Add(time.Hour))
+	h.start(nil)
+	h.await("m", "new", hasState(Delivered))
+	if n := s.count(); n != 1 {
+		t.Errorf("%d requests, want that of the one that has not expired", n)
+	}
+	for _, table := range []string{"events", "deliveries"} {
+		if err := h.tables.Conn().Exec(t.Context(), "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
+			t.Fatal(err)
+		}
+		var left uint64
+		if err := h.tables.Conn().QueryRow(t.Context(), "SELECT count() FROM "+table).Scan(&left); err != nil || left != 1 {
+			t.Errorf("%s has %d rows after a merge, %v, want 1", table, left, err)
+		}
+	}
+}
