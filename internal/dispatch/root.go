@@ -81,8 +81,8 @@ type Options[D comparable] struct {
 	// pause that a destination gets by asking for it.
 	Busy     Backoff
 	MaxAfter time.Duration
-	// BusyAhead is how many items of a busy destination are held at most, one where
-	// it is 0. With Hold, those that wait for their next try count.
+	// BusyAhead is how many items of a busy destination are held at most, as long as half
+	// of the memory is free; one where it is 0. With Hold, those that wait for their next try count.
 	BusyAhead int
 }
 
@@ -205,14 +205,17 @@ func (q *Queue[D, K, V]) destination(name D) *destination[D, K, V] {
 
 // room is how many more items of a destination may be held.
 func (q *Queue[D, K, V]) room(d *destination[D, K, V]) int {
-	if q.bytes >= q.options.Bytes {
+	ahead, items, bytes := q.options.Limits(d.name).Ahead, q.options.Items, q.options.Bytes
+	if d.failures > 0 { // it must not fill the memory
+		ahead = min(ahead, max(1, q.options.BusyAhead))
+		if q.options.BusyAhead > 0 {
+			items, bytes = items/2, bytes/2
+		}
+	}
+	if q.bytes >= bytes {
 		return 0
 	}
-	ahead := q.options.Limits(d.name).Ahead
-	if d.failures > 0 {
-		ahead = min(ahead, max(1, q.options.BusyAhead)) // it must not fill the memory
-	}
-	return min(ahead-d.held, q.options.Items-len(q.held))
+	return min(ahead-d.held, items-len(q.held))
 }
 
 func (q *Queue[D, K, V]) hold(d *destination[D, K, V], item *Item[D, K, V]) (fresh bool) {

@@ -98,3 +98,37 @@ func worstOf(ages []age) []age {
 	slices.SortFunc(ages, func(a, b age) int { return cmp.Compare(b.seconds, a.seconds) })
 	return ages[:min(len(ages), shownWorst)]
 }
+
+// measure sets the gauges, to nothing for a queue that has ended.
+func (q *queue) measure(now time.Time) {
+	var ages []age
+	held := 0
+	if !now.IsZero() {
+		q.mutex.Lock()
+		for merchant, b := range q.merchants {
+			held += len(b.held)
+			one := age{merchant: merchant}
+			for _, detected := range b.held {
+				one.seconds = max(one.seconds, now.Sub(detected).Seconds())
+			}
+			if len(b.held) > 0 {
+				ages = append(ages, one)
+			}
+		}
+		q.mutex.Unlock()
+	}
+	ages = worstOf(ages)
+	q.metrics.queued.WithLabelValues(q.label).Set(float64(held))
+	q.metrics.worst.DeletePartialMatch(map[string]string{"partition": q.label})
+	oldest := 0.0
+	for n, a := range ages {
+		if n == 0 {
+			oldest = a.seconds
+		}
+		q.metrics.worst.WithLabelValues(q.label, textOf(a.merchant)).Set(a.seconds)
+	}
+	q.metrics.oldest.WithLabelValues(q.label).Set(oldest)
+	open, closed := q.conditions.count(time.Now())
+	q.metrics.breakers.WithLabelValues("open").Set(float64(open))
+	q.metrics.breakers.WithLabelValues("closed").Set(float64(closed))
+}

@@ -10,7 +10,6 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/dispatch"
 	"tonscribe/internal/lifetime"
-	"tonscribe/schema"
 )
 
 // queue has the deliveries of one partition's merchants that have not ended. It is the
@@ -45,7 +44,7 @@ type item = dispatch.Item[ID, ID, delivery]
 const (
 	maxHeldBytes = 256 << 20
 	maxAhead     = 512 // deliveries of a merchant
-	maxBusyAhead = 64  // of one whose endpoint fails
+	maxBusyAhead = 128 // of one whose endpoint fails
 	maxWritten   = 256 // deliveries that are written at once
 	writeEvery   = 20 * time.Millisecond
 	// fewRead is less than what a look into the table is worth at any time; readPause is the time
@@ -61,11 +60,6 @@ const (
 	brokenPause = 500 * time.Millisecond
 	// measureEvery is how often the gauges are set.
 	measureEvery = time.Second
-	// suspectPause is the time between looks at how long an endpoint has failed.
-	suspectPause = 10 * time.Minute
-	// minFailing is the least time between the first and the last failure of an endpoint
-	// that is disabled.
-	minFailing = 12 * time.Hour
 )
 
 func (c *Component) newQueue(partition int) *queue {
@@ -81,8 +75,7 @@ func (c *Component) newQueue(partition int) *queue {
 	return q
 }
 
-// limits of a merchant's endpoint. One that fails has no pause: its attempts are made when
-// they are due.
+// limits of a merchant's endpoint.
 func (q *queue) limits(merchant ID) dispatch.Limits {
 	l := dispatch.Limits{Parallel: q.conditions.parallel(merchant), Ahead: maxAhead}
 	if rate := q.configuration.EndpointRate; rate > 0 {
@@ -101,20 +94,6 @@ func (q *queue) run(ctx context.Context) error {
 		err = ctx.Err()
 	}
 	return err
-}
-
-// restore tells the queue of all merchants who may have deliveries that have not ended.
-func (q *queue) restore(ctx context.Context) error {
-	var key string
-	var from time.Time
-	return clickhouse.Each(ctx, q.tables.Conn(), "SELECT merchant, min(happened) FROM deliveries WHERE state = 'pending' AND expires > now() GROUP BY merchant", nil, func() {
-		var merchant ID
-		copy(merchant[:], key)
-		if schema.PartitionOf(merchant[:], q.log.Partitions()) == q.partition {
-			q.await(merchant, from.UTC())
-			q.queue.Wake(merchant, time.Now())
-		}
-	}, &key, &from)
 }
 
 func (q *queue) backlog(merchant ID) *backlog {
@@ -226,58 +205,6 @@ func (q *queue) Read(ctx context.Context, merchant ID, limit int) (items []*item
 	return items, again, nil
 }
 
-// recover works out from the attempts how deliveries of a merchant stand, and writes which of the
-// attempts were cut.
-func (q *queue) recover(ctx context.Context, merchant ID, list []delivery) error {
-	if len(list) == 0 {
-		return nil
-	}
-	events, by := make([]ID, len(list)), map[ID]*delivery{}
-	for n := range list {
-		events[n], by[list[n].Event] = list[n].Event, &list[n]
-	}
-	var bodies map[ID][]byte
-	var attempts []Attempt
-	err := q.persist(ctx, func() (err error) {
-		if bodies, err = readBodies(ctx, q.tables, merchant, events); err == nil {
-			attempts, err = readAttempts(ctx, q.tables, merchant, events)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	var cut []Attempt
-	for _, a := range attempts {
-		if a.Kind != KindAuto && a.Kind != KindInterrupted {
-			continue
-		}
-		if a.Ended.IsZero() {
-			a.interrupt(time.Now())
-			cut = append(cut, a)
-		}
-		by[a.Event].note(&a)
-	}
-	for n := range list {
-		d := &list[n]
-		if d.body = bodies[d.Event]; d.body == nil && d.State == Pending {
-			d.end(ReasonExpired)
-		}
-	}
-	if len(cut) == 0 {
-		return nil
-	}
-	q.report.Log.Warn().Hex("merchant", merchant[:]).Int("attempts", len(cut)).Msg("attempts were interrupted by the end of their sender; making them again")
-	return insertAttempts(ctx, q.tables, cut)
-}
-
-// interrupt ends an attempt whose sender did not.
-func (a *Attempt) interrupt(now time.Time) {
-	a.Kind, a.Class, a.Text = KindInterrupted, ClassInterrupted, "the sender was killed"
-	a.Ended = now.UTC().Truncate(time.Microsecond)
-	a.changed = max(a.changed+1, uint64(now.UnixMicro()))
-}
-
 // try makes the next attempt of a delivery.
 func (q *queue) try(ctx context.Context, i *item) dispatch.Result {
 	d := &i.Value
@@ -373,32 +300,6 @@ func (q *queue) Write(ctx context.Context, tried []*item) error {
 	return nil
 }
 
-// takenByHand finds deliveries whose schedule ends without success, but that a manual attempt
-// has made.
-func (q *queue) takenByHand(ctx context.Context, tried []*item) error {
-	exhausted, by := []ID{}, map[ID]*delivery{}
-	merchants := map[ID]bool{}
-	for _, i := range tried {
-		if d := &i.Value; d.State == Exhausted {
-			exhausted, by[d.Event], merchants[d.Merchant] = append(exhausted, d.Event), d, true
-		}
-	}
-	if len(exhausted) == 0 {
-		return nil
-	}
-	var of []ID
-	for merchant := range merchants {
-		of = append(of, merchant)
-	}
-	var key string
-	return clickhouse.Each(ctx, q.tables.Conn(), "SELECT event FROM delivery_attempts WHERE merchant IN ("+literals(of)+") AND event IN ("+literals(exhausted)+
-		") AND kind = 'manual' AND class = '' AND code != 0", nil, func() {
-		var id ID
-		copy(id[:], key)
-		by[id].State = Delivered
-	}, &key)
-}
-
 // Poll implements dispatch.Store.
 func (q *queue) Poll(ctx context.Context) error {
 	now := time.Now()
@@ -451,55 +352,4 @@ func (q *queue) forget(now time.Time) {
 			delete(q.checked, merchant)
 		}
 	}
-}
-
-// measure sets the gauges, to nothing for a queue that has ended.
-func (q *queue) measure(now time.Time) {
-	var ages []age
-	held := 0
-	if !now.IsZero() {
-		q.mutex.Lock()
-		for merchant, b := range q.merchants {
-			held += len(b.held)
-			one := age{merchant: merchant}
-			for _, detected := range b.held {
-				one.seconds = max(one.seconds, now.Sub(detected).Seconds())
-			}
-			if len(b.held) > 0 {
-				ages = append(ages, one)
-			}
-		}
-		q.mutex.Unlock()
-	}
-	ages = worstOf(ages)
-	q.metrics.queued.WithLabelValues(q.label).Set(float64(held))
-	q.metrics.worst.DeletePartialMatch(map[string]string{"partition": q.label})
-	oldest := 0.0
-	for n, a := range ages {
-		if n == 0 {
-			oldest = a.seconds
-		}
-		q.metrics.worst.WithLabelValues(q.label, textOf(a.merchant)).Set(a.seconds)
-	}
-	q.metrics.oldest.WithLabelValues(q.label).Set(oldest)
-	open, closed := q.conditions.count(time.Now())
-	q.metrics.breakers.WithLabelValues("open").Set(float64(open))
-	q.metrics.breakers.WithLabelValues("closed").Set(float64(closed))
-}
-
-// disable ends the sending to an endpoint that has taken nothing for long.
-func (q *queue) disable(ctx context.Context, merchant ID, now time.Time) error {
-	since := now.Add(-2 * q.configuration.DisableAfter) // failures of before are forgiven
-	of := "FROM deliveries FINAL WHERE NOT test AND merchant = " + literal(merchant[:]) + " AND happened >= " + moment(since)
-	var taken, first, last time.Time
-	if err := q.tables.Conn().QueryRow(ctx, "SELECT max(last_ended) "+of+" AND state = 'delivered'").Scan(&taken); err != nil {
-		return err
-	}
-	err := q.tables.Conn().QueryRow(ctx, "SELECT min(last_ended), max(last_ended) "+of+" AND state = 'exhausted' AND last_ended > "+moment(taken)).Scan(&first, &last)
-	if err != nil || first.UnixMicro() <= 0 || now.Sub(first) < q.configuration.DisableAfter || last.Sub(first) < min(minFailing, q.configuration.DisableAfter) {
-		return err
-	}
-	q.metrics.disabled.Inc()
-	q.report.Log.Warn().Hex("merchant", merchant[:]).Time("since", first).Msg("the endpoint has taken nothing for long: disabled")
-	return q.endpoints.Disable(ctx, merchant, "every delivery failed since "+first.UTC().Format(time.RFC3339))
 }
