@@ -23,7 +23,7 @@ const (
 	// maxJournal is how many rows are written at once.
 	maxJournal = 1024
 	// journalPause is the least time from one insert to the next: each makes a part.
-	journalPause = 10 * time.Millisecond
+	journalPause = 15 * time.Millisecond
 )
 
 func newJournal(tables *clickhouse.Client) *journal {

@@ -165,7 +165,7 @@ func firstAttempts(t *testing.T, rate int, silent bool) []time.Duration {
 		if len(events) > 0 {
 			h.publish(events...)
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // bundles come no faster
 	}
 	for left := 1; left > 0; time.Sleep(10 * time.Millisecond) {
 		mutex.Lock()

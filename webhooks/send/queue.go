@@ -46,7 +46,7 @@ const (
 	maxAhead     = 512 // deliveries of a merchant
 	maxBusyAhead = 128 // of one whose endpoint fails
 	maxWritten   = 256 // deliveries that are written at once
-	writeEvery   = 20 * time.Millisecond
+	writeEvery   = 100 * time.Millisecond
 	// fewRead is less than what a look into the table is worth at any time; readPause is the time
 	// after which it is.
 	fewRead   = 32
