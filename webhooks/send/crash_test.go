@@ -193,7 +193,7 @@ func TestKillsLoseNothingAndRepeatOnlyWhatWasUnderWay(t *testing.T) {
 			if d, _, attempts, err = l.Detail(t.Context(), ID(e.Merchant), ID(e.Id)); err != nil && !isNotFound(err) {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Millisecond)
+			time.Sleep(20 * time.Millisecond)
 		}
 		number, taken, cut := 0, 0, 0
 		for _, a := range attempts {
