@@ -32,6 +32,7 @@ import (
 	"tonscribe/schema/migrations"
 	"tonscribe/sink"
 	"tonscribe/webhooks/receiver"
+	"tonscribe/webhooks/send"
 )
 
 // Configuration is everything that can be set, by section.
@@ -62,8 +63,14 @@ type Configuration struct {
 	Query       query.Configuration      `yaml:"query"`
 	API         v2.Configuration         `yaml:"api"`
 	Auth        auth.Configuration       `yaml:"auth"`
+	Webhooks    WebhooksConfiguration    `yaml:"webhooks"`
 	Receiver    receiver.Configuration   `yaml:"receiver"`
 	Storage     StorageConfiguration     `yaml:"storage"`
+}
+
+// WebhooksConfiguration says how merchants are told of payments.
+type WebhooksConfiguration struct {
+	Send send.Configuration `yaml:"send"`
 }
 
 // StorageConfiguration says what must stay free of disks, and how the tables'
@@ -122,6 +129,7 @@ func defaultConfiguration() Configuration {
 		Query:       out,
 		API:         api,
 		Auth:        auth.DefaultConfiguration(),
+		Webhooks:    WebhooksConfiguration{Send: send.DefaultConfiguration()},
 		Receiver:    receiver.DefaultConfiguration(),
 		Storage:     StorageConfiguration{space.DefaultConfiguration(), parts.DefaultConfiguration()},
 

@@ -345,3 +345,32 @@ func TestPollEndsTheQueueAfterWhatWasTriedIsWritten(t *testing.T) {
 		}
 	})
 }
+
+func TestItemsOfABusyDestinationDoNotWaitForRetriesOfOthersWhereTheyAreHeld(t *testing.T) {
+	for ahead, late := range map[int]bool{0: true, 10: false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newTable(t)
+			s.pauses = threeRetries
+			s.serve = func(context.Context, *state, int) (Result, bool) { return Result{Busy: true}, false }
+			o := options
+			o.Hold, o.Busy, o.BusyAhead = true, Backoff{}, ahead
+			s.insert(&state{destination: "down"})
+			q := s.queue(o)
+			began := time.Now()
+			go func() {
+				time.Sleep(100 * time.Millisecond) // the first one waits for its retry
+				for range 7 {
+					q.Add(s.added(s.insert(&state{destination: "down"})))
+				}
+			}()
+			if err := s.run(q, 5*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			for key, tries := range s.tries {
+				if waited := tries[0].Sub(began) > time.Second/2; waited != late && key > 0 {
+					t.Errorf("with %d held, item %d is first tried after %s", ahead, key, tries[0].Sub(began))
+				}
+			}
+		})
+	}
+}

@@ -58,7 +58,7 @@ var ErrEnd = errors.New("the queue ends")
 // Limits of a destination.
 type Limits struct {
 	Parallel int           // tries at once
-	Ahead    int           // items that are held; one while it is busy
+	Ahead    int           // items that are held; Options.BusyAhead while it is busy
 	Pause    time.Duration // of each of the tries before the next one
 }
 
@@ -81,6 +81,9 @@ type Options[D comparable] struct {
 	// pause that a destination gets by asking for it.
 	Busy     Backoff
 	MaxAfter time.Duration
+	// BusyAhead is how many items of a busy destination are held at most, as long as half
+	// of the memory is free; one where it is 0. With Hold, those that wait for their next try count.
+	BusyAhead int
 }
 
 // Queue is what is due. Its methods may be called from several goroutines.
@@ -202,14 +205,17 @@ func (q *Queue[D, K, V]) destination(name D) *destination[D, K, V] {
 
 // room is how many more items of a destination may be held.
 func (q *Queue[D, K, V]) room(d *destination[D, K, V]) int {
-	if q.bytes >= q.options.Bytes {
+	ahead, items, bytes := q.options.Limits(d.name).Ahead, q.options.Items, q.options.Bytes
+	if d.failures > 0 { // it must not fill the memory
+		ahead = min(ahead, max(1, q.options.BusyAhead))
+		if q.options.BusyAhead > 0 {
+			items, bytes = items/2, bytes/2
+		}
+	}
+	if q.bytes >= bytes {
 		return 0
 	}
-	ahead := q.options.Limits(d.name).Ahead
-	if d.failures > 0 {
-		ahead = 1 // it must not fill the memory
-	}
-	return min(ahead-d.held, q.options.Items-len(q.held))
+	return min(ahead-d.held, items-len(q.held))
 }
 
 func (q *Queue[D, K, V]) hold(d *destination[D, K, V], item *Item[D, K, V]) (fresh bool) {

@@ -43,6 +43,7 @@ var below = map[string][]string{
 	"webhooks/event":     {},
 	"webhooks/signature": {},
 	"webhooks/receiver":  {"webhooks/event", "webhooks/signature"},
+	"webhooks/send":      {"schema", "internal", "webhooks/event", "webhooks/signature"},
 
 	"verify": {"ton", "schema", "internal", "decode", "ingest", "sink", "metadata", "reclassify"},
 	"bench":  {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query"},

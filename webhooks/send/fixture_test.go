@@ -1,0 +1,410 @@
+package send
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/binary"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/engine"
+	"tonscribe/internal/kafka"
+	"tonscribe/schema"
+	"tonscribe/schema/migrations"
+	"tonscribe/schema/record"
+	"tonscribe/test/support/enginetest"
+	"tonscribe/webhooks/event"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		childMain()
+		return
+	}
+	enginetest.Main(m)
+}
+
+// house is the two engines, the endpoints, and what was published.
+type house struct {
+	testing.TB
+	engine  *engine.ClickHouse
+	kafka   *engine.Kafka
+	tables  *clickhouse.Client
+	log     *kafka.Client
+	at      *endpoints
+	caFile  string
+	mcSeqno uint32
+}
+
+const testPartitions = 2
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	k := enginetest.Kafka(t)
+	h := newHouseOn(t, logOf(t, k.Address(), k.Dial, k.Epoch()))
+	h.kafka = k
+	return h
+}
+
+// newHouseOn is one with a log of its own.
+func newHouseOn(t testing.TB, log *kafka.Client) *house {
+	t.Helper()
+	h := &house{TB: t, engine: enginetest.ClickHouse(t), log: log, at: newEndpoints(), caFile: authority(t).file}
+	if err := migrations.Up(t.Context(), h.engine.DSN(), migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	h.tables = tablesOf(t, h.engine.DSN())
+	if err := h.log.EnsureTopics(t.Context(), []schema.Topic{schema.Transfers}); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func tablesOf(t testing.TB, dsn string) *clickhouse.Client {
+	t.Helper()
+	c := clickhouse.DefaultConfiguration()
+	c.DSN = dsn
+	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: enginetest.Report(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+func logOf(t testing.TB, address string, dial func(context.Context, string, string) (net.Conn, error), epoch string) *kafka.Client {
+	t.Helper()
+	c := kafka.DefaultConfiguration()
+	c.Brokers, c.Partitions = []string{address}, testPartitions
+	client, err := kafka.New(c, kafka.Dependencies{Report: enginetest.Report(t), Dial: dial, Epoch: epoch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// endpoints are those of merchants, in memory.
+type endpoints struct {
+	mutex    sync.Mutex
+	of       map[ID]Endpoint
+	disabled map[ID]string
+}
+
+func newEndpoints() *endpoints { return &endpoints{of: map[ID]Endpoint{}, disabled: map[ID]string{}} }
+
+func (e *endpoints) Get(_ context.Context, merchant ID) (Endpoint, error) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if endpoint, is := e.of[merchant]; is {
+		return endpoint, nil
+	}
+	return Endpoint{}, clickhouse.ErrNoRow
+}
+
+func (e *endpoints) Disable(_ context.Context, merchant ID, reason string) error {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	e.disabled[merchant] = reason
+	return nil
+}
+
+func (e *endpoints) set(merchant ID, endpoint Endpoint) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	e.of[merchant] = endpoint
+}
+
+const testSecret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+
+// toURL is an endpoint that takes events.
+func toURL(url string) Endpoint { return Endpoint{URL: url, Enabled: true, Secret: testSecret} }
+
+// configuration is one for receivers of this machine.
+func (h *house) configuration(change func(*Configuration)) Configuration {
+	c := DefaultConfiguration()
+	c.AllowNetworks, c.CAFile = []string{"127.0.0.0/8"}, h.caFile
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+// start starts a sender that ends with the test.
+func (h *house) start(change func(*Configuration)) *Component {
+	h.Helper()
+	c, err := New(h.configuration(change), h.dependencies())
+	if err != nil {
+		h.Fatal(err)
+	}
+	if err := c.Start(h.Context()); err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { h.stop(c) })
+	return c
+}
+
+func (h *house) dependencies() Dependencies {
+	reporter := enginetest.Report(h)
+	reporter.Metrics = prometheus.NewRegistry()
+	return Dependencies{Report: reporter, ClickHouse: h.tables, Log: h.log, Endpoints: h.at, Version: "test"}
+}
+
+func (h *house) stop(c *Component) {
+	h.Helper()
+	if err := c.Stop(context.Background()); err != nil {
+		h.Error(err)
+	}
+}
+
+func (h *house) manual() *Manual {
+	h.Helper()
+	m, err := NewManual(h.configuration(nil), h.dependencies())
+	if err != nil {
+		h.Fatal(err)
+	}
+	if err := m.Start(h.Context()); err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { m.Stop(context.Background()) })
+	return m
+}
+
+// named makes an id of a name.
+func named(name string) (id ID) {
+	sum := sha256.Sum256([]byte(name))
+	copy(id[:], sum[:])
+	return id
+}
+
+// transfer is an event of a merchant.
+func transfer(merchant, name, reference string) *record.TransferEvent {
+	id, of, r := named("event "+name), named(merchant), named("reference "+reference)
+	sum := sha256.Sum256([]byte(name))
+	e := event.Event{Type: event.TransferCompleted, Timestamp: event.Time{Time: time.Unix(1_780_000_000, 0)}, Data: event.Data{
+		Amount: "1", RawAmount: "1000000000", Asset: "TON", Status: event.Success, Reference: referenceText(r, false), CommentToSender: "<&> " + name}}
+	body, err := e.Encode()
+	if err != nil {
+		panic(err)
+	}
+	return &record.TransferEvent{Id: id[:], Merchant: of[:], Reference: r[:], BodyHash: sum[:], TxHash: sum[:], TraceId: sum[:], Body: body, Happened: 1_780_000_000}
+}
+
+// publish writes a bundle with events to the log.
+func (h *house) publish(events ...*record.TransferEvent) {
+	h.Helper()
+	h.mcSeqno++
+	for p := range testPartitions {
+		batch := &record.TransferBatch{}
+		for _, e := range events {
+			if schema.PartitionOf(e.Merchant, testPartitions) == p {
+				e.McSeqno = h.mcSeqno
+				batch.Transfers = append(batch.Transfers, e)
+			}
+		}
+		records := []*record.Record{{Content: &record.Record_Transfers{Transfers: batch}}, {Index: 1, Content: &record.Record_Seal{Seal: &record.Seal{Rows: uint64(len(batch.Transfers))}}}}
+		for _, r := range records {
+			r.McSeqno, r.PrevMcSeqno = h.mcSeqno, h.mcSeqno-1
+		}
+		if err := h.log.Publish(h.Context(), schema.Transfers.Name, p, records); err != nil {
+			h.Fatal(err)
+		}
+	}
+}
+
+// await waits for the delivery of an event to end, or to be as told.
+func (h *house) await(merchant, name string, is func(*Delivery) bool) (d Delivery, attempts []Attempt) {
+	h.Helper()
+	l := NewLog(h.configuration(nil), h.tables)
+	for ctx := h.Context(); ; {
+		d, _, attempts, err := l.Detail(ctx, named(merchant), named("event "+name))
+		switch {
+		case err == nil && is(&d):
+			return d, attempts
+		case err != nil && !isNotFound(err):
+			h.Fatalf("%s: %v", name, err)
+		}
+		select {
+		case <-ctx.Done():
+			h.Fatalf("%s: %+v, %v", name, d, err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func isNotFound(err error) bool { return err == ErrNotFound } //nolint:errorlint // it is not wrapped
+
+func hasState(state State) func(*Delivery) bool {
+	return func(d *Delivery) bool { return d.State == state }
+}
+
+// shop is a receiver that writes down what it got.
+type shop struct {
+	*httptest.Server
+	mutex    sync.Mutex
+	requests []request
+	arrived  chan struct{}
+}
+
+type request struct {
+	header http.Header
+	body   []byte
+}
+
+// newShop starts one whose answers are made by a function, 200 for none, of the number of
+// requests with the same id before.
+func newShop(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, n int)) *shop {
+	t.Helper()
+	s := &shop{arrived: make(chan struct{}, 1<<16)}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		n := s.note(request{r.Header, body})
+		if answer != nil {
+			answer(w, r, n)
+		}
+	}))
+	s.Config.ErrorLog = quiet()
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{authority(t).issue(t, certificate{})}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *shop) note(r request) (before int) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, other := range s.requests {
+		if other.header.Get("webhook-id") == r.header.Get("webhook-id") {
+			before++
+		}
+	}
+	s.requests = append(s.requests, r)
+	select {
+	case s.arrived <- struct{}{}:
+	default:
+	}
+	return before
+}
+
+// of are the requests for an event.
+func (s *shop) of(name string) (list []request) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, r := range s.requests {
+		if r.header.Get("webhook-id") == EventID(named("event "+name)) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (s *shop) count() int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return len(s.requests)
+}
+
+// issuer is a certificate authority of the tests.
+type issuer struct {
+	key         *ecdsa.PrivateKey
+	certificate *x509.Certificate
+	file        string
+}
+
+var (
+	authorityOnce sync.Once
+	authorityMade *issuer
+)
+
+func authority(t testing.TB) *issuer {
+	t.Helper()
+	authorityOnce.Do(func() {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(24 * time.Hour),
+			IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+		der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := x509.ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir, err := os.MkdirTemp("", "tonscribe-send-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		authorityMade = &issuer{key, made, filepath.Join(dir, "ca.pem")}
+		if err := os.WriteFile(authorityMade.file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return authorityMade
+}
+
+// certificate is what a receiver shows: one for 127.0.0.1 that is valid, but for what is set.
+type certificate struct {
+	name       string
+	expired    bool
+	selfSigned bool
+}
+
+var serial uint64 = 1
+
+func (i *issuer) issue(t testing.TB, c certificate) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serial++
+	template := &x509.Certificate{SerialNumber: new(big.Int).SetBytes(binary.BigEndian.AppendUint64(nil, serial)), NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	if c.name != "" {
+		template.IPAddresses, template.DNSNames = nil, []string{c.name}
+	}
+	if c.expired {
+		template.NotAfter = time.Unix(1_700_000_000, 0)
+	}
+	parent, signer := i.certificate, i.key
+	if c.selfSigned {
+		parent, signer = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// newBlackBox is a receiver by HTTPS that keeps nothing.
+func newBlackBox(t testing.TB, answer http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(answer)
+	s.Config.ErrorLog = quiet()
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{authority(t).issue(t, certificate{})}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
