@@ -236,6 +236,15 @@ func (e *Endpoints) Undo(ctx context.Context, merchant ID) (Endpoint, error) {
 	})
 }
 
+// Disable ends the sending to an endpoint, for a reason that the merchant is told.
+func (e *Endpoints) Disable(ctx context.Context, merchant ID, reason string) error {
+	_, err := e.Update(ctx, merchant, func(one *Endpoint) error {
+		one.Enabled, one.DisabledReason = false, reason
+		return nil
+	})
+	return err
+}
+
 // stamp is a time as the tables have it, which know none before 1900; written is the
 // way back.
 func stamp(t time.Time) time.Time {

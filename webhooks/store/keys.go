@@ -53,6 +53,14 @@ func NewKey(merchant ID, name string, scopes []string) (k Key, secret string) {
 // ID names a key without giving it away.
 func (k Key) ID() string { return hex.EncodeToString(k.Hash[:6]) }
 
+// RevokedAt is when a key was revoked, zero for one in use.
+func (k Key) RevokedAt() time.Time {
+	if !k.Revoked {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(k.changed &^ revokedBit)).UTC()
+}
+
 // Keys is the table of merchants' keys.
 type Keys struct {
 	*Store
@@ -105,7 +113,14 @@ func (k *Keys) Put(ctx context.Context, keys ...Key) error {
 // revokedBit makes a revoked key's row win over whatever is written of it later.
 const revokedBit = 1 << 63
 
+// put writes rows anew.
 func (k *Keys) put(ctx context.Context, keys []Key) error {
+	for i := range keys {
+		keys[i].changed = k.after(keys[i].changed &^ revokedBit)
+		if keys[i].Revoked {
+			keys[i].changed |= revokedBit
+		}
+	}
 	return k.insert(ctx, "merchant_keys",
 		clickhouse.ColumnOf("hash", keys, func(one *Key) []byte { return one.Hash[:] }),
 		clickhouse.ColumnOf("merchant", keys, func(one *Key) []byte { return one.Merchant[:] }),
@@ -115,13 +130,7 @@ func (k *Keys) put(ctx context.Context, keys []Key) error {
 		clickhouse.ColumnOf("created", keys, func(one *Key) time.Time { return one.Created }),
 		clickhouse.ColumnOf("used", keys, func(one *Key) time.Time { return stamp(one.Used) }),
 		clickhouse.ColumnOf("revoked", keys, func(one *Key) bool { return one.Revoked }),
-		clickhouse.ColumnOf("changed", keys, func(one *Key) uint64 {
-			changed := k.after(one.changed &^ revokedBit)
-			if one.Revoked {
-				changed |= revokedBit
-			}
-			return changed
-		}),
+		clickhouse.ColumnOf("changed", keys, func(one *Key) uint64 { return one.changed }),
 	)
 }
 

@@ -144,6 +144,14 @@ func (m *Merchants) Put(ctx context.Context, one Merchant) error {
 	)
 }
 
+// Refresh returns when what is held in memory is as the table has it.
+func (m *Merchants) Refresh(ctx context.Context) error {
+	if err := m.byID.Refresh(ctx); err != nil {
+		return err
+	}
+	return m.byToken.Refresh(ctx)
+}
+
 // Get returns a merchant, also one that is disabled.
 func (m *Merchants) Get(ctx context.Context, id ID) (Merchant, error) {
 	return found(m.byID.Get(ctx, id))

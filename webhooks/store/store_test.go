@@ -123,8 +123,7 @@ func TestMerchantsAreFoundByTheirIDTheirNameAndTheirToken(t *testing.T) {
 	w.must(err)
 	shop.Disabled = true
 	w.must(w.Merchants.Put(ctx, shop))
-	w.must(w.Merchants.byToken.Refresh(ctx))
-	w.must(w.Merchants.byID.Refresh(ctx))
+	w.must(w.Merchants.Refresh(ctx))
 	if _, err := w.Merchants.ByToken(ctx, token); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the token of a disabled merchant: %v, want %v", err, ErrNotFound)
 	}
