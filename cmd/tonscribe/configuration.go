@@ -31,7 +31,9 @@ import (
 	v2 "tonscribe/query/v2"
 	"tonscribe/schema/migrations"
 	"tonscribe/sink"
+	merchantapi "tonscribe/webhooks/api"
 	"tonscribe/webhooks/receiver"
+	"tonscribe/webhooks/store"
 )
 
 // Configuration is everything that can be set, by section.
@@ -62,8 +64,15 @@ type Configuration struct {
 	Query       query.Configuration      `yaml:"query"`
 	API         v2.Configuration         `yaml:"api"`
 	Auth        auth.Configuration       `yaml:"auth"`
+	Webhooks    WebhooksConfiguration    `yaml:"webhooks"`
 	Receiver    receiver.Configuration   `yaml:"receiver"`
 	Storage     StorageConfiguration     `yaml:"storage"`
+}
+
+// WebhooksConfiguration is what is kept of merchants, and their API.
+type WebhooksConfiguration struct {
+	Store store.Configuration       `yaml:",inline"`
+	API   merchantapi.Configuration `yaml:",inline"`
 }
 
 // StorageConfiguration says what must stay free of disks, and how the tables'
@@ -122,6 +131,7 @@ func defaultConfiguration() Configuration {
 		Query:       out,
 		API:         api,
 		Auth:        auth.DefaultConfiguration(),
+		Webhooks:    WebhooksConfiguration{store.DefaultConfiguration(), merchantapi.DefaultConfiguration()},
 		Receiver:    receiver.DefaultConfiguration(),
 		Storage:     StorageConfiguration{space.DefaultConfiguration(), parts.DefaultConfiguration()},
 
@@ -274,7 +284,7 @@ func (s *settings) complete() error {
 		return err
 	}
 	s.Query.TestNetwork = s.Network == "testnet"
-	s.Auth.Network = s.Network
+	s.Auth.Network, s.Webhooks.API.Network = s.Network, s.Network
 	s.Query.Auth = s.Auth
 	s.ClickHouse.ReaderDSN = cmp.Or(s.ClickHouse.ReaderDSN, s.ClickHouse.DSN)
 	data, err := filepath.Abs(s.Data)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/gin-gonic/gin"
 	"github.com/spf13/cobra"
 
 	"tonscribe/decode/detect"
@@ -14,14 +15,18 @@ import (
 	"tonscribe/decode/worker"
 	"tonscribe/ingest"
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/egress"
 	"tonscribe/internal/emulator"
 	"tonscribe/internal/report"
 	frame "tonscribe/internal/stage"
 	"tonscribe/metadata"
 	"tonscribe/query"
+	"tonscribe/query/auth"
 	"tonscribe/query/tail"
 	"tonscribe/schema"
 	"tonscribe/sink"
+	merchantapi "tonscribe/webhooks/api"
+	"tonscribe/webhooks/store"
 )
 
 // stage is what all components have in common.
@@ -165,7 +170,32 @@ func (p *process) newQuery() (*query.Component, error) {
 		c.Options = p.settings.Sink.TableOptions()
 		d.Log = tail.New(c, p.log, d.Report)
 	}
+	if d.Mount, err = p.newMerchants(); err != nil {
+		return nil, err
+	}
 	return query.New(p.settings.Query, d)
+}
+
+// newMerchants starts the store of merchants, and returns what mounts their API.
+func (p *process) newMerchants() (func(*gin.Engine), error) {
+	client, err := p.openTables("clickhouse merchants", p.dsn)
+	if err != nil {
+		return nil, err
+	}
+	reporter := p.report.For("merchants")
+	merchants, err := store.New(p.settings.Webhooks.Store, store.Dependencies{Report: reporter, ClickHouse: client})
+	if err != nil {
+		return nil, err
+	}
+	api, err := merchantapi.New(p.settings.Webhooks.API, merchantapi.Dependencies{
+		Report: reporter, Store: merchants, Client: auth.Client, Reaches: egress.NewGuard().Allows,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.health.Add("merchants", merchants.Ready)
+	p.onStop("merchants", merchants.Stop)
+	return func(router *gin.Engine) { api.Mount(router) }, merchants.Start(context.Background())
 }
 
 func (p *process) openTables(name, dsn string) (*clickhouse.Client, error) {

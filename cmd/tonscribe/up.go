@@ -97,6 +97,9 @@ func (p *process) startAll(ctx context.Context) (*everything, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.sealKey(); err != nil {
+		return nil, err
+	}
 	u := &everything{process: p, firstKey: key, ended: make(chan error, 8)}
 	if err := u.startSource(ctx); err != nil {
 		return nil, err

@@ -284,7 +284,7 @@ func TestHostileRequestsGetPlainAnswers(t *testing.T) {
 		fmt.Fprintf(many, `"m%d":1,`, n)
 	}
 	for name, body := range map[string]string{
-		"no JSON": "amount=1", "an array": "[]", "a text": `"x"`, "a number": "1", "null": "null", "cut": `{"amount":`, "cut behind": `{"amount":1`, "two objects": "{}{}", "junk behind": "{} x",
+		"no JSON": "amount=1", "an array": "[]", "a text": `"x"`, "a number": "1", "cut": `{"amount":`, "cut behind": `{"amount":1`, "two objects": "{}{}", "junk behind": "{} x",
 		"a member twice": `{"amount":1,"amount":2}`, "bytes that are no UTF-8": "{\"commentToSender\":\"\xff\"}", "a BOM": "\ufeff{}", "many members": "{" + many.String() + `"a":1}`, "NUL": "{\x00}", "single quotes": "{'a':1}",
 	} {
 		w.refused(name, post(body), http.StatusBadRequest, "bad_json")
@@ -292,6 +292,7 @@ func TestHostileRequestsGetPlainAnswers(t *testing.T) {
 	w.refused("nested", post(`{"commentToSender":`+deep+`}`), http.StatusBadRequest, "bad_comment_to_sender")
 	w.refused("nested too deep", post(`{"commentToSender":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000)+`}`), http.StatusBadRequest, "bad_json")
 	w.refused("an empty body", post(nil), http.StatusBadRequest, "missing_amount")
+	w.refused("null", post("null"), http.StatusBadRequest, "missing_amount")
 	w.refused("a long body", post(bytes.Repeat([]byte(" "), maxBody+1)), http.StatusRequestEntityTooLarge, "body_too_large")
 	packed := post("{}")
 	packed.header = http.Header{"Content-Encoding": {"gzip"}}
@@ -313,7 +314,7 @@ func TestHostileRequestsGetPlainAnswers(t *testing.T) {
 			t.Errorf("%s: %d %s, want 400", query, answer.Code, answer.Body)
 		}
 	}
-	for path, want := range map[string]int{"/": 404, "/nothing": 404, "/keys/": 404, "//keys": 404, "/keys/a/b": 404, "/transfer/": 404, "/../v3/blocks": 404, "/deliveries/a/redeliver/b": 404} {
+	for path, want := range map[string]int{"/": 404, "/nothing": 404, "//keys": 404, "/keys/a/b": 404, "/transfer/": 404, "/../v3/blocks": 404, "/deliveries/a/redeliver/b": 404} {
 		if answer := w.send(s.asks(http.MethodGet, path, nil)); answer.Code != want {
 			t.Errorf("%s: %d %s, want %d", path, answer.Code, answer.Body, want)
 		}

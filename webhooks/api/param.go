@@ -362,8 +362,9 @@ func (v values) complete(declared []Param) error {
 }
 
 // fromBody adds the values of a body; open bodies may have members that nobody knows.
+// null is an object without members, as no body is.
 func (v values) fromBody(declared []Param, body []byte, open bool) error {
-	if len(bytes.TrimSpace(body)) > 0 {
+	if text := bytes.TrimSpace(body); len(text) > 0 && string(text) != "null" {
 		object, err := readObject(body)
 		if err != nil {
 			return badRequest("bad_json", "the body: %s", err)

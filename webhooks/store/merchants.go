@@ -59,22 +59,28 @@ func CheckName(name string) error {
 // Merchants is the table of merchants.
 type Merchants struct {
 	*Store
-	byID    *clickhouse.Followed[ID, Merchant]
-	byToken *clickhouse.Followed[Hash, Merchant] // without those that are disabled
+	held *clickhouse.Followed[merchantKey, Merchant]
+}
+
+// merchantKey is what a merchant is found by: its id, or the hash of its token, which one
+// that is disabled does not have.
+type merchantKey struct {
+	id    ID
+	token Hash
 }
 
 func newMerchants(s *Store) *Merchants {
 	m := &Merchants{Store: s}
-	m.byID = follow(s, "merchants", m.read)
-	m.byToken = follow(s, "merchants", func(ctx context.Context) (map[Hash]Merchant, error) {
+	m.held = follow(s, "merchants", func(ctx context.Context) (map[merchantKey]Merchant, error) {
 		all, err := m.read(ctx)
-		byToken := make(map[Hash]Merchant, len(all))
+		keyed := make(map[merchantKey]Merchant, 2*len(all))
 		for _, one := range all {
+			keyed[merchantKey{id: one.ID}] = one
 			if !one.Disabled {
-				byToken[one.TokenHash] = one
+				keyed[merchantKey{token: one.TokenHash}] = one
 			}
 		}
-		return byToken, err
+		return keyed, err
 	})
 	return m
 }
@@ -145,19 +151,14 @@ func (m *Merchants) Put(ctx context.Context, one Merchant) error {
 }
 
 // Refresh returns when what is held in memory is as the table has it.
-func (m *Merchants) Refresh(ctx context.Context) error {
-	if err := m.byID.Refresh(ctx); err != nil {
-		return err
-	}
-	return m.byToken.Refresh(ctx)
-}
+func (m *Merchants) Refresh(ctx context.Context) error { return m.held.Refresh(ctx) }
 
 // Get returns a merchant, also one that is disabled.
 func (m *Merchants) Get(ctx context.Context, id ID) (Merchant, error) {
-	return found(m.byID.Get(ctx, id))
+	return found(m.held.Get(ctx, merchantKey{id: id}))
 }
 
 // ByToken returns the merchant whom a token lets into the dashboard.
 func (m *Merchants) ByToken(ctx context.Context, token string) (Merchant, error) {
-	return found(m.byToken.Get(ctx, HashOf(token)))
+	return found(m.held.Get(ctx, merchantKey{token: HashOf(token)}))
 }

@@ -124,7 +124,7 @@ func (s *Store) Err() error { return nil }
 
 // Ready is nil when the tables were read.
 func (s *Store) Ready(context.Context) error {
-	if !s.Merchants.byID.Known() || !s.Keys.held.Known() || !s.Endpoints.held.Known() || !s.Sessions.held.Known() {
+	if !s.Merchants.held.Known() || !s.Keys.held.Known() || !s.Endpoints.held.Known() || !s.Sessions.held.Known() {
 		return ErrNotRead
 	}
 	return nil
