@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"maps"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -194,16 +196,39 @@ func (p *Payments) ByBody(ctx context.Context, hashes []Hash) (map[Hash]Payment,
 // List is the payments of a merchant before a reference, the newest first; nil is the
 // end of time.
 func (p *Payments) List(ctx context.Context, merchant ID, before *Reference, limit int) ([]Payment, error) {
-	where := "merchant = " + unhex(merchant[:])
+	end, newest := "", p.now()
 	if before != nil {
-		where += " AND reference < " + unhex(before[:])
+		end, newest = " AND reference < "+unhex(before[:]), timeOf(*before)
 	}
-	references, err := p.references(ctx, "SELECT DISTINCT reference FROM payments WHERE "+where+" ORDER BY reference DESC LIMIT "+strconv.Itoa(limit))
-	if err != nil {
-		return nil, err
+	var references []Reference
+	for _, span := range spans {
+		if len(references) == limit {
+			break
+		}
+		first := firstOf(newest.Add(-span))
+		more, err := p.references(ctx, "SELECT DISTINCT reference FROM payments WHERE merchant = "+unhex(merchant[:])+" AND reference >= "+unhex(first[:])+end+
+			" ORDER BY reference DESC LIMIT "+strconv.Itoa(limit-len(references)))
+		if err != nil {
+			return nil, err
+		}
+		references, end = append(references, more...), " AND reference < "+unhex(first[:])
 	}
 	found, err := p.Find(ctx, references)
 	return slices.SortedFunc(maps.Values(found), func(a, b Payment) int { return -cmp.Compare(string(a.Reference[:]), string(b.Reference[:])) }), err
+}
+
+// spans are the times that a list goes back, one after another: ClickHouse reads all rows
+// of a range of a projection, however few are wanted.
+var spans = []time.Duration{time.Hour, 24 * time.Hour, 30 * 24 * time.Hour, 2 * 365 * 24 * time.Hour, math.MaxInt64}
+
+// timeOf is when a reference was made, firstOf the first reference of a moment.
+func timeOf(r Reference) time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(r[:8]) >> 16))
+}
+
+func firstOf(t time.Time) (r Reference) {
+	binary.BigEndian.PutUint64(r[:8], uint64(max(t.UnixMilli(), 0))<<16)
+	return r
 }
 
 func (p *Payments) references(ctx context.Context, statement string) (all []Reference, err error) {

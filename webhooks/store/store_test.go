@@ -526,6 +526,36 @@ func TestPaymentsAreFoundByReferenceByBodyAndByMerchant(t *testing.T) {
 	}
 }
 
+func TestPaymentsOfYearsAreListedInTheirOrder(t *testing.T) {
+	w := newWorld(t)
+	ctx := t.Context()
+	var want []Reference
+	for _, ago := range []time.Duration{0, time.Minute, 2 * time.Hour, 25 * time.Hour, 30 * 24 * time.Hour, 700 * 24 * time.Hour, 20000 * 24 * time.Hour} {
+		one := payment(ID{1}, 2)
+		first := firstOf(w.now().Add(-ago))
+		copy(one.Reference[:6], first[:6])
+		want = append(want, one.Reference)
+		w.must(w.Payments.Put(ctx, one))
+	}
+	for limit := 1; limit <= len(want)+1; limit++ {
+		var got []Reference
+		for before := (*Reference)(nil); ; {
+			page, err := w.Payments.List(ctx, ID{1}, before, limit)
+			w.must(err)
+			for _, one := range page {
+				got = append(got, one.Reference)
+			}
+			if len(page) < limit {
+				break
+			}
+			before = &page[limit-1].Reference
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d at a time: %x, want %x", limit, got, want)
+		}
+	}
+}
+
 func TestPaymentsOfOneMomentShareAnInsert(t *testing.T) {
 	w := newWorld(t)
 	const n = 200
