@@ -31,8 +31,11 @@ import (
 	v2 "tonscribe/query/v2"
 	"tonscribe/schema/migrations"
 	"tonscribe/sink"
+	merchantapi "tonscribe/webhooks/api"
+	"tonscribe/webhooks/match"
 	"tonscribe/webhooks/receiver"
 	"tonscribe/webhooks/send"
+	"tonscribe/webhooks/store"
 )
 
 // Configuration is everything that can be set, by section.
@@ -68,9 +71,15 @@ type Configuration struct {
 	Storage     StorageConfiguration     `yaml:"storage"`
 }
 
-// WebhooksConfiguration says how merchants are told of payments.
+// WebhooksConfiguration is what is kept of merchants, their API, how their payments are
+// found, and how they are told.
 type WebhooksConfiguration struct {
-	Send send.Configuration `yaml:"send"`
+	Store store.Configuration       `yaml:",inline"`
+	API   merchantapi.Configuration `yaml:",inline"`
+	// Enabled lets 'up' look for payments, and send, beside serving the API.
+	Enabled bool                `yaml:"enabled"`
+	Match   match.Configuration `yaml:"match"`
+	Send    send.Configuration  `yaml:"send"`
 }
 
 // StorageConfiguration says what must stay free of disks, and how the tables'
@@ -129,9 +138,11 @@ func defaultConfiguration() Configuration {
 		Query:       out,
 		API:         api,
 		Auth:        auth.DefaultConfiguration(),
-		Webhooks:    WebhooksConfiguration{Send: send.DefaultConfiguration()},
-		Receiver:    receiver.DefaultConfiguration(),
-		Storage:     StorageConfiguration{space.DefaultConfiguration(), parts.DefaultConfiguration()},
+		Webhooks: WebhooksConfiguration{
+			store.DefaultConfiguration(), merchantapi.DefaultConfiguration(), true, match.DefaultConfiguration(), send.DefaultConfiguration(),
+		},
+		Receiver: receiver.DefaultConfiguration(),
+		Storage:  StorageConfiguration{space.DefaultConfiguration(), parts.DefaultConfiguration()},
 
 		NetworkConfig: network.DefaultConfiguration(),
 	}
@@ -282,7 +293,9 @@ func (s *settings) complete() error {
 		return err
 	}
 	s.Query.TestNetwork = s.Network == "testnet"
-	s.Auth.Network = s.Network
+	s.Auth.Network, s.Webhooks.API.Network = s.Network, s.Network
+	w := &s.Webhooks
+	w.API.Header, w.API.AllowHTTP, w.Match.Ticker = w.Send.Header, w.Send.AllowHTTP, w.API.Ticker
 	s.Query.Auth = s.Auth
 	s.ClickHouse.ReaderDSN = cmp.Or(s.ClickHouse.ReaderDSN, s.ClickHouse.DSN)
 	data, err := filepath.Abs(s.Data)
@@ -291,7 +304,7 @@ func (s *settings) complete() error {
 	}
 	s.Data = data
 	for path, name := range map[*string]string{
-		&s.Decode.Cells.Dir: "cells", &s.Contracts.Dir: "contracts", &s.Traces.Dir: "traces",
+		&s.Decode.Cells.Dir: "cells", &s.Contracts.Dir: "contracts", &s.Traces.Dir: "traces", &s.Webhooks.Match.Dir: "webhooks",
 		&s.Ingest.Lite.TrustedFile: "trusted-key-block.json", &s.API.Lite.TrustedFile: "trusted-key-block.json",
 	} {
 		*path = cmp.Or(*path, filepath.Join(data, name))

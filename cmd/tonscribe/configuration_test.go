@@ -166,7 +166,7 @@ func flagsByKey(c *cobra.Command) map[string][]string {
 func TestSecretsAreMasked(t *testing.T) {
 	configuration := defaultConfiguration()
 	loader := config.New(&configuration)
-	secrets := []string{"clickhouse.dsn", "clickhouse.reader_dsn", "kafka.sasl.password", "auth.redis", "receiver.secrets"}
+	secrets := []string{"clickhouse.dsn", "clickhouse.reader_dsn", "kafka.sasl.password", "auth.redis", "webhooks.seal_key", "receiver.secrets"}
 	for _, key := range secrets {
 		if err := loader.Set(key, "secret", config.FromFile); err != nil {
 			t.Fatal(err)

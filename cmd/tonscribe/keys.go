@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/query/auth"
 )
 
@@ -32,18 +33,25 @@ A key is shown once, when it is made: the tables know only its SHA-256.`,
 	return c
 }
 
-// withKeys runs a command on the table of keys.
-func withKeys(s *settings, run func(cmd *cobra.Command, table *auth.Table, args []string) error) func(*cobra.Command, []string) error {
+// onTables runs a command on the tables, named what in the log.
+func onTables(s *settings, what string, run func(cmd *cobra.Command, p *process, client *clickhouse.Client) error) func(*cobra.Command, []string) error {
 	return attached(s, true, func(cmd *cobra.Command, p *process) error {
 		if p.enginePID != 0 { // nobody else makes the tables of an engine that we have started
 			if err := p.makeTables(cmd.Context()); err != nil {
 				return err
 			}
 		}
-		client, err := p.openTables("clickhouse keys", p.dsn)
+		client, err := p.openTables(what, p.dsn)
 		if err != nil {
 			return err
 		}
+		return run(cmd, p, client)
+	})
+}
+
+// withKeys runs a command on the table of keys.
+func withKeys(s *settings, run func(cmd *cobra.Command, table *auth.Table, args []string) error) func(*cobra.Command, []string) error {
+	return onTables(s, "clickhouse keys", func(cmd *cobra.Command, _ *process, client *clickhouse.Client) error {
 		return run(cmd, auth.NewTable(client), cmd.Flags().Args())
 	})
 }

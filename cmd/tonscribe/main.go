@@ -61,8 +61,8 @@ them all, with their values and where those come from.`,
 	s := newSettings(root)
 	root.AddCommand(
 		upCommand(s), devnetCommand(s),
-		ingestStage.command(s), decodeStage.command(s), contractsStage.command(s), tracesStage.command(s), sinkStage.command(s), metadataStage.command(s), queryStage.command(s),
-		migrateCommand(s), keysCommand(s), receiverCommand(s), verifyCommand(s), reclassifyCommand(s), repairCommand(s), inspectCommand(s), benchCommand(s),
+		ingestStage.command(s), decodeStage.command(s), contractsStage.command(s), tracesStage.command(s), sinkStage.command(s), metadataStage.command(s), webhooksStage.command(s), queryStage.command(s),
+		migrateCommand(s), keysCommand(s), merchantsCommand(s), receiverCommand(s), verifyCommand(s), reclassifyCommand(s), repairCommand(s), inspectCommand(s), benchCommand(s),
 		configCommand(s), engineCommand(), healthCommand(s), versionCommand(),
 	)
 	return root

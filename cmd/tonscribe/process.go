@@ -28,6 +28,7 @@ import (
 	"tonscribe/internal/space"
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
+	"tonscribe/webhooks/store"
 )
 
 // process is one running tonscribe: first its engines, then its stages. What
@@ -50,7 +51,8 @@ type process struct {
 
 	progressed func() // called by the sink when the watermark may have moved; may be nil
 
-	enginePID int // of the embedded ClickHouse, 0 for an external one
+	merchants *store.Store // nil until one is opened
+	enginePID int          // of the embedded ClickHouse, 0 for an external one
 }
 
 type stopper struct {
@@ -232,7 +234,7 @@ func (p *process) findLog(ctx context.Context, embedded bool) error {
 		}
 		dependencies.Dial = log.Dial
 		dependencies.Epoch = log.Epoch()
-		p.settings.Contracts.Handover, p.settings.Traces.Handover = false, false // nobody else works on this log
+		p.settings.Contracts.Handover, p.settings.Traces.Handover, p.settings.Webhooks.Match.Handover = false, false, false // nobody else works on this log
 	}
 	client, err := kafka.New(configuration, dependencies)
 	if err != nil {

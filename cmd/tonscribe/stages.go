@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/gin-gonic/gin"
 	"github.com/spf13/cobra"
 
 	"tonscribe/decode/detect"
@@ -158,11 +159,7 @@ func (p *process) newQuery() (*query.Component, error) {
 		return nil, err
 	}
 	p.onStop("emulator", pool.Stop)
-	dashboard, err := web.New()
-	if err != nil {
-		return nil, err
-	}
-	d := query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage, Emulator: pool, Mount: dashboard.Mount}
+	d := query.Dependencies{Report: p.report.For("query"), ClickHouse: client, Usage: usage, Emulator: pool}
 	if foresees && p.log != nil && len(p.settings.Kafka.Brokers) > 0 { // an embedded log has one reader
 		d.Shared = p.log
 	}
@@ -170,7 +167,25 @@ func (p *process) newQuery() (*query.Component, error) {
 		c.Options = p.settings.Sink.TableOptions()
 		d.Log = tail.New(c, p.log, d.Report)
 	}
-	return query.New(p.settings.Query, d)
+	pages, err := web.New()
+	if err != nil {
+		return nil, err
+	}
+	c := &chainFacts{}
+	merchants, err := p.newMerchantAPI(c)
+	if err != nil {
+		return nil, err
+	}
+	d.Mount = func(router *gin.Engine) {
+		pages.Mount(router)
+		merchants.Mount(router)
+	}
+	q, err := query.New(p.settings.Query, d)
+	if err != nil {
+		return nil, err
+	}
+	c.index, c.node = q.Index(), q.Node()
+	return q, nil
 }
 
 func (p *process) openTables(name, dsn string) (*clickhouse.Client, error) {
@@ -228,6 +243,11 @@ var (
 		name: "metadata", short: "Fetch the documents that tokens point to, for the metadata of the API",
 		flags: []flag{flagClickHouse, flagPprof}, tables: true,
 		open: opened((*process).newMetadata),
+	}
+	webhooksStage = stageCommand{
+		name: "webhooks", short: "Find registered payments, and tell merchants how they ended",
+		flags: []flag{flagKafka, flagClickHouse, flagPprof}, log: true, tables: true,
+		open: opened((*process).newWebhooks),
 	}
 	queryStage = stageCommand{
 		name: "query", short: "Serve the API from ClickHouse, and what is newer from Kafka",

@@ -22,7 +22,7 @@ const ledgerName = "parts.json"
 func (p *process) watchRoom(ctx context.Context) error {
 	s := p.settings
 	folders := []string{s.Data}
-	for _, dir := range []string{s.Decode.Cells.Dir, s.Contracts.Dir, s.Traces.Dir} {
+	for _, dir := range []string{s.Decode.Cells.Dir, s.Contracts.Dir, s.Traces.Dir, s.Webhooks.Match.Dir} {
 		if filepath.Dir(dir) != s.Data {
 			folders = append(folders, dir)
 		}

@@ -97,6 +97,9 @@ func (p *process) startAll(ctx context.Context) (*everything, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.sealKey(); err != nil {
+		return nil, err
+	}
 	u := &everything{process: p, firstKey: key, ended: make(chan error, 8)}
 	if err := u.startSource(ctx); err != nil {
 		return nil, err
@@ -147,6 +150,15 @@ func (u *everything) startStages(ctx context.Context) error {
 			return err
 		}
 		if err := u.begin(ctx, "metadata", m, u.ended); err != nil {
+			return err
+		}
+	}
+	if u.settings.Webhooks.Enabled && u.settings.Ingest.To == 0 { // nobody waits for the payments of a range
+		w, err := u.newWebhooks()
+		if err != nil {
+			return err
+		}
+		if err := u.begin(ctx, "webhooks", w, u.ended); err != nil {
 			return err
 		}
 	}

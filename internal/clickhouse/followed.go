@@ -147,6 +147,24 @@ func (f *Followed[K, V]) Get(ctx context.Context, key K) (value V, err error) {
 	}
 }
 
+// Refresh returns when the values are as the table has them now, after a look that
+// begins later than the call; an error is that of ctx.
+func (f *Followed[K, V]) Refresh(ctx context.Context) error {
+	asked := time.Now()
+	for held := f.held.Load(); !held.began.After(asked); held = f.held.Load() {
+		select {
+		case f.look <- struct{}{}:
+		default: // asked for already
+		}
+		select {
+		case <-held.next:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
 func (f *Followed[K, V]) missing() error {
 	if !f.Known() {
 		return ErrNotRead

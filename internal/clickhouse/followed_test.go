@@ -75,6 +75,26 @@ func TestAKeyThatAFollowedTableDoesNotHaveIsLookedForOnceMore(t *testing.T) {
 	}
 }
 
+func TestAfterARefreshAFollowedTableHasWhatWasChangedBefore(t *testing.T) {
+	s := &sheet{rows: map[string]int{"row": 1}}
+	f := follow(t, s, time.Hour)
+	for want := 2; want < 5; want++ {
+		s.set("row", want)
+		if err := f.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.Get(t.Context(), "row"); got != want || err != nil {
+			t.Errorf("%d, %v; want %d", got, err, want)
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	s.fail(errors.New("out of order"))
+	if err := f.Refresh(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}
+
 func TestAFollowedTableThatCannotBeReadKeepsWhatItHad(t *testing.T) {
 	s := &sheet{rows: map[string]int{"old": 1}, broken: errors.New("out of order")}
 	f := follow(t, s, 10*time.Millisecond)

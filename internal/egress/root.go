@@ -72,6 +72,15 @@ func (g *Guard) Dialer(timeout time.Duration) *net.Dialer {
 	return &net.Dialer{Timeout: timeout, Control: g.control}
 }
 
+// Allows reports whether an address is connected to.
+func (g *Guard) Allows(address netip.Addr) bool {
+	network := "tcp6"
+	if address.Is4() {
+		network = "tcp4"
+	}
+	return g.control(network, netip.AddrPortFrom(address, 443).String(), nil) == nil
+}
+
 func (g *Guard) control(network, address string, c syscall.RawConn) error {
 	if g.guardian.Safe(network, address, c) != nil {
 		return ErrNotGlobal // its own text names the address

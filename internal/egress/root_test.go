@@ -71,6 +71,11 @@ func TestAllowedNetworksAreReachedAndNoOthers(t *testing.T) {
 			t.Errorf("%s: %v, want %v", address, got, want)
 		}
 	}
+	for address, want := range map[string]bool{"127.0.0.1": true, "127.0.0.2": false, "1.1.1.1": true, "::ffff:127.0.0.1": false, "fd00::1": true, "fd01::1": false} {
+		if got := g.Allows(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s is allowed: %t, want %t", address, got, want)
+		}
+	}
 	if _, err := Networks([]string{"10.0.0.1"}); err == nil {
 		t.Error("an address without length passes for a network")
 	}

@@ -55,6 +55,9 @@ func addressIn(text string) netip.Addr {
 	return alone.Unmap().WithZone("")
 }
 
+// An address is one of IPv6, of which the first half counts, or of IPv4.
+type address struct{ high, low uint64 }
+
 // household is what limits count an address as: networks give a customer a /64
 // of IPv6, and one address of IPv4.
 func household(a netip.Addr) address {

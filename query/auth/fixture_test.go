@@ -129,6 +129,9 @@ func (s *server) mount() {
 	for _, path := range []string{"/api/v3/blocks", "/api/v2/getTime", "/api/v2/openapi.json", "/api/v3/openapi.json", "/api/docs", "/api/docs/", "/api/docs/page.js", "/api/v2/healthcheck", "/page"} {
 		s.router.GET(path, answer)
 	}
+	s.router.GET("/api/merchant/v1/keys", func(c *gin.Context) {
+		c.String(http.StatusOK, c.Request.URL.RawQuery+" "+Client(c.Request.Context()))
+	})
 	s.router.POST("/api/v2/jsonRPC", func(c *gin.Context) {
 		NameMethod(c, "v2/getTime")
 		answer(c)

@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/ratelimit"
 )
 
 // Texts of refusals, as clients know them.
@@ -25,11 +26,20 @@ const (
 // Refuse writes the error body of the layer that the request is for, and aborts.
 type Refuse func(c *gin.Context, status int, text string)
 
+// merchants is where the paths of merchants begin. Their keys are other keys, their
+// limits are their own, and no page of another site may call them.
+const merchants = "/api/merchant/"
+
 // Gate lets requests through to the layers of the API, or refuses them. It
 // belongs before everything else on the router, since browsers ask for every
-// path whether they may.
+// path whether they may. Of the requests of merchants it only says from where they
+// come.
 func (c *Component) Gate(refuse Refuse) gin.HandlerFunc {
 	return func(g *gin.Context) {
+		if strings.HasPrefix(g.Request.URL.Path, merchants) {
+			g.Request = g.Request.WithContext(context.WithValue(g.Request.Context(), clientKey{}, c.nameOf(g.Request, nil)))
+			return
+		}
 		allowOrigins(g.Writer.Header())
 		if g.Request.Method == http.MethodOptions {
 			answerPreflight(g)
@@ -80,8 +90,8 @@ type refusal struct {
 func (c *Component) admit(r *http.Request, secret string) (*state, refusal) {
 	if secret == "" {
 		client := household(c.clientOf(r))
-		wait := c.take(r.Context(), c.anonymous, client.name, func(r rule, now time.Duration) time.Duration {
-			return c.addresses.take(client, r, now)
+		wait := c.take(r.Context(), c.anonymous, client.name, func(r ratelimit.Rule, now time.Duration) time.Duration {
+			return c.addresses.Take(client, r, now)
 		})
 		if wait > 0 {
 			c.metrics.limitedAddress.Inc()
@@ -101,7 +111,7 @@ func (c *Component) admit(r *http.Request, secret string) (*state, refusal) {
 		c.metrics.wrongNetwork.Inc()
 		return nil, refusal{status: http.StatusForbidden, text: textNetwork}
 	}
-	if wait := c.take(r.Context(), key.rule, func() string { return "key:" + key.ID() }, key.bucket.take); wait > 0 {
+	if wait := c.take(r.Context(), key.rule, func() string { return "key:" + key.ID() }, key.bucket.Take); wait > 0 {
 		c.metrics.limitedKey.Inc()
 		return key, refusal{http.StatusTooManyRequests, textLimited, wait}
 	}
@@ -111,8 +121,8 @@ func (c *Component) admit(r *http.Request, secret string) (*state, refusal) {
 
 // take counts a request over all replicas, or here where Redis does not answer. It
 // returns how long the request has to wait.
-func (c *Component) take(ctx context.Context, r rule, name func() string, here func(rule, time.Duration) time.Duration) time.Duration {
-	if r.unlimited() {
+func (c *Component) take(ctx context.Context, r ratelimit.Rule, name func() string, here func(ratelimit.Rule, time.Duration) time.Duration) time.Duration {
+	if r.Unlimited() {
 		return 0
 	}
 	if c.shared != nil {

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/ratelimit"
 )
 
 func TestRequestsAreAdmittedByKeyNetworkAndRateInThatOrder(t *testing.T) {
@@ -45,12 +47,28 @@ func TestRequestsAreAdmittedByKeyNetworkAndRateInThatOrder(t *testing.T) {
 
 func TestWithoutAKeyTheDefaultIsOneRequestASecond(t *testing.T) {
 	c := DefaultConfiguration()
-	r := newRule(c.AnonymousRate, c.AnonymousBurst)
-	if next, wait := r.take(0, 0); wait != 0 || next != time.Second {
-		t.Errorf("the first: next %s, wait %s", next, wait)
+	r, b := ratelimit.New(c.AnonymousRate, c.AnonymousBurst), ratelimit.Bucket{}
+	if wait := b.Take(r, 0); wait != 0 {
+		t.Errorf("the first: wait %s", wait)
 	}
-	if _, wait := r.take(time.Second, 500*time.Millisecond); wait == 0 || wait > 500*time.Millisecond {
+	if wait := b.Take(r, 500*time.Millisecond); wait == 0 || wait > 500*time.Millisecond {
 		t.Errorf("half a second later: wait %s, want up to 500ms", wait)
+	}
+}
+
+func TestPathsOfMerchantsAreNeitherCountedNorRefusedNorOpenToOtherSites(t *testing.T) {
+	w := newWorld(t)
+	s := w.serve(func(c *Configuration) { c.AnonymousRate, c.AnonymousBurst = slow, 1 })
+	for range 3 {
+		got := s.ask("/api/merchant/v1/keys?api_key=left", "a key that is none here")
+		s.want("a merchant's path", got, 200, "api_key=left address:192.0.2.1")
+		if origin := got.Header().Get("Access-Control-Allow-Origin"); origin != "" {
+			t.Errorf("pages of %s may call a merchant's path", origin)
+		}
+	}
+	s.want("no key, after those", s.ask("/api/v3/blocks", ""), 200, "")
+	if got := s.send(httptest.NewRequest(http.MethodOptions, "/api/merchant/v1/keys", nil)); got.Code == http.StatusNoContent {
+		t.Error("a browser is told that it may")
 	}
 }
 

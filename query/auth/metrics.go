@@ -22,7 +22,7 @@ func newMetrics(r prometheus.Registerer, c *Component) metrics {
 	}, func() float64 { return float64(c.keys.Len()) })
 	addresses := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "tonscribe_auth_addresses", Help: "Client addresses that are remembered for their limit.",
-	}, func() float64 { return float64(c.addresses.size()) })
+	}, func() float64 { return float64(c.addresses.Size()) })
 	r.MustRegister(requests, failures, keys, addresses)
 	return metrics{
 		anonymous: requests.WithLabelValues("anonymous"), withKey: requests.WithLabelValues("key"),

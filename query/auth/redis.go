@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"tonscribe/internal/ratelimit"
 	"tonscribe/internal/report"
 )
 
@@ -57,7 +58,7 @@ func newShared(c Configuration, r report.Reporter) (*shared, error) {
 	}, nil
 }
 
-// check is rule.take on the server, by the server's clock, in microseconds. A
+// check is what ratelimit does, on the server, by the server's clock, in microseconds. A
 // state that is further ahead than can be is from before the clock was set back.
 var check = redis.NewScript(`
 local clock = redis.call('TIME')
@@ -77,7 +78,7 @@ return 0
 var errAway = errors.New("redis does not answer")
 
 // take is how long a request has to wait, or that Redis does not answer.
-func (s *shared) take(ctx context.Context, name string, r rule) (time.Duration, error) {
+func (s *shared) take(ctx context.Context, name string, r ratelimit.Rule) (time.Duration, error) {
 	now := time.Since(s.began)
 	away := s.away.Load()
 	if away > 0 && (int64(now) < away || !s.away.CompareAndSwap(away, int64(now+awayPause))) {
@@ -85,7 +86,7 @@ func (s *shared) take(ctx context.Context, name string, r rule) (time.Duration, 
 	}
 	within, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	wait, err := check.Run(within, s.client, []string{s.prefix + name}, r.interval.Microseconds(), r.tolerance.Microseconds()).Int64()
+	wait, err := check.Run(within, s.client, []string{s.prefix + name}, r.Interval.Microseconds(), r.Tolerance.Microseconds()).Int64()
 	switch {
 	case err == nil:
 		if away > 0 {

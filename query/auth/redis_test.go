@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"tonscribe/internal/ratelimit"
 	"tonscribe/internal/report"
 )
 
@@ -170,15 +171,15 @@ func TestTheRedisScriptIsTheLocalRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.close()
-	limit := newRule(slow, 3)
+	limit := ratelimit.New(slow, 3)
 	for n := range 5 {
 		wait, err := s.take(t.Context(), "someone", limit)
-		if err != nil || (wait > 0) != (n >= 3) || wait > limit.interval {
+		if err != nil || (wait > 0) != (n >= 3) || wait > limit.Interval {
 			t.Errorf("request %d: wait %s %v", n, wait, err)
 		}
 	}
 	left, err := s.client.PTTL(t.Context(), s.prefix+"someone").Result()
-	if most := 3 * limit.interval; err != nil || left <= 0 || left > most {
+	if most := 3 * limit.Interval; err != nil || left <= 0 || left > most {
 		t.Errorf("the state is kept for %s %v, want up to %s", left, err, most)
 	}
 	// A state from before the server's clock was set back must not lock out for longer.
@@ -186,7 +187,7 @@ func TestTheRedisScriptIsTheLocalRule(t *testing.T) {
 	if err := s.client.Set(t.Context(), s.prefix+"clock", ahead, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if wait, err := s.take(t.Context(), "clock", limit); err != nil || wait > limit.interval {
-		t.Errorf("after the clock was set back: wait %s %v, want up to %s", wait, err, limit.interval)
+	if wait, err := s.take(t.Context(), "clock", limit); err != nil || wait > limit.Interval {
+		t.Errorf("after the clock was set back: wait %s %v, want up to %s", wait, err, limit.Interval)
 	}
 }

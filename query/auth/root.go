@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/ratelimit"
 	"tonscribe/internal/report"
 )
 
@@ -41,9 +42,9 @@ type Component struct {
 	table         *Table
 	usage         *Table // nil when usage is not written
 	proxies       []netip.Prefix
-	anonymous     rule
+	anonymous     ratelimit.Rule
 	began         time.Time // limits count in time since then
-	addresses     *addresses
+	addresses     *ratelimit.Clients[address]
 	shared        *shared // nil without Redis
 
 	keys    *clickhouse.Followed[Hash, *state] // those in use
@@ -66,9 +67,9 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		report:        dependencies.Report,
 		table:         NewTable(dependencies.Reader),
 		proxies:       proxies,
-		anonymous:     newRule(configuration.AnonymousRate, configuration.AnonymousBurst),
+		anonymous:     ratelimit.New(configuration.AnonymousRate, configuration.AnonymousBurst),
 		began:         time.Now(),
-		addresses:     newAddresses(configuration.Addresses),
+		addresses:     ratelimit.NewClients[address](configuration.Addresses),
 		done:          make(chan struct{}),
 	}
 	c.keys = clickhouse.NewFollowed(clickhouse.FollowedOptions[Hash, *state]{
@@ -123,8 +124,8 @@ func (c *Component) Ready(context.Context) error {
 // state is a key in use: its limit and its counts.
 type state struct {
 	Key
-	rule   rule
-	bucket *bucket
+	rule   ratelimit.Rule
+	bucket *ratelimit.Bucket
 	usage  *usage
 }
 
@@ -140,7 +141,7 @@ func (c *Component) readKeys(ctx context.Context, old map[Hash]*state) (map[Hash
 		if k.Revoked {
 			continue
 		}
-		s := &state{Key: k, rule: newRule(k.Rate, k.Burst), bucket: &bucket{}}
+		s := &state{Key: k, rule: ratelimit.New(k.Rate, k.Burst), bucket: &ratelimit.Bucket{}}
 		if old[k.Hash] != nil {
 			s.bucket = old[k.Hash].bucket
 		}

@@ -9,6 +9,7 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,6 +30,10 @@ type Document struct {
 	Error Described
 	// Wrap makes the schema of an answer from that of its result; nil leaves it.
 	Wrap func(*Operation, Object) Object
+	// Schemes are the ways in which clients say who they are, Security which of them an
+	// operation takes; without them those of API keys.
+	Schemes  Object
+	Security []Object
 }
 
 // Operation describes a method of HTTP on a path.
@@ -37,16 +42,21 @@ type Operation struct {
 	ID, Tag      string
 	Summary      string
 	Description  string
+	InPath       []Parameter
 	Query        []Parameter
 	Headers      []Parameter
-	// Body are the members of the JSON object that a POST sends; null stands for
-	// one that is not sent.
+	// Body are the members of the JSON object that a POST or a PUT sends; null stands
+	// for one that is not sent.
 	Body []Parameter
 	// Closed says that members without a name here are refused.
 	Closed bool
 	// Result is the answer, nil for any.
 	Result Described
-	Errors []Error
+	// Kind is the content type of the answer, JSON when empty.
+	Kind string
+	// Security is that of the operation, where it is another one than the document's.
+	Security []Object
+	Errors   []Error
 	// Example is a real request and its answer; nil for none.
 	Example *Example
 }
@@ -105,18 +115,26 @@ func (d *Document) Render() ([]byte, error) {
 		"info", Schema("title", d.Title, "version", d.Version, "description", d.Description,
 			"license", Schema("name", "Apache 2.0", "identifier", "Apache-2.0")),
 		"servers", []Object{Schema("url", "/", "description", "this server")},
-		"security", security,
+		"security", either(d.Security, security),
 		"tags", tags,
 		"paths", paths,
 		"components", Schema(
 			"schemas", schemas,
 			"headers", headers,
-			"securitySchemes", schemes,
+			"securitySchemes", either(d.Schemes, schemes),
 		),
 	)
 	var out bytes.Buffer
 	err := write(&out, document)
 	return out.Bytes(), err
+}
+
+// either is a list, or the usual one when there is none.
+func either[L ~[]E, E any](list, usual L) L {
+	if len(list) > 0 {
+		return list
+	}
+	return usual
 }
 
 // security: a key may be sent in either way, or none.
@@ -136,7 +154,13 @@ var (
 
 func (d *Document) operation(s *Components, o *Operation) Object {
 	operation := Schema("operationId", o.ID, "tags", []string{o.Tag}, "summary", o.Summary).WithText("description", o.Description)
+	if len(o.Security) > 0 {
+		operation = operation.With("security", o.Security)
+	}
 	var list []Object
+	for _, p := range o.InPath {
+		list = append(list, o.parameter("path", p))
+	}
 	for _, p := range o.Query {
 		list = append(list, o.parameter("query", p))
 	}
@@ -146,7 +170,7 @@ func (d *Document) operation(s *Components, o *Operation) Object {
 	if len(list) > 0 {
 		operation = operation.With("parameters", list)
 	}
-	if o.Method == http.MethodPost {
+	if o.Method == http.MethodPost || o.Method == http.MethodPut {
 		operation = operation.With("requestBody", o.body())
 	}
 	return operation.With("responses", d.answers(s, o))
@@ -220,7 +244,7 @@ func (d *Document) answers(s *Components, o *Operation) Object {
 	if o.Example != nil && len(o.Example.Answer) > 0 {
 		content = content.With("example", o.Example.Answer)
 	}
-	answers := Schema("200", Schema("description", o.Summary, "headers", versionHeader, "content", Schema("application/json", content)))
+	answers := Schema("200", Schema("description", o.Summary, "headers", versionHeader, "content", Schema(cmp.Or(o.Kind, "application/json"), content)))
 	texts := map[int][]string{}
 	for _, e := range o.Errors {
 		if !slices.Contains(texts[e.Status], e.Text) {

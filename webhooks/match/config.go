@@ -30,7 +30,7 @@ type Configuration struct {
 	// takes over without the folder. An embedded log needs none.
 	Handover bool `yaml:"handover"`
 	// Ticker is what the native coin is called in webhooks.
-	Ticker string `yaml:"ticker"`
+	Ticker string `yaml:"-"`
 }
 
 // DefaultConfiguration suits any machine.

@@ -24,12 +24,17 @@ var (
 			"TRUNCATE TABLE metadata_workers"}}
 	figures = otherTable{"ready figures of all days are computed again", touchDays}
 
+	// merchants have made these rows, or the operator.
+	merchants = otherTable{says: "rows of merchants that are lost cannot be brought back but from a backup: `tonscribe merchants list` and `merchants show` tell what is left"}
+
 	otherTables = map[string]otherTable{
 		"metadata": refetch, "metadata_fetches": refetch, "metadata_workers": refetch,
 		"stats_touched": figures, "stats_days": figures, "stats_jetton_days": figures, "stats_action_days": figures, "stats_pool_days": figures,
-		"action_times":      {"its rows are made again of those of actions", append([]string{actionTimes}, touchDays...)},
-		"api_keys":          {says: "keys that are lost cannot be brought back: `tonscribe keys list` shows those that are left, `keys add` makes new ones"},
-		"api_usage":         {says: "counts that are lost cannot be brought back"},
+		"action_times": {"its rows are made again of those of actions", append([]string{actionTimes}, touchDays...)},
+		"api_keys":     {says: "keys that are lost cannot be brought back: `tonscribe keys list` shows those that are left, `keys add` makes new ones"},
+		"api_usage":    {says: "counts that are lost cannot be brought back"},
+		"merchants":    merchants, "merchant_keys": merchants, "merchant_endpoints": merchants, "merchant_sessions": merchants, "merchant_audit": merchants,
+		"payments":          {says: "payments that are lost cannot be brought back: their ends are told to nobody. A backup has them"},
 		"repairs":           {says: "nothing is lost with it"},
 		"schema_migrations": {says: "the tables are made again, as far as they are missing"},
 	}

@@ -1,7 +1,8 @@
 -- What merchants are told: the ends of registered payments, and test sends. event is the id of the
 -- event, reference the UUID of the payment. body is the request's body, to the byte. happened is the
 -- time of the block of the transaction that decided, detected when the sender got to know of it. All
--- rows of an event say the same; expires is when they are deleted.
+-- rows of an event say the same. Those of tests are deleted when they expire; what a payment came to is
+-- kept for ever.
 {{create "events"}} (
     merchant   FixedString(16),
     event      FixedString(16),
@@ -19,9 +20,10 @@
     happened   DateTime64(6, 'UTC'),
     detected   DateTime64(6, 'UTC'),
     expires    DateTime('UTC'),
-    changed    UInt64
+    changed    UInt64,
+    INDEX references reference TYPE bloom_filter(0.001) GRANULARITY 1
 ) ENGINE = {{engine "changed"}}
 ORDER BY (merchant, event)
-TTL expires
+TTL expires WHERE test
 {{settings "contracts"}};
 {{distribute "events" "cityHash64(merchant)"}}

@@ -216,7 +216,11 @@ func (d *Document) Compile() error {
 	for path, item := range d.tree["paths"].(map[string]any) {
 		for method, operation := range item.(map[string]any) {
 			for status := range operation.(map[string]any)["responses"].(map[string]any) {
-				pointer := "#/paths/" + escape(path) + "/" + method + "/responses/" + status + "/content/application~1json/schema"
+				response := "#/paths/" + escape(path) + "/" + method + "/responses/" + status
+				if d.at(response, "content")["application/json"] == nil {
+					continue
+				}
+				pointer := response + "/content/application~1json/schema"
 				if _, err := d.compiler.Compile(location + pointer); err != nil {
 					return fmt.Errorf("%s %s %s: %w", method, path, status, err)
 				}

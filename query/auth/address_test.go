@@ -1,76 +1,10 @@
 package auth
 
 import (
-	"math/rand/v2"
 	"net/http"
-	"net/netip"
 	"testing"
 	"time"
 )
-
-func TestALimitAllowsItsBurstAtOnceAndItsRateOnTheLongRun(t *testing.T) {
-	for _, c := range []struct {
-		rate  float64
-		burst uint32
-	}{{1, 1}, {1, 5}, {25, 25}, {0.01, 1}, {1000, 1}} {
-		r, b := newRule(c.rate, c.burst), &bucket{}
-		var now time.Duration
-		allowed := uint32(0)
-		for range 2 * c.burst {
-			if b.take(r, now) == 0 {
-				allowed++
-			}
-		}
-		if allowed != c.burst {
-			t.Errorf("%v/s, burst %d: %d at once", c.rate, c.burst, allowed)
-		}
-		// Greedy: ask again exactly when told to.
-		const more = 1000
-		for range more {
-			for wait := b.take(r, now); wait > 0; wait = b.take(r, now) {
-				now += wait
-			}
-			allowed++
-		}
-		if even := float64(now) / float64(r.interval); even < more-1.5 || even > more {
-			t.Errorf("%v/s, burst %d: %d requests more took %.2f intervals, want about %d", c.rate, c.burst, more, even, more)
-		}
-	}
-}
-
-func TestAnEvenPaceOverAnUnevenNetworkIsNotRefused(t *testing.T) {
-	r, b := newRule(1, 1), &bucket{}
-	random := rand.New(rand.NewPCG(1, 2))
-	for n := range 1000 {
-		sent := time.Duration(n) * time.Second
-		if wait := b.take(r, sent+time.Duration(random.Int64N(int64(90*time.Millisecond)))); wait > 0 {
-			t.Fatalf("request %d, a second after the one before, has to wait %s", n, wait)
-		}
-	}
-	if wait := b.take(r, 999*time.Second+200*time.Millisecond); wait == 0 {
-		t.Error("two requests 0.2 s apart are allowed at 1/s")
-	}
-}
-
-func TestMillionsOfAddressesNeedBoundedMemoryAndBusyOnesAreRemembered(t *testing.T) {
-	const most = 4096
-	a, r := newAddresses(most), newRule(0.001, 1)
-	busy := household(netip.MustParseAddr("192.0.2.1"))
-	if a.take(busy, r, 0) != 0 {
-		t.Fatal("the first request is refused")
-	}
-	for n := range uint64(1_000_000) {
-		if a.take(address{high: n}, r, 0) != 0 {
-			t.Fatalf("the first request of address %d is refused", n)
-		}
-		if n%256 == 0 && a.take(busy, r, 0) == 0 {
-			t.Fatalf("after %d others the busy address is forgotten", n)
-		}
-	}
-	if n := a.size(); n > most {
-		t.Errorf("%d addresses are remembered, want at most %d", n, most)
-	}
-}
 
 func TestAddressesOfOneHouseholdCountTogether(t *testing.T) {
 	for _, c := range []struct {

@@ -1,0 +1,1 @@
+{{drop "merchant_sessions"}}
