@@ -184,6 +184,15 @@ type deliveries struct {
 	manual *send.Manual
 }
 
+// named is an error that the API knows by the name of another one.
+type named struct {
+	error
+	as error
+}
+
+// Is makes errors.Is find it by that.
+func (n named) Is(target error) bool { return target == n.as }
+
 // failure makes an error of the sender one that the API knows.
 func failure(err error) error {
 	for _, known := range []struct{ of, is error }{
@@ -191,7 +200,7 @@ func failure(err error) error {
 		{send.ErrRefused, merchantapi.ErrRefused}, {send.ErrReplaying, merchantapi.ErrRefused}, {send.ErrRange, merchantapi.ErrRefused},
 	} {
 		if errors.Is(err, known.of) {
-			return errors.Join(known.is, err)
+			return named{err, known.is}
 		}
 	}
 	return err
