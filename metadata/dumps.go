@@ -55,7 +55,7 @@ type dump struct {
 // Bounds of what is done at once.
 const (
 	dumpBatch   = 4 // dumps that are due are read
-	dumpWorkers = 2  // of them are fetched at once
+	dumpWorkers = 2 // of them are fetched at once
 	masterBatch = 1000
 	// amountChunk is how many amounts are inserted at once.
 	amountChunk = 50_000
