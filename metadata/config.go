@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"time"
+
+	"tonscribe/ton/airdrop"
 )
 
 // Configuration of the fetcher.
@@ -35,6 +37,19 @@ type Configuration struct {
 	// AllowNetworks are networks that are reached although they are not globally
 	// reachable (10.1.0.0/16), for closed networks and a gateway of one's own.
 	AllowNetworks []string `yaml:"allow_networks"`
+	// Dumps says how the dumps of mintless jettons' airdrops (TEP-177) are fetched.
+	Dumps Dumps `yaml:"dumps"`
+}
+
+// Dumps is how the dumps of airdrops are fetched, a few at a time. Reading one takes
+// up to twelve times its size in memory.
+type Dumps struct {
+	// MaxBytes is the size of the largest dump that is read; 0: none is.
+	MaxBytes int64 `yaml:"max_bytes"`
+	// Timeout is the longest time for a dump.
+	Timeout time.Duration `yaml:"timeout"`
+	// MaxAmounts is how many amounts all dumps together may have.
+	MaxAmounts uint64 `yaml:"max_amounts"`
 }
 
 // DefaultConfiguration fetches from public addresses only.
@@ -51,6 +66,7 @@ func DefaultConfiguration() Configuration {
 		Refresh:      7 * 24 * time.Hour,
 		Poll:         time.Second,
 		Lease:        15 * time.Second,
+		Dumps:        Dumps{MaxBytes: 32 << 20, Timeout: 3 * time.Minute, MaxAmounts: 20_000_000},
 	}
 }
 
@@ -67,6 +83,8 @@ func (c Configuration) validate() error {
 		return errors.New("metadata: host_pause must not be negative, poll must be positive, lease at least 1s")
 	case c.Retry < time.Second || c.Refresh < c.Retry || c.Refresh > 10*365*24*time.Hour:
 		return errors.New("metadata: retry must be at least 1s, and refresh no less than that and no more than 10 years")
+	case c.Dumps.MaxBytes < 0 || c.Dumps.MaxBytes > airdrop.MaxBytes || c.Dumps.MaxBytes > 0 && c.Dumps.Timeout <= 0:
+		return fmt.Errorf("metadata: dumps.max_bytes %d must be from 0 to %d, and dumps.timeout %s positive", c.Dumps.MaxBytes, airdrop.MaxBytes, c.Dumps.Timeout)
 	}
 	return nil
 }

@@ -24,8 +24,12 @@ const (
 	ReasonNetwork = "network" // no connection, no answer in time
 	ReasonStatus  = "status"  // answered otherwise than with 200
 	ReasonSize    = "size"    // larger than the limit
-	ReasonForm    = "form"    // not a JSON object
+	ReasonForm    = "form"    // not a JSON object, or not a dump of the airdrop
 )
+
+// ReasonDocument is one for dumps only: the document that names the dump is not there,
+// or names none.
+const ReasonDocument = "document"
 
 // Reasons are all of them.
 var Reasons = []string{ReasonLink, ReasonAddress, ReasonNetwork, ReasonStatus, ReasonSize, ReasonForm}
@@ -50,8 +54,15 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // Fetcher fetches documents. Any number of goroutines may use it.
 type Fetcher struct {
-	configuration Configuration
-	client        *http.Client
+	configuration    Configuration
+	documents, dumps reading
+}
+
+// reading is how one kind of content is read.
+type reading struct {
+	client   *http.Client
+	maxBytes int64
+	accept   string
 }
 
 // NewFetcher checks the configuration.
@@ -63,31 +74,35 @@ func NewFetcher(c Configuration) (*Fetcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metadata: allow_networks: %w", err)
 	}
-	f := &Fetcher{configuration: c}
-	f.client = &http.Client{
-		Timeout: c.Timeout,
-		Transport: &http.Transport{
-			// No proxy of the environment: it would be reached instead of the
-			// address that was checked.
-			DialContext:            egress.NewGuard(allowed...).Dialer(c.Timeout).DialContext,
-			TLSHandshakeTimeout:    c.Timeout,
-			ResponseHeaderTimeout:  c.Timeout,
-			MaxResponseHeaderBytes: 64 << 10,
-			MaxIdleConns:           64,
-			MaxConnsPerHost:        c.HostRequests,
-			IdleConnTimeout:        30 * time.Second,
-		},
-		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if len(via) > maxRedirects {
-				return fmt.Errorf("more than %d redirects", maxRedirects)
-			}
-			if r.URL.Scheme != "http" && r.URL.Scheme != "https" {
-				return fmt.Errorf("a redirect to %s", r.URL.Scheme)
-			}
-			return nil
-		},
+	transport := &http.Transport{
+		// No proxy of the environment: it would be reached instead of the
+		// address that was checked.
+		DialContext:            egress.NewGuard(allowed...).Dialer(c.Timeout).DialContext,
+		TLSHandshakeTimeout:    c.Timeout,
+		ResponseHeaderTimeout:  c.Timeout,
+		MaxResponseHeaderBytes: 64 << 10,
+		MaxIdleConns:           64,
+		MaxConnsPerHost:        c.HostRequests,
+		IdleConnTimeout:        30 * time.Second,
 	}
-	return f, nil
+	client := func(timeout time.Duration) *http.Client {
+		return &http.Client{Timeout: timeout, Transport: transport, CheckRedirect: checkRedirect}
+	}
+	return &Fetcher{
+		configuration: c,
+		documents:     reading{client(c.Timeout), c.MaxBytes, "application/json, */*;q=0.5"},
+		dumps:         reading{client(c.Dumps.Timeout), c.Dumps.MaxBytes, "*/*"},
+	}, nil
+}
+
+func checkRedirect(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	}
+	if r.URL.Scheme != "http" && r.URL.Scheme != "https" {
+		return fmt.Errorf("a redirect to %s", r.URL.Scheme)
+	}
+	return nil
 }
 
 const maxRedirects = 4
@@ -95,20 +110,30 @@ const maxRedirects = 4
 // Fetch reads the document behind a link. The error is a *Failure, or that of
 // ctx.
 func (f *Fetcher) Fetch(ctx context.Context, link string) (Document, error) {
-	content, err := f.content(ctx, strings.TrimSpace(link))
+	content, err := f.content(ctx, link, &f.documents)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		return nil, err
 	}
 	return parse(content)
 }
 
-func (f *Fetcher) content(ctx context.Context, link string) ([]byte, error) {
+// Dump reads the dump of an airdrop. The error is a *Failure, or that of ctx.
+func (f *Fetcher) Dump(ctx context.Context, link string) ([]byte, error) {
+	return f.content(ctx, link, &f.dumps)
+}
+
+func (f *Fetcher) content(ctx context.Context, link string, r *reading) ([]byte, error) {
+	content, err := f.read(ctx, strings.TrimSpace(link), r)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return content, err
+}
+
+func (f *Fetcher) read(ctx context.Context, link string, r *reading) ([]byte, error) {
 	switch host := hostOf(link); {
 	case strings.HasPrefix(link, "data:"):
-		return f.inline(link)
+		return r.inline(link)
 	case nobodys(host):
 		return nil, failed(ReasonAddress, fmt.Errorf("%s is a name for examples (RFC 2606)", host))
 	}
@@ -120,9 +145,9 @@ func (f *Fetcher) content(ctx context.Context, link string) ([]byte, error) {
 	if err != nil {
 		return nil, failed(ReasonLink, err)
 	}
-	request.Header.Set("Accept", "application/json, */*;q=0.5")
+	request.Header.Set("Accept", r.accept)
 	request.Header.Set("User-Agent", "tonscribe")
-	response, err := f.client.Do(request)
+	response, err := r.client.Do(request)
 	switch {
 	case errors.Is(err, egress.ErrNotGlobal):
 		return nil, failed(ReasonAddress, egress.ErrNotGlobal)
@@ -133,11 +158,11 @@ func (f *Fetcher) content(ctx context.Context, link string) ([]byte, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, refused(response)
 	}
-	content, err := io.ReadAll(io.LimitReader(response.Body, f.configuration.MaxBytes+1))
+	content, err := io.ReadAll(io.LimitReader(response.Body, r.maxBytes+1))
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	return f.limited(content)
+	return r.limited(content)
 }
 
 // unreachable is a failure on the way to a host. Its text is kept in a table, so
@@ -162,9 +187,9 @@ func refused(r *http.Response) *Failure {
 	return failure
 }
 
-func (f *Fetcher) limited(content []byte) ([]byte, error) {
-	if int64(len(content)) > f.configuration.MaxBytes {
-		return nil, failed(ReasonSize, fmt.Errorf("the document is larger than %d bytes", f.configuration.MaxBytes))
+func (r *reading) limited(content []byte) ([]byte, error) {
+	if int64(len(content)) > r.maxBytes {
+		return nil, failed(ReasonSize, fmt.Errorf("the content is larger than %d bytes", r.maxBytes))
 	}
 	return content, nil
 }
@@ -195,9 +220,9 @@ func (f *Fetcher) address(link string) (string, error) {
 }
 
 // inline is the content of a data link (RFC 2397).
-func (f *Fetcher) inline(link string) ([]byte, error) {
+func (r *reading) inline(link string) ([]byte, error) {
 	kind, data, found := strings.Cut(link[len("data:"):], ",")
-	if !found || int64(len(data)) > 2*f.configuration.MaxBytes {
+	if !found || int64(len(data)) > 2*r.maxBytes {
 		return nil, failed(ReasonLink, errors.New("not a data link, or too long a one"))
 	}
 	kind, isBase64 := strings.CutSuffix(kind, ";base64")
@@ -209,13 +234,13 @@ func (f *Fetcher) inline(link string) ([]byte, error) {
 		return nil, failed(ReasonLink, errors.New("a data link with broken escapes"))
 	}
 	if !isBase64 {
-		return f.limited([]byte(text))
+		return r.limited([]byte(text))
 	}
 	content, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return nil, failed(ReasonLink, errors.New("a data link with broken base64"))
 	}
-	return f.limited(content)
+	return r.limited(content)
 }
 
 // InLink is what is kept of the document that a data link holds.
@@ -224,8 +249,8 @@ func InLink(link string) (string, error) {
 	if !strings.HasPrefix(link, "data:") {
 		return "", errors.New("not a data link")
 	}
-	f := &Fetcher{configuration: Configuration{MaxBytes: int64(len(link))}}
-	content, err := f.inline(link)
+	r := &reading{maxBytes: int64(len(link))}
+	content, err := r.inline(link)
 	if err != nil {
 		return "", err
 	}

@@ -50,11 +50,15 @@ func newIndex(t *testing.T) *index {
 	}
 	for statement := range strings.SplitSeq(all.String(), ";") {
 		// The tables that are needed; all of them take longer than a test.
-		if strings.Contains(statement, "EXISTS metadata") || strings.Contains(statement, "EXISTS progress") {
-			i.exec(statement)
+		for _, needed := range []string{"EXISTS metadata", "EXISTS mintless", "EXISTS progress", "EXISTS jetton_masters", "ALTER TABLE jetton_masters"} {
+			if strings.Contains(statement, needed) {
+				i.exec(statement)
+			}
 		}
 	}
-	i.exec("SYSTEM STOP MERGES metadata_fetches") // so that tests see every try
+	for _, table := range []string{"metadata_fetches", "mintless_dumps"} {
+		i.exec("SYSTEM STOP MERGES " + table) // so that tests see every try
+	}
 	return i
 }
 

@@ -16,6 +16,10 @@ type metrics struct {
 	hosts     prometheus.Gauge
 	works     prometheus.Gauge
 	broken    prometheus.Counter
+
+	dumps       *prometheus.CounterVec
+	dumpSeconds prometheus.Histogram
+	amounts     prometheus.Counter
 }
 
 func newMetrics(r report.Reporter) *metrics {
@@ -30,5 +34,9 @@ func newMetrics(r report.Reporter) *metrics {
 		hosts:     m.Gauge("hosts", "Hosts, about, that links in hand or due wait for."),
 		works:     m.Gauge("works", "1 in the process that fetches, 0 in those that stand by."),
 		broken:    m.Counter("broken_total", "Times that work was broken off because ClickHouse failed."),
+
+		dumps:       m.Counters("dumps_total", "Dumps of airdrops that were asked for, by what became of it: ok, or the reason of the failure.", "result"),
+		dumpSeconds: m.Histogram("dump_seconds", "Time to fetch a dump and write its amounts, or to fail.", 0.01, 4, 8),
+		amounts:     m.Counter("amounts_total", "Amounts of airdrops that were written."),
 	}
 }

@@ -1,7 +1,9 @@
 // Package metadata fetches the documents that token contents point to (TEP-64).
 // In come links as contracts hold them: http, https, ipfs or data, from the
 // table metadata_links; out go the documents, JSON objects, into the table
-// metadata, and how each link stands into metadata_fetches. It must never reach
+// metadata, and how each link stands into metadata_fetches. Where a document names the
+// dump of a mintless jetton's airdrop (TEP-177), its amounts go out too, into
+// mintless_amounts, and how it stands into mintless_dumps. It must never reach
 // an address that is not globally reachable, hold more than a document's limit, follow
 // links without end, or give up a link without saying so: whoever writes a
 // contract chooses what we are asked to fetch.

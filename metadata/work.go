@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"tonscribe/internal/dispatch"
 )
 
@@ -54,7 +56,20 @@ func (c *Component) work(ctx context.Context, l *lease) error {
 		return err
 	}
 	c.report.Log.Info().Str("worker", c.name).Uint32("bundle", l.mcSeqno).Msg("fetching documents")
-	return w.queue.Run(ctx)
+	inWork, end := context.WithCancel(ctx)
+	defer end()
+	group, inGroup := errgroup.WithContext(inWork)
+	group.Go(func() error {
+		if err := c.runDumps(inGroup); inGroup.Err() == nil {
+			return err
+		}
+		return nil // what was under way was broken off
+	})
+	group.Go(func() error {
+		defer end() // another process may have the lease
+		return w.queue.Run(inGroup)
+	})
+	return group.Wait()
 }
 
 func (c Configuration) queue() dispatch.Options[uint16] {

@@ -144,6 +144,8 @@ func TestRequestsAboutAccountsAndTokensReadLittle(t *testing.T) {
 		{"jetton/wallets?sort=desc&jetton_address=" + jetton, 1, min(keys.Holders*8/10, 90_000)},
 		{"jetton/wallets?jetton_address=" + jetton, 1, min(keys.Holders*8/10, 90_000)},
 		{"jetton/wallets?sort=asc&exclude_zero_balance=true&jetton_address=" + jetton, 1, 0},
+		{"jetton/wallets?exclude_zero_balance=true&owner_address=" + popular, 2, 0},
+		{"jetton/wallets?exclude_zero_balance=true&sort=desc", 2, 0},
 		{"jetton/wallets?sort=desc&jetton_address=" + e(keys.JettonSmall[0]), 1, 0},
 		{"jetton/wallets?sort=desc", 1, 0},
 		{"jetton/wallets?sort=desc", 1, 130},

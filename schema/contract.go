@@ -94,6 +94,12 @@ func ContractAsOf(mcSeqno uint32, past, now *record.Contract) *record.Contract {
 // IsNothing reports whether a contract is nothing any more, not even a code.
 func IsNothing(c *record.Contract) bool { return len(c.CodeHash) == 0 && len(c.Interfaces) == 0 }
 
+// Unclaimed reports whether a jetton wallet, nil for none, is one of a mintless jetton
+// (TEP-177) that has not claimed what the airdrop may have for its owner.
+func Unclaimed(w *record.JettonWallet) bool {
+	return w.GetMaster() != nil && w.Claimed != nil && !*w.Claimed
+}
+
 // LinkRole says what a contract names an account, or a domain, for.
 type LinkRole int8
 
@@ -105,11 +111,12 @@ const (
 	LinkWhitelist                     // vesting contracts by an account on their whitelist
 	LinkWallet                        // DNS items by the account that their record wallet names
 	LinkDomain                        // DNS items by their domain
+	LinkUnclaimed                     // jetton wallets that are Unclaimed and without a balance, by owner or master
 )
 
 // String is the role's name in the table.
 func (r LinkRole) String() string {
-	return [...]string{"signer", "order", "vesting", "whitelist", "wallet", "domain"}[r-1]
+	return [...]string{"signer", "order", "vesting", "whitelist", "wallet", "domain", "unclaimed"}[r-1]
 }
 
 // DomainPrefix is the form in which contract_links looks up a domain.

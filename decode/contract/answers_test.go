@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/big"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/contract"
+	"tonscribe/devnet/contracts"
 	"tonscribe/schema/record"
 	"tonscribe/ton/code"
 )
@@ -128,6 +130,31 @@ func TestFactsAreReadInTheOrderOfTheirMethods(t *testing.T) {
 	} {
 		if got := c.got(answer(t, c.methods)).String(); got != c.want.String() {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+func TestAMasterOfAMintlessJettonHasTheRootOfItsAirdrop(t *testing.T) {
+	content := contracts.OffchainContent("https://a.example/1")
+	data := []any{0, -1, none, content, content}
+	for name, c := range map[string]struct {
+		root []any
+		want []byte
+	}{
+		"a hash":    {[]any{1 << 33}, append(make([]byte, 27), 2, 0, 0, 0, 0)},
+		"no hash":   {[]any{0}, nil},
+		"negative":  {[]any{-1}, nil},
+		"no number": {[]any{text("x")}, nil},
+		"no answer": {[]any{}, nil},
+		"no method": {nil, nil},
+	} {
+		methods := map[string][]any{"get_jetton_data": data}
+		if c.root != nil {
+			methods["get_mintless_airdrop_hashmap_root"] = c.root
+		}
+		master := answer(t, methods).JettonMaster
+		if master == nil || !bytes.Equal(master.MintlessRoot, c.want) {
+			t.Errorf("%s: the master is %v, want the root %x", name, master, c.want)
 		}
 	}
 }

@@ -2,7 +2,8 @@ package contract
 
 import "tonscribe/schema/record"
 
-// jettonMaster reads TEP-74 get_jetton_data.
+// jettonMaster reads TEP-74 get_jetton_data, and the root of a mintless jetton's
+// airdrop.
 func jettonMaster(p *probe) {
 	r := p.run("get_jetton_data", 5)
 	master := &record.JettonMaster{TotalSupply: r.amount(), Mintable: r.truth(), Admin: r.address()}
@@ -18,6 +19,7 @@ func jettonMaster(p *probe) {
 	master.WalletCodeHash = hash[:]
 	p.facts().JettonMaster = master
 	master.NextAdmin = p.ask("get_next_admin_address", 1).address()
+	master.MintlessRoot = p.ask("get_mintless_airdrop_hashmap_root", 1).hash()
 }
 
 // jettonWallet reads TEP-74 get_wallet_data. The master must confirm it.

@@ -47,6 +47,16 @@ func (r *results) amount() []byte {
 	return value.Bytes()
 }
 
+// hash is a number as the 256 bits of a hash; nil for one that is none, and for 0,
+// which stands for no hash.
+func (r *results) hash() []byte {
+	value := r.integer()
+	if !r.ok || value.Sign() <= 0 || value.BitLen() > 256 {
+		return nil
+	}
+	return value.FillBytes(make([]byte, 32))
+}
+
 func (r *results) uint64() uint64 {
 	value := r.integer()
 	if !value.IsUint64() {

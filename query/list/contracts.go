@@ -115,6 +115,8 @@ type contractList struct {
 	// fixed says that besides all rows of a contract say the same of its place, and
 	// of whether it belongs to the list.
 	fixed bool
+	// further are some that belong to the list and that its ranges do not lead to.
+	further []*record.Contract
 }
 
 // columns returns those of a field.
@@ -242,10 +244,21 @@ func (l *Lists) contractPage(ctx context.Context, list *contractList, page Page,
 	q.read = func(ctx context.Context, items [][]plan.Row) ([]*record.Contract, error) {
 		return l.current(ctx, q.plan, list, items)
 	}
-	if after == nil && page.Offset >= minDeep && len(list.ranges) == 1 {
+	switch {
+	case after == nil && page.Offset >= minDeep && len(list.ranges) == 1:
 		return l.deepContracts(ctx, q, list)
+	case len(list.further) == 0:
+		return q.run(ctx)
 	}
-	return q.run(ctx)
+	// Some of the further ones may come before the page, or in it.
+	q.page = Page{Limit: page.Offset + page.Limit, Descending: page.Descending}
+	found, more, err := q.run(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	q.page = page
+	found, further := q.all(append(found, list.further...))
+	return found, more || further, nil
 }
 
 // current returns the contracts that rows lead to, as far as they are where the
@@ -284,7 +297,8 @@ func (l *Lists) deepContracts(ctx context.Context, q *query[*record.Contract, Co
 	if err != nil {
 		return nil, false, err
 	}
-	// All that is in memory may come before the page, or behind it.
+	page = q.take(append(page, list.further...))
+	// All that is in memory, or further, may come before the page, or behind it.
 	skip := min(q.page.Offset, len(page))
 	for offset, want := q.page.Offset-skip, skip+q.page.Limit+2; ; {
 		rows, err := q.plan.RunAs(ctx, l.reader, reader.Counting, list.deep(q.plan, changed, offset, want))

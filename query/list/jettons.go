@@ -40,9 +40,13 @@ func (f *JettonMasterFilter) list() *contractList {
 // all.
 type JettonWalletFilter struct {
 	Addresses, Owners, Masters []Address
-	ExcludeZero                bool
+	// ExcludeZero leaves out wallets that neither have a balance nor, as far as that is
+	// known, something to claim.
+	ExcludeZero bool
 	// ByBalance is false for the order in which they became known.
 	ByBalance bool
+	// claims are those without a balance that have something to claim.
+	claims map[Address]struct{}
 }
 
 // order is that of the contract (2.4, /jetton/wallets): the first filter of
@@ -64,8 +68,11 @@ func (f *JettonWalletFilter) order(descending bool) contractOrder {
 
 func (f *JettonWalletFilter) match(c *record.Contract) bool {
 	w := c.JettonWallet
-	return w != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Owners, w.Owner) && hasAddress(f.Masters, w.Master) &&
-		(!f.ExcludeZero || NumberOf(w.Balance) != Number{})
+	if w == nil || !hasAddress(f.Addresses, c.Account) || !hasAddress(f.Owners, w.Owner) || !hasAddress(f.Masters, w.Master) {
+		return false
+	}
+	_, claims := f.claims[Address(c.Account)]
+	return !f.ExcludeZero || NumberOf(w.Balance) != Number{} || claims
 }
 
 // JettonWalletKey returns the key of a jetton wallet in any list of them.
@@ -78,7 +85,13 @@ func JettonWalletKey(c *record.Contract) ContractKey {
 
 // JettonWallets is a page of the list, and whether there are more after it.
 func (l *Lists) JettonWallets(ctx context.Context, f *JettonWalletFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
-	return l.contractPage(ctx, f.list(page.Descending), page, after)
+	list := f.list(page.Descending)
+	if f.ExcludeZero {
+		if err := l.addClaims(ctx, f, list); err != nil {
+			return nil, false, err
+		}
+	}
+	return l.contractPage(ctx, list, page, after)
 }
 
 func (f *JettonWalletFilter) list(descending bool) *contractList {

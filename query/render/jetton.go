@@ -21,15 +21,40 @@ var JettonMaster = api.New("JettonMasterShape",
 	api.Decimal("last_transaction_lt", contract.GetLastTransLt),
 )
 
+// JettonWalletRow is a jetton wallet with what it can claim, nil for nothing.
+type JettonWalletRow struct {
+	*record.Contract
+	Claim *Claim
+}
+
+// Claim is what the airdrop of a mintless jetton has for a wallet's owner (TEP-177).
+type Claim struct {
+	Amount              []byte
+	StartFrom, ExpireAt uint64
+	// APIs are where the payload to claim it with can be asked for (TEP-176).
+	APIs []string
+}
+
+type jettonWallet = JettonWalletRow
+
 // JettonWallet is a jetton wallet.
 var JettonWallet = api.New("JettonWalletShape",
-	api.Address("address", contract.GetAccount),
-	api.Amount("balance", func(c contract) []byte { return c.JettonWallet.Balance }).Doc("in the jetton's smallest units"),
-	api.Address("owner", func(c contract) []byte { return c.JettonWallet.Owner }),
-	api.Address("jetton", func(c contract) []byte { return c.JettonWallet.Master }).Doc("the jetton master"),
-	api.Decimal("last_transaction_lt", contract.GetLastTransLt),
-	api.Hash("code_hash", contract.GetCodeHash).Null(),
-	api.Hash("data_hash", contract.GetDataHash).Null(),
+	api.Address("address", jettonWallet.GetAccount),
+	api.Amount("balance", func(w jettonWallet) []byte { return w.JettonWallet.Balance }).Doc("in the jetton's smallest units, without what can be claimed"),
+	api.Address("owner", func(w jettonWallet) []byte { return w.JettonWallet.Owner }),
+	api.Address("jetton", func(w jettonWallet) []byte { return w.JettonWallet.Master }).Doc("the jetton master"),
+	api.Decimal("last_transaction_lt", jettonWallet.GetLastTransLt),
+	api.Hash("code_hash", jettonWallet.GetCodeHash).Null(),
+	api.Hash("data_hash", jettonWallet.GetDataHash).Null(),
+	api.PartOf("mintless_info", claim, func(w jettonWallet) *Claim { return w.Claim }).Optional().
+		Doc("what the airdrop of a mintless jetton has for the owner; missing where that is nothing, was claimed or is not known"),
+)
+
+var claim = api.New("JettonWalletMintlessInfo",
+	api.Amount("amount", func(c *Claim) []byte { return c.Amount }).Doc("in the jetton's smallest units"),
+	api.Int64("start_from", func(c *Claim) uint64 { return c.StartFrom }).Doc("when it can be claimed from, in Unix seconds of 48 bits"),
+	api.Int64("expire_at", func(c *Claim) uint64 { return c.ExpireAt }).Doc("until when"),
+	api.Texts("custom_payload_api_uri", func(c *Claim) []string { return c.APIs }).Null().Doc("where the payload to claim it with can be asked for"),
 )
 
 var deliveries = api.Words{"in_progress", "delivered", "refused", "returned", "not_sent"}

@@ -18,6 +18,17 @@ type Document struct {
 	Members map[string]json.RawMessage
 }
 
+// Texts is a member that is a text or a list of texts, nil where it is neither.
+func (d Document) Texts(name string) (list []string) {
+	if text, ok := textOf(d.Members[name]); ok {
+		return []string{text}
+	}
+	if json.Unmarshal(d.Members[name], &list) != nil {
+		return nil
+	}
+	return list
+}
+
 // hashedName is the length of an attribute's name of which only the hash is
 // known.
 const hashedName = 64

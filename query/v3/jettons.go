@@ -53,7 +53,7 @@ var jettonWallets = &Endpoint{
 		{Name: "address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "jetton wallets"},
 		{Name: "owner_address", Kind: params.AddressKind, Multi: true, Range: "up to 1000", Description: "owners"},
 		{Name: "jetton_address", Kind: params.AddressKind, Multi: true, Description: "jetton masters; more than one with exactly one owner_address"},
-		{Name: "exclude_zero_balance", Kind: params.BoolKind, Default: "false", Description: "only wallets that hold something"},
+		{Name: "exclude_zero_balance", Kind: params.BoolKind, Default: "false", Description: "only wallets that hold something, or have something to claim of a mintless jetton"},
 	}, params.PageParams("", "by balance")),
 	Result: jettonWalletsAnswer,
 	Errors: []params.Error{*oneOwner},
@@ -68,12 +68,47 @@ func serveJettonWallets(q *request) error {
 	if len(f.Masters) > 1 && len(f.Owners) != 1 {
 		return oneOwner
 	}
-	page, _, err := q.page(params.Unsorted)
+	asked, _, err := q.page(params.Unsorted)
 	if err != nil {
 		return err
 	}
-	f.ByBalance = page.Sort != params.Unsorted
-	return serveContracts(q, jettonWalletsAnswer, list.JettonWalletKey, by(q, f, q.store.JettonWallets))
+	f.ByBalance = asked.Sort != params.Unsorted
+	var claims map[address.Address]*render.Claim
+	return servePage(q, jettonWalletsAnswer, &pageOfWallets{
+		keyOf: list.JettonWalletKey, read: by(q, f, q.store.JettonWallets),
+		before: func(found []*record.Contract) (err error) {
+			claims, err = q.claimsOf(found)
+			return err
+		},
+		row: func(c *record.Contract) render.JettonWalletRow {
+			return render.JettonWalletRow{Contract: c, Claim: claims[address.Address(c.Account)]}
+		},
+	})
+}
+
+type pageOfWallets = page[*record.Contract, render.JettonWalletRow, list.ContractKey]
+
+// claimsOf are what wallets can claim of mintless jettons, with what the documents of
+// these say about it.
+func (q *request) claimsOf(wallets []*record.Contract) (map[address.Address]*render.Claim, error) {
+	found, err := q.store.Claims(q, wallets)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	masters := map[address.Address]*record.Contract{}
+	for _, c := range found {
+		masters[address.Address(c.Master.Account)] = c.Master
+	}
+	documents, err := q.documentsOf(q, masters)
+	if err != nil {
+		return nil, err
+	}
+	claims := make(map[address.Address]*render.Claim, len(found))
+	for a, c := range found {
+		document := documents[render.LinkOf(c.Master.JettonMaster.Content)]
+		claims[a] = &render.Claim{Amount: c.Amount, StartFrom: c.StartFrom, ExpireAt: c.ExpireAt, APIs: document.Texts("custom_payload_api_uri")}
+	}
+	return claims, nil
 }
 
 // transferParams are those of transfers and burns behind their own.

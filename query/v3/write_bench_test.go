@@ -36,7 +36,7 @@ func BenchmarkWrite(b *testing.B) {
 	benchmarkPage(b, "messages_page", render.Message, messages)
 	benchmarkRows(b, "block", render.Block, []*record.Block{aBlock()})
 	benchmarkRows(b, "jetton_transfer", render.JettonTransfer, []render.JettonTransferRow{{JettonTransfer: aTransfer()}})
-	benchmarkRows(b, "jetton_wallet", render.JettonWallet, []*record.Contract{aJettonWallet()})
+	benchmarkRows(b, "jetton_wallet", render.JettonWallet, []render.JettonWalletRow{{Contract: aJettonWallet()}})
 	benchmarkRows(b, "nft_item", render.NFTItem, []render.ItemRow{{Contract: anItem()}})
 	benchmarkRows(b, "account_state", render.Account, []render.AccountRow{{Account: anAccount()}})
 }

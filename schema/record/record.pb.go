@@ -2646,7 +2646,8 @@ type JettonMaster struct {
 	Admin          []byte                 `protobuf:"bytes,3,opt,name=admin,proto3" json:"admin,omitempty"`
 	Content        *TokenContent          `protobuf:"bytes,4,opt,name=content,proto3" json:"content,omitempty"`
 	WalletCodeHash []byte                 `protobuf:"bytes,5,opt,name=wallet_code_hash,json=walletCodeHash,proto3" json:"wallet_code_hash,omitempty"`
-	NextAdmin      []byte                 `protobuf:"bytes,6,opt,name=next_admin,json=nextAdmin,proto3" json:"next_admin,omitempty"` // governed masters, empty otherwise
+	NextAdmin      []byte                 `protobuf:"bytes,6,opt,name=next_admin,json=nextAdmin,proto3" json:"next_admin,omitempty"`          // governed masters, empty otherwise
+	MintlessRoot   []byte                 `protobuf:"bytes,7,opt,name=mintless_root,json=mintlessRoot,proto3" json:"mintless_root,omitempty"` // mintless masters (TEP-177): hash of the airdrop's root cell, empty otherwise
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2719,6 +2720,13 @@ func (x *JettonMaster) GetWalletCodeHash() []byte {
 func (x *JettonMaster) GetNextAdmin() []byte {
 	if x != nil {
 		return x.NextAdmin
+	}
+	return nil
+}
+
+func (x *JettonMaster) GetMintlessRoot() []byte {
+	if x != nil {
+		return x.MintlessRoot
 	}
 	return nil
 }
@@ -7262,7 +7270,7 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"SEMI_CHAIN\x10\x02\":\n" +
 	"\x0eTokenAttribute\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xe6\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\x8b\x02\n" +
 	"\fJettonMaster\x12!\n" +
 	"\ftotal_supply\x18\x01 \x01(\fR\vtotalSupply\x12\x1a\n" +
 	"\bmintable\x18\x02 \x01(\bR\bmintable\x12\x14\n" +
@@ -7270,7 +7278,8 @@ const file_schema_record_record_proto_rawDesc = "" +
 	"\acontent\x18\x04 \x01(\v2\x1e.tonscribe.record.TokenContentR\acontent\x12(\n" +
 	"\x10wallet_code_hash\x18\x05 \x01(\fR\x0ewalletCodeHash\x12\x1d\n" +
 	"\n" +
-	"next_admin\x18\x06 \x01(\fR\tnextAdmin\"\xd3\x01\n" +
+	"next_admin\x18\x06 \x01(\fR\tnextAdmin\x12#\n" +
+	"\rmintless_root\x18\a \x01(\fR\fmintlessRoot\"\xd3\x01\n" +
 	"\fJettonWallet\x12\x18\n" +
 	"\abalance\x18\x01 \x01(\fR\abalance\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\fR\x05owner\x12\x16\n" +

@@ -835,6 +835,11 @@ func (m *JettonMaster) CloneVT() *JettonMaster {
 		copy(tmpBytes, rhs)
 		r.NextAdmin = tmpBytes
 	}
+	if rhs := m.MintlessRoot; rhs != nil {
+		tmpBytes := make([]byte, len(rhs))
+		copy(tmpBytes, rhs)
+		r.MintlessRoot = tmpBytes
+	}
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -3922,6 +3927,9 @@ func (this *JettonMaster) EqualVT(that *JettonMaster) bool {
 		return false
 	}
 	if string(this.NextAdmin) != string(that.NextAdmin) {
+		return false
+	}
+	if string(this.MintlessRoot) != string(that.MintlessRoot) {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -8088,6 +8096,13 @@ func (m *JettonMaster) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if len(m.MintlessRoot) > 0 {
+		i -= len(m.MintlessRoot)
+		copy(dAtA[i:], m.MintlessRoot)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.MintlessRoot)))
+		i--
+		dAtA[i] = 0x3a
 	}
 	if len(m.NextAdmin) > 0 {
 		i -= len(m.NextAdmin)
@@ -12955,6 +12970,10 @@ func (m *JettonMaster) SizeVT() (n int) {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	l = len(m.NextAdmin)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	l = len(m.MintlessRoot)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
@@ -20014,6 +20033,40 @@ func (m *JettonMaster) UnmarshalVT(dAtA []byte) error {
 			m.NextAdmin = append(m.NextAdmin[:0], dAtA[iNdEx:postIndex]...)
 			if m.NextAdmin == nil {
 				m.NextAdmin = []byte{}
+			}
+			iNdEx = postIndex
+		case 7:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field MintlessRoot", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.MintlessRoot = append(m.MintlessRoot[:0], dAtA[iNdEx:postIndex]...)
+			if m.MintlessRoot == nil {
+				m.MintlessRoot = []byte{}
 			}
 			iNdEx = postIndex
 		default:

@@ -116,6 +116,7 @@ var (
 		attribute("decimals", "number of decimals, as text", jettonContent),
 		attribute("uri", "link of the document with what is not on the chain", jettonContent),
 		col("wallet_code_hash", Hash, "hash of the code of its wallets; zeros where it is not known", func(c *Contract) []byte { return hashOrZero(c.JettonMaster.GetWalletCodeHash()) }),
+		col("mintless_root", Hash, "hash of the root cell of a mintless jetton's airdrop (TEP-177); zeros of others", func(c *Contract) []byte { return hashOrZero(c.JettonMaster.GetMintlessRoot()) }),
 	})
 	JettonWallets = roleTable(schema.RoleJettonWallet, "jetton_wallets", "a jetton wallet that its master confirmed",
 		partyColumns("master", "the jetton master", func(c *Contract) []byte { return c.JettonWallet.GetMaster() }),
@@ -170,12 +171,13 @@ func (c *Contract) Links(add func(*Link)) {
 			}
 		}
 	}
+	unclaimed := schema.Unclaimed(c.JettonWallet) && number(c.JettonWallet.Balance).Sign() == 0
 	for _, all := range []struct {
 		role schema.LinkRole
 		has  bool
 	}{
 		{schema.LinkSigner, c.Multisig != nil}, {schema.LinkOrder, c.MultisigOrder != nil},
-		{schema.LinkVesting, c.Vesting != nil}, {schema.LinkWallet, c.NftItem.GetDns() != nil},
+		{schema.LinkVesting, c.Vesting != nil}, {schema.LinkWallet, c.NftItem.GetDns() != nil}, {schema.LinkUnclaimed, unclaimed},
 	} {
 		if all.has {
 			put(LinkKey{all.role, noWorkchain, 0})
@@ -186,6 +188,9 @@ func (c *Contract) Links(add func(*Link)) {
 	accounts(schema.LinkOrder, c.MultisigOrder.GetMultisig())
 	accounts(schema.LinkVesting, c.Vesting.GetOwner(), c.Vesting.GetSender())
 	accounts(schema.LinkWhitelist, c.Vesting.GetWhitelist()...)
+	if unclaimed {
+		accounts(schema.LinkUnclaimed, c.JettonWallet.Owner, c.JettonWallet.Master)
+	}
 	if name := c.NftItem.GetDns(); name != nil {
 		accounts(schema.LinkWallet, name.Wallet)
 		put(LinkKey{schema.LinkDomain, 0, schema.DomainPrefix(name.Domain)})
@@ -196,7 +201,7 @@ func (c *Contract) Links(add func(*Link)) {
 var ContractLinks = declare(Table{Name: "contract_links", Internal: true, Doc: "an account, or a domain, that a contract names", Newest: "mc_seqno",
 	Key: []string{"role", "key_workchain", "key_prefix", "first_mc_seqno", "workchain", "account_prefix", "account"}}, nil,
 	[]column[*Link]{
-		col("role", Enum8(int8(schema.LinkSigner), "signer", "order", "vesting", "whitelist", "wallet", "domain"), "what it is named for", func(l *Link) int8 { return int8(l.Role) }),
+		col("role", Enum8(int8(schema.LinkSigner), "signer", "order", "vesting", "whitelist", "wallet", "domain", "unclaimed"), "what it is named for", func(l *Link) int8 { return int8(l.Role) }),
 		col("key_workchain", Int32, "workchain of what is named; -2147483648 in the list of all contracts of the role", func(l *Link) int32 { return l.LinkKey.Workchain }),
 		col("key_prefix", Prefix, "first 8 bytes of its account id, or of the SHA-256 of the domain", func(l *Link) uint64 { return l.LinkKey.Prefix }),
 		col("first_mc_seqno", UInt32, "masterchain block with which the contract became known first", func(l *Link) uint32 { return l.FirstMcSeqno }),

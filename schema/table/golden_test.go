@@ -46,7 +46,7 @@ var (
 	code     = &record.Code{Hash: hash(12), Methods: []uint32{85143, 97026}, MethodsKnown: true, Boc: []byte("boc")}
 	contract = &record.Contract{
 		Account: address(3), McSeqno: 70, FirstMcSeqno: 60, LastTransLt: 1001, Interfaces: []string{"jetton_master", "nft_item"},
-		JettonMaster: &record.JettonMaster{TotalSupply: []byte{1, 0}, Mintable: true, Admin: address(13), WalletCodeHash: hash(14),
+		JettonMaster: &record.JettonMaster{TotalSupply: []byte{1, 0}, Mintable: true, Admin: address(13), WalletCodeHash: hash(14), MintlessRoot: hash(25),
 			Content: &record.TokenContent{Attributes: []*record.TokenAttribute{{Name: "name", Value: "Gem"}, {Name: "symbol", Value: "G"}, {Name: "decimals", Value: "9"}, {Name: "uri", Value: "https://a/1"}}}},
 		JettonWallet: &record.JettonWallet{Balance: []byte{2, 0}, Owner: address(15), Master: address(16)},
 		NftCollection: &record.NFTCollection{Owner: address(17), NextItemIndex: []byte{5}, Unordered: true,
@@ -137,7 +137,7 @@ var golden = map[string][][]any{
 	"contracts":           {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), uint32(1 | 2 | 4 | 8 | 512), []string{"jetton_master", "nft_item"}, raw}},
 	"past_contracts":      {{int32(0), prefix(3), hash(3), uint32(70), raw}},
 	"jetton_masters": {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), true, amount(256), true, int32(0), prefix(13), hash(13),
-		"Gem", "G", "9", "https://a/1", hash(14)}},
+		"Gem", "G", "9", "https://a/1", hash(14), hash(25)}},
 	"jetton_wallets": {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), true, int32(0), prefix(16), hash(16), int32(0), prefix(15), hash(15), amount(512)}},
 	"nft_collections": {{int32(0), prefix(3), hash(3), uint32(70), uint32(60), uint64(1001), true, int32(0), prefix(17), hash(17), amount(5), true,
 		"Gems", "https://a/1"}},
@@ -278,6 +278,31 @@ func TestRecordsAreTheBytesThatWereWritten(t *testing.T) {
 		i := slices.IndexFunc(values, func(v table.Values) bool { return v.Column == "record" })
 		if have := values[i].Slice.([]string)[0]; have != string(raw) {
 			t.Errorf("%s: the record is %x, want %x", b.Table().Name, have, raw)
+		}
+	}
+}
+
+// A wallet without a balance that has not claimed what is its owner's is found by owner,
+// by master and among all; others are not.
+func TestWalletsThatMayClaimAreFoundWhereTheyHaveNoBalance(t *testing.T) {
+	for name, c := range map[string]struct {
+		claimed *bool
+		balance []byte
+		want    []table.LinkKey
+	}{
+		"no balance, not claimed": {pointer(false), nil, []table.LinkKey{{Role: schema.LinkUnclaimed, Workchain: none}, {Role: schema.LinkUnclaimed, Prefix: prefix(15)}, {Role: schema.LinkUnclaimed, Prefix: prefix(16)}}},
+		"a balance, not claimed":  {pointer(false), []byte{1}, nil},
+		"no balance, claimed":     {pointer(true), nil, nil},
+		"no mintless jetton":      {nil, nil, nil},
+	} {
+		row, err := table.NewContract(&record.Contract{Account: address(3), McSeqno: 70, JettonWallet: &record.JettonWallet{Owner: address(15), Master: address(16), Claimed: c.claimed, Balance: c.balance}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var have []table.LinkKey
+		row.Links(func(l *table.Link) { have = append(have, l.LinkKey) })
+		if !slices.Equal(have, c.want) {
+			t.Errorf("%s: links are %v, want %v", name, have, c.want)
 		}
 	}
 }

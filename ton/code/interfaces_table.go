@@ -114,6 +114,6 @@ var interfaces = []Interface{
 
 // otherMethods have names and belong to no interface: they confirm what a
 // contract claims of another one, tell sales and pools apart, or are often met.
-var otherMethods = words("is_claimed get_status get_next_admin_address get_nft_content royalty_params get_revoked_time " +
+var otherMethods = words("is_claimed get_mintless_airdrop_hashmap_root get_status get_next_admin_address get_nft_content royalty_params get_revoked_time " +
 	"get_full_domain get_domain get_auction_info get_last_fill_up_time get_whitelist is_whitelisted get_locked_amount " +
 	"get_nominator_data get_lp_account_address get_static_data get_fix_price_data get_auction_data get_order_estimate")

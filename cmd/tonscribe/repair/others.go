@@ -22,13 +22,15 @@ var (
 	refetch = otherTable{"all links of tokens are looked at again, and the documents that are missing fetched again",
 		[]string{"INSERT INTO metadata_fetches SELECT * REPLACE (tried + 1 AS tried, toUInt32(1) AS due, false AS had) FROM metadata_fetches FINAL WHERE hash NOT IN (SELECT hash FROM metadata)",
 			"TRUNCATE TABLE metadata_workers"}}
-	figures = otherTable{"ready figures of all days are computed again", touchDays}
+	airdrops = otherTable{"the dumps of all mintless jettons are fetched again", []string{"TRUNCATE TABLE mintless_dumps", "TRUNCATE TABLE metadata_workers"}}
+	figures  = otherTable{"ready figures of all days are computed again", touchDays}
 
 	// merchants have made these rows, or the operator.
 	merchants = otherTable{says: "rows of merchants that are lost cannot be brought back but from a backup: `tonscribe merchants list` and `merchants show` tell what is left"}
 
 	otherTables = map[string]otherTable{
 		"metadata": refetch, "metadata_fetches": refetch, "metadata_workers": refetch,
+		"mintless_amounts": airdrops, "mintless_dumps": airdrops,
 		"stats_touched": figures, "stats_days": figures, "stats_jetton_days": figures, "stats_action_days": figures, "stats_pool_days": figures,
 		"action_times": {"its rows are made again of those of actions", append([]string{actionTimes}, touchDays...)},
 		"api_keys":     {says: "keys that are lost cannot be brought back: `tonscribe keys list` shows those that are left, `keys add` makes new ones"},

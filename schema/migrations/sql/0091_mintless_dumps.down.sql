@@ -1,0 +1,1 @@
+{{drop "mintless_dumps"}}

@@ -1,0 +1,1 @@
+{{dropcolumns "jetton_masters" "mintless_root"}}
