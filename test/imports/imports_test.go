@@ -44,6 +44,8 @@ var below = map[string][]string{
 	"webhooks/signature": {},
 	"webhooks/receiver":  {"webhooks/event", "webhooks/signature"},
 	"webhooks/send":      {"schema", "internal", "webhooks/event", "webhooks/signature"},
+	"webhooks/payment":   {"ton", "schema"},
+	"webhooks/match":     {"ton", "schema", "internal", "webhooks/event", "webhooks/payment", "webhooks/store"},
 	"webhooks/store":     {"ton", "internal", "webhooks/signature"},
 	"webhooks/api":       {"ton", "internal", "query/api", "query/openapi", "query/params", "webhooks/event", "webhooks/signature", "webhooks/store"},
 

@@ -28,6 +28,9 @@ var (
 	// merchants have made these rows, or the operator.
 	merchants = otherTable{says: "rows of merchants that are lost cannot be brought back but from a backup: `tonscribe merchants list` and `merchants show` tell what is left"}
 
+	// told is what merchants were told.
+	told = otherTable{says: "what merchants were told is lost with it, and what had not been delivered is not sent any more: merchants look payments up in the index"}
+
 	otherTables = map[string]otherTable{
 		"metadata": refetch, "metadata_fetches": refetch, "metadata_workers": refetch,
 		"mintless_amounts": airdrops, "mintless_dumps": airdrops,
@@ -36,7 +39,8 @@ var (
 		"api_keys":     {says: "keys that are lost cannot be brought back: `tonscribe keys list` shows those that are left, `keys add` makes new ones"},
 		"api_usage":    {says: "counts that are lost cannot be brought back"},
 		"merchants":    merchants, "merchant_keys": merchants, "merchant_endpoints": merchants, "merchant_sessions": merchants, "merchant_audit": merchants,
-		"payments":          {says: "payments that are lost cannot be brought back: their ends are told to nobody. A backup has them"},
+		"payments": {says: "payments that are lost cannot be brought back: their ends are told to nobody. A backup has them"},
+		"events":   told, "deliveries": told, "delivery_attempts": told, "replays": told,
 		"repairs":           {says: "nothing is lost with it"},
 		"schema_migrations": {says: "the tables are made again, as far as they are missing"},
 	}
