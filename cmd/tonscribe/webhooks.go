@@ -127,9 +127,11 @@ type endpoints struct{ *store.Endpoints }
 // Get implements send.Endpoints.
 func (e endpoints) Get(ctx context.Context, merchant send.ID) (send.Endpoint, error) {
 	one, err := e.Endpoints.Get(ctx, merchant)
-	return send.Endpoint{
-		URL: one.URL, Enabled: one.Enabled, DisabledReason: one.DisabledReason, Secret: one.Current(), Next: one.Next, Old: one.Old,
-	}, err
+	of := send.Endpoint{URL: one.URL, Enabled: one.Enabled, DisabledReason: one.DisabledReason, Secret: one.Current(), Next: one.Next, Old: one.Old}
+	if one.Signing == store.SignedByKey { // nothing takes a key's place
+		of.Next, of.Old = "", ""
+	}
+	return of, err
 }
 
 // build makes the message of a payment.

@@ -32,7 +32,7 @@ func posted(t *testing.T, c *client, address string) *Attempt {
 func newTestClient(t *testing.T, change func(*Configuration)) *client {
 	t.Helper()
 	c := DefaultConfiguration()
-	c.AllowNetworks, c.CAFile = []string{"127.0.0.0/8"}, authority(t).file
+	c.AllowNetworks, c.CAFile = []string{"127.0.0.0/8"}, authority(t).file(t)
 	if change != nil {
 		change(&c)
 	}

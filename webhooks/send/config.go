@@ -41,8 +41,8 @@ type Configuration struct {
 	DisableAfter time.Duration `yaml:"disable_after"`
 	// ReplayRate is how many deliveries a second a replay makes.
 	ReplayRate float64 `yaml:"replay_rate"`
-	// KeepEvents is how long events and their deliveries are kept, KeepAttempts
-	// how long attempts are.
+	// KeepEvents is how long deliveries, and events of tests, are kept, KeepAttempts how
+	// long attempts are. What a payment came to is kept for ever.
 	KeepEvents   time.Duration `yaml:"keep_events"`
 	KeepAttempts time.Duration `yaml:"keep_attempts"`
 	// AllowHTTP lets plain http through, AllowNetworks networks that are not globally

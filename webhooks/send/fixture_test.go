@@ -67,7 +67,7 @@ func newHouse(t testing.TB) *house {
 // newHouseOn is one with a log of its own.
 func newHouseOn(t testing.TB, log *kafka.Client) *house {
 	t.Helper()
-	h := &house{TB: t, engine: enginetest.ClickHouse(t), log: log, at: newEndpoints(), caFile: authority(t).file}
+	h := &house{TB: t, engine: enginetest.ClickHouse(t), log: log, at: newEndpoints(), caFile: authority(t).file(t)}
 	if err := migrations.Up(t.Context(), h.engine.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,6 @@ func (s *shop) count() int {
 type issuer struct {
 	key         *ecdsa.PrivateKey
 	certificate *x509.Certificate
-	file        string
 }
 
 var (
@@ -351,16 +350,19 @@ func authority(t testing.TB) *issuer {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir, err := os.MkdirTemp("", "tonscribe-send-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		authorityMade = &issuer{key, made, filepath.Join(dir, "ca.pem")}
-		if err := os.WriteFile(authorityMade.file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		authorityMade = &issuer{key, made}
 	})
 	return authorityMade
+}
+
+// file is that of its certificate, until the end of the test.
+func (i *issuer) file(t testing.TB) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.certificate.Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // certificate is what a receiver shows: one for 127.0.0.1 that is valid, but for what is set.

@@ -3,6 +3,8 @@ package send
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -166,7 +168,8 @@ func (m *Manual) Test(ctx context.Context, merchant ID, e event.Event) (Attempt,
 	if err != nil {
 		return Attempt{}, err
 	}
-	r := &record.TransferEvent{Id: make([]byte, 16), Merchant: merchant[:], Reference: reference[:], BodyHash: make([]byte, 32), TxHash: make([]byte, 32), TraceId: make([]byte, 32),
+	r := &record.TransferEvent{Id: make([]byte, 16), Merchant: merchant[:], Reference: reference[:],
+		BodyHash: hashOf(base64.StdEncoding.DecodeString(e.Data.BodyBase64Hash)), TxHash: hashOf(hex.DecodeString(e.Data.TxHash)), TraceId: hashOf(hex.DecodeString(e.Data.TraceID)),
 		Test: true, Body: body, Happened: uint64(now.Unix())}
 	_, _ = rand.Read(r.Id) // never fails
 	if e.Data.Status == event.Failed {
@@ -178,4 +181,12 @@ func (m *Manual) Test(ctx context.Context, merchant ID, e event.Event) (Attempt,
 		return Attempt{}, err
 	}
 	return m.attempt(ctx, endpoint, &d, KindTest, 1)
+}
+
+// hashOf is a hash that a made-up event has, zeros where it is none.
+func hashOf(raw []byte, err error) []byte {
+	if err != nil || len(raw) != 32 {
+		return make([]byte, 32)
+	}
+	return raw
 }

@@ -353,13 +353,14 @@ func TestWhatHasExpiredIsDeletedAndNotSent(t *testing.T) {
 	if n := s.count(); n != 1 {
 		t.Errorf("%d requests, want that of the one that has not expired", n)
 	}
-	for _, table := range []string{"events", "deliveries"} {
+	// What a payment came to is asked for long after the delivery has been forgotten.
+	for table, want := range map[string]uint64{"events": 2, "deliveries": 1} {
 		if err := h.tables.Conn().Exec(t.Context(), "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
 			t.Fatal(err)
 		}
 		var left uint64
-		if err := h.tables.Conn().QueryRow(t.Context(), "SELECT count() FROM "+table).Scan(&left); err != nil || left != 1 {
-			t.Errorf("%s has %d rows after a merge, %v, want 1", table, left, err)
+		if err := h.tables.Conn().QueryRow(t.Context(), "SELECT count() FROM "+table).Scan(&left); err != nil || left != want {
+			t.Errorf("%s has %d rows after a merge, %v, want %d", table, left, err, want)
 		}
 	}
 }
