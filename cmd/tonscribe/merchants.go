@@ -25,7 +25,7 @@ func merchantsCommand(s *settings) *cobra.Command {
 		Long: `Add, list, show, disable and enable merchants, who register payments and are told of
 their ends by webhooks, in the tables of --clickhouse, of the running 'up' of --data, or
 of the embedded engine in --data. What is changed holds on every replica of query within
-about a second.
+five seconds.
 
 API keys and dashboard tokens are shown once, when they are made: the tables know only
 their SHA-256. Merchants do the rest by themselves, through the API or the dashboard.`,

@@ -20,7 +20,7 @@ type Configuration struct {
 
 // DefaultConfiguration lacks the key.
 func DefaultConfiguration() Configuration {
-	return Configuration{Refresh: time.Second, Overlap: 24 * time.Hour, Session: 12 * time.Hour}
+	return Configuration{Refresh: 5 * time.Second, Overlap: 24 * time.Hour, Session: 12 * time.Hour}
 }
 
 func (c Configuration) validate() error {

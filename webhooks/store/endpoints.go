@@ -141,7 +141,7 @@ func (e *Endpoints) present(merchant ID, one Endpoint, err error) (Endpoint, err
 
 // Update changes the endpoint of a merchant. Two at a time on one replica wait for each
 // other; of two replicas the later one wins. The first update makes the secret. It holds
-// here when Update returns, and everywhere within about a second.
+// here when Update returns, and everywhere within the time of refresh.
 func (e *Endpoints) Update(ctx context.Context, merchant ID, change func(*Endpoint) error) (Endpoint, error) {
 	if e.sealer.cipher == nil {
 		return Endpoint{}, ErrNoSealKey

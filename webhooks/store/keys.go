@@ -135,7 +135,7 @@ func (k *Keys) put(ctx context.Context, keys []Key) error {
 }
 
 // Revoke ends a key of a merchant for ever; id is its ID. It holds here when Revoke
-// returns, and on every replica within about a second.
+// returns, and on every replica within the time of refresh.
 func (k *Keys) Revoke(ctx context.Context, merchant ID, id string) (Key, error) {
 	keys, err := k.List(ctx, merchant)
 	if err != nil {
