@@ -60,7 +60,7 @@ func (c *Component) serveSocket(w http.ResponseWriter, r *http.Request) {
 	stream := newConn(c, client, l)
 	defer stream.close()
 	s := &session{c: c, conn: stream, socket: socket, operations: operations, fallbackActions: r.Header.Get("X-Actions-Version")}
-	s.serve(ctx, cancel)
+	s.serve(ctx, r.Context(), cancel)
 }
 
 func closeCode(err error) websocket.StatusCode {
@@ -86,8 +86,9 @@ type session struct {
 	fallbackActions string
 }
 
-// serve works until one side ends it.
-func (s *session) serve(ctx context.Context, cancel context.CancelFunc) {
+// serve works until one side ends it. Reading goes on while the end is told: a read that
+// is broken off would break the connection.
+func (s *session) serve(ctx, reading context.Context, cancel context.CancelFunc) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -95,7 +96,7 @@ func (s *session) serve(ctx context.Context, cancel context.CancelFunc) {
 		cancel()
 		_ = s.socket.CloseNow() // reading ends
 	}()
-	for s.read(ctx) {
+	for s.read(ctx, reading) {
 	}
 	cancel()
 	<-ended
@@ -167,8 +168,8 @@ func (s *session) flush(ctx context.Context) bool {
 }
 
 // read works on the next operation; it is false at the end.
-func (s *session) read(ctx context.Context) bool {
-	_, raw, err := s.socket.Read(ctx)
+func (s *session) read(ctx, reading context.Context) bool {
+	_, raw, err := s.socket.Read(reading)
 	if err != nil {
 		return false
 	}
