@@ -747,3 +747,100 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 	check("as it was foreseen", asForeseen, false)
 	check("otherwise", otherwise, true)
 }
+
+func TestStreamsOfTokensAndOpcodes(t *testing.T) {
+	x := newStreamWorld(t)
+	s := x.whole.serve(t, manyStreams)
+	at, from, last := s.listening(), fmt.Sprint(x.bundles[x.from-1].Seqno), lastState(x.bundles[len(x.bundles)-1])
+	all, _ := s.open(at, map[string]any{"types": []string{"jettons_change", "account_state_change"}, "from": from})
+	want := map[string][]string{}
+	for _, e := range all.until(last) {
+		if e.Type == "jettons_change" {
+			want[e.Jetton.Jetton] = append(want[e.Jetton.Jetton], e.raw)
+			want[e.Jetton.Owner] = append(want[e.Jetton.Owner], e.raw)
+		}
+	}
+	if len(want) < 4 {
+		t.Fatalf("wallets of %d jettons and owners change", len(want))
+	}
+	busy := rawOf(x.bundles[len(x.bundles)-1].Transactions[len(x.bundles[len(x.bundles)-1].Transactions)-1].Account)
+	tested := 0
+	for account, events := range want {
+		if account == busy || tested == 6 {
+			continue
+		}
+		tested++
+		for _, field := range []string{"jettons", "addresses"} {
+			named := map[string]any{"types": []string{"jettons_change", "account_state_change"}, "from": from, field: []string{account}, "addresses": []string{busy}}
+			if field == "addresses" {
+				named["addresses"] = []string{account, busy}
+			}
+			stream, _ := s.open(at, named)
+			got := slices.DeleteFunc(stream.until(last), func(e *streamEvent) bool {
+				return e.Type != "jettons_change" || e.Jetton.Jetton != account && (field == "jettons" || e.Jetton.Owner != account)
+			})
+			stream.cancel()
+			matching := slices.DeleteFunc(slices.Clone(events), func(raw string) bool {
+				return !strings.Contains(raw, `"jetton":"`+account) && field == "jettons" || !strings.Contains(raw, `"owner":"`+account) && field == "addresses"
+			})
+			sameEvents(t, field+" "+account, raws(got), matching)
+		}
+	}
+	opcodes := map[uint32]int{}
+	for _, b := range x.bundles[x.from:] {
+		for _, tx := range b.Transactions {
+			if tx.InMsg != nil && tx.InMsg.Opcode != nil {
+				opcodes[*tx.InMsg.Opcode]++
+			}
+		}
+	}
+	tested = 0
+	for opcode, n := range opcodes {
+		if tested++; tested > 3 {
+			break
+		}
+		text := fmt.Sprintf("0x%08x", opcode)
+		stream, _ := s.open(at, map[string]any{"types": []string{"transactions", "account_state_change"}, "from": from, "opcodes": []string{text}})
+		received := map[string]bool{}
+		for _, e := range stream.until(last) {
+			var list []struct {
+				Hash  string
+				Seqno uint32                  `json:"mc_block_seqno"`
+				In    struct{ Opcode string } `json:"in_msg"`
+			}
+			if e.Type == "transactions" {
+				if err := json.Unmarshal(e.Transactions, &list); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, tx := range list {
+				if tx.In.Opcode != text {
+					t.Errorf("a stream of %s has a message %s", text, tx.In.Opcode)
+				}
+				if tx.Seqno >= x.bundles[x.from].Seqno {
+					received[tx.Hash] = true
+				}
+			}
+		}
+		stream.cancel()
+		if len(received) != n {
+			t.Errorf("%d transactions of %s come, want %d", len(received), text, n)
+		}
+	}
+}
+
+// Keys that may have the whole chain are named; others have to name what they want.
+func TestTheWholeChainIsForThoseWhoMayHaveIt(t *testing.T) {
+	w := newWorld(t, syntheticBundles(200, 3))
+	none := map[string]any{"types": []string{"transactions"}}
+	for _, c := range []struct {
+		everything []string
+		status     int
+	}{{[]string{"anonymous"}, http.StatusOK}, {[]string{"*"}, http.StatusBadRequest}, {nil, http.StatusBadRequest}} {
+		s := w.serve(t, func(c2 *Configuration) { c2.Live.Everything = c.everything })
+		_, response := s.open(s.listening(), none)
+		if response.StatusCode != c.status {
+			t.Errorf("without a key, where %v may: %d, want %d", c.everything, response.StatusCode, c.status)
+		}
+	}
+}

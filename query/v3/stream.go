@@ -3,6 +3,8 @@ package v3
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 
 	"tonscribe/decode/action"
@@ -12,6 +14,7 @@ import (
 	"tonscribe/query/list"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
+	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
 	"tonscribe/schema/table"
@@ -84,7 +87,7 @@ func (q *answers) transactionsOf(ctx context.Context, mcSeqno uint32) ([]*record
 // addTraces reads the traces of the transactions of a bundle, with their actions once no
 // message of them is open.
 func (q *answers) addTraces(ctx context.Context, b *Bundle) error {
-	traces, err := q.store.TracesOf(ctx, q.view, list.IDsOf(b.Transactions))
+	traces, err := q.tracesOf(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -102,21 +105,78 @@ func (q *answers) addTraces(ctx context.Context, b *Bundle) error {
 		}
 		b.TraceOf[i] = at
 	}
-	every := func(*record.Action) bool { return true }
-	for some := range slices.Chunk(distinct, maxStreamedTraces) {
-		rows, err := q.traceRows(ctx, list.Bare(some), true, every)
-		if err != nil {
-			return err
+	rows, err := q.rowsOf(ctx, distinct)
+	if err != nil {
+		return err
+	}
+	for _, t := range distinct {
+		row := rows[list.Hash(t.Id)]
+		if row.Trace == nil {
+			row.Trace = t
 		}
-		for _, t := range some {
-			row := rows[list.Hash(t.Id)]
-			if row.Trace == nil {
-				row.Trace = t
-			}
-			b.Traces = append(b.Traces, row)
-		}
+		b.Traces = append(b.Traces, row)
 	}
 	return nil
+}
+
+// tracesOf are the traces of the transactions of a bundle, nil where none is known. What
+// the bundle did to them lies beside them in memory.
+func (q *answers) tracesOf(ctx context.Context, b *Bundle) ([]*record.Trace, error) {
+	n := len(q.view.Memory)
+	if n == 0 {
+		return q.store.TracesOf(ctx, q.view, list.IDsOf(b.Transactions))
+	}
+	t := &table.TransactionTraces.Table
+	column := func(name string) int {
+		place, _ := t.Place(name)
+		return place.At
+	}
+	workchain, prefix, rest, lt := column("workchain"), column("account_prefix"), column("account_rest"), column("lt")
+	of := map[[4]uint64]*record.Trace{}
+	for row := range q.view.Memory[n-1].All(t) {
+		found := new(record.Trace)
+		if err := found.UnmarshalVT([]byte(row.Source)); err != nil {
+			return nil, fmt.Errorf("trace in memory: %w", err)
+		}
+		of[[4]uint64{uint64(uint32(row.Words[workchain])), row.Words[prefix], row.Words[rest], row.Words[lt]}] = found
+	}
+	traces := make([]*record.Trace, len(b.Transactions))
+	for i, tx := range b.Transactions {
+		id := schema.AccountID(tx.Account)
+		traces[i] = of[[4]uint64{uint64(uint32(schema.Workchain(tx.Account))), schema.Prefix(id), schema.Rest(id), tx.Lt}]
+	}
+	return traces, nil
+}
+
+// rowsOf reads the rows of traces: of those that began in memory without the tables.
+func (q *answers) rowsOf(ctx context.Context, traces []*record.Trace) (map[list.Hash]render.TraceRow, error) {
+	rows := make(map[list.Hash]render.TraceRow, len(traces))
+	var young, old []*record.Trace
+	first := q.view.Watermark
+	for _, t := range traces {
+		if len(q.view.Memory) > 0 && t.McSeqnoStart > q.view.Tables && t.State != record.TraceState_TRACE_BROKEN {
+			young, first = append(young, t), min(first, t.McSeqnoStart)
+		} else {
+			old = append(old, t)
+		}
+	}
+	inMemory := *q.view
+	inMemory.Tables, inMemory.Memory, inMemory.Held = 0, q.view.Memory.After(first-1), q.view.Held.After(first-1)
+	for _, part := range []struct {
+		view   *head.View
+		traces []*record.Trace
+	}{{&inMemory, young}, {q.view, old}} {
+		with := *q
+		with.view = part.view
+		for some := range slices.Chunk(part.traces, maxStreamedTraces) {
+			read, err := with.traceRows(ctx, list.Bare(some), true, func(*record.Action) bool { return true })
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(rows, read)
+		}
+	}
+	return rows, nil
 }
 
 // maxStreamedTraces is how many traces of a bundle are read at once.
