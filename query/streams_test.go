@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -156,7 +155,6 @@ var chainTypes = []string{"transactions", "actions", "trace", "account_state_cha
 // memory, and another one all in tables.
 type streamWorld struct {
 	bundles []*synthetic.Bundle
-	tokens  func() *synthetic.Tokens
 	from    int
 	log     *growingLog
 	growing *world
@@ -539,9 +537,9 @@ func TestHostileClientsAreBounded(t *testing.T) {
 	s := x.whole.serve(t, func(c *Configuration) { manyStreams(c); c.Live.Operations = 200 })
 	at := s.listening()
 	large := s.dial(at)
-	_ = large.Write(t.Context(), websocket.MessageText, bytes.Repeat([]byte(" "), 16<<20))
-	if _, _, err := large.Read(t.Context()); err == nil || websocket.CloseStatus(err) != websocket.StatusMessageTooBig && !errors.As(err, new(interface{ Timeout() bool })) && websocket.CloseStatus(err) != -1 {
-		t.Errorf("a message of 16 MiB is answered by %v", err)
+	_ = large.Write(t.Context(), websocket.MessageText, bytes.Repeat([]byte(" "), 16<<20)) // it may be broken off
+	if _, raw, err := large.Read(t.Context()); err == nil {
+		t.Errorf("a message of 16 MiB is answered by %.100s", raw)
 	}
 	flood := s.dial(at)
 	go func() {

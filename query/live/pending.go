@@ -131,9 +131,9 @@ func takesAny(root *record.Transaction) bool {
 
 // alike reports whether a transaction came as it was foreseen: with the same outcome, and
 // the same messages to the same accounts.
-func alike(guess, real *record.Transaction) bool {
-	return guess.Aborted == real.Aborted && guess.Compute.GetExitCode() == real.Compute.GetExitCode() &&
-		slices.EqualFunc(guess.OutMsgs, real.OutMsgs, func(a, b *record.Message) bool {
+func alike(guess, came *record.Transaction) bool {
+	return guess.Aborted == came.Aborted && guess.Compute.GetExitCode() == came.Compute.GetExitCode() &&
+		slices.EqualFunc(guess.OutMsgs, came.OutMsgs, func(a, b *record.Message) bool {
 			return a.Kind == b.Kind && bytes.Equal(a.Destination, b.Destination) && bytes.Equal(a.BodyHash, b.BodyHash)
 		})
 }
