@@ -11,7 +11,6 @@ import (
 
 	"tonscribe/decode/action"
 	"tonscribe/query/api"
-	"tonscribe/query/head"
 	"tonscribe/query/render"
 	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
@@ -21,7 +20,6 @@ import (
 // bundle is the events of a bundle.
 type bundle struct {
 	mcSeqno uint32
-	view    *head.View
 	events  []*event
 	bytes   atomic.Int64 // about what it takes
 }
@@ -69,8 +67,8 @@ type fragment struct {
 // transactions in it, then what became of its accounts, in the order of their last ones.
 // A number belongs to a transaction and a kind, so that it is the same wherever the bundle
 // is read, and whatever else is known of it.
-func newBundle(b *v3.Bundle, view *head.View) *bundle {
-	made := &bundle{mcSeqno: b.MCSeqno, view: view}
+func newBundle(b *v3.Bundle) *bundle {
+	made := &bundle{mcSeqno: b.MCSeqno}
 	n := uint32(len(b.Transactions))
 	seen := make(map[int]bool, len(b.Traces))
 	for i, tx := range b.Transactions {
@@ -338,7 +336,6 @@ func (e *event) render(ctx context.Context, book books, s *subscription, c choic
 // books tells what addresses are.
 type books struct {
 	api  *v3.API
-	view *head.View
 	fail func(error)
 }
 
@@ -415,7 +412,7 @@ func (b books) write(ctx context.Context, w *api.Writer, s *subscription) {
 	for _, member := range []struct {
 		wanted bool
 		empty  string
-		write  func(context.Context, []byte, *head.View, api.Book) ([]byte, error)
+		write  func(context.Context, []byte, api.Book) ([]byte, error)
 	}{
 		{s.addressBook, `,"address_book":{}`, b.api.AppendAddressBook},
 		{s.metadata, `,"metadata":{}`, b.api.AppendMetadata},
@@ -424,7 +421,7 @@ func (b books) write(ctx context.Context, w *api.Writer, s *subscription) {
 			continue
 		}
 		before := len(w.JSON)
-		written, err := member.write(ctx, w.JSON, b.view, w.Book)
+		written, err := member.write(ctx, w.JSON, w.Book)
 		if err != nil {
 			b.fail(err)
 			written = append(w.JSON[:before], member.empty...)

@@ -161,20 +161,24 @@ func (h *hub) give(ctx context.Context, v *head.View, mcSeqno uint32) error {
 	defer h.turn.Unlock()
 	h.mu.Lock()
 	before := h.last
+	if mcSeqno <= before { // nobody was there, and who came then begins behind it
+		h.mu.Unlock()
+		return nil
+	}
 	gone := h.settle(b)
 	matches := h.matches(b, ahead)
 	h.last = mcSeqno
 	h.mu.Unlock()
 	h.invalidate(gone, endOf(before))
-	h.hand(ctx, b.view, matches)
+	h.hand(ctx, matches)
 	h.c.metrics.took.Observe(time.Since(began).Seconds())
 	h.c.metrics.bundles.Inc()
 	return nil
 }
 
 // hand renders matches and gives them to their streams.
-func (h *hub) hand(ctx context.Context, v *head.View, matches []match) {
-	known := h.c.books(v)
+func (h *hub) hand(ctx context.Context, matches []match) {
+	known := h.c.books()
 	for _, m := range matches {
 		if !m.to.takes(m.s) {
 			continue
@@ -340,7 +344,7 @@ func (h *hub) bundle(ctx context.Context, v *head.View, mcSeqno uint32) (*bundle
 		if err != nil {
 			return nil, fmt.Errorf("bundle %d: %w", mcSeqno, err)
 		}
-		return newBundle(read, v), nil
+		return newBundle(read), nil
 	})
 }
 

@@ -224,7 +224,7 @@ func (h *hub) tell(ctx context.Context, t *pending.Trace) error {
 		return err
 	}
 	for _, row := range rows {
-		h.hand(ctx, v, h.matchesOfForeseen(row, at))
+		h.hand(ctx, h.matchesOfForeseen(row, at))
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func (h *hub) replayBundle(ctx context.Context, c *conn, s *subscription, at Pos
 	if err != nil {
 		return err
 	}
-	known := h.c.books(b.view)
+	known := h.c.books()
 	for _, e := range b.events {
 		if e.position.Compare(at) <= 0 {
 			continue

@@ -21,7 +21,6 @@ import (
 
 	"tonscribe/internal/report"
 	"tonscribe/query/auth"
-	"tonscribe/query/head"
 	"tonscribe/query/pending"
 	"tonscribe/query/store"
 	v3 "tonscribe/query/v3"
@@ -149,7 +148,7 @@ func (c *Component) limitsOf(ctx context.Context) (l limits, streams int) {
 	return limits{c.configuration.Addresses, slices.Contains(may, "*") || slices.Contains(may, "anonymous") || slices.Contains(may, key)}, c.configuration.ClientConnections
 }
 
-func (c *Component) books(v *head.View) books { return books{c.api, v, c.failed} }
+func (c *Component) books() books { return books{c.api, c.failed} }
 
 // failed counts a failure, and logs one now and then.
 func (c *Component) failed(err error) {

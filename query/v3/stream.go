@@ -228,14 +228,14 @@ func (a *API) Foreseen(ctx context.Context, v *head.View, traces []*pending.Trac
 }
 
 // AppendAddressBook appends the member address_book of an answer, behind a comma.
-func (a *API) AppendAddressBook(ctx context.Context, dst []byte, v *head.View, book api.Book) ([]byte, error) {
-	q := &answers{store: a.store, view: v, testNetwork: a.options.TestNetwork}
+func (a *API) AppendAddressBook(ctx context.Context, dst []byte, book api.Book) ([]byte, error) {
+	q := &answers{store: a.store, testNetwork: a.options.TestNetwork}
 	return q.addressBook(ctx, dst, book)
 }
 
 // AppendMetadata appends the member metadata of an answer, behind a comma.
-func (a *API) AppendMetadata(ctx context.Context, dst []byte, v *head.View, book api.Book) ([]byte, error) {
-	q := &answers{store: a.store, view: v, testNetwork: a.options.TestNetwork}
+func (a *API) AppendMetadata(ctx context.Context, dst []byte, book api.Book) ([]byte, error) {
+	q := &answers{store: a.store, testNetwork: a.options.TestNetwork}
 	rows, err := q.metadataOf(ctx, book, nil)
 	if err != nil {
 		return dst, err
