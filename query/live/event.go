@@ -363,7 +363,7 @@ func (e *event) write(ctx context.Context, b books, s *subscription, c choice) [
 		render.WriteStateAfter(w, e.tx)
 	case jettonsKind:
 		w.JSON = append(w.JSON, `,"jetton":`...)
-		render.JettonWallet.Write(w, e.wallet)
+		render.JettonWallet.Write(w, render.JettonWalletRow{Contract: e.wallet}) // what can be claimed does not follow from the chain
 	}
 	if e.kind != stateKind {
 		b.write(ctx, w, s)
