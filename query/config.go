@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tonscribe/query/auth"
+	"tonscribe/query/live"
 	"tonscribe/query/pending"
 	"tonscribe/query/store"
 	"tonscribe/query/tail"
@@ -19,6 +20,8 @@ type Configuration struct {
 	Tail tail.Configuration `yaml:",inline"`
 	// Pending bounds what is shown before a block has it.
 	Pending pending.Configuration `yaml:"pending"`
+	// Live bounds the streams of what happens.
+	Live live.Configuration `yaml:"live"`
 	// V2 is the section api: the node-access layer.
 	V2 v2.Configuration `yaml:"-"`
 	// Auth is the section auth, for every layer.
@@ -31,6 +34,6 @@ type Configuration struct {
 // machine.
 func DefaultConfiguration() Configuration {
 	return Configuration{
-		Timeout: 3 * time.Second, Store: store.DefaultConfiguration(), Tail: tail.DefaultConfiguration(), Pending: pending.DefaultConfiguration(), V2: v2.DefaultConfiguration(), Auth: auth.DefaultConfiguration(),
+		Timeout: 3 * time.Second, Store: store.DefaultConfiguration(), Tail: tail.DefaultConfiguration(), Pending: pending.DefaultConfiguration(), Live: live.DefaultConfiguration(), V2: v2.DefaultConfiguration(), Auth: auth.DefaultConfiguration(),
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/query/auth"
 	"tonscribe/query/examples"
+	"tonscribe/query/live"
 	"tonscribe/query/node"
 	"tonscribe/query/openapi"
 	"tonscribe/query/pending"
@@ -56,6 +57,7 @@ type Component struct {
 	pool    *lite.Pool // nil without lite servers
 	node    *node.Node
 	pending *pending.Component // nil when nothing is shown before a block has it
+	live    *live.Component    // nil without streams
 	auth    *auth.Component
 	index   *v3.API
 	handler http.Handler
@@ -87,6 +89,10 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	api := v3.New(s, v3.Options{Timeout: configuration.Timeout, TestNetwork: configuration.TestNetwork, Node: asked, Pending: storeOf(foresight)}, dependencies.Report)
+	streams, err := newLive(configuration.Live, live.Dependencies{Report: dependencies.Report, Store: s, API: api, Pending: storeOf(foresight)})
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
 	gate, err := auth.New(configuration.Auth, auth.Dependencies{
 		Report: dependencies.Report, Reader: dependencies.ClickHouse, Writer: dependencies.Usage,
 	})
@@ -98,7 +104,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	return &Component{
-		store: s, pool: pool, node: asked, pending: foresight, auth: gate, index: api, handler: router(api, access, site, gate, dependencies.Mount), done: make(chan struct{}),
+		store: s, pool: pool, node: asked, pending: foresight, live: streams, auth: gate, index: api, handler: router(api, access, site, streams, gate, dependencies.Mount), done: make(chan struct{}),
 	}, nil
 }
 
@@ -131,6 +137,14 @@ func newPending(c pending.Configuration, dependencies Dependencies) (*pending.Co
 	return p, func(ctx context.Context, sent node.Accepted) { p.Accepted(auth.Client(ctx), sent) }, nil
 }
 
+// newLive makes the streams, nil where they are not wanted.
+func newLive(c live.Configuration, d live.Dependencies) (*live.Component, error) {
+	if !c.Enabled {
+		return nil, nil
+	}
+	return live.New(c, d)
+}
+
 func storeOf(p *pending.Component) *pending.Store {
 	if p == nil {
 		return nil
@@ -148,6 +162,14 @@ func (c *Component) Index() *v3.API { return c.index }
 // Node is node access; it need not be configured.
 func (c *Component) Node() *node.Node { return c.node }
 
+// Drain ends the streams, so that a listener whose answers are on their way can be
+// stopped.
+func (c *Component) Drain() {
+	if c.live != nil {
+		c.live.Drain()
+	}
+}
+
 // Start begins to follow the watermark, the API keys and the lite servers.
 func (c *Component) Start(ctx context.Context) error {
 	c.store.Start()
@@ -163,11 +185,17 @@ func (c *Component) Start(ctx context.Context) error {
 			c.pending.Start(nil)
 		}
 	}
+	if c.live != nil {
+		c.live.Start()
+	}
 	return c.auth.Start(ctx)
 }
 
 // Stop ends everything. A stopped component does not start again.
 func (c *Component) Stop(ctx context.Context) error {
+	if c.live != nil {
+		c.live.Stop()
+	}
 	err := c.auth.Stop(ctx)
 	if c.pending != nil {
 		c.pending.Stop()

@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/query/auth"
 	"tonscribe/query/compress"
+	"tonscribe/query/live"
 	"tonscribe/query/openapi"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
@@ -17,7 +18,7 @@ import (
 
 // router puts the paths together. Every answer that no path gives has the shape
 // of an error.
-func router(api *v3.API, node *v2.API, site *openapi.Site, gate *auth.Component, mount func(*gin.Engine)) http.Handler {
+func router(api *v3.API, node *v2.API, site *openapi.Site, streams *live.Component, gate *auth.Component, mount func(*gin.Engine)) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
@@ -43,6 +44,9 @@ func router(api *v3.API, node *v2.API, site *openapi.Site, gate *auth.Component,
 	api.Mount(engine)
 	node.Mount(engine)
 	site.Mount(engine)
+	if streams != nil {
+		streams.Mount(engine)
+	}
 	if mount != nil {
 		mount(engine)
 	}

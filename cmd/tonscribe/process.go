@@ -246,13 +246,13 @@ func (p *process) findLog(ctx context.Context, embedded bool) error {
 }
 
 // listen serves the handler and, when asked, profiles on their own address. It
-// returns the address it listens at.
-func (p *process) listen(handler http.Handler) (string, error) {
+// returns the address it listens at. Drain ends what has no end by itself.
+func (p *process) listen(handler http.Handler, drain ...func()) (string, error) {
 	trusted, err := p.settings.Auth.Trusts()
 	if err != nil {
 		return "", err
 	}
-	address, err := p.serve("http", p.settings.Listen, handler, trusted)
+	address, err := p.serve("http", p.settings.Listen, handler, trusted, drain...)
 	if err != nil {
 		return "", err
 	}
@@ -283,7 +283,7 @@ func canListen(address string) error {
 
 // serve serves a handler within the bounds of the section http; trusted proxies
 // have as many connections as all.
-func (p *process) serve(name, address string, handler http.Handler, trusted func(netip.Addr) bool) (string, error) {
+func (p *process) serve(name, address string, handler http.Handler, trusted func(netip.Addr) bool, drain ...func()) (string, error) {
 	if n := descriptors.Limit(); n < descriptors.Few {
 		p.report.Log.Warn().Int("limit", n).Msgf("few file descriptors: raise the limit (ulimit -n %d) to serve more connections", descriptors.Few)
 	}
@@ -293,7 +293,7 @@ func (p *process) serve(name, address string, handler http.Handler, trusted func
 	if err != nil {
 		return "", err
 	}
-	p.onStop(name, listener.Serve(handler).Stop)
+	p.onStop(name, listener.Serve(handler, drain...).Stop)
 	return listener.Addr().String(), nil
 }
 

@@ -302,12 +302,12 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	handler := p.healthHandler()
+	handler, drain := p.healthHandler(), func() {}
 	if q, ok := stage.(*query.Component); ok {
 		p.health.Add("query", q.Ready)
-		handler = p.apiHandler(q)
+		handler, drain = p.apiHandler(q), q.Drain
 	}
-	address, err := p.listen(handler)
+	address, err := p.listen(handler, drain)
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ func (u *everything) startStages(ctx context.Context) error {
 	if u.devnet != nil {
 		u.health.Add("devnet", u.devnet.Ready)
 	}
-	address, err := u.listen(u.apiHandler(q))
+	address, err := u.listen(u.apiHandler(q), q.Drain)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ type Conn struct {
 	listener *Listener
 	from     address
 	paced    bool         // writes have the deadlines of an HTTP answer
+	streams  atomic.Bool  // it was taken over: whoever did that bounds what comes and goes
 	held     atomic.Int64 // bytes of its request and of its answer
 	writing  atomic.Bool
 	ended    atomic.Bool
@@ -45,7 +46,7 @@ func (c *Conn) Work() {
 // Read is net.Conn's. What arrives is held until release.
 func (c *Conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if n > 0 && c.paced {
+	if n > 0 && c.paced && !c.streams.Load() {
 		c.hold(int64(n))
 	}
 	return n, err
@@ -71,7 +72,7 @@ const writeStep = 64 << 10
 // Write is net.Conn's. A long answer has a deadline for each of its steps, so
 // that slow clients get all of it and those that stand do not.
 func (c *Conn) Write(b []byte) (written int, err error) {
-	if !c.paced {
+	if !c.paced || c.streams.Load() {
 		return c.Conn.Write(b)
 	}
 	if len(b) > writeStep { // shorter ones are in buffers anyway

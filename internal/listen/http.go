@@ -25,8 +25,9 @@ type Server struct {
 	ended    chan error
 }
 
-// Serve serves a handler until Stop.
-func (l *Listener) Serve(handler http.Handler) *Server {
+// Serve serves a handler until Stop, which calls drain first: it ends answers that have no
+// end by themselves.
+func (l *Listener) Serve(handler http.Handler, drain ...func()) *Server {
 	s := &Server{listener: l, ended: make(chan error, 1)}
 	s.http = &http.Server{
 		Handler:           l.bodies(handler),
@@ -40,6 +41,9 @@ func (l *Listener) Serve(handler http.Handler) *Server {
 		ErrorLog: log.New(io.Discard, "", 0), // what clients do wrong is counted
 	}
 	s.http.RegisterOnShutdown(l.CloseWaiting)
+	for _, end := range drain {
+		s.http.RegisterOnShutdown(end)
+	}
 	go func() { s.ended <- s.http.Serve(pacing{l}) }()
 	return s
 }
@@ -82,6 +86,9 @@ func follow(conn net.Conn, state http.ConnState) {
 	case http.StateIdle:
 		c.release()
 		c.Wait()
+	case http.StateHijacked: // what comes now is no request
+		c.release()
+		c.streams.Store(true)
 	}
 }
 

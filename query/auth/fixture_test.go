@@ -126,7 +126,8 @@ func (s *server) mount() {
 	s.router.HandleMethodNotAllowed = true
 	s.router.Use(s.Gate(func(c *gin.Context, status int, text string) { c.String(status, text) }))
 	answer := func(c *gin.Context) { c.String(http.StatusOK, c.Request.URL.RawQuery) }
-	for _, path := range []string{"/api/v3/blocks", "/api/v2/getTime", "/api/v2/openapi.json", "/api/v3/openapi.json", "/api/docs", "/api/docs/", "/api/docs/page.js", "/api/v2/healthcheck", "/page"} {
+	for _, path := range []string{"/api/v3/blocks", "/api/v2/getTime", "/api/v2/openapi.json", "/api/v3/openapi.json", "/api/docs", "/api/docs/", "/api/docs/page.js", "/api/v2/healthcheck", "/page",
+		"/api/streaming/v2/ws", "/streaming/v2/ws", "/api/streaming/healthz", "/streaming/healthz"} {
 		s.router.GET(path, answer)
 	}
 	s.router.GET("/api/merchant/v1/keys", func(c *gin.Context) {

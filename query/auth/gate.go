@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -46,6 +47,9 @@ func (c *Component) Gate(refuse Refuse) gin.HandlerFunc {
 			return
 		}
 		secret := takeKey(g.Request)
+		if isStream(g.Request.URL.Path) {
+			secret = cmp.Or(secret, takeToken(g.Request))
+		}
 		if !limited(g.Request.URL.Path) {
 			return
 		}
@@ -57,7 +61,11 @@ func (c *Component) Gate(refuse Refuse) gin.HandlerFunc {
 			refuse(g, refusal.status, refusal.text)
 			g.Abort()
 		} else {
-			g.Request = g.Request.WithContext(context.WithValue(g.Request.Context(), clientKey{}, c.nameOf(g.Request, key)))
+			who := client{name: c.nameOf(g.Request, key)}
+			if key != nil {
+				who.key = key.ID()
+			}
+			g.Request = g.Request.WithContext(context.WithValue(g.Request.Context(), clientKey{}, who))
 		}
 		if key == nil {
 			return
@@ -71,12 +79,24 @@ func (c *Component) Gate(refuse Refuse) gin.HandlerFunc {
 // not for what describes them, nor for their health.
 func limited(path string) bool {
 	path, ok := strings.CutPrefix(path, "/api/")
+	if short, is := strings.CutPrefix(path, "/"+streams); is {
+		path, ok = streams+short, true
+	}
 	layer, rest, _ := strings.Cut(path, "/")
 	switch rest {
-	case "", "openapi.json", "doc.json", "index.html", "healthcheck":
+	case "", "openapi.json", "doc.json", "index.html", "healthcheck", "healthz":
 		return false
 	}
 	return ok && layer != "docs"
+}
+
+// streams is the layer that clients know without /api before it, too, and with further
+// ways to send a key.
+const streams = "streaming/"
+
+// isStream reports whether a path is of that layer.
+func isStream(path string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(path, "/api"), "/"+streams)
 }
 
 type refusal struct {
@@ -89,9 +109,9 @@ type refusal struct {
 // not good here.
 func (c *Component) admit(r *http.Request, secret string) (*state, refusal) {
 	if secret == "" {
-		client := household(c.clientOf(r))
-		wait := c.take(r.Context(), c.anonymous, client.name, func(r ratelimit.Rule, now time.Duration) time.Duration {
-			return c.addresses.Take(client, r, now)
+		from := household(c.clientOf(r))
+		wait := c.take(r.Context(), c.anonymous, from.name, func(r ratelimit.Rule, now time.Duration) time.Duration {
+			return c.addresses.Take(from, r, now)
 		})
 		if wait > 0 {
 			c.metrics.limitedAddress.Inc()
@@ -179,12 +199,22 @@ func answerPreflight(g *gin.Context) {
 
 type clientKey struct{}
 
+// client is who sent a request.
+type client struct{ name, key string }
+
 // Client returns what tells the client of a request that the gate let through
 // from others: its key, or its address as limits count it. It is empty for other
 // requests.
 func Client(ctx context.Context) string {
-	name, _ := ctx.Value(clientKey{}).(string)
-	return name
+	who, _ := ctx.Value(clientKey{}).(client)
+	return who.name
+}
+
+// KeyID returns the id of the API key of a request that the gate let through, empty for
+// one without a key.
+func KeyID(ctx context.Context) string {
+	who, _ := ctx.Value(clientKey{}).(client)
+	return who.key
 }
 
 func (c *Component) nameOf(r *http.Request, key *state) string {

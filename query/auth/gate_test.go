@@ -45,6 +45,30 @@ func TestRequestsAreAdmittedByKeyNetworkAndRateInThatOrder(t *testing.T) {
 	s.want("no key, another address", s.from("192.0.2.2", "/api/v3/blocks", ""), 200, "")
 }
 
+func TestStreamsTakeKeysInFurtherWaysAndTheirHealthHasNoLimits(t *testing.T) {
+	w := newWorld(t)
+	good, _ := w.key(0, 1)
+	s := w.serve(func(c *Configuration) { c.AnonymousRate, c.AnonymousBurst = slow, 1 })
+	bearer := func(path, secret string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Header.Set("Authorization", "Bearer "+secret)
+		return s.send(r)
+	}
+	for range 3 {
+		for _, path := range []string{"/api/streaming/v2/ws", "/streaming/v2/ws"} {
+			s.want("header", s.ask(path, good), 200, "")
+			s.want("token", s.ask(path+"?n=1&token="+good, ""), 200, "n=1")
+			s.want("bearer", bearer(path, good), 200, "")
+			s.want("unknown token", s.ask(path+"?token="+NewSecret(), ""), 401, "API key does not exist")
+		}
+		s.want("health", s.ask("/api/streaming/healthz", ""), 200, "")
+		s.want("health without /api", s.ask("/streaming/healthz", ""), 200, "")
+	}
+	s.want("no key", s.ask("/streaming/v2/ws", ""), 200, "")
+	s.wantLimited("no key, too often", s.ask("/streaming/v2/ws", ""))
+	s.wantLimited("a bearer token of another layer is no key", bearer("/api/v3/blocks", good))
+}
+
 func TestWithoutAKeyTheDefaultIsOneRequestASecond(t *testing.T) {
 	c := DefaultConfiguration()
 	r, b := ratelimit.New(c.AnonymousRate, c.AnonymousBurst), ratelimit.Bucket{}

@@ -86,11 +86,33 @@ func takeKey(r *http.Request) string {
 	return key
 }
 
+// takeToken is the key of a request as clients of streams send it, too: as a bearer token
+// (RFC 6750) or as the query parameter token, which is taken out of the URL.
+func takeToken(r *http.Request) string {
+	key, rest, found := cut(r.URL.RawQuery, tokenParameter)
+	if found {
+		r.URL.RawQuery = rest
+		r.RequestURI = r.URL.RequestURI()
+	}
+	if bearer, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); is {
+		return strings.TrimSpace(bearer)
+	}
+	return key
+}
+
+// tokenParameter is what some clients of streams call the key.
+const tokenParameter = "token"
+
 // cutKey takes the key out of a query string.
 func cutKey(raw string) (key, rest string, found bool) {
 	if !mayHoldKey(raw) {
 		return "", raw, false
 	}
+	return cut(raw, parameter)
+}
+
+// cut takes a parameter out of a query string.
+func cut(raw, parameter string) (key, rest string, found bool) {
 	kept := make([]string, 0, strings.Count(raw, "&")+1)
 	for pair := range strings.SplitSeq(raw, "&") {
 		name, value, _ := strings.Cut(pair, "=")

@@ -2,7 +2,7 @@
 //
 // In: a handler's answer. Out: the same, as gzip or zstd where Accept-Encoding
 // prefers one and there is enough of it to be worth the work. An answer that has a
-// coding already, or no body, passes unchanged, and so does every answer to a
+// coding already, is a stream of events, or has no body, passes unchanged, and so does every answer to a
 // client that asks for no coding. The package must never look at the body of a
 // request.
 package compress
@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -32,6 +33,10 @@ const (
 	// zstdWindow is what a writer here, and a reader there, keeps in memory.
 	zstdWindow = 256 << 10
 )
+
+// eventStream is the type of answers that do not end: each event goes out as it is, and a
+// coder would be kept for each of them.
+const eventStream = "text/event-stream"
 
 // maxKeptBytes is the largest buffer that is kept for the next answer.
 const maxKeptBytes = 1 << 20
@@ -92,7 +97,7 @@ func Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Vary"] = vary
 		coding := Choose(r.Header["Accept-Encoding"])
-		if coding == "" {
+		if coding == "" || r.Header["Upgrade"] != nil { // what follows on the connection is no answer
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -129,7 +134,7 @@ func (w *writer) WriteHeader(status int) {
 	w.status = status
 	header := w.Header()
 	length, err := strconv.Atoi(header.Get("Content-Length"))
-	w.plain = header.Get("Content-Encoding") != "" || err == nil && length < minBytes || !hasBody(status)
+	w.plain = header.Get("Content-Encoding") != "" || strings.HasPrefix(header.Get("Content-Type"), eventStream) || err == nil && length < minBytes || !hasBody(status)
 	if w.head && !w.plain && err == nil { // as GET would have it
 		header.Set("Content-Encoding", w.coding)
 		header.Del("Content-Length")

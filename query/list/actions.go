@@ -276,9 +276,12 @@ func standing(list []actionRow) []actionRow {
 
 // actionsIn reads the actions that conditions on the table actions hold for.
 func (l *Lists) actionsIn(ctx context.Context, v *View, c sql.Conditions) ([]actionRow, error) {
-	list, err := reader.Records(ctx, l.reader, "actions", actionStatement(c.String()), unpackAction)
-	if err != nil {
-		return nil, err
+	var list []actionRow
+	if v.Tables > 0 {
+		var err error
+		if list, err = reader.Records(ctx, l.reader, "actions", actionStatement(c.String()), unpackAction); err != nil {
+			return nil, err
+		}
 	}
 	held, err := heldActions(ctx, v.Memory, c)
 	return standing(append(list, held...)), err

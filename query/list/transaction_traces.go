@@ -30,6 +30,9 @@ var (
 func (l *Lists) transactionTraces(ctx context.Context, v *View, c sql.Conditions, projection string, columns []plan.Column) ([]plan.Row, error) {
 	r := plan.Range{Where: c}
 	p := &plan.Plan{Reads: "transaction traces", Table: "transaction_traces", Columns: columns, Ranges: []plan.Range{r}}
+	if v.Tables == 0 {
+		return p.Held(ctx, l.source(v), &r)
+	}
 	return p.Read(ctx, l.source(v), fmt.Sprintf("SELECT %s FROM %s WHERE %s SETTINGS %s", p.Selected(&r), p.Table, c, projection), nil, r)
 }
 

@@ -71,6 +71,7 @@ type Store struct {
 	bytes   int
 	dropped map[Hash]time.Time // ids of those that the index has, until when they are not taken again
 	cleaned time.Time
+	listen  func(*Trace) // may be nil
 }
 
 func newStore(c Configuration, m *metrics) *Store {
@@ -114,6 +115,17 @@ func (s *Store) put(t *Trace, now time.Time) {
 	s.ofRoot[t.root()] = append(s.ofRoot[t.root()], t.ID)
 	s.bytes += t.size()
 	s.gauge()
+	if s.listen != nil {
+		s.listen(t)
+	}
+}
+
+// Listen has a function called with every trace that is put in from now on. It must not
+// wait, and must not use the store. Nil ends that.
+func (s *Store) Listen(f func(*Trace)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listen = f
 }
 
 // expire lets go of what was held long enough.

@@ -37,20 +37,21 @@ var Action = api.New("Action",
 	api.Uint32("trace_mc_seqno_end", func(a ActionRow) uint32 { return a.Trace.GetMcSeqnoEnd() }),
 	hashes("transactions", func(a ActionRow) [][]byte { return a.Transactions }).Doc("of the action, and the one that sent its first message"),
 	api.Bool("success", func(a ActionRow) bool { return a.Success }),
-	api.Text("type", ActionRow.typeName),
+	api.Text("type", ActionRow.TypeName),
 	api.Written("details", detailForms.Schema, writeDetails),
 	api.Hash("trace_external_hash", func(a ActionRow) []byte { return a.Trace.GetExternalHash() }).Optional().Doc("of the message that began the trace"),
 	api.Hash("trace_external_hash_norm", func(a ActionRow) []byte { return a.Trace.GetExternalHashNorm() }).Optional().Doc("normalized (TEP-467), where it is another one"),
 	api.Addresses("accounts", func(a ActionRow) [][]byte { return bytesOf(a.Accounts) }).Asked(ActionAccounts),
 	api.List("transactions_full", Transaction, func(a ActionRow) []TransactionRow { return a.Full }, api.Same).Asked(ActionTransactions),
-	api.Word("finality", finalities, func(a ActionRow) string { return finality(a.Foreseen) }),
+	api.Word("finality", finalities, func(a ActionRow) string { return Finality(a.Foreseen) }),
 )
 
 // extraCurrencyTransfer is what transfers and calls are called that carry currencies
 // beside toncoins.
 const extraCurrencyTransfer = "extra_currency_transfer"
 
-func (a ActionRow) typeName() string {
+// TypeName is the type as answers name it.
+func (a ActionRow) TypeName() string {
 	for _, v := range a.Details {
 		if c, ok := v.(actions.Currencies); ok && len(c) > 0 {
 			return extraCurrencyTransfer

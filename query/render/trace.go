@@ -79,7 +79,7 @@ var Trace = api.New("Trace",
 	api.Text("warning", TraceRow.warning).Optional(),
 	api.List("actions", Action, func(t TraceRow) []ActionRow { return t.Actions }, api.Same).Asked(TraceActions),
 	api.Written("trace", func(c *openapi.Components) openapi.Object { return traceNode.Schema(c) }, func(w *api.Writer, t TraceRow) bool {
-		appendNode(w, t.Tree.Root)
+		WriteTree(w, t.Tree)
 		return true
 	}).If(TraceRow.whole),
 	hashes("transactions_order", TraceRow.order).If(TraceRow.whole),
@@ -119,7 +119,7 @@ func writeTransactions(w *api.Writer, t TraceRow) bool {
 	return true
 }
 
-// traceNode describes what appendNode writes: a shape that lies in itself.
+// traceNode describes what WriteTree writes: a shape that lies in itself.
 var traceNode = nodeForm{}
 
 type nodeForm struct{}
@@ -133,14 +133,14 @@ func (nodeForm) Schema(c *openapi.Components) openapi.Object {
 	})
 }
 
-// appendNode writes a tree without calling itself: it may be as deep as a trace is
-// large.
-func appendNode(w *api.Writer, root *trace.Node) {
+// WriteTree writes which transaction led to which, without calling itself: a tree may be
+// as deep as a trace is large.
+func WriteTree(w *api.Writer, t *trace.Tree) {
 	type level struct {
 		list []*trace.Node
 		next int
 	}
-	stack := []level{{list: []*trace.Node{root}}}
+	stack := []level{{list: []*trace.Node{t.Root}}}
 	for len(stack) > 0 {
 		top := &stack[len(stack)-1]
 		if top.next == len(top.list) {

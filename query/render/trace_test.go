@@ -135,7 +135,7 @@ func TestTraceWithWithheldOrMissingTransactionsSaysSo(t *testing.T) {
 
 func TestDeepestTraceIsWritten(t *testing.T) {
 	w := &api.Writer{}
-	appendNode(w, rowOf(t, chainOf(trace.MaxNodes)).Tree.Root)
+	WriteTree(w, rowOf(t, chainOf(trace.MaxNodes)).Tree)
 	if got := strings.Count(string(w.JSON), "{"); got != trace.MaxNodes || strings.Count(string(w.JSON), "}") != got || !strings.HasSuffix(string(w.JSON), `"children":[]`+strings.Repeat("}]", trace.MaxNodes-1)+"}") {
 		t.Errorf("%d nodes, and it ends with %q", got, w.JSON[len(w.JSON)-20:])
 	}

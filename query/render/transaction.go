@@ -38,6 +38,13 @@ var accountState = api.New("AccountState",
 	api.BoC[stateRow]("code_boc", nil).Optional(),
 )
 
+func stateAfter(tx TransactionRow) stateRow { return stateRow{tx.StateHashAfter, tx.StateAfter} }
+
+// WriteStateAfter writes the state that a transaction leaves its account in.
+func WriteStateAfter(w *api.Writer, tx *record.Transaction) {
+	accountState.Write(w, stateAfter(TransactionOf(tx)))
+}
+
 // TransactionRow is a transaction of an answer.
 type TransactionRow struct {
 	*record.Transaction
@@ -48,8 +55,8 @@ type TransactionRow struct {
 
 func (tx TransactionRow) foreseen() bool { return tx.Foreseen }
 
-// finality is the word for what blocks have.
-func finality(foreseen bool) string {
+// Finality is the word for what blocks have, or for what is foreseen.
+func Finality(foreseen bool) string {
 	if foreseen {
 		return "pending"
 	}
@@ -82,9 +89,9 @@ var Transaction = api.New("TransactionShape",
 		func(tx TransactionRow) bool { return tx.InMsg != nil }).Null(),
 	api.List("out_msgs", Message, TransactionRow.GetOutMsgs, func(m *record.Message) MessageRow { return MessageRow{Message: m} }),
 	api.Object("account_state_before", accountState, func(tx TransactionRow) stateRow { return stateRow{tx.StateHashBefore, tx.StateBefore} }, nil),
-	api.Object("account_state_after", accountState, func(tx TransactionRow) stateRow { return stateRow{tx.StateHashAfter, tx.StateAfter} }, nil),
+	api.Object("account_state_after", accountState, stateAfter, nil),
 	api.Bool("emulated", TransactionRow.foreseen).Doc("no block has it yet"),
-	api.Word("finality", finalities, func(tx TransactionRow) string { return finality(tx.Foreseen) }),
+	api.Word("finality", finalities, func(tx TransactionRow) string { return Finality(tx.Foreseen) }),
 )
 
 func only(t record.TransactionType) func(TransactionRow) bool {

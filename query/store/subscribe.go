@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"tonscribe/query/head"
 	"tonscribe/query/memory"
 )
 
@@ -53,4 +55,40 @@ func (b *Subscription) next() (*memory.Bundle, error) {
 	}
 	b.last = next[0].MCSeqno
 	return next[0], nil
+}
+
+// SeqnosAfter returns the masterchain blocks that follow one as a view shows them, the
+// first ones up to a limit, whether they are in memory or not.
+func (s *Store) SeqnosAfter(ctx context.Context, v *head.View, after uint32, limit int) (seqnos []uint32, err error) {
+	if after < v.Tables {
+		blocks, err := head.ReadBlocks(ctx, s.reader, fmt.Sprintf(
+			"SELECT record FROM blocks WHERE mc_seqno > %d AND mc_seqno <= %d AND workchain = -1 ORDER BY mc_seqno LIMIT %d", after, v.Tables, limit))
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range blocks {
+			seqnos = append(seqnos, b.McSeqno)
+		}
+	}
+	for _, b := range v.Memory.After(after) {
+		seqnos = append(seqnos, b.MCSeqno)
+	}
+	slices.Sort(seqnos)
+	seqnos = slices.Compact(seqnos)
+	return seqnos[:min(len(seqnos), limit)], nil
+}
+
+// Await waits until a bundle after one is visible and returns the view, or what ended ctx.
+func (s *Store) Await(ctx context.Context, after uint32) (*head.View, error) {
+	for {
+		moved := *s.moved.Load()
+		if v, err := s.View(); err == nil && v.Watermark > after {
+			return v, nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }

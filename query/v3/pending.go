@@ -57,7 +57,7 @@ var pendingTraces = &Endpoint{
 		if err != nil {
 			return err
 		}
-		rows, err := q.pendingRows(found)
+		rows, err := q.pendingRows(q, found, q.shown())
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func servePendingActions(q *request) error {
 	if err != nil {
 		return err
 	}
-	rows, err := q.pendingRows(found)
+	rows, err := q.pendingRows(q, found, q.shown())
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (q *request) merge(traces []*pending.Trace) ([]*cascade.Merged, error) {
 	if len(traces) == 0 {
 		return nil, nil
 	}
-	found, done, err := q.arrived(traces)
+	found, done, err := q.arrived(q, traces)
 	if err != nil {
 		return nil, err
 	}
@@ -201,17 +201,17 @@ func (q *request) merge(traces []*pending.Trace) ([]*cascade.Merged, error) {
 }
 
 // arrived reads what the index has of traces, by their ids, and of which it has all.
-func (q *request) arrived(traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done map[list.Hash]bool, err error) {
+func (q *answers) arrived(ctx context.Context, traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done map[list.Hash]bool, err error) {
 	ids := make([]list.Hash, len(traces))
 	for i, t := range traces {
 		ids[i] = t.ID
 	}
 	f := &list.MessageFilter{Hashes: ids, Direction: list.In, Utime: list.Everything, Lts: list.Everything}
-	roots, _, err := q.store.TransactionsByMessage(q, q.view, f, list.Page{Limit: maxPendingRoots}, nil)
+	roots, _, err := q.store.TransactionsByMessage(ctx, q.view, f, list.Page{Limit: maxPendingRoots}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	of, err := q.store.TracesOf(q, q.view, list.IDsOf(roots))
+	of, err := q.store.TracesOf(ctx, q.view, list.IDsOf(roots))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -230,7 +230,7 @@ func (q *request) arrived(traces []*pending.Trace) (found map[list.Hash][]*recor
 			open, owner[list.Hash(t.Id)] = append(open, t), id
 		}
 	}
-	transactions, err := q.store.TransactionsOf(q, q.view, list.Bare(open))
+	transactions, err := q.store.TransactionsOf(ctx, q.view, list.Bare(open))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -259,10 +259,16 @@ func rowOf(m *cascade.Merged) render.TraceRow {
 	return render.TraceRow{Trace: m.Trace, Tree: m.Tree, Foreseen: m.Foreseen}
 }
 
-// pendingRows recognises the actions of traces, by what is known of contracts now.
-func (q *request) pendingRows(merged []*cascade.Merged) ([]render.TraceRow, error) {
+// shown reports which actions the client is shown.
+func (q *request) shown() func(*action.Action) bool {
 	types := q.supportedTypes()
-	facts := &facts{Context: q, read: q.store.Contracts, known: map[address.Address]*record.Contract{}}
+	return func(a *action.Action) bool { return a.Shown(types.Supported) }
+}
+
+// pendingRows recognises the actions of traces, by what is known of contracts now, and
+// leaves out those that are not shown.
+func (q *answers) pendingRows(ctx context.Context, merged []*cascade.Merged, shown func(*action.Action) bool) ([]render.TraceRow, error) {
+	facts := &facts{Context: ctx, read: q.store.Contracts, known: map[address.Address]*record.Contract{}}
 	wanted := api.Book{}
 	for _, m := range merged {
 		for _, tx := range m.Tree.Transactions {
@@ -285,7 +291,7 @@ func (q *request) pendingRows(merged []*cascade.Merged) ([]render.TraceRow, erro
 			foreseen[string(tx.Hash)] = true
 		}
 		for _, a := range found {
-			if a.Shown(types.Supported) {
+			if shown(a) {
 				row.Actions = append(row.Actions, render.ActionRow{Action: a, Trace: m.Trace,
 					Foreseen: slices.ContainsFunc(a.Transactions, func(h []byte) bool { return foreseen[string(h)] })})
 			}

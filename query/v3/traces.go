@@ -2,6 +2,7 @@ package v3
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -78,7 +79,7 @@ func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions b
 	p := &page[list.Trace, render.TraceRow, list.TraceKey]{
 		sort: params.Descending, keyOf: list.TraceKeyOf, read: inView(q, f, q.store.Traces), none: q.knows(f.McSeqno),
 		before: func(found []list.Trace) (err error) {
-			rows, err = q.traceRows(found, withActions, types)
+			rows, err = q.traceRows(q, found, withActions, types.Sees)
 			return err
 		},
 		row: func(t list.Trace) render.TraceRow { return rows[list.Hash(t.Id)] },
@@ -89,11 +90,12 @@ func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions b
 	return servePage(q, answer, p)
 }
 
-// traceRows reads what traces have besides themselves, side by side.
-func (q *request) traceRows(traces []list.Trace, withActions bool, types *list.ActionTypes) (map[list.Hash]render.TraceRow, error) {
+// traceRows reads what traces have besides themselves, side by side: of their actions
+// those that are seen.
+func (q *answers) traceRows(ctx context.Context, traces []list.Trace, withActions bool, sees func(*record.Action) bool) (map[list.Hash]render.TraceRow, error) {
 	var transactions map[list.Hash][]*record.Transaction
 	var actions map[list.Hash][]*record.Action
-	group, ctx := errgroup.WithContext(q)
+	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		small := slices.DeleteFunc(slices.Clone(traces), func(t list.Trace) bool { return t.Nodes > maxTraceNodes })
 		transactions, err = q.store.TransactionsOf(ctx, q.view, small)
@@ -121,7 +123,7 @@ func (q *request) traceRows(traces []list.Trace, withActions bool, types *list.A
 		}
 		var seen []*action.Action
 		for _, a := range actions[id] {
-			if t.PendingEdges > 0 || !types.Sees(a) {
+			if t.PendingEdges > 0 || !sees(a) {
 				continue
 			}
 			read, err := action.FromRecord(a)

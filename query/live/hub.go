@@ -1,0 +1,406 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"tonscribe/query/head"
+	"tonscribe/query/store"
+)
+
+// hub gives events to those who want them. A bundle costs what it touches: subscriptions
+// are found by the accounts, tokens and traces that they name.
+type hub struct {
+	c *Component
+
+	// turn is of those who give events out, so that they come in one order.
+	turn sync.Mutex
+
+	mu     sync.Mutex
+	last   uint32 // the bundle up to which all have all
+	active int    // streams; without one, nothing is read
+	woken  chan struct{}
+	by     map[key]map[*conn]struct{}
+	// awaited are the traces of which some got what no block has.
+	awaited map[Hash]*awaited
+	// settled are the traces that the newest bundles have touched, by the bundle.
+	settled map[Hash]uint32
+
+	history history
+}
+
+func newHub(c *Component) *hub {
+	return &hub{c: c, woken: make(chan struct{}, 1), by: map[key]map[*conn]struct{}{}, awaited: map[Hash]*awaited{}, settled: map[Hash]uint32{},
+		history: history{limit: int64(c.configuration.HistoryBytes), bundles: map[uint32]*entry{}}}
+}
+
+// errNotYet says that there is nothing to follow yet.
+var errNotYet = errors.New("the index has no masterchain block yet, try again")
+
+// enter counts a stream. The first one begins with what is visible now.
+func (h *hub) enter() error {
+	v, err := h.c.store.View()
+	if err != nil {
+		return errNotYet
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.active++; h.active == 1 {
+		h.last = max(h.last, v.Watermark)
+		select {
+		case h.woken <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
+
+func (h *hub) leave() {
+	h.mu.Lock()
+	h.active--
+	h.mu.Unlock()
+}
+
+// idle reports whether nobody has a stream, and the bundle that follows comes after.
+func (h *hub) idle() (last uint32, idle bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last, h.active == 0
+}
+
+// run gives out bundles until ctx ends.
+func (h *hub) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		last, idle := h.idle()
+		if idle {
+			select {
+			case <-ctx.Done():
+			case <-h.woken:
+			}
+			continue
+		}
+		if err := h.step(ctx, last); err != nil && ctx.Err() == nil {
+			h.c.failed(err)
+			h.c.sleep(ctx, retryPause)
+		}
+	}
+}
+
+const (
+	// retryPause is the time between attempts to read what cannot be read.
+	retryPause = 200 * time.Millisecond
+	// stepBundles is how many bundles are taken at once that are not in memory.
+	stepBundles = 64
+	// idlePoll is how often it is looked whether anybody is left who waits.
+	idlePoll = 10 * time.Second
+	// readLimit is the time for what one bundle needs.
+	readLimit = 30 * time.Second
+)
+
+// step waits for the next bundle, and gives it out.
+func (h *hub) step(ctx context.Context, last uint32) error {
+	waiting, cancel := context.WithTimeout(ctx, idlePoll)
+	next, err := h.c.store.Subscribe(last).Next(waiting)
+	cancel()
+	switch {
+	case err == nil:
+		v, err := h.c.store.View()
+		if err != nil {
+			return err
+		}
+		return h.give(ctx, v, next.MCSeqno)
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil
+	case !errors.Is(err, store.ErrMissed):
+		return err
+	}
+	v, err := h.c.store.View()
+	if err != nil {
+		return err
+	}
+	seqnos, err := h.c.store.SeqnosAfter(ctx, v, last, stepBundles)
+	if err != nil {
+		return err
+	}
+	if len(seqnos) == 0 {
+		return fmt.Errorf("no masterchain block is known to follow %d", last)
+	}
+	for _, seqno := range seqnos {
+		if err := h.give(ctx, v, seqno); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// match is an event that a stream gets as it chose.
+type match struct {
+	to     *conn
+	s      *subscription
+	event  *event
+	choice choice
+}
+
+// give gives a bundle to those who want something of it.
+func (h *hub) give(ctx context.Context, v *head.View, mcSeqno uint32) error {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	began := time.Now()
+	b, err := h.bundle(ctx, v, mcSeqno)
+	if err != nil {
+		return err
+	}
+	ahead, err := h.ahead(ctx, v, b)
+	if err != nil {
+		return err
+	}
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	h.mu.Lock()
+	before := h.last
+	if mcSeqno <= before { // nobody was there, and who came then begins behind it
+		h.mu.Unlock()
+		return nil
+	}
+	gone := h.settle(b)
+	matches := h.matches(b, ahead)
+	h.last = mcSeqno
+	h.mu.Unlock()
+	h.invalidate(gone, endOf(before))
+	h.hand(ctx, matches)
+	h.c.metrics.took.Observe(time.Since(began).Seconds())
+	h.c.metrics.bundles.Inc()
+	return nil
+}
+
+// hand renders matches and gives them to their streams.
+func (h *hub) hand(ctx context.Context, matches []match) {
+	known := h.c.books()
+	for _, m := range matches {
+		if !m.to.takes(m.s) {
+			continue
+		}
+		raw := m.event.render(ctx, known, m.s, m.choice)
+		m.to.push(item{raw: raw, position: m.event.position})
+		h.c.metrics.events.WithLabelValues(kindNames[m.event.kind]).Inc()
+	}
+}
+
+// matches finds who wants what of a bundle. Of traces that go on as it is foreseen, those
+// who want to know that get the whole.
+func (h *hub) matches(b *bundle, ahead map[*traced]*traced) (list []match) {
+	var of *traced
+	var interested map[*conn]struct{}
+	for _, e := range b.events {
+		if e.of == nil || e.of != of {
+			of = e.of
+			interested = h.interested(e)
+		}
+		var whole *event
+		if further := ahead[e.of]; further != nil && e.of != nil {
+			whole = &event{kind: e.kind, position: e.position, of: further}
+		}
+		for to := range interested {
+			s := to.subscription()
+			if s == nil || e.position.Compare(to.after) <= 0 {
+				continue
+			}
+			shown := e
+			if whole != nil && s.min == pendingLevel {
+				shown = whole
+			}
+			unsettled := e.of != nil && h.awaits(e.of.hash, to)
+			c, ok := shown.chosen(s, unsettled)
+			if !ok {
+				continue
+			}
+			if shown == whole {
+				h.await(whole.of, to)
+			}
+			list = append(list, match{to, s, shown, c})
+		}
+	}
+	for _, e := range b.events {
+		if e.kind == transactionsKind && ahead[e.of] == nil && e.of.row.PendingEdges == 0 {
+			h.forget(e.of.hash)
+		}
+	}
+	return list
+}
+
+// interested are the streams that name something of what an event is about, which is the
+// same for all events of a trace.
+func (h *hub) interested(e *event) map[*conn]struct{} {
+	found := map[*conn]struct{}{}
+	add := func(k key) {
+		for c := range h.by[k] {
+			found[c] = struct{}{}
+		}
+	}
+	account := func(a []byte) {
+		if k, ok := accountKey(a); ok {
+			add(k)
+			if k.of = ofToken; len(h.by[k]) > 0 {
+				add(k)
+			}
+		}
+	}
+	add(key{of: ofEverything})
+	switch {
+	case e.of != nil:
+		add(traceKey(e.of.hash))
+		for tx, fresh := range e.of.fresh {
+			if fresh {
+				account(tx.Account)
+			}
+		}
+		if len(e.of.row.Actions) > 0 {
+			for i, a := range e.of.row.Actions {
+				for _, party := range a.Accounts {
+					account(party)
+				}
+				for token := range e.of.named(i) {
+					add(key{ofToken, token})
+				}
+			}
+		}
+		if waiting := h.awaited[e.of.hash]; waiting != nil {
+			for c := range waiting.by {
+				found[c] = struct{}{}
+			}
+		}
+	case e.tx != nil:
+		account(e.tx.Account)
+	default:
+		account(e.wallet.Account)
+		account(e.wallet.JettonWallet.Owner)
+		account(e.wallet.JettonWallet.Master)
+	}
+	return found
+}
+
+// join makes a stream get what comes after the last bundle, if it has all up to that.
+func (h *hub) join(c *conn, s *subscription, upTo Position) (last uint32, joined bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if upTo.Compare(endOf(h.last)) < 0 {
+		return h.last, false
+	}
+	c.after = upTo // another replica may have been faster
+	h.replace(c, s)
+	return h.last, true
+}
+
+// begin makes a stream get what comes from now on, and returns its position.
+func (h *hub) begin(c *conn, s *subscription) Position {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.after = Position{}
+	h.replace(c, s)
+	return endOf(h.last)
+}
+
+// replace gives a stream another subscription; nil takes its own away.
+func (h *hub) replace(c *conn, s *subscription) {
+	if old := c.current.Load(); old != nil {
+		old.keys(func(k key) {
+			if delete(h.by[k], c); len(h.by[k]) == 0 {
+				delete(h.by, k)
+			}
+		})
+	}
+	c.current.Store(s)
+	if s == nil {
+		return
+	}
+	s.keys(func(k key) {
+		if h.by[k] == nil {
+			h.by[k] = map[*conn]struct{}{}
+		}
+		h.by[k][c] = struct{}{}
+	})
+}
+
+// end takes a stream's subscription away.
+func (h *hub) end(c *conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.replace(c, nil)
+	for hash := range c.unsettled {
+		if a := h.awaited[hash]; a != nil {
+			delete(a.by, c)
+		}
+	}
+	c.unsettled = nil
+}
+
+// bundle reads a bundle, or finds it in memory.
+func (h *hub) bundle(ctx context.Context, v *head.View, mcSeqno uint32) (*bundle, error) {
+	return h.history.get(mcSeqno, func() (*bundle, error) {
+		read, err := h.c.api.Bundle(ctx, v, mcSeqno)
+		if err != nil {
+			return nil, fmt.Errorf("bundle %d: %w", mcSeqno, err)
+		}
+		return newBundle(read), nil
+	})
+}
+
+// history holds the newest bundles that were read, and lets those wait for one that read
+// the same.
+type history struct {
+	limit   int64
+	mu      sync.Mutex
+	bundles map[uint32]*entry
+	order   []*entry // those that were read first come first
+}
+
+type entry struct {
+	mcSeqno uint32
+	once    sync.Mutex
+	bundle  *bundle
+}
+
+func (h *history) get(mcSeqno uint32, read func() (*bundle, error)) (*bundle, error) {
+	h.mu.Lock()
+	e := h.bundles[mcSeqno]
+	if e == nil {
+		e = &entry{mcSeqno: mcSeqno}
+		h.bundles[mcSeqno] = e
+		h.order = append(h.order, e)
+		h.trim()
+	}
+	h.mu.Unlock()
+	e.once.Lock()
+	defer e.once.Unlock()
+	if e.bundle != nil {
+		return e.bundle, nil
+	}
+	b, err := read()
+	if err == nil {
+		h.mu.Lock()
+		e.bundle = b
+		h.mu.Unlock()
+	}
+	return b, err
+}
+
+// trim lets go of what is too much, but for the newest.
+func (h *history) trim() {
+	const most = 1 << 12
+	var bytes int64
+	for i := len(h.order) - 1; i >= 0; i-- {
+		if b := h.order[i].bundle; b != nil {
+			bytes += b.bytes.Load()
+		}
+		if i < len(h.order)-1 && (bytes > h.limit || len(h.order)-i > most) {
+			for _, gone := range h.order[:i+1] {
+				delete(h.bundles, gone.mcSeqno)
+			}
+			h.order = append([]*entry(nil), h.order[i+1:]...)
+			return
+		}
+	}
+}

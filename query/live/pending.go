@@ -1,0 +1,288 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"tonscribe/query/head"
+	"tonscribe/query/pending"
+	"tonscribe/query/render"
+	"tonscribe/schema/record"
+	"tonscribe/ton/code"
+)
+
+// awaited is a trace of which some got what no block has.
+type awaited struct {
+	by       map[*conn]struct{}
+	root     []byte    // the account that it begins at
+	deadline time.Time // until when a block has its first transaction
+	begun    bool      // one has
+	guess    *record.Transaction
+}
+
+// awaits reports whether a stream got a part of a trace before it was final.
+func (h *hub) awaits(hash Hash, c *conn) bool {
+	a := h.awaited[hash]
+	if a == nil {
+		return false
+	}
+	_, is := a.by[c]
+	return is
+}
+
+// maxAwaited is how many traces that are not final are told of again.
+const maxAwaited = 1 << 17
+
+// await remembers that a stream gets what no block has.
+func (h *hub) await(t *traced, c *conn) {
+	a := h.awaited[t.hash]
+	if a == nil {
+		if len(h.awaited) >= maxAwaited {
+			return
+		}
+		a = &awaited{by: map[*conn]struct{}{}, deadline: time.Now().Add(h.c.configuration.PendingDeadline)}
+		if root := t.root(); root != nil {
+			a.root, a.guess, a.begun = root.Account, root, !t.row.Foreseen[root]
+		}
+		h.awaited[t.hash] = a
+	}
+	a.by[c] = struct{}{}
+	if c.unsettled == nil {
+		c.unsettled = map[Hash]struct{}{}
+	}
+	c.unsettled[t.hash] = struct{}{}
+}
+
+// root is the first transaction.
+func (t *traced) root() *record.Transaction {
+	if t.row.Tree == nil || t.row.Tree.Root == nil {
+		return nil
+	}
+	return t.row.Tree.Root.Tx
+}
+
+// forget ends what await began.
+func (h *hub) forget(hash Hash) (by map[*conn]struct{}) {
+	a := h.awaited[hash]
+	if a == nil {
+		return nil
+	}
+	for c := range a.by {
+		delete(c.unsettled, hash)
+	}
+	delete(h.awaited, hash)
+	return a.by
+}
+
+// invalid are those who are told that a trace does not come as they were told.
+type invalid map[Hash]map[*conn]struct{}
+
+// settledBundles is for how many bundles it is remembered which traces they touched.
+const settledBundles = 256
+
+// settle takes what a bundle says of traces that were told of before. It returns those
+// that come differently, or that another message took the place of.
+func (h *hub) settle(b *bundle) invalid {
+	gone := invalid{}
+	for hash, at := range h.settled {
+		if at+settledBundles < b.mcSeqno {
+			delete(h.settled, hash)
+		}
+	}
+	for _, e := range b.events {
+		if e.kind != transactionsKind {
+			continue
+		}
+		t := e.of
+		h.settled[t.hash] = b.mcSeqno
+		root := t.root()
+		if root == nil || root.InMsg.GetKind() != record.Message_EXTERNAL_IN || !t.fresh[root] {
+			continue
+		}
+		if a := h.awaited[t.hash]; a != nil && !a.begun {
+			if a.begun = true; a.guess != nil && !alike(a.guess, root) {
+				gone[t.hash] = maps.Clone(a.by)
+			}
+		}
+		if takesAny(root) {
+			continue
+		}
+		for hash, a := range h.awaited {
+			if hash != t.hash && !a.begun && bytes.Equal(a.root, root.Account) {
+				gone[hash] = h.forget(hash)
+			}
+		}
+	}
+	return gone
+}
+
+// takesAny reports whether a wallet takes messages in any order.
+func takesAny(root *record.Transaction) bool {
+	hash := root.StateAfter.GetCodeHash()
+	return len(hash) == len(Hash{}) && slices.ContainsFunc(code.Interfaces(Hash(hash), nil), func(name string) bool {
+		return strings.HasPrefix(name, "wallet_highload")
+	})
+}
+
+// alike reports whether a transaction came as it was foreseen: with the same outcome, and
+// the same messages to the same accounts.
+func alike(guess, came *record.Transaction) bool {
+	return guess.Aborted == came.Aborted && guess.Compute.GetExitCode() == came.Compute.GetExitCode() &&
+		slices.EqualFunc(guess.OutMsgs, came.OutMsgs, func(a, b *record.Message) bool {
+			return a.Kind == b.Kind && bytes.Equal(a.Destination, b.Destination) && bytes.Equal(a.BodyHash, b.BodyHash)
+		})
+}
+
+// invalidate tells of traces that do not come as they were told.
+func (h *hub) invalidate(gone invalid, at Position) {
+	for hash, by := range gone {
+		raw := append([]byte(nil), `{"type":"`+invalidatedName+`","position":"`...)
+		raw = append(at.Append(raw), `","trace_external_hash_norm":"`...)
+		raw = append(base64.StdEncoding.AppendEncode(raw, hash[:]), `"}`...)
+		for c := range by {
+			c.push(item{raw: raw, position: at})
+			h.c.metrics.events.WithLabelValues(invalidatedName).Inc()
+		}
+	}
+}
+
+// ahead are the traces of a bundle that go on as it is foreseen, with that.
+func (h *hub) ahead(ctx context.Context, v *head.View, b *bundle) (map[*traced]*traced, error) {
+	found := map[*traced]*traced{}
+	if h.c.pending == nil {
+		return found, nil
+	}
+	past := v.AsOf(b.mcSeqno)
+	for _, e := range b.events {
+		if e.kind != transactionsKind || e.of.row.PendingEdges == 0 {
+			continue
+		}
+		traces := h.c.pending.Sent([]pending.Hash{e.of.hash})
+		if len(traces) == 0 {
+			continue
+		}
+		rows, err := h.c.api.Foreseen(ctx, past, traces)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if t := newTraced(row, nil); t.hash == e.of.hash {
+				for tx := range t.fresh {
+					t.fresh[tx] = true
+				}
+				found[e.of] = t
+			}
+		}
+	}
+	return found, nil
+}
+
+// foresee tells what messages will do until ctx ends, and what did not come.
+func (h *hub) foresee(ctx context.Context, coming <-chan *pending.Trace) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case t := <-coming:
+			if _, idle := h.idle(); !idle {
+				limited, cancel := context.WithTimeout(ctx, readLimit)
+				if err := h.tell(limited, t); err != nil && ctx.Err() == nil {
+					h.c.failed(err)
+				}
+				cancel()
+			}
+		case now := <-tick.C:
+			h.expire(now)
+		}
+	}
+}
+
+// tell tells what one message will do, unless a block has it by now.
+func (h *hub) tell(ctx context.Context, t *pending.Trace) error {
+	v, err := h.c.store.View()
+	if err != nil {
+		return err
+	}
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	h.mu.Lock()
+	_, settled := h.settled[t.ID]
+	at := endOf(h.last)
+	h.mu.Unlock()
+	if settled {
+		return nil // it is told with the bundles
+	}
+	rows, err := h.c.api.Foreseen(ctx, v, []*pending.Trace{t})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		h.hand(ctx, h.matchesOfForeseen(row, at))
+	}
+	return nil
+}
+
+// foreseenEvents are the events of what no block has: of transactions only such.
+func foreseenEvents(row render.TraceRow, at Position) []*event {
+	whole := newTraced(row, nil)
+	rest := newTraced(row, nil)
+	rest.all = slices.DeleteFunc(rest.all, func(tx *record.Transaction) bool { return !row.Foreseen[tx] })
+	for _, t := range []*traced{whole, rest} {
+		for tx := range t.fresh {
+			t.fresh[tx] = true
+		}
+	}
+	return []*event{{kind: transactionsKind, position: at, of: rest}, {kind: actionsKind, position: at, of: whole}, {kind: traceKind, position: at, of: whole}}
+}
+
+func (h *hub) matchesOfForeseen(row render.TraceRow, at Position) (list []match) {
+	events := foreseenEvents(row, at)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	interested := h.interested(events[1])
+	for _, e := range events {
+		if e.kind == actionsKind && len(row.Actions) == 0 {
+			continue
+		}
+		for to := range interested {
+			s := to.subscription()
+			if s == nil || s.min != pendingLevel {
+				continue
+			}
+			if c, ok := e.chosen(s, false); ok {
+				h.await(e.of, to)
+				list = append(list, match{to, s, e, c})
+			}
+		}
+	}
+	return list
+}
+
+// expire tells of what did not come in time, and forgets what is final.
+func (h *hub) expire(now time.Time) {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	gone := invalid{}
+	h.mu.Lock()
+	at := endOf(h.last)
+	for hash, a := range h.awaited {
+		switch {
+		case !a.begun && now.After(a.deadline):
+			gone[hash] = h.forget(hash)
+		case a.begun && now.After(a.deadline.Add(settledFor)):
+			h.forget(hash)
+		}
+	}
+	h.mu.Unlock()
+	h.invalidate(gone, at)
+}
+
+// settledFor is how long a trace that has begun may take to be final.
+const settledFor = 10 * time.Minute

@@ -1,0 +1,67 @@
+package live
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Position is behind an event in the sequence of all events of the chain, which is the
+// same on every replica and after every restart: the masterchain block of its bundle, and
+// its number among the events that the bundle can have. As text it is seqno-number, and
+// seqno alone behind all events of a bundle.
+type Position struct {
+	MCSeqno uint32
+	Event   uint32 // endOfBundle behind all
+}
+
+// endOfBundle is behind all events of a bundle.
+const endOfBundle = math.MaxUint32
+
+func endOf(mcSeqno uint32) Position { return Position{mcSeqno, endOfBundle} }
+
+// Compare is the order of positions.
+func (p Position) Compare(o Position) int {
+	return cmp.Or(cmp.Compare(p.MCSeqno, o.MCSeqno), cmp.Compare(p.Event, o.Event))
+}
+
+// Append appends the text.
+func (p Position) Append(dst []byte) []byte {
+	dst = strconv.AppendUint(dst, uint64(p.MCSeqno), 10)
+	if p.Event != endOfBundle {
+		dst = strconv.AppendUint(append(dst, '-'), uint64(p.Event), 10)
+	}
+	return dst
+}
+
+// String is the text.
+func (p Position) String() string { return string(p.Append(nil)) }
+
+var errPosition = errors.New("invalid position")
+
+// ParsePosition reads the text.
+func ParsePosition(text string) (Position, error) {
+	seqno, event, within := strings.Cut(text, "-")
+	n, err := strconv.ParseUint(seqno, 10, 32)
+	p := endOf(uint32(n))
+	if err == nil && within {
+		n, err = strconv.ParseUint(event, 10, 32)
+		p.Event = uint32(n)
+	}
+	if err != nil || p.String() != text {
+		return Position{}, fmt.Errorf("%w: %s", errPosition, shortened(text))
+	}
+	return p, nil
+}
+
+// shortened is a text of a client as an answer repeats it.
+func shortened(text string) string {
+	const most = 100
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}

@@ -1,0 +1,186 @@
+// Package live tells clients what happens on the chain as it happens: streams of events
+// (POST /api/streaming/v2/sse) and WebSockets (GET /api/streaming/v2/ws).
+//
+// In: bundles of the index, in order and without a gap (query/store), and what messages
+// that were sent will do (query/pending). Out: events, whose objects are those of the v3
+// layer. Every event has a position in the sequence of the chain's events, which is the
+// same on every replica: whoever comes back with one gets what came after it. The package
+// must never skip an event of a stream without ending it, never hold more than its limits,
+// and never let what it does for a client outlive the client's connection.
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"tonscribe/internal/report"
+	"tonscribe/query/auth"
+	"tonscribe/query/pending"
+	"tonscribe/query/store"
+	v3 "tonscribe/query/v3"
+)
+
+// Prefix and Short are where the streams are; clients know both.
+const (
+	Prefix = "/api/streaming"
+	Short  = "/streaming"
+)
+
+// Dependencies of the component.
+type Dependencies struct {
+	Report report.Reporter
+	Store  *store.Store
+	// API makes the objects of events.
+	API *v3.API
+	// Pending has what messages that were sent will do. May be nil.
+	Pending *pending.Store
+}
+
+// Component serves the streams.
+type Component struct {
+	configuration Configuration
+	report        report.Reporter
+	metrics       *metrics
+	store         *store.Store
+	api           *v3.API
+	pending       *pending.Store
+	hub           *hub
+	clients       clients
+	queued        atomic.Int64  // bytes of events that wait, of all streams
+	replays       chan struct{} // has as many values as streams read what they missed
+	logged        atomic.Int64
+
+	stopping chan struct{} // closed when streams are to end
+	once     sync.Once
+	cancel   context.CancelFunc
+	running  sync.WaitGroup
+	serving  sync.WaitGroup // streams
+	mu       sync.Mutex     // of serving and stopped
+	stopped  bool
+}
+
+// New makes the component.
+func New(c Configuration, d Dependencies) (*Component, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	l := &Component{
+		configuration: c, report: d.Report.For("live"), store: d.Store, api: d.API, pending: d.Pending,
+		replays: make(chan struct{}, c.Replays), stopping: make(chan struct{}),
+	}
+	l.clients = clients{configuration: &l.configuration, of: map[string]int{}}
+	l.hub = newHub(l)
+	l.metrics = newMetrics(l.report, l)
+	return l, nil
+}
+
+// Start begins to give out events.
+func (c *Component) Start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
+	c.running.Go(func() { c.hub.run(ctx) })
+	if c.pending != nil {
+		const most = 1024
+		coming := make(chan *pending.Trace, most)
+		c.pending.Listen(func(t *pending.Trace) {
+			select {
+			case coming <- t:
+			default:
+				c.metrics.dropped.Inc()
+			}
+		})
+		c.running.Go(func() { c.hub.foresee(ctx, coming) })
+	}
+}
+
+// Drain ends all streams, and lets no new ones begin.
+func (c *Component) Drain() { c.once.Do(func() { close(c.stopping) }) }
+
+// Stop ends everything.
+func (c *Component) Stop() {
+	c.Drain()
+	c.mu.Lock()
+	c.stopped = true
+	c.mu.Unlock()
+	c.serving.Wait()
+	if c.pending != nil {
+		c.pending.Listen(nil)
+	}
+	if c.cancel != nil {
+		c.cancel()
+	}
+	c.running.Wait()
+}
+
+// begin counts a stream that is served; it is false once the component stops.
+func (c *Component) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return false
+	}
+	c.serving.Add(1)
+	return true
+}
+
+// Mount adds the paths to a router.
+func (c *Component) Mount(router gin.IRouter) {
+	for _, prefix := range []string{Prefix, Short} {
+		router.POST(prefix+"/v2/sse", func(g *gin.Context) { c.serveEvents(g.Writer, g.Request) })
+		router.GET(prefix+"/v2/ws", func(g *gin.Context) { c.serveSocket(g.Writer, g.Request) })
+		router.GET(prefix+"/healthz", func(g *gin.Context) { c.serveHealth(g.Writer, g.Request) })
+	}
+}
+
+// limitsOf are those of who sends a request, and how many streams it may have.
+func (c *Component) limitsOf(ctx context.Context) (l limits, streams int) {
+	key := auth.KeyID(ctx)
+	may := c.configuration.Everything
+	if key == "" {
+		return limits{c.configuration.AnonymousAddresses, slices.Contains(may, "anonymous")}, c.configuration.AnonymousConnections
+	}
+	return limits{c.configuration.Addresses, slices.Contains(may, "*") || slices.Contains(may, "anonymous") || slices.Contains(may, key)}, c.configuration.ClientConnections
+}
+
+func (c *Component) books() books { return books{c.api, c.failed} }
+
+// failed counts a failure, and logs one now and then.
+func (c *Component) failed(err error) {
+	c.metrics.failures.Inc()
+	now, logged := time.Now().UnixNano(), c.logged.Load()
+	if now-logged > int64(10*time.Second) && c.logged.CompareAndSwap(logged, now) {
+		c.report.Log.Warn().Err(err).Msg("what streams are made of could not be read; trying again")
+	}
+}
+
+func (c *Component) sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// streamContext ends with a request, and when streams are to end.
+func (c *Component) streamContext(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-c.stopping:
+			cancel(errStopping)
+		case <-ctx.Done():
+		}
+		close(done)
+	}()
+	return ctx, func() { cancel(context.Canceled); <-done }
+}
+
+var errStopping = fmt.Errorf("the server stops, connect again")

@@ -1,0 +1,162 @@
+package apiclients
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/devnet"
+	"tonscribe/test/browser"
+	"tonscribe/test/support/harness"
+	pythontest "tonscribe/test/support/python"
+)
+
+// indexed is an indexed devnet, and an API key of it.
+func indexed(t *testing.T) (base, key string) {
+	t.Helper()
+	data, listen := t.TempDir(), harness.FreeAddress(t)
+	base = "http://" + listen
+	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--seed", strconv.Itoa(seed), "--interval", "500ms", "--tps", "20")
+	p.AwaitReady(base, time.Minute)
+	text, err := os.ReadFile(filepath.Join(data, "api-key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base, strings.TrimSpace(string(text))
+}
+
+// norm is the normalised hash of a message from outside (TEP-467).
+func norm(t *testing.T, message string) string {
+	t.Helper()
+	boc, err := base64.StdEncoding.DecodeString(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed tlb.Message
+	if err := tlb.Parse(&parsed, must[*cell.Cell](t)(cell.FromBOC(boc))); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(parsed.AsExternalIn().NormalizedHash())
+}
+
+func raw(a *address.Address) string { return strings.ToUpper(a.StringRaw()) }
+
+func TestStreamsServeClientsAndExamples(t *testing.T) {
+	base, key := indexed(t)
+	t.Run("toncenter", func(t *testing.T) { toncenterReadsStreams(t, base, key) })
+	const busy = "-1:3333333333333333333333333333333333333333333333333333333333333333" // the elector, which every masterchain block calls
+	example := func(language string) string {
+		return strings.NewReplacer("http://localhost:8081", base, "ws://localhost:8081", "ws"+strings.TrimPrefix(base, "http"), "YOUR_KEY", key, "YOUR_ADDRESS", busy).
+			Replace(exampleIn(t, "../../docs/streaming.md", language))
+	}
+	t.Run("Python", func(t *testing.T) {
+		file := written(t, "example.py", example("python"))
+		prints(t, exec.CommandContext(t.Context(), pythontest.Interpreter(t, requirements), file))
+	})
+	t.Run("Go", func(t *testing.T) {
+		program := filepath.Join(t.TempDir(), "example")
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", program, written(t, "main.go", example("go")))
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		prints(t, exec.CommandContext(t.Context(), program))
+	})
+	t.Run("browser", func(t *testing.T) {
+		b := browser.Start(t)
+		page := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(written(t, "index.html", example("html"))))))
+		defer page.Close()
+		p := b.Open(page.URL + "/index.html")
+		p.Await(`document.getElementById("log").textContent.startsWith("balance ")`)
+		// The same by fetch, as pages read streams that are answered to a POST.
+		p.Eval(fmt.Sprintf(`fetch("%s/api/streaming/v2/sse", {method: "POST", headers: {"X-API-Key": "%s", "Content-Type": "application/json"}, body: JSON.stringify({types: ["account_state_change"], addresses: [address], replay_existing: true})})
+			.then(async answer => {
+				const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+				for (window.got = ""; !window.got.includes("account_state_change"); ) window.got += (await reader.read()).value
+				reader.cancel()
+			}) && 1`, base, key), nil)
+		p.Await(`window.got?.startsWith("event: connected\ndata: {\"status\":\"subscribed\"") && window.got.includes("account_state_change")`)
+	})
+}
+
+// exampleIn is the code of a language on a page.
+func exampleIn(t *testing.T, page, language string) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(text), "```"+language+"\n")
+	code, _, ends := strings.Cut(after, "```")
+	if !found || !ends {
+		t.Fatalf("%s has no example in %s", page, language)
+	}
+	return code
+}
+
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// prints returns when an example has printed three balances.
+func prints(t *testing.T, command *exec.Cmd) {
+	t.Helper()
+	var problems bytes.Buffer
+	command.Stderr = &problems
+	out, err := command.StdoutPipe()
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	}()
+	lines := bufio.NewScanner(out)
+	for range 3 {
+		if !lines.Scan() || !strings.HasPrefix(lines.Text(), "balance ") {
+			t.Fatalf("the example prints %q\n%s", lines.Text(), problems.Bytes())
+		}
+	}
+}
+
+func toncenterReadsStreams(t *testing.T, base, key string) {
+	interpreter := pythontest.Interpreter(t, requirements)
+	from, to := devnet.OwnerOf(seed, 1).Address(0), devnet.OwnerOf(seed, 4).Address(0)
+	message, _ := transfer(t, devnet.OwnerOf(seed, 1), devnet.OwnerOf(seed, 4))
+	input, err := json.Marshal(map[string]string{
+		"base": base, "key": key, "wallet": from.String(), "receiver": to.String(), "raw_wallet": raw(from), "raw_receiver": raw(to),
+		"message": message, "norm": norm(t, message),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), interpreter, "testdata/toncenter_stream.py")
+	var out, problems bytes.Buffer
+	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(input), &out, &problems
+	if err := command.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, out.Bytes(), problems.Bytes())
+	}
+	t.Logf("%s", out.Bytes())
+}
