@@ -64,7 +64,7 @@ func DefaultConfiguration() Configuration {
 		HostPause:    100 * time.Millisecond,
 		Retry:        time.Minute,
 		Refresh:      7 * 24 * time.Hour,
-		Poll:         time.Second,
+		Poll:         5 * time.Second,
 		Lease:        15 * time.Second,
 		Dumps:        Dumps{MaxBytes: 32 << 20, Timeout: 3 * time.Minute, MaxAmounts: 20_000_000},
 	}

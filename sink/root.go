@@ -97,7 +97,7 @@ func (c *Component) consume(ctx context.Context) error {
 
 // watch keeps the gauge of the watermark.
 func (c *Component) watch(ctx context.Context) {
-	ticker := time.NewTicker(2 * time.Second)
+	ticker := time.NewTicker(10 * time.Second)
 	defer ticker.Stop()
 	for {
 		select {
