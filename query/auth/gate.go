@@ -38,7 +38,7 @@ const merchants = "/api/merchant/"
 func (c *Component) Gate(refuse Refuse) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if strings.HasPrefix(g.Request.URL.Path, merchants) {
-			g.Request = g.Request.WithContext(context.WithValue(g.Request.Context(), clientKey{}, c.nameOf(g.Request, nil)))
+			g.Request = g.Request.WithContext(context.WithValue(g.Request.Context(), clientKey{}, client{name: c.nameOf(g.Request, nil)}))
 			return
 		}
 		allowOrigins(g.Writer.Header())

@@ -50,7 +50,7 @@ type Configuration struct {
 func DefaultConfiguration() Configuration {
 	return Configuration{
 		Enabled: true, Connections: 10_000, ClientConnections: 100, AnonymousConnections: 2,
-		Addresses: 10_000, AnonymousAddresses: 100, AllAddresses: 1_000_000, Everything: []string{"*"},
+		Addresses: 10_000, AnonymousAddresses: 100, AllAddresses: 1_000_000,
 		Queue: 256, QueueBytes: 4 << 20, AllQueuedBytes: 128 << 20, Operations: 10, MessageBytes: 1 << 20,
 		KeepAlive: 5 * time.Second, WriteTimeout: 10 * time.Second, HistoryBytes: 32 << 20, Replays: 4, PendingDeadline: 30 * time.Second,
 	}
