@@ -74,7 +74,7 @@ func newTown(t testing.TB, special ...*record.Contract) *town {
 func (w *town) fill(t testing.TB, special []*record.Contract) {
 	small := sink.DefaultConfiguration()
 	small.MaxRows = 1500 // many parts
-	producer, finish := w.startSink(t, small)
+	producer, _, finish := w.startSink(t, small)
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 12_000, Seed: 5})
 	tokens, traces := synthetic.NewTokens(rows), synthetic.NewTraces()
 	records := map[string][]*record.Record{}

@@ -290,7 +290,7 @@ func TestTracesAndActionsAreFoundByWhatIsInThem(t *testing.T) {
 		}
 		got := answer.Traces[0]
 		if got.Info.Nodes != int(s.Trace.Nodes) || len(got.Order) != int(s.Trace.Nodes) || len(got.Transactions) != len(got.Order) {
-			t.Errorf("%s: %d transactions in order, %d in all, want %d", name, len(got.Order), len(got.Transactions), s.Trace.Nodes)
+			t.Errorf("%s: %d transactions in order, %d in all, %d told, want %d", name, len(got.Order), len(got.Transactions), got.Info.Nodes, s.Trace.Nodes)
 		}
 		for hash, tx := range got.Transactions {
 			if tx.Trace != id || tx.External != b64(s.Trace.ExternalHash) {

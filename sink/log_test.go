@@ -195,7 +195,7 @@ func contents(t testing.TB, tables *clickhouse.Client) map[string]string {
 		if slices.Contains(latest, name) {
 			final = " FINAL"
 		}
-		err := tables.Conn().QueryRow(t.Context(), "SELECT count(), sum(cityHash64(*)) FROM "+name+final).Scan(&count, &sum)
+		err := tables.Conn().QueryRow(t.Context(), "SELECT count(), sum(cityHash64(tuple(*))) FROM "+name+final).Scan(&count, &sum)
 		if err != nil {
 			t.Fatal(err)
 		}

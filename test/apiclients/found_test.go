@@ -20,6 +20,7 @@ func TestMessagesOfClientsAreFoundByTheirHashes(t *testing.T) {
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base := "http://" + listen
 	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--seed", strconv.Itoa(seed), "--interval", "1s", "--tps", "5", "--type-namespace", "ton")
+	t.Cleanup(p.Stop) // its engine ends before the folder does
 	p.AwaitReady(base, time.Minute)
 	key, err := os.ReadFile(filepath.Join(data, "api-key"))
 	if err != nil {

@@ -81,7 +81,7 @@ func TestStreamsServeClientsAndExamples(t *testing.T) {
 		page := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(written(t, "index.html", example("html"))))))
 		defer page.Close()
 		p := b.Open(page.URL + "/index.html")
-		p.Await(`document.getElementById("log").textContent.startsWith("balance ")`)
+		p.Await(`document.getElementById("log")?.textContent.startsWith("balance ")`)
 		// The same by fetch, as pages read streams that are answered to a POST.
 		p.Eval(fmt.Sprintf(`fetch("%s/api/streaming/v2/sse", {method: "POST", headers: {"X-API-Key": "%s", "Content-Type": "application/json"}, body: JSON.stringify({types: ["account_state_change"], addresses: [address], replay_existing: true})})
 			.then(async answer => {

@@ -75,7 +75,9 @@ func startWithMerchant(t *testing.T) (base, token string) {
 	}
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base = "http://" + listen
-	harness.Start(t, toLoopback, "up", "--data", data, "--listen", listen).AwaitReady(base, startLimit)
+	p := harness.Start(t, toLoopback, "up", "--data", data, "--listen", listen)
+	t.Cleanup(p.Stop) // its engine ends before the folder does
+	p.AwaitReady(base, startLimit)
 	isOpenToAnybody(t, base)
 	out, err := exec.Command(harness.Binary(t), "merchants", "add", "--data", data, "shop").CombinedOutput()
 	found := regexp.MustCompile(`\bmt_[\w-]+`).Find(out)

@@ -12,8 +12,13 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -84,8 +89,9 @@ func (b *book) ended(reference string) *event.Event {
 
 // shop is a merchant of a running tonscribe.
 type shop struct {
-	*testing.T
+	testing.TB
 	base, key, token string
+	owners           string // API key of who runs it
 	payer            devnet.Owner
 	seqno            uint32
 	recipient        string
@@ -93,14 +99,15 @@ type shop struct {
 	shipped          sync.Map
 }
 
-func open(t *testing.T) *shop {
+func open(t testing.TB, interval time.Duration) *shop {
 	t.Helper()
 	nodetest.Modules(t)
 	data, listen := t.TempDir(), harness.FreeAddress(t)
-	s := &shop{T: t, base: "http://" + listen, payer: devnet.OwnerOf(seed, 1), recipient: devnet.OwnerOf(seed, 4).Address(0).String(),
+	s := &shop{TB: t, base: "http://" + listen, payer: devnet.OwnerOf(seed, 1), recipient: devnet.OwnerOf(seed, 4).Address(0).String(),
 		orders: &book{orders: map[string]*receiver.Order{}, paid: map[string]*event.Event{}, failed: map[string]*event.Event{}}}
 	p := harness.Start(t, []string{"TONSCRIBE_WEBHOOKS_SEND_ALLOW_HTTP=true", "TONSCRIBE_WEBHOOKS_SEND_ALLOW_NETWORKS=127.0.0.0/8"},
-		"up", "--data", data, "--listen", listen, "--seed", strconv.Itoa(seed), "--interval", "1s", "--tps", "5")
+		"up", "--data", data, "--listen", listen, "--seed", strconv.Itoa(seed), "--interval", interval.String(), "--tps", "5")
+	t.Cleanup(p.Stop) // its engine ends before the folder does
 	p.AwaitReady(s.base, time.Minute)
 	out, err := exec.CommandContext(t.Context(), harness.Binary(t), "merchants", "add", "shop", "--json", "--data", data).Output()
 	if err != nil {
@@ -111,6 +118,11 @@ func open(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	s.key, s.token = added.Key, added.Token
+	owners, err := os.ReadFile(filepath.Join(data, "api-key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.owners = strings.TrimSpace(string(owners))
 	r := &receiver.Receiver{Orders: s.orders, Log: zerolog.Nop(), Process: func(_ context.Context, e *event.Event) { s.shipped.Store(e.Data.Reference, true) }}
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
@@ -161,7 +173,7 @@ func (s *shop) library(what string, list, into any) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	out := nodetest.Run(s.T, input, "testdata/pay.js")
+	out := nodetest.Run(s.TB, input, "testdata/pay.js")
 	if err := json.Unmarshal(out, into); err != nil {
 		s.Fatalf("%s: %v", out, err)
 	}
@@ -226,7 +238,13 @@ func (s *shop) sends(messages ...contracts.Message) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	answer, err := http.Post(s.base+"/api/v2/sendBoc", "application/json", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.base+"/api/v2/sendBoc", bytes.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	request.Header.Set("X-Api-Key", s.owners)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -240,7 +258,7 @@ func (s *shop) sends(messages ...contracts.Message) {
 func (s *shop) ends(m made) *event.Event {
 	s.Helper()
 	var e *event.Event
-	harness.Await(s.T, time.Minute, func() bool {
+	harness.Await(s.TB, time.Minute, func() bool {
 		e = s.orders.ended(m.Reference)
 		return e != nil
 	}, func() string { return "the shop was not told of " + m.Reference })
@@ -248,7 +266,7 @@ func (s *shop) ends(m made) *event.Event {
 }
 
 func TestAShopIsPaidWithItsLibraryAWalletAndItsReceiver(t *testing.T) {
-	s := open(t)
+	s := open(t, time.Second)
 	master := devnet.OwnersJetton(seed).Address(0).String()
 	harness.Await(t, time.Minute, func() bool {
 		status, body, err := harness.Get(s.base + "/api/v3/jetton/wallets?owner_address=" + s.payer.Address(0).String())
@@ -339,6 +357,36 @@ func TestAShopIsPaidWithItsLibraryAWalletAndItsReceiver(t *testing.T) {
 	if attempt.Code != http.StatusOK || attempt.Kind != "test" {
 		t.Errorf("a sample: %+v, want 200", attempt)
 	}
+}
+
+// BenchmarkWebhook is how much later than a request can see it a receiver is told of a
+// payment, with a block in 0.4 s.
+func BenchmarkWebhook(b *testing.B) {
+	s := open(b, 400*time.Millisecond)
+	var late []time.Duration
+	for b.Loop() {
+		m := s.registers(map[string]any{"amount": 0.5, "asset": "TON"})[0]
+		s.sends(s.message(m))
+		var told, visible time.Time
+		for told.IsZero() || visible.IsZero() {
+			if told.IsZero() && s.orders.ended(m.Reference) != nil {
+				told = time.Now()
+			}
+			if visible.IsZero() {
+				status, body, err := harness.Get(s.base + "/api/v3/messages?limit=1&body_hash=" + url.QueryEscape(m.BodyBase64Hash))
+				if err == nil && status == http.StatusOK && bytes.Contains(body, []byte(`"in_msg_tx_hash":"`)) {
+					visible = time.Now()
+				}
+			}
+			time.Sleep(time.Millisecond)
+		}
+		late = append(late, told.Sub(visible))
+	}
+	slices.Sort(late)
+	at := func(percent int) float64 { return float64(late[(len(late)-1)*percent/100].Microseconds()) / 1000 }
+	b.ReportMetric(at(50), "ms-p50")
+	b.ReportMetric(at(99), "ms-p99")
+	b.ReportMetric(0, "ns/op")
 }
 
 func hexOf(t *testing.T, text string) string {
