@@ -135,12 +135,11 @@ func (e endpoints) Get(ctx context.Context, merchant send.ID) (send.Endpoint, er
 }
 
 // build makes the message of a payment.
-func build(p store.Payment) (merchantapi.Message, error) {
-	m, err := payment.Build(payment.Reference(p.Reference), payment.Order{
+func build(p store.Payment) (payment.Message, error) {
+	return payment.Build(payment.Reference(p.Reference), payment.Order{
 		Master: p.Master, Amount: p.Amount, To: p.Recipient, From: p.Sender, ToWallet: p.RecipientWallet, FromWallet: p.SenderWallet,
 		QueryID: p.QueryID, Comment: p.CommentToRecipient,
 	})
-	return merchantapi.Message(m), err
 }
 
 // chainFacts is what payments need to know of jettons.

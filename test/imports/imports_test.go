@@ -47,7 +47,7 @@ var below = map[string][]string{
 	"webhooks/payment":   {"ton", "schema"},
 	"webhooks/match":     {"ton", "schema", "internal", "webhooks/event", "webhooks/payment", "webhooks/store"},
 	"webhooks/store":     {"ton", "internal", "webhooks/signature"},
-	"webhooks/api":       {"ton", "internal", "query/api", "query/openapi", "query/params", "webhooks/event", "webhooks/signature", "webhooks/store"},
+	"webhooks/api":       {"ton", "internal", "query/api", "query/openapi", "query/params", "webhooks/event", "webhooks/payment", "webhooks/signature", "webhooks/store"},
 
 	"verify": {"ton", "schema", "internal", "decode", "ingest", "sink", "metadata", "reclassify"},
 	"bench":  {"ton", "schema", "internal", "decode", "devnet", "ingest", "sink", "metadata", "query"},

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"tonscribe/webhooks/payment"
 )
 
 // amount is a decimal as it was written: digits · 10^exponent.
@@ -38,9 +40,6 @@ var (
 	errTooHigh = errors.New("the amount is too large")
 )
 
-// maxAmount is the largest amount of a message, VarUInteger 16.
-var maxAmount = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 120), big.NewInt(1))
-
 // base is the amount in base units of an asset.
 func (a amount) base(decimals uint8) (*big.Int, error) {
 	digits, shift := a.digits, a.exponent+int(decimals)
@@ -51,25 +50,12 @@ func (a amount) base(decimals uint8) (*big.Int, error) {
 		}
 		digits, shift = digits[:kept], 0
 	}
-	if len(digits)+shift > len(maxAmount.String()) {
+	if len(digits)+shift > len(payment.MaxAmount.String()) {
 		return nil, errTooHigh
 	}
 	n, ok := new(big.Int).SetString(digits+strings.Repeat("0", shift), 10)
-	if !ok || n.Cmp(maxAmount) > 0 {
+	if !ok || n.Cmp(payment.MaxAmount) > 0 {
 		return nil, errTooHigh
 	}
 	return n, nil
-}
-
-// decimal is an amount in units of the asset, without trailing zeros.
-func decimal(base *big.Int, decimals uint8) string {
-	digits := base.String()
-	if short := int(decimals) + 1 - len(digits); short > 0 {
-		digits = strings.Repeat("0", short) + digits
-	}
-	at := len(digits) - int(decimals)
-	if fraction := strings.TrimRight(digits[at:], "0"); fraction != "" {
-		return digits[:at] + "." + fraction
-	}
-	return digits[:at]
 }

@@ -30,6 +30,7 @@ import (
 	"tonscribe/test/support/openapitest"
 	"tonscribe/ton/address"
 	"tonscribe/webhooks/event"
+	"tonscribe/webhooks/payment"
 	"tonscribe/webhooks/store"
 )
 
@@ -138,15 +139,15 @@ func (w *world) must(err error) {
 }
 
 // build carries the reference in the body, so that no two are alike.
-func build(p store.Payment) (Message, error) {
+func build(p store.Payment) (payment.Message, error) {
 	if p.Amount.BitLen() > 100 {
-		return Message{}, errors.New("this is too much")
+		return payment.Message{}, errors.New("this is too much")
 	}
 	body := cell.BeginCell().MustStoreSlice(p.Reference[:], 128).EndCell()
 	if p.Master != nil {
-		return Message{p.SenderWallet, p.Amount, body}, nil
+		return payment.Message{To: p.SenderWallet, Amount: p.Amount, Body: body}, nil
 	}
-	return Message{p.Recipient, p.Amount, body}, nil
+	return payment.Message{To: p.Recipient, Amount: p.Amount, Body: body}, nil
 }
 
 // jettons are masters that a test knows.

@@ -14,18 +14,17 @@ package api
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"net/netip"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/ratelimit"
 	"tonscribe/internal/report"
 	"tonscribe/query/api"
 	"tonscribe/ton/address"
+	"tonscribe/webhooks/payment"
 	"tonscribe/webhooks/store"
 )
 
@@ -38,16 +37,9 @@ const documentPath = "/openapi.json"
 // Version is what X-API-Version names.
 const Version = "1.0.0"
 
-// Message is what the payer's wallet is asked to send.
-type Message struct {
-	To     address.Address
-	Amount *big.Int // nanotons
-	Body   *cell.Cell
-}
-
 // Build makes the message of a payment, which has all but the hash of its body. Its error
 // says what cannot be paid.
-type Build func(store.Payment) (Message, error)
+type Build func(store.Payment) (payment.Message, error)
 
 // Token is what is known of a jetton.
 type Token struct {

@@ -14,6 +14,7 @@ import (
 
 	"tonscribe/ton/address"
 	"tonscribe/webhooks/event"
+	"tonscribe/webhooks/payment"
 	"tonscribe/webhooks/store"
 )
 
@@ -91,7 +92,7 @@ func setFields(data *event.Data, fields map[string]json.RawMessage) error {
 	for _, text := range []string{
 		data.Amount, data.RawAmount, data.SenderAddr, data.RecipientAddr, data.Asset, data.AssetTicker, data.CommentToSender, data.CommentToRecipient, data.ErrorMessage,
 	} {
-		if len(text) > maxComment {
+		if len(text) > payment.MaxComment {
 			return errFields
 		}
 	}

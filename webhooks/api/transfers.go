@@ -16,11 +16,9 @@ import (
 	"tonscribe/query/api"
 	"tonscribe/ton/address"
 	"tonscribe/webhooks/event"
+	"tonscribe/webhooks/payment"
 	"tonscribe/webhooks/store"
 )
-
-// maxComment is how long a comment is, in bytes.
-const maxComment = 500
 
 // maxAsset is how long the name of an asset is.
 const maxAsset = 100
@@ -47,8 +45,8 @@ var createTransfer = &Endpoint{
 		{Name: "recipientAddr", Kind: AddressKind, Description: "wallet that is paid; without it the merchant's own"},
 		{Name: "senderAddr", Kind: AddressKind, Required: true, Description: "wallet that pays"},
 		{Name: "queryId", Kind: Uint64Kind, Description: "of a jetton transfer; without it one is made. Payments in the native coin have none"},
-		{Name: "commentToSender", Kind: TextKind, MaxBytes: maxComment, Description: "shown to the payer while signing"},
-		{Name: "commentToRecipient", Kind: TextKind, MaxBytes: maxComment, Description: "written into the transfer, for everybody to read"},
+		{Name: "commentToSender", Kind: TextKind, MaxBytes: payment.MaxComment, Description: "shown to the payer while signing"},
+		{Name: "commentToRecipient", Kind: TextKind, MaxBytes: payment.MaxComment, Description: "written into the transfer, for everybody to read"},
 	},
 	Errors: []*Error{errNoRecipient, errWorkchain, errTestAddress, errAsset, errAssetRefused, errOrder, errAmount},
 	Result: of(builtForm, (*call).createTransfer),
@@ -57,7 +55,7 @@ var createTransfer = &Endpoint{
 // built is a registered payment and its message.
 type built struct {
 	store.Payment
-	Message
+	payment.Message
 	to string // address of the message
 }
 
@@ -101,7 +99,7 @@ func (c *call) order() (p store.Payment, recipient account, err error) {
 	p = store.Payment{
 		Reference: store.Reference(uuid.Must(uuid.NewV7())), Merchant: c.merchant.ID, Created: time.Now().UTC().Truncate(time.Microsecond),
 		CommentToSender: get[string](c.values, "commentToSender"), CommentToRecipient: get[string](c.values, "commentToRecipient"),
-		QueryID: maybe[uint64](c.values, "queryId"), Ticker: c.configuration.Ticker, Decimals: nativeDecimals,
+		QueryID: maybe[uint64](c.values, "queryId"), Ticker: c.configuration.Ticker, Decimals: payment.NativeDecimals,
 	}
 	if recipient, err = c.recipient(); err != nil {
 		return p, recipient, err
@@ -126,9 +124,6 @@ func (c *call) order() (p store.Payment, recipient account, err error) {
 	}
 	return p, recipient, nil
 }
-
-// nativeDecimals is those of the native coin.
-const nativeDecimals = 9
 
 func (c *call) recipient() (account, error) {
 	if sent := maybe[account](c.values, "recipientAddr"); sent != nil {
@@ -235,7 +230,7 @@ var statusWords = api.Words{"pending", "success", "error"}
 
 var transferForm = api.New("Transfer",
 	api.Text("amount", func(t *transfer) string {
-		return t.text(func(d *event.Data) string { return d.Amount }, decimal(t.Amount, t.Decimals))
+		return t.text(func(d *event.Data) string { return d.Amount }, payment.Text(t.Amount, t.Decimals))
 	}).Doc("in units of the asset"),
 	api.Text("rawAmount", func(t *transfer) string {
 		return t.text(func(d *event.Data) string { return d.RawAmount }, t.Amount.String())
@@ -363,7 +358,7 @@ var listedForm = api.New("ListedTransfer",
 	api.Word("state", transferStates, (*transfer).state),
 	api.Text("asset", func(t *transfer) string { return t.api.assetOf(&t.Payment) }),
 	api.Text("ticker", func(t *transfer) string { return t.Ticker }).Doc("empty where unknown"),
-	api.Text("amount", func(t *transfer) string { return decimal(t.Amount, t.Decimals) }).Doc("as it was registered"),
+	api.Text("amount", func(t *transfer) string { return payment.Text(t.Amount, t.Decimals) }).Doc("as it was registered"),
 	api.Text("rawAmount", func(t *transfer) string { return t.Amount.String() }),
 	api.Text("senderAddr", func(t *transfer) string { return t.SenderText }),
 	api.Text("recipientAddr", func(t *transfer) string { return t.RecipientText }),

@@ -17,6 +17,7 @@ import (
 
 	"tonscribe/ton/address"
 	"tonscribe/webhooks/event"
+	"tonscribe/webhooks/payment"
 	"tonscribe/webhooks/store"
 )
 
@@ -29,8 +30,8 @@ func TestAmountsAreExactWhateverTheirForm(t *testing.T) {
 		{"1.5", 9, "1500000000"}, {"1", 0, "1"}, {"0.000000001", 9, "1"}, {"1e-9", 9, "1"}, {"1E-9", 9, "1"}, {"1.50e2", 6, "150000000"}, {"2e+3", 2, "200000"},
 		{"0.1", 9, "100000000"}, {"123456789012345678901.123456789", 9, "123456789012345678901123456789"}, {"9007199254740993", 0, "9007199254740993"},
 		{"00012.3400", 2, "1234"}, {"10.500000000000", 9, "10500000000"}, {"0.30000000000000004", 17, "30000000000000004"},
-		{maxAmount.String(), 0, maxAmount.String()},
-		{"0.0000000001", 9, ""}, {"1.5", 0, ""}, {"0.30000000000000004", 9, ""}, {"1e-10", 9, ""}, {new(big.Int).Add(maxAmount, big.NewInt(1)).String(), 0, ""}, {"1e40", 0, ""}, {"1e999", 9, ""}, {"1e-999", 9, ""},
+		{payment.MaxAmount.String(), 0, payment.MaxAmount.String()},
+		{"0.0000000001", 9, ""}, {"1.5", 0, ""}, {"0.30000000000000004", 9, ""}, {"1e-10", 9, ""}, {new(big.Int).Add(payment.MaxAmount, big.NewInt(1)).String(), 0, ""}, {"1e40", 0, ""}, {"1e999", 9, ""}, {"1e-999", 9, ""},
 	} {
 		value, ok := readAmount(c.text)
 		if !ok {
@@ -44,9 +45,9 @@ func TestAmountsAreExactWhateverTheirForm(t *testing.T) {
 		if c.want == "" {
 			continue
 		}
-		again, ok := readAmount(decimal(got, c.decimals))
+		again, ok := readAmount(payment.Text(got, c.decimals))
 		if back, err := again.(amount).base(c.decimals); !ok || err != nil || back.Cmp(got) != 0 {
-			t.Errorf("%s is written as %s, which is %v, %v", c.text, decimal(got, c.decimals), back, err)
+			t.Errorf("%s is written as %s, which is %v, %v", c.text, payment.Text(got, c.decimals), back, err)
 		}
 	}
 	for _, text := range []string{"", "0", "0.0", "0e5", "-1", "+1", ".5", "5.", "1e", "1e5000", "1,5", "0x10", "NaN", "Infinity", "1 ", " 1", "1_000", "１", strings.Repeat("1", 81), "1." + strings.Repeat("0", 81)} {
@@ -59,7 +60,7 @@ func TestAmountsAreExactWhateverTheirForm(t *testing.T) {
 		decimals uint8
 		want     string
 	}{{1500000000, 9, "1.5"}, {1, 9, "0.000000001"}, {10, 0, "10"}, {1000000000, 9, "1"}, {123, 2, "1.23"}, {100, 3, "0.1"}} {
-		if got := decimal(big.NewInt(c.base), c.decimals); got != c.want {
+		if got := payment.Text(big.NewInt(c.base), c.decimals); got != c.want {
 			t.Errorf("%d with %d decimals is %s, want %s", c.base, c.decimals, got, c.want)
 		}
 	}
@@ -194,8 +195,8 @@ func TestWhatCannotBePaidIsNotRegistered(t *testing.T) {
 		"a query id too large":  {map[string]any{"queryId": "18446744073709551616"}, "bad_query_id"},
 		"a query id below 0":    {map[string]any{"queryId": -1}, "bad_query_id"},
 		"a fraction of one":     {map[string]any{"queryId": 1.5}, "bad_query_id"},
-		"a long comment":        {map[string]any{"commentToRecipient": strings.Repeat("é", maxComment/2) + "e"}, "bad_comment_to_recipient"},
-		"a long other comment":  {map[string]any{"commentToSender": strings.Repeat("e", maxComment+1)}, "bad_comment_to_sender"},
+		"a long comment":        {map[string]any{"commentToRecipient": strings.Repeat("é", payment.MaxComment/2) + "e"}, "bad_comment_to_recipient"},
+		"a long other comment":  {map[string]any{"commentToSender": strings.Repeat("e", payment.MaxComment+1)}, "bad_comment_to_sender"},
 		"an object as comment":  {map[string]any{"commentToSender": map[string]any{}}, "bad_comment_to_sender"},
 	} {
 		w.refused(name, s.asks(http.MethodPost, "/create-transfer", good(c.change)), http.StatusBadRequest, c.code)

@@ -14,9 +14,6 @@ import (
 	"tonscribe/webhooks/store"
 )
 
-// nativeDecimals is how many decimals the native coin has.
-const nativeDecimals = 9
-
 // ending is how a payment ended.
 type ending struct {
 	amount    *big.Int // in base units
@@ -33,7 +30,7 @@ func (b *bundle) tell(s *sighting, p *store.Payment, e ending) error {
 	}
 	happened := event.Time{Time: time.Unix(int64(s.tx.Now), 0)}
 	told := &event.Event{Type: event.TransferCompleted, Timestamp: happened, Data: event.Data{
-		Amount: payment.Text(e.amount, nativeDecimals), RawAmount: e.amount.String(),
+		Amount: payment.Text(e.amount, p.Decimals), RawAmount: e.amount.String(),
 		SenderAddr: written(e.from, p.Sender, p.SenderText), RecipientAddr: written(p.Recipient[:], p.Recipient, p.RecipientText),
 		Asset: b.ticker, AssetTicker: b.ticker, Status: event.Success,
 		Reference: payment.Reference(p.Reference).String(), BodyBase64Hash: base64.StdEncoding.EncodeToString(p.BodyHash[:]),
@@ -41,7 +38,6 @@ func (b *bundle) tell(s *sighting, p *store.Payment, e ending) error {
 		CommentToSender: p.CommentToSender, CommentToRecipient: p.CommentToRecipient, Date: happened,
 	}}
 	if p.Master != nil {
-		told.Data.Amount = payment.Text(e.amount, int(p.Decimals))
 		told.Data.Asset, told.Data.AssetTicker = friendly(p.Master[:]), p.Ticker
 	}
 	out := &record.TransferEvent{

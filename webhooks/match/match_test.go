@@ -188,7 +188,7 @@ func (s *town) send(from *actor, messages ...contracts.Message) []*record.Transf
 // registers makes a payment of somebody to the shop.
 func (s *town) registers(from *actor, jetton bool, amount *big.Int, comment string) (store.Payment, payment.Message) {
 	s.Helper()
-	p := store.Payment{Reference: store.Reference(payment.NewReference()), Merchant: store.ID{7}, Amount: amount, Sender: from.account(), Recipient: s.shop.account(), CommentToRecipient: comment}
+	p := store.Payment{Reference: store.Reference(payment.NewReference()), Merchant: store.ID{7}, Amount: amount, Sender: from.account(), Recipient: s.shop.account(), CommentToRecipient: comment, Decimals: payment.NativeDecimals}
 	if jetton {
 		master := accountOf(s.minter.Address(0))
 		p.Master, p.Decimals, p.Ticker = &master, 2, "SCR"
@@ -302,7 +302,7 @@ func TestCoinsThatComeBackAreAFailureAndThoseThatStayAreNone(t *testing.T) {
 		{"a contract that throws", throws, true, "failed 1 1000000000 TON 65535 The contract failed with exit code 65535"},
 		{"a contract that throws and keeps it", throws, false, "success 1 1000000000 TON"},
 	} {
-		p := store.Payment{Reference: store.Reference(payment.NewReference()), Amount: ton(1), Sender: s.payer.account(), Recipient: c.to}
+		p := store.Payment{Reference: store.Reference(payment.NewReference()), Amount: ton(1), Sender: s.payer.account(), Recipient: c.to, Decimals: payment.NativeDecimals}
 		m, err := payment.Build(payment.Reference(p.Reference), payment.Order{Amount: p.Amount, To: p.Recipient, From: p.Sender})
 		if err != nil {
 			t.Fatal(err)

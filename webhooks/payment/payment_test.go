@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math/big"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -129,10 +128,10 @@ func TestWhatCannotBePaidIsRefused(t *testing.T) {
 	}
 }
 
-func TestAmountsAreExactBothWays(t *testing.T) {
+func TestAmountsAreWrittenExactly(t *testing.T) {
 	for _, c := range []struct {
 		raw      string
-		decimals int
+		decimals uint8
 		text     string
 	}{
 		{"10500000000", 9, "10.5"}, {"1", 9, "0.000000001"}, {"0", 9, "0"}, {"1000000000", 9, "1"}, {"42", 0, "42"}, {"123456", 6, "0.123456"},
@@ -141,33 +140,6 @@ func TestAmountsAreExactBothWays(t *testing.T) {
 		raw, _ := new(big.Int).SetString(c.raw, 10)
 		if got := Text(raw, c.decimals); got != c.text {
 			t.Errorf("%s with %d decimals is %s, want %s", c.raw, c.decimals, got, c.text)
-		}
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 1000 {
-		raw, decimals := new(big.Int).SetUint64(random.Uint64()), random.IntN(20)
-		if got, err := ParseText(Text(raw, decimals), decimals); err != nil || got.Cmp(raw) != 0 {
-			t.Fatalf("%s with %d decimals comes back as %s (%v)", raw, decimals, got, err)
-		}
-	}
-	for _, bad := range []string{"", ".", "1.", ".5", "-1", "+1", "1e3", "0x10", "1,5", "1.2.3", " 1", strings.Repeat("9", 100)} {
-		if got, err := ParseText(bad, 9); !errors.Is(err, ErrOrder) {
-			t.Errorf("%q is %s (%v), want %v", bad, got, err, ErrOrder)
-		}
-	}
-	if _, err := ParseText("0.0000000001", 9); !errors.Is(err, ErrOrder) {
-		t.Errorf("less than a nanoton: %v, want %v", err, ErrOrder)
-	}
-}
-
-func TestReferencesAreWrittenAndReadInOneForm(t *testing.T) {
-	reference := NewReference()
-	if got, err := ParseReference(reference.String()); got != reference || err != nil {
-		t.Errorf("%s is read as %s (%v)", reference, got, err)
-	}
-	for _, bad := range []string{"", "x", strings.ReplaceAll(reference.String(), "-", ""), "{" + reference.String() + "}", "00000000-0000-0000-0000-000000000000"} {
-		if _, err := ParseReference(bad); !errors.Is(err, ErrReference) {
-			t.Errorf("%q: %v, want %v", bad, err, ErrReference)
 		}
 	}
 }

@@ -28,15 +28,6 @@ type Reference [16]byte
 // NewReference makes one.
 func NewReference() Reference { return Reference(uuid.Must(uuid.NewV7())) }
 
-// ParseReference reads the text of String.
-func ParseReference(text string) (Reference, error) {
-	id, err := uuid.Parse(text)
-	if err != nil || len(text) != len(id.String()) || !Reference(id).valid() {
-		return Reference{}, fmt.Errorf("%w: %q", ErrReference, text)
-	}
-	return Reference(id), nil
-}
-
 // String is the form of answers and webhooks: 8-4-4-4-12 hex digits.
 func (r Reference) String() string { return uuid.UUID(r).String() }
 
@@ -44,12 +35,8 @@ func (r Reference) valid() bool {
 	return uuid.UUID(r).Version() == 7 && uuid.UUID(r).Variant() == uuid.RFC4122
 }
 
-var (
-	// ErrReference is the error of a text that is no reference.
-	ErrReference = errors.New("not a reference")
-	// ErrOrder is that of an order that no message can be built of.
-	ErrOrder = errors.New("this cannot be paid")
-)
+// ErrOrder is the error of an order that no message can be built of.
+var ErrOrder = errors.New("this cannot be paid")
 
 // Order is what is to be paid.
 type Order struct {
@@ -88,14 +75,11 @@ const (
 	sign = " #"
 )
 
-// maxCoins is the largest VarUInteger 16.
-var maxCoins = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 120), big.NewInt(1))
-
 // Build makes the message of an order, whose body carries the reference: by itself
 // (invoice_payload) or, with a comment, as text at its end.
 func Build(reference Reference, o Order) (Message, error) {
 	switch {
-	case o.Amount == nil || o.Amount.Sign() <= 0 || o.Amount.Cmp(maxCoins) > 0:
+	case o.Amount == nil || o.Amount.Sign() <= 0 || o.Amount.Cmp(MaxAmount) > 0:
 		return Message{}, fmt.Errorf("%w: an amount of 1 to 2^120-1 base units is wanted", ErrOrder)
 	case len(o.Comment) > MaxComment || !utf8.ValidString(o.Comment):
 		return Message{}, fmt.Errorf("%w: a comment is UTF-8 of at most %d bytes", ErrOrder, MaxComment)
