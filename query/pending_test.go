@@ -88,14 +88,8 @@ func (x *traced) foreseen(s *record.TraceStep) (p *record.PendingTrace, madeUp [
 // fromOutside are traces that a message from outside began, some with open messages and
 // some without.
 func (x *traced) fromOutside() (open, closed []*record.TraceStep) {
-	var ids []string
-	for id := range x.steps {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		s := x.steps[id]
-		switch root := x.txs[id]; {
+	for _, s := range x.inOrder() {
+		switch root := x.txs[string(s.Trace.Id)]; {
 		case root == nil || root.InMsg.GetKind() != record.Message_EXTERNAL_IN:
 		case s.Trace.PendingEdges > 0:
 			open = append(open, s)

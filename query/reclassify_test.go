@@ -2,6 +2,7 @@ package query
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"sync/atomic"
@@ -39,7 +40,7 @@ func TestReadersSeeActionsOnceWhileTheyAreRecognisedAgain(t *testing.T) {
 	}
 	was, changed := map[string]*record.TraceStep{}, map[string]bool{}
 	accounts := map[string]int{}
-	for _, s := range x.steps {
+	for _, s := range x.inOrder() {
 		id := b64(s.Trace.Id)
 		if was[id] = s; s.Trace.PendingEdges == 0 && !slices.Equal(seen(s, nil), seen(will[id], nil)) {
 			changed[id] = true
@@ -49,8 +50,8 @@ func TestReadersSeeActionsOnceWhileTheyAreRecognisedAgain(t *testing.T) {
 		}
 	}
 	var account []byte
-	for a, n := range accounts {
-		if n > accounts[string(account)] && n < 150 {
+	for _, a := range slices.Sorted(maps.Keys(accounts)) {
+		if n := accounts[a]; n > accounts[string(account)] && n < 150 {
 			account = []byte(a)
 		}
 	}

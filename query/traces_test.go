@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -96,7 +97,7 @@ func newTraced(t *testing.T) *traced {
 // closed are the traces without open messages that match, in order.
 func (x *traced) closed(match func(*record.TraceStep) bool, byTime, descending bool) (ids []string) {
 	var list []*record.TraceStep
-	for _, s := range x.steps {
+	for _, s := range x.inOrder() {
 		if s.Trace.PendingEdges == 0 && match(s) {
 			list = append(list, s)
 		}
@@ -124,7 +125,7 @@ func (x *traced) actions(match func(*record.TraceStep, *record.Action) bool, byT
 		a *record.Action
 	}
 	var list []one
-	for _, s := range x.steps {
+	for _, s := range x.inOrder() {
 		for _, a := range s.Actions {
 			if match(s, a) {
 				list = append(list, one{s, a})
@@ -152,16 +153,25 @@ func member(name string) func(map[string]any) string {
 	return func(r map[string]any) string { return fmt.Sprint(r[name]) }
 }
 
+// inOrder are the newest of each trace, by id.
+func (x *traced) inOrder() []*record.TraceStep {
+	var list []*record.TraceStep
+	for _, id := range slices.Sorted(maps.Keys(x.steps)) {
+		list = append(list, x.steps[id])
+	}
+	return list
+}
+
 // popular is the account that most closed traces have.
 func (x *traced) popular() (account []byte) {
 	count := map[string]int{}
-	for _, s := range x.steps {
+	for _, s := range x.inOrder() {
 		for _, a := range s.Accounts {
 			count[string(a)]++
 		}
 	}
-	for a, n := range count {
-		if n > count[string(account)] {
+	for _, a := range slices.Sorted(maps.Keys(count)) {
+		if count[a] > count[string(account)] {
 			account = []byte(a)
 		}
 	}
@@ -177,7 +187,7 @@ func TestListsOfTracesAndActionsAreThoseOfTheReference(t *testing.T) {
 	account := x.popular()
 	ids := x.closed(func(s *record.TraceStep) bool { return has(s.Accounts, account) }, false, true)
 	var some *record.TraceStep // in the midst of its block
-	for _, s := range x.steps {
+	for _, s := range x.inOrder() {
 		if b64(s.Trace.Id) == ids[len(ids)/2] {
 			some = s
 		}
@@ -248,7 +258,7 @@ func TestListsOfTracesAndActionsAreThoseOfTheReference(t *testing.T) {
 func TestTracesAndActionsAreFoundByWhatIsInThem(t *testing.T) {
 	x := newTraced(t)
 	var open, done *record.TraceStep
-	for _, s := range x.steps {
+	for _, s := range x.inOrder() {
 		switch {
 		case s.Trace.PendingEdges > 0 && s.Trace.Nodes > 1:
 			open = s
@@ -428,7 +438,7 @@ func (x *traced) parts(s *record.TraceStep) {
 		return ids
 	}
 	var some *record.TraceStep
-	for _, s := range x.steps {
+	for _, s := range x.inOrder() {
 		if s.Trace.PendingEdges == 0 && len(seen(s, 1)) > 0 && !slices.Equal(seen(s, 1), seen(s, 4)) {
 			some = s
 		}
@@ -436,7 +446,7 @@ func (x *traced) parts(s *record.TraceStep) {
 	if some == nil {
 		x.Fatal("no trace of which clients of v1 see other actions than those of v4")
 	}
-	r := httptest.NewRequest(http.MethodGet, "/api/v3/actions?trace_id="+url.QueryEscape(b64(some.Trace.Id))+"&supported_action_types=v4", nil)
+	r := httptest.NewRequest(http.MethodGet, "/api/v3/actions?trace_id="+url.QueryEscape(b64(some.Trace.Id))+"&limit=1000&supported_action_types=v4", nil)
 	for _, version := range []uint32{4, 1} {
 		if version == 1 {
 			r.Header.Set("X-Actions-Version", "v1")
