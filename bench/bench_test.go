@@ -24,7 +24,6 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/sink"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/realdata"
@@ -61,8 +60,7 @@ func run(t *testing.T, d Dependencies, args ...string) map[string]figure {
 func engines(t *testing.T) Running {
 	t.Helper()
 	ctx := t.Context()
-	server, log := enginetest.ClickHouse(t), enginetest.Kafka(t)
-	check(t, migrations.Up(ctx, server.DSN(), migrations.Options{}))
+	server, log := enginetest.Tables(t), enginetest.Kafka(t)
 	configuration := kafka.DefaultConfiguration()
 	configuration.Brokers, configuration.Partitions = []string{log.Address()}, 2
 	client, err := kafka.New(configuration, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})

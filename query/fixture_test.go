@@ -26,7 +26,6 @@ import (
 	"tonscribe/query/pending"
 	"tonscribe/query/store"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/sink"
 	"tonscribe/test/support/enginetest"
@@ -175,8 +174,6 @@ func add(t testing.TB, b *synthetic.Bundle, file string) {
 	b.Blocks, b.Transactions = append(b.Blocks, result.Block), append(b.Transactions, result.Transactions...)
 }
 
-// newWorld fills a database through the log and the real sink, doubles every row
-// as after a crash, and puts the watermark below the newest bundles.
 // syntheticBundles are made from a seed, of about so many transactions.
 func syntheticBundles(transactions int, seed uint64) (bundles []*synthetic.Bundle) {
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: seed})
@@ -186,6 +183,7 @@ func syntheticBundles(transactions int, seed uint64) (bundles []*synthetic.Bundl
 	return bundles
 }
 
+// newWorld fills a database through the log and the real sink.
 func newWorld(t testing.TB, bundles []*synthetic.Bundle) *world {
 	t.Helper()
 	return newWorldWith(t, bundles, nil)
@@ -194,10 +192,7 @@ func newWorld(t testing.TB, bundles []*synthetic.Bundle) *world {
 // newWorldWith brings what is told of the bundles' tokens, too.
 func newWorldWith(t testing.TB, bundles []*synthetic.Bundle, tokens *synthetic.Tokens) *world {
 	t.Helper()
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	w := &world{bundles: bundles, tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyHTTPDSN()), tokens: tokens}
 	w.exec(t, "SYSTEM STOP MERGES")
 	w.sink(t)
@@ -298,8 +293,10 @@ func (w *world) startSink(t testing.TB, c sink.Configuration) (producer *kafka.C
 			if mark, err := clickhouse.ReadWatermark(t.Context(), w.tables.Conn()); err == nil {
 				w.watermark = mark.MCSeqno
 			}
-			if t.Context().Err() != nil {
+			select {
+			case <-t.Context().Done():
 				t.Fatal("the sink did not finish")
+			case <-time.After(5 * time.Millisecond):
 			}
 		}
 	}

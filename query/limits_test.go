@@ -11,15 +11,11 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/listen"
-	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 )
 
 func TestRefusalsHaveTheFormOfTheirLayer(t *testing.T) {
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	configuration := DefaultConfiguration()
 	configuration.Auth.AnonymousRate = 0.001
 	c, err := New(configuration, Dependencies{Report: enginetest.Report(t), ClickHouse: newClient(t, engine.ReadOnlyDSN())})

@@ -14,7 +14,6 @@ import (
 
 	"tonscribe/bench/synthetic"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/sink"
 	"tonscribe/test/support/enginetest"
@@ -51,10 +50,7 @@ func hashOf(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
 
 func newTown(t testing.TB, special ...*record.Contract) *town {
 	t.Helper()
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	w := &town{
 		world:     &world{tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyHTTPDSN())},
 		contracts: map[string]*record.Contract{}, transfers: map[string]*record.JettonTransfer{}, burns: map[string]*record.JettonBurn{}, nfts: map[string]*record.NFTTransfer{},

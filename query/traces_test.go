@@ -16,7 +16,6 @@ import (
 
 	"tonscribe/bench/synthetic"
 	"tonscribe/decode/action"
-	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/enginetest"
 )
@@ -58,10 +57,7 @@ func varied(n *int) func(*record.TraceStep) {
 
 func newTraced(t *testing.T) *traced {
 	t.Helper()
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	bundles := syntheticBundles(3000, 31)
 	n, m := 0, 0
 	w := &world{bundles: bundles, tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyHTTPDSN()), change: varied(&n)}

@@ -8,7 +8,6 @@ import (
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
-	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -25,10 +24,7 @@ func TestQueriesOfTheManualFindSomething(t *testing.T) {
 	if fences := strings.Count(string(manual), "```sql\n"); len(queries) != fences || fences < 12 {
 		t.Fatalf("%d queries found of %d", len(queries), fences)
 	}
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	tables := newClient(t, engine.DSN())
 	chainOfDays(20_000, 3).insert(t, tables, "all")
 	insertTraces(t, tables, "markets", markets(40, 3))
@@ -60,10 +56,7 @@ func TestQueriesOfTheManualFindSomething(t *testing.T) {
 }
 
 func TestReaderOfTheManualCannotWrite(t *testing.T) {
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	reader := newClient(t, engine.ReaderDSN())
 	for _, statement := range []string{
 		"INSERT INTO stats_touched VALUES ('transactions', today(), now())", "TRUNCATE TABLE stats_days", "DROP TABLE stats_jettons_view",

@@ -15,7 +15,6 @@ import (
 	"tonscribe/bench/synthetic"
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/enginetest"
 )
@@ -33,10 +32,7 @@ func TestInsertPath(t *testing.T) {
 		per = v
 	}
 	ctx := t.Context()
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(ctx, engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	client := newClient(t, engine.DSN())
 	cpu := processorSeconds(t, engine.Pid())
 	chain := synthetic.NewRows(synthetic.RowOptions{Transactions: total, Seed: 1})
@@ -114,10 +110,7 @@ func TestThroughput(t *testing.T) {
 	if v, err := strconv.Atoi(os.Getenv("TONSCRIBE_SINK_PARTITIONS")); err == nil {
 		partitions = v
 	}
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	s := newStream(t, partitions)
 	chain := synthetic.NewRows(synthetic.RowOptions{Transactions: total, Seed: 1})
 	for chain.Made() < total {
@@ -161,10 +154,7 @@ func TestThroughput(t *testing.T) {
 // are: one of 400 rows, five of 80 each, and one into a table with eight
 // projections. Merges that run meanwhile are counted.
 func BenchmarkSmallInserts(b *testing.B) {
-	engine := enginetest.ClickHouse(b)
-	if err := migrations.Up(b.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		b.Fatal(err)
-	}
+	engine := enginetest.Tables(b)
 	client := newClient(b, engine.DSN())
 	for _, c := range []struct {
 		name, table, column string

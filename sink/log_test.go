@@ -14,7 +14,6 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/enginetest"
 )
@@ -88,10 +87,7 @@ func bundles(n int, seed uint64) []*synthetic.Bundle {
 // newTables makes an empty database with all tables.
 func newTables(t testing.TB) *clickhouse.Client {
 	t.Helper()
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	return newClient(t, engine.DSN())
 }
 

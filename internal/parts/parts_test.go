@@ -11,7 +11,6 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -26,10 +25,7 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	e := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), e.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	e := enginetest.Tables(t)
 	c := clickhouse.DefaultConfiguration()
 	c.DSN = e.DSN()
 	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: enginetest.Report(t)})

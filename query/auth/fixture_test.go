@@ -14,7 +14,6 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
-	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -29,10 +28,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	w := &world{TB: t, writer: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyHTTPDSN())}
 	w.table = NewTable(w.writer)
 	return w

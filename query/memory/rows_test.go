@@ -16,7 +16,6 @@ import (
 	"tonscribe/query/memory"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 	"tonscribe/test/support/enginetest"
@@ -27,10 +26,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // Every condition that a statement can have finds the same rows in memory as
 // ClickHouse finds in its tables.
 func TestRowsInMemoryAreThoseThatClickHouseFinds(t *testing.T) {
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	c := house.DefaultConfiguration()
 	c.DSN = engine.DSN()
 	client, err := house.New(c, house.Dependencies{Report: report.Silent()})

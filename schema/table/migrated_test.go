@@ -9,7 +9,6 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 	"tonscribe/test/support/enginetest"
@@ -20,10 +19,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // migrated is an empty database with all tables.
 func migrated(t testing.TB) *clickhouse.Client {
 	t.Helper()
-	dsn := enginetest.ClickHouse(t).DSN()
-	if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	dsn := enginetest.Tables(t).DSN()
 	c := clickhouse.DefaultConfiguration()
 	c.DSN = dsn
 	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: enginetest.Report(t)})
