@@ -169,8 +169,8 @@ func events(t *testing.T, w *work, b *stage.Bundle) (told []*record.TransferEven
 	return told
 }
 
-// send lets somebody send messages and returns what is told until nothing is under way.
-func (s *town) send(from *actor, messages ...contracts.Message) []*record.TransferEvent {
+// external is the message from outside with which somebody sends messages.
+func (s *town) external(from *actor, messages ...contracts.Message) *cell.Cell {
 	s.Helper()
 	order := contracts.Order{Messages: messages, Seqno: from.seqno, ValidUntil: s.now + 600}
 	from.seqno++
@@ -178,7 +178,13 @@ func (s *town) send(from *actor, messages ...contracts.Message) []*record.Transf
 	if err != nil {
 		s.Fatal(err)
 	}
-	told := s.step(external)
+	return external
+}
+
+// send lets somebody send messages and returns what is told until nothing is under way.
+func (s *town) send(from *actor, messages ...contracts.Message) []*record.TransferEvent {
+	s.Helper()
+	told := s.step(s.external(from, messages...))
 	for range 8 {
 		told = append(told, s.step()...)
 	}
