@@ -12,6 +12,8 @@ import (
 type JettonMinter struct {
 	Admin   *address.Address
 	Content *cell.Cell // OnchainContent or OffchainContent
+	// WalletCode names the code of its wallets, JettonWalletCode when empty.
+	WalletCode string
 }
 
 // StateInit begins with no supply: jettons come from JettonMintBody.
@@ -20,7 +22,14 @@ func (m JettonMinter) StateInit() *tlb.StateInit {
 		MustStoreBigCoins(new(big.Int)).
 		MustStoreAddr(m.Admin).
 		MustStoreRef(m.Content).
-		MustStoreRef(Code(JettonWalletCode)))
+		MustStoreRef(jettonWalletCode(m.WalletCode)))
+}
+
+func jettonWalletCode(name string) *cell.Cell {
+	if name == "" {
+		name = JettonWalletCode
+	}
+	return Code(name)
 }
 
 // Address is where StateInit is deployed.
@@ -30,22 +39,24 @@ func (m JettonMinter) Address(workchain int32) *address.Address {
 
 // Wallet is the jetton wallet of an owner.
 func (m JettonMinter) Wallet(workchain int32, owner *address.Address) JettonWallet {
-	return JettonWallet{Owner: owner, Minter: m.Address(workchain)}
+	return JettonWallet{Owner: owner, Minter: m.Address(workchain), Code: m.WalletCode}
 }
 
 // JettonWallet is a jetton wallet of TEP-74. The minter and other wallets
 // deploy it with the first jettons; its balance begins with 0.
 type JettonWallet struct {
 	Owner, Minter *address.Address
+	Code          string // as the minter's WalletCode
 }
 
 // StateInit begins with no jettons.
 func (w JettonWallet) StateInit() *tlb.StateInit {
-	return stateInit(JettonWalletCode, cell.BeginCell().
+	code := jettonWalletCode(w.Code)
+	return &tlb.StateInit{Code: code, Data: cell.BeginCell().
 		MustStoreBigCoins(new(big.Int)).
 		MustStoreAddr(w.Owner).
 		MustStoreAddr(w.Minter).
-		MustStoreRef(Code(JettonWalletCode)))
+		MustStoreRef(code).EndCell()}
 }
 
 // Address is where StateInit is deployed.

@@ -28,6 +28,7 @@ var compiled embed.FS
 const (
 	JettonMinterCode  = "jetton_minter"
 	JettonWalletCode  = "jetton_wallet"
+	JettonTollCode    = "jetton_wallet_toll"
 	NFTCollectionCode = "nft_collection"
 	NFTItemCode       = "nft_item"
 	SBTItemCode       = "sbt_item"

@@ -92,18 +92,25 @@ type shop struct {
 	testing.TB
 	base, key, token string
 	owners           string // API key of who runs it
-	payer            devnet.Owner
-	seqno            uint32
+	payer            *payer
 	recipient        string
 	orders           *book
 	shipped          sync.Map
 }
 
+// payer is a funded wallet, and how many messages from outside it has obeyed.
+type payer struct {
+	devnet.Owner
+	seqno uint32
+}
+
+func payerOf(index int) *payer { return &payer{Owner: devnet.OwnerOf(seed, index)} }
+
 func open(t testing.TB, interval time.Duration) *shop {
 	t.Helper()
 	nodetest.Modules(t)
 	data, listen := t.TempDir(), harness.FreeAddress(t)
-	s := &shop{TB: t, base: "http://" + listen, payer: devnet.OwnerOf(seed, 1), recipient: devnet.OwnerOf(seed, 4).Address(0).String(),
+	s := &shop{TB: t, base: "http://" + listen, payer: payerOf(1), recipient: devnet.OwnerOf(seed, 4).Address(0).String(),
 		orders: &book{orders: map[string]*receiver.Order{}, paid: map[string]*event.Event{}, failed: map[string]*event.Event{}}}
 	p := harness.Start(t, []string{"TONSCRIBE_WEBHOOKS_SEND_ALLOW_HTTP=true", "TONSCRIBE_WEBHOOKS_SEND_ALLOW_NETWORKS=127.0.0.0/8"},
 		"up", "--data", data, "--listen", listen, "--seed", strconv.Itoa(seed), "--interval", interval.String(), "--tps", "5")
@@ -183,7 +190,9 @@ func (s *shop) library(what string, list, into any) {
 func (s *shop) registers(list ...map[string]any) []made {
 	s.Helper()
 	for _, order := range list {
-		order["senderAddr"] = s.payer.Address(0).String()
+		if order["senderAddr"] == nil {
+			order["senderAddr"] = s.payer.Address(0).String()
+		}
 		if order["recipientAddr"] == nil {
 			order["recipientAddr"] = s.recipient
 		}
@@ -226,14 +235,14 @@ func (s *shop) message(m made) contracts.Message {
 	return contracts.Message{To: to, Value: value, Bounce: to.IsBounceable(), Body: body, Mode: contracts.ModePayFees}
 }
 
-// sends signs messages with the payer's wallet and sends them through v2.
-func (s *shop) sends(messages ...contracts.Message) {
+// sends signs messages with a wallet and sends them through v2.
+func (s *shop) sends(from *payer, messages ...contracts.Message) {
 	s.Helper()
-	external, err := s.payer.External(0, s.payer.Key, contracts.Order{Messages: messages, Seqno: s.seqno, ValidUntil: uint32(time.Now().Unix()) + 600})
+	external, err := from.External(0, from.Key, contracts.Order{Messages: messages, Seqno: from.seqno, ValidUntil: uint32(time.Now().Unix()) + 600})
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.seqno++
+	from.seqno++
 	body, err := json.Marshal(map[string]string{"boc": base64.StdEncoding.EncodeToString(external.ToBOC())})
 	if err != nil {
 		s.Fatal(err)
@@ -254,6 +263,15 @@ func (s *shop) sends(messages ...contracts.Message) {
 	}
 }
 
+// awaitJettons waits until the payer has jettons of a master.
+func (s *shop) awaitJettons(master string) {
+	s.Helper()
+	harness.Await(s.TB, time.Minute, func() bool {
+		status, body, err := harness.Get(s.base + "/api/v3/jetton/wallets?owner_address=" + s.payer.Address(0).String() + "&jetton_address=" + master)
+		return err == nil && status == http.StatusOK && bytes.Contains(body, []byte(`"balance"`))
+	}, func() string { return "the payer has no jettons of " + master })
+}
+
 // ends waits until the shop was told how an order ended.
 func (s *shop) ends(m made) *event.Event {
 	s.Helper()
@@ -268,10 +286,7 @@ func (s *shop) ends(m made) *event.Event {
 func TestAShopIsPaidWithItsLibraryAWalletAndItsReceiver(t *testing.T) {
 	s := open(t, time.Second)
 	master := devnet.OwnersJetton(seed).Address(0).String()
-	harness.Await(t, time.Minute, func() bool {
-		status, body, err := harness.Get(s.base + "/api/v3/jetton/wallets?owner_address=" + s.payer.Address(0).String())
-		return err == nil && status == http.StatusOK && bytes.Contains(body, []byte(`"balance"`))
-	}, func() string { return "the payer has no jettons" })
+	s.awaitJettons(master)
 	all := s.registers(
 		map[string]any{"amount": 1.5, "asset": "TON", "commentToRecipient": `Order <42> & "Söhne" 🚀`, "commentToSender": "for the shop"},
 		map[string]any{"amount": 2.25, "asset": master, "queryId": 7},
@@ -280,23 +295,23 @@ func TestAShopIsPaidWithItsLibraryAWalletAndItsReceiver(t *testing.T) {
 	)
 	native, jetton, much, many := all[0], all[1], all[2], all[3]
 
-	s.sends(s.message(native))
+	s.sends(s.payer, s.message(native))
 	e := s.ends(native)
 	if e.Data.Status != event.Success || e.Data.Amount != "1.5" || e.Data.RawAmount != "1500000000" || e.Data.Asset != "TON" ||
 		e.Data.CommentToRecipient != `Order <42> & "Söhne" 🚀` || e.Data.CommentToSender != "for the shop" || e.Data.RecipientAddr != s.recipient {
 		t.Errorf("a native payment: %+v", e.Data)
 	}
-	s.sends(s.message(jetton))
+	s.sends(s.payer, s.message(jetton))
 	if e := s.ends(jetton); e.Data.Status != event.Success || e.Data.Amount != "2.25" || e.Data.RawAmount != "2250000000" || e.Data.Asset != master || e.Data.AssetTicker != "DEVC" {
 		t.Errorf("a payment of jettons: %+v", e.Data)
 	}
 	skipped := s.message(much)
 	skipped.Mode |= contracts.ModeIgnoreErrors
-	s.sends(skipped)
+	s.sends(s.payer, skipped)
 	if e := s.ends(much); e.Data.Status != event.Failed || e.Data.ErrorCode == nil || *e.Data.ErrorCode != 37 || e.Data.ErrorMessage != "Not enough TON" {
 		t.Errorf("more than the wallet has: %+v", e.Data)
 	}
-	s.sends(s.message(many))
+	s.sends(s.payer, s.message(many))
 	if e := s.ends(many); e.Data.Status != event.Failed || e.Data.ErrorCode == nil || *e.Data.ErrorCode != 706 || e.Data.ErrorMessage != "Not enough jettons" {
 		t.Errorf("more jettons than there are: %+v", e.Data)
 	}
@@ -366,7 +381,7 @@ func BenchmarkWebhook(b *testing.B) {
 	var late []time.Duration
 	for b.Loop() {
 		m := s.registers(map[string]any{"amount": 0.5, "asset": "TON"})[0]
-		s.sends(s.message(m))
+		s.sends(s.payer, s.message(m))
 		var told, visible time.Time
 		for told.IsZero() || visible.IsZero() {
 			if told.IsZero() && s.orders.ended(m.Reference) != nil {

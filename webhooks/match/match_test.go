@@ -72,7 +72,7 @@ type town struct {
 	bundles    []*stage.Bundle
 
 	shop, payer, five, stranger, admin *actor
-	minter                             contracts.JettonMinter
+	minter, toll                       contracts.JettonMinter // toll's wallets are those of contracts.JettonTollCode
 }
 
 const dawn = 1_760_000_000
@@ -90,11 +90,12 @@ func newTown(t *testing.T) *town {
 		stranger: newActor(4, contracts.WalletV3R2), admin: newActor(5, contracts.WalletV4R2)}
 	s.work = newWork(s.payments)
 	s.minter = contracts.JettonMinter{Admin: s.admin.Address, Content: contracts.OffchainContent("https://example.org/jetton.json")}
+	s.toll = contracts.JettonMinter{Admin: s.admin.Address, Content: contracts.OffchainContent("https://example.org/toll.json"), WalletCode: contracts.JettonTollCode}
 	var accounts []chain.Account
 	for _, a := range []*actor{s.shop, s.payer, s.five, s.stranger, s.admin} {
 		accounts = append(accounts, placed(a.wallet.StateInit(), 100))
 	}
-	accounts = append(accounts, placed(s.minter.StateInit(), 1), placed(contracts.Forwarder{ID: 1}.StateInit(), 1))
+	accounts = append(accounts, placed(s.minter.StateInit(), 1), placed(s.toll.StateInit(), 1), placed(contracts.Forwarder{ID: 1}.StateInit(), 1))
 	var err error
 	if s.chain, err = chain.New(chain.Options{Seed: 1, GenUtime: dawn, Accounts: accounts}); err != nil {
 		t.Fatal(err)
@@ -103,6 +104,7 @@ func newTown(t *testing.T) *town {
 	for _, a := range []*actor{s.payer, s.five, s.stranger} {
 		s.send(s.admin, pays(s.minter.Address(0), ton(0.3), contracts.JettonMintBody(contracts.JettonMint{Amount: big.NewInt(1000), To: a.Address, Value: ton(0.1)}), true))
 	}
+	s.send(s.admin, pays(s.toll.Address(0), ton(0.3), contracts.JettonMintBody(contracts.JettonMint{Amount: big.NewInt(10_000_000), To: s.payer.Address, Value: ton(0.1)}), true))
 	return s
 }
 
@@ -194,11 +196,20 @@ func (s *town) send(from *actor, messages ...contracts.Message) []*record.Transf
 // registers makes a payment of somebody to the shop.
 func (s *town) registers(from *actor, jetton bool, amount *big.Int, comment string) (store.Payment, payment.Message) {
 	s.Helper()
-	p := store.Payment{Reference: store.Reference(payment.NewReference()), Merchant: store.ID{7}, Amount: amount, Sender: from.account(), Recipient: s.shop.account(), CommentToRecipient: comment, Decimals: payment.NativeDecimals}
 	if jetton {
-		master := accountOf(s.minter.Address(0))
+		return s.registersOf(from, &s.minter, s.shop.account(), amount, comment)
+	}
+	return s.registersOf(from, nil, s.shop.account(), amount, comment)
+}
+
+// registersOf makes a payment in the jetton of a minter, or in the native coin.
+func (s *town) registersOf(from *actor, minter *contracts.JettonMinter, to address.Address, amount *big.Int, comment string) (store.Payment, payment.Message) {
+	s.Helper()
+	p := store.Payment{Reference: store.Reference(payment.NewReference()), Merchant: store.ID{7}, Amount: amount, Sender: from.account(), Recipient: to, CommentToRecipient: comment, Decimals: payment.NativeDecimals}
+	if minter != nil {
+		master := accountOf(minter.Address(0))
 		p.Master, p.Decimals, p.Ticker = &master, 2, "SCR"
-		p.SenderWallet, p.RecipientWallet = s.walletOf(from), s.walletOf(s.shop)
+		p.SenderWallet, p.RecipientWallet = accountOf(minter.Wallet(0, from.Address).Address(0)), accountOf(minter.Wallet(0, friend(to)).Address(0))
 	}
 	m, err := payment.Build(payment.Reference(p.Reference), payment.Order{Master: p.Master, Amount: amount, To: p.Recipient, From: p.Sender, ToWallet: p.RecipientWallet, FromWallet: p.SenderWallet, Comment: comment})
 	if err != nil {
@@ -209,12 +220,13 @@ func (s *town) registers(from *actor, jetton bool, amount *big.Int, comment stri
 	return p, m
 }
 
-func (s *town) walletOf(a *actor) address.Address {
-	return accountOf(s.minter.Wallet(0, a.Address).Address(0))
+// friend is an account as messages have it.
+func friend(a address.Address) *tonutils.Address {
+	return tonutils.NewAddress(0, byte(a.Workchain()), a.ID())
 }
 
 func asked(m payment.Message, bounce bool) contracts.Message {
-	return pays(tonutils.NewAddress(0, byte(m.To.Workchain()), m.To.ID()), m.Amount, m.Body, bounce)
+	return pays(friend(m.To), m.Amount, m.Body, bounce)
 }
 
 // wants complains unless one event was told, with these words of it.
@@ -297,26 +309,44 @@ func TestCoinsThatComeBackAreAFailureAndThoseThatStayAreNone(t *testing.T) {
 	s := newTown(t)
 	throws := accountOf(s.minter.Address(0))
 	nobody := accountOf(contracts.Forwarder{ID: 2}.Address(0))
+	foreign := contracts.Forwarder{ID: 3}.StateInit()
 	for _, c := range []struct {
 		what   string
 		to     address.Address
-		bounce bool
+		amount int64 // nanotons
+		change func(*contracts.Message)
 		want   string
 	}{
-		{"nobody, who sends it back", nobody, true, "failed 1 1000000000 TON 70001 The recipient has no contract and the transfer came back"},
-		{"nobody, where it stays", nobody, false, "success 1 1000000000 TON"},
-		{"a contract that throws", throws, true, "failed 1 1000000000 TON 65535 The contract failed with exit code 65535"},
-		{"a contract that throws and keeps it", throws, false, "success 1 1000000000 TON"},
+		{"nobody, who sends it back", nobody, 1e9, nil, "failed 1 1000000000 TON 70001 The recipient has no contract and the transfer came back"},
+		{"nobody, where it stays", nobody, 1e9, noBounce, "success 1 1000000000 TON"},
+		{"the state of another account", nobody, 1e9, func(m *contracts.Message) { m.StateInit = foreign },
+			"failed 1 1000000000 TON 70002 The recipient's state does not fit its address and the transfer came back"},
+		{"a contract that throws", throws, 1e9, nil, "failed 1 1000000000 TON 65535 The contract failed with exit code 65535"},
+		{"a contract that throws and keeps it", throws, 1e9, noBounce, "success 1 1000000000 TON"},
+		{"a contract, with nothing for its gas", s.shop.account(), 1, nil, "failed 0.000000001 1 TON 70004 The transfer had not enough TON for its execution"},
+		{"a contract, with too little for its gas", s.shop.account(), 40_000, nil, "failed 0.00004 40000 TON -14 Out of gas"},
+		{"a wallet, with nothing for its gas, where it stays", s.shop.account(), 1, noBounce, "success 0.000000001 1 TON"},
 	} {
-		p := store.Payment{Reference: store.Reference(payment.NewReference()), Amount: ton(1), Sender: s.payer.account(), Recipient: c.to, Decimals: payment.NativeDecimals}
-		m, err := payment.Build(payment.Reference(p.Reference), payment.Order{Amount: p.Amount, To: p.Recipient, From: p.Sender})
-		if err != nil {
-			t.Fatal(err)
+		p, m := s.registersOf(s.payer, nil, c.to, big.NewInt(c.amount), "")
+		message := asked(m, true)
+		if c.change != nil {
+			c.change(&message)
 		}
-		p.BodyHash = m.Body.HashKey()
-		s.payments[p.Reference] = p
-		s.wants(c.what, s.send(s.payer, asked(m, c.bounce)), p, c.want)
+		s.wants(c.what, s.send(s.payer, message), p, c.want)
 	}
+}
+
+func noBounce(m *contracts.Message) { m.Bounce = false }
+
+func TestWalletsThatRefuseToSendSayWhy(t *testing.T) {
+	s := newTown(t)
+	p, m := s.registers(s.payer, false, ton(1), "")
+	nowhere := asked(m, true)
+	nowhere.To = tonutils.NewAddress(0, 5, nowhere.To.Data())
+	s.wants("a workchain that there is not", s.send(s.payer, nowhere), p, "failed 1 1000000000 TON 36 Invalid destination address in outbound message")
+	// The wallet has forgotten the message that it could not obey.
+	s.payer.seqno--
+	s.wants("the right one after that", s.send(s.payer, asked(m, true)), p, "success 1 1000000000 TON")
 }
 
 func TestJettonPaymentsEndAsTheirJettonsDo(t *testing.T) {
@@ -349,6 +379,29 @@ func TestJettonPaymentsEndAsTheirJettonsDo(t *testing.T) {
 	skipped := asked(m, true)
 	skipped.Value, skipped.Mode = ton(10_000), skipped.Mode|contracts.ModeIgnoreErrors
 	s.wants("a wallet that cannot pay for it", s.send(s.five, skipped), p, "failed 0.01 1 "+asset+" 37 Not enough TON")
+}
+
+func TestJettonWalletsThatRefuseSayWhy(t *testing.T) {
+	s := newTown(t)
+	master, toll := accountOf(s.minter.Address(0)), accountOf(s.toll.Address(0))
+	asset, tolled := friendly(master[:]), friendly(toll[:])
+	shop := s.shop.account()
+	p, m := s.registersOf(s.payer, &s.minter, shop, big.NewInt(1), "")
+	dry := asked(m, true)
+	dry.Value = big.NewInt(40_000)
+	s.wants("nothing for the gas of the payer's", s.send(s.payer, dry), p, "failed 0.01 1 "+asset+" -14 Out of gas")
+	p, m = s.registersOf(s.payer, &s.minter, address.New(-1, shop.ID()), big.NewInt(1), "")
+	s.wants("a recipient of the masterchain", s.send(s.payer, asked(m, true)), p, "failed 0.01 1 "+asset+" 333 Wrong workchain")
+	p, m = s.registersOf(s.five, &s.toll, shop, big.NewInt(1), "")
+	message := asked(m, true)
+	message.Mode |= contracts.ModeIgnoreErrors
+	s.wants("the payer has none", s.send(s.five, message), p, "failed 0.01 1 "+tolled+" 70001 There is no such jetton wallet and the transfer came back")
+	p, m = s.registersOf(s.payer, &s.toll, shop, big.NewInt(1_000), "")
+	s.wants("a toll is taken", s.send(s.payer, asked(m, true)), p, "success 9.9 990 "+tolled)
+	p, m = s.registersOf(s.payer, &s.toll, shop, big.NewInt(1), "")
+	s.wants("the payer's keeps them", s.send(s.payer, asked(m, true)), p, "failed 0.01 1 "+tolled+" 70006 The jetton wallet did not send the jettons")
+	p, m = s.registersOf(s.payer, &s.toll, shop, big.NewInt(2_000_000), "")
+	s.wants("the recipient's is locked", s.send(s.payer, asked(m, true)), p, "failed 20000 2000000 "+tolled+" 45 The jetton wallet is locked")
 }
 
 func TestABundleThatIsWorkedOutAgainGivesTheSameEvents(t *testing.T) {

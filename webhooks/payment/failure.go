@@ -61,7 +61,7 @@ func FailureOf(tx *record.Transaction, jetton bool) *Failure {
 	compute, action := tx.GetCompute(), tx.GetAction()
 	switch {
 	case compute != nil && compute.SkipReason != record.ComputePhase_NOT_SKIPPED:
-		return skipped(compute.SkipReason)
+		return skipped(compute.SkipReason, jetton)
 	case compute != nil && !compute.Success:
 		text := computeTexts[compute.ExitCode]
 		if text == "" && jetton {
@@ -81,9 +81,12 @@ func FailureOf(tx *record.Transaction, jetton bool) *Failure {
 	return &Failure{codeUnknown, "The transfer failed"}
 }
 
-func skipped(reason record.ComputePhase_SkipReason) *Failure {
+func skipped(reason record.ComputePhase_SkipReason, jetton bool) *Failure {
 	switch reason {
 	case record.ComputePhase_NO_STATE:
+		if jetton {
+			return &Failure{codeNoContract, "There is no such jetton wallet and the transfer came back"}
+		}
 		return &Failure{codeNoContract, "The recipient has no contract and the transfer came back"}
 	case record.ComputePhase_BAD_STATE:
 		return &Failure{codeBadState, "The recipient's state does not fit its address and the transfer came back"}
