@@ -85,6 +85,8 @@ func failed(ctx context.Context, err error) (e *Error, ours bool) {
 		}
 	}
 	switch {
+	case errors.Is(context.Cause(ctx), context.Canceled): // the client has gone
+		return errUnavailable, false
 	case errors.Is(err, store.ErrNotFound):
 		return errNotFound, false
 	case errors.Is(err, store.ErrNoSealKey):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+	"golang.org/x/sync/errgroup"
 
 	"tonscribe/query/api"
 	"tonscribe/ton/address"
@@ -166,15 +167,22 @@ func (c *call) inJettons(p *store.Payment, asset string) error {
 	if err != nil {
 		return fmt.Errorf("jetton %s: %w", master, err)
 	}
+	group, ctx := errgroup.WithContext(c)
+	for _, of := range []struct {
+		owner  address.Address
+		wallet *address.Address
+	}{{p.Sender, &p.SenderWallet}, {p.Recipient, &p.RecipientWallet}} {
+		group.Go(func() (err error) {
+			if *of.wallet, err = c.tokens.WalletOf(ctx, master, of.owner); err != nil {
+				return fmt.Errorf("jetton wallet of %s: %w", of.owner, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
 	p.Master, p.Ticker, p.Decimals = &master, token.Symbol, token.Decimals
-	for owner, wallet := range map[address.Address]*address.Address{p.Sender: &p.SenderWallet, p.Recipient: &p.RecipientWallet} {
-		if *wallet, err = c.tokens.WalletOf(c, master, owner); err != nil {
-			return fmt.Errorf("jetton wallet of %s: %w", owner, err)
-		}
-	}
-	if p.Sender == p.Recipient {
-		p.SenderWallet = p.RecipientWallet
-	}
 	return nil
 }
 

@@ -65,14 +65,20 @@ const (
 func (c *Component) newQueue(partition int) *queue {
 	q := &queue{Component: c, partition: partition, label: strconv.Itoa(partition),
 		merchants: map[ID]*backlog{}, ended: map[ID]time.Time{}, suspects: map[ID]bool{}, checked: map[ID]time.Time{}}
-	share := func(of int) int { return max(1, of/c.log.Partitions()) }
-	q.queue = dispatch.New(dispatch.Options[ID]{
+	q.queue = dispatch.New(q.options(c.log.Partitions()), q, q.try)
+	return q
+}
+
+// options are those of one of so many partitions.
+func (q *queue) options(partitions int) dispatch.Options[ID] {
+	c := q.configuration
+	share := func(of int) int { return max(1, of/partitions) }
+	return dispatch.Options[ID]{
 		Limits:   q.limits,
-		Parallel: share(c.configuration.Attempts), Items: max(share(c.configuration.Held), c.configuration.EndpointMax), Bytes: share(maxHeldBytes),
+		Parallel: share(c.Attempts), Items: max(share(c.Held), c.EndpointMax), Bytes: share(maxHeldBytes),
 		WriteItems: maxWritten, WriteBytes: maxHeldBytes, Poll: writeEvery,
 		Hold: true, BusyAhead: maxBusyAhead, MaxAfter: time.Minute,
-	}, q, q.try)
-	return q
+	}
 }
 
 // limits of a merchant's endpoint.
@@ -227,6 +233,11 @@ func (q *queue) try(ctx context.Context, i *item) dispatch.Result {
 	if a == nil {
 		return q.postpone(ctx, d, err)
 	}
+	return q.tried(d, a)
+}
+
+// tried notes an attempt, and tells the queue what it says of the endpoint.
+func (q *queue) tried(d *delivery, a *Attempt) dispatch.Result {
 	d.note(a)
 	if a.Kind == KindInterrupted {
 		return dispatch.Result{}

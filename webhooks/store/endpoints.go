@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
+	"strconv"
 	"sync"
 	"time"
 
@@ -71,13 +73,47 @@ func (e *Endpoint) change(at time.Time, overlap time.Duration) {
 type Endpoints struct {
 	*Store
 	held  *clickhouse.Followed[ID, Endpoint]
-	locks sync.Map // ID: *sync.Mutex, of those that were changed here
+	locks sync.Map  // ID: *sync.Mutex, of those that were changed here
+	whole time.Time // when all of the table was last read
 }
 
 func newEndpoints(s *Store) *Endpoints {
 	e := &Endpoints{Store: s}
-	e.held = follow(s, "merchant_endpoints", func(ctx context.Context) (map[ID]Endpoint, error) { return e.read(ctx, "") })
+	e.held = follow(s, "merchant_endpoints", e.readChanged)
 	return e
+}
+
+const (
+	// wholeEvery is how often all of the table is read: whoever restores an older one need
+	// not tell.
+	wholeEvery = 10 * time.Minute
+	// replicaLag is longer than a row takes from one replica to another, and than their
+	// clocks differ.
+	replicaLag = time.Hour
+)
+
+// readChanged reads what has changed since old was read: with every secret to be opened,
+// one merchant who changes his endpoint again and again would cost as much as all of them.
+func (e *Endpoints) readChanged(ctx context.Context, old map[ID]Endpoint) (map[ID]Endpoint, error) {
+	if now := time.Now(); old == nil || now.Sub(e.whole) >= wholeEvery {
+		all, err := e.read(ctx, "")
+		if err == nil {
+			e.whole = now
+		}
+		return all, err
+	}
+	var newest uint64
+	for _, one := range old {
+		newest = max(newest, one.changed)
+	}
+	from := newest - min(newest, uint64(replicaLag.Microseconds()))
+	fresh, err := e.read(ctx, "WHERE changed >= "+strconv.FormatUint(from, 10))
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(old)
+	maps.Copy(all, fresh)
+	return all, nil
 }
 
 // read opens the secrets of the newest rows. One that cannot be opened does not keep

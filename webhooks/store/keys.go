@@ -70,7 +70,7 @@ type Keys struct {
 
 func newKeys(s *Store) *Keys {
 	k := &Keys{Store: s}
-	k.held = follow(s, "merchant_keys", func(ctx context.Context) (map[Hash]Key, error) {
+	k.held = follow(s, "merchant_keys", func(ctx context.Context, _ map[Hash]Key) (map[Hash]Key, error) {
 		all, err := k.read(ctx, "")
 		maps.DeleteFunc(all, func(_ Hash, one Key) bool { return one.Revoked })
 		return all, err

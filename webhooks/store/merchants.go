@@ -71,7 +71,7 @@ type merchantKey struct {
 
 func newMerchants(s *Store) *Merchants {
 	m := &Merchants{Store: s}
-	m.held = follow(s, "merchants", func(ctx context.Context) (map[merchantKey]Merchant, error) {
+	m.held = follow(s, "merchants", func(ctx context.Context, _ map[merchantKey]Merchant) (map[merchantKey]Merchant, error) {
 		all, err := m.read(ctx)
 		keyed := make(map[merchantKey]Merchant, 2*len(all))
 		for _, one := range all {

@@ -48,6 +48,7 @@ type Payment struct {
 type Payments struct {
 	*Store
 	waiting chan registration
+	recent  recent
 }
 
 // registration is a payment that waits for its insert.
@@ -59,8 +60,8 @@ type registration struct {
 const (
 	// maxInsert is how many payments one insert has at most.
 	maxInsert = 1000
-	// insertPause is the least time between two inserts: each is a part that ClickHouse
-	// has to merge.
+	// insertPause is the least time between the beginnings of two inserts: each is a part
+	// that ClickHouse has to merge.
 	insertPause = 50 * time.Millisecond
 	// insertLimit bounds one insert.
 	insertLimit = 10 * time.Second
@@ -114,11 +115,15 @@ func (p *Payments) write(ctx context.Context) {
 		for len(batch) < maxInsert && len(p.waiting) > 0 {
 			batch = append(batch, <-p.waiting)
 		}
+		began := time.Now()
 		err := p.insertAll(ctx, batch)
 		for _, one := range batch {
+			if err == nil {
+				p.recent.add(one.payment)
+			}
 			one.done <- err
 		}
-		_ = lifetime.Sleep(ctx, insertPause) // the loop sees that ctx has ended
+		_ = lifetime.Sleep(ctx, max(0, insertPause-time.Since(began))) // the loop sees that ctx has ended
 	}
 }
 
@@ -167,9 +172,15 @@ func (p *Payments) insertAll(ctx context.Context, batch []registration) error {
 // Find returns the payments that references name, by these.
 func (p *Payments) Find(ctx context.Context, references []Reference) (map[Reference]Payment, error) {
 	all := make(map[Reference]Payment, len(references))
+	references = p.recent.find(references, all)
 	for some := range slices.Chunk(references, maxInsert) {
-		if err := p.read(ctx, "reference IN ("+constants(some)+")", all); err != nil {
+		found := map[Reference]Payment{}
+		if err := p.read(ctx, "reference IN ("+constants(some)+")", found); err != nil {
 			return nil, err
+		}
+		for reference, one := range found {
+			p.recent.add(one)
+			all[reference] = one
 		}
 	}
 	return all, nil
@@ -177,7 +188,7 @@ func (p *Payments) Find(ctx context.Context, references []Reference) (map[Refere
 
 // ByBody returns the payments whose bodies have some hashes, by these.
 func (p *Payments) ByBody(ctx context.Context, hashes []Hash) (map[Hash]Payment, error) {
-	var references []Reference
+	references, hashes := p.recent.ofBodies(hashes)
 	for some := range slices.Chunk(hashes, maxInsert) {
 		more, err := p.references(ctx, "SELECT DISTINCT reference FROM payments WHERE body_hash IN ("+constants(some)+")")
 		if err != nil {

@@ -130,15 +130,14 @@ func (s *Store) Ready(context.Context) error {
 	return nil
 }
 
-// follow holds what read gives of a table.
-func follow[K comparable, V any](s *Store, table string, read func(ctx context.Context) (map[K]V, error)) *clickhouse.Followed[K, V] {
+// follow holds what read makes of a table and of what was held of it before.
+func follow[K comparable, V any](s *Store, table string, read func(ctx context.Context, old map[K]V) (map[K]V, error)) *clickhouse.Followed[K, V] {
 	f := clickhouse.NewFollowed(clickhouse.FollowedOptions[K, V]{
 		Mark: func(ctx context.Context) (m clickhouse.Mark, err error) {
 			err = s.client.Conn().QueryRow(ctx, "SELECT count(), sum(changed) FROM "+table).Scan(&m.Rows, &m.Changed)
 			return m, named(err)
 		},
-		Read:  func(ctx context.Context, _ map[K]V) (map[K]V, error) { return read(ctx) },
-		Every: s.configuration.Refresh, Failed: s.notRead,
+		Read: read, Every: s.configuration.Refresh, Failed: s.notRead,
 	})
 	s.tasks = append(s.tasks, f.Run)
 	return f

@@ -31,7 +31,7 @@ type Sessions struct {
 
 func newSessions(s *Store) *Sessions {
 	t := &Sessions{Store: s}
-	t.held = follow(s, "merchant_sessions", func(ctx context.Context) (map[Hash]Session, error) { return t.read(ctx, "") })
+	t.held = follow(s, "merchant_sessions", func(ctx context.Context, _ map[Hash]Session) (map[Hash]Session, error) { return t.read(ctx, "") })
 	return t
 }
 
