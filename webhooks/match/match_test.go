@@ -72,6 +72,7 @@ type town struct {
 	bundles    []*stage.Bundle
 
 	shop, payer, five, stranger, admin *actor
+	highload                           *actor
 	minter, toll                       contracts.JettonMinter // toll's wallets are those of contracts.JettonTollCode
 }
 
@@ -87,12 +88,13 @@ func newTown(t *testing.T) *town {
 	t.Helper()
 	s := &town{T: t, now: dawn, assembler: trace.NewAssembler(&trace.Memory{}), payments: registered{},
 		shop: newActor(1, contracts.WalletV4R2), payer: newActor(2, contracts.WalletV4R2), five: newActor(3, contracts.WalletV5R1),
-		stranger: newActor(4, contracts.WalletV3R2), admin: newActor(5, contracts.WalletV4R2)}
+		stranger: newActor(4, contracts.WalletV3R2), admin: newActor(5, contracts.WalletV4R2),
+		highload: newActor(6, contracts.WalletHighloadV3)}
 	s.work = newWork(s.payments)
 	s.minter = contracts.JettonMinter{Admin: s.admin.Address, Content: contracts.OffchainContent("https://example.org/jetton.json")}
 	s.toll = contracts.JettonMinter{Admin: s.admin.Address, Content: contracts.OffchainContent("https://example.org/toll.json"), WalletCode: contracts.JettonTollCode}
 	var accounts []chain.Account
-	for _, a := range []*actor{s.shop, s.payer, s.five, s.stranger, s.admin} {
+	for _, a := range []*actor{s.shop, s.payer, s.five, s.stranger, s.admin, s.highload} {
 		accounts = append(accounts, placed(a.wallet.StateInit(), 100))
 	}
 	accounts = append(accounts, placed(s.minter.StateInit(), 1), placed(s.toll.StateInit(), 1), placed(contracts.Forwarder{ID: 1}.StateInit(), 1))
@@ -174,7 +176,7 @@ func events(t *testing.T, w *work, b *stage.Bundle) (told []*record.TransferEven
 // external is the message from outside with which somebody sends messages.
 func (s *town) external(from *actor, messages ...contracts.Message) *cell.Cell {
 	s.Helper()
-	order := contracts.Order{Messages: messages, Seqno: from.seqno, ValidUntil: s.now + 600}
+	order := contracts.Order{Messages: messages, Seqno: from.seqno, ValidUntil: s.now + 600, QueryID: from.seqno, CreatedAt: uint64(s.now)}
 	from.seqno++
 	external, err := from.wallet.External(0, from.key, order)
 	if err != nil {
