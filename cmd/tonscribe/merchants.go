@@ -31,7 +31,7 @@ API keys and dashboard tokens are shown once, when they are made: the tables kno
 their SHA-256. Merchants do the rest by themselves, through the API or the dashboard.`,
 	}
 	addFlags(c, true, flagClickHouse)
-	c.AddCommand(merchantsAdd(s), merchantsList(s), merchantsShow(s), merchantsDisable(s), merchantsEnable(s), merchantsKey(s), merchantsToken(s))
+	c.AddCommand(merchantsAdd(s), merchantsList(s), merchantsShow(s), merchantsDisable(s), merchantsEnable(s), merchantsKey(s), merchantsToken(s), merchantsReseal(s))
 	return c
 }
 

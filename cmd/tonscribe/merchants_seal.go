@@ -2,10 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"tonscribe/internal/clickhouse"
 	"tonscribe/webhooks/store"
 )
 
@@ -18,7 +22,7 @@ func (p *process) sealKey() error {
 	if p.settings.Webhooks.Store.SealKey != "" {
 		return nil
 	}
-	path := filepath.Join(p.settings.Data, sealKeyName)
+	path := p.settings.sealKeyPath()
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		text = []byte(store.NewSealKey())
@@ -26,6 +30,36 @@ func (p *process) sealKey() error {
 	}
 	p.settings.Webhooks.Store.SealKey = strings.TrimSpace(string(text))
 	return err
+}
+
+func (s *settings) sealKeyPath() string { return filepath.Join(s.Data, sealKeyName) }
+
+func merchantsReseal(s *settings) *cobra.Command {
+	return &cobra.Command{
+		Use:   "reseal",
+		Short: "Seal all secrets of webhooks anew with the first key of webhooks.seal_key",
+		Long: `Seal all secrets of webhooks anew with the first key of webhooks.seal_key, or of the
+file seal-key in --data. To replace a key, put the new one before it, with a comma or a
+line feed between them, restart whatever has the key, run this, and take the old one away.`,
+		Args: cobra.NoArgs,
+		RunE: onTables(s, "clickhouse merchants", func(cmd *cobra.Command, p *process, client *clickhouse.Client) error {
+			c := s.Webhooks.Store
+			if c.SealKey == "" {
+				text, err := os.ReadFile(s.sealKeyPath())
+				if err != nil {
+					return errors.Join(store.ErrNoSealKey, err)
+				}
+				c.SealKey = string(text)
+			}
+			merchants, err := store.New(c, store.Dependencies{Report: p.report, ClickHouse: client})
+			if err != nil {
+				return err
+			}
+			n, err := merchants.Endpoints.Reseal(cmd.Context())
+			fmt.Fprintf(cmd.OutOrStdout(), "secrets of %d merchants are sealed anew\n", n)
+			return err
+		}),
+	}
 }
 
 // writeDurably writes a file that must not get lost once something depends on it: it is

@@ -7,7 +7,8 @@ import (
 
 // Configuration of what is kept of merchants.
 type Configuration struct {
-	// SealKey is the key that secrets are sealed with: 32 bytes as base64 or hex.
+	// SealKey is the key that secrets are sealed with: 32 bytes as base64 or hex. Further
+	// ones, behind commas, only open what was sealed with them.
 	SealKey string `yaml:"seal_key" secret:"true"`
 	// Refresh is how often the tables are looked at.
 	Refresh time.Duration `yaml:"refresh"`

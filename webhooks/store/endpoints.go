@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -179,7 +181,7 @@ func (e *Endpoints) present(merchant ID, one Endpoint, err error) (Endpoint, err
 // other; of two replicas the later one wins. The first update makes the secret. It holds
 // here when Update returns, and everywhere within the time of refresh.
 func (e *Endpoints) Update(ctx context.Context, merchant ID, change func(*Endpoint) error) (Endpoint, error) {
-	if e.sealer.cipher == nil {
+	if e.sealer.isEmpty() {
 		return Endpoint{}, ErrNoSealKey
 	}
 	lock, _ := e.locks.LoadOrStore(merchant, &sync.Mutex{})
@@ -270,6 +272,24 @@ func (e *Endpoints) Undo(ctx context.Context, merchant ID) (Endpoint, error) {
 		}
 		return nil
 	})
+}
+
+// Reseal writes all secrets anew, sealed with the first of the keys, and returns how many
+// merchants have some. The errors are of merchants whose secrets stay as they are.
+func (e *Endpoints) Reseal(ctx context.Context) (resealed int, err error) {
+	all, err := e.read(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	var problems []error
+	for _, merchant := range slices.SortedFunc(maps.Keys(all), func(a, b ID) int { return slices.Compare(a[:], b[:]) }) {
+		if _, err := e.Update(ctx, merchant, func(*Endpoint) error { return nil }); err != nil {
+			problems = append(problems, fmt.Errorf("merchant %x: %w", merchant, err))
+			continue
+		}
+		resealed++
+	}
+	return resealed, errors.Join(problems...)
 }
 
 // Disable ends the sending to an endpoint, for a reason that the merchant is told.

@@ -371,6 +371,34 @@ func TestASealedTextOpensForItsMerchantItsColumnAndItsKeyOnly(t *testing.T) {
 	}
 }
 
+func TestTheFirstOfSeveralSealKeysSealsAndAllOpen(t *testing.T) {
+	w := newWorld(t)
+	ctx := t.Context()
+	old, next := NewSealKey(), NewSealKey()
+	m, _ := w.merchant("shop")
+	before := w.open(old)
+	made, err := before.Endpoints.Rotate(ctx, m.ID)
+	w.must(err)
+	same := func(what string, keys string) {
+		t.Helper()
+		got, err := w.open(keys).Endpoints.Newest(ctx, m.ID)
+		if err != nil || got.Secret != made.Secret || got.Next != made.Next || got.Secret == "" || got.Next == "" {
+			t.Errorf("%s: secrets %q and %q, %v, want %q and %q", what, got.Secret, got.Next, err, made.Secret, made.Next)
+		}
+	}
+	same("before", old)
+	same("with both", next+", "+old)
+	n, err := w.open(next + "\n" + old + "\n").Endpoints.Reseal(ctx)
+	if n != 1 || err != nil {
+		t.Errorf("%d merchants are sealed anew, %v, want 1", n, err)
+	}
+	same("with the next one alone", next)
+	if n, err := w.open(old).Endpoints.Reseal(ctx); n != 0 || !errors.Is(err, ErrSealKey) {
+		t.Errorf("with the old one alone %d merchants are sealed anew, %v, want %v", n, err, ErrSealKey)
+	}
+	same("after that", next)
+}
+
 func TestWithoutTheRightSealKeyNoSecretIsOverwritten(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
