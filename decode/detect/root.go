@@ -55,10 +55,9 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	c.detector = contract.New(configuration.limits())
 	c.detector.Observe = c.metrics.observe
 	c.Component = stage.New(stage.Configuration{
-		Name: "contracts", Group: configuration.Group, Inputs: []schema.Topic{schema.Accounts, schema.Transactions}, Output: schema.Contracts,
-		Store: configuration.store(reporter.Log), PublishBytes: configuration.PublishBytes, CommitEvery: configuration.CommitEvery,
-		Handover: configuration.Handover,
-		Gap:      "what is missing of them comes from lite servers, or stays unknown until it changes again",
+		Settings: configuration.Settings, Name: "contracts", Inputs: []schema.Topic{schema.Accounts, schema.Transactions}, Output: schema.Contracts,
+		Store: configuration.store(reporter.Log),
+		Gap:   "what is missing of them comes from lite servers, or stays unknown until it changes again",
 	}, stage.Dependencies{Report: reporter, Kafka: dependencies.Kafka,
 		Begin: func(s *stage.Session) (stage.Logic, error) {
 			w, err := c.begin(s)

@@ -31,9 +31,8 @@ const (
 const storeVersion = 2
 
 func (c Configuration) store(log zerolog.Logger) stage.StoreOptions {
-	return stage.StoreOptions{Dir: c.Dir, CacheBytes: c.CacheBytes, Version: storeVersion, Log: log,
-		Remedy: "stop, delete the folder " + c.Dir + " and start again; contracts then takes the store from its topic where it has one, " +
-			"else reads the log again from its oldest bundle, and what is older comes from lite servers"}
+	return c.Store(storeVersion, "contracts then takes the store from its topic where it has one, "+
+		"else reads the log again from its oldest bundle, and what is older comes from lite servers", log)
 }
 
 // number is a part of a key or a value: four bytes in the order of numbers.

@@ -40,10 +40,9 @@ func New(configuration Configuration, dependencies Dependencies) (*stage.Compone
 	reporter := dependencies.Report.For("traces")
 	metrics := newMetrics(reporter)
 	return stage.New(stage.Configuration{
-		Name: "traces", Group: configuration.Group, Inputs: []schema.Topic{schema.Transactions, schema.Contracts}, Output: schema.Traces,
-		Store: configuration.store(reporter.Log), PublishBytes: configuration.PublishBytes, CommitEvery: configuration.CommitEvery,
-		Handover: configuration.Handover,
-		Gap:      "traces that they belong to are broken",
+		Settings: configuration.Settings, Name: "traces", Inputs: []schema.Topic{schema.Transactions, schema.Contracts}, Output: schema.Traces,
+		Store: configuration.store(reporter.Log),
+		Gap:   "traces that they belong to are broken",
 	}, stage.Dependencies{Report: reporter, Kafka: dependencies.Kafka,
 		Begin: func(s *stage.Session) (stage.Logic, error) {
 			return &work{store: s.Store, partitions: s.Partitions, chunk: configuration.ChunkBytes, assembler: trace.NewAssembler(s.Store), metrics: metrics, log: reporter.Log}, nil

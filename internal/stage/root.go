@@ -27,21 +27,12 @@ import (
 
 // Configuration of a stage's frame.
 type Configuration struct {
+	Settings
 	// Name is that of the stage, for metrics, errors and topics.
-	Name string
-	// Group is the consumer group.
-	Group  string
+	Name   string
 	Inputs []schema.Topic
 	Output schema.Topic
 	Store  StoreOptions
-	// PublishBytes is how much output of finished bundles goes to the log at
-	// once when there is a backlog.
-	PublishBytes int
-	// CommitEvery is the longest time between commits when there is a backlog.
-	CommitEvery time.Duration
-	// Handover publishes what changes in the store, so that another member can
-	// go on without its folder.
-	Handover bool
 	// Gap tells what becomes of bundles that the log does not have any more.
 	Gap string
 }

@@ -48,10 +48,9 @@ func New(configuration Configuration, dependencies Dependencies) (*stage.Compone
 	reporter := dependencies.Report.For("match")
 	metrics := newMetrics(reporter)
 	return stage.New(stage.Configuration{
-		Name: "match", Group: configuration.Group, Inputs: []schema.Topic{schema.Transactions, schema.Traces}, Output: schema.Transfers,
-		Store: configuration.store(reporter.Log), PublishBytes: configuration.PublishBytes, CommitEvery: configuration.CommitEvery,
-		Handover: configuration.Handover,
-		Gap:      "payments that ended in them are not told",
+		Settings: configuration.Settings, Name: "match", Inputs: []schema.Topic{schema.Transactions, schema.Traces}, Output: schema.Transfers,
+		Store: configuration.store(reporter.Log),
+		Gap:   "payments that ended in them are not told",
 	}, stage.Dependencies{Report: reporter, Kafka: dependencies.Kafka,
 		Begin: func(s *stage.Session) (stage.Logic, error) {
 			return &work{
