@@ -107,13 +107,13 @@ type payer struct {
 
 func payerOf(index int) *payer { return &payer{Owner: devnet.OwnerOf(seed, index)} }
 
-func open(t testing.TB, interval time.Duration, environment ...string) *shop {
+func open(t testing.TB, interval time.Duration) *shop {
 	t.Helper()
 	nodetest.Modules(t)
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	s := &shop{TB: t, base: "http://" + listen, data: data, payer: payerOf(1), recipient: devnet.OwnerOf(seed, 4).Address(0).String(),
 		orders: &book{orders: map[string]*receiver.Order{}, paid: map[string]*event.Event{}, failed: map[string]*event.Event{}}}
-	p := harness.Start(t, append(environment, "TONSCRIBE_WEBHOOKS_SEND_ALLOW_HTTP=true", "TONSCRIBE_WEBHOOKS_SEND_ALLOW_NETWORKS=127.0.0.0/8"),
+	p := harness.Start(t, []string{"TONSCRIBE_WEBHOOKS_SEND_ALLOW_HTTP=true", "TONSCRIBE_WEBHOOKS_SEND_ALLOW_NETWORKS=127.0.0.0/8"},
 		"up", "--data", data, "--listen", listen, "--seed", strconv.Itoa(seed), "--interval", interval.String(), "--tps", "5")
 	t.Cleanup(p.Stop) // its engine ends before the folder does
 	p.AwaitReady(s.base, time.Minute)
