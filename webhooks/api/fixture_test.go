@@ -25,7 +25,6 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/egress"
 	"tonscribe/internal/report"
-	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/openapitest"
 	"tonscribe/ton/address"
@@ -87,10 +86,7 @@ func (b *lockedBuffer) text() string {
 
 func newWorld(t testing.TB, change ...func(*Configuration)) *world {
 	t.Helper()
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	configuration := clickhouse.DefaultConfiguration()
 	configuration.DSN = engine.DSN()
 	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})

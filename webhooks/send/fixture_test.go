@@ -28,7 +28,6 @@ import (
 	"tonscribe/internal/engine"
 	"tonscribe/internal/kafka"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/webhooks/event"
@@ -67,10 +66,7 @@ func newHouse(t testing.TB) *house {
 // newHouseOn is one with a log of its own.
 func newHouseOn(t testing.TB, log *kafka.Client) *house {
 	t.Helper()
-	h := &house{TB: t, engine: enginetest.ClickHouse(t), log: log, at: newEndpoints(), caFile: authority(t).file(t)}
-	if err := migrations.Up(t.Context(), h.engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	h := &house{TB: t, engine: enginetest.Tables(t), log: log, at: newEndpoints(), caFile: authority(t).file(t)}
 	h.tables = tablesOf(t, h.engine.DSN())
 	if err := h.log.EnsureTopics(t.Context(), []schema.Topic{schema.Transfers}); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
-	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/ton/address"
 )
@@ -50,10 +49,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	engine := enginetest.ClickHouse(t)
-	if err := migrations.Up(t.Context(), engine.DSN(), migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.Tables(t)
 	configuration := clickhouse.DefaultConfiguration()
 	configuration.DSN = engine.DSN()
 	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})
