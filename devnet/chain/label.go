@@ -6,37 +6,16 @@ import (
 	"math/bits"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	toncell "tonscribe/ton/cell"
 )
 
 // readLabel reads a HmLabel (hashmap.tlb) into key from bit `at` on and gives
 // its length; size is the length of whole keys.
-func readLabel(s *cell.Slice, key []byte, at, size uint) (n uint) {
-	left := size - at
-	switch {
-	case !s.MustLoadBoolBit(): // hml_short: the length in unary
-		for s.MustLoadBoolBit() {
-			n++
-		}
-	case !s.MustLoadBoolBit(): // hml_long
-		n = uint(s.MustLoadUInt(lengthBits(left)))
-	default: // hml_same
-		bit := s.MustLoadBoolBit()
-		if n = uint(s.MustLoadUInt(lengthBits(left))); n <= left {
-			for i := range n {
-				setBit(key, at+i, bit)
-			}
-			return n
-		}
-	}
-	if n > left {
-		panic(fmt.Errorf("label of %d bits where %d are left", n, left))
-	}
-	for end := at + n; at < end; {
-		step := min(end-at, 8-at%8) // up to the next byte boundary of the key
-		shift := 8 - at%8 - step
-		mask := byte(0xff>>(8-step)) << shift
-		key[at/8] = key[at/8]&^mask | byte(s.MustLoadUInt(step))<<shift
-		at += step
+func readLabel(s *cell.Slice, key []byte, at, size uint) uint {
+	n, err := toncell.ReadLabel(toncell.ReaderOf(s), key, at, size)
+	if err != nil {
+		panic(fmt.Errorf("label: %w", err))
 	}
 	return n
 }
@@ -66,18 +45,10 @@ func lengthBits(n uint) uint { return uint(bits.Len(n)) }
 
 func bitOf(key []byte, at uint) byte { return key[at/8] >> (7 - at%8) & 1 }
 
-func setBit(key []byte, at uint, one bool) {
-	mask := byte(0x80) >> (at % 8)
-	key[at/8] &^= mask
-	if one {
-		key[at/8] |= mask
-	}
-}
-
 // withBit is a copy of key with one bit set or cleared.
 func withBit(key []byte, at uint, one bool) []byte {
 	out := bytes.Clone(key)
-	setBit(out, at, one)
+	toncell.SetBit(out, at, one)
 	return out
 }
 

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"math/bits"
 
 	"tonscribe/ton/cell"
 )
@@ -87,14 +86,15 @@ type walker struct {
 }
 
 // node reads a node behind the first at bits of the key.
-func (w *walker) node(s cell.Slice, at int) error {
+func (w *walker) node(s cell.Slice, at uint) error {
 	if w.budget--; w.budget < 0 {
 		return fmt.Errorf("%w: the dictionary has more nodes than cells", cell.ErrLimit)
 	}
-	if at += w.label(&s, at); s.Failed() {
-		return s.Err()
+	n, err := cell.ReadLabel(&s, w.key[:], at, keyBits)
+	if err != nil {
+		return err
 	}
-	if at == keyBits {
+	if at += n; at == keyBits {
 		return w.leaf(s)
 	}
 	left, right := s.Ref(), s.Ref()
@@ -102,55 +102,12 @@ func (w *walker) node(s cell.Slice, at int) error {
 		return s.Err()
 	}
 	for side, c := range [2]cell.Cell{left, right} {
-		w.set(at, uint64(side), 1)
+		cell.SetBit(w.key[:], at, side == 1)
 		if err := w.node(c.Slice(), at+1); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// label reads HmLabel (hashmap.tlb) into the key and returns its length.
-func (w *walker) label(s *cell.Slice, at int) (n int) {
-	room := keyBits - at
-	same, ones := false, false
-	if lengthBits := uint(bits.Len(uint(room))); !s.Bool() { // hml_short$0
-		n = s.Unary()
-	} else if same = s.Bool(); same { // hml_same$11
-		ones = s.Bool()
-		n = int(s.Uint(lengthBits))
-	} else { // hml_long$10
-		n = int(s.Uint(lengthBits))
-	}
-	if n > room {
-		s.FailTag()
-		return 0
-	}
-	for left := n; left > 0; {
-		part := min(left, 32)
-		var value uint64
-		switch {
-		case !same:
-			value = s.Uint(uint(part))
-		case ones:
-			value = 1<<part - 1
-		}
-		w.set(at+n-left, value, part)
-		left -= part
-	}
-	return n
-}
-
-// set writes n bits of the key.
-func (w *walker) set(at int, value uint64, n int) {
-	for i := range n {
-		mask := byte(0x80) >> ((at + i) % 8)
-		if value>>(n-1-i)&1 == 1 {
-			w.key[(at+i)/8] |= mask
-		} else {
-			w.key[(at+i)/8] &^= mask
-		}
-	}
 }
 
 // leaf reads an item. What follows it is left alone, as by the jetton's wallets.

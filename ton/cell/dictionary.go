@@ -3,7 +3,6 @@ package cell
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
@@ -87,10 +86,11 @@ func (w *walker) edge(c *cell.Cell, at uint) (more bool, err error) {
 		}
 	}
 	r := NewReader(c)
-	at += w.label(r, at)
-	if err := r.Err(); err != nil {
+	length, err := ReadLabel(r, w.key, at, w.Bits)
+	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrDictionary, err)
 	}
+	at += length
 	if at == w.Bits {
 		if w.left--; w.left < 0 {
 			return false, nil
@@ -102,54 +102,10 @@ func (w *walker) edge(c *cell.Cell, at uint) (more bool, err error) {
 		if err := r.Err(); err != nil {
 			return false, fmt.Errorf("%w: %w", ErrDictionary, err)
 		}
-		w.set(at, uint64(side), 1)
+		SetBit(w.key, at, side == 1)
 		if more, err := w.edge(next, at+1); !more || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
-}
-
-// label reads HmLabel into the key. It fails where the label is longer than what is
-// left of the key.
-func (w *walker) label(r *Reader, at uint) (length uint) {
-	room := w.Bits - at
-	long := r.Bit()
-	same := long && r.Bit()
-	bit := same && r.Bit()
-	if long {
-		length = uint(r.Uint(uint(bits.Len(room))))
-	} else { // hml_short: unary length
-		for r.Bit() {
-			length++
-		}
-	}
-	if length > room {
-		r.Fail(fmt.Errorf("a label of %d bits where %d are left", length, room))
-	}
-	for left := length; left > 0 && r.Err() == nil; {
-		part := min(left, 32)
-		var value uint64
-		switch {
-		case !same:
-			value = r.Uint(part)
-		case bit:
-			value = 1<<part - 1
-		}
-		w.set(at+length-left, value, part)
-		left -= part
-	}
-	return length
-}
-
-// set writes n bits of the key.
-func (w *walker) set(at uint, value uint64, n uint) {
-	for i := range n {
-		mask := byte(0x80) >> ((at + i) % 8)
-		if value>>(n-1-i)&1 == 1 {
-			w.key[(at+i)/8] |= mask
-		} else {
-			w.key[(at+i)/8] &^= mask
-		}
-	}
 }

@@ -204,7 +204,8 @@ func (s *Slice) Next() Slice {
 }
 
 // Label reads a HmLabel of at most m bits (hashmap.tlb) and returns its bits,
-// the first 256 of which are left-aligned in four words, and its length.
+// left-aligned in four words, and its length. One of more than 256 bits fails.
+// It is ReadLabel for the keys of blocks, by words instead of bytes.
 func (s *Slice) Label(m int) (label [4]uint64, n int) {
 	if !s.Bool() { // hml_short$0
 		n = s.Unary()
@@ -213,7 +214,7 @@ func (s *Slice) Label(m int) (label [4]uint64, n int) {
 	} else { // hml_same$11
 		ones := s.Bool()
 		n = int(s.Uint(lengthBits))
-		if n > m {
+		if n > m || n > 64*len(label) {
 			s.fail(faultTag)
 			return label, 0
 		}
@@ -222,7 +223,7 @@ func (s *Slice) Label(m int) (label [4]uint64, n int) {
 		}
 		return label, n
 	}
-	if n > m || n > s.BitsLeft() {
+	if n > m || n > 64*len(label) || n > s.BitsLeft() {
 		s.fail(faultTag)
 		return label, 0
 	}

@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"bytes"
 	"errors"
 	"math/big"
 	"math/rand/v2"
@@ -143,6 +144,53 @@ func TestLabelsOfAllFormsAreRead(t *testing.T) {
 		}
 		if got.String() != c.want || s.Err() != nil || s.BitsLeft() != 0 {
 			t.Errorf("%s: got %s, %v", c.bits, got.String(), s.Err())
+		}
+		for _, r := range []labelReader{new(bag.Root(0).Slice()), NewReader(b.EndCell())} {
+			key := bytes.Repeat([]byte{0xff, 0}, 18)
+			length, err := ReadLabel(r, key, 5, uint(5+c.m))
+			got.Reset()
+			for i := range 8 * len(key) {
+				got.WriteByte('0' + key[i/8]>>(7-i%8)&1)
+			}
+			around := strings.Repeat(strings.Repeat("1", 8)+strings.Repeat("0", 8), 18)
+			if want := around[:5] + c.want + around[5+len(c.want):]; got.String() != want || err != nil || length != uint(len(c.want)) {
+				t.Errorf("%s: %T: got %s, %v, want %s", c.bits, r, got.String(), err, want)
+			}
+		}
+	}
+}
+
+func TestLabelsLongerThanTheirKeyAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		bits string
+		m    int
+	}{
+		{"01110" + "101", 2},
+		{"10" + "11" + "110", 2},
+		{"11" + "1" + "11", 2},
+		{"11" + "1" + "100000001", 267},                      // longer than the keys of Label
+		{"10" + "100000001" + strings.Repeat("1", 257), 267}, // the same
+		{"0" + strings.Repeat("1", 257) + "0" + strings.Repeat("1", 257), 267}, // the same
+	} {
+		b := tcell.BeginCell()
+		for _, bit := range c.bits {
+			b.MustStoreBoolBit(bit == '1')
+		}
+		bag, err := Parse(b.EndCell().ToBOC())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := bag.Root(0).Slice()
+		if label, n := s.Label(c.m); !errors.Is(s.Err(), ErrFormat) || n != 0 || label != [4]uint64{} {
+			t.Errorf("%s of %d: got a label of %d bits, %v", c.bits, c.m, n, s.Err())
+		}
+		if c.m > 256 {
+			continue
+		}
+		for _, r := range []labelReader{new(bag.Root(0).Slice()), NewReader(b.EndCell())} {
+			if n, err := ReadLabel(r, make([]byte, 32), 0, uint(c.m)); err == nil {
+				t.Errorf("%s of %d: %T: got a label of %d bits, %v", c.bits, c.m, r, n, err)
+			}
 		}
 	}
 }
