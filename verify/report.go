@@ -65,16 +65,6 @@ func (d Difference) String() string {
 	return fmt.Sprintf("DIFFERENT %s: table %s, where %s: %s", d.Check, d.Table, d.Key, d.What)
 }
 
-// First gives the first difference of a check, nil without one.
-func (r *Report) First(check string) *Difference {
-	for _, c := range r.Checks {
-		if c.Name == check && len(c.Differences) > 0 {
-			return &c.Differences[0]
-		}
-	}
-	return nil
-}
-
 // findings collects the report. It is used by many goroutines.
 type findings struct {
 	out io.Writer

@@ -22,25 +22,10 @@ func (r DNSRoot) StateInit() *tlb.StateInit {
 	return stateInit(DNSRootCode, cell.BeginCell().MustStoreAddr(r.Owner).MustStoreDict(zones))
 }
 
-// Address is where StateInit is deployed.
-func (r DNSRoot) Address(workchain int32) *address.Address {
-	return AddressOf(workchain, r.StateInit())
-}
-
 // DNSIndex is the index of a name's item: the hash of its label.
 func DNSIndex(label string) *big.Int {
 	hash := sha256.Sum256([]byte(label))
 	return new(big.Int).SetBytes(hash[:])
-}
-
-// DNSName is a name as dnsresolve takes it: labels from the last to the first,
-// a zero byte after each. Labels are given from the first to the last.
-func DNSName(labels ...string) []byte {
-	var name []byte
-	for i := len(labels) - 1; i >= 0; i-- {
-		name = append(append(name, labels[i]...), 0)
-	}
-	return name
 }
 
 // DNSCollection is the collection of the names of a zone. CommentBody with a

@@ -7,6 +7,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/contracts"
+	"tonscribe/ton/dns"
 )
 
 type names struct {
@@ -20,10 +21,20 @@ func newNames(t *testing.T) names {
 	collection := contracts.DNSCollection{Content: contracts.OffchainContent("https://example.com/dns.json"), MinPrice: ton(1), AuctionTime: 600}
 	n := names{world: w, collection: collection, at: collection.Address(0)}
 	root := contracts.DNSRoot{Owner: admin, Zones: map[string]*address.Address{"ton": n.at}}
-	n.root = root.Address(-1)
+	n.root = contracts.AddressOf(-1, root.StateInit())
 	w.place(n.root, root.StateInit(), ton(10))
 	w.place(n.at, collection.StateInit(), ton(10))
 	return n
+}
+
+// encoded is a name as dnsresolve takes it.
+func (n names) encoded(name string) []byte {
+	n.t.Helper()
+	encoded, err := dns.Encode(name)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return encoded
 }
 
 func (n names) resolve(at *address.Address, name []byte, category any) []any {
@@ -48,7 +59,7 @@ func TestNameIsResolvedFromTheRoot(t *testing.T) {
 	trace := n.send(alice, item, ton(0.1), contracts.DNSChangeRecordBody(1, contracts.DNSCategoryWallet, wallet))
 	expect(t, trace, hop{to: item, op: 0x4eb1f0f9}, hop{to: n.at, op: 0x370fec51}, hop{to: alice, op: 0xd53276db})
 
-	name := contracts.DNSName("alice", "ton")
+	name := n.encoded("alice.ton")
 	expectValues(t, "root", n.resolve(n.root, name, 0), 24, contracts.DNSNextResolverRecord(n.at))
 	expectValues(t, "root behind a zero byte", n.resolve(n.root, append([]byte{0}, name...), 0), 32, contracts.DNSNextResolverRecord(n.at))
 	expectValues(t, "collection", n.resolve(n.at, name[3:], 0), 48, contracts.DNSNextResolverRecord(item))
@@ -59,7 +70,7 @@ func TestNameIsResolvedFromTheRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectValues(t, "all records", got, 8, records.AsCell())
-	expectValues(t, "another zone", n.resolve(n.root, contracts.DNSName("alice", "org"), 0), 0, nil)
+	expectValues(t, "another zone", n.resolve(n.root, n.encoded("alice.org"), 0), 0, nil)
 	expectValues(t, "get_domain", n.get(item, "get_domain"), []byte("alice"))
 	expectValues(t, "get_editor", n.get(item, "get_editor"), alice)
 	expectValues(t, "get_nft_data", n.get(item, "get_nft_data")[:4], true, contracts.DNSIndex("alice"), n.at, alice)
@@ -149,7 +160,7 @@ func TestOwnerOfTheRootSetsZones(t *testing.T) {
 		t.Errorf("set by bob: %s", text(trace))
 	}
 	n.send(admin, n.root, ton(1), contracts.DNSSetZoneBody(1, "dev", n.at))
-	expectValues(t, "dev", n.resolve(n.root, contracts.DNSName("dev"), 0), 24, contracts.DNSNextResolverRecord(n.at))
+	expectValues(t, "dev", n.resolve(n.root, n.encoded("dev"), 0), 24, contracts.DNSNextResolverRecord(n.at))
 	n.send(admin, n.root, ton(1), contracts.DNSSetZoneBody(1, "dev", nil))
-	expectValues(t, "dev", n.resolve(n.root, contracts.DNSName("dev"), 0), 0, nil)
+	expectValues(t, "dev", n.resolve(n.root, n.encoded("dev"), 0), 0, nil)
 }

@@ -69,7 +69,7 @@ func TestHostileParametersGetClearAnswers(t *testing.T) {
 		rounds = 8
 	}
 	statuses := map[int]int{}
-	for _, m := range Methods() {
+	for _, m := range methods {
 		for range rounds {
 			query, body := url.Values{}, map[string]any{}
 			for _, p := range m.Params {

@@ -114,9 +114,6 @@ var methods = []*Method{
 	unpackAddress,
 }
 
-// Methods are all of them, for a description.
-func Methods() []*Method { return methods }
-
 // byName finds methods by name and alias.
 var byName = func() map[string]*Method {
 	names := map[string]*Method{}

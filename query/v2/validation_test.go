@@ -228,7 +228,7 @@ func TestMethodsThatNeedALiteServerSaySoWithoutOne(t *testing.T) {
 
 func TestPostOnlyMethodsRefuseGET(t *testing.T) {
 	s := newService(t, nil)
-	for _, m := range Methods() {
+	for _, m := range methods {
 		if m.PostOnly {
 			s.ask("GET", m.Name, nil).refusal(t, m.Name, 405, "method GET is not supported")
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/contracts"
+	"tonscribe/ton/dns"
 	"tonscribe/ton/tvm"
 )
 
@@ -35,8 +36,12 @@ func devnetCalls() []call {
 		TotalAmount: big.NewInt(5_000_000_000), Sender: somebody(1), Owner: somebody(2),
 	}
 	category := func(name string) *big.Int { return contracts.DNSIndex(name) }
-	name := func(labels ...string) *cell.Slice {
-		text := append([]byte{0}, contracts.DNSName(labels...)...)
+	name := func(name string) *cell.Slice {
+		encoded, err := dns.Encode(name)
+		if err != nil {
+			panic(err)
+		}
+		text := append([]byte{0}, encoded...)
 		return cell.BeginCell().MustStoreSlice(text, uint(len(text))*8).ToSlice()
 	}
 	self := cell.BeginCell().MustStoreUInt(0, 8).ToSlice()
@@ -60,7 +65,7 @@ func devnetCalls() []call {
 	ask(contracts.Auction{
 		EndTime: 9, Marketplace: somebody(1), Item: somebody(2), Owner: somebody(3), MinBid: big.NewInt(5), FeeAddress: somebody(1), RoyaltyAddr: somebody(3),
 	}.StateInit(), "get_auction_data")
-	ask(contracts.DNSRoot{Owner: somebody(1), Zones: map[string]*address.Address{"ton": names.Address(0)}}.StateInit(), "dnsresolve", name("amber", "ton"), category("wallet"))
+	ask(contracts.DNSRoot{Owner: somebody(1), Zones: map[string]*address.Address{"ton": names.Address(0)}}.StateInit(), "dnsresolve", name("amber.ton"), category("wallet"))
 	ask(names.StateInit(), "dnsresolve", name("amber"), category("wallet"))
 	ask(owned, "dnsresolve", self, category("wallet"))
 	ask(owned, "dnsresolve", self, 0)

@@ -80,17 +80,6 @@ func Deliver(in Delivery) (outcome Outcome, err error) {
 	return outcome, nil
 }
 
-// Accepts reports whether an account would take an external message. It runs the
-// account's code until it accepts, and no further.
-func Accepts(in Delivery) (accepted bool, err error) {
-	defer contain(&err)
-	p, err := in.prepare()
-	if err != nil {
-		return false, err
-	}
-	return shared.CheckExternalMessageAccepted(p.block, p.account, p.message, p.options)
-}
-
 // prepared is a Delivery as tonutils-go takes it.
 type prepared struct {
 	block   *machine.BlockContext

@@ -193,14 +193,3 @@ func TestFeesAddUpToWhatTheAccountLoses(t *testing.T) {
 		t.Logf("%s: exit code %d, fees: import %s, storage %s, gas %s, forward %s", name, outcome.ExitCode, fees.InForward, fees.Storage, fees.Gas, fees.Forward)
 	}
 }
-
-func TestOnlyMessagesThatAnAccountTakesAreAccepted(t *testing.T) {
-	config := officialConfig(t)
-	for name, want := range map[string]bool{"paid": true, "wrong seqno": false, "unsigned": true} {
-		d := deliveries(t)[name]
-		d.Config = config
-		if got, err := tvm.Accepts(d); err != nil || got != want {
-			t.Errorf("%s: accepted %v (%v), want %v", name, got, err, want)
-		}
-	}
-}
