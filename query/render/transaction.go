@@ -153,23 +153,11 @@ var creditPhase = api.New("CreditPhase",
 func ran(p compute) bool     { return p.SkipReason == record.ComputePhase_NOT_SKIPPED }
 func skipped(p compute) bool { return p.SkipReason != record.ComputePhase_NOT_SKIPPED }
 
-var computePhase = api.New("ComputePhase",
+// computePhase has the fields of its record, those below skip_reason where it ran.
+var computePhase = api.New("ComputePhase", append([]api.Member[compute]{
 	api.Bool("skipped", skipped),
 	api.Enum("reason", skips, compute.GetSkipReason).If(skipped),
-	api.Bool("success", compute.GetSuccess).If(ran),
-	api.Bool("msg_state_used", compute.GetMsgStateUsed).If(ran),
-	api.Bool("account_activated", compute.GetAccountActivated).If(ran),
-	api.Decimal("gas_fees", compute.GetGasFees).If(ran),
-	api.Decimal("gas_used", compute.GetGasUsed).If(ran),
-	api.Decimal("gas_limit", compute.GetGasLimit).If(ran),
-	api.DecimalIf("gas_credit", func(p compute) *uint64 { return p.GasCredit }).Optional().If(ran),
-	api.Int32("mode", compute.GetMode).If(ran),
-	api.Int32("exit_code", compute.GetExitCode).If(ran),
-	api.Int32If("exit_arg", func(p compute) *int32 { return p.ExitArg }).Optional().If(ran),
-	api.Uint32("vm_steps", compute.GetVmSteps).If(ran),
-	api.Hash("vm_init_state_hash", compute.GetVmInitStateHash).If(ran),
-	api.Hash("vm_final_state_hash", compute.GetVmFinalStateHash).If(ran),
-)
+}, fields(ran, api.Uint32[compute, uint32], "skip_reason")...)...)
 
 // size is how large messages are.
 type size struct{ cells, bits uint64 }
@@ -179,22 +167,9 @@ var messageSize = api.New("MessageSize",
 	api.Decimal("bits", func(s size) uint64 { return s.bits }),
 )
 
-var actionPhase = api.New("ActionPhase",
-	api.Bool("success", action.GetSuccess),
-	api.Bool("valid", action.GetValid),
-	api.Bool("no_funds", action.GetNoFunds),
-	api.Enum("status_change", statusChanges, action.GetStatusChange),
-	api.DecimalIf("total_fwd_fees", func(p action) *uint64 { return p.TotalFwdFees }).Optional(),
-	api.DecimalIf("total_action_fees", func(p action) *uint64 { return p.TotalActionFees }).Optional(),
-	api.Int32("result_code", action.GetResultCode),
-	api.Int32If("result_arg", func(p action) *int32 { return p.ResultArg }).Optional(),
-	api.Int32("tot_actions", action.GetTotActions),
-	api.Int32("spec_actions", action.GetSpecActions),
-	api.Int32("skipped_actions", action.GetSkippedActions),
-	api.Int32("msgs_created", action.GetMsgsCreated),
-	api.Hash("action_list_hash", action.GetActionListHash),
-	api.Object("tot_msg_size", messageSize, func(p action) size { return size{p.TotMsgCells, p.TotMsgBits} }, nil),
-)
+// actionPhase has the fields of its record, but one size of messages of two of them.
+var actionPhase = api.New("ActionPhase", append(fields(nil, api.Int32[action, uint32], "tot_msg_cells", "tot_msg_bits"),
+	api.Object("tot_msg_size", messageSize, func(p action) size { return size{p.TotMsgCells, p.TotMsgBits} }, nil))...)
 
 func bounced(p bounce) bool {
 	return p.Kind != record.BouncePhase_NEG_FUNDS && p.Kind != record.BouncePhase_NO_FUNDS
@@ -209,9 +184,4 @@ var bouncePhase = api.New("BouncePhase",
 	api.Decimal("fwd_fees", bounce.GetFwdFees).If(bounced),
 )
 
-var splitInfo = api.New("SplitInfo",
-	api.Int32("cur_shard_pfx_len", split.GetCurShardPfxLen),
-	api.Int32("acc_split_depth", split.GetAccSplitDepth),
-	api.Hash("this_addr", split.GetThisAddr),
-	api.Hash("sibling_addr", split.GetSiblingAddr),
-)
+var splitInfo = api.New("SplitInfo", fields(nil, api.Int32[split, uint32])...)
