@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 	"tonscribe/ton/cell"
@@ -357,9 +359,11 @@ func word[N ~int32](words []string, s string) N {
 var (
 	statuses = []string{"uninit", "frozen", "active", "nonexist"}
 	types    = []string{"ord", "storage", "tick_tock", "split_prepare", "split_install", "merge_prepare", "merge_install"}
-	changes  = []string{"unchanged", "frozen", "deleted"}
 	skips    = []string{"", "no_state", "bad_state", "no_gas", "suspended"}
 	bounces  = []string{"negfunds", "nofunds", "ok"}
+
+	// words are those of phases, by their enums.
+	words = map[protoreflect.Name][]string{"SkipReason": skips, "Kind": bounces, "StatusChange": {"unchanged", "frozen", "deleted"}}
 )
 
 // exact reads a number of any form as an integer: some recordings have written

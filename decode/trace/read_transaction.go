@@ -1,7 +1,10 @@
 package trace
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
+	"strings"
 
 	"tonscribe/schema/record"
 )
@@ -35,12 +38,11 @@ type transaction struct {
 	Destroyed      bool    `json:"destroyed"`
 	CreditFirst    bool    `json:"credit_first"`
 	IsTock         bool    `json:"is_tock"`
-	ExitCode       *int32  `json:"compute_exit_code"`
-	ExitArg        *int32  `json:"compute_exit_arg"`
 	SkippedReason  string  `json:"skipped_reason"`
 	SkipReason     string  `json:"compute_skip_reason"`
 	BounceRecorded string  `json:"bounce"`
 	BlockSeqno     *number `json:"block_seqno"`
+	members        members // compute_mode … are those of the compute phase
 }
 
 type state struct {
@@ -60,85 +62,26 @@ type blockRef struct {
 }
 
 type description struct {
-	Type        string        `json:"type"`
-	Aborted     bool          `json:"aborted"`
-	Destroyed   bool          `json:"destroyed"`
-	CreditFirst bool          `json:"credit_first"`
-	IsTock      bool          `json:"is_tock"`
-	Installed   bool          `json:"installed"`
-	Storage     *storagePhase `json:"storage_ph"`
-	Credit      *creditPhase  `json:"credit_ph"`
-	Compute     *computePhase `json:"compute_ph"`
-	Action      *actionPhase  `json:"action"`
-	Bounce      *bouncePhase  `json:"bounce"`
-	Split       *splitInfo    `json:"split_info"`
+	Type        string  `json:"type"`
+	Aborted     bool    `json:"aborted"`
+	Destroyed   bool    `json:"destroyed"`
+	CreditFirst bool    `json:"credit_first"`
+	IsTock      bool    `json:"is_tock"`
+	Installed   bool    `json:"installed"`
+	Storage     members `json:"storage_ph"`
+	Credit      members `json:"credit_ph"`
+	Compute     members `json:"compute_ph"`
+	Action      members `json:"action"`
+	Bounce      members `json:"bounce"`
+	Split       members `json:"split_info"`
 }
 
-type storagePhase struct {
-	Collected    number  `json:"storage_fees_collected"`
-	Due          *number `json:"storage_fees_due"`
-	StatusChange string  `json:"status_change"`
-}
-
-type creditPhase struct {
-	Due    *number    `json:"due_fees_collected"`
-	Credit number     `json:"credit"`
-	Extra  currencies `json:"credit_extra_currencies"`
-}
-
-type computePhase struct {
-	Skipped          bool    `json:"skipped"`
-	Reason           string  `json:"reason"`
-	Success          bool    `json:"success"`
-	MsgStateUsed     bool    `json:"msg_state_used"`
-	AccountActivated bool    `json:"account_activated"`
-	GasFees          number  `json:"gas_fees"`
-	GasUsed          number  `json:"gas_used"`
-	GasLimit         number  `json:"gas_limit"`
-	GasCredit        *number `json:"gas_credit"`
-	Mode             int32   `json:"mode"`
-	ExitCode         int32   `json:"exit_code"`
-	ExitArg          *int32  `json:"exit_arg"`
-	VMSteps          number  `json:"vm_steps"`
-	VMInit           hash    `json:"vm_init_state_hash"`
-	VMFinal          hash    `json:"vm_final_state_hash"`
-}
-
-type messageSize struct {
-	Cells number `json:"cells"`
-	Bits  number `json:"bits"`
-}
-
-type actionPhase struct {
-	Success        bool        `json:"success"`
-	Valid          bool        `json:"valid"`
-	NoFunds        bool        `json:"no_funds"`
-	StatusChange   string      `json:"status_change"`
-	FwdFees        *number     `json:"total_fwd_fees"`
-	ActionFees     *number     `json:"total_action_fees"`
-	ResultCode     int32       `json:"result_code"`
-	ResultArg      *int32      `json:"result_arg"`
-	TotActions     number      `json:"tot_actions"`
-	SpecActions    number      `json:"spec_actions"`
-	SkippedActions number      `json:"skipped_actions"`
-	MsgsCreated    number      `json:"msgs_created"`
-	ActionListHash hash        `json:"action_list_hash"`
-	TotMsgSize     messageSize `json:"tot_msg_size"`
-}
-
-type bouncePhase struct {
-	Type       string       `json:"type"`
-	Size       *messageSize `json:"msg_size"`
-	ReqFwdFees number       `json:"req_fwd_fees"`
-	MsgFees    number       `json:"msg_fees"`
-	FwdFees    number       `json:"fwd_fees"`
-}
-
-type splitInfo struct {
-	CurShardPfxLen number `json:"cur_shard_pfx_len"`
-	AccSplitDepth  number `json:"acc_split_depth"`
-	ThisAddr       hash   `json:"this_addr"`
-	SiblingAddr    hash   `json:"sibling_addr"`
+func (t *transaction) UnmarshalJSON(text []byte) error {
+	type plain transaction
+	if err := json.Unmarshal(text, (*plain)(t)); err != nil || t.Description != nil {
+		return err
+	}
+	return json.Unmarshal(text, &t.members)
 }
 
 func (t *transaction) record(apart map[string]*content) (*record.Transaction, error) {
@@ -171,7 +114,7 @@ func (t *transaction) record(apart map[string]*content) (*record.Transaction, er
 	if d := t.Description; d != nil {
 		err = d.fill(r)
 	} else {
-		t.recorded(r)
+		err = t.recorded(r)
 	}
 	if err != nil {
 		return nil, err
@@ -203,22 +146,29 @@ func (t *transaction) states(r *record.Transaction) (err error) {
 }
 
 // recorded fills in what a recording says instead of a description.
-func (t *transaction) recorded(r *record.Transaction) {
+func (t *transaction) recorded(r *record.Transaction) error {
 	r.Type = word[record.TransactionType](types, t.Descr)
 	r.Aborted, r.Destroyed, r.CreditFirst, r.IsTock = t.Aborted, t.Destroyed, t.CreditFirst, t.IsTock
-	reason := t.SkippedReason
-	if reason == "" {
-		reason = t.SkipReason
-	}
-	switch {
-	case reason != "":
-		r.Compute = &record.ComputePhase{SkipReason: word[record.ComputePhase_SkipReason](skips, reason)}
-	case t.ExitCode != nil:
-		r.Compute = &record.ComputePhase{ExitCode: *t.ExitCode, ExitArg: t.ExitArg, Success: *t.ExitCode == 0 || *t.ExitCode == 1}
-	}
 	if t.BounceRecorded != "" {
 		r.Bounce = &record.BouncePhase{Kind: word[record.BouncePhase_Kind](bounces, t.BounceRecorded)}
 	}
+	if reason := cmp.Or(t.SkippedReason, t.SkipReason); reason != "" {
+		r.Compute = &record.ComputePhase{SkipReason: word[record.ComputePhase_SkipReason](skips, reason)}
+		return nil
+	}
+	compute := members{}
+	for name, text := range t.members {
+		if name, is := strings.CutPrefix(name, "compute_"); is && string(text) != "null" {
+			compute[name] = text
+		}
+	}
+	if len(compute) == 0 {
+		return nil
+	}
+	r.Compute = &record.ComputePhase{}
+	err := compute.fill(r.Compute, nil)
+	r.Compute.Success = r.Compute.ExitCode == 0 || r.Compute.ExitCode == 1
+	return err
 }
 
 func (t *transaction) messages(r *record.Transaction, apart map[string]*content) (err error) {
@@ -250,43 +200,29 @@ func (t *transaction) messages(r *record.Transaction, apart map[string]*content)
 func (d *description) fill(r *record.Transaction) (err error) {
 	r.Type = word[record.TransactionType](types, d.Type)
 	r.Aborted, r.Destroyed, r.CreditFirst, r.IsTock, r.Installed = d.Aborted, d.Destroyed, d.CreditFirst, d.IsTock, d.Installed
-	if p := d.Storage; p != nil {
-		r.Storage = &record.StoragePhase{FeesCollected: uint64(p.Collected), FeesDue: p.Due.pointer(), StatusChange: word[record.StatusChange](changes, p.StatusChange)}
+	var errs [6]error
+	r.Storage, errs[0] = phase[record.StoragePhase](d.Storage, names{"fees_collected": "storage_fees_collected", "fees_due": "storage_fees_due"})
+	r.Credit, errs[1] = phase[record.CreditPhase](d.Credit, nil)
+	r.Compute, errs[2] = phase[record.ComputePhase](d.Compute, names{"skip_reason": "reason"})
+	r.Action, errs[3] = phase[record.ActionPhase](d.Action, nil)
+	r.Bounce, errs[4] = phase[record.BouncePhase](d.Bounce, names{"kind": "type"})
+	r.Split, errs[5] = phase[record.SplitInfo](d.Split, nil)
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
 	}
-	if p := d.Credit; p != nil {
-		r.Credit = &record.CreditPhase{DueFeesCollected: p.Due.pointer(), Credit: uint64(p.Credit)}
-		if r.Credit.CreditExtra, err = p.Extra.record(); err != nil {
+	if r.Credit != nil {
+		if r.Credit.CreditExtra, err = d.Credit.currencies("credit_extra_currencies"); err != nil {
 			return err
 		}
 	}
-	if p := d.Compute; p != nil {
-		r.Compute = p.record()
+	if string(d.Compute["skipped"]) == "true" {
+		r.Compute = &record.ComputePhase{SkipReason: max(r.Compute.SkipReason, record.ComputePhase_NO_STATE)}
 	}
-	if p := d.Action; p != nil {
-		r.Action = &record.ActionPhase{Success: p.Success, Valid: p.Valid, NoFunds: p.NoFunds,
-			StatusChange: word[record.StatusChange](changes, p.StatusChange), TotalFwdFees: p.FwdFees.pointer(), TotalActionFees: p.ActionFees.pointer(),
-			ResultCode: p.ResultCode, ResultArg: p.ResultArg, TotActions: uint32(p.TotActions), SpecActions: uint32(p.SpecActions),
-			SkippedActions: uint32(p.SkippedActions), MsgsCreated: uint32(p.MsgsCreated), ActionListHash: p.ActionListHash,
-			TotMsgCells: uint64(p.TotMsgSize.Cells), TotMsgBits: uint64(p.TotMsgSize.Bits)}
+	if r.Action != nil {
+		err = d.Action.within("tot_msg_size", r.Action, names{"tot_msg_cells": "cells", "tot_msg_bits": "bits"})
 	}
-	if p := d.Bounce; p != nil {
-		r.Bounce = &record.BouncePhase{Kind: word[record.BouncePhase_Kind](bounces, p.Type), ReqFwdFees: uint64(p.ReqFwdFees),
-			MsgFees: uint64(p.MsgFees), FwdFees: uint64(p.FwdFees)}
-		if p.Size != nil {
-			r.Bounce.MsgCells, r.Bounce.MsgBits = uint64(p.Size.Cells), uint64(p.Size.Bits)
-		}
+	if r.Bounce != nil && err == nil {
+		err = d.Bounce.within("msg_size", r.Bounce, names{"msg_cells": "cells", "msg_bits": "bits"})
 	}
-	if p := d.Split; p != nil {
-		r.Split = &record.SplitInfo{CurShardPfxLen: uint32(p.CurShardPfxLen), AccSplitDepth: uint32(p.AccSplitDepth), ThisAddr: p.ThisAddr, SiblingAddr: p.SiblingAddr}
-	}
-	return nil
-}
-
-func (p *computePhase) record() *record.ComputePhase {
-	if p.Skipped {
-		return &record.ComputePhase{SkipReason: max(word[record.ComputePhase_SkipReason](skips, p.Reason), record.ComputePhase_NO_STATE)}
-	}
-	return &record.ComputePhase{Success: p.Success, MsgStateUsed: p.MsgStateUsed, AccountActivated: p.AccountActivated,
-		GasFees: uint64(p.GasFees), GasUsed: uint64(p.GasUsed), GasLimit: uint64(p.GasLimit), GasCredit: p.GasCredit.pointer(),
-		Mode: p.Mode, ExitCode: p.ExitCode, ExitArg: p.ExitArg, VmSteps: uint32(p.VMSteps), VmInitStateHash: p.VMInit, VmFinalStateHash: p.VMFinal}
+	return err
 }
