@@ -5,6 +5,7 @@
 package descriptors
 
 import (
+	"fmt"
 	"math"
 
 	"golang.org/x/sys/unix"
@@ -35,6 +36,26 @@ func Limit() int {
 	}
 	return int(min(uint64(limit.Cur), math.MaxInt32)) //nolint:unconvert // signed on other systems
 }
+
+// Raise raises the limit to n at least, which only some users may.
+func Raise(n int) error {
+	var limit unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit)
+	if err == nil && Limit() < n {
+		set(&limit.Cur, n)
+		if limit.Max < limit.Cur {
+			limit.Max = limit.Cur
+		}
+		err = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
+	}
+	if err != nil {
+		return fmt.Errorf("%d file descriptors are needed, there are %d (ulimit -n %[1]d): %w", n, Limit(), err)
+	}
+	return nil
+}
+
+// set sets a limit, whose type is another one on other systems.
+func set[T int64 | uint64](limit *T, n int) { *limit = T(n) }
 
 // StoreFiles returns how many files a store may keep open.
 func StoreFiles() int { return Share(maxStoreFiles, store) }
