@@ -57,8 +57,10 @@ the v3 layer has. Without --data everything is in a temporary folder.`,
 				return err
 			}
 			all := r.connections + r.stall + otherConnections
-			if err := descriptors.Raise(descriptors.HTTP * all); err != nil {
-				return err
+			if got := descriptors.Share(all, descriptors.HTTP); got < all {
+				if err := descriptors.Raise(descriptors.HTTP * all); err != nil {
+					return err
+				}
 			}
 			return d.watch(cmd, streamDefaults, all, func(ctx context.Context, l Live) error {
 				return l.streams(ctx, outputOf(cmd), r)
@@ -181,6 +183,9 @@ func (l Live) streams(ctx context.Context, out *output, r streamRun) error {
 	}
 	memoryAtEnd := memoryOfSelf()
 	last := phases[len(phases)-1].last
+	if _, err := l.seen(ctx, last); err != nil {
+		return err
+	}
 	if _, err := run("the rest", settlingBlocks); err != nil { // what is later than that counts as lost
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -221,3 +222,6 @@ func (d *Difference) Compare(received, wanted []Event, to live.Position) (compar
 
 // End is the position behind all that the index has.
 func (x *Index) End() live.Position { return live.Position{MCSeqno: x.to, Event: 1<<32 - 1} }
+
+// Accounts are all that have had transactions or actions, in order.
+func (x *Index) Accounts() []string { return slices.Sorted(maps.Keys(x.of)) }

@@ -89,8 +89,15 @@ func follow(conn net.Conn, state http.ConnState) {
 	case http.StateHijacked: // what comes now is no request
 		c.release()
 		c.streams.Store(true)
+		if tcp, ok := c.Conn.(*net.TCPConn); ok {
+			_ = tcp.SetWriteBuffer(streamBuffer) // the client has gone when this fails
+		}
 	}
 }
+
+// streamBuffer is how much the system holds of what a client does not read of a
+// connection that was taken over, of which there are many.
+const streamBuffer = 64 << 10
 
 const (
 	// largeBody is the size from which on requests take turns, one for every two
