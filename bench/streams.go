@@ -156,6 +156,11 @@ func (l Live) streams(ctx context.Context, out *output, r streamRun) error {
 	}
 	defer clients.Kill()
 	opened := time.Since(opening)
+	for len(l.Produced) > 0 { // those that were made meanwhile
+		if _, err := l.next(ctx); err != nil {
+			return err
+		}
+	}
 	if _, err := run("settling", settlingBlocks); err != nil {
 		return err
 	}
@@ -199,11 +204,13 @@ func (l Live) streams(ctx context.Context, out *output, r streamRun) error {
 	out.head("figure", "value", "unit")
 	out.figure("streams", float64(r.connections), "streams", len(plan.Accounts))
 	out.figure("opening all", opened.Seconds(), "s", len(plan.Streams))
+	compared := r.compare(out, plan, index, received)
+	out.head("figure", "value", "unit")
 	events := make([]int, len(phases))
 	for i, p := range phases {
 		latencies := latenciesOf(received[:r.connections], p, produced)
 		if events[i] = len(latencies); events[i] == 0 {
-			return errors.New("no event came: there is nothing to measure")
+			return errors.Join(compared, errors.New("no event came: there is nothing to measure"))
 		}
 		out.times(p.name+"produced to received", latencies)
 		out.figure(p.name+"events", float64(events[i])/float64(p.blocks), "1/bundle", events[i])
@@ -222,7 +229,7 @@ func (l Live) streams(ctx context.Context, out *output, r streamRun) error {
 		memoryAtEnd.print(out, "while some stall", len(plan.Streams))
 	}
 	out.figure("peak memory of tonscribe", float64(peakMemory(os.Getpid()))/(1<<20), "MiB", 1)
-	return errors.Join(out.err, r.compare(out, plan, index, received))
+	return errors.Join(out.err, compared)
 }
 
 const (

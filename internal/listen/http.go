@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -234,6 +235,12 @@ func (a answer) Write(b []byte) (int, error) {
 func (a answer) Flush() {
 	a.body.done()
 	_ = http.NewResponseController(a.ResponseWriter).Flush() // fails when the client has gone
+}
+
+// Hijack is http.Hijacker's.
+func (a answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	a.body.done()
+	return http.NewResponseController(a.ResponseWriter).Hijack()
 }
 
 // Unwrap is what http.ResponseController looks for.
