@@ -25,7 +25,7 @@ one comes; and how many rows ClickHouse rewrites in merges for each row that is
 inserted. Without --data everything is in a temporary folder.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return d.watch(cmd, headDefaults, func(ctx context.Context, l Live) error {
+			return d.watch(cmd, headDefaults, 0, func(ctx context.Context, l Live) error {
 				return l.cost(ctx, outputOf(cmd), blocks, warm, time.Duration(hours*float64(time.Hour)))
 			})
 		},

@@ -25,7 +25,7 @@ func TestHeadCountsWhatProcessesUseAndBundlesThatTheNextOneOvertook(t *testing.T
 		fmt.Fprintf(w, `{"last":{"seqno":%d}}`, seqno.Load()-lag)
 	}))
 	t.Cleanup(api.Close)
-	d := Dependencies{Live: func(ctx context.Context, _ *cobra.Command, watch func(context.Context, Live) error) error {
+	d := Dependencies{Live: func(ctx context.Context, _ *cobra.Command, _ int, watch func(context.Context, Live) error) error {
 		produced := make(chan devnet.Produced)
 		go func() {
 			for n := 1; n <= warm+blocks; n++ {

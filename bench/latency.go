@@ -20,6 +20,8 @@ type Live struct {
 	Running
 	// API is the address of the API, http://HOST:PORT, and Key a key for it.
 	API, Key string
+	// Seed is the devnet's.
+	Seed uint64
 	// Produced tells of every masterchain block.
 	Produced <-chan devnet.Produced
 }
@@ -41,7 +43,7 @@ blocks, so that its lite server gives them to anybody, until
 folder.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return d.watch(cmd, latencyDefaults, func(ctx context.Context, l Live) error {
+			return d.watch(cmd, latencyDefaults, 0, func(ctx context.Context, l Live) error {
 				return l.measure(ctx, outputOf(cmd), blocks, warm)
 			})
 		},
@@ -61,7 +63,7 @@ func (d Dependencies) addLiveFlags(cmd *cobra.Command) {
 
 // watch lets a benchmark look at a devnet with all stages. Flags that nobody gave have
 // the defaults, and without --data everything is in a folder that is deleted then.
-func (d Dependencies) watch(cmd *cobra.Command, defaults map[string]string, look func(context.Context, Live) error) error {
+func (d Dependencies) watch(cmd *cobra.Command, defaults map[string]string, streams int, look func(context.Context, Live) error) error {
 	for flag, value := range defaults {
 		if f := cmd.Flags().Lookup(flag); f != nil && !f.Changed {
 			if err := cmd.Flags().Set(flag, value); err != nil {
@@ -80,7 +82,7 @@ func (d Dependencies) watch(cmd *cobra.Command, defaults map[string]string, look
 		}
 		f.Changed = true
 	}
-	return d.Live(cmd.Context(), cmd, look)
+	return d.Live(cmd.Context(), cmd, streams, look)
 }
 
 // measure prints the figures of so many blocks, after some that are not counted.

@@ -32,7 +32,7 @@ func watched(t *testing.T, blocks uint32) Dependencies {
 		fmt.Fprintf(w, `{"last":{"seqno":%d}}`, n/3)
 	}))
 	t.Cleanup(s.Close)
-	return Dependencies{Live: func(ctx context.Context, _ *cobra.Command, watch func(context.Context, Live) error) error {
+	return Dependencies{Live: func(ctx context.Context, _ *cobra.Command, _ int, watch func(context.Context, Live) error) error {
 		produced := make(chan devnet.Produced, blocks)
 		for seqno := uint32(1); seqno <= blocks; seqno++ {
 			produced <- devnet.Produced{Seqno: seqno, At: time.Now().Add(time.Duration(seqno) * time.Nanosecond), Took: time.Millisecond, Transactions: 5}

@@ -7,16 +7,21 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // peakMemory is the most memory that a process has had at a time, in bytes
 // (VmHWM of Linux; 0 where there is none).
-func peakMemory(pid int) uint64 {
+func peakMemory(pid int) uint64 { return statusOf(pid, "VmHWM:") }
+
+// statusOf is a size of a process's memory, in bytes.
+func statusOf(pid int, name string) uint64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
-	_, after, _ := bytes.Cut(b, []byte("VmHWM:"))
+	_, after, _ := bytes.Cut(b, []byte(name))
 	fields := bytes.Fields(after)
 	if len(fields) == 0 {
 		return 0
@@ -74,4 +79,13 @@ func processorOf(pid int) time.Duration {
 		}
 	}
 	return sum
+}
+
+// processorOfSelf is that of this process alone.
+func processorOfSelf() time.Duration {
+	var used unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

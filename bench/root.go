@@ -28,8 +28,9 @@ type Dependencies struct {
 	// stops everything when feed returns.
 	Sink func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, Running) error) error
 	// Live runs a devnet and all stages, calls watch, and stops everything when
-	// watch returns.
-	Live func(ctx context.Context, cmd *cobra.Command, watch func(context.Context, Live) error) error
+	// watch returns. One client may have so many streams, or as many as is
+	// configured for 0.
+	Live func(ctx context.Context, cmd *cobra.Command, streams int, watch func(context.Context, Live) error) error
 	// DevnetFlags adds the flags that say what the devnet does.
 	DevnetFlags func(*cobra.Command)
 	// Key is the API key of the owner of the data folder, "" when there is none.
@@ -72,6 +73,6 @@ Every figure is a row of a table, and with --json an object of its own on a line
 folder, rows from a seed.`,
 	}
 	root.PersistentFlags().Bool("json", false, "print one JSON object per figure instead of tables")
-	root.AddCommand(generateCommand(), decodeCommand(), queryCommand(d), fillCommand(d), ingestCommand(d), latencyCommand(d), headCommand(d))
+	root.AddCommand(generateCommand(), decodeCommand(), queryCommand(d), fillCommand(d), ingestCommand(d), latencyCommand(d), headCommand(d), streamsCommand(d))
 	return root
 }

@@ -23,8 +23,11 @@ func benchCommand(s *settings) *cobra.Command {
 		},
 		Flags:       func(c *cobra.Command) { addFlags(c, false, flagClickHouse, flagKafka, flagPprof) },
 		DevnetFlags: func(c *cobra.Command) { addFlags(c, false, devnetFlags...) },
-		Live: func(ctx context.Context, cmd *cobra.Command, watch func(context.Context, bench.Live) error) error {
+		Live: func(ctx context.Context, cmd *cobra.Command, streams int, watch func(context.Context, bench.Live) error) error {
 			return benchProcess(s, cmd, func(p *process) error {
+				if streams > 0 {
+					s.HTTP.Connections, s.Query.Live.Connections, s.Query.Live.ClientConnections = streams, streams, streams
+				}
 				s.Ingest.Source = sourceDevnet
 				if err := s.useDevnet(); err != nil {
 					return err
@@ -111,5 +114,5 @@ func (u *everything) watched(ctx context.Context, watch func(context.Context, be
 	defer unsubscribe()
 	ctx, cancel := untilEnded(ctx, u.ended)
 	defer cancel(nil)
-	return watch(ctx, bench.Live{Running: u.running(), API: "http://" + u.address, Key: key, Produced: produced})
+	return watch(ctx, bench.Live{Running: u.running(), API: "http://" + u.address, Key: key, Seed: u.devnet.Seed(), Produced: produced})
 }

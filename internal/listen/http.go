@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -89,8 +90,15 @@ func follow(conn net.Conn, state http.ConnState) {
 	case http.StateHijacked: // what comes now is no request
 		c.release()
 		c.streams.Store(true)
+		if tcp, ok := c.Conn.(*net.TCPConn); ok {
+			_ = tcp.SetWriteBuffer(streamBuffer) // the client has gone when this fails
+		}
 	}
 }
+
+// streamBuffer is how much the system holds of what a client does not read of a
+// connection that was taken over, of which there are many.
+const streamBuffer = 64 << 10
 
 const (
 	// largeBody is the size from which on requests take turns, one for every two
@@ -227,6 +235,12 @@ func (a answer) Write(b []byte) (int, error) {
 func (a answer) Flush() {
 	a.body.done()
 	_ = http.NewResponseController(a.ResponseWriter).Flush() // fails when the client has gone
+}
+
+// Hijack is http.Hijacker's.
+func (a answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	a.body.done()
+	return http.NewResponseController(a.ResponseWriter).Hijack()
 }
 
 // Unwrap is what http.ResponseController looks for.

@@ -8,8 +8,10 @@
 package compress
 
 import (
+	"bufio"
 	"bytes"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -123,6 +125,12 @@ type writer struct {
 
 // Unwrap is for http.ResponseController.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Hijack is http.Hijacker's: what follows on the connection is no answer.
+func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.status, w.plain, w.sent = http.StatusOK, true, true
+	return http.NewResponseController(w.ResponseWriter).Hijack()
+}
 
 // WriteHeader is http.ResponseWriter's. The headers go out with the body, since
 // its length depends on whether it is compressed.

@@ -16,15 +16,17 @@ type conn struct {
 	current   atomic.Pointer[subscription] // nil while there is none, or while it is brought up to the present
 	after     Position                     // what comes up to here it has; the hub's
 	unsettled map[Hash]struct{}            // traces of which it got what no block has; the hub's
+	found     uint64                       // the hub's search that found it last
 
 	mu        sync.Mutex
 	answers   [][]byte // to operations, before all events
 	queue     []item
 	bytes     int
-	slow      bool     // it takes no more events
-	fault     error    // why it ends
-	delivered Position // of the newest event that was taken to be sent
-	reserved  int      // addresses
+	since     time.Time // when something was taken of what waits, or the first of it came
+	slow      bool      // it takes no more events
+	fault     error     // why it ends
+	delivered Position  // of the newest event that was taken to be sent
+	reserved  int       // addresses
 
 	wake  chan struct{} // has a value when there is something to send
 	space chan struct{} // has a value when something was taken
@@ -78,8 +80,9 @@ func (c *conn) offer(i item) bool {
 	if c.slow {
 		return true // it is told already
 	}
-	full := len(c.queue) >= limit.Queue || c.bytes+len(i.raw) > limit.QueueBytes || c.c.queued.Load()+int64(len(i.raw)) > int64(limit.AllQueuedBytes)
-	if len(c.queue) > 0 && full {
+	if len(c.queue) == 0 {
+		c.since = time.Now()
+	} else if len(c.queue) >= limit.Queue || c.bytes+len(i.raw) > limit.QueueBytes || c.crowds(c.c.queued.Load()+int64(len(i.raw))) {
 		return false
 	}
 	c.queue = append(c.queue, i)
@@ -87,6 +90,16 @@ func (c *conn) offer(i item) bool {
 	c.c.queued.Add(int64(len(i.raw)))
 	signal(c.wake)
 	return true
+}
+
+// lateAfter is how long events wait for a client that reads.
+const lateAfter = time.Second
+
+// crowds reports whether there is no room for the stream beside all others: when three
+// quarters are taken, there is only for those whose clients read.
+func (c *conn) crowds(all int64) bool {
+	limit := int64(c.c.configuration.AllQueuedBytes)
+	return all > limit || all > limit/4*3 && time.Since(c.since) > lateAfter
 }
 
 // overflow lets go of what waits: all of it comes after the position that is told.
@@ -145,6 +158,14 @@ type batch struct {
 	at      Position // that of the newest event that was taken before
 }
 
+// reason tells why the stream ends.
+func (b *batch) reason() string {
+	if b.slow {
+		return slowConsumer
+	}
+	return b.fault.Error()
+}
+
 // maxBatch is how many events are taken at once.
 const maxBatch = 16
 
@@ -168,6 +189,7 @@ func (c *conn) take() batch {
 		b.fault = c.fault
 	}
 	if n > 0 {
+		c.since = time.Now()
 		signal(c.space)
 	}
 	return b

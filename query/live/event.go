@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,8 +35,14 @@ type event struct {
 	wallet   *record.Contract    // of jettons_change
 
 	mu       sync.Mutex
-	variants map[string][]byte
+	variants map[variant][]byte
 	size     *atomic.Int64 // of the bundle; nil where that is not held
+}
+
+// variant is what tells rendered events apart.
+type variant struct {
+	choice choice
+	style  style
 }
 
 // traced is a trace as events show it. Its parts are rendered when they are first asked
@@ -236,23 +243,52 @@ func addAddresses(set map[address.Address]bool, details []action.Value) {
 	}
 }
 
-// choice is what a client gets of an event: the numbers of the transactions or actions.
+// choice is what a client gets of an event: a set of transactions or actions by their
+// numbers. Choices of the same are equal.
 type choice struct {
-	rows []int
-	key  string // the same for the same rows
+	low  uint64 // the bits of the first ones
+	high string // those of the others, eight each
 }
 
-func choose(n int, wanted func(int) bool) choice {
-	var c choice
-	mask := make([]byte, (n+7)/8)
-	for i := range n {
+// lowBits is how many a choice has without taking memory.
+const lowBits = 64
+
+func choose(n int, wanted func(int) bool) (c choice) {
+	for i := range min(n, lowBits) {
 		if wanted(i) {
-			c.rows = append(c.rows, i)
-			mask[i/8] |= 1 << (i % 8)
+			c.low |= 1 << i
 		}
 	}
-	c.key = string(mask)
+	if n <= lowBits {
+		return c
+	}
+	high := make([]byte, (n-lowBits+7)/8)
+	some := false
+	for i := range n - lowBits {
+		if wanted(lowBits + i) {
+			high[i/8] |= 1 << (i % 8)
+			some = true
+		}
+	}
+	if some {
+		c.high = string(high)
+	}
 	return c
+}
+
+// empty reports whether nothing is chosen.
+func (c choice) empty() bool { return c == choice{} }
+
+// rows are the numbers that are chosen, in order.
+func (c choice) rows(visit func(int)) {
+	for low := c.low; low != 0; low &= low - 1 {
+		visit(bits.TrailingZeros64(low))
+	}
+	for i := range len(c.high) {
+		for b := c.high[i]; b != 0; b &= b - 1 {
+			visit(lowBits + 8*i + bits.TrailingZeros8(b))
+		}
+	}
 }
 
 // chosen returns what a subscription wants of an event; it is false where that is nothing.
@@ -266,7 +302,7 @@ func (e *event) chosen(s *subscription, unsettled bool) (choice, bool) {
 		return e.of.chosenTransactions(s, unsettled)
 	case actionsKind:
 		c := e.of.chosenActions(s, false)
-		return c, len(c.rows) > 0
+		return c, !c.empty()
 	case traceKind:
 		if _, named := s.traces[e.of.hash]; !named && !s.everything {
 			return choice{}, false
@@ -287,7 +323,7 @@ func (t *traced) chosenTransactions(s *subscription, unsettled bool) (choice, bo
 		news = news || wanted && t.fresh[tx]
 		return wanted
 	})
-	return c, len(c.rows) > 0 && (news || unsettled)
+	return c, !c.empty() && (news || unsettled)
 }
 
 // chosenActions are the actions that concern the subscription, or all of the trace, as far
@@ -316,19 +352,19 @@ func (t *traced) names(i int, s *subscription) bool {
 // render returns the JSON of what a subscription gets of the event, the same bytes for
 // all who get the same.
 func (e *event) render(ctx context.Context, book books, s *subscription, c choice) []byte {
-	style := c.key + "/" + s.style
+	v := variant{c, s.style}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if made, ok := e.variants[style]; ok {
+	if made, ok := e.variants[v]; ok {
 		return made
 	}
 	made := e.write(ctx, book, s, c)
 	if e.variants == nil {
-		e.variants = map[string][]byte{}
+		e.variants = map[variant][]byte{}
 	}
-	e.variants[style] = made
+	e.variants[v] = made
 	if e.size != nil {
-		e.size.Add(int64(len(made) + len(style)))
+		e.size.Add(int64(len(made) + len(c.high)))
 	}
 	return made
 }
@@ -374,12 +410,14 @@ func (e *event) write(ctx context.Context, b books, s *subscription, c choice) [
 
 func writeFragments(w *api.Writer, name string, all []fragment, c choice) {
 	w.JSON = append(append(append(w.JSON, `,"`...), name...), `":[`...)
-	for n, i := range c.rows {
-		if n > 0 {
+	some := false
+	c.rows(func(i int) {
+		if some {
 			w.JSON = append(w.JSON, ',')
 		}
+		some = true
 		add(w, all[i])
-	}
+	})
 	w.JSON = append(w.JSON, ']')
 }
 
@@ -414,8 +452,8 @@ func (b books) write(ctx context.Context, w *api.Writer, s *subscription) {
 		empty  string
 		write  func(context.Context, []byte, api.Book) ([]byte, error)
 	}{
-		{s.addressBook, `,"address_book":{}`, b.api.AppendAddressBook},
-		{s.metadata, `,"metadata":{}`, b.api.AppendMetadata},
+		{s.style.addressBook, `,"address_book":{}`, b.api.AppendAddressBook},
+		{s.style.metadata, `,"metadata":{}`, b.api.AppendMetadata},
 	} {
 		if !member.wanted {
 			continue

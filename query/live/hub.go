@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +24,8 @@ type hub struct {
 	last   uint32 // the bundle up to which all have all
 	active int    // streams; without one, nothing is read
 	woken  chan struct{}
-	by     map[key]map[*conn]struct{}
+	by     map[key][]*conn
+	search uint64 // counts searches for streams
 	// awaited are the traces of which some got what no block has.
 	awaited map[Hash]*awaited
 	// settled are the traces that the newest bundles have touched, by the bundle.
@@ -33,7 +35,7 @@ type hub struct {
 }
 
 func newHub(c *Component) *hub {
-	return &hub{c: c, woken: make(chan struct{}, 1), by: map[key]map[*conn]struct{}{}, awaited: map[Hash]*awaited{}, settled: map[Hash]uint32{},
+	return &hub{c: c, woken: make(chan struct{}, 1), by: map[key][]*conn{}, awaited: map[Hash]*awaited{}, settled: map[Hash]uint32{},
 		history: history{limit: int64(c.configuration.HistoryBytes), bundles: map[uint32]*entry{}}}
 }
 
@@ -185,7 +187,7 @@ func (h *hub) hand(ctx context.Context, matches []match) {
 		}
 		raw := m.event.render(ctx, known, m.s, m.choice)
 		m.to.push(item{raw: raw, position: m.event.position})
-		h.c.metrics.events.WithLabelValues(kindNames[m.event.kind]).Inc()
+		h.c.metrics.ofKind[m.event.kind].Inc()
 	}
 }
 
@@ -193,7 +195,7 @@ func (h *hub) hand(ctx context.Context, matches []match) {
 // who want to know that get the whole.
 func (h *hub) matches(b *bundle, ahead map[*traced]*traced) (list []match) {
 	var of *traced
-	var interested map[*conn]struct{}
+	var interested []*conn
 	for _, e := range b.events {
 		if e.of == nil || e.of != of {
 			of = e.of
@@ -203,7 +205,11 @@ func (h *hub) matches(b *bundle, ahead map[*traced]*traced) (list []match) {
 		if further := ahead[e.of]; further != nil && e.of != nil {
 			whole = &event{kind: e.kind, position: e.position, of: further}
 		}
-		for to := range interested {
+		var waiting *awaited
+		if e.of != nil {
+			waiting = h.awaited[e.of.hash]
+		}
+		for _, to := range interested {
 			s := to.subscription()
 			if s == nil || e.position.Compare(to.after) <= 0 {
 				continue
@@ -212,8 +218,7 @@ func (h *hub) matches(b *bundle, ahead map[*traced]*traced) (list []match) {
 			if whole != nil && s.min == pendingLevel {
 				shown = whole
 			}
-			unsettled := e.of != nil && h.awaits(e.of.hash, to)
-			c, ok := shown.chosen(s, unsettled)
+			c, ok := shown.chosen(s, waiting.has(to))
 			if !ok {
 				continue
 			}
@@ -233,11 +238,17 @@ func (h *hub) matches(b *bundle, ahead map[*traced]*traced) (list []match) {
 
 // interested are the streams that name something of what an event is about, which is the
 // same for all events of a trace.
-func (h *hub) interested(e *event) map[*conn]struct{} {
-	found := map[*conn]struct{}{}
+func (h *hub) interested(e *event) (found []*conn) {
+	h.search++
+	note := func(c *conn) {
+		if c.found != h.search {
+			c.found = h.search
+			found = append(found, c)
+		}
+	}
 	add := func(k key) {
-		for c := range h.by[k] {
-			found[c] = struct{}{}
+		for _, c := range h.by[k] {
+			note(c)
 		}
 	}
 	account := func(a []byte) {
@@ -269,7 +280,7 @@ func (h *hub) interested(e *event) map[*conn]struct{} {
 		}
 		if waiting := h.awaited[e.of.hash]; waiting != nil {
 			for c := range waiting.by {
-				found[c] = struct{}{}
+				note(c)
 			}
 		}
 	case e.tx != nil:
@@ -307,7 +318,10 @@ func (h *hub) begin(c *conn, s *subscription) Position {
 func (h *hub) replace(c *conn, s *subscription) {
 	if old := c.current.Load(); old != nil {
 		old.keys(func(k key) {
-			if delete(h.by[k], c); len(h.by[k]) == 0 {
+			list := h.by[k]
+			at, last := slices.Index(list, c), len(list)-1
+			list[at], list[last] = list[last], nil
+			if h.by[k] = list[:last]; last == 0 {
 				delete(h.by, k)
 			}
 		})
@@ -316,12 +330,7 @@ func (h *hub) replace(c *conn, s *subscription) {
 	if s == nil {
 		return
 	}
-	s.keys(func(k key) {
-		if h.by[k] == nil {
-			h.by[k] = map[*conn]struct{}{}
-		}
-		h.by[k][c] = struct{}{}
-	})
+	s.keys(func(k key) { h.by[k] = append(h.by[k], c) })
 }
 
 // end takes a stream's subscription away.

@@ -8,6 +8,7 @@ import (
 
 type metrics struct {
 	events   *prometheus.CounterVec
+	ofKind   [kinds]prometheus.Counter // those of events
 	bundles  prometheus.Counter
 	slow     prometheus.Counter
 	replays  prometheus.Counter
@@ -34,6 +35,9 @@ func newMetrics(r report.Reporter, c *Component) *metrics {
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "tonscribe_live_bundle_seconds", Help: "Time from a bundle being visible until all streams have its events waiting.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 		}),
+	}
+	for k, name := range kindNames {
+		m.ofKind[k] = m.events.WithLabelValues(name)
 	}
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tonscribe_live_" + name, Help: help}, value)

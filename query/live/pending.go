@@ -25,9 +25,9 @@ type awaited struct {
 	guess    *record.Transaction
 }
 
-// awaits reports whether a stream got a part of a trace before it was final.
-func (h *hub) awaits(hash Hash, c *conn) bool {
-	a := h.awaited[hash]
+// has reports whether a stream got a part of the trace before it was final; nobody did of
+// one that is not awaited.
+func (a *awaited) has(c *conn) bool {
 	if a == nil {
 		return false
 	}
@@ -251,7 +251,7 @@ func (h *hub) matchesOfForeseen(row render.TraceRow, at Position) (list []match)
 		if e.kind == actionsKind && len(row.Actions) == 0 {
 			continue
 		}
-		for to := range interested {
+		for _, to := range interested {
 			s := to.subscription()
 			if s == nil || s.min != pendingLevel {
 				continue

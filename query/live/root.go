@@ -56,8 +56,8 @@ type Component struct {
 	replays       chan struct{} // has as many values as streams read what they missed
 	logged        atomic.Int64
 
-	stopping chan struct{} // closed when streams are to end
-	once     sync.Once
+	stopping context.Context // ends when streams are to end
+	drain    context.CancelCauseFunc
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
 	serving  sync.WaitGroup // streams
@@ -72,8 +72,9 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 	}
 	l := &Component{
 		configuration: c, report: d.Report.For("live"), store: d.Store, api: d.API, pending: d.Pending,
-		replays: make(chan struct{}, c.Replays), stopping: make(chan struct{}),
+		replays: make(chan struct{}, c.Replays),
 	}
+	l.stopping, l.drain = context.WithCancelCause(context.Background())
 	l.clients = clients{configuration: &l.configuration, of: map[string]int{}}
 	l.hub = newHub(l)
 	l.metrics = newMetrics(l.report, l)
@@ -100,7 +101,7 @@ func (c *Component) Start() {
 }
 
 // Drain ends all streams, and lets no new ones begin.
-func (c *Component) Drain() { c.once.Do(func() { close(c.stopping) }) }
+func (c *Component) Drain() { c.drain(errStopping) }
 
 // Stop ends everything.
 func (c *Component) Stop() {
@@ -168,19 +169,10 @@ func (c *Component) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// streamContext ends with a request, and when streams are to end.
-func (c *Component) streamContext(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(parent)
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-c.stopping:
-			cancel(errStopping)
-		case <-ctx.Done():
-		}
-		close(done)
-	}()
-	return ctx, func() { cancel(context.Canceled); <-done }
+// streamContext ends when a stream is to end. It is not that of its request, which ends
+// when the connection is taken over.
+func (c *Component) streamContext() (context.Context, context.CancelFunc) {
+	return context.WithCancel(c.stopping)
 }
 
 var errStopping = fmt.Errorf("the server stops, connect again")

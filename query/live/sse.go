@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,7 +21,8 @@ func (c *Component) serveEvents(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, nil, errStopping)
 		return
 	}
-	defer c.serving.Done()
+	end := ends{c.serving.Done}
+	defer end.unlessTaken()
 	l, streams := c.limitsOf(r.Context())
 	o, s, err := c.readBody(w, r, l)
 	if err != nil {
@@ -36,16 +38,16 @@ func (c *Component) serveEvents(w http.ResponseWriter, r *http.Request) {
 		refuse(w, status, o, err)
 		return
 	}
-	defer c.clients.leave(client)
+	end.add(func() { c.clients.leave(client) })
 	if err := c.hub.enter(); err != nil {
 		refuse(w, http.StatusServiceUnavailable, o, err)
 		return
 	}
-	defer c.hub.leave()
-	ctx, cancel := c.streamContext(r.Context())
-	defer cancel()
+	end.add(c.hub.leave)
+	ctx, cancel := c.streamContext()
+	end.add(cancel)
 	stream := newConn(c, client, l)
-	defer stream.close()
+	end.add(stream.close)
 	if err := stream.subscribe(ctx, s, func(at Position) []byte { return acknowledgement(o.ID, "subscribed", at) }); err != nil {
 		status := http.StatusBadRequest
 		if errors.Is(err, errNotYet) {
@@ -54,13 +56,53 @@ func (c *Component) serveEvents(w http.ResponseWriter, r *http.Request) {
 		refuse(w, status, o, err)
 		return
 	}
-	header := w.Header()
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("Cache-Control", "no-cache")
-	header.Set("Connection", "keep-alive")
-	header.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
-	c.sendEvents(ctx, &eventWriter{w: w, control: http.NewResponseController(w), timeout: c.configuration.WriteTimeout}, stream)
+	header := w.Header().Clone()
+	connection, _, err := c.takeOver(w)
+	if err != nil {
+		refuse(w, http.StatusHTTPVersionNotSupported, o, errNoTakeOver)
+		return
+	}
+	end.add(func() { connection.Close() })
+	events := &eventWriter{to: connection, chunked: r.ProtoAtLeast(1, 1)}
+	all := end.take()
+	go func() {
+		defer all()
+		if events.begin(header) == nil {
+			go drain(connection, cancel)
+			c.sendEvents(ctx, events, stream)
+		}
+	}()
+}
+
+// ends are what is to be done at the end of a stream, the last first.
+type ends []func()
+
+func (e *ends) add(end func()) { *e = append(*e, end) }
+
+// take hands them over to whoever serves the stream on.
+func (e *ends) take() func() {
+	all := *e
+	*e = nil
+	return all.run
+}
+
+func (e *ends) unlessTaken() { e.run() }
+
+func (e ends) run() {
+	for _, end := range slices.Backward(e) {
+		end()
+	}
+}
+
+// drain reads what a client sends that has nothing to say, until it goes.
+func drain(connection io.Reader, gone func()) {
+	defer gone()
+	var raw [64]byte
+	for {
+		if _, err := connection.Read(raw[:]); err != nil {
+			return
+		}
+	}
 }
 
 // readBody reads the subscription of a request.
@@ -134,34 +176,30 @@ func acknowledgement(id *string, status string, at Position) []byte {
 func (c *Component) sendEvents(ctx context.Context, w *eventWriter, stream *conn) {
 	alive := time.NewTicker(c.configuration.KeepAlive)
 	defer alive.Stop()
-	for {
+	for last := false; !last; {
 		select {
 		case <-ctx.Done():
+			_ = w.end() // the client may have gone
 			return
 		case <-alive.C:
+			w.open()
 			w.comment("keepalive " + stream.position().String())
 		case <-stream.wake:
 			b := stream.take()
+			w.open()
 			for _, answer := range b.answers {
 				w.event("connected", nil, answer)
 			}
 			for _, i := range b.events {
 				w.event("event", &i.position, i.raw)
 			}
-			switch {
-			case b.slow:
+			if last = b.slow || b.fault != nil; last {
 				at := stream.position()
-				w.event("error", nil, failure(nil, slowConsumer, &at))
-			case b.fault != nil:
-				at := stream.position()
-				w.event("error", nil, failure(nil, b.fault.Error(), &at))
-			}
-			if b.slow || b.fault != nil {
-				w.flush()
-				return
+				w.event("error", nil, failure(nil, b.reason(), &at))
+				w.last()
 			}
 		}
-		if w.flush(); w.err != nil {
+		if w.packet.done() != nil {
 			return
 		}
 	}
@@ -170,39 +208,73 @@ func (c *Component) sendEvents(ctx context.Context, w *eventWriter, stream *conn
 // slowConsumer tells why a stream ends whose client does not keep up.
 const slowConsumer = "slow consumer"
 
-// eventWriter writes a stream of events.
+// eventWriter writes a stream of events in packets.
 type eventWriter struct {
-	w       io.Writer
-	control *http.ResponseController
-	timeout time.Duration
-	head    bytes.Buffer
-	err     error
+	to      *wire
+	packet  *packet
+	chunked bool // HTTP/1.1 (RFC 9112, 7.1); else the stream is all until the end
+	line    []byte
 }
 
-func (w *eventWriter) comment(text string) { w.write([]byte(": " + text + "\n\n")) }
+// begin writes the head of the answer.
+func (w *eventWriter) begin(header http.Header) error {
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-cache")
+	header.Set("X-Accel-Buffering", "no")
+	header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	if header.Set("Connection", "close"); w.chunked {
+		header.Set("Connection", "keep-alive")
+		header.Set("Transfer-Encoding", "chunked")
+	}
+	var head bytes.Buffer
+	head.WriteString("HTTP/1.1 200 OK\r\n")
+	if err := header.Write(&head); err != nil {
+		return err
+	}
+	head.WriteString("\r\n")
+	_, err := w.to.Write(head.Bytes())
+	return err
+}
+
+func (w *eventWriter) open() { w.packet = w.to.pack() }
+
+// end ends the answer.
+func (w *eventWriter) end() error {
+	w.open()
+	w.last()
+	return w.packet.done()
+}
+
+func (w *eventWriter) last() {
+	if w.chunked {
+		w.packet.add(nil, nil, "0\r\n\r\n")
+	}
+}
+
+func (w *eventWriter) comment(text string) {
+	w.line = append(append(w.line[:0], ": "...), text...)
+	w.chunk(nil)
+}
 
 // event writes an event with the position as its id.
 func (w *eventWriter) event(name string, at *Position, data []byte) {
-	w.head.Reset()
-	w.head.WriteString("event: " + name + "\n")
+	w.line = append(append(append(w.line[:0], "event: "...), name...), '\n')
 	if at != nil {
-		w.head.WriteString("id: " + at.String() + "\n")
+		w.line = append(at.Append(append(w.line, "id: "...)), '\n')
 	}
-	w.head.WriteString("data: ")
-	w.write(w.head.Bytes())
-	w.write(data)
-	w.write([]byte("\n\n"))
+	w.line = append(w.line, "data: "...)
+	w.chunk(data)
 }
 
-func (w *eventWriter) write(raw []byte) {
-	if w.err == nil {
-		_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout)) // not every writer has one
-		_, w.err = w.w.Write(raw)
+// chunk writes what is in line and data, and an empty line.
+func (w *eventWriter) chunk(data []byte) {
+	if !w.chunked {
+		w.packet.add(w.line, data, "\n\n")
+		return
 	}
-}
-
-func (w *eventWriter) flush() {
-	if w.err == nil {
-		w.err = w.control.Flush()
-	}
+	const end = "\n\n"
+	p := w.packet
+	p.head = strconv.AppendInt(p.head[:0], int64(len(w.line)+len(data)+len(end)), 16)
+	p.head = append(append(p.head, "\r\n"...), w.line...)
+	p.add(p.head, data, end+"\r\n")
 }

@@ -84,14 +84,15 @@ type subscription struct {
 	resumes    bool // it goes on behind what was sent
 
 	min         finality
-	addressBook bool
-	metadata    bool
+	style       style
 	actionTypes map[string]bool // nil for all
 	supported   *supported
 	bodyHash    []byte
 	opcodes     map[uint32]bool // nil for all
-	style       string          // tells rendered events apart besides what they show
 }
+
+// style is what events have besides what they show.
+type style struct{ addressBook, metadata bool }
 
 // supported are types of actions, and a name for the set.
 type supported struct {
@@ -123,7 +124,7 @@ var (
 
 // subscription reads an order.
 func (o *order) subscription(w *words, l limits) (*subscription, error) {
-	s := &subscription{min: finalizedLevel, addressBook: o.AddressBook, metadata: o.Metadata, recent: o.ReplayExisting}
+	s := &subscription{min: finalizedLevel, style: style{o.AddressBook, o.Metadata}, recent: o.ReplayExisting}
 	steps := []func(*subscription, *words) error{o.readTypes, o.readAddresses, o.readTraces, o.readFinality, o.readBody, o.readOpcodes, o.readPosition}
 	for _, step := range steps {
 		if err := step(s, w); err != nil {
@@ -149,7 +150,6 @@ func (o *order) subscription(w *words, l limits) (*subscription, error) {
 		return nil, errors.New(`msg_body_hash requires addresses and type "transactions"`)
 	}
 	o.readActions(s)
-	s.style = fmt.Sprint(s.addressBook, s.metadata)
 	return s, nil
 }
 

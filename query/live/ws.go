@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -27,25 +28,40 @@ func (c *Component) serveSocket(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, nil, errStopping)
 		return
 	}
-	defer c.serving.Done()
-	ctx, cancel := c.streamContext(r.Context())
-	defer cancel()
-	operations := newPace(c.configuration.Operations)
-	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+	end := ends{c.serving.Done}
+	defer end.unlessTaken()
+	ctx, cancel := c.streamContext()
+	end.add(cancel)
+	s := &session{c: c, operations: newPace(c.configuration.Operations), fallbackActions: r.Header.Get("X-Actions-Version")}
+	s.answers.Store(true)
+	to := &upgrading{ResponseWriter: w, c: c}
+	var err error
+	s.socket, err = websocket.Accept(to, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // keys are no credentials that browsers send by themselves
 		OnPingReceived: func(ctx context.Context, _ []byte) bool {
-			operations.wait(ctx, time.Now())
+			s.operations.wait(ctx, time.Now())
 			return true
 		},
+		OnPongReceived: func(context.Context, []byte) { s.answers.Store(true) },
 	})
 	if err != nil {
 		return // it has the answer
 	}
-	defer func() { _ = socket.CloseNow() }()
-	socket.SetReadLimit(int64(c.configuration.MessageBytes))
+	s.wire = to.wire
+	end.add(func() { _ = s.socket.CloseNow() })
+	s.socket.SetReadLimit(int64(c.configuration.MessageBytes))
 	l, streams := c.limitsOf(r.Context())
 	client := auth.Client(r.Context())
-	err = c.clients.enter(client, streams)
+	all := end.take()
+	go func() {
+		defer all()
+		c.serveSession(ctx, cancel, s, client, l, streams)
+	}()
+}
+
+// serveSession serves a WebSocket of a client that may have so many streams.
+func (c *Component) serveSession(ctx context.Context, cancel context.CancelFunc, s *session, client string, l limits, streams int) {
+	err := c.clients.enter(client, streams)
 	if err == nil {
 		defer c.clients.leave(client)
 		if err = c.hub.enter(); err == nil {
@@ -53,14 +69,13 @@ func (c *Component) serveSocket(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		_ = c.send(ctx, socket, failure(nil, err.Error(), nil)) // the client has gone when this fails
-		_ = socket.Close(closeCode(err), err.Error())
+		_ = s.send(failure(nil, err.Error(), nil)) // the client has gone when this fails
+		_ = s.socket.Close(closeCode(err), err.Error())
 		return
 	}
-	stream := newConn(c, client, l)
-	defer stream.close()
-	s := &session{c: c, conn: stream, socket: socket, operations: operations, fallbackActions: r.Header.Get("X-Actions-Version")}
-	s.serve(ctx, r.Context(), cancel)
+	s.conn = newConn(c, client, l)
+	defer s.conn.close()
+	s.serve(ctx, cancel)
 }
 
 func closeCode(err error) websocket.StatusCode {
@@ -71,24 +86,30 @@ func closeCode(err error) websocket.StatusCode {
 	return websocket.StatusTryAgainLater
 }
 
-func (c *Component) send(ctx context.Context, socket *websocket.Conn, raw []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, c.configuration.WriteTimeout)
-	defer cancel()
-	return socket.Write(ctx, websocket.MessageText, raw)
+// send sends texts.
+func (s *session) send(texts ...[]byte) error {
+	p := s.wire.pack()
+	for _, raw := range texts {
+		p.text(raw)
+	}
+	return p.done()
 }
 
-// session is one WebSocket.
+// session is one WebSocket. Its library reads, and shakes hands; texts, of which most are
+// the same for many, are written beside it.
 type session struct {
 	c               *Component
 	conn            *conn
 	socket          *websocket.Conn
+	wire            *wire
+	answers         atomic.Bool // the client answered the last ping
 	operations      *pace
 	fallbackActions string
 }
 
 // serve works until one side ends it. Reading goes on while the end is told: a read that
 // is broken off would break the connection.
-func (s *session) serve(ctx, reading context.Context, cancel context.CancelFunc) {
+func (s *session) serve(ctx context.Context, cancel context.CancelFunc) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -96,7 +117,7 @@ func (s *session) serve(ctx, reading context.Context, cancel context.CancelFunc)
 		cancel()
 		_ = s.socket.CloseNow() // reading ends
 	}()
-	for s.read(ctx, reading) {
+	for s.read(ctx) {
 	}
 	cancel()
 	<-ended
@@ -110,8 +131,6 @@ const socketPing = 20 * time.Second
 func (s *session) write(ctx context.Context) {
 	alive := time.NewTicker(socketPing)
 	defer alive.Stop()
-	pings := make(chan error, 1)
-	waiting := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -120,20 +139,16 @@ func (s *session) write(ctx context.Context) {
 			}
 			return
 		case <-alive.C:
-			if !waiting {
-				waiting = true
-				go func() {
-					ctx, cancel := context.WithTimeout(ctx, socketPing)
-					defer cancel()
-					pings <- s.socket.Ping(ctx)
-				}()
+			if !s.answers.Swap(false) {
+				return
 			}
-		case err := <-pings:
-			if waiting = false; err != nil {
+			p := s.wire.pack()
+			p.ping()
+			if p.done() != nil {
 				return
 			}
 		case <-s.conn.wake:
-			if !s.flush(ctx) {
+			if !s.flush() {
 				return
 			}
 		}
@@ -141,35 +156,36 @@ func (s *session) write(ctx context.Context) {
 }
 
 // flush sends what waits; it is false when that was the last.
-func (s *session) flush(ctx context.Context) bool {
+func (s *session) flush() bool {
 	b := s.conn.take()
+	p := s.wire.pack()
 	for _, answer := range b.answers {
-		if s.c.send(ctx, s.socket, answer) != nil {
-			return false
-		}
+		p.text(answer)
 	}
 	for _, i := range b.events {
-		if s.c.send(ctx, s.socket, i.raw) != nil {
-			return false
+		p.text(i.raw)
+	}
+	last := b.slow || b.fault != nil
+	if last { // the client may not even read this
+		at := s.conn.position()
+		p.text(failure(nil, b.reason(), &at))
+	}
+	if p.done() != nil {
+		return false
+	}
+	if last {
+		text := ""
+		if b.slow {
+			text = slowConsumer
 		}
+		_ = s.socket.Close(websocket.StatusTryAgainLater, text) // likewise
 	}
-	at := s.conn.position()
-	switch {
-	case b.slow:
-		_ = s.c.send(ctx, s.socket, failure(nil, slowConsumer, &at)) // the client may not even read this
-		_ = s.socket.Close(websocket.StatusTryAgainLater, slowConsumer)
-	case b.fault != nil:
-		_ = s.c.send(ctx, s.socket, failure(nil, b.fault.Error(), &at))
-		_ = s.socket.Close(websocket.StatusTryAgainLater, "")
-	default:
-		return true
-	}
-	return false
+	return !last
 }
 
 // read works on the next operation; it is false at the end.
-func (s *session) read(ctx, reading context.Context) bool {
-	_, raw, err := s.socket.Read(reading)
+func (s *session) read(ctx context.Context) bool {
+	_, raw, err := s.socket.Read(context.Background()) // it ends with the connection
 	if err != nil {
 		return false
 	}
