@@ -60,6 +60,7 @@ func keysAdd(s *settings) *cobra.Command {
 	var (
 		rate     float64
 		burst    uint32
+		streams  auth.Streams
 		networks []string
 	)
 	c := &cobra.Command{
@@ -68,7 +69,8 @@ func keysAdd(s *settings) *cobra.Command {
 		Long: `Make a key and print it: standard output has the key alone.
 
 The name is for you only. A rate of 0 is no limit; the burst is how many requests
-may come at once, as many as the rate unless given.`,
+may come at once, as many as the rate unless given. Streams, and the addresses of each,
+are as query.live of the server says unless given.`,
 		Example: `  tonscribe keys add shop --rate 25
   KEY=$(tonscribe keys add explorer --rate 0 --networks mainnet)`,
 		Args: cobra.ExactArgs(1),
@@ -81,7 +83,7 @@ may come at once, as many as the rate unless given.`,
 			if err != nil {
 				return err
 			}
-			key.Name, key.Networks, key.Rate, key.Burst, key.Created = args[0], networks, rate, burst, time.Now()
+			key.Name, key.Networks, key.Rate, key.Burst, key.Streams, key.Created = args[0], networks, rate, burst, streams, time.Now()
 			if err := addKey(cmd.Context(), table, key); err != nil {
 				return err
 			}
@@ -92,6 +94,8 @@ may come at once, as many as the rate unless given.`,
 	}
 	c.Flags().Float64Var(&rate, "rate", 10, "requests a second; 0 is no limit")
 	c.Flags().Uint32Var(&burst, "burst", 0, "requests at once (default: as the rate)")
+	c.Flags().Uint32Var(&streams.Connections, "streams", 0, "streams at a time (default: as the server has it)")
+	c.Flags().Uint32Var(&streams.Addresses, "stream-addresses", 0, "addresses that one stream names (default: as the server has it)")
 	c.Flags().StringSliceVar(&networks, "networks", nil, "`NETWORKS` that the key is for: mainnet, testnet, devnet (default: all)")
 	return c
 }
@@ -210,6 +214,8 @@ type keyView struct {
 	Networks []string  `json:"networks"` // empty is all
 	Rate     float64   `json:"rate"`     // 0 is no limit
 	Burst    uint32    `json:"burst"`
+	Streams  uint32    `json:"streams,omitempty"` // 0 is as the server has it
+	Streamed uint32    `json:"stream_addresses,omitempty"`
 	Created  time.Time `json:"created"`
 	Revoked  bool      `json:"revoked"`
 	Usage    []useView `json:"usage,omitempty"`
@@ -226,7 +232,7 @@ type useView struct {
 
 func viewOf(k auth.Key) keyView {
 	return keyView{
-		ID: k.ID(), Prefix: k.Prefix, Name: k.Name, Networks: k.Networks, Rate: k.Rate, Burst: k.Burst, Created: k.Created.UTC(), Revoked: k.Revoked,
+		ID: k.ID(), Prefix: k.Prefix, Name: k.Name, Networks: k.Networks, Rate: k.Rate, Burst: k.Burst, Streams: k.Streams.Connections, Streamed: k.Streams.Addresses, Created: k.Created.UTC(), Revoked: k.Revoked,
 		networks: networksText(k), limit: limitText(k),
 	}
 }
@@ -252,6 +258,14 @@ func limitText(k auth.Key) string {
 	return fmt.Sprintf("%g/s, %d at once", k.Rate, k.Burst)
 }
 
+// ownOr is a limit of streams.
+func ownOr(n uint32) string {
+	if n == 0 {
+		return "as the server has it"
+	}
+	return strconv.FormatUint(uint64(n), 10)
+}
+
 func printJSON(out io.Writer, what any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
@@ -270,7 +284,7 @@ func printKeys(out io.Writer, keys []keyView) error {
 func printKey(out io.Writer, k keyView) error {
 	table := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	for _, row := range [][2]string{
-		{"id", k.ID}, {"key", k.Prefix + "…"}, {"name", k.Name}, {"networks", k.networks}, {"limit", k.limit},
+		{"id", k.ID}, {"key", k.Prefix + "…"}, {"name", k.Name}, {"networks", k.networks}, {"limit", k.limit}, {"streams", ownOr(k.Streams)}, {"addresses of one", ownOr(k.Streamed)},
 		{"made", k.Created.Format(time.RFC3339)}, {"state", k.state()},
 	} {
 		fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])

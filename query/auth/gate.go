@@ -63,7 +63,7 @@ func (c *Component) Gate(refuse Refuse) gin.HandlerFunc {
 		} else {
 			who := client{name: c.nameOf(g.Request, key)}
 			if key != nil {
-				who.key = key.ID()
+				who.key, who.streams = key.ID(), key.Streams
 			}
 			g.Request = g.Request.WithContext(context.WithValue(g.Request.Context(), clientKey{}, who))
 		}
@@ -200,7 +200,10 @@ func answerPreflight(g *gin.Context) {
 type clientKey struct{}
 
 // client is who sent a request.
-type client struct{ name, key string }
+type client struct {
+	name, key string
+	streams   Streams
+}
 
 // Client returns what tells the client of a request that the gate let through
 // from others: its key, or its address as limits count it. It is empty for other
@@ -215,6 +218,12 @@ func Client(ctx context.Context) string {
 func KeyID(ctx context.Context) string {
 	who, _ := ctx.Value(clientKey{}).(client)
 	return who.key
+}
+
+// StreamsOf returns what the API key of such a request says of streams.
+func StreamsOf(ctx context.Context) Streams {
+	who, _ := ctx.Value(clientKey{}).(client)
+	return who.streams
 }
 
 func (c *Component) nameOf(r *http.Request, key *state) string {

@@ -27,11 +27,16 @@ type Key struct {
 	// Rate is requests a second, 0 without limit; Burst is how many at once.
 	Rate    float64
 	Burst   uint32
+	Streams Streams
 	Created time.Time
 	Revoked bool
 
 	changed uint64 // microseconds; the greatest of a key's rows counts
 }
+
+// Streams says how many streams a key has at a time, and how many addresses each of them
+// names. What is 0 is as the server has it.
+type Streams struct{ Connections, Addresses uint32 }
 
 // ID names a key without giving it away.
 func (k Key) ID() string { return hex.EncodeToString(k.Hash[:6]) }

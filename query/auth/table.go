@@ -46,7 +46,7 @@ func named(err error) error {
 
 // List is every key, the oldest first, revoked ones too.
 func (t *Table) List(ctx context.Context) ([]Key, error) {
-	rows, err := t.client.Conn().Query(ctx, "SELECT hash, prefix, name, networks, rate, burst, created, revoked, changed FROM api_keys")
+	rows, err := t.client.Conn().Query(ctx, "SELECT hash, prefix, name, networks, rate, burst, streams, stream_addresses, created, revoked, changed FROM api_keys")
 	if err != nil {
 		return nil, named(err)
 	}
@@ -55,7 +55,7 @@ func (t *Table) List(ctx context.Context) ([]Key, error) {
 	for rows.Next() {
 		var k Key
 		var hash string
-		if err := rows.Scan(&hash, &k.Prefix, &k.Name, &k.Networks, &k.Rate, &k.Burst, &k.Created, &k.Revoked, &k.changed); err != nil {
+		if err := rows.Scan(&hash, &k.Prefix, &k.Name, &k.Networks, &k.Rate, &k.Burst, &k.Streams.Connections, &k.Streams.Addresses, &k.Created, &k.Revoked, &k.changed); err != nil {
 			return nil, err
 		}
 		copy(k.Hash[:], hash)
@@ -129,6 +129,8 @@ func (t *Table) Put(ctx context.Context, k Key) error {
 			{Name: "networks", Values: [][]string{append([]string{}, k.Networks...)}},
 			{Name: "rate", Values: []float64{k.Rate}},
 			{Name: "burst", Values: []uint32{k.Burst}},
+			{Name: "streams", Values: []uint32{k.Streams.Connections}},
+			{Name: "stream_addresses", Values: []uint32{k.Streams.Addresses}},
 			{Name: "created", Values: []time.Time{k.Created}},
 			{Name: "revoked", Values: []bool{k.Revoked}},
 			{Name: "changed", Values: []uint64{k.changed}},

@@ -1,0 +1,1 @@
+{{dropcolumns "api_keys" "streams" "stream_addresses"}}
