@@ -9,6 +9,7 @@ import (
 
 	"tonscribe/internal/report"
 	"tonscribe/query/examples"
+	"tonscribe/query/live"
 	"tonscribe/query/openapi"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
@@ -23,7 +24,7 @@ func TestAllowNamesTheDocumentedMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	documented := map[string][]string{}
-	for _, d := range []*openapi.Document{v2.Describe("ton", examples.V2("ton")), v3.Describe(examples.V3())} {
+	for _, d := range []*openapi.Document{v2.Describe("ton", examples.V2("ton")), v3.Describe(examples.V3()), live.Describe(configuration.Live)} {
 		document, err := openapitest.New(d)
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +33,7 @@ func TestAllowNamesTheDocumentedMethods(t *testing.T) {
 			documented[o.Path] = append(documented[o.Path], o.Method)
 		}
 	}
-	for _, path := range []string{"/api/v3/account", "/api/v3/wallet"} {
+	for _, path := range []string{"/api/v3/account", "/api/v3/wallet", "/api/streaming/v2/sse", "/api/streaming/v2/ws"} {
 		if len(documented[path]) == 0 {
 			t.Errorf("%s is not documented", path)
 		}

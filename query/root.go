@@ -99,7 +99,11 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	site, err := openapi.NewSite(v2.Describe(configuration.V2.TypeNamespace, examples.V2(configuration.V2.TypeNamespace)), v3.Describe(examples.V3()))
+	documents := []*openapi.Document{v2.Describe(configuration.V2.TypeNamespace, examples.V2(configuration.V2.TypeNamespace)), v3.Describe(examples.V3())}
+	if streams != nil {
+		documents = append(documents, live.Describe(configuration.Live))
+	}
+	site, err := openapi.NewSite(documents...)
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}

@@ -11,12 +11,14 @@ type Configuration struct {
 	// Enabled serves streams.
 	Enabled bool `yaml:"enabled"`
 	// Connections is how many streams there are at a time, ClientConnections how many of
-	// them one API key has, and AnonymousConnections how many one address without a key.
+	// them an API key has that says nothing else, and AnonymousConnections how many one
+	// address without a key.
 	Connections          int `yaml:"connections"`
 	ClientConnections    int `yaml:"client_connections"`
 	AnonymousConnections int `yaml:"anonymous_connections"`
-	// Addresses is how many addresses, and how many hashes of traces, one stream names,
-	// AnonymousAddresses the same without a key, and AllAddresses how many all streams do.
+	// Addresses is how many addresses, and how many hashes of traces, one stream names
+	// whose key says nothing else, AnonymousAddresses the same without a key, and
+	// AllAddresses how many all streams do.
 	Addresses          int `yaml:"addresses"`
 	AnonymousAddresses int `yaml:"anonymous_addresses"`
 	AllAddresses       int `yaml:"all_addresses"`
@@ -32,7 +34,8 @@ type Configuration struct {
 	Operations float64 `yaml:"operations"`
 	// MessageBytes is the largest subscription.
 	MessageBytes int `yaml:"message_bytes"`
-	// KeepAlive is the time between signs of life.
+	// KeepAlive is the time between signs of life of a stream of events; a WebSocket has a
+	// ping each fourth time.
 	KeepAlive time.Duration `yaml:"keep_alive"`
 	// WriteTimeout is the time in which a client must take an event.
 	WriteTimeout time.Duration `yaml:"write_timeout"`
@@ -74,8 +77,8 @@ func (c *Configuration) Validate() error {
 	switch {
 	case !(c.Operations > 0):
 		return fmt.Errorf("live: operations %v: want a positive number", c.Operations)
-	case c.KeepAlive < time.Second || c.KeepAlive > time.Minute:
-		return fmt.Errorf("live: keep_alive %s: want 1s to 1m", c.KeepAlive)
+	case c.KeepAlive < 100*time.Millisecond || c.KeepAlive > time.Minute:
+		return fmt.Errorf("live: keep_alive %s: want 100ms to 1m", c.KeepAlive)
 	case c.WriteTimeout < time.Second:
 		return fmt.Errorf("live: write_timeout %s: want 1s at least", c.WriteTimeout)
 	case c.HistoryBytes < 0:

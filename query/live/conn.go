@@ -128,6 +128,23 @@ func (c *conn) pushWait(ctx context.Context, i item) error {
 	return ctx.Err()
 }
 
+// awaitRoom waits until there is much room for events.
+func (c *conn) awaitRoom(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		room := len(c.queue) <= c.c.configuration.Queue/2 && c.bytes <= c.c.configuration.QueueBytes/2
+		c.mu.Unlock()
+		if room {
+			return ctx.Err()
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-c.space:
+		}
+	}
+}
+
 // answer gives the stream an answer to an operation; it is false when too many wait.
 func (c *conn) answer(raw []byte) bool {
 	const most = 64

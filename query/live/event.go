@@ -32,7 +32,7 @@ type event struct {
 	position Position
 	of       *traced             // of transactions, actions and trace
 	tx       *record.Transaction // of account_state_change: the last of the account
-	wallet   *record.Contract    // of jettons_change
+	wallet   *record.Contract    // of jettons_change, and of a gap in their place
 
 	mu       sync.Mutex
 	variants map[variant][]byte
@@ -106,6 +106,8 @@ func newBundle(b *v3.Bundle) *bundle {
 			made.add(&event{kind: stateKind, position: Position{b.MCSeqno, at}, tx: tx})
 			if c := b.Wallets[a]; c != nil {
 				made.add(&event{kind: jettonsKind, position: Position{b.MCSeqno, at + 1}, wallet: c})
+			} else if c := b.Overwritten[a]; c != nil {
+				made.add(&event{kind: gapKind, position: Position{b.MCSeqno, at + 1}, wallet: c})
 			}
 		}
 	}
@@ -379,7 +381,12 @@ func (e *event) write(ctx context.Context, b books, s *subscription, c choice) [
 	w := &api.Writer{Book: api.Book{}}
 	defer w.Done()
 	w.JSON = append(append(w.JSON, `{"type":"`...), kindNames[e.kind]...)
-	w.JSON = append(e.position.Append(append(w.JSON, `","position":"`...)), `","finality":"`...)
+	w.JSON = e.position.Append(append(w.JSON, `","position":"`...))
+	if e.kind == gapKind {
+		w.JSON = append(append(append(w.JSON, `","missed":"`...), kindNames[jettonsKind]...), `","account":`...)
+		return append(api.AppendAddress(w.JSON, e.wallet.Account), '}')
+	}
+	w.JSON = append(w.JSON, `","finality":"`...)
 	w.JSON = append(append(w.JSON, render.Finality(e.of != nil && e.of.foreseen(e.kind))...), '"')
 	if e.of != nil {
 		e.of.prepare()

@@ -2,12 +2,15 @@ package live
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 )
 
 // staleAfter is how old the newest block may be.
 const staleAfter = 15 * time.Second
+
+var errOld = errors.New("the newest masterchain block is old")
 
 // component is how one part does.
 type component struct {
@@ -27,7 +30,7 @@ func (c *Component) serveHealth(w http.ResponseWriter, r *http.Request) {
 		age := now.Unix() - int64(v.GenUtime)
 		index.FinalizedAt, index.FinalizedAge = &v.GenUtime, &age
 		if age > int64(staleAfter/time.Second) {
-			index.OK, index.Error = false, "the newest masterchain block is old"
+			index.OK, index.Error = false, errOld.Error()
 		}
 	}
 	status := http.StatusOK

@@ -193,7 +193,7 @@ func (h *hub) foresee(ctx context.Context, coming <-chan *pending.Trace) {
 		case t := <-coming:
 			if _, idle := h.idle(); !idle {
 				limited, cancel := context.WithTimeout(ctx, readLimit)
-				if err := h.tell(limited, t); err != nil && ctx.Err() == nil {
+				if err := h.tell(limited, t, nil); err != nil && ctx.Err() == nil {
 					h.c.failed(err)
 				}
 				cancel()
@@ -204,8 +204,8 @@ func (h *hub) foresee(ctx context.Context, coming <-chan *pending.Trace) {
 	}
 }
 
-// tell tells what one message will do, unless a block has it by now.
-func (h *hub) tell(ctx context.Context, t *pending.Trace) error {
+// tell tells what one message will do, unless a block has it by now: all streams, or one.
+func (h *hub) tell(ctx context.Context, t *pending.Trace, only *conn) error {
 	v, err := h.c.store.View()
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func (h *hub) tell(ctx context.Context, t *pending.Trace) error {
 		return err
 	}
 	for _, row := range rows {
-		h.hand(ctx, h.matchesOfForeseen(row, at))
+		h.hand(ctx, h.matchesOfForeseen(row, at, only))
 	}
 	return nil
 }
@@ -242,11 +242,39 @@ func foreseenEvents(row render.TraceRow, at Position) []*event {
 	return []*event{{kind: transactionsKind, position: at, of: rest}, {kind: actionsKind, position: at, of: whole}, {kind: traceKind, position: at, of: whole}}
 }
 
-func (h *hub) matchesOfForeseen(row render.TraceRow, at Position) (list []match) {
+// tellAll tells a stream what the messages will do that may still come.
+func (h *hub) tellAll(ctx context.Context, c *conn, s *subscription) error {
+	if h.c.pending == nil || s.min != pendingLevel {
+		return nil
+	}
+	for _, t := range h.c.pending.Held() {
+		if time.Since(t.Sent) > h.c.configuration.PendingDeadline || !s.mayWant(t) {
+			continue
+		}
+		if err := c.awaitRoom(ctx); err != nil {
+			return err
+		}
+		if err := h.c.reading(ctx, func(ctx context.Context) error { return h.tell(ctx, t, c) }); err != nil {
+			return h.c.unread(ctx, err)
+		}
+	}
+	return nil
+}
+
+// mayWant reports whether events of what a message will do may be for the subscription.
+func (s *subscription) mayWant(t *pending.Trace) bool {
+	_, named := s.traces[t.ID]
+	return named || s.everything || len(s.tokens) > 0 || slices.ContainsFunc(t.Transactions, func(tx *record.Transaction) bool { return s.wants(tx.Account) })
+}
+
+func (h *hub) matchesOfForeseen(row render.TraceRow, at Position, only *conn) (list []match) {
 	events := foreseenEvents(row, at)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	interested := h.interested(events[1])
+	interested := []*conn{only}
+	if only == nil {
+		interested = h.interested(events[1])
+	}
 	for _, e := range events {
 		if e.kind == actionsKind && len(row.Actions) == 0 {
 			continue

@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"tonscribe/ton/address"
 )
 
-// recentTime is how far back what is new since a while goes.
-const recentTime = 30
+// recentTime is how far back what is new since a while goes, in seconds.
+const recentTime = 60
 
 // recentBundles is the same in bundles where their times are not known.
-const recentBundles = 64
+const recentBundles = 150
 
 // maxAhead is how many bundles a position may be ahead of the index here: another replica
 // may have been faster.
@@ -36,56 +38,110 @@ func (c *Component) start(s *subscription) (*Position, error) {
 		return s.from, nil
 	}
 	at := v.Watermark - min(v.Watermark, recentBundles)
-	for i := len(v.Held) - 1; i >= 0 && v.Held[i].GenUtime+recentTime >= v.GenUtime; i-- {
-		at = v.Held[i].PrevMCSeqno
+	for i := len(v.Held) - 1; i >= 0; i-- {
+		if at = min(at, v.Held[i].PrevMCSeqno); v.Held[i].GenUtime+recentTime < v.GenUtime {
+			at = v.Held[i].MCSeqno
+			break
+		}
 	}
 	p := endOf(max(at, first-min(first, 1)))
 	return &p, nil
 }
 
+// replay is what a stream is given of what it missed.
+type replay struct {
+	hub *hub
+	to  *conn
+	s   *subscription
+	// newest are the last events of each trace and account; nil for all.
+	newest map[subject]Position
+}
+
+// subject is what an event tells something of that the next one of the kind replaces.
+type subject struct {
+	kind kind
+	id   address.Address // or a hash
+}
+
+func (e *event) subject() subject {
+	switch {
+	case e.of != nil:
+		return subject{e.kind, traceKey(e.of.hash).id}
+	case e.tx != nil:
+		return subject{e.kind, address.Address(e.tx.Account)}
+	}
+	return subject{e.kind, address.Address(e.wallet.Account)}
+}
+
 // replay gives a stream what came after a position, and then makes it get what comes.
 func (h *hub) replay(ctx context.Context, c *conn, s *subscription, from Position) error {
 	h.c.metrics.replays.Inc()
+	r := &replay{hub: h, to: c, s: s}
+	if s.recent && s.from == nil {
+		var err error
+		if r.newest, err = r.findNewest(ctx, from); err != nil {
+			return h.c.unread(ctx, err)
+		}
+	}
 	for at, failures := from, 0; ; {
 		last, joined := h.join(c, s, at)
 		if joined {
-			return nil
+			break
 		}
-		next, err := h.replayStep(ctx, c, s, at, last)
+		next, err := r.step(ctx, at, last)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err == nil:
 			at, failures = next, 0
 		case failures >= maxFailures:
-			h.c.failed(err)
-			return errReplay
+			return h.c.unread(ctx, err)
 		default:
 			at, failures = next, failures+1
 			h.c.sleep(ctx, retryPause<<failures)
 		}
 	}
+	if s.recent {
+		return h.tellAll(ctx, c, s)
+	}
+	return nil
+}
+
+// findNewest finds the last events that the subscription wants after a position.
+func (r *replay) findNewest(ctx context.Context, after Position) (map[subject]Position, error) {
+	newest := map[subject]Position{}
+	for last, _ := r.hub.idle(); after.MCSeqno < last; {
+		seqnos, err := r.seqnos(ctx, after.MCSeqno)
+		if err != nil || len(seqnos) == 0 {
+			return newest, err
+		}
+		for _, seqno := range seqnos {
+			b, err := r.read(ctx, seqno)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range b.events {
+				if _, wanted := e.chosen(r.s, false); wanted {
+					newest[e.subject()] = e.position
+				}
+			}
+			after = endOf(seqno)
+		}
+	}
+	return newest, nil
 }
 
 // maxFailures is how often in a row reading may fail.
 const maxFailures = 5
 
-// replayStep gives a stream the events of some bundles after a position, up to the last
-// one that all others have. It returns the position behind them.
-func (h *hub) replayStep(ctx context.Context, c *conn, s *subscription, at Position, last uint32) (Position, error) {
-	v, err := h.c.store.View()
-	if err != nil {
-		return at, errNotYet
-	}
+// step gives the stream the events of some bundles after a position, up to the last one
+// that all others have. It returns the position behind them.
+func (r *replay) step(ctx context.Context, at Position, last uint32) (Position, error) {
 	after := at.MCSeqno
 	if at.Event != endOfBundle && after > 0 {
 		after-- // the rest of this one
 	}
-	var seqnos []uint32
-	err = h.c.reading(ctx, func(ctx context.Context) (err error) {
-		seqnos, err = h.c.store.SeqnosAfter(ctx, v, after, stepBundles)
-		return err
-	})
+	seqnos, err := r.seqnos(ctx, after)
 	if err != nil {
 		return at, err
 	}
@@ -93,7 +149,7 @@ func (h *hub) replayStep(ctx context.Context, c *conn, s *subscription, at Posit
 		if seqno > last {
 			break
 		}
-		if err := h.replayBundle(ctx, c, s, at, seqno); err != nil {
+		if err := r.give(ctx, at, seqno); err != nil {
 			return at, err
 		}
 		at = endOf(seqno)
@@ -111,35 +167,63 @@ func maxPosition(a, b Position) Position {
 	return a
 }
 
-func (h *hub) replayBundle(ctx context.Context, c *conn, s *subscription, at Position, seqno uint32) error {
-	v, err := h.c.store.View()
+// seqnos are some bundles after one.
+func (r *replay) seqnos(ctx context.Context, after uint32) (seqnos []uint32, err error) {
+	v, err := r.hub.c.store.View()
 	if err != nil {
-		return errNotYet
+		return nil, errNotYet
 	}
-	var b *bundle
-	err = h.c.reading(ctx, func(ctx context.Context) (err error) {
-		b, err = h.bundle(ctx, v, seqno)
+	err = r.hub.c.reading(ctx, func(ctx context.Context) (err error) {
+		seqnos, err = r.hub.c.store.SeqnosAfter(ctx, v, after, stepBundles)
 		return err
 	})
+	return seqnos, err
+}
+
+// read reads a bundle, or finds it in memory.
+func (r *replay) read(ctx context.Context, seqno uint32) (b *bundle, err error) {
+	v, err := r.hub.c.store.View()
+	if err != nil {
+		return nil, errNotYet
+	}
+	err = r.hub.c.reading(ctx, func(ctx context.Context) (err error) {
+		b, err = r.hub.bundle(ctx, v, seqno)
+		return err
+	})
+	return b, err
+}
+
+// give gives the stream the events of a bundle behind a position.
+func (r *replay) give(ctx context.Context, at Position, seqno uint32) error {
+	b, err := r.read(ctx, seqno)
 	if err != nil {
 		return err
 	}
-	known := h.c.books()
+	known := r.hub.c.books()
 	for _, e := range b.events {
 		if e.position.Compare(at) <= 0 {
 			continue
 		}
-		chosen, ok := e.chosen(s, false)
-		if !ok {
+		chosen, ok := e.chosen(r.s, false)
+		if !ok || e.position.Compare(r.newest[e.subject()]) < 0 {
 			continue
 		}
-		raw := e.render(ctx, known, s, chosen)
-		if err := c.pushWait(ctx, item{raw, e.position}); err != nil {
+		raw := e.render(ctx, known, r.s, chosen)
+		if err := r.to.pushWait(ctx, item{raw, e.position}); err != nil {
 			return err
 		}
-		h.c.metrics.replayed.Inc()
+		r.hub.c.metrics.replayed.Inc()
 	}
 	return nil
+}
+
+// unread is why a stream ends of which something could not be read.
+func (c *Component) unread(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	c.failed(err)
+	return errReplay
 }
 
 var errReplay = fmt.Errorf("what was missed cannot be read now: try again in %s from the position", 10*time.Second)

@@ -10,6 +10,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -141,12 +142,13 @@ func (c *Component) Mount(router gin.IRouter) {
 
 // limitsOf are those of who sends a request, and how many streams it may have.
 func (c *Component) limitsOf(ctx context.Context) (l limits, streams int) {
-	key := auth.KeyID(ctx)
+	key, own := auth.KeyID(ctx), auth.StreamsOf(ctx)
 	may := c.configuration.Everything
 	if key == "" {
 		return limits{c.configuration.AnonymousAddresses, slices.Contains(may, "anonymous")}, c.configuration.AnonymousConnections
 	}
-	return limits{c.configuration.Addresses, slices.Contains(may, "*") || slices.Contains(may, "anonymous") || slices.Contains(may, key)}, c.configuration.ClientConnections
+	l = limits{cmp.Or(int(own.Addresses), c.configuration.Addresses), slices.Contains(may, "*") || slices.Contains(may, "anonymous") || slices.Contains(may, key)}
+	return l, cmp.Or(int(own.Connections), c.configuration.ClientConnections)
 }
 
 func (c *Component) books() books { return books{c.api, c.failed} }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"tonscribe/query/auth"
@@ -26,7 +27,11 @@ func (c *Component) serveEvents(w http.ResponseWriter, r *http.Request) {
 	l, streams := c.limitsOf(r.Context())
 	o, s, err := c.readBody(w, r, l)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, o, err)
+		status := http.StatusBadRequest
+		if errors.Is(err, errCoding) {
+			status = http.StatusUnsupportedMediaType
+		}
+		refuse(w, status, o, err)
 		return
 	}
 	client := auth.Client(r.Context())
@@ -107,6 +112,9 @@ func drain(connection io.Reader, gone func()) {
 
 // readBody reads the subscription of a request.
 func (c *Component) readBody(w http.ResponseWriter, r *http.Request, l limits) (*order, *subscription, error) {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, nil, errCoding
+	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(c.configuration.MessageBytes)))
 	if err != nil {
 		return nil, nil, errors.New("invalid subscription request: " + plainCause(err))
@@ -122,6 +130,8 @@ func (c *Component) readBody(w http.ResponseWriter, r *http.Request, l limits) (
 	s, err := o.subscription(&sseWords, l)
 	return o, s, err
 }
+
+var errCoding = errors.New("invalid subscription request: Content-Encoding is not supported")
 
 func plainCause(err error) string {
 	var tooLarge *http.MaxBytesError

@@ -63,10 +63,11 @@ const (
 	traceKind
 	stateKind
 	jettonsKind
+	gapKind // says that a jettons_change was here whose object is not known any more
 	kinds
 )
 
-var kindNames = [kinds]string{"transactions", "actions", "trace", "account_state_change", "jettons_change"}
+var kindNames = [kinds]string{"transactions", "actions", "trace", "account_state_change", "jettons_change", "gap"}
 
 // invalidatedName is the type of events that nobody subscribes to: whoever got what was
 // not final gets them.
@@ -157,18 +158,20 @@ func (o *order) readTypes(s *subscription, w *words) error {
 	if len(o.Types) == 0 {
 		return errors.New(w.noTypes)
 	}
-	some := false
 	for _, name := range o.Types {
 		k := slices.Index(kindNames[:], name)
 		switch {
 		case k >= 0:
-			s.types[k], some = true, true
+			s.types[k] = true
 		case name != invalidatedName:
 			return fmt.Errorf("invalid event type: %s", shortened(name))
 		}
 	}
-	if !some {
+	switch {
+	case s.types == [kinds]bool{}:
 		return errors.New(w.noTypes)
+	case s.types[gapKind] && !s.types[jettonsKind]:
+		return errors.New(`gap requires type "jettons_change"`)
 	}
 	return nil
 }

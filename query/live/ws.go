@@ -21,7 +21,7 @@ func (c *Component) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		w.Header().Set("Upgrade", "websocket")
 		w.Header().Set("Connection", "Upgrade")
-		refuse(w, http.StatusUpgradeRequired, nil, errors.New("a WebSocket is expected: send Upgrade: websocket"))
+		refuse(w, http.StatusUpgradeRequired, nil, errNoUpgrade)
 		return
 	}
 	if !c.begin() {
@@ -78,6 +78,8 @@ func (c *Component) serveSession(ctx context.Context, cancel context.CancelFunc,
 	s.serve(ctx, cancel)
 }
 
+var errNoUpgrade = errors.New("a WebSocket is expected: send Upgrade: websocket")
+
 func closeCode(err error) websocket.StatusCode {
 	var limit limitError
 	if errors.As(err, &limit) {
@@ -123,13 +125,14 @@ func (s *session) serve(ctx context.Context, cancel context.CancelFunc) {
 	<-ended
 }
 
-// socketPing is the time between pings of the server: a client that does not answer one
-// in the same time has gone.
-const socketPing = 20 * time.Second
+// quietTimes is how many times a stream of events has a sign of life in the time between
+// pings of a WebSocket. A client that does not answer one in the same time has gone.
+const quietTimes = 4
 
 // write sends what waits until the stream ends, and closes it with the reason.
 func (s *session) write(ctx context.Context) {
-	alive := time.NewTicker(socketPing)
+	every := quietTimes * s.c.configuration.KeepAlive
+	alive := time.NewTicker(every)
 	defer alive.Stop()
 	for {
 		select {

@@ -54,6 +54,8 @@ type Operation struct {
 	Result Described
 	// Kind is the content type of the answer, JSON when empty.
 	Kind string
+	// Status is that of the success, 200 when 0; 101 has no answer.
+	Status int
 	// Security is that of the operation, where it is another one than the document's.
 	Security []Object
 	Errors   []Error
@@ -244,7 +246,11 @@ func (d *Document) answers(s *Components, o *Operation) Object {
 	if o.Example != nil && len(o.Example.Answer) > 0 {
 		content = content.With("example", o.Example.Answer)
 	}
-	answers := Schema("200", Schema("description", o.Summary, "headers", versionHeader, "content", Schema(cmp.Or(o.Kind, "application/json"), content)))
+	success := Schema("description", o.Summary)
+	if o.Status != http.StatusSwitchingProtocols {
+		success = success.With("headers", versionHeader).With("content", Schema(cmp.Or(o.Kind, "application/json"), content))
+	}
+	answers := Schema(strconv.Itoa(cmp.Or(o.Status, http.StatusOK)), success)
 	texts := map[int][]string{}
 	for _, e := range o.Errors {
 		if !slices.Contains(texts[e.Status], e.Text) {

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -36,6 +37,7 @@ type file struct {
 // NewSite renders the documents.
 func NewSite(documents ...*Document) (*Site, error) {
 	s := &Site{moved: map[string]string{}}
+	var layers []string
 	for _, d := range documents {
 		text, err := d.Render()
 		if err != nil {
@@ -45,6 +47,7 @@ func NewSite(documents ...*Document) (*Site, error) {
 			s.add(d.Prefix+name, "application/json", text)
 		}
 		page := PagePath + "#" + strings.TrimPrefix(d.Prefix, "/api/")
+		layers = append(layers, strings.TrimPrefix(d.Prefix, "/api/"))
 		s.moved[d.Prefix], s.moved[d.Prefix+"/index.html"] = page, page
 	}
 	for name, kind := range map[string]string{
@@ -54,6 +57,7 @@ func NewSite(documents ...*Document) (*Site, error) {
 		if err != nil {
 			return nil, fmt.Errorf("page: %w", err)
 		}
+		text = bytes.Replace(text, []byte("LAYERS"), []byte(strings.Join(layers, " ")), 1)
 		at := path.Join(PagePath, name)
 		if name == "page.html" {
 			at = PagePath

@@ -230,6 +230,17 @@ func (s *Store) Of(accounts []address.Address, limit int) (traces []*Trace) {
 	return traces[:min(len(traces), limit)]
 }
 
+// Held are all traces, those first that were put in first.
+func (s *Store) Held() (traces []*Trace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire(time.Now())
+	for e := s.order.Front(); e != nil; e = e.Next() {
+		traces = append(traces, e.Value.(*Trace))
+	}
+	return traces
+}
+
 // Done lets go of a trace that the index has as a whole.
 func (s *Store) Done(id Hash) {
 	s.mu.Lock()

@@ -78,7 +78,7 @@ var Trace = api.New("Trace",
 	api.Bool("is_incomplete", TraceRow.TooLarge),
 	api.Text("warning", TraceRow.warning).Optional(),
 	api.List("actions", Action, func(t TraceRow) []ActionRow { return t.Actions }, api.Same).Asked(TraceActions),
-	api.Written("trace", func(c *openapi.Components) openapi.Object { return traceNode.Schema(c) }, func(w *api.Writer, t TraceRow) bool {
+	api.Written("trace", func(c *openapi.Components) openapi.Object { return Tree.Schema(c) }, func(w *api.Writer, t TraceRow) bool {
 		WriteTree(w, t.Tree)
 		return true
 	}).If(TraceRow.whole),
@@ -119,17 +119,17 @@ func writeTransactions(w *api.Writer, t TraceRow) bool {
 	return true
 }
 
-// traceNode describes what WriteTree writes: a shape that lies in itself.
-var traceNode = nodeForm{}
+// Tree describes what WriteTree writes: a shape that lies in itself.
+var Tree = nodeForm{}
 
 type nodeForm struct{}
 
 // Schema implements openapi.Described.
 func (nodeForm) Schema(c *openapi.Components) openapi.Object {
-	return c.Component(traceNode, "TraceNode", func() openapi.Object {
+	return c.Component(Tree, "TraceNode", func() openapi.Object {
 		return openapi.Schema("type", "object", "required", []string{"tx_hash", "children"}, "properties", openapi.Object{}.
 			With("tx_hash", c.Form("Hash")).With("in_msg_hash", c.Form("Hash")).
-			With("children", openapi.Schema("type", []string{"array", "null"}, "items", traceNode.Schema(c))))
+			With("children", openapi.Schema("type", []string{"array", "null"}, "items", Tree.Schema(c))))
 	})
 }
 

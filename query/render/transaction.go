@@ -2,6 +2,7 @@ package render
 
 import (
 	"tonscribe/query/api"
+	"tonscribe/query/openapi"
 	"tonscribe/schema/record"
 )
 
@@ -25,6 +26,9 @@ type stateRow struct {
 
 func (s stateRow) known() bool           { return s.AccountState != nil }
 func (s stateRow) knowsCurrencies() bool { return s.AccountState != nil && !s.ExtraUnknown }
+
+// AccountState describes what WriteStateAfter writes.
+var AccountState openapi.Described = accountState
 
 var accountState = api.New("AccountState",
 	api.Hash("hash", func(s stateRow) []byte { return s.hash }),

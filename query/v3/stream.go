@@ -23,8 +23,8 @@ import (
 
 // Bundle is what the bundle of a masterchain block brought, in rows of answers. It is
 // made of the chain alone: it is the same whenever and wherever it is made, but for
-// Wallets, of which one that changed again may be missing once the bundle is not in
-// memory any more.
+// Wallets, of which those that changed again are in Overwritten once the bundle is not
+// in memory any more.
 type Bundle struct {
 	MCSeqno  uint32
 	GenUtime uint32
@@ -36,6 +36,9 @@ type Bundle struct {
 	TraceOf []int
 	// Wallets are the jetton wallets that changed, by account.
 	Wallets map[address.Address]*record.Contract
+	// Overwritten are the jetton wallets that had transactions, and of which the tables
+	// only know what a later bundle left, by account.
+	Overwritten map[address.Address]*record.Contract
 }
 
 // Bundle reads what a bundle brought that the view shows.
@@ -50,8 +53,7 @@ func (a *API) Bundle(ctx context.Context, v *head.View, mcSeqno uint32) (*Bundle
 	if err := q.addTraces(ctx, b); err != nil {
 		return nil, err
 	}
-	b.Wallets, err = q.changedWallets(ctx, b)
-	return b, err
+	return b, q.addWallets(ctx, b)
 }
 
 // transactionsOf reads the transactions of a bundle.
@@ -182,20 +184,20 @@ func (q *answers) rowsOf(ctx context.Context, traces []*record.Trace) (map[list.
 // maxStreamedTraces is how many traces of a bundle are read at once.
 const maxStreamedTraces = 500
 
-// changedWallets are the jetton wallets of which a bundle says something new.
-func (q *answers) changedWallets(ctx context.Context, b *Bundle) (map[address.Address]*record.Contract, error) {
-	found := map[address.Address]*record.Contract{}
+// addWallets reads the jetton wallets of which a bundle says something new.
+func (q *answers) addWallets(ctx context.Context, b *Bundle) error {
+	b.Wallets, b.Overwritten = map[address.Address]*record.Contract{}, map[address.Address]*record.Contract{}
 	if n := len(q.view.Memory); n > 0 {
 		for row := range q.view.Memory[n-1].All(&table.Contracts.Table) {
 			c := new(record.Contract)
 			if err := c.UnmarshalVT([]byte(row.Source)); err != nil {
-				return nil, err
+				return err
 			}
 			if len(c.Account) == address.Size && c.JettonWallet != nil {
-				found[address.Address(c.Account)] = c
+				b.Wallets[address.Address(c.Account)] = c
 			}
 		}
-		return found, nil
+		return nil
 	}
 	touched := api.Book{}
 	for _, tx := range b.Transactions {
@@ -203,11 +205,15 @@ func (q *answers) changedWallets(ctx context.Context, b *Bundle) (map[address.Ad
 	}
 	contracts, err := q.contracts(ctx, touched)
 	for a, c := range contracts {
-		if c.JettonWallet != nil && c.McSeqno == b.MCSeqno {
-			found[a] = c
+		switch {
+		case c.JettonWallet == nil || c.FirstMcSeqno > b.MCSeqno:
+		case c.McSeqno == b.MCSeqno:
+			b.Wallets[a] = c
+		case c.McSeqno > b.MCSeqno:
+			b.Overwritten[a] = c
 		}
 	}
-	return found, err
+	return err
 }
 
 // Foreseen are the rows of traces of messages that were sent, with what the view shows of

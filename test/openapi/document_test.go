@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tonscribe/query/examples"
+	"tonscribe/query/live"
 	"tonscribe/query/openapi"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
@@ -22,7 +23,7 @@ var requirements []byte
 func documents(t *testing.T) map[string][]byte {
 	t.Helper()
 	texts := map[string][]byte{}
-	for layer, d := range map[string]*openapi.Document{"v2": v2.Describe("chain", examples.V2("chain")), "v3": v3.Describe(examples.V3())} {
+	for layer, d := range map[string]*openapi.Document{"v2": v2.Describe("chain", examples.V2("chain")), "v3": v3.Describe(examples.V3()), "streaming": live.Describe(live.DefaultConfiguration())} {
 		text, err := d.Render()
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +60,7 @@ func TestDocumentsNameTheVersionsOfTheLayers(t *testing.T) {
 		if err := json.Unmarshal(text, &d); err != nil {
 			t.Fatal(err)
 		}
-		want := map[string]string{"v2": "2.1.1", "v3": v3.Version}[layer]
+		want := map[string]string{"v2": "2.1.1", "v3": v3.Version, "streaming": live.Version}[layer]
 		if d.OpenAPI != "3.1.1" || d.Info.Version != want {
 			t.Errorf("%s: OpenAPI %s of version %s, want 3.1.1 of %s", layer, d.OpenAPI, d.Info.Version, want)
 		}
@@ -70,7 +71,14 @@ func TestDocumentsNameTheVersionsOfTheLayers(t *testing.T) {
 					t.Errorf("%s %s: id %q (also of %q), summary %q", method, path, o.OperationID, before, o.Summary)
 				}
 				ids[o.OperationID] = path
-				for _, status := range []string{"200", "401", "403", "429", "500"} {
+				statuses := []string{"200", "401", "403", "429", "500"}
+				switch o.OperationID {
+				case "ws":
+					statuses[0] = "101"
+				case "healthz": // it needs no key
+					statuses = []string{"200", "503"}
+				}
+				for _, status := range statuses {
 					if o.Responses[status] == nil {
 						t.Errorf("%s %s does not tell of %s", method, path, status)
 					}
@@ -88,7 +96,7 @@ func documentsNeedNoKey(t *testing.T, with *server) {
 		path, kind string
 		status     int
 	}{
-		{"/api/v2/openapi.json", "application/json", 200}, {"/api/v3/openapi.json", "application/json", 200}, {"/api/v3/doc.json", "application/json", 200},
+		{"/api/v2/openapi.json", "application/json", 200}, {"/api/v3/openapi.json", "application/json", 200}, {"/api/v3/doc.json", "application/json", 200}, {"/api/streaming/openapi.json", "application/json", 200},
 		{"/api/docs", "text/html; charset=utf-8", 200}, {"/api/docs/", "text/html; charset=utf-8", 200}, {"/api/docs/page.js", "text/javascript; charset=utf-8", 200},
 		{"/api/docs/page.css", "text/css; charset=utf-8", 200}, {"/api/docs/nothing", "application/json", 404},
 	} {
@@ -101,7 +109,7 @@ func documentsNeedNoKey(t *testing.T, with *server) {
 	}
 	s.client = &http.Client{Timeout: s.client.Timeout}
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	for path, want := range map[string]string{"/api/v2": "/api/docs#v2", "/api/v2/": "/api/docs#v2", "/api/v3/": "/api/docs#v3", "/api/v3/index.html": "/api/docs#v3"} {
+	for path, want := range map[string]string{"/api/v2": "/api/docs#v2", "/api/v2/": "/api/docs#v2", "/api/v3/": "/api/docs#v3", "/api/v3/index.html": "/api/docs#v3", "/api/streaming": "/api/docs#streaming"} {
 		if r := s.send(t, http.MethodGet, path, "", ""); r.Status != http.StatusFound || r.Header.Get("Location") != want {
 			t.Errorf("%s: %d %s, want 302 %s", path, r.Status, r.Header.Get("Location"), want)
 		}

@@ -12,18 +12,19 @@ import (
 	"tonscribe/test/browser"
 )
 
-// thePageShowsEveryOperationAndSendsRequests: of both documents, and what is
+// thePageShowsEveryOperationAndSendsRequests: of all documents, and what is
 // tried out on it is what the API answers.
 func thePageShowsEveryOperationAndSendsRequests(t *testing.T, s *server) {
 	b := browser.Start(t)
 	p := b.Open(s.base + "/api/docs")
 	p.Size(1280, 900, false)
 	p.Await(`document.querySelectorAll("#list a").length > 0`)
-	for _, layer := range []string{"v2", "v3"} {
+	for _, layer := range []string{"v2", "v3", "streaming"} {
 		s.showsEveryOperation(t, p, layer)
 	}
 	f := s.learn(t)
 	s.triesOut(t, p, f)
+	s.followsStreams(t, p)
 	for _, problem := range b.Problems() {
 		t.Errorf("the browser complains: %.600s", problem)
 	}
@@ -79,6 +80,46 @@ func (s *server) triesOut(t *testing.T, p *browser.Page, f facts) {
 	}
 }
 
+// followsStreams opens streams in both ways, sees events in them, and leaves them.
+func (s *server) followsStreams(t *testing.T, p *browser.Page) {
+	t.Helper()
+	for _, operation := range []string{"sse", "ws"} {
+		p.Eval(fmt.Sprintf(`location.hash = "#streaming/%s"`, operation), nil)
+		p.Await(fmt.Sprintf(`document.querySelector("#list [aria-current]")?.hash === "#streaming/%s" && document.getElementById("send")?.innerText === "Open"`, operation))
+		p.Eval(`document.getElementById("send").click()`, nil)
+		p.Await(`document.querySelectorAll("#events .event").length >= 4`)
+		p.Eval(`document.querySelector("#events .event summary").click()`, nil)
+		p.Await(`document.querySelector("#events .event pre")?.innerText.includes('"type": "account_state_change"')`)
+		if first := p.Text("#events .event:last-child summary"); !strings.HasPrefix(first, "subscribed ") {
+			t.Errorf("%s: the first event is %q, want the answer", operation, first)
+		}
+		if status := p.Text("#status"); status != map[string]string{"sse": "200", "ws": "101"}[operation] {
+			t.Errorf("%s: the status is %s", operation, status)
+		}
+		if shown := p.Text("#result"); strings.Contains(shown, s.key) {
+			t.Errorf("%s shows the API key", operation)
+		}
+		if operation == "ws" {
+			p.Eval(`document.getElementById("body").value = '{"operation":"ping","id":"p"}'; document.getElementById("more").click()`, nil)
+			p.Await(`[...document.querySelectorAll("#events .event summary")].some((line) => line.innerText.startsWith("pong "))`)
+		}
+		picture(t, p, "stream-"+operation)
+		p.Eval(`document.getElementById("close").click()`, nil)
+		p.Await(`document.getElementById("status").innerText === "closed" && !document.getElementById("close") && !document.getElementById("send").disabled`)
+	}
+}
+
+// picture keeps what the page shows, when asked to.
+func picture(t *testing.T, p *browser.Page, name string) {
+	t.Helper()
+	if *pictures == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(*pictures, name+".png"), p.Screenshot(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // refusesWithoutKey sends a wrong key; the page shows what the API says.
 func (s *server) refusesWithoutKey(t *testing.T, p *browser.Page) {
 	t.Helper()
@@ -110,8 +151,6 @@ func look(t *testing.T, p *browser.Page, base string) {
 		p.Await(`document.querySelectorAll("#list a").length > 0 && document.querySelector("#main h2")`)
 		p.Eval(`document.getElementById("send")?.click()`, nil)
 		p.Await(`!document.getElementById("send") || document.getElementById("status")`)
-		if err := os.WriteFile(filepath.Join(*pictures, name+".png"), p.Screenshot(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		picture(t, p, name)
 	}
 }

@@ -78,7 +78,7 @@ func start(t *testing.T, blocks int, flags ...string) *server {
 		harness.GetJSON(t, s.base+"/api/v3/masterchainInfo", &info)
 		return info.Last.Seqno >= blocks
 	}, func() string { return "the devnet stands still" })
-	for _, layer := range []string{"v2", "v3"} {
+	for _, layer := range []string{"v2", "v3", "streaming"} {
 		r := s.send(t, http.MethodGet, "/api/"+layer+"/openapi.json", "", "")
 		if s.documents[layer], err = openapitest.Read(r.Text); err != nil {
 			t.Fatalf("document of %s: %v", layer, err)
@@ -137,7 +137,7 @@ func tooBusy(a openapitest.Answer) bool {
 	return a.Status == http.StatusUnprocessableEntity && bytes.Contains(a.Text, []byte("the query is too heavy"))
 }
 
-// layerOf is v2 or v3.
+// layerOf is v2, v3 or streaming.
 func layerOf(path string) string { return strings.Split(path, "/")[2] }
 
 // ask sends an operation's request and holds the answer against its document.

@@ -3,7 +3,7 @@
 // The page reads the documents that the server gives to machines, and knows
 // nothing else of the API.
 
-const layers = ["v2", "v3"];
+let layers = []; // as the server names them
 const documents = {};
 const byID = (id) => document.getElementById(id);
 
@@ -69,7 +69,7 @@ function showList(doc, layer, current) {
   byID("list").replaceChildren(...(nodes.length ? nodes : [make("h3", {}, "nothing found")]));
 }
 
-const shortPath = (path) => path.replace(/^\/api\/v\d\//, "");
+const shortPath = (path) => path.replace(/^\/api\/(v\d|streaming)\//, "");
 const verb = (method) => make("span", { className: `method ${method}` }, method.toUpperCase());
 
 // ---- an operation ----
@@ -166,7 +166,9 @@ function show(doc, layer, o) {
   const text = body && make("textarea", { id: "body", spellcheck: false, "aria-label": "Body of the request" });
   if (query.length) form.append(make("h3", {}, "Parameters"), make("div", { className: "fields" }, ...query.flatMap((parameter) => field(doc, parameter))));
   if (body) form.append(make("h3", {}, "Body"), text, tree(doc, resolve(doc, body.schema)));
-  const send = make("button", { className: "send", type: "submit", id: "send" }, "Send");
+  const opens = streamOf(o);
+  if (opens === "socket") form.append(make("h3", {}, "Operation"), make("textarea", { id: "body", spellcheck: false, "aria-label": "Operation", value: firstOperation(doc) }));
+  const send = make("button", { className: "send", type: "submit", id: "send" }, opens ? "Open" : "Send");
   const fill = make("button", { type: "button", id: "fill" }, "Fill in the example");
   const result = make("div", { id: "result", role: "status" });
   form.append(make("div", { className: "actions" }, send, hasExample(query, body) ? fill : null));
@@ -174,7 +176,7 @@ function show(doc, layer, o) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     send.disabled = true;
-    await ask(o, result).finally(() => (send.disabled = false));
+    await (opens ? follow(o, opens, result) : ask(o, result)).finally(() => (send.disabled = false));
   });
   byID("main").replaceChildren(
     make("h2", {}, o.summary),
@@ -184,6 +186,18 @@ function show(doc, layer, o) {
   );
   if (text && !body.example) text.value = "{}";
   if (body && body.example) fillIn([], body);
+}
+
+// streamOf is how events of an operation come: as a stream, by a socket, or not at all.
+function streamOf(o) {
+  if (o.responses["101"]) return "socket";
+  return o.responses["200"].content["text/event-stream"] ? "events" : "";
+}
+
+// firstOperation subscribes to what the example of a stream of events does.
+function firstOperation(doc) {
+  const like = operations(doc).find((one) => one.requestBody && one.requestBody.content["application/json"].example);
+  return JSON.stringify({ operation: "subscribe", id: "1", ...(like && like.requestBody.content["application/json"].example) }, null, 2);
 }
 
 const hasExample = (query, body) => query.some((parameter) => "example" in parameter) || (body && body.example);
@@ -197,17 +211,28 @@ function fillIn(query, body) {
 
 function answers(doc, o) {
   const nodes = [];
-  const good = o.responses["200"].content["application/json"];
+  const [status, success] = Object.entries(o.responses)[0];
+  const good = Object.values(success.content || {})[0] || {};
   nodes.push(make("h3", {}, "Answer"));
   nodes.push(...expandable(doc, good.schema).map((form) => tree(doc, form)));
+  if (good.schema && good.schema.contentSchema) nodes.push(...kinds(doc, good.schema.contentSchema));
+  if (status === "101") nodes.push(make("p", { className: "quiet" }, "101: a WebSocket"));
   if ("example" in good) {
     nodes.push(make("details", {}, make("summary", {}, "Example"), make("pre", {}, JSON.stringify(good.example, null, 2))));
   }
-  const rows = Object.entries(o.responses).filter(([status]) => status !== "200");
+  const rows = Object.entries(o.responses).filter(([one]) => one !== status);
   nodes.push(make("h3", {}, "Errors"));
   nodes.push(make("table", {}, make("tr", {}, make("th", {}, "Status"), make("th", {}, "Text")),
     ...rows.map(([status, response]) => make("tr", {}, make("td", {}, status), make("td", {}, ...response.description.split("; ").map((text) => make("div", {}, text)))))));
   return nodes;
+}
+
+// kinds are the forms of an event, each to be opened.
+function kinds(doc, schema) {
+  return (resolve(doc, schema).anyOf || []).map((one) => {
+    const form = resolve(doc, one);
+    return make("details", {}, make("summary", { className: "mono" }, form.called), tree(doc, form));
+  });
 }
 
 // ---- trying out ----
@@ -262,6 +287,100 @@ async function ask(o, result) {
   }
 }
 
+// ---- streams ----
+
+let leave = () => {}; // ends the stream that is open
+
+const keptEvents = 100;
+
+// follow opens a stream and shows its events, the newest first, until it ends.
+async function follow(o, how, result) {
+  leave();
+  const status = make("span", { className: "status", id: "status" }, "opening");
+  const count = make("span", { id: "count" }, "0");
+  const events = make("div", { id: "events" });
+  const close = make("button", { type: "button", id: "close" }, "Close");
+  let seen = 0;
+  const say = (text, good) => {
+    status.textContent = text;
+    status.className = `status ${good ? "good" : "bad"}`;
+  };
+  const add = (text) => {
+    count.textContent = String(++seen);
+    let event = {};
+    try {
+      event = JSON.parse(text);
+    } catch {} // shown as it is
+    const name = event.type || event.status || (event.error ? "error" : "text");
+    const body = make("pre", {});
+    const details = make("details", { className: "event" }, make("summary", {}, make("b", {}, name), ` ${event.position || ""} `, make("span", { className: "quiet" }, event.finality || event.error || "")), body);
+    details.addEventListener("toggle", () => (body.textContent = details.open ? (event.type ? JSON.stringify(event, null, 2) : text).slice(0, mostShown) : ""));
+    events.prepend(details);
+    while (events.childElementCount > keptEvents) events.lastChild.remove();
+  };
+  const parts = [make("p", {}, status, " ", count, " events ", close), events];
+  const text = byID("body").value;
+  const ended = new AbortController();
+  leave = () => ended.abort();
+  close.addEventListener("click", leave);
+  addEventListener("hashchange", leave, { signal: ended.signal });
+  if (how === "events") {
+    result.replaceChildren(make("pre", {}, `${curl(o, address(o), text)} -N`), ...parts);
+    await readEvents(o, text, ended.signal, say, add);
+  } else {
+    const more = make("button", { type: "button", id: "more" }, "Send the operation");
+    close.before(more, " ");
+    result.replaceChildren(...parts);
+    await readSocket(o, more, ended.signal, say, add);
+  }
+  close.remove();
+}
+
+async function readEvents(o, body, signal, say, add) {
+  try {
+    const headers = { "Content-Type": "application/json" };
+    if (byID("key").value) headers["X-API-Key"] = byID("key").value;
+    const response = await fetch(o.path, { method: "POST", headers, body, signal });
+    say(String(response.status), response.ok);
+    if (!response.ok) return add(await response.text());
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ""; ; ) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      const frames = (rest + value).split("\n\n");
+      rest = frames.pop();
+      for (const frame of frames) {
+        const data = frame.split("\n").find((line) => line.startsWith("data: "));
+        if (data) add(data.slice(6));
+      }
+    }
+    say("ended", false);
+  } catch (error) {
+    say(signal.aborted ? "closed" : `no answer: ${error.message}`, signal.aborted);
+  }
+}
+
+function readSocket(o, more, signal, say, add) {
+  const url = new URL(o.path, location.origin.replace(/^http/, "ws"));
+  if (byID("key").value) url.searchParams.set("api_key", byID("key").value);
+  const socket = new WebSocket(url);
+  const send = () => socket.send(byID("body").value);
+  more.addEventListener("click", send);
+  signal.addEventListener("abort", () => socket.close());
+  return new Promise((ends) => {
+    socket.addEventListener("open", () => {
+      say("101", true);
+      send();
+    });
+    socket.addEventListener("message", (message) => add(message.data));
+    socket.addEventListener("close", (end) => {
+      say(signal.aborted ? "closed" : `ended: ${end.code} ${end.reason}`, signal.aborted);
+      more.remove();
+      ends();
+    });
+  });
+}
+
 // ---- where the reader is ----
 
 async function go() {
@@ -295,6 +414,7 @@ function intro(doc, layer) {
 
 addEventListener("hashchange", go);
 addEventListener("DOMContentLoaded", () => {
+  layers = byID("layers").dataset.names.split(" ");
   byID("key").value = sessionStorage.getItem("key") || "";
   byID("key").addEventListener("input", () => sessionStorage.setItem("key", byID("key").value));
   byID("search").addEventListener("input", () => {

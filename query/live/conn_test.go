@@ -1,0 +1,178 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/report"
+	"tonscribe/query/store"
+)
+
+// newComponent is one without an index: subscriptions that begin now can be made.
+func newComponent(t testing.TB, change func(*Configuration)) *Component {
+	t.Helper()
+	c := DefaultConfiguration()
+	if change != nil {
+		change(&c)
+	}
+	database := clickhouse.DefaultConfiguration()
+	database.DSN = "clickhouse://nobody@127.0.0.1:1/nothing"
+	client, err := clickhouse.New(database, clickhouse.Dependencies{Report: report.Silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	s, err := store.New(store.DefaultConfiguration(), client.Options(), nil, report.Silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	l, err := New(c, Dependencies{Report: report.Silent(), Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func eventAt(n uint32, bytes int) item {
+	return item{raw: []byte(strings.Repeat("x", bytes)), position: Position{1, n}}
+}
+
+func TestAQueueThatIsFullEndsTheStreamAtWhatWasTaken(t *testing.T) {
+	for name, change := range map[string]func(*Configuration){
+		"events":       func(c *Configuration) { c.Queue = 20 },
+		"bytes":        func(c *Configuration) { c.QueueBytes = 2000 },
+		"bytes of all": func(c *Configuration) { c.AllQueuedBytes = 2000 },
+	} {
+		l := newComponent(t, change)
+		c := newConn(l, "", limits{})
+		for n := range uint32(20) {
+			c.push(eventAt(n, 100))
+		}
+		first := c.take()
+		for n := range uint32(20) {
+			c.push(eventAt(20+n, 100))
+		}
+		second := c.take()
+		if first.slow || len(first.events) != maxBatch || !second.slow || len(second.events) != 0 || c.position() != first.events[maxBatch-1].position {
+			t.Errorf("%s: %d events, then %d (slow: %v) behind %s", name, len(first.events), len(second.events), second.slow, c.position())
+		}
+		if got := l.queued.Load(); got != 0 {
+			t.Errorf("%s: %d bytes wait of a stream that ended", name, got)
+		}
+	}
+}
+
+// However large it is, one event fits: otherwise a stream could never go on.
+func TestAnEventLargerThanTheQueueIsSentAlone(t *testing.T) {
+	l := newComponent(t, func(c *Configuration) { c.QueueBytes, c.AllQueuedBytes = 10, 10 })
+	c := newConn(l, "", limits{})
+	c.push(eventAt(1, 1000))
+	if b := c.take(); b.slow || len(b.events) != 1 {
+		t.Errorf("%d events, slow %v", len(b.events), b.slow)
+	}
+}
+
+func TestAReplayWaitsForRoom(t *testing.T) {
+	l := newComponent(t, func(c *Configuration) { c.Queue = 2 })
+	c := newConn(l, "", limits{})
+	const events = 100
+	var pushing sync.WaitGroup
+	pushing.Go(func() {
+		for n := range uint32(events) {
+			if err := c.pushWait(t.Context(), eventAt(n, 10)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	var got []item
+	for len(got) < events {
+		<-c.wake
+		got = append(got, c.take().events...)
+	}
+	pushing.Wait()
+	if !slices.IsSortedFunc(got, func(a, b item) int { return a.position.Compare(b.position) }) {
+		t.Error("events come in another order")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 2 {
+		c.push(eventAt(1, 10))
+	}
+	if err := c.pushWait(ctx, eventAt(1, 10)); err == nil {
+		t.Error("a replay goes on behind its end")
+	}
+}
+
+func TestAnswersThatNobodyReadsEndTheStream(t *testing.T) {
+	c := newConn(newComponent(t, nil), "", limits{})
+	n := 0
+	for c.answer(nil) {
+		n++
+	}
+	if n == 0 || n > 1000 {
+		t.Errorf("%d answers wait", n)
+	}
+}
+
+func TestOperationsWaitBehindABurst(t *testing.T) {
+	p := newPace(1e6)
+	now := time.Unix(1, 0)
+	waited := 0
+	for range 2 * operationBurst {
+		if p.wait(t.Context(), now) {
+			waited++
+		}
+	}
+	if waited == 0 || waited > operationBurst {
+		t.Errorf("%d of %d operations at once wait", waited, 2*operationBurst)
+	}
+	if p.wait(t.Context(), now.Add(time.Second)) {
+		t.Error("an operation after a rest waits")
+	}
+}
+
+func TestClientsHaveAsManyStreamsAndAddressesAsTheyMay(t *testing.T) {
+	l := newComponent(t, func(c *Configuration) { c.Connections, c.AllAddresses = 3, 10 })
+	for i, step := range []struct {
+		client string
+		limit  int
+		want   string
+	}{
+		{"a", 2, ""}, {"a", 2, ""}, {"a", 2, "connection limit reached: 2 active connections"},
+		{"b", 2, ""}, {"b", 2, errFull.Error()}, {"c", 0, "connection limit reached: 0 active connections"},
+	} {
+		got := ""
+		if err := l.clients.enter(step.client, step.limit); err != nil {
+			got = err.Error()
+		}
+		if got != step.want {
+			t.Errorf("step %d: %q, want %q", i, got, step.want)
+		}
+	}
+	for range 2 {
+		l.clients.leave("a")
+	}
+	l.clients.leave("b")
+	if n, _ := l.clients.count(); n != 0 || len(l.clients.of) != 0 {
+		t.Errorf("%d streams of %d clients are left", n, len(l.clients.of))
+	}
+	first, second := newConn(l, "", limits{}), newConn(l, "", limits{})
+	for i, step := range []struct {
+		c    *conn
+		n    int
+		fits bool
+	}{{first, 6, true}, {second, 5, false}, {second, 4, true}, {first, 7, false}, {first, 3, true}, {second, 7, true}, {first, 0, true}, {second, 0, true}} {
+		if err := step.c.reserve(step.n); (err == nil) != step.fits {
+			t.Errorf("step %d: %v", i, err)
+		}
+	}
+	if _, n := l.clients.count(); n != 0 {
+		t.Errorf("%d addresses are left", n)
+	}
+}

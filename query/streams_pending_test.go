@@ -1,0 +1,179 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tonscribe/bench/synthetic"
+	"tonscribe/internal/kafka"
+	"tonscribe/query/live"
+	"tonscribe/schema/record"
+)
+
+// tellingLog is a log that tells what messages will do when a test wants it.
+type tellingLog struct {
+	told
+	more chan *record.PendingTrace
+}
+
+func (l tellingLog) Watch(ctx context.Context, _ string, _ int, take func(kafka.Item)) error {
+	for {
+		select {
+		case t := <-l.more:
+			take(kafka.Item{Record: &record.Record{Content: &record.Record_Pending{Pending: t}}})
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// normal is the hash that events name a pending trace by.
+func normal(p *record.PendingTrace) string {
+	in := p.Transactions[0].InMsg
+	if len(in.HashNorm) > 0 {
+		return b64(in.HashNorm)
+	}
+	return b64(in.Hash)
+}
+
+func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
+	x := &traced{txs: map[string]*record.Transaction{}, steps: map[string]*record.TraceStep{}, traces: map[string][]*record.TraceStep{}}
+	s := newStreamWorld(t)
+	traces := synthetic.NewTraces()
+	begins := map[string]int{}
+	for i, b := range s.bundles {
+		for _, tx := range b.Transactions {
+			x.txs[string(tx.Hash)] = tx
+			begins[string(tx.Hash)] = i
+		}
+		for _, r := range traces.Records(b, 1)[0] {
+			for _, step := range r.GetTraces().GetTraces() {
+				x.steps[string(step.Trace.Id)] = step
+				x.traces[string(step.Trace.Id)] = append(x.traces[string(step.Trace.Id)], step)
+			}
+		}
+	}
+	_, closed := x.fromOutside()
+	var coming []*record.TraceStep // whose roots are in bundles that are not there yet
+	for _, step := range closed {
+		// Another message to the same account that comes before takes its place.
+		overtaken := slices.ContainsFunc(s.bundles[s.from:max(s.from, begins[string(step.Trace.Id)]+1)], func(b *synthetic.Bundle) bool {
+			return slices.ContainsFunc(b.Transactions, func(tx *record.Transaction) bool {
+				return tx.InMsg.GetKind() == record.Message_EXTERNAL_IN && bytes.Equal(tx.Account, x.txs[string(step.Trace.Id)].Account) && !bytes.Equal(tx.Hash, step.Trace.Id)
+			})
+		})
+		if begins[string(step.Trace.Id)] > s.from+3 && !overtaken {
+			coming = append(coming, step)
+		}
+	}
+	if len(coming) < 3 {
+		t.Fatalf("%d traces begin outside and end in time", len(coming))
+	}
+	asForeseen, _ := x.foreseen(coming[0])
+	otherwise, _ := x.foreseen(coming[1])
+	root := otherwise.Transactions[0]
+	root.Aborted = !root.Aborted
+	never, _ := x.foreseen(coming[2])
+	never.Transactions[0].InMsg.Hash, never.Transactions[0].InMsg.HashNorm = newHash(1), newHash(2)
+	never.Transactions[0].Account = append(root.Account[:4:4], newHash(3)...)
+	t.Run("what may still come", func(t *testing.T) { whatMayStillComeIsToldToWhoAsks(t, s, asForeseen, never) })
+	log := tellingLog{more: make(chan *record.PendingTrace)}
+	s.growing.shared = log
+	server := s.growing.serve(t, func(c *Configuration) {
+		manyStreams(c)
+		c.Live.PendingDeadline, c.Live.Queue, c.Live.QueueBytes = 2*time.Second, 100_000, 64<<20
+	})
+	server.await(s.bundles[s.from-1].Seqno)
+	at := server.listening()
+	all, _ := server.open(at, map[string]any{"types": []string{"transactions", "actions", "trace"}, "min_finality": "pending"})
+	final, _ := server.open(at, map[string]any{"types": []string{"transactions", "account_state_change"}})
+	all.next()
+	final.next()
+	last := lastState(s.bundles[len(s.bundles)-1])
+	history := map[string][]string{}
+	take := func(e *streamEvent) {
+		history[e.Trace] = append(history[e.Trace], e.Type+" "+e.Finality)
+	}
+	for _, p := range []*record.PendingTrace{asForeseen, otherwise, never} {
+		log.more <- p
+		want := normal(p)
+		for {
+			e := all.next()
+			if take(e); e.Trace != want || e.Finality != "pending" {
+				t.Fatalf("%s comes, want what is foreseen of %s", e.raw[:min(300, len(e.raw))], want)
+			}
+			if p, err := live.ParsePosition(e.Position); err != nil || p.MCSeqno != s.bundles[s.from-1].Seqno {
+				t.Errorf("what is foreseen has the position %s", e.Position)
+			}
+			if e.Type == "trace" {
+				break
+			}
+		}
+	}
+	go s.grow()
+	for _, e := range final.until(last) {
+		if e.Finality != "finalized" {
+			t.Errorf("who wants what is final gets %s", e.raw[:min(300, len(e.raw))])
+		}
+	}
+	for len(history[normal(never)]) == 0 || !strings.HasPrefix(history[normal(never)][len(history[normal(never)])-1], "trace_invalidated") {
+		take(all.next())
+	}
+	check := func(what string, p *record.PendingTrace, invalidated bool) {
+		t.Helper()
+		list := history[normal(p)]
+		seenFinal, seenInvalid := false, false
+		for _, e := range list {
+			switch {
+			case strings.HasPrefix(e, "trace_invalidated"):
+				seenInvalid = true
+			case strings.HasSuffix(e, " finalized"):
+				seenFinal = true
+			case seenFinal:
+				t.Errorf("%s: %s comes behind what is final: %q", what, e, list)
+			}
+		}
+		if seenInvalid != invalidated || !seenFinal {
+			t.Errorf("%s: %q", what, list)
+		}
+	}
+	check("as it was foreseen", asForeseen, false)
+	check("otherwise", otherwise, true)
+}
+
+// Who asks for what is new gets what messages will do that were sent before.
+func whatMayStillComeIsToldToWhoAsks(t *testing.T, s *streamWorld, coming ...*record.PendingTrace) {
+	s.growing.shared = told(coming)
+	server := s.growing.serve(t, manyStreams)
+	server.await(s.bundles[s.from-1].Seqno)
+	at := server.listening()
+	for _, c := range []struct {
+		finality string
+		tells    bool
+	}{{"pending", true}, {"confirmed", false}, {"finalized", false}} {
+		stream, _ := server.open(at, map[string]any{"types": []string{"transactions", "trace"}, "min_finality": c.finality, "replay_existing": true})
+		stream.next()
+		if !c.tells {
+			for _, e := range stream.until(live.Position{MCSeqno: s.bundles[s.from-1].Seqno}) {
+				if e.Finality != "finalized" {
+					t.Errorf("%s comes to who asks for %s", e.raw[:min(300, len(e.raw))], c.finality)
+				}
+			}
+			continue
+		}
+		for left := len(coming); left > 0; {
+			e := stream.next()
+			if e.Finality == "pending" && e.Type == "trace" {
+				if !slices.ContainsFunc(coming, func(p *record.PendingTrace) bool { return normal(p) == e.Trace }) {
+					t.Errorf("nobody sent %s", e.Trace)
+				}
+				left--
+			}
+		}
+		stream.cancel()
+	}
+}
