@@ -107,7 +107,7 @@ function tree(doc, schema) {
     const note = resolve(doc, given).description;
     const line = [
       make("span", { className: "name" }, name), required.has(name) ? " " : "? ",
-      make("span", { className: "quiet" }, typeOf(doc, given), note ? ` – ${note}` : ""),
+      make("span", { className: "quiet" }, typeOf(doc, given), ...prose(note ? ` – ${note}` : "")),
     ];
     const forms = expandable(doc, given);
     if (!forms.length) {
@@ -165,8 +165,11 @@ function show(doc, layer, o) {
   const form = make("form", { id: "form" });
   const text = body && make("textarea", { id: "body", spellcheck: false, "aria-label": "Body of the request" });
   if (query.length) form.append(make("h3", {}, "Parameters"), make("div", { className: "fields" }, ...query.flatMap((parameter) => field(doc, parameter))));
-  if (body) form.append(make("h3", {}, "Body"), text, tree(doc, resolve(doc, body.schema)));
   const opens = streamOf(o);
+  if (body) {
+    const members = tree(doc, resolve(doc, body.schema));
+    form.append(make("h3", {}, "Body"), text, opens ? make("details", {}, make("summary", {}, "Members"), members) : members); // events are to be seen beside it
+  }
   if (opens === "socket") form.append(make("h3", {}, "Operation"), make("textarea", { id: "body", spellcheck: false, "aria-label": "Operation", value: firstOperation(doc) }));
   const send = make("button", { className: "send", type: "submit", id: "send" }, opens ? "Open" : "Send");
   const fill = make("button", { type: "button", id: "fill" }, "Fill in the example");
