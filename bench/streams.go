@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"math/rand/v2"
 	"net/http"
@@ -288,6 +289,7 @@ func (r streamRun) compare(out *output, plan streams.Plan, index *streams.Index,
 	var all, stalled streams.Difference
 	var compared, comparedStalled, told, cut, moved int
 	var failed error
+	reasons := map[string]int{}
 	for i, s := range plan.Streams {
 		got := received[i]
 		var accounts []string
@@ -301,6 +303,9 @@ func (r streamRun) compare(out *output, plan streams.Plan, index *streams.Index,
 		if !s.Stalls {
 			compared += all.Compare(got.Events, wanted, index.End())
 			continue
+		}
+		if got.Why != "" {
+			reasons[got.Why]++
 		}
 		told, cut, moved = told+got.Told, cut+got.Cut, moved+got.Moved
 		if n := len(got.Events); n > 0 && got.Events[n-1].Position.Compare(index.End()) < 0 {
@@ -328,6 +333,9 @@ func (r streamRun) compare(out *output, plan streams.Plan, index *streams.Index,
 		out.head("figure", "value", "unit")
 		out.figure("told to be slow", float64(told), "times", r.stall)
 		out.figure("ended without being told", float64(cut), "times", r.stall)
+		for _, why := range slices.Sorted(maps.Keys(reasons)) {
+			out.note("%d times: %s", reasons[why], why)
+		}
 		out.figure("told another position than that of the last event", float64(moved), "times", r.stall)
 	}
 	if failed == nil && (all != streams.Difference{} || stalled != streams.Difference{}) {

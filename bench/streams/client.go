@@ -325,6 +325,7 @@ func (s *client) run(ctx context.Context, connection net.Conn, o *connected) {
 			s.received.Told++
 		default:
 			s.received.Cut++
+			s.received.Why = fmt.Sprint(err)
 		}
 		if connection, o, err = s.connect(ctx); err != nil {
 			if ctx.Err() == nil {

@@ -7,11 +7,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"tonscribe/query/live"
 )
@@ -51,24 +53,45 @@ func ReadIndex(ctx context.Context, server, key string, from, to uint32) (*Index
 	return x, nil
 }
 
+// attempts is how often an answer is asked for: a server that has much to do gives up
+// after some seconds.
+const attempts = 10
+
 // asking asks the v3 layer of a server.
 func asking(server, key string) func(context.Context, string, any) error {
-	return func(ctx context.Context, path string, into any) error {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+server+"/api/v3"+path, nil)
-		if err != nil {
-			return err
+	return func(ctx context.Context, path string, into any) (err error) {
+		for n := range attempts {
+			if err = ask(ctx, server, key, path, into); err == nil || ctx.Err() != nil {
+				return err
+			}
+			select {
+			case <-time.After(time.Duration(n) * 100 * time.Millisecond):
+			case <-ctx.Done():
+			}
 		}
-		r.Header.Set("X-API-Key", key)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s: %s", path, answer.Status)
-		}
-		return json.NewDecoder(answer.Body).Decode(into)
+		return err
 	}
+}
+
+func ask(ctx context.Context, server, key, path string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+server+"/api/v3"+path, nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("X-API-Key", key)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: %.300s", path, answer.Status, body)
+	}
+	return json.Unmarshal(body, into)
 }
 
 const pageSize = 1000

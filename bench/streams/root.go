@@ -57,6 +57,8 @@ type Received struct {
 	// Moved is how often the position that it was told is not that of its last event.
 	Moved int
 	Err   string
+	// Why is how it was ended without a position.
+	Why string
 }
 
 // order is what a process is told.

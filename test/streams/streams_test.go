@@ -236,7 +236,13 @@ func TestClientsThatComeBackMissNothingWhateverIsKilled(t *testing.T) {
 		}
 	}()
 	defer func() { cancel(); <-done }()
+	newest := uint32(0)
 	for _, victim := range victims(random, kills()) {
+		// Something happens between two kills, and is shown.
+		harness.Await(t, patience, func() bool { return max(p.shown(first), p.shown(second)) > newest }, func() string {
+			return fmt.Sprintf("the replicas show %d and %d, %d was shown", p.shown(first), p.shown(second), newest)
+		})
+		newest = max(p.shown(first), p.shown(second))
 		time.Sleep(time.Duration(200+random.IntN(1500)) * time.Millisecond)
 		t.Logf("kill -9 of %s at masterchain blocks %d and %d", victim, p.shown(first), p.shown(second))
 		p.kill(victim)
