@@ -343,6 +343,8 @@ func TestTracesAndActionsAreFoundByWhatIsInThem(t *testing.T) {
 		}
 	}
 	x.everyTransactionHasItsTrace()
+	x.manyAtOnce("tx_hash", func(tx *record.Transaction) []byte { return tx.Hash })
+	x.manyAtOnce("msg_hash", func(tx *record.Transaction) []byte { return tx.InMsg.Hash })
 	x.refusals()
 	x.parts(done)
 	x.balanceChanges(open, done)
@@ -353,7 +355,11 @@ func b64Of(b []byte) string { return url.QueryEscape(b64(b)) }
 func (x *traced) everyTransactionHasItsTrace() {
 	x.Helper()
 	seen := 0
-	for _, path := range []string{"/transactions?limit=1000", "/transactions?limit=1000&sort=asc", "/transactions?limit=300&account=" + url.QueryEscape(rawOf(x.popular()))} {
+	paths := []string{"/transactions?limit=1000", "/transactions?limit=1000&sort=asc", "/transactions?limit=300&account=" + url.QueryEscape(rawOf(x.popular()))}
+	for _, hash := range slices.Sorted(maps.Keys(x.txs))[:20] {
+		paths = append(paths, "/transactions?hash="+hex.EncodeToString([]byte(hash)), "/transactionsByMessage?direction=in&msg_hash="+hex.EncodeToString(x.txs[hash].InMsg.Hash))
+	}
+	for _, path := range paths {
 		var answer struct {
 			Transactions []struct {
 				Hash     []byte
@@ -375,6 +381,32 @@ func (x *traced) everyTransactionHasItsTrace() {
 	if seen < 1500 {
 		x.Errorf("%d transactions were seen", seen)
 	}
+}
+
+// manyAtOnce asks for the traces of some transactions by what names these.
+func (x *traced) manyAtOnce(name string, of func(*record.Transaction) []byte) {
+	x.Helper()
+	for _, n := range []int{3, 40} {
+		query, want := url.Values{"limit": {"100"}}, map[string]bool{}
+		for _, hash := range slices.Sorted(maps.Keys(x.txs))[:n] {
+			query.Add(name, hex.EncodeToString(of(x.txs[hash])))
+			want[b64(x.of[hash].Trace.Id)] = true
+		}
+		got, _ := x.page("/traces?"+query.Encode(), "traces", member("trace_id"))
+		if slices.Sort(got); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+			x.Errorf("traces of %d by %s: %v, want %v", n, name, got, want)
+		}
+	}
+}
+
+// Rows from before the column trace_rest leave it to table traces.
+func TestTracesOfTransactionsAreThereWhereTheirRowsDoNotTellThem(t *testing.T) {
+	x := newTraced(t)
+	x.exec(t, "CREATE TABLE older ENGINE = Memory AS SELECT * REPLACE ('' AS trace_rest) FROM transaction_traces")
+	x.exec(t, "TRUNCATE TABLE transaction_traces")
+	x.exec(t, "INSERT INTO transaction_traces SELECT * FROM older")
+	x.town = &town{world: x.world, server: x.serve(t, nil)}
+	x.everyTransactionHasItsTrace()
 }
 
 func (x *traced) refusals() {

@@ -31,6 +31,7 @@ func TestLiesAboutTracesAreFound(t *testing.T) {
 	}{
 		{"a transaction without a trace", "", &table.TransactionTraces.Table, remove, "no row, but table transactions makes"},
 		{"a transaction of another trace", "", &table.TransactionTraces.Table, update("trace_prefix = 5"), "transactions of it"},
+		{"a transaction of a trace of another name", "trace_rest != ''", &table.TransactionTraces.Table, update("trace_rest = reverse(trace_rest)"), "trace_rest of a transaction is not that of the trace"},
 		{"a trace left out", "state = 'complete'", &table.Traces.Table, remove, "no row, but transaction_traces has"},
 		{"another number of transactions", "", &table.Traces.Table, update("nodes = nodes + 1"), "but transaction_traces has"},
 		{"another end", "", &table.Traces.Table, update("end_lt = end_lt + 1"), "that of the last transaction"},

@@ -17,7 +17,7 @@ import (
 var tracedTable = func() *table.Table {
 	t := table.TransactionTraces.Table
 	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c table.Column) bool {
-		return c.Name == "mc_seqno" || c.Name == "later" || c.Name == "trace_prefix"
+		return c.Name == "mc_seqno" || c.Name == "later" || c.Name == "trace_prefix" || c.Name == "trace_rest"
 	})
 	return &t
 }()
@@ -132,22 +132,25 @@ func (v *verifier) checkTraceSeals(ctx context.Context) error {
 }
 
 // countNodes compares what traces say of their transactions, and the number of their
-// lists, with the rows of these.
+// lists, with the rows of these, and what these say of the traces. Rows may be from before
+// they said it.
 func (v *verifier) countNodes(ctx context.Context, low, high uint64) error {
 	var r struct {
 		prefix, nodes, have, start, first, end, last, lists, accounts uint64
 		rows                                                          uint64
+		named                                                         uint8
 	}
-	query := fmt.Sprintf(`SELECT trace_prefix, sum(nodes) AS n, sum(have) AS h, min(start) AS s, min(first) AS f, max(end) AS e, max(last) AS l, sum(lists) AS ls, sum(accounts) AS a, sum(rows) AS r FROM (
+	query := fmt.Sprintf(`SELECT trace_prefix, sum(nodes) AS n, sum(have) AS h, min(start) AS s, min(first) AS f, max(end) AS e, max(last) AS l, sum(lists) AS ls, sum(accounts) AS a, sum(rows) AS r, hasAll(groupUniqArrayArray(own), groupUniqArrayArray(rests)) AS named FROM (
 		SELECT trace_prefix, toUInt64(if(replaced, 0, nodes)) AS nodes, toUInt64(0) AS have, if(replaced, %[1]d, start_lt) AS start, toUInt64(%[1]d) AS first, if(replaced, 0, end_lt) AS end, toUInt64(0) AS last,
-			toUInt64(0) AS lists, toUInt64(0) AS accounts, toUInt64(1) AS rows, toUInt8(mc_seqno_start < %[2]d OR mc_seqno > %[3]d OR replaced) AS other, toUInt8(pending_edges > 0 OR nodes > %[4]d) AS unlisted
+			toUInt64(0) AS lists, toUInt64(0) AS accounts, toUInt64(1) AS rows, toUInt8(mc_seqno_start < %[2]d OR mc_seqno > %[3]d OR replaced) AS other, toUInt8(pending_edges > 0 OR nodes > %[4]d) AS unlisted,
+			if(state = 'broken', [], [concat(substring(id, 9), external_hash)]) AS own, emptyArrayString() AS rests
 		FROM traces FINAL WHERE trace_prefix BETWEEN %[5]d AND %[6]d
-		UNION ALL SELECT trace_prefix, 0, uniqExact(workchain, account_prefix, lt, account_rest), %[1]d, min(lt), 0, max(lt), 0, uniqExact(workchain, account_prefix), 0, toUInt8(min(transaction_mc_seqno) < %[2]d OR max(transaction_mc_seqno) > %[3]d), 0
+		UNION ALL SELECT trace_prefix, 0, uniqExact(workchain, account_prefix, lt, account_rest), %[1]d, min(lt), 0, max(lt), 0, uniqExact(workchain, account_prefix), 0, toUInt8(min(transaction_mc_seqno) < %[2]d OR max(transaction_mc_seqno) > %[3]d), 0, [], groupUniqArrayIf(trace_rest, trace_rest != '')
 		FROM transaction_traces WHERE trace_prefix BETWEEN %[5]d AND %[6]d GROUP BY trace_prefix
-		UNION ALL SELECT trace_prefix, 0, 0, %[1]d, %[1]d, 0, 0, uniqExact(list), 0, 0, 0, 0 FROM traces_by_list WHERE trace_prefix BETWEEN %[5]d AND %[6]d AND mc_seqno BETWEEN %[2]d AND %[3]d GROUP BY trace_prefix
-		) GROUP BY trace_prefix HAVING max(other) = 0 AND (n != h OR s != f OR e != l OR r = 0 OR ls != a + r AND max(unlisted) = 0 OR ls > 0 AND max(unlisted) = 1 AND n <= %[4]d) ORDER BY trace_prefix LIMIT 1`,
+		UNION ALL SELECT trace_prefix, 0, 0, %[1]d, %[1]d, 0, 0, uniqExact(list), 0, 0, 0, 0, [], [] FROM traces_by_list WHERE trace_prefix BETWEEN %[5]d AND %[6]d AND mc_seqno BETWEEN %[2]d AND %[3]d GROUP BY trace_prefix
+		) GROUP BY trace_prefix HAVING max(other) = 0 AND (n != h OR s != f OR e != l OR r = 0 OR ls != a + r AND max(unlisted) = 0 OR ls > 0 AND max(unlisted) = 1 AND n <= %[4]d OR NOT named) ORDER BY trace_prefix LIMIT 1`,
 		uint64(math.MaxUint64), v.from, v.to, trace.MaxNodes, low, high)
-	return v.each(ctx, query, nil, []any{&r.prefix, &r.nodes, &r.have, &r.start, &r.first, &r.end, &r.last, &r.lists, &r.accounts, &r.rows}, func() error {
+	return v.each(ctx, query, nil, []any{&r.prefix, &r.nodes, &r.have, &r.start, &r.first, &r.end, &r.last, &r.lists, &r.accounts, &r.rows, &r.named}, func() error {
 		key := fmt.Sprintf("trace_prefix = 0x%016x", r.prefix)
 		switch {
 		case r.rows == 0:
@@ -158,6 +161,8 @@ func (v *verifier) countNodes(ctx context.Context, low, high uint64) error {
 			v.findings.differs(CheckTraces, table.Traces.Name, key, "start_lt is %d, that of the first transaction %d", r.start, r.first)
 		case r.end != r.last:
 			v.findings.differs(CheckTraces, table.Traces.Name, key, "end_lt is %d, that of the last transaction %d", r.end, r.last)
+		case r.named == 0:
+			v.findings.differs(CheckTraces, table.TransactionTraces.Name, key, "trace_rest of a transaction is not that of the trace")
 		default:
 			v.findings.differs(CheckTraces, table.TracesByList.Name, key, "it is in %d lists, but its transactions are of %d accounts", r.lists, r.accounts)
 		}

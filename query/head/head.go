@@ -121,7 +121,7 @@ func newBundle(mcSeqno uint32, blocks []*record.Block) (*Bundle, error) {
 
 // hold adds the transactions, and of some their traces. The bundle must not be visible
 // yet.
-func (b *Bundle) hold(list []*record.Transaction, records [][]byte, traces map[traced]*record.Trace) {
+func (b *Bundle) hold(list []*record.Transaction, records [][]byte, traces map[TracedKey]*record.Trace) {
 	held := make([]Transaction, len(list))
 	size := 0
 	for _, r := range records {
@@ -131,7 +131,7 @@ func (b *Bundle) hold(list []*record.Transaction, records [][]byte, traces map[t
 	for i, tx := range list {
 		at := len(arena)
 		arena = append(arena, records[i]...)
-		held[i] = Transaction{tx.Lt, tx.Now, address.Address(tx.Account), arena[at:], traces[tracedOf(tx)]}
+		held[i] = Transaction{tx.Lt, tx.Now, address.Address(tx.Account), arena[at:], traces[TracedKeyOf(tx.Account, tx.Lt)]}
 		held[i].record = slices.Clip(held[i].record)
 		b.accounts = append(b.accounts, schema.Prefix(tx.Account[4:]))
 		b.reach = b.reach.and(Reach{tx.Now, tx.Lt})

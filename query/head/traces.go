@@ -2,6 +2,7 @@ package head
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -12,65 +13,68 @@ import (
 	"tonscribe/schema/stored"
 )
 
-// traced is the key of a row of transaction_traces.
-type traced struct {
-	account  sql.AccountKey
-	rest, lt uint64
+// TracedKey is the key of a row of transaction_traces.
+type TracedKey struct {
+	Account  sql.AccountKey
+	Rest, Lt uint64
 }
 
-func tracedOf(tx *record.Transaction) traced {
-	return traced{sql.KeyOf(tx.Account), schema.Rest(schema.AccountID(tx.Account)), tx.Lt}
+// TracedKeyOf returns the key of the row of a transaction, by its address and lt.
+func TracedKeyOf(account []byte, lt uint64) TracedKey {
+	return TracedKey{sql.KeyOf(account), schema.Rest(schema.AccountID(account)), lt}
 }
 
-// traces reads the traces of the transactions that rows of transactions_index lead to:
-// those that will always be theirs. A broken one may turn out to be a part of another.
-func (f *Filler) traces(ctx context.Context, c sql.Conditions) (map[traced]*record.Trace, error) {
-	prefixes := map[traced]uint64{}
+// Traced is a row of transaction_traces.
+type Traced struct {
+	TracedKey
+	// McSeqno is the bundle with which it became known, Prefix the beginning of the id
+	// of the trace.
+	McSeqno uint32
+	Prefix  uint64
+	// Trace has the id of the trace and the hash of what began it; it is nil where the
+	// row does not tell them.
+	Trace *record.Trace
+}
+
+// ReadTraced reads the rows of transaction_traces that a condition holds for.
+func ReadTraced(ctx context.Context, r *reader.Reader, reads, where string) ([]Traced, error) {
+	var list []Traced
 	var workchain proto.ColInt32
-	var account, rest, lt, trace proto.ColUInt64
+	var account, rest, lt, prefix proto.ColUInt64
+	var mcSeqno proto.ColUInt32
+	var traceRest proto.ColStr
 	result := proto.Results{
-		{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &account}, {Name: "account_rest", Data: &rest},
-		{Name: "lt", Data: &lt}, {Name: "trace_prefix", Data: &trace},
+		{Name: "workchain", Data: &workchain}, {Name: "account_prefix", Data: &account}, {Name: "account_rest", Data: &rest}, {Name: "lt", Data: &lt},
+		{Name: "mc_seqno", Data: &mcSeqno}, {Name: "trace_prefix", Data: &prefix}, {Name: "trace_rest", Data: &traceRest},
 	}
-	of := "SELECT workchain, account_prefix, lt FROM transactions_index WHERE " + c.String()
-	statement := "SELECT workchain, account_prefix, account_rest, lt, trace_prefix FROM transaction_traces WHERE (workchain, account_prefix, lt) IN (" + of + ") SETTINGS " + sql.NoProjections
-	wanted := map[uint64]bool{}
-	err := f.reader.Run(ctx, "head", statement, result, func(rows int) error {
+	statement := "SELECT workchain, account_prefix, account_rest, lt, mc_seqno, trace_prefix, trace_rest FROM transaction_traces WHERE " + where + " SETTINGS " + sql.NoProjections
+	err := r.Run(ctx, reads, statement, result, func(rows int) error {
 		for i := range rows {
-			prefixes[traced{sql.AccountKey{Workchain: workchain[i], Prefix: account[i]}, rest[i], lt[i]}] = trace[i]
-			wanted[trace[i]] = true
+			row := Traced{TracedKey{sql.AccountKey{Workchain: workchain[i], Prefix: account[i]}, rest[i], lt[i]}, mcSeqno[i], prefix[i], nil}
+			var err error
+			if row.Trace, err = stored.UnpackTraceRest(prefix[i], traceRest.RowBytes(i)); err != nil {
+				return fmt.Errorf("row of transaction_traces: %w", err)
+			}
+			list = append(list, row)
 		}
 		return nil
 	})
-	if err != nil || len(wanted) == 0 {
-		return nil, err
-	}
-	byPrefix, broken := map[uint64]*record.Trace{}, map[uint64]bool{}
-	list := make([]uint64, 0, len(wanted))
-	for p := range wanted {
-		list = append(list, p)
-	}
-	_, err = reader.Records(ctx, f.reader, "head", "SELECT "+stored.TraceSQL+" AS record FROM traces WHERE "+sql.Any("trace_prefix", list).String(), func(raw []byte) (struct{}, error) {
-		t := new(record.Trace)
-		p, err := stored.UnpackTrace(t, raw)
-		if err != nil {
-			return struct{}{}, err
+	return list, err
+}
+
+// traces reads the traces of the transactions that rows of transactions_index lead to:
+// those that will always be theirs.
+func (f *Filler) traces(ctx context.Context, c sql.Conditions) (map[TracedKey]*record.Trace, error) {
+	rows, err := ReadTraced(ctx, f.reader, "head", "(workchain, account_prefix, lt) IN (SELECT workchain, account_prefix, lt FROM transactions_index WHERE "+c.String()+")")
+	traces, shared := make(map[TracedKey]*record.Trace, len(rows)), map[string]*record.Trace{}
+	for _, r := range rows {
+		if r.Trace == nil {
+			continue
 		}
-		have := byPrefix[p]
-		if t.State == record.TraceState_TRACE_BROKEN || schema.Prefix(t.Id) != p || have != nil && string(have.Id) != string(t.Id) {
-			broken[p] = true
+		if shared[string(r.Trace.Id)] == nil {
+			shared[string(r.Trace.Id)] = r.Trace
 		}
-		byPrefix[p] = &record.Trace{Id: t.Id, ExternalHash: t.ExternalHash}
-		return struct{}{}, nil
-	})
-	if err != nil {
-		return nil, err
+		traces[r.TracedKey] = shared[string(r.Trace.Id)]
 	}
-	traces := make(map[traced]*record.Trace, len(prefixes))
-	for k, p := range prefixes {
-		if !broken[p] {
-			traces[k] = byPrefix[p]
-		}
-	}
-	return traces, nil
+	return traces, err
 }

@@ -385,8 +385,54 @@ func (l *Lists) ActionsOf(ctx context.Context, v *View, traces []Trace) (map[Has
 	return all, nil
 }
 
+// holding says which transactions an action must hold one of, where nothing else names
+// it and they are few; nil otherwise.
+func (f *ActionFilter) holding() *Named {
+	switch {
+	case len(f.IDs)+len(f.Traces) > 0 || len(f.Transactions)+len(f.Messages) > fewTraces:
+		return nil
+	case len(f.Messages) == 0:
+		return namedTransactions(f.Transactions)
+	case len(f.Transactions) == 0:
+		return namedMessages(f.Messages)
+	}
+	return nil
+}
+
+// actionsHolding reads the actions of traces that may have those that are named, and side
+// by side these traces; beside what leads there the transactions that hold messages.
+func (l *Lists) actionsHolding(ctx context.Context, v *View, n *Named) ([]Action, error) {
+	var prefixes []uint64
+	hashes := n.hashes
+	group, inGroup := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		prefixes, err = l.prefixesBeside(inGroup, v, n)
+		return err
+	})
+	if n.byMessage() {
+		group.Go(func() error {
+			transactions, err := n.read(l, inGroup, v, n.hashes)
+			hashes = make([]Hash, len(transactions))
+			for i, tx := range transactions {
+				hashes[i] = Hash(tx.Hash)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil || len(hashes) == 0 || len(prefixes) == 0 {
+		return nil, err
+	}
+	list, err := l.actionsOfTraces(ctx, v, sql.Conditions{sql.Any("trace_prefix", prefixes)}, prefixes)
+	return slices.DeleteFunc(list, func(a Action) bool {
+		return !slices.ContainsFunc(a.Transactions, func(h []byte) bool { return slices.Contains(hashes, Hash(h)) })
+	}), err
+}
+
 // namedActions reads the actions that each list of the filter names.
 func (l *Lists) namedActions(ctx context.Context, v *View, f *ActionFilter) ([]Action, error) {
+	if n := f.holding(); n != nil {
+		return l.actionsHolding(ctx, v, n)
+	}
 	traces := &TraceFilter{IDs: f.Traces, Transactions: f.Transactions}
 	held := map[Hash]bool{} // transactions that hold the messages
 	if len(f.Messages) > 0 {

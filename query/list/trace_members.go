@@ -15,10 +15,29 @@ import (
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/schema/table"
 )
 
 // MaxTransactions is how many transactions a page of traces or actions may bring.
 const MaxTransactions = 40_000
+
+// membersOfTraces reads where the transactions of traces are: their keys, and the first
+// 8 bytes of the ids of the traces.
+var membersOfTraces = &plan.Plan{Reads: readsTraced, Table: table.TransactionTraces.Name, Columns: []plan.Column{
+	{Name: "workchain", At: transactionAt, Type: plan.Int32}, {Name: "account_prefix", At: transactionAt + 1}, {Name: "lt", At: transactionAt + 2},
+	{Name: "transaction_mc_seqno", At: transactionAt + 3, Type: plan.Uint32}, {Name: "trace_prefix", At: memberPrefix}, {Name: "mc_seqno", At: memberSince, Type: plan.Uint32},
+}}
+
+// The words of a member behind the key of the transaction: the prefix of the id of the
+// trace, and the bundle with which it became known that it belongs there.
+const memberPrefix, memberSince = transactionAt + 4, transactionAt + 5
+
+// readMembers reads the rows of transaction_traces that a condition on the trace holds
+// for.
+func (l *Lists) readMembers(ctx context.Context, where string) ([]plan.Row, error) {
+	p := membersOfTraces
+	return p.Run(ctx, l.reader, fmt.Sprintf("SELECT %s FROM %s WHERE %s SETTINGS %s", p.Selected(&plan.Range{}), p.Table, where, sql.Projection("by_trace")))
+}
 
 // traceMembers are rows of transaction_traces by the prefixes of the ids of traces; what
 // was not read is not there.
@@ -28,7 +47,7 @@ type traceMembers map[uint64][]plan.Row
 func (m traceMembers) of(traces []*record.Trace) []Trace {
 	list := make([]Trace, len(traces))
 	for i, t := range traces {
-		list[i] = Trace{t, m[schema.Prefix(t.Id)]}
+		list[i] = Trace{Trace: t, members: m[schema.Prefix(t.Id)]}
 	}
 	return list
 }
@@ -65,28 +84,44 @@ func (l *Lists) besideMembers(ctx context.Context, v *View, prefixes []uint64, r
 
 // membersOf reads where the transactions of traces are, by the prefixes of their ids.
 func (l *Lists) membersOf(ctx context.Context, v *View, prefixes []uint64) (traceMembers, error) {
-	if len(prefixes) == 0 {
-		return nil, nil
-	}
-	rows, err := l.transactionTraces(ctx, v, sql.Conditions{sql.Any("trace_prefix", prefixes)}, sql.Projection("by_trace"), transactionOfTraces[:5])
 	members := traceMembers{}
-	for _, r := range rows {
-		p := r[traceOfTransaction.At]
-		members[p] = append(members[p], r)
+	if len(prefixes) == 0 {
+		return members, nil
 	}
+	c := sql.Conditions{sql.Any("trace_prefix", prefixes)}
+	if v.Tables > 0 {
+		rows, err := l.readMembers(ctx, c.String())
+		if err != nil {
+			return nil, err
+		}
+		members.add(rows)
+	}
+	rows, err := membersOfTraces.Held(ctx, l.source(v), &plan.Range{Where: c})
+	members.add(rows)
 	return members, err
+}
+
+func (m traceMembers) add(rows []plan.Row) {
+	for _, r := range rows {
+		m[r[memberPrefix]] = append(m[r[memberPrefix]], r)
+	}
 }
 
 // TransactionsOf reads the visible transactions of traces, by the ids of these, those of
 // a trace in no order.
 func (l *Lists) TransactionsOf(ctx context.Context, v *View, traces []Trace) (map[Hash][]*record.Transaction, error) {
-	all, members, byPrefix := map[Hash][]*record.Transaction{}, traceMembers{}, map[uint64][]*record.Trace{}
+	all, members := map[Hash][]*record.Transaction{}, traceMembers{}
 	nodes := 0
 	var missing []uint64
+	var wanted []*record.Trace
 	for _, t := range traces {
 		nodes += int(t.Nodes)
-		p := schema.Prefix(t.Id)
-		if byPrefix[p] = append(byPrefix[p], t.Trace); t.members != nil {
+		if t.transactions != nil {
+			all[Hash(t.Id)] = t.transactions
+			continue
+		}
+		wanted = append(wanted, t.Trace)
+		if p := schema.Prefix(t.Id); t.members != nil {
 			members[p] = t.members
 		} else {
 			missing = append(missing, p)
@@ -100,40 +135,58 @@ func (l *Lists) TransactionsOf(ctx context.Context, v *View, traces []Trace) (ma
 		return nil, err
 	}
 	maps.Copy(members, more)
+	transactions, err := l.transactionsOfMembers(ctx, v, members)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(all, members.share(wanted, transactions))
+	return all, nil
+}
+
+// transactionsOfMembers reads the visible transactions that rows name.
+func (l *Lists) transactionsOfMembers(ctx context.Context, v *View, members traceMembers) ([]*record.Transaction, error) {
 	var keys []transactionKey
-	prefixOf := map[transactionKey][]uint64{} // those of accounts that begin alike share a key
-	for p, rows := range members {
+	seen := map[transactionKey]bool{} // those of accounts that begin alike share a key
+	for _, rows := range members {
 		for _, r := range rows {
-			k := keyOfTransaction(r, transactionAt)
-			if k.mcSeqno > v.Watermark || slices.Contains(prefixOf[k], p) {
-				continue
-			}
-			if prefixOf[k] = append(prefixOf[k], p); len(prefixOf[k]) == 1 {
+			if k := keyOfTransaction(r, transactionAt); k.mcSeqno <= v.Watermark && !seen[k] {
+				seen[k] = true
 				keys = append(keys, k)
 			}
 		}
 	}
-	transactions, err := inChunks(ctx, keys, func(ctx context.Context, some []transactionKey) ([]*record.Transaction, error) {
+	return inChunks(ctx, keys, func(ctx context.Context, some []transactionKey) ([]*record.Transaction, error) {
 		return l.transactionsAt(ctx, v, some)
 	})
-	if err != nil {
-		return nil, err
-	}
+}
+
+// share gives traces those of some transactions that are theirs, by the ids of the
+// traces.
+func (m traceMembers) share(traces []*record.Trace, transactions []*record.Transaction) map[Hash][]*record.Transaction {
+	of := make(map[transactionKey][]*record.Transaction, len(transactions))
 	for _, tx := range transactions {
-		for _, p := range prefixOf[transactionKey{sql.KeyOf(tx.Account), tx.Lt, tx.McSeqno}] {
-			for _, t := range byPrefix[p] {
-				all[Hash(t.Id)] = append(all[Hash(t.Id)], tx)
-			}
+		k := transactionKey{sql.KeyOf(tx.Account), tx.Lt, tx.McSeqno}
+		of[k] = append(of[k], tx)
+	}
+	alike := map[uint64]int{}
+	for _, t := range traces {
+		alike[schema.Prefix(t.Id)]++
+	}
+	all := make(map[Hash][]*record.Transaction, len(traces))
+	for _, t := range traces {
+		var list []*record.Transaction
+		p := schema.Prefix(t.Id)
+		for _, r := range m[p] {
+			list = append(list, of[keyOfTransaction(r, transactionAt)]...)
+		}
+		if list = distinct(list); alike[p] > 1 || len(list) > int(t.Nodes) {
+			list = trace.LedTo(Hash(t.Id), list)
+		}
+		if len(list) > 0 {
+			all[Hash(t.Id)] = list
 		}
 	}
-	for id, list := range all {
-		list = distinct(list)
-		if t := byPrefix[schema.Prefix(id[:])]; len(t) > 1 || len(list) > int(t[0].Nodes) {
-			list = trace.LedTo(id, list)
-		}
-		all[id] = list
-	}
-	return all, nil
+	return all
 }
 
 // distinct are the transactions, each once: a row may be there twice before a merge.

@@ -34,10 +34,12 @@ type TraceKey struct {
 	ID       Hash
 }
 
-// Trace is a trace of a list, and where its transactions are if that was read beside it.
+// Trace is a trace of a list, and where its transactions are, or they themselves, if that
+// was read beside it.
 type Trace struct {
 	*record.Trace
-	members []plan.Row
+	members      []plan.Row
+	transactions []*record.Transaction
 }
 
 // TraceKeyOf returns the key of a trace.
@@ -154,75 +156,3 @@ func tracePlan(v *View, f *TraceFilter, descending bool) *plan.Plan {
 		Ranges: []plan.Range{r},
 	}
 }
-
-// namedTraces reads the traces that each list of the filter names.
-func (l *Lists) namedTraces(ctx context.Context, v *View, f *TraceFilter, beside readingTraces) ([]Trace, error) {
-	var sets [][]Trace
-	if len(f.IDs) > 0 {
-		found, members, err := beside(ctx, v, sql.Prefixes(f.IDs), l.resolved)
-		if err != nil {
-			return nil, err
-		}
-		var list []*record.Trace
-		for _, id := range f.IDs {
-			if t := found.of(id); t != nil {
-				list = append(list, t)
-			}
-		}
-		sets = append(sets, members.of(list))
-	}
-	if len(f.Transactions) > 0 {
-		list, err := l.tracesWith(ctx, v, f.Transactions, beside)
-		if err != nil {
-			return nil, err
-		}
-		sets = append(sets, list)
-	}
-	if len(f.Messages) > 0 {
-		transactions, err := l.transactionsOfMessages(ctx, v, f.Messages)
-		if err != nil {
-			return nil, err
-		}
-		traces, err := l.TracesOf(ctx, v, IDsOf(transactions))
-		if err != nil {
-			return nil, err
-		}
-		sets = append(sets, Bare(slices.DeleteFunc(traces, func(t *record.Trace) bool { return t == nil })))
-	}
-	return common(sets), nil
-}
-
-// common are the traces that are in all of some lists.
-func common(sets [][]Trace) []Trace {
-	list := sets[0]
-	for _, set := range sets[1:] {
-		list = slices.DeleteFunc(list, func(t Trace) bool {
-			return !slices.ContainsFunc(set, func(o Trace) bool { return bytes.Equal(o.Id, t.Id) })
-		})
-	}
-	return list
-}
-
-// TransactionsWith are the visible transactions with some hashes, in no order.
-func (l *Lists) TransactionsWith(ctx context.Context, v *View, hashes []Hash) ([]*record.Transaction, error) {
-	if len(hashes) == 0 {
-		return nil, nil
-	}
-	return inChunks(ctx, hashes, func(ctx context.Context, some []Hash) ([]*record.Transaction, error) {
-		f := &TransactionFilter{Hashes: some, Utime: Everything, Lts: Everything}
-		list, _, err := l.Transactions(ctx, v, f, Page{Limit: len(some)}, nil)
-		return list, err
-	})
-}
-
-// transactionsOfMessages are the visible transactions that hold messages with some
-// hashes.
-func (l *Lists) transactionsOfMessages(ctx context.Context, v *View, hashes []Hash) ([]*record.Transaction, error) {
-	f := &MessageFilter{Hashes: hashes, Direction: Either, Utime: Everything, Lts: Everything}
-	list, _, err := l.TransactionsByMessage(ctx, v, f, Page{Limit: maxOfMessages}, nil)
-	return list, err
-}
-
-// maxOfMessages is how many transactions that hold named messages are looked at: of a
-// message from outside that was accepted again and again, the first ones.
-const maxOfMessages = 10_000

@@ -7,6 +7,7 @@ import (
 
 	"tonscribe/decode/action"
 	"tonscribe/decode/trace"
+	"tonscribe/query/head"
 	"tonscribe/query/list/plan"
 	"tonscribe/schema/record"
 )
@@ -87,5 +88,30 @@ func TestATraceThatBecameAPartOfAnotherOneIsThat(t *testing.T) {
 	circle := foundTraces{replaced: map[Hash]Hash{Hash(hashOf(1)): Hash(hashOf(2)), Hash(hashOf(2)): Hash(hashOf(1))}}
 	if circle.of(Hash(hashOf(1))) != nil {
 		t.Error("a circle leads somewhere")
+	}
+}
+
+// A trace that turned out to be a part of another one, with a bundle that is not shown yet.
+func TestATransactionIsOfTheTraceThatTheViewShows(t *testing.T) {
+	v := &View{Watermark: 77}
+	key := head.TracedKey{Lt: 10}
+	before, after := head.Traced{TracedKey: key, McSeqno: 70, Prefix: 1}, head.Traced{TracedKey: key, McSeqno: 78, Prefix: 2}
+	for name, rows := range map[string][]head.Traced{"in order": {before, after}, "not in order": {after, before}} {
+		of := Traced{}
+		if of.take(v, rows); of[key] != before {
+			t.Errorf("%s: the row is %v, want %v", name, of[key], before)
+		}
+	}
+	of := Traced{}
+	if of.take(v, []head.Traced{after}); of[key] != after {
+		t.Errorf("a later row that is the only one is %v, want %v", of[key], after)
+	}
+	row := func(lt, prefix, since uint64) plan.Row {
+		return plan.Row{plan.Signed(0), 5, lt, 70, prefix, since}
+	}
+	members := traceMembers{1: {row(10, 1, 70)}, 2: {row(10, 2, 78), row(11, 2, 78)}}
+	members.settle(v)
+	if len(members[1]) != 1 || len(members[2]) != 1 || members[2][0][transactionAt+2] != 11 {
+		t.Errorf("the members are %v, want lt 10 of trace 1 and lt 11 of trace 2", members)
 	}
 }

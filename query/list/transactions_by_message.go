@@ -21,13 +21,18 @@ func (f *MessageFilter) heldBy(tx *record.Transaction) bool {
 func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFilter, page Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
 	t := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, page.Descending, false}, page, after, f.heldBy)
 	if len(f.Hashes) > 0 {
-		c := messagesByHash(f.Hashes)
-		if f.Direction != Either {
-			c.Add(sql.Is("direction", f.Direction))
-		}
-		return l.shortTransactions(ctx, t, "messages_index", c)
+		return l.shortTransactions(ctx, t, "messages_index", f.byHash())
 	}
 	return l.longTransactions(ctx, t, t.planByMessage(f))
+}
+
+// byHash are the rows of messages_index that lead to the messages that are named.
+func (f *MessageFilter) byHash() sql.Conditions {
+	c := messagesByHash(f.Hashes)
+	if f.Direction != Either {
+		c.Add(sql.Is("direction", f.Direction))
+	}
+	return c
 }
 
 // planByMessage reads the transactions by their messages, external-in ones and

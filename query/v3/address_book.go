@@ -32,7 +32,7 @@ func serveAddressBook(q *request) error {
 			known = append(known, a)
 		}
 	}
-	rowOf, err := q.bookRowsOf(q, known)
+	rowOf, err := q.bookRowsOf(q, known, nil)
 	if err != nil {
 		return err
 	}

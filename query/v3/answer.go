@@ -208,15 +208,22 @@ func (q *answers) aboutAddresses(ctx context.Context, w *api.Writer, h has, know
 		if h&hasBook == 0 {
 			return w.JSON, nil
 		}
-		return q.addressBook(ctx, w.JSON, w.Book)
+		return q.addressBook(ctx, w.JSON, w.Book, nil)
+	}
+	var entries map[address.Address]cache.Entry // of all, once for both
+	var err error
+	if !q.noAddressBook && !q.noMetadata {
+		if entries, err = q.store.Directory(ctx, accountsIn(w.Book)); err != nil {
+			return w.JSON, err
+		}
 	}
 	var rows []byte
 	group, inGroup := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		rows, err = q.metadataOf(inGroup, w.Book, known)
+		rows, err = q.metadataOf(inGroup, w.Book, known, entries)
 		return err
 	})
-	body, err := q.addressBook(ctx, w.JSON, w.Book)
+	body, err := q.addressBook(ctx, w.JSON, w.Book, entries)
 	if waited := group.Wait(); err == nil {
 		err = waited
 	}
@@ -266,12 +273,8 @@ var bookRows = api.New("AddressBookRow",
 
 func describedText(*openapi.Components) openapi.Object { return openapi.Schema("type", "string") }
 
-// addressBook appends the member address_book.
-func (q *answers) addressBook(ctx context.Context, dst []byte, book api.Book) ([]byte, error) {
-	w := &api.Writer{JSON: append(dst, `,"address_book":{`...)}
-	if q.noAddressBook {
-		return append(w.JSON, '}'), nil
-	}
+// accountsIn are the addresses of a book, in the order of their texts.
+func accountsIn(book api.Book) []address.Address {
 	list := make([]address.Address, 0, len(book))
 	for known := range book {
 		if known != api.Nobody {
@@ -279,7 +282,18 @@ func (q *answers) addressBook(ctx context.Context, dst []byte, book api.Book) ([
 		}
 	}
 	slices.SortFunc(list, compareRaw)
-	rowOf, err := q.bookRowsOf(ctx, list)
+	return list
+}
+
+// addressBook appends the member address_book. entries are those of its addresses, nil
+// where they were not read yet.
+func (q *answers) addressBook(ctx context.Context, dst []byte, book api.Book, entries map[address.Address]cache.Entry) ([]byte, error) {
+	w := &api.Writer{JSON: append(dst, `,"address_book":{`...)}
+	if q.noAddressBook {
+		return append(w.JSON, '}'), nil
+	}
+	list := accountsIn(book)
+	rowOf, err := q.bookRowsOf(ctx, list, entries)
 	if err != nil {
 		return dst, err
 	}
@@ -300,11 +314,14 @@ func (q *answers) addressBook(ctx context.Context, dst []byte, book api.Book) ([
 	return append(w.JSON, '}'), nil
 }
 
-// bookRowsOf reads what rows of some addresses say. A row counts until the next one.
-func (q *answers) bookRowsOf(ctx context.Context, list []address.Address) (func(address.Address) *bookRow, error) {
-	entries, err := q.store.Directory(ctx, list)
-	if err != nil {
-		return nil, err
+// bookRowsOf reads what rows of some addresses say, of which entries may be known. A row
+// counts until the next one.
+func (q *answers) bookRowsOf(ctx context.Context, list []address.Address, entries map[address.Address]cache.Entry) (func(address.Address) *bookRow, error) {
+	if entries == nil {
+		var err error
+		if entries, err = q.store.Directory(ctx, list); err != nil {
+			return nil, err
+		}
 	}
 	domains, err := q.store.Domains(ctx, list)
 	row := &bookRow{testNetwork: q.testNetwork}

@@ -110,7 +110,7 @@ var masterchainBlockShardState = &Endpoint{
 		if err != nil {
 			return err
 		}
-		row, err := q.traced(bundle)
+		row, err := q.traced(bundle, nil)
 		if err != nil {
 			return err
 		}

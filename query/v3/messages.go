@@ -119,7 +119,11 @@ func serveTransactionsByMessage(q *request) error {
 	if f.Opcode != nil {
 		f.Direction = list.In
 	}
-	return q.serveTransactions(nil, func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+	named := f.Named()
+	if nothing {
+		named = nil
+	}
+	return q.serveTransactions(nil, named, func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 		if nothing {
 			return nil, false, nil
 		}

@@ -36,7 +36,7 @@ var metadata = &Endpoint{
 				list.Add(a[:])
 			}
 		}
-		rows, err := q.metadataOf(q, list, nil)
+		rows, err := q.metadataOf(q, list, nil, nil)
 		q.body = append(q.body, rows...)
 		return err
 	},
@@ -45,12 +45,13 @@ var metadata = &Endpoint{
 // tokenRoles are what metadata tells of.
 const tokenRoles = schema.RoleJettonMaster | schema.RoleJettonWallet | schema.RoleNFTCollection | schema.RoleNFTItem
 
-// metadataOf is the object metadata of some addresses.
-func (q *answers) metadataOf(ctx context.Context, book api.Book, known map[address.Address]*record.Contract) ([]byte, error) {
+// metadataOf is the object metadata of some addresses. Of some the contracts are known, and
+// of all the entries, nil where they were not read yet.
+func (q *answers) metadataOf(ctx context.Context, book api.Book, known map[address.Address]*record.Contract, entries map[address.Address]cache.Entry) ([]byte, error) {
 	if q.noMetadata || len(book) == 0 {
 		return []byte("{}"), nil
 	}
-	found, err := q.tokensAmong(ctx, book, known)
+	found, err := q.tokensAmong(ctx, book, known, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (q *answers) metadataOf(ctx context.Context, book api.Book, known map[addre
 
 // tokensAmong are those of the addresses that are tokens, and the masters of the
 // jetton wallets.
-func (q *answers) tokensAmong(ctx context.Context, book api.Book, known map[address.Address]*record.Contract) (map[address.Address]*record.Contract, error) {
+func (q *answers) tokensAmong(ctx context.Context, book api.Book, known map[address.Address]*record.Contract, entries map[address.Address]cache.Entry) (map[address.Address]*record.Contract, error) {
 	found, wanted := map[address.Address]*record.Contract{}, api.Book{}
 	var unknown []address.Address
 	for a := range book {
@@ -87,9 +88,11 @@ func (q *answers) tokensAmong(ctx context.Context, book api.Book, known map[addr
 			found[a] = c
 		}
 	}
-	entries, err := q.store.Directory(ctx, unknown)
-	if err != nil {
-		return nil, err
+	if entries == nil {
+		var err error
+		if entries, err = q.store.Directory(ctx, unknown); err != nil {
+			return nil, err
+		}
 	}
 	for _, a := range unknown {
 		if mayBeToken(entries[a]) {

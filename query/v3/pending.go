@@ -211,7 +211,7 @@ func (q *answers) arrived(ctx context.Context, traces []*pending.Trace) (found m
 	if err != nil {
 		return nil, nil, err
 	}
-	of, err := q.store.TracesOf(ctx, q.view, list.IDsOf(roots))
+	of, err := q.store.TracesOf(ctx, q.view, roots)
 	if err != nil {
 		return nil, nil, err
 	}

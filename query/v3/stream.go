@@ -126,7 +126,7 @@ func (q *answers) addTraces(ctx context.Context, b *Bundle) error {
 func (q *answers) tracesOf(ctx context.Context, b *Bundle) ([]*record.Trace, error) {
 	n := len(q.view.Memory)
 	if n == 0 {
-		return q.store.TracesOf(ctx, q.view, list.IDsOf(b.Transactions))
+		return q.store.TracesOf(ctx, q.view, b.Transactions)
 	}
 	t := &table.TransactionTraces.Table
 	column := func(name string) int {
@@ -236,13 +236,13 @@ func (a *API) Foreseen(ctx context.Context, v *head.View, traces []*pending.Trac
 // AppendAddressBook appends the member address_book of an answer, behind a comma.
 func (a *API) AppendAddressBook(ctx context.Context, dst []byte, book api.Book) ([]byte, error) {
 	q := &answers{store: a.store, testNetwork: a.options.TestNetwork}
-	return q.addressBook(ctx, dst, book)
+	return q.addressBook(ctx, dst, book, nil)
 }
 
 // AppendMetadata appends the member metadata of an answer, behind a comma.
 func (a *API) AppendMetadata(ctx context.Context, dst []byte, book api.Book) ([]byte, error) {
 	q := &answers{store: a.store, testNetwork: a.options.TestNetwork}
-	rows, err := q.metadataOf(ctx, book, nil)
+	rows, err := q.metadataOf(ctx, book, nil, nil)
 	if err != nil {
 		return dst, err
 	}

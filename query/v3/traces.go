@@ -153,17 +153,18 @@ func (q *request) knows(master *int32) func() error {
 	}
 }
 
-// traced reads the traces of transactions and returns how their rows are made. Those
-// that begin a trace tell it themselves, and of the newest they are held.
-func (q *request) traced(transactions []*record.Transaction) (func(*record.Transaction) render.TransactionRow, error) {
+// traced reads the traces of transactions that are not known yet, and returns how their
+// rows are made. Those that begin a trace tell it themselves, and of the newest they are
+// held.
+func (q *request) traced(transactions []*record.Transaction, known list.Traced) (func(*record.Transaction) render.TransactionRow, error) {
 	of := make(map[*record.Transaction]*record.Trace, len(transactions))
 	var others []*record.Transaction
 	for _, tx := range transactions {
-		if of[tx] = cmp.Or(trace.Begun(tx), q.view.Head.TraceOf(tx)); of[tx] == nil {
+		if of[tx] = cmp.Or(trace.Begun(tx), known.Of(tx), q.view.Head.TraceOf(tx)); of[tx] == nil {
 			others = append(others, tx)
 		}
 	}
-	traces, err := q.store.TracesOf(q, q.view, list.IDsOf(others))
+	traces, err := q.store.TraceIDsOf(q, q.view, list.IDsOf(others))
 	if err != nil {
 		return nil, err
 	}

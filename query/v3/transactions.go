@@ -36,7 +36,7 @@ func serveTransactions(q *request) error {
 		q.hints = append(q.hints, "exclude_account has no effect")
 	}
 	nothing := q.values.Sent("account") && len(f.Accounts) == 0
-	return q.serveTransactions(f.McSeqno, func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+	return q.serveTransactions(f.McSeqno, f.Named(), func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 		if nothing {
 			return nil, false, nil
 		}
@@ -53,17 +53,25 @@ var transactionsByMasterchainBlock = &Endpoint{
 	serve: func(q *request) error {
 		seqno, _ := q.values.Int32("seqno")
 		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
-		return q.serveTransactions(&seqno, inView(q, f, q.store.Transactions))
+		return q.serveTransactions(&seqno, nil, inView(q, f, q.store.Transactions))
 	},
 }
 
-// serveTransactions answers a page. master must be known when it is given.
-func (q *request) serveTransactions(master *int32, read reading[*record.Transaction, list.TransactionKey]) error {
+// serveTransactions answers a page. master must be known when it is given. The traces
+// of those that are named, nil for none, are read beside them.
+func (q *request) serveTransactions(master *int32, named *list.Named, read reading[*record.Transaction, list.TransactionKey]) error {
 	var row func(*record.Transaction) render.TransactionRow
+	var known list.Traced
 	return servePage(q, transactionsAnswer, &page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
-		sort: params.Descending, read: read, keyOf: list.KeyOf, none: q.knows(master),
+		sort: params.Descending, keyOf: list.KeyOf, none: q.knows(master),
+		read: func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+			wait := q.store.TracedBeside(q, q.view, named)
+			found, more, err := read(page, after)
+			known = wait()
+			return found, more, err
+		},
 		before: func(found []*record.Transaction) (err error) {
-			row, err = q.traced(found)
+			row, err = q.traced(found, known)
 			return err
 		},
 		row: func(tx *record.Transaction) render.TransactionRow { return row(tx) },
@@ -93,7 +101,7 @@ var adjacentTransactions = &Endpoint{
 		if len(list) == 0 {
 			return params.NotFound("adjacent transactions not found")
 		}
-		row, err := q.traced(list)
+		row, err := q.traced(list, nil)
 		if err != nil {
 			return err
 		}

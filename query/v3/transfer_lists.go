@@ -64,7 +64,7 @@ func tracesOf[R ofTransaction](q *request, transfers []R, keyOf func(R) list.Tra
 		key := keyOf(t)
 		ids[i] = list.TransactionID{Account: key.Account[:], Lt: key.Lt, McSeqno: t.GetTransactionMcSeqno()}
 	}
-	found, err := q.store.TracesOf(q, q.view, ids)
+	found, err := q.store.TraceIDsOf(q, q.view, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -89,6 +89,32 @@ func UnpackTrace(t *record.Trace, columns []byte) (prefix uint64, err error) {
 	return prefix, nil
 }
 
+// traceRest is the length of what PackTraceRest returns.
+const traceRest = hashSize - 8 + hashSize
+
+// PackTraceRest returns what stands in a row of transaction_traces besides the first 8
+// bytes of the id of the trace.
+func PackTraceRest(t *record.Trace) []byte {
+	rest := append(make([]byte, 0, traceRest), t.Id[8:]...)
+	if len(t.ExternalHash) == 0 {
+		return append(rest, none[:]...)
+	}
+	return append(rest, t.ExternalHash...)
+}
+
+// UnpackTraceRest returns a trace with its id and the hash of the message that began it,
+// nil where the row does not have them.
+func UnpackTraceRest(prefix uint64, rest []byte) (*record.Trace, error) {
+	switch len(rest) {
+	case 0:
+		return nil, nil
+	case traceRest:
+		id := append(binary.BigEndian.AppendUint64(make([]byte, 0, hashSize), prefix), rest[:hashSize-8]...)
+		return &record.Trace{Id: id, ExternalHash: hashOrNil(rest[hashSize-8:])}, nil
+	}
+	return nil, fmt.Errorf("%w: %d bytes of a transaction's", errTrace, len(rest))
+}
+
 var none [hashSize]byte
 
 // hashOrNil cuts a hash, nil for zeros.

@@ -145,6 +145,21 @@ func TestTracesComeBackAsTheyWere(t *testing.T) {
 	packTrace(t, &record.Trace{Id: hashOf(1)}, hashOf(1))
 }
 
+func TestWhatNamesATraceComesBackAsItWas(t *testing.T) {
+	for _, want := range []*record.Trace{{Id: hashOf(1), ExternalHash: hashOf(2)}, {Id: hashOf(1)}} {
+		rest := stored.PackTraceRest(want)
+		if have, err := stored.UnpackTraceRest(schema.Prefix(want.Id), rest); err != nil || !have.EqualVT(want) {
+			t.Errorf("it is %v (%v), want %v", have, err, want)
+		}
+		if have, err := stored.UnpackTraceRest(schema.Prefix(want.Id), rest[1:]); err == nil {
+			t.Errorf("%d bytes are taken for %v", len(rest)-1, have)
+		}
+	}
+	if have, err := stored.UnpackTraceRest(1, nil); have != nil || err != nil {
+		t.Errorf("a row that tells nothing has %v (%v)", have, err)
+	}
+}
+
 func TestGeneratedTracesAndActionsComeBackAsTheyWere(t *testing.T) {
 	rows, actions := synthetic.NewRows(synthetic.RowOptions{Transactions: 3000, Seed: 3}), 0
 	made := synthetic.NewTraces()

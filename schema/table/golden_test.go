@@ -76,7 +76,7 @@ var (
 	step = &record.TraceStep{
 		Trace: &record.Trace{Id: hash(4), ExternalHash: hash(31), ExternalHashNorm: hash(32), McSeqnoStart: 70, McSeqnoEnd: 71, StartLt: 1001, EndLt: 1004, StartUtime: 1700, EndUtime: 1703,
 			State: record.TraceState_TRACE_COMPLETE, Nodes: 2, Edges: 3, Replaces: [][]byte{hash(33)}},
-		Transactions: []*record.TraceTransaction{{Account: address(3), Lt: 1001, Hash: hash(4), McSeqno: 70}},
+		Transactions: []*record.TraceTransaction{{Account: address(3), Lt: 1001, Hash: hash(4), McSeqno: 70}, {Account: address(3), Lt: 1004, Hash: hash(35), McSeqno: 71}},
 		Actions:      []*record.Action{transfer, call}, Accounts: [][]byte{address(3)},
 	}
 	open = &record.TraceStep{
@@ -164,8 +164,9 @@ var golden = map[string][][]any{
 		{schema.ListOf(schema.JettonTransfer, address(21), nil, schema.Sends), uint64(1001), int32(0), prefix(3), uint32(71), uint32(70), uint32(1700), ""},
 	},
 	"transaction_traces": {
-		{int32(0), prefix(3), uint64(1001), prefix(3), uint32(71), uint32(1), prefix(4)},
-		{int32(0), prefix(3), uint64(1005), prefix(3), uint32(71), uint32(0), prefix(34)},
+		{int32(0), prefix(3), uint64(1001), prefix(3), uint32(71), uint32(1), prefix(4), ""},
+		{int32(0), prefix(3), uint64(1004), prefix(3), uint32(71), uint32(0), prefix(4), string(hash(4)[8:]) + string(hash(31))},
+		{int32(0), prefix(3), uint64(1005), prefix(3), uint32(71), uint32(0), prefix(34), ""},
 	},
 	"traces": {
 		{prefix(4), prefix(4), uint32(71), uint64(1004), uint32(1703), int8(0), uint32(2), false, raw},

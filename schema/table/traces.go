@@ -91,7 +91,17 @@ var TransactionTraces = declare(Table{Name: "transaction_traces", Doc: "the trac
 	col("later", UInt32, "how many masterchain blocks later than the one that commits the transaction that was", func(t *TraceOf) uint32 { return t.Step.Trace.McSeqnoEnd - t.McSeqno }),
 	alias("transaction_mc_seqno", UInt32, "masterchain block that commits the transaction", func(t *TraceOf) uint32 { return t.McSeqno }),
 	col("trace_prefix", Prefix, "first 8 bytes of the trace's id, by which `traces` is ordered", func(t *TraceOf) uint64 { return schema.Prefix(t.Step.Trace.Id) }),
+	col("trace_rest", String, "the other 24 bytes of it and the 32 of the hash of the message that began the trace, zeros for none; empty for the first transaction of the trace, which tells both itself, and of a broken trace", (*TraceOf).rest),
 })
+
+// rest is what will always be said of the transaction: a broken trace may turn out to be
+// a part of another one.
+func (t *TraceOf) rest() string {
+	if trace := t.Step.Trace; trace.State != record.TraceState_TRACE_BROKEN && !bytes.Equal(t.Hash, trace.Id) {
+		return string(stored.PackTraceRest(trace))
+	}
+	return ""
+}
 
 // TraceRow is a trace under its own id, or under that of one that became a part of it.
 type TraceRow struct {

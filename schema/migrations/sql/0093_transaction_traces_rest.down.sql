@@ -1,0 +1,1 @@
+{{dropcolumns "transaction_traces" "trace_rest"}}
