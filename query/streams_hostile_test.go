@@ -199,7 +199,7 @@ func TestHostileClientsAreBounded(t *testing.T) {
 		s := w.serve(t, func(c *Configuration) { manyStreams(c); change(&c.Live) })
 		return s, s.listening()
 	}
-	s, at := serve(func(c *live.Configuration) { c.Operations, c.AllAddresses = 200, 25_000 })
+	s, at := serve(func(c *live.Configuration) { c.Operations, c.AllAddresses, c.WriteTimeout = 200, 25_000, 2*time.Second })
 	for _, c := range []struct {
 		what string
 		test func(*testing.T, *server, string)

@@ -81,15 +81,16 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 	never.Transactions[0].InMsg.Hash, never.Transactions[0].InMsg.HashNorm = newHash(1), newHash(2)
 	never.Transactions[0].Account = append(root.Account[:4:4], newHash(3)...)
 	t.Run("what may still come", func(t *testing.T) { whatMayStillComeIsToldToWhoAsks(t, s, asForeseen, never) })
+	t.Run("what does not come", func(t *testing.T) { whatDoesNotComeIsInvalidated(t, s, never) })
 	log := tellingLog{more: make(chan *record.PendingTrace)}
 	s.growing.shared = log
 	server := s.growing.serve(t, func(c *Configuration) {
 		manyStreams(c)
-		c.Live.PendingDeadline, c.Live.Queue, c.Live.QueueBytes = 2*time.Second, 100_000, 64<<20
+		c.Live.PendingDeadline, c.Live.Queue, c.Live.QueueBytes = time.Hour, 100_000, 64<<20
 	})
 	server.await(s.bundles[s.from-1].Seqno)
 	at := server.listening()
-	all, _ := server.open(at, map[string]any{"types": []string{"transactions", "actions", "trace"}, "min_finality": "pending"})
+	all, _ := server.open(at, map[string]any{"types": chainTypes, "min_finality": "pending"})
 	final, _ := server.open(at, map[string]any{"types": []string{"transactions", "account_state_change"}})
 	all.next()
 	final.next()
@@ -98,7 +99,7 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 	take := func(e *streamEvent) {
 		history[e.Trace] = append(history[e.Trace], e.Type+" "+e.Finality)
 	}
-	for _, p := range []*record.PendingTrace{asForeseen, otherwise, never} {
+	for _, p := range []*record.PendingTrace{asForeseen, otherwise} {
 		log.more <- p
 		want := normal(p)
 		for {
@@ -120,8 +121,8 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 			t.Errorf("who wants what is final gets %s", e.raw[:min(300, len(e.raw))])
 		}
 	}
-	for len(history[normal(never)]) == 0 || !strings.HasPrefix(history[normal(never)][len(history[normal(never)])-1], "trace_invalidated") {
-		take(all.next())
+	for _, e := range all.until(last) {
+		take(e)
 	}
 	check := func(what string, p *record.PendingTrace, invalidated bool) {
 		t.Helper()
@@ -143,6 +144,34 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 	}
 	check("as it was foreseen", asForeseen, false)
 	check("otherwise", otherwise, true)
+}
+
+// Who was told of a message that no block has in time is told that it does not come.
+func whatDoesNotComeIsInvalidated(t *testing.T, s *streamWorld, never *record.PendingTrace) {
+	log := tellingLog{more: make(chan *record.PendingTrace)}
+	s.growing.shared = log
+	server := s.growing.serve(t, func(c *Configuration) { manyStreams(c); c.Live.PendingDeadline = time.Second })
+	server.await(s.bundles[s.from-1].Seqno)
+	at := server.listening()
+	open := func(finality string) *stream {
+		one, _ := server.open(at, map[string]any{"types": []string{"transactions"}, "min_finality": finality})
+		one.next()
+		return one
+	}
+	told, confirmed := open("pending"), open("confirmed")
+	log.more <- never
+	if e := told.next(); e.Type != "transactions" || e.Finality != "pending" || e.Trace != normal(never) {
+		t.Errorf("first comes %.300s", e.raw)
+	}
+	if e := told.next(); e.Type != "trace_invalidated" || e.Finality != "" || e.Trace != normal(never) {
+		t.Errorf("then comes %.300s", e.raw)
+	}
+	server.component.Drain()
+	for what, stream := range map[string]*stream{"who was told": told, "who asked for what is confirmed": confirmed} {
+		if e := stream.next(); e != nil {
+			t.Errorf("%s gets %.300s", what, e.raw)
+		}
+	}
 }
 
 // Who asks for what is new gets what messages will do that were sent before.
