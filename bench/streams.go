@@ -240,7 +240,7 @@ const (
 	// settlingBlocks is how many blocks are not measured when something has changed.
 	settlingBlocks = 10
 	// stallAddresses is how many busy accounts a stream that stalls names.
-	stallAddresses = 100
+	stallAddresses = 300
 )
 
 // plan chooses what streams name: of the busy accounts, and others that nobody has.
@@ -411,7 +411,7 @@ type toldEvent struct {
 
 // foreseen opens a stream of what will happen to the wallets.
 func (l Live) foreseen(ctx context.Context) (<-chan toldEvent, error) {
-	socket, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(l.API, "http")+live.Prefix+"/v2/ws?api_key="+l.Key, nil)
+	socket, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(l.API, "http")+live.Prefix+"/v2/ws?api_key="+l.Key, nil) //nolint:bodyclose // the library has closed it
 	if err != nil {
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func (c *clients) open(ctx context.Context) error {
 const perAddress = 200
 
 // stalledBuffer is what a client that stops reading takes all the same.
-const stalledBuffer = 16 << 10
+const stalledBuffer = 64 << 10
 
 // patience is how long connecting may take.
 const patience = 60 * time.Second
