@@ -199,7 +199,7 @@ func (c *client) followSocket(ctx context.Context, server string) error {
 
 // reference reads the events of a subscription, as a server has them at once, until there
 // are as many as are wanted.
-func reference(t testing.TB, server, key string, wanted map[string]any, from live.Position, until func([]event) bool) []event {
+func reference(t testing.TB, server, key string, wanted map[string]any, from live.Position, until func([]event) bool) (list []event) {
 	t.Helper()
 	c := &client{TB: t, name: "the reference", servers: []string{server}, key: key, wanted: map[string]any{}, random: rand.New(rand.NewPCG(1, 1))}
 	for name, value := range wanted {
@@ -210,10 +210,12 @@ func reference(t testing.TB, server, key string, wanted map[string]any, from liv
 	done := make(chan struct{})
 	go func() { defer close(done); c.run(ctx) }()
 	defer func() { cancel(); <-done }()
-	var list []event
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for deadline, had := time.Now().Add(patience), 0; ; time.Sleep(20 * time.Millisecond) {
 		if list = c.got(1<<32 - 1); until(list) {
 			return list
+		}
+		if len(list) > had {
+			deadline, had = time.Now().Add(patience), len(list)
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("behind %s a server has %d events of %v, more are wanted; the last is %s", from, len(list), wanted, c.last)

@@ -270,7 +270,7 @@ func (p *pipeline) compare(all []*client, last uint32) {
 	p.Helper()
 	const tables = "query tables"
 	p.listen[tables] = harness.FreeAddress(p)
-	p.start(tables, "TONSCRIBE_QUERY_HEAD_BYTES=0")
+	p.start(tables, "TONSCRIBE_QUERY_HEAD_BYTES=0", "TONSCRIBE_QUERY_LIVE_HISTORY_BYTES=1000000000") // each bundle is read once
 	harness.UseKey("http://"+p.listen[tables], p.key)
 	p.await(tables, last)
 	server := p.listen[tables]
