@@ -44,7 +44,7 @@ type Server struct {
 	address string
 
 	mu       sync.Mutex
-	listener net.Listener
+	listener net.Listener // nil when stopped
 	conns    map[net.Conn]bool
 	tasks    sync.WaitGroup
 }
@@ -80,7 +80,10 @@ func (s *Server) Resume() error {
 // Stop closes the port and all connections, as a process that dies does.
 func (s *Server) Stop() {
 	s.mu.Lock()
-	_ = s.listener.Close()
+	if s.listener != nil {
+		_ = s.listener.Close()
+		s.listener = nil
+	}
 	for conn := range s.conns {
 		_ = conn.Close()
 	}
@@ -95,8 +98,15 @@ func (s *Server) accept(listener net.Listener) {
 			return
 		}
 		s.mu.Lock()
-		s.conns[conn] = true
+		stopped := s.listener != listener // after it was accepted
+		if !stopped {
+			s.conns[conn] = true
+		}
 		s.mu.Unlock()
+		if stopped {
+			_ = conn.Close()
+			return
+		}
 		s.tasks.Go(func() {
 			_ = s.serve(conn)
 			_ = conn.Close()
