@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -142,11 +143,33 @@ func manyStreams(c *Configuration) {
 }
 
 // listening is the world's server at an address.
-func (s *server) listening() string {
-	at := httptest.NewServer(s.component.Handler())
+func (s *server) listening() string { return s.listeningWith(0) }
+
+// listeningWith is the same with so many bytes in the system for each client to read.
+func (s *server) listeningWith(bytes int) string {
+	at := httptest.NewUnstartedServer(s.component.Handler())
+	if bytes > 0 {
+		at.Listener = narrow{at.Listener, bytes}
+	}
+	at.Start()
 	s.Cleanup(at.Close)
 	s.Cleanup(s.component.Drain)
 	return at.URL
+}
+
+// narrow is a listener whose connections hold few bytes that are not read.
+type narrow struct {
+	net.Listener
+	bytes int
+}
+
+// Accept is net.Listener's.
+func (n narrow) Accept() (net.Conn, error) {
+	c, err := n.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.(*net.TCPConn).SetWriteBuffer(n.bytes)
 }
 
 // lastState is the position of what became of the account of a bundle's last transaction.

@@ -20,25 +20,36 @@ import (
 	"tonscribe/query/live"
 )
 
+// A bundle may have more events than wait for a client. Whoever reads gets them all, and
+// whoever does not is told where to go on.
 func TestWhoReadsTooSlowlyIsToldAndOthersDoNotNotice(t *testing.T) {
 	x := newStreamWorld(t)
 	s := x.growing.serve(t, func(c *Configuration) {
 		manyStreams(c)
-		c.Live.Queue, c.Live.WriteTimeout = 8, 2*time.Second
+		c.Live.Queue, c.Live.WriteTimeout = 2, 6*time.Second
 	})
 	s.await(x.bundles[x.from-1].Seqno)
-	at := s.listening()
-	last := x.bundles[len(x.bundles)-1]
+	at := s.listeningWith(4 << 10)
+	first, last := fmt.Sprint(x.bundles[x.from-1].Seqno), x.bundles[len(x.bundles)-1]
 	slow := s.dial(at)
 	slow.tell(`{"operation":"subscribe","id":"1","types":["transactions","actions","trace","account_state_change"]}`)
 	position := slow.next().Position
 	account := rawOf(last.Transactions[len(last.Transactions)-1].Account)
 	quick, _ := s.open(at, map[string]any{"types": []string{"account_state_change"}, "addresses": []string{account}})
 	quick.next()
+	reader, _ := s.open(at, map[string]any{"types": chainTypes})
+	reader.next()
 	slowEvents, _ := s.open(at, map[string]any{"types": chainTypes})
 	slowEvents.next()
 	go x.grow()
 	quick.until(lastState(last))
+	read := raws(reader.until(lastState(last)))
+	if s.counter(t, "tonscribe_live_behind_total") == 0 {
+		t.Error("no stream fell behind: the queue is too large for this chain")
+	}
+	for s.counter(t, "tonscribe_live_slow_total") < 2 {
+		time.Sleep(time.Millisecond)
+	}
 	// What it was not sent it gets behind the position that it is told.
 	var events []string
 	var told *streamEvent
@@ -66,20 +77,22 @@ func TestWhoReadsTooSlowlyIsToldAndOthersDoNotNotice(t *testing.T) {
 		t.Errorf("the socket is closed by %v", err)
 	}
 	// A stream of events ends alike.
-	position = fmt.Sprint(x.bundles[x.from-1].Seqno)
+	position = first
 	for told = slowEvents.next(); told != nil && told.Error == ""; told = slowEvents.next() {
 		position = told.Position
 	}
-	if told != nil && (told.Error != "slow consumer" || told.Position != position) {
-		t.Errorf("behind %s the reader of events is told %s", position, told.raw)
+	if told == nil || told.Error != "slow consumer" || told.Position != position {
+		t.Errorf("behind %s the reader of events is told %+v", position, told)
 	}
 	if slowEvents.next() != nil {
 		t.Error("more comes behind the end")
 	}
 	again, _ := s.open(at, map[string]any{"types": chainTypes, "from": reached})
 	events = append(events, raws(again.until(lastState(last)))...)
-	all, _ := s.open(at, map[string]any{"types": chainTypes, "from": fmt.Sprint(x.bundles[x.from-1].Seqno)})
-	sameEvents(t, "both parts", events, raws(all.until(lastState(last))))
+	all, _ := s.open(at, map[string]any{"types": chainTypes, "from": first})
+	want := raws(all.until(lastState(last)))
+	sameEvents(t, "both parts", events, want)
+	sameEvents(t, "who reads", read, want)
 }
 
 // rawSocket is a WebSocket of which a test writes the bytes.

@@ -25,8 +25,8 @@ type Configuration struct {
 	// Everything names the API keys, by their ids, that may have what happens to all
 	// accounts: "*" is all keys, "anonymous" whoever has none, too.
 	Everything []string `yaml:"everything"`
-	// Queue and QueueBytes are how many events, and bytes of them, wait for a client that
-	// reads slowly; AllQueuedBytes is the same of all of them.
+	// Queue and QueueBytes are how many events, and bytes of them, wait for a client; more
+	// it is given from memory when it has taken those. AllQueuedBytes is the same of all.
 	Queue          int `yaml:"queue"`
 	QueueBytes     int `yaml:"queue_bytes"`
 	AllQueuedBytes int `yaml:"all_queued_bytes"`
@@ -37,10 +37,11 @@ type Configuration struct {
 	// KeepAlive is the time between signs of life of a stream of events; a WebSocket has a
 	// ping each fourth time.
 	KeepAlive time.Duration `yaml:"keep_alive"`
-	// WriteTimeout is the time in which a client must take an event.
+	// WriteTimeout is the time in which a client must take an event. One that takes nothing
+	// for half of it while more events come than wait is told that it is too slow.
 	WriteTimeout time.Duration `yaml:"write_timeout"`
 	// HistoryBytes is about what is held of the newest bundles, as events, for those that
-	// come back.
+	// come back, or are behind.
 	HistoryBytes int `yaml:"history_bytes"`
 	// Replays is how many streams are brought up to the present at a time.
 	Replays int `yaml:"replays"`

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,7 +16,7 @@ type conn struct {
 
 	current   atomic.Pointer[subscription] // nil while there is none, or while it is brought up to the present
 	after     Position                     // what comes up to here it has; the hub's
-	unsettled map[Hash]struct{}            // traces of which it got what no block has; the hub's
+	unsettled map[Hash]bool                // traces of which it got what no block has, and whether all of that; the hub's
 	found     uint64                       // the hub's search that found it last
 
 	mu        sync.Mutex
@@ -23,17 +24,22 @@ type conn struct {
 	queue     []item
 	bytes     int
 	since     time.Time // when something was taken of what waits, or the first of it came
-	slow      bool      // it takes no more events
-	fault     error     // why it ends
+	fault     error     // why it ends; it takes no more events
 	delivered Position  // of the newest event that was taken to be sent
 	reserved  int       // addresses
+	catching  *catching // what brings it up to the present, or did last
 
 	wake  chan struct{} // has a value when there is something to send
 	space chan struct{} // has a value when something was taken
 
-	wanted     *subscription // by the client, also while it is brought up to the present
-	stopReplay context.CancelFunc
-	replaying  sync.WaitGroup
+	ctx    context.Context // ends with it
+	wanted *subscription   // by the client, also while it is brought up to the present
+}
+
+// catching is work that brings a stream up to the present.
+type catching struct {
+	stop context.CancelFunc
+	done chan struct{}
 }
 
 // item is an event that waits.
@@ -42,8 +48,10 @@ type item struct {
 	position Position
 }
 
-func newConn(c *Component, client string, l limits) *conn {
-	return &conn{c: c, client: client, limits: l, wake: make(chan struct{}, 1), space: make(chan struct{}, 1), stopReplay: func() {}}
+func newConn(ctx context.Context, c *Component, client string, l limits) *conn {
+	none := &catching{func() {}, make(chan struct{})}
+	close(none.done)
+	return &conn{c: c, client: client, limits: l, ctx: ctx, wake: make(chan struct{}, 1), space: make(chan struct{}, 1), catching: none}
 }
 
 func (c *conn) subscription() *subscription { return c.current.Load() }
@@ -62,34 +70,48 @@ func signal(to chan struct{}) {
 	}
 }
 
-// push gives the stream an event, or ends it when too many wait.
-func (c *conn) push(i item) {
-	if !c.offer(i) {
-		c.mu.Lock()
-		c.overflow()
-		c.mu.Unlock()
-		signal(c.wake)
-	}
-}
-
 // offer gives the stream an event unless too many wait.
 func (c *conn) offer(i item) bool {
-	limit := &c.c.configuration
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.slow {
-		return true // it is told already
+	return c.add(i)
+}
+
+func (c *conn) add(i item) bool {
+	limit := &c.c.configuration
+	if len(c.queue) > 0 && (len(c.queue) >= limit.Queue || c.bytes+len(i.raw) > limit.QueueBytes || c.crowds(c.c.queued.Load()+int64(len(i.raw)))) {
+		return false
+	}
+	c.enqueue(i)
+	return true
+}
+
+// note gives the stream a short event that comes once, with the position that it has by
+// then: one that fell behind has its own.
+func (c *conn) note(at Position, write func(Position) []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) >= 2*c.c.configuration.Queue {
+		c.endWith(errSlow)
+		return
+	}
+	if c.subscription() == nil {
+		at = c.newest()
+	}
+	c.enqueue(item{write(at), at})
+}
+
+func (c *conn) enqueue(i item) {
+	if c.fault != nil {
+		return // its end is told already
 	}
 	if len(c.queue) == 0 {
 		c.since = time.Now()
-	} else if len(c.queue) >= limit.Queue || c.bytes+len(i.raw) > limit.QueueBytes || c.crowds(c.c.queued.Load()+int64(len(i.raw))) {
-		return false
 	}
 	c.queue = append(c.queue, i)
 	c.bytes += len(i.raw)
 	c.c.queued.Add(int64(len(i.raw)))
 	signal(c.wake)
-	return true
 }
 
 // lateAfter is how long events wait for a client that reads.
@@ -102,13 +124,37 @@ func (c *conn) crowds(all int64) bool {
 	return all > limit || all > limit/4*3 && time.Since(c.since) > lateAfter
 }
 
-// overflow lets go of what waits: all of it comes after the position that is told.
-func (c *conn) overflow() {
-	if !c.slow {
-		c.slow = true
-		c.c.metrics.slow.Inc()
+// stands reports whether the client has taken nothing for so long that it is not waited
+// for any longer.
+func (c *conn) stands() bool {
+	limit := &c.c.configuration
+	patience := limit.WriteTimeout / 2
+	if c.c.queued.Load() > int64(limit.AllQueuedBytes)/4*3 {
+		patience = min(patience, lateAfter)
 	}
-	c.drop()
+	return time.Since(c.since) > patience
+}
+
+// errSlow is why a stream ends whose client does not keep up.
+var errSlow = errors.New("slow consumer")
+
+// end ends the stream with an error that is told. One of a client that is slow lets go of
+// what waits: all of it comes after the position that is told.
+func (c *conn) end(err error) {
+	c.mu.Lock()
+	c.endWith(err)
+	c.mu.Unlock()
+}
+
+func (c *conn) endWith(err error) {
+	if c.fault != nil {
+		return
+	}
+	if c.fault = err; errors.Is(err, errSlow) {
+		c.c.metrics.slow.Inc()
+		c.drop()
+	}
+	signal(c.wake)
 }
 
 func (c *conn) drop() {
@@ -116,16 +162,66 @@ func (c *conn) drop() {
 	c.queue, c.bytes = nil, 0
 }
 
-// pushWait gives the stream an event when there is room for it.
-func (c *conn) pushWait(ctx context.Context, i item) error {
-	for !c.offer(i) {
+// offerInTime gives the stream an event when there is room for it, or ends it when its
+// client has taken nothing for long.
+func (c *conn) offerInTime(ctx context.Context, i item) error {
+	for {
+		c.mu.Lock()
+		if ctx.Err() != nil { // under the lock: behind its end nothing comes
+			c.mu.Unlock()
+			return context.Cause(ctx)
+		}
+		given := c.add(i)
+		stands := c.stands()
+		c.mu.Unlock()
+		switch {
+		case given:
+			return nil
+		case stands:
+			return errSlow
+		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
 		case <-c.space:
+		case <-time.After(lateAfter / 2):
 		}
 	}
-	return ctx.Err()
+}
+
+// newest is the position behind the newest event that it was given. It is for those who
+// hold the lock.
+func (c *conn) newest() Position {
+	if n := len(c.queue); n > 0 {
+		return c.queue[n-1].position
+	}
+	return c.delivered
+}
+
+// catchUp brings the stream up to the present beside whoever calls. What did so before
+// gives it nothing more.
+func (c *conn) catchUp(run func(context.Context) error) {
+	ctx, stop := context.WithCancel(c.ctx)
+	now := &catching{stop, make(chan struct{})}
+	c.mu.Lock()
+	before := c.catching
+	before.stop()
+	c.catching = now
+	c.mu.Unlock()
+	go func() {
+		defer close(now.done)
+		<-before.done
+		if err := run(ctx); err != nil && ctx.Err() == nil {
+			c.end(err)
+		}
+	}()
+}
+
+// stopCatching ends what brings it up to the present.
+func (c *conn) stopCatching() (done <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.catching.stop()
+	return c.catching.done
 }
 
 // awaitRoom waits until there is much room for events.
@@ -158,29 +254,11 @@ func (c *conn) answer(raw []byte) bool {
 	return true
 }
 
-// failWith ends the stream with an error that is told.
-func (c *conn) failWith(err error) {
-	c.mu.Lock()
-	c.fault = err
-	c.mu.Unlock()
-	signal(c.wake)
-}
-
 // batch is what is sent at once.
 type batch struct {
 	answers [][]byte
 	events  []item
-	slow    bool
-	fault   error
-	at      Position // that of the newest event that was taken before
-}
-
-// reason tells why the stream ends.
-func (b *batch) reason() string {
-	if b.slow {
-		return slowConsumer
-	}
-	return b.fault.Error()
+	fault   error // why nothing comes behind them
 }
 
 // maxBatch is how many events are taken at once.
@@ -190,7 +268,7 @@ const maxBatch = 16
 func (c *conn) take() batch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := batch{answers: c.answers, slow: c.slow, at: c.delivered}
+	b := batch{answers: c.answers}
 	c.answers = nil
 	n := min(len(c.queue), maxBatch)
 	b.events = c.queue[:n:n]
@@ -202,8 +280,8 @@ func (c *conn) take() batch {
 	}
 	if len(c.queue) > 0 {
 		signal(c.wake)
-	} else if c.queue = nil; c.fault != nil {
-		b.fault = c.fault
+	} else {
+		c.queue, b.fault = nil, c.fault
 	}
 	if n > 0 {
 		c.since = time.Now()
@@ -221,7 +299,7 @@ func (c *conn) position() Position {
 
 // subscribe puts a subscription in place of the stream's. The answer, which is made of
 // the position that it begins behind, comes before its events. It is for one goroutine.
-func (c *conn) subscribe(ctx context.Context, s *subscription, answer func(Position) []byte) error {
+func (c *conn) subscribe(s *subscription, answer func(Position) []byte) error {
 	start, err := c.c.start(s)
 	if err != nil {
 		return err
@@ -229,12 +307,12 @@ func (c *conn) subscribe(ctx context.Context, s *subscription, answer func(Posit
 	if err := c.reserve(s.size()); err != nil {
 		return err
 	}
-	c.stopReplay()
-	c.replaying.Wait()
 	c.wanted = s
 	h := c.c.hub
 	h.turn.Lock() // so that no event of the new one comes before the answer
 	defer h.turn.Unlock()
+	c.stopCatching()
+	s.resumes = s.resumes && c.subscription() == nil // it was not up to the present yet
 	if start == nil && !s.resumes {
 		at := h.begin(c, s)
 		c.acknowledge(answer, at, false)
@@ -247,13 +325,7 @@ func (c *conn) subscribe(ctx context.Context, s *subscription, answer func(Posit
 		c.acknowledge(answer, *start, true)
 	}
 	from := c.position()
-	replay, cancel := context.WithCancel(ctx)
-	c.stopReplay = cancel
-	c.replaying.Go(func() {
-		if err := h.replay(replay, c, s, from); err != nil && replay.Err() == nil {
-			c.failWith(err)
-		}
-	})
+	c.catchUp(func(ctx context.Context) error { return h.replay(ctx, c, s, from) })
 	return nil
 }
 
@@ -293,12 +365,12 @@ func (c *conn) reserve(n int) error {
 
 // close ends everything that the stream has.
 func (c *conn) close() {
-	c.stopReplay()
-	c.replaying.Wait()
+	c.stopCatching()
 	c.c.hub.end(c)
+	<-c.stopCatching() // it may have fallen behind meanwhile
 	_ = c.reserve(0)
 	c.mu.Lock()
-	c.slow = true
+	c.fault = errStopping
 	c.drop()
 	c.mu.Unlock()
 }

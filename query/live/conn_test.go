@@ -2,10 +2,12 @@ package live
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"tonscribe/internal/clickhouse"
@@ -43,49 +45,113 @@ func eventAt(n uint32, bytes int) item {
 	return item{raw: []byte(strings.Repeat("x", bytes)), position: Position{1, n}}
 }
 
-func TestAQueueThatIsFullEndsTheStreamAtWhatWasTaken(t *testing.T) {
+func TestAQueueThatIsFullTakesNothingUntilSomethingIsTaken(t *testing.T) {
 	for name, change := range map[string]func(*Configuration){
 		"events":       func(c *Configuration) { c.Queue = 20 },
 		"bytes":        func(c *Configuration) { c.QueueBytes = 2000 },
 		"bytes of all": func(c *Configuration) { c.AllQueuedBytes = 2000 },
 	} {
 		l := newComponent(t, change)
-		c := newConn(l, "", limits{})
-		for n := range uint32(20) {
-			c.push(eventAt(n, 100))
+		c := newConn(t.Context(), l, "", limits{})
+		var given, got []uint32
+		for n := range uint32(100) {
+			if c.offer(eventAt(n, 100)) {
+				given = append(given, n)
+			} else {
+				for _, i := range c.take().events {
+					got = append(got, i.position.Event)
+				}
+			}
 		}
-		first := c.take()
-		for n := range uint32(20) {
-			c.push(eventAt(20+n, 100))
+		if len(given) != 95 || given[20] != 21 {
+			t.Errorf("%s: %d of 100 events were given: %v", name, len(given), given)
 		}
-		second := c.take()
-		if first.slow || len(first.events) != maxBatch || !second.slow || len(second.events) != 0 || c.position() != first.events[maxBatch-1].position {
-			t.Errorf("%s: %d events, then %d (slow: %v) behind %s", name, len(first.events), len(second.events), second.slow, c.position())
+		for b := c.take(); len(b.events) > 0; b = c.take() {
+			for _, i := range b.events {
+				got = append(got, i.position.Event)
+			}
+		}
+		if !slices.Equal(got, given) {
+			t.Errorf("%s: %v are sent, %v were given", name, got, given)
 		}
 		if got := l.queued.Load(); got != 0 {
-			t.Errorf("%s: %d bytes wait of a stream that ended", name, got)
+			t.Errorf("%s: %d bytes wait of a stream that has all", name, got)
 		}
+	}
+}
+
+func TestAStreamThatTakesNothingEndsAtWhatItTook(t *testing.T) {
+	for name, change := range map[string]func(*Configuration){
+		"for long":            func(c *Configuration) { c.Queue, c.WriteTimeout = 20, time.Second },
+		"and all are crowded": func(c *Configuration) { c.AllQueuedBytes, c.WriteTimeout = 2000, time.Hour },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newComponent(t, change)
+			c := newConn(t.Context(), l, "", limits{})
+			for n := range uint32(20) {
+				c.offer(eventAt(n, 100))
+			}
+			first := c.take()
+			began := time.Now()
+			var err error
+			for n := uint32(20); err == nil; n++ {
+				err = c.offerInTime(t.Context(), eventAt(n, 100))
+			}
+			c.end(err)
+			second := c.take()
+			if first.fault != nil || len(first.events) != maxBatch || !errors.Is(second.fault, errSlow) || len(second.events) != 0 || c.position() != first.events[maxBatch-1].position {
+				t.Errorf("%s: %d events (%v), then %d (%v) behind %s", name, len(first.events), first.fault, len(second.events), second.fault, c.position())
+			}
+			if waited := time.Since(began); waited < time.Second/2 || waited > 3*time.Second {
+				t.Errorf("%s: it ends after %s", name, waited)
+			}
+			if got := l.queued.Load(); got != 0 {
+				t.Errorf("%s: %d bytes wait of a stream that ended", name, got)
+			}
+		})
+	}
+}
+
+// What comes once is not left out where a stream is behind, and tells no position that is
+// ahead of what it has.
+func TestNotesComeBesideAQueueThatIsFull(t *testing.T) {
+	c := newConn(t.Context(), newComponent(t, func(c *Configuration) { c.Queue = 2 }), "", limits{})
+	for n := range uint32(2) {
+		c.offer(eventAt(n, 10))
+	}
+	write := func(at Position) []byte { return at.Append(nil) }
+	c.note(endOf(7), write)
+	b := c.take()
+	if len(b.events) != 3 || string(b.events[2].raw) != "1-1" || c.position() != (Position{1, 1}) {
+		t.Errorf("behind %s: %d events, of which the last is %s", c.position(), len(b.events), b.events[len(b.events)-1].raw)
+	}
+	c.current.Store(new(subscription))
+	for range 5 {
+		c.note(endOf(7), write)
+	}
+	if b := c.take(); !errors.Is(b.fault, errSlow) || c.position() != (Position{1, 1}) {
+		t.Errorf("more notes than wait: %v behind %s", b.fault, c.position())
 	}
 }
 
 // However large it is, one event fits: otherwise a stream could never go on.
 func TestAnEventLargerThanTheQueueIsSentAlone(t *testing.T) {
 	l := newComponent(t, func(c *Configuration) { c.QueueBytes, c.AllQueuedBytes = 10, 10 })
-	c := newConn(l, "", limits{})
-	c.push(eventAt(1, 1000))
-	if b := c.take(); b.slow || len(b.events) != 1 {
-		t.Errorf("%d events, slow %v", len(b.events), b.slow)
+	c := newConn(t.Context(), l, "", limits{})
+	c.offer(eventAt(1, 1000))
+	if b := c.take(); b.fault != nil || len(b.events) != 1 {
+		t.Errorf("%d events, %v", len(b.events), b.fault)
 	}
 }
 
 func TestAReplayWaitsForRoom(t *testing.T) {
 	l := newComponent(t, func(c *Configuration) { c.Queue = 2 })
-	c := newConn(l, "", limits{})
+	c := newConn(t.Context(), l, "", limits{})
 	const events = 100
 	var pushing sync.WaitGroup
 	pushing.Go(func() {
 		for n := range uint32(events) {
-			if err := c.pushWait(t.Context(), eventAt(n, 10)); err != nil {
+			if err := c.offerInTime(t.Context(), eventAt(n, 10)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -102,15 +168,15 @@ func TestAReplayWaitsForRoom(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 2 {
-		c.push(eventAt(1, 10))
+		c.offer(eventAt(1, 10))
 	}
-	if err := c.pushWait(ctx, eventAt(1, 10)); err == nil {
+	if err := c.offerInTime(ctx, eventAt(1, 10)); err == nil {
 		t.Error("a replay goes on behind its end")
 	}
 }
 
 func TestAnswersThatNobodyReadsEndTheStream(t *testing.T) {
-	c := newConn(newComponent(t, nil), "", limits{})
+	c := newConn(t.Context(), newComponent(t, nil), "", limits{})
 	n := 0
 	for c.answer(nil) {
 		n++
@@ -162,7 +228,7 @@ func TestClientsHaveAsManyStreamsAndAddressesAsTheyMay(t *testing.T) {
 	if n, _ := l.clients.count(); n != 0 || len(l.clients.of) != 0 {
 		t.Errorf("%d streams of %d clients are left", n, len(l.clients.of))
 	}
-	first, second := newConn(l, "", limits{}), newConn(l, "", limits{})
+	first, second := newConn(t.Context(), l, "", limits{}), newConn(t.Context(), l, "", limits{})
 	for i, step := range []struct {
 		c    *conn
 		n    int

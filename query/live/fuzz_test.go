@@ -22,11 +22,11 @@ func FuzzFrames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		l := newComponent(t, nil)
-		c := newConn(l, "", limits{addresses: 5})
+		c := newConn(t.Context(), l, "", limits{addresses: 5})
 		s := &session{c: l, conn: c}
 		for _, raw := range [][]byte{first, second} {
 			before := c.wanted
-			if !c.answerTo(t.Context(), s, raw) {
+			if !c.answerTo(s, raw) {
 				t.Fatalf("%q ends the stream", raw)
 			}
 			answers := c.take().answers

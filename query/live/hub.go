@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -178,17 +179,39 @@ func (h *hub) give(ctx context.Context, v *head.View, mcSeqno uint32) error {
 	return nil
 }
 
-// hand renders matches and gives them to their streams.
+// hand renders matches and gives them to their streams. It is done in turn.
 func (h *hub) hand(ctx context.Context, matches []match) {
 	known := h.c.books()
 	for _, m := range matches {
-		if !m.to.takes(m.s) {
-			continue
+		if m.to.takes(m.s) {
+			if m.to.offer(item{m.event.render(ctx, known, m.s, m.choice), m.event.position}) {
+				h.c.metrics.ofKind[m.event.kind].Inc()
+				continue
+			}
+			h.fallBehind(m)
 		}
-		raw := m.event.render(ctx, known, m.s, m.choice)
-		m.to.push(item{raw: raw, position: m.event.position})
-		h.c.metrics.ofKind[m.event.kind].Inc()
+		h.missed(m)
 	}
+}
+
+// fallBehind takes a stream that has no room for an event out of those that get what
+// happens, to bring it up to the present again at the pace of its client.
+func (h *hub) fallBehind(m match) {
+	c := m.to
+	h.mu.Lock()
+	if c.subscription() != m.s { // another one has begun since
+		h.mu.Unlock()
+		c.end(errSlow)
+		return
+	}
+	h.replace(c, nil)
+	unsettled := maps.Clone(c.unsettled)
+	h.mu.Unlock()
+	c.mu.Lock()
+	from := maxPosition(c.newest(), m.event.position.before())
+	c.mu.Unlock()
+	h.c.metrics.behind.Inc()
+	c.catchUp(func(ctx context.Context) error { return h.follow(ctx, c, m.s, unsettled, from) })
 }
 
 // matches finds who wants what of a bundle. Of traces that go on as it is foreseen, those
@@ -293,11 +316,14 @@ func (h *hub) interested(e *event) (found []*conn) {
 	return found
 }
 
-// join makes a stream get what comes after the last bundle, if it has all up to that.
-func (h *hub) join(c *conn, s *subscription, upTo Position) (last uint32, joined bool) {
+// join makes a stream get what comes after the last bundle, if it has all up to that, and
+// what brings it there was not stopped.
+func (h *hub) join(ctx context.Context, c *conn, s *subscription, upTo Position) (last uint32, joined bool) {
+	h.turn.Lock() // what is given out now was found for those before
+	defer h.turn.Unlock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if upTo.Compare(endOf(h.last)) < 0 {
+	if ctx.Err() != nil || upTo.Compare(endOf(h.last)) < 0 {
 		return h.last, false
 	}
 	c.after = upTo // another replica may have been faster
@@ -394,6 +420,14 @@ func (h *history) get(mcSeqno uint32, read func() (*bundle, error)) (*bundle, er
 		h.mu.Unlock()
 	}
 	return b, err
+}
+
+// has reports whether a bundle is held.
+func (h *history) has(mcSeqno uint32) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.bundles[mcSeqno]
+	return e != nil && e.bundle != nil
 }
 
 // trim lets go of what is too much, but for the newest.

@@ -11,6 +11,7 @@ type metrics struct {
 	ofKind   [kinds]prometheus.Counter // those of events
 	bundles  prometheus.Counter
 	slow     prometheus.Counter
+	behind   prometheus.Counter
 	replays  prometheus.Counter
 	replayed prometheus.Counter
 	failures prometheus.Counter
@@ -28,6 +29,7 @@ func newMetrics(r report.Reporter, c *Component) *metrics {
 		}, []string{"type"}),
 		bundles:  counter("bundles_total", "Bundles that were given out."),
 		slow:     counter("slow_total", "Streams that were ended because their clients read too slowly."),
+		behind:   counter("behind_total", "Times a stream had no room for what happened, and was given it later."),
 		replays:  counter("replays_total", "Streams that began with what they had missed."),
 		replayed: counter("replayed_total", "Events that those were given."),
 		failures: counter("failures_total", "Failed attempts to read what streams are made of."),
@@ -42,7 +44,7 @@ func newMetrics(r report.Reporter, c *Component) *metrics {
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tonscribe_live_" + name, Help: help}, value)
 	}
-	r.Metrics.MustRegister(m.events, m.bundles, m.slow, m.replays, m.replayed, m.failures, m.dropped, m.took,
+	r.Metrics.MustRegister(m.events, m.bundles, m.slow, m.behind, m.replays, m.replayed, m.failures, m.dropped, m.took,
 		gauge("connections", "Streams that are open.", func() float64 { n, _ := c.clients.count(); return float64(n) }),
 		gauge("addresses", "Addresses, tokens and traces that they name.", func() float64 { _, n := c.clients.count(); return float64(n) }),
 		gauge("queued_bytes", "Bytes of events that wait for their clients.", func() float64 { return float64(c.queued.Load()) }))

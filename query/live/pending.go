@@ -53,9 +53,25 @@ func (h *hub) await(t *traced, c *conn) {
 	}
 	a.by[c] = struct{}{}
 	if c.unsettled == nil {
-		c.unsettled = map[Hash]struct{}{}
+		c.unsettled = map[Hash]bool{}
 	}
-	c.unsettled[t.hash] = struct{}{}
+	c.unsettled[t.hash] = true
+}
+
+// missed remembers that a stream did not get an event. What no block has it is told again.
+func (h *hub) missed(m match) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := m.event.of; t != nil && m.to.unsettled[t.hash] {
+		m.to.unsettled[t.hash] = false
+	}
+}
+
+// told reports whether a stream got all that is known of a trace that is not final.
+func (h *hub) told(c *conn, hash Hash) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return c.unsettled[hash]
 }
 
 // root is the first transaction.
@@ -141,11 +157,13 @@ func alike(guess, came *record.Transaction) bool {
 // invalidate tells of traces that do not come as they were told.
 func (h *hub) invalidate(gone invalid, at Position) {
 	for hash, by := range gone {
-		raw := append([]byte(nil), `{"type":"`+invalidatedName+`","position":"`...)
-		raw = append(at.Append(raw), `","trace_external_hash_norm":"`...)
-		raw = append(base64.StdEncoding.AppendEncode(raw, hash[:]), `"}`...)
+		write := func(at Position) []byte {
+			raw := append([]byte(nil), `{"type":"`+invalidatedName+`","position":"`...)
+			raw = append(at.Append(raw), `","trace_external_hash_norm":"`...)
+			return append(base64.StdEncoding.AppendEncode(raw, hash[:]), `"}`...)
+		}
 		for c := range by {
-			c.push(item{raw: raw, position: at})
+			c.note(at, write)
 			h.c.metrics.events.WithLabelValues(invalidatedName).Inc()
 		}
 	}
@@ -212,6 +230,9 @@ func (h *hub) tell(ctx context.Context, t *pending.Trace, only *conn) error {
 	}
 	h.turn.Lock()
 	defer h.turn.Unlock()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	h.mu.Lock()
 	_, settled := h.settled[t.ID]
 	at := endOf(h.last)
@@ -242,13 +263,14 @@ func foreseenEvents(row render.TraceRow, at Position) []*event {
 	return []*event{{kind: transactionsKind, position: at, of: rest}, {kind: actionsKind, position: at, of: whole}, {kind: traceKind, position: at, of: whole}}
 }
 
-// tellAll tells a stream what the messages will do that may still come.
+// tellAll tells a stream what the messages will do that may still come, and that it was
+// not told of.
 func (h *hub) tellAll(ctx context.Context, c *conn, s *subscription) error {
 	if h.c.pending == nil || s.min != pendingLevel {
 		return nil
 	}
 	for _, t := range h.c.pending.Held() {
-		if time.Since(t.Sent) > h.c.configuration.PendingDeadline || !s.mayWant(t) {
+		if time.Since(t.Sent) > h.c.configuration.PendingDeadline || !s.mayWant(t) || h.told(c, t.ID) {
 			continue
 		}
 		if err := c.awaitRoom(ctx); err != nil {

@@ -28,6 +28,15 @@ func (p Position) Compare(o Position) int {
 	return cmp.Or(cmp.Compare(p.MCSeqno, o.MCSeqno), cmp.Compare(p.Event, o.Event))
 }
 
+// before is behind all that was given out when an event comes that has the position: the
+// bundles before its own, which it is behind already when no block has it.
+func (p Position) before() Position {
+	if p.Event == endOfBundle || p.MCSeqno == 0 {
+		return p
+	}
+	return endOf(p.MCSeqno - 1)
+}
+
 // Append appends the text.
 func (p Position) Append(dst []byte) []byte {
 	dst = strconv.AppendUint(dst, uint64(p.MCSeqno), 10)

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -55,6 +56,10 @@ type replay struct {
 	s   *subscription
 	// newest are the last events of each trace and account; nil for all.
 	newest map[subject]Position
+	// held says that nothing is read that is not in memory any more, and unsettled are the
+	// traces of which the stream got what no block had, when it fell behind.
+	held      bool
+	unsettled map[Hash]bool
 }
 
 // subject is what an event tells something of that the next one of the kind replaces.
@@ -83,10 +88,32 @@ func (h *hub) replay(ctx context.Context, c *conn, s *subscription, from Positio
 			return h.c.unread(ctx, err)
 		}
 	}
+	if err := r.run(ctx, from); err != nil {
+		return err
+	}
+	if s.recent {
+		return h.tellAll(ctx, c, s)
+	}
+	return nil
+}
+
+// follow gives a stream that fell behind what came after a position while its client took
+// what it had, and then makes it get what comes. What is not held any more its client is
+// too slow for.
+func (h *hub) follow(ctx context.Context, c *conn, s *subscription, unsettled map[Hash]bool, from Position) error {
+	r := &replay{hub: h, to: c, s: s, held: true, unsettled: unsettled}
+	if err := r.run(ctx, from); err != nil {
+		return err
+	}
+	return h.tellAll(ctx, c, s)
+}
+
+// run gives the stream what comes after a position until it has all, and gets what comes.
+func (r *replay) run(ctx context.Context, from Position) error {
 	for at, failures := from, 0; ; {
-		last, joined := h.join(c, s, at)
+		last, joined := r.hub.join(ctx, r.to, r.s, at)
 		if joined {
-			break
+			return nil
 		}
 		next, err := r.step(ctx, at, last)
 		switch {
@@ -94,17 +121,15 @@ func (h *hub) replay(ctx context.Context, c *conn, s *subscription, from Positio
 			return context.Cause(ctx)
 		case err == nil:
 			at, failures = next, 0
+		case errors.Is(err, errSlow):
+			return err
 		case failures >= maxFailures:
-			return h.c.unread(ctx, err)
+			return r.hub.c.unread(ctx, err)
 		default:
 			at, failures = next, failures+1
-			h.c.sleep(ctx, retryPause<<failures)
+			r.hub.c.sleep(ctx, retryPause<<failures)
 		}
 	}
-	if s.recent {
-		return h.tellAll(ctx, c, s)
-	}
-	return nil
 }
 
 // findNewest finds the last events that the subscription wants after a position.
@@ -182,6 +207,9 @@ func (r *replay) seqnos(ctx context.Context, after uint32) (seqnos []uint32, err
 
 // read reads a bundle, or finds it in memory.
 func (r *replay) read(ctx context.Context, seqno uint32) (b *bundle, err error) {
+	if r.held && !r.hub.history.has(seqno) {
+		return nil, errSlow
+	}
 	v, err := r.hub.c.store.View()
 	if err != nil {
 		return nil, errNotYet
@@ -204,12 +232,16 @@ func (r *replay) give(ctx context.Context, at Position, seqno uint32) error {
 		if e.position.Compare(at) <= 0 {
 			continue
 		}
-		chosen, ok := e.chosen(r.s, false)
+		unsettled := false
+		if e.of != nil {
+			_, unsettled = r.unsettled[e.of.hash]
+		}
+		chosen, ok := e.chosen(r.s, unsettled)
 		if !ok || e.position.Compare(r.newest[e.subject()]) < 0 {
 			continue
 		}
 		raw := e.render(ctx, known, r.s, chosen)
-		if err := r.to.pushWait(ctx, item{raw, e.position}); err != nil {
+		if err := r.to.offerInTime(ctx, item{raw, e.position}); err != nil {
 			return err
 		}
 		r.hub.c.metrics.replayed.Inc()

@@ -51,9 +51,9 @@ func (c *Component) serveEvents(w http.ResponseWriter, r *http.Request) {
 	end.add(c.hub.leave)
 	ctx, cancel := c.streamContext()
 	end.add(cancel)
-	stream := newConn(c, client, l)
+	stream := newConn(ctx, c, client, l)
 	end.add(stream.close)
-	if err := stream.subscribe(ctx, s, func(at Position) []byte { return acknowledgement(o.ID, "subscribed", at) }); err != nil {
+	if err := stream.subscribe(s, func(at Position) []byte { return acknowledgement(o.ID, "subscribed", at) }); err != nil {
 		status := http.StatusBadRequest
 		if errors.Is(err, errNotYet) {
 			status = http.StatusServiceUnavailable
@@ -203,9 +203,9 @@ func (c *Component) sendEvents(ctx context.Context, w *eventWriter, stream *conn
 			for _, i := range b.events {
 				w.event("event", &i.position, i.raw)
 			}
-			if last = b.slow || b.fault != nil; last {
+			if last = b.fault != nil; last {
 				at := stream.position()
-				w.event("error", nil, failure(nil, b.reason(), &at))
+				w.event("error", nil, failure(nil, b.fault.Error(), &at))
 				w.last()
 			}
 		}
@@ -214,9 +214,6 @@ func (c *Component) sendEvents(ctx context.Context, w *eventWriter, stream *conn
 		}
 	}
 }
-
-// slowConsumer tells why a stream ends whose client does not keep up.
-const slowConsumer = "slow consumer"
 
 // eventWriter writes a stream of events in packets.
 type eventWriter struct {

@@ -82,7 +82,7 @@ type subscription struct {
 	traces     map[Hash]struct{}
 	from       *Position
 	recent     bool // what is new since a while comes first
-	resumes    bool // it goes on behind what was sent
+	resumes    bool // it goes on behind what was sent, unless the stream was up to the present
 
 	min         finality
 	style       style
@@ -319,7 +319,7 @@ var latest = &supported{types: action.Expand([]string{"latest"}), name: "latest"
 // without is the subscription less some addresses and traces.
 func (s *subscription) without(addresses map[address.Address]struct{}, traces map[Hash]struct{}) *subscription {
 	left := *s
-	left.from, left.recent, left.resumes = nil, false, false
+	left.from, left.recent, left.resumes = nil, false, true
 	left.addresses, left.tokens, left.traces = maps.Clone(s.addresses), maps.Clone(s.tokens), maps.Clone(s.traces)
 	for a := range addresses {
 		delete(left.addresses, a)

@@ -73,7 +73,7 @@ func (c *Component) serveSession(ctx context.Context, cancel context.CancelFunc,
 		_ = s.socket.Close(closeCode(err), err.Error())
 		return
 	}
-	s.conn = newConn(c, client, l)
+	s.conn = newConn(ctx, c, client, l)
 	defer s.conn.close()
 	s.serve(ctx, cancel)
 }
@@ -168,22 +168,21 @@ func (s *session) flush() bool {
 	for _, i := range b.events {
 		p.text(i.raw)
 	}
-	last := b.slow || b.fault != nil
-	if last { // the client may not even read this
+	if b.fault != nil { // the client may not even read this
 		at := s.conn.position()
-		p.text(failure(nil, b.reason(), &at))
+		p.text(failure(nil, b.fault.Error(), &at))
 	}
 	if p.done() != nil {
 		return false
 	}
-	if last {
+	if b.fault != nil {
 		text := ""
-		if b.slow {
-			text = slowConsumer
+		if errors.Is(b.fault, errSlow) {
+			text = errSlow.Error()
 		}
 		_ = s.socket.Close(websocket.StatusTryAgainLater, text) // likewise
 	}
-	return !last
+	return b.fault == nil
 }
 
 // read works on the next operation; it is false at the end.
@@ -195,11 +194,11 @@ func (s *session) read(ctx context.Context) bool {
 	if s.operations.wait(ctx, time.Now()) && !s.conn.answer(failure(nil, fmt.Sprintf("too many operations: more than %g a second wait", s.c.configuration.Operations), nil)) {
 		return false
 	}
-	return s.conn.answerTo(ctx, s, raw)
+	return s.conn.answerTo(s, raw)
 }
 
 // answerTo does what an operation says. It is false when the client reads no answers.
-func (c *conn) answerTo(ctx context.Context, s *session, raw []byte) bool {
+func (c *conn) answerTo(s *session, raw []byte) bool {
 	var envelope struct {
 		Operation string  `json:"operation"`
 		ID        *string `json:"id"`
@@ -220,10 +219,10 @@ func (c *conn) answerTo(ctx context.Context, s *session, raw []byte) bool {
 		o.fallbackActions = s.fallbackActions
 		var wanted *subscription
 		if wanted, err = o.subscription(&wsWords, c.limits); err == nil {
-			err = c.subscribe(ctx, wanted, func(at Position) []byte { return acknowledgement(o.ID, "subscribed", at) })
+			err = c.subscribe(wanted, func(at Position) []byte { return acknowledgement(o.ID, "subscribed", at) })
 		}
 	case "unsubscribe":
-		err = c.unsubscribe(ctx, raw, envelope.ID)
+		err = c.unsubscribe(raw, envelope.ID)
 	default:
 		err = fmt.Errorf("unknown operation: %s", shortened(envelope.Operation))
 	}
@@ -231,7 +230,7 @@ func (c *conn) answerTo(ctx context.Context, s *session, raw []byte) bool {
 }
 
 // unsubscribe takes addresses and traces out of the subscription.
-func (c *conn) unsubscribe(ctx context.Context, raw []byte, id *string) error {
+func (c *conn) unsubscribe(raw []byte, id *string) error {
 	o, err := decodeOrder(raw)
 	if err != nil {
 		return fmt.Errorf("invalid unsubscribe request: %w", err)
@@ -254,6 +253,5 @@ func (c *conn) unsubscribe(ctx context.Context, raw []byte, id *string) error {
 		return nil
 	}
 	left := c.wanted.without(gone.addresses, gone.traces)
-	left.resumes = c.subscription() == nil // it was not up to the present yet
-	return c.subscribe(ctx, left, func(at Position) []byte { return acknowledgement(id, "unsubscribed", at) })
+	return c.subscribe(left, func(at Position) []byte { return acknowledgement(id, "unsubscribed", at) })
 }
