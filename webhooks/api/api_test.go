@@ -352,6 +352,11 @@ func TestAMerchantIsLimitedAndNobodyElse(t *testing.T) {
 	limited("registrations", s.asks(http.MethodPost, "/create-transfer", transfer), 2)
 	w.ok(s.asks(http.MethodGet, "/transfers", nil))
 	w.ok(other.asks(http.MethodPost, "/create-transfer", transfer))
+	w.open(func(c *Configuration) { c.ChangeRate, c.ChangeBurst = slow, 2 })
+	limited("changes", s.asks(http.MethodPost, "/webhook/secret/reveal", nil), 2)
+	w.refused("keys", s.asks(http.MethodPost, "/keys", map[string]any{"name": "one more"}), http.StatusTooManyRequests, "too_many_requests")
+	w.ok(s.asks(http.MethodPost, "/create-transfer", transfer))
+	w.ok(s.asks(http.MethodGet, "/keys", nil))
 	w.open(func(c *Configuration) { c.LookupRate, c.LookupBurst = slow, 2 })
 	limited("look-ups without a key", request{method: http.MethodGet, path: "/transfer?bodyHash=" + s.bodyHash}, 2)
 	w.refused("sign-ins of the same address", request{method: http.MethodPost, path: "/session", body: map[string]any{"token": s.token}}, http.StatusTooManyRequests, "too_many_requests")
@@ -567,6 +572,7 @@ func TestConfigurationsThatCannotWorkAreRefusedByTheNameOfTheKey(t *testing.T) {
 		"masters":       func(c *Configuration) { c.Masters = []string{"USDT"} },
 		"rate":          func(c *Configuration) { c.Rate = -1 },
 		"transfer_rate": func(c *Configuration) { c.TransferRate = 1e9 },
+		"change_rate":   func(c *Configuration) { c.ChangeRate = -1 },
 		"lookup_rate":   func(c *Configuration) { c.LookupRate = -0.5 },
 	} {
 		c := DefaultConfiguration()

@@ -56,8 +56,11 @@ func (c *call) admit(e *Endpoint) error {
 	if err := c.byMerchant(); err != nil {
 		return err
 	}
-	if e.Transfers {
+	switch {
+	case e.Transfers:
 		return c.take(c.transfers, c.transferRule, c.merchant.ID)
+	case e.changes():
+		return c.take(c.changes, c.changeRule, c.merchant.ID)
 	}
 	return nil
 }

@@ -21,6 +21,10 @@ type Configuration struct {
 	// TransferRate and TransferBurst bound the payments that a merchant registers.
 	TransferRate  float64 `yaml:"transfer_rate"`
 	TransferBurst uint32  `yaml:"transfer_burst"`
+	// ChangeRate and ChangeBurst bound what else a merchant changes: its endpoint, secrets
+	// and keys, and deliveries that it orders.
+	ChangeRate  float64 `yaml:"change_rate"`
+	ChangeBurst uint32  `yaml:"change_burst"`
 	// LookupRate and LookupBurst bound what a client address asks without a key: payments
 	// by the hash of their body, and sign-ins.
 	LookupRate  float64 `yaml:"lookup_rate"`
@@ -37,7 +41,7 @@ type Configuration struct {
 // DefaultConfiguration is that of mainnet.
 func DefaultConfiguration() Configuration {
 	return Configuration{
-		Ticker: "TON", Rate: 50, Burst: 100, TransferRate: 50, TransferBurst: 200, LookupRate: 10, LookupBurst: 40,
+		Ticker: "TON", Rate: 50, Burst: 100, TransferRate: 50, TransferBurst: 200, ChangeRate: 5, ChangeBurst: 50, LookupRate: 10, LookupBurst: 40,
 		Header: signature.Header, Network: "mainnet",
 	}
 }
@@ -61,7 +65,7 @@ func (c Configuration) validate() error {
 	if c.Ticker == "" || len(c.Ticker) > maxTicker || strings.ContainsFunc(c.Ticker, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return fmt.Errorf("ticker %q: want 1 to %d printable ASCII characters", c.Ticker, maxTicker)
 	}
-	for name, rate := range map[string]float64{"rate": c.Rate, "transfer_rate": c.TransferRate, "lookup_rate": c.LookupRate} {
+	for name, rate := range map[string]float64{"rate": c.Rate, "transfer_rate": c.TransferRate, "change_rate": c.ChangeRate, "lookup_rate": c.LookupRate} {
 		if !(rate >= 0 && rate <= 1e6) {
 			return fmt.Errorf("%s is %v: want 0 for no limit, or up to 1000000 requests a second", name, rate)
 		}

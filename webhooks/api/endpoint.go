@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -44,6 +45,9 @@ type Endpoint struct {
 	Result   result
 	Errors   []*Error
 }
+
+// changes reports whether requests change what belongs to the merchant.
+func (e *Endpoint) changes() bool { return e.Method != http.MethodGet && e.Tag != tagVerify }
 
 // result is what an endpoint answers, and how it is written and described.
 type result struct {

@@ -111,7 +111,7 @@ func newWorld(t testing.TB, change ...func(*Configuration)) *world {
 func (w *world) open(change ...func(*Configuration)) {
 	w.Helper()
 	configuration := DefaultConfiguration()
-	configuration.Rate, configuration.TransferRate, configuration.LookupRate = 0, 0, 0
+	configuration.Rate, configuration.TransferRate, configuration.ChangeRate, configuration.LookupRate = 0, 0, 0, 0
 	for _, f := range change {
 		f(&configuration)
 	}

@@ -102,10 +102,10 @@ type API struct {
 	metrics       api.Metrics
 	failures      prometheus.Counter
 
-	began                                 time.Time // limits count in time since then
-	requestRule, transferRule, lookupRule ratelimit.Rule
-	requests, transfers                   *ratelimit.Clients[store.ID]
-	lookups                               *ratelimit.Clients[string]
+	began                                             time.Time // limits count in time since then
+	requestRule, transferRule, changeRule, lookupRule ratelimit.Rule
+	requests, transfers, changes                      *ratelimit.Clients[store.ID]
+	lookups                                           *ratelimit.Clients[string]
 }
 
 // maxClients is how many client addresses, and merchants, are remembered for their limits.
@@ -136,9 +136,11 @@ func New(configuration Configuration, dependencies Dependencies) (*API, error) {
 		began:        time.Now(),
 		requestRule:  ratelimit.New(configuration.Rate, configuration.Burst),
 		transferRule: ratelimit.New(configuration.TransferRate, configuration.TransferBurst),
+		changeRule:   ratelimit.New(configuration.ChangeRate, configuration.ChangeBurst),
 		lookupRule:   ratelimit.New(configuration.LookupRate, configuration.LookupBurst),
 		requests:     ratelimit.NewClients[store.ID](maxClients),
 		transfers:    ratelimit.NewClients[store.ID](maxClients),
+		changes:      ratelimit.NewClients[store.ID](maxClients),
 		lookups:      ratelimit.NewClients[string](maxClients),
 	}
 	if a.client == nil {
