@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -49,10 +50,10 @@ func startLive(t *testing.T) *live {
 	return l
 }
 
-// get is an answer of v3.
-func (l *live) get(endpoint string, query url.Values, into any) {
+// ask sends a request with the key.
+func (l *live) ask(method, path string, body io.Reader) *http.Response {
 	l.Helper()
-	r, err := http.NewRequestWithContext(l.Context(), http.MethodGet, l.base+"/api/v3/"+endpoint+"?"+query.Encode(), nil)
+	r, err := http.NewRequestWithContext(l.Context(), method, l.base+path, body)
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -61,6 +62,13 @@ func (l *live) get(endpoint string, query url.Values, into any) {
 	if err != nil {
 		l.Fatal(err)
 	}
+	return answer
+}
+
+// get is an answer of v3.
+func (l *live) get(endpoint string, query url.Values, into any) {
+	l.Helper()
+	answer := l.ask(http.MethodGet, "/api/v3/"+endpoint+"?"+query.Encode(), nil)
 	defer answer.Body.Close()
 	decoder := json.NewDecoder(answer.Body)
 	decoder.UseNumber()
@@ -96,15 +104,7 @@ func (l *live) events(subscription map[string]any) (list []*told) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(l.Context(), http.MethodPost, l.base+"/api/streaming/v2/sse", bytes.NewReader(body))
-	if err != nil {
-		l.Fatal(err)
-	}
-	r.Header.Set("X-API-Key", l.key)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		l.Fatal(err)
-	}
+	answer := l.ask(http.MethodPost, "/api/streaming/v2/sse", bytes.NewReader(body))
 	defer answer.Body.Close()
 	lines := bufio.NewReader(answer.Body)
 	for {
