@@ -45,6 +45,10 @@ func (c *Component) takeOver(w http.ResponseWriter) (*wire, []byte, error) {
 		connection.Close()
 		return nil, nil, err
 	}
+	if err := endWhenVanished(connection, 2*quietTimes*c.configuration.KeepAlive); err != nil {
+		connection.Close()
+		return nil, nil, err
+	}
 	return &wire{Conn: connection, timeout: c.configuration.WriteTimeout}, bytes.Clone(read), nil
 }
 
