@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"tonscribe/internal/lifetime"
 	"tonscribe/internal/ratelimit"
 	"tonscribe/webhooks/store"
 )
@@ -124,20 +125,11 @@ func (c *call) byMerchant() (err error) {
 	return c.take(c.requests, c.requestRule, c.merchant.ID)
 }
 
-func (a *API) take(of *ratelimit.Clients[store.ID], rule ratelimit.Rule, merchant store.ID) error {
+func (c *call) take(of *ratelimit.Clients[store.ID], rule ratelimit.Rule, merchant store.ID) error {
 	if rule.Unlimited() {
 		return nil
 	}
-	return tooMany(of.Take(merchant, rule, time.Since(a.began)))
-}
-
-func tooMany(wait time.Duration) error {
-	if wait <= 0 {
-		return nil
-	}
-	e := *errTooMany
-	e.retry = wait
-	return &e
+	return c.tooMany(of.Take(merchant, rule, time.Since(c.began)))
 }
 
 // admitAnybody counts a request against the limit of its client address.
@@ -145,7 +137,31 @@ func (c *call) admitAnybody() error {
 	if c.lookupRule.Unlimited() {
 		return nil
 	}
-	return tooMany(c.lookups.Take(c.client(c), c.lookupRule, time.Since(c.began)))
+	return c.tooMany(c.lookups.Take(c.client(c), c.lookupRule, time.Since(c.began)))
+}
+
+const (
+	// refusalPause is how long the refusal of a request beyond a limit waits: whoever asks
+	// at once again and again has less of the processor.
+	refusalPause = 200 * time.Millisecond
+	// maxRefusals is how many wait; others come at once.
+	maxRefusals = 1 << 10
+)
+
+// tooMany refuses a request that would have to wait.
+func (c *call) tooMany(wait time.Duration) error {
+	if wait <= 0 {
+		return nil
+	}
+	select {
+	case c.refusals <- struct{}{}:
+		_ = lifetime.Sleep(c, refusalPause) // the refusal comes anyway
+		<-c.refusals
+	default:
+	}
+	e := *errTooMany
+	e.retry = wait
+	return &e
 }
 
 // nobody stands for the client of a request where nobody says it.

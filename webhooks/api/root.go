@@ -106,6 +106,7 @@ type API struct {
 	requestRule, transferRule, changeRule, lookupRule ratelimit.Rule
 	requests, transfers, changes                      *ratelimit.Clients[store.ID]
 	lookups                                           *ratelimit.Clients[string]
+	refusals                                          chan struct{} // has as many values as wait
 }
 
 // maxClients is how many client addresses, and merchants, are remembered for their limits.
@@ -142,6 +143,7 @@ func New(configuration Configuration, dependencies Dependencies) (*API, error) {
 		transfers:    ratelimit.NewClients[store.ID](maxClients),
 		changes:      ratelimit.NewClients[store.ID](maxClients),
 		lookups:      ratelimit.NewClients[string](maxClients),
+		refusals:     make(chan struct{}, maxRefusals),
 	}
 	if a.client == nil {
 		a.client = nobody
