@@ -42,8 +42,8 @@ func TestWhoReadsTooSlowlyIsToldAndOthersDoNotNotice(t *testing.T) {
 	slowEvents, _ := s.open(at, map[string]any{"types": chainTypes})
 	slowEvents.next()
 	go x.grow()
-	quick.until(lastState(last))
 	read := raws(reader.until(lastState(last)))
+	quick.until(lastState(last))
 	if s.counter(t, "tonscribe_live_behind_total") == 0 {
 		t.Error("no stream fell behind: the queue is too large for this chain")
 	}

@@ -86,7 +86,7 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 	s.growing.shared = log
 	server := s.growing.serve(t, func(c *Configuration) {
 		manyStreams(c)
-		c.Live.PendingDeadline, c.Live.Queue, c.Live.QueueBytes = time.Hour, 100_000, 64<<20
+		c.Live.PendingDeadline, c.Live.Queue, c.Live.WriteTimeout = time.Hour, 8, time.Minute
 	})
 	server.await(s.bundles[s.from-1].Seqno)
 	at := server.listening()
