@@ -83,12 +83,12 @@ func TestUpMakesAllTablesAndDownTakesThemAway(t *testing.T) {
 }
 
 func TestUpRepeatsWhatFailedHalfWay(t *testing.T) {
+	dsn := enginetest.ClickHouse(t).DSN()
+	conn := open(t, dsn)
+	if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
 	for _, failed := range []int{1, 6, 30, 51, 54, 60} {
-		dsn := enginetest.ClickHouse(t).DSN()
-		conn := open(t, dsn)
-		if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
-			t.Fatal(err)
-		}
 		err := conn.Exec(t.Context(), `INSERT INTO schema_migrations VALUES (?, 1, ?)`, failed, time.Now().UnixNano())
 		if err != nil {
 			t.Fatal(err)
@@ -102,6 +102,31 @@ func TestUpRepeatsWhatFailedHalfWay(t *testing.T) {
 		if s := status(t, dsn); s.Dirty || s.Version != s.Latest {
 			t.Fatalf("after up: %+v", s)
 		}
+	}
+}
+
+func TestUpThatIsStoppedSaysWhatIsDoneAndGoesOn(t *testing.T) {
+	dsn := enginetest.ClickHouse(t).DSN()
+	conn := open(t, dsn)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- migrations.Up(ctx, dsn, migrations.Options{}) }()
+	for len(tables(t, conn)) < 5 {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	if s := status(t, dsn); s.Dirty || s.Version == 0 || s.Version == s.Latest {
+		t.Fatalf("after the stop: %+v", s)
+	}
+	if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if s := status(t, dsn); s.Dirty || s.Version != s.Latest {
+		t.Fatalf("after up: %+v", s)
 	}
 }
 

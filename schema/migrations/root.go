@@ -149,7 +149,7 @@ func onNode(ctx context.Context, node *driver.Options, options Options, operatio
 	if options.Replicated {
 		engine = "ReplicatedMergeTree"
 	}
-	database, err := migrateclickhouse.WithInstance(db, &migrateclickhouse.Config{
+	inner, err := migrateclickhouse.WithInstance(db, &migrateclickhouse.Config{
 		DatabaseName:          node.Auth.Database,
 		MigrationsTable:       versionsTable,
 		MigrationsTableEngine: engine,
@@ -158,6 +158,7 @@ func onNode(ctx context.Context, node *driver.Options, options Options, operatio
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
+	database := &versions{Driver: inner}
 	m, err := migrate.NewWithInstance("sql", files, "clickhouse", database)
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -168,6 +169,7 @@ func onNode(ctx context.Context, node *driver.Options, options Options, operatio
 	if errors.Is(err, migrate.ErrNoChange) {
 		err = nil
 	}
+	err = errors.Join(err, database.write())
 	sourceErr, databaseErr := m.Close()
 	return errors.Join(err, ctx.Err(), sourceErr, databaseErr)
 }
