@@ -177,13 +177,13 @@ func TestLiesThatAllTablesTellAreFound(t *testing.T) {
 			l := all.in(t)
 			l.clear()
 			l.tell(s)
-			r, err := l.verify(nil)
 			if c.check == "" {
-				if err != nil {
+				if _, err := l.verify(nil); err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
+			r, err := l.verify((*Options).withoutFacts)
 			if !errors.Is(err, ErrDifferent) {
 				t.Fatalf("the lie was not found: %v", err)
 			}

@@ -13,7 +13,6 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/sink"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/realdata"
@@ -55,10 +54,7 @@ func load(t testing.TB, source string, to uint32, partitions int) *tables {
 
 func emptyTables(t testing.TB) *tables {
 	t.Helper()
-	dsn := enginetest.ClickHouse(t).DSN()
-	if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	dsn := enginetest.Tables(t).DSN()
 	c := clickhouse.DefaultConfiguration()
 	c.DSN = dsn
 	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
