@@ -5,6 +5,7 @@ package crash
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -30,24 +31,42 @@ func rounds() int {
 	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
 		return 30
 	}
-	return 4
+	return 3
 }
 
 // transactionsPerRound keeps every round under load.
 const transactionsPerRound = 5000
 
-// chain is a folder of blocks long enough for all rounds, and its last
-// masterchain seqno. It is made once for all tests.
-func chain(t *testing.T) (dir string, last uint32) {
+// chain is a folder of blocks and their last masterchain seqno.
+type chain struct {
+	dir  string
+	last uint32
+}
+
+// chains are those that were made, by what they are made with.
+var chains = map[string]chain{}
+
+// generated is the chain that a command makes. It is made once for all tests.
+func generated(t *testing.T, arguments ...string) chain {
 	t.Helper()
-	templates := realdata.Path(t, "blocks", "mainnet_single")
-	dir = filepath.Join(t.TempDir(), "chain")
-	out, err := exec.Command(harness.Binary(t), "bench", "generate", "--templates", templates, "--out", dir,
-		"--transactions", strconv.Itoa(rounds()*transactionsPerRound)).CombinedOutput()
-	if err != nil {
-		t.Fatalf("bench generate: %v\n%s", err, out)
+	name := strings.Join(arguments, " ")
+	if made, there := chains[name]; there {
+		return made
 	}
-	return dir, lastSeqno(t, dir)
+	dir := filepath.Join(enginetest.SharedDir(t), "chain")
+	out, err := exec.Command(harness.Binary(t), append(arguments, "--out", dir)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+	chains[name] = chain{dir, lastSeqno(t, dir)}
+	return chains[name]
+}
+
+// mainnet is a chain of real blocks long enough for all rounds.
+func mainnet(t *testing.T) chain {
+	t.Helper()
+	return generated(t, "bench", "generate", "--templates", realdata.Path(t, "blocks", "mainnet_single"),
+		"--transactions", strconv.Itoa(rounds()*transactionsPerRound))
 }
 
 func lastSeqno(t *testing.T, dir string) (last uint32) {
@@ -69,19 +88,35 @@ func lastSeqno(t *testing.T, dir string) (last uint32) {
 	return last
 }
 
-func upArguments(data, listen, dir string, last uint32) []string {
-	return []string{"up", "--data", data, "--listen", listen, "--source", "files:" + dir, "--from", "1", "--to", fmt.Sprint(last), "--serve"}
+func (c chain) upArguments(data, listen string) []string {
+	return []string{"up", "--data", data, "--listen", listen, "--source", "files:" + c.dir, "--from", "1", "--to", fmt.Sprint(c.last), "--serve"}
 }
 
-// undisturbed runs the whole chain once and returns the tables' fingerprint.
-func undisturbed(t *testing.T, dir string, last uint32) map[string]string {
+// upTo is the same chain, that ends earlier.
+func (c chain) upTo(seqno uint32) chain { return chain{c.dir, seqno} }
+
+// run runs `up` over the whole chain and gives the tables' fingerprint.
+func (c chain) run(t *testing.T, data string) map[string]string {
 	t.Helper()
-	data, listen := t.TempDir(), harness.FreeAddress(t)
-	p := harness.Start(t, nil, upArguments(data, listen, dir, last)...)
+	listen := harness.FreeAddress(t)
+	p := harness.Start(t, nil, c.upArguments(data, listen)...)
 	p.AwaitReady("http://"+listen, 5*time.Minute)
-	want := harness.Fingerprint(t, harness.ReadRunFile(t, data).ClickHouse)
+	prints := harness.Fingerprint(t, harness.ReadRunFile(t, data).ClickHouse)
 	p.Stop()
-	return want
+	return prints
+}
+
+// undisturbedRuns are the fingerprints of undisturbed.
+var undisturbedRuns = map[chain]map[string]string{}
+
+// undisturbed is the fingerprint of a run over the whole chain that nothing happens
+// to. The chain is run once for all tests.
+func (c chain) undisturbed(t *testing.T) map[string]string {
+	t.Helper()
+	if undisturbedRuns[c] == nil {
+		undisturbedRuns[c] = c.run(t, t.TempDir())
+	}
+	return maps.Clone(undisturbedRuns[c])
 }
 
 // check compares the tables and asks the API for every transaction.
@@ -114,10 +149,10 @@ func seeded() *rand.Rand { return rand.New(rand.NewPCG(7, 11)) }
 func pauseBeforeKill(r *rand.Rand) { time.Sleep(time.Duration(200+r.IntN(1500)) * time.Millisecond) }
 
 func TestKillingTheWholeProcessLosesNothingAndDoublesNothing(t *testing.T) {
-	dir, last := chain(t)
-	want := undisturbed(t, dir, last)
+	c := mainnet(t)
+	want := c.undisturbed(t)
 	data, listen := t.TempDir(), harness.FreeAddress(t)
-	arguments := upArguments(data, listen, dir, last)
+	arguments := c.upArguments(data, listen)
 	random := seeded()
 	for range rounds() {
 		p := harness.Start(t, nil, arguments...)
@@ -131,10 +166,10 @@ func TestKillingTheWholeProcessLosesNothingAndDoublesNothing(t *testing.T) {
 }
 
 func TestKillingTheClickHouseEngineLosesNothingAndDoublesNothing(t *testing.T) {
-	dir, last := chain(t)
-	want := undisturbed(t, dir, last)
+	c := mainnet(t)
+	want := c.undisturbed(t)
 	data, listen := t.TempDir(), harness.FreeAddress(t)
-	p := harness.Start(t, nil, upArguments(data, listen, dir, last)...)
+	p := harness.Start(t, nil, c.upArguments(data, listen)...)
 	harness.Await(t, time.Minute, func() bool { return strings.Contains(p.Output(), `"message":"serving"`) }, p.Output)
 	random := seeded()
 	for range rounds() {
@@ -175,20 +210,19 @@ type separate struct {
 	t       *testing.T
 	dsn     string
 	common  []string
-	last    uint32
-	dir     string
+	chain   chain
 	listen  map[string]string
 	running map[string]*harness.Process
 }
 
 var stageNames = []string{"ingest", "decode", "contracts", "traces", "sink", "query"}
 
-func startSeparate(t *testing.T, brokers []string, dsn, dir string, last uint32, environment ...string) *separate {
+func startSeparate(t *testing.T, brokers []string, dsn string, c chain, environment ...string) *separate {
 	t.Helper()
 	if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	s := &separate{t: t, dsn: dsn, dir: dir, last: last, listen: map[string]string{}, running: map[string]*harness.Process{}}
+	s := &separate{t: t, dsn: dsn, chain: c, listen: map[string]string{}, running: map[string]*harness.Process{}}
 	s.common = []string{
 		"TONSCRIBE_KAFKA_BROKERS=" + strings.Join(brokers, ","),
 		"TONSCRIBE_KAFKA_PARTITIONS=2",
@@ -207,7 +241,7 @@ func startSeparate(t *testing.T, brokers []string, dsn, dir string, last uint32,
 func (s *separate) start(name string, environment ...string) {
 	arguments := []string{name, "--listen", s.listen[name]}
 	if name == "ingest" {
-		arguments = append(arguments, "--source", "files:"+s.dir, "--from", "1", "--to", fmt.Sprint(s.last))
+		arguments = append(arguments, "--source", "files:"+s.chain.dir, "--from", "1", "--to", fmt.Sprint(s.chain.last))
 	}
 	s.running[name] = harness.Start(s.t, append(slices.Clone(s.common), environment...), arguments...)
 }
@@ -225,7 +259,7 @@ func (s *separate) awaitVisible() string {
 	harness.Await(s.t, 5*time.Minute, func() bool {
 		_, body, err := harness.Get(base + "/api/v3/masterchainInfo")
 		text = fmt.Sprint(string(body), err)
-		return err == nil && strings.Contains(string(body), fmt.Sprintf(`"last":{"workchain":-1,"shard":"8000000000000000","seqno":%d,`, s.last))
+		return err == nil && strings.Contains(string(body), fmt.Sprintf(`"last":{"workchain":-1,"shard":"8000000000000000","seqno":%d,`, s.chain.last))
 	}, func() string {
 		out := "the range is not visible: " + text
 		for name, p := range s.running {
@@ -234,21 +268,23 @@ func (s *separate) awaitVisible() string {
 		}
 		return out
 	})
-	harness.AwaitTables(s.t, s.dsn, s.last)
+	harness.AwaitTables(s.t, s.dsn, s.chain.last)
 	return base
 }
 
 func TestKillingAnyStageOnApacheKafkaLosesNothingAndDoublesNothing(t *testing.T) {
 	brokers := kafkatest.Apache(t)
-	dir, last := chain(t)
-	want := undisturbed(t, dir, last)
+	c := mainnet(t)
+	want := c.undisturbed(t)
 	clickhouse := enginetest.ClickHouse(t)
-	s := startSeparate(t, brokers, clickhouse.DSN(), dir, last)
+	s := startSeparate(t, brokers, clickhouse.DSN(), c)
 	watchHead(t, "http://"+s.listen["query"])
 	random := seeded()
-	for range rounds() {
+	writers := stageNames[:len(stageNames)-1]
+	order := random.Perm(len(writers))
+	for i := range max(rounds(), len(writers)) {
 		pauseBeforeKill(random)
-		s.kill(stageNames[random.IntN(len(stageNames)-1)])
+		s.kill(writers[order[i%len(writers)]])
 	}
 	base := s.awaitVisible()
 	// The embedded log of the undisturbed run has another number of partitions.
@@ -257,10 +293,10 @@ func TestKillingAnyStageOnApacheKafkaLosesNothingAndDoublesNothing(t *testing.T)
 
 func TestKillingTheBrokerOfApacheKafkaLosesNothingAndDoublesNothing(t *testing.T) {
 	cluster := kafkatest.Start(t, kafkatest.Options{})
-	dir, last := chain(t)
-	want := undisturbed(t, dir, last)
+	c := mainnet(t)
+	want := c.undisturbed(t)
 	clickhouse := enginetest.ClickHouse(t)
-	s := startSeparate(t, cluster.Brokers(), clickhouse.DSN(), dir, last)
+	s := startSeparate(t, cluster.Brokers(), clickhouse.DSN(), c)
 	watchHead(t, "http://"+s.listen["query"])
 	random := seeded()
 	for range rounds() {

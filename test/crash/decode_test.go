@@ -3,7 +3,6 @@ package crash
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,31 +24,20 @@ func decodeKills() int {
 	return 3
 }
 
-// devnet is a folder with a devnet's chain, in which there is every kind of
-// contract, and its zerostates; last is its last masterchain seqno.
-func devnet(t *testing.T, transactions int) (dir string, last uint32) {
+// devnet is a devnet's chain, in which there is every kind of contract, and its
+// zerostates.
+func devnet(t *testing.T, transactions int) chain {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "devnet")
-	out, err := exec.Command(harness.Binary(t), "devnet", "generate", "--out", dir, "--seed", "11", "--per-block", "40", "--reshard", "15",
-		"--transactions", strconv.Itoa(transactions)).CombinedOutput()
-	if err != nil {
-		t.Fatalf("devnet generate: %v\n%s", err, out)
-	}
-	return dir, lastSeqno(t, dir)
+	return generated(t, "devnet", "generate", "--seed", "11", "--per-block", "40", "--reshard", "15", "--transactions", strconv.Itoa(transactions))
 }
 
-// noDocuments leaves out what is fetched from elsewhere.
-var noDocuments = []string{"TONSCRIBE_METADATA_ENABLED=false"}
+// short is how many transactions the devnet has where the number of kills does not
+// ask for more.
+const short = 1500
 
-// run runs `up` up to a seqno and gives the tables' fingerprint.
-func run(t *testing.T, data, dir string, to uint32, environment ...string) map[string]string {
-	t.Helper()
-	listen := harness.FreeAddress(t)
-	p := harness.Start(t, append(environment, noDocuments...), upArguments(data, listen, dir, to)...)
-	p.AwaitReady("http://"+listen, 5*time.Minute)
-	prints := harness.Fingerprint(t, harness.ReadRunFile(t, data).ClickHouse)
-	p.Stop()
-	return prints
+// zerostates tells decode where those of a devnet are.
+func (c chain) zerostates() string {
+	return "TONSCRIBE_DECODE_ZEROSTATES=" + filepath.Join(c.dir, "states")
 }
 
 // same compares tables, and says that those of contracts are filled.
@@ -98,32 +86,32 @@ func awaitDecoded(t *testing.T, p *harness.Process, listen string, bundle uint32
 }
 
 func TestKillsInTheMidstOfDecodingEndInTheSameContractsAndAccounts(t *testing.T) {
-	dir, last := devnet(t, 500*decodeKills())
-	want := run(t, t.TempDir(), dir, last)
+	c := devnet(t, short/3*decodeKills())
+	want := c.undisturbed(t)
 	data, random := t.TempDir(), seeded()
 	kills := decodeKills()
 	for i := range kills {
 		listen := harness.FreeAddress(t)
 		// A part more for every life, so that each has something to do.
-		from, to := last*uint32(i)/uint32(kills), last*uint32(i+1)/uint32(kills)
-		p := harness.Start(t, noDocuments, upArguments(data, listen, dir, to)...)
+		from, to := c.last*uint32(i)/uint32(kills), c.last*uint32(i+1)/uint32(kills)
+		p := harness.Start(t, nil, c.upTo(to).upArguments(data, listen)...)
 		awaitDecoded(t, p, listen, from+1+random.Uint32N(to-from))
 		p.Kill()
 	}
-	same(t, fmt.Sprintf("after %d kills", kills), run(t, data, dir, last), want)
+	same(t, fmt.Sprintf("after %d kills", kills), c.run(t, data), want)
 }
 
 func TestStoresThatAreBuiltFromNothingEndInTheSameTables(t *testing.T) {
-	dir, last := devnet(t, 1500)
-	want := run(t, t.TempDir(), dir, last)
+	c := devnet(t, short)
+	want := c.undisturbed(t)
 	data := t.TempDir()
-	run(t, data, dir, last/2)
+	c.upTo(c.last/2).run(t, data)
 	for _, store := range []string{"cells", "contracts", "traces"} {
 		if err := os.RemoveAll(filepath.Join(data, store)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := run(t, data, dir, last)
+	got := c.run(t, data)
 	same(t, "with stores built from nothing", got, want)
 }
 
@@ -132,15 +120,15 @@ func TestKillingDecodeAloneTwentyTimesEndsInTheSameTables(t *testing.T) {
 		t.Skip("TONSCRIBE_TEST_LONG is not set")
 	}
 	brokers := kafkatest.Apache(t)
-	dir, last := devnet(t, 6000)
-	want := run(t, t.TempDir(), dir, last)
+	c := devnet(t, 6000)
+	want := c.undisturbed(t)
 	clickhouse := enginetest.ClickHouse(t)
-	s := startSeparate(t, brokers, clickhouse.DSN(), dir, last, "TONSCRIBE_DECODE_ZEROSTATES="+filepath.Join(dir, "states"))
+	s := startSeparate(t, brokers, clickhouse.DSN(), c, c.zerostates())
 	random := seeded()
 	for range decodeKills() {
 		// It has done something since the last kill, and has something left to do.
 		at := decoded(s.listen["decode"])
-		awaitDecoded(t, s.running["decode"], s.listen["decode"], uint32(at)+1+random.Uint32N(last/40))
+		awaitDecoded(t, s.running["decode"], s.listen["decode"], uint32(at)+1+random.Uint32N(c.last/40))
 		s.kill("decode")
 	}
 	s.awaitVisible()
@@ -152,21 +140,21 @@ func TestKillingDecodeAloneTwentyTimesEndsInTheSameTables(t *testing.T) {
 // store's changes.
 func TestStandBysWithFoldersOfTheirOwnTakeOverFromKilledOnes(t *testing.T) {
 	brokers := kafkatest.Apache(t)
-	dir, last := devnet(t, 1500)
-	want := run(t, t.TempDir(), dir, last)
+	c := devnet(t, short)
+	want := c.undisturbed(t)
 	clickhouse := enginetest.ClickHouse(t)
 	const rounds = 3
-	s := startSeparate(t, brokers, clickhouse.DSN(), dir, last/rounds, "TONSCRIBE_DECODE_ZEROSTATES="+filepath.Join(dir, "states"))
+	s := startSeparate(t, brokers, clickhouse.DSN(), c.upTo(c.last/rounds), c.zerostates())
 	random := seeded()
 	for round := uint32(1); round < rounds; round++ {
-		awaitDecoded(t, s.running["decode"], s.listen["decode"], 1+last*round/rounds-random.Uint32N(last/rounds))
+		awaitDecoded(t, s.running["decode"], s.listen["decode"], 1+c.last*round/rounds-random.Uint32N(c.last/rounds))
 		for _, name := range []string{"decode", "contracts", "traces"} {
 			killed := s.running[name]
 			s.listen[name] = harness.FreeAddress(t)
 			s.start(name, "TONSCRIBE_DATA="+t.TempDir())
 			killed.Kill()
 		}
-		s.last = last * (round + 1) / rounds
+		s.chain.last = c.last * (round + 1) / rounds
 		s.running["ingest"].Kill()
 		s.start("ingest")
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,10 +21,10 @@ import (
 // come.
 func TestRepairBesideRunningStagesBringsBackWhatTheTablesLost(t *testing.T) {
 	brokers := kafkatest.Apache(t)
-	dir, last := devnet(t, 1000)
-	want := run(t, t.TempDir(), dir, last)
+	c := devnet(t, short)
+	want := c.undisturbed(t)
 	dsn := enginetest.ClickHouse(t).DSN()
-	s := startSeparate(t, brokers, dsn, dir, last/2, "TONSCRIBE_STORAGE_LOOK=100ms", "TONSCRIBE_DECODE_ZEROSTATES="+filepath.Join(dir, "states"))
+	s := startSeparate(t, brokers, dsn, c.upTo(c.last/2), "TONSCRIBE_STORAGE_LOOK=100ms", c.zerostates())
 	s.awaitVisible()
 	detach(t, dsn, "transactions", "accounts", "blocks")
 	harness.Await(t, time.Minute, func() bool {
@@ -38,7 +37,7 @@ func TestRepairBesideRunningStagesBringsBackWhatTheTablesLost(t *testing.T) {
 		out, err := command.CombinedOutput()
 		return string(out), err
 	}
-	s.last = last
+	s.chain.last = c.last
 	s.kill("ingest") // its next life has the second half to do
 	if out, err := repair(); err != nil || !strings.Contains(out, "of accounts, blocks, transactions\n") || !strings.Contains(out, "from the log: bundles 1 to ") {
 		t.Errorf("repair: %v\n%s", err, out)

@@ -18,12 +18,11 @@ func tablesMade(data string) int {
 }
 
 func TestKillingTheEngineWhileUpStartsOnlyDelaysTheStart(t *testing.T) {
-	dir := realdata.Path(t, "blocks", "mainnet_genesis_mc1-199")
-	const last = 60
-	want := undisturbed(t, dir, last)
+	c := chain{realdata.Path(t, "blocks", "mainnet_genesis_mc1-199"), 60}
+	want := c.undisturbed(t)
 
 	data, listen := t.TempDir(), harness.FreeAddress(t)
-	p := harness.Start(t, nil, upArguments(data, listen, dir, last)...)
+	p := harness.Start(t, nil, c.upArguments(data, listen)...)
 	started := func() bool { return strings.Contains(p.Output(), `"message":"serving"`) }
 	kills := 0
 	for name, come := range moments(data, p) {

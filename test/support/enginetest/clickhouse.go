@@ -47,7 +47,30 @@ func Main(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "enginetest:", err)
 		code = max(code, 1)
 	}
+	for _, folder := range folders {
+		os.RemoveAll(folder)
+	}
 	os.Exit(code)
+}
+
+// folders are those of SharedDir.
+var (
+	foldersMu sync.Mutex
+	folders   []string
+)
+
+// SharedDir is an empty folder for what several tests of a process use, removed after
+// the last of them.
+func SharedDir(t testing.TB) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "tonscribe-shared-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	foldersMu.Lock()
+	defer foldersMu.Unlock()
+	folders = append(folders, folder)
+	return folder
 }
 
 var mainCalled atomic.Bool
