@@ -139,7 +139,7 @@ func TestTwoShardsHoldTogetherWhatOneNodeHolds(t *testing.T) {
 }
 
 func TestKilledClickHouseLosesAndRepeatsNothing(t *testing.T) {
-	const kills = 6
+	kills := rounds(3, 6)
 	e, _ := startEngine(t, "", 0)
 	if err := migrations.Up(t.Context(), e.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestKilledClickHouseLosesAndRepeatsNothing(t *testing.T) {
 	for i := range kills {
 		s.publish(rest[:60]...)
 		rest = rest[60:]
-		time.Sleep(time.Duration(30*i) * time.Millisecond) // some way into the inserts
+		time.Sleep(time.Duration(150*i/(kills-1)) * time.Millisecond) // some way into the inserts
 		kill(t, e)
 	}
 	s.await()

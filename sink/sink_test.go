@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -75,8 +76,16 @@ func undisturbed(t *testing.T, s *stream) map[string]string {
 	return contents(t, tables)
 }
 
+// rounds is n, or the full number with TONSCRIBE_TEST_LONG.
+func rounds(n, full int) int {
+	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
+		return full
+	}
+	return n
+}
+
 func TestRandomRestartsLeaveIdenticalTables(t *testing.T) {
-	const rounds = 30
+	rounds := rounds(10, 30)
 	for _, partitions := range []int{1, 2} {
 		s, tables := newStream(t, partitions), newTables(t)
 		random := rand.New(rand.NewPCG(uint64(partitions), 3))
