@@ -109,11 +109,12 @@ func TestUpWithoutASourceShowsADevnetThatGoesOnAfterARestart(t *testing.T) {
 
 func TestGeneratedChainGivesTheSameTablesFromEverySource(t *testing.T) {
 	const seed, fixedTime, perBlock = "5", "1700000000", 30
+	const interval = 200 * time.Millisecond
 	dir := t.TempDir()
 	last := ""
 	for _, format := range []string{"files", "archive"} {
 		out, err := run(t, "devnet", "generate", "--out", filepath.Join(dir, format), "--format", format, "--transactions", "1500",
-			"--seed", seed, "--fixed-time", fixedTime, "--per-block", fmt.Sprint(perBlock), "--reshard", "9")
+			"--seed", seed, "--fixed-time", fixedTime, "--per-block", fmt.Sprint(perBlock), "--interval", interval.String(), "--reshard", "9")
 		if err != nil {
 			t.Fatalf("devnet generate: %v\n%s", err, out)
 		}
@@ -124,7 +125,7 @@ func TestGeneratedChainGivesTheSameTablesFromEverySource(t *testing.T) {
 		t.Fatalf("last masterchain block %q", last)
 	}
 	live := []string{"TONSCRIBE_DEVNET_SEED=" + seed, "TONSCRIBE_DEVNET_FIXED_TIME=" + fixedTime, "TONSCRIBE_DEVNET_RESHARD=9",
-		"TONSCRIBE_DEVNET_TPS=" + fmt.Sprint(perBlock)}
+		"TONSCRIBE_DEVNET_INTERVAL=" + interval.String(), "TONSCRIBE_DEVNET_TPS=" + fmt.Sprint(perBlock*int(time.Second/interval))}
 	var want map[string]string
 	for _, source := range []string{"files:" + filepath.Join(dir, "files"), "archive:" + filepath.Join(dir, "archive"), "devnet"} {
 		data, listen := t.TempDir(), harness.FreeAddress(t)

@@ -87,7 +87,7 @@ func TestNamesInDocumentsArriveInTheMetadataOfJettonMasters(t *testing.T) {
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base := "http://" + listen
 	p := harness.Start(t, []string{
-		"TONSCRIBE_METADATA_ENABLED=true", "TONSCRIBE_METADATA_ALLOW_NETWORKS=127.0.0.1/32", "TONSCRIBE_METADATA_POLL=100ms", "TONSCRIBE_METADATA_TIMEOUT=10m",
+		"TONSCRIBE_DEVNET_INTERVAL=200ms", "TONSCRIBE_METADATA_ENABLED=true", "TONSCRIBE_METADATA_ALLOW_NETWORKS=127.0.0.1/32", "TONSCRIBE_METADATA_POLL=100ms", "TONSCRIBE_METADATA_TIMEOUT=10m",
 	}, "up", "--data", data, "--listen", listen, "--tps", "0")
 	p.AwaitReady(base, 3*time.Minute)
 
