@@ -89,11 +89,11 @@ func TestADamagedStoreEndsUpInOrderAndWhatItSaysToDoMendsIt(t *testing.T) {
 	}
 	p := start()
 	goesOn(p)
+	p.Stop()
+	p = start()
+	p.AwaitReady(base, 2*time.Minute)
 	for _, store := range []string{"cells", "contracts", "traces"} {
-		// A start turns what was written before into tables.
-		p.Stop()
-		p = start()
-		p.AwaitReady(base, 2*time.Minute)
+		// A start has turned what was written before it into tables.
 		flipBits(t, filepath.Join(data, store))
 		// With what it has in memory it may go on for a while.
 		from := decoded(base)
