@@ -122,12 +122,12 @@ func (h *house) bridge() string {
 	return l.Addr().String()
 }
 
-// kills is how often the sender is killed.
-func kills() int {
+// kills is how often the sender is killed, and how many events come for each time.
+func kills() (times, events int) {
 	if os.Getenv("TONSCRIBE_TEST_LONG") != "" {
-		return 100
+		return 100, 100
 	}
-	return 2
+	return 2, 50
 }
 
 // However often the sender is killed, every event is taken, or has four logged failures; what a
@@ -138,7 +138,8 @@ func TestKillsLoseNothingAndRepeatOnlyWhatWasUnderWay(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
-	const merchants, perKill = 10, 100
+	const merchants = 10
+	times, perKill := kills()
 	s := newShop(t, func(w http.ResponseWriter, r *http.Request, n int) {
 		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
 		switch body := r.URL.Path; {
@@ -165,7 +166,7 @@ func TestKillsLoseNothingAndRepeatOnlyWhatWasUnderWay(t *testing.T) {
 	sender := h.spawn(c)
 	batch(perKill)
 	<-s.arrived
-	for n := range kills() {
+	for n := range times {
 		time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
 		if err := sender.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -188,10 +189,13 @@ func TestKillsLoseNothingAndRepeatOnlyWhatWasUnderWay(t *testing.T) {
 		var d Delivery
 		var attempts []Attempt
 		l := NewLog(h.configuration(nil), h.tables)
-		for d.State != Delivered && d.State != Exhausted {
+		for {
 			var err error
 			if d, _, attempts, err = l.Detail(t.Context(), ID(e.Merchant), ID(e.Id)); err != nil && !isNotFound(err) {
 				t.Fatal(err)
+			}
+			if d.State == Delivered || d.State == Exhausted {
+				break
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -221,7 +225,7 @@ func TestKillsLoseNothingAndRepeatOnlyWhatWasUnderWay(t *testing.T) {
 		}
 		repeated, interrupted = repeated+requests-number, interrupted+cut
 	}
-	t.Logf("%d events, %d kills: %d attempts were interrupted, %d requests repeated", len(events), kills(), interrupted, repeated)
+	t.Logf("%d events, %d kills: %d attempts were interrupted, %d requests repeated", len(events), times, interrupted, repeated)
 }
 
 func TestOnApacheKafkaAStandByHasTheMerchantsOfASenderThatWasKilled(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/binary"
 	"encoding/pem"
+	"flag"
 	"io"
 	"math/big"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +39,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
 		childMain()
 		return
+	}
+	// Parallel tests wait for the retries of their events, all at the same time.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
 	}
 	enginetest.Main(m)
 }
@@ -230,7 +237,8 @@ func (h *house) publish(events ...*record.TransferEvent) {
 func (h *house) await(merchant, name string, is func(*Delivery) bool) (d Delivery, attempts []Attempt) {
 	h.Helper()
 	l := NewLog(h.configuration(nil), h.tables)
-	for ctx := h.Context(); ; {
+	// Who waits for retries must not keep the engine busy.
+	for ctx, pause := h.Context(), 10*time.Millisecond; ; pause = min(2*pause, 160*time.Millisecond) {
 		d, _, attempts, err := l.Detail(ctx, named(merchant), named("event "+name))
 		switch {
 		case err == nil && is(&d):
@@ -241,7 +249,7 @@ func (h *house) await(merchant, name string, is func(*Delivery) bool) (d Deliver
 		select {
 		case <-ctx.Done():
 			h.Fatalf("%s: %+v, %v", name, d, err)
-		case <-time.After(10 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -368,7 +376,7 @@ type certificate struct {
 	selfSigned bool
 }
 
-var serial uint64 = 1
+var serial atomic.Uint64
 
 func (i *issuer) issue(t testing.TB, c certificate) tls.Certificate {
 	t.Helper()
@@ -376,8 +384,7 @@ func (i *issuer) issue(t testing.TB, c certificate) tls.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serial++
-	template := &x509.Certificate{SerialNumber: new(big.Int).SetBytes(binary.BigEndian.AppendUint64(nil, serial)), NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(time.Hour),
+	template := &x509.Certificate{SerialNumber: new(big.Int).SetBytes(binary.BigEndian.AppendUint64(nil, 1+serial.Add(1))), NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	if c.name != "" {
 		template.IPAddresses, template.DNSNames = nil, []string{c.name}
