@@ -351,7 +351,7 @@ func TestLostRowsComeBackFromTheSourceAndGapsDoNot(t *testing.T) {
 
 // The devnet of the data folder is read through its lite server, as any network is.
 func TestLostRowsOfADevnetComeBackThroughItsLiteServer(t *testing.T) {
-	i := newIndex(t, filepath.Join(t.TempDir(), "data"))
+	i := newIndex(t, filepath.Join(t.TempDir(), "data"), "TONSCRIBE_DEVNET_INTERVAL=200ms", "TONSCRIBE_DEVNET_TPS=100")
 	i.source, i.to = "devnet", 12
 	i.start()
 	i.process.AwaitReady(i.base(), 2*time.Minute)
