@@ -10,6 +10,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 
@@ -31,7 +32,7 @@ type Site struct {
 // file is a body that never changes.
 type file struct {
 	path, kind, tag string
-	bodies          map[string][]byte // by coding, the empty one is none
+	bodies          map[string]func() []byte // by coding, the empty one is none
 }
 
 // NewSite renders the documents.
@@ -69,9 +70,9 @@ func NewSite(documents ...*Document) (*Site, error) {
 
 func (s *Site) add(at, kind string, body []byte) {
 	sum := sha256.Sum256(body)
-	bodies := map[string][]byte{"": body}
+	bodies := map[string]func() []byte{"": func() []byte { return body }}
 	for _, coding := range compress.Codings {
-		bodies[coding] = compress.Bytes(coding, body)
+		bodies[coding] = sync.OnceValue(func() []byte { return compress.Bytes(coding, body) }) // most servers are never asked
 	}
 	s.files = append(s.files, &file{path: at, kind: kind, bodies: bodies, tag: base64.RawURLEncoding.EncodeToString(sum[:12])})
 }
@@ -106,7 +107,7 @@ func (f *file) serve(c *gin.Context) {
 		c.Status(http.StatusNotModified)
 		return
 	}
-	body := f.bodies[coding]
+	body := f.bodies[coding]()
 	if coding != "" {
 		header.Set("Content-Encoding", coding)
 	}
