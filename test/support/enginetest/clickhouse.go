@@ -81,6 +81,18 @@ var mainCalled atomic.Bool
 // engine.StartClickHouse.
 func ClickHouse(t testing.TB) *engine.ClickHouse {
 	t.Helper()
+	c, name := database(t)
+	t.Cleanup(func() {
+		if err := drop(name); err != nil {
+			t.Errorf("drop database %s: %v", name, err)
+		}
+	})
+	return c
+}
+
+// database makes one that stays until the process ends.
+func database(t testing.TB) (c *engine.ClickHouse, name string) {
+	t.Helper()
 	if !mainCalled.Load() {
 		t.Fatal("the package lacks: func TestMain(m *testing.M) { enginetest.Main(m) }")
 	}
@@ -88,17 +100,12 @@ func ClickHouse(t testing.TB) *engine.ClickHouse {
 	if startErr != nil {
 		t.Fatal(startErr)
 	}
-	name := fmt.Sprintf("%s_test%d", engine.DefaultDatabase, databases.Add(1))
+	name = fmt.Sprintf("%s_test%d", engine.DefaultDatabase, databases.Add(1))
 	c, err := shared.Database(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := drop(name); err != nil {
-			t.Errorf("drop database %s: %v", name, err)
-		}
-	})
-	return c
+	return c, name
 }
 
 // Report writes what components log into the test's log and keeps metrics apart.

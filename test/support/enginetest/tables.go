@@ -54,6 +54,20 @@ var statementsOfTables = sync.OnceValues(func() ([]string, error) {
 func Tables(t testing.TB) *engine.ClickHouse {
 	t.Helper()
 	c := ClickHouse(t)
+	makeTables(t, c)
+	return c
+}
+
+// KeptTables is Tables for all tests of the process: they stay until it ends.
+func KeptTables(t testing.TB) *engine.ClickHouse {
+	t.Helper()
+	c, _ := database(t)
+	makeTables(t, c)
+	return c
+}
+
+func makeTables(t testing.TB, c *engine.ClickHouse) {
+	t.Helper()
 	statements, err := statementsOfTables()
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +86,6 @@ func Tables(t testing.TB) *engine.ClickHouse {
 			t.Fatal(errors.Join(errors.New(statement), err))
 		}
 	}
-	return c
 }
 
 func open(c *engine.ClickHouse) (*sql.DB, error) {
