@@ -3,31 +3,54 @@ package query
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
 	"tonscribe/bench/synthetic"
+	"tonscribe/test/support/enginetest"
 )
+
+// merged is a world of many rows, each table of which is one part.
+type merged struct {
+	*world
+	keys *synthetic.Keys
+}
+
+var mergedTables once[*merged]
+
+// mergedWorld is that of the tests that bound what is read, with its keys.
+func mergedWorld(t *testing.T) (*world, *synthetic.Keys) {
+	t.Helper()
+	m := mergedTables.get(func() *merged {
+		transactions := 60_000
+		if long() {
+			transactions = 2_000_000
+		}
+		rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 6, Whole: true})
+		w := &world{engine: enginetest.KeptTables(t)}
+		for b := rows.Next(); b != nil; b = rows.Next() {
+			w.bundles = append(w.bundles, b)
+		}
+		w.tokens = synthetic.NewTokens(rows)
+		w.fill(t)
+		m := &merged{w, rows.Keys()}
+		w.tokens.AddKeys(m.keys)
+		w.exec(t, "SYSTEM START MERGES")
+		for _, table := range slices.Concat(tablesOfChain, tablesOfContracts, []string{"accounts", "accounts_by_balance", "codes", "seals", "progress"}) {
+			w.merge(t, table)
+		}
+		return m
+	})
+	return m.again(t), m.keys
+}
 
 // What a request makes ClickHouse go through does not grow with the tables: each
 // list is a range of a primary key. Tables are merged, so that a bound is some
-// granules. The long run has a million transactions, and the same bounds.
+// granules. The long run has two million transactions, and the same bounds.
 func TestRequestsReadLittle(t *testing.T) {
-	transactions := 60_000
-	if long() {
-		transactions = 1_000_000
-	}
-	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 5})
-	var bundles []*synthetic.Bundle
-	for b := rows.Next(); b != nil; b = rows.Next() {
-		bundles = append(bundles, b)
-	}
-	keys := rows.Keys()
-	w := newWorld(t, bundles)
-	w.exec(t, "SYSTEM START MERGES")
-	for _, table := range append([]string{"accounts", "contracts", "seals", "progress"}, tablesOfChain...) {
-		w.merge(t, table)
-	}
+	w, keys := mergedWorld(t)
+	bundles := w.bundles
 	s := w.serve(t, func(c *Configuration) {
 		holdNothing(c)
 		c.Store.Poll = time.Hour // only the requests' own statements count
@@ -88,7 +111,7 @@ func TestPagesAreAnsweredHoweverManyPartsTheTablesHave(t *testing.T) {
 	const parts = 80
 	bundles := syntheticBundles(10_000, 8)
 	w := newWorld(t, bundles)
-	for _, table := range tablesOfChain {
+	for _, table := range []string{"blocks", "blocks_index", "transactions", "transactions_index", "messages_index", "messages_by_account", "transaction_traces"} {
 		w.exec(t, "CREATE TABLE kept AS "+table)
 		w.exec(t, "INSERT INTO kept SELECT * FROM "+table)
 		w.exec(t, "TRUNCATE TABLE "+table)

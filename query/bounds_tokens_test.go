@@ -4,13 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"tonscribe/bench/synthetic"
 )
 
 // rowsRead is how many rows ClickHouse has gone through for what is read by some
@@ -37,7 +35,12 @@ func (s *server) rowsRead(names ...string) (sum float64) {
 // length is how many rows an answer has, whatever it is about.
 func (s *server) length(path string) (rows int, next string) {
 	s.Helper()
-	w := s.ask(path)
+	return s.lengthOf(path, s.ask(path))
+}
+
+// lengthOf is that of an answer that is there.
+func (s *server) lengthOf(path string, w *httptest.ResponseRecorder) (rows int, next string) {
+	s.Helper()
 	if w.Code != http.StatusOK {
 		s.Fatalf("%s: %d %s", path, w.Code, w.Body)
 	}
@@ -78,27 +81,12 @@ func (w *world) merge(t testing.TB, table string) {
 // however deep the page lies. Every table is one part. The long run has two million
 // transactions, and the same bounds.
 func TestRequestsAboutAccountsAndTokensReadLittle(t *testing.T) {
-	transactions := 60_000
-	if long() {
-		transactions = 2_000_000
-	}
-	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: transactions, Seed: 6, Whole: true})
-	var bundles []*synthetic.Bundle
-	for b := rows.Next(); b != nil; b = rows.Next() {
-		bundles = append(bundles, b)
-	}
-	tokens := synthetic.NewTokens(rows)
-	w := newWorldWith(t, bundles, tokens)
-	keys := rows.Keys()
-	tokens.AddKeys(keys)
+	w, keys := mergedWorld(t)
+	bundles := w.bundles
 	s := w.serve(t, func(c *Configuration) {
 		holdNothing(c)
 		c.Store.Poll = time.Hour // only the requests' own statements count
 	})
-	w.exec(t, "SYSTEM START MERGES")
-	for _, table := range slices.Concat(tablesOfChain, tablesOfContracts, []string{"accounts", "accounts_by_balance", "codes"}) {
-		w.merge(t, table)
-	}
 	const limit = 10
 	// The rows that lead to a page lie in two granules of each list, and so do the
 	// names of accounts, which are links: these have larger granules, and some lists

@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"tonscribe/bench/synthetic"
 	"tonscribe/decode"
 	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/engine"
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
@@ -42,6 +44,7 @@ const hiddenBundles = 4
 // are all over the place, which a real chain's are not, so that every order is
 // put to proof.
 type world struct {
+	engine    *engine.ClickHouse
 	bundles   []*synthetic.Bundle
 	watermark uint32
 	tables    *clickhouse.Client
@@ -192,11 +195,45 @@ func newWorld(t testing.TB, bundles []*synthetic.Bundle) *world {
 // newWorldWith brings what is told of the bundles' tokens, too.
 func newWorldWith(t testing.TB, bundles []*synthetic.Bundle, tokens *synthetic.Tokens) *world {
 	t.Helper()
-	engine := enginetest.Tables(t)
-	w := &world{bundles: bundles, tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyHTTPDSN()), tokens: tokens}
+	w := &world{engine: enginetest.Tables(t), bundles: bundles, tokens: tokens}
+	w.fill(t)
+	return w
+}
+
+// fill fills new tables, which are not merged.
+func (w *world) fill(t testing.TB) {
+	t.Helper()
+	w.connect(t)
 	w.exec(t, "SYSTEM STOP MERGES")
 	w.sink(t)
-	return w
+}
+
+func (w *world) connect(t testing.TB) {
+	w.tables, w.reader = newClient(t, w.engine.DSN()), newClient(t, w.engine.ReadOnlyHTTPDSN())
+}
+
+// again is the world for one more test, which only reads its tables.
+func (w *world) again(t testing.TB) *world {
+	x := &world{engine: w.engine, bundles: w.bundles, watermark: w.watermark, tokens: w.tokens}
+	x.connect(t)
+	return x
+}
+
+// once is what the first test that wants it makes, for all tests of the process.
+type once[T any] struct {
+	mutex sync.Mutex
+	made  bool
+	value T
+}
+
+func (o *once[T]) get(fill func() T) T {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if !o.made {
+		o.value = fill()
+		o.made = true
+	}
+	return o.value
 }
 
 func newClient(t testing.TB, dsn string) *clickhouse.Client {
@@ -232,15 +269,30 @@ func without(bundles []*synthetic.Bundle, skipped func(n int) bool) (left []*syn
 	return left
 }
 
+// batches are how many inserts the rows of a world come in, about, and so how many parts
+// its larger tables have.
+const batches = 4
+
 // sink puts all bundles into the tables.
 func (w *world) sink(t testing.TB) {
 	t.Helper()
-	producer, await, finish := w.startSink(t, sink.DefaultConfiguration())
+	c, transactions := sink.DefaultConfiguration(), 0
+	for _, b := range w.bundles {
+		transactions += len(b.Transactions)
+	}
+	c.MaxRows, c.MaxRest = min(c.MaxRows, transactions/batches+1), 0
+	producer, await, finish := w.startSink(t, c)
+	waiting := map[string][]*record.Record{}
+	publish := func() {
+		for topic, records := range waiting {
+			if err := producer.Publish(t.Context(), topic, 0, records); err != nil {
+				t.Fatal(err)
+			}
+		}
+		clear(waiting)
+	}
 	traces := synthetic.NewTraces()
 	for n, b := range w.bundles {
-		if n > 0 && n == len(w.bundles)-hiddenBundles { // an insert has the newest row of a trace only
-			await(w.bundles[n-1].Seqno)
-		}
 		headers, transactions, accounts := b.Records(0, 1)
 		contracts := b.Nothing()
 		if w.tokens != nil {
@@ -255,8 +307,17 @@ func (w *world) sink(t testing.TB) {
 			}
 		}
 		for topic, records := range map[string][]*record.Record{schema.Headers.Name: headers, schema.Transactions.Name: transactions, schema.Accounts.Name: accounts, schema.Contracts.Name: contracts, schema.Traces.Name: assembled} {
-			if err := producer.Publish(t.Context(), topic, 0, records); err != nil {
-				t.Fatal(err)
+			waiting[topic] = append(waiting[topic], records...)
+		}
+		switch n {
+		case len(w.bundles) - 1 - hiddenBundles: // an insert has the newest row of a trace only
+			publish()
+			await(b.Seqno)
+		case len(w.bundles) - 1:
+			publish()
+		default:
+			if n%100 == 99 {
+				publish()
 			}
 		}
 	}

@@ -22,6 +22,10 @@ func TestNewestOfAccountsAreTheSameOutOfMemory(t *testing.T) {
 	if len(accounts) < 40 || sent[accounts[0]] < 50 {
 		t.Fatalf("%d accounts, the busiest sent %d messages", len(accounts), sent[accounts[0]])
 	}
+	some := slices.Clone(accounts[:4])
+	for i := 4; i < 40; i += 3 {
+		some = append(some, accounts[i])
+	}
 	w := newWorld(t, bundles)
 	w.setWatermark(t, bundles[len(bundles)-3])
 	held := w.serve(t, nil)
@@ -47,15 +51,15 @@ func TestNewestOfAccountsAreTheSameOutOfMemory(t *testing.T) {
 		{"messages?limit=3&sort=asc&source=%s", false},
 	} {
 		before := held.counter(t, answers)
-		for i, account := range accounts[:40] {
+		for i, account := range some {
 			first := "/api/v3/" + fmt.Sprintf(list.path, url.QueryEscape(account))
 			path := first
 			for range 3 {
-				got, want := held.ask(path).Body.String(), bare.ask(path).Body.String()
-				if got != want {
+				got, answer := held.ask(path).Body.String(), bare.ask(path)
+				if want := answer.Body.String(); got != want {
 					t.Errorf("%s\nout of memory %s\nClickHouse    %s", path, got, want)
 				}
-				_, next := bare.length(path)
+				_, next := bare.lengthOf(path, answer)
 				if next == "" || i > 3 {
 					break
 				}

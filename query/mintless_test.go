@@ -12,6 +12,7 @@ import (
 
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/enginetest"
 )
 
 // mintless is jettons whose wallets hold, have claimed and can claim all sorts of
@@ -35,7 +36,17 @@ func placeOf(kind byte, n int) []byte {
 	return a
 }
 
+// mintlessTown is that of the tests, which only read.
+var mintlessTown once[*mintless]
+
 func newMintless(t *testing.T) *mintless {
+	t.Helper()
+	m := *mintlessTown.get(func() *mintless { return fillMintless(t) })
+	m.town = m.again(t)
+	return &m
+}
+
+func fillMintless(t *testing.T) *mintless {
 	t.Helper()
 	m := &mintless{master: placeOf(0xd0, 1), plain: placeOf(0xd0, 2), root: hashOf(0xaa), amounts: map[string]int64{}}
 	content := func() *record.TokenContent {
@@ -71,7 +82,7 @@ func newMintless(t *testing.T) *mintless {
 		}
 		m.wallets = append(m.wallets, &record.Contract{Account: placeOf(0xf0, n), JettonWallet: w, CodeHash: hashOf(1), DataHash: hashOf(byte(n))})
 	}
-	m.town = newTown(t, append(special, m.wallets...)...)
+	m.town = fillTown(t, enginetest.KeptTables(t), append(special, m.wallets...))
 	var rows []string
 	for owner, amount := range m.amounts {
 		rows = append(rows, fmt.Sprintf("(unhex('%x'), 0, unhex('%x'), %d, 100, %d)", m.root, owner[4:], amount, uint64(1)<<40))

@@ -127,7 +127,7 @@ type comingAnswer struct {
 }
 
 func TestWhatIsToComeIsShownWithWhatCame(t *testing.T) {
-	x := newTraced(t)
+	x := sharedTraced(t)
 	open, closed := x.fromOutside()
 	if len(open) < 2 || len(closed) < 2 {
 		t.Fatalf("%d open and %d closed traces that begin outside", len(open), len(closed))
@@ -257,7 +257,7 @@ func TestWhatIsToComeIsShownWithWhatCame(t *testing.T) {
 }
 
 func TestWithoutForesightNothingIsToCome(t *testing.T) {
-	x := newTraced(t)
+	x := sharedTraced(t)
 	s := x.world.serve(t, func(c *Configuration) { c.Pending.Enabled = false })
 	for _, path := range []string{"pendingTraces?account=", "pendingActions?account=", "pendingTransactions?account="} {
 		got := s.ask("/api/v3/" + path + url.QueryEscape("0:"+strings.Repeat("0E", 32)))

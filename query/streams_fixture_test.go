@@ -18,6 +18,7 @@ import (
 
 	"tonscribe/bench/synthetic"
 	"tonscribe/query/live"
+	"tonscribe/test/support/enginetest"
 )
 
 // streamEvent is an event as clients read it.
@@ -190,6 +191,9 @@ type streamWorld struct {
 	whole   *world
 }
 
+// streamTables are the tables of all stream worlds, which nobody changes.
+var streamTables once[[2]*world]
+
 func newStreamWorld(t *testing.T) *streamWorld {
 	t.Helper()
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 1500, Seed: 5, Whole: true})
@@ -201,7 +205,14 @@ func newStreamWorld(t *testing.T) *streamWorld {
 		x.bundles = x.bundles[:len(x.bundles)-1]
 	}
 	x.from = len(x.bundles) / 2
-	x.growing, x.whole = newWorldWith(t, x.bundles[:x.from], synthetic.NewTokens(rows)), newWorldWith(t, x.bundles, synthetic.NewTokens(rows))
+	filled := streamTables.get(func() (filled [2]*world) {
+		for i, bundles := range [][]*synthetic.Bundle{x.bundles[:x.from], x.bundles} {
+			filled[i] = &world{engine: enginetest.KeptTables(t), bundles: bundles, tokens: synthetic.NewTokens(rows)}
+			filled[i].fill(t)
+		}
+		return filled
+	})
+	x.growing, x.whole = filled[0].again(t), filled[1].again(t)
 	x.log = &growingLog{heldLog: inMemory(t, x.bundles, synthetic.NewTokens(rows), x.from-2), visible: 2, changed: make(chan struct{}, 1)}
 	prev := x.bundles[x.from-3].Seqno
 	for _, b := range x.log.bundles {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tonscribe/bench/synthetic"
+	"tonscribe/internal/engine"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/sink"
@@ -48,13 +49,38 @@ func addressOf(n byte) []byte {
 
 func hashOf(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
 
+// plainTown has no special contracts, for tests that only read.
+var plainTown once[*town]
+
+// newTown makes tables of the test's own.
 func newTown(t testing.TB, special ...*record.Contract) *town {
 	t.Helper()
-	engine := enginetest.Tables(t)
+	w := fillTown(t, enginetest.Tables(t), special)
+	w.server = w.serve(t, nil)
+	return w
+}
+
+// again is the town for one more test, which only reads its tables.
+func (w *town) again(t testing.TB) *town {
+	x := *w
+	x.world = w.world.again(t)
+	x.server = x.serve(t, nil)
+	return &x
+}
+
+// sharedTown is newTown for a test that changes nothing in the tables.
+func sharedTown(t testing.TB) *town {
+	t.Helper()
+	return plainTown.get(func() *town { return fillTown(t, enginetest.KeptTables(t), nil) }).again(t)
+}
+
+func fillTown(t testing.TB, tables *engine.ClickHouse, special []*record.Contract) *town {
+	t.Helper()
 	w := &town{
-		world:     &world{tables: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyHTTPDSN())},
+		world:     &world{engine: tables},
 		contracts: map[string]*record.Contract{}, transfers: map[string]*record.JettonTransfer{}, burns: map[string]*record.JettonBurn{}, nfts: map[string]*record.NFTTransfer{},
 	}
+	w.connect(t)
 	for _, table := range tablesOfContracts {
 		w.exec(t, "SYSTEM STOP MERGES "+table)
 	}
@@ -62,16 +88,15 @@ func newTown(t testing.TB, special ...*record.Contract) *town {
 	for _, table := range tablesOfContracts {
 		w.exec(t, "INSERT INTO "+table+" SELECT * FROM "+table+" WHERE cityHash64(*) % 3 = 0 SETTINGS insert_deduplicate = 0")
 	}
-	w.server = w.serve(t, nil)
 	return w
 }
 
 // fill brings a chain through the log and the real sink.
 func (w *town) fill(t testing.TB, special []*record.Contract) {
 	small := sink.DefaultConfiguration()
-	small.MaxRows = 1500 // many parts
+	small.MaxRows, small.MaxRest = 1500, 0 // many parts
 	producer, _, finish := w.startSink(t, small)
-	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 12_000, Seed: 5})
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 6_000, Holders: 600, Seed: 5})
 	tokens, traces := synthetic.NewTokens(rows), synthetic.NewTraces()
 	records := map[string][]*record.Record{}
 	var last uint32
@@ -194,14 +219,24 @@ func addressIn(r map[string]any) string { return fmt.Sprint(r["address"]) }
 // with offsets.
 func (w *town) walks(path, list string, id func(map[string]any) string, want []string, limit int) {
 	w.Helper()
-	join := "?"
+	w.walksByCursor(path, list, id, want, limit)
+	w.pagesByOffset(path, list, id, want, limit)
+}
+
+// joined is a path that ends where a parameter may follow.
+func joined(path string) string {
 	if strings.Contains(path, "?") {
-		join = "&"
+		return path + "&"
 	}
+	return path + "?"
+}
+
+func (w *town) walksByCursor(path, list string, id func(map[string]any) string, want []string, limit int) {
+	w.Helper()
 	var got []string
 	cursor := ""
 	for {
-		some, next := w.page(fmt.Sprintf("%s%slimit=%d%s", path, join, limit, cursor), list, id)
+		some, next := w.page(fmt.Sprintf("%slimit=%d%s", joined(path), limit, cursor), list, id)
 		if len(some) > limit {
 			w.Fatalf("%s: %d rows on a page of %d", path, len(some), limit)
 		}
@@ -212,13 +247,21 @@ func (w *town) walks(path, list string, id func(map[string]any) string, want []s
 		cursor = "&cursor=" + url.QueryEscape(next)
 	}
 	w.equal(path+" by cursor", got, want)
-	for _, offset := range []int{1, limit, 150, 199, 200, 333, len(want) - 1, len(want), len(want) + 5} {
-		if offset < 0 {
+}
+
+// pagesByOffset asks for short pages, also from where a list is read in another way.
+func (w *town) pagesByOffset(path, list string, id func(map[string]any) string, want []string, limit int) {
+	w.Helper()
+	few := min(limit, 25)
+	offsets := []int{1, limit, 150, 199, 200, 333, len(want) - 1, len(want), len(want) + 5}
+	slices.Sort(offsets)
+	for _, offset := range slices.Compact(offsets) {
+		if offset < 0 || offset > len(want)+5 { // all that lies behind the end is alike
 			continue
 		}
-		some, _ := w.page(fmt.Sprintf("%s%slimit=%d&offset=%d", path, join, limit, offset), list, id)
+		some, _ := w.page(fmt.Sprintf("%slimit=%d&offset=%d", joined(path), few, offset), list, id)
 		rest := want[min(offset, len(want)):]
-		w.equal(fmt.Sprintf("%s from %d", path, offset), some, rest[:min(limit, len(rest))])
+		w.equal(fmt.Sprintf("%s from %d", path, offset), some, rest[:min(few, len(rest))])
 	}
 }
 
