@@ -22,7 +22,7 @@ var mergedTables once[*merged]
 // mergedWorld is that of the tests that bound what is read, with its keys.
 func mergedWorld(t *testing.T) (*world, *synthetic.Keys) {
 	t.Helper()
-	m := mergedTables.get(func() *merged {
+	m := mergedTables.get(t, func() *merged {
 		transactions := 60_000
 		if long() {
 			transactions = 2_000_000

@@ -12,7 +12,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -219,19 +218,22 @@ func (w *world) again(t testing.TB) *world {
 	return x
 }
 
-// once is what the first test that wants it makes, for all tests of the process.
+// once is what the first test that wants it makes, for those that follow. Tables are kept
+// of one at a time: another one is made again when it is wanted again.
 type once[T any] struct {
-	mutex sync.Mutex
 	made  bool
 	value T
 }
 
-func (o *once[T]) get(fill func() T) T {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
+var forget = func() {} // what is kept
+
+func (o *once[T]) get(t testing.TB, fill func() T) T {
+	t.Helper()
 	if !o.made {
-		o.value = fill()
-		o.made = true
+		forget()
+		enginetest.DropKept(t)
+		o.value, o.made = fill(), true
+		forget = func() { *o = once[T]{} }
 	}
 	return o.value
 }

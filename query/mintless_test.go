@@ -41,7 +41,7 @@ var mintlessTown once[*mintless]
 
 func newMintless(t *testing.T) *mintless {
 	t.Helper()
-	m := *mintlessTown.get(func() *mintless { return fillMintless(t) })
+	m := *mintlessTown.get(t, func() *mintless { return fillMintless(t) })
 	m.town = m.again(t)
 	return &m
 }

@@ -205,7 +205,7 @@ func newStreamWorld(t *testing.T) *streamWorld {
 		x.bundles = x.bundles[:len(x.bundles)-1]
 	}
 	x.from = len(x.bundles) / 2
-	filled := streamTables.get(func() (filled [2]*world) {
+	filled := streamTables.get(t, func() (filled [2]*world) {
 		for i, bundles := range [][]*synthetic.Bundle{x.bundles[:x.from], x.bundles} {
 			filled[i] = &world{engine: enginetest.KeptTables(t), bundles: bundles, tokens: synthetic.NewTokens(rows)}
 			filled[i].fill(t)

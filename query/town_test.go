@@ -71,7 +71,7 @@ func (w *town) again(t testing.TB) *town {
 // sharedTown is newTown for a test that changes nothing in the tables.
 func sharedTown(t testing.TB) *town {
 	t.Helper()
-	return plainTown.get(func() *town { return fillTown(t, enginetest.KeptTables(t), nil) }).again(t)
+	return plainTown.get(t, func() *town { return fillTown(t, enginetest.KeptTables(t), nil) }).again(t)
 }
 
 func fillTown(t testing.TB, tables *engine.ClickHouse, special []*record.Contract) *town {

@@ -70,7 +70,7 @@ func newTraced(t *testing.T) *traced {
 // sharedTraced is newTraced for a test that changes nothing in the tables.
 func sharedTraced(t *testing.T) *traced {
 	t.Helper()
-	x := *tracedTables.get(func() *traced { return fillTraced(t, enginetest.KeptTables(t)) })
+	x := *tracedTables.get(t, func() *traced { return fillTraced(t, enginetest.KeptTables(t)) })
 	w := x.world.again(t)
 	x.town = &town{world: w, server: w.serve(t, nil)}
 	return &x

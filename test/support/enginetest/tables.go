@@ -58,12 +58,28 @@ func Tables(t testing.TB) *engine.ClickHouse {
 	return c
 }
 
-// KeptTables is Tables for all tests of the process: they stay until it ends.
+var kept []string // databases
+
+// KeptTables is Tables for more than one test: they stay until DropKept, or until the
+// process ends.
 func KeptTables(t testing.TB) *engine.ClickHouse {
 	t.Helper()
-	c, _ := database(t)
+	c, name := database(t)
+	kept = append(kept, name)
 	makeTables(t, c)
 	return c
+}
+
+// DropKept drops what KeptTables made: each part of a table takes some of the memory
+// that the engine has for all tests.
+func DropKept(t testing.TB) {
+	t.Helper()
+	for _, name := range kept {
+		if err := drop(name); err != nil {
+			t.Fatalf("drop database %s: %v", name, err)
+		}
+	}
+	kept = nil
 }
 
 func makeTables(t testing.TB, c *engine.ClickHouse) {
