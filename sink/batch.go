@@ -137,16 +137,25 @@ func (c *Component) insertSeals(ctx context.Context, l *kafka.PartitionReader, b
 // and waits for the disk most of the time.
 const smallBatch = 2000
 
-// insertRows inserts the tables that go in first, or those that go in last.
+// insertRows inserts the tables that go in first, or those that go in last. Where what is
+// new is read from the log, one table follows the other, whatever partition it is of, so
+// that the processors are not all taken from those who are waited for.
 func (c *Component) insertRows(ctx context.Context, b *batch, token string, last bool) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.configuration.Inserts)
 	if b.rows <= smallBatch {
 		group.SetLimit(2 * c.configuration.Inserts)
 	}
+	hurried := c.configuration.Every == 0 || b.rows >= c.configuration.MaxRows
 	for _, rows := range b.feed.Buffers() {
 		if t := rows.Table(); rows.Rows() > 0 && t.Last == last && c.dependencies.Repeat.wants(t.Name) {
-			group.Go(func() error { return c.insertTable(ctx, rows, token) })
+			group.Go(func() error {
+				if !hurried {
+					c.turn.Lock()
+					defer c.turn.Unlock()
+				}
+				return c.insertTable(ctx, rows, token)
+			})
 		}
 	}
 	return group.Wait()

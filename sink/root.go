@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"tonscribe/internal/clickhouse"
@@ -40,6 +41,7 @@ type Component struct {
 	dependencies  Dependencies
 	metrics       *metrics
 	run           *lifetime.Run
+	turn          sync.Mutex // of inserts that have time
 }
 
 // New makes a component that does nothing yet.
