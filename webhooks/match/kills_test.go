@@ -206,6 +206,7 @@ type road struct {
 	published int // of the town's bundles
 	events    []*record.TransferEvent
 	cuts      []time.Time // when senders were killed
+	takeovers int         // detectors that were killed
 }
 
 func newRoad(t *testing.T) *road {
@@ -314,16 +315,25 @@ func (r *road) kill(name string, random *rand.Rand) {
 	switch name {
 	case detectorPart, senderPart:
 		killed := r.running[name]
+		standBy := name == detectorPart && r.takeovers%2 == 0
+		if standBy { // it is there before, whether it has joined the group or not, and has a folder of its own
+			r.part.Dir = r.TempDir()
+			r.spawn(name)
+			time.Sleep(time.Duration(random.IntN(4000)) * time.Millisecond)
+		}
+		if name == detectorPart {
+			r.takeovers++
+		}
 		if err := killed.Process.Kill(); err != nil {
 			r.Fatal(err)
 		}
 		killed.Wait()
 		if name == senderPart {
 			r.cuts = append(r.cuts, time.Now())
-		} else if random.IntN(2) == 0 { // a stand-by has a folder of its own
-			r.part.Dir = r.TempDir()
 		}
-		r.spawn(name)
+		if !standBy {
+			r.spawn(name)
+		}
 	case enginePart:
 		pid := r.engine.Pid()
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
