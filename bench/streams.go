@@ -37,7 +37,8 @@ type streamRun struct {
 	connections, addresses int
 	sockets, active        float64
 	blocks, warm           int
-	stall, sends           int
+	stall, stallBusy       int
+	sends                  int
 }
 
 func streamsCommand(d Dependencies) *cobra.Command {
@@ -76,6 +77,7 @@ the v3 layer has. Without --data everything is in a temporary folder.`,
 	f.IntVar(&r.blocks, "blocks", r.blocks, "`NUMBER` of masterchain blocks to measure")
 	f.IntVar(&r.warm, "warm-up", r.warm, "`NUMBER` of masterchain blocks before that; the last half of them is measured without streams")
 	f.IntVar(&r.stall, "stall", r.stall, "`NUMBER` of further streams that stop reading, again and again, while as many blocks are measured once more")
+	f.IntVar(&r.stallBusy, "stall-busy", r.stallBusy, "`NUMBER` of accounts with transactions that each of those names; 0: what the others name")
 	f.IntVar(&r.sends, "sends", r.sends, "`NUMBER` of messages that are sent, to measure when what they will do is told")
 	d.addLiveFlags(cmd)
 	cmd.AddCommand(&cobra.Command{
@@ -93,8 +95,9 @@ const otherConnections = 500
 
 func (r streamRun) validate() error {
 	switch {
-	case r.connections < 1 || r.addresses < 1 || r.blocks < 1 || r.warm < 2 || r.stall < 0 || r.sends < 0:
-		return fmt.Errorf("--connections %d, --addresses %d, --blocks %d, --warm-up %d, --stall %d, --sends %d: want 1, 1, 1, 2, 0 and 0 at least", r.connections, r.addresses, r.blocks, r.warm, r.stall, r.sends)
+	case r.connections < 1 || r.addresses < 1 || r.blocks < 1 || r.warm < 2 || r.stall < 0 || r.stallBusy < 0 || r.sends < 0:
+		return fmt.Errorf("--connections %d, --addresses %d, --blocks %d, --warm-up %d, --stall %d, --stall-busy %d, --sends %d: want 1, 1, 1, 2, 0, 0 and 0 at least",
+			r.connections, r.addresses, r.blocks, r.warm, r.stall, r.stallBusy, r.sends)
 	case !(r.sockets >= 0 && r.sockets <= 1) || !(r.active >= 0 && r.active <= 1):
 		return fmt.Errorf("--sockets %v, --active %v: want parts from 0 to 1", r.sockets, r.active)
 	}
@@ -239,8 +242,6 @@ const (
 	busyBundles = 50
 	// settlingBlocks is how many blocks are not measured when something has changed.
 	settlingBlocks = 10
-	// stallAddresses is how many busy accounts a stream that stalls names.
-	stallAddresses = 300
 )
 
 // plan chooses what streams name: of the busy accounts, and others that nobody has.
@@ -253,13 +254,13 @@ func (r streamRun) plan(busy []string) streams.Plan {
 	for i := range r.connections + r.stall {
 		s := streams.Stream{Socket: random.Float64() < r.sockets, Stalls: i >= r.connections}
 		chosen := map[int32]bool{}
-		wanted := r.addresses
-		if s.Stalls {
-			wanted = min(stallAddresses, len(busy))
+		wanted, active := r.addresses, r.active
+		if s.Stalls && r.stallBusy > 0 {
+			wanted, active = min(r.stallBusy, len(busy)), 1
 		}
 		for len(chosen) < wanted {
 			n := int32(len(busy) + random.IntN(r.connections))
-			if len(busy) > 0 && (s.Stalls || random.Float64() < r.active) {
+			if len(busy) > 0 && random.Float64() < active {
 				n = int32(random.IntN(len(busy)))
 			}
 			if !chosen[n] {
