@@ -81,10 +81,8 @@ func (c *Component) insert(ctx context.Context, l *kafka.PartitionReader, b *bat
 			return err
 		}
 	}
-	if len(b.seals) > 0 {
-		if err := c.insertSeals(ctx, l, b, token); err != nil {
-			return err
-		}
+	if err := c.seal(ctx, l, b, token); err != nil {
+		return err
 	}
 	if err := l.Commit(ctx, b.end); err != nil {
 		return err
@@ -93,72 +91,48 @@ func (c *Component) insert(ctx context.Context, l *kafka.PartitionReader, b *bat
 	return nil
 }
 
-// sealing is how long the seals of a batch may take after the sink was told to stop.
-const sealing = 5 * time.Second
-
-// insertSeals tells that the bundles are there. Readers go by the progress alone,
-// so it comes first. Once begun it is done as a whole, also when ctx ends: a sink
-// that was stopped in order leaves no progress without its seals.
-func (c *Component) insertSeals(ctx context.Context, l *kafka.PartitionReader, b *batch, token string) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	whole, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(sealing, cancel) })()
-	ctx = whole
-	repeat := c.dependencies.Repeat
-	seals, progress := table.NewRows(table.Seals), table.NewRows(table.Progress)
-	for n, s := range b.seals {
-		row := table.Seal{Record: s, Topic: l.Topic, Partition: l.Partition, Partitions: c.dependencies.Kafka.Partitions()}
-		seals.Add(row)
-		if n == len(b.seals)-1 {
-			progress.Add(row)
-		}
-	}
-	if repeat.wants(table.Progress.Name) {
-		if err := c.insertTable(ctx, progress, token); err != nil {
-			return err
-		}
-	}
-	if c.dependencies.Progressed != nil {
-		c.dependencies.Progressed()
-	}
-	if repeat.wants(table.Seals.Name) {
-		if err := c.insertTable(ctx, seals, token); err != nil {
-			return err
-		}
-	}
-	repeat.sealed(l.Topic, l.Partition, b.seals[len(b.seals)-1].McSeqno)
-	return nil
-}
-
 // smallBatch is the number of rows up to which an insert costs about the same,
 // and waits for the disk most of the time.
 const smallBatch = 2000
+
+// hurried says that a batch is not to wait for what other partitions have to insert.
+func (c *Component) hurried(b *batch) bool {
+	return c.configuration.Every == 0 || b.rows >= c.configuration.MaxRows
+}
 
 // insertRows inserts the tables that go in first, or those that go in last. Where what is
 // new is read from the log, one table follows the other, whatever partition it is of, so
 // that the processors are not all taken from those who are waited for.
 func (c *Component) insertRows(ctx context.Context, b *batch, token string, last bool) error {
+	var tables []table.Buffer
+	for _, rows := range b.feed.Buffers() {
+		if t := rows.Table(); rows.Rows() > 0 && t.Last == last && c.dependencies.Repeat.wants(t.Name) {
+			tables = append(tables, rows)
+		}
+	}
+	if !c.hurried(b) {
+		for _, rows := range tables {
+			if err := c.insertInTurn(ctx, rows, token); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.configuration.Inserts)
 	if b.rows <= smallBatch {
 		group.SetLimit(2 * c.configuration.Inserts)
 	}
-	hurried := c.configuration.Every == 0 || b.rows >= c.configuration.MaxRows
-	for _, rows := range b.feed.Buffers() {
-		if t := rows.Table(); rows.Rows() > 0 && t.Last == last && c.dependencies.Repeat.wants(t.Name) {
-			group.Go(func() error {
-				if !hurried {
-					c.turn.Lock()
-					defer c.turn.Unlock()
-				}
-				return c.insertTable(ctx, rows, token)
-			})
-		}
+	for _, rows := range tables {
+		group.Go(func() error { return c.insertTable(ctx, rows, token) })
 	}
 	return group.Wait()
+}
+
+func (c *Component) insertInTurn(ctx context.Context, rows table.Buffer, token string) error {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	return c.insertTable(ctx, rows, token)
 }
 
 func (c *Component) insertTable(ctx context.Context, rows table.Buffer, token string) error {

@@ -25,8 +25,8 @@ type Configuration struct {
 	// Quiet is how long nothing must come after a bundle's end for the batch to
 	// be inserted at once.
 	Quiet time.Duration `yaml:"quiet"`
-	// Every is the least time between two inserts of a partition, unless the batch is
-	// full: with 0 the tables have a bundle as soon as can be.
+	// Every is the time from one round of inserts to the next: unless its batch is full,
+	// a partition has one in each. With 0 the tables have a bundle as soon as can be.
 	Every time.Duration `yaml:"every"`
 	// Rest is how long, in durations of the last insert, a batch that is not full
 	// waits after it, so that small batches do not take all of ClickHouse.

@@ -103,7 +103,7 @@ func (r *reader) step(ctx context.Context) error {
 		r.begin(ctx)
 		return nil
 	}
-	item, came, err := r.partition.Poll(ctx, max(r.configuration.Quiet, r.configuration.Every-time.Since(r.begun)))
+	item, came, err := r.partition.Poll(ctx, max(r.configuration.Quiet, r.untilRound()))
 	if err != nil {
 		return err
 	}
@@ -125,10 +125,19 @@ func (r *reader) due(quiet bool) bool {
 	if r.inserting || r.batch.empty() || time.Now().Before(r.restUntil) {
 		return false
 	}
-	if time.Since(r.begun) < r.configuration.Every {
-		return false
+	return r.untilRound() <= 0 && (quiet && r.batch.sealed || time.Since(r.batch.since) >= r.configuration.MaxWait)
+}
+
+// untilRound is the time until the next round of inserts, the same for all partitions, so
+// that they can tell together what is there. It is not above 0 when the last insert began
+// in an earlier round.
+func (r *reader) untilRound() time.Duration {
+	every := r.configuration.Every
+	if every == 0 || r.begun.IsZero() {
+		return 0
 	}
-	return quiet && r.batch.sealed || time.Since(r.batch.since) >= r.configuration.MaxWait
+	rounds := r.begun.Sub(r.Component.began)/every + 1
+	return time.Until(r.Component.began.Add(rounds * every))
 }
 
 func (r *reader) take(item kafka.Item) error {

@@ -121,9 +121,6 @@ func (c *Component) insertAgain(ctx context.Context, l *kafka.PartitionReader, b
 			return err
 		}
 	}
-	if len(b.seals) == 0 {
-		return nil
-	}
 	slices.SortFunc(b.seals, func(x, y *record.Record) int { return int(int64(x.McSeqno) - int64(y.McSeqno)) })
-	return c.insertSeals(ctx, l, b, token)
+	return c.seal(ctx, l, b, token)
 }

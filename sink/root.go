@@ -42,6 +42,9 @@ type Component struct {
 	metrics       *metrics
 	run           *lifetime.Run
 	turn          sync.Mutex // of inserts that have time
+	began         time.Time  // of the first round of inserts
+	joining       sync.Mutex
+	joint         *joint // what partitions tell next; nil while none waits
 }
 
 // New makes a component that does nothing yet.
@@ -54,6 +57,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		dependencies:  dependencies,
 		metrics:       newMetrics(dependencies.Report.Metrics),
 		run:           lifetime.NewRun(),
+		began:         time.Now(),
 	}, nil
 }
 

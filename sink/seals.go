@@ -1,11 +1,18 @@
 package sink
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lifetime"
+	"tonscribe/schema/table"
 )
 
 // Faults of the stream that reading it again does not cure. Nothing after them
@@ -34,6 +41,122 @@ func (t *tally) take(b *batch, item kafka.Item, rows int) error {
 	}
 	b.seals = append(b.seals, item.Record)
 	return nil
+}
+
+// sealed is what a batch tells of the bundles that end in it.
+type sealed struct {
+	seals []table.Seal // the newest one last
+	token string       // of the batch
+}
+
+// joint is what the batches of several partitions tell in one insert: it costs the same
+// however much it holds.
+type joint struct {
+	all  []sealed
+	done chan struct{} // closed when it is in the tables, or err says why not
+	err  error
+}
+
+const (
+	// gathering is the part of a round that the first partition waits for the others.
+	gathering = 20
+	// sealing is how long the seals of a batch may take after the sink was told to stop.
+	sealing = 5 * time.Second
+)
+
+// seal tells that the bundles of a batch are there, together with other partitions where
+// there is time. It returns when it is told.
+func (c *Component) seal(ctx context.Context, l *kafka.PartitionReader, b *batch, token string) error {
+	if len(b.seals) == 0 {
+		return nil
+	}
+	one := sealed{token: token}
+	for _, s := range b.seals {
+		one.seals = append(one.seals, table.Seal{Record: s, Topic: l.Topic, Partition: l.Partition, Partitions: c.dependencies.Kafka.Partitions()})
+	}
+	if c.hurried(b) {
+		return c.insertSeals(ctx, []sealed{one})
+	}
+	for {
+		j, first := c.join(one)
+		if first {
+			_ = lifetime.Sleep(ctx, c.configuration.Every/gathering) // insertSeals sees that ctx has ended
+			c.joining.Lock()
+			c.joint = nil
+			c.joining.Unlock()
+			j.err = c.insertSeals(ctx, j.all)
+			close(j.done)
+			return j.err
+		}
+		<-j.done
+		if j.err == nil || ctx.Err() != nil {
+			return j.err
+		}
+	}
+}
+
+// join adds what a batch tells to what is told next; first makes the insert.
+func (c *Component) join(one sealed) (j *joint, first bool) {
+	c.joining.Lock()
+	defer c.joining.Unlock()
+	if first = c.joint == nil; first {
+		c.joint = &joint{done: make(chan struct{})}
+	}
+	c.joint.all = append(c.joint.all, one)
+	return c.joint, first
+}
+
+// insertSeals tells that bundles are there. Readers go by the progress alone, so it comes
+// first. Once begun it is done as a whole, also when ctx ends: a sink that was stopped in
+// order leaves no progress without its seals.
+func (c *Component) insertSeals(ctx context.Context, all []sealed) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	whole, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(sealing, cancel) })()
+	ctx = whole
+	repeat := c.dependencies.Repeat
+	seals, progress := table.NewRows(table.Seals), table.NewRows(table.Progress)
+	slices.SortFunc(all, func(a, b sealed) int { return cmp.Compare(a.token, b.token) })
+	for _, one := range all {
+		for _, row := range one.seals {
+			seals.Add(row)
+		}
+		progress.Add(one.seals[len(one.seals)-1])
+	}
+	token := tokenOf(all)
+	if repeat.wants(table.Progress.Name) {
+		if err := c.insertTable(ctx, progress, token); err != nil {
+			return err
+		}
+	}
+	if c.dependencies.Progressed != nil {
+		c.dependencies.Progressed()
+	}
+	if repeat.wants(table.Seals.Name) {
+		if err := c.insertTable(ctx, seals, token); err != nil {
+			return err
+		}
+	}
+	for _, one := range all {
+		newest := one.seals[len(one.seals)-1]
+		repeat.sealed(newest.Topic, newest.Partition, newest.McSeqno)
+	}
+	return nil
+}
+
+// tokenOf names what some batches tell together: that of one alone is its own.
+func tokenOf(all []sealed) string {
+	if len(all) == 1 {
+		return all[0].token
+	}
+	h := sha256.New()
+	for _, one := range all {
+		fmt.Fprintln(h, one.token)
+	}
+	return "joint/" + hex.EncodeToString(h.Sum(nil))
 }
 
 // halt holds the partition until it is taken away: someone has to look.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -135,8 +136,8 @@ func TestTwoSinksShareThePartitions(t *testing.T) {
 	same(t, contents(t, tables), undisturbed(t, s))
 }
 
-func TestInsertsOfBundlesThatComeOneByOneAreAtLeastAsFarApartAsAsked(t *testing.T) {
-	const every = 500 * time.Millisecond
+func TestBundlesThatComeOneByOneAreInsertedInRoundsAndTellTogetherThatTheyAreThere(t *testing.T) {
+	const every = time.Second
 	s, tables := newStream(t, 1), newTables(t)
 	all := bundles(30, 6)
 	began := time.Now()
@@ -148,12 +149,21 @@ func TestInsertsOfBundlesThatComeOneByOneAreAtLeastAsFarApartAsAsked(t *testing.
 	s.await()
 	took := time.Since(began)
 	stop()
-	var inserts dto.Metric
-	if err := sink.metrics.insertSeconds.WithLabelValues("transactions").(prometheus.Metric).Write(&inserts); err != nil {
-		t.Fatal(err)
+	inserts := func(table string) uint64 {
+		var m dto.Metric
+		if err := sink.metrics.insertSeconds.WithLabelValues(table).(prometheus.Metric).Write(&m); err != nil {
+			t.Fatal(err)
+		}
+		return m.GetHistogram().GetSampleCount()
 	}
-	if n, most := inserts.GetHistogram().GetSampleCount(), uint64(took/every)+1; n == 0 || n > most {
+	if n, most := inserts("transactions"), uint64(took/every)+2; n == 0 || n > most {
 		t.Errorf("%d inserts of %d bundles in %s, want 1 to %d", n, len(all), took, most)
+	}
+	topics := uint64(len(slices.DeleteFunc(slices.Clone(schema.Topics), func(t schema.Topic) bool { return !t.Table })))
+	for _, table := range []string{"progress", "seals"} {
+		if n, most := inserts(table), topics*inserts("transactions"); n == 0 || n >= most {
+			t.Errorf("%d topics have %d inserts of %s together, want 1 to %d", topics, n, table, most-1)
+		}
 	}
 	same(t, contents(t, tables), undisturbed(t, s))
 }

@@ -142,8 +142,9 @@ func serve(args []string) (code int, err error) {
 }
 
 // ofItself is what the engine reads of its own process: where the stack of the
-// first thread is, and how much memory it has.
-var ofItself = []string{"/proc/self/maps", "/proc/self/statm"}
+// first thread is, how much memory it has, and what each thread has used, whenever it
+// gets work: where it may not, it says so with a stack each time.
+var ofItself = []string{"/proc/self/maps", "/proc/self/statm", "/proc/self/task"}
 
 // whatTheEngineNeeds is what it keeps of the file system: its data, its
 // configuration, writing its logs. It has the library in memory, and the pipes

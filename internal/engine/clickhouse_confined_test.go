@@ -2,6 +2,9 @@ package engine_test
 
 import (
 	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"tonscribe/internal/engine"
@@ -32,4 +35,30 @@ func TestNobodyWithAPasswordReachesFilesTheNetworkOrProcesses(t *testing.T) {
 	}
 	at.Admin = at.Users[2]
 	enginetest.Attack(t, at)
+}
+
+// What the engine may not read of its own threads it says with a stack, each time one
+// gets work: a third of the processor time of an engine with little to do.
+func TestTheConfinedEngineDoesNotComplainOfItsThreads(t *testing.T) {
+	dir := t.TempDir()
+	c, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, MaxMemory: 768 << 20, Volatile: true, Report: enginetest.Report(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, c.DSN())
+	for range 3 {
+		execute(t, conn, "SELECT sum(number) FROM numbers_mt(1000000)")
+	}
+	if err := c.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "log", "clickhouse.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "ThreadStatus") {
+			t.Errorf("the engine says %s", line)
+		}
+	}
 }

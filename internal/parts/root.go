@@ -44,7 +44,7 @@ type Configuration struct {
 
 // DefaultConfiguration costs one in a hundred of a processor at most.
 func DefaultConfiguration() Configuration {
-	return Configuration{Look: 5 * time.Second, Check: 5 * time.Second}
+	return Configuration{Look: 15 * time.Second, Check: 5 * time.Second}
 }
 
 // Validate refuses what makes no sense.
@@ -245,11 +245,11 @@ func (w *Watch) Look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tables, err := w.tables(ctx)
+	tables, replicated, err := w.tables(ctx)
 	if err != nil {
 		return err
 	}
-	found, err := w.list(ctx)
+	found, err := w.list(ctx, tables, replicated)
 	if err != nil {
 		return err
 	}
@@ -315,7 +315,7 @@ type part struct {
 }
 
 // transient are tables whose rows views make anew as a whole, again and again.
-const transient = "'stats_balances', 'stats_jetton_totals', 'stats_jettons'"
+var transient = []string{"stats_balances", "stats_jetton_totals", "stats_jettons"}
 
 // putAside are the reasons of detached parts whose rows are missing. An empty one
 // is somebody's own.
@@ -327,27 +327,37 @@ func (w *Watch) each(ctx context.Context, query string, take func(), columns ...
 
 // tables are those that have parts, with what tells them from others that had
 // their names before.
-func (w *Watch) tables(ctx context.Context) (map[string]string, error) {
-	found := map[string]string{}
+func (w *Watch) tables(ctx context.Context) (uuids map[string]string, replicated map[string]bool, err error) {
+	uuids, replicated = map[string]string{}, map[string]bool{}
 	var name, uuid string
-	err := w.each(ctx, `SELECT name, toString(uuid) FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
-		func() { found[name] = uuid }, &name, &uuid)
-	return found, err
+	var mends bool
+	err = w.each(ctx, `SELECT name, toString(uuid), engine LIKE 'Replicated%' FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+		func() { uuids[name], replicated[name] = uuid, mends }, &name, &uuid, &mends)
+	return uuids, replicated, err
 }
 
-// list reads what parts there are. Replicated tables mend themselves from
-// another replica.
-func (w *Watch) list(ctx context.Context) ([]part, error) {
+// list reads what parts there are of some tables.
+func (w *Watch) list(ctx context.Context, uuids map[string]string, replicated map[string]bool) ([]part, error) {
 	var found []part
 	var p part
-	err := w.each(ctx, `SELECT p.table, toString(t.uuid), partition_id, p.name, path, min_block_number, max_block_number, bytes_on_disk, '' AS why, false AS aside
-		FROM system.parts AS p INNER JOIN system.tables AS t ON p.table = t.name
-		WHERE p.database = currentDatabase() AND t.database = currentDatabase() AND active AND p.engine NOT LIKE 'Replicated%' AND p.table NOT IN (`+transient+`) AND p.table NOT LIKE '.%'
+	take := func() {
+		uuid, is := uuids[p.table]
+		newer := is && !strings.Contains(p.path, uuid) // than the one that uuids knows
+		if !is || newer || replicated[p.table] || strings.HasPrefix(p.table, ".") || slices.Contains(transient, p.table) {
+			return
+		}
+		p.uuid = uuid
+		if p.detached {
+			p.path = ""
+		}
+		found = append(found, p)
+	}
+	err := w.each(ctx, `SELECT table, partition_id, name, path, min_block_number, max_block_number, bytes_on_disk, '' AS why, false AS aside
+		FROM system.parts WHERE database = currentDatabase() AND active
 		UNION ALL
-		SELECT d.table, toString(t.uuid), ifNull(partition_id, ''), d.name, '', ifNull(min_block_number, -1), ifNull(max_block_number, -1), toUInt64(0), ifNull(reason, ''), true
-		FROM system.detached_parts AS d INNER JOIN system.tables AS t ON d.table = t.name
-		WHERE d.database = currentDatabase() AND t.database = currentDatabase() AND t.engine NOT LIKE 'Replicated%' AND d.table NOT IN (`+transient+`) AND d.table NOT LIKE '.%' AND ifNull(reason, '') IN (`+putAside+`)`,
-		func() { found = append(found, p) }, &p.table, &p.uuid, &p.partition, &p.name, &p.path, &p.min, &p.max, &p.bytes, &p.reason, &p.detached)
+		SELECT table, ifNull(partition_id, ''), name, path, ifNull(min_block_number, -1), ifNull(max_block_number, -1), toUInt64(0), ifNull(reason, ''), true
+		FROM system.detached_parts WHERE database = currentDatabase() AND ifNull(reason, '') IN (`+putAside+`)`,
+		take, &p.table, &p.partition, &p.name, &p.path, &p.min, &p.max, &p.bytes, &p.reason, &p.detached)
 	return found, err
 }
 

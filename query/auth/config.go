@@ -39,7 +39,7 @@ func DefaultConfiguration() Configuration {
 	return Configuration{
 		AnonymousRate: 1, AnonymousBurst: 1,
 		RedisTimeout: 100 * time.Millisecond,
-		Refresh:      time.Second, Usage: 10 * time.Second,
+		Refresh:      5 * time.Second, Usage: 10 * time.Second,
 		Addresses: 1 << 18,
 		Network:   "mainnet",
 	}
