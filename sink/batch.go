@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/kafka"
+	"tonscribe/internal/lifetime"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 )
@@ -76,6 +77,10 @@ func (c *Component) insert(ctx context.Context, l *kafka.PartitionReader, b *bat
 	if repeat := c.dependencies.Repeat; repeat != nil {
 		token = repeat.Token + "/" + token
 	}
+	if !c.hurried(b) {
+		c.round.enter()
+		defer c.round.leave()
+	}
 	for _, last := range []bool{false, true} {
 		if err := c.insertRows(ctx, b, token, last); err != nil {
 			return err
@@ -129,10 +134,18 @@ func (c *Component) insertRows(ctx context.Context, b *batch, token string, last
 	return group.Wait()
 }
 
+// resting is the part of a round that nothing is inserted in after a table.
+const resting = 200
+
+// insertInTurn inserts a table when nobody else does, and leaves the processors to others
+// for a moment.
 func (c *Component) insertInTurn(ctx context.Context, rows table.Buffer, token string) error {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	return c.insertTable(ctx, rows, token)
+	if err := c.insertTable(ctx, rows, token); err != nil {
+		return err
+	}
+	return lifetime.Sleep(ctx, c.configuration.Every/resting)
 }
 
 func (c *Component) insertTable(ctx context.Context, rows table.Buffer, token string) error {

@@ -43,8 +43,7 @@ type Component struct {
 	run           *lifetime.Run
 	turn          sync.Mutex // of inserts that have time
 	began         time.Time  // of the first round of inserts
-	joining       sync.Mutex
-	joint         *joint // what partitions tell next; nil while none waits
+	round         round
 }
 
 // New makes a component that does nothing yet.

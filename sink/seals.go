@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"tonscribe/internal/kafka"
-	"tonscribe/internal/lifetime"
 	"tonscribe/schema/table"
 )
 
@@ -53,13 +53,63 @@ type sealed struct {
 // however much it holds.
 type joint struct {
 	all  []sealed
+	full chan struct{} // closed when all partitions of the round are in it
 	done chan struct{} // closed when it is in the tables, or err says why not
 	err  error
 }
 
+// round is what the partitions that have time insert at about the same moment.
+type round struct {
+	mutex     sync.Mutex
+	inserting int    // partitions
+	joint     *joint // what they tell next; nil while none waits
+}
+
+// enter and leave are of a partition that inserts a batch.
+func (r *round) enter() { r.change(1) }
+
+func (r *round) leave() { r.change(-1) }
+
+func (r *round) change(by int) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.inserting += by
+	r.close()
+}
+
+// join adds what a batch tells to what is told next; first makes the insert.
+func (r *round) join(one sealed) (j *joint, first bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if first = r.joint == nil; first {
+		r.joint = &joint{full: make(chan struct{}), done: make(chan struct{})}
+	}
+	j = r.joint
+	j.all = append(j.all, one)
+	r.close()
+	return j, first
+}
+
+// close ends a joint that nobody is missing in. The caller holds the mutex.
+func (r *round) close() {
+	if r.joint != nil && len(r.joint.all) >= r.inserting {
+		close(r.joint.full)
+		r.joint = nil
+	}
+}
+
+// end lets nobody join any more.
+func (r *round) end(j *joint) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.joint == j {
+		r.joint = nil
+	}
+}
+
 const (
 	// gathering is the part of a round that the first partition waits for the others.
-	gathering = 20
+	gathering = 4
 	// sealing is how long the seals of a batch may take after the sink was told to stop.
 	sealing = 5 * time.Second
 )
@@ -78,12 +128,14 @@ func (c *Component) seal(ctx context.Context, l *kafka.PartitionReader, b *batch
 		return c.insertSeals(ctx, []sealed{one})
 	}
 	for {
-		j, first := c.join(one)
+		j, first := c.round.join(one)
 		if first {
-			_ = lifetime.Sleep(ctx, c.configuration.Every/gathering) // insertSeals sees that ctx has ended
-			c.joining.Lock()
-			c.joint = nil
-			c.joining.Unlock()
+			select {
+			case <-j.full:
+			case <-time.After(c.configuration.Every / gathering):
+			case <-ctx.Done(): // insertSeals sees it
+			}
+			c.round.end(j)
 			j.err = c.insertSeals(ctx, j.all)
 			close(j.done)
 			return j.err
@@ -93,17 +145,6 @@ func (c *Component) seal(ctx context.Context, l *kafka.PartitionReader, b *batch
 			return j.err
 		}
 	}
-}
-
-// join adds what a batch tells to what is told next; first makes the insert.
-func (c *Component) join(one sealed) (j *joint, first bool) {
-	c.joining.Lock()
-	defer c.joining.Unlock()
-	if first = c.joint == nil; first {
-		c.joint = &joint{done: make(chan struct{})}
-	}
-	c.joint.all = append(c.joint.all, one)
-	return c.joint, first
 }
 
 // insertSeals tells that bundles are there. Readers go by the progress alone, so it comes

@@ -157,13 +157,13 @@ func (c *chainFacts) Token(ctx context.Context, master address.Address) (merchan
 	return merchantapi.Token{Decimals: uint8(j.Decimals), Symbol: j.Symbol}, err
 }
 
-// WalletOf implements merchantapi.Tokens.
-func (c *chainFacts) WalletOf(ctx context.Context, master, owner address.Address) (address.Address, error) {
-	wallet, err := c.node.WalletOf(ctx, master, owner)
+// WalletsOf implements merchantapi.Tokens.
+func (c *chainFacts) WalletsOf(ctx context.Context, master address.Address, owners ...address.Address) ([]address.Address, error) {
+	wallets, err := c.node.WalletsOf(ctx, master, owners...)
 	if errors.Is(err, node.ErrNoToken) {
 		err = store.ErrNotFound
 	}
-	return wallet, err
+	return wallets, err
 }
 
 // outcomes are the ends of payments that merchants were told of.

@@ -157,12 +157,14 @@ func (j jettons) Token(_ context.Context, master address.Address) (Token, error)
 	return token, nil
 }
 
-func (j jettons) WalletOf(_ context.Context, master, owner address.Address) (address.Address, error) {
-	wallet := owner
-	for i := 4; i < len(wallet); i++ {
-		wallet[i] ^= master[i]
+func (j jettons) WalletsOf(_ context.Context, master address.Address, owners ...address.Address) ([]address.Address, error) {
+	wallets := slices.Clone(owners)
+	for n := range wallets {
+		for i := 4; i < len(master); i++ {
+			wallets[n][i] ^= master[i]
+		}
 	}
-	return wallet, nil
+	return wallets, nil
 }
 
 // ended are the ends of payments.

@@ -51,8 +51,8 @@ type Token struct {
 type Tokens interface {
 	// Token returns store.ErrNotFound for an address that is no jetton master.
 	Token(ctx context.Context, master address.Address) (Token, error)
-	// WalletOf returns what the master says of an owner's jetton wallet.
-	WalletOf(ctx context.Context, master, owner address.Address) (address.Address, error)
+	// WalletsOf returns what the master says of the jetton wallets of some owners.
+	WalletsOf(ctx context.Context, master address.Address, owners ...address.Address) ([]address.Address, error)
 }
 
 // Outcome is how a payment ended.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/xssnick/tonutils-go/tvm/cell"
-	"golang.org/x/sync/errgroup"
 
 	"tonscribe/query/api"
 	"tonscribe/ton/address"
@@ -167,21 +166,11 @@ func (c *call) inJettons(p *store.Payment, asset string) error {
 	if err != nil {
 		return fmt.Errorf("jetton %s: %w", master, err)
 	}
-	group, ctx := errgroup.WithContext(c)
-	for _, of := range []struct {
-		owner  address.Address
-		wallet *address.Address
-	}{{p.Sender, &p.SenderWallet}, {p.Recipient, &p.RecipientWallet}} {
-		group.Go(func() (err error) {
-			if *of.wallet, err = c.tokens.WalletOf(ctx, master, of.owner); err != nil {
-				return fmt.Errorf("jetton wallet of %s: %w", of.owner, err)
-			}
-			return nil
-		})
+	wallets, err := c.tokens.WalletsOf(c, master, p.Sender, p.Recipient)
+	if err != nil {
+		return fmt.Errorf("jetton %s: %w", master, err)
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
+	p.SenderWallet, p.RecipientWallet = wallets[0], wallets[1]
 	p.Master, p.Ticker, p.Decimals = &master, token.Symbol, token.Decimals
 	return nil
 }
