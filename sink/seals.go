@@ -160,7 +160,7 @@ func (c *Component) insertSeals(ctx context.Context, all []sealed) error {
 	ctx = whole
 	repeat := c.dependencies.Repeat
 	seals, progress := table.NewRows(table.Seals), table.NewRows(table.Progress)
-	slices.SortFunc(all, func(a, b sealed) int { return cmp.Compare(a.token, b.token) })
+	inOrder(all)
 	for _, one := range all {
 		for _, row := range one.seals {
 			seals.Add(row)
@@ -186,6 +186,11 @@ func (c *Component) insertSeals(ctx context.Context, all []sealed) error {
 		repeat.sealed(newest.Topic, newest.Partition, newest.McSeqno)
 	}
 	return nil
+}
+
+// inOrder sorts batches, so that the same ones have the same token.
+func inOrder(all []sealed) {
+	slices.SortFunc(all, func(a, b sealed) int { return cmp.Compare(a.token, b.token) })
 }
 
 // tokenOf names what some batches tell together: that of one alone is its own.
