@@ -173,7 +173,7 @@ var latest = []string{"accounts", "accounts_by_balance", "metadata_links"}
 func contents(t testing.TB, tables *clickhouse.Client) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	rows, err := tables.Conn().Query(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND name NOT IN ('schema_migrations', 'progress') AND name NOT LIKE 'stats_%'")
+	rows, err := tables.Conn().Query(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND name NOT IN ('schema_migrations', 'progress') AND name NOT LIKE 'stats_%' AND NOT match(name, '^[._]tmp')")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -205,7 +205,7 @@ func (r *Report) check(name string) Check {
 func (l *tables) clear() {
 	l.Helper()
 	var filled []string
-	const query = "SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND name != 'schema_migrations'"
+	const query = "SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND name != 'schema_migrations' AND NOT match(name, '^[._]tmp')"
 	if err := l.client.Conn().QueryRow(l.Context(), query).Scan(&filled); err != nil {
 		l.Fatal(err)
 	}
