@@ -156,10 +156,10 @@ func (f *follower) wallet(o devnet.Owner) (seqno uint32, balance *big.Int) {
 			Balance string
 		}
 	}
-	harness.GetJSON(f, f.base+"/api/v3/walletStates?address="+raw(o.Address(0)), &states)
-	if len(states.Wallets) != 1 {
-		f.Fatalf("%d states of wallet %s", len(states.Wallets), raw(o.Address(0)))
-	}
+	harness.Await(f, toldLimit, func() bool { // the first bundles have no wallets yet
+		harness.GetJSON(f, f.base+"/api/v3/walletStates?address="+raw(o.Address(0)), &states)
+		return len(states.Wallets) == 1
+	}, func() string { return fmt.Sprintf("%d states of wallet %s", len(states.Wallets), raw(o.Address(0))) })
 	balance, ok := new(big.Int).SetString(states.Wallets[0].Balance, 10)
 	if !ok {
 		f.Fatalf("wallet %s has a balance of %q", raw(o.Address(0)), states.Wallets[0].Balance)

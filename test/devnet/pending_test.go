@@ -46,10 +46,10 @@ func (s *sender) message(messages ...contracts.Message) *cell.Cell {
 	var states struct {
 		Wallets []struct{ Seqno uint32 }
 	}
-	harness.GetJSON(s, s.base+"/api/v3/walletStates?address="+raw(s.Owner), &states)
-	if len(states.Wallets) != 1 {
-		s.Fatalf("%d states of wallet %s", len(states.Wallets), raw(s.Owner))
-	}
+	harness.Await(s, startLimit, func() bool { // the first bundles have no wallets yet
+		harness.GetJSON(s, s.base+"/api/v3/walletStates?address="+raw(s.Owner), &states)
+		return len(states.Wallets) == 1
+	}, func() string { return fmt.Sprintf("%d states of wallet %s", len(states.Wallets), raw(s.Owner)) })
 	m, err := s.External(0, s.Key, contracts.Order{Messages: messages, Seqno: states.Wallets[0].Seqno, ValidUntil: uint32(time.Now().Unix()) + 600})
 	if err != nil {
 		s.Fatal(err)
@@ -255,9 +255,9 @@ func TestWhatIsSentIsSeenPendingAndThenComes(t *testing.T) {
 			s := newSender(t, base, data, 1)
 			var took []time.Duration
 			same, whole, sent := 0, 0, 0
-			for n := 0; n < 4 || (same == 0 || whole == 0) && n < 20; n++ {
-				// A block has the time of its second: messages are sent early and late in it.
-				time.Sleep(time.Duration(n%7) * 70 * time.Millisecond)
+			for n := 0; n < 4 || (same == 0 || whole == 0) && n < 40; n++ {
+				// A block has the time of its second: messages are sent at any moment of one.
+				time.Sleep(time.Duration(n*3%10) * 100 * time.Millisecond)
 				message := s.message(c.order(n))
 				hash, normal := s.send(n, message)
 				sent++
