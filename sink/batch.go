@@ -10,7 +10,6 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/kafka"
-	"tonscribe/internal/lifetime"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 )
@@ -134,18 +133,10 @@ func (c *Component) insertRows(ctx context.Context, b *batch, token string, last
 	return group.Wait()
 }
 
-// resting is the part of a round that nothing is inserted in after a table.
-const resting = 200
-
-// insertInTurn inserts a table when nobody else does, and leaves the processors to others
-// for a moment.
 func (c *Component) insertInTurn(ctx context.Context, rows table.Buffer, token string) error {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	if err := c.insertTable(ctx, rows, token); err != nil {
-		return err
-	}
-	return lifetime.Sleep(ctx, c.configuration.Every/resting)
+	return c.insertTable(ctx, rows, token)
 }
 
 func (c *Component) insertTable(ctx context.Context, rows table.Buffer, token string) error {
