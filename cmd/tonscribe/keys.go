@@ -24,7 +24,7 @@ func keysCommand(s *settings) *cobra.Command {
 		Short: "Make, list, show and revoke API keys",
 		Long: `Make, list, show and revoke API keys, in the tables of --clickhouse, of the running
 'up' of --data, or of the embedded engine in --data. What is changed holds on every
-replica of query within about a second.
+replica of query within some seconds.
 
 A key is shown once, when it is made: the tables know only its SHA-256.`,
 	}

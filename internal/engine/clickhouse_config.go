@@ -124,7 +124,9 @@ func WriteServerConfiguration(dir string, readerTables []string) error {
 // In config.xml, the level must be given as <log-level>: the engine overwrites
 // <logger><level>. No *_log sections: system tables of logs need a database on disk
 // and busy-loop without one at the second start. The three limits of free pool
-// entries are what so small a merge pool requires. A disk with less than KeepFree
+// entries are what so small a merge pool requires. Half a second between two looks at
+// the memory, two seconds until an idle table looks for merges again, and ten between
+// two rounds of deleting old parts, take an eighth off an engine with little to do. A disk with less than KeepFree
 // takes neither inserts nor merges. Broken parts never keep a table from being
 // opened: however many they are, they are put aside, and package parts reports them.
 //

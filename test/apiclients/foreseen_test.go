@@ -187,22 +187,27 @@ func (f *follower) send(messages ...*cell.Cell) bool {
 	f.Helper()
 	for _, m := range messages {
 		body := `{"boc":"` + base64.StdEncoding.EncodeToString(m.ToBOC()) + `"}`
-		request, err := http.NewRequestWithContext(f.Context(), http.MethodPost, f.base+"/api/v3/message", strings.NewReader(body))
+		status, _, err := harness.Post(f.Context(), f.base+"/api/v3/message", f.key, []byte(body))
 		if err != nil {
 			f.Fatal(err)
 		}
-		request.Header.Set("X-Api-Key", f.key)
-		request.Header.Set("Content-Type", "application/json")
-		answer, err := harness.Client.Do(request)
-		if err != nil {
-			f.Fatal(err)
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
+		if status != http.StatusOK {
 			return false
 		}
 	}
 	return true
+}
+
+// awaitBlock returns just after a block, when the next one is an interval away.
+func (f *follower) awaitBlock() {
+	f.Helper()
+	seqno := func() uint32 {
+		var info struct{ Last struct{ Seqno uint32 } }
+		harness.GetJSON(f, f.base+"/api/v3/masterchainInfo", &info)
+		return info.Last.Seqno
+	}
+	before := seqno()
+	harness.Await(f, toldLimit, func() bool { return seqno() > before }, func() string { return fmt.Sprintf("there is no block after %d", before) })
 }
 
 // final are the hashes of a message's transactions in the index.
@@ -240,6 +245,7 @@ func TestWhatWasForeseenAndComesOtherwiseIsInvalidated(t *testing.T) {
 		f.T = t
 		var first, second string
 		harness.Await(t, toldLimit, func() bool {
+			f.awaitBlock()
 			one, normOne := f.order(giver, poor, big.NewInt(1_000_000_000), time.Hour)
 			two, normTwo := f.order(giver, poor, big.NewInt(2_000_000_000), time.Hour)
 			first, second = normOne, normTwo
@@ -292,6 +298,7 @@ func TestWhatWasForeseenAndComesOtherwiseIsInvalidated(t *testing.T) {
 		f.T = t
 		var expired string
 		harness.Await(t, toldLimit, func() bool {
+			f.awaitBlock()
 			message, normOfIt := f.order(giver, poor, big.NewInt(1_000_000_000), time.Second)
 			expired = normOfIt
 			return f.send(message)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/big"
 	"net/http"
 	"net/url"
@@ -60,22 +59,11 @@ func (s *sender) message(messages ...contracts.Message) *cell.Cell {
 // post asks an endpoint and gives its status and answer.
 func (s *sender) post(path, body string) (int, string) {
 	s.Helper()
-	request, err := http.NewRequest(http.MethodPost, s.base+path, strings.NewReader(body))
+	status, text, err := harness.Post(s.Context(), s.base+path, s.key, []byte(body))
 	if err != nil {
 		s.Fatal(err)
 	}
-	request.Header.Set("X-API-Key", s.key)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := harness.Client.Do(request)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return answer.StatusCode, string(text)
+	return status, string(text)
 }
 
 // send sends a message by one of the ways and gives its hash and its normalised hash.

@@ -248,19 +248,8 @@ func (s *shop) sends(from *payer, messages ...contracts.Message) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.base+"/api/v2/sendBoc", bytes.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
-	request.Header.Set("X-Api-Key", s.owners)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusOK {
-		s.Fatalf("sendBoc: %d %s", answer.StatusCode, text)
+	if status, text, err := harness.Post(s.Context(), s.base+"/api/v2/sendBoc", s.owners, body); err != nil || status != http.StatusOK {
+		s.Fatalf("sendBoc: %d %s %v", status, text, err)
 	}
 }
 

@@ -292,6 +292,23 @@ func Get(url string) (status int, body []byte, err error) {
 	return answer.StatusCode, body, err
 }
 
+// Post sends a body of JSON to an address, with an API key.
+func Post(ctx context.Context, url, key string, body []byte) (status int, answer []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	request.Header.Set("X-API-Key", key)
+	request.Header.Set("Content-Type", "application/json")
+	got, err := Client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer got.Body.Close()
+	answer, err = io.ReadAll(got.Body)
+	return got.StatusCode, answer, err
+}
+
 // GetJSON asks an address and fails the test when the answer is not 200.
 func GetJSON(t testing.TB, url string, into any) {
 	t.Helper()
