@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -112,33 +111,36 @@ func (l *Lists) tracesHolding(ctx context.Context, v *View, n *Named) ([]Trace, 
 	return Bare(slices.DeleteFunc(traces, func(t *record.Trace) bool { return t == nil })), err
 }
 
-// fewTracesHolding are the same with all of their transactions, where they are few: one
-// statement finds where these are, and two side by side read them and the traces.
+// fewTracesHolding are the same with all of their transactions, where they are few: these
+// are read beside the traces.
 func (l *Lists) fewTracesHolding(ctx context.Context, v *View, n *Named) (list []Trace, few bool, err error) {
-	members, err := l.membersBeside(ctx, v, n)
-	if err != nil {
+	prefixes, err := l.prefixesBeside(ctx, v, n)
+	if err != nil || len(prefixes) > fewTraces {
 		return nil, false, err
 	}
-	members.settle(v)
-	rows := 0
-	for _, some := range members {
-		rows += len(some)
-	}
-	if len(members) > fewTraces || rows > maxOfFew {
-		return nil, false, nil
-	}
 	var found foundTraces
+	var members traceMembers
 	var transactions []*record.Transaction
 	group, inGroup := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		found, err = l.resolved(inGroup, v, slices.Sorted(maps.Keys(members)))
+		found, err = l.resolved(inGroup, v, prefixes)
 		return err
 	})
 	group.Go(func() (err error) {
-		transactions, err = l.transactionsOfMembers(inGroup, v, members)
+		if members, err = l.membersOf(inGroup, v, prefixes); err != nil {
+			return err
+		}
+		members.settle(v)
+		rows := 0
+		for _, some := range members {
+			rows += len(some)
+		}
+		if few = rows <= maxOfFew; few {
+			transactions, err = l.transactionsOfMembers(inGroup, v, members)
+		}
 		return err
 	})
-	if err := group.Wait(); err != nil {
+	if err := group.Wait(); err != nil || !few {
 		return nil, false, err
 	}
 	whole := found.whole()
@@ -152,20 +154,6 @@ func (l *Lists) fewTracesHolding(ctx context.Context, v *View, n *Named) (list [
 		}
 	}
 	return list, true, nil
-}
-
-// membersBeside reads where all transactions are of the traces that may have those that
-// are named.
-func (l *Lists) membersBeside(ctx context.Context, v *View, n *Named) (traceMembers, error) {
-	members := traceMembers{}
-	if v.Tables > 0 {
-		rows, err := l.readMembers(ctx, "trace_prefix GLOBAL IN ("+prefixesLedTo(n)+")")
-		if err != nil {
-			return nil, err
-		}
-		members.add(rows)
-	}
-	return members, l.addHeldMembers(ctx, v, n, members)
 }
 
 // settle leaves out rows that the view does not show, of transactions that have another
@@ -189,26 +177,6 @@ func (m traceMembers) settle(v *View) {
 // those that are named.
 func prefixesLedTo(n *Named) string {
 	return fmt.Sprintf("SELECT trace_prefix FROM transaction_traces WHERE %s SETTINGS %s", ledTo(n.table, n.where), sql.NoProjections)
-}
-
-// addHeldMembers adds what memory has of them, and what the tables have of those whose
-// named transactions only memory has.
-func (l *Lists) addHeldMembers(ctx context.Context, v *View, n *Named, members traceMembers) error {
-	missing, err := n.heldPrefixes(ctx, v)
-	if err != nil {
-		return err
-	}
-	if len(members) > 0 && len(v.Memory) > 0 {
-		held, err := membersOfTraces.Held(ctx, l.source(v), &plan.Range{Where: sql.Conditions{sql.Any("trace_prefix", slices.Sorted(maps.Keys(members)))}})
-		if err != nil {
-			return err
-		}
-		members.add(held)
-	}
-	missing = slices.DeleteFunc(missing, func(p uint64) bool { return members[p] != nil })
-	more, err := l.membersOf(ctx, v, missing)
-	maps.Copy(members, more)
-	return err
 }
 
 // heldPrefixes are the prefixes of the ids of the traces whose named transactions memory
