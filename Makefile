@@ -8,6 +8,8 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 UP_ARGS   ?=
 TEST      ?= ./...
 TIMEOUT   ?= 30m
+# Packages that are tested side by side: many wait for blocks more than they compute.
+SIDE      ?= 4
 BEFORE    ?=
 AFTER     ?= $(BIN)
 ANSWERS_ARGS ?=
@@ -41,7 +43,7 @@ up: engine ## run everything in one process: make up UP_ARGS='--source files:DIR
 	@$(BIN) up $(UP_ARGS)
 
 test: engine ## all tests, on real engines
-	@go test -timeout $(TIMEOUT) $(TEST)
+	@go test -p $(SIDE) -timeout $(TIMEOUT) $(TEST)
 
 test-long: engine ## soak, crash and fuzz runs that take longer
 	@TONSCRIBE_TEST_LONG=1 go test -count=1 -timeout 4h $(TEST)

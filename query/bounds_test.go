@@ -23,7 +23,7 @@ var mergedTables once[*merged]
 func mergedWorld(t *testing.T) (*world, *synthetic.Keys) {
 	t.Helper()
 	m := mergedTables.get(t, func() *merged {
-		transactions := 60_000
+		transactions := 30_000
 		if long() {
 			transactions = 2_000_000
 		}

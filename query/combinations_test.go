@@ -221,24 +221,38 @@ func combinations(t *testing.T, documented map[string][]string, keys *synthetic.
 	return append(first, rest...)
 }
 
+// shows names what a request covers.
+func (c *combination) shows() []string {
+	all := []string{c.path}
+	for name, values := range c.query {
+		all = append(all, c.path+" "+name+"="+strings.Join(values, ","))
+		for other := range c.query {
+			if name < other {
+				all = append(all, c.path+" "+name+"&"+other)
+			}
+		}
+	}
+	return all
+}
+
 // covering takes out of requests those by which each path is asked for with each value
 // of each parameter, and with each two parameters at once.
 func covering(all []*combination) (chosen, rest []*combination) {
 	seen := map[string]bool{}
-	for _, c := range all {
-		before := len(seen)
-		seen[c.path] = true
-		for name, values := range c.query {
-			seen[c.path+" "+name+"="+strings.Join(values, ",")] = true
-			for other := range c.query {
-				seen[c.path+" "+min(name, other)+"&"+max(name, other)] = true
+	for fewest := 6; fewest > 0; fewest-- { // those first that show the most at once
+		rest = nil
+		for _, c := range all {
+			fresh := slices.DeleteFunc(c.shows(), func(what string) bool { return seen[what] })
+			if len(fresh) < fewest {
+				rest = append(rest, c)
+				continue
+			}
+			chosen = append(chosen, c)
+			for _, what := range fresh {
+				seen[what] = true
 			}
 		}
-		if len(seen) > before {
-			chosen = append(chosen, c)
-		} else {
-			rest = append(rest, c)
-		}
+		all = rest
 	}
 	return chosen, rest
 }

@@ -31,7 +31,7 @@ func TestTheHeadFollowsTheWatermark(t *testing.T) {
 		}))
 	}
 	random := rand.New(rand.NewPCG(3, 4))
-	for i, round := 4, 0; i < len(w.bundles); i, round = i+1+random.IntN(4), round+1 {
+	for i, round := 4, 0; i < len(w.bundles); i, round = i+1+random.IntN(7), round+1 {
 		check := check
 		if round%3 > 0 {
 			check = func(t *testing.T, s *server, path string, q *request, want []string, random *rand.Rand) {
@@ -103,6 +103,9 @@ func TestShardStateIsWhatTheMasterchainSays(t *testing.T) {
 		"one":   func(n int) bool { return n == 17 },
 		"many":  func(n int) bool { return n%5 == 2 || n > 30 && n < 44 },
 	} {
+		if name == "one" && !long() { // many have what it has
+			continue
+		}
 		t.Run(name, func(t *testing.T) { checkShardStates(t, skipped) })
 	}
 }
@@ -139,7 +142,7 @@ func (w *world) checkLtRanges(t *testing.T, s *server) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(5, 6))
 	rows := w.blockRows()
-	for range 30 {
+	for range rounds * 3 {
 		q := newRequest()
 		q.sort(random)
 		q.span(random, "start_lt", "end_lt", pick(random, rows).lt, pick(random, rows).lt, lt)

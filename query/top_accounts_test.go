@@ -26,6 +26,9 @@ func TestTopAccountsAreThoseWithTheGreatestNewestBalances(t *testing.T) {
 		"ranges":          func(n int) bool { return n/10%2 == 1 },
 		"after the first": func(n int) bool { return 1 <= n && n < 40 },
 	} {
+		if name == "after the first" && !long() { // ranges have what it has
+			continue
+		}
 		t.Run(name, func(t *testing.T) { checkTopAccounts(t, skipped) })
 	}
 }

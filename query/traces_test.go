@@ -254,7 +254,7 @@ func TestListsOfTracesAndActionsAreThoseOfTheReference(t *testing.T) {
 				if len(want) == 0 {
 					t.Fatalf("no trace is wanted by %s%s", of.query, span.query)
 				}
-				x.walks("/traces?"+of.query+span.query+sort, "traces", member("trace_id"), want, 197)
+				x.walks("/traces?"+of.query+span.query+sort, "traces", member("trace_id"), want, 397)
 				for i, typ := range types {
 					if !descending && i > 1 || n > 1 && i > 3 {
 						continue
@@ -263,9 +263,9 @@ func TestListsOfTracesAndActionsAreThoseOfTheReference(t *testing.T) {
 						return of.accountAction(a) && span.match(s) && typ.match(a)
 					}, span.byTime, descending)
 					path := "/actions?" + of.query + span.query + sort + "&" + typ.query
-					x.walksByCursor(path, "actions", member("action_id"), want, 197)
+					x.walksByCursor(path, "actions", member("action_id"), want, 397)
 					if i == 0 && (descending || n < 2) || n == 0 { // each span, and each type
-						x.pagesByOffset(path, "actions", member("action_id"), want, 197)
+						x.pagesByOffset(path, "actions", member("action_id"), want, 397)
 					}
 				}
 			}

@@ -84,7 +84,11 @@ func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
 	full := whole.serve(t, func(c *Configuration) { holdNothing(c) })
 	requests := combinations(t, full.documentedParameters(), keys, bundles)
 	if !long() {
-		requests = requests[:250]
+		covered, _ := covering(requests)
+		requests = nil
+		for n := 0; n < len(covered); n += 3 {
+			requests = append(requests, covered[n])
+		}
 	}
 	last := bundles[len(bundles)-1].Seqno
 	answers := map[string]*httptest.ResponseRecorder{} // of the server that holds nothing
@@ -98,6 +102,9 @@ func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
 		cut := newWorldWith(t, bundles[:len(bundles)-behind], synthetic.NewTokens(rows))
 		cut.log = inMemory(t, bundles, synthetic.NewTokens(rows), len(bundles)-behind)
 		for name, change := range map[string]func(*Configuration){"holding nothing else": holdNothing, "holding what it can": nil} {
+			if behind == 3 && change != nil && !long() {
+				continue
+			}
 			s := cut.serve(t, change)
 			s.await(last)
 			compared, differ := 0, 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
@@ -128,19 +129,19 @@ func (v *verifier) checkIndexes(ctx context.Context) error {
 // strays looks for rows of bundles before the first one. Accounts may have changed
 // last before it.
 func (v *verifier) strays(ctx context.Context) error {
+	var counts []string
 	for _, t := range table.All {
 		if t == &table.Accounts.Table || t == &table.Progress.Table || !slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Name == "mc_seqno" }) {
 			continue
 		}
-		n, err := v.number(ctx, fmt.Sprintf("SELECT count() FROM %s WHERE mc_seqno < ?", t.Name), v.from)
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			v.findings.differs(CheckIndexes, t.Name, fmt.Sprintf("mc_seqno < %d", v.from), "%d rows, but the first bundle is %d", n, v.from)
-		}
+		counts = append(counts, fmt.Sprintf("SELECT '%s' AS name, count() AS n FROM %s WHERE mc_seqno < %d HAVING n > 0", t.Name, t.Name, v.from))
 	}
-	return nil
+	var name string
+	var n uint64
+	return v.each(ctx, "SELECT * FROM ("+strings.Join(counts, " UNION ALL ")+") ORDER BY 1", nil, []any{&name, &n}, func() error {
+		v.findings.differs(CheckIndexes, name, fmt.Sprintf("mc_seqno < %d", v.from), "%d rows, but the first bundle is %d", n, v.from)
+		return nil
+	})
 }
 
 // checkCopied compares the sums of a table's rows with those of the rows that were

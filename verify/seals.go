@@ -58,10 +58,10 @@ func (v *verifier) checkProgress(ctx context.Context) error {
 		topic     string
 		partition uint16
 	}
-	known := map[partitionKey]bool{}
+	known, utimes := map[partitionKey]bool{}, map[uint32]uint64{}
 	for _, p := range v.progressOf {
 		known[partitionKey{p.Topic, p.Partition}] = true
-		if err := v.checkProgressRow(ctx, p); err != nil {
+		if err := v.checkProgressRow(ctx, p, utimes); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,9 @@ func (v *verifier) checkProgress(ctx context.Context) error {
 	return nil
 }
 
-func (v *verifier) checkProgressRow(ctx context.Context, p progressRow) error {
+// checkProgressRow checks one row. utimes are those of masterchain blocks that were read
+// for others.
+func (v *verifier) checkProgressRow(ctx context.Context, p progressRow, utimes map[uint32]uint64) error {
 	differs := v.findings.of(CheckProgress, "progress", p.key)
 	switch {
 	case !slices.Contains(tableTopics(), p.Topic):
@@ -94,11 +96,18 @@ func (v *verifier) checkProgressRow(ctx context.Context, p progressRow) error {
 	if ahead {
 		atLeast = 0
 	}
-	utime, err := v.await(ctx, atLeast, "SELECT toUInt64(max(gen_utime)) FROM blocks WHERE mc_seqno = ? AND workchain = -1", p.McSeqno)
-	if err == nil && utime != uint64(p.GenUtime) && !(ahead && utime == 0) {
+	utime, read := utimes[p.McSeqno]
+	if !read {
+		var err error
+		if utime, err = v.await(ctx, atLeast, "SELECT toUInt64(max(gen_utime)) FROM blocks WHERE mc_seqno = ? AND workchain = -1", p.McSeqno); err != nil {
+			return err
+		}
+		utimes[p.McSeqno] = utime
+	}
+	if utime != uint64(p.GenUtime) && !(ahead && utime == 0) {
 		differs("gen_utime is %d, that of masterchain block %d is %d", p.GenUtime, p.McSeqno, utime)
 	}
-	return err
+	return nil
 }
 
 // readSeals reads the seals of a range, by bundle.
