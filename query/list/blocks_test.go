@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"tonscribe/query/list/plan"
+	"tonscribe/test/support/plantest"
 )
 
 func TestTheStatementsOfEveryListOfBlocks(t *testing.T) {
-	var g golden
+	var g plantest.Golden
 	for wc := range 2 {
 		for shard := range 2 {
 			for _, r := range [][2]int{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}} {
@@ -23,11 +24,11 @@ func TestTheStatementsOfEveryListOfBlocks(t *testing.T) {
 							f.Shard = &s
 						}
 						p, _ := newBlockList(&View{Watermark: 77, Tables: 77}, f, Page{Limit: 10, Descending: desc}, nil).plan()
-						g.plan(fmt.Sprintf("workchain %d shard %d utime %d lts %d descending %t any order %t", wc, shard, r[0], r[1], desc, anyOrder), p, plan.Row{9000, 0, plan.Signed(-1), 1 << 63, 55})
+						g.Plan(fmt.Sprintf("workchain %d shard %d utime %d lts %d descending %t any order %t", wc, shard, r[0], r[1], desc, anyOrder), p, plan.Row{9000, 0, plan.Signed(-1), 1 << 63, 55})
 					}
 				}
 			}
 		}
 	}
-	g.check(t, "blocks")
+	g.Check(t, "blocks")
 }

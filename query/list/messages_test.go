@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"tonscribe/query/list/plan"
+	"tonscribe/test/support/plantest"
 )
 
 func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
-	var g golden
+	var g plantest.Golden
 	op := uint32(0xf8a7ea5)
 	for src := range 2 {
 		for dst := range 3 {
@@ -19,7 +20,7 @@ func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
 							for _, desc := range []bool{true, false} {
 								for _, part := range []messagePart{externalMessages, otherMessages} {
 									external := part == externalMessages
-									f := &MessageFilter{Source: one(src), Destination: one(2 * (dst % 2)), NoDestination: dst == 2, Direction: d, Utime: span(r[0]), Lts: span(r[1])}
+									f := &MessageFilter{Source: plantest.Account(src), Destination: plantest.Account(2 * (dst % 2)), NoDestination: dst == 2, Direction: d, Utime: span(r[0]), Lts: span(r[1])}
 									if body > 0 {
 										f.Body = &Hash{1}
 									}
@@ -35,7 +36,7 @@ func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
 										if i > 0 {
 											label = "or"
 										}
-										g.plan(label, &p.Plan, plan.Row{9000, 55})
+										g.Plan(label, &p.Plan, plan.Row{9000, 55})
 									}
 								}
 							}
@@ -45,5 +46,5 @@ func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
 			}
 		}
 	}
-	g.check(t, "messages")
+	g.Check(t, "messages")
 }

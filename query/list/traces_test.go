@@ -10,10 +10,11 @@ import (
 	"tonscribe/query/head"
 	"tonscribe/query/list/plan"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/plantest"
 )
 
 func TestTheStatementsOfEveryListOfTracesAndActions(t *testing.T) {
-	var g golden
+	var g plantest.Golden
 	seqno := int32(70)
 	v := &View{Watermark: 77, Tables: 77}
 	latest := ActionTypes{Supported: action.Expand([]string{"latest"}), Version: action.VersionOf([]string{"latest"})}
@@ -30,19 +31,19 @@ func TestTheStatementsOfEveryListOfTracesAndActions(t *testing.T) {
 			for _, mc := range []*int32{nil, &seqno} {
 				for _, desc := range []bool{true, false} {
 					label := fmt.Sprintf("account %d utime %d lts %d bundle %t descending %t", account, r[0], r[1], mc != nil, desc)
-					f := &TraceFilter{Account: one(account), McSeqno: mc, Utime: span(r[0]), Lts: span(r[1])}
-					g.plan("traces "+label, tracePlan(v, f, desc), plan.Row{150, 9000, 77})
-					a := &ActionFilter{Account: one(account), McSeqno: mc, Utime: span(r[0]), Lts: span(r[1]), Types: latest}
-					g.plan("actions of latest "+label, actionPlan(v, a, desc), plan.Row{150, 9000, 77, 5, 3})
+					f := &TraceFilter{Account: plantest.Account(account), McSeqno: mc, Utime: span(r[0]), Lts: span(r[1])}
+					g.Plan("traces "+label, tracePlan(v, f, desc), plan.Row{150, 9000, 77})
+					a := &ActionFilter{Account: plantest.Account(account), McSeqno: mc, Utime: span(r[0]), Lts: span(r[1]), Types: latest}
+					g.Plan("actions of latest "+label, actionPlan(v, a, desc), plan.Row{150, 9000, 77, 5, 3})
 				}
 			}
 		}
 		for _, types := range []ActionTypes{only, some, {Supported: map[*action.Type]bool{}, Version: action.NoVersion}} {
-			f := &ActionFilter{Account: one(account), Utime: Everything, Lts: Everything, Types: types}
-			g.plan(fmt.Sprintf("actions of some types account %d", account), actionPlan(v, f, true), plan.Row{150, 9000, 77, 5, 3})
+			f := &ActionFilter{Account: plantest.Account(account), Utime: Everything, Lts: Everything, Types: types}
+			g.Plan(fmt.Sprintf("actions of some types account %d", account), actionPlan(v, f, true), plan.Row{150, 9000, 77, 5, 3})
 		}
 	}
-	g.check(t, "traces")
+	g.Check(t, "traces")
 }
 
 func hashOf(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
