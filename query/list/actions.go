@@ -167,23 +167,23 @@ func (l *Lists) Actions(ctx context.Context, v *View, f *ActionFilter, page Page
 	if some, err := l.narrowToBundle(ctx, v, f.McSeqno, &f.Lts); err != nil || !some {
 		return nil, false, err
 	}
-	records := &records[Action, ActionKey]{
-		page: page, after: after, key: ActionKeyOf,
-		compare: func(a, b *ActionKey) int { return f.compare(a, b, page.Descending) },
-		match:   func(a Action) bool { return a.Trace.McSeqnoEnd <= v.Watermark && f.matches(a) },
-		same:    func(a, b Action) bool { return bytes.Equal(a.Id, b.Id) && bytes.Equal(a.Trace.Id, b.Trace.Id) },
+	records := &Records[Action, ActionKey]{
+		Page: page, After: after, Key: ActionKeyOf,
+		Compare: func(a, b *ActionKey) int { return f.compare(a, b, page.Descending) },
+		Match:   func(a Action) bool { return a.Trace.McSeqnoEnd <= v.Watermark && f.matches(a) },
+		Same:    func(a, b Action) bool { return bytes.Equal(a.Id, b.Id) && bytes.Equal(a.Trace.Id, b.Trace.Id) },
 	}
 	if f.named() {
 		found, err := l.namedActions(ctx, v, f)
 		if err != nil {
 			return nil, false, err
 		}
-		list, more := records.all(found)
+		list, more := records.All(found)
 		return list, more, nil
 	}
-	q := &query[Action, ActionKey]{
-		records: records, source: l.source(v), plan: actionPlan(v, f, page.Descending), rowsOfItem: 1, rowOf: rowOfAction,
-		read: func(ctx context.Context, items [][]plan.Row) ([]Action, error) {
+	q := &Query[Action, ActionKey]{
+		Records: records, Source: l.source(v), Plan: actionPlan(v, f, page.Descending), RowsOfItem: 1, RowOf: rowOfAction,
+		Read: func(ctx context.Context, items [][]plan.Row) ([]Action, error) {
 			keys, traces := sql.Among{Columns: []string{"trace_prefix", "trace_end_lt", "number"}}, make([]uint64, len(items))
 			timeNumbers := make(map[actionKey]uint32, len(items))
 			for i, item := range items {
@@ -198,7 +198,7 @@ func (l *Lists) Actions(ctx context.Context, v *View, f *ActionFilter, page Page
 			return actions, err
 		},
 	}
-	return q.run(ctx)
+	return q.Run(ctx)
 }
 
 // The words of a row that leads to an action.

@@ -19,7 +19,7 @@ func linkRanges(role schema.LinkRole, list []sql.AccountKey) []plan.Range {
 	prefix := []string{"role", "key_workchain", "key_prefix"}
 	ranges := make([]plan.Range, len(list))
 	for i, a := range list {
-		ranges[i] = accountRange(prefix, prefix[1:], a, linksOf(role)...)
+		ranges[i] = plan.AccountRange(prefix, prefix[1:], a, linksOf(role)...)
 	}
 	return ranges
 }

@@ -20,7 +20,7 @@ var mintAndRecover = Address{0xff, 0xff, 0xff, 0xff}
 // bundles.
 func (l *messageList) fromHead() ([]Message, bool) {
 	f, h := l.filter, &l.view.Head
-	if f.Source == nil || *f.Source == mintAndRecover || f.Direction == In || f.Utime.Given || !l.page.Descending || !h.Reaches(l.view.Watermark) {
+	if f.Source == nil || *f.Source == mintAndRecover || f.Direction == In || f.Utime.Given || !l.Page.Descending || !h.Reaches(l.view.Watermark) {
 		return nil, false
 	}
 	type sent struct {
@@ -29,7 +29,7 @@ func (l *messageList) fromHead() ([]Message, bool) {
 	}
 	var list []sent
 	source := []Address{*f.Source}
-	for i := len(h.Bundles) - 1; i >= h.WithTransactions && len(list) <= l.page.Offset+l.page.Limit; i-- {
+	for i := len(h.Bundles) - 1; i >= h.WithTransactions && len(list) <= l.Page.Offset+l.Page.Limit; i-- {
 		b := h.Bundles[i]
 		if b.McSeqno+uint32(len(h.Bundles)-1-i) != l.view.Watermark {
 			return nil, false // over a gap, a message's producer may be missing
@@ -49,16 +49,16 @@ func (l *messageList) fromHead() ([]Message, bool) {
 			}
 		}
 	}
-	if len(list) <= l.page.Offset+l.page.Limit {
+	if len(list) <= l.Page.Offset+l.Page.Limit {
 		return nil, false
 	}
 	slices.SortFunc(list, func(a, b sent) int {
 		x, y := f.KeyOf(a.Message.Message), f.KeyOf(b.Message.Message)
 		return compareMessages(&x, &y, true)
 	})
-	page := make([]Message, 0, l.page.Limit+1)
+	page := make([]Message, 0, l.Page.Limit+1)
 	visits := maxVisits
-	for _, m := range list[l.page.Offset : l.page.Offset+l.page.Limit+1] {
+	for _, m := range list[l.Page.Offset : l.Page.Offset+l.Page.Limit+1] {
 		if f.Direction == Either && !findConsumer(h, &m.Message, m.bundle, &visits) {
 			return nil, false
 		}

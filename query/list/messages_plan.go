@@ -57,7 +57,7 @@ type messageSource struct {
 
 // planOf makes a plan.
 func (l *messageList) planOf(part messagePart, s *messageSource) *messagePlan {
-	f, d := l.filter, l.page.Descending
+	f, d := l.filter, l.Page.Descending
 	value := plan.Column{Name: "value", SQL: "toUInt64(created_lt)", Key: "created_lt", At: messageValue}
 	if f.Utime.Given {
 		value = plan.Column{Name: "value", SQL: "toUInt64(created_at)", Key: "created_at", At: messageValue}
@@ -229,17 +229,17 @@ func (l *Lists) likelyTransactions(ctx context.Context, m *messageList, p *messa
 // likely to lead elsewhere.
 func (l *messageList) newestTransactions(p *messagePlan) *TransactionFilter {
 	f := l.filter
-	if !p.farHash || !l.page.Descending || l.page.Offset > 0 || f.Direction == 1-p.clustered || f.Opcode != nil || f.Utime.Given {
+	if !p.farHash || !l.Page.Descending || l.Page.Offset > 0 || f.Direction == 1-p.clustered || f.Opcode != nil || f.Utime.Given {
 		return nil
 	}
 	newest := &TransactionFilter{Utime: Everything, Lts: Everything}
 	switch {
-	case f.Source == nil && l.after == nil:
+	case f.Source == nil && l.After == nil:
 		newest.Accounts = []Address{*f.Destination}
 	case f.Source != nil && f.Destination == nil:
 		newest.Accounts = []Address{*f.Source}
-		if l.after != nil {
-			newest.Lts.To = l.after.Value
+		if l.After != nil {
+			newest.Lts.To = l.After.Value
 		}
 	default:
 		return nil

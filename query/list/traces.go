@@ -75,11 +75,11 @@ func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, 
 		return nil, false, err
 	}
 	named := f.named()
-	records := &records[Trace, TraceKey]{
-		page: page, after: after, key: TraceKeyOf,
-		compare: func(a, b *TraceKey) int { return f.compare(a, b, page.Descending) },
-		match:   func(t Trace) bool { return (named || t.McSeqnoEnd <= v.Watermark) && f.matches(t.Trace) },
-		same:    func(a, b Trace) bool { return bytes.Equal(a.Id, b.Id) },
+	records := &Records[Trace, TraceKey]{
+		Page: page, After: after, Key: TraceKeyOf,
+		Compare: func(a, b *TraceKey) int { return f.compare(a, b, page.Descending) },
+		Match:   func(t Trace) bool { return (named || t.McSeqnoEnd <= v.Watermark) && f.matches(t.Trace) },
+		Same:    func(a, b Trace) bool { return bytes.Equal(a.Id, b.Id) },
 	}
 	if named {
 		found, err := l.namedTraces(ctx, v, f, l.besideMembers)
@@ -87,15 +87,15 @@ func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, 
 			return nil, false, err
 		}
 		f.IDs = nil // those found may be what these became parts of
-		list, more := records.all(found)
+		list, more := records.All(found)
 		return list, more, nil
 	}
-	q := &query[Trace, TraceKey]{
-		records: records, source: l.source(v), plan: tracePlan(v, f, page.Descending), rowsOfItem: 1,
-		rowOf: func(k *TraceKey) plan.Row {
+	q := &Query[Trace, TraceKey]{
+		Records: records, Source: l.source(v), Plan: tracePlan(v, f, page.Descending), RowsOfItem: 1,
+		RowOf: func(k *TraceKey) plan.Row {
 			return plan.Row{traceUtime: uint64(k.EndUtime), traceLt: k.EndLt, traceID: schema.Prefix(k.ID[:])}
 		},
-		read: func(ctx context.Context, items [][]plan.Row) ([]Trace, error) {
+		Read: func(ctx context.Context, items [][]plan.Row) ([]Trace, error) {
 			prefixes := make([]uint64, len(items))
 			for i, item := range items {
 				prefixes[i] = item[0][traceID]
@@ -104,7 +104,7 @@ func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, 
 			return members.of(found.whole()), err
 		},
 	}
-	return q.run(ctx)
+	return q.Run(ctx)
 }
 
 // narrowToBundle narrows a list that is of one bundle only to the lts of its blocks; it

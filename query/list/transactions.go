@@ -115,17 +115,17 @@ func (f *TransactionFilter) impossible() bool {
 
 // transactionList declares a list of transactions.
 type transactionList struct {
-	*records[*record.Transaction, TransactionKey]
+	*Records[*record.Transaction, TransactionKey]
 	filter *TransactionFilter
 	order  transactionOrder
 	view   *View
 }
 
 func newTransactionList(v *View, f *TransactionFilter, order transactionOrder, page Page, after *TransactionKey, match func(*record.Transaction) bool) *transactionList {
-	return &transactionList{filter: f, order: order, view: v, records: &records[*record.Transaction, TransactionKey]{
-		page: page, after: after, key: KeyOf, compare: order.compare,
-		match: func(tx *record.Transaction) bool { return tx.McSeqno <= v.Watermark && match(tx) },
-		same:  func(a, b *record.Transaction) bool { return bytes.Equal(a.Hash, b.Hash) },
+	return &transactionList{filter: f, order: order, view: v, Records: &Records[*record.Transaction, TransactionKey]{
+		Page: page, After: after, Key: KeyOf, Compare: order.compare,
+		Match: func(tx *record.Transaction) bool { return tx.McSeqno <= v.Watermark && match(tx) },
+		Same:  func(a, b *record.Transaction) bool { return bytes.Equal(a.Hash, b.Hash) },
 	}}
 }
 
@@ -138,7 +138,7 @@ func (l *Lists) Transactions(ctx context.Context, v *View, f *TransactionFilter,
 	t := newTransactionList(v, f, f.order(page.Descending), page, after, f.matches)
 	if found, ok := t.fromHead(); ok {
 		l.fromHead.WithLabelValues("transactions").Inc()
-		list, more := t.all(found)
+		list, more := t.All(found)
 		return list, more, nil
 	}
 	if table, c := t.short(); table != "" {
@@ -169,7 +169,7 @@ func (l *transactionList) short() (table string, c sql.Conditions) {
 	switch {
 	case f.McSeqno != nil && f.Lt == nil && len(f.Hashes) == 0:
 		b := l.view.Head.Bundle(uint32(*f.McSeqno))
-		if b == nil || b.Count > l.page.Offset+l.page.Limit+2 {
+		if b == nil || b.Count > l.Page.Offset+l.Page.Limit+2 {
 			return "", nil
 		}
 		c.Add(sql.Is("path", sql.Name("mc_seqno")), sql.Is("key", *f.McSeqno))
@@ -197,7 +197,7 @@ func (l *Lists) shortTransactions(ctx context.Context, t *transactionList, table
 	if err != nil {
 		return nil, false, err
 	}
-	list, more := t.all(found)
+	list, more := t.All(found)
 	return list, more, nil
 }
 
@@ -309,7 +309,7 @@ func (l *transactionList) accountsPlan() *plan.Plan {
 		p.Direct = f.Workchain == nil && f.Shard == nil && !f.Utime.Given
 	}
 	for _, a := range f.Accounts {
-		r := accountRange(sql.Account, sql.Account, sql.KeyOf(a[:]))
+		r := plan.AccountRange(sql.Account, sql.Account, sql.KeyOf(a[:]))
 		r.Where.Between("now", f.Utime.From, f.Utime.To, 1<<32-1)
 		l.shardConditions(&r)
 		r.Where.Between("lt", f.Lts.From, f.Lts.To, ^uint64(0))
@@ -345,9 +345,9 @@ func (l *transactionList) shardConditions(r *plan.Range) {
 
 // longTransactions reads a page of a list by a plan.
 func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *plan.Plan) ([]*record.Transaction, bool, error) {
-	q := &query[*record.Transaction, TransactionKey]{
-		records: t.records, source: l.source(t.view), plan: p, rowOf: rowOfTransaction, rowsOfItem: 1, reads: "transactions", unpack: unpackTransaction,
-		read: func(ctx context.Context, items [][]plan.Row) ([]*record.Transaction, error) {
+	q := &Query[*record.Transaction, TransactionKey]{
+		Records: t.Records, Source: l.source(t.view), Plan: p, RowOf: rowOfTransaction, RowsOfItem: 1, Reads: "transactions", Unpack: unpackTransaction,
+		Read: func(ctx context.Context, items [][]plan.Row) ([]*record.Transaction, error) {
 			keys := make([]transactionKey, len(items))
 			for i, item := range items {
 				keys[i] = keyOfTransaction(item[0], transactionAt)
@@ -356,9 +356,9 @@ func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *pla
 		},
 	}
 	if len(p.Ranges) == 1 {
-		q.seek = func(ctx context.Context, items int) (plan.Row, int, error) { return l.seek(ctx, q.source, p, items) }
+		q.Seek = func(ctx context.Context, items int) (plan.Row, int, error) { return l.seek(ctx, q.Source, p, items) }
 	}
-	return q.run(ctx)
+	return q.Run(ctx)
 }
 
 // seek counts items in ClickHouse: of the first so many rows, the last group and
@@ -486,7 +486,7 @@ const maxSought = 8
 // newest collects from the newest bundle on until nothing older can come before
 // the end of the page.
 func (l *transactionList) newest(h *head.Head) ([]*record.Transaction, bool) {
-	need := l.page.Offset + l.page.Limit + 1
+	need := l.Page.Offset + l.Page.Limit + 1
 	var found []head.Transaction
 	for i := len(h.Bundles) - 1; i >= h.WithTransactions; i-- {
 		if len(l.filter.Accounts) > 0 && !h.Bundles[i].HasAny(l.filter.Accounts) {
@@ -513,7 +513,7 @@ func (l *transactionList) newest(h *head.Head) ([]*record.Transaction, bool) {
 func (l *transactionList) certain(found []head.Transaction, before head.Reach) (n int) {
 	for _, t := range found {
 		newer := l.order.by == byTime && t.Now > before.Now || l.order.by == byLt && t.Lt > before.Lt
-		if newer && (l.after == nil || l.compareHeld(t, head.Transaction{Lt: l.after.Lt, Now: l.after.Now}) > 0) {
+		if newer && (l.After == nil || l.compareHeld(t, head.Transaction{Lt: l.After.Lt, Now: l.After.Now}) > 0) {
 			n++
 		}
 	}
@@ -535,7 +535,7 @@ func (l *transactionList) wanted(t *head.Transaction) bool {
 		return false
 	}
 	// Not after the cursor for sure; the rest is checked with the account.
-	return l.after == nil || l.compareHeld(*t, head.Transaction{Lt: l.after.Lt, Now: l.after.Now}) >= 0
+	return l.After == nil || l.compareHeld(*t, head.Transaction{Lt: l.After.Lt, Now: l.After.Now}) >= 0
 }
 
 // unpack reads records behind the cursor, need of them and all that share the
@@ -551,7 +551,7 @@ func (l *transactionList) unpack(held []head.Transaction, need int) ([]*record.T
 		if !ok {
 			return nil, false
 		}
-		if k := KeyOf(tx); l.after == nil || l.order.compare(&k, l.after) > 0 {
+		if k := KeyOf(tx); l.After == nil || l.order.compare(&k, l.After) > 0 {
 			list = append(list, tx)
 		}
 	}

@@ -63,7 +63,7 @@ func (l *Lists) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) (
 	}
 	return newTransactionList(v, nil, transactionOrder{}, Page{}, nil, func(tx *record.Transaction) bool {
 		return d != Out && produced(tx, list[0]) || d != In && produced(list[0], tx)
-	}).take(found), nil
+	}).Take(found), nil
 }
 
 // endsOf are the other ends of a transaction's messages, as rows of

@@ -218,22 +218,22 @@ func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferK
 	if page.Limit < 1 {
 		return nil, false, nil
 	}
-	q := &query[R, TransferKey]{
-		source: l.source(v), reads: "transfers", unpack: k.unpack, plan: k.plan(v, f, page.Descending), rowsOfItem: 2,
-		records: &records[R, TransferKey]{
-			page: page, after: after, key: k.key,
-			compare: func(a, b *TransferKey) int { return f.compare(a, b, page.Descending) },
-			match:   func(r R) bool { return r.GetTransactionMcSeqno() <= v.Watermark && k.matches(f, r) },
-			same:    func(a, b R) bool { return k.key(a) == k.key(b) },
-			newer:   func(a, b R) int { return cmp.Compare(b.GetMcSeqno(), a.GetMcSeqno()) },
+	q := &Query[R, TransferKey]{
+		Source: l.source(v), Reads: "transfers", Unpack: k.unpack, Plan: k.plan(v, f, page.Descending), RowsOfItem: 2,
+		Records: &Records[R, TransferKey]{
+			Page: page, After: after, Key: k.key,
+			Compare: func(a, b *TransferKey) int { return f.compare(a, b, page.Descending) },
+			Match:   func(r R) bool { return r.GetTransactionMcSeqno() <= v.Watermark && k.matches(f, r) },
+			Same:    func(a, b R) bool { return k.key(a) == k.key(b) },
+			Newer:   func(a, b R) int { return cmp.Compare(b.GetMcSeqno(), a.GetMcSeqno()) },
 		},
-		rowOf: func(key *TransferKey) plan.Row {
+		RowOf: func(key *TransferKey) plan.Row {
 			r := plan.Row{transferNow: uint64(key.Now), transferLt: key.Lt, transferAccount + 1: 0}
 			r.SetAccount(transferAccount, sql.KeyOf(key.Account[:]))
 			return r
 		},
 	}
-	q.read = func(ctx context.Context, items [][]plan.Row) ([]R, error) {
+	q.Read = func(ctx context.Context, items [][]plan.Row) ([]R, error) {
 		keys := sql.Among{Columns: []string{"lt", "workchain", "account_prefix"}}
 		for _, item := range items {
 			r := item[0]
@@ -243,9 +243,9 @@ func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferK
 		if err != nil {
 			return nil, err
 		}
-		return readRecords(ctx, q.source, q.reads, "SELECT record FROM "+k.table+" WHERE "+keys.String(), held, k.unpack)
+		return readRecords(ctx, q.Source, q.Reads, "SELECT record FROM "+k.table+" WHERE "+keys.String(), held, k.unpack)
 	}
-	return q.run(ctx)
+	return q.Run(ctx)
 }
 
 func (k *transferKind[R]) unpack(raw []byte) (R, error) {
