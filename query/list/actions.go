@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/decode/action"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
@@ -153,7 +154,7 @@ func (f *ActionFilter) compare(a, b *ActionKey, descending bool) int {
 
 // matches checks everything but traces, transactions and messages that are named.
 func (f *ActionFilter) matches(a Action) bool {
-	return (f.Account == nil || hasAny([]Address{*f.Account}, a.Accounts)) &&
+	return (f.Account == nil || paging.HasAny([]Address{*f.Account}, a.Accounts)) &&
 		(len(f.IDs) == 0 || slices.Contains(f.IDs, Hash(a.Id))) &&
 		(f.McSeqno == nil || int64(a.Trace.McSeqnoEnd) == int64(*f.McSeqno)) &&
 		f.Utime.has(uint64(a.Trace.EndUtime)) && f.Lts.has(a.Trace.EndLt) && f.Types.Sees(a.Action)
@@ -161,13 +162,13 @@ func (f *ActionFilter) matches(a Action) bool {
 
 // Actions is a page of the list, and whether there are more after it. With after, the
 // list begins behind that key.
-func (l *Lists) Actions(ctx context.Context, v *View, f *ActionFilter, page Page, after *ActionKey) ([]Action, bool, error) {
+func (l *Lists) Actions(ctx context.Context, v *View, f *ActionFilter, page paging.Page, after *ActionKey) ([]Action, bool, error) {
 	narrowed := *f
 	f = &narrowed
 	if some, err := l.narrowToBundle(ctx, v, f.McSeqno, &f.Lts); err != nil || !some {
 		return nil, false, err
 	}
-	records := &Records[Action, ActionKey]{
+	records := &paging.Records[Action, ActionKey]{
 		Page: page, After: after, Key: ActionKeyOf,
 		Compare: func(a, b *ActionKey) int { return f.compare(a, b, page.Descending) },
 		Match:   func(a Action) bool { return a.Trace.McSeqnoEnd <= v.Watermark && f.matches(a) },
@@ -181,7 +182,7 @@ func (l *Lists) Actions(ctx context.Context, v *View, f *ActionFilter, page Page
 		list, more := records.All(found)
 		return list, more, nil
 	}
-	q := &Query[Action, ActionKey]{
+	q := &paging.Query[Action, ActionKey]{
 		Records: records, Source: l.source(v), Plan: actionPlan(v, f, page.Descending), RowsOfItem: 1, RowOf: rowOfAction,
 		Read: func(ctx context.Context, items [][]plan.Row) ([]Action, error) {
 			keys, traces := sql.Among{Columns: []string{"trace_prefix", "trace_end_lt", "number"}}, make([]uint64, len(items))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tonscribe/query/head"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -79,13 +80,13 @@ func (f *BlockFilter) matches(b *record.Block) bool {
 
 // blockList declares a list of blocks.
 type blockList struct {
-	*Records[*record.Block, BlockKey]
+	*paging.Records[*record.Block, BlockKey]
 	filter *BlockFilter
 	view   *View
 }
 
-func newBlockList(v *View, f *BlockFilter, page Page, after *BlockKey) *blockList {
-	l := &blockList{filter: f, view: v, Records: &Records[*record.Block, BlockKey]{
+func newBlockList(v *View, f *BlockFilter, page paging.Page, after *BlockKey) *blockList {
+	l := &blockList{filter: f, view: v, Records: &paging.Records[*record.Block, BlockKey]{
 		Page: page, After: after, Key: BlockKeyOf,
 		Compare: func(a, b *BlockKey) int { return f.compare(a, b, page.Descending) },
 		Same:    func(a, b *record.Block) bool { return head.IDOf(a) == head.IDOf(b) },
@@ -101,7 +102,7 @@ func (l *blockList) isBehind(b *record.Block) bool {
 }
 
 // Blocks is a page of the list, and whether there are more after it.
-func (l *Lists) Blocks(ctx context.Context, v *View, f *BlockFilter, page Page, after *BlockKey) ([]*record.Block, bool, error) {
+func (l *Lists) Blocks(ctx context.Context, v *View, f *BlockFilter, page paging.Page, after *BlockKey) ([]*record.Block, bool, error) {
 	if f.Seqno != nil && *f.Seqno < 0 || f.McSeqno != nil && (*f.McSeqno < 0 || uint32(*f.McSeqno) > v.Watermark) {
 		return nil, false, nil
 	}
@@ -180,7 +181,7 @@ func (l *Lists) blocksOf(ctx context.Context, v *View, table string, c sql.Condi
 		columns := strings.Join(blockColumns, ", ")
 		where = "(" + columns + ") IN (SELECT " + columns + " FROM " + table + " WHERE " + where + ")"
 	}
-	return readRecords(ctx, l.source(v), "blocks", "SELECT record FROM blocks WHERE "+where, held, head.UnpackBlock)
+	return paging.ReadRecords(ctx, l.source(v), "blocks", "SELECT record FROM blocks WHERE "+where, held, head.UnpackBlock)
 }
 
 // blocksByID are the rows of blocks_index that find blocks by their ids, and
@@ -274,7 +275,7 @@ func (l *blockList) plan() (p *plan.Plan, value func(*BlockKey) uint64) {
 // longBlocks reads a page of a list that may be long.
 func (l *Lists) longBlocks(ctx context.Context, b *blockList) ([]*record.Block, bool, error) {
 	p, value := b.plan()
-	q := &Query[*record.Block, BlockKey]{
+	q := &paging.Query[*record.Block, BlockKey]{
 		Records: b.Records, Source: l.source(b.view), Plan: p, RowsOfItem: 1,
 		RowOf: func(k *BlockKey) plan.Row {
 			return plan.Row{blockValue: value(k), blockWorkchain: plan.Signed(k.Workchain), blockShard: k.Shard, blockSeqno: uint64(k.Seqno)}
@@ -295,7 +296,7 @@ func (l *Lists) longBlocks(ctx context.Context, b *blockList) ([]*record.Block, 
 // itself, in the order of the contract.
 func (l *Lists) Bundle(ctx context.Context, v *View, mcSeqno int32) ([]*record.Block, error) {
 	f := &BlockFilter{McSeqno: &mcSeqno, Utime: Everything, Lts: Everything}
-	list, _, err := l.Blocks(ctx, v, f, Page{Limit: 1 << 30}, nil)
+	list, _, err := l.Blocks(ctx, v, f, paging.Page{Limit: 1 << 30}, nil)
 	slices.SortFunc(list, compareShards)
 	return list, err
 }

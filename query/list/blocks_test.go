@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/test/support/plantest"
 )
@@ -23,7 +24,7 @@ func TestTheStatementsOfEveryListOfBlocks(t *testing.T) {
 							s := uint64(1) << 63
 							f.Shard = &s
 						}
-						p, _ := newBlockList(&View{Watermark: 77, Tables: 77}, f, Page{Limit: 10, Descending: desc}, nil).plan()
+						p, _ := newBlockList(&View{Watermark: 77, Tables: 77}, f, paging.Page{Limit: 10, Descending: desc}, nil).plan()
 						g.Plan(fmt.Sprintf("workchain %d shard %d utime %d lts %d descending %t any order %t", wc, shard, r[0], r[1], desc, anyOrder), p, plan.Row{9000, 0, plan.Signed(-1), 1 << 63, 55})
 					}
 				}

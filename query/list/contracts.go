@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -74,15 +75,15 @@ func (o contractOrder) compare(a, b *ContractKey) (c int) {
 	for _, f := range o.fields {
 		switch f {
 		case byOwner:
-			c = CompareAddresses(a.Owner, b.Owner)
+			c = paging.CompareAddresses(a.Owner, b.Owner)
 		case byParent:
-			c = CompareAddresses(a.Parent, b.Parent)
+			c = paging.CompareAddresses(a.Parent, b.Parent)
 		case byNumber:
 			c = bytes.Compare(a.Number[:], b.Number[:])
 		case bySeqno:
 			c = cmp.Compare(a.Seqno, b.Seqno)
 		case byAccount:
-			c = CompareAddresses(a.Account, b.Account)
+			c = paging.CompareAddresses(a.Account, b.Account)
 		}
 		if o.descending && f != byOwner {
 			c = -c
@@ -218,10 +219,10 @@ func (l *Lists) Contracts(ctx context.Context, list []Address) (map[Address]*rec
 }
 
 // contractPage is a page of a list, and whether there are more after it.
-func (l *Lists) contractPage(ctx context.Context, list *contractList, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
-	q := &Query[*record.Contract, ContractKey]{
+func (l *Lists) contractPage(ctx context.Context, list *contractList, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
+	q := &paging.Query[*record.Contract, ContractKey]{
 		Source: plan.Source{Tables: l.reader, Memory: l.newest.Memory()}, RowsOfItem: 1, RowOf: rowOfContract,
-		Records: &Records[*record.Contract, ContractKey]{
+		Records: &paging.Records[*record.Contract, ContractKey]{
 			Page: page, After: after, Key: list.keyOf, Compare: list.order.compare, Match: list.match,
 			Same: func(a, b *record.Contract) bool { return bytes.Equal(a.Account, b.Account) },
 		},
@@ -251,7 +252,7 @@ func (l *Lists) contractPage(ctx context.Context, list *contractList, page Page,
 		return q.Run(ctx)
 	}
 	// Some of the further ones may come before the page, or in it.
-	q.Page = Page{Limit: page.Offset + page.Limit, Descending: page.Descending}
+	q.Page = paging.Page{Limit: page.Offset + page.Limit, Descending: page.Descending}
 	found, more, err := q.Run(ctx)
 	if err != nil {
 		return nil, false, err
@@ -292,7 +293,7 @@ func (l *Lists) current(ctx context.Context, p *plan.Plan, list *contractList, i
 }
 
 // deepContracts is a page that lies deep in a single range.
-func (l *Lists) deepContracts(ctx context.Context, q *Query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, bool, error) {
+func (l *Lists) deepContracts(ctx context.Context, q *paging.Query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, bool, error) {
 	page, changed, err := l.changed(ctx, q, list)
 	if err != nil {
 		return nil, false, err
@@ -320,7 +321,7 @@ func (l *Lists) deepContracts(ctx context.Context, q *Query[*record.Contract, Co
 
 // changed returns what there is of a list in memory, and a condition that leaves out of
 // the tables all contracts that are there.
-func (l *Lists) changed(ctx context.Context, q *Query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, sql.Conditions, error) {
+func (l *Lists) changed(ctx context.Context, q *paging.Query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, sql.Conditions, error) {
 	held, err := q.Source.Memory.Find(ctx, list.table, nil)
 	if err != nil || len(held) == 0 {
 		return nil, nil, err
@@ -385,7 +386,7 @@ func rangesOf(name string, list []Address, all ...sql.Condition) []plan.Range {
 	if len(list) == 0 {
 		return []plan.Range{{Where: all}}
 	}
-	list = slices.SortedFunc(slices.Values(list), CompareAddresses)
+	list = slices.SortedFunc(slices.Values(list), paging.CompareAddresses)
 	ranges := make([]plan.Range, len(list))
 	columns := sql.AccountColumns(name)
 	for i, a := range list {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -27,7 +28,7 @@ type DNSFilter struct {
 }
 
 // AllNames is a page of the list of all DNS items, the first indexed first.
-func (l *Lists) AllNames(ctx context.Context, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) AllNames(ctx context.Context, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, allNames(), page, after)
 }
 
@@ -56,8 +57,8 @@ const maxNames = 20_000
 
 // Names is a page of the list of DNS items, and whether there are more after it:
 // the shortest first, then by text.
-func (l *Lists) Names(ctx context.Context, f *DNSFilter, page Page, after *DNSKey) ([]*record.Contract, bool, error) {
-	list, more, err := l.contractPage(ctx, f.list(), Page{Limit: maxNames}, nil)
+func (l *Lists) Names(ctx context.Context, f *DNSFilter, page paging.Page, after *DNSKey) ([]*record.Contract, bool, error) {
+	list, more, err := l.contractPage(ctx, f.list(), paging.Page{Limit: maxNames}, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -79,5 +80,5 @@ func (l *Lists) Names(ctx context.Context, f *DNSFilter, page Page, after *DNSKe
 // CompareNames is the order of names: the shortest first, then by text.
 func CompareNames(a, b *record.Contract) int {
 	x, y := a.NftItem.Dns.Domain, b.NftItem.Dns.Domain
-	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y), CompareAddresses(Address(a.Account), Address(b.Account)))
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y), paging.CompareAddresses(Address(a.Account), Address(b.Account)))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -40,7 +41,7 @@ func (l *Lists) tracesAt(ctx context.Context, v *View, prefixes []uint64) (found
 
 // traceRows reads all rows of traces whose ids have some prefixes.
 func (l *Lists) traceRows(ctx context.Context, v *View, prefixes []uint64) ([]traceRecord, error) {
-	return inChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]traceRecord, error) {
+	return paging.InChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]traceRecord, error) {
 		c := sql.Conditions{sql.Any("trace_prefix", some)}
 		list, err := reader.Records(ctx, l.reader, "traces", traceStatement(c.String()), unpackTrace)
 		if err != nil {
@@ -92,14 +93,6 @@ func foundIn(v *View, rows []traceRecord) foundTraces {
 		}
 	}
 	return found
-}
-
-// maxNamed is how many keys a statement names at most: its text has a bound.
-const maxNamed = 2000
-
-// inChunks reads what keys lead to, some of them at a time.
-func inChunks[K, R any](ctx context.Context, keys []K, read func(context.Context, []K) ([]R, error)) ([]R, error) {
-	return reader.Gather(ctx, slices.Collect(slices.Chunk(keys, maxNamed)), read)
 }
 
 // traceRecord is a row of traces, behind the prefix of the id that it is under.

@@ -3,6 +3,7 @@ package list
 import (
 	"context"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/sql"
 	"tonscribe/schema/record"
 )
@@ -22,7 +23,7 @@ func keyOfFirst(c *record.Contract) ContractKey {
 
 // JettonMasters is a page of the list, and whether there are more after it. With
 // after, the list begins behind that key.
-func (l *Lists) JettonMasters(ctx context.Context, f *JettonMasterFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) JettonMasters(ctx context.Context, f *JettonMasterFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.list(), page, after)
 }
 
@@ -30,7 +31,7 @@ func (f *JettonMasterFilter) list() *contractList {
 	return &contractList{
 		table: "jetton_masters", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, addresses: f.Addresses,
 		match: func(c *record.Contract) bool {
-			return c.JettonMaster != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Admins, c.JettonMaster.Admin)
+			return c.JettonMaster != nil && paging.HasAddress(f.Addresses, c.Account) && paging.HasAddress(f.Admins, c.JettonMaster.Admin)
 		},
 		ranges: rangesOf("admin", f.Admins, active), stays: len(f.Admins) == 0, fixed: len(f.Admins) == 0,
 	}
@@ -68,7 +69,7 @@ func (f *JettonWalletFilter) order(descending bool) contractOrder {
 
 func (f *JettonWalletFilter) match(c *record.Contract) bool {
 	w := c.JettonWallet
-	if w == nil || !hasAddress(f.Addresses, c.Account) || !hasAddress(f.Owners, w.Owner) || !hasAddress(f.Masters, w.Master) {
+	if w == nil || !paging.HasAddress(f.Addresses, c.Account) || !paging.HasAddress(f.Owners, w.Owner) || !paging.HasAddress(f.Masters, w.Master) {
 		return false
 	}
 	_, claims := f.claims[Address(c.Account)]
@@ -79,12 +80,12 @@ func (f *JettonWalletFilter) match(c *record.Contract) bool {
 func JettonWalletKey(c *record.Contract) ContractKey {
 	k := keyOfFirst(c)
 	k.Number = NumberOf(c.JettonWallet.GetBalance())
-	k.Owner = addressOf(c.JettonWallet.GetOwner())
+	k.Owner = paging.AddressOf(c.JettonWallet.GetOwner())
 	return k
 }
 
 // JettonWallets is a page of the list, and whether there are more after it.
-func (l *Lists) JettonWallets(ctx context.Context, f *JettonWalletFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) JettonWallets(ctx context.Context, f *JettonWalletFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
 	list := f.list(page.Descending)
 	if f.ExcludeZero {
 		if err := l.addClaims(ctx, f, list); err != nil {

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -10,7 +11,7 @@ import (
 // true.
 func linkList(role schema.LinkRole, list []Address, all bool) *contractList {
 	if all {
-		list = []Address{noAddress}
+		list = []Address{paging.NoAddress}
 	}
 	return &contractList{table: "contract_links", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, ranges: linkRanges(role, sql.KeysOf(list))}
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -100,13 +101,13 @@ func (f *MessageFilter) hasHash(m *record.Message) bool {
 // messageList declares a list of messages. What is left of the offset is counted
 // down from part to part.
 type messageList struct {
-	*Records[Message, MessageKey]
+	*paging.Records[Message, MessageKey]
 	filter *MessageFilter
 	view   *View
 }
 
-func newMessageList(v *View, f *MessageFilter, page Page, after *MessageKey) *messageList {
-	return &messageList{filter: f, view: v, Records: &Records[Message, MessageKey]{
+func newMessageList(v *View, f *MessageFilter, page paging.Page, after *MessageKey) *messageList {
+	return &messageList{filter: f, view: v, Records: &paging.Records[Message, MessageKey]{
 		Page: page, After: after,
 		Key:     func(m Message) MessageKey { return f.KeyOf(m.Message) },
 		Compare: func(a, b *MessageKey) int { return compareMessages(a, b, page.Descending) },
@@ -128,7 +129,7 @@ func messagesByHash(hashes []Hash) sql.Conditions {
 }
 
 // Messages is a page of the list, and whether there are more after it.
-func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Page, after *MessageKey) ([]Message, bool, error) {
+func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page paging.Page, after *MessageKey) ([]Message, bool, error) {
 	if f.ExcludeExternals && f.OnlyExternals || f.NoSource && f.Source != nil || f.NoDestination && f.Destination != nil {
 		return nil, false, nil
 	}
@@ -147,7 +148,7 @@ func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Pa
 	}
 	if parts := m.parts(); len(parts) == 2 && page.Offset == 0 && !m.plan(otherMessages).Residual {
 		list, more, err := l.bothParts(ctx, m, parts)
-		if !errors.Is(err, ErrShort) {
+		if !errors.Is(err, paging.ErrShort) {
 			return list, more, err
 		}
 	}
@@ -167,7 +168,7 @@ func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Pa
 
 // messageQuery is a query of one part of a list.
 type messageQuery struct {
-	*Query[Message, MessageKey]
+	*paging.Query[Message, MessageKey]
 	// likely returns the transactions that were read beside the rows.
 	likely func() []*record.Transaction
 }
@@ -176,7 +177,7 @@ type messageQuery struct {
 // messages may be wanted of it.
 func (l *Lists) queryMessages(ctx context.Context, m *messageList, part messagePart, p *messagePlan, limit int) *messageQuery {
 	q := &messageQuery{likely: l.likelyTransactions(ctx, m, p, limit)}
-	q.Query = &Query[Message, MessageKey]{
+	q.Query = &paging.Query[Message, MessageKey]{
 		Records: m.Records, Source: l.source(m.view), Plan: &p.Plan, RowsOfItem: 2,
 		RowOf: func(k *MessageKey) plan.Row {
 			if k.External != (part == externalMessages) {
@@ -192,7 +193,7 @@ func (l *Lists) queryMessages(ctx context.Context, m *messageList, part messageP
 }
 
 // bothParts reads the rows of both parts side by side and the messages of both
-// at once. It returns ErrShort when some of them had to be dropped, so that the page
+// at once. It returns paging.ErrShort when some of them had to be dropped, so that the page
 // is not full, or when another plan may do.
 func (l *Lists) bothParts(ctx context.Context, m *messageList, parts []messagePart) (list []Message, more bool, err error) {
 	want := m.Page.Limit + 2 // the cursor's own, and one that tells whether there are more
@@ -212,7 +213,7 @@ func (l *Lists) bothParts(ctx context.Context, m *messageList, parts []messagePa
 		})
 	}
 	if err := group.Wait(); errors.Is(err, clickhouse.ErrTooManyBytes) {
-		return nil, false, ErrShort
+		return nil, false, paging.ErrShort
 	} else if err != nil {
 		return nil, false, err
 	}
@@ -224,7 +225,7 @@ func (l *Lists) bothParts(ctx context.Context, m *messageList, parts []messagePa
 		}
 	}
 	if list = m.Take(list); len(list) <= m.Page.Limit && !whole {
-		return nil, false, ErrShort
+		return nil, false, paging.ErrShort
 	}
 	list, more = m.Cut(list, 0)
 	return list, more, nil

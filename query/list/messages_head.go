@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tonscribe/query/head"
+	"tonscribe/query/list/paging"
 	"tonscribe/schema/record"
 )
 
@@ -73,7 +74,7 @@ func findConsumer(h *head.Head, m *Message, from int, visits *int) bool {
 	if m.Kind != record.Message_INTERNAL {
 		return true
 	}
-	destination := []Address{addressOf(m.Destination)}
+	destination := []Address{paging.AddressOf(m.Destination)}
 	for _, b := range h.Bundles[from:] {
 		if *visits--; *visits < 0 {
 			return false

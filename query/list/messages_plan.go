@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -217,7 +218,7 @@ func (l *Lists) likelyTransactions(ctx context.Context, m *messageList, p *messa
 	go func() {
 		defer close(done)
 		// What fails here is read again with what is missing.
-		list, _, _ = l.Transactions(ctx, m.view, f, Page{Limit: limit, Descending: true}, nil)
+		list, _, _ = l.Transactions(ctx, m.view, f, paging.Page{Limit: limit, Descending: true}, nil)
 	}()
 	return func() []*record.Transaction {
 		<-done

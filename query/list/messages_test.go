@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/test/support/plantest"
 )
@@ -30,7 +31,7 @@ func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
 									if (d != Either || src+dst+body+opcode > 1) && !desc || external && (r[0]+r[1] > 0 || src > 0) {
 										continue
 									}
-									l := newMessageList(&View{Watermark: 77, Tables: 77}, f, Page{Limit: 10, Descending: desc}, nil)
+									l := newMessageList(&View{Watermark: 77, Tables: 77}, f, paging.Page{Limit: 10, Descending: desc}, nil)
 									label := fmt.Sprintf("source %d destination %d body %d opcode %d direction %d utime %d lts %d descending %t external %t", src, dst, body, opcode, d, r[0], r[1], desc, external)
 									for i, p := range l.plans(part) {
 										if i > 0 {

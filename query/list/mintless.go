@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -37,7 +38,7 @@ func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[Add
 	for _, c := range wallets {
 		if schema.Unclaimed(c.JettonWallet) {
 			unclaimed = append(unclaimed, c)
-			named[addressOf(c.JettonWallet.Master)] = struct{}{}
+			named[paging.AddressOf(c.JettonWallet.Master)] = struct{}{}
 		}
 	}
 	if len(unclaimed) == 0 {
@@ -54,8 +55,8 @@ func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[Add
 	keys := make(map[Address]claimKey, len(unclaimed))
 	var wanted []claimKey
 	for _, c := range unclaimed {
-		if root, ok := rootOf(known[addressOf(c.JettonWallet.Master)]); ok {
-			k := claimKey{root, addressOf(c.JettonWallet.Owner)}
+		if root, ok := rootOf(known[paging.AddressOf(c.JettonWallet.Master)]); ok {
+			k := claimKey{root, paging.AddressOf(c.JettonWallet.Owner)}
 			keys[Address(c.Account)] = k
 			wanted = append(wanted, k)
 		}
@@ -67,7 +68,7 @@ func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[Add
 	claims := make(map[Address]*Claim, len(found))
 	for _, c := range unclaimed {
 		if claim, ok := found[keys[Address(c.Account)]]; ok {
-			claim.Master = known[addressOf(c.JettonWallet.Master)]
+			claim.Master = known[paging.AddressOf(c.JettonWallet.Master)]
 			claims[Address(c.Account)] = &claim
 		}
 	}
@@ -173,7 +174,7 @@ func (l *Lists) emptyUnclaimed(ctx context.Context, f *JettonWalletFilter) ([]*r
 	}
 	list := linkList(schema.LinkUnclaimed, keys, len(keys) == 0)
 	list.addresses, list.match = f.Addresses, match
-	page := Page{Limit: maxClaims}
+	page := paging.Page{Limit: maxClaims}
 	if f.Addresses != nil {
 		page.Limit = len(f.Addresses)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -20,7 +21,7 @@ type MultisigFilter struct {
 }
 
 // Multisigs is a page of the list, and whether there are more after it.
-func (l *Lists) Multisigs(ctx context.Context, f *MultisigFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) Multisigs(ctx context.Context, f *MultisigFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.multisigs(page.Descending), page, after)
 }
 
@@ -28,13 +29,13 @@ func (f *MultisigFilter) multisigs(descending bool) *contractList {
 	list := linkList(schema.LinkSigner, f.Members, len(f.Members) == 0)
 	list.addresses, list.order.descending = f.Addresses, descending
 	list.match = func(c *record.Contract) bool {
-		return c.Multisig != nil && hasAddress(f.Addresses, c.Account) && (hasAny(f.Members, c.Multisig.Signers) || hasAny(f.Members, c.Multisig.Proposers))
+		return c.Multisig != nil && paging.HasAddress(f.Addresses, c.Account) && (paging.HasAny(f.Members, c.Multisig.Signers) || paging.HasAny(f.Members, c.Multisig.Proposers))
 	}
 	return list
 }
 
 // MultisigOrders is a page of the list, and whether there are more after it.
-func (l *Lists) MultisigOrders(ctx context.Context, f *MultisigFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) MultisigOrders(ctx context.Context, f *MultisigFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.orders(page.Descending), page, after)
 }
 
@@ -42,7 +43,7 @@ func (f *MultisigFilter) orders(descending bool) *contractList {
 	list := linkList(schema.LinkOrder, f.Multisigs, len(f.Multisigs) == 0)
 	list.addresses, list.order.descending = f.Addresses, descending
 	list.match = func(c *record.Contract) bool {
-		return c.MultisigOrder != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Multisigs, c.MultisigOrder.Multisig)
+		return c.MultisigOrder != nil && paging.HasAddress(f.Addresses, c.Account) && paging.HasAddress(f.Multisigs, c.MultisigOrder.Multisig)
 	}
 	return list
 }
@@ -63,7 +64,7 @@ func (l *Lists) OrdersOf(ctx context.Context, multisigs []Address) (map[Address]
 	if len(multisigs) == 0 {
 		return nil, nil
 	}
-	list, more, err := l.contractPage(ctx, ordersOf(multisigs), Page{Limit: maxOrders}, nil)
+	list, more, err := l.contractPage(ctx, ordersOf(multisigs), paging.Page{Limit: maxOrders}, nil)
 	if err != nil {
 		return nil, err
 	}

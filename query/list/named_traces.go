@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -238,9 +239,9 @@ func (l *Lists) TransactionsWith(ctx context.Context, v *View, hashes []Hash) ([
 	if len(hashes) == 0 {
 		return nil, nil
 	}
-	return inChunks(ctx, hashes, func(ctx context.Context, some []Hash) ([]*record.Transaction, error) {
+	return paging.InChunks(ctx, hashes, func(ctx context.Context, some []Hash) ([]*record.Transaction, error) {
 		f := &TransactionFilter{Hashes: some, Utime: Everything, Lts: Everything}
-		list, _, err := l.Transactions(ctx, v, f, Page{Limit: len(some)}, nil)
+		list, _, err := l.Transactions(ctx, v, f, paging.Page{Limit: len(some)}, nil)
 		return list, err
 	})
 }
@@ -248,7 +249,7 @@ func (l *Lists) TransactionsWith(ctx context.Context, v *View, hashes []Hash) ([
 // transactionsOfMessages are the visible transactions that hold messages with some
 // hashes.
 func (l *Lists) transactionsOfMessages(ctx context.Context, v *View, hashes []Hash) ([]*record.Transaction, error) {
-	list, _, err := l.TransactionsByMessage(ctx, v, holders(hashes), Page{Limit: maxOfMessages}, nil)
+	list, _, err := l.TransactionsByMessage(ctx, v, holders(hashes), paging.Page{Limit: maxOfMessages}, nil)
 	return list, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -18,7 +19,7 @@ type NFTCollectionFilter struct {
 }
 
 // NFTCollections is a page of the list, and whether there are more after it.
-func (l *Lists) NFTCollections(ctx context.Context, f *NFTCollectionFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) NFTCollections(ctx context.Context, f *NFTCollectionFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.list(), page, after)
 }
 
@@ -26,7 +27,7 @@ func (f *NFTCollectionFilter) list() *contractList {
 	return &contractList{
 		table: "nft_collections", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, addresses: f.Addresses,
 		match: func(c *record.Contract) bool {
-			return c.NftCollection != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Owners, c.NftCollection.Owner)
+			return c.NftCollection != nil && paging.HasAddress(f.Addresses, c.Account) && paging.HasAddress(f.Owners, c.NftCollection.Owner)
 		},
 		ranges: rangesOf("owner", f.Owners, active), stays: len(f.Owners) == 0, fixed: len(f.Owners) == 0,
 	}
@@ -59,8 +60,8 @@ func (f *NFTItemFilter) order() contractOrder {
 
 func (f *NFTItemFilter) match(c *record.Contract) bool {
 	i := c.NftItem
-	return i != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Collections, i.Collection) &&
-		(hasAddress(f.Owners, i.Owner) || f.OnSale && hasAddress(f.Owners, i.RealOwner)) &&
+	return i != nil && paging.HasAddress(f.Addresses, c.Account) && paging.HasAddress(f.Collections, i.Collection) &&
+		(paging.HasAddress(f.Owners, i.Owner) || f.OnSale && paging.HasAddress(f.Owners, i.RealOwner)) &&
 		(len(f.Indexes) == 0 || slices.Contains(f.Indexes, NumberOf(i.Index)))
 }
 
@@ -72,15 +73,15 @@ func (f *NFTItemFilter) KeyOf(c *record.Contract) ContractKey {
 		k.Seqno = c.LastTransLt
 		return k
 	}
-	k.Parent, k.Number = addressOf(i.GetCollection()), NumberOf(i.GetIndex())
-	if k.Owner = addressOf(i.GetOwner()); !hasAddress(f.Owners, i.GetOwner()) {
-		k.Owner = addressOf(i.GetRealOwner())
+	k.Parent, k.Number = paging.AddressOf(i.GetCollection()), NumberOf(i.GetIndex())
+	if k.Owner = paging.AddressOf(i.GetOwner()); !paging.HasAddress(f.Owners, i.GetOwner()) {
+		k.Owner = paging.AddressOf(i.GetRealOwner())
 	}
 	return k
 }
 
 // NFTItems is a page of the list, and whether there are more after it.
-func (l *Lists) NFTItems(ctx context.Context, f *NFTItemFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) NFTItems(ctx context.Context, f *NFTItemFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.list(), page, after)
 }
 
@@ -160,7 +161,7 @@ func (l *Lists) Sales(ctx context.Context, list []Address) ([]*record.Contract, 
 		if d := kind(a) - kind(b); d != 0 {
 			return d
 		}
-		return CompareAddresses(Address(a.Account), Address(b.Account))
+		return paging.CompareAddresses(Address(a.Account), Address(b.Account))
 	})
 	return sales, nil
 }

@@ -5,10 +5,10 @@
 //
 // A list is declared: what it can be filtered by, which key ranges of which table
 // or projection serve a combination of filters (a plan.Plan), and how the records that
-// rows lead to are read, ordered and matched (records). Everything else is written
-// once: the text of statements (plan.go), reading ranges side by side, together or
-// one after the other (ranges.go), groups, ties, offsets and cursors (scan.go), and
-// pages (page.go).
+// rows lead to are read, ordered and matched (paging.Records). Everything else is written
+// once: in query/list/plan the text of statements, reading ranges side by side, together
+// or one after the other, groups, ties, offsets and cursors, and in query/list/paging the
+// pages.
 //
 // Tables find candidates by 64-bit prefixes and may hold a row twice before a merge;
 // every answer is therefore checked against the records themselves. The package must
@@ -16,11 +16,7 @@
 package list
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -29,7 +25,6 @@ import (
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
-	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
@@ -57,12 +52,6 @@ func (r Span) has(n uint64) bool { return n >= r.From && n <= r.To }
 // and returns what two spans have in common.
 func (r Span) and(o Span) Span {
 	return Span{From: max(r.From, o.From), To: min(r.To, o.To), Given: r.Given}
-}
-
-// Page is a part of a list.
-type Page struct {
-	Limit, Offset int
-	Descending    bool
 }
 
 // Direction is the side on which a transaction holds a message, or an account takes
@@ -101,52 +90,3 @@ func New(r *reader.Reader, newest Newest, registerer prometheus.Registerer) *Lis
 
 // source returns where the rows of a view are.
 func (l *Lists) source(v *View) plan.Source { return plan.Source{Tables: l.reader, Memory: v.Memory} }
-
-// readRecords reads records by a statement from ClickHouse, and adds those that are
-// held in memory.
-func readRecords[R any](ctx context.Context, s plan.Source, reads, statement string, held []string, unpack func([]byte) (R, error)) ([]R, error) {
-	list, err := reader.Records(ctx, s.Tables, reads, statement, unpack)
-	if err != nil {
-		return nil, err
-	}
-	more, err := unpackAll(held, unpack)
-	return append(list, more...), err
-}
-
-func unpackAll[R any](held []string, unpack func([]byte) (R, error)) ([]R, error) {
-	list := make([]R, len(held))
-	for i, record := range held {
-		reader.Yield(i)
-		var err error
-		if list[i], err = unpack([]byte(record)); err != nil {
-			return nil, fmt.Errorf("record in memory: %w", err)
-		}
-	}
-	return list, nil
-}
-
-// noAddress is how a key of a list says that there is no account.
-var noAddress = Address{0x80}
-
-// addressOf returns an address of a record in a key.
-func addressOf(a []byte) Address {
-	if len(a) != schema.AddressSize {
-		return noAddress
-	}
-	return Address(a)
-}
-
-// CompareAddresses is the order of accounts in lists: by workchain, then by bytes.
-func CompareAddresses(a, b Address) int {
-	return cmp.Or(cmp.Compare(schema.Workchain(a[:]), schema.Workchain(b[:])), bytes.Compare(a[4:], b[4:]))
-}
-
-// hasAddress reports whether an address is in a list, or the list is empty.
-func hasAddress(list []Address, a []byte) bool {
-	return len(list) == 0 || len(a) == schema.AddressSize && slices.Contains(list, Address(a))
-}
-
-// hasAny reports whether one of some addresses is in a list, or the list is empty.
-func hasAny(list []Address, some [][]byte) bool {
-	return len(list) == 0 || slices.ContainsFunc(some, func(a []byte) bool { return hasAddress(list, a) })
-}

@@ -10,6 +10,7 @@ import (
 
 	"tonscribe/decode/trace"
 	"tonscribe/internal/clickhouse"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -155,7 +156,7 @@ func (l *Lists) transactionsOfMembers(ctx context.Context, v *View, members trac
 			}
 		}
 	}
-	return inChunks(ctx, keys, func(ctx context.Context, some []transactionKey) ([]*record.Transaction, error) {
+	return paging.InChunks(ctx, keys, func(ctx context.Context, some []transactionKey) ([]*record.Transaction, error) {
 		return l.transactionsAt(ctx, v, some)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -68,14 +69,14 @@ func (f *TraceFilter) matches(t *record.Trace) bool {
 
 // Traces is a page of the list, and whether there are more after it. With after, the
 // list begins behind that key.
-func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, after *TraceKey) ([]Trace, bool, error) {
+func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page paging.Page, after *TraceKey) ([]Trace, bool, error) {
 	narrowed := *f
 	f = &narrowed
 	if some, err := l.narrowToBundle(ctx, v, f.McSeqno, &f.Lts); err != nil || !some {
 		return nil, false, err
 	}
 	named := f.named()
-	records := &Records[Trace, TraceKey]{
+	records := &paging.Records[Trace, TraceKey]{
 		Page: page, After: after, Key: TraceKeyOf,
 		Compare: func(a, b *TraceKey) int { return f.compare(a, b, page.Descending) },
 		Match:   func(t Trace) bool { return (named || t.McSeqnoEnd <= v.Watermark) && f.matches(t.Trace) },
@@ -90,7 +91,7 @@ func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, 
 		list, more := records.All(found)
 		return list, more, nil
 	}
-	q := &Query[Trace, TraceKey]{
+	q := &paging.Query[Trace, TraceKey]{
 		Records: records, Source: l.source(v), Plan: tracePlan(v, f, page.Descending), RowsOfItem: 1,
 		RowOf: func(k *TraceKey) plan.Row {
 			return plan.Row{traceUtime: uint64(k.EndUtime), traceLt: k.EndLt, traceID: schema.Prefix(k.ID[:])}

@@ -9,6 +9,7 @@ import (
 
 	"tonscribe/decode/trace"
 	"tonscribe/query/head"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/memory"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -61,7 +62,7 @@ func (o Traced) take(v *View, rows []head.Traced) {
 // traced finds the rows of transaction_traces of some transactions.
 func (l *Lists) traced(ctx context.Context, v *View, transactions []TransactionID) (Traced, error) {
 	of := make(Traced, len(transactions))
-	held, err := inChunks(ctx, transactions, func(ctx context.Context, some []TransactionID) ([]head.Traced, error) {
+	held, err := paging.InChunks(ctx, transactions, func(ctx context.Context, some []TransactionID) ([]head.Traced, error) {
 		return heldTraced(ctx, v.Held, amongTransactions(some))
 	})
 	if err != nil {
@@ -72,7 +73,7 @@ func (l *Lists) traced(ctx context.Context, v *View, transactions []TransactionI
 		_, has := of[t.key()]
 		return has || t.McSeqno > v.Tables
 	})
-	rows, err := inChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]head.Traced, error) {
+	rows, err := paging.InChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]head.Traced, error) {
 		return head.ReadTraced(ctx, l.reader, readsTraced, amongTransactions(some).String())
 	})
 	of.take(v, rows)
@@ -187,7 +188,7 @@ func (l *Lists) tracesBy(ctx context.Context, v *View, transactions []Transactio
 			wanted[row.Prefix] = true
 		}
 	}
-	held, err := inChunks(ctx, slices.Sorted(maps.Keys(wanted)), func(ctx context.Context, some []uint64) ([]traceRecord, error) {
+	held, err := paging.InChunks(ctx, slices.Sorted(maps.Keys(wanted)), func(ctx context.Context, some []uint64) ([]traceRecord, error) {
 		return heldTraces(ctx, v.Held, sql.Conditions{sql.Any("trace_prefix", some)})
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tonscribe/query/head"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -88,7 +89,7 @@ func (o transactionOrder) compare(a, b *TransactionKey) int {
 	if c != 0 {
 		return c
 	}
-	c = CompareAddresses(a.Account, b.Account)
+	c = paging.CompareAddresses(a.Account, b.Account)
 	if o.accountsDescending {
 		c = -c
 	}
@@ -115,14 +116,14 @@ func (f *TransactionFilter) impossible() bool {
 
 // transactionList declares a list of transactions.
 type transactionList struct {
-	*Records[*record.Transaction, TransactionKey]
+	*paging.Records[*record.Transaction, TransactionKey]
 	filter *TransactionFilter
 	order  transactionOrder
 	view   *View
 }
 
-func newTransactionList(v *View, f *TransactionFilter, order transactionOrder, page Page, after *TransactionKey, match func(*record.Transaction) bool) *transactionList {
-	return &transactionList{filter: f, order: order, view: v, Records: &Records[*record.Transaction, TransactionKey]{
+func newTransactionList(v *View, f *TransactionFilter, order transactionOrder, page paging.Page, after *TransactionKey, match func(*record.Transaction) bool) *transactionList {
+	return &transactionList{filter: f, order: order, view: v, Records: &paging.Records[*record.Transaction, TransactionKey]{
 		Page: page, After: after, Key: KeyOf, Compare: order.compare,
 		Match: func(tx *record.Transaction) bool { return tx.McSeqno <= v.Watermark && match(tx) },
 		Same:  func(a, b *record.Transaction) bool { return bytes.Equal(a.Hash, b.Hash) },
@@ -131,7 +132,7 @@ func newTransactionList(v *View, f *TransactionFilter, order transactionOrder, p
 
 // Transactions is a page of the list, and whether there are more after it. With
 // after, the list begins behind that key.
-func (l *Lists) Transactions(ctx context.Context, v *View, f *TransactionFilter, page Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
+func (l *Lists) Transactions(ctx context.Context, v *View, f *TransactionFilter, page paging.Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
 	if f.impossible() || f.McSeqno != nil && uint32(*f.McSeqno) > v.Watermark {
 		return nil, false, nil
 	}
@@ -345,7 +346,7 @@ func (l *transactionList) shardConditions(r *plan.Range) {
 
 // longTransactions reads a page of a list by a plan.
 func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *plan.Plan) ([]*record.Transaction, bool, error) {
-	q := &Query[*record.Transaction, TransactionKey]{
+	q := &paging.Query[*record.Transaction, TransactionKey]{
 		Records: t.Records, Source: l.source(t.view), Plan: p, RowOf: rowOfTransaction, RowsOfItem: 1, Reads: "transactions", Unpack: unpackTransaction,
 		Read: func(ctx context.Context, items [][]plan.Row) ([]*record.Transaction, error) {
 			keys := make([]transactionKey, len(items))
@@ -433,7 +434,7 @@ func (l *Lists) transactionsAt(ctx context.Context, v *View, list []transactionK
 	if err != nil {
 		return nil, err
 	}
-	held, err := unpackAll(records, unpackTransaction)
+	held, err := paging.UnpackAll(records, unpackTransaction)
 	if err != nil || len(list) == 0 {
 		return held, err
 	}
@@ -449,7 +450,7 @@ func (l *Lists) transactionsOf(ctx context.Context, v *View, table string, c sql
 	if err != nil {
 		return nil, err
 	}
-	return readRecords(ctx, l.source(v), "transactions", sql.TransactionsAt(table, c), held, unpackTransaction)
+	return paging.ReadRecords(ctx, l.source(v), "transactions", sql.TransactionsAt(table, c), held, unpackTransaction)
 }
 
 func unpackTransaction(raw []byte) (*record.Transaction, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/test/support/plantest"
 )
@@ -43,7 +44,7 @@ func TestTheStatementsOfEveryListOfTransactions(t *testing.T) {
 									continue
 								}
 								f := &TransactionFilter{Workchain: int32Of(wc), Shard: shardOf(shard), Seqno: int32Of(8 * seqno), McSeqno: int32Of(6 * mc), Accounts: plantest.Accounts(accounts), Utime: span(r[0]), Lts: span(r[1])}
-								l := newTransactionList(v, f, f.order(desc), Page{Limit: 10, Descending: desc}, nil, f.matches)
+								l := newTransactionList(v, f, f.order(desc), paging.Page{Limit: 10, Descending: desc}, nil, f.matches)
 								add(fmt.Sprintf("workchain %d shard %d seqno %d mc_seqno %d accounts %d utime %d lts %d descending %t", wc, shard, seqno, mc, accounts, r[0], r[1], desc), l.plan())
 							}
 						}
@@ -60,7 +61,7 @@ func TestTheStatementsOfEveryListOfTransactions(t *testing.T) {
 				if f.Opcode = &op; body {
 					f.Opcode, f.Body = nil, &Hash{1}
 				}
-				l := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, true, false}, Page{Limit: 10, Descending: true}, nil, f.heldBy)
+				l := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, true, false}, paging.Page{Limit: 10, Descending: true}, nil, f.heldBy)
 				add(fmt.Sprintf("by message body %t direction %d source %d", body, d, src), l.planByMessage(f))
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"tonscribe/decode/trace"
 	"tonscribe/query/api"
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/schema/record"
@@ -133,7 +134,7 @@ func (q *request) changing() ([]*record.Transaction, error) {
 		}
 		*named.to = []list.Hash{id}
 	}
-	found, _, err := q.store.Actions(q, q.view, f, list.Page{Limit: 1}, nil)
+	found, _, err := q.store.Actions(q, q.view, f, paging.Page{Limit: 1}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func (q *request) transactionsOfTrace(text string) ([]*record.Transaction, error
 	if !ok {
 		return nil, errNoTrace
 	}
-	found, _, err := q.store.Traces(q, q.view, &list.TraceFilter{IDs: []list.Hash{id}, Utime: list.Everything, Lts: list.Everything}, list.Page{Limit: 1}, nil)
+	found, _, err := q.store.Traces(q, q.view, &list.TraceFilter{IDs: []list.Hash{id}, Utime: list.Everything, Lts: list.Everything}, paging.Page{Limit: 1}, nil)
 	if err != nil {
 		return nil, err
 	}

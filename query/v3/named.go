@@ -5,6 +5,7 @@ import (
 
 	"tonscribe/query/api"
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/multisig"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
@@ -41,7 +42,7 @@ func serveDNS(q *request) error {
 	f := &list.DNSFilter{Domain: q.values.Text("domain"), Wallet: q.address("wallet")}
 	switch {
 	case f.Domain == "" && f.Wallet == nil && q.wholeList():
-		return serveContracts(q, dnsAnswer, firstKey, func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
+		return serveContracts(q, dnsAnswer, firstKey, func(page paging.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
 			return q.store.AllNames(q, page, after)
 		})
 	case f.Domain == "" && f.Wallet == nil:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -85,7 +86,7 @@ func serveNFTItems(q *request) error {
 	var collections map[address.Address]*record.Contract
 	return servePage(q, nftItemsAnswer, &page[*record.Contract, render.ItemRow, list.ContractKey]{
 		keyOf: f.KeyOf,
-		read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
+		read: func(page paging.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
 			if beyond && len(f.Indexes) == 0 {
 				return nil, false, nil
 			}

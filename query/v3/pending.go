@@ -10,6 +10,7 @@ import (
 	cascade "tonscribe/decode/pending"
 	"tonscribe/query/api"
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
@@ -207,7 +208,7 @@ func (q *answers) arrived(ctx context.Context, traces []*pending.Trace) (found m
 		ids[i] = t.ID
 	}
 	f := &list.MessageFilter{Hashes: ids, Direction: list.In, Utime: list.Everything, Lts: list.Everything}
-	roots, _, err := q.store.TransactionsByMessage(ctx, q.view, f, list.Page{Limit: maxPendingRoots}, nil)
+	roots, _, err := q.store.TransactionsByMessage(ctx, q.view, f, paging.Page{Limit: maxPendingRoots}, nil)
 	if err != nil {
 		return nil, nil, err
 	}

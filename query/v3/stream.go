@@ -12,6 +12,7 @@ import (
 	"tonscribe/query/api"
 	"tonscribe/query/head"
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
 	"tonscribe/schema"
@@ -72,7 +73,7 @@ func (q *answers) transactionsOf(ctx context.Context, mcSeqno uint32) ([]*record
 		seqno := int32(mcSeqno)
 		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
 		for more, after := true, (*list.TransactionKey)(nil); more; {
-			page, next, err := q.store.Transactions(ctx, q.view, f, list.Page{Limit: pageSize}, after)
+			page, next, err := q.store.Transactions(ctx, q.view, f, paging.Page{Limit: pageSize}, after)
 			if err != nil {
 				return nil, err
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -36,7 +37,7 @@ func serveTransactions(q *request) error {
 		q.hints = append(q.hints, "exclude_account has no effect")
 	}
 	nothing := q.values.Sent("account") && len(f.Accounts) == 0
-	return q.serveTransactions(f.McSeqno, f.Named(), func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+	return q.serveTransactions(f.McSeqno, f.Named(), func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 		if nothing {
 			return nil, false, nil
 		}
@@ -64,7 +65,7 @@ func (q *request) serveTransactions(master *int32, named *list.Named, read readi
 	var known list.Traced
 	return servePage(q, transactionsAnswer, &page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
 		sort: params.Descending, keyOf: list.KeyOf, none: q.knows(master),
-		read: func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+		read: func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 			wait := q.store.TracedBeside(q, q.view, named)
 			found, more, err := read(page, after)
 			known = wait()

@@ -1,4 +1,4 @@
-package list
+package paging
 
 import (
 	"context"
@@ -196,7 +196,7 @@ func (q *Query[R, K]) directly(ctx context.Context) ([]R, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := unpackAll(records, q.Unpack)
+	held, err := UnpackAll(records, q.Unpack)
 	if err != nil {
 		return nil, err
 	}
