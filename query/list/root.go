@@ -16,16 +16,11 @@
 package list
 
 import (
-	"context"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/query/head"
 	"tonscribe/query/list/plan"
-	"tonscribe/query/memory"
 	"tonscribe/query/reader"
-	"tonscribe/query/sql"
-	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
 
@@ -68,22 +63,12 @@ const (
 // Lists reads the lists of one database.
 type Lists struct {
 	reader   *reader.Reader
-	newest   Newest
 	fromHead *prometheus.CounterVec
 }
 
-// Newest is what is known of contracts as of the newest view.
-type Newest interface {
-	// ContractsAt returns the newest facts of the accounts with some keys; contracts
-	// that are nothing any more are left out.
-	ContractsAt(context.Context, []sql.AccountKey) (map[Address]*record.Contract, error)
-	// Memory has the bundles that are newer than the tables.
-	Memory() memory.Bundles
-}
-
 // New makes lists that read ClickHouse.
-func New(r *reader.Reader, newest Newest, registerer prometheus.Registerer) *Lists {
-	return &Lists{reader: r, newest: newest, fromHead: reader.Register(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+func New(r *reader.Reader, registerer prometheus.Registerer) *Lists {
+	return &Lists{reader: r, fromHead: reader.Register(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tonscribe_query_head_answers_total", Help: "Lists answered from memory, without ClickHouse.",
 	}, []string{"list"}))}
 }

@@ -1,4 +1,4 @@
-package list
+package contract
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // Number is an unsigned integer of 256 bits, big endian.
@@ -27,14 +28,14 @@ func NumberOf(magnitude []byte) (n Number) {
 	return n
 }
 
-// ContractKey is a place in a list of contracts; what a list is not ordered by
+// Key is a place in a list of contracts; what a list is not ordered by
 // is zero.
-type ContractKey struct {
-	Owner   Address
-	Parent  Address // collection
-	Number  Number  // balance or index
-	Seqno   uint64  // first bundle, or lt
-	Account Address
+type Key struct {
+	Owner   address.Address
+	Parent  address.Address // collection
+	Number  Number          // balance or index
+	Seqno   uint64          // first bundle, or lt
+	Account address.Address
 }
 
 // keyField is what a list of contracts can be ordered by.
@@ -54,7 +55,7 @@ var (
 	contractWords = [...]int{byOwner: 2, byParent: 2, byNumber: 4, bySeqno: 1, byAccount: 2}
 )
 
-func rowOfContract(k *ContractKey) plan.Row {
+func rowOfContract(k *Key) plan.Row {
 	r := make(plan.Row, contractAt[byAccount]+contractWords[byAccount])
 	r.SetAccount(contractAt[byOwner], sql.KeyOf(k.Owner[:]))
 	r.SetAccount(contractAt[byParent], sql.KeyOf(k.Parent[:]))
@@ -71,7 +72,7 @@ type contractOrder struct {
 	descending bool // all of them but byOwner
 }
 
-func (o contractOrder) compare(a, b *ContractKey) (c int) {
+func (o contractOrder) compare(a, b *Key) (c int) {
 	for _, f := range o.fields {
 		switch f {
 		case byOwner:
@@ -105,9 +106,9 @@ type contractList struct {
 	ranges                []plan.Range
 	match                 func(*record.Contract) bool
 	// keyOf returns a contract's key by its newest facts.
-	keyOf func(*record.Contract) ContractKey
+	keyOf func(*record.Contract) Key
 	// addresses, when not nil, are all that the list can hold.
-	addresses []Address
+	addresses []address.Address
 	// whole says that the ranges lie in another order.
 	whole bool
 	// stays says that a contract never moves from one range to another, so that
@@ -204,12 +205,12 @@ var projections = map[string]map[[2]string]string{
 const minDeep = 200
 
 // Contracts are the newest facts of those of the accounts that are something.
-func (l *Lists) Contracts(ctx context.Context, list []Address) (map[Address]*record.Contract, error) {
+func (l *Lists) Contracts(ctx context.Context, list []address.Address) (map[address.Address]*record.Contract, error) {
 	read, err := l.newest.ContractsAt(ctx, sql.KeysOf(list))
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[Address]*record.Contract, len(list))
+	found := make(map[address.Address]*record.Contract, len(list))
 	for _, a := range list { // others may share their keys
 		if c := read[a]; c != nil {
 			found[a] = c
@@ -219,10 +220,10 @@ func (l *Lists) Contracts(ctx context.Context, list []Address) (map[Address]*rec
 }
 
 // contractPage is a page of a list, and whether there are more after it.
-func (l *Lists) contractPage(ctx context.Context, list *contractList, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
-	q := &paging.Query[*record.Contract, ContractKey]{
+func (l *Lists) contractPage(ctx context.Context, list *contractList, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
+	q := &paging.Query[*record.Contract, Key]{
 		Source: plan.Source{Tables: l.reader, Memory: l.newest.Memory()}, RowsOfItem: 1, RowOf: rowOfContract,
-		Records: &paging.Records[*record.Contract, ContractKey]{
+		Records: &paging.Records[*record.Contract, Key]{
 			Page: page, After: after, Key: list.keyOf, Compare: list.order.compare, Match: list.match,
 			Same: func(a, b *record.Contract) bool { return bytes.Equal(a.Account, b.Account) },
 		},
@@ -293,7 +294,7 @@ func (l *Lists) current(ctx context.Context, p *plan.Plan, list *contractList, i
 }
 
 // deepContracts is a page that lies deep in a single range.
-func (l *Lists) deepContracts(ctx context.Context, q *paging.Query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, bool, error) {
+func (l *Lists) deepContracts(ctx context.Context, q *paging.Query[*record.Contract, Key], list *contractList) ([]*record.Contract, bool, error) {
 	page, changed, err := l.changed(ctx, q, list)
 	if err != nil {
 		return nil, false, err
@@ -321,7 +322,7 @@ func (l *Lists) deepContracts(ctx context.Context, q *paging.Query[*record.Contr
 
 // changed returns what there is of a list in memory, and a condition that leaves out of
 // the tables all contracts that are there.
-func (l *Lists) changed(ctx context.Context, q *paging.Query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, sql.Conditions, error) {
+func (l *Lists) changed(ctx context.Context, q *paging.Query[*record.Contract, Key], list *contractList) ([]*record.Contract, sql.Conditions, error) {
 	held, err := q.Source.Memory.Find(ctx, list.table, nil)
 	if err != nil || len(held) == 0 {
 		return nil, nil, err
@@ -382,7 +383,7 @@ func notGone(table string) string {
 
 // rangesOf are the ranges of some accounts in the columns of a name; without
 // accounts it is all that a condition holds for.
-func rangesOf(name string, list []Address, all ...sql.Condition) []plan.Range {
+func rangesOf(name string, list []address.Address, all ...sql.Condition) []plan.Range {
 	if len(list) == 0 {
 		return []plan.Range{{Where: all}}
 	}

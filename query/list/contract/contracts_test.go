@@ -1,17 +1,18 @@
-package list
+package contract
 
 import (
 	"fmt"
 	"testing"
 
 	"tonscribe/test/support/plantest"
+	"tonscribe/ton/address"
 )
 
 func TestTheStatementsOfEveryListOfContracts(t *testing.T) {
 	var g plantest.Golden
 	add := func(label string, l *contractList) {
 		p := l.plan()
-		k := ContractKey{Parent: Address{11: 6}, Number: Number{31: 8}, Seqno: 9, Account: Address{11: 7}}
+		k := Key{Parent: address.Address{11: 6}, Number: Number{31: 8}, Seqno: 9, Account: address.Address{11: 7}}
 		from := rowOfContract(&k)
 		if len(p.Ranges) > 0 {
 			from.SetAccount(contractAt[byOwner], p.Ranges[0].Owner)

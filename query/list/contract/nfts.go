@@ -1,4 +1,4 @@
-package list
+package contract
 
 import (
 	"context"
@@ -10,16 +10,17 @@ import (
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // NFTCollectionFilter says which collections are wanted; the zero value means
 // all.
 type NFTCollectionFilter struct {
-	Addresses, Owners []Address
+	Addresses, Owners []address.Address
 }
 
 // NFTCollections is a page of the list, and whether there are more after it.
-func (l *Lists) NFTCollections(ctx context.Context, f *NFTCollectionFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) NFTCollections(ctx context.Context, f *NFTCollectionFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.list(), page, after)
 }
 
@@ -35,7 +36,7 @@ func (f *NFTCollectionFilter) list() *contractList {
 
 // NFTItemFilter says which items are wanted; the zero value means all.
 type NFTItemFilter struct {
-	Addresses, Owners, Collections []Address
+	Addresses, Owners, Collections []address.Address
 	// Indexes of items, with Collections only.
 	Indexes []Number
 	// OnSale counts sellers as owners too.
@@ -66,9 +67,9 @@ func (f *NFTItemFilter) match(c *record.Contract) bool {
 }
 
 // KeyOf returns the key of an item in the list.
-func (f *NFTItemFilter) KeyOf(c *record.Contract) ContractKey {
+func (f *NFTItemFilter) KeyOf(c *record.Contract) Key {
 	i := c.NftItem
-	k := ContractKey{Account: Address(c.Account), Seqno: uint64(c.FirstMcSeqno)}
+	k := Key{Account: address.Address(c.Account), Seqno: uint64(c.FirstMcSeqno)}
 	if f.ByLt {
 		k.Seqno = c.LastTransLt
 		return k
@@ -81,7 +82,7 @@ func (f *NFTItemFilter) KeyOf(c *record.Contract) ContractKey {
 }
 
 // NFTItems is a page of the list, and whether there are more after it.
-func (l *Lists) NFTItems(ctx context.Context, f *NFTItemFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) NFTItems(ctx context.Context, f *NFTItemFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.list(), page, after)
 }
 
@@ -137,7 +138,7 @@ func ParseNumber(text string) (n Number, ok bool) {
 }
 
 // Sales are those of the accounts that are sales, auctions or items of Telegram.
-func (l *Lists) Sales(ctx context.Context, list []Address) ([]*record.Contract, error) {
+func (l *Lists) Sales(ctx context.Context, list []address.Address) ([]*record.Contract, error) {
 	found, err := l.Contracts(ctx, list)
 	if err != nil {
 		return nil, err
@@ -161,7 +162,7 @@ func (l *Lists) Sales(ctx context.Context, list []Address) ([]*record.Contract, 
 		if d := kind(a) - kind(b); d != 0 {
 			return d
 		}
-		return paging.CompareAddresses(Address(a.Account), Address(b.Account))
+		return paging.CompareAddresses(address.Address(a.Account), address.Address(b.Account))
 	})
 	return sales, nil
 }

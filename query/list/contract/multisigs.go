@@ -1,4 +1,4 @@
-package list
+package contract
 
 import (
 	"context"
@@ -10,18 +10,19 @@ import (
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // MultisigFilter says which multisigs, or orders, are wanted; the zero value means
 // all.
 type MultisigFilter struct {
-	Addresses []Address
+	Addresses []address.Address
 	// Members are signers or proposers of multisigs; Multisigs those of orders.
-	Members, Multisigs []Address
+	Members, Multisigs []address.Address
 }
 
 // Multisigs is a page of the list, and whether there are more after it.
-func (l *Lists) Multisigs(ctx context.Context, f *MultisigFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) Multisigs(ctx context.Context, f *MultisigFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.multisigs(page.Descending), page, after)
 }
 
@@ -35,7 +36,7 @@ func (f *MultisigFilter) multisigs(descending bool) *contractList {
 }
 
 // MultisigOrders is a page of the list, and whether there are more after it.
-func (l *Lists) MultisigOrders(ctx context.Context, f *MultisigFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) MultisigOrders(ctx context.Context, f *MultisigFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.orders(page.Descending), page, after)
 }
 
@@ -52,7 +53,7 @@ func (f *MultisigFilter) orders(descending bool) *contractList {
 const maxOrders = 10_000
 
 // ordersOf is the list of all orders of some multisigs at once, however many.
-func ordersOf(multisigs []Address) *contractList {
+func ordersOf(multisigs []address.Address) *contractList {
 	list := (&MultisigFilter{Multisigs: multisigs}).orders(false)
 	list.whole = true
 	list.ranges = []plan.Range{{Where: linksOf(schema.LinkOrder).With(sql.AnyAccount(sql.AccountColumns("key"), multisigs)...)}}
@@ -60,7 +61,7 @@ func ordersOf(multisigs []Address) *contractList {
 }
 
 // OrdersOf are all orders of some multisigs, oldest first.
-func (l *Lists) OrdersOf(ctx context.Context, multisigs []Address) (map[Address][]*record.Contract, error) {
+func (l *Lists) OrdersOf(ctx context.Context, multisigs []address.Address) (map[address.Address][]*record.Contract, error) {
 	if len(multisigs) == 0 {
 		return nil, nil
 	}
@@ -71,9 +72,9 @@ func (l *Lists) OrdersOf(ctx context.Context, multisigs []Address) (map[Address]
 	if more {
 		return nil, fmt.Errorf("%w: more than %d orders belong to these multisigs", clickhouse.ErrTooHeavy, maxOrders)
 	}
-	byMultisig := map[Address][]*record.Contract{}
+	byMultisig := map[address.Address][]*record.Contract{}
 	for _, c := range list {
-		a := Address(c.MultisigOrder.Multisig)
+		a := address.Address(c.MultisigOrder.Multisig)
 		byMultisig[a] = append(byMultisig[a], c)
 	}
 	return byMultisig, nil

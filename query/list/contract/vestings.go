@@ -1,4 +1,4 @@
-package list
+package contract
 
 import (
 	"context"
@@ -7,18 +7,19 @@ import (
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // VestingFilter says which vesting contracts are wanted; the zero value means
 // all.
 type VestingFilter struct {
-	Addresses, Wallets []Address
+	Addresses, Wallets []address.Address
 	// Whitelisted counts whom a contract may send to, too.
 	Whitelisted bool
 }
 
 // Vestings is a page of the list, and whether there are more after it.
-func (l *Lists) Vestings(ctx context.Context, f *VestingFilter, page paging.Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) Vestings(ctx context.Context, f *VestingFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.list(), page, after)
 }
 

@@ -1,4 +1,4 @@
-package list
+package contract
 
 import (
 	"bytes"
@@ -27,14 +27,14 @@ type Claim struct {
 // claimKey names a row of mintless_amounts.
 type claimKey struct {
 	root  Hash
-	owner Address
+	owner address.Address
 }
 
 // Claims are those of the wallets, by their addresses, that have not claimed what is
 // theirs, as far as the amounts are known.
-func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[Address]*Claim, error) {
+func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[address.Address]*Claim, error) {
 	var unclaimed []*record.Contract
-	named := map[Address]struct{}{}
+	named := map[address.Address]struct{}{}
 	for _, c := range wallets {
 		if schema.Unclaimed(c.JettonWallet) {
 			unclaimed = append(unclaimed, c)
@@ -44,7 +44,7 @@ func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[Add
 	if len(unclaimed) == 0 {
 		return nil, nil
 	}
-	masters := make([]Address, 0, len(named))
+	masters := make([]address.Address, 0, len(named))
 	for a := range named {
 		masters = append(masters, a)
 	}
@@ -52,12 +52,12 @@ func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[Add
 	if err != nil {
 		return nil, err
 	}
-	keys := make(map[Address]claimKey, len(unclaimed))
+	keys := make(map[address.Address]claimKey, len(unclaimed))
 	var wanted []claimKey
 	for _, c := range unclaimed {
 		if root, ok := rootOf(known[paging.AddressOf(c.JettonWallet.Master)]); ok {
 			k := claimKey{root, paging.AddressOf(c.JettonWallet.Owner)}
-			keys[Address(c.Account)] = k
+			keys[address.Address(c.Account)] = k
 			wanted = append(wanted, k)
 		}
 	}
@@ -65,11 +65,11 @@ func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[Add
 	if err != nil {
 		return nil, err
 	}
-	claims := make(map[Address]*Claim, len(found))
+	claims := make(map[address.Address]*Claim, len(found))
 	for _, c := range unclaimed {
-		if claim, ok := found[keys[Address(c.Account)]]; ok {
+		if claim, ok := found[keys[address.Address(c.Account)]]; ok {
 			claim.Master = known[paging.AddressOf(c.JettonWallet.Master)]
-			claims[Address(c.Account)] = &claim
+			claims[address.Address(c.Account)] = &claim
 		}
 	}
 	return claims, nil
@@ -136,10 +136,10 @@ func (l *Lists) addClaims(ctx context.Context, f *JettonWalletFilter, list *cont
 	if err != nil {
 		return err
 	}
-	f.claims = map[Address]struct{}{}
+	f.claims = map[address.Address]struct{}{}
 	for _, c := range candidates {
-		if claim := claims[Address(c.Account)]; claim != nil && len(claim.Amount) > 0 {
-			f.claims[Address(c.Account)] = struct{}{}
+		if claim := claims[address.Address(c.Account)]; claim != nil && len(claim.Amount) > 0 {
+			f.claims[address.Address(c.Account)] = struct{}{}
 			list.further = append(list.further, c)
 		}
 	}
