@@ -75,7 +75,7 @@ func (f *BlockFilter) matches(b *record.Block) bool {
 		(f.McSeqno == nil || int64(b.McSeqno) == int64(*f.McSeqno)) &&
 		(f.RootHash == nil || string(f.RootHash[:]) == string(b.Id.RootHash)) &&
 		(f.FileHash == nil || string(f.FileHash[:]) == string(b.Id.FileHash)) &&
-		f.Utime.has(uint64(b.GenUtime)) && f.Lts.has(b.StartLt)
+		f.Utime.Has(uint64(b.GenUtime)) && f.Lts.Has(b.StartLt)
 }
 
 // blockList declares a list of blocks.

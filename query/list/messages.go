@@ -82,7 +82,7 @@ func (f *MessageFilter) matches(m *record.Message) bool {
 	if external && (f.Utime.Given || f.Lts.Given || f.ExcludeExternals) || !external && f.OnlyExternals {
 		return false
 	}
-	return f.matchesContent(m) && (external || f.Utime.has(uint64(m.CreatedAt)) && f.Lts.has(m.CreatedLt))
+	return f.matchesContent(m) && (external || f.Utime.Has(uint64(m.CreatedAt)) && f.Lts.Has(m.CreatedLt))
 }
 
 func (f *MessageFilter) matchesContent(m *record.Message) bool {

@@ -1,4 +1,6 @@
-// Package list reads lists out of ClickHouse, page by page.
+// Package list reads the chain out of ClickHouse, page by page: blocks and shards,
+// transactions, messages, and transfers and burns of tokens. What contracts are
+// (query/list/contract) and what traces are (query/list/traced) are lists of their own.
 //
 // In: a filter and a page. Out: records of schema/record, in the order of the
 // contract, each once, of bundles at or below the watermark only.
@@ -12,7 +14,7 @@
 //
 // Tables find candidates by 64-bit prefixes and may hold a row twice before a merge;
 // every answer is therefore checked against the records themselves. The package must
-// never write, and knows nothing of HTTP.
+// never write, and knows nothing of traces and of HTTP.
 package list
 
 import (
@@ -42,10 +44,11 @@ type Span struct {
 // Everything is the span without ends.
 var Everything = Span{To: ^uint64(0)}
 
-func (r Span) has(n uint64) bool { return n >= r.From && n <= r.To }
+// Has reports whether a number is in the span.
+func (r Span) Has(n uint64) bool { return n >= r.From && n <= r.To }
 
-// and returns what two spans have in common.
-func (r Span) and(o Span) Span {
+// And returns what two spans have in common.
+func (r Span) And(o Span) Span {
 	return Span{From: max(r.From, o.From), To: min(r.To, o.To), Given: r.Given}
 }
 
@@ -60,7 +63,7 @@ const (
 	Either Direction = 2
 )
 
-// Lists reads the lists of one database.
+// Lists reads the lists of the chain of one database.
 type Lists struct {
 	reader   *reader.Reader
 	fromHead *prometheus.CounterVec

@@ -83,7 +83,7 @@ func (l *Lists) narrow(ctx context.Context, v *View, table string, workchain *in
 		if err != nil || e.empty() {
 			return false, err
 		}
-		*utime, *lts = utime.and(e.utime), lts.and(e.lts)
+		*utime, *lts = utime.And(e.utime), lts.And(e.lts)
 	case workchain != nil && table == "transactions":
 		if found, err := l.has(ctx, v, table, sql.Conditions{sql.Is("workchain", *workchain)}); err != nil || !found {
 			return false, err

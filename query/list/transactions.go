@@ -104,7 +104,7 @@ func (f *TransactionFilter) matches(tx *record.Transaction) bool {
 		(f.Seqno == nil || int64(block.GetSeqno()) == int64(*f.Seqno)) &&
 		(f.McSeqno == nil || int64(tx.McSeqno) == int64(*f.McSeqno)) &&
 		(f.Lt == nil || tx.Lt == *f.Lt) &&
-		f.Utime.has(uint64(tx.Now)) && f.Lts.has(tx.Lt) &&
+		f.Utime.Has(uint64(tx.Now)) && f.Lts.Has(tx.Lt) &&
 		(len(f.Accounts) == 0 || slices.Contains(f.Accounts, Address(tx.Account))) &&
 		(len(f.Hashes) == 0 || slices.Contains(f.Hashes, Hash(tx.Hash)))
 }
@@ -206,23 +206,29 @@ func (l *Lists) shortTransactions(ctx context.Context, t *transactionList, table
 // time in lists by time.
 const transactionAt, transactionNow, transactionWords = 0, 4, 5
 
-// transactionKey is the key of a row of the table transactions.
-type transactionKey struct {
+// RowKey is the key of a row of the table transactions.
+type RowKey struct {
 	sql.AccountKey
-	lt      uint64
-	mcSeqno uint32
+	Lt      uint64
+	McSeqno uint32
 }
 
-func keyOfTransaction(r plan.Row, at int) transactionKey {
-	return transactionKey{r.Account(at), r[at+2], uint32(r[at+3])}
+// RowKeyOf returns the key of a transaction's row.
+func RowKeyOf(tx *record.Transaction) RowKey {
+	return RowKey{sql.KeyOf(tx.Account), tx.Lt, tx.McSeqno}
 }
 
-func (k transactionKey) compare(o transactionKey) int {
-	return cmp.Or(k.AccountKey.Compare(o.AccountKey), cmp.Compare(k.lt, o.lt))
+// RowKeyIn returns the key that stands at a word of a row.
+func RowKeyIn(r plan.Row, at int) RowKey {
+	return RowKey{r.Account(at), r[at+2], uint32(r[at+3])}
 }
 
-// transactionColumns are the columns of a transaction's key in a row.
-func transactionColumns(at int) []plan.Column {
+func (k RowKey) compare(o RowKey) int {
+	return cmp.Or(k.AccountKey.Compare(o.AccountKey), cmp.Compare(k.Lt, o.Lt))
+}
+
+// RowKeyColumns are the columns of a key that stands at a word of a row.
+func RowKeyColumns(at int) []plan.Column {
 	return []plan.Column{
 		{Name: "workchain", At: at, Type: plan.Int32}, {Name: "account_prefix", At: at + 1}, {Name: "lt", At: at + 2}, {Name: "mc_seqno", At: at + 3, Type: plan.Uint32},
 	}
@@ -243,7 +249,7 @@ func transactionsByLt() sql.Conditions {
 
 // planBy is a plan of keys in an order. now is what the table has of the time.
 func (l *transactionList) planBy(o transactionOrder, table, now string) *plan.Plan {
-	p := &plan.Plan{Reads: "keys", Table: table, Columns: transactionColumns(transactionAt), Descending: o.descending, Bundle: "mc_seqno", Watermark: l.view.Tables, Unordered: o != l.order}
+	p := &plan.Plan{Reads: "keys", Table: table, Columns: RowKeyColumns(transactionAt), Descending: o.descending, Bundle: "mc_seqno", Watermark: l.view.Tables, Unordered: o != l.order}
 	lt := p.Columns[2]
 	p.Keys, p.Seek = []string{"lt", "workchain", "account_prefix"}, []plan.Column{lt}
 	p.Order = []plan.Term{{At: lt.At, Words: 1, Descending: o.descending}, {At: transactionAt, Words: 2, Descending: false}}
@@ -349,11 +355,11 @@ func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *pla
 	q := &paging.Query[*record.Transaction, TransactionKey]{
 		Records: t.Records, Source: l.source(t.view), Plan: p, RowOf: rowOfTransaction, RowsOfItem: 1, Reads: "transactions", Unpack: unpackTransaction,
 		Read: func(ctx context.Context, items [][]plan.Row) ([]*record.Transaction, error) {
-			keys := make([]transactionKey, len(items))
+			keys := make([]RowKey, len(items))
 			for i, item := range items {
-				keys[i] = keyOfTransaction(item[0], transactionAt)
+				keys[i] = RowKeyIn(item[0], transactionAt)
 			}
-			return l.transactionsAt(ctx, t.view, keys)
+			return l.TransactionsAt(ctx, t.view, keys)
 		},
 	}
 	if len(p.Ranges) == 1 {
@@ -407,18 +413,18 @@ func counting(p *plan.Plan, items int) string {
 }
 
 // transactionsIn are the rows of transactions with some keys.
-func transactionsIn(list []transactionKey) sql.Conditions {
+func transactionsIn(list []RowKey) sql.Conditions {
 	among := sql.Among{Columns: strings.Split(sql.TransactionKey, ", ")}
 	for _, k := range list {
-		among.Tuples = append(among.Tuples, []any{k.Workchain, k.Prefix, k.lt, k.mcSeqno})
+		among.Tuples = append(among.Tuples, []any{k.Workchain, k.Prefix, k.Lt, k.McSeqno})
 	}
 	return sql.Conditions{among}
 }
 
 // bySource splits keys of transactions into those of the tables and those in memory.
-func bySource(v *View, list []transactionKey) (tables, memory []transactionKey) {
+func bySource(v *View, list []RowKey) (tables, memory []RowKey) {
 	for _, k := range list {
-		if k.mcSeqno > v.Tables {
+		if k.McSeqno > v.Tables {
 			memory = append(memory, k)
 		} else {
 			tables = append(tables, k)
@@ -427,8 +433,8 @@ func bySource(v *View, list []transactionKey) (tables, memory []transactionKey) 
 	return tables, memory
 }
 
-// transactionsAt reads the records of transactions by their keys.
-func (l *Lists) transactionsAt(ctx context.Context, v *View, list []transactionKey) ([]*record.Transaction, error) {
+// TransactionsAt reads the records of transactions by their keys.
+func (l *Lists) TransactionsAt(ctx context.Context, v *View, list []RowKey) ([]*record.Transaction, error) {
 	list, inMemory := bySource(v, list)
 	records, err := plan.Records(ctx, v.Memory, "transactions", transactionsIn(inMemory))
 	if err != nil {
@@ -438,7 +444,7 @@ func (l *Lists) transactionsAt(ctx context.Context, v *View, list []transactionK
 	if err != nil || len(list) == 0 {
 		return held, err
 	}
-	read, err := reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), transactionKey.compare), func(ctx context.Context, part []transactionKey) ([]*record.Transaction, error) {
+	read, err := reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), RowKey.compare), func(ctx context.Context, part []RowKey) ([]*record.Transaction, error) {
 		return reader.Records(ctx, l.reader, "transactions", sql.TransactionsAt("transactions", transactionsIn(part)), unpackTransaction)
 	})
 	return append(read, held...), err
@@ -529,7 +535,7 @@ func (l *transactionList) compareHeld(a, b head.Transaction) int {
 // wanted checks what can be told without the record.
 func (l *transactionList) wanted(t *head.Transaction) bool {
 	f := l.filter
-	if f.Workchain != nil && schema.Workchain(t.Account[:]) != *f.Workchain || !f.Utime.has(uint64(t.Now)) || !f.Lts.has(t.Lt) {
+	if f.Workchain != nil && schema.Workchain(t.Account[:]) != *f.Workchain || !f.Utime.Has(uint64(t.Now)) || !f.Lts.Has(t.Lt) {
 		return false
 	}
 	if len(f.Accounts) > 0 && !slices.Contains(f.Accounts, t.Account) {

@@ -132,7 +132,7 @@ func (k *transferKind[R]) matches(f *TransferFilter, r R) bool {
 	owner := len(f.Owners) == 0 || f.Direction != In && paging.HasAddress(f.Owners, source) || f.Direction != Out && paging.HasAddress(f.Owners, destination)
 	return owner && paging.HasAddress(f.Contracts, k.account(r)) &&
 		(f.Parent == nil || string(f.Parent[:]) == string(parent)) && !(k.withoutAborted && k.aborted(r)) &&
-		f.Utime.has(uint64(r.GetNow())) && f.Lts.has(r.GetLt())
+		f.Utime.Has(uint64(r.GetNow())) && f.Lts.Has(r.GetLt())
 }
 
 // The words of a row that leads to a transfer.

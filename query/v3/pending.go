@@ -11,6 +11,7 @@ import (
 	"tonscribe/query/api"
 	"tonscribe/query/list"
 	"tonscribe/query/list/paging"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/params"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
@@ -231,7 +232,7 @@ func (q *answers) arrived(ctx context.Context, traces []*pending.Trace) (found m
 			open, owner[list.Hash(t.Id)] = append(open, t), id
 		}
 	}
-	transactions, err := q.store.TransactionsOf(ctx, q.view, list.Bare(open))
+	transactions, err := q.store.TransactionsOf(ctx, q.view, traced.Bare(open))
 	if err != nil {
 		return nil, nil, err
 	}

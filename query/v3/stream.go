@@ -13,6 +13,7 @@ import (
 	"tonscribe/query/head"
 	"tonscribe/query/list"
 	"tonscribe/query/list/paging"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
 	"tonscribe/schema"
@@ -172,7 +173,7 @@ func (q *answers) rowsOf(ctx context.Context, traces []*record.Trace) (map[list.
 		with := *q
 		with.view = part.view
 		for some := range slices.Chunk(part.traces, maxStreamedTraces) {
-			read, err := with.traceRows(ctx, list.Bare(some), true, func(*record.Action) bool { return true })
+			read, err := with.traceRows(ctx, traced.Bare(some), true, func(*record.Action) bool { return true })
 			if err != nil {
 				return nil, err
 			}

@@ -5,6 +5,7 @@ import (
 
 	"tonscribe/query/list"
 	"tonscribe/query/list/paging"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -62,7 +63,7 @@ var transactionsByMasterchainBlock = &Endpoint{
 // of those that are named, nil for none, are read beside them.
 func (q *request) serveTransactions(master *int32, named *list.Named, read reading[*record.Transaction, list.TransactionKey]) error {
 	var row func(*record.Transaction) render.TransactionRow
-	var known list.Traced
+	var known traced.Rows
 	return servePage(q, transactionsAnswer, &page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
 		sort: params.Descending, keyOf: list.KeyOf, none: q.knows(master),
 		read: func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {

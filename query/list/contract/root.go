@@ -23,7 +23,7 @@ import (
 // Hash is a 256-bit value.
 type Hash = [32]byte
 
-// Lists reads the lists of one database.
+// Lists reads the lists of contracts of one database.
 type Lists struct {
 	reader *reader.Reader
 	newest Newest
