@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"tonscribe/query/list"
+	"tonscribe/query/list/contract"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -98,7 +98,7 @@ func (c *Cache) bestNames(ctx context.Context, wanted map[sql.AccountKey]items, 
 			continue
 		}
 		_, asked := wanted[sql.KeyOf(owner)]
-		if old := best[address.Address(owner)]; asked && (old == nil || list.CompareNames(item, old) < 0) {
+		if old := best[address.Address(owner)]; asked && (old == nil || contract.CompareNames(item, old) < 0) {
 			best[address.Address(owner)] = item
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/query/head"
-	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -119,7 +119,7 @@ func New(r *reader.Reader, bytes int, registerer prometheus.Registerer) *Cache {
 	}))
 	c.states = rowsOf(c, states, accountKey, sql.AccountKey.Compare, c.readStates)
 	c.contracts = rowsOf(c, contracts, accountKey, sql.AccountKey.Compare, c.readContracts)
-	c.accounts = rowsOf(c, accounts, addressKey, list.CompareAddresses, c.readAccountCodes)
+	c.accounts = rowsOf(c, accounts, addressKey, paging.CompareAddresses, c.readAccountCodes)
 	c.names = rowsOf(c, names, accountKey, sql.AccountKey.Compare, c.readNames)
 	c.codes = rowsOf(c, codes, hashKey, CompareHashes, c.readCodes)
 	c.bocs = rowsOf(c, bocs, hashKey, CompareHashes, c.readBoCs)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tonscribe/query/head"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -74,41 +75,41 @@ func (f *BlockFilter) matches(b *record.Block) bool {
 		(f.McSeqno == nil || int64(b.McSeqno) == int64(*f.McSeqno)) &&
 		(f.RootHash == nil || string(f.RootHash[:]) == string(b.Id.RootHash)) &&
 		(f.FileHash == nil || string(f.FileHash[:]) == string(b.Id.FileHash)) &&
-		f.Utime.has(uint64(b.GenUtime)) && f.Lts.has(b.StartLt)
+		f.Utime.Has(uint64(b.GenUtime)) && f.Lts.Has(b.StartLt)
 }
 
 // blockList declares a list of blocks.
 type blockList struct {
-	*records[*record.Block, BlockKey]
+	*paging.Records[*record.Block, BlockKey]
 	filter *BlockFilter
 	view   *View
 }
 
-func newBlockList(v *View, f *BlockFilter, page Page, after *BlockKey) *blockList {
-	l := &blockList{filter: f, view: v, records: &records[*record.Block, BlockKey]{
-		page: page, after: after, key: BlockKeyOf,
-		compare: func(a, b *BlockKey) int { return f.compare(a, b, page.Descending) },
-		same:    func(a, b *record.Block) bool { return head.IDOf(a) == head.IDOf(b) },
+func newBlockList(v *View, f *BlockFilter, page paging.Page, after *BlockKey) *blockList {
+	l := &blockList{filter: f, view: v, Records: &paging.Records[*record.Block, BlockKey]{
+		Page: page, After: after, Key: BlockKeyOf,
+		Compare: func(a, b *BlockKey) int { return f.compare(a, b, page.Descending) },
+		Same:    func(a, b *record.Block) bool { return head.IDOf(a) == head.IDOf(b) },
 	}}
-	l.match = func(b *record.Block) bool { return b.McSeqno <= v.Watermark && l.filter.matches(b) }
+	l.Match = func(b *record.Block) bool { return b.McSeqno <= v.Watermark && l.filter.matches(b) }
 	return l
 }
 
 // isBehind reports whether a block lies behind the cursor.
 func (l *blockList) isBehind(b *record.Block) bool {
 	k := BlockKeyOf(b)
-	return l.after == nil || l.compare(&k, l.after) > 0
+	return l.After == nil || l.Compare(&k, l.After) > 0
 }
 
 // Blocks is a page of the list, and whether there are more after it.
-func (l *Lists) Blocks(ctx context.Context, v *View, f *BlockFilter, page Page, after *BlockKey) ([]*record.Block, bool, error) {
+func (l *Lists) Blocks(ctx context.Context, v *View, f *BlockFilter, page paging.Page, after *BlockKey) ([]*record.Block, bool, error) {
 	if f.Seqno != nil && *f.Seqno < 0 || f.McSeqno != nil && (*f.McSeqno < 0 || uint32(*f.McSeqno) > v.Watermark) {
 		return nil, false, nil
 	}
 	b := newBlockList(v, f, page, after)
 	if found, ok := b.fromHead(); ok {
 		l.fromHead.WithLabelValues("blocks").Inc()
-		list, more := b.all(found)
+		list, more := b.All(found)
 		return list, more, nil
 	}
 	if table, c := b.short(); table != "" {
@@ -116,7 +117,7 @@ func (l *Lists) Blocks(ctx context.Context, v *View, f *BlockFilter, page Page, 
 		if err != nil {
 			return nil, false, err
 		}
-		list, more := b.all(found)
+		list, more := b.All(found)
 		return list, more, nil
 	}
 	if (f.Workchain != nil || f.Shard != nil) && !f.ofShard() {
@@ -135,10 +136,10 @@ func (l *blockList) fromHead() ([]*record.Block, bool) {
 	if f.McSeqno != nil {
 		return h.BlocksOf(uint32(*f.McSeqno))
 	}
-	if f.RootHash != nil || f.FileHash != nil || f.Shard != nil || f.Seqno != nil || f.ByLt() || !l.page.Descending || !h.Reaches(l.view.Watermark) {
+	if f.RootHash != nil || f.FileHash != nil || f.Shard != nil || f.Seqno != nil || f.ByLt() || !l.Page.Descending || !h.Reaches(l.view.Watermark) {
 		return nil, false
 	}
-	need := l.page.Offset + l.page.Limit + 1
+	need := l.Page.Offset + l.Page.Limit + 1
 	var found []*record.Block
 	for i := len(h.Bundles) - 1; i >= 0; i-- {
 		for _, b := range h.Bundles[i].Blocks() {
@@ -180,7 +181,7 @@ func (l *Lists) blocksOf(ctx context.Context, v *View, table string, c sql.Condi
 		columns := strings.Join(blockColumns, ", ")
 		where = "(" + columns + ") IN (SELECT " + columns + " FROM " + table + " WHERE " + where + ")"
 	}
-	return readRecords(ctx, l.source(v), "blocks", "SELECT record FROM blocks WHERE "+where, held, head.UnpackBlock)
+	return paging.ReadRecords(ctx, l.source(v), "blocks", "SELECT record FROM blocks WHERE "+where, held, head.UnpackBlock)
 }
 
 // blocksByID are the rows of blocks_index that find blocks by their ids, and
@@ -230,7 +231,7 @@ const blockValue, blockMcSeqno, blockWorkchain, blockShard, blockSeqno = 0, 1, 2
 
 // plan reads a list that may be long, and tells what of a key its value is.
 func (l *blockList) plan() (p *plan.Plan, value func(*BlockKey) uint64) {
-	f, d := l.filter, l.page.Descending
+	f, d := l.filter, l.Page.Descending
 	r := plan.Range{Prefix: []string{"path"}}
 	p = &plan.Plan{Reads: "block keys", Table: "blocks_index", Descending: d, Bundle: "mc_seqno", Watermark: l.view.Tables, Order: []plan.Term{{At: blockValue, Words: 1, Descending: d}, {At: blockWorkchain, Words: 3, Descending: d}}}
 	column := "key"
@@ -274,12 +275,12 @@ func (l *blockList) plan() (p *plan.Plan, value func(*BlockKey) uint64) {
 // longBlocks reads a page of a list that may be long.
 func (l *Lists) longBlocks(ctx context.Context, b *blockList) ([]*record.Block, bool, error) {
 	p, value := b.plan()
-	q := &query[*record.Block, BlockKey]{
-		records: b.records, source: l.source(b.view), plan: p, rowsOfItem: 1,
-		rowOf: func(k *BlockKey) plan.Row {
+	q := &paging.Query[*record.Block, BlockKey]{
+		Records: b.Records, Source: l.source(b.view), Plan: p, RowsOfItem: 1,
+		RowOf: func(k *BlockKey) plan.Row {
 			return plan.Row{blockValue: value(k), blockWorkchain: plan.Signed(k.Workchain), blockShard: k.Shard, blockSeqno: uint64(k.Seqno)}
 		},
-		read: func(ctx context.Context, items [][]plan.Row) ([]*record.Block, error) {
+		Read: func(ctx context.Context, items [][]plan.Row) ([]*record.Block, error) {
 			ids := sql.Among{Columns: blockColumns}
 			for _, item := range items {
 				r := item[0]
@@ -288,14 +289,14 @@ func (l *Lists) longBlocks(ctx context.Context, b *blockList) ([]*record.Block, 
 			return l.blocksOf(ctx, b.view, "blocks", sql.Conditions{ids})
 		},
 	}
-	return q.run(ctx)
+	return q.Run(ctx)
 }
 
 // Bundle is the blocks that a masterchain block commits for the first time, and
 // itself, in the order of the contract.
 func (l *Lists) Bundle(ctx context.Context, v *View, mcSeqno int32) ([]*record.Block, error) {
 	f := &BlockFilter{McSeqno: &mcSeqno, Utime: Everything, Lts: Everything}
-	list, _, err := l.Blocks(ctx, v, f, Page{Limit: 1 << 30}, nil)
+	list, _, err := l.Blocks(ctx, v, f, paging.Page{Limit: 1 << 30}, nil)
 	slices.SortFunc(list, compareShards)
 	return list, err
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -81,7 +82,7 @@ func (f *MessageFilter) matches(m *record.Message) bool {
 	if external && (f.Utime.Given || f.Lts.Given || f.ExcludeExternals) || !external && f.OnlyExternals {
 		return false
 	}
-	return f.matchesContent(m) && (external || f.Utime.has(uint64(m.CreatedAt)) && f.Lts.has(m.CreatedLt))
+	return f.matchesContent(m) && (external || f.Utime.Has(uint64(m.CreatedAt)) && f.Lts.Has(m.CreatedLt))
 }
 
 func (f *MessageFilter) matchesContent(m *record.Message) bool {
@@ -100,26 +101,26 @@ func (f *MessageFilter) hasHash(m *record.Message) bool {
 // messageList declares a list of messages. What is left of the offset is counted
 // down from part to part.
 type messageList struct {
-	*records[Message, MessageKey]
+	*paging.Records[Message, MessageKey]
 	filter *MessageFilter
 	view   *View
 }
 
-func newMessageList(v *View, f *MessageFilter, page Page, after *MessageKey) *messageList {
-	return &messageList{filter: f, view: v, records: &records[Message, MessageKey]{
-		page: page, after: after,
-		key:     func(m Message) MessageKey { return f.KeyOf(m.Message) },
-		compare: func(a, b *MessageKey) int { return compareMessages(a, b, page.Descending) },
-		match:   func(Message) bool { return true }, // messagesIn has looked
-		same:    func(a, b Message) bool { return bytes.Equal(a.Hash, b.Hash) },
-		join:    (*Message).join,
+func newMessageList(v *View, f *MessageFilter, page paging.Page, after *MessageKey) *messageList {
+	return &messageList{filter: f, view: v, Records: &paging.Records[Message, MessageKey]{
+		Page: page, After: after,
+		Key:     func(m Message) MessageKey { return f.KeyOf(m.Message) },
+		Compare: func(a, b *MessageKey) int { return compareMessages(a, b, page.Descending) },
+		Match:   func(Message) bool { return true }, // messagesIn has looked
+		Same:    func(a, b Message) bool { return bytes.Equal(a.Hash, b.Hash) },
+		Join:    (*Message).join,
 	}}
 }
 
 // isBehind reports whether a message lies behind the cursor.
 func (l *messageList) isBehind(m *record.Message) bool {
 	k := l.filter.KeyOf(m)
-	return l.after == nil || l.compare(&k, l.after) > 0
+	return l.After == nil || l.Compare(&k, l.After) > 0
 }
 
 // messagesByHash are the rows of messages_index of messages with some hashes.
@@ -128,7 +129,7 @@ func messagesByHash(hashes []Hash) sql.Conditions {
 }
 
 // Messages is a page of the list, and whether there are more after it.
-func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Page, after *MessageKey) ([]Message, bool, error) {
+func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page paging.Page, after *MessageKey) ([]Message, bool, error) {
 	if f.ExcludeExternals && f.OnlyExternals || f.NoSource && f.Source != nil || f.NoDestination && f.Destination != nil {
 		return nil, false, nil
 	}
@@ -138,7 +139,7 @@ func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Pa
 		if err != nil {
 			return nil, false, err
 		}
-		list, more := m.all(m.messagesIn(found))
+		list, more := m.All(m.messagesIn(found))
 		return list, more, nil
 	}
 	if list, ok := m.fromHead(); ok {
@@ -147,7 +148,7 @@ func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Pa
 	}
 	if parts := m.parts(); len(parts) == 2 && page.Offset == 0 && !m.plan(otherMessages).Residual {
 		list, more, err := l.bothParts(ctx, m, parts)
-		if !errors.Is(err, errShort) {
+		if !errors.Is(err, paging.ErrShort) {
 			return list, more, err
 		}
 	}
@@ -167,7 +168,7 @@ func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page Pa
 
 // messageQuery is a query of one part of a list.
 type messageQuery struct {
-	*query[Message, MessageKey]
+	*paging.Query[Message, MessageKey]
 	// likely returns the transactions that were read beside the rows.
 	likely func() []*record.Transaction
 }
@@ -176,15 +177,15 @@ type messageQuery struct {
 // messages may be wanted of it.
 func (l *Lists) queryMessages(ctx context.Context, m *messageList, part messagePart, p *messagePlan, limit int) *messageQuery {
 	q := &messageQuery{likely: l.likelyTransactions(ctx, m, p, limit)}
-	q.query = &query[Message, MessageKey]{
-		records: m.records, source: l.source(m.view), plan: &p.Plan, rowsOfItem: 2,
-		rowOf: func(k *MessageKey) plan.Row {
+	q.Query = &paging.Query[Message, MessageKey]{
+		Records: m.Records, Source: l.source(m.view), Plan: &p.Plan, RowsOfItem: 2,
+		RowOf: func(k *MessageKey) plan.Row {
 			if k.External != (part == externalMessages) {
 				return nil // the cursor lies in the other part
 			}
 			return plan.Row{messageValue: k.Value, messageTag: uint64(schema.ShortPrefix(k.Hash[:]))}
 		},
-		read: func(ctx context.Context, items [][]plan.Row) ([]Message, error) {
+		Read: func(ctx context.Context, items [][]plan.Row) ([]Message, error) {
 			return l.readMessages(ctx, m, p, items, q.likely())
 		},
 	}
@@ -192,10 +193,10 @@ func (l *Lists) queryMessages(ctx context.Context, m *messageList, part messageP
 }
 
 // bothParts reads the rows of both parts side by side and the messages of both
-// at once. It returns errShort when some of them had to be dropped, so that the page
+// at once. It returns paging.ErrShort when some of them had to be dropped, so that the page
 // is not full, or when another plan may do.
 func (l *Lists) bothParts(ctx context.Context, m *messageList, parts []messagePart) (list []Message, more bool, err error) {
-	want := m.page.Limit + 2 // the cursor's own, and one that tells whether there are more
+	want := m.Page.Limit + 2 // the cursor's own, and one that tells whether there are more
 	others := l.queryMessages(ctx, m, otherMessages, m.plan(otherMessages), want)
 	found, ended := make([][][]plan.Row, len(parts)), make([]bool, len(parts))
 	group, groupContext := errgroup.WithContext(ctx)
@@ -204,7 +205,7 @@ func (l *Lists) bothParts(ctx context.Context, m *messageList, parts []messagePa
 		if part != otherMessages {
 			q = l.queryMessages(ctx, m, part, m.plan(part), 0)
 		}
-		w := q.scan()
+		w := q.Scan()
 		group.Go(func() (err error) {
 			found[i], err = w.Next(groupContext, want, 2)
 			ended[i] = w.Ended()
@@ -212,31 +213,31 @@ func (l *Lists) bothParts(ctx context.Context, m *messageList, parts []messagePa
 		})
 	}
 	if err := group.Wait(); errors.Is(err, clickhouse.ErrTooManyBytes) {
-		return nil, false, errShort
+		return nil, false, paging.ErrShort
 	} else if err != nil {
 		return nil, false, err
 	}
 	items := slices.Concat(found...)
 	whole := len(items) <= want && !slices.Contains(ended, false)
 	if items = items[:min(want, len(items))]; len(items) > 0 {
-		if list, err = others.read(ctx, items); err != nil {
+		if list, err = others.Read(ctx, items); err != nil {
 			return nil, false, err
 		}
 	}
-	if list = m.take(list); len(list) <= m.page.Limit && !whole {
-		return nil, false, errShort
+	if list = m.Take(list); len(list) <= m.Page.Limit && !whole {
+		return nil, false, paging.ErrShort
 	}
-	list, more = m.cut(list, 0)
+	list, more = m.Cut(list, 0)
 	return list, more, nil
 }
 
 // partOfMessages are up to limit of a part of the list.
 func (l *Lists) partOfMessages(ctx context.Context, m *messageList, part messagePart, limit int) (list []Message, err error) {
-	offset := m.page.Offset
+	offset := m.Page.Offset
 	for _, p := range m.plans(part) {
-		m.page.Offset = offset
+		m.Page.Offset = offset
 		q := l.queryMessages(ctx, m, part, p, limit)
-		if list, m.page.Offset, err = q.collect(ctx, limit); !errors.Is(err, clickhouse.ErrTooManyBytes) {
+		if list, m.Page.Offset, err = q.Collect(ctx, limit); !errors.Is(err, clickhouse.ErrTooManyBytes) {
 			break
 		}
 	}
@@ -248,22 +249,22 @@ func (l *messageList) parts() []messagePart {
 	f := l.filter
 	others := !f.OnlyExternals && !f.NoSource
 	externals := !f.ExcludeExternals && !f.Utime.Given && !f.Lts.Given && f.Source == nil && !f.NoDestination && f.Direction != Out
-	if l.after != nil {
-		if l.after.External && !l.page.Descending {
+	if l.After != nil {
+		if l.After.External && !l.Page.Descending {
 			others = false
 		}
-		if !l.after.External && l.page.Descending {
+		if !l.After.External && l.Page.Descending {
 			externals = false
 		}
 	}
 	var parts []messagePart
-	if externals && l.page.Descending {
+	if externals && l.Page.Descending {
 		parts = append(parts, externalMessages)
 	}
 	if others {
 		parts = append(parts, otherMessages)
 	}
-	if externals && !l.page.Descending {
+	if externals && !l.Page.Descending {
 		parts = append(parts, externalMessages)
 	}
 	return parts

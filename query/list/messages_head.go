@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tonscribe/query/head"
+	"tonscribe/query/list/paging"
 	"tonscribe/schema/record"
 )
 
@@ -20,7 +21,7 @@ var mintAndRecover = Address{0xff, 0xff, 0xff, 0xff}
 // bundles.
 func (l *messageList) fromHead() ([]Message, bool) {
 	f, h := l.filter, &l.view.Head
-	if f.Source == nil || *f.Source == mintAndRecover || f.Direction == In || f.Utime.Given || !l.page.Descending || !h.Reaches(l.view.Watermark) {
+	if f.Source == nil || *f.Source == mintAndRecover || f.Direction == In || f.Utime.Given || !l.Page.Descending || !h.Reaches(l.view.Watermark) {
 		return nil, false
 	}
 	type sent struct {
@@ -29,7 +30,7 @@ func (l *messageList) fromHead() ([]Message, bool) {
 	}
 	var list []sent
 	source := []Address{*f.Source}
-	for i := len(h.Bundles) - 1; i >= h.WithTransactions && len(list) <= l.page.Offset+l.page.Limit; i-- {
+	for i := len(h.Bundles) - 1; i >= h.WithTransactions && len(list) <= l.Page.Offset+l.Page.Limit; i-- {
 		b := h.Bundles[i]
 		if b.McSeqno+uint32(len(h.Bundles)-1-i) != l.view.Watermark {
 			return nil, false // over a gap, a message's producer may be missing
@@ -49,16 +50,16 @@ func (l *messageList) fromHead() ([]Message, bool) {
 			}
 		}
 	}
-	if len(list) <= l.page.Offset+l.page.Limit {
+	if len(list) <= l.Page.Offset+l.Page.Limit {
 		return nil, false
 	}
 	slices.SortFunc(list, func(a, b sent) int {
 		x, y := f.KeyOf(a.Message.Message), f.KeyOf(b.Message.Message)
 		return compareMessages(&x, &y, true)
 	})
-	page := make([]Message, 0, l.page.Limit+1)
+	page := make([]Message, 0, l.Page.Limit+1)
 	visits := maxVisits
-	for _, m := range list[l.page.Offset : l.page.Offset+l.page.Limit+1] {
+	for _, m := range list[l.Page.Offset : l.Page.Offset+l.Page.Limit+1] {
 		if f.Direction == Either && !findConsumer(h, &m.Message, m.bundle, &visits) {
 			return nil, false
 		}
@@ -73,7 +74,7 @@ func findConsumer(h *head.Head, m *Message, from int, visits *int) bool {
 	if m.Kind != record.Message_INTERNAL {
 		return true
 	}
-	destination := []Address{addressOf(m.Destination)}
+	destination := []Address{paging.AddressOf(m.Destination)}
 	for _, b := range h.Bundles[from:] {
 		if *visits--; *visits < 0 {
 			return false

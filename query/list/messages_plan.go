@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -57,7 +58,7 @@ type messageSource struct {
 
 // planOf makes a plan.
 func (l *messageList) planOf(part messagePart, s *messageSource) *messagePlan {
-	f, d := l.filter, l.page.Descending
+	f, d := l.filter, l.Page.Descending
 	value := plan.Column{Name: "value", SQL: "toUInt64(created_lt)", Key: "created_lt", At: messageValue}
 	if f.Utime.Given {
 		value = plan.Column{Name: "value", SQL: "toUInt64(created_at)", Key: "created_at", At: messageValue}
@@ -75,7 +76,7 @@ func (l *messageList) planOf(part messagePart, s *messageSource) *messagePlan {
 	case s.bySource:
 		p.Keys, p.Seek = []string{"created_lt"}, []plan.Column{value}
 	}
-	p.Columns = append([]plan.Column{value, tag}, transactionColumns(messageTransaction)...)
+	p.Columns = append([]plan.Column{value, tag}, RowKeyColumns(messageTransaction)...)
 	p.Columns = append(p.Columns, plan.Column{Name: "direction", At: messageDirection, Type: plan.Uint8})
 	if s.farHash {
 		p.Columns = append(p.Columns, plan.Column{Name: "far_hash", At: messageFar, Type: plan.Bits256})
@@ -217,7 +218,7 @@ func (l *Lists) likelyTransactions(ctx context.Context, m *messageList, p *messa
 	go func() {
 		defer close(done)
 		// What fails here is read again with what is missing.
-		list, _, _ = l.Transactions(ctx, m.view, f, Page{Limit: limit, Descending: true}, nil)
+		list, _, _ = l.Transactions(ctx, m.view, f, paging.Page{Limit: limit, Descending: true}, nil)
 	}()
 	return func() []*record.Transaction {
 		<-done
@@ -229,17 +230,17 @@ func (l *Lists) likelyTransactions(ctx context.Context, m *messageList, p *messa
 // likely to lead elsewhere.
 func (l *messageList) newestTransactions(p *messagePlan) *TransactionFilter {
 	f := l.filter
-	if !p.farHash || !l.page.Descending || l.page.Offset > 0 || f.Direction == 1-p.clustered || f.Opcode != nil || f.Utime.Given {
+	if !p.farHash || !l.Page.Descending || l.Page.Offset > 0 || f.Direction == 1-p.clustered || f.Opcode != nil || f.Utime.Given {
 		return nil
 	}
 	newest := &TransactionFilter{Utime: Everything, Lts: Everything}
 	switch {
-	case f.Source == nil && l.after == nil:
+	case f.Source == nil && l.After == nil:
 		newest.Accounts = []Address{*f.Destination}
 	case f.Source != nil && f.Destination == nil:
 		newest.Accounts = []Address{*f.Source}
-		if l.after != nil {
-			newest.Lts.To = l.after.Value
+		if l.After != nil {
+			newest.Lts.To = l.After.Value
 		}
 	default:
 		return nil
@@ -252,17 +253,17 @@ func (l *messageList) newestTransactions(p *messagePlan) *TransactionFilter {
 func (l *Lists) readMessages(ctx context.Context, m *messageList, p *messagePlan, items [][]plan.Row, there []*record.Transaction) ([]Message, error) {
 	full, other := split(items, p.clustered)
 	if p.farHash {
-		list, err := l.transactionsAt(ctx, m.view, missing(full, there))
+		list, err := l.TransactionsAt(ctx, m.view, missing(full, there))
 		if err != nil {
 			return nil, err
 		}
 		return m.joinEnds(items, append(list, there...), farHashes(items, p.clustered)), nil
 	}
 	var list []*record.Transaction
-	var hashes map[transactionKey]Hash
+	var hashes map[RowKey]Hash
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		list, err = l.transactionsAt(ctx, m.view, full)
+		list, err = l.TransactionsAt(ctx, m.view, full)
 		return err
 	})
 	if len(other) > 0 {
@@ -278,23 +279,23 @@ func (l *Lists) readMessages(ctx context.Context, m *messageList, p *messagePlan
 }
 
 // missing are the keys of other transactions.
-func missing(list []transactionKey, there []*record.Transaction) []transactionKey {
-	known := make(map[transactionKey]bool, len(there))
+func missing(list []RowKey, there []*record.Transaction) []RowKey {
+	known := make(map[RowKey]bool, len(there))
 	for _, tx := range there {
-		known[transactionKey{sql.KeyOf(tx.Account), tx.Lt, tx.McSeqno}] = true
+		known[RowKeyOf(tx)] = true
 	}
-	return slices.DeleteFunc(list, func(k transactionKey) bool { return known[k] })
+	return slices.DeleteFunc(list, func(k RowKey) bool { return known[k] })
 }
 
 // end returns the transaction that a row is about, and the side on which that holds
 // the message.
-func end(r plan.Row) (transactionKey, Direction) {
-	return keyOfTransaction(r, messageTransaction), Direction(r[messageDirection])
+func end(r plan.Row) (RowKey, Direction) {
+	return RowKeyIn(r, messageTransaction), Direction(r[messageDirection])
 }
 
 // farHashes are the hashes that came with the rows.
-func farHashes(items [][]plan.Row, clustered Direction) map[transactionKey]Hash {
-	found := map[transactionKey]Hash{}
+func farHashes(items [][]plan.Row, clustered Direction) map[RowKey]Hash {
+	found := map[RowKey]Hash{}
 	for _, ends := range items {
 		for _, r := range ends {
 			if key, side := end(r); side != clustered {
@@ -308,8 +309,8 @@ func farHashes(items [][]plan.Row, clustered Direction) map[transactionKey]Hash 
 // split says of which transactions the record is needed and of which the hash:
 // each message's record comes from the clustered side if that is indexed. Of
 // messages that share 32 bits all records of the side are needed.
-func split(items [][]plan.Row, clustered Direction) (full, other []transactionKey) {
-	needed := map[transactionKey]bool{}
+func split(items [][]plan.Row, clustered Direction) (full, other []RowKey) {
+	needed := map[RowKey]bool{}
 	for _, ends := range items {
 		_, from := end(ends[0])
 		if slices.ContainsFunc(ends, func(r plan.Row) bool { return Direction(r[messageDirection]) == clustered }) {
@@ -331,9 +332,9 @@ func split(items [][]plan.Row, clustered Direction) (full, other []transactionKe
 }
 
 // hashesAt reads the hashes of transactions.
-func (l *Lists) hashesAt(ctx context.Context, v *View, list []transactionKey) (map[transactionKey]Hash, error) {
+func (l *Lists) hashesAt(ctx context.Context, v *View, list []RowKey) (map[RowKey]Hash, error) {
 	const hash = 4
-	p := &plan.Plan{Reads: "hashes", Table: "transactions", Columns: append(transactionColumns(0), plan.Column{Name: "hash", At: hash, Type: plan.Bits256})}
+	p := &plan.Plan{Reads: "hashes", Table: "transactions", Columns: append(RowKeyColumns(0), plan.Column{Name: "hash", At: hash, Type: plan.Bits256})}
 	list, inMemory := bySource(v, list)
 	rows, err := p.Held(ctx, l.source(v), &plan.Range{Where: transactionsIn(inMemory)})
 	if err != nil {
@@ -341,21 +342,21 @@ func (l *Lists) hashesAt(ctx context.Context, v *View, list []transactionKey) (m
 	}
 	if len(list) > 0 {
 		var read []plan.Row
-		read, err = reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), transactionKey.compare), func(ctx context.Context, part []transactionKey) ([]plan.Row, error) {
+		read, err = reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), RowKey.compare), func(ctx context.Context, part []RowKey) ([]plan.Row, error) {
 			return p.Run(ctx, l.reader, p.Statement(&plan.Range{Where: transactionsIn(part)}, nil, 0))
 		})
 		rows = append(rows, read...)
 	}
-	found := make(map[transactionKey]Hash, len(rows))
+	found := make(map[RowKey]Hash, len(rows))
 	for _, r := range rows {
-		found[keyOfTransaction(r, 0)] = r.Hash(hash)
+		found[RowKeyIn(r, 0)] = r.Hash(hash)
 	}
 	return found, err
 }
 
 // joinEnds finds the wanted messages in the records and adds the hashes of their
 // other ends.
-func (l *messageList) joinEnds(items [][]plan.Row, list []*record.Transaction, hashes map[transactionKey]Hash) []Message {
+func (l *messageList) joinEnds(items [][]plan.Row, list []*record.Transaction, hashes map[RowKey]Hash) []Message {
 	wanted := map[uint32][]plan.Row{}
 	for _, ends := range items {
 		tag := uint32(ends[0][messageTag])

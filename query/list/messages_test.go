@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"testing"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
+	"tonscribe/test/support/plantest"
 )
 
 func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
-	var g golden
+	var g plantest.Golden
 	op := uint32(0xf8a7ea5)
 	for src := range 2 {
 		for dst := range 3 {
@@ -19,7 +21,7 @@ func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
 							for _, desc := range []bool{true, false} {
 								for _, part := range []messagePart{externalMessages, otherMessages} {
 									external := part == externalMessages
-									f := &MessageFilter{Source: one(src), Destination: one(2 * (dst % 2)), NoDestination: dst == 2, Direction: d, Utime: span(r[0]), Lts: span(r[1])}
+									f := &MessageFilter{Source: plantest.Account(src), Destination: plantest.Account(2 * (dst % 2)), NoDestination: dst == 2, Direction: d, Utime: span(r[0]), Lts: span(r[1])}
 									if body > 0 {
 										f.Body = &Hash{1}
 									}
@@ -29,13 +31,13 @@ func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
 									if (d != Either || src+dst+body+opcode > 1) && !desc || external && (r[0]+r[1] > 0 || src > 0) {
 										continue
 									}
-									l := newMessageList(&View{Watermark: 77, Tables: 77}, f, Page{Limit: 10, Descending: desc}, nil)
+									l := newMessageList(&View{Watermark: 77, Tables: 77}, f, paging.Page{Limit: 10, Descending: desc}, nil)
 									label := fmt.Sprintf("source %d destination %d body %d opcode %d direction %d utime %d lts %d descending %t external %t", src, dst, body, opcode, d, r[0], r[1], desc, external)
 									for i, p := range l.plans(part) {
 										if i > 0 {
 											label = "or"
 										}
-										g.plan(label, &p.Plan, plan.Row{9000, 55})
+										g.Plan(label, &p.Plan, plan.Row{9000, 55})
 									}
 								}
 							}
@@ -45,5 +47,5 @@ func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
 			}
 		}
 	}
-	g.check(t, "messages")
+	g.Check(t, "messages")
 }

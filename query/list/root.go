@@ -1,36 +1,28 @@
-// Package list reads lists out of ClickHouse, page by page.
+// Package list reads the chain out of ClickHouse, page by page: blocks and shards,
+// transactions, messages, and transfers and burns of tokens. What contracts are
+// (query/list/contract) and what traces are (query/list/traced) are lists of their own.
 //
 // In: a filter and a page. Out: records of schema/record, in the order of the
 // contract, each once, of bundles at or below the watermark only.
 //
 // A list is declared: what it can be filtered by, which key ranges of which table
 // or projection serve a combination of filters (a plan.Plan), and how the records that
-// rows lead to are read, ordered and matched (records). Everything else is written
-// once: the text of statements (plan.go), reading ranges side by side, together or
-// one after the other (ranges.go), groups, ties, offsets and cursors (scan.go), and
-// pages (page.go).
+// rows lead to are read, ordered and matched (paging.Records). Everything else is written
+// once: in query/list/plan the text of statements, reading ranges side by side, together
+// or one after the other, groups, ties, offsets and cursors, and in query/list/paging the
+// pages.
 //
 // Tables find candidates by 64-bit prefixes and may hold a row twice before a merge;
 // every answer is therefore checked against the records themselves. The package must
-// never write, and knows nothing of HTTP.
+// never write, and knows nothing of traces and of HTTP.
 package list
 
 import (
-	"bytes"
-	"cmp"
-	"context"
-	"fmt"
-	"slices"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/query/head"
 	"tonscribe/query/list/plan"
-	"tonscribe/query/memory"
 	"tonscribe/query/reader"
-	"tonscribe/query/sql"
-	"tonscribe/schema"
-	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
 
@@ -52,17 +44,12 @@ type Span struct {
 // Everything is the span without ends.
 var Everything = Span{To: ^uint64(0)}
 
-func (r Span) has(n uint64) bool { return n >= r.From && n <= r.To }
+// Has reports whether a number is in the span.
+func (r Span) Has(n uint64) bool { return n >= r.From && n <= r.To }
 
-// and returns what two spans have in common.
-func (r Span) and(o Span) Span {
+// And returns what two spans have in common.
+func (r Span) And(o Span) Span {
 	return Span{From: max(r.From, o.From), To: min(r.To, o.To), Given: r.Given}
-}
-
-// Page is a part of a list.
-type Page struct {
-	Limit, Offset int
-	Descending    bool
 }
 
 // Direction is the side on which a transaction holds a message, or an account takes
@@ -76,77 +63,18 @@ const (
 	Either Direction = 2
 )
 
-// Lists reads the lists of one database.
+// Lists reads the lists of the chain of one database.
 type Lists struct {
 	reader   *reader.Reader
-	newest   Newest
 	fromHead *prometheus.CounterVec
 }
 
-// Newest is what is known of contracts as of the newest view.
-type Newest interface {
-	// ContractsAt returns the newest facts of the accounts with some keys; contracts
-	// that are nothing any more are left out.
-	ContractsAt(context.Context, []sql.AccountKey) (map[Address]*record.Contract, error)
-	// Memory has the bundles that are newer than the tables.
-	Memory() memory.Bundles
-}
-
 // New makes lists that read ClickHouse.
-func New(r *reader.Reader, newest Newest, registerer prometheus.Registerer) *Lists {
-	return &Lists{reader: r, newest: newest, fromHead: reader.Register(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+func New(r *reader.Reader, registerer prometheus.Registerer) *Lists {
+	return &Lists{reader: r, fromHead: reader.Register(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tonscribe_query_head_answers_total", Help: "Lists answered from memory, without ClickHouse.",
 	}, []string{"list"}))}
 }
 
 // source returns where the rows of a view are.
 func (l *Lists) source(v *View) plan.Source { return plan.Source{Tables: l.reader, Memory: v.Memory} }
-
-// readRecords reads records by a statement from ClickHouse, and adds those that are
-// held in memory.
-func readRecords[R any](ctx context.Context, s plan.Source, reads, statement string, held []string, unpack func([]byte) (R, error)) ([]R, error) {
-	list, err := reader.Records(ctx, s.Tables, reads, statement, unpack)
-	if err != nil {
-		return nil, err
-	}
-	more, err := unpackAll(held, unpack)
-	return append(list, more...), err
-}
-
-func unpackAll[R any](held []string, unpack func([]byte) (R, error)) ([]R, error) {
-	list := make([]R, len(held))
-	for i, record := range held {
-		reader.Yield(i)
-		var err error
-		if list[i], err = unpack([]byte(record)); err != nil {
-			return nil, fmt.Errorf("record in memory: %w", err)
-		}
-	}
-	return list, nil
-}
-
-// noAddress is how a key of a list says that there is no account.
-var noAddress = Address{0x80}
-
-// addressOf returns an address of a record in a key.
-func addressOf(a []byte) Address {
-	if len(a) != schema.AddressSize {
-		return noAddress
-	}
-	return Address(a)
-}
-
-// CompareAddresses is the order of accounts in lists: by workchain, then by bytes.
-func CompareAddresses(a, b Address) int {
-	return cmp.Or(cmp.Compare(schema.Workchain(a[:]), schema.Workchain(b[:])), bytes.Compare(a[4:], b[4:]))
-}
-
-// hasAddress reports whether an address is in a list, or the list is empty.
-func hasAddress(list []Address, a []byte) bool {
-	return len(list) == 0 || len(a) == schema.AddressSize && slices.Contains(list, Address(a))
-}
-
-// hasAny reports whether one of some addresses is in a list, or the list is empty.
-func hasAny(list []Address, some [][]byte) bool {
-	return len(list) == 0 || slices.ContainsFunc(some, func(a []byte) bool { return hasAddress(list, a) })
-}

@@ -3,6 +3,7 @@ package list
 import (
 	"context"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema/record"
@@ -38,7 +39,7 @@ func (l *Lists) extentOf(ctx context.Context, v *View, workchain *int32, shard u
 		f := &BlockFilter{Workchain: &w, Shard: &shard, Utime: Everything, Lts: Everything}
 		var ends [2]*record.Block
 		for i, descending := range []bool{false, true} {
-			list, _, err := l.longBlocks(ctx, newBlockList(v, f, Page{Limit: 1, Descending: descending}, nil))
+			list, _, err := l.longBlocks(ctx, newBlockList(v, f, paging.Page{Limit: 1, Descending: descending}, nil))
 			if err != nil {
 				return e, err
 			}
@@ -82,7 +83,7 @@ func (l *Lists) narrow(ctx context.Context, v *View, table string, workchain *in
 		if err != nil || e.empty() {
 			return false, err
 		}
-		*utime, *lts = utime.and(e.utime), lts.and(e.lts)
+		*utime, *lts = utime.And(e.utime), lts.And(e.lts)
 	case workchain != nil && table == "transactions":
 		if found, err := l.has(ctx, v, table, sql.Conditions{sql.Is("workchain", *workchain)}); err != nil || !found {
 			return false, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tonscribe/query/head"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -88,7 +89,7 @@ func (o transactionOrder) compare(a, b *TransactionKey) int {
 	if c != 0 {
 		return c
 	}
-	c = CompareAddresses(a.Account, b.Account)
+	c = paging.CompareAddresses(a.Account, b.Account)
 	if o.accountsDescending {
 		c = -c
 	}
@@ -103,7 +104,7 @@ func (f *TransactionFilter) matches(tx *record.Transaction) bool {
 		(f.Seqno == nil || int64(block.GetSeqno()) == int64(*f.Seqno)) &&
 		(f.McSeqno == nil || int64(tx.McSeqno) == int64(*f.McSeqno)) &&
 		(f.Lt == nil || tx.Lt == *f.Lt) &&
-		f.Utime.has(uint64(tx.Now)) && f.Lts.has(tx.Lt) &&
+		f.Utime.Has(uint64(tx.Now)) && f.Lts.Has(tx.Lt) &&
 		(len(f.Accounts) == 0 || slices.Contains(f.Accounts, Address(tx.Account))) &&
 		(len(f.Hashes) == 0 || slices.Contains(f.Hashes, Hash(tx.Hash)))
 }
@@ -115,30 +116,30 @@ func (f *TransactionFilter) impossible() bool {
 
 // transactionList declares a list of transactions.
 type transactionList struct {
-	*records[*record.Transaction, TransactionKey]
+	*paging.Records[*record.Transaction, TransactionKey]
 	filter *TransactionFilter
 	order  transactionOrder
 	view   *View
 }
 
-func newTransactionList(v *View, f *TransactionFilter, order transactionOrder, page Page, after *TransactionKey, match func(*record.Transaction) bool) *transactionList {
-	return &transactionList{filter: f, order: order, view: v, records: &records[*record.Transaction, TransactionKey]{
-		page: page, after: after, key: KeyOf, compare: order.compare,
-		match: func(tx *record.Transaction) bool { return tx.McSeqno <= v.Watermark && match(tx) },
-		same:  func(a, b *record.Transaction) bool { return bytes.Equal(a.Hash, b.Hash) },
+func newTransactionList(v *View, f *TransactionFilter, order transactionOrder, page paging.Page, after *TransactionKey, match func(*record.Transaction) bool) *transactionList {
+	return &transactionList{filter: f, order: order, view: v, Records: &paging.Records[*record.Transaction, TransactionKey]{
+		Page: page, After: after, Key: KeyOf, Compare: order.compare,
+		Match: func(tx *record.Transaction) bool { return tx.McSeqno <= v.Watermark && match(tx) },
+		Same:  func(a, b *record.Transaction) bool { return bytes.Equal(a.Hash, b.Hash) },
 	}}
 }
 
 // Transactions is a page of the list, and whether there are more after it. With
 // after, the list begins behind that key.
-func (l *Lists) Transactions(ctx context.Context, v *View, f *TransactionFilter, page Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
+func (l *Lists) Transactions(ctx context.Context, v *View, f *TransactionFilter, page paging.Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
 	if f.impossible() || f.McSeqno != nil && uint32(*f.McSeqno) > v.Watermark {
 		return nil, false, nil
 	}
 	t := newTransactionList(v, f, f.order(page.Descending), page, after, f.matches)
 	if found, ok := t.fromHead(); ok {
 		l.fromHead.WithLabelValues("transactions").Inc()
-		list, more := t.all(found)
+		list, more := t.All(found)
 		return list, more, nil
 	}
 	if table, c := t.short(); table != "" {
@@ -169,7 +170,7 @@ func (l *transactionList) short() (table string, c sql.Conditions) {
 	switch {
 	case f.McSeqno != nil && f.Lt == nil && len(f.Hashes) == 0:
 		b := l.view.Head.Bundle(uint32(*f.McSeqno))
-		if b == nil || b.Count > l.page.Offset+l.page.Limit+2 {
+		if b == nil || b.Count > l.Page.Offset+l.Page.Limit+2 {
 			return "", nil
 		}
 		c.Add(sql.Is("path", sql.Name("mc_seqno")), sql.Is("key", *f.McSeqno))
@@ -197,7 +198,7 @@ func (l *Lists) shortTransactions(ctx context.Context, t *transactionList, table
 	if err != nil {
 		return nil, false, err
 	}
-	list, more := t.all(found)
+	list, more := t.All(found)
 	return list, more, nil
 }
 
@@ -205,23 +206,29 @@ func (l *Lists) shortTransactions(ctx context.Context, t *transactionList, table
 // time in lists by time.
 const transactionAt, transactionNow, transactionWords = 0, 4, 5
 
-// transactionKey is the key of a row of the table transactions.
-type transactionKey struct {
+// RowKey is the key of a row of the table transactions.
+type RowKey struct {
 	sql.AccountKey
-	lt      uint64
-	mcSeqno uint32
+	Lt      uint64
+	McSeqno uint32
 }
 
-func keyOfTransaction(r plan.Row, at int) transactionKey {
-	return transactionKey{r.Account(at), r[at+2], uint32(r[at+3])}
+// RowKeyOf returns the key of a transaction's row.
+func RowKeyOf(tx *record.Transaction) RowKey {
+	return RowKey{sql.KeyOf(tx.Account), tx.Lt, tx.McSeqno}
 }
 
-func (k transactionKey) compare(o transactionKey) int {
-	return cmp.Or(k.AccountKey.Compare(o.AccountKey), cmp.Compare(k.lt, o.lt))
+// RowKeyIn returns the key that stands at a word of a row.
+func RowKeyIn(r plan.Row, at int) RowKey {
+	return RowKey{r.Account(at), r[at+2], uint32(r[at+3])}
 }
 
-// transactionColumns are the columns of a transaction's key in a row.
-func transactionColumns(at int) []plan.Column {
+func (k RowKey) compare(o RowKey) int {
+	return cmp.Or(k.AccountKey.Compare(o.AccountKey), cmp.Compare(k.Lt, o.Lt))
+}
+
+// RowKeyColumns are the columns of a key that stands at a word of a row.
+func RowKeyColumns(at int) []plan.Column {
 	return []plan.Column{
 		{Name: "workchain", At: at, Type: plan.Int32}, {Name: "account_prefix", At: at + 1}, {Name: "lt", At: at + 2}, {Name: "mc_seqno", At: at + 3, Type: plan.Uint32},
 	}
@@ -242,7 +249,7 @@ func transactionsByLt() sql.Conditions {
 
 // planBy is a plan of keys in an order. now is what the table has of the time.
 func (l *transactionList) planBy(o transactionOrder, table, now string) *plan.Plan {
-	p := &plan.Plan{Reads: "keys", Table: table, Columns: transactionColumns(transactionAt), Descending: o.descending, Bundle: "mc_seqno", Watermark: l.view.Tables, Unordered: o != l.order}
+	p := &plan.Plan{Reads: "keys", Table: table, Columns: RowKeyColumns(transactionAt), Descending: o.descending, Bundle: "mc_seqno", Watermark: l.view.Tables, Unordered: o != l.order}
 	lt := p.Columns[2]
 	p.Keys, p.Seek = []string{"lt", "workchain", "account_prefix"}, []plan.Column{lt}
 	p.Order = []plan.Term{{At: lt.At, Words: 1, Descending: o.descending}, {At: transactionAt, Words: 2, Descending: false}}
@@ -309,7 +316,7 @@ func (l *transactionList) accountsPlan() *plan.Plan {
 		p.Direct = f.Workchain == nil && f.Shard == nil && !f.Utime.Given
 	}
 	for _, a := range f.Accounts {
-		r := accountRange(sql.Account, sql.Account, sql.KeyOf(a[:]))
+		r := plan.AccountRange(sql.Account, sql.Account, sql.KeyOf(a[:]))
 		r.Where.Between("now", f.Utime.From, f.Utime.To, 1<<32-1)
 		l.shardConditions(&r)
 		r.Where.Between("lt", f.Lts.From, f.Lts.To, ^uint64(0))
@@ -345,20 +352,20 @@ func (l *transactionList) shardConditions(r *plan.Range) {
 
 // longTransactions reads a page of a list by a plan.
 func (l *Lists) longTransactions(ctx context.Context, t *transactionList, p *plan.Plan) ([]*record.Transaction, bool, error) {
-	q := &query[*record.Transaction, TransactionKey]{
-		records: t.records, source: l.source(t.view), plan: p, rowOf: rowOfTransaction, rowsOfItem: 1, reads: "transactions", unpack: unpackTransaction,
-		read: func(ctx context.Context, items [][]plan.Row) ([]*record.Transaction, error) {
-			keys := make([]transactionKey, len(items))
+	q := &paging.Query[*record.Transaction, TransactionKey]{
+		Records: t.Records, Source: l.source(t.view), Plan: p, RowOf: rowOfTransaction, RowsOfItem: 1, Reads: "transactions", Unpack: unpackTransaction,
+		Read: func(ctx context.Context, items [][]plan.Row) ([]*record.Transaction, error) {
+			keys := make([]RowKey, len(items))
 			for i, item := range items {
-				keys[i] = keyOfTransaction(item[0], transactionAt)
+				keys[i] = RowKeyIn(item[0], transactionAt)
 			}
-			return l.transactionsAt(ctx, t.view, keys)
+			return l.TransactionsAt(ctx, t.view, keys)
 		},
 	}
 	if len(p.Ranges) == 1 {
-		q.seek = func(ctx context.Context, items int) (plan.Row, int, error) { return l.seek(ctx, q.source, p, items) }
+		q.Seek = func(ctx context.Context, items int) (plan.Row, int, error) { return l.seek(ctx, q.Source, p, items) }
 	}
-	return q.run(ctx)
+	return q.Run(ctx)
 }
 
 // seek counts items in ClickHouse: of the first so many rows, the last group and
@@ -406,18 +413,18 @@ func counting(p *plan.Plan, items int) string {
 }
 
 // transactionsIn are the rows of transactions with some keys.
-func transactionsIn(list []transactionKey) sql.Conditions {
+func transactionsIn(list []RowKey) sql.Conditions {
 	among := sql.Among{Columns: strings.Split(sql.TransactionKey, ", ")}
 	for _, k := range list {
-		among.Tuples = append(among.Tuples, []any{k.Workchain, k.Prefix, k.lt, k.mcSeqno})
+		among.Tuples = append(among.Tuples, []any{k.Workchain, k.Prefix, k.Lt, k.McSeqno})
 	}
 	return sql.Conditions{among}
 }
 
 // bySource splits keys of transactions into those of the tables and those in memory.
-func bySource(v *View, list []transactionKey) (tables, memory []transactionKey) {
+func bySource(v *View, list []RowKey) (tables, memory []RowKey) {
 	for _, k := range list {
-		if k.mcSeqno > v.Tables {
+		if k.McSeqno > v.Tables {
 			memory = append(memory, k)
 		} else {
 			tables = append(tables, k)
@@ -426,18 +433,18 @@ func bySource(v *View, list []transactionKey) (tables, memory []transactionKey) 
 	return tables, memory
 }
 
-// transactionsAt reads the records of transactions by their keys.
-func (l *Lists) transactionsAt(ctx context.Context, v *View, list []transactionKey) ([]*record.Transaction, error) {
+// TransactionsAt reads the records of transactions by their keys.
+func (l *Lists) TransactionsAt(ctx context.Context, v *View, list []RowKey) ([]*record.Transaction, error) {
 	list, inMemory := bySource(v, list)
 	records, err := plan.Records(ctx, v.Memory, "transactions", transactionsIn(inMemory))
 	if err != nil {
 		return nil, err
 	}
-	held, err := unpackAll(records, unpackTransaction)
+	held, err := paging.UnpackAll(records, unpackTransaction)
 	if err != nil || len(list) == 0 {
 		return held, err
 	}
-	read, err := reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), transactionKey.compare), func(ctx context.Context, part []transactionKey) ([]*record.Transaction, error) {
+	read, err := reader.Gather(ctx, reader.Chunks(list, l.reader.Splits(2*len(list)), RowKey.compare), func(ctx context.Context, part []RowKey) ([]*record.Transaction, error) {
 		return reader.Records(ctx, l.reader, "transactions", sql.TransactionsAt("transactions", transactionsIn(part)), unpackTransaction)
 	})
 	return append(read, held...), err
@@ -449,7 +456,7 @@ func (l *Lists) transactionsOf(ctx context.Context, v *View, table string, c sql
 	if err != nil {
 		return nil, err
 	}
-	return readRecords(ctx, l.source(v), "transactions", sql.TransactionsAt(table, c), held, unpackTransaction)
+	return paging.ReadRecords(ctx, l.source(v), "transactions", sql.TransactionsAt(table, c), held, unpackTransaction)
 }
 
 func unpackTransaction(raw []byte) (*record.Transaction, error) {
@@ -486,7 +493,7 @@ const maxSought = 8
 // newest collects from the newest bundle on until nothing older can come before
 // the end of the page.
 func (l *transactionList) newest(h *head.Head) ([]*record.Transaction, bool) {
-	need := l.page.Offset + l.page.Limit + 1
+	need := l.Page.Offset + l.Page.Limit + 1
 	var found []head.Transaction
 	for i := len(h.Bundles) - 1; i >= h.WithTransactions; i-- {
 		if len(l.filter.Accounts) > 0 && !h.Bundles[i].HasAny(l.filter.Accounts) {
@@ -513,7 +520,7 @@ func (l *transactionList) newest(h *head.Head) ([]*record.Transaction, bool) {
 func (l *transactionList) certain(found []head.Transaction, before head.Reach) (n int) {
 	for _, t := range found {
 		newer := l.order.by == byTime && t.Now > before.Now || l.order.by == byLt && t.Lt > before.Lt
-		if newer && (l.after == nil || l.compareHeld(t, head.Transaction{Lt: l.after.Lt, Now: l.after.Now}) > 0) {
+		if newer && (l.After == nil || l.compareHeld(t, head.Transaction{Lt: l.After.Lt, Now: l.After.Now}) > 0) {
 			n++
 		}
 	}
@@ -528,14 +535,14 @@ func (l *transactionList) compareHeld(a, b head.Transaction) int {
 // wanted checks what can be told without the record.
 func (l *transactionList) wanted(t *head.Transaction) bool {
 	f := l.filter
-	if f.Workchain != nil && schema.Workchain(t.Account[:]) != *f.Workchain || !f.Utime.has(uint64(t.Now)) || !f.Lts.has(t.Lt) {
+	if f.Workchain != nil && schema.Workchain(t.Account[:]) != *f.Workchain || !f.Utime.Has(uint64(t.Now)) || !f.Lts.Has(t.Lt) {
 		return false
 	}
 	if len(f.Accounts) > 0 && !slices.Contains(f.Accounts, t.Account) {
 		return false
 	}
 	// Not after the cursor for sure; the rest is checked with the account.
-	return l.after == nil || l.compareHeld(*t, head.Transaction{Lt: l.after.Lt, Now: l.after.Now}) >= 0
+	return l.After == nil || l.compareHeld(*t, head.Transaction{Lt: l.After.Lt, Now: l.After.Now}) >= 0
 }
 
 // unpack reads records behind the cursor, need of them and all that share the
@@ -551,7 +558,7 @@ func (l *transactionList) unpack(held []head.Transaction, need int) ([]*record.T
 		if !ok {
 			return nil, false
 		}
-		if k := KeyOf(tx); l.after == nil || l.order.compare(&k, l.after) > 0 {
+		if k := KeyOf(tx); l.After == nil || l.order.compare(&k, l.After) > 0 {
 			list = append(list, tx)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -18,7 +19,7 @@ func (f *MessageFilter) heldBy(tx *record.Transaction) bool {
 
 // TransactionsByMessage is a page of the transactions that hold a wanted
 // message, by lt. The filter has hashes, a body or an opcode.
-func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFilter, page Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
+func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFilter, page paging.Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
 	t := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, page.Descending, false}, page, after, f.heldBy)
 	if len(f.Hashes) > 0 {
 		return l.shortTransactions(ctx, t, "messages_index", f.byHash())
@@ -38,7 +39,7 @@ func (f *MessageFilter) byHash() sql.Conditions {
 // planByMessage reads the transactions by their messages, external-in ones and
 // others alike.
 func (l *transactionList) planByMessage(f *MessageFilter) *plan.Plan {
-	m := newMessageList(l.view, f, Page{}, nil).plan(allMessages)
+	m := newMessageList(l.view, f, paging.Page{}, nil).plan(allMessages)
 	p := l.planBy(l.order, m.Table, "")
 	p.Residual, p.Ranges = m.Residual, []plan.Range{{Where: m.Ranges[0].Where}}
 	return p
@@ -49,7 +50,7 @@ func (l *transactionList) planByMessage(f *MessageFilter) *plan.Plan {
 // (Out), or both, by lt.
 func (l *Lists) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) ([]*record.Transaction, error) {
 	f := &TransactionFilter{Hashes: []Hash{hash}, Utime: Everything, Lts: Everything}
-	list, _, err := l.Transactions(ctx, v, f, Page{Limit: 1}, nil)
+	list, _, err := l.Transactions(ctx, v, f, paging.Page{Limit: 1}, nil)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -61,9 +62,9 @@ func (l *Lists) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) (
 	if err != nil {
 		return nil, err
 	}
-	return newTransactionList(v, nil, transactionOrder{}, Page{}, nil, func(tx *record.Transaction) bool {
+	return newTransactionList(v, nil, transactionOrder{}, paging.Page{}, nil, func(tx *record.Transaction) bool {
 		return d != Out && produced(tx, list[0]) || d != In && produced(list[0], tx)
-	}).take(found), nil
+	}).Take(found), nil
 }
 
 // endsOf are the other ends of a transaction's messages, as rows of

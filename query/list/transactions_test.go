@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
+	"tonscribe/test/support/plantest"
 )
 
 func int32Of(n int) *int32 {
@@ -16,9 +18,9 @@ func int32Of(n int) *int32 {
 }
 
 func TestTheStatementsOfEveryListOfTransactions(t *testing.T) {
-	var g golden
+	var g plantest.Golden
 	add := func(label string, p *plan.Plan) {
-		g.plan(label, p, plan.Row{plan.Signed(0), 77, 9000, 0, 150})
+		g.Plan(label, p, plan.Row{plan.Signed(0), 77, 9000, 0, 150})
 		if len(p.Ranges) == 1 {
 			fmt.Fprintf(&g, "  seek: %s\n", counting(p, 1000))
 		}
@@ -41,8 +43,8 @@ func TestTheStatementsOfEveryListOfTransactions(t *testing.T) {
 								if !desc && wc+shard+seqno+mc > 0 {
 									continue
 								}
-								f := &TransactionFilter{Workchain: int32Of(wc), Shard: shardOf(shard), Seqno: int32Of(8 * seqno), McSeqno: int32Of(6 * mc), Accounts: addrs(accounts), Utime: span(r[0]), Lts: span(r[1])}
-								l := newTransactionList(v, f, f.order(desc), Page{Limit: 10, Descending: desc}, nil, f.matches)
+								f := &TransactionFilter{Workchain: int32Of(wc), Shard: shardOf(shard), Seqno: int32Of(8 * seqno), McSeqno: int32Of(6 * mc), Accounts: plantest.Accounts(accounts), Utime: span(r[0]), Lts: span(r[1])}
+								l := newTransactionList(v, f, f.order(desc), paging.Page{Limit: 10, Descending: desc}, nil, f.matches)
 								add(fmt.Sprintf("workchain %d shard %d seqno %d mc_seqno %d accounts %d utime %d lts %d descending %t", wc, shard, seqno, mc, accounts, r[0], r[1], desc), l.plan())
 							}
 						}
@@ -54,15 +56,25 @@ func TestTheStatementsOfEveryListOfTransactions(t *testing.T) {
 	for _, body := range []bool{false, true} {
 		for _, d := range []Direction{Either, In, Out} {
 			for _, src := range []int{0, 1} {
-				f := &MessageFilter{Direction: d, Source: one(src), Utime: Everything, Lts: Everything}
+				f := &MessageFilter{Direction: d, Source: plantest.Account(src), Utime: Everything, Lts: Everything}
 				op := uint32(0xf8a7ea5)
 				if f.Opcode = &op; body {
 					f.Opcode, f.Body = nil, &Hash{1}
 				}
-				l := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, true, false}, Page{Limit: 10, Descending: true}, nil, f.heldBy)
+				l := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, true, false}, paging.Page{Limit: 10, Descending: true}, nil, f.heldBy)
 				add(fmt.Sprintf("by message body %t direction %d source %d", body, d, src), l.planByMessage(f))
 			}
 		}
 	}
-	g.check(t, "transactions")
+	g.Check(t, "transactions")
+}
+
+func span(given int) Span {
+	switch given {
+	case 1:
+		return Span{From: 100, To: 200, Given: true}
+	case 2:
+		return Span{To: 1 << 40, Given: true}
+	}
+	return Everything
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -84,17 +85,17 @@ var (
 // JettonTransfers is a page of the list, and whether there are more after it;
 // those that a wallet refused are left out. With after, the list begins behind
 // that key.
-func (l *Lists) JettonTransfers(ctx context.Context, v *View, f *TransferFilter, page Page, after *TransferKey) ([]*record.JettonTransfer, bool, error) {
+func (l *Lists) JettonTransfers(ctx context.Context, v *View, f *TransferFilter, page paging.Page, after *TransferKey) ([]*record.JettonTransfer, bool, error) {
 	return readTransfers(ctx, l, jettonTransferKind, v, f, page, after)
 }
 
 // JettonBurns is the same for burns; owners have one direction only.
-func (l *Lists) JettonBurns(ctx context.Context, v *View, f *TransferFilter, page Page, after *TransferKey) ([]*record.JettonBurn, bool, error) {
+func (l *Lists) JettonBurns(ctx context.Context, v *View, f *TransferFilter, page paging.Page, after *TransferKey) ([]*record.JettonBurn, bool, error) {
 	return readTransfers(ctx, l, jettonBurnKind, v, f, page, after)
 }
 
 // NFTTransfers is the same for NFT items.
-func (l *Lists) NFTTransfers(ctx context.Context, v *View, f *TransferFilter, page Page, after *TransferKey) ([]*record.NFTTransfer, bool, error) {
+func (l *Lists) NFTTransfers(ctx context.Context, v *View, f *TransferFilter, page paging.Page, after *TransferKey) ([]*record.NFTTransfer, bool, error) {
 	return readTransfers(ctx, l, nftTransferKind, v, f, page, after)
 }
 
@@ -108,7 +109,7 @@ func JettonBurnKey(b *record.JettonBurn) TransferKey { return jettonBurnKind.key
 func NFTTransferKey(t *record.NFTTransfer) TransferKey { return nftTransferKind.key(t) }
 
 func (k *transferKind[R]) key(r R) TransferKey {
-	return TransferKey{r.GetNow(), r.GetLt(), addressOf(k.account(r))}
+	return TransferKey{r.GetNow(), r.GetLt(), paging.AddressOf(k.account(r))}
 }
 
 // byTime reports whether the list is in the order of time.
@@ -119,7 +120,7 @@ func (f *TransferFilter) compare(a, b *TransferKey, descending bool) int {
 	if f.byTime() {
 		c = cmp.Or(cmp.Compare(a.Now, b.Now), c)
 	}
-	if c = cmp.Or(c, CompareAddresses(a.Account, b.Account)); descending {
+	if c = cmp.Or(c, paging.CompareAddresses(a.Account, b.Account)); descending {
 		return -c
 	}
 	return c
@@ -128,10 +129,10 @@ func (f *TransferFilter) compare(a, b *TransferKey, descending bool) int {
 // matches checks everything against the record itself.
 func (k *transferKind[R]) matches(f *TransferFilter, r R) bool {
 	source, destination, parent := k.parties(r)
-	owner := len(f.Owners) == 0 || f.Direction != In && hasAddress(f.Owners, source) || f.Direction != Out && hasAddress(f.Owners, destination)
-	return owner && hasAddress(f.Contracts, k.account(r)) &&
+	owner := len(f.Owners) == 0 || f.Direction != In && paging.HasAddress(f.Owners, source) || f.Direction != Out && paging.HasAddress(f.Owners, destination)
+	return owner && paging.HasAddress(f.Contracts, k.account(r)) &&
 		(f.Parent == nil || string(f.Parent[:]) == string(parent)) && !(k.withoutAborted && k.aborted(r)) &&
-		f.Utime.has(uint64(r.GetNow())) && f.Lts.has(r.GetLt())
+		f.Utime.Has(uint64(r.GetNow())) && f.Lts.Has(r.GetLt())
 }
 
 // The words of a row that leads to a transfer.
@@ -161,12 +162,12 @@ func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *pla
 		p.Direct = f.Parent == nil && f.Direction == Either
 	case len(f.Contracts) > 0:
 		for _, a := range f.Contracts {
-			p.Ranges = append(p.Ranges, k.list(a, noAddress, schema.IsTold))
+			p.Ranges = append(p.Ranges, k.list(a, paging.NoAddress, schema.IsTold))
 		}
 	case f.Parent != nil:
-		p.Ranges = []plan.Range{k.list(noAddress, *f.Parent, schema.TakesPart)}
+		p.Ranges = []plan.Range{k.list(paging.NoAddress, *f.Parent, schema.TakesPart)}
 	case f.byTime():
-		p.Ranges = []plan.Range{k.list(noAddress, noAddress, schema.TakesPart)}
+		p.Ranges = []plan.Range{k.list(paging.NoAddress, paging.NoAddress, schema.TakesPart)}
 	default:
 		p.Table, p.Direct, p.Ranges = k.table, true, []plan.Range{{}}
 		if k.withoutAborted {
@@ -194,9 +195,9 @@ func (k *transferKind[R]) list(owner, parent Address, direction uint8) plan.Rang
 
 func (k *transferKind[R]) ownerRanges(f *TransferFilter, owner Address) (ranges []plan.Range) {
 	if f.Parent == nil && f.Direction == Either {
-		ranges = append(ranges, k.list(owner, noAddress, schema.TakesPart))
+		ranges = append(ranges, k.list(owner, paging.NoAddress, schema.TakesPart))
 	} else {
-		parent := noAddress
+		parent := paging.NoAddress
 		if f.Parent != nil {
 			parent = *f.Parent
 		}
@@ -214,26 +215,26 @@ func (k *transferKind[R]) ownerRanges(f *TransferFilter, owner Address) (ranges 
 	return ranges
 }
 
-func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferKind[R], v *View, f *TransferFilter, page Page, after *TransferKey) ([]R, bool, error) {
+func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferKind[R], v *View, f *TransferFilter, page paging.Page, after *TransferKey) ([]R, bool, error) {
 	if page.Limit < 1 {
 		return nil, false, nil
 	}
-	q := &query[R, TransferKey]{
-		source: l.source(v), reads: "transfers", unpack: k.unpack, plan: k.plan(v, f, page.Descending), rowsOfItem: 2,
-		records: &records[R, TransferKey]{
-			page: page, after: after, key: k.key,
-			compare: func(a, b *TransferKey) int { return f.compare(a, b, page.Descending) },
-			match:   func(r R) bool { return r.GetTransactionMcSeqno() <= v.Watermark && k.matches(f, r) },
-			same:    func(a, b R) bool { return k.key(a) == k.key(b) },
-			newer:   func(a, b R) int { return cmp.Compare(b.GetMcSeqno(), a.GetMcSeqno()) },
+	q := &paging.Query[R, TransferKey]{
+		Source: l.source(v), Reads: "transfers", Unpack: k.unpack, Plan: k.plan(v, f, page.Descending), RowsOfItem: 2,
+		Records: &paging.Records[R, TransferKey]{
+			Page: page, After: after, Key: k.key,
+			Compare: func(a, b *TransferKey) int { return f.compare(a, b, page.Descending) },
+			Match:   func(r R) bool { return r.GetTransactionMcSeqno() <= v.Watermark && k.matches(f, r) },
+			Same:    func(a, b R) bool { return k.key(a) == k.key(b) },
+			Newer:   func(a, b R) int { return cmp.Compare(b.GetMcSeqno(), a.GetMcSeqno()) },
 		},
-		rowOf: func(key *TransferKey) plan.Row {
+		RowOf: func(key *TransferKey) plan.Row {
 			r := plan.Row{transferNow: uint64(key.Now), transferLt: key.Lt, transferAccount + 1: 0}
 			r.SetAccount(transferAccount, sql.KeyOf(key.Account[:]))
 			return r
 		},
 	}
-	q.read = func(ctx context.Context, items [][]plan.Row) ([]R, error) {
+	q.Read = func(ctx context.Context, items [][]plan.Row) ([]R, error) {
 		keys := sql.Among{Columns: []string{"lt", "workchain", "account_prefix"}}
 		for _, item := range items {
 			r := item[0]
@@ -243,9 +244,9 @@ func readTransfers[R transferRecord](ctx context.Context, l *Lists, k *transferK
 		if err != nil {
 			return nil, err
 		}
-		return readRecords(ctx, q.source, q.reads, "SELECT record FROM "+k.table+" WHERE "+keys.String(), held, k.unpack)
+		return paging.ReadRecords(ctx, q.Source, q.Reads, "SELECT record FROM "+k.table+" WHERE "+keys.String(), held, k.unpack)
 	}
-	return q.run(ctx)
+	return q.Run(ctx)
 }
 
 func (k *transferKind[R]) unpack(raw []byte) (R, error) {

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"tonscribe/query/list/plan"
+	"tonscribe/test/support/plantest"
 )
 
 func TestTheStatementsOfEveryListOfTransfers(t *testing.T) {
-	var g golden
+	var g plantest.Golden
 	add := func(label string, f *TransferFilter, planOf func(*View, *TransferFilter, bool) *plan.Plan, descending bool) {
-		g.plan(label, planOf(&View{Watermark: 77, Tables: 77}, f, descending), plan.Row{150, 9000, plan.Signed(0), 77})
+		g.Plan(label, planOf(&View{Watermark: 77, Tables: 77}, f, descending), plan.Row{150, 9000, plan.Signed(0), 77})
 	}
 	for _, owners := range []int{0, 1, 9} {
 		for _, contracts := range []int{0, 1, 9} {
@@ -21,7 +22,7 @@ func TestTheStatementsOfEveryListOfTransfers(t *testing.T) {
 							if d != Either && owners == 0 || !desc && (contracts > 0 || d != Either) {
 								continue
 							}
-							f := &TransferFilter{Owners: addrs(owners), Contracts: addrs(contracts), Parent: one(parent), Direction: d, Utime: span(r[0]), Lts: span(r[1])}
+							f := &TransferFilter{Owners: plantest.Accounts(owners), Contracts: plantest.Accounts(contracts), Parent: plantest.Account(parent), Direction: d, Utime: span(r[0]), Lts: span(r[1])}
 							label := fmt.Sprintf("owners %d contracts %d parent %d direction %d utime %d lts %d descending %t", owners, contracts, parent, d, r[0], r[1], desc)
 							add("jetton_transfers "+label, f, jettonTransferKind.plan, desc)
 							if owners == 1 && contracts == 0 || owners+contracts+parent == 0 {
@@ -34,5 +35,5 @@ func TestTheStatementsOfEveryListOfTransfers(t *testing.T) {
 			}
 		}
 	}
-	g.check(t, "transfers")
+	g.Check(t, "transfers")
 }

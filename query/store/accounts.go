@@ -5,6 +5,7 @@ import (
 
 	"tonscribe/query/head"
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema/record"
@@ -41,7 +42,7 @@ func (s *Store) Accounts(ctx context.Context, v *head.View, list []address.Addre
 // when it had none. Data is what the newer row has, if it is the same.
 func (s *Store) accountAt(ctx context.Context, v *head.View, newer *record.Account) ([]*record.Account, error) {
 	f := &list.TransactionFilter{Accounts: []address.Address{address.Address(newer.Account)}, Utime: list.Everything, Lts: list.Everything}
-	found, _, err := s.Transactions(ctx, v, f, list.Page{Limit: 1, Descending: true}, nil)
+	found, _, err := s.Transactions(ctx, v, f, paging.Page{Limit: 1, Descending: true}, nil)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

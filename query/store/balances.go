@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/query/head"
-	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -28,7 +28,7 @@ type Balance struct {
 
 // compare is the order of a ranking: richest first.
 func (b Balance) compare(c Balance) int {
-	return cmp.Or(cmp.Compare(c.Amount, b.Amount), list.CompareAddresses(c.Account, b.Account))
+	return cmp.Or(cmp.Compare(c.Amount, b.Amount), paging.CompareAddresses(c.Account, b.Account))
 }
 
 // ranking remembers the richest accounts as of a watermark.

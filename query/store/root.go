@@ -20,6 +20,8 @@ import (
 	"tonscribe/query/cache"
 	"tonscribe/query/head"
 	"tonscribe/query/list"
+	"tonscribe/query/list/contract"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 )
@@ -27,9 +29,17 @@ import (
 // ErrEmpty says that no bundle is complete in all tables yet.
 var ErrEmpty = errors.New("no masterchain block is indexed yet")
 
+// What a store embeds beside the lists of the chain: fields need names of their own.
+type (
+	contractLists = contract.Lists
+	tracedLists   = traced.Lists
+)
+
 // Store reads one database.
 type Store struct {
 	*list.Lists
+	*contractLists
+	*tracedLists
 	*cache.Cache
 	configuration  Configuration
 	report         report.Reporter
@@ -81,8 +91,9 @@ func New(configuration Configuration, servers clickhouse.Options, log Log, r rep
 	}
 	rows := reader.New(configuration.Configuration, servers, r.Metrics)
 	held := cache.New(rows, configuration.CacheBytes, r.Metrics)
+	chain := list.New(rows, r.Metrics)
 	s := &Store{
-		Lists: list.New(rows, held, r.Metrics), Cache: held,
+		Lists: chain, contractLists: contract.New(rows, held), tracedLists: traced.New(rows, chain), Cache: held,
 		configuration: configuration, report: r, reader: rows, log: log, filler: head.NewFiller(configuration.Head, rows, r.Metrics),
 		followFailures: reader.Register(r.Metrics, prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "tonscribe_query_follow_failures_total", Help: "Failed reads of the watermark or of the newest bundles.",

@@ -8,6 +8,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/ton/address"
@@ -27,7 +28,7 @@ type DayStats struct {
 
 // DayStats are the days that a range of times touches, and whether there are
 // more. With after, the list begins behind that day.
-func (s *Store) DayStats(ctx context.Context, span list.Span, page list.Page, after *uint16) ([]DayStats, bool, error) {
+func (s *Store) DayStats(ctx context.Context, span list.Span, page paging.Page, after *uint16) ([]DayStats, bool, error) {
 	var c sql.Conditions
 	c.Between("toUInt16(day)", span.From/secondsOfDay, span.To/secondsOfDay, 1<<16-1)
 	if after != nil {
@@ -116,7 +117,7 @@ type JettonStatsKey struct {
 // JettonStats is a page of the jettons, those with the most holders first, or
 // those with the most transfers from a day on; and whether there are more. Both
 // figures are filled.
-func (s *Store) JettonStats(ctx context.Context, byTransfers bool, from uint16, page list.Page, after *JettonStatsKey) ([]JettonStats, bool, error) {
+func (s *Store) JettonStats(ctx context.Context, byTransfers bool, from uint16, page paging.Page, after *JettonStatsKey) ([]JettonStats, bool, error) {
 	read, complete := s.jettonsByHolders, s.addTransfers
 	if byTransfers {
 		read, complete = s.jettonsByTransfers, s.addHolders
@@ -138,7 +139,7 @@ func (k *JettonStatsKey) behind(number string) sql.Text {
 	return sql.Text(fmt.Sprintf("(%s, master_workchain, master) < (%d, %d, unhex('%X'))", number, k.Number, schema.Workchain(k.Master[:]), k.Master[4:]))
 }
 
-func (s *Store) jettonsByHolders(ctx context.Context, _ uint16, page list.Page, after *JettonStatsKey) ([]JettonStats, error) {
+func (s *Store) jettonsByHolders(ctx context.Context, _ uint16, page paging.Page, after *JettonStatsKey) ([]JettonStats, error) {
 	var c sql.Conditions
 	if after != nil {
 		c.Add(sql.AtMost("holders", after.Number), after.behind("holders"))
@@ -192,7 +193,7 @@ func (s *Store) totals(ctx context.Context, from uint16) (since uint16, err erro
 
 func apart(a, b uint16) uint16 { return max(a, b) - min(a, b) }
 
-func (s *Store) jettonsByTransfers(ctx context.Context, from uint16, page list.Page, after *JettonStatsKey) ([]JettonStats, error) {
+func (s *Store) jettonsByTransfers(ctx context.Context, from uint16, page paging.Page, after *JettonStatsKey) ([]JettonStats, error) {
 	since, err := s.totals(ctx, from)
 	if err != nil || since == 0 {
 		return nil, err

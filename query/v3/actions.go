@@ -7,6 +7,7 @@ import (
 
 	"tonscribe/decode/action"
 	"tonscribe/query/list"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
@@ -60,9 +61,9 @@ func serveActions(q *request) error {
 		return err
 	}
 	rows := map[*record.Action]render.ActionRow{}
-	p := &page[list.Action, render.ActionRow, list.ActionKey]{
-		sort: params.Descending, keyOf: list.ActionKeyOf, read: inView(q, f, q.store.Actions), none: q.knows(f.McSeqno),
-		before: func(found []list.Action) error {
+	p := &page[traced.Action, render.ActionRow, traced.ActionKey]{
+		sort: params.Descending, keyOf: traced.ActionKeyOf, read: inView(q, f, q.store.Actions), none: q.knows(f.McSeqno),
+		before: func(found []traced.Action) error {
 			for _, a := range found {
 				read, err := action.FromRecord(a.Action)
 				if err != nil {
@@ -75,7 +76,7 @@ func serveActions(q *request) error {
 			}
 			return q.addTransactions(found, rows)
 		},
-		row: func(a list.Action) render.ActionRow { return rows[a.Action] },
+		row: func(a traced.Action) render.ActionRow { return rows[a.Action] },
 	}
 	if q.values.Bool("include_accounts") {
 		p.parts |= render.ActionAccounts
@@ -87,8 +88,8 @@ func serveActions(q *request) error {
 }
 
 // actionFilter reads the filters. Those that name actions or traces put others aside.
-func (q *request) actionFilter() (*list.ActionFilter, error) {
-	f := &list.ActionFilter{
+func (q *request) actionFilter() (*traced.ActionFilter, error) {
+	f := &traced.ActionFilter{
 		Account: q.address("account"), IDs: q.values.Hashes("action_id"), Traces: q.values.Hashes("trace_id"),
 		Transactions: q.values.Hashes("tx_hash"), Messages: q.values.Hashes("msg_hash"),
 		McSeqno: q.int32("mc_seqno"), Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
@@ -103,7 +104,7 @@ func (q *request) actionFilter() (*list.ActionFilter, error) {
 		return nil, wrongExclude
 	}
 	f.Types.Only, f.Types.Without = only, without
-	alone := &list.ActionFilter{Types: f.Types, Utime: list.Everything, Lts: list.Everything}
+	alone := &traced.ActionFilter{Types: f.Types, Utime: list.Everything, Lts: list.Everything}
 	alone.Utime.Given = f.Utime.Given // for the order
 	switch {
 	case len(f.Traces) > 0 && f.Account == nil:
@@ -137,7 +138,7 @@ func typesNamed(names []string) (map[*action.Type]bool, bool) {
 }
 
 // supportedTypes are those that the client knows, by the header or the parameter.
-func (q *request) supportedTypes() *list.ActionTypes {
+func (q *request) supportedTypes() *traced.ActionTypes {
 	labels := q.values.Texts(supportedTypesParam.Name)
 	if q.actionsVersion != "" {
 		labels = nil
@@ -148,11 +149,11 @@ func (q *request) supportedTypes() *list.ActionTypes {
 	if len(labels) == 0 {
 		labels = []string{"latest"}
 	}
-	return &list.ActionTypes{Supported: action.Expand(labels), Version: action.VersionOf(labels)}
+	return &traced.ActionTypes{Supported: action.Expand(labels), Version: action.VersionOf(labels)}
 }
 
 // addTransactions reads the transactions of actions.
-func (q *request) addTransactions(found []list.Action, rows map[*record.Action]render.ActionRow) error {
+func (q *request) addTransactions(found []traced.Action, rows map[*record.Action]render.ActionRow) error {
 	var hashes []list.Hash
 	for _, a := range found {
 		for _, h := range a.Transactions {

@@ -13,7 +13,7 @@ import (
 	"tonscribe/query/api"
 	"tonscribe/query/cache"
 	"tonscribe/query/head"
-	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/query/reader"
@@ -93,16 +93,16 @@ type page[E, S, K any] struct {
 }
 
 // reading reads a page, and reports whether there are more after it.
-type reading[E, K any] = func(page list.Page, after *K) ([]E, bool, error)
+type reading[E, K any] = func(page paging.Page, after *K) ([]E, bool, error)
 
 // by reads a list by a filter.
-func by[F, E, K any](q *request, f F, read func(context.Context, F, list.Page, *K) ([]E, bool, error)) reading[E, K] {
-	return func(page list.Page, after *K) ([]E, bool, error) { return read(q, f, page, after) }
+func by[F, E, K any](q *request, f F, read func(context.Context, F, paging.Page, *K) ([]E, bool, error)) reading[E, K] {
+	return func(page paging.Page, after *K) ([]E, bool, error) { return read(q, f, page, after) }
 }
 
 // inView reads a list by a filter, as of the view of the request.
-func inView[F, E, K any](q *request, f F, read func(context.Context, *head.View, F, list.Page, *K) ([]E, bool, error)) reading[E, K] {
-	return func(page list.Page, after *K) ([]E, bool, error) { return read(q, q.view, f, page, after) }
+func inView[F, E, K any](q *request, f F, read func(context.Context, *head.View, F, paging.Page, *K) ([]E, bool, error)) reading[E, K] {
+	return func(page paging.Page, after *K) ([]E, bool, error) { return read(q, q.view, f, page, after) }
 }
 
 // servePage answers a page of a list.

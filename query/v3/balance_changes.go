@@ -11,6 +11,8 @@ import (
 	"tonscribe/decode/trace"
 	"tonscribe/query/api"
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/schema/record"
@@ -119,7 +121,7 @@ func (q *request) changing() ([]*record.Transaction, error) {
 	case actionID == "":
 		return q.transactionsOfTrace(traceID)
 	}
-	f := &list.ActionFilter{Utime: list.Everything, Lts: list.Everything, Types: list.AllActionTypes()}
+	f := &traced.ActionFilter{Utime: list.Everything, Lts: list.Everything, Types: traced.AllActionTypes()}
 	for _, named := range []struct {
 		text string
 		to   *[]list.Hash
@@ -133,7 +135,7 @@ func (q *request) changing() ([]*record.Transaction, error) {
 		}
 		*named.to = []list.Hash{id}
 	}
-	found, _, err := q.store.Actions(q, q.view, f, list.Page{Limit: 1}, nil)
+	found, _, err := q.store.Actions(q, q.view, f, paging.Page{Limit: 1}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +154,7 @@ func (q *request) transactionsOfTrace(text string) ([]*record.Transaction, error
 	if !ok {
 		return nil, errNoTrace
 	}
-	found, _, err := q.store.Traces(q, q.view, &list.TraceFilter{IDs: []list.Hash{id}, Utime: list.Everything, Lts: list.Everything}, list.Page{Limit: 1}, nil)
+	found, _, err := q.store.Traces(q, q.view, &traced.Filter{IDs: []list.Hash{id}, Utime: list.Everything, Lts: list.Everything}, paging.Page{Limit: 1}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"tonscribe/query/api"
 	"tonscribe/query/head"
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -106,7 +107,7 @@ var masterchainBlockShardState = &Endpoint{
 			return blocksNotFound
 		}
 		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
-		bundle, _, err := q.store.Transactions(q, q.view, f, list.Page{Limit: maxOfBundle}, nil)
+		bundle, _, err := q.store.Transactions(q, q.view, f, paging.Page{Limit: maxOfBundle}, nil)
 		if err != nil {
 			return err
 		}

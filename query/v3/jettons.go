@@ -5,6 +5,7 @@ import (
 
 	"tonscribe/query/api"
 	"tonscribe/query/list"
+	"tonscribe/query/list/contract"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -29,19 +30,19 @@ var jettonMasters = &Endpoint{
 	}, params.UnsortedPageParams()),
 	Result: jettonMastersAnswer,
 	serve: func(q *request) error {
-		f := &list.JettonMasterFilter{Addresses: q.values.Addresses("address"), Admins: q.values.Addresses("admin_address")}
+		f := &contract.JettonMasterFilter{Addresses: q.values.Addresses("address"), Admins: q.values.Addresses("admin_address")}
 		return serveContracts(q, jettonMastersAnswer, firstKey, by(q, f, q.store.JettonMasters))
 	},
 }
 
 // serveContracts answers a page of contracts that are rows as they are.
-func serveContracts(q *request, l *answerList[*record.Contract], keyOf func(*record.Contract) list.ContractKey, read reading[*record.Contract, list.ContractKey]) error {
-	return servePage(q, l, &page[*record.Contract, *record.Contract, list.ContractKey]{keyOf: keyOf, row: api.Same[*record.Contract], read: read})
+func serveContracts(q *request, l *answerList[*record.Contract], keyOf func(*record.Contract) contract.Key, read reading[*record.Contract, contract.Key]) error {
+	return servePage(q, l, &page[*record.Contract, *record.Contract, contract.Key]{keyOf: keyOf, row: api.Same[*record.Contract], read: read})
 }
 
 // firstKey is a contract's place in lists in the order of becoming known.
-func firstKey(c *record.Contract) list.ContractKey {
-	return list.ContractKey{Seqno: uint64(c.FirstMcSeqno), Account: address.Address(c.Account)}
+func firstKey(c *record.Contract) contract.Key {
+	return contract.Key{Seqno: uint64(c.FirstMcSeqno), Account: address.Address(c.Account)}
 }
 
 var oneOwner = params.Unprocessable("exact one owner_address required for multiple jetton_address")
@@ -61,7 +62,7 @@ var jettonWallets = &Endpoint{
 }
 
 func serveJettonWallets(q *request) error {
-	f := &list.JettonWalletFilter{
+	f := &contract.JettonWalletFilter{
 		Addresses: q.values.Addresses("address"), Owners: q.values.Addresses("owner_address"), Masters: q.values.Addresses("jetton_address"),
 		ExcludeZero: q.values.Bool("exclude_zero_balance"),
 	}
@@ -75,7 +76,7 @@ func serveJettonWallets(q *request) error {
 	f.ByBalance = asked.Sort != params.Unsorted
 	var claims map[address.Address]*render.Claim
 	return servePage(q, jettonWalletsAnswer, &pageOfWallets{
-		keyOf: list.JettonWalletKey, read: by(q, f, q.store.JettonWallets),
+		keyOf: contract.JettonWalletKey, read: by(q, f, q.store.JettonWallets),
 		before: func(found []*record.Contract) (err error) {
 			claims, err = q.claimsOf(found)
 			return err
@@ -86,7 +87,7 @@ func serveJettonWallets(q *request) error {
 	})
 }
 
-type pageOfWallets = page[*record.Contract, render.JettonWalletRow, list.ContractKey]
+type pageOfWallets = page[*record.Contract, render.JettonWalletRow, contract.Key]
 
 // claimsOf are what wallets can claim of mintless jettons, with what the documents of
 // these say about it.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -123,7 +124,7 @@ func serveTransactionsByMessage(q *request) error {
 	if nothing {
 		named = nil
 	}
-	return q.serveTransactions(nil, named, func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+	return q.serveTransactions(nil, named, func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 		if nothing {
 			return nil, false, nil
 		}

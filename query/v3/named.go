@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"tonscribe/query/api"
-	"tonscribe/query/list"
+	"tonscribe/query/list/contract"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/multisig"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
@@ -38,10 +39,10 @@ var dnsRecords = &Endpoint{
 }
 
 func serveDNS(q *request) error {
-	f := &list.DNSFilter{Domain: q.values.Text("domain"), Wallet: q.address("wallet")}
+	f := &contract.DNSFilter{Domain: q.values.Text("domain"), Wallet: q.address("wallet")}
 	switch {
 	case f.Domain == "" && f.Wallet == nil && q.wholeList():
-		return serveContracts(q, dnsAnswer, firstKey, func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
+		return serveContracts(q, dnsAnswer, firstKey, func(page paging.Page, after *contract.Key) ([]*record.Contract, bool, error) {
 			return q.store.AllNames(q, page, after)
 		})
 	case f.Domain == "" && f.Wallet == nil:
@@ -49,10 +50,10 @@ func serveDNS(q *request) error {
 	case f.Domain != "" && f.Wallet != nil:
 		return oneNameAsked
 	}
-	return servePage(q, dnsAnswer, &page[*record.Contract, *record.Contract, list.DNSKey]{
+	return servePage(q, dnsAnswer, &page[*record.Contract, *record.Contract, contract.DNSKey]{
 		row: api.Same[*record.Contract], read: by(q, f, q.store.Names),
-		keyOf: func(c *record.Contract) list.DNSKey {
-			return list.DNSKey{Length: uint32(len(c.NftItem.Dns.Domain)), Item: address.Address(c.Account)}
+		keyOf: func(c *record.Contract) contract.DNSKey {
+			return contract.DNSKey{Length: uint32(len(c.NftItem.Dns.Domain)), Item: address.Address(c.Account)}
 		},
 	})
 }
@@ -83,13 +84,13 @@ var multisigWallets = &Endpoint{
 }
 
 func serveMultisigs(q *request) error {
-	f := &list.MultisigFilter{Addresses: q.values.Addresses("address"), Members: q.values.Addresses("wallet_address")}
+	f := &contract.MultisigFilter{Addresses: q.values.Addresses("address"), Members: q.values.Addresses("wallet_address")}
 	if len(f.Addresses) == 0 && len(f.Members) == 0 && !q.wholeList() {
 		return noMultisig
 	}
 	withOrders := !q.values.Sent("include_orders") || q.values.Bool("include_orders")
 	var ordersOf map[address.Address][]*record.Contract
-	return servePage(q, multisigWalletsAnswer, &page[*record.Contract, render.MultisigRow, list.ContractKey]{
+	return servePage(q, multisigWalletsAnswer, &page[*record.Contract, render.MultisigRow, contract.Key]{
 		sort: params.Descending, keyOf: firstKey, read: by(q, f, q.store.Multisigs),
 		before: func(list []*record.Contract) (err error) {
 			if !withOrders {
@@ -122,7 +123,7 @@ var multisigOrders = &Endpoint{
 }
 
 func serveMultisigOrders(q *request) error {
-	f := &list.MultisigFilter{Addresses: q.values.Addresses("address"), Multisigs: q.values.Addresses("multisig_address")}
+	f := &contract.MultisigFilter{Addresses: q.values.Addresses("address"), Multisigs: q.values.Addresses("multisig_address")}
 	if len(f.Addresses) == 0 && len(f.Multisigs) == 0 && !q.wholeList() {
 		return noOrder
 	}
@@ -133,7 +134,7 @@ func serveMultisigOrders(q *request) error {
 			w.JSON = append(w.JSON, multisig.Actions(order.Order, &left, w.Book.Add)...)
 		}
 	}
-	return servePage(q, multisigOrdersAnswer, &page[*record.Contract, render.OrderRow, list.ContractKey]{
+	return servePage(q, multisigOrdersAnswer, &page[*record.Contract, render.OrderRow, contract.Key]{
 		sort: params.Descending, keyOf: firstKey, read: by(q, f, q.store.MultisigOrders),
 		row: func(c *record.Contract) render.OrderRow { return render.OrderRow{Contract: c, Actions: actions} },
 	})
@@ -155,7 +156,7 @@ var vesting = &Endpoint{
 	Result: vestingAnswer,
 	Errors: []params.Error{*noVesting, *eitherOfBoth},
 	serve: func(q *request) error {
-		f := &list.VestingFilter{
+		f := &contract.VestingFilter{
 			Addresses: q.values.Addresses("contract_address"), Wallets: q.values.Addresses("wallet_address"), Whitelisted: q.values.Bool("check_whitelist"),
 		}
 		switch {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"tonscribe/query/list"
+	"tonscribe/query/list/contract"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -30,7 +32,7 @@ var nftCollections = &Endpoint{
 	}, params.UnsortedPageParams()),
 	Result: nftCollectionsAnswer,
 	serve: func(q *request) error {
-		f := &list.NFTCollectionFilter{Addresses: q.values.Addresses("collection_address"), Owners: q.values.Addresses("owner_address")}
+		f := &contract.NFTCollectionFilter{Addresses: q.values.Addresses("collection_address"), Owners: q.values.Addresses("owner_address")}
 		return serveContracts(q, nftCollectionsAnswer, firstKey, by(q, f, q.store.NFTCollections))
 	},
 }
@@ -61,7 +63,7 @@ var nftItems = &Endpoint{
 }
 
 func serveNFTItems(q *request) error {
-	f := &list.NFTItemFilter{
+	f := &contract.NFTItemFilter{
 		Addresses: q.values.Addresses("address"), Owners: q.values.Addresses("owner_address"), Collections: q.values.Addresses("collection_address"),
 		OnSale: q.values.Bool("include_on_sale"), ByLt: q.values.Bool("sort_by_last_transaction_lt"),
 	}
@@ -70,7 +72,7 @@ func serveNFTItems(q *request) error {
 		if strings.Trim(text, "0123456789") != "" {
 			return digitsOnly
 		}
-		if n, ok := list.ParseNumber(text); ok {
+		if n, ok := contract.ParseNumber(text); ok {
 			f.Indexes = append(f.Indexes, n)
 		} else {
 			beyond = true // no item has so large a number
@@ -83,9 +85,9 @@ func serveNFTItems(q *request) error {
 		return indexOfNothing
 	}
 	var collections map[address.Address]*record.Contract
-	return servePage(q, nftItemsAnswer, &page[*record.Contract, render.ItemRow, list.ContractKey]{
+	return servePage(q, nftItemsAnswer, &page[*record.Contract, render.ItemRow, contract.Key]{
 		keyOf: f.KeyOf,
-		read: func(page list.Page, after *list.ContractKey) ([]*record.Contract, bool, error) {
+		read: func(page paging.Page, after *contract.Key) ([]*record.Contract, bool, error) {
 			if beyond && len(f.Indexes) == 0 {
 				return nil, false, nil
 			}

@@ -10,6 +10,8 @@ import (
 	cascade "tonscribe/decode/pending"
 	"tonscribe/query/api"
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/params"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
@@ -207,7 +209,7 @@ func (q *answers) arrived(ctx context.Context, traces []*pending.Trace) (found m
 		ids[i] = t.ID
 	}
 	f := &list.MessageFilter{Hashes: ids, Direction: list.In, Utime: list.Everything, Lts: list.Everything}
-	roots, _, err := q.store.TransactionsByMessage(ctx, q.view, f, list.Page{Limit: maxPendingRoots}, nil)
+	roots, _, err := q.store.TransactionsByMessage(ctx, q.view, f, paging.Page{Limit: maxPendingRoots}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -230,7 +232,7 @@ func (q *answers) arrived(ctx context.Context, traces []*pending.Trace) (found m
 			open, owner[list.Hash(t.Id)] = append(open, t), id
 		}
 	}
-	transactions, err := q.store.TransactionsOf(ctx, q.view, list.Bare(open))
+	transactions, err := q.store.TransactionsOf(ctx, q.view, traced.Bare(open))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/ton/address"
 )
@@ -69,12 +70,12 @@ func (q *request) direction() (list.Direction, error) {
 
 // page reads paging and says which part of the store's list it is. An offset that
 // would make the database count too many rows is refused.
-func (q *request) page(byDefault params.Sort) (params.Page, list.Page, error) {
+func (q *request) page(byDefault params.Sort) (params.Page, paging.Page, error) {
 	page, err := q.values.Page(byDefault)
 	if limit := q.store.MaxOffset(); err == nil && page.Offset > limit {
 		err = params.Unprocessable("offset %d is too deep, %d is the most: page with cursor, the next_cursor of the page before", page.Offset, limit)
 	}
-	return page, list.Page{Limit: page.Limit, Offset: page.Offset, Descending: page.Sort != params.Ascending}, err
+	return page, paging.Page{Limit: page.Limit, Offset: page.Offset, Descending: page.Sort != params.Ascending}, err
 }
 
 // readOptions reads the request options that every endpoint has. A header wins over

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"tonscribe/query/api"
-	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
@@ -70,7 +70,7 @@ var statsFees = &Endpoint{
 func (q *request) serveDays(l *answerList[dayStats]) error {
 	return servePage(q, l, &page[store.DayStats, dayStats, uint16]{
 		sort: params.Descending,
-		read: func(page list.Page, after *uint16) ([]store.DayStats, bool, error) {
+		read: func(page paging.Page, after *uint16) ([]store.DayStats, bool, error) {
 			return q.store.DayStats(q, q.span("start_utime", "end_utime"), page, after)
 		},
 		row:   func(d store.DayStats) dayStats { return &d },
@@ -194,7 +194,7 @@ func serveStatsJettons(q *request) error {
 	from := uint16(last - min(last, uint32(days)-1))
 	return servePage(q, jettonFiguresAnswer, &page[store.JettonStats, jettonStats, store.JettonStatsKey]{
 		sort: params.Descending,
-		read: func(page list.Page, after *store.JettonStatsKey) ([]store.JettonStats, bool, error) {
+		read: func(page paging.Page, after *store.JettonStatsKey) ([]store.JettonStats, bool, error) {
 			return q.store.JettonStats(q, by == "transfers", from, page, after)
 		},
 		row: func(j store.JettonStats) jettonStats { return &j },

@@ -12,6 +12,8 @@ import (
 	"tonscribe/query/api"
 	"tonscribe/query/head"
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
 	"tonscribe/schema"
@@ -72,7 +74,7 @@ func (q *answers) transactionsOf(ctx context.Context, mcSeqno uint32) ([]*record
 		seqno := int32(mcSeqno)
 		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
 		for more, after := true, (*list.TransactionKey)(nil); more; {
-			page, next, err := q.store.Transactions(ctx, q.view, f, list.Page{Limit: pageSize}, after)
+			page, next, err := q.store.Transactions(ctx, q.view, f, paging.Page{Limit: pageSize}, after)
 			if err != nil {
 				return nil, err
 			}
@@ -171,7 +173,7 @@ func (q *answers) rowsOf(ctx context.Context, traces []*record.Trace) (map[list.
 		with := *q
 		with.view = part.view
 		for some := range slices.Chunk(part.traces, maxStreamedTraces) {
-			read, err := with.traceRows(ctx, list.Bare(some), true, func(*record.Action) bool { return true })
+			read, err := with.traceRows(ctx, traced.Bare(some), true, func(*record.Action) bool { return true })
 			if err != nil {
 				return nil, err
 			}

@@ -11,6 +11,7 @@ import (
 	"tonscribe/decode/action"
 	"tonscribe/decode/trace"
 	"tonscribe/query/list"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -61,7 +62,7 @@ var events = &Endpoint{
 var traceErrors = []params.Error{*params.NotFound("masterchain block N not found"), *oneOfTraceFilters}
 
 func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions bool) error {
-	f := &list.TraceFilter{
+	f := &traced.Filter{
 		Account: q.address("account"), IDs: q.values.Hashes("trace_id"), Transactions: q.values.Hashes("tx_hash"), Messages: q.values.Hashes("msg_hash"),
 		McSeqno: q.int32("mc_seqno"), Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
 	}
@@ -76,13 +77,13 @@ func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions b
 	}
 	types := q.supportedTypes()
 	var rows map[list.Hash]render.TraceRow
-	p := &page[list.Trace, render.TraceRow, list.TraceKey]{
-		sort: params.Descending, keyOf: list.TraceKeyOf, read: inView(q, f, q.store.Traces), none: q.knows(f.McSeqno),
-		before: func(found []list.Trace) (err error) {
+	p := &page[traced.Trace, render.TraceRow, traced.Key]{
+		sort: params.Descending, keyOf: traced.KeyOf, read: inView(q, f, q.store.Traces), none: q.knows(f.McSeqno),
+		before: func(found []traced.Trace) (err error) {
 			rows, err = q.traceRows(q, found, withActions, types.Sees)
 			return err
 		},
-		row: func(t list.Trace) render.TraceRow { return rows[list.Hash(t.Id)] },
+		row: func(t traced.Trace) render.TraceRow { return rows[list.Hash(t.Id)] },
 	}
 	if withActions {
 		p.parts = render.TraceActions
@@ -92,12 +93,12 @@ func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions b
 
 // traceRows reads what traces have besides themselves, side by side: of their actions
 // those that are seen.
-func (q *answers) traceRows(ctx context.Context, traces []list.Trace, withActions bool, sees func(*record.Action) bool) (map[list.Hash]render.TraceRow, error) {
+func (q *answers) traceRows(ctx context.Context, traces []traced.Trace, withActions bool, sees func(*record.Action) bool) (map[list.Hash]render.TraceRow, error) {
 	var transactions map[list.Hash][]*record.Transaction
 	var actions map[list.Hash][]*record.Action
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		small := slices.DeleteFunc(slices.Clone(traces), func(t list.Trace) bool { return t.Nodes > maxTraceNodes })
+		small := slices.DeleteFunc(slices.Clone(traces), func(t traced.Trace) bool { return t.Nodes > maxTraceNodes })
 		transactions, err = q.store.TransactionsOf(ctx, q.view, small)
 		return err
 	})
@@ -114,7 +115,7 @@ func (q *answers) traceRows(ctx context.Context, traces []list.Trace, withAction
 	rows := make(map[list.Hash]render.TraceRow, len(traces))
 	for _, found := range traces {
 		id := list.Hash(found.Id)
-		t := list.AsOf(q.view, found.Trace, transactions[id])
+		t := traced.AsOf(q.view, found.Trace, transactions[id])
 		row := render.TraceRow{Trace: t}
 		if of := transactions[id]; len(of) > 0 {
 			if row.Tree, err = trace.NewTree(of); err != nil {
@@ -156,7 +157,7 @@ func (q *request) knows(master *int32) func() error {
 // traced reads the traces of transactions that are not known yet, and returns how their
 // rows are made. Those that begin a trace tell it themselves, and of the newest they are
 // held.
-func (q *request) traced(transactions []*record.Transaction, known list.Traced) (func(*record.Transaction) render.TransactionRow, error) {
+func (q *request) traced(transactions []*record.Transaction, known traced.Rows) (func(*record.Transaction) render.TransactionRow, error) {
 	of := make(map[*record.Transaction]*record.Trace, len(transactions))
 	var others []*record.Transaction
 	for _, tx := range transactions {
@@ -164,7 +165,7 @@ func (q *request) traced(transactions []*record.Transaction, known list.Traced) 
 			others = append(others, tx)
 		}
 	}
-	traces, err := q.store.TraceIDsOf(q, q.view, list.IDsOf(others))
+	traces, err := q.store.TraceIDsOf(q, q.view, traced.IDsOf(others))
 	if err != nil {
 		return nil, err
 	}

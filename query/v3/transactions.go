@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -36,7 +38,7 @@ func serveTransactions(q *request) error {
 		q.hints = append(q.hints, "exclude_account has no effect")
 	}
 	nothing := q.values.Sent("account") && len(f.Accounts) == 0
-	return q.serveTransactions(f.McSeqno, f.Named(), func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+	return q.serveTransactions(f.McSeqno, f.Named(), func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 		if nothing {
 			return nil, false, nil
 		}
@@ -61,10 +63,10 @@ var transactionsByMasterchainBlock = &Endpoint{
 // of those that are named, nil for none, are read beside them.
 func (q *request) serveTransactions(master *int32, named *list.Named, read reading[*record.Transaction, list.TransactionKey]) error {
 	var row func(*record.Transaction) render.TransactionRow
-	var known list.Traced
+	var known traced.Rows
 	return servePage(q, transactionsAnswer, &page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
 		sort: params.Descending, keyOf: list.KeyOf, none: q.knows(master),
-		read: func(page list.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+		read: func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 			wait := q.store.TracedBeside(q, q.view, named)
 			found, more, err := read(page, after)
 			known = wait()

@@ -2,6 +2,7 @@ package v3
 
 import (
 	"tonscribe/query/list"
+	"tonscribe/query/list/traced"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -59,10 +60,10 @@ func serveTransfers[R ofTransaction, S any](q *request, l *answerList[S], keyOf 
 
 // tracesOf reads the traces of the transactions of transfers.
 func tracesOf[R ofTransaction](q *request, transfers []R, keyOf func(R) list.TransferKey) (map[R]*record.Trace, error) {
-	ids := make([]list.TransactionID, len(transfers))
+	ids := make([]traced.TransactionID, len(transfers))
 	for i, t := range transfers {
 		key := keyOf(t)
-		ids[i] = list.TransactionID{Account: key.Account[:], Lt: key.Lt, McSeqno: t.GetTransactionMcSeqno()}
+		ids[i] = traced.TransactionID{Account: key.Account[:], Lt: key.Lt, McSeqno: t.GetTransactionMcSeqno()}
 	}
 	found, err := q.store.TraceIDsOf(q, q.view, ids)
 	if err != nil {

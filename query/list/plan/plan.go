@@ -96,6 +96,12 @@ type Range struct {
 // NoProjection is for ranges of the table itself when it has projections.
 const NoProjection = "none"
 
+// AccountRange is the range of an account in a table that is ordered by a prefix,
+// which ends with the account's columns.
+func AccountRange(prefix, columns []string, a sql.AccountKey, where ...sql.Condition) Range {
+	return Range{Prefix: prefix, Columns: columns, Values: []any{a.Workchain, a.Prefix}, Where: where, Owner: a}
+}
+
 // Column is a column of the rows of a list.
 type Column struct {
 	Name string // in a result

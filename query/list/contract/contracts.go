@@ -1,4 +1,4 @@
-package list
+package contract
 
 import (
 	"bytes"
@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // Number is an unsigned integer of 256 bits, big endian.
@@ -26,14 +28,14 @@ func NumberOf(magnitude []byte) (n Number) {
 	return n
 }
 
-// ContractKey is a place in a list of contracts; what a list is not ordered by
+// Key is a place in a list of contracts; what a list is not ordered by
 // is zero.
-type ContractKey struct {
-	Owner   Address
-	Parent  Address // collection
-	Number  Number  // balance or index
-	Seqno   uint64  // first bundle, or lt
-	Account Address
+type Key struct {
+	Owner   address.Address
+	Parent  address.Address // collection
+	Number  Number          // balance or index
+	Seqno   uint64          // first bundle, or lt
+	Account address.Address
 }
 
 // keyField is what a list of contracts can be ordered by.
@@ -53,7 +55,7 @@ var (
 	contractWords = [...]int{byOwner: 2, byParent: 2, byNumber: 4, bySeqno: 1, byAccount: 2}
 )
 
-func rowOfContract(k *ContractKey) plan.Row {
+func rowOfContract(k *Key) plan.Row {
 	r := make(plan.Row, contractAt[byAccount]+contractWords[byAccount])
 	r.SetAccount(contractAt[byOwner], sql.KeyOf(k.Owner[:]))
 	r.SetAccount(contractAt[byParent], sql.KeyOf(k.Parent[:]))
@@ -70,19 +72,19 @@ type contractOrder struct {
 	descending bool // all of them but byOwner
 }
 
-func (o contractOrder) compare(a, b *ContractKey) (c int) {
+func (o contractOrder) compare(a, b *Key) (c int) {
 	for _, f := range o.fields {
 		switch f {
 		case byOwner:
-			c = CompareAddresses(a.Owner, b.Owner)
+			c = paging.CompareAddresses(a.Owner, b.Owner)
 		case byParent:
-			c = CompareAddresses(a.Parent, b.Parent)
+			c = paging.CompareAddresses(a.Parent, b.Parent)
 		case byNumber:
 			c = bytes.Compare(a.Number[:], b.Number[:])
 		case bySeqno:
 			c = cmp.Compare(a.Seqno, b.Seqno)
 		case byAccount:
-			c = CompareAddresses(a.Account, b.Account)
+			c = paging.CompareAddresses(a.Account, b.Account)
 		}
 		if o.descending && f != byOwner {
 			c = -c
@@ -104,9 +106,9 @@ type contractList struct {
 	ranges                []plan.Range
 	match                 func(*record.Contract) bool
 	// keyOf returns a contract's key by its newest facts.
-	keyOf func(*record.Contract) ContractKey
+	keyOf func(*record.Contract) Key
 	// addresses, when not nil, are all that the list can hold.
-	addresses []Address
+	addresses []address.Address
 	// whole says that the ranges lie in another order.
 	whole bool
 	// stays says that a contract never moves from one range to another, so that
@@ -203,12 +205,12 @@ var projections = map[string]map[[2]string]string{
 const minDeep = 200
 
 // Contracts are the newest facts of those of the accounts that are something.
-func (l *Lists) Contracts(ctx context.Context, list []Address) (map[Address]*record.Contract, error) {
+func (l *Lists) Contracts(ctx context.Context, list []address.Address) (map[address.Address]*record.Contract, error) {
 	read, err := l.newest.ContractsAt(ctx, sql.KeysOf(list))
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[Address]*record.Contract, len(list))
+	found := make(map[address.Address]*record.Contract, len(list))
 	for _, a := range list { // others may share their keys
 		if c := read[a]; c != nil {
 			found[a] = c
@@ -218,12 +220,12 @@ func (l *Lists) Contracts(ctx context.Context, list []Address) (map[Address]*rec
 }
 
 // contractPage is a page of a list, and whether there are more after it.
-func (l *Lists) contractPage(ctx context.Context, list *contractList, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
-	q := &query[*record.Contract, ContractKey]{
-		source: plan.Source{Tables: l.reader, Memory: l.newest.Memory()}, rowsOfItem: 1, rowOf: rowOfContract,
-		records: &records[*record.Contract, ContractKey]{
-			page: page, after: after, key: list.keyOf, compare: list.order.compare, match: list.match,
-			same: func(a, b *record.Contract) bool { return bytes.Equal(a.Account, b.Account) },
+func (l *Lists) contractPage(ctx context.Context, list *contractList, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
+	q := &paging.Query[*record.Contract, Key]{
+		Source: plan.Source{Tables: l.reader, Memory: l.newest.Memory()}, RowsOfItem: 1, RowOf: rowOfContract,
+		Records: &paging.Records[*record.Contract, Key]{
+			Page: page, After: after, Key: list.keyOf, Compare: list.order.compare, Match: list.match,
+			Same: func(a, b *record.Contract) bool { return bytes.Equal(a.Account, b.Account) },
 		},
 	}
 	if list.addresses != nil {
@@ -237,27 +239,27 @@ func (l *Lists) contractPage(ctx context.Context, list *contractList, page Page,
 				candidates = append(candidates, c)
 			}
 		}
-		page, more := q.all(candidates)
+		page, more := q.All(candidates)
 		return page, more, nil
 	}
-	q.plan = list.plan()
-	q.read = func(ctx context.Context, items [][]plan.Row) ([]*record.Contract, error) {
-		return l.current(ctx, q.plan, list, items)
+	q.Plan = list.plan()
+	q.Read = func(ctx context.Context, items [][]plan.Row) ([]*record.Contract, error) {
+		return l.current(ctx, q.Plan, list, items)
 	}
 	switch {
 	case after == nil && page.Offset >= minDeep && len(list.ranges) == 1:
 		return l.deepContracts(ctx, q, list)
 	case len(list.further) == 0:
-		return q.run(ctx)
+		return q.Run(ctx)
 	}
 	// Some of the further ones may come before the page, or in it.
-	q.page = Page{Limit: page.Offset + page.Limit, Descending: page.Descending}
-	found, more, err := q.run(ctx)
+	q.Page = paging.Page{Limit: page.Offset + page.Limit, Descending: page.Descending}
+	found, more, err := q.Run(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	q.page = page
-	found, further := q.all(append(found, list.further...))
+	q.Page = page
+	found, further := q.All(append(found, list.further...))
 	return found, more || further, nil
 }
 
@@ -292,26 +294,26 @@ func (l *Lists) current(ctx context.Context, p *plan.Plan, list *contractList, i
 }
 
 // deepContracts is a page that lies deep in a single range.
-func (l *Lists) deepContracts(ctx context.Context, q *query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, bool, error) {
+func (l *Lists) deepContracts(ctx context.Context, q *paging.Query[*record.Contract, Key], list *contractList) ([]*record.Contract, bool, error) {
 	page, changed, err := l.changed(ctx, q, list)
 	if err != nil {
 		return nil, false, err
 	}
-	page = q.take(append(page, list.further...))
+	page = q.Take(append(page, list.further...))
 	// All that is in memory, or further, may come before the page, or behind it.
-	skip := min(q.page.Offset, len(page))
-	for offset, want := q.page.Offset-skip, skip+q.page.Limit+2; ; {
-		rows, err := q.plan.RunAs(ctx, l.reader, reader.Counting, list.deep(q.plan, changed, offset, want))
+	skip := min(q.Page.Offset, len(page))
+	for offset, want := q.Page.Offset-skip, skip+q.Page.Limit+2; ; {
+		rows, err := q.Plan.RunAs(ctx, l.reader, reader.Counting, list.deep(q.Plan, changed, offset, want))
 		if err != nil {
 			return nil, false, err
 		}
-		some, err := q.read(ctx, slices.Collect(slices.Chunk(rows, 1)))
+		some, err := q.Read(ctx, slices.Collect(slices.Chunk(rows, 1)))
 		if err != nil {
 			return nil, false, err
 		}
-		page = q.take(append(page, some...))
-		if len(rows) < want || len(page) > skip+q.page.Limit {
-			page, more := q.cut(page, skip)
+		page = q.Take(append(page, some...))
+		if len(rows) < want || len(page) > skip+q.Page.Limit {
+			page, more := q.Cut(page, skip)
 			return page, more, nil
 		}
 		offset += len(rows)
@@ -320,13 +322,13 @@ func (l *Lists) deepContracts(ctx context.Context, q *query[*record.Contract, Co
 
 // changed returns what there is of a list in memory, and a condition that leaves out of
 // the tables all contracts that are there.
-func (l *Lists) changed(ctx context.Context, q *query[*record.Contract, ContractKey], list *contractList) ([]*record.Contract, sql.Conditions, error) {
-	held, err := q.source.Memory.Find(ctx, list.table, nil)
+func (l *Lists) changed(ctx context.Context, q *paging.Query[*record.Contract, Key], list *contractList) ([]*record.Contract, sql.Conditions, error) {
+	held, err := q.Source.Memory.Find(ctx, list.table, nil)
 	if err != nil || len(held) == 0 {
 		return nil, nil, err
 	}
 	of := &plan.Plan{Table: list.table, Columns: list.columns(byAccount)}
-	rows, err := of.Held(ctx, q.source, &plan.Range{})
+	rows, err := of.Held(ctx, q.Source, &plan.Range{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -337,7 +339,7 @@ func (l *Lists) changed(ctx context.Context, q *query[*record.Contract, Contract
 	slices.SortFunc(accounts, sql.AccountKey.Compare)
 	accounts = slices.Compact(accounts)
 	found, err := l.newest.ContractsAt(ctx, accounts)
-	return q.take(slices.Collect(maps.Values(found))), sql.Conditions{sql.Except(sql.AmongKeys(sql.Account, accounts))}, err
+	return q.Take(slices.Collect(maps.Values(found))), sql.Conditions{sql.Except(sql.AmongKeys(sql.Account, accounts))}, err
 }
 
 // deep reads, of the rows that are the newest of their contract and that a further
@@ -381,23 +383,17 @@ func notGone(table string) string {
 
 // rangesOf are the ranges of some accounts in the columns of a name; without
 // accounts it is all that a condition holds for.
-func rangesOf(name string, list []Address, all ...sql.Condition) []plan.Range {
+func rangesOf(name string, list []address.Address, all ...sql.Condition) []plan.Range {
 	if len(list) == 0 {
 		return []plan.Range{{Where: all}}
 	}
-	list = slices.SortedFunc(slices.Values(list), CompareAddresses)
+	list = slices.SortedFunc(slices.Values(list), paging.CompareAddresses)
 	ranges := make([]plan.Range, len(list))
 	columns := sql.AccountColumns(name)
 	for i, a := range list {
-		ranges[i] = accountRange(columns, columns, sql.KeyOf(a[:]))
+		ranges[i] = plan.AccountRange(columns, columns, sql.KeyOf(a[:]))
 	}
 	return ranges
-}
-
-// accountRange is the range of an account in a table that is ordered by a prefix,
-// which ends with the account's columns.
-func accountRange(prefix, columns []string, a sql.AccountKey, where ...sql.Condition) plan.Range {
-	return plan.Range{Prefix: prefix, Columns: columns, Values: []any{a.Workchain, a.Prefix}, Where: where, Owner: a}
 }
 
 // active holds for rows of contracts that are something.

@@ -1,4 +1,4 @@
-package list
+package traced
 
 import (
 	"context"
@@ -10,6 +10,9 @@ import (
 
 	"tonscribe/decode/trace"
 	"tonscribe/internal/clickhouse"
+	"tonscribe/query/head"
+	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -24,13 +27,15 @@ const MaxTransactions = 40_000
 // membersOfTraces reads where the transactions of traces are: their keys, and the first
 // 8 bytes of the ids of the traces.
 var membersOfTraces = &plan.Plan{Reads: readsTraced, Table: table.TransactionTraces.Name, Columns: []plan.Column{
-	{Name: "workchain", At: transactionAt, Type: plan.Int32}, {Name: "account_prefix", At: transactionAt + 1}, {Name: "lt", At: transactionAt + 2},
-	{Name: "transaction_mc_seqno", At: transactionAt + 3, Type: plan.Uint32}, {Name: "trace_prefix", At: memberPrefix}, {Name: "mc_seqno", At: memberSince, Type: plan.Uint32},
+	{Name: "workchain", At: memberTransaction, Type: plan.Int32}, {Name: "account_prefix", At: memberTransaction + 1}, {Name: "lt", At: memberTransaction + 2},
+	{Name: "transaction_mc_seqno", At: memberTransaction + 3, Type: plan.Uint32}, {Name: "trace_prefix", At: memberPrefix}, {Name: "mc_seqno", At: memberSince, Type: plan.Uint32},
 }}
 
-// The words of a member behind the key of the transaction: the prefix of the id of the
-// trace, and the bundle with which it became known that it belongs there.
-const memberPrefix, memberSince = transactionAt + 4, transactionAt + 5
+// The words of a member: the key of the transaction, the prefix of the id of the trace,
+// and the bundle with which it became known that it belongs there.
+const memberTransaction, memberPrefix, memberSince = 0, 4, 5
+
+func memberKey(r plan.Row) list.RowKey { return list.RowKeyIn(r, memberTransaction) }
 
 // readMembers reads the rows of transaction_traces that a condition on the trace holds
 // for.
@@ -57,16 +62,16 @@ func Bare(traces []*record.Trace) []Trace { return traceMembers(nil).of(traces) 
 
 // readingTraces reads traces by the prefixes of their ids in some way, and maybe where
 // their transactions are.
-type readingTraces func(ctx context.Context, v *View, prefixes []uint64, read func(context.Context, *View, []uint64) (foundTraces, error)) (foundTraces, traceMembers, error)
+type readingTraces func(ctx context.Context, v *head.View, prefixes []uint64, read func(context.Context, *head.View, []uint64) (foundTraces, error)) (foundTraces, traceMembers, error)
 
-func withoutMembers(ctx context.Context, v *View, prefixes []uint64, read func(context.Context, *View, []uint64) (foundTraces, error)) (foundTraces, traceMembers, error) {
+func withoutMembers(ctx context.Context, v *head.View, prefixes []uint64, read func(context.Context, *head.View, []uint64) (foundTraces, error)) (foundTraces, traceMembers, error) {
 	found, err := read(ctx, v, prefixes)
 	return found, nil, err
 }
 
 // besideMembers reads traces by the prefixes of their ids, and side by side where their
 // transactions are, unless these may be more than a request may go through.
-func (l *Lists) besideMembers(ctx context.Context, v *View, prefixes []uint64, read func(context.Context, *View, []uint64) (foundTraces, error)) (found foundTraces, members traceMembers, err error) {
+func (l *Lists) besideMembers(ctx context.Context, v *head.View, prefixes []uint64, read func(context.Context, *head.View, []uint64) (foundTraces, error)) (found foundTraces, members traceMembers, err error) {
 	if len(prefixes)*trace.MaxNodes > reader.MaxScanRows {
 		return withoutMembers(ctx, v, prefixes, read)
 	}
@@ -83,7 +88,7 @@ func (l *Lists) besideMembers(ctx context.Context, v *View, prefixes []uint64, r
 }
 
 // membersOf reads where the transactions of traces are, by the prefixes of their ids.
-func (l *Lists) membersOf(ctx context.Context, v *View, prefixes []uint64) (traceMembers, error) {
+func (l *Lists) membersOf(ctx context.Context, v *head.View, prefixes []uint64) (traceMembers, error) {
 	members := traceMembers{}
 	if len(prefixes) == 0 {
 		return members, nil
@@ -96,7 +101,7 @@ func (l *Lists) membersOf(ctx context.Context, v *View, prefixes []uint64) (trac
 		}
 		members.add(rows)
 	}
-	rows, err := membersOfTraces.Held(ctx, l.source(v), &plan.Range{Where: c})
+	rows, err := membersOfTraces.Held(ctx, plan.Source{Tables: l.reader, Memory: v.Memory}, &plan.Range{Where: c})
 	members.add(rows)
 	return members, err
 }
@@ -109,7 +114,7 @@ func (m traceMembers) add(rows []plan.Row) {
 
 // TransactionsOf reads the visible transactions of traces, by the ids of these, those of
 // a trace in no order.
-func (l *Lists) TransactionsOf(ctx context.Context, v *View, traces []Trace) (map[Hash][]*record.Transaction, error) {
+func (l *Lists) TransactionsOf(ctx context.Context, v *head.View, traces []Trace) (map[Hash][]*record.Transaction, error) {
 	all, members := map[Hash][]*record.Transaction{}, traceMembers{}
 	nodes := 0
 	var missing []uint64
@@ -144,28 +149,28 @@ func (l *Lists) TransactionsOf(ctx context.Context, v *View, traces []Trace) (ma
 }
 
 // transactionsOfMembers reads the visible transactions that rows name.
-func (l *Lists) transactionsOfMembers(ctx context.Context, v *View, members traceMembers) ([]*record.Transaction, error) {
-	var keys []transactionKey
-	seen := map[transactionKey]bool{} // those of accounts that begin alike share a key
+func (l *Lists) transactionsOfMembers(ctx context.Context, v *head.View, members traceMembers) ([]*record.Transaction, error) {
+	var keys []list.RowKey
+	seen := map[list.RowKey]bool{} // those of accounts that begin alike share a key
 	for _, rows := range members {
 		for _, r := range rows {
-			if k := keyOfTransaction(r, transactionAt); k.mcSeqno <= v.Watermark && !seen[k] {
+			if k := memberKey(r); k.McSeqno <= v.Watermark && !seen[k] {
 				seen[k] = true
 				keys = append(keys, k)
 			}
 		}
 	}
-	return inChunks(ctx, keys, func(ctx context.Context, some []transactionKey) ([]*record.Transaction, error) {
-		return l.transactionsAt(ctx, v, some)
+	return paging.InChunks(ctx, keys, func(ctx context.Context, some []list.RowKey) ([]*record.Transaction, error) {
+		return l.chain.TransactionsAt(ctx, v, some)
 	})
 }
 
 // share gives traces those of some transactions that are theirs, by the ids of the
 // traces.
 func (m traceMembers) share(traces []*record.Trace, transactions []*record.Transaction) map[Hash][]*record.Transaction {
-	of := make(map[transactionKey][]*record.Transaction, len(transactions))
+	of := make(map[list.RowKey][]*record.Transaction, len(transactions))
 	for _, tx := range transactions {
-		k := transactionKey{sql.KeyOf(tx.Account), tx.Lt, tx.McSeqno}
+		k := list.RowKeyOf(tx)
 		of[k] = append(of[k], tx)
 	}
 	alike := map[uint64]int{}
@@ -177,7 +182,7 @@ func (m traceMembers) share(traces []*record.Trace, transactions []*record.Trans
 		var list []*record.Transaction
 		p := schema.Prefix(t.Id)
 		for _, r := range m[p] {
-			list = append(list, of[keyOfTransaction(r, transactionAt)]...)
+			list = append(list, of[memberKey(r)]...)
 		}
 		if list = distinct(list); alike[p] > 1 || len(list) > int(t.Nodes) {
 			list = trace.LedTo(Hash(t.Id), list)
@@ -202,7 +207,7 @@ func distinct(list []*record.Transaction) []*record.Transaction {
 
 // AsOf returns a trace as its visible transactions show it, where the tables have only a
 // state of it that the view does not show yet.
-func AsOf(v *View, t *record.Trace, transactions []*record.Transaction) *record.Trace {
+func AsOf(v *head.View, t *record.Trace, transactions []*record.Transaction) *record.Trace {
 	if t.McSeqnoEnd <= v.Watermark || len(transactions) == 0 {
 		return t
 	}

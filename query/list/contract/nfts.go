@@ -1,24 +1,26 @@
-package list
+package contract
 
 import (
 	"context"
 	"math/big"
 	"slices"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // NFTCollectionFilter says which collections are wanted; the zero value means
 // all.
 type NFTCollectionFilter struct {
-	Addresses, Owners []Address
+	Addresses, Owners []address.Address
 }
 
 // NFTCollections is a page of the list, and whether there are more after it.
-func (l *Lists) NFTCollections(ctx context.Context, f *NFTCollectionFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) NFTCollections(ctx context.Context, f *NFTCollectionFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.list(), page, after)
 }
 
@@ -26,7 +28,7 @@ func (f *NFTCollectionFilter) list() *contractList {
 	return &contractList{
 		table: "nft_collections", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, addresses: f.Addresses,
 		match: func(c *record.Contract) bool {
-			return c.NftCollection != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Owners, c.NftCollection.Owner)
+			return c.NftCollection != nil && paging.HasAddress(f.Addresses, c.Account) && paging.HasAddress(f.Owners, c.NftCollection.Owner)
 		},
 		ranges: rangesOf("owner", f.Owners, active), stays: len(f.Owners) == 0, fixed: len(f.Owners) == 0,
 	}
@@ -34,7 +36,7 @@ func (f *NFTCollectionFilter) list() *contractList {
 
 // NFTItemFilter says which items are wanted; the zero value means all.
 type NFTItemFilter struct {
-	Addresses, Owners, Collections []Address
+	Addresses, Owners, Collections []address.Address
 	// Indexes of items, with Collections only.
 	Indexes []Number
 	// OnSale counts sellers as owners too.
@@ -59,28 +61,28 @@ func (f *NFTItemFilter) order() contractOrder {
 
 func (f *NFTItemFilter) match(c *record.Contract) bool {
 	i := c.NftItem
-	return i != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Collections, i.Collection) &&
-		(hasAddress(f.Owners, i.Owner) || f.OnSale && hasAddress(f.Owners, i.RealOwner)) &&
+	return i != nil && paging.HasAddress(f.Addresses, c.Account) && paging.HasAddress(f.Collections, i.Collection) &&
+		(paging.HasAddress(f.Owners, i.Owner) || f.OnSale && paging.HasAddress(f.Owners, i.RealOwner)) &&
 		(len(f.Indexes) == 0 || slices.Contains(f.Indexes, NumberOf(i.Index)))
 }
 
 // KeyOf returns the key of an item in the list.
-func (f *NFTItemFilter) KeyOf(c *record.Contract) ContractKey {
+func (f *NFTItemFilter) KeyOf(c *record.Contract) Key {
 	i := c.NftItem
-	k := ContractKey{Account: Address(c.Account), Seqno: uint64(c.FirstMcSeqno)}
+	k := Key{Account: address.Address(c.Account), Seqno: uint64(c.FirstMcSeqno)}
 	if f.ByLt {
 		k.Seqno = c.LastTransLt
 		return k
 	}
-	k.Parent, k.Number = addressOf(i.GetCollection()), NumberOf(i.GetIndex())
-	if k.Owner = addressOf(i.GetOwner()); !hasAddress(f.Owners, i.GetOwner()) {
-		k.Owner = addressOf(i.GetRealOwner())
+	k.Parent, k.Number = paging.AddressOf(i.GetCollection()), NumberOf(i.GetIndex())
+	if k.Owner = paging.AddressOf(i.GetOwner()); !paging.HasAddress(f.Owners, i.GetOwner()) {
+		k.Owner = paging.AddressOf(i.GetRealOwner())
 	}
 	return k
 }
 
 // NFTItems is a page of the list, and whether there are more after it.
-func (l *Lists) NFTItems(ctx context.Context, f *NFTItemFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) NFTItems(ctx context.Context, f *NFTItemFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.list(), page, after)
 }
 
@@ -136,7 +138,7 @@ func ParseNumber(text string) (n Number, ok bool) {
 }
 
 // Sales are those of the accounts that are sales, auctions or items of Telegram.
-func (l *Lists) Sales(ctx context.Context, list []Address) ([]*record.Contract, error) {
+func (l *Lists) Sales(ctx context.Context, list []address.Address) ([]*record.Contract, error) {
 	found, err := l.Contracts(ctx, list)
 	if err != nil {
 		return nil, err
@@ -160,7 +162,7 @@ func (l *Lists) Sales(ctx context.Context, list []Address) ([]*record.Contract, 
 		if d := kind(a) - kind(b); d != 0 {
 			return d
 		}
-		return CompareAddresses(Address(a.Account), Address(b.Account))
+		return paging.CompareAddresses(address.Address(a.Account), address.Address(b.Account))
 	})
 	return sales, nil
 }

@@ -1,26 +1,28 @@
-package list
+package contract
 
 import (
 	"context"
 	"fmt"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // MultisigFilter says which multisigs, or orders, are wanted; the zero value means
 // all.
 type MultisigFilter struct {
-	Addresses []Address
+	Addresses []address.Address
 	// Members are signers or proposers of multisigs; Multisigs those of orders.
-	Members, Multisigs []Address
+	Members, Multisigs []address.Address
 }
 
 // Multisigs is a page of the list, and whether there are more after it.
-func (l *Lists) Multisigs(ctx context.Context, f *MultisigFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) Multisigs(ctx context.Context, f *MultisigFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.multisigs(page.Descending), page, after)
 }
 
@@ -28,13 +30,13 @@ func (f *MultisigFilter) multisigs(descending bool) *contractList {
 	list := linkList(schema.LinkSigner, f.Members, len(f.Members) == 0)
 	list.addresses, list.order.descending = f.Addresses, descending
 	list.match = func(c *record.Contract) bool {
-		return c.Multisig != nil && hasAddress(f.Addresses, c.Account) && (hasAny(f.Members, c.Multisig.Signers) || hasAny(f.Members, c.Multisig.Proposers))
+		return c.Multisig != nil && paging.HasAddress(f.Addresses, c.Account) && (paging.HasAny(f.Members, c.Multisig.Signers) || paging.HasAny(f.Members, c.Multisig.Proposers))
 	}
 	return list
 }
 
 // MultisigOrders is a page of the list, and whether there are more after it.
-func (l *Lists) MultisigOrders(ctx context.Context, f *MultisigFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) MultisigOrders(ctx context.Context, f *MultisigFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.orders(page.Descending), page, after)
 }
 
@@ -42,7 +44,7 @@ func (f *MultisigFilter) orders(descending bool) *contractList {
 	list := linkList(schema.LinkOrder, f.Multisigs, len(f.Multisigs) == 0)
 	list.addresses, list.order.descending = f.Addresses, descending
 	list.match = func(c *record.Contract) bool {
-		return c.MultisigOrder != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Multisigs, c.MultisigOrder.Multisig)
+		return c.MultisigOrder != nil && paging.HasAddress(f.Addresses, c.Account) && paging.HasAddress(f.Multisigs, c.MultisigOrder.Multisig)
 	}
 	return list
 }
@@ -51,7 +53,7 @@ func (f *MultisigFilter) orders(descending bool) *contractList {
 const maxOrders = 10_000
 
 // ordersOf is the list of all orders of some multisigs at once, however many.
-func ordersOf(multisigs []Address) *contractList {
+func ordersOf(multisigs []address.Address) *contractList {
 	list := (&MultisigFilter{Multisigs: multisigs}).orders(false)
 	list.whole = true
 	list.ranges = []plan.Range{{Where: linksOf(schema.LinkOrder).With(sql.AnyAccount(sql.AccountColumns("key"), multisigs)...)}}
@@ -59,20 +61,20 @@ func ordersOf(multisigs []Address) *contractList {
 }
 
 // OrdersOf are all orders of some multisigs, oldest first.
-func (l *Lists) OrdersOf(ctx context.Context, multisigs []Address) (map[Address][]*record.Contract, error) {
+func (l *Lists) OrdersOf(ctx context.Context, multisigs []address.Address) (map[address.Address][]*record.Contract, error) {
 	if len(multisigs) == 0 {
 		return nil, nil
 	}
-	list, more, err := l.contractPage(ctx, ordersOf(multisigs), Page{Limit: maxOrders}, nil)
+	list, more, err := l.contractPage(ctx, ordersOf(multisigs), paging.Page{Limit: maxOrders}, nil)
 	if err != nil {
 		return nil, err
 	}
 	if more {
 		return nil, fmt.Errorf("%w: more than %d orders belong to these multisigs", clickhouse.ErrTooHeavy, maxOrders)
 	}
-	byMultisig := map[Address][]*record.Contract{}
+	byMultisig := map[address.Address][]*record.Contract{}
 	for _, c := range list {
-		a := Address(c.MultisigOrder.Multisig)
+		a := address.Address(c.MultisigOrder.Multisig)
 		byMultisig[a] = append(byMultisig[a], c)
 	}
 	return byMultisig, nil

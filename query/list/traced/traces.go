@@ -1,4 +1,4 @@
-package list
+package traced
 
 import (
 	"bytes"
@@ -6,29 +6,33 @@ import (
 	"context"
 	"slices"
 
+	"tonscribe/query/head"
+	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
-// TraceFilter says which traces are wanted; Everything and the zero value mean all that
+// Filter says which traces are wanted; list.Everything and the zero value mean all that
 // have no open messages. Those that are named, by their id, a transaction or a message,
 // are found with open ones, too.
-type TraceFilter struct {
+type Filter struct {
 	// Account has a transaction in the trace.
-	Account *Address
+	Account *address.Address
 	// IDs, Transactions and Messages name traces; a trace is wanted that one of each
 	// list names. Messages are named by their hashes, raw or normalised.
 	IDs, Transactions, Messages []Hash
 	// McSeqno is the bundle with which the trace ended.
 	McSeqno *int32
 	// Utime and Lts are of the end of the trace.
-	Utime, Lts Span
+	Utime, Lts list.Span
 }
 
-// TraceKey is the key of a trace in a list.
-type TraceKey struct {
+// Key is the key of a trace in a list.
+type Key struct {
 	EndUtime uint32
 	EndLt    uint64
 	ID       Hash
@@ -42,13 +46,13 @@ type Trace struct {
 	transactions []*record.Transaction
 }
 
-// TraceKeyOf returns the key of a trace.
-func TraceKeyOf(t Trace) TraceKey { return TraceKey{t.EndUtime, t.EndLt, Hash(t.Id)} }
+// KeyOf returns the key of a trace.
+func KeyOf(t Trace) Key { return Key{t.EndUtime, t.EndLt, Hash(t.Id)} }
 
 // named reports whether the filter names traces, so that there are few.
-func (f *TraceFilter) named() bool { return len(f.IDs)+len(f.Transactions)+len(f.Messages) > 0 }
+func (f *Filter) named() bool { return len(f.IDs)+len(f.Transactions)+len(f.Messages) > 0 }
 
-func (f *TraceFilter) compare(a, b *TraceKey, descending bool) int {
+func (f *Filter) compare(a, b *Key, descending bool) int {
 	c := cmp.Compare(a.EndLt, b.EndLt)
 	if f.Utime.Given {
 		c = cmp.Compare(a.EndUtime, b.EndUtime)
@@ -60,26 +64,26 @@ func (f *TraceFilter) compare(a, b *TraceKey, descending bool) int {
 }
 
 // matches checks everything that the record tells.
-func (f *TraceFilter) matches(t *record.Trace) bool {
+func (f *Filter) matches(t *record.Trace) bool {
 	return (len(f.IDs) == 0 || slices.Contains(f.IDs, Hash(t.Id)) || slices.ContainsFunc(t.Replaces, func(id []byte) bool { return slices.Contains(f.IDs, Hash(id)) })) &&
 		(f.McSeqno == nil || int64(t.McSeqnoEnd) == int64(*f.McSeqno) && t.PendingEdges == 0) &&
-		f.Utime.has(uint64(t.EndUtime)) && f.Lts.has(t.EndLt)
+		f.Utime.Has(uint64(t.EndUtime)) && f.Lts.Has(t.EndLt)
 }
 
 // Traces is a page of the list, and whether there are more after it. With after, the
 // list begins behind that key.
-func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, after *TraceKey) ([]Trace, bool, error) {
+func (l *Lists) Traces(ctx context.Context, v *head.View, f *Filter, page paging.Page, after *Key) ([]Trace, bool, error) {
 	narrowed := *f
 	f = &narrowed
 	if some, err := l.narrowToBundle(ctx, v, f.McSeqno, &f.Lts); err != nil || !some {
 		return nil, false, err
 	}
 	named := f.named()
-	records := &records[Trace, TraceKey]{
-		page: page, after: after, key: TraceKeyOf,
-		compare: func(a, b *TraceKey) int { return f.compare(a, b, page.Descending) },
-		match:   func(t Trace) bool { return (named || t.McSeqnoEnd <= v.Watermark) && f.matches(t.Trace) },
-		same:    func(a, b Trace) bool { return bytes.Equal(a.Id, b.Id) },
+	records := &paging.Records[Trace, Key]{
+		Page: page, After: after, Key: KeyOf,
+		Compare: func(a, b *Key) int { return f.compare(a, b, page.Descending) },
+		Match:   func(t Trace) bool { return (named || t.McSeqnoEnd <= v.Watermark) && f.matches(t.Trace) },
+		Same:    func(a, b Trace) bool { return bytes.Equal(a.Id, b.Id) },
 	}
 	if named {
 		found, err := l.namedTraces(ctx, v, f, l.besideMembers)
@@ -87,15 +91,15 @@ func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, 
 			return nil, false, err
 		}
 		f.IDs = nil // those found may be what these became parts of
-		list, more := records.all(found)
+		list, more := records.All(found)
 		return list, more, nil
 	}
-	q := &query[Trace, TraceKey]{
-		records: records, source: l.source(v), plan: tracePlan(v, f, page.Descending), rowsOfItem: 1,
-		rowOf: func(k *TraceKey) plan.Row {
+	q := &paging.Query[Trace, Key]{
+		Records: records, Source: plan.Source{Tables: l.reader, Memory: v.Memory}, Plan: tracePlan(v, f, page.Descending), RowsOfItem: 1,
+		RowOf: func(k *Key) plan.Row {
 			return plan.Row{traceUtime: uint64(k.EndUtime), traceLt: k.EndLt, traceID: schema.Prefix(k.ID[:])}
 		},
-		read: func(ctx context.Context, items [][]plan.Row) ([]Trace, error) {
+		Read: func(ctx context.Context, items [][]plan.Row) ([]Trace, error) {
 			prefixes := make([]uint64, len(items))
 			for i, item := range items {
 				prefixes[i] = item[0][traceID]
@@ -104,27 +108,27 @@ func (l *Lists) Traces(ctx context.Context, v *View, f *TraceFilter, page Page, 
 			return members.of(found.whole()), err
 		},
 	}
-	return q.run(ctx)
+	return q.Run(ctx)
 }
 
 // narrowToBundle narrows a list that is of one bundle only to the lts of its blocks; it
 // is false where there is no such bundle.
-func (l *Lists) narrowToBundle(ctx context.Context, v *View, mcSeqno *int32, lts *Span) (bool, error) {
+func (l *Lists) narrowToBundle(ctx context.Context, v *head.View, mcSeqno *int32, lts *list.Span) (bool, error) {
 	if mcSeqno == nil {
 		return true, nil
 	}
 	if *mcSeqno < 0 || uint32(*mcSeqno) > v.Watermark {
 		return false, nil
 	}
-	blocks, err := l.Bundle(ctx, v, *mcSeqno)
+	blocks, err := l.chain.Bundle(ctx, v, *mcSeqno)
 	if err != nil || len(blocks) == 0 {
 		return false, err
 	}
-	reach := Span{From: ^uint64(0)}
+	reach := list.Span{From: ^uint64(0)}
 	for _, b := range blocks {
 		reach.From, reach.To = min(reach.From, b.StartLt), max(reach.To, b.EndLt)
 	}
-	*lts = lts.and(reach)
+	*lts = lts.And(reach)
 	return lts.From <= lts.To, nil
 }
 
@@ -132,7 +136,7 @@ func (l *Lists) narrowToBundle(ctx context.Context, v *View, mcSeqno *int32, lts
 const traceUtime, traceLt, traceID = 0, 1, 2
 
 // tracePlan reads a list of traces_by_list.
-func tracePlan(v *View, f *TraceFilter, descending bool) *plan.Plan {
+func tracePlan(v *head.View, f *Filter, descending bool) *plan.Plan {
 	id := plan.Column{Name: "trace_prefix", At: traceID}
 	end := plan.Column{Name: "end_lt", At: traceLt}
 	r := plan.Range{Prefix: []string{"list"}, Columns: []string{"list"}, Values: []any{schema.AllTraces.Number(nil)}, Projection: plan.NoProjection}

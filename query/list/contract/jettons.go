@@ -1,28 +1,30 @@
-package list
+package contract
 
 import (
 	"context"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/sql"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // JettonMasterFilter says which jetton masters are wanted; the zero value means
 // all.
 type JettonMasterFilter struct {
-	Addresses, Admins []Address
+	Addresses, Admins []address.Address
 }
 
 // firstIndexed is the order in which contracts became known.
 var firstIndexed = contractOrder{fields: []keyField{bySeqno, byAccount}}
 
-func keyOfFirst(c *record.Contract) ContractKey {
-	return ContractKey{Seqno: uint64(c.FirstMcSeqno), Account: Address(c.Account)}
+func keyOfFirst(c *record.Contract) Key {
+	return Key{Seqno: uint64(c.FirstMcSeqno), Account: address.Address(c.Account)}
 }
 
 // JettonMasters is a page of the list, and whether there are more after it. With
 // after, the list begins behind that key.
-func (l *Lists) JettonMasters(ctx context.Context, f *JettonMasterFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) JettonMasters(ctx context.Context, f *JettonMasterFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	return l.contractPage(ctx, f.list(), page, after)
 }
 
@@ -30,7 +32,7 @@ func (f *JettonMasterFilter) list() *contractList {
 	return &contractList{
 		table: "jetton_masters", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, addresses: f.Addresses,
 		match: func(c *record.Contract) bool {
-			return c.JettonMaster != nil && hasAddress(f.Addresses, c.Account) && hasAddress(f.Admins, c.JettonMaster.Admin)
+			return c.JettonMaster != nil && paging.HasAddress(f.Addresses, c.Account) && paging.HasAddress(f.Admins, c.JettonMaster.Admin)
 		},
 		ranges: rangesOf("admin", f.Admins, active), stays: len(f.Admins) == 0, fixed: len(f.Admins) == 0,
 	}
@@ -39,14 +41,14 @@ func (f *JettonMasterFilter) list() *contractList {
 // JettonWalletFilter says which jetton wallets are wanted; the zero value means
 // all.
 type JettonWalletFilter struct {
-	Addresses, Owners, Masters []Address
+	Addresses, Owners, Masters []address.Address
 	// ExcludeZero leaves out wallets that neither have a balance nor, as far as that is
 	// known, something to claim.
 	ExcludeZero bool
 	// ByBalance is false for the order in which they became known.
 	ByBalance bool
 	// claims are those without a balance that have something to claim.
-	claims map[Address]struct{}
+	claims map[address.Address]struct{}
 }
 
 // order is that of the contract (2.4, /jetton/wallets): the first filter of
@@ -68,23 +70,23 @@ func (f *JettonWalletFilter) order(descending bool) contractOrder {
 
 func (f *JettonWalletFilter) match(c *record.Contract) bool {
 	w := c.JettonWallet
-	if w == nil || !hasAddress(f.Addresses, c.Account) || !hasAddress(f.Owners, w.Owner) || !hasAddress(f.Masters, w.Master) {
+	if w == nil || !paging.HasAddress(f.Addresses, c.Account) || !paging.HasAddress(f.Owners, w.Owner) || !paging.HasAddress(f.Masters, w.Master) {
 		return false
 	}
-	_, claims := f.claims[Address(c.Account)]
+	_, claims := f.claims[address.Address(c.Account)]
 	return !f.ExcludeZero || NumberOf(w.Balance) != Number{} || claims
 }
 
 // JettonWalletKey returns the key of a jetton wallet in any list of them.
-func JettonWalletKey(c *record.Contract) ContractKey {
+func JettonWalletKey(c *record.Contract) Key {
 	k := keyOfFirst(c)
 	k.Number = NumberOf(c.JettonWallet.GetBalance())
-	k.Owner = addressOf(c.JettonWallet.GetOwner())
+	k.Owner = paging.AddressOf(c.JettonWallet.GetOwner())
 	return k
 }
 
 // JettonWallets is a page of the list, and whether there are more after it.
-func (l *Lists) JettonWallets(ctx context.Context, f *JettonWalletFilter, page Page, after *ContractKey) ([]*record.Contract, bool, error) {
+func (l *Lists) JettonWallets(ctx context.Context, f *JettonWalletFilter, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	list := f.list(page.Descending)
 	if f.ExcludeZero {
 		if err := l.addClaims(ctx, f, list); err != nil {

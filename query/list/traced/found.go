@@ -1,10 +1,12 @@
-package list
+package traced
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
+	"tonscribe/query/head"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -33,14 +35,14 @@ func (f foundTraces) whole() (list []*record.Trace) {
 // tracesAt reads the traces whose ids have some prefixes, each as of the newest bundle
 // that the view shows, or, where the tables have only a newer state, as of that. Rows
 // under the ids of traces that became parts of others bring these, too.
-func (l *Lists) tracesAt(ctx context.Context, v *View, prefixes []uint64) (foundTraces, error) {
+func (l *Lists) tracesAt(ctx context.Context, v *head.View, prefixes []uint64) (foundTraces, error) {
 	rows, err := l.traceRows(ctx, v, prefixes)
 	return foundIn(v, rows), err
 }
 
 // traceRows reads all rows of traces whose ids have some prefixes.
-func (l *Lists) traceRows(ctx context.Context, v *View, prefixes []uint64) ([]traceRecord, error) {
-	return inChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]traceRecord, error) {
+func (l *Lists) traceRows(ctx context.Context, v *head.View, prefixes []uint64) ([]traceRecord, error) {
+	return paging.InChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]traceRecord, error) {
 		c := sql.Conditions{sql.Any("trace_prefix", some)}
 		list, err := reader.Records(ctx, l.reader, "traces", traceStatement(c.String()), unpackTrace)
 		if err != nil {
@@ -75,7 +77,7 @@ func heldTraces(ctx context.Context, bundles memory.Bundles, c sql.Conditions) (
 }
 
 // foundIn takes of each trace the row that counts.
-func foundIn(v *View, rows []traceRecord) foundTraces {
+func foundIn(v *head.View, rows []traceRecord) foundTraces {
 	found := foundTraces{map[Hash]*record.Trace{}, map[Hash]Hash{}}
 	for _, t := range rows {
 		if t.McSeqnoStart > v.Watermark {
@@ -92,14 +94,6 @@ func foundIn(v *View, rows []traceRecord) foundTraces {
 		}
 	}
 	return found
-}
-
-// maxNamed is how many keys a statement names at most: its text has a bound.
-const maxNamed = 2000
-
-// inChunks reads what keys lead to, some of them at a time.
-func inChunks[K, R any](ctx context.Context, keys []K, read func(context.Context, []K) ([]R, error)) ([]R, error) {
-	return reader.Gather(ctx, slices.Collect(slices.Chunk(keys, maxNamed)), read)
 }
 
 // traceRecord is a row of traces, behind the prefix of the id that it is under.
@@ -132,7 +126,7 @@ const maxReplaced = 16
 
 // resolved reads the traces whose ids have some prefixes, and those that they became
 // parts of.
-func (l *Lists) resolved(ctx context.Context, v *View, prefixes []uint64) (foundTraces, error) {
+func (l *Lists) resolved(ctx context.Context, v *head.View, prefixes []uint64) (foundTraces, error) {
 	found, err := l.tracesAt(ctx, v, prefixes)
 	if err != nil {
 		return found, err
@@ -146,7 +140,7 @@ func (l *Lists) resolved(ctx context.Context, v *View, prefixes []uint64) (found
 
 // follow adds the traces that those found became parts of. known are the prefixes of
 // which all is found.
-func (l *Lists) follow(ctx context.Context, v *View, found foundTraces, known map[uint64]bool) error {
+func (l *Lists) follow(ctx context.Context, v *head.View, found foundTraces, known map[uint64]bool) error {
 	for range maxReplaced {
 		var more []uint64
 		for _, id := range found.replaced {
@@ -211,7 +205,7 @@ func (x traceIndex) at(prefix, from, to uint64) *record.Trace {
 }
 
 // shows reports whether a trace of an lt is there as the view shows it.
-func (x traceIndex) shows(v *View, prefix, lt uint64) bool {
+func (x traceIndex) shows(v *head.View, prefix, lt uint64) bool {
 	return slices.ContainsFunc(x[prefix], func(t tracePair) bool {
 		return t.own.StartLt <= lt && lt <= t.own.EndLt && t.own.McSeqnoEnd <= v.Watermark
 	})

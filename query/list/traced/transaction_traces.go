@@ -1,4 +1,4 @@
-package list
+package traced
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 
 	"tonscribe/decode/trace"
 	"tonscribe/query/head"
+	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/memory"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -39,17 +41,17 @@ func IDsOf(transactions []*record.Transaction) []TransactionID {
 
 func (t *TransactionID) key() head.TracedKey { return head.TracedKeyOf(t.Account, t.Lt) }
 
-// Traced are rows of transaction_traces: of each transaction the one that counts.
-type Traced map[head.TracedKey]head.Traced
+// Rows are rows of transaction_traces: of each transaction the one that counts.
+type Rows map[head.TracedKey]head.Traced
 
 // Of returns the id of the trace of a transaction and the hash of the message that began
 // it, nil where there is no row or it does not tell them.
-func (o Traced) Of(tx *record.Transaction) *record.Trace {
+func (o Rows) Of(tx *record.Transaction) *record.Trace {
 	return o[head.TracedKeyOf(tx.Account, tx.Lt)].Trace
 }
 
 // take adds rows: the newest that the view shows counts.
-func (o Traced) take(v *View, rows []head.Traced) {
+func (o Rows) take(v *head.View, rows []head.Traced) {
 	slices.SortStableFunc(rows, func(a, b head.Traced) int { return cmp.Compare(a.McSeqno, b.McSeqno) })
 	for _, r := range rows {
 		if _, has := o[r.TracedKey]; !has || r.McSeqno <= v.Watermark {
@@ -59,9 +61,9 @@ func (o Traced) take(v *View, rows []head.Traced) {
 }
 
 // traced finds the rows of transaction_traces of some transactions.
-func (l *Lists) traced(ctx context.Context, v *View, transactions []TransactionID) (Traced, error) {
-	of := make(Traced, len(transactions))
-	held, err := inChunks(ctx, transactions, func(ctx context.Context, some []TransactionID) ([]head.Traced, error) {
+func (l *Lists) traced(ctx context.Context, v *head.View, transactions []TransactionID) (Rows, error) {
+	of := make(Rows, len(transactions))
+	held, err := paging.InChunks(ctx, transactions, func(ctx context.Context, some []TransactionID) ([]head.Traced, error) {
 		return heldTraced(ctx, v.Held, amongTransactions(some))
 	})
 	if err != nil {
@@ -72,7 +74,7 @@ func (l *Lists) traced(ctx context.Context, v *View, transactions []TransactionI
 		_, has := of[t.key()]
 		return has || t.McSeqno > v.Tables
 	})
-	rows, err := inChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]head.Traced, error) {
+	rows, err := paging.InChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]head.Traced, error) {
 		return head.ReadTraced(ctx, l.reader, readsTraced, amongTransactions(some).String())
 	})
 	of.take(v, rows)
@@ -81,18 +83,18 @@ func (l *Lists) traced(ctx context.Context, v *View, transactions []TransactionI
 
 // TracedBeside begins to read the traces of transactions that are named; nil is none.
 // When others ask, too, only what is needed is read.
-func (l *Lists) TracedBeside(ctx context.Context, v *View, n *Named) (wait func() Traced) {
-	if n == nil || len(n.hashes) > fewTraces || v.Tables == 0 || !l.reader.Quiet() {
-		return func() Traced { return nil }
+func (l *Lists) TracedBeside(ctx context.Context, v *head.View, n *list.Named) (wait func() Rows) {
+	if n == nil || len(n.Hashes) > fewTraces || v.Tables == 0 || !l.reader.Quiet() {
+		return func() Rows { return nil }
 	}
-	of, done := Traced{}, make(chan struct{})
+	of, done := Rows{}, make(chan struct{})
 	go func() {
 		defer close(done)
 		// What fails here is read again.
-		rows, _ := head.ReadTraced(ctx, l.reader, readsTraced, ledTo(n.table, n.where))
+		rows, _ := head.ReadTraced(ctx, l.reader, readsTraced, ledTo(n.Table, n.Where))
 		of.take(v, rows)
 	}()
-	return func() Traced {
+	return func() Rows {
 		<-done
 		return of
 	}
@@ -138,7 +140,7 @@ func heldTraced(ctx context.Context, bundles memory.Bundles, c sql.Conditions) (
 // TraceIDsOf returns the id of the trace of each of some transactions, with the hash of
 // the message that began it, nil where it is not known. Rows tell them, but of the first
 // transactions of traces, of broken ones, and those that are from before they did.
-func (l *Lists) TraceIDsOf(ctx context.Context, v *View, transactions []TransactionID) ([]*record.Trace, error) {
+func (l *Lists) TraceIDsOf(ctx context.Context, v *head.View, transactions []TransactionID) ([]*record.Trace, error) {
 	traces := make([]*record.Trace, len(transactions))
 	of, err := l.traced(ctx, v, transactions)
 	if err != nil {
@@ -160,8 +162,8 @@ func (l *Lists) TraceIDsOf(ctx context.Context, v *View, transactions []Transact
 }
 
 // TracesOf returns the trace of each of some transactions, nil where it is not known.
-func (l *Lists) TracesOf(ctx context.Context, v *View, transactions []*record.Transaction) ([]*record.Trace, error) {
-	of := make(Traced, len(transactions))
+func (l *Lists) TracesOf(ctx context.Context, v *head.View, transactions []*record.Transaction) ([]*record.Trace, error) {
+	of := make(Rows, len(transactions))
 	var others []TransactionID
 	for _, tx := range transactions {
 		if id := idOf(tx); trace.Begun(tx) == nil {
@@ -179,7 +181,7 @@ func (l *Lists) TracesOf(ctx context.Context, v *View, transactions []*record.Tr
 }
 
 // tracesBy reads the traces that rows name of transactions, nil where there is no row.
-func (l *Lists) tracesBy(ctx context.Context, v *View, transactions []TransactionID, of Traced) ([]*record.Trace, error) {
+func (l *Lists) tracesBy(ctx context.Context, v *head.View, transactions []TransactionID, of Rows) ([]*record.Trace, error) {
 	traces := make([]*record.Trace, len(transactions))
 	wanted := map[uint64]bool{}
 	for i := range transactions {
@@ -187,7 +189,7 @@ func (l *Lists) tracesBy(ctx context.Context, v *View, transactions []Transactio
 			wanted[row.Prefix] = true
 		}
 	}
-	held, err := inChunks(ctx, slices.Sorted(maps.Keys(wanted)), func(ctx context.Context, some []uint64) ([]traceRecord, error) {
+	held, err := paging.InChunks(ctx, slices.Sorted(maps.Keys(wanted)), func(ctx context.Context, some []uint64) ([]traceRecord, error) {
 		return heldTraces(ctx, v.Held, sql.Conditions{sql.Any("trace_prefix", some)})
 	})
 	if err != nil {

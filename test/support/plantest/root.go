@@ -1,4 +1,8 @@
-package list
+// Package plantest holds what ClickHouse is asked against golden texts.
+//
+// In: the plans of lists, each with a label. Out: a failed test where a statement is not
+// that of testdata/*.golden in the test's folder.
+package plantest
 
 import (
 	"flag"
@@ -9,40 +13,33 @@ import (
 	"testing"
 
 	"tonscribe/query/list/plan"
+	"tonscribe/ton/address"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
 
-// addrs are some accounts.
-func addrs(n int) (list []Address) {
+// Accounts are the first n of some accounts.
+func Accounts(n int) (list []address.Address) {
 	for i := range n {
-		list = append(list, Address{35: byte(i + 1), 4: byte(0x10 * (i + 1))})
+		list = append(list, address.Address{35: byte(i + 1), 4: byte(0x10 * (i + 1))})
 	}
 	return list
 }
 
-func one(n int) *Address {
+// Account is an account by its number, none of Accounts; nil for 0.
+func Account(n int) *address.Address {
 	if n == 0 {
 		return nil
 	}
-	a := Address{4: 0xaa, 35: byte(n)}
+	a := address.Address{4: 0xaa, 35: byte(n)}
 	return &a
 }
 
-func span(given int) Span {
-	switch given {
-	case 1:
-		return Span{From: 100, To: 200, Given: true}
-	case 2:
-		return Span{To: 1 << 40, Given: true}
-	}
-	return Everything
-}
+// Golden is a text of what plans read.
+type Golden struct{ strings.Builder }
 
-type golden struct{ strings.Builder }
-
-// plan adds what a plan reads, and what it reads behind a row.
-func (g *golden) plan(label string, p *plan.Plan, from plan.Row) {
+// Plan adds what a plan reads, and what it reads behind a row.
+func (g *Golden) Plan(label string, p *plan.Plan, from plan.Row) {
 	fmt.Fprintf(g, "%s\n", label)
 	g.WriteString(p.String())
 	if len(p.Ranges) > 0 && !p.Whole {
@@ -50,9 +47,9 @@ func (g *golden) plan(label string, p *plan.Plan, from plan.Row) {
 	}
 }
 
-// check compares with testdata. A difference is a change of what ClickHouse is asked:
+// Check compares with testdata. A difference is a change of what ClickHouse is asked:
 // look at it, and write it down with -update.
-func (g *golden) check(t *testing.T, name string) {
+func (g *Golden) Check(t *testing.T, name string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
 	if *update {

@@ -1,4 +1,4 @@
-package list
+package traced
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tonscribe/query/head"
+	"tonscribe/query/list"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -15,7 +17,7 @@ import (
 )
 
 // namedTraces reads the traces that each list of the filter names.
-func (l *Lists) namedTraces(ctx context.Context, v *View, f *TraceFilter, beside readingTraces) ([]Trace, error) {
+func (l *Lists) namedTraces(ctx context.Context, v *head.View, f *Filter, beside readingTraces) ([]Trace, error) {
 	var sets [][]Trace
 	if len(f.IDs) > 0 {
 		found, members, err := beside(ctx, v, sql.Prefixes(f.IDs), l.resolved)
@@ -31,62 +33,21 @@ func (l *Lists) namedTraces(ctx context.Context, v *View, f *TraceFilter, beside
 		sets = append(sets, members.of(list))
 	}
 	if len(f.Transactions) > 0 {
-		list, err := l.tracesHolding(ctx, v, namedTransactions(f.Transactions))
+		set, err := l.tracesHolding(ctx, v, list.NamedTransactions(f.Transactions))
 		if err != nil {
 			return nil, err
 		}
-		sets = append(sets, list)
+		sets = append(sets, set)
 	}
 	if len(f.Messages) > 0 {
-		list, err := l.tracesHolding(ctx, v, namedMessages(f.Messages))
+		set, err := l.tracesHolding(ctx, v, list.NamedMessages(f.Messages))
 		if err != nil {
 			return nil, err
 		}
-		sets = append(sets, list)
+		sets = append(sets, set)
 	}
 	return common(sets), nil
 }
-
-// Named are transactions that are named, by their hashes or those of messages that they
-// hold.
-type Named struct {
-	hashes []Hash
-	table  string // whose rows lead to them, and to some that are not
-	where  sql.Conditions
-	is     func(*record.Transaction) bool
-	read   func(*Lists, context.Context, *View, []Hash) ([]*record.Transaction, error)
-}
-
-// Named are the transactions whose hashes the filter names, nil for none.
-func (f *TransactionFilter) Named() *Named {
-	if len(f.Hashes) == 0 {
-		return nil
-	}
-	return &Named{f.Hashes, "transactions_index", transactionsByHash(f.Hashes), f.matches, (*Lists).TransactionsWith}
-}
-
-// Named are the transactions that hold the messages whose hashes the filter names, nil
-// for none.
-func (f *MessageFilter) Named() *Named {
-	if len(f.Hashes) == 0 {
-		return nil
-	}
-	return &Named{f.Hashes, "messages_index", f.byHash(), f.heldBy, (*Lists).transactionsOfMessages}
-}
-
-func namedTransactions(hashes []Hash) *Named {
-	return (&TransactionFilter{Hashes: hashes, Utime: Everything, Lts: Everything}).Named()
-}
-
-func namedMessages(hashes []Hash) *Named { return holders(hashes).Named() }
-
-// holders finds what holds messages, on either side.
-func holders(hashes []Hash) *MessageFilter {
-	return &MessageFilter{Hashes: hashes, Direction: Either, Utime: Everything, Lts: Everything}
-}
-
-// byMessage reports whether it is messages that name them.
-func (n *Named) byMessage() bool { return n.table == "messages_index" }
 
 const (
 	// fewTraces are read with all of their transactions to see which of them hold what is
@@ -96,14 +57,14 @@ const (
 )
 
 // tracesHolding are the traces that have some of the transactions that are named.
-func (l *Lists) tracesHolding(ctx context.Context, v *View, n *Named) ([]Trace, error) {
-	if len(n.hashes) <= fewTraces {
+func (l *Lists) tracesHolding(ctx context.Context, v *head.View, n *list.Named) ([]Trace, error) {
+	if len(n.Hashes) <= fewTraces {
 		list, few, err := l.fewTracesHolding(ctx, v, n)
 		if few || err != nil {
 			return list, err
 		}
 	}
-	transactions, err := n.read(l, ctx, v, n.hashes)
+	transactions, err := n.Read(l.chain, ctx, v, n.Hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +74,7 @@ func (l *Lists) tracesHolding(ctx context.Context, v *View, n *Named) ([]Trace, 
 
 // fewTracesHolding are the same with all of their transactions, where they are few: these
 // are read beside the traces.
-func (l *Lists) fewTracesHolding(ctx context.Context, v *View, n *Named) (list []Trace, few bool, err error) {
+func (l *Lists) fewTracesHolding(ctx context.Context, v *head.View, n *list.Named) (list []Trace, few bool, err error) {
 	prefixes, err := l.prefixesBeside(ctx, v, n)
 	if err != nil || len(prefixes) > fewTraces {
 		return nil, false, err
@@ -149,7 +110,7 @@ func (l *Lists) fewTracesHolding(ctx context.Context, v *View, n *Named) (list [
 		if members[schema.Prefix(t.Id)] == nil { // what one of them became a part of
 			return nil, false, nil
 		}
-		if some := of[Hash(t.Id)]; slices.ContainsFunc(some, n.is) {
+		if some := of[Hash(t.Id)]; slices.ContainsFunc(some, n.Is) {
 			list = append(list, Trace{Trace: t, transactions: some})
 		}
 	}
@@ -158,39 +119,39 @@ func (l *Lists) fewTracesHolding(ctx context.Context, v *View, n *Named) (list [
 
 // settle leaves out rows that the view does not show, of transactions that have another
 // one: that of a broken trace which became a part of another one meanwhile.
-func (m traceMembers) settle(v *View) {
+func (m traceMembers) settle(v *head.View) {
 	later := func(r plan.Row) bool { return r[memberSince] > uint64(v.Watermark) }
-	shown := map[transactionKey]bool{}
+	shown := map[list.RowKey]bool{}
 	for _, rows := range m {
 		for _, r := range rows {
 			if !later(r) {
-				shown[keyOfTransaction(r, transactionAt)] = true
+				shown[memberKey(r)] = true
 			}
 		}
 	}
 	for p, rows := range m {
-		m[p] = slices.DeleteFunc(rows, func(r plan.Row) bool { return later(r) && shown[keyOfTransaction(r, transactionAt)] })
+		m[p] = slices.DeleteFunc(rows, func(r plan.Row) bool { return later(r) && shown[memberKey(r)] })
 	}
 }
 
 // prefixesLedTo is the statement for the prefixes of the ids of the traces that may have
 // those that are named.
-func prefixesLedTo(n *Named) string {
-	return fmt.Sprintf("SELECT trace_prefix FROM transaction_traces WHERE %s SETTINGS %s", ledTo(n.table, n.where), sql.NoProjections)
+func prefixesLedTo(n *list.Named) string {
+	return fmt.Sprintf("SELECT trace_prefix FROM transaction_traces WHERE %s SETTINGS %s", ledTo(n.Table, n.Where), sql.NoProjections)
 }
 
 // heldPrefixes are the prefixes of the ids of the traces whose named transactions memory
 // has.
-func (n *Named) heldPrefixes(ctx context.Context, v *View) ([]uint64, error) {
-	keys := &plan.Plan{Table: n.table, Columns: transactionColumns(transactionAt)}
-	rows, err := keys.Held(ctx, plan.Source{Memory: v.Held}, &plan.Range{Where: n.where})
+func heldPrefixes(ctx context.Context, v *head.View, n *list.Named) ([]uint64, error) {
+	keys := &plan.Plan{Table: n.Table, Columns: list.RowKeyColumns(0)}
+	rows, err := keys.Held(ctx, plan.Source{Memory: v.Held}, &plan.Range{Where: n.Where})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	among := sql.Among{Columns: []string{"workchain", "account_prefix", "lt"}}
 	for _, r := range rows {
-		k := keyOfTransaction(r, transactionAt)
-		among.Tuples = append(among.Tuples, []any{k.Workchain, k.Prefix, k.lt})
+		k := list.RowKeyIn(r, 0)
+		among.Tuples = append(among.Tuples, []any{k.Workchain, k.Prefix, k.Lt})
 	}
 	traced, err := heldTraced(ctx, v.Held, sql.Conditions{among})
 	prefixes := make([]uint64, len(traced))
@@ -203,8 +164,8 @@ func (n *Named) heldPrefixes(ctx context.Context, v *View) ([]uint64, error) {
 
 // prefixesBeside reads the prefixes of the ids of the traces that may have those that are
 // named.
-func (l *Lists) prefixesBeside(ctx context.Context, v *View, n *Named) ([]uint64, error) {
-	prefixes, err := n.heldPrefixes(ctx, v)
+func (l *Lists) prefixesBeside(ctx context.Context, v *head.View, n *list.Named) ([]uint64, error) {
+	prefixes, err := heldPrefixes(ctx, v, n)
 	if err != nil {
 		return nil, err
 	}
@@ -232,26 +193,3 @@ func common(sets [][]Trace) []Trace {
 	}
 	return list
 }
-
-// TransactionsWith are the visible transactions with some hashes, in no order.
-func (l *Lists) TransactionsWith(ctx context.Context, v *View, hashes []Hash) ([]*record.Transaction, error) {
-	if len(hashes) == 0 {
-		return nil, nil
-	}
-	return inChunks(ctx, hashes, func(ctx context.Context, some []Hash) ([]*record.Transaction, error) {
-		f := &TransactionFilter{Hashes: some, Utime: Everything, Lts: Everything}
-		list, _, err := l.Transactions(ctx, v, f, Page{Limit: len(some)}, nil)
-		return list, err
-	})
-}
-
-// transactionsOfMessages are the visible transactions that hold messages with some
-// hashes.
-func (l *Lists) transactionsOfMessages(ctx context.Context, v *View, hashes []Hash) ([]*record.Transaction, error) {
-	list, _, err := l.TransactionsByMessage(ctx, v, holders(hashes), Page{Limit: maxOfMessages}, nil)
-	return list, err
-}
-
-// maxOfMessages is how many transactions that hold named messages are looked at: of a
-// message from outside that was accepted again and again, the first ones.
-const maxOfMessages = 10_000

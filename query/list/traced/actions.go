@@ -1,4 +1,4 @@
-package list
+package traced
 
 import (
 	"bytes"
@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/decode/action"
+	"tonscribe/query/head"
+	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
@@ -20,13 +23,14 @@ import (
 	"tonscribe/schema/record"
 	"tonscribe/schema/stored"
 	"tonscribe/schema/table"
+	"tonscribe/ton/address"
 )
 
-// ActionFilter says which actions are wanted; Everything and the zero value mean all of
+// ActionFilter says which actions are wanted; list.Everything and the zero value mean all of
 // traces without open messages.
 type ActionFilter struct {
 	// Account is one that the action concerns.
-	Account *Address
+	Account *address.Address
 	// IDs are those of actions, Traces those of their traces.
 	IDs, Traces []Hash
 	// Transactions are such of which the action has one, Messages such of which a
@@ -35,7 +39,7 @@ type ActionFilter struct {
 	// McSeqno is the bundle with which the trace ended.
 	McSeqno *int32
 	// Utime and Lts are of the end of the trace.
-	Utime, Lts Span
+	Utime, Lts list.Span
 	Types      ActionTypes
 }
 
@@ -153,37 +157,37 @@ func (f *ActionFilter) compare(a, b *ActionKey, descending bool) int {
 
 // matches checks everything but traces, transactions and messages that are named.
 func (f *ActionFilter) matches(a Action) bool {
-	return (f.Account == nil || hasAny([]Address{*f.Account}, a.Accounts)) &&
+	return (f.Account == nil || paging.HasAny([]address.Address{*f.Account}, a.Accounts)) &&
 		(len(f.IDs) == 0 || slices.Contains(f.IDs, Hash(a.Id))) &&
 		(f.McSeqno == nil || int64(a.Trace.McSeqnoEnd) == int64(*f.McSeqno)) &&
-		f.Utime.has(uint64(a.Trace.EndUtime)) && f.Lts.has(a.Trace.EndLt) && f.Types.Sees(a.Action)
+		f.Utime.Has(uint64(a.Trace.EndUtime)) && f.Lts.Has(a.Trace.EndLt) && f.Types.Sees(a.Action)
 }
 
 // Actions is a page of the list, and whether there are more after it. With after, the
 // list begins behind that key.
-func (l *Lists) Actions(ctx context.Context, v *View, f *ActionFilter, page Page, after *ActionKey) ([]Action, bool, error) {
+func (l *Lists) Actions(ctx context.Context, v *head.View, f *ActionFilter, page paging.Page, after *ActionKey) ([]Action, bool, error) {
 	narrowed := *f
 	f = &narrowed
 	if some, err := l.narrowToBundle(ctx, v, f.McSeqno, &f.Lts); err != nil || !some {
 		return nil, false, err
 	}
-	records := &records[Action, ActionKey]{
-		page: page, after: after, key: ActionKeyOf,
-		compare: func(a, b *ActionKey) int { return f.compare(a, b, page.Descending) },
-		match:   func(a Action) bool { return a.Trace.McSeqnoEnd <= v.Watermark && f.matches(a) },
-		same:    func(a, b Action) bool { return bytes.Equal(a.Id, b.Id) && bytes.Equal(a.Trace.Id, b.Trace.Id) },
+	records := &paging.Records[Action, ActionKey]{
+		Page: page, After: after, Key: ActionKeyOf,
+		Compare: func(a, b *ActionKey) int { return f.compare(a, b, page.Descending) },
+		Match:   func(a Action) bool { return a.Trace.McSeqnoEnd <= v.Watermark && f.matches(a) },
+		Same:    func(a, b Action) bool { return bytes.Equal(a.Id, b.Id) && bytes.Equal(a.Trace.Id, b.Trace.Id) },
 	}
 	if f.named() {
 		found, err := l.namedActions(ctx, v, f)
 		if err != nil {
 			return nil, false, err
 		}
-		list, more := records.all(found)
+		list, more := records.All(found)
 		return list, more, nil
 	}
-	q := &query[Action, ActionKey]{
-		records: records, source: l.source(v), plan: actionPlan(v, f, page.Descending), rowsOfItem: 1, rowOf: rowOfAction,
-		read: func(ctx context.Context, items [][]plan.Row) ([]Action, error) {
+	q := &paging.Query[Action, ActionKey]{
+		Records: records, Source: plan.Source{Tables: l.reader, Memory: v.Memory}, Plan: actionPlan(v, f, page.Descending), RowsOfItem: 1, RowOf: rowOfAction,
+		Read: func(ctx context.Context, items [][]plan.Row) ([]Action, error) {
 			keys, traces := sql.Among{Columns: []string{"trace_prefix", "trace_end_lt", "number"}}, make([]uint64, len(items))
 			timeNumbers := make(map[actionKey]uint32, len(items))
 			for i, item := range items {
@@ -198,7 +202,7 @@ func (l *Lists) Actions(ctx context.Context, v *View, f *ActionFilter, page Page
 			return actions, err
 		},
 	}
-	return q.run(ctx)
+	return q.Run(ctx)
 }
 
 // The words of a row that leads to an action.
@@ -212,7 +216,7 @@ func rowOfAction(k *ActionKey) plan.Row {
 }
 
 // actionPlan reads a list of actions_by_list.
-func actionPlan(v *View, f *ActionFilter, descending bool) *plan.Plan {
+func actionPlan(v *head.View, f *ActionFilter, descending bool) *plan.Plan {
 	columns := []plan.Column{
 		{Name: "trace_end_utime", At: actionTraceUtime, Type: plan.Uint32}, {Name: "trace_end_lt", At: actionTraceLt}, {Name: "trace_prefix", At: actionTrace},
 		{Name: "number", At: actionNumber, Type: plan.Uint32}, {Name: "time_number", At: actionTimeNumber, Type: plan.Uint32},
@@ -275,7 +279,7 @@ func standing(list []actionRow) []actionRow {
 }
 
 // actionsIn reads the actions that conditions on the table actions hold for.
-func (l *Lists) actionsIn(ctx context.Context, v *View, c sql.Conditions) ([]actionRow, error) {
+func (l *Lists) actionsIn(ctx context.Context, v *head.View, c sql.Conditions) ([]actionRow, error) {
 	var list []actionRow
 	if v.Tables > 0 {
 		var err error
@@ -327,7 +331,7 @@ func heldActions(ctx context.Context, bundles memory.Bundles, c sql.Conditions) 
 
 // actionsOfTraces reads actions, and side by side the traces that they are of, by the
 // prefixes of their ids.
-func (l *Lists) actionsOfTraces(ctx context.Context, v *View, c sql.Conditions, traces []uint64) ([]Action, error) {
+func (l *Lists) actionsOfTraces(ctx context.Context, v *head.View, c sql.Conditions, traces []uint64) ([]Action, error) {
 	slices.Sort(traces)
 	var list []actionRow
 	var found foundTraces
@@ -363,7 +367,7 @@ func withTraces(list []actionRow, traces []*record.Trace) (actions []Action) {
 }
 
 // ActionsOf reads the actions of traces, by the ids of these.
-func (l *Lists) ActionsOf(ctx context.Context, v *View, traces []Trace) (map[Hash][]*record.Action, error) {
+func (l *Lists) ActionsOf(ctx context.Context, v *head.View, traces []Trace) (map[Hash][]*record.Action, error) {
 	all := map[Hash][]*record.Action{}
 	if len(traces) == 0 {
 		return all, nil
@@ -387,31 +391,31 @@ func (l *Lists) ActionsOf(ctx context.Context, v *View, traces []Trace) (map[Has
 
 // holding says which transactions an action must hold one of, where nothing else names
 // it and they are few; nil otherwise.
-func (f *ActionFilter) holding() *Named {
+func (f *ActionFilter) holding() *list.Named {
 	switch {
 	case len(f.IDs)+len(f.Traces) > 0 || len(f.Transactions)+len(f.Messages) > fewTraces:
 		return nil
 	case len(f.Messages) == 0:
-		return namedTransactions(f.Transactions)
+		return list.NamedTransactions(f.Transactions)
 	case len(f.Transactions) == 0:
-		return namedMessages(f.Messages)
+		return list.NamedMessages(f.Messages)
 	}
 	return nil
 }
 
 // actionsHolding reads the actions of traces that may have those that are named, and side
 // by side these traces; beside what leads there the transactions that hold messages.
-func (l *Lists) actionsHolding(ctx context.Context, v *View, n *Named) ([]Action, error) {
+func (l *Lists) actionsHolding(ctx context.Context, v *head.View, n *list.Named) ([]Action, error) {
 	var prefixes []uint64
-	hashes := n.hashes
+	hashes := n.Hashes
 	group, inGroup := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		prefixes, err = l.prefixesBeside(inGroup, v, n)
 		return err
 	})
-	if n.byMessage() {
+	if n.ByMessage() {
 		group.Go(func() error {
-			transactions, err := n.read(l, inGroup, v, n.hashes)
+			transactions, err := n.Read(l.chain, inGroup, v, n.Hashes)
 			hashes = make([]Hash, len(transactions))
 			for i, tx := range transactions {
 				hashes[i] = Hash(tx.Hash)
@@ -429,14 +433,14 @@ func (l *Lists) actionsHolding(ctx context.Context, v *View, n *Named) ([]Action
 }
 
 // namedActions reads the actions that each list of the filter names.
-func (l *Lists) namedActions(ctx context.Context, v *View, f *ActionFilter) ([]Action, error) {
+func (l *Lists) namedActions(ctx context.Context, v *head.View, f *ActionFilter) ([]Action, error) {
 	if n := f.holding(); n != nil {
 		return l.actionsHolding(ctx, v, n)
 	}
-	traces := &TraceFilter{IDs: f.Traces, Transactions: f.Transactions}
+	traces := &Filter{IDs: f.Traces, Transactions: f.Transactions}
 	held := map[Hash]bool{} // transactions that hold the messages
 	if len(f.Messages) > 0 {
-		transactions, err := l.transactionsOfMessages(ctx, v, f.Messages)
+		transactions, err := l.chain.TransactionsOfMessages(ctx, v, f.Messages)
 		if err != nil || len(transactions) == 0 {
 			return nil, err
 		}

@@ -1,16 +1,18 @@
-package list
+package contract
 
 import (
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
+	"tonscribe/ton/address"
 )
 
 // linkList is a list of what names some accounts, or of all of a role when all is
 // true.
-func linkList(role schema.LinkRole, list []Address, all bool) *contractList {
+func linkList(role schema.LinkRole, list []address.Address, all bool) *contractList {
 	if all {
-		list = []Address{noAddress}
+		list = []address.Address{paging.NoAddress}
 	}
 	return &contractList{table: "contract_links", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, ranges: linkRanges(role, sql.KeysOf(list))}
 }
@@ -19,7 +21,7 @@ func linkRanges(role schema.LinkRole, list []sql.AccountKey) []plan.Range {
 	prefix := []string{"role", "key_workchain", "key_prefix"}
 	ranges := make([]plan.Range, len(list))
 	for i, a := range list {
-		ranges[i] = accountRange(prefix, prefix[1:], a, linksOf(role)...)
+		ranges[i] = plan.AccountRange(prefix, prefix[1:], a, linksOf(role)...)
 	}
 	return ranges
 }

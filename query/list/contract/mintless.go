@@ -1,4 +1,4 @@
-package list
+package contract
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -26,24 +27,24 @@ type Claim struct {
 // claimKey names a row of mintless_amounts.
 type claimKey struct {
 	root  Hash
-	owner Address
+	owner address.Address
 }
 
 // Claims are those of the wallets, by their addresses, that have not claimed what is
 // theirs, as far as the amounts are known.
-func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[Address]*Claim, error) {
+func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[address.Address]*Claim, error) {
 	var unclaimed []*record.Contract
-	named := map[Address]struct{}{}
+	named := map[address.Address]struct{}{}
 	for _, c := range wallets {
 		if schema.Unclaimed(c.JettonWallet) {
 			unclaimed = append(unclaimed, c)
-			named[addressOf(c.JettonWallet.Master)] = struct{}{}
+			named[paging.AddressOf(c.JettonWallet.Master)] = struct{}{}
 		}
 	}
 	if len(unclaimed) == 0 {
 		return nil, nil
 	}
-	masters := make([]Address, 0, len(named))
+	masters := make([]address.Address, 0, len(named))
 	for a := range named {
 		masters = append(masters, a)
 	}
@@ -51,12 +52,12 @@ func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[Add
 	if err != nil {
 		return nil, err
 	}
-	keys := make(map[Address]claimKey, len(unclaimed))
+	keys := make(map[address.Address]claimKey, len(unclaimed))
 	var wanted []claimKey
 	for _, c := range unclaimed {
-		if root, ok := rootOf(known[addressOf(c.JettonWallet.Master)]); ok {
-			k := claimKey{root, addressOf(c.JettonWallet.Owner)}
-			keys[Address(c.Account)] = k
+		if root, ok := rootOf(known[paging.AddressOf(c.JettonWallet.Master)]); ok {
+			k := claimKey{root, paging.AddressOf(c.JettonWallet.Owner)}
+			keys[address.Address(c.Account)] = k
 			wanted = append(wanted, k)
 		}
 	}
@@ -64,11 +65,11 @@ func (l *Lists) Claims(ctx context.Context, wallets []*record.Contract) (map[Add
 	if err != nil {
 		return nil, err
 	}
-	claims := make(map[Address]*Claim, len(found))
+	claims := make(map[address.Address]*Claim, len(found))
 	for _, c := range unclaimed {
-		if claim, ok := found[keys[Address(c.Account)]]; ok {
-			claim.Master = known[addressOf(c.JettonWallet.Master)]
-			claims[Address(c.Account)] = &claim
+		if claim, ok := found[keys[address.Address(c.Account)]]; ok {
+			claim.Master = known[paging.AddressOf(c.JettonWallet.Master)]
+			claims[address.Address(c.Account)] = &claim
 		}
 	}
 	return claims, nil
@@ -135,10 +136,10 @@ func (l *Lists) addClaims(ctx context.Context, f *JettonWalletFilter, list *cont
 	if err != nil {
 		return err
 	}
-	f.claims = map[Address]struct{}{}
+	f.claims = map[address.Address]struct{}{}
 	for _, c := range candidates {
-		if claim := claims[Address(c.Account)]; claim != nil && len(claim.Amount) > 0 {
-			f.claims[Address(c.Account)] = struct{}{}
+		if claim := claims[address.Address(c.Account)]; claim != nil && len(claim.Amount) > 0 {
+			f.claims[address.Address(c.Account)] = struct{}{}
 			list.further = append(list.further, c)
 		}
 	}
@@ -173,7 +174,7 @@ func (l *Lists) emptyUnclaimed(ctx context.Context, f *JettonWalletFilter) ([]*r
 	}
 	list := linkList(schema.LinkUnclaimed, keys, len(keys) == 0)
 	list.addresses, list.match = f.Addresses, match
-	page := Page{Limit: maxClaims}
+	page := paging.Page{Limit: maxClaims}
 	if f.Addresses != nil {
 		page.Limit = len(f.Addresses)
 	}

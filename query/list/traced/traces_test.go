@@ -1,4 +1,4 @@
-package list
+package traced
 
 import (
 	"bytes"
@@ -8,14 +8,16 @@ import (
 	"tonscribe/decode/action"
 	"tonscribe/decode/trace"
 	"tonscribe/query/head"
+	"tonscribe/query/list"
 	"tonscribe/query/list/plan"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/plantest"
 )
 
 func TestTheStatementsOfEveryListOfTracesAndActions(t *testing.T) {
-	var g golden
+	var g plantest.Golden
 	seqno := int32(70)
-	v := &View{Watermark: 77, Tables: 77}
+	v := &head.View{Watermark: 77, Tables: 77}
 	latest := ActionTypes{Supported: action.Expand([]string{"latest"}), Version: action.VersionOf([]string{"latest"})}
 	only := latest
 	only.Only = map[*action.Type]bool{action.TypeNamed("ton_transfer"): true, action.TypeNamed("nft_mint"): true}
@@ -25,24 +27,25 @@ func TestTheStatementsOfEveryListOfTracesAndActions(t *testing.T) {
 			some.Without[typ] = true
 		}
 	}
+	spans := []list.Span{list.Everything, {From: 100, To: 200, Given: true}}
 	for account := range 2 {
 		for _, r := range [][2]int{{0, 0}, {1, 0}, {0, 1}} {
 			for _, mc := range []*int32{nil, &seqno} {
 				for _, desc := range []bool{true, false} {
 					label := fmt.Sprintf("account %d utime %d lts %d bundle %t descending %t", account, r[0], r[1], mc != nil, desc)
-					f := &TraceFilter{Account: one(account), McSeqno: mc, Utime: span(r[0]), Lts: span(r[1])}
-					g.plan("traces "+label, tracePlan(v, f, desc), plan.Row{150, 9000, 77})
-					a := &ActionFilter{Account: one(account), McSeqno: mc, Utime: span(r[0]), Lts: span(r[1]), Types: latest}
-					g.plan("actions of latest "+label, actionPlan(v, a, desc), plan.Row{150, 9000, 77, 5, 3})
+					f := &Filter{Account: plantest.Account(account), McSeqno: mc, Utime: spans[r[0]], Lts: spans[r[1]]}
+					g.Plan("traces "+label, tracePlan(v, f, desc), plan.Row{150, 9000, 77})
+					a := &ActionFilter{Account: plantest.Account(account), McSeqno: mc, Utime: spans[r[0]], Lts: spans[r[1]], Types: latest}
+					g.Plan("actions of latest "+label, actionPlan(v, a, desc), plan.Row{150, 9000, 77, 5, 3})
 				}
 			}
 		}
 		for _, types := range []ActionTypes{only, some, {Supported: map[*action.Type]bool{}, Version: action.NoVersion}} {
-			f := &ActionFilter{Account: one(account), Utime: Everything, Lts: Everything, Types: types}
-			g.plan(fmt.Sprintf("actions of some types account %d", account), actionPlan(v, f, true), plan.Row{150, 9000, 77, 5, 3})
+			f := &ActionFilter{Account: plantest.Account(account), Utime: list.Everything, Lts: list.Everything, Types: types}
+			g.Plan(fmt.Sprintf("actions of some types account %d", account), actionPlan(v, f, true), plan.Row{150, 9000, 77, 5, 3})
 		}
 	}
-	g.check(t, "traces")
+	g.Check(t, "traces")
 }
 
 func hashOf(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
@@ -58,10 +61,10 @@ func TestATraceIsAsItsVisibleTransactionsShowIt(t *testing.T) {
 	child := &record.Transaction{Hash: hashOf(2), McSeqno: 71, Lt: 12, Now: 101, InMsg: internal(21)}
 	ahead := &record.Trace{Id: hashOf(1), McSeqnoStart: 70, McSeqnoEnd: 79, StartLt: 10, StartUtime: 100, EndLt: 15, EndUtime: 105, Nodes: 3, Edges: 4}
 	want := &record.Trace{Id: hashOf(1), McSeqnoStart: 70, McSeqnoEnd: 71, StartLt: 10, StartUtime: 100, EndLt: 12, EndUtime: 101, Nodes: 2, Edges: 3, PendingEdges: 1, State: record.TraceState_TRACE_PENDING}
-	if have := AsOf(&View{Watermark: 77}, ahead, []*record.Transaction{root, child}); !have.EqualVT(want) {
+	if have := AsOf(&head.View{Watermark: 77}, ahead, []*record.Transaction{root, child}); !have.EqualVT(want) {
 		t.Errorf("the trace is\n%v, want\n%v", have, want)
 	}
-	if have := AsOf(&View{Watermark: 79}, ahead, []*record.Transaction{root, child}); have != ahead {
+	if have := AsOf(&head.View{Watermark: 79}, ahead, []*record.Transaction{root, child}); have != ahead {
 		t.Errorf("a trace that the view shows is changed to %v", have)
 	}
 }
@@ -93,16 +96,16 @@ func TestATraceThatBecameAPartOfAnotherOneIsThat(t *testing.T) {
 
 // A trace that turned out to be a part of another one, with a bundle that is not shown yet.
 func TestATransactionIsOfTheTraceThatTheViewShows(t *testing.T) {
-	v := &View{Watermark: 77}
+	v := &head.View{Watermark: 77}
 	key := head.TracedKey{Lt: 10}
 	before, after := head.Traced{TracedKey: key, McSeqno: 70, Prefix: 1}, head.Traced{TracedKey: key, McSeqno: 78, Prefix: 2}
 	for name, rows := range map[string][]head.Traced{"in order": {before, after}, "not in order": {after, before}} {
-		of := Traced{}
+		of := Rows{}
 		if of.take(v, rows); of[key] != before {
 			t.Errorf("%s: the row is %v, want %v", name, of[key], before)
 		}
 	}
-	of := Traced{}
+	of := Rows{}
 	if of.take(v, []head.Traced{after}); of[key] != after {
 		t.Errorf("a later row that is the only one is %v, want %v", of[key], after)
 	}
@@ -111,7 +114,7 @@ func TestATransactionIsOfTheTraceThatTheViewShows(t *testing.T) {
 	}
 	members := traceMembers{1: {row(10, 1, 70)}, 2: {row(10, 2, 78), row(11, 2, 78)}}
 	members.settle(v)
-	if len(members[1]) != 1 || len(members[2]) != 1 || members[2][0][transactionAt+2] != 11 {
+	if len(members[1]) != 1 || len(members[2]) != 1 || members[2][0][memberTransaction+2] != 11 {
 		t.Errorf("the members are %v, want lt 10 of trace 1 and lt 11 of trace 2", members)
 	}
 }

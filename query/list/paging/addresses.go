@@ -1,0 +1,36 @@
+package paging
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"tonscribe/schema"
+	"tonscribe/ton/address"
+)
+
+// NoAddress is how a key of a list says that there is no account.
+var NoAddress = address.Address{0x80}
+
+// AddressOf returns an address of a record in a key.
+func AddressOf(a []byte) address.Address {
+	if len(a) != schema.AddressSize {
+		return NoAddress
+	}
+	return address.Address(a)
+}
+
+// CompareAddresses is the order of accounts in lists: by workchain, then by bytes.
+func CompareAddresses(a, b address.Address) int {
+	return cmp.Or(cmp.Compare(schema.Workchain(a[:]), schema.Workchain(b[:])), bytes.Compare(a[4:], b[4:]))
+}
+
+// HasAddress reports whether an address is in a list, or the list is empty.
+func HasAddress(list []address.Address, a []byte) bool {
+	return len(list) == 0 || len(a) == schema.AddressSize && slices.Contains(list, address.Address(a))
+}
+
+// HasAny reports whether one of some addresses is in a list, or the list is empty.
+func HasAny(list []address.Address, some [][]byte) bool {
+	return len(list) == 0 || slices.ContainsFunc(some, func(a []byte) bool { return HasAddress(list, a) })
+}
