@@ -12,6 +12,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
+	"tonscribe/query/rows"
 	"tonscribe/query/store"
 )
 
@@ -34,7 +35,7 @@ func newComponent(t testing.TB, change func(*Configuration)) *Component {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
-	l, err := New(c, Dependencies{Report: report.Silent(), Store: s})
+	l, err := New(c, Dependencies{Report: report.Silent(), Index: rows.Reader{Store: s}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"tonscribe/decode/action"
 	"tonscribe/query/api"
 	"tonscribe/query/render"
-	v3 "tonscribe/query/v3"
+	"tonscribe/query/rows"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
@@ -74,7 +74,7 @@ type fragment struct {
 // transactions in it, then what became of its accounts, in the order of their last ones.
 // A number belongs to a transaction and a kind, so that it is the same wherever the bundle
 // is read, and whatever else is known of it.
-func newBundle(b *v3.Bundle) *bundle {
+func newBundle(b *rows.Bundle) *bundle {
 	made := &bundle{mcSeqno: b.MCSeqno}
 	n := uint32(len(b.Transactions))
 	seen := make(map[int]bool, len(b.Traces))
@@ -373,8 +373,8 @@ func (e *event) render(ctx context.Context, book books, s *subscription, c choic
 
 // books tells what addresses are.
 type books struct {
-	api  *v3.API
-	fail func(error)
+	index *rows.Reader
+	fail  func(error)
 }
 
 func (e *event) write(ctx context.Context, b books, s *subscription, c choice) []byte {
@@ -459,8 +459,8 @@ func (b books) write(ctx context.Context, w *api.Writer, s *subscription) {
 		empty  string
 		write  func(context.Context, []byte, api.Book) ([]byte, error)
 	}{
-		{s.style.addressBook, `,"address_book":{}`, b.api.AppendAddressBook},
-		{s.style.metadata, `,"metadata":{}`, b.api.AppendMetadata},
+		{s.style.addressBook, `,"address_book":{}`, b.index.AppendAddressBook},
+		{s.style.metadata, `,"metadata":{}`, b.index.AppendMetadata},
 	} {
 		if !member.wanted {
 			continue

@@ -45,7 +45,7 @@ var errNotYet = errors.New("the index has no masterchain block yet, try again")
 
 // enter counts a stream. The first one begins with what is visible now.
 func (h *hub) enter() error {
-	v, err := h.c.store.View()
+	v, err := h.c.index.Store.View()
 	if err != nil {
 		return errNotYet
 	}
@@ -106,11 +106,11 @@ const (
 // step waits for the next bundle, and gives it out.
 func (h *hub) step(ctx context.Context, last uint32) error {
 	waiting, cancel := context.WithTimeout(ctx, idlePoll)
-	next, err := h.c.store.Subscribe(last).Next(waiting)
+	next, err := h.c.index.Store.Subscribe(last).Next(waiting)
 	cancel()
 	switch {
 	case err == nil:
-		v, err := h.c.store.View()
+		v, err := h.c.index.Store.View()
 		if err != nil {
 			return err
 		}
@@ -120,11 +120,11 @@ func (h *hub) step(ctx context.Context, last uint32) error {
 	case !errors.Is(err, store.ErrMissed):
 		return err
 	}
-	v, err := h.c.store.View()
+	v, err := h.c.index.Store.View()
 	if err != nil {
 		return err
 	}
-	seqnos, err := h.c.store.SeqnosAfter(ctx, v, last, stepBundles)
+	seqnos, err := h.c.index.Store.SeqnosAfter(ctx, v, last, stepBundles)
 	if err != nil {
 		return err
 	}
@@ -375,7 +375,7 @@ func (h *hub) end(c *conn) {
 // bundle reads a bundle, or finds it in memory.
 func (h *hub) bundle(ctx context.Context, v *head.View, mcSeqno uint32) (*bundle, error) {
 	return h.history.get(mcSeqno, func() (*bundle, error) {
-		read, err := h.c.api.Bundle(ctx, v, mcSeqno)
+		read, err := h.c.index.Bundle(ctx, v, mcSeqno)
 		if err != nil {
 			return nil, fmt.Errorf("bundle %d: %w", mcSeqno, err)
 		}

@@ -172,7 +172,7 @@ func (h *hub) invalidate(gone invalid, at Position) {
 // ahead are the traces of a bundle that go on as it is foreseen, with that.
 func (h *hub) ahead(ctx context.Context, v *head.View, b *bundle) (map[*traced]*traced, error) {
 	found := map[*traced]*traced{}
-	if h.c.pending == nil {
+	if h.c.index.Pending == nil {
 		return found, nil
 	}
 	past := v.AsOf(b.mcSeqno)
@@ -180,11 +180,11 @@ func (h *hub) ahead(ctx context.Context, v *head.View, b *bundle) (map[*traced]*
 		if e.kind != transactionsKind || e.of.row.PendingEdges == 0 {
 			continue
 		}
-		traces := h.c.pending.Sent([]pending.Hash{e.of.hash})
+		traces := h.c.index.Pending.Sent([]pending.Hash{e.of.hash})
 		if len(traces) == 0 {
 			continue
 		}
-		rows, err := h.c.api.Foreseen(ctx, past, traces)
+		rows, err := h.c.index.Foreseen(ctx, past, traces)
 		if err != nil {
 			return nil, err
 		}
@@ -224,7 +224,7 @@ func (h *hub) foresee(ctx context.Context, coming <-chan *pending.Trace) {
 
 // tell tells what one message will do, unless a block has it by now: all streams, or one.
 func (h *hub) tell(ctx context.Context, t *pending.Trace, only *conn) error {
-	v, err := h.c.store.View()
+	v, err := h.c.index.Store.View()
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (h *hub) tell(ctx context.Context, t *pending.Trace, only *conn) error {
 	if settled {
 		return nil // it is told with the bundles
 	}
-	rows, err := h.c.api.Foreseen(ctx, v, []*pending.Trace{t})
+	rows, err := h.c.index.Foreseen(ctx, v, []*pending.Trace{t})
 	if err != nil {
 		return err
 	}
@@ -266,10 +266,10 @@ func foreseenEvents(row render.TraceRow, at Position) []*event {
 // tellAll tells a stream what the messages will do that may still come, and that it was
 // not told of.
 func (h *hub) tellAll(ctx context.Context, c *conn, s *subscription) error {
-	if h.c.pending == nil || s.min != pendingLevel {
+	if h.c.index.Pending == nil || s.min != pendingLevel {
 		return nil
 	}
-	for _, t := range h.c.pending.Held() {
+	for _, t := range h.c.index.Pending.Held() {
 		if time.Since(t.Sent) > h.c.configuration.PendingDeadline || !s.mayWant(t) || h.told(c, t.ID) {
 			continue
 		}

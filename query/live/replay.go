@@ -24,7 +24,7 @@ func (c *Component) start(s *subscription) (*Position, error) {
 	if s.from == nil && !s.recent {
 		return nil, nil
 	}
-	v, err := c.store.View()
+	v, err := c.index.Store.View()
 	if err != nil {
 		return nil, errNotYet
 	}
@@ -194,12 +194,12 @@ func maxPosition(a, b Position) Position {
 
 // seqnos are some bundles after one.
 func (r *replay) seqnos(ctx context.Context, after uint32) (seqnos []uint32, err error) {
-	v, err := r.hub.c.store.View()
+	v, err := r.hub.c.index.Store.View()
 	if err != nil {
 		return nil, errNotYet
 	}
 	err = r.hub.c.reading(ctx, func(ctx context.Context) (err error) {
-		seqnos, err = r.hub.c.store.SeqnosAfter(ctx, v, after, stepBundles)
+		seqnos, err = r.hub.c.index.Store.SeqnosAfter(ctx, v, after, stepBundles)
 		return err
 	})
 	return seqnos, err
@@ -210,7 +210,7 @@ func (r *replay) read(ctx context.Context, seqno uint32) (b *bundle, err error) 
 	if r.held && !r.hub.history.has(seqno) {
 		return nil, errSlow
 	}
-	v, err := r.hub.c.store.View()
+	v, err := r.hub.c.index.Store.View()
 	if err != nil {
 		return nil, errNotYet
 	}

@@ -23,8 +23,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/query/auth"
 	"tonscribe/query/pending"
-	"tonscribe/query/store"
-	v3 "tonscribe/query/v3"
+	"tonscribe/query/rows"
 )
 
 // Prefix and Short are where the streams are; clients know both.
@@ -36,11 +35,8 @@ const (
 // Dependencies of the component.
 type Dependencies struct {
 	Report report.Reporter
-	Store  *store.Store
-	// API makes the objects of events.
-	API *v3.API
-	// Pending has what messages that were sent will do. May be nil.
-	Pending *pending.Store
+	// Index has what events are made of.
+	Index rows.Reader
 }
 
 // Component serves the streams.
@@ -48,9 +44,7 @@ type Component struct {
 	configuration Configuration
 	report        report.Reporter
 	metrics       *metrics
-	store         *store.Store
-	api           *v3.API
-	pending       *pending.Store
+	index         rows.Reader
 	hub           *hub
 	clients       clients
 	queued        atomic.Int64  // bytes of events that wait, of all streams
@@ -72,7 +66,7 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 		return nil, err
 	}
 	l := &Component{
-		configuration: c, report: d.Report.For("live"), store: d.Store, api: d.API, pending: d.Pending,
+		configuration: c, report: d.Report.For("live"), index: d.Index,
 		replays: make(chan struct{}, c.Replays),
 	}
 	l.stopping, l.drain = context.WithCancelCause(context.Background())
@@ -87,10 +81,10 @@ func (c *Component) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
 	c.running.Go(func() { c.hub.run(ctx) })
-	if c.pending != nil {
+	if c.index.Pending != nil {
 		const most = 1024
 		coming := make(chan *pending.Trace, most)
-		c.pending.Listen(func(t *pending.Trace) {
+		c.index.Pending.Listen(func(t *pending.Trace) {
 			select {
 			case coming <- t:
 			default:
@@ -111,8 +105,8 @@ func (c *Component) Stop() {
 	c.stopped = true
 	c.mu.Unlock()
 	c.serving.Wait()
-	if c.pending != nil {
-		c.pending.Listen(nil)
+	if c.index.Pending != nil {
+		c.index.Pending.Listen(nil)
 	}
 	if c.cancel != nil {
 		c.cancel()
@@ -151,7 +145,7 @@ func (c *Component) limitsOf(ctx context.Context) (l limits, streams int) {
 	return l, cmp.Or(int(own.Connections), c.configuration.ClientConnections)
 }
 
-func (c *Component) books() books { return books{c.api, c.failed} }
+func (c *Component) books() books { return books{&c.index, c.failed} }
 
 // failed counts a failure, and logs one now and then.
 func (c *Component) failed(err error) {

@@ -48,7 +48,7 @@ func serveAccountStates(q *request) error {
 	if err != nil {
 		return err
 	}
-	codes, err := q.store.Codes(q, codesOf(list))
+	codes, err := q.Store.Codes(q, codesOf(list))
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func serveAccountStates(q *request) error {
 	var bocs map[cache.Hash]cache.BoC
 	if !q.values.Sent("include_boc") || q.values.Bool("include_boc") {
 		parts = render.StateBoCs
-		if bocs, err = q.store.CodeBoCs(q, codesOf(list)); err != nil {
+		if bocs, err = q.Store.CodeBoCs(q, codesOf(list)); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (q *request) states() ([]*record.Account, error) {
 	if len(wanted) > maxAccounts {
 		return nil, params.Unprocessable("address is not allowed: %d > %d", len(wanted), maxAccounts)
 	}
-	found, err := q.store.Accounts(q, q.view, wanted)
+	found, err := q.Store.Accounts(q, q.View, wanted)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func serveActions(q *request) error {
 	}
 	rows := map[*record.Action]render.ActionRow{}
 	p := &page[traced.Action, render.ActionRow, traced.ActionKey]{
-		sort: params.Descending, keyOf: traced.ActionKeyOf, read: inView(q, f, q.store.Actions), none: q.knows(f.McSeqno),
+		sort: params.Descending, keyOf: traced.ActionKeyOf, read: inView(q, f, q.Store.Actions), none: q.knows(f.McSeqno),
 		before: func(found []traced.Action) error {
 			for _, a := range found {
 				read, err := action.FromRecord(a.Action)
@@ -161,7 +161,7 @@ func (q *request) addTransactions(found []traced.Action, rows map[*record.Action
 		}
 	}
 	slices.SortFunc(hashes, func(a, b list.Hash) int { return slices.Compare(a[:], b[:]) })
-	transactions, err := q.store.TransactionsWith(q, q.view, slices.Compact(hashes))
+	transactions, err := q.Store.TransactionsWith(q, q.View, slices.Compact(hashes))
 	if err != nil {
 		return err
 	}

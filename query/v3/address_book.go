@@ -5,6 +5,7 @@ import (
 
 	"tonscribe/query/api"
 	"tonscribe/query/params"
+	"tonscribe/query/rows"
 	"tonscribe/ton/address"
 )
 
@@ -14,7 +15,7 @@ var addressBook = &Endpoint{
 	Params: []params.Param{
 		{Name: "address", Kind: params.TextKind, Multi: true, Required: true, Range: "1..1024", Description: "addresses in any form"},
 	},
-	Result: unnamed(mapOf(bookRows)),
+	Result: unnamed(mapOf(rows.AddressBook)),
 	Errors: []params.Error{{Status: 422, Text: "at least 1 address required"}},
 	serve:  serveAddressBook,
 }
@@ -32,7 +33,7 @@ func serveAddressBook(q *request) error {
 			known = append(known, a)
 		}
 	}
-	rowOf, err := q.bookRowsOf(q, known, nil)
+	rowOf, err := q.BookRowsOf(q, known, nil)
 	if err != nil {
 		return err
 	}
@@ -49,11 +50,11 @@ func serveAddressBook(q *request) error {
 			parsed++
 		case text == "addr_none":
 			parsed++
-			row = &bookRow{nobody: true}
+			row = &rows.BookRow{Nobody: true}
 		default:
-			row = &bookRow{unreadable: true}
+			row = &rows.BookRow{Unreadable: true}
 		}
-		bookRows.Write(w, row)
+		rows.AddressBook.Write(w, row)
 	}
 	if parsed == 0 {
 		return params.Unprocessable(`failed to decode: schema: error converting value for index 0 of "address"`)

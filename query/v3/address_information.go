@@ -171,7 +171,7 @@ func (q *request) fromIndex() (*record.Account, error) {
 
 // indexed is an account as the index has it, nil when it has not.
 func (q *request) indexed(a address.Address) (*record.Account, error) {
-	if q.store == nil {
+	if q.Store == nil {
 		return nil, nil
 	}
 	switch err := q.takeView(); {
@@ -180,7 +180,7 @@ func (q *request) indexed(a address.Address) (*record.Account, error) {
 	case err != nil:
 		return nil, err
 	}
-	found, err := q.store.Accounts(q, q.view, []address.Address{a})
+	found, err := q.Store.Accounts(q, q.View, []address.Address{a})
 	return found[a], err
 }
 
@@ -188,7 +188,7 @@ func (q *request) indexed(a address.Address) (*record.Account, error) {
 // 8 bits (block.tlb, addr_std).
 func (q *request) mayAskOf(a address.Address) bool {
 	workchain := schema.Workchain(a[:])
-	return workchain == int32(int8(workchain)) && (q.hasNode() || q.store == nil)
+	return workchain == int32(int8(workchain)) && (q.hasNode() || q.Store == nil)
 }
 
 // hasNode reports whether there are lite servers to ask.
@@ -202,7 +202,7 @@ func (q *request) indexedInformation(a *record.Account) (*information, error) {
 	if hash == (list.Hash{}) {
 		return i, nil
 	}
-	bocs, err := q.store.CodeBoCs(q, []list.Hash{hash})
+	bocs, err := q.Store.CodeBoCs(q, []list.Hash{hash})
 	i.code = api.WithoutCRC(bocs[hash])
 	return i, err
 }

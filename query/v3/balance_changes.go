@@ -15,6 +15,7 @@ import (
 	"tonscribe/query/list/traced"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
+	"tonscribe/query/rows"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 	"tonscribe/ton/body"
@@ -90,7 +91,7 @@ func changesOf[M ~map[address.Address]V, V any](name string, value openapi.Objec
 
 func writeByAddress[M ~map[address.Address]V, V any](w *api.Writer, of M, write func(*api.Writer, V)) {
 	w.JSON = append(w.JSON, '{')
-	for i, a := range slices.SortedFunc(maps.Keys(of), compareRaw) {
+	for i, a := range slices.SortedFunc(maps.Keys(of), rows.CompareRaw) {
 		if i > 0 {
 			w.JSON = append(w.JSON, ',')
 		}
@@ -105,7 +106,7 @@ func serveBalanceChanges(q *request) error {
 	if err != nil {
 		return err
 	}
-	wallets, err := q.contracts(q, partiesOf(transactions))
+	wallets, err := q.Contracts(q, partiesOf(transactions))
 	if err == nil {
 		q.body = balanceChangesAnswer.Append(q.body, changesBy(transactions, wallets))
 	}
@@ -135,7 +136,7 @@ func (q *request) changing() ([]*record.Transaction, error) {
 		}
 		*named.to = []list.Hash{id}
 	}
-	found, _, err := q.store.Actions(q, q.view, f, paging.Page{Limit: 1}, nil)
+	found, _, err := q.Store.Actions(q, q.View, f, paging.Page{Limit: 1}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (q *request) changing() ([]*record.Transaction, error) {
 	for i, h := range found[0].Transactions {
 		hashes[i] = list.Hash(h)
 	}
-	return q.store.TransactionsWith(q, q.view, hashes)
+	return q.Store.TransactionsWith(q, q.View, hashes)
 }
 
 func (q *request) transactionsOfTrace(text string) ([]*record.Transaction, error) {
@@ -154,7 +155,7 @@ func (q *request) transactionsOfTrace(text string) ([]*record.Transaction, error
 	if !ok {
 		return nil, errNoTrace
 	}
-	found, _, err := q.store.Traces(q, q.view, &traced.Filter{IDs: []list.Hash{id}, Utime: list.Everything, Lts: list.Everything}, paging.Page{Limit: 1}, nil)
+	found, _, err := q.Store.Traces(q, q.View, &traced.Filter{IDs: []list.Hash{id}, Utime: list.Everything, Lts: list.Everything}, paging.Page{Limit: 1}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,7 @@ func (q *request) transactionsOfTrace(text string) ([]*record.Transaction, error
 	if found[0].Nodes > trace.MaxNodes {
 		return nil, errLargeTrace
 	}
-	of, err := q.store.TransactionsOf(q, q.view, found)
+	of, err := q.Store.TransactionsOf(q, q.View, found)
 	return of[list.Hash(found[0].Id)], err
 }
 
@@ -196,7 +197,7 @@ func changesBy(transactions []*record.Transaction, wallets map[address.Address]*
 	for _, tx := range transactions {
 		c.add(tx)
 		if carriesJettons(tx) {
-			c.addJettons(tx.InMsg, of(wallets, tx.InMsg.Source).GetJettonWallet(), of(wallets, tx.InMsg.Destination).GetJettonWallet())
+			c.addJettons(tx.InMsg, rows.ContractAt(wallets, tx.InMsg.Source).GetJettonWallet(), rows.ContractAt(wallets, tx.InMsg.Destination).GetJettonWallet())
 		}
 	}
 	for account, fee := range c.fees {

@@ -28,7 +28,7 @@ var masterchainInfo = &Endpoint{
 	Description: "The newest and the oldest indexed masterchain block.",
 	Result:      masterchainInfoAnswer,
 	serve: func(q *request) error {
-		q.body = masterchainInfoAnswer.Append(q.body, q.view)
+		q.body = masterchainInfoAnswer.Append(q.body, q.View)
 		return nil
 	},
 }
@@ -87,7 +87,7 @@ func (q *request) serveBlocks(f *list.BlockFilter, none *params.Error) error {
 			}
 			return nil
 		},
-		row: api.Same[*record.Block], keyOf: list.BlockKeyOf, read: inView(q, f, q.store.Blocks),
+		row: api.Same[*record.Block], keyOf: list.BlockKeyOf, read: inView(q, f, q.Store.Blocks),
 	})
 }
 
@@ -99,7 +99,7 @@ var masterchainBlockShardState = &Endpoint{
 	Errors:      []params.Error{*blocksNotFound},
 	serve: func(q *request) error {
 		seqno, _ := q.values.Int32("seqno")
-		blocks, err := q.store.ShardState(q, q.view, seqno)
+		blocks, err := q.Store.ShardState(q, q.View, seqno)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ var masterchainBlockShardState = &Endpoint{
 			return blocksNotFound
 		}
 		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
-		bundle, _, err := q.store.Transactions(q, q.view, f, paging.Page{Limit: maxOfBundle}, nil)
+		bundle, _, err := q.Store.Transactions(q, q.View, f, paging.Page{Limit: maxOfBundle}, nil)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ var jettonMasters = &Endpoint{
 	Result: jettonMastersAnswer,
 	serve: func(q *request) error {
 		f := &contract.JettonMasterFilter{Addresses: q.values.Addresses("address"), Admins: q.values.Addresses("admin_address")}
-		return serveContracts(q, jettonMastersAnswer, firstKey, by(q, f, q.store.JettonMasters))
+		return serveContracts(q, jettonMastersAnswer, firstKey, by(q, f, q.Store.JettonMasters))
 	},
 }
 
@@ -76,7 +76,7 @@ func serveJettonWallets(q *request) error {
 	f.ByBalance = asked.Sort != params.Unsorted
 	var claims map[address.Address]*render.Claim
 	return servePage(q, jettonWalletsAnswer, &pageOfWallets{
-		keyOf: contract.JettonWalletKey, read: by(q, f, q.store.JettonWallets),
+		keyOf: contract.JettonWalletKey, read: by(q, f, q.Store.JettonWallets),
 		before: func(found []*record.Contract) (err error) {
 			claims, err = q.claimsOf(found)
 			return err
@@ -92,7 +92,7 @@ type pageOfWallets = page[*record.Contract, render.JettonWalletRow, contract.Key
 // claimsOf are what wallets can claim of mintless jettons, with what the documents of
 // these say about it.
 func (q *request) claimsOf(wallets []*record.Contract) (map[address.Address]*render.Claim, error) {
-	found, err := q.store.Claims(q, wallets)
+	found, err := q.Store.Claims(q, wallets)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (q *request) claimsOf(wallets []*record.Contract) (map[address.Address]*ren
 	for _, c := range found {
 		masters[address.Address(c.Master.Account)] = c.Master
 	}
-	documents, err := q.documentsOf(q, masters)
+	documents, err := q.DocumentsOf(q, masters)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ var jettonTransfers = &Endpoint{
 	serve: func(q *request) error {
 		return serveTransfers(q, jettonTransfersAnswer, list.JettonTransferKey, func(t *record.JettonTransfer, traced render.Traced) render.JettonTransferRow {
 			return render.JettonTransferRow{JettonTransfer: t, Traced: traced}
-		}, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.store.JettonTransfers))
+		}, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.Store.JettonTransfers))
 	},
 }
 
@@ -149,6 +149,6 @@ var jettonBurns = &Endpoint{
 	serve: func(q *request) error {
 		return serveTransfers(q, jettonBurnsAnswer, list.JettonBurnKey, func(t *record.JettonBurn, traced render.Traced) render.JettonBurnRow {
 			return render.JettonBurnRow{JettonBurn: t, Traced: traced}
-		}, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.store.JettonBurns))
+		}, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.Store.JettonBurns))
 	},
 }

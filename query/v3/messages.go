@@ -62,7 +62,7 @@ func serveMessages(q *request) error {
 	}
 	var ends []render.MessageEnds
 	return servePage(q, messagesAnswer, &page[list.Message, render.MessageRow, list.MessageKey]{
-		sort: params.Descending, read: inView(q, f, q.store.Messages),
+		sort: params.Descending, read: inView(q, f, q.Store.Messages),
 		before: func(list []list.Message) error {
 			ends = make([]render.MessageEnds, 0, len(list))
 			return nil
@@ -128,6 +128,6 @@ func serveTransactionsByMessage(q *request) error {
 		if nothing {
 			return nil, false, nil
 		}
-		return q.store.TransactionsByMessage(q, q.view, f, page, after)
+		return q.Store.TransactionsByMessage(q, q.View, f, page, after)
 	})
 }

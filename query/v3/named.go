@@ -43,7 +43,7 @@ func serveDNS(q *request) error {
 	switch {
 	case f.Domain == "" && f.Wallet == nil && q.wholeList():
 		return serveContracts(q, dnsAnswer, firstKey, func(page paging.Page, after *contract.Key) ([]*record.Contract, bool, error) {
-			return q.store.AllNames(q, page, after)
+			return q.Store.AllNames(q, page, after)
 		})
 	case f.Domain == "" && f.Wallet == nil:
 		return noNameAsked
@@ -51,7 +51,7 @@ func serveDNS(q *request) error {
 		return oneNameAsked
 	}
 	return servePage(q, dnsAnswer, &page[*record.Contract, *record.Contract, contract.DNSKey]{
-		row: api.Same[*record.Contract], read: by(q, f, q.store.Names),
+		row: api.Same[*record.Contract], read: by(q, f, q.Store.Names),
 		keyOf: func(c *record.Contract) contract.DNSKey {
 			return contract.DNSKey{Length: uint32(len(c.NftItem.Dns.Domain)), Item: address.Address(c.Account)}
 		},
@@ -91,7 +91,7 @@ func serveMultisigs(q *request) error {
 	withOrders := !q.values.Sent("include_orders") || q.values.Bool("include_orders")
 	var ordersOf map[address.Address][]*record.Contract
 	return servePage(q, multisigWalletsAnswer, &page[*record.Contract, render.MultisigRow, contract.Key]{
-		sort: params.Descending, keyOf: firstKey, read: by(q, f, q.store.Multisigs),
+		sort: params.Descending, keyOf: firstKey, read: by(q, f, q.Store.Multisigs),
 		before: func(list []*record.Contract) (err error) {
 			if !withOrders {
 				return nil
@@ -100,7 +100,7 @@ func serveMultisigs(q *request) error {
 			for i, c := range list {
 				multisigs[i] = address.Address(c.Account)
 			}
-			ordersOf, err = q.store.OrdersOf(q, multisigs)
+			ordersOf, err = q.Store.OrdersOf(q, multisigs)
 			return err
 		},
 		row: func(c *record.Contract) render.MultisigRow {
@@ -135,7 +135,7 @@ func serveMultisigOrders(q *request) error {
 		}
 	}
 	return servePage(q, multisigOrdersAnswer, &page[*record.Contract, render.OrderRow, contract.Key]{
-		sort: params.Descending, keyOf: firstKey, read: by(q, f, q.store.MultisigOrders),
+		sort: params.Descending, keyOf: firstKey, read: by(q, f, q.Store.MultisigOrders),
 		row: func(c *record.Contract) render.OrderRow { return render.OrderRow{Contract: c, Actions: actions} },
 	})
 }
@@ -165,6 +165,6 @@ var vesting = &Endpoint{
 		case len(f.Addresses) > 0 && len(f.Wallets) > 0:
 			return eitherOfBoth
 		}
-		return serveContracts(q, vestingAnswer, firstKey, by(q, f, q.store.Vestings))
+		return serveContracts(q, vestingAnswer, firstKey, by(q, f, q.Store.Vestings))
 	},
 }

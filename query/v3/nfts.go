@@ -10,6 +10,7 @@ import (
 	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	"tonscribe/query/rows"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
@@ -33,7 +34,7 @@ var nftCollections = &Endpoint{
 	Result: nftCollectionsAnswer,
 	serve: func(q *request) error {
 		f := &contract.NFTCollectionFilter{Addresses: q.values.Addresses("collection_address"), Owners: q.values.Addresses("owner_address")}
-		return serveContracts(q, nftCollectionsAnswer, firstKey, by(q, f, q.store.NFTCollections))
+		return serveContracts(q, nftCollectionsAnswer, firstKey, by(q, f, q.Store.NFTCollections))
 	},
 }
 
@@ -91,14 +92,14 @@ func serveNFTItems(q *request) error {
 			if beyond && len(f.Indexes) == 0 {
 				return nil, false, nil
 			}
-			return q.store.NFTItems(q, f, page, after)
+			return q.Store.NFTItems(q, f, page, after)
 		},
 		before: func(list []*record.Contract) (err error) {
-			collections, err = q.contractsOf(q, list, func(c *record.Contract) []byte { return c.NftItem.Collection })
+			collections, err = q.ContractsOf(q, list, func(c *record.Contract) []byte { return c.NftItem.Collection })
 			return err
 		},
 		row: func(c *record.Contract) render.ItemRow {
-			return render.ItemRow{Contract: c, Collection: of(collections, c.NftItem.Collection)}
+			return render.ItemRow{Contract: c, Collection: rows.ContractAt(collections, c.NftItem.Collection)}
 		},
 	})
 }
@@ -116,7 +117,7 @@ var nftTransfers = &Endpoint{
 	serve: func(q *request) error {
 		return serveTransfers(q, nftTransfersAnswer, list.NFTTransferKey, func(t *record.NFTTransfer, traced render.Traced) render.NFTTransferRow {
 			return render.NFTTransferRow{NFTTransfer: t, Traced: traced}
-		}, inView(q, q.transferFilter("item_address", "collection_address"), q.store.NFTTransfers))
+		}, inView(q, q.transferFilter("item_address", "collection_address"), q.Store.NFTTransfers))
 	},
 }
 
@@ -146,15 +147,15 @@ func serveNFTSales(q *request) error {
 	case len(list) > maxSales:
 		return tooManySales
 	}
-	sales, err := q.store.Sales(q, list)
+	sales, err := q.Store.Sales(q, list)
 	if err != nil {
 		return err
 	}
-	items, err := q.contractsOf(q, sales, render.SoldItem)
+	items, err := q.ContractsOf(q, sales, render.SoldItem)
 	if err != nil {
 		return err
 	}
-	collections, err := q.contractsOf(q, slices.Collect(maps.Values(items)), func(c *record.Contract) []byte { return c.NftItem.GetCollection() })
+	collections, err := q.ContractsOf(q, slices.Collect(maps.Values(items)), func(c *record.Contract) []byte { return c.NftItem.GetCollection() })
 	if err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func serveNFTSales(q *request) error {
 	maps.Copy(known, items)
 	maps.Copy(known, collections)
 	return serveRows(q, nftSalesAnswer, 0, sales, known, func(c *record.Contract) render.SaleRow {
-		item := of(items, render.SoldItem(c))
-		return render.SaleRow{Contract: c, Item: item, Collection: of(collections, item.GetNftItem().GetCollection())}
+		item := rows.ContractAt(items, render.SoldItem(c))
+		return render.SaleRow{Contract: c, Item: item, Collection: rows.ContractAt(collections, item.GetNftItem().GetCollection())}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
 	"tonscribe/query/node"
+	"tonscribe/query/rows"
 	"tonscribe/test/support/litetest"
 	"tonscribe/test/support/openapitest"
 )
@@ -41,7 +42,7 @@ func newLegacy(t *testing.T, servers node.Servers) *legacy {
 	}
 	gin.SetMode(gin.ReleaseMode)
 	l := &legacy{T: t, router: gin.New(), document: document}
-	New(nil, Options{Timeout: time.Minute, Node: asked}, report.Silent()).Mount(l.router)
+	New(rows.Reader{}, Options{Timeout: time.Minute, Node: asked}, report.Silent()).Mount(l.router)
 	return l
 }
 

@@ -2,20 +2,15 @@ package v3
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"slices"
 
 	"tonscribe/decode/action"
 	cascade "tonscribe/decode/pending"
-	"tonscribe/query/api"
-	"tonscribe/query/list"
-	"tonscribe/query/list/paging"
-	"tonscribe/query/list/traced"
 	"tonscribe/query/params"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
-	"tonscribe/schema/record"
+	"tonscribe/query/rows"
 	"tonscribe/ton/address"
 )
 
@@ -30,12 +25,6 @@ var (
 	errWhosePending  = params.Unprocessable("account or ext_msg_hash should be specified")
 	errPendingOf     = params.Unprocessable("at least 1 account address required")
 	errNothingToCome = params.NotFound("emulated traces not found")
-)
-
-// What one answer has of pending traces at most.
-const (
-	maxPendingTraces       = 200
-	maxPendingTransactions = 10_000
 )
 
 const aboutPending = " A message that was sent here is executed with all that follows, on the newest states; each transaction is replaced by the real one as that is indexed, and a trace of which all is indexed is gone from here. What never comes is shown for ten minutes."
@@ -59,7 +48,7 @@ var pendingTraces = &Endpoint{
 		if err != nil {
 			return err
 		}
-		rows, err := q.pendingRows(q, found, q.shown())
+		rows, err := q.PendingRows(q, found, q.shown())
 		if err != nil {
 			return err
 		}
@@ -82,7 +71,7 @@ func servePendingActions(q *request) error {
 	if err != nil {
 		return err
 	}
-	rows, err := q.pendingRows(q, found, q.shown())
+	rows, err := q.PendingRows(q, found, q.shown())
 	if err != nil {
 		return err
 	}
@@ -133,10 +122,10 @@ func servePendingTransactions(q *request) error {
 	if len(accounts) == 0 {
 		return errPendingOf
 	}
-	if q.pending == nil {
+	if q.Pending == nil {
 		return errNoPending
 	}
-	merged, err := q.merge(q.pending.Of(accounts, maxPendingTraces))
+	merged, err := q.merge(q.Pending.Of(accounts, rows.MaxPendingTraces))
 	if err != nil {
 		return err
 	}
@@ -147,16 +136,16 @@ func servePendingTransactions(q *request) error {
 	for _, a := range accounts {
 		wanted[a] = true
 	}
-	var rows []render.TransactionRow
+	var found []render.TransactionRow
 	for _, m := range merged {
-		t := rowOf(m)
+		t := rows.RowOf(m)
 		for _, tx := range m.Tree.Transactions {
 			if m.Foreseen[tx] && len(tx.Account) == address.Size && wanted[address.Address(tx.Account)] {
-				rows = append(rows, t.Row(tx))
+				found = append(found, t.Row(tx))
 			}
 		}
 	}
-	return serveRows(q, pendingTransactionsAnswer, 0, rows, nil, func(r render.TransactionRow) render.TransactionRow { return r })
+	return serveRows(q, pendingTransactionsAnswer, 0, found, nil, func(r render.TransactionRow) render.TransactionRow { return r })
 }
 
 // toCome are the traces that the request names.
@@ -165,100 +154,21 @@ func (q *request) toCome() ([]*cascade.Merged, error) {
 	switch {
 	case account == nil && len(hashes) == 0:
 		return nil, errWhosePending
-	case q.pending == nil:
+	case q.Pending == nil:
 		return nil, errNoPending
 	case account != nil:
-		return q.merge(q.pending.Of([]address.Address{*account}, maxPendingTraces))
+		return q.merge(q.Pending.Of([]address.Address{*account}, rows.MaxPendingTraces))
 	}
-	return q.merge(q.pending.Sent(hashes))
+	return q.merge(q.Pending.Sent(hashes))
 }
 
-// merge joins traces with what the index has of them, and leaves out those of which it
-// has all. Of too many it takes the first.
+// merge joins traces with what the index has of them.
 func (q *request) merge(traces []*pending.Trace) ([]*cascade.Merged, error) {
-	total := 0
-	for i, t := range traces {
-		if total += len(t.Transactions); i == maxPendingTraces || total > maxPendingTransactions {
-			traces = traces[:i]
-			q.hints = append(q.hints, "some traces are left out: all of them are too many, name fewer")
-			break
-		}
+	merged, cut, err := q.Merge(q, traces)
+	if cut {
+		q.hints = append(q.hints, "some traces are left out: all of them are too many, name fewer")
 	}
-	if len(traces) == 0 {
-		return nil, nil
-	}
-	found, done, err := q.arrived(q, traces)
-	if err != nil {
-		return nil, err
-	}
-	var merged []*cascade.Merged
-	for _, t := range traces {
-		if done[t.ID] {
-			q.pending.Done(t.ID)
-			continue
-		}
-		merged = append(merged, cascade.Merge(t.Transactions, found[t.ID]))
-	}
-	return merged, nil
-}
-
-// arrived reads what the index has of traces, by their ids, and of which it has all.
-func (q *answers) arrived(ctx context.Context, traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done map[list.Hash]bool, err error) {
-	ids := make([]list.Hash, len(traces))
-	for i, t := range traces {
-		ids[i] = t.ID
-	}
-	f := &list.MessageFilter{Hashes: ids, Direction: list.In, Utime: list.Everything, Lts: list.Everything}
-	roots, _, err := q.store.TransactionsByMessage(ctx, q.view, f, paging.Page{Limit: maxPendingRoots}, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	of, err := q.store.TracesOf(ctx, q.view, roots)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, done = map[list.Hash][]*record.Transaction{}, map[list.Hash]bool{}
-	owner := map[list.Hash]list.Hash{} // of open traces, by their ids
-	var open []*record.Trace
-	for i, root := range roots {
-		id, ok := idOf(root.InMsg)
-		switch t := of[i]; {
-		case !ok:
-		case t == nil || t.Nodes > maxTraceNodes:
-			found[id] = append(found[id], root)
-		case t.PendingEdges == 0 && t.McSeqnoEnd <= q.view.Watermark:
-			done[id] = true
-		default:
-			open, owner[list.Hash(t.Id)] = append(open, t), id
-		}
-	}
-	transactions, err := q.store.TransactionsOf(ctx, q.view, traced.Bare(open))
-	if err != nil {
-		return nil, nil, err
-	}
-	for id, some := range transactions {
-		found[owner[id]] = append(found[owner[id]], some...)
-	}
-	return found, done, nil
-}
-
-// maxPendingRoots is how many transactions are looked at that may have received the
-// messages: most messages are received once.
-const maxPendingRoots = 4 * maxPendingTraces
-
-// idOf is the normalised hash of a message from outside.
-func idOf(m *record.Message) (list.Hash, bool) {
-	switch {
-	case m.GetKind() != record.Message_EXTERNAL_IN:
-		return list.Hash{}, false
-	case len(m.HashNorm) == len(list.Hash{}):
-		return list.Hash(m.HashNorm), true
-	}
-	return list.Hash(m.Hash), len(m.Hash) == len(list.Hash{})
-}
-
-func rowOf(m *cascade.Merged) render.TraceRow {
-	return render.TraceRow{Trace: m.Trace, Tree: m.Tree, Foreseen: m.Foreseen}
+	return merged, err
 }
 
 // shown reports which actions the client is shown.
@@ -266,85 +176,3 @@ func (q *request) shown() func(*action.Action) bool {
 	types := q.supportedTypes()
 	return func(a *action.Action) bool { return a.Shown(types.Supported) }
 }
-
-// pendingRows recognises the actions of traces, by what is known of contracts now, and
-// leaves out those that are not shown.
-func (q *answers) pendingRows(ctx context.Context, merged []*cascade.Merged, shown func(*action.Action) bool) ([]render.TraceRow, error) {
-	facts := &facts{Context: ctx, read: q.store.Contracts, known: map[address.Address]*record.Contract{}}
-	wanted := api.Book{}
-	for _, m := range merged {
-		for _, tx := range m.Tree.Transactions {
-			wanted.Add(tx.Account)
-			for _, out := range tx.OutMsgs {
-				wanted.Add(out.Destination)
-			}
-		}
-	}
-	facts.learn(wanted)
-	rows := make([]render.TraceRow, 0, len(merged))
-	for _, m := range merged {
-		row := rowOf(m)
-		found, _ := action.Classify(m.Tree, facts) // of recognisers that fail the stage traces tells
-		if facts.failed != nil {
-			return nil, facts.failed
-		}
-		foreseen := map[string]bool{}
-		for tx := range m.Foreseen {
-			foreseen[string(tx.Hash)] = true
-		}
-		for _, a := range found {
-			if shown(a) {
-				row.Actions = append(row.Actions, render.ActionRow{Action: a, Trace: m.Trace,
-					Foreseen: slices.ContainsFunc(a.Transactions, func(h []byte) bool { return foreseen[string(h)] })})
-			}
-		}
-		slices.SortStableFunc(row.Actions, func(a, b render.ActionRow) int {
-			return cmp.Or(cmp.Compare(b.EndLt, a.EndLt), cmp.Compare(b.StartLt, a.StartLt))
-		})
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-// facts are what the index knows of contracts.
-type facts struct {
-	context.Context
-	read   func(context.Context, []address.Address) (map[address.Address]*record.Contract, error)
-	known  map[address.Address]*record.Contract // nil for what is none
-	failed error
-}
-
-// learn reads some accounts at once.
-func (f *facts) learn(wanted api.Book) {
-	var some []address.Address
-	for a := range wanted {
-		if _, is := f.known[a]; !is && a != api.Nobody {
-			some = append(some, a)
-			f.known[a] = nil
-		}
-	}
-	if len(some) == 0 || f.failed != nil {
-		return
-	}
-	slices.SortFunc(some, func(a, b address.Address) int { return slices.Compare(a[:], b[:]) })
-	read, err := f.read(f, some)
-	f.failed = err
-	for a, c := range read {
-		f.known[a] = c
-	}
-}
-
-// Contract implements action.Facts.
-func (f *facts) Contract(account []byte) *record.Contract {
-	if len(account) != address.Size {
-		return nil
-	}
-	a := address.Address(account)
-	if _, is := f.known[a]; !is {
-		f.learn(api.Book{a: {}})
-	}
-	return f.known[a]
-}
-
-// AccountData implements action.Facts: the index does not ask for data either.
-func (f *facts) AccountData([]byte) []byte { return nil }

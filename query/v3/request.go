@@ -72,7 +72,7 @@ func (q *request) direction() (list.Direction, error) {
 // would make the database count too many rows is refused.
 func (q *request) page(byDefault params.Sort) (params.Page, paging.Page, error) {
 	page, err := q.values.Page(byDefault)
-	if limit := q.store.MaxOffset(); err == nil && page.Offset > limit {
+	if limit := q.Store.MaxOffset(); err == nil && page.Offset > limit {
 		err = params.Unprocessable("offset %d is too deep, %d is the most: page with cursor, the next_cursor of the page before", page.Offset, limit)
 	}
 	return page, paging.Page{Limit: page.Limit, Offset: page.Offset, Descending: page.Sort != params.Ascending}, err
@@ -81,8 +81,8 @@ func (q *request) page(byDefault params.Sort) (params.Page, paging.Page, error) 
 // readOptions reads the request options that every endpoint has. A header wins over
 // its query twin; what cannot be read is ignored.
 func (q *request) readOptions(r *http.Request) {
-	q.noAddressBook = boolOption(r, "X-No-Address-Book", "x_no_address_book")
-	q.noMetadata = boolOption(r, "X-No-Metadata", "x_no_metadata")
+	q.NoAddressBook = boolOption(r, "X-No-Address-Book", "x_no_address_book")
+	q.NoMetadata = boolOption(r, "X-No-Metadata", "x_no_metadata")
 	q.actionsVersion = r.Header.Get(actionsVersionHeader)
 	q.timeout = math.MaxInt64
 	if ms, err := strconv.ParseInt(option(r, "X-Timeout", "x_timeout"), 10, 32); err == nil && ms > 0 {

@@ -28,8 +28,8 @@ import (
 	"tonscribe/query/node"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
-	"tonscribe/query/pending"
 	"tonscribe/query/reader"
+	"tonscribe/query/rows"
 	"tonscribe/query/store"
 )
 
@@ -120,7 +120,7 @@ func Endpoints() []*Endpoint { return endpoints }
 
 // API serves the endpoints.
 type API struct {
-	store   *store.Store
+	rows    rows.Reader
 	options Options
 	report  report.Reporter
 	metrics api.Metrics
@@ -132,22 +132,18 @@ type API struct {
 type Options struct {
 	// Timeout bounds each request.
 	Timeout time.Duration
-	// TestNetwork gives user-friendly addresses the flag of the test network.
-	TestNetwork bool
 	// Node answers what lite servers are asked. May be nil.
 	Node *node.Node
-	// Pending has what messages that were sent will do. May be nil.
-	Pending *pending.Store
 }
 
-// New makes an API that reads a store.
-func New(s *store.Store, options Options, r report.Reporter) *API {
+// New makes an API that answers with rows that a reader reads.
+func New(from rows.Reader, options Options, r report.Reporter) *API {
 	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tonscribe_query_failures_total", Help: "Requests that failed for reasons of ours.",
 	}, []string{"reason"})
 	r.Metrics.MustRegister(failures)
 	metrics := api.NewMetrics(r.Metrics, "tonscribe_query", "", "endpoint", prometheus.ExponentialBuckets(0.00025, 2, 15))
-	return &API{s, options, r, metrics, failures}
+	return &API{from, options, r, metrics, failures}
 }
 
 // Mount adds the endpoints to a router.
@@ -169,13 +165,12 @@ func (a *API) Mount(router gin.IRouter) {
 // request is one request on its way through an endpoint.
 type request struct {
 	context.Context
-	answers
+	rows.Reader
 	values *params.Values
 	// actionsVersion is the header of that name.
 	actionsVersion string
 	timeout        time.Duration // that the client asks for
 	node           *node.Node
-	pending        *pending.Store
 	sent           map[string]json.RawMessage // the body of a POST
 	body           []byte
 	hints          []string // for the Warning header
@@ -192,7 +187,7 @@ const maxKeptBytes = 8 << 20
 func (a *API) serve(w http.ResponseWriter, r *http.Request, e *Endpoint) {
 	began := time.Now()
 	buffer := buffers.Get().(*[]byte)
-	q := &request{answers: answers{store: a.store, testNetwork: a.options.TestNetwork}, body: (*buffer)[:0], node: a.options.Node, pending: a.options.Pending}
+	q := &request{Reader: a.rows, body: (*buffer)[:0], node: a.options.Node}
 	q.readOptions(r)
 	err := a.answer(q, r, e)
 	status := http.StatusOK
@@ -249,12 +244,12 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 	q.Context = ctx
 	// What the request may make the database do, by its rows and values.
 	bounds := &reader.Request{Client: auth.Client(ctx), Items: q.values.Items() + e.Rows, Skipped: q.values.Offset()}
-	done, err := q.store.Work(ctx, bounds.Client)
+	done, err := q.Store.Work(ctx, bounds.Client)
 	if err != nil {
 		return err
 	}
 	defer done()
-	q.Context = q.store.Begin(ctx, bounds)
+	q.Context = q.Store.Begin(ctx, bounds)
 	if err := q.takeView(); err != nil {
 		return err
 	}
@@ -263,7 +258,7 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 
 // takeView takes the newest view of the index.
 func (q *request) takeView() (err error) {
-	q.view, err = q.store.View()
+	q.View, err = q.Store.View()
 	return err
 }
 

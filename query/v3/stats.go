@@ -71,7 +71,7 @@ func (q *request) serveDays(l *answerList[dayStats]) error {
 	return servePage(q, l, &page[store.DayStats, dayStats, uint16]{
 		sort: params.Descending,
 		read: func(page paging.Page, after *uint16) ([]store.DayStats, bool, error) {
-			return q.store.DayStats(q, q.span("start_utime", "end_utime"), page, after)
+			return q.Store.DayStats(q, q.span("start_utime", "end_utime"), page, after)
 		},
 		row:   func(d store.DayStats) dayStats { return &d },
 		keyOf: func(d store.DayStats) uint16 { return d.Day },
@@ -117,7 +117,7 @@ var statsAccountsByBalance = &Endpoint{
 	Description: "How many accounts have how much, in powers of ten: from 0.1 to below 1 TON, from 1 to below 10 TON and so on, and those that have nothing. Figures follow within two or three minutes.",
 	Result:      balancesAnswer,
 	serve: func(q *request) error {
-		list, err := q.store.BalanceStats(q)
+		list, err := q.Store.BalanceStats(q)
 		if err == nil {
 			q.body = balancesAnswer.Append(q.body, balancesOf(list))
 		}
@@ -190,12 +190,12 @@ func serveStatsJettons(q *request) error {
 	if days < 1 || days > maxDays {
 		return errDays
 	}
-	last := q.view.GenUtime / secondsOfDay
+	last := q.View.GenUtime / secondsOfDay
 	from := uint16(last - min(last, uint32(days)-1))
 	return servePage(q, jettonFiguresAnswer, &page[store.JettonStats, jettonStats, store.JettonStatsKey]{
 		sort: params.Descending,
 		read: func(page paging.Page, after *store.JettonStatsKey) ([]store.JettonStats, bool, error) {
-			return q.store.JettonStats(q, by == "transfers", from, page, after)
+			return q.Store.JettonStats(q, by == "transfers", from, page, after)
 		},
 		row: func(j store.JettonStats) jettonStats { return &j },
 		keyOf: func(j store.JettonStats) store.JettonStatsKey {
@@ -234,7 +234,7 @@ func serveTopAccounts(q *request) error {
 	if err != nil {
 		return err
 	}
-	list, err := q.store.TopAccounts(q, q.view, page.Offset, page.Limit, after)
+	list, err := q.Store.TopAccounts(q, q.View, page.Offset, page.Limit, after)
 	if err != nil {
 		return err
 	}

@@ -2,13 +2,8 @@ package v3
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
-	"tonscribe/decode/action"
 	"tonscribe/decode/trace"
 	"tonscribe/query/list"
 	"tonscribe/query/list/traced"
@@ -23,9 +18,6 @@ var (
 	tracesAnswer = listOf("TracesAnswer", "traces", render.Trace, hasBook|hasMetadata|hasNext)
 	eventsAnswer = listOf("EventsAnswer", "events", render.Trace, hasBook|hasMetadata|hasNext)
 )
-
-// maxTraceNodes is how many transactions a trace has at most that is shown with them.
-const maxTraceNodes = 4000
 
 var oneOfTraceFilters = params.Unprocessable("only one of account, trace_id, tx_hash, msg_hash should be specified")
 
@@ -78,9 +70,9 @@ func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions b
 	types := q.supportedTypes()
 	var rows map[list.Hash]render.TraceRow
 	p := &page[traced.Trace, render.TraceRow, traced.Key]{
-		sort: params.Descending, keyOf: traced.KeyOf, read: inView(q, f, q.store.Traces), none: q.knows(f.McSeqno),
+		sort: params.Descending, keyOf: traced.KeyOf, read: inView(q, f, q.Store.Traces), none: q.knows(f.McSeqno),
 		before: func(found []traced.Trace) (err error) {
-			rows, err = q.traceRows(q, found, withActions, types.Sees)
+			rows, err = q.TraceRows(q, found, withActions, types.Sees)
 			return err
 		},
 		row: func(t traced.Trace) render.TraceRow { return rows[list.Hash(t.Id)] },
@@ -91,54 +83,6 @@ func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions b
 	return servePage(q, answer, p)
 }
 
-// traceRows reads what traces have besides themselves, side by side: of their actions
-// those that are seen.
-func (q *answers) traceRows(ctx context.Context, traces []traced.Trace, withActions bool, sees func(*record.Action) bool) (map[list.Hash]render.TraceRow, error) {
-	var transactions map[list.Hash][]*record.Transaction
-	var actions map[list.Hash][]*record.Action
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		small := slices.DeleteFunc(slices.Clone(traces), func(t traced.Trace) bool { return t.Nodes > maxTraceNodes })
-		transactions, err = q.store.TransactionsOf(ctx, q.view, small)
-		return err
-	})
-	if withActions {
-		group.Go(func() (err error) {
-			actions, err = q.store.ActionsOf(ctx, q.view, traces)
-			return err
-		})
-	}
-	err := group.Wait()
-	if err != nil {
-		return nil, err
-	}
-	rows := make(map[list.Hash]render.TraceRow, len(traces))
-	for _, found := range traces {
-		id := list.Hash(found.Id)
-		t := traced.AsOf(q.view, found.Trace, transactions[id])
-		row := render.TraceRow{Trace: t}
-		if of := transactions[id]; len(of) > 0 {
-			if row.Tree, err = trace.NewTree(of); err != nil {
-				return nil, fmt.Errorf("trace %x: %w", t.Id, err)
-			}
-		}
-		var seen []*action.Action
-		for _, a := range actions[id] {
-			if t.PendingEdges > 0 || !sees(a) {
-				continue
-			}
-			read, err := action.FromRecord(a)
-			if err != nil {
-				return nil, fmt.Errorf("trace %x: %w", t.Id, err)
-			}
-			seen = append(seen, read)
-		}
-		row.Actions = render.ActionsOf(seen, t)
-		rows[id] = row
-	}
-	return rows, nil
-}
-
 // knows returns what is called for an empty page of a list that may be that of a
 // masterchain block, which must be known then.
 func (q *request) knows(master *int32) func() error {
@@ -146,7 +90,7 @@ func (q *request) knows(master *int32) func() error {
 		if master == nil {
 			return nil
 		}
-		known, err := q.store.Known(q, q.view, *master)
+		known, err := q.Store.Known(q, q.View, *master)
 		if err == nil && !known {
 			return params.NotFound("masterchain block %d not found", *master)
 		}
@@ -161,11 +105,11 @@ func (q *request) traced(transactions []*record.Transaction, known traced.Rows) 
 	of := make(map[*record.Transaction]*record.Trace, len(transactions))
 	var others []*record.Transaction
 	for _, tx := range transactions {
-		if of[tx] = cmp.Or(trace.Begun(tx), known.Of(tx), q.view.Head.TraceOf(tx)); of[tx] == nil {
+		if of[tx] = cmp.Or(trace.Begun(tx), known.Of(tx), q.View.Head.TraceOf(tx)); of[tx] == nil {
 			others = append(others, tx)
 		}
 	}
-	traces, err := q.store.TraceIDsOf(q, q.view, traced.IDsOf(others))
+	traces, err := q.Store.TraceIDsOf(q, q.View, traced.IDsOf(others))
 	if err != nil {
 		return nil, err
 	}

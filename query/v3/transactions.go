@@ -42,7 +42,7 @@ func serveTransactions(q *request) error {
 		if nothing {
 			return nil, false, nil
 		}
-		return q.store.Transactions(q, q.view, f, page, after)
+		return q.Store.Transactions(q, q.View, f, page, after)
 	})
 }
 
@@ -55,7 +55,7 @@ var transactionsByMasterchainBlock = &Endpoint{
 	serve: func(q *request) error {
 		seqno, _ := q.values.Int32("seqno")
 		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
-		return q.serveTransactions(&seqno, nil, inView(q, f, q.store.Transactions))
+		return q.serveTransactions(&seqno, nil, inView(q, f, q.Store.Transactions))
 	},
 }
 
@@ -67,7 +67,7 @@ func (q *request) serveTransactions(master *int32, named *list.Named, read readi
 	return servePage(q, transactionsAnswer, &page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
 		sort: params.Descending, keyOf: list.KeyOf, none: q.knows(master),
 		read: func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
-			wait := q.store.TracedBeside(q, q.view, named)
+			wait := q.Store.TracedBeside(q, q.View, named)
 			found, more, err := read(page, after)
 			known = wait()
 			return found, more, err
@@ -96,7 +96,7 @@ var adjacentTransactions = &Endpoint{
 		}
 		var list []*record.Transaction
 		if hash := q.hash("hash"); hash != nil {
-			if list, err = q.store.Adjacent(q, q.view, *hash, direction); err != nil {
+			if list, err = q.Store.Adjacent(q, q.View, *hash, direction); err != nil {
 				return err
 			}
 		}

@@ -65,7 +65,7 @@ func tracesOf[R ofTransaction](q *request, transfers []R, keyOf func(R) list.Tra
 		key := keyOf(t)
 		ids[i] = traced.TransactionID{Account: key.Account[:], Lt: key.Lt, McSeqno: t.GetTransactionMcSeqno()}
 	}
-	found, err := q.store.TraceIDsOf(q, q.view, ids)
+	found, err := q.Store.TraceIDsOf(q, q.View, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package v3
+package rows
 
 import (
 	"context"
@@ -11,17 +11,15 @@ import (
 
 // Jetton returns what the content of a jetton says of its units, and false for an account
 // that is no jetton master.
-func (a *API) Jetton(ctx context.Context, master address.Address) (render.Jetton, bool, error) {
-	view, err := a.store.View()
-	if err != nil {
+func (r *Reader) Jetton(ctx context.Context, master address.Address) (render.Jetton, bool, error) {
+	if _, err := r.Store.View(); err != nil {
 		return render.Jetton{}, false, err
 	}
-	q := &answers{store: a.store, view: view}
-	found, err := q.contracts(ctx, api.Book{master: {}})
+	found, err := r.Contracts(ctx, api.Book{master: {}})
 	c := found[master]
 	if err != nil || c.GetJettonMaster() == nil {
 		return render.Jetton{}, false, err
 	}
-	documents, err := q.documentsOf(ctx, map[address.Address]*record.Contract{master: c})
+	documents, err := r.DocumentsOf(ctx, map[address.Address]*record.Contract{master: c})
 	return render.JettonOf(c, documents), err == nil, err
 }

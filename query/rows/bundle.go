@@ -1,20 +1,17 @@
-package v3
+package rows
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 
-	"tonscribe/decode/action"
 	"tonscribe/decode/trace"
 	"tonscribe/query/api"
 	"tonscribe/query/head"
 	"tonscribe/query/list"
 	"tonscribe/query/list/paging"
 	"tonscribe/query/list/traced"
-	"tonscribe/query/pending"
 	"tonscribe/query/render"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -44,25 +41,26 @@ type Bundle struct {
 }
 
 // Bundle reads what a bundle brought that the view shows.
-func (a *API) Bundle(ctx context.Context, v *head.View, mcSeqno uint32) (*Bundle, error) {
+func (r *Reader) Bundle(ctx context.Context, v *head.View, mcSeqno uint32) (*Bundle, error) {
 	past := v.AsOf(mcSeqno)
-	q := &answers{store: a.store, view: past, testNetwork: a.options.TestNetwork}
+	in := *r
+	in.View = past
 	b := &Bundle{MCSeqno: mcSeqno, GenUtime: past.GenUtime}
 	var err error
-	if b.Transactions, err = q.transactionsOf(ctx, mcSeqno); err != nil || len(b.Transactions) == 0 {
+	if b.Transactions, err = in.transactionsOf(ctx, mcSeqno); err != nil || len(b.Transactions) == 0 {
 		return b, err
 	}
-	if err := q.addTraces(ctx, b); err != nil {
+	if err := in.addTraces(ctx, b); err != nil {
 		return nil, err
 	}
-	return b, q.addWallets(ctx, b)
+	return b, in.addWallets(ctx, b)
 }
 
 // transactionsOf reads the transactions of a bundle.
-func (q *answers) transactionsOf(ctx context.Context, mcSeqno uint32) ([]*record.Transaction, error) {
+func (r *Reader) transactionsOf(ctx context.Context, mcSeqno uint32) ([]*record.Transaction, error) {
 	var all []*record.Transaction
-	if n := len(q.view.Memory); n > 0 {
-		for row := range q.view.Memory[n-1].All(&table.Transactions.Table) {
+	if n := len(r.View.Memory); n > 0 {
+		for row := range r.View.Memory[n-1].All(&table.Transactions.Table) {
 			tx := new(record.Transaction)
 			if err := stored.Unpack(tx, []byte(row.Source)); err != nil {
 				return nil, err
@@ -74,7 +72,7 @@ func (q *answers) transactionsOf(ctx context.Context, mcSeqno uint32) ([]*record
 		seqno := int32(mcSeqno)
 		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
 		for more, after := true, (*list.TransactionKey)(nil); more; {
-			page, next, err := q.store.Transactions(ctx, q.view, f, paging.Page{Limit: pageSize}, after)
+			page, next, err := r.Store.Transactions(ctx, r.View, f, paging.Page{Limit: pageSize}, after)
 			if err != nil {
 				return nil, err
 			}
@@ -90,8 +88,8 @@ func (q *answers) transactionsOf(ctx context.Context, mcSeqno uint32) ([]*record
 
 // addTraces reads the traces of the transactions of a bundle, with their actions once no
 // message of them is open.
-func (q *answers) addTraces(ctx context.Context, b *Bundle) error {
-	traces, err := q.tracesOf(ctx, b)
+func (r *Reader) addTraces(ctx context.Context, b *Bundle) error {
+	traces, err := r.tracesOf(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -109,7 +107,7 @@ func (q *answers) addTraces(ctx context.Context, b *Bundle) error {
 		}
 		b.TraceOf[i] = at
 	}
-	rows, err := q.rowsOf(ctx, distinct)
+	rows, err := r.rowsOf(ctx, distinct)
 	if err != nil {
 		return err
 	}
@@ -125,10 +123,10 @@ func (q *answers) addTraces(ctx context.Context, b *Bundle) error {
 
 // tracesOf are the traces of the transactions of a bundle, nil where none is known. What
 // the bundle did to them lies beside them in memory.
-func (q *answers) tracesOf(ctx context.Context, b *Bundle) ([]*record.Trace, error) {
-	n := len(q.view.Memory)
+func (r *Reader) tracesOf(ctx context.Context, b *Bundle) ([]*record.Trace, error) {
+	n := len(r.View.Memory)
 	if n == 0 {
-		return q.store.TracesOf(ctx, q.view, b.Transactions)
+		return r.Store.TracesOf(ctx, r.View, b.Transactions)
 	}
 	t := &table.TransactionTraces.Table
 	column := func(name string) int {
@@ -137,7 +135,7 @@ func (q *answers) tracesOf(ctx context.Context, b *Bundle) ([]*record.Trace, err
 	}
 	workchain, prefix, rest, lt := column("workchain"), column("account_prefix"), column("account_rest"), column("lt")
 	of := map[[4]uint64]*record.Trace{}
-	for row := range q.view.Memory[n-1].All(t) {
+	for row := range r.View.Memory[n-1].All(t) {
 		found := new(record.Trace)
 		if err := found.UnmarshalVT([]byte(row.Source)); err != nil {
 			return nil, fmt.Errorf("trace in memory: %w", err)
@@ -153,27 +151,27 @@ func (q *answers) tracesOf(ctx context.Context, b *Bundle) ([]*record.Trace, err
 }
 
 // rowsOf reads the rows of traces: of those that began in memory without the tables.
-func (q *answers) rowsOf(ctx context.Context, traces []*record.Trace) (map[list.Hash]render.TraceRow, error) {
+func (r *Reader) rowsOf(ctx context.Context, traces []*record.Trace) (map[list.Hash]render.TraceRow, error) {
 	rows := make(map[list.Hash]render.TraceRow, len(traces))
 	var young, old []*record.Trace
-	first := q.view.Watermark
+	first := r.View.Watermark
 	for _, t := range traces {
-		if len(q.view.Memory) > 0 && t.McSeqnoStart > q.view.Tables && t.State != record.TraceState_TRACE_BROKEN {
+		if len(r.View.Memory) > 0 && t.McSeqnoStart > r.View.Tables && t.State != record.TraceState_TRACE_BROKEN {
 			young, first = append(young, t), min(first, t.McSeqnoStart)
 		} else {
 			old = append(old, t)
 		}
 	}
-	inMemory := *q.view
-	inMemory.Tables, inMemory.Memory, inMemory.Held = 0, q.view.Memory.After(first-1), q.view.Held.After(first-1)
+	inMemory := *r.View
+	inMemory.Tables, inMemory.Memory, inMemory.Held = 0, r.View.Memory.After(first-1), r.View.Held.After(first-1)
 	for _, part := range []struct {
 		view   *head.View
 		traces []*record.Trace
-	}{{&inMemory, young}, {q.view, old}} {
-		with := *q
-		with.view = part.view
+	}{{&inMemory, young}, {r.View, old}} {
+		with := *r
+		with.View = part.view
 		for some := range slices.Chunk(part.traces, maxStreamedTraces) {
-			read, err := with.traceRows(ctx, traced.Bare(some), true, func(*record.Action) bool { return true })
+			read, err := with.TraceRows(ctx, traced.Bare(some), true, func(*record.Action) bool { return true })
 			if err != nil {
 				return nil, err
 			}
@@ -187,10 +185,10 @@ func (q *answers) rowsOf(ctx context.Context, traces []*record.Trace) (map[list.
 const maxStreamedTraces = 500
 
 // addWallets reads the jetton wallets of which a bundle says something new.
-func (q *answers) addWallets(ctx context.Context, b *Bundle) error {
+func (r *Reader) addWallets(ctx context.Context, b *Bundle) error {
 	b.Wallets, b.Overwritten = map[address.Address]*record.Contract{}, map[address.Address]*record.Contract{}
-	if n := len(q.view.Memory); n > 0 {
-		for row := range q.view.Memory[n-1].All(&table.Contracts.Table) {
+	if n := len(r.View.Memory); n > 0 {
+		for row := range r.View.Memory[n-1].All(&table.Contracts.Table) {
 			c := new(record.Contract)
 			if err := c.UnmarshalVT([]byte(row.Source)); err != nil {
 				return err
@@ -205,7 +203,7 @@ func (q *answers) addWallets(ctx context.Context, b *Bundle) error {
 	for _, tx := range b.Transactions {
 		touched.Add(tx.Account)
 	}
-	contracts, err := q.contracts(ctx, touched)
+	contracts, err := r.Contracts(ctx, touched)
 	for a, c := range contracts {
 		switch {
 		case c.JettonWallet == nil || c.FirstMcSeqno > b.MCSeqno:
@@ -216,39 +214,6 @@ func (q *answers) addWallets(ctx context.Context, b *Bundle) error {
 		}
 	}
 	return err
-}
-
-// Foreseen are the rows of traces of messages that were sent, with what the view shows of
-// them; those that it has as a whole are left out.
-func (a *API) Foreseen(ctx context.Context, v *head.View, traces []*pending.Trace) ([]render.TraceRow, error) {
-	q := &request{Context: ctx, answers: answers{store: a.store, view: v, testNetwork: a.options.TestNetwork}, pending: a.options.Pending}
-	merged, err := q.merge(traces)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := q.pendingRows(ctx, merged, func(*action.Action) bool { return true })
-	for i := range rows {
-		slices.SortStableFunc(rows[i].Actions, func(a, b render.ActionRow) int {
-			return cmp.Or(cmp.Compare(a.StartLt, b.StartLt), cmp.Compare(a.EndLt, b.EndLt))
-		})
-	}
-	return rows, err
-}
-
-// AppendAddressBook appends the member address_book of an answer, behind a comma.
-func (a *API) AppendAddressBook(ctx context.Context, dst []byte, book api.Book) ([]byte, error) {
-	q := &answers{store: a.store, testNetwork: a.options.TestNetwork}
-	return q.addressBook(ctx, dst, book, nil)
-}
-
-// AppendMetadata appends the member metadata of an answer, behind a comma.
-func (a *API) AppendMetadata(ctx context.Context, dst []byte, book api.Book) ([]byte, error) {
-	q := &answers{store: a.store, testNetwork: a.options.TestNetwork}
-	rows, err := q.metadataOf(ctx, book, nil, nil)
-	if err != nil {
-		return dst, err
-	}
-	return append(append(dst, `,"metadata":`...), rows...), nil
 }
 
 // Of are the transactions of the bundle that are of one of its traces.
