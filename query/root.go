@@ -30,6 +30,7 @@ import (
 	"tonscribe/query/store"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
+	"tonscribe/query/v3/endpoints"
 )
 
 // Dependencies of the component. The tables must exist.
@@ -90,7 +91,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	index := rows.Reader{Store: s, Pending: storeOf(foresight), TestNetwork: configuration.TestNetwork}
-	api := v3.New(index, v3.Options{Timeout: configuration.Timeout, Node: asked}, dependencies.Report)
+	api := v3.New(endpoints.All, index, v3.Options{Timeout: configuration.Timeout, Node: asked}, dependencies.Report)
 	streams, err := newLive(configuration.Live, live.Dependencies{Report: dependencies.Report, Index: index})
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
@@ -101,7 +102,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	documents := []*openapi.Document{v2.Describe(configuration.V2.TypeNamespace, examples.V2(configuration.V2.TypeNamespace)), v3.Describe(examples.V3())}
+	documents := []*openapi.Document{v2.Describe(configuration.V2.TypeNamespace, examples.V2(configuration.V2.TypeNamespace)), v3.Describe(endpoints.All, examples.V3())}
 	if streams != nil {
 		documents = append(documents, live.Describe(configuration.Live))
 	}

@@ -59,3 +59,12 @@ func ContractAt(found map[address.Address]*record.Contract, a []byte) *record.Co
 	}
 	return found[address.Address(a)]
 }
+
+// ByAccount are contracts by their address.
+func ByAccount(list []*record.Contract) map[address.Address]*record.Contract {
+	known := make(map[address.Address]*record.Contract, len(list))
+	for _, c := range list {
+		known[address.Address(c.Account)] = c
+	}
+	return known
+}

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"cmp"
@@ -9,14 +9,15 @@ import (
 	"tonscribe/query/list/traced"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 )
 
 const actionsAndTraces = "Actions and traces"
 
 var (
-	tracesAnswer = listOf("TracesAnswer", "traces", render.Trace, hasBook|hasMetadata|hasNext)
-	eventsAnswer = listOf("EventsAnswer", "events", render.Trace, hasBook|hasMetadata|hasNext)
+	tracesAnswer = v3.ListOf("TracesAnswer", "traces", render.Trace, v3.HasBook|v3.HasMetadata|v3.HasNext)
+	eventsAnswer = v3.ListOf("EventsAnswer", "events", render.Trace, v3.HasBook|v3.HasMetadata|v3.HasNext)
 )
 
 var oneOfTraceFilters = params.Unprocessable("only one of account, trace_id, tx_hash, msg_hash should be specified")
@@ -35,28 +36,30 @@ func traceParams(more ...params.Param) []params.Param {
 
 var includeActionsParam = params.Param{Name: "include_actions", Kind: params.BoolKind, Default: "false", Description: "add actions to each trace"}
 
-var traces = &Endpoint{
+var traces = &v3.Endpoint{
 	Path: "/traces", Tag: actionsAndTraces, Summary: "Traces",
 	Description: "Traces that have no open messages, with their transactions; those that are named by trace_id, tx_hash or msg_hash also while messages of them are open. Of a trace of more than 4000 transactions these are left out.",
 	Params:      traceParams(includeActionsParam), Headers: actionHeaders,
 	Result: tracesAnswer, Errors: traceErrors,
-	serve: func(q *request) error { return q.serveTraces(tracesAnswer, q.values.Bool(includeActionsParam.Name)) },
+	Serve: func(q *v3.Request) error {
+		return serveTraces(q, tracesAnswer, q.Values.Bool(includeActionsParam.Name))
+	},
 }
 
-var events = &Endpoint{
+var events = &v3.Endpoint{
 	Path: "/events", Tag: actionsAndTraces, Summary: "Traces with their actions",
 	Description: "What /traces answers with include_actions, as events.",
 	Params:      traceParams(), Headers: actionHeaders,
 	Result: eventsAnswer, Errors: traceErrors,
-	serve: func(q *request) error { return q.serveTraces(eventsAnswer, true) },
+	Serve: func(q *v3.Request) error { return serveTraces(q, eventsAnswer, true) },
 }
 
 var traceErrors = []params.Error{*params.NotFound("masterchain block N not found"), *oneOfTraceFilters}
 
-func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions bool) error {
+func serveTraces(q *v3.Request, answer *v3.AnswerList[render.TraceRow], withActions bool) error {
 	f := &traced.Filter{
-		Account: q.address("account"), IDs: q.values.Hashes("trace_id"), Transactions: q.values.Hashes("tx_hash"), Messages: q.values.Hashes("msg_hash"),
-		McSeqno: q.int32("mc_seqno"), Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
+		Account: q.Address("account"), IDs: q.Values.Hashes("trace_id"), Transactions: q.Values.Hashes("tx_hash"), Messages: q.Values.Hashes("msg_hash"),
+		McSeqno: q.Int32("mc_seqno"), Utime: q.Span("start_utime", "end_utime"), Lts: q.Span("start_lt", "end_lt"),
 	}
 	given := 0
 	for _, is := range []bool{f.Account != nil, len(f.IDs) > 0, len(f.Transactions) > 0, len(f.Messages) > 0} {
@@ -67,25 +70,25 @@ func (q *request) serveTraces(answer *answerList[render.TraceRow], withActions b
 	if given > 1 {
 		return oneOfTraceFilters
 	}
-	types := q.supportedTypes()
+	types := supportedTypes(q)
 	var rows map[list.Hash]render.TraceRow
-	p := &page[traced.Trace, render.TraceRow, traced.Key]{
-		sort: params.Descending, keyOf: traced.KeyOf, read: inView(q, f, q.Store.Traces), none: q.knows(f.McSeqno),
-		before: func(found []traced.Trace) (err error) {
+	p := &v3.Page[traced.Trace, render.TraceRow, traced.Key]{
+		Sort: params.Descending, KeyOf: traced.KeyOf, Read: v3.InView(q, f, q.Store.Traces), None: knows(q, f.McSeqno),
+		Before: func(found []traced.Trace) (err error) {
 			rows, err = q.TraceRows(q, found, withActions, types.Sees)
 			return err
 		},
-		row: func(t traced.Trace) render.TraceRow { return rows[list.Hash(t.Id)] },
+		Row: func(t traced.Trace) render.TraceRow { return rows[list.Hash(t.Id)] },
 	}
 	if withActions {
-		p.parts = render.TraceActions
+		p.Parts = render.TraceActions
 	}
-	return servePage(q, answer, p)
+	return v3.ServePage(q, answer, p)
 }
 
 // knows returns what is called for an empty page of a list that may be that of a
 // masterchain block, which must be known then.
-func (q *request) knows(master *int32) func() error {
+func knows(q *v3.Request, master *int32) func() error {
 	return func() error {
 		if master == nil {
 			return nil
@@ -98,10 +101,10 @@ func (q *request) knows(master *int32) func() error {
 	}
 }
 
-// traced reads the traces of transactions that are not known yet, and returns how their
+// withTraces reads the traces of transactions that are not known yet, and returns how their
 // rows are made. Those that begin a trace tell it themselves, and of the newest they are
 // held.
-func (q *request) traced(transactions []*record.Transaction, known traced.Rows) (func(*record.Transaction) render.TransactionRow, error) {
+func withTraces(q *v3.Request, transactions []*record.Transaction, known traced.Rows) (func(*record.Transaction) render.TransactionRow, error) {
 	of := make(map[*record.Transaction]*record.Trace, len(transactions))
 	var others []*record.Transaction
 	for _, tx := range transactions {

@@ -1,22 +1,23 @@
-package v3
+package endpoints
 
 import (
 	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	v3 "tonscribe/query/v3"
 	"tonscribe/ton/address"
 )
 
-var metadata = &Endpoint{
+var metadata = &v3.Endpoint{
 	Path: "/metadata", Tag: "Accounts", Summary: "Metadata",
 	Description: "What is known of the tokens among some addresses, by raw address. The master of a jetton wallet is there too.",
 	Params: []params.Param{
 		{Name: "address", Kind: params.TextKind, Multi: true, Required: true, Range: "1..1024", Description: "addresses in any form; what is none is passed over"},
 	},
-	Result: unnamed(mapOf(render.Metadata)),
+	Result: v3.Unnamed(v3.MapOf(render.Metadata)),
 	Errors: []params.Error{{Status: 422, Text: "at least 1 address required"}},
-	serve: func(q *request) error {
-		sent := q.values.Texts("address")
+	Serve: func(q *v3.Request) error {
+		sent := q.Values.Texts("address")
 		if len(sent) == 0 {
 			return params.Unprocessable("at least 1 address required")
 		}
@@ -27,7 +28,7 @@ var metadata = &Endpoint{
 			}
 		}
 		rows, err := q.MetadataOf(q, list, nil, nil)
-		q.body = append(q.body, rows...)
+		q.Body = append(q.Body, rows...)
 		return err
 	},
 }

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"maps"
@@ -16,6 +16,7 @@ import (
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/query/rows"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 	"tonscribe/ton/body"
@@ -29,7 +30,7 @@ var (
 	errLargeTrace      = params.Unprocessable("trace is too large: it has more than %d transactions", trace.MaxNodes)
 )
 
-var balanceChanges = &Endpoint{
+var balanceChanges = &v3.Endpoint{
 	Path: "/balanceChanges", Tag: actionsAndTraces, Summary: "Changes of balances",
 	Description: "What the accounts of a trace, or of one action, have more or less than before: toncoins, fees, jettons. Of a trace that has open messages, as of now.",
 	Params: []params.Param{
@@ -38,7 +39,7 @@ var balanceChanges = &Endpoint{
 	},
 	Result: balanceChangesAnswer, Rows: trace.MaxNodes,
 	Errors: []params.Error{*errNoTraceOrAction, *errNoAction, *errNoTrace, *errLargeTrace},
-	serve:  serveBalanceChanges,
+	Serve:  serveBalanceChanges,
 }
 
 // amounts are what accounts have more or less.
@@ -101,26 +102,26 @@ func writeByAddress[M ~map[address.Address]V, V any](w *api.Writer, of M, write 
 	w.JSON = append(w.JSON, '}')
 }
 
-func serveBalanceChanges(q *request) error {
-	transactions, err := q.changing()
+func serveBalanceChanges(q *v3.Request) error {
+	transactions, err := changing(q)
 	if err != nil {
 		return err
 	}
 	wallets, err := q.Contracts(q, partiesOf(transactions))
 	if err == nil {
-		q.body = balanceChangesAnswer.Append(q.body, changesBy(transactions, wallets))
+		q.Body = balanceChangesAnswer.Append(q.Body, changesBy(transactions, wallets))
 	}
 	return err
 }
 
 // changing are the transactions whose changes are asked for.
-func (q *request) changing() ([]*record.Transaction, error) {
-	traceID, actionID := q.values.Text("trace_id"), q.values.Text("action_id")
+func changing(q *v3.Request) ([]*record.Transaction, error) {
+	traceID, actionID := q.Values.Text("trace_id"), q.Values.Text("action_id")
 	switch {
 	case traceID == "" && actionID == "":
 		return nil, errNoTraceOrAction
 	case actionID == "":
-		return q.transactionsOfTrace(traceID)
+		return transactionsOfTrace(q, traceID)
 	}
 	f := &traced.ActionFilter{Utime: list.Everything, Lts: list.Everything, Types: traced.AllActionTypes()}
 	for _, named := range []struct {
@@ -150,7 +151,7 @@ func (q *request) changing() ([]*record.Transaction, error) {
 	return q.Store.TransactionsWith(q, q.View, hashes)
 }
 
-func (q *request) transactionsOfTrace(text string) ([]*record.Transaction, error) {
+func transactionsOfTrace(q *v3.Request, text string) ([]*record.Transaction, error) {
 	id, ok := params.ParseHash(text)
 	if !ok {
 		return nil, errNoTrace

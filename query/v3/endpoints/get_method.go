@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"tonscribe/query/params"
 	"tonscribe/query/stack"
 	v2 "tonscribe/query/v2"
+	v3 "tonscribe/query/v3"
 )
 
 var (
@@ -37,12 +38,12 @@ var argumentsSchema = openapi.Schema("type", "array", "items", openapi.Schema(
 	"required", []string{"type", "value"},
 ))
 
-var runGetMethod = &Endpoint{
+var runGetMethod = &v3.Endpoint{
 	Path: "/runGetMethod", Tag: nodeAccess, Summary: "Run a get-method",
 	Description: "Runs a get-method on the proven state of an account. Every exit code is a success of the request.",
 	Body: []openapi.Parameter{
-		{Name: "address", Schema: anyText, Required: true, Description: "contract"},
-		{Name: "method", Schema: anyText, Required: true, Description: "name of the get-method, or its number as text"},
+		{Name: "address", Schema: v3.AnyText, Required: true, Description: "contract"},
+		{Name: "method", Schema: v3.AnyText, Required: true, Description: "name of the get-method, or its number as text"},
 		{Name: "stack", Schema: argumentsSchema, Description: "arguments {type, value} of the types num, cell and slice, the first at the bottom"},
 		{Name: "seqno", Schema: openapi.Schema("type", "integer", "minimum", 1, "maximum", math.MaxInt32), Description: "masterchain block on whose state the method runs; the newest by default"},
 	},
@@ -52,25 +53,25 @@ var runGetMethod = &Endpoint{
 		refusedInside("Invalid number: <text>"), refusedInside("Wrong type of number in stack entry"), refusedInside("invalid base64 encoded bytes: <reason>"),
 		refusedInside("Empty <type>"), refusedInside("Result stack depth >= <limit>"),
 	},
-	serve: func(q *request) error {
-		run, key, err := q.run()
+	Serve: func(q *v3.Request) error {
+		run, key, err := runOf(q)
 		if err != nil {
 			return err
 		}
 		return share(q, "runGetMethodStd", 32, key, runShape, func(ctx context.Context) (*node.Ran, error) {
-			ran, err := q.node.RunGetMethod(ctx, run)
+			ran, err := q.Node.RunGetMethod(ctx, run)
 			return ran, inside(err)
 		})
 	},
 }
 
 // run reads what is to be run, and a key that tells it apart.
-func (q *request) run() (run node.Run, key string, err error) {
-	address, err := q.text("address")
+func runOf(q *v3.Request) (run node.Run, key string, err error) {
+	address, err := textOf(q, "address")
 	if err != nil {
 		return run, "", err
 	}
-	method, err := q.text("method")
+	method, err := textOf(q, "method")
 	account, readable := v2.ParseAddress(address)
 	switch {
 	case err != nil:
@@ -83,19 +84,19 @@ func (q *request) run() (run node.Run, key string, err error) {
 		return run, "", errBadAddress
 	}
 	run = node.Run{Account: account.Address, Method: v2.MethodID(method), MaxDepth: v2.MaxTypedDepth}
-	if raw := q.sent["seqno"]; len(raw) > 0 && string(raw) != "null" {
+	if raw := q.Sent["seqno"]; len(raw) > 0 && string(raw) != "null" {
 		n, err := strconv.ParseInt(string(raw), 10, 32)
 		if err != nil || n < 1 {
 			return run, "", errBadSeqno
 		}
 		run.Seqno = new(uint32(n))
 	}
-	arguments, err := argumentsOf(q.sent["stack"])
+	arguments, err := argumentsOf(q.Sent["stack"])
 	if err != nil {
 		return run, "", err
 	}
-	if !q.hasNode() {
-		return run, "", errNoNode
+	if !hasNode(q) {
+		return run, "", v3.ErrNoNode
 	}
 	for _, e := range arguments {
 		value, err := stack.Plain(e.Type, e.Value)
@@ -104,7 +105,7 @@ func (q *request) run() (run node.Run, key string, err error) {
 		}
 		run.Stack = append(run.Stack, value)
 	}
-	return run, fmt.Sprintf("%s %d %s %q", account.String(), run.Method, q.sent["seqno"], q.sent["stack"]), nil
+	return run, fmt.Sprintf("%s %d %s %q", account.String(), run.Method, q.Sent["seqno"], q.Sent["stack"]), nil
 }
 
 // unsupported is the answer to a stack entry of another type.

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"math/big"
@@ -12,6 +12,7 @@ import (
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
+	v3 "tonscribe/query/v3"
 )
 
 const statsTag = "Stats"
@@ -34,47 +35,47 @@ func dayOf(figures ...api.Member[dayStats]) []api.Member[dayStats] {
 	}, figures...)
 }
 
-var transactionDaysAnswer = listOf("TransactionDaysAnswer", "days", api.New("DayOfTransactions", dayOf(
+var transactionDaysAnswer = v3.ListOf("TransactionDaysAnswer", "days", api.New("DayOfTransactions", dayOf(
 	api.Decimal("transactions", func(d dayStats) uint64 { return d.Transactions }),
 	api.Decimal("failed", func(d dayStats) uint64 { return d.Aborted }).Doc("transactions that were aborted"),
 	api.Decimal("active_accounts", func(d dayStats) uint64 { return d.Accounts }).Doc("accounts that had a transaction"),
-)...), hasNext)
+)...), v3.HasNext)
 
 // dayParams are those of lists of days.
 var dayParams = slices.Concat(params.UtimeRange("time of the day"), params.PageParams("desc", "by day"))
 
-var statsTransactions = &Endpoint{
+var statsTransactions = &v3.Endpoint{
 	Path: "/stats/transactions", Tag: statsTag, Summary: "Transactions per day",
 	Description: "For each day (UTC) how many transactions there were, how many were aborted, and how many accounts had one. A day belongs to a range of times that touches it. Figures follow within a minute or two.",
 	Params:      dayParams, Result: transactionDaysAnswer,
-	serve: func(q *request) error { return q.serveDays(transactionDaysAnswer) },
+	Serve: func(q *v3.Request) error { return serveDays(q, transactionDaysAnswer) },
 }
 
-var feeDaysAnswer = listOf("FeeDaysAnswer", "days", api.New("DayOfFees", dayOf(
+var feeDaysAnswer = v3.ListOf("FeeDaysAnswer", "days", api.New("DayOfFees", dayOf(
 	api.Decimal("total_fees", func(d dayStats) uint64 { return d.Total }).Doc("nanotons; the sum of the four that follow"),
 	api.Decimal("storage_fees", func(d dayStats) uint64 { return d.Storage }).Doc("for keeping state"),
 	api.Decimal("gas_fees", func(d dayStats) uint64 { return d.Gas }).Doc("for computing"),
 	api.Decimal("action_fees", func(d dayStats) uint64 { return d.Action }).Doc("for sending messages, the part that the sending transaction keeps"),
 	api.Decimal("other_fees", func(d dayStats) uint64 { return d.Other }).Doc("for importing external messages, for bouncing, and debts of storage"),
 	api.Decimal("forward_fees", func(d dayStats) uint64 { return d.Forward }).Doc("all that sent messages pay on their way, action_fees included"),
-)...), hasNext)
+)...), v3.HasNext)
 
-var statsFees = &Endpoint{
+var statsFees = &v3.Endpoint{
 	Path: "/stats/fees", Tag: statsTag, Summary: "Fees per day",
 	Description: "For each day (UTC) the fees of its transactions by kind. A day belongs to a range of times that touches it. Figures follow within a minute or two.",
 	Params:      dayParams, Result: feeDaysAnswer,
-	serve: func(q *request) error { return q.serveDays(feeDaysAnswer) },
+	Serve: func(q *v3.Request) error { return serveDays(q, feeDaysAnswer) },
 }
 
 // serveDays answers a page of days.
-func (q *request) serveDays(l *answerList[dayStats]) error {
-	return servePage(q, l, &page[store.DayStats, dayStats, uint16]{
-		sort: params.Descending,
-		read: func(page paging.Page, after *uint16) ([]store.DayStats, bool, error) {
-			return q.Store.DayStats(q, q.span("start_utime", "end_utime"), page, after)
+func serveDays(q *v3.Request, l *v3.AnswerList[dayStats]) error {
+	return v3.ServePage(q, l, &v3.Page[store.DayStats, dayStats, uint16]{
+		Sort: params.Descending,
+		Read: func(page paging.Page, after *uint16) ([]store.DayStats, bool, error) {
+			return q.Store.DayStats(q, q.Span("start_utime", "end_utime"), page, after)
 		},
-		row:   func(d store.DayStats) dayStats { return &d },
-		keyOf: func(d store.DayStats) uint16 { return d.Day },
+		Row:   func(d store.DayStats) dayStats { return &d },
+		KeyOf: func(d store.DayStats) uint16 { return d.Day },
 	})
 }
 
@@ -112,14 +113,14 @@ var balancesAnswer = api.New("BalancesAnswer",
 	api.UnixTime("computed_at", func(b *balances) uint32 { return b.computed }),
 )
 
-var statsAccountsByBalance = &Endpoint{
+var statsAccountsByBalance = &v3.Endpoint{
 	Path: "/stats/accountsByBalance", Tag: statsTag, Summary: "Accounts by balance",
 	Description: "How many accounts have how much, in powers of ten: from 0.1 to below 1 TON, from 1 to below 10 TON and so on, and those that have nothing. Figures follow within two or three minutes.",
 	Result:      balancesAnswer,
-	serve: func(q *request) error {
+	Serve: func(q *v3.Request) error {
 		list, err := q.Store.BalanceStats(q)
 		if err == nil {
-			q.body = balancesAnswer.Append(q.body, balancesOf(list))
+			q.Body = balancesAnswer.Append(q.Body, balancesOf(list))
 		}
 		return err
 	},
@@ -145,7 +146,7 @@ func balancesOf(list []store.BalanceStats) *balances {
 
 type jettonStats = *store.JettonStats
 
-var jettonFiguresAnswer = listOf("JettonFiguresAnswer", "jettons", api.New("JettonFigures",
+var jettonFiguresAnswer = v3.ListOf("JettonFiguresAnswer", "jettons", api.New("JettonFigures",
 	api.Address("jetton", func(j jettonStats) []byte { return j.Master[:] }).Doc("jetton master"),
 	api.Decimal("holders", func(j jettonStats) uint64 { return j.Holders }).Doc("confirmed wallets with a balance"),
 	api.Decimal("wallets", func(j jettonStats) uint64 { return j.Wallets }).Doc("confirmed wallets"),
@@ -153,7 +154,7 @@ var jettonFiguresAnswer = listOf("JettonFiguresAnswer", "jettons", api.New("Jett
 	api.Decimal("transfers", func(j jettonStats) uint64 { return j.Transfers }).Doc("transfers of the last days that were delivered"),
 	api.DecimalText("transferred", func(j jettonStats) string { return j.Amount }).Doc("their amounts together, in the jetton's units"),
 	api.UnixTime("computed_at", func(j jettonStats) uint32 { return j.Computed }).Doc("when the figure that is the order was computed"),
-), hasBook|hasNext, api.Text[described]("transfers_since", nil).Doc("the first day (UTC) whose transfers count"))
+), v3.HasBook|v3.HasNext, api.Text[v3.Described]("transfers_since", nil).Doc("the first day (UTC) whose transfers count"))
 
 // Limits of the days of statsJettons.
 const (
@@ -166,7 +167,7 @@ var (
 	errDays    = params.Unprocessable("days should be from 1 to %d", maxDays)
 )
 
-var statsJettons = &Endpoint{
+var statsJettons = &v3.Endpoint{
 	Path: "/stats/jettons", Tag: statsTag, Summary: "Top jettons",
 	Description: "The jettons with the most holders, or those with the most transfers in the last days, the newest indexed one included. Figures follow within two or three minutes.",
 	Params: slices.Concat([]params.Param{
@@ -175,16 +176,16 @@ var statsJettons = &Endpoint{
 	}, params.PageParams("", "")[:3]),
 	Result: jettonFiguresAnswer,
 	Errors: []params.Error{*errRanking, *errDays},
-	serve:  serveStatsJettons,
+	Serve:  serveStatsJettons,
 }
 
-func serveStatsJettons(q *request) error {
-	by := q.values.Text("by")
+func serveStatsJettons(q *v3.Request) error {
+	by := q.Values.Text("by")
 	if by != "" && by != "holders" && by != "transfers" {
 		return errRanking
 	}
 	days := int32(defaultDays)
-	if n, sent := q.values.Int32("days"); sent {
+	if n, sent := q.Values.Int32("days"); sent {
 		days = n
 	}
 	if days < 1 || days > maxDays {
@@ -192,45 +193,41 @@ func serveStatsJettons(q *request) error {
 	}
 	last := q.View.GenUtime / secondsOfDay
 	from := uint16(last - min(last, uint32(days)-1))
-	return servePage(q, jettonFiguresAnswer, &page[store.JettonStats, jettonStats, store.JettonStatsKey]{
-		sort: params.Descending,
-		read: func(page paging.Page, after *store.JettonStatsKey) ([]store.JettonStats, bool, error) {
+	return v3.ServePage(q, jettonFiguresAnswer, &v3.Page[store.JettonStats, jettonStats, store.JettonStatsKey]{
+		Sort: params.Descending,
+		Read: func(page paging.Page, after *store.JettonStatsKey) ([]store.JettonStats, bool, error) {
 			return q.Store.JettonStats(q, by == "transfers", from, page, after)
 		},
-		row: func(j store.JettonStats) jettonStats { return &j },
-		keyOf: func(j store.JettonStats) store.JettonStatsKey {
+		Row: func(j store.JettonStats) jettonStats { return &j },
+		KeyOf: func(j store.JettonStats) store.JettonStatsKey {
 			if by == "transfers" {
 				return store.JettonStatsKey{Number: j.Transfers, Master: j.Master}
 			}
 			return store.JettonStatsKey{Number: j.Holders, Master: j.Master}
 		},
-		between: func(dst []byte) []byte {
+		Between: func(dst []byte) []byte {
 			return append(append(append(dst, `,"transfers_since":"`...), dateOf(from)...), '"')
 		},
 	})
 }
 
-// nextCursorHeader has the cursor of the next page where the answer is a bare
-// list.
-const nextCursorHeader = "X-Next-Cursor"
-
-var topAccountsByBalance = &Endpoint{
+var topAccountsByBalance = &v3.Endpoint{
 	Path: "/topAccountsByBalance", Tag: "Stats", Summary: "Top accounts by balance",
 	Description: "The accounts with the greatest balances, the greatest first. The header X-Next-Cursor has the cursor of the next page.",
 	Params: []params.Param{
 		params.LimitParam("100"), params.OffsetParam,
 		{Name: "cursor", Kind: params.TextKind, Group: params.Paging, Description: "X-Next-Cursor of the page before"},
 	},
-	Result: unnamed(api.ListOf(render.RichAccount)),
-	serve:  serveTopAccounts,
+	Result: v3.Unnamed(api.ListOf(render.RichAccount)),
+	Serve:  serveTopAccounts,
 }
 
-func serveTopAccounts(q *request) error {
-	page, _, err := q.page(params.Unsorted)
+func serveTopAccounts(q *v3.Request) error {
+	page, _, err := q.Page(params.Unsorted)
 	if err != nil {
 		return err
 	}
-	after, err := afterOf[store.Balance](q, page)
+	after, err := v3.AfterOf[store.Balance](q, page)
 	if err != nil {
 		return err
 	}
@@ -238,11 +235,11 @@ func serveTopAccounts(q *request) error {
 	if err != nil {
 		return err
 	}
-	w := q.writer(0, 0)
+	w := q.Writer(0, 0)
 	api.WriteList(w, render.RichAccount, list, func(b store.Balance) *render.Balance { return &render.Balance{Account: b.Account, Amount: b.Amount} })
-	q.body = w.JSON
+	q.Body = w.JSON
 	if len(list) == page.Limit {
-		q.next = q.cursorOf(page.Sort, list[len(list)-1])
+		q.Next = q.CursorOf(page.Sort, list[len(list)-1])
 	}
 	return nil
 }

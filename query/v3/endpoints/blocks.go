@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 )
 
@@ -19,16 +20,16 @@ var (
 		api.Object("last", render.Block, func(v *head.View) *record.Block { return v.Last }, nil),
 		api.Object("first", render.Block, func(v *head.View) *record.Block { return v.First }, nil),
 	)
-	blocksAnswer     = listOf("BlocksAnswer", "blocks", render.Block, hasNext)
-	shardStateAnswer = listOf("ShardStateAnswer", "blocks", render.Block, hasBook, api.Written[described]("transactions", api.ListOf(render.Transaction), nil))
+	blocksAnswer     = v3.ListOf("BlocksAnswer", "blocks", render.Block, v3.HasNext)
+	shardStateAnswer = v3.ListOf("ShardStateAnswer", "blocks", render.Block, v3.HasBook, api.Written[v3.Described]("transactions", api.ListOf(render.Transaction), nil))
 )
 
-var masterchainInfo = &Endpoint{
+var masterchainInfo = &v3.Endpoint{
 	Path: "/masterchainInfo", Tag: blockchainData, Summary: "Masterchain info",
 	Description: "The newest and the oldest indexed masterchain block.",
 	Result:      masterchainInfoAnswer,
-	serve: func(q *request) error {
-		q.body = masterchainInfoAnswer.Append(q.body, q.View)
+	Serve: func(q *v3.Request) error {
+		q.Body = masterchainInfoAnswer.Append(q.Body, q.View)
 		return nil
 	},
 }
@@ -41,7 +42,7 @@ var blockParams = []params.Param{
 
 var mcSeqnoParam = params.Param{Name: "mc_seqno", Kind: params.Int32Kind, Description: "the masterchain block that commits"}
 
-var blocks = &Endpoint{
+var blocks = &v3.Endpoint{
 	Path: "/blocks", Tag: blockchainData, Summary: "Blocks",
 	Description: "Blocks that match all filters, the newest first unless sorted otherwise.",
 	Params: slices.Concat(blockParams, []params.Param{
@@ -50,11 +51,11 @@ var blocks = &Endpoint{
 		mcSeqnoParam,
 	}, params.UtimeRange("gen_utime"), params.LTRange("start_lt"), params.PageParams("", "by gen_utime")),
 	Result: blocksAnswer,
-	serve: func(q *request) error {
-		return q.serveBlocks(&list.BlockFilter{
-			Workchain: q.int32("workchain"), Shard: q.number("shard"), Seqno: q.int32("seqno"), McSeqno: q.int32("mc_seqno"),
-			RootHash: q.hash("root_hash"), FileHash: q.hash("file_hash"),
-			Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
+	Serve: func(q *v3.Request) error {
+		return serveBlocks(q, &list.BlockFilter{
+			Workchain: q.Int32("workchain"), Shard: q.Number("shard"), Seqno: q.Int32("seqno"), McSeqno: q.Int32("mc_seqno"),
+			RootHash: q.Hash("root_hash"), FileHash: q.Hash("file_hash"),
+			Utime: q.Span("start_utime", "end_utime"), Lts: q.Span("start_lt", "end_lt"),
 		}, nil)
 	},
 }
@@ -65,40 +66,40 @@ var seqnoParam = params.Param{
 
 var blocksNotFound = params.NotFound("blocks not found")
 
-var masterchainBlockShards = &Endpoint{
+var masterchainBlockShards = &v3.Endpoint{
 	Path: "/masterchainBlockShards", Tag: blockchainData, Summary: "Blocks of a masterchain block",
 	Description: "The blocks that a masterchain block commits, itself included: those that appeared after the previous masterchain block.",
 	Params:      slices.Concat([]params.Param{seqnoParam}, params.PageParams("", "by gen_utime")),
 	Result:      blocksAnswer,
 	Errors:      []params.Error{*blocksNotFound},
-	serve: func(q *request) error {
-		seqno, _ := q.values.Int32("seqno")
-		return q.serveBlocks(&list.BlockFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}, blocksNotFound)
+	Serve: func(q *v3.Request) error {
+		seqno, _ := q.Values.Int32("seqno")
+		return serveBlocks(q, &list.BlockFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}, blocksNotFound)
 	},
 }
 
 // serveBlocks answers a page; none is the error of an empty list, if that is one.
-func (q *request) serveBlocks(f *list.BlockFilter, none *params.Error) error {
-	f.AnyOrder = !q.values.Sent("sort")
-	return servePage(q, blocksAnswer, &page[*record.Block, *record.Block, list.BlockKey]{
-		none: func() error {
+func serveBlocks(q *v3.Request, f *list.BlockFilter, none *params.Error) error {
+	f.AnyOrder = !q.Values.Sent("sort")
+	return v3.ServePage(q, blocksAnswer, &v3.Page[*record.Block, *record.Block, list.BlockKey]{
+		None: func() error {
 			if none != nil {
 				return none
 			}
 			return nil
 		},
-		row: api.Same[*record.Block], keyOf: list.BlockKeyOf, read: inView(q, f, q.Store.Blocks),
+		Row: api.Same[*record.Block], KeyOf: list.BlockKeyOf, Read: v3.InView(q, f, q.Store.Blocks),
 	})
 }
 
-var masterchainBlockShardState = &Endpoint{
+var masterchainBlockShardState = &v3.Endpoint{
 	Path: "/masterchainBlockShardState", Tag: blockchainData, Summary: "Shard state of a masterchain block",
 	Description: "The newest block of every shard as of a masterchain block and that block itself, and the transactions of all blocks that appeared after the previous masterchain block. A shard whose newest block is not indexed is left out.",
 	Params:      []params.Param{seqnoParam},
 	Result:      shardStateAnswer,
 	Errors:      []params.Error{*blocksNotFound},
-	serve: func(q *request) error {
-		seqno, _ := q.values.Int32("seqno")
+	Serve: func(q *v3.Request) error {
+		seqno, _ := q.Values.Int32("seqno")
 		blocks, err := q.Store.ShardState(q, q.View, seqno)
 		if err != nil {
 			return err
@@ -111,14 +112,14 @@ var masterchainBlockShardState = &Endpoint{
 		if err != nil {
 			return err
 		}
-		row, err := q.traced(bundle, nil)
+		row, err := withTraces(q, bundle, nil)
 		if err != nil {
 			return err
 		}
-		w := q.writer(hasBook, 0)
-		writeRows(w, "blocks", render.Block, blocks, api.Same)
-		writeRows(w, "transactions", render.Transaction, bundle, row)
-		return q.finish(w, hasBook, nil)
+		w := q.Writer(v3.HasBook, 0)
+		v3.WriteRows(w, "blocks", render.Block, blocks, api.Same)
+		v3.WriteRows(w, "transactions", render.Transaction, bundle, row)
+		return q.Finish(w, v3.HasBook, nil)
 	},
 }
 

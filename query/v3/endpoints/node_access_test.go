@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"encoding/json"
@@ -15,6 +15,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/query/node"
 	"tonscribe/query/rows"
+	v3 "tonscribe/query/v3"
 	"tonscribe/test/support/litetest"
 	"tonscribe/test/support/openapitest"
 )
@@ -36,13 +37,13 @@ func newLegacy(t *testing.T, servers node.Servers) *legacy {
 		t.Fatal(err)
 	}
 	t.Cleanup(asked.Stop)
-	document, err := openapitest.New(Describe(nil))
+	document, err := openapitest.New(v3.Describe(All, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	gin.SetMode(gin.ReleaseMode)
 	l := &legacy{T: t, router: gin.New(), document: document}
-	New(rows.Reader{}, Options{Timeout: time.Minute, Node: asked}, report.Silent()).Mount(l.router)
+	v3.New(All, rows.Reader{}, v3.Options{Timeout: time.Minute, Node: asked}, report.Silent()).Mount(l.router)
 	return l
 }
 
@@ -62,7 +63,7 @@ func onDevnet(t *testing.T) *legacy {
 
 func (l *legacy) send(method, path, body string) (status int, answer map[string]any) {
 	l.Helper()
-	r := httptest.NewRequest(method, Prefix+path, strings.NewReader(body))
+	r := httptest.NewRequest(method, v3.Prefix+path, strings.NewReader(body))
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -1,52 +1,32 @@
-package v3
+package endpoints
 
 import (
 	"context"
 	"encoding/json"
-	"mime"
 	"net/http"
-	"strings"
 	"time"
 
 	"tonscribe/query/api"
 	"tonscribe/query/node"
 	"tonscribe/query/params"
 	v2 "tonscribe/query/v2"
+	v3 "tonscribe/query/v3"
 )
 
 // The endpoints that package node answers.
 const nodeAccess = "Legacy (v2)"
 
-// readBody takes the JSON object of a POST apart.
-func readBody(r *http.Request) (map[string]json.RawMessage, error) {
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
-		return nil, params.Unprocessable("Unprocessable Entity")
-	}
-	body, err := params.ReadBody(r, params.Unprocessable("the request body ends early"))
-	if err != nil {
-		return nil, err
-	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(body, &object) != nil {
-		return nil, params.Unprocessable("the request body is no JSON object")
-	}
-	return object, nil
-}
-
-var errNoNode = &params.Error{Status: http.StatusInternalServerError, Text: "ton-http-api endpoint is not specified"}
-
 // share answers with what a node says, which others may ask at the same time. The
 // queue is that of the method of the v2 layer that asks the same.
-func share[R any](q *request, queue string, parallel int, key string, shape *api.Shape[R], ask func(context.Context) (R, error)) error {
-	if !q.hasNode() {
-		return errNoNode
+func share[R any](q *v3.Request, queue string, parallel int, key string, shape *api.Shape[R], ask func(context.Context) (R, error)) error {
+	if !hasNode(q) {
+		return v3.ErrNoNode
 	}
 	question := node.Question{Queue: node.Queue{Name: queue, Parallel: parallel}}
 	if key != "" {
 		question.Key, question.Keep = "v3/"+queue+" "+key, time.Second
 	}
-	answer, err := q.node.Share(q, question, func(ctx context.Context) ([]byte, error) {
+	answer, err := q.Node.Share(q, question, func(ctx context.Context) ([]byte, error) {
 		row, err := ask(ctx)
 		if err != nil {
 			return nil, err
@@ -60,7 +40,7 @@ func share[R any](q *request, queue string, parallel int, key string, shape *api
 	if known := v2.Known(err); known != nil {
 		return known
 	}
-	q.body = append(q.body, answer.Body...)
+	q.Body = append(q.Body, answer.Body...)
 	return err
 }
 
@@ -88,8 +68,8 @@ func inside(err error) error {
 }
 
 // text is a member of the body that is a string; empty when it is not there.
-func (q *request) text(name string) (text string, err error) {
-	raw, ok := q.sent[name]
+func textOf(q *v3.Request, name string) (text string, err error) {
+	raw, ok := q.Sent[name]
 	if !ok || string(raw) == "null" {
 		return "", nil
 	}

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	"tonscribe/query/multisig"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
@@ -19,13 +20,13 @@ var (
 )
 
 var (
-	dnsAnswer             = listOf("DnsAnswer", "records", render.DNSRecord, hasBook|hasNext)
-	multisigWalletsAnswer = listOf("MultisigWalletsAnswer", "multisigs", render.Multisig, hasBook|hasNext)
-	multisigOrdersAnswer  = listOf("MultisigOrdersAnswer", "orders", render.MultisigOrder, hasBook|hasNext)
-	vestingAnswer         = listOf("VestingAnswer", "vesting_contracts", render.Vesting, hasBook|hasNext)
+	dnsAnswer             = v3.ListOf("DnsAnswer", "records", render.DNSRecord, v3.HasBook|v3.HasNext)
+	multisigWalletsAnswer = v3.ListOf("MultisigWalletsAnswer", "multisigs", render.Multisig, v3.HasBook|v3.HasNext)
+	multisigOrdersAnswer  = v3.ListOf("MultisigOrdersAnswer", "orders", render.MultisigOrder, v3.HasBook|v3.HasNext)
+	vestingAnswer         = v3.ListOf("VestingAnswer", "vesting_contracts", render.Vesting, v3.HasBook|v3.HasNext)
 )
 
-var dnsRecords = &Endpoint{
+var dnsRecords = &v3.Endpoint{
 	Path: "/dns/records", Tag: "DNS", Summary: "DNS records",
 	Description: "The records of a domain, or of the domains whose wallet record names an account: the shortest domain first. With neither and a limit, all of them, the first indexed first.",
 	Params: []params.Param{
@@ -35,13 +36,13 @@ var dnsRecords = &Endpoint{
 	},
 	Result: dnsAnswer,
 	Errors: []params.Error{*noNameAsked, *oneNameAsked},
-	serve:  serveDNS,
+	Serve:  serveDNS,
 }
 
-func serveDNS(q *request) error {
-	f := &contract.DNSFilter{Domain: q.values.Text("domain"), Wallet: q.address("wallet")}
+func serveDNS(q *v3.Request) error {
+	f := &contract.DNSFilter{Domain: q.Values.Text("domain"), Wallet: q.Address("wallet")}
 	switch {
-	case f.Domain == "" && f.Wallet == nil && q.wholeList():
+	case f.Domain == "" && f.Wallet == nil && wholeList(q):
 		return serveContracts(q, dnsAnswer, firstKey, func(page paging.Page, after *contract.Key) ([]*record.Contract, bool, error) {
 			return q.Store.AllNames(q, page, after)
 		})
@@ -50,9 +51,9 @@ func serveDNS(q *request) error {
 	case f.Domain != "" && f.Wallet != nil:
 		return oneNameAsked
 	}
-	return servePage(q, dnsAnswer, &page[*record.Contract, *record.Contract, contract.DNSKey]{
-		row: api.Same[*record.Contract], read: by(q, f, q.Store.Names),
-		keyOf: func(c *record.Contract) contract.DNSKey {
+	return v3.ServePage(q, dnsAnswer, &v3.Page[*record.Contract, *record.Contract, contract.DNSKey]{
+		Row: api.Same[*record.Contract], Read: v3.By(q, f, q.Store.Names),
+		KeyOf: func(c *record.Contract) contract.DNSKey {
 			return contract.DNSKey{Length: uint32(len(c.NftItem.Dns.Domain)), Item: address.Address(c.Account)}
 		},
 	})
@@ -61,7 +62,7 @@ func serveDNS(q *request) error {
 // wholeList says that a list without a filter is meant: only who asks for a page
 // of a certain size gets one. Without that a missing filter is taken for a
 // mistake.
-func (q *request) wholeList() bool { return q.values.Sent("limit") }
+func wholeList(q *v3.Request) bool { return q.Values.Sent("limit") }
 
 const tagMultisig = "Multisig"
 
@@ -70,7 +71,7 @@ var (
 	noOrder    = params.Unprocessable("At least one of address or multisig_address should be specified")
 )
 
-var multisigWallets = &Endpoint{
+var multisigWallets = &v3.Endpoint{
 	Path: "/multisig/wallets", Tag: tagMultisig, Summary: "Multisig wallets",
 	Description: "Multisig wallets that match all filters, with their orders. Without a filter and with a limit, all of them.",
 	Params: slices.Concat([]params.Param{
@@ -80,19 +81,19 @@ var multisigWallets = &Endpoint{
 	}, params.PageParams("desc", "by when they were first indexed")),
 	Result: multisigWalletsAnswer,
 	Errors: []params.Error{*noMultisig},
-	serve:  serveMultisigs,
+	Serve:  serveMultisigs,
 }
 
-func serveMultisigs(q *request) error {
-	f := &contract.MultisigFilter{Addresses: q.values.Addresses("address"), Members: q.values.Addresses("wallet_address")}
-	if len(f.Addresses) == 0 && len(f.Members) == 0 && !q.wholeList() {
+func serveMultisigs(q *v3.Request) error {
+	f := &contract.MultisigFilter{Addresses: q.Values.Addresses("address"), Members: q.Values.Addresses("wallet_address")}
+	if len(f.Addresses) == 0 && len(f.Members) == 0 && !wholeList(q) {
 		return noMultisig
 	}
-	withOrders := !q.values.Sent("include_orders") || q.values.Bool("include_orders")
+	withOrders := !q.Values.Sent("include_orders") || q.Values.Bool("include_orders")
 	var ordersOf map[address.Address][]*record.Contract
-	return servePage(q, multisigWalletsAnswer, &page[*record.Contract, render.MultisigRow, contract.Key]{
-		sort: params.Descending, keyOf: firstKey, read: by(q, f, q.Store.Multisigs),
-		before: func(list []*record.Contract) (err error) {
+	return v3.ServePage(q, multisigWalletsAnswer, &v3.Page[*record.Contract, render.MultisigRow, contract.Key]{
+		Sort: params.Descending, KeyOf: firstKey, Read: v3.By(q, f, q.Store.Multisigs),
+		Before: func(list []*record.Contract) (err error) {
 			if !withOrders {
 				return nil
 			}
@@ -103,13 +104,13 @@ func serveMultisigs(q *request) error {
 			ordersOf, err = q.Store.OrdersOf(q, multisigs)
 			return err
 		},
-		row: func(c *record.Contract) render.MultisigRow {
+		Row: func(c *record.Contract) render.MultisigRow {
 			return render.MultisigRow{Contract: c, IncludeOrders: withOrders, Orders: ordersOf[address.Address(c.Account)]}
 		},
 	})
 }
 
-var multisigOrders = &Endpoint{
+var multisigOrders = &v3.Endpoint{
 	Path: "/multisig/orders", Tag: tagMultisig, Summary: "Multisig orders",
 	Description: "Orders of multisig wallets that match all filters. Without a filter and with a limit, all of them.",
 	Params: slices.Concat([]params.Param{
@@ -119,24 +120,24 @@ var multisigOrders = &Endpoint{
 	}, params.PageParams("desc", "by when they were first indexed")),
 	Result: multisigOrdersAnswer,
 	Errors: []params.Error{*noOrder},
-	serve:  serveMultisigOrders,
+	Serve:  serveMultisigOrders,
 }
 
-func serveMultisigOrders(q *request) error {
-	f := &contract.MultisigFilter{Addresses: q.values.Addresses("address"), Multisigs: q.values.Addresses("multisig_address")}
-	if len(f.Addresses) == 0 && len(f.Multisigs) == 0 && !q.wholeList() {
+func serveMultisigOrders(q *v3.Request) error {
+	f := &contract.MultisigFilter{Addresses: q.Values.Addresses("address"), Multisigs: q.Values.Addresses("multisig_address")}
+	if len(f.Addresses) == 0 && len(f.Multisigs) == 0 && !wholeList(q) {
 		return noOrder
 	}
 	var actions func(*api.Writer, *record.MultisigOrder)
-	if q.values.Bool("parse_actions") {
+	if q.Values.Bool("parse_actions") {
 		left := multisig.MaxAnswerBytes
 		actions = func(w *api.Writer, order *record.MultisigOrder) {
 			w.JSON = append(w.JSON, multisig.Actions(order.Order, &left, w.Book.Add)...)
 		}
 	}
-	return servePage(q, multisigOrdersAnswer, &page[*record.Contract, render.OrderRow, contract.Key]{
-		sort: params.Descending, keyOf: firstKey, read: by(q, f, q.Store.MultisigOrders),
-		row: func(c *record.Contract) render.OrderRow { return render.OrderRow{Contract: c, Actions: actions} },
+	return v3.ServePage(q, multisigOrdersAnswer, &v3.Page[*record.Contract, render.OrderRow, contract.Key]{
+		Sort: params.Descending, KeyOf: firstKey, Read: v3.By(q, f, q.Store.MultisigOrders),
+		Row: func(c *record.Contract) render.OrderRow { return render.OrderRow{Contract: c, Actions: actions} },
 	})
 }
 
@@ -145,7 +146,7 @@ var (
 	eitherOfBoth = params.Unprocessable("only one of contract_address or wallet_address should be specified")
 )
 
-var vesting = &Endpoint{
+var vesting = &v3.Endpoint{
 	Path: "/vesting", Tag: "Vesting", Summary: "Vesting contracts",
 	Description: "Vesting contracts by their address, or by their owner or sender, the first indexed first. With neither and a limit, all of them.",
 	Params: slices.Concat([]params.Param{
@@ -155,16 +156,16 @@ var vesting = &Endpoint{
 	}, params.UnsortedPageParams()),
 	Result: vestingAnswer,
 	Errors: []params.Error{*noVesting, *eitherOfBoth},
-	serve: func(q *request) error {
+	Serve: func(q *v3.Request) error {
 		f := &contract.VestingFilter{
-			Addresses: q.values.Addresses("contract_address"), Wallets: q.values.Addresses("wallet_address"), Whitelisted: q.values.Bool("check_whitelist"),
+			Addresses: q.Values.Addresses("contract_address"), Wallets: q.Values.Addresses("wallet_address"), Whitelisted: q.Values.Bool("check_whitelist"),
 		}
 		switch {
-		case len(f.Addresses) == 0 && len(f.Wallets) == 0 && !q.wholeList():
+		case len(f.Addresses) == 0 && len(f.Wallets) == 0 && !wholeList(q):
 			return noVesting
 		case len(f.Addresses) > 0 && len(f.Wallets) > 0:
 			return eitherOfBoth
 		}
-		return serveContracts(q, vestingAnswer, firstKey, by(q, f, q.Store.Vestings))
+		return serveContracts(q, vestingAnswer, firstKey, v3.By(q, f, q.Store.Vestings))
 	},
 }

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"slices"
@@ -6,22 +6,23 @@ import (
 	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/rows"
+	v3 "tonscribe/query/v3"
 	"tonscribe/ton/address"
 )
 
-var addressBook = &Endpoint{
+var addressBook = &v3.Endpoint{
 	Path: "/addressBook", Tag: "Accounts", Summary: "Address book",
 	Description: "The user-friendly form, the domain and the interfaces of addresses. The keys are the addresses as they were sent.",
 	Params: []params.Param{
 		{Name: "address", Kind: params.TextKind, Multi: true, Required: true, Range: "1..1024", Description: "addresses in any form"},
 	},
-	Result: unnamed(mapOf(rows.AddressBook)),
+	Result: v3.Unnamed(v3.MapOf(rows.AddressBook)),
 	Errors: []params.Error{{Status: 422, Text: "at least 1 address required"}},
-	serve:  serveAddressBook,
+	Serve:  serveAddressBook,
 }
 
-func serveAddressBook(q *request) error {
-	sent := q.values.Texts("address")
+func serveAddressBook(q *v3.Request) error {
+	sent := q.Values.Texts("address")
 	if len(sent) == 0 {
 		return params.Unprocessable("at least 1 address required")
 	}
@@ -37,7 +38,7 @@ func serveAddressBook(q *request) error {
 	if err != nil {
 		return err
 	}
-	w, parsed := &api.Writer{JSON: append(q.body, '{')}, 0
+	w, parsed := &api.Writer{JSON: append(q.Body, '{')}, 0
 	for i, text := range sent {
 		if i > 0 {
 			w.JSON = append(w.JSON, ',')
@@ -59,6 +60,6 @@ func serveAddressBook(q *request) error {
 	if parsed == 0 {
 		return params.Unprocessable(`failed to decode: schema: error converting value for index 0 of "address"`)
 	}
-	q.body = append(w.JSON, '}')
+	q.Body = append(w.JSON, '}')
 	return nil
 }

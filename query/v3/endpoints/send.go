@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	v2 "tonscribe/query/v2"
+	v3 "tonscribe/query/v3"
 )
 
 var errNoBoc = missing("boc is required")
@@ -18,14 +19,14 @@ var sentMessage = api.New("SentMessageAnswer",
 	api.Hash("message_hash_norm", func(s *node.Sent) []byte { return s.Normal[:] }).Optional().Doc("normalized hash (TEP-467)"),
 )
 
-var message = &Endpoint{
+var message = &v3.Endpoint{
 	Path: "/message", Tag: nodeAccess, Summary: "Send a message",
 	Description: "Gives an external message to lite servers, after it was tried on the contract's state.",
-	Body:        []openapi.Parameter{{Name: "boc", Schema: anyText, Required: true, Description: "bag of cells of the message, base64"}},
+	Body:        []openapi.Parameter{{Name: "boc", Schema: v3.AnyText, Required: true, Description: "bag of cells of the message, base64"}},
 	Result:      sentMessage, Node: true,
 	Errors: []params.Error{*errNoBoc, ofNode},
-	serve: func(q *request) error {
-		boc, err := q.text("boc")
+	Serve: func(q *v3.Request) error {
+		boc, err := textOf(q, "boc")
 		if err != nil {
 			return err
 		}
@@ -33,35 +34,35 @@ var message = &Endpoint{
 			return errNoBoc
 		}
 		return share(q, "sendBocReturnHash", 0, "", sentMessage, func(ctx context.Context) (*node.Sent, error) {
-			message, err := v2.ReadBoC(q.sent["boc"])
+			message, err := v2.ReadBoC(q.Sent["boc"])
 			if err != nil {
 				return nil, err
 			}
-			return q.node.SendBoC(ctx, message)
+			return q.Node.SendBoC(ctx, message)
 		})
 	},
 }
 
 // estimateFields are also names of the method's parameters.
 var estimateFields = []openapi.Parameter{
-	{Name: "address", Schema: anyText, Required: true, Description: "receiver of the message"},
-	{Name: "body", Schema: anyText, Required: true, Description: "body of the message, a bag of cells, base64"},
-	{Name: "init_code", Schema: anyText, Description: "code of a contract that is not deployed yet"},
-	{Name: "init_data", Schema: anyText, Description: "its data"},
+	{Name: "address", Schema: v3.AnyText, Required: true, Description: "receiver of the message"},
+	{Name: "body", Schema: v3.AnyText, Required: true, Description: "body of the message, a bag of cells, base64"},
+	{Name: "init_code", Schema: v3.AnyText, Description: "code of a contract that is not deployed yet"},
+	{Name: "init_data", Schema: v3.AnyText, Description: "its data"},
 	{Name: "ignore_chksig", Schema: v2.Flag, Description: "let every signature be right; false by default"},
 }
 
 var estimatedFees = api.New("EstimatedFees", v2.QueryFees(api.New("Fees", v2.FeeMembers...))...)
 
-var estimateFee = &Endpoint{
+var estimateFee = &v3.Endpoint{
 	Path: "/estimateFee", Tag: nodeAccess, Summary: "Estimate fee",
 	Description: "What an external message would cost.",
 	Body:        estimateFields, Result: estimatedFees, Node: true,
 	Errors: []params.Error{ofNode},
-	serve: func(q *request) error {
+	Serve: func(q *v3.Request) error {
 		parameters := map[string]json.RawMessage{"ignore_chksig": json.RawMessage("false")}
 		for _, f := range estimateFields {
-			if raw, ok := q.sent[f.Name]; ok {
+			if raw, ok := q.Sent[f.Name]; ok {
 				parameters[f.Name] = raw
 			}
 		}
@@ -70,7 +71,7 @@ var estimateFee = &Endpoint{
 			if err != nil {
 				return nil, err
 			}
-			return q.node.EstimateFee(ctx, body, ignoreSignature)
+			return q.Node.EstimateFee(ctx, body, ignoreSignature)
 		})
 	},
 }

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"tonscribe/query/cache"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 	"tonscribe/ton/code"
 )
@@ -28,11 +29,11 @@ var errNoAccounts = params.Error{Status: 422, Text: "address of account is requi
 const maxAccounts = 1024
 
 var (
-	accountStatesAnswer = listOf("AccountStatesAnswer", "accounts", render.Account, hasBook|hasMetadata)
-	walletStatesAnswer  = listOf("WalletStatesAnswer", "wallets", render.WalletState, hasBook|hasMetadata)
+	accountStatesAnswer = v3.ListOf("AccountStatesAnswer", "accounts", render.Account, v3.HasBook|v3.HasMetadata)
+	walletStatesAnswer  = v3.ListOf("WalletStatesAnswer", "wallets", render.WalletState, v3.HasBook|v3.HasMetadata)
 )
 
-var accountStates = &Endpoint{
+var accountStates = &v3.Endpoint{
 	Path: "/accountStates", Tag: accountsTag, Summary: "Account states",
 	Description: "The newest states of accounts. Accounts that were never on the chain are left out.",
 	Params: slices.Concat(stateParams, []params.Param{
@@ -40,11 +41,11 @@ var accountStates = &Endpoint{
 	}),
 	Result: accountStatesAnswer,
 	Errors: []params.Error{errNoAccounts},
-	serve:  serveAccountStates,
+	Serve:  serveAccountStates,
 }
 
-func serveAccountStates(q *request) error {
-	list, err := q.states()
+func serveAccountStates(q *v3.Request) error {
+	list, err := states(q)
 	if err != nil {
 		return err
 	}
@@ -54,13 +55,13 @@ func serveAccountStates(q *request) error {
 	}
 	var parts api.Part
 	var bocs map[cache.Hash]cache.BoC
-	if !q.values.Sent("include_boc") || q.values.Bool("include_boc") {
+	if !q.Values.Sent("include_boc") || q.Values.Bool("include_boc") {
 		parts = render.StateBoCs
 		if bocs, err = q.Store.CodeBoCs(q, codesOf(list)); err != nil {
 			return err
 		}
 	}
-	return serveRows(q, accountStatesAnswer, parts, list, nil, func(a *record.Account) render.AccountRow {
+	return v3.ServeRows(q, accountStatesAnswer, parts, list, nil, func(a *record.Account) render.AccountRow {
 		row := render.AccountRow{Account: a}
 		if code := codes[codeOf(a)]; code != nil {
 			row.Code = &render.Code{Methods: code.Methods, Interfaces: code.Interfaces, BoC: bocs[code.Hash]}
@@ -70,8 +71,8 @@ func serveAccountStates(q *request) error {
 }
 
 // states are the accounts that the request asks for, by address.
-func (q *request) states() ([]*record.Account, error) {
-	wanted := q.values.Addresses("address")
+func states(q *v3.Request) ([]*record.Account, error) {
+	wanted := q.Values.Addresses("address")
 	if len(wanted) == 0 {
 		return nil, &errNoAccounts
 	}
@@ -82,7 +83,7 @@ func (q *request) states() ([]*record.Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	hashes := q.values.Hashes("code_hash")
+	hashes := q.Values.Hashes("code_hash")
 	var list []*record.Account
 	for _, a := range found {
 		if len(hashes) == 0 || slices.Contains(hashes, codeOf(a)) {
@@ -111,17 +112,17 @@ func codesOf(accounts []*record.Account) (hashes []cache.Hash) {
 	return slices.Compact(hashes)
 }
 
-var walletStates = &Endpoint{
+var walletStates = &v3.Endpoint{
 	Path: "/walletStates", Tag: accountsTag, Summary: "Wallet states",
 	Description: "What kinds of wallets accounts are, and where their seqnos stand. Accounts that are no wallets are listed too.",
 	Params:      stateParams, Result: walletStatesAnswer,
 	Errors: []params.Error{errNoAccounts},
-	serve: func(q *request) error {
-		list, err := q.states()
+	Serve: func(q *v3.Request) error {
+		list, err := states(q)
 		if err != nil {
 			return err
 		}
-		return serveRows(q, walletStatesAnswer, 0, list, nil, func(a *record.Account) render.WalletRow {
+		return v3.ServeRows(q, walletStatesAnswer, 0, list, nil, func(a *record.Account) render.WalletRow {
 			return render.WalletRow{Account: a, Wallet: walletOf(a)}
 		})
 	},

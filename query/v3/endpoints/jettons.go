@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 	"tonscribe/query/list/contract"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
@@ -15,13 +16,13 @@ import (
 const jettons = "Jettons"
 
 var (
-	jettonMastersAnswer   = listOf("JettonMastersAnswer", "jetton_masters", render.JettonMaster, hasBook|hasMetadata|hasNext)
-	jettonWalletsAnswer   = listOf("JettonWalletsAnswer", "jetton_wallets", render.JettonWallet, hasBook|hasMetadata|hasNext)
-	jettonTransfersAnswer = listOf("JettonTransfersAnswer", "jetton_transfers", render.JettonTransfer, hasBook|hasMetadata|hasNext)
-	jettonBurnsAnswer     = listOf("JettonBurnsAnswer", "jetton_burns", render.JettonBurn, hasBook|hasMetadata|hasNext)
+	jettonMastersAnswer   = v3.ListOf("JettonMastersAnswer", "jetton_masters", render.JettonMaster, v3.HasBook|v3.HasMetadata|v3.HasNext)
+	jettonWalletsAnswer   = v3.ListOf("JettonWalletsAnswer", "jetton_wallets", render.JettonWallet, v3.HasBook|v3.HasMetadata|v3.HasNext)
+	jettonTransfersAnswer = v3.ListOf("JettonTransfersAnswer", "jetton_transfers", render.JettonTransfer, v3.HasBook|v3.HasMetadata|v3.HasNext)
+	jettonBurnsAnswer     = v3.ListOf("JettonBurnsAnswer", "jetton_burns", render.JettonBurn, v3.HasBook|v3.HasMetadata|v3.HasNext)
 )
 
-var jettonMasters = &Endpoint{
+var jettonMasters = &v3.Endpoint{
 	Path: "/jetton/masters", Tag: jettons, Summary: "Jetton masters",
 	Description: "Jetton masters that match all filters, the first indexed first.",
 	Params: slices.Concat([]params.Param{
@@ -29,15 +30,15 @@ var jettonMasters = &Endpoint{
 		{Name: "admin_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "admins of the masters"},
 	}, params.UnsortedPageParams()),
 	Result: jettonMastersAnswer,
-	serve: func(q *request) error {
-		f := &contract.JettonMasterFilter{Addresses: q.values.Addresses("address"), Admins: q.values.Addresses("admin_address")}
-		return serveContracts(q, jettonMastersAnswer, firstKey, by(q, f, q.Store.JettonMasters))
+	Serve: func(q *v3.Request) error {
+		f := &contract.JettonMasterFilter{Addresses: q.Values.Addresses("address"), Admins: q.Values.Addresses("admin_address")}
+		return serveContracts(q, jettonMastersAnswer, firstKey, v3.By(q, f, q.Store.JettonMasters))
 	},
 }
 
 // serveContracts answers a page of contracts that are rows as they are.
-func serveContracts(q *request, l *answerList[*record.Contract], keyOf func(*record.Contract) contract.Key, read reading[*record.Contract, contract.Key]) error {
-	return servePage(q, l, &page[*record.Contract, *record.Contract, contract.Key]{keyOf: keyOf, row: api.Same[*record.Contract], read: read})
+func serveContracts(q *v3.Request, l *v3.AnswerList[*record.Contract], keyOf func(*record.Contract) contract.Key, read v3.Reading[*record.Contract, contract.Key]) error {
+	return v3.ServePage(q, l, &v3.Page[*record.Contract, *record.Contract, contract.Key]{KeyOf: keyOf, Row: api.Same[*record.Contract], Read: read})
 }
 
 // firstKey is a contract's place in lists in the order of becoming known.
@@ -47,7 +48,7 @@ func firstKey(c *record.Contract) contract.Key {
 
 var oneOwner = params.Unprocessable("exact one owner_address required for multiple jetton_address")
 
-var jettonWallets = &Endpoint{
+var jettonWallets = &v3.Endpoint{
 	Path: "/jetton/wallets", Tag: jettons, Summary: "Jetton wallets",
 	Description: "Jetton wallets that match all filters: the holders of a jetton, or what an owner holds. Without sort the first indexed come first.",
 	Params: slices.Concat([]params.Param{
@@ -58,40 +59,40 @@ var jettonWallets = &Endpoint{
 	}, params.PageParams("", "by balance")),
 	Result: jettonWalletsAnswer,
 	Errors: []params.Error{*oneOwner},
-	serve:  serveJettonWallets,
+	Serve:  serveJettonWallets,
 }
 
-func serveJettonWallets(q *request) error {
+func serveJettonWallets(q *v3.Request) error {
 	f := &contract.JettonWalletFilter{
-		Addresses: q.values.Addresses("address"), Owners: q.values.Addresses("owner_address"), Masters: q.values.Addresses("jetton_address"),
-		ExcludeZero: q.values.Bool("exclude_zero_balance"),
+		Addresses: q.Values.Addresses("address"), Owners: q.Values.Addresses("owner_address"), Masters: q.Values.Addresses("jetton_address"),
+		ExcludeZero: q.Values.Bool("exclude_zero_balance"),
 	}
 	if len(f.Masters) > 1 && len(f.Owners) != 1 {
 		return oneOwner
 	}
-	asked, _, err := q.page(params.Unsorted)
+	asked, _, err := q.Page(params.Unsorted)
 	if err != nil {
 		return err
 	}
 	f.ByBalance = asked.Sort != params.Unsorted
 	var claims map[address.Address]*render.Claim
-	return servePage(q, jettonWalletsAnswer, &pageOfWallets{
-		keyOf: contract.JettonWalletKey, read: by(q, f, q.Store.JettonWallets),
-		before: func(found []*record.Contract) (err error) {
-			claims, err = q.claimsOf(found)
+	return v3.ServePage(q, jettonWalletsAnswer, &pageOfWallets{
+		KeyOf: contract.JettonWalletKey, Read: v3.By(q, f, q.Store.JettonWallets),
+		Before: func(found []*record.Contract) (err error) {
+			claims, err = claimsOf(q, found)
 			return err
 		},
-		row: func(c *record.Contract) render.JettonWalletRow {
+		Row: func(c *record.Contract) render.JettonWalletRow {
 			return render.JettonWalletRow{Contract: c, Claim: claims[address.Address(c.Account)]}
 		},
 	})
 }
 
-type pageOfWallets = page[*record.Contract, render.JettonWalletRow, contract.Key]
+type pageOfWallets = v3.Page[*record.Contract, render.JettonWalletRow, contract.Key]
 
 // claimsOf are what wallets can claim of mintless jettons, with what the documents of
 // these say about it.
-func (q *request) claimsOf(wallets []*record.Contract) (map[address.Address]*render.Claim, error) {
+func claimsOf(q *v3.Request, wallets []*record.Contract) (map[address.Address]*render.Claim, error) {
 	found, err := q.Store.Claims(q, wallets)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -129,26 +130,26 @@ var (
 	}
 )
 
-var jettonTransfers = &Endpoint{
+var jettonTransfers = &v3.Endpoint{
 	Path: "/jetton/transfers", Tag: jettons, Summary: "Jetton transfers",
 	Description: "Jetton transfers that match all filters: one for each that a sender's wallet carried out. Transfers whose transaction was aborted are left out.",
 	Params:      slices.Concat([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster, tokenDirections}, transferParams()),
 	Result:      jettonTransfersAnswer,
-	serve: func(q *request) error {
+	Serve: func(q *v3.Request) error {
 		return serveTransfers(q, jettonTransfersAnswer, list.JettonTransferKey, func(t *record.JettonTransfer, traced render.Traced) render.JettonTransferRow {
 			return render.JettonTransferRow{JettonTransfer: t, Traced: traced}
-		}, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.Store.JettonTransfers))
+		}, v3.InView(q, transferFilter(q, "jetton_wallet", "jetton_master"), q.Store.JettonTransfers))
 	},
 }
 
-var jettonBurns = &Endpoint{
+var jettonBurns = &v3.Endpoint{
 	Path: "/jetton/burns", Tag: jettons, Summary: "Jetton burns",
 	Description: "Burns of jettons that match all filters, aborted ones too.",
 	Params:      slices.Concat([]params.Param{ownersParam, legacyOwner, tokenWallets, tokenMaster}, transferParams()),
 	Result:      jettonBurnsAnswer,
-	serve: func(q *request) error {
+	Serve: func(q *v3.Request) error {
 		return serveTransfers(q, jettonBurnsAnswer, list.JettonBurnKey, func(t *record.JettonBurn, traced render.Traced) render.JettonBurnRow {
 			return render.JettonBurnRow{JettonBurn: t, Traced: traced}
-		}, inView(q, q.transferFilter("jetton_wallet", "jetton_master"), q.Store.JettonBurns))
+		}, v3.InView(q, transferFilter(q, "jetton_wallet", "jetton_master"), q.Store.JettonBurns))
 	},
 }

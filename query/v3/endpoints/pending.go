@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"cmp"
@@ -11,13 +11,14 @@ import (
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
 	"tonscribe/query/rows"
+	v3 "tonscribe/query/v3"
 	"tonscribe/ton/address"
 )
 
 var (
-	pendingTracesAnswer       = listOf("PendingTracesAnswer", "traces", render.Trace, hasBook|hasMetadata)
-	pendingActionsAnswer      = listOf("PendingActionsAnswer", "actions", render.Action, hasBook|hasMetadata)
-	pendingTransactionsAnswer = listOf("PendingTransactionsAnswer", "transactions", render.Transaction, hasBook)
+	pendingTracesAnswer       = v3.ListOf("PendingTracesAnswer", "traces", render.Trace, v3.HasBook|v3.HasMetadata)
+	pendingActionsAnswer      = v3.ListOf("PendingActionsAnswer", "actions", render.Action, v3.HasBook|v3.HasMetadata)
+	pendingTransactionsAnswer = v3.ListOf("PendingTransactionsAnswer", "transactions", render.Transaction, v3.HasBook)
 )
 
 var (
@@ -38,48 +39,48 @@ func pendingParams(more ...params.Param) []params.Param {
 	}, more)
 }
 
-var pendingTraces = &Endpoint{
+var pendingTraces = &v3.Endpoint{
 	Path: "/pendingTraces", Tag: actionsAndTraces, Summary: "Traces to come",
 	Description: "Traces of messages that were sent, with their actions, as far as they are foreseen." + aboutPending,
 	Params:      pendingParams(), Headers: actionHeaders,
 	Result: pendingTracesAnswer, Errors: []params.Error{*errWhosePending, *errNoPending},
-	serve: func(q *request) error {
-		found, err := q.toCome()
+	Serve: func(q *v3.Request) error {
+		found, err := toCome(q)
 		if err != nil {
 			return err
 		}
-		rows, err := q.PendingRows(q, found, q.shown())
+		rows, err := q.PendingRows(q, found, shown(q))
 		if err != nil {
 			return err
 		}
-		return serveRows(q, pendingTracesAnswer, render.TraceActions|render.ActionAccounts, rows, nil, func(r render.TraceRow) render.TraceRow { return r })
+		return v3.ServeRows(q, pendingTracesAnswer, render.TraceActions|render.ActionAccounts, rows, nil, func(r render.TraceRow) render.TraceRow { return r })
 	},
 }
 
-var pendingActions = &Endpoint{
+var pendingActions = &v3.Endpoint{
 	Path: "/pendingActions", Tag: actionsAndTraces, Summary: "Actions to come",
 	Description: "What messages that were sent will have done, as far as that is foreseen." + aboutPending,
 	Params: pendingParams(
 		params.Param{Name: "include_transactions", Kind: params.BoolKind, Default: "false", Description: "add transactions_full to each action"}),
 	Headers: actionHeaders,
 	Result:  pendingActionsAnswer, Errors: []params.Error{*errWhosePending, *errNoPending},
-	serve: servePendingActions,
+	Serve: servePendingActions,
 }
 
-func servePendingActions(q *request) error {
-	found, err := q.toCome()
+func servePendingActions(q *v3.Request) error {
+	found, err := toCome(q)
 	if err != nil {
 		return err
 	}
-	rows, err := q.PendingRows(q, found, q.shown())
+	rows, err := q.PendingRows(q, found, shown(q))
 	if err != nil {
 		return err
 	}
 	slices.SortStableFunc(rows, func(a, b render.TraceRow) int { return cmp.Compare(b.EndLt, a.EndLt) })
-	account := q.address("account")
+	account := q.Address("account")
 	var list []render.ActionRow
 	parts := render.ActionAccounts
-	if q.values.Bool("include_transactions") {
+	if q.Values.Bool("include_transactions") {
 		parts |= render.ActionTransactions
 	}
 	for _, t := range rows {
@@ -93,7 +94,7 @@ func servePendingActions(q *request) error {
 			list = append(list, a)
 		}
 	}
-	return serveRows(q, pendingActionsAnswer, parts, list, nil, func(r render.ActionRow) render.ActionRow { return r })
+	return v3.ServeRows(q, pendingActionsAnswer, parts, list, nil, func(r render.ActionRow) render.ActionRow { return r })
 }
 
 // fullOf are the transactions of an action of a trace.
@@ -106,7 +107,7 @@ func fullOf(a render.ActionRow, t render.TraceRow) (full []render.TransactionRow
 	return full
 }
 
-var pendingTransactions = &Endpoint{
+var pendingTransactions = &v3.Endpoint{
 	Path: "/pendingTransactions", Tag: "Blockchain data", Summary: "Transactions to come",
 	Description: "Transactions of accounts that no block has yet, as far as they are foreseen." + aboutPending,
 	Params: []params.Param{
@@ -114,18 +115,18 @@ var pendingTransactions = &Endpoint{
 		{Name: "trace_id", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "has no effect: what is to come has no trace_id"},
 	},
 	Result: pendingTransactionsAnswer, Errors: []params.Error{*errPendingOf, *errNothingToCome, *errNoPending},
-	serve: servePendingTransactions,
+	Serve: servePendingTransactions,
 }
 
-func servePendingTransactions(q *request) error {
-	accounts := q.values.Addresses("account")
+func servePendingTransactions(q *v3.Request) error {
+	accounts := q.Values.Addresses("account")
 	if len(accounts) == 0 {
 		return errPendingOf
 	}
 	if q.Pending == nil {
 		return errNoPending
 	}
-	merged, err := q.merge(q.Pending.Of(accounts, rows.MaxPendingTraces))
+	merged, err := merge(q, q.Pending.Of(accounts, rows.MaxPendingTraces))
 	if err != nil {
 		return err
 	}
@@ -145,34 +146,34 @@ func servePendingTransactions(q *request) error {
 			}
 		}
 	}
-	return serveRows(q, pendingTransactionsAnswer, 0, found, nil, func(r render.TransactionRow) render.TransactionRow { return r })
+	return v3.ServeRows(q, pendingTransactionsAnswer, 0, found, nil, func(r render.TransactionRow) render.TransactionRow { return r })
 }
 
 // toCome are the traces that the request names.
-func (q *request) toCome() ([]*cascade.Merged, error) {
-	account, hashes := q.address("account"), q.values.Hashes("ext_msg_hash")
+func toCome(q *v3.Request) ([]*cascade.Merged, error) {
+	account, hashes := q.Address("account"), q.Values.Hashes("ext_msg_hash")
 	switch {
 	case account == nil && len(hashes) == 0:
 		return nil, errWhosePending
 	case q.Pending == nil:
 		return nil, errNoPending
 	case account != nil:
-		return q.merge(q.Pending.Of([]address.Address{*account}, rows.MaxPendingTraces))
+		return merge(q, q.Pending.Of([]address.Address{*account}, rows.MaxPendingTraces))
 	}
-	return q.merge(q.Pending.Sent(hashes))
+	return merge(q, q.Pending.Sent(hashes))
 }
 
 // merge joins traces with what the index has of them.
-func (q *request) merge(traces []*pending.Trace) ([]*cascade.Merged, error) {
+func merge(q *v3.Request, traces []*pending.Trace) ([]*cascade.Merged, error) {
 	merged, cut, err := q.Merge(q, traces)
 	if cut {
-		q.hints = append(q.hints, "some traces are left out: all of them are too many, name fewer")
+		q.Hints = append(q.Hints, "some traces are left out: all of them are too many, name fewer")
 	}
 	return merged, err
 }
 
 // shown reports which actions the client is shown.
-func (q *request) shown() func(*action.Action) bool {
-	types := q.supportedTypes()
+func shown(q *v3.Request) func(*action.Action) bool {
+	types := supportedTypes(q)
 	return func(a *action.Action) bool { return a.Shown(types.Supported) }
 }

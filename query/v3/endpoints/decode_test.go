@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"encoding/base64"
@@ -14,6 +14,7 @@ import (
 
 	"tonscribe/devnet/contracts"
 	"tonscribe/query/params"
+	v3 "tonscribe/query/v3"
 )
 
 func decodedOf(t testing.TB, a asked) (answer struct {
@@ -21,12 +22,12 @@ func decodedOf(t testing.TB, a asked) (answer struct {
 	Bodies  []json.RawMessage
 }) {
 	t.Helper()
-	q := &request{}
-	if err := q.serveDecoded(a); err != nil {
+	q := &v3.Request{}
+	if err := serveDecoded(q, a); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(q.body, &answer); err != nil {
-		t.Fatalf("%v in %s", err, q.body)
+	if err := json.Unmarshal(q.Body, &answer); err != nil {
+		t.Fatalf("%v in %s", err, q.Body)
 	}
 	return answer
 }
@@ -47,9 +48,9 @@ func TestOpcodesAreReadAsHexFirst(t *testing.T) {
 		t.Errorf("%v:\n got %s\nwant %s", a.opcodes, got, want)
 	}
 	for _, text := range []string{"", "0x", "transfer", "0x1f8a7ea500", "4294967296", "-2147483649"} {
-		q := &request{}
+		q := &v3.Request{}
 		want := fmt.Sprintf("invalid opcode format at index 1: %s", strings.TrimPrefix(text, "0x"))
-		if err := q.serveDecoded(asked{opcodes: []string{"1", text}}); refusal(err) != want {
+		if err := serveDecoded(q, asked{opcodes: []string{"1", text}}); refusal(err) != want {
 			t.Errorf("%q: %v, want 422 %s", text, err, want)
 		}
 	}
@@ -89,9 +90,9 @@ func TestABodyThatCannotBeDecodedSaysWhy(t *testing.T) {
 }
 
 func TestAnswersAreAsLongAsWhatWasAsked(t *testing.T) {
-	q := &request{}
-	if err := q.serveDecoded(asked{}); err != nil || string(q.body) != `{"opcodes":[],"bodies":[]}` {
-		t.Errorf("nothing is decoded as %s, %v", q.body, err)
+	q := &v3.Request{}
+	if err := serveDecoded(q, asked{}); err != nil || string(q.Body) != `{"opcodes":[],"bodies":[]}` {
+		t.Errorf("nothing is decoded as %s, %v", q.Body, err)
 	}
 	a := asked{bodies: []string{"zz", base64.StdEncoding.EncodeToString(contracts.CommentBody("x").ToBOC()), "zz"}}
 	if got := decodedOf(t, a).Bodies; len(got) != 3 || !strings.Contains(string(got[1]), `"text":"x"`) {
@@ -101,14 +102,14 @@ func TestAnswersAreAsLongAsWhatWasAsked(t *testing.T) {
 		asked
 		want *params.Error
 	}{{asked{opcodes: make([]string, 1001)}, errManyOpcodes}, {asked{bodies: make([]string, 1001)}, errManyBodies}} {
-		if err := (&request{}).serveDecoded(c.asked); !errors.Is(err, c.want) {
+		if err := serveDecoded(&v3.Request{}, c.asked); !errors.Is(err, c.want) {
 			t.Errorf("%v, want %v", err, c.want)
 		}
 	}
 	for _, count := range []int{1001, 1500} {
 		v, err := params.Parse(decodeBodies.Params, strings.Repeat("bodies=00&", count))
 		if err == nil {
-			err = (&request{}).serveDecoded(asked{bodies: v.Texts("bodies")})
+			err = serveDecoded(&v3.Request{}, asked{bodies: v.Texts("bodies")})
 		}
 		if !errors.Is(err, errManyBodies) {
 			t.Errorf("%d bodies: %v, want %v", count, err, errManyBodies)
@@ -123,12 +124,12 @@ func TestAPostTakesListsOfTexts(t *testing.T) {
 		`{"opcodes":"1"}`:            "opcodes must be a list of strings", `{"bodies":[1]}`: "bodies must be a list of strings",
 		`{"bodies":[null]}`: "bodies must be a list of strings",
 	} {
-		q := &request{}
-		if err := json.Unmarshal([]byte(text), &q.sent); err != nil {
+		q := &v3.Request{}
+		if err := json.Unmarshal([]byte(text), &q.Sent); err != nil {
 			t.Fatal(err)
 		}
-		if err := decodePosted.serve(q); string(q.body)+refusal(err) != want {
-			t.Errorf("%s: %s, %v, want %s", text, q.body, err, want)
+		if err := decodePosted.Serve(q); string(q.Body)+refusal(err) != want {
+			t.Errorf("%s: %s, %v, want %s", text, q.Body, err, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"maps"
@@ -11,6 +11,7 @@ import (
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/rows"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
@@ -18,13 +19,13 @@ import (
 const nfts = "NFTs"
 
 var (
-	nftCollectionsAnswer = listOf("NftCollectionsAnswer", "nft_collections", render.NFTCollection, hasBook|hasMetadata|hasNext)
-	nftItemsAnswer       = listOf("NftItemsAnswer", "nft_items", render.NFTItem, hasBook|hasMetadata|hasNext)
-	nftTransfersAnswer   = listOf("NftTransfersAnswer", "nft_transfers", render.NFTTransfer, hasBook|hasMetadata|hasNext)
-	nftSalesAnswer       = listOf("NftSalesAnswer", "nft_sales", render.NFTSale, hasBook|hasMetadata)
+	nftCollectionsAnswer = v3.ListOf("NftCollectionsAnswer", "nft_collections", render.NFTCollection, v3.HasBook|v3.HasMetadata|v3.HasNext)
+	nftItemsAnswer       = v3.ListOf("NftItemsAnswer", "nft_items", render.NFTItem, v3.HasBook|v3.HasMetadata|v3.HasNext)
+	nftTransfersAnswer   = v3.ListOf("NftTransfersAnswer", "nft_transfers", render.NFTTransfer, v3.HasBook|v3.HasMetadata|v3.HasNext)
+	nftSalesAnswer       = v3.ListOf("NftSalesAnswer", "nft_sales", render.NFTSale, v3.HasBook|v3.HasMetadata)
 )
 
-var nftCollections = &Endpoint{
+var nftCollections = &v3.Endpoint{
 	Path: "/nft/collections", Tag: nfts, Summary: "NFT collections",
 	Description: "NFT collections that match all filters, the first indexed first.",
 	Params: slices.Concat([]params.Param{
@@ -32,9 +33,9 @@ var nftCollections = &Endpoint{
 		{Name: "owner_address", Kind: params.AddressKind, Multi: true, Range: "up to 1024", Description: "owners of the collections"},
 	}, params.UnsortedPageParams()),
 	Result: nftCollectionsAnswer,
-	serve: func(q *request) error {
-		f := &contract.NFTCollectionFilter{Addresses: q.values.Addresses("collection_address"), Owners: q.values.Addresses("owner_address")}
-		return serveContracts(q, nftCollectionsAnswer, firstKey, by(q, f, q.Store.NFTCollections))
+	Serve: func(q *v3.Request) error {
+		f := &contract.NFTCollectionFilter{Addresses: q.Values.Addresses("collection_address"), Owners: q.Values.Addresses("owner_address")}
+		return serveContracts(q, nftCollectionsAnswer, firstKey, v3.By(q, f, q.Store.NFTCollections))
 	},
 }
 
@@ -47,7 +48,7 @@ var (
 	}
 )
 
-var nftItems = &Endpoint{
+var nftItems = &v3.Endpoint{
 	Path: "/nft/items", Tag: nfts, Summary: "NFT items",
 	Description: "NFT items that match all filters: by owner, collection and index; with a collection alone by index; else the first indexed first.",
 	Params: slices.Concat([]params.Param{
@@ -60,16 +61,16 @@ var nftItems = &Endpoint{
 	}, params.UnsortedPageParams()),
 	Result: nftItemsAnswer,
 	Errors: []params.Error{*digitsOnly, *oneOwnerOfItems, *indexOfNothing},
-	serve:  serveNFTItems,
+	Serve:  serveNFTItems,
 }
 
-func serveNFTItems(q *request) error {
+func serveNFTItems(q *v3.Request) error {
 	f := &contract.NFTItemFilter{
-		Addresses: q.values.Addresses("address"), Owners: q.values.Addresses("owner_address"), Collections: q.values.Addresses("collection_address"),
-		OnSale: q.values.Bool("include_on_sale"), ByLt: q.values.Bool("sort_by_last_transaction_lt"),
+		Addresses: q.Values.Addresses("address"), Owners: q.Values.Addresses("owner_address"), Collections: q.Values.Addresses("collection_address"),
+		OnSale: q.Values.Bool("include_on_sale"), ByLt: q.Values.Bool("sort_by_last_transaction_lt"),
 	}
 	beyond := false
-	for _, text := range q.values.Texts("index") {
+	for _, text := range q.Values.Texts("index") {
 		if strings.Trim(text, "0123456789") != "" {
 			return digitsOnly
 		}
@@ -82,29 +83,29 @@ func serveNFTItems(q *request) error {
 	if len(f.Collections) > 1 && len(f.Owners) != 1 {
 		return oneOwnerOfItems
 	}
-	if len(q.values.Texts("index")) > 0 && len(f.Collections) == 0 {
+	if len(q.Values.Texts("index")) > 0 && len(f.Collections) == 0 {
 		return indexOfNothing
 	}
 	var collections map[address.Address]*record.Contract
-	return servePage(q, nftItemsAnswer, &page[*record.Contract, render.ItemRow, contract.Key]{
-		keyOf: f.KeyOf,
-		read: func(page paging.Page, after *contract.Key) ([]*record.Contract, bool, error) {
+	return v3.ServePage(q, nftItemsAnswer, &v3.Page[*record.Contract, render.ItemRow, contract.Key]{
+		KeyOf: f.KeyOf,
+		Read: func(page paging.Page, after *contract.Key) ([]*record.Contract, bool, error) {
 			if beyond && len(f.Indexes) == 0 {
 				return nil, false, nil
 			}
 			return q.Store.NFTItems(q, f, page, after)
 		},
-		before: func(list []*record.Contract) (err error) {
+		Before: func(list []*record.Contract) (err error) {
 			collections, err = q.ContractsOf(q, list, func(c *record.Contract) []byte { return c.NftItem.Collection })
 			return err
 		},
-		row: func(c *record.Contract) render.ItemRow {
+		Row: func(c *record.Contract) render.ItemRow {
 			return render.ItemRow{Contract: c, Collection: rows.ContractAt(collections, c.NftItem.Collection)}
 		},
 	})
 }
 
-var nftTransfers = &Endpoint{
+var nftTransfers = &v3.Endpoint{
 	Path: "/nft/transfers", Tag: nfts, Summary: "NFT transfers",
 	Description: "Transfers of NFT items that match all filters, aborted ones too.",
 	Params: slices.Concat([]params.Param{
@@ -114,10 +115,10 @@ var nftTransfers = &Endpoint{
 		tokenDirections,
 	}, transferParams()),
 	Result: nftTransfersAnswer,
-	serve: func(q *request) error {
+	Serve: func(q *v3.Request) error {
 		return serveTransfers(q, nftTransfersAnswer, list.NFTTransferKey, func(t *record.NFTTransfer, traced render.Traced) render.NFTTransferRow {
 			return render.NFTTransferRow{NFTTransfer: t, Traced: traced}
-		}, inView(q, q.transferFilter("item_address", "collection_address"), q.Store.NFTTransfers))
+		}, v3.InView(q, transferFilter(q, "item_address", "collection_address"), q.Store.NFTTransfers))
 	},
 }
 
@@ -128,7 +129,7 @@ var (
 	tooManySales = params.Unprocessable("maximum 1000 addresses allowed")
 )
 
-var nftSales = &Endpoint{
+var nftSales = &v3.Endpoint{
 	Path: "/nft/sales", Tag: nfts, Summary: "NFT sales",
 	Description: "Sales at a fixed price, auctions and items of Telegram by their addresses, in this order.",
 	Params: []params.Param{
@@ -136,11 +137,11 @@ var nftSales = &Endpoint{
 	},
 	Result: nftSalesAnswer,
 	Errors: []params.Error{*noSale, *tooManySales},
-	serve:  serveNFTSales,
+	Serve:  serveNFTSales,
 }
 
-func serveNFTSales(q *request) error {
-	list := q.values.Addresses("address")
+func serveNFTSales(q *v3.Request) error {
+	list := q.Values.Addresses("address")
 	switch {
 	case len(list) == 0:
 		return noSale
@@ -159,10 +160,10 @@ func serveNFTSales(q *request) error {
 	if err != nil {
 		return err
 	}
-	known := byAccount(sales)
+	known := rows.ByAccount(sales)
 	maps.Copy(known, items)
 	maps.Copy(known, collections)
-	return serveRows(q, nftSalesAnswer, 0, sales, known, func(c *record.Contract) render.SaleRow {
+	return v3.ServeRows(q, nftSalesAnswer, 0, sales, known, func(c *record.Contract) render.SaleRow {
 		item := rows.ContractAt(items, render.SoldItem(c))
 		return render.SaleRow{Contract: c, Item: item, Collection: rows.ContractAt(collections, item.GetNftItem().GetCollection())}
 	})

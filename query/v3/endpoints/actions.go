@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"fmt"
@@ -11,16 +11,15 @@ import (
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 )
 
-var actionsAnswer = listOf("ActionsAnswer", "actions", render.Action, hasBook|hasMetadata|hasNext)
-
-const actionsVersionHeader = "X-Actions-Version"
+var actionsAnswer = v3.ListOf("ActionsAnswer", "actions", render.Action, v3.HasBook|v3.HasMetadata|v3.HasNext)
 
 // actionHeaders are those of endpoints that answer with actions.
 var actionHeaders = []openapi.Parameter{
-	{Name: actionsVersionHeader, Schema: anyText, Description: "in place of supported_action_types"},
+	{Name: v3.ActionsVersionHeader, Schema: v3.AnyText, Description: "in place of supported_action_types"},
 }
 
 var supportedTypesParam = params.Param{
@@ -33,7 +32,7 @@ var (
 	wrongExclude = params.Unprocessable("exclude_action_type contains invalid characters")
 )
 
-var actions = &Endpoint{
+var actions = &v3.Endpoint{
 	Path: "/actions", Tag: actionsAndTraces, Summary: "Actions",
 	Description: "What traces without open messages were: transfers, swaps, stakes. With action_id only that counts, with trace_id and no account only that; types count always.",
 	Params: slices.Concat([]params.Param{
@@ -52,18 +51,18 @@ var actions = &Endpoint{
 	Headers: actionHeaders,
 	Result:  actionsAnswer,
 	Errors:  []params.Error{*params.NotFound("masterchain block N not found"), *wrongTypes, *wrongExclude},
-	serve:   serveActions,
+	Serve:   serveActions,
 }
 
-func serveActions(q *request) error {
-	f, err := q.actionFilter()
+func serveActions(q *v3.Request) error {
+	f, err := actionFilter(q)
 	if err != nil {
 		return err
 	}
 	rows := map[*record.Action]render.ActionRow{}
-	p := &page[traced.Action, render.ActionRow, traced.ActionKey]{
-		sort: params.Descending, keyOf: traced.ActionKeyOf, read: inView(q, f, q.Store.Actions), none: q.knows(f.McSeqno),
-		before: func(found []traced.Action) error {
+	p := &v3.Page[traced.Action, render.ActionRow, traced.ActionKey]{
+		Sort: params.Descending, KeyOf: traced.ActionKeyOf, Read: v3.InView(q, f, q.Store.Actions), None: knows(q, f.McSeqno),
+		Before: func(found []traced.Action) error {
 			for _, a := range found {
 				read, err := action.FromRecord(a.Action)
 				if err != nil {
@@ -71,35 +70,35 @@ func serveActions(q *request) error {
 				}
 				rows[a.Action] = render.ActionRow{Action: read, Trace: a.Trace}
 			}
-			if !q.values.Bool("include_transactions") {
+			if !q.Values.Bool("include_transactions") {
 				return nil
 			}
-			return q.addTransactions(found, rows)
+			return addTransactions(q, found, rows)
 		},
-		row: func(a traced.Action) render.ActionRow { return rows[a.Action] },
+		Row: func(a traced.Action) render.ActionRow { return rows[a.Action] },
 	}
-	if q.values.Bool("include_accounts") {
-		p.parts |= render.ActionAccounts
+	if q.Values.Bool("include_accounts") {
+		p.Parts |= render.ActionAccounts
 	}
-	if q.values.Bool("include_transactions") {
-		p.parts |= render.ActionTransactions
+	if q.Values.Bool("include_transactions") {
+		p.Parts |= render.ActionTransactions
 	}
-	return servePage(q, actionsAnswer, p)
+	return v3.ServePage(q, actionsAnswer, p)
 }
 
 // actionFilter reads the filters. Those that name actions or traces put others aside.
-func (q *request) actionFilter() (*traced.ActionFilter, error) {
+func actionFilter(q *v3.Request) (*traced.ActionFilter, error) {
 	f := &traced.ActionFilter{
-		Account: q.address("account"), IDs: q.values.Hashes("action_id"), Traces: q.values.Hashes("trace_id"),
-		Transactions: q.values.Hashes("tx_hash"), Messages: q.values.Hashes("msg_hash"),
-		McSeqno: q.int32("mc_seqno"), Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
-		Types: *q.supportedTypes(),
+		Account: q.Address("account"), IDs: q.Values.Hashes("action_id"), Traces: q.Values.Hashes("trace_id"),
+		Transactions: q.Values.Hashes("tx_hash"), Messages: q.Values.Hashes("msg_hash"),
+		McSeqno: q.Int32("mc_seqno"), Utime: q.Span("start_utime", "end_utime"), Lts: q.Span("start_lt", "end_lt"),
+		Types: *supportedTypes(q),
 	}
-	only, ok := typesNamed(q.values.Texts("action_type"))
+	only, ok := typesNamed(q.Values.Texts("action_type"))
 	if !ok {
 		return nil, wrongTypes
 	}
-	without, ok := typesNamed(q.values.Texts("exclude_action_type"))
+	without, ok := typesNamed(q.Values.Texts("exclude_action_type"))
 	if !ok {
 		return nil, wrongExclude
 	}
@@ -138,11 +137,11 @@ func typesNamed(names []string) (map[*action.Type]bool, bool) {
 }
 
 // supportedTypes are those that the client knows, by the header or the parameter.
-func (q *request) supportedTypes() *traced.ActionTypes {
-	labels := q.values.Texts(supportedTypesParam.Name)
-	if q.actionsVersion != "" {
+func supportedTypes(q *v3.Request) *traced.ActionTypes {
+	labels := q.Values.Texts(supportedTypesParam.Name)
+	if q.ActionsVersion != "" {
 		labels = nil
-		for label := range strings.SplitSeq(q.actionsVersion, ",") {
+		for label := range strings.SplitSeq(q.ActionsVersion, ",") {
 			labels = append(labels, strings.TrimSpace(label))
 		}
 	}
@@ -153,7 +152,7 @@ func (q *request) supportedTypes() *traced.ActionTypes {
 }
 
 // addTransactions reads the transactions of actions.
-func (q *request) addTransactions(found []traced.Action, rows map[*record.Action]render.ActionRow) error {
+func addTransactions(q *v3.Request, found []traced.Action, rows map[*record.Action]render.ActionRow) error {
 	var hashes []list.Hash
 	for _, a := range found {
 		for _, h := range a.Transactions {

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"tonscribe/query/list/paging"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 )
 
@@ -19,9 +20,9 @@ var (
 
 var wrongDirection = params.Unprocessable("direction should be one of: in, out")
 
-var messagesAnswer = listOf("MessagesAnswer", "messages", render.Message, hasBook|hasMetadata|hasNext)
+var messagesAnswer = v3.ListOf("MessagesAnswer", "messages", render.Message, v3.HasBook|v3.HasMetadata|v3.HasNext)
 
-var messages = &Endpoint{
+var messages = &v3.Endpoint{
 	Path: "/messages", Tag: blockchainData, Summary: "Messages",
 	Description: "Messages that match all filters, each once. In descending order external-in messages, which have no lt, come first; start_lt=1 leaves them out.",
 	Params: slices.Concat([]params.Param{
@@ -37,48 +38,48 @@ var messages = &Endpoint{
 	}, params.UtimeRange("created_at"), params.LTRange("created_lt"), params.PageParams("desc", "by created_lt, or by created_at with a filter of time")),
 	Result: messagesAnswer,
 	Errors: []params.Error{*wrongDirection},
-	serve:  serveMessages,
+	Serve:  serveMessages,
 }
 
-func serveMessages(q *request) error {
+func serveMessages(q *v3.Request) error {
 	f := &list.MessageFilter{
-		Body: q.hash("body_hash"), Opcode: q.opcode("opcode"),
-		Source: q.address("source"), NoSource: q.values.Null("source"),
-		Destination: q.address("destination"), NoDestination: q.values.Null("destination"),
-		Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
-		ExcludeExternals: q.values.Bool("exclude_externals"), OnlyExternals: q.values.Bool("only_externals"),
+		Body: q.Hash("body_hash"), Opcode: q.Opcode("opcode"),
+		Source: q.Address("source"), NoSource: q.Values.Null("source"),
+		Destination: q.Address("destination"), NoDestination: q.Values.Null("destination"),
+		Utime: q.Span("start_utime", "end_utime"), Lts: q.Span("start_lt", "end_lt"),
+		ExcludeExternals: q.Values.Bool("exclude_externals"), OnlyExternals: q.Values.Bool("only_externals"),
 	}
 	var err error
-	if f.Direction, err = q.direction(); err != nil {
+	if f.Direction, err = q.Direction(); err != nil {
 		return err
 	}
-	if f.Hashes, err = q.messageHashes(); err != nil {
+	if f.Hashes, err = messageHashes(q); err != nil {
 		return err
 	}
 	if len(f.Hashes) == 0 {
-		if hash, ok := params.ParseHash(q.values.Text("hash")); ok {
+		if hash, ok := params.ParseHash(q.Values.Text("hash")); ok {
 			f.Hashes = []list.Hash{hash}
 		}
 	}
 	var ends []render.MessageEnds
-	return servePage(q, messagesAnswer, &page[list.Message, render.MessageRow, list.MessageKey]{
-		sort: params.Descending, read: inView(q, f, q.Store.Messages),
-		before: func(list []list.Message) error {
+	return v3.ServePage(q, messagesAnswer, &v3.Page[list.Message, render.MessageRow, list.MessageKey]{
+		Sort: params.Descending, Read: v3.InView(q, f, q.Store.Messages),
+		Before: func(list []list.Message) error {
 			ends = make([]render.MessageEnds, 0, len(list))
 			return nil
 		},
-		row: func(m list.Message) render.MessageRow {
+		Row: func(m list.Message) render.MessageRow {
 			ends = append(ends, render.MessageEnds{Consumer: m.InTransaction, Producer: m.OutTransaction})
 			return render.MessageRow{Message: m.Message, Ends: &ends[len(ends)-1]}
 		},
-		keyOf: func(m list.Message) list.MessageKey { return f.KeyOf(m.Message) },
+		KeyOf: func(m list.Message) list.MessageKey { return f.KeyOf(m.Message) },
 	})
 }
 
 // messageHashes refuses a list of nothing but empty texts.
-func (q *request) messageHashes() ([]list.Hash, error) {
-	list := q.values.Hashes("msg_hash")
-	if q.values.Sent("msg_hash") && len(list) == 0 {
+func messageHashes(q *v3.Request) ([]list.Hash, error) {
+	list := q.Values.Hashes("msg_hash")
+	if q.Values.Sent("msg_hash") && len(list) == 0 {
 		return nil, params.Unprocessable(`failed to decode: schema: error converting value for index 0 of "msg_hash"`)
 	}
 	return list, nil
@@ -86,7 +87,7 @@ func (q *request) messageHashes() ([]list.Hash, error) {
 
 var nothingToFind = params.Unprocessable("at least one of msg_hash, body_hash, opcode should be specified")
 
-var transactionsByMessage = &Endpoint{
+var transactionsByMessage = &v3.Endpoint{
 	Path: "/transactionsByMessage", Tag: blockchainData, Summary: "Transactions by message",
 	Description: "The transactions that hold a message: the one that produced it and the one that consumed it.",
 	Params: slices.Concat([]params.Param{
@@ -96,27 +97,27 @@ var transactionsByMessage = &Endpoint{
 	}, params.PageParams("desc", "by lt")),
 	Result: transactionsAnswer,
 	Errors: []params.Error{*nothingToFind, *wrongDirection},
-	serve:  serveTransactionsByMessage,
+	Serve:  serveTransactionsByMessage,
 }
 
-func serveTransactionsByMessage(q *request) error {
+func serveTransactionsByMessage(q *v3.Request) error {
 	f := &list.MessageFilter{
-		Body: q.hash("body_hash"), Opcode: q.opcode("opcode"), Source: q.address("source"), Destination: q.address("destination"),
+		Body: q.Hash("body_hash"), Opcode: q.Opcode("opcode"), Source: q.Address("source"), Destination: q.Address("destination"),
 		Utime: list.Everything, Lts: list.Everything,
 	}
 	var err error
-	if f.Hashes, err = q.messageHashes(); err != nil {
+	if f.Hashes, err = messageHashes(q); err != nil {
 		return err
 	}
 	if len(f.Hashes) == 0 && f.Body == nil && f.Opcode == nil {
 		return nothingToFind
 	}
-	if f.Direction, err = q.direction(); err != nil {
+	if f.Direction, err = q.Direction(); err != nil {
 		return err
 	}
 	// An opcode is looked for on the side of the consumer only, and a missing
 	// sender or receiver is nowhere looked for.
-	nothing := f.Opcode != nil && f.Direction == list.Out || q.values.Null("source") || q.values.Null("destination")
+	nothing := f.Opcode != nil && f.Direction == list.Out || q.Values.Null("source") || q.Values.Null("destination")
 	if f.Opcode != nil {
 		f.Direction = list.In
 	}
@@ -124,7 +125,7 @@ func serveTransactionsByMessage(q *request) error {
 	if nothing {
 		named = nil
 	}
-	return q.serveTransactions(nil, named, func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+	return serveTransactionPage(q, nil, named, func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 		if nothing {
 			return nil, false, nil
 		}

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"tonscribe/query/params"
 	"tonscribe/query/render"
 	"tonscribe/query/store"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
@@ -29,8 +30,8 @@ var errNoAccount = missing("address of account is required")
 
 // statusWord is the status in the words of the index, unless the node layer's
 // are asked for.
-func (q *request) statusWord(status string) string {
-	if status == node.Uninitialized && !q.values.Bool("use_v2") {
+func statusWord(q *v3.Request, status string) string {
+	if status == node.Uninitialized && !q.Values.Bool("use_v2") {
 		return "uninit"
 	}
 	return status
@@ -67,22 +68,22 @@ var addressInformationShape = api.New("AddressInformationAnswer", append([]api.M
 	api.BoC("data", func(i *information) []byte { return i.data }).Null(),
 }, lastMembers(api.Hash("frozen_hash", func(i *information) []byte { return i.frozenHash }).Null())...)...)
 
-var addressInformation = &Endpoint{
+var addressInformation = &v3.Endpoint{
 	Path: "/addressInformation", Aliases: []string{"/account"}, Tag: nodeAccess, Summary: "Address information",
 	Description: "State of an account: from the index, or as lite servers prove it with use_v2 and when the index does not know the account.",
 	Params:      accountOrV2, Result: addressInformationShape, Node: true,
 	Errors: []params.Error{*errNoAccount},
-	serve: func(q *request) error {
-		return q.serveAccount("getAddressInformation", addressInformationShape, q.indexedInformation, func(s *node.Account) (*information, error) {
-			i := q.informationOf(s)
+	Serve: func(q *v3.Request) error {
+		return serveAccount(q, "getAddressInformation", addressInformationShape, indexedInformation, func(s *node.Account) (*information, error) {
+			i := informationOf(q, s)
 			i.code, i.data, i.frozenHash = bocOf(s.Code()), bocOf(s.Data()), s.FrozenHash()
 			return i, nil
 		})
 	},
 }
 
-func (q *request) informationOf(s *node.Account) *information {
-	return &information{balance: s.Balance.String(), lastLT: s.Last.LT, lastHash: s.Last.Hash[:], status: q.statusWord(s.Status())}
+func informationOf(q *v3.Request, s *node.Account) *information {
+	return &information{balance: s.Balance.String(), lastLT: s.Last.LT, lastHash: s.Last.Hash[:], status: statusWord(q, s.Status())}
 }
 
 // bocOf is a cell as a bag, nil for none.
@@ -102,14 +103,14 @@ var walletInformationShape = api.New("WalletInformationAnswer", append([]api.Mem
 	api.Uint32If("wallet_id", func(i *information) *uint32 { return i.wallet.WalletID }).Optional(),
 }, lastMembers()...)...)
 
-var walletInformation = &Endpoint{
+var walletInformation = &v3.Endpoint{
 	Path: "/walletInformation", Aliases: []string{"/wallet"}, Tag: nodeAccess, Summary: "Wallet information",
 	Description: "What kind of wallet an account is, and where its seqno stands.",
 	Params:      accountOrV2, Result: walletInformationShape, Node: true,
 	Errors: []params.Error{*errNoAccount, *errNoWallet},
-	serve: func(q *request) error {
-		return q.serveAccount("getWalletInformation", walletInformationShape, indexedWallet, func(s *node.Account) (*information, error) {
-			i := q.informationOf(s)
+	Serve: func(q *v3.Request) error {
+		return serveAccount(q, "getWalletInformation", walletInformationShape, indexedWallet, func(s *node.Account) (*information, error) {
+			i := informationOf(q, s)
 			if w := s.Wallet(); w != nil {
 				i.wallet = render.Wallet{Type: w.Type, Seqno: &w.Seqno, WalletID: w.ID}
 			} else if s.Status() != node.Uninitialized {
@@ -122,27 +123,27 @@ var walletInformation = &Endpoint{
 
 // serveAccount answers with what the index says of the account that the request names,
 // or else with what lite servers prove.
-func (q *request) serveAccount(queue string, shape *api.Shape[*information], indexed func(*record.Account) (*information, error), proven func(*node.Account) (*information, error)) error {
-	account, err := q.fromIndex()
+func serveAccount(q *v3.Request, queue string, shape *api.Shape[*information], indexed func(*v3.Request, *record.Account) (*information, error), proven func(*node.Account) (*information, error)) error {
+	account, err := fromIndex(q)
 	if err != nil {
 		return err
 	}
 	if account != nil {
-		i, err := indexed(account)
+		i, err := indexed(q, account)
 		if err == nil {
-			q.body = shape.Append(q.body, i)
+			q.Body = shape.Append(q.Body, i)
 		}
 		return err
 	}
-	sent := q.values.Addresses("address")
+	sent := q.Values.Addresses("address")
 	if len(sent) == 0 {
 		return errNoAccount
 	}
-	return share(q, queue, 0, fmt.Sprintf("%s %t", sent[0], q.values.Bool("use_v2")), shape, func(ctx context.Context) (*information, error) {
+	return share(q, queue, 0, fmt.Sprintf("%s %t", sent[0], q.Values.Bool("use_v2")), shape, func(ctx context.Context) (*information, error) {
 		if n := sent[0].Workchain(); n != int32(int8(n)) {
 			return nil, inside(errBadAddress)
 		}
-		s, err := q.node.Account(ctx, sent[0], nil)
+		s, err := q.Node.Account(ctx, sent[0], nil)
 		if err != nil {
 			return nil, inside(err)
 		}
@@ -154,28 +155,28 @@ func (q *request) serveAccount(queue string, shape *api.Shape[*information], ind
 // when the node layer is to be asked: on request, without an index, and about
 // accounts that the index does not know, if there is a node layer. Without one, or
 // in a workchain that it has no addresses of, such an account has nothing.
-func (q *request) fromIndex() (*record.Account, error) {
-	if q.values.Bool("use_v2") {
+func fromIndex(q *v3.Request) (*record.Account, error) {
+	if q.Values.Bool("use_v2") {
 		return nil, nil
 	}
-	sent := q.values.Addresses("address")
+	sent := q.Values.Addresses("address")
 	if len(sent) == 0 {
 		return nil, errNoAccount
 	}
-	a, err := q.indexed(sent[0])
-	if a != nil || err != nil || q.mayAskOf(sent[0]) {
+	a, err := indexed(q, sent[0])
+	if a != nil || err != nil || mayAskOf(q, sent[0]) {
 		return a, err
 	}
 	return &record.Account{Account: sent[0][:], LastTransHash: make([]byte, len(list.Hash{})), State: &record.AccountState{}}, nil
 }
 
 // indexed is an account as the index has it, nil when it has not.
-func (q *request) indexed(a address.Address) (*record.Account, error) {
+func indexed(q *v3.Request, a address.Address) (*record.Account, error) {
 	if q.Store == nil {
 		return nil, nil
 	}
-	switch err := q.takeView(); {
-	case errors.Is(err, store.ErrEmpty) && q.hasNode():
+	switch err := q.TakeView(); {
+	case errors.Is(err, store.ErrEmpty) && hasNode(q):
 		return nil, nil // the node layer knows more than an index without a block
 	case err != nil:
 		return nil, err
@@ -186,16 +187,16 @@ func (q *request) indexed(a address.Address) (*record.Account, error) {
 
 // mayAskOf reports whether the node layer is there for an address: its workchains have
 // 8 bits (block.tlb, addr_std).
-func (q *request) mayAskOf(a address.Address) bool {
+func mayAskOf(q *v3.Request, a address.Address) bool {
 	workchain := schema.Workchain(a[:])
-	return workchain == int32(int8(workchain)) && (q.hasNode() || q.Store == nil)
+	return workchain == int32(int8(workchain)) && (hasNode(q) || q.Store == nil)
 }
 
 // hasNode reports whether there are lite servers to ask.
-func (q *request) hasNode() bool { return q.node != nil && q.node.Configured() }
+func hasNode(q *v3.Request) bool { return q.Node != nil && q.Node.Configured() }
 
 // indexedInformation is what addressInformation says of an account of the index.
-func (q *request) indexedInformation(a *record.Account) (*information, error) {
+func indexedInformation(q *v3.Request, a *record.Account) (*information, error) {
 	i := informationIn(a)
 	i.data = api.WithoutCRC(a.Data)
 	hash := codeOf(a)
@@ -216,7 +217,7 @@ func informationIn(a *record.Account) *information {
 }
 
 // indexedWallet is what walletInformation says of an account of the index.
-func indexedWallet(a *record.Account) (*information, error) {
+func indexedWallet(_ *v3.Request, a *record.Account) (*information, error) {
 	i := informationIn(a)
 	if w := walletOf(a); w != nil {
 		i.wallet = *w

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"slices"
@@ -8,12 +8,13 @@ import (
 	"tonscribe/query/list/traced"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 )
 
-var transactionsAnswer = listOf("TransactionsAnswer", "transactions", render.Transaction, hasBook|hasNext)
+var transactionsAnswer = v3.ListOf("TransactionsAnswer", "transactions", render.Transaction, v3.HasBook|v3.HasNext)
 
-var transactions = &Endpoint{
+var transactions = &v3.Endpoint{
 	Path: "/transactions", Tag: blockchainData, Summary: "Transactions",
 	Description: "Transactions that match all filters.",
 	Params: slices.Concat(blockParams, []params.Param{
@@ -25,20 +26,20 @@ var transactions = &Endpoint{
 	}, params.UtimeRange("now"), params.LTRange("lt"), params.PageParams("desc", "by lt, or by now with a filter of time")),
 	Result: transactionsAnswer,
 	Errors: []params.Error{*params.NotFound("masterchain block N not found")},
-	serve:  serveTransactions,
+	Serve:  serveTransactions,
 }
 
-func serveTransactions(q *request) error {
+func serveTransactions(q *v3.Request) error {
 	f := &list.TransactionFilter{
-		Workchain: q.int32("workchain"), Shard: q.number("shard"), Seqno: q.int32("seqno"), McSeqno: q.int32("mc_seqno"),
-		Accounts: q.values.Addresses("account"), Hashes: q.values.Hashes("hash"), Lt: q.number("lt"),
-		Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
+		Workchain: q.Int32("workchain"), Shard: q.Number("shard"), Seqno: q.Int32("seqno"), McSeqno: q.Int32("mc_seqno"),
+		Accounts: q.Values.Addresses("account"), Hashes: q.Values.Hashes("hash"), Lt: q.Number("lt"),
+		Utime: q.Span("start_utime", "end_utime"), Lts: q.Span("start_lt", "end_lt"),
 	}
-	if q.values.Sent("exclude_account") {
-		q.hints = append(q.hints, "exclude_account has no effect")
+	if q.Values.Sent("exclude_account") {
+		q.Hints = append(q.Hints, "exclude_account has no effect")
 	}
-	nothing := q.values.Sent("account") && len(f.Accounts) == 0
-	return q.serveTransactions(f.McSeqno, f.Named(), func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+	nothing := q.Values.Sent("account") && len(f.Accounts) == 0
+	return serveTransactionPage(q, f.McSeqno, f.Named(), func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 		if nothing {
 			return nil, false, nil
 		}
@@ -46,41 +47,41 @@ func serveTransactions(q *request) error {
 	})
 }
 
-var transactionsByMasterchainBlock = &Endpoint{
+var transactionsByMasterchainBlock = &v3.Endpoint{
 	Path: "/transactionsByMasterchainBlock", Tag: blockchainData, Summary: "Transactions of a masterchain block",
 	Description: "The transactions of all blocks that a masterchain block commits.",
 	Params:      slices.Concat([]params.Param{seqnoParam}, params.PageParams("desc", "by lt")),
 	Result:      transactionsAnswer,
 	Errors:      []params.Error{*params.NotFound("masterchain block N not found")},
-	serve: func(q *request) error {
-		seqno, _ := q.values.Int32("seqno")
+	Serve: func(q *v3.Request) error {
+		seqno, _ := q.Values.Int32("seqno")
 		f := &list.TransactionFilter{McSeqno: &seqno, Utime: list.Everything, Lts: list.Everything}
-		return q.serveTransactions(&seqno, nil, inView(q, f, q.Store.Transactions))
+		return serveTransactionPage(q, &seqno, nil, v3.InView(q, f, q.Store.Transactions))
 	},
 }
 
 // serveTransactions answers a page. master must be known when it is given. The traces
 // of those that are named, nil for none, are read beside them.
-func (q *request) serveTransactions(master *int32, named *list.Named, read reading[*record.Transaction, list.TransactionKey]) error {
+func serveTransactionPage(q *v3.Request, master *int32, named *list.Named, read v3.Reading[*record.Transaction, list.TransactionKey]) error {
 	var row func(*record.Transaction) render.TransactionRow
 	var known traced.Rows
-	return servePage(q, transactionsAnswer, &page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
-		sort: params.Descending, keyOf: list.KeyOf, none: q.knows(master),
-		read: func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
+	return v3.ServePage(q, transactionsAnswer, &v3.Page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
+		Sort: params.Descending, KeyOf: list.KeyOf, None: knows(q, master),
+		Read: func(page paging.Page, after *list.TransactionKey) ([]*record.Transaction, bool, error) {
 			wait := q.Store.TracedBeside(q, q.View, named)
 			found, more, err := read(page, after)
 			known = wait()
 			return found, more, err
 		},
-		before: func(found []*record.Transaction) (err error) {
-			row, err = q.traced(found, known)
+		Before: func(found []*record.Transaction) (err error) {
+			row, err = withTraces(q, found, known)
 			return err
 		},
-		row: func(tx *record.Transaction) render.TransactionRow { return row(tx) },
+		Row: func(tx *record.Transaction) render.TransactionRow { return row(tx) },
 	})
 }
 
-var adjacentTransactions = &Endpoint{
+var adjacentTransactions = &v3.Endpoint{
 	Path: "/adjacentTransactions", Tag: blockchainData, Summary: "Adjacent transactions",
 	Description: "The transaction that produced the inbound message of a transaction, and those that consumed its outbound messages.",
 	Params: []params.Param{
@@ -89,13 +90,13 @@ var adjacentTransactions = &Endpoint{
 	},
 	Result: transactionsAnswer,
 	Errors: []params.Error{*params.NotFound("adjacent transactions not found")},
-	serve: func(q *request) error {
-		direction, err := q.direction()
+	Serve: func(q *v3.Request) error {
+		direction, err := q.Direction()
 		if err != nil {
 			direction = list.Either // any other text means both
 		}
 		var list []*record.Transaction
-		if hash := q.hash("hash"); hash != nil {
+		if hash := q.Hash("hash"); hash != nil {
 			if list, err = q.Store.Adjacent(q, q.View, *hash, direction); err != nil {
 				return err
 			}
@@ -103,10 +104,10 @@ var adjacentTransactions = &Endpoint{
 		if len(list) == 0 {
 			return params.NotFound("adjacent transactions not found")
 		}
-		row, err := q.traced(list, nil)
+		row, err := withTraces(q, list, nil)
 		if err != nil {
 			return err
 		}
-		return serveRows(q, transactionsAnswer, 0, list, nil, row)
+		return v3.ServeRows(q, transactionsAnswer, 0, list, nil, row)
 	},
 }

@@ -1,4 +1,4 @@
-package v3
+package endpoints
 
 import (
 	"encoding/base64"
@@ -12,6 +12,7 @@ import (
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
 	"tonscribe/query/reader"
+	v3 "tonscribe/query/v3"
 	"tonscribe/ton/body"
 )
 
@@ -58,34 +59,34 @@ const (
 	ofBodies          = "bodies: bags of cells, base64 or hex"
 )
 
-var decodeBodies = &Endpoint{
+var decodeBodies = &v3.Endpoint{
 	Path: "/decode", Tag: decodeTag, Summary: "Decode opcodes and bodies", Description: decodeDescription,
 	Params: []params.Param{
 		{Name: "opcodes", Kind: params.TextKind, Multi: true, Range: "up to 1000", TooMany: errManyOpcodes, Description: ofOpcodes},
 		{Name: "bodies", Kind: params.TextKind, Multi: true, Range: "up to 1000", TooMany: errManyBodies, Description: ofBodies},
 	},
 	Result: decodeAnswer, Errors: decodeErrors,
-	serve: func(q *request) error {
-		return q.serveDecoded(asked{parted(q.values.Texts("opcodes")), parted(q.values.Texts("bodies"))})
+	Serve: func(q *v3.Request) error {
+		return serveDecoded(q, asked{parted(q.Values.Texts("opcodes")), parted(q.Values.Texts("bodies"))})
 	},
 }
 
-var texts = openapi.Schema("type", "array", "items", anyText, "maxItems", maxDecoded)
+var texts = openapi.Schema("type", "array", "items", v3.AnyText, "maxItems", maxDecoded)
 
-var decodePosted = &Endpoint{
+var decodePosted = &v3.Endpoint{
 	Path: "/decode", Tag: decodeTag, Summary: "Decode opcodes and bodies", Description: decodeDescription,
 	Body:   []openapi.Parameter{{Name: "opcodes", Schema: texts, Description: ofOpcodes}, {Name: "bodies", Schema: texts, Description: ofBodies}},
 	Result: decodeAnswer, Errors: append([]params.Error{*notTexts("opcodes"), *notTexts("bodies")}, decodeErrors...), Twin: true,
-	serve: func(q *request) error {
-		opcodes, err := q.texts("opcodes")
+	Serve: func(q *v3.Request) error {
+		opcodes, err := textsOf(q, "opcodes")
 		if err != nil {
 			return err
 		}
-		bodies, err := q.texts("bodies")
+		bodies, err := textsOf(q, "bodies")
 		if err != nil {
 			return err
 		}
-		return q.serveDecoded(asked{opcodes, bodies})
+		return serveDecoded(q, asked{opcodes, bodies})
 	},
 }
 
@@ -102,8 +103,8 @@ func notTexts(name string) *params.Error {
 }
 
 // texts is a member of the body that is a list of strings; empty when it is not there.
-func (q *request) texts(name string) (list []string, err error) {
-	raw, ok := q.sent[name]
+func textsOf(q *v3.Request, name string) (list []string, err error) {
+	raw, ok := q.Sent[name]
 	if !ok {
 		return nil, nil
 	}
@@ -120,7 +121,7 @@ func (q *request) texts(name string) (list []string, err error) {
 	return list, nil
 }
 
-func (q *request) serveDecoded(a asked) error {
+func serveDecoded(q *v3.Request, a asked) error {
 	switch {
 	case len(a.opcodes) > maxDecoded:
 		return errManyOpcodes
@@ -136,9 +137,9 @@ func (q *request) serveDecoded(a asked) error {
 		}
 		d.opcodes = append(d.opcodes, opcode)
 	}
-	w := &api.Writer{JSON: q.body}
+	w := &api.Writer{JSON: q.Body}
 	decodeAnswer.Write(w, d)
-	q.body = w.JSON
+	q.Body = w.JSON
 	return nil
 }
 

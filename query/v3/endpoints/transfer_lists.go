@@ -1,30 +1,31 @@
-package v3
+package endpoints
 
 import (
 	"tonscribe/query/list"
 	"tonscribe/query/list/traced"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	v3 "tonscribe/query/v3"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
 
 // transferFilter reads the filters that transfers and burns share. contracts and
 // parent are the names of those of the token's contract and of what it belongs to.
-func (q *request) transferFilter(contracts, parent string) *list.TransferFilter {
+func transferFilter(q *v3.Request, contracts, parent string) *list.TransferFilter {
 	f := &list.TransferFilter{
-		Owners: q.values.Addresses("owner_address"), Contracts: q.values.Addresses(contracts), Parent: q.address(parent),
-		Direction: list.Either, Utime: q.span("start_utime", "end_utime"), Lts: q.span("start_lt", "end_lt"),
+		Owners: q.Values.Addresses("owner_address"), Contracts: q.Values.Addresses(contracts), Parent: q.Address(parent),
+		Direction: list.Either, Utime: q.Span("start_utime", "end_utime"), Lts: q.Span("start_lt", "end_lt"),
 	}
 	if len(f.Owners) == 0 {
-		if a, _, err := address.Parse(q.values.Text("address")); err == nil {
+		if a, _, err := address.Parse(q.Values.Text("address")); err == nil {
 			f.Owners = []address.Address{a}
 		}
 	}
-	if !q.values.Declares("direction") || len(f.Owners) == 0 {
+	if !q.Values.Declares("direction") || len(f.Owners) == 0 {
 		return f
 	}
-	switch q.values.Text("direction") {
+	switch q.Values.Text("direction") {
 	case "", "both":
 	case "in":
 		f.Direction = list.In
@@ -42,24 +43,24 @@ type ofTransaction interface {
 }
 
 // serveTransfers answers a page of transfers, each with its trace.
-func serveTransfers[R ofTransaction, S any](q *request, l *answerList[S], keyOf func(R) list.TransferKey, row func(R, render.Traced) S, read reading[R, list.TransferKey]) error {
+func serveTransfers[R ofTransaction, S any](q *v3.Request, l *v3.AnswerList[S], keyOf func(R) list.TransferKey, row func(R, render.Traced) S, read v3.Reading[R, list.TransferKey]) error {
 	var traces map[R]*record.Trace
-	p := &page[R, S, list.TransferKey]{
-		sort: params.Descending, keyOf: keyOf, read: read,
-		before: func(found []R) (err error) {
+	p := &v3.Page[R, S, list.TransferKey]{
+		Sort: params.Descending, KeyOf: keyOf, Read: read,
+		Before: func(found []R) (err error) {
 			traces, err = tracesOf(q, found, keyOf)
 			return err
 		},
-		row: func(r R) S { return row(r, render.Traced{Trace: traces[r]}) },
+		Row: func(r R) S { return row(r, render.Traced{Trace: traces[r]}) },
 	}
-	if q.values.Bool(deliveryParam.Name) {
-		p.parts = render.Delivery
+	if q.Values.Bool(deliveryParam.Name) {
+		p.Parts = render.Delivery
 	}
-	return servePage(q, l, p)
+	return v3.ServePage(q, l, p)
 }
 
 // tracesOf reads the traces of the transactions of transfers.
-func tracesOf[R ofTransaction](q *request, transfers []R, keyOf func(R) list.TransferKey) (map[R]*record.Trace, error) {
+func tracesOf[R ofTransaction](q *v3.Request, transfers []R, keyOf func(R) list.TransferKey) (map[R]*record.Trace, error) {
 	ids := make([]traced.TransactionID, len(transfers))
 	for i, t := range transfers {
 		key := keyOf(t)
