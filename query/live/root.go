@@ -2,11 +2,12 @@
 // (POST /api/streaming/v2/sse) and WebSockets (GET /api/streaming/v2/ws).
 //
 // In: bundles of the index, in order and without a gap (query/store), and what messages
-// that were sent will do (query/pending). Out: events, whose objects are those of the v3
-// layer. Every event has a position in the sequence of the chain's events, which is the
-// same on every replica: whoever comes back with one gets what came after it. The package
-// must never skip an event of a stream without ending it, never hold more than its limits,
-// and never let what it does for a client outlive the client's connection.
+// that were sent will do (query/pending). Out: the events of these (query/live/events) to
+// the connections that want them. Every event has a position in the sequence of the
+// chain's events, which is the same on every replica: whoever comes back with one gets
+// what came after it. The package must never skip an event of a stream without ending it,
+// never hold more than its limits, and never let what it does for a client outlive the
+// client's connection.
 package live
 
 import (
@@ -22,6 +23,7 @@ import (
 
 	"tonscribe/internal/report"
 	"tonscribe/query/auth"
+	"tonscribe/query/live/events"
 	"tonscribe/query/pending"
 	"tonscribe/query/rows"
 )
@@ -135,17 +137,17 @@ func (c *Component) Mount(router gin.IRouter) {
 }
 
 // limitsOf are those of who sends a request, and how many streams it may have.
-func (c *Component) limitsOf(ctx context.Context) (l limits, streams int) {
+func (c *Component) limitsOf(ctx context.Context) (l events.Limits, streams int) {
 	key, own := auth.KeyID(ctx), auth.StreamsOf(ctx)
 	may := c.configuration.Everything
 	if key == "" {
-		return limits{c.configuration.AnonymousAddresses, slices.Contains(may, "anonymous")}, c.configuration.AnonymousConnections
+		return events.Limits{Addresses: c.configuration.AnonymousAddresses, Everything: slices.Contains(may, "anonymous")}, c.configuration.AnonymousConnections
 	}
-	l = limits{cmp.Or(int(own.Addresses), c.configuration.Addresses), slices.Contains(may, "*") || slices.Contains(may, "anonymous") || slices.Contains(may, key)}
+	l = events.Limits{Addresses: cmp.Or(int(own.Addresses), c.configuration.Addresses), Everything: slices.Contains(may, "*") || slices.Contains(may, "anonymous") || slices.Contains(may, key)}
 	return l, cmp.Or(int(own.Connections), c.configuration.ClientConnections)
 }
 
-func (c *Component) books() books { return books{&c.index, c.failed} }
+func (c *Component) books() events.Books { return events.Books{Index: &c.index, Fail: c.failed} }
 
 // failed counts a failure, and logs one now and then.
 func (c *Component) failed(err error) {

@@ -1,4 +1,4 @@
-package live
+package events
 
 import (
 	"encoding/base64"
@@ -17,13 +17,13 @@ func account(n byte) address.Address { return address.Address{3: 0, 35: n} }
 func rawAddress(n byte) string { return fmt.Sprintf("0:%064X", n) }
 
 // subscriptionOf is what an order asks for.
-func subscriptionOf(t *testing.T, text string) *subscription {
+func subscriptionOf(t *testing.T, text string) *Subscription {
 	t.Helper()
-	o, err := decodeOrder([]byte(text))
+	o, err := ReadOrder([]byte(text), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.subscription(&sseWords, limits{addresses: 100})
+	s, err := o.Subscription(&SSEWords, Limits{Addresses: 100})
 	if err != nil {
 		t.Fatal(text, err)
 	}
@@ -54,30 +54,30 @@ func TestAddressesCountOnceInWhateverForm(t *testing.T) {
 	named := account(1)
 	friendly := string(address.AppendFriendly(nil, named[:], address.Form{}, base64.URLEncoding))
 	s := subscriptionOf(t, `{"types":["actions"],"addresses":["`+rawAddress(1)+`","`+strings.ToLower(rawAddress(1))+`","`+friendly+`"],"jettons":["`+rawAddress(2)+`"],"collections":["`+rawAddress(3)+`"]}`)
-	if len(s.addresses) != 1 || len(s.tokens) != 2 || s.size() != 3 {
-		t.Errorf("%d addresses, %d tokens, size %d; want 1, 2, 3", len(s.addresses), len(s.tokens), s.size())
+	if len(s.addresses) != 1 || len(s.tokens) != 2 || s.Size() != 3 {
+		t.Errorf("%d addresses, %d tokens, size %d; want 1, 2, 3", len(s.addresses), len(s.tokens), s.Size())
 	}
 }
 
 func TestWhatAnOrderLeavesOutIsTheDefault(t *testing.T) {
 	s := subscriptionOf(t, `{"types":["transactions","actions"],"addresses":["`+rawAddress(1)+`"],"min_finality":null,"action_types":[],"supported_action_types":[],"from":"","id":null,"what":1}`)
-	if s.min != finalizedLevel || s.actionTypes != nil || s.supported != latest || s.from != nil || s.recent || s.opcodes != nil || s.bodyHash != nil || s.style != (style{}) || s.everything {
+	if s.Min != FinalizedLevel || s.actionTypes != nil || s.supported != latest || s.From != nil || s.Recent || s.opcodes != nil || s.bodyHash != nil || s.style != (style{}) || s.everything {
 		t.Errorf("the defaults are %+v", s)
 	}
 }
 
 func TestTakingAwayLeavesTheRest(t *testing.T) {
 	s := subscriptionOf(t, `{"types":["transactions","trace"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`"],"jettons":["`+rawAddress(1)+`"],"trace_external_hash_norms":["`+strings.Repeat("0a", 32)+`"],"replay_existing":true}`)
-	left := s.without(map[address.Address]struct{}{account(1): {}, account(9): {}}, map[Hash]struct{}{{1}: {}})
-	var keys []key
-	left.keys(func(k key) { keys = append(keys, k) })
-	slices.SortFunc(keys, func(a, b key) int { return int(a.of) - int(b.of) })
-	want := []key{{ofAccount, account(2)}, traceKey(Hash(slices.Repeat([]byte{10}, 32)))}
-	if !slices.Equal(keys, want) || left.recent {
-		t.Errorf("%v is left (recent: %v), want %v", keys, left.recent, want)
+	left := s.Without(map[address.Address]struct{}{account(1): {}, account(9): {}}, map[Hash]struct{}{{1}: {}})
+	var keys []Key
+	left.Keys(func(k Key) { keys = append(keys, k) })
+	slices.SortFunc(keys, func(a, b Key) int { return int(a.Of) - int(b.Of) })
+	want := []Key{{OfAccount, account(2)}, TraceKey(Hash(slices.Repeat([]byte{10}, 32)))}
+	if !slices.Equal(keys, want) || left.Recent {
+		t.Errorf("%v is left (recent: %v), want %v", keys, left.Recent, want)
 	}
-	if s.size() != 4 {
-		t.Errorf("the subscription itself has %d names after it, want 4", s.size())
+	if s.Size() != 4 {
+		t.Errorf("the subscription itself has %d names after it, want 4", s.Size())
 	}
 }
 
@@ -92,12 +92,12 @@ func TestOrdersAreRefusedInTheContractsWords(t *testing.T) {
 		{`{"types":["transactions"],"addresses":["` + rawAddress(1) + `"],"opcodes":["transfer"]}`, "invalid opcode: transfer", "invalid opcode: transfer"},
 		{`{"types":["trace"],"trace_external_hash_norms":["x"]}`, "invalid trace_external_hash_norm: x", "invalid trace_external_hash_norm: x"},
 	} {
-		for w, want := range map[*words]string{&sseWords: c.sse, &wsWords: c.ws} {
-			o, err := decodeOrder([]byte(c.order))
+		for w, want := range map[*Words]string{&SSEWords: c.sse, &WSWords: c.ws} {
+			o, err := ReadOrder([]byte(c.order), "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := o.subscription(w, limits{addresses: 1}); err == nil || err.Error() != want {
+			if _, err := o.Subscription(w, Limits{Addresses: 1}); err == nil || err.Error() != want {
 				t.Errorf("%s is answered by %v, want %s", c.order, err, want)
 			}
 		}
@@ -118,13 +118,10 @@ func TestSetsOfActionTypesAreWhatTheContractNames(t *testing.T) {
 // What the document names is what is read.
 func TestTheDocumentNamesEveryMemberOfAnOrder(t *testing.T) {
 	var named []string
-	for _, p := range fields() {
+	for _, p := range Fields() {
 		named = append(named, p.Name)
 	}
-	if read := membersOf(order{}); !slices.Equal(slices.Sorted(slices.Values(named)), slices.Sorted(slices.Values(read))) {
+	if read := membersOf(Order{}); !slices.Equal(slices.Sorted(slices.Values(named)), slices.Sorted(slices.Values(read))) {
 		t.Errorf("the document names\n%q, read are\n%q", named, read)
-	}
-	if _, err := Describe(DefaultConfiguration()).Render(); err != nil {
-		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package live
+package events
 
 import (
 	"encoding/base64"
@@ -12,16 +12,18 @@ import (
 	"strings"
 
 	"tonscribe/decode/action"
+	"tonscribe/query/pending"
 	"tonscribe/schema"
+	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
 
 // Hash is a hash of a message, a trace or a body.
 type Hash = [32]byte
 
-// order is what a client sends: the body of a stream of events, or a message of a
+// Order is what a client sends: the body of a stream of events, or a message of a
 // WebSocket.
-type order struct {
+type Order struct {
 	Operation       string   `json:"operation"`
 	ID              *string  `json:"id"`
 	Types           []string `json:"types"`
@@ -41,50 +43,51 @@ type order struct {
 	fallbackActions string   // of the header X-Actions-Version
 }
 
-// finality is how certain something is.
-type finality uint8
+// Finality is how certain something is.
+type Finality uint8
 
 const (
-	pendingLevel finality = iota
-	confirmedLevel
-	finalizedLevel
+	PendingLevel Finality = iota
+	ConfirmedLevel
+	FinalizedLevel
 )
 
 var finalityNames = []string{"pending", "confirmed", "finalized"}
 
-func (f finality) String() string { return finalityNames[f] }
+func (f Finality) String() string { return finalityNames[f] }
 
-// kind is a type of events.
-type kind uint8
+// Kind is a type of events.
+type Kind uint8
 
 const (
-	transactionsKind kind = iota
-	actionsKind
-	traceKind
-	stateKind
-	jettonsKind
-	gapKind // says that a jettons_change was here whose object is not known any more
-	kinds
+	TransactionsKind Kind = iota
+	ActionsKind
+	TraceKind
+	StateKind
+	JettonsKind
+	GapKind // says that a jettons_change was here whose object is not known any more
+	Kinds   // how many there are
 )
 
-var kindNames = [kinds]string{"transactions", "actions", "trace", "account_state_change", "jettons_change", "gap"}
+// KindNames are what clients call them.
+var KindNames = [Kinds]string{"transactions", "actions", "trace", "account_state_change", "jettons_change", "gap"}
 
-// invalidatedName is the type of events that nobody subscribes to: whoever got what was
+// InvalidatedName is the type of events that nobody subscribes to: whoever got what was
 // not final gets them.
-const invalidatedName = "trace_invalidated"
+const InvalidatedName = "trace_invalidated"
 
-// subscription says which events a client wants. It does not change.
-type subscription struct {
-	types      [kinds]bool
+// Subscription says which events a client wants. It does not change.
+type Subscription struct {
+	types      [Kinds]bool
 	everything bool // no account, token or trace is named
 	addresses  map[address.Address]struct{}
 	tokens     map[address.Address]struct{} // jetton masters and collections
 	traces     map[Hash]struct{}
-	from       *Position
-	recent     bool // what is new since a while comes first
-	resumes    bool // it goes on behind what was sent, unless the stream was up to the present
+	From       *Position
+	Recent     bool // what is new since a while comes first
+	Resumes    bool // it goes on behind what was sent, unless the stream was up to the present
 
-	min         finality
+	Min         Finality
 	style       style
 	actionTypes map[string]bool // nil for all
 	supported   *supported
@@ -101,82 +104,83 @@ type supported struct {
 	name  string
 }
 
-// size is how many addresses and hashes are named.
-func (s *subscription) size() int { return len(s.addresses) + len(s.tokens) + len(s.traces) }
+// Size is how many addresses and hashes are named.
+func (s *Subscription) Size() int { return len(s.addresses) + len(s.tokens) + len(s.traces) }
 
-// limits of the subscriptions of one client.
-type limits struct {
-	addresses  int
-	everything bool
+// Limits of the subscriptions of one client.
+type Limits struct {
+	Addresses  int
+	Everything bool
 }
 
-// words are how an endpoint names what is wrong with a subscription.
-type words struct {
-	noTypes, noAddresses, noTraces string
+// Words are how an endpoint names what is wrong with a subscription.
+type Words struct {
+	NoTypes, NoAddresses, NoTraces string
 	tooMany                        string // with the number and the limit
 }
 
+// SSEWords are those of streams of events, WSWords those of WebSockets.
 var (
-	sseWords = words{"types are required for subscription", "addresses are required for subscription",
+	SSEWords = Words{"types are required for subscription", "addresses are required for subscription",
 		"trace_external_hash_norms are required for trace subscription", "too many addresses: %d > max %d"}
-	wsWords = words{"types are required", "addresses are required",
+	WSWords = Words{"types are required", "addresses are required",
 		"trace_external_hash_norms are required", "address limit exceeded: current 0 + new %d > max %d"}
 )
 
-// subscription reads an order.
-func (o *order) subscription(w *words, l limits) (*subscription, error) {
-	s := &subscription{min: finalizedLevel, style: style{o.AddressBook, o.Metadata}, recent: o.ReplayExisting}
-	steps := []func(*subscription, *words) error{o.readTypes, o.readAddresses, o.readTraces, o.readFinality, o.readBody, o.readOpcodes, o.readPosition}
+// Subscription reads an order.
+func (o *Order) Subscription(w *Words, l Limits) (*Subscription, error) {
+	s := &Subscription{Min: FinalizedLevel, style: style{o.AddressBook, o.Metadata}, Recent: o.ReplayExisting}
+	steps := []func(*Subscription, *Words) error{o.readTypes, o.readAddresses, o.readTraces, o.readFinality, o.readBody, o.readOpcodes, o.readPosition}
 	for _, step := range steps {
 		if err := step(s, w); err != nil {
 			return nil, err
 		}
 	}
 	switch n := len(s.addresses) + len(s.tokens); {
-	case n > l.addresses:
-		return nil, fmt.Errorf(w.tooMany, n, l.addresses)
-	case len(s.traces) > l.addresses:
-		return nil, fmt.Errorf("too many trace_external_hash_norms: %d > max %d", len(s.traces), l.addresses)
+	case n > l.Addresses:
+		return nil, fmt.Errorf(w.tooMany, n, l.Addresses)
+	case len(s.traces) > l.Addresses:
+		return nil, fmt.Errorf("too many trace_external_hash_norms: %d > max %d", len(s.traces), l.Addresses)
 	}
 	named := len(s.addresses) + len(s.tokens)
-	onlyTrace := s.types == [kinds]bool{traceKind: true}
+	onlyTrace := s.types == [Kinds]bool{TraceKind: true}
 	switch {
-	case named == 0 && len(s.traces) == 0 && l.everything:
+	case named == 0 && len(s.traces) == 0 && l.Everything:
 		s.everything = true
-	case s.types[traceKind] && len(s.traces) == 0:
-		return nil, errors.New(w.noTraces)
+	case s.types[TraceKind] && len(s.traces) == 0:
+		return nil, errors.New(w.NoTraces)
 	case named == 0 && !onlyTrace:
-		return nil, errors.New(w.noAddresses)
-	case s.bodyHash != nil && (len(s.addresses) == 0 || !s.types[transactionsKind]):
+		return nil, errors.New(w.NoAddresses)
+	case s.bodyHash != nil && (len(s.addresses) == 0 || !s.types[TransactionsKind]):
 		return nil, errors.New(`msg_body_hash requires addresses and type "transactions"`)
 	}
 	o.readActions(s)
 	return s, nil
 }
 
-func (o *order) readTypes(s *subscription, w *words) error {
+func (o *Order) readTypes(s *Subscription, w *Words) error {
 	if len(o.Types) == 0 {
-		return errors.New(w.noTypes)
+		return errors.New(w.NoTypes)
 	}
 	for _, name := range o.Types {
-		k := slices.Index(kindNames[:], name)
+		k := slices.Index(KindNames[:], name)
 		switch {
 		case k >= 0:
 			s.types[k] = true
-		case name != invalidatedName:
-			return fmt.Errorf("invalid event type: %s", shortened(name))
+		case name != InvalidatedName:
+			return fmt.Errorf("invalid event type: %s", Shortened(name))
 		}
 	}
 	switch {
-	case s.types == [kinds]bool{}:
-		return errors.New(w.noTypes)
-	case s.types[gapKind] && !s.types[jettonsKind]:
+	case s.types == [Kinds]bool{}:
+		return errors.New(w.NoTypes)
+	case s.types[GapKind] && !s.types[JettonsKind]:
 		return errors.New(`gap requires type "jettons_change"`)
 	}
 	return nil
 }
 
-func (o *order) readAddresses(s *subscription, _ *words) error {
+func (o *Order) readAddresses(s *Subscription, _ *Words) error {
 	var err error
 	if s.addresses, err = addressesOf(o.Addresses); err != nil {
 		return err
@@ -194,22 +198,22 @@ func addressesOf(texts []string) (map[address.Address]struct{}, error) {
 	for _, text := range texts {
 		a, _, err := address.Parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("invalid address: %s", shortened(text))
+			return nil, fmt.Errorf("invalid address: %s", Shortened(text))
 		}
 		set[a] = struct{}{}
 	}
 	return set, nil
 }
 
-func (o *order) readTraces(s *subscription, _ *words) error {
-	if len(o.Traces) > 0 && !s.types[traceKind] {
+func (o *Order) readTraces(s *Subscription, _ *Words) error {
+	if len(o.Traces) > 0 && !s.types[TraceKind] {
 		return errors.New(`trace_external_hash_norms requires type "trace"`)
 	}
 	s.traces = make(map[Hash]struct{}, len(o.Traces))
 	for _, text := range o.Traces {
 		h, err := parseHash(text)
 		if err != nil {
-			return fmt.Errorf("invalid trace_external_hash_norm: %s", shortened(text))
+			return fmt.Errorf("invalid trace_external_hash_norm: %s", Shortened(text))
 		}
 		s.traces[h] = struct{}{}
 	}
@@ -233,19 +237,19 @@ func parseHash(text string) (h Hash, err error) {
 	return h, err
 }
 
-func (o *order) readFinality(s *subscription, _ *words) error {
+func (o *Order) readFinality(s *Subscription, _ *Words) error {
 	if o.MinFinality == nil {
 		return nil
 	}
 	i := slices.Index(finalityNames, *o.MinFinality)
 	if i < 0 {
-		return fmt.Errorf("invalid min_finality: %s", shortened(*o.MinFinality))
+		return fmt.Errorf("invalid min_finality: %s", Shortened(*o.MinFinality))
 	}
-	s.min = finality(i)
+	s.Min = Finality(i)
 	return nil
 }
 
-func (o *order) readBody(s *subscription, _ *words) error {
+func (o *Order) readBody(s *Subscription, _ *Words) error {
 	if o.BodyHash == nil || *o.BodyHash == "" {
 		return nil
 	}
@@ -259,14 +263,14 @@ func (o *order) readBody(s *subscription, _ *words) error {
 
 const maxOpcodes = 100
 
-func (o *order) readOpcodes(s *subscription, _ *words) error {
+func (o *Order) readOpcodes(s *Subscription, _ *Words) error {
 	if len(o.Opcodes) > maxOpcodes {
 		return fmt.Errorf("too many opcodes: %d > max %d", len(o.Opcodes), maxOpcodes)
 	}
 	for _, text := range o.Opcodes {
 		n, err := strconv.ParseUint(text, 0, 32)
 		if err != nil {
-			return fmt.Errorf("invalid opcode: %s", shortened(text))
+			return fmt.Errorf("invalid opcode: %s", Shortened(text))
 		}
 		if s.opcodes == nil {
 			s.opcodes = map[uint32]bool{}
@@ -276,18 +280,18 @@ func (o *order) readOpcodes(s *subscription, _ *words) error {
 	return nil
 }
 
-func (o *order) readPosition(s *subscription, _ *words) error {
+func (o *Order) readPosition(s *Subscription, _ *Words) error {
 	if o.From == nil || *o.From == "" {
 		return nil
 	}
 	p, err := ParsePosition(*o.From)
-	s.from = &p
+	s.From = &p
 	return err
 }
 
 // readActions reads which actions are wanted, by their types and by what the client
 // understands.
-func (o *order) readActions(s *subscription) {
+func (o *Order) readActions(s *Subscription) {
 	for _, name := range o.ActionTypes {
 		if s.actionTypes == nil {
 			s.actionTypes = map[string]bool{}
@@ -316,10 +320,29 @@ func supportedBy(labels []string) *supported {
 
 var latest = &supported{types: action.Expand([]string{"latest"}), name: "latest"}
 
-// without is the subscription less some addresses and traces.
-func (s *subscription) without(addresses map[address.Address]struct{}, traces map[Hash]struct{}) *subscription {
+// Names are the addresses, of accounts or tokens, and the traces that an order takes out
+// of a subscription.
+func (o *Order) Names() (addresses map[address.Address]struct{}, traces map[Hash]struct{}, err error) {
+	if len(o.Addresses)+len(o.Jettons)+len(o.Collections)+len(o.Traces) == 0 {
+		return nil, nil, errors.New("addresses or trace_external_hash_norms are required")
+	}
+	gone := &Subscription{types: [Kinds]bool{TraceKind: true}}
+	if err := o.readAddresses(gone, &WSWords); err != nil {
+		return nil, nil, err
+	}
+	if err := o.readTraces(gone, &WSWords); err != nil {
+		return nil, nil, err
+	}
+	for a := range gone.tokens {
+		gone.addresses[a] = struct{}{}
+	}
+	return gone.addresses, gone.traces, nil
+}
+
+// Without is the subscription less some addresses and traces.
+func (s *Subscription) Without(addresses map[address.Address]struct{}, traces map[Hash]struct{}) *Subscription {
 	left := *s
-	left.from, left.recent, left.resumes = nil, false, true
+	left.From, left.Recent, left.Resumes = nil, false, true
 	left.addresses, left.tokens, left.traces = maps.Clone(s.addresses), maps.Clone(s.tokens), maps.Clone(s.traces)
 	for a := range addresses {
 		delete(left.addresses, a)
@@ -331,53 +354,56 @@ func (s *subscription) without(addresses map[address.Address]struct{}, traces ma
 	return &left
 }
 
-// keys are what the subscription is found by.
-func (s *subscription) keys(visit func(key)) {
+// Keys are what the subscription is found by.
+func (s *Subscription) Keys(visit func(Key)) {
 	if s.everything {
-		visit(key{of: ofEverything})
+		visit(Key{Of: OfEverything})
 		return
 	}
 	for a := range s.addresses {
-		visit(key{ofAccount, a})
+		visit(Key{OfAccount, a})
 	}
 	for a := range s.tokens {
-		visit(key{ofToken, a})
+		visit(Key{OfToken, a})
 	}
 	for h := range s.traces {
-		visit(traceKey(h))
+		visit(TraceKey(h))
 	}
 }
 
-// key is what subscriptions are found by: an account, a token or a trace.
-type key struct {
-	of keyKind
-	id address.Address
+// Key is what subscriptions are found by: an account, a token or a trace.
+type Key struct {
+	Of KeyKind
+	ID address.Address
 }
 
-type keyKind uint8
+// KeyKind is what a key names.
+type KeyKind uint8
 
 const (
-	ofEverything keyKind = iota
-	ofAccount
-	ofToken
-	ofTrace
+	OfEverything KeyKind = iota
+	OfAccount
+	OfToken
+	OfTrace
 )
 
-func traceKey(h Hash) (k key) {
-	k.of = ofTrace
-	copy(k.id[:], h[:])
+// TraceKey is the key of a trace.
+func TraceKey(h Hash) (k Key) {
+	k.Of = OfTrace
+	copy(k.ID[:], h[:])
 	return k
 }
 
-func accountKey(account []byte) (k key, ok bool) {
+// AccountKey is the key of an account; it is false for what is no address.
+func AccountKey(account []byte) (k Key, ok bool) {
 	if len(account) != schema.AddressSize {
-		return key{}, false
+		return Key{}, false
 	}
-	return key{ofAccount, address.Address(account)}, true
+	return Key{OfAccount, address.Address(account)}, true
 }
 
 // wants reports whether the subscription names an account.
-func (s *subscription) wants(account []byte) bool {
+func (s *Subscription) wants(account []byte) bool {
 	if s.everything {
 		return true
 	}
@@ -389,7 +415,7 @@ func (s *subscription) wants(account []byte) bool {
 }
 
 // wantsToken reports whether it names a token.
-func (s *subscription) wantsToken(account []byte) bool {
+func (s *Subscription) wantsToken(account []byte) bool {
 	if len(account) != address.Size {
 		return false
 	}
@@ -397,8 +423,15 @@ func (s *subscription) wantsToken(account []byte) bool {
 	return named
 }
 
-// decodeOrder reads an order.
-func decodeOrder(raw []byte) (*order, error) {
-	o := new(order)
+// MayWant reports whether events of what a message will do may be for the subscription.
+func (s *Subscription) MayWant(t *pending.Trace) bool {
+	_, named := s.traces[t.ID]
+	return named || s.everything || len(s.tokens) > 0 || slices.ContainsFunc(t.Transactions, func(tx *record.Transaction) bool { return s.wants(tx.Account) })
+}
+
+// ReadOrder reads an order. supported are the types of actions that the client understands
+// when the order does not say so, parted by commas.
+func ReadOrder(raw []byte, supported string) (*Order, error) {
+	o := &Order{fallbackActions: supported}
 	return o, json.Unmarshal(raw, o)
 }

@@ -1,4 +1,4 @@
-package live
+package events
 
 import (
 	"math"
@@ -10,7 +10,7 @@ func TestPositionsAreReadAsTheyAreWrittenAndNoOther(t *testing.T) {
 		text string
 		want Position
 	}{
-		{"0", endOf(0)}, {"52331876", endOf(52331876)}, {"52331876-17", Position{52331876, 17}},
+		{"0", EndOf(0)}, {"52331876", EndOf(52331876)}, {"52331876-17", Position{52331876, 17}},
 		{"4294967295-4294967294", Position{math.MaxUint32, math.MaxUint32 - 1}},
 	} {
 		got, err := ParsePosition(c.text)
@@ -26,7 +26,7 @@ func TestPositionsAreReadAsTheyAreWrittenAndNoOther(t *testing.T) {
 }
 
 func TestPositionsAreInTheOrderOfEvents(t *testing.T) {
-	list := []Position{{1, 0}, {1, 5}, endOf(1), {2, 0}, {2, 1}, endOf(2)}
+	list := []Position{{1, 0}, {1, 5}, EndOf(1), {2, 0}, {2, 1}, EndOf(2)}
 	for i, a := range list {
 		for j, b := range list {
 			if got, want := a.Compare(b) < 0, i < j; got != want {

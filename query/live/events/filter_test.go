@@ -1,4 +1,4 @@
-package live
+package events
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func membersOf(value any) (names []string) {
 
 // chain is a trace of transactions of accounts 1 to n, of which each calls the next one
 // with its number as opcode.
-func chain(n int, foreseen ...int) *traced {
+func chain(n int, foreseen ...int) *Trace {
 	row := render.TraceRow{Trace: &record.Trace{Id: make([]byte, 32), ExternalHashNorm: slices.Repeat([]byte{7}, 32)}, Tree: &trace.Tree{}, Foreseen: map[*record.Transaction]bool{}}
 	for i := 1; i <= n; i++ {
 		a, opcode := account(byte(i)), uint32(i)
@@ -35,7 +35,7 @@ func chain(n int, foreseen ...int) *traced {
 		row.Tree.Transactions = append(row.Tree.Transactions, tx)
 		row.Foreseen[tx] = slices.Contains(foreseen, i)
 	}
-	return newTraced(row, row.Tree.Transactions)
+	return NewTrace(row, row.Tree.Transactions)
 }
 
 func TestTransactionsAreChosenByAccountOpcodeAndBody(t *testing.T) {
@@ -50,10 +50,10 @@ func TestTransactionsAreChosenByAccountOpcodeAndBody(t *testing.T) {
 		{`"addresses":["` + rawAddress(9) + `"]`, nil},
 	} {
 		s := subscriptionOf(t, `{"types":["transactions"],`+c.order+`}`)
-		e := &event{kind: transactionsKind, of: t5}
-		chosen, ok := e.chosen(s, false)
+		e := &Event{Kind: TransactionsKind, Of: t5}
+		chosen, ok := e.Chosen(s, false)
 		var got []int
-		chosen.rows(func(i int) { got = append(got, int(t5.all[i].Account[35])) })
+		chosen.rows(func(i int) { got = append(got, int(t5.All[i].Account[35])) })
 		if !slices.Equal(got, c.want) || ok != (len(c.want) > 0) {
 			t.Errorf("%s chooses %v (%v), want %v", c.order, got, ok, c.want)
 		}
@@ -64,17 +64,17 @@ func TestTransactionsAreChosenByAccountOpcodeAndBody(t *testing.T) {
 // was not final.
 func TestATraceComesAgainWithNewsOnly(t *testing.T) {
 	t3 := chain(3)
-	for tx := range t3.fresh {
-		t3.fresh[tx] = tx.Account[35] == 3
+	for tx := range t3.Fresh {
+		t3.Fresh[tx] = tx.Account[35] == 3
 	}
-	e := &event{kind: transactionsKind, of: t3}
+	e := &Event{Kind: TransactionsKind, Of: t3}
 	for _, c := range []struct {
 		account   byte
 		unsettled bool
 		want      bool
 	}{{3, false, true}, {1, false, false}, {1, true, true}, {9, true, false}} {
 		s := subscriptionOf(t, `{"types":["transactions"],"addresses":["`+rawAddress(c.account)+`"]}`)
-		if _, got := e.chosen(s, c.unsettled); got != c.want {
+		if _, got := e.Chosen(s, c.unsettled); got != c.want {
 			t.Errorf("account %d, unsettled %v: %v, want %v", c.account, c.unsettled, got, c.want)
 		}
 	}
@@ -85,18 +85,18 @@ func TestATraceComesAgainWithNewsOnly(t *testing.T) {
 func TestFinalityIsThatOfTheLeastCertainTransaction(t *testing.T) {
 	notice := chain(3, 3)
 	opcode := uint32(0x7362d09c)
-	notice.all[0].InMsg.Opcode = &opcode
+	notice.All[0].InMsg.Opcode = &opcode
 	for _, c := range []struct {
 		what                 string
-		of                   *traced
+		of                   *Trace
 		transactions, others bool // pending
 	}{{"nothing", chain(3), false, false}, {"the last one", chain(3, 3), true, true}, {"one in the middle", chain(3, 2), true, true}, {"a notification", notice, true, false}} {
-		if got := c.of.foreseen(transactionsKind); got != c.transactions {
+		if got := c.of.foreseen(TransactionsKind); got != c.transactions {
 			t.Errorf("%s is foreseen: transactions are pending: %v, want %v", c.what, got, c.transactions)
 		}
-		for _, k := range []kind{actionsKind, traceKind} {
+		for _, k := range []Kind{ActionsKind, TraceKind} {
 			if got := c.of.foreseen(k); got != c.others {
-				t.Errorf("%s is foreseen: %s are pending: %v, want %v", c.what, kindNames[k], got, c.others)
+				t.Errorf("%s is foreseen: %s are pending: %v, want %v", c.what, KindNames[k], got, c.others)
 			}
 		}
 	}
@@ -117,9 +117,9 @@ func TestWalletsAreChosenByAddressOwnerAndJetton(t *testing.T) {
 		{`"types":["account_state_change"],"addresses":["` + rawAddress(1) + `"]`, false, false},
 	} {
 		s := subscriptionOf(t, "{"+test.order+"}")
-		for k, want := range map[kind]bool{jettonsKind: test.jettons, gapKind: test.withGaps} {
-			if _, got := (&event{kind: k, wallet: c}).chosen(s, false); got != want {
-				t.Errorf("%s: %s comes: %v, want %v", test.order, kindNames[k], got, want)
+		for k, want := range map[Kind]bool{JettonsKind: test.jettons, GapKind: test.withGaps} {
+			if _, got := (&Event{Kind: k, Wallet: c}).Chosen(s, false); got != want {
+				t.Errorf("%s: %s comes: %v, want %v", test.order, KindNames[k], got, want)
 			}
 		}
 	}
@@ -127,9 +127,9 @@ func TestWalletsAreChosenByAddressOwnerAndJetton(t *testing.T) {
 
 func TestAGapNamesTheWalletAndWhatIsMissing(t *testing.T) {
 	wallet := account(1)
-	e := &event{kind: gapKind, position: Position{7, 9}, wallet: &record.Contract{Account: wallet[:]}}
+	e := &Event{Kind: GapKind, Position: Position{7, 9}, Wallet: &record.Contract{Account: wallet[:]}}
 	want := fmt.Sprintf(`{"type":"gap","position":"7-9","missed":"jettons_change","account":"%s"}`, rawAddress(1))
-	if got := e.render(t.Context(), books{}, &subscription{}, choice{}); string(got) != want {
+	if got := e.Render(t.Context(), Books{}, &Subscription{}, Choice{}); string(got) != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
