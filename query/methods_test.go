@@ -13,6 +13,7 @@ import (
 	"tonscribe/query/openapi"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
+	"tonscribe/query/v3/endpoints"
 	"tonscribe/test/support/openapitest"
 )
 
@@ -24,7 +25,7 @@ func TestAllowNamesTheDocumentedMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	documented := map[string][]string{}
-	for _, d := range []*openapi.Document{v2.Describe("ton", examples.V2("ton")), v3.Describe(examples.V3()), live.Describe(configuration.Live)} {
+	for _, d := range []*openapi.Document{v2.Describe("ton", examples.V2("ton")), v3.Describe(endpoints.All, examples.V3()), live.Describe(configuration.Live)} {
 		document, err := openapitest.New(d)
 		if err != nil {
 			t.Fatal(err)

@@ -26,9 +26,11 @@ import (
 	"tonscribe/query/node"
 	"tonscribe/query/openapi"
 	"tonscribe/query/pending"
+	"tonscribe/query/rows"
 	"tonscribe/query/store"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
+	"tonscribe/query/v3/endpoints"
 )
 
 // Dependencies of the component. The tables must exist.
@@ -59,7 +61,7 @@ type Component struct {
 	pending *pending.Component // nil when nothing is shown before a block has it
 	live    *live.Component    // nil without streams
 	auth    *auth.Component
-	index   *v3.API
+	index   *rows.Reader
 	handler http.Handler
 	done    chan struct{}
 }
@@ -88,8 +90,9 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	api := v3.New(s, v3.Options{Timeout: configuration.Timeout, TestNetwork: configuration.TestNetwork, Node: asked, Pending: storeOf(foresight)}, dependencies.Report)
-	streams, err := newLive(configuration.Live, live.Dependencies{Report: dependencies.Report, Store: s, API: api, Pending: storeOf(foresight)})
+	index := rows.Reader{Store: s, Pending: storeOf(foresight), TestNetwork: configuration.TestNetwork}
+	api := v3.New(endpoints.All, index, v3.Options{Timeout: configuration.Timeout, Node: asked}, dependencies.Report)
+	streams, err := newLive(configuration.Live, live.Dependencies{Report: dependencies.Report, Index: index})
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
@@ -99,7 +102,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	documents := []*openapi.Document{v2.Describe(configuration.V2.TypeNamespace, examples.V2(configuration.V2.TypeNamespace)), v3.Describe(examples.V3())}
+	documents := []*openapi.Document{v2.Describe(configuration.V2.TypeNamespace, examples.V2(configuration.V2.TypeNamespace)), v3.Describe(endpoints.All, examples.V3())}
 	if streams != nil {
 		documents = append(documents, live.Describe(configuration.Live))
 	}
@@ -108,7 +111,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Component, er
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	return &Component{
-		store: s, pool: pool, node: asked, pending: foresight, live: streams, auth: gate, index: api, handler: router(api, access, site, streams, gate, dependencies.Mount), done: make(chan struct{}),
+		store: s, pool: pool, node: asked, pending: foresight, live: streams, auth: gate, index: &index, handler: router(api, access, site, streams, gate, dependencies.Mount), done: make(chan struct{}),
 	}, nil
 }
 
@@ -160,8 +163,8 @@ func storeOf(p *pending.Component) *pending.Store {
 // Stop, so the listener is closed before that.
 func (c *Component) Handler() http.Handler { return c.handler }
 
-// Index is the v3 layer, and Node is node access, for others in the process.
-func (c *Component) Index() *v3.API { return c.index }
+// Index reads rows of the index, and Node is node access, for others in the process.
+func (c *Component) Index() *rows.Reader { return c.index }
 
 // Node is node access; it need not be configured.
 func (c *Component) Node() *node.Node { return c.node }

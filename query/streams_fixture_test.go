@@ -17,7 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"tonscribe/bench/synthetic"
-	"tonscribe/query/live"
+	"tonscribe/query/live/events"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -40,9 +40,9 @@ type streamEvent struct {
 	raw    string
 }
 
-func (e *streamEvent) at(t testing.TB) live.Position {
+func (e *streamEvent) at(t testing.TB) events.Position {
 	t.Helper()
-	p, err := live.ParsePosition(e.Position)
+	p, err := events.ParsePosition(e.Position)
 	if err != nil {
 		t.Fatal(err, e.raw)
 	}
@@ -118,7 +118,7 @@ func (s *stream) failure() string {
 }
 
 // until reads events up to one behind or at a position.
-func (s *stream) until(last live.Position) (list []*streamEvent) {
+func (s *stream) until(last events.Position) (list []*streamEvent) {
 	s.Helper()
 	for {
 		e := s.next()
@@ -174,9 +174,9 @@ func (n narrow) Accept() (net.Conn, error) {
 }
 
 // lastState is the position of what became of the account of a bundle's last transaction.
-func lastState(b *synthetic.Bundle) live.Position {
+func lastState(b *synthetic.Bundle) events.Position {
 	n := uint32(len(b.Transactions))
-	return live.Position{MCSeqno: b.Seqno, Event: 5*n - 2}
+	return events.Position{MCSeqno: b.Seqno, Event: 5*n - 2}
 }
 
 var chainTypes = []string{"transactions", "actions", "trace", "account_state_change"}

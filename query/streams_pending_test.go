@@ -10,7 +10,7 @@ import (
 
 	"tonscribe/bench/synthetic"
 	"tonscribe/internal/kafka"
-	"tonscribe/query/live"
+	"tonscribe/query/live/events"
 	"tonscribe/schema/record"
 )
 
@@ -107,7 +107,7 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 			if take(e); e.Trace != want || e.Finality != "pending" {
 				t.Fatalf("%s comes, want what is foreseen of %s", e.raw[:min(300, len(e.raw))], want)
 			}
-			if p, err := live.ParsePosition(e.Position); err != nil || p.MCSeqno != s.bundles[s.from-1].Seqno {
+			if p, err := events.ParsePosition(e.Position); err != nil || p.MCSeqno != s.bundles[s.from-1].Seqno {
 				t.Errorf("what is foreseen has the position %s", e.Position)
 			}
 			if e.Type == "trace" {
@@ -187,7 +187,7 @@ func whatMayStillComeIsToldToWhoAsks(t *testing.T, s *streamWorld, coming ...*re
 		stream, _ := server.open(at, map[string]any{"types": []string{"transactions", "trace"}, "min_finality": c.finality, "replay_existing": true})
 		stream.next()
 		if !c.tells {
-			for _, e := range stream.until(live.Position{MCSeqno: s.bundles[s.from-1].Seqno}) {
+			for _, e := range stream.until(events.Position{MCSeqno: s.bundles[s.from-1].Seqno}) {
 				if e.Finality != "finalized" {
 					t.Errorf("%s comes to who asks for %s", e.raw[:min(300, len(e.raw))], c.finality)
 				}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"tonscribe/query/live"
+	"tonscribe/query/live/events"
 )
 
 // Clients is a running process of clients.
@@ -127,7 +128,7 @@ type client struct {
 	number   int
 	plan     Stream
 	received Received
-	last     live.Position
+	last     events.Position
 	tell     func([]byte) error // sends a frame
 	acked    bool
 	slow     bool // it was told so
@@ -230,7 +231,7 @@ func (s *client) subscribe(connection net.Conn) (*connected, error) {
 	for _, n := range s.plan.Accounts {
 		wanted.Addresses = append(wanted.Addresses, s.all.plan.Accounts[n])
 	}
-	if s.last != (live.Position{}) {
+	if s.last != (events.Position{}) {
 		wanted.From = s.last.String()
 	}
 	s.acked, s.slow = false, false
@@ -381,13 +382,13 @@ func (s *client) take(p parser, raw []byte) error {
 }
 
 func (s *client) message(object []byte, at int64) error {
-	position, err := live.ParsePosition(string(member(object, "position")))
+	position, err := events.ParsePosition(string(member(object, "position")))
 	if err != nil {
 		return fmt.Errorf("%w in %s", err, object)
 	}
 	switch {
 	case member(object, "status") != nil && !s.acked:
-		if s.acked = true; s.last == (live.Position{}) {
+		if s.acked = true; s.last == (events.Position{}) {
 			s.received.Begun, s.last = position, position
 		}
 	case member(object, "type") != nil:

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"tonscribe/query/live"
+	"tonscribe/query/live/events"
 )
 
 // Index has the events of some bundles by account, as they follow from the transactions
@@ -165,7 +165,7 @@ func (x *Index) addBundle(ctx context.Context, seqno uint32) error {
 			begins[trace] = i
 		}
 		last[tx.Account] = i
-		x.add(tx.Account, Event{Position: live.Position{MCSeqno: seqno, Event: 3 * uint32(begins[trace])}, Type: 0})
+		x.add(tx.Account, Event{Position: events.Position{MCSeqno: seqno, Event: 3 * uint32(begins[trace])}, Type: 0})
 	}
 	for _, a := range actions {
 		i, known := begins[a.Trace]
@@ -173,11 +173,11 @@ func (x *Index) addBundle(ctx context.Context, seqno uint32) error {
 			return fmt.Errorf("trace %s ends in a bundle without a transaction of it", a.Trace)
 		}
 		for _, account := range a.Accounts {
-			x.add(account, Event{Position: live.Position{MCSeqno: seqno, Event: 3*uint32(i) + 1}, Type: 1})
+			x.add(account, Event{Position: events.Position{MCSeqno: seqno, Event: 3*uint32(i) + 1}, Type: 1})
 		}
 	}
 	for account, i := range last {
-		x.add(account, Event{Position: live.Position{MCSeqno: seqno, Event: 3*uint32(len(transactions)) + 2*uint32(i)}, Type: 2})
+		x.add(account, Event{Position: events.Position{MCSeqno: seqno, Event: 3*uint32(len(transactions)) + 2*uint32(i)}, Type: 2})
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (x *Index) Busy() []string {
 }
 
 // Wanted are the events of a stream that names some accounts and began behind a position.
-func (x *Index) Wanted(accounts []string, begun live.Position) []Event {
+func (x *Index) Wanted(accounts []string, begun events.Position) []Event {
 	var list []Event
 	for _, account := range accounts {
 		for _, e := range x.of[account] {
@@ -215,7 +215,7 @@ type Difference struct{ Lost, Doubled, Foreign, Disordered int }
 
 // Compare compares what was received with what was wanted, up to the last bundle of the
 // index.
-func (d *Difference) Compare(received, wanted []Event, to live.Position) (compared int) {
+func (d *Difference) Compare(received, wanted []Event, to events.Position) (compared int) {
 	seen := map[Event]int{}
 	var before *Event
 	for _, e := range received {
@@ -244,7 +244,7 @@ func (d *Difference) Compare(received, wanted []Event, to live.Position) (compar
 }
 
 // End is the position behind all that the index has.
-func (x *Index) End() live.Position { return live.Position{MCSeqno: x.to, Event: 1<<32 - 1} }
+func (x *Index) End() events.Position { return events.Position{MCSeqno: x.to, Event: 1<<32 - 1} }
 
 // Accounts are all that have had transactions or actions, in order.
 func (x *Index) Accounts() []string { return slices.Sorted(maps.Keys(x.of)) }

@@ -8,7 +8,7 @@ package streams
 import (
 	"cmp"
 
-	"tonscribe/query/live"
+	"tonscribe/query/live/events"
 )
 
 // Plan is what a process of clients is to do.
@@ -38,7 +38,7 @@ const (
 
 // Event is one that was received, or is to be.
 type Event struct {
-	Position live.Position
+	Position events.Position
 	Type     uint8 // index of Types
 	At       int64 // Unix time in nanoseconds
 }
@@ -50,7 +50,7 @@ func (e Event) compare(o Event) int {
 // Received is what one stream got.
 type Received struct {
 	// Begun is the position behind which it began.
-	Begun  live.Position
+	Begun  events.Position
 	Events []Event
 	// Told is how often it was ended as too slow with a position, Cut how often without.
 	Told, Cut int

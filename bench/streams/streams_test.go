@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/query/live"
+	"tonscribe/query/live/events"
 )
 
 // messagesOf takes a server's bytes apart in parts of a size.
@@ -46,9 +46,9 @@ func TestMessagesAreFoundHoweverTheirBytesCome(t *testing.T) {
 }
 
 func TestEveryEventThatIsNotAsTheIndexHasItIsCounted(t *testing.T) {
-	at := func(seqno, event uint32) Event { return Event{Position: live.Position{MCSeqno: seqno, Event: event}} }
+	at := func(seqno, event uint32) Event { return Event{Position: events.Position{MCSeqno: seqno, Event: event}} }
 	wanted := []Event{at(5, 0), at(5, 6), at(6, 0), at(7, 9), at(8, 0)}
-	end := live.Position{MCSeqno: 7, Event: 1<<32 - 1}
+	end := events.Position{MCSeqno: 7, Event: 1<<32 - 1}
 	for _, c := range []struct {
 		name     string
 		received []Event

@@ -9,7 +9,7 @@ import (
 	frame "tonscribe/internal/stage"
 	"tonscribe/query/auth"
 	"tonscribe/query/node"
-	v3 "tonscribe/query/v3"
+	"tonscribe/query/rows"
 	"tonscribe/ton/address"
 	merchantapi "tonscribe/webhooks/api"
 	"tonscribe/webhooks/event"
@@ -144,7 +144,7 @@ func build(p store.Payment) (payment.Message, error) {
 
 // chainFacts is what payments need to know of jettons.
 type chainFacts struct {
-	index *v3.API
+	index *rows.Reader
 	node  *node.Node
 }
 

@@ -6,34 +6,36 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"tonscribe/query/live/events"
 )
 
 // conn is a stream to one client.
 type conn struct {
 	c      *Component
 	client string
-	limits limits
+	limits events.Limits
 
-	current   atomic.Pointer[subscription] // nil while there is none, or while it is brought up to the present
-	after     Position                     // what comes up to here it has; the hub's
-	unsettled map[Hash]bool                // traces of which it got what no block has, and whether all of that; the hub's
-	found     uint64                       // the hub's search that found it last
+	current   atomic.Pointer[events.Subscription] // nil while there is none, or while it is brought up to the present
+	after     events.Position                     // what comes up to here it has; the hub's
+	unsettled map[events.Hash]bool                // traces of which it got what no block has, and whether all of that; the hub's
+	found     uint64                              // the hub's search that found it last
 
 	mu        sync.Mutex
 	answers   [][]byte // to operations, before all events
 	queue     []item
 	bytes     int
-	since     time.Time // when something was taken of what waits, or the first of it came
-	fault     error     // why it ends; it takes no more events
-	delivered Position  // of the newest event that was taken to be sent
-	reserved  int       // addresses
-	catching  *catching // what brings it up to the present, or did last
+	since     time.Time       // when something was taken of what waits, or the first of it came
+	fault     error           // why it ends; it takes no more events
+	delivered events.Position // of the newest event that was taken to be sent
+	reserved  int             // addresses
+	catching  *catching       // what brings it up to the present, or did last
 
 	wake  chan struct{} // has a value when there is something to send
 	space chan struct{} // has a value when something was taken
 
-	ctx    context.Context // ends with it
-	wanted *subscription   // by the client, also while it is brought up to the present
+	ctx    context.Context      // ends with it
+	wanted *events.Subscription // by the client, also while it is brought up to the present
 }
 
 // catching is work that brings a stream up to the present.
@@ -45,22 +47,22 @@ type catching struct {
 // item is an event that waits.
 type item struct {
 	raw      []byte
-	position Position
+	position events.Position
 }
 
-func newConn(ctx context.Context, c *Component, client string, l limits) *conn {
+func newConn(ctx context.Context, c *Component, client string, l events.Limits) *conn {
 	none := &catching{func() {}, make(chan struct{})}
 	close(none.done)
 	return &conn{c: c, client: client, limits: l, ctx: ctx, wake: make(chan struct{}, 1), space: make(chan struct{}, 1), catching: none}
 }
 
-func (c *conn) subscription() *subscription { return c.current.Load() }
+func (c *conn) subscription() *events.Subscription { return c.current.Load() }
 
 // takes reports whether an event that was found for a subscription still is to be sent:
 // while it is current, and when another one began with what comes then.
-func (c *conn) takes(s *subscription) bool {
+func (c *conn) takes(s *events.Subscription) bool {
 	now := c.current.Load()
-	return now == s || now != nil && now.from == nil && !now.recent && !now.resumes
+	return now == s || now != nil && now.From == nil && !now.Recent && !now.Resumes
 }
 
 func signal(to chan struct{}) {
@@ -88,7 +90,7 @@ func (c *conn) add(i item) bool {
 
 // note gives the stream a short event that comes once, with the position that it has by
 // then: one that fell behind has its own.
-func (c *conn) note(at Position, write func(Position) []byte) {
+func (c *conn) note(at events.Position, write func(events.Position) []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.queue) >= 2*c.c.configuration.Queue {
@@ -190,7 +192,7 @@ func (c *conn) offerInTime(ctx context.Context, i item) error {
 
 // newest is the position behind the newest event that it was given. It is for those who
 // hold the lock.
-func (c *conn) newest() Position {
+func (c *conn) newest() events.Position {
 	if n := len(c.queue); n > 0 {
 		return c.queue[n-1].position
 	}
@@ -291,7 +293,7 @@ func (c *conn) take() batch {
 }
 
 // position is behind the newest event that was sent, or that of the subscription.
-func (c *conn) position() Position {
+func (c *conn) position() events.Position {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.delivered
@@ -299,12 +301,12 @@ func (c *conn) position() Position {
 
 // subscribe puts a subscription in place of the stream's. The answer, which is made of
 // the position that it begins behind, comes before its events. It is for one goroutine.
-func (c *conn) subscribe(s *subscription, answer func(Position) []byte) error {
+func (c *conn) subscribe(s *events.Subscription, answer func(events.Position) []byte) error {
 	start, err := c.c.start(s)
 	if err != nil {
 		return err
 	}
-	if err := c.reserve(s.size()); err != nil {
+	if err := c.reserve(s.Size()); err != nil {
 		return err
 	}
 	c.wanted = s
@@ -312,14 +314,14 @@ func (c *conn) subscribe(s *subscription, answer func(Position) []byte) error {
 	h.turn.Lock() // so that no event of the new one comes before the answer
 	defer h.turn.Unlock()
 	c.stopCatching()
-	s.resumes = s.resumes && c.subscription() == nil // it was not up to the present yet
-	if start == nil && !s.resumes {
+	s.Resumes = s.Resumes && c.subscription() == nil // it was not up to the present yet
+	if start == nil && !s.Resumes {
 		at := h.begin(c, s)
 		c.acknowledge(answer, at, false)
 		return nil
 	}
 	h.end(c)
-	if s.resumes {
+	if s.Resumes {
 		c.resume(answer)
 	} else {
 		c.acknowledge(answer, *start, true)
@@ -331,7 +333,7 @@ func (c *conn) subscribe(s *subscription, answer func(Position) []byte) error {
 
 // acknowledge answers a subscription that begins behind a position. What waits of another
 // one goes when it would come again.
-func (c *conn) acknowledge(answer func(Position) []byte, at Position, anew bool) {
+func (c *conn) acknowledge(answer func(events.Position) []byte, at events.Position, anew bool) {
 	c.mu.Lock()
 	if anew {
 		c.drop()
@@ -344,7 +346,7 @@ func (c *conn) acknowledge(answer func(Position) []byte, at Position, anew bool)
 }
 
 // resume answers a subscription that goes on behind what was sent.
-func (c *conn) resume(answer func(Position) []byte) {
+func (c *conn) resume(answer func(events.Position) []byte) {
 	c.mu.Lock()
 	c.drop()
 	at := c.delivered

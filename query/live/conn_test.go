@@ -12,6 +12,8 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
+	"tonscribe/query/live/events"
+	"tonscribe/query/rows"
 	"tonscribe/query/store"
 )
 
@@ -34,7 +36,7 @@ func newComponent(t testing.TB, change func(*Configuration)) *Component {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
-	l, err := New(c, Dependencies{Report: report.Silent(), Store: s})
+	l, err := New(c, Dependencies{Report: report.Silent(), Index: rows.Reader{Store: s}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +44,7 @@ func newComponent(t testing.TB, change func(*Configuration)) *Component {
 }
 
 func eventAt(n uint32, bytes int) item {
-	return item{raw: []byte(strings.Repeat("x", bytes)), position: Position{1, n}}
+	return item{raw: []byte(strings.Repeat("x", bytes)), position: events.Position{MCSeqno: 1, Event: n}}
 }
 
 func TestAQueueThatIsFullTakesNothingUntilSomethingIsTaken(t *testing.T) {
@@ -52,7 +54,7 @@ func TestAQueueThatIsFullTakesNothingUntilSomethingIsTaken(t *testing.T) {
 		"bytes of all": func(c *Configuration) { c.AllQueuedBytes = 2000 },
 	} {
 		l := newComponent(t, change)
-		c := newConn(t.Context(), l, "", limits{})
+		c := newConn(t.Context(), l, "", events.Limits{})
 		var given, got []uint32
 		for n := range uint32(100) {
 			if c.offer(eventAt(n, 100)) {
@@ -87,7 +89,7 @@ func TestAStreamThatTakesNothingEndsAtWhatItTook(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newComponent(t, change)
-			c := newConn(t.Context(), l, "", limits{})
+			c := newConn(t.Context(), l, "", events.Limits{})
 			for n := range uint32(20) {
 				c.offer(eventAt(n, 100))
 			}
@@ -115,21 +117,21 @@ func TestAStreamThatTakesNothingEndsAtWhatItTook(t *testing.T) {
 // What comes once is not left out where a stream is behind, and tells no position that is
 // ahead of what it has.
 func TestNotesComeBesideAQueueThatIsFull(t *testing.T) {
-	c := newConn(t.Context(), newComponent(t, func(c *Configuration) { c.Queue = 2 }), "", limits{})
+	c := newConn(t.Context(), newComponent(t, func(c *Configuration) { c.Queue = 2 }), "", events.Limits{})
 	for n := range uint32(2) {
 		c.offer(eventAt(n, 10))
 	}
-	write := func(at Position) []byte { return at.Append(nil) }
-	c.note(endOf(7), write)
+	write := func(at events.Position) []byte { return at.Append(nil) }
+	c.note(events.EndOf(7), write)
 	b := c.take()
-	if len(b.events) != 3 || string(b.events[2].raw) != "1-1" || c.position() != (Position{1, 1}) {
+	if len(b.events) != 3 || string(b.events[2].raw) != "1-1" || c.position() != (events.Position{MCSeqno: 1, Event: 1}) {
 		t.Errorf("behind %s: %d events, of which the last is %s", c.position(), len(b.events), b.events[len(b.events)-1].raw)
 	}
-	c.current.Store(new(subscription))
+	c.current.Store(new(events.Subscription))
 	for range 5 {
-		c.note(endOf(7), write)
+		c.note(events.EndOf(7), write)
 	}
-	if b := c.take(); !errors.Is(b.fault, errSlow) || c.position() != (Position{1, 1}) {
+	if b := c.take(); !errors.Is(b.fault, errSlow) || c.position() != (events.Position{MCSeqno: 1, Event: 1}) {
 		t.Errorf("more notes than wait: %v behind %s", b.fault, c.position())
 	}
 }
@@ -137,7 +139,7 @@ func TestNotesComeBesideAQueueThatIsFull(t *testing.T) {
 // However large it is, one event fits: otherwise a stream could never go on.
 func TestAnEventLargerThanTheQueueIsSentAlone(t *testing.T) {
 	l := newComponent(t, func(c *Configuration) { c.QueueBytes, c.AllQueuedBytes = 10, 10 })
-	c := newConn(t.Context(), l, "", limits{})
+	c := newConn(t.Context(), l, "", events.Limits{})
 	c.offer(eventAt(1, 1000))
 	if b := c.take(); b.fault != nil || len(b.events) != 1 {
 		t.Errorf("%d events, %v", len(b.events), b.fault)
@@ -146,7 +148,7 @@ func TestAnEventLargerThanTheQueueIsSentAlone(t *testing.T) {
 
 func TestAReplayWaitsForRoom(t *testing.T) {
 	l := newComponent(t, func(c *Configuration) { c.Queue = 2 })
-	c := newConn(t.Context(), l, "", limits{})
+	c := newConn(t.Context(), l, "", events.Limits{})
 	const events = 100
 	var pushing sync.WaitGroup
 	pushing.Go(func() {
@@ -176,7 +178,7 @@ func TestAReplayWaitsForRoom(t *testing.T) {
 }
 
 func TestAnswersThatNobodyReadsEndTheStream(t *testing.T) {
-	c := newConn(t.Context(), newComponent(t, nil), "", limits{})
+	c := newConn(t.Context(), newComponent(t, nil), "", events.Limits{})
 	n := 0
 	for c.answer(nil) {
 		n++
@@ -228,7 +230,7 @@ func TestClientsHaveAsManyStreamsAndAddressesAsTheyMay(t *testing.T) {
 	if n, _ := l.clients.count(); n != 0 || len(l.clients.of) != 0 {
 		t.Errorf("%d streams of %d clients are left", n, len(l.clients.of))
 	}
-	first, second := newConn(t.Context(), l, "", limits{}), newConn(t.Context(), l, "", limits{})
+	first, second := newConn(t.Context(), l, "", events.Limits{}), newConn(t.Context(), l, "", events.Limits{})
 	for i, step := range []struct {
 		c    *conn
 		n    int

@@ -3,8 +3,13 @@ package live
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"testing"
+
+	"tonscribe/query/live/events"
 )
+
+func rawAddress(n byte) string { return fmt.Sprintf("0:%064X", n) }
 
 // Whatever texts a client sends, each is answered by one object of the contract that
 // repeats the id, a refused one changes nothing, and nothing is left of the stream.
@@ -22,7 +27,7 @@ func FuzzFrames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		l := newComponent(t, nil)
-		c := newConn(t.Context(), l, "", limits{addresses: 5})
+		c := newConn(t.Context(), l, "", events.Limits{Addresses: 5})
 		s := &session{c: l, conn: c}
 		for _, raw := range [][]byte{first, second} {
 			before := c.wanted
@@ -34,7 +39,7 @@ func FuzzFrames(f *testing.F) {
 				t.Fatalf("%q has %d answers", raw, len(answers))
 			}
 			checkAnswer(t, raw, answers[0], before == c.wanted)
-			if c.wanted != nil && c.wanted.size() != c.reserved || c.reserved > 10 {
+			if c.wanted != nil && c.wanted.Size() != c.reserved || c.reserved > 10 {
 				t.Fatalf("%q: %d names are counted", raw, c.reserved)
 			}
 		}
@@ -59,7 +64,7 @@ func checkAnswer(t *testing.T, sent, answer []byte, unchanged bool) {
 	if a.Error != "" && !unchanged {
 		t.Fatalf("%q is refused by %q and changes the subscription", sent, answer)
 	}
-	if _, err := ParsePosition(a.Position); a.Status != "" && err != nil {
+	if _, err := events.ParsePosition(a.Position); a.Status != "" && err != nil {
 		t.Fatalf("%q is answered by %q: %v", sent, answer, err)
 	}
 	var envelope struct {

@@ -24,7 +24,7 @@ type component struct {
 func (c *Component) serveHealth(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	index := component{OK: true}
-	if v, err := c.store.View(); err != nil {
+	if v, err := c.index.Store.View(); err != nil {
 		index = component{Error: err.Error()}
 	} else {
 		age := now.Unix() - int64(v.GenUtime)

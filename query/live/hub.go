@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tonscribe/query/head"
+	"tonscribe/query/live/events"
 	"tonscribe/query/store"
 )
 
@@ -25,18 +26,18 @@ type hub struct {
 	last   uint32 // the bundle up to which all have all
 	active int    // streams; without one, nothing is read
 	woken  chan struct{}
-	by     map[key][]*conn
+	by     map[events.Key][]*conn
 	search uint64 // counts searches for streams
 	// awaited are the traces of which some got what no block has.
-	awaited map[Hash]*awaited
+	awaited map[events.Hash]*awaited
 	// settled are the traces that the newest bundles have touched, by the bundle.
-	settled map[Hash]uint32
+	settled map[events.Hash]uint32
 
 	history history
 }
 
 func newHub(c *Component) *hub {
-	return &hub{c: c, woken: make(chan struct{}, 1), by: map[key][]*conn{}, awaited: map[Hash]*awaited{}, settled: map[Hash]uint32{},
+	return &hub{c: c, woken: make(chan struct{}, 1), by: map[events.Key][]*conn{}, awaited: map[events.Hash]*awaited{}, settled: map[events.Hash]uint32{},
 		history: history{limit: int64(c.configuration.HistoryBytes), bundles: map[uint32]*entry{}}}
 }
 
@@ -45,7 +46,7 @@ var errNotYet = errors.New("the index has no masterchain block yet, try again")
 
 // enter counts a stream. The first one begins with what is visible now.
 func (h *hub) enter() error {
-	v, err := h.c.store.View()
+	v, err := h.c.index.Store.View()
 	if err != nil {
 		return errNotYet
 	}
@@ -106,11 +107,11 @@ const (
 // step waits for the next bundle, and gives it out.
 func (h *hub) step(ctx context.Context, last uint32) error {
 	waiting, cancel := context.WithTimeout(ctx, idlePoll)
-	next, err := h.c.store.Subscribe(last).Next(waiting)
+	next, err := h.c.index.Store.Subscribe(last).Next(waiting)
 	cancel()
 	switch {
 	case err == nil:
-		v, err := h.c.store.View()
+		v, err := h.c.index.Store.View()
 		if err != nil {
 			return err
 		}
@@ -120,11 +121,11 @@ func (h *hub) step(ctx context.Context, last uint32) error {
 	case !errors.Is(err, store.ErrMissed):
 		return err
 	}
-	v, err := h.c.store.View()
+	v, err := h.c.index.Store.View()
 	if err != nil {
 		return err
 	}
-	seqnos, err := h.c.store.SeqnosAfter(ctx, v, last, stepBundles)
+	seqnos, err := h.c.index.Store.SeqnosAfter(ctx, v, last, stepBundles)
 	if err != nil {
 		return err
 	}
@@ -142,9 +143,9 @@ func (h *hub) step(ctx context.Context, last uint32) error {
 // match is an event that a stream gets as it chose.
 type match struct {
 	to     *conn
-	s      *subscription
-	event  *event
-	choice choice
+	s      *events.Subscription
+	event  *events.Event
+	choice events.Choice
 }
 
 // give gives a bundle to those who want something of it.
@@ -172,7 +173,7 @@ func (h *hub) give(ctx context.Context, v *head.View, mcSeqno uint32) error {
 	matches := h.matches(b, ahead)
 	h.last = mcSeqno
 	h.mu.Unlock()
-	h.invalidate(gone, endOf(before))
+	h.invalidate(gone, events.EndOf(before))
 	h.hand(ctx, matches)
 	h.c.metrics.took.Observe(time.Since(began).Seconds())
 	h.c.metrics.bundles.Inc()
@@ -184,8 +185,8 @@ func (h *hub) hand(ctx context.Context, matches []match) {
 	known := h.c.books()
 	for _, m := range matches {
 		if m.to.takes(m.s) {
-			if m.to.offer(item{m.event.render(ctx, known, m.s, m.choice), m.event.position}) {
-				h.c.metrics.ofKind[m.event.kind].Inc()
+			if m.to.offer(item{m.event.Render(ctx, known, m.s, m.choice), m.event.Position}) {
+				h.c.metrics.ofKind[m.event.Kind].Inc()
 				continue
 			}
 			h.fallBehind(m)
@@ -208,7 +209,7 @@ func (h *hub) fallBehind(m match) {
 	unsettled := maps.Clone(c.unsettled)
 	h.mu.Unlock()
 	c.mu.Lock()
-	from := maxPosition(c.newest(), m.event.position.before())
+	from := maxPosition(c.newest(), m.event.Position.Before())
 	c.mu.Unlock()
 	h.c.metrics.behind.Inc()
 	c.catchUp(func(ctx context.Context) error { return h.follow(ctx, c, m.s, unsettled, from) })
@@ -216,44 +217,44 @@ func (h *hub) fallBehind(m match) {
 
 // matches finds who wants what of a bundle. Of traces that go on as it is foreseen, those
 // who want to know that get the whole.
-func (h *hub) matches(b *bundle, ahead map[*traced]*traced) (list []match) {
-	var of *traced
+func (h *hub) matches(b *events.Bundle, ahead map[*events.Trace]*events.Trace) (list []match) {
+	var of *events.Trace
 	var interested []*conn
-	for _, e := range b.events {
-		if e.of == nil || e.of != of {
-			of = e.of
+	for _, e := range b.Events {
+		if e.Of == nil || e.Of != of {
+			of = e.Of
 			interested = h.interested(e)
 		}
-		var whole *event
-		if further := ahead[e.of]; further != nil && e.of != nil {
-			whole = &event{kind: e.kind, position: e.position, of: further}
+		var whole *events.Event
+		if further := ahead[e.Of]; further != nil && e.Of != nil {
+			whole = &events.Event{Kind: e.Kind, Position: e.Position, Of: further}
 		}
 		var waiting *awaited
-		if e.of != nil {
-			waiting = h.awaited[e.of.hash]
+		if e.Of != nil {
+			waiting = h.awaited[e.Of.Hash]
 		}
 		for _, to := range interested {
 			s := to.subscription()
-			if s == nil || e.position.Compare(to.after) <= 0 {
+			if s == nil || e.Position.Compare(to.after) <= 0 {
 				continue
 			}
 			shown := e
-			if whole != nil && s.min == pendingLevel {
+			if whole != nil && s.Min == events.PendingLevel {
 				shown = whole
 			}
-			c, ok := shown.chosen(s, waiting.has(to))
+			c, ok := shown.Chosen(s, waiting.has(to))
 			if !ok {
 				continue
 			}
 			if shown == whole {
-				h.await(whole.of, to)
+				h.await(whole.Of, to)
 			}
 			list = append(list, match{to, s, shown, c})
 		}
 	}
-	for _, e := range b.events {
-		if e.kind == transactionsKind && ahead[e.of] == nil && e.of.row.PendingEdges == 0 {
-			h.forget(e.of.hash)
+	for _, e := range b.Events {
+		if e.Kind == events.TransactionsKind && ahead[e.Of] == nil && e.Of.Row.PendingEdges == 0 {
+			h.forget(e.Of.Hash)
 		}
 	}
 	return list
@@ -261,7 +262,7 @@ func (h *hub) matches(b *bundle, ahead map[*traced]*traced) (list []match) {
 
 // interested are the streams that name something of what an event is about, which is the
 // same for all events of a trace.
-func (h *hub) interested(e *event) (found []*conn) {
+func (h *hub) interested(e *events.Event) (found []*conn) {
 	h.search++
 	note := func(c *conn) {
 		if c.found != h.search {
@@ -269,61 +270,61 @@ func (h *hub) interested(e *event) (found []*conn) {
 			found = append(found, c)
 		}
 	}
-	add := func(k key) {
+	add := func(k events.Key) {
 		for _, c := range h.by[k] {
 			note(c)
 		}
 	}
 	account := func(a []byte) {
-		if k, ok := accountKey(a); ok {
+		if k, ok := events.AccountKey(a); ok {
 			add(k)
-			if k.of = ofToken; len(h.by[k]) > 0 {
+			if k.Of = events.OfToken; len(h.by[k]) > 0 {
 				add(k)
 			}
 		}
 	}
-	add(key{of: ofEverything})
+	add(events.Key{Of: events.OfEverything})
 	switch {
-	case e.of != nil:
-		add(traceKey(e.of.hash))
-		for tx, fresh := range e.of.fresh {
+	case e.Of != nil:
+		add(events.TraceKey(e.Of.Hash))
+		for tx, fresh := range e.Of.Fresh {
 			if fresh {
 				account(tx.Account)
 			}
 		}
-		if len(e.of.row.Actions) > 0 {
-			for i, a := range e.of.row.Actions {
+		if len(e.Of.Row.Actions) > 0 {
+			for i, a := range e.Of.Row.Actions {
 				for _, party := range a.Accounts {
 					account(party)
 				}
-				for token := range e.of.named(i) {
-					add(key{ofToken, token})
+				for token := range e.Of.Named(i) {
+					add(events.Key{Of: events.OfToken, ID: token})
 				}
 			}
 		}
-		if waiting := h.awaited[e.of.hash]; waiting != nil {
+		if waiting := h.awaited[e.Of.Hash]; waiting != nil {
 			for c := range waiting.by {
 				note(c)
 			}
 		}
-	case e.tx != nil:
-		account(e.tx.Account)
+	case e.Tx != nil:
+		account(e.Tx.Account)
 	default:
-		account(e.wallet.Account)
-		account(e.wallet.JettonWallet.Owner)
-		account(e.wallet.JettonWallet.Master)
+		account(e.Wallet.Account)
+		account(e.Wallet.JettonWallet.Owner)
+		account(e.Wallet.JettonWallet.Master)
 	}
 	return found
 }
 
 // join makes a stream get what comes after the last bundle, if it has all up to that, and
 // what brings it there was not stopped.
-func (h *hub) join(ctx context.Context, c *conn, s *subscription, upTo Position) (last uint32, joined bool) {
+func (h *hub) join(ctx context.Context, c *conn, s *events.Subscription, upTo events.Position) (last uint32, joined bool) {
 	h.turn.Lock() // what is given out now was found for those before
 	defer h.turn.Unlock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if ctx.Err() != nil || upTo.Compare(endOf(h.last)) < 0 {
+	if ctx.Err() != nil || upTo.Compare(events.EndOf(h.last)) < 0 {
 		return h.last, false
 	}
 	c.after = upTo // another replica may have been faster
@@ -332,18 +333,18 @@ func (h *hub) join(ctx context.Context, c *conn, s *subscription, upTo Position)
 }
 
 // begin makes a stream get what comes from now on, and returns its position.
-func (h *hub) begin(c *conn, s *subscription) Position {
+func (h *hub) begin(c *conn, s *events.Subscription) events.Position {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c.after = Position{}
+	c.after = events.Position{}
 	h.replace(c, s)
-	return endOf(h.last)
+	return events.EndOf(h.last)
 }
 
 // replace gives a stream another subscription; nil takes its own away.
-func (h *hub) replace(c *conn, s *subscription) {
+func (h *hub) replace(c *conn, s *events.Subscription) {
 	if old := c.current.Load(); old != nil {
-		old.keys(func(k key) {
+		old.Keys(func(k events.Key) {
 			list := h.by[k]
 			at, last := slices.Index(list, c), len(list)-1
 			list[at], list[last] = list[last], nil
@@ -356,7 +357,7 @@ func (h *hub) replace(c *conn, s *subscription) {
 	if s == nil {
 		return
 	}
-	s.keys(func(k key) { h.by[k] = append(h.by[k], c) })
+	s.Keys(func(k events.Key) { h.by[k] = append(h.by[k], c) })
 }
 
 // end takes a stream's subscription away.
@@ -373,13 +374,13 @@ func (h *hub) end(c *conn) {
 }
 
 // bundle reads a bundle, or finds it in memory.
-func (h *hub) bundle(ctx context.Context, v *head.View, mcSeqno uint32) (*bundle, error) {
-	return h.history.get(mcSeqno, func() (*bundle, error) {
-		read, err := h.c.api.Bundle(ctx, v, mcSeqno)
+func (h *hub) bundle(ctx context.Context, v *head.View, mcSeqno uint32) (*events.Bundle, error) {
+	return h.history.get(mcSeqno, func() (*events.Bundle, error) {
+		read, err := h.c.index.Bundle(ctx, v, mcSeqno)
 		if err != nil {
 			return nil, fmt.Errorf("bundle %d: %w", mcSeqno, err)
 		}
-		return newBundle(read), nil
+		return events.NewBundle(read), nil
 	})
 }
 
@@ -395,10 +396,10 @@ type history struct {
 type entry struct {
 	mcSeqno uint32
 	once    sync.Mutex
-	bundle  *bundle
+	bundle  *events.Bundle
 }
 
-func (h *history) get(mcSeqno uint32, read func() (*bundle, error)) (*bundle, error) {
+func (h *history) get(mcSeqno uint32, read func() (*events.Bundle, error)) (*events.Bundle, error) {
 	h.mu.Lock()
 	e := h.bundles[mcSeqno]
 	if e == nil {
@@ -436,7 +437,7 @@ func (h *history) trim() {
 	var bytes int64
 	for i := len(h.order) - 1; i >= 0; i-- {
 		if b := h.order[i].bundle; b != nil {
-			bytes += b.bytes.Load()
+			bytes += b.Bytes.Load()
 		}
 		if i < len(h.order)-1 && (bytes > h.limit || len(h.order)-i > most) {
 			for _, gone := range h.order[:i+1] {

@@ -4,11 +4,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/internal/report"
+	"tonscribe/query/live/events"
 )
 
 type metrics struct {
 	events   *prometheus.CounterVec
-	ofKind   [kinds]prometheus.Counter // those of events
+	ofKind   [events.Kinds]prometheus.Counter // those of events
 	bundles  prometheus.Counter
 	slow     prometheus.Counter
 	behind   prometheus.Counter
@@ -38,7 +39,7 @@ func newMetrics(r report.Reporter, c *Component) *metrics {
 			Name: "tonscribe_live_bundle_seconds", Help: "Time from a bundle being visible until all streams have its events waiting.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 		}),
 	}
-	for k, name := range kindNames {
+	for k, name := range events.KindNames {
 		m.ofKind[k] = m.events.WithLabelValues(name)
 	}
 	gauge := func(name, help string, value func() float64) prometheus.Collector {

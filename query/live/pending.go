@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tonscribe/query/head"
+	"tonscribe/query/live/events"
 	"tonscribe/query/pending"
 	"tonscribe/query/render"
 	"tonscribe/schema/record"
@@ -39,51 +40,43 @@ func (a *awaited) has(c *conn) bool {
 const maxAwaited = 1 << 17
 
 // await remembers that a stream gets what no block has.
-func (h *hub) await(t *traced, c *conn) {
-	a := h.awaited[t.hash]
+func (h *hub) await(t *events.Trace, c *conn) {
+	a := h.awaited[t.Hash]
 	if a == nil {
 		if len(h.awaited) >= maxAwaited {
 			return
 		}
 		a = &awaited{by: map[*conn]struct{}{}, deadline: time.Now().Add(h.c.configuration.PendingDeadline)}
-		if root := t.root(); root != nil {
-			a.root, a.guess, a.begun = root.Account, root, !t.row.Foreseen[root]
+		if root := t.Root(); root != nil {
+			a.root, a.guess, a.begun = root.Account, root, !t.Row.Foreseen[root]
 		}
-		h.awaited[t.hash] = a
+		h.awaited[t.Hash] = a
 	}
 	a.by[c] = struct{}{}
 	if c.unsettled == nil {
-		c.unsettled = map[Hash]bool{}
+		c.unsettled = map[events.Hash]bool{}
 	}
-	c.unsettled[t.hash] = true
+	c.unsettled[t.Hash] = true
 }
 
 // missed remembers that a stream did not get an event. What no block has it is told again.
 func (h *hub) missed(m match) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t := m.event.of; t != nil && m.to.unsettled[t.hash] {
-		m.to.unsettled[t.hash] = false
+	if t := m.event.Of; t != nil && m.to.unsettled[t.Hash] {
+		m.to.unsettled[t.Hash] = false
 	}
 }
 
 // told reports whether a stream got all that is known of a trace that is not final.
-func (h *hub) told(c *conn, hash Hash) bool {
+func (h *hub) told(c *conn, hash events.Hash) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return c.unsettled[hash]
 }
 
-// root is the first transaction.
-func (t *traced) root() *record.Transaction {
-	if t.row.Tree == nil || t.row.Tree.Root == nil {
-		return nil
-	}
-	return t.row.Tree.Root.Tx
-}
-
 // forget ends what await began.
-func (h *hub) forget(hash Hash) (by map[*conn]struct{}) {
+func (h *hub) forget(hash events.Hash) (by map[*conn]struct{}) {
 	a := h.awaited[hash]
 	if a == nil {
 		return nil
@@ -96,40 +89,40 @@ func (h *hub) forget(hash Hash) (by map[*conn]struct{}) {
 }
 
 // invalid are those who are told that a trace does not come as they were told.
-type invalid map[Hash]map[*conn]struct{}
+type invalid map[events.Hash]map[*conn]struct{}
 
 // settledBundles is for how many bundles it is remembered which traces they touched.
 const settledBundles = 256
 
 // settle takes what a bundle says of traces that were told of before. It returns those
 // that come differently, or that another message took the place of.
-func (h *hub) settle(b *bundle) invalid {
+func (h *hub) settle(b *events.Bundle) invalid {
 	gone := invalid{}
 	for hash, at := range h.settled {
-		if at+settledBundles < b.mcSeqno {
+		if at+settledBundles < b.MCSeqno {
 			delete(h.settled, hash)
 		}
 	}
-	for _, e := range b.events {
-		if e.kind != transactionsKind {
+	for _, e := range b.Events {
+		if e.Kind != events.TransactionsKind {
 			continue
 		}
-		t := e.of
-		h.settled[t.hash] = b.mcSeqno
-		root := t.root()
-		if root == nil || root.InMsg.GetKind() != record.Message_EXTERNAL_IN || !t.fresh[root] {
+		t := e.Of
+		h.settled[t.Hash] = b.MCSeqno
+		root := t.Root()
+		if root == nil || root.InMsg.GetKind() != record.Message_EXTERNAL_IN || !t.Fresh[root] {
 			continue
 		}
-		if a := h.awaited[t.hash]; a != nil && !a.begun {
+		if a := h.awaited[t.Hash]; a != nil && !a.begun {
 			if a.begun = true; a.guess != nil && !alike(a.guess, root) {
-				gone[t.hash] = maps.Clone(a.by)
+				gone[t.Hash] = maps.Clone(a.by)
 			}
 		}
 		if takesAny(root) {
 			continue
 		}
 		for hash, a := range h.awaited {
-			if hash != t.hash && !a.begun && bytes.Equal(a.root, root.Account) {
+			if hash != t.Hash && !a.begun && bytes.Equal(a.root, root.Account) {
 				gone[hash] = h.forget(hash)
 			}
 		}
@@ -140,7 +133,7 @@ func (h *hub) settle(b *bundle) invalid {
 // takesAny reports whether a wallet takes messages in any order.
 func takesAny(root *record.Transaction) bool {
 	hash := root.StateAfter.GetCodeHash()
-	return len(hash) == len(Hash{}) && slices.ContainsFunc(code.Interfaces(Hash(hash), nil), func(name string) bool {
+	return len(hash) == len(events.Hash{}) && slices.ContainsFunc(code.Interfaces(events.Hash(hash), nil), func(name string) bool {
 		return strings.HasPrefix(name, "wallet_highload")
 	})
 }
@@ -155,45 +148,45 @@ func alike(guess, came *record.Transaction) bool {
 }
 
 // invalidate tells of traces that do not come as they were told.
-func (h *hub) invalidate(gone invalid, at Position) {
+func (h *hub) invalidate(gone invalid, at events.Position) {
 	for hash, by := range gone {
-		write := func(at Position) []byte {
-			raw := append([]byte(nil), `{"type":"`+invalidatedName+`","position":"`...)
+		write := func(at events.Position) []byte {
+			raw := append([]byte(nil), `{"type":"`+events.InvalidatedName+`","position":"`...)
 			raw = append(at.Append(raw), `","trace_external_hash_norm":"`...)
 			return append(base64.StdEncoding.AppendEncode(raw, hash[:]), `"}`...)
 		}
 		for c := range by {
 			c.note(at, write)
-			h.c.metrics.events.WithLabelValues(invalidatedName).Inc()
+			h.c.metrics.events.WithLabelValues(events.InvalidatedName).Inc()
 		}
 	}
 }
 
 // ahead are the traces of a bundle that go on as it is foreseen, with that.
-func (h *hub) ahead(ctx context.Context, v *head.View, b *bundle) (map[*traced]*traced, error) {
-	found := map[*traced]*traced{}
-	if h.c.pending == nil {
+func (h *hub) ahead(ctx context.Context, v *head.View, b *events.Bundle) (map[*events.Trace]*events.Trace, error) {
+	found := map[*events.Trace]*events.Trace{}
+	if h.c.index.Pending == nil {
 		return found, nil
 	}
-	past := v.AsOf(b.mcSeqno)
-	for _, e := range b.events {
-		if e.kind != transactionsKind || e.of.row.PendingEdges == 0 {
+	past := v.AsOf(b.MCSeqno)
+	for _, e := range b.Events {
+		if e.Kind != events.TransactionsKind || e.Of.Row.PendingEdges == 0 {
 			continue
 		}
-		traces := h.c.pending.Sent([]pending.Hash{e.of.hash})
+		traces := h.c.index.Pending.Sent([]pending.Hash{e.Of.Hash})
 		if len(traces) == 0 {
 			continue
 		}
-		rows, err := h.c.api.Foreseen(ctx, past, traces)
+		rows, err := h.c.index.Foreseen(ctx, past, traces)
 		if err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
-			if t := newTraced(row, nil); t.hash == e.of.hash {
-				for tx := range t.fresh {
-					t.fresh[tx] = true
+			if t := events.NewTrace(row, nil); t.Hash == e.Of.Hash {
+				for tx := range t.Fresh {
+					t.Fresh[tx] = true
 				}
-				found[e.of] = t
+				found[e.Of] = t
 			}
 		}
 	}
@@ -224,7 +217,7 @@ func (h *hub) foresee(ctx context.Context, coming <-chan *pending.Trace) {
 
 // tell tells what one message will do, unless a block has it by now: all streams, or one.
 func (h *hub) tell(ctx context.Context, t *pending.Trace, only *conn) error {
-	v, err := h.c.store.View()
+	v, err := h.c.index.Store.View()
 	if err != nil {
 		return err
 	}
@@ -235,12 +228,12 @@ func (h *hub) tell(ctx context.Context, t *pending.Trace, only *conn) error {
 	}
 	h.mu.Lock()
 	_, settled := h.settled[t.ID]
-	at := endOf(h.last)
+	at := events.EndOf(h.last)
 	h.mu.Unlock()
 	if settled {
 		return nil // it is told with the bundles
 	}
-	rows, err := h.c.api.Foreseen(ctx, v, []*pending.Trace{t})
+	rows, err := h.c.index.Foreseen(ctx, v, []*pending.Trace{t})
 	if err != nil {
 		return err
 	}
@@ -250,27 +243,14 @@ func (h *hub) tell(ctx context.Context, t *pending.Trace, only *conn) error {
 	return nil
 }
 
-// foreseenEvents are the events of what no block has: of transactions only such.
-func foreseenEvents(row render.TraceRow, at Position) []*event {
-	whole := newTraced(row, nil)
-	rest := newTraced(row, nil)
-	rest.all = slices.DeleteFunc(rest.all, func(tx *record.Transaction) bool { return !row.Foreseen[tx] })
-	for _, t := range []*traced{whole, rest} {
-		for tx := range t.fresh {
-			t.fresh[tx] = true
-		}
-	}
-	return []*event{{kind: transactionsKind, position: at, of: rest}, {kind: actionsKind, position: at, of: whole}, {kind: traceKind, position: at, of: whole}}
-}
-
 // tellAll tells a stream what the messages will do that may still come, and that it was
 // not told of.
-func (h *hub) tellAll(ctx context.Context, c *conn, s *subscription) error {
-	if h.c.pending == nil || s.min != pendingLevel {
+func (h *hub) tellAll(ctx context.Context, c *conn, s *events.Subscription) error {
+	if h.c.index.Pending == nil || s.Min != events.PendingLevel {
 		return nil
 	}
-	for _, t := range h.c.pending.Held() {
-		if time.Since(t.Sent) > h.c.configuration.PendingDeadline || !s.mayWant(t) || h.told(c, t.ID) {
+	for _, t := range h.c.index.Pending.Held() {
+		if time.Since(t.Sent) > h.c.configuration.PendingDeadline || !s.MayWant(t) || h.told(c, t.ID) {
 			continue
 		}
 		if err := c.awaitRoom(ctx); err != nil {
@@ -283,31 +263,25 @@ func (h *hub) tellAll(ctx context.Context, c *conn, s *subscription) error {
 	return nil
 }
 
-// mayWant reports whether events of what a message will do may be for the subscription.
-func (s *subscription) mayWant(t *pending.Trace) bool {
-	_, named := s.traces[t.ID]
-	return named || s.everything || len(s.tokens) > 0 || slices.ContainsFunc(t.Transactions, func(tx *record.Transaction) bool { return s.wants(tx.Account) })
-}
-
-func (h *hub) matchesOfForeseen(row render.TraceRow, at Position, only *conn) (list []match) {
-	events := foreseenEvents(row, at)
+func (h *hub) matchesOfForeseen(row render.TraceRow, at events.Position, only *conn) (list []match) {
+	foreseen := events.Foreseen(row, at)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	interested := []*conn{only}
 	if only == nil {
-		interested = h.interested(events[1])
+		interested = h.interested(foreseen[1])
 	}
-	for _, e := range events {
-		if e.kind == actionsKind && len(row.Actions) == 0 {
+	for _, e := range foreseen {
+		if e.Kind == events.ActionsKind && len(row.Actions) == 0 {
 			continue
 		}
 		for _, to := range interested {
 			s := to.subscription()
-			if s == nil || s.min != pendingLevel {
+			if s == nil || s.Min != events.PendingLevel {
 				continue
 			}
-			if c, ok := e.chosen(s, false); ok {
-				h.await(e.of, to)
+			if c, ok := e.Chosen(s, false); ok {
+				h.await(e.Of, to)
 				list = append(list, match{to, s, e, c})
 			}
 		}
@@ -321,7 +295,7 @@ func (h *hub) expire(now time.Time) {
 	defer h.turn.Unlock()
 	gone := invalid{}
 	h.mu.Lock()
-	at := endOf(h.last)
+	at := events.EndOf(h.last)
 	for hash, a := range h.awaited {
 		switch {
 		case !a.begun && now.After(a.deadline):

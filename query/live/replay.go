@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"tonscribe/ton/address"
+	"tonscribe/query/live/events"
 )
 
 // recentTime is how far back what is new since a while goes, in seconds.
@@ -20,23 +20,23 @@ const recentBundles = 150
 const maxAhead = 1000
 
 // start is where a subscription begins that does not begin now; nil for one that does.
-func (c *Component) start(s *subscription) (*Position, error) {
-	if s.from == nil && !s.recent {
+func (c *Component) start(s *events.Subscription) (*events.Position, error) {
+	if s.From == nil && !s.Recent {
 		return nil, nil
 	}
-	v, err := c.store.View()
+	v, err := c.index.Store.View()
 	if err != nil {
 		return nil, errNotYet
 	}
 	first := v.First.Id.Seqno
-	if s.from != nil {
-		switch p := *s.from; {
-		case p.MCSeqno+1 < first || p.MCSeqno < first && p.Event != endOfBundle:
+	if s.From != nil {
+		switch p := *s.From; {
+		case p.MCSeqno+1 < first || p.MCSeqno < first && p.Event != events.EndOfBundle:
 			return nil, fmt.Errorf("position %s is older than the index, which begins with masterchain block %d", p, first)
 		case p.MCSeqno > v.Watermark && p.MCSeqno-v.Watermark > maxAhead:
 			return nil, fmt.Errorf("position %s is ahead of the index, whose newest masterchain block is %d", p, v.Watermark)
 		}
-		return s.from, nil
+		return s.From, nil
 	}
 	at := v.Watermark - min(v.Watermark, recentBundles)
 	for i := len(v.Held) - 1; i >= 0; i-- {
@@ -45,7 +45,7 @@ func (c *Component) start(s *subscription) (*Position, error) {
 			break
 		}
 	}
-	p := endOf(max(at, first-min(first, 1)))
+	p := events.EndOf(max(at, first-min(first, 1)))
 	return &p, nil
 }
 
@@ -53,36 +53,20 @@ func (c *Component) start(s *subscription) (*Position, error) {
 type replay struct {
 	hub *hub
 	to  *conn
-	s   *subscription
+	s   *events.Subscription
 	// newest are the last events of each trace and account; nil for all.
-	newest map[subject]Position
+	newest map[events.Subject]events.Position
 	// held says that nothing is read that is not in memory any more, and unsettled are the
 	// traces of which the stream got what no block had, when it fell behind.
 	held      bool
-	unsettled map[Hash]bool
-}
-
-// subject is what an event tells something of that the next one of the kind replaces.
-type subject struct {
-	kind kind
-	id   address.Address // or a hash
-}
-
-func (e *event) subject() subject {
-	switch {
-	case e.of != nil:
-		return subject{e.kind, traceKey(e.of.hash).id}
-	case e.tx != nil:
-		return subject{e.kind, address.Address(e.tx.Account)}
-	}
-	return subject{e.kind, address.Address(e.wallet.Account)}
+	unsettled map[events.Hash]bool
 }
 
 // replay gives a stream what came after a position, and then makes it get what comes.
-func (h *hub) replay(ctx context.Context, c *conn, s *subscription, from Position) error {
+func (h *hub) replay(ctx context.Context, c *conn, s *events.Subscription, from events.Position) error {
 	h.c.metrics.replays.Inc()
 	r := &replay{hub: h, to: c, s: s}
-	if s.recent && s.from == nil {
+	if s.Recent && s.From == nil {
 		var err error
 		if r.newest, err = r.findNewest(ctx, from); err != nil {
 			return h.c.unread(ctx, err)
@@ -91,7 +75,7 @@ func (h *hub) replay(ctx context.Context, c *conn, s *subscription, from Positio
 	if err := r.run(ctx, from); err != nil {
 		return err
 	}
-	if s.recent {
+	if s.Recent {
 		return h.tellAll(ctx, c, s)
 	}
 	return nil
@@ -100,7 +84,7 @@ func (h *hub) replay(ctx context.Context, c *conn, s *subscription, from Positio
 // follow gives a stream that fell behind what came after a position while its client took
 // what it had, and then makes it get what comes. What is not held any more its client is
 // too slow for.
-func (h *hub) follow(ctx context.Context, c *conn, s *subscription, unsettled map[Hash]bool, from Position) error {
+func (h *hub) follow(ctx context.Context, c *conn, s *events.Subscription, unsettled map[events.Hash]bool, from events.Position) error {
 	r := &replay{hub: h, to: c, s: s, held: true, unsettled: unsettled}
 	if err := r.run(ctx, from); err != nil {
 		return err
@@ -109,7 +93,7 @@ func (h *hub) follow(ctx context.Context, c *conn, s *subscription, unsettled ma
 }
 
 // run gives the stream what comes after a position until it has all, and gets what comes.
-func (r *replay) run(ctx context.Context, from Position) error {
+func (r *replay) run(ctx context.Context, from events.Position) error {
 	for at, failures := from, 0; ; {
 		last, joined := r.hub.join(ctx, r.to, r.s, at)
 		if joined {
@@ -133,8 +117,8 @@ func (r *replay) run(ctx context.Context, from Position) error {
 }
 
 // findNewest finds the last events that the subscription wants after a position.
-func (r *replay) findNewest(ctx context.Context, after Position) (map[subject]Position, error) {
-	newest := map[subject]Position{}
+func (r *replay) findNewest(ctx context.Context, after events.Position) (map[events.Subject]events.Position, error) {
+	newest := map[events.Subject]events.Position{}
 	for last, _ := r.hub.idle(); after.MCSeqno < last; {
 		seqnos, err := r.seqnos(ctx, after.MCSeqno)
 		if err != nil || len(seqnos) == 0 {
@@ -145,12 +129,12 @@ func (r *replay) findNewest(ctx context.Context, after Position) (map[subject]Po
 			if err != nil {
 				return nil, err
 			}
-			for _, e := range b.events {
-				if _, wanted := e.chosen(r.s, false); wanted {
-					newest[e.subject()] = e.position
+			for _, e := range b.Events {
+				if _, wanted := e.Chosen(r.s, false); wanted {
+					newest[e.Subject()] = e.Position
 				}
 			}
-			after = endOf(seqno)
+			after = events.EndOf(seqno)
 		}
 	}
 	return newest, nil
@@ -161,9 +145,9 @@ const maxFailures = 5
 
 // step gives the stream the events of some bundles after a position, up to the last one
 // that all others have. It returns the position behind them.
-func (r *replay) step(ctx context.Context, at Position, last uint32) (Position, error) {
+func (r *replay) step(ctx context.Context, at events.Position, last uint32) (events.Position, error) {
 	after := at.MCSeqno
-	if at.Event != endOfBundle && after > 0 {
+	if at.Event != events.EndOfBundle && after > 0 {
 		after-- // the rest of this one
 	}
 	seqnos, err := r.seqnos(ctx, after)
@@ -177,15 +161,15 @@ func (r *replay) step(ctx context.Context, at Position, last uint32) (Position, 
 		if err := r.give(ctx, at, seqno); err != nil {
 			return at, err
 		}
-		at = endOf(seqno)
+		at = events.EndOf(seqno)
 	}
 	if len(seqnos) == 0 || seqnos[len(seqnos)-1] > last || seqnos[0] > last {
-		at = maxPosition(at, endOf(last))
+		at = maxPosition(at, events.EndOf(last))
 	}
 	return at, nil
 }
 
-func maxPosition(a, b Position) Position {
+func maxPosition(a, b events.Position) events.Position {
 	if a.Compare(b) < 0 {
 		return b
 	}
@@ -194,23 +178,23 @@ func maxPosition(a, b Position) Position {
 
 // seqnos are some bundles after one.
 func (r *replay) seqnos(ctx context.Context, after uint32) (seqnos []uint32, err error) {
-	v, err := r.hub.c.store.View()
+	v, err := r.hub.c.index.Store.View()
 	if err != nil {
 		return nil, errNotYet
 	}
 	err = r.hub.c.reading(ctx, func(ctx context.Context) (err error) {
-		seqnos, err = r.hub.c.store.SeqnosAfter(ctx, v, after, stepBundles)
+		seqnos, err = r.hub.c.index.Store.SeqnosAfter(ctx, v, after, stepBundles)
 		return err
 	})
 	return seqnos, err
 }
 
 // read reads a bundle, or finds it in memory.
-func (r *replay) read(ctx context.Context, seqno uint32) (b *bundle, err error) {
+func (r *replay) read(ctx context.Context, seqno uint32) (b *events.Bundle, err error) {
 	if r.held && !r.hub.history.has(seqno) {
 		return nil, errSlow
 	}
-	v, err := r.hub.c.store.View()
+	v, err := r.hub.c.index.Store.View()
 	if err != nil {
 		return nil, errNotYet
 	}
@@ -222,26 +206,26 @@ func (r *replay) read(ctx context.Context, seqno uint32) (b *bundle, err error) 
 }
 
 // give gives the stream the events of a bundle behind a position.
-func (r *replay) give(ctx context.Context, at Position, seqno uint32) error {
+func (r *replay) give(ctx context.Context, at events.Position, seqno uint32) error {
 	b, err := r.read(ctx, seqno)
 	if err != nil {
 		return err
 	}
 	known := r.hub.c.books()
-	for _, e := range b.events {
-		if e.position.Compare(at) <= 0 {
+	for _, e := range b.Events {
+		if e.Position.Compare(at) <= 0 {
 			continue
 		}
 		unsettled := false
-		if e.of != nil {
-			_, unsettled = r.unsettled[e.of.hash]
+		if e.Of != nil {
+			_, unsettled = r.unsettled[e.Of.Hash]
 		}
-		chosen, ok := e.chosen(r.s, unsettled)
-		if !ok || e.position.Compare(r.newest[e.subject()]) < 0 {
+		chosen, ok := e.Chosen(r.s, unsettled)
+		if !ok || e.Position.Compare(r.newest[e.Subject()]) < 0 {
 			continue
 		}
-		raw := e.render(ctx, known, r.s, chosen)
-		if err := r.to.offerInTime(ctx, item{raw, e.position}); err != nil {
+		raw := e.Render(ctx, known, r.s, chosen)
+		if err := r.to.offerInTime(ctx, item{raw, e.Position}); err != nil {
 			return err
 		}
 		r.hub.c.metrics.replayed.Inc()

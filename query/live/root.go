@@ -2,11 +2,12 @@
 // (POST /api/streaming/v2/sse) and WebSockets (GET /api/streaming/v2/ws).
 //
 // In: bundles of the index, in order and without a gap (query/store), and what messages
-// that were sent will do (query/pending). Out: events, whose objects are those of the v3
-// layer. Every event has a position in the sequence of the chain's events, which is the
-// same on every replica: whoever comes back with one gets what came after it. The package
-// must never skip an event of a stream without ending it, never hold more than its limits,
-// and never let what it does for a client outlive the client's connection.
+// that were sent will do (query/pending). Out: the events of these (query/live/events) to
+// the connections that want them. Every event has a position in the sequence of the
+// chain's events, which is the same on every replica: whoever comes back with one gets
+// what came after it. The package must never skip an event of a stream without ending it,
+// never hold more than its limits, and never let what it does for a client outlive the
+// client's connection.
 package live
 
 import (
@@ -22,9 +23,9 @@ import (
 
 	"tonscribe/internal/report"
 	"tonscribe/query/auth"
+	"tonscribe/query/live/events"
 	"tonscribe/query/pending"
-	"tonscribe/query/store"
-	v3 "tonscribe/query/v3"
+	"tonscribe/query/rows"
 )
 
 // Prefix and Short are where the streams are; clients know both.
@@ -36,11 +37,8 @@ const (
 // Dependencies of the component.
 type Dependencies struct {
 	Report report.Reporter
-	Store  *store.Store
-	// API makes the objects of events.
-	API *v3.API
-	// Pending has what messages that were sent will do. May be nil.
-	Pending *pending.Store
+	// Index has what events are made of.
+	Index rows.Reader
 }
 
 // Component serves the streams.
@@ -48,9 +46,7 @@ type Component struct {
 	configuration Configuration
 	report        report.Reporter
 	metrics       *metrics
-	store         *store.Store
-	api           *v3.API
-	pending       *pending.Store
+	index         rows.Reader
 	hub           *hub
 	clients       clients
 	queued        atomic.Int64  // bytes of events that wait, of all streams
@@ -72,7 +68,7 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 		return nil, err
 	}
 	l := &Component{
-		configuration: c, report: d.Report.For("live"), store: d.Store, api: d.API, pending: d.Pending,
+		configuration: c, report: d.Report.For("live"), index: d.Index,
 		replays: make(chan struct{}, c.Replays),
 	}
 	l.stopping, l.drain = context.WithCancelCause(context.Background())
@@ -87,10 +83,10 @@ func (c *Component) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
 	c.running.Go(func() { c.hub.run(ctx) })
-	if c.pending != nil {
+	if c.index.Pending != nil {
 		const most = 1024
 		coming := make(chan *pending.Trace, most)
-		c.pending.Listen(func(t *pending.Trace) {
+		c.index.Pending.Listen(func(t *pending.Trace) {
 			select {
 			case coming <- t:
 			default:
@@ -111,8 +107,8 @@ func (c *Component) Stop() {
 	c.stopped = true
 	c.mu.Unlock()
 	c.serving.Wait()
-	if c.pending != nil {
-		c.pending.Listen(nil)
+	if c.index.Pending != nil {
+		c.index.Pending.Listen(nil)
 	}
 	if c.cancel != nil {
 		c.cancel()
@@ -141,17 +137,17 @@ func (c *Component) Mount(router gin.IRouter) {
 }
 
 // limitsOf are those of who sends a request, and how many streams it may have.
-func (c *Component) limitsOf(ctx context.Context) (l limits, streams int) {
+func (c *Component) limitsOf(ctx context.Context) (l events.Limits, streams int) {
 	key, own := auth.KeyID(ctx), auth.StreamsOf(ctx)
 	may := c.configuration.Everything
 	if key == "" {
-		return limits{c.configuration.AnonymousAddresses, slices.Contains(may, "anonymous")}, c.configuration.AnonymousConnections
+		return events.Limits{Addresses: c.configuration.AnonymousAddresses, Everything: slices.Contains(may, "anonymous")}, c.configuration.AnonymousConnections
 	}
-	l = limits{cmp.Or(int(own.Addresses), c.configuration.Addresses), slices.Contains(may, "*") || slices.Contains(may, "anonymous") || slices.Contains(may, key)}
+	l = events.Limits{Addresses: cmp.Or(int(own.Addresses), c.configuration.Addresses), Everything: slices.Contains(may, "*") || slices.Contains(may, "anonymous") || slices.Contains(may, key)}
 	return l, cmp.Or(int(own.Connections), c.configuration.ClientConnections)
 }
 
-func (c *Component) books() books { return books{c.api, c.failed} }
+func (c *Component) books() events.Books { return events.Books{Index: &c.index, Fail: c.failed} }
 
 // failed counts a failure, and logs one now and then.
 func (c *Component) failed(err error) {

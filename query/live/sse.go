@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tonscribe/query/auth"
+	"tonscribe/query/live/events"
 )
 
 // serveEvents serves a stream of events (the living standard HTML, 9.2) for the
@@ -53,7 +54,7 @@ func (c *Component) serveEvents(w http.ResponseWriter, r *http.Request) {
 	end.add(cancel)
 	stream := newConn(ctx, c, client, l)
 	end.add(stream.close)
-	if err := stream.subscribe(s, func(at Position) []byte { return acknowledgement(o.ID, "subscribed", at) }); err != nil {
+	if err := stream.subscribe(s, func(at events.Position) []byte { return acknowledgement(o.ID, "subscribed", at) }); err != nil {
 		status := http.StatusBadRequest
 		if errors.Is(err, errNotYet) {
 			status = http.StatusServiceUnavailable
@@ -111,7 +112,7 @@ func drain(connection io.Reader, gone func()) {
 }
 
 // readBody reads the subscription of a request.
-func (c *Component) readBody(w http.ResponseWriter, r *http.Request, l limits) (*order, *subscription, error) {
+func (c *Component) readBody(w http.ResponseWriter, r *http.Request, l events.Limits) (*events.Order, *events.Subscription, error) {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, nil, errCoding
 	}
@@ -119,15 +120,14 @@ func (c *Component) readBody(w http.ResponseWriter, r *http.Request, l limits) (
 	if err != nil {
 		return nil, nil, errors.New("invalid subscription request: " + plainCause(err))
 	}
-	o, err := decodeOrder(raw)
+	o, err := events.ReadOrder(raw, r.Header.Get("X-Actions-Version"))
 	if err != nil {
 		return nil, nil, errors.New("invalid subscription request: " + err.Error())
 	}
-	o.fallbackActions = r.Header.Get("X-Actions-Version")
 	if last := r.Header.Get("Last-Event-ID"); last != "" && o.From == nil {
 		o.From = &last
 	}
-	s, err := o.subscription(&sseWords, l)
+	s, err := o.Subscription(&events.SSEWords, l)
 	return o, s, err
 }
 
@@ -142,15 +142,15 @@ func plainCause(err error) string {
 }
 
 // refuse answers with an error.
-func refuse(w http.ResponseWriter, status int, o *order, err error) {
-	body := failure(o.id(), err.Error(), nil)
+func refuse(w http.ResponseWriter, status int, o *events.Order, err error) {
+	body := failure(idOf(o), err.Error(), nil)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client has gone when this fails
 }
 
-func (o *order) id() *string {
+func idOf(o *events.Order) *string {
 	if o == nil {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (o *order) id() *string {
 }
 
 // failure is the object of an error.
-func failure(id *string, text string, at *Position) []byte {
+func failure(id *string, text string, at *events.Position) []byte {
 	f := struct {
 		ID       *string `json:"id,omitempty"`
 		Error    string  `json:"error"`
@@ -173,7 +173,7 @@ func failure(id *string, text string, at *Position) []byte {
 
 // acknowledgement is the object of an operation that was done; what comes next comes
 // behind a position.
-func acknowledgement(id *string, status string, at Position) []byte {
+func acknowledgement(id *string, status string, at events.Position) []byte {
 	raw, _ := json.Marshal(struct {
 		ID       *string `json:"id,omitempty"`
 		Status   string  `json:"status"`
@@ -264,7 +264,7 @@ func (w *eventWriter) comment(text string) {
 }
 
 // event writes an event with the position as its id.
-func (w *eventWriter) event(name string, at *Position, data []byte) {
+func (w *eventWriter) event(name string, at *events.Position, data []byte) {
 	w.line = append(append(append(w.line[:0], "event: "...), name...), '\n')
 	if at != nil {
 		w.line = append(at.Append(append(w.line, "id: "...)), '\n')

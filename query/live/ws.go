@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 
 	"tonscribe/query/auth"
+	"tonscribe/query/live/events"
 )
 
 // serveSocket serves a WebSocket (RFC 6455): operations come in, answers and events go
@@ -60,7 +61,7 @@ func (c *Component) serveSocket(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveSession serves a WebSocket of a client that may have so many streams.
-func (c *Component) serveSession(ctx context.Context, cancel context.CancelFunc, s *session, client string, l limits, streams int) {
+func (c *Component) serveSession(ctx context.Context, cancel context.CancelFunc, s *session, client string, l events.Limits, streams int) {
 	err := c.clients.enter(client, streams)
 	if err == nil {
 		defer c.clients.leave(client)
@@ -211,47 +212,37 @@ func (c *conn) answerTo(s *session, raw []byte) bool {
 	case "ping":
 		return c.answer(acknowledgement(envelope.ID, "pong", c.position()))
 	case "subscribe":
-		var o *order
-		if o, err = decodeOrder(raw); err != nil {
+		var o *events.Order
+		if o, err = events.ReadOrder(raw, s.fallbackActions); err != nil {
 			err = fmt.Errorf("invalid subscribe request: %w", err)
 			break
 		}
-		o.fallbackActions = s.fallbackActions
-		var wanted *subscription
-		if wanted, err = o.subscription(&wsWords, c.limits); err == nil {
-			err = c.subscribe(wanted, func(at Position) []byte { return acknowledgement(o.ID, "subscribed", at) })
+		var wanted *events.Subscription
+		if wanted, err = o.Subscription(&events.WSWords, c.limits); err == nil {
+			err = c.subscribe(wanted, func(at events.Position) []byte { return acknowledgement(o.ID, "subscribed", at) })
 		}
 	case "unsubscribe":
 		err = c.unsubscribe(raw, envelope.ID)
 	default:
-		err = fmt.Errorf("unknown operation: %s", shortened(envelope.Operation))
+		err = fmt.Errorf("unknown operation: %s", events.Shortened(envelope.Operation))
 	}
 	return err == nil || c.answer(failure(envelope.ID, err.Error(), nil))
 }
 
 // unsubscribe takes addresses and traces out of the subscription.
 func (c *conn) unsubscribe(raw []byte, id *string) error {
-	o, err := decodeOrder(raw)
+	o, err := events.ReadOrder(raw, "")
 	if err != nil {
 		return fmt.Errorf("invalid unsubscribe request: %w", err)
 	}
-	if len(o.Addresses)+len(o.Jettons)+len(o.Collections)+len(o.Traces) == 0 {
-		return errors.New("addresses or trace_external_hash_norms are required")
-	}
-	gone := &subscription{types: [kinds]bool{traceKind: true}}
-	if err := o.readAddresses(gone, &wsWords); err != nil {
+	addresses, traces, err := o.Names()
+	if err != nil {
 		return err
-	}
-	if err := o.readTraces(gone, &wsWords); err != nil {
-		return err
-	}
-	for a := range gone.tokens {
-		gone.addresses[a] = struct{}{}
 	}
 	if c.wanted == nil {
 		c.answer(acknowledgement(id, "unsubscribed", c.position()))
 		return nil
 	}
-	left := c.wanted.without(gone.addresses, gone.traces)
-	return c.subscribe(left, func(at Position) []byte { return acknowledgement(id, "unsubscribed", at) })
+	left := c.wanted.Without(addresses, traces)
+	return c.subscribe(left, func(at events.Position) []byte { return acknowledgement(id, "unsubscribed", at) })
 }

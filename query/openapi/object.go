@@ -3,6 +3,7 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Object is a JSON object whose members keep their order, so that readers find
@@ -22,6 +23,20 @@ func Schema(pairs ...any) Object {
 		o = append(o, Member{pairs[i].(string), pairs[i+1]})
 	}
 	return o
+}
+
+// Members is the schema of an object whose members are all there but for those behind a
+// question mark.
+func Members(members ...any) Object {
+	properties, required := Object{}, []string{}
+	for i := 0; i < len(members); i += 2 {
+		name, optional := strings.CutSuffix(members[i].(string), "?")
+		if !optional {
+			required = append(required, name)
+		}
+		properties = properties.With(name, members[i+1])
+	}
+	return Schema("type", "object", "properties", properties, "required", required)
 }
 
 // With adds a member.

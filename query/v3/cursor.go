@@ -14,10 +14,14 @@ const cursorVersion = 1
 
 const cursorHead = 6
 
-// cursorOf makes a cursor for a key.
-func (q *request) cursorOf(sort params.Sort, key any) string {
+// nextCursorHeader has the cursor of the next page where the answer is a bare
+// list.
+const nextCursorHeader = "X-Next-Cursor"
+
+// CursorOf makes a cursor for a key.
+func (q *Request) CursorOf(sort params.Sort, key any) string {
 	b := []byte{cursorVersion, byte(sort)}
-	b = binary.BigEndian.AppendUint32(b, q.values.Fingerprint())
+	b = binary.BigEndian.AppendUint32(b, q.Values.Fingerprint())
 	b, err := binary.Append(b, binary.BigEndian, key)
 	if err != nil {
 		panic("query/v3: key of a cursor: " + err.Error())
@@ -27,7 +31,7 @@ func (q *request) cursorOf(sort params.Sort, key any) string {
 
 // after reads the cursor of a page into key, a pointer to the list's kind of
 // key; it is false when there is none.
-func (q *request) after(page params.Page, key any) (bool, error) {
+func (q *Request) after(page params.Page, key any) (bool, error) {
 	if page.Cursor == "" {
 		return false, nil
 	}
@@ -35,7 +39,7 @@ func (q *request) after(page params.Page, key any) (bool, error) {
 	// The decoder passes over line feeds and bits behind the last byte: one row has
 	// one cursor.
 	if err != nil || base64.RawURLEncoding.EncodeToString(b) != page.Cursor || len(b) != cursorHead+binary.Size(key) || b[0] != cursorVersion || b[1] != byte(page.Sort) ||
-		binary.BigEndian.Uint32(b[2:]) != q.values.Fingerprint() {
+		binary.BigEndian.Uint32(b[2:]) != q.Values.Fingerprint() {
 		return false, params.BadCursor()
 	}
 	if _, err := binary.Decode(b[cursorHead:], binary.BigEndian, key); err != nil {
@@ -44,8 +48,8 @@ func (q *request) after(page params.Page, key any) (bool, error) {
 	return true, nil
 }
 
-// afterOf is the key that the cursor of a page holds, nil where there is none.
-func afterOf[K any](q *request, page params.Page) (*K, error) {
+// AfterOf is the key that the cursor of a page holds, nil where there is none.
+func AfterOf[K any](q *Request, page params.Page) (*K, error) {
 	var key K
 	if there, err := q.after(page, &key); !there {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 
 // Describe is the OpenAPI document of the layer. The examples are by the
 // endpoints' paths without the first slash.
-func Describe(examples map[string]*openapi.Example) *openapi.Document {
+func Describe(endpoints []*Endpoint, examples map[string]*openapi.Example) *openapi.Document {
 	d := &openapi.Document{
 		Title: "TON index", Version: Version, Prefix: Prefix,
 		Description: "The whole history of the chain, indexed: blocks, transactions, messages, accounts and tokens, with filters and pages. Unknown parameters are ignored, and named in the header Warning.",
@@ -74,15 +74,15 @@ func operationID(path string) string {
 	return id.String()
 }
 
-// anyText is the schema of a text.
-var anyText = openapi.Schema("type", "string")
+// AnyText is the schema of a text.
+var AnyText = openapi.Schema("type", "string")
 
 // optionHeaders are the request options of contract 1.2. What cannot be read is
 // ignored.
 var optionHeaders = []openapi.Parameter{
-	{Name: "X-No-Address-Book", Schema: anyText, Description: "true: address_book is {}; like the parameter x_no_address_book"},
-	{Name: "X-No-Metadata", Schema: anyText, Description: "true: metadata is {}; like the parameter x_no_metadata"},
-	{Name: "X-Timeout", Schema: anyText, Description: "query timeout in milliseconds, a shorter one than the server's; like the parameter x_timeout"},
+	{Name: "X-No-Address-Book", Schema: AnyText, Description: "true: address_book is {}; like the parameter x_no_address_book"},
+	{Name: "X-No-Metadata", Schema: AnyText, Description: "true: metadata is {}; like the parameter x_no_metadata"},
+	{Name: "X-Timeout", Schema: AnyText, Description: "query timeout in milliseconds, a shorter one than the server's; like the parameter x_timeout"},
 }
 
 func (e *Endpoint) errors() (list []params.Error) {
@@ -114,7 +114,7 @@ func (e *Endpoint) errors() (list []params.Error) {
 				add(known)
 			}
 		}
-		add(*errNoNode)
+		add(*ErrNoNode)
 	} else {
 		add(*params.Unprocessable("%s", tooHeavy), *errBusy)
 	}

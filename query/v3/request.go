@@ -1,9 +1,12 @@
 package v3
 
 import (
+	"encoding/json"
 	"math"
+	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"tonscribe/query/list"
@@ -21,12 +24,12 @@ func pointer[T any](value T, sent bool) *T {
 	return &value
 }
 
-func (q *request) int32(name string) *int32 { return pointer(q.values.Int32(name)) }
+func (q *Request) Int32(name string) *int32 { return pointer(q.Values.Int32(name)) }
 
-func (q *request) number(name string) *uint64 { return pointer(q.values.Number(name)) }
+func (q *Request) Number(name string) *uint64 { return pointer(q.Values.Number(name)) }
 
-func (q *request) opcode(name string) *uint32 {
-	n, sent := q.values.Number(name)
+func (q *Request) Opcode(name string) *uint32 {
+	n, sent := q.Values.Number(name)
 	return pointer(uint32(n), sent)
 }
 
@@ -37,29 +40,29 @@ func first[T any](values []T) *T {
 	return &values[0]
 }
 
-func (q *request) hash(name string) *list.Hash { return first(q.values.Hashes(name)) }
+func (q *Request) Hash(name string) *list.Hash { return first(q.Values.Hashes(name)) }
 
-// address is nil for the literal null, too.
-func (q *request) address(name string) *address.Address { return first(q.values.Addresses(name)) }
+// Address is nil for the literal null, too.
+func (q *Request) Address(name string) *address.Address { return first(q.Values.Addresses(name)) }
 
-// span is a range given by two parameters.
-func (q *request) span(from, to string) list.Span {
+// Span is a range given by two parameters.
+func (q *Request) Span(from, to string) list.Span {
 	r := list.Everything
-	if n, sent := q.values.Number(from); sent {
+	if n, sent := q.Values.Number(from); sent {
 		r.From, r.Given = n, true
 	}
-	if n, sent := q.values.Number(to); sent {
+	if n, sent := q.Values.Number(to); sent {
 		r.To, r.Given = n, true
 	}
 	return r
 }
 
-// direction reads a direction that must be in or out when sent.
-func (q *request) direction() (list.Direction, error) {
-	if !q.values.Sent("direction") {
+// Direction reads a direction that must be in or out when sent.
+func (q *Request) Direction() (list.Direction, error) {
+	if !q.Values.Sent("direction") {
 		return list.Either, nil
 	}
-	switch q.values.Text("direction") {
+	switch q.Values.Text("direction") {
 	case "in":
 		return list.In, nil
 	case "out":
@@ -68,22 +71,25 @@ func (q *request) direction() (list.Direction, error) {
 	return list.Either, params.Unprocessable("direction should be one of: in, out")
 }
 
-// page reads paging and says which part of the store's list it is. An offset that
+// Page reads paging and says which part of the store's list it is. An offset that
 // would make the database count too many rows is refused.
-func (q *request) page(byDefault params.Sort) (params.Page, paging.Page, error) {
-	page, err := q.values.Page(byDefault)
-	if limit := q.store.MaxOffset(); err == nil && page.Offset > limit {
+func (q *Request) Page(byDefault params.Sort) (params.Page, paging.Page, error) {
+	page, err := q.Values.Page(byDefault)
+	if limit := q.Store.MaxOffset(); err == nil && page.Offset > limit {
 		err = params.Unprocessable("offset %d is too deep, %d is the most: page with cursor, the next_cursor of the page before", page.Offset, limit)
 	}
 	return page, paging.Page{Limit: page.Limit, Offset: page.Offset, Descending: page.Sort != params.Ascending}, err
 }
 
+// ActionsVersionHeader says which types of actions the client knows.
+const ActionsVersionHeader = "X-Actions-Version"
+
 // readOptions reads the request options that every endpoint has. A header wins over
 // its query twin; what cannot be read is ignored.
-func (q *request) readOptions(r *http.Request) {
-	q.noAddressBook = boolOption(r, "X-No-Address-Book", "x_no_address_book")
-	q.noMetadata = boolOption(r, "X-No-Metadata", "x_no_metadata")
-	q.actionsVersion = r.Header.Get(actionsVersionHeader)
+func (q *Request) readOptions(r *http.Request) {
+	q.NoAddressBook = boolOption(r, "X-No-Address-Book", "x_no_address_book")
+	q.NoMetadata = boolOption(r, "X-No-Metadata", "x_no_metadata")
+	q.ActionsVersion = r.Header.Get(ActionsVersionHeader)
 	q.timeout = math.MaxInt64
 	if ms, err := strconv.ParseInt(option(r, "X-Timeout", "x_timeout"), 10, 32); err == nil && ms > 0 {
 		q.timeout = time.Duration(ms) * time.Millisecond
@@ -100,4 +106,21 @@ func option(r *http.Request, header, twin string) string {
 func boolOption(r *http.Request, header, twin string) bool {
 	value, err := strconv.ParseBool(option(r, header, twin))
 	return err == nil && value
+}
+
+// readBody takes the JSON object of a POST apart.
+func readBody(r *http.Request) (map[string]json.RawMessage, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+		return nil, params.Unprocessable("Unprocessable Entity")
+	}
+	body, err := params.ReadBody(r, params.Unprocessable("the request body ends early"))
+	if err != nil {
+		return nil, err
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(body, &object) != nil {
+		return nil, params.Unprocessable("the request body is no JSON object")
+	}
+	return object, nil
 }

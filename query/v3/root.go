@@ -1,9 +1,11 @@
 // Package v3 answers the indexed layer of the HTTP API, /api/v3.
 //
-// In: HTTP requests. Out: JSON as the contract has it. An endpoint is one
-// Endpoint value: its path, its parameters and how it is served; adding one is
-// a file and a line in endpoints. The package reads through query/store only,
-// and never lets an internal text into an answer.
+// In: HTTP requests, and the endpoints that there are (query/v3/endpoints). Out: JSON
+// as the contract has it, and the OpenAPI document. An endpoint is one Endpoint value:
+// its path, its parameters, its answer and how it is served. What all of them stand on
+// is here: options, filters and pages of a request, lists with cursors, address book
+// and metadata, errors. The package knows no endpoint, reads through query/store and
+// query/rows only, and never lets an internal text into an answer.
 package v3
 
 import (
@@ -28,8 +30,8 @@ import (
 	"tonscribe/query/node"
 	"tonscribe/query/openapi"
 	"tonscribe/query/params"
-	"tonscribe/query/pending"
 	"tonscribe/query/reader"
+	"tonscribe/query/rows"
 	"tonscribe/query/store"
 )
 
@@ -63,67 +65,18 @@ type Endpoint struct {
 	// Twin says that a GET with the same path takes what Body has.
 	Twin bool
 	// Node endpoints are answered by package node, not from the index.
-	Node  bool
-	serve func(*request) error
+	Node bool
+	// Serve fills the body of the answer.
+	Serve func(*Request) error
 }
-
-// endpoints are all of them. A new one is a line here.
-var endpoints = []*Endpoint{
-	accountStates,
-	actions,
-	addressBook,
-	addressInformation,
-	adjacentTransactions,
-	balanceChanges,
-	blocks,
-	decodeBodies,
-	decodePosted,
-	dnsRecords,
-	estimateFee,
-	events,
-	jettonBurns,
-	jettonMasters,
-	jettonTransfers,
-	jettonWallets,
-	masterchainBlockShards,
-	masterchainBlockShardState,
-	masterchainInfo,
-	message,
-	messages,
-	metadata,
-	multisigOrders,
-	multisigWallets,
-	nftCollections,
-	nftItems,
-	nftSales,
-	nftTransfers,
-	pendingActions,
-	pendingTraces,
-	pendingTransactions,
-	runGetMethod,
-	statsAccountsByBalance,
-	statsFees,
-	statsJettons,
-	statsTransactions,
-	topAccountsByBalance,
-	traces,
-	transactions,
-	transactionsByMasterchainBlock,
-	transactionsByMessage,
-	vesting,
-	walletInformation,
-	walletStates,
-}
-
-// Endpoints are all of them, for a description.
-func Endpoints() []*Endpoint { return endpoints }
 
 // API serves the endpoints.
 type API struct {
-	store   *store.Store
-	options Options
-	report  report.Reporter
-	metrics api.Metrics
+	endpoints []*Endpoint
+	rows      rows.Reader
+	options   Options
+	report    report.Reporter
+	metrics   api.Metrics
 	// failures counts those for reasons of ours.
 	failures *prometheus.CounterVec
 }
@@ -132,28 +85,24 @@ type API struct {
 type Options struct {
 	// Timeout bounds each request.
 	Timeout time.Duration
-	// TestNetwork gives user-friendly addresses the flag of the test network.
-	TestNetwork bool
 	// Node answers what lite servers are asked. May be nil.
 	Node *node.Node
-	// Pending has what messages that were sent will do. May be nil.
-	Pending *pending.Store
 }
 
-// New makes an API that reads a store.
-func New(s *store.Store, options Options, r report.Reporter) *API {
+// New makes an API of endpoints that answer with rows that a reader reads.
+func New(endpoints []*Endpoint, from rows.Reader, options Options, r report.Reporter) *API {
 	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tonscribe_query_failures_total", Help: "Requests that failed for reasons of ours.",
 	}, []string{"reason"})
 	r.Metrics.MustRegister(failures)
 	metrics := api.NewMetrics(r.Metrics, "tonscribe_query", "", "endpoint", prometheus.ExponentialBuckets(0.00025, 2, 15))
-	return &API{s, options, r, metrics, failures}
+	return &API{endpoints, from, options, r, metrics, failures}
 }
 
 // Mount adds the endpoints to a router.
 func (a *API) Mount(router gin.IRouter) {
 	group := router.Group(Prefix)
-	for _, e := range endpoints {
+	for _, e := range a.endpoints {
 		serve := func(c *gin.Context) { a.serve(c.Writer, c.Request, e) }
 		for _, path := range append([]string{e.Path}, e.Aliases...) {
 			if e.Body != nil {
@@ -166,20 +115,19 @@ func (a *API) Mount(router gin.IRouter) {
 	}
 }
 
-// request is one request on its way through an endpoint.
-type request struct {
+// Request is one request on its way through an endpoint.
+type Request struct {
 	context.Context
-	answers
-	values *params.Values
-	// actionsVersion is the header of that name.
-	actionsVersion string
-	timeout        time.Duration // that the client asks for
-	node           *node.Node
-	pending        *pending.Store
-	sent           map[string]json.RawMessage // the body of a POST
-	body           []byte
-	hints          []string // for the Warning header
-	next           string   // for the header of the next page's cursor
+	rows.Reader
+	Values *params.Values
+	// ActionsVersion is the header of that name.
+	ActionsVersion string
+	Node           *node.Node
+	Sent           map[string]json.RawMessage // the body of a POST
+	Body           []byte                     // of the answer
+	Hints          []string                   // for the Warning header
+	Next           string                     // for the header of the next page's cursor
+	timeout        time.Duration              // that the client asks for
 }
 
 // buffers holds bodies for reuse. An answer of a thousand transactions has four
@@ -192,37 +140,37 @@ const maxKeptBytes = 8 << 20
 func (a *API) serve(w http.ResponseWriter, r *http.Request, e *Endpoint) {
 	began := time.Now()
 	buffer := buffers.Get().(*[]byte)
-	q := &request{answers: answers{store: a.store, testNetwork: a.options.TestNetwork}, body: (*buffer)[:0], node: a.options.Node, pending: a.options.Pending}
+	q := &Request{Reader: a.rows, Body: (*buffer)[:0], Node: a.options.Node}
 	q.readOptions(r)
 	err := a.answer(q, r, e)
 	status := http.StatusOK
 	if err != nil {
-		status, q.body = a.failure(q, r, e, err, q.body[:0])
+		status, q.Body = a.failure(q, r, e, err, q.Body[:0])
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
 	header.Set("X-API-Version", Version)
 	header.Set("Server-timing", "app;dur="+time.Since(began).String())
-	if len(q.hints) > 0 {
-		header.Set("Warning", `299 - "`+strings.Join(q.hints, "; ")+`"`)
+	if len(q.Hints) > 0 {
+		header.Set("Warning", `299 - "`+strings.Join(q.Hints, "; ")+`"`)
 	}
-	if q.next != "" {
-		header.Set(nextCursorHeader, q.next)
+	if q.Next != "" {
+		header.Set(nextCursorHeader, q.Next)
 	}
-	header.Set("Content-Length", strconv.Itoa(len(q.body)))
+	header.Set("Content-Length", strconv.Itoa(len(q.Body)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(q.body) // the client has gone when this fails
+		_, _ = w.Write(q.Body) // the client has gone when this fails
 	}
-	a.metrics.Observe(e.Path, status, time.Since(began), len(q.body))
-	if cap(q.body) <= maxKeptBytes {
-		*buffer = q.body
+	a.metrics.Observe(e.Path, status, time.Since(began), len(q.Body))
+	if cap(q.Body) <= maxKeptBytes {
+		*buffer = q.Body
 		buffers.Put(buffer)
 	}
 }
 
 // answer fills the body.
-func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
+func (a *API) answer(q *Request, r *http.Request, e *Endpoint) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
@@ -231,52 +179,52 @@ func (a *API) answer(q *request, r *http.Request, e *Endpoint) (err error) {
 	if len(r.URL.RawQuery) > MaxQueryBytes {
 		return &params.Error{Status: http.StatusRequestURITooLong, Text: fmt.Sprintf("query string is longer than %d bytes", MaxQueryBytes)}
 	}
-	if q.values, err = params.Parse(e.Params, r.URL.RawQuery); err != nil {
+	if q.Values, err = params.Parse(e.Params, r.URL.RawQuery); err != nil {
 		return err
 	}
 	q.hintUnknown()
 	if e.Body != nil {
-		if q.sent, err = readBody(r); err != nil {
+		if q.Sent, err = readBody(r); err != nil {
 			return err
 		}
 	}
 	if e.Node {
 		q.Context = r.Context() // the node access has a deadline of its own
-		return e.serve(q)
+		return e.Serve(q)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), min(a.options.Timeout, q.timeout))
 	defer cancel()
 	q.Context = ctx
 	// What the request may make the database do, by its rows and values.
-	bounds := &reader.Request{Client: auth.Client(ctx), Items: q.values.Items() + e.Rows, Skipped: q.values.Offset()}
-	done, err := q.store.Work(ctx, bounds.Client)
+	bounds := &reader.Request{Client: auth.Client(ctx), Items: q.Values.Items() + e.Rows, Skipped: q.Values.Offset()}
+	done, err := q.Store.Work(ctx, bounds.Client)
 	if err != nil {
 		return err
 	}
 	defer done()
-	q.Context = q.store.Begin(ctx, bounds)
-	if err := q.takeView(); err != nil {
+	q.Context = q.Store.Begin(ctx, bounds)
+	if err := q.TakeView(); err != nil {
 		return err
 	}
-	return e.serve(q)
+	return e.Serve(q)
 }
 
-// takeView takes the newest view of the index.
-func (q *request) takeView() (err error) {
-	q.view, err = q.store.View()
+// TakeView takes the newest view of the index.
+func (q *Request) TakeView() (err error) {
+	q.View, err = q.Store.View()
 	return err
 }
 
 // hintUnknown names parameters that nobody knows, so that a misspelt filter does
 // not go unnoticed.
-func (q *request) hintUnknown() {
+func (q *Request) hintUnknown() {
 	const maxNames = 5
 	var names []string
-	for _, name := range q.values.Unknown[:min(maxNames, len(q.values.Unknown))] {
+	for _, name := range q.Values.Unknown[:min(maxNames, len(q.Values.Unknown))] {
 		names = append(names, printable(name))
 	}
 	if len(names) > 0 {
-		q.hints = append(q.hints, "unknown parameters were ignored: "+strings.Join(names, ", "))
+		q.Hints = append(q.Hints, "unknown parameters were ignored: "+strings.Join(names, ", "))
 	}
 }
 
@@ -298,6 +246,9 @@ const tooHeavy = "the query is too heavy: narrow the filters or the range of tim
 // errBusy is the answer when others kept the request from being worked on.
 var errBusy = &params.Error{Status: http.StatusServiceUnavailable, Text: clickhouse.ErrBusy.Error()}
 
+// ErrNoNode is the answer of Node endpoints when there are no lite servers to ask.
+var ErrNoNode = &params.Error{Status: http.StatusInternalServerError, Text: "ton-http-api endpoint is not specified"}
+
 // statusClientGone counts requests whose client did not wait.
 const statusClientGone = 499
 
@@ -307,7 +258,7 @@ func internal(about string) *params.Error {
 }
 
 // failure is the status and the body of an error.
-func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body []byte) (int, []byte) {
+func (a *API) failure(q *Request, r *http.Request, e *Endpoint, err error, body []byte) (int, []byte) {
 	var known *params.Error
 	switch {
 	case errors.As(err, &known):
@@ -315,8 +266,8 @@ func (a *API) failure(q *request, r *http.Request, e *Endpoint, err error, body 
 		known = &params.Error{Status: statusClientGone, Text: "the client has gone"}
 	case errors.Is(err, clickhouse.ErrBusy):
 		known = errBusy
-	case errors.Is(err, clickhouse.ErrTooHeavy) && q.values.Offset() > 0:
-		known = params.Unprocessable("offset %d is too deep in this list: page with cursor, the next_cursor of the page before, or narrow the filters", q.values.Offset())
+	case errors.Is(err, clickhouse.ErrTooHeavy) && q.Values.Offset() > 0:
+		known = params.Unprocessable("offset %d is too deep in this list: page with cursor, the next_cursor of the page before, or narrow the filters", q.Values.Offset())
 	case errors.Is(err, clickhouse.ErrTooHeavy):
 		known = params.Unprocessable("%s", tooHeavy)
 	case errors.Is(err, context.DeadlineExceeded): // while no statement ran

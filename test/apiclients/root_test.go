@@ -22,8 +22,10 @@ import (
 	"tonscribe/internal/report"
 	nodeaccess "tonscribe/query/node"
 	"tonscribe/query/openapi"
+	"tonscribe/query/rows"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
+	"tonscribe/query/v3/endpoints"
 	"tonscribe/test/support/harness"
 )
 
@@ -139,8 +141,8 @@ func serve(t *testing.T, access *nodeaccess.Node) string {
 	router.NoRoute(func(c *gin.Context) { v2.NotFound(c.Writer) })
 	router.NoMethod(func(c *gin.Context) { v2.BadMethod(c.Writer, c.Request) })
 	api.Mount(router)
-	v3.New(nil, v3.Options{Timeout: time.Second, Node: access}, report.Silent()).Mount(router) // what it has no need of the index for
-	site, err := openapi.NewSite(v2.Describe(namespace, nil), v3.Describe(nil))
+	v3.New(endpoints.All, rows.Reader{}, v3.Options{Timeout: time.Second, Node: access}, report.Silent()).Mount(router) // what it has no need of the index for
+	site, err := openapi.NewSite(v2.Describe(namespace, nil), v3.Describe(endpoints.All, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"tonscribe/query/openapi"
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
+	"tonscribe/query/v3/endpoints"
 	pythontest "tonscribe/test/support/python"
 )
 
@@ -23,7 +24,7 @@ var requirements []byte
 func documents(t *testing.T) map[string][]byte {
 	t.Helper()
 	texts := map[string][]byte{}
-	for layer, d := range map[string]*openapi.Document{"v2": v2.Describe("chain", examples.V2("chain")), "v3": v3.Describe(examples.V3()), "streaming": live.Describe(live.DefaultConfiguration())} {
+	for layer, d := range map[string]*openapi.Document{"v2": v2.Describe("chain", examples.V2("chain")), "v3": v3.Describe(endpoints.All, examples.V3()), "streaming": live.Describe(live.DefaultConfiguration())} {
 		text, err := d.Render()
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	v3 "tonscribe/query/v3"
+	"tonscribe/query/v3/endpoints"
 	"tonscribe/test/support/harness"
 	"tonscribe/test/support/openapitest"
 )
@@ -125,7 +126,7 @@ func isTwin(d *openapitest.Document, o *openapitest.Operation) bool {
 // isAlias reports whether an operation is an endpoint at a further path, which
 // has the example of the first.
 func isAlias(o *openapitest.Operation) bool {
-	for _, e := range v3.Endpoints() {
+	for _, e := range endpoints.All {
 		if slices.Contains(e.Aliases, strings.TrimPrefix(o.Path, v3.Prefix)) {
 			return true
 		}

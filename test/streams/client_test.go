@@ -17,11 +17,12 @@ import (
 	"github.com/coder/websocket"
 
 	"tonscribe/query/live"
+	"tonscribe/query/live/events"
 )
 
 // event is one that a client got.
 type event struct {
-	at   live.Position
+	at   events.Position
 	kind string
 	raw  string
 }
@@ -40,8 +41,8 @@ type client struct {
 
 	mu     sync.Mutex
 	events []event
-	begun  *live.Position
-	last   live.Position
+	begun  *events.Position
+	last   events.Position
 }
 
 // run follows until ctx ends.
@@ -97,7 +98,7 @@ func (c *client) take(raw []byte) error {
 	if e.Error != "" {
 		return errors.New(e.Error)
 	}
-	at, err := live.ParsePosition(e.Position)
+	at, err := events.ParsePosition(e.Position)
 	if err != nil {
 		return &wrongEvent{fmt.Sprintf("%v: %.300s", err, raw)}
 	}
@@ -199,7 +200,7 @@ func (c *client) followSocket(ctx context.Context, server string) error {
 
 // reference reads the events of a subscription, as a server has them at once, until there
 // are as many as are wanted.
-func reference(t testing.TB, server, key string, wanted map[string]any, from live.Position, until func([]event) bool) (list []event) {
+func reference(t testing.TB, server, key string, wanted map[string]any, from events.Position, until func([]event) bool) (list []event) {
 	t.Helper()
 	c := &client{TB: t, name: "the reference", servers: []string{server}, key: key, wanted: map[string]any{}, random: rand.New(rand.NewPCG(1, 1))}
 	for name, value := range wanted {

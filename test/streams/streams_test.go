@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"tonscribe/bench/streams"
-	"tonscribe/query/live"
+	"tonscribe/query/live/events"
 	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/harness"
@@ -278,7 +278,7 @@ func (p *pipeline) compare(all []*client, last uint32) {
 	if err != nil {
 		p.Fatal(err)
 	}
-	begin := live.Position{MCSeqno: 1, Event: index.End().Event}
+	begin := events.Position{MCSeqno: 1, Event: index.End().Event}
 	wanted := index.Wanted(index.Accounts(), begin)
 	whole := reference(p, server, p.key, map[string]any{"types": allTypes}, begin, func(list []event) bool {
 		return len(list) > 0 && list[len(list)-1].at.Compare(wanted[len(wanted)-1].Position) >= 0

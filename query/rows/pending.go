@@ -1,0 +1,212 @@
+package rows
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"tonscribe/decode/action"
+	cascade "tonscribe/decode/pending"
+	"tonscribe/query/api"
+	"tonscribe/query/head"
+	"tonscribe/query/list"
+	"tonscribe/query/list/paging"
+	"tonscribe/query/list/traced"
+	"tonscribe/query/pending"
+	"tonscribe/query/render"
+	"tonscribe/schema/record"
+	"tonscribe/ton/address"
+)
+
+// What one answer has of pending traces at most.
+const (
+	MaxPendingTraces       = 200
+	maxPendingTransactions = 10_000
+)
+
+// Merge joins traces with what the index has of them, and leaves out those of which it
+// has all. Of too many it takes the first, and reports that it cut them.
+func (r *Reader) Merge(ctx context.Context, traces []*pending.Trace) (merged []*cascade.Merged, cut bool, err error) {
+	total := 0
+	for i, t := range traces {
+		if total += len(t.Transactions); i == MaxPendingTraces || total > maxPendingTransactions {
+			traces, cut = traces[:i], true
+			break
+		}
+	}
+	if len(traces) == 0 {
+		return nil, cut, nil
+	}
+	found, done, err := r.arrived(ctx, traces)
+	if err != nil {
+		return nil, cut, err
+	}
+	for _, t := range traces {
+		if done[t.ID] {
+			r.Pending.Done(t.ID)
+			continue
+		}
+		merged = append(merged, cascade.Merge(t.Transactions, found[t.ID]))
+	}
+	return merged, cut, nil
+}
+
+// arrived reads what the index has of traces, by their ids, and of which it has all.
+func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done map[list.Hash]bool, err error) {
+	ids := make([]list.Hash, len(traces))
+	for i, t := range traces {
+		ids[i] = t.ID
+	}
+	f := &list.MessageFilter{Hashes: ids, Direction: list.In, Utime: list.Everything, Lts: list.Everything}
+	roots, _, err := r.Store.TransactionsByMessage(ctx, r.View, f, paging.Page{Limit: maxPendingRoots}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	of, err := r.Store.TracesOf(ctx, r.View, roots)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, done = map[list.Hash][]*record.Transaction{}, map[list.Hash]bool{}
+	owner := map[list.Hash]list.Hash{} // of open traces, by their ids
+	var open []*record.Trace
+	for i, root := range roots {
+		id, ok := idOf(root.InMsg)
+		switch t := of[i]; {
+		case !ok:
+		case t == nil || t.Nodes > maxTraceNodes:
+			found[id] = append(found[id], root)
+		case t.PendingEdges == 0 && t.McSeqnoEnd <= r.View.Watermark:
+			done[id] = true
+		default:
+			open, owner[list.Hash(t.Id)] = append(open, t), id
+		}
+	}
+	transactions, err := r.Store.TransactionsOf(ctx, r.View, traced.Bare(open))
+	if err != nil {
+		return nil, nil, err
+	}
+	for id, some := range transactions {
+		found[owner[id]] = append(found[owner[id]], some...)
+	}
+	return found, done, nil
+}
+
+// maxPendingRoots is how many transactions are looked at that may have received the
+// messages: most messages are received once.
+const maxPendingRoots = 4 * MaxPendingTraces
+
+// idOf is the normalised hash of a message from outside.
+func idOf(m *record.Message) (list.Hash, bool) {
+	switch {
+	case m.GetKind() != record.Message_EXTERNAL_IN:
+		return list.Hash{}, false
+	case len(m.HashNorm) == len(list.Hash{}):
+		return list.Hash(m.HashNorm), true
+	}
+	return list.Hash(m.Hash), len(m.Hash) == len(list.Hash{})
+}
+
+// RowOf is the row of a trace without its actions.
+func RowOf(m *cascade.Merged) render.TraceRow {
+	return render.TraceRow{Trace: m.Trace, Tree: m.Tree, Foreseen: m.Foreseen}
+}
+
+// PendingRows recognises the actions of traces, by what is known of contracts now, and
+// leaves out those that are not shown.
+func (r *Reader) PendingRows(ctx context.Context, merged []*cascade.Merged, shown func(*action.Action) bool) ([]render.TraceRow, error) {
+	facts := &facts{Context: ctx, read: r.Store.Contracts, known: map[address.Address]*record.Contract{}}
+	wanted := api.Book{}
+	for _, m := range merged {
+		for _, tx := range m.Tree.Transactions {
+			wanted.Add(tx.Account)
+			for _, out := range tx.OutMsgs {
+				wanted.Add(out.Destination)
+			}
+		}
+	}
+	facts.learn(wanted)
+	rows := make([]render.TraceRow, 0, len(merged))
+	for _, m := range merged {
+		row := RowOf(m)
+		found, _ := action.Classify(m.Tree, facts) // of recognisers that fail the stage traces tells
+		if facts.failed != nil {
+			return nil, facts.failed
+		}
+		foreseen := map[string]bool{}
+		for tx := range m.Foreseen {
+			foreseen[string(tx.Hash)] = true
+		}
+		for _, a := range found {
+			if shown(a) {
+				row.Actions = append(row.Actions, render.ActionRow{Action: a, Trace: m.Trace,
+					Foreseen: slices.ContainsFunc(a.Transactions, func(h []byte) bool { return foreseen[string(h)] })})
+			}
+		}
+		slices.SortStableFunc(row.Actions, func(a, b render.ActionRow) int {
+			return cmp.Or(cmp.Compare(b.EndLt, a.EndLt), cmp.Compare(b.StartLt, a.StartLt))
+		})
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// facts are what the index knows of contracts.
+type facts struct {
+	context.Context
+	read   func(context.Context, []address.Address) (map[address.Address]*record.Contract, error)
+	known  map[address.Address]*record.Contract // nil for what is none
+	failed error
+}
+
+// learn reads some accounts at once.
+func (f *facts) learn(wanted api.Book) {
+	var some []address.Address
+	for a := range wanted {
+		if _, is := f.known[a]; !is && a != api.Nobody {
+			some = append(some, a)
+			f.known[a] = nil
+		}
+	}
+	if len(some) == 0 || f.failed != nil {
+		return
+	}
+	slices.SortFunc(some, func(a, b address.Address) int { return slices.Compare(a[:], b[:]) })
+	read, err := f.read(f, some)
+	f.failed = err
+	for a, c := range read {
+		f.known[a] = c
+	}
+}
+
+// Contract implements action.Facts.
+func (f *facts) Contract(account []byte) *record.Contract {
+	if len(account) != address.Size {
+		return nil
+	}
+	a := address.Address(account)
+	if _, is := f.known[a]; !is {
+		f.learn(api.Book{a: {}})
+	}
+	return f.known[a]
+}
+
+// AccountData implements action.Facts: the index does not ask for data either.
+func (f *facts) AccountData([]byte) []byte { return nil }
+
+// Foreseen are the rows of traces of messages that were sent, with what the view shows of
+// them; those that it has as a whole are left out.
+func (r *Reader) Foreseen(ctx context.Context, v *head.View, traces []*pending.Trace) ([]render.TraceRow, error) {
+	in := *r
+	in.View = v
+	merged, _, err := in.Merge(ctx, traces)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := in.PendingRows(ctx, merged, func(*action.Action) bool { return true })
+	for i := range rows {
+		slices.SortStableFunc(rows[i].Actions, func(a, b render.ActionRow) int {
+			return cmp.Or(cmp.Compare(a.StartLt, b.StartLt), cmp.Compare(a.EndLt, b.EndLt))
+		})
+	}
+	return rows, err
+}
