@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -77,43 +79,94 @@ func roomOf(path string) (room string) {
 	return room
 }
 
-func TestImportsPointDownwards(t *testing.T) {
-	command := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...")
+// listed is a package as the go command lists it.
+type listed struct {
+	ImportPath, Dir  string
+	Imports, GoFiles []string
+}
+
+func packages(t *testing.T) (all []listed) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,Imports,GoFiles", "./...")
 	command.Dir = harness.Root()
 	out, err := command.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages := 0
 	for list := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p struct {
-			ImportPath string
-			Imports    []string
-		}
+		var p listed
 		if err := list.Decode(&p); errors.Is(err, io.EOF) {
-			break
+			return all
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		packages++
-		path := strings.TrimPrefix(p.ImportPath, "tonscribe/")
-		room := roomOf(path)
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, "tonscribe/")
+		all = append(all, p)
+	}
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	all := packages(t)
+	for _, p := range all {
+		room := roomOf(p.ImportPath)
 		if room == "" {
-			t.Errorf("%s: the plan has no room for it", path)
+			t.Errorf("%s: the plan has no room for it", p.ImportPath)
 			continue
 		}
 		for _, imported := range p.Imports {
-			if slices.Contains(without[path], imported) {
-				t.Errorf("%s imports %s, which it must do without", path, imported)
+			if slices.Contains(without[p.ImportPath], imported) {
+				t.Errorf("%s imports %s, which it must do without", p.ImportPath, imported)
 			}
 			imported, ours := strings.CutPrefix(imported, "tonscribe/")
 			if !ours || has(room, imported) || slices.ContainsFunc(below[room], func(name string) bool { return has(name, imported) }) {
 				continue
 			}
-			t.Errorf("%s imports %s, which does not lie below %s", path, imported, strings.TrimSuffix(room, "."))
+			t.Errorf("%s imports %s, which does not lie below %s", p.ImportPath, imported, strings.TrimSuffix(room, "."))
 		}
 	}
-	if packages < len(below) {
-		t.Errorf("%d packages were seen, want %d at least", packages, len(below))
+	if len(all) < len(below) {
+		t.Errorf("%d packages were seen, want %d at least", len(all), len(below))
+	}
+}
+
+// floors are the packages of query from the ground up: each stands on those before it, so
+// that the way of a request through them goes one way.
+var floors = []string{
+	"query/sql", "query/compress", "query/openapi", "query/params", "query/api", "query/examples",
+	"query/reader", "query/memory", "query/head",
+	"query/list/plan", "query/list/paging", "query/list", "query/list/contract", "query/list/traced",
+	"query/cache", "query/store", "query/tail", "query/auth",
+	"query/node", "query/stack", "query/multisig", "query/pending", "query/render", "query/rows",
+	"query/v2", "query/v3", "query/v3/endpoints", "query/live/events", "query/live", "query",
+}
+
+// maxLines is how long a package of query may be, tests not counted.
+const maxLines = 3500
+
+func TestPackagesOfQueryStandOnThoseBelowAndAreNotTooLong(t *testing.T) {
+	floor := func(path string) int { return slices.Index(floors, path) }
+	for _, p := range packages(t) {
+		if !has("query", p.ImportPath) {
+			continue
+		}
+		if floor(p.ImportPath) < 0 {
+			t.Errorf("%s: the plan has no floor for it", p.ImportPath)
+		}
+		for _, imported := range p.Imports {
+			if imported = strings.TrimPrefix(imported, "tonscribe/"); has("query", imported) && floor(imported) >= floor(p.ImportPath) {
+				t.Errorf("%s imports %s, which does not lie below it", p.ImportPath, imported)
+			}
+		}
+		lines := 0
+		for _, name := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += strings.Count(string(text), "\n")
+		}
+		if lines > maxLines {
+			t.Errorf("%s has %d lines, at most %d are wanted", p.ImportPath, lines, maxLines)
+		}
 	}
 }
