@@ -11,7 +11,7 @@ import (
 // Configuration of the component. A batch is inserted when it is full, when a
 // bundle ended and nothing more is waiting, or when it has waited long enough.
 // Every insert costs about the same, however few rows it has: who reads what is
-// new from the log can let the tables wait for some seconds.
+// new from the log can let the tables wait.
 type Configuration struct {
 	// Group is the consumer group that all sinks of a log share.
 	Group string `yaml:"group"`
@@ -72,18 +72,22 @@ func DefaultConfiguration() Configuration {
 
 // HeadEvery is what Every is for who follows the log itself: requests see what is new at
 // once, and an insert costs the same whatever it holds.
-const HeadEvery = 10 * time.Second
+const HeadEvery = 30 * time.Second
 
 // ForHistory are the settings for a range of the chain that is there already: nobody
 // waits for a bundle, so that batches grow while records keep coming, and the last one
 // is inserted when none came for a moment.
 func (c Configuration) ForHistory() Configuration {
-	c.Every, c.Quiet, c.MaxWait = 0, max(c.Quiet, historyQuiet), max(c.MaxWait, HeadEvery)
+	c.Every, c.Quiet, c.MaxWait = 0, max(c.Quiet, historyQuiet), max(c.MaxWait, historyWait)
 	return c
 }
 
-// historyQuiet is longer than what a stage needs for a bundle on a busy machine.
-const historyQuiet = 250 * time.Millisecond
+const (
+	// historyQuiet is longer than what a stage needs for a bundle on a busy machine.
+	historyQuiet = 250 * time.Millisecond
+	// historyWait is how old a batch of a range may become that is not full.
+	historyWait = 10 * time.Second
+)
 
 // maxEvery bounds how long a bundle is in the log alone: well below how old tables
 // may be for a replica to begin to follow the log.

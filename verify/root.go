@@ -250,8 +250,8 @@ func (v *verifier) watermark() (lowest uint32) {
 }
 
 const (
-	// defaultPatience is twice what a sink at the head waits for a batch.
-	defaultPatience = 2 * sink.HeadEvery
+	// defaultPatience is a little more than what sinks at the head wait for a batch.
+	defaultPatience = sink.HeadEvery + 10*time.Second
 	pollEvery       = 50 * time.Millisecond
 )
 

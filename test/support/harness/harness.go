@@ -142,7 +142,8 @@ func start(t testing.TB, program, extra, args []string) *Process {
 	}
 	whole := slices.Concat(program, args)
 	p.cmd = exec.Command(whole[0], whole[1:]...)
-	p.cmd.Env = append(append(os.Environ(), "TONSCRIBE_METADATA_ENABLED=false"), extra...)
+	// Tables that are looked at come sooner than by default.
+	p.cmd.Env = append(append(os.Environ(), "TONSCRIBE_METADATA_ENABLED=false", "TONSCRIBE_SINK_EVERY=10s"), extra...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
