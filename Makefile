@@ -9,7 +9,7 @@ UP_ARGS   ?=
 TEST      ?= ./...
 TIMEOUT   ?= 30m
 # Packages that are tested side by side: many wait for blocks more than they compute.
-SIDE      ?= 4
+SIDE      ?= 3
 BEFORE    ?=
 AFTER     ?= $(BIN)
 ANSWERS_ARGS ?=

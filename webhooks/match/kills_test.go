@@ -205,7 +205,7 @@ type road struct {
 	running   map[string]*exec.Cmd
 	published int // of the town's bundles
 	events    []*record.TransferEvent
-	cuts      []time.Time // when senders were killed
+	cuts      []time.Time // until when attempts were made that a kill of the sender, or of its broker, may cut
 	takeovers int         // detectors that were killed
 }
 
@@ -343,8 +343,13 @@ func (r *road) kill(name string, random *rand.Rand) {
 	case brokerPart:
 		r.cluster.Kill9(0)
 		r.cluster.Restart(0)
+		// Until a heartbeat tells it, a sender goes on in a group that is no more.
+		r.cuts = append(r.cuts, time.Now().Add(heartbeats))
 	}
 }
+
+// heartbeats is longer than a member of a group waits between two of them.
+const heartbeats = 5 * time.Second
 
 // pay lets two wallets pay ten payments of all merchants, of which one fails.
 func (r *road) pay() []*record.TransferEvent {
@@ -470,7 +475,7 @@ func (r *road) audit() {
 				interrupted++
 				at := slices.IndexFunc(r.cuts, func(kill time.Time) bool { return kill.After(a.Began) })
 				if at < 0 {
-					r.Errorf("event %d: the attempt of %s was interrupted, though no sender was killed after it", n, a.Began)
+					r.Errorf("event %d: the attempt of %s was interrupted, though neither its sender nor the broker was killed after it", n, a.Began)
 				}
 				cutAt[at]++
 				continue
@@ -504,8 +509,8 @@ func (r *road) audit() {
 	most := len(r.merchants) * sending().EndpointMax
 	for at, n := range cutAt {
 		if n > most {
-			r.Errorf("%d attempts were interrupted by kill %d of the sender, which makes %d at once at most", n, at, most)
+			r.Errorf("%d attempts were interrupted by kill %d of sender or broker, which makes %d at once at most", n, at, most)
 		}
 	}
-	r.Logf("%d events, %d exhausted, %d requests: %d repeated, %d attempts interrupted by %d kills of the sender", len(r.events), exhausted, requests, repeated, cut, len(r.cuts))
+	r.Logf("%d events, %d exhausted, %d requests: %d repeated, %d attempts interrupted by %d kills of sender or broker", len(r.events), exhausted, requests, repeated, cut, len(r.cuts))
 }
