@@ -276,7 +276,7 @@ func (c *combination) mostRows() float64 {
 	if long() { // a scan goes on to its own bound where a small chain ends
 		return 90_000 + 1000*items + 150*min(skipped, 1000) + 10*min(skipped, 100_000)
 	}
-	return 50_000 + 1000*items + 96*min(skipped, 1000) + 4*min(skipped, 100_000)
+	return 15_000 + 1000*items + 96*min(skipped, 1000) + 4*min(skipped, 100_000)
 }
 
 // boundedScans makes a scan be refused that a small chain would hide.

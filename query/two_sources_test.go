@@ -22,15 +22,15 @@ type heldLog struct{ bundles memory.Bundles }
 
 var _ store.Log = heldLog{}
 
-func (heldLog) Near(context.Context, uint32) (bool, error) { return true, nil }
-func (heldLog) Start(uint32)                               {}
-func (heldLog) Stop()                                      {}
-func (heldLog) Changed() <-chan struct{}                   { return nil }
-func (heldLog) Trim(uint32)                                {}
-func (heldLog) State() error                               { return nil }
-func (heldLog) Err() error                                 { return nil }
-func (heldLog) CaughtUp() bool                             { return true }
-func (l heldLog) Bundles() memory.Bundles                  { return l.bundles }
+func (heldLog) Near(context.Context, uint32, uint32) (bool, error) { return true, nil }
+func (heldLog) Start(uint32)                                       {}
+func (heldLog) Stop()                                              {}
+func (heldLog) Changed() <-chan struct{}                           { return nil }
+func (heldLog) Trim(uint32)                                        {}
+func (heldLog) State() error                                       { return nil }
+func (heldLog) Err() error                                         { return nil }
+func (heldLog) CaughtUp() bool                                     { return true }
+func (l heldLog) Bundles() memory.Bundles                          { return l.bundles }
 
 // inMemory makes rows of the records of bundles. Tokens are told all of them in order,
 // and those from a number on are wanted.

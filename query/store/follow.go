@@ -62,7 +62,7 @@ func (s *Store) awaitLog(ctx context.Context) {
 		if pause = nearPoll; v == nil {
 			pause = firstPoll
 		} else if !s.near.Load() {
-			near, err := s.log.Near(ctx, v.GenUtime)
+			near, err := s.log.Near(ctx, v.Watermark, v.GenUtime)
 			s.fail(ctx, err)
 			s.near.Store(near)
 			s.asked.Store(s.asked.Load() || err == nil)

@@ -64,9 +64,9 @@ type Store struct {
 // Log holds the bundles that are complete in the log, of which the tables may not have
 // the newest yet: *tail.Tail is one.
 type Log interface {
-	// Near reports whether the tables, whose newest bundle is of a time in Unix
+	// Near reports whether the tables, whose newest bundle is one of a time in Unix
 	// seconds, are so near to the log's end that it is worth following.
-	Near(ctx context.Context, genUtime uint32) (bool, error)
+	Near(ctx context.Context, mcSeqno, genUtime uint32) (bool, error)
 	// Start follows the log from the bundle after one on.
 	Start(after uint32)
 	Stop()

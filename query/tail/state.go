@@ -17,11 +17,14 @@ const (
 	// nearSeconds is how much older than the log's the newest bundle of the tables
 	// may be for following to begin.
 	nearSeconds = 60
+	// nearBundles is how many bundles fewer they may have, however much older: a chain
+	// may have stood.
+	nearBundles = 150
 )
 
-// Near reports whether a time in Unix seconds, that of the newest bundle of the tables,
-// is that of the log's newest bundle or shortly before it, or the log has none.
-func (t *Tail) Near(ctx context.Context, genUtime uint32) (bool, error) {
+// Near reports whether the newest bundle of the tables, of a time in Unix seconds, is the
+// log's newest one or shortly before it, in time or in bundles, or the log has none.
+func (t *Tail) Near(ctx context.Context, mcSeqno, genUtime uint32) (bool, error) {
 	topic := schema.Headers
 	t.ask(time.Now())
 	seal, err := t.client.LastSeal(ctx, topic.Name, 0)
@@ -32,7 +35,7 @@ func (t *Tail) Near(ctx context.Context, genUtime uint32) (bool, error) {
 	t.inLog = 0 // it may be another log than before
 	t.mutex.Unlock()
 	t.answered(seal.GetMcSeqno())
-	return uint64(seal.GetSeal().GetGenUtime()) <= uint64(genUtime)+nearSeconds, nil
+	return uint64(seal.GetSeal().GetGenUtime()) <= uint64(genUtime)+nearSeconds || uint64(seal.GetMcSeqno()) <= uint64(mcSeqno)+nearBundles, nil
 }
 
 // Err is the error with which a partition stopped since Start, nil for none. Nothing

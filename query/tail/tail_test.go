@@ -260,25 +260,34 @@ func TestPartitionsAheadLeaveRoomForTheBundleThatIsNext(t *testing.T) {
 	check(t, tail.Bundles(), bundles[80-len(tail.Bundles()):])
 }
 
-func TestTablesAreNearTheLogWhenAMinuteIsMissing(t *testing.T) {
-	l, bundles := newLog(t, 1), chain(3, 1)
+func TestTablesAreNearTheLogWhenAMinuteOrFewBundlesAreMissing(t *testing.T) {
+	l, bundles := newLog(t, 1), chain(nearBundles+3, 1)
 	tail := l.tail(1 << 20)
-	near := func(utime uint32) bool {
+	near := func(seqno, utime uint32) bool {
 		t.Helper()
-		near, err := tail.Near(t.Context(), utime)
+		near, err := tail.Near(t.Context(), seqno, utime)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return near
 	}
-	if !near(1) {
+	if !near(1, 1) {
 		t.Error("an empty log is far, want near")
 	}
 	l.publishAll(bundles...)
-	newest := bundles[2].utime
-	for utime, want := range map[uint32]bool{newest - 61: false, newest - 60: true, newest: true, newest + 1000: true} {
-		if have := near(utime); have != want {
-			t.Errorf("the newest bundle is of %d, the tables are of %d: near is %t, want %t", newest, utime, have, want)
+	newest := bundles[len(bundles)-1]
+	for _, c := range []struct {
+		seqno, utime uint32
+		want         bool
+	}{
+		{newest.seqno - nearBundles - 1, newest.utime - 61, false},
+		{newest.seqno - nearBundles - 1, newest.utime - 60, true},
+		{newest.seqno - nearBundles, newest.utime - 61, true},
+		{newest.seqno, newest.utime, true},
+		{newest.seqno + 1000, newest.utime + 1000, true},
+	} {
+		if have := near(c.seqno, c.utime); have != c.want {
+			t.Errorf("the newest bundle is %d of %d, that of the tables %d of %d: near is %t, want %t", newest.seqno, newest.utime, c.seqno, c.utime, have, c.want)
 		}
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"math/big"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"tonscribe/sink"
 	"tonscribe/test/support/harness"
 )
 
@@ -62,7 +64,8 @@ func walletOf(t *testing.T, data string, number int) string {
 func TestUpWithoutASourceShowsADevnetThatGoesOnAfterARestart(t *testing.T) {
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base := "http://" + listen
-	p := harness.Start(t, quick, "up", "--data", data, "--listen", listen)
+	settings := append(slices.Clone(quick), "TONSCRIBE_SINK_EVERY="+sink.HeadEvery.String()) // as it is by default
+	p := harness.Start(t, settings, "up", "--data", data, "--listen", listen)
 	p.AwaitReady(base, 2*time.Minute)
 	for _, want := range []string{base + "/api/v3/blocks", base + "/api/v3/transactions", base + "/api/v3/messages", "global.config.json", "api-key", "--type-namespace ton"} {
 		if !strings.Contains(p.Output(), want) {
@@ -95,7 +98,7 @@ func TestUpWithoutASourceShowsADevnetThatGoesOnAfterARestart(t *testing.T) {
 	before := masterHash(t, base, seqno)
 	p.Stop()
 
-	p = harness.Start(t, quick, "up", "--data", data, "--listen", listen)
+	p = harness.Start(t, settings, "up", "--data", data, "--listen", listen)
 	p.AwaitReady(base, 2*time.Minute)
 	if after := masterHash(t, base, seqno); after != before {
 		t.Errorf("after the restart masterchain block %d is %s, it was %s", seqno, after, before)
