@@ -77,7 +77,7 @@ func (p *process) prepareRepair(ctx context.Context, o *repair.Options) error {
 		}
 	}
 	o.Source, o.MakeTables = p.repairSource, p.makeTables
-	o.Partitions, o.Sink, o.Report = s.Kafka.Partitions, s.Sink, p.report
+	o.Partitions, o.Sink, o.Report = s.Kafka.Partitions, s.Sink.ForHistory(), p.report
 	return nil
 }
 

@@ -59,14 +59,14 @@ func (l *ledger) load(file string) error {
 // At the first look nothing was inserted since the engine opened its tables, so
 // that parts which have the inserts of one that lies aside are its equals: the
 // parts that it was merged from.
-func (l *ledger) update(tables map[string]string, found []part, progress uint32, first bool) {
+func (l *ledger) update(tables map[string]tableOf, found []part, progress uint32, first bool) {
 	fresh := l.Progress + 1
 	if !l.Known {
 		fresh = Everything
 	}
 	now := map[string]*ledgerTable{}
-	for name, uuid := range tables {
-		now[name] = &ledgerTable{UUID: uuid, Partitions: map[string][]cover{}}
+	for name, t := range tables {
+		now[name] = &ledgerTable{UUID: t.uuid, Partitions: map[string][]cover{}}
 	}
 	var aside []part
 	for _, p := range found {

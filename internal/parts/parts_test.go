@@ -153,6 +153,43 @@ func TestMergesAndTablesMadeAnewAreNoDamage(t *testing.T) {
 	}
 }
 
+// Rows of some tables expire by themselves, those of others do not.
+func TestPartsThatAreEmptiedAreNoDamageWhereRowsExpire(t *testing.T) {
+	p := newPlace(t)
+	w := p.watch()
+	p.exec("INSERT INTO merchant_sessions SELECT toFixedString(toString(number), 32), toFixedString('m', 16), now(), now() - INTERVAL 31 DAY, false, 1 FROM numbers(10)")
+	if n := p.text("SELECT toString(countIf(engine_full NOT LIKE '%remove_empty_parts = 0%')) FROM system.tables WHERE database = currentDatabase() AND engine_full LIKE '% TTL %'"); n != "0" {
+		t.Errorf("%s tables have rows that expire, and lose the parts without a trace", n)
+	}
+	p.insert(1)
+	p.look(w)
+	p.exec("SYSTEM START MERGES")
+	p.exec("OPTIMIZE TABLE merchant_sessions FINAL")
+	if n := p.text("SELECT toString(count()) FROM merchant_sessions"); n != "0" {
+		t.Fatalf("%s sessions are left", n)
+	}
+	p.exec("ALTER TABLE blocks_index DELETE WHERE mc_seqno = 1 SETTINGS mutations_sync = 2")
+	p.look(w)
+	if from := Sum(w.Damages()); len(from) != 1 || w.Damages()[0].Table != "blocks_index" {
+		t.Errorf("after rows have expired, and those of a bundle were deleted: %v, want damage of blocks_index alone", w.Damages())
+	}
+	// Who settles takes the table for whole as it is, whenever ClickHouse takes the
+	// empty parts away: it does so every half a minute.
+	p.insert(1)
+	if err := w.Settle(t.Context(), []string{"blocks_index"}); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(2 * time.Minute); p.text("SELECT toString(count()) "+parts) != "1"; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the part that was emptied is there still")
+		}
+	}
+	p.look(w)
+	if err := w.Ready(t.Context()); err != nil {
+		t.Errorf("after the rows were brought back: %v", err)
+	}
+}
+
 func TestOneFlippedBitInAnyFileOfAPartIsFound(t *testing.T) {
 	p := newPlace(t)
 	p.exec("INSERT INTO accounts_by_balance SELECT 0, number, toFixedString(toString(number), 32), number, number, 0 FROM numbers(5000)")

@@ -245,11 +245,11 @@ func (w *Watch) Look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tables, replicated, err := w.tables(ctx)
+	tables, err := w.tables(ctx)
 	if err != nil {
 		return err
 	}
-	found, err := w.list(ctx, tables, replicated)
+	found, err := w.list(ctx, tables)
 	if err != nil {
 		return err
 	}
@@ -325,39 +325,47 @@ func (w *Watch) each(ctx context.Context, query string, take func(), columns ...
 	return clickhouse.Each(ctx, w.options.ClickHouse.Conn(), query, nil, take, columns...)
 }
 
-// tables are those that have parts, with what tells them from others that had
-// their names before.
-func (w *Watch) tables(ctx context.Context) (uuids map[string]string, replicated map[string]bool, err error) {
-	uuids, replicated = map[string]string{}, map[string]bool{}
-	var name, uuid string
-	var mends bool
-	err = w.each(ctx, `SELECT name, toString(uuid), engine LIKE 'Replicated%' FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
-		func() { uuids[name], replicated[name] = uuid, mends }, &name, &uuid, &mends)
-	return uuids, replicated, err
+// tableOf is what is known of a table that has parts.
+type tableOf struct {
+	uuid       string // tells it from others that had its name before
+	replicated bool
+	// keepsEmpty says that rows expire, and that a part stays when all of its rows have.
+	keepsEmpty bool
 }
 
-// list reads what parts there are of some tables.
-func (w *Watch) list(ctx context.Context, uuids map[string]string, replicated map[string]bool) ([]part, error) {
+func (w *Watch) tables(ctx context.Context) (map[string]tableOf, error) {
+	tables := map[string]tableOf{}
+	var name string
+	var t tableOf
+	err := w.each(ctx, `SELECT name, toString(uuid), engine LIKE 'Replicated%', engine_full LIKE '%remove_empty_parts = 0%' FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+		func() { tables[name] = t }, &name, &t.uuid, &t.replicated, &t.keepsEmpty)
+	return tables, err
+}
+
+// list reads what parts there are of some tables. Where rows do not expire a part
+// without any is what a deletion left.
+func (w *Watch) list(ctx context.Context, tables map[string]tableOf) ([]part, error) {
 	var found []part
 	var p part
+	var empty bool
 	take := func() {
-		uuid, is := uuids[p.table]
-		newer := is && !strings.Contains(p.path, uuid) // than the one that uuids knows
-		if !is || newer || replicated[p.table] || strings.HasPrefix(p.table, ".") || slices.Contains(transient, p.table) {
+		t, is := tables[p.table]
+		newer := is && !strings.Contains(p.path, t.uuid) // than the one that tables has
+		if !is || newer || t.replicated || empty && !t.keepsEmpty || strings.HasPrefix(p.table, ".") || slices.Contains(transient, p.table) {
 			return
 		}
-		p.uuid = uuid
+		p.uuid = t.uuid
 		if p.detached {
 			p.path = ""
 		}
 		found = append(found, p)
 	}
-	err := w.each(ctx, `SELECT table, partition_id, name, path, min_block_number, max_block_number, bytes_on_disk, '' AS why, false AS aside
+	err := w.each(ctx, `SELECT table, partition_id, name, path, min_block_number, max_block_number, bytes_on_disk, '' AS why, false AS aside, rows = 0 AS empty
 		FROM system.parts WHERE database = currentDatabase() AND active
 		UNION ALL
-		SELECT table, ifNull(partition_id, ''), name, path, ifNull(min_block_number, -1), ifNull(max_block_number, -1), toUInt64(0), ifNull(reason, ''), true
+		SELECT table, ifNull(partition_id, ''), name, path, ifNull(min_block_number, -1), ifNull(max_block_number, -1), toUInt64(0), ifNull(reason, ''), true, false
 		FROM system.detached_parts WHERE database = currentDatabase() AND ifNull(reason, '') IN (`+putAside+`)`,
-		take, &p.table, &p.partition, &p.name, &p.path, &p.min, &p.max, &p.bytes, &p.reason, &p.detached)
+		take, &p.table, &p.partition, &p.name, &p.path, &p.min, &p.max, &p.bytes, &p.reason, &p.detached, &empty)
 	return found, err
 }
 
