@@ -87,7 +87,7 @@ var nfts = &Protocol{
 			Name:  "NFT transfer",
 			Order: orderNFTTransfer,
 			Pattern: Call(opNFTTransfer).Where(isItem).With(
-				Call(opNFTOwnershipAssigned).As("notification").Maybe(),
+				Call(opNFTOwnershipAssigned).Where(tellsNoBid).As("notification").Maybe(),
 			),
 			Make: makeNFTTransfer,
 		},
@@ -118,7 +118,7 @@ var nfts = &Protocol{
 				if r.Failed() {
 					return nil
 				}
-				return nftDiscovery.Make(found).Fails(m.Block.Aborted() || report.Aborted())
+				return nftDiscovery.Make(found).Fails(m.Block.Aborted())
 			},
 		},
 	},
@@ -185,24 +185,27 @@ func makeNFTTransfer(m *Match) *Made {
 	return made
 }
 
-// bought finds out whether the transfer is that of a sale or an auction to another
-// one than its seller. It returns the message that paid for it, nil where that is
-// not a part of the transfer.
+// bought finds out whether the transfer is that of a sale to who pays it, or that of an
+// auction to another one than its seller. It returns the message that paid for it, nil
+// where that is not a part of the transfer.
 func (t *itemTransfer) bought(m *Match) (paid *Block) {
 	before := m.Block.Parent
 	if before == nil || before.Message == nil || !bytes.Equal(before.Destination(), m.Block.Source()) {
 		return nil
 	}
+	if cancelsAuction(before) || before.IsCall(opSaleCancel, opAuctionCancel) {
+		return nil
+	}
 	c := m.Contract(m.Block.Source())
 	switch sale, auction := c.GetSale(), c.GetAuction(); {
-	case sale != nil && bytes.Equal(sale.Item, t.NFTItem) && !bytes.Equal(sale.Owner, t.NewOwner) && before.internal():
+	case sale != nil && bytes.Equal(sale.Item, t.NFTItem) && !bytes.Equal(sale.Owner, t.NewOwner) && bytes.Equal(before.Source(), t.NewOwner):
 		t.soldAt(sale.Marketplace, sale.Owner, sale.Price)
 	case auction != nil && bytes.Equal(auction.Item, t.NFTItem) && !bytes.Equal(auction.Owner, t.NewOwner):
 		t.soldAt(auction.Marketplace, auction.Owner, auction.LastBid)
 	default:
 		return nil
 	}
-	if before.internal() && !endsAuction(before) && !before.IsCall(opAuctionFinish, opAuctionStop, opAuctionCancel) && before.within == nil {
+	if before.internal() && !endsAuction(before) && !before.IsCall(opAuctionFinish, opAuctionStop) && before.within == nil {
 		return before
 	}
 	return nil

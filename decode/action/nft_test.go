@@ -73,6 +73,39 @@ func TestASaleIsAPurchaseWithThePayoutToItsSeller(t *testing.T) {
 	details(t, list, "nft_transfer in nft_cancel_sale", "is_purchase", false)
 }
 
+func TestAnItemIsBoughtByWhoPaysForIt(t *testing.T) {
+	facts := known{itemFacts, onSale()}
+	// Somebody else gets it.
+	paid := step{to: saleAccount, value: 50, then: []step{{to: alice, value: 34}, sentOn(bob)}}
+	list := recognise(t, facts, play(carol, paid))
+	wants(t, list, "ton_transfer", "ton_transfer", "nft_transfer")
+	details(t, list, "nft_transfer", "is_purchase", false, "price", nil, "marketplace_address", nil, "real_old_owner", nil)
+	// By the opcode.
+	paid.body = word(2).MustStoreUInt(1, 64)
+	details(t, recognise(t, facts, play(bob, paid)), "nft_purchase", "price", 40, "payout_amount", 34)
+}
+
+func TestAnItemThatComesBackIsNotBoughtThoughItsSellerIsForgotten(t *testing.T) {
+	sale, auction := onSale(), onAuction()
+	sale.Sale.Owner, auction.Auction.Owner = nil, nil
+	for what, c := range map[string]struct {
+		facts *record.Contract
+		body  *cell.Builder
+		want  string
+	}{
+		"a sale":                  {sale, word(3), "nft_cancel_sale"},
+		"an auction by its word":  {auction, comment("cancel"), "nft_cancel_auction"},
+		"an auction by an opcode": {auction, word(0x5616c572), "nft_cancel_auction"},
+	} {
+		list := recognise(t, known{itemFacts, c.facts}, play(alice, step{to: saleAccount, value: 5, body: c.body, then: []step{sentOn(alice)}}))
+		details(t, list, c.want, "owner", alice)
+		details(t, list, "nft_transfer in "+c.want, "is_purchase", false, "price", nil)
+		if t.Failed() {
+			t.Fatal(what)
+		}
+	}
+}
+
 func TestThePriceOfASaleIsChanged(t *testing.T) {
 	update := func() *cell.Builder { return coins(coins(coins(word(0x6c6c2080).MustStoreUInt(1, 64), 60), 6), 3) }
 	list := recognise(t, known{itemFacts, onSale()}, play(alice, step{to: saleAccount, value: 5, body: update()}))
@@ -146,6 +179,22 @@ func TestDataOfAnItemIsDiscovered(t *testing.T) {
 }
 
 var teleitem = &record.Contract{Account: item, NftItem: itemFacts.NftItem, Telemint: &record.Telemint{}}
+
+func TestDataOfAnItemAreDiscoveredThoughTheAskerRefusesTheAnswer(t *testing.T) {
+	answer := word(0x8b771735).MustStoreUInt(1, 64).MustStoreUInt(5, 256).MustStoreAddr(friendly(collection))
+	asked := step{to: item, value: 9, body: word(0x2fcb26a2).MustStoreUInt(1, 64), then: []step{{to: alice, value: 5, aborted: true, body: answer}}}
+	wants(t, outermost(t, action.NoFacts{}, play(alice, asked)), "nft_discovery")
+}
+
+func TestATelegramItemIsTransferredByWhoWonItRightBefore(t *testing.T) {
+	won := word(0x05138d91).MustStoreUInt(9, 64).MustStoreAddr(nil).MustStoreBoolBit(false).MustStoreBuilder(coins(word(0x38127de1), 70).MustStoreUInt(9, 32))
+	heard := step{to: carol, value: 1, body: word(0x05138d91).MustStoreUInt(6, 64).MustStoreAddr(friendly(bob)).MustStoreBoolBit(false)}
+	s := step{to: item, value: 80, body: moveItem(carol), then: []step{{to: bob, body: won}, heard, excess()}}
+	list := recognise(t, known{teleitem}, play(bob, s))
+	wants(t, list, "nft_transfer", "nft_transfer")
+	details(t, list[:1], "nft_transfer", "old_owner", bob, "new_owner", carol, "is_purchase", false)
+	details(t, list[1:], "nft_transfer", "new_owner", bob, "is_purchase", true, "price", 70)
+}
 
 func TestATelegramItemTellsOnlyItsNewOwner(t *testing.T) {
 	bidInfo := coins(word(0x38127de1), 70).MustStoreUInt(9, 32)

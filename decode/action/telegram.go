@@ -69,6 +69,16 @@ func isTeleitem(c *record.Contract) bool {
 	return false
 }
 
+// tellsNoBid reports whether a notification of an item's new owner is not that of a
+// Telegram item whose auction has ended, which is sent with whatever message came next.
+func tellsNoBid(b *Block) bool {
+	r := b.Body()
+	r.Skip(64)  // query_id
+	r.Address() // prev_owner
+	_, bid := r.Payload().Body(opTeleitemBidInfo)
+	return !bid
+}
+
 // makeTelegramTransfer is for items that are told to nobody but their new owner: by
 // a bid at the highest price, or by the end of an auction.
 func makeTelegramTransfer(m *Match) *Made {
