@@ -8,6 +8,7 @@ const (
 	opPaymentConfirmed    = 0xf06c7567
 	opSubscriptionPayment = 0x73756273
 	opPluginDestruct      = 0x64737472
+	opPluginRemoved       = 0xe4737472
 )
 
 var (
@@ -43,16 +44,14 @@ var subscriptions = &Protocol{
 			Make: makeSubscribe,
 		},
 		{
-			Name:    "end of a subscription",
-			Order:   orderUnsubscribe,
-			Pattern: Call(opPluginDestruct).With(Call(opPluginDestruct).As("answer").Maybe()),
-			Make: func(m *Match) *Made {
-				end := &subscriptionEnd{Subscriber: m.Block.Source(), Subscription: m.Block.Destination()}
-				if answer := m.One("answer"); answer != nil {
-					end.Beneficiary = answer.Destination()
-				}
-				return unsubscribe.Make(end).Fails(m.Block.Aborted())
-			},
+			Name:  "end of a subscription",
+			Order: orderUnsubscribe,
+			Pattern: Call(opPluginDestruct).With(
+				Call(opPluginDestruct).As("answer").With(
+					Call(opPluginRemoved).As("removed").With(Call(opPluginDestruct).Maybe()).Maybe(),
+				).Maybe(),
+			),
+			Make: makeUnsubscribe,
 		},
 	},
 }
@@ -69,4 +68,17 @@ func makeSubscribe(m *Match) *Made {
 		}
 	}
 	return subscribe.Make(s).Fails(m.Aborted("request") || returned(payment))
+}
+
+// makeUnsubscribe tells by the answer who began it: told by its wallet, a plugin tells
+// its beneficiary; told by its beneficiary, it asks its wallet to remove it.
+func makeUnsubscribe(m *Match) *Made {
+	b := m.Block
+	end := &subscriptionEnd{Subscriber: b.Source(), Subscription: b.Destination()}
+	if answer := m.One("answer"); m.One("removed") != nil {
+		end.Subscriber, end.Beneficiary = answer.Destination(), b.Source()
+	} else if answer != nil {
+		end.Beneficiary = answer.Destination()
+	}
+	return unsubscribe.Make(end).Fails(b.Aborted())
 }

@@ -39,4 +39,11 @@ func TestASubscriptionEndsWithItsPlugin(t *testing.T) {
 	details(t, list, "unsubscribe", "beneficiary", nil)
 	end.aborted = true
 	wants(t, recognise(t, action.NoFacts{}, play(alice, end)), "unsubscribe!")
+	// The beneficiary ends it: the wallet removes the plugin, which then pays.
+	last := step{to: bob, value: 40, body: word(0x64737472)}
+	removed := step{to: plugin, value: 50, body: word(0xe4737472).MustStoreUInt(4, 64), then: []step{last}}
+	asked := step{to: alice, value: 60, body: word(0x64737472).MustStoreUInt(4, 64), then: []step{removed}}
+	list = recognise(t, action.NoFacts{}, play(bob, step{to: plugin, value: 70, body: word(0x64737472), then: []step{asked}}))
+	wants(t, list, "unsubscribe")
+	details(t, list, "unsubscribe", "subscriber", alice, "beneficiary", bob, "subscription", plugin)
 }
