@@ -39,6 +39,13 @@ func DeployedSale(code string, data []byte) *record.Sale {
 	return nil
 }
 
+// BuildsLike reads the data of a build of sales as those of another one until it is
+// undone.
+func BuildsLike(code, other string) (undo func()) {
+	saleForms[code] = saleForms[other]
+	return func() { delete(saleForms, code) }
+}
+
 // DeployedAuction is the same for auctions.
 func DeployedAuction(code string, data []byte) *record.Auction {
 	r := openBoC(data)

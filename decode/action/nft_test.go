@@ -1,6 +1,7 @@
 package action_test
 
 import (
+	"encoding/base64"
 	"testing"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -172,6 +173,20 @@ func TestAnItemIsListedThroughADeployer(t *testing.T) {
 	// The deployer keeps the item.
 	kept := sentOn(deployer, given.then[0].then[0])
 	wants(t, recognise(t, known{itemFacts, onSale()}, play(alice, kept)), "nft_transfer", "call_contract", "contract_deploy")
+}
+
+func TestASaleWhoseMarketplaceIsNamedAfterItsDeploymentIsThatOfTheMarketplace(t *testing.T) {
+	code := cell.BeginCell().MustStoreUInt(4, 8).EndCell()
+	defer action.BuildsLike(base64.StdEncoding.EncodeToString(code.Hash()), "a5WmQYucnSNZBF0edVm41UmuDlBvJMqrWPowyPsf64Y=")()
+	deployer := account(0x77)
+	shares := cell.BeginCell().MustStoreAddr(friendly(market)).MustStoreAddr(friendly(carol)).MustStoreUInt(5000, 17).MustStoreUInt(2000, 17)
+	data := coins(cell.BeginCell().MustStoreBoolBit(false).MustStoreAddr(friendly(deployer)).MustStoreAddr(nil), 50).MustStoreUInt(0, 96).
+		MustStoreRef(shares.EndCell()).MustStoreBoolBit(false)
+	given := sentOn(deployer, step{to: saleAccount, value: 3, deployed: true, init: stateInit(code, data.EndCell()), body: word(0xfb5dbf47)},
+		step{to: item, value: 2, body: moveItem(saleAccount), then: []step{assigned(saleAccount)}})
+	details(t, recognise(t, known{itemFacts, onSale()}, play(alice, given)), "nft_put_on_sale", "full_price", 50, "marketplace_fee", nil, "royalty_amount", nil,
+		"marketplace_fee_address", market, "royalty_address", carol, "marketplace_address", getgems, "marketplace", "getgems")
+	details(t, recognise(t, known{itemFacts}, play(alice, given)), "nft_put_on_sale", "marketplace_address", deployer, "marketplace", nil)
 }
 
 func TestDataOfAnItemIsDiscovered(t *testing.T) {

@@ -219,12 +219,16 @@ func makePutOnSale(m *Match) *Made {
 	if !ok || sale == nil || !sells(known.GetItem(), sale.Item, first.NFTItem) {
 		return nil
 	}
+	marketplace := sale.Marketplace
+	if m := known.GetMarketplace(); m != nil { // of version 4 it is named after the deployment
+		marketplace = m
+	}
 	start := &saleStart{
 		NFTCollection: first.NFTCollection, NFTItem: first.NFTItem, NFTItemIndex: first.NFTItemIndex,
 		Owner: first.OldOwner, ListingAddress: first.NewOwner, SaleAddress: deploy.Destination(),
-		MarketplaceAddress: sale.Marketplace, FullPrice: magnitude(sale.Price),
+		MarketplaceAddress: marketplace, FullPrice: magnitude(sale.Price),
 		MarketplaceFeeAddress: sale.FeeAddress, RoyaltyAddress: sale.RoyaltyAddress,
-		Marketplace: marketplaceOf(sale.Marketplace, first.NFTCollection),
+		Marketplace: marketplaceOf(marketplace, first.NFTCollection),
 	}
 	if sale.Version != 4 { // whose fees are shares
 		start.MarketplaceFee, start.RoyaltyAmount = magnitude(sale.Fee), magnitude(sale.Royalty)
