@@ -94,7 +94,7 @@ var nfts = &Protocol{
 		{
 			Name:    "payout to the seller of an NFT item",
 			Order:   orderPurchase,
-			Pattern: Is(nftTransfer).Where(isSold).With(Plain().Where(paysSeller).As("payout")),
+			Pattern: Is(nftTransfer).Where(isSold),
 			Make:    makePurchase,
 		},
 		{
@@ -217,27 +217,35 @@ func isSold(b *Block) bool {
 	return t != nil && t.IsPurchase && t.RealOldOwner != nil
 }
 
-// paysSeller reports whether a plain transfer goes to the seller of the item that
-// its parent sold.
-func paysSeller(b *Block) bool {
-	t := nftTransfer.Of(b.Parent)
-	return t != nil && bytes.Equal(b.Destination(), t.RealOldOwner)
+// payoutTo returns the message among those of a contract that pays the seller: the
+// greatest, since the seller may be the one who is paid the royalty, too.
+func payoutTo(seller, from Address, sent []*Block) (payout *Block) {
+	for _, c := range sent {
+		if c.IsTransfer() && bytes.Equal(c.Destination(), seller) && bytes.Equal(c.Source(), from) && (payout == nil || c.Value() > payout.Value()) {
+			payout = c
+		}
+	}
+	return payout
 }
 
 func makePurchase(m *Match) *Made {
-	return purchase(nftTransfer.Of(m.Block), m.One("payout")).Fails(m.Block.Failed || m.One("payout").Failed)
+	t := nftTransfer.Of(m.Block)
+	payout := payoutTo(t.RealOldOwner, t.OldOwner, m.Block.Children)
+	if payout == nil {
+		return nil
+	}
+	return purchase(t, payout).Consumes(payout).Fails(m.Block.Failed || payout.Failed)
 }
 
 // makePurchaseFinished looks for the payout beside the transfer: at the end of an
 // auction both are sent by the auction.
 func makePurchaseFinished(m *Match) *Made {
 	t := nftTransfer.Of(m.One("transfer"))
-	for _, c := range m.Block.Children {
-		if c.IsTransfer() && bytes.Equal(c.Destination(), t.RealOldOwner) && bytes.Equal(c.Source(), t.OldOwner) {
-			return purchase(t, c).Consumes(c).Fails(m.Aborted("transfer") || c.Failed)
-		}
+	payout := payoutTo(t.RealOldOwner, t.OldOwner, m.Block.Children)
+	if payout == nil {
+		return nil
 	}
-	return nil
+	return purchase(t, payout).Consumes(payout).Fails(m.Aborted("transfer") || payout.Failed)
 }
 
 func purchase(t *itemTransfer, payout *Block) *Made {

@@ -140,6 +140,30 @@ func TestAnAuctionEndsWithTheItemAtTheHighestBidderOrBackAtItsSeller(t *testing.
 	wants(t, list, "nft_purchase", "nft_transfer in nft_purchase", "ton_transfer in nft_purchase")
 }
 
+func TestASellerWhoIsPaidTheRoyaltyTooIsPaidOutWhatIsLeft(t *testing.T) {
+	royalty, profit := step{to: alice, value: 4, body: comment("royalty")}, step{to: alice, value: 34, body: comment("profit")}
+	for what, s := range map[string]step{
+		"by a word":       {to: saleAccount, value: 5, body: comment("finish"), then: []step{royalty, profit, sentOn(bob)}},
+		"by the last bid": {to: saleAccount, value: 95, then: []step{royalty, profit, sentOn(bob)}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			list := outermost(t, known{itemFacts, onAuction()}, play(bob, s))
+			left := list[len(list)-1]
+			if got := summary(left); got != "ton_transfer" {
+				t.Fatalf("%s is left", got)
+			}
+			details(t, list, "ton_transfer", "value", 4)
+			for _, a := range recognise(t, known{itemFacts, onAuction()}, play(bob, s)) {
+				if a.Type.Name == "nft_purchase" {
+					details(t, []*action.Action{a}, summary(a), "payout_amount", 34, "payout_comment", "profit")
+					return
+				}
+			}
+			t.Error("no purchase")
+		})
+	}
+}
+
 func TestABidReturnsTheOneBefore(t *testing.T) {
 	notice := comment("Your bid has been outbid by another user.\nGo on")
 	s := step{to: saleAccount, value: 55, then: []step{{to: carol, value: 44, body: notice}}}
