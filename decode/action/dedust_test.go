@@ -130,6 +130,19 @@ func TestIDsOfDepositsAreMadeOfTheNamesThatOthersGiveThem(t *testing.T) {
 	}
 }
 
+func TestADepositAtDedustIsOneOfJettonsThatAreNotKnown(t *testing.T) {
+	params := dedustAsset(dedustAsset(addr(order(0xf04ec526).MustStoreRef(cell.BeginCell().EndCell()), alice).MustStoreBoolBit(false), nil), masterX)
+	params.MustStoreRef(coins(dedustAsset(coins(coins(cell.BeginCell(), 7), 10), masterX), 10).EndCell())
+	transactions := play(alice, sends(10, aliceX, vaultXs, vaultX, nil, step{to: factory, value: 70, body: params, then: []step{
+		{to: depository, value: 60, body: order(0x54240fe5)}}}))
+	for _, facts := range []action.Facts{exchange, action.NoFacts{}} {
+		list := recognise(t, facts, transactions)
+		wants(t, list, "dex_deposit_liquidity")
+		details(t, list, "dex_deposit_liquidity", "source", alice, "asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", aliceX,
+			"target_asset_1", nil, "target_amount_1", 7, "target_asset_2", masterX, "target_amount_2", 10, "destination_liquidity", depository)
+	}
+}
+
 func TestLiquidityOfDedust(t *testing.T) {
 	deposit := func(then ...step) step {
 		params := addr(order(0xf04ec526).MustStoreRef(cell.BeginCell().EndCell()), alice).MustStoreBoolBit(false)
