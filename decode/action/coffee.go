@@ -25,6 +25,7 @@ const (
 	opCoffeeDepositFailed   = 0xc0ffee34
 	opCoffeeWithdrawalEvent = 0xc0ffee35
 	opCoffeeNotification    = 0xc0ffee36
+	opCoffeePoolStep        = 0xb216d31f // of who is notified of a new pool; an event too
 
 	opCoffeeMevHold      = 0x6bc79e7e
 	opCoffeeMevFailed    = 0xee51ce51
@@ -194,7 +195,7 @@ var coffee = &Protocol{
 					Call(opCoffeeDeploy).As("deploy").With(
 						Log(opCoffeeDepositEvent).As("event").Maybe(),
 						Call(opJettonInternalTransfer).As("lp").With(notified()).Maybe(),
-						Call(opCoffeeNotification).Maybe(),
+						Call(opCoffeeNotification).With(OneOf(Call(opCoffeePoolStep), Log(opCoffeePoolStep)).Maybe()).Maybe(),
 						coffeePaid().Every().Maybe(),
 					),
 				),

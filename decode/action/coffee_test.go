@@ -177,6 +177,9 @@ func TestVaultsAndPoolsOfCoffee(t *testing.T) {
 		t.Run(what, func(t *testing.T) { details(t, recognise(t, exchange, play(alice, c.sent)), c.want, c.details...) })
 	}
 	wants(t, recognise(t, exchange, play(alice, ton)), "call_contract in "+first, first, "call_contract in "+first, "call_contract in "+first)
+	told := step{to: carol, value: 2, body: order(0xc0ffee36), then: []step{{to: bob, value: 1, body: order(0xb216d31f)}}}
+	list = outermost(t, exchange, play(alice, x(pooled(step{body: order(0xc0ffee33)}, told, lp))))
+	wants(t, list, full) // with what who is notified does
 }
 
 func TestProtectedSwapsOfCoffee(t *testing.T) {
