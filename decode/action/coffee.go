@@ -337,9 +337,9 @@ func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, failed bool) {
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opCoffeePayout):
-			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, c.Aborted()
+			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, returned(c)
 		case c.IsCall(opCoffeeNotification): // with the toncoins for what is to be done
-			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: new(big.Int).SetUint64(c.Value())}, c.Aborted()
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: new(big.Int).SetUint64(c.Value())}, returned(c)
 		default:
 			return m.transferred(c)
 		}

@@ -180,7 +180,7 @@ func (m *Match) dedustOut(p dedustPayment) (out *dexTransfer, failed bool) {
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opDedustPayout):
-			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, c.Aborted()
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, returned(c)
 		default:
 			return m.transferred(c)
 		}

@@ -97,6 +97,8 @@ func TestSwapsAtDedust(t *testing.T) {
 			slices.Concat(in, transferred("outgoing", nil, vaultTON, alice, nil, nil, 7), []any{"asset_out", masterY, "peer_swaps", "[]"})},
 		"refused by the receiver": {swap(dedustFirst(10, nil, dedustEvent(masterX, 10, nil, 25), dedustPays(pays, vaultTON, 25, tx, failedTON))),
 			[]string{"jetton_swap!"}, slices.Concat(x2t, in, outTON)},
+		"to an account without code": {swap(dedustFirst(10, nil, dedustEvent(masterX, 10, nil, 25), dedustPays(pays, vaultTON, 25, tx, unrun(gaveTON)))),
+			[]string{"jetton_swap"}, slices.Concat(x2t, in, outTON)},
 		"not paid by the vault": {swap(dedustFirst(10, nil, dedustEvent(masterX, 10, nil, 25), dedustPays(pays, vaultTON, 25, tx))),
 			[]string{"jetton_swap!"}, slices.Concat(x2t, in, outTON)},
 		"jettons refused by the receiver": {two(dedustEvent(nil, 7, masterY, 25), dedustPays(pays, vaultY, 25, ty, refused(25, vaultYs, bobY, bob))),
