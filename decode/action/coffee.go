@@ -212,7 +212,9 @@ var coffee = &Protocol{
 			Name:    "failure of a protected swap of Swap Coffee",
 			Order:   orderCoffeeMevFailed,
 			Pattern: OneOf(Call(opCoffeeMevFailed), Is(jettonTransfer).Carrying(opCoffeeMevFailed)),
-			Make:    func(*Match) *Made { return coffeeMevFailed.Make(&struct{}{}) },
+			Make: func(m *Match) *Made {
+				return coffeeMevFailed.Make(&struct{}{}).Fails(m.Block.kind == kindMade && m.Block.Failed || returned(m.Block))
+			},
 		},
 		{
 			Name:  "stake at Swap Coffee",

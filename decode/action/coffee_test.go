@@ -199,6 +199,8 @@ func TestProtectedSwapsOfCoffee(t *testing.T) {
 		"mev_contract_jetton_wallet", vaultXs, "asset", masterX, "amount", 10)
 	wants(t, recognise(t, exchange, play(carol, step{to: alice, value: 9, body: order(0xee51ce51)})),
 		"coffee_mev_protect_failed_swap", "call_contract in coffee_mev_protect_failed_swap")
+	wants(t, recognise(t, exchange, play(carol, unrun(step{to: alice, value: 9, body: order(0xee51ce51)}))),
+		"coffee_mev_protect_failed_swap", "call_contract! in coffee_mev_protect_failed_swap")
 	wants(t, recognise(t, exchange, play(carol, sends(10, vaultXs, aliceX, alice, order(0xee51ce51)))),
 		"coffee_mev_protect_failed_swap", "jetton_transfer in coffee_mev_protect_failed_swap")
 }
