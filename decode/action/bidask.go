@@ -131,7 +131,8 @@ func (m *Match) bidaskGot() (in *dexTransfer, failed bool) {
 // bidaskGave is what a pool paid.
 func (m *Match) bidaskGave(b *Block) (out *dexTransfer, failed bool) {
 	if b.IsCall(opBidaskPaid) {
-		return namedToncoins(b)
+		out, _ = namedToncoins(b)
+		return out, returned(b)
 	}
 	return m.transferred(b)
 }

@@ -25,6 +25,7 @@ const (
 	opCoffeeDepositFailed   = 0xc0ffee34
 	opCoffeeWithdrawalEvent = 0xc0ffee35
 	opCoffeeNotification    = 0xc0ffee36
+	opCoffeePoolStep        = 0xb216d31f // of who is notified of a new pool; an event too
 
 	opCoffeeMevHold      = 0x6bc79e7e
 	opCoffeeMevFailed    = 0xee51ce51
@@ -194,7 +195,7 @@ var coffee = &Protocol{
 					Call(opCoffeeDeploy).As("deploy").With(
 						Log(opCoffeeDepositEvent).As("event").Maybe(),
 						Call(opJettonInternalTransfer).As("lp").With(notified()).Maybe(),
-						Call(opCoffeeNotification).Maybe(),
+						Call(opCoffeeNotification).With(OneOf(Call(opCoffeePoolStep), Log(opCoffeePoolStep)).Maybe()).Maybe(),
 						coffeePaid().Every().Maybe(),
 					),
 				),
@@ -211,7 +212,9 @@ var coffee = &Protocol{
 			Name:    "failure of a protected swap of Swap Coffee",
 			Order:   orderCoffeeMevFailed,
 			Pattern: OneOf(Call(opCoffeeMevFailed), Is(jettonTransfer).Carrying(opCoffeeMevFailed)),
-			Make:    func(*Match) *Made { return coffeeMevFailed.Make(&struct{}{}) },
+			Make: func(m *Match) *Made {
+				return coffeeMevFailed.Make(&struct{}{}).Fails(m.Block.kind == kindMade && m.Block.Failed || returned(m.Block))
+			},
 		},
 		{
 			Name:  "stake at Swap Coffee",
@@ -336,9 +339,9 @@ func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, failed bool) {
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opCoffeePayout):
-			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, c.Aborted()
+			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, returned(c)
 		case c.IsCall(opCoffeeNotification): // with the toncoins for what is to be done
-			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: new(big.Int).SetUint64(c.Value())}, c.Aborted()
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: new(big.Int).SetUint64(c.Value())}, returned(c)
 		default:
 			return m.transferred(c)
 		}

@@ -77,6 +77,10 @@ func TestSwapsAtCoffee(t *testing.T) {
 		"returned by the second pool": {two(refusal, coffeePays(vaultTON, 7, ty, coffeePaysTON(12, alice))), []string{"jetton_swap!"},
 			slices.Concat(in, transferred("outgoing", nil, poolTwo, alice, nil, nil, 7), []any{"asset_out", masterY, "peer_swaps", "[]"})},
 		"refused by the receiver": {swap(coffeeEvent(masterX, 10, 25), coffeePays(vaultTON, 25, tx, failedTON)), []string{"jetton_swap!"}, slices.Concat(x2t, in, outTON)},
+		"to an account without code": {swap(coffeeEvent(masterX, 10, 25), coffeePays(vaultTON, 25, tx, unrun(coffeePaysTON(30, bob)))), []string{"jetton_swap"},
+			slices.Concat(x2t, in, outTON)},
+		"for toncoins that are sent on to an account without code": {swap(coffeeEvent(masterX, 10, 25), coffeePays(vaultTON, 25, tx,
+			unrun(step{to: bob, value: 30, body: order(0xc0ffee36)}))), []string{"jetton_swap"}, nil},
 		"jettons refused by the receiver": {two(coffeeEvent(nil, 7, 25), coffeePays(vaultY, 25, ty, refused(25, vaultYs, bobY, bob))), []string{"jetton_swap!"},
 			slices.Concat(in, outY)},
 		"jettons refused by the vault's wallet": {two(coffeeEvent(nil, 7, 25), coffeePays(vaultY, 25, ty, unsent(25, vaultYs, bobY, bob))), []string{"jetton_swap!"},
@@ -177,6 +181,9 @@ func TestVaultsAndPoolsOfCoffee(t *testing.T) {
 		t.Run(what, func(t *testing.T) { details(t, recognise(t, exchange, play(alice, c.sent)), c.want, c.details...) })
 	}
 	wants(t, recognise(t, exchange, play(alice, ton)), "call_contract in "+first, first, "call_contract in "+first, "call_contract in "+first)
+	told := step{to: carol, value: 2, body: order(0xc0ffee36), then: []step{{to: bob, value: 1, body: order(0xb216d31f)}}}
+	list = outermost(t, exchange, play(alice, x(pooled(step{body: order(0xc0ffee33)}, told, lp))))
+	wants(t, list, full) // with what who is notified does
 }
 
 func TestProtectedSwapsOfCoffee(t *testing.T) {
@@ -192,6 +199,8 @@ func TestProtectedSwapsOfCoffee(t *testing.T) {
 		"mev_contract_jetton_wallet", vaultXs, "asset", masterX, "amount", 10)
 	wants(t, recognise(t, exchange, play(carol, step{to: alice, value: 9, body: order(0xee51ce51)})),
 		"coffee_mev_protect_failed_swap", "call_contract in coffee_mev_protect_failed_swap")
+	wants(t, recognise(t, exchange, play(carol, unrun(step{to: alice, value: 9, body: order(0xee51ce51)}))),
+		"coffee_mev_protect_failed_swap", "call_contract! in coffee_mev_protect_failed_swap")
 	wants(t, recognise(t, exchange, play(carol, sends(10, vaultXs, aliceX, alice, order(0xee51ce51)))),
 		"coffee_mev_protect_failed_swap", "jetton_transfer in coffee_mev_protect_failed_swap")
 }

@@ -45,7 +45,7 @@ var dedust = &Protocol{
 						).Maybe(),
 					),
 				),
-			).Below(dedustGot(opDedustDeposit)),
+			).Below(dedustProvided()),
 			Make: makeDedustDeposit,
 		},
 		{
@@ -55,7 +55,7 @@ var dedust = &Protocol{
 			Pattern: Call(opDedustCreateDeposit).As("create").With(
 				Call(opDedustInstall).As("install").Maybe(),
 				Call(opDedustDepositAsset).As("asset"),
-			).Below(dedustGot(opDedustDeposit)),
+			).Below(dedustProvided()),
 			Make: makeDedustDeposit,
 		},
 		{
@@ -77,19 +77,21 @@ var dedust = &Protocol{
 			Make: makeDedustWithdrawal,
 		},
 		{
-			Name:  "swap at DeDust",
-			Order: orderDedustSwap,
-			Pattern: dedustHop(opDedustSwapExternal).Below(
-				dedustGot(opDedustSwap),
-			),
-			Make: makeDedustSwap,
+			Name:    "swap at DeDust",
+			Order:   orderDedustSwap,
+			Pattern: dedustHop(opDedustSwapExternal).Below(OneOf(given(), Call(opDedustSwap)).As("in")),
+			Make:    makeDedustSwap,
 		},
 	},
 }
 
-// dedustGot is how assets come to a vault: as a transfer of jettons, or as toncoins
-// with an order.
-func dedustGot(order uint32) *Pattern { return OneOf(given(), Call(order)).As("in") }
+// dedustProvided is how one half of a deposit comes to a vault: as a transfer of jettons,
+// or as toncoins with an order. The vault knows its jettons also where nothing else is
+// known of them.
+func dedustProvided() *Pattern {
+	unknown := Call(opJettonNotify).Below(Call(opJettonInternalTransfer).Below(Call(opJettonTransfer).As("transfer")))
+	return OneOf(given(), Call(opDedustDeposit), unknown).As("in")
+}
 
 // dedustPaid is what a vault pays when it is told to.
 func dedustPaid(order uint32) *Pattern {
@@ -120,16 +122,38 @@ func (r *Reader) dedustAsset() Address {
 
 // dedustGave is what came to a vault: of toncoins the amount that the order names.
 func (m *Match) dedustGave(b *Block) (in *dexTransfer, failed bool) {
-	if b.kind == kindMade {
+	switch {
+	case b.kind == kindMade:
 		return m.came(b)
+	case b.IsCall(opJettonNotify):
+		return m.dedustTold(m.One("transfer")), false
 	}
-	r := b.Body()
-	r.Skip(64) // query_id
-	in = &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: r.Coins()}
-	if r.Failed() {
-		return nil, true
+	return namedToncoins(b)
+}
+
+// dedustTold is what a vault got by a transfer of jettons that are not known: the vault
+// says what it was.
+func (m *Match) dedustTold(transfer *Block) *dexTransfer {
+	t, ok := readTransfer(transfer)
+	if !ok {
+		return nil
 	}
-	return in, b.Aborted()
+	in := transferOf(t)
+	in.DestinationJettonWallet = m.One("in").Source()
+	r := m.Block.Body()
+	r.Skip(64)  // query_id
+	r.Ref()     // proof
+	r.Address() // owner_addr
+	r.Skip(1)   // is_stable
+	r.dedustAsset()
+	r.dedustAsset()
+	r = r.Open()
+	r.Coins() // asset0_target_balance
+	r.Coins() // asset1_target_balance
+	if in.Asset, in.Amount = r.dedustAsset(), r.Coins(); r.Failed() {
+		return nil
+	}
+	return in
 }
 
 // dedustPayment is what a vault was told to pay.
@@ -156,7 +180,7 @@ func (m *Match) dedustOut(p dedustPayment) (out *dexTransfer, failed bool) {
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opDedustPayout):
-			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, c.Aborted()
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, returned(c)
 		default:
 			return m.transferred(c)
 		}

@@ -97,6 +97,8 @@ func TestSwapsAtDedust(t *testing.T) {
 			slices.Concat(in, transferred("outgoing", nil, vaultTON, alice, nil, nil, 7), []any{"asset_out", masterY, "peer_swaps", "[]"})},
 		"refused by the receiver": {swap(dedustFirst(10, nil, dedustEvent(masterX, 10, nil, 25), dedustPays(pays, vaultTON, 25, tx, failedTON))),
 			[]string{"jetton_swap!"}, slices.Concat(x2t, in, outTON)},
+		"to an account without code": {swap(dedustFirst(10, nil, dedustEvent(masterX, 10, nil, 25), dedustPays(pays, vaultTON, 25, tx, unrun(gaveTON)))),
+			[]string{"jetton_swap"}, slices.Concat(x2t, in, outTON)},
 		"not paid by the vault": {swap(dedustFirst(10, nil, dedustEvent(masterX, 10, nil, 25), dedustPays(pays, vaultTON, 25, tx))),
 			[]string{"jetton_swap!"}, slices.Concat(x2t, in, outTON)},
 		"jettons refused by the receiver": {two(dedustEvent(nil, 7, masterY, 25), dedustPays(pays, vaultY, 25, ty, refused(25, vaultYs, bobY, bob))),
@@ -127,6 +129,19 @@ func TestIDsOfDepositsAreMadeOfTheNamesThatOthersGiveThem(t *testing.T) {
 	first := transactions[slices.IndexFunc(transactions, func(tx *record.Transaction) bool { return bytes.Equal(tx.Account, vaultTON) })]
 	if want := sha256.Sum256([]byte(base64.StdEncoding.EncodeToString(first.InMsg.Hash) + "dedust_deposit_liquidity_partial")); list[0].ID != want {
 		t.Errorf("%x, want %x", list[0].ID, want)
+	}
+}
+
+func TestADepositAtDedustIsOneOfJettonsThatAreNotKnown(t *testing.T) {
+	params := dedustAsset(dedustAsset(addr(order(0xf04ec526).MustStoreRef(cell.BeginCell().EndCell()), alice).MustStoreBoolBit(false), nil), masterX)
+	params.MustStoreRef(coins(dedustAsset(coins(coins(cell.BeginCell(), 7), 10), masterX), 10).EndCell())
+	transactions := play(alice, sends(10, aliceX, vaultXs, vaultX, nil, step{to: factory, value: 70, body: params, then: []step{
+		{to: depository, value: 60, body: order(0x54240fe5)}}}))
+	for _, facts := range []action.Facts{exchange, action.NoFacts{}} {
+		list := recognise(t, facts, transactions)
+		wants(t, list, "dex_deposit_liquidity")
+		details(t, list, "dex_deposit_liquidity", "source", alice, "asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", aliceX,
+			"target_asset_1", nil, "target_amount_1", 7, "target_asset_2", masterX, "target_amount_2", 10, "destination_liquidity", depository)
 	}
 }
 

@@ -109,6 +109,17 @@ func unwraps(amount int64, wallet, to []byte) step {
 	}}
 }
 
+// unrun is a payment to an account whose code does not run: what was paid last stays
+// there, unless it is to bounce.
+func unrun(s step, bounce ...bool) step {
+	if n := len(s.then); n > 0 {
+		s.then = append(slices.Clone(s.then[:n-1]), unrun(s.then[n-1], bounce...))
+	} else {
+		s.aborted, s.bounce = true, len(bounce) > 0
+	}
+	return s
+}
+
 // played is a case of what a trace is recognised as.
 type played struct {
 	sent []step

@@ -102,6 +102,10 @@ func TestAMintIsDoneWhenAWalletGotWhatItMakes(t *testing.T) {
 		wants(t, list, "jetton_mint")
 		details(t, list, "jetton_mint", "asset", master, "receiver", bob, "receiver_jetton_wallet", bobWallet, "amount", 50, "ton_amount", 33)
 
+		told := got
+		told.then = []step{{to: bob, value: 1, aborted: true, body: word(0x7362d09c)}}
+		wants(t, recognise(t, wallets, play(alice, step{to: master, value: 9, body: mint(), then: []step{told}})), "jetton_mint")
+
 		got.aborted = true
 		wants(t, recognise(t, wallets, play(alice, step{to: master, value: 9, body: mint(), then: []step{got}})), "jetton_mint!")
 		list = recognise(t, wallets, play(alice, step{to: master, value: 9, aborted: true, body: mint()}))

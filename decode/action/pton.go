@@ -88,7 +88,7 @@ func (m *Match) gave(b *Block) (out *dexTransfer, failed bool) {
 		if !ok {
 			return nil, true
 		}
-		return &dexTransfer{Source: b.First().Source(), Destination: c.Destination(), Amount: t.Amount}, c.Aborted()
+		return &dexTransfer{Source: b.First().Source(), Destination: c.Destination(), Amount: t.Amount}, returned(c)
 	}
 	if out, failed = m.transferred(b); out != nil && isPTon(out.Asset) {
 		// The wallet did not send the toncoins.
