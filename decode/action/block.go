@@ -1,6 +1,9 @@
 package action
 
 import (
+	"cmp"
+	"slices"
+
 	"tonscribe/decode/trace"
 	"tonscribe/schema/record"
 	"tonscribe/ton/cell"
@@ -236,7 +239,7 @@ func (s *scan) blocksOf(t *trace.Tree) {
 		b := of[n]
 		logs := b.Children
 		b.Children = make([]*Block, 0, len(logs)+len(n.Children))
-		for _, c := range n.Children {
+		for _, c := range bySending(n.Children) {
 			for len(logs) > 0 && logs[0].Message.CreatedLt < c.Tx.InMsg.CreatedLt {
 				b.Children, logs = append(b.Children, logs[0]), logs[1:]
 			}
@@ -245,6 +248,17 @@ func (s *scan) blocksOf(t *trace.Tree) {
 		b.Children = append(b.Children, logs...)
 	}
 	s.root = &s.basic[0]
+}
+
+// bySending are the children of a node in the order in which their messages were sent.
+func bySending(children []*trace.Node) []*trace.Node {
+	order := func(a, b *trace.Node) int { return cmp.Compare(a.Tx.InMsg.CreatedLt, b.Tx.InMsg.CreatedLt) }
+	if slices.IsSortedFunc(children, order) {
+		return children
+	}
+	children = slices.Clone(children)
+	slices.SortStableFunc(children, order)
+	return children
 }
 
 func (s *scan) add(b Block) *Block {

@@ -24,7 +24,7 @@ var (
 type Node struct {
 	Tx       *record.Transaction
 	Parent   *Node   // that sent the inbound message, nil for the root
-	Children []*Node // by the order of the messages that they received
+	Children []*Node // in the order of Tree.Nodes
 }
 
 // Tree is the tree of a trace's transactions.
@@ -87,11 +87,6 @@ func NewTree(transactions []*record.Transaction) (*Tree, error) {
 			if m.Kind == record.Message_INTERNAL && len(m.Hash) == 32 {
 				sent[[32]byte(m.Hash)] = n
 			}
-		}
-	}
-	for _, n := range t.Nodes {
-		if len(n.Children) > 1 {
-			slices.SortStableFunc(n.Children, func(a, b *Node) int { return cmp.Compare(a.Tx.InMsg.CreatedLt, b.Tx.InMsg.CreatedLt) })
 		}
 	}
 	return t, nil

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -108,6 +109,19 @@ func TestChildrenAreNullWhereMessagesLedToNothing(t *testing.T) {
 	list[1].OutMsgs = nil
 	if got, ok := leaf().([]any); !ok || len(got) != 0 {
 		t.Errorf("children of a transaction that sent nothing are %v, want []", got)
+	}
+}
+
+// The message that was sent first may be received last, by another shard.
+func TestChildrenAreInTheOrderOfTheirTransactions(t *testing.T) {
+	list := chainOf(3)
+	list[0].OutMsgs = []*record.Message{list[2].InMsg, list[1].InMsg}
+	list[1].OutMsgs, list[1].InMsg.CreatedLt, list[2].InMsg.CreatedLt = nil, 3, 2
+	children := parse(t, Trace.Append(nil, rowOf(t, list)))["trace"].(map[string]any)["children"].([]any)
+	for i, want := range list[1:] {
+		if got := children[i].(map[string]any)["tx_hash"]; got != base64.StdEncoding.EncodeToString(want.Hash) {
+			t.Errorf("child %d is %v, want the transaction with lt %d", i, got, want.Lt)
+		}
 	}
 }
 
