@@ -26,6 +26,7 @@ const (
 	ActionAccounts                          // of actions
 	ActionTransactions                      // of actions, whole
 	TraceActions                            // of traces
+	TraceOrigins                            // of transactions, the message that began their trace
 )
 
 // Names that the getters of members are of.

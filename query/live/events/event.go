@@ -188,7 +188,7 @@ var notices = map[uint32]bool{0x7362d09c: true, 0x05138d91: true, 0xd53276db: tr
 // prepare renders the parts, all with one budget for bodies.
 func (t *Trace) prepare() {
 	t.rendering.Do(func() {
-		w := &api.Writer{Parts: render.ActionAccounts}
+		w := &api.Writer{Parts: render.ActionAccounts | render.TraceOrigins}
 		defer w.Done()
 		cut := func(write func()) fragment {
 			w.JSON, w.Book = nil, api.Book{}

@@ -53,7 +53,7 @@ var pendingTraces = &v3.Endpoint{
 		if err != nil {
 			return err
 		}
-		return v3.ServeRows(q, pendingTracesAnswer, render.TraceActions|render.ActionAccounts, rows, nil, func(r render.TraceRow) render.TraceRow { return r })
+		return v3.ServeRows(q, pendingTracesAnswer, render.TraceActions|render.ActionAccounts|render.TraceOrigins, rows, nil, func(r render.TraceRow) render.TraceRow { return r })
 	},
 }
 
@@ -79,7 +79,7 @@ func servePendingActions(q *v3.Request) error {
 	slices.SortStableFunc(rows, func(a, b render.TraceRow) int { return cmp.Compare(b.EndLt, a.EndLt) })
 	account := q.Address("account")
 	var list []render.ActionRow
-	parts := render.ActionAccounts
+	parts := render.ActionAccounts | render.TraceOrigins
 	if q.Values.Bool("include_transactions") {
 		parts |= render.ActionTransactions
 	}
@@ -146,7 +146,7 @@ func servePendingTransactions(q *v3.Request) error {
 			}
 		}
 	}
-	return v3.ServeRows(q, pendingTransactionsAnswer, 0, found, nil, func(r render.TransactionRow) render.TransactionRow { return r })
+	return v3.ServeRows(q, pendingTransactionsAnswer, render.TraceOrigins, found, nil, func(r render.TransactionRow) render.TransactionRow { return r })
 }
 
 // toCome are the traces that the request names.
