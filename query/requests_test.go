@@ -227,6 +227,9 @@ func requestOptions(t *testing.T, w *world, s *server) {
 	if book("&x_no_address_book=1", "X-No-Address-Book", "false") == 0 {
 		t.Error("the header must win")
 	}
+	if book("&x_no_address_book=1", "X-No-Address-Book", "yes") != 0 {
+		t.Error("a header that cannot be read wins over its query twin")
+	}
 	book("&x_timeout=soon", "X-Timeout", "-5")
 }
 
