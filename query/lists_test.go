@@ -210,7 +210,7 @@ func (w *world) checkTransactions(t *testing.T, s *server, random *rand.Rand) {
 			q.where("lt", strconv.FormatUint(sample.lt, 10), func(r row) bool { return r.lt == sample.lt })
 		}
 		if random.IntN(4) == 0 {
-			q.byTime = true
+			q.byTime = !q.query.Has("mc_seqno")
 			q.span(random, "start_utime", "end_utime", sample.now, other.now, now)
 		}
 		if random.IntN(4) == 0 {

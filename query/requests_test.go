@@ -105,6 +105,9 @@ func badRequestsGetTheContractsErrors(t *testing.T, w *world, s *server) {
 		{"messages?source=nobody", 422, conversion("source")},
 		{"messages?only_externals=yes", 422, conversion("only_externals")},
 		{"messages?msg_hash=", 422, element(0, "msg_hash")},
+		{"traces?msg_hash=", 422, element(0, "msg_hash")},
+		{"events?msg_hash=&msg_hash[]=", 422, element(0, "msg_hash")},
+		{"actions?msg_hash=&trace_id=", 422, element(0, "msg_hash")},
 		{"transactionsByMessage", 422, "at least one of msg_hash, body_hash, opcode should be specified"},
 		{"transactionsByMessage?source=null", 422, "at least one of msg_hash, body_hash, opcode should be specified"},
 		{"transactionsByMessage?opcode=1&direction=up", 422, "direction should be one of: in, out"},
@@ -223,6 +226,9 @@ func requestOptions(t *testing.T, w *world, s *server) {
 	}
 	if book("&x_no_address_book=1", "X-No-Address-Book", "false") == 0 {
 		t.Error("the header must win")
+	}
+	if book("&x_no_address_book=1", "X-No-Address-Book", "yes") != 0 {
+		t.Error("a header that cannot be read wins over its query twin")
 	}
 	book("&x_timeout=soon", "X-Timeout", "-5")
 }

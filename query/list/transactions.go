@@ -67,7 +67,7 @@ func (f *TransactionFilter) order(descending bool) transactionOrder {
 		return transactionOrder{byLt, false, descending}
 	case len(f.Hashes) > 0:
 		return transactionOrder{byHash, descending, false}
-	case f.Utime.Given:
+	case f.Utime.Given && f.McSeqno == nil:
 		return transactionOrder{byTime, descending, false}
 	}
 	return transactionOrder{byLt, descending, false}

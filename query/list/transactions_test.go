@@ -78,3 +78,22 @@ func span(given int) Span {
 	}
 	return Everything
 }
+
+func TestTheFirstFilterTellsTheOrderOfTransactions(t *testing.T) {
+	lt, mc, time := uint64(7), int32(5), Span{From: 100, To: 200, Given: true}
+	for name, c := range map[string]struct {
+		filter TransactionFilter
+		want   transactionOrder
+	}{
+		"nothing":           {TransactionFilter{}, transactionOrder{byLt, true, false}},
+		"lt and all":        {TransactionFilter{Lt: &lt, Hashes: []Hash{{1}}, McSeqno: &mc, Utime: time}, transactionOrder{byLt, false, true}},
+		"hash and time":     {TransactionFilter{Hashes: []Hash{{1}}, Utime: time}, transactionOrder{byHash, true, false}},
+		"account and time":  {TransactionFilter{Accounts: plantest.Accounts(1), Utime: time}, transactionOrder{byTime, true, false}},
+		"mc_seqno and time": {TransactionFilter{McSeqno: &mc, Utime: time}, transactionOrder{byLt, true, false}},
+		"time":              {TransactionFilter{Utime: time}, transactionOrder{byTime, true, false}},
+	} {
+		if got := c.filter.order(true); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package render
 
 import (
 	"encoding/base64"
+	"slices"
+	"strings"
 
 	"tonscribe/decode/trace"
 	"tonscribe/query/api"
@@ -104,16 +106,25 @@ func (t TraceRow) order() [][]byte {
 	return list
 }
 
+// writeTransactions writes an object whose names are the hashes, in the order of their
+// texts.
 func writeTransactions(w *api.Writer, t TraceRow) bool {
-	w.JSON = append(w.JSON, '{')
+	type named struct {
+		name string
+		tx   *record.Transaction
+	}
+	list := make([]named, len(t.all()))
 	for i, tx := range t.all() {
+		list[i] = named{base64.StdEncoding.EncodeToString(tx.Hash), tx}
+	}
+	slices.SortFunc(list, func(a, b named) int { return strings.Compare(a.name, b.name) })
+	w.JSON = append(w.JSON, '{')
+	for i, n := range list {
 		if i > 0 {
 			w.JSON = append(w.JSON, ',')
 		}
-		w.JSON = append(w.JSON, '"')
-		w.JSON = base64.StdEncoding.AppendEncode(w.JSON, tx.Hash)
-		w.JSON = append(w.JSON, '"', ':')
-		Transaction.Write(w, t.Row(tx))
+		w.JSON = append(append(append(w.JSON, '"'), n.name...), `":`...)
+		Transaction.Write(w, t.Row(n.tx))
 	}
 	w.JSON = append(w.JSON, '}')
 	return true

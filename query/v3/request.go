@@ -91,21 +91,25 @@ func (q *Request) readOptions(r *http.Request) {
 	q.NoMetadata = boolOption(r, "X-No-Metadata", "x_no_metadata")
 	q.ActionsVersion = r.Header.Get(ActionsVersionHeader)
 	q.timeout = math.MaxInt64
-	if ms, err := strconv.ParseInt(option(r, "X-Timeout", "x_timeout"), 10, 32); err == nil && ms > 0 {
+	if ms, is := readOption(r, "X-Timeout", "x_timeout", milliseconds); is && ms > 0 {
 		q.timeout = time.Duration(ms) * time.Millisecond
 	}
 }
 
-func option(r *http.Request, header, twin string) string {
-	if value := r.Header.Get(header); value != "" {
-		return value
+func milliseconds(text string) (int64, error) { return strconv.ParseInt(text, 10, 32) }
+
+// readOption reads an option, and reports whether one of the two texts is one.
+func readOption[T any](r *http.Request, header, twin string, parse func(string) (T, error)) (value T, is bool) {
+	value, err := parse(r.Header.Get(header))
+	if err != nil {
+		value, err = parse(params.OptionOf(r.URL.RawQuery, twin))
 	}
-	return params.OptionOf(r.URL.RawQuery, twin)
+	return value, err == nil
 }
 
 func boolOption(r *http.Request, header, twin string) bool {
-	value, err := strconv.ParseBool(option(r, header, twin))
-	return err == nil && value
+	value, is := readOption(r, header, twin, strconv.ParseBool)
+	return is && value
 }
 
 // readBody takes the JSON object of a POST apart.

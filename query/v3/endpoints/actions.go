@@ -88,9 +88,13 @@ func serveActions(q *v3.Request) error {
 
 // actionFilter reads the filters. Those that name actions or traces put others aside.
 func actionFilter(q *v3.Request) (*traced.ActionFilter, error) {
+	messages, err := messageHashes(q)
+	if err != nil {
+		return nil, err
+	}
 	f := &traced.ActionFilter{
 		Account: q.Address("account"), IDs: q.Values.Hashes("action_id"), Traces: q.Values.Hashes("trace_id"),
-		Transactions: q.Values.Hashes("tx_hash"), Messages: q.Values.Hashes("msg_hash"),
+		Transactions: q.Values.Hashes("tx_hash"), Messages: messages,
 		McSeqno: q.Int32("mc_seqno"), Utime: q.Span("start_utime", "end_utime"), Lts: q.Span("start_lt", "end_lt"),
 		Types: *supportedTypes(q),
 	}

@@ -57,8 +57,12 @@ var events = &v3.Endpoint{
 var traceErrors = []params.Error{*params.NotFound("masterchain block N not found"), *oneOfTraceFilters}
 
 func serveTraces(q *v3.Request, answer *v3.AnswerList[render.TraceRow], withActions bool) error {
+	messages, err := messageHashes(q)
+	if err != nil {
+		return err
+	}
 	f := &traced.Filter{
-		Account: q.Address("account"), IDs: q.Values.Hashes("trace_id"), Transactions: q.Values.Hashes("tx_hash"), Messages: q.Values.Hashes("msg_hash"),
+		Account: q.Address("account"), IDs: q.Values.Hashes("trace_id"), Transactions: q.Values.Hashes("tx_hash"), Messages: messages,
 		McSeqno: q.Int32("mc_seqno"), Utime: q.Span("start_utime", "end_utime"), Lts: q.Span("start_lt", "end_lt"),
 	}
 	given := 0
