@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"tonscribe/internal/egress"
 	"tonscribe/internal/lifetime"
@@ -231,9 +232,13 @@ func (d deliveries) Search(ctx context.Context, merchant store.ID, s merchantapi
 }
 
 func deliveryOf(d *send.Delivery) merchantapi.Delivery {
+	var due time.Time
+	if d.State == send.Pending {
+		due = d.Due
+	}
 	return merchantapi.Delivery{
 		Event: d.Event, Reference: d.ReferenceText(), BodyHash: d.BodyHash, TxHash: d.TxHash, TraceID: d.TraceID, Status: d.Status, Test: d.Test,
-		Happened: d.Happened, State: string(d.State), Reason: d.Reason, Attempts: d.Attempts, Due: d.Due, LastCode: d.LastCode, LastClass: d.LastClass,
+		Happened: d.Happened, State: string(d.State), Reason: d.Reason, Attempts: d.Attempts, Due: due, LastCode: d.LastCode, LastClass: d.LastClass,
 	}
 }
 

@@ -192,9 +192,7 @@ func (s *session) read(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	if s.operations.wait(ctx, time.Now()) && !s.conn.answer(failure(nil, fmt.Sprintf("too many operations: more than %g a second wait", s.c.configuration.Operations), nil)) {
-		return false
-	}
+	s.operations.wait(ctx, time.Now())
 	return s.conn.answerTo(s, raw)
 }
 

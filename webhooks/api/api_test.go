@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"tonscribe/webhooks/event"
+	"tonscribe/webhooks/payment"
 	"tonscribe/webhooks/signature"
 	"tonscribe/webhooks/store"
 )
@@ -198,12 +199,24 @@ func TestAnEndpointNeedsAPublicHTTPSAddress(t *testing.T) {
 		"https://shop.example/#part", "https://shop.example/#", "https://shop.example/a b", "https://shop.example/\n", "https://shop.example:0/", "https://shop.example:/", "https://shop.example:22/", "https://shop.example:99999/",
 		"https://127.0.0.1/", "https://10.0.0.1:8443/", "https://[::1]/", "https://169.254.169.254/latest", "https://168.63.129.16/", "https://[::ffff:10.0.0.1]/", "https://100.64.0.1/", "https://0/", "https://2130706433/", "https://0x7f.1/", "https://0177.0.0.1/", "https://127.1/", "https://1.2.3/",
 		"https://127.0.0.1./", "https://shop.example/" + strings.Repeat("p", maxURL), "javascript:alert(1)", "https://[fe80::1%25lo]/", "https://./",
+		"https://１２７.０.０.１/", "https://⑩.0.0.1/", "https://127。0。0。1/", "https://bücher.example:/", "https://bücher.example:22/", "https://bücher.example/#", "https://user@bücher.example/", "https://b ü.example/", "https://[::ü]/", "https://‍ü.example/",
+		"https://ü.example/" + strings.Repeat("p", maxURL-len("https://ü.example/")),
 	} {
 		w.refused(bad, s.clicks(http.MethodPut, "/webhook", map[string]any{"url": bad}), http.StatusBadRequest, "bad_url")
 	}
-	for _, good := range []string{"https://shop.example/hook?shop=1", "https://shop.example:8443", "https://1.1.1.1/hook", "https://[2606:4700:4700::1111]:8443/", "https://bücher.example/", "https://xn--bcher-kva.example/é", "https://3com.example"} {
+	for _, good := range []string{"https://shop.example/hook?shop=1", "https://shop.example:8443", "https://1.1.1.1/hook", "https://[2606:4700:4700::1111]:8443/", "https://xn--bcher-kva.example/é", "https://3com.example"} {
 		if got := w.ok(s.clicks(http.MethodPut, "/webhook", map[string]any{"url": good})); got["url"] != good || got["enabled"] != true {
 			t.Errorf("%s: %v", good, got)
+		}
+	}
+	for sent, want := range map[string]string{
+		"https://bücher.example/":            "https://xn--bcher-kva.example/",
+		"https://b%C3%BCcher.example":        "https://xn--bcher-kva.example",
+		"https://BÜCHER.example:8443/é?to=ü": "https://xn--bcher-kva.example:8443/é?to=ü",
+		"https://１.１.１.１?x":                  "https://1.1.1.1?x",
+	} {
+		if got := w.ok(s.clicks(http.MethodPut, "/webhook", map[string]any{"url": sent})); got["url"] != want {
+			t.Errorf("%s becomes %v, want %s", sent, got["url"], want)
 		}
 	}
 	w.open(func(c *Configuration) { c.AllowHTTP = true })
@@ -436,7 +449,7 @@ func TestATestIsAnEventThatMatchesNoOrder(t *testing.T) {
 	}{
 		{map[string]any{}, func(d event.Data) bool { return d.Status == event.Success && d.Asset == "TON" && d.ErrorCode == nil }},
 		{map[string]any{"status": "failed", "asset": "token"}, func(d event.Data) bool {
-			return d.Status == event.Failed && d.Asset != "TON" && *d.ErrorCode == 37 && d.ErrorMessage != ""
+			return d.Status == event.Failed && d.Asset != "TON" && *d.ErrorCode == 37 && d.ErrorMessage == payment.NoFunds.Text
 		}},
 		{map[string]any{"status": "failed", "fields": map[string]any{"errorCode": 706, "errorMessage": "not enough jettons", "amount": "7"}}, func(d event.Data) bool {
 			return *d.ErrorCode == 706 && d.ErrorMessage == "not enough jettons" && d.Amount == "7"

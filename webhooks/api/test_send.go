@@ -68,8 +68,8 @@ func (c *call) testEvent() (e event.Event, err error) {
 		e.Data.Asset, e.Data.AssetTicker, e.Data.RawAmount = c.friendly(address.Address{35: 3}), "TEST", "10500000"
 	}
 	if e.Data.Status == event.Failed {
-		code := int64(37)
-		e.Data.ErrorCode, e.Data.ErrorMessage = &code, "not enough native coin"
+		why := *payment.NoFunds
+		e.Data.ErrorCode, e.Data.ErrorMessage = &why.Code, why.Text
 	}
 	return e, setFields(&e.Data, get[map[string]json.RawMessage](c.values, "fields"))
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/net/idna"
+
 	"tonscribe/query/api"
 	"tonscribe/webhooks/store"
 )
@@ -90,9 +92,11 @@ var putWebhook = &Endpoint{
 func (c *call) putWebhook() (endpointView, error) {
 	sentURL, enabled, signing := maybe[string](c.values, "url"), maybe[bool](c.values, "enabled"), maybe[string](c.values, "signing")
 	if sentURL != nil {
-		if err := c.checkURL(*sentURL); err != nil {
+		checked, err := c.checkURL(*sentURL)
+		if err != nil {
 			return endpointView{}, badRequest(errURL.Code, "url: %s", err)
 		}
+		sentURL = &checked
 	}
 	key, signer, err := c.signer(signing)
 	if err != nil {
@@ -172,18 +176,46 @@ var deniedPorts = map[string]bool{
 	"5672": true, "6379": true, "9000": true, "9092": true, "11211": true, "27017": true,
 }
 
-// checkURL returns an error for what cannot be the URL of an endpoint. No request is
-// made: what the name of its host means is seen at each attempt.
-func (a *API) checkURL(text string) error {
-	if text == "" || len(text) > maxURL || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return fmt.Errorf("an URL of 1 to %d bytes without spaces is wanted", maxURL)
+// checkURL returns the URL of an endpoint with its host in ASCII, or an error for what
+// cannot be one. No request is made: what the name of its host means is seen at each
+// attempt.
+func (a *API) checkURL(text string) (string, error) {
+	if text == "" || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return "", errURLForm
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return errors.New("this is no URL")
+		return "", errors.New("this is no URL")
 	}
+	if text, err = hostInASCII(text, u); err != nil {
+		return "", err
+	}
+	return text, a.checkParts(text, u)
+}
+
+var errURLForm = fmt.Errorf("an URL of 1 to %d bytes without spaces is wanted", maxURL)
+
+// hostInASCII puts a name in other letters into the form that resolvers take (RFC 5891).
+func hostInASCII(text string, u *url.URL) (string, error) {
+	if !strings.ContainsFunc(u.Host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return text, nil
+	}
+	name := u.Hostname()
+	ascii, err := idna.Lookup.ToASCII(name)
+	if err != nil {
+		return "", errors.New("its host is no name")
+	}
+	u.Host = ascii + strings.TrimPrefix(u.Host, name)
+	_, rest, _ := strings.Cut(text, "://")
+	path := strings.TrimLeftFunc(rest, func(r rune) bool { return !strings.ContainsRune("/?#", r) })
+	return u.Scheme + "://" + u.Host + path, nil
+}
+
+func (a *API) checkParts(text string, u *url.URL) error {
 	host, port := u.Hostname(), u.Port()
 	switch {
+	case len(text) > maxURL:
+		return errURLForm
 	case u.Scheme != "https" && !(u.Scheme == "http" && a.configuration.AllowHTTP):
 		return errors.New("it has to begin with https://")
 	case host == "" || u.Opaque != "":

@@ -35,7 +35,7 @@ type sighting struct {
 	reference store.Reference
 	bodyHash  []byte
 	kind      sightingKind
-	own       bool // arrived: the payer's wallet had sent it
+	own       bool // arrived: the payer's wallet had sent it, with the body that was built
 }
 
 type sightingKind byte
@@ -167,7 +167,7 @@ func (b *bundle) follow() error {
 			continue
 		}
 		for _, out := range sent(s.tx, p) {
-			coming[string(out.Hash)] = onTheWay{s.reference, ownOrder(s.tx, p)}
+			coming[string(out.Hash)] = onTheWay{s.reference, s.ownOrder(p)}
 		}
 	}
 	for _, tx := range b.transactions {
@@ -207,7 +207,7 @@ func (b *bundle) traces(records []*record.Record) {
 func (b *bundle) payment(s *sighting) (*store.Payment, bool) {
 	p, is := b.known[s.reference]
 	switch {
-	case !is, s.kind != arrived && !bytes.Equal(s.bodyHash, p.BodyHash[:]):
+	case !is, s.kind == refused && !s.built(&p):
 		return nil, false
 	case s.kind == delivered:
 		return &p, p.Master == nil
@@ -216,6 +216,11 @@ func (b *bundle) payment(s *sighting) (*store.Payment, bool) {
 	}
 	return &p, true
 }
+
+// built reports whether the body is the one that was built for the payment. Another one
+// that carries the reference counts as a stranger's: it pays when it is enough, and fails
+// nothing.
+func (s *sighting) built(p *store.Payment) bool { return bytes.Equal(s.bodyHash, p.BodyHash[:]) }
 
 // judge works out which of the sightings end a payment.
 func (b *bundle) judge() error {
@@ -245,7 +250,7 @@ func (b *bundle) judge() error {
 
 // delivered ends a native payment. Coins stay where they are unless they bounce.
 func (b *bundle) delivered(s *sighting, p *store.Payment) error {
-	in, own := s.tx.InMsg, is(s.tx.InMsg.Source, p.Sender)
+	in, own := s.tx.InMsg, s.built(p) && is(s.tx.InMsg.Source, p.Sender)
 	switch {
 	case !is(s.tx.Account, p.Recipient):
 		if own {
@@ -264,7 +269,7 @@ func (b *bundle) delivered(s *sighting, p *store.Payment) error {
 // ordered ends a payment whose jettons were not sent on.
 func (b *bundle) ordered(s *sighting, p *store.Payment) error {
 	switch {
-	case !ownOrder(s.tx, p):
+	case !s.ownOrder(p):
 		return nil
 	case s.tx.Aborted:
 		return b.fail(s, p, payment.FailureOf(s.tx, true))
@@ -276,10 +281,10 @@ func (b *bundle) ordered(s *sighting, p *store.Payment) error {
 	return b.fail(s, p, payment.NotSent)
 }
 
-// ownOrder reports whether it is the payer's wallet that a transfer was asked of, by the
+// ownOrder reports whether it is the payer's wallet that the transfer was asked of, by the
 // payer.
-func ownOrder(tx *record.Transaction, p *store.Payment) bool {
-	return is(tx.Account, p.SenderWallet) && is(tx.InMsg.Source, p.Sender)
+func (s *sighting) ownOrder(p *store.Payment) bool {
+	return s.built(p) && is(s.tx.Account, p.SenderWallet) && is(s.tx.InMsg.Source, p.Sender)
 }
 
 // sent are the messages with jettons to the recipient's jetton wallet.
@@ -362,7 +367,7 @@ func is(account []byte, a address.Address) bool { return bytes.Equal(account, a[
 // onTheWay is what is remembered of a message between jetton wallets.
 type onTheWay struct {
 	reference store.Reference
-	own       bool // the payer's wallet had sent it
+	own       bool // the payer's wallet had sent it, with the body that was built
 }
 
 func (w onTheWay) append(dst []byte) []byte {

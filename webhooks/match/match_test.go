@@ -383,6 +383,40 @@ func TestJettonPaymentsEndAsTheirJettonsDo(t *testing.T) {
 	s.wants("a wallet that cannot pay for it", s.send(s.five, skipped), p, "failed 0.01 1 "+asset+" 37 Not enough TON")
 }
 
+// A body that carries the reference, but is not the one that was built, pays when it is
+// enough, and fails nothing.
+func TestBodiesThatWerePutTogetherAnewPayByTheirReference(t *testing.T) {
+	s := newTown(t)
+	anew := func(p store.Payment, amount *big.Int) contracts.Message {
+		query := uint64(7)
+		m, err := payment.Build(payment.Reference(p.Reference), payment.Order{Master: p.Master, Amount: amount, To: p.Recipient, From: p.Sender,
+			ToWallet: p.RecipientWallet, FromWallet: p.SenderWallet, QueryID: &query, Comment: "written by hand"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return asked(m, true)
+	}
+	p, _ := s.registers(s.payer, false, ton(1), "Order 44")
+	elsewhere, skipped := anew(p, ton(1)), anew(p, ton(1_000_000))
+	elsewhere.To, skipped.Mode = s.stranger.Address, skipped.Mode|contracts.ModeIgnoreErrors
+	for what, message := range map[string]contracts.Message{"too little": anew(p, ton(0.5)), "to somebody else": elsewhere, "more than the wallet has": skipped} {
+		if told := s.send(s.payer, message); len(told) > 0 {
+			t.Errorf("%s: %d events, want none", what, len(told))
+		}
+	}
+	s.wants("a comment of his own", s.send(s.payer, anew(p, ton(1.5))), p, "success 1.5 1500000000 TON")
+
+	master := accountOf(s.minter.Address(0))
+	p, m := s.registers(s.payer, true, big.NewInt(100), "")
+	for what, amount := range map[string]int64{"too few": 99, "more than there are": 5_000} {
+		if told := s.send(s.payer, anew(p, big.NewInt(amount))); len(told) > 0 {
+			t.Errorf("%s: %d events, want none", what, len(told))
+		}
+	}
+	s.wants("a query of his own", s.send(s.payer, anew(p, big.NewInt(100))), p, "success 1 100 "+friendly(master[:]))
+	s.wants("what was built after that", s.send(s.payer, asked(m, true)), p, "success 1 100 "+friendly(master[:])+" duplicate")
+}
+
 func TestJettonWalletsThatRefuseSayWhy(t *testing.T) {
 	s := newTown(t)
 	master, toll := accountOf(s.minter.Address(0)), accountOf(s.toll.Address(0))

@@ -124,7 +124,7 @@ var (
 	SSEWords = Words{"types are required for subscription", "addresses are required for subscription",
 		"trace_external_hash_norms are required for trace subscription", "too many addresses: %d > max %d"}
 	WSWords = Words{"types are required", "addresses are required",
-		"trace_external_hash_norms are required", "address limit exceeded: current 0 + new %d > max %d"}
+		"trace_external_hash_norms are required for trace subscription", "address limit exceeded: current 0 + new %d > max %d"}
 )
 
 // Subscription reads an order.

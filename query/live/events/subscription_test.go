@@ -87,7 +87,7 @@ func TestOrdersAreRefusedInTheContractsWords(t *testing.T) {
 		{`{"types":["trace_invalidated"]}`, "types are required for subscription", "types are required"},
 		{`{"types":["gap"],"addresses":["` + rawAddress(1) + `"]}`, `gap requires type "jettons_change"`, `gap requires type "jettons_change"`},
 		{`{"types":["actions"]}`, "addresses are required for subscription", "addresses are required"},
-		{`{"types":["trace"]}`, "trace_external_hash_norms are required for trace subscription", "trace_external_hash_norms are required"},
+		{`{"types":["trace"]}`, "trace_external_hash_norms are required for trace subscription", "trace_external_hash_norms are required for trace subscription"},
 		{`{"types":["actions"],"addresses":["` + rawAddress(1) + `","` + rawAddress(2) + `"]}`, "too many addresses: 2 > max 1", "address limit exceeded: current 0 + new 2 > max 1"},
 		{`{"types":["transactions"],"addresses":["` + rawAddress(1) + `"],"opcodes":["transfer"]}`, "invalid opcode: transfer", "invalid opcode: transfer"},
 		{`{"types":["trace"],"trace_external_hash_norms":["x"]}`, "invalid trace_external_hash_norm: x", "invalid trace_external_hash_norm: x"},

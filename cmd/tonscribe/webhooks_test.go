@@ -1,0 +1,18 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"tonscribe/webhooks/send"
+)
+
+func TestOnlyADeliveryThatHasNotEndedIsDue(t *testing.T) {
+	due := time.Unix(1_780_000_000, 0)
+	for _, state := range []send.State{send.Pending, send.Delivered, send.Exhausted, send.Ignored, send.Cancelled} {
+		shown := deliveryOf(&send.Delivery{State: state, Due: due})
+		if ended := state != send.Pending; shown.Due.IsZero() != ended {
+			t.Errorf("one that is %s is due at %s", state, shown.Due)
+		}
+	}
+}
