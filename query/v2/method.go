@@ -37,6 +37,9 @@ type Method struct {
 	Result result
 	// Errors are those besides the parameters' own and those that every method has.
 	Errors []Error
+	// unanswered is the answer when no lite server gives one, in place of
+	// EveryNodeMethod's. May be nil.
+	unanswered *Error
 	// check holds the rules between parameters. May be nil.
 	check func(*Values) error
 }
