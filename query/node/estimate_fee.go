@@ -64,7 +64,7 @@ func forwardFees(config *tvm.Config, workchain int32, actions *cell.Cell) (sum i
 	left := tvm.MaxMessageCells
 	for count := 0; actions != nil && (actions.BitsSize() > 0 || actions.RefsNum() > 0); count++ {
 		if count == maxActions {
-			return 0, noEstimate("too many actions")
+			return 0, noEstimate("more than 20 actions")
 		}
 		const sends, setsCode = 0x0ec3c86d, 0xad4de08e
 		r := parse(actions)

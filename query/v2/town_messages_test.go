@@ -91,7 +91,7 @@ func TestEstimatesTellTheWayOfAllThatIsSent(t *testing.T) {
 		{"one to the masterchain", accept + load + send, master, 11_000_000, ""},
 		{"a log", accept + load + send, out, 400_000, ""},
 		{"20 messages", accept + strings.Repeat(load+send, 20), base, 8_800_000, ""},
-		{"21 messages", accept + strings.Repeat(load+send, 21), base, 0, "too many actions"},
+		{"21 messages", accept + strings.Repeat(load+send, 21), base, 0, "more than 20 actions"},
 		{"one to nobody", accept + load + send, nowhere, 0, "messages with external addresses are unsupported"},
 		{"what is no message", accept + load + send, empty, 0, "can't parse send_msg"},
 		{"other code", accept + load + set, base, 0, "action_set_code unsupported"},
