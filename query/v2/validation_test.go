@@ -274,6 +274,8 @@ func TestOfTwoNamesOfAConfigParameterAGETTakesConfigID(t *testing.T) {
 	both := map[string]string{"config_id": "15", "param": "16"}
 	for _, form := range []string{"POST", "JSON-RPC"} {
 		s.ask(form, "getConfigParam", both).refusal(t, form, 422, "only one of config_id or param should be specified")
+		s.ask(form, "getConfigParam", map[string]string{"config_id": "-1", "param": "16"}).refusal(t, form, 422, "only one of config_id or param should be specified")
+		s.ask(form, "getConfigParam", map[string]string{"seqno": "0"}).refusal(t, form, 422, "only one of config_id or param should be specified")
 	}
 	s.ask("GET", "getConfigParam", both).refusal(t, "GET", 542, "no workers available (no lite server is configured)")
 }

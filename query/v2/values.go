@@ -123,6 +123,11 @@ func (v *Values) fill(m *Method, read func(i int, p *Param) (sent, ok bool)) err
 			}
 		}
 	}
+	if m.first != nil {
+		if err := m.first(v); err != nil {
+			return err
+		}
+	}
 	for i := range m.Params {
 		if !v.values[i].sent {
 			continue
