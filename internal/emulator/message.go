@@ -46,6 +46,7 @@ type outcome struct {
 	ExitCode          int
 	GasUsed           int64
 	Fees              tvm.Fees
+	Actions           []byte
 	Transaction       []byte
 	Account           []byte
 	Messages          [][]byte
@@ -176,7 +177,7 @@ func (d *delivery) unpack(kept *parts[*cell.Cell]) (tvm.Delivery, error) {
 func packOutcome(done tvm.Outcome) *outcome {
 	o := &outcome{
 		Accepted: done.Accepted, Skipped: done.Skipped, ExitCode: done.ExitCode, GasUsed: done.GasUsed,
-		Fees: done.Fees, Transaction: bag(done.Transaction), Account: bag(done.Account),
+		Fees: done.Fees, Actions: bag(done.Actions), Transaction: bag(done.Transaction), Account: bag(done.Account),
 	}
 	for _, m := range done.Messages {
 		o.Messages = append(o.Messages, bag(m))
@@ -194,7 +195,7 @@ func (o *outcome) unpack() (tvm.Outcome, error) {
 	var bags opened
 	out := tvm.Outcome{
 		Accepted: o.Accepted, Skipped: o.Skipped, ExitCode: o.ExitCode, GasUsed: o.GasUsed,
-		Fees: o.Fees, Transaction: bags.open(o.Transaction), Account: bags.open(o.Account),
+		Fees: o.Fees, Actions: bags.open(o.Actions), Transaction: bags.open(o.Transaction), Account: bags.open(o.Account),
 	}
 	for _, raw := range o.Messages {
 		out.Messages = append(out.Messages, bags.open(raw))

@@ -157,12 +157,9 @@ func (s *Account) Wallet() *code.Wallet {
 	return nil
 }
 
-// Suspended reports whether configuration parameter 44 (SuspendedAddressList)
-// names an account that has no code yet.
+// Suspended reports whether configuration parameter 44 (SuspendedAddressList) names an
+// account, and has not ended.
 func (n *Node) Suspended(ctx context.Context, s *Account) (bool, error) {
-	if s.Status() == Active {
-		return false, nil
-	}
 	config, err := n.configAt(ctx, s.Master)
 	if err != nil {
 		return false, err

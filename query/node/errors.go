@@ -19,6 +19,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
+// Unanswered reports whether no lite server was there to answer.
+func (e *Error) Unanswered() bool { return e.Kind == NoServer || e.Kind == Timeout }
+
 // Kind says what kind of an Error it is.
 type Kind uint8
 

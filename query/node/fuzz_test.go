@@ -19,7 +19,7 @@ var readers = map[string]func(c *cell.Cell){
 	"content":     func(c *cell.Cell) { _, _ = contentOf(c) },
 	"message":     func(c *cell.Cell) { _, _ = parseMessage(c) },
 	"transaction": func(c *cell.Cell) { _, _ = ParseTransaction(0, c) },
-	"names":       func(c *cell.Cell) { _, _ = entriesOf(c, []byte("a\x00")) },
+	"names":       func(c *cell.Cell) { _, _ = entriesOf(c, "a") },
 	"records": func(c *cell.Cell) {
 		records, _ := tondns.Records(c)
 		for _, e := range records {

@@ -50,9 +50,11 @@ func (n *Node) Resolve(ctx context.Context, s *Account, name []byte, hops int) (
 		if v.bad || bits <= 0 || bits%8 != 0 || bits/8 > int64(len(name)) {
 			return nil, nil
 		}
-		if name = name[bits/8:]; len(name) == 0 || hops == 0 {
-			return entriesOf(root, name)
+		resolved, rest := name[:bits/8], name[bits/8:]
+		if len(rest) == 0 || hops == 0 {
+			return entriesOf(root, tondns.Decode(resolved))
 		}
+		name = rest
 		next, ok := nextResolver(root)
 		if !ok {
 			return nil, nil
@@ -72,8 +74,7 @@ func nextResolver(c *cell.Cell) (address.Address, bool) {
 }
 
 // entriesOf are the records of a name, or of the part of it that was resolved.
-func entriesOf(root *cell.Cell, rest []byte) (list []NameEntry, err error) {
-	name := strings.TrimSuffix(string(rest), "\x00")
+func entriesOf(root *cell.Cell, name string) (list []NameEntry, err error) {
 	if _, ok := nextResolver(root); ok {
 		return []NameEntry{{name, tondns.Category("dns_next_resolver"), recordOf(root)}}, nil
 	}

@@ -123,6 +123,9 @@ func storageFee(c *cell.Cell) (*big.Int, error) {
 	case 0b0110: // merge_prepare: split_info
 		r.Skip(6 + 6 + 256 + 256)
 		there = true
+	case 0b0111: // merge_install: split_info, ^prepare_transaction, Maybe
+		r.Skip(6 + 6 + 256 + 256)
+		there = r.Bit()
 	}
 	if !there {
 		return new(big.Int), r.Err()

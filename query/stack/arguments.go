@@ -158,11 +158,21 @@ func (r *reader) labelled(label string, value any) (any, error) {
 	case "cell", "slice":
 		return cellOrBag(label, value)
 	case "tuple", "tvm.Tuple":
-		return r.sequence(value, "tvm.tuple", true, 0, params.Unprocessable("Invalid tvm.Tuple, valid tvm_stackEntryTuple expected"))
+		return r.named(value, "tvm.tuple", params.Unprocessable("Invalid tvm.Tuple, valid tvm_stackEntryTuple expected"))
 	case "list", "tvm.List":
-		return r.sequence(value, "tvm.list", true, 0, params.Unprocessable("Invalid tvm.List, valid tvm_stackEntryList expected"))
+		return r.named(value, "tvm.list", params.Unprocessable("Invalid tvm.List, valid tvm_stackEntryList expected"))
 	}
 	return nil, ErrLabel(Shortened(label))
+}
+
+// named reads a tuple or a list that says its @type; bad answers one with what is no
+// entry in it, too.
+func (r *reader) named(value any, kind string, bad error) (any, error) {
+	argument, err := r.sequence(value, kind, true, 0, bad)
+	if errors.Is(err, errStack) {
+		err = bad
+	}
+	return argument, err
 }
 
 // Shortened is a text of the caller's in an answer.

@@ -33,6 +33,20 @@ func TestNestedArgumentsAreReadInOnePass(t *testing.T) {
 	})
 }
 
+func TestTuplesAndListsOfWhatIsNoEntryAreNone(t *testing.T) {
+	for _, elements := range []string{`[7]`, `[{}]`, `[{"@type":"tvm.other"}]`, `[["num","1"]]`, `[{"@type":"tvm.stackEntryTuple","tuple":{"elements":[null]}}]`} {
+		for label, want := range map[string]string{
+			"tuple": "Invalid tvm.Tuple, valid tvm_stackEntryTuple expected", "tvm.Tuple": "Invalid tvm.Tuple, valid tvm_stackEntryTuple expected",
+			"list": "Invalid tvm.List, valid tvm_stackEntryList expected", "tvm.List": "Invalid tvm.List, valid tvm_stackEntryList expected",
+		} {
+			kind := strings.ToLower(strings.TrimPrefix(label, "tvm."))
+			if _, err := Pairs(json.RawMessage(`[["` + label + `",{"@type":"tvm.` + kind + `","elements":` + elements + `}]]`)); fmt.Sprint(err) != want {
+				t.Errorf("%s of %s: %v, want %s", label, elements, err, want)
+			}
+		}
+	}
+}
+
 func TestArgumentsAreCounted(t *testing.T) {
 	number := `{"@type":"tvm.stackEntryNumber","number":{"number":"1"}}`
 	sequence := func(kind string, elements ...string) string {

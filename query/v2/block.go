@@ -142,6 +142,7 @@ var getConsensusBlock = &Method{
 	Name: "getConsensusBlock", Tag: tagBlocks, Summary: "Consensus block",
 	Description: "Seqno of the newest masterchain block that is proven, and the time of the answer.",
 	Cache:       time.Second,
+	unanswered:  failed("no workers alive"),
 	Result: of(api.Typed("ConsensusBlock", "ext.blocks.consensusBlock",
 		api.Uint32("consensus_block", func(id *ton.BlockIDExt) uint32 { return id.SeqNo }),
 		api.Int64("timestamp", func(*ton.BlockIDExt) int64 { return time.Now().Unix() }),

@@ -14,11 +14,19 @@ type (
 	backLink = ton.BlockLinkBackward
 )
 
+// namedWhenMissing are parameters whose names are the answer when they are missing.
+func namedWhenMissing(params []Param) []Param {
+	params = slices.Clone(params)
+	for i := range params {
+		params[i].Missing = params[i].Name + " required"
+	}
+	return params
+}
+
 var getShardBlockProof = &Method{
 	Name: "getShardBlockProof", Tag: tagBlocks, Summary: "Shard block proof",
 	Description: "A chain of proofs from a masterchain block back to a block of any shard.",
-	Params: slices.Concat(shardParams, []Param{
-		{Name: "seqno", Kind: Int32Kind, Required: true, Min: bound(1), Description: "seqno of the block"},
+	Params: slices.Concat(namedWhenMissing(blockParams[:3]), []Param{
 		{Name: "from_seqno", Kind: Int32Kind, Min: bound(0), Description: "masterchain block that the proof starts from; without it the newest one"},
 	}),
 	Cache:  keepBlocks,

@@ -25,7 +25,7 @@ var getConfigParam = &Method{
 	},
 	Cache:  5 * time.Second,
 	Errors: []Error{*errOneParam},
-	check: func(v *Values) error {
+	first: func(v *Values) error {
 		both := v.sent("config_id") && v.sent("param")
 		if both && !v.query || !v.sent("config_id") && !v.sent("param") {
 			return errOneParam

@@ -97,7 +97,10 @@ func (m *Method) errors() (list []Error) {
 		list = append(list, m.Params[i].Errors()...)
 	}
 	list = append(append(append(list, m.Errors...), EveryMethod...), *errInternal)
-	if !m.Local {
+	switch {
+	case m.unanswered != nil:
+		list = append(list, *m.unanswered)
+	case !m.Local:
 		list = append(list, EveryNodeMethod...)
 	}
 	return list

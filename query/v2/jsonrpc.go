@@ -1,6 +1,7 @@
 package v2
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -18,7 +19,7 @@ func (a *API) serveRPC(w http.ResponseWriter, r *http.Request) *Method {
 	e := &envelope{began: time.Now(), rpc: true}
 	m, params, err := rpcRequest(r, e)
 	if err != nil {
-		e.extra = noSession
+		e.extra = cmp.Or(e.extra, noSession)
 		a.finish(w, r, rpcName, e, err)
 		return nil
 	}
@@ -32,6 +33,8 @@ func rpcRequest(r *http.Request, e *envelope) (*Method, map[string]json.RawMessa
 	if err != nil {
 		return nil, nil, err
 	}
+	params, badParams := rpcParams(object["params"])
+	e.extra = extraIn(params)
 	if !e.setID(object["id"]) {
 		return nil, nil, badBody("Error at path 'id': Wrong type. Expected: string or number")
 	}
@@ -46,8 +49,7 @@ func rpcRequest(r *http.Request, e *envelope) (*Method, map[string]json.RawMessa
 	if !ok {
 		return nil, nil, unprocessable("Unknown method")
 	}
-	params, err := rpcParams(object["params"])
-	return m, params, err
+	return m, params, badParams
 }
 
 // rpcParams takes an object; what is missing, null and an empty array are one

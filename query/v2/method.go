@@ -37,8 +37,12 @@ type Method struct {
 	Result result
 	// Errors are those besides the parameters' own and those that every method has.
 	Errors []Error
-	// check holds the rules between parameters. May be nil.
-	check func(*Values) error
+	// unanswered is the answer when no lite server gives one, in place of
+	// EveryNodeMethod's. May be nil.
+	unanswered *Error
+	// first holds the rules between parameters that come before the bounds of each,
+	// check those that come behind them. May be nil.
+	first, check func(*Values) error
 }
 
 // result is what a method answers, and how it is written and described.

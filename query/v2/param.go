@@ -50,6 +50,8 @@ func (p *Param) missing() *Error {
 		return unprocessable("%s", p.Missing)
 	case p.Kind == AddressKind, p.Kind == HashKind, p.Kind == BytesKind:
 		return unprocessable("empty %s", p.Name)
+	case p.Kind == Int32Kind, p.Kind == Int64Kind, p.Kind == ShardKind:
+		return p.bad()
 	}
 	return unprocessable("%s required", p.Name)
 }

@@ -108,7 +108,11 @@ func (a *API) answer(ctx context.Context, m *Method, v *Values) (node.Answer, er
 	if m.Cache > 0 {
 		q.Key, q.Keep = v.key(m), m.keep(v)
 	}
-	return a.node.Share(ctx, q, write)
+	answer, err := a.node.Share(ctx, q, write)
+	if e := node.Known(err); e != nil && e.Unanswered() && m.unanswered != nil && ctx.Err() == nil {
+		err = m.unanswered
+	}
+	return answer, err
 }
 
 // failure is the answer to an error.

@@ -41,9 +41,7 @@ func (a *API) servePost(w http.ResponseWriter, r *http.Request, m *Method) {
 
 // serve answers a request whose parameters were read; err is why they are bad.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, m *Method, e *envelope, v *Values, err error) {
-	if v.hasExtra {
-		e.extra = v.extra
-	}
+	e.extra = v.extra
 	if err == nil {
 		e.answer, err = a.answer(r.Context(), m, v)
 	}

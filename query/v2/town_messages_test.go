@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/devnet/chain"
 	"tonscribe/query/node"
 )
 
@@ -60,6 +62,63 @@ func TestSentMessagesAreTriedFirst(t *testing.T) {
 	again := w.post("sendBoc", boc(good))
 	if text, _ := again.body["error"].(string); again.status != 500 || !strings.Contains(text, "exitcode=33,") {
 		t.Errorf("the same message again: %d %s", again.status, again.text)
+	}
+}
+
+// An estimate tells the way of what code sends also where the account cannot pay for
+// it; what code does besides is refused.
+func TestEstimatesTellTheWayOfAllThatIsSent(t *testing.T) {
+	const accept, load, send, set = "F800", "ED44", "71 FB00", "FB04"
+	message := func(to *cell.Builder, body *cell.Cell) *cell.Cell {
+		return cell.BeginCell().MustStoreUInt(0b0110_00, 6).MustStoreBuilder(to).MustStoreCoins(1).
+			MustStoreBoolBit(false).MustStoreCoins(0).MustStoreCoins(0).MustStoreUInt(0, 64+32).MustStoreBoolBit(false).MustStoreBoolBit(true).MustStoreRef(body).EndCell()
+	}
+	account := func(workchain byte) *cell.Builder {
+		return cell.BeginCell().MustStoreAddr(address.NewAddress(0, workchain, make([]byte, 32)))
+	}
+	empty := cell.BeginCell().EndCell()
+	base, master, nowhere := message(account(0), empty), message(account(255), empty), message(cell.BeginCell().MustStoreUInt(0, 2), empty)
+	out := cell.BeginCell().MustStoreUInt(0b11_00_00, 6).MustStoreUInt(0, 64+32).MustStoreUInt(0b00, 2).EndCell()
+	contracts := []struct {
+		name, code string
+		data       *cell.Cell
+		fee        float64
+		refused    string
+	}{
+		{"nothing", accept, base, 0, ""},
+		{"a message", accept + load + send, base, 440_000, ""},
+		{"three messages", accept + strings.Repeat(load+send, 3), base, 1_320_000, ""},
+		{"one to the masterchain", accept + load + send, master, 11_000_000, ""},
+		{"a log", accept + load + send, out, 400_000, ""},
+		{"20 messages", accept + strings.Repeat(load+send, 20), base, 8_800_000, ""},
+		{"21 messages", accept + strings.Repeat(load+send, 21), base, 0, "more than 20 actions"},
+		{"one to nobody", accept + load + send, nowhere, 0, "messages with external addresses are unsupported"},
+		{"what is no message", accept + load + send, empty, 0, "can't parse send_msg"},
+		{"other code", accept + load + set, base, 0, "action_set_code unsupported"},
+		{"a message and a failure", accept + load + send + "F2F0", base, 0, ""},
+	}
+	var accounts []chain.Account
+	for i, c := range contracts {
+		accounts = append(accounts, contractWith(0x40+byte(i), c.code, c.data))
+	}
+	w := newTown(t, 2, 0, accounts...)
+	w.await()
+	for i, c := range contracts {
+		r := w.post("estimateFee", `{"address":"`+rawOf(accounts[i])+`","body":"`+text64(empty.ToBOC())+`"}`)
+		if c.refused != "" {
+			r.refusal(t, c.name, 500, "INTERNAL: estimate_fee: "+c.refused)
+		} else if got := at(r.body, "result.source_fees.fwd_fee"); got != c.fee || at(r.body, "result.source_fees.gas_fee") == 0.0 {
+			t.Errorf("%s: %s, want %v for its way and a price of gas", c.name, r.text, c.fee)
+		}
+	}
+	to := newPerson(9).address()
+	var ways []any
+	for _, nanotons := range []int64{1_500_000_000, 1 << 60} {
+		body := text64(bodyOf(t, w.transfer(0, to, nanotons, strings.Repeat("hello", 30))).ToBOC())
+		ways = append(ways, at(w.result(w.post("estimateFee", `{"address":"`+w.alice.address().String()+`","body":"`+body+`"}`), "estimateFee"), "source_fees.fwd_fee"))
+	}
+	if ways[0] != ways[1] {
+		t.Errorf("the way of a payment is estimated as %v, that of one without the money as %v", ways[0], ways[1])
 	}
 }
 

@@ -62,6 +62,10 @@ func (w *town) resolves(domain string, records map[string]any) {
 	if len(entries) < len(records) { // texts are records of no kind that items tell
 		w.t.Errorf("%s has %d entries, its item tells %d records", domain, len(entries), len(records))
 	}
+	handed := w.get("dnsResolve", "address="+root+"&name="+domain+"&ttl=0")
+	if got := at(handed, "entries.0.name"); got != "ton" || at(handed, "entries.0.entry.@type") != "dns.entryDataNextResolver" {
+		w.t.Errorf("the root's part of %s: %v, want ton and the next resolver", domain, handed)
+	}
 	wallet, ok := records["wallet"]
 	if !ok {
 		return
@@ -71,6 +75,9 @@ func (w *town) resolves(domain string, records map[string]any) {
 		w.t.Fatal(err)
 	}
 	for _, e := range entries {
+		if got := at(e, "name"); got != "" { // the item is the last resolver, and is asked for itself
+			w.t.Errorf("a record of %s is named %q, want nothing", domain, got)
+		}
 		if at(e, "entry.smc_address.account_address") == bounceable(&want) {
 			return
 		}

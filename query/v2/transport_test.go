@@ -36,9 +36,11 @@ func TestEnvelopesEchoWhatWasSent(t *testing.T) {
 			t.Errorf("%s: headers %v", c.what, r.header)
 		}
 	}
-	made := s.ask("GET", "packAddress", map[string]string{"address": someAddress}).body["@extra"].(string)
-	if parts := strings.Split(made, ":"); len(parts) != 3 || parts[1] != "_" {
-		t.Errorf("@extra of our own is %q, want time:servers:milliseconds", made)
+	for _, params := range []string{`{"address":"` + someAddress + `"}`, `{"address":"` + someAddress + `","@extra":null}`} {
+		made := s.send("POST", Prefix+"/packAddress", params).body["@extra"].(string)
+		if parts := strings.Split(made, ":"); len(parts) != 3 || parts[1] != "_" {
+			t.Errorf("%s: @extra of our own is %q, want time:servers:milliseconds", params, made)
+		}
 	}
 }
 
@@ -51,7 +53,12 @@ func TestErrorsEchoWhatWasSent(t *testing.T) {
 	}
 	r = s.send("POST", Prefix+"/jsonRPC", `{"method":"nothing","id":"1"}`)
 	r.refusal(t, "unknown method", 422, "Unknown method")
-	if r.body["id"] != "1" {
+	if r.body["id"] != "1" || r.body["@extra"] != "_" {
+		t.Errorf("echo: %s", r.text)
+	}
+	r = s.send("POST", Prefix+"/jsonRPC", `{"method":"nothing","params":{"@extra":"mine"}}`)
+	r.refusal(t, "unknown method", 422, "Unknown method")
+	if r.body["@extra"] != "mine" {
 		t.Errorf("echo: %s", r.text)
 	}
 }

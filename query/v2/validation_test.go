@@ -1,10 +1,17 @@
 package v2
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/lite"
+	"tonscribe/query/node"
 )
 
 const (
@@ -88,13 +95,19 @@ func TestParametersOutsideTheirBoundsAreRefused(t *testing.T) {
 		}
 		return p
 	}
+	missing := func(method, name string) string {
+		if method == "getShardBlockProof" {
+			return name + " required"
+		}
+		return "failed to parse " + name
+	}
 	for _, method := range []string{"getShardBlockProof", "getBlockHeader", "getBlockTransactions", "getBlockTransactionsExt"} {
 		cases = append(cases,
 			refusalCase{method, block("workchain", "invalid"), "failed to parse workchain"},
-			refusalCase{method, block("workchain", ""), "workchain required"},
+			refusalCase{method, block("workchain", ""), missing(method, "workchain")},
 			refusalCase{method, block("shard", "invalid"), "failed to parse shard"},
-			refusalCase{method, block("shard", ""), "shard required"},
-			refusalCase{method, block("seqno", ""), "seqno required"},
+			refusalCase{method, block("shard", ""), missing(method, "shard")},
+			refusalCase{method, block("seqno", ""), missing(method, "seqno")},
 			refusalCase{method, block("seqno", "invalid"), "failed to parse seqno"},
 			refusalCase{method, block("seqno", "-1"), "seqno should be positive"},
 		)
@@ -117,7 +130,10 @@ func TestParametersOutsideTheirBoundsAreRefused(t *testing.T) {
 		refusalCase{"getShardBlockProof", block("from_seqno", "x"), "failed to parse from_seqno"},
 		refusalCase{"getShardBlockProof", block("from_seqno", "-1"), "from_seqno should be non-negative"},
 		refusalCase{"getMasterchainBlockSignatures", map[string]string{"seqno": "invalid"}, "failed to parse seqno"},
-		refusalCase{"getMasterchainBlockSignatures", nil, "seqno required"},
+		refusalCase{"getMasterchainBlockSignatures", nil, "failed to parse seqno"},
+		refusalCase{"getShards", nil, "failed to parse seqno"},
+		refusalCase{"lookupBlock", map[string]string{"shard": "1", "seqno": "5"}, "failed to parse workchain"},
+		refusalCase{"lookupBlock", map[string]string{"workchain": "0", "seqno": "5"}, "failed to parse shard"},
 		refusalCase{"getShards", map[string]string{"seqno": "0"}, "seqno should be positive"},
 		refusalCase{"shards", map[string]string{"seqno": "x"}, "failed to parse seqno"},
 		refusalCase{"lookupBlock", map[string]string{"workchain": "0", "shard": "1"}, "exactly one of seqno, lt, unixtime should be specified"},
@@ -129,6 +145,7 @@ func TestParametersOutsideTheirBoundsAreRefused(t *testing.T) {
 		refusalCase{"tryLocateTx", map[string]string{"destination": someAddress, "created_lt": "1"}, "empty source address"},
 		refusalCase{"tryLocateResultTx", map[string]string{"source": someAddress, "created_lt": "1"}, "empty destination address"},
 		refusalCase{"tryLocateSourceTx", map[string]string{"source": "x", "destination": someAddress, "created_lt": "1"}, "failed to parse address"},
+		refusalCase{"tryLocateTx", map[string]string{"source": someAddress, "destination": someAddress}, "failed to parse created_lt"},
 		refusalCase{"tryLocateTx", map[string]string{"source": someAddress, "destination": someAddress, "created_lt": "x"}, "failed to parse created_lt"},
 		refusalCase{"tryLocateTx", map[string]string{"source": someAddress, "destination": someAddress, "created_lt": "-1"}, "created_lt should be non-negative"},
 		refusalCase{"getConfigParam", nil, "only one of config_id or param should be specified"},
@@ -223,6 +240,23 @@ func TestMethodsThatNeedALiteServerSaySoWithoutOne(t *testing.T) {
 	s := newService(t, nil)
 	for _, form := range forms {
 		s.ask(form, "getMasterchainInfo", nil).refusal(t, form, 542, "no workers available (no lite server is configured)")
+		s.ask(form, "getConsensusBlock", nil).refusal(t, form, 500, "no workers alive")
+	}
+}
+
+// unreachable are lite servers none of which can be reached.
+type unreachable struct{ node.Servers }
+
+func (unreachable) Head(ctx context.Context) (*ton.BlockIDExt, error) {
+	<-ctx.Done()
+	return nil, fmt.Errorf("%w: %w", lite.ErrUnavailable, ctx.Err())
+}
+
+func TestServersThatCannotBeReachedAreATimeoutButForTheConsensusBlock(t *testing.T) {
+	s := newService(t, unreachable{}, func(c *Configuration) { c.Deadline = 10 * time.Millisecond })
+	for _, form := range forms {
+		s.ask(form, "getMasterchainInfo", nil).refusal(t, form, 504, "LITE_SERVER_NETWORK timeout")
+		s.ask(form, "getConsensusBlock", nil).refusal(t, form, 500, "no workers alive")
 	}
 }
 
@@ -240,6 +274,8 @@ func TestOfTwoNamesOfAConfigParameterAGETTakesConfigID(t *testing.T) {
 	both := map[string]string{"config_id": "15", "param": "16"}
 	for _, form := range []string{"POST", "JSON-RPC"} {
 		s.ask(form, "getConfigParam", both).refusal(t, form, 422, "only one of config_id or param should be specified")
+		s.ask(form, "getConfigParam", map[string]string{"config_id": "-1", "param": "16"}).refusal(t, form, 422, "only one of config_id or param should be specified")
+		s.ask(form, "getConfigParam", map[string]string{"seqno": "0"}).refusal(t, form, 422, "only one of config_id or param should be specified")
 	}
 	s.ask("GET", "getConfigParam", both).refusal(t, "GET", 542, "no workers available (no lite server is configured)")
 }

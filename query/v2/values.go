@@ -20,8 +20,7 @@ type Values struct {
 	declared []Param
 	values   []value
 	query    bool   // they came in the query of a GET
-	extra    string // the @extra that was sent
-	hasExtra bool
+	extra    string // the @extra that was sent, empty for none
 }
 
 // value is what was sent for one parameter.
@@ -39,6 +38,14 @@ type value struct {
 // extraName is the parameter that every method has.
 const extraName = "@extra"
 
+// extraIn is the @extra of a body, empty for none.
+func extraIn(object map[string]json.RawMessage) string {
+	if raw := object[extraName]; string(raw) != "null" {
+		return plain(raw)
+	}
+	return ""
+}
+
 // fromQuery reads the parameters of a GET. Names that nobody declared are
 // ignored.
 func fromQuery(m *Method, raw string) (*Values, error) {
@@ -47,7 +54,7 @@ func fromQuery(m *Method, raw string) (*Values, error) {
 	for pair := range strings.SplitSeq(raw, "&") {
 		name, text, _ := strings.Cut(pair, "=")
 		if name = params.Unescape(name); name == extraName {
-			v.extra, v.hasExtra = params.Unescape(text), true
+			v.extra = params.Unescape(text)
 			continue
 		}
 		if i := slices.IndexFunc(m.Params, func(p Param) bool { return p.Name == name }); i >= 0 {
@@ -68,10 +75,7 @@ func fromQuery(m *Method, raw string) (*Values, error) {
 // fromObject reads the parameters of a POST and of JSON-RPC. null counts as
 // nothing; names that nobody declared are refused.
 func fromObject(m *Method, object map[string]json.RawMessage) (*Values, error) {
-	v := &Values{declared: m.Params, values: make([]value, len(m.Params))}
-	if raw, ok := object[extraName]; ok {
-		v.extra, v.hasExtra = plain(raw), true
-	}
+	v := &Values{declared: m.Params, values: make([]value, len(m.Params)), extra: extraIn(object)}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if name != extraName && !slices.ContainsFunc(m.Params, func(p Param) bool { return p.Name == name }) {
 			return v, unprocessable("failed to parse post request: Error at path '/': Unknown property '%s'", stack.Shortened(name))
@@ -117,6 +121,11 @@ func (v *Values) fill(m *Method, read func(i int, p *Param) (sent, ok bool)) err
 			if !value.query(p.Kind, p.Default) {
 				return fmt.Errorf("default %q of %s is none", p.Default, p.Name)
 			}
+		}
+	}
+	if m.first != nil {
+		if err := m.first(v); err != nil {
+			return err
 		}
 	}
 	for i := range m.Params {

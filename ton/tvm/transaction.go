@@ -9,6 +9,7 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	machine "github.com/xssnick/tonutils-go/tvm"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+	"github.com/xssnick/tonutils-go/tvm/vm"
 
 	size "tonscribe/ton/cell"
 )
@@ -33,13 +34,16 @@ type Delivery struct {
 // Outcome is what the message would cause.
 type Outcome struct {
 	// Accepted is false for an external message that the account refuses;
-	// everything below is then empty but ExitCode.
+	// everything below is then empty but ExitCode, GasUsed and Actions.
 	Accepted bool
 	// ExitCode of the compute phase; Skipped tells that there was none.
 	ExitCode int
 	Skipped  bool
 	GasUsed  int64
 	Fees     Fees
+	// Actions are what code that ended as it should asks for (TL-B OutList), done or
+	// not; nil for none.
+	Actions *cell.Cell
 	// Transaction is the cell of the transaction, Account the cell of the account
 	// after it, Messages what it sends.
 	Transaction *cell.Cell
@@ -49,7 +53,7 @@ type Outcome struct {
 
 // Fees in nanotons, as the v2 API's fee estimate names them.
 type Fees struct {
-	InForward, Storage, Gas, Forward *big.Int
+	InForward, Storage, Gas *big.Int
 }
 
 // Deliver tries a message on an account and keeps nothing of it.
@@ -64,6 +68,9 @@ func Deliver(in Delivery) (outcome Outcome, err error) {
 		return Outcome{}, fmt.Errorf("message %x: %w", in.Message.Hash(), err)
 	}
 	outcome = Outcome{ExitCode: int(done.ExitCode), GasUsed: done.GasUsed}
+	if vm.IsSuccessExitCode(done.ExitCode) {
+		outcome.Actions = done.Actions
+	}
 	if done.TransactionCell == nil {
 		return outcome, nil
 	}
@@ -122,7 +129,7 @@ func (in *Delivery) prepare() (p prepared, err error) {
 
 // describe reads exit code and fees from the phases of an ordinary transaction.
 func (o *Outcome) describe(transaction *tlb.Transaction) {
-	o.Fees = Fees{InForward: new(big.Int), Storage: new(big.Int), Gas: new(big.Int), Forward: new(big.Int)}
+	o.Fees = Fees{InForward: new(big.Int), Storage: new(big.Int), Gas: new(big.Int)}
 	description, ok := transaction.Description.(tlb.TransactionDescriptionOrdinary)
 	if !ok {
 		return
@@ -139,13 +146,8 @@ func (o *Outcome) describe(transaction *tlb.Transaction) {
 	case tlb.ComputePhaseSkipped:
 		o.Skipped = true
 	}
-	if phase := description.ActionPhase; phase != nil {
-		if phase.TotalFwdFees != nil {
-			o.Fees.Forward = phase.TotalFwdFees.Nano()
-		}
-		if phase.TotalActionFees != nil {
-			o.Fees.InForward.Sub(o.Fees.InForward, phase.TotalActionFees.Nano())
-		}
+	if phase := description.ActionPhase; phase != nil && phase.TotalActionFees != nil {
+		o.Fees.InForward.Sub(o.Fees.InForward, phase.TotalActionFees.Nano())
 	}
 	if bounce := description.BouncePhase; bounce != nil {
 		if sent, ok := bounce.Phase.(tlb.BouncePhaseOk); ok {

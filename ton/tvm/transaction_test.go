@@ -190,6 +190,6 @@ func TestFeesAddUpToWhatTheAccountLoses(t *testing.T) {
 		if transaction.IO.In.MsgType == tlb.MsgTypeExternalIn && fees.InForward.Sign() <= 0 {
 			t.Errorf("%s: %s nanotons for the import of an external message, want more than 0", name, fees.InForward)
 		}
-		t.Logf("%s: exit code %d, fees: import %s, storage %s, gas %s, forward %s", name, outcome.ExitCode, fees.InForward, fees.Storage, fees.Gas, fees.Forward)
+		t.Logf("%s: exit code %d, fees: import %s, storage %s, gas %s", name, outcome.ExitCode, fees.InForward, fees.Storage, fees.Gas)
 	}
 }
