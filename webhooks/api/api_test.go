@@ -199,7 +199,7 @@ func TestAnEndpointNeedsAPublicHTTPSAddress(t *testing.T) {
 		"https://shop.example/#part", "https://shop.example/#", "https://shop.example/a b", "https://shop.example/\n", "https://shop.example:0/", "https://shop.example:/", "https://shop.example:22/", "https://shop.example:99999/",
 		"https://127.0.0.1/", "https://10.0.0.1:8443/", "https://[::1]/", "https://169.254.169.254/latest", "https://168.63.129.16/", "https://[::ffff:10.0.0.1]/", "https://100.64.0.1/", "https://0/", "https://2130706433/", "https://0x7f.1/", "https://0177.0.0.1/", "https://127.1/", "https://1.2.3/",
 		"https://127.0.0.1./", "https://shop.example/" + strings.Repeat("p", maxURL), "javascript:alert(1)", "https://[fe80::1%25lo]/", "https://./",
-		"https://１２７.０.０.１/", "https://⑩.0.0.1/", "https://127。0。0。1/", "https://bücher.example:/", "https://bücher.example:22/", "https://bücher.example/#", "https://user@bücher.example/", "https://b ü.example/", "https://[::ü]/", "https://‍ü.example/",
+		"https://１２７.０.０.１/", "https://⑩.0.0.1/", "https://127。0。0。1/", "https://bücher.example:/", "https://bücher.example:22/", "https://bücher.example/#", "https://user@bücher.example/", "https://b ü.example/", "https://[::ü]/", "https://\u200dü.example/",
 		"https://ü.example/" + strings.Repeat("p", maxURL-len("https://ü.example/")),
 	} {
 		w.refused(bad, s.clicks(http.MethodPut, "/webhook", map[string]any{"url": bad}), http.StatusBadRequest, "bad_url")
