@@ -138,22 +138,36 @@ func (m *Match) dedustTold(transfer *Block) *dexTransfer {
 	if !ok {
 		return nil
 	}
+	order, ok := readDedustOrder(m.Block)
+	if !ok {
+		return nil
+	}
 	in := transferOf(t)
 	in.DestinationJettonWallet = m.One("in").Source()
-	r := m.Block.Body()
+	in.Asset, in.Amount = order.asset, order.amount
+	return in
+}
+
+// dedustOrder is what a vault tells of one half of a deposit: what is to come to the
+// pool, and what came.
+type dedustOrder struct {
+	assets  [2]Address
+	targets [2]*big.Int
+	asset   Address
+	amount  *big.Int
+}
+
+func readDedustOrder(b *Block) (o dedustOrder, ok bool) {
+	r := b.Body()
 	r.Skip(64)  // query_id
 	r.Ref()     // proof
 	r.Address() // owner_addr
 	r.Skip(1)   // is_stable
-	r.dedustAsset()
-	r.dedustAsset()
+	o.assets[0], o.assets[1] = r.dedustAsset(), r.dedustAsset()
 	r = r.Open()
-	r.Coins() // asset0_target_balance
-	r.Coins() // asset1_target_balance
-	if in.Asset, in.Amount = r.dedustAsset(), r.Coins(); r.Failed() {
-		return nil
-	}
-	return in
+	o.targets[0], o.targets[1] = r.Coins(), r.Coins()
+	o.asset, o.amount = r.dedustAsset(), r.Coins()
+	return o, !r.Failed()
 }
 
 // dedustPayment is what a vault was told to pay.
@@ -349,15 +363,9 @@ func (d *liquidityDeposit) dedustTargets(create, all *Block) bool {
 		d.TargetAsset2, d.TargetAmount2 = r.dedustAsset(), r.Coins()
 		return !r.Failed()
 	}
-	r := create.Body()
-	r.Skip(64)  // query_id
-	r.Ref()     // proof
-	r.Address() // owner_addr
-	r.Skip(1)   // is_stable
-	d.TargetAsset1, d.TargetAsset2 = r.dedustAsset(), r.dedustAsset()
-	r = r.Open()
-	d.TargetAmount1, d.TargetAmount2 = r.Coins(), r.Coins()
-	return !r.Failed()
+	o, ok := readDedustOrder(create)
+	d.TargetAsset1, d.TargetAsset2, d.TargetAmount1, d.TargetAmount2 = o.assets[0], o.assets[1], o.targets[0], o.targets[1]
+	return ok
 }
 
 // endsDedustDeposit reports whether a deposit came to a pool.

@@ -121,7 +121,7 @@ func TestWhatARouteThroughDedustLeadsToIsKnownOfItsPools(t *testing.T) {
 
 func TestIDsOfDepositsAreMadeOfTheNamesThatOthersGiveThem(t *testing.T) {
 	params := dedustAsset(dedustAsset(addr(order(0xf04ec526).MustStoreRef(cell.BeginCell().EndCell()), alice).MustStoreBoolBit(false), nil), masterX)
-	params.MustStoreRef(coins(coins(cell.BeginCell(), 7), 10).EndCell())
+	params.MustStoreRef(coins(dedustAsset(coins(coins(cell.BeginCell(), 7), 10), nil), 7).EndCell())
 	transactions := play(alice, step{to: vaultTON, value: 90, body: coins(order(0xd55e4686), 7), then: []step{
 		{to: factory, value: 70, body: params, then: []step{{to: depository, value: 60, body: order(0x54240fe5)}}}}})
 	list := recognise(t, exchange, transactions)
@@ -148,7 +148,7 @@ func TestADepositAtDedustIsOneOfJettonsThatAreNotKnown(t *testing.T) {
 func TestLiquidityOfDedust(t *testing.T) {
 	deposit := func(then ...step) step {
 		params := addr(order(0xf04ec526).MustStoreRef(cell.BeginCell().EndCell()), alice).MustStoreBoolBit(false)
-		targets := coins(coins(cell.BeginCell(), 7), 10)
+		targets := coins(dedustAsset(coins(coins(cell.BeginCell(), 7), 10), masterX), 10)
 		params = dedustAsset(dedustAsset(params, nil), masterX).MustStoreRef(targets.EndCell())
 		return step{to: factory, value: 70, body: params, then: []step{
 			{to: depository, value: 2, body: word(0x9b3aa3fa)}, {to: depository, value: 60, body: order(0x54240fe5), then: then}}}
