@@ -33,7 +33,7 @@ func Describe(c Configuration) *openapi.Document {
 					{Status: http.StatusBadRequest, Text: "invalid subscription request: …"},
 					{Status: http.StatusBadRequest, Text: events.SSEWords.NoTypes},
 					{Status: http.StatusBadRequest, Text: events.SSEWords.NoAddresses},
-					{Status: http.StatusBadRequest, Text: events.SSEWords.NoTraces},
+					{Status: http.StatusBadRequest, Text: events.ErrNoTraces.Error()},
 					{Status: http.StatusBadRequest, Text: "invalid address: …"},
 					{Status: http.StatusBadRequest, Text: "too many addresses: N > max M"},
 					{Status: http.StatusBadRequest, Text: events.ErrPosition.Error() + ": …"},

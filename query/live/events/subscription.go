@@ -115,16 +115,17 @@ type Limits struct {
 
 // Words are how an endpoint names what is wrong with a subscription.
 type Words struct {
-	NoTypes, NoAddresses, NoTraces string
-	tooMany                        string // with the number and the limit
+	NoTypes, NoAddresses string
+	tooMany              string // with the number and the limit
 }
+
+// ErrNoTraces is that of a subscription to traces which names none, of either endpoint.
+var ErrNoTraces = errors.New("trace_external_hash_norms are required for trace subscription")
 
 // SSEWords are those of streams of events, WSWords those of WebSockets.
 var (
-	SSEWords = Words{"types are required for subscription", "addresses are required for subscription",
-		"trace_external_hash_norms are required for trace subscription", "too many addresses: %d > max %d"}
-	WSWords = Words{"types are required", "addresses are required",
-		"trace_external_hash_norms are required for trace subscription", "address limit exceeded: current 0 + new %d > max %d"}
+	SSEWords = Words{"types are required for subscription", "addresses are required for subscription", "too many addresses: %d > max %d"}
+	WSWords  = Words{"types are required", "addresses are required", "address limit exceeded: current 0 + new %d > max %d"}
 )
 
 // Subscription reads an order.
@@ -148,7 +149,7 @@ func (o *Order) Subscription(w *Words, l Limits) (*Subscription, error) {
 	case named == 0 && len(s.traces) == 0 && l.Everything:
 		s.everything = true
 	case s.types[TraceKind] && len(s.traces) == 0:
-		return nil, errors.New(w.NoTraces)
+		return nil, ErrNoTraces
 	case named == 0 && !onlyTrace:
 		return nil, errors.New(w.NoAddresses)
 	case s.bodyHash != nil && (len(s.addresses) == 0 || !s.types[TransactionsKind]):
