@@ -18,7 +18,7 @@ func routerGot() *Pattern {
 // routerGave is how assets leave a router, and what begins there where the receiver
 // is another router.
 func routerGave(next func() *Pattern) *Pattern {
-	wrapped := Call(opPTonTransfer).As("toncoins")
+	wrapped := Call(opPTonTransfer).Where(unwrapped).As("toncoins")
 	p := delivered()
 	if next != nil {
 		p.With(Again(next).Maybe())
@@ -26,6 +26,10 @@ func routerGave(next func() *Pattern) *Pattern {
 	}
 	return OneOf(p.With(wrapped.Maybe()), passedOn()).As("out")
 }
+
+// unwrapped reports whether a message brings toncoins that a wallet of wrapped ones was
+// told to pay.
+func unwrapped(b *Block) bool { return b.IsCall(opPTonTransfer) && b.sender.IsCall(opJettonTransfer) }
 
 // pTonTransfer is what such a message says.
 type pTonTransfer struct {
@@ -81,7 +85,7 @@ func (m *Match) gave(b *Block) (out *dexTransfer, failed bool) {
 			in.Source, in.DestinationJettonWallet = b.First().Source(), nil
 			return &in, false
 		}
-		if !c.IsCall(opPTonTransfer) {
+		if !unwrapped(c) {
 			continue
 		}
 		t, ok := readPTonTransfer(c)

@@ -142,6 +142,8 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 			slices.Concat(in, transferred("outgoing", nil, router, bob, nil, nil, 25))},
 		"without gas for the payment": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25})), []string{"jetton_swap!"},
 			slices.Concat(both, in, transferred("outgoing", masterY, router, bob, routerY, nil, 25))},
+		"for one who wraps toncoins when he hears of it": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25}, sends(25, routerY, bobY, bob, nil, wraps(6, router2TON, router2, nil)))),
+			[]string{"jetton_swap", "call_contract", "call_contract"}, slices.Concat(both, in, out)},
 		"with a payment that leads to something else": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25}, step{to: carol, value: 9, body: word(0x1234)})),
 			[]string{"jetton_swap", "call_contract"}, slices.Concat(both, in, transferred("outgoing", masterY, router, bob, routerY, nil, 25))},
 		"refused by the pool": {[]step{sends(10, aliceX, routerX, router, nil, step{to: poolOne, value: 60, bounce: true, aborted: true, body: order(0x6664de2a)})},
