@@ -76,6 +76,12 @@ func stonfiV2Swap(at []byte, then ...step) step {
 	return step{to: at, value: 60, body: order(0x6664de2a), then: then}
 }
 
+// stonfiV2Order is a swap with what it is asked for.
+func stonfiV2Order(at []byte, asked *cell.Builder, then ...step) step {
+	b := coins(coins(addr(order(0x6664de2a), alice), 10), 0).MustStoreRef(asked.EndCell())
+	return step{to: at, value: 60, body: b, then: then}
+}
+
 // stonfiV2Ask is a payload that asks for what a wallet has, and then for more.
 func stonfiV2Ask(opcode uint64, wallet []byte, next *cell.Builder) *cell.Builder {
 	swap := coins(addr(coins(cell.BeginCell(), 20), bob), 1)
@@ -96,15 +102,16 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 	out := transferred("outgoing", masterY, router, bob, routerY, bobY, 25)
 	both := []any{"dex", "stonfi_v2", "sender", alice, "asset_in", masterX, "asset_out", masterY, "peer_swaps", "[]"}
 	swap := func(pay ...step) []step {
-		return []step{sends(10, aliceX, routerX, router, stonfiV2Ask(0x6664de2a, routerY, nil), stonfiV2Swap(poolOne, pay...))}
+		ask := stonfiV2Ask(0x6664de2a, routerY, nil)
+		return []step{sends(10, aliceX, routerX, router, ask, stonfiV2Order(poolOne, ask, pay...))}
 	}
 	fees := step{to: router, value: 4, body: order(0x63381632), then: []step{{to: vaultTON, value: 3, body: order(0x0490f09b)}}}
 	// By way of toncoins to the second router, which has y.
 	onward := func(last step) []step {
 		middle := unwraps(7, routerTON, router2TON)
 		middle.then[0].then = []step{{to: router2, value: 40, body: order(0x7362d09c), then: []step{stonfiV2Swap(poolTwo, last)}}}
-		return []step{sends(10, aliceX, routerX, router, stonfiV2Ask(0x6664de2a, routerTON, stonfiV2Ask(0x6664de2a, router2Y, nil)),
-			stonfiV2Swap(poolOne, stonfiV2Pay(ok, router2, router, xt, [2]int64{0, 7}, middle)))}
+		ask := stonfiV2Ask(0x6664de2a, routerTON, stonfiV2Ask(0x69cf1a5b, router2Y, nil))
+		return []step{sends(10, aliceX, routerX, router, ask, stonfiV2Order(poolOne, ask, stonfiV2Pay(ok, router2, router, xt, [2]int64{0, 7}, middle)))}
 	}
 	t2y := [2][]byte{router2TON, router2Y}
 	out2 := transferred("outgoing", masterY, router2, bob, router2Y, bobY, 25)
@@ -150,6 +157,15 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 			[]string{"jetton_transfer", "call_contract!"}, nil},
 		"with a payment cut short": {swap(step{to: router, value: 5, body: order(0x657b54f5)}), []string{"jetton_transfer", "call_contract", "call_contract"}, nil},
 	})
+}
+
+func TestASwapAtStonfiV2KnowsWhatItIsAskedForOfTheOrderToThePool(t *testing.T) {
+	back := stonfiV2Pay(0x38976e9b, alice, router, [2][]byte{routerX, routerY}, [2]int64{0, 7}, sends(7, routerY, aliceY, alice, nil))
+	list := recognise(t, exchange, play(alice, sends(10, aliceX, vaultXs, vaultX, nil, dedustFirst(10, nil, dedustEvent(masterX, 10, masterY, 7),
+		dedustPays(0xad4eb6f5, vaultY, 7, dedustProof(masterX, masterY), sends(7, vaultYs, routerY, router, nil,
+			stonfiV2Order(poolTwo, stonfiV2Ask(0x6664de2a, routerX, nil), back)))))))
+	wants(t, list, "jetton_swap", "jetton_swap!")
+	details(t, list, "jetton_swap!", "dex", "stonfi_v2", "asset_in", masterY, "asset_out", masterX, "dex_outgoing_transfer.asset", masterY)
 }
 
 func TestLiquidityOfStonfiV2(t *testing.T) {
