@@ -168,6 +168,25 @@ func TestASwapAtStonfiV2KnowsWhatItIsAskedForOfTheOrderToThePool(t *testing.T) {
 	details(t, list, "jetton_swap!", "dex", "stonfi_v2", "asset_in", masterY, "asset_out", masterX, "dex_outgoing_transfer.asset", masterY)
 }
 
+func TestLiquidityIsTakenOutOfStonfiByWalletsThatAreNotKnown(t *testing.T) {
+	pays := stonfiV2Pay(0xdda48b6a, alice, router, [2][]byte{routerX, routerY}, [2]int64{10, 7}, sends(10, routerX, aliceX, alice, nil), sends(7, routerY, aliceY, alice, nil))
+	old := addr(order(0xf93bb43f), alice).MustStoreUInt(0xdda48b6a, 32).MustStoreBoolBit(true).
+		MustStoreRef(addr(coins(addr(coins(cell.BeginCell(), 10), routerX), 7), routerY).EndCell())
+	for dex, c := range map[string]struct {
+		notice uint64
+		pay    step
+	}{
+		"stonfi":    {0x7bdd97de, step{to: router, value: 50, body: old, then: pays.then}},
+		"stonfi_v2": {0x297437cf, pays},
+	} {
+		list := recognise(t, exchange, play(alice, step{to: carol, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
+			{to: poolOne, value: 80, body: coins(order(c.notice), 500), then: []step{c.pay, excess()}}}}))
+		wants(t, list, "dex_withdraw_liquidity")
+		details(t, list, "dex_withdraw_liquidity", "dex", dex, "source", alice, "pool", poolOne, "lp_tokens_burnt", 500,
+			"asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", aliceX, "asset_2", masterY, "amount_2", 7, "user_jetton_wallet_2", aliceY)
+	}
+}
+
 func TestLiquidityOfStonfiV2(t *testing.T) {
 	provide := func(left, right int64, then ...step) step {
 		return step{to: poolOne, value: 60, body: coins(coins(addr(order(0x37c096df), alice), left), right), then: []step{

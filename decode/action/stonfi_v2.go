@@ -42,7 +42,7 @@ var stonfiV2 = &Protocol{
 		{
 			Name:  "withdrawal of liquidity from STON.fi v2",
 			Order: orderStonfiV2Withdrawal,
-			Pattern: Is(jettonBurn).As("burn").With(
+			Pattern: OneOf(Is(jettonBurn), Call(opJettonBurn)).As("burn").With(
 				Call(opStonfiV2BurnNotice).As("notice").With(stonfiV2Paid()),
 			),
 			Make: makeStonfiV2Withdrawal,
