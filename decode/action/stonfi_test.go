@@ -201,6 +201,8 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 		"lp_tokens_minted", 500, "source", alice, "pool", poolOne}
 	failedLP := lp
 	failedLP.aborted, failedLP.then = true, nil
+	gives := unwraps(7, router2TON, routerTON)
+	gives.then[0].then = []step{{to: router, value: 40, body: order(0x7362d09c), then: []step{provide(0, 7)}}}
 	pay := func(amounts [2]int64, then ...step) step {
 		return stonfiV2Pay(0xdda48b6a, alice, router, [2][]byte{routerX, routerTON}, amounts, then...)
 	}
@@ -217,6 +219,9 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 			[]any{"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "amount_2", nil, "lp_tokens_minted", nil, "source", alice}},
 		"the second half": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0, added(lp)))}, []string{"dex_deposit_liquidity"},
 			append(first, "lp_tokens_minted", 500)},
+		"a half of toncoins that a swap gave": {[]step{sends(10, aliceX, router2X, router2, nil,
+			stonfiV2Swap(poolTwo, stonfiV2Pay(0xc64370e5, router, router2, [2][]byte{router2X, router2TON}, [2]int64{0, 7}, gives)))},
+			[]string{"jetton_swap", "dex_deposit_liquidity"}, nil},
 		"both halves": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0)), wraps(7, routerTON, router, nil, provide(0, 7, added(lp)))},
 			[]string{"dex_deposit_liquidity"}, halves},
 		"both halves, the first one later": {[]step{wraps(7, routerTON, router, nil, provide(0, 7)), sends(10, aliceX, routerX, router, nil, provide(10, 0, added(lp)))},
