@@ -108,9 +108,9 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 	fees := step{to: router, value: 4, body: order(0x63381632), then: []step{{to: vaultTON, value: 3, body: order(0x0490f09b)}}}
 	// By way of toncoins to the second router, which has y.
 	onward := func(last step) []step {
-		middle := unwraps(7, routerTON, router2TON)
-		middle.then[0].then = []step{{to: router2, value: 40, body: order(0x7362d09c), then: []step{stonfiV2Swap(poolTwo, last)}}}
-		ask := stonfiV2Ask(0x6664de2a, routerTON, stonfiV2Ask(0x69cf1a5b, router2Y, nil))
+		next := stonfiV2Ask(0x69cf1a5b, router2Y, nil)
+		middle, ask := unwraps(7, routerTON, router2TON), stonfiV2Ask(0x6664de2a, routerTON, next)
+		middle.then[0].then = []step{{to: router2, value: 40, body: order(0x7362d09c), then: []step{stonfiV2Order(poolTwo, next, last)}}}
 		return []step{sends(10, aliceX, routerX, router, ask, stonfiV2Order(poolOne, ask, stonfiV2Pay(ok, router2, router, xt, [2]int64{0, 7}, middle)))}
 	}
 	t2y := [2][]byte{router2TON, router2Y}
@@ -136,6 +136,9 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 			slices.Concat(viaTON, in, out, peer("0", masterX, 10, nil, 7), peer("1", nil, 7, masterY, 25))},
 		"returned, for too little": {swap(stonfiV2Pay(refund, alice, router, xy, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))), []string{"jetton_swap!"},
 			slices.Concat(both, in, transferred("outgoing", masterX, router, alice, routerX, aliceX, 10))},
+		"returned by the first pool": {[]step{sends(10, aliceX, routerX, router, nil, stonfiV2Order(poolOne, stonfiV2Ask(0x6664de2a, routerTON, stonfiV2Ask(0x69cf1a5b, router2Y, nil)),
+			stonfiV2Pay(refund, alice, router, xt, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))))}, []string{"jetton_swap!"},
+			slices.Concat(viaTON, in, transferred("outgoing", masterX, router, alice, routerX, aliceX, 10), []any{"peer_swaps", "[]"})},
 		"returned by the second pool": {onward(stonfiV2Pay(refund, alice, router2, t2y, [2]int64{7, 0}, unwraps(7, router2TON, alice))), []string{"jetton_swap!"},
 			slices.Concat(viaTON, in, transferred("outgoing", nil, router2, alice, nil, nil, 7), []any{"peer_swaps", "[]"})},
 		"refused by the receiver": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25}, refused(25, routerY, bobY, bob))), []string{"jetton_swap!"},

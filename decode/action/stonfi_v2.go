@@ -148,7 +148,8 @@ func makeStonfiV2Swap(m *Match) *Made {
 	}
 	s := swapOf("stonfi_v2", in, out, peers)
 	if failed {
-		if asked, known := m.stonfiV2Asked(m.One("swap")); known {
+		swaps := m.All("swap")
+		if asked, known := m.stonfiV2Asked(swaps[len(swaps)-1]); known {
 			s.AssetOut = asked
 		}
 	}
