@@ -70,7 +70,7 @@ var dedust = &Protocol{
 			Order: orderDedustWithdrawal,
 			Pattern: Call(opJettonBurn).As("burn").With(
 				Call(opJettonBurnNotification).As("notification").With(
-					Log(opDedustWithdrawalEvent).Maybe(),
+					Log(opDedustWithdrawalEvent).As("event").Maybe(),
 					dedustPaid(opDedustPayOutFromPool).Every(),
 				),
 			),
@@ -439,6 +439,7 @@ func makeDedustWithdrawal(m *Match) *Made {
 		return nil
 	}
 	failed := m.Aborted("burn", "notification", "payout")
+	assets, proved := m.dedustPool(w.Pool)
 	for i, b := range m.All("payout") {
 		p, ok := readDedustPayment(b)
 		if !ok || i > 1 {
@@ -446,10 +447,29 @@ func makeDedustWithdrawal(m *Match) *Made {
 		}
 		out, known, lost := m.dedustOut(p)
 		failed = failed || lost
-		if !known {
-			continue
+		if side, there := m.dedustSide(p.amount, i); out != nil && !known && proved && there {
+			out.Asset, known = assets[side], true
 		}
-		w.set(i, out)
+		if known {
+			w.set(i, out)
+		}
 	}
 	return dexWithdrawal.Make(w).Fails(failed)
+}
+
+// dedustSide is which asset of a pool a payment of liquidity is of, the first that the
+// pool ordered or the second, by the amounts that it says it gave.
+func (m *Match) dedustSide(paid *big.Int, i int) (side int, ok bool) {
+	event := m.One("event")
+	if event == nil {
+		return 0, false
+	}
+	r := event.Body()
+	r.Address() // sender_addr
+	r.Coins()   // liquidity
+	gave := [2]*big.Int{r.Coins(), r.Coins()}
+	if gave[i].Cmp(paid) == 0 {
+		return i, !r.Failed()
+	}
+	return 1 - i, !r.Failed() && gave[1-i].Cmp(paid) == 0
 }

@@ -247,6 +247,16 @@ func TestLiquidityOfDedust(t *testing.T) {
 		"taken out, one not paid": {[]step{burn(dedustPays(0xad4eb6f5, vaultTON, 7, proof), xs)}, []string{"dex_withdraw_liquidity!"},
 			[]any{"amount_1", nil, "amount_2", 10, "asset_2", masterX}},
 	})
+	// The pool says what it gave of each, also where nothing else is known of the jettons.
+	gave := step{body: coins(coins(coins(addr(word(0x3aa870a6), alice), 500), 7), 10)}
+	for _, c := range []struct {
+		sent step
+		want []any
+	}{{burn(gave, tons, xs), paid}, {burn(gave, xs, tons), []any{"asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", 7}}} {
+		list := recognise(t, action.NoFacts{}, play(alice, c.sent))
+		wants(t, list, "dex_withdraw_liquidity")
+		details(t, list, "dex_withdraw_liquidity", c.want...)
+	}
 	// A burn is one of liquidity by what the pool pays.
 	wants(t, recognise(t, action.NoFacts{}, play(alice, burn())), "call_contract", "call_contract")
 }
