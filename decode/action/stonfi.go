@@ -95,6 +95,9 @@ func (m *Match) stonfiGave(b *Block) (out *dexTransfer, failed bool) {
 	if out != nil && isPTon(out.Asset) {
 		out.SourceJettonWallet, out.DestinationJettonWallet = nil, nil
 		failed = b.kind != kindMade || b.Failed
+		for _, p := range b.Parts { // the toncoins lie in the message that tells of them
+			failed = failed || p.IsCall(opJettonNotify) && returned(p)
+		}
 	}
 	return out, failed
 }

@@ -28,6 +28,7 @@ func stonfiSwap(then ...step) step {
 func TestSwapsAtStonfi(t *testing.T) {
 	const ok, refund, referral = 0xc64370e5, 0x38976e9b, 0x45078540
 	gave := sends(25, routerY, bobY, bob, nil)
+	gaveTON := step{to: routerOldTON, value: 9, body: transferOrder(25, bob), then: []step{{to: bob, value: 30, body: word(0x7362d09c)}}}
 	bounced := stonfiSwap()
 	bounced.aborted, bounced.bounce = true, true
 	short := stonfiSwap(step{to: router, value: 50, body: order(0xf93bb43f)})
@@ -43,8 +44,11 @@ func TestSwapsAtStonfi(t *testing.T) {
 			[]string{"jetton_swap", "call_contract", "call_contract!"}, slices.Concat(both, in, out)},
 		"with a share that is paid as a swap is": {swap(stonfiPay(ok, bob, 1, 25, gave), stonfiPay(ok, carol, 1, 1, unsent(1, routerY, bobY, bob))),
 			[]string{"jetton_swap"}, slices.Concat(both, in, out)},
-		"jettons for toncoins": {swap(stonfiPay(ok, bob, 1, 25, step{to: routerOldTON, value: 9, body: transferOrder(25, bob), then: []step{{to: bob, value: 30, body: word(0x7362d09c)}}})),
+		"jettons for toncoins": {swap(stonfiPay(ok, bob, 1, 25, gaveTON)),
 			[]string{"jetton_swap"}, slices.Concat(in, transferred("outgoing", pTonOld, router, bob, nil, nil, 25), []any{"asset_out", pTonOld})},
+		"for toncoins to an account without code": {swap(stonfiPay(ok, bob, 1, 25, unrun(gaveTON))), []string{"jetton_swap"}, nil},
+		"for toncoins that come back": {swap(stonfiPay(ok, bob, 1, 25, unrun(gaveTON, true))), []string{"jetton_swap!"},
+			slices.Concat(in, transferred("outgoing", pTonOld, router, bob, nil, nil, 25))},
 		"toncoins for jettons": {[]step{{to: routerOldTON, value: 30, body: transferOrder(10, router), then: []step{{to: router, value: 20, body: word(0x7362d09c),
 			then: []step{stonfiSwap(stonfiPay(ok, bob, 1, 25, gave))}}}}},
 			[]string{"jetton_swap"}, slices.Concat(out, transferred("incoming", pTonOld, alice, router, nil, routerOldTON, 10), []any{"asset_in", pTonOld})},
