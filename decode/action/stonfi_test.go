@@ -250,6 +250,9 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 			[]string{"dex_withdraw_liquidity!"}, []any{"asset_1", masterX, "amount_1", 10, "amount_2", nil}},
 		"taken out, nothing paid": {[]step{burn(pay([2]int64{10, 7}))}, []string{"dex_withdraw_liquidity!"},
 			[]any{"amount_1", nil, "amount_2", nil, "lp_tokens_burnt", 500, "pool", poolOne}},
+		"refused to take out": {[]step{{to: lpWallet, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
+			{to: poolOne, value: 80, bounce: true, aborted: true, body: coins(order(0x297437cf), 500), then: []step{bounceOf(lpWallet, order(0x297437cf))}}}}},
+			[]string{"jetton_burn!", "call_contract!", "call_contract"}, nil},
 		"taken out, and refused": {[]step{burn(pay([2]int64{10, 7}, refused(10, routerX, aliceX, alice), unwraps(7, routerTON, alice)))},
 			[]string{"dex_withdraw_liquidity!"}, append(paid, "lp_tokens_burnt", 500)},
 		"taken back": {[]step{{to: depository, value: 90, body: order(0x132b9a2c), then: []step{{to: poolOne, value: 80, body: order(0x0f98e2b8),
