@@ -20,5 +20,15 @@ func ordered(b *Block) (t *jettonMove, failed bool) {
 	return t, failed
 }
 
+// mintThere reports whether a mint brought its receiver the jettons, whether the receiving
+// wallet is known or not.
+func mintThere(mint *Block) (there bool) {
+	mint.Each(func(b *Block) bool {
+		there = there || b.IsCall(opJettonInternalTransfer) && !b.Aborted()
+		return true
+	})
+	return there
+}
+
 // sentBack is a message that came back.
 func sentBack() *Pattern { return Any().Where(func(b *Block) bool { return b.Message.GetBounced() }) }
