@@ -228,11 +228,24 @@ func TestDataOfAnItemAreDiscoveredThoughTheAskerRefusesTheAnswer(t *testing.T) {
 func TestATelegramItemIsTransferredByWhoWonItRightBefore(t *testing.T) {
 	won := word(0x05138d91).MustStoreUInt(9, 64).MustStoreAddr(nil).MustStoreBoolBit(false).MustStoreBuilder(coins(word(0x38127de1), 70).MustStoreUInt(9, 32))
 	heard := step{to: carol, value: 1, body: word(0x05138d91).MustStoreUInt(6, 64).MustStoreAddr(friendly(bob)).MustStoreBoolBit(false)}
-	s := step{to: item, value: 80, body: moveItem(carol), then: []step{{to: bob, body: won}, heard, excess()}}
+	s := step{to: item, value: 80, body: moveItem(carol), then: []step{{to: bob, body: won}, {to: market, value: 3, body: word(0x370fec51)},
+		{to: alice, value: 67, body: word(0x370fec51)}, heard, excess()}}
 	list := recognise(t, known{teleitem}, play(bob, s))
 	wants(t, list, "nft_transfer", "nft_transfer")
 	details(t, list[:1], "nft_transfer", "old_owner", bob, "new_owner", carol, "is_purchase", false)
-	details(t, list[1:], "nft_transfer", "new_owner", bob, "is_purchase", true, "price", 70)
+	details(t, list[1:], "nft_transfer", "new_owner", bob, "is_purchase", true, "price", 70, "royalty_amount", 3, "royalty_address", market,
+		"payout_amount", 67, "payout_address", alice)
+}
+
+func TestToncoinsForATelegramItemAreNoBid(t *testing.T) {
+	won := word(0x05138d91).MustStoreUInt(9, 64).MustStoreAddr(nil).MustStoreBoolBit(false).MustStoreBuilder(coins(word(0x38127de1), 70).MustStoreUInt(9, 32))
+	s := step{to: item, value: 8, body: comment("#topup")}
+	wants(t, recognise(t, known{teleitem}, play(carol, s)), "ton_transfer")
+	// They find its auction at an end.
+	s.then = []step{{to: bob, body: won}, {to: alice, value: 67, body: word(0x370fec51)}}
+	list := recognise(t, known{teleitem}, play(carol, s))
+	wants(t, list, "ton_transfer", "nft_transfer")
+	details(t, list, "nft_transfer", "new_owner", bob, "is_purchase", true, "price", 70, "payout_amount", 67, "payout_address", alice)
 }
 
 func TestATelegramItemTellsOnlyItsNewOwner(t *testing.T) {
@@ -258,6 +271,8 @@ func TestAnAuctionOfATelegramItemBeginsAndEnds(t *testing.T) {
 	details(t, list, "teleitem_start_auction", "owner", alice, "nft_item", item, "auction_address", item, "min_bid", 7, "max_bid", 900,
 		"marketplace_fee_address", carol, "marketplace", "fragment", "listing_address", nil)
 	list = recognise(t, known{teleitem}, play(alice, step{to: item, value: 5, body: word(0x371638ae).MustStoreUInt(1, 64), then: []step{ok}}))
+	refused := step{to: item, value: 5, aborted: true, body: word(0x371638ae).MustStoreUInt(1, 64), then: []step{bounceOf(alice, word(0x371638ae))}}
+	wants(t, outermost(t, known{teleitem}, play(alice, refused)), "teleitem_cancel_auction!")
 	details(t, list, "teleitem_cancel_auction", "owner", alice, "nft_item", item, "auction_address", item, "marketplace", "fragment")
 	bid := step{to: item, value: 80, then: []step{{to: carol, value: 70, body: word(0x557cea20).MustStoreUInt(1, 64)}}}
 	list = recognise(t, known{teleitem}, play(bob, bid))

@@ -266,7 +266,7 @@ func mayBid(b *Block) bool {
 		return false
 	}
 	c := b.Contract(b.Destination())
-	return c.GetAuction() != nil || isTeleitem(c) || isDNSItem(c) && returnsOne(b)
+	return c.GetAuction() != nil || isTeleitem(c) && !says(b, topUp) || isDNSItem(c) && returnsOne(b)
 }
 
 func makeBid(m *Match) *Made {
