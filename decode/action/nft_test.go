@@ -233,6 +233,8 @@ func TestABidReturnsTheOneBefore(t *testing.T) {
 		then: []step{{to: carol, value: 44, body: comment("Your bid has been outbid by another user")}}}))
 	wants(t, list, "auction_bid", "auction_outbid", "ton_transfer in auction_outbid")
 	details(t, list, "auction_bid", "amount", 55, "bidder", bob, "auction", saleAccount, "nft_item", item)
+	// Toncoins for its gas.
+	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, step{to: saleAccount, value: 5, body: comment("deploy")})), "ton_transfer")
 	// A refused bid.
 	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, step{to: saleAccount, value: 5, bounce: true, aborted: true,
 		then: []step{bounceOf(bob, cell.BeginCell())}})), "auction_bid!")
@@ -301,7 +303,13 @@ func TestToncoinsForATelegramItemAreNoBid(t *testing.T) {
 	won := word(0x05138d91).MustStoreUInt(9, 64).MustStoreAddr(nil).MustStoreBoolBit(false).MustStoreBuilder(coins(word(0x38127de1), 70).MustStoreUInt(9, 32))
 	s := step{to: item, value: 8, body: comment("#topup")}
 	wants(t, recognise(t, known{teleitem}, play(carol, s)), "ton_transfer")
+	// Of its owner, while it has no auction.
+	s.body = nil
+	wants(t, recognise(t, known{teleitem}, play(alice, s)), "ton_transfer")
+	auctioned := &record.Contract{Account: item, NftItem: itemFacts.NftItem, Telemint: &record.Telemint{Auction: true}}
+	wants(t, recognise(t, known{auctioned}, play(alice, s)), "auction_bid")
 	// They find its auction at an end.
+	s.body = comment("#topup")
 	s.then = []step{{to: bob, body: won}, {to: alice, value: 67, body: word(0x370fec51)}}
 	list := recognise(t, known{teleitem}, play(carol, s))
 	wants(t, list, "ton_transfer", "nft_transfer")

@@ -285,7 +285,7 @@ func mayBid(b *Block) bool {
 		return false
 	}
 	c := b.Contract(b.Destination())
-	return c.GetAuction() != nil || isTeleitem(c) && !says(b, topUp) || isDNSItem(c) && returnsOne(b)
+	return c.GetAuction() != nil && !says(b, "deploy") || isTeleitem(c) && !topsUp(b, c) || isDNSItem(c) && returnsOne(b)
 }
 
 func makeBid(m *Match) *Made {

@@ -57,6 +57,13 @@ var telegram = &Protocol{
 
 func comesFromItem(b *Block) bool { return b.Contract(b.Source()).GetNftItem() != nil }
 
+// topsUp reports whether a plain transfer to a Telegram item is no bid: by its comment, or
+// since it comes from the owner of an item that has no auction.
+func topsUp(b *Block, item *record.Contract) bool {
+	t := item.GetTelemint()
+	return says(b, topUp) || t != nil && !t.Auction && !b.Aborted() && bytes.Equal(b.Source(), item.GetNftItem().GetOwner())
+}
+
 func goesToTeleitem(b *Block) bool { return isTeleitem(b.Contract(b.Destination())) }
 
 // isTeleitem reports whether a contract is a Telegram item.
