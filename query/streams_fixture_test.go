@@ -77,6 +77,9 @@ func (s *server) open(at string, subscription map[string]any, header ...string) 
 		s.Fatal(err)
 	}
 	s.Cleanup(func() { cancel(); response.Body.Close() })
+	if response.StatusCode == http.StatusOK && !response.Close {
+		s.Error("a client may ask something else over the connection of a stream that has ended")
+	}
 	return &stream{s, response.Body, bufio.NewReaderSize(response.Body, 1<<20), cancel}, response
 }
 

@@ -25,9 +25,12 @@ const (
 )
 
 // boundMemory makes a process that was busy small again when it is idle: the
-// runtime alone would keep what a backlog needed for many minutes.
+// runtime alone would keep what a backlog needed for many minutes. The variables
+// of Go's runtime, GOGC and GOMEMLIMIT, are respected.
 func (p *process) boundMemory() {
-	debug.SetMemoryLimit(memoryLimit)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(memoryGrowth)
 	}

@@ -173,22 +173,12 @@ var cocoon = &Protocol{
 		{
 			Name:    "refund that a client of Cocoon asks for",
 			Order:   orderCocoonClientRequestRefund,
-			Pattern: asksCocoon(opCocoonRequestRefund).Below(Call(opCocoonWalletSend).As("wallet").Maybe()),
+			Pattern: paysCocoon(opCocoonRequestRefund).With(cocoonRest()).Below(Call(opCocoonWalletSend).As("wallet").Maybe()),
 			Make:    makeRequestRefund,
 		},
-		{
-			Name:    "refund to a client of Cocoon",
-			Order:   orderCocoonGrantRefund,
-			Pattern: Call(opCocoonGrantRefund).With(Call(opCocoonClientRequest).As("request").With(cocoonPays().Maybe(), cocoonRest()).Maybe()),
-			Make:    makeGrantRefund,
-		},
+		{Name: "refund to a client of Cocoon", Order: orderCocoonGrantRefund, Pattern: paysCocoon(opCocoonGrantRefund), Make: makeGrantRefund},
 		{Name: "stake of a client of Cocoon increased", Order: orderCocoonClientIncreaseStake, Pattern: asksCocoon(opCocoonIncreaseStake), Make: makeIncreaseStake},
-		{
-			Name:    "withdrawal of a client of Cocoon",
-			Order:   orderCocoonClientWithdraw,
-			Pattern: Call(opCocoonWithdraw).With(Call(opCocoonClientRequest).As("request").With(cocoonPays().Maybe(), cocoonRest()).Maybe()),
-			Make:    makeClientWithdraw,
-		},
+		{Name: "withdrawal of a client of Cocoon", Order: orderCocoonClientWithdraw, Pattern: paysCocoon(opCocoonWithdraw), Make: makeClientWithdraw},
 	},
 }
 
@@ -199,6 +189,12 @@ func cocoonRest() *Pattern { return Call(opCocoonExcesses).Maybe() }
 // asksCocoon is a message that has its receiver ask its counterpart.
 func asksCocoon(opcode uint32) *Pattern {
 	return Call(opcode).With(Call(opCocoonClientRequest).As("request").Maybe(), cocoonRest())
+}
+
+// paysCocoon is a message that has a client ask its proxy to pay what it need not keep,
+// if there is any.
+func paysCocoon(opcode uint32) *Pattern {
+	return Call(opcode).With(Call(opCocoonClientRequest).As("request").With(cocoonPays().Maybe(), cocoonRest()).Maybe())
 }
 
 // lacksRequest reports whether a message did not lead to the request that it should

@@ -87,6 +87,8 @@ func TestWhatCocoonIsAskedFor(t *testing.T) {
 		{"cocoon_client_request_refund", step{to: market, value: 95, body: word(0x9c69f376), then: []step{
 			cocoonStart(cocoonClient, 0xfafa6cc1, to(bob), cocoonRequest(cocoonProxy, nil), cocoonExcesses())}},
 			[]any{"query_id", 7, "via_wallet", true, "source", bob, "destination", cocoonClient}},
+		{"cocoon_client_request_refund", cocoonStart(cocoonClient, 0xfafa6cc1, to(bob), cocoonRequest(cocoonProxy, granted, cocoonPayout(step{}), cocoonExcesses())),
+			[]any{"query_id", 7, "via_wallet", false, "source", bob, "destination", cocoonClient}},
 		{"cocoon_grant_refund", cocoonStart(cocoonProxy, 0xefd711e1, tokens, cocoonRequest(cocoonClient, granted, cocoonPayout(step{}), cocoonExcesses())),
 			[]any{"query_id", 7, "new_tokens_used", 33, "expected_address", address, "source", cocoonProxy, "destination", bob, "amount", 4500}},
 		{"cocoon_grant_refund!", cocoonStart(cocoonProxy, 0xefd711e1, tokens, cocoonRequest(cocoonClient, granted, cocoonPayout(step{aborted: true}))), []any{"amount", 4500}},

@@ -133,10 +133,11 @@ func (m *Match) dedustGave(b *Block) (in *dexTransfer, failed bool) {
 // dedustTold is what a vault got by a transfer of jettons that are not known: the vault
 // says what it was.
 func (m *Match) dedustTold(transfer *Block) *dexTransfer {
-	in, _ := ordered(transfer)
-	if in == nil {
+	t, _ := ordered(transfer)
+	if t == nil {
 		return nil
 	}
+	in := transferOf(t)
 	in.DestinationJettonWallet = m.One("in").Source()
 	var ok bool
 	if m.Block.IsCall(opDedustSwapExternal) {
@@ -216,8 +217,11 @@ func (m *Match) dedustOut(p dedustPayment) (out *dexTransfer, known, failed bool
 			if out, failed = m.transferred(c); out != nil {
 				return out, true, failed
 			}
-			out, failed = ordered(c)
-			return out, false, failed
+			t, failed := ordered(c)
+			if t == nil {
+				return nil, false, failed
+			}
+			return transferOf(t), false, failed
 		}
 	}
 	return nil, false, unpaid(p.block)

@@ -13,11 +13,10 @@ import (
 	"tonscribe/decode/contract"
 	"tonscribe/decode/trace"
 	"tonscribe/devnet/chain"
-	"tonscribe/devnet/genesis"
 	"tonscribe/devnet/traffic"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/configtest"
 	"tonscribe/ton/address"
-	"tonscribe/ton/tvm"
 )
 
 // headFacts are what contracts are at the head of a devnet.
@@ -32,19 +31,7 @@ type headFacts struct {
 
 func newHeadFacts(t testing.TB, c *chain.Chain) *headFacts {
 	t.Helper()
-	params, err := genesis.Default().Params(genesis.Facts{BaseRootHash: make([]byte, 32), BaseFileHash: make([]byte, 32)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := genesis.Dict(params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := tvm.Prepare(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &headFacts{TB: t, chain: c, detector: contract.New(contract.DefaultLimits()), moment: contract.Moment{Config: config}, codes: map[string]*contract.Code{}}
+	return &headFacts{TB: t, chain: c, detector: contract.New(contract.DefaultLimits()), moment: contract.Moment{Config: configtest.Of(t, nil, nil)}, codes: map[string]*contract.Code{}}
 }
 
 // advance forgets what was known before a bundle.

@@ -226,28 +226,13 @@ func (m *Match) transferred(b *Block) (t *dexTransfer, failed bool) {
 		in := s.Incoming
 		return &in, false
 	}
-	t, failed = ordered(b)
+	order, failed := ordered(b)
 	master, known := m.master(b.Destination())
-	if t == nil || !known {
+	if order == nil || !known {
 		return nil, failed
 	}
+	t = transferOf(order)
 	t.Asset = master
-	return t, failed
-}
-
-// ordered is what the order of a transfer of jettons says, but for the asset, and
-// whether the receiver's wallet did not get it.
-func ordered(b *Block) (t *dexTransfer, failed bool) {
-	order, ok := readTransfer(b)
-	if !ok {
-		return nil, true
-	}
-	t, failed = transferOf(order), true
-	for _, c := range b.Children {
-		if c.IsCall(opJettonInternalTransfer) {
-			t.DestinationJettonWallet, failed = c.Destination(), b.Aborted() || c.Aborted()
-		}
-	}
 	return t, failed
 }
 

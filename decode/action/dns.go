@@ -12,8 +12,9 @@ import (
 
 // Opcodes of DNS items (TEP-81).
 const (
-	opDNSRecord  = 0x4eb1f0f9
-	opDNSRelease = 0x4ed14b65
+	opDNSRecord   = 0x4eb1f0f9
+	opDNSRelease  = 0x4ed14b65
+	opDNSDecision = 0x44beae41 // process_governance_decision
 )
 
 // The first 16 bits of DNS records.
@@ -97,7 +98,12 @@ var dns = &Protocol{
 	Name:  "dns",
 	Types: []typed{renewDNS, deleteDNS, changeDNS, dnsPurchase, dnsRelease},
 	Rules: []Rule{
-		{Name: "DNS record", Order: orderDNSRecord, Pattern: Call(opDNSRecord).Where(isItem), Make: makeDNSRecord},
+		{
+			Name:    "DNS record",
+			Order:   orderDNSRecord,
+			Pattern: Call(opDNSRecord).Where(isItem).With(Call(opTeleitemOK).Maybe()), // which Telegram names answer
+			Make:    makeDNSRecord,
+		},
 		{
 			Name:    "name won at its first auction",
 			Order:   orderDNSPurchase,
@@ -202,16 +208,21 @@ func readChunks(r *Reader) string {
 }
 
 func makeDNSPurchase(m *Match) *Made {
-	b := m.Block
+	b, call := m.Block, m.One("call")
 	item := m.Contract(b.Source()).GetNftItem()
 	r := b.Body()
 	query := r.Uint(64)
-	if r.Failed() || !bytes.Equal(m.One("call").Destination(), b.Source()) {
+	// A decision may take the name away, with all that it has.
+	if r.Failed() || !bytes.Equal(call.Destination(), b.Source()) || call.IsCall(opDNSDecision) {
 		return nil
+	}
+	owner := call.Source()
+	if call.IsCall(opGetStaticData) && item.Owner != nil { // which anybody may ask for
+		owner = item.Owner
 	}
 	return dnsPurchase.Make(&namePurchase{
 		NFTCollection: item.Collection, NFTItem: b.Source(), NFTItemIndex: magnitude(item.Index),
-		NewOwner: m.One("call").Source(), Price: b.Value(), QueryID: query, PayoutAmount: b.Value(),
+		NewOwner: owner, Price: b.Value(), QueryID: query, PayoutAmount: b.Value(),
 	}).Fails(b.Aborted())
 }
 

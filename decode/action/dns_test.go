@@ -55,12 +55,23 @@ func TestRecordsOfANameAreChangedDeletedAndRenewed(t *testing.T) {
 		})
 	}
 	wants(t, recognise(t, action.NoFacts{}, play(alice, order(zeros, nil))), "call_contract")
+	// A Telegram name answers with what is left.
+	answered := order(key, b(0x9fd3).MustStoreAddr(friendly(bob)).MustStoreUInt(0, 8))
+	answered.then = []step{{to: alice, value: 4, body: word(0xa37a0983).MustStoreUInt(7, 64)}}
+	wants(t, recognise(t, known{teleitem}, play(alice, answered)), "change_dns")
 }
 
 func TestANameIsBoughtAtItsFirstAuctionAndReleased(t *testing.T) {
-	s := step{to: item, value: 9, body: word(0x2fcb26a2).MustStoreUInt(1, 64), then: []step{{to: dnsRoot, value: 700, body: word(0x370fec51).MustStoreUInt(8, 64)}}}
+	filled := step{to: dnsRoot, value: 700, body: word(0x370fec51).MustStoreUInt(8, 64)}
+	s := step{to: item, value: 9, body: word(0x1a0b9d51).MustStoreUInt(1, 64), then: []step{filled}}
 	list := recognise(t, known{name}, play(bob, s))
 	details(t, list, "dns_purchase", "nft_item", item, "nft_collection", dnsRoot, "nft_item_index", 5, "new_owner", bob, "price", 700, "payout_amount", 700, "query_id", 8)
+	// Anybody may ask for its data then, and it is alice's.
+	asked := step{to: item, value: 9, body: word(0x2fcb26a2).MustStoreUInt(1, 64), then: []step{filled}}
+	details(t, recognise(t, known{name}, play(bob, asked)), "dns_purchase", "new_owner", alice, "price", 700)
+	// A name that is taken away leaves all that it has.
+	taken := step{to: item, value: 9, body: word(0x44beae41).MustStoreUInt(1, 64), then: []step{filled}}
+	wants(t, recognise(t, known{name}, play(bob, taken)), "call_contract", "call_contract")
 	for _, a := range recognise(t, known{itemFacts}, play(bob, s)) {
 		if strings.HasPrefix(a.Type.Name, "dns") {
 			t.Errorf("%s of an item that is no name", a.Type.Name)

@@ -49,12 +49,12 @@ func makeEthenaDeposit(m *Match) *Made {
 	return stakeDeposit.Make(&stakeStart{
 		Provider: ethenaStaking, StakeHolder: t.Sender, Pool: t.Receiver, Amount: t.Amount,
 		TokensMinted: mint.Amount, Asset: mint.Asset, SourceAsset: t.Asset,
-	}).Fails(m.Aborted("transfer", "mint"))
+	}).Fails(m.Aborted("transfer") || !mintThere(m.One("mint")))
 }
 
-// makeEthenaRequest checks the wallets: tsUSDe go back to their master, which is no
-// wallet and so no receiver of a jetton transfer, and it tells the pool, which mints
-// a locked amount into the holder's wallet.
+// makeEthenaRequest checks the wallets as far as they are known: tsUSDe go back to their
+// master, which is no wallet and so no receiver of a jetton transfer, and it tells the
+// pool, which mints a locked amount into the holder's wallet.
 func makeEthenaRequest(m *Match) *Made {
 	b, internal, locked := m.Block, m.One("internal transfer"), m.One("locked")
 	master := internal.Destination()
@@ -63,7 +63,7 @@ func makeEthenaRequest(m *Match) *Made {
 	}
 	for _, account := range []Address{b.Destination(), locked.Destination()} {
 		w := m.Contract(account).GetJettonWallet()
-		if !bytes.Equal(w.GetOwner(), b.Source()) || !bytes.Equal(w.GetMaster(), master) {
+		if w != nil && (!bytes.Equal(w.Owner, b.Source()) || !bytes.Equal(w.Master, master)) {
 			return nil
 		}
 	}

@@ -34,6 +34,9 @@ func TestADepositAtEthenaIsUSDeForTsUSDe(t *testing.T) {
 	details(t, list, "stake_deposit", "provider", "ethena", "stake_holder", alice, "pool", pool, "amount", 100, "tokens_minted", 80,
 		"asset", tsUSDe, "source_asset", usde)
 	wants(t, recognise(t, facts, play(alice, deposit(step{aborted: true}))), "stake_deposit!")
+	list = recognise(t, facts[:2], play(alice, deposit(step{})))
+	wants(t, list, "stake_deposit")
+	details(t, list, "stake_deposit", "tokens_minted", 80, "asset", tsUSDe)
 	others := known{walletOf(aliceWallet, alice, master), walletOf(bobWallet, pool, master), walletOf(received, alice, tsUSDe)}
 	wants(t, recognise(t, others, play(alice, deposit(step{}))), "jetton_transfer", "jetton_mint")
 }
@@ -56,10 +59,12 @@ func TestAWithdrawalFromEthenaLocksUSDe(t *testing.T) {
 	details(t, list, "stake_withdrawal_request", "provider", "ethena", "stake_holder", alice, "pool", pool, "payout_nft", nil,
 		"asset", tsUSDe, "tokens_burnt", 100, "tokens_minted", 120)
 	wants(t, recognise(t, facts, play(alice, request(step{aborted: true}))), "stake_withdrawal_request!")
+	list = recognise(t, known{}, play(alice, request(step{})))
+	wants(t, list, "stake_withdrawal_request")
+	details(t, list, "stake_withdrawal_request", "stake_holder", alice, "asset", tsUSDe, "tokens_burnt", 100, "tokens_minted", 120)
 	for what, facts := range map[string]known{
 		"a wallet of another one":    {walletOf(aliceWallet, bob, tsUSDe)},
 		"a wallet of another master": {walletOf(aliceWallet, alice, usde)},
-		"no wallet":                  nil,
 	} {
 		for _, a := range recognise(t, facts, play(alice, request(step{}))) {
 			if a.Type.Name != "call_contract" {

@@ -2,6 +2,7 @@ package action
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"math/big"
 	"slices"
@@ -26,6 +27,16 @@ const (
 	opEvaaUncollateral    = 0x21e7
 	opEvaaMissingPrices   = 0x21e8
 	opEvaaWithdrawCrashed = 0x21ec
+	opEvaaReverted        = 0xf // a user's contract did not execute a request
+)
+
+// Opcodes of what EVAA's master sends to who asked for a supply, in the place of a
+// comment where that asked for data.
+const (
+	opEvaaSupplyRest     = 0x11ae
+	opEvaaSupplyRepaid   = 0x11ab // and what was too much for a debt
+	opEvaaSupplyReturned = 0x11ae1
+	opEvaaSupplyUndone   = 0x11ae2
 )
 
 // Opcodes of EVAA's contracts of users, behind their header.
@@ -46,6 +57,7 @@ var evaaRefusals = map[uint32]string{
 	opEvaaUncollateral:    "withdraw_not_collateralized_excess",
 	opEvaaMissingPrices:   "withdraw_missing_prices_excess",
 	opEvaaWithdrawCrashed: "withdraw_execution_crashed",
+	opEvaaReverted:        evaaUnknownError,
 }
 
 const (
@@ -149,8 +161,8 @@ var evaa = &Protocol{
 			Order: orderEvaaSupply,
 			Pattern: asksEvaa(opEvaaSupply).With(
 				userCall(opUserSupply).As("user").With(OneOf(
-					Call(opEvaaSupplied).As("success").With(evaaComment()),
-					Call(opEvaaSupplyFailed).As("refusal"),
+					Call(opEvaaSupplied).As("success").With(OneOf(Plain(), Call(opEvaaSupplyRest, opEvaaSupplyRepaid)).Maybe()),
+					Call(opEvaaSupplyFailed, opEvaaReverted).As("refusal").With(Call(opEvaaSupplyReturned, opEvaaSupplyUndone).Maybe()),
 					Is(jettonTransfer).As("refund"),
 				)),
 			),
@@ -162,11 +174,12 @@ var evaa = &Protocol{
 			Pattern: Call(opEvaaWithdraw).With(
 				userCall(opUserWithdraw).As("user").With(OneOf(
 					Call(opEvaaCollateralized).As("approval").With(
-						ExactlyOneOf(Is(jettonTransfer), Call(opEvaaPaid).With(evaaComment())).As("payout"),
+						OneOf(delivered(), Call(opEvaaPaid)).As("payout"),
 						userCall(opUserWithdrawn).With(evaaComment()),
 					),
-					Call(opEvaaCollateralized).With(userCall(opUserWithdrawFailed).With(Call(opEvaaNoFunds).As("no funds"))),
+					Call(opEvaaCollateralized).With(userCall(opUserWithdrawFailed).With(Call(opEvaaNoFunds).Maybe())),
 					Call(opEvaaLocked, opEvaaUncollateral, opEvaaMissingPrices, opEvaaWithdrawCrashed).As("refusal"),
+					Call(opEvaaReverted).As("refusal").With(evaaComment()),
 				)),
 			),
 			Make: makeEvaaWithdraw,
@@ -177,12 +190,13 @@ var evaa = &Protocol{
 			Pattern: asksEvaa(opEvaaLiquidate).Alone().With(OneOf(
 				userCall(opUserLiquidate).As("user").With(OneOf(
 					Call(opEvaaSatisfied).As("satisfied").With(userCall(opUserLiquidated).With(evaaComment()), evaaReport()),
-					Call(opEvaaSatisfied).With(OneOf(userCall(opUserLiquidationFails), Call(opUserLiquidationFails)), evaaReport()),
+					Call(opEvaaSatisfied).With(OneOf(userCall(opUserLiquidationFails), Call(opUserLiquidationFails)).With(evaaComment()), evaaReport()),
 					Call(opEvaaUnsatisfied).As("refusal").With(evaaReport()),
+					Call(opEvaaReverted).As("reverted").With(OneOf(Plain(), delivered()).Maybe()),
 				)),
-				Is(jettonTransfer).As("rejection"),
+				delivered().As("rejection"),
 				Call(evaaReports()...).As("rejection"),
-				Any().Where(func(b *Block) bool { return b.Message.GetBounced() }).As("rejection"),
+				sentBack().As("rejection"),
 			)),
 			Make: makeEvaaLiquidate,
 		},
@@ -227,7 +241,7 @@ func evaaComment() *Pattern { return Plain().Maybe() }
 
 // evaaReport is what a liquidator gets in the end: jettons, or toncoins with a report.
 func evaaReport() *Pattern {
-	return OneOf(Call(append(evaaReports(), opEvaaLiquidated, opUserLiquidationFails)...), Is(jettonTransfer)).As("report").Maybe()
+	return OneOf(Call(append(evaaReports(), opEvaaLiquidated, opUserLiquidationFails)...), delivered()).As("report").Maybe()
 }
 
 // evaaReports are the opcodes of reports that a liquidation failed: the reasons.
@@ -303,15 +317,22 @@ func makeEvaaWithdraw(m *Match) *Made {
 	r.Skip(256) // asset_id
 	w.Amount = r.Uint(64)
 	payout := m.One("payout")
-	t := jettonTransfer.Of(payout)
-	if r.Failed() || (t == nil) != (w.AssetID == evaaToncoin) {
+	toncoins := payout.IsCall(opEvaaPaid)
+	if r.Failed() || toncoins != (w.AssetID == evaaToncoin) {
 		return nil
 	}
-	if t != nil {
-		w.Asset, w.RecipientJettonWallet, w.MasterJettonWallet = t.Asset, t.ReceiverJettonWallet, t.SenderJettonWallet
-		return evaaWithdraw.Make(w).Fails(payout.Failed)
+	if toncoins {
+		return evaaWithdraw.Make(w).Fails(returned(payout))
 	}
-	return evaaWithdraw.Make(w).Fails(returned(payout))
+	t, lost := ordered(payout)
+	if t == nil {
+		return nil
+	}
+	w.Asset, w.RecipientJettonWallet, w.MasterJettonWallet = t.Asset, t.ReceiverJettonWallet, t.SenderJettonWallet
+	if master, ok := evaaAssets[w.AssetID]; ok && w.Asset == nil {
+		w.Asset = master[:]
+	}
+	return evaaWithdraw.Make(w).Fails(lost)
 }
 
 // liquidation is what a liquidator asks for.
@@ -366,6 +387,7 @@ func liquidationError(b *Block) string {
 	for _, skip := range []func(*Reader){
 		func(r *Reader) { r.Skip(64) }, // forward_ton_amount, of different kinds
 		func(r *Reader) { r.VarUint(4) },
+		func(r *Reader) { r.Skip(16) }, // subaccount_id
 		func(*Reader) {},
 	} {
 		r := what
@@ -419,10 +441,22 @@ func makeEvaaLiquidate(m *Match) *Made {
 		}
 		return evaaLiquidate.Make(made).Fails(m.Block.Failure() || m.Aborted("satisfied"))
 	}
-	reason := evaaNoLiquidity
+	reason := cmp.Or(reportedError(m.One("report")), evaaNoLiquidity)
 	if refusal := m.One("refusal"); refusal != nil {
 		reason = liquidationError(refusal)
+	} else if m.One("reverted") != nil {
+		reason = evaaUnknownError
 	}
 	made.FailReason = &reason
 	return evaaLiquidate.Make(made).Fails(true)
+}
+
+// reportedError is why the master did not pay, as what it sent back says, empty where
+// that says nothing known.
+func reportedError(report *Block) string {
+	op, ok := carried(report)
+	if !ok {
+		op, _ = report.Opcode()
+	}
+	return evaaErrors[op]
 }

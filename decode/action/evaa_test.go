@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
+
+	"tonscribe/decode/action"
 )
 
 var (
@@ -79,6 +81,14 @@ func TestASupplyToEVAAIsWhatTheUsersContractTook(t *testing.T) {
 			[]any{"recipient_jetton_wallet", nil, "recipient", bob}},
 		"jettons refused": {jettons(alice, user(usdtAsset, step{}, supplied(0x11f, 1000, step{then: []step{back}}))),
 			[]string{"evaa_supply!", "jetton_transfer"}, []any{"amount", 1000, "recipient_jetton_wallet", aliceWallet}},
+		"toncoins, with data for a contract": {toncoins(user(tonAsset, step{}, supplied(0x11a, 990, step{then: []step{{to: bob, value: 40, body: word(0x11ae)}}}))),
+			[]string{"evaa_supply"}, []any{"amount", 990}},
+		"toncoins returned": {toncoins(user(tonAsset, step{}, supplied(0x11f, 1000, step{then: []step{{to: alice, value: 1040, body: word(0x11ae1)}}}))),
+			[]string{"evaa_supply!"}, []any{"amount", 1000}},
+		"toncoins that the user's contract cannot take": {toncoins(user(tonAsset, step{}, step{to: evaaMaster, value: 50, body: word(0xf), then: []step{{to: alice, value: 1040}}})),
+			[]string{"evaa_supply!", "ton_transfer"}, []any{"amount", 1000}},
+		"jettons that the user's contract cannot take": {jettons(alice, user(usdtAsset, step{}, step{to: evaaMaster, value: 50, body: word(0xf), then: []step{back}})),
+			[]string{"evaa_supply!", "jetton_transfer"}, []any{"amount", 1000, "asset", master}},
 		"jettons returned": {jettons(bob, user(usdtAsset, step{}, back)), []string{"evaa_supply!"}, nil},
 		"the user's contract refuses all": {toncoins(user(tonAsset, step{aborted: true, bounce: true}, bounceOf(evaaMaster, word(1)))),
 			[]string{"call_contract", "call_contract!", "call_contract"}, nil},
@@ -109,6 +119,8 @@ func TestAWithdrawalFromEVAAIsPaidOrRefusedForAReason(t *testing.T) {
 		return s
 	}
 	payout := jettonsTo(evaaMaster, bob, evaaWallet, bobWallet, 417, word(0x211a))
+	refusedPayout := payout
+	refusedPayout.aborted, refusedPayout.bounce, refusedPayout.then = true, true, []step{bounceOf(evaaMaster, word(0x0f8a7ea5))}
 	for what, c := range map[string]struct {
 		step step
 		want string
@@ -126,8 +138,14 @@ func TestAWithdrawalFromEVAAIsPaidOrRefusedForAReason(t *testing.T) {
 		"locked":             {withdraw(tonAsset, step{to: alice, value: 20, body: word(0x21e6)}), "evaa_withdraw!", []any{"fail_reason", "withdraw_locked_excess"}},
 		"not collateralized": {withdraw(tonAsset, step{to: alice, value: 20, body: word(0x21e7)}), "evaa_withdraw!", []any{"fail_reason", "withdraw_not_collateralized_excess"}},
 		"no prices":          {withdraw(tonAsset, step{to: alice, value: 20, body: word(0x21e8)}), "evaa_withdraw!", []any{"fail_reason", "withdraw_missing_prices_excess"}},
-		"crashed":            {withdraw(tonAsset, step{to: alice, value: 20, body: word(0x21ec)}), "evaa_withdraw!", []any{"fail_reason", "withdraw_execution_crashed"}},
-		"not answered":       {withdraw(tonAsset), "", nil},
+		"no funds, and none left": {withdraw(usdtAsset, approved(step{to: evaaUser, value: 30, body: toUser(0x211f, 6, false)})), "evaa_withdraw!",
+			[]any{"fail_reason", "withdraw_no_funds_excess"}},
+		"not executed": {withdraw(tonAsset, step{to: evaaMaster, value: 20, body: word(0xf), then: []step{{to: alice, value: 10}}}), "evaa_withdraw!",
+			[]any{"fail_reason", "unknown", "amount", uint64(1 << 63)}},
+		"jettons that the wallet of EVAA refuses": {withdraw(usdtAsset, approved(saved, refusedPayout)), "evaa_withdraw!",
+			[]any{"amount", 417, "recipient_jetton_wallet", nil, "master_jetton_wallet", evaaWallet, "fail_reason", nil}},
+		"crashed":      {withdraw(tonAsset, step{to: alice, value: 20, body: word(0x21ec)}), "evaa_withdraw!", []any{"fail_reason", "withdraw_execution_crashed"}},
+		"not answered": {withdraw(tonAsset), "", nil},
 	} {
 		t.Run(what, func(t *testing.T) {
 			list := outermost(t, evaaFacts, play(alice, c.step))
@@ -141,6 +159,21 @@ func TestAWithdrawalFromEVAAIsPaidOrRefusedForAReason(t *testing.T) {
 			details(t, list, c.want, append([]any{"master", evaaMaster, "source", alice, "recipient", bob, "owner_contract", evaaUser}, c.pair...)...)
 		})
 	}
+}
+
+func TestAWithdrawalFromEVAANeedsNoFactsOfWallets(t *testing.T) {
+	withdraw := func(id []byte, paid step) step {
+		approval := step{to: evaaMaster, value: 250, then: []step{{to: evaaUser, value: 30, body: toUser(0x211a, 6, false)}, paid},
+			body: asset(word(0x211).MustStoreUInt(4, 64).MustStoreAddr(friendly(alice)), id).MustStoreUInt(417, 64)}
+		return step{to: evaaMaster, value: 350, body: asset(word(2).MustStoreUInt(4, 64), id).MustStoreUInt(1<<63, 64).MustStoreAddr(friendly(bob)),
+			then: []step{{to: evaaUser, value: 300, body: asset(toUser(0x21, 6, false), id), then: []step{approval}}}}
+	}
+	list := outermost(t, action.NoFacts{}, play(alice, withdraw(usdtAsset, jettonsTo(evaaMaster, bob, evaaWallet, bobWallet, 417, word(0x211a)))))
+	wants(t, list, "evaa_withdraw")
+	details(t, list, "evaa_withdraw", "amount", 417, "recipient", bob, "recipient_jetton_wallet", bobWallet, "master_jetton_wallet", evaaWallet,
+		"asset", addressOf("0:B113A994B5024A16719F69139328EB759596C38A25F59028B146FECDC3621DFE"))
+	onward := step{to: bob, value: 500, body: word(0x211a).MustStoreUInt(4, 64), then: []step{{to: carol, value: 400}}}
+	wants(t, outermost(t, action.NoFacts{}, play(alice, withdraw(tonAsset, onward))), "evaa_withdraw", "ton_transfer")
 }
 
 func TestALiquidationAtEVAAGivesCollateralForDebt(t *testing.T) {
@@ -196,6 +229,16 @@ func TestALiquidationAtEVAAGivesCollateralForDebt(t *testing.T) {
 			"evaa_liquidate!", []any{"fail_reason", "min_collateral_not_satisfied"}},
 		"for a reason of another version": {jettons(ask(word(3), true, 0), user(unsatisfied(func(b *cell.Builder) *cell.Builder { return b.MustStoreUInt(7, 32) }, reward))),
 			"evaa_liquidate!", []any{"fail_reason", "unknown", "debt_amount", 1500}},
+		"for a reason of an account in an account": {toncoins(user(unsatisfied(func(b *cell.Builder) *cell.Builder {
+			return b.MustStoreUInt(1, 16).MustStoreUInt(0x31f4, 32).MustStoreUInt(4, 64)
+		}, report))),
+			"evaa_liquidate!", []any{"fail_reason", "user_not_enough_collateral"}},
+		"toncoins, and the master crashes": {toncoins(user(satisfied(reverted, step{to: alice, value: 700, body: word(0x31fe)}))), "evaa_liquidate!",
+			[]any{"fail_reason", "execution_crashed", "debt_amount", 1500}},
+		"jettons, and the master crashes": {jettons(ask(word(3), true, 0), user(satisfied(reverted, jettonsTo(evaaMaster, alice, evaaWallet, aliceWallet, 1500, word(0x31fe))))),
+			"evaa_liquidate!", []any{"fail_reason", "execution_crashed", "debt_amount", 1500}},
+		"not executed": {toncoins(user(step{to: evaaMaster, value: 800, body: word(0xf), then: []step{{to: alice, value: 700}}})), "evaa_liquidate!",
+			[]any{"fail_reason", "unknown", "debt_amount", 1500, "borrower_contract", evaaUser}},
 		"jettons rejected": {jettons(ask(word(3), true, 0), reward), "evaa_liquidate!", []any{"fail_reason", "immediate_rejection", "borrower_contract", nil, "debt_amount", 1500}},
 		"toncoins with a reason": {toncoins(step{to: alice, value: 1900, body: word(0x30f1).MustStoreUInt(9, 64)}), "evaa_liquidate!",
 			[]any{"fail_reason", "immediate_rejection", "borrower_contract", nil, "debt_amount", 1500}},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/big"
 
+	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
 
@@ -184,19 +185,28 @@ func readInternalTransfer(b *Block) (t internalTransfer, ok bool) {
 
 func makeJettonTransfer(m *Match) *Made {
 	internal := m.One("internal transfer")
-	wallet := m.Contract(internal.Destination()).GetJettonWallet()
 	t, ok := readTransfer(m.Block)
-	if !ok || wallet == nil {
+	if !ok {
 		return nil
 	}
-	t.Asset, t.ReceiverJettonWallet = wallet.Master, internal.Destination()
-	if !bytes.Equal(t.Receiver, wallet.Owner) {
-		t.Receiver = wallet.Owner
+	t.ReceiverJettonWallet = internal.Destination()
+	if wallet := m.Contract(internal.Destination()).GetJettonWallet(); wallet != nil {
+		t.Asset, t.Receiver = wallet.Master, wallet.Owner
+	} else if sender := m.Contract(m.Block.Destination()).GetJettonWallet(); sender != nil && isNew(internal) {
+		t.Asset = sender.Master // whose wallet sends to no other than the receiver's
+	} else {
+		return nil
 	}
 	if moved, ok := readInternalTransfer(internal); ok {
 		t.Amount, t.ForwardAmount = moved.Amount, moved.ForwardAmount
 	}
 	return jettonTransfer.Make(t).Fails(m.Aborted("transfer", "internal transfer"))
+}
+
+// isNew reports whether a message's receiver cannot be known yet: it was made by the
+// message, or is not there in spite of it.
+func isNew(b *Block) bool {
+	return b.deployed || b.Tx.EndStatus != record.AccountStatus_ACCOUNT_ACTIVE
 }
 
 func makePTonTransfer(m *Match) *Made {
@@ -268,5 +278,6 @@ func makeJettonMint(m *Match) *Made {
 	if wallet != nil {
 		mint.Asset, mint.Receiver = wallet.Master, wallet.Owner
 	}
-	return jettonMint.Make(mint).Fails(wallet == nil || m.Aborted("mint", "internal transfer"))
+	known := wallet != nil || isNew(internal) && m.Contract(mint.Asset).GetJettonMaster() != nil
+	return jettonMint.Make(mint).Fails(!known || m.Aborted("mint", "internal transfer"))
 }

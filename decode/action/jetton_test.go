@@ -50,6 +50,11 @@ func TestJettonsAreTransferredWhenTheReceivingWalletGotThem(t *testing.T) {
 			then: []step{bounceOf(alice, order)}}, []string{"call_contract!", "call_contract"}},
 		"to a wallet of nobody": {known{wallet(aliceWallet, alice)}, step{body: order, value: 9,
 			then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice)}}}, []string{"call_contract", "call_contract"}},
+		"to a wallet that cannot be made": {known{wallet(aliceWallet, alice)}, step{body: order, value: 9,
+			then: []step{{to: bobWallet, value: 8, bounce: true, aborted: true, change: ends(record.AccountStatus_ACCOUNT_UNINIT), body: internalOrder(100, alice),
+				then: []step{bounceOf(aliceWallet, internalOrder(100, alice))}}}}, []string{"jetton_transfer!"}},
+		"from a wallet of nobody": {action.NoFacts{}, step{body: order, value: 9,
+			then: []step{{to: bobWallet, value: 8, deployed: true, body: internalOrder(100, alice)}}}, []string{"call_contract", "call_contract", "contract_deploy"}},
 		"an order that ends early": {wallets, step{body: word(0x0f8a7ea5).MustStoreUInt(4, 64), value: 9,
 			then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice)}}}, []string{"call_contract", "call_contract"}},
 	} {
@@ -66,6 +71,14 @@ func TestATransferSaysWhatWasMoved(t *testing.T) {
 	details(t, list, "jetton_transfer", "asset", master, "sender", alice, "receiver", bob, "sender_jetton_wallet", aliceWallet,
 		"receiver_jetton_wallet", bobWallet, "amount", 90, "forward_amount", 2, "comment", "thanks", "is_encrypted_comment", false,
 		"query_id", 4, "response_destination", alice, "custom_payload", nil)
+}
+
+func TestATransferToAWalletThatIsNewIsOfTheSendersJetton(t *testing.T) {
+	list := recognise(t, known{wallet(aliceWallet, alice)}, play(alice, step{to: aliceWallet, value: 9, body: transferOrder(100, bob),
+		then: []step{{to: bobWallet, value: 8, deployed: true, body: internalOrder(90, alice)}}}))
+	wants(t, list, "jetton_transfer", "contract_deploy")
+	details(t, list, "jetton_transfer", "asset", master, "sender", alice, "receiver", bob, "sender_jetton_wallet", aliceWallet,
+		"receiver_jetton_wallet", bobWallet, "amount", 90, "forward_amount", 2)
 }
 
 func TestWrappedToncoinsMoveWithoutAnInternalTransfer(t *testing.T) {
@@ -111,6 +124,13 @@ func TestAMintIsDoneWhenAWalletGotWhatItMakes(t *testing.T) {
 		list = recognise(t, wallets, play(alice, step{to: master, value: 9, aborted: true, body: mint()}))
 		wants(t, list, "jetton_mint!")
 		details(t, list, "jetton_mint!", "asset", master, "receiver", bob, "receiver_jetton_wallet", nil, "amount", 50)
+		// A new wallet of a master that is known.
+		got.aborted, got.deployed = false, true
+		minter := known{{Account: master, JettonMaster: &record.JettonMaster{}}}
+		list = recognise(t, minter, play(alice, step{to: master, value: 9, body: mint(), then: []step{got}}))
+		wants(t, list, "jetton_mint", "contract_deploy")
+		details(t, list, "jetton_mint", "asset", master, "receiver", bob, "receiver_jetton_wallet", bobWallet, "amount", 50)
+		wants(t, recognise(t, action.NoFacts{}, play(alice, step{to: master, value: 9, body: mint(), then: []step{got}})), "jetton_mint!", "contract_deploy")
 		// The opcode of somebody else's message.
 		other := coins(word(op).MustStoreUInt(4, 64).MustStoreAddr(friendly(bob)), 33)
 		wants(t, recognise(t, wallets, play(alice, step{to: carol, value: 9, body: other})), "call_contract")

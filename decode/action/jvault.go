@@ -79,7 +79,7 @@ var jvault = &Protocol{
 			Name:  "stake taken out of JVault",
 			Order: orderJVaultUnstake,
 			Pattern: Call(opJVaultUnstake).Alone().With(
-				poolUpdate().With(Plain().Maybe(), Is(jettonTransfer).As("payout").Maybe()).Maybe(),
+				poolUpdate().With(Plain().Maybe(), delivered().As("payout").Maybe()).Maybe(),
 			),
 			Make: func(m *Match) *Made { return makeJVaultUnstake(m, jvaultUnstake) },
 		},
@@ -88,8 +88,8 @@ var jvault = &Protocol{
 			Order: orderJVaultClaim,
 			Pattern: Call(opJVaultClaim).With(
 				Call(opJVaultClaimed).As("claim").With(
-					Is(jettonTransfer).As("reward").Every().Maybe(),
-					Call(opJVaultUpdate).Maybe(),
+					delivered().As("reward").Every().Maybe(),
+					OneOf(Call(opJVaultUpdate), sentBack()).Maybe(),
 				),
 			),
 			Make: makeJVaultClaim,
@@ -189,11 +189,13 @@ func makeJVaultUnstake(m *Match, what *TypeOf[farmUnstake]) *Made {
 	}
 	unstake.Asset = stakedAt(m, unstake.Pool)
 	failed := update == nil || m.Aborted("update")
-	if what == jvaultUnstake {
-		failed = failed || payout == nil || payout.Failed
-	}
-	if t := jettonTransfer.Of(payout); t != nil {
-		unstake.Asset = t.Asset
+	if what == jvaultUnstake && payout == nil {
+		failed = true
+	} else if payout != nil {
+		t, lost := ordered(payout)
+		if failed = failed || lost; t != nil && t.Asset != nil {
+			unstake.Asset = t.Asset
+		}
 	}
 	if update == nil {
 		code := int64(b.Tx.GetCompute().GetExitCode())
@@ -207,9 +209,10 @@ func makeJVaultClaim(m *Match) *Made {
 	made := &farmClaim{Source: b.Source(), StakeWallet: b.Destination(), Pool: claim.Destination()}
 	failed := b.Aborted() || claim.Aborted()
 	for _, reward := range m.All("reward") {
-		t := jettonTransfer.Of(reward)
-		made.ClaimedRewards = append(made.ClaimedRewards, farmReward{Jetton: t.SenderJettonWallet, Amount: t.Amount})
-		failed = failed || reward.Failed
+		t, lost := ordered(reward)
+		if failed = failed || lost; t != nil {
+			made.ClaimedRewards = append(made.ClaimedRewards, farmReward{Jetton: t.SenderJettonWallet, Amount: t.Amount})
+		}
 	}
 	return jvaultClaim.Make(made).Fails(failed)
 }

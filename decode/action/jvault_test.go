@@ -5,6 +5,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/decode/action"
 	"tonscribe/schema/record"
 )
 
@@ -148,6 +149,23 @@ func TestAStakeWalletIsKnownByItsJettonsWithoutItsData(t *testing.T) {
 	details(t, list, "jvault_unstake_request!", "pool", nil, "asset", nil, "staking_asset", stakeMaster)
 }
 
+func TestWhatJVaultPaysIsPaidToUnknownWalletsToo(t *testing.T) {
+	paid := jettonsTo(pool, alice, lockWallet, aliceWallet, 100, comment("Jettons unstaked"))
+	take := step{to: stakeWallet, value: 90, body: coins(word(0x499a9262).MustStoreUInt(4, 64), 100).MustStoreBoolBit(true), then: []step{updateOf(step{}, paid)}}
+	list := outermost(t, action.NoFacts{}, play(alice, take))
+	wants(t, list, "jvault_unstake")
+	details(t, list, "jvault_unstake", "pool", pool, "amount", 100, "asset", nil)
+	claimed := step{to: pool, value: 60, body: word(0x44bc1fe3), then: []step{paid, {to: stakeWallet, value: 30, body: word(0xae9307ce), then: []step{excess()}}}}
+	claim := step{to: stakeWallet, value: 90, body: word(0x78d9f109).MustStoreUInt(4, 64).MustStoreBoolBit(false), then: []step{claimed}}
+	list = outermost(t, action.NoFacts{}, play(alice, claim))
+	wants(t, list, "jvault_claim")
+	details(t, list, "jvault_claim", "claimed_rewards[0].jetton", lockWallet, "claimed_rewards[0].amount", 100)
+	refused := paid
+	refused.aborted, refused.then = true, []step{bounceOf(pool, word(0x0f8a7ea5))}
+	take.then = []step{updateOf(step{}, refused)}
+	wants(t, outermost(t, action.NoFacts{}, play(alice, take)), "jvault_unstake!")
+}
+
 func TestRewardsAreClaimedAtJVault(t *testing.T) {
 	second := account(0x76) // another wallet of the pool
 	facts := known{wallet(aliceWallet, alice), wallet(lockWallet, pool), wallet(second, pool)}
@@ -169,6 +187,9 @@ func TestRewardsAreClaimedAtJVault(t *testing.T) {
 	wants(t, list, "jvault_claim")
 	details(t, list, "jvault_claim", "claimed_rewards", []any{})
 	wants(t, outermost(t, facts, play(alice, claim(step{aborted: true}))), "jvault_claim!")
+	back := bounceOf(stakeWallet, word(0x44bc1fe3))
+	back.then = []step{excess()}
+	wants(t, outermost(t, facts, play(alice, claim(step{aborted: true, bounce: true}, back))), "jvault_claim!")
 	lost := reward(lockWallet, 7)
 	lost.then[0].aborted = true
 	wants(t, outermost(t, facts, play(alice, claim(step{}, lost, updated))), "jvault_claim!")

@@ -127,14 +127,12 @@ var layerZero = &Protocol{
 		{
 			Name:  "packet sent through LayerZero",
 			Order: orderLayerZeroSend,
-			Pattern: Call(opLayerEndpointSend).With(Call(opLayerChannelSend).As("channel").With(
+			Pattern: Call(opLayerEndpointSend).With(Call(opLayerChannelSend).As("channel").With(layerEvents(), OneOf(
 				Call(opLayerConnectionSend).With(Call(opLayerUlnSend).As("uln").With(
-					Call(opLayerSendCallback).With(
-						layerEvents(), layerChange(),
-						Call(opLayerSent).As("sent").With(layerEvents(), layerChange()),
-					),
+					Call(opLayerSendCallback).With(layerEvents(), layerChange(), layerReceipt()),
 				)),
-			)),
+				layerReceipt(),
+			))),
 			Make: makeLayerSend,
 		},
 		{
@@ -146,12 +144,12 @@ var layerZero = &Protocol{
 		{
 			Name:  "packet received through LayerZero",
 			Order: orderLayerZeroReceive,
-			Pattern: Call(opLayerReceivePrepare).With(layerChange(), Call(opLayerOappPrepare).With(
-				Call(opLayerReceiveLock).With(
+			Pattern: Call(opLayerReceivePrepare).With(layerChange(), Call(opLayerOappPrepare).As("prepare").With(
+				Call(opLayerReceiveLock).With(layerEvents(), layerChange(),
 					Call(opLayerReceiveExecute).As("execute").With(layerEvents(),
 						Call(opLayerReceived).As("received").With(layerEvents(), layerChange()).Maybe(),
-					),
-				),
+					).Maybe(),
+				).Maybe(),
 			)),
 			Make: makeLayerReceive,
 		},
@@ -159,7 +157,7 @@ var layerZero = &Protocol{
 			Name:  "packet committed at LayerZero",
 			Order: orderLayerZeroCommit,
 			Pattern: Call(opLayerUlnCommit).With(Call(opLayerConnectionCommit).As("connection").With(
-				Call(opLayerEndpointCommit).As("endpoint").With(Call(opLayerChannelCommit).As("channel").With(layerEvents(),
+				Call(opLayerEndpointCommit).As("endpoint").With(Call(opLayerChannelCommit).As("channel").With(layerEvents().As("event"),
 					Call(opLayerCommitted).As("committed").With(layerChange()).Maybe(),
 				)),
 			)),
@@ -183,6 +181,11 @@ func layerEvents() *Pattern { return OneOf(Call(opLayerEvent), Log(opLayerEvent)
 
 // layerChange is what is paid, and what is left in the end.
 func layerChange() *Pattern { return Plain().Every().Maybe() }
+
+// layerReceipt is what an application is told of a packet that it sent.
+func layerReceipt() *Pattern {
+	return Call(opLayerSent).As("sent").With(layerEvents(), layerChange())
+}
 
 // layerHeader is the number of bits that objects of LayerZero's class library begin
 // with: a name of ten bytes, and of which kinds the fields are.
@@ -238,20 +241,25 @@ func makeLayerSend(m *Match) *Made {
 	list := layerObject(layerBody(sent), "MdObj")
 	receipt := layerObject(list.Open(), "MsgReceipt")
 	r := layerObject(receipt.Open(), "lzSend")
+	receipt.Skip(128 + 128) // what it cost
+	refused := receipt.Uint(16) != 0
 	made := &layerSending{Initiator: m.Block.Source(), Send: layerRoute{
 		SendRequestID: number(r.Big(64)), MsglibManager: hexOf(r.Big(256)), Msglib: hexOf(r.Big(256)),
-		Uln: m.One("uln").Destination(), Endpoint: m.Block.Destination(), Channel: m.One("channel").Destination(),
+		Endpoint: m.Block.Destination(), Channel: m.One("channel").Destination(),
 	}}
+	if uln := m.One("uln"); uln != nil {
+		made.Send.Uln = uln.Destination()
+	}
 	packet := r.Open()
 	r.Ref() // extraOptions
 	fees := r.Open()
 	fees.Skip(256) // sendMsglibConnection
 	made.Send.NativeFee, made.Send.ZroFee = number(fees.Big(128)), number(fees.Big(128))
 	var ok bool
-	if made.Packet, ok = readLayerPacket(packet); !ok || r.Failed() || fees.Failed() {
+	if made.Packet, ok = readLayerPacket(packet); !ok || receipt.Failed() || r.Failed() || fees.Failed() {
 		return nil
 	}
-	return layerSend.Make(made).Fails(m.Block.Aborted())
+	return layerSend.Make(made).Fails(m.Block.Aborted() || refused)
 }
 
 func makeLayerSendTokens(m *Match) *Made {
@@ -262,16 +270,30 @@ func makeLayerSendTokens(m *Match) *Made {
 	}).Fails(m.Aborted("send", "transfer"))
 }
 
+// makeLayerReceive reads the packet where the application is told to take it, and where
+// it was only asked whether it would, there.
 func makeLayerReceive(m *Match) *Made {
-	execute, received := m.One("execute"), m.One("received")
-	list := layerObject(layerBody(execute), "MdObj")
-	packet, ok := readLayerPacket(list.Open())
-	if oapp := execute.Destination(); !ok || len(oapp) != 36 || packet.DstOapp != hexOf(new(big.Int).SetBytes(oapp[4:])) {
+	prepare, execute, received := m.One("prepare"), m.One("execute"), m.One("received")
+	body := layerBody(prepare)
+	if execute != nil {
+		list := layerObject(layerBody(execute), "MdObj")
+		body = list.Open()
+	}
+	packet, ok := readLayerPacket(body)
+	if oapp := prepare.Destination(); !ok || len(oapp) != 36 || packet.DstOapp != hexOf(new(big.Int).SetBytes(oapp[4:])) {
 		return nil
 	}
 	return layerReceive.Make(&layerReceiving{
-		Sender: m.Block.Source(), Oapp: execute.Destination(), Channel: execute.Source(), Packet: packet,
-	}).Fails(received == nil || execute.Aborted() || received.Aborted())
+		Sender: m.Block.Source(), Oapp: prepare.Destination(), Channel: m.Block.Destination(), Packet: packet,
+	}).Fails(received == nil || execute.Aborted() || received.Aborted() || !layerTaken(received))
+}
+
+// layerTaken reports whether an application took a packet, as it tells the channel.
+func layerTaken(b *Block) bool {
+	status := layerBody(b)
+	status.Skip(layerHeader)
+	taken := status.Bool()
+	return taken && !status.Failed()
 }
 
 func makeLayerCommit(m *Match) *Made {
@@ -289,7 +311,8 @@ func makeLayerCommit(m *Match) *Made {
 	if committed != nil {
 		made.MsglibConnection = committed.Destination()
 	}
-	return layerCommit.Make(made).Fails(committed == nil || channel.Aborted())
+	// A channel tells what it took, and answers what it has already, too.
+	return layerCommit.Make(made).Fails(committed == nil || channel.Aborted() || m.One("event") == nil)
 }
 
 func makeLayerVerify(m *Match) *Made {

@@ -61,11 +61,16 @@ func TestAPacketIsSentThroughLayerZero(t *testing.T) {
 	fees := id256(cell.BeginCell(), connection[4:]).MustStoreUInt(0, 64).MustStoreUInt(170162108, 64).MustStoreUInt(1, 64).MustStoreUInt(0, 64)
 	sent := id256(id256(lzObject("lzSend").MustStoreUInt(531, 64), dvn[4:]), uln[4:]).MustStoreRef(lzPacket(oapp)).
 		MustStoreRef(cell.BeginCell().EndCell()).MustStoreRef(fees.EndCell())
-	receipt := func(sent *cell.Builder) *cell.Cell {
-		return lzObject("MdObj").MustStoreRef(lzObject("MsgReceipt").MustStoreRef(sent.EndCell()).EndCell()).EndCell()
+	answer := func(sent *cell.Builder, code uint64) *cell.Cell {
+		r := lzObject("MsgReceipt").MustStoreUInt(0, 64).MustStoreUInt(5, 64).MustStoreUInt(0, 128).MustStoreUInt(code, 16)
+		return lzObject("MdObj").MustStoreRef(r.MustStoreRef(sent.EndCell()).EndCell()).EndCell()
+	}
+	receipt := func(sent *cell.Builder) *cell.Cell { return answer(sent, 0) }
+	callback := func(object *cell.Cell) step {
+		return lzCall(oapp, 0xa2b5fbae, object, lzEvent(), step{to: alice, value: 3})
 	}
 	send := func(object *cell.Cell) step {
-		callback := lzCall(oapp, 0xa2b5fbae, object, lzEvent(), step{to: alice, value: 3})
+		callback := callback(object)
 		return lzCall(endpoint, 0xdd4ea3b4, nil, lzCall(channel, 0x536feb09, nil, lzCall(connection, 0x4002b790, nil, lzCall(uln, 0x5de68393, nil,
 			lzCall(channel, 0x421c1a25, nil, step{to: market, value: 1}, step{to: dvn, value: 2}, lzEvent(), callback)))))
 	}
@@ -75,6 +80,14 @@ func TestAPacketIsSentThroughLayerZero(t *testing.T) {
 		"layerzero_send_data.msglib_manager", "0x" + hex.EncodeToString(dvn[4:]), "layerzero_send_data.msglib", "0x" + hex.EncodeToString(uln[4:]),
 		"layerzero_send_data.uln", uln, "layerzero_send_data.native_fee", 170162108, "layerzero_send_data.zro_fee", nil,
 		"layerzero_send_data.endpoint", endpoint, "layerzero_send_data.channel", channel}, lzPacketDetails(oapp)...)...)
+
+	list = outermost(t, action.NoFacts{}, play(oapp, send(answer(sent, 136)))) // too small a fee
+	wants(t, list, "layerzero_send!")
+	details(t, list, "layerzero_send!", "layerzero_send_data.send_request_id", 531, "layerzero_send_data.uln", uln)
+	congested := lzCall(endpoint, 0xdd4ea3b4, nil, lzCall(channel, 0x536feb09, nil, lzEvent(), callback(answer(sent, 138))))
+	list = outermost(t, action.NoFacts{}, play(oapp, congested))
+	wants(t, list, "layerzero_send!")
+	details(t, list, "layerzero_send!", "layerzero_send_data.uln", nil, "layerzero_send_data.channel", channel)
 
 	tokens := jettonsTo(alice, oapp, aliceWallet, bobWallet, 100, cell.BeginCell(), lzEvent(), send(receipt(sent)))
 	facts := known{wallet(aliceWallet, alice), wallet(bobWallet, oapp)}
@@ -106,14 +119,26 @@ func TestAPacketIsReceivedThroughLayerZero(t *testing.T) {
 	receive := func(to []byte, execute step, then ...step) step {
 		e := lzCall(oapp, 0x0c7b8418, lzObject("MdObj").MustStoreRef(lzPacket(to)).EndCell(), then...)
 		e.aborted = execute.aborted
-		return lzCall(channel, 0x22f3ac09, nil, lzCall(oapp, 0x97df404c, nil, lzCall(channel, 0xb7680bc6, nil, e)), step{to: alice, value: 2})
+		return lzCall(channel, 0x22f3ac09, nil, lzCall(oapp, 0x97df404c, lzPacket(to), lzCall(channel, 0xb7680bc6, nil, e)), step{to: alice, value: 2})
 	}
-	received := lzCall(channel, 0xcaae25a1, nil, lzEvent(), step{to: alice, value: 3})
+	status := func(taken bool) step {
+		s := lzObject("LzRecvSts").MustStoreBoolBit(taken).MustStoreUInt(162, 64).EndCell()
+		return lzCall(channel, 0xcaae25a1, s, lzEvent(), step{to: alice, value: 3})
+	}
+	received := status(true)
 	list := outermost(t, action.NoFacts{}, play(alice, receive(oapp, step{}, lzEvent(), received)))
 	wants(t, list, "layerzero_receive")
 	details(t, list, "layerzero_receive", append([]any{"sender", alice, "oapp", oapp, "channel", channel}, lzPacketDetails(oapp)...)...)
 	wants(t, outermost(t, action.NoFacts{}, play(alice, receive(oapp, step{aborted: true}))), "layerzero_receive!")
 	wants(t, outermost(t, action.NoFacts{}, play(alice, receive(oapp, step{}))), "layerzero_receive!")
+	wants(t, outermost(t, action.NoFacts{}, play(alice, receive(oapp, step{}, status(false)))), "layerzero_receive!")
+	ended := lzCall(oapp, 0x97df404c, lzPacket(oapp))
+	ended.aborted = true
+	for _, s := range []step{ended, lzCall(oapp, 0x97df404c, lzPacket(oapp), lzCall(channel, 0xb7680bc6, nil, lzEvent(), step{to: alice, value: 2}))} {
+		list := outermost(t, action.NoFacts{}, play(alice, lzCall(channel, 0x22f3ac09, nil, s)))
+		wants(t, list, "layerzero_receive!")
+		details(t, list, "layerzero_receive!", append([]any{"sender", alice, "oapp", oapp, "channel", channel}, lzPacketDetails(oapp)...)...)
+	}
 	if list := outermost(t, action.NoFacts{}, play(alice, receive(bob, step{}, received))); list[0].Type.Name != "call_contract" {
 		t.Errorf("a packet for another one is %s", list[0].Type.Name)
 	}
@@ -130,6 +155,7 @@ func TestAPacketIsCommittedAtLayerZero(t *testing.T) {
 	wants(t, list, "layerzero_commit_packet")
 	details(t, list, "layerzero_commit_packet", append([]any{"sender", alice, "endpoint", endpoint, "uln", connection, "uln_connection", connection,
 		"channel", channel, "msglib_connection", connection}, lzPacketDetails(oapp)...)...)
+	wants(t, outermost(t, action.NoFacts{}, play(alice, commit(step{}, committed))), "layerzero_commit_packet!") // it was there already
 	list = outermost(t, action.NoFacts{}, play(alice, commit(step{aborted: true})))
 	wants(t, list, "layerzero_commit_packet!")
 	details(t, list, "layerzero_commit_packet!", "msglib_connection", nil)

@@ -60,10 +60,13 @@ var multisigs = &Protocol{
 	Types: []typed{multisigCreate, multisigApprove, multisigExecute},
 	Rules: []Rule{
 		{
-			Name:    "order of a multisig",
-			Order:   orderMultisigCreate,
-			Pattern: Call(opMultisigNewOrder).With(Call(opMultisigOrderInit).As("init").Where(goesToOrder)),
-			Make:    makeMultisigCreate,
+			Name:  "order of a multisig",
+			Order: orderMultisigCreate,
+			Pattern: Call(opMultisigNewOrder).With(
+				// An order that is there already takes it for an approval.
+				Call(opMultisigOrderInit).As("init").Where(makesOrder).With(Call(opMultisigAccepted, opMultisigRejected).As("answer").Maybe()),
+			),
+			Make: makeMultisigCreate,
 		},
 		{
 			Name:  "approval of an order of a multisig",
@@ -84,9 +87,18 @@ var multisigs = &Protocol{
 
 func goesToOrder(b *Block) bool { return b.Contract(b.Destination()).GetMultisigOrder() != nil }
 
-// signersOf are those who may sign an order.
-func signersOf(m *Match, order Address) (list []Address) {
-	for _, s := range m.Contract(order).GetMultisigOrder().GetSigners() {
+// makesOrder reports whether a message makes an order: it goes to one, or comes from a
+// multisig where the order is not known yet.
+func makesOrder(b *Block) bool { return goesToOrder(b) || b.Contract(b.Source()).GetMultisig() != nil }
+
+// signersOf are those who may sign an order; where it is not known, the signers of the
+// multisig that made it.
+func signersOf(m *Match, order Address, multisig ...Address) (list []Address) {
+	signers := m.Contract(order).GetMultisigOrder().GetSigners()
+	if signers == nil && len(multisig) > 0 {
+		signers = m.Contract(multisig[0]).GetMultisig().GetSigners()
+	}
+	for _, s := range signers {
 		list = append(list, s)
 	}
 	return list
@@ -121,7 +133,8 @@ func makeMultisigCreate(m *Match) *Made {
 	if r.Failed() || i.Failed() {
 		return nil
 	}
-	return multisigCreate.Make(order).Concerns(signersOf(m, init.Destination())...).Fails(b.Aborted() || init.Aborted())
+	return multisigCreate.Make(order).Concerns(signersOf(m, init.Destination(), b.Destination())...).
+		Fails(b.Aborted() || init.Aborted() || m.One("answer").IsCall(opMultisigRejected))
 }
 
 func makeMultisigApprove(m *Match) *Made {

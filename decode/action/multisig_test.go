@@ -64,6 +64,16 @@ func TestAnOrderOfAMultisigIsCreatedWithItsContract(t *testing.T) {
 	details(t, recognise(t, orderFacts, play(carol, create(step{}, false))), "multisig_create_order", "is_signed_by_creator", false)
 	wants(t, outermost(t, orderFacts, play(carol, create(step{aborted: true}, true))), "multisig_create_order!")
 	wants(t, outermost(t, action.NoFacts{}, play(carol, create(step{}, true))), "call_contract", "call_contract")
+	// The multisig is known before its order is.
+	list = outermost(t, known{{Account: multisig, Multisig: &record.Multisig{Signers: [][]byte{alice, bob}}}}, play(carol, create(step{deployed: true}, true)))
+	wants(t, list, "multisig_create_order", "contract_deploy")
+	concerns(t, list[0], alice, bob, carol, multisig, orderWith)
+	// An order that is there already takes it for an approval, or refuses that.
+	again := func(answer *cell.Builder) step {
+		return create(step{then: []step{{to: carol, value: 1, body: answer}}}, true)
+	}
+	wants(t, outermost(t, orderFacts, play(carol, again(word(0x82609bf6).MustStoreUInt(4, 64)))), "multisig_create_order")
+	wants(t, outermost(t, orderFacts, play(carol, again(word(0xafaf283e).MustStoreUInt(4, 64).MustStoreUInt(107, 32)))), "multisig_create_order!")
 	refused := create(step{}, true)
 	refused.aborted, refused.then = true, nil
 	wants(t, outermost(t, orderFacts, play(carol, refused)), "call_contract!")

@@ -100,7 +100,7 @@ var nfts = &Protocol{
 		{
 			Name:  "payout to the seller at the end of an auction",
 			Order: orderPurchaseFinished,
-			Pattern: OneOf(Plain().Where(endsAuction), Call(opAuctionFinish, opAuctionStop)).Kept().With(
+			Pattern: OneOf(Plain().Where(endsAuction), Call(finishOpcodes...)).Kept().With(
 				Is(nftTransfer).As("transfer").Where(isSold),
 			),
 			Make: makePurchaseFinished,
@@ -150,9 +150,10 @@ func (t *itemMove) carry(p Payload) {
 	}
 }
 
-// soldAt sets what a sale or an auction says of a purchase.
-func (t *itemMove) soldAt(marketplace, seller Address, price []byte) {
-	t.IsPurchase, t.Price = true, magnitude(price)
+// soldAt sets what a sale or an auction says of a purchase, whose price is nil where it
+// was paid in jettons.
+func (t *itemMove) soldAt(marketplace, seller Address, price *big.Int) {
+	t.IsPurchase, t.Price = true, price
 	t.MarketplaceAddress, t.RealOldOwner = marketplace, seller
 	t.Marketplace = marketplaceOf(marketplace, t.NFTCollection)
 }
@@ -190,25 +191,52 @@ func makeNFTTransfer(m *Match) *Made {
 // where that is not a part of the transfer.
 func (t *itemTransfer) bought(m *Match) (paid *Block) {
 	before := m.Block.Parent
+	if jettons := jettonTransfer.Of(before); jettons != nil {
+		t.boughtWith(jettons, m)
+		return nil
+	}
 	if before == nil || before.Message == nil || !bytes.Equal(before.Destination(), m.Block.Source()) {
 		return nil
 	}
-	if cancelsAuction(before) || before.IsCall(opSaleCancel, opAuctionCancel) {
+	if saysCancel(before) || before.IsCall(opSaleCancel) || before.IsCall(cancelOpcodes...) {
 		return nil
 	}
 	c := m.Contract(m.Block.Source())
 	switch sale, auction := c.GetSale(), c.GetAuction(); {
 	case sale != nil && bytes.Equal(sale.Item, t.NFTItem) && !bytes.Equal(sale.Owner, t.NewOwner) && bytes.Equal(before.Source(), t.NewOwner):
-		t.soldAt(sale.Marketplace, sale.Owner, sale.Price)
+		t.soldAt(sale.Marketplace, sale.Owner, magnitude(sale.Price))
 	case auction != nil && bytes.Equal(auction.Item, t.NFTItem) && !bytes.Equal(auction.Owner, t.NewOwner):
-		t.soldAt(auction.Marketplace, auction.Owner, auction.LastBid)
+		t.soldAt(auction.Marketplace, auction.Owner, bidOf(auction))
 	default:
 		return nil
 	}
-	if before.internal() && !endsAuction(before) && !before.IsCall(opAuctionFinish, opAuctionStop) && before.within == nil {
+	if before.internal() && !endsAuction(before) && !before.IsCall(finishOpcodes...) && before.within == nil {
 		return before
 	}
 	return nil
+}
+
+// boughtWith finds out whether jettons that a sale or an auction of version 4 was told of
+// paid for the transfer.
+func (t *itemTransfer) boughtWith(jettons *jettonMove, m *Match) {
+	if !bytes.Equal(jettons.Receiver, m.Block.Source()) || !bytes.Equal(jettons.Sender, t.NewOwner) {
+		return
+	}
+	c := m.Contract(m.Block.Source())
+	switch sale, auction := c.GetSale(), c.GetAuction(); {
+	case sale != nil && bytes.Equal(sale.Item, t.NFTItem) && !bytes.Equal(sale.Owner, t.NewOwner):
+		t.soldAt(sale.Marketplace, sale.Owner, nil)
+	case auction != nil && bytes.Equal(auction.Item, t.NFTItem) && !bytes.Equal(auction.Owner, t.NewOwner):
+		t.soldAt(auction.Marketplace, auction.Owner, bidOf(auction))
+	}
+}
+
+// bidOf is the last bid of an auction, nil where it is of jettons.
+func bidOf(auction *record.Auction) *big.Int {
+	if auction.JettonWallet != nil {
+		return nil
+	}
+	return magnitude(auction.LastBid)
 }
 
 // isSold reports whether a transfer is a purchase whose seller is known.
@@ -230,7 +258,11 @@ func payoutTo(seller, from Address, sent []*Block) (payout *Block) {
 
 func makePurchase(m *Match) *Made {
 	t := nftTransfer.Of(m.Block)
-	payout := payoutTo(t.RealOldOwner, t.OldOwner, m.Block.Children)
+	sent := m.Block.Children
+	if before := m.Block.Parent; before != nil && before.kind == kindExternal && bytes.Equal(before.Destination(), t.OldOwner) {
+		sent = before.Children // of an auction that a message from outside ended
+	}
+	payout := payoutTo(t.RealOldOwner, t.OldOwner, sent)
 	if payout == nil {
 		return nil
 	}

@@ -72,6 +72,11 @@ func TestASaleIsAPurchaseWithThePayoutToItsSeller(t *testing.T) {
 	details(t, list, "nft_cancel_sale", "owner", alice, "nft_item", item, "nft_collection", collection, "sale_address", saleAccount,
 		"marketplace_address", getgems, "marketplace", "getgems")
 	details(t, list, "nft_transfer in nft_cancel_sale", "is_purchase", false)
+	// By a word.
+	cancelled.body = comment("cancel")
+	list = recognise(t, known{itemFacts, onSale()}, play(alice, cancelled))
+	wants(t, list, "ton_transfer in nft_cancel_sale", "nft_cancel_sale", "nft_transfer in nft_cancel_sale")
+	details(t, list, "nft_cancel_sale", "owner", alice, "nft_item", item, "sale_address", saleAccount)
 }
 
 func TestAnItemIsBoughtByWhoPaysForIt(t *testing.T) {
@@ -97,6 +102,8 @@ func TestAnItemThatComesBackIsNotBoughtThoughItsSellerIsForgotten(t *testing.T) 
 		"a sale":                  {sale, word(3), "nft_cancel_sale"},
 		"an auction by its word":  {auction, comment("cancel"), "nft_cancel_auction"},
 		"an auction by an opcode": {auction, word(0x5616c572), "nft_cancel_auction"},
+		"an auction, version 4":   {auction, word(0xb820e9c2).MustStoreUInt(1, 64), "nft_cancel_auction"},
+		"a sale by its word":      {sale, comment("cancel"), "nft_cancel_sale"},
 	} {
 		list := recognise(t, known{itemFacts, c.facts}, play(alice, step{to: saleAccount, value: 5, body: c.body, then: []step{sentOn(alice)}}))
 		details(t, list, c.want, "owner", alice)
@@ -107,6 +114,32 @@ func TestAnItemThatComesBackIsNotBoughtThoughItsSellerIsForgotten(t *testing.T) 
 	}
 }
 
+func TestAnItemThatIsPaidInJettonsIsBoughtForNoToncoins(t *testing.T) {
+	sale, auction := onSale(), onAuction()
+	sale.Sale.Version, auction.Auction.Version, auction.Auction.JettonWallet = 4, 4, carol
+	sold, sellers := wallet(carol, saleAccount), account(0x1c)
+	pay := func(to, value []byte, amount int64) step {
+		return step{to: carol, value: 4, body: transferOrder(amount, to), then: []step{{to: value, value: 3, body: internalOrder(amount, saleAccount)}}}
+	}
+	for what, facts := range map[string]known{
+		"a sale":     {itemFacts, sale, sold, wallet(aliceWallet, alice), wallet(sellers, alice), wallet(bobWallet, bob)},
+		"an auction": {itemFacts, auction, sold, wallet(aliceWallet, alice), wallet(sellers, alice), wallet(bobWallet, bob)},
+	} {
+		t.Run(what, func(t *testing.T) {
+			paid := step{to: bobWallet, value: 9, body: transferOrder(44, saleAccount), then: []step{{to: carol, value: 8, body: internalOrder(44, bob),
+				then: []step{{to: saleAccount, value: 7, body: word(0x7362d09c), then: []step{pay(alice, sellers, 40), sentOn(bob)}}}}}}
+			list := outermost(t, facts, play(bob, paid))
+			wants(t, list, "jetton_transfer", "jetton_transfer", "nft_transfer")
+			details(t, list, "nft_transfer", "new_owner", bob, "is_purchase", true, "price", nil, "real_old_owner", alice, "marketplace", "getgems")
+		})
+	}
+	// By its opcode.
+	ended := step{to: saleAccount, value: 5, body: word(0xf373ace5).MustStoreUInt(1, 64), then: []step{pay(alice, sellers, 40), sentOn(bob)}}
+	list := recognise(t, known{itemFacts, auction, sold, wallet(sellers, alice)}, play(carol, ended))
+	details(t, list, "nft_finish_auction", "owner", bob)
+	details(t, list, "nft_transfer in nft_finish_auction", "is_purchase", true, "price", nil, "real_old_owner", alice)
+}
+
 func TestThePriceOfASaleIsChanged(t *testing.T) {
 	update := func() *cell.Builder { return coins(coins(coins(word(0x6c6c2080).MustStoreUInt(1, 64), 60), 6), 3) }
 	list := recognise(t, known{itemFacts, onSale()}, play(alice, step{to: saleAccount, value: 5, body: update()}))
@@ -115,6 +148,11 @@ func TestThePriceOfASaleIsChanged(t *testing.T) {
 		"royalty_amount", 3, "marketplace", "getgems")
 	wants(t, recognise(t, known{itemFacts, onSale()}, play(bob, step{to: saleAccount, value: 5, aborted: true, body: update()})),
 		"nft_update_sale!", "call_contract! in nft_update_sale")
+	// Of version 4, with prices in jettons behind it.
+	list = recognise(t, known{itemFacts, onSale()}, play(alice, step{to: saleAccount, value: 5,
+		body: coins(word(0xfd135f7b).MustStoreUInt(1, 64), 60).MustStoreBoolBit(false)}))
+	wants(t, list, "nft_update_sale", "call_contract in nft_update_sale")
+	details(t, list, "nft_update_sale", "source", alice, "full_price", 60, "marketplace_fee", nil, "royalty_amount", nil)
 }
 
 func TestAnAuctionEndsWithTheItemAtTheHighestBidderOrBackAtItsSeller(t *testing.T) {
@@ -122,6 +160,7 @@ func TestAnAuctionEndsWithTheItemAtTheHighestBidderOrBackAtItsSeller(t *testing.
 	for what, s := range map[string]step{
 		"by a word":    {to: saleAccount, value: 5, body: comment("finish"), then: []step{{to: alice, value: 34}, sentOn(bob)}},
 		"by an opcode": {to: saleAccount, value: 5, body: word(0xb95616b6), then: []step{{to: alice, value: 34}, sentOn(bob)}},
+		"version 4":    {to: saleAccount, value: 5, body: word(0xf373ace5).MustStoreUInt(1, 64), then: []step{{to: alice, value: 34}, sentOn(bob)}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			list := recognise(t, facts, play(carol, s))
@@ -138,6 +177,21 @@ func TestAnAuctionEndsWithTheItemAtTheHighestBidderOrBackAtItsSeller(t *testing.
 	// The highest price ends it at once.
 	list = recognise(t, facts, play(bob, step{to: saleAccount, value: 95, then: []step{{to: alice, value: 80}, sentOn(bob)}}))
 	wants(t, list, "nft_purchase", "nft_transfer in nft_purchase", "ton_transfer in nft_purchase")
+}
+
+func TestAnAuctionThatAMessageFromOutsideEndsIsAPurchase(t *testing.T) {
+	for _, sent := range [][]step{{{to: alice, value: 34}, sentOn(bob)}, {sentOn(bob), {to: alice, value: 34}}} {
+		list := recognise(t, known{itemFacts, onAuction()}, play(saleAccount, sent...))
+		details(t, list, "nft_purchase", "new_owner", bob, "price", 44, "real_old_owner", alice, "payout_amount", 34, "payout_address", alice)
+		details(t, list, "nft_transfer in nft_purchase", "is_purchase", true)
+		details(t, list, "ton_transfer in nft_purchase", "value", 34)
+		if len(list) != 3 {
+			t.Errorf("%q", summaries(list))
+		}
+	}
+	// The buyer's own transfer to the seller is none of the payout.
+	paid := step{to: saleAccount, value: 50, then: []step{{to: market, value: 4}, sentOn(bob)}}
+	wants(t, outermost(t, known{itemFacts, onSale()}, play(bob, paid, step{to: alice, value: 34})), "nft_transfer", "ton_transfer", "ton_transfer")
 }
 
 func TestASellerWhoIsPaidTheRoyaltyTooIsPaidOutWhatIsLeft(t *testing.T) {
@@ -174,8 +228,16 @@ func TestABidReturnsTheOneBefore(t *testing.T) {
 	// Two of the kind belong to something else.
 	s.then = append(s.then, step{to: market, value: 44, body: notice})
 	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, s)), "auction_bid", "ton_transfer", "ton_transfer")
+	// Of version 4, by its opcode.
+	list = recognise(t, known{itemFacts, onAuction()}, play(bob, step{to: saleAccount, value: 55, body: word(0x344ef025).MustStoreUInt(1, 64),
+		then: []step{{to: carol, value: 44, body: comment("Your bid has been outbid by another user")}}}))
+	wants(t, list, "auction_bid", "auction_outbid", "ton_transfer in auction_outbid")
+	details(t, list, "auction_bid", "amount", 55, "bidder", bob, "auction", saleAccount, "nft_item", item)
+	// Toncoins for its gas.
+	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, step{to: saleAccount, value: 5, body: comment("deploy")})), "ton_transfer")
 	// A refused bid.
-	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, step{to: saleAccount, value: 5, bounce: true, aborted: true})), "auction_bid!")
+	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, step{to: saleAccount, value: 5, bounce: true, aborted: true,
+		then: []step{bounceOf(bob, cell.BeginCell())}})), "auction_bid!")
 }
 
 // stateInit is code, by whose hash builds are known, and data.
@@ -228,11 +290,30 @@ func TestDataOfAnItemAreDiscoveredThoughTheAskerRefusesTheAnswer(t *testing.T) {
 func TestATelegramItemIsTransferredByWhoWonItRightBefore(t *testing.T) {
 	won := word(0x05138d91).MustStoreUInt(9, 64).MustStoreAddr(nil).MustStoreBoolBit(false).MustStoreBuilder(coins(word(0x38127de1), 70).MustStoreUInt(9, 32))
 	heard := step{to: carol, value: 1, body: word(0x05138d91).MustStoreUInt(6, 64).MustStoreAddr(friendly(bob)).MustStoreBoolBit(false)}
-	s := step{to: item, value: 80, body: moveItem(carol), then: []step{{to: bob, body: won}, heard, excess()}}
+	s := step{to: item, value: 80, body: moveItem(carol), then: []step{{to: bob, body: won}, {to: market, value: 3, body: word(0x370fec51)},
+		{to: alice, value: 67, body: word(0x370fec51)}, heard, excess()}}
 	list := recognise(t, known{teleitem}, play(bob, s))
 	wants(t, list, "nft_transfer", "nft_transfer")
 	details(t, list[:1], "nft_transfer", "old_owner", bob, "new_owner", carol, "is_purchase", false)
-	details(t, list[1:], "nft_transfer", "new_owner", bob, "is_purchase", true, "price", 70)
+	details(t, list[1:], "nft_transfer", "new_owner", bob, "is_purchase", true, "price", 70, "royalty_amount", 3, "royalty_address", market,
+		"payout_amount", 67, "payout_address", alice)
+}
+
+func TestToncoinsForATelegramItemAreNoBid(t *testing.T) {
+	won := word(0x05138d91).MustStoreUInt(9, 64).MustStoreAddr(nil).MustStoreBoolBit(false).MustStoreBuilder(coins(word(0x38127de1), 70).MustStoreUInt(9, 32))
+	s := step{to: item, value: 8, body: comment("#topup")}
+	wants(t, recognise(t, known{teleitem}, play(carol, s)), "ton_transfer")
+	// Of its owner, while it has no auction.
+	s.body = nil
+	wants(t, recognise(t, known{teleitem}, play(alice, s)), "ton_transfer")
+	auctioned := &record.Contract{Account: item, NftItem: itemFacts.NftItem, Telemint: &record.Telemint{Auction: true}}
+	wants(t, recognise(t, known{auctioned}, play(alice, s)), "auction_bid")
+	// They find its auction at an end.
+	s.body = comment("#topup")
+	s.then = []step{{to: bob, body: won}, {to: alice, value: 67, body: word(0x370fec51)}}
+	list := recognise(t, known{teleitem}, play(carol, s))
+	wants(t, list, "ton_transfer", "nft_transfer")
+	details(t, list, "nft_transfer", "new_owner", bob, "is_purchase", true, "price", 70, "payout_amount", 67, "payout_address", alice)
 }
 
 func TestATelegramItemTellsOnlyItsNewOwner(t *testing.T) {
@@ -258,6 +339,8 @@ func TestAnAuctionOfATelegramItemBeginsAndEnds(t *testing.T) {
 	details(t, list, "teleitem_start_auction", "owner", alice, "nft_item", item, "auction_address", item, "min_bid", 7, "max_bid", 900,
 		"marketplace_fee_address", carol, "marketplace", "fragment", "listing_address", nil)
 	list = recognise(t, known{teleitem}, play(alice, step{to: item, value: 5, body: word(0x371638ae).MustStoreUInt(1, 64), then: []step{ok}}))
+	refused := step{to: item, value: 5, aborted: true, body: word(0x371638ae).MustStoreUInt(1, 64), then: []step{bounceOf(alice, word(0x371638ae))}}
+	wants(t, outermost(t, known{teleitem}, play(alice, refused)), "teleitem_cancel_auction!")
 	details(t, list, "teleitem_cancel_auction", "owner", alice, "nft_item", item, "auction_address", item, "marketplace", "fragment")
 	bid := step{to: item, value: 80, then: []step{{to: carol, value: 70, body: word(0x557cea20).MustStoreUInt(1, 64)}}}
 	list = recognise(t, known{teleitem}, play(bob, bid))

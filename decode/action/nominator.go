@@ -1,9 +1,15 @@
 package action
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
-// opPoolProcess asks a nominator pool to pay those who have asked for it.
-const opPoolProcess = 2
+// Opcodes that ask a nominator pool to pay those who have asked for it, and one of them.
+const (
+	opPoolProcess    = 2
+	opPoolProcessOne = 3
+)
 
 // nominators are stakes in a nominator pool: deposits and withdrawals by the word of
 // a comment.
@@ -28,7 +34,7 @@ var nominators = &Protocol{
 			Name:    "payout of a nominator pool",
 			Order:   orderNominatorPayout,
 			Block:   "nominator_pool_withdraw_request",
-			Pattern: Plain().Below(Call(opPoolProcess).Where(goesToNominatorPool).Kept()),
+			Pattern: Plain().Where(paysStake).Below(Call(opPoolProcess, opPoolProcessOne).Where(goesToNominatorPool).Kept()),
 			Make:    makeNominatorPayout,
 		},
 	},
@@ -64,6 +70,16 @@ func makeNominatorWithdrawal(m *Match) *Made {
 	}
 	return stakeRequest.Make(&stakeEndRequest{Provider: nominatorStaking, StakeHolder: b.Source(), Pool: b.Destination()}).
 		Consumes(sent...).Fails(b.Failed)
+}
+
+// paysStake reports whether a transfer of a pool is not what was left of a request's
+// toncoins, which the pool gives back behind all that it pays.
+func paysStake(b *Block) bool {
+	request := b.Parent
+	if request == nil || !bytes.Equal(b.Destination(), request.Source()) || b.Value() >= request.Value() {
+		return true
+	}
+	return slices.ContainsFunc(request.Children, func(c *Block) bool { return c.IsTransfer() && c.sent() > b.sent() })
 }
 
 func makeNominatorPayout(m *Match) *Made {

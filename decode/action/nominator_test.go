@@ -67,3 +67,21 @@ func TestANominatorPoolPaysEachWhoAsked(t *testing.T) {
 	details(t, list, "stake_withdrawal!", "stake_holder", bob, "pool", pool, "amount", 6000)
 	wants(t, recognise(t, action.NoFacts{}, play(carol, s)), "call_contract", "ton_transfer", "ton_transfer!", "call_contract")
 }
+
+func TestWhatIsLeftOfARequestIsNoPayoutOfANominatorPool(t *testing.T) {
+	left := step{to: carol, value: 9}
+	process := step{to: pool, value: 10, body: word(2).MustStoreUInt(4, 64).MustStoreUInt(40, 8), then: []step{{to: alice, value: 5000}, left}}
+	wants(t, recognise(t, nominatorFacts, play(carol, process)), "call_contract", "stake_withdrawal", "ton_transfer")
+	// Who asks has a stake of its own.
+	process.then = []step{{to: carol, value: 5000}, left}
+	list := recognise(t, nominatorFacts, play(carol, process))
+	wants(t, list, "call_contract", "stake_withdrawal", "ton_transfer")
+	details(t, list, "stake_withdrawal", "stake_holder", carol, "amount", 5000)
+	process.then = []step{{to: carol, value: 8}, left}
+	details(t, recognise(t, nominatorFacts, play(carol, process)), "stake_withdrawal", "stake_holder", carol, "amount", 8)
+	// One of those who have asked.
+	one := step{to: pool, value: 10, body: word(3).MustStoreUInt(4, 64).MustStoreSlice(alice[4:], 256), then: []step{{to: alice, value: 5000}, left}}
+	list = recognise(t, nominatorFacts, play(carol, one))
+	wants(t, list, "call_contract", "stake_withdrawal", "ton_transfer")
+	details(t, list, "stake_withdrawal", "stake_holder", alice, "pool", pool, "amount", 5000)
+}

@@ -49,6 +49,7 @@ const (
 	orderElectionDeposit
 	orderElectionRecover
 	orderSubscribe
+	orderUnsubscribeUnpaid
 	orderUnsubscribe
 	orderAuctionBid
 	orderAuctionOutbid

@@ -13,9 +13,14 @@ import (
 const (
 	opSaleCancel    = 3
 	opSaleUpdate    = 0x6c6c2080
+	opSaleUpdateV4  = 0xfd135f7b
 	opAuctionCancel = 0x5616c572 // CRC-32 of the words
 	opAuctionFinish = 0x20c9eb18
 	opAuctionStop   = 0xb95616b6
+	// Of version 4, CRC-32 of cancel_auction, finish_auction, process_ton_bid.
+	opAuctionCancelV4 = 0xb820e9c2
+	opAuctionFinishV4 = 0xf373ace5
+	opAuctionBidV4    = 0x344ef025
 )
 
 // outbidNotice is a part of the comment with which Getgems returns a bid.
@@ -124,6 +129,12 @@ func listed() *Pattern {
 	)
 }
 
+// finishOpcodes and cancelOpcodes end an auction with and without a sale.
+var (
+	finishOpcodes = []uint32{opAuctionFinish, opAuctionStop, opAuctionFinishV4}
+	cancelOpcodes = []uint32{opAuctionCancel, opAuctionCancelV4}
+)
+
 // endOfAuction is a message that ends an auction, by its word or its opcode, and
 // the item's way out of it.
 func endOfAuction(comment func(*Block) bool, opcodes ...uint32) *Pattern {
@@ -136,10 +147,15 @@ var sales = &Protocol{
 	Name:  "sales",
 	Types: []typed{putOnSale, putOnAuction, cancelSale, cancelAuction, finishAuction, updateSale, auctionBid, auctionOutbid},
 	Rules: []Rule{
-		{Name: "new price of a sale", Order: orderSaleUpdate, Pattern: Call(opSaleUpdate).Where(goesToSale), Make: makeSaleUpdate},
+		{Name: "new price of a sale", Order: orderSaleUpdate, Pattern: Call(opSaleUpdate, opSaleUpdateV4).Where(goesToSale), Make: makeSaleUpdate},
 		{Name: "NFT item put on sale", Order: orderPutOnSale, Pattern: listed(), Make: makePutOnSale},
 		{Name: "NFT item put on auction", Order: orderPutOnAuction, Pattern: listed(), Make: makePutOnAuction},
-		{Name: "bid", Order: orderAuctionBid, Pattern: Plain().Where(mayBid).Alone(), Make: makeBid},
+		{
+			Name:    "bid",
+			Order:   orderAuctionBid,
+			Pattern: OneOf(Plain().Where(mayBid), Call(opAuctionBidV4).Where(goesToAuction)),
+			Make:    makeBid,
+		},
 		{
 			Name:  "bid returned",
 			Order: orderAuctionOutbid,
@@ -151,11 +167,11 @@ var sales = &Protocol{
 		{
 			Name:    "sale cancelled",
 			Order:   orderCancelSale,
-			Pattern: Call(opSaleCancel).Where(goesToSale).With(Is(nftTransfer).As("transfer")),
+			Pattern: OneOf(Plain().Where(saysCancel), Call(opSaleCancel)).Where(goesToSale).With(Is(nftTransfer).As("transfer")),
 			Make:    makeCancelSale,
 		},
-		{Name: "auction finished", Order: orderFinishAuction, Pattern: endOfAuction(endsAuction, opAuctionFinish, opAuctionStop), Make: makeFinishAuction},
-		{Name: "auction cancelled", Order: orderCancelAuction, Pattern: endOfAuction(cancelsAuction, opAuctionCancel), Make: makeCancelAuction},
+		{Name: "auction finished", Order: orderFinishAuction, Pattern: endOfAuction(endsAuction, finishOpcodes...), Make: makeFinishAuction},
+		{Name: "auction cancelled", Order: orderCancelAuction, Pattern: endOfAuction(saysCancel, cancelOpcodes...), Make: makeCancelAuction},
 	},
 }
 
@@ -179,7 +195,7 @@ func says(b *Block, words ...string) bool {
 // endsAuction reports whether a plain transfer asks for the end of an auction.
 func endsAuction(b *Block) bool { return says(b, "finish", "stop") }
 
-func cancelsAuction(b *Block) bool { return says(b, "cancel") }
+func saysCancel(b *Block) bool { return says(b, "cancel") }
 
 func makeSaleUpdate(m *Match) *Made {
 	b := m.Block
@@ -187,7 +203,10 @@ func makeSaleUpdate(m *Match) *Made {
 	r := b.Body()
 	r.Skip(64) // query_id
 	change := &saleChange{Source: b.Source(), SaleContract: b.Destination(), NFTAddress: sale.Item, MarketplaceAddress: sale.Marketplace,
-		FullPrice: r.Coins(), MarketplaceFee: r.Coins(), RoyaltyAmount: r.Coins()}
+		FullPrice: r.Coins()}
+	if b.IsCall(opSaleUpdate) { // of version 4 the fees are shares
+		change.MarketplaceFee, change.RoyaltyAmount = r.Coins(), r.Coins()
+	}
 	if r.Failed() {
 		return nil
 	}
@@ -266,7 +285,7 @@ func mayBid(b *Block) bool {
 		return false
 	}
 	c := b.Contract(b.Destination())
-	return c.GetAuction() != nil || isTeleitem(c) || isDNSItem(c) && returnsOne(b)
+	return c.GetAuction() != nil && !says(b, "deploy") || isTeleitem(c) && !topsUp(b, c) || isDNSItem(c) && returnsOne(b)
 }
 
 func makeBid(m *Match) *Made {

@@ -1,6 +1,9 @@
 package action
 
-import "math/big"
+import (
+	"bytes"
+	"math/big"
+)
 
 // Opcodes of subscriptions, a plugin of wallets of version 4.
 const (
@@ -44,12 +47,18 @@ var subscriptions = &Protocol{
 			Make: makeSubscribe,
 		},
 		{
+			Name:    "end of a subscription that was not paid",
+			Order:   orderUnsubscribeUnpaid,
+			Pattern: Call(opPluginDestruct).Where(asksForRemoval).Below(Any().Where(isExternal).Kept().Alone()),
+			Make:    makeUnsubscribeUnpaid,
+		},
+		{
 			Name:  "end of a subscription",
 			Order: orderUnsubscribe,
 			Pattern: Call(opPluginDestruct).With(
-				Call(opPluginDestruct).As("answer").With(
-					Call(opPluginRemoved).As("removed").With(Call(opPluginDestruct).Maybe()).Maybe(),
-				).Maybe(),
+				Call(opPluginDestruct).As("told").With(
+					Call(opPluginRemoved).With(Call(opPluginDestruct).Maybe()).Maybe(),
+				).Every().Maybe(),
 			),
 			Make: makeUnsubscribe,
 		},
@@ -70,15 +79,43 @@ func makeSubscribe(m *Match) *Made {
 	return subscribe.Make(s).Fails(m.Aborted("request") || returned(payment))
 }
 
-// makeUnsubscribe tells by the answer who began it: told by its wallet, a plugin tells
-// its beneficiary; told by its beneficiary, it asks its wallet to remove it.
+func isExternal(b *Block) bool { return b.kind == kindExternal }
+
+// asksForRemoval reports whether a plugin's message is that to its wallet, which has a
+// query id. That to its beneficiary, with what the plugin has left, is the opcode alone.
+func asksForRemoval(b *Block) bool {
+	r := b.Body()
+	r.Skip(64) // query_id
+	return !r.Failed()
+}
+
+// makeUnsubscribe tells by whom the plugin tells who began it: told by its wallet, it
+// tells its beneficiary; told by its beneficiary, it asks its wallet to remove it, and
+// pays the beneficiary at once or when it was removed.
 func makeUnsubscribe(m *Match) *Made {
 	b := m.Block
 	end := &subscriptionEnd{Subscriber: b.Source(), Subscription: b.Destination()}
-	if answer := m.One("answer"); m.One("removed") != nil {
-		end.Subscriber, end.Beneficiary = answer.Destination(), b.Source()
-	} else if answer != nil {
-		end.Beneficiary = answer.Destination()
+	for _, told := range m.All("told") {
+		switch {
+		case !bytes.Equal(told.Destination(), b.Source()) && asksForRemoval(told):
+			end.Subscriber, end.Beneficiary = told.Destination(), b.Source()
+		case end.Beneficiary == nil:
+			end.Beneficiary = told.Destination()
+		}
 	}
 	return unsubscribe.Make(end).Fails(b.Aborted())
+}
+
+// makeUnsubscribeUnpaid is for a plugin that ends by itself, on a message from outside
+// after its requests for payment were refused.
+func makeUnsubscribeUnpaid(m *Match) *Made {
+	b := m.Block
+	end := &subscriptionEnd{Subscriber: b.Destination(), Subscription: b.Source()}
+	for _, c := range b.Parent.Children {
+		if c != b && c.IsCall(opPluginDestruct) && !asksForRemoval(c) {
+			end.Beneficiary = c.Destination()
+			return unsubscribe.Make(end).Consumes(c).Fails(false)
+		}
+	}
+	return nil
 }

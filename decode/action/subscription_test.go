@@ -47,3 +47,21 @@ func TestASubscriptionEndsWithItsPlugin(t *testing.T) {
 	wants(t, list, "unsubscribe")
 	details(t, list, "unsubscribe", "subscriber", alice, "beneficiary", bob, "subscription", plugin)
 }
+
+func TestAPluginThatIsEndedTellsItsWalletAndPaysItsBeneficiary(t *testing.T) {
+	plugin := account(0x46)
+	wallet := step{to: alice, value: 4, body: word(0x64737472).MustStoreUInt(4, 64)}
+	paid := step{to: bob, value: 40, body: word(0x64737472)}
+	for what, told := range map[string][]step{"the wallet first": {wallet, paid}, "the beneficiary first": {paid, wallet}} {
+		t.Run(what, func(t *testing.T) {
+			// By its beneficiary.
+			list := recognise(t, action.NoFacts{}, play(bob, step{to: plugin, value: 70, body: word(0x64737472), then: told}))
+			wants(t, list, "unsubscribe")
+			details(t, list, "unsubscribe", "subscriber", alice, "beneficiary", bob, "subscription", plugin, "amount", nil)
+			// By anybody's message from outside, when it was refused too often.
+			list = recognise(t, action.NoFacts{}, play(plugin, told...))
+			wants(t, list, "unsubscribe")
+			details(t, list, "unsubscribe", "subscriber", alice, "beneficiary", bob, "subscription", plugin, "amount", nil)
+		})
+	}
+}

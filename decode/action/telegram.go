@@ -21,6 +21,9 @@ const (
 
 const fragment = "fragment"
 
+// topUp is the comment of toncoins for a Telegram item that are no bid.
+const topUp = "#topup"
+
 var (
 	teleitemStart  = NewType[auctionStart]("teleitem_start_auction", V3, "nft.v3")
 	teleitemCancel = NewType[auctionEnd]("teleitem_cancel_auction", V3, "nft.v3")
@@ -40,19 +43,26 @@ var telegram = &Protocol{
 		{
 			Name:    "start of an auction of a Telegram item",
 			Order:   orderTeleitemStart,
-			Pattern: Call(opTeleitemStart).Where(goesToTeleitem).Alone().With(Call(opTeleitemOK).Maybe()),
+			Pattern: Call(opTeleitemStart).Where(goesToTeleitem).With(Call(opTeleitemOK).Maybe()),
 			Make:    makeTeleitemStart,
 		},
 		{
 			Name:    "end of an auction of a Telegram item without a bid",
 			Order:   orderTeleitemCancel,
-			Pattern: Call(opTeleitemCancel).Where(goesToTeleitem).Alone().With(Call(opTeleitemOK).Maybe()),
+			Pattern: Call(opTeleitemCancel).Where(goesToTeleitem).With(Call(opTeleitemOK).Maybe()),
 			Make:    makeTeleitemCancel,
 		},
 	},
 }
 
 func comesFromItem(b *Block) bool { return b.Contract(b.Source()).GetNftItem() != nil }
+
+// topsUp reports whether a plain transfer to a Telegram item is no bid: by its comment, or
+// since it comes from the owner of an item that has no auction.
+func topsUp(b *Block, item *record.Contract) bool {
+	t := item.GetTelemint()
+	return says(b, topUp) || t != nil && !t.Auction && !b.Aborted() && bytes.Equal(b.Source(), item.GetNftItem().GetOwner())
+}
 
 func goesToTeleitem(b *Block) bool { return isTeleitem(b.Contract(b.Destination())) }
 
@@ -106,10 +116,13 @@ func makeTelegramTransfer(m *Match) *Made {
 	name := fragment
 	t.IsPurchase, t.Price, t.Marketplace = true, price, &name
 	before := b.Parent
-	if before == nil || before.within != nil || !before.IsTransfer() && before.kind != kindExternal {
+	if before == nil {
 		return made
 	}
-	made.Consumes(before)
+	if before.kind == kindExternal || before.IsTransfer() && bytes.Equal(before.Source(), t.NewOwner) {
+		made.Consumes(before)
+	}
+	// The item pays with whatever message finds its auction at an end.
 	var paid []*Block
 	for _, c := range before.Children {
 		if c.IsCall(opFillUp) && bytes.Equal(c.Source(), b.Source()) {

@@ -154,7 +154,7 @@ func makeTgBTCMint(m *Match) *Made {
 			continue
 		}
 		peg.Source, peg.Asset, peg.DestinationWallet = b.Source(), mint.Asset, mint.ReceiverJettonWallet
-		return tgBTCMint.Make(peg).Consumes(above...).Fails(m.Block.Aborted() || m.Aborted("mint"))
+		return tgBTCMint.Make(peg).Consumes(above...).Fails(m.Block.Aborted() || !mintThere(m.One("mint")))
 	}
 	return nil
 }

@@ -58,6 +58,9 @@ func TestTgBTCAreMintedAtTheEndOfAChainOfChecks(t *testing.T) {
 			}
 		})
 	}
+	list := outermost(t, action.NoFacts{}, play(bob, chain(0x3f781d24, 0, got)))
+	wants(t, list, "tgbtc_mint")
+	details(t, list, "tgbtc_mint", "asset", master, "destination_wallet", aliceWallet)
 	broken := step{to: teleport, value: 60, body: word(1), then: []step{{body: word(0x77a80ef3)}}}
 	wants(t, outermost(t, wallets, play(bob, broken)), "call_contract")
 }

@@ -1,7 +1,9 @@
 package action
 
 import (
+	"bytes"
 	"math/big"
+	"slices"
 )
 
 // Opcodes of Tonstakers.
@@ -39,7 +41,7 @@ var tonstakers = &Protocol{
 			Order: orderTonstakersDeposit,
 			Block: "tonstakers_deposit",
 			Pattern: Call(opPoolDeposit).With(
-				Call(opPoolMint).With(
+				Call(opPoolMint).Where(mintsForStaker).With(
 					Call(opJettonInternalTransfer).As("internal transfer").With(notified()),
 				).Maybe(),
 			),
@@ -53,11 +55,13 @@ var tonstakers = &Protocol{
 			Make:    makePoolWithdrawal,
 		},
 		{
-			Name:    "withdrawal from Tonstakers at the end of the round",
-			Order:   orderTonstakersRequest,
-			Block:   "tonstakers_withdraw_request",
-			Pattern: poolWithdrawal(Call(opPoolMint).As("bill")),
-			Make:    makePoolRequest,
+			Name:  "withdrawal from Tonstakers at the end of the round",
+			Order: orderTonstakersRequest,
+			Block: "tonstakers_withdraw_request",
+			Pattern: poolWithdrawal(Call(opPoolMint).Where(mintsForStaker).As("bill").With(
+				Call(opJettonInternalTransfer).With(notified()).Maybe(), // of what a pool that refuses gives back
+			)),
+			Make: makePoolRequest,
 		},
 	},
 }
@@ -67,6 +71,32 @@ func poolWithdrawal(answer *Pattern) *Pattern {
 	return Call(opJettonBurn).With(
 		Call(opJettonBurnNotification).With(Call(opPoolWithdraw).As("withdrawal").With(answer)),
 	)
+}
+
+// mintsForStaker reports whether a mint is that of who staked, or asked for a stake: a
+// pool that ends a round on the way mints for the bills of that round, too.
+func mintsForStaker(b *Block) bool {
+	pool := b.Parent
+	if pool == nil {
+		return false
+	}
+	staker := pool.Source()
+	if pool.IsCall(opPoolWithdraw) {
+		r := pool.Body()
+		r.Skip(64) // query_id
+		r.Coins()
+		staker = r.Address()
+	}
+	return bytes.Equal(mintedFor(b), staker) || !slices.ContainsFunc(pool.Children, func(c *Block) bool {
+		return c.IsCall(opPoolMint) && bytes.Equal(mintedFor(c), staker)
+	})
+}
+
+// mintedFor is who gets what a pool orders to mint.
+func mintedFor(b *Block) Address {
+	r := b.Body()
+	r.Skip(64) // query_id
+	return r.Address()
 }
 
 func makePoolDeposit(m *Match) *Made {

@@ -16,8 +16,10 @@ var (
 )
 
 // poolMint is Tonstakers' order to mint.
-func poolMint(amount int64) *cell.Builder {
-	return coins(coins(coins(word(0x1674b0a0).MustStoreUInt(4, 64).MustStoreAddr(friendly(alice)), amount), 0), 1)
+func poolMint(amount int64) *cell.Builder { return poolMintFor(alice, amount) }
+
+func poolMintFor(to []byte, amount int64) *cell.Builder {
+	return coins(coins(coins(word(0x1674b0a0).MustStoreUInt(4, 64).MustStoreAddr(friendly(to)), amount), 0), 1)
 }
 
 func minted(s step) step {
@@ -65,7 +67,7 @@ func poolBurn(answer ...step) step {
 	burn := coins(word(0x595f07bc).MustStoreUInt(4, 64), 95).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false)
 	return step{to: aliceWallet, value: 9, body: burn, then: []step{
 		{to: master, value: 8, body: word(0x7bdd97de), then: []step{
-			{to: pool, value: 7, body: word(0x319b0cdc), then: answer},
+			{to: pool, value: 7, body: coins(word(0x319b0cdc).MustStoreUInt(4, 64), 95).MustStoreAddr(friendly(alice)).MustStoreAddr(friendly(alice)), then: answer},
 		}},
 	}}
 }
@@ -99,6 +101,28 @@ func TestTonstakersPayAtOnceOrGiveABill(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAPoolThatEndsARoundMintsForItsBillsToo(t *testing.T) {
+	facts := append(known{{Account: bill, NftItem: &record.NFTItem{Index: []byte{1}, Collection: bills}}}, wallets...)
+	round := step{to: master, value: 2, body: poolMintFor(bills, 700), then: []step{{to: bobWallet, value: 1, body: internalOrder(700, pool)}}}
+	mine := step{to: master, value: 1, body: poolMint(95), then: []step{minted(step{value: 1})}}
+	for _, mints := range [][]step{{round, mine}, {mine, round}} {
+		list := recognise(t, facts, play(alice, step{to: pool, value: 11_000_000_000, body: word(0x47d54391).MustStoreUInt(4, 64), then: mints}))
+		wants(t, list, "stake_deposit", "call_contract", "call_contract")
+		details(t, list, "stake_deposit", "tokens_minted", 95)
+	}
+	billed := step{to: bills, value: 6, body: poolMint(95), then: []step{{to: bill, value: 5, deployed: true, body: word(0x132f9a45)}}}
+	list := recognise(t, facts, play(alice, poolBurn(round, billed)))
+	details(t, list, "stake_withdrawal_request", "payout_nft", bill)
+}
+
+func TestAPoolThatRefusesAWithdrawalMintsTheJettonsAnew(t *testing.T) {
+	back := minted(step{value: 1, then: []step{{to: alice, value: 1, body: word(0x7362d09c)}, excess()}})
+	refused := poolBurn(step{to: master, value: 6, body: poolMint(95), then: []step{back}}, excess())
+	list := recognise(t, wallets, play(alice, refused))
+	wants(t, list, "stake_withdrawal_request!")
+	details(t, list, "stake_withdrawal_request!", "payout_nft", nil, "tokens_burnt", 95, "asset", master, "pool", pool)
 }
 
 func TestBillsArePaidOneAfterAnother(t *testing.T) {

@@ -12,28 +12,15 @@ import (
 
 	"tonscribe/decode/contract"
 	"tonscribe/devnet/contracts"
-	"tonscribe/devnet/genesis"
 	"tonscribe/schema/record"
-	"tonscribe/ton/tvm"
+	"tonscribe/test/support/configtest"
 )
 
 const noon = 1_750_000_000
 
 func moment(t testing.TB) contract.Moment {
 	t.Helper()
-	params, err := genesis.Default().Params(genesis.Facts{BaseRootHash: make([]byte, 32), BaseFileHash: make([]byte, 32)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := genesis.Dict(params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := tvm.Prepare(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return contract.Moment{Config: config, Now: noon}
+	return contract.Moment{Config: configtest.Of(t, nil, nil), Now: noon}
 }
 
 func raw(a *address.Address) []byte {

@@ -13,6 +13,7 @@ import (
 
 	"tonscribe/devnet/contracts"
 	"tonscribe/devnet/genesis"
+	"tonscribe/test/support/configtest"
 	"tonscribe/ton/address"
 	toncell "tonscribe/ton/cell"
 	"tonscribe/ton/tvm"
@@ -71,23 +72,7 @@ func (w *town) settle(t testing.TB, at *tonutils.Address, code, data *cell.Cell,
 // moment is the next block of a chain with the devnet's parameters.
 func moment(t testing.TB, change func(*genesis.Config)) Moment {
 	t.Helper()
-	c := genesis.Default()
-	if change != nil {
-		change(&c)
-	}
-	params, err := c.Params(genesis.Facts{BaseRootHash: make([]byte, 32), BaseFileHash: make([]byte, 32)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := genesis.Dict(params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := tvm.Prepare(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Moment{Config: config, Now: noon, LT: 20_000_000}
+	return Moment{Config: configtest.Of(t, change, nil), Now: noon, LT: 20_000_000}
 }
 
 // household is a wallet with jettons of its own, in a town.

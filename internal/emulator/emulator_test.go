@@ -25,6 +25,7 @@ import (
 	"tonscribe/devnet/genesis"
 	"tonscribe/internal/emulator"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/configtest"
 	"tonscribe/ton/tvm"
 )
 
@@ -75,27 +76,6 @@ func children(t *testing.T) (list []int) {
 	return list
 }
 
-func config(t *testing.T, change func(*genesis.Config)) *tvm.Config {
-	t.Helper()
-	c := genesis.Default()
-	if change != nil {
-		change(&c)
-	}
-	params, err := c.Params(genesis.Facts{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := genesis.Dict(params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prepared, err := tvm.Prepare(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return prepared
-}
-
 const noon = 1_750_000_000
 
 // delivery is an internal message to an account with code, of which a value of
@@ -140,10 +120,10 @@ const (
 
 // generous is a config in which code may run for minutes.
 func generous(t *testing.T) *tvm.Config {
-	return config(t, func(c *genesis.Config) {
+	return configtest.Of(t, func(c *genesis.Config) {
 		gas := &c.Gas.Masterchain
 		gas.Price, gas.FlatLimit, gas.Limit, gas.SpecialLimit, gas.BlockLimit = 1, 0, 1<<40, 1<<40, 1<<41
-	})
+	}, nil)
 }
 
 func TestAWorkerGivesTheSameOutcomeAsThisProcess(t *testing.T) {
@@ -155,7 +135,7 @@ func TestAWorkerGivesTheSameOutcomeAsThisProcess(t *testing.T) {
 	// The second round uses what the worker keeps, the address and blocks travel too.
 	for range 2 {
 		for _, code := range []string{ordinary, "F2F0", "FF"} {
-			in := delivery(t, config(t, nil), code)
+			in := delivery(t, configtest.Of(t, nil, nil), code)
 			in.Libraries = []*cell.Cell{library.AsCell()}
 			in.PrevBlocks = tvm.Tuple{tvm.Tuple{}, big.NewInt(7)}
 			in.Address = address.NewAddress(0, 0xff, bytes.Repeat([]byte{5}, 32))
@@ -197,7 +177,7 @@ func TestAnExecutionEndsWithItsShareOfAProcessor(t *testing.T) {
 	p := start(t, func(c *emulator.Configuration) {
 		c.Workers, c.Deadline, c.Processor = 1, time.Minute, 50*time.Millisecond
 	})
-	in := delivery(t, config(t, nil), ordinary)
+	in := delivery(t, configtest.Of(t, nil, nil), ordinary)
 	for range 2 {
 		if _, err := p.Deliver(t.Context(), delivery(t, generous(t), endless)); !errors.Is(err, emulator.ErrLimits) {
 			t.Fatalf("endless code: %v, want %v", err, emulator.ErrLimits)
@@ -230,7 +210,7 @@ func TestAnExecutionEndsWithItsCaller(t *testing.T) {
 	if left := children(t); len(left) != 0 {
 		t.Errorf("processes %v work on without a caller", left)
 	}
-	if _, err := p.Deliver(t.Context(), delivery(t, config(t, nil), ordinary)); err != nil {
+	if _, err := p.Deliver(t.Context(), delivery(t, configtest.Of(t, nil, nil), ordinary)); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
 }
@@ -263,7 +243,7 @@ func TestStopEndsAnExecution(t *testing.T) {
 
 func TestAWorkerThatWasKilledIsReplaced(t *testing.T) {
 	p := start(t, func(c *emulator.Configuration) { c.Workers = 1 })
-	in := delivery(t, config(t, nil), ordinary)
+	in := delivery(t, configtest.Of(t, nil, nil), ordinary)
 	for range 3 {
 		if _, err := p.Deliver(t.Context(), in); err != nil {
 			t.Fatal(err)
@@ -295,7 +275,7 @@ func TestAnExecutionThatNeedsTooMuchMemoryIsEndedAndTheNextOneIsServed(t *testin
 	p := start(t, func(c *emulator.Configuration) {
 		c.Workers, c.Deadline, c.Processor, c.MemoryBytes = 1, time.Minute, time.Minute, 256<<20
 	})
-	if _, err := p.Deliver(t.Context(), delivery(t, config(t, nil), ordinary)); err != nil {
+	if _, err := p.Deliver(t.Context(), delivery(t, configtest.Of(t, nil, nil), ordinary)); err != nil {
 		t.Fatal(err)
 	}
 	first := children(t)
@@ -309,7 +289,7 @@ func TestAnExecutionThatNeedsTooMuchMemoryIsEndedAndTheNextOneIsServed(t *testin
 	if left := children(t); len(left) != 0 {
 		t.Errorf("processes %v are left, want none", left)
 	}
-	if _, err := p.Deliver(t.Context(), delivery(t, config(t, nil), ordinary)); err != nil {
+	if _, err := p.Deliver(t.Context(), delivery(t, configtest.Of(t, nil, nil), ordinary)); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
 	if next := children(t); len(next) != 1 || len(first) != 1 || next[0] == first[0] {
@@ -320,7 +300,7 @@ func TestAnExecutionThatNeedsTooMuchMemoryIsEndedAndTheNextOneIsServed(t *testin
 func TestEveryThreadOfAWorkerIsPolite(t *testing.T) {
 	const politeness = 10
 	p := start(t, nil)
-	if _, err := p.Deliver(t.Context(), delivery(t, config(t, nil), ordinary)); err != nil {
+	if _, err := p.Deliver(t.Context(), delivery(t, configtest.Of(t, nil, nil), ordinary)); err != nil {
 		t.Fatal(err)
 	}
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", children(t)[0]))
@@ -354,7 +334,7 @@ func TestParent(t *testing.T) {
 	for len(children(t)) == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	if _, err := p.Deliver(t.Context(), delivery(t, config(t, nil), ordinary)); err != nil {
+	if _, err := p.Deliver(t.Context(), delivery(t, configtest.Of(t, nil, nil), ordinary)); err != nil {
 		t.Fatal(err)
 	}
 	for !slices.ContainsFunc(children(t), executes) {
@@ -428,7 +408,7 @@ func TestAMessageLargeAsATreeReachesNoWorker(t *testing.T) {
 	for range 60 {
 		bomb = cell.BeginCell().MustStoreRef(bomb).MustStoreRef(bomb).EndCell()
 	}
-	in := delivery(t, config(t, nil), ordinary)
+	in := delivery(t, configtest.Of(t, nil, nil), ordinary)
 	in.Message = bomb
 	if _, err := p.Deliver(t.Context(), in); !errors.Is(err, tvm.ErrMessageTooLarge) {
 		t.Errorf("%v, want %v", err, tvm.ErrMessageTooLarge)

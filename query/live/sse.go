@@ -229,8 +229,7 @@ func (w *eventWriter) begin(header http.Header) error {
 	header.Set("Cache-Control", "no-cache")
 	header.Set("X-Accel-Buffering", "no")
 	header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
-	if header.Set("Connection", "close"); w.chunked {
-		header.Set("Connection", "keep-alive")
+	if header.Set("Connection", "close"); w.chunked { // it serves nothing behind the stream
 		header.Set("Transfer-Encoding", "chunked")
 	}
 	var head bytes.Buffer

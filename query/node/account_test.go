@@ -5,7 +5,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/devnet/genesis"
+	"tonscribe/test/support/configtest"
 	"tonscribe/ton/address"
 	"tonscribe/ton/tvm"
 )
@@ -19,20 +19,9 @@ func listing(t *testing.T, until uint32, accounts ...address.Address) *tvm.Confi
 			t.Fatal(err)
 		}
 	}
-	params, err := genesis.Default().Params(genesis.Facts{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	params[44] = cell.BeginCell().MustStoreUInt(0, 8).MustStoreDict(list).MustStoreUInt(uint64(until), 32).EndCell()
-	root, err := genesis.Dict(params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := tvm.Prepare(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return config
+	return configtest.Of(t, nil, map[uint32]*cell.Cell{
+		44: cell.BeginCell().MustStoreUInt(0, 8).MustStoreDict(list).MustStoreUInt(uint64(until), 32).EndCell(),
+	})
 }
 
 func TestAccountsOfTheListAreSuspendedUntilItEnds(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
-	"tonscribe/devnet/genesis"
+	"tonscribe/test/support/configtest"
 	"tonscribe/ton/tvm"
 )
 
@@ -64,7 +64,7 @@ func TestActionsThatAreLargeAsATreeAreACellOverflow(t *testing.T) {
 	} {
 		ends(t, name, func() {
 			in := hostileInput(t, assembly(t, code), 1_000_000)
-			in.Config = devnetConfig(t)
+			in.Config = configtest.Of(t, nil, nil)
 			result, err := tvm.Run(t.Context(), in)
 			if err != nil || result.ExitCode != 8 {
 				t.Errorf("%s: exit code %d (%v), want 8", name, result.ExitCode, err)
@@ -100,7 +100,7 @@ func sender(t *testing.T, code string) tvm.Delivery {
 	to := address.NewAddress(0, 0xff, bytes.Repeat([]byte{5}, 32)) // the masterchain is always there
 	state := &tlb.StateInit{Code: assembly(t, code), Data: cell.BeginCell().EndCell()}
 	return tvm.Delivery{
-		Context: tvm.Context{Config: devnetConfig(t), Now: noon, LT: 10_000},
+		Context: tvm.Context{Config: configtest.Of(t, nil, nil), Now: noon, LT: 10_000},
 		Account: activeAccount(t, to, state, 5_000_000_000), Message: incoming(t, to, 1_000_000_000, true),
 	}
 }
@@ -185,18 +185,4 @@ func FuzzCode(f *testing.F) {
 			t.Errorf("%d bytes took %s with 100,000 gas", len(raw), took)
 		}
 	})
-}
-
-// devnetConfig is that of a network whose params are all there.
-func devnetConfig(t testing.TB) *tvm.Config {
-	t.Helper()
-	params, err := genesis.Default().Params(genesis.Facts{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := genesis.Dict(params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return prepared(t, root)
 }
