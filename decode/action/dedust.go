@@ -45,7 +45,7 @@ var dedust = &Protocol{
 						).Maybe(),
 					),
 				),
-			).Below(dedustProvided()),
+			).Below(dedustGiven(opDedustDeposit)),
 			Make: makeDedustDeposit,
 		},
 		{
@@ -55,7 +55,7 @@ var dedust = &Protocol{
 			Pattern: Call(opDedustCreateDeposit).As("create").With(
 				Call(opDedustInstall).As("install").Maybe(),
 				Call(opDedustDepositAsset).As("asset"),
-			).Below(dedustProvided()),
+			).Below(dedustGiven(opDedustDeposit)),
 			Make: makeDedustDeposit,
 		},
 		{
@@ -70,7 +70,7 @@ var dedust = &Protocol{
 			Order: orderDedustWithdrawal,
 			Pattern: Call(opJettonBurn).As("burn").With(
 				Call(opJettonBurnNotification).As("notification").With(
-					Log(opDedustWithdrawalEvent).Maybe(),
+					Log(opDedustWithdrawalEvent).As("event").Maybe(),
 					dedustPaid(opDedustPayOutFromPool).Every(),
 				),
 			),
@@ -79,18 +79,17 @@ var dedust = &Protocol{
 		{
 			Name:    "swap at DeDust",
 			Order:   orderDedustSwap,
-			Pattern: dedustHop(opDedustSwapExternal).Below(OneOf(given(), Call(opDedustSwap)).As("in")),
+			Pattern: dedustHop(opDedustSwapExternal).Below(dedustGiven(opDedustSwap)),
 			Make:    makeDedustSwap,
 		},
 	},
 }
 
-// dedustProvided is how one half of a deposit comes to a vault: as a transfer of jettons,
-// or as toncoins with an order. The vault knows its jettons also where nothing else is
-// known of them.
-func dedustProvided() *Pattern {
+// dedustGiven is how an asset comes to a vault: as a transfer of jettons, or as toncoins
+// with an order. The vault knows its jettons also where nothing else is known of them.
+func dedustGiven(order uint32) *Pattern {
 	unknown := Call(opJettonNotify).Below(Call(opJettonInternalTransfer).Below(Call(opJettonTransfer).As("transfer")))
-	return OneOf(given(), Call(opDedustDeposit), unknown).As("in")
+	return OneOf(given(), Call(order), unknown).As("in")
 }
 
 // dedustPaid is what a vault pays when it is told to.
@@ -134,18 +133,36 @@ func (m *Match) dedustGave(b *Block) (in *dexTransfer, failed bool) {
 // dedustTold is what a vault got by a transfer of jettons that are not known: the vault
 // says what it was.
 func (m *Match) dedustTold(transfer *Block) *dexTransfer {
-	t, ok := readTransfer(transfer)
-	if !ok {
-		return nil
-	}
-	order, ok := readDedustOrder(m.Block)
-	if !ok {
+	t, _ := ordered(transfer)
+	if t == nil {
 		return nil
 	}
 	in := transferOf(t)
 	in.DestinationJettonWallet = m.One("in").Source()
-	in.Asset, in.Amount = order.asset, order.amount
+	var ok bool
+	if m.Block.IsCall(opDedustSwapExternal) {
+		in.Asset, in.Amount, ok = readDedustGiven(m.Block)
+	} else {
+		var order dedustOrder
+		order, ok = readDedustOrder(m.Block)
+		in.Asset, in.Amount = order.asset, order.amount
+	}
+	if !ok {
+		return nil
+	}
 	return in
+}
+
+// readDedustGiven reads what a vault, which proves itself with its asset, tells a pool
+// that it got.
+func readDedustGiven(b *Block) (asset Address, amount *big.Int, ok bool) {
+	r := b.Body()
+	r.Skip(64) // query_id
+	proof := r.Open()
+	proof.Address() // factory_addr
+	proof.Skip(8)   // contract_type
+	asset, amount = proof.dedustAsset(), r.Coins()
+	return asset, amount, !proof.Failed() && !r.Failed()
 }
 
 // dedustOrder is what a vault tells of one half of a deposit: what is to come to the
@@ -188,18 +205,26 @@ func readDedustPayment(b *Block) (p dedustPayment, ok bool) {
 	return p, !r.Failed()
 }
 
-// dedustOut is what a vault paid, nil where nothing says which asset it has.
-func (m *Match) dedustOut(p dedustPayment) (out *dexTransfer, failed bool) {
+// dedustOut is what a vault paid, nil where nothing shows it. Its asset is known unless
+// the vault has jettons of which nothing else is known.
+func (m *Match) dedustOut(p dedustPayment) (out *dexTransfer, known, failed bool) {
 	for _, c := range m.All("out") {
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opDedustPayout):
-			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, returned(c)
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c)
 		default:
-			return m.transferred(c)
+			if out, failed = m.transferred(c); out != nil {
+				return out, true, failed
+			}
+			t, failed := ordered(c)
+			if t == nil {
+				return nil, false, failed
+			}
+			return transferOf(t), false, failed
 		}
 	}
-	return nil, unpaid(p.block)
+	return nil, false, unpaid(p.block)
 }
 
 // dedustEvent is what a pool says of a swap.
@@ -236,11 +261,16 @@ func makeDedustSwap(m *Match) *Made {
 		peers = append(peers, peerSwap{e.assets[0], e.amounts[0], e.assets[1], e.amounts[1]})
 		last, events = &e, events[1:]
 	}
-	out, lost := m.dedustOut(pay)
+	out, known, lost := m.dedustOut(pay)
+	if out == nil { // the vault did not pay
+		out = &dexTransfer{Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
+	}
 	switch {
-	case out != nil:
-	case last != nil: // the vault did not pay
-		out = &dexTransfer{Asset: last.assets[1], Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
+	case known:
+	case last != nil:
+		out.Asset = last.assets[1]
+	case same(out.Source, in.Destination): // it is the vault that it came to
+		out.Asset = in.Asset
 	default:
 		return nil
 	}
@@ -342,8 +372,8 @@ func makeDedustDeposit(m *Match) *Made {
 		if !ok {
 			return nil
 		}
-		out, _ := m.dedustOut(p)
-		if out == nil {
+		out, known, _ := m.dedustOut(p)
+		if !known {
 			continue
 		}
 		d.VaultExcesses = append(d.VaultExcesses, m.excessOf(b, out))
@@ -413,17 +443,37 @@ func makeDedustWithdrawal(m *Match) *Made {
 		return nil
 	}
 	failed := m.Aborted("burn", "notification", "payout")
+	assets, proved := m.dedustPool(w.Pool)
 	for i, b := range m.All("payout") {
 		p, ok := readDedustPayment(b)
 		if !ok || i > 1 {
 			return nil
 		}
-		out, lost := m.dedustOut(p)
+		out, known, lost := m.dedustOut(p)
 		failed = failed || lost
-		if out == nil {
-			continue
+		if side, there := m.dedustSide(p.amount, i); out != nil && !known && proved && there {
+			out.Asset, known = assets[side], true
 		}
-		w.set(i, out)
+		if known {
+			w.set(i, out)
+		}
 	}
 	return dexWithdrawal.Make(w).Fails(failed)
+}
+
+// dedustSide is which asset of a pool a payment of liquidity is of, the first that the
+// pool ordered or the second, by the amounts that it says it gave.
+func (m *Match) dedustSide(paid *big.Int, i int) (side int, ok bool) {
+	event := m.One("event")
+	if event == nil {
+		return 0, false
+	}
+	r := event.Body()
+	r.Address() // sender_addr
+	r.Coins()   // liquidity
+	gave := [2]*big.Int{r.Coins(), r.Coins()}
+	if gave[i].Cmp(paid) == 0 {
+		return i, !r.Failed()
+	}
+	return 1 - i, !r.Failed() && gave[1-i].Cmp(paid) == 0
 }

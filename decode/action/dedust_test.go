@@ -30,6 +30,11 @@ func dedustProof(assets ...[]byte) *cell.Cell {
 	return b.EndCell()
 }
 
+// dedustVaultProof is what the vault of an asset proves itself with.
+func dedustVaultProof(asset []byte) *cell.Cell {
+	return dedustAsset(addr(cell.BeginCell(), factory).MustStoreUInt(1, 8), asset).EndCell()
+}
+
 // dedustStep is what a hop is asked for: at least one, and then the next pool.
 func dedustStep(b *cell.Builder, next *cell.Cell) *cell.Builder {
 	return coins(b.MustStoreBoolBit(false), 1).MustStoreMaybeRef(next).MustStoreRef(cell.BeginCell().EndCell())
@@ -43,9 +48,9 @@ func dedustEvent(assetIn []byte, in int64, assetOut []byte, out int64) step {
 	return step{body: coins(coins(dedustAsset(dedustAsset(word(0x9c610de3), assetIn), assetOut), in), out)}
 }
 
-// dedustFirst is the first hop, from a vault to the pool of x and toncoins.
+// dedustFirst is the first hop, from the vault of x to the pool of x and toncoins.
 func dedustFirst(amount int64, next *cell.Cell, then ...step) step {
-	b := coins(order(0x61ee542d).MustStoreRef(cell.BeginCell().EndCell()), amount)
+	b := coins(order(0x61ee542d).MustStoreRef(dedustVaultProof(masterX)), amount)
 	return step{to: poolOne, value: 60, body: dedustStep(addr(b, alice), next), then: then}
 }
 
@@ -80,7 +85,7 @@ func TestSwapsAtDedust(t *testing.T) {
 	failedTON := gaveTON
 	failedTON.aborted, failedTON.bounce = true, true
 	native := step{to: vaultTON, value: 20, body: coins(order(0xea06185d), 10), then: []step{
-		{to: poolOne, value: 60, body: dedustStep(addr(coins(order(0x61ee542d).MustStoreRef(cell.BeginCell().EndCell()), 10), alice), nil), then: []step{
+		{to: poolOne, value: 60, body: dedustStep(addr(coins(order(0x61ee542d).MustStoreRef(dedustVaultProof(nil)), 10), alice), nil), then: []step{
 			dedustEvent(nil, 10, masterY, 25), dedustPays(pays, vaultY, 25, ty, sends(25, vaultYs, bobY, bob, nil))}}}}
 	bounced := dedustFirst(10, nil)
 	bounced.aborted, bounced.bounce = true, true
@@ -109,6 +114,39 @@ func TestSwapsAtDedust(t *testing.T) {
 		"with an event that is cut short": {swap(dedustFirst(10, nil, step{body: word(0x9c610de3)}, dedustPays(pays, vaultTON, 25, tx, gaveTON))),
 			[]string{"jetton_transfer", "call_contract", "call_contract", "call_contract"}, nil},
 	})
+}
+
+func TestASwapAtDedustIsOneOfJettonsThatAreNotKnown(t *testing.T) {
+	const pays = 0xad4eb6f5
+	tx, ty := dedustProof(nil, masterX), dedustProof(nil, masterY)
+	in := transferred("incoming", masterX, alice, vaultX, aliceX, vaultXs, 10)
+	swap := func(s step) step { return sends(10, aliceX, vaultXs, vaultX, nil, s) }
+	two := func(paid ...step) step {
+		return swap(dedustFirst(10, dedustNext(poolTwo), dedustEvent(masterX, 10, nil, 7), dedustSecond(7, dedustEvent(nil, 7, masterY, 25), dedustPays(pays, vaultY, 25, ty, paid...))))
+	}
+	for what, c := range map[string]struct {
+		sent    step
+		want    string
+		details []any
+	}{
+		"jettons for toncoins": {swap(dedustFirst(10, nil, dedustEvent(masterX, 10, nil, 25), dedustPays(pays, vaultTON, 25, tx, dedustPaysTON(31, bob)))),
+			"jetton_swap", append(transferred("outgoing", nil, vaultTON, bob, nil, nil, 25), "asset_out", nil)},
+		"jettons for jettons": {two(sends(25, vaultYs, bobY, bob, nil)), "jetton_swap",
+			append(transferred("outgoing", masterY, vaultY, bob, vaultYs, bobY, 25), "asset_out", masterY, "peer_swaps[1].amount_out", 25)},
+		"refused by the receiver": {two(refused(25, vaultYs, bobY, bob)), "jetton_swap!", append(transferred("outgoing", masterY, vaultY, bob, vaultYs, bobY, 25), "asset_out", masterY)},
+		"not paid":                {two(), "jetton_swap!", append(transferred("outgoing", masterY, vaultY, bob, nil, nil, 25), "asset_out", masterY)},
+		"returned, for too little": {swap(dedustFirst(10, nil, dedustPays(pays, vaultX, 10, tx, sends(10, vaultXs, aliceX, alice, nil)))), "jetton_swap!",
+			append(transferred("outgoing", masterX, vaultX, alice, vaultXs, aliceX, 10), "asset_out", nil)},
+	} {
+		for _, facts := range []action.Facts{exchange, action.NoFacts{}} {
+			list := recognise(t, facts, play(alice, c.sent))
+			wants(t, list, c.want)
+			details(t, list, c.want, slices.Concat([]any{"dex", "dedust", "sender", alice, "asset_in", masterX}, in, c.details)...)
+			if t.Failed() {
+				t.Fatal(what)
+			}
+		}
+	}
 }
 
 func TestWhatARouteThroughDedustLeadsToIsKnownOfItsPools(t *testing.T) {
@@ -209,6 +247,16 @@ func TestLiquidityOfDedust(t *testing.T) {
 		"taken out, one not paid": {[]step{burn(dedustPays(0xad4eb6f5, vaultTON, 7, proof), xs)}, []string{"dex_withdraw_liquidity!"},
 			[]any{"amount_1", nil, "amount_2", 10, "asset_2", masterX}},
 	})
+	// The pool says what it gave of each, also where nothing else is known of the jettons.
+	gave := step{body: coins(coins(coins(addr(word(0x3aa870a6), alice), 500), 7), 10)}
+	for _, c := range []struct {
+		sent step
+		want []any
+	}{{burn(gave, tons, xs), paid}, {burn(gave, xs, tons), []any{"asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", 7}}} {
+		list := recognise(t, action.NoFacts{}, play(alice, c.sent))
+		wants(t, list, "dex_withdraw_liquidity")
+		details(t, list, "dex_withdraw_liquidity", c.want...)
+	}
 	// A burn is one of liquidity by what the pool pays.
 	wants(t, recognise(t, action.NoFacts{}, play(alice, burn())), "call_contract", "call_contract")
 }

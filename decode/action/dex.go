@@ -226,18 +226,13 @@ func (m *Match) transferred(b *Block) (t *dexTransfer, failed bool) {
 		in := s.Incoming
 		return &in, false
 	}
-	order, ok := readTransfer(b)
+	order, failed := ordered(b)
 	master, known := m.master(b.Destination())
-	if !ok || !known {
-		return nil, true
+	if order == nil || !known {
+		return nil, failed
 	}
-	t, failed = transferOf(order), true
+	t = transferOf(order)
 	t.Asset = master
-	for _, c := range b.Children {
-		if c.IsCall(opJettonInternalTransfer) {
-			t.DestinationJettonWallet, failed = c.Destination(), b.Aborted() || c.Aborted()
-		}
-	}
 	return t, failed
 }
 

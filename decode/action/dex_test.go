@@ -168,10 +168,19 @@ func TestASwapMayBeginWhereAnotherOneEnds(t *testing.T) {
 	firstV2 := append([]any{"dex", "stonfi_v2"}, first[2:]...)
 	last := []any{"dex", "dedust", "asset_in", masterY, "asset_out", nil, "dex_incoming_transfer.source", router, "dex_incoming_transfer.amount", 25,
 		"dex_outgoing_transfer.destination", bob, "dex_outgoing_transfer.amount", 40}
+	// Toncoins go from STON.fi to TONCO's wallet of wrapped ones, for y.
+	wrapped, asked := unwraps(7, routerTON, router2TON), toncoSwap(poolTwo, router2TON, toncoPays(200, [2][]byte{router2TON, router2Y}, [2]int64{0, 25}, sends(25, router2Y, bobY, bob, nil)))
+	asked.then[0].to = router2
+	wrapped.then[0].then = []step{{to: router2, value: 40, body: order(0x7362d09c), then: []step{asked}}}
 	for what, c := range map[string]struct {
 		sent        step
 		first, last []any
 	}{
+		"from STON.fi v2 to TONCO, by toncoins": {sends(10, aliceX, routerX, router, nil,
+			stonfiV2Swap(poolOne, stonfiV2Pay(ok, router2, router, [2][]byte{routerX, routerTON}, [2]int64{0, 7}, wrapped))),
+			append([]any{"dex", "stonfi_v2", "sender", alice, "asset_in", masterX, "asset_out", nil}, transferred("outgoing", nil, router, router2, nil, nil, 7)...),
+			slices.Concat([]any{"dex", "tonco", "asset_in", nil, "asset_out", masterY}, transferred("incoming", nil, router, router2, nil, router2TON, 7),
+				transferred("outgoing", masterY, router2, bob, router2Y, bobY, 25))},
 		"from STON.fi to DeDust": {sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(ok, vaultY, 1, 25, toVault))), first, last},
 		"from STON.fi v2 to DeDust": {sends(10, aliceX, routerX, router, nil,
 			stonfiV2Swap(poolOne, stonfiV2Pay(ok, vaultY, router, [2][]byte{routerX, routerY}, [2]int64{0, 25}, toVault))), firstV2, last},

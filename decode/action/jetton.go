@@ -245,7 +245,11 @@ func makeJettonBurn(m *Match) *Made {
 	if custom, ok := r.MaybeOpen(); ok {
 		burn.Custom = custom.Rest()
 	}
-	return jettonBurn.Make(burn).Fails(m.Aborted("burn", "notification"))
+	failed := m.Aborted("burn", "notification")
+	for _, c := range m.Block.Children { // masters are told by other messages too
+		failed = failed || same(c.Destination(), wallet.Master) && returned(c)
+	}
+	return jettonBurn.Make(burn).Fails(failed)
 }
 
 func makeJettonMint(m *Match) *Made {

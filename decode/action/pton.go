@@ -11,14 +11,14 @@ const opPTonTransfer = 0x01f3835d
 func routerGot() *Pattern {
 	return OneOf(
 		given().As("in"),
-		Call(opJettonNotify).Below(OneOf(Call(opPTonTransfer), Is(jettonSwap).Kept()).As("in")),
+		Call(opJettonNotify).As("told").Below(OneOf(Call(opPTonTransfer), Is(jettonSwap).Kept()).As("in")),
 	)
 }
 
 // routerGave is how assets leave a router, and what begins there where the receiver
 // is another router.
 func routerGave(next func() *Pattern) *Pattern {
-	wrapped := Call(opPTonTransfer).As("toncoins")
+	wrapped := Call(opPTonTransfer).Where(unwrapped).As("toncoins")
 	p := delivered()
 	if next != nil {
 		p.With(Again(next).Maybe())
@@ -26,6 +26,10 @@ func routerGave(next func() *Pattern) *Pattern {
 	}
 	return OneOf(p.With(wrapped.Maybe()), passedOn()).As("out")
 }
+
+// unwrapped reports whether a message brings toncoins that a wallet of wrapped ones was
+// told to pay.
+func unwrapped(b *Block) bool { return b.IsCall(opPTonTransfer) && b.sender.IsCall(opJettonTransfer) }
 
 // pTonTransfer is what such a message says.
 type pTonTransfer struct {
@@ -56,20 +60,28 @@ func (m *Match) got() (in *dexTransfer, carried Payload, failed bool) {
 		return in, t.Forward, failed
 	}
 	if b.kind == kindMade {
-		in, failed = m.came(b)
+		if in, failed = m.came(b); in != nil && m.One("told") != nil {
+			in.DestinationJettonWallet = m.One("told").Source()
+		}
 		return in, Payload{}, failed
 	}
 	t, ok := readPTonTransfer(b)
 	if !ok {
 		return nil, Payload{}, true
 	}
-	in = &dexTransfer{Source: b.Source(), DestinationJettonWallet: b.Destination(), Amount: t.Amount}
+	in = &dexTransfer{Source: b.Source(), Destination: wrappedFor(b), DestinationJettonWallet: b.Destination(), Amount: t.Amount}
+	return in, t.Forward, b.Aborted()
+}
+
+// wrappedFor is the owner of a wallet of wrapped toncoins, who was told of those that came
+// to it; nil where they came to somebody else.
+func wrappedFor(b *Block) Address {
 	for _, c := range b.Children {
 		if c.IsCall(opJettonNotify) {
-			in.Destination = c.Destination()
+			return c.Destination()
 		}
 	}
-	return in, t.Forward, b.Aborted()
+	return nil
 }
 
 // gave is what left a router by a transfer: nil where the asset is not known, failed
@@ -81,14 +93,18 @@ func (m *Match) gave(b *Block) (out *dexTransfer, failed bool) {
 			in.Source, in.DestinationJettonWallet = b.First().Source(), nil
 			return &in, false
 		}
-		if !c.IsCall(opPTonTransfer) {
+		if !unwrapped(c) {
 			continue
 		}
 		t, ok := readPTonTransfer(c)
 		if !ok {
 			return nil, true
 		}
-		return &dexTransfer{Source: b.First().Source(), Destination: c.Destination(), Amount: t.Amount}, returned(c)
+		out = &dexTransfer{Source: b.First().Source(), Destination: wrappedFor(c), Amount: t.Amount}
+		if out.Destination == nil {
+			out.Destination = c.Destination()
+		}
+		return out, returned(c)
 	}
 	if out, failed = m.transferred(b); out != nil && isPTon(out.Asset) {
 		// The wallet did not send the toncoins.

@@ -42,10 +42,13 @@ var stonfi = &Protocol{
 			},
 		},
 		{
-			Name:    "withdrawal of liquidity from STON.fi",
-			Order:   orderStonfiWithdrawal,
-			Pattern: Is(jettonBurn).As("burn").With(stonfiPaid()),
-			Make:    makeStonfiWithdrawal,
+			Name:  "withdrawal of liquidity from STON.fi",
+			Order: orderStonfiWithdrawal,
+			Pattern: OneOf(
+				Is(jettonBurn).With(stonfiPaid()),
+				Call(opJettonBurn).With(Call(opJettonBurnNotification).As("notice").With(stonfiPaid())),
+			).As("burn"),
+			Make: makeStonfiWithdrawal,
 		},
 		{
 			Name:    "refund of a deposit at STON.fi",
@@ -92,6 +95,9 @@ func (m *Match) stonfiGave(b *Block) (out *dexTransfer, failed bool) {
 	if out != nil && isPTon(out.Asset) {
 		out.SourceJettonWallet, out.DestinationJettonWallet = nil, nil
 		failed = b.kind != kindMade || b.Failed
+		for _, p := range b.Parts { // the toncoins lie in the message that tells of them
+			failed = failed || p.IsCall(opJettonNotify) && returned(p)
+		}
 	}
 	return out, failed
 }
@@ -212,8 +218,12 @@ func makeStonfiWithdrawal(m *Match) *Made {
 func (m *Match) stonfiWithdrawal(dex string, gave func(*Block) (*dexTransfer, bool), owes func(pay *Block) ([2]*big.Int, bool)) *Made {
 	pool := m.One("pay").Source()
 	w := &liquidityWithdrawal{Dex: dex, Source: m.Block.First().Source(), Pool: pool, DestinationLiquidity: pool}
-	if burn := jettonBurn.Of(m.One("burn")); burn != nil {
-		w.Source, w.LPTokensBurnt = burn.Owner, burn.Amount
+	if burn := m.One("burn"); burn != nil {
+		r := burn.First().Body()
+		r.Skip(64) // query_id
+		if w.LPTokensBurnt = r.Coins(); r.Failed() {
+			return nil
+		}
 	}
 	owed := 0
 	for _, pay := range m.All("pay") {

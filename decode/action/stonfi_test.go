@@ -28,6 +28,7 @@ func stonfiSwap(then ...step) step {
 func TestSwapsAtStonfi(t *testing.T) {
 	const ok, refund, referral = 0xc64370e5, 0x38976e9b, 0x45078540
 	gave := sends(25, routerY, bobY, bob, nil)
+	gaveTON := step{to: routerOldTON, value: 9, body: transferOrder(25, bob), then: []step{{to: bob, value: 30, body: word(0x7362d09c)}}}
 	bounced := stonfiSwap()
 	bounced.aborted, bounced.bounce = true, true
 	short := stonfiSwap(step{to: router, value: 50, body: order(0xf93bb43f)})
@@ -43,8 +44,11 @@ func TestSwapsAtStonfi(t *testing.T) {
 			[]string{"jetton_swap", "call_contract", "call_contract!"}, slices.Concat(both, in, out)},
 		"with a share that is paid as a swap is": {swap(stonfiPay(ok, bob, 1, 25, gave), stonfiPay(ok, carol, 1, 1, unsent(1, routerY, bobY, bob))),
 			[]string{"jetton_swap"}, slices.Concat(both, in, out)},
-		"jettons for toncoins": {swap(stonfiPay(ok, bob, 1, 25, step{to: routerOldTON, value: 9, body: transferOrder(25, bob), then: []step{{to: bob, value: 30, body: word(0x7362d09c)}}})),
+		"jettons for toncoins": {swap(stonfiPay(ok, bob, 1, 25, gaveTON)),
 			[]string{"jetton_swap"}, slices.Concat(in, transferred("outgoing", pTonOld, router, bob, nil, nil, 25), []any{"asset_out", pTonOld})},
+		"for toncoins to an account without code": {swap(stonfiPay(ok, bob, 1, 25, unrun(gaveTON))), []string{"jetton_swap"}, nil},
+		"for toncoins that come back": {swap(stonfiPay(ok, bob, 1, 25, unrun(gaveTON, true))), []string{"jetton_swap!"},
+			slices.Concat(in, transferred("outgoing", pTonOld, router, bob, nil, nil, 25))},
 		"toncoins for jettons": {[]step{{to: routerOldTON, value: 30, body: transferOrder(10, router), then: []step{{to: router, value: 20, body: word(0x7362d09c),
 			then: []step{stonfiSwap(stonfiPay(ok, bob, 1, 25, gave))}}}}},
 			[]string{"jetton_swap"}, slices.Concat(out, transferred("incoming", pTonOld, alice, router, nil, routerOldTON, 10), []any{"asset_in", pTonOld})},
@@ -76,6 +80,12 @@ func stonfiV2Swap(at []byte, then ...step) step {
 	return step{to: at, value: 60, body: order(0x6664de2a), then: then}
 }
 
+// stonfiV2Order is a swap with what it is asked for.
+func stonfiV2Order(at []byte, asked *cell.Builder, then ...step) step {
+	b := coins(coins(addr(order(0x6664de2a), alice), 10), 0).MustStoreRef(asked.EndCell())
+	return step{to: at, value: 60, body: b, then: then}
+}
+
 // stonfiV2Ask is a payload that asks for what a wallet has, and then for more.
 func stonfiV2Ask(opcode uint64, wallet []byte, next *cell.Builder) *cell.Builder {
 	swap := coins(addr(coins(cell.BeginCell(), 20), bob), 1)
@@ -96,15 +106,16 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 	out := transferred("outgoing", masterY, router, bob, routerY, bobY, 25)
 	both := []any{"dex", "stonfi_v2", "sender", alice, "asset_in", masterX, "asset_out", masterY, "peer_swaps", "[]"}
 	swap := func(pay ...step) []step {
-		return []step{sends(10, aliceX, routerX, router, stonfiV2Ask(0x6664de2a, routerY, nil), stonfiV2Swap(poolOne, pay...))}
+		ask := stonfiV2Ask(0x6664de2a, routerY, nil)
+		return []step{sends(10, aliceX, routerX, router, ask, stonfiV2Order(poolOne, ask, pay...))}
 	}
 	fees := step{to: router, value: 4, body: order(0x63381632), then: []step{{to: vaultTON, value: 3, body: order(0x0490f09b)}}}
 	// By way of toncoins to the second router, which has y.
 	onward := func(last step) []step {
-		middle := unwraps(7, routerTON, router2TON)
-		middle.then[0].then = []step{{to: router2, value: 40, body: order(0x7362d09c), then: []step{stonfiV2Swap(poolTwo, last)}}}
-		return []step{sends(10, aliceX, routerX, router, stonfiV2Ask(0x6664de2a, routerTON, stonfiV2Ask(0x6664de2a, router2Y, nil)),
-			stonfiV2Swap(poolOne, stonfiV2Pay(ok, router2, router, xt, [2]int64{0, 7}, middle)))}
+		next := stonfiV2Ask(0x69cf1a5b, router2Y, nil)
+		middle, ask := unwraps(7, routerTON, router2TON), stonfiV2Ask(0x6664de2a, routerTON, next)
+		middle.then[0].then = []step{{to: router2, value: 40, body: order(0x7362d09c), then: []step{stonfiV2Order(poolTwo, next, last)}}}
+		return []step{sends(10, aliceX, routerX, router, ask, stonfiV2Order(poolOne, ask, stonfiV2Pay(ok, router2, router, xt, [2]int64{0, 7}, middle)))}
 	}
 	t2y := [2][]byte{router2TON, router2Y}
 	out2 := transferred("outgoing", masterY, router2, bob, router2Y, bobY, 25)
@@ -129,6 +140,9 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 			slices.Concat(viaTON, in, out, peer("0", masterX, 10, nil, 7), peer("1", nil, 7, masterY, 25))},
 		"returned, for too little": {swap(stonfiV2Pay(refund, alice, router, xy, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))), []string{"jetton_swap!"},
 			slices.Concat(both, in, transferred("outgoing", masterX, router, alice, routerX, aliceX, 10))},
+		"returned by the first pool": {[]step{sends(10, aliceX, routerX, router, nil, stonfiV2Order(poolOne, stonfiV2Ask(0x6664de2a, routerTON, stonfiV2Ask(0x69cf1a5b, router2Y, nil)),
+			stonfiV2Pay(refund, alice, router, xt, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))))}, []string{"jetton_swap!"},
+			slices.Concat(viaTON, in, transferred("outgoing", masterX, router, alice, routerX, aliceX, 10), []any{"peer_swaps", "[]"})},
 		"returned by the second pool": {onward(stonfiV2Pay(refund, alice, router2, t2y, [2]int64{7, 0}, unwraps(7, router2TON, alice))), []string{"jetton_swap!"},
 			slices.Concat(viaTON, in, transferred("outgoing", nil, router2, alice, nil, nil, 7), []any{"peer_swaps", "[]"})},
 		"refused by the receiver": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25}, refused(25, routerY, bobY, bob))), []string{"jetton_swap!"},
@@ -142,12 +156,42 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 			slices.Concat(in, transferred("outgoing", nil, router, bob, nil, nil, 25))},
 		"without gas for the payment": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25})), []string{"jetton_swap!"},
 			slices.Concat(both, in, transferred("outgoing", masterY, router, bob, routerY, nil, 25))},
+		"for one who wraps toncoins when he hears of it": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25}, sends(25, routerY, bobY, bob, nil, wraps(6, router2TON, router2, nil)))),
+			[]string{"jetton_swap", "call_contract", "call_contract"}, slices.Concat(both, in, out)},
 		"with a payment that leads to something else": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25}, step{to: carol, value: 9, body: word(0x1234)})),
 			[]string{"jetton_swap", "call_contract"}, slices.Concat(both, in, transferred("outgoing", masterY, router, bob, routerY, nil, 25))},
 		"refused by the pool": {[]step{sends(10, aliceX, routerX, router, nil, step{to: poolOne, value: 60, bounce: true, aborted: true, body: order(0x6664de2a)})},
 			[]string{"jetton_transfer", "call_contract!"}, nil},
 		"with a payment cut short": {swap(step{to: router, value: 5, body: order(0x657b54f5)}), []string{"jetton_transfer", "call_contract", "call_contract"}, nil},
 	})
+}
+
+func TestASwapAtStonfiV2KnowsWhatItIsAskedForOfTheOrderToThePool(t *testing.T) {
+	back := stonfiV2Pay(0x38976e9b, alice, router, [2][]byte{routerX, routerY}, [2]int64{0, 7}, sends(7, routerY, aliceY, alice, nil))
+	list := recognise(t, exchange, play(alice, sends(10, aliceX, vaultXs, vaultX, nil, dedustFirst(10, nil, dedustEvent(masterX, 10, masterY, 7),
+		dedustPays(0xad4eb6f5, vaultY, 7, dedustProof(masterX, masterY), sends(7, vaultYs, routerY, router, nil,
+			stonfiV2Order(poolTwo, stonfiV2Ask(0x6664de2a, routerX, nil), back)))))))
+	wants(t, list, "jetton_swap", "jetton_swap!")
+	details(t, list, "jetton_swap!", "dex", "stonfi_v2", "asset_in", masterY, "asset_out", masterX, "dex_outgoing_transfer.asset", masterY)
+}
+
+func TestLiquidityIsTakenOutOfStonfiByWalletsThatAreNotKnown(t *testing.T) {
+	pays := stonfiV2Pay(0xdda48b6a, alice, router, [2][]byte{routerX, routerY}, [2]int64{10, 7}, sends(10, routerX, aliceX, alice, nil), sends(7, routerY, aliceY, alice, nil))
+	old := addr(order(0xf93bb43f), alice).MustStoreUInt(0xdda48b6a, 32).MustStoreBoolBit(true).
+		MustStoreRef(addr(coins(addr(coins(cell.BeginCell(), 10), routerX), 7), routerY).EndCell())
+	for dex, c := range map[string]struct {
+		notice uint64
+		pay    step
+	}{
+		"stonfi":    {0x7bdd97de, step{to: router, value: 50, body: old, then: pays.then}},
+		"stonfi_v2": {0x297437cf, pays},
+	} {
+		list := recognise(t, exchange, play(alice, step{to: carol, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
+			{to: poolOne, value: 80, body: coins(order(c.notice), 500), then: []step{c.pay, excess()}}}}))
+		wants(t, list, "dex_withdraw_liquidity")
+		details(t, list, "dex_withdraw_liquidity", "dex", dex, "source", alice, "pool", poolOne, "lp_tokens_burnt", 500,
+			"asset_1", masterX, "amount_1", 10, "user_jetton_wallet_1", aliceX, "asset_2", masterY, "amount_2", 7, "user_jetton_wallet_2", aliceY)
+	}
 }
 
 func TestLiquidityOfStonfiV2(t *testing.T) {
@@ -164,6 +208,8 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 		"lp_tokens_minted", 500, "source", alice, "pool", poolOne}
 	failedLP := lp
 	failedLP.aborted, failedLP.then = true, nil
+	gives := unwraps(7, router2TON, routerTON)
+	gives.then[0].then = []step{{to: router, value: 40, body: order(0x7362d09c), then: []step{provide(0, 7)}}}
 	pay := func(amounts [2]int64, then ...step) step {
 		return stonfiV2Pay(0xdda48b6a, alice, router, [2][]byte{routerX, routerTON}, amounts, then...)
 	}
@@ -180,6 +226,9 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 			[]any{"asset_1", nil, "amount_1", 7, "user_jetton_wallet_1", nil, "amount_2", nil, "lp_tokens_minted", nil, "source", alice}},
 		"the second half": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0, added(lp)))}, []string{"dex_deposit_liquidity"},
 			append(first, "lp_tokens_minted", 500)},
+		"a half of toncoins that a swap gave": {[]step{sends(10, aliceX, router2X, router2, nil,
+			stonfiV2Swap(poolTwo, stonfiV2Pay(0xc64370e5, router, router2, [2][]byte{router2X, router2TON}, [2]int64{0, 7}, gives)))},
+			[]string{"jetton_swap", "dex_deposit_liquidity"}, nil},
 		"both halves": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0)), wraps(7, routerTON, router, nil, provide(0, 7, added(lp)))},
 			[]string{"dex_deposit_liquidity"}, halves},
 		"both halves, the first one later": {[]step{wraps(7, routerTON, router, nil, provide(0, 7)), sends(10, aliceX, routerX, router, nil, provide(10, 0, added(lp)))},
@@ -201,6 +250,9 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 			[]string{"dex_withdraw_liquidity!"}, []any{"asset_1", masterX, "amount_1", 10, "amount_2", nil}},
 		"taken out, nothing paid": {[]step{burn(pay([2]int64{10, 7}))}, []string{"dex_withdraw_liquidity!"},
 			[]any{"amount_1", nil, "amount_2", nil, "lp_tokens_burnt", 500, "pool", poolOne}},
+		"refused to take out": {[]step{{to: lpWallet, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
+			{to: poolOne, value: 80, bounce: true, aborted: true, body: coins(order(0x297437cf), 500), then: []step{bounceOf(lpWallet, order(0x297437cf))}}}}},
+			[]string{"jetton_burn!", "call_contract!", "call_contract"}, nil},
 		"taken out, and refused": {[]step{burn(pay([2]int64{10, 7}, refused(10, routerX, aliceX, alice), unwraps(7, routerTON, alice)))},
 			[]string{"dex_withdraw_liquidity!"}, append(paid, "lp_tokens_burnt", 500)},
 		"taken back": {[]step{{to: depository, value: 90, body: order(0x132b9a2c), then: []step{{to: poolOne, value: 80, body: order(0x0f98e2b8),

@@ -42,7 +42,7 @@ var stonfiV2 = &Protocol{
 		{
 			Name:  "withdrawal of liquidity from STON.fi v2",
 			Order: orderStonfiV2Withdrawal,
-			Pattern: Is(jettonBurn).As("burn").With(
+			Pattern: OneOf(Is(jettonBurn), Call(opJettonBurn)).As("burn").With(
 				Call(opStonfiV2BurnNotice).As("notice").With(stonfiV2Paid()),
 			),
 			Make: makeStonfiV2Withdrawal,
@@ -114,7 +114,7 @@ func (m *Match) booked(pay *Block, p *stonfiV2Payment) *dexTransfer {
 }
 
 func makeStonfiV2Swap(m *Match) *Made {
-	in, carried, failed := m.got()
+	in, _, failed := m.got()
 	if in == nil {
 		return nil
 	}
@@ -148,22 +148,26 @@ func makeStonfiV2Swap(m *Match) *Made {
 	}
 	s := swapOf("stonfi_v2", in, out, peers)
 	if failed {
-		if asked, known := m.stonfiV2Asked(carried); known {
+		swaps := m.All("swap")
+		if asked, known := m.stonfiV2Asked(swaps[len(swaps)-1]); known {
 			s.AssetOut = asked
 		}
 	}
 	return jettonSwap.Make(s).Fails(failed)
 }
 
-// stonfiV2Asked is the asset that the last swap of a payload asks for, false where
-// its router's wallet is not known.
-func (m *Match) stonfiV2Asked(p Payload) (asset Address, known bool) {
+// stonfiV2Asked is the asset that the last swap of an order to a pool asks for, false
+// where its router's wallet is not known.
+func (m *Match) stonfiV2Asked(order *Block) (asset Address, known bool) {
+	r := order.Body()
+	r.Skip(64)   // query_id
+	r.Address()  // from_user
+	r.Coins()    // left_amount
+	r.Coins()    // right_amount
+	r = r.Open() // what came with the assets
 	for range maxRoute {
-		r, ok := p.Body(opStonfiV2Swap)
-		if !ok {
-			if r, ok = p.Body(opStonfiV2CrossSwap); !ok {
-				break
-			}
+		if op := r.Uint(32); r.Failed() || op != opStonfiV2Swap && op != opStonfiV2CrossSwap {
+			break
 		}
 		wallet := r.Address()
 		master, found := m.master(wallet)
@@ -179,7 +183,7 @@ func (m *Match) stonfiV2Asked(p Payload) (asset Address, known bool) {
 		if !more {
 			break
 		}
-		p = next.Rest()
+		r = next
 	}
 	return asset, known
 }

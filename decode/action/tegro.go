@@ -37,7 +37,7 @@ var tegro = &Protocol{
 			Name:  "deposit of liquidity at Tegro",
 			Order: orderTegroDeposit,
 			Pattern: Is(jettonTransfer).Carrying(opTegroDeposit).As("in").With(
-				Call(opJettonInternalTransfer).As("lp").With(notified()).Maybe(),
+				tegroMinted(),
 				delivered().Carrying(opTegroChange, opTegroLeftTooLow, opTegroRightTooLow).As("change").Maybe(),
 			),
 			Make: makeTegroDeposit,
@@ -46,11 +46,17 @@ var tegro = &Protocol{
 			Name:  "withdrawal of liquidity from Tegro",
 			Order: orderTegroWithdrawal,
 			Pattern: Is(jettonBurn).As("burn").With(
-				delivered().Carrying(opTegroWithdrawn).As("out"),
+				delivered().Carrying(opTegroWithdrawn).As("out"), tegroMinted(),
 			),
 			Make: makeTegroWithdrawal,
 		},
 	},
+}
+
+// tegroMinted is what a pool mints: first its own share of what it earned, then what a
+// provider gets.
+func tegroMinted() *Pattern {
+	return Call(opJettonInternalTransfer).As("lp").With(notified()).Every().Maybe()
 }
 
 // tegroAnswers are what a pool says when it swapped or refused to.
@@ -107,12 +113,14 @@ func makeTegroDeposit(m *Match) *Made {
 	t := jettonTransfer.Of(m.Block)
 	d := &liquidityDeposit{Dex: "tegro", Source: t.Sender, Pool: t.Receiver, DestinationLiquidity: t.Receiver, Amount1: t.ForwardAmount}
 	d.set(1, transferOf(t))
-	if lp := m.One("lp"); lp != nil {
+	failed := m.Block.Failed
+	if all := m.All("lp"); len(all) > 0 {
+		lp := all[len(all)-1]
 		minted, ok := readInternalTransfer(lp)
 		if !ok || !same(lp.Source(), t.Receiver) {
 			return nil
 		}
-		d.LPTokensMinted = minted.Amount
+		d.LPTokensMinted, failed = minted.Amount, failed || lp.Aborted()
 	}
 	if change := m.One("change"); change != nil {
 		jettons, toncoins, _ := m.tegroGave(change)
@@ -125,7 +133,7 @@ func makeTegroDeposit(m *Match) *Made {
 			}
 		}
 	}
-	return dexDeposit.Make(d).Fails(m.Block.Failed || d.LPTokensMinted == nil || m.Aborted("lp"))
+	return dexDeposit.Make(d).Fails(failed || d.LPTokensMinted == nil)
 }
 
 func makeTegroWithdrawal(m *Match) *Made {

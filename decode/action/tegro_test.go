@@ -38,7 +38,9 @@ func TestActionsOfTegro(t *testing.T) {
 	given := func(then ...step) step {
 		return sends(10, aliceX, poolX, poolOne, coins(coins(word(0x287e167a), 1), 1), then...)
 	}
-	lp := step{to: lpWallet, value: 30, body: internalOrder(77, nil), then: []step{excess()}}
+	lp, lpWallet2 := step{to: lpWallet, value: 30, body: internalOrder(77, nil), then: []step{excess()}}, account(0x6a)
+	// The pool's own share of what it earned comes before what a provider gets.
+	share := step{to: lpWallet2, value: 30, body: internalOrder(5, nil), then: []step{excess()}}
 	for what, c := range map[string]played{
 		"swap of jettons": {[]step{x(pays(bob, 0xde6e0675, 55))}, []string{"jetton_swap"},
 			slices.Concat([]any{"dex", "tegro", "sender", alice, "asset_in", masterX, "asset_out", nil}, xIn, transferred("outgoing", nil, poolOne, bob, nil, nil, 55))},
@@ -54,13 +56,15 @@ func TestActionsOfTegro(t *testing.T) {
 		"deposit": {[]step{given(carrying(3, 5, 0x848a64ff), lp)}, []string{"dex_deposit_liquidity"},
 			[]any{"dex", "tegro", "source", alice, "pool", poolOne, "asset_1", nil, "amount_1", 2, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX,
 				"lp_tokens_minted", 77, "vault_excesses[0].asset", nil, "vault_excesses[0].amount", 5, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 3}},
-		"deposit of what fits":       {[]step{given(lp)}, []string{"dex_deposit_liquidity"}, []any{"lp_tokens_minted", 77, "vault_excesses", "[]"}},
-		"deposit refused":            {[]step{given(carrying(10, 20, 0xd1635ae2))}, []string{"dex_deposit_liquidity!"}, []any{"lp_tokens_minted", nil, "vault_excesses[1].amount", 10}},
-		"liquidity minted elsewhere": {[]step{given(step{to: poolTwo, body: word(9), then: []step{lp}})}, []string{"dex_deposit_liquidity!", "call_contract", "call_contract", "call_contract"}, nil},
+		"deposit, with the pool's share": {[]step{given(carrying(3, 5, 0x848a64ff), share, lp)}, []string{"dex_deposit_liquidity"}, []any{"lp_tokens_minted", 77}},
+		"deposit of what fits":           {[]step{given(lp)}, []string{"dex_deposit_liquidity"}, []any{"lp_tokens_minted", 77, "vault_excesses", "[]"}},
+		"deposit refused":                {[]step{given(carrying(10, 20, 0xd1635ae2))}, []string{"dex_deposit_liquidity!"}, []any{"lp_tokens_minted", nil, "vault_excesses[1].amount", 10}},
+		"liquidity minted elsewhere":     {[]step{given(step{to: poolTwo, body: word(9), then: []step{lp}})}, []string{"dex_deposit_liquidity!", "call_contract", "call_contract", "call_contract"}, nil},
 		"withdrawal": {[]step{burnt(poolOne, carrying(10, 30, 0xceb1e3c1), step{to: alice, value: 9, body: order(0xd53276db)})}, []string{"dex_withdraw_liquidity"},
 			[]any{"dex", "tegro", "source", alice, "pool", poolOne, "lp_tokens_burnt", 77, "asset_1", nil, "amount_1", 30, "asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX}},
-		"withdrawal that is not paid": {[]step{burnt(poolOne, unsent(10, poolX, aliceX, alice))}, []string{"jetton_burn", "call_contract!"}, nil},
-		"burn at another master":      {[]step{burnt(poolOne, sends(10, poolX, aliceX, alice, says(0x12345678)))}, []string{"jetton_burn", "jetton_transfer"}, nil},
+		"withdrawal, with the pool's share": {[]step{burnt(poolOne, share, carrying(10, 30, 0xceb1e3c1))}, []string{"dex_withdraw_liquidity"}, []any{"lp_tokens_burnt", 77}},
+		"withdrawal that is not paid":       {[]step{burnt(poolOne, unsent(10, poolX, aliceX, alice))}, []string{"jetton_burn", "call_contract!"}, nil},
+		"burn at another master":            {[]step{burnt(poolOne, sends(10, poolX, aliceX, alice, says(0x12345678)))}, []string{"jetton_burn", "jetton_transfer"}, nil},
 	} {
 		t.Run(what, func(t *testing.T) {
 			list := recognise(t, facts, play(alice, c.sent...))
