@@ -305,6 +305,9 @@ func (s *session) flush(store *Store, in *input) error {
 		if err := group.Wait(); err != nil {
 			return err
 		}
+		if err := s.sync(); err != nil {
+			return err
+		}
 		if err := store.Commit(); err != nil {
 			return err
 		}
@@ -316,4 +319,15 @@ func (s *session) flush(store *Store, in *input) error {
 		s.Bundle.Set(float64(store.marker))
 	}
 	return in.commit(s.ctx)
+}
+
+// sync makes the output survive whatever the store survives, which does not give it again.
+func (s *session) sync() error {
+	var published []kafka.TopicPartition
+	for p, records := range s.output {
+		if len(records) > 0 {
+			published = append(published, kafka.TopicPartition{Topic: s.configuration.Output.Name, Partition: p})
+		}
+	}
+	return s.kafka.Sync(published...)
 }
