@@ -26,6 +26,7 @@ type machine struct {
 	log       *engine.Kafka
 	client    *kafka.Client
 	stage     *Component
+	newest    uint32 // bundle of the log
 }
 
 func (m *machine) start() {
@@ -104,7 +105,8 @@ func (m *machine) feed(from, to uint32) {
 	m.Helper()
 	var records []*record.Record
 	for n := from; n <= to; n++ {
-		records = append(records, &record.Record{McSeqno: n, PrevMcSeqno: n - 1, Content: &record.Record_Seal{Seal: &record.Seal{}}})
+		records = append(records, &record.Record{McSeqno: n, PrevMcSeqno: m.newest, Content: &record.Record_Seal{Seal: &record.Seal{}}})
+		m.newest = n
 	}
 	if err := m.client.Publish(m.Context(), schema.Transactions.Name, 0, records); err != nil {
 		m.Fatal(err)
@@ -138,19 +140,59 @@ func TestNoBundleIsMissingInWhatAStagePublishedBeforeAPowerLoss(t *testing.T) {
 	}
 	m.start()
 	defer m.stop()
+	m.expect(1, last)
+}
+
+// expect checks what the topic has that the stage writes.
+func (m *machine) expect(first, last uint32) {
+	m.Helper()
 	at := uint32(0)
-	if err := m.client.Read(t.Context(), schema.Contracts.Name, 0, 0, func(item kafka.Item) error {
-		if r := item.Record; r.McSeqno > at {
-			if r.PrevMcSeqno != at {
-				t.Errorf("bundle %d follows %d, want %d", r.McSeqno, at, r.PrevMcSeqno)
-			}
-			at = r.McSeqno
+	if err := m.client.Read(m.Context(), schema.Contracts.Name, 0, 0, func(item kafka.Item) error {
+		switch r := item.Record; {
+		case at == 0 && r.McSeqno != first:
+			m.Errorf("bundle %d is the first one, want %d", r.McSeqno, first)
+		case r.McSeqno > at && at > 0 && r.PrevMcSeqno != at:
+			m.Errorf("bundle %d follows %d, want %d", r.McSeqno, at, r.PrevMcSeqno)
 		}
+		at = max(at, item.Record.McSeqno)
 		return nil
 	}); err != nil {
-		t.Fatal(err)
+		m.Fatal(err)
 	}
 	if at != last {
-		t.Errorf("the newest bundle is %d, want %d", at, last)
+		m.Errorf("the newest bundle is %d, want %d", at, last)
+	}
+}
+
+// Of what the old log had the tables may lack the newest bundles.
+func TestALogThatWasMadeAnewGetsEveryBundleThatItCan(t *testing.T) {
+	for _, c := range []struct {
+		what                 string
+		begins, first, again uint32 // bundles: of the store, of the new log, of what is in it
+		gaps                 float64
+	}{
+		{"from the store's first bundle on", 5, 5, 5, 0},
+		{"from an earlier one on", 5, 3, 3, 0},
+		{"from a later one on, of which the store has seen some", 5, 8, 15, 1},
+		{"behind all that the store has seen", 5, 15, 15, 1},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			folder := t.TempDir()
+			m := &machine{TB: t, dir: filepath.Join(folder, "log"), disk: filepath.Join(folder, "disk"), store: filepath.Join(folder, "store")}
+			m.start()
+			m.feed(c.begins, 14)
+			m.stop()
+			if err := os.RemoveAll(m.dir); err != nil {
+				t.Fatal(err)
+			}
+			m.newest = 0
+			m.start()
+			defer m.stop()
+			m.feed(c.first, 20)
+			m.expect(c.again, 20)
+			if gaps := value(t, m.stage.Gaps); gaps != c.gaps {
+				t.Errorf("%v gaps, want %v", gaps, c.gaps)
+			}
+		})
 	}
 }
