@@ -43,6 +43,9 @@ type Dependencies struct {
 	// First is the first bundle that the store holds, false when it is empty.
 	// Optional.
 	First func(ctx context.Context) (uint32, bool, error)
+	// Newest is the bundle up to which the store is complete, 0 when it is empty.
+	// Optional.
+	Newest func(ctx context.Context) (uint32, error)
 	// LeaveOut reports whether a bundle is left out although the source may have
 	// it, as gaps of an index are when it is read once more. Nobody is told of
 	// these. Optional.

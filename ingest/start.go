@@ -30,7 +30,9 @@ func (c *Component) whereToStart(ctx context.Context) (start, error) {
 	from := c.configuration.From
 	switch {
 	case lowest == nil:
-		s.next = c.startAnew()
+		if s.next, err = c.startAnew(ctx); err != nil {
+			return start{}, err
+		}
 	case from > s.next:
 		return start{}, fmt.Errorf("--from %d: the log ends with masterchain block %d, so blocks %d to %d would be left out: leave --from away to go on from there, or start over with an empty --data folder",
 			from, s.prev, s.next, from-1)
@@ -91,17 +93,29 @@ func (c *Component) checkFirst(ctx context.Context) error {
 	return nil
 }
 
-// startAnew is the first bundle of an empty log.
-func (c *Component) startAnew() uint32 {
-	from := c.configuration.From
-	if from == 0 {
-		if from, _ = c.source.Range(); from > 1 {
-			c.report.Log.Info().Uint32("block", from).
-				Msg("the source's first masterchain block only tells which shard blocks came before: its own bundle is not published")
-			from++
+// startAnew is the first bundle of an empty log. One that was made anew leaves out none
+// that the store lacks.
+func (c *Component) startAnew(ctx context.Context) (uint32, error) {
+	if from := c.configuration.From; from > 0 {
+		return from, nil
+	}
+	first, _ := c.source.Range()
+	if c.dependencies.Newest != nil {
+		newest, err := c.dependencies.Newest(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("newest bundle of the store: %w", err)
+		}
+		if newest > 0 && newest < first {
+			c.report.Log.Info().Uint32("last", newest).Msg("the log is empty: going on after the store's last bundle")
+			return newest + 1, nil
 		}
 	}
-	return from
+	if first > 1 {
+		c.report.Log.Info().Uint32("block", first).
+			Msg("the source's first masterchain block only tells which shard blocks came before: its own bundle is not published")
+		first++
+	}
+	return first, nil
 }
 
 // otherStart says where a run can begin instead of a bundle.

@@ -24,6 +24,9 @@ type Repeat struct {
 	// Token is put before all tokens: what was inserted under the first ones is
 	// gone, although ClickHouse remembers them.
 	Token string
+	// Done is up to which bundle a partition of a topic is in all tables: Again tells
+	// of no later one.
+	Done func(ctx context.Context, topic string, partition int) (mcSeqno uint32, err error)
 	// Sealed is called when all rows of a partition up to a bundle are in the
 	// tables. May be nil.
 	Sealed func(topic string, partition int, mcSeqno uint32)
@@ -67,12 +70,17 @@ func Standalone(name string) bool {
 	return slices.ContainsFunc(table.All, func(t *table.Table) bool { return t.Name == name && t.Standalone })
 }
 
-// Again inserts the rows of a partition's bundles, as far as the log has them now.
-// It takes no part in a consumer group and leaves nothing behind.
+// Again inserts the rows of a partition's bundles, as far as the log has them now, and
+// tells that those are there which the sink has inserted: the tables that get no rows have
+// no others. It takes no part in a consumer group and leaves nothing behind.
 func (c *Component) Again(ctx context.Context, topic schema.Topic, partition int) error {
 	f, err := c.configuration.feedOf(topic.Name)
 	if err != nil {
 		return err
+	}
+	done, err := c.dependencies.Repeat.Done(ctx, topic.Name, partition)
+	if err != nil {
+		return fmt.Errorf("%s/%d: %w", topic.Name, partition, err)
 	}
 	l := &kafka.PartitionReader{Topic: topic.Name, Partition: partition}
 	b := &batch{feed: f}
@@ -97,7 +105,7 @@ func (c *Component) Again(ctx context.Context, topic schema.Topic, partition int
 		if _, err := b.add(item); err != nil {
 			return err
 		}
-		if item.Record.GetSeal() != nil {
+		if item.Record.GetSeal() != nil && item.Record.McSeqno <= done {
 			b.seals = append(b.seals, item.Record)
 		}
 		if b.rows < c.configuration.MaxRows && b.bytes < c.configuration.MaxBytes {

@@ -234,6 +234,7 @@ func (p *process) findLog(ctx context.Context, embedded bool) error {
 		}
 		dependencies.Dial = log.Dial
 		dependencies.Epoch = log.Epoch()
+		dependencies.Sync = log.Sync
 		p.settings.Contracts.Handover, p.settings.Traces.Handover, p.settings.Webhooks.Match.Handover = false, false, false // nobody else works on this log
 	}
 	client, err := kafka.New(configuration, dependencies)

@@ -60,7 +60,7 @@ func (p *process) begin(ctx context.Context, name string, s stage, ended chan<- 
 }
 
 func (p *process) newIngest() (*ingest.Component, error) {
-	d := ingest.Dependencies{Report: p.report, Log: p.log, Backlog: p.decodeBacklog, First: p.firstBundle}
+	d := ingest.Dependencies{Report: p.report, Log: p.log, Backlog: p.decodeBacklog, First: p.firstBundle, Newest: p.newestBundle}
 	if newProgress(os.Stderr).terminal {
 		d.Terminal = os.Stderr
 	}
@@ -83,6 +83,26 @@ func (p *process) firstBundle(ctx context.Context) (uint32, bool, error) {
 		return client.Conn().QueryRow(ctx, "SELECT min(mc_seqno), count() FROM blocks").Scan(&first, &count)
 	})
 	return first, count > 0, err
+}
+
+// newestBundle is the watermark of the tables, 0 without one, for the processes that reach
+// them.
+func (p *process) newestBundle(ctx context.Context) (uint32, error) {
+	if p.dsn == "" {
+		return 0, nil
+	}
+	client, err := p.openTables("clickhouse newest bundle", p.dsn)
+	if err != nil {
+		return 0, err
+	}
+	var w clickhouse.Watermark
+	err = p.persist(ctx, "look for the newest bundle", func() error {
+		if w, err = clickhouse.ReadWatermark(ctx, client.Conn()); errors.Is(err, clickhouse.ErrNoWatermark) {
+			return nil
+		}
+		return err
+	})
+	return w.MCSeqno, err
 }
 
 // decodeBacklog is how many bytes of blocks decode has not read, about: the

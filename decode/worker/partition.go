@@ -154,12 +154,17 @@ func (l *partitionWork) commit(ctx context.Context) error {
 	if l.published == 0 || ctx.Err() != nil {
 		return nil //nolint:nilerr // the next life repeats it
 	}
+	err := l.kafka.Sync(kafka.TopicPartition{Topic: schema.Headers.Name, Partition: l.partition},
+		kafka.TopicPartition{Topic: schema.Transactions.Name, Partition: l.partition}, kafka.TopicPartition{Topic: schema.Accounts.Name, Partition: l.partition})
+	if err != nil {
+		return err
+	}
 	if l.cells != nil {
 		if err := l.cells.Sync(); err != nil {
 			return err
 		}
 	}
-	err := l.source.Commit(ctx, l.published)
+	err = l.source.Commit(ctx, l.published)
 	l.published, l.committed = 0, time.Now()
 	return err
 }

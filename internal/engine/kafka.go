@@ -33,8 +33,8 @@ type KafkaOptions struct {
 	// step in which it is trimmed. 0 means 16 MiB.
 	SegmentBytes int64
 	// SyncWrites makes every record survive a power loss, at the cost of half a
-	// millisecond and most of the throughput. Without it the last seconds before
-	// a power loss may be gone (which changes Epoch), and nothing else.
+	// millisecond and most of the throughput. Without it what was written since Sync
+	// may be gone after a power loss (which changes Epoch), and nothing else.
 	SyncWrites bool
 	Report     report.Reporter
 }
@@ -55,6 +55,7 @@ type Kafka struct {
 	cluster  *kfake.Cluster
 	listener *listener
 	keeper   *keeper
+	disk     disk
 
 	closing func() error // once
 }
@@ -85,7 +86,7 @@ func openKafka(ctx context.Context, options KafkaOptions) (_ *Kafka, err error) 
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return nil, err
 	}
-	k := &Kafka{options: options, listener: newListener()}
+	k := &Kafka{options: options, listener: newListener(), disk: disk{dir: data, last: map[string]int64{}}}
 	k.closing = sync.OnceValue(k.close)
 	if k.lock, err = lockFile(filepath.Join(options.Dir, "lock")); err != nil {
 		return nil, fmt.Errorf("folder %s: %w", options.Dir, err)
@@ -142,6 +143,14 @@ func (k *Kafka) Address() string { return k.listener.Addr().String() }
 // Epoch changes when the log has lost records that it had acknowledged (after a
 // power loss), so that offsets may have been given to other records.
 func (k *Kafka) Epoch() string { return strconv.Itoa(k.ends.Epoch) }
+
+// Sync makes what a partition has survive a power loss.
+func (k *Kafka) Sync(topic string, partition int) error {
+	if k.options.SyncWrites {
+		return nil
+	}
+	return k.disk.sync(topic, partition)
+}
 
 // Stop closes the log. Readers and writers end first: a member that is still in
 // its group at the stop is remembered by nobody and has to join again.

@@ -434,3 +434,17 @@ func TestDialAfterStopIsRefused(t *testing.T) {
 		t.Error("a stopped log takes connections")
 	}
 }
+
+func TestSyncFollowsFilesThatComeAndGo(t *testing.T) {
+	k := startKafka(t, engine.KafkaOptions{Dir: t.TempDir(), SegmentBytes: 64 << 10, RetentionBytes: 128 << 10, LimitBytes: 64 << 20})
+	if err := k.Sync(topic, 0); err != nil {
+		t.Errorf("a topic that is not there: %v", err)
+	}
+	c := withTopic(t, k, 1)
+	for n := range uint64(50) {
+		c.mustProduce(t, 0, numbered(n, 16<<10))
+		if err := k.Sync(topic, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
 
 	"tonscribe/schema/record"
 )
@@ -46,6 +47,24 @@ func (c *Client) Publish(ctx context.Context, topic string, partition int, recor
 		records = records[len(batch):]
 	}
 	return nil
+}
+
+// Sync returns when what was published to some partitions survives a power loss. Whoever
+// makes durable that it need not be published again calls it before.
+func (c *Client) Sync(partitions ...TopicPartition) error {
+	if c.sync == nil {
+		return nil
+	}
+	var group errgroup.Group
+	for _, tp := range partitions {
+		group.Go(func() error {
+			if err := c.sync(tp.Topic, tp.Partition); err != nil {
+				return fmt.Errorf("write %s to the disk: %w", tp, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // hold gives the partition to one writer: two batches in flight could change

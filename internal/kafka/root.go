@@ -40,6 +40,9 @@ type Dependencies struct {
 	// Room is waited for before anything is written, by Publish; nil is room
 	// always.
 	Room func(ctx context.Context) error
+	// Sync makes what a partition has survive a power loss. It is nil where what is
+	// acknowledged does.
+	Sync func(topic string, partition int) error
 }
 
 // Client writes and reads the log. It is safe for use by many goroutines.
@@ -54,6 +57,7 @@ type Client struct {
 	produce       *kafka.Client // with produceTimeout
 	writers       sync.Map      // TopicPartition → chan struct{}: one batch in flight
 	room          func(ctx context.Context) error
+	sync          func(topic string, partition int) error
 
 	connecting sync.Mutex
 	epoch      string // empty until connected
@@ -93,6 +97,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 		compression:   compression,
 		epochOfLog:    dependencies.Epoch,
 		room:          dependencies.Room,
+		sync:          dependencies.Sync,
 		dialer: &kafka.Dialer{ClientID: "tonscribe", Timeout: dialTimeout, KeepAlive: time.Minute,
 			DialFunc: dependencies.Dial, TLS: tls, SASLMechanism: mechanism},
 		transport: &kafka.Transport{ClientID: "tonscribe", DialTimeout: dialTimeout, MetadataTTL: metadataTTL,

@@ -146,6 +146,34 @@ func (c *Client) readFrom(ctx context.Context, tp TopicPartition, read func(conn
 	return nil
 }
 
+// Done is the bundle up to which a group has committed all of a partition, 0 when its commit
+// tells of none.
+func (c *Client) Done(ctx context.Context, group, topic string, partition int) (mcSeqno uint32, err error) {
+	tp := TopicPartition{topic, partition}
+	if err := c.connect(ctx); err != nil {
+		return 0, fmt.Errorf("commit of %s in %s: %w", group, tp, err)
+	}
+	err = c.persist(ctx, "fetch offset", func(ctx context.Context) error {
+		_, metadata, err := c.committed(ctx, group, tp)
+		if err != nil {
+			return err
+		}
+		last, err := decodeCommitment(metadata)
+		if err != nil {
+			return finalError{err}
+		}
+		at := last.Position.or()
+		if mcSeqno = at.Bundle; mcSeqno > 0 && !at.Sealed {
+			mcSeqno--
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("commit of %s in %s: %w", group, tp, err)
+	}
+	return mcSeqno, nil
+}
+
 // Lag is, for every partition of the topics, how many records the group has
 // not committed.
 func (c *Client) Lag(ctx context.Context, group string, topics []schema.Topic) (map[TopicPartition]int64, error) {

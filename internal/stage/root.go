@@ -206,6 +206,9 @@ func (s *session) serve() (err error) {
 			return err
 		}
 	}
+	if err := s.beginAnew(store); err != nil {
+		return err
+	}
 	if err := s.rewind(store.marker); err != nil {
 		return err
 	}
@@ -305,6 +308,9 @@ func (s *session) flush(store *Store, in *input) error {
 		if err := group.Wait(); err != nil {
 			return err
 		}
+		if err := s.sync(); err != nil {
+			return err
+		}
 		if err := store.Commit(); err != nil {
 			return err
 		}
@@ -317,3 +323,60 @@ func (s *session) flush(store *Store, in *input) error {
 	}
 	return in.commit(s.ctx)
 }
+
+// sync makes the output survive whatever the store survives, which does not give it again.
+func (s *session) sync() error {
+	var published []kafka.TopicPartition
+	for p, records := range s.output {
+		if len(records) > 0 {
+			published = append(published, kafka.TopicPartition{Topic: s.configuration.Output.Name, Partition: p})
+		}
+	}
+	return s.kafka.Sync(published...)
+}
+
+// beginAnew sees to it that a log which was made anew gets what the one before it had: it
+// may have gone with bundles that no sink had inserted. Where the new one begins with the
+// first bundle of the store, everything is worked out again.
+func (s *session) beginAnew(store *Store) error {
+	if store.marker == 0 {
+		return nil
+	}
+	for p := range s.kafka.Partitions() {
+		if _, end, err := s.kafka.Offsets(s.ctx, s.configuration.Output.Name, p); err != nil || end > 0 {
+			return err
+		}
+	}
+	oldest, err := s.oldest()
+	if err != nil || oldest > store.marker {
+		return err // what lies between is told of as a gap
+	}
+	whole, err := store.hasNothingBefore(oldest)
+	if err != nil {
+		return err
+	}
+	if !whole || s.configuration.Handover {
+		s.Gaps.Inc()
+		s.report.Log.Error().Str("topic", s.configuration.Output.Name).Uint32("from", oldest).Uint32("to", store.marker).
+			Msg("the log was made anew, and the store has seen these bundles: what the tables did not have of them yet is missing")
+		return nil
+	}
+	s.report.Log.Warn().Uint32("store", store.marker).Uint32("oldest", oldest).Msg("the log was made anew: working everything out again")
+	return errors.Join(store.clear(), store.check())
+}
+
+// oldest waits for the first record of the input and returns its bundle.
+func (s *session) oldest() (uint32, error) {
+	for {
+		r, _, err := s.kafka.First(s.ctx, s.configuration.Inputs[0].Name, 0)
+		if err != nil || r != nil {
+			return r.GetMcSeqno(), err
+		}
+		if err := lifetime.Sleep(s.ctx, oldestPoll); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// oldestPoll is the time between looks for the first record.
+const oldestPoll = 100 * time.Millisecond

@@ -19,6 +19,7 @@ import (
 // Keys of the frame. The stage's own begin with other bytes.
 const (
 	keyMarker    = 'M' // → masterchain seqno of the last bundle that is done
+	keyFirst     = 'F' // → masterchain seqno of the first bundle that was done
 	keyVersion   = 'V' // → version of the stage's layout
 	keyPosition  = 'H' // → position in the topic of the store's changes
 	keyRestoring = 'R' // → nothing: the store is being filled from that topic, and is not whole
@@ -126,8 +127,22 @@ func (s *Store) Marker() uint32 { return s.marker }
 
 // Mark says that a bundle is in the batch.
 func (s *Store) Mark(mcSeqno uint32) error {
+	if s.marker == 0 {
+		if err := s.Set(binary.BigEndian.AppendUint32(nil, mcSeqno), keyFirst); err != nil {
+			return err
+		}
+	}
 	s.marker = mcSeqno
 	return s.Set(binary.BigEndian.AppendUint32(nil, mcSeqno), keyMarker)
+}
+
+// hasNothingBefore reports whether the store has seen no bundle before one.
+func (s *Store) hasNothingBefore(mcSeqno uint32) (bool, error) {
+	if mcSeqno <= 1 {
+		return true, nil
+	}
+	first, err := s.Get(keyFirst)
+	return len(first) == 4 && mcSeqno <= binary.BigEndian.Uint32(first), err
 }
 
 // Commit makes everything in the batch durable.

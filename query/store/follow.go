@@ -48,7 +48,8 @@ const (
 	nearPoll = 500 * time.Millisecond
 	// firstPoll is how often the tables are looked for before that.
 	firstPoll = 20 * time.Millisecond
-	// firstPatience is how long the first view waits for the log.
+	// firstPatience is how long the first view waits for the log, and for each next
+	// bundle that it had at the start.
 	firstPatience = 5 * time.Second
 	// againAfter is the pause before a log is followed again.
 	againAfter = 2 * time.Second
@@ -72,17 +73,19 @@ func (s *Store) awaitLog(ctx context.Context) {
 
 // show makes the first view visible: at once without a log, otherwise when it has what
 // the log had at the start, so that who asks before and after a restart does not see
-// the chain go back. A log that does not answer is not waited for.
+// the chain go back. A log that does not answer, or gives nothing more, is not waited for.
 func (s *Store) show(caughtUp bool) {
 	if s.shown.Load() {
 		return
 	}
-	far := s.asked.Load() && !s.near.Load()
-	if s.log == nil || far || caughtUp || time.Since(s.began) > firstPatience {
+	if s.log == nil || s.isFar() || caughtUp || time.Since(s.came) > firstPatience {
 		s.shown.Store(true)
 		s.wake()
 	}
 }
+
+// isFar reports whether the log has said that the tables are not near its end.
+func (s *Store) isFar() bool { return s.asked.Load() && !s.near.Load() }
 
 // wake wakes those who wait for a newer view.
 func (s *Store) wake() { close(*s.moved.Swap(new(make(chan struct{})))) }
@@ -172,6 +175,9 @@ func (s *Store) step(ctx context.Context, tables bool) (read bool, err error) {
 	caughtUp := s.following && s.log.CaughtUp()
 	if s.following {
 		newer = s.log.Bundles()
+		if n := len(newer); n > 0 && newer[n-1].MCSeqno != s.newest {
+			s.newest, s.came = newer[n-1].MCSeqno, time.Now()
+		}
 	}
 	v, read, err := s.filler.Next(ctx, s.view.Load(), tables, newer, func(v *head.View) { s.fail(ctx, s.Advance(ctx, v)) })
 	if v == nil {

@@ -26,6 +26,9 @@ import (
 	"tonscribe/query/reader"
 )
 
+// errFar says that what the log has is not visible.
+var errFar = errors.New("the tables are far behind the log, and only what they have is visible")
+
 // ErrEmpty says that no bundle is complete in all tables yet.
 var ErrEmpty = errors.New("no masterchain block is indexed yet")
 
@@ -54,7 +57,8 @@ type Store struct {
 	view           atomic.Pointer[head.View]
 	shown          atomic.Bool                   // requests see it
 	moved          atomic.Pointer[chan struct{}] // closed when requests see a newer one
-	began          time.Time
+	newest         uint32                        // bundle that the log gave
+	came           time.Time                     // when it did, or following began
 	stop           context.CancelFunc
 	running        sync.WaitGroup
 	logged         atomic.Int64 // when a failure of the follower was logged, in Unix nanoseconds
@@ -106,7 +110,7 @@ func New(configuration Configuration, servers clickhouse.Options, log Log, r rep
 // Start begins to follow the watermark.
 func (s *Store) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.stop, s.began = cancel, time.Now()
+	s.stop, s.came = cancel, time.Now()
 	s.running.Go(func() { s.follow(ctx) })
 	if s.log != nil {
 		s.running.Go(func() { s.awaitLog(ctx) })
@@ -142,6 +146,9 @@ func (s *Store) Ready(ctx context.Context) error {
 	if s.log != nil {
 		if err := s.log.State(); err != nil {
 			return err
+		}
+		if s.isFar() {
+			return errFar
 		}
 	}
 	_, _, err := s.filler.Watermark(ctx)

@@ -15,7 +15,8 @@ const (
 	// patience is how long the log may take to answer that.
 	patience = 5 * time.Second
 	// nearSeconds is how much older than the log's the newest bundle of the tables
-	// may be for following to begin.
+	// may be for following to begin, and how old the log's itself is where they may be
+	// older: who follows a chain that goes on has seen it already.
 	nearSeconds = 60
 	// nearBundles is how many bundles fewer they may have, however much older: a chain
 	// may have stood.
@@ -23,7 +24,8 @@ const (
 )
 
 // Near reports whether the newest bundle of the tables, of a time in Unix seconds, is the
-// log's newest one or shortly before it, in time or in bundles, or the log has none.
+// log's newest one or shortly before it, in time or in bundles, or the log has none, or
+// has what happens now.
 func (t *Tail) Near(ctx context.Context, mcSeqno, genUtime uint32) (bool, error) {
 	topic := schema.Headers
 	t.ask(time.Now())
@@ -35,7 +37,8 @@ func (t *Tail) Near(ctx context.Context, mcSeqno, genUtime uint32) (bool, error)
 	t.inLog = 0 // it may be another log than before
 	t.mutex.Unlock()
 	t.answered(seal.GetMcSeqno())
-	return uint64(seal.GetSeal().GetGenUtime()) <= uint64(genUtime)+nearSeconds || uint64(seal.GetMcSeqno()) <= uint64(mcSeqno)+nearBundles, nil
+	inLog := uint64(seal.GetSeal().GetGenUtime())
+	return inLog <= uint64(genUtime)+nearSeconds || uint64(seal.GetMcSeqno()) <= uint64(mcSeqno)+nearBundles || int64(inLog)+nearSeconds >= time.Now().Unix(), nil
 }
 
 // Err is the error with which a partition stopped since Start, nil for none. Nothing

@@ -292,6 +292,22 @@ func TestTablesAreNearTheLogWhenAMinuteOrFewBundlesAreMissing(t *testing.T) {
 	}
 }
 
+// Who followed it before a restart has seen its newest bundle, however long the sink stands.
+func TestTheHeadOfAChainThatGoesOnIsFollowedHoweverFarTheTablesAreBehind(t *testing.T) {
+	bundles := chain(nearBundles+3, 1)
+	newest := bundles[len(bundles)-1]
+	headers := newest.records[place{Topic: schema.Headers.Name}]
+	for age, want := range map[time.Duration]bool{2 * nearSeconds * time.Second: false, nearSeconds / 2 * time.Second: true} {
+		headers[len(headers)-1].GetSeal().GenUtime = uint32(time.Now().Add(-age).Unix())
+		l := newLog(t, 1)
+		l.publishAll(bundles...)
+		have, err := l.tail(1<<20).Near(t.Context(), bundles[0].seqno, bundles[0].utime)
+		if err != nil || have != want {
+			t.Errorf("the newest bundle is %s old: near is %t, %v; want %t", age, have, err, want)
+		}
+	}
+}
+
 func TestABundleLargerThanTheBoundIsHeldAlone(t *testing.T) {
 	l, bundles := newLog(t, 1), chain(5, 1)
 	l.publishAll(bundles...)

@@ -36,6 +36,9 @@ func (r *run) sink(p *plan, log *kafka.Client, sealed func(topic string, partiti
 	c.Group = "repair"
 	return sink.New(c, sink.Dependencies{Report: r.Report, Kafka: log, ClickHouse: r.Tables, Repeat: &sink.Repeat{
 		Tables: p.tables, From: p.from, Token: fmt.Sprintf("repair-%d", time.Now().UnixNano()), Sealed: sealed,
+		Done: func(ctx context.Context, topic string, partition int) (uint32, error) {
+			return log.Done(ctx, r.Sink.Group, topic, partition)
+		},
 	}})
 }
 
