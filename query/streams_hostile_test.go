@@ -18,6 +18,10 @@ import (
 	"github.com/coder/websocket"
 
 	"tonscribe/query/live"
+	"tonscribe/query/live/events"
+	"tonscribe/query/render"
+	"tonscribe/schema/record"
+	"tonscribe/test/support/enginetest"
 )
 
 // A bundle may have more events than wait for a client. Whoever reads gets them all, and
@@ -223,6 +227,7 @@ func TestHostileClientsAreBounded(t *testing.T) {
 		{"a million subscriptions", aMillionSubscriptions},
 		{"subscribing and unsubscribing", subscribingAndUnsubscribing},
 		{"texts that are no operations", textsThatAreNoOperations},
+		{"types that there are not", typesThatThereAreNot},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			c.test(t, s, at)
@@ -407,5 +412,81 @@ func textsThatAreNoOperations(t *testing.T, s *server, at string) {
 			t.Errorf("%.50q is answered by %.400s", text, e.raw)
 		}
 		_ = c.CloseNow()
+	}
+}
+
+func typesThatThereAreNot(t *testing.T, _ *server, at string) {
+	const sockets = 20
+	names := make([]string, 100_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("%06x", i)
+	}
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	order := map[string]any{"operation": "subscribe", "types": []string{"actions"}, "addresses": addressesFrom(0, 1)}
+	before := held()
+	for i, member := range []string{"action_types", "supported_action_types"} {
+		order[member] = names
+		text := []byte(operation(t, order))
+		delete(order, member)
+		for range sockets {
+			c, _ := dialRaw(t, at, "X-Actions-Version: "+strings.Join(names[:50_000], ","))
+			defer c.Close()
+			if err := c.frame(textFrame, len(text), text); err != nil {
+				t.Fatal(err)
+			}
+			_, answer, err := c.nextFrame()
+			if want := []string{`{"error":"too many action_types: 100000 `, `{"status":"subscribed"`}[i]; err != nil || !strings.HasPrefix(string(answer), want) {
+				t.Errorf("%d names of %s are answered by %.200s, %v", len(names), member, answer, err)
+			}
+		}
+	}
+	if after := held(); after > before+2*sockets*(100<<10) {
+		t.Errorf("%d streams hold %d bytes", 2*sockets, after-before)
+	}
+}
+
+// Traces that stay open are read again with each bundle: however large they are together,
+// streams go on, and the small ones are told as a whole.
+func TestABundleOfLargeTracesIsTold(t *testing.T) {
+	bundles := syntheticBundles(600, 3)
+	w := &world{engine: enginetest.Tables(t), bundles: bundles}
+	busy := bundles[0]
+	for _, b := range bundles[:len(bundles)-hiddenBundles] {
+		if len(b.Transactions) > len(busy.Transactions) {
+			busy = b
+		}
+	}
+	all, small := 0, map[string]bool{}
+	w.change = func(s *record.TraceStep) {
+		if s.Trace.McSeqnoEnd == busy.Seqno {
+			if all++; len(small) < 2 {
+				small[string(s.Trace.Id)] = true
+			}
+		}
+		if !small[string(s.Trace.Id)] {
+			s.Trace.Nodes = render.MaxTraceTransactions
+		}
+	}
+	w.fill(t)
+	if all < 14 {
+		t.Fatalf("bundle %d has %d traces", busy.Seqno, all)
+	}
+	s := w.serve(t, manyStreams)
+	s.await(w.watermark)
+	stream, _ := s.open(s.listening(), map[string]any{"types": []string{"trace", "account_state_change"}, "from": events.EndOf(busy.Seqno - 1).String()})
+	traces := 0
+	for _, e := range stream.until(lastState(busy)) {
+		if e.Type == "trace" {
+			traces++
+		}
+	}
+	if traces < 2 || traces >= all {
+		t.Errorf("%d of %d traces are told as a whole", traces, all)
 	}
 }

@@ -216,8 +216,8 @@ func (r *Reader) recognise(ctx context.Context, traces []*Trace) error {
 // fill takes what was recognised, and numbers it as the stored actions are.
 func (t *Trace) fill(actions []*action.Action, failed error) {
 	t.Actions, t.Failed = nil, failed
-	for _, found := range actions {
-		t.Actions = append(t.Actions, &table.ActionRow{Action: found.Record(), Step: t.step})
+	for _, found := range action.Records(actions) {
+		t.Actions = append(t.Actions, &table.ActionRow{Action: found, Step: t.step})
 	}
 	table.NumberActions(t.Actions, 0)
 	numbers := make(map[[32]byte]uint32, len(t.Actions))

@@ -3,7 +3,6 @@ package action
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"math/big"
 	"strings"
 	"unicode/utf8"
@@ -237,7 +236,8 @@ func escaped(b []byte) string {
 		c, size := utf8.DecodeRune(b)
 		switch {
 		case c == utf8.RuneError && size == 1:
-			fmt.Fprintf(&out, `\x%02x`, b[0])
+			const digits = "0123456789abcdef"
+			out.Write([]byte{'\\', 'x', digits[b[0]>>4], digits[b[0]&15]})
 		case c != 0:
 			out.Write(b[:size])
 		}

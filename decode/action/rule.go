@@ -70,7 +70,8 @@ type Protocol struct {
 type registered struct {
 	types     []*Type
 	byName    map[string]*Type
-	rules     []*Rule // by Order
+	labels    map[string]bool // names, groups and versions of types
+	rules     []*Rule         // by Order
 	byOpcode  map[uint32][]*Rule
 	byType    map[*Type][]*Rule
 	transfers []*Rule
@@ -84,7 +85,7 @@ func init() { registry = register(protocols) }
 
 // register refuses what no trace could be recognised by.
 func register(list []*Protocol) *registered {
-	r := &registered{byName: map[string]*Type{}, byOpcode: map[uint32][]*Rule{}, byType: map[*Type][]*Rule{}}
+	r := &registered{byName: map[string]*Type{}, labels: map[string]bool{}, byOpcode: map[uint32][]*Rule{}, byType: map[*Type][]*Rule{}}
 	for _, p := range list {
 		for _, t := range p.Types {
 			d := t.describe()
@@ -92,6 +93,9 @@ func register(list []*Protocol) *registered {
 				panic("two types have the name " + d.Name)
 			}
 			r.types, r.byName[d.Name] = append(r.types, d), d
+			for _, label := range slices.Concat(d.Groups, []string{d.Name}, versionLabels) {
+				r.labels[label] = true
+			}
 		}
 		for i := range p.Rules {
 			r.rules = append(r.rules, &p.Rules[i])

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"iter"
 	"reflect"
 	"slices"
 )
@@ -100,6 +101,7 @@ func (a *Action) Seen() (since, until Version) {
 // unknown stands for nothing.
 func Expand(labels []string) map[*Type]bool {
 	set := map[*Type]bool{}
+	labels = Known(slices.Values(labels))
 	for _, t := range registry.types {
 		if t.Version == V1 || slices.ContainsFunc(labels, t.in) {
 			set[t] = true
@@ -107,6 +109,20 @@ func Expand(labels []string) map[*Type]bool {
 	}
 	return set
 }
+
+// Known are the values of supported_action_types that stand for something, each once. A
+// stranger may send many.
+func Known(labels iter.Seq[string]) (known []string) {
+	for label := range labels {
+		if registry.labels[label] && !slices.Contains(known, label) {
+			known = append(known, label)
+		}
+	}
+	return known
+}
+
+// versionLabels stand for the types up to a version.
+var versionLabels = []string{"v1", "v2", "v3", "v4", "latest"}
 
 func (t *Type) in(label string) bool {
 	upTo := func(v Version) bool { return t.Version != Unversioned && t.Version <= v }

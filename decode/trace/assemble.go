@@ -57,7 +57,8 @@ type Assembled struct {
 	// trace from now on, and Moved those of traces that it replaces.
 	New, Moved []*record.Transaction
 	// All are all of them by the same order, once the trace has no open message. It is
-	// nil while there are any, and of traces of more than MaxNodes.
+	// nil while there are any, and of traces of more than MaxNodes, or of more than MaxBytes
+	// before the bundle.
 	All []*record.Transaction
 }
 
@@ -260,7 +261,7 @@ func (a *Assembler) keepOpen() error {
 }
 
 // link makes the trace that an orphan began a part of the one whose message it
-// received, unless together they pass MaxNodes.
+// received, unless together they pass MaxNodes, or it has more than MaxBytes.
 func (a *Assembler) link(g *growing, message, orphan []byte) error {
 	o, err := a.known(orphan)
 	if err != nil {
@@ -269,8 +270,8 @@ func (a *Assembler) link(g *growing, message, orphan []byte) error {
 	if o == g || g.trace.Nodes+o.trace.Nodes > MaxNodes {
 		return nil
 	}
-	stored, err := a.stored(o)
-	if err != nil {
+	stored, keys, err := a.stored(o)
+	if err != nil || len(stored) < len(keys) {
 		return err
 	}
 	for _, tx := range stored {
@@ -336,13 +337,14 @@ func (a *Assembler) finish(g *growing) (Assembled, error) {
 		}
 	}
 	var stored []*record.Transaction
+	var keys [][]byte
 	var err error
 	if g.kept && (t.PendingEdges == 0 || t.Nodes > MaxNodes) {
-		if stored, err = a.stored(g); err != nil {
+		if stored, keys, err = a.stored(g); err != nil {
 			return done, err
 		}
 	}
-	if t.PendingEdges == 0 && t.Nodes <= MaxNodes {
+	if t.PendingEdges == 0 && t.Nodes <= MaxNodes && len(stored) == len(keys) {
 		done.All = g.added
 		if len(stored) > 0 {
 			done.All = slices.Concat(stored, g.added)
@@ -351,8 +353,8 @@ func (a *Assembler) finish(g *growing) (Assembled, error) {
 	}
 	// Of what is too large no transactions are kept: nobody makes a tree of them.
 	if t.State == record.TraceState_TRACE_COMPLETE || t.Nodes > MaxNodes {
-		for _, tx := range stored {
-			if err := a.store.Delete(keyTransaction, g.id[:], transactionKey(tx)); err != nil {
+		for _, key := range keys {
+			if err := a.store.Delete(keyTransaction, g.id[:], key); err != nil {
 				return done, err
 			}
 		}
@@ -390,13 +392,20 @@ func transactionKey(tx *record.Transaction) []byte {
 	return append(binary.BigEndian.AppendUint64(make([]byte, 0, 8+address.Size), tx.Lt), tx.Account...)
 }
 
-// stored are the transactions of a trace that came with earlier bundles.
-func (a *Assembler) stored(g *growing) (list []*record.Transaction, err error) {
+// stored are the transactions of a trace that came with earlier bundles, none where they
+// have more than MaxBytes, and the ends of their keys.
+func (a *Assembler) stored(g *growing) (list []*record.Transaction, keys [][]byte, err error) {
 	if !g.kept {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var damage error
-	err = a.store.Each(append([]byte{keyTransaction}, g.id[:]...), nil, func(_, value []byte) bool {
+	size := 0
+	err = a.store.Each(append([]byte{keyTransaction}, g.id[:]...), nil, func(rest, value []byte) bool {
+		keys = append(keys, slices.Clone(rest))
+		if size += len(value); size > MaxBytes {
+			list = nil
+			return true
+		}
 		tx := new(record.Transaction)
 		if damage = tx.UnmarshalVT(value); damage != nil {
 			return false
@@ -404,5 +413,5 @@ func (a *Assembler) stored(g *growing) (list []*record.Transaction, err error) {
 		list = append(list, tx)
 		return true
 	})
-	return list, errors.Join(err, damage)
+	return list, keys, errors.Join(err, damage)
 }

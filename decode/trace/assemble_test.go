@@ -397,3 +397,35 @@ func TestStageGoesOnFromItsStoreAfterARestart(t *testing.T) {
 		}
 	}
 }
+
+// A message may be large, and a trace has many.
+func TestATraceOfTooManyBytesIsNotPutTogether(t *testing.T) {
+	const bundles, bytes = 100, 1 << 20
+	for _, size := range []int{bytes, 10} {
+		var store Memory
+		a := NewAssembler(&store)
+		var last []Assembled
+		for n := range bundles {
+			in, out := fmt.Sprintf("m%d", n), []string{fmt.Sprintf("m%d", n+1)}
+			if n == 0 {
+				in = "ext"
+			}
+			if n == bundles-1 {
+				out = nil
+			}
+			tx := sends(fmt.Sprint(n), uint64(n+1), in, out...)
+			tx.InMsg.Body = make([]byte, size)
+			var err error
+			if last, err = a.Bundle(uint32(n+1), []*record.Transaction{tx}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		held := 0
+		for _, tx := range last[0].All {
+			held += tx.SizeVT()
+		}
+		if held > MaxBytes+2*bytes || size*bundles < MaxBytes && len(last[0].All) != bundles || last[0].State != record.TraceState_TRACE_COMPLETE || store.Len() != 0 {
+			t.Errorf("%d bytes of each: %s, %d bytes are put together, %d values are left in the store", size, summary(last[0]), held, store.Len())
+		}
+	}
+}

@@ -13,6 +13,10 @@ import (
 // tree.
 const MaxNodes = 10_000
 
+// MaxBytes is how much the transactions of a trace have at most that are put together out
+// of a store.
+const MaxBytes = 64 << 20
+
 var (
 	// ErrEmpty is the error of a trace without transactions.
 	ErrEmpty = errors.New("a trace without transactions")

@@ -151,9 +151,7 @@ func Step(a *trace.Assembled, facts action.Facts) (step *record.TraceStep, faile
 		return nil, nil, err
 	}
 	actions, failed := action.Classify(tree, facts)
-	for _, found := range actions {
-		step.Actions = append(step.Actions, found.Record())
-	}
+	step.Actions = action.Records(actions)
 	return step, failed, nil
 }
 

@@ -23,6 +23,7 @@ type conn struct {
 
 	mu        sync.Mutex
 	answers   [][]byte // to operations, before all events
+	answering int      // bytes of them
 	queue     []item
 	bytes     int
 	since     time.Time       // when something was taken of what waits, or the first of it came
@@ -245,13 +246,14 @@ func (c *conn) awaitRoom(ctx context.Context) error {
 
 // answer gives the stream an answer to an operation; it is false when too many wait.
 func (c *conn) answer(raw []byte) bool {
-	const most = 64
+	const most, mostBytes = 64, 1 << 20 // an answer repeats the id of its operation
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.answers) >= most {
+	if len(c.answers) >= most || len(c.answers) > 0 && c.answering+len(raw) > mostBytes {
 		return false
 	}
 	c.answers = append(c.answers, raw)
+	c.answering += len(raw)
 	signal(c.wake)
 	return true
 }
@@ -271,7 +273,7 @@ func (c *conn) take() batch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := batch{answers: c.answers}
-	c.answers = nil
+	c.answers, c.answering = nil, 0
 	n := min(len(c.queue), maxBatch)
 	b.events = c.queue[:n:n]
 	c.queue = c.queue[n:]

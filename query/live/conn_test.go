@@ -244,3 +244,20 @@ func TestClientsHaveAsManyStreamsAndAddressesAsTheyMay(t *testing.T) {
 		t.Errorf("%d addresses are left", n)
 	}
 }
+
+// An answer repeats the id of its operation.
+func TestAnswersThatWaitAreBoundedInBytes(t *testing.T) {
+	c := newConn(t.Context(), newComponent(t, nil), "", events.Limits{})
+	long, bytes := make([]byte, 900_000), 0
+	for c.answer(long) {
+		bytes += len(long)
+	}
+	if bytes == 0 || bytes > 2<<20 {
+		t.Errorf("%d bytes of answers wait", bytes)
+	}
+	for range 2 {
+		if c.take(); !c.answer(make([]byte, 6<<20)) {
+			t.Error("a long answer is not given when none waits")
+		}
+	}
+}

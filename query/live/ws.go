@@ -33,7 +33,7 @@ func (c *Component) serveSocket(w http.ResponseWriter, r *http.Request) {
 	defer end.unlessTaken()
 	ctx, cancel := c.streamContext()
 	end.add(cancel)
-	s := &session{c: c, operations: newPace(c.configuration.Operations), fallbackActions: r.Header.Get("X-Actions-Version")}
+	s := &session{c: c, operations: newPace(c.configuration.Operations), fallbackActions: events.KnownActions(r.Header.Get("X-Actions-Version"))}
 	s.answers.Store(true)
 	to := &upgrading{ResponseWriter: w, c: c}
 	var err error

@@ -15,7 +15,7 @@ import (
 type Values struct {
 	declared []Param
 	values   []value
-	// Unknown are the names that were sent without being declared.
+	// Unknown are the first names that were sent without being declared.
 	Unknown []string
 }
 
@@ -72,7 +72,7 @@ func (v *Values) collect(raw string) [][]string {
 		i := v.at(name)
 		switch {
 		case i < 0:
-			if !isOption(f.name) && !slices.Contains(v.Unknown, f.name) {
+			if len(v.Unknown) < maxUnknown && !isOption(f.name) && !slices.Contains(v.Unknown, f.name) {
 				v.Unknown = append(v.Unknown, f.name)
 			}
 		case v.declared[i].Multi:
@@ -83,6 +83,9 @@ func (v *Values) collect(raw string) [][]string {
 	}
 	return sent
 }
+
+// maxUnknown is how many names are told that nobody knows.
+const maxUnknown = 5
 
 func isOption(name string) bool {
 	return slices.ContainsFunc(Options, func(p Param) bool { return p.Name == name })
@@ -119,6 +122,9 @@ func (v *value) element(kind Kind, text string) bool {
 		return false
 	}
 	for part := range strings.SplitSeq(text, ",") {
+		if v.size() > MaxListValues {
+			return true
+		}
 		if part = strings.TrimSpace(part); part != "" && !v.add(kind, part) {
 			return false
 		}

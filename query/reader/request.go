@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ClickHouse/ch-go/proto"
+
 	"tonscribe/internal/clickhouse"
 )
 
@@ -34,6 +36,9 @@ const (
 	maxDropped = 1000
 	// maxStatementMemory bounds any statement of a request.
 	maxStatementMemory = 256 << 20
+	// maxReadBytes is how much all of them together may give of records, documents and
+	// other texts. A page of a thousand transactions has some megabytes.
+	maxReadBytes = 128 << 20
 )
 
 // Request is what the statements of one request may need together.
@@ -46,6 +51,7 @@ type Request struct {
 
 	reader *Reader
 	rows   atomic.Int64 // gone through so far
+	bytes  atomic.Int64 // of what they gave so far
 }
 
 type requestKey struct{}
@@ -84,6 +90,24 @@ func (r *Request) spend(rows uint64) error {
 	}
 	if all := r.rows.Add(int64(rows)); all > r.maxRows() {
 		return fmt.Errorf("%w: %d rows were gone through, at most %d may be", clickhouse.ErrTooHeavy, all, r.maxRows())
+	}
+	return nil
+}
+
+// hold counts what a block of a result has, and returns ErrTooHeavy once there was too
+// much.
+func (r *Request) hold(block proto.Results) error {
+	if r == nil {
+		return nil
+	}
+	n := 0
+	for i := range block {
+		if texts, ok := block[i].Data.(*proto.ColStr); ok {
+			n += len(texts.Buf)
+		}
+	}
+	if all := r.bytes.Add(int64(n)); all > maxReadBytes {
+		return fmt.Errorf("%w: %d bytes were read, at most %d may be", clickhouse.ErrTooHeavy, all, maxReadBytes)
 	}
 	return nil
 }

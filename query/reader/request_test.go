@@ -1,10 +1,15 @@
 package reader
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"tonscribe/internal/clickhouse"
 )
 
 // grouped writes a number as texts do: 200,000.
@@ -31,10 +36,26 @@ func TestTheArchitectureTellsTheBoundsOfARequest(t *testing.T) {
 		fmt.Sprintf("%d times `query.scan_bytes`", countFactor),
 		fmt.Sprintf("at most %s records", grouped(maxDropped)),
 		fmt.Sprintf("%s rows more are allowed in all and %d KiB for each statement", grouped(partRows), partBytes>>10),
-		fmt.Sprintf("%d MiB of memory", maxStatementMemory>>20),
+		fmt.Sprintf("%d MiB of memory", maxStatementMemory>>20), fmt.Sprintf("%d MiB of records", maxReadBytes>>20),
 	} {
 		if !strings.Contains(section, want) {
 			t.Errorf("docs/architecture.md does not say %q", want)
 		}
+	}
+}
+
+// Records of strangers may be large, and a page has many.
+func TestARequestIsGivenSoManyBytesTogether(t *testing.T) {
+	var record proto.ColStr
+	record.AppendBytes(make([]byte, 1<<20))
+	block := proto.Results{{Name: "n", Data: new(proto.ColUInt64)}, {Name: "record", Data: &record}}
+	r, given := &Request{}, 0
+	for ; r.hold(block) == nil; given += len(record.Buf) {
+	}
+	if given != maxReadBytes || !errors.Is(r.hold(block), clickhouse.ErrTooHeavy) {
+		t.Errorf("%d bytes are given, want %d", given, maxReadBytes)
+	}
+	if err := (*Request)(nil).hold(block); err != nil {
+		t.Error("what the service reads by itself is bounded:", err)
 	}
 }

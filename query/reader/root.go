@@ -139,7 +139,12 @@ func (s *Reader) runFor(ctx context.Context, request *Request, reads, statement 
 	}
 	began := time.Now()
 	if err = enter(ctx, s.slots); err == nil {
-		err = s.pool.Do(ctx, statement, request.limits(reads), result, each, func(rows uint64) {
+		err = s.pool.Do(ctx, statement, request.limits(reads), result, func(rows int) error {
+			if err := request.hold(result); err != nil {
+				return err
+			}
+			return each(rows)
+		}, func(rows uint64) {
 			s.metrics.rowsRead.WithLabelValues(reads).Add(float64(rows))
 			if reads != Counting {
 				_ = request.spend(rows) // the next statement is refused

@@ -120,6 +120,9 @@ func writeTransactions(w *api.Writer, t TraceRow) bool {
 	slices.SortFunc(list, func(a, b named) int { return strings.Compare(a.name, b.name) })
 	w.JSON = append(w.JSON, '{')
 	for i, n := range list {
+		if w.Full() {
+			break
+		}
 		if i > 0 {
 			w.JSON = append(w.JSON, ',')
 		}

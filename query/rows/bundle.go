@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -107,7 +108,7 @@ func (r *Reader) addTraces(ctx context.Context, b *Bundle) error {
 		}
 		b.TraceOf[i] = at
 	}
-	rows, err := r.rowsOf(ctx, distinct)
+	rows, err := r.rowsOf(ctx, distinct, maxStreamedNodes+2*len(b.Transactions))
 	if err != nil {
 		return err
 	}
@@ -150,8 +151,10 @@ func (r *Reader) tracesOf(ctx context.Context, b *Bundle) ([]*record.Trace, erro
 	return traces, nil
 }
 
-// rowsOf reads the rows of traces: of those that began in memory without the tables.
-func (r *Reader) rowsOf(ctx context.Context, traces []*record.Trace) (map[list.Hash]render.TraceRow, error) {
+// rowsOf reads the rows of traces: of those that began in memory without the tables. The
+// smallest of them have their transactions, up to so many together.
+func (r *Reader) rowsOf(ctx context.Context, traces []*record.Trace, most int) (map[list.Hash]render.TraceRow, error) {
+	whole := wholeOf(traces, most)
 	rows := make(map[list.Hash]render.TraceRow, len(traces))
 	var young, old []*record.Trace
 	first := r.View.Watermark
@@ -170,19 +173,48 @@ func (r *Reader) rowsOf(ctx context.Context, traces []*record.Trace) (map[list.H
 	}{{&inMemory, young}, {r.View, old}} {
 		with := *r
 		with.View = part.view
-		for some := range slices.Chunk(part.traces, maxStreamedTraces) {
-			read, err := with.TraceRows(ctx, traced.Bare(some), true, func(*record.Action) bool { return true })
+		for left := part.traces; len(left) > 0; {
+			n, nodes := 0, 0
+			for ; n < min(len(left), maxStreamedTraces); n++ {
+				if whole[left[n]] {
+					nodes += int(left[n].Nodes)
+				}
+				if n > 0 && nodes > traced.MaxTransactions {
+					break
+				}
+			}
+			read, err := with.traceRows(ctx, traced.Bare(left[:n]), func(t *record.Trace) bool { return whole[t] }, true, func(*record.Action) bool { return true })
 			if err != nil {
 				return nil, err
 			}
 			maps.Copy(rows, read)
+			left = left[n:]
 		}
 	}
 	return rows, nil
 }
 
-// maxStreamedTraces is how many traces of a bundle are read at once.
-const maxStreamedTraces = 500
+const (
+	// maxStreamedTraces is how many traces of a bundle are read at once.
+	maxStreamedTraces = 500
+	// maxStreamedNodes is how many transactions the traces of a bundle have together, besides
+	// those of the bundle, that are shown as a whole: a trace that goes on for long is read
+	// again with each bundle.
+	maxStreamedNodes = 20_000
+)
+
+// wholeOf are the traces that are shown with all of their transactions, the smallest first,
+// up to so many transactions.
+func wholeOf(traces []*record.Trace, most int) map[*record.Trace]bool {
+	whole := make(map[*record.Trace]bool, len(traces))
+	for _, t := range slices.SortedStableFunc(slices.Values(traces), func(a, b *record.Trace) int { return cmp.Compare(a.Nodes, b.Nodes) }) {
+		if most -= int(t.Nodes); t.Nodes > maxTraceNodes || most < 0 {
+			break
+		}
+		whole[t] = true
+	}
+	return whole
+}
 
 // addWallets reads the jetton wallets of which a bundle says something new.
 func (r *Reader) addWallets(ctx context.Context, b *Bundle) error {

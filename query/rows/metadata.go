@@ -3,10 +3,12 @@ package rows
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/query/api"
 	"tonscribe/query/cache"
 	"tonscribe/query/render"
@@ -18,6 +20,10 @@ import (
 
 // tokenRoles are what metadata tells of.
 const tokenRoles = schema.RoleJettonMaster | schema.RoleJettonWallet | schema.RoleNFTCollection | schema.RoleNFTItem
+
+// maxMetadataBytes bounds the object metadata: a document that many tokens share is written
+// for each of them.
+const maxMetadataBytes = 32 << 20
 
 // MetadataOf is the object metadata of some addresses. Of some the contracts are known, and
 // of all the entries, nil where they were not read yet.
@@ -36,6 +42,9 @@ func (r *Reader) MetadataOf(ctx context.Context, book api.Book, known map[addres
 	list := slices.SortedFunc(maps.Keys(found), CompareRaw)
 	rows := []byte{'{'}
 	for i, a := range list {
+		if len(rows) > maxMetadataBytes {
+			return nil, fmt.Errorf("%w: what is known of %d tokens has more than %d bytes", clickhouse.ErrTooHeavy, len(list), maxMetadataBytes)
+		}
 		if i > 0 {
 			rows = append(rows, ',')
 		}

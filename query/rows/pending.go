@@ -69,15 +69,17 @@ func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found ma
 	found, done = map[list.Hash][]*record.Transaction{}, map[list.Hash]bool{}
 	owner := map[list.Hash]list.Hash{} // of open traces, by their ids
 	var open []*record.Trace
+	nodes := 0 // of these
 	for i, root := range roots {
 		id, ok := idOf(root.InMsg)
 		switch t := of[i]; {
 		case !ok:
-		case t == nil || t.Nodes > maxTraceNodes:
-			found[id] = append(found[id], root)
-		case t.PendingEdges == 0 && t.McSeqnoEnd <= r.View.Watermark:
+		case t != nil && t.PendingEdges == 0 && t.McSeqnoEnd <= r.View.Watermark:
 			done[id] = true
+		case t == nil || t.Nodes > maxTraceNodes || nodes+int(t.Nodes) > traced.MaxTransactions:
+			found[id] = append(found[id], root)
 		default:
+			nodes += int(t.Nodes)
 			open, owner[list.Hash(t.Id)] = append(open, t), id
 		}
 	}

@@ -21,11 +21,16 @@ const maxTraceNodes = 4000
 // TraceRows reads what traces have besides themselves, side by side: of their actions
 // those that are seen.
 func (r *Reader) TraceRows(ctx context.Context, traces []traced.Trace, withActions bool, sees func(*record.Action) bool) (map[list.Hash]render.TraceRow, error) {
+	return r.traceRows(ctx, traces, func(t *record.Trace) bool { return t.Nodes <= maxTraceNodes }, withActions, sees)
+}
+
+// traceRows is TraceRows for traces of which some are shown with their transactions.
+func (r *Reader) traceRows(ctx context.Context, traces []traced.Trace, whole func(*record.Trace) bool, withActions bool, sees func(*record.Action) bool) (map[list.Hash]render.TraceRow, error) {
 	var transactions map[list.Hash][]*record.Transaction
 	var actions map[list.Hash][]*record.Action
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		small := slices.DeleteFunc(slices.Clone(traces), func(t traced.Trace) bool { return t.Nodes > maxTraceNodes })
+		small := slices.DeleteFunc(slices.Clone(traces), func(t traced.Trace) bool { return !whole(t.Trace) })
 		transactions, err = r.Store.TransactionsOf(ctx, r.View, small)
 		return err
 	})

@@ -157,9 +157,16 @@ func WriteRows[E, S any](w *api.Writer, name string, shape *api.Shape[S], list [
 	})
 }
 
+// maxAnswerBytes bounds an answer but for what is known of its addresses. A listener holds
+// no more for all of its clients together (http.held_bytes).
+const maxAnswerBytes = 64 << 20
+
+// errTooLong is the answer in place of one that is longer.
+var errTooLong = params.Unprocessable("%s", tooHeavy)
+
 // Writer begins the body of an answer.
 func (q *Request) Writer(h Has, parts api.Part) *api.Writer {
-	w := &api.Writer{JSON: q.Body, Parts: parts}
+	w := &api.Writer{JSON: q.Body, Parts: parts, Max: maxAnswerBytes}
 	if h&HasBook != 0 && !q.NoAddressBook || h&HasMetadata != 0 && !q.NoMetadata {
 		w.Book = api.Book{}
 	}
@@ -172,6 +179,8 @@ func (q *Request) Finish(w *api.Writer, h Has, known map[address.Address]*record
 		q.Hints = append(q.Hints, "some bodies are not decoded: all of the answer are too much, ask for fewer rows")
 	}
 	switch {
+	case w.Full():
+		err = errTooLong
 	case h&HasMetadata != 0:
 		w.JSON, err = q.AppendBoth(q, w.JSON, w.Book, known)
 	case h&HasBook != 0:

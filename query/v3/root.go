@@ -218,9 +218,8 @@ func (q *Request) TakeView() (err error) {
 // hintUnknown names parameters that nobody knows, so that a misspelt filter does
 // not go unnoticed.
 func (q *Request) hintUnknown() {
-	const maxNames = 5
 	var names []string
-	for _, name := range q.Values.Unknown[:min(maxNames, len(q.Values.Unknown))] {
+	for _, name := range q.Values.Unknown {
 		names = append(names, printable(name))
 	}
 	if len(names) > 0 {

@@ -98,11 +98,8 @@ type Subscription struct {
 // style is what events have besides what they show.
 type style struct{ addressBook, metadata bool }
 
-// supported are types of actions, and a name for the set.
-type supported struct {
-	types map[*action.Type]bool
-	name  string
-}
+// supported are types of actions.
+type supported struct{ types map[*action.Type]bool }
 
 // Size is how many addresses and hashes are named.
 func (s *Subscription) Size() int { return len(s.addresses) + len(s.tokens) + len(s.traces) }
@@ -155,8 +152,7 @@ func (o *Order) Subscription(w *Words, l Limits) (*Subscription, error) {
 	case s.bodyHash != nil && (len(s.addresses) == 0 || !s.types[TransactionsKind]):
 		return nil, errors.New(`msg_body_hash requires addresses and type "transactions"`)
 	}
-	o.readActions(s)
-	return s, nil
+	return s, o.readActions(s)
 }
 
 func (o *Order) readTypes(s *Subscription, w *Words) error {
@@ -290,14 +286,23 @@ func (o *Order) readPosition(s *Subscription, _ *Words) error {
 	return err
 }
 
+// maxActionTypes is how many types of actions are named, maxTypeName the longest name that
+// counts: no type has a longer one.
+const maxActionTypes, maxTypeName = 1000, 100
+
 // readActions reads which actions are wanted, by their types and by what the client
 // understands.
-func (o *Order) readActions(s *Subscription) {
+func (o *Order) readActions(s *Subscription) error {
+	if len(o.ActionTypes) > maxActionTypes {
+		return fmt.Errorf("too many action_types: %d > max %d", len(o.ActionTypes), maxActionTypes)
+	}
 	for _, name := range o.ActionTypes {
 		if s.actionTypes == nil {
 			s.actionTypes = map[string]bool{}
 		}
-		s.actionTypes[name] = true
+		if len(name) <= maxTypeName {
+			s.actionTypes[name] = true
+		}
 	}
 	labels := o.Supported
 	if len(labels) == 0 && o.fallbackActions != "" {
@@ -306,20 +311,38 @@ func (o *Order) readActions(s *Subscription) {
 		}
 	}
 	if len(labels) == 0 {
-		labels = []string{"latest"}
+		labels = []string{latestLabel}
 	}
 	s.supported = supportedBy(labels)
+	return nil
 }
 
 // supportedBy expands labels; sets that clients have in common are made once.
 func supportedBy(labels []string) *supported {
-	if len(labels) == 1 && labels[0] == "latest" {
+	if len(labels) == 1 && labels[0] == latestLabel {
 		return latest
 	}
-	return &supported{types: action.Expand(labels), name: strings.Join(labels, ",")}
+	return &supported{action.Expand(labels)}
 }
 
-var latest = &supported{types: action.Expand([]string{"latest"}), name: "latest"}
+const latestLabel = "latest"
+
+var latest = &supported{action.Expand([]string{latestLabel})}
+
+// KnownActions is what the header X-Actions-Version says without what stands for nothing.
+func KnownActions(header string) string {
+	if header == "" {
+		return ""
+	}
+	labels := []string{"v1"} // those are always among them
+	return strings.Join(append(labels, action.Known(func(yield func(string) bool) {
+		for label := range strings.SplitSeq(header, ",") {
+			if !yield(strings.TrimSpace(label)) {
+				return
+			}
+		}
+	})...), ",")
+}
 
 // Names are the addresses, of accounts or tokens, and the traces that an order takes out
 // of a subscription.
