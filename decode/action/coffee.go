@@ -150,6 +150,7 @@ var coffee = &Protocol{
 						Call(opCoffeeNotification).Maybe(),
 						coffeePaid().Every().Maybe(),
 					).Maybe(),
+					coffeePaid().Every().Maybe(), // of what the depository has already
 				),
 			).Below(coffeeGot(opCoffeeDeposit, opCoffeeDepositExtra)),
 			Make: makeCoffeeDeposit,
@@ -183,7 +184,7 @@ var coffee = &Protocol{
 			Name:  "first half of a pool of Swap Coffee",
 			Order: orderCoffeeCreatePoolCreator,
 			Pattern: Call(opCoffeeRequestCreator).As("request").With(
-				Call(opCoffeeDeploy).As("deploy"),
+				Call(opCoffeeDeploy).As("deploy").With(coffeePaid().Every().Maybe()), // of what it has already
 			).Below(coffeeGot(opCoffeeCreatePool, opCoffeeCreatePoolExtra)),
 			Make: makeCoffeeCreator,
 		},
@@ -436,6 +437,7 @@ func makeCoffeeDeposit(m *Match) *Made {
 		failed = failed || d.LPTokensMinted == nil || m.Aborted("deposit", "lp")
 	}
 	for _, b := range m.All("payout") {
+		failed = failed || b.Parent == m.One("deploy")
 		p, ok := readCoffeePayment(b)
 		if !ok {
 			return nil
@@ -502,7 +504,7 @@ func makeCoffeeCreator(m *Match) *Made {
 		c.Side = 1
 	}
 	c.Asset1, c.Asset2 = assets[c.Side], assets[1-c.Side]
-	return coffeeCreatorCreation.Make(c).Fails(failed || m.Aborted("request", "deploy"))
+	return coffeeCreatorCreation.Make(c).Fails(failed || m.One("payout") != nil || m.Aborted("request", "deploy"))
 }
 
 func makeCoffeePool(m *Match) *Made {

@@ -125,6 +125,8 @@ func TestLiquidityOfCoffee(t *testing.T) {
 		"rejected": {[]step{x(met(step{body: order(0xc0ffee34)}, tons, xs))}, []string{"dex_deposit_liquidity!"}, append(half, "lp_tokens_minted", nil,
 			"vault_excesses[0].asset", nil, "vault_excesses[0].amount", 11, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 10)},
 		"not minted": {[]step{x(met(step{body: order(0xc0ffee33)}, unminted))}, []string{"dex_deposit_liquidity!"}, nil},
+		"of what the depository has already": {[]step{x(xs)}, []string{"dex_deposit_liquidity!"}, append(half, "pool", nil, "lp_tokens_minted", nil,
+			"vault_excesses[0].asset", masterX, "vault_excesses[0].amount", 10)},
 		"refused by the factory": {[]step{sends(10, aliceX, vaultXs, vaultX, nil, step{to: factory, value: 9, aborted: true, body: order(0xc0ffee27)})},
 			[]string{"jetton_transfer", "call_contract!"}, nil},
 	})
@@ -173,10 +175,11 @@ func TestVaultsAndPoolsOfCoffee(t *testing.T) {
 		want    string
 		details []any
 	}{
-		"a half":             {x(), first, half},
-		"a half of toncoins": {ton, first, []any{"source_jetton_wallet", nil, "provided_asset", nil, "asset_1", nil, "asset_2", masterX, "amount", 7}},
-		"both halves":        {x(pooled(step{body: order(0xc0ffee33)}, step{to: carol, value: 2, body: order(0xc0ffee36)}, lp)), full, whole},
-		"not minted":         {x(pooled()), full + "!", []any{"lp_tokens_minted", nil}},
+		"a half":                   {x(), first, half},
+		"of what is there already": {x(coffeePays(vaultX, 10, coffeeProof(nil, masterX), sends(10, vaultXs, aliceX, alice, nil))), first + "!", half},
+		"a half of toncoins":       {ton, first, []any{"source_jetton_wallet", nil, "provided_asset", nil, "asset_1", nil, "asset_2", masterX, "amount", 7}},
+		"both halves":              {x(pooled(step{body: order(0xc0ffee33)}, step{to: carol, value: 2, body: order(0xc0ffee36)}, lp)), full, whole},
+		"not minted":               {x(pooled()), full + "!", []any{"lp_tokens_minted", nil}},
 	} {
 		t.Run(what, func(t *testing.T) { details(t, recognise(t, exchange, play(alice, c.sent)), c.want, c.details...) })
 	}
