@@ -234,7 +234,7 @@ var coffee = &Protocol{
 			Pattern: Call(opCoffeeUnstake).As("item").With(
 				Call(opCoffeeUnstake).As("master").With(
 					Log(opCoffeeUnstake).Maybe(),
-					Call(opCoffeeUnstake).As("vault").With(Is(jettonTransfer).As("out")),
+					Call(opCoffeeUnstake).As("vault").With(delivered().As("out")),
 				),
 			),
 			Make: makeCoffeeUnstake,
@@ -244,7 +244,7 @@ var coffee = &Protocol{
 			Order: orderCoffeeStakingClaim,
 			Pattern: Call(opCoffeeClaimRewards).As("claim").With(
 				Log(opCoffeeClaimRewards).Maybe(),
-				Is(jettonTransfer).As("out"),
+				delivered().As("out"),
 			),
 			Make: makeCoffeeRewards,
 		},
@@ -255,10 +255,12 @@ var coffee = &Protocol{
 // order.
 func coffeeGot(orders ...uint32) *Pattern { return OneOf(given(), Call(orders...)).As("in") }
 
-// coffeePaid is what a vault pays when a pool tells it to.
+// coffeePaid is what a vault pays when it is told to, and whom it tells of that. Toncoins
+// come with the notification where that goes to their receiver.
 func coffeePaid() *Pattern {
 	return Call(opCoffeePayoutInternal).As("payout").With(
-		OneOf(delivered(), passedOn(), Call(opCoffeePayout, opCoffeeNotification)).As("out").Maybe(),
+		OneOf(delivered(), passedOn(), Call(opCoffeePayout)).As("out").Maybe(),
+		Call(opCoffeeNotification).As("told").Maybe(),
 	)
 }
 
@@ -341,10 +343,13 @@ func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, failed bool) {
 		case c.Parent != p.block:
 		case c.IsCall(opCoffeePayout):
 			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, returned(c)
-		case c.IsCall(opCoffeeNotification): // with the toncoins for what is to be done
-			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: new(big.Int).SetUint64(c.Value())}, returned(c)
 		default:
 			return m.transferred(c)
+		}
+	}
+	for _, c := range m.All("told") {
+		if c.Parent == p.block { // with the toncoins for what is to be done
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: new(big.Int).SetUint64(c.Value())}, returned(c)
 		}
 	}
 	return nil, unpaid(p.block)
@@ -572,21 +577,27 @@ func makeCoffeeStake(m *Match) *Made {
 }
 
 func makeCoffeeUnstake(m *Match) *Made {
-	t := jettonTransfer.Of(m.One("out"))
+	out, lost := m.transferred(m.One("out"))
+	if out == nil {
+		return nil
+	}
 	item := m.One("item")
 	r := m.One("master").Body()
 	r.Skip(64) // query_id
-	u := &coffeeUnstake{Source: item.Source(), SourceJettonWallet: t.ReceiverJettonWallet, Pool: item.Destination(),
-		PoolJettonWallet: t.SenderJettonWallet, Asset: t.Asset, Amount: t.Amount, NFTAddress: item.Destination(), NFTIndex: r.Big(64)}
+	u := &coffeeUnstake{Source: item.Source(), SourceJettonWallet: out.DestinationJettonWallet, Pool: item.Destination(),
+		PoolJettonWallet: out.SourceJettonWallet, Asset: out.Asset, Amount: out.Amount, NFTAddress: item.Destination(), NFTIndex: r.Big(64)}
 	r.Address() // owner
 	if u.Points = r.Coins(); r.Failed() {
 		return nil
 	}
-	return coffeeUnstaking.Make(u).Fails(m.Aborted("item", "master", "vault", "out"))
+	return coffeeUnstaking.Make(u).Fails(lost || m.Aborted("item", "master", "vault"))
 }
 
 func makeCoffeeRewards(m *Match) *Made {
-	t := jettonTransfer.Of(m.One("out"))
-	return coffeeClaim.Make(&coffeeRewards{Pool: m.Block.Destination(), PoolJettonWallet: t.SenderJettonWallet, Recipient: t.Receiver,
-		RecipientJettonWallet: t.ReceiverJettonWallet, Asset: t.Asset, Amount: t.Amount}).Fails(m.Aborted("claim", "out"))
+	out, lost := m.transferred(m.One("out"))
+	if out == nil {
+		return nil
+	}
+	return coffeeClaim.Make(&coffeeRewards{Pool: m.Block.Destination(), PoolJettonWallet: out.SourceJettonWallet, Recipient: out.Destination,
+		RecipientJettonWallet: out.DestinationJettonWallet, Asset: out.Asset, Amount: out.Amount}).Fails(lost || m.Aborted("claim"))
 }

@@ -40,6 +40,9 @@ func coffeeHop(at []byte, amount int64, then ...step) step {
 	return step{to: at, value: 60, body: coins(order(0xc0ffee20), amount), then: then}
 }
 
+// coffeeTells is a vault's message to who is to hear of a payment.
+func coffeeTells(to []byte) step { return step{to: to, value: 3, body: order(0xc0ffee36)} }
+
 func coffeePaysTON(value uint64, to []byte) step {
 	return step{to: to, value: value, body: order(0xc0ffee32)}
 }
@@ -68,6 +71,10 @@ func TestSwapsAtCoffee(t *testing.T) {
 			slices.Concat(x2t, in, outTON)},
 		"for toncoins that are sent on": {swap(coffeeEvent(masterX, 10, 25), coffeePays(vaultTON, 25, tx, step{to: bob, value: 30, body: order(0xc0ffee36)})),
 			[]string{"jetton_swap"}, slices.Concat(x2t, in, transferred("outgoing", nil, vaultTON, bob, nil, nil, 30))},
+		"for toncoins, of which somebody else hears": {swap(coffeeEvent(masterX, 10, 25), coffeePays(vaultTON, 25, tx, coffeeTells(carol), coffeePaysTON(30, bob))),
+			[]string{"jetton_swap"}, slices.Concat(x2t, in, outTON)},
+		"for jettons, of which somebody else hears": {two(coffeeEvent(nil, 7, 25), coffeePays(vaultY, 25, ty, coffeeTells(carol), sends(25, vaultYs, bobY, bob, nil))),
+			[]string{"jetton_swap"}, slices.Concat(in, outY)},
 		"toncoins for jettons": {[]step{native}, []string{"jetton_swap"},
 			slices.Concat([]any{"asset_in", nil, "asset_out", masterY}, transferred("incoming", nil, alice, vaultTON, nil, nil, 10), outY)},
 		"through two pools": {two(coffeeEvent(nil, 7, 25), coffeePays(vaultY, 25, ty, sends(25, vaultYs, bobY, bob, nil))), []string{"jetton_swap"},
@@ -91,6 +98,15 @@ func TestSwapsAtCoffee(t *testing.T) {
 		"with an event cut short": {swap(step{body: word(0xc0ffee30)}, coffeePays(vaultTON, 25, tx, coffeePaysTON(30, bob))),
 			[]string{"jetton_transfer", "call_contract", "call_contract", "call_contract"}, nil},
 	})
+}
+
+func TestASwapAtCoffeeOfAssetsWhoseWalletsAreNotKnown(t *testing.T) {
+	facts := known{jettons(aliceX, alice, masterX), jettons(vaultXs, vaultX, masterX)}
+	s := sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, coffeeEvent(masterX, 10, 25),
+		coffeePays(vaultY, 25, coffeeProof(masterX, masterY), sends(25, vaultYs, bobY, bob, nil))))
+	list := recognise(t, facts, play(alice, s))
+	details(t, list, "jetton_swap", slices.Concat([]any{"asset_out", masterY},
+		transferred("outgoing", masterY, vaultY, bob, nil, nil, 25))...)
 }
 
 // coffeeDeployed is the factory's order to what it deploys.
@@ -139,6 +155,7 @@ func TestLiquidityOfCoffee(t *testing.T) {
 	check(t, map[string]played{
 		"taken out":                     {burn(tons, xs), []string{"dex_withdraw_liquidity"}, paid},
 		"taken out, in the other order": {burn(xs, tons), []string{"dex_withdraw_liquidity"}, paid},
+		"taken out, and told of":        {burn(coffeePays(vaultTON, 7, proof, coffeeTells(carol), coffeePaysTON(11, alice)), xs), []string{"dex_withdraw_liquidity"}, paid},
 		"taken out, one not paid":       {burn(coffeePays(vaultTON, 7, proof), xs), []string{"dex_withdraw_liquidity!"}, []any{"amount_1", nil, "amount_2", 10}},
 	})
 }
@@ -232,6 +249,7 @@ func TestStakingAtCoffee(t *testing.T) {
 	back := []any{"source", alice, "source_jetton_wallet", aliceX, "pool_jetton_wallet", vaultXs, "asset", masterX, "amount", 10,
 		"nft_address", item, "nft_index", 23, "points", 77}
 	details(t, recognise(t, exchange, play(alice, unstake(sends(10, vaultXs, aliceX, alice, nil)))), "coffee_staking_withdraw", back...)
+	wants(t, outermost(t, exchange, play(alice, unstake(unsent(10, vaultXs, aliceX, alice)))), "coffee_staking_withdraw!")
 	details(t, recognise(t, exchange, play(alice, unstake(refused(10, vaultXs, aliceX, alice)))), "coffee_staking_withdraw!", back...)
 
 	claim := func(out step) step {
@@ -239,5 +257,6 @@ func TestStakingAtCoffee(t *testing.T) {
 	}
 	rewards := []any{"pool", staking, "pool_jetton_wallet", routerX, "recipient", alice, "recipient_jetton_wallet", aliceX, "asset", masterX, "amount", 10}
 	details(t, recognise(t, exchange, play(bob, claim(sends(10, routerX, aliceX, alice, nil)))), "coffee_staking_claim_rewards", rewards...)
+	wants(t, outermost(t, exchange, play(bob, claim(unsent(10, routerX, aliceX, alice)))), "coffee_staking_claim_rewards!")
 	details(t, recognise(t, exchange, play(bob, claim(refused(10, routerX, aliceX, alice)))), "coffee_staking_claim_rewards!", rewards...)
 }
