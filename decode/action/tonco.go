@@ -22,6 +22,14 @@ const (
 	toncoOK      = 0
 	toncoSwapped = 200
 	toncoBurnt   = 201
+	toncoFees    = 203 // collected, without liquidity
+)
+
+// Bits behind the query's id of a new pool's settings in versions of TONCO that have
+// the roles in a cell of their own.
+const (
+	toncoInit15 = 1 + 25 + 161 + 2 + 3*16 + 1 // from_admin, spacing, price, activity, fees, a maybe
+	toncoInit16 = toncoInit15 + 1 + 32        // initial flags
 )
 
 var toncoDeployPool = NewType[toncoPool]("tonco_deploy_pool", V2)
@@ -343,12 +351,17 @@ func makeToncoPool(m *Match) *Made {
 		return nil
 	}
 	r = init.Body()
-	r.Skip(64 + 1 + 1) // query_id, from_admin, has_admin
-	r.Address()        // admin_address
-	r.Skip(1)          // has_controller
-	r.Address()        // controller_address
-	r.Skip(1 + 24)     // set_spacing, tick_spacing
-	r.Skip(1 + 160)    // set_price, initial_price_x96
+	r.Skip(64) // query_id
+	roles := r.BitsLeft() != toncoInit15 && r.BitsLeft() != toncoInit16
+	r.Skip(1) // from_admin
+	if roles {
+		r.Skip(1)   // has_admin
+		r.Address() // admin_address
+		r.Skip(1)   // has_controller
+		r.Address() // controller_address
+	}
+	r.Skip(1 + 24)  // set_spacing, tick_spacing
+	r.Skip(1 + 160) // set_price, initial_price_x96
 	if set, active := r.Bool(), r.Bool(); set && !r.Failed() {
 		p.PoolActive = &active
 	}

@@ -156,12 +156,25 @@ func TestPoolsOfTonco(t *testing.T) {
 	b := addr(order(0x441c39ed).MustStoreUInt(0, 2), nil).MustStoreBoolBit(false).MustStoreAddr(friendly(nil))
 	b = number(number(b.MustStoreBoolBit(true), 24, 60).MustStoreBoolBit(true), 160, 12345).MustStoreBoolBit(true).MustStoreBoolBit(true)
 	init := step{to: poolOne, value: 50, deployed: true, body: b}
+	roles := cell.BeginCell().EndCell()
+	newer := func(more ...uint) step {
+		b := order(0x441c39ed).MustStoreBoolBit(false).MustStoreRef(roles).MustStoreBoolBit(true)
+		b = number(number(b, 24, 60).MustStoreBoolBit(true), 160, 12345).MustStoreBoolBit(true).MustStoreBoolBit(true).MustStoreUInt(0, 3*16)
+		for _, bits := range more {
+			b.MustStoreUInt(0, bits)
+		}
+		return step{to: poolOne, value: 50, deployed: true, body: b.MustStoreBoolBit(false)}
+	}
 	broken := init
 	broken.aborted, broken.deployed = true, false
 	check(t, map[string]played{
 		"deployed": {create(init), []string{"call_contract in tonco_deploy_pool", "tonco_deploy_pool", "call_contract in tonco_deploy_pool", "contract_deploy"},
 			[]any{"source", alice, "pool", poolOne, "router", router, "router_jetton_wallet_1", routerX, "router_jetton_wallet_2", routerTON, "jetton_minter_1", masterX,
 				"jetton_minter_2", pTon, "tick_spacing", 60, "initial_price_x96", 12345, "protocol_fee", 11, "lp_fee_base", 12, "lp_fee_current", 13, "pool_active", true}},
+		"of version 1.5": {create(newer()), []string{"call_contract in tonco_deploy_pool", "tonco_deploy_pool", "call_contract in tonco_deploy_pool", "contract_deploy"},
+			[]any{"pool_active", true}},
+		"of version 1.6": {create(newer(1, 32)), []string{"call_contract in tonco_deploy_pool", "tonco_deploy_pool", "call_contract in tonco_deploy_pool", "contract_deploy"},
+			[]any{"pool_active", true}},
 		"not deployed": {create(broken), []string{"call_contract in tonco_deploy_pool", "tonco_deploy_pool!", "call_contract! in tonco_deploy_pool"}, nil},
 	})
 }
