@@ -99,9 +99,14 @@ var tonco = &Protocol{
 // toncoHop is a swap at one pool, and those that follow.
 func toncoHop() *Pattern { return Call(opToncoSwap).As("swap").With(toncoPaid(toncoHop)) }
 
-// toncoPaid is what a pool tells its router to pay, of one asset or of both.
+// toncoPaid is what a pool tells its router to pay, of one asset or of both. A router
+// may order the next swap without paying itself.
 func toncoPaid(next func() *Pattern) *Pattern {
-	return Call(opToncoPayTo).As("pay").With(routerGave(next).Every().Maybe())
+	p := Call(opToncoPayTo).As("pay").With(routerGave(next).Every().Maybe())
+	if next != nil {
+		p.With(Again(next).Maybe())
+	}
+	return p
 }
 
 // isToncoPosition reports whether an item was minted for a position.
@@ -157,6 +162,9 @@ func makeToncoSwap(m *Match) *Made {
 		r.Skip(64)  // query_id
 		r.Address() // owner_address
 		wallet := r.Address()
+		if r.BitsLeft() > 0 { // version 1.6 names the sender before both
+			wallet = r.Address()
+		}
 		r = r.Open()
 		r.Coins()   // amount
 		r.Skip(160) // sqrt_price_limit
@@ -319,7 +327,8 @@ func makeToncoWithdrawal(m *Match) *Made {
 	if r.Failed() || !ok {
 		return nil
 	}
-	failed := p.ExitCode != toncoOK && p.ExitCode != toncoBurnt || m.Aborted("start", "position", "burn", "pay")
+	done := p.ExitCode == toncoOK || p.ExitCode == toncoBurnt || p.ExitCode == toncoFees
+	failed := !done || m.Aborted("start", "position", "burn", "pay")
 	for side := range 2 {
 		out, lost := m.toncoOut(pay, p.Wallets[side])
 		if out == nil {
