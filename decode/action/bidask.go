@@ -52,10 +52,11 @@ var bidask = &Protocol{
 		{
 			Name:  "swap at a pool of Bidask without ranges",
 			Order: orderBidaskDammSwap,
-			Pattern: OneOf(Is(jettonTransfer).Carrying(opBidaskDammSwap), Call(opBidaskDammSwap)).As("in").With(
-				bidaskPaid().Every(),
+			Pattern: OneOf(
+				OneOf(Is(jettonTransfer).Carrying(opBidaskDammSwap), Call(opBidaskDammSwap)).As("in").With(bidaskPaid().Every()),
+				bidaskPaid().Below(Is(jettonSwap).Kept().As("in")),
 			),
-			Make: makeBidaskSwap,
+			Make: makeBidaskDammSwap,
 		},
 		{
 			Name:  "deposit of liquidity at Bidask",
@@ -125,7 +126,7 @@ func (m *Match) bidaskGot() (in *dexTransfer, failed bool) {
 	if b := m.One("in"); b.kind != kindMade {
 		return namedToncoins(b)
 	}
-	return m.came(m.One("in"))
+	return m.cameTo(m.One("in"), m.Block.First().Source())
 }
 
 // bidaskGave is what a pool paid.
@@ -137,14 +138,39 @@ func (m *Match) bidaskGave(b *Block) (out *dexTransfer, failed bool) {
 	return m.transferred(b)
 }
 
-func makeBidaskSwap(m *Match) *Made {
+func makeBidaskSwap(m *Match) *Made { return m.bidaskSwapped(m.All("out")) }
+
+// makeBidaskDammSwap takes besides what the pool paid for what another exchange gave.
+func makeBidaskDammSwap(m *Match) *Made {
+	b := m.One("in")
+	if jettonSwap.Of(b) == nil {
+		return makeBidaskSwap(m)
+	}
+	pool := m.Block.First().Source()
+	if !b.paidWith(pool, opBidaskDammSwap) {
+		return nil
+	}
+	var outs []*Block
+	for _, c := range b.Children {
+		if same(c.First().Source(), pool) && (jettonTransfer.Of(c) != nil || c.IsCall(opJettonTransfer, opBidaskPaid)) {
+			outs = append(outs, c)
+		}
+	}
+	if made := m.bidaskSwapped(outs); made != nil {
+		return made.Consumes(outs...)
+	}
+	return nil
+}
+
+// bidaskSwapped makes a swap of what a pool paid.
+func (m *Match) bidaskSwapped(outs []*Block) *Made {
 	in, failed := m.bidaskGot()
 	if in == nil {
 		return nil
 	}
 	refused := m.One("end").IsCall(opBidaskRefused)
 	var out *dexTransfer
-	for _, paid := range m.All("out") {
+	for _, paid := range outs {
 		t, lost := m.bidaskGave(paid)
 		if t == nil {
 			return nil

@@ -253,6 +253,17 @@ func (m *Match) cameTo(b *Block, exchange Address) (in *dexTransfer, failed bool
 	return &out, b.Failed
 }
 
+// paidWith reports whether a swap ended with an order for another exchange: a transfer of
+// jettons that carries one of the opcodes to it, or a message with one.
+func (b *Block) paidWith(exchange Address, opcodes ...uint32) bool {
+	return slices.ContainsFunc(b.Parts, func(p *Block) bool {
+		if t := jettonTransfer.Of(p); t != nil {
+			return same(t.Receiver, exchange) && carries(opcodes)(p)
+		}
+		return p.IsCall(opcodes...) && same(p.Destination(), exchange)
+	})
+}
+
 // namedToncoins is what a message brings whose body names it behind the query's id.
 func namedToncoins(b *Block) (t *dexTransfer, failed bool) {
 	r := b.Body()
