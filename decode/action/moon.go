@@ -24,8 +24,10 @@ var moon = &Protocol{
 		{
 			Name:  "swap at Moon",
 			Order: orderMoonSwap,
-			Pattern: OneOf(delivered(), Call(opMoonSwapped, opMoonSwapFailed, opMoonSwap)).As("out").Below(
-				OneOf(Is(jettonTransfer).Carrying(opMoonSwap), Call(opMoonSwap), Is(jettonSwap).Kept()).As("in"),
+			Pattern: OneOf(
+				moonOrdered().With(OneOf(delivered(), passedOn(), moonCall()).As("out")),
+				moonOrdered().With(Any().Where(isMoonPayment).As("out")),
+				OneOf(delivered(), moonCall()).As("out").Below(Is(jettonSwap).Kept().As("in")),
 			),
 			Make: makeMoonSwap,
 		},
@@ -52,21 +54,36 @@ var moon = &Protocol{
 	},
 }
 
+// moonOrdered is an order to swap, with what is to be swapped.
+func moonOrdered() *Pattern {
+	return OneOf(Is(jettonTransfer).Carrying(opMoonSwap), Call(opMoonSwap)).As("in")
+}
+
+// moonCall is how a pool pays toncoins, to another pool too.
+func moonCall() *Pattern { return Call(opMoonSwapped, opMoonSwapFailed, opMoonSwap) }
+
+// isMoonPayment reports whether a message may be how a pool pays toncoins: with whatever
+// an order has for their receiver.
+func isMoonPayment(b *Block) bool {
+	return b.internal() && !b.isReturn() && !same(b.Source(), b.Destination())
+}
+
 func makeMoonSwap(m *Match) *Made {
-	b, paid := m.One("in"), m.Block
+	b, paid := m.One("in"), m.One("out")
 	op, known := carried(paid)
 	if paid.kind == kindCall && !paid.IsCall(opJettonTransfer) {
 		op, known = paid.Opcode()
 	}
-	if b.Type == &jettonSwap.Type && (!known || op != opMoonSwapped && op != opMoonSwapFailed) {
+	pool := paid.First().Source()
+	if jettonSwap.Of(b) != nil && (!known || op != opMoonSwapped && op != opMoonSwapFailed) && !b.paidWith(pool, opMoonSwap) {
 		return nil // what another exchange gave was no order for a pool
 	}
-	in, failed := m.cameTo(b, paid.First().Source())
+	in, failed := m.cameTo(b, pool)
 	if b.IsCall(opMoonSwap) {
 		in, failed = namedToncoins(b)
 	}
 	out, lost := m.moonPaid(paid, op == opMoonSwapFailed)
-	if in == nil || out == nil {
+	if in == nil || out == nil || !same(in.Destination, out.Source) {
 		return nil
 	}
 	refused := known && op == opMoonSwapFailed || same(in.Asset, out.Asset)
