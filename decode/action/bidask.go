@@ -52,11 +52,10 @@ var bidask = &Protocol{
 		{
 			Name:  "swap at a pool of Bidask without ranges",
 			Order: orderBidaskDammSwap,
-			Pattern: OneOf(
-				OneOf(Is(jettonTransfer).Carrying(opBidaskDammSwap), Call(opBidaskDammSwap)).As("in").With(bidaskPaid().Every()),
-				bidaskPaid().Below(Is(jettonSwap).Kept().As("in")),
+			Pattern: OneOf(Is(jettonTransfer).Carrying(opBidaskDammSwap), Call(opBidaskDammSwap)).As("in").With(
+				bidaskPaid().Every(),
 			),
-			Make: makeBidaskDammSwap,
+			Make: makeBidaskSwap,
 		},
 		{
 			Name:  "deposit of liquidity at Bidask",
@@ -126,7 +125,7 @@ func (m *Match) bidaskGot() (in *dexTransfer, failed bool) {
 	if b := m.One("in"); b.kind != kindMade {
 		return namedToncoins(b)
 	}
-	return m.cameTo(m.One("in"), m.Block.First().Source())
+	return m.came(m.One("in"))
 }
 
 // bidaskGave is what a pool paid.
@@ -138,39 +137,14 @@ func (m *Match) bidaskGave(b *Block) (out *dexTransfer, failed bool) {
 	return m.transferred(b)
 }
 
-func makeBidaskSwap(m *Match) *Made { return m.bidaskSwapped(m.All("out")) }
-
-// makeBidaskDammSwap takes besides what the pool paid for what another exchange gave.
-func makeBidaskDammSwap(m *Match) *Made {
-	b := m.One("in")
-	if jettonSwap.Of(b) == nil {
-		return makeBidaskSwap(m)
-	}
-	pool := m.Block.First().Source()
-	if !b.paidWith(pool, opBidaskDammSwap) {
-		return nil
-	}
-	var outs []*Block
-	for _, c := range b.Children {
-		if same(c.First().Source(), pool) && (jettonTransfer.Of(c) != nil || c.IsCall(opJettonTransfer, opBidaskPaid)) {
-			outs = append(outs, c)
-		}
-	}
-	if made := m.bidaskSwapped(outs); made != nil {
-		return made.Consumes(outs...)
-	}
-	return nil
-}
-
-// bidaskSwapped makes a swap of what a pool paid.
-func (m *Match) bidaskSwapped(outs []*Block) *Made {
+func makeBidaskSwap(m *Match) *Made {
 	in, failed := m.bidaskGot()
 	if in == nil {
 		return nil
 	}
 	refused := m.One("end").IsCall(opBidaskRefused)
 	var out *dexTransfer
-	for _, paid := range outs {
+	for _, paid := range m.All("out") {
 		t, lost := m.bidaskGave(paid)
 		if t == nil {
 			return nil

@@ -208,13 +208,23 @@ func transferOf(t *jettonMove) *dexTransfer {
 func given() *Pattern { return OneOf(Is(jettonTransfer), Is(jettonSwap).Kept()) }
 
 // delivered is the order of a transfer of jettons, with what came of it where no
-// transfer was recognised.
+// transfer was recognised. One is kept that begins a swap at a pool without messages of
+// its own.
 func delivered() *Pattern {
-	return OneOf(Is(jettonTransfer), Call(opJettonTransfer).With(Call(opJettonInternalTransfer).With(notified()).Maybe()))
+	return OneOf(
+		Is(jettonTransfer).Carrying(opMoonSwap, opBidaskDammSwap).Where(leadsOn).Kept(),
+		Is(jettonTransfer),
+		Call(opJettonTransfer).With(Call(opJettonInternalTransfer).With(notified()).Maybe()),
+	)
 }
 
 // passedOn is a transfer of jettons to another exchange, with the swap there.
 func passedOn() *Pattern { return Is(jettonSwap).Kept() }
+
+// leadsOn reports whether something came of an order besides what came back.
+func leadsOn(b *Block) bool {
+	return !b.Failure() && slices.ContainsFunc(b.Children, func(c *Block) bool { return c.kind != kindLog && !c.isReturn() })
+}
 
 // transferred is what a transfer of jettons moved, or would have moved: failed
 // reports that its receiver did not get it. It is nil where the asset is not known.
@@ -251,17 +261,6 @@ func (m *Match) cameTo(b *Block, exchange Address) (in *dexTransfer, failed bool
 	}
 	out := s.Outgoing
 	return &out, b.Failed
-}
-
-// paidWith reports whether a swap ended with an order for another exchange: a transfer of
-// jettons that carries one of the opcodes to it, or a message with one.
-func (b *Block) paidWith(exchange Address, opcodes ...uint32) bool {
-	return slices.ContainsFunc(b.Parts, func(p *Block) bool {
-		if t := jettonTransfer.Of(p); t != nil {
-			return same(t.Receiver, exchange) && carries(opcodes)(p)
-		}
-		return p.IsCall(opcodes...) && same(p.Destination(), exchange)
-	})
 }
 
 // namedToncoins is what a message brings whose body names it behind the query's id.

@@ -25,9 +25,8 @@ var moon = &Protocol{
 			Name:  "swap at Moon",
 			Order: orderMoonSwap,
 			Pattern: OneOf(
-				moonOrdered().With(OneOf(delivered(), passedOn(), moonCall()).As("out")),
-				moonOrdered().With(Any().Where(isMoonPayment).As("out")),
-				OneOf(delivered(), moonCall()).As("out").Below(Is(jettonSwap).Kept().As("in")),
+				moonOrdered().As("in").With(OneOf(Call(opMoonSwap).Where(leadsOn).Kept(), delivered(), passedOn(), moonCall()).As("out")),
+				moonOrdered().As("in").With(Any().Where(isMoonPayment).As("out")),
 			),
 			Make: makeMoonSwap,
 		},
@@ -55,9 +54,7 @@ var moon = &Protocol{
 }
 
 // moonOrdered is an order to swap, with what is to be swapped.
-func moonOrdered() *Pattern {
-	return OneOf(Is(jettonTransfer).Carrying(opMoonSwap), Call(opMoonSwap)).As("in")
-}
+func moonOrdered() *Pattern { return OneOf(Is(jettonTransfer).Carrying(opMoonSwap), Call(opMoonSwap)) }
 
 // moonCall is how a pool pays toncoins, to another pool too.
 func moonCall() *Pattern { return Call(opMoonSwapped, opMoonSwapFailed, opMoonSwap) }
@@ -74,11 +71,7 @@ func makeMoonSwap(m *Match) *Made {
 	if paid.kind == kindCall && !paid.IsCall(opJettonTransfer) {
 		op, known = paid.Opcode()
 	}
-	pool := paid.First().Source()
-	if jettonSwap.Of(b) != nil && (!known || op != opMoonSwapped && op != opMoonSwapFailed) && !b.paidWith(pool, opMoonSwap) {
-		return nil // what another exchange gave was no order for a pool
-	}
-	in, failed := m.cameTo(b, pool)
+	in, failed := m.transferred(b)
 	if b.IsCall(opMoonSwap) {
 		in, failed = namedToncoins(b)
 	}
