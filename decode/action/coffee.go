@@ -158,16 +158,16 @@ var coffee = &Protocol{
 		{
 			Name:    "swap at Swap Coffee",
 			Order:   orderCoffeeSwap,
-			Pattern: coffeeHop().Below(coffeeGot(opCoffeeSwap, opCoffeeSwapExtra)),
+			Pattern: coffeeHop().Below(OneOf(given(), Call(opCoffeeSwap, opCoffeeSwapExtra), givenUnknown()).As("in")),
 			Make:    makeCoffeeSwap,
 		},
 		{
 			Name:  "withdrawal of liquidity from Swap Coffee",
 			Order: orderCoffeeWithdrawal,
-			Pattern: Is(jettonBurn).As("burn").With(
-				Log(opCoffeeWithdrawalEvent).As("event"),
-				coffeePaid().Every(),
-			),
+			Pattern: OneOf(
+				Is(jettonBurn).With(Log(opCoffeeWithdrawalEvent), coffeePaid().Every()),
+				Call(opJettonBurn).With(Call(opJettonBurnNotification).As("notice").With(Log(opCoffeeWithdrawalEvent), coffeePaid().Every())),
+			).As("burn"),
 			Make: makeCoffeeWithdrawal,
 		},
 		{
@@ -300,6 +300,15 @@ func (m *Match) coffeeIn(amount *big.Int) (in *dexTransfer, failed bool) {
 	if b.kind == kindMade {
 		return m.came(b)
 	}
+	if transfer := m.One("transfer"); transfer != nil { // its asset is to be found elsewhere
+		t, _ := ordered(transfer)
+		if t == nil {
+			return nil, true
+		}
+		in = transferOf(t)
+		in.DestinationJettonWallet = b.Source()
+		return in, b.Aborted()
+	}
 	return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: amount}, b.Aborted()
 }
 
@@ -336,23 +345,31 @@ func (p *coffeePayment) other(asset Address) Address {
 	return p.assets[0]
 }
 
-// coffeeOut is what a vault paid, nil where nothing shows it.
-func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, failed bool) {
+// coffeeOut is what a vault paid, nil where nothing shows it. Its asset is known unless
+// the vault has jettons of which nothing else is known.
+func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, known, failed bool) {
 	for _, c := range m.All("out") {
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opCoffeePayout):
-			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, returned(c)
+			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c)
 		default:
-			return m.transferred(c)
+			if out, failed = m.transferred(c); out != nil {
+				return out, true, failed
+			}
+			t, failed := ordered(c)
+			if t == nil {
+				return nil, false, failed
+			}
+			return transferOf(t), false, failed
 		}
 	}
 	for _, c := range m.All("told") {
 		if c.Parent == p.block { // with the toncoins for what is to be done
-			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: new(big.Int).SetUint64(c.Value())}, returned(c)
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: new(big.Int).SetUint64(c.Value())}, true, returned(c)
 		}
 	}
-	return nil, unpaid(p.block)
+	return nil, false, unpaid(p.block)
 }
 
 // coffeeEvent is what a pool says of a swap.
@@ -395,13 +412,24 @@ func makeCoffeeSwap(m *Match) *Made {
 		}
 		peers = append(peers, peerSwap{AssetIn: e.asset, AmountIn: e.in, AmountOut: e.out})
 	}
-	out, lost := m.coffeeOut(pay)
-	if out == nil {
-		if len(peers) < len(hops) || !pay.known {
+	if m.One("transfer") != nil {
+		if len(peers) == 0 {
 			return nil
 		}
-		asset := pay.other(peers[len(peers)-1].AssetIn)
-		out = &dexTransfer{Asset: asset, Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
+		in.Asset = peers[0].AssetIn
+	}
+	out, known, lost := m.coffeeOut(pay)
+	if out == nil {
+		out = &dexTransfer{Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
+	}
+	switch {
+	case known:
+	case len(peers) == len(hops) && pay.known:
+		out.Asset = pay.other(peers[len(peers)-1].AssetIn)
+	case len(peers) == 0 && same(out.Source, in.Destination): // it is the vault that it came to
+		out.Asset = in.Asset
+	default:
+		return nil
 	}
 	if len(peers) > 0 { // also where the next pool refused, and gave back what this one had given
 		peers[len(peers)-1].AssetOut = out.Asset
@@ -447,7 +475,7 @@ func makeCoffeeDeposit(m *Match) *Made {
 		if !ok {
 			return nil
 		}
-		if out, _ := m.coffeeOut(p); out != nil {
+		if out, known, _ := m.coffeeOut(p); known {
 			d.VaultExcesses = append(d.VaultExcesses, m.excessOf(b, out))
 		}
 	}
@@ -455,23 +483,32 @@ func makeCoffeeDeposit(m *Match) *Made {
 }
 
 func makeCoffeeWithdrawal(m *Match) *Made {
-	burn := jettonBurn.Of(m.Block)
-	w := &liquidityWithdrawal{Dex: "coffee", Source: burn.Owner, LPTokensBurnt: burn.Amount}
-	failed := m.Aborted("burn", "payout")
+	r := m.Block.First().Body()
+	r.Skip(64) // query_id
+	w := &liquidityWithdrawal{Dex: "coffee", Source: m.Block.First().Source(), LPTokensBurnt: r.Coins()}
+	if r.Failed() {
+		return nil
+	}
+	failed := m.Aborted("burn", "notice", "payout")
 	for i, b := range m.All("payout") {
 		p, ok := readCoffeePayment(b)
 		if !ok || i > 1 {
 			return nil
 		}
 		w.Pool, w.DestinationLiquidity = b.Source(), b.Source()
-		out, lost := m.coffeeOut(p)
+		out, known, lost := m.coffeeOut(p)
 		failed = failed || lost
-		if out == nil {
-			continue
-		}
 		side := i
-		if p.known && same(out.Asset, p.assets[1-i]) {
+		switch {
+		case out == nil:
+			continue
+		case known && p.known && same(out.Asset, p.assets[1-i]):
 			side = 1 - i
+		case known:
+		case p.known: // a pool orders its first asset first
+			out.Asset = p.assets[i]
+		default:
+			continue
 		}
 		w.set(side, out)
 	}

@@ -100,13 +100,28 @@ func TestSwapsAtCoffee(t *testing.T) {
 	})
 }
 
-func TestASwapAtCoffeeOfAssetsWhoseWalletsAreNotKnown(t *testing.T) {
-	facts := known{jettons(aliceX, alice, masterX), jettons(vaultXs, vaultX, masterX)}
-	s := sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, coffeeEvent(masterX, 10, 25),
+func TestWhatSwapCoffeeSaysIsEnoughWhereNoWalletIsKnown(t *testing.T) {
+	swap := sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, coffeeEvent(masterX, 10, 25),
 		coffeePays(vaultY, 25, coffeeProof(masterX, masterY), sends(25, vaultYs, bobY, bob, nil))))
-	list := recognise(t, facts, play(alice, s))
-	details(t, list, "jetton_swap", slices.Concat([]any{"asset_out", masterY},
-		transferred("outgoing", masterY, vaultY, bob, nil, nil, 25))...)
+	for _, facts := range []known{{}, {jettons(aliceX, alice, masterX), jettons(vaultXs, vaultX, masterX)}, {jettons(vaultYs, vaultY, masterY), jettons(bobY, bob, masterY)}} {
+		list := outermost(t, facts, play(alice, swap))
+		wants(t, list, "jetton_swap")
+		details(t, list, "jetton_swap", slices.Concat(transferred("incoming", masterX, alice, vaultX, aliceX, vaultXs, 10),
+			transferred("outgoing", masterY, vaultY, bob, vaultYs, bobY, 25))...)
+	}
+	back := sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, step{body: coins(coffeeAsset(order(0xc0ffee31), masterX), 10)},
+		coffeePays(vaultX, 10, coffeeProof(masterX, masterY), sends(10, vaultXs, aliceX, alice, nil))))
+	list := outermost(t, known{jettons(vaultXs, vaultX, masterX)}, play(alice, back))
+	wants(t, list, "jetton_swap!")
+	details(t, list, "jetton_swap!", "asset_out", masterY, "dex_outgoing_transfer.asset", masterX, "dex_outgoing_transfer.destination_jetton_wallet", aliceX)
+	proof := coffeeProof(masterX, masterY)
+	burn := step{to: lpWallet, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
+		{to: poolOne, value: 80, body: coins(order(0x7bdd97de), 500), then: []step{{body: order(0xc0ffee35)},
+			coffeePays(vaultX, 10, proof, sends(10, vaultXs, aliceX, alice, nil)), coffeePays(vaultY, 7, proof, sends(7, vaultYs, aliceY, alice, nil))}}}}
+	list = outermost(t, known{}, play(alice, burn))
+	wants(t, list, "dex_withdraw_liquidity")
+	details(t, list, "dex_withdraw_liquidity", "dex", "coffee", "source", alice, "pool", poolOne, "lp_tokens_burnt", 500, "asset_1", masterX, "amount_1", 10,
+		"user_jetton_wallet_1", aliceX, "asset_2", masterY, "amount_2", 7, "user_jetton_wallet_2", aliceY)
 }
 
 // coffeeDeployed is the factory's order to what it deploys.

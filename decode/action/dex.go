@@ -207,6 +207,12 @@ func transferOf(t *jettonMove) *dexTransfer {
 // ended with one.
 func given() *Pattern { return OneOf(Is(jettonTransfer), Is(jettonSwap).Kept()) }
 
+// givenUnknown is what an exchange hears of a transfer of jettons from wallets of which
+// nothing is known.
+func givenUnknown() *Pattern {
+	return Call(opJettonNotify).Below(Call(opJettonInternalTransfer).Below(Call(opJettonTransfer).As("transfer")))
+}
+
 // delivered is the order of a transfer of jettons, with what came of it where no
 // transfer was recognised. One is kept that begins a swap at a pool without messages of
 // its own.

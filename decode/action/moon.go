@@ -44,13 +44,21 @@ var moon = &Protocol{
 		{
 			Name:  "withdrawal of liquidity from Moon",
 			Order: orderMoonWithdrawal,
-			Pattern: Is(jettonBurn).As("burn").Where(paidByMoon).With(
-				OneOf(delivered(), passedOn(), Call(opMoonPayout)).As("out").Every(),
-				Call(opMoonNotify).Maybe(),
-			),
+			Pattern: OneOf(
+				moonBurnt(Is(jettonBurn)),
+				Call(opJettonBurn).With(moonBurnt(Call(opJettonBurnNotification)).As("notice")),
+			).As("burn"),
 			Make: makeMoonWithdrawal,
 		},
 	},
+}
+
+// moonBurnt is where a pool hears of burnt tokens, with what it pays.
+func moonBurnt(heard *Pattern) *Pattern {
+	return heard.Where(paidByMoon).With(
+		OneOf(delivered(), passedOn(), Call(opMoonPayout)).As("out").Every(),
+		Call(opMoonNotify).Maybe(),
+	)
 }
 
 // moonOrdered is an order to swap, with what is to be swapped.
@@ -141,12 +149,17 @@ func paidByMoon(burn *Block) bool {
 }
 
 func makeMoonWithdrawal(m *Match) *Made {
-	burn := jettonBurn.Of(m.Block)
-	w := &liquidityWithdrawal{Dex: "moon", Source: burn.Owner, LPTokensBurnt: burn.Amount, Pool: burn.Asset, DestinationLiquidity: burn.Asset}
+	pool := m.One("out").First().Source()
+	r := m.Block.First().Body()
+	r.Skip(64) // query_id
+	w := &liquidityWithdrawal{Dex: "moon", Source: m.Block.First().Source(), LPTokensBurnt: r.Coins(), Pool: pool, DestinationLiquidity: pool}
+	if r.Failed() {
+		return nil
+	}
 	return m.withdrawn(w, m.All("out"), func(b *Block) (*dexTransfer, bool) {
 		if b.IsCall(opMoonPayout) {
 			return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: nanotons(b.Value())}, returned(b)
 		}
 		return m.transferred(b)
-	}, m.Block.Failed)
+	}, m.Aborted("burn", "notice"))
 }

@@ -133,6 +133,17 @@ func TestLiquidityOfMoon(t *testing.T) {
 	}
 }
 
+func TestLiquidityIsTakenOutOfMoonByAWalletThatIsNotKnown(t *testing.T) {
+	list := recognise(t, moonFacts[1:], play(alice, func() step {
+		s := burnt(poolOne, step{to: alice, value: 30, body: order(0x90d3b4ad)}, sends(10, moonY, aliceY, alice, nil))
+		s.to = account(0x69)
+		return s
+	}()))
+	wants(t, list, "dex_withdraw_liquidity")
+	details(t, list, "dex_withdraw_liquidity", "dex", "moon", "source", alice, "pool", poolOne, "lp_tokens_burnt", 77, "asset_1", nil, "amount_1", 30,
+		"asset_2", masterY, "amount_2", 10)
+}
+
 // burnt is a burn of LP tokens and what their pool does.
 func burnt(pool []byte, then ...step) step {
 	return step{to: lpWallet, value: 90, body: addr(coins(order(0x595f07bc), 77), alice).MustStoreBoolBit(false), then: []step{
