@@ -72,7 +72,14 @@ func TestSwapsAtBidaskWithoutRanges(t *testing.T) {
 		"jettons for toncoins": {[]step{x(gaveTON)}, []string{"jetton_swap"}, slices.Concat(xIn, transferred("outgoing", nil, poolOne, bob, nil, nil, 25))},
 		"toncoins for jettons": {[]step{tons(gaveY)}, []string{"jetton_swap"}, tonIn},
 		"returned":             {[]step{x(sends(10, poolXs, aliceX, alice, nil))}, []string{"jetton_swap!"}, xIn},
-		"kept":                 {[]step{x()}, []string{"jetton_transfer"}, nil},
+		"for what another exchange gave": {[]step{sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(0xc64370e5, poolOne, 0, 25, sends(25, routerY, poolYs, poolOne, word(0xdd79732c),
+			gaveTON, sends(3, poolYs, aliceY, alice, nil)))))}, []string{"jetton_swap", "jetton_swap"}, []any{"dex", "stonfi", "asset_out", masterY}},
+		"of who swapped elsewhere": {[]step{sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(0xc64370e5, poolOne, 0, 25, sends(25, routerY, poolYs, poolOne, nil,
+			gaveTON))))}, []string{"jetton_swap", "call_contract"}, nil},
+		"for what another exchange takes": {[]step{sends(10, aliceX, poolXs, poolOne, word(0xdd79732c), sends(25, poolYs, routerY, router, nil,
+			stonfiSwap(stonfiPay(0xc64370e5, bob, 0, 40, sends(40, routerX, bobY, bob, nil)))))}, []string{"jetton_swap", "jetton_swap"},
+			slices.Concat(xIn, []any{"dex", "bidask", "asset_out", masterY, "dex_outgoing_transfer.destination", router})},
+		"kept": {[]step{x()}, []string{"jetton_transfer"}, nil},
 	} {
 		t.Run(what, func(t *testing.T) {
 			list := recognise(t, facts, play(alice, c.sent...))

@@ -150,6 +150,7 @@ var coffee = &Protocol{
 						Call(opCoffeeNotification).Maybe(),
 						coffeePaid().Every().Maybe(),
 					).Maybe(),
+					coffeePaid().Every().Maybe(), // of what the depository has already
 				),
 			).Below(coffeeGot(opCoffeeDeposit, opCoffeeDepositExtra)),
 			Make: makeCoffeeDeposit,
@@ -157,16 +158,16 @@ var coffee = &Protocol{
 		{
 			Name:    "swap at Swap Coffee",
 			Order:   orderCoffeeSwap,
-			Pattern: coffeeHop().Below(coffeeGot(opCoffeeSwap, opCoffeeSwapExtra)),
+			Pattern: coffeeHop().Below(OneOf(given(), Call(opCoffeeSwap, opCoffeeSwapExtra), givenUnknown()).As("in")),
 			Make:    makeCoffeeSwap,
 		},
 		{
 			Name:  "withdrawal of liquidity from Swap Coffee",
 			Order: orderCoffeeWithdrawal,
-			Pattern: Is(jettonBurn).As("burn").With(
-				Log(opCoffeeWithdrawalEvent).As("event"),
-				coffeePaid().Every(),
-			),
+			Pattern: OneOf(
+				Is(jettonBurn).With(Log(opCoffeeWithdrawalEvent), coffeePaid().Every()),
+				Call(opJettonBurn).With(Call(opJettonBurnNotification).As("notice").With(Log(opCoffeeWithdrawalEvent), coffeePaid().Every())),
+			).As("burn"),
 			Make: makeCoffeeWithdrawal,
 		},
 		{
@@ -183,7 +184,7 @@ var coffee = &Protocol{
 			Name:  "first half of a pool of Swap Coffee",
 			Order: orderCoffeeCreatePoolCreator,
 			Pattern: Call(opCoffeeRequestCreator).As("request").With(
-				Call(opCoffeeDeploy).As("deploy"),
+				Call(opCoffeeDeploy).As("deploy").With(coffeePaid().Every().Maybe()), // of what it has already
 			).Below(coffeeGot(opCoffeeCreatePool, opCoffeeCreatePoolExtra)),
 			Make: makeCoffeeCreator,
 		},
@@ -233,7 +234,7 @@ var coffee = &Protocol{
 			Pattern: Call(opCoffeeUnstake).As("item").With(
 				Call(opCoffeeUnstake).As("master").With(
 					Log(opCoffeeUnstake).Maybe(),
-					Call(opCoffeeUnstake).As("vault").With(Is(jettonTransfer).As("out")),
+					Call(opCoffeeUnstake).As("vault").With(delivered().As("out")),
 				),
 			),
 			Make: makeCoffeeUnstake,
@@ -243,7 +244,7 @@ var coffee = &Protocol{
 			Order: orderCoffeeStakingClaim,
 			Pattern: Call(opCoffeeClaimRewards).As("claim").With(
 				Log(opCoffeeClaimRewards).Maybe(),
-				Is(jettonTransfer).As("out"),
+				delivered().As("out"),
 			),
 			Make: makeCoffeeRewards,
 		},
@@ -254,10 +255,12 @@ var coffee = &Protocol{
 // order.
 func coffeeGot(orders ...uint32) *Pattern { return OneOf(given(), Call(orders...)).As("in") }
 
-// coffeePaid is what a vault pays when a pool tells it to.
+// coffeePaid is what a vault pays when it is told to, and whom it tells of that. Toncoins
+// come with the notification where that goes to their receiver.
 func coffeePaid() *Pattern {
 	return Call(opCoffeePayoutInternal).As("payout").With(
-		OneOf(delivered(), passedOn(), Call(opCoffeePayout, opCoffeeNotification)).As("out").Maybe(),
+		OneOf(delivered(), passedOn(), Call(opCoffeePayout)).As("out").Maybe(),
+		Call(opCoffeeNotification).As("told").Maybe(),
 	)
 }
 
@@ -297,6 +300,15 @@ func (m *Match) coffeeIn(amount *big.Int) (in *dexTransfer, failed bool) {
 	if b.kind == kindMade {
 		return m.came(b)
 	}
+	if transfer := m.One("transfer"); transfer != nil { // its asset is to be found elsewhere
+		t, _ := ordered(transfer)
+		if t == nil {
+			return nil, true
+		}
+		in = transferOf(t)
+		in.DestinationJettonWallet = b.Source()
+		return in, b.Aborted()
+	}
 	return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: amount}, b.Aborted()
 }
 
@@ -333,20 +345,31 @@ func (p *coffeePayment) other(asset Address) Address {
 	return p.assets[0]
 }
 
-// coffeeOut is what a vault paid, nil where nothing shows it.
-func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, failed bool) {
+// coffeeOut is what a vault paid, nil where nothing shows it. Its asset is known unless
+// the vault has jettons of which nothing else is known.
+func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, known, failed bool) {
 	for _, c := range m.All("out") {
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opCoffeePayout):
-			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, returned(c)
-		case c.IsCall(opCoffeeNotification): // with the toncoins for what is to be done
-			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: new(big.Int).SetUint64(c.Value())}, returned(c)
+			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c)
 		default:
-			return m.transferred(c)
+			if out, failed = m.transferred(c); out != nil {
+				return out, true, failed
+			}
+			t, failed := ordered(c)
+			if t == nil {
+				return nil, false, failed
+			}
+			return transferOf(t), false, failed
 		}
 	}
-	return nil, unpaid(p.block)
+	for _, c := range m.All("told") {
+		if c.Parent == p.block { // with the toncoins for what is to be done
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: new(big.Int).SetUint64(c.Value())}, true, returned(c)
+		}
+	}
+	return nil, false, unpaid(p.block)
 }
 
 // coffeeEvent is what a pool says of a swap.
@@ -389,13 +412,24 @@ func makeCoffeeSwap(m *Match) *Made {
 		}
 		peers = append(peers, peerSwap{AssetIn: e.asset, AmountIn: e.in, AmountOut: e.out})
 	}
-	out, lost := m.coffeeOut(pay)
-	if out == nil {
-		if len(peers) < len(hops) || !pay.known {
+	if m.One("transfer") != nil {
+		if len(peers) == 0 {
 			return nil
 		}
-		asset := pay.other(peers[len(peers)-1].AssetIn)
-		out = &dexTransfer{Asset: asset, Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
+		in.Asset = peers[0].AssetIn
+	}
+	out, known, lost := m.coffeeOut(pay)
+	if out == nil {
+		out = &dexTransfer{Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
+	}
+	switch {
+	case known:
+	case len(peers) == len(hops) && pay.known:
+		out.Asset = pay.other(peers[len(peers)-1].AssetIn)
+	case len(peers) == 0 && same(out.Source, in.Destination): // it is the vault that it came to
+		out.Asset = in.Asset
+	default:
+		return nil
 	}
 	if len(peers) > 0 { // also where the next pool refused, and gave back what this one had given
 		peers[len(peers)-1].AssetOut = out.Asset
@@ -436,11 +470,12 @@ func makeCoffeeDeposit(m *Match) *Made {
 		failed = failed || d.LPTokensMinted == nil || m.Aborted("deposit", "lp")
 	}
 	for _, b := range m.All("payout") {
+		failed = failed || b.Parent == m.One("deploy")
 		p, ok := readCoffeePayment(b)
 		if !ok {
 			return nil
 		}
-		if out, _ := m.coffeeOut(p); out != nil {
+		if out, known, _ := m.coffeeOut(p); known {
 			d.VaultExcesses = append(d.VaultExcesses, m.excessOf(b, out))
 		}
 	}
@@ -448,23 +483,32 @@ func makeCoffeeDeposit(m *Match) *Made {
 }
 
 func makeCoffeeWithdrawal(m *Match) *Made {
-	burn := jettonBurn.Of(m.Block)
-	w := &liquidityWithdrawal{Dex: "coffee", Source: burn.Owner, LPTokensBurnt: burn.Amount}
-	failed := m.Aborted("burn", "payout")
+	r := m.Block.First().Body()
+	r.Skip(64) // query_id
+	w := &liquidityWithdrawal{Dex: "coffee", Source: m.Block.First().Source(), LPTokensBurnt: r.Coins()}
+	if r.Failed() {
+		return nil
+	}
+	failed := m.Aborted("burn", "notice", "payout")
 	for i, b := range m.All("payout") {
 		p, ok := readCoffeePayment(b)
 		if !ok || i > 1 {
 			return nil
 		}
 		w.Pool, w.DestinationLiquidity = b.Source(), b.Source()
-		out, lost := m.coffeeOut(p)
+		out, known, lost := m.coffeeOut(p)
 		failed = failed || lost
-		if out == nil {
-			continue
-		}
 		side := i
-		if p.known && same(out.Asset, p.assets[1-i]) {
+		switch {
+		case out == nil:
+			continue
+		case known && p.known && same(out.Asset, p.assets[1-i]):
 			side = 1 - i
+		case known:
+		case p.known: // a pool orders its first asset first
+			out.Asset = p.assets[i]
+		default:
+			continue
 		}
 		w.set(side, out)
 	}
@@ -502,7 +546,7 @@ func makeCoffeeCreator(m *Match) *Made {
 		c.Side = 1
 	}
 	c.Asset1, c.Asset2 = assets[c.Side], assets[1-c.Side]
-	return coffeeCreatorCreation.Make(c).Fails(failed || m.Aborted("request", "deploy"))
+	return coffeeCreatorCreation.Make(c).Fails(failed || m.One("payout") != nil || m.Aborted("request", "deploy"))
 }
 
 func makeCoffeePool(m *Match) *Made {
@@ -570,21 +614,27 @@ func makeCoffeeStake(m *Match) *Made {
 }
 
 func makeCoffeeUnstake(m *Match) *Made {
-	t := jettonTransfer.Of(m.One("out"))
+	out, lost := m.transferred(m.One("out"))
+	if out == nil {
+		return nil
+	}
 	item := m.One("item")
 	r := m.One("master").Body()
 	r.Skip(64) // query_id
-	u := &coffeeUnstake{Source: item.Source(), SourceJettonWallet: t.ReceiverJettonWallet, Pool: item.Destination(),
-		PoolJettonWallet: t.SenderJettonWallet, Asset: t.Asset, Amount: t.Amount, NFTAddress: item.Destination(), NFTIndex: r.Big(64)}
+	u := &coffeeUnstake{Source: item.Source(), SourceJettonWallet: out.DestinationJettonWallet, Pool: item.Destination(),
+		PoolJettonWallet: out.SourceJettonWallet, Asset: out.Asset, Amount: out.Amount, NFTAddress: item.Destination(), NFTIndex: r.Big(64)}
 	r.Address() // owner
 	if u.Points = r.Coins(); r.Failed() {
 		return nil
 	}
-	return coffeeUnstaking.Make(u).Fails(m.Aborted("item", "master", "vault", "out"))
+	return coffeeUnstaking.Make(u).Fails(lost || m.Aborted("item", "master", "vault"))
 }
 
 func makeCoffeeRewards(m *Match) *Made {
-	t := jettonTransfer.Of(m.One("out"))
-	return coffeeClaim.Make(&coffeeRewards{Pool: m.Block.Destination(), PoolJettonWallet: t.SenderJettonWallet, Recipient: t.Receiver,
-		RecipientJettonWallet: t.ReceiverJettonWallet, Asset: t.Asset, Amount: t.Amount}).Fails(m.Aborted("claim", "out"))
+	out, lost := m.transferred(m.One("out"))
+	if out == nil {
+		return nil
+	}
+	return coffeeClaim.Make(&coffeeRewards{Pool: m.Block.Destination(), PoolJettonWallet: out.SourceJettonWallet, Recipient: out.Destination,
+		RecipientJettonWallet: out.DestinationJettonWallet, Asset: out.Asset, Amount: out.Amount}).Fails(lost || m.Aborted("claim"))
 }

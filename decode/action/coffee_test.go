@@ -40,6 +40,9 @@ func coffeeHop(at []byte, amount int64, then ...step) step {
 	return step{to: at, value: 60, body: coins(order(0xc0ffee20), amount), then: then}
 }
 
+// coffeeTells is a vault's message to who is to hear of a payment.
+func coffeeTells(to []byte) step { return step{to: to, value: 3, body: order(0xc0ffee36)} }
+
 func coffeePaysTON(value uint64, to []byte) step {
 	return step{to: to, value: value, body: order(0xc0ffee32)}
 }
@@ -68,6 +71,10 @@ func TestSwapsAtCoffee(t *testing.T) {
 			slices.Concat(x2t, in, outTON)},
 		"for toncoins that are sent on": {swap(coffeeEvent(masterX, 10, 25), coffeePays(vaultTON, 25, tx, step{to: bob, value: 30, body: order(0xc0ffee36)})),
 			[]string{"jetton_swap"}, slices.Concat(x2t, in, transferred("outgoing", nil, vaultTON, bob, nil, nil, 30))},
+		"for toncoins, of which somebody else hears": {swap(coffeeEvent(masterX, 10, 25), coffeePays(vaultTON, 25, tx, coffeeTells(carol), coffeePaysTON(30, bob))),
+			[]string{"jetton_swap"}, slices.Concat(x2t, in, outTON)},
+		"for jettons, of which somebody else hears": {two(coffeeEvent(nil, 7, 25), coffeePays(vaultY, 25, ty, coffeeTells(carol), sends(25, vaultYs, bobY, bob, nil))),
+			[]string{"jetton_swap"}, slices.Concat(in, outY)},
 		"toncoins for jettons": {[]step{native}, []string{"jetton_swap"},
 			slices.Concat([]any{"asset_in", nil, "asset_out", masterY}, transferred("incoming", nil, alice, vaultTON, nil, nil, 10), outY)},
 		"through two pools": {two(coffeeEvent(nil, 7, 25), coffeePays(vaultY, 25, ty, sends(25, vaultYs, bobY, bob, nil))), []string{"jetton_swap"},
@@ -91,6 +98,30 @@ func TestSwapsAtCoffee(t *testing.T) {
 		"with an event cut short": {swap(step{body: word(0xc0ffee30)}, coffeePays(vaultTON, 25, tx, coffeePaysTON(30, bob))),
 			[]string{"jetton_transfer", "call_contract", "call_contract", "call_contract"}, nil},
 	})
+}
+
+func TestWhatSwapCoffeeSaysIsEnoughWhereNoWalletIsKnown(t *testing.T) {
+	swap := sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, coffeeEvent(masterX, 10, 25),
+		coffeePays(vaultY, 25, coffeeProof(masterX, masterY), sends(25, vaultYs, bobY, bob, nil))))
+	for _, facts := range []known{{}, {jettons(aliceX, alice, masterX), jettons(vaultXs, vaultX, masterX)}, {jettons(vaultYs, vaultY, masterY), jettons(bobY, bob, masterY)}} {
+		list := outermost(t, facts, play(alice, swap))
+		wants(t, list, "jetton_swap")
+		details(t, list, "jetton_swap", slices.Concat(transferred("incoming", masterX, alice, vaultX, aliceX, vaultXs, 10),
+			transferred("outgoing", masterY, vaultY, bob, vaultYs, bobY, 25))...)
+	}
+	back := sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, step{body: coins(coffeeAsset(order(0xc0ffee31), masterX), 10)},
+		coffeePays(vaultX, 10, coffeeProof(masterX, masterY), sends(10, vaultXs, aliceX, alice, nil))))
+	list := outermost(t, known{jettons(vaultXs, vaultX, masterX)}, play(alice, back))
+	wants(t, list, "jetton_swap!")
+	details(t, list, "jetton_swap!", "asset_out", masterY, "dex_outgoing_transfer.asset", masterX, "dex_outgoing_transfer.destination_jetton_wallet", aliceX)
+	proof := coffeeProof(masterX, masterY)
+	burn := step{to: lpWallet, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
+		{to: poolOne, value: 80, body: coins(order(0x7bdd97de), 500), then: []step{{body: order(0xc0ffee35)},
+			coffeePays(vaultX, 10, proof, sends(10, vaultXs, aliceX, alice, nil)), coffeePays(vaultY, 7, proof, sends(7, vaultYs, aliceY, alice, nil))}}}}
+	list = outermost(t, known{}, play(alice, burn))
+	wants(t, list, "dex_withdraw_liquidity")
+	details(t, list, "dex_withdraw_liquidity", "dex", "coffee", "source", alice, "pool", poolOne, "lp_tokens_burnt", 500, "asset_1", masterX, "amount_1", 10,
+		"user_jetton_wallet_1", aliceX, "asset_2", masterY, "amount_2", 7, "user_jetton_wallet_2", aliceY)
 }
 
 // coffeeDeployed is the factory's order to what it deploys.
@@ -125,6 +156,8 @@ func TestLiquidityOfCoffee(t *testing.T) {
 		"rejected": {[]step{x(met(step{body: order(0xc0ffee34)}, tons, xs))}, []string{"dex_deposit_liquidity!"}, append(half, "lp_tokens_minted", nil,
 			"vault_excesses[0].asset", nil, "vault_excesses[0].amount", 11, "vault_excesses[1].asset", masterX, "vault_excesses[1].amount", 10)},
 		"not minted": {[]step{x(met(step{body: order(0xc0ffee33)}, unminted))}, []string{"dex_deposit_liquidity!"}, nil},
+		"of what the depository has already": {[]step{x(xs)}, []string{"dex_deposit_liquidity!"}, append(half, "pool", nil, "lp_tokens_minted", nil,
+			"vault_excesses[0].asset", masterX, "vault_excesses[0].amount", 10)},
 		"refused by the factory": {[]step{sends(10, aliceX, vaultXs, vaultX, nil, step{to: factory, value: 9, aborted: true, body: order(0xc0ffee27)})},
 			[]string{"jetton_transfer", "call_contract!"}, nil},
 	})
@@ -137,6 +170,7 @@ func TestLiquidityOfCoffee(t *testing.T) {
 	check(t, map[string]played{
 		"taken out":                     {burn(tons, xs), []string{"dex_withdraw_liquidity"}, paid},
 		"taken out, in the other order": {burn(xs, tons), []string{"dex_withdraw_liquidity"}, paid},
+		"taken out, and told of":        {burn(coffeePays(vaultTON, 7, proof, coffeeTells(carol), coffeePaysTON(11, alice)), xs), []string{"dex_withdraw_liquidity"}, paid},
 		"taken out, one not paid":       {burn(coffeePays(vaultTON, 7, proof), xs), []string{"dex_withdraw_liquidity!"}, []any{"amount_1", nil, "amount_2", 10}},
 	})
 }
@@ -173,10 +207,11 @@ func TestVaultsAndPoolsOfCoffee(t *testing.T) {
 		want    string
 		details []any
 	}{
-		"a half":             {x(), first, half},
-		"a half of toncoins": {ton, first, []any{"source_jetton_wallet", nil, "provided_asset", nil, "asset_1", nil, "asset_2", masterX, "amount", 7}},
-		"both halves":        {x(pooled(step{body: order(0xc0ffee33)}, step{to: carol, value: 2, body: order(0xc0ffee36)}, lp)), full, whole},
-		"not minted":         {x(pooled()), full + "!", []any{"lp_tokens_minted", nil}},
+		"a half":                   {x(), first, half},
+		"of what is there already": {x(coffeePays(vaultX, 10, coffeeProof(nil, masterX), sends(10, vaultXs, aliceX, alice, nil))), first + "!", half},
+		"a half of toncoins":       {ton, first, []any{"source_jetton_wallet", nil, "provided_asset", nil, "asset_1", nil, "asset_2", masterX, "amount", 7}},
+		"both halves":              {x(pooled(step{body: order(0xc0ffee33)}, step{to: carol, value: 2, body: order(0xc0ffee36)}, lp)), full, whole},
+		"not minted":               {x(pooled()), full + "!", []any{"lp_tokens_minted", nil}},
 	} {
 		t.Run(what, func(t *testing.T) { details(t, recognise(t, exchange, play(alice, c.sent)), c.want, c.details...) })
 	}
@@ -229,6 +264,7 @@ func TestStakingAtCoffee(t *testing.T) {
 	back := []any{"source", alice, "source_jetton_wallet", aliceX, "pool_jetton_wallet", vaultXs, "asset", masterX, "amount", 10,
 		"nft_address", item, "nft_index", 23, "points", 77}
 	details(t, recognise(t, exchange, play(alice, unstake(sends(10, vaultXs, aliceX, alice, nil)))), "coffee_staking_withdraw", back...)
+	wants(t, outermost(t, exchange, play(alice, unstake(unsent(10, vaultXs, aliceX, alice)))), "coffee_staking_withdraw!")
 	details(t, recognise(t, exchange, play(alice, unstake(refused(10, vaultXs, aliceX, alice)))), "coffee_staking_withdraw!", back...)
 
 	claim := func(out step) step {
@@ -236,5 +272,6 @@ func TestStakingAtCoffee(t *testing.T) {
 	}
 	rewards := []any{"pool", staking, "pool_jetton_wallet", routerX, "recipient", alice, "recipient_jetton_wallet", aliceX, "asset", masterX, "amount", 10}
 	details(t, recognise(t, exchange, play(bob, claim(sends(10, routerX, aliceX, alice, nil)))), "coffee_staking_claim_rewards", rewards...)
+	wants(t, outermost(t, exchange, play(bob, claim(unsent(10, routerX, aliceX, alice)))), "coffee_staking_claim_rewards!")
 	details(t, recognise(t, exchange, play(bob, claim(refused(10, routerX, aliceX, alice)))), "coffee_staking_claim_rewards!", rewards...)
 }

@@ -88,8 +88,7 @@ var dedust = &Protocol{
 // dedustGiven is how an asset comes to a vault: as a transfer of jettons, or as toncoins
 // with an order. The vault knows its jettons also where nothing else is known of them.
 func dedustGiven(order uint32) *Pattern {
-	unknown := Call(opJettonNotify).Below(Call(opJettonInternalTransfer).Below(Call(opJettonTransfer).As("transfer")))
-	return OneOf(given(), Call(order), unknown).As("in")
+	return OneOf(given(), Call(order), givenUnknown()).As("in")
 }
 
 // dedustPaid is what a vault pays when it is told to.

@@ -207,14 +207,30 @@ func transferOf(t *jettonMove) *dexTransfer {
 // ended with one.
 func given() *Pattern { return OneOf(Is(jettonTransfer), Is(jettonSwap).Kept()) }
 
+// givenUnknown is what an exchange hears of a transfer of jettons from wallets of which
+// nothing is known.
+func givenUnknown() *Pattern {
+	return Call(opJettonNotify).Below(Call(opJettonInternalTransfer).Below(Call(opJettonTransfer).As("transfer")))
+}
+
 // delivered is the order of a transfer of jettons, with what came of it where no
-// transfer was recognised.
+// transfer was recognised. One is kept that begins a swap at a pool without messages of
+// its own.
 func delivered() *Pattern {
-	return OneOf(Is(jettonTransfer), Call(opJettonTransfer).With(Call(opJettonInternalTransfer).With(notified()).Maybe()))
+	return OneOf(
+		Is(jettonTransfer).Carrying(opMoonSwap, opBidaskDammSwap).Where(leadsOn).Kept(),
+		Is(jettonTransfer),
+		Call(opJettonTransfer).With(Call(opJettonInternalTransfer).With(notified()).Maybe()),
+	)
 }
 
 // passedOn is a transfer of jettons to another exchange, with the swap there.
 func passedOn() *Pattern { return Is(jettonSwap).Kept() }
+
+// leadsOn reports whether something came of an order besides what came back.
+func leadsOn(b *Block) bool {
+	return !b.Failure() && slices.ContainsFunc(b.Children, func(c *Block) bool { return c.kind != kindLog && !c.isReturn() })
+}
 
 // transferred is what a transfer of jettons moved, or would have moved: failed
 // reports that its receiver did not get it. It is nil where the asset is not known.

@@ -24,8 +24,9 @@ var moon = &Protocol{
 		{
 			Name:  "swap at Moon",
 			Order: orderMoonSwap,
-			Pattern: OneOf(delivered(), Call(opMoonSwapped, opMoonSwapFailed, opMoonSwap)).As("out").Below(
-				OneOf(Is(jettonTransfer).Carrying(opMoonSwap), Call(opMoonSwap), Is(jettonSwap).Kept()).As("in"),
+			Pattern: OneOf(
+				moonOrdered().As("in").With(OneOf(Call(opMoonSwap).Where(leadsOn).Kept(), delivered(), passedOn(), moonCall()).As("out")),
+				moonOrdered().As("in").With(Any().Where(isMoonPayment).As("out")),
 			),
 			Make: makeMoonSwap,
 		},
@@ -43,30 +44,47 @@ var moon = &Protocol{
 		{
 			Name:  "withdrawal of liquidity from Moon",
 			Order: orderMoonWithdrawal,
-			Pattern: Is(jettonBurn).As("burn").Where(paidByMoon).With(
-				OneOf(delivered(), passedOn(), Call(opMoonPayout)).As("out").Every(),
-				Call(opMoonNotify).Maybe(),
-			),
+			Pattern: OneOf(
+				moonBurnt(Is(jettonBurn)),
+				Call(opJettonBurn).With(moonBurnt(Call(opJettonBurnNotification)).As("notice")),
+			).As("burn"),
 			Make: makeMoonWithdrawal,
 		},
 	},
 }
 
+// moonBurnt is where a pool hears of burnt tokens, with what it pays.
+func moonBurnt(heard *Pattern) *Pattern {
+	return heard.Where(paidByMoon).With(
+		OneOf(delivered(), passedOn(), Call(opMoonPayout)).As("out").Every(),
+		Call(opMoonNotify).Maybe(),
+	)
+}
+
+// moonOrdered is an order to swap, with what is to be swapped.
+func moonOrdered() *Pattern { return OneOf(Is(jettonTransfer).Carrying(opMoonSwap), Call(opMoonSwap)) }
+
+// moonCall is how a pool pays toncoins, to another pool too.
+func moonCall() *Pattern { return Call(opMoonSwapped, opMoonSwapFailed, opMoonSwap) }
+
+// isMoonPayment reports whether a message may be how a pool pays toncoins: with whatever
+// an order has for their receiver.
+func isMoonPayment(b *Block) bool {
+	return b.internal() && !b.isReturn() && !same(b.Source(), b.Destination())
+}
+
 func makeMoonSwap(m *Match) *Made {
-	b, paid := m.One("in"), m.Block
+	b, paid := m.One("in"), m.One("out")
 	op, known := carried(paid)
 	if paid.kind == kindCall && !paid.IsCall(opJettonTransfer) {
 		op, known = paid.Opcode()
 	}
-	if b.Type == &jettonSwap.Type && (!known || op != opMoonSwapped && op != opMoonSwapFailed) {
-		return nil // what another exchange gave was no order for a pool
-	}
-	in, failed := m.cameTo(b, paid.First().Source())
+	in, failed := m.transferred(b)
 	if b.IsCall(opMoonSwap) {
 		in, failed = namedToncoins(b)
 	}
 	out, lost := m.moonPaid(paid, op == opMoonSwapFailed)
-	if in == nil || out == nil {
+	if in == nil || out == nil || !same(in.Destination, out.Source) {
 		return nil
 	}
 	refused := known && op == opMoonSwapFailed || same(in.Asset, out.Asset)
@@ -131,12 +149,17 @@ func paidByMoon(burn *Block) bool {
 }
 
 func makeMoonWithdrawal(m *Match) *Made {
-	burn := jettonBurn.Of(m.Block)
-	w := &liquidityWithdrawal{Dex: "moon", Source: burn.Owner, LPTokensBurnt: burn.Amount, Pool: burn.Asset, DestinationLiquidity: burn.Asset}
+	pool := m.One("out").First().Source()
+	r := m.Block.First().Body()
+	r.Skip(64) // query_id
+	w := &liquidityWithdrawal{Dex: "moon", Source: m.Block.First().Source(), LPTokensBurnt: r.Coins(), Pool: pool, DestinationLiquidity: pool}
+	if r.Failed() {
+		return nil
+	}
 	return m.withdrawn(w, m.All("out"), func(b *Block) (*dexTransfer, bool) {
 		if b.IsCall(opMoonPayout) {
 			return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: nanotons(b.Value())}, returned(b)
 		}
 		return m.transferred(b)
-	}, m.Block.Failed)
+	}, m.Aborted("burn", "notice"))
 }

@@ -53,6 +53,20 @@ func TestSwapsAtMoon(t *testing.T) {
 		"at two pools":                       {[]step{x(onward)}, []string{"jetton_swap", "jetton_swap"}, slices.Concat(xIn, []any{"asset_out", masterY, "dex_outgoing_transfer.destination", poolTwo})},
 		"a transfer that carries no order":   {[]step{sends(10, aliceX, moonX, poolOne, nil, gaveY)}, []string{"jetton_transfer", "jetton_transfer"}, nil},
 		"toncoins for who swapped elsewhere": {[]step{sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(0xc64370e5, poolOne, 0, 25, sends(25, routerY, moonY, poolOne, nil, sends(3, moonX, aliceX, alice, nil)))))}, []string{"jetton_swap", "jetton_transfer"}, nil},
+		"jettons for toncoins, which carry an order for their receiver": {[]step{x(step{to: carol, value: 95, body: order(0x200f9086)})}, []string{"jetton_swap"},
+			slices.Concat(xIn, transferred("outgoing", nil, poolOne, carol, nil, nil, 95))},
+		"jettons for toncoins, with a comment":       {[]step{x(step{to: bob, value: 95, body: comment("done")})}, []string{"jetton_swap"}, slices.Concat(xIn, tonOut)},
+		"toncoins returned with a payload of theirs": {[]step{tons(step{to: alice, value: 60, body: order(0x12345678)})}, []string{"jetton_swap!"}, tonIn},
+		"through toncoins": {[]step{x(step{to: poolTwo, value: 95, body: moonOrder(coins(order(0xb37a900b), 90)), then: []step{sends(25, moonY2, bobY, bob, succeeded)}})},
+			[]string{"jetton_swap", "jetton_swap"}, slices.Concat(xIn, transferred("outgoing", nil, poolOne, poolTwo, nil, nil, 95))},
+		"kept by the second pool": {[]step{x(sends(7, moonY, moonY2, poolTwo, payload))}, []string{"jetton_swap"},
+			slices.Concat(xIn, []any{"asset_out", masterY, "dex_outgoing_transfer.destination", poolTwo})},
+		"kept": {[]step{x(excess())}, []string{"jetton_transfer"}, nil},
+		"for what another exchange takes": {[]step{x(sends(25, moonY, routerY, router, nil,
+			stonfiSwap(stonfiPay(0xc64370e5, bob, 0, 40, sends(40, routerX, bobY, bob, nil)))))}, []string{"jetton_swap", "jetton_swap"},
+			slices.Concat(xIn, []any{"dex", "moon", "asset_out", masterY, "dex_outgoing_transfer.destination", router, "dex_outgoing_transfer.amount", 25})},
+		"for what another exchange gave, paid with another payload": {[]step{sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(0xc64370e5, poolOne, 0, 25,
+			sends(25, routerY, moonY, poolOne, payload, sends(3, moonX, aliceX, alice, nil)))))}, []string{"jetton_swap", "jetton_swap"}, []any{"dex", "stonfi"}},
 		"for what another exchange gave": {[]step{sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(0xc64370e5, poolOne, 0, 25, sends(25, routerY, moonY, poolOne, payload, step{to: bob, value: 30, body: order(0xcb7f38d6)}))))},
 			[]string{"jetton_swap", "jetton_swap"}, []any{"dex", "stonfi", "asset_out", masterY}},
 	} {
@@ -117,6 +131,17 @@ func TestLiquidityOfMoon(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestLiquidityIsTakenOutOfMoonByAWalletThatIsNotKnown(t *testing.T) {
+	list := recognise(t, moonFacts[1:], play(alice, func() step {
+		s := burnt(poolOne, step{to: alice, value: 30, body: order(0x90d3b4ad)}, sends(10, moonY, aliceY, alice, nil))
+		s.to = account(0x69)
+		return s
+	}()))
+	wants(t, list, "dex_withdraw_liquidity")
+	details(t, list, "dex_withdraw_liquidity", "dex", "moon", "source", alice, "pool", poolOne, "lp_tokens_burnt", 77, "asset_1", nil, "amount_1", 30,
+		"asset_2", masterY, "amount_2", 10)
 }
 
 // burnt is a burn of LP tokens and what their pool does.

@@ -22,6 +22,14 @@ const (
 	toncoOK      = 0
 	toncoSwapped = 200
 	toncoBurnt   = 201
+	toncoFees    = 203 // collected, without liquidity
+)
+
+// Bits behind the query's id of a new pool's settings in versions of TONCO that have
+// the roles in a cell of their own.
+const (
+	toncoInit15 = 1 + 25 + 161 + 2 + 3*16 + 1 // from_admin, spacing, price, activity, fees, a maybe
+	toncoInit16 = toncoInit15 + 1 + 32        // initial flags
 )
 
 var toncoDeployPool = NewType[toncoPool]("tonco_deploy_pool", V2)
@@ -91,9 +99,14 @@ var tonco = &Protocol{
 // toncoHop is a swap at one pool, and those that follow.
 func toncoHop() *Pattern { return Call(opToncoSwap).As("swap").With(toncoPaid(toncoHop)) }
 
-// toncoPaid is what a pool tells its router to pay, of one asset or of both.
+// toncoPaid is what a pool tells its router to pay, of one asset or of both. A router
+// may order the next swap without paying itself.
 func toncoPaid(next func() *Pattern) *Pattern {
-	return Call(opToncoPayTo).As("pay").With(routerGave(next).Every().Maybe())
+	p := Call(opToncoPayTo).As("pay").With(routerGave(next).Every().Maybe())
+	if next != nil {
+		p.With(Again(next).Maybe())
+	}
+	return p
 }
 
 // isToncoPosition reports whether an item was minted for a position.
@@ -149,6 +162,9 @@ func makeToncoSwap(m *Match) *Made {
 		r.Skip(64)  // query_id
 		r.Address() // owner_address
 		wallet := r.Address()
+		if r.BitsLeft() > 0 { // version 1.6 names the sender before both
+			wallet = r.Address()
+		}
 		r = r.Open()
 		r.Coins()   // amount
 		r.Skip(160) // sqrt_price_limit
@@ -311,7 +327,8 @@ func makeToncoWithdrawal(m *Match) *Made {
 	if r.Failed() || !ok {
 		return nil
 	}
-	failed := p.ExitCode != toncoOK && p.ExitCode != toncoBurnt || m.Aborted("start", "position", "burn", "pay")
+	done := p.ExitCode == toncoOK || p.ExitCode == toncoBurnt || p.ExitCode == toncoFees
+	failed := !done || m.Aborted("start", "position", "burn", "pay")
 	for side := range 2 {
 		out, lost := m.toncoOut(pay, p.Wallets[side])
 		if out == nil {
@@ -343,12 +360,17 @@ func makeToncoPool(m *Match) *Made {
 		return nil
 	}
 	r = init.Body()
-	r.Skip(64 + 1 + 1) // query_id, from_admin, has_admin
-	r.Address()        // admin_address
-	r.Skip(1)          // has_controller
-	r.Address()        // controller_address
-	r.Skip(1 + 24)     // set_spacing, tick_spacing
-	r.Skip(1 + 160)    // set_price, initial_price_x96
+	r.Skip(64) // query_id
+	roles := r.BitsLeft() != toncoInit15 && r.BitsLeft() != toncoInit16
+	r.Skip(1) // from_admin
+	if roles {
+		r.Skip(1)   // has_admin
+		r.Address() // admin_address
+		r.Skip(1)   // has_controller
+		r.Address() // controller_address
+	}
+	r.Skip(1 + 24)  // set_spacing, tick_spacing
+	r.Skip(1 + 160) // set_price, initial_price_x96
 	if set, active := r.Bool(), r.Bool(); set && !r.Failed() {
 		p.PoolActive = &active
 	}

@@ -19,6 +19,14 @@ func toncoSwap(at, wallet []byte, then ...step) step {
 	return step{to: at, value: 60, body: b, then: then}
 }
 
+// toncoSwap16 is the same of version 1.6.
+func toncoSwap16(at, wallet []byte, then ...step) step {
+	s := toncoSwap(at, wallet, then...)
+	params := coins(number(coins(cell.BeginCell(), 10), 160, 1), 20)
+	s.body = addr(order(0xa7fb58f8), carol, alice, wallet).MustStoreRef(params.EndCell()).MustStoreRef(cell.BeginCell().EndCell())
+	return s
+}
+
 // toncoAsk is a payload that asks for some of what a wallet has, and then for more.
 func toncoAsk(wallet []byte, least int64, next *cell.Builder) *cell.Builder {
 	b := addr(coins(number(addr(word(0xa7fb58f8), wallet), 160, 1), least), bob)
@@ -62,6 +70,16 @@ func TestSwapsAtTonco(t *testing.T) {
 			slices.Concat(in, out, []any{"asset_in", masterX, "asset_out", masterY, "peer_swaps[0].asset_in", masterX, "peer_swaps[0].amount_in", 10,
 				"peer_swaps[0].asset_out", nil, "peer_swaps[0].amount_out", 7, "peer_swaps[1].asset_in", nil, "peer_swaps[1].amount_in", 7,
 				"peer_swaps[1].asset_out", masterY, "peer_swaps[1].amount_out", 25})},
+		"through two pools, by way of the router's own wallet": {swap(toncoPays(200, xy, [2]int64{0, 7}, sends(7, routerY, routerY, router, nil,
+			toncoSwap(poolTwo, routerY, toncoPays(200, ty, [2]int64{25, 0}, unwraps(25, routerTON, bob)))))), []string{"jetton_swap"},
+			slices.Concat(in, transferred("outgoing", nil, router, bob, nil, nil, 25), []any{"asset_in", masterX, "asset_out", nil,
+				"peer_swaps[0].asset_out", masterY, "peer_swaps[0].amount_out", 7, "peer_swaps[1].asset_in", masterY, "peer_swaps[1].amount_in", 7})},
+		"through two pools, without a transfer between them": {swap(toncoPays(200, xt, [2]int64{0, 7},
+			toncoSwap(poolTwo, routerTON, toncoPays(200, ty, [2]int64{0, 25}, gave)))), []string{"jetton_swap"},
+			slices.Concat(in, out, []any{"asset_in", masterX, "asset_out", masterY, "peer_swaps[0].asset_in", masterX, "peer_swaps[0].amount_in", 10,
+				"peer_swaps[0].asset_out", nil, "peer_swaps[0].amount_out", 7, "peer_swaps[1].asset_in", nil, "peer_swaps[1].amount_in", 7,
+				"peer_swaps[1].asset_out", masterY, "peer_swaps[1].amount_out", 25})},
+		"in version 1.6": {[]step{sends(10, aliceX, routerX, router, nil, toncoSwap16(poolOne, routerX, toncoPays(200, xy, [2]int64{0, 25}, gave)))}, []string{"jetton_swap"}, slices.Concat(both, in, out)},
 		"returned, for too little": {swap(toncoPays(231, xy, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))), []string{"jetton_swap!"},
 			slices.Concat(both, in, transferred("outgoing", masterX, router, alice, routerX, aliceX, 10), []any{"min_out_amount", 20})},
 		"returned on the way to a third asset": {[]step{sends(10, aliceX, routerX, router, toncoAsk(routerTON, 7, cell.BeginCell().MustStoreRef(toncoAsk(routerY, 33, nil).EndCell())),
@@ -137,6 +155,7 @@ func TestLiquidityOfTonco(t *testing.T) {
 		"taken out": {burn(both(201)), []string{"dex_withdraw_liquidity"}, append(taken, "amount_2", 7, "user_jetton_wallet_1", aliceX, "user_jetton_wallet_2", nil)},
 		"taken out of one side": {burn(toncoPays(201, xt, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))), []string{"dex_withdraw_liquidity"},
 			append(taken, "amount_2", 0, "user_jetton_wallet_2", carol)},
+		"fees collected":         {burn(both(203)), []string{"dex_withdraw_liquidity"}, nil},
 		"not taken out":          {burn(both(77)), []string{"dex_withdraw_liquidity!"}, nil},
 		"taken out, not paid":    {burn(toncoPays(201, xt, [2]int64{10, 7}, sends(10, routerX, aliceX, alice, nil))), []string{"dex_withdraw_liquidity!"}, nil},
 		"taken out, and refused": {burn(toncoPays(201, xt, [2]int64{10, 7}, refused(10, routerX, aliceX, alice), unwraps(7, routerTON, alice))), []string{"dex_withdraw_liquidity!"}, nil},
@@ -156,12 +175,25 @@ func TestPoolsOfTonco(t *testing.T) {
 	b := addr(order(0x441c39ed).MustStoreUInt(0, 2), nil).MustStoreBoolBit(false).MustStoreAddr(friendly(nil))
 	b = number(number(b.MustStoreBoolBit(true), 24, 60).MustStoreBoolBit(true), 160, 12345).MustStoreBoolBit(true).MustStoreBoolBit(true)
 	init := step{to: poolOne, value: 50, deployed: true, body: b}
+	roles := cell.BeginCell().EndCell()
+	newer := func(more ...uint) step {
+		b := order(0x441c39ed).MustStoreBoolBit(false).MustStoreRef(roles).MustStoreBoolBit(true)
+		b = number(number(b, 24, 60).MustStoreBoolBit(true), 160, 12345).MustStoreBoolBit(true).MustStoreBoolBit(true).MustStoreUInt(0, 3*16)
+		for _, bits := range more {
+			b.MustStoreUInt(0, bits)
+		}
+		return step{to: poolOne, value: 50, deployed: true, body: b.MustStoreBoolBit(false)}
+	}
 	broken := init
 	broken.aborted, broken.deployed = true, false
 	check(t, map[string]played{
 		"deployed": {create(init), []string{"call_contract in tonco_deploy_pool", "tonco_deploy_pool", "call_contract in tonco_deploy_pool", "contract_deploy"},
 			[]any{"source", alice, "pool", poolOne, "router", router, "router_jetton_wallet_1", routerX, "router_jetton_wallet_2", routerTON, "jetton_minter_1", masterX,
 				"jetton_minter_2", pTon, "tick_spacing", 60, "initial_price_x96", 12345, "protocol_fee", 11, "lp_fee_base", 12, "lp_fee_current", 13, "pool_active", true}},
+		"of version 1.5": {create(newer()), []string{"call_contract in tonco_deploy_pool", "tonco_deploy_pool", "call_contract in tonco_deploy_pool", "contract_deploy"},
+			[]any{"pool_active", true}},
+		"of version 1.6": {create(newer(1, 32)), []string{"call_contract in tonco_deploy_pool", "tonco_deploy_pool", "call_contract in tonco_deploy_pool", "contract_deploy"},
+			[]any{"pool_active", true}},
 		"not deployed": {create(broken), []string{"call_contract in tonco_deploy_pool", "tonco_deploy_pool!", "call_contract! in tonco_deploy_pool"}, nil},
 	})
 }
