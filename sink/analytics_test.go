@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -13,17 +14,24 @@ import (
 
 var fencedQuery = regexp.MustCompile("(?s)\n([^\n]+)\n\n```sql\n(.*?)```")
 
-// Every query of the manual runs as the user that may only read, and finds
-// something.
-func TestQueriesOfTheManualFindSomething(t *testing.T) {
+// queriesOfTheManual are the sentence before each query, and the query.
+func queriesOfTheManual(t *testing.T) (queries [][]string) {
+	t.Helper()
 	manual, err := os.ReadFile("../docs/analytics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	queries := fencedQuery.FindAllStringSubmatch(string(manual), -1)
+	queries = fencedQuery.FindAllStringSubmatch(string(manual), -1)
 	if fences := strings.Count(string(manual), "```sql\n"); len(queries) != fences || fences < 12 {
 		t.Fatalf("%d queries found of %d", len(queries), fences)
 	}
+	return queries
+}
+
+// Every query of the manual runs as the user that may only read, and finds
+// something.
+func TestQueriesOfTheManualFindSomething(t *testing.T) {
+	queries := queriesOfTheManual(t)
 	engine := enginetest.Tables(t)
 	tables := newClient(t, engine.DSN())
 	chainOfDays(20_000, 3).insert(t, tables, "all")
@@ -52,6 +60,50 @@ func TestQueriesOfTheManualFindSomething(t *testing.T) {
 			t.Errorf("%s found %v, %v", q[1], found, err)
 		}
 		rows.Close()
+	}
+}
+
+// Queries of the manual count what really moved: coins that an account without code
+// kept, and not those that came back; transfers within exchanges; prices in toncoins
+// only; liquidity that is in a pool.
+func TestQueriesOfTheManualCountWhatMoved(t *testing.T) {
+	tables := newTables(t)
+	for _, statement := range []string{
+		"INSERT INTO transactions (lt, account, in_msg_kind, in_msg_value, in_msg_opcode, aborted, compute_skipped, out_msg_count) VALUES " +
+			"(1, 'done', 'internal', 1, -1, false, false, 0), (2, 'kept', 'internal', 2, -1, true, true, 0), (3, 'refused', 'internal', 3, -1, true, true, 1), " +
+			"(4, 'bounced', 'internal', 4, 4294967295, false, false, 0), (5, 'bounced anew', 'internal', 5, 4294967294, false, false, 0)",
+		"INSERT INTO jetton_transfers (lt, delivery, source) VALUES (1, 'delivered', 'a'), (2, 'delivered', 'b'), (3, 'returned', 'c')",
+		// The source is a part of the record.
+		"INSERT INTO actions (number, type, success, amount, pool, record) SELECT number, type, true, amount, pool, rightPad(repeat('_', 28) || source, 200, '_') FROM values(" +
+			"'number UInt32, type String, amount UInt256, pool String, source String', (1, 'nft_purchase', 5000000000, '', 'a'), (2, 'nft_purchase', 0, '', 'a'), " +
+			"(3, 'dex_deposit_liquidity', 7, '', 'a'), (4, 'dex_deposit_liquidity', 8, 'pool', 'b'), (5, 'jetton_swap', 9, '', 'b'))",
+	} {
+		if err := tables.Conn().Exec(t.Context(), statement); err != nil {
+			t.Fatal(statement, err)
+		}
+	}
+	want := map[string]struct{ columns, lines string }{
+		"Largest TON":       {"nanotons", "2 1"},
+		"Jettons by the pe": {"concat(toString(senders), '/', toString(transfers))", "2/2"},
+		"NFT sales":         {"concat(toString(sales), '/', toString(lowest), '/', toString(highest))", "2/5/5"},
+		"Liquidity by pool": {"concat(toString(deposits), '/', toString(providers))", "1/1"},
+	}
+	for _, q := range queriesOfTheManual(t) {
+		for name, w := range want {
+			if !strings.HasPrefix(q[1], name) {
+				continue
+			}
+			delete(want, name)
+			var got string
+			statement := fmt.Sprintf("SELECT arrayStringConcat(groupArray(toString(%s)), ' ') FROM (%s)", w.columns, q[2])
+			ctx := driver.Context(t.Context(), driver.WithParameters(driver.Parameters{"since": "0"}))
+			if err := tables.Conn().QueryRow(ctx, statement).Scan(&got); err != nil || got != w.lines {
+				t.Errorf("%s found %q instead of %q, %v", q[1], got, w.lines, err)
+			}
+		}
+	}
+	for name := range want {
+		t.Errorf("no query of %s", name)
 	}
 }
 

@@ -218,13 +218,15 @@ func (s *Store) jettonsByTransfers(ctx context.Context, from uint16, page paging
 const readyTotals = "SELECT master_workchain, master, transfers AS n, toString(amount) AS moved, toUnixTimestamp(computed) AS at FROM stats_jetton_totals"
 
 // totalsBeside makes totals since a day from those since another one and the days
-// between; they are of the masters that a condition holds for.
+// between; they are of the masters that a condition holds for. Figures of days may be newer
+// than totals: what is left when more is taken away than is there is nothing.
 func totalsBeside(since, from uint16, masters string) string {
 	sign, first, last := "1", from, since
 	if since < from {
 		sign, first, last = "-1", since, from
 	}
-	return fmt.Sprintf("SELECT master_workchain, master, toUInt64(sum(sign * toInt64(transfers))) AS n, toString(toUInt256(sumIf(amount, sign > 0) - sumIf(amount, sign < 0))) AS moved, "+
+	return fmt.Sprintf("SELECT master_workchain, master, toUInt64(greatest(sum(sign * toInt64(transfers)), 0)) AS n, "+
+		"toString(toUInt256(sumIf(amount, sign > 0) - least(sumIf(amount, sign > 0), sumIf(amount, sign < 0)))) AS moved, "+
 		"toUnixTimestamp(max(computed)) AS at FROM (SELECT 1 AS sign, master_workchain, master, transfers, amount, computed FROM stats_jetton_totals WHERE since = toDate(%[2]d) AND %[5]s "+
 		"UNION ALL SELECT %[1]s AS sign, master_workchain, master, transfers, amount, computed FROM stats_jetton_days FINAL WHERE day >= toDate(%[3]d) AND day < toDate(%[4]d) AND %[5]s) "+
 		"GROUP BY master_workchain, master", sign, since, first, last, masters)
