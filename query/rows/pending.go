@@ -51,7 +51,8 @@ func (r *Reader) Merge(ctx context.Context, traces []*pending.Trace) (merged []*
 	return merged, cut, nil
 }
 
-// arrived reads what the index has of traces, by their ids, and of which it has all.
+// arrived reads what the index has of traces, by their ids, and of which it has all, or
+// too much to tell what is still to come.
 func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done map[list.Hash]bool, err error) {
 	ids := make([]list.Hash, len(traces))
 	for i, t := range traces {
@@ -73,9 +74,9 @@ func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found ma
 		id, ok := idOf(root.InMsg)
 		switch t := of[i]; {
 		case !ok:
-		case t == nil || t.Nodes > maxTraceNodes:
+		case t == nil:
 			found[id] = append(found[id], root)
-		case t.PendingEdges == 0 && t.McSeqnoEnd <= r.View.Watermark:
+		case t.PendingEdges == 0 && t.McSeqnoEnd <= r.View.Watermark, t.Nodes > maxTraceNodes:
 			done[id] = true
 		default:
 			open, owner[list.Hash(t.Id)] = append(open, t), id
