@@ -18,6 +18,7 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/enginetest"
 	"tonscribe/ton/address"
 )
 
@@ -253,6 +254,53 @@ func TestWhatIsToComeIsShownWithWhatCame(t *testing.T) {
 	nobody := url.QueryEscape("0:" + strings.Repeat("0E", 32))
 	if got := s.ask("/api/v3/pendingTransactions?account=" + nobody); got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), "emulated traces not found") {
 		t.Errorf("of nobody: %d %s", got.Code, got.Body)
+	}
+}
+
+// A trace that is too large to be read whole is not foreseen any more once its first
+// transaction came: who of the others came is not looked up.
+func TestNothingOfALargeTraceThatCameIsToCome(t *testing.T) {
+	isLarge := func(s *record.TraceStep) bool { return s.Trace.Nodes == 5000 }
+	x := fillTraced(t, enginetest.Tables(t), func(s *record.TraceStep) {
+		if s.Trace.Nodes == 2 || s.Trace.PendingEdges > 0 {
+			s.Trace.Nodes = 5000
+		}
+	})
+	open, closed := x.fromOutside()
+	var some told
+	for _, list := range [][]*record.TraceStep{open, closed} {
+		at := slices.IndexFunc(list, isLarge)
+		if at < 0 {
+			t.Fatal("no large trace")
+		}
+		p, _ := x.foreseen(list[at])
+		some = append(some, p)
+	}
+	control := some[0].CloneVT() // told last
+	root := control.Transactions[0]
+	root.InMsg.Hash, root.InMsg.HashNorm = newHash(1), newHash(2)
+	x.world.shared = append(some, control)
+	s := x.world.serve(t, nil)
+	ask := func(hash []byte) (found comingAnswer) {
+		got := s.ask("/api/v3/pendingTraces?ext_msg_hash=" + hex.EncodeToString(hash))
+		if err := json.Unmarshal(got.Body.Bytes(), &found); err != nil || got.Code != http.StatusOK {
+			t.Fatal(got.Code, got.Body, err)
+		}
+		return found
+	}
+	for limit := time.Now().Add(time.Minute); len(ask(newHash(1)).Traces) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("nothing is to come")
+		}
+	}
+	for i, p := range some {
+		for _, c := range ask(p.Transactions[0].InMsg.Hash).Traces {
+			for hash, tx := range c.By {
+				if tx.Emulated {
+					t.Errorf("large trace %d: transaction %s of %s is to come", i, hash, tx.Account)
+				}
+			}
+		}
 	}
 }
 

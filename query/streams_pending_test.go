@@ -70,7 +70,7 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 			coming = append(coming, step)
 		}
 	}
-	if len(coming) < 3 {
+	if len(coming) < 4 {
 		t.Fatalf("%d traces begin outside and end in time", len(coming))
 	}
 	asForeseen, _ := x.foreseen(coming[0])
@@ -80,6 +80,11 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 	never, _ := x.foreseen(coming[2])
 	never.Transactions[0].InMsg.Hash, never.Transactions[0].InMsg.HashNorm = newHash(1), newHash(2)
 	never.Transactions[0].Account = append(root.Account[:4:4], newHash(3)...)
+	// One that was sent again is foreseen as it comes then, and was not at first.
+	mended, _ := x.foreseen(coming[3])
+	before := mended.CloneVT()
+	before.Time -= 60
+	before.Transactions[0].Aborted = !before.Transactions[0].Aborted
 	t.Run("what may still come", func(t *testing.T) { whatMayStillComeIsToldToWhoAsks(t, s, asForeseen, never) })
 	t.Run("what does not come", func(t *testing.T) { whatDoesNotComeIsInvalidated(t, s, never) })
 	log := tellingLog{more: make(chan *record.PendingTrace)}
@@ -99,7 +104,7 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 	take := func(e *streamEvent) {
 		history[e.Trace] = append(history[e.Trace], e.Type+" "+e.Finality)
 	}
-	for _, p := range []*record.PendingTrace{asForeseen, otherwise} {
+	for _, p := range []*record.PendingTrace{asForeseen, otherwise, before, mended} {
 		log.more <- p
 		want := normal(p)
 		for {
@@ -144,6 +149,7 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 	}
 	check("as it was foreseen", asForeseen, false)
 	check("otherwise", otherwise, true)
+	check("sent again", mended, false)
 }
 
 // Who was told of a message that no block has in time is told that it does not come.
@@ -159,12 +165,16 @@ func whatDoesNotComeIsInvalidated(t *testing.T, s *streamWorld, never *record.Pe
 		return one
 	}
 	told, confirmed := open("pending"), open("confirmed")
-	log.more <- never
-	if e := told.next(); e.Type != "transactions" || e.Finality != "pending" || e.Trace != normal(never) {
-		t.Errorf("first comes %.300s", e.raw)
-	}
-	if e := told.next(); e.Type != "trace_invalidated" || e.Finality != "" || e.Trace != normal(never) {
-		t.Errorf("then comes %.300s", e.raw)
+	sentAgain := never.CloneVT()
+	sentAgain.Time += 60
+	for _, p := range []*record.PendingTrace{never, sentAgain} {
+		log.more <- p
+		if e := told.next(); e.Type != "transactions" || e.Finality != "pending" || e.Trace != normal(never) {
+			t.Errorf("first comes %.300s", e.raw)
+		}
+		if e := told.next(); e.Type != "trace_invalidated" || e.Finality != "" || e.Trace != normal(never) {
+			t.Errorf("then comes %.300s", e.raw)
+		}
 	}
 	server.component.Drain()
 	for what, stream := range map[string]*stream{"who was told": told, "who asked for what is confirmed": confirmed} {

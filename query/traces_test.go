@@ -76,17 +76,26 @@ func sharedTraced(t *testing.T) *traced {
 	return &x
 }
 
-func fillTraced(t *testing.T, tables *engine.ClickHouse) *traced {
+func fillTraced(t *testing.T, tables *engine.ClickHouse, more ...func(*record.TraceStep)) *traced {
 	t.Helper()
 	bundles := syntheticBundles(1600, 31)
-	n, m := 0, 0
-	w := &world{engine: tables, bundles: bundles, change: varied(&n)}
+	varying := func() func(*record.TraceStep) {
+		var n int
+		change := varied(&n)
+		return func(s *record.TraceStep) {
+			change(s)
+			for _, f := range more {
+				f(s)
+			}
+		}
+	}
+	w := &world{engine: tables, bundles: bundles, change: varying()}
 	w.fill(t)
 	w.double(t)
 	visible := bundles[:len(bundles)-hiddenBundles]
 	w.setWatermark(t, visible[len(visible)-1])
 	x := &traced{town: &town{world: w}, steps: map[string]*record.TraceStep{}, traces: map[string][]*record.TraceStep{}, of: map[string]*record.TraceStep{}, txs: map[string]*record.Transaction{}}
-	traces, change := synthetic.NewTraces(), varied(&m)
+	traces, change := synthetic.NewTraces(), varying()
 	for _, b := range visible {
 		for _, tx := range b.Transactions {
 			x.txs[string(tx.Hash)] = tx

@@ -136,9 +136,9 @@ var (
 )
 
 // Run foresees what an external-in message does. Messages inside the chain are
-// received in the order of (lt, hash): in the same block by accounts of the same
-// shard, by others in the next one that can, all at the same time. Without a first
-// transaction there is an error, such as ErrNotAccepted; what goes wrong later cuts
+// received in the same block by accounts of the same shard, by others in the next one
+// that can, all at the same time; those of a block in the order of (lt, hash). Without a
+// first transaction there is an error, such as ErrNotAccepted; what goes wrong later cuts
 // the cascade.
 func Run(ctx context.Context, w World, m Moment, message *cell.Cell, limits Limits) (*Cascade, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.Time)
@@ -183,11 +183,15 @@ type due struct {
 	depth   int
 }
 
-// queue has the message first that was sent first.
+// queue has the message first that is received first: of one block that which was sent
+// first.
 type queue []*due
 
 func (q queue) Len() int { return len(q) }
 func (q queue) Less(i, j int) bool {
+	if q[i].block != q[j].block {
+		return q[i].block < q[j].block
+	}
 	if q[i].lt != q[j].lt {
 		return q[i].lt < q[j].lt
 	}

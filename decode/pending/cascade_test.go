@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
+	tonutils "github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/contracts"
@@ -124,6 +126,40 @@ func TestACascadeEndsWhereAStateCannotBeRead(t *testing.T) {
 	cancel()
 	if _, err := Run(ctx, h, moment(t, nil), h.order(t, h.transfer(account(9), 70)), DefaultLimits()); !errors.Is(err, context.Canceled) {
 		t.Errorf("without time: %v", err)
+	}
+}
+
+// What is received in an earlier block comes first, also where it was sent later.
+func TestMessagesAreReceivedInTheOrderOfBlocks(t *testing.T) {
+	// twice sends the messages of two references with mode 1.
+	const twice = "F800" + "88" + "71FB00" + "88" + "71FB00"
+	empty := cell.BeginCell().EndCell()
+	me, far, near, to, other := account(0x01), account(0x41), account(0x81), account(0x82), account(0x83)
+	w := &town{}
+	w.settle(t, me, program(t, twice, letter(t, far, 1e9, empty), letter(t, near, 1e9, empty)), empty, 100e9)
+	w.settle(t, far, program(t, once, letter(t, to, 1e6, empty)), empty, 100e9)
+	w.settle(t, near, program(t, twice, letter(t, other, 1e6, empty), letter(t, to, 1e6, empty)), empty, 100e9)
+	for _, a := range []*tonutils.Address{to, other} {
+		w.settle(t, a, program(t, "F800"), empty, 1e9)
+	}
+	m := moment(t, nil)
+	m.Shards = []Shard{{0, 1 << 61}, {0, 3 << 61}, {0, 5 << 61}, {0, 7 << 61}}
+	made, err := Run(t.Context(), w, m, knock(t, me), DefaultLimits())
+	if err != nil || made.Cut != nil {
+		t.Fatal(err, made)
+	}
+	var senders []address.Address
+	for i, tx := range made.Transactions {
+		if i > 0 && tx.Lt/ltAlign < made.Transactions[i-1].Lt/ltAlign {
+			t.Errorf("transaction %d is of lt %d, behind %d", i, tx.Lt, made.Transactions[i-1].Lt)
+		}
+		if address.Address(tx.Account) == address.New(0, to.Data()) {
+			senders = append(senders, address.Address(tx.InMsg.Source))
+			t.Logf("from %s at %d", senders[len(senders)-1], tx.Lt)
+		}
+	}
+	if want := []address.Address{address.New(0, near.Data()), address.New(0, far.Data())}; !slices.Equal(senders, want) {
+		t.Errorf("received from %s, want %s", senders, want)
 	}
 }
 

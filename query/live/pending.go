@@ -26,6 +26,14 @@ type awaited struct {
 	guess    *record.Transaction
 }
 
+// anew takes what is foreseen of a message in place of what was, when it was sent again.
+func (h *hub) anew(t *events.Trace) {
+	a, root := h.awaited[t.Hash], t.Root()
+	if a != nil && !a.begun && root != nil && t.Row.Foreseen[root] {
+		a.guess, a.deadline = root, time.Now().Add(h.c.configuration.PendingDeadline)
+	}
+}
+
 // has reports whether a stream got a part of the trace before it was final; nobody did of
 // one that is not awaited.
 func (a *awaited) has(c *conn) bool {
@@ -270,6 +278,7 @@ func (h *hub) matchesOfForeseen(row render.TraceRow, at events.Position, only *c
 	interested := []*conn{only}
 	if only == nil {
 		interested = h.interested(foreseen[1])
+		h.anew(foreseen[1].Of)
 	}
 	for _, e := range foreseen {
 		if e.Kind == events.ActionsKind && len(row.Actions) == 0 {

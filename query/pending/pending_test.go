@@ -357,3 +357,63 @@ func share(t *testing.T, first, second *Component) {
 		}
 	}
 }
+
+// A message that was sent and did not come may be sent again: it is worked out anew, and
+// shown from then on.
+func TestWhatIsSentAgainLaterIsForeseenAgain(t *testing.T) {
+	p, err := New(DefaultConfiguration(), Dependencies{Report: report.Silent(), Emulator: nobody{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	send := func(n int) int {
+		p.Accepted("client", node.Accepted{Sent: node.Sent{Hash: hashOf(n), Normal: hashOf(n)}})
+		return len(p.waiting)
+	}
+	p.put(newTrace(foreseen(1, 10, 1, now)), now)
+	p.put(newTrace(foreseen(2, 10, 1, now.Add(-time.Minute))), now)
+	if got := send(1); got != 0 {
+		t.Errorf("%d messages wait, want none: it was sent a moment ago", got)
+	}
+	if got := send(2); got != 1 {
+		t.Errorf("%d messages wait, want the one of a minute ago", got)
+	}
+	p.Done(hashOf(2))
+	if got := send(2); got != 1 {
+		t.Errorf("%d messages wait, want no other: the index has it", got)
+	}
+}
+
+// What was foreseen anew takes the place of what was, also where another replica did it;
+// never the other way round.
+func TestReplicasKnowWhatWasForeseenAgain(t *testing.T) {
+	j := &journal{changed: make(chan struct{})}
+	p, _ := replicas(t, j, j)
+	now := time.Now()
+	tell := func(n int, at time.Time) {
+		if err := j.Publish(t.Context(), "", 0, []*record.Record{{Content: &record.Record_Pending{Pending: foreseen(n, 10, 1, at)}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := func(n int) time.Time {
+		if held := p.Sent([]Hash{hashOf(n)}); len(held) == 1 {
+			return held[0].Sent
+		}
+		return time.Time{}
+	}
+	first, again := now.Add(-time.Minute).Truncate(time.Second), now.Truncate(time.Second)
+	tell(1, first)
+	await(t, "it is not known", func() bool { return sent(1).Equal(first) })
+	tell(1, again)
+	tell(2, again)
+	await(t, "another one is not known", func() bool { return !sent(2).IsZero() })
+	if got := sent(1); !got.Equal(again) {
+		t.Errorf("it was sent at %s, want %s", got, again)
+	}
+	tell(1, first)
+	tell(3, again)
+	await(t, "the last one is not known", func() bool { return !sent(3).IsZero() })
+	if got := sent(1); !got.Equal(again) {
+		t.Errorf("it was sent at %s, want %s", got, again)
+	}
+}

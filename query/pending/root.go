@@ -130,10 +130,10 @@ func (p *Component) Stop() {
 // Accepted takes a message that a lite server took, from a client by the name that its
 // requests have. It returns at once.
 func (p *Component) Accepted(client string, sent node.Accepted) {
-	if p.has(sent.Normal) {
-		return // it was sent again
-	}
 	now := time.Now()
+	if !p.wants(sent.Normal, now) {
+		return // it was sent a moment ago, too
+	}
 	if !p.clients.enter(client, now) {
 		p.metrics.messages.WithLabelValues(resultFlood).Inc()
 		return
@@ -161,7 +161,7 @@ func (p *Component) work(ctx context.Context, n Node) {
 // foresee works a message out, shows what it does and tells others. It returns the
 // bytes of what is shown.
 func (p *Component) foresee(ctx context.Context, n Node, m message) int {
-	if p.has(m.Normal) {
+	if !p.wants(m.Normal, m.at) {
 		return 0
 	}
 	made, err := p.run(ctx, n, m)
@@ -224,7 +224,7 @@ func (p *Component) follow(ctx context.Context) {
 			err = p.log.Watch(ctx, schema.Pending.Name, 0, func(item kafka.Item) {
 				r := item.Record.GetPending()
 				p.metrics.shared.WithLabelValues(sharedTaken).Inc()
-				if t := newTrace(r); t != nil && !p.has(t.ID) {
+				if t := newTrace(r); t != nil && p.wants(t.ID, t.Sent) {
 					p.put(t, time.Now())
 				}
 			})

@@ -179,13 +179,18 @@ func (s *Store) gauge() {
 	s.metrics.bytes.Set(float64(s.bytes))
 }
 
-// has reports whether a trace with the id is held, or was and is done.
-func (s *Store) has(id Hash) bool {
+// again is how much later a message was sent than what is held of it when it is foreseen
+// anew: no block took it, and the chain has gone on.
+const again = 30 * time.Second
+
+// wants reports whether a trace with the id of a message that was sent then is to be
+// held: another one may be held already, or was and is done.
+func (s *Store) wants(id Hash, sent time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, is := s.byID[id]
+	held, is := s.byID[id]
 	_, done := s.dropped[id]
-	return is || done
+	return !done && (!is || sent.Sub(held.Value.(*Trace).Sent) >= again)
 }
 
 // Sent are the traces of messages with some hashes, raw or normalised.

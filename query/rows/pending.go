@@ -51,7 +51,8 @@ func (r *Reader) Merge(ctx context.Context, traces []*pending.Trace) (merged []*
 	return merged, cut, nil
 }
 
-// arrived reads what the index has of traces, by their ids, and of which it has all.
+// arrived reads what the index has of traces, by their ids, and of which it has all, or
+// too much to tell what is still to come.
 func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done map[list.Hash]bool, err error) {
 	ids := make([]list.Hash, len(traces))
 	for i, t := range traces {
@@ -74,9 +75,9 @@ func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found ma
 		id, ok := idOf(root.InMsg)
 		switch t := of[i]; {
 		case !ok:
-		case t != nil && t.PendingEdges == 0 && t.McSeqnoEnd <= r.View.Watermark:
+		case t != nil && (t.PendingEdges == 0 && t.McSeqnoEnd <= r.View.Watermark || t.Nodes > maxTraceNodes):
 			done[id] = true
-		case t == nil || t.Nodes > maxTraceNodes || nodes+int(t.Nodes) > traced.MaxTransactions:
+		case t == nil || nodes+int(t.Nodes) > traced.MaxTransactions:
 			found[id] = append(found[id], root)
 		default:
 			nodes += int(t.Nodes)
