@@ -27,13 +27,9 @@ const (
 	opCoffeeNotification    = 0xc0ffee36
 	opCoffeePoolStep        = 0xb216d31f // of who is notified of a new pool; an event too
 
-	opCoffeeMevHold      = 0x6bc79e7e
-	opCoffeeMevFailed    = 0xee51ce51
-	opCoffeeServiceFee   = 0xc0ffeea0
-	opCoffeeStake        = 0xf9471134 // of a vault to the master; an event too
-	opCoffeeStakeInit    = 0xbe5a7595 // of the master to a new item
-	opCoffeeUnstake      = 0xcb03bfaf // of the owner to his item, of that to the master, of that to a vault
-	opCoffeeClaimRewards = 0xb30c7310
+	opCoffeeMevHold    = 0x6bc79e7e
+	opCoffeeMevFailed  = 0xee51ce51
+	opCoffeeServiceFee = 0xc0ffeea0
 
 	opProvideWalletAddress = 0x2c76b973 // TEP-89
 	opTakeWalletAddress    = 0xd1735400
@@ -45,9 +41,6 @@ var (
 	coffeePoolCreation    = NewType[coffeePool]("coffee_create_pool", V2, "coffee")
 	coffeeMevHold         = NewType[coffeeHeld]("coffee_mev_protect_hold_funds", V2, "coffee")
 	coffeeMevFailed       = NewType[struct{}]("coffee_mev_protect_failed_swap", V2)
-	coffeeStaking         = NewType[coffeeStake]("coffee_staking_deposit", V2, "coffee")
-	coffeeUnstaking       = NewType[coffeeUnstake]("coffee_staking_withdraw", V2, "coffee")
-	coffeeClaim           = NewType[coffeeRewards]("coffee_staking_claim_rewards", V2, "coffee")
 )
 
 type coffeeVault struct {
@@ -98,44 +91,11 @@ type coffeeHeld struct {
 	Amount                  *big.Int `detail:"amount"`
 }
 
-type coffeeStake struct {
-	Source             Address  `detail:"source,account"`
-	SourceJettonWallet Address  `detail:"source_jetton_wallet,account"`
-	Pool               Address  `detail:"pool,account"`
-	PoolJettonWallet   Address  `detail:"pool_jetton_wallet,account"`
-	Asset              Address  `detail:"asset"`
-	Amount             *big.Int `detail:"amount"`
-	MintedItemAddress  Address  `detail:"minted_item_address,account"`
-	MintedItemIndex    *big.Int `detail:"minted_item_index"`
-}
-
-type coffeeUnstake struct {
-	Source             Address  `detail:"source,account"`
-	SourceJettonWallet Address  `detail:"source_jetton_wallet,account"`
-	Pool               Address  `detail:"pool,account"` // what the order went to: the item
-	PoolJettonWallet   Address  `detail:"pool_jetton_wallet,account"`
-	Asset              Address  `detail:"asset"`
-	Amount             *big.Int `detail:"amount"`
-	NFTAddress         Address  `detail:"nft_address,account"`
-	NFTIndex           *big.Int `detail:"nft_index"`
-	Points             *big.Int `detail:"points"`
-}
-
-type coffeeRewards struct {
-	Pool                  Address  `detail:"pool,account"`
-	PoolJettonWallet      Address  `detail:"pool_jetton_wallet,account"`
-	Recipient             Address  `detail:"recipient,account"`
-	RecipientJettonWallet Address  `detail:"recipient_jetton_wallet,account"`
-	Asset                 Address  `detail:"asset"`
-	Amount                *big.Int `detail:"amount"`
-}
-
 // coffee is Swap Coffee: a vault for each asset, which is the only one to hold it,
-// pools that only count, a protector of swaps, and staking.
+// pools that only count, and a protector of swaps.
 var coffee = &Protocol{
-	Name: "coffee",
-	Types: []typed{coffeeVaultCreation, coffeeCreatorCreation, coffeePoolCreation, coffeeMevHold, coffeeMevFailed,
-		coffeeStaking, coffeeUnstaking, coffeeClaim},
+	Name:  "coffee",
+	Types: []typed{coffeeVaultCreation, coffeeCreatorCreation, coffeePoolCreation, coffeeMevHold, coffeeMevFailed},
 	Rules: []Rule{
 		{
 			Name:  "deposit of liquidity at Swap Coffee",
@@ -217,37 +177,6 @@ var coffee = &Protocol{
 				return coffeeMevFailed.Make(&struct{}{}).Fails(m.Block.kind == kindMade && m.Block.Failed || returned(m.Block))
 			},
 		},
-		{
-			Name:  "stake at Swap Coffee",
-			Order: orderCoffeeStakingDeposit,
-			Pattern: Is(jettonTransfer).As("in").With(
-				Call(opCoffeeStake).As("stake").With(
-					Log(opCoffeeStake).As("event").Maybe(),
-					OneOf(Is(nftMint).Where(isCoffeeStake), Call(opCoffeeStakeInit)).As("item"),
-				),
-			),
-			Make: makeCoffeeStake,
-		},
-		{
-			Name:  "end of a stake at Swap Coffee",
-			Order: orderCoffeeStakingWithdraw,
-			Pattern: Call(opCoffeeUnstake).As("item").With(
-				Call(opCoffeeUnstake).As("master").With(
-					Log(opCoffeeUnstake).Maybe(),
-					Call(opCoffeeUnstake).As("vault").With(delivered().As("out")),
-				),
-			),
-			Make: makeCoffeeUnstake,
-		},
-		{
-			Name:  "rewards of a stake at Swap Coffee",
-			Order: orderCoffeeStakingClaim,
-			Pattern: Call(opCoffeeClaimRewards).As("claim").With(
-				Log(opCoffeeClaimRewards).Maybe(),
-				delivered().As("out"),
-			),
-			Make: makeCoffeeRewards,
-		},
 	},
 }
 
@@ -272,8 +201,6 @@ func coffeeHop() *Pattern {
 		OneOf(Again(coffeeHop), coffeePaid()),
 	)
 }
-
-func isCoffeeStake(b *Block) bool { return b.First().IsCall(opCoffeeStakeInit) }
 
 // coffeeAsset reads an asset, nil for toncoins and extra currencies.
 func (r *Reader) coffeeAsset() Address {
@@ -301,13 +228,7 @@ func (m *Match) coffeeIn(amount *big.Int) (in *dexTransfer, failed bool) {
 		return m.came(b)
 	}
 	if transfer := m.One("transfer"); transfer != nil { // its asset is to be found elsewhere
-		t, _ := ordered(transfer)
-		if t == nil {
-			return nil, true
-		}
-		in = transferOf(t)
-		in.DestinationJettonWallet = b.Source()
-		return in, b.Aborted()
+		return toldOf(transfer, b), b.Aborted()
 	}
 	return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: amount}, b.Aborted()
 }
@@ -354,14 +275,7 @@ func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, known, failed bool
 		case c.IsCall(opCoffeePayout):
 			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c)
 		default:
-			if out, failed = m.transferred(c); out != nil {
-				return out, true, failed
-			}
-			t, failed := ordered(c)
-			if t == nil {
-				return nil, false, failed
-			}
-			return transferOf(t), false, failed
+			return m.moved(c)
 		}
 	}
 	for _, c := range m.All("told") {
@@ -594,47 +508,4 @@ func coffeeFees(b *Block) (fees []*Block) {
 		}
 	}
 	return fees
-}
-
-func makeCoffeeStake(m *Match) *Made {
-	t, item := jettonTransfer.Of(m.Block), m.One("item")
-	s := &coffeeStake{Source: t.Sender, SourceJettonWallet: t.SenderJettonWallet, Pool: m.One("stake").Destination(),
-		PoolJettonWallet: t.ReceiverJettonWallet, Asset: t.Asset, Amount: t.Amount, MintedItemAddress: item.First().Destination()}
-	if minted := nftMint.Of(item); minted != nil {
-		s.MintedItemIndex = minted.NFTItemIndex
-	} else if event := m.One("event"); event != nil {
-		r := event.Body()
-		r.Skip(64) // query_id
-		s.MintedItemIndex = r.Big(64)
-		if r.Failed() {
-			return nil
-		}
-	}
-	return coffeeStaking.Make(s).Fails(m.Aborted("in", "stake", "item"))
-}
-
-func makeCoffeeUnstake(m *Match) *Made {
-	out, lost := m.transferred(m.One("out"))
-	if out == nil {
-		return nil
-	}
-	item := m.One("item")
-	r := m.One("master").Body()
-	r.Skip(64) // query_id
-	u := &coffeeUnstake{Source: item.Source(), SourceJettonWallet: out.DestinationJettonWallet, Pool: item.Destination(),
-		PoolJettonWallet: out.SourceJettonWallet, Asset: out.Asset, Amount: out.Amount, NFTAddress: item.Destination(), NFTIndex: r.Big(64)}
-	r.Address() // owner
-	if u.Points = r.Coins(); r.Failed() {
-		return nil
-	}
-	return coffeeUnstaking.Make(u).Fails(lost || m.Aborted("item", "master", "vault"))
-}
-
-func makeCoffeeRewards(m *Match) *Made {
-	out, lost := m.transferred(m.One("out"))
-	if out == nil {
-		return nil
-	}
-	return coffeeClaim.Make(&coffeeRewards{Pool: m.Block.Destination(), PoolJettonWallet: out.SourceJettonWallet, Recipient: out.Destination,
-		RecipientJettonWallet: out.DestinationJettonWallet, Asset: out.Asset, Amount: out.Amount}).Fails(lost || m.Aborted("claim"))
 }

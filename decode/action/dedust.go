@@ -132,12 +132,10 @@ func (m *Match) dedustGave(b *Block) (in *dexTransfer, failed bool) {
 // dedustTold is what a vault got by a transfer of jettons that are not known: the vault
 // says what it was.
 func (m *Match) dedustTold(transfer *Block) *dexTransfer {
-	t, _ := ordered(transfer)
-	if t == nil {
+	in := toldOf(transfer, m.One("in"))
+	if in == nil {
 		return nil
 	}
-	in := transferOf(t)
-	in.DestinationJettonWallet = m.One("in").Source()
 	var ok bool
 	if m.Block.IsCall(opDedustSwapExternal) {
 		in.Asset, in.Amount, ok = readDedustGiven(m.Block)
@@ -213,14 +211,7 @@ func (m *Match) dedustOut(p dedustPayment) (out *dexTransfer, known, failed bool
 		case c.IsCall(opDedustPayout):
 			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c)
 		default:
-			if out, failed = m.transferred(c); out != nil {
-				return out, true, failed
-			}
-			t, failed := ordered(c)
-			if t == nil {
-				return nil, false, failed
-			}
-			return transferOf(t), false, failed
+			return m.moved(c)
 		}
 	}
 	return nil, false, unpaid(p.block)

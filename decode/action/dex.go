@@ -224,6 +224,18 @@ func delivered() *Pattern {
 	)
 }
 
+// toldOf is what an exchange heard of such a transfer, without its asset: nil where the
+// order cannot be read.
+func toldOf(transfer, told *Block) *dexTransfer {
+	t, _ := ordered(transfer)
+	if t == nil {
+		return nil
+	}
+	in := transferOf(t)
+	in.DestinationJettonWallet = told.Source()
+	return in
+}
+
 // passedOn is a transfer of jettons to another exchange, with the swap there.
 func passedOn() *Pattern { return Is(jettonSwap).Kept() }
 
@@ -250,6 +262,18 @@ func (m *Match) transferred(b *Block) (t *dexTransfer, failed bool) {
 	t = transferOf(order)
 	t.Asset = master
 	return t, failed
+}
+
+// moved is what a transfer of jettons moved, as transferred says: known reports that the
+// asset is, without which the rest of it is returned.
+func (m *Match) moved(b *Block) (t *dexTransfer, known, failed bool) {
+	if t, failed = m.transferred(b); t != nil {
+		return t, true, failed
+	}
+	if order, _ := ordered(b); order != nil {
+		t = transferOf(order)
+	}
+	return t, false, failed
 }
 
 // came is what a transfer of jettons, or a swap at another exchange, gave to this

@@ -27,6 +27,7 @@ var protocols = []*Protocol{
 	dedust,
 	tonco,
 	coffee,
+	coffeeStakes,
 	bidask,
 	moon,
 	tegro,
