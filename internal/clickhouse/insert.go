@@ -15,7 +15,8 @@ var errColumns = errors.New("columns do not fit the table")
 type Insert struct {
 	Table string
 	// Token names the content: a second insert into the table with the same token
-	// changes nothing. Content and token must belong together for ever.
+	// changes nothing while the server lives, and is the same rows once more after it
+	// was started again. Content and token must belong together for ever.
 	Token   string
 	Columns []Column
 }
@@ -42,25 +43,28 @@ func ColumnOf[R, V any](name string, rows []R, value func(*R) V) Column {
 // error only with ctx, or when repeating is of no use.
 func (c *Client) Insert(ctx context.Context, insert Insert) error {
 	statement := insert.statement()
-	with := driver.Context(ctx, driver.WithSettings(driver.Settings{
-		"insert_deduplication_token": insert.Token,
-		"insert_deduplicate":         1,
-		"async_insert":               0,
-		// Tables with Distributed above them: back only when the shards have it.
-		"distributed_foreground_insert": 1,
-		// One block in, one block written, so that the token covers all of it.
-		"max_insert_block_size":       1 << 30,
-		"min_insert_block_size_rows":  0,
-		"min_insert_block_size_bytes": 0,
-		"insert_keeper_max_retries":   3,
-	}))
+	once := func(token string) error {
+		with := driver.Context(ctx, driver.WithSettings(driver.Settings{
+			"insert_deduplication_token": token,
+			"insert_deduplicate":         1,
+			"async_insert":               0,
+			// Tables with Distributed above them: back only when the shards have it.
+			"distributed_foreground_insert": 1,
+			// One block in, one block written, so that the token covers all of it.
+			"max_insert_block_size":       1 << 30,
+			"min_insert_block_size_rows":  0,
+			"min_insert_block_size_bytes": 0,
+			"insert_keeper_max_retries":   3,
+		}))
+		return c.insertOnce(with, statement, insert.Columns)
+	}
 	return c.persist(ctx, "insert into "+insert.Table, func() error {
 		if c.room != nil {
 			if err := c.room(ctx); err != nil {
 				return err
 			}
 		}
-		return c.insertOnce(with, statement, insert.Columns)
+		return c.insertInLife(ctx, insert.Token, once)
 	})
 }
 

@@ -30,6 +30,7 @@ type Client struct {
 	report  report.Reporter
 	room    func(ctx context.Context) error
 	retries *prometheus.CounterVec // of all clients of the process
+	lives   lives
 }
 
 // New makes a client without connecting to anything. Writers and readers have a
