@@ -172,6 +172,18 @@ var latest = []string{"accounts", "accounts_by_balance", "metadata_links"}
 // merging at reading but where it must be.
 func contents(t testing.TB, tables *clickhouse.Client) map[string]string {
 	t.Helper()
+	return contentsOf(t, tables, "%s")
+}
+
+// distinctContents counts rows that are equal once: what a server took before it was killed
+// comes twice.
+func distinctContents(t testing.TB, tables *clickhouse.Client) map[string]string {
+	t.Helper()
+	return contentsOf(t, tables, "(SELECT DISTINCT * FROM %s)")
+}
+
+func contentsOf(t testing.TB, tables *clickhouse.Client, from string) map[string]string {
+	t.Helper()
 	found := map[string]string{}
 	rows, err := tables.Conn().Query(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND name NOT IN ('schema_migrations', 'progress') AND name NOT LIKE 'stats_%' AND NOT match(name, '^[._]tmp')")
 	if err != nil {
@@ -187,11 +199,11 @@ func contents(t testing.TB, tables *clickhouse.Client) map[string]string {
 	}
 	for _, name := range names {
 		var count, sum uint64
-		final := ""
+		rows := fmt.Sprintf(from, name)
 		if slices.Contains(latest, name) {
-			final = " FINAL"
+			rows = name + " FINAL"
 		}
-		err := tables.Conn().QueryRow(t.Context(), "SELECT count(), sum(cityHash64(tuple(*))) FROM "+name+final).Scan(&count, &sum)
+		err := tables.Conn().QueryRow(t.Context(), "SELECT count(), sum(cityHash64(tuple(*))) FROM "+rows).Scan(&count, &sum)
 		if err != nil {
 			t.Fatal(err)
 		}
