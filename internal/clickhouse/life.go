@@ -3,7 +3,11 @@ package clickhouse
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"net"
 	"sync/atomic"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // A server writes that it knows a token before it has the rows. One that is killed between
@@ -16,7 +20,31 @@ import (
 // lives tells the lives of a server apart.
 type lives struct {
 	statement atomic.Pointer[string] // how to ask for it
-	newest    atomic.Pointer[string] // nil: not known
+	newest    atomic.Pointer[life]   // nil: not known
+	dials     atomic.Int64
+}
+
+// life is what is different in every life, empty if the server does not tell. A connection
+// ends with it, so that it goes on while nobody dials.
+type life struct {
+	name  string
+	dials int64
+}
+
+// dial counts connections.
+func (c *Client) dial(ctx context.Context, address string) (net.Conn, error) {
+	c.lives.dials.Add(1)
+	dialer := &net.Dialer{Timeout: c.options.DialTimeout}
+	if c.options.TLS != nil {
+		return (&tls.Dialer{NetDialer: dialer, Config: c.options.TLS}).DialContext(ctx, "tcp", address)
+	}
+	return dialer.DialContext(ctx, "tcp", address)
+}
+
+// goesOn reports whether no server can have been started since a life was asked for. Over
+// HTTP, connections may be those of a proxy.
+func (c *Client) goesOn(l *life) bool {
+	return c.options.Protocol == driver.Native && l.dials == c.lives.dials.Load()
 }
 
 const (
@@ -28,48 +56,51 @@ const (
 	newest     = "SELECT if(any(uuid) = toUUIDOrZero(''), '', toString(any(uuid))) FROM "
 )
 
-// ask returns what is different in every life, and empty if the server does not tell.
-func (l *lives) ask(ctx context.Context, c *Client) (life string, err error) {
-	statement := l.statement.Load()
+// askLife asks a server for its life.
+func (c *Client) askLife(ctx context.Context) (*life, error) {
+	now := &life{dials: c.lives.dials.Load()}
+	statement := c.lives.statement.Load()
 	if statement == nil {
 		statement = new(string)
 		err := c.conn.QueryRow(ctx, `SELECT multiIf(countIf(name = currentDatabase() AND engine = 'Replicated') > 0, $1,
 			(SELECT count() FROM system.tables WHERE database = currentDatabase() AND engine = 'Distributed') > 0, $2,
 			countIf(name = 'system' AND engine = 'Memory') > 0, $3, $4) FROM system.databases`, withKeeper, ofShards, ofDatabase, ofTable).Scan(statement)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		l.statement.Store(statement)
+		c.lives.statement.Store(statement)
 	}
-	return life, c.conn.QueryRow(ctx, *statement).Scan(&life)
+	if err := c.conn.QueryRow(ctx, *statement).Scan(&now.name); err != nil {
+		return nil, err
+	}
+	c.lives.newest.Store(now)
+	return now, nil
 }
 
 // insertInLife does an insert with a token that is good for the life in which the rows came.
 func (c *Client) insertInLife(ctx context.Context, token string, insert func(token string) error) error {
-	life := c.lives.newest.Load()
+	known := c.lives.newest.Load()
 	for {
-		if life == nil {
-			now, err := c.lives.ask(ctx, c)
-			if err != nil {
+		if known == nil {
+			var err error
+			if known, err = c.askLife(ctx); err != nil {
 				return err
 			}
-			life = &now
 		}
-		if *life == "" {
+		if known.name == "" {
 			return insert(rand.Text())
 		}
-		if err := insert(*life + "/" + token); err != nil {
+		if err := insert(known.name + "/" + token); err != nil {
 			c.lives.newest.Store(nil) // its server may have been killed
 			return err
 		}
-		now, err := c.lives.ask(ctx, c)
-		if err != nil {
-			return err
-		}
-		c.lives.newest.Store(&now)
-		if now == *life {
+		if c.goesOn(known) {
 			return nil
 		}
-		life = &now
+		now, err := c.askLife(ctx)
+		if err != nil || now.name == known.name {
+			return err
+		}
+		known = now
 	}
 }

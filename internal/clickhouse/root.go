@@ -40,14 +40,17 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 	if err != nil {
 		return nil, err
 	}
-	conn, err := driver.Open(options)
-	if err != nil {
+	c := &Client{
+		options: *options, report: dependencies.Report, room: dependencies.Room,
+		retries: dependencies.Report.Meter("clickhouse").Counters("retries_total", "Statements that failed and were tried again.", "statement"),
+	}
+	if options.Protocol == driver.Native {
+		options.DialContext = c.dial
+	}
+	if c.conn, err = driver.Open(options); err != nil {
 		return nil, fmt.Errorf("clickhouse: %w", err)
 	}
-	return &Client{
-		conn: conn, options: *options, report: dependencies.Report, room: dependencies.Room,
-		retries: dependencies.Report.Meter("clickhouse").Counters("retries_total", "Statements that failed and were tried again.", "statement"),
-	}, nil
+	return c, nil
 }
 
 // Options are how the servers are reached, for who speaks to them without the

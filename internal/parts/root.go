@@ -124,6 +124,9 @@ type Watch struct {
 	heard    bool            // errors is known
 	// hastened is when all parts were made urgent.
 	hastened time.Time
+	// tablesThen are the tables when tablesMark was that of their definitions.
+	tablesMark uint64
+	tablesThen map[string]tableOf
 
 	damaged atomic.Pointer[[]Damage]
 }
@@ -337,8 +340,19 @@ func (w *Watch) tables(ctx context.Context) (map[string]tableOf, error) {
 	tables := map[string]tableOf{}
 	var name string
 	var t tableOf
-	err := w.each(ctx, `SELECT name, toString(uuid), engine LIKE 'Replicated%', engine_full LIKE '%remove_empty_parts = 0%' FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+	var mark uint64
+	var settled bool // times are in seconds: another change in the same one would not be seen
+	err := w.each(ctx, `SELECT sum(cityHash64(name, uuid, metadata_modification_time)), max(metadata_modification_time) + INTERVAL 5 SECOND < now()
+		FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`, func() {}, &mark, &settled)
+	if err != nil || settled && mark == w.tablesMark {
+		return w.tablesThen, err
+	}
+	// Engines with their settings are texts that ClickHouse writes anew for each answer.
+	err = w.each(ctx, `SELECT name, toString(uuid), engine LIKE 'Replicated%', engine_full LIKE '%remove_empty_parts = 0%' FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
 		func() { tables[name] = t }, &name, &t.uuid, &t.replicated, &t.keepsEmpty)
+	if err == nil && settled {
+		w.tablesMark, w.tablesThen = mark, tables
+	}
 	return tables, err
 }
 
