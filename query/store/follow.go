@@ -26,6 +26,7 @@ const (
 // follow keeps the view at the watermark until ctx ends.
 func (s *Store) follow(ctx context.Context) {
 	var looked time.Time // at the tables
+	moved := time.Now()
 	for tables := true; ctx.Err() == nil; {
 		began := time.Now()
 		before := s.view.Load()
@@ -38,8 +39,9 @@ func (s *Store) follow(ctx context.Context) {
 		rest := time.Duration(0)
 		if changed && tables {
 			rest = min(duty*time.Since(began), s.restLimit(before))
+			moved = time.Now()
 		}
-		tables = s.pause(ctx, rest, looked)
+		tables = s.pause(ctx, rest, looked, s.interval(time.Since(moved)))
 	}
 }
 
@@ -130,11 +132,23 @@ func (s *Store) restLimit(before *head.View) time.Duration {
 // let go of what they have.
 const logPoll = 3 * time.Second
 
+const (
+	// idlePoll bounds the pauses between looks at tables that stand.
+	idlePoll = time.Second
+	// delayShare is by what part of the time that bundles take to come they may be seen later.
+	delayShare = 16
+)
+
+// interval is how often tables are looked at that have been standing for some time.
+func (s *Store) interval(standing time.Duration) time.Duration {
+	return max(s.configuration.Poll, min(standing/delayShare, idlePoll))
+}
+
 // pause lets the rest pass, and then what is left of the time since the tables were
 // looked at, unless something new is reported before. It reports whether the tables are
 // to be looked at.
-func (s *Store) pause(ctx context.Context, rest time.Duration, looked time.Time) (tables bool) {
-	poll, wake := s.configuration.Poll-rest, s.configuration.Wake
+func (s *Store) pause(ctx context.Context, rest time.Duration, looked time.Time, interval time.Duration) (tables bool) {
+	poll, wake := interval-rest, s.configuration.Wake
 	var changed <-chan struct{}
 	if s.following && s.shown.Load() {
 		changed, wake, rest = s.log.Changed(), nil, 0
