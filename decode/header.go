@@ -42,13 +42,20 @@ type BlockInfo struct {
 // verifies every cell. A block whose cells are shared so often that its records
 // might be too large is decoded as a whole, and refused if Block refuses it.
 func Header(boc []byte) (*BlockInfo, error) {
+	return HeaderOf(boc, sha256.Sum256(boc))
+}
+
+// HeaderOf is Header of bytes whose file hash, their SHA-256, is known.
+func HeaderOf(boc []byte, file [32]byte) (*BlockInfo, error) {
 	d := spare.Get().(*Decoder)
 	defer spare.Put(d)
-	return d.Header(boc)
+	return d.header(boc, file)
 }
 
 // Header is like the function Header.
-func (d *Decoder) Header(boc []byte) (*BlockInfo, error) {
+func (d *Decoder) Header(boc []byte) (*BlockInfo, error) { return d.header(boc, sha256.Sum256(boc)) }
+
+func (d *Decoder) header(boc []byte, file [32]byte) (*BlockInfo, error) {
 	defer d.forget()
 	root, err := d.open(boc, d.bag.Parse)
 	if err != nil {
@@ -58,7 +65,7 @@ func (d *Decoder) Header(boc []byte) (*BlockInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("block: %w", err)
 	}
-	h.identify(root.Hash()[:], sha256.Sum256(boc))
+	h.identify(root.Hash()[:], file)
 	info := h.info()
 	if h.custom.Valid() {
 		if info.Shards, err = readShards(h.custom, d.bag.Len()); err != nil {

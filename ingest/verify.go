@@ -68,7 +68,10 @@ func (v *verifier) verifyMaster(seqno uint32, blob Blob) (*block, *Refusal) {
 		}
 		return v.verifyNamed(blob.Claim, blob)
 	}
-	info, refusal := v.header(blob, refuse)
+	if len(blob.BOC) > v.maxBytes {
+		return nil, v.tooLarge(blob, refuse)
+	}
+	info, refusal := v.header(blob, sha256.Sum256(blob.BOC), refuse)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -82,12 +85,13 @@ func (v *verifier) verifyMaster(seqno uint32, blob Blob) (*block, *Refusal) {
 func (v *verifier) verifyNamed(id *record.BlockId, blob Blob) (*block, *Refusal) {
 	refuse := refuser(FormatID(id), blob.Origin)
 	if len(blob.BOC) > v.maxBytes {
-		return nil, refuse(ReasonSize, "%d bytes, more than the %d allowed", len(blob.BOC), v.maxBytes)
+		return nil, v.tooLarge(blob, refuse)
 	}
-	if sum := sha256.Sum256(blob.BOC); !bytes.Equal(sum[:], id.FileHash) {
+	sum := sha256.Sum256(blob.BOC)
+	if !bytes.Equal(sum[:], id.FileHash) {
 		return nil, refuse(ReasonFileHash, "its file hash is %X", sum)
 	}
-	info, refusal := v.header(blob, refuse)
+	info, refusal := v.header(blob, sum, refuse)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -105,11 +109,13 @@ type verifier struct {
 	maxBytes int
 }
 
-func (v *verifier) header(blob Blob, refuse refuseFunc) (*decode.BlockInfo, *Refusal) {
-	if len(blob.BOC) > v.maxBytes {
-		return nil, refuse(ReasonSize, "%d bytes, more than the %d allowed", len(blob.BOC), v.maxBytes)
-	}
-	info, err := decode.Header(blob.BOC)
+func (v *verifier) tooLarge(blob Blob, refuse refuseFunc) *Refusal {
+	return refuse(ReasonSize, "%d bytes, more than the %d allowed", len(blob.BOC), v.maxBytes)
+}
+
+// header reads the header of a blob whose SHA-256 is known.
+func (v *verifier) header(blob Blob, sum [32]byte, refuse refuseFunc) (*decode.BlockInfo, *Refusal) {
+	info, err := decode.HeaderOf(blob.BOC, sum)
 	if errors.Is(err, cell.ErrLimit) {
 		return nil, refuse(ReasonLimits, "%v", err)
 	}
