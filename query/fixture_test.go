@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sort"
 	"strconv"
 	"strings"
@@ -33,7 +34,10 @@ import (
 	"tonscribe/test/support/realdata"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // memory is there, and servers by the dozen make much garbage
+	enginetest.Main(m)
+}
 
 // hiddenBundles are in the tables but above the watermark.
 const hiddenBundles = 4

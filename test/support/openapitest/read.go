@@ -2,6 +2,7 @@ package openapitest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -31,7 +32,7 @@ func Read(text []byte) (*Document, error) {
 	if err := c.AddResource(location, tree); err != nil {
 		return nil, err
 	}
-	return &Document{prefix: prefixOf(paths), tree: object, compiler: c, compiled: map[string]*jsonschema.Schema{}, seen: map[string]bool{}}, nil
+	return &Document{prefix: prefixOf(paths), tree: object, compiler: c, compiled: map[string]*jsonschema.Schema{}, seen: map[string]bool{}, allowed: map[[sha256.Size]byte]bool{}}, nil
 }
 
 // prefixOf is what all paths begin with, such as /api/v2.
