@@ -200,7 +200,7 @@ func (r *Reader) recognise(ctx context.Context, traces []*Trace) error {
 			if trees[i] == nil {
 				continue
 			}
-			of := &factsOf{facts: r.facts, mcSeqno: t.McSeqnoEnd}
+			of := &factsOf{facts: r.facts, trace: t.Trace}
 			actions, failed := action.Classify(trees[i], of)
 			if of.missed {
 				left = true
@@ -436,11 +436,11 @@ func (f *facts) read(ctx context.Context) error {
 	return nil
 }
 
-// factsOf are the facts as of a bundle: they implement action.Facts.
+// factsOf are what contracts were in a trace: they implement action.Facts.
 type factsOf struct {
 	*facts
-	mcSeqno uint32
-	missed  bool // something was asked for that is not known
+	trace  *record.Trace
+	missed bool // something was asked for that is not known
 }
 
 func (f *factsOf) Contract(a []byte) *record.Contract {
@@ -453,11 +453,7 @@ func (f *factsOf) Contract(a []byte) *record.Contract {
 		f.missed = true
 		return nil
 	}
-	var past *record.Contract
-	if i := slices.IndexFunc(c.past, func(p *record.Contract) bool { return p.McSeqno > f.mcSeqno }); i >= 0 {
-		past = c.past[i]
-	}
-	return schema.ContractAsOf(f.mcSeqno, past, c.now)
+	return schema.ContractIn(f.trace.McSeqnoStart, f.trace.McSeqnoEnd, c.past, c.now)
 }
 
 // AccountData is that of the stage, which keeps none.

@@ -3,9 +3,9 @@
 //
 // In: the tables, and a range of masterchain blocks with which traces ended. Out: the
 // actions of traces that are something else now, in the tables actions and
-// actions_by_list; nothing for the others. Contracts are taken for what they were as of
-// the bundle with which a trace ended, as the stage does it. It runs beside a pipeline
-// and may be stopped and begun again at any moment.
+// actions_by_list; nothing for the others. Contracts are taken for what they were in
+// a trace (schema.ContractIn), as the stage does it. It runs beside a pipeline and may be
+// stopped and begun again at any moment.
 //
 // Rows replace rows by their revision. The new actions of a trace, and that the old ones
 // are gone, go into actions as one block, so that nobody sees both or neither. Lists lead to

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -91,8 +92,39 @@ func ContractAsOf(mcSeqno uint32, past, now *record.Contract) *record.Contract {
 	return LastingOf(c)
 }
 
-// IsNothing reports whether a contract is nothing any more, not even a code.
-func IsNothing(c *record.Contract) bool { return len(c.CodeHash) == 0 && len(c.Interfaces) == 0 }
+// ContractIn returns what a contract was in a trace, by the bundles with which it began
+// and ended: what it was as of the end or, where it was nothing then, before it became
+// nothing, if that was while the trace went on (KnowsGone). past is what it was before
+// bundles, by their seqnos, and now what it is.
+func ContractIn(start, end uint32, past []*record.Contract, now *record.Contract) *record.Contract {
+	i := slices.IndexFunc(past, func(c *record.Contract) bool { return c.McSeqno > end })
+	var next *record.Contract
+	if i < 0 {
+		i = len(past)
+	} else {
+		next = past[i]
+	}
+	if c := ContractAsOf(end, next, now); c != nil || i == 0 {
+		return c
+	}
+	if gone := past[i-1]; KnowsGone(start, end, gone.McSeqno) {
+		return LastingOf(gone)
+	}
+	return nil
+}
+
+// GoneBundles is for how many bundles what a contract was stays known after it has become
+// nothing.
+const GoneBundles = 1 << 14
+
+// KnowsGone reports whether a trace, by the bundles with which it began and ended, knows a
+// contract that became nothing with a bundle up to its end: a sale that sends its item to
+// the buyer, and itself to nowhere, is one in the trace of the purchase.
+func KnowsGone(start, end, gone uint32) bool { return start <= gone && end-gone <= GoneBundles }
+
+// IsNothing reports whether nothing is known of what a contract is, or it is nothing any
+// more.
+func IsNothing(c *record.Contract) bool { return RolesOf(c) == 0 }
 
 // Unclaimed reports whether a jetton wallet, nil for none, is one of a mintless jetton
 // (TEP-177) that has not claimed what the airdrop may have for its owner.

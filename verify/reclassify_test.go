@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/reclassify"
+	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 )
 
@@ -141,6 +143,33 @@ func TestActionsThatAreRecognisedAgainAreThoseThatTheStageMade(t *testing.T) {
 			}
 		})
 	}
+	t.Run("items that end with the transfer", func(t *testing.T) {
+		l := l.in(t)
+		defer l.save("contracts")()
+		var ended []string
+		var account, raw string
+		query := "SELECT account, record FROM contracts FINAL WHERE roles = 8 AND (account, mc_seqno) IN (SELECT account, mc_seqno FROM past_contracts)"
+		if err := clickhouse.Each(t.Context(), l.client.Conn(), query, nil, func() {
+			c := new(record.Contract)
+			if err := c.UnmarshalVT([]byte(raw)); err != nil {
+				t.Fatal(err)
+			}
+			nothing, err := (&record.Contract{Account: c.Account, McSeqno: c.McSeqno + 1, FirstMcSeqno: c.FirstMcSeqno}).MarshalVT()
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended = append(ended, fmt.Sprintf("INSERT INTO contracts SELECT * REPLACE (toUInt32(mc_seqno + 1) AS mc_seqno, unhex('%x') AS record) FROM contracts FINAL WHERE account = unhex('%x')", nothing, account))
+		}, &account, &raw); err != nil || len(ended) == 0 {
+			t.Fatalf("%d items became something else with the last bundle of theirs: %v", len(ended), err)
+		}
+		for _, insert := range ended {
+			l.exec(insert)
+		}
+		if done := l.reclassify(0, 0); done.Changed != 0 {
+			t.Errorf("%d items end, %d traces are something else", len(ended), done.Changed)
+		}
+		same(t)
+	})
 	t.Run("a part of the range, and what was stopped", func(t *testing.T) {
 		l := l.in(t)
 		k := key("type = 'ton_transfer' AND mc_seqno > 5")

@@ -198,7 +198,7 @@ func (t *itemTransfer) bought(m *Match) (paid *Block) {
 	if before == nil || before.Message == nil || !bytes.Equal(before.Destination(), m.Block.Source()) {
 		return nil
 	}
-	if saysCancel(before) || before.IsCall(opSaleCancel) || before.IsCall(cancelOpcodes...) {
+	if saysCancel(before) || before.IsCall(opSaleCancel, opEmergency) || before.IsCall(cancelOpcodes...) {
 		return nil
 	}
 	c := m.Contract(m.Block.Source())

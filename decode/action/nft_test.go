@@ -114,6 +114,20 @@ func TestAnItemThatComesBackIsNotBoughtThoughItsSellerIsForgotten(t *testing.T) 
 	}
 }
 
+func TestAnItemThatTheMarketplaceTakesOutIsNotBought(t *testing.T) {
+	emergency := word(555).MustStoreUInt(1, 64).MustStoreRef(cell.BeginCell().EndCell())
+	for what, facts := range map[string]*record.Contract{"a sale": onSale(), "an auction": onAuction()} {
+		for _, to := range [][]byte{carol, market} {
+			list := recognise(t, known{itemFacts, facts}, play(market, step{to: saleAccount, value: 5, body: emergency, then: []step{sentOn(to)}}))
+			wants(t, list, "call_contract", "nft_transfer")
+			details(t, list, "nft_transfer", "is_purchase", false, "price", nil, "new_owner", to)
+		}
+		if t.Failed() {
+			t.Fatal(what)
+		}
+	}
+}
+
 func TestAnItemThatIsPaidInJettonsIsBoughtForNoToncoins(t *testing.T) {
 	sale, auction := onSale(), onAuction()
 	sale.Sale.Version, auction.Auction.Version, auction.Auction.JettonWallet = 4, 4, carol

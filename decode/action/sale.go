@@ -12,6 +12,7 @@ import (
 // Opcodes of sales and auctions.
 const (
 	opSaleCancel    = 3
+	opEmergency     = 555 // of a marketplace, which has a sale or an auction send a message for it
 	opSaleUpdate    = 0x6c6c2080
 	opSaleUpdateV4  = 0xfd135f7b
 	opAuctionCancel = 0x5616c572 // CRC-32 of the words

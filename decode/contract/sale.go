@@ -21,7 +21,6 @@ func sale(p *probe) {
 	magic, ok := r.values[0].(*big.Int)
 	switch {
 	case !ok:
-		r.ok = len(r.values) >= 7
 		p.basicSale(r)
 	case magic.Cmp(magicFixedPrice) == 0:
 		r.ok = len(r.values) >= 11
@@ -34,10 +33,15 @@ func sale(p *probe) {
 	}
 }
 
-// basicSale is the oldest form, which does not tell whether it is complete.
+// basicSale reads the oldest forms, which do not tell whether they are complete. The
+// second of them tells to whom the fee goes, before it; of the first it goes to the
+// marketplace.
 func (p *probe) basicSale(r *results) {
-	s := &record.Sale{Version: 1, Marketplace: r.address(), Item: r.someone(), Owner: r.address(), Price: r.amount(),
-		Fee: r.amount(), RoyaltyAddress: r.address(), Royalty: r.amount()}
+	s := &record.Sale{Version: 1, Marketplace: r.address(), Item: r.someone(), Owner: r.address(), Price: r.amount()}
+	if r.isSlice() {
+		s.FeeAddress = r.address()
+	}
+	s.Fee, s.RoyaltyAddress, s.Royalty = r.amount(), r.address(), r.amount()
 	if r.ok {
 		p.facts().Sale = s
 	}

@@ -28,6 +28,15 @@ func (r *results) take() any {
 	return value
 }
 
+// isSlice reports whether the next value is a slice.
+func (r *results) isSlice() bool {
+	if !r.ok || r.next >= len(r.values) {
+		return false
+	}
+	_, is := r.values[r.next].(*cell.Slice)
+	return is
+}
+
 func (r *results) integer() *big.Int {
 	value, ok := r.take().(*big.Int)
 	if !ok {

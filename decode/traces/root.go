@@ -2,9 +2,9 @@
 // they were. In come the topics transactions and contracts, bundle by bundle and all
 // partitions at once; out goes the topic traces: every trace that a bundle changed, as
 // of then, and its actions once no message of it is open. Its store holds what later
-// bundles need: open traces with their transactions, and what contracts are. It must
-// never commit a bundle whose output the log has not acknowledged, and never give
-// other bytes for the same bundle.
+// bundles need: open traces with their transactions, and what contracts are or were until
+// lately. It must never commit a bundle whose output the log has not acknowledged, and
+// never give other bytes for the same bundle.
 package traces
 
 import (
@@ -45,24 +45,19 @@ func New(configuration Configuration, dependencies Dependencies) (*stage.Compone
 		Gap:   "traces that they belong to are broken",
 	}, stage.Dependencies{Report: reporter, Kafka: dependencies.Kafka,
 		Begin: func(s *stage.Session) (stage.Logic, error) {
-			return &work{store: s.Store, partitions: s.Partitions, chunk: configuration.ChunkBytes, assembler: trace.NewAssembler(s.Store), metrics: metrics, log: reporter.Log}, nil
+			return &work{partitions: s.Partitions, chunk: configuration.ChunkBytes, assembler: trace.NewAssembler(s.Store), contracts: contracts{s.Store}, metrics: metrics, log: reporter.Log}, nil
 		}}), nil
 }
 
 // work turns bundles into records, with the store's help.
 type work struct {
-	store      *stage.Store
 	partitions int
 	chunk      int
 	assembler  *trace.Assembler
+	contracts  contracts
 	metrics    *metrics
 	log        zerolog.Logger
-	problem    error // of the store, met while facts were looked up
 }
-
-// keyContract is a key of the store, besides those of the assembler: account →
-// Contract.
-const keyContract = 'c'
 
 // Bundle works out the next bundle.
 func (w *work) Bundle(ctx context.Context, b *stage.Bundle) (stage.Output, error) {
@@ -70,10 +65,13 @@ func (w *work) Bundle(ctx context.Context, b *stage.Bundle) (stage.Output, error
 	for _, r := range b.Records {
 		transactions = append(transactions, r.GetTransactions().GetTransactions()...)
 		for _, c := range r.GetContracts().GetContracts() {
-			if err := w.learn(c); err != nil {
+			if err := w.contracts.learn(b.McSeqno, c); err != nil {
 				return stage.Output{}, err
 			}
 		}
+	}
+	if err := w.contracts.forget(b.McSeqno); err != nil {
+		return stage.Output{}, err
 	}
 	assembled, err := w.assembler.Bundle(b.McSeqno, transactions)
 	if err != nil {
@@ -95,22 +93,11 @@ func (w *work) Bundle(ctx context.Context, b *stage.Bundle) (stage.Output, error
 	return pages.Seal(), nil
 }
 
-// learn keeps what a contract is, or forgets one that is nothing any more.
-func (w *work) learn(c *record.Contract) error {
-	if schema.IsNothing(c) {
-		return w.store.Delete(keyContract, c.Account)
-	}
-	raw, err := schema.LastingOf(c).MarshalVT()
-	if err != nil {
-		return fmt.Errorf("contract %x: %w", c.Account, err)
-	}
-	return w.store.Set(raw, keyContract, c.Account)
-}
-
 // step is what the bundle did to a trace.
 func (w *work) step(a *trace.Assembled) (*record.TraceStep, error) {
-	step, failed, err := Step(a, w)
-	if err = errors.Join(err, w.problem); err != nil {
+	facts := &factsOf{contracts: w.contracts, trace: a.Trace}
+	step, failed, err := Step(a, facts)
+	if err = errors.Join(err, facts.problem); err != nil {
 		return nil, fmt.Errorf("trace %x: %w", a.Id, err)
 	}
 	if failed != nil {
@@ -153,28 +140,4 @@ func Step(a *trace.Assembled, facts action.Facts) (step *record.TraceStep, faile
 	actions, failed := action.Classify(tree, facts)
 	step.Actions = action.Records(actions)
 	return step, failed, nil
-}
-
-// Contract implements action.Facts: what an account is as of the bundle.
-func (w *work) Contract(account []byte) *record.Contract {
-	raw, err := w.store.Get(keyContract, account)
-	if err != nil || raw == nil {
-		w.fail(err)
-		return nil
-	}
-	c := new(record.Contract)
-	if err := c.UnmarshalVT(raw); err != nil {
-		w.fail(fmt.Errorf("contract %x in the store: %w", account, err))
-		return nil
-	}
-	return c
-}
-
-// AccountData implements action.Facts: no data is kept.
-func (w *work) AccountData([]byte) []byte { return nil }
-
-func (w *work) fail(err error) {
-	if w.problem == nil {
-		w.problem = err
-	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/xssnick/tonutils-go/address"
+	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode"
 	"tonscribe/decode/trace"
@@ -331,5 +333,72 @@ func TestATooLargeTraceIsInTheListsOfItsNewestAccounts(t *testing.T) {
 	step, failed, err := traces.Step(&trace.Assembled{Trace: &record.Trace{Id: tx.Hash, Nodes: trace.MaxNodes + 1}, New: []*record.Transaction{tx}}, facts{})
 	if failed != nil || err != nil || len(step.Actions) != 0 || len(step.Accounts) != 1 || !bytes.Equal(step.Accounts[0], tx.Account) {
 		t.Errorf("the step is %v, %v, %v", step, failed, err)
+	}
+}
+
+// purchase is a trace in which an account pays a sale, which pays the seller, hands the
+// item over and sends itself to nowhere, each with a bundle of its own.
+func purchase(n byte, buyer, sale, seller, item []byte) (first, second []*record.Transaction) {
+	hash := func(kind byte) []byte { return append(bytes.Repeat([]byte{n}, 31), kind) }
+	sent := func(kind byte, from, to []byte, value uint64, body *cell.Builder) *record.Message {
+		m := &record.Message{Hash: hash(kind), Source: from, Destination: to, Value: value, CreatedLt: uint64(kind), Body: body.EndCell().ToBOC()}
+		if r := body.EndCell().MustBeginParse(); r.BitsLeft() >= 32 {
+			opcode := uint32(r.MustLoadUInt(32))
+			m.Opcode = &opcode
+		}
+		return m
+	}
+	made := func(lt uint64, in *record.Message, out ...*record.Message) *record.Transaction {
+		return &record.Transaction{Account: in.Destination, Hash: hash(byte(100 + lt)), Lt: lt, InMsg: in, OutMsgs: out,
+			OrigStatus: record.AccountStatus_ACCOUNT_ACTIVE, EndStatus: record.AccountStatus_ACCOUNT_ACTIVE}
+	}
+	friendly := address.NewAddress(0, 0, buyer[4:])
+	paid := sent(2, buyer, sale, 50, cell.BeginCell())
+	profit := sent(4, sale, seller, 40, cell.BeginCell())
+	moved := sent(5, sale, item, 5, cell.BeginCell().MustStoreUInt(0x5fcc3d14, 32).MustStoreUInt(0, 64).MustStoreAddr(friendly).MustStoreAddr(friendly).MustStoreUInt(0, 1+4+1))
+	order := &record.Message{Kind: record.Message_EXTERNAL_IN, Hash: hash(0), Destination: buyer, Body: cell.BeginCell().EndCell().ToBOC()}
+	sold := made(3, paid, profit, moved)
+	sold.EndStatus = record.AccountStatus_ACCOUNT_NONEXIST
+	return []*record.Transaction{made(1, order, paid), sold}, []*record.Transaction{made(6, profit), made(7, moved)}
+}
+
+func TestAContractThatEndsInATraceIsKnownToIt(t *testing.T) {
+	buyer, sale, seller, item := made36(1), made36(2), made36(3), made36(4)
+	facts := []*record.Contract{
+		{Account: sale, McSeqno: 1, FirstMcSeqno: 1, CodeHash: made36(5)[4:], Sale: &record.Sale{Version: 1, Item: item, Owner: seller, Price: []byte{40}}},
+		{Account: item, McSeqno: 1, FirstMcSeqno: 1, CodeHash: made36(6)[4:], NftItem: &record.NFTItem{Init: true}},
+	}
+	paid, moved := purchase(1, buyer, sale, seller, item)
+	paidLater, movedLater := purchase(2, buyer, sale, seller, item) // of a sale that is no more
+	bundles := []*bundle{
+		{contracts: facts},
+		{transactions: paid, contracts: []*record.Contract{{Account: sale, McSeqno: 2, FirstMcSeqno: 1}}},
+		{transactions: moved},
+		{transactions: slices.Concat(paidLater, movedLater)},
+	}
+	for i, b := range bundles {
+		b.seqno, b.utime = uint32(i+1), uint32(1_760_000_000+i)
+		b.master = &record.BlockId{Workchain: -1, Shard: 1 << 63, Seqno: b.seqno, RootHash: make([]byte, 32), FileHash: make([]byte, 32)}
+		for _, tx := range b.transactions {
+			tx.McSeqno = b.seqno
+		}
+	}
+	client := newLog(t)
+	publish(t, client, bundles)
+	c := start(t, client, t.TempDir())
+	await(t, 4, c)
+	stop(t, c)
+	types := map[uint32][]string{}
+	for _, records := range topictest.Read(t, client, schema.Traces, 4) {
+		for _, r := range records {
+			for _, step := range r.GetTraces().GetTraces() {
+				for _, a := range step.Actions {
+					types[r.McSeqno] = append(types[r.McSeqno], a.Type)
+				}
+			}
+		}
+	}
+	if !slices.Contains(types[3], "nft_purchase") || slices.Contains(types[4], "nft_purchase") || !slices.Contains(types[4], "nft_transfer") {
+		t.Errorf("the trace in which the sale ended was %v, the one after it %v", types[3], types[4])
 	}
 }

@@ -58,7 +58,7 @@ var Contracts = declare(Table{Name: "contracts", Doc: "what a contract is", Key:
 })
 
 // PastContracts has what contracts were before bundles that made them something else,
-// so that what they were as of any bundle is known (schema.ContractAsOf).
+// so that what they were as of any bundle is known (schema.ContractAsOf, schema.ContractIn).
 var PastContracts = declare(Table{Name: "past_contracts", Internal: true, Doc: "what a contract was before a bundle", Key: append(slices.Clone(accountKeyNames), "mc_seqno")}, nil,
 	accountColumns("the contract", addressOfContract), []column[*Contract]{
 		col("mc_seqno", UInt32, "masterchain block with which it became something else", func(c *Contract) uint32 { return c.McSeqno }),
