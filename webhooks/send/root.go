@@ -129,10 +129,13 @@ func (c *Component) run(ctx context.Context) error {
 func (c *Component) serve(ctx context.Context, reader *kafka.PartitionReader) error {
 	q := c.newQueue(reader.Partition)
 	defer q.measure(time.Time{})
-	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() error { return q.run(inner) })
-	group.Go(func() error { return q.take(inner, reader) })
-	err := group.Wait()
+	err := q.persist(ctx, func() error { return q.restore(ctx) })
+	if err == nil {
+		group, inner := errgroup.WithContext(ctx)
+		group.Go(func() error { return q.run(inner) })
+		group.Go(func() error { return q.take(inner, reader) })
+		err = group.Wait()
+	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) && !clickhouse.Retryable(err) {
 		return kafka.Final(err)
 	}

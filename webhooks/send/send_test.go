@@ -220,6 +220,78 @@ func TestMoreThanMemoryHoldsWaitsInTheTable(t *testing.T) {
 	}
 }
 
+// Deliveries that are held may be older than all that wait in the table.
+func TestWhatWaitsInTheTableIsNotForgottenBehindOlderOnesThatAreHeld(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	const many = 8
+	held := map[string]bool{}
+	for n := range many {
+		held[EventID(named(fmt.Sprint("event old ", n)))] = true
+	}
+	one, others := make(chan struct{}), make(chan struct{})
+	s := newShop(t, func(w http.ResponseWriter, r *http.Request, n int) {
+		id := r.Header.Get("webhook-id")
+		switch {
+		case !held[id]:
+		case n == 0:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case id == EventID(named("event old 0")):
+			<-one
+		default:
+			<-others
+		}
+	})
+	h.at.set(named("m"), toURL(s.URL))
+	h.start(func(c *Configuration) { c.Held, c.EndpointAttempts, c.EndpointMax = testPartitions*many, many, many })
+	var old, late []*record.TransferEvent
+	for n := range many {
+		old = append(old, transfer("m", fmt.Sprint("old ", n), fmt.Sprint(n)))
+	}
+	h.publish(old...)
+	for n := range many {
+		h.await("m", fmt.Sprint("old ", n), func(d *Delivery) bool { return d.Attempts == 1 })
+	}
+	for n := range 3 {
+		e := transfer("m", fmt.Sprint("late ", n), fmt.Sprint("late ", n))
+		e.Happened += 5
+		late = append(late, e)
+	}
+	h.publish(late...)
+	for n := range late {
+		h.await("m", fmt.Sprint("late ", n), hasState(Pending))
+	}
+	close(one) // there is room for one more
+	for len(s.of("late 0"))+len(s.of("late 1"))+len(s.of("late 2")) == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	close(others)
+	for n := range late {
+		h.await("m", fmt.Sprint("late ", n), hasState(Delivered))
+	}
+}
+
+// What a sender was about to write when it lost its partition may come to be there when the
+// next one has looked for what waits already.
+func TestDeliveriesThatASenderBeforeWritesLateAreMade(t *testing.T) {
+	h := newHouse(t)
+	s := newShop(t, nil)
+	h.at.set(named("m"), toURL(s.URL))
+	c := h.start(nil)
+	h.publish(transfer("m", "1", "1"))
+	h.await("m", "1", hasState(Delivered))
+	late := transfer("m", "2", "2")
+	before := c.newQueue(0)
+	if fresh, err := before.enter(t.Context(), []*record.TransferEvent{late}); err != nil || len(fresh) != 1 {
+		t.Fatalf("%d deliveries, %v", len(fresh), err)
+	}
+	h.publish(late) // which the one before has not committed
+	h.await("m", "2", hasState(Delivered))
+	if n := len(s.of("2")); n != 1 {
+		t.Errorf("it was posted %d times, want 1", n)
+	}
+}
+
 func TestAStopWaitsForWhatIsUnderWayAndWhatIsCutIsMadeAgainWithItsNumber(t *testing.T) {
 	h := newHouse(t)
 	gate := make(chan struct{})
