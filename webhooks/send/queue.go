@@ -222,6 +222,10 @@ func (q *queue) try(ctx context.Context, i *item) dispatch.Result {
 	}
 	endpoint, err := q.endpoints.Get(ctx, d.Merchant)
 	to, reason := q.courier.refusal(endpoint)
+	if reason != "" { // a delivery is ignored for what the endpoint is, not for what it was
+		endpoint, err = q.endpoints.Newest(ctx, d.Merchant)
+		to, reason = q.courier.refusal(endpoint)
+	}
 	switch {
 	case err != nil && !errors.Is(err, clickhouse.ErrNoRow):
 		return q.postpone(ctx, d, err)

@@ -149,6 +149,27 @@ func TestWhereNothingMayBeSentEventsAreKeptAsIgnoredWithTheReason(t *testing.T) 
 	}
 }
 
+// A merchant who has enabled the endpoint was told that it is, also where the sender does
+// not hold the row yet.
+func TestNothingIsIgnoredForWhatAnEndpointWasBefore(t *testing.T) {
+	h := newHouse(t)
+	s := newShop(t, nil)
+	disabled := toURL(s.URL)
+	disabled.Enabled = false
+	for name, before := range map[string]Endpoint{"disabled": disabled, "empty": {}, "plain": toURL("http" + s.URL[len("https"):])} {
+		h.at.set(named(name), toURL(s.URL))
+		h.at.before[named(name)] = before
+	}
+	h.start(nil)
+	h.publish(transfer("disabled", "disabled", "r"), transfer("empty", "empty", "r"), transfer("plain", "plain", "r"))
+	for _, name := range []string{"disabled", "empty", "plain"} {
+		d, _ := h.await(name, name, func(d *Delivery) bool { return d.State != Pending })
+		if d.State != Delivered {
+			t.Errorf("%s before: %s for %q, want %s", name, d.State, d.Reason, Delivered)
+		}
+	}
+}
+
 func TestEventsThatNothingWouldSignWait(t *testing.T) {
 	h := newHouse(t)
 	s := newShop(t, nil)
@@ -341,15 +362,21 @@ func TestAnEndpointThatTakesNothingForDaysIsDisabled(t *testing.T) {
 	rows("gone", Delivery{State: Delivered, LastEnded: ago(7 * day)}, Delivery{State: Exhausted, LastEnded: ago(6 * day)})
 	rows("wakes", Delivery{State: Exhausted, LastEnded: ago(6 * day)}, Delivery{State: Delivered, LastEnded: ago(4 * day)}, Delivery{State: Exhausted, LastEnded: ago(3 * day)})
 	rows("tested", Delivery{State: Exhausted, LastEnded: ago(6 * day), Test: true})
+	rows("anew", Delivery{State: Exhausted, LastEnded: ago(6 * day)}, Delivery{State: Exhausted, LastEnded: ago(day)})
 	now := uint64(time.Now().Unix())
-	for _, merchant := range []string{"gone", "wakes", "tested"} {
-		h.at.set(named(merchant), toURL(s.URL))
+	merchants := []string{"gone", "wakes", "tested", "anew"}
+	for _, merchant := range merchants {
+		endpoint := toURL(s.URL)
+		if merchant == "anew" { // its merchant has enabled it, or said another URL
+			endpoint.Changed = ago(time.Hour)
+		}
+		h.at.set(named(merchant), endpoint)
 		e := transfer(merchant, merchant, "1")
 		e.Happened = now
 		h.publish(e)
 	}
 	h.start(nil)
-	for _, merchant := range []string{"gone", "wakes", "tested"} {
+	for _, merchant := range merchants {
 		h.await(merchant, merchant, hasState(Exhausted))
 	}
 	for {
@@ -361,7 +388,7 @@ func TestAnEndpointThatTakesNothingForDaysIsDisabled(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	time.Sleep(4 * measureEvery) // looks at the others come one a second
+	time.Sleep(time.Duration(len(merchants)+1) * measureEvery) // looks at the others come one a second
 	h.at.mutex.Lock()
 	defer h.at.mutex.Unlock()
 	if _, is := h.at.disabled[named("gone")]; !is || len(h.at.disabled) != 1 {
