@@ -128,11 +128,23 @@ type endpoints struct{ *store.Endpoints }
 // Get implements send.Endpoints.
 func (e endpoints) Get(ctx context.Context, merchant send.ID) (send.Endpoint, error) {
 	one, err := e.Endpoints.Get(ctx, merchant)
-	of := send.Endpoint{URL: one.URL, Enabled: one.Enabled, DisabledReason: one.DisabledReason, Secret: one.Current(), Next: one.Next, Old: one.Old}
+	return endpointOf(&one), err
+}
+
+// Newest implements send.Endpoints.
+func (e endpoints) Newest(ctx context.Context, merchant send.ID) (send.Endpoint, error) {
+	one, err := e.Endpoints.Newest(ctx, merchant)
+	return endpointOf(&one), err
+}
+
+func endpointOf(one *store.Endpoint) send.Endpoint {
+	of := send.Endpoint{
+		URL: one.URL, Enabled: one.Enabled, DisabledReason: one.DisabledReason, Secret: one.Current(), Next: one.Next, Old: one.Old, Changed: one.ChangedAt(),
+	}
 	if one.Signing == store.SignedByKey { // nothing takes a key's place
 		of.Next, of.Old = "", ""
 	}
-	return of, err
+	return of
 }
 
 // build makes the message of a payment.
@@ -155,7 +167,7 @@ func (c *chainFacts) Token(ctx context.Context, master address.Address) (merchan
 	if err == nil && !is {
 		err = store.ErrNotFound
 	}
-	return merchantapi.Token{Decimals: uint8(j.Decimals), Symbol: j.Symbol}, err
+	return merchantapi.Token{Decimals: uint8(j.Decimals), Symbol: j.Symbol, Waits: j.Waits}, err
 }
 
 // WalletsOf implements merchantapi.Tokens.

@@ -135,6 +135,33 @@ func TestMoreThanFitsIntoMemoryWaitsInTheStoreWhereOneDestinationCannotFillIt(t 
 	})
 }
 
+func TestADestinationWhoseRoomOthersTakeBeforeItIsReadIsReadLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTable(t, &state{destination: "dry"}, &state{destination: "other"})
+		o := options
+		o.Items = 1
+		q := s.queue(o)
+		dry, _ := q.advance(t.Context(), time.Now())
+		if dry == nil {
+			t.Fatal("no destination is to be read")
+		}
+		for _, r := range s.rows {
+			if r.destination != dry.name {
+				q.hold(q.destination(r.destination), s.added(r))
+			}
+		}
+		if err := q.read(t.Context(), dry); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.run(q, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.ended) != len(s.rows) {
+			t.Errorf("%d items have ended, want %d", len(s.ended), len(s.rows))
+		}
+	})
+}
+
 func TestBytesThatAreHeldAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTable(t)

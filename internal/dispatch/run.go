@@ -181,6 +181,11 @@ func (q *Queue[D, K, V]) write(ctx context.Context) error {
 func (q *Queue[D, K, V]) read(ctx context.Context, d *destination[D, K, V]) error {
 	q.mutex.Lock()
 	limit := q.room(d)
+	if limit <= 0 { // others have taken it meanwhile
+		q.dry = append(q.dry, d)
+		q.mutex.Unlock()
+		return nil
+	}
 	d.wake = time.Time{}
 	q.mutex.Unlock()
 	items, again, err := q.store.Read(ctx, d.name, limit)

@@ -10,6 +10,8 @@ import (
 type Jetton struct {
 	Symbol   string // empty where it says nothing
 	Decimals int    // 9 where it says nothing (TEP-64)
+	// Waits says that its document, which may tell other decimals, was not fetched yet.
+	Waits bool
 }
 
 const (
@@ -20,8 +22,10 @@ const (
 // JettonOf reads the content of a jetton master.
 func JettonOf(c *record.Contract, documents map[string]Document) Jetton {
 	content := c.GetJettonMaster().GetContent()
-	members := membersOf(content, documents[LinkOf(content)])
-	j := Jetton{Decimals: defaultDecimals}
+	link := LinkOf(content)
+	document, fetched := documents[link]
+	members := membersOf(content, document)
+	j := Jetton{Decimals: defaultDecimals, Waits: link != "" && !fetched && len(members["decimals"]) == 0}
 	j.Symbol, _ = textOf(members["symbol"])
 	text, _ := textOf(members["decimals"])
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n <= maxDecimals {

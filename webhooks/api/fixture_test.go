@@ -42,6 +42,7 @@ type world struct {
 	api        *API
 	router     *gin.Engine
 	client     *clickhouse.Client
+	dsn        string
 	document   *openapitest.Document
 	deliveries *sent
 	outcomes   ended
@@ -94,7 +95,7 @@ func newWorld(t testing.TB, change ...func(*Configuration)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Close() })
-	w := &world{TB: t, client: client, outcomes: ended{}, tokens: jettons{}, clock: &clock{}, log: &lockedBuffer{}, deliveries: &sent{of: map[store.ID]map[store.ID]Delivery{}, replays: map[store.ID]store.ID{}}}
+	w := &world{TB: t, client: client, dsn: engine.DSN(), outcomes: ended{}, tokens: jettons{}, clock: &clock{}, log: &lockedBuffer{}, deliveries: &sent{of: map[store.ID]map[store.ID]Delivery{}, replays: map[store.ID]store.ID{}}}
 	c := store.DefaultConfiguration()
 	c.SealKey = store.NewSealKey()
 	w.store, err = store.New(c, store.Dependencies{Report: report.Silent(), ClickHouse: client, Now: w.clock.now})

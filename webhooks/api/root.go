@@ -45,6 +45,8 @@ type Build func(store.Payment) (payment.Message, error)
 type Token struct {
 	Decimals uint8
 	Symbol   string // empty where unknown
+	// Waits says that the jetton's document, which may tell other decimals, was not read yet.
+	Waits bool
 }
 
 // Tokens knows jettons, as of the newest block.

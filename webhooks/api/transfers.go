@@ -30,6 +30,7 @@ var (
 	errTestAddress  = badRequest("bad_address", "this is an address of the test network")
 	errAsset        = badRequest("bad_asset", "asset: the ticker of the native coin or the address of a jetton master is wanted")
 	errAssetRefused = badRequest("asset_refused", "asset: payments in this jetton are not taken")
+	errAssetWaits   = &Error{Status: http.StatusServiceUnavailable, Code: "asset_waits", Message: "asset: the document that tells the decimals of this jetton was not read yet: try again", retry: 5 * time.Second}
 	errOrder        = badRequest("bad_transfer", "this cannot be paid")
 	errAmount       = badRequest("bad_amount", "amount: %s", errTooFine)
 )
@@ -48,7 +49,7 @@ var createTransfer = &Endpoint{
 		{Name: "commentToSender", Kind: TextKind, MaxBytes: payment.MaxComment, Description: "shown to the payer while signing"},
 		{Name: "commentToRecipient", Kind: TextKind, MaxBytes: payment.MaxComment, Description: "written into the transfer, for everybody to read"},
 	},
-	Errors: []*Error{errNoRecipient, errWorkchain, errTestAddress, errAsset, errAssetRefused, errOrder, errAmount},
+	Errors: []*Error{errNoRecipient, errWorkchain, errTestAddress, errAsset, errAssetRefused, errAssetWaits, errOrder, errAmount},
 	Result: of(builtForm, (*call).createTransfer),
 }
 
@@ -165,6 +166,9 @@ func (c *call) inJettons(p *store.Payment, asset string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("jetton %s: %w", master, err)
+	}
+	if token.Waits { // an amount would be another one by orders of magnitude
+		return errAssetWaits
 	}
 	wallets, err := c.tokens.WalletsOf(c, master, p.Sender, p.Recipient)
 	if err != nil {

@@ -155,6 +155,19 @@ func TestABodyHashIsTakenInEveryFormThatItArrivesIn(t *testing.T) {
 	w.refused("twice", request{method: http.MethodGet, path: "/transfer?bodyHash=" + digits + "&bodyHash=" + digits}, http.StatusBadRequest, "repeated")
 }
 
+func TestNoPaymentIsRegisteredInAJettonWhoseDecimalsAreWaitedFor(t *testing.T) {
+	w := newWorld(t)
+	s := w.newShop("shop")
+	w.tokens[accountOf(9)] = Token{Decimals: 9, Waits: true}
+	order := map[string]any{"amount": "10", "asset": accountOf(9).String(), "senderAddr": accountOf(1).String(), "recipientAddr": accountOf(2).String()}
+	w.refused("before its document was read", s.asks(http.MethodPost, "/create-transfer", order), http.StatusServiceUnavailable, "asset_waits")
+	w.tokens[accountOf(9)] = Token{Decimals: 6, Symbol: "USD"}
+	made := w.ok(s.asks(http.MethodPost, "/create-transfer", order))
+	if got := w.ok(s.asks(http.MethodGet, "/transfer?reference="+made["reference"].(string), nil)); got["rawAmount"] != "10000000" {
+		t.Errorf("10 of it are %s, want 10000000", got["rawAmount"])
+	}
+}
+
 func TestWhatCannotBePaidIsNotRegistered(t *testing.T) {
 	w := newWorld(t, func(c *Configuration) { c.Masters = []string{accountOf(9).String(), accountOf(8).String()} })
 	s := w.newShop("shop")

@@ -311,12 +311,15 @@ func (b *bundle) arrived(s *sighting, p *store.Payment) error {
 	}
 	r := toncell.NewReader(root)
 	r.Skip(32)
-	fields, err := body.Of(body.JettonInternalTransfer).Read(r)
-	amount := body.Value[*big.Int](fields, "amount")
-	if amount == nil {
-		return err
+	fields, _ := body.Of(body.JettonInternalTransfer).Read(r) // what can be read of it
+	amount, from := body.Value[*big.Int](fields, "amount"), []byte(fields.Address("from"))
+	if s.own {
+		from = p.Sender[:]
 	}
-	return b.succeed(s, p, amount, fields.Address("from"), s.own)
+	if amount == nil || from == nil { // a jetton of somebody's own
+		return nil
+	}
+	return b.succeed(s, p, amount, from, s.own)
 }
 
 // refused ends a payment whose wallet did not send it. The same message may be tried

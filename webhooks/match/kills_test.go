@@ -96,6 +96,11 @@ func (e endpoints) Get(ctx context.Context, merchant send.ID) (send.Endpoint, er
 	return send.Endpoint{URL: one.URL, Enabled: one.Enabled, Secret: one.Secret}, err
 }
 
+func (e endpoints) Newest(ctx context.Context, merchant send.ID) (send.Endpoint, error) {
+	one, err := e.Endpoints.Newest(ctx, merchant)
+	return send.Endpoint{URL: one.URL, Enabled: one.Enabled, Secret: one.Secret}, err
+}
+
 // partMain is the detector or the sender, until it is killed or its parent ends.
 func partMain() {
 	var p part

@@ -24,6 +24,7 @@ import (
 	"tonscribe/internal/stage"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
+	tonbody "tonscribe/ton/body"
 	"tonscribe/webhooks/event"
 	"tonscribe/webhooks/payment"
 	"tonscribe/webhooks/store"
@@ -486,4 +487,59 @@ func TestPaymentsThatCannotBeLookedUpAreWaitedFor(t *testing.T) {
 	p, m := s.registers(s.payer, false, ton(1), "")
 	s.work.payments = &faulty{s.payments, 2}
 	s.wants("after two failures", s.send(s.payer, asked(m, true)), p, "success 1 1000000000 TON")
+}
+
+// A jetton may be anybody's: what its wallets send each other need not be a transfer.
+func TestWalletsThatSendEachOtherNoTransferHoldNobodyUp(t *testing.T) {
+	s := newTown(t)
+	p, m := s.registers(s.payer, true, big.NewInt(150), "")
+	master, payer := accountOf(s.minter.Address(0)), s.payer.account()
+	want := "success 1.5 150 " + friendly(master[:])
+	s.wants("a transfer", s.send(s.payer, asked(m, true)), p, want)
+	opcode := func() *cell.Builder {
+		return cell.BeginCell().MustStoreUInt(uint64(tonbody.JettonInternalTransfer), 32)
+	}
+	stranger := p
+	stranger.Sender = s.stranger.account()
+	for _, c := range []struct {
+		what string
+		body *cell.Builder
+		of   store.Payment
+		want string
+	}{
+		{"nothing behind the opcode", opcode(), p, ""},
+		{"nobody's jettons, by the payer", opcode().MustStoreUInt(7, 64).MustStoreBigCoins(big.NewInt(150)).MustStoreUInt(0, 2), p, want},
+		{"nobody's jettons, by a stranger", opcode().MustStoreUInt(7, 64).MustStoreBigCoins(big.NewInt(150)).MustStoreUInt(0, 2), stranger, ""},
+	} {
+		work := newWork(registered{p.Reference: c.of})
+		var told []*record.TransferEvent
+		for _, b := range s.bundles {
+			told = append(told, events(t, work, rewritten(b, c.body.EndCell()))...)
+		}
+		if c.want == "" && len(told) > 0 {
+			t.Errorf("%s: %d events, want none", c.what, len(told))
+		}
+		if c.want == "" {
+			continue
+		}
+		if e := s.wants(c.what, told, p, c.want); e != nil && e.Data.SenderAddr != friendly(payer[:]) {
+			t.Errorf("%s: from %s, want %s", c.what, e.Data.SenderAddr, friendly(payer[:]))
+		}
+	}
+}
+
+// rewritten is a bundle with another body in all messages between jetton wallets.
+func rewritten(b *stage.Bundle, body *cell.Cell) *stage.Bundle {
+	other := *b
+	other.Records = nil
+	for _, r := range b.Records {
+		r = r.CloneVT()
+		for _, tx := range r.GetTransactions().GetTransactions() {
+			if tx.InMsg.GetOpcode() == tonbody.JettonInternalTransfer {
+				tx.InMsg.Body = body.ToBOC()
+			}
+		}
+		other.Records = append(other.Records, r)
+	}
+	return &other
 }

@@ -2,6 +2,7 @@ package payment
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"math/big"
 	"strings"
@@ -43,6 +44,17 @@ func TestEveryBodyCarriesItsReferenceAndNoTwoAreEqual(t *testing.T) {
 				t.Errorf("comment %q: another payment has that body", comment)
 			}
 			seen[hash] = true
+		}
+	}
+}
+
+// A payer may copy the comment from a page, with what stands around it.
+func TestACommentWrittenByHandCarriesItsReferenceBeforeWhiteSpace(t *testing.T) {
+	reference := NewReference()
+	for _, end := range []string{" ", "\n", "\r\n", "\u00a0 \t"} {
+		comment := "Order 42" + sign + base64.RawURLEncoding.EncodeToString(reference[:]) + end
+		if got, _, is := Carried(text(comment)); !is || got != reference {
+			t.Errorf("%q carries %s (%t), want %s", comment, got, is, reference)
 		}
 	}
 }

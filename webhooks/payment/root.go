@@ -159,7 +159,7 @@ func noted(r *toncell.Reader) (reference Reference, ok bool) {
 		if at < 0 {
 			return reference, false
 		}
-		raw, err := base64.RawURLEncoding.Strict().DecodeString(comment[at+len(sign):])
+		raw, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimSpace(comment[at+len(sign):]))
 		if err != nil || len(raw) != len(reference) {
 			return reference, false
 		}

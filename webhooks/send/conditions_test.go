@@ -80,3 +80,14 @@ func TestBreakerOpensWhenSevenOfTenRecentAttemptsFail(t *testing.T) {
 		}
 	}
 }
+
+func TestNothingIsKeptForLongerThanTheTablesCanTell(t *testing.T) {
+	for _, change := range []func(*Configuration){
+		func(c *Configuration) { c.KeepEvents = 100 * 365 * 24 * time.Hour }, func(c *Configuration) { c.KeepAttempts = 100 * 365 * 24 * time.Hour },
+	} {
+		c := DefaultConfiguration()
+		if change(&c); c.validate() == nil {
+			t.Errorf("events are kept for %s and attempts for %s, want an error", c.KeepEvents, c.KeepAttempts)
+		}
+	}
+}

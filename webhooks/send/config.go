@@ -81,6 +81,8 @@ const (
 	// maxStopTimeout keeps a member of the group from losing its partitions before it
 	// has ended.
 	maxStopTimeout = 8 * time.Second
+	// maxKeep is less than what is left until 2106, when a DateTime ends.
+	maxKeep = 50 * 365 * 24 * time.Hour
 )
 
 func (c Configuration) validate() error {
@@ -101,8 +103,8 @@ func (c Configuration) validate() error {
 		return errors.New("webhooks.send: attempts and endpoint_attempts must be at least 1, endpoint_max no less than endpoint_attempts, held no less than that")
 	case c.EndpointRate < 0 || c.ReplayRate <= 0 || c.DisableAfter < 0:
 		return errors.New("webhooks.send: endpoint_rate and disable_after must not be negative, replay_rate must be positive")
-	case c.KeepEvents < time.Hour || c.KeepAttempts < time.Hour:
-		return errors.New("webhooks.send: keep_events and keep_attempts must be at least 1h")
+	case min(c.KeepEvents, c.KeepAttempts) < time.Hour || max(c.KeepEvents, c.KeepAttempts) > maxKeep:
+		return fmt.Errorf("webhooks.send: keep_events and keep_attempts must be at least 1h, and at most %s", maxKeep)
 	case allowed != nil:
 		return fmt.Errorf("webhooks.send: allow_networks: %w", allowed)
 	case denied != nil:

@@ -13,7 +13,8 @@ const (
 	minFailing = 12 * time.Hour
 )
 
-// disable ends the sending to an endpoint that has taken nothing for long.
+// disable ends the sending to an endpoint that has taken nothing for long, and was not
+// changed in that time.
 func (q *queue) disable(ctx context.Context, merchant ID, now time.Time) error {
 	since := now.Add(-2 * q.configuration.DisableAfter) // failures of before are forgiven
 	of := "FROM deliveries FINAL WHERE NOT test AND merchant = " + literal(merchant[:]) + " AND happened >= " + moment(since)
@@ -21,7 +22,14 @@ func (q *queue) disable(ctx context.Context, merchant ID, now time.Time) error {
 	if err := q.tables.Conn().QueryRow(ctx, "SELECT max(last_ended) "+of+" AND state = 'delivered'").Scan(&taken); err != nil {
 		return err
 	}
-	err := q.tables.Conn().QueryRow(ctx, "SELECT min(last_ended), max(last_ended) "+of+" AND state = 'exhausted' AND last_ended > "+moment(taken)).Scan(&first, &last)
+	endpoint, err := q.endpoints.Newest(ctx, merchant)
+	if err != nil {
+		return err
+	}
+	if endpoint.Changed.After(taken) { // what it is now has not failed before
+		taken = endpoint.Changed
+	}
+	err = q.tables.Conn().QueryRow(ctx, "SELECT min(last_ended), max(last_ended) "+of+" AND state = 'exhausted' AND last_ended > "+moment(taken)).Scan(&first, &last)
 	if err != nil || first.UnixMicro() <= 0 || now.Sub(first) < q.configuration.DisableAfter || last.Sub(first) < min(minFailing, q.configuration.DisableAfter) {
 		return err
 	}

@@ -85,6 +85,7 @@ func (q *queue) enter(ctx context.Context, events []*record.TransferEvent) ([]de
 	for n, d := range all {
 		if known[d.Event] {
 			q.metrics.repeated.Inc()
+			q.recall(&d)
 			continue
 		}
 		known[d.Event] = true
@@ -103,6 +104,22 @@ func (q *queue) enter(ctx context.Context, events []*record.TransferEvent) ([]de
 		rows[n] = fresh[n].Delivery
 	}
 	return fresh, insertDeliveries(ctx, q.tables, rows)
+}
+
+// recall has the table read for a delivery that it has already: a sender that has lost the
+// partition may have written it when this one had looked for what waits.
+func (q *queue) recall(d *delivery) {
+	q.mutex.Lock()
+	b := q.backlog(d.Merchant)
+	_, held := b.held[d.Event]
+	_, ended := q.ended[d.Event]
+	if !held && !ended {
+		b.await(d.Happened)
+	}
+	q.mutex.Unlock()
+	if !held && !ended {
+		q.queue.Wake(d.Merchant, time.Now())
+	}
 }
 
 func check(e *record.TransferEvent) error {

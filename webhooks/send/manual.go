@@ -130,6 +130,11 @@ func (m *Manual) attempt(ctx context.Context, e Endpoint, d *delivery, kind Kind
 	if err != nil {
 		return Attempt{}, err
 	}
+	if kind != KindTest { // more may have become of it meanwhile
+		if d.Delivery, _, err = m.log.find(ctx, d.Merchant, d.Event); err != nil {
+			return *a, err
+		}
+	}
 	switch {
 	case d.State == Pending && kind != KindTest: // the sender, which has it in hand, finds the attempt at the end of the schedule
 		return *a, nil

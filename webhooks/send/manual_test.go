@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -91,6 +92,50 @@ func TestADeliveryIsMadeAgainByHandWhateverItsState(t *testing.T) {
 	down.Store(true)
 	if d, attempts := h.await("m", "amid", func(d *Delivery) bool { return d.State != Pending }); d.State != Delivered || len(attempts) < 2 {
 		t.Errorf("after the schedule: %s with %d attempts, want %s", d.State, len(attempts), Delivered)
+	}
+}
+
+// The schedule may end, or another attempt be taken, while one by hand is under way.
+func TestAnAttemptByHandCountsForWhatTheDeliveryIsWhenItEnds(t *testing.T) {
+	h := newHouse(t)
+	gate := make(chan struct{})
+	s := newShop(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		<-gate
+		if r.Header.Get("webhook-id") == EventID(named("event failed")) {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	})
+	h.at.set(named("m"), toURL(s.URL))
+	c, err := New(h.configuration(nil), h.dependencies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := h.manual()
+	list, err := c.newQueue(0).enter(t.Context(), []*record.TransferEvent{transfer("m", "taken", "1"), transfer("m", "failed", "2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var attempts sync.WaitGroup
+	for _, d := range list {
+		attempts.Go(func() {
+			if _, err := m.Redeliver(t.Context(), d.Merchant, d.Event); err != nil {
+				t.Error(err)
+			}
+		})
+		<-s.arrived
+	}
+	for n, state := range []State{Exhausted, Delivered} {
+		list[n].State, list[n].changed = state, list[n].changed+1
+		if err := insertDeliveries(t.Context(), h.tables, []Delivery{list[n].Delivery}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(gate)
+	attempts.Wait()
+	for _, name := range []string{"taken", "failed"} {
+		if d, _ := h.await("m", name, func(*Delivery) bool { return true }); d.State != Delivered {
+			t.Errorf("%s: %s, want %s", name, d.State, Delivered)
+		}
 	}
 }
 

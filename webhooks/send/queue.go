@@ -92,9 +92,6 @@ func (q *queue) limits(merchant ID) dispatch.Limits {
 
 // run sends until ctx ends, or ClickHouse fails.
 func (q *queue) run(ctx context.Context) error {
-	if err := q.persist(ctx, func() error { return q.restore(ctx) }); err != nil {
-		return err
-	}
 	err := q.queue.Run(ctx)
 	if err == nil {
 		err = ctx.Err()
@@ -188,13 +185,19 @@ func (q *queue) Read(ctx context.Context, merchant ID, limit int) (items []*item
 	}
 	q.mutex.Lock()
 	var outside []delivery
+	more := len(list) == limit+held
 	for _, d := range list {
 		_, isHeld := b.held[d.Event]
-		if _, hasEnded := q.ended[d.Event]; !isHeld && !hasEnded && len(outside) < limit {
-			outside = append(outside, delivery{Delivery: d, number: 1, taken: time.Now()})
+		if _, hasEnded := q.ended[d.Event]; isHeld || hasEnded {
+			continue
 		}
+		if len(outside) == limit { // those that are held are older than from
+			more = true
+			break
+		}
+		outside = append(outside, delivery{Delivery: d, number: 1, taken: time.Now()})
 	}
-	if len(list) == limit+held {
+	if more {
 		b.await(list[0].Happened)
 		again = time.Now()
 	}
@@ -219,6 +222,10 @@ func (q *queue) try(ctx context.Context, i *item) dispatch.Result {
 	}
 	endpoint, err := q.endpoints.Get(ctx, d.Merchant)
 	to, reason := q.courier.refusal(endpoint)
+	if reason != "" { // a delivery is ignored for what the endpoint is, not for what it was
+		endpoint, err = q.endpoints.Newest(ctx, d.Merchant)
+		to, reason = q.courier.refusal(endpoint)
+	}
 	switch {
 	case err != nil && !errors.Is(err, clickhouse.ErrNoRow):
 		return q.postpone(ctx, d, err)

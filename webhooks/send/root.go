@@ -38,13 +38,17 @@ type Endpoint struct {
 	// merchant chose that. Next is the one that will replace it, Old the one that it has
 	// replaced; empty for none.
 	Secret, Next, Old string
+	// Changed is when it last was, by its merchant or for him.
+	Changed time.Time
 }
 
 // Endpoints are those of all merchants.
 type Endpoints interface {
-	// Get returns the endpoint of a merchant: one without an URL, or
-	// clickhouse.ErrNoRow, where there is none.
+	// Get returns the endpoint of a merchant, as it was some seconds ago at most: one
+	// without an URL, or clickhouse.ErrNoRow, where there is none.
 	Get(ctx context.Context, merchant ID) (Endpoint, error)
+	// Newest is Get, but asks the table.
+	Newest(ctx context.Context, merchant ID) (Endpoint, error)
 	// Disable ends the sending to an endpoint that takes nothing any more.
 	Disable(ctx context.Context, merchant ID, reason string) error
 }
@@ -129,10 +133,13 @@ func (c *Component) run(ctx context.Context) error {
 func (c *Component) serve(ctx context.Context, reader *kafka.PartitionReader) error {
 	q := c.newQueue(reader.Partition)
 	defer q.measure(time.Time{})
-	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() error { return q.run(inner) })
-	group.Go(func() error { return q.take(inner, reader) })
-	err := group.Wait()
+	err := q.persist(ctx, func() error { return q.restore(ctx) })
+	if err == nil {
+		group, inner := errgroup.WithContext(ctx)
+		group.Go(func() error { return q.run(inner) })
+		group.Go(func() error { return q.take(inner, reader) })
+		err = group.Wait()
+	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) && !clickhouse.Retryable(err) {
 		return kafka.Final(err)
 	}

@@ -149,6 +149,27 @@ func TestWhereNothingMayBeSentEventsAreKeptAsIgnoredWithTheReason(t *testing.T) 
 	}
 }
 
+// A merchant who has enabled the endpoint was told that it is, also where the sender does
+// not hold the row yet.
+func TestNothingIsIgnoredForWhatAnEndpointWasBefore(t *testing.T) {
+	h := newHouse(t)
+	s := newShop(t, nil)
+	disabled := toURL(s.URL)
+	disabled.Enabled = false
+	for name, before := range map[string]Endpoint{"disabled": disabled, "empty": {}, "plain": toURL("http" + s.URL[len("https"):])} {
+		h.at.set(named(name), toURL(s.URL))
+		h.at.before[named(name)] = before
+	}
+	h.start(nil)
+	h.publish(transfer("disabled", "disabled", "r"), transfer("empty", "empty", "r"), transfer("plain", "plain", "r"))
+	for _, name := range []string{"disabled", "empty", "plain"} {
+		d, _ := h.await(name, name, func(d *Delivery) bool { return d.State != Pending })
+		if d.State != Delivered {
+			t.Errorf("%s before: %s for %q, want %s", name, d.State, d.Reason, Delivered)
+		}
+	}
+}
+
 func TestEventsThatNothingWouldSignWait(t *testing.T) {
 	h := newHouse(t)
 	s := newShop(t, nil)
@@ -220,6 +241,78 @@ func TestMoreThanMemoryHoldsWaitsInTheTable(t *testing.T) {
 	}
 }
 
+// Deliveries that are held may be older than all that wait in the table.
+func TestWhatWaitsInTheTableIsNotForgottenBehindOlderOnesThatAreHeld(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	const many = 8
+	held := map[string]bool{}
+	for n := range many {
+		held[EventID(named(fmt.Sprint("event old ", n)))] = true
+	}
+	one, others := make(chan struct{}), make(chan struct{})
+	s := newShop(t, func(w http.ResponseWriter, r *http.Request, n int) {
+		id := r.Header.Get("webhook-id")
+		switch {
+		case !held[id]:
+		case n == 0:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case id == EventID(named("event old 0")):
+			<-one
+		default:
+			<-others
+		}
+	})
+	h.at.set(named("m"), toURL(s.URL))
+	h.start(func(c *Configuration) { c.Held, c.EndpointAttempts, c.EndpointMax = testPartitions*many, many, many })
+	var old, late []*record.TransferEvent
+	for n := range many {
+		old = append(old, transfer("m", fmt.Sprint("old ", n), fmt.Sprint(n)))
+	}
+	h.publish(old...)
+	for n := range many {
+		h.await("m", fmt.Sprint("old ", n), func(d *Delivery) bool { return d.Attempts == 1 })
+	}
+	for n := range 3 {
+		e := transfer("m", fmt.Sprint("late ", n), fmt.Sprint("late ", n))
+		e.Happened += 5
+		late = append(late, e)
+	}
+	h.publish(late...)
+	for n := range late {
+		h.await("m", fmt.Sprint("late ", n), hasState(Pending))
+	}
+	close(one) // there is room for one more
+	for len(s.of("late 0"))+len(s.of("late 1"))+len(s.of("late 2")) == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	close(others)
+	for n := range late {
+		h.await("m", fmt.Sprint("late ", n), hasState(Delivered))
+	}
+}
+
+// What a sender was about to write when it lost its partition may come to be there when the
+// next one has looked for what waits already.
+func TestDeliveriesThatASenderBeforeWritesLateAreMade(t *testing.T) {
+	h := newHouse(t)
+	s := newShop(t, nil)
+	h.at.set(named("m"), toURL(s.URL))
+	c := h.start(nil)
+	h.publish(transfer("m", "1", "1"))
+	h.await("m", "1", hasState(Delivered))
+	late := transfer("m", "2", "2")
+	before := c.newQueue(0)
+	if fresh, err := before.enter(t.Context(), []*record.TransferEvent{late}); err != nil || len(fresh) != 1 {
+		t.Fatalf("%d deliveries, %v", len(fresh), err)
+	}
+	h.publish(late) // which the one before has not committed
+	h.await("m", "2", hasState(Delivered))
+	if n := len(s.of("2")); n != 1 {
+		t.Errorf("it was posted %d times, want 1", n)
+	}
+}
+
 func TestAStopWaitsForWhatIsUnderWayAndWhatIsCutIsMadeAgainWithItsNumber(t *testing.T) {
 	h := newHouse(t)
 	gate := make(chan struct{})
@@ -269,15 +362,21 @@ func TestAnEndpointThatTakesNothingForDaysIsDisabled(t *testing.T) {
 	rows("gone", Delivery{State: Delivered, LastEnded: ago(7 * day)}, Delivery{State: Exhausted, LastEnded: ago(6 * day)})
 	rows("wakes", Delivery{State: Exhausted, LastEnded: ago(6 * day)}, Delivery{State: Delivered, LastEnded: ago(4 * day)}, Delivery{State: Exhausted, LastEnded: ago(3 * day)})
 	rows("tested", Delivery{State: Exhausted, LastEnded: ago(6 * day), Test: true})
+	rows("anew", Delivery{State: Exhausted, LastEnded: ago(6 * day)}, Delivery{State: Exhausted, LastEnded: ago(day)})
 	now := uint64(time.Now().Unix())
-	for _, merchant := range []string{"gone", "wakes", "tested"} {
-		h.at.set(named(merchant), toURL(s.URL))
+	merchants := []string{"gone", "wakes", "tested", "anew"}
+	for _, merchant := range merchants {
+		endpoint := toURL(s.URL)
+		if merchant == "anew" { // its merchant has enabled it, or said another URL
+			endpoint.Changed = ago(time.Hour)
+		}
+		h.at.set(named(merchant), endpoint)
 		e := transfer(merchant, merchant, "1")
 		e.Happened = now
 		h.publish(e)
 	}
 	h.start(nil)
-	for _, merchant := range []string{"gone", "wakes", "tested"} {
+	for _, merchant := range merchants {
 		h.await(merchant, merchant, hasState(Exhausted))
 	}
 	for {
@@ -289,7 +388,7 @@ func TestAnEndpointThatTakesNothingForDaysIsDisabled(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	time.Sleep(4 * measureEvery) // looks at the others come one a second
+	time.Sleep(time.Duration(len(merchants)+1) * measureEvery) // looks at the others come one a second
 	h.at.mutex.Lock()
 	defer h.at.mutex.Unlock()
 	if _, is := h.at.disabled[named("gone")]; !is || len(h.at.disabled) != 1 {

@@ -46,6 +46,14 @@ func (e *Endpoint) Current() string {
 	return e.Secret
 }
 
+// ChangedAt is when the endpoint was last written, zero for one that never was.
+func (e *Endpoint) ChangedAt() time.Time {
+	if e.changed == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(e.changed)).UTC()
+}
+
 // Errors of steps of a rotation.
 var (
 	ErrRotating    = errors.New("a next secret waits for its switch already: switch to it, or undo")
