@@ -2,7 +2,9 @@ package ingest
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"tonscribe/internal/report"
 )
@@ -37,6 +39,37 @@ func TestALogThatWasMadeAnewLeavesOutNoBundleThatTheStoreLacks(t *testing.T) {
 		}
 		if first := log.read(t, 0)[0]; first.McSeqno != want || first.PrevMcSeqno != 0 {
 			t.Errorf("the store ends with bundle %d: the log begins with %d after %d, want %d after none", newest, first.McSeqno, first.PrevMcSeqno, want)
+		}
+	}
+}
+
+// What a folder begins behind does not come by itself.
+func TestASourceThatBeginsTooLateIsToldOfAtOnce(t *testing.T) {
+	late := copyFolder(t, genesis(t))
+	for n := range 30 {
+		remove(name(-1, whole, n+1))(t, late)
+	}
+	for _, c := range []struct {
+		what       string
+		log, from  uint32 // the log's newest bundle, and the first one that is asked for
+		newest     uint32 // of the store
+		says, todo string
+	}{
+		{"an index from its first bundle on, of which the log was deleted", 0, 1, 20, "bundle 1 comes next, and the source begins with masterchain block 31", "start with --from 32 or higher"},
+		{"an index of which the log was deleted", 0, 0, 20, "bundle 21 needs masterchain block 20", "start with --from 32 or higher"},
+		{"an index that has its log", 20, 0, 20, "bundle 21 comes next, and the source begins with masterchain block 31", "start over with an empty --data folder"},
+	} {
+		log := newTape(1)
+		if c.log > 0 {
+			publish(t, configure("files:"+genesis(t), 1, c.log), log)
+		}
+		made := componentOf(t, configure("files:"+late, c.from, 60), Dependencies{Report: report.Silent(), Log: log,
+			Newest: func(context.Context) (uint32, error) { return c.newest, nil }})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		err := made.Start(ctx)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.todo) {
+			t.Errorf("%s: %v, want %q and %q", c.what, err, c.says, c.todo)
 		}
 	}
 }

@@ -130,17 +130,26 @@ func (c *Component) otherStart(next uint32) string {
 	return "start at a block whose predecessor the source has"
 }
 
+// checkBeginning refuses to wait for a bundle that lies before all that a folder has.
+func (c *Component) checkBeginning(next uint32, otherwise string) error {
+	first, _ := c.source.Range()
+	if first <= next || c.configuration.OnGap == Skip || c.configuration.proves() {
+		return nil
+	}
+	return fmt.Errorf("bundle %d comes next, and the source begins with masterchain block %d: add the blocks from %d on to the source, or %s", next, first, next, otherwise)
+}
+
 // readBefore completes a start with the masterchain block before it, which
 // tells the shard blocks committed so far. The zerostate has none.
 func (c *Component) readBefore(ctx context.Context, chain *chain, s *start) error {
-	if s.before != nil {
+	switch {
+	case s.before != nil:
 		chain.last = s.last
 		chain.remember(s.last)
-		return nil
-	}
-	if s.next == 1 {
+		return c.checkBeginning(s.next, "start over with an empty --data folder")
+	case s.next == 1:
 		s.before = tipsOf(nil)
-		return nil
+		return c.checkBeginning(s.next, c.otherStart(s.next))
 	}
 	b, why, err := chain.choose(ctx, s.next-1)
 	if err != nil {

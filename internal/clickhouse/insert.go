@@ -43,7 +43,7 @@ func ColumnOf[R, V any](name string, rows []R, value func(*R) V) Column {
 // error only with ctx, or when repeating is of no use.
 func (c *Client) Insert(ctx context.Context, insert Insert) error {
 	statement := insert.statement()
-	once := func(token string) error {
+	tries := &tries{token: insert.Token, insert: func(token string) error {
 		with := driver.Context(ctx, driver.WithSettings(driver.Settings{
 			"insert_deduplication_token": token,
 			"insert_deduplicate":         1,
@@ -57,14 +57,14 @@ func (c *Client) Insert(ctx context.Context, insert Insert) error {
 			"insert_keeper_max_retries":   3,
 		}))
 		return c.insertOnce(with, statement, insert.Columns)
-	}
+	}}
 	return c.persist(ctx, "insert into "+insert.Table, func() error {
 		if c.room != nil {
 			if err := c.room(ctx); err != nil {
 				return err
 			}
 		}
-		return c.insertInLife(ctx, insert.Token, once)
+		return c.insertInLife(ctx, tries)
 	})
 }
 

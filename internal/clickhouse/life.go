@@ -14,8 +14,10 @@ import (
 // the two refuses these rows for ever, without a word. So what a token is known by names the
 // life of the server as well, from its start to its end, and an insert counts only if the
 // server that took it still lives: what another one was told comes once more, which
-// ReplacingMergeTree settles. Keeper learns of token and rows at once: its tokens hold for
-// ever. Shards without it do not tell of their lives, and have a new token for each try.
+// ReplacingMergeTree settles. A server that fails between the two and lives on refuses the rows,
+// too, so that those of an insert that failed come once more with a token that nobody knows.
+// Keeper learns of token and rows at once: its tokens hold for ever. Shards without it do not
+// tell of their lives, and have a new token for each try.
 
 // lives tells the lives of a server apart.
 type lives struct {
@@ -31,9 +33,10 @@ type life struct {
 	dials int64
 }
 
-// dial counts connections.
+// dial counts connections once they are made: one that took long may be to a later life than
+// the one that was asked for meanwhile.
 func (c *Client) dial(ctx context.Context, address string) (net.Conn, error) {
-	c.lives.dials.Add(1)
+	defer c.lives.dials.Add(1)
 	dialer := &net.Dialer{Timeout: c.options.DialTimeout}
 	if c.options.TLS != nil {
 		return (&tls.Dialer{NetDialer: dialer, Config: c.options.TLS}).DialContext(ctx, "tcp", address)
@@ -48,7 +51,8 @@ func (c *Client) goesOn(l *life) bool {
 }
 
 const (
-	withKeeper = "SELECT 'keeper'"
+	keeper     = "keeper" // the one life of servers with it
+	withKeeper = "SELECT '" + keeper + "'"
 	ofShards   = "SELECT ''"
 	// A start makes these tables anew, and their database too if no file has it.
 	ofTable    = newest + "system.tables WHERE database = 'system' AND name = 'one'"
@@ -77,8 +81,25 @@ func (c *Client) askLife(ctx context.Context) (*life, error) {
 	return now, nil
 }
 
+// tries are those of one insert.
+type tries struct {
+	token  string
+	last   string // what it was known by in the last one
+	insert func(token string) error
+}
+
+// do makes one. What failed before may be known without its rows: then it is made twice.
+func (t *tries) do(token string) error {
+	again := t.last == token
+	t.last = token
+	if err := t.insert(token); err != nil || !again {
+		return err
+	}
+	return t.insert(rand.Text())
+}
+
 // insertInLife does an insert with a token that is good for the life in which the rows came.
-func (c *Client) insertInLife(ctx context.Context, token string, insert func(token string) error) error {
+func (c *Client) insertInLife(ctx context.Context, t *tries) error {
 	known := c.lives.newest.Load()
 	for {
 		if known == nil {
@@ -88,9 +109,13 @@ func (c *Client) insertInLife(ctx context.Context, token string, insert func(tok
 			}
 		}
 		if known.name == "" {
-			return insert(rand.Text())
+			return t.insert(rand.Text())
 		}
-		if err := insert(known.name + "/" + token); err != nil {
+		do := t.do
+		if known.name == keeper {
+			do = t.insert
+		}
+		if err := do(known.name + "/" + t.token); err != nil {
 			c.lives.newest.Store(nil) // its server may have been killed
 			return err
 		}

@@ -56,3 +56,28 @@ func TestRowsOfATokenThatAKilledServerKnewAreThere(t *testing.T) {
 		}
 	}
 }
+
+// A server that fails between the two writes and lives on knows the token, too.
+func TestRowsOfATokenThatAFailedInsertLeftAreThere(t *testing.T) {
+	c, count := withTable(t)
+	if err := c.Insert(t.Context(), rows("before", 10)); err != nil {
+		t.Fatal(err)
+	}
+	var folder string
+	if err := c.Conn().QueryRow(t.Context(), "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = 't' AND active").Scan(&folder); err != nil {
+		t.Fatal(err)
+	}
+	next := filepath.Join(filepath.Dir(filepath.Clean(folder)), "all_2_2_0")
+	if err := os.WriteFile(next, nil, 0o600); err != nil { // nothing can be renamed to it
+		t.Fatal(err)
+	}
+	if err := c.Insert(t.Context(), rows("a", 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(next); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(); n != 1010 {
+		t.Fatalf("%d rows of 1010 are there after an insert that was acknowledged", n)
+	}
+}

@@ -149,7 +149,12 @@ func (k *Kafka) Sync(topic string, partition int) error {
 	if k.options.SyncWrites {
 		return nil
 	}
-	return k.disk.sync(topic, partition)
+	info := k.cluster.PartitionInfo(topic, int32(partition))
+	if err := k.disk.sync(topic, partition); err != nil || info == nil {
+		return err
+	}
+	k.keeper.noteSynced(partitionName(topic, partition), info.HighWatermark)
+	return nil
 }
 
 // Stop closes the log. Readers and writers end first: a member that is still in

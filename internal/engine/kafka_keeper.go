@@ -41,13 +41,14 @@ type keeper struct {
 	absence  time.Duration
 
 	ends     ends
-	saved    map[string]int64
+	saved    ends
 	groups   map[string]time.Time // when it last had members
 	opened   time.Time
 	refusing map[string]*kfake.FaultHandle // by partition
 
-	mutex sync.Mutex
-	seen  map[string]bool // groups met since the last look
+	mutex  sync.Mutex
+	seen   map[string]bool  // groups met since the last look
+	synced map[string]int64 // by partition
 
 	bytes   *prometheus.GaugeVec
 	full    *prometheus.GaugeVec
@@ -61,7 +62,7 @@ func newKeeper(cluster *kfake.Cluster, options KafkaOptions, dir string, check *
 	m, labels := options.Report.Meter("engine_kafka"), []string{"topic", "partition"}
 	k := &keeper{
 		cluster: cluster, options: options, dir: dir, endsPath: check.endsPath, log: options.Report.Log, absence: absence,
-		ends: check.ends, saved: maps.Clone(check.ends.Partitions), groups: make(map[string]time.Time), opened: time.Now(),
+		ends: check.ends, synced: maps.Clone(check.ends.Synced), groups: make(map[string]time.Time), opened: time.Now(),
 		refusing: make(map[string]*kfake.FaultHandle), seen: make(map[string]bool),
 		bytes:   m.Gauges("bytes", "Bytes that the embedded log holds of a partition.", labels...),
 		full:    m.Gauges("full", "1 while writers of a partition wait because a reader is too far behind.", labels...),
@@ -118,14 +119,24 @@ func (k *keeper) stop() error {
 	return k.err
 }
 
+// noteSynced notes that what a partition has before an offset is on the disk for good.
+func (k *keeper) noteSynced(name string, end int64) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	k.synced[name] = max(k.synced[name], end)
+}
+
 func (k *keeper) saveEnds() error {
-	if maps.Equal(k.saved, k.ends.Partitions) {
+	k.mutex.Lock()
+	k.ends.Synced = maps.Clone(k.synced)
+	k.mutex.Unlock()
+	if maps.Equal(k.saved.Partitions, k.ends.Partitions) && maps.Equal(k.saved.Synced, k.ends.Synced) {
 		return nil
 	}
 	if err := writeJSON(k.endsPath, k.ends); err != nil {
 		return err
 	}
-	k.saved = maps.Clone(k.ends.Partitions)
+	k.saved = ends{Partitions: maps.Clone(k.ends.Partitions), Synced: k.ends.Synced}
 	return nil
 }
 
@@ -163,6 +174,9 @@ func (k *keeper) lookAt(topic string, partition int, readers []*kfake.GroupInfo)
 	}
 	name := partitionName(topic, partition)
 	k.ends.Partitions[name] = info.HighWatermark
+	if k.options.SyncWrites {
+		k.noteSynced(name, info.HighWatermark)
+	}
 	if policy := about.Configs["cleanup.policy"]; policy != nil && strings.Contains(*policy, "compact") {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -28,6 +29,17 @@ type ends struct {
 	Epoch int `json:"epoch"`
 	// Partitions are the offsets after the last record, by "topic/partition".
 	Partitions map[string]int64 `json:"partitions"`
+	// Synced are offsets of which all before are on the disk for good, at least.
+	Synced map[string]int64 `json:"synced"`
+}
+
+// syncedUpTo is the offset before which nothing of a partition may be missing. Files that
+// do not tell are of an earlier version.
+func (e *ends) syncedUpTo(name string) int64 {
+	if e.Synced == nil {
+		return math.MaxInt64
+	}
+	return e.Synced[name]
 }
 
 func partitionName(topic string, partition int) string { return topic + "/" + strconv.Itoa(partition) }
@@ -79,7 +91,11 @@ func (p *preflight) run(ctx context.Context) error {
 	if err := work.Wait(); err != nil {
 		return err
 	}
-	p.ends.Partitions = now
+	synced := make(map[string]int64)
+	for name, end := range now {
+		synced[name] = min(p.ends.syncedUpTo(name), end)
+	}
+	p.ends.Partitions, p.ends.Synced = now, synced
 	if err := p.checkGroups(); err != nil {
 		return err
 	}
@@ -160,8 +176,9 @@ func (p *preflight) checkPartition(ctx context.Context, topic topicFile, partiti
 	if _, err := readJSON(filepath.Join(dir, "snapshot.json"), &old); err != nil || old.Version != layoutVersion {
 		old = snapshot{} // it is only a summary
 	}
-	known := max(p.ends.Partitions[partitionName(topic.Name, partition)], old.HighWatermark)
-	segments, err := p.checkSegments(ctx, dir, topic.compacts())
+	name := partitionName(topic.Name, partition)
+	known := max(p.ends.Partitions[name], old.HighWatermark)
+	segments, err := p.checkSegments(ctx, dir, topic.compacts(), p.ends.syncedUpTo(name))
 	if err != nil {
 		return 0, err
 	}
@@ -176,7 +193,7 @@ func (p *preflight) checkPartition(ctx context.Context, topic topicFile, partiti
 		p.mutex.Lock()
 		p.lost = true
 		p.mutex.Unlock()
-		p.log.Error().Str("partition", partitionName(topic.Name, partition)).Int64("end", last.end).Int64("was", known).Msg("the log lost records")
+		p.log.Error().Str("partition", name).Int64("end", last.end).Int64("was", known).Msg("the log lost records")
 	}
 	if slices.ContainsFunc(segments, func(s segment) bool { return s.transactional }) {
 		return last.end, nil // only the broker's own replay can judge transactions

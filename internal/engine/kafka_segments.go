@@ -56,11 +56,12 @@ func segmentBases(dir string) ([]int64, error) {
 	return bases, nil
 }
 
-// checkSegments walks all files of a partition. What is wrong at the very end is
-// a crash's doing and is cut off; anywhere else records are damaged that were
-// acknowledged long ago, and the log must not be opened as if they had never
-// been. Files without a record are removed.
-func (p *preflight) checkSegments(ctx context.Context, dir string, gaps bool) ([]segment, error) {
+// checkSegments walks all files of a partition. What is wrong at the very end, or
+// behind what was on the disk for good, is a crash's doing and is cut off with what
+// follows: a power loss may leave of several files any part. Anywhere else records are
+// damaged that were acknowledged long ago, and the log must not be opened as if they
+// had never been. Files without a record are removed.
+func (p *preflight) checkSegments(ctx context.Context, dir string, gaps bool, synced int64) ([]segment, error) {
 	bases, err := segmentBases(dir)
 	if err != nil {
 		return nil, err
@@ -68,13 +69,18 @@ func (p *preflight) checkSegments(ctx context.Context, dir string, gaps bool) ([
 	var segments []segment
 	for i, base := range bases {
 		if n := len(segments); n > 0 && !gaps && segments[n-1].end != base {
-			return nil, fmt.Errorf("file %s follows a record with offset %d: a file is missing: %s", segmentPath(dir, base), segments[n-1].end-1, startAnew)
+			missing := fmt.Errorf("file %s follows a record with offset %d: a file is missing", segmentPath(dir, base), segments[n-1].end-1)
+			if segments[n-1].end < synced {
+				return nil, fmt.Errorf("%w: %s", missing, startAnew)
+			}
+			return segments, p.drop(dir, bases[i:], missing)
 		}
 		s, size, damage := walkSegment(ctx, segmentPath(dir, base), base, gaps)
+		last := i == len(bases)-1
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case damage != nil && i < len(bases)-1:
+		case damage != nil && !last && s.end < synced:
 			return nil, fmt.Errorf("file %s is damaged at byte %d: %w: %s", segmentPath(dir, base), s.size, damage, startAnew)
 		case damage != nil:
 			p.log.Warn().Str("file", segmentPath(dir, base)).Int64("bytes", size-s.size).Err(damage).Msg("cutting off an incomplete write")
@@ -85,8 +91,23 @@ func (p *preflight) checkSegments(ctx context.Context, dir string, gaps bool) ([
 		if s.batches > 0 {
 			segments = append(segments, s)
 		}
+		if damage != nil && !last {
+			return segments, p.drop(dir, bases[i+1:], damage)
+		}
 	}
 	return segments, nil
+}
+
+// drop removes files behind what is whole, the last one first, so that one that
+// stays is found again.
+func (p *preflight) drop(dir string, bases []int64, why error) error {
+	p.log.Warn().Str("folder", dir).Int("files", len(bases)).Err(why).Msg("dropping files behind an incomplete write")
+	for _, base := range slices.Backward(bases) {
+		if err := (segment{base: base}).cut(dir, 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cut removes what follows the last whole batch, in the index file too.

@@ -137,11 +137,22 @@ func TestKilledLogLosesNothingAcknowledged(t *testing.T) {
 // filled is a stopped log with n records of 1 KiB in one partition, in files of 64 KiB.
 func filled(t *testing.T, n uint64) (dir string, options engine.KafkaOptions) {
 	t.Helper()
+	return filledFrom(t, n, n)
+}
+
+// filledFrom is filled, with only some of the records on the disk for good.
+func filledFrom(t *testing.T, synced, n uint64) (dir string, options engine.KafkaOptions) {
+	t.Helper()
 	options = engine.KafkaOptions{Dir: t.TempDir(), SegmentBytes: 64 << 10, RetentionBytes: 1 << 30}
 	k := startKafka(t, options)
 	c := withTopic(t, k, 1)
 	for i := range n {
 		c.mustProduce(t, 0, numbered(i, 1<<10))
+		if i+1 == synced {
+			if err := k.Sync(topic, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	c.commit(t, "group", 0, int64(n), "position")
 	stopKafka(t, k)
@@ -250,6 +261,65 @@ func TestDamageInsideTheLogIsRefused(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), "delete the folder") {
 				t.Errorf("the error does not say what to do: %v", err)
+			}
+		})
+	}
+}
+
+// A system writes files to the disk in any order, and a power loss leaves of each what it likes.
+func TestWhatAPowerLossLeftOfFilesThatWereNotSyncedIsCutOff(t *testing.T) {
+	const synced, all = 100, 400
+	truncate := func(t *testing.T, path string, size int64) {
+		t.Helper()
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, lose := range map[string]func(t *testing.T, files []string){
+		"half a file, and empty ones": func(t *testing.T, files []string) {
+			truncate(t, files[2], size(t, files[2])/2)
+			for _, path := range files[3:] {
+				truncate(t, path, 0)
+			}
+		},
+		"half a file, and whole ones":   func(t *testing.T, files []string) { truncate(t, files[2], size(t, files[2])/2) },
+		"an empty file, and whole ones": func(t *testing.T, files []string) { truncate(t, files[2], 0) },
+		"zeros": func(t *testing.T, files []string) {
+			damage(t, files[3], 0, make([]byte, size(t, files[3])))
+		},
+		"no file": func(t *testing.T, files []string) {
+			if err := os.Remove(files[3]); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"half a file, and no index": func(t *testing.T, files []string) {
+			truncate(t, files[3], size(t, files[3])/2)
+			for _, path := range files {
+				truncate(t, strings.TrimSuffix(path, ".dat")+".idx", 0)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, options := filledFrom(t, synced, all)
+			lose(t, files(t, dir))
+			k := startKafka(t, options)
+			c := newClient(k)
+			_, end := c.bounds(t, 0)
+			if end < synced || end >= all || k.Epoch() != "1" {
+				t.Fatalf("the log ends at %d, epoch %s", end, k.Epoch())
+			}
+			if offset, metadata := c.committed(t, "group", 0); offset != end || metadata != "" {
+				t.Errorf("commit %d %q, end %d", offset, metadata, end)
+			}
+			for i := uint64(end); i < all; i++ {
+				c.mustProduce(t, 0, numbered(i, 1<<10))
+			}
+			stopKafka(t, k)
+			c = newClient(startKafka(t, options))
+			for i, m := range c.read(t, 0, 0, all) {
+				if m.Offset != int64(i) || binary.BigEndian.Uint64(m.Value) != uint64(i) {
+					t.Fatalf("record %d has offset %d", i, m.Offset)
+				}
 			}
 		})
 	}

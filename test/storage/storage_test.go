@@ -366,3 +366,30 @@ func TestLostRowsOfADevnetComeBackThroughItsLiteServer(t *testing.T) {
 	}
 	i.whole(want)
 }
+
+// Who reads a table on from where it was does not see rows that come back behind that place.
+func TestLinksThatAreBroughtBackAreFetched(t *testing.T) {
+	i := newIndex(t, filepath.Join(t.TempDir(), "data"))
+	i.settings = append(i.settings, "TONSCRIBE_METADATA_ENABLED=false")
+	i.start()
+	i.process.AwaitReady(i.base(), 2*time.Minute)
+	if err := execute(t.Context(), harness.ReadRunFile(t, i.data).ClickHouse, "ALTER TABLE metadata_links DETACH PARTITION ID 'all'"); err != nil {
+		t.Fatal(err)
+	}
+	i.awaitDamage("metadata_links")
+	i.process.Stop()
+	i.settings[len(i.settings)-1] = "TONSCRIBE_METADATA_ENABLED=true"
+	i.start()
+	harness.Await(t, time.Minute, func() bool {
+		_, body, err := harness.Get(i.base() + "/metrics")
+		return err == nil && strings.Contains(string(body), fmt.Sprintf("tonscribe_metadata_bundle %d\n", i.to))
+	}, i.process.Output)
+	i.process.Stop()
+	i.repair()
+	i.start()
+	i.process.AwaitReady(i.base(), time.Minute)
+	harness.Await(t, 20*time.Second, func() bool {
+		return execute(t.Context(), harness.ReadRunFile(t, i.data).ClickHouse, "SELECT throwIf(count() = 0) FROM metadata_fetches FORMAT Null") == nil
+	}, func() string { return "no link is known" })
+	i.process.Stop()
+}

@@ -34,6 +34,12 @@ func (r *run) finish(ctx context.Context, damages []parts.Damage) error {
 				return fmt.Errorf("table %s: %w", d.Table, err)
 			}
 		}
+		for _, name := range otherTables[d.Table].emptied {
+			touched[name] = true
+			if err := r.Tables.Conn().Exec(ctx, "TRUNCATE TABLE "+name); err != nil {
+				return fmt.Errorf("table %s: %w", name, err)
+			}
+		}
 	}
 	if touched["schema_migrations"] {
 		if err := r.MakeTables(ctx); err != nil {
