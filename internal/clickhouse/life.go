@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"errors"
 	"net"
 	"sync/atomic"
 
@@ -98,34 +99,34 @@ func (t *tries) do(token string) error {
 	return t.insert(rand.Text())
 }
 
-// insertInLife does an insert with a token that is good for the life in which the rows came.
-func (c *Client) insertInLife(ctx context.Context, t *tries) error {
+var errOtherLife = errors.New("the server was started again while it took the rows")
+
+// insertInLife does an insert with a token that is good for the life in which the rows came:
+// where that ended meanwhile, the next try is for the new one.
+func (c *Client) insertInLife(ctx context.Context, t *tries) (err error) {
 	known := c.lives.newest.Load()
-	for {
-		if known == nil {
-			var err error
-			if known, err = c.askLife(ctx); err != nil {
-				return err
-			}
-		}
-		if known.name == "" {
-			return t.insert(rand.Text())
-		}
-		do := t.do
-		if known.name == keeper {
-			do = t.insert
-		}
-		if err := do(known.name + "/" + t.token); err != nil {
-			c.lives.newest.Store(nil) // its server may have been killed
+	if known == nil {
+		if known, err = c.askLife(ctx); err != nil {
 			return err
 		}
-		if c.goesOn(known) {
-			return nil
-		}
-		now, err := c.askLife(ctx)
-		if err != nil || now.name == known.name {
-			return err
-		}
-		known = now
 	}
+	do := t.do
+	switch known.name {
+	case "":
+		return t.insert(rand.Text())
+	case keeper:
+		do = t.insert
+	}
+	if err := do(known.name + "/" + t.token); err != nil {
+		c.lives.newest.Store(nil) // its server may have been killed
+		return err
+	}
+	if c.goesOn(known) {
+		return nil
+	}
+	now, err := c.askLife(ctx)
+	if err == nil && now.name != known.name {
+		err = errOtherLife
+	}
+	return err
 }

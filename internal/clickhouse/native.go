@@ -98,7 +98,7 @@ func (n *overNative) do(ctx context.Context, s statement) error {
 			c.Close()
 		}
 		n.give(c)
-		if !used || received || !isBroken(err) || expired(ctx) {
+		if !used || received || !IsBroken(err) || expired(ctx) {
 			return err
 		}
 	}

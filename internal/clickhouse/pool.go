@@ -139,7 +139,8 @@ func IsTooManyRows(err error) bool {
 	return ch.IsErr(err, proto.ErrTooManyRows)
 }
 
-func isBroken(err error) bool {
+// IsBroken reports whether an error is that of a connection: the server did not answer.
+func IsBroken(err error) bool {
 	var network net.Error
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, ch.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &network)
@@ -175,7 +176,7 @@ func classify(ctx context.Context, err error) error {
 	switch {
 	case expired(ctx):
 		return fmt.Errorf("%w: %w", ErrTooHeavy, err)
-	case isBroken(err):
+	case IsBroken(err):
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err

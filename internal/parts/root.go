@@ -124,11 +124,15 @@ type Watch struct {
 	heard    bool            // errors is known
 	// hastened is when all parts were made urgent.
 	hastened time.Time
-	// tablesThen are the tables when tablesMark was that of their definitions.
-	tablesMark uint64
-	tablesThen map[string]tableOf
 
 	damaged atomic.Pointer[[]Damage]
+	defined atomic.Pointer[definitions]
+}
+
+// definitions are the tables as of a mark, which tells their definitions from others.
+type definitions struct {
+	mark   uint64
+	tables map[string]tableOf
 }
 
 type metrics struct {
@@ -344,14 +348,17 @@ func (w *Watch) tables(ctx context.Context) (map[string]tableOf, error) {
 	var settled bool // times are in seconds: another change in the same one would not be seen
 	err := w.each(ctx, `SELECT sum(cityHash64(name, uuid, metadata_modification_time)), max(metadata_modification_time) + INTERVAL 5 SECOND < now()
 		FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`, func() {}, &mark, &settled)
-	if err != nil || settled && mark == w.tablesMark {
-		return w.tablesThen, err
+	if err != nil {
+		return nil, err
+	}
+	if known := w.defined.Load(); known != nil && settled && mark == known.mark {
+		return known.tables, nil
 	}
 	// Engines with their settings are texts that ClickHouse writes anew for each answer.
 	err = w.each(ctx, `SELECT name, toString(uuid), engine LIKE 'Replicated%', engine_full LIKE '%remove_empty_parts = 0%' FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
 		func() { tables[name] = t }, &name, &t.uuid, &t.replicated, &t.keepsEmpty)
 	if err == nil && settled {
-		w.tablesMark, w.tablesThen = mark, tables
+		w.defined.Store(&definitions{mark, tables})
 	}
 	return tables, err
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"time"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/query/api"
 	"tonscribe/query/openapi"
 	"tonscribe/webhooks/store"
@@ -95,16 +94,10 @@ func failed(ctx context.Context, err error) (e *Error, ours bool) {
 		return errNotConfigured, false
 	case errors.Is(err, store.ErrNotRead), errors.Is(err, store.ErrStopped):
 		return errUnavailable, false
-	case ctx.Err() != nil, isAway(err):
+	case ctx.Err() != nil, clickhouse.IsBroken(err):
 		return errUnavailable, true
 	}
 	return errInternal, true
-}
-
-// isAway reports whether an error is that of tables which did not answer.
-func isAway(err error) bool {
-	var operation *net.OpError
-	return errors.As(err, &operation) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF)
 }
 
 // describe is an error as the OpenAPI document has it.
