@@ -202,14 +202,14 @@ func (s *supervisor) awaitDataLock(ctx context.Context) (*os.File, error) {
 // outgoing connections, so that nothing takes it while a crashed engine restarts.
 func freePort() (int, error) {
 	for range 200 {
-		port := 10000 + rand.IntN(22000)
+		port := 21000 + rand.IntN(11000)
 		l, err := net.Listen("tcp", at(port))
 		if err != nil {
 			continue
 		}
 		return port, l.Close()
 	}
-	return 0, errors.New("no free port between 10000 and 32000 on 127.0.0.1")
+	return 0, errors.New("no free port between 21000 and 32000 on 127.0.0.1")
 }
 
 // start starts a child and waits until it accepts connections.

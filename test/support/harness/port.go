@@ -14,8 +14,9 @@ import (
 
 // FreePort returns a port of the loopback that nothing listens at and that stays free
 // until the caller's server listens there: it lies below the range that the system gives
-// to outgoing connections, and a lock that lasts as long as the test's process keeps
-// every other test of the machine from being given it.
+// to outgoing connections and below the one in which embedded engines choose theirs, and
+// a lock that lasts as long as the test's process keeps every other test of the machine
+// from being given it.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	dir := filepath.Join(os.TempDir(), "tonscribe-test-ports")
@@ -23,7 +24,7 @@ func FreePort(t testing.TB) int {
 		t.Fatal(err)
 	}
 	for range 1000 {
-		port := 10000 + rand.IntN(22000)
+		port := 10000 + rand.IntN(11000)
 		claim, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o666)
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +44,7 @@ func FreePort(t testing.TB) int {
 		claims.Unlock()
 		return port
 	}
-	t.Fatal("no free port between 10000 and 32000 on 127.0.0.1")
+	t.Fatal("no free port between 10000 and 21000 on 127.0.0.1")
 	return 0
 }
 
