@@ -64,30 +64,44 @@ func (o Object) Text(name string) string {
 // MarshalJSON is json.Marshaler's.
 func (o Object) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
-	out.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		if err := write(&out, m.Name); err != nil {
-			return nil, err
-		}
-		out.WriteByte(':')
-		if err := write(&out, m.Value); err != nil {
-			return nil, err
-		}
-	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
+	err := write(&out, o)
+	return out.Bytes(), err
 }
 
-// write appends a value; <, > and & stay as they are.
+// write appends a value; <, > and & stay as they are. It goes into objects itself: what
+// a Marshaler returns is parsed again on each level.
 func write(out *bytes.Buffer, value any) error {
+	switch value := value.(type) {
+	case Object:
+		return writeEach(out, '{', '}', value, func(m Member) error {
+			if err := write(out, m.Name); err != nil {
+				return err
+			}
+			out.WriteByte(':')
+			return write(out, m.Value)
+		})
+	case []Object:
+		return writeEach(out, '[', ']', value, func(o Object) error { return write(out, o) })
+	}
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
 	out.Truncate(out.Len() - 1) // the encoder's line feed
+	return nil
+}
+
+func writeEach[T any](out *bytes.Buffer, begin, end byte, list []T, one func(T) error) error {
+	out.WriteByte(begin)
+	for i, each := range list {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := one(each); err != nil {
+			return err
+		}
+	}
+	out.WriteByte(end)
 	return nil
 }
