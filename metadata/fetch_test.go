@@ -76,6 +76,7 @@ func TestDocumentsComeFromEveryKindOfLink(t *testing.T) {
 		web + "/a.json", " " + web + "/moved", "ipfs://QmTest/1.json", "ipfs://ipfs/QmTest/1.json",
 		"data:application/json," + strings.ReplaceAll(document, `"`, "%22"),
 		"data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(document)),
+		"data:application/json;utf8," + document, "data:application/json," + strings.Replace(document, "{", `{"share": "5% of sales",`, 1),
 	} {
 		checkDocument(t, f, link)
 	}
