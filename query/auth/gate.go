@@ -173,12 +173,13 @@ func methodOf(g *gin.Context) string {
 }
 
 // What browsers are told, so that pages of any origin may use the API. Keys are
-// no credentials in a browser's sense: it does not send them by itself.
+// no credentials in a browser's sense: it does not send them by itself. Authorization is
+// the one header that the asterisk does not cover.
 var (
 	anyOrigin     = []string{"*"}
 	shownHeaders  = []string{"Retry-After, Warning, Server-Timing, X-API-Version, X-Next-Cursor"}
 	askedMethods  = []string{"GET, HEAD, POST, OPTIONS"}
-	askedHeaders  = []string{"Content-Type, X-API-Key, X-Ton-Client-Version, X-No-Address-Book, X-No-Metadata, X-Timeout, X-Debug-Request, X-Actions-Version, *"}
+	askedHeaders  = []string{"Content-Type, Authorization, X-API-Key, X-Ton-Client-Version, X-No-Address-Book, X-No-Metadata, X-Timeout, X-Debug-Request, X-Actions-Version, *"}
 	rememberedFor = []string{"86400"} // seconds
 )
 

@@ -49,16 +49,18 @@ func TestStreamsTakeKeysInFurtherWaysAndTheirHealthHasNoLimits(t *testing.T) {
 	w := newWorld(t)
 	good, _ := w.key(0, 1)
 	s := w.serve(func(c *Configuration) { c.AnonymousRate, c.AnonymousBurst = slow, 1 })
-	bearer := func(path, secret string) *httptest.ResponseRecorder {
+	authorized := func(path, value string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
-		r.Header.Set("Authorization", "Bearer "+secret)
+		r.Header.Set("Authorization", value)
 		return s.send(r)
 	}
 	for range 3 {
 		for _, path := range []string{"/api/streaming/v2/ws", "/streaming/v2/ws"} {
 			s.want("header", s.ask(path, good), 200, "")
 			s.want("token", s.ask(path+"?n=1&token="+good, ""), 200, "n=1")
-			s.want("bearer", bearer(path, good), 200, "")
+			for _, scheme := range []string{"Bearer", "bearer"} { // schemes know no case (RFC 9110)
+				s.want(scheme, authorized(path, scheme+" "+good), 200, "")
+			}
 			s.want("unknown token", s.ask(path+"?token="+NewSecret(), ""), 401, "API key does not exist")
 		}
 		s.want("health", s.ask("/api/streaming/healthz", ""), 200, "")
@@ -66,7 +68,7 @@ func TestStreamsTakeKeysInFurtherWaysAndTheirHealthHasNoLimits(t *testing.T) {
 	}
 	s.want("no key", s.ask("/streaming/v2/ws", ""), 200, "")
 	s.wantLimited("no key, too often", s.ask("/streaming/v2/ws", ""))
-	s.wantLimited("a bearer token of another layer is no key", bearer("/api/v3/blocks", good))
+	s.wantLimited("a bearer token of another layer is no key", authorized("/api/v3/blocks", "Bearer "+good))
 }
 
 func TestWithoutAKeyTheDefaultIsOneRequestASecond(t *testing.T) {
@@ -126,7 +128,7 @@ func TestBrowsersOfAnyOriginMaySendKeysAndReadWhenToRetry(t *testing.T) {
 			}
 			for name, want := range map[string][]string{
 				"Access-Control-Allow-Methods": {"GET", "POST"},
-				"Access-Control-Allow-Headers": {"Content-Type", "X-API-Key", "X-Ton-Client-Version"},
+				"Access-Control-Allow-Headers": {"Content-Type", "Authorization", "X-API-Key", "X-Ton-Client-Version"},
 			} {
 				have := strings.Split(header.Get(name), ", ")
 				for _, one := range want {

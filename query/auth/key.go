@@ -99,7 +99,7 @@ func takeToken(r *http.Request) string {
 		r.URL.RawQuery = rest
 		r.RequestURI = r.URL.RequestURI()
 	}
-	if bearer, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); is {
+	if scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(bearer)
 	}
 	return key
