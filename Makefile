@@ -42,8 +42,9 @@ engine: build need-npm ## fetch the embedded ClickHouse (once, about 170 MB)
 up: engine ## run everything in one process: make up UP_ARGS='--source files:DIR'
 	@$(BIN) up $(UP_ARGS)
 
+# The linter vets.
 test: engine ## all tests, on real engines
-	@go test -p $(SIDE) -timeout $(TIMEOUT) $(TEST)
+	@go test -vet=off -p $(SIDE) -timeout $(TIMEOUT) $(TEST)
 
 test-long: engine ## soak, crash and fuzz runs that take longer
 	@TONSCRIBE_TEST_LONG=1 go test -count=1 -timeout 4h $(TEST)
