@@ -318,14 +318,13 @@ func (m *Match) withdrawn(w *liquidityWithdrawal, outs []*Block, gave func(*Bloc
 	return dexWithdrawal.Make(w).Fails(failed)
 }
 
-// unpaid reports whether an order to pay led to nothing but what came back.
+// unpaid reports whether an order to pay led to no transfer of jettons, which another
+// action may have made its own, and to no pool that takes them as liquidity.
 func unpaid(pay *Block) bool {
-	for _, c := range pay.Children {
-		if c.kind != kindLog && !c.isReturn() {
-			return pay.Aborted()
-		}
-	}
-	return true
+	return !slices.ContainsFunc(pay.Children, func(c *Block) bool {
+		first := c.First()
+		return !first.Aborted() && first.IsCall(opJettonTransfer, opStonfiV2Provide)
+	})
 }
 
 // excessOf is what a deposit gave back by a payout: of toncoins the value of the

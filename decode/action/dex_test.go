@@ -90,6 +90,11 @@ func unsent(amount int64, wallet, to, owner []byte) step {
 	return s
 }
 
+// refusedOrder is an order to a second pool, which does not take it.
+func refusedOrder(b *cell.Builder) step {
+	return step{to: poolTwo, value: 9, body: b, bounce: true, aborted: true}
+}
+
 // wraps brings toncoins to a router's wallet of wrapped ones.
 func wraps(amount int64, wallet, owner []byte, payload *cell.Builder, then ...step) step {
 	b := addr(coins(order(0x01f3835d), amount), alice)
