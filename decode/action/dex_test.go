@@ -218,7 +218,8 @@ func TestASwapIsOneWhoeverHasItBegun(t *testing.T) {
 	const ok = 0xc64370e5
 	order256 := word(0x75097f5d).MustStoreUInt(4, 64).MustStoreUInt(12, 256).MustStoreUInt(1700000000, 48).MustStoreUInt(2, 8).
 		MustStoreUInt(7, 256).MustStoreRef(cell.BeginCell().EndCell())
-	message := cell.BeginCell().MustStoreUInt(0x18, 6).MustStoreAddr(friendly(aliceX)).MustStoreCoins(77).MustStoreUInt(0, 1+4+4+64+32+1+1).EndCell()
+	message := cell.BeginCell().MustStoreUInt(0x18, 6).MustStoreAddr(friendly(aliceX)).MustStoreCoins(77).MustStoreUInt(0, 1+4+4+64+32+1+1).
+		MustStoreUInt(0x0f8a7ea5, 32).EndCell()
 	facts := append(slices.Clone(exchange), orderFacts...)
 	swaps := map[string]step{
 		"STON.fi": sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(ok, bob, 1, 25, sends(25, routerY, bobY, bob, nil)))),
