@@ -230,7 +230,7 @@ func (m *Match) coffeeIn(amount *big.Int) (in *dexTransfer, failed bool) {
 	if transfer := m.One("transfer"); transfer != nil { // its asset is to be found elsewhere
 		return toldOf(transfer, b), b.Aborted()
 	}
-	return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: amount}, b.Aborted()
+	return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: amount}, b.Aborted() || b.lacks(amount)
 }
 
 // coffeePayment is what a vault was told to pay.
@@ -273,7 +273,7 @@ func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, known, failed bool
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opCoffeePayout):
-			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c)
+			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c) || c.lacks(p.amount)
 		default:
 			return m.moved(c)
 		}

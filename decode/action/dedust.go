@@ -209,7 +209,7 @@ func (m *Match) dedustOut(p dedustPayment) (out *dexTransfer, known, failed bool
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opDedustPayout):
-			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c)
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c) || c.lacks(p.amount)
 		default:
 			return m.moved(c)
 		}

@@ -301,7 +301,17 @@ func namedToncoins(b *Block) (t *dexTransfer, failed bool) {
 	if r.Failed() {
 		return nil, true
 	}
-	return t, b.Aborted()
+	return t, b.Aborted() || b.lacks(t.Amount)
+}
+
+// maxFees is how many of the toncoins that a message names may have gone to fees, in
+// nanotons.
+const maxFees = 1e8
+
+// lacks reports whether a message does not bring the toncoins that it, or the order to
+// pay them, names: a stranger's contracts can name any number, and any receiver.
+func (b *Block) lacks(named *big.Int) bool {
+	return len(b.Message.GetValueExtra()) == 0 && named.Cmp(new(big.Int).Add(nanotons(b.Value()), nanotons(maxFees))) > 0
 }
 
 // withdrawn makes a withdrawal of what a pool gave for liquidity, in the order in which

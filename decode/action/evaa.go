@@ -287,7 +287,8 @@ func makeEvaaSupply(m *Match) *Made {
 	if r.Failed() {
 		return nil
 	}
-	return evaaSupply.Make(supply).Fails(success == nil || m.Block.Failure() || success.Aborted())
+	failed := success == nil || m.Block.Failure() || success.Aborted()
+	return evaaSupply.Make(supply).Fails(failed || supply.IsTon && m.Block.lacks(supply.Amount))
 }
 
 func makeEvaaWithdraw(m *Match) *Made {
@@ -322,7 +323,7 @@ func makeEvaaWithdraw(m *Match) *Made {
 		return nil
 	}
 	if toncoins {
-		return evaaWithdraw.Make(w).Fails(returned(payout))
+		return evaaWithdraw.Make(w).Fails(returned(payout) || payout.lacks(nanotons(w.Amount)))
 	}
 	t, lost := ordered(payout)
 	if t == nil {

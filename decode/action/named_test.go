@@ -1,0 +1,93 @@
+package action_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Anybody can name any number of toncoins, and whomever he likes as their receiver.
+func TestToncoinsThatAMessageNamesAndDoesNotBringAreNotThere(t *testing.T) {
+	const ok, much, fee = 0xc64370e5, 5_000_000_000_000, 90_000_000
+	gave := sends(25, routerY, bobY, bob, nil)
+	xt, ty := [2][]byte{routerX, routerTON}, [2][]byte{routerTON, routerY}
+	unwrapped := func(value uint64) step {
+		s := unwraps(much, routerTON, bob)
+		s.then[0].value = value
+		return s
+	}
+	wrapped := func(value uint64, then ...step) step {
+		s := wraps(much, routerTON, router, nil, then...)
+		s.value = value
+		return s
+	}
+	bidaskPool, wallet := account(0x4e), account(0x63)
+	facts := append(known{jettons(wallet, bidaskPool, masterX)}, exchange...)
+	ranged := func(then ...step) step {
+		return step{to: account(0x61), value: 60, body: order(0x66210c65), then: []step{{to: bidaskPool, value: 50, body: order(0x520e4831), then: then}}}
+	}
+	for what, sent := range map[string]func(value uint64) step{
+		"paid at STON.fi v2": func(value uint64) step {
+			return sends(10, aliceX, routerX, router, nil, stonfiV2Swap(poolOne, stonfiV2Pay(ok, bob, router, xt, [2]int64{0, much}, unwrapped(value))))
+		},
+		"given to STON.fi v2": func(value uint64) step {
+			return wrapped(value, stonfiV2Swap(poolOne, stonfiV2Pay(ok, bob, router, ty, [2]int64{0, 25}, gave)))
+		},
+		"paid at TONCO": func(value uint64) step {
+			return sends(10, aliceX, routerX, router, nil, toncoSwap(poolOne, routerX, toncoPays(200, xt, [2]int64{0, much}, unwrapped(value))))
+		},
+		"given to TONCO": func(value uint64) step {
+			return wrapped(value, toncoSwap(poolOne, routerTON, toncoPays(200, ty, [2]int64{0, 25}, gave)))
+		},
+		"paid at DeDust": func(value uint64) step {
+			return sends(10, aliceX, vaultXs, vaultX, nil, dedustFirst(10, nil, dedustEvent(masterX, 10, nil, much),
+				dedustPays(0xad4eb6f5, vaultTON, much, dedustProof(nil, masterX), dedustPaysTON(value, bob))))
+		},
+		"given to DeDust": func(value uint64) step {
+			b := dedustStep(addr(coins(order(0x61ee542d).MustStoreRef(dedustVaultProof(nil)), much), alice), nil)
+			return step{to: vaultTON, value: value, body: coins(order(0xea06185d), much), then: []step{{to: poolOne, value: 60, body: b, then: []step{
+				dedustEvent(nil, much, masterY, 25), dedustPays(0xad4eb6f5, vaultY, 25, dedustProof(nil, masterY), sends(25, vaultYs, bobY, bob, nil))}}}}
+		},
+		"paid at Swap Coffee": func(value uint64) step {
+			return sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, coffeeEvent(masterX, 10, much),
+				coffeePays(vaultTON, much, coffeeProof(nil, masterX), coffeePaysTON(value, bob))))
+		},
+		"given to Swap Coffee": func(value uint64) step {
+			return step{to: vaultTON, value: value, body: coins(order(0xc0ffee00), much), then: []step{
+				coffeeHop(poolOne, much, coffeeEvent(nil, much, 25), coffeePays(vaultY, 25, coffeeProof(nil, masterY), sends(25, vaultYs, bobY, bob, nil)))}}
+		},
+		"paid at Bidask": func(value uint64) step {
+			return sends(10, aliceX, wallet, bidaskPool, nil, ranged(step{to: bob, value: value, body: coins(order(0x6edd65f0), much).MustStoreBoolBit(false)}))
+		},
+		"given to Bidask": func(value uint64) step {
+			return step{to: bidaskPool, value: value, body: coins(order(0xf2ef6c1b), much), then: []step{ranged(sends(25, wallet, aliceX, bob, nil))}}
+		},
+	} {
+		for value, want := range map[uint64]string{much + fee: "jetton_swap", much - fee: "jetton_swap", much - 2*fee: "jetton_swap!", 1: "jetton_swap!"} {
+			list := recognise(t, facts, play(alice, sent(value)))
+			if got := strings.Join(summaries(list), ", "); got != want {
+				t.Errorf("%s: of %d toncoins a message brings %d: %s, want %s", what, much, value, got, want)
+			}
+		}
+	}
+}
+
+func TestToncoinsThatEVAADoesNotGetOrPayAreNotThere(t *testing.T) {
+	const much, fee = 5_000_000_000_000, 90_000_000
+	rest := step{to: alice, value: 20, body: comment("EVAA")}
+	supply := func(value uint64) step {
+		return step{to: evaaMaster, value: value, body: word(1).MustStoreUInt(4, 64).MustStoreUInt(3, 2).MustStoreUInt(much, 64).MustStoreAddr(friendly(bob)), then: []step{
+			{to: evaaUser, value: 60, body: asset(toUser(0x11, 300, true), tonAsset).MustStoreUInt(much, 64), then: []step{
+				{to: evaaMaster, value: 50, body: asset(word(0x11a).MustStoreUInt(4, 64).MustStoreAddr(friendly(bob)), tonAsset).MustStoreUInt(much, 64), then: []step{rest}}}}}}
+	}
+	withdrawal := func(value uint64) step {
+		return step{to: evaaMaster, value: 350, body: asset(word(2).MustStoreUInt(4, 64), tonAsset).MustStoreUInt(1<<63, 64).MustStoreAddr(friendly(bob)), then: []step{
+			{to: evaaUser, value: 300, body: asset(toUser(0x21, 6, false), tonAsset), then: []step{
+				{to: evaaMaster, value: 250, body: asset(word(0x211).MustStoreUInt(4, 64).MustStoreAddr(friendly(alice)), tonAsset).MustStoreUInt(much, 64), then: []step{
+					{to: bob, value: value, body: word(0x211a).MustStoreUInt(4, 64)},
+					{to: evaaUser, value: 30, body: toUser(0x211a, 6, false), then: []step{rest}}}}}}}}
+	}
+	for value, failed := range map[uint64]string{much + fee: "", much - fee: "", much - 2*fee: "!", 1: "!"} {
+		wants(t, outermost(t, evaaFacts, play(alice, supply(value))), "evaa_supply"+failed)
+		wants(t, outermost(t, evaaFacts, play(alice, withdrawal(value))), "evaa_withdraw"+failed)
+	}
+}
