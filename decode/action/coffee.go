@@ -330,10 +330,13 @@ func makeCoffeeSwap(m *Match) *Made {
 		if len(peers) == 0 {
 			return nil
 		}
-		in.Asset = peers[0].AssetIn
+		if in.Asset = peers[0].AssetIn; !m.mayName(in.Asset) {
+			return nil
+		}
 	}
 	out, known, lost := m.coffeeOut(pay)
-	if out == nil {
+	paid := out != nil
+	if !paid {
 		out = &dexTransfer{Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
 	}
 	switch {
@@ -343,6 +346,9 @@ func makeCoffeeSwap(m *Match) *Made {
 	case len(peers) == 0 && same(out.Source, in.Destination): // it is the vault that it came to
 		out.Asset = in.Asset
 	default:
+		return nil
+	}
+	if paid && !known && !m.mayName(out.Asset) {
 		return nil
 	}
 	if len(peers) > 0 { // also where the next pool refused, and gave back what this one had given

@@ -239,6 +239,10 @@ func toldOf(transfer, told *Block) *dexTransfer {
 // passedOn is a transfer of jettons to another exchange, with the swap there.
 func passedOn() *Pattern { return Is(jettonSwap).Kept() }
 
+// mayName reports whether an exchange may name a jetton without a wallet that shows it:
+// where the master is known, those who have wallets of it are known, too.
+func (m *Match) mayName(master Address) bool { return m.Contract(master).GetJettonMaster() == nil }
+
 // leadsOn reports whether something came of an order besides what came back.
 func leadsOn(b *Block) bool {
 	return !b.Failure() && slices.ContainsFunc(b.Children, func(c *Block) bool { return c.kind != kindLog && !c.isReturn() })

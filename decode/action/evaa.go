@@ -323,7 +323,7 @@ func makeEvaaWithdraw(m *Match) *Made {
 		return nil
 	}
 	if toncoins {
-		return evaaWithdraw.Make(w).Fails(returned(payout) || payout.lacks(nanotons(w.Amount)))
+		return evaaWithdraw.Make(w).Fails(returned(payout) || payout.lacks(nanotons(w.Amount)) || !w.isFor(payout.Destination()))
 	}
 	t, lost := ordered(payout)
 	if t == nil {
@@ -331,9 +331,16 @@ func makeEvaaWithdraw(m *Match) *Made {
 	}
 	w.Asset, w.RecipientJettonWallet, w.MasterJettonWallet = t.Asset, t.ReceiverJettonWallet, t.SenderJettonWallet
 	if master, ok := evaaAssets[w.AssetID]; ok && w.Asset == nil {
-		w.Asset = master[:]
+		if w.Asset = master[:]; !m.mayName(w.Asset) {
+			return nil
+		}
 	}
-	return evaaWithdraw.Make(w).Fails(lost)
+	return evaaWithdraw.Make(w).Fails(lost || t.Amount.Cmp(nanotons(w.Amount)) < 0 || !w.isFor(t.Receiver))
+}
+
+// isFor reports whether who was paid is the recipient, where the request has one.
+func (w *lendingWithdrawal) isFor(paid Address) bool {
+	return w.Recipient == nil || same(w.Recipient, paid)
 }
 
 // liquidation is what a liquidator asks for.

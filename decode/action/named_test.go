@@ -1,8 +1,11 @@
 package action_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"tonscribe/schema/record"
 )
 
 // Anybody can name any number of toncoins, and whomever he likes as their receiver.
@@ -89,5 +92,68 @@ func TestToncoinsThatEVAADoesNotGetOrPayAreNotThere(t *testing.T) {
 	for value, failed := range map[uint64]string{much + fee: "", much - fee: "", much - 2*fee: "!", 1: "!"} {
 		wants(t, outermost(t, evaaFacts, play(alice, supply(value))), "evaa_supply"+failed)
 		wants(t, outermost(t, evaaFacts, play(alice, withdrawal(value))), "evaa_withdraw"+failed)
+	}
+}
+
+func TestJettonsThatAnExchangeNamesAreNotThoseOfAMasterThatDoesNotKnowTheirWallets(t *testing.T) {
+	// Nobody's wallets, whatever a stranger's contracts say of them.
+	dedust := sends(10, aliceX, vaultXs, vaultX, nil, dedustFirst(10, nil, dedustEvent(masterX, 10, masterY, 25),
+		dedustPays(0xad4eb6f5, vaultY, 25, dedustProof(masterX, masterY), sends(25, vaultYs, bobY, bob, nil))))
+	coffee := sends(10, aliceX, vaultXs, vaultX, nil, coffeeHop(poolOne, 10, coffeeEvent(masterX, 10, 25),
+		coffeePays(vaultY, 25, coffeeProof(masterX, masterY), sends(25, vaultYs, bobY, bob, nil))))
+	master := func(account []byte) *record.Contract {
+		return &record.Contract{Account: account, JettonMaster: &record.JettonMaster{}}
+	}
+	given, paid := known{jettons(vaultXs, vaultX, masterX)}, known{jettons(vaultYs, vaultY, masterY), jettons(bobY, bob, masterY)}
+	both := append(slices.Clone(given), paid...)
+	for what, c := range map[string]struct {
+		facts known
+		swap  bool
+	}{
+		"nothing is known":                      {known{}, true},
+		"wallets and masters":                   {append(slices.Clone(both), master(masterX), master(masterY)), true},
+		"the master of what was given":          {append(slices.Clone(paid), master(masterX)), false},
+		"the master of what was paid":           {append(slices.Clone(given), master(masterY)), false},
+		"the master of what was paid, no other": {known{master(masterY)}, false},
+	} {
+		for where, sent := range map[string]step{"DeDust": dedust, "Swap Coffee": coffee} {
+			list := recognise(t, c.facts, play(alice, sent))
+			if got := slices.Contains(summaries(list), "jetton_swap"); got != c.swap {
+				t.Errorf("%s, %s: a swap is %v, want %v: %q", where, what, got, c.swap, summaries(list))
+			}
+		}
+	}
+}
+
+func TestAWithdrawalFromEVAAIsWhatWasPaidToItsRecipient(t *testing.T) {
+	evaaUSDT := addressOf("0:B113A994B5024A16719F69139328EB759596C38A25F59028B146FECDC3621DFE")
+	withdrawal := func(id, recipient []byte, paid step) step {
+		return step{to: evaaMaster, value: 350, body: asset(word(2).MustStoreUInt(4, 64), id).MustStoreUInt(1<<63, 64).MustStoreAddr(friendly(recipient)), then: []step{
+			{to: evaaUser, value: 300, body: asset(toUser(0x21, 6, false), id), then: []step{
+				{to: evaaMaster, value: 250, body: asset(word(0x211).MustStoreUInt(4, 64).MustStoreAddr(friendly(alice)), id).MustStoreUInt(417, 64), then: []step{
+					{to: evaaUser, value: 30, body: toUser(0x211a, 6, false)}, paid}}}}}}
+	}
+	jettons := func(amount int64) step {
+		return jettonsTo(evaaMaster, bob, evaaWallet, bobWallet, amount, word(0x211a))
+	}
+	toncoins := step{to: bob, value: 500, body: word(0x211a).MustStoreUInt(4, 64)}
+	for what, c := range map[string]struct {
+		facts known
+		sent  step
+		want  string
+	}{
+		"toncoins":                              {nil, withdrawal(tonAsset, bob, toncoins), "evaa_withdraw"},
+		"toncoins, without a recipient":         {nil, withdrawal(tonAsset, nil, toncoins), "evaa_withdraw"},
+		"toncoins that somebody else gets":      {nil, withdrawal(tonAsset, carol, toncoins), "evaa_withdraw!"},
+		"jettons":                               {evaaFacts, withdrawal(usdtAsset, bob, jettons(417)), "evaa_withdraw"},
+		"jettons that somebody else gets":       {evaaFacts, withdrawal(usdtAsset, carol, jettons(417)), "evaa_withdraw!"},
+		"fewer jettons":                         {evaaFacts, withdrawal(usdtAsset, bob, jettons(1)), "evaa_withdraw!"},
+		"jettons of which nothing is known":     {nil, withdrawal(usdtAsset, bob, jettons(417)), "evaa_withdraw"},
+		"jettons of who is no wallet of theirs": {known{{Account: evaaUSDT, JettonMaster: &record.JettonMaster{}}}, withdrawal(usdtAsset, bob, jettons(417)), "call_contract"},
+	} {
+		list := outermost(t, c.facts, play(alice, c.sent))
+		if got := summary(list[0]); got != c.want {
+			t.Errorf("%s: %s, want %s", what, got, c.want)
+		}
 	}
 }
