@@ -157,3 +157,30 @@ func TestAWithdrawalFromEVAAIsWhatWasPaidToItsRecipient(t *testing.T) {
 		}
 	}
 }
+
+func TestASubscriptionIsPaidWithWhatItsMessagesBring(t *testing.T) {
+	const much, kept, fee = 5_000_000_000_000, 67_108_864, 90_000_000
+	plugin := account(0x46)
+	paid := func(named int64, given, reaches uint64) step {
+		return step{to: alice, value: 2, body: coins(word(0x706c7567).MustStoreUInt(4, 64), named).MustStoreBoolBit(false), then: []step{
+			{to: plugin, value: given, body: word(0xf06c7567).MustStoreUInt(4, 64), then: []step{{to: bob, value: reaches, body: word(0x73756273)}}}}}
+	}
+	for what, c := range map[string]struct {
+		sent step
+		want string
+	}{
+		"paid":                               {paid(much, much, much-kept-fee), "subscribe"},
+		"named, not given":                   {paid(much, 1, 1), "subscribe!"},
+		"given, and kept by the plugin":      {paid(much, much, 1), "subscribe!"},
+		"less given than named":              {paid(much, much-2*fee, much-2*fee), "subscribe!"},
+		"a part of it kept by the plugin":    {paid(much, much, much-kept-2*fee), "subscribe!"},
+		"the first one, kept by the plugin":  {paid(much, much, 1).then[0], "subscribe!"},
+		"the first one, less what it needs":  {paid(much, much, much-kept-fee).then[0], "subscribe"},
+		"the first one, of which more comes": {paid(much, much, much+fee).then[0], "subscribe"},
+	} {
+		list := recognise(t, known{}, play(alice, c.sent))
+		if got := summary(list[0]); got != c.want {
+			t.Errorf("%s: %s, want %s", what, got, c.want)
+		}
+	}
+}
