@@ -288,7 +288,12 @@ func makeEvaaSupply(m *Match) *Made {
 		return nil
 	}
 	failed := success == nil || m.Block.Failure() || success.Aborted()
-	return evaaSupply.Make(supply).Fails(failed || supply.IsTon && m.Block.lacks(supply.Amount))
+	if t := jettonTransfer.Of(m.Block); t != nil {
+		failed = failed || supply.Amount.Cmp(t.Amount) > 0
+	} else {
+		failed = failed || m.Block.lacks(supply.Amount)
+	}
+	return evaaSupply.Make(supply).Fails(failed)
 }
 
 func makeEvaaWithdraw(m *Match) *Made {

@@ -184,3 +184,14 @@ func TestASubscriptionIsPaidWithWhatItsMessagesBring(t *testing.T) {
 		}
 	}
 }
+
+func TestASupplyToEVAAIsNotMoreJettonsThanItGot(t *testing.T) {
+	supply := func(named uint64) step {
+		taken := asset(word(0x11a).MustStoreUInt(4, 64).MustStoreAddr(friendly(bob)), usdtAsset).MustStoreUInt(named, 64)
+		return jettonsTo(alice, evaaMaster, aliceWallet, evaaWallet, 1000, word(1).MustStoreUInt(3, 2).MustStoreAddr(friendly(bob)), step{
+			to: evaaUser, value: 60, body: asset(toUser(0x11, 300, true), usdtAsset).MustStoreUInt(1000, 64), then: []step{{to: evaaMaster, value: 50, body: taken}}})
+	}
+	for named, want := range map[uint64]string{990: "evaa_supply", 1000: "evaa_supply", 1001: "evaa_supply!"} {
+		wants(t, outermost(t, evaaFacts, play(alice, supply(named))), want)
+	}
+}
