@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
 	"tonscribe/schema/record"
 )
 
@@ -193,5 +195,33 @@ func TestASupplyToEVAAIsNotMoreJettonsThanItGot(t *testing.T) {
 	}
 	for named, want := range map[uint64]string{990: "evaa_supply", 1000: "evaa_supply", 1001: "evaa_supply!"} {
 		wants(t, outermost(t, evaaFacts, play(alice, supply(named))), want)
+	}
+}
+
+func TestWhatIsPaidAtCocoonIsPaidToWhomItNames(t *testing.T) {
+	const much, fee = 5_000_000_000_000, 90_000_000
+	request := func(owner []byte) step {
+		return step{to: cocoonProxy, value: 80, then: []step{cocoonPayout(step{})}, // to bob
+			body: word(0x4d725d2c).MustStoreUInt(7, 64).MustStoreAddr(friendly(owner)).MustStoreUInt(2, 2).MustStoreUInt(55, 64).MustStoreBoolBit(false)}
+	}
+	topUp := func(value uint64) step {
+		s := cocoonStart(cocoonClient, 0xf172e6c2, func(b *cell.Builder) *cell.Builder { return addr(coins(b, much), alice) }, cocoonRequest(cocoonProxy, nil))
+		s.value = value
+		return s
+	}
+	for what, c := range map[string]struct {
+		sent step
+		want string
+	}{
+		"a worker's owner":         {cocoonStart(cocoonWorker, 0xa040ad28, tokens, request(bob)), "cocoon_worker_payout"},
+		"somebody else":            {cocoonStart(cocoonWorker, 0xa040ad28, tokens, request(carol)), "cocoon_worker_payout!"},
+		"a client, with toncoins":  {topUp(much + fee), "cocoon_client_top_up"},
+		"a client, with less":      {topUp(much - 2*fee), "cocoon_client_top_up!"},
+		"a client, with one of it": {topUp(1), "cocoon_client_top_up!"},
+	} {
+		list := outermost(t, known{}, play(alice, c.sent))
+		if got := summary(list[0]); got != c.want {
+			t.Errorf("%s: %s, want %s", what, got, c.want)
+		}
 	}
 }
