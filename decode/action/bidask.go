@@ -131,8 +131,10 @@ func (m *Match) bidaskGot() (in *dexTransfer, failed bool) {
 // bidaskGave is what a pool paid.
 func (m *Match) bidaskGave(b *Block) (out *dexTransfer, failed bool) {
 	if b.IsCall(opBidaskPaid) {
-		out, _ = namedToncoins(b)
-		return out, returned(b)
+		if out, _ = namedToncoins(b); out == nil {
+			return nil, true
+		}
+		return out, returned(b) || b.lacks(out.Amount)
 	}
 	return m.transferred(b)
 }

@@ -270,7 +270,8 @@ func makeWorkerPayout(m *Match) *Made {
 	if payout != nil {
 		made.Amount = sum(payout.Value())
 	}
-	return cocoonWorkerPayout.Make(made).Concerns(b.Destination()).Fails(payout == nil || payout.Aborted())
+	return cocoonWorkerPayout.Make(made).Concerns(b.Destination()).
+		Fails(payout == nil || payout.Aborted() || !same(payout.Destination(), made.Destination))
 }
 
 func makeProxyPayout(m *Match) *Made {
@@ -307,7 +308,7 @@ func makeTopUp(m *Match) *Made {
 	if r.Failed() || lacksRequest(m) {
 		return nil
 	}
-	return cocoonClientTopUp.Make(made).Fails(b.Aborted())
+	return cocoonClientTopUp.Make(made).Fails(b.Aborted() || b.lacks(made.Amount))
 }
 
 func makeRegisterProxy(m *Match) *Made {

@@ -230,7 +230,7 @@ func (m *Match) coffeeIn(amount *big.Int) (in *dexTransfer, failed bool) {
 	if transfer := m.One("transfer"); transfer != nil { // its asset is to be found elsewhere
 		return toldOf(transfer, b), b.Aborted()
 	}
-	return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: amount}, b.Aborted()
+	return &dexTransfer{Source: b.Source(), Destination: b.Destination(), Amount: amount}, b.Aborted() || b.lacks(amount)
 }
 
 // coffeePayment is what a vault was told to pay.
@@ -273,7 +273,7 @@ func (m *Match) coffeeOut(p coffeePayment) (out *dexTransfer, known, failed bool
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opCoffeePayout):
-			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c)
+			return &dexTransfer{Source: p.block.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c) || c.lacks(p.amount)
 		default:
 			return m.moved(c)
 		}
@@ -330,10 +330,13 @@ func makeCoffeeSwap(m *Match) *Made {
 		if len(peers) == 0 {
 			return nil
 		}
-		in.Asset = peers[0].AssetIn
+		if in.Asset = peers[0].AssetIn; !m.mayName(in.Asset) {
+			return nil
+		}
 	}
 	out, known, lost := m.coffeeOut(pay)
-	if out == nil {
+	paid := out != nil
+	if !paid {
 		out = &dexTransfer{Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
 	}
 	switch {
@@ -343,6 +346,9 @@ func makeCoffeeSwap(m *Match) *Made {
 	case len(peers) == 0 && same(out.Source, in.Destination): // it is the vault that it came to
 		out.Asset = in.Asset
 	default:
+		return nil
+	}
+	if paid && !known && !m.mayName(out.Asset) {
 		return nil
 	}
 	if len(peers) > 0 { // also where the next pool refused, and gave back what this one had given

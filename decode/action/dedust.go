@@ -144,7 +144,7 @@ func (m *Match) dedustTold(transfer *Block) *dexTransfer {
 		order, ok = readDedustOrder(m.Block)
 		in.Asset, in.Amount = order.asset, order.amount
 	}
-	if !ok {
+	if !ok || !m.mayName(in.Asset) {
 		return nil
 	}
 	return in
@@ -209,7 +209,7 @@ func (m *Match) dedustOut(p dedustPayment) (out *dexTransfer, known, failed bool
 		switch {
 		case c.Parent != p.block:
 		case c.IsCall(opDedustPayout):
-			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c)
+			return &dexTransfer{Source: c.Source(), Destination: c.Destination(), Amount: p.amount}, true, returned(c) || c.lacks(p.amount)
 		default:
 			return m.moved(c)
 		}
@@ -252,7 +252,8 @@ func makeDedustSwap(m *Match) *Made {
 		last, events = &e, events[1:]
 	}
 	out, known, lost := m.dedustOut(pay)
-	if out == nil { // the vault did not pay
+	paid := out != nil
+	if !paid {
 		out = &dexTransfer{Source: pay.block.Destination(), Destination: pay.to, Amount: pay.amount}
 	}
 	switch {
@@ -262,6 +263,9 @@ func makeDedustSwap(m *Match) *Made {
 	case same(out.Source, in.Destination): // it is the vault that it came to
 		out.Asset = in.Asset
 	default:
+		return nil
+	}
+	if paid && !known && !m.mayName(out.Asset) {
 		return nil
 	}
 	failed = failed || lost || m.Aborted("payout")

@@ -239,6 +239,10 @@ func toldOf(transfer, told *Block) *dexTransfer {
 // passedOn is a transfer of jettons to another exchange, with the swap there.
 func passedOn() *Pattern { return Is(jettonSwap).Kept() }
 
+// mayName reports whether an exchange may name a jetton without a wallet that shows it:
+// where the master is known, those who have wallets of it are known, too.
+func (m *Match) mayName(master Address) bool { return m.Contract(master).GetJettonMaster() == nil }
+
 // leadsOn reports whether something came of an order besides what came back.
 func leadsOn(b *Block) bool {
 	return !b.Failure() && slices.ContainsFunc(b.Children, func(c *Block) bool { return c.kind != kindLog && !c.isReturn() })
@@ -301,7 +305,17 @@ func namedToncoins(b *Block) (t *dexTransfer, failed bool) {
 	if r.Failed() {
 		return nil, true
 	}
-	return t, b.Aborted()
+	return t, b.Aborted() || b.lacks(t.Amount)
+}
+
+// maxFees is how many of the toncoins that a message names may have gone to fees, in
+// nanotons.
+const maxFees = 1e8
+
+// lacks reports whether a message does not bring the toncoins that it, or the order to
+// pay them, names: a stranger's contracts can name any number, and any receiver.
+func (b *Block) lacks(named *big.Int) bool {
+	return len(b.Message.GetValueExtra()) == 0 && named.Cmp(new(big.Int).Add(nanotons(b.Value()), nanotons(maxFees))) > 0
 }
 
 // withdrawn makes a withdrawal of what a pool gave for liquidity, in the order in which
@@ -318,14 +332,13 @@ func (m *Match) withdrawn(w *liquidityWithdrawal, outs []*Block, gave func(*Bloc
 	return dexWithdrawal.Make(w).Fails(failed)
 }
 
-// unpaid reports whether an order to pay led to nothing but what came back.
+// unpaid reports whether an order to pay led to no transfer of jettons, which another
+// action may have made its own, and to no pool that takes them as liquidity.
 func unpaid(pay *Block) bool {
-	for _, c := range pay.Children {
-		if c.kind != kindLog && !c.isReturn() {
-			return pay.Aborted()
-		}
-	}
-	return true
+	return !slices.ContainsFunc(pay.Children, func(c *Block) bool {
+		first := c.First()
+		return !first.Aborted() && first.IsCall(opJettonTransfer, opStonfiV2Provide)
+	})
 }
 
 // excessOf is what a deposit gave back by a payout: of toncoins the value of the

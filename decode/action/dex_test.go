@@ -90,6 +90,11 @@ func unsent(amount int64, wallet, to, owner []byte) step {
 	return s
 }
 
+// refusedOrder is an order to a second pool, which does not take it.
+func refusedOrder(b *cell.Builder) step {
+	return step{to: poolTwo, value: 9, body: b, bounce: true, aborted: true}
+}
+
 // wraps brings toncoins to a router's wallet of wrapped ones.
 func wraps(amount int64, wallet, owner []byte, payload *cell.Builder, then ...step) step {
 	b := addr(coins(order(0x01f3835d), amount), alice)
@@ -213,7 +218,8 @@ func TestASwapIsOneWhoeverHasItBegun(t *testing.T) {
 	const ok = 0xc64370e5
 	order256 := word(0x75097f5d).MustStoreUInt(4, 64).MustStoreUInt(12, 256).MustStoreUInt(1700000000, 48).MustStoreUInt(2, 8).
 		MustStoreUInt(7, 256).MustStoreRef(cell.BeginCell().EndCell())
-	message := cell.BeginCell().MustStoreUInt(0x18, 6).MustStoreAddr(friendly(aliceX)).MustStoreCoins(77).MustStoreUInt(0, 1+4+4+64+32+1+1).EndCell()
+	message := cell.BeginCell().MustStoreUInt(0x18, 6).MustStoreAddr(friendly(aliceX)).MustStoreCoins(77).MustStoreUInt(0, 1+4+4+64+32+1+1).
+		MustStoreUInt(0x0f8a7ea5, 32).EndCell()
 	facts := append(slices.Clone(exchange), orderFacts...)
 	swaps := map[string]step{
 		"STON.fi": sends(10, aliceX, routerX, router, nil, stonfiSwap(stonfiPay(ok, bob, 1, 25, sends(25, routerY, bobY, bob, nil)))),

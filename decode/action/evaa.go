@@ -287,7 +287,13 @@ func makeEvaaSupply(m *Match) *Made {
 	if r.Failed() {
 		return nil
 	}
-	return evaaSupply.Make(supply).Fails(success == nil || m.Block.Failure() || success.Aborted())
+	failed := success == nil || m.Block.Failure() || success.Aborted()
+	if t := jettonTransfer.Of(m.Block); t != nil {
+		failed = failed || supply.Amount.Cmp(t.Amount) > 0
+	} else {
+		failed = failed || m.Block.lacks(supply.Amount)
+	}
+	return evaaSupply.Make(supply).Fails(failed)
 }
 
 func makeEvaaWithdraw(m *Match) *Made {
@@ -322,7 +328,7 @@ func makeEvaaWithdraw(m *Match) *Made {
 		return nil
 	}
 	if toncoins {
-		return evaaWithdraw.Make(w).Fails(returned(payout))
+		return evaaWithdraw.Make(w).Fails(returned(payout) || payout.lacks(nanotons(w.Amount)) || !w.isFor(payout.Destination()))
 	}
 	t, lost := ordered(payout)
 	if t == nil {
@@ -330,9 +336,16 @@ func makeEvaaWithdraw(m *Match) *Made {
 	}
 	w.Asset, w.RecipientJettonWallet, w.MasterJettonWallet = t.Asset, t.ReceiverJettonWallet, t.SenderJettonWallet
 	if master, ok := evaaAssets[w.AssetID]; ok && w.Asset == nil {
-		w.Asset = master[:]
+		if w.Asset = master[:]; !m.mayName(w.Asset) {
+			return nil
+		}
 	}
-	return evaaWithdraw.Make(w).Fails(lost)
+	return evaaWithdraw.Make(w).Fails(lost || t.Amount.Cmp(nanotons(w.Amount)) < 0 || !w.isFor(t.Receiver))
+}
+
+// isFor reports whether who was paid is the recipient, where the request has one.
+func (w *lendingWithdrawal) isFor(paid Address) bool {
+	return w.Recipient == nil || same(w.Recipient, paid)
 }
 
 // liquidation is what a liquidator asks for.

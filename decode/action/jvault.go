@@ -138,7 +138,7 @@ func makeJVaultStake(m *Match) *Made {
 	if p.Failed() || r.Failed() {
 		return nil
 	}
-	failed := m.One("cancelled") != nil || m.Block.Failed || m.Aborted("received", "update")
+	failed := m.One("cancelled") != nil || m.Block.Failed || m.Aborted("received", "update", "updated")
 	if !failed {
 		stake.MintedStakeJettons = staked
 	}

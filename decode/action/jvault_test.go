@@ -66,12 +66,13 @@ func TestAStakeAtJVaultIsOneOnceThePoolCountsIt(t *testing.T) {
 		step step
 		want []string
 	}{
-		"counted":                {stake(step{then: []step{updateOf(step{})}}), []string{"jvault_stake"}},
-		"with referrers":         {stake(step{then: []step{updateOf(step{}, referrals)}}, step{to: referrer, value: 9, body: word(0x383411ea)}), []string{"jvault_stake"}},
-		"cancelled":              {stake(step{then: []step{{to: pool, value: 60, body: word(0x9eada1d9), then: []step{back}}}}), []string{"jvault_stake!"}},
-		"refused by the pool":    {stake(step{then: []step{updateOf(step{aborted: true, then: []step{}})}}), []string{"jvault_stake!"}},
-		"refused by the wallet":  {stake(step{aborted: true}), []string{"jetton_transfer", "call_contract!"}},
-		"jettons of no wallet's": {step{to: pool, value: 9, body: word(0x7362d09c), then: []step{received(step{then: []step{updateOf(step{})}})}}, nil},
+		"counted":             {stake(step{then: []step{updateOf(step{})}}), []string{"jvault_stake"}},
+		"with referrers":      {stake(step{then: []step{updateOf(step{}, referrals)}}, step{to: referrer, value: 9, body: word(0x383411ea)}), []string{"jvault_stake"}},
+		"cancelled":           {stake(step{then: []step{{to: pool, value: 60, body: word(0x9eada1d9), then: []step{back}}}}), []string{"jvault_stake!"}},
+		"refused by the pool": {stake(step{then: []step{updateOf(step{aborted: true, then: []step{}})}}), []string{"jvault_stake!"}},
+		"an answer of the pool that the wallet refuses": {stake(step{then: []step{updateOf(step{then: []step{{to: stakeWallet, value: 30, aborted: true, bounce: true, body: word(0xae9307ce)}}})}}), []string{"jvault_stake!"}},
+		"refused by the wallet":                         {stake(step{aborted: true}), []string{"jetton_transfer", "call_contract!"}},
+		"jettons of no wallet's":                        {step{to: pool, value: 9, body: word(0x7362d09c), then: []step{received(step{then: []step{updateOf(step{})}})}}, nil},
 	} {
 		t.Run(what, func(t *testing.T) {
 			list := outermost(t, jvaultFacts, play(alice, c.step))

@@ -341,6 +341,8 @@ func TestATelegramItemTellsOnlyItsNewOwner(t *testing.T) {
 	wants(t, list, "nft_transfer")
 	details(t, list, "nft_transfer", "new_owner", bob, "is_purchase", true, "price", 70, "marketplace", "fragment", "royalty_amount", 3, "royalty_address", market,
 		"payout_amount", 67, "payout_address", carol, "old_owner", nil, "forward_amount", nil)
+	list = recognise(t, known{itemFacts}, play(bob, s)) // an item that only says so
+	details(t, list, "nft_transfer", "new_owner", bob, "is_purchase", false, "price", nil, "marketplace", nil, "payout_amount", nil)
 	list = recognise(t, known{teleitem}, play(carol, step{to: item, value: 5, body: word(99), then: []step{{to: bob, body: told(cell.BeginCell())}}}))
 	wants(t, list, "call_contract", "nft_transfer")
 	details(t, list, "nft_transfer", "is_purchase", false, "price", nil)

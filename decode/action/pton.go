@@ -70,7 +70,7 @@ func (m *Match) got() (in *dexTransfer, carried Payload, failed bool) {
 		return nil, Payload{}, true
 	}
 	in = &dexTransfer{Source: b.Source(), Destination: wrappedFor(b), DestinationJettonWallet: b.Destination(), Amount: t.Amount}
-	return in, t.Forward, b.Aborted()
+	return in, t.Forward, b.Aborted() || b.lacks(t.Amount)
 }
 
 // wrappedFor is the owner of a wallet of wrapped toncoins, who was told of those that came
@@ -104,7 +104,7 @@ func (m *Match) gave(b *Block) (out *dexTransfer, failed bool) {
 		if out.Destination == nil {
 			out.Destination = c.Destination()
 		}
-		return out, returned(c)
+		return out, returned(c) || c.lacks(t.Amount)
 	}
 	if out, failed = m.transferred(b); out != nil && isPTon(out.Asset) {
 		// The wallet did not send the toncoins.

@@ -14,6 +14,9 @@ const (
 	opPluginRemoved       = 0xe4737472
 )
 
+// pluginReserve is what a plugin keeps of a payment at most, for itself, in nanotons.
+const pluginReserve = 67_108_864
+
 var (
 	subscribe   = NewType[subscription]("subscribe", V1)
 	unsubscribe = NewType[subscriptionEnd]("unsubscribe", V1)
@@ -76,7 +79,8 @@ func makeSubscribe(m *Match) *Made {
 			return nil
 		}
 	}
-	return subscribe.Make(s).Fails(m.Aborted("request") || returned(payment))
+	due := new(big.Int).Sub(s.Amount, nanotons(pluginReserve))
+	return subscribe.Make(s).Fails(m.Aborted("request") || returned(payment) || b.lacks(s.Amount) || payment.lacks(due))
 }
 
 func isExternal(b *Block) bool { return b.kind == kindExternal }

@@ -110,7 +110,8 @@ func makeTelegramTransfer(m *Match) *Made {
 		return made
 	}
 	price := bid.Coins()
-	if bid.Failed() || minted(b.Parent) {
+	// Any item can say that it was sold.
+	if bid.Failed() || minted(b.Parent) || !isTeleitem(m.Contract(b.Source())) && marketplaceOf(nil, t.NFTCollection) == nil {
 		return made
 	}
 	name := fragment

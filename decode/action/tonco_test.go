@@ -90,6 +90,8 @@ func TestSwapsAtTonco(t *testing.T) {
 			slices.Concat(both, in, transferred("outgoing", masterY, router, bob, routerY, nil, 25))},
 		"without gas for the payment": {swap(toncoPays(200, xy, [2]int64{0, 25})), []string{"jetton_swap!"},
 			slices.Concat(both, in, transferred("outgoing", masterY, router, carol, routerY, nil, 25))},
+		"with a payment that the next pool does not take": {swap(toncoPays(200, xy, [2]int64{0, 25}, refusedOrder(order(0xa7fb58f8)))), []string{"jetton_swap!", "call_contract!"},
+			slices.Concat(both, in, transferred("outgoing", masterY, router, carol, routerY, nil, 25))},
 		"refused by the pool":      {[]step{sends(10, aliceX, routerX, router, nil, bounced)}, []string{"jetton_transfer", "call_contract!"}, nil},
 		"with a payment cut short": {swap(step{to: router, value: 9, body: order(0xa1daa96d)}), []string{"jetton_transfer", "call_contract", "call_contract"}, nil},
 	})

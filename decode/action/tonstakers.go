@@ -163,12 +163,13 @@ func makeBillPayout(m *Match) *Made {
 	payout, burnt := m.One("payout"), m.One("burnt")
 	r := burnt.Body()
 	r.Skip(64) // query_id
-	amount, owner := r.Coins(), r.Address()
+	amount := r.Coins()
+	r.Address() // owner, whom it is paid to
 	if r.Failed() {
 		return nil
 	}
 	end := &stakeEnd{
-		Provider: liquidStaking, StakeHolder: owner, Amount: nanotons(payout.Value()), PayoutNFT: burnt.Source(), TokensBurnt: amount,
+		Provider: liquidStaking, StakeHolder: payout.Destination(), Amount: nanotons(payout.Value()), PayoutNFT: burnt.Source(), TokensBurnt: amount,
 	}
 	for b := burnt.Parent; b != nil; b = b.Parent {
 		m.scan.steps--

@@ -1,6 +1,8 @@
 package action_test
 
 import (
+	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -154,6 +156,14 @@ func TestBillsArePaidOneAfterAnother(t *testing.T) {
 		{to: bills, value: 3, body: burnt(alice, 0), then: []step{{to: second, value: 1, body: word(0xf127fe4e), then: []step{
 			{to: bills, value: 3, body: burnt(bob, 45), then: []step{{to: bob, value: 50, body: word(0xdb3b8abd)}}}}}}}}}}}
 	details(t, recognise(t, action.NoFacts{}, play(pool, unpaid)), "stake_withdrawal", "pool", pool, "stake_holder", bob)
+	// Anybody can name somebody else.
+	named := step{to: bill, value: 1, body: word(0xf127fe4e), then: []step{{to: bills, value: 3, body: burnt(bob, 95), then: []step{
+		{to: alice, value: 100, body: word(0xdb3b8abd)}}}}}
+	list = recognise(t, action.NoFacts{}, play(carol, named))
+	details(t, list, "stake_withdrawal", "stake_holder", alice)
+	if slices.ContainsFunc(list[0].Accounts, func(a action.Address) bool { return bytes.Equal(a, bob) }) {
+		t.Error("a payout to alice concerns bob")
+	}
 	alone := step{to: bill, value: 1, body: word(0xf127fe4e), then: []step{{to: bills, value: 3, body: burnt(alice, 95), then: []step{
 		{to: alice, value: 100, body: word(0xdb3b8abd)}}}}}
 	details(t, recognise(t, action.NoFacts{}, play(carol, alone)), "stake_withdrawal", "pool", nil, "stake_holder", alice)

@@ -1,5 +1,11 @@
 package action
 
+import (
+	"slices"
+
+	"tonscribe/schema/record"
+)
+
 // Opcodes of vesting wallets.
 const (
 	opVestingSend        = 0xa7733acd
@@ -34,7 +40,7 @@ type vestingAddition struct {
 
 // vestings are what owners and senders have vesting wallets do. The wallet's answer is
 // what tells that it did; a message that it skipped, as it would have taken what is
-// locked, is not sent in spite of it.
+// locked, is not sent in spite of it, nor is one by a contract that only answers.
 var vestings = &Protocol{
 	Name:  "vesting",
 	Types: []typed{vestingSend, vestingWhitelist},
@@ -54,7 +60,7 @@ var vestings = &Protocol{
 					return nil
 				}
 				sent.MessageBoC, sent.Destination, sent.Amount = asSent(c), message.Destination, message.Value
-				return vestingSend.Make(sent).Fails(b.Aborted() || b.Skipped())
+				return vestingSend.Make(sent).Fails(b.Aborted() || !b.hasSent(message))
 			},
 		},
 		{
@@ -80,4 +86,12 @@ var vestings = &Protocol{
 			},
 		},
 	},
+}
+
+// hasSent reports whether the transaction sent the message that it was asked for, whatever
+// value the mode gave that.
+func (b *Block) hasSent(asked *record.Message) bool {
+	return slices.ContainsFunc(b.Tx.OutMsgs, func(m *record.Message) bool {
+		return same(m.Destination, asked.Destination) && (m.Opcode == nil) == (asked.Opcode == nil) && m.GetOpcode() == asked.GetOpcode()
+	})
 }

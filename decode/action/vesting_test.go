@@ -26,6 +26,30 @@ func TestAVestingWalletSendsWhatItIsAsked(t *testing.T) {
 	wants(t, outermost(t, action.NoFacts{}, play(alice, send)), "call_contract", "ton_transfer", "call_contract")
 }
 
+func TestAVestingWalletThatOnlyAnswersHasSentNothing(t *testing.T) {
+	vesting := account(0x53)
+	answer := step{to: alice, value: 8, body: word(0xf7733acd).MustStoreUInt(4, 64)}
+	for what, c := range map[string]struct {
+		asked []byte
+		sent  []step
+		want  string
+	}{
+		"sent":                        {bob, []step{{to: bob, value: 70}, answer}, "vesting_send_message"},
+		"not sent":                    {bob, []step{answer}, "vesting_send_message!"},
+		"sent to somebody else":       {bob, []step{{to: carol, value: 77}, answer}, "vesting_send_message!"},
+		"not sent to who asked":       {alice, []step{answer}, "vesting_send_message!"},
+		"sent to who asked":           {alice, []step{{to: alice, value: 77}, answer}, "vesting_send_message"},
+		"another message than was to": {bob, []step{{to: bob, value: 77, body: order(0x5fcc3d14)}, answer}, "vesting_send_message!"},
+	} {
+		message := cell.BeginCell().MustStoreUInt(0x18, 6).MustStoreAddr(friendly(c.asked)).MustStoreCoins(77).MustStoreUInt(0, 1+4+4+64+32+1+1).EndCell()
+		body := word(0xa7733acd).MustStoreUInt(4, 64).MustStoreUInt(3, 8).MustStoreRef(message)
+		list := outermost(t, action.NoFacts{}, play(alice, step{to: vesting, value: 9, body: body, then: c.sent}))
+		if got := summary(list[0]); got != c.want {
+			t.Errorf("%s: %s, want %s", what, got, c.want)
+		}
+	}
+}
+
 func TestAVestingWalletLearnsWhereItMaySend(t *testing.T) {
 	vesting := account(0x53)
 	whitelist := func(rest *cell.Builder, answers ...step) step {
