@@ -46,8 +46,8 @@ type Sent struct{ Hash, Normal [32]byte }
 // Accepted is a message that a lite server took.
 type Accepted struct {
 	Sent
-	To      address.Address
-	Message *cell.Cell
+	To  address.Address
+	BoC []byte // of the message: its cells may take twenty times as much
 }
 
 // ErrNotExternal is the answer to a message of another kind.
@@ -83,11 +83,12 @@ func (n *Node) Send(ctx context.Context, message *cell.Cell) (*Sent, error) {
 		}
 	}
 	sent := &Sent{message.HashKey(), normal.HashKey()}
-	if err := n.servers.Send(ctx, message.ToBOCWithOptions(cell.BOCSerializeOptions{})); err != nil {
+	boc := message.ToBOCWithOptions(cell.BOCSerializeOptions{})
+	if err := n.servers.Send(ctx, boc); err != nil {
 		return sent, err
 	}
 	if n.accepted != nil {
-		n.accepted(ctx, Accepted{*sent, to, message})
+		n.accepted(ctx, Accepted{*sent, to, boc})
 	}
 	return sent, nil
 }
