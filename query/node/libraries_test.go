@@ -65,3 +65,31 @@ func TestMessagesAreTriedWithTheLibrariesOfTheCodeThatTheyBringAndOfItsParts(t *
 		}
 	}
 }
+
+// A node knows previous blocks and every library; what fails for want of them here is
+// for lite servers to refuse.
+func TestMessagesThatOnlyANodeCanTryAreSent(t *testing.T) {
+	library, err := cell.BeginCell().MustStoreUInt(2, 8).MustStoreSlice(make([]byte, 32), 256).EndCellSpecial(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := cell.BeginCell().EndCell()
+	blocks := contractWith(1, "F83400 30 F800", nothing) // PREVMCBLOCKS, DROP, ACCEPT
+	data := contractWith(2, "ED44 D0 30 F800", library)  // c4 PUSH, CTOS, DROP, ACCEPT
+	refuses := contractWith(3, "F232 F800", nothing)     // THROW 50
+	w := newTown(t, 2, blocks, data, refuses)
+	n, err := New(DefaultConfiguration(), Dependencies{Report: report.Silent(), Servers: lending{Servers: w.servers}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Stop)
+	for name, c := range map[string]struct {
+		account chain.Account
+		sent    bool
+	}{"previous blocks": {blocks, true}, "a library in data": {data, true}, "a failure": {refuses, false}} {
+		_, err := n.Send(t.Context(), Body{To: address.New(0, c.account.ID[:]), Body: nothing}.Message())
+		if (err == nil) != c.sent {
+			t.Errorf("%s: %v, want it sent: %t", name, err, c.sent)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -117,6 +118,10 @@ func normalized(message *cell.Cell) (*cell.Cell, address.Address, error) {
 	return externalHeader(to).MustStoreUInt(0b01, 2).MustStoreRef(body).EndCell(), to, nil
 }
 
+// unknowing are the exit codes, a type check error and a cell underflow, of code that asks
+// for previous blocks, or opens a library that is no part of it: nodes know them.
+var unknowing = []int{7, 9}
+
 // rehearse delivers the message here. Its error is that of a lite server; what
 // keeps us from trying does not keep the message from being sent.
 func (n *Node) rehearse(ctx context.Context, message *cell.Cell, to address.Address) error {
@@ -135,7 +140,7 @@ func (n *Node) rehearse(ctx context.Context, message *cell.Cell, to address.Addr
 		n.report.Log.Warn().Err(err).Stringer("account", to).Msg("a message could not be tried, it is sent untried")
 		return nil
 	}
-	if outcome.Accepted {
+	if outcome.Accepted || slices.Contains(unknowing, outcome.ExitCode) {
 		return nil
 	}
 	return rejected(fmt.Sprintf("External message was not accepted\n"+
