@@ -37,48 +37,60 @@ func (r *Reader) Merge(ctx context.Context, traces []*pending.Trace) (merged []*
 	if len(traces) == 0 {
 		return nil, cut, nil
 	}
-	found, done, err := r.arrived(ctx, traces)
+	found, done, unread, err := r.arrived(ctx, traces)
 	if err != nil {
 		return nil, cut, err
 	}
 	for _, t := range traces {
-		if done[t.ID] {
+		switch {
+		case done[t.ID]:
 			r.Pending.Done(t.ID)
-			continue
+		case unread[t.ID]:
+			cut = true
+		default:
+			merged = append(merged, cascade.Merge(t.Transactions, found[t.ID]))
 		}
-		merged = append(merged, cascade.Merge(t.Transactions, found[t.ID]))
 	}
 	return merged, cut, nil
 }
 
-// arrived reads what the index has of traces, by their ids, and of which it has all, or
-// too much to tell what is still to come.
-func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done map[list.Hash]bool, err error) {
+// arrived reads what the index has of traces, by their ids, of which it has all, or too
+// much to tell what is still to come, and of which it was not read, because that of the
+// others was much.
+func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done, unread map[list.Hash]bool, err error) {
 	ids := make([]list.Hash, len(traces))
 	for i, t := range traces {
 		ids[i] = t.ID
 	}
 	f := &list.MessageFilter{Hashes: ids, Direction: list.In, Utime: list.Everything, Lts: list.Everything}
-	roots, _, err := r.Store.TransactionsByMessage(ctx, r.View, f, paging.Page{Limit: maxPendingRoots}, nil)
+	roots, more, err := r.Store.TransactionsByMessage(ctx, r.View, f, paging.Page{Limit: maxPendingRoots}, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	of, err := r.Store.TracesOf(ctx, r.View, roots)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	found, done = map[list.Hash][]*record.Transaction{}, map[list.Hash]bool{}
+	found, done, unread = map[list.Hash][]*record.Transaction{}, map[list.Hash]bool{}, map[list.Hash]bool{}
+	for _, id := range ids {
+		unread[id] = more
+	}
 	owner := map[list.Hash]list.Hash{} // of open traces, by their ids
 	var open []*record.Trace
 	nodes := 0 // of these
 	for i, root := range roots {
 		id, ok := idOf(root.InMsg)
+		if !ok {
+			continue
+		}
+		unread[id] = false
 		switch t := of[i]; {
-		case !ok:
 		case t != nil && (t.PendingEdges == 0 && t.McSeqnoEnd <= r.View.Watermark || t.Nodes > maxTraceNodes):
 			done[id] = true
-		case t == nil || nodes+int(t.Nodes) > traced.MaxTransactions:
+		case t == nil:
 			found[id] = append(found[id], root)
+		case nodes+int(t.Nodes) > traced.MaxTransactions:
+			unread[id] = true
 		default:
 			nodes += int(t.Nodes)
 			open, owner[list.Hash(t.Id)] = append(open, t), id
@@ -86,12 +98,12 @@ func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found ma
 	}
 	transactions, err := r.Store.TransactionsOf(ctx, r.View, traced.Bare(open))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for id, some := range transactions {
 		found[owner[id]] = append(found[owner[id]], some...)
 	}
-	return found, done, nil
+	return found, done, unread, nil
 }
 
 // maxPendingRoots is how many transactions are looked at that may have received the
