@@ -141,6 +141,21 @@ func TestTracesAreHeldForTheirTimeAndWithinTheirBounds(t *testing.T) {
 	}
 }
 
+// Clocks of replicas differ.
+func TestTracesOfAReplicaWhoseClockIsAheadAreHeldNoLongerThanOthers(t *testing.T) {
+	c := DefaultConfiguration()
+	c.Keep = time.Minute
+	s := newStore(c, silent())
+	now := time.Now()
+	s.put(newTrace(foreseen(1, 10, 1, now.Add(time.Hour))), now)
+	s.put(newTrace(foreseen(2, 20, 1, now)), now)
+	now = now.Add(61 * time.Second)
+	s.put(newTrace(foreseen(3, 30, 1, now)), now)
+	if got := len(s.byID); got != 1 {
+		t.Errorf("%d traces are held after their time, want the one that came late", got)
+	}
+}
+
 // Whoever sends without end has a part of the store and of the queue.
 func TestOneClientCannotPushOutWhatOthersSent(t *testing.T) {
 	c := DefaultConfiguration()
