@@ -140,12 +140,36 @@ func (r *Reader) PendingRows(ctx context.Context, merged []*cascade.Merged, show
 		}
 	}
 	facts.learn(wanted)
+	return facts.rows(merged, shown)
+}
+
+// maxRounds is how often contracts are read together that actions lead to: sales name
+// items, wallets masters.
+const maxRounds = 4
+
+// rows recognises the actions of traces. What it does not know of contracts it reads
+// together, and begins again.
+func (f *facts) rows(merged []*cascade.Merged, shown func(*action.Action) bool) ([]render.TraceRow, error) {
+	for round := 1; ; round++ {
+		f.missing = nil
+		if round < maxRounds {
+			f.missing = api.Book{}
+		}
+		rows, err := f.recognised(merged, shown)
+		if err != nil || len(f.missing) == 0 {
+			return rows, err
+		}
+		f.learn(f.missing)
+	}
+}
+
+func (f *facts) recognised(merged []*cascade.Merged, shown func(*action.Action) bool) ([]render.TraceRow, error) {
 	rows := make([]render.TraceRow, 0, len(merged))
 	for _, m := range merged {
 		row := RowOf(m)
-		found, _ := action.Classify(m.Tree, facts) // of recognisers that fail the stage traces tells
-		if facts.failed != nil {
-			return nil, facts.failed
+		found, _ := action.Classify(m.Tree, f) // of recognisers that fail the stage traces tells
+		if f.failed != nil {
+			return nil, f.failed
 		}
 		foreseen := map[string]bool{}
 		for tx := range m.Foreseen {
@@ -168,9 +192,12 @@ func (r *Reader) PendingRows(ctx context.Context, merged []*cascade.Merged, show
 // facts are what the index knows of contracts.
 type facts struct {
 	context.Context
-	read   func(context.Context, []address.Address) (map[address.Address]*record.Contract, error)
-	known  map[address.Address]*record.Contract // nil for what is none
-	failed error
+	read  func(context.Context, []address.Address) (map[address.Address]*record.Contract, error)
+	known map[address.Address]*record.Contract // nil for what is none
+	// missing are the contracts that were asked for and are not known; where it is nil,
+	// they are read at once.
+	missing api.Book
+	failed  error
 }
 
 // learn reads some accounts at once.
@@ -199,9 +226,14 @@ func (f *facts) Contract(account []byte) *record.Contract {
 		return nil
 	}
 	a := address.Address(account)
-	if _, is := f.known[a]; !is {
-		f.learn(api.Book{a: {}})
+	switch c, is := f.known[a]; {
+	case is:
+		return c
+	case f.missing != nil:
+		f.missing.Add(account)
+		return nil
 	}
+	f.learn(api.Book{a: {}})
 	return f.known[a]
 }
 
