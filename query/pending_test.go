@@ -304,6 +304,51 @@ func TestNothingOfALargeTraceThatCameIsToCome(t *testing.T) {
 	}
 }
 
+// A request for traces that are too much together shows some of them, and what came of
+// those as it came.
+func TestWhatCameIsNotToComeHoweverManyTracesAreAskedFor(t *testing.T) {
+	x := fillTraced(t, enginetest.Tables(t), func(s *record.TraceStep) {
+		s.Trace.PendingEdges, s.Trace.Nodes = max(1, s.Trace.PendingEdges), 3900
+	})
+	open, _ := x.fromOutside()
+	var some told
+	var hashes []string
+	for _, step := range open {
+		if p, madeUp := x.foreseen(step); len(madeUp) == 0 && len(p.Transactions) > 1 && len(some) < 15 {
+			some = append(some, p)
+			hashes = append(hashes, hex.EncodeToString(p.Transactions[0].InMsg.Hash))
+		}
+	}
+	x.world.shared = some
+	s := x.world.serve(t, nil)
+	ask := func(hashes ...string) (found comingAnswer) {
+		got := s.ask("/api/v3/pendingTraces?ext_msg_hash=" + strings.Join(hashes, ","))
+		if err := json.Unmarshal(got.Body.Bytes(), &found); err != nil || got.Code != http.StatusOK {
+			t.Fatal(got.Code, got.Body, err)
+		}
+		return found
+	}
+	for limit := time.Now().Add(time.Minute); len(ask(hashes[len(hashes)-1]).Traces) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("nothing is to come")
+		}
+	}
+	found := ask(hashes...).Traces
+	if len(found) != 10 {
+		t.Errorf("%d of %d traces are shown, want those that are 40000 transactions at most", len(found), len(some))
+	}
+	for _, c := range found {
+		for hash, tx := range c.By {
+			if tx.Emulated {
+				t.Errorf("trace of %s: transaction %s of %s came, and is to come", c.External, hash, tx.Account)
+			}
+		}
+	}
+	if got := len(ask(hashes[len(hashes)-1]).Traces); got != 1 {
+		t.Errorf("%d traces of the last message alone, want one", got)
+	}
+}
+
 func TestWithoutForesightNothingIsToCome(t *testing.T) {
 	x := sharedTraced(t)
 	s := x.world.serve(t, func(c *Configuration) { c.Pending.Enabled = false })

@@ -239,8 +239,7 @@ func (r *run) deliver(ctx context.Context, d *due) error {
 			return fmt.Errorf("account %s: %w", d.to, err)
 		}
 	}
-	state := stateOf(before.Account)
-	if r.cells += state.cells; r.cells > r.limits.Cells {
+	if r.cells += cellsOf(before.Account); r.cells > r.limits.Cells {
 		return fmt.Errorf("%w: %d cells of states", ErrLimits, r.limits.Cells)
 	}
 	in := tvm.Delivery{
@@ -248,8 +247,7 @@ func (r *run) deliver(ctx context.Context, d *due) error {
 		Address: tonutils.NewAddress(0, byte(d.to.Workchain()), d.to.ID()), Account: before.Account,
 		LastHash: before.LastHash, LastLT: before.LastLT, Message: d.message,
 	}
-	var err error
-	if in.Libraries, err = r.libraries(ctx, state.code, d.message); err != nil {
+	if err := in.FindLibraries(func(hash [32]byte) (*cell.Cell, error) { return r.world.Library(ctx, hash) }); err != nil {
 		return fmt.Errorf("account %s: library: %w", d.to, err)
 	}
 	out, err := r.world.Deliver(ctx, in)
@@ -310,73 +308,11 @@ func (r *run) record(transaction *cell.Cell) (*record.Transaction, error) {
 	return tx, err
 }
 
-// libraries are those that the code of an account is, and the code that a message
-// brings.
-func (r *run) libraries(ctx context.Context, code, message *cell.Cell) ([]*cell.Cell, error) {
-	wanted := map[[32]byte]*cell.Cell{}
-	for _, code := range []*cell.Cell{code, initCode(message)} {
-		hash, is := toncell.LibraryOf(code)
-		if _, has := wanted[hash]; !is || has {
-			continue
-		}
-		library, err := r.world.Library(ctx, hash)
-		if err != nil {
-			return nil, err
-		}
-		if library != nil {
-			wanted[hash] = library
-		}
-	}
-	if len(wanted) == 0 {
-		return nil, nil
-	}
-	dictionary := cell.NewDict(256)
-	for hash, library := range wanted {
-		key := cell.BeginCell().MustStoreSlice(hash[:], 256).EndCell()
-		if err := dictionary.Set(key, cell.BeginCell().MustStoreRef(library).EndCell()); err != nil {
-			return nil, err
-		}
-	}
-	return []*cell.Cell{dictionary.AsCell()}, nil
-}
-
-// accountState is what is asked of an account before it executes.
-type accountState struct {
-	code  *cell.Cell // nil for none
-	cells uint64     // as the account tells them
-}
-
-// stateOf reads an account, the zero value for none.
-func stateOf(account *cell.Cell) accountState {
+// cellsOf is how many cells an account has, as it tells them.
+func cellsOf(account *cell.Cell) uint64 {
 	var state tlb.AccountState
-	if account == nil || tlb.Parse(&state, account) != nil || !state.IsValid {
-		return accountState{}
+	if account == nil || tlb.Parse(&state, account) != nil || !state.IsValid || state.StorageInfo.StorageUsed.CellsUsed == nil {
+		return 0
 	}
-	var is accountState
-	if used := state.StorageInfo.StorageUsed.CellsUsed; used != nil {
-		is.cells = used.Uint64()
-	}
-	if state.StateInit != nil {
-		is.code = state.StateInit.Code
-	}
-	return is
-}
-
-// initCode is the code that a message brings, nil for none.
-func initCode(message *cell.Cell) *cell.Cell {
-	var m tlb.Message
-	if tlb.Parse(&m, message) != nil {
-		return nil
-	}
-	var init *tlb.StateInit
-	switch m.MsgType {
-	case tlb.MsgTypeInternal:
-		init = m.AsInternal().StateInit
-	case tlb.MsgTypeExternalIn:
-		init = m.AsExternalIn().StateInit
-	}
-	if init == nil {
-		return nil
-	}
-	return init.Code
+	return state.StorageInfo.StorageUsed.CellsUsed.Uint64()
 }

@@ -127,26 +127,11 @@ func (n *Node) try(ctx context.Context, s *Account, message *cell.Cell, ignoreSi
 	if s.exists() {
 		delivery.Account = s.account.State
 	}
-	if delivery.Libraries, err = n.codeLibrary(ctx, s); err != nil {
+	if err := delivery.FindLibraries(func(hash [32]byte) (*cell.Cell, error) { return n.library(ctx, hash) }); err != nil {
 		return tvm.Outcome{}, nil, err
 	}
 	outcome, err := n.emulator.Deliver(ctx, delivery)
 	return outcome, config, err
-}
-
-// codeLibrary fetches the library that an account's code is, if it is one.
-func (n *Node) codeLibrary(ctx context.Context, s *Account) ([]*cell.Cell, error) {
-	hash, ok := toncell.LibraryOf(s.Code())
-	if !ok {
-		return nil, nil
-	}
-	library, err := n.library(ctx, hash)
-	if err != nil || library == nil {
-		return nil, err
-	}
-	libraries := newLibraryDictionary()
-	err = libraries.add(hash, library)
-	return libraries.roots(), err
 }
 
 // wayFee is the price of a message's way, from its size without the root cell. So many

@@ -137,9 +137,6 @@ func linked(value any) (elements []any, ok bool) {
 	}
 }
 
-// maxLibraries is how many libraries code may ask for, as in the node.
-const maxLibraries = 8
-
 // run runs a get-method on a state. Libraries that the code asks for are fetched.
 func (n *Node) run(ctx context.Context, s *Account, method int64, arguments []any) (tvm.Result, error) {
 	if s.Code() == nil {
@@ -154,18 +151,18 @@ func (n *Node) run(ctx context.Context, s *Account, method int64, arguments []an
 		Address: ofTonutils(s.Address), Account: s.account.State,
 		MethodID: method, Stack: arguments, GasLimit: n.configuration.GasLimit,
 	}
-	libraries := newLibraryDictionary()
+	var libraries tvm.Libraries
 	for {
-		in.Libraries = libraries.roots()
+		in.Libraries = libraries.Roots()
 		result, err := tvm.Run(ctx, in)
-		if err != nil || result.MissingLibrary == nil || libraries.count >= maxLibraries {
+		if err != nil || result.MissingLibrary == nil || libraries.Full() {
 			return result, err
 		}
 		library, err := n.library(ctx, *result.MissingLibrary)
 		if err != nil || library == nil {
 			return result, err
 		}
-		if err := libraries.add(*result.MissingLibrary, library); err != nil {
+		if err := libraries.Add(*result.MissingLibrary, library); err != nil {
 			return tvm.Result{}, err
 		}
 	}

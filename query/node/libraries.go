@@ -52,25 +52,3 @@ func (n *Node) library(ctx context.Context, hash [32]byte) (*cell.Cell, error) {
 		return found[0].Cell, true, nil
 	})
 }
-
-// libraryDictionary is the libraries that some code needs.
-type libraryDictionary struct {
-	dictionary *cell.Dictionary
-	count      int
-}
-
-func newLibraryDictionary() *libraryDictionary {
-	return &libraryDictionary{dictionary: cell.NewDict(256)}
-}
-
-func (l *libraryDictionary) add(hash [32]byte, library *cell.Cell) error {
-	l.count++
-	return l.dictionary.Set(cell.BeginCell().MustStoreSlice(hash[:], 256).EndCell(), cell.BeginCell().MustStoreRef(library).EndCell())
-}
-
-func (l *libraryDictionary) roots() []*cell.Cell {
-	if l.count == 0 {
-		return nil
-	}
-	return []*cell.Cell{l.dictionary.AsCell()}
-}

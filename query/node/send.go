@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -46,8 +47,8 @@ type Sent struct{ Hash, Normal [32]byte }
 // Accepted is a message that a lite server took.
 type Accepted struct {
 	Sent
-	To      address.Address
-	Message *cell.Cell
+	To  address.Address
+	BoC []byte // of the message: its cells may take twenty times as much
 }
 
 // ErrNotExternal is the answer to a message of another kind.
@@ -83,11 +84,12 @@ func (n *Node) Send(ctx context.Context, message *cell.Cell) (*Sent, error) {
 		}
 	}
 	sent := &Sent{message.HashKey(), normal.HashKey()}
-	if err := n.servers.Send(ctx, message.ToBOCWithOptions(cell.BOCSerializeOptions{})); err != nil {
+	boc := message.ToBOCWithOptions(cell.BOCSerializeOptions{})
+	if err := n.servers.Send(ctx, boc); err != nil {
 		return sent, err
 	}
 	if n.accepted != nil {
-		n.accepted(ctx, Accepted{*sent, to, message})
+		n.accepted(ctx, Accepted{*sent, to, boc})
 	}
 	return sent, nil
 }
@@ -116,6 +118,10 @@ func normalized(message *cell.Cell) (*cell.Cell, address.Address, error) {
 	return externalHeader(to).MustStoreUInt(0b01, 2).MustStoreRef(body).EndCell(), to, nil
 }
 
+// unknowing are the exit codes, a type check error and a cell underflow, of code that asks
+// for previous blocks, or opens a library that is no part of it: nodes know them.
+var unknowing = []int{7, 9}
+
 // rehearse delivers the message here. Its error is that of a lite server; what
 // keeps us from trying does not keep the message from being sent.
 func (n *Node) rehearse(ctx context.Context, message *cell.Cell, to address.Address) error {
@@ -134,7 +140,7 @@ func (n *Node) rehearse(ctx context.Context, message *cell.Cell, to address.Addr
 		n.report.Log.Warn().Err(err).Stringer("account", to).Msg("a message could not be tried, it is sent untried")
 		return nil
 	}
-	if outcome.Accepted {
+	if outcome.Accepted || slices.Contains(unknowing, outcome.ExitCode) {
 		return nil
 	}
 	return rejected(fmt.Sprintf("External message was not accepted\n"+

@@ -141,6 +141,21 @@ func TestTracesAreHeldForTheirTimeAndWithinTheirBounds(t *testing.T) {
 	}
 }
 
+// Clocks of replicas differ.
+func TestTracesOfAReplicaWhoseClockIsAheadAreHeldNoLongerThanOthers(t *testing.T) {
+	c := DefaultConfiguration()
+	c.Keep = time.Minute
+	s := newStore(c, silent())
+	now := time.Now()
+	s.put(newTrace(foreseen(1, 10, 1, now.Add(time.Hour))), now)
+	s.put(newTrace(foreseen(2, 20, 1, now)), now)
+	now = now.Add(61 * time.Second)
+	s.put(newTrace(foreseen(3, 30, 1, now)), now)
+	if got := len(s.byID); got != 1 {
+		t.Errorf("%d traces are held after their time, want the one that came late", got)
+	}
+}
+
 // Whoever sends without end has a part of the store and of the queue.
 func TestOneClientCannotPushOutWhatOthersSent(t *testing.T) {
 	c := DefaultConfiguration()
@@ -226,15 +241,15 @@ func TestNobodyWaitsForWhatIsForeseen(t *testing.T) {
 	began := time.Now()
 	const messages = 5000
 	for i := range messages {
-		p.Accepted("client", node.Accepted{Sent: node.Sent{Hash: hashOf(i), Normal: hashOf(i)}, Message: cell.BeginCell().EndCell()})
+		p.Accepted("client", node.Accepted{Sent: node.Sent{Hash: hashOf(i), Normal: hashOf(i)}, BoC: cell.BeginCell().EndCell().ToBOC()})
 	}
 	took := time.Since(began)
 	if took > 5*time.Second {
 		t.Errorf("%d messages took %s", messages, took)
 	}
 	t.Logf("who sends waits %s", took/messages)
-	if len(p.waiting) > c.Queue {
-		t.Errorf("%d messages wait", len(p.waiting))
+	if len(p.waiting.ready) > c.Queue {
+		t.Errorf("%d messages wait", len(p.waiting.ready))
 	}
 	began = time.Now()
 	p.Stop()
@@ -368,7 +383,7 @@ func TestWhatIsSentAgainLaterIsForeseenAgain(t *testing.T) {
 	now := time.Now()
 	send := func(n int) int {
 		p.Accepted("client", node.Accepted{Sent: node.Sent{Hash: hashOf(n), Normal: hashOf(n)}})
-		return len(p.waiting)
+		return len(p.waiting.ready)
 	}
 	p.put(newTrace(foreseen(1, 10, 1, now)), now)
 	p.put(newTrace(foreseen(2, 10, 1, now.Add(-time.Minute))), now)

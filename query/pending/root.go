@@ -58,7 +58,7 @@ type Component struct {
 	log           Log
 	emulator      node.Emulator
 	clients       *clients
-	waiting       chan message
+	waiting       *queue
 	outgoing      chan *record.Record
 
 	cancel  context.CancelFunc
@@ -90,7 +90,7 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 	m := newMetrics(r)
 	p := &Component{
 		Store: newStore(c, m), configuration: c, report: r, metrics: m, log: d.Log, emulator: d.Emulator,
-		clients: newClients(c), waiting: make(chan message, c.Queue), outgoing: make(chan *record.Record, outgoingRecords),
+		clients: newClients(c), waiting: newQueue(c.Queue), outgoing: make(chan *record.Record, outgoingRecords),
 	}
 	if p.emulator == nil {
 		p.emulator = here{}
@@ -138,9 +138,7 @@ func (p *Component) Accepted(client string, sent node.Accepted) {
 		p.metrics.messages.WithLabelValues(resultFlood).Inc()
 		return
 	}
-	select {
-	case p.waiting <- message{sent, client, now}:
-	default:
+	if !p.waiting.push(message{sent, client, now}) {
 		p.clients.leave(client, 0, now)
 		p.metrics.messages.WithLabelValues(resultFull).Inc()
 	}
@@ -151,7 +149,8 @@ func (p *Component) work(ctx context.Context, n Node) {
 		select {
 		case <-ctx.Done():
 			return
-		case m := <-p.waiting:
+		case <-p.waiting.ready:
+			m := p.waiting.pop()
 			bytes := p.foresee(ctx, n, m)
 			p.clients.leave(m.client, bytes, time.Now())
 		}
@@ -206,11 +205,15 @@ func (p *Component) run(ctx context.Context, n Node, m message) (made *cascade.C
 	ctx, cancel := context.WithTimeout(ctx, p.configuration.Limits.Time)
 	defer cancel()
 	_, err = node.Guard(func() ([]byte, error) {
+		sent, err := cell.FromBOC(m.BoC)
+		if err != nil {
+			return nil, err
+		}
 		moment, err := n.Moment(ctx)
 		if err != nil {
 			return nil, err
 		}
-		made, err = cascade.Run(ctx, &world{n, p.emulator, moment}, momentOf(moment), m.Message, p.configuration.Limits)
+		made, err = cascade.Run(ctx, &world{n, p.emulator, moment}, momentOf(moment), sent, p.configuration.Limits)
 		return nil, err
 	})
 	return made, err

@@ -13,7 +13,7 @@ import (
 // Hash is a hash of a message or a transaction.
 type Hash = [32]byte
 
-// Trace is what a message is foreseen to do. It does not change.
+// Trace is what a message is foreseen to do. It does not change once it is in a Store.
 type Trace struct {
 	// ID is the normalised hash of the message (TEP-467), Raw its hash as it was sent.
 	ID, Raw Hash
@@ -81,12 +81,15 @@ func newStore(c Configuration, m *metrics) *Store {
 	}
 }
 
-// put takes a trace in, in place of one with the same id, and lets go of what is too
+// put takes a new trace in, in place of one with the same id, and lets go of what is too
 // much: the oldest of its account, the oldest of all.
 func (s *Store) put(t *Trace, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire(now)
+	if t.Sent.After(now) {
+		t.Sent = now // by the clock of another replica
+	}
 	if _, done := s.dropped[t.ID]; done || !now.Before(t.Sent.Add(s.configuration.Keep)) || t.size() > s.configuration.MaxBytes {
 		return
 	}

@@ -37,48 +37,60 @@ func (r *Reader) Merge(ctx context.Context, traces []*pending.Trace) (merged []*
 	if len(traces) == 0 {
 		return nil, cut, nil
 	}
-	found, done, err := r.arrived(ctx, traces)
+	found, done, unread, err := r.arrived(ctx, traces)
 	if err != nil {
 		return nil, cut, err
 	}
 	for _, t := range traces {
-		if done[t.ID] {
+		switch {
+		case done[t.ID]:
 			r.Pending.Done(t.ID)
-			continue
+		case unread[t.ID]:
+			cut = true
+		default:
+			merged = append(merged, cascade.Merge(t.Transactions, found[t.ID]))
 		}
-		merged = append(merged, cascade.Merge(t.Transactions, found[t.ID]))
 	}
 	return merged, cut, nil
 }
 
-// arrived reads what the index has of traces, by their ids, and of which it has all, or
-// too much to tell what is still to come.
-func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done map[list.Hash]bool, err error) {
+// arrived reads what the index has of traces, by their ids, of which it has all, or too
+// much to tell what is still to come, and of which it was not read, because that of the
+// others was much.
+func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done, unread map[list.Hash]bool, err error) {
 	ids := make([]list.Hash, len(traces))
 	for i, t := range traces {
 		ids[i] = t.ID
 	}
 	f := &list.MessageFilter{Hashes: ids, Direction: list.In, Utime: list.Everything, Lts: list.Everything}
-	roots, _, err := r.Store.TransactionsByMessage(ctx, r.View, f, paging.Page{Limit: maxPendingRoots}, nil)
+	roots, more, err := r.Store.TransactionsByMessage(ctx, r.View, f, paging.Page{Limit: maxPendingRoots}, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	of, err := r.Store.TracesOf(ctx, r.View, roots)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	found, done = map[list.Hash][]*record.Transaction{}, map[list.Hash]bool{}
+	found, done, unread = map[list.Hash][]*record.Transaction{}, map[list.Hash]bool{}, map[list.Hash]bool{}
+	for _, id := range ids {
+		unread[id] = more
+	}
 	owner := map[list.Hash]list.Hash{} // of open traces, by their ids
 	var open []*record.Trace
 	nodes := 0 // of these
 	for i, root := range roots {
 		id, ok := idOf(root.InMsg)
+		if !ok {
+			continue
+		}
+		unread[id] = false
 		switch t := of[i]; {
-		case !ok:
 		case t != nil && (t.PendingEdges == 0 && t.McSeqnoEnd <= r.View.Watermark || t.Nodes > maxTraceNodes):
 			done[id] = true
-		case t == nil || nodes+int(t.Nodes) > traced.MaxTransactions:
+		case t == nil:
 			found[id] = append(found[id], root)
+		case nodes+int(t.Nodes) > traced.MaxTransactions:
+			unread[id] = true
 		default:
 			nodes += int(t.Nodes)
 			open, owner[list.Hash(t.Id)] = append(open, t), id
@@ -86,12 +98,12 @@ func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found ma
 	}
 	transactions, err := r.Store.TransactionsOf(ctx, r.View, traced.Bare(open))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for id, some := range transactions {
 		found[owner[id]] = append(found[owner[id]], some...)
 	}
-	return found, done, nil
+	return found, done, unread, nil
 }
 
 // maxPendingRoots is how many transactions are looked at that may have received the
@@ -128,12 +140,36 @@ func (r *Reader) PendingRows(ctx context.Context, merged []*cascade.Merged, show
 		}
 	}
 	facts.learn(wanted)
+	return facts.rows(merged, shown)
+}
+
+// maxRounds is how often contracts are read together that actions lead to: sales name
+// items, wallets masters.
+const maxRounds = 4
+
+// rows recognises the actions of traces. What it does not know of contracts it reads
+// together, and begins again.
+func (f *facts) rows(merged []*cascade.Merged, shown func(*action.Action) bool) ([]render.TraceRow, error) {
+	for round := 1; ; round++ {
+		f.missing = nil
+		if round < maxRounds {
+			f.missing = api.Book{}
+		}
+		rows, err := f.recognised(merged, shown)
+		if err != nil || len(f.missing) == 0 {
+			return rows, err
+		}
+		f.learn(f.missing)
+	}
+}
+
+func (f *facts) recognised(merged []*cascade.Merged, shown func(*action.Action) bool) ([]render.TraceRow, error) {
 	rows := make([]render.TraceRow, 0, len(merged))
 	for _, m := range merged {
 		row := RowOf(m)
-		found, _ := action.Classify(m.Tree, facts) // of recognisers that fail the stage traces tells
-		if facts.failed != nil {
-			return nil, facts.failed
+		found, _ := action.Classify(m.Tree, f) // of recognisers that fail the stage traces tells
+		if f.failed != nil {
+			return nil, f.failed
 		}
 		foreseen := map[string]bool{}
 		for tx := range m.Foreseen {
@@ -156,9 +192,12 @@ func (r *Reader) PendingRows(ctx context.Context, merged []*cascade.Merged, show
 // facts are what the index knows of contracts.
 type facts struct {
 	context.Context
-	read   func(context.Context, []address.Address) (map[address.Address]*record.Contract, error)
-	known  map[address.Address]*record.Contract // nil for what is none
-	failed error
+	read  func(context.Context, []address.Address) (map[address.Address]*record.Contract, error)
+	known map[address.Address]*record.Contract // nil for what is none
+	// missing are the contracts that were asked for and are not known; where it is nil,
+	// they are read at once.
+	missing api.Book
+	failed  error
 }
 
 // learn reads some accounts at once.
@@ -187,9 +226,14 @@ func (f *facts) Contract(account []byte) *record.Contract {
 		return nil
 	}
 	a := address.Address(account)
-	if _, is := f.known[a]; !is {
-		f.learn(api.Book{a: {}})
+	switch c, is := f.known[a]; {
+	case is:
+		return c
+	case f.missing != nil:
+		f.missing.Add(account)
+		return nil
 	}
+	f.learn(api.Book{a: {}})
 	return f.known[a]
 }
 

@@ -1,10 +1,111 @@
 package tvm
 
 import (
+	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	toncell "tonscribe/ton/cell"
 )
+
+// maxLibraries is how many libraries code may ask for, as in the node.
+const maxLibraries = 8
+
+// Libraries are public libraries that some code needs.
+type Libraries struct {
+	dictionary *cell.Dictionary // nil for none
+	count      int
+}
+
+// Full reports whether no more are looked for.
+func (l *Libraries) Full() bool { return l.count >= maxLibraries }
+
+// Add takes one in.
+func (l *Libraries) Add(hash [32]byte, library *cell.Cell) error {
+	if l.dictionary == nil {
+		l.dictionary = cell.NewDict(256)
+	}
+	l.count++
+	return l.dictionary.Set(cell.BeginCell().MustStoreSlice(hash[:], 256).EndCell(), cell.BeginCell().MustStoreRef(library).EndCell())
+}
+
+// Roots are the dictionaries for a Context.
+func (l *Libraries) Roots() []*cell.Cell {
+	if l.dictionary == nil {
+		return nil
+	}
+	return []*cell.Cell{l.dictionary.AsCell()}
+}
+
+// maxCodeCells is how many cells of code are looked at for libraries.
+const maxCodeCells = 1 << 12
+
+// FindLibraries sets the libraries that are parts of the account's code, of the code
+// that the message brings, or of such libraries. A library that find returns as nil is
+// not there; no more are asked for than the node allows.
+func (in *Delivery) FindLibraries(find func(hash [32]byte) (*cell.Cell, error)) error {
+	var found Libraries
+	asked := 0
+	waiting, seen := []*cell.Cell{codeOf(in.Account), codeBrought(in.Message)}, map[cell.Hash]bool{}
+	for len(waiting) > 0 && len(seen) < maxCodeCells && asked < maxLibraries {
+		c := waiting[0]
+		waiting = waiting[1:]
+		if c == nil || seen[c.HashKey()] {
+			continue
+		}
+		seen[c.HashKey()] = true
+		if hash, is := toncell.LibraryOf(c); is {
+			asked++
+			library, err := find(hash)
+			if err != nil {
+				return err
+			}
+			if library != nil {
+				if err := found.Add(hash, library); err != nil {
+					return err
+				}
+				waiting = append(waiting, library)
+			}
+			continue
+		}
+		for i := range int(c.RefsNum()) {
+			child, err := c.PeekRef(i)
+			if err != nil {
+				return err
+			}
+			waiting = append(waiting, child)
+		}
+	}
+	in.Libraries = found.Roots()
+	return nil
+}
+
+// codeOf is the code of an account (TL-B Account), nil for none.
+func codeOf(account *cell.Cell) *cell.Cell {
+	var state tlb.AccountState
+	if account == nil || tlb.Parse(&state, account) != nil || state.StateInit == nil {
+		return nil
+	}
+	return state.StateInit.Code
+}
+
+// codeBrought is the code that a message brings, nil for none.
+func codeBrought(message *cell.Cell) *cell.Cell {
+	var m tlb.Message
+	if message == nil || tlb.Parse(&m, message) != nil {
+		return nil
+	}
+	var init *tlb.StateInit
+	switch m.MsgType {
+	case tlb.MsgTypeInternal:
+		init = m.AsInternal().StateInit
+	case tlb.MsgTypeExternalIn:
+		init = m.AsExternalIn().StateInit
+	}
+	if init == nil {
+		return nil
+	}
+	return init.Code
+}
 
 // missingLibrary runs the method once more and watches which library cells it
 // opens; the last one of which the libraries hold nothing is why it ended. The

@@ -100,9 +100,13 @@ func (in *Delivery) prepare() (p prepared, err error) {
 		return p, ErrConfigMissing
 	}
 	p.options = machine.TransactionOptions{LogicalTime: int64(in.LT), SignatureCheckAlwaysSucceed: in.IgnoreSignature}
-	if p.block, err = in.Config.prepared.NewBlockContext(machine.BlockOptions{
-		Now: in.Now, BlockLT: int64(in.BlockLT), RandSeed: in.Seed[:], Libraries: in.Libraries,
-	}); err != nil {
+	block := machine.BlockOptions{Now: in.Now, BlockLT: int64(in.BlockLT), RandSeed: in.Seed[:], Libraries: in.Libraries}
+	if in.PrevBlocks != nil {
+		if block.PrevBlocks, err = toTuple(in.PrevBlocks); err != nil {
+			return p, fmt.Errorf("previous blocks: %w", err)
+		}
+	}
+	if p.block, err = in.Config.prepared.NewBlockContext(block); err != nil {
 		return p, err
 	}
 	if err := CheckMessage(in.Message); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/xssnick/tonutils-go/ton/wallet"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/test/support/configtest"
 	nodetest "tonscribe/test/support/node"
 	"tonscribe/ton/tvm"
 )
@@ -191,5 +192,27 @@ func TestFeesAddUpToWhatTheAccountLoses(t *testing.T) {
 			t.Errorf("%s: %s nanotons for the import of an external message, want more than 0", name, fees.InForward)
 		}
 		t.Logf("%s: exit code %d, fees: import %s, storage %s, gas %s", name, outcome.ExitCode, fees.InForward, fees.Storage, fees.Gas)
+	}
+}
+
+func TestMessagesAreDeliveredWithThePreviousBlocksThatAreKnown(t *testing.T) {
+	to := somebody(3)
+	code := assembly(t, "F8340030F800") // PREVMCBLOCKS, DROP, ACCEPT
+	message, err := tlb.ToCell(&tlb.ExternalMessage{DstAddr: to, Body: cell.BeginCell().EndCell()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := tvm.Tuple{tvm.Tuple{big.NewInt(1)}, tvm.Tuple{big.NewInt(2)}, tvm.Tuple{}}
+	for _, c := range []struct {
+		known tvm.Tuple
+		exit  int
+	}{{blocks, 0}, {nil, 7}} {
+		out, err := tvm.Deliver(tvm.Delivery{
+			Context: tvm.Context{Config: configtest.Of(t, nil, nil), Now: noon, LT: 2_000_001, BlockLT: 2_000_000, PrevBlocks: c.known},
+			Account: activeAccount(t, to, &tlb.StateInit{Code: code, Data: cell.BeginCell().EndCell()}, 1e9), LastLT: 1000, Message: message,
+		})
+		if err != nil || out.ExitCode != c.exit || out.Accepted != (c.exit == 0) {
+			t.Errorf("%d known: exit code %d, accepted %t, %v; want %d", len(c.known), out.ExitCode, out.Accepted, err, c.exit)
+		}
 	}
 }

@@ -86,15 +86,15 @@ func toMachine(value any) (any, error) {
 	return nil, fmt.Errorf("a value of type %T cannot be on the stack", value)
 }
 
-func toTuple(values []any) (any, error) {
+func toTuple(values []any) (tuple.Tuple, error) {
 	if len(values) > 255 {
-		return nil, fmt.Errorf("a tuple of %d values, 255 are allowed", len(values))
+		return tuple.Tuple{}, fmt.Errorf("a tuple of %d values, 255 are allowed", len(values))
 	}
 	held := make([]any, len(values))
 	for i, value := range values {
 		var err error
 		if held[i], err = toMachine(value); err != nil {
-			return nil, err
+			return tuple.Tuple{}, err
 		}
 	}
 	return tuple.NewTupleOwned(held), nil

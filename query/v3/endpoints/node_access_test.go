@@ -156,6 +156,18 @@ func TestLegacyEndpointsKnowNobodyWithoutAnError(t *testing.T) {
 	}
 }
 
+func TestSignaturesCountInEstimatesUnlessTheyAreToBeIgnored(t *testing.T) {
+	for flag, want := range map[string]bool{"": false, "null": false, "false": false, "true": true} {
+		sent := map[string]json.RawMessage{"address": json.RawMessage(`"` + nobody + `"`), "body": json.RawMessage(`"te6cckEBAQEAAgAAAEysuc0="`)}
+		if flag != "" {
+			sent["ignore_chksig"] = json.RawMessage(flag)
+		}
+		if _, ignored, err := readEstimate(sent); err != nil || ignored != want {
+			t.Errorf("ignore_chksig %q: ignored %t, %v; want %t", flag, ignored, err, want)
+		}
+	}
+}
+
 func TestLegacyEndpointsNeedANodeLayer(t *testing.T) {
 	l := newLegacy(t, nil)
 	for _, c := range []struct{ method, path, body string }{

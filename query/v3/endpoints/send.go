@@ -60,18 +60,27 @@ var estimateFee = &v3.Endpoint{
 	Body:        estimateFields, Result: estimatedFees, Node: true,
 	Errors: []params.Error{ofNode},
 	Serve: func(q *v3.Request) error {
-		parameters := map[string]json.RawMessage{"ignore_chksig": json.RawMessage("false")}
-		for _, f := range estimateFields {
-			if raw, ok := q.Sent[f.Name]; ok {
-				parameters[f.Name] = raw
-			}
-		}
 		return share(q, "estimateFee", 32, "", estimatedFees, func(ctx context.Context) (*node.Fees, error) {
-			body, ignoreSignature, err := v2.ReadEstimate(parameters)
+			body, ignoreSignature, err := readEstimate(q.Sent)
 			if err != nil {
 				return nil, err
 			}
 			return q.Node.EstimateFee(ctx, body, ignoreSignature)
 		})
 	},
+}
+
+// readEstimate reads a message as the v2 layer does, but signatures count unless the
+// client says otherwise.
+func readEstimate(sent map[string]json.RawMessage) (node.Body, bool, error) {
+	parameters := map[string]json.RawMessage{}
+	for _, f := range estimateFields {
+		if raw, ok := sent[f.Name]; ok {
+			parameters[f.Name] = raw
+		}
+	}
+	if raw := parameters["ignore_chksig"]; len(raw) == 0 || string(raw) == "null" {
+		parameters["ignore_chksig"] = json.RawMessage("false")
+	}
+	return v2.ReadEstimate(parameters)
 }
