@@ -206,7 +206,7 @@ const minDeep = 200
 
 // Contracts are the newest facts of those of the accounts that are something.
 func (l *Lists) Contracts(ctx context.Context, list []address.Address) (map[address.Address]*record.Contract, error) {
-	read, err := l.newest.ContractsAt(ctx, sql.KeysOf(list))
+	read, err := l.newest.ContractsAt(ctx, l.newest.Memory(), sql.KeysOf(list))
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (l *Lists) contractPage(ctx context.Context, list *contractList, page pagin
 	}
 	q.Plan = list.plan()
 	q.Read = func(ctx context.Context, items [][]plan.Row) ([]*record.Contract, error) {
-		return l.current(ctx, q.Plan, list, items)
+		return l.current(ctx, q, list, items)
 	}
 	switch {
 	case after == nil && page.Offset >= minDeep && len(list.ranges) == 1:
@@ -265,12 +265,12 @@ func (l *Lists) contractPage(ctx context.Context, list *contractList, page pagin
 
 // current returns the contracts that rows lead to, as far as they are where the
 // rows say.
-func (l *Lists) current(ctx context.Context, p *plan.Plan, list *contractList, items [][]plan.Row) ([]*record.Contract, error) {
+func (l *Lists) current(ctx context.Context, q *paging.Query[*record.Contract, Key], list *contractList, items [][]plan.Row) ([]*record.Contract, error) {
 	keys := make([]sql.AccountKey, len(items))
 	for i, item := range items {
 		keys[i] = item[0].Account(contractAt[byAccount])
 	}
-	found, err := l.newest.ContractsAt(ctx, keys)
+	found, err := l.newest.ContractsAt(ctx, q.Source.Memory, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (l *Lists) current(ctx context.Context, p *plan.Plan, list *contractList, i
 			if !list.match(c) {
 				continue
 			}
-			if k := list.keyOf(c); p.Compare(rowOfContract(&k), item[0]) == 0 {
+			if k := list.keyOf(c); q.Plan.Compare(rowOfContract(&k), item[0]) == 0 {
 				current = append(current, c)
 			}
 		}
@@ -338,7 +338,7 @@ func (l *Lists) changed(ctx context.Context, q *paging.Query[*record.Contract, K
 	}
 	slices.SortFunc(accounts, sql.AccountKey.Compare)
 	accounts = slices.Compact(accounts)
-	found, err := l.newest.ContractsAt(ctx, accounts)
+	found, err := l.newest.ContractsAt(ctx, q.Source.Memory, accounts)
 	return q.Take(slices.Collect(maps.Values(found))), sql.Conditions{sql.Except(sql.AmongKeys(sql.Account, accounts))}, err
 }
 
