@@ -25,6 +25,14 @@ func (c *Cache) Memory() memory.Bundles {
 	return nil
 }
 
+// Watermark is the bundle of the newest view, 0 before the first.
+func (c *Cache) Watermark() uint32 {
+	if v := c.newest.Load(); v != nil {
+		return v.Watermark
+	}
+	return 0
+}
+
 // find returns the rows of a table in memory that are of one of some accounts, which
 // the columns name, the oldest first.
 func find(ctx context.Context, bundles memory.Bundles, name, version string, columns []string, keys []sql.AccountKey, more ...sql.Condition) ([]memory.Row, error) {

@@ -119,6 +119,10 @@ type contractList struct {
 	fixed bool
 	// further are some that belong to the list and that its ranges do not lead to.
 	further []*record.Contract
+	// watermark is the newest bundle when a page began to be read, and moved says that one
+	// of its contracts was changed by a newer one.
+	watermark uint32
+	moved     bool
 }
 
 // columns returns those of a field.
@@ -219,8 +223,22 @@ func (l *Lists) Contracts(ctx context.Context, list []address.Address) (map[addr
 	return found, nil
 }
 
-// contractPage is a page of a list, and whether there are more after it.
-func (l *Lists) contractPage(ctx context.Context, list *contractList, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
+// maxReadings is how often a page is read while contracts of it change.
+const maxReadings = 3
+
+// contractPage is a page of a list, and whether there are more after it. A contract that
+// a newer bundle moved behind its rows' back is nowhere: the page is read again.
+func (l *Lists) contractPage(ctx context.Context, list *contractList, page paging.Page, after *Key) (found []*record.Contract, more bool, err error) {
+	for range maxReadings {
+		list.watermark, list.moved = l.newest.Watermark(), false
+		if found, more, err = l.readPage(ctx, list, page, after); err != nil || !list.moved {
+			break
+		}
+	}
+	return found, more, err
+}
+
+func (l *Lists) readPage(ctx context.Context, list *contractList, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	q := &paging.Query[*record.Contract, Key]{
 		Source: plan.Source{Tables: l.reader, Memory: l.newest.Memory()}, RowsOfItem: 1, RowOf: rowOfContract,
 		Records: &paging.Records[*record.Contract, Key]{
@@ -287,6 +305,8 @@ func (l *Lists) current(ctx context.Context, q *paging.Query[*record.Contract, K
 			}
 			if k := list.keyOf(c); q.Plan.Compare(rowOfContract(&k), item[0]) == 0 {
 				current = append(current, c)
+			} else if c.McSeqno > list.watermark {
+				list.moved = true
 			}
 		}
 	}

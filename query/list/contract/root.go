@@ -35,8 +35,10 @@ type Newest interface {
 	// and in what was in memory before; contracts that are nothing any more are left
 	// out.
 	ContractsAt(context.Context, memory.Bundles, []sql.AccountKey) (map[address.Address]*record.Contract, error)
-	// Memory has the bundles that are newer than the tables.
+	// Memory has the bundles that are newer than the tables, and Watermark is the newest
+	// bundle of all.
 	Memory() memory.Bundles
+	Watermark() uint32
 }
 
 // New makes lists that read ClickHouse.
