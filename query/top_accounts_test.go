@@ -105,3 +105,31 @@ func checkTopAccounts(t *testing.T, skipped func(n int) bool) {
 		}
 	}
 }
+
+// The ranking has what the view has in memory, though the newest view is of more bundles,
+// and has less in memory, when the tables have been read.
+func TestTopAccountsAreThoseOfTheView(t *testing.T) {
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 600, Seed: 7, Accounts: 300, Whole: true})
+	var bundles []*synthetic.Bundle
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		bundles = append(bundles, b)
+	}
+	const behind = 3
+	w := newWorldWith(t, bundles[:len(bundles)-behind], synthetic.NewTokens(rows))
+	alone := w.serve(t, nil).component.store // as one that has let go of what tables have, which were read before
+	w.log = inMemory(t, bundles, synthetic.NewTokens(rows), len(bundles)-behind)
+	s := w.serve(t, nil)
+	s.await(bundles[len(bundles)-1].Seqno)
+	v, err := s.component.store.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := s.component.store.TopAccounts(t.Context(), v, 0, 1000, nil)
+	if err != nil || len(want) < 100 {
+		t.Fatalf("%d accounts: %v", len(want), err)
+	}
+	got, err := alone.TopAccounts(t.Context(), v, 0, 1000, nil)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%d accounts: %v\nwant %d: %v; %v", len(got), got, len(want), want, err)
+	}
+}

@@ -107,6 +107,12 @@ func (c *Cache) drop(changed map[address.Address]accountCode, facts, links []sql
 		} else if old, ok := old.(accountCode); !ok || old.version <= code.version {
 			c.held.Set(at, code)
 		}
+		for _, of := range []kind{codes, bocs} { // it may have come with the account
+			one, _ := c.held.GetIfPresent(hashKey(of, code.hash))
+			if _, missing := one.(absent); missing {
+				c.held.Invalidate(hashKey(of, code.hash))
+			}
+		}
 	}
 	for _, a := range facts {
 		c.held.Invalidate(accountKey(contracts, a))

@@ -48,11 +48,12 @@ func unknownCode(hash Hash) *Code {
 
 // Codes are those with the hashes, be they in the table or not.
 func (c *Cache) Codes(ctx context.Context, hashes []Hash) (map[Hash]*Code, error) {
+	bundles := c.Memory()
 	found, err := c.codes.at(ctx, hashes)
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.heldCodes(ctx, hashes)
+	held, err := heldCodes(ctx, bundles, hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +92,12 @@ func (b BoC) bytes() int { return cap(b) }
 // CodeBoCs are the codes themselves, as bags of cells; those that are not there
 // are missing.
 func (c *Cache) CodeBoCs(ctx context.Context, hashes []Hash) (map[Hash]BoC, error) {
+	bundles := c.Memory()
 	found, err := c.bocs.at(ctx, hashes)
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.heldCodes(ctx, hashes)
+	held, err := heldCodes(ctx, bundles, hashes)
 	for _, one := range held {
 		found[Hash(one.Hash)] = one.Boc
 	}

@@ -35,11 +35,12 @@ type Entry struct {
 
 // Directory has an entry for every account of the list.
 func (c *Cache) Directory(ctx context.Context, list []address.Address) (map[address.Address]Entry, error) {
+	bundles := c.Memory()
 	found, err := c.accounts.at(ctx, list)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.addHeldCodes(ctx, found, list); err != nil {
+	if err := addHeldCodes(ctx, bundles, found, list); err != nil {
 		return nil, err
 	}
 	wanted := make([]Hash, 0, len(found))

@@ -16,7 +16,8 @@ import (
 	"tonscribe/ton/code"
 )
 
-// Memory has the bundles of the newest view that are newer than the tables.
+// Memory has the bundles of the newest view that are newer than the tables. Who reads both
+// takes it before he reads the tables: what leaves it meanwhile is in neither otherwise.
 func (c *Cache) Memory() memory.Bundles {
 	if v := c.newest.Load(); v != nil {
 		return v.Memory
@@ -24,10 +25,17 @@ func (c *Cache) Memory() memory.Bundles {
 	return nil
 }
 
+// Watermark is the bundle of the newest view, 0 before the first.
+func (c *Cache) Watermark() uint32 {
+	if v := c.newest.Load(); v != nil {
+		return v.Watermark
+	}
+	return 0
+}
+
 // find returns the rows of a table in memory that are of one of some accounts, which
 // the columns name, the oldest first.
-func (c *Cache) find(ctx context.Context, name, version string, columns []string, keys []sql.AccountKey, more ...sql.Condition) ([]memory.Row, error) {
-	bundles := c.Memory()
+func find(ctx context.Context, bundles memory.Bundles, name, version string, columns []string, keys []sql.AccountKey, more ...sql.Condition) ([]memory.Row, error) {
 	if len(bundles) == 0 || len(keys) == 0 {
 		return nil, nil
 	}
@@ -41,8 +49,8 @@ func (c *Cache) find(ctx context.Context, name, version string, columns []string
 
 // addHeld appends the records of accounts in memory to those that tables have: they are
 // as new or newer.
-func (c *Cache) addHeld(ctx context.Context, found map[sql.AccountKey]packed, name, version string, keys []sql.AccountKey) error {
-	held, err := c.find(ctx, name, version, sql.Account, keys)
+func addHeld(ctx context.Context, bundles memory.Bundles, found map[sql.AccountKey]packed, name, version string, keys []sql.AccountKey) error {
+	held, err := find(ctx, bundles, name, version, sql.Account, keys)
 	if err != nil {
 		return err
 	}
@@ -62,8 +70,8 @@ func accountOf(name string, row memory.Row) sql.AccountKey {
 }
 
 // addHeldCodes replaces the codes of accounts by those that they have in memory.
-func (c *Cache) addHeldCodes(ctx context.Context, found map[address.Address]accountCode, list []address.Address) error {
-	held, err := c.find(ctx, "accounts", "version", sql.Account, sql.KeysOf(list))
+func addHeldCodes(ctx context.Context, bundles memory.Bundles, found map[address.Address]accountCode, list []address.Address) error {
+	held, err := find(ctx, bundles, "accounts", "version", sql.Account, sql.KeysOf(list))
 	if err != nil {
 		return err
 	}
@@ -83,7 +91,7 @@ func (c *Cache) addHeldCodes(ctx context.Context, found map[address.Address]acco
 // heldLinks are the DNS items in memory that name some accounts, by these.
 func (c *Cache) heldLinks(ctx context.Context, accounts []sql.AccountKey) (map[sql.AccountKey]items, error) {
 	key := sql.AccountColumns("key")
-	held, err := c.find(ctx, "contract_links", "mc_seqno", key, accounts, sql.Is("role", sql.Name(schema.LinkWallet.String())))
+	held, err := find(ctx, c.Memory(), "contract_links", "mc_seqno", key, accounts, sql.Is("role", sql.Name(schema.LinkWallet.String())))
 	if err != nil || len(held) == 0 {
 		return nil, err
 	}
@@ -98,8 +106,7 @@ func (c *Cache) heldLinks(ctx context.Context, accounts []sql.AccountKey) (map[s
 }
 
 // heldCodes are the codes in memory that have some hashes.
-func (c *Cache) heldCodes(ctx context.Context, hashes []Hash) ([]*record.Code, error) {
-	bundles := c.Memory()
+func heldCodes(ctx context.Context, bundles memory.Bundles, hashes []Hash) ([]*record.Code, error) {
 	if len(bundles) == 0 || len(hashes) == 0 {
 		return nil, nil
 	}

@@ -90,7 +90,7 @@ func itemsOf(found map[sql.AccountKey]items) items {
 // bestNames returns, for those of the wanted accounts that own some of the items and are
 // named by them, the one with the shortest name.
 func (c *Cache) bestNames(ctx context.Context, wanted map[sql.AccountKey]items, among items) (map[address.Address]*record.Contract, error) {
-	contracts, err := c.ContractsAt(ctx, among)
+	contracts, err := c.ContractsAt(ctx, c.Memory(), among)
 	best := map[address.Address]*record.Contract{}
 	for _, item := range contracts {
 		owner := item.NftItem.GetOwner()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"tonscribe/query/memory"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -23,24 +24,25 @@ func (p packed) bytes() int { return cap(p) + 24 }
 
 // States are the newest states of the accounts with some keys.
 func (c *Cache) States(ctx context.Context, keys []sql.AccountKey) (map[address.Address]*record.Account, error) {
+	bundles := c.Memory()
 	found, err := c.states.at(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.addHeld(ctx, found, "accounts", "version", keys); err != nil {
+	if err := addHeld(ctx, bundles, found, "accounts", "version", keys); err != nil {
 		return nil, err
 	}
 	return unpack[record.Account](found)
 }
 
-// ContractsAt are the newest facts of the accounts with some keys; contracts that are
-// nothing any more are left out.
-func (c *Cache) ContractsAt(ctx context.Context, keys []sql.AccountKey) (map[address.Address]*record.Contract, error) {
+// ContractsAt are the newest facts of the accounts with some keys, in the tables and in
+// what was in memory before; contracts that are nothing any more are left out.
+func (c *Cache) ContractsAt(ctx context.Context, bundles memory.Bundles, keys []sql.AccountKey) (map[address.Address]*record.Contract, error) {
 	found, err := c.contracts.at(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.addHeld(ctx, found, "contracts", "mc_seqno", keys); err != nil {
+	if err := addHeld(ctx, bundles, found, "contracts", "mc_seqno", keys); err != nil {
 		return nil, err
 	}
 	newest, err := unpack[record.Contract](found)

@@ -226,9 +226,7 @@ func (f *Filler) extend(ctx context.Context, v *View) (bool, error) {
 		if len(newer) == 0 {
 			return f.extendBack(ctx, v)
 		}
-		h.append(newer)
-		f.publish(v, h)
-		return true, nil
+		return true, f.append(ctx, v, h, newer)
 	}
 	if high-low > stepBundles {
 		// Too far away: begin anew at the watermark.
@@ -252,21 +250,32 @@ func (f *Filler) extend(ctx context.Context, v *View) (bool, error) {
 	if !held || count > stepTransactions {
 		// Transactions come afterwards, newest first.
 		h.WithTransactions = len(h.Bundles)
-		h.append(newer)
-		f.publish(v, h)
+		if err := f.append(ctx, v, h, newer); err != nil {
+			return true, err
+		}
 		_, err := f.extendBack(ctx, v)
 		return true, err
 	}
 	if err := f.fill(ctx, bundles); err != nil {
 		return false, err
 	}
-	h.append(newer)
-	f.publish(v, h)
-	return true, nil
+	return true, f.append(ctx, v, h, newer)
 }
 
-// append adds bundles with their transactions.
-func (h *Head) append(newer []*Bundle) { h.Bundles = append(slices.Clip(h.Bundles), newer...) }
+// append adds bundles with their transactions, and publishes the head.
+func (f *Filler) append(ctx context.Context, v *View, h Head, newer []*Bundle) (err error) {
+	var reach Reach
+	if len(newer) > 0 && h.WithTransactions == len(h.Bundles) && f.configuration.TransactionBytes > 0 {
+		// What the head held before tells how far others go: now that is nothing.
+		reach, err = f.reachBefore(ctx, newer[0].McSeqno)
+		if h.outsideTransactions = h.outsideTransactions.and(reach); err != nil {
+			newer = nil // for the next step
+		}
+	}
+	h.Bundles = append(slices.Clip(h.Bundles), newer...)
+	f.publish(v, h)
+	return err
+}
 
 // heldOf makes bundles of the head out of rows in memory.
 func heldOf(newer memory.Bundles) ([]*Bundle, error) {
@@ -315,18 +324,18 @@ func (h *Head) missing(v *View) (low, high uint32) {
 
 // extendBack adds older bundles, or the transactions of older bundles, while there
 // is room for them: first some transactions, then all blocks, which are cheap to
-// read, then the rest.
+// read, then the rest. What only memory has was dropped for lack of room, and stays away.
 func (f *Filler) extendBack(ctx context.Context, v *View) (bool, error) {
 	h := &v.Head
 	blocks, transactions := h.size()
-	if first, ok := f.nextTransactions(h, transactions); ok && h.held() < stepTransactions {
+	if first, ok := f.nextTransactions(v, transactions); ok && h.held() < stepTransactions {
 		return f.extendTransactions(ctx, v, first)
 	}
 	oldest := h.Bundles[0].McSeqno
-	if blocks < f.configuration.BlockBytes*9/10 && v.First != nil && oldest > v.First.Id.Seqno {
+	if blocks < f.configuration.BlockBytes*9/10 && v.First != nil && oldest > v.First.Id.Seqno && oldest-1 <= v.Tables {
 		return f.extendBlocks(ctx, v, oldest-1)
 	}
-	if first, ok := f.nextTransactions(h, transactions); ok {
+	if first, ok := f.nextTransactions(v, transactions); ok {
 		return f.extendTransactions(ctx, v, first)
 	}
 	return false, nil
@@ -341,10 +350,12 @@ func (h *Head) held() (n int) {
 }
 
 // nextTransactions is the first of the bundles whose transactions are to be read
-// next; it is not ok when there is no room for them, or none are left.
-func (f *Filler) nextTransactions(h *Head, held int) (first int, ok bool) {
+// next; it is not ok when there is no room for them, none are left, or tables have them
+// not all.
+func (f *Filler) nextTransactions(v *View, held int) (first int, ok bool) {
 	const recordBytes = 700 // about
-	if first = h.WithTransactions - 1; first < 0 {
+	h := &v.Head
+	if first = h.WithTransactions - 1; first < 0 || h.Bundles[first].McSeqno > v.Tables {
 		return 0, false
 	}
 	count := h.Bundles[first].Count

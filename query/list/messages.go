@@ -178,7 +178,7 @@ type messageQuery struct {
 func (l *Lists) queryMessages(ctx context.Context, m *messageList, part messagePart, p *messagePlan, limit int) *messageQuery {
 	q := &messageQuery{likely: l.likelyTransactions(ctx, m, p, limit)}
 	q.Query = &paging.Query[Message, MessageKey]{
-		Records: m.Records, Source: l.source(m.view), Plan: &p.Plan, RowsOfItem: 2,
+		Records: m.Records, Source: l.source(m.view), Plan: &p.Plan, RowsOfItem: 2, Several: mayBeSeveral,
 		RowOf: func(k *MessageKey) plan.Row {
 			if k.External != (part == externalMessages) {
 				return nil // the cursor lies in the other part

@@ -306,6 +306,16 @@ func farHashes(items [][]plan.Row, clustered Direction) map[RowKey]Hash {
 	return found
 }
 
+// mayBeSeveral reports whether rows that are alike are of several messages that share 32
+// bits, as of many external ones some do, or of one that was taken several times.
+func mayBeSeveral(item []plan.Row) bool {
+	key, side := end(item[0])
+	return slices.ContainsFunc(item, func(r plan.Row) bool {
+		other, otherSide := end(r)
+		return otherSide == side && other != key
+	})
+}
+
 // split says of which transactions the record is needed and of which the hash:
 // each message's record comes from the clustered side if that is indexed. Of
 // messages that share 32 bits all records of the side are needed.

@@ -12,6 +12,7 @@ import (
 	"tonscribe/query/head"
 	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
+	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
@@ -58,7 +59,7 @@ func (s *Store) TopAccounts(ctx context.Context, v *head.View, offset, limit int
 		}
 		return slices.Clone(r.list[min(offset, len(r.list)):min(need, len(r.list))]), nil
 	}
-	list, _, err := s.richest(ctx, after, need)
+	list, _, err := s.richest(ctx, v, after, need)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (s *Store) rank(ctx context.Context, v *head.View, r *ranking, need int) (e
 	if r.watermark == v.Watermark && (r.whole || len(r.list) >= need) {
 		return nil
 	}
-	list, whole, err := s.richest(ctx, nil, max(need+need/4, minRanked)) // deeper pages come next
+	list, whole, err := s.richest(ctx, v, nil, max(need+need/4, minRanked)) // deeper pages come next
 	if err == nil {
 		r.watermark, r.list, r.whole = v.Watermark, list, whole
 	}
@@ -100,7 +101,7 @@ func rankRow(b *Balance) plan.Row {
 
 // richest reads at least need accounts after a place, if there are so many, in
 // order. It is whole when they are all.
-func (s *Store) richest(ctx context.Context, after *Balance, need int) (list []Balance, whole bool, err error) {
+func (s *Store) richest(ctx context.Context, v *head.View, after *Balance, need int) (list []Balance, whole bool, err error) {
 	var from plan.Row
 	if after != nil {
 		from = rankRow(after)
@@ -111,11 +112,11 @@ func (s *Store) richest(ctx context.Context, after *Balance, need int) (list []B
 		if err != nil {
 			return nil, false, err
 		}
-		held, err := rankPlan.Held(ctx, plan.Source{Memory: s.Memory()}, &rankPlan.Ranges[0])
+		held, err := rankPlan.Held(ctx, plan.Source{Memory: v.Memory}, &rankPlan.Ranges[0])
 		if err != nil {
 			return nil, false, err
 		}
-		some, err := s.balances(ctx, append(slices.Clip(rows), held...))
+		some, err := s.balances(ctx, v, append(slices.Clip(rows), held...))
 		if err != nil {
 			return nil, false, err
 		}
@@ -144,7 +145,7 @@ const maxKeys = 2_000
 
 // balances are those of the accounts that rows lead to, as they are now, without
 // accounts that are gone.
-func (s *Store) balances(ctx context.Context, rows []plan.Row) ([]Balance, error) {
+func (s *Store) balances(ctx context.Context, v *head.View, rows []plan.Row) ([]Balance, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -159,7 +160,7 @@ func (s *Store) balances(ctx context.Context, rows []plan.Row) ([]Balance, error
 	if err != nil {
 		return nil, err
 	}
-	held, err := s.heldBalances(ctx, list)
+	held, err := heldBalances(ctx, v.Memory, list)
 	if err != nil {
 		return nil, err
 	}
@@ -204,8 +205,8 @@ func (s *Store) balanceRows(ctx context.Context, list []sql.AccountKey) (rows []
 }
 
 // heldBalances are the rows of accounts in memory.
-func (s *Store) heldBalances(ctx context.Context, list []sql.AccountKey) ([]balanceRow, error) {
-	found, err := s.Memory().Find(ctx, "accounts_by_balance", sql.Conditions{sql.AmongKeys(sql.Account, list)})
+func heldBalances(ctx context.Context, bundles memory.Bundles, list []sql.AccountKey) ([]balanceRow, error) {
+	found, err := bundles.Find(ctx, "accounts_by_balance", sql.Conditions{sql.AmongKeys(sql.Account, list)})
 	if err != nil {
 		return nil, err
 	}

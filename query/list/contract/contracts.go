@@ -119,6 +119,10 @@ type contractList struct {
 	fixed bool
 	// further are some that belong to the list and that its ranges do not lead to.
 	further []*record.Contract
+	// watermark is the newest bundle when a page began to be read, and moved says that one
+	// of its contracts was changed by a newer one.
+	watermark uint32
+	moved     bool
 }
 
 // columns returns those of a field.
@@ -206,7 +210,7 @@ const minDeep = 200
 
 // Contracts are the newest facts of those of the accounts that are something.
 func (l *Lists) Contracts(ctx context.Context, list []address.Address) (map[address.Address]*record.Contract, error) {
-	read, err := l.newest.ContractsAt(ctx, sql.KeysOf(list))
+	read, err := l.newest.ContractsAt(ctx, l.newest.Memory(), sql.KeysOf(list))
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +223,22 @@ func (l *Lists) Contracts(ctx context.Context, list []address.Address) (map[addr
 	return found, nil
 }
 
-// contractPage is a page of a list, and whether there are more after it.
-func (l *Lists) contractPage(ctx context.Context, list *contractList, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
+// maxReadings is how often a page is read while contracts of it change.
+const maxReadings = 3
+
+// contractPage is a page of a list, and whether there are more after it. A contract that
+// a newer bundle moved behind its rows' back is nowhere: the page is read again.
+func (l *Lists) contractPage(ctx context.Context, list *contractList, page paging.Page, after *Key) (found []*record.Contract, more bool, err error) {
+	for range maxReadings {
+		list.watermark, list.moved = l.newest.Watermark(), false
+		if found, more, err = l.readPage(ctx, list, page, after); err != nil || !list.moved {
+			break
+		}
+	}
+	return found, more, err
+}
+
+func (l *Lists) readPage(ctx context.Context, list *contractList, page paging.Page, after *Key) ([]*record.Contract, bool, error) {
 	q := &paging.Query[*record.Contract, Key]{
 		Source: plan.Source{Tables: l.reader, Memory: l.newest.Memory()}, RowsOfItem: 1, RowOf: rowOfContract,
 		Records: &paging.Records[*record.Contract, Key]{
@@ -244,7 +262,7 @@ func (l *Lists) contractPage(ctx context.Context, list *contractList, page pagin
 	}
 	q.Plan = list.plan()
 	q.Read = func(ctx context.Context, items [][]plan.Row) ([]*record.Contract, error) {
-		return l.current(ctx, q.Plan, list, items)
+		return l.current(ctx, q, list, items)
 	}
 	switch {
 	case after == nil && page.Offset >= minDeep && len(list.ranges) == 1:
@@ -265,12 +283,12 @@ func (l *Lists) contractPage(ctx context.Context, list *contractList, page pagin
 
 // current returns the contracts that rows lead to, as far as they are where the
 // rows say.
-func (l *Lists) current(ctx context.Context, p *plan.Plan, list *contractList, items [][]plan.Row) ([]*record.Contract, error) {
+func (l *Lists) current(ctx context.Context, q *paging.Query[*record.Contract, Key], list *contractList, items [][]plan.Row) ([]*record.Contract, error) {
 	keys := make([]sql.AccountKey, len(items))
 	for i, item := range items {
 		keys[i] = item[0].Account(contractAt[byAccount])
 	}
-	found, err := l.newest.ContractsAt(ctx, keys)
+	found, err := l.newest.ContractsAt(ctx, q.Source.Memory, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -285,8 +303,10 @@ func (l *Lists) current(ctx context.Context, p *plan.Plan, list *contractList, i
 			if !list.match(c) {
 				continue
 			}
-			if k := list.keyOf(c); p.Compare(rowOfContract(&k), item[0]) == 0 {
+			if k := list.keyOf(c); q.Plan.Compare(rowOfContract(&k), item[0]) == 0 {
 				current = append(current, c)
+			} else if c.McSeqno > list.watermark {
+				list.moved = true
 			}
 		}
 	}
@@ -338,7 +358,7 @@ func (l *Lists) changed(ctx context.Context, q *paging.Query[*record.Contract, K
 	}
 	slices.SortFunc(accounts, sql.AccountKey.Compare)
 	accounts = slices.Compact(accounts)
-	found, err := l.newest.ContractsAt(ctx, accounts)
+	found, err := l.newest.ContractsAt(ctx, q.Source.Memory, accounts)
 	return q.Take(slices.Collect(maps.Values(found))), sql.Conditions{sql.Except(sql.AmongKeys(sql.Account, accounts))}, err
 }
 

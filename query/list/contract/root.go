@@ -31,11 +31,14 @@ type Lists struct {
 
 // Newest is what is known of contracts as of the newest view.
 type Newest interface {
-	// ContractsAt returns the newest facts of the accounts with some keys; contracts
-	// that are nothing any more are left out.
-	ContractsAt(context.Context, []sql.AccountKey) (map[address.Address]*record.Contract, error)
-	// Memory has the bundles that are newer than the tables.
+	// ContractsAt returns the newest facts of the accounts with some keys, in the tables
+	// and in what was in memory before; contracts that are nothing any more are left
+	// out.
+	ContractsAt(context.Context, memory.Bundles, []sql.AccountKey) (map[address.Address]*record.Contract, error)
+	// Memory has the bundles that are newer than the tables, and Watermark is the newest
+	// bundle of all.
 	Memory() memory.Bundles
+	Watermark() uint32
 }
 
 // New makes lists that read ClickHouse.

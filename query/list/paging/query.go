@@ -84,6 +84,8 @@ type Query[R, K any] struct {
 	Read func(ctx context.Context, items [][]plan.Row) ([]R, error)
 	// RowsOfItem is how many rows an item has, about.
 	RowsOfItem int
+	// Several reports whether an item may be several records. May be nil.
+	Several func(item []plan.Row) bool
 	// Seek is that of the scan. May be nil.
 	Seek func(ctx context.Context, items int) (group plan.Row, before int, err error)
 	// Unpack reads a record, which counts as what Reads says. Only plans that are
@@ -151,12 +153,16 @@ func (q *Query[R, K]) Collect(ctx context.Context, need int) (page []R, left int
 		want += skip
 	default:
 		w.Skip = q.Page.Offset
+		if q.Several != nil {
+			w.Count = q.count
+		}
 	}
 	for read := 0; ; {
 		items, err := w.Next(ctx, want, q.RowsOfItem)
 		if err != nil {
 			return nil, 0, err
 		}
+		skip, w.Inside = skip+w.Inside, 0
 		if read += len(items); q.Plan.Residual {
 			if err := reader.Dropped(read, q.Page.Limit+q.Page.Offset); err != nil {
 				return nil, 0, err
@@ -175,6 +181,34 @@ func (q *Query[R, K]) Collect(ctx context.Context, need int) (page []R, left int
 		}
 		want = min(2*want, maxCandidates)
 	}
+}
+
+// count returns how many records each of some items is.
+func (q *Query[R, K]) count(ctx context.Context, items [][]plan.Row) ([]int, error) {
+	counts := make([]int, len(items))
+	var several [][]plan.Row
+	for i, item := range items {
+		if counts[i] = 1; q.Several(item) {
+			counts[i], several = 0, append(several, item)
+		}
+	}
+	list, err := InChunks(ctx, several, q.Read)
+	if err != nil {
+		return nil, err
+	}
+	whole := *q.Records
+	whole.After = nil
+	for _, r := range whole.Take(list) {
+		k := q.Key(r)
+		row := q.RowOf(&k)
+		if row == nil {
+			continue // what was read with it, and is not of the plan
+		}
+		if i, found := slices.BinarySearchFunc(items, row, func(item []plan.Row, row plan.Row) int { return q.Plan.Compare(item[0], row) }); found {
+			counts[i]++
+		}
+	}
+	return counts, nil
 }
 
 // directly reads the records of the first so many rows, or returns ErrShort when

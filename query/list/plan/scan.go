@@ -27,6 +27,11 @@ type Scan struct {
 	from Row
 	// Skip is how many items to leave out.
 	Skip int
+	// Count returns how many each of some items counts as, when that is not one. May be
+	// nil.
+	Count func(ctx context.Context, items [][]Row) ([]int, error)
+	// Inside is how much of the first item that Next gave is to be left out, too.
+	Inside int
 	// surplus are items that were read and not asked for yet.
 	surplus [][]Row
 	// exhausted says that there are no more rows.
@@ -79,7 +84,9 @@ func (w *Scan) Next(ctx context.Context, want, rowsOfItem int) (items [][]Row, e
 			w.from, rows = rows[begin], rows[:begin]
 		}
 		w.arrange(rows)
-		items = w.collect(items, rows)
+		if items, err = w.collect(ctx, items, rows); err != nil {
+			return nil, err
+		}
 	}
 	if len(items) > want {
 		items, w.surplus = items[:want:want], items[want:]
@@ -118,7 +125,8 @@ func (w *Scan) arrange(rows []Row) {
 }
 
 // collect adds the items behind after, without those to be skipped.
-func (w *Scan) collect(items [][]Row, rows []Row) [][]Row {
+func (w *Scan) collect(ctx context.Context, items [][]Row, rows []Row) ([][]Row, error) {
+	var behind [][]Row
 	for start := 0; start < len(rows); {
 		stop := start + 1
 		for stop < len(rows) && w.compare(rows[start], rows[stop]) == 0 {
@@ -130,12 +138,34 @@ func (w *Scan) collect(items [][]Row, rows []Row) [][]Row {
 		}
 		switch {
 		case c < 0:
-		case c > 0 && w.Skip > 0:
-			w.Skip--
+		case c > 0:
+			behind = append(behind, rows[start:stop])
 		default:
 			items = append(items, rows[start:stop])
 		}
 		start = stop
 	}
-	return items
+	behind, err := w.skip(ctx, behind)
+	return append(items, behind...), err
+}
+
+// skip leaves out items as far as that is wanted.
+func (w *Scan) skip(ctx context.Context, items [][]Row) ([][]Row, error) {
+	n := min(w.Skip, len(items))
+	if n == 0 || w.Count == nil {
+		w.Skip -= n
+		return items[n:], nil
+	}
+	counts, err := w.Count(ctx, items[:n])
+	if err != nil {
+		return nil, err
+	}
+	for i, count := range counts {
+		if count > w.Skip {
+			w.Skip, w.Inside = 0, w.Skip
+			return items[i:], nil
+		}
+		w.Skip -= count
+	}
+	return w.skip(ctx, items[n:])
 }
