@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -36,10 +35,6 @@ const (
 	tagNonBounceable = 0x51
 	tagTestOnly      = 0x80
 )
-
-// noWorkchain is the one that stands for none, for the network's nodes as in tables: what
-// is asked of an account there would be asked of all that name nobody.
-const noWorkchain = math.MinInt32
 
 // friendlySize is the length of the user-friendly form in base64.
 const friendlySize = 48
@@ -70,8 +65,8 @@ func (a Address) String() string { return string(AppendRaw(nil, a[:])) }
 func Parse(text string) (a Address, f Form, err error) {
 	if workchain, hash, raw := strings.Cut(text, ":"); raw {
 		n, err := strconv.ParseInt(workchain, 10, 32)
-		if err != nil || n == noWorkchain {
-			return a, f, fmt.Errorf("%w: its workchain is no number of 32 bits, or stands for none", ErrInvalid)
+		if err != nil {
+			return a, f, fmt.Errorf("%w: its workchain is no number of 32 bits", ErrInvalid)
 		}
 		var id [Size - 4]byte
 		if len(hash) != hex.EncodedLen(len(id)) {

@@ -43,7 +43,7 @@ func TestEveryFormOfAnAddressIsReadAndWrittenAsTheOfficialOnesAre(t *testing.T) 
 			t.Errorf("%s: %s, %+v, want %s", c.friendly, a, form, of.StringRaw())
 		}
 	}
-	if a := MustParse("-2147483647:" + hash); a.Workchain() != -1<<31+1 || a.String() != "-2147483647:"+hash {
+	if a := MustParse("-2147483648:" + hash); a.Workchain() != -1<<31 || a.String() != "-2147483648:"+hash {
 		t.Errorf("the first workchain is %d in %s", a.Workchain(), a)
 	}
 }
@@ -51,7 +51,7 @@ func TestEveryFormOfAnAddressIsReadAndWrittenAsTheOfficialOnesAre(t *testing.T) 
 func TestWhatIsNoAddressIsAnError(t *testing.T) {
 	good := "EQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqB2N"
 	for _, text := range []string{
-		"", "EQ", "0:12", "0:" + zeros + "0", "0:" + zeros[1:] + "g", ":" + zeros, "x:" + zeros, "2147483648:" + zeros, "-2147483648:" + zeros, "0x0:" + zeros, " 0:" + zeros,
+		"", "EQ", "0:12", "0:" + zeros + "0", "0:" + zeros[1:] + "g", ":" + zeros, "x:" + zeros, "2147483648:" + zeros, "0x0:" + zeros, " 0:" + zeros,
 		good[:47], good + "A", good[:47] + "O", good[:47] + "=", good[:46] + "\r\n", "E Q" + good[3:], "AA" + good[2:], strings.ToLower(good),
 		"kA" + good[2:], // the checksum covers the flags
 	} {
