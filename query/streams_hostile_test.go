@@ -30,7 +30,7 @@ func TestWhoReadsTooSlowlyIsToldAndOthersDoNotNotice(t *testing.T) {
 	x := newStreamWorld(t)
 	s := x.growing.serve(t, func(c *Configuration) {
 		manyStreams(c)
-		c.Live.Queue, c.Live.WriteTimeout = 2, 6*time.Second
+		c.Live.Queue, c.Live.WriteTimeout = 2, 20*time.Second
 	})
 	s.await(x.bundles[x.from-1].Seqno)
 	at := s.listeningWith(4 << 10)
