@@ -198,18 +198,24 @@ func (s *supervisor) awaitDataLock(ctx context.Context) (*os.File, error) {
 	}
 }
 
+// FirstPort and lastPort are the range in which embedded engines choose their ports.
+const (
+	FirstPort = 21000
+	lastPort  = 32000
+)
+
 // freePort finds a port below the range from which the system gives ports to
 // outgoing connections, so that nothing takes it while a crashed engine restarts.
 func freePort() (int, error) {
 	for range 200 {
-		port := 21000 + rand.IntN(11000)
+		port := FirstPort + rand.IntN(lastPort-FirstPort)
 		l, err := net.Listen("tcp", at(port))
 		if err != nil {
 			continue
 		}
 		return port, l.Close()
 	}
-	return 0, errors.New("no free port between 21000 and 32000 on 127.0.0.1")
+	return 0, fmt.Errorf("no free port between %d and %d on 127.0.0.1", FirstPort, lastPort)
 }
 
 // start starts a child and waits until it accepts connections.

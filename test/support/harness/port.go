@@ -10,7 +10,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"tonscribe/internal/engine"
 )
+
+const firstPort = 10000
 
 // FreePort returns a port of the loopback that nothing listens at and that stays free
 // until the caller's server listens there: it lies below the range that the system gives
@@ -24,7 +28,7 @@ func FreePort(t testing.TB) int {
 		t.Fatal(err)
 	}
 	for range 1000 {
-		port := 10000 + rand.IntN(11000)
+		port := firstPort + rand.IntN(engine.FirstPort-firstPort)
 		claim, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o666)
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +48,7 @@ func FreePort(t testing.TB) int {
 		claims.Unlock()
 		return port
 	}
-	t.Fatal("no free port between 10000 and 21000 on 127.0.0.1")
+	t.Fatalf("no free port between %d and %d on 127.0.0.1", firstPort, engine.FirstPort)
 	return 0
 }
 
