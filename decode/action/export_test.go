@@ -49,8 +49,10 @@ func BuildsLike(code, other string) (undo func()) {
 // DeployedAuction is the same for auctions.
 func DeployedAuction(code string, data []byte) *record.Auction {
 	r := openBoC(data)
-	if a := auctionForms[code](&r); !r.Failed() {
-		return a
+	if form := auctionForms[code]; form != nil {
+		if a := form(&r); !r.Failed() {
+			return a
+		}
 	}
 	return nil
 }

@@ -37,7 +37,6 @@ const (
 	orderSaleUpdate
 	orderNFTTransfer
 	orderTelegramPurchase
-	orderTelegramTransfer
 	orderPurchase
 	orderPurchaseFinished
 	orderPutOnSale

@@ -379,7 +379,8 @@ var saleForms = map[string]func(*Reader) *record.Sale{
 // auctionForms are the same for auctions.
 var auctionForms = map[string]func(*Reader) *record.Auction{
 	"/ACindAgW83MDT/7nKOMw8jBWexg2KpUMkCpLxBZLUA=": readAuctionV1,
-	"G9nFo5v/t6DzQViLXdkrgTqEK/Ze8UEJOCIAzq+Pct8=": readAuctionV3R2,
+	"ZmiHL6eXBUQ//UdSPo6eqfdquZ+aC1nSfej4GhwnudQ=": readAuctionV2,
+	"G9nFo5v/t6DzQViLXdkrgTqEK/Ze8UEJOCIAzq+Pct8=": readAuctionV2, // version 3, second build
 	"u29ireD+stefqzuK6/CTCvmFU99gCTsgJ/Covxab/Ow=": readAuctionV3R3,
 	"zlp4U06qps7tja/UhtB262CpsNbb+1Nnb2YmScBomVY=": readAuctionV4,
 }
@@ -483,7 +484,7 @@ func readAuctionV1(r *Reader) *record.Auction {
 	return a
 }
 
-func readAuctionV3R2(r *Reader) *record.Auction {
+func readAuctionV2(r *Reader) *record.Auction {
 	a := &record.Auction{Version: 1}
 	r.Skip(3) // ended, activated, cancelled
 	readLastBid(r, a)

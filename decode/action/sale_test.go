@@ -66,14 +66,16 @@ func TestBuildsOfAuctionsAreReadFromTheDataThatTheyAreDeployedWith(t *testing.T)
 	later := func(owner []byte, version uint32) func(*record.Auction) {
 		return func(a *record.Auction) { a.Marketplace, a.EndTime, a.Owner, a.Version = getgems, 77, owner, version }
 	}
+	// Version 2 has the data of the third one's second build.
+	v3r2 := last(begin().MustStoreUInt(0, 3)).MustStoreRef(fees).MustStoreRef(limits(begin().MustStoreUInt(1, 32)).EndCell()).EndCell()
 	for code, c := range map[string]struct {
 		data *cell.Cell
 		want *record.Auction
 	}{
+		"ZmiHL6eXBUQ//UdSPo6eqfdquZ+aC1nSfej4GhwnudQ=": {v3r2, want(later(nil, 1))},
 		"/ACindAgW83MDT/7nKOMw8jBWexg2KpUMkCpLxBZLUA=": {begin().MustStoreRef(fees).MustStoreRef(bids(begin()).EndCell()).EndCell(),
 			want(func(a *record.Auction) { a.MinStep = []byte{1} })},
-		"G9nFo5v/t6DzQViLXdkrgTqEK/Ze8UEJOCIAzq+Pct8=": {last(begin().MustStoreUInt(0, 3)).MustStoreRef(fees).
-			MustStoreRef(limits(begin().MustStoreUInt(1, 32)).EndCell()).EndCell(), want(later(nil, 1))},
+		"G9nFo5v/t6DzQViLXdkrgTqEK/Ze8UEJOCIAzq+Pct8=": {v3r2, want(later(nil, 1))},
 		"u29ireD+stefqzuK6/CTCvmFU99gCTsgJ/Covxab/Ow=": {shares(shares(owned(), 5), 3).MustStoreRef(addresses.EndCell()).MustStoreRef(limits(begin()).EndCell()).EndCell(),
 			want(later(alice, 1))},
 		"zlp4U06qps7tja/UhtB262CpsNbb+1Nnb2YmScBomVY=": {owned().MustStoreRef(shares(shares(begin().MustStoreBuilder(addresses), 5), 3).EndCell()).
