@@ -173,11 +173,19 @@ func (a *archive) look(ctx context.Context) error {
 }
 
 // findRange indexes what tells the first and the last masterchain block: of a
-// small archive all packages, of a large one those at both ends.
+// small archive all packages, of a large one those at both ends. What is indexed
+// is followed wherever it stands: the last package of the scan before may have
+// grown once more before the next one began.
 func (a *archive) findRange(ctx context.Context, packages []*packageFile) error {
 	look := packages
 	if len(packages) > wholeArchive {
-		look = slices.Concat(packages[:a.groupEnd(0)], packages[a.groupStart(len(packages)-1):])
+		begin, end := a.groupEnd(0), a.groupStart(len(packages)-1)
+		look = slices.Clone(packages[:begin])
+		for i, p := range packages[begin:] {
+			if begin+i >= end || p.indexed() {
+				look = append(look, p)
+			}
+		}
 	}
 	first, last := uint32(math.MaxUint32), uint32(0)
 	for _, p := range look {

@@ -299,3 +299,30 @@ func TestShardsMeet(t *testing.T) {
 		}
 	}
 }
+
+// Of a large archive only the packages at its ends are followed, and a package grows
+// until the node begins the next one: what it got last must be found too.
+func TestALargeArchiveHasWhatThePackageBeforeTheLastGotBeforeTheLastBegan(t *testing.T) {
+	const count = wholeArchive + 1
+	dir := t.TempDir()
+	write := func(start int, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("archive.%05d.pack", start)), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := func(seqno int) string { return fmt.Sprintf("block_(-1,8000000000000000,%d)", seqno) }
+	for n := range count {
+		write(100*n, pack(name(100*n+1), "first"))
+	}
+	a := openArchive(t, dir, &logBook{})
+	last := 100 * (count - 1)
+	write(last, pack(name(last+1), "first", name(last+2), "second"))
+	write(last+100, pack(name(last+101), "first"))
+	if err := a.Refresh(t.Context(), uint32(last+2)); err != nil {
+		t.Fatal(err)
+	}
+	if blob, err := a.Master(t.Context(), uint32(last+2), 0); err != nil || string(blob.BOC) != "second" {
+		t.Errorf("masterchain block %d: %q, %v, want %q", last+2, blob.BOC, err, "second")
+	}
+}
