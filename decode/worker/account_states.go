@@ -262,7 +262,8 @@ func (k *accountStates) complete(b *bundle, accounts map[string]*accountChange) 
 }
 
 // libraries adds those of an account to the bundle; hash is that of their
-// dictionary, nil for none.
+// dictionary, nil for none. Where others have left no room for them, they are told
+// when the account changes again, or lite servers have given it.
 func (k *accountStates) libraries(hash *[32]byte, b *bundle) error {
 	if hash == nil {
 		return nil
@@ -278,6 +279,14 @@ func (k *accountStates) libraries(hash *[32]byte, b *bundle) error {
 	if err != nil {
 		return k.missed("libraries", hash[:], err)
 	}
+	size := 0
+	for _, l := range list {
+		size += len(l.Boc)
+	}
+	if b.libraryBytes > 0 && b.libraryBytes+size > decode.MaxLibraryBytes {
+		return k.missed("libraries", hash[:], nil)
+	}
+	b.libraryBytes += size
 	k.shared.put(*hash, struct{}{}, 1)
 	b.libraries = append(b.libraries, list...)
 	return nil
