@@ -69,7 +69,7 @@ func (a *archive) Block(ctx context.Context, id *record.BlockId, bundle uint32, 
 }
 
 // find goes through the packages that may hold a block of the bundle and gives
-// the attempt-th entry for it.
+// the attempt-th entry for it. A package that cannot be read counts as one.
 func (a *archive) find(ctx context.Context, at blockID, bundle uint32, attempt int) (Blob, error) {
 	for _, p := range a.around(bundle) {
 		if err := ctx.Err(); err != nil {
@@ -77,7 +77,11 @@ func (a *archive) find(ctx context.Context, at blockID, bundle uint32, attempt i
 		}
 		entries, err := p.find(at)
 		if err != nil {
-			return Blob{Origin: p.path}, err
+			if attempt == 0 {
+				return Blob{Origin: p.path}, err
+			}
+			attempt--
+			continue
 		}
 		a.used(p)
 		if attempt < len(entries) {

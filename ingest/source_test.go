@@ -326,3 +326,50 @@ func TestALargeArchiveHasWhatThePackageBeforeTheLastGotBeforeTheLastBegan(t *tes
 		t.Errorf("masterchain block %d: %q, %v, want %q", last+2, blob.BOC, err, "second")
 	}
 }
+
+func TestACopyThatCannotBeReadDoesNotStandInFrontOfAnother(t *testing.T) {
+	boc, err := os.ReadFile(filepath.Join(genesis(t), "block_-1_8000000000000000_1.boc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kind, name string
+		data       []byte
+		forget     bool
+	}{
+		{"files", "block.boc", boc, false},
+		{"archive", "archive.00000.pack", pack("block_(-1,8000000000000000,1)", string(boc)), false},
+		{"archive", "archive.00000.pack", pack("block_(-1,8000000000000000,1)", string(boc)), true},
+	} {
+		dir := t.TempDir()
+		for _, sub := range []string{"a", "b"} {
+			if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, sub, c.name), c.data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		conf := configure(c.kind+":"+dir, 1, 1)
+		source, err := NewSource(conf, report.Silent())
+		if err == nil {
+			err = source.Open(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, is := source.(*archive); is && c.forget {
+			for _, p := range a.packages {
+				p.forget()
+			}
+		}
+		if err := os.Remove(filepath.Join(dir, "a", c.name)); err != nil {
+			t.Fatal(err)
+		}
+		silent := report.Silent()
+		good, _, err := newReader(source, conf, newMetrics(silent.Metrics), silent.Log, 1).masters(t.Context(), 1)
+		if err != nil || len(good) != 1 {
+			t.Errorf("%s, forgotten %t: %d blocks are read, %v, want 1", c.kind, c.forget, len(good), err)
+		}
+	}
+}
