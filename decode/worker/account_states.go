@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"tonscribe/decode"
@@ -227,10 +228,12 @@ func (k *accountStates) extra(c *decode.Change) error {
 	return nil
 }
 
-// complete turns the bundle's accounts into records.
+// complete turns the bundle's accounts into records, in their order: that decides
+// whose libraries there is room for.
 func (k *accountStates) complete(b *bundle, accounts map[string]*accountChange) error {
 	codes := map[string]*record.Code{}
-	for _, r := range accounts {
+	inOrder := func(x, y *accountChange) int { return compareAccounts(x.Account.Account, y.Account.Account) }
+	for _, r := range slices.SortedFunc(maps.Values(accounts), inOrder) {
 		last := r.change.Transactions[len(r.change.Transactions)-1]
 		r.McSeqno, r.LastTransLt, r.LastTransHash, r.Now = b.mcSeqno, last.Lt, last.Hash, last.Now
 		r.Hash, r.State = last.StateHashAfter, r.change.After
@@ -252,7 +255,6 @@ func (k *accountStates) complete(b *bundle, accounts map[string]*accountChange) 
 		b.accounts = append(b.accounts, r.Account)
 		k.incomplete.forget(r.Account.Account)
 	}
-	slices.SortFunc(b.accounts, func(x, y *record.Account) int { return compareAccounts(x.Account, y.Account) })
 	for _, code := range codes {
 		b.codes = append(b.codes, code)
 	}

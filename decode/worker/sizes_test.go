@@ -1,10 +1,13 @@
 package worker
 
 import (
+	"bytes"
+	"slices"
 	"testing"
 
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/decode"
 	"tonscribe/decode/cellstore"
 	"tonscribe/internal/report"
 	"tonscribe/internal/retry"
@@ -78,20 +81,26 @@ func checkRecordsFit(t *testing.T, b *bundle) {
 	}
 }
 
+// lent is a dictionary of n libraries (Hashmap 256 SimpleLib) from one on.
+func lent(t *testing.T, first, n int) *tcell.Cell {
+	t.Helper()
+	dict, shared := tcell.NewDict(256), treeOf(750)
+	for i := range n {
+		library := full(0, first+i, shared)
+		key := tcell.BeginCell().MustStoreSlice(library.Hash(), 256).EndCell()
+		if err := dict.Set(key, tcell.BeginCell().MustStoreBoolBit(true).MustStoreRef(library).EndCell()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dict.AsCell()
+}
+
 // An account of mainnet may lend 256 libraries of 1000 cells, and all of them may have
 // the same cells but one.
 func TestLibrariesOfABundleFitIntoItsRecordHoweverManyAreLent(t *testing.T) {
-	k, b, shared := unstored(t), &bundle{mcSeqno: 1, seal: &record.Seal{}}, treeOf(750)
+	k, b := unstored(t), &bundle{mcSeqno: 1, seal: &record.Seal{}}
 	for account := range 3 {
-		dict := tcell.NewDict(256)
-		for i := range 256 {
-			library := full(0, 1000*account+i, shared)
-			key := tcell.BeginCell().MustStoreSlice(library.Hash(), 256).EndCell()
-			if err := dict.Set(key, tcell.BeginCell().MustStoreBoolBit(true).MustStoreRef(library).EndCell()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		hash := k.keepCells(t, dict.AsCell())
+		hash := k.keepCells(t, lent(t, 1000*account, 256))
 		if err := k.libraries(&hash, b); err != nil {
 			t.Fatal(err)
 		}
@@ -100,6 +109,31 @@ func TestLibrariesOfABundleFitIntoItsRecordHoweverManyAreLent(t *testing.T) {
 		t.Error("no library is told")
 	}
 	checkRecordsFit(t, b)
+}
+
+func TestABundleHasRoomForTheSameLibrariesEveryTime(t *testing.T) {
+	var dicts []*tcell.Cell
+	for account := range 4 {
+		dicts = append(dicts, lent(t, 1000*account, 8))
+	}
+	var first []*record.Library
+	for range 8 {
+		k, b, accounts := unstored(t), &bundle{mcSeqno: 1, seal: &record.Seal{}}, map[string]*accountChange{}
+		for i, dict := range dicts {
+			hash, account := k.keepCells(t, dict), bytes.Repeat([]byte{0xff, byte(i)}, schema.AddressSize/2)
+			accounts[string(account)] = &accountChange{Account: &record.Account{Account: account},
+				change: &decode.Change{Transactions: []*record.Transaction{{}}, After: &record.AccountState{}, Libraries: &hash}}
+		}
+		if err := k.complete(b, accounts); err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = b.libraries
+		}
+		if !slices.EqualFunc(first, b.libraries, (*record.Library).EqualVT) {
+			t.Fatalf("%d libraries, the first of hash %x, then %d, the first of hash %x", len(first), first[0].Hash, len(b.libraries), b.libraries[0].Hash)
+		}
+	}
 }
 
 func TestWhatArrivesAtOnceFitsIntoRecords(t *testing.T) {
