@@ -274,10 +274,14 @@ func (k *accountStates) libraries(hash *[32]byte, b *bundle) error {
 		return nil
 	}
 	dict, err := k.assembler.Assemble(hash, maxCells, k.load)
-	if err != nil {
-		return k.missed("libraries", hash[:], err)
+	var list []*record.Library
+	if err == nil {
+		list, err = k.decoder.Libraries(dict)
 	}
-	list, err := k.decoder.Libraries(dict)
+	if errors.Is(err, cell.ErrLimit) { // nobody is told of so many
+		k.shared.put(*hash, struct{}{}, 1)
+		return nil
+	}
 	if err != nil {
 		return k.missed("libraries", hash[:], err)
 	}
@@ -321,8 +325,8 @@ func (k *accountStates) content(r *accountChange, codes map[string]*record.Code)
 	return nil
 }
 
-// code is the code with the hash, nil when it was published before or is not to
-// be had.
+// code is the code with the hash, nil when it was published before, is too large, or
+// is not to be had.
 func (k *accountStates) code(hash [32]byte, c *decode.Change) (*record.Code, error) {
 	if _, ok := k.codes.get(hash); ok {
 		return nil, nil
@@ -333,6 +337,10 @@ func (k *accountStates) code(hash [32]byte, c *decode.Change) (*record.Code, err
 		if err == nil {
 			boc = whole.boc
 			methods, err = decode.MethodsOf(boc)
+		}
+		if errors.Is(err, cell.ErrLimit) { // too large to be told
+			k.codes.put(hash, struct{}{}, 1)
+			return nil, nil
 		}
 		if err != nil {
 			return nil, k.missed("code", hash[:], err)

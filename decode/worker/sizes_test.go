@@ -162,3 +162,36 @@ func TestWhatArrivesAtOnceFitsIntoRecords(t *testing.T) {
 		t.Errorf("%d codes were told, %d arrived", codes, count)
 	}
 }
+
+// Whoever deploys such a thing must not make us ask lite servers, and warn, with every
+// transaction.
+func TestWhatIsTooLargeToBeToldIsNotMissed(t *testing.T) {
+	large := tcell.BeginCell().MustStoreRef(treeOf(2000)).EndCell() // more than MaxCodeBytes and MaxDataBytes
+	more := treeOf(13000)                                           // more than maxCells with references
+	for name, look := range map[string]func(k *accountStates) error{
+		"code": func(k *accountStates) error {
+			_, err := k.code(k.keepCells(t, large), new(decode.Change))
+			return err
+		},
+		"code of many cells": func(k *accountStates) error {
+			_, err := k.code(k.keepCells(t, more), new(decode.Change))
+			return err
+		},
+		"data": func(k *accountStates) error {
+			_, err := k.dataOf(k.keepCells(t, large), new(decode.Change))
+			return err
+		},
+		"libraries": func(k *accountStates) error {
+			hash := k.keepCells(t, lent(t, 0, 5000))
+			return k.libraries(&hash, &bundle{})
+		},
+	} {
+		k := unstored(t)
+		if err := look(k); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if k.lacks {
+			t.Errorf("%s: it is missed, want it left out", name)
+		}
+	}
+}
