@@ -220,8 +220,13 @@ func listPackages(dir string) ([]string, error) {
 			return err
 		}
 		name := entry.Name()
-		if entry.IsDir() || filepath.Ext(name) != ".pack" || strings.HasPrefix(name, "key.") {
-			return nil // key packages hold the proofs of key blocks only
+		if entry.IsDir() || filepath.Ext(name) != ".pack" {
+			return nil
+		}
+		// Key packages hold the proofs of key blocks only, and temporary ones what comes
+		// into the archive when the node has applied it.
+		if strings.HasPrefix(name, "key.") || strings.HasPrefix(name, "temp.") {
+			return nil
 		}
 		paths = append(paths, path)
 		return nil

@@ -373,3 +373,24 @@ func TestACopyThatCannotBeReadDoesNotStandInFrontOfAnother(t *testing.T) {
 		}
 	}
 }
+
+// A node names the packages of what it has not put into its archive yet after their
+// times, which are no masterchain seqnos.
+func TestTemporaryPackagesAreNoPartOfAnArchive(t *testing.T) {
+	const count = wholeArchive + 1
+	dir := t.TempDir()
+	write := func(name string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range count {
+		write(fmt.Sprintf("archive.%05d.pack", 100*n), pack(fmt.Sprintf("block_(-1,8000000000000000,%d)", 100*n+1), "block"))
+	}
+	write("temp.archive.1700000000.pack", pack("block_(0,8000000000000000,9)", "block"))
+	const last = 100*(count-1) + 1
+	if _, got := openArchive(t, dir, &logBook{}).Range(); got != last {
+		t.Errorf("the archive ends with masterchain block %d, want %d", got, last)
+	}
+}
