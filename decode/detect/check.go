@@ -143,9 +143,9 @@ func (w *work) answered(q *question) error {
 	return w.store.Delete(keyWaiting, q.parent.account.Address, q.change.account)
 }
 
-// What checking again may cost in a bundle, besides its number: as soon as the answers
-// have taken the gas of so many runs, it goes on in the next one. That is looked at after
-// so many questions.
+// What is checked, or looked into, again may cost so much in a bundle: as soon as it has
+// taken the gas of so many runs, the rest follows in the next one. Of questions that is
+// looked at after so many.
 const (
 	retryRuns   = 32
 	askedAtOnce = 64
