@@ -21,18 +21,25 @@ func librariesOf(a accountCells, account []byte) *[32]byte {
 	return &hash
 }
 
+// MaxLibraryBytes is how much the libraries of an account have together: they may
+// share cells, so that few of these are many libraries of any size.
+const MaxLibraryBytes = 1 << 20
+
 // Libraries reads the public ones of a dictionary of an account's libraries
-// (Hashmap 256 SimpleLib), by hash. Larger ones than MaxCodeBytes are left out.
+// (Hashmap 256 SimpleLib), by hash. Larger ones than MaxCodeBytes, and what goes
+// beyond MaxLibraryBytes, are left out.
 func (d *Decoder) Libraries(dict cell.Cell) ([]*record.Library, error) {
 	d.budget, d.output = 4*maxLibraries, maxOutput
+	left := MaxLibraryBytes
 	var list []*record.Library
 	err := dict.Slice().Hashmap(256, &d.budget, false, func(_ cell.Key, s cell.Slice) error {
 		public, root := s.Bool(), s.Ref()
 		if s.Failed() || !public {
 			return s.Err()
 		}
-		boc, err := d.whole(root, MaxCodeBytes)
+		boc, err := d.whole(root, min(MaxCodeBytes, left))
 		if boc != nil {
+			left -= len(boc)
 			list = append(list, &record.Library{Hash: d.hash(root.HashAt(0)), Boc: boc})
 		}
 		return err

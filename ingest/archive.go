@@ -69,7 +69,7 @@ func (a *archive) Block(ctx context.Context, id *record.BlockId, bundle uint32, 
 }
 
 // find goes through the packages that may hold a block of the bundle and gives
-// the attempt-th entry for it.
+// the attempt-th entry for it. A package that cannot be read counts as one.
 func (a *archive) find(ctx context.Context, at blockID, bundle uint32, attempt int) (Blob, error) {
 	for _, p := range a.around(bundle) {
 		if err := ctx.Err(); err != nil {
@@ -77,7 +77,11 @@ func (a *archive) find(ctx context.Context, at blockID, bundle uint32, attempt i
 		}
 		entries, err := p.find(at)
 		if err != nil {
-			return Blob{Origin: p.path}, err
+			if attempt == 0 {
+				return Blob{Origin: p.path}, err
+			}
+			attempt--
+			continue
 		}
 		a.used(p)
 		if attempt < len(entries) {
@@ -173,11 +177,19 @@ func (a *archive) look(ctx context.Context) error {
 }
 
 // findRange indexes what tells the first and the last masterchain block: of a
-// small archive all packages, of a large one those at both ends.
+// small archive all packages, of a large one those at both ends. What is indexed
+// is followed wherever it stands: the last package of the scan before may have
+// grown once more before the next one began.
 func (a *archive) findRange(ctx context.Context, packages []*packageFile) error {
 	look := packages
 	if len(packages) > wholeArchive {
-		look = slices.Concat(packages[:a.groupEnd(0)], packages[a.groupStart(len(packages)-1):])
+		begin, end := a.groupEnd(0), a.groupStart(len(packages)-1)
+		look = slices.Clone(packages[:begin])
+		for i, p := range packages[begin:] {
+			if begin+i >= end || p.indexed() {
+				look = append(look, p)
+			}
+		}
 	}
 	first, last := uint32(math.MaxUint32), uint32(0)
 	for _, p := range look {
@@ -208,8 +220,13 @@ func listPackages(dir string) ([]string, error) {
 			return err
 		}
 		name := entry.Name()
-		if entry.IsDir() || filepath.Ext(name) != ".pack" || strings.HasPrefix(name, "key.") {
-			return nil // key packages hold the proofs of key blocks only
+		if entry.IsDir() || filepath.Ext(name) != ".pack" {
+			return nil
+		}
+		// Key packages hold the proofs of key blocks only, and temporary ones what comes
+		// into the archive when the node has applied it.
+		if strings.HasPrefix(name, "key.") || strings.HasPrefix(name, "temp.") {
+			return nil
 		}
 		paths = append(paths, path)
 		return nil

@@ -81,6 +81,12 @@ func (p *packageFile) follow() (low, high uint32, err error) {
 	return p.low, p.high, err
 }
 
+func (p *packageFile) indexed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.entries != nil
+}
+
 // forget gives the index back; it is made again when needed.
 func (p *packageFile) forget() {
 	p.mu.Lock()

@@ -299,3 +299,98 @@ func TestShardsMeet(t *testing.T) {
 		}
 	}
 }
+
+// Of a large archive only the packages at its ends are followed, and a package grows
+// until the node begins the next one: what it got last must be found too.
+func TestALargeArchiveHasWhatThePackageBeforeTheLastGotBeforeTheLastBegan(t *testing.T) {
+	const count = wholeArchive + 1
+	dir := t.TempDir()
+	write := func(start int, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("archive.%05d.pack", start)), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := func(seqno int) string { return fmt.Sprintf("block_(-1,8000000000000000,%d)", seqno) }
+	for n := range count {
+		write(100*n, pack(name(100*n+1), "first"))
+	}
+	a := openArchive(t, dir, &logBook{})
+	last := 100 * (count - 1)
+	write(last, pack(name(last+1), "first", name(last+2), "second"))
+	write(last+100, pack(name(last+101), "first"))
+	if err := a.Refresh(t.Context(), uint32(last+2)); err != nil {
+		t.Fatal(err)
+	}
+	if blob, err := a.Master(t.Context(), uint32(last+2), 0); err != nil || string(blob.BOC) != "second" {
+		t.Errorf("masterchain block %d: %q, %v, want %q", last+2, blob.BOC, err, "second")
+	}
+}
+
+func TestACopyThatCannotBeReadDoesNotStandInFrontOfAnother(t *testing.T) {
+	boc, err := os.ReadFile(filepath.Join(genesis(t), "block_-1_8000000000000000_1.boc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kind, name string
+		data       []byte
+		forget     bool
+	}{
+		{"files", "block.boc", boc, false},
+		{"archive", "archive.00000.pack", pack("block_(-1,8000000000000000,1)", string(boc)), false},
+		{"archive", "archive.00000.pack", pack("block_(-1,8000000000000000,1)", string(boc)), true},
+	} {
+		dir := t.TempDir()
+		for _, sub := range []string{"a", "b"} {
+			if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, sub, c.name), c.data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		conf := configure(c.kind+":"+dir, 1, 1)
+		source, err := NewSource(conf, report.Silent())
+		if err == nil {
+			err = source.Open(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, is := source.(*archive); is && c.forget {
+			for _, p := range a.packages {
+				p.forget()
+			}
+		}
+		if err := os.Remove(filepath.Join(dir, "a", c.name)); err != nil {
+			t.Fatal(err)
+		}
+		silent := report.Silent()
+		good, _, err := newReader(source, conf, newMetrics(silent.Metrics), silent.Log, 1).masters(t.Context(), 1)
+		if err != nil || len(good) != 1 {
+			t.Errorf("%s, forgotten %t: %d blocks are read, %v, want 1", c.kind, c.forget, len(good), err)
+		}
+	}
+}
+
+// A node names the packages of what it has not put into its archive yet after their
+// times, which are no masterchain seqnos.
+func TestTemporaryPackagesAreNoPartOfAnArchive(t *testing.T) {
+	const count = wholeArchive + 1
+	dir := t.TempDir()
+	write := func(name string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range count {
+		write(fmt.Sprintf("archive.%05d.pack", 100*n), pack(fmt.Sprintf("block_(-1,8000000000000000,%d)", 100*n+1), "block"))
+	}
+	write("temp.archive.1700000000.pack", pack("block_(0,8000000000000000,9)", "block"))
+	const last = 100*(count-1) + 1
+	if _, got := openArchive(t, dir, &logBook{}).Range(); got != last {
+		t.Errorf("the archive ends with masterchain block %d, want %d", got, last)
+	}
+}

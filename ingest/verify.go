@@ -47,9 +47,7 @@ func (r *Refusal) Error() string {
 }
 
 // hopeless says whether asking on would ask the same again.
-func (r *Refusal) hopeless() bool {
-	return r.Reason == ReasonUnreadable || r.Reason == ReasonUnavailable
-}
+func (r *Refusal) hopeless() bool { return r.Reason == ReasonUnavailable }
 
 // block is a block that is what it says it is.
 type block struct {

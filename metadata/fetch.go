@@ -84,13 +84,14 @@ func NewFetcher(c Configuration) (*Fetcher, error) {
 		MaxConnsPerHost:        c.HostRequests,
 		IdleConnTimeout:        30 * time.Second,
 	}
-	client := func(timeout time.Duration) *http.Client {
+	client := func(transport *http.Transport, timeout time.Duration) *http.Client {
 		return &http.Client{Timeout: timeout, Transport: transport, CheckRedirect: checkRedirect}
 	}
 	return &Fetcher{
 		configuration: c,
-		documents:     reading{client(c.Timeout), c.MaxBytes, "application/json, */*;q=0.5"},
-		dumps:         reading{client(c.Dumps.Timeout), c.Dumps.MaxBytes, "*/*"},
+		documents:     reading{client(transport, c.Timeout), c.MaxBytes, "application/json, */*;q=0.5"},
+		// They have connections of their own: one takes minutes.
+		dumps: reading{client(transport.Clone(), c.Dumps.Timeout), c.Dumps.MaxBytes, "*/*"},
 	}, nil
 }
 

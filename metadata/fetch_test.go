@@ -161,3 +161,27 @@ func TestWhatIsNotADocumentIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// A gateway is one host for many: who names dumps there, and gives them slowly, must not
+// keep its documents from everybody.
+func TestSlowDumpsDoNotTakeTheConnectionsOfDocuments(t *testing.T) {
+	const dumps = 2
+	asked, end := make(chan struct{}, dumps), make(chan struct{})
+	site := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/dump") {
+			asked <- struct{}{}
+			<-end
+			return
+		}
+		_, _ = w.Write([]byte(document))
+	})
+	defer close(end)
+	f := fetcher(t, func(c *metadata.Configuration) {
+		c.IPFSGateway, c.HostRequests, c.Timeout = site, dumps, 2*time.Second
+	})
+	for range dumps {
+		go func() { _, _ = f.Dump(t.Context(), "ipfs://cid/dump") }()
+		<-asked
+	}
+	checkDocument(t, f, "ipfs://cid/document")
+}

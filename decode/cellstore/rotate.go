@@ -15,28 +15,32 @@ import (
 // the size.
 func (s *Store) rotateWhenFull() error {
 	s.written.Store(0)
-	s.mutex.RLock()
+	s.measure()
+	s.mutex.Lock() // another partition may find it full as well
+	defer s.mutex.Unlock()
 	if s.closed {
-		s.mutex.RUnlock()
 		return ErrClosed
 	}
 	size, err := s.young.size()
-	s.mutex.RUnlock()
-	s.measure()
 	if err != nil || size < uint64(s.configuration.MaxBytes/2) {
 		return s.explained(err)
 	}
-	return s.Rotate()
+	return s.rotate()
 }
 
 // Rotate deletes the older generation and begins a new one.
 func (s *Store) Rotate() error {
-	began := time.Now()
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.closed {
 		return ErrClosed
 	}
+	return s.rotate()
+}
+
+// rotate is Rotate; the caller holds the mutex.
+func (s *Store) rotate() error {
+	began := time.Now()
 	// What was copied from the older generation must be safe before that goes.
 	if err := s.young.sync(); err != nil {
 		return s.explained(err)

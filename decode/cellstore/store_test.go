@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"testing"
 
 	"tonscribe/internal/report"
@@ -285,5 +286,31 @@ func TestAKilledProcessLosesNothingThatIsMarked(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestOneGenerationBeginsHoweverManyFindTheYoungerOneFull(t *testing.T) {
+	s := open(t, t.TempDir())
+	put(t, s, 0, 20_000)
+	if err := s.young.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	size, err := s.young.size()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.configuration.MaxBytes = int64(size) // twice its share
+	before := s.young.number
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if err := s.rotateWhenFull(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if got := s.young.number - before; got != 1 {
+		t.Errorf("%d generations have begun, want 1", got)
 	}
 }

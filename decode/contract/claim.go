@@ -120,6 +120,7 @@ type Confirmation struct {
 	Broken    int
 	Cut       int
 	Missing   *[32]byte // as in Findings
+	Gas       int64     // that it took
 }
 
 // Confirm asks the parent about a claim of the account, whose facts are facts
@@ -128,13 +129,15 @@ func (d *Detector) Confirm(p Parent, kind ClaimKind, account []byte, facts *reco
 	probe := d.look(p.Context, p.Account, p.Moment)
 	confirmation := Confirmation{}
 	probe.guard(func() { confirmation = probe.confirm(kind, account, facts, content) })
-	confirmation.count(&probe.findings)
+	confirmation.count(probe)
 	return confirmation
 }
 
 // count takes what a look counted.
-func (c *Confirmation) count(f *Findings) {
+func (c *Confirmation) count(p *probe) {
+	f := &p.findings
 	c.Exhausted, c.Broken, c.Cut, c.Missing = f.Exhausted, f.Broken, f.Cut, f.Missing
+	c.Gas = p.detector.limits.AccountGas - p.gas
 }
 
 func (p *probe) confirm(kind ClaimKind, account []byte, facts *record.Contract, content *cell.Cell) Confirmation {
@@ -164,7 +167,7 @@ func (d *Detector) ItemContent(p Parent, item *record.NFTItem, content *cell.Cel
 	probe := d.look(p.Context, p.Account, p.Moment)
 	confirmation := Confirmation{Verdict: Confirmed}
 	probe.guard(func() { confirmation.Content = probe.itemContent(item, content) })
-	confirmation.count(&probe.findings)
+	confirmation.count(probe)
 	return confirmation
 }
 

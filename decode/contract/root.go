@@ -138,6 +138,8 @@ type Findings struct {
 	// Missing is the library for want of which a run ended, the first one when
 	// there are several, nil when there is none: with it there may be more facts.
 	Missing *[32]byte
+	// Gas is what the runs took.
+	Gas int64
 }
 
 // Detector looks at accounts. It is safe for use by many goroutines.
@@ -159,6 +161,7 @@ func (d *Detector) Detect(ctx context.Context, account Account, moment Moment) (
 			return Findings{}, context.Cause(ctx)
 		}
 	}
+	p.findings.Gas = d.limits.AccountGas - p.gas
 	return p.findings, nil
 }
 

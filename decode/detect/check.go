@@ -3,6 +3,7 @@ package detect
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"tonscribe/decode/contract"
 )
@@ -142,45 +143,88 @@ func (w *work) answered(q *question) error {
 	return w.store.Delete(keyWaiting, q.parent.account.Address, q.change.account)
 }
 
+// What is checked, or looked into, again may cost so much in a bundle: as soon as it has
+// taken the gas of so many runs, the rest follows in the next one. Of questions that is
+// looked at after so many.
+const (
+	retryRuns   = 32
+	askedAtOnce = 64
+)
+
 // retry checks claims whose parents have appeared, so many in a bundle.
 func (w *work) retry(ctx context.Context) error {
-	type due struct{ parent, after []byte }
-	var parents []due
-	if err := w.store.Each([]byte{keyRetry}, nil, func(parent, after []byte) bool {
-		parents = append(parents, due{parent, after})
-		return len(parents) < w.configuration.Retries
-	}); err != nil {
+	parents, err := w.due()
+	if err != nil {
 		return err
 	}
-	left := w.configuration.Retries
-	var questions []*question
+	left, gas := w.configuration.Retries, retryRuns*w.configuration.RunGas
 	for _, d := range parents {
-		if left == 0 {
-			break
-		}
-		children, more, err := w.children(d.parent, d.after, left)
-		if err != nil {
-			return err
-		}
-		left -= len(children)
-		if more {
-			err = w.store.Set(children[len(children)-1], keyRetry, d.parent)
-		} else {
-			err = w.store.Delete(keyRetry, d.parent)
-		}
-		if err != nil {
-			return err
-		}
-		for _, child := range children {
-			again, err := w.again(d.parent, child)
+		for more := true; more; {
+			if left == 0 || gas <= 0 {
+				return nil
+			}
+			var children [][]byte
+			children, more, err = w.children(d.parent, d.after, min(left, askedAtOnce))
 			if err != nil {
 				return err
 			}
-			questions = append(questions, again...)
+			left -= len(children)
+			if more {
+				d.after = children[len(children)-1]
+				err = w.store.Set(d.after, keyRetry, d.parent)
+			} else {
+				err = w.store.Delete(keyRetry, d.parent)
+			}
+			if err != nil {
+				return err
+			}
+			took, err := w.askFor(ctx, d.parent, children)
+			if err != nil {
+				return err
+			}
+			gas -= took
 		}
 	}
+	return nil
+}
+
+// due is a parent that is to be asked again, and the child after which its children are.
+type due struct{ parent, after []byte }
+
+// due are the parents that are to be asked again. With every bundle it is another one's
+// turn to be the first, so that dear ones do not keep others from being asked.
+func (w *work) due() (parents []due, err error) {
+	const spread = 2654435761 // 2^32 by the golden ratio
+	first := slices.Concat(number(0), number(w.now.mcSeqno*spread))
+	take := func(parent, after []byte) bool {
+		parents = append(parents, due{parent, after})
+		return len(parents) < w.configuration.Retries
+	}
+	if err := w.store.Each([]byte{keyRetry}, first, take); err != nil || len(parents) == w.configuration.Retries {
+		return parents, err
+	}
+	err = w.store.Each([]byte{keyRetry}, nil, func(parent, after []byte) bool {
+		return bytes.Compare(parent, first) <= 0 && take(parent, after)
+	})
+	return parents, err
+}
+
+// askFor asks a parent about children that wait for it, and returns the gas that it took.
+func (w *work) askFor(ctx context.Context, parent []byte, children [][]byte) (gas int64, err error) {
+	var questions []*question
+	for _, child := range children {
+		again, err := w.again(parent, child)
+		if err != nil {
+			return 0, err
+		}
+		questions = append(questions, again...)
+	}
 	w.metrics.retried.Add(float64(len(questions)))
-	return w.ask(ctx, questions)
+	err = w.ask(ctx, questions)
+	for _, q := range questions {
+		gas += q.answer.Gas
+	}
+	return gas, err
 }
 
 // children are accounts that wait for a parent.

@@ -17,7 +17,8 @@ type Configuration struct {
 	RunGas     int64 `yaml:"run_gas"`
 	AccountGas int64 `yaml:"account_gas"`
 	// Retries is how many claims whose parent has appeared are checked in one
-	// bundle; the rest follows in the next ones. It is part of the output too.
+	// bundle, fewer where that takes much gas; the rest follows in the next ones.
+	// It is part of the output too.
 	Retries int `yaml:"retries"`
 	// Fetch is how lite servers are asked for what the blocks do not show.
 	Fetch retry.Configuration `yaml:"fetch"`

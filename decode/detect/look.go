@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -11,35 +12,53 @@ import (
 	"tonscribe/schema/record"
 )
 
-// look finds out what the changed accounts say of themselves.
+// look finds out what the changed accounts say of themselves, and then those whose code or
+// library has come: so many in a bundle, and no more when they have taken the gas of so
+// many runs.
 func (w *work) look(ctx context.Context) error {
-	again, err := w.unread()
-	if err != nil {
+	if _, err := w.lookInto(ctx, slices.Concat(w.now.accounts, w.now.late)); err != nil {
 		return err
 	}
+	for left, gas := w.configuration.Retries, retryRuns*w.configuration.RunGas; left > 0 && gas > 0; {
+		again, err := w.unread(min(left, lookedAtOnce))
+		if err != nil || len(again) == 0 {
+			return err
+		}
+		took, err := w.lookInto(ctx, again)
+		if err != nil {
+			return err
+		}
+		left, gas = left-len(again), gas-took
+	}
+	return nil
+}
+
+// lookedAtOnce is after how many accounts it is looked at what they took.
+const lookedAtOnce = 32
+
+// lookInto looks into accounts, and returns the gas that it took.
+func (w *work) lookInto(ctx context.Context, list []*record.Account) (gas int64, err error) {
 	var fresh []*change
-	for _, list := range [][]*record.Account{w.now.accounts, w.now.late, again} {
-		for _, a := range list {
-			c, err := w.changed(a)
-			if err != nil {
-				return err
-			}
-			if c != nil && c.fresh {
-				fresh = append(fresh, c)
-			}
+	for _, a := range list {
+		c, err := w.changed(a)
+		if err != nil {
+			return 0, err
+		}
+		if c != nil && c.fresh {
+			fresh = append(fresh, c)
 		}
 	}
-	w.looked = len(fresh)
 	w.metrics.looks.Add(float64(len(fresh)))
 	if err := parallel(len(fresh), func(i int) error { return w.detect(ctx, fresh[i]) }); err != nil {
-		return err
+		return 0, err
 	}
 	for _, c := range fresh {
 		if err := w.lookAgain(c); err != nil {
-			return err
+			return 0, err
 		}
+		gas += c.gas
 	}
-	return nil
+	return gas, nil
 }
 
 // lookAgain sees to it that an account is looked into once more when the library
@@ -140,7 +159,7 @@ func (w *work) detect(ctx context.Context, c *change) error {
 	w.metrics.exhausted.Add(float64(found.Exhausted))
 	w.metrics.broken.Add(float64(found.Broken))
 	w.metrics.cut.Add(float64(found.Cut))
-	c.new, c.missing = &entry{facts: found.Facts, content: found.Content}, found.Missing
+	c.new, c.missing, c.gas = &entry{facts: found.Facts, content: found.Content}, found.Missing, found.Gas
 	f := c.new.facts
 	f.Account, f.LastTransLt, f.Now, f.CodeHash, f.DataHash = a.Account, a.LastTransLt, a.Now, a.State.CodeHash, a.State.DataHash
 	f.Interfaces = c.code.Names

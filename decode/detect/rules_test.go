@@ -7,6 +7,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
+	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/devnet/contracts"
 	"tonscribe/schema/record"
@@ -238,4 +239,51 @@ func TestACodeThatOnlyAMessageBroughtIsKnown(t *testing.T) {
 	if s.of(minter.Address(0)).GetJettonMaster() == nil {
 		t.Error("the master was not found")
 	}
+}
+
+// A parent that is asked by many and does not answer may become another contract with every
+// bundle, which costs its owner next to nothing.
+func TestAParentWhoseAnswersAreDearHoldsNobodyUp(t *testing.T) {
+	const children, run = 300, 50_000
+	s := newScript(t, func(c *Configuration) { c.RunGas, c.AccountGas = run, 3*run })
+	dear := minter
+	dear.Admin = person(7)
+	var claims, wallets []state
+	for n := range children {
+		owner := address.NewAddress(0, 0, bytes.Repeat([]byte{byte(n), byte(n >> 8)}, 16))
+		purse := dear.Wallet(0, owner)
+		claims = append(claims, state{at: purse.Address(0), init: purse.StateInit()})
+		if n < 10 {
+			purse = minter.Wallet(0, owner)
+			wallets = append(wallets, state{at: purse.Address(0), init: purse.StateInit()})
+		}
+	}
+	s.next(append(claims, wallets...))
+	waiting := func() (n int) {
+		for _, one := range wallets {
+			if s.of(one.at).GetJettonWallet() == nil {
+				n++
+			}
+		}
+		return n
+	}
+	parents := []state{{at: minter.Address(0), init: minter.StateInit()}}
+	for n := range uint64(40) {
+		before := value(t, s.metrics.gas)
+		s.next(append(parents, state{at: dear.Address(0), init: changed(contracts.Endless{ID: n}.StateInit(), n)}))
+		parents = nil
+		if got, most := value(t, s.metrics.gas)-before, float64(100+20)*run; got > most {
+			t.Fatalf("bundle %d costs %.0f gas, want at most %.0f", s.seqno, got, most)
+		}
+		if waiting() == 0 {
+			return
+		}
+	}
+	t.Errorf("after %d bundles %d wallets of another master wait still, want none", s.seqno, waiting())
+}
+
+// changed is a contract of the same methods with another code.
+func changed(init *tlb.StateInit, n uint64) *tlb.StateInit {
+	code := init.Code.ToBuilder().MustStoreRef(cell.BeginCell().MustStoreUInt(n, 64).EndCell()).EndCell()
+	return &tlb.StateInit{Code: code, Data: init.Data}
 }

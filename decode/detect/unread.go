@@ -69,13 +69,13 @@ func (w *work) came(hash []byte) error {
 	return w.store.Set(nil, keyCame, hash)
 }
 
-// unread are accounts whose code or library has come, so many in a bundle, in
-// the state that was the newest when they were put off.
-func (w *work) unread() (list []*record.Account, err error) {
+// unread are accounts whose code or library has come, up to a limit, in the state
+// that was the newest when they were put off.
+func (w *work) unread(limit int) (list []*record.Account, err error) {
 	var hashes [][]byte
 	if err := w.store.Each([]byte{keyCame}, nil, func(hash, _ []byte) bool {
 		hashes = append(hashes, hash)
-		return len(hashes) < w.configuration.Retries
+		return len(hashes) < limit
 	}); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (w *work) unread() (list []*record.Account, err error) {
 		var broken error
 		begin := len(list)
 		err := w.store.Each(append([]byte{keyUnread}, hash...), nil, func(_, state []byte) bool {
-			if more = len(list) == w.configuration.Retries; more {
+			if more = len(list) == limit; more {
 				return false
 			}
 			a := &record.Account{}

@@ -8,6 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/devnet/contracts"
 	"tonscribe/schema/record"
 )
 
@@ -121,5 +122,36 @@ func TestMoreAccountsThanOneBundleTakesFollowInTheNextOnes(t *testing.T) {
 			t.Errorf("%d masters after bundle %d, want %d", len(s.contracts), s.seqno, want)
 		}
 		s.next(nil)
+	}
+}
+
+// A library is cheap, and whoever made the accounts that wait for it chooses what they
+// cost.
+func TestAccountsThatAreDearToLookIntoFollowInTheNextBundles(t *testing.T) {
+	const count, run = 300, 50_000
+	s := newScript(t, func(c *Configuration) { c.RunGas, c.AccountGas = run, 3*run })
+	var states []state
+	var library *record.Library
+	for n := range uint64(count) {
+		var init *tlb.StateInit
+		init, library = lent(t, contracts.Endless{ID: n}.StateInit())
+		states = append(states, state{at: placeOf(t, init), init: init})
+	}
+	s.next(states)
+	bring := func(b *bundle) { b.libraries = []*record.Library{library} }
+	for n := 0; ; n++ {
+		before, looks := value(t, s.metrics.gas), value(t, s.metrics.looks)
+		s.nextWith(bring)
+		bring = func(*bundle) {}
+		got := value(t, s.metrics.gas) - before
+		if most := float64(150 * run); got > most {
+			t.Fatalf("bundle %d costs %.0f gas, want at most %.0f", s.seqno, got, most)
+		}
+		if value(t, s.metrics.looks) == looks {
+			break
+		}
+	}
+	if got := value(t, s.metrics.looks); got != count {
+		t.Errorf("%.0f accounts were looked into, want %d", got, count)
 	}
 }

@@ -44,7 +44,6 @@ type work struct {
 	now       *bundle
 	changes   map[string]*change
 	transfers map[string]*transfer
-	looked    int
 }
 
 // change is what a bundle does to an account.
@@ -57,6 +56,7 @@ type change struct {
 	unread   bool      // the state could not be looked into
 	fresh    bool      // new was read from the state
 	missing  *[32]byte // the library for want of which not all of it was
+	gas      int64     // that it took
 }
 
 const (
@@ -106,7 +106,7 @@ func (w *work) Bundle(ctx context.Context, in *stage.Bundle) (stage.Output, erro
 }
 
 func (w *work) bundle(ctx context.Context, b *bundle) (stage.Output, error) {
-	w.now, w.changes, w.transfers, w.looked = b, map[string]*change{}, map[string]*transfer{}, 0
+	w.now, w.changes, w.transfers = b, map[string]*change{}, map[string]*transfer{}
 	for _, step := range []func(context.Context) error{
 		w.takeFetched, w.keepConfig, w.keepLibraries, w.keepCodes, w.look, w.keepParents, w.check, w.retry, w.link, w.follow,
 	} {

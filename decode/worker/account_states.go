@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"tonscribe/decode"
@@ -227,10 +228,12 @@ func (k *accountStates) extra(c *decode.Change) error {
 	return nil
 }
 
-// complete turns the bundle's accounts into records.
+// complete turns the bundle's accounts into records, in their order: that decides
+// whose libraries there is room for.
 func (k *accountStates) complete(b *bundle, accounts map[string]*accountChange) error {
 	codes := map[string]*record.Code{}
-	for _, r := range accounts {
+	inOrder := func(x, y *accountChange) int { return compareAccounts(x.Account.Account, y.Account.Account) }
+	for _, r := range slices.SortedFunc(maps.Values(accounts), inOrder) {
 		last := r.change.Transactions[len(r.change.Transactions)-1]
 		r.McSeqno, r.LastTransLt, r.LastTransHash, r.Now = b.mcSeqno, last.Lt, last.Hash, last.Now
 		r.Hash, r.State = last.StateHashAfter, r.change.After
@@ -252,7 +255,6 @@ func (k *accountStates) complete(b *bundle, accounts map[string]*accountChange) 
 		b.accounts = append(b.accounts, r.Account)
 		k.incomplete.forget(r.Account.Account)
 	}
-	slices.SortFunc(b.accounts, func(x, y *record.Account) int { return compareAccounts(x.Account, y.Account) })
 	for _, code := range codes {
 		b.codes = append(b.codes, code)
 	}
@@ -262,7 +264,8 @@ func (k *accountStates) complete(b *bundle, accounts map[string]*accountChange) 
 }
 
 // libraries adds those of an account to the bundle; hash is that of their
-// dictionary, nil for none.
+// dictionary, nil for none. Where others have left no room for them, they are told
+// when the account changes again, or lite servers have given it.
 func (k *accountStates) libraries(hash *[32]byte, b *bundle) error {
 	if hash == nil {
 		return nil
@@ -271,13 +274,25 @@ func (k *accountStates) libraries(hash *[32]byte, b *bundle) error {
 		return nil
 	}
 	dict, err := k.assembler.Assemble(hash, maxCells, k.load)
+	var list []*record.Library
+	if err == nil {
+		list, err = k.decoder.Libraries(dict)
+	}
+	if errors.Is(err, cell.ErrLimit) { // nobody is told of so many
+		k.shared.put(*hash, struct{}{}, 1)
+		return nil
+	}
 	if err != nil {
 		return k.missed("libraries", hash[:], err)
 	}
-	list, err := k.decoder.Libraries(dict)
-	if err != nil {
-		return k.missed("libraries", hash[:], err)
+	size := 0
+	for _, l := range list {
+		size += len(l.Boc)
 	}
+	if b.libraryBytes > 0 && b.libraryBytes+size > decode.MaxLibraryBytes {
+		return k.missed("libraries", hash[:], nil)
+	}
+	b.libraryBytes += size
 	k.shared.put(*hash, struct{}{}, 1)
 	b.libraries = append(b.libraries, list...)
 	return nil
@@ -310,8 +325,8 @@ func (k *accountStates) content(r *accountChange, codes map[string]*record.Code)
 	return nil
 }
 
-// code is the code with the hash, nil when it was published before or is not to
-// be had.
+// code is the code with the hash, nil when it was published before, is too large, or
+// is not to be had.
 func (k *accountStates) code(hash [32]byte, c *decode.Change) (*record.Code, error) {
 	if _, ok := k.codes.get(hash); ok {
 		return nil, nil
@@ -322,6 +337,10 @@ func (k *accountStates) code(hash [32]byte, c *decode.Change) (*record.Code, err
 		if err == nil {
 			boc = whole.boc
 			methods, err = decode.MethodsOf(boc)
+		}
+		if errors.Is(err, cell.ErrLimit) { // too large to be told
+			k.codes.put(hash, struct{}{}, 1)
+			return nil, nil
 		}
 		if err != nil {
 			return nil, k.missed("code", hash[:], err)

@@ -15,8 +15,9 @@ type bundle struct {
 	late     []*record.Account
 	codes    []*record.Code
 	// libraries and config are as in an AccountBatch.
-	libraries []*record.Library
-	config    []byte
+	libraries    []*record.Library
+	libraryBytes int
+	config       []byte
 
 	headers        []*record.Record
 	transactions   []*record.Record
@@ -62,8 +63,9 @@ func (b *bundle) assemble(chunkBytes int) {
 
 // accountsPerRecord is how many accounts are in a record. It must not depend on
 // their size: what is written of an account depends on what the store has, and
-// a bundle that is published again must be cut as it was. With MaxDataBytes and
-// MaxCodeBytes, a record fits the topic.
+// a bundle that is published again must be cut as it was. With MaxDataBytes,
+// MaxCodeBytes, maxLateBytes, MaxLibraryBytes and MaxConfigBytes, a record fits the
+// topic.
 const accountsPerRecord = 32
 
 // assembleAccounts makes records of accounts, at least one: so there is always

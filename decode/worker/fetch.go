@@ -118,14 +118,17 @@ func (f *fetcher) wantNoMore(account []byte) {
 	f.batch.Strike(cellstore.Wanted, account)
 }
 
-// take gives the answers that have come.
-func (f *fetcher) take() []*answer {
+// take gives the answer that came first, nil when there is none left.
+func (f *fetcher) take() *answer {
 	f.metrics.fetchQueue.WithLabelValues(fmt.Sprint(f.partition)).Set(float64(f.queue.Len()))
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	answers := f.answers
-	f.answers = nil
-	return answers
+	if len(f.answers) == 0 {
+		return nil
+	}
+	first := f.answers[0]
+	f.answers = f.answers[1:]
+	return first
 }
 
 // ask is one request; true when it is to be made again.
@@ -170,12 +173,17 @@ func (f *fetcher) state(ctx context.Context, w *record.Wanted) (*decode.StateAcc
 }
 
 // arrived puts what came into the store, and tells again of the accounts that
-// are whole now. Of a bundle that may be published already nothing must change.
+// are whole now: those that bring more codes than a record has room for wait. Of a
+// bundle that may be published already nothing must change.
 func (k *accountStates) arrived(b *bundle) error {
 	if k.fetcher == nil || b.prev <= k.horizon {
 		return nil
 	}
-	for _, a := range k.fetcher.take() {
+	for size, told := 0, 0; size < maxLateBytes; {
+		a := k.fetcher.take()
+		if a == nil {
+			return nil
+		}
 		if a.state != nil {
 			k.put(a.state.Cells)
 		}
@@ -187,6 +195,9 @@ func (k *accountStates) arrived(b *bundle) error {
 		whole, err := k.whole(w, b)
 		if err != nil {
 			return fmt.Errorf("account %x: %w", account, err)
+		}
+		for ; told < len(b.codes); told++ {
+			size += len(b.codes[told].Boc)
 		}
 		if !whole && w != a.wanted {
 			continue // it is asked for as it is now

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -129,6 +130,57 @@ func anIntendedRangeComesBackAsItWas(t *testing.T, l *testLog) {
 		got, _ := read(ctx, reader, 1)
 		if places(got) != "2.4" {
 			t.Errorf("got %s", places(got))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func anIntendedRangeIsNotCommittedPastWhereItBeginsWithRepetitions(t *testing.T, l *testLog) {
+	l.ensure()
+	first := bundle(1, 0, 4, 10)
+	l.publish(0, first...)
+	l.publish(0, first...)
+	l.publish(0, bundle(2, 1, 4, 10)...)
+	if err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+		for range first {
+			item, err := reader.Next(ctx)
+			if err == nil {
+				err = reader.Commit(ctx, item.Offset+1)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		item, err := reader.Next(ctx)
+		if err != nil {
+			return err
+		}
+		return reader.Intend(ctx, item.Offset+1)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+		late := make(chan fetched)
+		go func(from <-chan fetched) {
+			for f := range from {
+				if f.message.Offset == int64(2*len(first)) {
+					time.Sleep(skipAfter + skipAfter/2) // the broker takes its time behind the repetitions
+				}
+				select {
+				case late <- f:
+				case <-ctx.Done():
+				}
+			}
+		}(reader.queue)
+		reader.queue = late
+		item, err := reader.Next(ctx)
+		if err != nil {
+			return fmt.Errorf("want record 2.0: %w", err)
+		}
+		if got := place(item.Record); got != "2.0" {
+			t.Errorf("got %s, want 2.0", got)
 		}
 		return nil
 	}); err != nil {

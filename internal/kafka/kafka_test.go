@@ -20,6 +20,7 @@ var rules = []struct {
 	{"LastSealIsTheLastCompleteBundle", lastSealIsTheLastCompleteBundle},
 	{"RestartsAtAnyPointGiveEveryRecordOnceInOrder", restartsAtAnyPointGiveEveryRecordOnceInOrder},
 	{"AnIntendedRangeComesBackAsItWas", anIntendedRangeComesBackAsItWas},
+	{"AnIntendedRangeIsNotCommittedPastWhereItBeginsWithRepetitions", anIntendedRangeIsNotCommittedPastWhereItBeginsWithRepetitions},
 	{"WhoFollowsGetsWhatComesAfterABundleOnceAndInOrder", whoFollowsGetsWhatComesAfterABundleOnceAndInOrder},
 	{"WhoFollowsWhatTheLogHasNoMoreGetsAnError", whoFollowsWhatTheLogHasNoMoreGetsAnError},
 	{"WhoWatchesGetsWhatTheTopicHasAndWhatComes", whoWatchesGetsWhatTheTopicHasAndWhatComes},

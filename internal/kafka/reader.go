@@ -183,10 +183,10 @@ func (l *PartitionReader) repetition(ctx context.Context, message kafka.Message)
 // skip commits past the repetitions when everything before them is committed:
 // nobody else would, and an embedded log that keeps what its groups have not read
 // would stay full. It ends the reader, so that the next one starts at the commit,
-// where ranges begin.
+// where ranges begin. A range that is to be inserted as it was may begin with some.
 func (l *PartitionReader) skip(ctx context.Context) error {
 	l.mutex.Lock()
-	at, open := l.base, len(l.taken) > 0
+	at, open := l.base, len(l.taken) > 0 || l.committed < l.intent
 	l.mutex.Unlock()
 	if open {
 		return nil

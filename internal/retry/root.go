@@ -1,8 +1,9 @@
 // Package retry asks for things beside the work that wants them. In come keys
 // with what is to be asked about each; every one is asked for until there is an
-// answer, the oldest first, a few at a time, with growing pauses after failures.
-// The queue is bounded, and adding to it never waits. The package must never
-// forget a request that it took, and knows nothing of what is asked.
+// answer, the oldest first, a few at a time. One that failed comes after a pause,
+// which grows, and behind the others. The queue is bounded, and adding to it never
+// waits. The package must never forget a request that it took, and knows nothing of
+// what is asked.
 package retry
 
 import (
@@ -191,6 +192,8 @@ func (q *Queue[K, V]) do(ctx context.Context, e *item[K, V]) {
 		q.stir()
 	case again:
 		e.due, e.pause = time.Now().Add(e.pause), min(2*e.pause, maxPause)
+		q.remove(e) // behind those that were not asked for: a few that take long would stop them
+		q.open[e.key], q.order = e, append(q.order, e)
 		q.stir()
 	default:
 		q.remove(e)

@@ -171,3 +171,16 @@ func TestARequestThatTakesTooLongIsTriedAgain(t *testing.T) {
 	second.answer <- false
 	r.settled(t, 0)
 }
+
+func TestARequestThatFailsGoesBehindThoseThatWait(t *testing.T) {
+	q := New(DefaultConfiguration(), func(context.Context, string, int) bool { return true })
+	for _, key := range []string{"slow", "new"} {
+		q.Add(key, 0)
+	}
+	first, _ := q.next()
+	q.do(t.Context(), first)
+	first.due = time.Time{} // its pause has ended
+	if second, _ := q.next(); first.key != "slow" || second.key != "new" {
+		t.Errorf("asked for %s, then for %s, want slow, then new", first.key, second.key)
+	}
+}
