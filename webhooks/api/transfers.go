@@ -198,7 +198,7 @@ var getTransfer = &Endpoint{
 	Summary:     "Look a payment up",
 	Description: "By the reference, with a key; or by the hash of the body, without one: who knows the hash knows the payment. A hash may arrive as base64 in either alphabet, with spaces for +, or as hex.",
 	Open: func(query []pair) bool {
-		return slices.ContainsFunc(query, func(p pair) bool { return p.name == "bodyHash" })
+		return slices.ContainsFunc(query, func(p pair) bool { return p.name == "bodyHash" && p.value != "" })
 	},
 	InQuery: []Param{
 		{Name: "reference", Kind: ReferenceKind, Description: "of the payment"},

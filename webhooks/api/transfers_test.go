@@ -117,6 +117,16 @@ func TestARegisteredPaymentIsBuiltAndLookedUpBothWays(t *testing.T) {
 	}
 }
 
+func TestAnEmptyBodyHashBesideAReferenceIsNone(t *testing.T) {
+	w := newWorld(t)
+	s := w.newShop("shop")
+	got := w.ok(s.asks(http.MethodGet, "/transfer?bodyHash=&reference="+s.reference, nil))
+	if got["reference"] != s.reference {
+		t.Errorf("reference %v, want %s", got["reference"], s.reference)
+	}
+	w.refused("without a key", request{method: http.MethodGet, path: "/transfer?bodyHash=&reference=" + s.reference}, http.StatusUnauthorized, "key_wanted")
+}
+
 func TestABodyHashIsTakenInEveryFormThatItArrivesIn(t *testing.T) {
 	w := newWorld(t)
 	s := w.newShop("shop")
