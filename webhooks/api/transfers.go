@@ -20,8 +20,12 @@ import (
 	"tonscribe/webhooks/store"
 )
 
-// maxAsset is how long the name of an asset is.
-const maxAsset = 100
+const (
+	// maxAsset is how long the name of an asset is.
+	maxAsset = 100
+	// maxSymbol is how long the symbol of a jetton is that is told, in bytes.
+	maxSymbol = 100
+)
 
 // Errors of registering a payment.
 var (
@@ -175,7 +179,10 @@ func (c *call) inJettons(p *store.Payment, asset string) error {
 		return fmt.Errorf("jetton %s: %w", master, err)
 	}
 	p.SenderWallet, p.RecipientWallet = wallets[0], wallets[1]
-	p.Master, p.Ticker, p.Decimals = &master, token.Symbol, token.Decimals
+	p.Master, p.Ticker, p.Decimals = &master, "", token.Decimals
+	if len(token.Symbol) <= maxSymbol {
+		p.Ticker = token.Symbol
+	}
 	return nil
 }
 

@@ -178,6 +178,20 @@ func TestNoPaymentIsRegisteredInAJettonWhoseDecimalsAreWaitedFor(t *testing.T) {
 	}
 }
 
+// A jetton's document may have hundreds of kilobytes, which every payment and its webhook
+// would repeat.
+func TestASymbolThatIsTooLongIsLeftOut(t *testing.T) {
+	w := newWorld(t)
+	s := w.newShop("shop")
+	for symbol, want := range map[string]any{strings.Repeat("S", maxSymbol): strings.Repeat("S", maxSymbol), strings.Repeat("S", maxSymbol+1): nil} {
+		w.tokens[accountOf(9)] = Token{Decimals: 6, Symbol: symbol}
+		made := w.ok(s.asks(http.MethodPost, "/create-transfer", map[string]any{"amount": "10", "asset": accountOf(9).String(), "senderAddr": accountOf(1).String()}))
+		if got := w.ok(s.asks(http.MethodGet, "/transfer?reference="+made["reference"].(string), nil))["assetTicker"]; got != want {
+			t.Errorf("a symbol of %d bytes is told as %v, want %v", len(symbol), got, want)
+		}
+	}
+}
+
 func TestWhatCannotBePaidIsNotRegistered(t *testing.T) {
 	w := newWorld(t, func(c *Configuration) { c.Masters = []string{accountOf(9).String(), accountOf(8).String()} })
 	s := w.newShop("shop")
