@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,5 +58,26 @@ func TestWhatFailsIsToldUnlessSomebodyHasStoppedIt(t *testing.T) {
 	stop()
 	if err := execute(stopped, root); err != nil {
 		t.Errorf("stopped: %v, want none", err)
+	}
+}
+
+func TestTheReadmeNamesEveryCommand(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row, _ := strings.Cut(string(readme), "\n| commands | ")
+	row, _, _ = strings.Cut(row, "\n")
+	named := unquoted(row)
+	var wanted []string
+	for _, c := range rootCommand().Commands() {
+		if c.IsAvailableCommand() {
+			wanted = append(wanted, c.Name())
+		}
+	}
+	slices.Sort(named)
+	slices.Sort(wanted)
+	if !slices.Equal(named, wanted) {
+		t.Errorf("the commands are %q, want %q", named, wanted)
 	}
 }

@@ -324,10 +324,8 @@ func merchantsKey(s *settings) *cobra.Command {
 		Short: "Make another API key of a merchant and print it",
 		Args:  cobra.ExactArgs(1),
 		RunE: withMerchants(s, func(cmd *cobra.Command, merchants *store.Store, args []string) error {
-			for _, scope := range scopes {
-				if !slices.Contains(store.Scopes, scope) {
-					return fmt.Errorf("scope %q: want some of %s", scope, strings.Join(store.Scopes, ", "))
-				}
+			if err := checkScopes(scopes); err != nil {
+				return err
 			}
 			m, err := merchants.Merchants.Find(cmd.Context(), args[0])
 			if err != nil {
@@ -347,6 +345,20 @@ func merchantsKey(s *settings) *cobra.Command {
 	c.Flags().StringSliceVar(&scopes, "scopes", store.Scopes, "what the key may do: `SCOPES` of "+strings.Join(store.Scopes, ", "))
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// checkScopes refuses scopes that there are none of, twice the same, and a key that may do
+// nothing.
+func checkScopes(scopes []string) error {
+	for n, scope := range scopes {
+		if !slices.Contains(store.Scopes, scope) || slices.Contains(scopes[:n], scope) {
+			return fmt.Errorf("--scopes: scope %q: want some of %s, each once", scope, strings.Join(store.Scopes, ", "))
+		}
+	}
+	if len(scopes) == 0 {
+		return fmt.Errorf("--scopes: want some of %s", strings.Join(store.Scopes, ", "))
+	}
+	return nil
 }
 
 func merchantsToken(s *settings) *cobra.Command {
