@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,5 +29,29 @@ func TestAKeyMayDoSomething(t *testing.T) {
 		if err := checkScopes(list); (err == nil) != wanted {
 			t.Errorf("scopes %q: %v, want taken %t", scopes, err, wanted)
 		}
+	}
+}
+
+func TestASealKeyIsMadeOnceAndAnEmptyFileIsNoKey(t *testing.T) {
+	dir := t.TempDir()
+	read := func() (string, error) {
+		p := &process{settings: &settings{}}
+		p.settings.Data = dir
+		err := p.sealKey()
+		return p.settings.Webhooks.Store.SealKey, err
+	}
+	first, err := read()
+	if err != nil || first == "" {
+		t.Fatalf("the first start: key %q, %v", first, err)
+	}
+	if again, err := read(); err != nil || again != first {
+		t.Errorf("another start: key %q, %v, want %q", again, err, first)
+	}
+	path := filepath.Join(dir, sealKeyName)
+	if err := os.WriteFile(path, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("an empty file: %v, want an error that names %s", err, path)
 	}
 }
