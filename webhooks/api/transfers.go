@@ -291,30 +291,28 @@ func (c *call) getTransfer() (*transfer, error) {
 	if (reference == nil) == (hash == nil) {
 		return nil, errOneOf
 	}
-	var found store.Payment
-	var known bool
-	if reference != nil {
-		some, err := c.store.Payments.Find(c, []store.Reference{*reference})
-		if err != nil {
-			return nil, err
-		}
-		found, known = some[*reference]
-		known = known && found.Merchant == c.merchant.ID
-	} else {
-		some, err := c.store.Payments.ByBody(c, []store.Hash{*hash})
-		if err != nil {
-			return nil, err
-		}
-		found, known = some[*hash]
-	}
-	if !known {
-		return nil, store.ErrNotFound
+	found, err := c.payment(reference, hash)
+	if err != nil {
+		return nil, err
 	}
 	all, err := c.ends(c, found.Merchant, []store.Payment{found})
 	if err != nil {
 		return nil, err
 	}
 	return all[0], nil
+}
+
+// payment is the merchant's with a reference, or anybody's whose body has a hash.
+func (c *call) payment(reference *store.Reference, hash *store.Hash) (store.Payment, error) {
+	if reference != nil {
+		return c.store.Payments.Get(c, c.merchant.ID, *reference)
+	}
+	some, err := c.store.Payments.ByBody(c, []store.Hash{*hash})
+	found, known := some[*hash]
+	if err == nil && !known {
+		err = store.ErrNotFound
+	}
+	return found, err
 }
 
 // ends adds how payments of a merchant ended.
