@@ -15,6 +15,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/ton/address"
+	merchantapi "tonscribe/webhooks/api"
 	"tonscribe/webhooks/store"
 )
 
@@ -83,6 +84,15 @@ func merchantsAdd(s *settings) *cobra.Command {
 			m, token := store.NewMerchant(args[0])
 			m.NativeWallet = wallet
 			key, secret := store.NewKey(m.ID, "first", store.Scopes)
+			if wallet != "" {
+				network := "" // the default is nobody's word
+				if s.isSet("network") {
+					network = s.Network
+				}
+				if err := checkWallet(wallet, network); err != nil {
+					return fmt.Errorf("--native-wallet: %w", err)
+				}
+			}
 			if err := addMerchant(cmd.Context(), merchants, m, key); err != nil {
 				return err
 			}
@@ -94,13 +104,17 @@ func merchantsAdd(s *settings) *cobra.Command {
 	return c
 }
 
+// checkWallet refuses a wallet that the merchant's API would let nobody pay.
+func checkWallet(text, network string) error {
+	wallet, form, err := address.Parse(text)
+	if err != nil {
+		return err
+	}
+	return merchantapi.CheckAddress(wallet, form, network)
+}
+
 // addMerchant refuses what would not be told apart from another merchant.
 func addMerchant(ctx context.Context, merchants *store.Store, m store.Merchant, key store.Key) error {
-	if m.NativeWallet != "" {
-		if _, _, err := address.Parse(m.NativeWallet); err != nil {
-			return fmt.Errorf("--native-wallet: %w", err)
-		}
-	}
 	if err := store.CheckName(m.Name); err != nil {
 		return err
 	}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"tonscribe/ton/address"
 	"tonscribe/webhooks/send"
 )
 
@@ -53,5 +56,24 @@ func TestASealKeyIsMadeOnceAndAnEmptyFileIsNoKey(t *testing.T) {
 	}
 	if _, err := read(); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("an empty file: %v, want an error that names %s", err, path)
+	}
+}
+
+func TestTheWalletOfAMerchantIsOneThatCanBePaid(t *testing.T) {
+	id := bytes.Repeat([]byte{7}, 32)
+	basic, far := address.New(0, id), address.New(5, id)
+	form := func(a address.Address, testOnly bool) string {
+		return string(address.AppendFriendly(nil, a[:], address.Form{Friendly: true, TestOnly: testOnly}, base64.URLEncoding))
+	}
+	for _, c := range []struct {
+		text, network string
+		taken         bool
+	}{
+		{form(basic, false), "mainnet", true}, {basic.String(), "mainnet", true}, {form(basic, true), "testnet", true}, {form(basic, true), "", true},
+		{form(basic, true), "mainnet", false}, {form(far, false), "mainnet", false}, {"nonsense", "mainnet", false},
+	} {
+		if err := checkWallet(c.text, c.network); (err == nil) != c.taken {
+			t.Errorf("%s on %s: %v, want taken %t", c.text, c.network, err, c.taken)
+		}
 	}
 }

@@ -111,7 +111,7 @@ func (c *call) order() (p store.Payment, recipient account, err error) {
 	}
 	sender := get[account](c.values, "senderAddr")
 	for _, a := range []account{sender, recipient} {
-		if err := c.checkAddress(a); err != nil {
+		if err := CheckAddress(a.Address, a.Form, c.configuration.Network); err != nil {
 			return p, recipient, err
 		}
 	}
@@ -141,12 +141,12 @@ func (c *call) recipient() (account, error) {
 	return account{a, form, c.merchant.NativeWallet}, err
 }
 
-// checkAddress refuses an address that nobody can pay, or that is another network's.
-func (c *call) checkAddress(a account) error {
+// CheckAddress refuses an address that nobody can pay, or that is another network's.
+func CheckAddress(a address.Address, form address.Form, network string) error {
 	switch workchain := a.Workchain(); {
 	case workchain != 0 && workchain != -1:
 		return errWorkchain
-	case a.TestOnly && c.configuration.Network == "mainnet":
+	case form.TestOnly && network == "mainnet":
 		return errTestAddress
 	}
 	return nil
