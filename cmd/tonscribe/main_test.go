@@ -81,3 +81,15 @@ func TestTheReadmeNamesEveryCommand(t *testing.T) {
 		t.Errorf("the commands are %q, want %q", named, wanted)
 	}
 }
+
+func TestConfigurationOfAServerIsWrittenToAFolderThatIsMadeForIt(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "new", "folder")
+	if err := asked("engine server " + folder); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"users.xml", "access.xml"} {
+		if info, err := os.Stat(filepath.Join(folder, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, want it written", name, err)
+		}
+	}
+}
