@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tonscribe/internal/report"
@@ -63,7 +64,7 @@ func NewSource(c Configuration, r report.Reporter) (Source, error) {
 	switch {
 	case setting == "":
 		return nil, errors.New("no source of blocks: set --source to files:DIR, archive:DIR or liteserver:CONFIG.json, or name a --network to follow")
-	case where == "":
+	case where == "" && slices.Contains([]string{"files", "archive", "liteserver"}, kind):
 		return nil, fmt.Errorf("source %q: a folder or file must follow the colon", setting)
 	case kind == "files":
 		return newFiles(where, r, c.MaxBlockBytes), nil
@@ -72,5 +73,5 @@ func NewSource(c Configuration, r report.Reporter) (Source, error) {
 	case kind == "liteserver":
 		return newLiteserver(where, c, r), nil
 	}
-	return nil, fmt.Errorf("source %q: unknown kind %q (known: files, archive, liteserver)", setting, kind)
+	return nil, fmt.Errorf("source %q: unknown kind %q: want files:DIR, archive:DIR or liteserver:CONFIG.json, or name a --network to follow", setting, kind)
 }

@@ -265,6 +265,7 @@ func TestASourceThatCannotBeUsedSaysWhy(t *testing.T) {
 		"":                     "no source of blocks",
 		"files":                "a folder or file must follow",
 		"ftp:x":                "unknown kind \"ftp\"",
+		"mainnet":              "unknown kind \"mainnet\"",
 		"files:/does/not":      "there is no such folder",
 		"archive:/does/not":    "there is no such folder",
 		"files:" + empty:       "no masterchain block among its 0 .boc and .bin files",

@@ -30,10 +30,38 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := rootCommand().ExecuteContext(ctx); err != nil && !errors.Is(err, context.Canceled) {
+	if err := execute(ctx, rootCommand()); err != nil {
 		fmt.Fprintln(os.Stderr, "tonscribe:", err)
 		stop()
 		os.Exit(1)
+	}
+}
+
+// execute runs a command line. To be stopped is no failure.
+func execute(ctx context.Context, root *cobra.Command) error {
+	c, err := root.ExecuteContextC(ctx)
+	switch unknown := c.Flags().Args(); {
+	case err == nil && !c.Runnable() && len(unknown) > 0: // cobra has shown the commands that there are
+		return fmt.Errorf("unknown command %q for %q", unknown[0], c.CommandPath())
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return nil
+	}
+	return err
+}
+
+// showUse lets a command and those below it say how they are called when they are called
+// otherwise.
+func showUse(c *cobra.Command) {
+	if wanted := c.Args; wanted != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := wanted(c, args); err != nil {
+				return fmt.Errorf("%w: the command is '%s'", err, c.UseLine())
+			}
+			return nil
+		}
+	}
+	for _, below := range c.Commands() {
+		showUse(below)
 	}
 }
 
@@ -49,7 +77,7 @@ the whole history in ClickHouse, and serves it through the v3 index API.
 runs everything in one process, on engines that it brings along, and a TON chain
 of its own to index (--source says where else blocks come from). Each stage is a
 command of its own for production: ingest, decode, contracts, traces, sink,
-metadata, query.
+metadata, webhooks, query.
 
 Every setting is a key of one YAML file (--config), an environment variable
 TONSCRIBE_…, and, where it is asked for daily, a flag. 'tonscribe config' prints
@@ -65,6 +93,10 @@ them all, with their values and where those come from.`,
 		migrateCommand(s), keysCommand(s), merchantsCommand(s), receiverCommand(s), verifyCommand(s), reclassifyCommand(s), repairCommand(s), inspectCommand(s), benchCommand(s),
 		configCommand(s), engineCommand(), healthCommand(s), versionCommand(),
 	)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w: see '%s --help'", err, c.CommandPath())
+	})
+	showUse(root)
 	return root
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/ton/address"
+	merchantapi "tonscribe/webhooks/api"
 	"tonscribe/webhooks/store"
 )
 
@@ -83,6 +84,15 @@ func merchantsAdd(s *settings) *cobra.Command {
 			m, token := store.NewMerchant(args[0])
 			m.NativeWallet = wallet
 			key, secret := store.NewKey(m.ID, "first", store.Scopes)
+			if wallet != "" {
+				network := "" // the default is nobody's word
+				if s.isSet("network") {
+					network = s.Network
+				}
+				if err := checkWallet(wallet, network); err != nil {
+					return fmt.Errorf("--native-wallet: %w", err)
+				}
+			}
 			if err := addMerchant(cmd.Context(), merchants, m, key); err != nil {
 				return err
 			}
@@ -94,13 +104,17 @@ func merchantsAdd(s *settings) *cobra.Command {
 	return c
 }
 
+// checkWallet refuses a wallet that the merchant's API would let nobody pay.
+func checkWallet(text, network string) error {
+	wallet, form, err := address.Parse(text)
+	if err != nil {
+		return err
+	}
+	return merchantapi.CheckAddress(wallet, form, network)
+}
+
 // addMerchant refuses what would not be told apart from another merchant.
 func addMerchant(ctx context.Context, merchants *store.Store, m store.Merchant, key store.Key) error {
-	if m.NativeWallet != "" {
-		if _, _, err := address.Parse(m.NativeWallet); err != nil {
-			return fmt.Errorf("--native-wallet: %w", err)
-		}
-	}
 	if err := store.CheckName(m.Name); err != nil {
 		return err
 	}
@@ -324,10 +338,8 @@ func merchantsKey(s *settings) *cobra.Command {
 		Short: "Make another API key of a merchant and print it",
 		Args:  cobra.ExactArgs(1),
 		RunE: withMerchants(s, func(cmd *cobra.Command, merchants *store.Store, args []string) error {
-			for _, scope := range scopes {
-				if !slices.Contains(store.Scopes, scope) {
-					return fmt.Errorf("scope %q: want some of %s", scope, strings.Join(store.Scopes, ", "))
-				}
+			if err := checkScopes(scopes); err != nil {
+				return err
 			}
 			m, err := merchants.Merchants.Find(cmd.Context(), args[0])
 			if err != nil {
@@ -347,6 +359,20 @@ func merchantsKey(s *settings) *cobra.Command {
 	c.Flags().StringSliceVar(&scopes, "scopes", store.Scopes, "what the key may do: `SCOPES` of "+strings.Join(store.Scopes, ", "))
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// checkScopes refuses scopes that there are none of, twice the same, and a key that may do
+// nothing.
+func checkScopes(scopes []string) error {
+	for n, scope := range scopes {
+		if !slices.Contains(store.Scopes, scope) || slices.Contains(scopes[:n], scope) {
+			return fmt.Errorf("--scopes: scope %q: want some of %s, each once", scope, strings.Join(store.Scopes, ", "))
+		}
+	}
+	if len(scopes) == 0 {
+		return fmt.Errorf("--scopes: want some of %s", strings.Join(store.Scopes, ", "))
+	}
+	return nil
 }
 
 func merchantsToken(s *settings) *cobra.Command {

@@ -28,7 +28,11 @@ func (p *process) sealKey() error {
 		text = []byte(store.NewSealKey())
 		err = writeDurably(path, append(text, '\n'))
 	}
-	p.settings.Webhooks.Store.SealKey = strings.TrimSpace(string(text))
+	key := strings.TrimSpace(string(text))
+	if err == nil && key == "" {
+		err = fmt.Errorf("%s is empty: put the key back that secrets of webhooks were sealed with, or remove the file for a new one", path)
+	}
+	p.settings.Webhooks.Store.SealKey = key
 	return err
 }
 

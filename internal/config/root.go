@@ -109,7 +109,11 @@ func (l *Loader) File(path string) error {
 	return nil
 }
 
+// walk reads what stands at a path. A key without a value says nothing.
 func (l *Loader) walk(node *yaml.Node, path string, problems *[]error) {
+	if node.ShortTag() == "!!null" {
+		return
+	}
 	if leaf, ok := l.leaves[path]; ok {
 		if err := assignNode(leaf.value, node); err != nil {
 			*problems = append(*problems, fmt.Errorf("line %d: %s: %w", node.Line, path, err))
@@ -122,12 +126,18 @@ func (l *Loader) walk(node *yaml.Node, path string, problems *[]error) {
 		*problems = append(*problems, fmt.Errorf("line %d: unknown key %q", node.Line, path))
 		return
 	}
+	lines := map[string]int{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		key := strings.TrimPrefix(path+"."+node.Content[i].Value, ".")
+		key, line := strings.TrimPrefix(path+"."+node.Content[i].Value, "."), node.Content[i].Line
 		if !l.known(key) {
-			*problems = append(*problems, fmt.Errorf("line %d: unknown key %q", node.Content[i].Line, key))
+			*problems = append(*problems, fmt.Errorf("line %d: unknown key %q", line, key))
 			continue
 		}
+		if first, again := lines[key]; again {
+			*problems = append(*problems, fmt.Errorf("line %d: %q is there twice, first in line %d", line, key, first))
+			continue
+		}
+		lines[key] = line
 		l.walk(node.Content[i+1], key, problems)
 	}
 }
@@ -150,11 +160,12 @@ func assignNode(v reflect.Value, node *yaml.Node) error {
 		return nil
 	}
 	if node.Kind == yaml.MappingNode && v.Kind() == reflect.Map {
-		var parts []string
+		pairs := map[string]string{}
 		for i := 0; i+1 < len(node.Content); i += 2 {
-			parts = append(parts, node.Content[i].Value+"="+node.Content[i+1].Value)
+			pairs[node.Content[i].Value] = node.Content[i+1].Value
 		}
-		return assign(v, strings.Join(parts, ","))
+		v.Set(reflect.ValueOf(pairs))
+		return nil
 	}
 	if node.Kind != yaml.ScalarNode {
 		return errors.New("one value is wanted")

@@ -66,6 +66,7 @@ func TestUnknownKeysAndBadValuesAreErrorsThatNameThem(t *testing.T) {
 		"unknown section":    {"kafak:\n  brokers: x\n", "", `unknown key "kafak"`},
 		"bad duration":       {"kafka:\n  wait: soon\n", "", `"soon" is no duration`},
 		"list for one value": {"name: [a]\n", "", "one value is wanted"},
+		"key twice":          {"kafka:\n  parts: 1\nname: x\nkafka:\n  parts: 2\n", "", `line 4: "kafka" is there twice, first in line 1`},
 		"unknown variable":   {"", "TONSCRIBE_KAFKA_BROKER=x", "TONSCRIBE_KAFKA_BROKER: no such key"},
 		"bad number":         {"", "TONSCRIBE_KAFKA_PARTS=many", `"many" is no whole number`},
 	} {
@@ -75,6 +76,27 @@ func TestUnknownKeysAndBadValuesAreErrorsThatNameThem(t *testing.T) {
 				t.Fatalf("got error %v, want one with %q", err, c.want)
 			}
 		})
+	}
+}
+
+func TestKeysWithoutAValueStayAsTheyWere(t *testing.T) {
+	for _, file := range []string{"kafka:\n#  parts: 3\nname:\n", "kafka: ~\nname: null\n", "kafka:\n  parts:\n  brokers: null\n  settings: ~\n"} {
+		s, l, err := load(t, file, nil)
+		if err != nil || s.Name != "default" || s.Kafka.Parts != 0 || s.Kafka.Brokers != nil || s.Kafka.Settings != nil {
+			t.Errorf("%q: %+v, %v, want the defaults", file, *s, err)
+		}
+		for _, v := range l.Values() {
+			if v.Origin != FromDefault {
+				t.Errorf("%q: %s comes from %s, want %s", file, v.Key, v.Origin, FromDefault)
+			}
+		}
+	}
+}
+
+func TestValuesOfAMapInAFileMayHaveCommas(t *testing.T) {
+	s, _, err := load(t, "kafka:\n  settings: {a: \"x,y=z\", b: 2}\n", nil)
+	if got := s.Kafka.Settings; err != nil || len(got) != 2 || got["a"] != "x,y=z" || got["b"] != "2" {
+		t.Errorf("settings are %v, %v, want a=x,y=z and b=2", got, err)
 	}
 }
 

@@ -105,8 +105,8 @@ func writeConfiguration(dir, log string, options ClickHouseOptions, s secrets) (
 // serverMemory is what a server of its own is taken to have, for the limits of a query.
 const serverMemory = 8 << 30
 
-// WriteServerConfiguration writes users.xml and access.xml to a folder, for a
-// ClickHouse server of its own: users with the rights and limits of the embedded
+// WriteServerConfiguration writes users.xml and access.xml to a folder, which it makes
+// where there is none, for a ClickHouse server of its own: users with the rights and limits of the embedded
 // engine's, no default among them. Their passwords are those of the environment of
 // the server: CLICKHOUSE_PASSWORD, CLICKHOUSE_API_PASSWORD, CLICKHOUSE_READER_PASSWORD.
 func WriteServerConfiguration(dir string, readerTables []string) error {
@@ -114,6 +114,9 @@ func WriteServerConfiguration(dir string, readerTables []string) error {
 		App: fromEnvironment(appUser, "CLICKHOUSE_PASSWORD"), API: fromEnvironment(apiUser, "CLICKHOUSE_API_PASSWORD"),
 		Reader: fromEnvironment(readerUser, "CLICKHOUSE_READER_PASSWORD"), Network: "::/0",
 		Tables: readerTables, Database: DefaultDatabase, Durable: true, MaxMemory: serverMemory,
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
 	}
 	write := func(path string, data []byte) error { return os.WriteFile(path, data, 0o644) }
 	return writeForms(dir, users, write, "users.xml", "access.xml")

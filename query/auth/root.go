@@ -4,8 +4,8 @@
 // In: requests on their way to a layer of the API, and the table of keys. Out:
 // the same requests, without the key in their URL, or a refusal; and the table
 // of usage. Keys live in ClickHouse, the one store that every installation and
-// every replica of query has: each replica reads them as the API's user about
-// once a second, and `tonscribe keys` writes them as the user that owns the
+// every replica of query has: each replica reads them as the API's user every few
+// seconds, and `tonscribe keys` writes them as the user that owns the
 // tables. Usage is written by that second user too, so that the API's own user
 // may stay without any right to write.
 //

@@ -378,6 +378,17 @@ func TestAMerchantIsLimitedAndNobodyElse(t *testing.T) {
 	w.ok(request{method: http.MethodGet, path: "/transfer?bodyHash=" + s.bodyHash})
 }
 
+func TestASignInBeyondTheLimitOfItsMerchantIsRefusedOrOpensASession(t *testing.T) {
+	w := newWorld(t)
+	s := w.newShop("shop")
+	w.open(func(c *Configuration) { c.Rate, c.Burst = 6, 1 }) // one more is due while the refusal waits
+	w.ok(s.asks(http.MethodGet, "/keys", nil))
+	answer := w.send(request{method: http.MethodPost, path: "/session", body: map[string]any{"token": s.token}})
+	if opened := len(answer.Result().Cookies()) == 1; answer.Code != http.StatusTooManyRequests && !opened {
+		t.Errorf("%d %s without a cookie, want %d or a session", answer.Code, answer.Body, http.StatusTooManyRequests)
+	}
+}
+
 func TestWhatAnInstallationDoesNotHaveIsSaid(t *testing.T) {
 	w := newWorld(t)
 	s := w.newShop("shop")

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
 	"tonscribe/webhooks/store"
@@ -61,7 +63,7 @@ func (d *door) shut() {
 
 func TestWhileTheTablesAreAwayRequestsAreUnavailable(t *testing.T) {
 	w := newWorld(t)
-	s := w.newShop("shop")
+	s, other := w.newShop("shop"), w.newShop("other")
 	to, err := url.Parse(w.dsn)
 	w.must(err)
 	d := newDoor(t, to.Host)
@@ -83,9 +85,12 @@ func TestWhileTheTablesAreAwayRequestsAreUnavailable(t *testing.T) {
 	})
 	w.open()
 	w.ok(s.asks(http.MethodGet, "/transfers", nil))
+	w.ok(other.asks(http.MethodGet, "/transfer?reference="+other.reference, nil))
 	d.shut()
 	for _, r := range []request{
 		s.asks(http.MethodGet, "/transfers", nil), s.asks(http.MethodGet, "/keys", nil), s.asks(http.MethodGet, "/audit", nil),
+		// What another merchant has asked for is held in memory, and takes the way of what is nobody's.
+		s.asks(http.MethodGet, "/transfer?reference="+other.reference, nil), s.asks(http.MethodGet, "/transfer?reference="+uuid.NewString(), nil),
 		s.asks(http.MethodPost, "/create-transfer", map[string]any{"amount": 1, "asset": "TON", "senderAddr": accountOf(1).String()}),
 	} {
 		w.refused(r.path, r, http.StatusServiceUnavailable, "unavailable")

@@ -47,8 +47,9 @@ func (c *call) signIn() (s signedIn, err error) {
 	if err != nil {
 		return s, err
 	}
-	if c.merchant.ID = merchant.ID; c.byMerchant() != nil {
-		return s, c.byMerchant()
+	c.merchant.ID = merchant.ID
+	if err := c.byMerchant(); err != nil {
+		return s, err
 	}
 	cookie, session, err := c.store.Sessions.Open(c, merchant.ID)
 	if err != nil {

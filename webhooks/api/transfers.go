@@ -20,8 +20,12 @@ import (
 	"tonscribe/webhooks/store"
 )
 
-// maxAsset is how long the name of an asset is.
-const maxAsset = 100
+const (
+	// maxAsset is how long the name of an asset is.
+	maxAsset = 100
+	// maxSymbol is how long the symbol of a jetton is that is told, in bytes.
+	maxSymbol = 100
+)
 
 // Errors of registering a payment.
 var (
@@ -107,7 +111,7 @@ func (c *call) order() (p store.Payment, recipient account, err error) {
 	}
 	sender := get[account](c.values, "senderAddr")
 	for _, a := range []account{sender, recipient} {
-		if err := c.checkAddress(a); err != nil {
+		if err := CheckAddress(a.Address, a.Form, c.configuration.Network); err != nil {
 			return p, recipient, err
 		}
 	}
@@ -137,12 +141,12 @@ func (c *call) recipient() (account, error) {
 	return account{a, form, c.merchant.NativeWallet}, err
 }
 
-// checkAddress refuses an address that nobody can pay, or that is another network's.
-func (c *call) checkAddress(a account) error {
+// CheckAddress refuses an address that nobody can pay, or that is another network's.
+func CheckAddress(a address.Address, form address.Form, network string) error {
 	switch workchain := a.Workchain(); {
 	case workchain != 0 && workchain != -1:
 		return errWorkchain
-	case a.TestOnly && c.configuration.Network == "mainnet":
+	case form.TestOnly && network == "mainnet":
 		return errTestAddress
 	}
 	return nil
@@ -175,7 +179,10 @@ func (c *call) inJettons(p *store.Payment, asset string) error {
 		return fmt.Errorf("jetton %s: %w", master, err)
 	}
 	p.SenderWallet, p.RecipientWallet = wallets[0], wallets[1]
-	p.Master, p.Ticker, p.Decimals = &master, token.Symbol, token.Decimals
+	p.Master, p.Ticker, p.Decimals = &master, "", token.Decimals
+	if len(token.Symbol) <= maxSymbol {
+		p.Ticker = token.Symbol
+	}
 	return nil
 }
 
@@ -198,7 +205,7 @@ var getTransfer = &Endpoint{
 	Summary:     "Look a payment up",
 	Description: "By the reference, with a key; or by the hash of the body, without one: who knows the hash knows the payment. A hash may arrive as base64 in either alphabet, with spaces for +, or as hex.",
 	Open: func(query []pair) bool {
-		return slices.ContainsFunc(query, func(p pair) bool { return p.name == "bodyHash" })
+		return slices.ContainsFunc(query, func(p pair) bool { return p.name == "bodyHash" && p.value != "" })
 	},
 	InQuery: []Param{
 		{Name: "reference", Kind: ReferenceKind, Description: "of the payment"},
@@ -284,30 +291,28 @@ func (c *call) getTransfer() (*transfer, error) {
 	if (reference == nil) == (hash == nil) {
 		return nil, errOneOf
 	}
-	var found store.Payment
-	var known bool
-	if reference != nil {
-		some, err := c.store.Payments.Find(c, []store.Reference{*reference})
-		if err != nil {
-			return nil, err
-		}
-		found, known = some[*reference]
-		known = known && found.Merchant == c.merchant.ID
-	} else {
-		some, err := c.store.Payments.ByBody(c, []store.Hash{*hash})
-		if err != nil {
-			return nil, err
-		}
-		found, known = some[*hash]
-	}
-	if !known {
-		return nil, store.ErrNotFound
+	found, err := c.payment(reference, hash)
+	if err != nil {
+		return nil, err
 	}
 	all, err := c.ends(c, found.Merchant, []store.Payment{found})
 	if err != nil {
 		return nil, err
 	}
 	return all[0], nil
+}
+
+// payment is the merchant's with a reference, or anybody's whose body has a hash.
+func (c *call) payment(reference *store.Reference, hash *store.Hash) (store.Payment, error) {
+	if reference != nil {
+		return c.store.Payments.Get(c, c.merchant.ID, *reference)
+	}
+	some, err := c.store.Payments.ByBody(c, []store.Hash{*hash})
+	found, known := some[*hash]
+	if err == nil && !known {
+		err = store.ErrNotFound
+	}
+	return found, err
 }
 
 // ends adds how payments of a merchant ended.

@@ -117,6 +117,16 @@ func TestARegisteredPaymentIsBuiltAndLookedUpBothWays(t *testing.T) {
 	}
 }
 
+func TestAnEmptyBodyHashBesideAReferenceIsNone(t *testing.T) {
+	w := newWorld(t)
+	s := w.newShop("shop")
+	got := w.ok(s.asks(http.MethodGet, "/transfer?bodyHash=&reference="+s.reference, nil))
+	if got["reference"] != s.reference {
+		t.Errorf("reference %v, want %s", got["reference"], s.reference)
+	}
+	w.refused("without a key", request{method: http.MethodGet, path: "/transfer?bodyHash=&reference=" + s.reference}, http.StatusUnauthorized, "key_wanted")
+}
+
 func TestABodyHashIsTakenInEveryFormThatItArrivesIn(t *testing.T) {
 	w := newWorld(t)
 	s := w.newShop("shop")
@@ -165,6 +175,20 @@ func TestNoPaymentIsRegisteredInAJettonWhoseDecimalsAreWaitedFor(t *testing.T) {
 	made := w.ok(s.asks(http.MethodPost, "/create-transfer", order))
 	if got := w.ok(s.asks(http.MethodGet, "/transfer?reference="+made["reference"].(string), nil)); got["rawAmount"] != "10000000" {
 		t.Errorf("10 of it are %s, want 10000000", got["rawAmount"])
+	}
+}
+
+// A jetton's document may have hundreds of kilobytes, which every payment and its webhook
+// would repeat.
+func TestASymbolThatIsTooLongIsLeftOut(t *testing.T) {
+	w := newWorld(t)
+	s := w.newShop("shop")
+	for symbol, want := range map[string]any{strings.Repeat("S", maxSymbol): strings.Repeat("S", maxSymbol), strings.Repeat("S", maxSymbol+1): nil} {
+		w.tokens[accountOf(9)] = Token{Decimals: 6, Symbol: symbol}
+		made := w.ok(s.asks(http.MethodPost, "/create-transfer", map[string]any{"amount": "10", "asset": accountOf(9).String(), "senderAddr": accountOf(1).String()}))
+		if got := w.ok(s.asks(http.MethodGet, "/transfer?reference="+made["reference"].(string), nil))["assetTicker"]; got != want {
+			t.Errorf("a symbol of %d bytes is told as %v, want %v", len(symbol), got, want)
+		}
 	}
 }
 

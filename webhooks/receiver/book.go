@@ -23,7 +23,7 @@ type Book struct {
 	path    string
 	journal *os.File
 	mutex   sync.Mutex
-	read    time.Time // the change of the shop's file that was read
+	read    fs.FileInfo // of the shop's file when it was read, nil before
 	orders  map[string]*Order
 	last    map[string]*Entry // of references
 	now     func() time.Time
@@ -100,7 +100,7 @@ func (b *Book) load() error {
 		return nil
 	case err != nil:
 		return err
-	case info.ModTime().Equal(b.read):
+	case b.read != nil && info.ModTime().Equal(b.read.ModTime()) && info.Size() == b.read.Size():
 		return nil
 	}
 	raw, err := os.ReadFile(b.path)
@@ -118,7 +118,7 @@ func (b *Book) load() error {
 		}
 		orders[o.Reference] = o
 	}
-	b.orders, b.read = orders, info.ModTime()
+	b.orders, b.read = orders, info
 	return nil
 }
 

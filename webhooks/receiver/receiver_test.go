@@ -208,6 +208,24 @@ func TestAnOrderThatIsWrittenWhileTheReceiverRunsIsFound(t *testing.T) {
 	}
 }
 
+// Clocks of file systems tick every few milliseconds.
+func TestAnOrderThatIsAppendedInTheTickOfTheLastReadIsFound(t *testing.T) {
+	dir := t.TempDir()
+	first, tick := `{"reference":"first","amount":"10.5"}`, time.Unix(1_780_000_000, 0)
+	write := func(lines ...string) {
+		writeOrders(t, dir, lines...)
+		if err := os.Chtimes(filepath.Join(dir, "orders.jsonl"), tick, tick); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(first)
+	s := openShop(t, dir)
+	write(first, `{"reference":"second","amount":"10.5"}`)
+	if status, done := s.send(t, paidEvent("second")), s.done(); status != http.StatusOK || len(done) != 1 {
+		t.Errorf("%d, %q, want 200 and one", status, done)
+	}
+}
+
 func TestAJournalThatWasCutOffKeepsWhatWasAnswered(t *testing.T) {
 	dir := t.TempDir()
 	writeOrders(t, dir, `{"reference":"a","amount":"10.5"}`, `{"reference":"b","amount":"10.5"}`)

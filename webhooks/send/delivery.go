@@ -28,7 +28,6 @@ const (
 	ReasonDisabled   = "disabled"
 	ReasonInsecure   = "insecure URL" // plain http
 	ReasonInvalid    = "invalid URL"
-	ReasonNoSecret   = "no secret"         // nothing would sign
 	ReasonDuplicate  = "duplicate payment" // an earlier event of the reference was a success
 	ReasonExpired    = "expired"           // the event was deleted before its attempts ended
 )

@@ -135,7 +135,8 @@ func check(e *record.TransferEvent) error {
 	return nil
 }
 
-// known are those of some deliveries whose events have one already.
+// known are those of some deliveries whose events have one already, or had one that has
+// expired: the event outlives it.
 func (q *queue) known(ctx context.Context, list []delivery) (map[ID]bool, error) {
 	merchants, events := map[ID]bool{}, make([]ID, len(list))
 	first, last := list[0].Happened, list[0].Happened
@@ -155,8 +156,9 @@ func (q *queue) known(ctx context.Context, list []delivery) (map[ID]bool, error)
 	}
 	known := map[ID]bool{}
 	var key string
-	err := clickhouse.Each(ctx, q.tables.Conn(), "SELECT event FROM deliveries WHERE merchant IN ("+strings.Join(of, ",")+
-		") AND happened BETWEEN "+moment(first)+" AND "+moment(last)+" AND event IN ("+literals(events)+")", nil, func() {
+	these := "WHERE merchant IN (" + strings.Join(of, ",") + ") AND event IN (" + literals(events) + ")"
+	err := clickhouse.Each(ctx, q.tables.Conn(), "SELECT event FROM deliveries "+these+" AND happened BETWEEN "+moment(first)+" AND "+moment(last)+
+		" UNION ALL SELECT event FROM events "+these+" AND expires <= now()", nil, func() {
 		var id ID
 		copy(id[:], key)
 		known[id] = true

@@ -462,4 +462,10 @@ func TestWhatHasExpiredIsDeletedAndNotSent(t *testing.T) {
 			t.Errorf("%s has %d rows after a merge, %v, want %d", table, left, err, want)
 		}
 	}
+	// Nor is it news when history is read once more.
+	h.publish(transfer("m", "old", "old"), transfer("m", "newer", "newer"))
+	h.await("m", "newer", hasState(Delivered))
+	if n := len(s.of("old")); n != 0 {
+		t.Errorf("what was detected again after its delivery was deleted was posted %d times, want 0", n)
+	}
 }

@@ -186,6 +186,26 @@ func (p *Payments) Find(ctx context.Context, references []Reference) (map[Refere
 	return all, nil
 }
 
+// Get returns a payment of a merchant. One of another merchant is looked for as one that
+// there is not.
+func (p *Payments) Get(ctx context.Context, merchant ID, reference Reference) (Payment, error) {
+	found := map[Reference]Payment{}
+	p.recent.find([]Reference{reference}, found)
+	if one, is := found[reference]; is && one.Merchant == merchant {
+		return one, nil
+	}
+	clear(found)
+	if err := p.read(ctx, "reference = "+unhex(reference[:])+" AND merchant = "+unhex(merchant[:]), found); err != nil {
+		return Payment{}, err
+	}
+	one, is := found[reference]
+	if !is {
+		return Payment{}, ErrNotFound
+	}
+	p.recent.add(one)
+	return one, nil
+}
+
 // ByBody returns the payments whose bodies have some hashes, by these.
 func (p *Payments) ByBody(ctx context.Context, hashes []Hash) (map[Hash]Payment, error) {
 	references, hashes := p.recent.ofBodies(hashes)

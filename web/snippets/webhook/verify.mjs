@@ -10,11 +10,22 @@ export function verify(body, header, secret) {
   return have.length === want.length && timingSafeEqual(have, want)
 }
 
+const maxBody = 64 << 10
+
 /** Takes webhooks: http.createServer(handler(secret, process)). One may come twice. */
 export function handler(secret, process) {
   return async (request, response) => {
     const parts = []
-    for await (const part of request) parts.push(part)
+    let size = 0
+    try {
+      for await (const part of request) if ((size += part.length) <= maxBody) parts.push(part)
+    } catch {
+      return // whoever sent it has hung up
+    }
+    if (size > maxBody) {
+      response.writeHead(400).end()
+      return
+    }
     const body = Buffer.concat(parts)
     if (!verify(body, request.headers['x-pay-signature'], secret)) {
       response.writeHead(401).end()
