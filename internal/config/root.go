@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,7 +179,12 @@ func EnvName(key string) string {
 	return EnvPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(key))
 }
 
-// Environment reads TONSCRIBE_… variables, in the form of os.Environ.
+// serviceLink is a variable that Kubernetes gives every container of a namespace with a
+// Service whose name begins with tonscribe.
+var serviceLink = regexp.MustCompile(`^[A-Z0-9_]+_(SERVICE_HOST=|SERVICE_PORT(_[A-Z0-9_]+)?=\d+$|PORT(_\d+_(TCP|UDP|SCTP))?=[a-z]+://|PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)=)`)
+
+// Environment reads TONSCRIBE_… variables, in the form of os.Environ. It passes over those
+// of Kubernetes.
 func (l *Loader) Environment(environ []string) error {
 	byName := map[string]string{}
 	for _, key := range l.order {
@@ -191,6 +197,9 @@ func (l *Loader) Environment(environ []string) error {
 			continue
 		}
 		key, ok := byName[name]
+		if !ok && serviceLink.MatchString(pair) {
+			continue
+		}
 		if !ok {
 			problems = append(problems, fmt.Errorf("environment variable %s: no such key (`tonscribe config` lists them)", name))
 			continue

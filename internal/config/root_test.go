@@ -93,6 +93,21 @@ func TestKeysWithoutAValueStayAsTheyWere(t *testing.T) {
 	}
 }
 
+func TestServicesOfKubernetesAreNoSettings(t *testing.T) {
+	linked := []string{
+		"TONSCRIBE_SERVICE_HOST=10.0.0.1", "TONSCRIBE_SERVICE_PORT=80", "TONSCRIBE_SERVICE_PORT_HTTP=80", "TONSCRIBE_PORT=tcp://10.0.0.1:80", "TONSCRIBE_PORT_80_TCP=tcp://10.0.0.1:80",
+		"TONSCRIBE_PORT_80_TCP_PROTO=tcp", "TONSCRIBE_PORT_80_TCP_PORT=80", "TONSCRIBE_QUERY_PORT_53_UDP_ADDR=10.0.0.1", "TONSCRIBE_QUERY_SERVICE_HOST=fd00::1",
+	}
+	if _, _, err := load(t, "", linked); err != nil {
+		t.Errorf("got %v, want no error", err)
+	}
+	for _, name := range []string{"TONSCRIBE_LISTEN_PORT=80", "TONSCRIBE_KAFKA_SERVICE=x"} {
+		if _, _, err := load(t, "", []string{name}); err == nil {
+			t.Errorf("%s is taken for one of Kubernetes, want an error", name)
+		}
+	}
+}
+
 func TestValuesOfAMapInAFileMayHaveCommas(t *testing.T) {
 	s, _, err := load(t, "kafka:\n  settings: {a: \"x,y=z\", b: 2}\n", nil)
 	if got := s.Kafka.Settings; err != nil || len(got) != 2 || got["a"] != "x,y=z" || got["b"] != "2" {
