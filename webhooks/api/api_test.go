@@ -95,13 +95,35 @@ func TestKeysAreShownOnceAndMakeNoneThatMayMore(t *testing.T) {
 	for _, id := range []string{"x", "0123456789ab", strings.Repeat("0", 64), "%2e%2e", "evt_" + s.keyID} {
 		w.refused("no key of the merchant", s.clicks(http.MethodDelete, "/keys/"+id, nil), http.StatusNotFound, "not_found")
 	}
-	var keys []store.Key
-	for range maxKeys {
-		k, _ := store.NewKey(s.ID, "many", []string{"transfers"})
-		keys = append(keys, k)
+}
+
+func TestAMerchantHasFiftyKeysInUseAndMakesAsManyInADay(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		name    string
+		age     time.Duration
+		revoked bool
+		refused bool
+	}{
+		{"in use, of long ago", 48 * time.Hour, false, true},
+		{"revoked, of today", time.Hour, true, true},
+		{"revoked, of long ago", 48 * time.Hour, true, false},
+	} {
+		s := w.newShop(c.name)
+		var keys []store.Key
+		for range maxKeys {
+			k, _ := store.NewKey(s.ID, "many", []string{"transfers"})
+			k.Created, k.Revoked = k.Created.Add(-c.age), c.revoked
+			keys = append(keys, k)
+		}
+		w.must(w.store.Keys.Put(t.Context(), keys...))
+		oneMore := s.clicks(http.MethodPost, "/keys", map[string]any{"name": "x", "scopes": []string{"transfers"}})
+		if c.refused {
+			w.refused(c.name, oneMore, http.StatusConflict, "too_many_keys")
+		} else {
+			w.ok(oneMore)
+		}
 	}
-	w.must(w.store.Keys.Put(t.Context(), keys...))
-	w.refused("one more", s.clicks(http.MethodPost, "/keys", map[string]any{"name": "x", "scopes": []string{"transfers"}}), http.StatusConflict, "too_many_keys")
 }
 
 func TestSecretsAreMaskedUntilTheyAreRevealedAndRotateByTheAPI(t *testing.T) {

@@ -12,11 +12,16 @@ import (
 	"tonscribe/webhooks/store"
 )
 
-// maxKeys is how many keys in use a merchant has.
-const maxKeys = 50
+const (
+	// maxKeys is how many keys in use a merchant has.
+	maxKeys = 50
+	// maxNewKeys is how many a merchant makes in keysPeriod: revoked ones stay in the table.
+	maxNewKeys = maxKeys
+	keysPeriod = 24 * time.Hour
+)
 
 var (
-	errManyKeys = conflict("too_many_keys", fmt.Errorf("there are %d keys in use: revoke one first", maxKeys))
+	errManyKeys = conflict("too_many_keys", fmt.Errorf("there are %d keys in use, or as many were made in a day: revoke one, or wait", maxKeys))
 	errSigning  = conflict("key_signs", errors.New("webhooks are signed with this key: choose another signing first"))
 	errName     = badRequest("bad_name", "name: a name of 1 to %d printable characters is wanted", store.MaxName)
 )
@@ -82,13 +87,16 @@ func (c *call) makeKey() (made madeKey, err error) {
 	if err != nil {
 		return made, err
 	}
-	inUse := 0
+	inUse, fresh := 0, 0
 	for _, k := range keys {
 		if !k.Revoked {
 			inUse++
 		}
+		if time.Since(k.Created) < keysPeriod {
+			fresh++
+		}
 	}
-	if inUse >= maxKeys {
+	if inUse >= maxKeys || fresh >= maxNewKeys {
 		return made, errManyKeys
 	}
 	made.Key, made.secret = store.NewKey(c.merchant.ID, name, scopes)
