@@ -21,12 +21,25 @@ type runFile struct {
 
 const runFileName = "run.json"
 
-func writeRunFile(dir string, r runFile) error {
+// writeRunFile writes the file, and locks it for as long as what is returned is open.
+func writeRunFile(dir string, r runFile) (*os.File, error) {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return replaceFile(filepath.Join(dir, runFileName), append(text, '\n'))
+	path := filepath.Join(dir, runFileName)
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)); err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // replaceFile writes a file that only its owner may read: whoever does sees all of
@@ -38,22 +51,24 @@ func replaceFile(path string, text []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// readRunFile finds the running `up` of a data folder; nil when none runs.
+// readRunFile finds the running `up` of a data folder; nil when none runs. Whoever was
+// killed has left the file, but not its lock; a process of the same number may be another.
 func readRunFile(dir string) (*runFile, error) {
 	path := filepath.Join(dir, runFileName)
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	r := &runFile{}
-	if err := json.Unmarshal(text, r); err != nil {
-		return nil, fmt.Errorf("%s: %w (remove it if no tonscribe runs there)", path, err)
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, err
 	}
-	if err := unix.Kill(r.PID, 0); errors.Is(err, unix.ESRCH) {
-		return nil, nil // left behind by one that was killed
+	r := &runFile{}
+	if err := json.NewDecoder(f).Decode(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
 }

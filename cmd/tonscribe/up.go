@@ -168,8 +168,14 @@ func (u *everything) startStages(ctx context.Context) error {
 // leaveRunFile tells other commands how to reach the engines, while we run.
 func (u *everything) leaveRunFile() error {
 	dir := u.settings.Data
-	u.onStop("run file", func(context.Context) error { return os.RemoveAll(filepath.Join(dir, runFileName)) })
-	return writeRunFile(dir, runFile{PID: os.Getpid(), HTTP: "http://" + u.address, ClickHouse: u.dsn, ClickHouseReader: u.analyst})
+	f, err := writeRunFile(dir, runFile{PID: os.Getpid(), HTTP: "http://" + u.address, ClickHouse: u.dsn, ClickHouseReader: u.analyst})
+	if err != nil {
+		return err
+	}
+	u.onStop("run file", func(context.Context) error {
+		return errors.Join(os.RemoveAll(filepath.Join(dir, runFileName)), f.Close())
+	})
+	return nil
 }
 
 // caughtUp is nil when everything that the source has, or that was asked for,
