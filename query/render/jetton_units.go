@@ -1,6 +1,7 @@
 package render
 
 import (
+	"math"
 	"strconv"
 
 	"tonscribe/schema/record"
@@ -28,8 +29,8 @@ func JettonOf(c *record.Contract, documents map[string]Document) Jetton {
 	j := Jetton{Decimals: defaultDecimals, Waits: link != "" && !fetched && len(members["decimals"]) == 0}
 	j.Symbol, _ = textOf(members["symbol"])
 	text, _ := textOf(members["decimals"])
-	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n <= maxDecimals {
-		j.Decimals = n
+	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 0 && n <= maxDecimals && n == math.Trunc(n) { // 6.0 is 6
+		j.Decimals = int(n)
 	}
 	return j
 }
