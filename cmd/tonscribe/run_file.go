@@ -63,8 +63,11 @@ func readRunFile(dir string) (*runFile, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, err
+	switch err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); {
+	case err == nil:
+		return nil, nil
+	case !errors.Is(err, unix.EWOULDBLOCK):
+		return nil, fmt.Errorf("lock of %s: %w", path, err)
 	}
 	r := &runFile{}
 	if err := json.NewDecoder(f).Decode(r); err != nil {

@@ -106,9 +106,10 @@ func writeConfiguration(dir, log string, options ClickHouseOptions, s secrets) (
 const serverMemory = 8 << 30
 
 // WriteServerConfiguration writes users.xml and access.xml to a folder, which it makes
-// where there is none, for a ClickHouse server of its own: users with the rights and limits of the embedded
-// engine's, no default among them. Their passwords are those of the environment of
-// the server: CLICKHOUSE_PASSWORD, CLICKHOUSE_API_PASSWORD, CLICKHOUSE_READER_PASSWORD.
+// where there is none, for a ClickHouse server of its own: users with the rights and
+// limits of the embedded engine's, no default among them. Their passwords are those of
+// the environment of the server: CLICKHOUSE_PASSWORD, CLICKHOUSE_API_PASSWORD,
+// CLICKHOUSE_READER_PASSWORD.
 func WriteServerConfiguration(dir string, readerTables []string) error {
 	users := configuration{
 		App: fromEnvironment(appUser, "CLICKHOUSE_PASSWORD"), API: fromEnvironment(apiUser, "CLICKHOUSE_API_PASSWORD"),
