@@ -3,7 +3,6 @@ package query
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"testing"
 	"time"
 
@@ -37,7 +36,7 @@ func mergedWorld(t *testing.T) (*world, *synthetic.Keys) {
 		m := &merged{w, rows.Keys()}
 		w.tokens.AddKeys(m.keys)
 		w.exec(t, "SYSTEM START MERGES")
-		for _, table := range slices.Concat(tablesOfChain, tablesOfContracts, []string{"accounts", "accounts_by_balance", "codes", "seals", "progress"}) {
+		for _, table := range w.inParts(t) {
 			w.merge(t, table)
 		}
 		return m

@@ -64,6 +64,15 @@ func (s *server) lengthOf(path string, w *httptest.ResponseRecorder) (rows int, 
 	return rows, next
 }
 
+// inParts are the tables that consist of several parts.
+func (w *world) inParts(t testing.TB) (tables []string) {
+	t.Helper()
+	if err := w.tables.Conn().QueryRow(t.Context(), "SELECT groupArray(table) FROM (SELECT table FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table HAVING count() > 1 ORDER BY table)").Scan(&tables); err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
 // merge makes a table one part. While another merge runs the request to do so is
 // passed over.
 func (w *world) merge(t testing.TB, table string) {
