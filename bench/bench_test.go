@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -96,7 +97,7 @@ func start(t *testing.T, stage interface {
 }
 
 func withSink(t *testing.T) Dependencies {
-	return Dependencies{Sink: func(ctx context.Context, _ *cobra.Command, feed func(context.Context, Running) error) error {
+	return Dependencies{Fill: func(ctx context.Context, _ *cobra.Command, feed func(context.Context, Running) error) error {
 		return feed(ctx, engines(t))
 	}}
 }
@@ -163,6 +164,56 @@ func TestFillPutsEveryRowIntoTheTables(t *testing.T) {
 		if f := figures["row "+table]; f.N < rows || f.Value <= 0 {
 			t.Errorf("%s: %d rows of %.1f bytes, at least %d are known to be there", table, f.N, f.Value, rows)
 		}
+	}
+}
+
+// What was filled is skipped, and bundles follow it at the pace that is asked for; rows of
+// other flags are refused.
+func TestBundlesFollowWhatWasFilled(t *testing.T) {
+	running := engines(t)
+	look, err := openTables(running.DSN)
+	check(t, err)
+	t.Cleanup(func() { look.Close() })
+	filled, followed := uint32(0), uint32(0)
+	d := Dependencies{
+		Fill: func(ctx context.Context, _ *cobra.Command, feed func(context.Context, Running) error) error {
+			return feed(ctx, running)
+		},
+		Follow: func(ctx context.Context, _ *cobra.Command, feed func(context.Context, Running, string) error) error {
+			before, err := clickhouse.ReadWatermark(ctx, look.Conn())
+			check(t, err)
+			filled = before.MCSeqno
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			go func() {
+				for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+					if w, err := clickhouse.ReadWatermark(ctx, look.Conn()); err == nil && w.MCSeqno >= filled+3 {
+						followed = w.MCSeqno
+						cancel()
+					}
+				}
+			}()
+			return feed(ctx, running, "http://127.0.0.1:0")
+		},
+	}
+	keys := filepath.Join(t.TempDir(), "keys.json")
+	run(t, d, "fill", "--transactions", "4000", "--keys", keys, "--settle", "1s")
+	refused := Command(d)
+	refused.SetArgs([]string{"fill", "--transactions", "3000", "--keys", keys, "--follow", "1"})
+	refused.SetOut(io.Discard)
+	refused.SetErr(io.Discard)
+	refused.SetContext(t.Context())
+	if err := refused.Execute(); err == nil || !strings.Contains(err.Error(), "give the flags that the tables were filled with") {
+		t.Errorf("other rows than those that are there: %v", err)
+	}
+	run(t, d, "fill", "--transactions", "4000", "--keys", keys, "--follow", "1000")
+	if followed < filled+3 {
+		t.Errorf("bundle %d is there after %d", followed, filled)
+	}
+	var each float64
+	check(t, look.Conn().QueryRow(t.Context(), "SELECT count() / uniqExact(mc_seqno) FROM transactions FINAL WHERE mc_seqno > ?", filled).Scan(&each))
+	if each < 300 || each > 500 {
+		t.Errorf("%.0f transactions are in each bundle that followed, want 400, a quarter more or less", each)
 	}
 }
 

@@ -24,9 +24,12 @@ type Dependencies struct {
 	// visible in the API. It calls started when all stages run, and visible in the
 	// end while the engines still run; then it stops everything.
 	Index func(ctx context.Context, cmd *cobra.Command, source string, from, to uint32, started, visible func(context.Context, Running) error) error
-	// Sink runs the log, the migrated tables and the sinks, calls feed, and
-	// stops everything when feed returns.
-	Sink func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, Running) error) error
+	// Fill runs the log, the migrated tables and the sink as for a range of history,
+	// calls feed, and stops everything when feed returns.
+	Fill func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, Running) error) error
+	// Follow runs the same as for the head of a chain, and serves the API at an
+	// address, http://HOST:PORT.
+	Follow func(ctx context.Context, cmd *cobra.Command, feed func(ctx context.Context, r Running, address string) error) error
 	// Live runs a devnet and all stages, calls watch, and stops everything when
 	// watch returns. One client may have so many streams, or as many as is
 	// configured for 0.

@@ -1,6 +1,7 @@
 package synthetic
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -32,6 +33,8 @@ type RowOptions struct {
 // bytes for each of the 0.185 accounts per transaction.
 type Rows struct {
 	total    int
+	least    int // transactions of a bundle, and how many more it may have
+	spread   int
 	seed     uint64
 	whole    bool
 	next     int // the first account that may not be there
@@ -92,6 +95,7 @@ const (
 	firstRowUtime = 1_700_000_000
 	leastPerBlock = 14 // transactions of a bundle: 14 to 26
 	spreadInBlock = 13
+	mostPerBundle = ltPerBundle / ltPerRow * 3 / 4
 
 	transactionsPerBundle = leastPerBlock + spreadInBlock/2
 	longestTrace          = 20
@@ -105,7 +109,7 @@ func NewRows(o RowOptions) *Rows {
 	random := rand.New(rand.NewPCG(o.Seed, 1))
 	keys := rand.New(rand.NewPCG(o.Seed, 2))
 	return &Rows{
-		total: o.Transactions, seed: o.Seed, whole: o.Whole, random: random,
+		total: o.Transactions, least: leastPerBlock, spread: spreadInBlock, seed: o.Seed, whole: o.Whole, random: random,
 		accounts: newAccounts(o), bodies: newBodies(random), contracts: newContracts(o.Seed),
 		txKeys: sample{random: keys}, causedKeys: sample{random: keys}, messageKeys: sample{random: keys},
 	}
@@ -114,9 +118,16 @@ func NewRows(o RowOptions) *Rows {
 // Made is how many transactions there were so far.
 func (r *Rows) Made() int { return r.made }
 
+// GoOn takes the end from the chain, whose bundles have about so many transactions
+// from here on.
+func (r *Rows) GoOn(perBundle int) {
+	perBundle = max(1, min(perBundle, mostPerBundle))
+	r.total, r.least, r.spread = math.MaxInt, max(1, perBundle*3/4), 1+perBundle/2
+}
+
 // Next is the next bundle, nil after the last.
 func (r *Rows) Next() *Bundle {
-	due := r.take(leastPerBlock + r.random.IntN(spreadInBlock))
+	due := r.take(r.least + r.random.IntN(r.spread))
 	if len(due) == 0 {
 		return nil
 	}

@@ -55,25 +55,25 @@ func benchCommand(s *settings) *cobra.Command {
 				return visible(ctx, p.running())
 			})
 		},
-		Sink: func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, bench.Running) error) error {
+		Fill: func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, bench.Running) error) error {
 			return benchProcess(s, cmd, func(p *process) error {
-				if err := p.openEngines(ctx); err != nil {
+				s.Sink = s.Sink.ForHistory()
+				return p.withSink(ctx, func(ctx context.Context, _ chan<- error) error { return feed(ctx, p.running()) })
+			})
+		},
+		Follow: func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, bench.Running, string) error) error {
+			return benchProcess(s, cmd, func(p *process) error {
+				if err := canListen(s.Listen); err != nil {
 					return err
 				}
-				c, err := p.newSink()
-				if err != nil {
-					return err
-				}
-				ended := make(chan error, 1)
-				if err := p.begin(ctx, "sink", c, ended); err != nil {
-					return err
-				}
-				ctx, cancel := untilEnded(ctx, ended)
-				defer cancel(nil)
-				if err := feed(ctx, p.running()); err != nil {
-					return errors.Join(err, context.Cause(ctx))
-				}
-				return nil
+				p.wakeQuery()
+				return p.withSink(ctx, func(ctx context.Context, ended chan<- error) error {
+					address, err := p.serveQuery(ctx, ended)
+					if err != nil {
+						return err
+					}
+					return feed(ctx, p.running(), "http://"+address)
+				})
 			})
 		},
 	})
@@ -89,6 +89,47 @@ func benchProcess(s *settings, cmd *cobra.Command, run func(p *process) error) e
 
 func (p *process) running() bench.Running {
 	return bench.Running{Log: p.log, DSN: p.dsn, EnginePID: p.enginePID}
+}
+
+// withSink runs the engines and a sink while feed does.
+func (p *process) withSink(ctx context.Context, feed func(ctx context.Context, ended chan<- error) error) error {
+	if err := p.openEngines(ctx); err != nil {
+		return err
+	}
+	c, err := p.newSink()
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 2)
+	if err := p.begin(ctx, "sink", c, ended); err != nil {
+		return err
+	}
+	ctx, cancel := untilEnded(ctx, ended)
+	defer cancel(nil)
+	err = feed(ctx, ended)
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		err = errors.Join(err, cause)
+	}
+	return err
+}
+
+// serveQuery begins to serve the API of tables that something else fills.
+func (p *process) serveQuery(ctx context.Context, ended chan<- error) (string, error) {
+	if _, err := p.ownersKey(ctx); err != nil {
+		return "", err
+	}
+	if err := p.sealKey(); err != nil {
+		return "", err
+	}
+	q, err := p.newQuery()
+	if err != nil {
+		return "", err
+	}
+	address, err := p.listen(p.apiHandler(q), q.Drain)
+	if err != nil {
+		return "", err
+	}
+	return address, p.begin(ctx, "query", q, ended)
 }
 
 // untilEnded is a context that ends with an error when a stage does.

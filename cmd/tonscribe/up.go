@@ -107,15 +107,21 @@ func (p *process) startAll(ctx context.Context) (*everything, error) {
 	return u, u.startStages(ctx)
 }
 
-func (u *everything) startStages(ctx context.Context) error {
+// wakeQuery lets the API look at the watermark when the sink may have moved it. It
+// comes before both.
+func (p *process) wakeQuery() {
 	wake := make(chan struct{}, 1)
-	u.settings.Query.Store.Wake = wake
-	u.progressed = func() { // the API looks at the watermark when the sink may have moved it
+	p.settings.Query.Store.Wake = wake
+	p.progressed = func() {
 		select {
 		case wake <- struct{}{}:
 		default: // it will already
 		}
 	}
+}
+
+func (u *everything) startStages(ctx context.Context) error {
+	u.wakeQuery()
 	q, ofQuery := u.newQuery()
 	sink, ofSink := u.newSink()
 	decode, ofDecode := u.newDecode()
