@@ -12,7 +12,10 @@ import (
 	"testing"
 
 	"tonscribe/bench/synthetic"
+	chain "tonscribe/query/head"
+	"tonscribe/query/store"
 	"tonscribe/schema/record"
+	"tonscribe/ton/address"
 )
 
 // The ranking is that of the newest balances, whether rows are merged or not, and
@@ -131,5 +134,77 @@ func TestTopAccountsAreThoseOfTheView(t *testing.T) {
 	got, err := alone.TopAccounts(t.Context(), v, 0, 1000, nil)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%d accounts: %v\nwant %d: %v; %v", len(got), got, len(want), want, err)
+	}
+}
+
+// The ranking follows bundles that are in memory without reading tables anew, and what it
+// reads does not grow with what is in memory.
+func TestTopAccountsFollowWhatIsInMemory(t *testing.T) {
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 6_000, Seed: 9, Accounts: 60_000, Whole: true})
+	var bundles []*synthetic.Bundle
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		bundles = append(bundles, b)
+	}
+	behind := len(bundles) / 2
+	w := newWorldWith(t, bundles[:len(bundles)-behind], synthetic.NewTokens(rows))
+	read := func(s *server) float64 { return s.rowsRead("ranking", "balances") }
+	page := func(s *server, v *chain.View, after *store.Balance) []store.Balance {
+		list, err := s.component.store.TopAccounts(t.Context(), v, 0, 200, after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	alone := w.serve(t, nil)
+	old, err := alone.component.store.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := page(alone, old, nil)
+	most := 1.2 * read(alone)
+
+	w.log = inMemory(t, bundles, synthetic.NewTokens(rows), len(bundles)-behind)
+	s := w.serve(t, nil)
+	s.await(bundles[len(bundles)-1].Seqno)
+	newest, err := s.component.store.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	balances := map[string]*record.Account{}
+	compared, again := 0, 0
+	for n, b := range bundles {
+		for _, list := range [][]*record.Account{b.Late, b.Accounts} {
+			for _, a := range list {
+				balances[string(a.Account)] = a
+			}
+		}
+		if n < len(bundles)-behind-1 || n%3 == 1 { // some views nobody asks
+			continue
+		}
+		v := *newest
+		v.Watermark, v.Memory = b.Seqno, newest.Memory.UpTo(b.Seqno)
+		var want []store.Balance
+		for _, a := range balances {
+			want = append(want, store.Balance{Account: address.Address(a.Account), Amount: a.State.Balance})
+		}
+		slices.SortFunc(want, func(a, b store.Balance) int {
+			return cmp.Or(cmp.Compare(b.Amount, a.Amount), bytes.Compare(a.Account[:], b.Account[:]))
+		})
+		before := read(s)
+		if got := page(s, &v, nil); !slices.Equal(got, want[:len(got)]) || len(got) != 200 {
+			t.Fatalf("bundle %d: %d accounts: %v, want %v", b.Seqno, len(got), got, want[:200])
+		}
+		compared++
+		if read(s) > before {
+			again++
+		}
+	}
+	if again > compared/10+1 {
+		t.Errorf("the ranking was read anew for %d of %d views", again, compared)
+	}
+	before := read(s)
+	page(s, newest, &first[150])
+	if got := read(s) - before; got > most {
+		t.Errorf("%.0f rows were gone through with %d bundles in memory, want at most %.0f", got, behind, most)
 	}
 }

@@ -40,6 +40,29 @@ type ranking struct {
 	whole     bool // there are no more
 }
 
+// follow brings the ranking to a newer view, when memory has all that came between.
+func (r *ranking) follow(ctx context.Context, v *head.View) error {
+	if r.watermark >= v.Watermark || r.watermark < v.Tables || len(r.list) == 0 {
+		return nil
+	}
+	rows, err := heldBalances(ctx, v.Memory.After(r.watermark), nil)
+	if err != nil {
+		return err
+	}
+	changed, last := newestOf(rows), r.list[len(r.list)-1]
+	r.list = slices.DeleteFunc(r.list, func(b Balance) bool { _, is := changed[b.Account]; return is })
+	for _, b := range changed {
+		if !b.gone && (r.whole || b.compare(last) <= 0) { // behind the last one there may be others
+			r.list = append(r.list, b.Balance)
+		}
+	}
+	slices.SortFunc(r.list, Balance.compare)
+	if r.watermark = v.Watermark; len(r.list) > 2*maxRanked {
+		r.list, r.whole = slices.Clone(r.list[:maxRanked]), false
+	}
+	return nil
+}
+
 // maxRankRows is how many rows one statement reads at most.
 const maxRankRows = 100_000
 
@@ -68,6 +91,9 @@ func (s *Store) TopAccounts(ctx context.Context, v *head.View, offset, limit int
 
 // rank makes the ranking hold enough.
 func (s *Store) rank(ctx context.Context, v *head.View, r *ranking, need int) (err error) {
+	if err := r.follow(ctx, v); err != nil {
+		return err
+	}
 	if r.watermark == v.Watermark && (r.whole || len(r.list) >= need) {
 		return nil
 	}
@@ -116,16 +142,19 @@ func (s *Store) richest(ctx context.Context, v *head.View, after *Balance, need 
 		if err != nil {
 			return nil, false, err
 		}
+		// A row may be there several times: those of the last place are read once
+		// more, behind it not all is there.
+		whole = len(rows) < limit
+		here := func(at plan.Row) bool {
+			return (from == nil || rankPlan.Compare(from, at) <= 0) && (whole || rankPlan.Compare(rows[limit-1], at) > 0)
+		}
+		held = slices.DeleteFunc(held, func(at plan.Row) bool { return !here(at) }) // all that a busy chain has in memory is much more
 		some, err := s.balances(ctx, v, append(slices.Clip(rows), held...))
 		if err != nil {
 			return nil, false, err
 		}
-		// A row may be there several times: those of the last place are read once
-		// more, behind it not all is there.
-		whole = len(rows) < limit
 		for _, b := range some {
-			at := rankRow(&b)
-			if (from == nil || rankPlan.Compare(from, at) <= 0) && (whole || rankPlan.Compare(rows[limit-1], at) > 0) && (after == nil || after.compare(b) < 0) {
+			if here(rankRow(&b)) && (after == nil || after.compare(b) < 0) {
 				list = append(list, b)
 			}
 		}
@@ -160,17 +189,11 @@ func (s *Store) balances(ctx context.Context, v *head.View, rows []plan.Row) ([]
 	if err != nil {
 		return nil, err
 	}
-	held, err := heldBalances(ctx, v.Memory, list)
+	held, err := heldBalances(ctx, v.Memory, sql.Conditions{sql.AmongKeys(sql.Account, list)})
 	if err != nil {
 		return nil, err
 	}
-	read = append(read, held...)
-	newest := make(map[address.Address]balanceRow, len(list))
-	for _, r := range read {
-		if old, there := newest[r.Account]; !there || r.version > old.version {
-			newest[r.Account] = r
-		}
-	}
+	newest := newestOf(append(read, held...))
 	now := make([]Balance, 0, len(newest))
 	for _, r := range newest {
 		if !r.gone {
@@ -178,6 +201,17 @@ func (s *Store) balances(ctx context.Context, v *head.View, rows []plan.Row) ([]
 		}
 	}
 	return now, nil
+}
+
+// newestOf are the newest rows of accounts.
+func newestOf(rows []balanceRow) map[address.Address]balanceRow {
+	newest := make(map[address.Address]balanceRow, len(rows))
+	for _, r := range rows {
+		if old, there := newest[r.Account]; !there || r.version > old.version {
+			newest[r.Account] = r
+		}
+	}
+	return newest
 }
 
 // balanceRow is a row of an account.
@@ -204,9 +238,9 @@ func (s *Store) balanceRows(ctx context.Context, list []sql.AccountKey) (rows []
 	return rows, err
 }
 
-// heldBalances are the rows of accounts in memory.
-func heldBalances(ctx context.Context, bundles memory.Bundles, list []sql.AccountKey) ([]balanceRow, error) {
-	found, err := bundles.Find(ctx, "accounts_by_balance", sql.Conditions{sql.AmongKeys(sql.Account, list)})
+// heldBalances are the rows in memory that conditions hold for.
+func heldBalances(ctx context.Context, bundles memory.Bundles, c sql.Conditions) ([]balanceRow, error) {
+	found, err := bundles.Find(ctx, "accounts_by_balance", c)
 	if err != nil {
 		return nil, err
 	}
