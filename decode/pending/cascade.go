@@ -67,8 +67,8 @@ type State struct {
 type World interface {
 	// State is that of an account, the zero value for one that is not there.
 	State(ctx context.Context, account address.Address) (State, error)
-	// Library is a public library, nil for a hash that is not known.
-	Library(ctx context.Context, hash [32]byte) (*cell.Cell, error)
+	// Libraries are public libraries by their hashes, nil for those that are not known.
+	Libraries(ctx context.Context, hashes [][32]byte) ([]*cell.Cell, error)
 	// Deliver executes a message on an account.
 	Deliver(ctx context.Context, in tvm.Delivery) (tvm.Outcome, error)
 }
@@ -247,7 +247,7 @@ func (r *run) deliver(ctx context.Context, d *due) error {
 		Address: tonutils.NewAddress(0, byte(d.to.Workchain()), d.to.ID()), Account: before.Account,
 		LastHash: before.LastHash, LastLT: before.LastLT, Message: d.message,
 	}
-	if err := in.FindLibraries(func(hash [32]byte) (*cell.Cell, error) { return r.world.Library(ctx, hash) }); err != nil {
+	if err := in.FindLibraries(func(hashes [][32]byte) ([]*cell.Cell, error) { return r.world.Libraries(ctx, hashes) }); err != nil {
 		return fmt.Errorf("account %s: library: %w", d.to, err)
 	}
 	out, err := r.world.Deliver(ctx, in)

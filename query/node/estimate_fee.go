@@ -127,7 +127,7 @@ func (n *Node) try(ctx context.Context, s *Account, message *cell.Cell, ignoreSi
 	if s.exists() {
 		delivery.Account = s.account.State
 	}
-	if err := delivery.FindLibraries(func(hash [32]byte) (*cell.Cell, error) { return n.library(ctx, hash) }); err != nil {
+	if err := delivery.FindLibraries(func(hashes [][32]byte) ([]*cell.Cell, error) { return n.CodeLibraries(ctx, hashes) }); err != nil {
 		return tvm.Outcome{}, nil, err
 	}
 	outcome, err := n.emulator.Deliver(ctx, delivery)

@@ -158,11 +158,11 @@ func (n *Node) run(ctx context.Context, s *Account, method int64, arguments []an
 		if err != nil || result.MissingLibrary == nil || libraries.Full() {
 			return result, err
 		}
-		library, err := n.library(ctx, *result.MissingLibrary)
-		if err != nil || library == nil {
+		found, err := n.CodeLibraries(ctx, [][32]byte{*result.MissingLibrary})
+		if err != nil || found[0] == nil {
 			return result, err
 		}
-		if err := libraries.Add(*result.MissingLibrary, library); err != nil {
+		if err := libraries.Add(*result.MissingLibrary, found[0]); err != nil {
 			return tvm.Result{}, err
 		}
 	}

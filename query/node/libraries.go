@@ -42,13 +42,31 @@ func (n *Node) Libraries(ctx context.Context, hashes [][32]byte) (list []Library
 	return list, nil
 }
 
-// library is one library, nil when there is none with the hash.
-func (n *Node) library(ctx context.Context, hash [32]byte) (*cell.Cell, error) {
-	return n.libraries.find(hash, func() (*cell.Cell, bool, error) {
-		found, err := n.Libraries(ctx, [][32]byte{hash})
-		if err != nil || len(found) == 0 {
-			return nil, false, err
+// CodeLibraries reads public libraries that code needs, nil for those that there are
+// none of. Found ones are kept.
+func (n *Node) CodeLibraries(ctx context.Context, hashes [][32]byte) ([]*cell.Cell, error) {
+	list := make([]*cell.Cell, len(hashes))
+	var missing [][]byte
+	var at []int
+	for i := range hashes {
+		if library, ok := n.libraries.held.GetIfPresent(hashes[i]); ok {
+			list[i] = library
+			continue
 		}
-		return found[0].Cell, true, nil
-	})
+		missing, at = append(missing, hashes[i][:]), append(at, i)
+	}
+	if len(missing) == 0 {
+		return list, nil
+	}
+	found, err := n.servers.Libraries(ctx, missing...)
+	if err != nil {
+		return nil, err
+	}
+	for j, library := range found {
+		if library != nil {
+			list[at[j]] = library
+			n.libraries.held.Set(hashes[at[j]], library)
+		}
+	}
+	return list, nil
 }

@@ -75,8 +75,3 @@ func (s *Account) State() *cell.Cell {
 	}
 	return s.account.State
 }
-
-// Library reads a public library, nil when there is none with the hash.
-func (n *Node) Library(ctx context.Context, hash [32]byte) (*cell.Cell, error) {
-	return n.library(ctx, hash)
-}

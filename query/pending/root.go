@@ -29,7 +29,7 @@ import (
 type Node interface {
 	Moment(ctx context.Context) (*node.Moment, error)
 	AccountAt(ctx context.Context, m *node.Moment, a address.Address) (*node.Account, error)
-	Library(ctx context.Context, hash [32]byte) (*cell.Cell, error)
+	CodeLibraries(ctx context.Context, hashes [][32]byte) ([]*cell.Cell, error)
 }
 
 // Log shares traces between replicas. *kafka.Client is one.

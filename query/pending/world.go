@@ -31,9 +31,9 @@ func (w *world) State(ctx context.Context, account address.Address) (s cascade.S
 	return cascade.State{Account: a.State(), LastLT: a.Last.LT, LastHash: a.Last.Hash}, nil
 }
 
-// Library implements cascade.World.
-func (w *world) Library(ctx context.Context, hash [32]byte) (*cell.Cell, error) {
-	return w.node.Library(ctx, hash)
+// Libraries implements cascade.World.
+func (w *world) Libraries(ctx context.Context, hashes [][32]byte) ([]*cell.Cell, error) {
+	return w.node.CodeLibraries(ctx, hashes)
 }
 
 // Deliver implements cascade.World.

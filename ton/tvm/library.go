@@ -40,43 +40,67 @@ func (l *Libraries) Roots() []*cell.Cell {
 const maxCodeCells = 1 << 12
 
 // FindLibraries sets the libraries that are parts of the account's code, of the code
-// that the message brings, or of such libraries. A library that find returns as nil is
-// not there; no more are asked for than the node allows.
-func (in *Delivery) FindLibraries(find func(hash [32]byte) (*cell.Cell, error)) error {
+// that the message brings, or of such libraries. find is asked for all at once that are
+// known of, and again for those that the found ones name; nil is one that is not there.
+// No more are asked for than the node allows.
+func (in *Delivery) FindLibraries(find func(hashes [][32]byte) ([]*cell.Cell, error)) error {
 	var found Libraries
-	asked := 0
-	waiting, seen := []*cell.Cell{codeOf(in.Account), codeBrought(in.Message)}, map[cell.Hash]bool{}
-	for len(waiting) > 0 && len(seen) < maxCodeCells && asked < maxLibraries {
-		c := waiting[0]
-		waiting = waiting[1:]
-		if c == nil || seen[c.HashKey()] {
-			continue
+	code := walk{waiting: []*cell.Cell{codeOf(in.Account), codeBrought(in.Message)}, seen: map[cell.Hash]bool{}}
+	for asked := 0; ; {
+		hashes, err := code.libraries(maxLibraries - asked)
+		if err != nil {
+			return err
 		}
-		seen[c.HashKey()] = true
-		if hash, is := toncell.LibraryOf(c); is {
-			asked++
-			library, err := find(hash)
-			if err != nil {
+		if len(hashes) == 0 {
+			break
+		}
+		asked += len(hashes)
+		libraries, err := find(hashes)
+		if err != nil {
+			return err
+		}
+		for i, library := range libraries {
+			if library == nil {
+				continue
+			}
+			if err := found.Add(hashes[i], library); err != nil {
 				return err
 			}
-			if library != nil {
-				if err := found.Add(hash, library); err != nil {
-					return err
-				}
-				waiting = append(waiting, library)
-			}
+			code.waiting = append(code.waiting, library)
+		}
+	}
+	in.Libraries = found.Roots()
+	return nil
+}
+
+// walk goes through code, each cell once.
+type walk struct {
+	waiting []*cell.Cell
+	seen    map[cell.Hash]bool
+}
+
+// libraries returns up to limit of those that the waiting cells and their parts name.
+func (w *walk) libraries(limit int) (hashes [][32]byte, err error) {
+	for len(w.waiting) > 0 && len(w.seen) < maxCodeCells && len(hashes) < limit {
+		c := w.waiting[0]
+		w.waiting = w.waiting[1:]
+		if c == nil || w.seen[c.HashKey()] {
+			continue
+		}
+		w.seen[c.HashKey()] = true
+		if hash, is := toncell.LibraryOf(c); is {
+			hashes = append(hashes, hash)
 			continue
 		}
 		for i := range int(c.RefsNum()) {
 			child, err := c.PeekRef(i)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			waiting = append(waiting, child)
+			w.waiting = append(w.waiting, child)
 		}
 	}
-	in.Libraries = found.Roots()
-	return nil
+	return hashes, nil
 }
 
 // codeOf is the code of an account (TL-B Account), nil for none.

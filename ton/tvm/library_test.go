@@ -27,12 +27,15 @@ func TestLibrariesOfCodeAreLookedForWithinBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, asked := tvm.Delivery{Message: message}, map[[32]byte]int{}
-	err = in.FindLibraries(func(hash [32]byte) (*cell.Cell, error) {
-		asked[hash]++
-		return nil, nil
+	in, asked, questions := tvm.Delivery{Message: message}, map[[32]byte]int{}, 0
+	err = in.FindLibraries(func(hashes [][32]byte) ([]*cell.Cell, error) {
+		questions++
+		for _, hash := range hashes {
+			asked[hash]++
+		}
+		return make([]*cell.Cell, len(hashes)), nil
 	})
-	if err != nil || len(asked) != 8 || in.Libraries != nil {
-		t.Errorf("%v, %d libraries are asked for and %d found, want 8 and none", err, len(asked), len(in.Libraries))
+	if err != nil || len(asked) != 8 || questions != 1 || in.Libraries != nil {
+		t.Errorf("%v, %d libraries are asked for in %d questions and %d found, want 8 in one and none", err, len(asked), questions, len(in.Libraries))
 	}
 }
