@@ -183,7 +183,7 @@ func TestBundlesFollowWhatWasFilled(t *testing.T) {
 			before, err := clickhouse.ReadWatermark(ctx, look.Conn())
 			check(t, err)
 			filled = before.MCSeqno
-			ctx, cancel := context.WithCancel(ctx)
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
 			go func() {
 				for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
@@ -211,7 +211,7 @@ func TestBundlesFollowWhatWasFilled(t *testing.T) {
 		t.Errorf("bundle %d is there after %d", followed, filled)
 	}
 	var each float64
-	check(t, look.Conn().QueryRow(t.Context(), "SELECT count() / uniqExact(mc_seqno) FROM transactions FINAL WHERE mc_seqno > ?", filled).Scan(&each))
+	check(t, look.Conn().QueryRow(t.Context(), "SELECT count() / uniqExact(mc_seqno) FROM transactions FINAL WHERE mc_seqno > ? AND mc_seqno <= ?", filled, followed).Scan(&each))
 	if each < 300 || each > 500 {
 		t.Errorf("%.0f transactions are in each bundle that followed, want 400, a quarter more or less", each)
 	}

@@ -138,7 +138,7 @@ func (f *filler) begin(ctx context.Context, out *output, r Running) error {
 	switch {
 	case err == nil:
 		return f.fill(ctx, out, r)
-	case !f.options.serve:
+	case !f.options.serve || !errors.Is(err, errNotEmpty):
 		return err
 	case f.options.follow == 0:
 		return nil

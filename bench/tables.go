@@ -33,12 +33,14 @@ func (t tables) sizes(ctx context.Context) ([]tableSize, error) {
 	return all, err
 }
 
+var errNotEmpty = errors.New("the tables are not empty")
+
 // mustBeEmpty refuses tables that hold complete bundles: they belong to somebody,
 // or to a benchmark before this one.
 func (t tables) mustBeEmpty(ctx context.Context) error {
 	w, err := clickhouse.ReadWatermark(ctx, t.Conn())
 	if err == nil {
-		return fmt.Errorf("the tables are not empty, they hold bundles up to %d: give --data DIR of a new folder", w.MCSeqno)
+		return fmt.Errorf("%w, they hold bundles up to %d: give --data DIR of a new folder", errNotEmpty, w.MCSeqno)
 	}
 	if errors.Is(err, clickhouse.ErrNoWatermark) {
 		return nil

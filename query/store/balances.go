@@ -36,13 +36,15 @@ func (b Balance) compare(c Balance) int {
 type ranking struct {
 	mutex     sync.Mutex // held while they are read: others wait for the same answer
 	watermark uint32
+	tables    uint32 // what these had when it was read
 	list      []Balance
 	whole     bool // there are no more
 }
 
-// follow brings the ranking to a newer view, when memory has all that came between.
+// follow brings the ranking to a newer view. When the tables have moved on it has to be
+// read anew: an older range, or a repair, brings them accounts that no newer bundle has.
 func (r *ranking) follow(ctx context.Context, v *head.View) error {
-	if r.watermark >= v.Watermark || r.watermark < v.Tables || len(r.list) == 0 {
+	if r.watermark >= v.Watermark || r.tables != v.Tables || len(r.list) == 0 {
 		return nil
 	}
 	rows, err := heldBalances(ctx, v.Memory.After(r.watermark), nil)
@@ -99,7 +101,7 @@ func (s *Store) rank(ctx context.Context, v *head.View, r *ranking, need int) (e
 	}
 	list, whole, err := s.richest(ctx, v, nil, max(need+need/4, minRanked)) // deeper pages come next
 	if err == nil {
-		r.watermark, r.list, r.whole = v.Watermark, list, whole
+		r.watermark, r.tables, r.list, r.whole = v.Watermark, v.Tables, list, whole
 	}
 	return err
 }
