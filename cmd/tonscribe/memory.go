@@ -16,10 +16,11 @@ const (
 	// memoryGrowth is by how many hundredths of what is in use memory may grow between
 	// two collections, below that limit: each of them goes through all bundles that are
 	// held, and at Go's own 100 they took an eighth of the processor at the head.
-	memoryGrowth = 200
+	memoryGrowth = 300
 	// memoryCheck is how often unused memory is looked for; what has been unused
-	// for that long goes back to the system.
+	// for that long, and will not be used within memoryReuse, goes back to the system.
 	memoryCheck = 15 * time.Second
+	memoryReuse = 4 * memoryCheck
 	// memoryKept is how much unused memory is not worth giving back.
 	memoryKept = 64 << 20
 )
@@ -39,17 +40,17 @@ func (p *process) boundMemory() {
 	running.Go(func() {
 		ticker := time.NewTicker(memoryCheck)
 		defer ticker.Stop()
-		before := unusedMemory()
+		before := readMemory()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
 			}
-			now := unusedMemory()
-			if before > memoryKept && now > memoryKept {
+			now := readMemory()
+			if now.idleSince(before) {
 				debug.FreeOSMemory()
-				now = unusedMemory()
+				now = readMemory()
 			}
 			before = now
 		}
@@ -61,9 +62,23 @@ func (p *process) boundMemory() {
 	})
 }
 
-// unusedMemory is what the runtime holds and does not use, in bytes.
-func unusedMemory() uint64 {
-	samples := []metrics.Sample{{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
+// memoryUse is what the runtime holds and does not use, and what was ever asked of
+// it, in bytes.
+type memoryUse struct{ unused, allocated uint64 }
+
+func readMemory() memoryUse {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/gc/heap/allocs:bytes"},
+	}
 	metrics.Read(samples)
-	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
+	return memoryUse{samples[0].Value.Uint64() + samples[1].Value.Uint64(), samples[2].Value.Uint64()}
+}
+
+// idleSince reports whether memory is worth giving back: as much was unused at the
+// last check, and at the rate of since then it stays so. At the head, what a
+// collection leaves unused is used again before the next one: to give it back takes a
+// collection more, and a fault for each page.
+func (now memoryUse) idleSince(before memoryUse) bool {
+	used := (now.allocated - before.allocated) * uint64(memoryReuse/memoryCheck)
+	return before.unused > memoryKept && now.unused > memoryKept+used
 }

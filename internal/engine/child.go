@@ -349,14 +349,18 @@ func (h *hold) asked() bool {
 
 // typeEndOfInput types Ctrl-D again and again: what is typed before the engine's
 // line editor runs is lost. The editor runs only when the statements are through,
-// after a stop or a failed start.
+// after a stop or a failed start: of an engine that goes on running, it is looked for
+// seldom.
 func (h *hold) typeEndOfInput() {
-	released, interval := h.released, 100*time.Millisecond
+	released, interval := h.released, 50*time.Millisecond
 	for {
 		select {
 		case <-released:
 			released, interval = nil, 10*time.Millisecond
 		case <-time.After(interval):
+			if released != nil {
+				interval = min(2*interval, 10*time.Second)
+			}
 		}
 		if _, err := h.terminal.Write([]byte{4}); err != nil {
 			return

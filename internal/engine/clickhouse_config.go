@@ -130,8 +130,9 @@ func WriteServerConfiguration(dir string, readerTables []string) error {
 // and busy-loop without one at the second start. The three limits of free pool
 // entries are what so small a merge pool requires. Half a second between two looks at
 // the memory, two seconds until an idle table looks for merges again, and ten between
-// two rounds of deleting old parts, take an eighth off an engine with little to do. A disk with less than KeepFree
-// takes neither inserts nor merges. Broken parts never keep a table from being
+// two rounds of deleting old parts, take an eighth off an engine with little to do; so
+// does an hour between two looks at each table for statements that follow it, which
+// nobody may make. A disk with less than KeepFree takes neither inserts nor merges. Broken parts never keep a table from being
 // opened: however many they are, they are put aside, and package parts reports them.
 //
 // In users.xml, the embedded engine's own session logs in as default with an empty

@@ -96,12 +96,20 @@ func follow(t *testing.T, base, key string, wallets ...devnet.Owner) *follower {
 // await returns when both clients were told something of a message.
 func (f *follower) await(norm string, what func(toldLine) bool) {
 	f.Helper()
-	limit := time.After(toldLimit)
+	if !f.toldWithin(toldLimit, norm, what) {
+		f.Fatalf("of %q the clients were told %+v within %s", norm, f.seen[norm], toldLimit)
+	}
+}
+
+// toldWithin reports whether both clients are told something of a message in time.
+func (f *follower) toldWithin(limit time.Duration, norm string, what func(toldLine) bool) bool {
+	f.Helper()
+	late := time.After(limit)
 	for {
 		if !slices.ContainsFunc(followers, func(client string) bool {
 			return !slices.ContainsFunc(f.seen[norm], func(t toldLine) bool { return t.Client == client && what(t) })
 		}) {
-			return
+			return true
 		}
 		select {
 		case line, ok := <-f.lines:
@@ -109,12 +117,13 @@ func (f *follower) await(norm string, what func(toldLine) bool) {
 				f.Fatalf("the clients have ended\n%s", f.problems.Bytes())
 			}
 			f.seen[line.Norm] = append(f.seen[line.Norm], line)
-		case <-limit:
-			f.Fatalf("of %q the clients were told %+v within %s", norm, f.seen[norm], toldLimit)
+		case <-late:
+			return false
 		}
 	}
 }
 
+func pending(t toldLine) bool     { return t.Finality == "pending" }
 func finalized(t toldLine) bool   { return t.Finality == "finalized" }
 func invalidated(t toldLine) bool { return t.Kind == "invalidated" }
 
@@ -301,8 +310,8 @@ func TestWhatWasForeseenAndComesOtherwiseIsInvalidated(t *testing.T) {
 			f.awaitBlock()
 			message, normOfIt := f.order(giver, poor, big.NewInt(1_000_000_000), time.Second)
 			expired = normOfIt
-			return f.send(message)
-		}, func() string { return "no message is taken" })
+			return f.send(message) && f.toldWithin(10*time.Second, expired, pending)
+		}, func() string { return "no message is taken and foreseen before it expires" })
 		f.await(expired, invalidated)
 		f.mustTell("the message", expired, giver, "pending 1", "invalidated")
 	})
