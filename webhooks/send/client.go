@@ -175,9 +175,11 @@ func (c *client) post(ctx context.Context, to *url.URL, a *Attempt, body []byte)
 func (a *Attempt) answer(r *http.Response) {
 	defer r.Body.Close()
 	a.Code, a.ResponseHeaders = r.StatusCode, r.Header
-	// Whether the body comes is of no matter.
-	content, _ := io.ReadAll(io.LimitReader(r.Body, maxBodyRead+1))
-	a.ResponseBody = content[:min(len(content), maxBodyKept)]
+	if a.Code != http.StatusSwitchingProtocols { // its body is the connection, which no timeout ends
+		// Whether the body comes is of no matter.
+		content, _ := io.ReadAll(io.LimitReader(r.Body, maxBodyRead+1))
+		a.ResponseBody = content[:min(len(content), maxBodyKept)]
+	}
 	if a.Code >= 200 && a.Code <= 299 {
 		return
 	}

@@ -154,7 +154,11 @@ func TestReceiversThatMisbehaveAreToldApart(t *testing.T) {
 		{"ends amid the status line", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 2") }, ClassProtocol, 0, true},
 		{"speaks something else", answer("220 smtp.example ESMTP\r\n"), ClassProtocol, 0, true},
 		{"HTTP/1.0", answer("HTTP/1.0 200 OK\r\n\r\nyes"), "", 3, true},
-		{"switches protocols", answer("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), ClassStatus, 0, true},
+		{"switches protocols and stays", func(c net.Conn) {
+			io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")
+			c.SetReadDeadline(time.Now().Add(2 * time.Second))
+			io.Copy(io.Discard, c)
+		}, ClassStatus, 0, true},
 		{"says 200 in the end", answer("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + ok + "Content-Length: 0\r\n\r\n"), "", 0, true},
 	} {
 		a := posted(t, c, raw(t, test.serve))
