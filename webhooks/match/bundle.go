@@ -248,7 +248,8 @@ func (b *bundle) judge() error {
 	return nil
 }
 
-// delivered ends a native payment. Coins stay where they are unless they bounce.
+// delivered ends a native payment. Coins stay where they are unless they bounce, which a
+// recipient whose actions fail does not make them do by itself.
 func (b *bundle) delivered(s *sighting, p *store.Payment) error {
 	in, own := s.tx.InMsg, s.built(p) && is(s.tx.InMsg.Source, p.Sender)
 	switch {
@@ -257,7 +258,7 @@ func (b *bundle) delivered(s *sighting, p *store.Payment) error {
 			return b.fail(s, p, payment.Elsewhere)
 		}
 		return nil
-	case s.tx.Aborted && in.Bounce:
+	case s.tx.Aborted && s.tx.Bounce != nil:
 		if own {
 			return b.fail(s, p, payment.FailureOf(s.tx, false))
 		}

@@ -98,7 +98,7 @@ func newTown(t *testing.T) *town {
 	for _, a := range []*actor{s.shop, s.payer, s.five, s.stranger, s.admin, s.highload} {
 		accounts = append(accounts, placed(a.wallet.StateInit(), 100))
 	}
-	accounts = append(accounts, placed(s.minter.StateInit(), 1), placed(s.toll.StateInit(), 1), placed(contracts.Forwarder{ID: 1}.StateInit(), 1))
+	accounts = append(accounts, placed(s.minter.StateInit(), 1), placed(s.toll.StateInit(), 1), placed(contracts.Forwarder{ID: 1}.StateInit(), 1), placed(clumsy(), 1))
 	var err error
 	if s.chain, err = chain.New(chain.Options{Seed: 1, GenUtime: dawn, Accounts: accounts}); err != nil {
 		t.Fatal(err)
@@ -328,6 +328,7 @@ func TestCoinsThatComeBackAreAFailureAndThoseThatStayAreNone(t *testing.T) {
 		{"a contract that throws and keeps it", throws, 1e9, noBounce, "success 1 1000000000 TON"},
 		{"a contract, with nothing for its gas", s.shop.account(), 1, nil, "failed 0.000000001 1 TON 70004 The transfer had not enough TON for its execution"},
 		{"a contract, with too little for its gas", s.shop.account(), 40_000, nil, "failed 0.00004 40000 TON -14 Out of gas"},
+		{"a contract whose actions fail, which keeps it", accountOf(contracts.AddressOf(0, clumsy())), 1e9, nil, "success 1 1000000000 TON"},
 		{"a wallet, with nothing for its gas, where it stays", s.shop.account(), 1, noBounce, "success 0.000000001 1 TON"},
 	} {
 		p, m := s.registersOf(s.payer, nil, c.to, big.NewInt(c.amount), "")
@@ -337,6 +338,12 @@ func TestCoinsThatComeBackAreAFailureAndThoseThatStayAreNone(t *testing.T) {
 		}
 		s.wants(c.what, s.send(s.payer, message), p, c.want)
 	}
+}
+
+// clumsy is a contract that sends no message, but an empty cell: its actions fail.
+func clumsy() *tlb.StateInit {
+	code := []byte{0xc8, 0xc9, 0x70, 0xfb, 0x00} // NEWC ENDC 0 PUSHINT SENDRAWMSG
+	return &tlb.StateInit{Code: cell.BeginCell().MustStoreSlice(code, uint(8*len(code))).EndCell(), Data: cell.BeginCell().EndCell()}
 }
 
 func noBounce(m *contracts.Message) { m.Bounce = false }
