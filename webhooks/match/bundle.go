@@ -323,17 +323,17 @@ func (b *bundle) arrived(s *sighting, p *store.Payment) error {
 	return b.succeed(s, p, amount, from, s.own)
 }
 
-// refused ends a payment whose wallet did not send it. The same message may be tried
-// again and again; it is told once.
+// refused ends a payment whose wallet did not send it. The same order may be tried again
+// and again, by anybody and as another message; it is told once.
 func (b *bundle) refused(s *sighting, p *store.Payment) error {
 	if !is(s.tx.Account, p.Sender) || slices.ContainsFunc(s.tx.OutMsgs, func(out *record.Message) bool { return bytes.Equal(out.BodyHash, s.bodyHash) }) {
 		return nil
 	}
-	told, err := b.store.Get(keyRefused, s.reference[:], s.tx.InMsg.Hash)
+	told, err := b.store.Get(keyRefused, s.reference[:], s.tx.InMsg.BodyHash)
 	if err != nil || told != nil {
 		return err
 	}
-	if err := b.store.Set([]byte{1}, keyRefused, s.reference[:], s.tx.InMsg.Hash); err != nil {
+	if err := b.store.Set([]byte{1}, keyRefused, s.reference[:], s.tx.InMsg.BodyHash); err != nil {
 		return err
 	}
 	if !s.tx.Aborted {

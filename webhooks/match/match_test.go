@@ -359,6 +359,24 @@ func TestWalletsThatRefuseToSendSayWhy(t *testing.T) {
 	s.wants("the right one after that", s.send(s.payer, asked(m, true)), p, "success 1 1000000000 TON")
 }
 
+// Anybody may send what a wallet has forgotten once more, as the same body in another message.
+func TestARefusalIsToldOnceHoweverOftenTheWalletRefuses(t *testing.T) {
+	s := newTown(t)
+	p, m := s.registers(s.payer, false, ton(1), "")
+	nowhere := asked(m, true)
+	nowhere.To = tonutils.NewAddress(0, 5, nowhere.To.Data())
+	order := contracts.Order{Messages: []contracts.Message{nowhere}, Seqno: s.payer.seqno, ValidUntil: s.now + 600}
+	var told []*record.TransferEvent
+	for _, order.Deploy = range []bool{false, true} {
+		external, err := s.payer.wallet.External(0, s.payer.key, order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, s.step(external)...)
+	}
+	s.wants("refused twice", told, p, "failed 1 1000000000 TON 36 Invalid destination address in outbound message")
+}
+
 func TestJettonPaymentsEndAsTheirJettonsDo(t *testing.T) {
 	s := newTown(t)
 	master := accountOf(s.minter.Address(0))
