@@ -97,7 +97,7 @@ var (
 type Deliveries interface {
 	// Search returns deliveries, the newest first, and the cursor of those that follow.
 	Search(ctx context.Context, merchant store.ID, s Search) (list []Delivery, next string, err error)
-	// Detail returns a delivery, the body of its requests and its attempts, the first one first.
+	// Detail returns a delivery, the body of its requests and its newest attempts, the first one first.
 	Detail(ctx context.Context, merchant, event store.ID) (d Delivery, body []byte, attempts []Attempt, err error)
 	// Redeliver makes one attempt.
 	Redeliver(ctx context.Context, merchant, event store.ID) (Attempt, error)

@@ -182,13 +182,16 @@ func parseCursor(text string) (*place, error) {
 	return &place{time.UnixMicro(int64(binary.BigEndian.Uint64(raw))), ID(raw[8:])}, nil
 }
 
-// Detail returns a delivery, the body of its requests, and its attempts, the first one first.
+// maxAttempts is how many attempts of a delivery are shown: merchants make as many as they like.
+const maxAttempts = 200
+
+// Detail returns a delivery, the body of its requests, and its newest attempts, the first one first.
 // An attempt that nobody will end any more is returned as KindInterrupted.
 func (l *Log) Detail(ctx context.Context, merchant, event ID) (d Delivery, body []byte, attempts []Attempt, err error) {
 	if d, body, err = l.find(ctx, merchant, event); err != nil {
 		return d, nil, nil, err
 	}
-	attempts, err = readAttempts(ctx, l.tables, merchant, []ID{event})
+	attempts, err = readAttempts(ctx, l.tables, merchant, []ID{event}, maxAttempts)
 	for n := range attempts {
 		if a := &attempts[n]; a.Ended.IsZero() && time.Since(a.Began) > l.timeout+maxStopTimeout {
 			a.Kind, a.Class = KindInterrupted, ClassInterrupted

@@ -97,7 +97,7 @@ func (m *Manual) Redeliver(ctx context.Context, merchant, id ID) (Attempt, error
 	number := 1
 	for _, a := range attempts {
 		if a.Kind != KindInterrupted {
-			number++
+			number = max(number, a.Number+1)
 		}
 	}
 	return m.attempt(ctx, endpoint, &delivery{Delivery: d, body: body}, KindManual, number)

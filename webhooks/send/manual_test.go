@@ -95,6 +95,31 @@ func TestADeliveryIsMadeAgainByHandWhateverItsState(t *testing.T) {
 	}
 }
 
+func TestOfManyAttemptsByHandTheNewestAreShown(t *testing.T) {
+	h := newHouse(t)
+	h.at.set(named("m"), toURL(newShop(t, nil).URL))
+	h.start(nil)
+	h.publish(transfer("m", "taken", "1"))
+	h.await("m", "taken", hasState(Delivered))
+	began := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	var rows []Attempt
+	for n := range maxAttempts {
+		at := began.Add(time.Duration(n) * time.Second)
+		rows = append(rows, Attempt{Merchant: named("m"), Event: named("event taken"), Number: n + 2, Kind: KindManual, Began: at, Ended: at, expires: at.Add(time.Hour)})
+	}
+	if err := insertAttempts(t.Context(), h.tables, rows); err != nil {
+		t.Fatal(err)
+	}
+	a, err := h.manual().Redeliver(t.Context(), named("m"), named("event taken"))
+	if err != nil || a.Number != maxAttempts+2 {
+		t.Errorf("the next attempt has number %d, %v, want %d", a.Number, err, maxAttempts+2)
+	}
+	_, _, attempts, err := NewLog(h.configuration(nil), h.tables).Detail(t.Context(), named("m"), named("event taken"))
+	if err != nil || len(attempts) != maxAttempts || attempts[0].Number != 4 || attempts[maxAttempts-1].Number != a.Number {
+		t.Errorf("%d attempts, %v, want the newest %d, up to that with number %d", len(attempts), err, maxAttempts, a.Number)
+	}
+}
+
 // The schedule may end, or another attempt be taken, while one by hand is under way.
 func TestAnAttemptByHandCountsForWhatTheDeliveryIsWhenItEnds(t *testing.T) {
 	h := newHouse(t)

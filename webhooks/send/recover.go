@@ -2,6 +2,7 @@ package send
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"tonscribe/internal/clickhouse"
@@ -36,7 +37,7 @@ func (q *queue) recover(ctx context.Context, merchant ID, list []delivery) error
 	var attempts []Attempt
 	err := q.persist(ctx, func() (err error) {
 		if bodies, err = readBodies(ctx, q.tables, merchant, events); err == nil {
-			attempts, err = readAttempts(ctx, q.tables, merchant, events)
+			attempts, err = readAttempts(ctx, q.tables, merchant, events, math.MaxInt)
 		}
 		return err
 	})

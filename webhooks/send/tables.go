@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -187,8 +188,9 @@ func readDeliveries(ctx context.Context, tables *clickhouse.Client, statement st
 	return list, err
 }
 
-// readAttempts are all of some events of a merchant, in the order in which they began.
-func readAttempts(ctx context.Context, tables *clickhouse.Client, merchant ID, events []ID) (list []Attempt, err error) {
+// readAttempts are the newest of some events of a merchant, those of each in the order in which they
+// began.
+func readAttempts(ctx context.Context, tables *clickhouse.Client, merchant ID, events []ID, newest int) (list []Attempt, err error) {
 	var (
 		r struct {
 			event, kind, class, request, response, body string
@@ -201,7 +203,7 @@ func readAttempts(ctx context.Context, tables *clickhouse.Client, merchant ID, e
 	err = clickhouse.Each(ctx, tables.Conn(), `SELECT event, began, number, kind, ended, dns_us, connect_us, tls_us, first_byte_us, total_us,
 			remote, code, class, text, request_headers, response_headers, response_body, key_id, expires, changed
 		FROM delivery_attempts WHERE merchant = `+literal(merchant[:])+` AND event IN (`+literals(events)+`)
-		ORDER BY event, began, changed DESC LIMIT 1 BY event, began`, nil, func() {
+		ORDER BY event, began DESC, changed DESC LIMIT 1 BY event, began LIMIT `+strconv.Itoa(newest), nil, func() {
 		one := a
 		one.Merchant = merchant
 		copy(one.Event[:], r.event)
@@ -213,6 +215,7 @@ func readAttempts(ctx context.Context, tables *clickhouse.Client, merchant ID, e
 		list = append(list, one)
 	}, &r.event, &r.began, &r.number, &r.kind, &r.ended, &r.dns, &r.connect, &r.tls, &r.firstByte, &r.total,
 		&a.Remote, &r.code, &r.class, &a.Text, &r.request, &r.response, &r.body, &a.KeyID, &a.expires, &a.changed)
+	slices.Reverse(list)
 	return list, err
 }
 
