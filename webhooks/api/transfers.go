@@ -233,16 +233,20 @@ func (t *transfer) text(of func(*event.Data) string, before string) string {
 	return before
 }
 
+func (t *transfer) amount() string {
+	return t.text(func(d *event.Data) string { return d.Amount }, payment.Text(t.Amount, t.Decimals))
+}
+
+func (t *transfer) rawAmount() string {
+	return t.text(func(d *event.Data) string { return d.RawAmount }, t.Amount.String())
+}
+
 // statusWords are those of a look-up, which differ from those of webhooks.
 var statusWords = api.Words{"pending", "success", "error"}
 
 var transferForm = api.New("Transfer",
-	api.Text("amount", func(t *transfer) string {
-		return t.text(func(d *event.Data) string { return d.Amount }, payment.Text(t.Amount, t.Decimals))
-	}).Doc("in units of the asset"),
-	api.Text("rawAmount", func(t *transfer) string {
-		return t.text(func(d *event.Data) string { return d.RawAmount }, t.Amount.String())
-	}).Doc("in base units"),
+	api.Text("amount", (*transfer).amount).Doc("in units of the asset: what was paid, or is to be"),
+	api.Text("rawAmount", (*transfer).rawAmount).Doc("in base units"),
 	api.Text("senderAddr", func(t *transfer) string {
 		return t.text(func(d *event.Data) string { return d.SenderAddr }, t.SenderText)
 	}),
@@ -364,8 +368,8 @@ var listedForm = api.New("ListedTransfer",
 	api.Word("state", transferStates, (*transfer).state),
 	api.Text("asset", func(t *transfer) string { return t.api.assetOf(&t.Payment) }),
 	api.Text("ticker", func(t *transfer) string { return t.Ticker }).Doc("empty where unknown"),
-	api.Text("amount", func(t *transfer) string { return payment.Text(t.Amount, t.Decimals) }).Doc("as it was registered"),
-	api.Text("rawAmount", func(t *transfer) string { return t.Amount.String() }),
+	api.Text("amount", (*transfer).amount).Doc("in units of the asset: what was paid, or is to be"),
+	api.Text("rawAmount", (*transfer).rawAmount).Doc("in base units"),
 	api.Text("senderAddr", func(t *transfer) string { return t.SenderText }),
 	api.Text("recipientAddr", func(t *transfer) string { return t.RecipientText }),
 	api.Text("bodyBase64Hash", func(t *transfer) string { return base64.StdEncoding.EncodeToString(t.BodyHash[:]) }),

@@ -279,6 +279,10 @@ func TestAPaymentThatHasEndedIsToldAsItsEventTellsIt(t *testing.T) {
 				t.Errorf("%s: %s is %v, want %q", status, member, got[member], want)
 			}
 		}
+		row := w.ok(s.asks(http.MethodGet, "/transfers", nil))["transfers"].([]any)[0].(map[string]any)
+		if row["amount"] != data.Amount || row["rawAmount"] != data.RawAmount {
+			t.Errorf("%s: in the list it is %v, %v, want %s, %s", status, row["amount"], row["rawAmount"], data.Amount, data.RawAmount)
+		}
 		code, message := got["errorCode"], got["errorMessage"]
 		if failed := status == event.Failed; failed != (code == json.Number("37")) || failed != (message == "not enough native coin") {
 			t.Errorf("%s: error %v %v", status, code, message)
