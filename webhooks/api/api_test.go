@@ -59,6 +59,17 @@ func TestASessionBelongsToABrowserAndEnds(t *testing.T) {
 	w.refused("half a day later", s.clicks(http.MethodGet, "/keys", nil), http.StatusUnauthorized, "session_over")
 }
 
+func TestATokenThatWasReplacedOpensNoSession(t *testing.T) {
+	w := newWorld(t)
+	s := w.newShop("shop")
+	m, err := w.store.Merchants.Find(t.Context(), "shop")
+	w.must(err)
+	token := m.NewToken()
+	w.must(w.store.Merchants.Put(t.Context(), m)) // by another process: memory has the one before yet
+	w.refused("the old token", request{method: http.MethodPost, path: "/session", body: map[string]any{"token": s.token}}, http.StatusUnauthorized, "token_unknown")
+	w.ok(request{method: http.MethodPost, path: "/session", body: map[string]any{"token": token}})
+}
+
 func TestSecretsAreMaskedUntilTheyAreRevealedAndRotateByTheAPI(t *testing.T) {
 	w := newWorld(t)
 	s := w.newShop("shop")

@@ -40,10 +40,7 @@ func (c *call) signIn() (s signedIn, err error) {
 	if !strings.HasPrefix(token, store.TokenPrefix) {
 		return s, errBadToken
 	}
-	merchant, err := c.store.Merchants.ByToken(c, token)
-	if errors.Is(err, store.ErrNotFound) {
-		return s, errBadToken
-	}
+	merchant, err := c.byToken(token)
 	if err != nil {
 		return s, err
 	}
@@ -55,9 +52,25 @@ func (c *call) signIn() (s signedIn, err error) {
 	if err != nil {
 		return s, err
 	}
+	// Whoever replaces a token ends the sessions that there are then: this one may have begun
+	// later, by what memory had of the merchant.
+	if err := c.store.Merchants.Refresh(c); err != nil {
+		return s, err
+	}
+	if _, err := c.byToken(token); err != nil {
+		return s, err
+	}
 	c.session = &session
 	c.setCookie(cookie, int(session.Expires.Sub(session.Created).Seconds()))
 	return signedIn{merchant, csrf(cookie)}, c.audit("signed_in", "")
+}
+
+func (c *call) byToken(token string) (store.Merchant, error) {
+	merchant, err := c.store.Merchants.ByToken(c, token)
+	if errors.Is(err, store.ErrNotFound) {
+		err = errBadToken
+	}
+	return merchant, err
 }
 
 // setCookie gives the browser a cookie; an age below 0 takes it away. Browsers do not take
