@@ -251,7 +251,7 @@ func (b *bundle) judge() error {
 // delivered ends a native payment. Coins stay where they are unless they bounce, which a
 // recipient whose actions fail does not make them do by itself.
 func (b *bundle) delivered(s *sighting, p *store.Payment) error {
-	in, own := s.tx.InMsg, s.built(p) && is(s.tx.InMsg.Source, p.Sender)
+	in, own := s.tx.InMsg, s.signed(p)
 	switch {
 	case !is(s.tx.Account, p.Recipient):
 		if own {
@@ -270,8 +270,10 @@ func (b *bundle) delivered(s *sighting, p *store.Payment) error {
 // ordered ends a payment whose jettons were not sent on.
 func (b *bundle) ordered(s *sighting, p *store.Payment) error {
 	switch {
-	case !s.ownOrder(p):
+	case !s.signed(p):
 		return nil
+	case !s.ownOrder(p):
+		return b.fail(s, p, payment.Elsewhere)
 	case s.tx.Aborted:
 		return b.fail(s, p, payment.FailureOf(s.tx, true))
 	case len(sent(s.tx, p)) > 0:
@@ -282,10 +284,15 @@ func (b *bundle) ordered(s *sighting, p *store.Payment) error {
 	return b.fail(s, p, payment.NotSent)
 }
 
-// ownOrder reports whether it is the payer's wallet that the transfer was asked of, by the
-// payer.
+// signed reports whether the payer has sent the body that was built.
+func (s *sighting) signed(p *store.Payment) bool {
+	return s.built(p) && is(s.tx.InMsg.Source, p.Sender)
+}
+
+// ownOrder reports whether it is the payer's jetton wallet that the transfer was asked of,
+// by the payer.
 func (s *sighting) ownOrder(p *store.Payment) bool {
-	return s.built(p) && is(s.tx.Account, p.SenderWallet) && is(s.tx.InMsg.Source, p.Sender)
+	return s.signed(p) && is(s.tx.Account, p.SenderWallet)
 }
 
 // sent are the messages with jettons to the recipient's jetton wallet.

@@ -401,6 +401,7 @@ func TestJettonPaymentsEndAsTheirJettonsDo(t *testing.T) {
 	if told := s.send(s.stranger, fake); len(told) > 0 {
 		t.Errorf("a stranger's contract is told of it: %d events, want none", len(told))
 	}
+	s.wants("to what is not the payer's jetton wallet", s.send(s.payer, fake), p, "failed 0.01 1 "+asset+" 70005 The transfer went to another recipient")
 	s.wants("after failures", s.send(s.payer, asked(m, true)), p, "success 0.01 1 "+asset)
 
 	p, m = s.registers(s.five, true, big.NewInt(1), "")
