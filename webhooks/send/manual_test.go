@@ -266,6 +266,14 @@ func TestARangeIsReplayedAtItsRateAndCanBeCancelled(t *testing.T) {
 	if count, err := m.Count(t.Context(), named("m"), some); err != nil || count != 0 {
 		t.Errorf("then the dry run counts %d, %v, want 0", count, err)
 	}
+	if a, err := m.Redeliver(t.Context(), named("m"), named("event 5")); err != nil || !a.Succeeded() {
+		t.Errorf("the duplicate by hand: %q, %v", a.Class, err)
+	}
+	taken := some
+	taken.States = []State{Delivered}
+	if count, err := m.Count(t.Context(), named("m"), taken); err != nil || count != 9 {
+		t.Errorf("of those that were delivered the dry run counts %d, %v, want 9: a duplicate is one however it was sent", count, err)
+	}
 	for {
 		r, err = m.Replay(t.Context(), named("m"), Range{From: from, To: from.Add(time.Hour)})
 		if !errors.Is(err, ErrReplaying) { // the one before has just ended
