@@ -36,6 +36,7 @@ func vectors() []vector {
 		{body, strings.TrimPrefix(header, "sha256="), secret, false},
 		{body, "sha256=", secret, false},
 		{body, "", secret, false},
+		{body, "sha256=2bbcfa9524f3218c7a34b30e6936f8b1a4516cb097f1a85a1c7d98b5977ec769", "", false}, // anybody signs by a secret that was not set
 	}
 }
 
