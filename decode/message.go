@@ -3,14 +3,20 @@ package decode
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"tonscribe/schema/record"
 	"tonscribe/ton/cell"
 )
 
 // extraFlagsVersion is the global version since which a message has extra_flags
-// in the place of ihr_fee.
-const extraFlagsVersion = 12
+// in the place of ihr_fee, and maxExtraFlags the greatest that is let through. A block
+// names the version of who made it, which comes before that of the network: until
+// then there still are fees, which are greater.
+const (
+	extraFlagsVersion = 12
+	maxExtraFlags     = 3
+)
 
 // message reads Message Any. The same cell gives the same record.
 func (d *Decoder) message(c cell.Cell) (*record.Message, error) {
@@ -53,7 +59,7 @@ func (d *Decoder) messageInfo(s *cell.Slice, m *record.Message) (destination cel
 		destination = *s
 		m.Destination, _ = d.address(s)
 		destination.Truncate(s)
-		m.ImportFee = s.VarUint(4)
+		m.ImportFee = importFee(s)
 	default: // ext_out_msg_info$11
 		m.Kind = record.Message_EXTERNAL_OUT
 		m.Source, _ = d.address(s)
@@ -66,6 +72,18 @@ func (d *Decoder) messageInfo(s *cell.Slice, m *record.Message) (destination cel
 	return destination, err
 }
 
+// importFee reads Grams, the largest number for more than 64 bits. Nobody is charged
+// what a message from outside names, so anything may stand there.
+func importFee(s *cell.Slice) uint64 {
+	n := uint(s.Uint(4)) * 8
+	over := n > 64 && s.Uint(n-64) != 0
+	fee := s.Uint(min(n, 64))
+	if over {
+		return math.MaxUint64
+	}
+	return fee
+}
+
 func (d *Decoder) internalInfo(s *cell.Slice, m *record.Message) (err error) {
 	m.IhrDisabled, m.Bounce, m.Bounced = s.Bool(), s.Bool(), s.Bool()
 	m.Source, _ = d.address(s)
@@ -74,7 +92,7 @@ func (d *Decoder) internalInfo(s *cell.Slice, m *record.Message) (err error) {
 	if m.ValueExtra, err = d.extraCurrencies(s); err != nil {
 		return fmt.Errorf("value: %w", err)
 	}
-	if v := s.VarUint(4); d.version >= extraFlagsVersion {
+	if v := s.VarUint(4); d.version >= extraFlagsVersion && v <= maxExtraFlags {
 		m.ExtraFlags = d.memory.uint64(v)
 	} else {
 		m.IhrFee = v
