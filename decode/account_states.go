@@ -35,7 +35,8 @@ type Change struct {
 	// of the masterchain that has some: see the Decoder's method of that name.
 	Libraries *[32]byte
 	// OldCells and NewCells are the records of the cells (package cell) that the
-	// block shows of both states; the account's own cell is the first.
+	// block shows of both states; the account's own cell is the first. There are none
+	// where a block shows more than is written of it.
 	OldCells, NewCells []CellRecord
 	// Problem says that the block contradicts itself about the account: its
 	// states are not known then.
@@ -77,7 +78,7 @@ type touched struct {
 
 // changes makes the Changes of the accounts of d.touched out of the leaves of
 // the state update, and completes their transactions with states.
-func (d *Decoder) changes() ([]*Change, error) {
+func (d *Decoder) changes() []*Change {
 	list := make([]*Change, 0, len(d.touched))
 	before, after := d.before, d.after
 	for _, t := range d.touched {
@@ -87,12 +88,8 @@ func (d *Decoder) changes() ([]*Change, error) {
 		c := &Change{Account: d.list[t.from].Account, Transactions: slices.Clone(d.list[t.from:t.to])}
 		d.recorder.Begin(&d.bag) // a store may keep the cells of some accounts only: what they share is in each
 		if c.Problem = d.change(c, oldLeaf, newLeaf); c.Problem == nil {
-			if c.Problem = d.keepReceived(c, t); c.Problem == nil {
-				c.Problem = c.complete()
-			}
-		}
-		if errors.Is(c.Problem, errOutput) {
-			return nil, fmt.Errorf("account %x: %w", c.Account, c.Problem)
+			d.keepReceived(c, t)
+			c.Problem = c.complete()
 		}
 		if c.Problem != nil {
 			c.After, c.Before = nil, nil
@@ -102,15 +99,15 @@ func (d *Decoder) changes() ([]*Change, error) {
 		}
 		list = append(list, c)
 	}
-	return list, nil
+	return list
 }
 
 // keepReceived adds the cells of the messages of an account whose data is not
 // whole, or whose first code.
-func (d *Decoder) keepReceived(c *Change, t touched) (err error) {
+func (d *Decoder) keepReceived(c *Change, t touched) {
 	deployed := len(c.After.CodeHash) > 0 && c.Code == nil && c.Transactions[0].OrigStatus != record.AccountStatus_ACCOUNT_ACTIVE
 	if (len(c.After.DataHash) == 0 || c.Whole) && !deployed {
-		return nil
+		return
 	}
 	// Here a part that was kept may be a cell without references, and what the
 	// state has as well must be there too.
@@ -124,12 +121,9 @@ func (d *Decoder) keepReceived(c *Change, t touched) (err error) {
 			continue
 		}
 		if m := messages.Ref(); m.Valid() {
-			if d.received, err = d.record(d.received, m); err != nil {
-				return fmt.Errorf("cells of messages: %w", err)
-			}
+			d.received = d.record(d.received, m)
 		}
 	}
-	return nil
 }
 
 // change reads the account on both sides.
@@ -151,9 +145,8 @@ func (d *Decoder) change(c *Change, oldLeaf, newLeaf *leaf) error {
 	if *oldLeaf.account.HashAt(0) != [32]byte(c.HashBefore()) {
 		return fmt.Errorf("state before: %w: hash %x", ErrState, *oldLeaf.account.HashAt(0))
 	}
-	c.Before = a.state
-	c.OldCells, err = d.cells(oldLeaf.account)
-	return err
+	c.Before, c.OldCells = a.state, d.cells(oldLeaf.account)
+	return nil
 }
 
 func (d *Decoder) stateAfter(c *Change, l *leaf) error {
@@ -175,16 +168,9 @@ func (d *Decoder) stateAfter(c *Change, l *leaf) error {
 	if err != nil {
 		return err
 	}
-	c.After = a.state
-	c.Code, err = d.whole(a.code, MaxCodeBytes)
-	if err != nil {
-		return fmt.Errorf("code: %w", err)
-	}
+	c.After, c.Code, c.Data = a.state, d.whole(a.code, MaxCodeBytes), d.whole(a.data, MaxDataBytes)
 	if c.Code != nil {
 		c.CodeMethods = methodsOf(a.code)
-	}
-	if c.Data, err = d.whole(a.data, MaxDataBytes); err != nil {
-		return fmt.Errorf("data: %w", err)
 	}
 	if a.data.Valid() {
 		c.DataDepth, c.Whole = a.data.DepthAt(0), a.data.Level() == 0
@@ -193,51 +179,46 @@ func (d *Decoder) stateAfter(c *Change, l *leaf) error {
 		hash := *a.extra.HashAt(0)
 		c.Extra = &hash
 	}
-	c.Libraries = librariesOf(a, c.Account)
-	c.NewCells, err = d.cells(l.account)
-	return err
+	c.Libraries, c.NewCells = librariesOf(a, c.Account), d.cells(l.account)
+	return nil
 }
 
 // whole is the BoC of a cell when nothing below it is pruned and it is not too
 // large.
-func (d *Decoder) whole(c cell.Cell, limit int) ([]byte, error) {
+func (d *Decoder) whole(c cell.Cell, limit int) []byte {
 	if !c.Valid() || c.Level() > 0 {
-		return nil, nil
+		return nil
 	}
-	size, err := d.writer.Prepare(c, min(limit, d.output))
-	if errors.Is(err, cell.ErrLimit) && limit < d.output {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, writing(err)
-	}
-	d.output -= size
-	return d.writer.Append(d.memory.take(size)[:0]), nil
+	return d.boc(c, limit)
 }
 
 // cells are the records of an account's cells.
-func (d *Decoder) cells(account cell.Cell) (_ []CellRecord, err error) {
+func (d *Decoder) cells(account cell.Cell) []CellRecord {
 	from := len(d.records)
-	if d.records, err = d.record(d.records, account); err != nil {
-		return nil, fmt.Errorf("cells: %w", err)
-	}
-	return slices.Clone(d.records[from:]), nil
+	d.records = d.record(d.records, account)
+	return slices.Clone(d.records[from:])
 }
 
-// record adds the records of the cells below one.
-func (d *Decoder) record(list []CellRecord, root cell.Cell) ([]CellRecord, error) {
-	d.recorder.Record(root, func(hash *[32]byte, record []byte) {
-		if d.output -= len(record); d.output < 0 {
-			return
+// record adds the records of the cells below one, none of them when there is no room
+// for all.
+func (d *Decoder) record(list []CellRecord, root cell.Cell) []CellRecord {
+	from, room := len(list), d.room()
+	d.recorder.Record(root, func(hash *[32]byte, record []byte) bool {
+		d.output -= len(record)
+		if room -= len(record); room < 0 {
+			return false
 		}
 		kept := d.memory.take(len(record))
 		copy(kept, record)
 		list = append(list, CellRecord{*hash, kept})
+		return true
 	})
-	if d.output < 0 {
-		return list, errOutput
+	if room < 0 {
+		d.recorder.Begin(&d.bag) // nothing was recorded
+		clear(list[from:])
+		list = list[:from]
 	}
-	return list, nil
+	return list
 }
 
 func (d *Decoder) noState() *record.AccountState {

@@ -30,17 +30,20 @@ var ErrFormat = errors.New("not as block.tlb says")
 // A block may be written as so many bytes of BoCs and cells: outputBase and
 // outputFactor for each of its own, up to maxOutput. The same cells can be part of
 // many messages and accounts, so the size of a block alone limits nothing. Since a
-// message is sent once and received once, transactions are at most twice that.
+// message is sent once and received once, transactions are at most twice that. What
+// goes beyond is left out, but for what has alwaysOutput at most: who makes a block
+// that large hides what is large.
 const (
 	outputBase   = 64 << 20
 	outputFactor = 64
 	maxOutput    = 256 << 20
+	alwaysOutput = 4 << 10
 )
 
 func outputLimit(size int) int { return min(outputBase+outputFactor*size, maxOutput) }
 
-// errOutput is wrapped by errors about blocks that would be larger.
-var errOutput = fmt.Errorf("%w: its messages and accounts share too many cells", cell.ErrLimit)
+// room is how many bytes one more BoC, or the cells of one more account, may have.
+func (d *Decoder) room() int { return max(d.output, alwaysOutput) }
 
 // Result is a decoded block: its header, its transactions by (lt, account), and
 // what they do to accounts, by account id. A message that one transaction sends
@@ -163,6 +166,7 @@ func (d *Decoder) transactions(h *header, mcSeqno uint32) (*Result, error) {
 	block.McSeqno = mcSeqno
 	d.version, d.mcSeqno, d.shard = block.GenSoftwareVersion, mcSeqno, block.Id
 	d.ref = &record.BlockRef{Workchain: block.Id.Workchain, Shard: block.Id.Shard, Seqno: block.Id.Seqno}
+	config := d.whole(h.config, MaxConfigBytes) // before what may take its room
 	if err := d.accountBlocks(h.accounts); err != nil {
 		return nil, fmt.Errorf("block %s: %w", name(block.Id), err)
 	}
@@ -175,14 +179,7 @@ func (d *Decoder) transactions(h *header, mcSeqno uint32) (*Result, error) {
 			block.Shards = append(block.Shards, &record.BlockId{Workchain: s.ID.Workchain, Shard: s.ID.Shard, Seqno: s.ID.Seqno})
 		}
 	}
-	changes, err := d.changes()
-	if err != nil {
-		return nil, fmt.Errorf("block %s: %w", name(block.Id), err)
-	}
-	config, err := d.whole(h.config, MaxConfigBytes)
-	if err != nil {
-		return nil, fmt.Errorf("block %s: config: %w", name(block.Id), err)
-	}
+	changes := d.changes()
 	list := slices.Clone(d.list)
 	slices.SortFunc(list, func(x, y *record.Transaction) int {
 		if c := cmp.Compare(x.Lt, y.Lt); c != 0 {

@@ -39,8 +39,7 @@ type BlockInfo struct {
 }
 
 // Header reads a block's header, without its transactions. Like Block it
-// verifies every cell. A block whose cells are shared so often that its records
-// might be too large is decoded as a whole, and refused if Block refuses it.
+// verifies every cell.
 func Header(boc []byte) (*BlockInfo, error) {
 	return HeaderOf(boc, sha256.Sum256(boc))
 }
@@ -70,11 +69,6 @@ func (d *Decoder) header(boc []byte, file [32]byte) (*BlockInfo, error) {
 	if h.custom.Valid() {
 		if info.Shards, err = readShards(h.custom, d.bag.Len()); err != nil {
 			return nil, fmt.Errorf("block %s: shards: %w", name(info.ID), err)
-		}
-	}
-	if d.bag.Unfolded(root) > uint64(outputLimit(len(boc))) {
-		if _, err := d.Block(boc, 0); err != nil {
-			return nil, err
 		}
 	}
 	return info, nil

@@ -37,12 +37,11 @@ func (d *Decoder) Libraries(dict cell.Cell) ([]*record.Library, error) {
 		if s.Failed() || !public {
 			return s.Err()
 		}
-		boc, err := d.whole(root, min(MaxCodeBytes, left))
-		if boc != nil {
+		if boc := d.whole(root, min(MaxCodeBytes, left)); boc != nil {
 			left -= len(boc)
 			list = append(list, &record.Library{Hash: d.hash(root.HashAt(0)), Boc: boc})
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("libraries: %w", err)

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -123,7 +122,8 @@ func (d *Decoder) initState(s *cell.Slice, m *record.Message) error {
 			return err
 		}
 	}
-	return d.store(c, &m.InitState, &m.InitStateHash)
+	d.store(c, &m.InitState, &m.InitStateHash)
+	return nil
 }
 
 // copyStateInit moves a StateInit out of a message into a cell of its own.
@@ -169,7 +169,8 @@ func (d *Decoder) body(s *cell.Slice, m *record.Message) (c cell.Cell, err error
 	if opcode, ok := content.Peek(32); ok {
 		m.Opcode = d.memory.uint32(uint32(opcode))
 	}
-	return c, d.store(c, &m.Body, &m.BodyHash)
+	d.store(c, &m.Body, &m.BodyHash)
+	return c, nil
 }
 
 // end is one of the two ends of a message.
@@ -189,24 +190,20 @@ func (d *Decoder) once(c cell.Cell, what end) error {
 	return nil
 }
 
-// writing is the error of a Writer that was given what is left of the output.
-func writing(err error) error {
-	if errors.Is(err, cell.ErrLimit) {
-		return errOutput
-	}
-	return err
+// store writes a cell tree.
+func (d *Decoder) store(c cell.Cell, boc, hash *[]byte) {
+	*boc, *hash = d.boc(c, maxOutput), d.hash(c.Hash())
 }
 
-// store writes a cell tree as BoC.
-func (d *Decoder) store(c cell.Cell, boc, hash *[]byte) error {
-	n, err := d.writer.Prepare(c, d.output)
-	if err != nil {
-		return writing(err)
+// boc is the BoC of a cell tree, nil for more than limit bytes and when there is no
+// room for it.
+func (d *Decoder) boc(c cell.Cell, limit int) []byte {
+	size, err := d.writer.Prepare(c, min(limit, d.room()))
+	if err != nil { // it is cell.ErrLimit
+		return nil
 	}
-	d.output -= n
-	*boc = d.writer.Append(d.memory.take(n)[:0])
-	*hash = d.hash(c.Hash())
-	return nil
+	d.output -= size
+	return d.writer.Append(d.memory.take(size)[:0])
 }
 
 // normalize computes hash_norm: the hash of the external message with nothing

@@ -90,10 +90,9 @@ func (o *triple) account(t *testing.T, boc []byte) (state *record.AccountState, 
 	var recorder cell.Recorder
 	var own []byte
 	recorder.Begin(bag)
-	recorder.Record(root, func(hash *[32]byte, record []byte) {
-		if own == nil {
-			own = bytes.Clone(record)
-		}
+	recorder.Record(root, func(hash *[32]byte, record []byte) bool {
+		own = bytes.Clone(record)
+		return false
 	})
 	var d Decoder
 	if state, err = d.AccountState(own); err != nil {

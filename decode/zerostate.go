@@ -3,7 +3,6 @@ package decode
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"tonscribe/schema"
@@ -96,7 +95,7 @@ func (d *Decoder) stateConfig(s cell.Slice) ([]byte, error) {
 	if extra.Failed() {
 		return nil, extra.Err()
 	}
-	return d.whole(config, MaxConfigBytes)
+	return d.whole(config, MaxConfigBytes), nil
 }
 
 func (d *Decoder) leafAccount(l leaf, workchain int32) (*StateAccount, error) {
@@ -133,21 +132,18 @@ func (d *Decoder) stateAccount(c cell.Cell, account []byte) (*StateAccount, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &StateAccount{Account: account, Hash: d.hash(c.HashAt(0)), State: a.state, LastPaid: a.lastPaid}
-	if r.Code, err = d.whole(a.code, MaxCodeBytes); err != nil && !errors.Is(err, cell.ErrLimit) {
-		return nil, fmt.Errorf("code: %w", err)
+	r := &StateAccount{
+		Account: account, Hash: d.hash(c.HashAt(0)), State: a.state, LastPaid: a.lastPaid,
+		Code: d.whole(a.code, MaxCodeBytes), Data: d.whole(a.data, MaxDataBytes),
 	}
 	if r.Code != nil {
 		r.CodeMethods = methodsOf(a.code)
-	}
-	if r.Data, err = d.whole(a.data, MaxDataBytes); err != nil && !errors.Is(err, cell.ErrLimit) {
-		return nil, fmt.Errorf("data: %w", err)
 	}
 	if a.data.Valid() {
 		r.DataDepth = a.data.DepthAt(0)
 	}
 	r.Libraries = librariesOf(a, r.Account)
 	d.recorder.Begin(&d.bag) // what accounts share is in each
-	r.Cells, err = d.cells(c)
-	return r, err
+	r.Cells = d.cells(c)
+	return r, nil
 }

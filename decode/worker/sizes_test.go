@@ -54,8 +54,9 @@ func (k *accountStates) keepCells(t *testing.T, root *tcell.Cell) [32]byte {
 	}
 	var recorder cell.Recorder
 	recorder.Begin(&bag)
-	recorder.Record(c, func(hash *[32]byte, r []byte) {
+	recorder.Record(c, func(hash *[32]byte, r []byte) bool {
 		k.batch.Put(*hash, append([]byte(nil), r...))
+		return true
 	})
 	return *c.Hash()
 }

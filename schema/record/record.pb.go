@@ -5790,7 +5790,7 @@ type Message struct {
 	Bounced             bool                   `protobuf:"varint,15,opt,name=bounced,proto3" json:"bounced,omitempty"`
 	ImportFee           uint64                 `protobuf:"varint,16,opt,name=import_fee,json=importFee,proto3" json:"import_fee,omitempty"` // EXTERNAL_IN; 2^64-1 for more, which nobody is charged
 	Opcode              *uint32                `protobuf:"fixed32,17,opt,name=opcode,proto3,oneof" json:"opcode,omitempty"`                 // first 32 bits of the body, when it has them
-	Body                []byte                 `protobuf:"bytes,18,opt,name=body,proto3" json:"body,omitempty"`                             // BoC with CRC-32C; empty where a sender's messages are too large together
+	Body                []byte                 `protobuf:"bytes,18,opt,name=body,proto3" json:"body,omitempty"`                             // BoC with CRC-32C; empty where those of a sender, or of a block, are too large together
 	BodyHash            []byte                 `protobuf:"bytes,19,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"`
 	InitState           []byte                 `protobuf:"bytes,20,opt,name=init_state,json=initState,proto3" json:"init_state,omitempty"` // BoC with CRC-32C, empty without one and where body is
 	InitStateHash       []byte                 `protobuf:"bytes,21,opt,name=init_state_hash,json=initStateHash,proto3" json:"init_state_hash,omitempty"`

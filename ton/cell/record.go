@@ -25,7 +25,7 @@ type Recorder struct {
 	seen  []uint32 // by cell: the round, and the Merkle depths at which it was recorded
 	round uint32   // since the last Begin
 	work  [maxRecord]byte
-	add   func(hash *[32]byte, record []byte)
+	add   func(hash *[32]byte, record []byte) bool
 }
 
 // depthBits are the low bits of seen, one for each Merkle depth.
@@ -58,8 +58,9 @@ func (r *Recorder) first(cell uint32, depth int) bool {
 // Record hands out the records of root, even without references, and of every
 // cell with references below it that was not recorded since Begin. A pruned
 // branch of the Merkle update or proof that root lies in ends the walk. What add
-// is given is good until it returns. The cells must have their hashes.
-func (r *Recorder) Record(root Cell, add func(hash *[32]byte, record []byte)) {
+// is given is good until it returns; false ends the walk. The cells must have their
+// hashes.
+func (r *Recorder) Record(root Cell, add func(hash *[32]byte, record []byte) bool) {
 	if prunedAt(root, 0) {
 		return
 	}
@@ -72,9 +73,9 @@ func (r *Recorder) Record(root Cell, add func(hash *[32]byte, record []byte)) {
 // cells are above it.
 func prunedAt(c Cell, depth int) bool { return c.Kind() == PrunedBranch && c.Level() > depth }
 
-func (r *Recorder) record(c Cell, depth int) {
+func (r *Recorder) record(c Cell, depth int) bool {
 	if depth >= depthBits || !r.first(c.i, depth) {
-		return
+		return true
 	}
 	n := &c.bag.nodes[c.i]
 	below := depth
@@ -93,12 +94,15 @@ func (r *Recorder) record(c Cell, depth int) {
 		at = append(at, byHash)
 		at = append(at, child.HashAt(below)[:]...)
 	}
-	r.add(c.HashAt(depth), at)
+	if !r.add(c.HashAt(depth), at) {
+		return false
+	}
 	for i := range int(n.refs) {
-		if child := c.Ref(i); child.Refs() > 0 || r.Leaves && !prunedAt(child, below) {
-			r.record(child, below)
+		if child := c.Ref(i); (child.Refs() > 0 || r.Leaves && !prunedAt(child, below)) && !r.record(child, below) {
+			return false
 		}
 	}
+	return true
 }
 
 // put appends descriptors and data of a cell with depth Merkle cells above it.
