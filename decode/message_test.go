@@ -9,6 +9,7 @@ import (
 	tcell "github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/schema/record"
+	"tonscribe/schema/stored"
 )
 
 // Nobody is charged the import fee that a message from outside names, so anybody can
@@ -31,6 +32,18 @@ func TestAnImportFeeOfAnySizeDoesNotStopABlock(t *testing.T) {
 		equal(t, "import fee "+fee, in.ImportFee, want)
 		equal(t, "what follows it", in.GetOpcode(), 0xabcdef01)
 		equal(t, "hash", bytes.Equal(in.Hash, message.Hash()), true)
+		raw, err := r.Transactions[0].MarshalVT()
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed, err := stored.Pack(nil, raw, r.Transactions[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := new(record.Transaction)
+		if err := stored.Unpack(back, packed); err != nil || !back.EqualVT(r.Transactions[0]) {
+			t.Errorf("import fee %s: the transaction is not the same after it was stored: %v", fee, err)
+		}
 	}
 }
 
