@@ -53,8 +53,8 @@ type BookRow struct {
 // AddressBook are the rows of address_book.
 var AddressBook = api.New("AddressBookRow",
 	api.Written("user_friendly", describedText, func(w *api.Writer, r *BookRow) bool {
-		switch {
-		case r.Unreadable:
+		switch workchain := r.address.Workchain(); {
+		case r.Unreadable, workchain != int32(int8(workchain)):
 			return false
 		case r.Nobody:
 			w.JSON = append(w.JSON, `"addr_none"`...)
@@ -63,7 +63,7 @@ var AddressBook = api.New("AddressBookRow",
 		form := address.Form{NonBounceable: r.entry.Code == nil || code.IsWallet(r.entry.Code.Hash), TestOnly: r.testNetwork}
 		w.JSON = append(address.AppendFriendly(append(w.JSON, '"'), r.address[:], form, base64.URLEncoding), '"')
 		return true
-	}).Null().Doc("user-friendly form"),
+	}).Null().Doc("user-friendly form; null of a workchain that it has no room for"),
 	api.Text("domain", func(r *BookRow) string {
 		if !r.entry.Known {
 			return ""
