@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 	"slices"
+	"strings"
 
 	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
@@ -127,8 +128,17 @@ func (f *NFTItemFilter) ownerRanges() []plan.Range {
 	return ranges
 }
 
-// ParseNumber reads an unsigned decimal of up to 256 bits.
+// maxDigits is how many digits a number of 256 bits has.
+const maxDigits = 78
+
+// ParseNumber reads an unsigned decimal of up to 256 bits. The time that a longer one
+// takes grows with the square of its length.
 func ParseNumber(text string) (n Number, ok bool) {
+	digits := len(strings.TrimLeft(text, "0"))
+	if digits > maxDigits {
+		return n, false
+	}
+	text = text[max(len(text)-digits-1, 0):] // with one zero, which may be all
 	v, ok := new(big.Int).SetString(text, 10)
 	if !ok || v.Sign() < 0 || v.BitLen() > 256 {
 		return n, false
