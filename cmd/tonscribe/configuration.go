@@ -293,7 +293,7 @@ func (s *settings) complete() error {
 		return err
 	}
 	s.Query.TestNetwork = s.Network == "testnet"
-	s.Auth.Network, s.Webhooks.API.Network = s.Network, s.Network
+	s.Auth.Network, s.Webhooks.API.Network, s.Contracts.Network = s.Network, s.Network, s.Network
 	w := &s.Webhooks
 	w.API.Header, w.API.AllowHTTP, w.Match.Ticker = w.Send.Header, w.Send.AllowHTTP, w.API.Ticker
 	s.Query.Auth = s.Auth

@@ -24,9 +24,12 @@ type Configuration struct {
 	Fetch retry.Configuration `yaml:"fetch"`
 	// Zones are the collections whose items are names, by raw address: the zone
 	// that is added to the label ("ton"), or nothing where an item knows its
-	// whole name. Those of mainnet and testnet, and the zone ton of the root that
-	// the config names, are known besides.
+	// whole name. Those of the network, and the zone ton of the root that the
+	// config names, are known besides.
 	Zones map[string]string `yaml:"zones"`
+	// Network is which one it is; of another one than mainnet and testnet no
+	// collection is known.
+	Network string `yaml:"-"`
 }
 
 // DefaultConfiguration suits any machine.

@@ -3,20 +3,22 @@ package detect
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"tonscribe/decode/contract"
+	"tonscribe/internal/network"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
 
-// knownZones are the collections whose items are names (TEP-81), by raw address.
-// The value is the zone below which an item's label is; it is empty where the
-// item knows its whole name.
-var knownZones = map[string]string{
-	"0:b774d95eb20543f186c06b371ab88ad704f7e256130caf96189368a7d0cb6ccf": "ton", // mainnet
-	"0:e33ed33a42eb2032059f97d90c706f8400bb256d32139ca707f1564ad699c7dd": "ton", // testnet
-	"0:80d78a35f955a14b679faa887ff4cd5bfc0f43b4a4eea2a7e6927f3701b273c2": "",    // Telegram, mainnet
+// knownZones are the collections whose items are names (TEP-81) on public networks, by
+// raw address. The value is the zone below which an item's label is; it is empty where
+// the item knows its whole name.
+var knownZones = map[string]map[string]string{
+	network.Mainnet: {
+		"0:b774d95eb20543f186c06b371ab88ad704f7e256130caf96189368a7d0cb6ccf": "ton",
+		"0:80d78a35f955a14b679faa887ff4cd5bfc0f43b4a4eea2a7e6927f3701b273c2": "", // Telegram
+	},
+	network.Testnet: {"0:e33ed33a42eb2032059f97d90c706f8400bb256d32139ca707f1564ad699c7dd": "ton"},
 }
 
 // zones are collections of names: by account as in records.
@@ -24,14 +26,14 @@ type zones map[string]string
 
 func (c Configuration) zones() (zones, error) {
 	all := zones{}
-	names := maps.Clone(knownZones)
-	maps.Copy(names, c.Zones)
-	for raw, zone := range names {
-		account, _, err := address.Parse(raw)
-		if err != nil {
-			return nil, fmt.Errorf("contracts: zone %q: %q: %w", zone, raw, err)
+	for _, names := range []map[string]string{knownZones[c.Network], c.Zones} {
+		for raw, zone := range names {
+			account, _, err := address.Parse(raw)
+			if err != nil {
+				return nil, fmt.Errorf("contracts: zone %q: %q: %w", zone, raw, err)
+			}
+			all[string(account[:])] = zone
 		}
-		all[string(account[:])] = zone
 	}
 	return all, nil
 }
