@@ -154,8 +154,12 @@ func membersOf(content *record.TokenContent, document Document) map[string]json.
 			members[a.Name] = api.AppendText(nil, a.Value)
 		}
 	}
-	if v, ok := members["decimals"]; ok && len(v) > 0 && v[0] != '"' {
+	switch v := members["decimals"]; {
+	case len(v) == 0 || v[0] == '"':
+	case v[0] == '-' || v[0] >= '0' && v[0] <= '9':
 		members["decimals"] = api.AppendText(nil, string(v)) // a text always
+	default:
+		delete(members, "decimals") // as if it said nothing
 	}
 	return members
 }

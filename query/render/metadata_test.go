@@ -69,6 +69,18 @@ func TestMetadataIsTheContentOnTheChainAndWhatItsDocumentAdds(t *testing.T) {
 			documents: documents(`{"name":7,"symbol":null,"image":{"a":1},"description":""}`),
 			want:      `{"is_indexed":true,"token_info":[{"valid":true,"type":"jetton_masters","is_nsfw":false,"is_scam":false,"extra":{"uri":"https://a.site/1.json"}}]}`,
 		},
+		"decimals that are no number": {
+			contract:  master(contentOf("uri", link)),
+			documents: documents(`{"name":"Coin","decimals":null}`),
+			want: `{"is_indexed":true,"token_info":[{"valid":true,"type":"jetton_masters","name":"Coin","is_nsfw":false,"is_scam":false,` +
+				`"extra":{"uri":"https://a.site/1.json"}}]}`,
+		},
+		"decimals that are a list": {
+			contract:  master(contentOf("uri", link)),
+			documents: documents(`{"decimals":[9],"symbol":"C"}`),
+			want: `{"is_indexed":true,"token_info":[{"valid":true,"type":"jetton_masters","symbol":"C","is_nsfw":false,"is_scam":false,` +
+				`"extra":{"uri":"https://a.site/1.json"}}]}`,
+		},
 		"what browsers take for markup, wherever it is": {
 			contract: master(contentOf("uri", link)), documents: documents("{\"name\":\"<b>\",\"attributes\":[{\"<i>\":\"a & b\u2028\"}],\"note\":\"</b>\"}"),
 			want: `{"is_indexed":true,"token_info":[{"valid":true,"type":"jetton_masters","name":"\u003cb\u003e","is_nsfw":false,"is_scam":false,` +
