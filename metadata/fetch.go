@@ -132,7 +132,7 @@ func (f *Fetcher) content(ctx context.Context, link string, r *reading) ([]byte,
 
 func (f *Fetcher) read(ctx context.Context, link string, r *reading) ([]byte, error) {
 	switch host := hostOf(link); {
-	case strings.HasPrefix(link, "data:"):
+	case isData(link):
 		return r.inline(link)
 	case nobodys(host):
 		return nil, failed(ReasonAddress, fmt.Errorf("%s is a name for examples (RFC 2606)", host))
@@ -211,7 +211,7 @@ func (f *Fetcher) address(link string) (string, error) {
 			return "", errors.New("no ipfs gateway is configured")
 		}
 		path := strings.TrimPrefix(strings.TrimPrefix(link[len("ipfs:"):], "//"), "ipfs/")
-		if path == "" || strings.Contains(path, "..") {
+		if plain, err := url.PathUnescape(path); path == "" || err != nil || strings.Contains(plain, "..") {
 			return "", errors.New("an ipfs link without content id")
 		}
 		return strings.TrimSuffix(f.configuration.IPFSGateway, "/") + "/" + path, nil
@@ -219,10 +219,14 @@ func (f *Fetcher) address(link string) (string, error) {
 	return "", fmt.Errorf("links of kind %.20q are not followed", u.Scheme)
 }
 
+func isData(link string) bool {
+	return len(link) >= len(inLink) && strings.EqualFold(link[:len(inLink)], inLink)
+}
+
 // inline is the content of a data link (RFC 2397), whatever kind it says it is: contracts
 // have kinds like application/json;utf8, and texts whose percent signs begin no escape.
 func (r *reading) inline(link string) ([]byte, error) {
-	kind, data, found := strings.Cut(link[len("data:"):], ",")
+	kind, data, found := strings.Cut(link[len(inLink):], ",")
 	if !found || int64(len(data)) > 2*r.maxBytes {
 		return nil, failed(ReasonLink, errors.New("not a data link, or too long a one"))
 	}
@@ -230,10 +234,11 @@ func (r *reading) inline(link string) ([]byte, error) {
 	if err != nil {
 		text = data
 	}
-	if !strings.HasSuffix(kind, ";base64") {
+	if coding := kind[strings.LastIndexByte(kind, ';')+1:]; coding == kind || !strings.EqualFold(strings.TrimSpace(coding), "base64") {
 		return r.limited([]byte(text))
 	}
-	content, err := base64.StdEncoding.DecodeString(text)
+	// As browsers read it: with white space in it, and without its padding.
+	content, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.Join(strings.Fields(text), ""), "="))
 	if err != nil {
 		return nil, failed(ReasonLink, errors.New("a data link with broken base64"))
 	}
@@ -243,7 +248,7 @@ func (r *reading) inline(link string) ([]byte, error) {
 // InLink is what is kept of the document that a data link holds.
 func InLink(link string) (string, error) {
 	link = strings.TrimSpace(link)
-	if !strings.HasPrefix(link, "data:") {
+	if !isData(link) {
 		return "", errors.New("not a data link")
 	}
 	r := &reading{maxBytes: int64(len(link))}

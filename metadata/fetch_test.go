@@ -76,6 +76,9 @@ func TestDocumentsComeFromEveryKindOfLink(t *testing.T) {
 		web + "/a.json", " " + web + "/moved", "ipfs://QmTest/1.json", "ipfs://ipfs/QmTest/1.json",
 		"data:application/json," + strings.ReplaceAll(document, `"`, "%22"),
 		"data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(document)),
+		"data:application/json;base64," + base64.RawStdEncoding.EncodeToString([]byte(document)),
+		"DATA:application/json; Base64," + base64.StdEncoding.EncodeToString([]byte(document)),
+		"data:;base64," + base64.StdEncoding.EncodeToString([]byte(document))[:40] + "%20\n" + base64.StdEncoding.EncodeToString([]byte(document))[40:],
 		"data:application/json;utf8," + document, "data:application/json," + strings.Replace(document, "{", `{"share": "5% of sales",`, 1),
 	} {
 		checkDocument(t, f, link)
@@ -153,6 +156,7 @@ func TestWhatIsNotADocumentIsNamed(t *testing.T) {
 		web + "/none": metadata.ReasonStatus,
 		"":            metadata.ReasonLink, "file:///etc/passwd": metadata.ReasonLink, "ftp://a/b": metadata.ReasonLink, "http://": metadata.ReasonLink,
 		"http://user:secret@host.site/": metadata.ReasonLink, "ipfs://": metadata.ReasonLink, "ipfs://../x": metadata.ReasonLink,
+		"ipfs://cid/%2e%2E/%2e./x": metadata.ReasonLink, "ipfs:%2e%2e/x": metadata.ReasonLink,
 		"https://example.com/1.json": metadata.ReasonAddress, "https://a.Example.ORG./": metadata.ReasonAddress, "http://devnet.example/": metadata.ReasonAddress,
 		"data:application/json;base64,###": metadata.ReasonLink, "data:nothing": metadata.ReasonLink, "\x00": metadata.ReasonLink,
 	} {
