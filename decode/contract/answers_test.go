@@ -163,6 +163,22 @@ func TestAMasterOfAMintlessJettonHasTheRootOfItsAirdrop(t *testing.T) {
 	}
 }
 
+// The item of TEP-62's own contracts leaves null for what it gets from its collection
+// later. Without it the collection has no content to give either.
+func TestAnItemThatIsNotInitializedHasNeitherOwnerNorContent(t *testing.T) {
+	want := &record.NFTItem{Index: number(7), Collection: raw(person(8))}
+	for name, owner := range map[string]any{"null": nil, "addr_none": none} {
+		found := detect(t, contract.Account{Address: raw(person(99)), Data: cell.BeginCell().EndCell(), Balance: big.NewInt(1e9),
+			Code: codeOf(answering(t, map[string][]any{"get_nft_data": {0, 7, person(8), owner, nil}}))})
+		if got := found.Facts.NftItem; !got.EqualVT(want) || found.Content != nil {
+			t.Errorf("with %s as its owner the item is %v, its own content %v; want %v without", name, got, found.Content, want)
+		}
+	}
+	if item := answer(t, map[string][]any{"get_nft_data": {-1, 7, person(8), nil, cell.BeginCell().EndCell()}}).NftItem; item != nil {
+		t.Errorf("an initialized item without an owner is %v, want none", item)
+	}
+}
+
 // Each value is left out in turn: then the answer is none, and no other value
 // takes its place.
 func TestAnAnswerThatLacksAValueIsNone(t *testing.T) {

@@ -28,10 +28,14 @@ func nftCollection(p *probe) {
 }
 
 // nftItem reads TEP-62 get_nft_data. An item of a collection must be confirmed
-// by it, and gets its content from it.
+// by it, and gets its content from it. Before the collection has initialized it, it
+// has neither owner nor content.
 func nftItem(p *probe) {
 	r := p.run("get_nft_data", 5)
-	item := &record.NFTItem{Init: r.truth(), Index: r.amount(), Collection: r.address(), Owner: r.address()}
+	item := &record.NFTItem{Init: r.truth(), Index: r.amount(), Collection: r.address()}
+	if item.Init || !r.skipNull() {
+		item.Owner = r.address()
+	}
 	content := r.optionalCell()
 	if !r.ok {
 		return
@@ -48,7 +52,7 @@ func nftItem(p *probe) {
 		p.telemint()
 		return
 	}
-	if content == nil {
+	if content == nil && item.Init {
 		content = cell.BeginCell().EndCell()
 	}
 	p.findings.Content = content

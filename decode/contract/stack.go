@@ -134,6 +134,15 @@ func (r *results) optionalCell() *cell.Cell {
 
 func (r *results) skip() { r.take() }
 
+// skipNull passes over the next value where that is null, and reports whether it was.
+func (r *results) skipNull() bool {
+	null := r.ok && r.next < len(r.values) && r.values[r.next] == nil
+	if null {
+		r.next++
+	}
+	return null
+}
+
 // wholeAddress reads a slice that is one address and nothing else: nil for
 // addr_none; false for every other kind.
 func wholeAddress(s *cell.Slice) (account []byte, ok bool) {
