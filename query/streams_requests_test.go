@@ -24,8 +24,8 @@ func TestASocketDoesWhatItsOperationsSay(t *testing.T) {
 	account := rawOf(x.bundles[len(x.bundles)-1].Transactions[0].Account)
 	position := fmt.Sprint(x.bundles[x.from-1].Seqno)
 	for _, step := range [][2]string{
-		{`{"operation":"ping","id":"p"}`, `{"id":"p","status":"pong","position":"0-0"}`},
-		{`{"operation":"ping"}`, `{"status":"pong","position":"0-0"}`},
+		{`{"operation":"ping","id":"p"}`, `{"id":"p","status":"pong","position":"` + position + `"}`},
+		{`{"operation":"ping"}`, `{"status":"pong","position":"` + position + `"}`},
 		{`{"operation":"unsubscribe","id":"2"}`, `{"id":"2","error":"addresses or trace_external_hash_norms are required"}`},
 		{`{"operation":"subscribe","id":"3","types":["blocks"]}`, `{"id":"3","error":"invalid event type: blocks"}`},
 		{`{"operation":"dance","id":"4"}`, `{"id":"4","error":"unknown operation: dance"}`},

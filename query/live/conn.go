@@ -246,9 +246,13 @@ func (c *conn) awaitRoom(ctx context.Context) error {
 
 // answer gives the stream an answer to an operation; it is false when too many wait.
 func (c *conn) answer(raw []byte) bool {
-	const most, mostBytes = 64, 1 << 20 // an answer repeats the id of its operation
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.addAnswer(raw)
+}
+
+func (c *conn) addAnswer(raw []byte) bool {
+	const most, mostBytes = 64, 1 << 20 // an answer repeats the id of its operation
 	if len(c.answers) >= most || len(c.answers) > 0 && c.answering+len(raw) > mostBytes {
 		return false
 	}
@@ -294,11 +298,37 @@ func (c *conn) take() batch {
 	return b
 }
 
-// position is behind the newest event that was sent, or that of the subscription.
+// position is behind what was sent, and behind all that came since of which the stream
+// wants nothing; before its first subscription it is that of the chain.
 func (c *conn) position() events.Position {
+	passed := c.c.hub.passed.Load() // before it is looked at what waits
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.behind(passed)
+}
+
+// behind is the position of a stream that was given what it wants of the bundles up to one,
+// unless it is brought up to the present. It is for those who hold the lock.
+func (c *conn) behind(passed uint32) events.Position {
+	if len(c.queue) > 0 || c.fault != nil {
+		return c.delivered
+	}
+	at := maxPosition(c.delivered, events.EndOf(passed))
+	switch {
+	case c.subscription() != nil:
+		c.delivered = at
+	case c.delivered == events.Position{}:
+		return at
+	}
 	return c.delivered
+}
+
+// pong answers a ping. Its position is behind all that is sent before it.
+func (c *conn) pong(id *string) bool {
+	passed := c.c.hub.passed.Load()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.addAnswer(acknowledgement(id, "pong", c.behind(passed)))
 }
 
 // subscribe puts a subscription in place of the stream's. The answer, which is made of

@@ -136,6 +136,58 @@ func TestNotesComeBesideAQueueThatIsFull(t *testing.T) {
 	}
 }
 
+func subscriptionOf(t testing.TB, order string) *events.Subscription {
+	t.Helper()
+	o, err := events.ReadOrder([]byte(order), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.Subscription(&events.WSWords, events.Limits{Addresses: 10, Everything: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// subscribed is a stream of a component without an index, to what comes.
+func subscribed(t testing.TB, l *Component, order string) *conn {
+	t.Helper()
+	c := newConn(t.Context(), l, "", events.Limits{})
+	if err := c.subscribe(subscriptionOf(t, order), func(events.Position) []byte { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	c.take()
+	return c
+}
+
+// Whoever comes back to a stream of which nothing came for days is not made to look through
+// those days again.
+func TestThePositionOfAQuietStreamGoesOnWithTheChain(t *testing.T) {
+	l := newComponent(t, nil)
+	fresh, quiet := newConn(t.Context(), l, "", events.Limits{}), subscribed(t, l, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`"]}`)
+	check := func(what string, c *conn, want events.Position) {
+		t.Helper()
+		if got := c.position(); got != want {
+			t.Errorf("%s: the position is %s, want %s", what, got, want)
+		}
+	}
+	l.hub.publish(t.Context(), &events.Bundle{MCSeqno: 5}, nil)
+	check("before a subscription", fresh, events.EndOf(5))
+	check("nothing came", quiet, events.EndOf(5))
+	at := events.Position{MCSeqno: 6, Event: 1}
+	quiet.offer(item{position: at})
+	check("an event of a bundle that is given out waits", quiet, events.EndOf(5))
+	quiet.take()
+	check("it is taken", quiet, at)
+	quiet.offer(item{position: events.Position{MCSeqno: 6, Event: 2}})
+	l.hub.publish(t.Context(), &events.Bundle{MCSeqno: 6}, nil)
+	check("one waits of a bundle that was given out", quiet, at)
+	l.hub.replace(quiet, nil)
+	quiet.end(errSlow)
+	l.hub.publish(t.Context(), &events.Bundle{MCSeqno: 7}, nil)
+	check("the other is let go of", quiet, at)
+}
+
 // However large it is, one event fits: otherwise a stream could never go on.
 func TestAnEventLargerThanTheQueueIsSentAlone(t *testing.T) {
 	l := newComponent(t, func(c *Configuration) { c.QueueBytes, c.AllQueuedBytes = 10, 10 })

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tonscribe/query/head"
@@ -33,6 +34,10 @@ type hub struct {
 	// settled are the traces that the newest bundles have touched, by the bundle.
 	settled map[events.Hash]uint32
 
+	// passed is the newest bundle of which all have what they want waiting. It is changed
+	// under mu.
+	passed atomic.Uint32
+
 	history history
 }
 
@@ -54,6 +59,7 @@ func (h *hub) enter() error {
 	defer h.mu.Unlock()
 	if h.active++; h.active == 1 {
 		h.last = max(h.last, v.Watermark)
+		h.passed.Store(h.last)
 		select {
 		case h.woken <- struct{}{}:
 		default:
@@ -161,23 +167,34 @@ func (h *hub) give(ctx context.Context, v *head.View, mcSeqno uint32) error {
 	if err != nil {
 		return err
 	}
+	if h.publish(ctx, b, ahead) {
+		h.c.metrics.took.Observe(time.Since(began).Seconds())
+		h.c.metrics.bundles.Inc()
+	}
+	return nil
+}
+
+// publish gives a bundle that was read to those who want something of it. It is false for
+// one that came while nobody was there: who came then begins behind it.
+func (h *hub) publish(ctx context.Context, b *events.Bundle, ahead map[*events.Trace]*events.Trace) bool {
 	h.turn.Lock()
 	defer h.turn.Unlock()
 	h.mu.Lock()
 	before := h.last
-	if mcSeqno <= before { // nobody was there, and who came then begins behind it
+	if b.MCSeqno <= before {
 		h.mu.Unlock()
-		return nil
+		return false
 	}
 	gone := h.settle(b)
 	matches := h.matches(b, ahead)
-	h.last = mcSeqno
+	h.last = b.MCSeqno
 	h.mu.Unlock()
 	h.invalidate(gone, events.EndOf(before))
 	h.hand(ctx, matches)
-	h.c.metrics.took.Observe(time.Since(began).Seconds())
-	h.c.metrics.bundles.Inc()
-	return nil
+	h.mu.Lock()
+	h.passed.Store(max(h.passed.Load(), b.MCSeqno))
+	h.mu.Unlock()
+	return true
 }
 
 // hand renders matches and gives them to their streams. It is done in turn.

@@ -208,7 +208,7 @@ func (c *conn) answerTo(s *session, raw []byte) bool {
 	var err error
 	switch envelope.Operation {
 	case "ping":
-		return c.answer(acknowledgement(envelope.ID, "pong", c.position()))
+		return c.pong(envelope.ID)
 	case "subscribe":
 		var o *events.Order
 		if o, err = events.ReadOrder(raw, s.fallbackActions); err != nil {
