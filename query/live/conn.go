@@ -90,7 +90,7 @@ func (c *conn) add(i item) bool {
 }
 
 // note gives the stream a short event that comes once, with the position that it has by
-// then: one that fell behind has its own.
+// then: one that fell behind, or came from a faster replica, has its own.
 func (c *conn) note(at events.Position, write func(events.Position) []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,8 +98,8 @@ func (c *conn) note(at events.Position, write func(events.Position) []byte) {
 		c.endWith(errSlow)
 		return
 	}
-	if c.subscription() == nil {
-		at = c.newest()
+	if newest := c.newest(); c.subscription() == nil || at.Compare(newest) < 0 {
+		at = newest
 	}
 	c.enqueue(item{write(at), at})
 }
@@ -346,20 +346,20 @@ func (c *conn) subscribe(s *events.Subscription, answer func(events.Position) []
 	h.turn.Lock() // so that no event of the new one comes before the answer
 	defer h.turn.Unlock()
 	c.stopCatching()
-	s.Resumes = s.Resumes && c.subscription() == nil // it was not up to the present yet
-	if start == nil && !s.Resumes {
+	if start == nil && !(s.Resumes && c.subscription() == nil) {
 		at := h.begin(c, s)
 		c.acknowledge(answer, at, false)
 		return nil
 	}
-	h.end(c)
-	if s.Resumes {
-		c.resume(answer)
-	} else {
+	unsettled := h.pause(c)
+	if start != nil {
+		unsettled = nil // what comes behind a position depends on the chain alone
 		c.acknowledge(answer, *start, true)
+	} else {
+		c.resume(answer)
 	}
 	from := c.position()
-	c.catchUp(func(ctx context.Context) error { return h.replay(ctx, c, s, from) })
+	c.catchUp(func(ctx context.Context) error { return h.replay(ctx, c, s, unsettled, from) })
 	return nil
 }
 

@@ -186,7 +186,7 @@ func (h *hub) publish(ctx context.Context, b *events.Bundle, ahead map[*events.T
 		return false
 	}
 	gone := h.settle(b)
-	matches := h.matches(b, ahead)
+	matches := h.matches(b, ahead, gone)
 	h.last = b.MCSeqno
 	h.mu.Unlock()
 	h.invalidate(gone, events.EndOf(before))
@@ -233,8 +233,9 @@ func (h *hub) fallBehind(m match) {
 }
 
 // matches finds who wants what of a bundle. Of traces that go on as it is foreseen, those
-// who want to know that get the whole.
-func (h *hub) matches(b *events.Bundle, ahead map[*events.Trace]*events.Trace) (list []match) {
+// who want to know that get the whole, unless they got a part of it as final. Those whose
+// part of a trace does not come are gone.
+func (h *hub) matches(b *events.Bundle, ahead map[*events.Trace]*events.Trace, gone invalid) (list []match) {
 	var of *events.Trace
 	var interested []*conn
 	for _, e := range b.Events {
@@ -256,21 +257,25 @@ func (h *hub) matches(b *events.Bundle, ahead map[*events.Trace]*events.Trace) (
 				continue
 			}
 			shown := e
-			if whole != nil && s.Min == events.PendingLevel {
+			if whole != nil && s.Min == events.PendingLevel && (e.Of.Fresh[e.Of.Root()] || to.unsettled[e.Of.Hash]) {
 				shown = whole
 			}
-			c, ok := shown.Chosen(s, waiting.has(to))
+			c, ok := shown.Chosen(s, s.Min == events.PendingLevel && waiting.has(to))
 			if !ok {
 				continue
 			}
 			if shown == whole {
 				h.await(whole.Of, to)
 			}
+			if waiting.has(to) {
+				waiting.by[to] = b.MCSeqno
+			}
 			list = append(list, match{to, s, shown, c})
 		}
 	}
 	for _, e := range b.Events {
 		if e.Kind == events.TransactionsKind && ahead[e.Of] == nil && e.Of.Row.PendingEdges == 0 {
+			h.missing(e.Of, b.MCSeqno, gone)
 			h.forget(e.Of.Hash)
 		}
 	}
@@ -353,9 +358,30 @@ func (h *hub) join(ctx context.Context, c *conn, s *events.Subscription, upTo ev
 func (h *hub) begin(c *conn, s *events.Subscription) events.Position {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c.after = events.Position{}
+	if !s.Resumes { // else another replica may have been faster
+		c.after = events.Position{}
+	}
+	h.untell(c)
 	h.replace(c, s)
-	return events.EndOf(h.last)
+	return maxPosition(c.after, events.EndOf(h.last))
+}
+
+// pause takes a stream out of those that get what comes. It returns of what it was told
+// before it was final.
+func (h *hub) pause(c *conn) (unsettled map[events.Hash]bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.untell(c)
+	h.replace(c, nil)
+	return maps.Clone(c.unsettled)
+}
+
+// untell notes that another subscription takes the place of a stream's: what it was told
+// may still be taken back, but need not be all that this one wants.
+func (h *hub) untell(c *conn) {
+	for hash := range c.unsettled {
+		c.unsettled[hash] = false
+	}
 }
 
 // replace gives a stream another subscription; nil takes its own away.

@@ -19,10 +19,10 @@ import (
 
 // awaited is a trace of which some got what no block has.
 type awaited struct {
-	by       map[*conn]struct{}
-	root     []byte    // the account that it begins at
-	deadline time.Time // until when a block has its first transaction
-	begun    bool      // one has
+	by       map[*conn]uint32 // and the bundle of which it got the last part
+	root     []byte           // the account that it begins at
+	deadline time.Time        // until when a block has its first transaction
+	begun    bool             // one has
 	guess    *record.Transaction
 }
 
@@ -54,13 +54,15 @@ func (h *hub) await(t *events.Trace, c *conn) {
 		if len(h.awaited) >= maxAwaited {
 			return
 		}
-		a = &awaited{by: map[*conn]struct{}{}, deadline: time.Now().Add(h.c.configuration.PendingDeadline)}
+		a = &awaited{by: map[*conn]uint32{}, deadline: time.Now().Add(h.c.configuration.PendingDeadline)}
 		if root := t.Root(); root != nil {
 			a.root, a.guess, a.begun = root.Account, root, !t.Row.Foreseen[root]
 		}
 		h.awaited[t.Hash] = a
 	}
-	a.by[c] = struct{}{}
+	if _, is := a.by[c]; !is {
+		a.by[c] = 0
+	}
 	if c.unsettled == nil {
 		c.unsettled = map[events.Hash]bool{}
 	}
@@ -84,7 +86,7 @@ func (h *hub) told(c *conn, hash events.Hash) bool {
 }
 
 // forget ends what await began.
-func (h *hub) forget(hash events.Hash) (by map[*conn]struct{}) {
+func (h *hub) forget(hash events.Hash) (by map[*conn]uint32) {
 	a := h.awaited[hash]
 	if a == nil {
 		return nil
@@ -96,8 +98,27 @@ func (h *hub) forget(hash events.Hash) (by map[*conn]struct{}) {
 	return a.by
 }
 
+// missing adds those to the gone who were told all of a trace, want nothing of what a bundle
+// leaves of it, and so would never hear of it again.
+func (h *hub) missing(t *events.Trace, mcSeqno uint32, gone invalid) {
+	hash := t.Hash
+	a := h.awaited[hash]
+	if a == nil || t.Row.Tree == nil { // of one that is too large, the rest may have come before
+		return
+	}
+	for c, at := range a.by {
+		if at == mcSeqno || !c.unsettled[hash] || c.subscription() == nil {
+			continue
+		}
+		if gone[hash] == nil {
+			gone[hash] = map[*conn]uint32{}
+		}
+		gone[hash][c] = at
+	}
+}
+
 // invalid are those who are told that a trace does not come as they were told.
-type invalid map[events.Hash]map[*conn]struct{}
+type invalid map[events.Hash]map[*conn]uint32
 
 // settledBundles is for how many bundles it is remembered which traces they touched.
 const settledBundles = 256
@@ -124,6 +145,9 @@ func (h *hub) settle(b *events.Bundle) invalid {
 		if a := h.awaited[t.Hash]; a != nil && !a.begun {
 			if a.begun = true; a.guess != nil && !alike(a.guess, root) {
 				gone[t.Hash] = maps.Clone(a.by)
+				for c := range a.by {
+					c.unsettled[t.Hash] = false
+				}
 			}
 		}
 		if takesAny(root) {
@@ -289,10 +313,16 @@ func (h *hub) matchesOfForeseen(row render.TraceRow, at events.Position, only *c
 			if s == nil || s.Min != events.PendingLevel {
 				continue
 			}
-			if c, ok := e.Chosen(s, false); ok {
-				h.await(e.Of, to)
-				list = append(list, match{to, s, e, c})
+			c, ok := e.Chosen(s, false)
+			if !ok {
+				continue
 			}
+			shown := e
+			if e.Position.Compare(to.after) < 0 { // another replica was faster
+				shown = &events.Event{Kind: e.Kind, Position: to.after, Of: e.Of}
+			}
+			h.await(e.Of, to)
+			list = append(list, match{to, s, shown, c})
 		}
 	}
 	return list

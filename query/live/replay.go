@@ -57,15 +57,15 @@ type replay struct {
 	// newest are the last events of each trace and account; nil for all.
 	newest map[events.Subject]events.Position
 	// held says that nothing is read that is not in memory any more, and unsettled are the
-	// traces of which the stream got what no block had, when it fell behind.
+	// traces of which the stream got what no block had before.
 	held      bool
 	unsettled map[events.Hash]bool
 }
 
 // replay gives a stream what came after a position, and then makes it get what comes.
-func (h *hub) replay(ctx context.Context, c *conn, s *events.Subscription, from events.Position) error {
+func (h *hub) replay(ctx context.Context, c *conn, s *events.Subscription, unsettled map[events.Hash]bool, from events.Position) error {
 	h.c.metrics.replays.Inc()
-	r := &replay{hub: h, to: c, s: s}
+	r := &replay{hub: h, to: c, s: s, unsettled: unsettled}
 	if s.Recent && s.From == nil {
 		var err error
 		if r.newest, err = r.findNewest(ctx, from); err != nil {
@@ -75,7 +75,7 @@ func (h *hub) replay(ctx context.Context, c *conn, s *events.Subscription, from 
 	if err := r.run(ctx, from); err != nil {
 		return err
 	}
-	if s.Recent {
+	if s.Recent || s.Resumes {
 		return h.tellAll(ctx, c, s)
 	}
 	return nil

@@ -85,7 +85,7 @@ type Subscription struct {
 	traces     map[Hash]struct{}
 	From       *Position
 	Recent     bool // what is new since a while comes first
-	Resumes    bool // it goes on behind what was sent, unless the stream was up to the present
+	Resumes    bool // it goes on behind what was sent
 
 	Min         Finality
 	style       style

@@ -1,0 +1,174 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tonscribe/decode/trace"
+	"tonscribe/query/live/events"
+	"tonscribe/query/render"
+	"tonscribe/schema/record"
+	"tonscribe/ton/address"
+)
+
+// told is a trace that a message from outside begins, of one transaction of each of some
+// accounts, of which the first are in blocks, and the newest of these in the bundle that it
+// is told with. The others are foreseen.
+func told(inBlocks, fresh int, accounts ...byte) *events.Trace {
+	row := render.TraceRow{Trace: &record.Trace{Id: slices.Repeat([]byte{7}, 32), ExternalHashNorm: slices.Repeat([]byte{8}, 32)}, Tree: &trace.Tree{}, Foreseen: map[*record.Transaction]bool{}}
+	var news []*record.Transaction
+	for i, n := range accounts {
+		kind := record.Message_INTERNAL
+		if i == 0 {
+			kind = record.Message_EXTERNAL_IN
+		}
+		account := address.Address{address.Size - 1: n}
+		tx := &record.Transaction{Account: account[:], Lt: uint64(i + 1), Hash: slices.Repeat([]byte{n}, 32), InMsg: &record.Message{Kind: kind, Hash: slices.Repeat([]byte{n}, 32)}}
+		row.Tree.Transactions = append(row.Tree.Transactions, tx)
+		switch {
+		case i >= inBlocks:
+			row.Foreseen[tx] = true
+		case i >= inBlocks-fresh:
+			news = append(news, tx)
+		}
+	}
+	row.Tree.Root = &trace.Node{Tx: row.Tree.Transactions[0]}
+	return events.NewTrace(row, news)
+}
+
+// bundleOf is a bundle of a part of a trace, which is open or final.
+func bundleOf(seqno uint32, t *events.Trace, open bool) *events.Bundle {
+	if open {
+		t.Row.Trace.PendingEdges = 1
+	}
+	return &events.Bundle{MCSeqno: seqno, Events: []*events.Event{{Kind: events.TransactionsKind, Position: events.Position{MCSeqno: seqno}, Of: t}}}
+}
+
+// foreseenWith are the traces of a bundle that go on as it is foreseen.
+func foreseenWith(b *events.Bundle, whole *events.Trace) map[*events.Trace]*events.Trace {
+	for tx := range whole.Fresh {
+		whole.Fresh[tx] = true
+	}
+	return map[*events.Trace]*events.Trace{b.Events[0].Of: whole}
+}
+
+// foretell tells all streams what a message will do.
+func foretell(t testing.TB, l *Component, of *events.Trace) {
+	t.Helper()
+	l.hub.hand(t.Context(), l.hub.matchesOfForeseen(of.Row, events.EndOf(l.hub.last), nil))
+}
+
+// got are the types and finalities of the events that a stream got.
+func got(t testing.TB, c *conn) (list []string) {
+	t.Helper()
+	for _, i := range c.take().events {
+		var e struct{ Type, Finality, Position string }
+		if err := json.Unmarshal(i.raw, &e); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, strings.TrimSpace(e.Type+" "+e.Finality+" "+e.Position))
+	}
+	return list
+}
+
+func wantEvents(t testing.TB, what string, c *conn, want ...string) {
+	t.Helper()
+	if list := got(t, c); !slices.Equal(list, want) {
+		t.Errorf("%s gets %q, want %q", what, list, want)
+	}
+}
+
+func ofAccount(n byte, finality string) string {
+	return fmt.Sprintf(`{"types":["transactions"],"addresses":["%s"],"min_finality":"%s"}`, rawAddress(n), finality)
+}
+
+// What is foreseen only after a block has the first of it is not told to those who got that
+// as final.
+func TestTheFinalityOfATraceNeverFalls(t *testing.T) {
+	l := newComponent(t, nil)
+	c := subscribed(t, l, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`"],"min_finality":"pending"}`)
+	l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), true), nil)
+	second := bundleOf(2, told(2, 1, 1, 2), true)
+	l.hub.publish(t.Context(), second, foreseenWith(second, told(2, 1, 1, 2, 3)))
+	wantEvents(t, "who got it as final first", c, "transactions finalized 1-0", "transactions finalized 2-0")
+	// One that was told of it before gets the rest with each part.
+	l = newComponent(t, nil)
+	c = subscribed(t, l, ofAccount(1, "pending"))
+	foretell(t, l, told(0, 0, 1, 2, 3))
+	first, second := bundleOf(1, told(1, 1, 1), true), bundleOf(2, told(2, 1, 1, 2), true)
+	l.hub.publish(t.Context(), first, foreseenWith(first, told(1, 1, 1, 2, 3)))
+	l.hub.publish(t.Context(), second, foreseenWith(second, told(2, 1, 1, 2, 3)))
+	l.hub.publish(t.Context(), bundleOf(3, told(3, 1, 1, 2, 3), false), nil)
+	wantEvents(t, "who was told of it before", c, "transactions pending 0", "transactions pending 1-0", "transactions pending 2-0", "transactions finalized 3-0")
+}
+
+// Who was told of what never comes is told so, also when the message was taken as foreseen.
+func TestWhoWasToldOfAPartThatDoesNotComeIsToldSoWhenTheTraceIsFinal(t *testing.T) {
+	l := newComponent(t, nil)
+	sender, receiver, final := subscribed(t, l, ofAccount(1, "pending")), subscribed(t, l, ofAccount(9, "pending")), subscribed(t, l, ofAccount(9, "finalized"))
+	moved := subscribed(t, l, ofAccount(9, "pending"))
+	foretell(t, l, told(0, 0, 1, 9))
+	if err := moved.subscribe(subscriptionOf(t, ofAccount(5, "pending")), func(events.Position) []byte { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), true), nil)
+	wantEvents(t, "the receiver", receiver, "transactions pending 0")
+	l.hub.publish(t.Context(), bundleOf(2, told(2, 1, 1, 3), false), nil)
+	wantEvents(t, "the receiver at the end", receiver, "trace_invalidated  1")
+	wantEvents(t, "the sender", sender, "transactions pending 0", "transactions finalized 1-0", "transactions finalized 2-0")
+	wantEvents(t, "who wants what is final", final)
+	wantEvents(t, "who wants another account by then", moved, "transactions pending 0")
+}
+
+// A stream that is behind and unsubscribes from something is still told what becomes of
+// what it was told.
+func TestWhoWasToldIsToldThatItDoesNotComeAlsoAfterAnotherSubscription(t *testing.T) {
+	for what, operation := range map[string]string{
+		"unsubscribing while it is behind": `{"operation":"unsubscribe","addresses":["` + rawAddress(2) + `"]}`,
+		"subscribing anew":                 `{"operation":"subscribe","types":["transactions"],"addresses":["` + rawAddress(1) + `"]}`,
+	} {
+		l := newComponent(t, nil)
+		c := subscribed(t, l, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`"],"min_finality":"pending"}`)
+		c.wanted = c.subscription()
+		foretell(t, l, told(0, 0, 1))
+		wantEvents(t, what, c, "transactions pending 0")
+		l.hub.replace(c, nil) // it is behind
+		if !c.answerTo(&session{c: l, conn: c}, []byte(operation)) {
+			t.Fatal("the stream ends")
+		}
+		<-c.catching.done
+		l.hub.expire(time.Now().Add(time.Hour))
+		wantEvents(t, what, c, "trace_invalidated  0")
+	}
+}
+
+// Another replica may have been faster: what the stream of a client that comes from there
+// has already does not come again, and no position is before its own.
+func TestPositionsNeverGoBackForWhoIsAheadOfThisReplica(t *testing.T) {
+	l := newComponent(t, nil)
+	c := newConn(t.Context(), l, "", events.Limits{Addresses: 10})
+	s := subscriptionOf(t, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`"],"min_finality":"pending"}`)
+	c.wanted, c.delivered = s, events.EndOf(7)
+	if _, joined := l.hub.join(t.Context(), c, s, events.EndOf(7)); !joined {
+		t.Fatal("it is not ahead")
+	}
+	foretell(t, l, told(0, 0, 1))
+	wantEvents(t, "a stream", c, "transactions pending 7")
+	c.answerTo(&session{c: l, conn: c}, []byte(`{"operation":"unsubscribe","addresses":["`+rawAddress(2)+`"]}`))
+	if b := c.take(); len(b.answers) != 1 || string(b.answers[0]) != `{"status":"unsubscribed","position":"7"}` {
+		t.Errorf("unsubscribing is answered by %s", b.answers)
+	}
+	l.hub.publish(t.Context(), bundleOf(5, told(1, 1, 1), false), nil)
+	wantEvents(t, "a stream that has all up to 7", c)
+	l.hub.publish(t.Context(), bundleOf(8, told(1, 1, 1), false), nil)
+	wantEvents(t, "a stream that has all up to 7", c, "transactions finalized 8-0")
+	foretell(t, l, told(0, 0, 1))
+	wantEvents(t, "a stream that has all up to 8", c, "transactions pending 8")
+	c.delivered = events.EndOf(9)
+	l.hub.expire(time.Now().Add(time.Hour))
+	wantEvents(t, "a stream that has all up to 9", c, "trace_invalidated  9")
+}
