@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -150,7 +151,7 @@ func TestWhoWasToldIsToldThatItDoesNotComeAlsoAfterAnotherSubscription(t *testin
 // has already does not come again, and no position is before its own.
 func TestPositionsNeverGoBackForWhoIsAheadOfThisReplica(t *testing.T) {
 	l := newComponent(t, nil)
-	c := newConn(t.Context(), l, "", events.Limits{Addresses: 10})
+	c := newConn(t.Context(), l, nil, events.Limits{Addresses: 10})
 	s := subscriptionOf(t, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`"],"min_finality":"pending"}`)
 	c.wanted, c.delivered = s, events.EndOf(7)
 	if _, joined := l.hub.join(t.Context(), c, s, events.EndOf(7)); !joined {
@@ -171,4 +172,26 @@ func TestPositionsNeverGoBackForWhoIsAheadOfThisReplica(t *testing.T) {
 	c.delivered = events.EndOf(9)
 	l.hub.expire(time.Now().Add(time.Hour))
 	wantEvents(t, "a stream that has all up to 9", c, "trace_invalidated  9")
+}
+
+// An event is rendered once for many, but not by somebody who goes meanwhile: what is known
+// of addresses would be missing for all.
+func TestWhatIsReadForAClientThatGoesIsReadAgainForOthers(t *testing.T) {
+	l := newComponent(t, nil)
+	failures := 0
+	known := events.Books{Index: &l.index, Fail: func(error) { failures++ }}
+	e := bundleOf(1, told(1, 1, 1), false).Events[0]
+	s := subscriptionOf(t, `{"types":["transactions"],"include_address_book":true}`)
+	chosen, _ := e.Chosen(s, false)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	e.Render(gone, known, s, chosen)
+	if failures != 0 {
+		t.Errorf("a client that goes makes %d failures, want 0", failures)
+	}
+	failures = 0
+	e.Render(t.Context(), known, s, chosen)
+	if failures != 1 {
+		t.Errorf("for who comes then %d attempts are made to read what is known, want 1", failures)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"math/bits"
 	"slices"
 	"sync"
@@ -361,6 +362,9 @@ func (e *Event) Render(ctx context.Context, book Books, s *Subscription, c Choic
 		return made
 	}
 	made := e.write(ctx, book, s, c)
+	if ctx.Err() != nil {
+		return made // what is known may be missing, of a client that goes
+	}
 	if e.variants == nil {
 		e.variants = map[variant][]byte{}
 	}
@@ -468,7 +472,9 @@ func (b Books) write(ctx context.Context, w *api.Writer, s *Subscription) {
 		before := len(w.JSON)
 		written, err := member.write(ctx, w.JSON, w.Book)
 		if err != nil {
-			b.Fail(err)
+			if !errors.Is(ctx.Err(), context.Canceled) {
+				b.Fail(err)
+			}
 			written = append(w.JSON[:before], member.empty...)
 		}
 		w.JSON = written
