@@ -267,8 +267,14 @@ type socket struct {
 
 func (s *server) dial(at string) *socket {
 	s.Helper()
+	return s.dialWith(at, "")
+}
+
+// dialWith opens one with an API key, which may be empty.
+func (s *server) dialWith(at, key string) *socket {
+	s.Helper()
 	c, _, err := websocket.Dial(s.Context(), strings.Replace(at, "http", "ws", 1)+"/api/streaming/v2/ws", &websocket.DialOptions{
-		HTTPHeader: http.Header{"Accept-Encoding": {"gzip, deflate, br, zstd"}},
+		HTTPHeader: http.Header{"Accept-Encoding": {"gzip, deflate, br, zstd"}, "X-Api-Key": {key}},
 	})
 	if err != nil {
 		s.Fatal(err)

@@ -77,6 +77,7 @@ func TestSubscriptionsAreRefusedInTheContractsWords(t *testing.T) {
 		{`{"types":["actions"],"addresses":["` + strings.Join([]string{account(1), account(2), account(3), account(4)}, `","`) + `"]}`, "too many addresses: 4 > max 3"},
 		{`{"types":["actions"],"addresses":["` + account(1) + `"],"from":"yesterday"}`, "invalid position: yesterday"},
 		{`{"types":["actions"],"addresses":["` + account(1) + `"],"from":"4000000000"}`, fmt.Sprintf("position 4000000000 is ahead of the index, whose newest masterchain block is %d", x.whole.watermark)},
+		{`{"types":["actions"],"addresses":["` + account(1) + `"],"from":"4294967295"}`, fmt.Sprintf("position 4294967295 is ahead of the index, whose newest masterchain block is %d", x.whole.watermark)},
 	} {
 		response, err := http.Post(at+"/streaming/v2/sse", "application/json", strings.NewReader(bad.body))
 		if err != nil {
@@ -191,5 +192,54 @@ func TestAKeyHasAsManyStreamsAndAddressesAsItWasGiven(t *testing.T) {
 		if response.StatusCode != http.StatusTooManyRequests || told != want {
 			t.Errorf("%s: %d %s, want 429 %s", name, response.StatusCode, told, want)
 		}
+	}
+}
+
+// A key that is revoked gets nothing more, also over the streams that it has.
+func TestStreamsEndWhenTheirKeyIsRevoked(t *testing.T) {
+	w := newWorld(t, syntheticBundles(200, 3))
+	s := w.serve(t, func(c *Configuration) { c.Auth.Refresh, c.Live.KeepAlive = 100*time.Millisecond, 100*time.Millisecond })
+	at, secret := s.listening(), auth.NewSecret()
+	key, err := auth.KeyOf(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key.Name, key.Burst, key.Created = "lost", 10, time.Now()
+	put := func() {
+		t.Helper()
+		if err := auth.NewTable(w.tables).Put(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	wanted := map[string]any{"types": []string{"transactions"}, "addresses": addressesFrom(0, 1)}
+	events, _ := s.open(at, wanted, "X-API-Key", secret)
+	anonymous, _ := s.open(at, wanted)
+	c := s.dialWith(at, secret)
+	wanted["operation"] = "subscribe"
+	c.tell(operation(t, wanted))
+	for _, ack := range []*streamEvent{events.next(), anonymous.next(), c.next()} {
+		if ack.Status != "subscribed" {
+			t.Fatalf("a stream begins with %s", ack.raw)
+		}
+	}
+	key.Revoked = true
+	put()
+	const patience = 20 * time.Second
+	defer time.AfterFunc(patience, func() { events.cancel(); _ = c.CloseNow() }).Stop()
+	const want = "API key does not exist"
+	if e := events.next(); e == nil || e.Error != want || e.Position == "" {
+		t.Errorf("a stream of events of a revoked key is told %+v, want %q", e, want)
+	}
+	_, raw, err := c.Read(t.Context())
+	if err != nil || !strings.HasPrefix(string(raw), `{"error":"`+want+`","position":"`) {
+		t.Errorf("a socket of a revoked key is told %s (%v), want %q", raw, err, want)
+	}
+	if _, _, err := c.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("and is closed by %v, want %d", err, websocket.StatusPolicyViolation)
+	}
+	s.component.Drain()
+	if e := anonymous.next(); e != nil {
+		t.Errorf("a stream without a key is told %s", e.raw)
 	}
 }

@@ -111,6 +111,12 @@ func (f *Followed[K, V]) Known() bool { return !f.held.Load().began.IsZero() }
 // Len is the number of values.
 func (f *Followed[K, V]) Len() int { return len(f.held.Load().values) }
 
+// Held returns the value of a key as the table was when it was read last.
+func (f *Followed[K, V]) Held(key K) (value V, ok bool) {
+	value, ok = f.held.Load().values[key]
+	return value, ok
+}
+
 // Get returns the value of a key: ErrNoRow when the table does not have it,
 // ErrNotRead when it cannot be read.
 func (f *Followed[K, V]) Get(ctx context.Context, key K) (value V, err error) {

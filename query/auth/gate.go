@@ -64,6 +64,7 @@ func (c *Component) Gate(refuse Refuse) gin.HandlerFunc {
 			who := client{name: c.nameOf(g.Request, key)}
 			if key != nil {
 				who.key, who.streams = key.ID(), key.Streams
+				who.recheck = func() error { return c.recheck(key.Hash) }
 			}
 			g.Request = g.Request.WithContext(context.WithValue(g.Request.Context(), clientKey{}, who))
 		}
@@ -204,6 +205,7 @@ type clientKey struct{}
 type client struct {
 	name, key string
 	streams   Streams
+	recheck   func() error
 }
 
 // Client returns what tells the client of a request that the gate let through
@@ -225,6 +227,23 @@ func KeyID(ctx context.Context) string {
 func StreamsOf(ctx context.Context) Streams {
 	who, _ := ctx.Value(clientKey{}).(client)
 	return who.streams
+}
+
+// ErrUnknownKey is that of a key that is not good any more.
+var ErrUnknownKey = errors.New(textUnknownKey)
+
+// Recheck returns what tells, while such a request is served for long, whether its API key
+// still is good; nil for one without a key.
+func Recheck(ctx context.Context) func() error {
+	who, _ := ctx.Value(clientKey{}).(client)
+	return who.recheck
+}
+
+func (c *Component) recheck(hash Hash) error {
+	if key, held := c.keys.Held(hash); !held || !key.isFor(c.configuration.Network) {
+		return ErrUnknownKey
+	}
+	return nil
 }
 
 func (c *Component) nameOf(r *http.Request, key *state) string {

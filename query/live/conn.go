@@ -12,9 +12,9 @@ import (
 
 // conn is a stream to one client.
 type conn struct {
-	c      *Component
-	client string
-	limits events.Limits
+	c       *Component
+	recheck func() error // tells whether its key still is good; nil without one
+	limits  events.Limits
 
 	current   atomic.Pointer[events.Subscription] // nil while there is none, or while it is brought up to the present
 	after     events.Position                     // what comes up to here it has; the hub's
@@ -51,10 +51,10 @@ type item struct {
 	position events.Position
 }
 
-func newConn(ctx context.Context, c *Component, client string, l events.Limits) *conn {
+func newConn(ctx context.Context, c *Component, recheck func() error, l events.Limits) *conn {
 	none := &catching{func() {}, make(chan struct{})}
 	close(none.done)
-	return &conn{c: c, client: client, limits: l, ctx: ctx, wake: make(chan struct{}, 1), space: make(chan struct{}, 1), catching: none}
+	return &conn{c: c, recheck: recheck, limits: l, ctx: ctx, wake: make(chan struct{}, 1), space: make(chan struct{}, 1), catching: none}
 }
 
 func (c *conn) subscription() *events.Subscription { return c.current.Load() }
@@ -298,6 +298,16 @@ func (c *conn) take() batch {
 	return b
 }
 
+// checkKey ends the stream when its key is not good any more.
+func (c *conn) checkKey() {
+	if c.recheck == nil {
+		return
+	}
+	if err := c.recheck(); err != nil {
+		c.end(err)
+	}
+}
+
 // position is behind what was sent, and behind all that came since of which the stream
 // wants nothing; before its first subscription it is that of the chain.
 func (c *conn) position() events.Position {
@@ -347,16 +357,17 @@ func (c *conn) subscribe(s *events.Subscription, answer func(events.Position) []
 	defer h.turn.Unlock()
 	c.stopCatching()
 	if start == nil && !(s.Resumes && c.subscription() == nil) {
-		at := h.begin(c, s)
-		c.acknowledge(answer, at, false)
-		return nil
+		return c.acknowledge(answer, h.begin(c, s), false)
 	}
 	unsettled := h.pause(c)
 	if start != nil {
 		unsettled = nil // what comes behind a position depends on the chain alone
-		c.acknowledge(answer, *start, true)
+		err = c.acknowledge(answer, *start, true)
 	} else {
-		c.resume(answer)
+		err = c.resume(answer)
+	}
+	if err != nil {
+		return err
 	}
 	from := c.position()
 	c.catchUp(func(ctx context.Context) error { return h.replay(ctx, c, s, unsettled, from) })
@@ -365,7 +376,7 @@ func (c *conn) subscribe(s *events.Subscription, answer func(events.Position) []
 
 // acknowledge answers a subscription that begins behind a position. What waits of another
 // one goes when it would come again.
-func (c *conn) acknowledge(answer func(events.Position) []byte, at events.Position, anew bool) {
+func (c *conn) acknowledge(answer func(events.Position) []byte, at events.Position, anew bool) error {
 	c.mu.Lock()
 	if anew {
 		c.drop()
@@ -374,17 +385,28 @@ func (c *conn) acknowledge(answer func(events.Position) []byte, at events.Positi
 		c.delivered = at
 	}
 	c.mu.Unlock()
-	c.answer(answer(at))
+	return c.confirm(answer(at))
 }
 
 // resume answers a subscription that goes on behind what was sent.
-func (c *conn) resume(answer func(events.Position) []byte) {
+func (c *conn) resume(answer func(events.Position) []byte) error {
 	c.mu.Lock()
 	c.drop()
 	at := c.delivered
 	c.mu.Unlock()
-	c.answer(answer(at))
+	return c.confirm(answer(at))
 }
+
+// confirm answers an operation that was done.
+func (c *conn) confirm(raw []byte) error {
+	if !c.answer(raw) {
+		return errDeaf
+	}
+	return nil
+}
+
+// errDeaf is why a stream ends whose client reads no answers.
+var errDeaf = errors.New("too many answers wait")
 
 // reserve counts the addresses of a subscription in place of those of the last one.
 func (c *conn) reserve(n int) error {

@@ -3,6 +3,8 @@ package live
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -54,7 +56,7 @@ func TestAQueueThatIsFullTakesNothingUntilSomethingIsTaken(t *testing.T) {
 		"bytes of all": func(c *Configuration) { c.AllQueuedBytes = 2000 },
 	} {
 		l := newComponent(t, change)
-		c := newConn(t.Context(), l, "", events.Limits{})
+		c := newConn(t.Context(), l, nil, events.Limits{})
 		var given, got []uint32
 		for n := range uint32(100) {
 			if c.offer(eventAt(n, 100)) {
@@ -89,7 +91,7 @@ func TestAStreamThatTakesNothingEndsAtWhatItTook(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newComponent(t, change)
-			c := newConn(t.Context(), l, "", events.Limits{})
+			c := newConn(t.Context(), l, nil, events.Limits{})
 			for n := range uint32(20) {
 				c.offer(eventAt(n, 100))
 			}
@@ -117,7 +119,7 @@ func TestAStreamThatTakesNothingEndsAtWhatItTook(t *testing.T) {
 // What comes once is not left out where a stream is behind, and tells no position that is
 // ahead of what it has.
 func TestNotesComeBesideAQueueThatIsFull(t *testing.T) {
-	c := newConn(t.Context(), newComponent(t, func(c *Configuration) { c.Queue = 2 }), "", events.Limits{})
+	c := newConn(t.Context(), newComponent(t, func(c *Configuration) { c.Queue = 2 }), nil, events.Limits{})
 	for n := range uint32(2) {
 		c.offer(eventAt(n, 10))
 	}
@@ -152,7 +154,7 @@ func subscriptionOf(t testing.TB, order string) *events.Subscription {
 // subscribed is a stream of a component without an index, to what comes.
 func subscribed(t testing.TB, l *Component, order string) *conn {
 	t.Helper()
-	c := newConn(t.Context(), l, "", events.Limits{})
+	c := newConn(t.Context(), l, nil, events.Limits{})
 	if err := c.subscribe(subscriptionOf(t, order), func(events.Position) []byte { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +166,7 @@ func subscribed(t testing.TB, l *Component, order string) *conn {
 // those days again.
 func TestThePositionOfAQuietStreamGoesOnWithTheChain(t *testing.T) {
 	l := newComponent(t, nil)
-	fresh, quiet := newConn(t.Context(), l, "", events.Limits{}), subscribed(t, l, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`"]}`)
+	fresh, quiet := newConn(t.Context(), l, nil, events.Limits{}), subscribed(t, l, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`"]}`)
 	check := func(what string, c *conn, want events.Position) {
 		t.Helper()
 		if got := c.position(); got != want {
@@ -191,7 +193,7 @@ func TestThePositionOfAQuietStreamGoesOnWithTheChain(t *testing.T) {
 // However large it is, one event fits: otherwise a stream could never go on.
 func TestAnEventLargerThanTheQueueIsSentAlone(t *testing.T) {
 	l := newComponent(t, func(c *Configuration) { c.QueueBytes, c.AllQueuedBytes = 10, 10 })
-	c := newConn(t.Context(), l, "", events.Limits{})
+	c := newConn(t.Context(), l, nil, events.Limits{})
 	c.offer(eventAt(1, 1000))
 	if b := c.take(); b.fault != nil || len(b.events) != 1 {
 		t.Errorf("%d events, %v", len(b.events), b.fault)
@@ -200,7 +202,7 @@ func TestAnEventLargerThanTheQueueIsSentAlone(t *testing.T) {
 
 func TestAReplayWaitsForRoom(t *testing.T) {
 	l := newComponent(t, func(c *Configuration) { c.Queue = 2 })
-	c := newConn(t.Context(), l, "", events.Limits{})
+	c := newConn(t.Context(), l, nil, events.Limits{})
 	const events = 100
 	var pushing sync.WaitGroup
 	pushing.Go(func() {
@@ -230,13 +232,46 @@ func TestAReplayWaitsForRoom(t *testing.T) {
 }
 
 func TestAnswersThatNobodyReadsEndTheStream(t *testing.T) {
-	c := newConn(t.Context(), newComponent(t, nil), "", events.Limits{})
+	c := newConn(t.Context(), newComponent(t, nil), nil, events.Limits{})
 	n := 0
 	for c.answer(nil) {
 		n++
 	}
 	if n == 0 || n > 1000 {
 		t.Errorf("%d answers wait", n)
+	}
+}
+
+// An operation whose answer has no room is not passed over in silence.
+func TestOperationsWhoseAnswersNobodyReadsEndTheStream(t *testing.T) {
+	for _, operation := range []string{
+		`{"operation":"ping"}`, `{"operation":"dance"}`, `{"operation":"unsubscribe","addresses":["` + rawAddress(1) + `"]}`,
+		`{"operation":"subscribe","types":["transactions"],"addresses":["` + rawAddress(1) + `"]}`,
+	} {
+		l := newComponent(t, nil)
+		c := newConn(t.Context(), l, nil, events.Limits{Addresses: 5})
+		for c.answer(nil) {
+		}
+		if c.answerTo(&session{c: l, conn: c}, []byte(operation)) {
+			t.Errorf("%s has no answer, and the stream goes on", operation)
+		}
+		c.close()
+	}
+}
+
+// A client that sends the same body again says by the header how far it came meanwhile.
+func TestLastEventIDIsInPlaceOfFrom(t *testing.T) {
+	l := newComponent(t, nil)
+	for _, c := range [][3]string{{`"from":"5"`, "7-1", "7-1"}, {`"from":""`, "7-1", "7-1"}, {`"from":null`, "7-1", "7-1"}, {`"from":"5"`, "", "5"}} {
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"types":["transactions"],"addresses":["`+rawAddress(1)+`"],`+c[0]+`}`))
+		r.Header.Set("Last-Event-ID", c[1])
+		_, s, err := l.readBody(httptest.NewRecorder(), r, events.Limits{Addresses: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.From == nil || s.From.String() != c[2] {
+			t.Errorf("%s and %q begin behind %v, want %s", c[0], c[1], s.From, c[2])
+		}
 	}
 }
 
@@ -282,7 +317,7 @@ func TestClientsHaveAsManyStreamsAndAddressesAsTheyMay(t *testing.T) {
 	if n, _ := l.clients.count(); n != 0 || len(l.clients.of) != 0 {
 		t.Errorf("%d streams of %d clients are left", n, len(l.clients.of))
 	}
-	first, second := newConn(t.Context(), l, "", events.Limits{}), newConn(t.Context(), l, "", events.Limits{})
+	first, second := newConn(t.Context(), l, nil, events.Limits{}), newConn(t.Context(), l, nil, events.Limits{})
 	for i, step := range []struct {
 		c    *conn
 		n    int
@@ -299,7 +334,7 @@ func TestClientsHaveAsManyStreamsAndAddressesAsTheyMay(t *testing.T) {
 
 // An answer repeats the id of its operation.
 func TestAnswersThatWaitAreBoundedInBytes(t *testing.T) {
-	c := newConn(t.Context(), newComponent(t, nil), "", events.Limits{})
+	c := newConn(t.Context(), newComponent(t, nil), nil, events.Limits{})
 	long, bytes := make([]byte, 900_000), 0
 	for c.answer(long) {
 		bytes += len(long)

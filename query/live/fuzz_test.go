@@ -27,7 +27,7 @@ func FuzzFrames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		l := newComponent(t, nil)
-		c := newConn(t.Context(), l, "", events.Limits{Addresses: 5})
+		c := newConn(t.Context(), l, nil, events.Limits{Addresses: 5})
 		s := &session{c: l, conn: c}
 		for _, raw := range [][]byte{first, second} {
 			before := c.wanted

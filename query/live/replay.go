@@ -31,7 +31,7 @@ func (c *Component) start(s *events.Subscription) (*events.Position, error) {
 	first := v.First.Id.Seqno
 	if s.From != nil {
 		switch p := *s.From; {
-		case p.MCSeqno+1 < first || p.MCSeqno < first && p.Event != events.EndOfBundle:
+		case uint64(p.MCSeqno)+1 < uint64(first) || p.MCSeqno < first && p.Event != events.EndOfBundle:
 			return nil, fmt.Errorf("position %s is older than the index, which begins with masterchain block %d", p, first)
 		case p.MCSeqno > v.Watermark && p.MCSeqno-v.Watermark > maxAhead:
 			return nil, fmt.Errorf("position %s is ahead of the index, whose newest masterchain block is %d", p, v.Watermark)

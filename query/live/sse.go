@@ -52,7 +52,7 @@ func (c *Component) serveEvents(w http.ResponseWriter, r *http.Request) {
 	end.add(c.hub.leave)
 	ctx, cancel := c.streamContext()
 	end.add(cancel)
-	stream := newConn(ctx, c, client, l)
+	stream := newConn(ctx, c, auth.Recheck(r.Context()), l)
 	end.add(stream.close)
 	if err := stream.subscribe(s, func(at events.Position) []byte { return acknowledgement(o.ID, "subscribed", at) }); err != nil {
 		status := http.StatusBadRequest
@@ -124,7 +124,7 @@ func (c *Component) readBody(w http.ResponseWriter, r *http.Request, l events.Li
 	if err != nil {
 		return nil, nil, errors.New("invalid subscription request: " + err.Error())
 	}
-	if last := r.Header.Get("Last-Event-ID"); last != "" && o.From == nil {
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		o.From = &last
 	}
 	s, err := o.Subscription(&events.SSEWords, l)
@@ -192,6 +192,7 @@ func (c *Component) sendEvents(ctx context.Context, w *eventWriter, stream *conn
 			_ = w.end() // the client may have gone
 			return
 		case <-alive.C:
+			stream.checkKey()
 			w.open()
 			w.comment("keepalive " + stream.position().String())
 		case <-stream.wake:

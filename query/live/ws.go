@@ -53,15 +53,16 @@ func (c *Component) serveSocket(w http.ResponseWriter, r *http.Request) {
 	s.socket.SetReadLimit(int64(c.configuration.MessageBytes))
 	l, streams := c.limitsOf(r.Context())
 	client := auth.Client(r.Context())
+	s.conn = newConn(ctx, c, auth.Recheck(r.Context()), l)
 	all := end.take()
 	go func() {
 		defer all()
-		c.serveSession(ctx, cancel, s, client, l, streams)
+		c.serveSession(ctx, cancel, s, client, streams)
 	}()
 }
 
 // serveSession serves a WebSocket of a client that may have so many streams.
-func (c *Component) serveSession(ctx context.Context, cancel context.CancelFunc, s *session, client string, l events.Limits, streams int) {
+func (c *Component) serveSession(ctx context.Context, cancel context.CancelFunc, s *session, client string, streams int) {
 	err := c.clients.enter(client, streams)
 	if err == nil {
 		defer c.clients.leave(client)
@@ -74,7 +75,6 @@ func (c *Component) serveSession(ctx context.Context, cancel context.CancelFunc,
 		_ = s.socket.Close(closeCode(err), err.Error())
 		return
 	}
-	s.conn = newConn(ctx, c, client, l)
 	defer s.conn.close()
 	s.serve(ctx, cancel)
 }
@@ -83,7 +83,7 @@ var errNoUpgrade = errors.New("a WebSocket is expected: send Upgrade: websocket"
 
 func closeCode(err error) websocket.StatusCode {
 	var limit limitError
-	if errors.As(err, &limit) {
+	if errors.As(err, &limit) || errors.Is(err, auth.ErrUnknownKey) {
 		return websocket.StatusPolicyViolation
 	}
 	return websocket.StatusTryAgainLater
@@ -132,10 +132,9 @@ const quietTimes = 4
 
 // write sends what waits until the stream ends, and closes it with the reason.
 func (s *session) write(ctx context.Context) {
-	every := quietTimes * s.c.configuration.KeepAlive
-	alive := time.NewTicker(every)
+	alive := time.NewTicker(s.c.configuration.KeepAlive)
 	defer alive.Stop()
-	for {
+	for quiet := 0; ; {
 		select {
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errStopping) {
@@ -143,6 +142,10 @@ func (s *session) write(ctx context.Context) {
 			}
 			return
 		case <-alive.C:
+			s.conn.checkKey()
+			if quiet++; quiet%quietTimes != 0 {
+				continue
+			}
 			if !s.answers.Swap(false) {
 				return
 			}
@@ -181,7 +184,7 @@ func (s *session) flush() bool {
 		if errors.Is(b.fault, errSlow) {
 			text = errSlow.Error()
 		}
-		_ = s.socket.Close(websocket.StatusTryAgainLater, text) // likewise
+		_ = s.socket.Close(closeCode(b.fault), text) // likewise
 	}
 	return b.fault == nil
 }
@@ -224,7 +227,7 @@ func (c *conn) answerTo(s *session, raw []byte) bool {
 	default:
 		err = fmt.Errorf("unknown operation: %s", events.Shortened(envelope.Operation))
 	}
-	return err == nil || c.answer(failure(envelope.ID, err.Error(), nil))
+	return err == nil || !errors.Is(err, errDeaf) && c.answer(failure(envelope.ID, err.Error(), nil))
 }
 
 // unsubscribe takes addresses and traces out of the subscription.
@@ -238,8 +241,7 @@ func (c *conn) unsubscribe(raw []byte, id *string) error {
 		return err
 	}
 	if c.wanted == nil {
-		c.answer(acknowledgement(id, "unsubscribed", c.position()))
-		return nil
+		return c.confirm(acknowledgement(id, "unsubscribed", c.position()))
 	}
 	left := c.wanted.Without(addresses, traces)
 	return c.subscribe(left, func(at events.Position) []byte { return acknowledgement(id, "unsubscribed", at) })
