@@ -41,7 +41,7 @@ type Configuration struct {
 	// for half of it while more events come than wait is told that it is too slow.
 	WriteTimeout time.Duration `yaml:"write_timeout"`
 	// HistoryBytes is about what is held of the newest bundles, as events, for those that
-	// come back, or are behind.
+	// are behind, or come back, and again of older ones that are read for these.
 	HistoryBytes int `yaml:"history_bytes"`
 	// Replays is how many streams are brought up to the present at a time.
 	Replays int `yaml:"replays"`

@@ -38,12 +38,14 @@ type hub struct {
 	// under mu.
 	passed atomic.Uint32
 
-	history history
+	// history has the bundles that were given out, past those that were read for who comes
+	// back, which take no room of the newest.
+	history, past history
 }
 
 func newHub(c *Component) *hub {
 	return &hub{c: c, woken: make(chan struct{}, 1), by: map[events.Key][]*conn{}, awaited: map[events.Hash]*awaited{}, settled: map[events.Hash]uint32{},
-		history: history{limit: int64(c.configuration.HistoryBytes), bundles: map[uint32]*entry{}}}
+		history: newHistory(c), past: newHistory(c)}
 }
 
 // errNotYet says that there is nothing to follow yet.
@@ -159,7 +161,7 @@ func (h *hub) give(ctx context.Context, v *head.View, mcSeqno uint32) error {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	began := time.Now()
-	b, err := h.bundle(ctx, v, mcSeqno)
+	b, err := h.bundle(ctx, v, mcSeqno, &h.history)
 	if err != nil {
 		return err
 	}
@@ -416,9 +418,17 @@ func (h *hub) end(c *conn) {
 	c.unsettled = nil
 }
 
+// holding is where a bundle is looked for, and held, that is read again.
+func (h *hub) holding(mcSeqno uint32) *history {
+	if h.history.has(mcSeqno) {
+		return &h.history
+	}
+	return &h.past
+}
+
 // bundle reads a bundle, or finds it in memory.
-func (h *hub) bundle(ctx context.Context, v *head.View, mcSeqno uint32) (*events.Bundle, error) {
-	return h.history.get(mcSeqno, func() (*events.Bundle, error) {
+func (h *hub) bundle(ctx context.Context, v *head.View, mcSeqno uint32, in *history) (*events.Bundle, error) {
+	return in.get(mcSeqno, func() (*events.Bundle, error) {
 		read, err := h.c.index.Bundle(ctx, v, mcSeqno)
 		if err != nil {
 			return nil, fmt.Errorf("bundle %d: %w", mcSeqno, err)
@@ -427,13 +437,17 @@ func (h *hub) bundle(ctx context.Context, v *head.View, mcSeqno uint32) (*events
 	})
 }
 
-// history holds the newest bundles that were read, and lets those wait for one that read
+// history holds the bundles that were read last, and lets those wait for one that read
 // the same.
 type history struct {
 	limit   int64
 	mu      sync.Mutex
 	bundles map[uint32]*entry
 	order   []*entry // those that were read first come first
+}
+
+func newHistory(c *Component) history {
+	return history{limit: int64(c.configuration.HistoryBytes), bundles: map[uint32]*entry{}}
 }
 
 type entry struct {

@@ -174,6 +174,45 @@ func TestPositionsNeverGoBackForWhoIsAheadOfThisReplica(t *testing.T) {
 	wantEvents(t, "a stream that has all up to 9", c, "trace_invalidated  9")
 }
 
+// Whoever reads all of the past takes no room of the newest bundles, which those need that
+// are behind for a moment.
+func TestTheNewestBundlesStayWhileThePastIsRead(t *testing.T) {
+	l := newComponent(t, func(c *Configuration) { c.HistoryBytes = 10_000 })
+	const newest = 1000
+	reads := map[uint32]int{}
+	read := func(in *history, seqno uint32) {
+		t.Helper()
+		if _, err := in.get(seqno, func() (*events.Bundle, error) {
+			reads[seqno]++
+			b := &events.Bundle{MCSeqno: seqno}
+			b.Bytes.Store(1000)
+			return b, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for seqno := uint32(newest - 5); seqno <= newest; seqno++ {
+		read(&l.hub.history, seqno)
+	}
+	for range 2 { // streams beside each other
+		for seqno := uint32(1); seqno <= newest; seqno++ {
+			read(l.hub.holding(seqno), seqno)
+			if seqno > 4 {
+				read(l.hub.holding(seqno-4), seqno-4)
+			}
+		}
+	}
+	for seqno, n := range reads {
+		want := 2
+		if seqno >= newest-5 {
+			want = 1
+		}
+		if n != want {
+			t.Fatalf("bundle %d is read %d times, want %d", seqno, n, want)
+		}
+	}
+}
+
 // An event is rendered once for many, but not by somebody who goes meanwhile: what is known
 // of addresses would be missing for all.
 func TestWhatIsReadForAClientThatGoesIsReadAgainForOthers(t *testing.T) {

@@ -199,7 +199,7 @@ func (r *replay) read(ctx context.Context, seqno uint32) (b *events.Bundle, err 
 		return nil, errNotYet
 	}
 	err = r.hub.c.reading(ctx, func(ctx context.Context) (err error) {
-		b, err = r.hub.bundle(ctx, v, seqno)
+		b, err = r.hub.bundle(ctx, v, seqno, r.hub.holding(seqno))
 		return err
 	})
 	return b, err
