@@ -266,13 +266,14 @@ func (c *conn) addAnswer(raw []byte) bool {
 type batch struct {
 	answers [][]byte
 	events  []item
+	bytes   int   // of events
 	fault   error // why nothing comes behind them
 }
 
 // maxBatch is how many events are taken at once.
 const maxBatch = 16
 
-// take takes what waits.
+// take takes what waits. It counts among what waits of all streams until sent is called.
 func (c *conn) take() batch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -282,10 +283,10 @@ func (c *conn) take() batch {
 	b.events = c.queue[:n:n]
 	c.queue = c.queue[n:]
 	for _, i := range b.events {
-		c.bytes -= len(i.raw)
-		c.c.queued.Add(-int64(len(i.raw)))
+		b.bytes += len(i.raw)
 		c.delivered = i.position
 	}
+	c.bytes -= b.bytes
 	if len(c.queue) > 0 {
 		signal(c.wake)
 	} else {
@@ -296,6 +297,12 @@ func (c *conn) take() batch {
 		signal(c.space)
 	}
 	return b
+}
+
+// sent ends what take began.
+func (c *conn) sent(b batch) {
+	c.c.queued.Add(-int64(b.bytes))
+	signal(c.space)
 }
 
 // checkKey ends the stream when its key is not good any more.

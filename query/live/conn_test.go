@@ -3,6 +3,8 @@ package live
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -49,6 +51,13 @@ func eventAt(n uint32, bytes int) item {
 	return item{raw: []byte(strings.Repeat("x", bytes)), position: events.Position{MCSeqno: 1, Event: n}}
 }
 
+// sendAll takes what waits, and sends it.
+func sendAll(c *conn) batch {
+	b := c.take()
+	c.sent(b)
+	return b
+}
+
 func TestAQueueThatIsFullTakesNothingUntilSomethingIsTaken(t *testing.T) {
 	for name, change := range map[string]func(*Configuration){
 		"events":       func(c *Configuration) { c.Queue = 20 },
@@ -62,7 +71,7 @@ func TestAQueueThatIsFullTakesNothingUntilSomethingIsTaken(t *testing.T) {
 			if c.offer(eventAt(n, 100)) {
 				given = append(given, n)
 			} else {
-				for _, i := range c.take().events {
+				for _, i := range sendAll(c).events {
 					got = append(got, i.position.Event)
 				}
 			}
@@ -70,7 +79,7 @@ func TestAQueueThatIsFullTakesNothingUntilSomethingIsTaken(t *testing.T) {
 		if len(given) != 95 || given[20] != 21 {
 			t.Errorf("%s: %d of 100 events were given: %v", name, len(given), given)
 		}
-		for b := c.take(); len(b.events) > 0; b = c.take() {
+		for b := sendAll(c); len(b.events) > 0; b = sendAll(c) {
 			for _, i := range b.events {
 				got = append(got, i.position.Event)
 			}
@@ -95,14 +104,14 @@ func TestAStreamThatTakesNothingEndsAtWhatItTook(t *testing.T) {
 			for n := range uint32(20) {
 				c.offer(eventAt(n, 100))
 			}
-			first := c.take()
+			first := sendAll(c)
 			began := time.Now()
 			var err error
 			for n := uint32(20); err == nil; n++ {
 				err = c.offerInTime(t.Context(), eventAt(n, 100))
 			}
 			c.end(err)
-			second := c.take()
+			second := sendAll(c)
 			if first.fault != nil || len(first.events) != maxBatch || !errors.Is(second.fault, errSlow) || len(second.events) != 0 || c.position() != first.events[maxBatch-1].position {
 				t.Errorf("%s: %d events (%v), then %d (%v) behind %s", name, len(first.events), first.fault, len(second.events), second.fault, c.position())
 			}
@@ -190,6 +199,37 @@ func TestThePositionOfAQuietStreamGoesOnWithTheChain(t *testing.T) {
 	check("the other is let go of", quiet, at)
 }
 
+// What a client does not take from the system takes memory as what waits does.
+func TestWhatIsBeingSentCountsUntilItIsSent(t *testing.T) {
+	l := newComponent(t, nil)
+	c := newConn(t.Context(), l, nil, events.Limits{})
+	client, server := net.Pipe()
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		l.sendEvents(t.Context(), &eventWriter{to: &wire{Conn: server, timeout: time.Minute}}, c)
+	})
+	defer sending.Wait()
+	defer client.Close()
+	const bytes = 1000
+	c.offer(eventAt(1, bytes))
+	var one [1]byte
+	if _, err := client.Read(one[:]); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.queued.Load(); got != bytes {
+		t.Errorf("while they are sent, %d bytes are counted, want %d", got, bytes)
+	}
+	go func() { _, _ = io.Copy(io.Discard, client) }()
+	for l.queued.Load() != 0 {
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("%d bytes are counted of what was sent", l.queued.Load())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	c.end(errSlow)
+}
+
 // However large it is, one event fits: otherwise a stream could never go on.
 func TestAnEventLargerThanTheQueueIsSentAlone(t *testing.T) {
 	l := newComponent(t, func(c *Configuration) { c.QueueBytes, c.AllQueuedBytes = 10, 10 })
@@ -215,7 +255,7 @@ func TestAReplayWaitsForRoom(t *testing.T) {
 	var got []item
 	for len(got) < events {
 		<-c.wake
-		got = append(got, c.take().events...)
+		got = append(got, sendAll(c).events...)
 	}
 	pushing.Wait()
 	if !slices.IsSortedFunc(got, func(a, b item) int { return a.position.Compare(b.position) }) {

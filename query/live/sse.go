@@ -187,6 +187,7 @@ func (c *Component) sendEvents(ctx context.Context, w *eventWriter, stream *conn
 	alive := time.NewTicker(c.configuration.KeepAlive)
 	defer alive.Stop()
 	for last := false; !last; {
+		var b batch
 		select {
 		case <-ctx.Done():
 			_ = w.end() // the client may have gone
@@ -196,7 +197,7 @@ func (c *Component) sendEvents(ctx context.Context, w *eventWriter, stream *conn
 			w.open()
 			w.comment("keepalive " + stream.position().String())
 		case <-stream.wake:
-			b := stream.take()
+			b = stream.take()
 			w.open()
 			for _, answer := range b.answers {
 				w.event("connected", nil, answer)
@@ -210,7 +211,9 @@ func (c *Component) sendEvents(ctx context.Context, w *eventWriter, stream *conn
 				w.last()
 			}
 		}
-		if w.packet.done() != nil {
+		err := w.packet.done()
+		stream.sent(b)
+		if err != nil {
 			return
 		}
 	}

@@ -176,7 +176,9 @@ func (s *session) flush() bool {
 		at := s.conn.position()
 		p.text(failure(nil, b.fault.Error(), &at))
 	}
-	if p.done() != nil {
+	err := p.done()
+	s.conn.sent(b)
+	if err != nil {
 		return false
 	}
 	if b.fault != nil {
