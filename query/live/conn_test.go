@@ -230,6 +230,17 @@ func TestWhatIsBeingSentCountsUntilItIsSent(t *testing.T) {
 	c.end(errSlow)
 }
 
+// A client of a stream of events has nothing to say: one that talks on is not listened to
+// for ever.
+func TestAStreamOfEventsEndsWhenItsClientTalksOn(t *testing.T) {
+	const said = 10 << 20
+	from, gone := strings.NewReader(strings.Repeat("x", said)), 0
+	drain(from, func() { gone++ })
+	if heard := said - from.Len(); gone != 1 || heard > 1<<20 {
+		t.Errorf("%d bytes are read before it ends, want up to %d", heard, 1<<20)
+	}
+}
+
 // However large it is, one event fits: otherwise a stream could never go on.
 func TestAnEventLargerThanTheQueueIsSentAlone(t *testing.T) {
 	l := newComponent(t, func(c *Configuration) { c.QueueBytes, c.AllQueuedBytes = 10, 10 })

@@ -100,14 +100,17 @@ func (e ends) run() {
 	}
 }
 
-// drain reads what a client sends that has nothing to say, until it goes.
+// drain reads what a client sends that has nothing to say, until it goes, or says too much.
 func drain(connection io.Reader, gone func()) {
 	defer gone()
+	const most = 64 << 10
 	var raw [64]byte
-	for {
-		if _, err := connection.Read(raw[:]); err != nil {
+	for said := 0; said < most; {
+		n, err := connection.Read(raw[:])
+		if err != nil {
 			return
 		}
+		said += n
 	}
 }
 
