@@ -265,16 +265,27 @@ func (o *Order) readOpcodes(s *Subscription, _ *Words) error {
 		return fmt.Errorf("too many opcodes: %d > max %d", len(o.Opcodes), maxOpcodes)
 	}
 	for _, text := range o.Opcodes {
-		n, err := strconv.ParseUint(text, 0, 32)
-		if err != nil {
+		n, ok := parseOpcode(text)
+		if !ok {
 			return fmt.Errorf("invalid opcode: %s", Shortened(text))
 		}
 		if s.opcodes == nil {
 			s.opcodes = map[uint32]bool{}
 		}
-		s.opcodes[uint32(n)] = true
+		s.opcodes[n] = true
 	}
 	return nil
+}
+
+// parseOpcode reads hexadecimal digits behind 0x, or a decimal number. Digits that begin
+// with zeros may be meant as either.
+func parseOpcode(text string) (opcode uint32, ok bool) {
+	digits, base := text, 10
+	if len(text) > 2 && (text[:2] == "0x" || text[:2] == "0X") {
+		digits, base = text[2:], 16
+	}
+	n, err := strconv.ParseUint(digits, base, 32)
+	return uint32(n), err == nil && (base == 16 || digits == "0" || digits[0] != '0')
 }
 
 func (o *Order) readPosition(s *Subscription, _ *Words) error {

@@ -90,6 +90,10 @@ func TestOrdersAreRefusedInTheContractsWords(t *testing.T) {
 		{`{"types":["trace"]}`, "trace_external_hash_norms are required for trace subscription", "trace_external_hash_norms are required for trace subscription"},
 		{`{"types":["actions"],"addresses":["` + rawAddress(1) + `","` + rawAddress(2) + `"]}`, "too many addresses: 2 > max 1", "address limit exceeded: current 0 + new 2 > max 1"},
 		{`{"types":["transactions"],"addresses":["` + rawAddress(1) + `"],"opcodes":["transfer"]}`, "invalid opcode: transfer", "invalid opcode: transfer"},
+		{`{"types":["transactions"],"addresses":["` + rawAddress(1) + `"],"opcodes":["00000010"]}`, "invalid opcode: 00000010", "invalid opcode: 00000010"},
+		{`{"types":["transactions"],"addresses":["` + rawAddress(1) + `"],"opcodes":["0b11"]}`, "invalid opcode: 0b11", "invalid opcode: 0b11"},
+		{`{"types":["transactions"],"addresses":["` + rawAddress(1) + `"],"opcodes":["0x100000000"]}`, "invalid opcode: 0x100000000", "invalid opcode: 0x100000000"},
+		{`{"types":["transactions"],"addresses":["` + rawAddress(1) + `"],"opcodes":["1_0"]}`, "invalid opcode: 1_0", "invalid opcode: 1_0"},
 		{`{"types":["trace"],"trace_external_hash_norms":["x"]}`, "invalid trace_external_hash_norm: x", "invalid trace_external_hash_norm: x"},
 	} {
 		for w, want := range map[*Words]string{&SSEWords: c.sse, &WSWords: c.ws} {
