@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
 	"tonscribe/query/live/events"
@@ -238,6 +240,55 @@ func TestAStreamOfEventsEndsWhenItsClientTalksOn(t *testing.T) {
 	drain(from, func() { gone++ })
 	if heard := said - from.Len(); gone != 1 || heard > 1<<20 {
 		t.Errorf("%d bytes are read before it ends, want up to %d", heard, 1<<20)
+	}
+}
+
+// What has come of a message that does not end is not held for ever, whatever else the
+// client says meanwhile.
+func TestASocketEndsWhoseMessageDoesNotEnd(t *testing.T) {
+	l := newComponent(t, func(c *Configuration) { c.KeepAlive = 100 * time.Millisecond })
+	read := make(chan bool, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		socket, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer socket.CloseNow()
+		s := &session{c: l, conn: newConn(t.Context(), l, nil, events.Limits{}), socket: socket, operations: newPace(1e6)}
+		for s.read(t.Context()) {
+			read <- true
+		}
+		read <- false
+	}))
+	defer server.Close()
+	client, _, err := websocket.Dial(t.Context(), server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.CloseNow()
+	if err := client.Write(t.Context(), websocket.MessageText, []byte(`{"operation":"ping"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if !<-read {
+		t.Fatal("a whole message ends the socket")
+	}
+	time.Sleep(2 * quietTimes * l.configuration.KeepAlive) // it may be silent for longer
+	message, err := client.Writer(t.Context(), websocket.MessageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := message.Write(make([]byte, 8<<10)); err != nil { // more than the client buffers
+		t.Fatal(err)
+	}
+	const patience = 20 * time.Second
+	select {
+	case whole := <-read:
+		if whole {
+			t.Error("half of a message is worked on")
+		}
+	case <-time.After(patience):
+		t.Errorf("after %s it still waits for the end of a message", patience)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -127,7 +128,8 @@ func (s *session) serve(ctx context.Context, cancel context.CancelFunc) {
 }
 
 // quietTimes is how many times a stream of events has a sign of life in the time between
-// pings of a WebSocket. A client that does not answer one in the same time has gone.
+// pings of a WebSocket. A client that does not answer one in the same time has gone, and so
+// has one whose message is not whole in that time.
 const quietTimes = 4
 
 // write sends what waits until the stream ends, and closes it with the reason.
@@ -193,7 +195,15 @@ func (s *session) flush() bool {
 
 // read works on the next operation; it is false at the end.
 func (s *session) read(ctx context.Context) bool {
-	_, raw, err := s.socket.Read(context.Background()) // it ends with the connection
+	reading, broken := context.WithCancel(context.Background()) // it ends with the connection
+	defer broken()
+	_, message, err := s.socket.Reader(reading)
+	if err != nil {
+		return false
+	}
+	late := time.AfterFunc(quietTimes*s.c.configuration.KeepAlive, broken)
+	raw, err := io.ReadAll(message)
+	late.Stop()
 	if err != nil {
 		return false
 	}
