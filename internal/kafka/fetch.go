@@ -12,7 +12,7 @@ import (
 
 const (
 	fetchBytes = 8 << 20
-	fetchWait  = 500 * time.Millisecond
+	fetchWait  = 5 * time.Second
 	// readLimit bounds how long a broker may take to deliver a record of an
 	// answer it has begun.
 	readLimit = 10 * time.Second
