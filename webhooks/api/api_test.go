@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -362,6 +363,48 @@ func TestASearchOfDeliveriesIsHandedOnAsItWasMeant(t *testing.T) {
 	rows, err := csv.NewReader(answer.Body).ReadAll()
 	if err != nil || len(rows) != 2 || rows[1][0] != hex.EncodeToString(s.event[:]) || answer.Header().Get("Content-Type") != "text/csv; charset=utf-8" {
 		t.Errorf("the table: %d %v %v", answer.Code, rows, err)
+	}
+}
+
+// slowLog lets searches wait.
+type slowLog struct {
+	*sent
+	asked, let chan struct{}
+}
+
+func (s slowLog) Search(ctx context.Context, merchant store.ID, search Search) ([]Delivery, string, error) {
+	s.asked <- struct{}{}
+	<-s.let
+	return s.sent.Search(ctx, merchant, search)
+}
+
+func TestAMerchantHasOneTableWrittenAtATime(t *testing.T) {
+	w := newWorld(t)
+	s, other := w.newShop("shop"), w.newShop("other")
+	slow := slowLog{w.deliveries, make(chan struct{}, 10), make(chan struct{})}
+	w.api.deliveries = slow
+	export := func(s *shop) request { return s.asks(http.MethodGet, "/deliveries.csv", nil) }
+	var first, others sync.WaitGroup
+	first.Go(func() {
+		if answer := w.send(export(s)); answer.Code != http.StatusOK {
+			t.Errorf("the first: %d %s, want 200", answer.Code, answer.Body)
+		}
+	})
+	<-slow.asked
+	let := sync.OnceFunc(func() { close(slow.let) })
+	time.AfterFunc(5*time.Second, let)
+	w.refused("a second one meanwhile", export(s), http.StatusTooManyRequests, "busy")
+	others.Go(func() {
+		if answer := w.send(export(other)); answer.Code != http.StatusOK {
+			t.Errorf("another merchant's: %d %s, want 200", answer.Code, answer.Body)
+		}
+	})
+	<-slow.asked
+	let()
+	first.Wait()
+	others.Wait()
+	if answer := w.send(export(s)); answer.Code != http.StatusOK {
+		t.Errorf("after the first: %d %s, want 200", answer.Code, answer.Body)
 	}
 }
 

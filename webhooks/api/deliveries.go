@@ -153,8 +153,9 @@ func (table) Schema(*openapi.Components) openapi.Object { return openapi.Schema(
 var exportDeliveries = &Endpoint{
 	Method: http.MethodGet, Path: "/deliveries.csv", Name: "exportDeliveries", Tag: tagDeliveries, Scope: store.ScopeDeliveries,
 	Summary:     "The same as a table",
-	Description: "The newest 10000. A column is as the member of the same name.",
+	Description: "The newest 10000, one table at a time. A column is as the member of the same name.",
 	InQuery:     searchParams[:len(searchParams)-2], // but for pages
+	Errors:      []*Error{errBusy},
 	Result:      result{table{}, "text/csv; charset=utf-8", func(c *call, w *api.Writer) error { return c.export(w) }},
 }
 
@@ -166,6 +167,10 @@ func (c *call) export(w *api.Writer) error {
 	if err != nil {
 		return err
 	}
+	if _, is := c.exporting.LoadOrStore(c.merchant.ID, true); is { // each is some megabytes, and two hundred statements
+		return errBusy
+	}
+	defer c.exporting.Delete(c.merchant.ID)
 	var text strings.Builder
 	rows := csv.NewWriter(&text)
 	if err := rows.Write([]string{"event", "reference", "status", "txHash", "traceId", "bodyBase64Hash", "state", "reason", "attempts", "lastCode", "lastClass", "happened", "test"}); err != nil {

@@ -15,6 +15,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -109,6 +110,7 @@ type API struct {
 	requests, transfers, changes                      *ratelimit.Clients[store.ID]
 	lookups                                           *ratelimit.Clients[string]
 	refusals                                          chan struct{} // has as many values as wait
+	exporting                                         sync.Map      // store.ID: true, of merchants whose tables are being written
 }
 
 // maxClients is how many client addresses, and merchants, are remembered for their limits.
