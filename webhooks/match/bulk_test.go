@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/xssnick/tonutils-go/tvm/cell"
+
 	"tonscribe/devnet/contracts"
 	"tonscribe/schema/record"
 	"tonscribe/webhooks/payment"
@@ -92,6 +94,17 @@ func TestABatchThatAHighloadWalletCannotPayFailsAsAWhole(t *testing.T) {
 		messages, want[p.Reference] = append(messages, asked(m, true)), []string{"failed"}
 	}
 	s.expects("all of it is more than the wallet has", s.send(s.highload, messages...), want)
+}
+
+func TestABatchThatAHighloadWalletGivesNoGasFails(t *testing.T) {
+	s := newTown(t)
+	p, m := s.registers(s.highload, false, ton(1), "")
+	send := cell.BeginCell().MustStoreRef(cell.BeginCell().EndCell()).MustStoreUInt(0x0ec3c86d, 32).MustStoreUInt(contracts.ModePayFees, 8).MustStoreRef(asked(m, true).Cell()).EndCell()
+	toItself := cell.BeginCell().MustStoreUInt(0xae42e5a4, 32).MustStoreUInt(0, 64).MustStoreRef(send).EndCell()
+	s.wants("what it tells itself", s.send(s.highload, pays(s.highload.Address, big.NewInt(40_000), toItself, false)), p, "failed 1 1000000000 TON -14 Out of gas")
+	if told := s.send(s.stranger, pays(s.highload.Address, big.NewInt(40_000), toItself, false)); len(told) > 0 {
+		t.Errorf("what a stranger tells it: %d events, want none", len(told))
+	}
 }
 
 func TestTheSamePaymentTwiceInOneTransactionIsADuplicate(t *testing.T) {

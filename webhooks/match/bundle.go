@@ -109,11 +109,12 @@ func (b *bundle) see(s sighting) {
 
 // hasRefused reports whether a wallet's transaction left something undone that its owner
 // had signed. What a stranger sends to a wallet and fails there is none: a message from
-// outside is accepted by its signature only, and actions come after it.
+// outside is accepted by its signature only, one of many payments is from the wallet to
+// itself, and actions come after them.
 func hasRefused(tx *record.Transaction) bool {
-	external := tx.InMsg.Kind == record.Message_EXTERNAL_IN
+	own := tx.InMsg.Kind == record.Message_EXTERNAL_IN || bytes.Equal(tx.InMsg.Source, tx.Account)
 	acted := tx.GetCompute().GetSuccess() && tx.Action != nil && (!tx.Action.Success || tx.Action.SkippedActions > 0)
-	return acted || external && tx.Aborted
+	return acted || own && tx.Aborted
 }
 
 // What is read of a message to a wallet.
