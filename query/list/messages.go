@@ -77,6 +77,14 @@ func compareMessages(a, b *MessageKey, descending bool) int {
 	return c
 }
 
+// impossible says that a filter holds for no message. Accounts of the workchain that
+// stands for none in keys are not looked for: all that have none would be read.
+func (f *MessageFilter) impossible() bool {
+	nobody := func(a *Address) bool { return a != nil && a.Workchain() == sql.NoWorkchain }
+	return f.ExcludeExternals && f.OnlyExternals || f.NoSource && f.Source != nil || f.NoDestination && f.Destination != nil ||
+		nobody(f.Source) || nobody(f.Destination)
+}
+
 func (f *MessageFilter) matches(m *record.Message) bool {
 	external := m.Kind == record.Message_EXTERNAL_IN
 	if external && (f.Utime.Given || f.Lts.Given || f.ExcludeExternals) || !external && f.OnlyExternals {
@@ -130,7 +138,7 @@ func messagesByHash(hashes []Hash) sql.Conditions {
 
 // Messages is a page of the list, and whether there are more after it.
 func (l *Lists) Messages(ctx context.Context, v *View, f *MessageFilter, page paging.Page, after *MessageKey) ([]Message, bool, error) {
-	if f.ExcludeExternals && f.OnlyExternals || f.NoSource && f.Source != nil || f.NoDestination && f.Destination != nil {
+	if f.impossible() {
 		return nil, false, nil
 	}
 	m := newMessageList(v, f, page, after)

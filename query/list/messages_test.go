@@ -49,3 +49,33 @@ func TestTheStatementsOfEveryListOfMessages(t *testing.T) {
 	}
 	g.Check(t, "messages")
 }
+
+// The key of no account is that of the least workchain, which a client may name as well:
+// all messages from or to nobody would be read, to find none that fits.
+func TestMessagesOfTheWorkchainThatStandsForNoneAreNotLookedFor(t *testing.T) {
+	read := func(f *MessageFilter) (read bool) {
+		defer func() { read = recover() != nil }() // there is nothing to read from
+		f.Utime, f.Lts, f.Direction = Everything, Everything, Either
+		l, opcode := new(Lists), uint32(5)
+		if _, _, err := l.Messages(t.Context(), new(View), f, paging.Page{Limit: 1, Descending: true}, nil); err != nil {
+			t.Error(err)
+		}
+		f.Opcode = &opcode
+		if _, _, err := l.TransactionsByMessage(t.Context(), new(View), f, paging.Page{Limit: 1}, nil); err != nil {
+			t.Error(err)
+		}
+		return false
+	}
+	nobody, somebody := paging.NoAddress, Address{0xff, 0xff, 0xff, 0xff, 1}
+	for name, c := range map[string]struct {
+		f    *MessageFilter
+		want bool
+	}{
+		"to nobody": {&MessageFilter{Destination: &nobody}, false}, "from nobody": {&MessageFilter{Source: &nobody}, false},
+		"to somebody": {&MessageFilter{Destination: &somebody}, true}, "from somebody": {&MessageFilter{Source: &somebody}, true},
+	} {
+		if got := read(c.f); got != c.want {
+			t.Errorf("messages %s are read: %t, want %t", name, got, c.want)
+		}
+	}
+}

@@ -20,6 +20,9 @@ func (f *MessageFilter) heldBy(tx *record.Transaction) bool {
 // TransactionsByMessage is a page of the transactions that hold a wanted
 // message, by lt. The filter has hashes, a body or an opcode.
 func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFilter, page paging.Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
+	if f.impossible() {
+		return nil, false, nil
+	}
 	t := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, page.Descending, false}, page, after, f.heldBy)
 	if len(f.Hashes) > 0 {
 		return l.shortTransactions(ctx, t, "messages_index", f.byHash())
