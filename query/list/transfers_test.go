@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
 	"tonscribe/test/support/plantest"
 )
@@ -36,4 +37,26 @@ func TestTheStatementsOfEveryListOfTransfers(t *testing.T) {
 		}
 	}
 	g.Check(t, "transfers")
+}
+
+// A client may name the address that stands for none in keys: the list of all would be
+// read, to find none that fits.
+func TestTransfersOfWhatStandsForNoneAreNotLookedFor(t *testing.T) {
+	nobody, somebody := paging.NoAddress, Address{1}
+	for name, c := range map[string]struct {
+		f    TransferFilter
+		want int
+	}{
+		"owner":              {TransferFilter{Owners: []Address{nobody}}, 0},
+		"one of the owners":  {TransferFilter{Owners: []Address{nobody, somebody}}, 1},
+		"contract":           {TransferFilter{Contracts: []Address{nobody}}, 0},
+		"parent":             {TransferFilter{Parent: &nobody}, 0},
+		"parent of an owner": {TransferFilter{Owners: []Address{somebody}, Parent: &nobody}, 0},
+		"nothing":            {TransferFilter{}, 1},
+	} {
+		c.f.Direction, c.f.Utime, c.f.Lts = Either, Everything, Everything
+		if got := len(nftTransferKind.plan(new(View), &c.f, true).Ranges); got != c.want {
+			t.Errorf("none as %s: %d ranges are read, want %d", name, got, c.want)
+		}
+	}
 }
