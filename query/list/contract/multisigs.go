@@ -2,11 +2,11 @@ package contract
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
-	"tonscribe/internal/clickhouse"
 	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
+	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -60,22 +60,29 @@ func ordersOf(multisigs []address.Address) *contractList {
 	return list
 }
 
-// OrdersOf are all orders of some multisigs, oldest first.
-func (l *Lists) OrdersOf(ctx context.Context, multisigs []address.Address) (map[address.Address][]*record.Contract, error) {
+// OrdersOf are all orders of some multisigs, oldest first. Where they are too many it is
+// cut: then they are the newest of each. Anybody makes a multisig without end of orders,
+// and it names whom he likes, so that it must not hide those of others.
+func (l *Lists) OrdersOf(ctx context.Context, multisigs []address.Address) (byMultisig map[address.Address][]*record.Contract, cut bool, err error) {
 	if len(multisigs) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
-	list, more, err := l.contractPage(ctx, ordersOf(multisigs), paging.Page{Limit: maxOrders}, nil)
+	list, cut, err := l.contractPage(ctx, ordersOf(multisigs), paging.Page{Limit: maxOrders}, nil)
+	if err == nil && cut {
+		list, err = reader.Gather(ctx, multisigs, func(ctx context.Context, one address.Address) ([]*record.Contract, error) {
+			f := &MultisigFilter{Multisigs: []address.Address{one}}
+			newest, _, err := l.contractPage(ctx, f.orders(true), paging.Page{Limit: maxOrders / len(multisigs), Descending: true}, nil)
+			slices.Reverse(newest)
+			return newest, err
+		})
+	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if more {
-		return nil, fmt.Errorf("%w: more than %d orders belong to these multisigs", clickhouse.ErrTooHeavy, maxOrders)
-	}
-	byMultisig := map[address.Address][]*record.Contract{}
+	byMultisig = map[address.Address][]*record.Contract{}
 	for _, c := range list {
 		a := address.Address(c.MultisigOrder.Multisig)
 		byMultisig[a] = append(byMultisig[a], c)
 	}
-	return byMultisig, nil
+	return byMultisig, cut, nil
 }

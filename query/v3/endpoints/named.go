@@ -101,7 +101,10 @@ func serveMultisigs(q *v3.Request) error {
 			for i, c := range list {
 				multisigs[i] = address.Address(c.Account)
 			}
-			ordersOf, err = q.Store.OrdersOf(q, multisigs)
+			var cut bool
+			if ordersOf, cut, err = q.Store.OrdersOf(q, multisigs); cut {
+				q.Hints = append(q.Hints, "some orders are left out: all of them are too many, page through them with multisig/orders")
+			}
 			return err
 		},
 		Row: func(c *record.Contract) render.MultisigRow {
