@@ -31,6 +31,8 @@ func rulesOfEndpoints(t *testing.T, w *town, all []endpointRules) {
 		{"/nft/sales", "at least 1 address required"},
 		{"/nft/sales?address=", "at least 1 address required"},
 		{"/nft/sales?address=" + many(1001), "maximum 1000 addresses allowed"},
+		{"/nft/sales?address=" + many(1025), "maximum 1000 addresses allowed"},
+		{"/nft/sales?address=x", `failed to decode: schema: error converting value for index 0 of "address"`},
 		{"/jetton/wallets?jetton_address=" + a + "&jetton_address=" + b, "exact one owner_address required for multiple jetton_address"},
 		{"/jetton/wallets?jetton_address=" + a + "," + b + "&owner_address=" + a + "," + b, "exact one owner_address required for multiple jetton_address"},
 		{"/nft/items?collection_address=" + a + "," + b, "exact one owner_address required for multiple collection_address"},

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"slices"
@@ -93,11 +94,9 @@ func (e *Endpoint) errors() (list []params.Error) {
 	}
 	for i := range e.Params {
 		switch p := &e.Params[i]; {
-		case p.TooMany != nil:
-			add(*p.TooMany)
 		case p.Multi:
 			add(*params.Unprocessable("failed to decode: schema: error converting value for index N of %q", "NAME"))
-			add(*params.Unprocessable("%q has N values, at most %d are allowed", "NAME", params.MaxListValues))
+			add(*cmp.Or(p.TooMany, params.Unprocessable("%q has N values, at most %d are allowed", "NAME", params.MaxListValues)))
 		case p.Kind == params.SortKind:
 			add(*params.Unprocessable("wrong value for sort parameter"), *params.Unprocessable("limit is not allowed: N > %d", params.MaxLimit), *params.BadCursor())
 		}

@@ -133,7 +133,7 @@ var nftSales = &v3.Endpoint{
 	Path: "/nft/sales", Tag: nfts, Summary: "NFT sales",
 	Description: "Sales at a fixed price, auctions and items of Telegram by their addresses, in this order.",
 	Params: []params.Param{
-		{Name: "address", Kind: params.AddressKind, Multi: true, Required: true, Range: "1..1000", Description: "sale or auction contracts"},
+		{Name: "address", Kind: params.AddressKind, Multi: true, Required: true, Range: "1..1000", TooMany: tooManySales, Description: "sale or auction contracts"},
 	},
 	Result: nftSalesAnswer,
 	Errors: []params.Error{*noSale, *tooManySales},
