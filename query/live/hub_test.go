@@ -91,11 +91,13 @@ func ofAccount(n byte, finality string) string {
 // as final.
 func TestTheFinalityOfATraceNeverFalls(t *testing.T) {
 	l := newComponent(t, nil)
-	c := subscribed(t, l, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`"],"min_finality":"pending"}`)
+	c := subscribed(t, l, `{"types":["transactions"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`","`+rawAddress(3)+`"],"min_finality":"pending"}`)
 	l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), true), nil)
 	second := bundleOf(2, told(2, 1, 1, 2), true)
 	l.hub.publish(t.Context(), second, foreseenWith(second, told(2, 1, 1, 2, 3)))
 	wantEvents(t, "who got it as final first", c, "transactions finalized 1-0", "transactions finalized 2-0")
+	foretell(t, l, told(2, 1, 1, 2, 3)) // it is known late, and what came while nobody was there is not remembered
+	wantEvents(t, "who got it as final", c)
 	// One that was told of it before gets the rest with each part.
 	l = newComponent(t, nil)
 	c = subscribed(t, l, ofAccount(1, "pending"))

@@ -297,6 +297,9 @@ func (h *hub) tellAll(ctx context.Context, c *conn, s *events.Subscription) erro
 
 func (h *hub) matchesOfForeseen(row render.TraceRow, at events.Position, only *conn) (list []match) {
 	foreseen := events.Foreseen(row, at)
+	if root := foreseen[1].Of.Root(); root != nil && !row.Foreseen[root] {
+		return nil // it is told with the bundles: some may have a part of it as final
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	interested := []*conn{only}
