@@ -385,10 +385,13 @@ func (c *conn) subscribe(s *events.Subscription, answer func(events.Position) []
 // one goes when it would come again.
 func (c *conn) acknowledge(answer func(events.Position) []byte, at events.Position, anew bool) error {
 	c.mu.Lock()
-	if anew {
+	switch {
+	case anew:
 		c.drop()
 		c.delivered = at
-	} else if at.Compare(c.delivered) > 0 && len(c.queue) == 0 {
+	case len(c.queue) > 0:
+		at = c.delivered // those come behind the answer
+	case at.Compare(c.delivered) > 0:
 		c.delivered = at
 	}
 	c.mu.Unlock()

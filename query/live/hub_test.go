@@ -149,6 +149,32 @@ func TestWhoWasToldIsToldThatItDoesNotComeAlsoAfterAnotherSubscription(t *testin
 	}
 }
 
+// Whoever goes on from the position of an answer gets what waited behind it.
+func TestTheAnswerToAnOperationIsNotAheadOfWhatWaits(t *testing.T) {
+	for _, operation := range []string{
+		`{"operation":"unsubscribe","addresses":["` + rawAddress(2) + `"]}`,
+		`{"operation":"subscribe","types":["transactions"],"addresses":["` + rawAddress(1) + `"]}`,
+		`{"operation":"ping"}`,
+	} {
+		l := newComponent(t, nil)
+		c := newConn(t.Context(), l, nil, events.Limits{Addresses: 10})
+		s := &session{c: l, conn: c}
+		c.answerTo(s, []byte(`{"operation":"subscribe","types":["transactions"],"addresses":["`+rawAddress(1)+`","`+rawAddress(2)+`"]}`))
+		c.take()
+		l.hub.publish(t.Context(), bundleOf(1, told(1, 1, 1), false), nil)
+		l.hub.publish(t.Context(), &events.Bundle{MCSeqno: 2}, nil)
+		c.answerTo(s, []byte(operation))
+		b := c.take()
+		var answer struct{ Position string }
+		if err := json.Unmarshal(b.answers[0], &answer); err != nil || len(b.events) != 1 {
+			t.Fatalf("%d events, %v", len(b.events), err)
+		}
+		if at, err := events.ParsePosition(answer.Position); err != nil || at.Compare(b.events[0].position) >= 0 {
+			t.Errorf("%s is answered behind %s, and %s comes then", operation, answer.Position, b.events[0].position)
+		}
+	}
+}
+
 // Another replica may have been faster: what the stream of a client that comes from there
 // has already does not come again, and no position is before its own.
 func TestPositionsNeverGoBackForWhoIsAheadOfThisReplica(t *testing.T) {
