@@ -30,8 +30,13 @@ func TestDebtsPaidByAMessageWereNeverInTheBalance(t *testing.T) {
 	equal(t, "due_fees_collected", tx.Credit.GetDueFeesCollected(), owed)
 	equal(t, "credit", tx.Credit.GetCredit(), brought-owed)
 	after := uint64(before + brought - owed - gas - sent - forward)
-	equal(t, "balance before", balanceBefore(after, tx), before)
+	wantBefore(t, tx, before, after)
+}
 
+// wantBefore holds the balance before a transaction against the one that its block states.
+func wantBefore(t *testing.T, tx *record.Transaction, before, after uint64) {
+	t.Helper()
+	equal(t, "balance before", balanceBefore(after, tx), before)
 	change := &Change{
 		Account: tx.Account, Transactions: []*record.Transaction{tx},
 		Before: &record.AccountState{Status: tx.OrigStatus, Balance: before},

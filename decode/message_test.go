@@ -64,13 +64,5 @@ func TestAFeeIsNotTakenForFlagsBeforeTheNetworkHasThem(t *testing.T) {
 	equal(t, "ihr_fee", tx.OutMsgs[0].IhrFee, fee)
 	equal(t, "extra_flags", tx.OutMsgs[0].ExtraFlags == nil, true)
 	after := before - value - fee - forward - tx.TotalFees
-	equal(t, "balance before", balanceBefore(after, tx), before)
-	change := &Change{
-		Account: tx.Account, Transactions: []*record.Transaction{tx},
-		Before: &record.AccountState{Status: tx.OrigStatus, Balance: before},
-		After:  &record.AccountState{Status: tx.EndStatus, Balance: after},
-	}
-	if err := change.complete(); err != nil {
-		t.Errorf("a block with these states: %v", err)
-	}
+	wantBefore(t, tx, before, after)
 }

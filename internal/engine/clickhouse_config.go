@@ -129,7 +129,7 @@ func WriteServerConfiguration(dir string, readerTables []string) error {
 // <logger><level>. No *_log sections: system tables of logs need a database on disk
 // and busy-loop without one at the second start. The three limits of free pool
 // entries are what so small a merge pool requires. Half a second between two looks at
-// the memory, two seconds until an idle table looks for merges again, and ten between
+// the memory, five seconds until an idle table looks for merges again, and ten between
 // two rounds of deleting old parts, take an eighth off an engine with little to do; so
 // does an hour between two looks at each table for statements that follow it, which
 // nobody may make. A disk with less than KeepFree takes neither inserts nor merges. Broken parts never keep a table from being
