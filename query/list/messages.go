@@ -77,10 +77,9 @@ func compareMessages(a, b *MessageKey, descending bool) int {
 	return c
 }
 
-// impossible says that a filter holds for no message. Accounts of the workchain that
-// stands for none in keys are not looked for: all that have none would be read.
+// impossible reports whether a filter holds for no message.
 func (f *MessageFilter) impossible() bool {
-	nobody := func(a *Address) bool { return a != nil && a.Workchain() == sql.NoWorkchain }
+	nobody := func(a *Address) bool { return a != nil && paging.IsNobody(*a) }
 	return f.ExcludeExternals && f.OnlyExternals || f.NoSource && f.Source != nil || f.NoDestination && f.Destination != nil ||
 		nobody(f.Source) || nobody(f.Destination)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
@@ -155,15 +154,15 @@ func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *pla
 		p.Order = append([]plan.Term{{At: transferNow, Words: 1, Descending: descending}}, p.Order...)
 	}
 	switch {
-	case f.Parent != nil && *f.Parent == paging.NoAddress: // under which the lists of all are
+	case f.Parent != nil && paging.IsNobody(*f.Parent): // under which the lists of all are
 	case len(f.Owners) > 0:
-		for _, owner := range somebody(f.Owners) {
+		for _, owner := range paging.Somebody(f.Owners) {
 			p.Ranges = append(p.Ranges, k.ownerRanges(f, owner)...)
 		}
 		// Those in which an owner takes part have the records, too.
 		p.Direct = f.Parent == nil && f.Direction == Either
 	case len(f.Contracts) > 0:
-		for _, a := range somebody(f.Contracts) {
+		for _, a := range paging.Somebody(f.Contracts) {
 			p.Ranges = append(p.Ranges, k.list(a, paging.NoAddress, schema.IsTold))
 		}
 	case f.Parent != nil:
@@ -187,11 +186,6 @@ func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *pla
 		r.Where.Between("lt", f.Lts.From, f.Lts.To, ^uint64(0))
 	}
 	return p
-}
-
-// somebody leaves out the address that stands for none.
-func somebody(list []Address) []Address {
-	return slices.DeleteFunc(slices.Clone(list), func(a Address) bool { return a == paging.NoAddress })
 }
 
 // list is the range of one list of transfers_by_party.

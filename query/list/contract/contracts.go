@@ -407,7 +407,7 @@ func rangesOf(name string, list []address.Address, all ...sql.Condition) []plan.
 	if len(list) == 0 {
 		return []plan.Range{{Where: all}}
 	}
-	list = slices.SortedFunc(slices.Values(list), paging.CompareAddresses)
+	list = slices.SortedFunc(slices.Values(paging.Somebody(list)), paging.CompareAddresses)
 	ranges := make([]plan.Range, len(list))
 	columns := sql.AccountColumns(name)
 	for i, a := range list {

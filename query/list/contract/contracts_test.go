@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tonscribe/query/list/paging"
 	"tonscribe/test/support/plantest"
 	"tonscribe/ton/address"
 )
@@ -63,4 +64,32 @@ func TestTheStatementsOfEveryListOfContracts(t *testing.T) {
 	add("names by domain", (&DNSFilter{Domain: "alice.ton"}).list())
 	add("orders of", ordersOf(plantest.Accounts(2)))
 	g.Check(t, "contracts")
+}
+
+// A client may name the address that stands for none in keys: all that belong to nobody
+// would be read, to find none that fits.
+func TestContractsOfWhatStandsForNoneAreNotLookedFor(t *testing.T) {
+	nobody, one := []address.Address{paging.NoAddress}, []address.Address{{31: 1}}
+	for name, c := range map[string]struct {
+		list *contractList
+		want int
+	}{
+		"admin of jettons":                    {(&JettonMasterFilter{Admins: nobody}).list(), 0},
+		"owner of jetton wallets":             {(&JettonWalletFilter{Owners: nobody}).list(true), 0},
+		"owner of wallets of a jetton":        {(&JettonWalletFilter{Owners: nobody, Masters: one}).list(true), 0},
+		"master of jetton wallets":            {(&JettonWalletFilter{Masters: nobody}).list(true), 0},
+		"owner of collections":                {(&NFTCollectionFilter{Owners: nobody}).list(), 0},
+		"owner and seller of items":           {(&NFTItemFilter{Owners: nobody, OnSale: true}).list(), 0},
+		"collection of items":                 {(&NFTItemFilter{Collections: nobody}).list(), 0},
+		"signer of multisigs":                 {(&MultisigFilter{Members: nobody}).multisigs(true), 0},
+		"multisig of orders":                  {(&MultisigFilter{Multisigs: nobody}).orders(true), 0},
+		"owner or whitelisted of vestings":    {(&VestingFilter{Wallets: nobody, Whitelisted: true}).list(), 0},
+		"one of two signers":                  {(&MultisigFilter{Members: append(one, nobody...)}).multisigs(true), 1},
+		"one of two owners of jetton wallets": {(&JettonWalletFilter{Owners: append(one, nobody...)}).list(true), 1},
+		"nothing":                             {(&MultisigFilter{}).multisigs(true), 1},
+	} {
+		if got := len(c.list.ranges); got != c.want {
+			t.Errorf("none as %s: %d ranges are read, want %d", name, got, c.want)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 // linkList is a list of what names some accounts, or of all of a role when all is
 // true.
 func linkList(role schema.LinkRole, list []address.Address, all bool) *contractList {
+	list = paging.Somebody(list)
 	if all {
 		list = []address.Address{paging.NoAddress}
 	}

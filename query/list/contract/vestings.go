@@ -32,7 +32,7 @@ func (f *VestingFilter) list() *contractList {
 			(len(f.Wallets) == 0 || paging.HasAddress(f.Wallets, v.Owner) || paging.HasAddress(f.Wallets, v.Sender) || f.Whitelisted && paging.HasAny(f.Wallets, v.Whitelist))
 	}
 	if f.Whitelisted {
-		list.ranges = append(list.ranges, linkRanges(schema.LinkWhitelist, sql.KeysOf(f.Wallets))...)
+		list.ranges = append(list.ranges, linkRanges(schema.LinkWhitelist, sql.KeysOf(paging.Somebody(f.Wallets)))...)
 	}
 	return list
 }

@@ -5,12 +5,22 @@ import (
 	"cmp"
 	"slices"
 
+	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/ton/address"
 )
 
 // NoAddress is how a key of a list says that there is no account.
 var NoAddress = address.Address{0x80}
+
+// Somebody leaves out of a list what stands for none in keys: who looks for it would read
+// all rows that have nobody there, to find none that fits.
+func Somebody(list []address.Address) []address.Address {
+	return slices.DeleteFunc(slices.Clone(list), IsNobody)
+}
+
+// IsNobody reports whether an address is of the workchain that stands for none in keys.
+func IsNobody(a address.Address) bool { return a.Workchain() == sql.NoWorkchain }
 
 // AddressOf returns an address of a record in a key.
 func AddressOf(a []byte) address.Address {
