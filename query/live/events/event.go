@@ -37,8 +37,13 @@ type Event struct {
 
 	mu       sync.Mutex
 	variants map[variant][]byte
+	held     int           // bytes of the variants
 	size     *atomic.Int64 // of the bundle; nil where that is not held
 }
+
+// maxHeld is how many bytes of variants an event holds that has several. Clients choose as they like: what
+// is more is rendered again for each who wants it.
+const maxHeld = 16 << 20
 
 // variant is what tells rendered events apart.
 type variant struct {
@@ -368,9 +373,14 @@ func (e *Event) Render(ctx context.Context, book Books, s *Subscription, c Choic
 	if e.variants == nil {
 		e.variants = map[variant][]byte{}
 	}
+	n := len(made) + len(c.high)
+	if len(e.variants) > 0 && e.held+n > maxHeld {
+		return made
+	}
+	e.held += n
 	e.variants[v] = made
 	if e.size != nil {
-		e.size.Add(int64(len(made) + len(c.high)))
+		e.size.Add(int64(n))
 	}
 	return made
 }

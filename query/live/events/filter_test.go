@@ -1,10 +1,12 @@
 package events
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"tonscribe/decode/trace"
@@ -148,5 +150,26 @@ func TestAChoiceIsOfAnyNumberOfRows(t *testing.T) {
 		if !slices.Equal(got, want) || c.empty() != (n == 0) || c != choose(n, wanted) {
 			t.Errorf("of %d, %v are chosen (empty: %v), want %v", n, got, c.empty(), want)
 		}
+	}
+}
+
+func TestWhatAnEventHoldsIsBoundedHoweverClientsChoose(t *testing.T) {
+	const rows, rowBytes = 40, 1 << 20
+	var held atomic.Int64
+	e := &Event{Kind: TransactionsKind, Of: &Trace{}, size: &held}
+	e.Of.rendering.Do(func() {
+		for range rows {
+			e.Of.transactions = append(e.Of.transactions, fragment{json: bytes.Repeat([]byte{'1'}, rowBytes)})
+		}
+	})
+	for range 2 {
+		for i := range rows {
+			if got := len(e.Render(t.Context(), Books{}, &Subscription{}, choose(rows, func(k int) bool { return k == i }))); got < rowBytes || got > rowBytes+1<<10 {
+				t.Fatalf("row %d is rendered to %d bytes, want a little more than %d", i, got, rowBytes)
+			}
+		}
+	}
+	if got := held.Load(); got < maxHeld/2 || got > maxHeld {
+		t.Errorf("%d bytes are held, want at most %d, and more than half of that", got, maxHeld)
 	}
 }
