@@ -83,8 +83,9 @@ func (c Configuration) ForHistory() Configuration {
 }
 
 const (
-	// historyQuiet is longer than what a stage needs for a bundle on a busy machine.
-	historyQuiet = 250 * time.Millisecond
+	// historyQuiet is longer than what a stage needs for a bundle on a busy machine, which
+	// would be busier with an insert for each.
+	historyQuiet = time.Second
 	// historyWait is how old a batch of a range may become that is not full.
 	historyWait = 10 * time.Second
 )
