@@ -139,7 +139,7 @@ func (p *Pool) lookup(ctx context.Context, l Lookup, prove bool) (*ton.BlockIDEx
 
 // Header gives the header of a block with a complete id.
 func (p *Pool) Header(ctx context.Context, id *ton.BlockIDExt) (*tlb.BlockHeader, error) {
-	return checked(ctx, p, Query{Request: ton.GetBlockHeader{ID: id}}, func(answer any) (*tlb.BlockHeader, error) {
+	return checked(ctx, p, Query{Request: ton.GetBlockHeader{ID: id}, Seqno: masterSeqno(id)}, func(answer any) (*tlb.BlockHeader, error) {
 		got, header, err := readHeader(answer)
 		if err == nil && !got.Equals(id) {
 			err = fmt.Errorf("getBlockHeader: asked for %s, got %s", Format(id), Format(got))

@@ -218,7 +218,7 @@ func TestTransactionsFollowTheHashChain(t *testing.T) {
 	goesFirst(t, p, 30)
 	for _, account := range accounts[:5] {
 		want := last[account.StringRaw()]
-		list, err := p.Transactions(t.Context(), account, want.LT, want.Hash[:], 5, false)
+		list, err := p.Transactions(t.Context(), account, want.LT, want.Hash[:], 5, 0, false)
 		if err != nil || len(list) == 0 {
 			t.Fatalf("%s: %d transactions, %v", account, len(list), err)
 		}

@@ -21,9 +21,10 @@ type Transaction struct {
 
 // Transactions gives transactions of an account, the newest first, from the one
 // with this lt and hash back; servers give up to 16. Each is checked by the hash
-// that the one after it names.
-func (p *Pool) Transactions(ctx context.Context, account *address.Address, lt uint64, hash []byte, limit int, archival bool) ([]Transaction, error) {
-	query := Query{Request: ton.GetTransactions{Limit: int32(limit), AccID: accountID(account), LT: int64(lt), TxHash: hash}, Archival: archival}
+// that the one after it names. after is the masterchain block from which on servers
+// have the first one; 0 is unknown.
+func (p *Pool) Transactions(ctx context.Context, account *address.Address, lt uint64, hash []byte, limit int, after uint32, archival bool) ([]Transaction, error) {
+	query := Query{Request: ton.GetTransactions{Limit: int32(limit), AccID: accountID(account), LT: int64(lt), TxHash: hash}, Seqno: after, Archival: archival}
 	return checked(ctx, p, query, func(answer any) ([]Transaction, error) { return readTransactions(answer, account, lt, hash) })
 }
 

@@ -87,7 +87,7 @@ func (h *Header) IsMaster() bool { return isMaster(h.ID) }
 // Header reads a block's header out of a proof. Headers of tonutils-go leave out
 // which network the block is of.
 func (n *Node) Header(ctx context.Context, id *ton.BlockIDExt) (*Header, error) {
-	block, err := n.headerBlock(ctx, ton.GetBlockHeader{ID: id}, 0)
+	block, err := n.headerBlock(ctx, ton.GetBlockHeader{ID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +96,12 @@ func (n *Node) Header(ctx context.Context, id *ton.BlockIDExt) (*Header, error) 
 }
 
 // headerBlock is the part of a block that a proof of its header shows.
-func (n *Node) headerBlock(ctx context.Context, request ton.GetBlockHeader, seqno uint32) (block *tlb.Block, err error) {
-	_, err = query(ctx, n, request, seqno, func(got ton.BlockHeader) error {
+func (n *Node) headerBlock(ctx context.Context, request ton.GetBlockHeader) (block *tlb.Block, err error) {
+	var after uint32
+	if isMaster(request.ID) {
+		after = request.ID.SeqNo
+	}
+	_, err = query(ctx, n, request, after, func(got ton.BlockHeader) error {
 		if got.ID == nil || !got.ID.Equals(request.ID) {
 			return errors.New("getBlockHeader: it is of another block")
 		}
@@ -136,7 +140,7 @@ func (n *Node) MasterchainInfo(ctx context.Context) (*MasterchainInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	block, err := n.headerBlock(ctx, ton.GetBlockHeader{ID: last, Mode: withStateUpdate}, last.SeqNo)
+	block, err := n.headerBlock(ctx, ton.GetBlockHeader{ID: last, Mode: withStateUpdate})
 	if err != nil {
 		return nil, err
 	}

@@ -24,15 +24,16 @@ const maxAtOnce = 16
 
 // Transactions reads a part of an account's transactions, the newest first.
 func (n *Node) Transactions(ctx context.Context, h History) (list []*Transaction, err error) {
+	var after uint32 // the masterchain block from which on servers have the first one
 	if h.From == nil {
 		s, err := n.Account(ctx, h.Account, nil)
 		if err != nil {
 			return nil, err
 		}
-		h.From = &s.Last
+		h.From, after = &s.Last, s.Master.SeqNo
 	}
 	for at := *h.From; at.LT > h.Stop && len(list) < h.Limit; {
-		found, err := n.someBefore(ctx, &h, at, min(h.Limit-len(list), maxAtOnce))
+		found, err := n.someBefore(ctx, &h, at, after, min(h.Limit-len(list), maxAtOnce))
 		if err != nil || len(found) == 0 {
 			return list, err
 		}
@@ -53,13 +54,13 @@ func (n *Node) Transactions(ctx context.Context, h History) (list []*Transaction
 
 // someBefore asks for some transactions from one back; what servers do not have any
 // more is asked of those that keep everything.
-func (n *Node) someBefore(ctx context.Context, h *History, at TransactionID, count int) ([]lite.Transaction, error) {
+func (n *Node) someBefore(ctx context.Context, h *History, at TransactionID, after uint32, count int) ([]lite.Transaction, error) {
 	account := ofTonutils(h.Account)
-	found, err := n.servers.Transactions(ctx, account, at.LT, at.Hash[:], count, h.Archival)
+	found, err := n.servers.Transactions(ctx, account, at.LT, at.Hash[:], count, after, h.Archival)
 	if err == nil || h.Archival || !lite.IsMissing(err) {
 		return found, err
 	}
-	again, second := n.servers.Transactions(ctx, account, at.LT, at.Hash[:], count, true)
+	again, second := n.servers.Transactions(ctx, account, at.LT, at.Hash[:], count, after, true)
 	if second != nil {
 		return nil, err // the first reason tells more
 	}
