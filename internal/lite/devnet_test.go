@@ -253,6 +253,45 @@ func TestTransactionsFollowTheHashChain(t *testing.T) {
 	}
 }
 
+// Servers that hide an account's transactions, or give more of them than were asked
+// for.
+func TestAHistoryIsNeitherHiddenNorLongerThanAskedFor(t *testing.T) {
+	for name, limit := range map[string]int32{"none": 0, "more": 16} {
+		t.Run(name, func(t *testing.T) {
+			d := litetest.NewDevnet(t, 1, 30)
+			bad := litetest.NewFaulty(d.Handle)
+			lying := litetest.Listen(t, bad.Handle)
+			p := onDevnet(t, d, lying, litetest.Listen(t, d.Handle))
+			if _, err := p.WaitHead(t.Context(), 30); err != nil {
+				t.Fatal(err)
+			}
+			bad.BreakFor(func(query any) bool {
+				_, ok := query.(ton.GetTransactions)
+				return ok
+			}, func(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
+				if limit == 0 {
+					return ton.TransactionList{}
+				}
+				q := r.Query.(ton.GetTransactions)
+				q.Limit = limit
+				return honest(ctx, litetest.Request{Query: q})
+			})
+			goesFirst(t, p, 30)
+			accounts, last, _ := someAccounts(t, d)
+			for _, account := range accounts {
+				newest := last[account.StringRaw()]
+				list, err := p.Transactions(t.Context(), account, newest.LT, newest.Hash[:], 1, 30, false)
+				if err != nil || len(list) != 1 {
+					t.Fatalf("%s: %d transactions, %v, want one", account, len(list), err)
+				}
+			}
+			if bad.Count() == 0 {
+				t.Error("the liar was not asked")
+			}
+		})
+	}
+}
+
 func TestMethodsRunAndMessagesAreSent(t *testing.T) {
 	d := litetest.NewDevnet(t, 1, 10)
 	p := onDevnet(t, d, litetest.Listen(t, d.Handle), litetest.Listen(t, d.Handle))

@@ -71,7 +71,7 @@ func readings(t testing.TB, d *litetest.Devnet) map[string]reading {
 			return id.RootHash, nil
 		}},
 		"getTransactions": {ton.GetTransactions{Limit: 5, AccID: &ton.AccountID{ID: account.Data()}, LT: int64(tx.LT), TxHash: tx.Hash[:]}, func(answer any) ([]byte, error) {
-			list, err := readTransactions(answer, account, tx.LT, tx.Hash[:])
+			list, err := readTransactions(answer, account, tx.LT, tx.Hash[:], 5)
 			if err != nil || len(list) == 0 {
 				return nil, ErrRefused // an empty list is the server's word, a shorter one too
 			}

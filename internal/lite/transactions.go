@@ -20,18 +20,21 @@ type Transaction struct {
 }
 
 // Transactions gives transactions of an account, the newest first, from the one
-// with this lt and hash back; servers give up to 16. Each is checked by the hash
-// that the one after it names. after is the masterchain block from which on servers
-// have the first one; 0 is unknown.
+// with this lt and hash back, that one at least; servers give up to 16. Each is checked
+// by the hash that the one after it names. after is the masterchain block from which
+// on servers have the first one; 0 is unknown.
 func (p *Pool) Transactions(ctx context.Context, account *address.Address, lt uint64, hash []byte, limit int, after uint32, archival bool) ([]Transaction, error) {
 	query := Query{Request: ton.GetTransactions{Limit: int32(limit), AccID: accountID(account), LT: int64(lt), TxHash: hash}, Seqno: after, Archival: archival}
-	return checked(ctx, p, query, func(answer any) ([]Transaction, error) { return readTransactions(answer, account, lt, hash) })
+	return checked(ctx, p, query, func(answer any) ([]Transaction, error) { return readTransactions(answer, account, lt, hash, limit) })
 }
 
-func readTransactions(answer any, account *address.Address, lt uint64, hash []byte) ([]Transaction, error) {
+func readTransactions(answer any, account *address.Address, lt uint64, hash []byte, limit int) ([]Transaction, error) {
 	got, err := as[ton.TransactionList]("getTransactions", answer)
-	if err != nil || len(got.Transactions) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if n := len(got.IDs); n == 0 || n > limit {
+		return nil, fmt.Errorf("getTransactions: %d transactions, asked for %d", n, limit)
 	}
 	roots, err := cell.FromBOCMultiRoot(got.Transactions)
 	if err != nil {

@@ -34,8 +34,8 @@ func (n *Node) Transactions(ctx context.Context, h History) (list []*Transaction
 	}
 	for at := *h.From; at.LT > h.Stop && len(list) < h.Limit; {
 		found, err := n.someBefore(ctx, &h, at, after, min(h.Limit-len(list), maxAtOnce))
-		if err != nil || len(found) == 0 {
-			return list, err
+		if err != nil {
+			return nil, err
 		}
 		for _, one := range found {
 			t, err := ParseTransaction(h.Account.Workchain(), one.Cell)
