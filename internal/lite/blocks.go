@@ -98,6 +98,35 @@ func (l Lookup) fits(id *ton.BlockIDExt, header *tlb.BlockHeader) error {
 	return nil
 }
 
+// isFirst checks that a block which was looked up by lt or time is the first that
+// fits: the one before it does not. Of blocks of the same second servers may give any.
+// What servers do not have any more is not checked.
+func (p *Pool) isFirst(ctx context.Context, l Lookup, header *tlb.BlockHeader) error {
+	if l.LT == 0 && l.UTime == 0 || l.LT != 0 && header.StartLt <= l.LT || l.LT == 0 && header.GenUtime == l.UTime {
+		return nil
+	}
+	parents, err := ton.GetParentBlocks(header)
+	if err != nil {
+		return nil //nolint:nilerr // the proof of the header does not show them
+	}
+	for _, id := range parents { // of those that were merged one is of the account that leads to the block
+		if id.SeqNo == 0 {
+			return nil
+		}
+		before, err := p.Header(ctx, id)
+		var denied ton.LSError
+		switch {
+		case errors.As(err, &denied):
+			return nil
+		case err != nil:
+			return err
+		case l.LT != 0 && before.EndLt < l.LT, l.LT == 0 && before.GenUtime < l.UTime:
+			return nil
+		}
+	}
+	return fmt.Errorf("lookupBlock: asked for lt %d or time %d, got the block after %s", l.LT, l.UTime, shortID(parents[0]))
+}
+
 // shardsMeet reports whether two shards have accounts in common. Shards carry
 // their tag bit.
 func shardsMeet(a, b uint64) bool {
@@ -124,9 +153,11 @@ func (p *Pool) lookup(ctx context.Context, l Lookup, prove bool) (*ton.BlockIDEx
 			return err
 		}
 		if prove && isMaster(id) {
-			return p.ProveBlock(ctx, id)
+			if err := p.ProveBlock(ctx, id); err != nil {
+				return err
+			}
 		}
-		return nil
+		return p.isFirst(ctx, l, header)
 	}}
 	if l.Workchain == masterWorkchain && l.LT == 0 && l.UTime == 0 {
 		query.Seqno = l.Seqno

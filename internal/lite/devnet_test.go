@@ -3,6 +3,7 @@ package lite
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math/big"
 	"testing"
 
@@ -181,6 +182,45 @@ func TestBlocksShardsAndConfigAreProven(t *testing.T) {
 	}
 	if _, _, err := p.Lookup(t.Context(), Lookup{Workchain: 0, Shard: masterShard, Seqno: 100_000}); !IsMissing(err) {
 		t.Errorf("a block of the future: error %v", err)
+	}
+}
+
+// A server that gives a later block of the shard for an lt or a time is not believed.
+func TestABlockThatIsLookedUpByLTOrTimeIsTheFirstOne(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 12)
+	server := litetest.NewFaulty(d.Handle)
+	p := onDevnet(t, d, litetest.Listen(t, server.Handle))
+	if _, err := p.WaitHead(t.Context(), 12); err != nil {
+		t.Fatal(err)
+	}
+	master, shard := d.Master(5), d.Bundles[4].Shards[0]
+	for what, c := range map[string]struct {
+		lookup Lookup
+		want   *ton.BlockIDExt
+	}{
+		"its lt":              {Lookup{Workchain: -1, Shard: masterShard, LT: master.EndLT}, master.ID},
+		"an lt before it":     {Lookup{Workchain: -1, Shard: masterShard, LT: master.StartLT - 1}, master.ID},
+		"its time":            {Lookup{Workchain: -1, Shard: masterShard, UTime: master.GenUtime}, master.ID},
+		"a time before it":    {Lookup{Workchain: -1, Shard: masterShard, UTime: master.GenUtime - 1}, master.ID},
+		"the lt of a shard":   {Lookup{Shard: shard.ID.Shard, LT: shard.StartLT - 1}, shard.ID},
+		"the time of a shard": {Lookup{Shard: shard.ID.Shard, UTime: shard.GenUtime - 1}, shard.ID},
+		"the first lt":        {Lookup{Workchain: -1, Shard: masterShard, LT: 1}, d.Master(1).ID},
+	} {
+		server.Break(nil)
+		if id, _, err := p.Lookup(t.Context(), c.lookup); err != nil || !id.Equals(c.want) {
+			t.Errorf("by %s: %v, %v, want %s", what, id, err, shortID(c.want))
+		}
+		server.BreakFor(func(query any) bool {
+			q, ok := query.(ton.LookupBlock)
+			return ok && q.Mode != 1
+		}, func(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
+			q := r.Query.(ton.LookupBlock)
+			q.LT, q.UTime = q.LT+5_000_000, q.UTime+20
+			return honest(ctx, litetest.Request{Query: q})
+		})
+		if id, _, err := p.Lookup(t.Context(), c.lookup); !errors.Is(err, ErrRefused) {
+			t.Errorf("by %s, of a liar: %v, %v, want %v", what, id, err, ErrRefused)
+		}
 	}
 }
 
