@@ -154,6 +154,13 @@ func destination(id *ton.BlockIDExt, proof *cell.Cell) (step, error) {
 	return step{id: id, utime: block.BlockInfo.GenUtime}, nil
 }
 
+// CheckBackward checks a step of a proof from a masterchain block back to an earlier
+// one, but not the proof of that one's header.
+func CheckBackward(l ton.BlockLinkBackward, from *ton.BlockIDExt) error {
+	_, _, err := checkBackward(l, from)
+	return err
+}
+
 // checkBackward checks that a block is in the list of earlier masterchain blocks
 // (OldMcBlocksInfo) in the state of a later one.
 func checkBackward(l ton.BlockLinkBackward, from *ton.BlockIDExt) (to step, key bool, err error) {

@@ -155,3 +155,40 @@ func resultText(t *testing.T, r reply) string {
 	}
 	return strings.TrimSpace(string(text))
 }
+
+// A proof in two steps, of which the first ends at a block with a file hash that no
+// block has.
+func TestNoBlockOfAProofIsAnInventedOne(t *testing.T) {
+	d := litetest.NewDevnet(t, 3, 12)
+	server := litetest.NewFaulty(d.Handle)
+	s := newService(t, poolOn(t, d, litetest.Listen(t, server.Handle)))
+	for _, seqno := range []int{4, 10} {
+		s.get("getBlockHeader", fmt.Sprintf("workchain=-1&shard=-9223372036854775808&seqno=%d", seqno))
+	}
+	const query = "workchain=-1&shard=-9223372036854775808&seqno=4&from_seqno=10"
+	between := *d.Master(7).ID
+	prove := func(hash []byte) {
+		server.BreakFor(func(query any) bool {
+			_, ok := query.(ton.GetBlockProof)
+			return ok
+		}, func(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
+			q := r.Query.(ton.GetBlockProof)
+			first := honest(ctx, litetest.Request{Query: ton.GetBlockProof{Mode: 1, KnownBlock: q.KnownBlock, TargetBlock: &between}}).(ton.PartialBlockProof)
+			second := honest(ctx, litetest.Request{Query: ton.GetBlockProof{Mode: 1, KnownBlock: &between, TargetBlock: q.TargetBlock}}).(ton.PartialBlockProof)
+			to, from := first.Steps[0].(ton.BlockLinkBackward), second.Steps[0].(ton.BlockLinkBackward)
+			id := between
+			id.FileHash = hash
+			to.To, from.From = &id, &id
+			first.To, first.Steps = q.TargetBlock, []any{to, from}
+			return first
+		})
+	}
+	prove(make([]byte, 32))
+	if r := s.send("GET", Prefix+"/getShardBlockProof?"+query, ""); r.status != 504 {
+		t.Errorf("%d %.300s, want 504", r.status, r.text)
+	}
+	prove(between.FileHash)
+	if links := at(s.get("getShardBlockProof", query), "mc_proof").([]any); len(links) != 2 {
+		t.Errorf("%d links, want the two", len(links))
+	}
+}
