@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
@@ -95,13 +96,14 @@ func (v *validatorsOf) check(id *ton.BlockIDExt, link ton.BlockLinkForward) erro
 	if err != nil {
 		return err
 	}
+	// tonutils-go sorts what it checks.
 	switch s := link.SignatureSet.(type) {
 	case ton.SignatureSetSimplex:
-		return ton.CheckBlockSignaturesSimplex(id, uint32(s.CCSeqno), uint32(s.ValidatorSetHash), s.SessionID, s.Slot, s.Candidate, s.Signatures, validators)
+		return ton.CheckBlockSignaturesSimplex(id, uint32(s.CCSeqno), uint32(s.ValidatorSetHash), s.SessionID, s.Slot, s.Candidate, slices.Clone(s.Signatures), validators)
 	case ton.SignatureSetOrdinary:
-		return ton.CheckBlockSignatures(id, uint32(s.CatchainSeqno), uint32(s.ValidatorSetHash), s.Signatures, validators)
+		return ton.CheckBlockSignatures(id, uint32(s.CatchainSeqno), uint32(s.ValidatorSetHash), slices.Clone(s.Signatures), validators)
 	case ton.SignatureSet:
-		return ton.CheckBlockSignatures(id, uint32(s.CatchainSeqno), uint32(s.ValidatorSetHash), s.Signatures, validators)
+		return ton.CheckBlockSignatures(id, uint32(s.CatchainSeqno), uint32(s.ValidatorSetHash), slices.Clone(s.Signatures), validators)
 	}
 	return fmt.Errorf("getBlockProof: signatures of type %T", link.SignatureSet)
 }

@@ -2,6 +2,9 @@ package node
 
 import (
 	"bytes"
+	"math/big"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/xssnick/tonutils-go/tlb"
@@ -10,6 +13,8 @@ import (
 
 	"tonscribe/devnet/chain"
 	"tonscribe/devnet/packages"
+	"tonscribe/test/support/litetest"
+	"tonscribe/test/support/realdata"
 )
 
 // Whoever gives signatures of another block, or of another vote, is not believed.
@@ -70,5 +75,43 @@ func TestSimplexSignaturesOfSomethingElseAreRefused(t *testing.T) {
 	}
 	if check(other) == nil {
 		t.Error("signatures of block 4 are taken for block 5")
+	}
+}
+
+func TestSignaturesKeepTheOrderInWhichTheyAreGiven(t *testing.T) {
+	const set, keyBlock = "mainnet_mc3082181-3082201", 3082181
+	dir := realdata.Path(t)
+	signed := litetest.OpenSigned(t, filepath.Join(dir, "blocks", set), filepath.Join(dir, "proofs", set), keyBlock, keyBlock+1)
+	id := signed.ID(-1, litetest.MasterShard, keyBlock+1)
+	proof := signed.Handle(t.Context(), litetest.Request{Query: ton.GetBlockProof{Mode: 1, KnownBlock: signed.Key(), TargetBlock: id}})
+	link := proof.(ton.PartialBlockProof).Steps[0].(ton.BlockLinkForward)
+	root, err := cell.FromBOC(link.ConfigProof)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ton.CheckBlockProof(root, signed.Key().RootHash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	validators := &validatorsOf{}
+	for number, into := range map[int64]any{28: &validators.catchain, 34: &validators.validators} {
+		value, err := key.Extra.Custom.ConfigParams.Config.Params.LoadValueByIntKey(big.NewInt(number))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tlb.Parse(into, value.MustToCell().MustPeekRef(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signatures := link.SignatureSet.(ton.SignatureSet).Signatures
+	slices.Reverse(signatures)
+	given := slices.Clone(signatures)
+	if err := validators.check(id, link); err != nil || len(given) < 2 {
+		t.Fatalf("%d signatures, %v", len(given), err)
+	}
+	for i, got := range signatures {
+		if want := given[i]; !bytes.Equal(got.NodeIDShort, want.NodeIDShort) {
+			t.Fatalf("signature %d is of %X, given was that of %X", i, got.NodeIDShort, want.NodeIDShort)
+		}
 	}
 }
