@@ -128,6 +128,9 @@ func (p *Pool) Config(ctx context.Context, master *ton.BlockIDExt, params ...int
 		if err != nil {
 			return nil, err
 		}
+		if config.Root == nil || config.Root.Level() > 0 {
+			return nil, errors.New("getConfig: the proof leaves something out")
+		}
 		return config.Root, nil
 	})
 }

@@ -224,6 +224,29 @@ func TestABlockThatIsLookedUpByLTOrTimeIsTheFirstOne(t *testing.T) {
 	}
 }
 
+// A server whose proof shows some parameters only, and references in place of others.
+func TestNoParameterOfTheConfigurationIsLeftOut(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 12)
+	server := litetest.NewFaulty(d.Handle)
+	p := onDevnet(t, d, litetest.Listen(t, server.Handle))
+	head, err := p.WaitHead(t.Context(), 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole, err := p.Config(t.Context(), head); err != nil || whole.Level() != 0 {
+		t.Fatalf("the configuration: %v, %v", whole, err)
+	}
+	server.BreakFor(func(query any) bool {
+		_, ok := query.(ton.GetConfigAll)
+		return ok
+	}, func(ctx context.Context, r litetest.Request, honest litetest.Handler) any {
+		return honest(ctx, litetest.Request{Query: ton.GetConfigParams{BlockID: r.Query.(ton.GetConfigAll).BlockID, Params: []int32{8}}})
+	})
+	if _, err := p.Config(t.Context(), head); !errors.Is(err, ErrRefused) {
+		t.Errorf("error %v, want %v", err, ErrRefused)
+	}
+}
+
 func param(t *testing.T, config *cell.Cell, number int64) []byte {
 	t.Helper()
 	value, err := config.AsDict(32).LoadValueByIntKey(big.NewInt(number))
