@@ -146,9 +146,11 @@ func (p *Pool) lookup(ctx context.Context, l Lookup, prove bool) (*ton.BlockIDEx
 	var id *ton.BlockIDExt
 	var header *tlb.BlockHeader
 	query := Query{Request: l.request(), Check: func(answer any) (err error) {
-		if id, header, err = readHeader(answer); err != nil {
+		var block *tlb.Block
+		if id, block, err = ReadHeader(answer); err != nil {
 			return err
 		}
+		header = &block.BlockInfo
 		if err := l.fits(id, header); err != nil {
 			return err
 		}
@@ -171,17 +173,20 @@ func (p *Pool) lookup(ctx context.Context, l Lookup, prove bool) (*ton.BlockIDEx
 // Header gives the header of a block with a complete id.
 func (p *Pool) Header(ctx context.Context, id *ton.BlockIDExt) (*tlb.BlockHeader, error) {
 	return checked(ctx, p, Query{Request: ton.GetBlockHeader{ID: id}, Seqno: masterSeqno(id)}, func(answer any) (*tlb.BlockHeader, error) {
-		got, header, err := readHeader(answer)
-		if err == nil && !got.Equals(id) {
-			err = fmt.Errorf("getBlockHeader: asked for %s, got %s", Format(id), Format(got))
+		got, block, err := ReadHeader(answer)
+		if err != nil {
+			return nil, err
 		}
-		return header, err
+		if !got.Equals(id) {
+			return nil, fmt.Errorf("getBlockHeader: asked for %s, got %s", Format(id), Format(got))
+		}
+		return &block.BlockInfo, nil
 	})
 }
 
-// readHeader checks a liteServer.blockHeader: its proof is a part of the block
-// with the root hash of its id.
-func readHeader(answer any) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
+// ReadHeader checks a liteServer.blockHeader: its proof is a part of the block with
+// the root hash of its id, and shows the header at least.
+func ReadHeader(answer any) (*ton.BlockIDExt, *tlb.Block, error) {
 	got, err := as[ton.BlockHeader]("block header", answer)
 	if err != nil {
 		return nil, nil, err
@@ -200,7 +205,7 @@ func readHeader(answer any) (*ton.BlockIDExt, *tlb.BlockHeader, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return got.ID, &block.BlockInfo, nil
+	return got.ID, block, nil
 }
 
 // AllShards gives the newest shard blocks that a masterchain block commits.

@@ -61,7 +61,7 @@ func readings(t testing.TB, d *litetest.Devnet) map[string]reading {
 			return ids, err
 		}},
 		"getBlockHeader": {ton.GetBlockHeader{ID: head}, func(answer any) ([]byte, error) {
-			id, _, err := readHeader(answer)
+			id, _, err := ReadHeader(answer)
 			if err != nil {
 				return nil, err
 			}

@@ -95,24 +95,25 @@ func (n *Node) Header(ctx context.Context, id *ton.BlockIDExt) (*Header, error) 
 	return &Header{ID: id, Network: block.GlobalID, BlockHeader: block.BlockInfo, Parents: parents}, err
 }
 
-// headerBlock is the part of a block that a proof of its header shows.
+// headerBlock is the part of a block that a proof of its header shows, with the
+// blocks that it follows.
 func (n *Node) headerBlock(ctx context.Context, request ton.GetBlockHeader) (block *tlb.Block, err error) {
 	var after uint32
 	if isMaster(request.ID) {
 		after = request.ID.SeqNo
 	}
-	_, err = query(ctx, n, request, after, func(got ton.BlockHeader) error {
-		if got.ID == nil || !got.ID.Equals(request.ID) {
-			return errors.New("getBlockHeader: it is of another block")
-		}
-		proof, err := cell.FromBOC(got.HeaderProof)
-		if err != nil {
+	_, err = query(ctx, n, request, after, func(got ton.BlockHeader) (err error) {
+		var id *ton.BlockIDExt
+		if id, block, err = lite.ReadHeader(got); err != nil {
 			return err
 		}
-		block, err = ton.CheckBlockProof(proof, request.ID.RootHash)
-		if err == nil && request.Mode == withStateUpdate && (block.StateUpdate == nil || block.StateUpdate.GetType() != cell.MerkleUpdateCellType) {
-			err = errors.New("getBlockHeader: it does not show the state update")
+		if !id.Equals(request.ID) {
+			return errors.New("getBlockHeader: it is of another block")
 		}
+		if request.Mode == withStateUpdate && (block.StateUpdate == nil || block.StateUpdate.GetType() != cell.MerkleUpdateCellType) {
+			return errors.New("getBlockHeader: it does not show the state update")
+		}
+		_, err = ton.GetParentBlocks(&block.BlockInfo)
 		return err
 	})
 	return block, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/xssnick/tonutils-go/ton"
+	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
@@ -190,5 +191,33 @@ func TestNoBlockOfAProofIsAnInventedOne(t *testing.T) {
 	prove(between.FileHash)
 	if links := at(s.get("getShardBlockProof", query), "mc_proof").([]any); len(links) != 2 {
 		t.Errorf("%d links, want the two", len(links))
+	}
+}
+
+// A proof of a block that shows nothing of it.
+func TestAHeaderThatItsProofDoesNotShowIsNotToldAsZeros(t *testing.T) {
+	d := litetest.NewDevnet(t, 3, 5)
+	server := litetest.NewFaulty(d.Handle)
+	s := newService(t, poolOn(t, d, litetest.Listen(t, server.Handle)))
+	s.get("getConfigAll", "")
+	server.BreakFor(func(query any) bool {
+		_, ok := query.(ton.GetBlockHeader)
+		return ok
+	}, func(_ context.Context, r litetest.Request, _ litetest.Handler) any {
+		id := r.Query.(ton.GetBlockHeader).ID
+		proof, err := d.Master(id.SeqNo).Root.CreateProof(cell.CreateProofSkeleton())
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		return ton.BlockHeader{ID: id, HeaderProof: proof.ToBOC()}
+	})
+	const query = "workchain=-1&shard=-9223372036854775808&seqno=5"
+	if r := s.send("GET", Prefix+"/getBlockHeader?"+query, ""); r.status != 504 {
+		t.Errorf("%d %.300s, want 504", r.status, r.text)
+	}
+	server.Break(nil)
+	if got, want := at(s.get("getBlockHeader", query), "gen_utime"), float64(d.Master(5).GenUtime); got != want {
+		t.Errorf("the header's time is %v, want %v", got, want)
 	}
 }
