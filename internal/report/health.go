@@ -11,12 +11,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/singleflight"
 )
 
 // Health gathers the checks of all components of a process.
 type Health struct {
 	mu     sync.Mutex
 	checks map[string]Check
+	rounds singleflight.Group
 }
 
 // Check is nil when its component is ready, and says what it waits for otherwise.
@@ -35,18 +37,33 @@ func (h *Health) Add(component string, check Check) {
 	h.checks[component] = check
 }
 
-// Waiting is what each component that is not ready waits for.
+// Waiting is what each component that is not ready waits for. Anybody may ask, any number
+// of times: whoever does while a round of checks is under way gets what that finds.
 func (h *Health) Waiting(ctx context.Context) map[string]string {
+	found, _, _ := h.rounds.Do("", func() (any, error) { return h.round(context.WithoutCancel(ctx)), nil })
+	return found.(map[string]string)
+}
+
+// round runs all checks at once: one that hangs takes no other's time.
+func (h *Health) round(ctx context.Context) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	checks := maps.Clone(h.checks)
+	h.mu.Unlock()
+	var mu sync.Mutex // of waiting
 	waiting := map[string]string{}
-	for name, check := range h.checks {
-		if err := check(ctx); err != nil {
-			waiting[name] = err.Error()
-		}
+	var running sync.WaitGroup
+	for name, check := range checks {
+		running.Go(func() {
+			if err := check(ctx); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				waiting[name] = err.Error()
+			}
+		})
 	}
+	running.Wait()
 	return waiting
 }
 

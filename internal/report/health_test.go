@@ -5,7 +5,10 @@ import (
 	"errors"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -38,4 +41,61 @@ func TestReadyzNamesWhatIsWaitedForUntilItIsThere(t *testing.T) {
 	if status, text := ask("/readyz"); status != 200 {
 		t.Errorf("caught up: got %d %s, want 200", status, text)
 	}
+}
+
+func TestManyWhoAskAtOnceDoNotMakeReadyzSayThatSomethingIsWaitedFor(t *testing.T) {
+	const askers, took = 60, 50 * time.Millisecond // one behind another they would take longer than a round may
+	health := &Health{}
+	health.Add("query", func(ctx context.Context) error {
+		time.Sleep(took)
+		return ctx.Err()
+	})
+	var all sync.WaitGroup
+	for range askers {
+		all.Go(func() {
+			if waiting := health.Waiting(t.Context()); len(waiting) > 0 {
+				t.Errorf("waits for %v, want nothing", waiting)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestAnAskerWhoHasGoneDoesNotSpoilTheAnswerOfOthers(t *testing.T) {
+	health := &Health{}
+	asked, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	health.Add("query", func(ctx context.Context) error {
+		once.Do(func() { close(asked) })
+		<-goOn
+		return ctx.Err()
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	var first sync.WaitGroup
+	first.Go(func() { health.Waiting(ctx) })
+	<-asked
+	second := make(chan map[string]string)
+	go func() { second <- health.Waiting(t.Context()) }()
+	leave()
+	close(goOn)
+	if waiting := <-second; len(waiting) > 0 {
+		t.Errorf("waits for %v, want nothing", waiting)
+	}
+	first.Wait()
+}
+
+func TestACheckThatHangsIsTheOnlyOneThatIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		health := &Health{}
+		health.Add("hangs", func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			health.Add(name, func(ctx context.Context) error { return ctx.Err() })
+		}
+		if waiting := health.Waiting(t.Context()); len(waiting) != 1 || waiting["hangs"] == "" {
+			t.Errorf("waits for %v, want for what hangs alone", waiting)
+		}
+	})
 }
