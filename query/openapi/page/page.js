@@ -261,6 +261,16 @@ function curl(o, url, body) {
 
 const mostShown = 200000; // characters
 
+// pretty lays JSON out in lines and leaves its numbers as they are written: floats are not
+// exact. What is no JSON comes back unchanged.
+function pretty(text) {
+  try {
+    return JSON.stringify(JSON.parse(text, (_, value, { source }) => (typeof value === "number" ? JSON.rawJSON(source) : value)), null, 2);
+  } catch {
+    return text;
+  }
+}
+
 async function ask(o, result) {
   const url = address(o);
   const body = o.method === "post" ? byID("body").value : undefined;
@@ -273,10 +283,8 @@ async function ask(o, result) {
     const response = await fetch(url, { method: o.method.toUpperCase(), headers, body });
     let text = await response.text();
     const took = Math.round(performance.now() - began);
-    try {
-      text = JSON.stringify(JSON.parse(text), null, 2);
-    } catch {} // shown as it is
     const size = new Blob([text]).size;
+    text = pretty(text);
     if (text.length > mostShown) text = `${text.slice(0, mostShown)}…`;
     const warning = response.headers.get("Warning");
     result.replaceChildren(
@@ -317,7 +325,7 @@ async function follow(o, how, result) {
     const name = event.type || event.status || (event.error ? "error" : "text");
     const body = make("pre", {});
     const details = make("details", { className: "event" }, make("summary", {}, make("b", {}, name), ` ${event.position || ""} `, make("span", { className: "quiet" }, event.finality || event.error || "")), body);
-    details.addEventListener("toggle", () => (body.textContent = details.open ? (event.type ? JSON.stringify(event, null, 2) : text).slice(0, mostShown) : ""));
+    details.addEventListener("toggle", () => (body.textContent = details.open ? pretty(text).slice(0, mostShown) : ""));
     events.prepend(details);
     while (events.childElementCount > keptEvents) events.lastChild.remove();
   };
