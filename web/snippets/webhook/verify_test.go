@@ -150,24 +150,27 @@ func TestTheHandlerAnswersByWhatBecameOfTheWebhook(t *testing.T) {
 }
 
 // strangers call the handler of Node.js: one hangs up in the midst of his body, one sends
-// too much, the last one is the sender.
+// too much, the sender does what he does, and one calls a server that was given no secret.
 const strangers = `
 	import http from 'node:http'
 	import net from 'node:net'
 	import { createHmac } from 'node:crypto'
 	import { once } from 'node:events'
 	import { handler } from './verify.mjs'
-	const server = http.createServer(handler('secret', async () => {})).listen(0, '127.0.0.1')
-	await once(server, 'listening')
-	const { port } = server.address()
+	const open = async (secret) => {
+		const server = http.createServer(handler(secret, async () => {})).listen(0, '127.0.0.1')
+		await once(server, 'listening')
+		return server.address().port
+	}
+	const port = await open('secret')
 	const rude = net.connect(port, '127.0.0.1', () => rude.write('POST / HTTP/1.1\r\nHost: shop\r\nContent-Length: 100\r\n\r\nhalf', () => rude.destroy()))
 	await once(rude, 'close')
-	const post = async (body) => {
+	const post = async (body, at = port) => {
 		const signature = 'sha256=' + createHmac('sha256', 'secret').update(body).digest('hex')
-		const answer = await fetch('http://127.0.0.1:' + port, { method: 'POST', body, headers: { 'X-Pay-Signature': signature } })
+		const answer = await fetch('http://127.0.0.1:' + at, { method: 'POST', body, headers: { 'X-Pay-Signature': signature } })
 		return answer.status
 	}
-	console.log(JSON.stringify([await post('"' + 'a'.repeat(64 << 10) + '"'), await post('{}'), await post('no JSON')]))
+	console.log(JSON.stringify([await post('"' + 'a'.repeat(64 << 10) + '"'), await post('{}'), await post('no JSON'), await post('{}', await open(process.env.NO_SUCH_SECRET))]))
 	process.exit()`
 
 func TestStrangersDoNotEndTheHandlerOfNode(t *testing.T) {
@@ -176,7 +179,7 @@ func TestStrangersDoNotEndTheHandlerOfNode(t *testing.T) {
 	command := exec.Command(node.interpreter, node.arguments...)
 	command.Stderr = os.Stderr
 	out, err := command.Output()
-	if want := "[400,200,500]"; err != nil || strings.TrimSpace(string(out)) != want {
+	if want := "[400,200,500,401]"; err != nil || strings.TrimSpace(string(out)) != want {
 		t.Errorf("%s, %v, want %s", out, err, want)
 	}
 }
