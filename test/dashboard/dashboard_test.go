@@ -254,9 +254,15 @@ func (d *dashboard) replaysARange() {
 
 func (d *dashboard) changesTheSecretAndGoesBack() {
 	d.to("/webhooks", "Webhooks")
+	const typed = "/typed-and-not-saved"
+	d.fill("#url", typed)
 	d.click("#rotate")
 	d.click("dialog .primary")
 	d.Await(`document.querySelector("[data-secret=next]") && !document.querySelector("dialog")`)
+	var url string
+	if d.Eval(`document.getElementById("url").value`, &url); !strings.Contains(url, typed) {
+		d.t.Errorf("after another secret was made the field of the URL has %q, want what was typed there too, %q", url, typed)
+	}
 	d.click("#reveal")
 	d.Await(`document.querySelector("[data-secret=next] code").innerText.startsWith("whsec_") && !document.querySelector("[data-secret=next] code").innerText.includes("…")`)
 	d.picture("rotation")
