@@ -36,6 +36,20 @@ func TestALimitAllowsItsBurstAtOnceAndItsRateOnTheLongRun(t *testing.T) {
 	}
 }
 
+func TestARaisedLimitHoldsAtOnceForWhomTheOldOneKeptWaiting(t *testing.T) {
+	slow, fast := New(0.001, 10), New(100, 10)
+	var b Bucket
+	for range 10 {
+		b.Take(slow, 0)
+	}
+	if wait := b.Take(slow, 0); wait <= 0 {
+		t.Fatal("the old limit is not used up")
+	}
+	if wait := b.Take(fast, 0); wait > fast.Interval {
+		t.Errorf("by the new limit the wait is %s, want %s at most", wait, fast.Interval)
+	}
+}
+
 func TestAnEvenPaceOverAnUnevenNetworkIsNotRefused(t *testing.T) {
 	r, b := New(1, 1), &Bucket{}
 	random := rand.New(rand.NewPCG(1, 2))

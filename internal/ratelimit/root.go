@@ -38,9 +38,10 @@ func New(rate float64, burst uint32) Rule {
 // Unlimited reports whether every request is allowed.
 func (r Rule) Unlimited() bool { return r.Interval == 0 }
 
-// take is the state after a request at a time, or how long it has to wait.
+// take is the state after a request at a time, or how long it has to wait. A state that is
+// further ahead than this rule lets it be is that of a stricter one before.
 func (r Rule) take(even, now time.Duration) (next, wait time.Duration) {
-	even = max(even, now)
+	even = min(max(even, now), now+r.Tolerance+r.Interval)
 	if wait = even - now - r.Tolerance; wait > 0 {
 		return even, wait
 	}
