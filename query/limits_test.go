@@ -112,3 +112,14 @@ func TestPathsAreFoundHoweverTheyAreWritten(t *testing.T) {
 		}
 	}
 }
+
+func TestPagesAndHealthAnswerHEADAsGET(t *testing.T) {
+	w := newWorld(t, realBundles(t)[:1])
+	s := w.serve(t, nil)
+	for _, path := range []string{"/", "/healthcheck", "/api/v3/index.html", "/api/docs", "/api/v3/openapi.json", "/api/v3/masterchainInfo"} {
+		want := s.ask(path)
+		if got := s.send(httptest.NewRequest(http.MethodHead, path, nil)); got.Code != want.Code || got.Header().Get("Location") != want.Header().Get("Location") {
+			t.Errorf("HEAD %s: %d to %q, want %d to %q", path, got.Code, got.Header().Get("Location"), want.Code, want.Header().Get("Location"))
+		}
+	}
+}

@@ -40,7 +40,7 @@ func router(api *v3.API, node *v2.API, site *openapi.Site, streams *live.Compone
 		}
 		fail(c, http.StatusMethodNotAllowed, "Method Not Allowed")
 	})
-	engine.GET("/healthcheck", func(c *gin.Context) { c.String(http.StatusOK, "OK") })
+	engine.Match(openapi.Reading, "/healthcheck", func(c *gin.Context) { c.String(http.StatusOK, "OK") })
 	api.Mount(engine)
 	node.Mount(engine)
 	site.Mount(engine)

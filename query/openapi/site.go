@@ -77,16 +77,18 @@ func (s *Site) add(at, kind string, body []byte) {
 	s.files = append(s.files, &file{path: at, kind: kind, bodies: bodies, tag: base64.RawURLEncoding.EncodeToString(sum[:12])})
 }
 
+// Reading are the methods by which a path is read (contract 1.1).
+var Reading = []string{http.MethodGet, http.MethodHead}
+
 // Mount adds the paths to a router.
 func (s *Site) Mount(router gin.IRouter) {
 	for _, f := range s.files {
-		router.GET(f.path, f.serve)
-		router.HEAD(f.path, f.serve)
+		router.Match(Reading, f.path, f.serve)
 	}
 	for from, to := range s.moved {
-		router.GET(from, func(c *gin.Context) { c.Redirect(http.StatusFound, to) })
+		router.Match(Reading, from, func(c *gin.Context) { c.Redirect(http.StatusFound, to) })
 	}
-	router.GET("/", func(c *gin.Context) { c.Redirect(http.StatusMovedPermanently, "/api/v3/index.html") })
+	router.Match(Reading, "/", func(c *gin.Context) { c.Redirect(http.StatusMovedPermanently, "/api/v3/index.html") })
 }
 
 // rules keep the page from loading anything that is not of this server, and
