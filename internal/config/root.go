@@ -9,8 +9,10 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"reflect"
@@ -95,19 +97,36 @@ func (l *Loader) File(path string) error {
 	if err != nil {
 		return fmt.Errorf("configuration file: %w", err)
 	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil {
+	root, err := document(text)
+	if err != nil {
 		return fmt.Errorf("configuration file %s: %w", path, err)
 	}
-	if len(root.Content) == 0 {
-		return nil
-	}
 	var problems []error
-	l.walk(root.Content[0], "", &problems)
+	l.walk(root, "", &problems)
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("configuration file %s: %w", path, err)
 	}
 	return nil
+}
+
+// document is the one document of a file; another one may stand there only if it says nothing.
+func document(text []byte) (*yaml.Node, error) {
+	root := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
+	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var next yaml.Node
+		err := decoder.Decode(&next)
+		switch {
+		case errors.Is(err, io.EOF):
+			return root, nil
+		case err != nil:
+			return nil, err
+		case next.Content[0].ShortTag() == "!!null":
+		case root.ShortTag() != "!!null":
+			return nil, fmt.Errorf("line %d: a second document: one is read", next.Content[0].Line)
+		default:
+			root = next.Content[0]
+		}
+	}
 }
 
 // walk reads what stands at a path. A key without a value says nothing.
@@ -152,6 +171,9 @@ func assignNode(v reflect.Value, node *yaml.Node) error {
 	if node.Kind == yaml.SequenceNode {
 		parts := make([]string, len(node.Content))
 		for i, item := range node.Content {
+			if item.Kind != yaml.ScalarNode {
+				return errors.New("one value is wanted in each place of a list")
+			}
 			parts[i] = item.Value
 		}
 		if v.Kind() != reflect.Slice {
@@ -163,6 +185,9 @@ func assignNode(v reflect.Value, node *yaml.Node) error {
 	if node.Kind == yaml.MappingNode && v.Kind() == reflect.Map {
 		pairs := map[string]string{}
 		for i := 0; i+1 < len(node.Content); i += 2 {
+			if node.Content[i+1].Kind != yaml.ScalarNode {
+				return errors.New("one value is wanted for each name")
+			}
 			pairs[node.Content[i].Value] = node.Content[i+1].Value
 		}
 		v.Set(reflect.ValueOf(pairs))

@@ -67,6 +67,10 @@ func TestUnknownKeysAndBadValuesAreErrorsThatNameThem(t *testing.T) {
 		"bad duration":       {"kafka:\n  wait: soon\n", "", `"soon" is no duration`},
 		"list for one value": {"name: [a]\n", "", "one value is wanted"},
 		"key twice":          {"kafka:\n  parts: 1\nname: x\nkafka:\n  parts: 2\n", "", `line 4: "kafka" is there twice, first in line 1`},
+		"list in a list":     {"kafka:\n  brokers:\n  - a\n  - [b, c]\n", "", "line 3: kafka.brokers: one value is wanted in each place of a list"},
+		"object in a list":   {"kafka:\n  brokers:\n  - host: a\n", "", "line 3: kafka.brokers: one value is wanted in each place of a list"},
+		"list in a map":      {"kafka:\n  settings:\n    a: [b]\n", "", "line 3: kafka.settings: one value is wanted for each name"},
+		"second document":    {"name: x\n---\nkafka:\n  parts: 2\n", "", "line 3: a second document"},
 		"unknown variable":   {"", "TONSCRIBE_KAFKA_BROKER=x", "TONSCRIBE_KAFKA_BROKER: no such key"},
 		"bad number":         {"", "TONSCRIBE_KAFKA_PARTS=many", `"many" is no whole number`},
 	} {
@@ -80,7 +84,7 @@ func TestUnknownKeysAndBadValuesAreErrorsThatNameThem(t *testing.T) {
 }
 
 func TestKeysWithoutAValueStayAsTheyWere(t *testing.T) {
-	for _, file := range []string{"kafka:\n#  parts: 3\nname:\n", "kafka: ~\nname: null\n", "kafka:\n  parts:\n  brokers: null\n  settings: ~\n"} {
+	for _, file := range []string{"kafka:\n#  parts: 3\nname:\n", "kafka: ~\nname: null\n", "kafka:\n  parts:\n  brokers: null\n  settings: ~\n", "", "---\n# nothing\n", "---\nname:\n---\n"} {
 		s, l, err := load(t, file, nil)
 		if err != nil || s.Name != "default" || s.Kafka.Parts != 0 || s.Kafka.Brokers != nil || s.Kafka.Settings != nil {
 			t.Errorf("%q: %+v, %v, want the defaults", file, *s, err)
