@@ -74,6 +74,12 @@ are as query.live of the server says unless given.`,
 		Example: `  tonscribe keys add shop --rate 25
   KEY=$(tonscribe keys add explorer --rate 0 --networks mainnet)`,
 		Args: cobra.ExactArgs(1),
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("networks") && len(networks) == 0 {
+				return errors.New("--networks names none: without it the key is for all of them")
+			}
+			return nil
+		},
 		RunE: withKeys(s, func(cmd *cobra.Command, table *auth.Table, args []string) error {
 			if !cmd.Flags().Changed("burst") {
 				burst = uint32(max(1, math.Ceil(min(rate, 1e6))))
