@@ -95,12 +95,13 @@ func NewFetcher(c Configuration) (*Fetcher, error) {
 	}, nil
 }
 
+// checkRedirect refuses with a *Failure: it is the link that leads nowhere, its host answers.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
-		return fmt.Errorf("more than %d redirects", maxRedirects)
+		return failed(ReasonLink, fmt.Errorf("more than %d redirects", maxRedirects))
 	}
 	if r.URL.Scheme != "http" && r.URL.Scheme != "https" {
-		return fmt.Errorf("a redirect to %s", r.URL.Scheme)
+		return failed(ReasonLink, fmt.Errorf("a redirect to %s", r.URL.Scheme))
 	}
 	return nil
 }
@@ -148,7 +149,10 @@ func (f *Fetcher) read(ctx context.Context, link string, r *reading) ([]byte, er
 	request.Header.Set("Accept", r.accept)
 	request.Header.Set("User-Agent", "tonscribe")
 	response, err := r.client.Do(request)
+	var refusal *Failure
 	switch {
+	case errors.As(err, &refusal):
+		return nil, refusal
 	case errors.Is(err, egress.ErrNotGlobal):
 		return nil, failed(ReasonAddress, egress.ErrNotGlobal)
 	case err != nil:

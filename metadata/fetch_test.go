@@ -152,7 +152,7 @@ func TestWhatIsNotADocumentIsNamed(t *testing.T) {
 	f := fetcher(t, nil)
 	for link, want := range map[string]string{
 		web + "/large": metadata.ReasonSize, web + "/deep": metadata.ReasonForm, web + "/list": metadata.ReasonForm,
-		web + "/page": metadata.ReasonForm, web + "/loop": metadata.ReasonNetwork, web + "/file": metadata.ReasonNetwork,
+		web + "/page": metadata.ReasonForm, web + "/loop": metadata.ReasonLink, web + "/file": metadata.ReasonLink,
 		web + "/none": metadata.ReasonStatus,
 		"":            metadata.ReasonLink, "file:///etc/passwd": metadata.ReasonLink, "ftp://a/b": metadata.ReasonLink, "http://": metadata.ReasonLink,
 		"http://user:secret@host.site/": metadata.ReasonLink, "ipfs://": metadata.ReasonLink, "ipfs://../x": metadata.ReasonLink,
@@ -162,6 +162,20 @@ func TestWhatIsNotADocumentIsNamed(t *testing.T) {
 	} {
 		if got := reason(t, f, link); got != want {
 			t.Errorf("%.60q: %s, want %s", link, got, want)
+		}
+	}
+}
+
+func TestALinkWhoseRedirectsAreNotFollowedLeavesItsHostToOthers(t *testing.T) {
+	web := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		to := map[string]string{"/loop": "/loop", "/file": "file:///etc/passwd"}
+		http.Redirect(w, r, to[r.URL.Path], http.StatusFound)
+	})
+	for _, path := range []string{"/loop", "/file"} {
+		_, err := fetcher(t, nil).Fetch(t.Context(), web+path)
+		var failure *metadata.Failure
+		if !errors.As(err, &failure) || failure.Busy {
+			t.Errorf("%s: %+v, want a failure of a host that is not busy", path, failure)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestWhatHostileServersAnswerIsContainedAndRecorded(t *testing.T) {
 	i := newIndex(t)
 	wants := map[string]string{ // beginnings of failures
 		web.URL + "/large": "size: ", web.URL + "/endless": "network: ", web.URL + "/headers": "network: ", web.URL + "/gzip": "size: ",
-		web.URL + "/inner": "address: ", web.URL + "/loop": "network: ", web.URL + "/json": "form: ", web.URL + "/many": "size: ",
+		web.URL + "/inner": "address: ", web.URL + "/loop": "link: ", web.URL + "/json": "form: ", web.URL + "/many": "size: ",
 		inner.URL + "/direct": "address: ", "tonstorage://ABC": "link: ", "data:application/json;base64,###": "link: ", "https://\x00'\\/": "link: ",
 	}
 	documents := map[string]string{
