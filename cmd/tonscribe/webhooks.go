@@ -167,7 +167,7 @@ func (c *chainFacts) Token(ctx context.Context, master address.Address) (merchan
 	if err == nil && !is {
 		err = store.ErrNotFound
 	}
-	return merchantapi.Token{Decimals: uint8(j.Decimals), Symbol: j.Symbol, Waits: j.Waits}, err
+	return merchantapi.Token{Decimals: uint8(j.Decimals), Symbol: j.Symbol, Waits: j.Waits, Assumed: j.Assumed}, err
 }
 
 // WalletsOf implements merchantapi.Tokens.

@@ -13,6 +13,8 @@ type Jetton struct {
 	Decimals int    // 9 where it says nothing (TEP-64)
 	// Waits says that its document, which may tell other decimals, was not fetched yet.
 	Waits bool
+	// Assumed says that the document cannot be had: it may have told other decimals.
+	Assumed bool
 }
 
 const (
@@ -26,7 +28,10 @@ func JettonOf(c *record.Contract, documents map[string]Document) Jetton {
 	link := LinkOf(content)
 	document, fetched := documents[link]
 	members := membersOf(content, document)
-	j := Jetton{Decimals: defaultDecimals, Waits: link != "" && !fetched && len(members["decimals"]) == 0}
+	j := Jetton{Decimals: defaultDecimals}
+	if link != "" && len(members["decimals"]) == 0 {
+		j.Waits, j.Assumed = !fetched, fetched && !document.Valid
+	}
 	j.Symbol, _ = textOf(members["symbol"])
 	text, _ := textOf(members["decimals"])
 	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 0 && n <= maxDecimals && n == math.Trunc(n) { // 6.0 is 6

@@ -21,15 +21,17 @@ func TestDecimalsOfAJettonAreWaitedForWhereItsDocumentMayTellThem(t *testing.T) 
 		documents map[string]Document
 		want      Jetton
 	}{
-		"a document to come":                 {content("uri", "l"), nil, Jetton{Decimals: 9, Waits: true}},
-		"another one's":                      {content("uri", "k"), had, Jetton{Decimals: 9, Waits: true}},
-		"one that cannot be had":             {content("uri", "l"), map[string]Document{"l": {}}, Jetton{Decimals: 9}},
-		"one that was had":                   {content("uri", "l"), had, Jetton{Decimals: 6}},
-		"one to come, decimals on the chain": {content("uri", "l", "decimals", "3"), nil, Jetton{Decimals: 3}},
-		"a whole number with a point":        {content("decimals", "6.0"), nil, Jetton{Decimals: 6}},
-		"no whole number":                    {content("decimals", "6.5"), nil, Jetton{Decimals: 9}},
-		"more than 256 bits hold":            {content("decimals", "78"), nil, Jetton{Decimals: 9}},
-		"no document":                        {content("symbol", "S"), nil, Jetton{Symbol: "S", Decimals: 9}},
+		"a document to come":                            {content("uri", "l"), nil, Jetton{Decimals: 9, Waits: true}},
+		"another one's":                                 {content("uri", "k"), had, Jetton{Decimals: 9, Waits: true}},
+		"one that cannot be had":                        {content("uri", "l"), map[string]Document{"l": {}}, Jetton{Decimals: 9, Assumed: true}},
+		"one that cannot be had, decimals on the chain": {content("uri", "l", "decimals", "3"), map[string]Document{"l": {}}, Jetton{Decimals: 3}},
+		"one that says nothing of them":                 {content("uri", "l"), map[string]Document{"l": {Valid: true}}, Jetton{Decimals: 9}},
+		"one that was had":                              {content("uri", "l"), had, Jetton{Decimals: 6}},
+		"one to come, decimals on the chain":            {content("uri", "l", "decimals", "3"), nil, Jetton{Decimals: 3}},
+		"a whole number with a point":                   {content("decimals", "6.0"), nil, Jetton{Decimals: 6}},
+		"no whole number":                               {content("decimals", "6.5"), nil, Jetton{Decimals: 9}},
+		"more than 256 bits hold":                       {content("decimals", "78"), nil, Jetton{Decimals: 9}},
+		"no document":                                   {content("symbol", "S"), nil, Jetton{Symbol: "S", Decimals: 9}},
 	} {
 		if got := JettonOf(c.of, c.documents); got != c.want {
 			t.Errorf("%s: %+v, want %+v", what, got, c.want)

@@ -48,6 +48,8 @@ type Token struct {
 	Symbol   string // empty where unknown
 	// Waits says that the jetton's document, which may tell other decimals, was not read yet.
 	Waits bool
+	// Assumed says that it cannot be had.
+	Assumed bool
 }
 
 // Tokens knows jettons, as of the newest block.

@@ -174,6 +174,10 @@ func (c *call) inJettons(p *store.Payment, asset string) error {
 	if token.Waits { // an amount would be another one by orders of magnitude
 		return errAssetWaits
 	}
+	if token.Assumed {
+		c.report.Log.Warn().Stringer("jetton", master).Stringer("reference", uuid.UUID(p.Reference)).Uint8("decimals", token.Decimals).
+			Msg("the document that tells the decimals of a jetton cannot be had: a payment is registered with those that are usual")
+	}
 	wallets, err := c.tokens.WalletsOf(c, master, p.Sender, p.Recipient)
 	if err != nil {
 		return fmt.Errorf("jetton %s: %w", master, err)
