@@ -37,13 +37,28 @@ func main() {
 	}
 }
 
-// execute runs a command line. To be stopped is no failure.
+// endless marks commands that run until they are stopped.
+const endless = "endless"
+
+// untilStopped are commands that run until they are stopped.
+func untilStopped(commands ...*cobra.Command) []*cobra.Command {
+	for _, c := range commands {
+		c.Annotations = map[string]string{endless: ""}
+	}
+	return commands
+}
+
+// execute runs a command line. To be stopped is no failure of what has no end of its own;
+// whatever else was stopped is not done.
 func execute(ctx context.Context, root *cobra.Command) error {
 	c, err := root.ExecuteContextC(ctx)
 	switch unknown := c.Flags().Args(); {
 	case err == nil && !c.Runnable() && len(unknown) > 0: // cobra has shown the commands that there are
 		return fmt.Errorf("unknown command %q for %q", unknown[0], c.CommandPath())
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		if _, is := c.Annotations[endless]; !is {
+			return errors.New("stopped before its end")
+		}
 		return nil
 	}
 	return err
@@ -87,10 +102,12 @@ them all, with their values and where those come from.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	s := newSettings(root)
-	root.AddCommand(
-		upCommand(s), devnetCommand(s),
+	root.AddCommand(untilStopped(
+		upCommand(s), devnetCommand(s), receiverCommand(s),
 		ingestStage.command(s), decodeStage.command(s), contractsStage.command(s), tracesStage.command(s), sinkStage.command(s), metadataStage.command(s), webhooksStage.command(s), queryStage.command(s),
-		migrateCommand(s), keysCommand(s), merchantsCommand(s), receiverCommand(s), verifyCommand(s), reclassifyCommand(s), repairCommand(s), inspectCommand(s), benchCommand(s),
+	)...)
+	root.AddCommand(
+		migrateCommand(s), keysCommand(s), merchantsCommand(s), verifyCommand(s), reclassifyCommand(s), repairCommand(s), inspectCommand(s), benchCommand(s),
 		configCommand(s), engineCommand(), healthCommand(s), versionCommand(),
 	)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

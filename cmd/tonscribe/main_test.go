@@ -47,17 +47,46 @@ func TestCommandLinesThatNobodyKnowsAreErrorsThatSayWhatIsKnown(t *testing.T) {
 
 func TestWhatFailsIsToldUnlessSomebodyHasStoppedIt(t *testing.T) {
 	failure := errors.New("the disk is full")
-	root := &cobra.Command{Use: "tonscribe", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error {
+	run := func(*cobra.Command, []string) error {
 		return errors.Join(failure, fmt.Errorf("sink: %w", context.Canceled))
-	}}
-	root.SetArgs(nil)
-	if err := execute(context.Background(), root); !errors.Is(err, failure) {
+	}
+	if err := executeAs(context.Background(), "up", run); !errors.Is(err, failure) {
 		t.Errorf("%v, want %v", err, failure)
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	if err := execute(stopped, root); err != nil {
+	if err := executeAs(stopped, "up", run); err != nil {
 		t.Errorf("stopped: %v, want none", err)
+	}
+}
+
+// executeAs executes a command that does something else.
+func executeAs(ctx context.Context, line string, run func(*cobra.Command, []string) error) error {
+	root := rootCommand()
+	c, _, err := root.Find(strings.Fields(line))
+	if err != nil {
+		return err
+	}
+	c.Args, c.RunE = nil, run
+	root.SetArgs(strings.Fields(line))
+	return execute(ctx, root)
+}
+
+// A verification that was cut off has proven nothing, and a repair has not mended all:
+// whoever goes on with the next command must not take it for done.
+func TestWhatEndsByItselfHasFailedWhenItWasStoppedBefore(t *testing.T) {
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	cut := func(*cobra.Command, []string) error { return fmt.Errorf("verify: %w", context.Canceled) }
+	for _, line := range []string{"verify", "repair", "migrate up", "engine fetch", "devnet generate --out chain --transactions 1"} {
+		if err := executeAs(stopped, line, cut); err == nil || !strings.Contains(err.Error(), "stopped before its end") {
+			t.Errorf("%s: %v, want an error that says that it was stopped before its end", line, err)
+		}
+	}
+	for _, line := range []string{"up", "devnet", "ingest", "decode", "contracts", "traces", "sink", "metadata", "webhooks", "query", "receiver"} {
+		if err := executeAs(stopped, line, cut); err != nil {
+			t.Errorf("%s: %v, want none: it runs until it is stopped", line, err)
+		}
 	}
 }
 
