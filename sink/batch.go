@@ -142,7 +142,9 @@ func (c *Component) insertInTurn(ctx context.Context, rows table.Buffer, token s
 func (c *Component) insertTable(ctx context.Context, rows table.Buffer, token string) error {
 	began := time.Now()
 	name := rows.Table().Name
-	if err := c.dependencies.ClickHouse.Insert(ctx, insertOf(rows, token)); err != nil {
+	insert := insertOf(rows, token)
+	c.dependencies.Repeat.revise(&insert, rows)
+	if err := c.dependencies.ClickHouse.Insert(ctx, insert); err != nil {
 		return err
 	}
 	c.metrics.insertSeconds.WithLabelValues(name).Observe(time.Since(began).Seconds())

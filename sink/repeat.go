@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/kafka"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -21,6 +22,8 @@ type Repeat struct {
 	// From is the first bundle whose rows are inserted. Those of earlier ones are
 	// read and passed.
 	From uint32
+	// Revision is that of rows of tables that have one; 0 leaves them the first.
+	Revision uint32
 	// Token is put before all tokens: what was inserted under the first ones is
 	// gone, although ClickHouse remembers them.
 	Token string
@@ -34,6 +37,15 @@ type Repeat struct {
 
 // wants says whether a table gets rows; every table does of an ordinary sink.
 func (r *Repeat) wants(table string) bool { return r == nil || slices.Contains(r.Tables, table) }
+
+// revise gives rows their revision.
+func (r *Repeat) revise(insert *clickhouse.Insert, rows table.Buffer) {
+	if r == nil || r.Revision == 0 || !rows.Table().Revised() {
+		return
+	}
+	revisions := slices.Repeat([]uint32{r.Revision}, rows.Rows())
+	insert.Columns = append(insert.Columns, clickhouse.Column{Name: table.Revision, Values: revisions})
+}
 
 // passes reports whether a record's rows are left as they are.
 func (r *Repeat) passes(item kafka.Item) bool { return r != nil && item.Record.McSeqno < r.From }

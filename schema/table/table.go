@@ -212,6 +212,10 @@ func (t *Table) WordsSQL() (list []string) {
 	return list
 }
 
+// Revised reports whether a row may be replaced by one of another revision that was made
+// of more than the topics' records.
+func (t *Table) Revised() bool { return t.Newest == Revision }
+
 // KeySQL names the columns of the key.
 func (t *Table) KeySQL() string { return strings.Join(t.Key, ", ") }
 

@@ -291,18 +291,21 @@ func amountDetail(name, doc string, names []string) column[*ActionRow] {
 
 func (a *ActionRow) word(names []string) string { return a.detail(names).GetText() }
 
+// Revision is the column of which the greatest value counts in tables of actions.
+const Revision = "revision"
+
 // revised are the columns of rows that are not always what the pipeline made of them:
 // actions that were recognised again.
 func revised[R any]() []column[R] {
 	return []column[R]{
-		aside[R]("revision", UInt32, "0 as the pipeline made it; greater where the action was recognised again (`tonscribe reclassify`)"),
+		aside[R](Revision, UInt32, "0 as the pipeline made it; greater where the action was recognised again (`tonscribe reclassify`)"),
 		aside[R]("gone", UInt8, "1 where there is no such action any more: `FINAL` leaves it out"),
 	}
 }
 
 // Actions has what parts of traces were.
 var Actions = declare(Table{Name: "actions", Doc: "an action: what a part of a trace was, a transfer, a swap, a stake; parts of other actions are rows, too (count those without ancestors)",
-	Key: []string{"trace_prefix", "trace_end_lt", "number"}, Newest: "revision"}, nil, []column[*ActionRow]{
+	Key: []string{"trace_prefix", "trace_end_lt", "number"}, Newest: Revision}, nil, []column[*ActionRow]{
 	col("trace_prefix", Prefix, "first 8 bytes of the id of its trace, by which `traces` is ordered", func(a *ActionRow) uint64 { return schema.Prefix(a.Step.Trace.Id) }),
 	col("trace_end_lt", UInt64, "the greatest logical time of the trace", func(a *ActionRow) uint64 { return a.Step.Trace.EndLt }),
 	col("number", UInt32, "number of the action in its trace, in the order of end_lt and id", func(a *ActionRow) uint32 { return a.Number }),
@@ -346,7 +349,7 @@ func (a *ActionRow) Lists(add func(*ListedAction)) {
 
 // ActionsByList has the lists of actions.
 var ActionsByList = declare(Table{Name: "actions_by_list", Internal: true, Doc: "an action in one list that it is in, for look-ups of the API",
-	Key: []string{"list", "trace_end_lt", "trace_prefix", "number"}, Newest: "revision"}, nil, []column[*ListedAction]{
+	Key: []string{"list", "trace_end_lt", "trace_prefix", "number"}, Newest: Revision}, nil, []column[*ListedAction]{
 	col("list", Prefix, "number of the list, made of its kind and an account", func(l *ListedAction) uint64 { return l.List }),
 	col("trace_end_lt", UInt64, "the greatest logical time of the trace", func(l *ListedAction) uint64 { return l.Step.Trace.EndLt }),
 	col("trace_prefix", Prefix, "first 8 bytes of the id of its trace", func(l *ListedAction) uint64 { return schema.Prefix(l.Step.Trace.Id) }),

@@ -22,7 +22,13 @@ func (r *run) fill(ctx context.Context, p *plan) error {
 	if p.source != nil {
 		fill = r.fromSource
 	}
+	if err := r.findRevision(ctx, p); err != nil {
+		return err
+	}
 	if err := fill(ctx, p); err != nil {
+		return err
+	}
+	if err := r.replaceRevised(ctx, p); err != nil {
 		return err
 	}
 	r.Progress("")
@@ -35,7 +41,7 @@ func (r *run) sink(p *plan, log *kafka.Client, sealed func(topic string, partiti
 	c := r.Sink
 	c.Group = "repair"
 	return sink.New(c, sink.Dependencies{Report: r.Report, Kafka: log, ClickHouse: r.Tables, Repeat: &sink.Repeat{
-		Tables: p.tables, From: p.from, Token: fmt.Sprintf("repair-%d", time.Now().UnixNano()), Sealed: sealed,
+		Tables: p.tables, From: p.from, Revision: p.revision, Token: fmt.Sprintf("repair-%d", time.Now().UnixNano()), Sealed: sealed,
 		Done: func(ctx context.Context, topic string, partition int) (uint32, error) {
 			return log.Done(ctx, r.Sink.Group, topic, partition)
 		},

@@ -27,10 +27,14 @@ type plan struct {
 	source   *Source // nil when the log suffices
 	// begin is the bundle that decoding begins with, and gaps what the index lacks
 	// on purpose from there on.
-	begin    uint32
-	gaps     []gap
-	others   []string // tables whose rows do not come from records
-	leftover int
+	begin  uint32
+	gaps   []gap
+	others []string // tables whose rows do not come from records
+	// revision is that of the rows of tables that have one, and unreadable are damaged
+	// parts that these still have.
+	revision   uint32
+	unreadable []string
+	leftover   int
 }
 
 // gap is the bundles after, and before, two that follow each other in the index.
@@ -41,7 +45,7 @@ type gap struct {
 
 func (r *run) plan(ctx context.Context, damages []parts.Damage) (*plan, error) {
 	p := &plan{from: ^uint32(0)}
-	for table, from := range parts.Sum(damages) {
+	for table, from := range together(parts.Sum(damages)) {
 		topics := sink.Sources(table)
 		if len(topics) == 0 {
 			p.others = append(p.others, table)
@@ -61,6 +65,9 @@ func (r *run) plan(ctx context.Context, damages []parts.Damage) (*plan, error) {
 		if d.Covered {
 			p.leftover++
 		}
+		if d.Active {
+			p.unreadable = append(p.unreadable, d.Part)
+		}
 	}
 	if len(p.tables) == 0 {
 		return p, nil
@@ -77,6 +84,23 @@ func (r *run) plan(ctx context.Context, damages []parts.Damage) (*plan, error) {
 	}
 	fmt.Fprintln(r.Out, missing)
 	return p, r.findBegin(ctx, p)
+}
+
+// together adds the tables of actions and of their lists to each other: numbers of the
+// ones lead to the others.
+func together(from map[string]uint32) map[string]uint32 {
+	first, lost := ^uint32(0), false
+	for _, t := range revisedTables {
+		if at, has := from[t]; has {
+			first, lost = min(first, at), true
+		}
+	}
+	for _, t := range revisedTables {
+		if lost {
+			from[t] = first
+		}
+	}
+	return from
 }
 
 // findRange finds out what bundles the tables have.

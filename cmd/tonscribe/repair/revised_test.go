@@ -1,0 +1,152 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"tonscribe/bench/synthetic"
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/kafka"
+	"tonscribe/internal/parts"
+	"tonscribe/internal/report"
+	"tonscribe/schema"
+	"tonscribe/schema/migrations"
+	"tonscribe/schema/record"
+	"tonscribe/schema/table"
+	"tonscribe/sink"
+	"tonscribe/test/support/enginetest"
+)
+
+// index is a short chain in a log and in tables.
+type index struct {
+	*testing.T
+	tables *clickhouse.Client
+	log    *kafka.Client
+}
+
+func newIndex(t *testing.T) *index {
+	t.Helper()
+	ctx := t.Context()
+	dsn := enginetest.ClickHouse(t).DSN()
+	if err := migrations.Up(ctx, dsn, migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	c := clickhouse.DefaultConfiguration()
+	c.DSN = dsn
+	tables, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tables.Close() })
+	engine := enginetest.Kafka(t)
+	k := kafka.DefaultConfiguration()
+	k.Brokers, k.Partitions = []string{engine.Address()}, 1
+	log, err := kafka.New(k, kafka.Dependencies{Report: report.Silent(), Dial: engine.Dial, Epoch: engine.Epoch()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	if err := log.EnsureTopics(ctx, schema.Topics); err != nil {
+		t.Fatal(err)
+	}
+	rows, traces := synthetic.NewRows(synthetic.RowOptions{Transactions: 1000, Seed: 4}), synthetic.NewTraces()
+	last := uint32(0)
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		headers, transactions, accounts := b.Records(0, 1)
+		for topic, records := range map[schema.Topic][]*record.Record{
+			schema.Headers: headers, schema.Transactions: transactions, schema.Accounts: accounts, schema.Contracts: b.Nothing(), schema.Traces: traces.Records(b, 1)[0],
+		} {
+			if err := log.Publish(ctx, topic.Name, 0, records); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last = b.Seqno
+	}
+	i := &index{t, tables, log}
+	out, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: report.Silent(), Kafka: log, ClickHouse: tables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // ClickHouse has no way to tell
+		w, err := clickhouse.ReadWatermark(ctx, tables.Conn())
+		if err == nil && w.MCSeqno == last {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the tables have bundle %d of %d: %v", w.MCSeqno, last, err)
+		}
+	}
+	if err := out.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func (i *index) exec(statement string) {
+	i.Helper()
+	if err := i.tables.Conn().Exec(i.Context(), statement); err != nil {
+		i.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// sum is that of the newest rows of a table, without what says how often they were made,
+// and how many there are.
+func (i *index) sum(t *table.Table) (sum [2]uint64) {
+	i.Helper()
+	if err := i.tables.Conn().QueryRow(i.Context(), fmt.Sprintf("SELECT sum(%s), count() FROM %s FINAL", t.HashSQL(), t.Name)).Scan(&sum[0], &sum[1]); err != nil {
+		i.Fatal(err)
+	}
+	return sum
+}
+
+// recogniseAgain replaces the actions of every other trace by others, as
+// `tonscribe reclassify` does.
+func (i *index) recogniseAgain() {
+	for _, name := range []string{"actions", "actions_by_list"} {
+		changed := "type"
+		other := map[string]string{"actions": "'nft_mint'", "actions_by_list": "type + 1"}[name]
+		rows := fmt.Sprintf("FROM (SELECT * FROM %s FINAL WHERE trace_prefix %% 2 = 0)", name)
+		i.exec(fmt.Sprintf("INSERT INTO %s SELECT * REPLACE (number + 100 AS number, %s AS %s, 2 AS revision) %s", name, other, changed, rows))
+		i.exec(fmt.Sprintf("INSERT INTO %s SELECT * REPLACE (1 AS revision, 1 AS gone) %s AND number < 100", name, rows[:len(rows)-1]) + ")")
+	}
+}
+
+// Lists lead to actions by their numbers: those of actions that were recognised again
+// lead to nothing when the log brings back the first ones, and hide that these are there.
+func TestActionsThatWereRecognisedAgainComeBackWithTheirLists(t *testing.T) {
+	for _, lost := range []string{"actions", "actions_by_list"} {
+		t.Run(lost, func(t *testing.T) {
+			i := newIndex(t)
+			actions, lists := i.sum(&table.Actions.Table), i.sum(&table.ActionsByList.Table)
+			i.recogniseAgain()
+			watch, err := parts.New(parts.Options{Configuration: parts.DefaultConfiguration(), ClickHouse: i.tables, Report: report.Silent()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := watch.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			i.exec("ALTER TABLE " + lost + " DETACH PARTITION ID '0'")
+			for range 2 { // the second run finds nothing to do
+				err = Run(t.Context(), Options{
+					Tables: i.tables, Watch: watch, Partitions: 1, Sink: sink.DefaultConfiguration(), Report: report.Silent(), SkipChecksums: true,
+					Log: func(context.Context) (*kafka.Client, error) { return i.log, nil }, Out: t.Output(), Progress: func(string) {},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if have := i.sum(&table.Actions.Table); have != actions || have[1] < 500 {
+				t.Errorf("%d actions with the sum %x, want %d with %x", have[1], have[0], actions[1], actions[0])
+			}
+			if have := i.sum(&table.ActionsByList.Table); have != lists {
+				t.Errorf("%d rows of lists with the sum %x, want %d with %x", have[1], have[0], lists[1], lists[0])
+			}
+		})
+	}
+}
