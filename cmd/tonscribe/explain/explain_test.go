@@ -78,6 +78,25 @@ func TestAWalletIsExplainedWithWhatItsMasterSays(t *testing.T) {
 	}
 }
 
+// Whoever makes a token chooses its texts: they are shown to an operator's terminal, and
+// must neither do anything there nor look like another line.
+func TestTextsOfATokenAreOneLineThatDoesNothingToATerminal(t *testing.T) {
+	owner := address.NewAddress(0, 0, bytes.Repeat([]byte{2}, 32))
+	for uri, want := range map[string]string{
+		"https://a.b/\x1b[2J\x1b]0;owned\a":       `uri: https://a.b/\x1b[2J\x1b]0;owned\a`,
+		"https://a.b/c\n  confirmed\r":            `uri: https://a.b/c\n  confirmed\r`,
+		"https://a.b/\u202egnp.exe":               `uri: https://a.b/\u202egnp.exe`,
+		"https://a.b/монета":                      "uri: https://a.b/монета",
+		"https://a.b/" + strings.Repeat("ж", 150): "uri: https://a.b/" + strings.Repeat("ж", 94) + "…",
+	} {
+		minter := contracts.JettonMinter{Admin: owner, Content: contracts.OffchainContent(uri)}
+		text := explained(t, subject(t, minter.Address(0), minter.StateInit()), explain.Nobody)
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("%q: the text lacks the line %q:\n%q", uri, want, text)
+		}
+	}
+}
+
 func TestWhatIsNoAccountIsRefused(t *testing.T) {
 	for name, boc := range map[string][]byte{"nothing": nil, "no bag of cells": []byte("hello")} {
 		if s, err := explain.FromBoC(boc); err == nil {

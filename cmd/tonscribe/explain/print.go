@@ -4,7 +4,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -14,11 +16,22 @@ import (
 	"tonscribe/ton/tvm"
 )
 
-// maxText is the longest text that is printed of one value.
+// maxText is how many bytes are printed of one value at most.
 const maxText = 200
 
+// print writes a line. What is no printable character in it, since contracts have texts of
+// strangers, is written as Go does.
 func (e *Explainer) print(format string, arguments ...any) {
-	fmt.Fprintf(e.Out, format+"\n", arguments...)
+	var line strings.Builder
+	for _, r := range fmt.Sprintf(format, arguments...) {
+		if unicode.IsPrint(r) {
+			line.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		line.WriteString(quoted[1 : len(quoted)-1])
+	}
+	fmt.Fprintln(e.Out, line.String())
 }
 
 func (e *Explainer) printRuns() {
@@ -129,7 +142,7 @@ func raw(account []byte) string {
 
 func cut(text string) string {
 	if len(text) > maxText {
-		return text[:maxText] + "…"
+		return strings.ToValidUTF8(text[:maxText], "") + "…"
 	}
 	return text
 }
