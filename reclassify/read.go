@@ -35,6 +35,8 @@ func NewReader(client *clickhouse.Client) *Reader {
 // Trace is a closed trace with its actions.
 type Trace struct {
 	*record.Trace
+	// Transactions are all of it, where none is missing.
+	Transactions []*record.Transaction
 	// Actions are the rows that the recognisers make, by their numbers: those of the stored
 	// ones.
 	Actions []*table.ActionRow
@@ -184,6 +186,7 @@ func (r *Reader) recognise(ctx context.Context, traces []*Trace) error {
 		if t.Missing = int(t.Nodes) - len(of); t.Missing != 0 {
 			continue
 		}
+		t.Transactions = of
 		if trees[i], err = trace.NewTree(of); err != nil {
 			return fmt.Errorf("trace %x: %w", t.Id, err)
 		}

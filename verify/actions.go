@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	"tonscribe/decode/trace"
 	"tonscribe/reclassify"
 	"tonscribe/schema"
 	"tonscribe/schema/table"
 )
 
 // checkActions recognises the actions of every closed trace again, with what contracts
-// were as of its end, and compares them with those that the tables have.
+// were as of its end, and compares them with those that the tables have, and the traces
+// with their transactions.
 func (v *verifier) checkActions(ctx context.Context) error {
 	rows, err := v.number(ctx, "SELECT count() FROM traces_by_list WHERE list = ? AND mc_seqno BETWEEN ? AND ?", schema.AllTraces.Number(nil), v.from, v.to)
 	if err != nil {
@@ -21,14 +23,29 @@ func (v *verifier) checkActions(ctx context.Context) error {
 	return reclassify.Windows(v.from, v.to, func(low, high uint32) (traces uint64, err error) {
 		err = reader.Each(ctx, low, high, func(t *reclassify.Trace) error {
 			traces++
-			if t.Missing == 0 { // else the check of traces says so
-				v.compareActions(t)
+			if t.Missing > 0 { // the check of traces says so
+				return nil
 			}
-			return nil
+			v.compareActions(t)
+			return v.compareTrace(t)
 		})
 		meter.add(traces)
 		return traces, err
 	})
+}
+
+// compareTrace compares what a trace says of itself with its transactions.
+func (v *verifier) compareTrace(t *reclassify.Trace) error {
+	made, _, err := (&trace.Recorded{Transactions: t.Transactions}).Assemble()
+	if err != nil || made == nil { // its first transaction is none: the check of accounts says so
+		return err
+	}
+	stored := t.CloneVT()
+	stored.Replaces, made.Replaces = nil, nil // which parts of it came first is not told any more
+	if path, have, want := firstField(stored, made); path != "" {
+		v.findings.differs(CheckTraces, table.Traces.Name, fmt.Sprintf("trace_prefix = 0x%x AND NOT replaced", t.Id[:8]), "%s is %s, by its transactions it is %s", path, have, want)
+	}
+	return nil
 }
 
 // compareActions compares the actions of a trace.

@@ -14,13 +14,17 @@ import (
 func TestLiesAboutTracesAreFound(t *testing.T) {
 	l := emptyTables(t)
 	l.fillRows(synthetic.NewRows(synthetic.RowOptions{Transactions: 2000, Seed: 4}))
-	if r, err := l.verify(only(CheckTraces)); err != nil || r.check(CheckTraces).Checked < 3000 {
+	if r, err := l.verify(only(CheckTraces, CheckActions)); err != nil || r.check(CheckTraces).Checked < 3000 {
 		t.Fatalf("%d rows were checked: %v", r.check(CheckTraces).Checked, err)
 	}
 	update := func(set string) func(*tables, *table.Table, string) {
 		return func(l *tables, t *table.Table, where string) {
 			l.exec(fmt.Sprintf("ALTER TABLE %s UPDATE %s WHERE %s SETTINGS mutations_sync = 1", t.Name, set, where))
 		}
+	}
+	// flipAt changes a byte of the record, from which ClickHouse reads columns.
+	flipAt := func(at int) func(*tables, *table.Table, string) {
+		return update(fmt.Sprintf("record = concat(substring(record, 1, %d), char(bitXor(ascii(substring(record, %d, 1)), 1)), substring(record, %d))", at-1, at, at+1))
 	}
 	remove := func(l *tables, t *table.Table, where string) { deleteRow(l, t.Name, where) }
 	for _, c := range []struct {
@@ -36,6 +40,9 @@ func TestLiesAboutTracesAreFound(t *testing.T) {
 		{"another number of transactions", "", &table.Traces.Table, update("nodes = nodes + 1"), "but transaction_traces has"},
 		{"another end", "", &table.Traces.Table, update("end_lt = end_lt + 1"), "that of the last transaction"},
 		{"another state", "state = 'complete'", &table.Traces.Table, update("state = 'broken'"), "column state is"},
+		{"another message that began it", "nodes = 1 AND state = 'complete' AND external_hash != toFixedString('', 32)", &table.Traces.Table, flipAt(17), "external_hash is"},
+		{"another normalized hash of it", "state = 'complete' AND external_hash_norm != toFixedString('', 32)", &table.Traces.Table, flipAt(49), "external_hash_norm is"},
+		{"another number of messages", "state = 'complete'", &table.Traces.Table, flipAt(113), "edges is"},
 		{"a list left out", "", &table.TracesByList.Table, remove, "but its transactions are of"},
 		{"an action left out", "number = 0 AND type = 'ton_transfer'", &table.Actions.Table, remove, "a row that the record of the action does not make"},
 		{"an action left out between others", "number = 1 AND (trace_prefix, 2) IN (SELECT trace_prefix, number FROM actions)", &table.Actions.Table, remove, "no row, but the trace has an action 2"},
@@ -47,7 +54,7 @@ func TestLiesAboutTracesAreFound(t *testing.T) {
 			l := l.in(t)
 			defer l.save(c.table.Name)()
 			c.tell(l, c.table, l.rowOf(c.table, c.filter))
-			r, err := l.verify(only(CheckTraces))
+			r, err := l.verify(only(CheckTraces, CheckActions))
 			if !errors.Is(err, ErrDifferent) {
 				t.Fatalf("it was not found: %v", err)
 			}
