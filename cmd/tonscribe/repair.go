@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/cobra"
 
 	"tonscribe/cmd/tonscribe/repair"
+	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/kafka"
 )
 
@@ -60,12 +63,20 @@ func (p *process) prepareRepair(ctx context.Context, o *repair.Options) error {
 			return fmt.Errorf("a tonscribe runs on %s (pid %d): stop it first, the repair needs its engines for itself", s.Data, running.PID)
 		}
 	}
-	err := inTurn(ctx, p.watchRoom, p.openClickHouse, p.makeTables)
+	err := inTurn(ctx, p.watchRoom, p.openClickHouse)
 	if err != nil {
 		return err
 	}
 	if o.Tables, err = p.openTables("clickhouse repair", p.dsn); err != nil {
 		return err
+	}
+	if err := mustBeIndex(ctx, o.Tables); err != nil {
+		return err
+	}
+	if !o.DryRun {
+		if err := p.makeTables(ctx); err != nil {
+			return err
+		}
 	}
 	if o.Watch, err = p.newWatch(o.Tables); err != nil {
 		return err
@@ -79,6 +90,17 @@ func (p *process) prepareRepair(ctx context.Context, o *repair.Options) error {
 	o.Source, o.MakeTables = p.repairSource, p.makeTables
 	o.Partitions, o.Sink, o.Report = s.Kafka.Partitions, s.Sink.ForHistory(), p.report
 	return nil
+}
+
+// mustBeIndex refuses a database where nothing was ever indexed: another one is meant.
+func mustBeIndex(ctx context.Context, tables *clickhouse.Client) error {
+	var there uint64
+	err := tables.Conn().QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name IN ('blocks', 'transactions', 'seals', 'progress')").Scan(&there)
+	var refused *driver.Exception
+	if missing := errors.As(err, &refused) && refused.Code == unknownDatabase; missing || err == nil && there == 0 {
+		return errors.New("the database has no tables of tonscribe, so that there is nothing to be repaired: name another one with --clickhouse, or the data folder with --data")
+	}
+	return err
 }
 
 // hasLog reports whether there is a log beside the tables: an external one, or the

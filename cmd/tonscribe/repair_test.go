@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/report"
+	"tonscribe/test/support/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// A DSN with a name that is mistaken for another one must not be said to be whole, and a
+// dry run does nothing.
+func TestARepairOfADatabaseWithoutTablesIsRefusedAndMakesNone(t *testing.T) {
+	dsn := enginetest.ClickHouse(t).DSN()
+	c := clickhouse.DefaultConfiguration()
+	c.DSN = dsn
+	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	count := func(query string) (n uint64) {
+		if err := client.Conn().QueryRow(t.Context(), query).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	databases := count("SELECT count() FROM system.databases")
+	for name, dsn := range map[string]string{"empty": dsn, "missing": strings.Replace(dsn, "_test", "_mistaken", 1)} {
+		for _, flags := range []string{" --dry-run", ""} {
+			err := asked("repair --skip-checksums --data " + t.TempDir() + " --clickhouse " + dsn + flags)
+			if err == nil || !strings.Contains(err.Error(), "no tables") {
+				t.Errorf("%s database, repair%s: %v, want an error that there are no tables", name, flags, err)
+			}
+		}
+	}
+	if tables := count("SELECT count() FROM system.tables WHERE database = currentDatabase()"); tables > 0 {
+		t.Errorf("%d tables were made, want none", tables)
+	}
+	if now := count("SELECT count() FROM system.databases"); now != databases {
+		t.Errorf("there are %d databases, there were %d", now, databases)
+	}
+}
