@@ -55,6 +55,11 @@ func TestQueriesOfTheManualFindSomething(t *testing.T) {
 			t.Errorf("%s %v", q[1], err)
 			continue
 		}
+		for _, c := range rows.ColumnTypes() {
+			if c.DatabaseTypeName() == "Array(UInt256)" {
+				t.Errorf("%s gives %s, a number for each wallet, want figures only", q[1], c.Name())
+			}
+		}
 		found := rows.Next()
 		if err := rows.Err(); err != nil || !found {
 			t.Errorf("%s found %v, %v", q[1], found, err)
