@@ -7,6 +7,7 @@ import (
 	"tonscribe/decode/trace"
 	"tonscribe/reclassify"
 	"tonscribe/schema"
+	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 )
 
@@ -20,7 +21,7 @@ func (v *verifier) checkActions(ctx context.Context) error {
 	}
 	meter := v.meter("actions of traces", rows)
 	reader := reclassify.NewReader(v.client)
-	return reclassify.Windows(v.from, v.to, func(low, high uint32) (traces uint64, err error) {
+	err = reclassify.Windows(v.from, v.to, func(low, high uint32) (traces uint64, err error) {
 		err = reader.Each(ctx, low, high, func(t *reclassify.Trace) error {
 			traces++
 			if t.Missing > 0 { // the check of traces says so
@@ -32,6 +33,36 @@ func (v *verifier) checkActions(ctx context.Context) error {
 		meter.add(traces)
 		return traces, err
 	})
+	if err != nil {
+		return err
+	}
+	return v.checkTraceLists(ctx)
+}
+
+// checkTraceLists compares the lists of traces with the rows that traces with their
+// transactions make. Those that are too large to be put together, and those that are a
+// part of another one by now, are left out.
+func (v *verifier) checkTraceLists(ctx context.Context) error {
+	t, want := table.TracesByList, v.rowSide
+	have := make([]cell, len(want.cells[traceListRows]))
+	var bucket uint32
+	var c cell
+	query := fmt.Sprintf(`SELECT toUInt32(intDiv(mc_seqno - %d, %d)) AS bucket, count(), sum(%s) FROM %s FINAL WHERE mc_seqno BETWEEN %d AND %d
+		AND trace_prefix NOT IN (SELECT trace_prefix FROM traces WHERE replaced OR nodes > %d) GROUP BY bucket`,
+		want.low, want.width, t.HashSQL(), t.Name, want.low, want.high, trace.MaxNodes)
+	if err := v.each(ctx, query, nil, []any{&bucket, &c.rows, &c.sum}, func() error {
+		have[bucket] = c
+		return nil
+	}); err != nil {
+		return err
+	}
+	if n := firstDifferent(have, want.cells[traceListRows]); n >= 0 {
+		low, high := want.bucket(n)
+		v.findings.differs(CheckTraces, t.Name, fmt.Sprintf("mc_seqno BETWEEN %d AND %d", low, high),
+			"a row of a trace is not one that its transactions make: %d rows with the sum %016x, instead of %d with %016x", have[n].rows, have[n].sum,
+			want.cells[traceListRows][n].rows, want.cells[traceListRows][n].sum)
+	}
+	return nil
 }
 
 // compareTrace compares what a trace says of itself with its transactions.
@@ -40,12 +71,31 @@ func (v *verifier) compareTrace(t *reclassify.Trace) error {
 	if err != nil || made == nil { // its first transaction is none: the check of accounts says so
 		return err
 	}
+	v.takeLists(made, t.Transactions)
 	stored := t.CloneVT()
 	stored.Replaces, made.Replaces = nil, nil // which parts of it came first is not told any more
 	if path, have, want := firstField(stored, made); path != "" {
 		v.findings.differs(CheckTraces, table.Traces.Name, fmt.Sprintf("trace_prefix = 0x%x AND NOT replaced", t.Id[:8]), "%s is %s, by its transactions it is %s", path, have, want)
 	}
 	return nil
+}
+
+// takeLists sums up the rows of the lists of a trace.
+func (v *verifier) takeLists(t *record.Trace, transactions []*record.Transaction) {
+	if !v.rowSide.holds(t.McSeqnoEnd) { // not as it says itself
+		return
+	}
+	step := &record.TraceStep{Trace: t}
+	seen := map[string]bool{}
+	for _, tx := range transactions {
+		if !seen[string(tx.Account)] {
+			seen[string(tx.Account)] = true
+			step.Accounts = append(step.Accounts, tx.Account)
+		}
+	}
+	(&table.TraceStep{TraceStep: step}).Lists(func(l *table.ListedTrace) {
+		v.rowSide.add(traceListRows, t.McSeqnoEnd, 1, table.TracesByList.Hash(l))
+	})
 }
 
 // compareActions compares the actions of a trace.

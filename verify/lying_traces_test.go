@@ -26,6 +26,12 @@ func TestLiesAboutTracesAreFound(t *testing.T) {
 	flipAt := func(at int) func(*tables, *table.Table, string) {
 		return update(fmt.Sprintf("record = concat(substring(record, 1, %d), char(bitXor(ascii(substring(record, %d, 1)), 1)), substring(record, %d))", at-1, at, at+1))
 	}
+	replace := func(set string) func(*tables, *table.Table, string) {
+		return func(l *tables, t *table.Table, where string) {
+			l.exec(fmt.Sprintf("INSERT INTO %s SELECT * REPLACE (%s) FROM (SELECT * FROM %s WHERE %s) SETTINGS insert_deduplicate = 0", t.Name, set, t.Name, where))
+			deleteRow(l, t.Name, where)
+		}
+	}
 	remove := func(l *tables, t *table.Table, where string) { deleteRow(l, t.Name, where) }
 	for _, c := range []struct {
 		name, filter string
@@ -44,6 +50,9 @@ func TestLiesAboutTracesAreFound(t *testing.T) {
 		{"another normalized hash of it", "state = 'complete' AND external_hash_norm != toFixedString('', 32)", &table.Traces.Table, flipAt(49), "external_hash_norm is"},
 		{"another number of messages", "state = 'complete'", &table.Traces.Table, flipAt(113), "edges is"},
 		{"a list left out", "", &table.TracesByList.Table, remove, "but its transactions are of"},
+		{"a list of another account", "list != (SELECT list FROM traces_by_list GROUP BY list ORDER BY count() DESC LIMIT 1)", &table.TracesByList.Table, replace("list + 1 AS list"), "that its transactions make"},
+		{"another end in a list", "", &table.TracesByList.Table, replace("end_lt + 1 AS end_lt"), "that its transactions make"},
+		{"another time in a list", "", &table.TracesByList.Table, update("end_utime = end_utime + 1"), "that its transactions make"},
 		{"an action left out", "number = 0 AND type = 'ton_transfer'", &table.Actions.Table, remove, "a row that the record of the action does not make"},
 		{"an action left out between others", "number = 1 AND (trace_prefix, 2) IN (SELECT trace_prefix, number FROM actions)", &table.Actions.Table, remove, "no row, but the trace has an action 2"},
 		{"another type", "type = 'ton_transfer'", &table.Actions.Table, update("type = 'nft_mint'"), "column type is"},

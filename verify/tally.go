@@ -23,6 +23,7 @@ const (
 	accountRows
 	listRows
 	tracedRows
+	traceListRows
 	actionListRows
 	// blockTransactions: the block of every transaction.
 	blockTransactions
