@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -291,6 +292,11 @@ func (s *settings) complete() error {
 	}
 	if err := errors.Join(s.Storage.Configuration.Validate(), s.Storage.Parts.Validate()); err != nil {
 		return err
+	}
+	for _, dsn := range []string{s.ClickHouse.DSN, s.ClickHouse.ReaderDSN} {
+		if _, err := driver.ParseDSN(dsn); dsn != "" && err != nil {
+			return fmt.Errorf("clickhouse: %w: a DSN is clickhouse://USER:PASSWORD@HOST:PORT/DATABASE", err)
+		}
 	}
 	s.Query.TestNetwork = s.Network == "testnet"
 	s.Auth.Network, s.Webhooks.API.Network, s.Contracts.Network = s.Network, s.Network, s.Network

@@ -45,6 +45,18 @@ func TestCommandLinesThatNobodyKnowsAreErrorsThatSayWhatIsKnown(t *testing.T) {
 	}
 }
 
+// It may have a password, and is not tried again and again.
+func TestADSNThatIsNoneIsRefusedAtOnceAndNotShown(t *testing.T) {
+	for _, dsn := range []string{"nonsense", "clickhouse://tonscribe:s3cret%zz@localhost:9000/tonscribe"} {
+		for _, line := range []string{"verify --clickhouse ", "repair --data " + t.TempDir() + " --clickhouse "} {
+			err := asked(line + dsn)
+			if err == nil || !strings.Contains(err.Error(), "clickhouse://USER:PASSWORD@HOST:PORT/DATABASE") || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%s%s: %v, want an error that tells the form of a DSN, without the password", line, dsn, err)
+			}
+		}
+	}
+}
+
 func TestWhatFailsIsToldUnlessSomebodyHasStoppedIt(t *testing.T) {
 	failure := errors.New("the disk is full")
 	run := func(*cobra.Command, []string) error {
