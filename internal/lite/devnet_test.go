@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/big"
 	"testing"
+	"time"
 
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
@@ -390,6 +391,25 @@ func TestMethodsRunAndMessagesAreSent(t *testing.T) {
 	libraries, err := p.Libraries(t.Context(), make([]byte, 32))
 	if err != nil || len(libraries) != 1 || libraries[0] != nil {
 		t.Errorf("a library that is not there: %v, %v", libraries, err)
+	}
+}
+
+func TestAMessageThatAServerTakesIsSentAlthoughItsSenderHasGone(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 5)
+	ctx, leave := context.WithCancel(t.Context())
+	p := onDevnet(t, d, litetest.Listen(t, func(ctx context.Context, r litetest.Request) any {
+		if _, is := r.Query.(ton.SendMessage); is {
+			leave()
+			time.Sleep(100 * time.Millisecond) // so that it is noticed
+		}
+		return d.Handle(ctx, r)
+	}))
+	if _, err := p.WaitHead(t.Context(), 5); err != nil {
+		t.Fatal(err)
+	}
+	message := cell.BeginCell().MustStoreUInt(0xfeed, 16).EndCell()
+	if err := p.Send(ctx, message.ToBOC()); err != nil || len(d.Sent) != 1 {
+		t.Errorf("%d messages sent, %v; want one, and to be told so", len(d.Sent), err)
 	}
 }
 

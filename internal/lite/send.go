@@ -9,12 +9,13 @@ import (
 )
 
 // Send gives an external message (a bag of cells) to several servers at once. It
-// returns when the first one has taken it; the others get it all the same. When
-// all refuse it, the last error is returned: ton.LSError with the contract's
-// answer, mostly.
+// returns when the first one has taken it; the others get it all the same. A message
+// that is on its way cannot be called back: what becomes of it is returned also when ctx
+// ends meanwhile. When all refuse it, the last error is returned: ton.LSError with the
+// contract's answer, mostly.
 func (p *Pool) Send(ctx context.Context, message []byte) error {
 	servers := p.best(Query{})
-	if len(servers) == 0 {
+	if len(servers) == 0 || ctx.Err() != nil {
 		return (&race{pool: p}).gaveUp(ctx)
 	}
 	servers = servers[:min(len(servers), p.configuration.SendTo)]
@@ -25,17 +26,13 @@ func (p *Pool) Send(ctx context.Context, message []byte) error {
 	}
 	var last error
 	for range servers {
-		select {
-		case err := <-results:
-			var denied ton.LSError
-			if err == nil {
-				return nil
-			}
-			if last == nil || errors.As(err, &denied) {
-				last = err
-			}
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+		err := <-results
+		var denied ton.LSError
+		if err == nil {
+			return nil
+		}
+		if last == nil || errors.As(err, &denied) {
+			last = err
 		}
 	}
 	var denied ton.LSError
