@@ -25,6 +25,7 @@ type batch struct {
 	checksum   uint32
 	since      time.Time        // when the first record came
 	sealed     bool             // the last record is a seal
+	newest     uint32           // bundle of the last record
 	seals      []*record.Record // of the bundles that end in the batch
 }
 
@@ -50,7 +51,7 @@ func (b *batch) pass(item kafka.Item) {
 		b.since = time.Now()
 	}
 	b.end = item.Offset + 1
-	b.sealed = item.Record.GetSeal() != nil
+	b.sealed, b.newest = item.Record.GetSeal() != nil, item.Record.McSeqno
 }
 
 // reset empties the batch for the records from start on.

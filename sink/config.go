@@ -37,6 +37,8 @@ type Configuration struct {
 	// Inserts is how many tables of a batch are inserted at a time, twice as many
 	// of a small one.
 	Inserts int `yaml:"inserts"`
+	// Last is the last bundle of a range, behind which nothing comes; 0 is none.
+	Last uint32 `yaml:"-"`
 	// MaxDataDepth is the depth of the deepest data, as a tree of cells, that
 	// table accounts keeps; 0 is any depth, and a negative number keeps none.
 	MaxDataDepth int `yaml:"max_data_depth"`
@@ -75,10 +77,11 @@ func DefaultConfiguration() Configuration {
 const HeadEvery = 30 * time.Second
 
 // ForHistory are the settings for a range of the chain that is there already: nobody
-// waits for a bundle, so that batches grow while records keep coming, and the last one
-// is inserted when none came for a moment.
-func (c Configuration) ForHistory() Configuration {
-	c.Every, c.Quiet, c.MaxWait = 0, max(c.Quiet, historyQuiet), max(c.MaxWait, historyWait)
+// waits for a bundle, so that batches grow while records keep coming. What ends with the
+// last bundle, where that is known, is inserted at once, and all else when nothing came for
+// a moment.
+func (c Configuration) ForHistory(last uint32) Configuration {
+	c.Every, c.Quiet, c.MaxWait, c.Last = 0, max(c.Quiet, historyQuiet), max(c.MaxWait, historyWait), last
 	return c
 }
 

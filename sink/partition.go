@@ -116,8 +116,10 @@ func (r *reader) step(ctx context.Context) error {
 	return err
 }
 
+// full reports whether nothing more comes into the batch.
 func (r *reader) full() bool {
-	return r.batch.rows >= r.configuration.MaxRows || r.batch.bytes >= r.configuration.MaxBytes
+	c := &r.configuration
+	return r.batch.rows >= c.MaxRows || r.batch.bytes >= c.MaxBytes || c.Last > 0 && r.batch.sealed && r.batch.newest == c.Last
 }
 
 // due says whether a batch that is not full should be inserted now.

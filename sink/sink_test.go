@@ -168,6 +168,17 @@ func TestBundlesThatComeOneByOneAreInsertedInRoundsAndTellTogetherThatTheyAreThe
 	same(t, contents(t, tables), undisturbed(t, s))
 }
 
+func TestTheEndOfARangeIsInsertedAtOnce(t *testing.T) {
+	s, tables := newStream(t, 1), newTables(t)
+	all := bundles(31, 3)
+	s.start(tables, func(c *Configuration) {
+		c.Quiet, c.MaxWait, c.Last = time.Hour, time.Hour, all[len(all)-1].Seqno
+	})
+	s.publish(all...)
+	s.await()
+	same(t, contents(t, tables), undisturbed(t, s))
+}
+
 func TestASinkThatIsStoppedBetweenProgressAndSealsWritesBoth(t *testing.T) {
 	s, tables := newStream(t, 1), newTables(t)
 	told := make(chan struct{}, 100)

@@ -57,7 +57,7 @@ func benchCommand(s *settings) *cobra.Command {
 		},
 		Fill: func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, bench.Running) error) error {
 			return benchProcess(s, cmd, func(p *process) error {
-				s.Sink = s.Sink.ForHistory()
+				s.Sink = s.Sink.ForHistory(0)
 				return p.withSink(ctx, func(ctx context.Context, _ chan<- error) error { return feed(ctx, p.running()) })
 			})
 		},

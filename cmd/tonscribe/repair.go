@@ -88,7 +88,7 @@ func (p *process) prepareRepair(ctx context.Context, o *repair.Options) error {
 		}
 	}
 	o.Source, o.MakeTables = p.repairSource, p.makeTables
-	o.Partitions, o.Sink, o.Report = s.Kafka.Partitions, s.Sink.ForHistory(), p.report
+	o.Partitions, o.Sink, o.Report = s.Kafka.Partitions, s.Sink.ForHistory(0), p.report
 	return nil
 }
 

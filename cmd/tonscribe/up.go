@@ -88,7 +88,7 @@ type everything struct {
 // startAll starts the engines and all stages, the readers first.
 func (p *process) startAll(ctx context.Context) (*everything, error) {
 	if p.settings.Ingest.To > 0 { // there is no head to be followed, and the tables have all of it at the end
-		p.settings.Sink, p.settings.Query.Tail.MaxBytes = p.settings.Sink.ForHistory(), 0
+		p.settings.Sink, p.settings.Query.Tail.MaxBytes = p.settings.Sink.ForHistory(p.settings.Ingest.To), 0
 	}
 	if err := p.openEngines(ctx); err != nil {
 		return nil, err
