@@ -85,7 +85,8 @@ func rootCommand() *cobra.Command {
 		Use:   "tonscribe",
 		Short: "Index The Open Network: raw blocks in, the v3 API out",
 		Long: `tonscribe reads raw blocks of The Open Network, verifies and decodes them, keeps
-the whole history in ClickHouse, and serves it through the v3 index API.
+the whole history in ClickHouse, and serves it: the v3 index API, the v2 API with
+JSON-RPC, streams, and signed payment webhooks.
 
   tonscribe up
 
