@@ -22,8 +22,7 @@ func (p *plan) readable() string {
 }
 
 // findRevision finds the revision that rows need to count before those that were
-// recognised again, and before what another version made of the blocks. Rows of the log
-// are as they were when nothing was recognised again.
+// recognised again. Where none was, rows come back as they were.
 func (r *run) findRevision(ctx context.Context, p *plan) error {
 	if !slices.Contains(p.tables, revisedTables[0]) {
 		return nil
@@ -36,7 +35,7 @@ func (r *run) findRevision(ctx context.Context, p *plan) error {
 		}
 		newest = max(newest, revision)
 	}
-	if newest > 0 || p.source != nil {
+	if newest > 0 {
 		p.revision = newest + 2
 	}
 	return nil
