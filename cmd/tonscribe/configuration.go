@@ -188,12 +188,13 @@ func (s *settings) running(run func(cmd *cobra.Command, p *process) error) func(
 type flag struct{ name, key, usage string }
 
 var (
-	flagData       = flag{"data", "data", "`DIR` of the embedded engines"}
+	flagData       = flag{"data", "data", "`DIR` of the embedded engines and of the stages' stores"}
 	flagListen     = flag{"listen", "listen", "HTTP address, `HOST:PORT`"}
 	flagPprof      = flag{"pprof", "pprof", "serve profiles at `HOST:PORT`"}
 	flagNetwork    = flag{"network", "network", "mainnet, testnet or devnet"}
 	flagLogLevel   = flag{"log-level", "log.level", "trace, debug, info, warn or error"}
-	flagSource     = flag{"source", "ingest.source", "where blocks come from: `devnet`, network (the lite servers of --network), files:DIR, archive:DIR or liteserver:CONFIG.json"}
+	flagSource     = flag{"source", "ingest.source", "where blocks come from: `SOURCE` is devnet, " + sources}
+	flagBlocks     = flag{"source", "ingest.source", "where blocks come from: `SOURCE` is " + sources}
 	flagNamespace  = flag{"type-namespace", "api.type_namespace", "namespace part of @type in answers of /api/v2; `NAME` is ton on mainnet and testnet, else chain"}
 	flagLite       = flag{"liteservers", "api.lite.config", "lite servers that /api/v2 asks, and for what blocks do not show: `FILE` is a TON global config, or network for that of --network; those of the source, if it has some"}
 	flagFrom       = flag{"from", "ingest.from", "first masterchain `SEQNO`"}
@@ -202,6 +203,9 @@ var (
 	flagCluster    = flag{"cluster", "clickhouse.cluster", "`NAME` of the ClickHouse cluster; empty is one node"}
 	flagKafka      = flag{"kafka", "kafka.brokers", "`HOST:PORT,…` of an external Kafka"}
 )
+
+// sources are those of every command that reads blocks.
+const sources = "network (the lite servers of --network), files:DIR, archive:DIR or liteserver:CONFIG.json"
 
 func newSettings(root *cobra.Command) *settings {
 	s := &settings{Configuration: defaultConfiguration()}

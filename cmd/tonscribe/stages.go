@@ -236,7 +236,7 @@ func opened[S stage](open func(*process) (S, error)) func(*process) (stage, erro
 var (
 	ingestStage = stageCommand{
 		name: "ingest", short: "Run the first stage: verified blocks into the log",
-		flags: []flag{flagSource, flagFrom, flagTo, flagKafka, flagPprof}, log: true, readsBlocks: true,
+		flags: []flag{flagBlocks, flagFrom, flagTo, flagKafka, flagPprof}, log: true, readsBlocks: true,
 		open: opened((*process).newIngest),
 	}
 	decodeStage = stageCommand{
