@@ -17,7 +17,7 @@ import (
 func Describe(namespace string, examples map[string]*openapi.Example) *openapi.Document {
 	d := &openapi.Document{
 		Title: "TON node access", Version: Version, Prefix: Prefix,
-		Description: "What lite servers say and prove: state of accounts, blocks, transactions, get-methods, and the way to send messages. Every method takes GET, but for those that change or compute something, and POST with the same parameters as a JSON object; JSON-RPC takes them as `params`.",
+		Description: "What lite servers say and prove: state of accounts, blocks, transactions, get-methods, and the way to send messages. Every method takes POST with its parameters as a JSON object, JSON-RPC takes them as `params`, and all but those that send a message, estimate its fees or run a get-method that is named take GET.",
 		Namespace:   namespace, Tags: tags, Error: failure, Wrap: wrap,
 	}
 	for _, m := range methods {

@@ -30,10 +30,11 @@ var (
 
 const aboutPending = " A message that was sent here is executed with all that follows, on the newest states; each transaction is replaced by the real one as that is indexed, and a trace of which all is indexed is gone from here. What never comes is shown for ten minutes."
 
-// pendingParams are those of traces and actions that are to come.
-func pendingParams(more ...params.Param) []params.Param {
+// pendingParams are those of traces and actions that are to come; account says what these
+// have to do with one.
+func pendingParams(account string, more ...params.Param) []params.Param {
 	return slices.Concat([]params.Param{
-		{Name: "account", Kind: params.AddressKind, Description: "account that takes part; ext_msg_hash does not count then"},
+		{Name: "account", Kind: params.AddressKind, Description: account + "; ext_msg_hash does not count then"},
 		{Name: "ext_msg_hash", Kind: params.HashKind, Multi: true, Range: "up to 1024", Description: "messages that were sent, raw or normalized hash"},
 		supportedTypesParam,
 	}, more)
@@ -42,7 +43,7 @@ func pendingParams(more ...params.Param) []params.Param {
 var pendingTraces = &v3.Endpoint{
 	Path: "/pendingTraces", Tag: actionsAndTraces, Summary: "Traces to come",
 	Description: "Traces of messages that were sent, with their actions, as far as they are foreseen." + aboutPending,
-	Params:      pendingParams(), Headers: actionHeaders,
+	Params:      pendingParams("account that takes part in the trace"), Headers: actionHeaders,
 	Result: pendingTracesAnswer, Errors: []params.Error{*errWhosePending, *errNoPending},
 	Serve: func(q *v3.Request) error {
 		found, err := toCome(q)
@@ -60,7 +61,7 @@ var pendingTraces = &v3.Endpoint{
 var pendingActions = &v3.Endpoint{
 	Path: "/pendingActions", Tag: actionsAndTraces, Summary: "Actions to come",
 	Description: "What messages that were sent will have done, as far as that is foreseen." + aboutPending,
-	Params: pendingParams(
+	Params: pendingParams("account that the action concerns",
 		params.Param{Name: "include_transactions", Kind: params.BoolKind, Default: "false", Description: "add transactions_full to each action"}),
 	Headers: actionHeaders,
 	Result:  pendingActionsAnswer, Errors: []params.Error{*errWhosePending, *errNoPending},
