@@ -15,11 +15,11 @@ import (
 
 var devnetFlags = []flag{
 	{"listen-liteserver", "devnet.listen", "lite server address, `HOST:PORT`; port 0 is a free one, the same the next time (default 127.0.0.1:0)"},
-	{"seed", "devnet.seed", "`NUMBER` that all keys, contracts and traffic follow from (default 1)"},
-	{"consensus", "devnet.consensus", "how blocks are signed: simplex, or catchain as public networks did before 2026 (default simplex)"},
+	{"seed", "devnet.seed", "`NUMBER` that all keys, contracts and traffic follow from (default: that of the chain that is there, else 1)"},
+	{"consensus", "devnet.consensus", "how blocks are signed: simplex, or catchain as public networks did before April 2026 (default: that of the chain that is there, else simplex)"},
 	{"tps", "devnet.tps", "traffic of about `N` transactions a second; 0 is none (default 20)"},
 	{"interval", "devnet.interval", "`TIME` from one masterchain block to the next, 10ms to 1h (default 1s)"},
-	{"fixed-time", "devnet.fixed_time", "`UNIX` time at which the chain begins, instead of now; every block is an interval later"},
+	{"fixed-time", "devnet.fixed_time", "`UNIX` time at which the chain begins, whatever the clock says; every block is an interval later (default: that of the chain that is there, else the clock)"},
 	{"reshard", "devnet.reshard", "split a shard, or merge two, every `N` masterchain blocks (default 0: never)"},
 	{"max-shards", "devnet.max_shards", "at most `N` shards of the basechain, 2 to 16 (default 4)"},
 }
@@ -30,7 +30,8 @@ func devnetCommand(s *settings) *cobra.Command {
 		Short: "Run a TON chain in this process, with a lite server",
 		Long: `Run a TON chain in this process: a masterchain and a basechain with several shards,
 transactions executed by the TVM, seeded traffic, and a lite server that any TON
-client can talk to. The chain lies in DATA/devnet and goes on where it was.
+client can talk to. The chain lies in DATA/devnet and goes on where it was. With
+--listen health and metrics are served there.
 
 'tonscribe up' without a source runs the same chain and indexes it. With the same
 --seed and --fixed-time the chain is the same, byte for byte.`,
