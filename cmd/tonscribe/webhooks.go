@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"tonscribe/internal/egress"
@@ -172,9 +173,15 @@ func (c *chainFacts) Token(ctx context.Context, master address.Address) (merchan
 
 // WalletsOf implements merchantapi.Tokens.
 func (c *chainFacts) WalletsOf(ctx context.Context, master address.Address, owners ...address.Address) ([]address.Address, error) {
+	if !c.node.Configured() {
+		return nil, merchantapi.ErrNoServers
+	}
 	wallets, err := c.node.WalletsOf(ctx, master, owners...)
-	if errors.Is(err, node.ErrNoToken) {
+	switch known := node.Known(err); {
+	case errors.Is(err, node.ErrNoToken):
 		err = store.ErrNotFound
+	case known != nil && known.Unanswered():
+		err = fmt.Errorf("%w: %w", merchantapi.ErrNoAnswer, err)
 	}
 	return wallets, err
 }

@@ -2,14 +2,21 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/xssnick/tonutils-go/ton"
+
+	"tonscribe/internal/lite"
+	"tonscribe/query/node"
 	"tonscribe/ton/address"
+	merchantapi "tonscribe/webhooks/api"
 	"tonscribe/webhooks/send"
 )
 
@@ -20,6 +27,24 @@ func TestOnlyADeliveryThatHasNotEndedIsDue(t *testing.T) {
 		if ended := state != send.Pending; shown.Due.IsZero() != ended {
 			t.Errorf("one that is %s is due at %s", state, shown.Due)
 		}
+	}
+}
+
+// silentServers are lite servers that do not answer.
+type silentServers struct{ node.Servers }
+
+func (silentServers) Head(context.Context) (*ton.BlockIDExt, error) { return nil, lite.ErrUnavailable }
+
+func TestJettonWalletsCannotBeToldWithoutLiteServersThatAnswer(t *testing.T) {
+	for want, servers := range map[error]node.Servers{merchantapi.ErrNoServers: nil, merchantapi.ErrNoAnswer: silentServers{}} {
+		n, err := node.New(node.DefaultConfiguration(), node.Dependencies{Servers: servers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (&chainFacts{node: n}).WalletsOf(context.Background(), address.Address{}, address.Address{}); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+		n.Stop()
 	}
 }
 

@@ -52,7 +52,7 @@ var (
 	errCoding        = badRequest("content_encoding", "send the body without Content-Encoding")
 	errContentType   = badRequest("content_type", "send the body as application/json")
 	errInternal      = &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "something is wrong on our side: try again"}
-	errUnavailable   = &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: "the tables cannot be reached: try again"}
+	errUnavailable   = &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: "the tables, or the chain, cannot be reached: try again"}
 	errNotConfigured = &Error{Status: http.StatusServiceUnavailable, Code: "not_configured", Message: "this installation does not have it: ask the operator"}
 )
 
@@ -90,9 +90,9 @@ func failed(ctx context.Context, err error) (e *Error, ours bool) {
 		return errUnavailable, false
 	case errors.Is(err, store.ErrNotFound):
 		return errNotFound, false
-	case errors.Is(err, store.ErrNoSealKey):
+	case errors.Is(err, store.ErrNoSealKey), errors.Is(err, ErrNoServers):
 		return errNotConfigured, false
-	case errors.Is(err, store.ErrNotRead), errors.Is(err, store.ErrStopped):
+	case errors.Is(err, store.ErrNotRead), errors.Is(err, store.ErrStopped), errors.Is(err, ErrNoAnswer):
 		return errUnavailable, false
 	case ctx.Err() != nil, clickhouse.IsBroken(err):
 		return errUnavailable, true

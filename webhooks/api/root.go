@@ -13,6 +13,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -56,9 +57,18 @@ type Token struct {
 type Tokens interface {
 	// Token returns store.ErrNotFound for an address that is no jetton master.
 	Token(ctx context.Context, master address.Address) (Token, error)
-	// WalletsOf returns what the master says of the jetton wallets of some owners.
+	// WalletsOf returns what the master says of the jetton wallets of some owners, or
+	// ErrNoServers or ErrNoAnswer.
 	WalletsOf(ctx context.Context, master address.Address, owners ...address.Address) ([]address.Address, error)
 }
+
+// Errors of Tokens, besides store.ErrNotFound.
+var (
+	// ErrNoServers says that there are no lite servers to be asked.
+	ErrNoServers = errors.New("there are no lite servers")
+	// ErrNoAnswer wraps why none of them has answered.
+	ErrNoAnswer = errors.New("no lite server answers")
+)
 
 // Outcome is how a payment ended.
 type Outcome struct {
