@@ -95,7 +95,7 @@ func Read(c *cell.Cell) (content Content, ok bool) {
 	case tag == tagOffChain:
 		r.Layout = OffChain
 		uri, is := Snake(s, MaxValue, &r.left)
-		ok = is && utf8.Valid(uri[:min(len(uri), MaxValue)]) && r.add(Attribute{Name: "uri"}, uri)
+		ok = is && r.add(Attribute{Name: "uri"}, uri)
 	}
 	r.Cut = r.Cut || r.left == 0
 	if !ok {

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -161,6 +162,16 @@ func TestContentBombsAreContained(t *testing.T) {
 	}
 }
 
+// halves is a value in so many cells, each of which ends within a byte.
+func halves(cells int) *cell.Cell {
+	const bits = 1020
+	next := cell.BeginCell().EndCell()
+	for range cells {
+		next = cell.BeginCell().MustStoreSlice(bytes.Repeat([]byte("w"), (bits+7)/8), bits).MustStoreRef(next).EndCell()
+	}
+	return cell.BeginCell().MustStoreUInt(0, 8).MustStoreRef(next).EndCell()
+}
+
 func TestContentsThatAreReadInPartSaySo(t *testing.T) {
 	long := func(text string) *cell.Cell { return contracts.OnchainContent(map[string]string{"description": text}) }
 	parts := map[uint32]string{}
@@ -174,13 +185,15 @@ func TestContentsThatAreReadInPartSaySo(t *testing.T) {
 		cut     bool
 		size    int // of the only attribute
 	}{
-		"a value as long as it may be":  {long(strings.Repeat("y", MaxValue)), false, MaxValue},
-		"a longer one":                  {long(strings.Repeat("y", MaxValue+1)), true, MaxValue},
-		"one that ends in a character":  {long(strings.Repeat("y", MaxValue-1) + "\u20ac"), true, MaxValue - 1},
-		"chunks as long as they may be": {whole, false, MaxValue},
-		"longer chunks":                 {onChain(t, map[string]*cell.Cell{"description": chunks(t, parts)}), true, MaxValue},
-		"a long link":                   {contracts.HugeContent(100_000), true, MaxValue},
-		"a link as deep as it goes":     {contracts.DeepContent(1000), false, 999},
+		"a value as long as it may be":    {long(strings.Repeat("y", MaxValue)), false, MaxValue},
+		"a longer one":                    {long(strings.Repeat("y", MaxValue+1)), true, MaxValue},
+		"one that ends in a character":    {long(strings.Repeat("y", MaxValue-1) + "\u20ac"), true, MaxValue - 1},
+		"chunks as long as they may be":   {whole, false, MaxValue},
+		"longer chunks":                   {onChain(t, map[string]*cell.Cell{"description": chunks(t, parts)}), true, MaxValue},
+		"one in cells of no whole bytes":  {onChain(t, map[string]*cell.Cell{"description": referred(halves(66))}), true, MaxValue},
+		"a long link":                     {contracts.HugeContent(100_000), true, MaxValue},
+		"a link that ends in a character": {contracts.OffchainContent(strings.Repeat("y", MaxValue-1) + "\u20ac"), true, MaxValue - 1},
+		"a link as deep as it goes":       {contracts.DeepContent(1000), false, 999},
 	} {
 		content, ok := Read(c.content)
 		if !ok || len(content.Attributes) != 1 {

@@ -3,7 +3,7 @@ package token
 import "github.com/xssnick/tonutils-go/tvm/cell"
 
 // Snake joins the bits of s and of the chain of first references behind it, until
-// they are more than maxBytes bytes. ok is false when they fill no whole number
+// they are more than maxBytes bytes. ok is false when all of them fill no whole number
 // of bytes, when one of the cells is special, and when there are more of them
 // than cells; those behind the first one are taken from it.
 func Snake(s *cell.Slice, maxBytes int, cells *int) (text []byte, ok bool) {
@@ -20,7 +20,7 @@ func Snake(s *cell.Slice, maxBytes int, cells *int) (text []byte, ok bool) {
 		total += bits
 		switch {
 		case s.RefsNum() > 0 && len(text) <= maxBytes:
-		case total%8 != 0:
+		case s.RefsNum() == 0 && total%8 != 0:
 			return nil, false
 		default:
 			return text, true
