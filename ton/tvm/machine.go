@@ -15,8 +15,9 @@ import (
 // Gas bounds what instructions do, with these exceptions of tonutils-go: it
 // walks the messages that a contract sends as a tree, writes cells out as text
 // for debug instructions and for opcodes that do not exist, both whether anybody
-// reads the text or not, and copies continuations with all that they hold.
-// Contracts make cells and continuations that are 2^500 as a tree for little gas.
+// reads the text or not, and copies continuations, and the tuples that go from one
+// machine to another, with all that they hold. Contracts make cells, continuations and
+// tuples that are 2^500 as a tree for little gas.
 // New closes these ways for every machine of the process.
 
 // MaxActionCells bounds the list of a transaction's actions, with the messages
@@ -54,6 +55,7 @@ func bounded(getter vm.OPGetter) vm.OPGetter {
 		{savesRegister(name), checkedBefore},
 		{holdsContinuations(name), sharing},
 		{copiesTheRest(name), withShallowStack},
+		{runsMachine(name), chargedForTuples},
 	} {
 		if way.taken {
 			getter = acting(getter, way.replace)

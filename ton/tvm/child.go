@@ -1,0 +1,78 @@
+package tvm
+
+import (
+	"strings"
+
+	"github.com/xssnick/tonutils-go/tvm/tuple"
+	"github.com/xssnick/tonutils-go/tvm/vm"
+	"github.com/xssnick/tonutils-go/tvm/vmerr"
+)
+
+// tonutils-go copies the values that code gives to a machine of its own, and those that
+// it gets back, with all that lies in their tuples, each value as often as it is referred
+// to. A few instructions make a tuple that is 2^n values as a tree, so that these copies
+// have a price here, by the time that they take.
+const (
+	freeValues = 64
+	valueGas   = 10 // of each other value in a tuple
+)
+
+// runsMachine reports whether an instruction runs a machine inside of the machine.
+func runsMachine(name string) bool { return strings.HasPrefix(name, "RUNVM") }
+
+// chargedForTuples is an instruction that runs a machine and pays for the values in the
+// tuples of the stack, before it, and of the stack that the machine leaves.
+func chargedForTuples(act action) action {
+	return func(state *vm.State) error {
+		if err := chargeTuples(state, state.Stack); err != nil {
+			return err
+		}
+		// Only a copy of the state can have another runner for the time being.
+		outer, parent := *state, *state
+		parent.SetChildRunner(func(child *vm.State) (int64, error) {
+			exit, err := outer.RunChild(child)
+			if err == nil && exit == vmerr.CodeOutOfGas { // which RunChild keeps to itself
+				err = vmerr.Error(vmerr.CodeOutOfGas)
+			}
+			_ = chargeTuples(&parent, child.Stack) // what is missing then is found before the values are copied
+			return exit, err
+		})
+		err := act(&parent)
+		state.Stack, state.Gas, state.Steps = parent.Stack, parent.Gas, parent.Steps
+		state.SignatureCheckCounter, state.GetExtraBalanceCounter = parent.SignatureCheckCounter, parent.GetExtraBalanceCounter
+		return err
+	}
+}
+
+func chargeTuples(state *vm.State, stack *vm.Stack) error {
+	limit := freeValues + max(state.Gas.Remaining, 0)/valueGas + 1
+	n := int64(0)
+	for i := range stack.Len() {
+		value, err := stack.Get(i)
+		if err != nil {
+			return err
+		}
+		if n += valuesIn(value, limit-n); n >= limit {
+			break
+		}
+	}
+	return state.ConsumeGas(max(n-freeValues, 0) * valueGas)
+}
+
+// valuesIn returns how many values lie in a tuple, counted as a tree, or at least limit.
+func valuesIn(value any, limit int64) int64 {
+	t, is := value.(tuple.Tuple)
+	if !is {
+		return 0
+	}
+	n := int64(t.Len())
+	for i := range t.Len() {
+		if n >= limit {
+			break
+		}
+		if inner, err := t.RawIndex(i); err == nil {
+			n += valuesIn(inner, limit-n)
+		}
+	}
+	return n
+}
