@@ -2,6 +2,7 @@ package tvm
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/xssnick/tonutils-go/tvm/tuple"
 	"github.com/xssnick/tonutils-go/tvm/vm"
@@ -17,19 +18,37 @@ const (
 	valueGas   = 10 // of each other value in a tuple
 )
 
+// maxMachines is how many machines run in each other. Each takes some kilobytes of the
+// stack that they share, whose end would be that of the process.
+const maxMachines = 256
+
+var errMachines = vmerr.Error(vmerr.CodeStackOverflow, "too many machines run in each other")
+
+// depths are those of machines that run in others, by their *vm.State.
+var depths sync.Map
+
 // runsMachine reports whether an instruction runs a machine inside of the machine.
 func runsMachine(name string) bool { return strings.HasPrefix(name, "RUNVM") }
 
-// chargedForTuples is an instruction that runs a machine and pays for the values in the
-// tuples of the stack, before it, and of the stack that the machine leaves.
-func chargedForTuples(act action) action {
+// boundedMachine is an instruction that runs a machine, not too deep, and pays for the
+// values in the tuples of the stack, before it, and of the stack that the machine leaves.
+func boundedMachine(act action) action {
 	return func(state *vm.State) error {
+		depth := 1
+		if above, is := depths.Load(state); is {
+			depth += above.(int)
+		}
+		if depth > maxMachines {
+			return errMachines
+		}
 		if err := chargeTuples(state, state.Stack); err != nil {
 			return err
 		}
 		// Only a copy of the state can have another runner for the time being.
 		outer, parent := *state, *state
 		parent.SetChildRunner(func(child *vm.State) (int64, error) {
+			depths.Store(child, depth)
+			defer depths.Delete(child)
 			exit, err := outer.RunChild(child)
 			if err == nil && exit == vmerr.CodeOutOfGas { // which RunChild keeps to itself
 				err = vmerr.Error(vmerr.CodeOutOfGas)

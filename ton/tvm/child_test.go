@@ -7,6 +7,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/test/support/costtest"
 	"tonscribe/ton/tvm"
 )
 
@@ -40,6 +41,18 @@ func TestTuplesThatGoToAnotherMachineAndBackCostNoMoreThanTheirGas(t *testing.T)
 			}
 		})
 	}
+}
+
+// The code of each machine is that of the next: DUP, 1, SWAP, RUNVM 0.
+func TestMachinesRunInEachOtherOnlySoDeep(t *testing.T) {
+	const again = "207101DB4000"
+	code := running(t, "89"+again, again)
+	costtest.Check(t, func() {
+		result, err := tvm.Run(t.Context(), hostileInput(t, code, 4_000_000))
+		if err != nil || !result.OK() {
+			t.Errorf("exit code %d after %d gas and %d steps, %v; want 0", result.ExitCode, result.GasUsed, result.Steps, err)
+		}
+	})
 }
 
 // Stack and gas are those of tonutils-go without a price for tuples.

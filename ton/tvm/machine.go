@@ -55,7 +55,7 @@ func bounded(getter vm.OPGetter) vm.OPGetter {
 		{savesRegister(name), checkedBefore},
 		{holdsContinuations(name), sharing},
 		{copiesTheRest(name), withShallowStack},
-		{runsMachine(name), chargedForTuples},
+		{runsMachine(name), boundedMachine},
 	} {
 		if way.taken {
 			getter = acting(getter, way.replace)
