@@ -95,6 +95,22 @@ func TestCodeThatNeverEndsIsStoppedByTheContext(t *testing.T) {
 	}
 }
 
+// Hashes of slices make cells: with 500 gas each, most runs end in one where they are
+// given more gas and start over.
+func TestCodeThatHasNoGasForACellRunsOutOfGas(t *testing.T) {
+	slice := func(text string) *cell.Cell {
+		return assembly(t, text).ToBuilder().MustStoreRef(assembly(t, "AB")).EndCell()
+	}
+	// code, 3,000 times { DUP, HASHSU, DROP }, and without end
+	many, endless := slice("3089"+"810BB8"+"94"+"20F90130"+"E4"), slice("3089"+"94"+"20F90130"+"EA")
+	if result, err := tvm.Run(t.Context(), hostileInput(t, many, 4_000_000)); err != nil || !result.OK() || result.GasUsed < 1_000_000 {
+		t.Errorf("3,000 hashes: exit code %d after %d gas, %v", result.ExitCode, result.GasUsed, err)
+	}
+	if result, err := tvm.Run(t.Context(), hostileInput(t, endless, 4_000_000)); err != nil || result.ExitCode != -14 {
+		t.Errorf("hashes without end: exit code %d after %d gas, %v, want -14", result.ExitCode, result.GasUsed, err)
+	}
+}
+
 func TestResultsThatUnfoldWithoutEndAreRefused(t *testing.T) {
 	if result, err := tvm.Run(t.Context(), hostileInput(t, doubled(t, 10), 1_000_000)); err != nil || !result.OK() || result.StackCell() == nil {
 		t.Errorf("2^10 values: exit code %d, %v", result.ExitCode, err)

@@ -56,12 +56,30 @@ func bounded(getter vm.OPGetter) vm.OPGetter {
 		{holdsContinuations(name), sharing},
 		{copiesTheRest(name), withShallowStack},
 		{runsMachine(name), boundedMachine},
+		{name == "HASHSU", raising},
 	} {
 		if way.taken {
 			getter = acting(getter, way.replace)
 		}
 	}
 	return getter
+}
+
+// raising is an instruction that raises what it panics with where that is an exception:
+// tonutils-go makes the cell of HASHSU so that it panics where the gas is not enough.
+func raising(act action) action {
+	return func(state *vm.State) (err error) {
+		defer func() {
+			if broken := recover(); broken != nil {
+				raised, is := broken.(error)
+				if _, isException := vmerr.AsVMError(raised); !is || !isException {
+					panic(broken)
+				}
+				err = raised
+			}
+		}()
+		return act(state)
+	}
 }
 
 // setsActions reports whether an instruction may change register c5.
