@@ -12,11 +12,9 @@ import (
 	"tonscribe/internal/parts"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 	"tonscribe/sink"
-	"tonscribe/test/support/enginetest"
 )
 
 // index is a short chain in a log and in tables.
@@ -29,28 +27,7 @@ type index struct {
 func newIndex(t *testing.T) *index {
 	t.Helper()
 	ctx := t.Context()
-	dsn := enginetest.ClickHouse(t).DSN()
-	if err := migrations.Up(ctx, dsn, migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	c := clickhouse.DefaultConfiguration()
-	c.DSN = dsn
-	tables, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tables.Close() })
-	engine := enginetest.Kafka(t)
-	k := kafka.DefaultConfiguration()
-	k.Brokers, k.Partitions = []string{engine.Address()}, 1
-	log, err := kafka.New(k, kafka.Dependencies{Report: report.Silent(), Dial: engine.Dial, Epoch: engine.Epoch()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { log.Close() })
-	if err := log.EnsureTopics(ctx, schema.Topics); err != nil {
-		t.Fatal(err)
-	}
+	tables, log := openEngines(t)
 	rows, traces := synthetic.NewRows(synthetic.RowOptions{Transactions: 1000, Seed: 4}), synthetic.NewTraces()
 	last := uint32(0)
 	for b := rows.Next(); b != nil; b = rows.Next() {

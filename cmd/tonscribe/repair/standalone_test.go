@@ -56,8 +56,8 @@ func TestStandaloneTablesNeedNoEarlierBundles(t *testing.T) {
 	}
 }
 
-// decodeBlocks gives tables with what blocks from one on decode to.
-func decodeBlocks(t *testing.T, source string, from, to uint32) *clickhouse.Client {
+// openEngines gives empty tables and an empty log.
+func openEngines(t *testing.T) (*clickhouse.Client, *kafka.Client) {
 	t.Helper()
 	ctx := t.Context()
 	dsn := enginetest.ClickHouse(t).DSN()
@@ -66,22 +66,30 @@ func decodeBlocks(t *testing.T, source string, from, to uint32) *clickhouse.Clie
 	}
 	c := clickhouse.DefaultConfiguration()
 	c.DSN = dsn
-	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
+	tables, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { client.Close() })
-	log := enginetest.Kafka(t)
+	t.Cleanup(func() { tables.Close() })
+	engine := enginetest.Kafka(t)
 	k := kafka.DefaultConfiguration()
-	k.Brokers, k.Partitions = []string{log.Address()}, 1
-	topics, err := kafka.New(k, kafka.Dependencies{Report: report.Silent(), Dial: log.Dial, Epoch: log.Epoch()})
+	k.Brokers, k.Partitions = []string{engine.Address()}, 1
+	log, err := kafka.New(k, kafka.Dependencies{Report: report.Silent(), Dial: engine.Dial, Epoch: engine.Epoch()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { topics.Close() })
-	if err := topics.EnsureTopics(ctx, schema.Topics); err != nil {
+	t.Cleanup(func() { log.Close() })
+	if err := log.EnsureTopics(ctx, schema.Topics); err != nil {
 		t.Fatal(err)
 	}
+	return tables, log
+}
+
+// decodeBlocks gives tables with what blocks from one on decode to.
+func decodeBlocks(t *testing.T, source string, from, to uint32) *clickhouse.Client {
+	t.Helper()
+	ctx := t.Context()
+	client, topics := openEngines(t)
 	sealed := make(chan string, 1000)
 	out, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: report.Silent(), Kafka: topics, ClickHouse: client, Repeat: &sink.Repeat{
 		Tables: []string{"blocks", "blocks_index", "transactions", "transactions_index", "messages_index", "messages_by_account"},
