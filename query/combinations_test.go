@@ -26,6 +26,7 @@ type combination struct {
 	read   float64 // rows
 	most   float64
 	took   time.Duration
+	shows  []int32 // what it covers, by numbers of one list of combinations
 }
 
 func (c *combination) String() string { return c.path + "?" + c.query.Encode() }
@@ -221,40 +222,63 @@ func combinations(t *testing.T, documented map[string][]string, keys *synthetic.
 	return append(first, rest...)
 }
 
-// shows names what a request covers.
-func (c *combination) shows() []string {
-	all := []string{c.path}
-	for name, values := range c.query {
-		all = append(all, c.path+" "+name+"="+strings.Join(values, ","))
-		for other := range c.query {
-			if name < other {
-				all = append(all, c.path+" "+name+"&"+other)
-			}
-		}
-	}
-	return all
-}
-
 // covering takes out of requests those by which each path is asked for with each value
 // of each parameter, and with each two parameters at once.
 func covering(all []*combination) (chosen, rest []*combination) {
-	seen := map[string]bool{}
+	numbers := map[string]int32{}
+	for _, c := range all {
+		c.numberWhatItShows(numbers)
+	}
+	seen := make([]bool, len(numbers))
 	for fewest := 6; fewest > 0; fewest-- { // those first that show the most at once
 		rest = nil
 		for _, c := range all {
-			fresh := slices.DeleteFunc(c.shows(), func(what string) bool { return seen[what] })
-			if len(fresh) < fewest {
+			fresh := 0
+			for _, what := range c.shows {
+				if !seen[what] {
+					fresh++
+				}
+			}
+			if fresh < fewest {
 				rest = append(rest, c)
 				continue
 			}
 			chosen = append(chosen, c)
-			for _, what := range fresh {
+			for _, what := range c.shows {
 				seen[what] = true
 			}
 		}
 		all = rest
 	}
 	return chosen, rest
+}
+
+// numberWhatItShows gives what a request covers numbers, those of others where they cover
+// the same.
+func (c *combination) numberWhatItShows(numbers map[string]int32) {
+	var what []byte
+	c.shows = c.shows[:0]
+	add := func(parts ...string) {
+		what = append(what[:0], c.path...)
+		for _, part := range parts {
+			what = append(append(what, ' '), part...)
+		}
+		n, ok := numbers[string(what)]
+		if !ok {
+			n = int32(len(numbers))
+			numbers[string(what)] = n
+		}
+		c.shows = append(c.shows, n)
+	}
+	add()
+	for name, values := range c.query {
+		add(append([]string{name, "="}, values...)...)
+		for other := range c.query {
+			if name < other {
+				add(name, "&", other)
+			}
+		}
+	}
 }
 
 func long() bool { return os.Getenv("TONSCRIBE_TEST_LONG") != "" }

@@ -24,7 +24,7 @@ var forms = struct {
 }{answers: map[string]int{}}
 
 // isDescribed holds an answer of the v3 layer against its document: of the thousands
-// that requests of one form get, the first four and then every fortieth.
+// that requests of one form get, the first four and then every hundredth.
 func (s *server) isDescribed(r *http.Request, got *httptest.ResponseRecorder) {
 	s.Helper()
 	if !strings.HasPrefix(strings.ToLower(r.URL.Path), v3.Prefix) {
@@ -35,7 +35,7 @@ func (s *server) isDescribed(r *http.Request, got *httptest.ResponseRecorder) {
 	n := forms.answers[form]
 	forms.answers[form]++
 	forms.Unlock()
-	if n >= 4 && n%40 != 0 {
+	if n >= 4 && n%100 != 0 {
 		return
 	}
 	document, err := documentOfV3()
