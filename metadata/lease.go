@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
-
 	"tonscribe/internal/clickhouse"
 )
 
@@ -60,8 +58,7 @@ func (l *lease) now(ctx context.Context) (ms uint64, err error) {
 
 // report writes that this process is there, or that it goes.
 func (l *lease) report(ctx context.Context, live bool) error {
-	ctx = driver.Context(ctx, driver.WithSettings(driver.Settings{"distributed_foreground_insert": 1}))
-	return l.tables.Conn().Exec(ctx, "INSERT INTO metadata_workers (worker, since, seen, live, mc_seqno) SELECT ?, ?, toUnixTimestamp64Milli(now64(3)), ?, ?",
+	return l.tables.Conn().Exec(clickhouse.Foreground(ctx), "INSERT INTO metadata_workers (worker, since, seen, live, mc_seqno) SELECT ?, ?, toUnixTimestamp64Milli(now64(3)), ?, ?",
 		l.name, l.since, live, l.mcSeqno)
 }
 

@@ -1,104 +1,19 @@
 package sink
 
 import (
-	"context"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
-
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/engine"
 	"tonscribe/schema/migrations"
-	"tonscribe/test/support/enginetest"
-	"tonscribe/test/support/harness"
+	"tonscribe/test/support/clustertest"
 )
 
-// startEngine is an engine of the test's own at a port, 0 for any, that may
-// connect to peers, with the passwords of the folder like when there is one.
-func startEngine(t *testing.T, like string, port int, peers ...int) (*engine.ClickHouse, string) {
-	t.Helper()
-	dir := t.TempDir()
-	if like != "" {
-		secrets, err := os.ReadFile(filepath.Join(like, "secrets.json"))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "secrets.json"), secrets, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, Port: port, Peers: peers, MaxMemory: 1 << 30, Report: enginetest.Report(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return e, dir
-}
-
-// kill is kill -9; the engine's supervisor starts it again at the same port.
-func kill(t *testing.T, e *engine.ClickHouse) {
-	t.Helper()
-	pid := e.Pid()
-	if pid == 0 {
-		return // it is just starting
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	for e.Pid() == pid {
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// startShards is two engines that know each other as the shards of cluster two,
-// and the DSN of both.
-func startShards(t *testing.T) (engines [2]*engine.ClickHouse, dsn string) {
-	t.Helper()
-	var dirs [2]string
-	ports := []int{harness.FreePort(t), harness.FreePort(t)}
-	engines[0], dirs[0] = startEngine(t, "", ports[0], ports...)
-	engines[1], dirs[1] = startEngine(t, dirs[0], ports[1], ports...)
-	options, err := driver.ParseDSN(engines[0].DSN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var shards string
-	for _, e := range engines {
-		host, port, _ := strings.Cut(e.Address(), ":")
-		shards += fmt.Sprintf("<shard><replica><host>%s</host><port>%s</port><user>%s</user><password>%s</password></replica></shard>",
-			host, port, options.Auth.Username, options.Auth.Password)
-	}
-	for i, e := range engines {
-		more := filepath.Join(dirs[i], "config", "config.d")
-		if err := os.MkdirAll(more, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		file := []byte("<clickhouse><remote_servers><two>" + shards + "</two></remote_servers></clickhouse>")
-		if err := os.WriteFile(filepath.Join(more, "cluster.xml"), file, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		kill(t, e)
-		if err := newClient(t, e.DSN()).Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return engines, strings.Replace(engines[0].DSN(), engines[0].Address(), engines[0].Address()+","+engines[1].Address(), 1)
-}
-
 func TestTwoShardsHoldTogetherWhatOneNodeHolds(t *testing.T) {
-	engines, dsn := startShards(t)
+	engines, dsn := clustertest.Shards(t)
 	for range 2 {
-		if err := migrations.Up(t.Context(), dsn, migrations.Options{Cluster: "two"}); err != nil {
+		if err := migrations.Up(t.Context(), dsn, migrations.Options{Cluster: clustertest.Name}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,7 +55,7 @@ func TestTwoShardsHoldTogetherWhatOneNodeHolds(t *testing.T) {
 
 func TestKilledClickHouseLosesAndChangesNothing(t *testing.T) {
 	kills := rounds(3, 6)
-	e, _ := startEngine(t, "", 0)
+	e := clustertest.Engine(t)
 	if err := migrations.Up(t.Context(), e.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +67,7 @@ func TestKilledClickHouseLosesAndChangesNothing(t *testing.T) {
 		s.publish(rest[:60]...)
 		rest = rest[60:]
 		time.Sleep(time.Duration(150*i/(kills-1)) * time.Millisecond) // some way into the inserts
-		kill(t, e)
+		clustertest.Kill(t, e)
 	}
 	s.await()
 	stop()

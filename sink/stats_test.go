@@ -12,6 +12,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/clustertest"
 )
 
 const day = 86400
@@ -321,8 +322,8 @@ func TestFiguresAreExactWhenBatchesComeLateAndTwice(t *testing.T) {
 // On a cluster days and balances add up over the shards, and every shard has all
 // jettons.
 func TestFiguresOfTwoShardsAreThoseOfOneNode(t *testing.T) {
-	engines, dsn := startShards(t)
-	if err := migrations.Up(t.Context(), dsn, migrations.Options{Cluster: "two"}); err != nil {
+	engines, dsn := clustertest.Shards(t)
+	if err := migrations.Up(t.Context(), dsn, migrations.Options{Cluster: clustertest.Name}); err != nil {
 		t.Fatal(err)
 	}
 	all := chainOfDays(3_000, 3)

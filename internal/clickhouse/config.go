@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"time"
@@ -57,9 +58,11 @@ func (c Configuration) options() (*driver.Options, error) {
 			return nil, fmt.Errorf("clickhouse: %w", err)
 		}
 	}
-	if o.Settings == nil {
-		o.Settings = driver.Settings{}
-	}
+	// On a cluster, rows that a statement finds in one table lie in the shard of those that it
+	// reads from the other. Where they do not it says GLOBAL.
+	settings := driver.Settings{"distributed_product_mode": "local"}
+	maps.Copy(settings, o.Settings)
+	o.Settings = settings
 	for name, value := range c.Settings {
 		o.Settings[name] = value
 	}

@@ -68,6 +68,11 @@ func (c *Client) Insert(ctx context.Context, insert Insert) error {
 	})
 }
 
+// Foreground makes an INSERT … SELECT return when the shards of a cluster have the rows.
+func Foreground(ctx context.Context) context.Context {
+	return driver.Context(ctx, driver.WithSettings(driver.Settings{"distributed_foreground_insert": 1}))
+}
+
 func (i Insert) statement() string {
 	names := make([]string, len(i.Columns))
 	for n, column := range i.Columns {

@@ -449,7 +449,7 @@ func (w *Watch) repaired(repairs map[string]time.Time) (tables []string) {
 // Settle takes the tables as they are now for whole: their rows were brought
 // back. Watches of other processes do so with their next look.
 func (w *Watch) Settle(ctx context.Context, tables []string) error {
-	if err := w.options.ClickHouse.Conn().Exec(ctx, "INSERT INTO repairs SELECT arrayJoin(?), now64(6, 'UTC')", tables); err != nil {
+	if err := w.options.ClickHouse.Conn().Exec(clickhouse.Foreground(ctx), "INSERT INTO repairs SELECT arrayJoin(?), now64(6, 'UTC')", tables); err != nil {
 		return fmt.Errorf("tell of the repair: %w", err)
 	}
 	w.mutex.Lock()

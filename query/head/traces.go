@@ -65,7 +65,7 @@ func ReadTraced(ctx context.Context, r *reader.Reader, reads, where string) ([]T
 // traces reads the traces of the transactions that rows of transactions_index lead to:
 // those that will always be theirs.
 func (f *Filler) traces(ctx context.Context, c sql.Conditions) (map[TracedKey]*record.Trace, error) {
-	rows, err := ReadTraced(ctx, f.reader, "head", "(workchain, account_prefix, lt) IN (SELECT workchain, account_prefix, lt FROM transactions_index WHERE "+c.String()+")")
+	rows, err := ReadTraced(ctx, f.reader, "head", "(workchain, account_prefix, lt) IN (SELECT workchain, account_prefix, lt FROM "+sql.Beside("transactions_index")+" WHERE "+c.String()+")")
 	traces, shared := make(map[TracedKey]*record.Trace, len(rows)), map[string]*record.Trace{}
 	for _, r := range rows {
 		if r.Trace == nil {

@@ -179,7 +179,7 @@ func (l *Lists) blocksOf(ctx context.Context, v *View, table string, c sql.Condi
 	where := c.String()
 	if table != "blocks" {
 		columns := strings.Join(blockColumns, ", ")
-		where = "(" + columns + ") IN (SELECT " + columns + " FROM " + table + " WHERE " + where + ")"
+		where = "(" + columns + ") IN (SELECT " + columns + " FROM " + sql.Beside(table) + " WHERE " + where + ")"
 	}
 	return paging.ReadRecords(ctx, l.source(v), "blocks", "SELECT record FROM blocks WHERE "+where, held, head.UnpackBlock)
 }

@@ -335,7 +335,7 @@ func (l *transactionList) blockConditions(r *plan.Range) {
 	} else {
 		c := blocksByID()
 		blockIDConditions(&c, f.Workchain, f.Shard, f.Seqno)
-		r.Where.Add(sql.Narrows("key IN (SELECT toUInt64(mc_seqno) FROM blocks_index WHERE " + c.String() + ")"))
+		r.Where.Add(sql.Narrows("key GLOBAL IN (SELECT toUInt64(mc_seqno) FROM blocks_index WHERE " + c.String() + ")"))
 	}
 	if f.Seqno != nil {
 		r.Where.Add(sql.Is("block_seqno", *f.Seqno))

@@ -109,5 +109,5 @@ func TransactionsAt(table string, c Conditions) string {
 	if table == "transactions" {
 		return "SELECT record FROM transactions WHERE " + c.String()
 	}
-	return "SELECT record FROM transactions WHERE (" + TransactionKey + ") IN (SELECT " + TransactionKey + " FROM " + table + " WHERE " + c.String() + ")"
+	return "SELECT record FROM transactions WHERE (" + TransactionKey + ") IN (SELECT " + TransactionKey + " FROM " + Beside(table) + " WHERE " + c.String() + ")"
 }

@@ -74,3 +74,7 @@ const NoProjections = "optimize_use_projections = 0"
 
 // Projection is the setting of a statement that reads a projection.
 func Projection(name string) string { return "preferred_optimize_projection_name = '" + name + "'" }
+
+// Beside is a table in a subquery whose rows lie, on a cluster, in the shard of those that
+// they are compared with, so that each shard looks into its own. It needs an alias there.
+func Beside(table string) string { return table + " AS beside" }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/parts"
 )
 
@@ -30,7 +31,7 @@ func (r *run) finish(ctx context.Context, damages []parts.Damage) error {
 				continue
 			}
 			done[statement] = true
-			if err := r.Tables.Conn().Exec(ctx, statement); err != nil {
+			if err := r.Tables.Conn().Exec(clickhouse.Foreground(ctx), statement); err != nil {
 				return fmt.Errorf("table %s: %w", d.Table, err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/schema/table"
 )
 
@@ -49,7 +50,7 @@ func (r *run) replaceRevised(ctx context.Context, p *plan) error {
 	}
 	for _, name := range revisedTables {
 		statement := fmt.Sprintf("INSERT INTO %[1]s SELECT * REPLACE (toUInt32(%[2]d) AS revision, 1 AS gone) FROM %[1]s AS r WHERE %[3]s AND r.revision < %[2]d AND NOT r.gone", name, p.revision-1, p.readable())
-		if err := r.Tables.Conn().Exec(ctx, statement); err != nil {
+		if err := r.Tables.Conn().Exec(clickhouse.Foreground(ctx), statement); err != nil {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 	}

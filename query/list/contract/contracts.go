@@ -390,7 +390,7 @@ func (l *contractList) deep(p *plan.Plan, further sql.Conditions, offset, limit 
 		return fmt.Sprintf("SELECT * FROM (SELECT %s%s FROM %s WHERE %s GROUP BY %s) WHERE %s%s", account, values, l.table, where, account, notGone(l.table), tail)
 	}
 	return fmt.Sprintf("SELECT DISTINCT %[1]s FROM %[2]s WHERE (%[3]s) AND (%[5]s, mc_seqno) IN (SELECT %[5]s, max(mc_seqno) "+
-		"FROM %[2]s WHERE (%[5]s) IN (SELECT %[5]s FROM %[2]s WHERE %[3]s) GROUP BY %[5]s)%[4]s", selected, l.table, where, tail, account)
+		"FROM %[6]s WHERE (%[5]s) IN (SELECT %[5]s FROM %[6]s WHERE %[3]s) GROUP BY %[5]s)%[4]s", selected, l.table, where, tail, account, sql.Beside(l.table))
 }
 
 // notGone is the condition that a contract has not become nothing, where its table
@@ -398,7 +398,7 @@ func (l *contractList) deep(p *plan.Plan, further sql.Conditions, offset, limit 
 func notGone(table string) string {
 	name := map[string]string{"jetton_wallets": "master", "jetton_masters": "admin", "nft_items": "collection", "nft_collections": "owner"}[table]
 	none := sql.AccountKey{Workchain: sql.NoWorkchain}.Is(sql.AccountColumns(name))
-	return fmt.Sprintf("(workchain, account_prefix) NOT IN (SELECT workchain, account_prefix FROM %s WHERE %s)", table, none.With(sql.Flag{Column: "active"}))
+	return fmt.Sprintf("(workchain, account_prefix) NOT IN (SELECT workchain, account_prefix FROM %s WHERE %s)", sql.Beside(table), none.With(sql.Flag{Column: "active"}))
 }
 
 // rangesOf are the ranges of some accounts in the columns of a name; without

@@ -471,7 +471,7 @@ func (l *Lists) namedActions(ctx context.Context, v *head.View, f *ActionFilter)
 		}
 		wanted := sql.Any("id_prefix", prefixes)
 		if !traces.named() {
-			c.Add(sql.Narrows("trace_prefix IN (SELECT trace_prefix FROM actions WHERE " + wanted.String() + ")"))
+			c.Add(sql.Narrows("trace_prefix IN (SELECT trace_prefix FROM " + sql.Beside("actions") + " WHERE " + wanted.String() + ")"))
 		}
 		c.Add(wanted)
 	}

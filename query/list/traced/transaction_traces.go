@@ -104,7 +104,7 @@ func (l *Lists) TracedBeside(ctx context.Context, v *head.View, n *list.Named) (
 // lead to.
 func ledTo(table string, where sql.Conditions) string {
 	const key = "workchain, account_prefix, lt"
-	return fmt.Sprintf("(%s) IN (SELECT %s FROM %s WHERE %s)", key, key, table, where)
+	return fmt.Sprintf("(%s) IN (SELECT %s FROM %s WHERE %s)", key, key, sql.Beside(table), where)
 }
 
 // readsTraced is what statements on transaction_traces are counted as.

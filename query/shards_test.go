@@ -1,0 +1,61 @@
+package query
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"tonscribe/bench/synthetic"
+	"tonscribe/schema/migrations"
+	"tonscribe/test/support/clustertest"
+)
+
+// The tables of a cluster are asked like those of one node, and their answers are the
+// same to the byte.
+func TestAnswersOfTwoShardsAreThoseOfOneNode(t *testing.T) {
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 6_000, Seed: 11, Whole: true})
+	var bundles []*synthetic.Bundle
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		bundles = append(bundles, b)
+	}
+	one := newWorldWith(t, bundles, synthetic.NewTokens(rows))
+	engines, dsn := clustertest.Shards(t)
+	if err := migrations.Up(t.Context(), dsn, migrations.Options{Cluster: clustertest.Name}); err != nil {
+		t.Fatal(err)
+	}
+	two := &world{engine: engines[0], bundles: bundles, tokens: synthetic.NewTokens(rows)}
+	two.tables, two.reader = newClient(t, dsn), newClient(t, engines[0].ReadOnlyHTTPDSN())
+	two.sink(t)
+
+	keys := rows.Keys()
+	one.tokens.AddKeys(keys)
+	whole, sharded := one.serve(t, holdNothing), two.serve(t, holdNothing)
+	requests := combinations(t, whole.documentedParameters(), keys, bundles)
+	if !long() {
+		requests, _ = covering(requests)
+	}
+	compared, differ := 0, 0
+	for n, c := range requests {
+		if !long() && n%4 != 0 || strings.Contains(c.path, "/stats") || c.query.Get("use_v2") != "" {
+			continue // each shard computes its figures when it does; no lite servers here
+		}
+		path := c.String()
+		got, want := sharded.ask(path), whole.ask(path)
+		compared++
+		if got.Code != want.Code || got.Body.String() != want.Body.String() {
+			if differ++; differ < 20 {
+				t.Errorf("%s:\ntwo shards: %d %.400s\none node:   %d %.400s", path, got.Code, difference(got.Body.String(), want.Body.String()), want.Code, difference(want.Body.String(), got.Body.String()))
+			}
+			continue
+		}
+		next := nextOf(want)
+		if want.Code != http.StatusOK || next == "" || c.query.Has("offset") {
+			continue
+		}
+		path += "&cursor=" + strings.ReplaceAll(next, "+", "%2B")
+		if got, want := sharded.ask(path).Body.String(), whole.ask(path).Body.String(); got != want {
+			t.Errorf("%s:\ntwo shards: %.400s\none node:   %.400s", path, difference(got, want), difference(want, got))
+		}
+	}
+	t.Logf("%d answers compared, %d differ", compared, differ)
+}
