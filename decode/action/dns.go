@@ -149,11 +149,11 @@ func makeDNSRecord(m *Match) *Made {
 	switch {
 	case r.RefsLeft() > 0:
 		value := r.Open()
-		return changeDNS.Make(&dnsChange{hex.EncodeToString(key), readDNSValue(&value), b.Source(), b.Destination(), collection}).Fails(b.Failed)
+		return changeDNS.Make(&dnsChange{hex.EncodeToString(key), readDNSValue(&value), b.Source(), b.Destination(), collection}).Fails(b.Aborted())
 	case bytes.Equal(key, make([]byte, 32)):
-		return renewDNS.Make(&dnsRenewal{b.Source(), b.Destination(), collection}).Fails(b.Failed)
+		return renewDNS.Make(&dnsRenewal{b.Source(), b.Destination(), collection}).Fails(b.Aborted())
 	}
-	return deleteDNS.Make(&dnsDeletion{hex.EncodeToString(key), b.Source(), b.Destination(), collection}).Fails(b.Failed)
+	return deleteDNS.Make(&dnsDeletion{hex.EncodeToString(key), b.Source(), b.Destination(), collection}).Fails(b.Aborted())
 }
 
 // readDNSValue reads a DNSRecord (TEP-81). What does not fit its tag is unknown.

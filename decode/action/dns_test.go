@@ -52,6 +52,8 @@ func TestRecordsOfANameAreChangedDeletedAndRenewed(t *testing.T) {
 			details(t, list, c.want, append(c.have, "source", alice, "asset", item, "nft_collection", dnsRoot)...)
 			c.step.aborted = true
 			wants(t, recognise(t, known{name}, play(alice, c.step)), c.want+"!")
+			c.step.value, c.step.change = 0, skips(record.ComputePhase_NO_GAS)
+			wants(t, recognise(t, known{name}, play(alice, c.step)), c.want+"!")
 		})
 	}
 	wants(t, recognise(t, action.NoFacts{}, play(alice, order(zeros, nil))), "call_contract")

@@ -252,6 +252,9 @@ func TestABidReturnsTheOneBefore(t *testing.T) {
 	// A refused bid.
 	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, step{to: saleAccount, value: 5, bounce: true, aborted: true,
 		then: []step{bounceOf(bob, cell.BeginCell())}})), "auction_bid!")
+	// One of too little for gas, which nobody returns.
+	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, step{to: saleAccount, value: 1, aborted: true,
+		change: skips(record.ComputePhase_NO_GAS)})), "auction_bid!")
 }
 
 // stateInit is code, by whose hash builds are known, and data.

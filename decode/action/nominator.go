@@ -46,7 +46,7 @@ func makeNominatorDeposit(m *Match) *Made {
 	b := m.Block
 	return stakeDeposit.Make(&stakeStart{
 		Provider: nominatorStaking, StakeHolder: b.Source(), Pool: b.Destination(), Amount: nanotons(b.Value()),
-	}).Fails(b.Failed)
+	}).Fails(b.Aborted())
 }
 
 // makeNominatorWithdrawal finds out whether the pool paid at once. It sends the stake
@@ -66,10 +66,10 @@ func makeNominatorWithdrawal(m *Match) *Made {
 	if len(sent) == 2 || len(sent) == 1 && sent[0].Value() > b.Value() {
 		return stakeWithdrawal.Make(&stakeEnd{
 			Provider: nominatorStaking, StakeHolder: b.Source(), Pool: b.Destination(), Amount: nanotons(sent[0].Value()),
-		}).Consumes(sent...).Fails(b.Failed || returned(sent[0]))
+		}).Consumes(sent...).Fails(b.Aborted() || returned(sent[0]))
 	}
 	return stakeRequest.Make(&stakeEndRequest{Provider: nominatorStaking, StakeHolder: b.Source(), Pool: b.Destination()}).
-		Consumes(sent...).Fails(b.Failed)
+		Consumes(sent...).Fails(b.Aborted())
 }
 
 // paysStake reports whether a transfer of a pool is not what was left of a request's

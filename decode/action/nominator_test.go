@@ -24,6 +24,7 @@ func TestStakesInANominatorPoolGoByTheWordOfAComment(t *testing.T) {
 	}{
 		"deposit":                      {say("d", step{}), []string{"stake_deposit"}},
 		"deposit refused":              {say("d", step{aborted: true, bounce: true}, bounceOf(alice, comment("d"))), []string{"stake_deposit!"}},
+		"deposit without gas":          {say("d", step{aborted: true, change: skips(record.ComputePhase_NO_GAS)}), []string{"stake_deposit!"}},
 		"another word":                 {say("deposit", step{}), []string{"ton_transfer"}},
 		"paid at once":                 {say("w", step{}, pay(alice, 5000, step{}), pay(alice, 900, step{})), []string{"stake_withdrawal"}},
 		"paid at once, nothing left":   {say("w", step{}, pay(alice, 5000, step{})), []string{"stake_withdrawal"}},
@@ -32,6 +33,7 @@ func TestStakesInANominatorPoolGoByTheWordOfAComment(t *testing.T) {
 		"asked for":                    {say("w", step{}, pay(alice, 900, step{})), []string{"stake_withdrawal_request"}},
 		"asked for, no change":         {say("w", step{}), []string{"stake_withdrawal_request"}},
 		"refused":                      {say("w", step{aborted: true, bounce: true}, bounceOf(alice, comment("w"))), []string{"stake_withdrawal_request!"}},
+		"asked for without gas":        {say("w", step{aborted: true, change: skips(record.ComputePhase_NO_GAS)}), []string{"stake_withdrawal_request!"}},
 		"something to somebody else":   {say("w", step{}, pay(bob, 5000, step{})), []string{"stake_withdrawal_request", "ton_transfer"}},
 		"nothing that a pool would do": {say("w", step{}, pay(alice, 1, step{}), pay(alice, 1, step{}), pay(alice, 1, step{})), []string{"stake_withdrawal_request", "ton_transfer", "ton_transfer", "ton_transfer"}},
 	} {

@@ -300,7 +300,7 @@ func makeBid(m *Match) *Made {
 	if item != nil {
 		made.NFTItemIndex = magnitude(item.Index)
 	}
-	return auctionBid.Make(made).Fails(b.Failed)
+	return auctionBid.Make(made).Fails(b.Aborted())
 }
 
 // isOutbidNotice reports whether a plain transfer returns a bid.
