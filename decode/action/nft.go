@@ -204,7 +204,11 @@ func (t *itemTransfer) bought(m *Match) (paid *Block) {
 	c := m.Contract(m.Block.Source())
 	switch sale, auction := c.GetSale(), c.GetAuction(); {
 	case sale != nil && bytes.Equal(sale.Item, t.NFTItem) && !bytes.Equal(sale.Owner, t.NewOwner) && bytes.Equal(before.Source(), t.NewOwner):
-		t.soldAt(sale.Marketplace, sale.Owner, magnitude(sale.Price))
+		price := magnitude(sale.Price)
+		if before.lacks(price) {
+			return nil
+		}
+		t.soldAt(sale.Marketplace, sale.Owner, price)
 	case auction != nil && bytes.Equal(auction.Item, t.NFTItem) && !bytes.Equal(auction.Owner, t.NewOwner):
 		t.soldAt(auction.Marketplace, auction.Owner, bidOf(auction))
 	default:

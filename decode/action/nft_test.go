@@ -91,6 +91,15 @@ func TestAnItemIsBoughtByWhoPaysForIt(t *testing.T) {
 	details(t, recognise(t, facts, play(bob, paid)), "nft_purchase", "price", 40, "payout_amount", 34)
 }
 
+func TestAnItemIsNotBoughtAtAPriceThatNobodyPays(t *testing.T) {
+	sale := onSale()
+	sale.Sale.Price = []byte{1, 0, 0, 0, 0, 0, 0, 0} // which a stranger's contract may name
+	paid := step{to: saleAccount, value: 50, then: []step{{to: alice, value: 34}, sentOn(bob)}}
+	list := recognise(t, known{itemFacts, sale}, play(bob, paid))
+	wants(t, list, "ton_transfer", "ton_transfer", "nft_transfer")
+	details(t, list, "nft_transfer", "is_purchase", false, "price", nil, "marketplace", nil, "real_old_owner", nil)
+}
+
 func TestAnItemThatComesBackIsNotBoughtThoughItsSellerIsForgotten(t *testing.T) {
 	sale, auction := onSale(), onAuction()
 	sale.Sale.Owner, auction.Auction.Owner = nil, nil
