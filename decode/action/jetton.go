@@ -217,7 +217,8 @@ func makePTonTransfer(m *Match) *Made {
 	}
 	t.Asset, t.PTon = wallet.Master, true
 	t.SenderJettonWallet = nil
-	return jettonTransfer.Make(t).Fails(m.Aborted("transfer"))
+	told := m.One("notification") // which carries the toncoins
+	return jettonTransfer.Make(t).Fails(m.Aborted("transfer") || told != nil && returned(told))
 }
 
 func makeGhostTransfer(m *Match) *Made {

@@ -89,6 +89,11 @@ func TestWrappedToncoinsMoveWithoutAnInternalTransfer(t *testing.T) {
 	wants(t, list, "jetton_transfer")
 	details(t, list, "jetton_transfer", "asset", pTon, "sender_jetton_wallet", nil, "receiver_jetton_wallet", nil, "amount", 100, "forward_amount", 1)
 	wants(t, recognise(t, wallets, play(alice, s)), "call_contract", "call_contract") // of another master
+	// They come with the notification, and go back with it.
+	s.then[0].aborted = true
+	wants(t, recognise(t, facts, play(alice, s)), "jetton_transfer")
+	s.then[0].bounce, s.then[0].then = true, []step{bounceOf(aliceWallet, word(0x7362d09c))}
+	wants(t, recognise(t, facts, play(alice, s)), "jetton_transfer!")
 }
 
 func TestJettonsAreBurntUnlessTheMasterRefuses(t *testing.T) {
