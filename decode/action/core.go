@@ -99,17 +99,11 @@ func (s *scan) appendDeploy(list []*Action, b *Block) []*Action {
 	return append(list, s.action(deploy))
 }
 
-// rejected is what a trace without any action is: transfers that a rejected
-// external message asked for, or nothing known.
-func (s *scan) rejected(t *trace.Tree) []*Action {
+// unrecognised is what a trace without any action is.
+func (s *scan) unrecognised() []*Action {
 	first := s.root.Tx
 	if first.InMsg == nil {
 		return nil
-	}
-	if s.root.kind == kindExternal && len(t.Nodes) == 1 && len(first.OutMsgs) == 0 {
-		if list := s.ghosts(); len(list) > 0 {
-			return list
-		}
 	}
 	b := &Block{Message: first.InMsg, Tx: first, scan: s}
 	unknown.set(b, &struct{}{})
@@ -127,8 +121,12 @@ func (s *scan) rejected(t *trace.Tree) []*Action {
 	return []*Action{a}
 }
 
-// ghosts recognises what a rejected external message asked for.
-func (s *scan) ghosts() []*Action {
+// ghosts recognises what a rejected external message asked for: one that led to no other
+// message, whether it deployed its wallet or not.
+func (s *scan) ghosts(t *trace.Tree) []*Action {
+	if s.root.kind != kindExternal || len(t.Nodes) > 1 || len(s.root.Tx.OutMsgs) > 0 {
+		return nil
+	}
 	sent := signedMessages(s.root.Whole())
 	if len(sent) == 0 {
 		return nil

@@ -127,9 +127,9 @@ func Classify(t *trace.Tree, facts Facts) ([]*Action, error) {
 	s := &scan{facts: facts}
 	s.blocksOf(t)
 	s.run(false)
-	list := s.actions()
+	list := append(s.actions(), s.ghosts(t)...)
 	if len(list) == 0 {
-		list = s.rejected(t)
+		list = s.unrecognised()
 	}
 	slices.SortStableFunc(list, func(a, b *Action) int {
 		return cmp.Or(cmp.Compare(a.StartLt, b.StartLt), cmp.Compare(a.EndLt, b.EndLt))

@@ -173,6 +173,10 @@ func TestTransfersThatARejectedMessageAskedForAreShownAsFailed(t *testing.T) {
 				"amount", 100, "asset", master)
 		})
 	}
+	// The first message of a wallet, which is deployed with it.
+	first := play(alice)
+	first[0].OrigStatus, first[0].InMsg.Body = record.AccountStatus_ACCOUNT_UNINIT, boc(head(signature()).MustStoreUInt(3, 8).MustStoreRef(order).EndCell())
+	wants(t, recognise(t, wallets, first), "contract_deploy", "jetton_transfer!")
 	other := play(alice)
 	other[0].InMsg.Body = boc(head(signature()).MustStoreUInt(3, 8).MustStoreRef(relaxed(bob, comment("hi"))).EndCell())
 	wants(t, recognise(t, wallets, other), "unknown")
