@@ -38,7 +38,7 @@ type Block struct {
 	Failed bool
 	// Parent is the block that sent the first message, nil for that of the root.
 	Parent *Block
-	// Children are the blocks that its messages led to, in their order.
+	// Children are the blocks that its messages led to, in the order in which those were sent.
 	Children []*Block
 	// Parts are the blocks that a rule made it of, in the order of the trace.
 	Parts []*Block

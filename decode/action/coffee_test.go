@@ -122,6 +122,12 @@ func TestWhatSwapCoffeeSaysIsEnoughWhereNoWalletIsKnown(t *testing.T) {
 	wants(t, list, "dex_withdraw_liquidity")
 	details(t, list, "dex_withdraw_liquidity", "dex", "coffee", "source", alice, "pool", poolOne, "lp_tokens_burnt", 500, "asset_1", masterX, "amount_1", 10,
 		"user_jetton_wallet_1", aliceX, "asset_2", masterY, "amount_2", 7, "user_jetton_wallet_2", aliceY)
+	// The vault that is paid last received its message first.
+	payouts := burn.then[0].then
+	payouts[1] = later(payouts[1])
+	list = outermost(t, known{jettons(lpWallet, alice, poolOne)}, play(alice, burn))
+	wants(t, list, "dex_withdraw_liquidity")
+	details(t, list, "dex_withdraw_liquidity", "asset_1", masterX, "amount_1", 10, "asset_2", masterY, "amount_2", 7)
 }
 
 // coffeeDeployed is the factory's order to what it deploys.

@@ -271,7 +271,9 @@ func (s *scan) consume(rule *Rule, m *Match, made *Made) bool {
 	if b.Parent != nil && b.Parent.within == b { // parts that are not connected
 		b.Parent = nil
 	}
-	slices.SortFunc(b.Children, func(x, y *Block) int { return x.index - y.index })
+	slices.SortFunc(b.Children, func(x, y *Block) int {
+		return cmp.Or(cmp.Compare(x.First().sent(), y.First().sent()), x.index-y.index)
+	})
 	s.made = append(s.made, b)
 	s.want(registry.byType[b.Type])
 	return true

@@ -53,6 +53,21 @@ type step struct {
 	then     []step
 }
 
+// later is a step whose messages are received after those that were sent behind them.
+func later(s step) step {
+	change := s.change
+	s.change = func(tx *record.Transaction) {
+		if tx.Lt += 1000; change != nil {
+			change(tx)
+		}
+	}
+	s.then = slices.Clone(s.then)
+	for i := range s.then {
+		s.then[i] = later(s.then[i])
+	}
+	return s
+}
+
 // word is a body that begins with an opcode.
 func word(opcode uint64) *cell.Builder { return cell.BeginCell().MustStoreUInt(opcode, 32) }
 
