@@ -111,12 +111,14 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 	}
 	fees := step{to: router, value: 4, body: order(0x63381632), then: []step{{to: vaultTON, value: 3, body: order(0x0490f09b)}}}
 	// By way of toncoins to the second router, which has y.
-	onward := func(last step) []step {
-		next := stonfiV2Ask(0x69cf1a5b, router2Y, nil)
+	next := stonfiV2Ask(0x69cf1a5b, router2Y, nil)
+	second := func(told step) []step {
 		middle, ask := unwraps(7, routerTON, router2TON), stonfiV2Ask(0x6664de2a, routerTON, next)
-		middle.then[0].then = []step{{to: router2, value: 40, body: order(0x7362d09c), then: []step{stonfiV2Order(poolTwo, next, last)}}}
+		told.to, told.value, told.body = router2, 40, order(0x7362d09c)
+		middle.then[0].then = []step{told}
 		return []step{sends(10, aliceX, routerX, router, ask, stonfiV2Order(poolOne, ask, stonfiV2Pay(ok, router2, router, xt, [2]int64{0, 7}, middle)))}
 	}
+	onward := func(last step) []step { return second(step{then: []step{stonfiV2Order(poolTwo, next, last)}}) }
 	t2y := [2][]byte{router2TON, router2Y}
 	out2 := transferred("outgoing", masterY, router2, bob, router2Y, bobY, 25)
 	peer := func(i string, assetIn []byte, amountIn int64, assetOut []byte, amountOut int64) []any {
@@ -143,6 +145,9 @@ func TestSwapsAtStonfiV2(t *testing.T) {
 		"returned by the first pool": {[]step{sends(10, aliceX, routerX, router, nil, stonfiV2Order(poolOne, stonfiV2Ask(0x6664de2a, routerTON, stonfiV2Ask(0x69cf1a5b, router2Y, nil)),
 			stonfiV2Pay(refund, alice, router, xt, [2]int64{10, 0}, sends(10, routerX, aliceX, alice, nil))))}, []string{"jetton_swap!"},
 			slices.Concat(viaTON, in, transferred("outgoing", masterX, router, alice, routerX, aliceX, 10), []any{"peer_swaps", "[]"})},
+		"not heard of by the second router": {second(step{aborted: true}), []string{"jetton_swap!", "call_contract!"}, viaTON},
+		"refused by the second router's pool": {second(step{then: []step{refusedOrder(order(0x6664de2a))}}), []string{"jetton_swap!", "call_contract", "call_contract!"},
+			slices.Concat(viaTON, in, transferred("outgoing", nil, router, router2, nil, nil, 7), []any{"peer_swaps", "[]"})},
 		"returned by the second pool": {onward(stonfiV2Pay(refund, alice, router2, t2y, [2]int64{7, 0}, unwraps(7, router2TON, alice))), []string{"jetton_swap!"},
 			slices.Concat(viaTON, in, transferred("outgoing", nil, router2, alice, nil, nil, 7), []any{"peer_swaps", "[]"})},
 		"refused by the receiver": {swap(stonfiV2Pay(ok, bob, router, xy, [2]int64{0, 25}, refused(25, routerY, bobY, bob))), []string{"jetton_swap!"},

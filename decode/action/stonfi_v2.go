@@ -147,28 +147,29 @@ func makeStonfiV2Swap(m *Match) *Made {
 		asset, amount = out.Asset, out.Amount
 	}
 	s := swapOf("stonfi_v2", in, out, peers)
-	if failed {
-		swaps := m.All("swap")
-		if asked, known := m.stonfiV2Asked(swaps[len(swaps)-1]); known {
-			s.AssetOut = asked
-		}
+	swaps := m.All("swap")
+	asked, known, onward := m.stonfiV2Asked(swaps[len(swaps)-1])
+	if failed = failed || onward; failed && known {
+		s.AssetOut = asked
 	}
 	return jettonSwap.Make(s).Fails(failed)
 }
 
-// stonfiV2Asked is the asset that the last swap of an order to a pool asks for, false
-// where its router's wallet is not known.
-func (m *Match) stonfiV2Asked(order *Block) (asset Address, known bool) {
+// stonfiV2Asked is the asset that the last swap of an order to a pool asks for, known
+// where its router's wallet is; onward reports that this swap is not the order's own, but
+// one behind it.
+func (m *Match) stonfiV2Asked(order *Block) (asset Address, known, onward bool) {
 	r := order.Body()
 	r.Skip(64)   // query_id
 	r.Address()  // from_user
 	r.Coins()    // left_amount
 	r.Coins()    // right_amount
 	r = r.Open() // what came with the assets
-	for range maxRoute {
+	for i := range maxRoute {
 		if op := r.Uint(32); r.Failed() || op != opStonfiV2Swap && op != opStonfiV2CrossSwap {
 			break
 		}
+		onward = i > 0
 		wallet := r.Address()
 		master, found := m.master(wallet)
 		asset, known = traded(master), found
@@ -185,7 +186,7 @@ func (m *Match) stonfiV2Asked(order *Block) (asset Address, known bool) {
 		}
 		r = next
 	}
-	return asset, known
+	return asset, known, onward
 }
 
 func makeStonfiV2Withdrawal(m *Match) *Made {
