@@ -216,11 +216,14 @@ func givenUnknown() *Pattern {
 // delivered is the order of a transfer of jettons, with what came of it where no
 // transfer was recognised. One is kept that begins a swap at a pool without messages of
 // its own.
-func delivered() *Pattern {
+func delivered() *Pattern { return deliveredTo(notified()) }
+
+// deliveredTo is delivered, with how the receiver is told where no transfer was recognised.
+func deliveredTo(told *Pattern) *Pattern {
 	return OneOf(
 		Is(jettonTransfer).Carrying(opMoonSwap, opBidaskDammSwap).Where(leadsOn).Kept(),
 		Is(jettonTransfer),
-		Call(opJettonTransfer).With(Call(opJettonInternalTransfer).With(notified()).Maybe()),
+		Call(opJettonTransfer).With(Call(opJettonInternalTransfer).With(told).Maybe()),
 	)
 }
 

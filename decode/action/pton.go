@@ -18,9 +18,10 @@ func routerGot() *Pattern {
 // routerGave is how assets leave a router, and what begins there where the receiver
 // is another router.
 func routerGave(next func() *Pattern) *Pattern {
-	wrapped := Call(opPTonTransfer).Where(unwrapped).As("toncoins")
-	p := delivered()
+	wrapped, told := Call(opPTonTransfer).Where(unwrapped).As("toncoins"), notified()
+	p := deliveredTo(told)
 	if next != nil {
+		told.With(Again(next).Maybe())
 		p.With(Again(next).Maybe())
 		wrapped.With(Call(opJettonNotify).With(Again(next)).Maybe())
 	}

@@ -186,6 +186,18 @@ func TestASwapAtStonfiV2KnowsWhatItIsAskedForOfTheOrderToThePool(t *testing.T) {
 	details(t, list, "jetton_swap!", "dex", "stonfi_v2", "asset_in", masterY, "asset_out", masterX, "dex_outgoing_transfer.asset", masterY)
 }
 
+func TestARouteOfStonfiV2GoesOnThroughAWalletThatIsNotKnown(t *testing.T) {
+	const ok = 0xc64370e5
+	next := stonfiV2Ask(0x69cf1a5b, router2TON, nil)
+	ask, unknown := stonfiV2Ask(0x6664de2a, routerY, next), account(0x6a)
+	last := stonfiV2Pay(ok, bob, router2, [2][]byte{unknown, router2TON}, [2]int64{0, 25}, unwraps(25, router2TON, bob))
+	list := recognise(t, exchange, play(alice, sends(10, aliceX, routerX, router, ask, stonfiV2Order(poolOne, ask,
+		stonfiV2Pay(ok, router2, router, [2][]byte{routerX, routerY}, [2]int64{0, 7}, sends(7, routerY, unknown, router2, next, stonfiV2Order(poolTwo, next, last)))))))
+	wants(t, list, "jetton_swap")
+	details(t, list, "jetton_swap", slices.Concat([]any{"asset_in", masterX, "asset_out", nil, "peer_swaps[0].asset_out", masterY, "peer_swaps[0].amount_out", 7,
+		"peer_swaps[1].asset_in", masterY, "peer_swaps[1].amount_out", 25}, transferred("outgoing", nil, router2, bob, nil, nil, 25))...)
+}
+
 func TestLiquidityIsTakenOutOfStonfiByWalletsThatAreNotKnown(t *testing.T) {
 	pays := stonfiV2Pay(0xdda48b6a, alice, router, [2][]byte{routerX, routerY}, [2]int64{10, 7}, sends(10, routerX, aliceX, alice, nil), sends(7, routerY, aliceY, alice, nil))
 	old := addr(order(0xf93bb43f), alice).MustStoreUInt(0xdda48b6a, 32).MustStoreBoolBit(true).
