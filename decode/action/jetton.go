@@ -3,6 +3,7 @@ package action
 import (
 	"bytes"
 	"math/big"
+	"slices"
 
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
@@ -248,9 +249,21 @@ func makeJettonBurn(m *Match) *Made {
 	}
 	failed := m.Aborted("burn", "notification")
 	for _, c := range m.Block.Children { // masters are told by other messages too
-		failed = failed || same(c.Destination(), wallet.Master) && returned(c)
+		failed = failed || same(c.Destination(), wallet.Master) && (returned(c) || burn.undoneBy(c))
 	}
 	return jettonBurn.Make(burn).Fails(failed)
+}
+
+// undoneBy reports whether a master that was told of a burn gave the wallet as much as it
+// had burnt, as a pool may that does not pay for it.
+func (d *jettonDestruction) undoneBy(told *Block) bool {
+	return slices.ContainsFunc(told.Children, func(c *Block) bool {
+		if !c.IsCall(opJettonInternalTransfer) || c.Aborted() || !same(c.Destination(), d.OwnerJettonWallet) {
+			return false
+		}
+		t, ok := readInternalTransfer(c)
+		return ok && t.Amount.Cmp(d.Amount) == 0
+	})
 }
 
 func makeJettonMint(m *Match) *Made {

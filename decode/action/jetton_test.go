@@ -106,6 +106,15 @@ func TestJettonsAreBurntUnlessTheMasterRefuses(t *testing.T) {
 	wants(t, list, "jetton_burn")
 	details(t, list, "jetton_burn", "owner", alice, "owner_jetton_wallet", aliceWallet, "asset", master, "amount", 70)
 	wants(t, recognise(t, wallets, play(alice, step{to: aliceWallet, value: 9, body: burn(), then: []step{refused}})), "jetton_burn!")
+	for _, c := range []struct {
+		to     []byte
+		amount int64
+		want   string
+	}{{aliceWallet, 70, "jetton_burn!"}, {aliceWallet, 69, "jetton_burn"}, {bobWallet, 70, "jetton_burn"}} { // minted anew by the master
+		notification.then = []step{{to: c.to, value: 7, body: internalOrder(c.amount, master)}}
+		wants(t, recognise(t, wallets, play(alice, step{to: aliceWallet, value: 9, body: burn(), then: []step{notification}})), c.want, "call_contract")
+	}
+	notification.then = []step{excess()}
 	wants(t, recognise(t, action.NoFacts{}, play(alice, step{to: aliceWallet, value: 9, body: burn(), then: []step{notification}})),
 		"call_contract", "call_contract", "call_contract")
 }
