@@ -196,6 +196,7 @@ func makeToncoSwap(m *Match) *Made {
 		}
 		asset, amount = out.Asset, out.Amount
 	}
+	failed = failed || same(out.Source, out.Destination) // the router itself has it, for another swap
 	s := swapOf("tonco", in, out, peers)
 	if s.MinOutAmount = out.Amount; failed {
 		if wallet, amount := carried.toncoAsked(maxRoute); wallet != nil {

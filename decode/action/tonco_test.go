@@ -92,6 +92,13 @@ func TestSwapsAtTonco(t *testing.T) {
 			slices.Concat(both, in, transferred("outgoing", masterY, router, carol, routerY, nil, 25))},
 		"with a payment that the next pool does not take": {swap(toncoPays(200, xy, [2]int64{0, 25}, refusedOrder(order(0xa7fb58f8)))), []string{"jetton_swap!", "call_contract!"},
 			slices.Concat(both, in, transferred("outgoing", masterY, router, carol, routerY, nil, 25))},
+		"with a payment to the router itself, which the next pool does not take": {[]step{sends(10, aliceX, routerX, router, toncoAsk(routerY, 7, cell.BeginCell().MustStoreRef(toncoAsk(routerTON, 33, nil).EndCell())),
+			toncoSwap(poolOne, routerX, toncoPays(200, xy, [2]int64{0, 7}, sends(7, routerY, routerY, router, nil, refusedOrder(order(0xa7fb58f8))))))}, []string{"jetton_swap!", "call_contract!"},
+			slices.Concat(in, transferred("outgoing", masterY, router, router, routerY, routerY, 7), []any{"asset_in", masterX, "asset_out", nil, "peer_swaps", "[]", "min_out_amount", 33})},
+		"with toncoins to the router itself, which the next pool does not take": {swap(toncoPays(200, xt, [2]int64{0, 7}, step{to: routerTON, value: 60,
+			body: coins(addr(coins(order(0x0f8a7ea5), 7), router, alice).MustStoreBoolBit(false), 0).MustStoreBoolBit(false), then: []step{
+				wraps(7, routerTON, router, nil, refusedOrder(order(0xa7fb58f8)))}})), []string{"jetton_swap!", "call_contract", "call_contract!"},
+			slices.Concat(in, transferred("outgoing", nil, router, router, nil, nil, 7))},
 		"refused by the pool":      {[]step{sends(10, aliceX, routerX, router, nil, bounced)}, []string{"jetton_transfer", "call_contract!"}, nil},
 		"with a payment cut short": {swap(step{to: router, value: 9, body: order(0xa1daa96d)}), []string{"jetton_transfer", "call_contract", "call_contract"}, nil},
 	})
