@@ -388,6 +388,15 @@ func (l *lendingLiquidation) of(collateral *big.Int) {
 	l.IsKnownAsset = ok || l.AssetID == evaaToncoin
 }
 
+// paidBy reports whether the collateral came to who is paid by a message.
+func (l *lendingLiquidation) paidBy(b *Block) bool {
+	if b.kind != kindMade && !b.IsCall(opJettonTransfer) {
+		return !returned(b) && (l.AssetID != evaaToncoin || !b.lacks(nanotons(l.Amount)))
+	}
+	t, lost := ordered(b)
+	return !lost && t.Amount.Cmp(nanotons(l.Amount)) >= 0
+}
+
 // liquidationError reads why a contract of a user refused.
 func liquidationError(b *Block) string {
 	r := b.Body()
@@ -452,7 +461,8 @@ func makeEvaaLiquidate(m *Match) *Made {
 		if what.Failed() {
 			return nil
 		}
-		return evaaLiquidate.Make(made).Fails(m.Block.Failure() || m.Aborted("satisfied"))
+		reward := m.One("report")
+		return evaaLiquidate.Make(made).Fails(m.Block.Failure() || m.Aborted("satisfied") || reward != nil && !made.paidBy(reward))
 	}
 	reason := cmp.Or(reportedError(m.One("report")), evaaNoLiquidity)
 	if refusal := m.One("refusal"); refusal != nil {

@@ -209,6 +209,8 @@ func TestALiquidationAtEVAAGivesCollateralForDebt(t *testing.T) {
 	reverted := step{to: evaaUser, value: 30, body: toUser(0x311f, 6, false)}
 	report := step{to: alice, value: 700, body: word(0x311d)}
 	reward := jettonsTo(evaaMaster, alice, evaaWallet, aliceWallet, 777, word(0x311d))
+	refusedReward, otherReward := reward, jettonsTo(evaaMaster, alice, evaaWallet, aliceWallet, 776, word(0x311d))
+	refusedReward.aborted, refusedReward.bounce, refusedReward.then = true, true, []step{bounceOf(evaaMaster, word(0x0f8a7ea5))}
 	usdt := "0xca9006bd3fb03d355daeeff93b24be90afaa6e3ca0073ff5720f8a852c933278"
 	for what, c := range map[string]struct {
 		step step
@@ -217,6 +219,11 @@ func TestALiquidationAtEVAAGivesCollateralForDebt(t *testing.T) {
 	}{
 		"toncoins of debt": {toncoins(user(satisfied(saved, reward))), "evaa_liquidate",
 			[]any{"debt_amount", 1400, "amount", 777, "collateral", "9", "asset_id", "0x9", "asset", nil, "is_known_asset", false, "fail_reason", nil, "borrower_contract", evaaUser}},
+		"collateral that the wallet of EVAA refuses": {toncoins(user(satisfied(saved, refusedReward))), "evaa_liquidate!",
+			[]any{"debt_amount", 1400, "amount", 777, "fail_reason", nil}},
+		"less collateral than is named": {toncoins(user(satisfied(saved, otherReward))), "evaa_liquidate!", []any{"amount", 777, "fail_reason", nil}},
+		"a report that comes back": {jettons(ask(word(3), true, 0), user(satisfied(saved, step{to: alice, value: 700, body: word(0x311d), aborted: true, bounce: true}))),
+			"evaa_liquidate!", []any{"fail_reason", nil}},
 		"jettons of debt":            {jettons(ask(word(3), true, 0), user(satisfied(saved, report))), "evaa_liquidate", []any{"debt_amount", 1400, "amount", 777}},
 		"by a request of today":      {jettons(ask(word(3), false, 0), user(satisfied(saved, report))), "evaa_liquidate", nil},
 		"by a request with a number": {jettons(ask(word(3).MustStoreUInt(4, 64), true, 0), user(satisfied(saved, report))), "evaa_liquidate", nil},
