@@ -103,6 +103,13 @@ var evaaAssets = map[string]address.Address{
 	"0x4a4bae807cc87355de2ead44b21a739d9d35e9bba9a217f5cc9c0108197ad137": address.MustParse("0:D0E545323C7ACB7102653C073377F7E3C67F122EB94D430A250739F109D4A57D"),
 }
 
+// evaaTestAssets are those that have other masters on testnet.
+var evaaTestAssets = map[string]address.Address{
+	"0xb387968236197958ca4ac55e9b5be38e688c7631af84c86756431f49a878ef33": address.MustParse("0:5EE20B5240CC4CE51A4C60BAF8C9D358EF617C26463E89C6571B534972C8EEF1"),
+	"0x83d916c68510802104d1f75aa6ce30eb1e477aede0d380eee2188e0e56581fc6": address.MustParse("0:DA639C946AD6271DE8BBDC706A457FCEC7D2CAD979D1ED7B8263D3050B620D6D"),
+	"0x495668e908644f30322b997de8faaafc21f05aa52f8982f042dac1fe0b4d09d0": address.MustParse("0:B70EEC37760F24F7CC5FE52EC19BB60E595279416F219B788BA857C97DAFE0F6"),
+}
+
 var (
 	evaaSupply    = NewType[lendingSupply]("evaa_supply", V2, "evaa")
 	evaaWithdraw  = NewType[lendingWithdrawal]("evaa_withdraw", V2, "evaa")
@@ -335,8 +342,8 @@ func makeEvaaWithdraw(m *Match) *Made {
 		return nil
 	}
 	w.Asset, w.RecipientJettonWallet, w.MasterJettonWallet = t.Asset, t.ReceiverJettonWallet, t.SenderJettonWallet
-	if master, ok := evaaAssets[w.AssetID]; ok && w.Asset == nil {
-		if w.Asset = master[:]; !m.mayName(w.Asset) {
+	if w.Asset == nil {
+		if w.Asset = m.evaaAsset(w.AssetID); w.Asset != nil && !m.mayName(w.Asset) {
 			return nil
 		}
 	}
@@ -378,14 +385,24 @@ func readLiquidation(body Reader, queries ...int) (l liquidation, ok bool) {
 	return l, false
 }
 
-// of sets which asset the collateral is.
-func (l *lendingLiquidation) of(collateral *big.Int) {
-	l.Collateral, l.AssetID, l.Asset = collateral.String(), assetID(collateral), nil
-	master, ok := evaaAssets[l.AssetID]
-	if ok {
-		l.Asset = master[:]
+// evaaAsset is the master of an asset, nil for toncoins and those that are not known. It
+// is that of testnet where nothing but that is known to be one.
+func (m *Match) evaaAsset(id string) Address {
+	main, ok := evaaAssets[id]
+	if !ok {
+		return nil
 	}
-	l.IsKnownAsset = ok || l.AssetID == evaaToncoin
+	if test, other := evaaTestAssets[id]; other && m.mayName(main[:]) && !m.mayName(test[:]) {
+		return test[:]
+	}
+	return main[:]
+}
+
+// of sets which asset the collateral is.
+func (l *lendingLiquidation) of(m *Match, collateral *big.Int) {
+	l.Collateral, l.AssetID = collateral.String(), assetID(collateral)
+	l.Asset = m.evaaAsset(l.AssetID)
+	l.IsKnownAsset = l.Asset != nil || l.AssetID == evaaToncoin
 }
 
 // paidBy reports whether the collateral came to who is paid by a message.
@@ -437,7 +454,7 @@ func makeEvaaLiquidate(m *Match) *Made {
 		return nil
 	}
 	made.Borrower = asked.borrower
-	made.of(asked.collateral)
+	made.of(m, asked.collateral)
 	user := m.One("user")
 	if user == nil {
 		reason := evaaRejected
@@ -455,7 +472,7 @@ func makeEvaaLiquidate(m *Match) *Made {
 		what.Skip(64) // delta_loan_principal
 		made.DebtAmount = nanotons(what.Uint(64))
 		what.Skip(64 + 64) // protocol_gift, new_user_loan_principal
-		made.of(what.Big(256))
+		made.of(m, what.Big(256))
 		what.Skip(64) // delta_collateral_principal
 		made.Amount = what.Uint(64)
 		if what.Failed() {

@@ -8,6 +8,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/decode/action"
+	"tonscribe/schema/record"
 )
 
 var (
@@ -174,6 +175,22 @@ func TestAWithdrawalFromEVAANeedsNoFactsOfWallets(t *testing.T) {
 		"asset", addressOf("0:B113A994B5024A16719F69139328EB759596C38A25F59028B146FECDC3621DFE"))
 	onward := step{to: bob, value: 500, body: word(0x211a).MustStoreUInt(4, 64), then: []step{{to: carol, value: 400}}}
 	wants(t, outermost(t, action.NoFacts{}, play(alice, withdraw(tonAsset, onward))), "evaa_withdraw", "ton_transfer")
+}
+
+func TestAnAssetOfEVAAHasAnotherMasterOnTestnet(t *testing.T) {
+	id, _ := hex.DecodeString("b387968236197958ca4ac55e9b5be38e688c7631af84c86756431f49a878ef33")
+	ask := asset(word(3).MustStoreUInt(4, 64).MustStoreAddr(friendly(evaaBorrower)), id).MustStoreUInt(5, 64).MustStoreUInt(3, 2).MustStoreUInt(1500, 64)
+	trace := play(alice, step{to: evaaMaster, value: 2000, bounce: true, body: ask, then: []step{bounceOf(alice, word(3))}})
+	main, test := addressOf("0:729C13B6DF2C07CBF0A06AB63D34AF454F3D320EC1BCD8FB5C6D24D0806A17C2"), addressOf("0:5EE20B5240CC4CE51A4C60BAF8C9D358EF617C26463E89C6571B534972C8EEF1")
+	master := func(account []byte) *record.Contract {
+		return &record.Contract{Account: account, JettonMaster: &record.JettonMaster{}}
+	}
+	for _, c := range []struct {
+		facts known
+		want  []byte
+	}{{known{}, main}, {known{master(main)}, main}, {known{master(main), master(test)}, main}, {known{master(test)}, test}} {
+		details(t, outermost(t, c.facts, trace), "evaa_liquidate!", "asset", c.want, "is_known_asset", true)
+	}
 }
 
 func TestALiquidationAtEVAAGivesCollateralForDebt(t *testing.T) {
