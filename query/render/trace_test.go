@@ -234,3 +234,15 @@ func TestDocumentDescribesTracesAndTheDetailsOfEveryType(t *testing.T) {
 		t.Error("the tree of a trace is not described")
 	}
 }
+
+func TestATraceThatNobodyRecognisesIsUnclassified(t *testing.T) {
+	for _, c := range []struct {
+		nodes, pending uint32
+		want           string
+	}{{1, 0, "ok"}, {1, 1, "unclassified"}, {trace.MaxNodes, 0, "ok"}, {trace.MaxNodes + 1, 0, "unclassified"}} {
+		row := TraceRow{Trace: &record.Trace{Nodes: c.nodes, PendingEdges: c.pending}}
+		if got := row.classification(); got != c.want {
+			t.Errorf("a trace of %d transactions and %d open messages is %s, want %s", c.nodes, c.pending, got, c.want)
+		}
+	}
+}
