@@ -401,6 +401,38 @@ func TestWhatIsSentAgainLaterIsForeseenAgain(t *testing.T) {
 	}
 }
 
+// Who sends a message in another form than somebody did before asks for it by the hash that
+// it has in that form: the first one, and those that came later, up to a number.
+func TestATraceIsFoundByTheHashesOfAllFormsInWhichItsMessageWasSent(t *testing.T) {
+	p, err := New(DefaultConfiguration(), Dependencies{Report: report.Silent(), Emulator: nobody{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	p.put(newTrace(foreseen(1, 10, 1, now)), now)
+	first, form := hashOf(1_000_001), func(n int) Hash { return hashOf(2_000_000 + n) }
+	p.Accepted("client", node.Accepted{Sent: node.Sent{Hash: form(0), Normal: hashOf(1)}})
+	for _, h := range []Hash{hashOf(1), first, form(0)} {
+		if got := ids(p.Sent([]Hash{h})); !slices.Equal(got, []int{1}) {
+			t.Errorf("by the hash %x: %v, want the trace", h, got)
+		}
+	}
+	for n := range 1000 {
+		p.Accepted("stranger", node.Accepted{Sent: node.Sent{Hash: form(n), Normal: hashOf(1)}})
+	}
+	if got := len(p.byRaw); got > maxForms {
+		t.Errorf("%d hashes of one message are held, want %d at most", got, maxForms)
+	}
+	p.put(newTrace(foreseen(1, 10, 1, now.Add(time.Second))), now) // anew
+	if got := p.Sent([]Hash{form(0), first}); len(got) != 1 {
+		t.Errorf("%d traces by earlier hashes of what was foreseen anew, want it", len(got))
+	}
+	p.Done(hashOf(1))
+	if len(p.byRaw) != 0 || len(p.forms) != 0 {
+		t.Errorf("%d hashes of %d messages are left of what is done", len(p.byRaw), len(p.forms))
+	}
+}
+
 // What was foreseen anew takes the place of what was, also where another replica did it;
 // never the other way round.
 func TestReplicasKnowWhatWasForeseenAgain(t *testing.T) {

@@ -131,7 +131,7 @@ func (p *Component) Stop() {
 // requests have. It returns at once.
 func (p *Component) Accepted(client string, sent node.Accepted) {
 	now := time.Now()
-	if !p.wants(sent.Normal, now) {
+	if !p.wants(sent.Normal, sent.Hash, now) {
 		return // it was sent a moment ago, too
 	}
 	if !p.clients.enter(client, now) {
@@ -160,7 +160,7 @@ func (p *Component) work(ctx context.Context, n Node) {
 // foresee works a message out, shows what it does and tells others. It returns the
 // bytes of what is shown.
 func (p *Component) foresee(ctx context.Context, n Node, m message) int {
-	if !p.wants(m.Normal, m.at) {
+	if !p.wants(m.Normal, m.Hash, m.at) {
 		return 0
 	}
 	made, err := p.run(ctx, n, m)
@@ -227,7 +227,7 @@ func (p *Component) follow(ctx context.Context) {
 			err = p.log.Watch(ctx, schema.Pending.Name, 0, func(item kafka.Item) {
 				r := item.Record.GetPending()
 				p.metrics.shared.WithLabelValues(sharedTaken).Inc()
-				if t := newTrace(r); t != nil && p.wants(t.ID, t.Sent) {
+				if t := newTrace(r); t != nil && p.wants(t.ID, t.Raw, t.Sent) {
 					p.put(t, time.Now())
 				}
 			})

@@ -65,7 +65,8 @@ type Store struct {
 	mu      sync.Mutex
 	order   list.List // of *Trace, those first that were put first
 	byID    map[Hash]*list.Element
-	byRaw   map[Hash]Hash // ids of those whose hash as sent is another one
+	byRaw   map[Hash]Hash   // ids by the hashes of messages as they were sent, where these are others
+	forms   map[Hash][]Hash // those hashes, by the ids
 	byUser  map[address.Address]map[Hash]bool
 	ofRoot  map[string][]Hash // those that begin at an account, the oldest first
 	bytes   int
@@ -76,7 +77,7 @@ type Store struct {
 
 func newStore(c Configuration, m *metrics) *Store {
 	return &Store{
-		configuration: c, metrics: m, byID: map[Hash]*list.Element{}, byRaw: map[Hash]Hash{},
+		configuration: c, metrics: m, byID: map[Hash]*list.Element{}, byRaw: map[Hash]Hash{}, forms: map[Hash][]Hash{},
 		byUser: map[address.Address]map[Hash]bool{}, ofRoot: map[string][]Hash{}, dropped: map[Hash]time.Time{},
 	}
 }
@@ -93,6 +94,7 @@ func (s *Store) put(t *Trace, now time.Time) {
 	if _, done := s.dropped[t.ID]; done || !now.Before(t.Sent.Add(s.configuration.Keep)) || t.size() > s.configuration.MaxBytes {
 		return
 	}
+	forms := append([]Hash{t.Raw}, s.forms[t.ID]...)
 	if held, is := s.byID[t.ID]; is {
 		s.remove(held, "")
 	}
@@ -106,8 +108,8 @@ func (s *Store) put(t *Trace, now time.Time) {
 		s.remove(s.order.Front(), evictedBytes)
 	}
 	s.byID[t.ID] = s.order.PushBack(t)
-	if t.Raw != t.ID {
-		s.byRaw[t.Raw] = t.ID
+	for _, raw := range forms {
+		s.addForm(t.ID, raw)
 	}
 	for _, a := range t.accounts() {
 		if s.byUser[a] == nil {
@@ -158,9 +160,10 @@ const cleanEvery = time.Minute
 func (s *Store) remove(e *list.Element, reason string) {
 	t := s.order.Remove(e).(*Trace)
 	delete(s.byID, t.ID)
-	if s.byRaw[t.Raw] == t.ID {
-		delete(s.byRaw, t.Raw)
+	for _, raw := range s.forms[t.ID] {
+		delete(s.byRaw, raw)
 	}
+	delete(s.forms, t.ID)
 	for _, a := range t.accounts() {
 		if delete(s.byUser[a], t.ID); len(s.byUser[a]) == 0 {
 			delete(s.byUser, a)
@@ -182,16 +185,31 @@ func (s *Store) gauge() {
 	s.metrics.bytes.Set(float64(s.bytes))
 }
 
+// maxForms is by how many hashes of its message a trace is found besides its id: anybody may
+// send the same message in one form after another.
+const maxForms = 4
+
+// addForm lets a trace be found by the hash of a message as it was sent, too.
+func (s *Store) addForm(id, raw Hash) {
+	if _, has := s.byRaw[raw]; !has && raw != id && len(s.forms[id]) < maxForms {
+		s.byRaw[raw], s.forms[id] = id, append(s.forms[id], raw)
+	}
+}
+
 // again is how much later a message was sent than what is held of it when it is foreseen
 // anew: no block took it, and the chain has gone on.
 const again = 30 * time.Second
 
-// wants reports whether a trace with the id of a message that was sent then is to be
-// held: another one may be held already, or was and is done.
-func (s *Store) wants(id Hash, sent time.Time) bool {
+// wants reports whether a trace with the id of a message that was sent then, in the form of
+// a hash, is to be held: another one may be held already, and is found by that hash from now
+// on, or was and is done.
+func (s *Store) wants(id, raw Hash, sent time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held, is := s.byID[id]
+	if is {
+		s.addForm(id, raw)
+	}
 	_, done := s.dropped[id]
 	return !done && (!is || sent.Sub(held.Value.(*Trace).Sent) >= again)
 }
