@@ -26,9 +26,9 @@ func Merge(foreseen, found []*record.Transaction) *Merged {
 	m := &merge{guessed: received(foreseen), real: received(found), out: &Merged{Foreseen: map[*record.Transaction]bool{}, Tree: &trace.Tree{}, Trace: &record.Trace{}}}
 	root := pair{guess: foreseen[0]}
 	for _, tx := range found {
-		if tx.InMsg.GetKind() == record.Message_EXTERNAL_IN && bytes.Equal(normal(tx.InMsg), normal(root.guess.InMsg)) {
+		if tx.InMsg.GetKind() == record.Message_EXTERNAL_IN && bytes.Equal(normal(tx.InMsg), normal(root.guess.InMsg)) &&
+			(root.real == nil || trace.Order(tx, root.real) < 0) { // the account may have taken it again
 			root.real = tx
-			break
 		}
 	}
 	m.out.Trace.ExternalHash, m.out.Trace.ExternalHashNorm = root.tx().InMsg.GetHash(), root.tx().InMsg.GetHashNorm()

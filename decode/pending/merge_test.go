@@ -121,3 +121,20 @@ func TestAMessageIsKnownByItsNormalisedHash(t *testing.T) {
 		t.Errorf("%d foreseen, trace %v", len(m.Foreseen), m.Trace)
 	}
 }
+
+// An account may take the same message again, and what it did before is still going on.
+func TestOfAMessageThatWasTakenTwiceTheFirstTraceIsShownHoweverItIsRead(t *testing.T) {
+	h := newHousehold(t)
+	foreseen, first := comes(t, h, h.transfer(account(9), 70))
+	second := first[0].CloneVT()
+	second.Hash, second.Lt, second.OutMsgs = bytes.Repeat([]byte{6}, 32), first[len(first)-1].Lt+1, nil
+	for what, came := range map[string][]*record.Transaction{
+		"first": {first[0], first[1], second}, "second": {second, first[1], first[0]},
+	} {
+		m := Merge(foreseen, came)
+		checkTree(t, m)
+		if !bytes.Equal(m.Trace.Id, first[0].Hash) || len(m.Tree.Nodes) != len(foreseen) {
+			t.Errorf("where the %s one is read first: trace %x of %d transactions, want %x of %d", what, m.Trace.Id, len(m.Tree.Nodes), first[0].Hash, len(foreseen))
+		}
+	}
+}
