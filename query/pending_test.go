@@ -257,6 +257,41 @@ func TestWhatIsToComeIsShownWithWhatCame(t *testing.T) {
 	}
 }
 
+// An account that takes any message, and as often as it comes, gets the same one again and
+// again.
+func TestWhatAMessageDidWhenItWasSentLongBeforeIsNotWhatItDoes(t *testing.T) {
+	x := sharedTraced(t)
+	open, closed := x.fromOutside()
+	var some told
+	for _, step := range []*record.TraceStep{open[0], closed[0]} {
+		p, _ := x.foreseen(step)
+		for _, tx := range p.Transactions {
+			tx.Now += 3600
+		}
+		some = append(some, p)
+	}
+	x.world.shared = some
+	s := x.world.serve(t, nil)
+	for _, p := range some {
+		ask := func() (found comingAnswer) {
+			got := s.ask("/api/v3/pendingTraces?ext_msg_hash=" + hex.EncodeToString(p.Transactions[0].InMsg.Hash))
+			if err := json.Unmarshal(got.Body.Bytes(), &found); err != nil || got.Code != http.StatusOK {
+				t.Fatal(got.Code, got.Body, err)
+			}
+			return found
+		}
+		for limit := time.Now().Add(5 * time.Second); len(ask().Traces) == 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatal("of a message that was sent again nothing is to come")
+			}
+		}
+		c := ask().Traces[0]
+		if c.ID != nil || c.Info.Pending != len(p.Transactions) || len(c.By) != len(p.Transactions) {
+			t.Errorf("%d transactions, want %d of which no block has any: %+v", len(c.By), len(p.Transactions), c.Info)
+		}
+	}
+}
+
 // A trace that is too large to be read whole is not foreseen any more once its first
 // transaction came: who of the others came is not looked up.
 func TestNothingOfALargeTraceThatCameIsToCome(t *testing.T) {

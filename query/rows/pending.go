@@ -58,12 +58,12 @@ func (r *Reader) Merge(ctx context.Context, traces []*pending.Trace) (merged []*
 // much to tell what is still to come, and of which it was not read, because that of the
 // others was much.
 func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found map[list.Hash][]*record.Transaction, done, unread map[list.Hash]bool, err error) {
-	ids := make([]list.Hash, len(traces))
+	ids, expected := make([]list.Hash, len(traces)), make(map[list.Hash]uint32, len(traces))
 	for i, t := range traces {
-		ids[i] = t.ID
+		ids[i], expected[t.ID] = t.ID, t.Transactions[0].Now
 	}
 	f := &list.MessageFilter{Hashes: ids, Direction: list.In, Utime: list.Everything, Lts: list.Everything}
-	roots, more, err := r.Store.TransactionsByMessage(ctx, r.View, f, paging.Page{Limit: maxPendingRoots}, nil)
+	roots, more, err := r.Store.TransactionsByMessage(ctx, r.View, f, paging.Page{Limit: maxPendingRoots, Descending: true}, nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -85,6 +85,7 @@ func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found ma
 		}
 		unread[id] = false
 		switch t := of[i]; {
+		case uint64(root.Now)+bygone < uint64(expected[id]):
 		case t != nil && (t.PendingEdges == 0 && t.McSeqnoEnd <= r.View.Watermark || t.Nodes > maxTraceNodes):
 			done[id] = true
 		case t == nil:
@@ -106,9 +107,15 @@ func (r *Reader) arrived(ctx context.Context, traces []*pending.Trace) (found ma
 	return found, done, unread, nil
 }
 
-// maxPendingRoots is how many transactions are looked at that may have received the
-// messages: most messages are received once.
-const maxPendingRoots = 4 * MaxPendingTraces
+const (
+	// maxPendingRoots is how many transactions are looked at that may have received the
+	// messages, the newest: most messages are received once.
+	maxPendingRoots = 4 * MaxPendingTraces
+	// bygone is how many seconds before the time for which it is foreseen a message was
+	// received when it is one that was sent before: some accounts take the same message
+	// again and again. Clocks differ by less.
+	bygone = 600
+)
 
 // idOf is the normalised hash of a message from outside.
 func idOf(m *record.Message) (list.Hash, bool) {
