@@ -60,6 +60,9 @@ type Assembled struct {
 	// nil while there are any, and of traces of more than MaxNodes, or of more than MaxBytes
 	// before the bundle.
 	All []*record.Transaction
+	// Earlier are the accounts of those of earlier bundles, where All is nil because these
+	// have more than MaxBytes.
+	Earlier [][]byte
 }
 
 // growing is a trace in work.
@@ -344,7 +347,13 @@ func (a *Assembler) finish(g *growing) (Assembled, error) {
 			return done, err
 		}
 	}
-	if t.PendingEdges == 0 && t.Nodes <= MaxNodes && len(stored) == len(keys) {
+	switch {
+	case t.PendingEdges > 0 || t.Nodes > MaxNodes:
+	case len(stored) < len(keys):
+		for _, key := range keys {
+			done.Earlier = append(done.Earlier, key[ltSize:])
+		}
+	default:
 		done.All = g.added
 		if len(stored) > 0 {
 			done.All = slices.Concat(stored, g.added)
@@ -387,9 +396,12 @@ func (a *Assembler) keep(g *growing, tx *record.Transaction) error {
 	return a.store.Set(raw, keyTransaction, g.id[:], transactionKey(tx))
 }
 
+// ltSize is how many bytes of a transaction's key are its lt.
+const ltSize = 8
+
 // transactionKey sorts as Order does.
 func transactionKey(tx *record.Transaction) []byte {
-	return append(binary.BigEndian.AppendUint64(make([]byte, 0, 8+address.Size), tx.Lt), tx.Account...)
+	return append(binary.BigEndian.AppendUint64(make([]byte, 0, ltSize+address.Size), tx.Lt), tx.Account...)
 }
 
 // stored are the transactions of a trace that came with earlier bundles, none where they

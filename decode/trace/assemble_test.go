@@ -414,6 +414,8 @@ func TestATraceOfTooManyBytesIsNotPutTogether(t *testing.T) {
 				out = nil
 			}
 			tx := sends(fmt.Sprint(n), uint64(n+1), in, out...)
+			tx.Account = slices.Clone(tx.Account)
+			tx.Account[35] = byte(n)
 			tx.InMsg.Body = make([]byte, size)
 			var err error
 			if last, err = a.Bundle(uint32(n+1), []*record.Transaction{tx}); err != nil {
@@ -426,6 +428,15 @@ func TestATraceOfTooManyBytesIsNotPutTogether(t *testing.T) {
 		}
 		if held > MaxBytes+2*bytes || size*bundles < MaxBytes && len(last[0].All) != bundles || last[0].State != record.TraceState_TRACE_COMPLETE || store.Len() != 0 {
 			t.Errorf("%d bytes of each: %s, %d bytes are put together, %d values are left in the store", size, summary(last[0]), held, store.Len())
+		}
+		// Who has a transaction in it is known all the same.
+		accounts := slices.Clone(last[0].Earlier)
+		for _, tx := range slices.Concat(last[0].All, last[0].New) {
+			accounts = append(accounts, tx.Account)
+		}
+		slices.SortFunc(accounts, slices.Compare)
+		if got := len(slices.CompactFunc(accounts, slices.Equal)); got != bundles {
+			t.Errorf("%d bytes of each: %d accounts are told of, want %d", size, got, bundles)
 		}
 	}
 }

@@ -122,9 +122,10 @@ func Step(a *trace.Assembled, facts action.Facts) (step *record.TraceStep, faile
 		return step, nil, nil
 	}
 	all := a.All
-	if len(all) == 0 { // too large: of earlier bundles nothing is kept
+	if len(all) == 0 { // too large: of earlier bundles the accounts are kept at most
 		all = slices.Concat(a.Moved, a.New)
 	}
+	step.Accounts = slices.Clone(a.Earlier)
 	for _, tx := range all {
 		step.Accounts = append(step.Accounts, tx.Account)
 	}

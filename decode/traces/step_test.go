@@ -2,6 +2,7 @@ package traces_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -77,5 +78,14 @@ func TestWhatATraceWasFitsIntoARecordHoweverLongItsTextsAre(t *testing.T) {
 	}
 	if texts != 1 {
 		t.Errorf("%d comments are kept, one is short", texts)
+	}
+}
+
+func TestATraceOfTooManyBytesIsInTheListsOfAllOfItsAccounts(t *testing.T) {
+	tx := &record.Transaction{Account: made36(2), Hash: bytes.Repeat([]byte{1}, 32), Lt: 5}
+	earlier := [][]byte{made36(3), made36(2), made36(1), made36(3)}
+	step, failed, err := traces.Step(&trace.Assembled{Trace: &record.Trace{Id: tx.Hash, Nodes: 5}, New: []*record.Transaction{tx}, Earlier: earlier}, facts{})
+	if failed != nil || err != nil || len(step.Accounts) != 3 || !slices.IsSortedFunc(step.Accounts, bytes.Compare) {
+		t.Errorf("it is in the lists of %x, want those of 3 accounts; %v, %v", step.GetAccounts(), failed, err)
 	}
 }
