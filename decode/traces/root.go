@@ -88,7 +88,9 @@ func (w *work) Bundle(ctx context.Context, b *stage.Bundle) (stage.Output, error
 		if err != nil {
 			return stage.Output{}, err
 		}
-		pages.Add(schema.PartitionOf(step.Trace.Id, w.partitions), step.SizeVT(), func(batch *record.TraceBatch) { batch.Traces = append(batch.Traces, step) })
+		for _, part := range partsOf(step) {
+			pages.Add(schema.PartitionOf(step.Trace.Id, w.partitions), part.SizeVT(), func(batch *record.TraceBatch) { batch.Traces = append(batch.Traces, part) })
+		}
 	}
 	return pages.Seal(), nil
 }
@@ -107,6 +109,23 @@ func (w *work) step(a *trace.Assembled) (*record.TraceStep, error) {
 	w.metrics.traces.WithLabelValues(a.State.String()).Inc()
 	w.metrics.actions.Add(float64(len(step.Actions)))
 	return step, nil
+}
+
+// partsOf cuts a step that has more transactions than a trace of which there are actions: the
+// log may not take them in one record. Each part is a step of its own.
+func partsOf(step *record.TraceStep) (parts []*record.TraceStep) {
+	if len(step.Transactions) <= trace.MaxNodes {
+		return []*record.TraceStep{step}
+	}
+	accounts := slices.Collect(slices.Chunk(step.Accounts, trace.MaxNodes)) // no more than the transactions
+	for some := range slices.Chunk(step.Transactions, trace.MaxNodes) {
+		part := &record.TraceStep{Trace: step.Trace, Transactions: some}
+		if n := len(parts); n < len(accounts) {
+			part.Accounts = accounts[n]
+		}
+		parts = append(parts, part)
+	}
+	return parts
 }
 
 // Step makes the record of what a bundle did to a trace. failed names the recognisers

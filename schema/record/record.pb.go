@@ -6690,7 +6690,8 @@ func (x *TraceBatch) GetTraces() []*TraceStep {
 	return nil
 }
 
-// What a bundle did to a trace: it has transactions of it, or showed that they are.
+// What a bundle did to a trace: it has transactions of it, or showed that they are. Of more
+// than 10,000 of them there are several steps.
 type TraceStep struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Trace         *Trace                 `protobuf:"bytes,1,opt,name=trace,proto3" json:"trace,omitempty"`               // as of the bundle
