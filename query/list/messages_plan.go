@@ -309,16 +309,18 @@ func farHashes(items [][]plan.Row, clustered Direction) map[RowKey]Hash {
 // mayBeSeveral reports whether rows that are alike are of several messages that share 32
 // bits, as of many external ones some do, or of one that was taken several times.
 func mayBeSeveral(item []plan.Row) bool {
-	key, side := end(item[0])
+	known := map[Direction]RowKey{}
 	return slices.ContainsFunc(item, func(r plan.Row) bool {
-		other, otherSide := end(r)
-		return otherSide == side && other != key
+		key, side := end(r)
+		other, has := known[side]
+		known[side] = key
+		return has && other != key
 	})
 }
 
 // split says of which transactions the record is needed and of which the hash:
 // each message's record comes from the clustered side if that is indexed. Of
-// messages that share 32 bits all records of the side are needed.
+// messages that share 32 bits all records of both sides are needed.
 func split(items [][]plan.Row, clustered Direction) (full, other []RowKey) {
 	needed := map[RowKey]bool{}
 	for _, ends := range items {
@@ -326,9 +328,10 @@ func split(items [][]plan.Row, clustered Direction) (full, other []RowKey) {
 		if slices.ContainsFunc(ends, func(r plan.Row) bool { return Direction(r[messageDirection]) == clustered }) {
 			from = clustered
 		}
+		several := mayBeSeveral(ends)
 		for _, r := range ends {
 			key, side := end(r)
-			needed[key] = needed[key] || side == from
+			needed[key] = needed[key] || several || side == from
 		}
 	}
 	for key, record := range needed {
@@ -365,17 +368,20 @@ func (l *Lists) hashesAt(ctx context.Context, v *View, list []RowKey) (map[RowKe
 }
 
 // joinEnds finds the wanted messages in the records and adds the hashes of their
-// other ends.
+// other ends, unless there are records of all ends.
 func (l *messageList) joinEnds(items [][]plan.Row, list []*record.Transaction, hashes map[RowKey]Hash) []Message {
-	wanted := map[uint32][]plan.Row{}
+	type item struct{ value, tag uint64 } // that rows are alike in
+	wanted := map[item][]plan.Row{}
 	for _, ends := range items {
-		tag := uint32(ends[0][messageTag])
-		wanted[tag] = append(wanted[tag], ends...)
+		at := item{ends[0][messageValue], ends[0][messageTag]}
+		if wanted[at] = ends; mayBeSeveral(ends) {
+			wanted[at] = nil
+		}
 	}
 	var found []Message
 	for _, m := range l.messagesIn(list) {
-		ends := wanted[schema.ShortPrefix(m.Hash)]
-		if len(ends) == 0 {
+		ends, is := wanted[item{l.filter.KeyOf(m.Message).Value, uint64(schema.ShortPrefix(m.Hash))}]
+		if !is {
 			continue // another message of the same transaction
 		}
 		for _, r := range ends {
