@@ -227,3 +227,38 @@ func TestLoginIsCheckedBeforeAnythingElse(t *testing.T) {
 		t.Errorf("unknown authority: %v", err)
 	}
 }
+
+// Who waits for a log that others wait for already gives up with its own context.
+func TestWhoWaitsForALogThatIsAwayGivesUpWithItsContext(t *testing.T) {
+	dialled := make(chan struct{}, 1)
+	l := newTestLog(t, Dependencies{Dial: func(context.Context, string, string) (net.Conn, error) {
+		select {
+		case dialled <- struct{}{}:
+		default:
+		}
+		return nil, errors.New("nobody listens")
+	}}, "127.0.0.1:9")
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error, 1)
+	go func() {
+		_, err := l.LastSeal(ctx, l.topic.Name, 0)
+		first <- err
+	}()
+	<-dialled
+	gone, end := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer end()
+	second := make(chan error, 1)
+	go func() { second <- l.Publish(gone, l.topic.Name, 0, bundle(1, 0, 1, 1)) }()
+	select {
+	case err := <-second:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, want that the time is over", err)
+		}
+	case <-time.After(2 * time.Second):
+		t.Error("the second one still waits, long after its context")
+	}
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

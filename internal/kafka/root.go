@@ -59,8 +59,8 @@ type Client struct {
 	room          func(ctx context.Context) error
 	sync          func(topic string, partition int) error
 
-	connecting sync.Mutex
-	epoch      string // empty until connected
+	connecting chan struct{} // has a value while one does
+	epoch      string        // empty until connected
 	epochOfLog string
 }
 
@@ -98,6 +98,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 		epochOfLog:    dependencies.Epoch,
 		room:          dependencies.Room,
 		sync:          dependencies.Sync,
+		connecting:    make(chan struct{}, 1),
 		dialer: &kafka.Dialer{ClientID: "tonscribe", Timeout: dialTimeout, KeepAlive: time.Minute,
 			DialFunc: dependencies.Dial, TLS: tls, SASLMechanism: mechanism},
 		transport: &kafka.Transport{ClientID: "tonscribe", DialTimeout: dialTimeout, MetadataTTL: metadataTTL,
@@ -118,8 +119,12 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // connect waits until a broker answers. It dials by itself once, because only
 // a dial names a failed authentication clearly.
 func (c *Client) connect(ctx context.Context) error {
-	c.connecting.Lock()
-	defer c.connecting.Unlock()
+	select {
+	case c.connecting <- struct{}{}:
+		defer func() { <-c.connecting }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	if c.epoch != "" {
 		return nil
 	}
