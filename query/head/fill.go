@@ -187,7 +187,7 @@ func (f *Filler) ends(ctx context.Context, v *View) error {
 		return err
 	}
 	if len(list) == 0 {
-		return fmt.Errorf("masterchain block %d is complete but not in the table blocks", v.Watermark)
+		return lacks(v.Watermark)
 	}
 	v.Last = list[0]
 	if v.First != nil && time.Since(f.firstRead) < firstAge {
@@ -198,6 +198,11 @@ func (f *Filler) ends(ctx context.Context, v *View) error {
 		v.First, f.firstRead = list[0], time.Now()
 	}
 	return err
+}
+
+// lacks is the error for a bundle that the tables should have.
+func lacks(mcSeqno uint32) error {
+	return fmt.Errorf("masterchain block %d is complete but not in the table blocks", mcSeqno)
 }
 
 // masterchainBlock reads that of the watermark, if it is there.
@@ -235,6 +240,9 @@ func (f *Filler) extend(ctx context.Context, v *View) (bool, error) {
 	bundles, err := f.bundles(ctx, low, high)
 	if err != nil {
 		return false, err
+	}
+	if n := len(bundles); n == 0 || bundles[n-1].McSeqno != high { // another server may have it
+		return false, lacks(high)
 	}
 	if len(h.Bundles) == 0 {
 		if h.outsideBlocks, err = f.utimeBefore(ctx, low); err != nil {
@@ -499,6 +507,11 @@ func (f *Filler) fill(ctx context.Context, bundles []*Bundle) error {
 	})
 	if err != nil {
 		return err
+	}
+	for _, b := range bundles {
+		if n := len(byBundle[b.McSeqno].list); n != b.Count {
+			return fmt.Errorf("masterchain block %d is complete with %d transactions, of which the tables have %d", b.McSeqno, b.Count, n)
+		}
 	}
 	traces, err := f.traces(ctx, c)
 	if err != nil {
