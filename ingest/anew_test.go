@@ -73,3 +73,22 @@ func TestASourceThatBeginsTooLateIsToldOfAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// It would never end: nothing of the range comes.
+func TestARangeThatEndsBeforeTheSourceBeginsIsRefused(t *testing.T) {
+	for first, refused := range map[uint32]bool{40: false, 45: true, 50: true} {
+		conf := configure("files:"+genesis(t), 0, 45)
+		files, err := NewSource(conf, report.Silent())
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := componentOf(t, conf, Dependencies{Report: report.Silent(), Log: newTape(1), Source: headSource{files, first}})
+		err = made.Start(t.Context())
+		if err == nil {
+			await(t, made)
+		}
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "--to 45") {
+			t.Errorf("a source that begins with block %d: %v, and bundle %d is the last one; want an error that names --to 45: %t", first, err, made.Status().Published, refused)
+		}
+	}
+}

@@ -115,6 +115,9 @@ func (c *Component) startAnew(ctx context.Context) (uint32, error) {
 			Msg("the source's first masterchain block only tells which shard blocks came before: its own bundle is not published")
 		first++
 	}
+	if to := c.configuration.To; to != 0 && first > to {
+		return 0, fmt.Errorf("--to %d: the source begins with bundle %d: use --to %d or higher, or --from if it has older blocks", to, first, first)
+	}
 	return first, nil
 }
 
