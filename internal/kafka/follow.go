@@ -20,14 +20,17 @@ var errTooLate = errors.New("the next bundle began before")
 // group, until ctx ends or take returns an error: those of the bundles after the
 // given one, each once and in order. Where the group has committed tells about where
 // those begin: it may be in the midst of the next bundle, and must not be further.
-// It returns an error when the log has no longer what comes next.
+// It returns an error when the log has no longer what comes next, and when the topic has
+// another number of partitions than configured.
 func (c *Client) Follow(ctx context.Context, group string, tp TopicPartition, after uint32, take func(Item) error) error {
 	if err := c.connect(ctx); err != nil {
 		return fmt.Errorf("follow %s: %w", tp, err)
 	}
 	var committed int64
 	err := c.persist(ctx, "follow", func(ctx context.Context) (err error) {
-		committed, _, err = c.committed(ctx, group, tp)
+		if err = c.lookUpTopic(ctx, tp.Topic, c.configuration.Partitions); err == nil {
+			committed, _, err = c.committed(ctx, group, tp)
+		}
 		return err
 	})
 	if err != nil {

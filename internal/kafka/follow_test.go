@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -122,6 +123,21 @@ func whoFollowsWhatTheLogHasNoMoreGetsAnError(t *testing.T, l *testLog) {
 			t.Errorf("after bundle %d: %v, want record 12.0", after, err)
 		case lost != "" && (err == nil || !strings.Contains(err.Error(), lost)):
 			t.Errorf("after bundle %d: %v, want: %s", after, err, lost)
+		}
+	}
+}
+
+// Whoever knows of some of the partitions only would take what these have for all.
+func whoFollowsATopicWithAnotherPartitionCountGetsAnError(t *testing.T, l *testLog) {
+	l.ensure()
+	l.publish(0, bundle(5, 4, 2, 20)...)
+	for _, partitions := range []int{1, 4} {
+		l.configuration.Partitions = partitions
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		err := l.Follow(ctx, l.group(), TopicPartition{l.topic.Name, 0}, 0, func(item Item) error { return fmt.Errorf("record %s came", place(item.Record)) })
+		cancel()
+		if want := fmt.Sprintf("has 2 partitions, but %d are configured", partitions); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want that the topic %s", err, want)
 		}
 	}
 }

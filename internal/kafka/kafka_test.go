@@ -23,6 +23,7 @@ var rules = []struct {
 	{"AnIntendedRangeIsNotCommittedPastWhereItBeginsWithRepetitions", anIntendedRangeIsNotCommittedPastWhereItBeginsWithRepetitions},
 	{"WhoFollowsGetsWhatComesAfterABundleOnceAndInOrder", whoFollowsGetsWhatComesAfterABundleOnceAndInOrder},
 	{"WhoFollowsWhatTheLogHasNoMoreGetsAnError", whoFollowsWhatTheLogHasNoMoreGetsAnError},
+	{"WhoFollowsATopicWithAnotherPartitionCountGetsAnError", whoFollowsATopicWithAnotherPartitionCountGetsAnError},
 	{"WhoWatchesGetsWhatTheTopicHasAndWhatComes", whoWatchesGetsWhatTheTopicHasAndWhatComes},
 	{"CommitsFromOutsideTheGenerationAreRefused", commitsFromOutsideTheGenerationAreRefused},
 	{"MembersShareAndHandOverPartitions", membersShareAndHandOverPartitions},
