@@ -123,8 +123,10 @@ type Guard struct {
 	metrics       metrics
 	*lifetime.Run
 
+	looking  chan struct{} // has a value while one does
+	measured time.Time     // by who looks
+
 	mutex    sync.Mutex
-	measured time.Time
 	short    error         // why writers wait; nil when they need not
 	changed  chan struct{} // closed when short becomes nil
 	reported time.Time
@@ -140,7 +142,7 @@ type metrics struct {
 func New(configuration Configuration, what string, measure Measure, r report.Reporter) *Guard {
 	m := r.Meter("storage").With("what", what)
 	return &Guard{
-		configuration: configuration, what: what, measure: measure, report: r, Run: lifetime.NewRun(),
+		configuration: configuration, what: what, measure: measure, report: r, Run: lifetime.NewRun(), looking: make(chan struct{}, 1),
 		metrics: metrics{
 			free:    m.Gauges("free_bytes", "Bytes that are free.", "disk"),
 			inodes:  m.Gauges("free_inodes", "Inodes that are free.", "disk"),
@@ -193,15 +195,21 @@ func (g *Guard) Wait(ctx context.Context) error {
 	}
 }
 
-// look measures when the last measurement is older than age.
+// look measures when the last measurement is older than age, unless ctx ends before.
 func (g *Guard) look(ctx context.Context, age time.Duration) {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
+	select {
+	case g.looking <- struct{}{}:
+		defer func() { <-g.looking }()
+	case <-ctx.Done():
+		return
+	}
 	if age > 0 && time.Since(g.measured) < age {
 		return
 	}
 	disks, err := g.measure(ctx)
 	g.measured = time.Now()
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
 	if err != nil {
 		// A disk that cannot be measured stops nobody: its writes tell.
 		if ctx.Err() == nil && g.quietSince() {

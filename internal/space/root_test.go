@@ -118,3 +118,35 @@ func TestFoldersThatAreNotThereYetAreMeasuredAboveThem(t *testing.T) {
 		t.Fatalf("%+v, %v", disks, err)
 	}
 }
+
+// A database that does not answer is no reason for a check, or for who is to stop, to hang.
+func TestNobodyWaitsForAMeasurementLongerThanForItsContext(t *testing.T) {
+	began, end := make(chan struct{}), make(chan struct{})
+	g := New(DefaultConfiguration(), "test", func(context.Context) ([]Disk, error) {
+		close(began)
+		<-end
+		return nil, nil
+	}, report.Silent())
+	measured := make(chan struct{})
+	go func() {
+		defer close(measured)
+		g.look(t.Context(), 0)
+	}()
+	<-began
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	for name, ask := range map[string]func(context.Context) error{"Ready": g.Ready, "Wait": g.Wait} {
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			_ = ask(ctx)
+		}()
+		select {
+		case <-answered:
+		case <-time.After(time.Second):
+			t.Errorf("%s waits for the measurement", name)
+		}
+	}
+	close(end)
+	<-measured
+}
