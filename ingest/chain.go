@@ -127,7 +127,9 @@ func (c *chain) reached(ctx context.Context, seqno uint32) error {
 			if err := c.waits.unreachable(ctx, seqno, err); err != nil {
 				return err
 			}
+			continue
 		}
+		c.waits.status.reachable(seqno)
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -393,5 +395,38 @@ func TestTemporaryPackagesAreNoPartOfAnArchive(t *testing.T) {
 	const last = 100*(count-1) + 1
 	if _, got := openArchive(t, dir, &logBook{}).Range(); got != last {
 		t.Errorf("the archive ends with masterchain block %d, want %d", got, last)
+	}
+}
+
+// outage is a source that may be away, and has nothing new.
+type outage struct {
+	Source
+	away atomic.Bool
+}
+
+func (o *outage) Refresh(ctx context.Context, _ uint32) error {
+	if o.away.Load() {
+		return errors.New("nobody answers")
+	}
+	return sleep(ctx, time.Millisecond)
+}
+
+// The chain may stand when the source is back: what is said of the time before is old.
+func TestASourceThatIsBackIsNotWaitedForAnyMore(t *testing.T) {
+	conf := configure("files:"+genesis(t), 1, 0)
+	files, err := NewSource(conf, report.Silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := &outage{Source: files}
+	source.away.Store(true)
+	made := componentOf(t, conf, Dependencies{Report: report.Silent(), Log: newTape(1), Source: source})
+	begin(t, made)
+	awaitWaiting(t, made, "nobody answers")
+	source.away.Store(false)
+	for limit := time.Now().Add(2 * time.Second); made.Status().Waiting != ""; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("it still says %q", made.Status().Waiting)
+		}
 	}
 }

@@ -102,6 +102,13 @@ func (s *status) waitFor(bundle uint32, why string) bool {
 	return bundle == slices.Min(slices.Collect(maps.Keys(s.waits)))
 }
 
+// reachable forgets why the source did not tell of a bundle.
+func (s *status) reachable(bundle uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waits, bundle)
+}
+
 // passed forgets what was waited for. The caller holds the lock.
 func (s *status) passed(bundle uint32) {
 	s.now.Passed = bundle
