@@ -17,16 +17,21 @@ import (
 // town loads a devnet's chain with tokens, names, multisigs and vesting.
 func town(t testing.TB, transactions uint64, partitions int) *tables {
 	t.Helper()
-	g := devnet.DefaultGeneration()
-	g.Out, g.Transactions, g.PerBlock, g.Seed = filepath.Join(t.TempDir(), "chain"), transactions, 100, 5
-	done, err := devnet.Generate(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
 	l := emptyTables(t)
+	l.fillTown(transactions, partitions)
+	return l
+}
+
+func (l *tables) fillTown(transactions uint64, partitions int) {
+	l.Helper()
+	g := devnet.DefaultGeneration()
+	g.Out, g.Transactions, g.PerBlock, g.Seed = filepath.Join(l.TempDir(), "chain"), transactions, 100, 5
+	done, err := devnet.Generate(l.Context(), g)
+	if err != nil {
+		l.Fatal(err)
+	}
 	l.source.Source, l.to, l.states = "files:"+g.Out, done.Seqno, g.Out
 	l.fill(partitions)
-	return l
 }
 
 // zerostate finds the state with an id below the folder of states, nil when it is

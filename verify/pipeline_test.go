@@ -54,7 +54,11 @@ func load(t testing.TB, source string, to uint32, partitions int) *tables {
 
 func emptyTables(t testing.TB) *tables {
 	t.Helper()
-	dsn := enginetest.Tables(t).DSN()
+	return tablesAt(t, enginetest.Tables(t).DSN())
+}
+
+func tablesAt(t testing.TB, dsn string) *tables {
+	t.Helper()
 	c := clickhouse.DefaultConfiguration()
 	c.DSN = dsn
 	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
