@@ -2,6 +2,7 @@ package sink
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/engine"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -28,16 +31,29 @@ func queriesOfTheManual(t *testing.T) (queries [][]string) {
 	return queries
 }
 
+// newAnalyst connects as the user that may only read, whose settings are as they are.
+func newAnalyst(t *testing.T, e *engine.ClickHouse) *clickhouse.Client {
+	t.Helper()
+	dsn, err := url.Parse(e.ReaderDSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := dsn.Query()
+	settings.Set("distributed_product_mode", "deny")
+	dsn.RawQuery = settings.Encode()
+	return newClient(t, dsn.String())
+}
+
 // Every query of the manual runs as the user that may only read, and finds
 // something.
 func TestQueriesOfTheManualFindSomething(t *testing.T) {
 	queries := queriesOfTheManual(t)
-	engine := enginetest.Tables(t)
-	tables := newClient(t, engine.DSN())
+	e := enginetest.Tables(t)
+	tables := newClient(t, e.DSN())
 	chainOfDays(20_000, 3).insert(t, tables, "all")
 	insertTraces(t, tables, "markets", markets(40, 3))
 	refreshStats(t, tables)
-	reader := newClient(t, engine.ReaderDSN())
+	reader := newAnalyst(t, e)
 	parameters := driver.Parameters{"since": "1"}
 	for name, statement := range map[string]string{
 		"jetton":  "SELECT hex(master) FROM stats_jettons ORDER BY holders DESC LIMIT 1",
@@ -113,8 +129,8 @@ func TestQueriesOfTheManualCountWhatMoved(t *testing.T) {
 }
 
 func TestReaderOfTheManualCannotWrite(t *testing.T) {
-	engine := enginetest.Tables(t)
-	reader := newClient(t, engine.ReaderDSN())
+	e := enginetest.Tables(t)
+	reader := newAnalyst(t, e)
 	for _, statement := range []string{
 		"INSERT INTO stats_touched VALUES ('transactions', today(), now())", "TRUNCATE TABLE stats_days", "DROP TABLE stats_jettons_view",
 		"SYSTEM REFRESH VIEW stats_days_view", "CREATE TABLE mine (n UInt8) ENGINE = Memory", "SELECT * FROM file('/etc/passwd', 'LineAsString')",
