@@ -189,6 +189,15 @@ func syntheticBundles(transactions int, seed uint64) (bundles []*synthetic.Bundl
 	return bundles
 }
 
+// wholeChain is a chain with all that requests can ask for.
+func wholeChain() (rows *synthetic.Rows, bundles []*synthetic.Bundle) {
+	rows = synthetic.NewRows(synthetic.RowOptions{Transactions: 6_000, Seed: 11, Whole: true})
+	for b := rows.Next(); b != nil; b = rows.Next() {
+		bundles = append(bundles, b)
+	}
+	return rows, bundles
+}
+
 // newWorld fills a database through the log and the real sink.
 func newWorld(t testing.TB, bundles []*synthetic.Bundle) *world {
 	t.Helper()

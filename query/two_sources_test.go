@@ -74,11 +74,7 @@ func inMemory(t *testing.T, bundles []*synthetic.Bundle, tokens *synthetic.Token
 // Whatever part of the chain is not in the tables yet, every request gets the answer
 // that a server gives that has all of it there and holds nothing.
 func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
-	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 6_000, Seed: 11, Whole: true})
-	var bundles []*synthetic.Bundle
-	for b := rows.Next(); b != nil; b = rows.Next() {
-		bundles = append(bundles, b)
-	}
+	rows, bundles := wholeChain()
 	whole := newWorldWith(t, bundles, synthetic.NewTokens(rows))
 	keys := rows.Keys()
 	whole.tokens.AddKeys(keys)

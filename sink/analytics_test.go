@@ -131,6 +131,9 @@ func TestQueriesOfTheManualCountWhatMoved(t *testing.T) {
 func TestReaderOfTheManualCannotWrite(t *testing.T) {
 	e := enginetest.Tables(t)
 	reader := newAnalyst(t, e)
+	if err := reader.Conn().Exec(t.Context(), "SELECT count() FROM stats_days"); err != nil {
+		t.Fatal(err)
+	}
 	for _, statement := range []string{
 		"INSERT INTO stats_touched VALUES ('transactions', today(), now())", "TRUNCATE TABLE stats_days", "DROP TABLE stats_jettons_view",
 		"SYSTEM REFRESH VIEW stats_days_view", "CREATE TABLE mine (n UInt8) ENGINE = Memory", "SELECT * FROM file('/etc/passwd', 'LineAsString')",
