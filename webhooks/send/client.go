@@ -153,9 +153,9 @@ func (c *client) target(text string) (to *url.URL, reason string) {
 // post makes a request, and puts down in the attempt what came of it. It returns when the
 // answer was read, or at the timeout: its body may take the rest of that time.
 func (c *client) post(ctx context.Context, to *url.URL, a *Attempt, body []byte) {
+	p := &phases{began: time.Now()} // before the timeout, which no attempt falls short of
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	p := &phases{began: time.Now()}
 	request := (&http.Request{
 		Method: http.MethodPost, URL: to, Host: to.Host, Header: a.RequestHeaders, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
