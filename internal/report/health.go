@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -56,7 +57,7 @@ func (h *Health) round(ctx context.Context) map[string]string {
 	var running sync.WaitGroup
 	for name, check := range checks {
 		running.Go(func() {
-			if err := check(ctx); err != nil {
+			if err := try(ctx, check); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				waiting[name] = err.Error()
@@ -65,6 +66,16 @@ func (h *Health) round(ctx context.Context) map[string]string {
 	}
 	running.Wait()
 	return waiting
+}
+
+// try makes a check that panics one that fails.
+func try(ctx context.Context, check Check) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("its check failed: %v", reason)
+		}
+	}()
+	return check(ctx)
 }
 
 // Handler serves GET /healthz (alive), /readyz (every check passes, else 503

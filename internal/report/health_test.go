@@ -43,6 +43,16 @@ func TestReadyzNamesWhatIsWaitedForUntilItIsThere(t *testing.T) {
 	}
 }
 
+func TestACheckThatPanicsIsOneThatFails(t *testing.T) {
+	health := &Health{}
+	health.Add("query", func(context.Context) error { panic("no map") })
+	health.Add("sink", func(context.Context) error { return nil })
+	waiting := health.Waiting(t.Context())
+	if len(waiting) != 1 || !strings.Contains(waiting["query"], "no map") {
+		t.Errorf("waits for %v, want query, whose check says why", waiting)
+	}
+}
+
 func TestManyWhoAskAtOnceDoNotMakeReadyzSayThatSomethingIsWaitedFor(t *testing.T) {
 	const askers, took = 60, 50 * time.Millisecond // one behind another they would take longer than a round may
 	health := &Health{}

@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/query/head"
 	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
@@ -34,7 +34,7 @@ func (b Balance) compare(c Balance) int {
 
 // ranking remembers the richest accounts as of a watermark.
 type ranking struct {
-	mutex     sync.Mutex // held while they are read: others wait for the same answer
+	turn      chan struct{} // held by the one who reads them: others wait for the same answer
 	watermark uint32
 	tables    uint32 // what these had when it was read
 	list      []Balance
@@ -77,8 +77,12 @@ func (s *Store) TopAccounts(ctx context.Context, v *head.View, offset, limit int
 	need := offset + limit
 	if after == nil && need <= maxRanked {
 		r := &s.ranking
-		r.mutex.Lock()
-		defer r.mutex.Unlock()
+		select {
+		case r.turn <- struct{}{}:
+			defer func() { <-r.turn }()
+		case <-ctx.Done():
+			return nil, clickhouse.ErrBusy
+		}
 		if err := s.rank(ctx, v, r, need); err != nil {
 			return nil, err
 		}

@@ -98,7 +98,7 @@ func New(configuration Configuration, servers clickhouse.Options, log Log, r rep
 	chain := list.New(rows, r.Metrics)
 	s := &Store{
 		Lists: chain, contractLists: contract.New(rows, held), tracedLists: traced.New(rows, chain), Cache: held,
-		configuration: configuration, report: r, reader: rows, log: log, filler: head.NewFiller(configuration.Head, rows, r.Metrics),
+		configuration: configuration, report: r, reader: rows, log: log, ranking: ranking{turn: make(chan struct{}, 1)}, filler: head.NewFiller(configuration.Head, rows, r.Metrics),
 		followFailures: reader.Register(r.Metrics, prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "tonscribe_query_follow_failures_total", Help: "Failed reads of the watermark or of the newest bundles.",
 		})),
