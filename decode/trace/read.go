@@ -402,7 +402,7 @@ func (r *Recorded) AccountData(account []byte) []byte { return r.Data[string(acc
 
 // Assemble puts the transactions together: the trace of their root as it is after the
 // last of them, and its tree. Transactions that nothing led to are in neither but
-// Tree.Missing.
+// Tree.Missing. ErrOrder is its error where the root's message was sent behind it.
 func (r *Recorded) Assemble() (*record.Trace, *Tree, error) {
 	tree, err := NewTree(r.Transactions)
 	if err != nil {
@@ -424,6 +424,9 @@ func (r *Recorded) Assemble() (*record.Trace, *Tree, error) {
 				found = t.Trace
 			}
 		}
+	}
+	if found == nil {
+		return nil, nil, fmt.Errorf("%w: %s", ErrOrder, hash(tree.Root.Tx.Hash).text())
 	}
 	return found, tree, nil
 }

@@ -1,9 +1,11 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -206,6 +208,22 @@ func TestWhatIsNoTraceIsRefused(t *testing.T) {
 	} {
 		if _, err := Read([]byte(text)); err == nil {
 			t.Errorf("%s was read", name)
+		}
+	}
+}
+
+func TestTransactionsThatAreBeforeTheirSendersAreNoTrace(t *testing.T) {
+	hash := func(n byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{n}, 32)) }
+	address := func(n byte) string { return "0:" + hex.EncodeToString(bytes.Repeat([]byte{n}, 32)) }
+	message := fmt.Sprintf(`{"hash":%q,"source":%q,"destination":%q}`, hash(3), address(2), address(1))
+	for received, want := range map[int]bool{4: false, 5: false, 6: true} {
+		r, err := Read(fmt.Appendf(nil, `{"transactions":[{"account":%q,"hash":%q,"lt":"5","out_msgs":[%s]},{"account":%q,"hash":%q,"lt":"%d","in_msg":%s}]}`,
+			address(2), hash(4), message, address(1), hash(5), received, message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found, _, err := r.Assemble(); errors.Is(err, ErrOrder) == want || (found != nil) != want {
+			t.Errorf("sent at 5, received at %d: %v, %v, want a trace: %v", received, found, err, want)
 		}
 	}
 }

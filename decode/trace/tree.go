@@ -22,6 +22,9 @@ var (
 	ErrEmpty = errors.New("a trace without transactions")
 	// ErrTooLarge is the error of a trace with more than MaxNodes transactions.
 	ErrTooLarge = errors.New("a trace of more than 10000 transactions")
+	// ErrOrder is the error of a trace whose first transaction received a message of a later
+	// one.
+	ErrOrder = errors.New("a transaction before the one that sent its message")
 )
 
 // Node is a transaction in the tree of its trace.
