@@ -35,7 +35,7 @@ func (r *Recorded) readInterfaces(all map[string]map[string]json.RawMessage) err
 		}
 		for name, value := range interfaces {
 			fill := interfaceForms[name]
-			if fill == nil {
+			if fill == nil || string(value) == "null" {
 				continue
 			}
 			c := r.Contracts[string(a[:])]

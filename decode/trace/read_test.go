@@ -243,3 +243,17 @@ func TestContentThatIsNoObjectIsNone(t *testing.T) {
 		}
 	}
 }
+
+func TestAnInterfaceThatIsNullIsNone(t *testing.T) {
+	const account, hash = "0:1111111111111111111111111111111111111111111111111111111111111111", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+	for name := range interfaceForms {
+		r, err := Read([]byte(`{"transactions":[{"account":"` + account + `","hash":"` + hash + `","lt":1}],"interfaces":{"` + account + `":{"` + name + `":null}}}`))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if len(r.Contracts)+len(r.Data) != 0 {
+			t.Errorf("%s: contracts %v, data %v, want none", name, r.Contracts, r.Data)
+		}
+	}
+}
