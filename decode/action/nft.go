@@ -270,7 +270,7 @@ func makePurchase(m *Match) *Made {
 	if payout == nil {
 		return nil
 	}
-	return purchase(t, payout).Consumes(payout).Fails(m.Block.Failed || payout.Failed)
+	return purchase(t, payout).Consumes(payout).Fails(m.Block.Failed || returned(payout))
 }
 
 // makePurchaseFinished looks for the payout beside the transfer: at the end of an
@@ -281,7 +281,7 @@ func makePurchaseFinished(m *Match) *Made {
 	if payout == nil {
 		return nil
 	}
-	return purchase(t, payout).Consumes(payout).Fails(m.Aborted("transfer") || payout.Failed)
+	return purchase(t, payout).Consumes(payout).Fails(m.Aborted("transfer") || returned(payout))
 }
 
 func purchase(t *itemTransfer, payout *Block) *Made {

@@ -2,6 +2,7 @@ package action_test
 
 import (
 	"encoding/base64"
+	"slices"
 	"testing"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -264,6 +265,30 @@ func TestABidReturnsTheOneBefore(t *testing.T) {
 	// One of too little for gas, which nobody returns.
 	wants(t, recognise(t, known{itemFacts, onAuction()}, play(bob, step{to: saleAccount, value: 1, aborted: true,
 		change: skips(record.ComputePhase_NO_GAS)})), "auction_bid!")
+}
+
+func TestWhatAnAuctionOrASalePaysArrivesUnlessItBounces(t *testing.T) {
+	notice := comment("Your bid has been outbid by another user")
+	onSale, onAuction := known{itemFacts, onSale()}, known{itemFacts, onAuction()}
+	for what, c := range map[string]struct {
+		facts known
+		paid  func(step) step
+		want  string
+	}{
+		"a sale": {onSale, func(s step) step { return step{to: saleAccount, value: 50, then: []step{s, sentOn(bob)}} }, "nft_purchase"},
+		"an end": {onAuction, func(s step) step {
+			return step{to: saleAccount, value: 5, body: comment("finish"), then: []step{s, sentOn(bob)}}
+		}, "nft_purchase"},
+		"a new bid": {onAuction, func(s step) step { return step{to: saleAccount, value: 55, then: []step{s}} }, "auction_outbid"},
+	} {
+		for _, bounces := range []bool{false, true} {
+			list := recognise(t, c.facts, play(bob, c.paid(step{to: alice, value: 34, body: notice, aborted: true, bounce: bounces})))
+			i := slices.IndexFunc(list, func(a *action.Action) bool { return a.Type.Name == c.want })
+			if i < 0 || list[i].Success == bounces {
+				t.Errorf("%s, whose toncoins are not accepted: %q, bounce %v, want %s success %v", what, summaries(list), bounces, c.want, !bounces)
+			}
+		}
+	}
 }
 
 // stateInit is code, by whose hash builds are known, and data.

@@ -86,5 +86,5 @@ func makeNominatorPayout(m *Match) *Made {
 	b := m.Block
 	return stakeWithdrawal.Make(&stakeEnd{
 		Provider: nominatorStaking, StakeHolder: b.Destination(), Pool: b.Source(), Amount: nanotons(b.Value()),
-	}).Fails(b.Failed)
+	}).Fails(returned(b))
 }

@@ -68,6 +68,9 @@ func TestANominatorPoolPaysEachWhoAsked(t *testing.T) {
 	details(t, list, "stake_withdrawal", "provider", "nominator", "stake_holder", alice, "pool", pool, "amount", 5000)
 	details(t, list, "stake_withdrawal!", "stake_holder", bob, "pool", pool, "amount", 6000)
 	wants(t, recognise(t, action.NoFacts{}, play(carol, s)), "call_contract", "ton_transfer", "ton_transfer!", "call_contract")
+	// To who does not listen.
+	s.then[1].bounce = false
+	wants(t, recognise(t, nominatorFacts, play(carol, s)), "call_contract", "stake_withdrawal", "stake_withdrawal", "call_contract")
 }
 
 func TestWhatIsLeftOfARequestIsNoPayoutOfANominatorPool(t *testing.T) {

@@ -329,7 +329,7 @@ func makeOutbid(m *Match) *Made {
 		AuctionAddress: over.Auction, Bidder: b.Destination(), NewBidder: over.Bidder, NFTItem: over.NFTItem,
 		NFTCollection: over.NFTCollection, Amount: b.Value(), Comment: b.Comment(),
 		Marketplace: marketplaceOf(m.Contract(over.Auction).GetAuction().GetMarketplace(), over.NFTCollection),
-	}).Fails(b.Failed)
+	}).Fails(returned(b))
 }
 
 // moved returns what a transfer or purchase moved.
