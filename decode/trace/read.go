@@ -133,6 +133,7 @@ func (r *Recorded) readTransactions(text json.RawMessage, contents []content) er
 		r.Transactions = append(r.Transactions, tx)
 	}
 	slices.SortStableFunc(r.Transactions, Order)
+	r.Transactions = slices.CompactFunc(r.Transactions, func(a, b *record.Transaction) bool { return bytes.Equal(a.Hash, b.Hash) })
 	return nil
 }
 

@@ -257,3 +257,48 @@ func TestAnInterfaceThatIsNullIsNone(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatStandsTwiceInARecordingIsThereOnce(t *testing.T) {
+	text, err := os.ReadFile(realdata.Path(t, "traces", "03RZCW7mu3eJp-FWifVzKsRHafUrqQNu4E6YwZxvXJ0=.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(change func(recording map[string]any)) counters {
+		var recording map[string]any
+		d := json.NewDecoder(bytes.NewReader(text))
+		if d.UseNumber(); d.Decode(&recording) != nil {
+			t.Fatal("no JSON")
+		}
+		change(recording)
+		changed, err := json.Marshal(recording)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Read(changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, tree, err := r.Assemble()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tree.Nodes) != len(r.Transactions) {
+			t.Errorf("%d transactions, of which %d are in the tree", len(r.Transactions), len(tree.Nodes))
+		}
+		return countersOf(found)
+	}
+	twice := func(in map[string]any, name string) { in[name] = append(in[name].([]any), in[name].([]any)...) }
+	want := read(func(map[string]any) {})
+	for what, change := range map[string]func(map[string]any){
+		"transactions": func(r map[string]any) { twice(r, "transactions") },
+		"messages": func(r map[string]any) {
+			for _, tx := range r["transactions"].([]any) {
+				twice(tx.(map[string]any), "messages")
+			}
+		},
+	} {
+		if got := read(change); got != want {
+			t.Errorf("%s twice:\n got %+v\nwant %+v", what, got, want)
+		}
+	}
+}

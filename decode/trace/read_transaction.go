@@ -1,9 +1,11 @@
 package trace
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"tonscribe/schema/record"
@@ -194,6 +196,7 @@ func (t *transaction) messages(r *record.Transaction, apart map[string]*content)
 		r.OutMsgs = append(r.OutMsgs, m)
 	}
 	byCreation(r.OutMsgs)
+	r.OutMsgs = slices.CompactFunc(r.OutMsgs, func(a, b *record.Message) bool { return bytes.Equal(a.Hash, b.Hash) })
 	return nil
 }
 
