@@ -47,9 +47,9 @@ func jettonLists(w *town) {
 	small := w.any(func(c *record.Contract) bool { return isWallet(c) && !bytes.Equal(c.JettonWallet.Master, master) }).JettonWallet.Master
 	for _, m := range [][]byte{master, small} {
 		path := "/jetton/wallets?jetton_address=" + rawOf(m)
-		w.walks(path, "jetton_wallets", addressIn, w.list(of(m), byFirst), 37)
-		w.walks(path+"&sort=desc", "jetton_wallets", addressIn, w.list(of(m), reversed(byBalance)), 37)
-		w.walks(path+"&sort=asc", "jetton_wallets", addressIn, w.list(of(m), byBalance), 100)
+		w.walks(path, "jetton_wallets", addressIn, w.list(of(m), byFirst), 113)
+		w.walks(path+"&sort=desc", "jetton_wallets", addressIn, w.list(of(m), reversed(byBalance)), 113)
+		w.walks(path+"&sort=asc", "jetton_wallets", addressIn, w.list(of(m), byBalance), 197)
 		w.walks(path+"&sort=desc&exclude_zero_balance=true", "jetton_wallets", addressIn, w.list(func(c *record.Contract) bool {
 			return of(m)(c) && len(c.JettonWallet.Balance) > 0
 		}, reversed(byBalance)), 200)
@@ -83,7 +83,7 @@ func jettonLists(w *town) {
 	w.walks("/jetton/wallets?sort=desc&address="+strings.Join(some, "&address="), "jetton_wallets", addressIn, some, 7)
 
 	isMaster := func(c *record.Contract) bool { return c.JettonMaster != nil }
-	w.walks("/jetton/masters", "jetton_masters", addressIn, w.list(isMaster, byFirst), 30)
+	w.walks("/jetton/masters", "jetton_masters", addressIn, w.list(isMaster, byFirst), 90)
 	admin := w.any(isMaster).JettonMaster.Admin
 	w.walks("/jetton/masters?admin_address="+rawOf(admin), "jetton_masters", addressIn, w.list(func(c *record.Contract) bool {
 		return isMaster(c) && bytes.Equal(c.JettonMaster.Admin, admin)

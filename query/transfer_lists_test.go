@@ -71,7 +71,7 @@ func transferLists(w *town) {
 				if descending {
 					sort = ""
 				}
-				w.walks(path+"?"+query+sort, name, transferID, idsOf(rows, match, byTime, descending), 149)
+				w.walks(path+"?"+query+sort, name, transferID, idsOf(rows, match, byTime, descending), 397)
 			}
 		}
 		owner, other := rows[0].source, rows[1].source
