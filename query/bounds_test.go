@@ -108,7 +108,7 @@ func TestRequestsReadLittle(t *testing.T) {
 // for that.
 func TestPagesAreAnsweredHoweverManyPartsTheTablesHave(t *testing.T) {
 	const parts = 80
-	bundles := syntheticBundles(10_000, 8)
+	bundles := syntheticBundles(7_000, 8)
 	w := newWorld(t, bundles)
 	for _, table := range []string{"blocks", "blocks_index", "transactions", "transactions_index", "messages_index", "messages_by_account", "transaction_traces"} {
 		w.exec(t, "CREATE TABLE kept AS "+table)

@@ -82,7 +82,7 @@ func checkTopAccounts(t *testing.T, skipped func(n int) bool) {
 	for i, a := range want {
 		named[i] = rawOf(a.Account) + " " + strconv.FormatUint(a.State.Balance, 10)
 	}
-	for _, limit := range []int{23, 400} {
+	for _, limit := range []int{71, 400} {
 		var got []string
 		for cursor := ""; ; {
 			some, next := page(fmt.Sprintf("limit=%d%s", limit, cursor))
