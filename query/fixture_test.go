@@ -189,19 +189,66 @@ func syntheticBundles(transactions int, seed uint64) (bundles []*synthetic.Bundl
 	return bundles
 }
 
-// wholeChain is a chain with all that requests can ask for.
-func wholeChain() (rows *synthetic.Rows, bundles []*synthetic.Bundle) {
-	rows = synthetic.NewRows(synthetic.RowOptions{Transactions: 6_000, Seed: 11, Whole: true})
-	for b := rows.Next(); b != nil; b = rows.Next() {
-		bundles = append(bundles, b)
-	}
-	return rows, bundles
+// whole is a chain with all that requests can ask for.
+type whole struct {
+	*world
+	rows *synthetic.Rows
+	keys *synthetic.Keys
+}
+
+var wholeTables once[*whole]
+
+// wholeWorld is that of the tests that compare the answers of a world with those of others.
+func wholeWorld(t testing.TB) *whole {
+	t.Helper()
+	x := wholeTables.get(t, func() *whole {
+		x := &whole{rows: synthetic.NewRows(synthetic.RowOptions{Transactions: 6_000, Seed: 11, Whole: true})}
+		var bundles []*synthetic.Bundle
+		for b := x.rows.Next(); b != nil; b = x.rows.Next() {
+			bundles = append(bundles, b)
+		}
+		x.world, x.keys = keptWorld(t, bundles, synthetic.NewTokens(x.rows)), x.rows.Keys()
+		x.tokens.AddKeys(x.keys)
+		return x
+	})
+	return &whole{x.again(t), x.rows, x.keys}
 }
 
 // newWorld fills a database through the log and the real sink.
 func newWorld(t testing.TB, bundles []*synthetic.Bundle) *world {
 	t.Helper()
 	return newWorldWith(t, bundles, nil)
+}
+
+// smallTables hold a few real blocks.
+var smallTables once[*world]
+
+// smallWorld is newWorld for a test that needs few blocks, and changes nothing in the tables.
+func smallWorld(t testing.TB) *world {
+	t.Helper()
+	return smallTables.get(t, func() *world { return keptWorld(t, realBundles(t)[:6], nil) }).again(t)
+}
+
+// realTables hold all real blocks, some rows twice.
+var realTables once[*world]
+
+// realWorld is for tests that change nothing in the tables but the watermark, which each
+// of them sets first.
+func realWorld(t testing.TB) *world {
+	t.Helper()
+	return realTables.get(t, func() *world {
+		w := keptWorld(t, realBundles(t), nil)
+		w.double(t)
+		return w
+	}).again(t)
+}
+
+// keptWorld is newWorldWith for more than one test.
+func keptWorld(t testing.TB, bundles []*synthetic.Bundle, tokens *synthetic.Tokens) *world {
+	t.Helper()
+	w := &world{engine: enginetest.KeptTables(t), bundles: bundles, tokens: tokens}
+	w.fill(t)
+	return w
 }
 
 // newWorldWith brings what is told of the bundles' tokens, too.
@@ -286,7 +333,7 @@ func without(bundles []*synthetic.Bundle, skipped func(n int) bool) (left []*syn
 
 // batches are how many inserts the rows of a world come in, about, and so how many parts
 // its larger tables have.
-const batches = 4
+const batches = 2
 
 // sink puts all bundles into the tables.
 func (w *world) sink(t testing.TB) {

@@ -68,7 +68,7 @@ type busy struct{}
 func (busy) Read([]byte) (int, error) { return 0, listen.ErrBusy }
 
 func TestWhoIsKeptFromBeingWorkedOnByOthersIsTold503(t *testing.T) {
-	s := newWorld(t, realBundles(t)[:4]).serve(t, nil)
+	s := smallWorld(t).serve(t, nil)
 	tooLarge := listen.ErrBusy.Error()
 	for path, want := range map[string]string{
 		"/api/v2/estimateFee":  `{"ok":false,"error":"` + tooLarge + `","code":503,"@extra":`,
@@ -100,7 +100,7 @@ func TestWhoIsKeptFromBeingWorkedOnByOthersIsTold503(t *testing.T) {
 }
 
 func TestPathsAreFoundHoweverTheyAreWritten(t *testing.T) {
-	w := newWorld(t, realBundles(t)[:1])
+	w := smallWorld(t)
 	s := w.serve(t, nil)
 	for _, path := range []string{
 		"/api/v3/masterchainInfo", "/api/v3/masterchainInfo/", "/API/V3/MASTERCHAININFO", "//api/v3/masterchainInfo", "/api/v3//masterchainInfo",
@@ -114,7 +114,7 @@ func TestPathsAreFoundHoweverTheyAreWritten(t *testing.T) {
 }
 
 func TestPagesAndHealthAnswerHEADAsGET(t *testing.T) {
-	w := newWorld(t, realBundles(t)[:1])
+	w := smallWorld(t)
 	s := w.serve(t, nil)
 	for _, path := range []string{"/", "/healthcheck", "/api/v3/index.html", "/api/docs", "/api/v3/openapi.json", "/api/v3/masterchainInfo"} {
 		want := s.ask(path)

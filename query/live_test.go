@@ -21,8 +21,7 @@ import (
 // before, with budgets that hold everything, little, or nothing. Every third time
 // the lists are read to their end.
 func TestTheHeadFollowsTheWatermark(t *testing.T) {
-	w := newWorld(t, realBundles(t))
-	w.double(t)
+	w := realWorld(t)
 	w.setWatermark(t, w.bundles[4])
 	var servers []*server
 	for _, bytes := range []int{64 << 20, 300_000, 0} {
@@ -40,14 +39,14 @@ func TestTheHeadFollowsTheWatermark(t *testing.T) {
 			}
 		}
 		w.setWatermark(t, w.bundles[i])
-		rows := w.transactionRows()
+		transactions, blocks := w.transactionRows(), w.blockRows()
 		for _, s := range servers {
 			s.await(w.watermark)
 			for _, q := range []*request{newRequest(), newRequest().where("workchain", "0", func(r row) bool {
 				return r.tx != nil && r.tx.Block.Workchain == 0 || r.block != nil && r.block.Id.Workchain == 0
 			})} {
-				check(t, s, "transactions", q, q.transactionsOf(rows), random)
-				check(t, s, "blocks", q, q.blocksOf(w), random)
+				check(t, s, "transactions", q, q.transactionsOf(transactions), random)
+				check(t, s, "blocks", q, q.blocksOf(blocks), random)
 			}
 			s.checkInfo(t, w, w.bundles[i].Seqno)
 		}
@@ -58,6 +57,17 @@ func TestTheHeadFollowsTheWatermark(t *testing.T) {
 	if n := servers[2].counter(t, "tonscribe_query_head_answers_total"); n != 0 {
 		t.Errorf("%v answers from a memory that holds nothing", n)
 	}
+}
+
+func TestAWokenFollowerDoesNotWaitForTheNextPoll(t *testing.T) {
+	w := realWorld(t)
+	w.setWatermark(t, w.bundles[4])
+	wake := make(chan struct{}, 1)
+	s := w.serve(t, func(c *Configuration) { c.Store.Poll, c.Store.Wake = 24*time.Hour, wake })
+	s.await(w.watermark)
+	w.setWatermark(t, w.bundles[6])
+	wake <- struct{}{}
+	s.await(w.watermark)
 }
 
 func (s *server) checkInfo(t *testing.T, w *world, last uint32) {
@@ -147,11 +157,11 @@ func (w *world) checkLtRanges(t *testing.T, s *server) {
 		q.sort(random)
 		q.span(random, "start_lt", "end_lt", pick(random, rows).lt, pick(random, rows).lt, lt)
 		if q.sorted {
-			check(t, s, "blocks", q, q.blocksOf(w), random)
+			check(t, s, "blocks", q, q.blocksOf(rows), random)
 			continue
 		}
 		q.query.Set("limit", "1000")
-		got, want := s.get("/api/v3/blocks?"+q.query.Encode()).rows(), q.blocksOf(w)
+		got, want := s.get("/api/v3/blocks?"+q.query.Encode()).rows(), q.blocksOf(rows)
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
@@ -161,7 +171,7 @@ func (w *world) checkLtRanges(t *testing.T, s *server) {
 }
 
 func TestAQueryThatTakesTooLongIsRefusedWithAHint(t *testing.T) {
-	w := newWorld(t, realBundles(t)[:4])
+	w := smallWorld(t)
 	s := w.serve(t, nil)
 	refused := 0
 	for range 50 {

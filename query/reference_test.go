@@ -205,8 +205,8 @@ func (w *world) blockRows() (rows []row) {
 	return rows
 }
 
-func (q *request) blocksOf(w *world) []string {
-	return q.select_(w.blockRows(), func(a, b row) bool {
+func (q *request) blocksOf(rows []row) []string {
+	return q.select_(rows, func(a, b row) bool {
 		if q.descending {
 			a, b = b, a
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestRequests(t *testing.T) {
-	w := newWorld(t, realBundles(t)[:6])
+	w := smallWorld(t)
 	s := w.serve(t, nil)
 	for name, check := range map[string]func(*testing.T, *world, *server){
 		"bad requests get the contracts errors":             badRequestsGetTheContractsErrors,
@@ -299,7 +299,7 @@ func emptyAndRepeatedValues(t *testing.T, w *world, s *server) {
 }
 
 func TestOthersCanMountPaths(t *testing.T) {
-	w := newWorld(t, realBundles(t)[:1])
+	w := smallWorld(t)
 	c, err := New(DefaultConfiguration(), Dependencies{Report: w.report(t), ClickHouse: w.reader, Mount: func(e *gin.Engine) {
 		e.GET("/healthz", func(c *gin.Context) { c.String(200, "fine") })
 	}})
@@ -313,8 +313,9 @@ func TestOthersCanMountPaths(t *testing.T) {
 }
 
 func TestBeforeTheFirstBundleNothingIsServed(t *testing.T) {
-	w := newWorld(t, realBundles(t)[:1])
+	w := smallWorld(t)
 	w.exec(t, "TRUNCATE TABLE progress")
+	defer w.setWatermark(t, w.bundles[len(w.bundles)-1])
 	c, err := New(DefaultConfiguration(), Dependencies{Report: w.report(t), ClickHouse: w.reader})
 	if err != nil {
 		t.Fatal(err)

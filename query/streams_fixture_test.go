@@ -18,7 +18,6 @@ import (
 
 	"tonscribe/bench/synthetic"
 	"tonscribe/query/live/events"
-	"tonscribe/test/support/enginetest"
 )
 
 // streamEvent is an event as clients read it.
@@ -194,10 +193,31 @@ type streamWorld struct {
 	whole   *world
 }
 
-// streamTables are the tables of all stream worlds, which nobody changes.
+// streamTables are the tables of all stream worlds, in which nobody changes
+// more than the keys of the API.
 var streamTables once[[2]*world]
 
 func newStreamWorld(t *testing.T) *streamWorld {
+	t.Helper()
+	x, rows := tablesOfStreams(t)
+	x.log = &growingLog{heldLog: inMemory(t, x.bundles, synthetic.NewTokens(rows), x.from-2), visible: 2, changed: make(chan struct{}, 1)}
+	prev := x.bundles[x.from-3].Seqno
+	for _, b := range x.log.bundles {
+		b.PrevMCSeqno, prev = prev, b.MCSeqno
+	}
+	x.growing.log = x.log
+	return x
+}
+
+// wholeStreamWorld is the world that has all in tables, for tests to which the chain is all one.
+func wholeStreamWorld(t *testing.T) *world {
+	t.Helper()
+	x, _ := tablesOfStreams(t)
+	return x.whole
+}
+
+// tablesOfStreams is a stream world with nothing in memory.
+func tablesOfStreams(t *testing.T) (*streamWorld, *synthetic.Rows) {
 	t.Helper()
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 1500, Seed: 5, Whole: true})
 	x := &streamWorld{}
@@ -208,21 +228,11 @@ func newStreamWorld(t *testing.T) *streamWorld {
 		x.bundles = x.bundles[:len(x.bundles)-1]
 	}
 	x.from = len(x.bundles) / 2
-	filled := streamTables.get(t, func() (filled [2]*world) {
-		for i, bundles := range [][]*synthetic.Bundle{x.bundles[:x.from], x.bundles} {
-			filled[i] = &world{engine: enginetest.KeptTables(t), bundles: bundles, tokens: synthetic.NewTokens(rows)}
-			filled[i].fill(t)
-		}
-		return filled
+	filled := streamTables.get(t, func() [2]*world {
+		return [2]*world{keptWorld(t, x.bundles[:x.from], synthetic.NewTokens(rows)), keptWorld(t, x.bundles, synthetic.NewTokens(rows))}
 	})
 	x.growing, x.whole = filled[0].again(t), filled[1].again(t)
-	x.log = &growingLog{heldLog: inMemory(t, x.bundles, synthetic.NewTokens(rows), x.from-2), visible: 2, changed: make(chan struct{}, 1)}
-	prev := x.bundles[x.from-3].Seqno
-	for _, b := range x.log.bundles {
-		b.PrevMCSeqno, prev = prev, b.MCSeqno
-	}
-	x.growing.log = x.log
-	return x
+	return x, rows
 }
 
 // grow shows the rest of the chain.

@@ -211,7 +211,7 @@ func operation(t testing.TB, members map[string]any) string {
 // Whatever a client does, it is told in the contract's words, and takes no more than its
 // limits: of nobody anything is left.
 func TestHostileClientsAreBounded(t *testing.T) {
-	w := newWorld(t, syntheticBundles(200, 3))
+	w := wholeStreamWorld(t)
 	serve := func(change func(*live.Configuration)) (*server, string) {
 		s := w.serve(t, func(c *Configuration) { manyStreams(c); change(&c.Live) })
 		return s, s.listening()

@@ -139,7 +139,7 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 
 // Keys that may have the whole chain are named; others have to name what they want.
 func TestTheWholeChainIsForThoseWhoMayHaveIt(t *testing.T) {
-	w := newWorld(t, syntheticBundles(200, 3))
+	w := wholeStreamWorld(t)
 	none := map[string]any{"types": []string{"transactions"}}
 	for _, c := range []struct {
 		everything []string
@@ -154,7 +154,7 @@ func TestTheWholeChainIsForThoseWhoMayHaveIt(t *testing.T) {
 }
 
 func TestAKeyHasAsManyStreamsAndAddressesAsItWasGiven(t *testing.T) {
-	w := newWorld(t, syntheticBundles(200, 3))
+	w := wholeStreamWorld(t)
 	s := w.serve(t, func(c *Configuration) { c.Live.ClientConnections, c.Live.Addresses = 2, 4 })
 	at := s.listening()
 	for name, c := range map[string]struct {
@@ -197,7 +197,7 @@ func TestAKeyHasAsManyStreamsAndAddressesAsItWasGiven(t *testing.T) {
 
 // A key that is revoked gets nothing more, also over the streams that it has.
 func TestStreamsEndWhenTheirKeyIsRevoked(t *testing.T) {
-	w := newWorld(t, syntheticBundles(200, 3))
+	w := wholeStreamWorld(t)
 	s := w.serve(t, func(c *Configuration) { c.Auth.Refresh, c.Live.KeepAlive = 100*time.Millisecond, 100*time.Millisecond })
 	at, secret := s.listening(), auth.NewSecret()
 	key, err := auth.KeyOf(secret)

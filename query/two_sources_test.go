@@ -74,12 +74,10 @@ func inMemory(t *testing.T, bundles []*synthetic.Bundle, tokens *synthetic.Token
 // Whatever part of the chain is not in the tables yet, every request gets the answer
 // that a server gives that has all of it there and holds nothing.
 func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
-	rows, bundles := wholeChain()
-	whole := newWorldWith(t, bundles, synthetic.NewTokens(rows))
-	keys := rows.Keys()
-	whole.tokens.AddKeys(keys)
+	whole := wholeWorld(t)
+	bundles, rows := whole.bundles, whole.rows
 	full := whole.serve(t, func(c *Configuration) { holdNothing(c) })
-	requests := combinations(t, full.documentedParameters(), keys, bundles)
+	requests := combinations(t, full.documentedParameters(), whole.keys, bundles)
 	if !long() {
 		covered, _ := covering(requests)
 		single := slices.DeleteFunc(slices.Clone(requests), func(c *combination) bool { return len(c.query) > 1 }) // those that find more

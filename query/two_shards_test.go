@@ -13,20 +13,18 @@ import (
 // The tables of a cluster are asked like those of one node, and their answers are the
 // same to the byte.
 func TestAnswersOfTwoShardsAreThoseOfOneNode(t *testing.T) {
-	rows, bundles := wholeChain()
-	one := newWorldWith(t, bundles, synthetic.NewTokens(rows))
+	one := wholeWorld(t)
+	bundles := one.bundles
 	engines, dsn := clustertest.Shards(t)
 	if err := migrations.Up(t.Context(), dsn, migrations.Options{Cluster: clustertest.Name}); err != nil {
 		t.Fatal(err)
 	}
-	two := &world{engine: engines[0], bundles: bundles, tokens: synthetic.NewTokens(rows)}
+	two := &world{engine: engines[0], bundles: bundles, tokens: synthetic.NewTokens(one.rows)}
 	two.tables, two.reader = newClient(t, dsn), newClient(t, engines[0].ReadOnlyHTTPDSN())
 	two.sink(t)
 
-	keys := rows.Keys()
-	one.tokens.AddKeys(keys)
 	whole, sharded := one.serve(t, holdNothing), two.serve(t, holdNothing)
-	requests := combinations(t, whole.documentedParameters(), keys, bundles)
+	requests := combinations(t, whole.documentedParameters(), one.keys, bundles)
 	if !long() {
 		requests, _ = covering(requests)
 	}
