@@ -12,7 +12,7 @@ type metrics struct {
 func newMetrics(registry prometheus.Registerer) *metrics {
 	m := &metrics{
 		reads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tonscribe_cells_reads_total",
-			Help: "Cells looked up, by where they were: young, old or absent."}, []string{"found"}),
+			Help: "Cells looked up, by where they were: memory, young, old or absent."}, []string{"found"}),
 		put:       prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_cells_put_total", Help: "Cells written."}),
 		rotations: prometheus.NewCounter(prometheus.CounterOpts{Name: "tonscribe_cells_rotations_total", Help: "Generations begun."}),
 		bytes:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "tonscribe_cells_bytes", Help: "Size of both generations on disk."}),

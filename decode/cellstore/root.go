@@ -30,6 +30,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/maypok86/otter/v2"
 
 	"tonscribe/internal/descriptors"
 	"tonscribe/internal/localstore"
@@ -47,6 +48,9 @@ type Store struct {
 	report        report.Reporter
 	metrics       *metrics
 	cache         *pebble.Cache
+	// lately are cells that were read from the younger generation or copied to it: most that
+	// are asked for were asked for before.
+	lately *otter.Cache[[32]byte, []byte]
 
 	// mutex: reading and writing share it, a rotation has it alone.
 	mutex   sync.RWMutex
@@ -94,6 +98,9 @@ var ErrClosed = errors.New("the cell store is closed")
 // memTableBytes is what a generation holds in memory before it goes to disk.
 const memTableBytes = 16 << 20
 
+// latelyBytes is what a cell takes in memory besides its record, about.
+const latelyBytes = 160
+
 const generationPrefix = "generation-"
 
 // Open opens the store in the configured folder, which nobody else may use, and
@@ -111,7 +118,12 @@ func Open(configuration Configuration, dependencies Dependencies) (*Store, error
 	if err != nil {
 		return nil, fmt.Errorf("cell store %s: %w", configuration.Dir, err)
 	}
-	s.cache = pebble.NewCache(configuration.CacheBytes)
+	lately := configuration.CacheBytes / 4
+	s.cache = pebble.NewCache(configuration.CacheBytes - lately)
+	s.lately = otter.Must(&otter.Options[[32]byte, []byte]{
+		MaximumWeight: uint64(lately),
+		Weigher:       func(_ [32]byte, record []byte) uint32 { return uint32(latelyBytes + len(record)) },
+	})
 	if err := s.openGenerations(numbers); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -221,21 +233,30 @@ func (s *Store) Close() error {
 	return problems
 }
 
-// Get is the record of the cell with the hash, nil when it is not there. The
-// caller owns it.
+// Get is the record of the cell with the hash, nil when it is not there. It must not
+// be changed.
 func (s *Store) Get(hash *[32]byte) ([]byte, error) {
-	var key [1 + 32]byte
-	key[0] = kindCell
-	copy(key[1:], hash[:])
-	return s.get(key[:])
-}
-
-func (s *Store) get(key []byte) ([]byte, error) {
 	s.mutex.RLock()
 	defer s.mutex.RUnlock()
 	if s.closed {
 		return nil, ErrClosed
 	}
+	if record, ok := s.lately.GetIfPresent(*hash); ok {
+		s.metrics.reads.WithLabelValues("memory").Inc()
+		return record, nil
+	}
+	var key [1 + 32]byte
+	key[0] = kindCell
+	copy(key[1:], hash[:])
+	record, err := s.get(key[:])
+	if err == nil && record != nil {
+		s.lately.Set(*hash, record)
+	}
+	return record, err
+}
+
+// get reads what has a key; the caller holds the mutex.
+func (s *Store) get(key []byte) ([]byte, error) {
 	value, err := s.read(s.young, key)
 	if err != nil || value != nil {
 		s.metrics.reads.WithLabelValues("young").Inc()
@@ -269,6 +290,11 @@ func (s *Store) read(g *generation, key []byte) ([]byte, error) {
 
 // Mark is how far a partition has come, 0 when nothing is known of it.
 func (s *Store) Mark(partition int) (mcSeqno uint32, err error) {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	if s.closed {
+		return 0, ErrClosed
+	}
 	value, err := s.get(markKey(partition))
 	if err != nil || len(value) != 4 {
 		return 0, err

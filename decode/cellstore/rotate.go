@@ -51,6 +51,7 @@ func (s *Store) rotate() error {
 	}
 	last := s.old
 	s.old, s.young = s.young, next
+	s.lately.InvalidateAll() // or what is in use all the time would never be copied
 	if last != nil {
 		if err := last.Close(); err != nil {
 			return fmt.Errorf("cell store %s: %w", last.dir, err)
