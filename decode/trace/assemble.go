@@ -45,10 +45,25 @@ type Assembler struct {
 	order  []*growing
 	sent   [][]byte // hashes of all messages that were sent in it
 	seqno  uint32
+
+	lately      map[[32]byte]*recent // by the ids of traces
+	latelyBytes int
 }
 
+// recent are all transactions that the store has of a trace. Those of traces that began
+// lately are in memory too: most end soon.
+type recent struct {
+	transactions []*record.Transaction
+	bytes        int
+}
+
+// maxLately is how many bytes of transactions are in memory when a bundle begins.
+const maxLately = 8 << 20
+
 // NewAssembler returns an Assembler that goes on from what is in the store.
-func NewAssembler(store Store) *Assembler { return &Assembler{store: store} }
+func NewAssembler(store Store) *Assembler {
+	return &Assembler{store: store, lately: make(map[[32]byte]*recent)}
+}
 
 // Assembled is a trace that got transactions with a bundle.
 type Assembled struct {
@@ -82,6 +97,10 @@ var ErrHash = errors.New("a hash of another size than 32 bytes")
 func (a *Assembler) Bundle(mcSeqno uint32, transactions []*record.Transaction) ([]Assembled, error) {
 	a.seqno, a.sent = mcSeqno, a.sent[:0]
 	a.open, a.traces, a.order = make(map[[32]byte]*growing), make(map[[32]byte]*growing, len(transactions)), nil
+	if a.latelyBytes > maxLately {
+		clear(a.lately)
+		a.latelyBytes = 0
+	}
 	if !slices.IsSortedFunc(transactions, Order) {
 		transactions = slices.Clone(transactions)
 		slices.SortStableFunc(transactions, Order)
@@ -301,6 +320,7 @@ func (a *Assembler) link(g *growing, message, orphan []byte) error {
 			return err
 		}
 	}
+	a.forget(o)
 	o.trace, o.added, o.moved = nil, nil, nil
 	return a.store.Delete(keyOrphan, message)
 }
@@ -362,6 +382,7 @@ func (a *Assembler) finish(g *growing) (Assembled, error) {
 	}
 	// Of what is too large no transactions are kept: nobody makes a tree of them.
 	if t.State == record.TraceState_TRACE_COMPLETE || t.Nodes > MaxNodes {
+		a.forget(g)
 		for _, key := range keys {
 			if err := a.store.Delete(keyTransaction, g.id[:], key); err != nil {
 				return done, err
@@ -393,7 +414,25 @@ func (a *Assembler) keep(g *growing, tx *record.Transaction) error {
 	if err != nil {
 		return err
 	}
+	known := a.lately[g.id]
+	if known == nil && !g.kept { // there is nothing of it in the store
+		known = new(recent)
+		a.lately[g.id] = known
+	}
+	if known != nil {
+		known.transactions = append(known.transactions, tx)
+		known.bytes += len(raw)
+		a.latelyBytes += len(raw)
+	}
 	return a.store.Set(raw, keyTransaction, g.id[:], transactionKey(tx))
+}
+
+// forget drops what is in memory of a trace.
+func (a *Assembler) forget(g *growing) {
+	if known := a.lately[g.id]; known != nil {
+		a.latelyBytes -= known.bytes
+		delete(a.lately, g.id)
+	}
 }
 
 // ltSize is how many bytes of a transaction's key are its lt.
@@ -409,6 +448,12 @@ func transactionKey(tx *record.Transaction) []byte {
 func (a *Assembler) stored(g *growing) (list []*record.Transaction, keys [][]byte, err error) {
 	if !g.kept {
 		return nil, nil, nil
+	}
+	if known := a.lately[g.id]; known != nil && known.bytes <= MaxBytes {
+		for _, tx := range known.transactions {
+			keys = append(keys, transactionKey(tx))
+		}
+		return known.transactions, keys, nil
 	}
 	var damage error
 	size := 0

@@ -66,7 +66,7 @@ func FuzzBundles(f *testing.F) {
 	f.Add([]byte("a trace that goes on for a while, with messages nobody receives"))
 	f.Fuzz(func(t *testing.T, plan []byte) {
 		bundles := bundlesOf(plan)
-		store := new(Memory)
+		store, lasting := new(Memory), NewAssembler(new(Memory))
 		owner, pending := map[string]string{}, map[string]int{}
 		seen := 0
 		for i, txs := range bundles {
@@ -75,6 +75,9 @@ func FuzzBundles(f *testing.F) {
 				t.Fatal(err)
 			}
 			seen += len(txs)
+			if same, err := lasting.Bundle(uint32(i+1), txs); err != nil || !slices.EqualFunc(same, list, sameAssembled) {
+				t.Fatalf("bundle %d: an Assembler that has seen all gives %d traces that are others than the %d of one that begins anew, %v", i+1, len(same), len(list), err)
+			}
 			for _, tr := range list {
 				id := string(tr.Id)
 				for _, old := range tr.Replaces {
@@ -123,6 +126,12 @@ func FuzzBundles(f *testing.F) {
 			t.Fatal("the store has open messages of traces that are none")
 		}
 	})
+}
+
+func sameAssembled(a, b Assembled) bool {
+	same := func(a, b *record.Transaction) bool { return a.EqualVT(b) }
+	return a.EqualVT(b.Trace) && slices.EqualFunc(a.New, b.New, same) && slices.EqualFunc(a.Moved, b.Moved, same) &&
+		slices.EqualFunc(a.All, b.All, same) && slices.EqualFunc(a.Earlier, b.Earlier, slices.Equal)
 }
 
 // bundlesOf makes bundles of a plan, a byte for each transaction: which of the open
