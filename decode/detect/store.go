@@ -31,8 +31,10 @@ const (
 const storeVersion = 2
 
 func (c Configuration) store(log zerolog.Logger) stage.StoreOptions {
-	return c.Store(storeVersion, "contracts then takes the store from its topic where it has one, "+
+	o := c.Store(storeVersion, "contracts then takes the store from its topic where it has one, "+
 		"else reads the log again from its oldest bundle, and what is older comes from lite servers", log)
+	o.Few = []byte{keyHeld, keyLacks, keyParent}
+	return o
 }
 
 // number is a part of a key or a value: four bytes in the order of numbers.

@@ -33,6 +33,10 @@ const (
 	keyTransaction = 'x' // id, lt, account → Transaction of those
 )
 
+// Few are kinds of keys of which there are few: nearly all that the Assembler asks for are
+// not there.
+var Few = []byte{keyOrphan}
+
 // Assembler puts the transactions of a chain together to traces, bundle by bundle.
 // What it does depends on the store and the bundle alone, so that a bundle that is
 // worked out again gives the same. It is for one goroutine.

@@ -3,6 +3,7 @@ package traces
 import (
 	"github.com/rs/zerolog"
 
+	"tonscribe/decode/trace"
 	"tonscribe/internal/stage"
 )
 
@@ -22,5 +23,7 @@ func (c Configuration) validate() error { return c.Validate("traces") }
 const layout = 1
 
 func (c Configuration) store(log zerolog.Logger) stage.StoreOptions {
-	return c.Store(layout, "traces then takes the store from its topic where it has one, else reads the log again from its oldest bundle, and traces that began before are broken", log)
+	o := c.Store(layout, "traces then takes the store from its topic where it has one, else reads the log again from its oldest bundle, and traces that began before are broken", log)
+	o.Few = trace.Few
+	return o
 }

@@ -52,7 +52,7 @@ type member struct {
 func join(t testing.TB, client *kafka.Client, dir string) *member {
 	t.Helper()
 	m := &member{TB: t, dir: dir}
-	configuration := Configuration{Name: "test", Store: StoreOptions{Dir: dir, CacheBytes: 8 << 20, Version: 1, Log: zerolog.Nop()}}
+	configuration := Configuration{Name: "test", Store: StoreOptions{Dir: dir, CacheBytes: 8 << 20, Version: 1, Few: []byte("ed"), Log: zerolog.Nop()}}
 	c := New(configuration, Dependencies{Report: report.Reporter{Metrics: prometheus.NewRegistry()}, Kafka: client})
 	store, err := OpenStore(configuration.Store)
 	if err != nil {
@@ -62,6 +62,9 @@ func join(t testing.TB, client *kafka.Client, dir string) *member {
 	ctx, m.cancel = context.WithCancel(t.Context())
 	m.handover = newHandover(ctx, &sync.WaitGroup{}, c, store)
 	t.Cleanup(m.leave)
+	if _, err := store.Get('e', nil); err != nil { // it knows what there is before it takes over
+		t.Fatal(err)
+	}
 	if err := m.takeOver(); err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +129,9 @@ func (m *member) content() string {
 		}
 		if err := m.store.Each([]byte{byte(kind)}, nil, func(rest, value []byte) bool {
 			fmt.Fprintf(&b, "%c %x %x\n", kind, rest, value)
+			if got, err := m.store.Get(byte(kind), rest); err != nil || !bytes.Equal(got, value) {
+				m.Errorf("the value of %c %x is %x, asked for alone %x, %v", kind, rest, value, got, err)
+			}
 			return true
 		}); err != nil {
 			m.Fatal(err)

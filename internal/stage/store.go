@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -30,6 +29,7 @@ type StoreOptions struct {
 	Dir        string
 	CacheBytes int64
 	Version    byte   // of the stage's layout
+	Few        []byte // kinds of keys of which there are few, so that most that are asked for are not there
 	Remedy     string // what to do about damage, and what it costs
 	Log        zerolog.Logger
 }
@@ -45,6 +45,8 @@ type Store struct {
 	cache   *pebble.Cache
 	batch   *pebble.Batch
 	marker  uint32 // in the batch
+	few     *few   // nil when it is to be made anew
+	key     []byte // of the call
 
 	// prepare sees every batch before it is made durable, committed is called
 	// after that; nil for nobody.
@@ -106,6 +108,7 @@ func (s *Store) clear() error {
 	if err := s.batch.Close(); err != nil {
 		return err
 	}
+	s.few = nil
 	err := s.db.Do(func() error { return s.db.DeleteRange([]byte{0}, []byte{0xff, 0xff}, pebble.Sync) })
 	s.batch = s.db.NewIndexedBatch()
 	return err
@@ -166,6 +169,7 @@ func (s *Store) Commit() error {
 
 // apply makes changes of another member's.
 func (s *Store) apply(entries []*record.StoreEntry) error {
+	s.few = nil
 	batch := s.db.NewBatch()
 	for _, e := range entries {
 		var err error
@@ -189,8 +193,13 @@ func (s *Store) write(batch *pebble.Batch, how *pebble.WriteOptions) error {
 // Flush writes what is in memory to the disk's tables.
 func (s *Store) Flush() error { return s.db.Flush() }
 
-func key(kind byte, parts ...[]byte) []byte {
-	return append([]byte{kind}, slices.Concat(parts...)...)
+// keyOf is a key until the next call.
+func (s *Store) keyOf(kind byte, parts [][]byte) []byte {
+	s.key = append(s.key[:0], kind)
+	for _, p := range parts {
+		s.key = append(s.key, p...)
+	}
+	return s.key
 }
 
 func (s *Store) explained(err error) error {
@@ -202,7 +211,11 @@ func (s *Store) explained(err error) error {
 
 // Get returns a copy of a value, nil when there is none.
 func (s *Store) Get(kind byte, parts ...[]byte) ([]byte, error) {
-	value, closer, err := s.batch.Get(key(kind, parts...))
+	key := s.keyOf(kind, parts)
+	if absent, err := s.absent(key); err != nil || absent {
+		return nil, err
+	}
+	value, closer, err := s.batch.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
 	}
@@ -215,18 +228,18 @@ func (s *Store) Get(kind byte, parts ...[]byte) ([]byte, error) {
 
 // Set puts a value into the batch.
 func (s *Store) Set(value []byte, kind byte, parts ...[]byte) error {
-	return s.explained(s.batch.Set(key(kind, parts...), value, nil))
+	return s.explained(s.batch.Set(s.added(kind, parts), value, nil))
 }
 
 // Delete takes a value away with the batch.
 func (s *Store) Delete(kind byte, parts ...[]byte) error {
-	return s.explained(s.batch.Delete(key(kind, parts...), nil))
+	return s.explained(s.batch.Delete(s.keyOf(kind, parts), nil))
 }
 
 // SetNow stores a value at once, for good, whatever becomes of the batch.
 func (s *Store) SetNow(value []byte, kind byte, parts ...[]byte) (err error) {
 	batch := s.db.NewBatch()
-	if err := batch.Set(key(kind, parts...), value, nil); err != nil {
+	if err := batch.Set(s.added(kind, parts), value, nil); err != nil {
 		return errors.Join(s.explained(err), batch.Close())
 	}
 	if s.prepare != nil {
