@@ -141,7 +141,7 @@ func TestNoRowIsOlderThanTheBundleThatIsSeen(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer readers.Wait()
 	defer stop()
-	asked := make(chan int, 4)
+	asked := make(chan int, 8)
 	last := w.serve(t, nil)
 	for n, s := range []*server{last, w.serve(t, func(c *Configuration) { c.Store.CacheBytes = 20_000 })} {
 		for i := range cap(asked) / 2 {
