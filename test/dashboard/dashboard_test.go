@@ -354,7 +354,7 @@ func (d *dashboard) isFit(title string) {
 		...[...document.querySelectorAll("[id]")].filter((e) => document.querySelectorAll("#" + CSS.escape(e.id)).length > 1).map((e) => "twice: #" + e.id),
 		...[...document.querySelectorAll("h1")].slice(1).map(() => "a second h1"),
 		...[...document.querySelectorAll("[tabindex]")].filter((e) => e.tabIndex > 0).map((e) => "out of order: " + e.outerHTML.slice(0, 120)),
-		...[document.body.innerText.match(/undefined|NaN|null|\[object|Invalid Date/)?.[0]].filter(Boolean).map((word) => "shows " + word),
+		...[document.body.innerText.match(/.*(\b(undefined|NaN|null)\b|\[object|Invalid Date).*/)?.[0]].filter(Boolean).map((word) => "shows " + word),
 		...(document.documentElement.scrollWidth > innerWidth ? ["wider than the window"] : []),
 	]`, &faults)
 	for _, fault := range faults {
