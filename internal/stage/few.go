@@ -3,6 +3,7 @@ package stage
 import (
 	"bytes"
 	"hash/maphash"
+	"math"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -34,21 +35,40 @@ func (f *few) has(key []byte) bool {
 	return f.bits[a/64]&(1<<(a%64)) != 0 && f.bits[b/64]&(1<<(b%64)) != 0
 }
 
+// maxFew is how many keys are gone through at most to make the filter. Where there are more,
+// which strangers may bring about, it takes every key for one that may be there.
+const maxFew = 4 << 20
+
+// findFew makes the filter of the keys that are there.
+func (s *Store) findFew(most int) (*few, error) {
+	f, n := &few{seed: maphash.MakeSeed()}, 0
+	for _, kind := range s.options.Few {
+		if err := s.iterate([]byte{kind}, []byte{kind + 1}, func(it *pebble.Iterator) {
+			for ok := it.First(); ok && n <= most; ok = it.Next() {
+				f.add(it.Key())
+				n++
+			}
+		}); err != nil {
+			return nil, err
+		}
+	}
+	if n > most {
+		for i := range f.bits {
+			f.bits[i] = math.MaxUint64
+		}
+	}
+	return f, nil
+}
+
 // absent reports whether a key is certainly not there.
 func (s *Store) absent(key []byte) (bool, error) {
 	if bytes.IndexByte(s.options.Few, key[0]) < 0 {
 		return false, nil
 	}
 	if s.few == nil {
-		known := &few{seed: maphash.MakeSeed()}
-		for _, kind := range s.options.Few {
-			if err := s.iterate([]byte{kind}, []byte{kind + 1}, func(it *pebble.Iterator) {
-				for ok := it.First(); ok; ok = it.Next() {
-					known.add(it.Key())
-				}
-			}); err != nil {
-				return false, err
-			}
+		known, err := s.findFew(maxFew)
+		if err != nil {
+			return false, err
 		}
 		s.few = known
 	}

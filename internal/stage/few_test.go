@@ -56,11 +56,6 @@ func TestOfKeysOfWhichThereAreFewAllAreFound(t *testing.T) {
 			t.Fatalf("step %d: %s is %x, %v; want %x", step, name, got, err, there[name])
 		}
 	}
-	if known := store.few; known == nil {
-		t.Error("it does not know what there is")
-	} else if n := len(known.bits); n*64 != 1<<fewBits {
-		t.Errorf("%d bits", n*64)
-	}
 	asked := 0
 	for n := range 10000 {
 		if gone, err := store.absent([]byte{'f', byte(n), byte(n >> 8), 1}); err != nil {
@@ -71,5 +66,27 @@ func TestOfKeysOfWhichThereAreFewAllAreFound(t *testing.T) {
 	}
 	if asked > 10 {
 		t.Errorf("of 10000 keys that are not there the store is asked for %d", asked)
+	}
+}
+
+func TestWhereThereAreManyKeysEachMayBeThere(t *testing.T) {
+	store, err := OpenStore(StoreOptions{Dir: t.TempDir(), CacheBytes: 8 << 20, Version: 1, Few: []byte("fg"), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for n := range 6 {
+		if err := store.Set(nil, "fg"[n%2], []byte{byte(n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for most, want := range map[int]bool{2: true, 5: true, 6: false} {
+		known, err := store.findFew(most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := known.has([]byte("f is not there")); got != want {
+			t.Errorf("of six keys at most %d were gone through: a seventh may be there is %v, want %v", most, got, want)
+		}
 	}
 }
