@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
@@ -50,10 +51,10 @@ func (c *Client) Insert(ctx context.Context, insert Insert) error {
 			"async_insert":               0,
 			// Tables with Distributed above them: back only when the shards have it.
 			"distributed_foreground_insert": 1,
-			// One block in, one block written, so that the token covers all of it.
+			// However many blocks go in, one is written, so that the token covers all.
 			"max_insert_block_size":       1 << 30,
-			"min_insert_block_size_rows":  0,
-			"min_insert_block_size_bytes": 0,
+			"min_insert_block_size_rows":  1 << 40,
+			"min_insert_block_size_bytes": 1 << 50,
 			"insert_keeper_max_retries":   3,
 		}))
 		return c.insertOnce(with, statement, insert.Columns)
@@ -81,22 +82,33 @@ func (i Insert) statement() string {
 	return fmt.Sprintf("INSERT INTO %s (%s)", i.Table, strings.Join(names, ", "))
 }
 
+// rowsAtOnce is how many rows are copied into the driver's buffers and sent before the
+// next ones, which take the same buffers: those grow no larger, and stay in the
+// processor's cache.
+const rowsAtOnce = 2048
+
 func (c *Client) insertOnce(ctx context.Context, statement string, columns []Column) error {
+	values := make([]reflect.Value, len(columns))
+	for n, column := range columns {
+		values[n] = reflect.ValueOf(column.Values)
+		if have, want := values[n].Len(), values[0].Len(); have != want {
+			return fmt.Errorf("%w: column %s has %d rows, others %d", errColumns, column.Name, have, want)
+		}
+	}
 	batch, err := c.conn.PrepareBatch(ctx, statement)
 	if err != nil {
 		return err
 	}
-	rows := -1
-	for n, column := range columns {
-		if err := batch.Column(n).Append(column.Values); err != nil {
-			return fmt.Errorf("%w: column %s: %w", errColumns, column.Name, err)
+	rows := values[0].Len()
+	for from := 0; from < rows; from += rowsAtOnce {
+		for n, column := range columns {
+			if err := batch.Column(n).Append(values[n].Slice(from, min(from+rowsAtOnce, rows)).Interface()); err != nil {
+				return errors.Join(fmt.Errorf("%w: column %s: %w", errColumns, column.Name, err), batch.Abort())
+			}
 		}
-		have := batch.Columns()[n].Rows()
-		if rows >= 0 && have != rows {
-			err := fmt.Errorf("%w: column %s has %d rows, others %d", errColumns, column.Name, have, rows)
+		if err := batch.Flush(); err != nil {
 			return errors.Join(err, batch.Abort())
 		}
-		rows = have
 	}
 	return batch.Send()
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -196,8 +197,9 @@ func TestStatementsOneAfterTheOtherShareAConnectionUnlessOneWasAbandoned(t *test
 	}
 }
 
-// forwarded is an address whose connections go on to another, and are counted.
-func forwarded(t *testing.T, to string, count *atomic.Int32) string {
+// forwarded is an address whose connections go on to another, and are counted. The nth
+// breaks when the server was sent as many bytes as the nth limit says.
+func forwarded(t *testing.T, to string, count *atomic.Int32, limits ...int64) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -210,16 +212,23 @@ func forwarded(t *testing.T, to string, count *atomic.Int32) string {
 			if err != nil {
 				return
 			}
-			count.Add(1)
+			limit := int64(math.MaxInt64)
+			if n := int(count.Add(1)); n <= len(limits) {
+				limit = limits[n-1]
+			}
 			server, err := net.Dial("tcp", to)
 			if err != nil {
 				client.Close()
 				return
 			}
-			for _, pair := range [][2]net.Conn{{client, server}, {server, client}} {
+			for _, way := range []struct {
+				from  net.Conn
+				to    net.Conn
+				limit int64
+			}{{client, server, limit}, {server, client, math.MaxInt64}} {
 				go func() {
-					io.Copy(pair[0], pair[1])
-					pair[0].Close()
+					io.CopyN(way.to, way.from, way.limit)
+					way.to.Close()
 				}()
 			}
 		}
