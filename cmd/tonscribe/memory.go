@@ -17,6 +17,9 @@ const (
 	// two collections, below that limit: each of them goes through all bundles that are
 	// held, and at Go's own 100 they took an eighth of the processor at the head.
 	memoryGrowth = 300
+	// queryGrowth is that of a process that serves the API alone: what it holds is most of
+	// its memory, and what it needs besides for a request is little.
+	queryGrowth = 50
 	// memoryCheck is how often unused memory is looked for; what has been unused
 	// for that long, and will not be used within memoryReuse, goes back to the system.
 	memoryCheck = 15 * time.Second
@@ -32,9 +35,7 @@ func (p *process) boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(memoryGrowth)
-	}
+	setMemoryGrowth(memoryGrowth)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -60,6 +61,12 @@ func (p *process) boundMemory() {
 		running.Wait()
 		return nil
 	})
+}
+
+func setMemoryGrowth(hundredths int) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(hundredths)
+	}
 }
 
 // memoryUse is what the runtime holds and does not use, and what was ever asked of

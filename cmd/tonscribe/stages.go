@@ -226,6 +226,7 @@ type stageCommand struct {
 	log, tables bool // what the stage needs
 	follows     bool // the log, where it is told of one; it need not be there
 	readsBlocks bool // from the source
+	growth      int  // of memory, where it is not memoryGrowth
 	open        func(p *process) (stage, error)
 }
 
@@ -271,7 +272,7 @@ var (
 	}
 	queryStage = stageCommand{
 		name: "query", short: "Serve the API from ClickHouse, and what is newer from Kafka",
-		flags: []flag{flagKafka, flagClickHouse, flagLite, flagNamespace, flagPprof}, tables: true, follows: true,
+		flags: []flag{flagKafka, flagClickHouse, flagLite, flagNamespace, flagPprof}, tables: true, follows: true, growth: queryGrowth,
 		open: opened((*process).newQuery),
 	}
 )
@@ -300,6 +301,9 @@ func (k stageCommand) command(s *settings) *cobra.Command {
 
 // run runs the stage until ctx ends or the stage does.
 func (k stageCommand) run(ctx context.Context, p *process) error {
+	if k.growth > 0 {
+		setMemoryGrowth(k.growth)
+	}
 	if err := p.watchRoom(ctx); err != nil {
 		return err
 	}
