@@ -74,7 +74,7 @@ func newProcess(s *settings) (*process, error) {
 		settings: s,
 		report:   report.Reporter{Log: logger, Metrics: registry},
 		registry: registry,
-		health:   &report.Health{},
+		health:   &report.Health{Log: logger},
 	}
 	p.boundMemory()
 	return p, nil

@@ -6,20 +6,25 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/rs/zerolog"
 	"golang.org/x/sync/singleflight"
 )
 
 // Health gathers the checks of all components of a process.
 type Health struct {
-	mu     sync.Mutex
-	checks map[string]Check
-	rounds singleflight.Group
+	Log zerolog.Logger
+
+	mu       sync.Mutex
+	checks   map[string]Check
+	panicked map[string]bool // components whose check did; the log tells of each once
+	rounds   singleflight.Group
 }
 
 // Check is nil when its component is ready, and says what it waits for otherwise.
@@ -57,7 +62,7 @@ func (h *Health) round(ctx context.Context) map[string]string {
 	var running sync.WaitGroup
 	for name, check := range checks {
 		running.Go(func() {
-			if err := try(ctx, check); err != nil {
+			if err := h.try(ctx, name, check); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				waiting[name] = err.Error()
@@ -69,13 +74,29 @@ func (h *Health) round(ctx context.Context) map[string]string {
 }
 
 // try makes a check that panics one that fails.
-func try(ctx context.Context, check Check) (err error) {
+func (h *Health) try(ctx context.Context, name string, check Check) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("its check failed: %v", reason)
+			if h.firstPanic(name) {
+				h.Log.Error().Str("check", name).Interface("reason", reason).Bytes("stack", debug.Stack()).Msg("a check of /readyz panicked")
+			}
 		}
 	}()
 	return check(ctx)
+}
+
+func (h *Health) firstPanic(component string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.panicked[component] {
+		return false
+	}
+	if h.panicked == nil {
+		h.panicked = map[string]bool{}
+	}
+	h.panicked[component] = true
+	return true
 }
 
 // Handler serves GET /healthz (alive), /readyz (every check passes, else 503

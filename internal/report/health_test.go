@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
 )
 
 func TestReadyzNamesWhatIsWaitedForUntilItIsThere(t *testing.T) {
@@ -43,13 +45,19 @@ func TestReadyzNamesWhatIsWaitedForUntilItIsThere(t *testing.T) {
 	}
 }
 
-func TestACheckThatPanicsIsOneThatFails(t *testing.T) {
-	health := &Health{}
+func TestACheckThatPanicsIsOneThatFailsAndIsLoggedOnce(t *testing.T) {
+	var log bytes.Buffer
+	health := &Health{Log: zerolog.New(&log)}
 	health.Add("query", func(context.Context) error { panic("no map") })
 	health.Add("sink", func(context.Context) error { return nil })
-	waiting := health.Waiting(t.Context())
-	if len(waiting) != 1 || !strings.Contains(waiting["query"], "no map") {
-		t.Errorf("waits for %v, want query, whose check says why", waiting)
+	for range 2 {
+		waiting := health.Waiting(t.Context())
+		if len(waiting) != 1 || !strings.Contains(waiting["query"], "no map") {
+			t.Errorf("waits for %v, want query, whose check says why", waiting)
+		}
+	}
+	if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), "TestACheckThatPanics") {
+		t.Errorf("the log has %d lines, want one with the stack: %s", lines, log.String())
 	}
 }
 
