@@ -6,7 +6,8 @@ GOFLAGS   := -trimpath
 export GOFLAGS
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 UP_ARGS   ?=
-TEST      ?= ./...
+# What takes longest first, so that nothing is left to run alone at the end.
+TEST      ?= ./query ./verify ./test/... ./...
 TIMEOUT   ?= 30m
 # Packages that are tested side by side: many wait for blocks more than they compute.
 SIDE      ?= 3
