@@ -88,18 +88,25 @@ func (i Insert) statement() string {
 const rowsAtOnce = 2048
 
 func (c *Client) insertOnce(ctx context.Context, statement string, columns []Column) error {
-	values := make([]reflect.Value, len(columns))
+	values, rows := make([]reflect.Value, len(columns)), 0
 	for n, column := range columns {
 		values[n] = reflect.ValueOf(column.Values)
-		if have, want := values[n].Len(), values[0].Len(); have != want {
-			return fmt.Errorf("%w: column %s has %d rows, others %d", errColumns, column.Name, have, want)
+		if n == 0 {
+			rows = values[n].Len()
+		}
+		if have := values[n].Len(); have != rows {
+			return fmt.Errorf("%w: column %s has %d rows, others %d", errColumns, column.Name, have, rows)
 		}
 	}
-	batch, err := c.conn.PrepareBatch(ctx, statement)
+	with, done, err := c.inserters.take(ctx)
 	if err != nil {
 		return err
 	}
-	rows := values[0].Len()
+	defer done()
+	batch, err := with.PrepareBatch(ctx, statement)
+	if err != nil {
+		return err
+	}
 	for from := 0; from < rows; from += rowsAtOnce {
 		for n, column := range columns {
 			if err := batch.Column(n).Append(values[n].Slice(from, min(from+rowsAtOnce, rows)).Interface()); err != nil {

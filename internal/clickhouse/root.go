@@ -6,6 +6,7 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,12 +26,13 @@ type Dependencies struct {
 
 // Client is a pool of connections. It is safe for use by many goroutines.
 type Client struct {
-	conn    driver.Conn
-	options driver.Options
-	report  report.Reporter
-	room    func(ctx context.Context) error
-	retries *prometheus.CounterVec // of all clients of the process
-	lives   lives
+	conn      driver.Conn
+	inserters inserters
+	options   driver.Options
+	report    report.Reporter
+	room      func(ctx context.Context) error
+	retries   *prometheus.CounterVec // of all clients of the process
+	lives     lives
 }
 
 // New makes a client without connecting to anything. Writers and readers have a
@@ -50,6 +52,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 	if c.conn, err = driver.Open(options); err != nil {
 		return nil, fmt.Errorf("clickhouse: %w", err)
 	}
+	c.inserters = newInserters(*options)
 	return c, nil
 }
 
@@ -61,7 +64,7 @@ func (c *Client) Options() driver.Options { return c.options }
 func (c *Client) Conn() driver.Conn { return c.conn }
 
 // Close ends the connections. An embedded engine must be stopped after this.
-func (c *Client) Close() error { return c.conn.Close() }
+func (c *Client) Close() error { return errors.Join(c.conn.Close(), c.inserters.close()) }
 
 // Wait returns when ClickHouse answers. It gives up with ctx, or on an answer
 // that waiting does not change, like a wrong password.
