@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"tonscribe/internal/clienttls"
 	"tonscribe/internal/report"
 	"tonscribe/schema"
+	"tonscribe/test/support/clustertest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -85,6 +87,34 @@ func TestLargeInsertIsOneBlock(t *testing.T) {
 	err := c.Conn().QueryRow(t.Context(), `SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = 't'`).Scan(&parts)
 	if err != nil || parts != 1 {
 		t.Fatalf("%d parts, %v", parts, err)
+	}
+}
+
+func TestLargeInsertIsOneBlockInEachShard(t *testing.T) {
+	engines, _ := clustertest.Shards(t)
+	var shards [2]*clickhouse.Client
+	for i, e := range engines {
+		shards[i] = client(t, e.DSN())
+		for _, statement := range []string{
+			`CREATE TABLE t_local (n UInt64, hash FixedString(4), text String) ENGINE = MergeTree ORDER BY n`,
+			`SYSTEM STOP MERGES t_local`,
+			`CREATE TABLE t AS t_local ENGINE = Distributed('` + clustertest.Name + `', currentDatabase(), t_local, n % 2)`,
+		} {
+			if err := shards[i].Conn().Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const n = 100_000
+	if err := shards[0].Insert(t.Context(), rows("large", n)); err != nil {
+		t.Fatal(err)
+	}
+	for i, shard := range shards {
+		var parts []uint64
+		err := shard.Conn().QueryRow(t.Context(), `SELECT groupArray(rows) FROM system.parts WHERE database = currentDatabase() AND table = 't_local'`).Scan(&parts)
+		if want := []uint64{n / 2}; err != nil || !slices.Equal(parts, want) {
+			t.Errorf("shard %d has parts of %d rows, %v, want %d", i, parts, err, want)
+		}
 	}
 }
 

@@ -39,9 +39,9 @@ func ColumnOf[R, V any](name string, rows []R, value func(*R) V) Column {
 	return Column{name, values}
 }
 
-// Insert sends the rows as one block, which ClickHouse takes or refuses as a
-// whole, and repeats it until it is acknowledged or ctx ends. It returns an
-// error only with ctx, or when repeating is of no use.
+// Insert sends the rows, of which ClickHouse writes one block or nothing, and repeats
+// it until it is acknowledged or ctx ends. It returns an error only with ctx, or when
+// repeating is of no use.
 func (c *Client) Insert(ctx context.Context, insert Insert) error {
 	statement := insert.statement()
 	tries := &tries{token: insert.Token, insert: func(token string) error {
