@@ -18,7 +18,8 @@ type Configuration struct {
 	// DSN is clickhouse://user:password@host:port,host:port/database. Several
 	// hosts are tried in order.
 	DSN string `yaml:"dsn" secret:"true"`
-	// MaxConnections is the most connections that are open at a time.
+	// MaxConnections is the most connections that are open at a time. Inserts have as
+	// many of their own.
 	MaxConnections int `yaml:"max_connections"`
 	// DialTimeout is the longest that making a connection takes.
 	DialTimeout time.Duration `yaml:"dial_timeout"`
