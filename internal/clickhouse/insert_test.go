@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
 	"tonscribe/internal/report"
 	"tonscribe/test/support/enginetest"
 )
@@ -65,6 +67,20 @@ func TestInsertWhoseConnectionBreaksHalfWayLeavesNoPartOfTheRows(t *testing.T) {
 	err := c.Conn().QueryRow(t.Context(), `SELECT groupArray(rows) FROM system.parts WHERE database = currentDatabase() AND table = 't'`).Scan(&parts)
 	if want := []uint64{rows, rows}; err != nil || !slices.Equal(parts, want) || connections.Load() < 5 {
 		t.Fatalf("parts of %d rows after %d connections, %v, want %d after 5", parts, connections.Load(), err, want)
+	}
+}
+
+func TestRefusalInTheMidstOfAnInsertIsSaid(t *testing.T) {
+	c, _ := clientOver(t)
+	if err := c.Conn().Exec(t.Context(), `ALTER TABLE t ADD CONSTRAINT short CHECK length(text) < 99`); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		err := c.insertOnce(t.Context(), texts(0).statement(), texts(1_000_000).Columns)
+		var exception *driver.Exception
+		if !errors.As(err, &exception) || !strings.Contains(err.Error(), "short") {
+			t.Fatalf("got %v, want the exception of the constraint", err)
+		}
 	}
 }
 
