@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// memoryLimit is where the garbage collector begins to work harder. Batches in
+	// memoryLimit is where the garbage collector begins to work harder: together with the
+	// processes that execute messages, one of all stages stays below a GiB. Batches in
 	// flight and the bundles that the tables do not have yet need about half of it.
-	memoryLimit = 1 << 30
+	memoryLimit = 800 << 20
 	// memoryGrowth is by how many hundredths of what is in use memory may grow between
 	// two collections, below that limit: each of them goes through all bundles that are
 	// held, and at Go's own 100 they took an eighth of the processor at the head.

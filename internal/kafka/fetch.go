@@ -11,7 +11,9 @@ import (
 )
 
 const (
-	fetchBytes = 8 << 20
+	// fetchBytes is what one answer of a broker holds, about: each consumer that waits for
+	// something else has one in memory, and the embedded log the next one.
+	fetchBytes = 2 << 20
 	fetchWait  = 5 * time.Second
 	// readLimit bounds how long a broker may take to deliver a record of an
 	// answer it has begun.
