@@ -91,9 +91,13 @@ func (p *process) running() bench.Running {
 	return bench.Running{Log: p.log, DSN: p.dsn, EnginePID: p.enginePID}
 }
 
-// withSink runs the engines and a sink while feed does.
+// withSink runs the engines and a sink while feed does, on tables that know a key without
+// limits: who asks them is to measure no limit.
 func (p *process) withSink(ctx context.Context, feed func(ctx context.Context, ended chan<- error) error) error {
 	if err := p.openEngines(ctx); err != nil {
+		return err
+	}
+	if _, err := p.ownersKey(ctx); err != nil {
 		return err
 	}
 	c, err := p.newSink()
@@ -115,9 +119,6 @@ func (p *process) withSink(ctx context.Context, feed func(ctx context.Context, e
 
 // serveQuery begins to serve the API of tables that something else fills.
 func (p *process) serveQuery(ctx context.Context, ended chan<- error) (string, error) {
-	if _, err := p.ownersKey(ctx); err != nil {
-		return "", err
-	}
 	if err := p.sealKey(); err != nil {
 		return "", err
 	}
