@@ -43,6 +43,8 @@ var granularities = map[string]string{
 //	columns "t" "c T" …   adds columns to both
 //	dropcolumns "t" "c" … takes them away
 //	modify "t" "c T" …    gives columns of both another type
+//	codecs "t" "how" "c …" …   ALTER TABLE … that has columns compressed so, in parts
+//	                      that are written from then on
 //	view "v" "t"          CREATE MATERIALIZED VIEW … AS, filling the table t of the
 //	                      same shard with each insert
 //	refresh "v" "when" "t"     the same, filling it by running now and then
@@ -64,7 +66,8 @@ func (o Options) words() template.FuncMap {
 		"modify": func(table string, columns ...string) string {
 			return o.alterBoth(table, "MODIFY COLUMN ", columns)
 		},
-		"view": func(view, table string) string { return viewStatement(view, "TO "+o.local(table)) },
+		"codecs": o.codecs,
+		"view":   func(view, table string) string { return viewStatement(view, "TO "+o.local(table)) },
 		"refresh": func(view, when, table string) string {
 			return viewStatement(view, "REFRESH "+when+" TO "+o.local(table))
 		},
@@ -158,6 +161,16 @@ func (o Options) alterBoth(table, action string, columns []string) string {
 		return text
 	}
 	return text + "\nALTER TABLE " + table + " " + action + strings.Join(columns, ", "+action) + ";"
+}
+
+func (o Options) codecs(table string, pairs ...string) string {
+	var changes []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		for _, column := range strings.Fields(pairs[i+1]) {
+			changes = append(changes, "MODIFY COLUMN "+column+" CODEC("+pairs[i]+")")
+		}
+	}
+	return "ALTER TABLE " + o.local(table) + " " + strings.Join(changes, ", ")
 }
 
 func (o Options) databaseStatement(name string) string {
