@@ -90,9 +90,10 @@ func TestLargeInsertIsOneBlock(t *testing.T) {
 	}
 }
 
-func TestLargeInsertIsOneBlockInEachShard(t *testing.T) {
-	engines, _ := clustertest.Shards(t)
-	var shards [2]*clickhouse.Client
+// ofShards are clients of two shards, with the table t over both, and the DSN of both.
+func ofShards(t *testing.T) (shards [2]*clickhouse.Client, dsn string) {
+	t.Helper()
+	engines, dsn := clustertest.Shards(t)
 	for i, e := range engines {
 		shards[i] = client(t, e.DSN())
 		for _, statement := range []string{
@@ -105,16 +106,32 @@ func TestLargeInsertIsOneBlockInEachShard(t *testing.T) {
 			}
 		}
 	}
+	return shards, dsn
+}
+
+func TestLargeInsertIsOneBlockInEachShardUntilTheTableIsEmptied(t *testing.T) {
+	shards, dsn := ofShards(t)
 	const n = 100_000
 	if err := shards[0].Insert(t.Context(), rows("large", n)); err != nil {
 		t.Fatal(err)
 	}
-	for i, shard := range shards {
-		var parts []uint64
-		err := shard.Conn().QueryRow(t.Context(), `SELECT groupArray(rows) FROM system.parts WHERE database = currentDatabase() AND table = 't_local'`).Scan(&parts)
-		if want := []uint64{n / 2}; err != nil || !slices.Equal(parts, want) {
-			t.Errorf("shard %d has parts of %d rows, %v, want %d", i, parts, err, want)
+	holds := func(want ...uint64) {
+		t.Helper()
+		for i, shard := range shards {
+			var parts []uint64
+			err := shard.Conn().QueryRow(t.Context(), `SELECT groupArray(rows) FROM system.parts WHERE database = currentDatabase() AND table = 't_local' AND active`).Scan(&parts)
+			if err != nil || !slices.Equal(parts, want) {
+				t.Errorf("shard %d has parts of %d rows, %v, want %d", i, parts, err, want)
+			}
 		}
+	}
+	holds(n / 2)
+	if err := client(t, dsn).Empty(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	holds()
+	if err := client(t, dsn).Empty(t.Context(), "u"); err == nil {
+		t.Error("a table that is not there is emptied")
 	}
 }
 

@@ -37,8 +37,8 @@ func (r *run) finish(ctx context.Context, damages []parts.Damage) error {
 		}
 		for _, name := range otherTables[d.Table].emptied {
 			touched[name] = true
-			if err := r.Tables.Conn().Exec(ctx, "TRUNCATE TABLE "+name); err != nil {
-				return fmt.Errorf("table %s: %w", name, err)
+			if err := r.Tables.Empty(ctx, name); err != nil {
+				return err
 			}
 		}
 	}
