@@ -20,8 +20,9 @@ import (
 	"tonscribe/internal/report"
 )
 
-// testMemory is enough for full loads and leaves room for several test processes.
-const testMemory = 1 << 30
+// testMemory is enough for full loads, and for the tables of all tests of a package, and
+// leaves room for several test processes.
+const testMemory = 2 << 30
 
 var (
 	shared    *engine.ClickHouse
