@@ -58,7 +58,13 @@ func benchCommand(s *settings) *cobra.Command {
 		Fill: func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, bench.Running) error) error {
 			return benchProcess(s, cmd, func(p *process) error {
 				s.Sink = s.Sink.ForHistory(0)
-				return p.withSink(ctx, func(ctx context.Context, _ chan<- error) error { return feed(ctx, p.running()) })
+				return p.withSink(ctx, func(ctx context.Context, _ chan<- error) error {
+					if err := feed(ctx, p.running()); err != nil {
+						return err
+					}
+					_, err := p.ownersKey(ctx) // for bench query of who serves them later
+					return err
+				})
 			})
 		},
 		Follow: func(ctx context.Context, cmd *cobra.Command, feed func(context.Context, bench.Running, string) error) error {
@@ -91,13 +97,9 @@ func (p *process) running() bench.Running {
 	return bench.Running{Log: p.log, DSN: p.dsn, EnginePID: p.enginePID}
 }
 
-// withSink runs the engines and a sink while feed does, on tables that know a key without
-// limits: who asks them is to measure no limit.
+// withSink runs the engines and a sink while feed does.
 func (p *process) withSink(ctx context.Context, feed func(ctx context.Context, ended chan<- error) error) error {
 	if err := p.openEngines(ctx); err != nil {
-		return err
-	}
-	if _, err := p.ownersKey(ctx); err != nil {
 		return err
 	}
 	c, err := p.newSink()
@@ -119,6 +121,9 @@ func (p *process) withSink(ctx context.Context, feed func(ctx context.Context, e
 
 // serveQuery begins to serve the API of tables that something else fills.
 func (p *process) serveQuery(ctx context.Context, ended chan<- error) (string, error) {
+	if _, err := p.ownersKey(ctx); err != nil {
+		return "", err
+	}
 	if err := p.sealKey(); err != nil {
 		return "", err
 	}

@@ -1,6 +1,6 @@
 -- Numbers beside the records: blocks of them are some hundred bytes, for which ZSTD takes longer to
--- begin than to compress, and which it makes hardly smaller than LZ4 does. Parts have the new codecs
--- once they are merged. Columns that an engine chooses rows by cannot be changed.
+-- begin than to compress, and which it makes hardly smaller than LZ4 does. Parts that are
+-- there have the new codecs once they are merged. Columns that an engine chooses rows by cannot be changed.
 {{codecs "blocks" "LZ4" "workchain shard key_block global_id" "Delta, LZ4" "mc_seqno seqno gen_utime start_lt end_lt" "T64, LZ4" "tx_count"}};
 {{codecs "transactions" "LZ4" "workchain account shard type orig_status end_status aborted compute_skipped exit_code result_code in_msg_kind in_msg_opcode out_msg_count" "Delta, LZ4" "account_prefix lt now mc_seqno block_seqno" "T64, LZ4" "gas_used total_fees storage_fees in_msg_value"}};
 {{codecs "transaction_traces" "LZ4" "workchain trace_prefix" "Delta, LZ4" "account_prefix lt account_rest" "T64, LZ4" "later"}};
