@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sort"
 	"strconv"
 	"strings"
@@ -34,10 +33,7 @@ import (
 	"tonscribe/test/support/realdata"
 )
 
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // memory is there, and servers by the dozen make much garbage
-	enginetest.Main(m)
-}
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // hiddenBundles are in the tables but above the watermark.
 const hiddenBundles = 4

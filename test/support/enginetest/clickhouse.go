@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,6 +24,10 @@ import (
 // testMemory is enough for full loads, and for the tables of all tests of a package, and
 // leaves room for several test processes.
 const testMemory = 2 << 30
+
+// gcPercent is how far the memory of a test process grows before garbage is collected:
+// there is enough of it, and pipelines and servers by the dozen make much garbage.
+const gcPercent = 400
 
 var (
 	shared    *engine.ClickHouse
@@ -43,6 +48,7 @@ func Main(m *testing.M) {
 		os.Exit(engine.ClickHouseMain(os.Args[2:]))
 	}
 	mainCalled.Store(true)
+	debug.SetGCPercent(gcPercent)
 	code := m.Run()
 	if err := stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "enginetest:", err)
