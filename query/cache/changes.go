@@ -101,11 +101,12 @@ func (c *Cache) drop(changed map[address.Address]accountCode, facts, links []sql
 	}
 	for a, code := range changed {
 		c.held.Invalidate(accountKey(states, sql.KeyOf(a[:])))
-		at := addressKey(accounts, a)
-		if old, _ := c.held.GetIfPresent(at); code.bytes() < 0 {
+		at := accountKey(accounts, sql.KeyOf(a[:]))
+		if old, _ := c.held.GetIfPresent(at); !code.known() {
 			c.held.Invalidate(at)
-		} else if old, ok := old.(accountCode); !ok || old.version <= code.version {
-			c.held.Set(at, code)
+		} else if old != nil {
+			rows, _ := old.(accountCodes) // none where there was no account
+			c.held.Set(at, rows.with(code))
 		}
 		for _, of := range []kind{codes, bocs} { // it may have come with the account
 			one, _ := c.held.GetIfPresent(hashKey(of, code.hash))

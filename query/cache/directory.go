@@ -2,8 +2,10 @@ package cache
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ClickHouse/ch-go/proto"
+	"golang.org/x/sync/errgroup"
 
 	"tonscribe/query/sql"
 	"tonscribe/ton/address"
@@ -11,18 +13,41 @@ import (
 
 // accountCode is which code an account has, by the row with the greatest version.
 type accountCode struct {
+	account address.Address
 	version uint64
 	hash    Hash
 	active  bool
 }
 
-// bytes is negative for an active account without a code, whose code is not known yet:
-// the row that tells it later is one of the same bundle.
-func (a accountCode) bytes() int {
-	if a.active && a.hash == (Hash{}) {
-		return -1
+// known is false for an active account without a code, whose code is not known yet: the
+// row that tells it later is one of the same bundle.
+func (a accountCode) known() bool { return !a.active || a.hash != (Hash{}) }
+
+// accountCodes are those of the accounts with a key, nearly always of one.
+type accountCodes []accountCode
+
+// bytes is negative when the code of one is not known yet.
+func (a accountCodes) bytes() int {
+	for _, one := range a {
+		if !one.known() {
+			return -1
+		}
 	}
-	return 48
+	return 24 + 88*len(a)
+}
+
+// with are the same with the code of another account, or a newer one.
+func (a accountCodes) with(code accountCode) accountCodes {
+	for i, old := range a {
+		if old.account == code.account {
+			if old.version <= code.version {
+				a = slices.Clone(a)
+				a[i] = code
+			}
+			return a
+		}
+	}
+	return append(slices.Clip(a), code)
 }
 
 // Entry is what an address book says of an account.
@@ -35,12 +60,18 @@ type Entry struct {
 
 // Directory has an entry for every account of the list.
 func (c *Cache) Directory(ctx context.Context, list []address.Address) (map[address.Address]Entry, error) {
-	bundles := c.Memory()
-	found, err := c.accounts.at(ctx, list)
+	bundles, keys := c.Memory(), sql.KeysOf(list)
+	rows, err := c.accounts.at(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	if err := addHeldCodes(ctx, bundles, found, list); err != nil {
+	found := make(map[address.Address]accountCode, len(list))
+	for _, some := range rows {
+		for _, one := range some {
+			found[one.account] = one
+		}
+	}
+	if err := addHeldCodes(ctx, bundles, found, keys); err != nil {
 		return nil, err
 	}
 	wanted := make([]Hash, 0, len(found))
@@ -61,8 +92,41 @@ func (c *Cache) Directory(ctx context.Context, list []address.Address) (map[addr
 	return entries, nil
 }
 
-func (c *Cache) readAccountCodes(ctx context.Context, list []address.Address) (map[address.Address]accountCode, error) {
-	return c.accountCodes(ctx, sql.AmongAccounts(sql.Account, sql.KeysOf(list)).String()) // of others, too, who share the first 64 bits
+// Ahead reads side by side what Directory, Domains and, when nobody else asks, ContractsAt
+// will be asked for soon, so that it is held then.
+func (c *Cache) Ahead(ctx context.Context, keys []sql.AccountKey, contracts bool) {
+	if c.held == nil {
+		return
+	}
+	contracts = contracts && c.reader.Quiet()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		_, err := c.accounts.at(ctx, keys)
+		return err
+	})
+	if named := c.namedAmong(keys, nil); len(named) > 0 {
+		group.Go(func() error {
+			_, err := c.names.at(ctx, named)
+			return err
+		})
+	}
+	if contracts {
+		group.Go(func() error {
+			_, err := c.contracts.at(ctx, keys)
+			return err
+		})
+	}
+	_ = group.Wait() // what fails here fails again for who asks
+}
+
+func (c *Cache) readAccountCodes(ctx context.Context, keys []sql.AccountKey) (map[sql.AccountKey]accountCodes, error) {
+	codes, err := c.accountCodes(ctx, sql.AmongAccounts(sql.Account, keys).String())
+	found := make(map[sql.AccountKey]accountCodes, len(keys))
+	for a, code := range codes {
+		key := sql.KeyOf(a[:])
+		found[key] = append(found[key], code)
+	}
+	return found, err
 }
 
 // accountCodes reads which codes accounts have.
@@ -81,7 +145,7 @@ func (c *Cache) accountCodes(ctx context.Context, where string) (map[address.Add
 		for i := range rows {
 			a := address.New(workchain[i], account.Row(i))
 			if version[i] >= found[a].version {
-				found[a] = accountCode{version[i], Hash(code.Row(i)), active[i] != 0}
+				found[a] = accountCode{a, version[i], Hash(code.Row(i)), active[i] != 0}
 			}
 		}
 		return nil

@@ -70,8 +70,8 @@ func accountOf(name string, row memory.Row) sql.AccountKey {
 }
 
 // addHeldCodes replaces the codes of accounts by those that they have in memory.
-func addHeldCodes(ctx context.Context, bundles memory.Bundles, found map[address.Address]accountCode, list []address.Address) error {
-	held, err := find(ctx, bundles, "accounts", "version", sql.Account, sql.KeysOf(list))
+func addHeldCodes(ctx context.Context, bundles memory.Bundles, found map[address.Address]accountCode, keys []sql.AccountKey) error {
+	held, err := find(ctx, bundles, "accounts", "version", sql.Account, keys)
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func addHeldCodes(ctx context.Context, bundles memory.Bundles, found map[address
 		if err := a.UnmarshalVT([]byte(row.Source)); err != nil || len(a.Account) != schema.AddressSize {
 			return fmt.Errorf("record of an account in memory: %w", err)
 		}
-		has := accountCode{version: row.Words[version.At], active: a.State.GetStatus() == record.AccountStatus_ACCOUNT_ACTIVE}
+		has := accountCode{account: address.Address(a.Account), version: row.Words[version.At], active: a.State.GetStatus() == record.AccountStatus_ACCOUNT_ACTIVE}
 		copy(has.hash[:], a.State.GetCodeHash())
-		found[address.Address(a.Account)] = has
+		found[has.account] = has
 	}
 	return nil
 }

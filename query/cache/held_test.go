@@ -8,7 +8,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/query/head"
-	"tonscribe/query/list/paging"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
@@ -91,7 +90,7 @@ func (b *theBundle) goBack() {
 func (b *theBundle) goOn() {
 	b.dropping.Lock()
 	defer b.dropping.Unlock()
-	b.drop(map[address.Address]accountCode{changed: {version: 2 * bundle, hash: newCode, active: true}}, []sql.AccountKey{sql.KeyOf(changed[:])}, nil)
+	b.drop(map[address.Address]accountCode{changed: {account: changed, version: 2 * bundle, hash: newCode, active: true}}, []sql.AccountKey{sql.KeyOf(changed[:])}, nil)
 	b.upTo.Store(bundle)
 	b.newest.Store(&head.View{Watermark: bundle, Tables: bundle})
 }
@@ -121,7 +120,7 @@ func TestABundleThatLeavesTheMemoryWhileTablesAreReadIsSeen(t *testing.T) {
 	key := sql.KeyOf(changed[:])
 	b.states = rowsOf(b.Cache, states, accountKey, sql.AccountKey.Compare, read(b, key, packedOf(t, stateOf(before, oldCode))))
 	b.contracts = rowsOf(b.Cache, contracts, accountKey, sql.AccountKey.Compare, read(b, key, packedOf(t, walletOf(before))))
-	b.accounts = rowsOf(b.Cache, accounts, addressKey, paging.CompareAddresses, read(b, changed, accountCode{version: 2 * before, hash: oldCode, active: true}))
+	b.accounts = rowsOf(b.Cache, accounts, accountKey, sql.AccountKey.Compare, read(b, key, accountCodes{{account: changed, version: 2 * before, hash: oldCode, active: true}}))
 	b.codes = rowsOf(b.Cache, codes, hashKey, CompareHashes, read(b, newCode, codeOf(newCode, []uint32{85143}, true)))
 	b.bocs = rowsOf(b.Cache, bocs, hashKey, CompareHashes, read(b, oldCode, BoC("old")))
 

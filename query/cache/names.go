@@ -27,18 +27,12 @@ func (c *Cache) Domains(ctx context.Context, accounts []address.Address) (map[ad
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.heldLinks(ctx, sql.KeysOf(accounts))
+	keys := sql.KeysOf(accounts)
+	held, err := c.heldLinks(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	var wanted []sql.AccountKey
-	c.dropping.RLock()
-	for _, a := range accounts {
-		if _, ok := c.named[sql.KeyOf(a[:])]; ok || held[sql.KeyOf(a[:])] != nil {
-			wanted = append(wanted, sql.KeyOf(a[:]))
-		}
-	}
-	c.dropping.RUnlock()
+	wanted := c.namedAmong(keys, held)
 	if len(wanted) == 0 {
 		return nil, nil
 	}
@@ -81,6 +75,18 @@ func (c *Cache) Domains(ctx context.Context, accounts []address.Address) (map[ad
 		domains[a] = item.NftItem.Dns.Domain
 	}
 	return domains, nil
+}
+
+// namedAmong are those of some accounts that items name, in the tables or in memory.
+func (c *Cache) namedAmong(keys []sql.AccountKey, held map[sql.AccountKey]items) (named []sql.AccountKey) {
+	c.dropping.RLock()
+	defer c.dropping.RUnlock()
+	for _, k := range keys {
+		if _, ok := c.named[k]; ok || held[k] != nil {
+			named = append(named, k)
+		}
+	}
+	return named
 }
 
 func itemsOf(found map[sql.AccountKey]items) items {

@@ -18,11 +18,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/query/head"
-	"tonscribe/query/list/paging"
 	"tonscribe/query/reader"
 	"tonscribe/query/sql"
-	"tonscribe/schema"
-	"tonscribe/ton/address"
 )
 
 // Cache holds rows of one database.
@@ -33,7 +30,7 @@ type Cache struct {
 
 	states    rows[sql.AccountKey, packed]
 	contracts rows[sql.AccountKey, packed]
-	accounts  rows[address.Address, accountCode]
+	accounts  rows[sql.AccountKey, accountCodes]
 	names     rows[sql.AccountKey, items]
 	codes     rows[Hash, *Code]
 	bocs      rows[Hash, BoC]
@@ -78,10 +75,6 @@ func accountKey(of kind, a sql.AccountKey) key {
 	return k
 }
 
-func addressKey(of kind, a address.Address) key {
-	return key{of, schema.Workchain(a[:]), [32]byte(schema.AccountID(a[:]))}
-}
-
 func hashKey(of kind, h Hash) key { return key{kind: of, id: h} }
 
 // value is what is held of a key. Its bytes are negative when it is not to be held.
@@ -119,7 +112,7 @@ func New(r *reader.Reader, bytes int, registerer prometheus.Registerer) *Cache {
 	}))
 	c.states = rowsOf(c, states, accountKey, sql.AccountKey.Compare, c.readStates)
 	c.contracts = rowsOf(c, contracts, accountKey, sql.AccountKey.Compare, c.readContracts)
-	c.accounts = rowsOf(c, accounts, addressKey, paging.CompareAddresses, c.readAccountCodes)
+	c.accounts = rowsOf(c, accounts, accountKey, sql.AccountKey.Compare, c.readAccountCodes)
 	c.names = rowsOf(c, names, accountKey, sql.AccountKey.Compare, c.readNames)
 	c.codes = rowsOf(c, codes, hashKey, CompareHashes, c.readCodes)
 	c.bocs = rowsOf(c, bocs, hashKey, CompareHashes, c.readBoCs)

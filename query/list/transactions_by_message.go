@@ -48,35 +48,16 @@ func (l *transactionList) planByMessage(f *MessageFilter) *plan.Plan {
 	return p
 }
 
-// Adjacent are the transactions that a transaction's messages lead to: the one
-// that produced its inbound message (In), those that consumed its outbound ones
-// (Out), or both, by lt.
-func (l *Lists) Adjacent(ctx context.Context, v *View, hash Hash, d Direction) ([]*record.Transaction, error) {
-	f := &TransactionFilter{Hashes: []Hash{hash}, Utime: Everything, Lts: Everything}
-	list, _, err := l.Transactions(ctx, v, f, paging.Page{Limit: 1}, nil)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	wanted := endsOf(list[0], d)
-	if len(wanted.Tuples) == 0 {
-		return nil, nil
-	}
-	found, err := l.transactionsOf(ctx, v, "messages_index", sql.Conditions{sql.Is("path", sql.Name("hash")), wanted})
-	if err != nil {
-		return nil, err
-	}
-	return newTransactionList(v, nil, transactionOrder{}, paging.Page{}, nil, func(tx *record.Transaction) bool {
-		return d != Out && produced(tx, list[0]) || d != In && produced(list[0], tx)
-	}).Take(found), nil
-}
-
-// endsOf are the other ends of a transaction's messages, as rows of
-// messages_index.
-func endsOf(tx *record.Transaction, d Direction) sql.Among {
-	wanted := sql.Among{Columns: []string{"key", "direction"}}
+// NamedNeighbours are the transactions that a transaction's messages lead to: the one that
+// produced its inbound message (In), those that consumed its outbound ones (Out), or both;
+// nil when no message leads anywhere.
+func NamedNeighbours(tx *record.Transaction, d Direction) *Named {
+	n := &Named{Table: "messages_index", Is: func(o *record.Transaction) bool { return d != Out && produced(o, tx) || d != In && produced(tx, o) }}
+	ends := sql.Among{Columns: []string{"key", "direction"}}
 	add := func(m *record.Message, side Direction) {
 		if m.Kind == record.Message_INTERNAL {
-			wanted.Tuples = append(wanted.Tuples, []any{schema.Prefix(m.Hash), side})
+			n.Hashes = append(n.Hashes, Hash(m.Hash))
+			ends.Tuples = append(ends.Tuples, []any{schema.Prefix(m.Hash), side})
 		}
 	}
 	if d != Out && tx.InMsg != nil {
@@ -87,7 +68,15 @@ func endsOf(tx *record.Transaction, d Direction) sql.Among {
 			add(m, In)
 		}
 	}
-	return wanted
+	if len(n.Hashes) == 0 {
+		return nil
+	}
+	n.Where = sql.Conditions{sql.Is("path", sql.Name("hash")), ends}
+	n.Read = func(l *Lists, ctx context.Context, v *View, _ []Hash) ([]*record.Transaction, error) {
+		found, err := l.transactionsOf(ctx, v, n.Table, n.Where)
+		return newTransactionList(v, nil, transactionOrder{}, paging.Page{}, nil, n.Is).Take(found), err
+	}
+	return n
 }
 
 // produced reports whether parent sent the message that child received.

@@ -23,7 +23,9 @@ func (r *Reader) AppendBoth(ctx context.Context, dst []byte, book api.Book, know
 	var entries map[address.Address]cache.Entry // of all, once for both
 	var err error
 	if !r.NoAddressBook && !r.NoMetadata {
-		if entries, err = r.Store.Directory(ctx, accountsIn(book)); err != nil {
+		list := accountsIn(book)
+		r.readAhead(ctx, list, len(known) == 0)
+		if entries, err = r.Store.Directory(ctx, list); err != nil {
 			return dst, err
 		}
 	}
@@ -152,6 +154,9 @@ func CompareRaw(a, b address.Address) int {
 
 // AppendAddressBook appends the member address_book of an answer, behind a comma.
 func (r *Reader) AppendAddressBook(ctx context.Context, dst []byte, book api.Book) ([]byte, error) {
+	if !r.NoAddressBook {
+		r.readAhead(ctx, accountsIn(book), false)
+	}
 	return r.addressBook(ctx, dst, book, nil)
 }
 

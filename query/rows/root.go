@@ -33,6 +33,8 @@ type Reader struct {
 	TestNetwork bool
 	// NoAddressBook and NoMetadata leave these empty.
 	NoAddressBook, NoMetadata bool
+
+	ahead chan struct{} // closed when what was begun ahead is read, nil for nothing
 }
 
 // ContractsOf reads contracts that a page names besides its own, all at once.

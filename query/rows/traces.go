@@ -28,9 +28,10 @@ func (r *Reader) TraceRows(ctx context.Context, traces []traced.Trace, withActio
 func (r *Reader) traceRows(ctx context.Context, traces []traced.Trace, whole func(*record.Trace) bool, withActions bool, sees func(*record.Action) bool) (map[list.Hash]render.TraceRow, error) {
 	var transactions map[list.Hash][]*record.Transaction
 	var actions map[list.Hash][]*record.Action
+	small := slices.DeleteFunc(slices.Clone(traces), func(t traced.Trace) bool { return !whole(t.Trace) })
+	r.Ahead(ctx, traced.AccountsOf(small))
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		small := slices.DeleteFunc(slices.Clone(traces), func(t traced.Trace) bool { return !whole(t.Trace) })
 		transactions, err = r.Store.TransactionsOf(ctx, r.View, small)
 		return err
 	})

@@ -106,6 +106,17 @@ func (l *Lists) membersOf(ctx context.Context, v *head.View, prefixes []uint64) 
 	return members, err
 }
 
+// accounts are those of the transactions.
+func (m traceMembers) accounts() []sql.AccountKey {
+	seen := map[sql.AccountKey]bool{}
+	for _, rows := range m {
+		for _, r := range rows {
+			seen[memberKey(r).AccountKey] = true
+		}
+	}
+	return slices.Collect(maps.Keys(seen))
+}
+
 func (m traceMembers) add(rows []plan.Row) {
 	for _, r := range rows {
 		m[r[memberPrefix]] = append(m[r[memberPrefix]], r)

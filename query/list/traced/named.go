@@ -33,14 +33,14 @@ func (l *Lists) namedTraces(ctx context.Context, v *head.View, f *Filter, beside
 		sets = append(sets, members.of(list))
 	}
 	if len(f.Transactions) > 0 {
-		set, err := l.tracesHolding(ctx, v, list.NamedTransactions(f.Transactions))
+		set, err := l.tracesHolding(ctx, v, list.NamedTransactions(f.Transactions), f.Ahead)
 		if err != nil {
 			return nil, err
 		}
 		sets = append(sets, set)
 	}
 	if len(f.Messages) > 0 {
-		set, err := l.tracesHolding(ctx, v, list.NamedMessages(f.Messages))
+		set, err := l.tracesHolding(ctx, v, list.NamedMessages(f.Messages), f.Ahead)
 		if err != nil {
 			return nil, err
 		}
@@ -57,9 +57,9 @@ const (
 )
 
 // tracesHolding are the traces that have some of the transactions that are named.
-func (l *Lists) tracesHolding(ctx context.Context, v *head.View, n *list.Named) ([]Trace, error) {
+func (l *Lists) tracesHolding(ctx context.Context, v *head.View, n *list.Named, ahead func(context.Context, []sql.AccountKey)) ([]Trace, error) {
 	if len(n.Hashes) <= fewTraces {
-		list, few, err := l.fewTracesHolding(ctx, v, n)
+		list, few, err := l.fewTracesHolding(ctx, v, n, ahead)
 		if few || err != nil {
 			return list, err
 		}
@@ -74,7 +74,7 @@ func (l *Lists) tracesHolding(ctx context.Context, v *head.View, n *list.Named) 
 
 // fewTracesHolding are the same with all of their transactions, where they are few: these
 // are read beside the traces.
-func (l *Lists) fewTracesHolding(ctx context.Context, v *head.View, n *list.Named) (list []Trace, few bool, err error) {
+func (l *Lists) fewTracesHolding(ctx context.Context, v *head.View, n *list.Named, ahead func(context.Context, []sql.AccountKey)) (list []Trace, few bool, err error) {
 	prefixes, err := l.prefixesBeside(ctx, v, n)
 	if err != nil || len(prefixes) > fewTraces {
 		return nil, false, err
@@ -97,6 +97,9 @@ func (l *Lists) fewTracesHolding(ctx context.Context, v *head.View, n *list.Name
 			rows += len(some)
 		}
 		if few = rows <= maxOfFew; few {
+			if ahead != nil {
+				ahead(ctx, members.accounts())
+			}
 			transactions, err = l.transactionsOfMembers(inGroup, v, members)
 		}
 		return err

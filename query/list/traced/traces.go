@@ -29,6 +29,9 @@ type Filter struct {
 	McSeqno *int32
 	// Utime and Lts are of the end of the trace.
 	Utime, Lts list.Span
+	// Ahead is called with the accounts of traces that may be wanted, if their transactions
+	// are read beside them, before these are. May be nil.
+	Ahead func(context.Context, []sql.AccountKey)
 }
 
 // Key is the key of a trace in a list.
@@ -44,6 +47,18 @@ type Trace struct {
 	*record.Trace
 	members      []plan.Row
 	transactions []*record.Transaction
+}
+
+// AccountsOf are the accounts of the transactions of traces, as far as it was read where these
+// are but not yet what they are.
+func AccountsOf(traces []Trace) []sql.AccountKey {
+	members := traceMembers{}
+	for _, t := range traces {
+		if t.transactions == nil {
+			members.add(t.members)
+		}
+	}
+	return members.accounts()
 }
 
 // KeyOf returns the key of a trace.

@@ -12,6 +12,7 @@ import (
 	"tonscribe/query/list"
 	"tonscribe/query/list/paging"
 	"tonscribe/query/memory"
+	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -37,6 +38,11 @@ func IDsOf(transactions []*record.Transaction) []TransactionID {
 		ids[i] = idOf(tx)
 	}
 	return ids
+}
+
+// compare is the order of the table.
+func (t TransactionID) compare(o TransactionID) int {
+	return cmp.Or(sql.KeyOf(t.Account).Compare(sql.KeyOf(o.Account)), cmp.Compare(t.Lt, o.Lt))
 }
 
 func (t *TransactionID) key() head.TracedKey { return head.TracedKeyOf(t.Account, t.Lt) }
@@ -75,7 +81,9 @@ func (l *Lists) traced(ctx context.Context, v *head.View, transactions []Transac
 		return has || t.McSeqno > v.Tables
 	})
 	rows, err := paging.InChunks(ctx, missing, func(ctx context.Context, some []TransactionID) ([]head.Traced, error) {
-		return head.ReadTraced(ctx, l.reader, readsTraced, amongTransactions(some).String())
+		return reader.Gather(ctx, reader.Chunks(some, l.reader.Splits(len(some)), TransactionID.compare), func(ctx context.Context, part []TransactionID) ([]head.Traced, error) {
+			return head.ReadTraced(ctx, l.reader, readsTraced, amongTransactions(part).String())
+		})
 	})
 	of.take(v, rows)
 	return of, err

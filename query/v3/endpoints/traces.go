@@ -64,6 +64,7 @@ func serveTraces(q *v3.Request, answer *v3.AnswerList[render.TraceRow], withActi
 	f := &traced.Filter{
 		Account: q.Address("account"), IDs: q.Values.Hashes("trace_id"), Transactions: q.Values.Hashes("tx_hash"), Messages: messages,
 		McSeqno: q.Int32("mc_seqno"), Utime: q.Span("start_utime", "end_utime"), Lts: q.Span("start_lt", "end_lt"),
+		Ahead: q.Ahead,
 	}
 	given := 0
 	for _, is := range []bool{f.Account != nil, len(f.IDs) > 0, len(f.Transactions) > 0, len(f.Messages) > 0} {

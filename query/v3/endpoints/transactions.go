@@ -95,19 +95,37 @@ var adjacentTransactions = &v3.Endpoint{
 		if err != nil {
 			direction = list.Either // any other text means both
 		}
-		var list []*record.Transaction
-		if hash := q.Hash("hash"); hash != nil {
-			if list, err = q.Store.Adjacent(q, q.View, *hash, direction); err != nil {
-				return err
-			}
-		}
-		if len(list) == 0 {
-			return params.NotFound("adjacent transactions not found")
-		}
-		row, err := withTraces(q, list, nil)
+		found, known, err := adjacent(q, direction)
 		if err != nil {
 			return err
 		}
-		return v3.ServeRows(q, transactionsAnswer, 0, list, nil, row)
+		if len(found) == 0 {
+			return params.NotFound("adjacent transactions not found")
+		}
+		row, err := withTraces(q, found, known)
+		if err != nil {
+			return err
+		}
+		return v3.ServeRows(q, transactionsAnswer, 0, found, nil, row)
 	},
+}
+
+// adjacent reads the transactions next to the one that the request names, by lt, and beside
+// them which traces some of them are of.
+func adjacent(q *v3.Request, direction list.Direction) ([]*record.Transaction, traced.Rows, error) {
+	hash := q.Hash("hash")
+	if hash == nil {
+		return nil, nil, nil
+	}
+	of, err := q.Store.TransactionsWith(q, q.View, []list.Hash{*hash})
+	if err != nil || len(of) == 0 {
+		return nil, nil, err
+	}
+	n := list.NamedNeighbours(of[0], direction)
+	if n == nil {
+		return nil, nil, nil
+	}
+	wait := q.Store.TracedBeside(q, q.View, n)
+	found, err := n.Read(q.Store.Lists, q, q.View, n.Hashes)
+	return found, wait(), err
 }
