@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tonscribe/decode/action"
+	"tonscribe/internal/clickhouse"
 	"tonscribe/query/head"
 	"tonscribe/query/list"
 	"tonscribe/query/list/paging"
@@ -188,14 +189,14 @@ func (l *Lists) Actions(ctx context.Context, v *head.View, f *ActionFilter, page
 	q := &paging.Query[Action, ActionKey]{
 		Records: records, Source: plan.Source{Tables: l.reader, Memory: v.Memory}, Plan: actionPlan(v, f, page.Descending), RowsOfItem: 1, RowOf: rowOfAction,
 		Read: func(ctx context.Context, items [][]plan.Row) ([]Action, error) {
-			keys, traces := sql.Among{Columns: []string{"trace_prefix", "trace_end_lt", "number"}}, make([]uint64, len(items))
-			timeNumbers := make(map[actionKey]uint32, len(items))
+			traces, timeNumbers := make([]uint64, len(items)), make(map[actionKey]uint32, len(items))
 			for i, item := range items {
 				k := actionKey{item[0][actionTrace], item[0][actionTraceLt], uint32(item[0][actionNumber])}
-				keys.Tuples = append(keys.Tuples, []any{k.trace, k.traceEndLt, k.number})
 				timeNumbers[k], traces[i] = uint32(item[0][actionTimeNumber]), k.trace
 			}
-			actions, err := l.actionsOfTraces(ctx, v, sql.Conditions{keys}, traces)
+			actions, err := l.actionsOfTraces(ctx, v, traces, func(ctx context.Context) ([]actionRow, error) {
+				return l.actionsAt(ctx, v, slices.Collect(maps.Keys(timeNumbers)))
+			})
 			for i := range actions {
 				actions[i].timeNumber = timeNumbers[actions[i].row]
 			}
@@ -283,12 +284,50 @@ func (l *Lists) actionsIn(ctx context.Context, v *head.View, c sql.Conditions) (
 	var list []actionRow
 	if v.Tables > 0 {
 		var err error
-		if list, err = reader.Records(ctx, l.reader, "actions", actionStatement(c.String()), unpackAction); err != nil {
+		if list, err = l.readActions(ctx, c.String()); err != nil {
 			return nil, err
 		}
 	}
 	held, err := heldActions(ctx, v.Memory, c)
 	return standing(append(list, held...)), err
+}
+
+// maxBeside is how many rows may lie, for each that is wanted, in the granules of all actions
+// of its trace: eight granules.
+const maxBeside = 1024
+
+// actionsAt reads actions by their keys. ClickHouse finds the traces that these begin with in
+// its index sooner than whole keys: all actions of the traces are read where they are not many.
+func (l *Lists) actionsAt(ctx context.Context, v *head.View, keys []actionKey) ([]actionRow, error) {
+	exact, traces := sql.Among{Columns: []string{"trace_prefix", "trace_end_lt", "number"}}, make([]uint64, len(keys))
+	for i, k := range keys {
+		traces[i] = k.trace
+		exact.Tuples = append(exact.Tuples, []any{k.trace, k.traceEndLt, k.number})
+	}
+	var list []actionRow
+	if v.Tables > 0 {
+		slices.Sort(traces)
+		var err error
+		list, err = l.readActions(ctx, sql.Any("trace_prefix", slices.Compact(traces)).String()+plan.Settings(fmt.Sprintf("max_rows_to_read = %d", maxBeside*len(keys))))
+		if clickhouse.IsTooManyRows(err) {
+			list, err = l.readActions(ctx, exact.String())
+		}
+		if err != nil {
+			return nil, err
+		}
+		wanted := make(map[actionKey]bool, len(keys))
+		for _, k := range keys {
+			wanted[k] = true
+		}
+		list = slices.DeleteFunc(list, func(a actionRow) bool { return !wanted[a.actionKey] })
+	}
+	held, err := heldActions(ctx, v.Memory, sql.Conditions{exact})
+	return standing(append(list, held...)), err
+}
+
+// readActions reads the rows of actions that a condition holds for.
+func (l *Lists) readActions(ctx context.Context, where string) ([]actionRow, error) {
+	return reader.Records(ctx, l.reader, "actions", actionStatement(where), unpackAction)
 }
 
 // actionStatement reads the actions that a condition holds for, for unpackAction.
@@ -331,13 +370,13 @@ func heldActions(ctx context.Context, bundles memory.Bundles, c sql.Conditions) 
 
 // actionsOfTraces reads actions, and side by side the traces that they are of, by the
 // prefixes of their ids.
-func (l *Lists) actionsOfTraces(ctx context.Context, v *head.View, c sql.Conditions, traces []uint64) ([]Action, error) {
+func (l *Lists) actionsOfTraces(ctx context.Context, v *head.View, traces []uint64, read func(context.Context) ([]actionRow, error)) ([]Action, error) {
 	slices.Sort(traces)
 	var list []actionRow
 	var found foundTraces
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		list, err = l.actionsIn(ctx, v, c)
+		list, err = read(ctx)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -426,7 +465,8 @@ func (l *Lists) actionsHolding(ctx context.Context, v *head.View, n *list.Named)
 	if err := group.Wait(); err != nil || len(hashes) == 0 || len(prefixes) == 0 {
 		return nil, err
 	}
-	list, err := l.actionsOfTraces(ctx, v, sql.Conditions{sql.Any("trace_prefix", prefixes)}, prefixes)
+	all := sql.Conditions{sql.Any("trace_prefix", prefixes)}
+	list, err := l.actionsOfTraces(ctx, v, prefixes, func(ctx context.Context) ([]actionRow, error) { return l.actionsIn(ctx, v, all) })
 	return slices.DeleteFunc(list, func(a Action) bool {
 		return !slices.ContainsFunc(a.Transactions, func(h []byte) bool { return slices.Contains(hashes, Hash(h)) })
 	}), err
