@@ -154,9 +154,6 @@ func CompareRaw(a, b address.Address) int {
 
 // AppendAddressBook appends the member address_book of an answer, behind a comma.
 func (r *Reader) AppendAddressBook(ctx context.Context, dst []byte, book api.Book) ([]byte, error) {
-	if !r.NoAddressBook {
-		r.readAhead(ctx, accountsIn(book), false)
-	}
 	return r.addressBook(ctx, dst, book, nil)
 }
 

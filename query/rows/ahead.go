@@ -28,7 +28,8 @@ func (r *Reader) Ahead(ctx context.Context, accounts []sql.AccountKey) {
 // they have is one statement then, and another one beside it costs no time.
 const maxBeside = 32
 
-// readAhead waits for what was begun ahead, and reads what is still missing side by side.
+// readAhead waits for what was begun ahead, and reads side by side what is still missing of
+// some accounts, with their contracts where these are wanted.
 func (r *Reader) readAhead(ctx context.Context, list []address.Address, contracts bool) {
 	if r.ahead != nil {
 		<-r.ahead

@@ -36,6 +36,8 @@ type Scan struct {
 	surplus [][]Row
 	// exhausted says that there are no more rows.
 	exhausted bool
+	// rows and found are how many rows were read, and how many items these were.
+	rows, found int
 }
 
 // Scan returns a scan of the plan's ranges.
@@ -55,6 +57,10 @@ func (w *Scan) Ended() bool { return w.exhausted && len(w.surplus) == 0 }
 // larger.
 const maxRows = 100_000
 
+// maxRowsOfItem is how many rows of an item more are read for, once those read before had so
+// many: before a merge each part may have a newer row of one that changes often.
+const maxRowsOfItem = 32
+
 // minSeek is how many items to leave out are worth a statement of their own.
 const minSeek = 500
 
@@ -67,7 +73,8 @@ func (w *Scan) Next(ctx context.Context, want, rowsOfItem int) (items [][]Row, e
 	grown := 0
 	for len(items) < want && !w.exhausted {
 		// Room for the group that has to be read to its end.
-		limit := max(min((w.Skip+want-len(items))*rowsOfItem+8, maxRows), grown)
+		left := w.Skip + want - len(items)
+		limit := max(min(max(left*rowsOfItem, left*min(w.rows, maxRowsOfItem*w.found)/max(w.found, 1))+8, maxRows), grown)
 		rows, err := w.read(ctx, w.from, limit)
 		if err != nil {
 			return nil, err
@@ -87,6 +94,7 @@ func (w *Scan) Next(ctx context.Context, want, rowsOfItem int) (items [][]Row, e
 		if items, err = w.collect(ctx, items, rows); err != nil {
 			return nil, err
 		}
+		w.rows, w.found = w.rows+len(rows), w.found+left-(w.Skip+want-len(items))
 	}
 	if len(items) > want {
 		items, w.surplus = items[:want:want], items[want:]

@@ -18,6 +18,43 @@ func grouped(n int) (rows []Row) {
 	return rows
 }
 
+// Rows of items that change often are there many times before a merge.
+func TestAScanReadsAsManyRowsAsTheItemsBeforeHad(t *testing.T) {
+	const versions, want = 13, 100
+	var rows []Row
+	for i := range uint64(1000) {
+		for range versions {
+			rows = append(rows, Row{i})
+		}
+	}
+	var limits []int
+	w := &Scan{
+		read: func(_ context.Context, from Row, limit int) ([]Row, error) {
+			begin := 0
+			if from != nil {
+				begin = int(from[0]) * versions
+			}
+			limits = append(limits, limit)
+			return append([]Row{}, rows[begin:min(begin+limit, len(rows))]...), nil
+		},
+		sameGroup: func(a, b Row) bool { return a[0] == b[0] },
+		compare:   func(a, b Row) int { return cmp.Compare(a[0], b[0]) },
+	}
+	for n := range uint64(2) {
+		items, err := w.Next(t.Context(), want, 1)
+		if err != nil || len(items) != want || items[0][0][0] != n*want || items[want-1][0][0] != n*want+want-1 {
+			t.Fatalf("%d items, %v", len(items), err)
+		}
+	}
+	all := 0
+	for _, limit := range limits {
+		all += limit
+	}
+	if len(limits) > 4 || all > 2*want*versions*5/4 {
+		t.Errorf("statements read up to %v rows for %d items of %d rows", limits, 2*want, versions)
+	}
+}
+
 func TestAScanGivesEveryItemOnceHoweverManyAreSkippedOrWanted(t *testing.T) {
 	const n = 260_000
 	rows := grouped(n)
