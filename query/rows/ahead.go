@@ -10,17 +10,17 @@ import (
 // maxAhead is of how many accounts is read ahead what is known of them.
 const maxAhead = 256
 
-// Ahead begins to read what is known of accounts that an answer will name, beside its rows.
-// What cannot be read then is read again with the address book.
+// Ahead begins to read what is known of accounts that an answer with address book and
+// metadata will name, beside its rows. What cannot be read then is read again with these.
 func (r *Reader) Ahead(ctx context.Context, accounts []sql.AccountKey) {
-	if r.ahead != nil || len(accounts) == 0 || len(accounts) > maxAhead || r.NoAddressBook && r.NoMetadata {
+	if r.ahead != nil || len(accounts) == 0 || len(accounts) > maxAhead || r.NoAddressBook || r.NoMetadata {
 		return
 	}
 	done := make(chan struct{})
 	r.ahead = done
 	go func() {
 		defer close(done)
-		r.Store.Ahead(ctx, accounts, !r.NoMetadata)
+		r.Store.Ahead(ctx, accounts, true)
 	}()
 }
 
