@@ -51,8 +51,9 @@ type process struct {
 
 	progressed func() // called by the sink when the watermark may have moved; may be nil
 
-	merchants *store.Store // nil until one is opened
-	enginePID int          // of the embedded ClickHouse, 0 for an external one
+	merchants  *store.Store // nil until one is opened
+	tablesMade func() error // tells the embedded ClickHouse; nil for an external one
+	enginePID  int          // of the embedded ClickHouse, 0 for an external one
 }
 
 type stopper struct {
@@ -147,7 +148,10 @@ func (p *process) makeTables(ctx context.Context) error {
 		if err := p.roomForTables(ctx); err != nil {
 			return err
 		}
-		return migrations.Up(ctx, p.dsn, p.settings.ClickHouse.Tables)
+		if err := migrations.Up(ctx, p.dsn, p.settings.ClickHouse.Tables); err != nil || p.tablesMade == nil {
+			return err
+		}
+		return p.tablesMade()
 	})
 }
 
@@ -193,7 +197,7 @@ func (p *process) openClickHouse(ctx context.Context) error {
 		return err
 	}
 	p.onStop("clickhouse", e.Stop)
-	p.dsn, p.reader, p.analyst, p.enginePID = e.DSN(), e.ReadOnlyHTTPDSN(), e.ReaderDSN(), e.Pid()
+	p.dsn, p.reader, p.analyst, p.enginePID, p.tablesMade = e.DSN(), e.ReadOnlyHTTPDSN(), e.ReaderDSN(), e.Pid(), e.KeepDefinitions
 	return nil
 }
 

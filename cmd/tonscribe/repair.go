@@ -13,6 +13,7 @@ import (
 	"tonscribe/cmd/tonscribe/repair"
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/kafka"
+	"tonscribe/schema"
 )
 
 func repairCommand(s *settings) *cobra.Command {
@@ -83,8 +84,18 @@ func (p *process) prepareRepair(ctx context.Context, o *repair.Options) error {
 	}
 	if p.hasLog() {
 		o.Log = func(ctx context.Context) (*kafka.Client, error) {
-			err := p.openLog(ctx, true)
-			return p.log, err
+			if !o.DryRun {
+				err := p.openLog(ctx, true)
+				return p.log, err
+			}
+			err := p.findLog(ctx, true)
+			if err != nil {
+				return nil, err
+			}
+			if there, err := p.log.HasTopics(ctx, schema.Topics); err != nil || !there {
+				return nil, err
+			}
+			return p.log, nil
 		}
 	}
 	o.Source, o.MakeTables = p.repairSource, p.makeTables

@@ -223,7 +223,7 @@ func (s *supervisor) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	began := time.Now()
-	if err := mendDatabases(filepath.Join(s.options.Dir, "data")); err != nil {
+	if err := errors.Join(mendDatabases(filepath.Join(s.options.Dir, "data")), s.mendTables()); err != nil {
 		return err
 	}
 	c, err := startChild(ctx, s.options, s.config, s.dataLock)

@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // mendDatabases writes the definitions of databases again that are empty: a disk
@@ -28,6 +32,91 @@ func mendDatabases(data string) error {
 			err = os.Remove(file) // it has no tables, and is made again
 		case err == nil:
 			err = writeFile(file, fmt.Appendf(nil, "ATTACH DATABASE _ UUID '%s'\nENGINE = Atomic\n", filepath.Base(folder)))
+		}
+		if err != nil {
+			return fmt.Errorf("%s is empty, and cannot be written again: %w", file, err)
+		}
+	}
+	return nil
+}
+
+// definitionsFolder has the definitions of tables that views make anew, by the UUIDs of
+// their databases.
+const definitionsFolder = "definitions"
+
+var (
+	refreshing  = regexp.MustCompile(`^ATTACH MATERIALIZED VIEW _ UUID '[^']*'\nREFRESH ([^\n]*) TO (?:\w+\.)?(\w+)\n`)
+	uuidOfTable = regexp.MustCompile(`^(ATTACH TABLE _ UUID ')[^']*'`)
+	// unfinished are the files of tables that are to take the places of others.
+	unfinished = regexp.MustCompile(`^(%2Etmp|_tmp_replace_)`)
+)
+
+// definitionsIn are the files that define the tables and views of a data folder.
+func definitionsIn(data string) ([]string, error) {
+	return filepath.Glob(filepath.Join(data, "store", "*", "*", "*.sql"))
+}
+
+func (s *supervisor) keptDefinition(file string) string {
+	return filepath.Join(s.options.Dir, definitionsFolder, filepath.Base(filepath.Dir(file)), filepath.Base(file))
+}
+
+// KeepDefinitions keeps the definitions of tables that views make anew as a whole: the engine
+// writes them again each time, and on a disk that is full nothing. It is called when all
+// tables are made.
+func (s *supervisor) KeepDefinitions() error {
+	files, err := definitionsIn(filepath.Join(s.options.Dir, "data"))
+	if err != nil {
+		return err
+	}
+	for _, view := range files {
+		text, err := os.ReadFile(view)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // of one that was to take the place of another
+		}
+		if err != nil {
+			return err
+		}
+		to := refreshing.FindSubmatch(text)
+		if to == nil || bytes.HasSuffix(to[1], []byte(" APPEND")) {
+			continue
+		}
+		file := filepath.Join(filepath.Dir(view), string(to[2])+".sql")
+		definition, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		kept, _ := os.ReadFile(s.keptDefinition(file))
+		if !uuidOfTable.Match(definition) || bytes.Equal(withoutUUID(kept), withoutUUID(definition)) {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(s.keptDefinition(file)), 0o700); err != nil {
+			return err
+		}
+		if err := writeFile(s.keptDefinition(file), definition); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func withoutUUID(definition []byte) []byte { return uuidOfTable.ReplaceAll(definition, nil) }
+
+// mendTables writes the definitions of tables that views make anew again where they are
+// empty. Their rows come with the view's next run. Of another table the engine tells.
+func (s *supervisor) mendTables() error {
+	files, err := definitionsIn(filepath.Join(s.options.Dir, "data"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.Size() > 0 {
+			continue
+		}
+		var err error
+		if kept, missing := os.ReadFile(s.keptDefinition(file)); missing == nil {
+			err = writeFile(file, uuidOfTable.ReplaceAll(kept, []byte("${1}"+uuid.NewString()+"'")))
+		} else if unfinished.MatchString(filepath.Base(file)) {
+			err = os.Remove(file)
 		}
 		if err != nil {
 			return fmt.Errorf("%s is empty, and cannot be written again: %w", file, err)

@@ -197,3 +197,72 @@ func TestADatabaseWhoseDefinitionIsEmptyIsThereAgainWithItsRows(t *testing.T) {
 		t.Errorf("%d tables in a database that is made again, want none", tables)
 	}
 }
+
+// A view that makes a table anew on a full disk leaves its definition empty.
+func TestATableThatAViewMakesAnewIsThereAgainThoughItsDefinitionIsEmpty(t *testing.T) {
+	dir := t.TempDir()
+	c := startClickHouse(t, dir)
+	app := connect(t, c.DSN())
+	execute(t, app, "CREATE TABLE source (n UInt64) ENGINE = MergeTree ORDER BY n")
+	execute(t, app, "INSERT INTO source SELECT number FROM numbers(7)")
+	for _, name := range []string{"totals", "days", "others"} {
+		execute(t, app, "CREATE TABLE "+name+" (n UInt64) ENGINE = MergeTree ORDER BY n")
+	}
+	execute(t, app, "CREATE MATERIALIZED VIEW totals_view REFRESH EVERY 1 SECOND TO totals AS SELECT sum(n) AS n FROM source")
+	execute(t, app, "CREATE MATERIALIZED VIEW days_view REFRESH EVERY 1 DAY APPEND TO days AS SELECT n FROM source")
+	if err := c.KeepDefinitions(); err != nil {
+		t.Fatal(err)
+	}
+	stop := func(c *engine.ClickHouse) {
+		t.Helper()
+		if err := c.Stop(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop(c)
+	definition := func(name string) string {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(dir, "data/store/*/*", name+".sql"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%v defines %s, %v", files, name, err)
+		}
+		return files[0]
+	}
+	empty := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder := filepath.Dir(definition("totals"))
+	for _, name := range []string{"totals.sql", "%2Etmptotals.sql", "_tmp_replace_a_b.sql"} {
+		empty(filepath.Join(folder, name))
+	}
+	c = startClickHouse(t, dir)
+	app = connect(t, c.DSN())
+	for limit := time.Now().Add(time.Minute); number(t, app, "SELECT sum(n) FROM totals") != 21; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("the rows do not come again")
+		}
+	}
+	if n := number(t, app, "SELECT count() FROM source"); n != 7 {
+		t.Errorf("the other table has %d rows, want 7", n)
+	}
+	stop(c)
+	// Rows of others do not come again: nothing may be made in their places.
+	for _, name := range []string{"days", "others"} {
+		path := definition(name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		empty(path)
+		if c, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, Report: enginetest.Report(t)}); err == nil {
+			stop(c)
+			t.Errorf("an engine starts whose table %s has an empty definition", name)
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -17,6 +17,7 @@ var rules = []struct {
 }{
 	{"PublishKeepsOrderAcrossRequests", publishKeepsOrderAcrossRequests},
 	{"TopicsWithAnotherPartitionCountAreRefused", topicsWithAnotherPartitionCountAreRefused},
+	{"TopicsAreLookedForWithoutBeingMade", topicsAreLookedForWithoutBeingMade},
 	{"LastSealIsTheLastCompleteBundle", lastSealIsTheLastCompleteBundle},
 	{"RestartsAtAnyPointGiveEveryRecordOnceInOrder", restartsAtAnyPointGiveEveryRecordOnceInOrder},
 	{"AnIntendedRangeComesBackAsItWas", anIntendedRangeComesBackAsItWas},
@@ -78,6 +79,25 @@ func topicsWithAnotherPartitionCountAreRefused(t *testing.T, l *testLog) {
 	l.configuration.Partitions = 4
 	err := l.EnsureTopics(t.Context(), []schema.Topic{l.topic})
 	if err == nil || !strings.Contains(err.Error(), "has 2 partitions, but 4 are configured") {
+		t.Fatal(err)
+	}
+}
+
+func topicsAreLookedForWithoutBeingMade(t *testing.T, l *testLog) {
+	other := schema.Topic{Name: l.topic.Name + "-other"}
+	for _, made := range []bool{false, false, true} {
+		if made {
+			l.ensure()
+		}
+		if there, err := l.HasTopics(t.Context(), []schema.Topic{l.topic}); err != nil || there != made {
+			t.Fatalf("the topic is there: %t, want %t; %v", there, made, err)
+		}
+		if there, err := l.HasTopics(t.Context(), []schema.Topic{l.topic, other}); err != nil || there {
+			t.Fatalf("both topics are there: %t; %v", there, err)
+		}
+	}
+	l.configuration.Partitions = 4
+	if _, err := l.HasTopics(t.Context(), []schema.Topic{l.topic}); err == nil || !strings.Contains(err.Error(), "has 2 partitions, but 4 are configured") {
 		t.Fatal(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/segmentio/kafka-go"
@@ -23,6 +24,32 @@ func (c *Client) EnsureTopics(ctx context.Context, topics []schema.Topic) error 
 		return fmt.Errorf("kafka: create topics: %w", err)
 	}
 	return c.awaitTopics(ctx, topics)
+}
+
+// HasTopics reports whether all topics are there, and creates none. It refuses those with
+// another number of partitions than configured, and waits for brokers that do not answer
+// yet, until ctx ends.
+func (c *Client) HasTopics(ctx context.Context, topics []schema.Topic) (bool, error) {
+	if err := c.connect(ctx); err != nil {
+		return false, fmt.Errorf("kafka: %w", err)
+	}
+	var there []kafka.Topic
+	err := c.persist(ctx, "list topics", func(ctx context.Context) error {
+		metadata, err := c.calls.Metadata(ctx, &kafka.MetadataRequest{})
+		if err == nil {
+			there = metadata.Topics
+		}
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("kafka: list topics: %w", err)
+	}
+	for _, topic := range topics {
+		if !slices.ContainsFunc(there, func(t kafka.Topic) bool { return t.Name == topic.Name }) {
+			return false, nil
+		}
+	}
+	return true, c.awaitTopics(ctx, topics)
 }
 
 func (c *Client) createTopics(ctx context.Context, topics []schema.Topic) error {

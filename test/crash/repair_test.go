@@ -31,11 +31,14 @@ func TestRepairBesideRunningStagesBringsBackWhatTheTablesLost(t *testing.T) {
 		_, body, err := harness.Get("http://" + s.listen["query"] + "/readyz")
 		return err == nil && strings.Contains(string(body), "table accounts, ") && strings.Contains(string(body), "tonscribe repair --clickhouse")
 	}, s.running["query"].Output)
-	repair := func() (string, error) {
-		command := exec.Command(harness.Binary(t), "repair")
+	repair := func(flags ...string) (string, error) {
+		command := exec.Command(harness.Binary(t), append([]string{"repair"}, flags...)...)
 		command.Env = append(os.Environ(), s.common...)
 		out, err := command.CombinedOutput()
 		return string(out), err
+	}
+	if out, err := repair("--dry-run"); err == nil || !strings.Contains(out, "from the log: bundles 1 to ") {
+		t.Errorf("repair --dry-run: %v\n%s", err, out)
 	}
 	s.chain.last = c.last
 	s.kill("ingest") // its next life has the second half to do

@@ -135,6 +135,9 @@ func (r *run) logHolds(ctx context.Context, p *plan) (missing string, err error)
 	if p.log, err = r.Log(ctx); err != nil {
 		return "", err
 	}
+	if p.log == nil {
+		return "the log lacks topics", nil
+	}
 	for _, topic := range p.topics {
 		for partition := range r.Partitions {
 			oldest, beginning, err := p.log.First(ctx, topic.Name, partition)
