@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,6 +72,7 @@ type ClickHouse struct {
 // port with the same passwords, so that a DSN stays good.
 type supervisor struct {
 	options  ClickHouseOptions
+	chosen   []*int // ports that the options left open
 	secrets  secrets
 	config   string
 	lock     *os.File // refuses a second opener
@@ -176,9 +178,17 @@ func (s *supervisor) prepare(ctx context.Context) (err error) {
 	}
 	for _, port := range []*int{&s.options.Port, &s.options.HTTPPort} {
 		if *port == 0 {
-			if *port, err = freePort(); err != nil {
-				return err
-			}
+			s.chosen = append(s.chosen, port)
+		}
+	}
+	return s.choosePorts()
+}
+
+// choosePorts chooses those that the options leave open.
+func (s *supervisor) choosePorts() (err error) {
+	for _, port := range s.chosen {
+		if *port, err = freePort(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -276,12 +286,25 @@ func (s *supervisor) supervise() {
 // trying again does not cure.
 func (s *supervisor) firstStart(ctx context.Context) error {
 	err := s.start(ctx)
+	// A port that was free may be another's when the engine opens it. Nobody knows it yet.
+	for n := 0; n < portChoices && len(s.chosen) > 0 && isPortTaken(err) && ctx.Err() == nil; n++ {
+		if err = s.choosePorts(); err == nil {
+			err = s.start(ctx)
+		}
+	}
 	if !errors.Is(err, errKilled) || ctx.Err() != nil {
 		return err
 	}
 	s.options.Report.Log.Error().Err(err).Msg("clickhouse was killed while it started, starting it again")
 	backoff := firstBackoff
 	return s.startAgain(ctx, &backoff, func(err error) bool { return errors.Is(err, errKilled) })
+}
+
+// portChoices is how often other ports are chosen.
+const portChoices = 5
+
+func isPortTaken(err error) bool {
+	return err != nil && strings.Contains(strings.ToLower(err.Error()), "address already in use")
 }
 
 // startAgain tries until a child runs, ctx ends, the error is not to be cured, or
