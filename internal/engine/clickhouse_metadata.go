@@ -82,6 +82,9 @@ func (s *supervisor) KeepDefinitions() error {
 		}
 		file := filepath.Join(filepath.Dir(view), string(to[2])+".sql")
 		definition, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the view fills a table of another database
+		}
 		if err != nil {
 			return err
 		}
