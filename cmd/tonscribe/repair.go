@@ -13,7 +13,6 @@ import (
 	"tonscribe/cmd/tonscribe/repair"
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/kafka"
-	"tonscribe/schema"
 )
 
 func repairCommand(s *settings) *cobra.Command {
@@ -84,18 +83,12 @@ func (p *process) prepareRepair(ctx context.Context, o *repair.Options) error {
 	}
 	if p.hasLog() {
 		o.Log = func(ctx context.Context) (*kafka.Client, error) {
-			if !o.DryRun {
-				err := p.openLog(ctx, true)
-				return p.log, err
+			open := p.openLog
+			if o.DryRun {
+				open = p.findLog // topics would be made
 			}
-			err := p.findLog(ctx, true)
-			if err != nil {
-				return nil, err
-			}
-			if there, err := p.log.HasTopics(ctx, schema.Topics); err != nil || !there {
-				return nil, err
-			}
-			return p.log, nil
+			err := open(ctx, true)
+			return p.log, err
 		}
 	}
 	o.Source, o.MakeTables = p.repairSource, p.makeTables

@@ -170,17 +170,11 @@ func TestAnEngineWhosePortIsTakenSaysSo(t *testing.T) {
 func TestADatabaseWhoseDefinitionIsEmptyIsThereAgainWithItsRows(t *testing.T) {
 	dir := t.TempDir()
 	definition := filepath.Join(dir, "data", "metadata", engine.DefaultDatabase+".sql")
-	stop := func(c *engine.ClickHouse) {
-		t.Helper()
-		if err := c.Stop(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-	}
 	c := startClickHouse(t, dir)
 	app := connect(t, c.DSN())
 	execute(t, app, "CREATE TABLE kept (n UInt64) ENGINE = MergeTree ORDER BY n")
 	execute(t, app, "INSERT INTO kept SELECT number FROM numbers(7)")
-	stop(c)
+	stop(t, c)
 	if err := os.Truncate(definition, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +182,7 @@ func TestADatabaseWhoseDefinitionIsEmptyIsThereAgainWithItsRows(t *testing.T) {
 	if rows := number(t, connect(t, c.DSN()), "SELECT count() FROM kept"); rows != 7 {
 		t.Errorf("%d rows, want 7", rows)
 	}
-	stop(c)
+	stop(t, c)
 	// What was made when even its folder could not be has nothing to lose.
 	if err := errors.Join(os.Truncate(definition, 0), os.Remove(strings.TrimSuffix(definition, ".sql"))); err != nil {
 		t.Fatal(err)
@@ -213,13 +207,7 @@ func TestATableThatAViewMakesAnewIsThereAgainThoughItsDefinitionIsEmpty(t *testi
 	if err := c.KeepDefinitions(); err != nil {
 		t.Fatal(err)
 	}
-	stop := func(c *engine.ClickHouse) {
-		t.Helper()
-		if err := c.Stop(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stop(c)
+	stop(t, c)
 	definition := func(name string) string {
 		t.Helper()
 		files, err := filepath.Glob(filepath.Join(dir, "data/store/*/*", name+".sql"))
@@ -248,7 +236,7 @@ func TestATableThatAViewMakesAnewIsThereAgainThoughItsDefinitionIsEmpty(t *testi
 	if n := number(t, app, "SELECT count() FROM source"); n != 7 {
 		t.Errorf("the other table has %d rows, want 7", n)
 	}
-	stop(c)
+	stop(t, c)
 	// Rows of others do not come again: nothing may be made in their places.
 	for _, name := range []string{"days", "others"} {
 		path := definition(name)
@@ -258,7 +246,7 @@ func TestATableThatAViewMakesAnewIsThereAgainThoughItsDefinitionIsEmpty(t *testi
 		}
 		empty(path)
 		if c, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, Report: enginetest.Report(t)}); err == nil {
-			stop(c)
+			stop(t, c)
 			t.Errorf("an engine starts whose table %s has an empty definition", name)
 		}
 		if err := os.WriteFile(path, text, 0o600); err != nil {

@@ -135,8 +135,8 @@ func (r *run) logHolds(ctx context.Context, p *plan) (missing string, err error)
 	if p.log, err = r.Log(ctx); err != nil {
 		return "", err
 	}
-	if p.log == nil {
-		return "the log lacks topics", nil
+	if there, err := p.log.HasTopics(ctx, p.topics); err != nil || !there {
+		return "the log lacks topics", err
 	}
 	for _, topic := range p.topics {
 		for partition := range r.Partitions {

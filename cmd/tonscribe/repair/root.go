@@ -30,8 +30,7 @@ type Options struct {
 	Watch  *parts.Watch
 	// MakeTables makes those that are missing.
 	MakeTables func(context.Context) error
-	// Log opens the log that the tables were filled from; nil where there is none. With
-	// DryRun it makes no topics, and gives nil when the log lacks some.
+	// Log opens the log that the tables were filled from; nil where there is none.
 	Log func(context.Context) (*kafka.Client, error)
 	// Source is asked for when the log does not suffice. It is an error when no
 	// source is named.

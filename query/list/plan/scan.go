@@ -74,7 +74,7 @@ func (w *Scan) Next(ctx context.Context, want, rowsOfItem int) (items [][]Row, e
 	for len(items) < want && !w.exhausted {
 		// Room for the group that has to be read to its end.
 		left := w.Skip + want - len(items)
-		limit := max(min(max(left*rowsOfItem, left*min(w.rows, maxRowsOfItem*w.found)/max(w.found, 1))+8, maxRows), grown)
+		limit := max(min(max(left*rowsOfItem, w.rowsLike(left))+8, maxRows), grown)
 		rows, err := w.read(ctx, w.from, limit)
 		if err != nil {
 			return nil, err
@@ -100,6 +100,14 @@ func (w *Scan) Next(ctx context.Context, want, rowsOfItem int) (items [][]Row, e
 		items, w.surplus = items[:want:want], items[want:]
 	}
 	return items, nil
+}
+
+// rowsLike is how many rows so many items have if they are like those before.
+func (w *Scan) rowsLike(items int) int {
+	if w.found == 0 {
+		return 0
+	}
+	return items * min(w.rows, maxRowsOfItem*w.found) / w.found
 }
 
 // begin finds where to begin to read.

@@ -292,9 +292,9 @@ func (l *Lists) actionsIn(ctx context.Context, v *head.View, c sql.Conditions) (
 	return standing(append(list, held...)), err
 }
 
-// maxBeside is how many rows may lie, for each that is wanted, in the granules of all actions
-// of its trace: eight granules.
-const maxBeside = 1024
+// maxRowsOfKey is how many rows, for each that is wanted, may lie in the granules that have the
+// actions of its trace.
+const maxRowsOfKey = 1024
 
 // actionsAt reads actions by their keys. ClickHouse finds the traces that these begin with in
 // its index sooner than whole keys: all actions of the traces are read where they are not many.
@@ -308,7 +308,7 @@ func (l *Lists) actionsAt(ctx context.Context, v *head.View, keys []actionKey) (
 	if v.Tables > 0 {
 		slices.Sort(traces)
 		var err error
-		list, err = l.readActions(ctx, sql.Any("trace_prefix", slices.Compact(traces)).String()+plan.Settings(fmt.Sprintf("max_rows_to_read = %d", maxBeside*len(keys))))
+		list, err = l.readActions(ctx, sql.Any("trace_prefix", slices.Compact(traces)).String()+plan.Settings(fmt.Sprintf("max_rows_to_read = %d", maxRowsOfKey*len(keys))))
 		if clickhouse.IsTooManyRows(err) {
 			list, err = l.readActions(ctx, exact.String())
 		}
