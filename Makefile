@@ -45,7 +45,7 @@ up: engine ## run everything in one process: make up UP_ARGS='--source files:DIR
 
 # The linter vets.
 test: engine ## all tests, on real engines
-	@test/within go test -vet=off -p $(SIDE) -timeout $(TIMEOUT) $(TEST)
+	@test/within go test -vet=off -ldflags='-s -w' -p $(SIDE) -timeout $(TIMEOUT) $(TEST)
 
 test-long: engine ## soak, crash and fuzz runs that take longer
 	@TONSCRIBE_TEST_LONG=1 go test -count=1 -timeout 4h $(TEST)

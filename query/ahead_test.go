@@ -9,6 +9,7 @@ import (
 // What is read beside a trace's transactions is all that its address book and its metadata
 // need of the tables, and the answer is that of a server that holds nothing.
 func TestWhatTheAccountsOfATraceAreIsReadOnceBesideItsTransactions(t *testing.T) {
+	t.Parallel()
 	x := sharedTraced(t)
 	bare := x.serve(t, func(c *Configuration) { holdNothing(c) })
 	asked := 0

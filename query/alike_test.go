@@ -13,6 +13,7 @@ import (
 // hashes that rows have: pages by offset have every one once all the same, and one that was
 // taken twice is one.
 func TestExternalMessagesWhoseHashesBeginAlikeAreThereOnce(t *testing.T) {
+	t.Parallel()
 	bundles := syntheticBundles(900, 3)
 	var externals []*record.Message
 	for _, b := range bundles {

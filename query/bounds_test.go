@@ -16,7 +16,7 @@ type merged struct {
 	keys *synthetic.Keys
 }
 
-var mergedTables once[*merged]
+var mergedTables kept[*merged]
 
 // mergedWorld is that of the tests that bound what is read, with its keys.
 func mergedWorld(t *testing.T) (*world, *synthetic.Keys) {
@@ -35,7 +35,6 @@ func mergedWorld(t *testing.T) (*world, *synthetic.Keys) {
 		w.fill(t)
 		m := &merged{w, rows.Keys()}
 		w.tokens.AddKeys(m.keys)
-		w.exec(t, "SYSTEM START MERGES")
 		for _, table := range w.inParts(t) {
 			w.merge(t, table)
 		}
@@ -48,6 +47,7 @@ func mergedWorld(t *testing.T) (*world, *synthetic.Keys) {
 // list is a range of a primary key. Tables are merged, so that a bound is some
 // granules. The long run has two million transactions, and the same bounds.
 func TestRequestsReadLittle(t *testing.T) {
+	t.Parallel()
 	w, keys := mergedWorld(t)
 	bundles := w.bundles
 	s := w.serve(t, func(c *Configuration) {
@@ -107,6 +107,7 @@ func TestRequestsReadLittle(t *testing.T) {
 // restart, or under merges that are behind, a table has many. No page is too heavy
 // for that.
 func TestPagesAreAnsweredHoweverManyPartsTheTablesHave(t *testing.T) {
+	t.Parallel()
 	const parts = 80
 	bundles := syntheticBundles(7_000, 8)
 	w := newWorld(t, bundles)

@@ -95,6 +95,7 @@ func (w *world) merge(t testing.TB, table string) {
 // however deep the page lies. Every table is one part. The long run has two million
 // transactions, and the same bounds.
 func TestRequestsAboutAccountsAndTokensReadLittle(t *testing.T) {
+	t.Parallel()
 	w, keys := mergedWorld(t)
 	bundles := w.bundles
 	s := w.serve(t, func(c *Configuration) {

@@ -30,6 +30,7 @@ func deepWallet(t testing.TB, depth int) *record.Account {
 // What is told of an account without its data is what its hashes tell: it is no
 // wallet, whatever its code.
 func TestAccountWhoseDataIsTooDeepToBeKeptIsShownWithout(t *testing.T) {
+	t.Parallel()
 	bundles := syntheticBundles(200, 3)
 	for _, depth := range []int{12, 13} {
 		a := deepWallet(t, depth)

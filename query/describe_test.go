@@ -62,6 +62,7 @@ func choosesRows(parameter string) bool {
 }
 
 func TestEveryEndpointIsDescribed(t *testing.T) {
+	t.Parallel()
 	document, err := documentOfV3()
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 // The address book shows what an account is by its code of every bundle, whether
 // codes are held in memory, some of them, or none.
 func TestTheCodesOfAccountsAreThoseOfEveryBundle(t *testing.T) {
+	t.Parallel()
 	bundles := syntheticBundles(200, 6)
 	w := newWorld(t, bundles)
 	w.exec(t, "TRUNCATE TABLE accounts")
@@ -80,6 +81,7 @@ func TestTheCodesOfAccountsAreThoseOfEveryBundle(t *testing.T) {
 // What is told of a jetton is what its master says at every bundle, although the
 // master is held in memory.
 func TestAJettonIsWhatItsMasterSaysAtEveryBundle(t *testing.T) {
+	t.Parallel()
 	bundles := syntheticBundles(200, 8)
 	w := newWorld(t, bundles)
 	w.setWatermark(t, bundles[0])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,7 +35,15 @@ import (
 	"tonscribe/test/support/realdata"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
+// beside each other are so many tests: some wait for what is kept, some for time.
+const besideEachOther = "4"
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", besideEachOther); err != nil {
+		panic(err)
+	}
+	enginetest.Main(m)
+}
 
 // hiddenBundles are in the tables but above the watermark.
 const hiddenBundles = 4
@@ -192,7 +202,7 @@ type whole struct {
 	keys *synthetic.Keys
 }
 
-var wholeTables once[*whole]
+var wholeTables kept[*whole]
 
 // wholeWorld is that of the tests that compare the answers of a world with those of others.
 func wholeWorld(t testing.TB) *whole {
@@ -217,7 +227,7 @@ func newWorld(t testing.TB, bundles []*synthetic.Bundle) *world {
 }
 
 // smallTables hold a few real blocks.
-var smallTables once[*world]
+var smallTables kept[*world]
 
 // smallWorld is newWorld for a test that needs few blocks, and changes nothing in the tables.
 func smallWorld(t testing.TB) *world {
@@ -226,7 +236,7 @@ func smallWorld(t testing.TB) *world {
 }
 
 // realTables hold all real blocks, some rows twice.
-var realTables once[*world]
+var realTables = kept[*world]{alone: true}
 
 // realWorld is for tests that change nothing in the tables but the watermark, which each
 // of them sets first.
@@ -255,11 +265,10 @@ func newWorldWith(t testing.TB, bundles []*synthetic.Bundle, tokens *synthetic.T
 	return w
 }
 
-// fill fills new tables, which are not merged.
+// fill fills new tables.
 func (w *world) fill(t testing.TB) {
 	t.Helper()
 	w.connect(t)
-	w.exec(t, "SYSTEM STOP MERGES")
 	w.sink(t)
 }
 
@@ -274,24 +283,26 @@ func (w *world) again(t testing.TB) *world {
 	return x
 }
 
-// once is what the first test that wants it makes, for those that follow. Tables are kept
-// of one at a time: another one is made again when it is wanted again.
-type once[T any] struct {
+// kept is what the first test that wants it makes, for those that follow.
+type kept[T any] struct {
+	mu    sync.Mutex
 	made  bool
 	value T
+	alone bool // one test at a time has it, until its end
 }
 
-var forget = func() {} // what is kept
-
-func (o *once[T]) get(t testing.TB, fill func() T) T {
+func (k *kept[T]) get(t testing.TB, fill func() T) T {
 	t.Helper()
-	if !o.made {
-		forget()
-		enginetest.DropKept(t)
-		o.value, o.made = fill(), true
-		forget = func() { *o = once[T]{} }
+	k.mu.Lock()
+	if k.alone {
+		t.Cleanup(k.mu.Unlock)
+	} else {
+		defer k.mu.Unlock()
 	}
-	return o.value
+	if !k.made {
+		k.value, k.made = fill(), true
+	}
+	return k.value
 }
 
 func newClient(t testing.TB, dsn string) *clickhouse.Client {
@@ -479,7 +490,7 @@ func (w *world) serve(t testing.TB, change func(*Configuration)) *server {
 	configuration.Timeout = 30 * time.Second // the machine may be busy
 	wake := make(chan struct{}, 1)
 	w.wakes = append(w.wakes, wake)
-	configuration.Store.Wake = wake
+	configuration.Store.Wake, configuration.Store.Poll = wake, time.Second
 	configuration.Auth.AnonymousRate = 0
 	if change != nil {
 		change(&configuration)

@@ -12,6 +12,7 @@ import (
 // Lists of what accounts did last are the same out of memory and from ClickHouse,
 // and those of busy accounts come out of memory.
 func TestNewestOfAccountsAreTheSameOutOfMemory(t *testing.T) {
+	t.Parallel()
 	bundles, sent := syntheticBundles(3000, 9), map[string]int{}
 	for _, b := range bundles {
 		for _, tx := range b.Transactions {
@@ -92,6 +93,7 @@ func (s *server) lookUps(t *testing.T, reads string) (n uint64) {
 // The newest transactions are held with their traces, but for those that may become
 // others.
 func TestTheTracesOfTheNewestTransactionsAreOutOfMemoryToo(t *testing.T) {
+	t.Parallel()
 	bundles := syntheticBundles(2000, 11)
 	w := newWorld(t, bundles)
 	newest := bundles[len(bundles)-1]

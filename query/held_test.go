@@ -55,6 +55,7 @@ func (w *heldTown) tell(b *synthetic.Bundle, accounts ...[]byte) {
 // bundle: with room for all of it, with room for little, and while it is read. What
 // a replica had too late is there some bundles later.
 func TestWhatIsHeldIsWhatTheTablesSayAtEveryBundle(t *testing.T) {
+	t.Parallel()
 	w := &heldTown{world: newWorld(t, syntheticBundles(3000, 9)), T: t, random: rand.New(rand.NewPCG(7, 8))}
 	if len(w.bundles) < 120 {
 		t.Fatalf("%d bundles, at least 120 are needed", len(w.bundles))
@@ -131,9 +132,7 @@ func TestWhatIsHeldIsWhatTheTablesSayAtEveryBundle(t *testing.T) {
 		show(w.bundles[i])
 		if rounds++; rounds%3 == 0 { // nothing that comes later is there, so the newest rows stay
 			for _, table := range []string{"accounts", "contracts", "jetton_wallets"} {
-				w.exec(t, "SYSTEM START MERGES "+table)
 				w.merge(t, table)
-				w.exec(t, "SYSTEM STOP MERGES "+table)
 			}
 		}
 		compare(fmt.Sprintf("bundle %d", i))

@@ -14,6 +14,7 @@ import (
 
 // A few actions of a trace of very many are found without going through all of them.
 func TestAFewActionsOfALargeTraceAreFoundByTheirKeys(t *testing.T) {
+	t.Parallel()
 	const many = 8000
 	isLarge := func(s *record.TraceStep) bool {
 		return s.Trace.PendingEdges == 0 && len(s.Trace.Replaces) == 0 && len(s.Actions) > 0 && s.Trace.Id[0] < 8

@@ -15,6 +15,7 @@ import (
 )
 
 func TestRefusalsHaveTheFormOfTheirLayer(t *testing.T) {
+	t.Parallel()
 	engine := enginetest.Tables(t)
 	configuration := DefaultConfiguration()
 	configuration.Auth.AnonymousRate = 0.001
@@ -68,6 +69,7 @@ type busy struct{}
 func (busy) Read([]byte) (int, error) { return 0, listen.ErrBusy }
 
 func TestWhoIsKeptFromBeingWorkedOnByOthersIsTold503(t *testing.T) {
+	t.Parallel()
 	s := smallWorld(t).serve(t, nil)
 	tooLarge := listen.ErrBusy.Error()
 	for path, want := range map[string]string{
@@ -100,6 +102,7 @@ func TestWhoIsKeptFromBeingWorkedOnByOthersIsTold503(t *testing.T) {
 }
 
 func TestPathsAreFoundHoweverTheyAreWritten(t *testing.T) {
+	t.Parallel()
 	w := smallWorld(t)
 	s := w.serve(t, nil)
 	for _, path := range []string{
@@ -114,6 +117,7 @@ func TestPathsAreFoundHoweverTheyAreWritten(t *testing.T) {
 }
 
 func TestPagesAndHealthAnswerHEADAsGET(t *testing.T) {
+	t.Parallel()
 	w := smallWorld(t)
 	s := w.serve(t, nil)
 	for _, path := range []string{"/", "/healthcheck", "/api/v3/index.html", "/api/docs", "/api/v3/openapi.json", "/api/v3/masterchainInfo"} {

@@ -28,6 +28,7 @@ func init() {
 // TestListsEqualTheReference checks random requests against the reference, on a server with what it
 // holds in memory and on one without.
 func TestListsEqualTheReference(t *testing.T) {
+	t.Parallel()
 	w := realWorld(t)
 	w.setWatermark(t, w.bundles[len(w.bundles)-1-hiddenBundles])
 	for name, change := range map[string]func(*Configuration){

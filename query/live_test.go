@@ -21,6 +21,7 @@ import (
 // before, with budgets that hold everything, little, or nothing. Every third time
 // the lists are read to their end.
 func TestTheHeadFollowsTheWatermark(t *testing.T) {
+	t.Parallel()
 	w := realWorld(t)
 	w.setWatermark(t, w.bundles[4])
 	var servers []*server
@@ -60,6 +61,7 @@ func TestTheHeadFollowsTheWatermark(t *testing.T) {
 }
 
 func TestAWokenFollowerDoesNotWaitForTheNextPoll(t *testing.T) {
+	t.Parallel()
 	w := realWorld(t)
 	w.setWatermark(t, w.bundles[4])
 	wake := make(chan struct{}, 1)
@@ -108,6 +110,7 @@ func (s *server) counter(t *testing.T, name string) (sum float64) {
 // names them, over a split of the first shard. Where bundles were skipped, their
 // blocks are left out, and no older ones stand in for them.
 func TestShardStateIsWhatTheMasterchainSays(t *testing.T) {
+	t.Parallel()
 	for name, skipped := range map[string]func(n int) bool{
 		"whole": func(int) bool { return false },
 		"one":   func(n int) bool { return n == 17 },
@@ -171,6 +174,7 @@ func (w *world) checkLtRanges(t *testing.T, s *server) {
 }
 
 func TestAQueryThatTakesTooLongIsRefusedWithAHint(t *testing.T) {
+	t.Parallel()
 	w := smallWorld(t)
 	s := w.serve(t, nil)
 	refused := 0
@@ -197,6 +201,7 @@ func TestAQueryThatTakesTooLongIsRefusedWithAHint(t *testing.T) {
 // An engine that dies is an error without an internal text, and one that comes
 // back is used again.
 func TestTheDatabaseMayGoAndComeBack(t *testing.T) {
+	t.Parallel()
 	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: t.TempDir(), MaxMemory: 1 << 30, Report: report.Silent()})
 	if err != nil {
 		t.Fatal(err)

@@ -34,6 +34,7 @@ func (s *server) walk(path, member, limit string) (rows []string) {
 // What is asked of many accounts at once is what is asked of each, page by page and
 // as a whole. Parts are not merged, and rows are there twice.
 func TestManyAccountsAtOnceAreLikeEachForItself(t *testing.T) {
+	t.Parallel()
 	w := sharedTown(t)
 	// Of each kind the first few, which have more of it than others do.
 	var some []string

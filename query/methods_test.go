@@ -18,6 +18,7 @@ import (
 )
 
 func TestAllowNamesTheDocumentedMethods(t *testing.T) {
+	t.Parallel()
 	configuration := DefaultConfiguration()
 	configuration.Auth.AnonymousRate = 0
 	c, err := New(configuration, Dependencies{Report: report.Silent(), ClickHouse: newClient(t, "clickhouse://nobody@127.0.0.1:1/nothing")})

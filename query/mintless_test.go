@@ -37,7 +37,7 @@ func placeOf(kind byte, n int) []byte {
 }
 
 // mintlessTown is that of the tests, which only read.
-var mintlessTown once[*mintless]
+var mintlessTown kept[*mintless]
 
 func newMintless(t *testing.T) *mintless {
 	t.Helper()
@@ -111,6 +111,7 @@ func (m *mintless) holds(c *record.Contract) bool {
 }
 
 func TestWalletsWithSomethingToClaimHoldSomething(t *testing.T) {
+	t.Parallel()
 	m := newMintless(t)
 	of := func(match func(w *record.JettonWallet) bool) func(*record.Contract) bool {
 		return func(c *record.Contract) bool { return c.JettonWallet != nil && match(c.JettonWallet) && m.holds(c) }
@@ -151,6 +152,7 @@ func TestWalletsWithSomethingToClaimHoldSomething(t *testing.T) {
 }
 
 func TestWalletsTellWhatTheyCanClaim(t *testing.T) {
+	t.Parallel()
 	m := newMintless(t)
 	for _, c := range m.wallets[:24] {
 		var answer struct {

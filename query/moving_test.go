@@ -34,6 +34,7 @@ func (m *moving) ContractsAt(ctx context.Context, bundles memory.Bundles, keys [
 // A wallet whose balance changes while the list of holders is read is at its new place, or
 // at its old one, but not nowhere.
 func TestAContractThatMovesWhileItsListIsReadIsThere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, syntheticBundles(300, 9))
 	master := address.Address(addressOf(200))
 	tell := func(mcSeqno uint32, n, balance byte) {

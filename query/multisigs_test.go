@@ -14,6 +14,7 @@ import (
 // A multisig and its orders are as anybody makes them, and it names whom it likes as a
 // signer: so many that no answer holds them must not hide those of others.
 func TestAMultisigWithoutEndOfOrdersLeavesOthersTheirs(t *testing.T) {
+	t.Parallel()
 	const orders = 10_001
 	signer := addressOf(11)
 	multisig := func(account []byte) *record.Contract {

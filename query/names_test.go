@@ -13,6 +13,7 @@ import (
 // The address book shows the shortest name of an account that the account owns,
 // at every bundle as the items of its names are then.
 func TestANameIsThatOfItsItemsAtEveryBundle(t *testing.T) {
+	t.Parallel()
 	bundles := syntheticBundles(300, 4)
 	w := newWorld(t, bundles)
 	w.setWatermark(t, bundles[0])

@@ -20,6 +20,7 @@ const reach = 1_500_000
 // Bundles bring transactions of lower lts than earlier ones have: lists are in the order
 // of lts all the same, however many of the newest bundles the head holds.
 func TestTransactionsAreInOrderWhereBundlesOverlap(t *testing.T) {
+	t.Parallel()
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 1500, Seed: 5})
 	var bundles []*synthetic.Bundle
 	var all []*record.Transaction

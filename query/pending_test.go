@@ -128,6 +128,7 @@ type comingAnswer struct {
 }
 
 func TestWhatIsToComeIsShownWithWhatCame(t *testing.T) {
+	t.Parallel()
 	x := sharedTraced(t)
 	open, closed := x.fromOutside()
 	if len(open) < 2 || len(closed) < 2 {
@@ -260,6 +261,7 @@ func TestWhatIsToComeIsShownWithWhatCame(t *testing.T) {
 // An account that takes any message, and as often as it comes, gets the same one again and
 // again.
 func TestWhatAMessageDidWhenItWasSentLongBeforeIsNotWhatItDoes(t *testing.T) {
+	t.Parallel()
 	x := sharedTraced(t)
 	open, closed := x.fromOutside()
 	var some told
@@ -295,6 +297,7 @@ func TestWhatAMessageDidWhenItWasSentLongBeforeIsNotWhatItDoes(t *testing.T) {
 // A trace that is too large to be read whole is not foreseen any more once its first
 // transaction came: who of the others came is not looked up.
 func TestNothingOfALargeTraceThatCameIsToCome(t *testing.T) {
+	t.Parallel()
 	isLarge := func(s *record.TraceStep) bool { return s.Trace.Nodes == 5000 }
 	x := fillTraced(t, enginetest.Tables(t), func(s *record.TraceStep) {
 		if s.Trace.Nodes == 2 || s.Trace.PendingEdges > 0 {
@@ -342,6 +345,7 @@ func TestNothingOfALargeTraceThatCameIsToCome(t *testing.T) {
 // A request for traces that are too much together shows some of them, and what came of
 // those as it came.
 func TestWhatCameIsNotToComeHoweverManyTracesAreAskedFor(t *testing.T) {
+	t.Parallel()
 	x := fillTraced(t, enginetest.Tables(t), func(s *record.TraceStep) {
 		s.Trace.PendingEdges, s.Trace.Nodes = max(1, s.Trace.PendingEdges), 3900
 	})
@@ -385,6 +389,7 @@ func TestWhatCameIsNotToComeHoweverManyTracesAreAskedFor(t *testing.T) {
 }
 
 func TestWithoutForesightNothingIsToCome(t *testing.T) {
+	t.Parallel()
 	x := sharedTraced(t)
 	s := x.world.serve(t, func(c *Configuration) { c.Pending.Enabled = false })
 	for _, path := range []string{"pendingTraces?account=", "pendingActions?account=", "pendingTransactions?account="} {

@@ -29,6 +29,7 @@ func seen(s *record.TraceStep, account []byte) (ids []string) {
 // While actions are recognised again, whoever reads sees those of a trace as they were or
 // as they will be: never both, never none, and in the end as the recognisers make them.
 func TestReadersSeeActionsOnceWhileTheyAreRecognisedAgain(t *testing.T) {
+	t.Parallel()
 	x := newTraced(t)
 	will, plain := map[string]*record.TraceStep{}, synthetic.NewTraces()
 	for _, b := range x.bundles[:len(x.bundles)-hiddenBundles] {
@@ -63,6 +64,7 @@ func TestReadersSeeActionsOnceWhileTheyAreRecognisedAgain(t *testing.T) {
 	go func() {
 		defer close(done)
 		for last := false; !last; reads++ {
+			time.Sleep(50 * time.Millisecond)
 			last = stop.Load()
 			for path, of := range map[string][]byte{
 				"/actions?limit=1000&account=" + url.QueryEscape(rawOf(account)): account, "/actions?limit=1000&start_utime=1&account=" + url.QueryEscape(rawOf(account)): account,

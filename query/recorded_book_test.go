@@ -62,6 +62,7 @@ var codesOfRecordings = map[string]string{
 }
 
 func TestAddressBookRowsEqualTheRecordedOnes(t *testing.T) {
+	t.Parallel()
 	book := recordedBook(t)
 	var names []*record.Contract
 	for i, raw := range slices.Sorted(maps.Keys(book)) {

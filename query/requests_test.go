@@ -15,6 +15,7 @@ import (
 )
 
 func TestRequests(t *testing.T) {
+	t.Parallel()
 	w := smallWorld(t)
 	s := w.serve(t, nil)
 	for name, check := range map[string]func(*testing.T, *world, *server){
@@ -299,6 +300,7 @@ func emptyAndRepeatedValues(t *testing.T, w *world, s *server) {
 }
 
 func TestOthersCanMountPaths(t *testing.T) {
+	t.Parallel()
 	w := smallWorld(t)
 	c, err := New(DefaultConfiguration(), Dependencies{Report: w.report(t), ClickHouse: w.reader, Mount: func(e *gin.Engine) {
 		e.GET("/healthz", func(c *gin.Context) { c.String(200, "fine") })
@@ -313,6 +315,7 @@ func TestOthersCanMountPaths(t *testing.T) {
 }
 
 func TestBeforeTheFirstBundleNothingIsServed(t *testing.T) {
+	t.Parallel()
 	w := smallWorld(t)
 	w.exec(t, "TRUNCATE TABLE progress")
 	defer w.setWatermark(t, w.bundles[len(w.bundles)-1])

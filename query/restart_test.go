@@ -37,6 +37,7 @@ func newSlowLog(t *testing.T, missing int) (w *world, log *slowLog, inTables, in
 
 // Who asked before the restart has seen the newest bundle.
 func TestAReplicaThatRestartsWaitsAsLongAsItsLogGivesMore(t *testing.T) {
+	t.Parallel()
 	w, log, _, newest := newSlowLog(t, 4)
 	go func() {
 		for !log.CaughtUp() {
@@ -51,6 +52,7 @@ func TestAReplicaThatRestartsWaitsAsLongAsItsLogGivesMore(t *testing.T) {
 }
 
 func TestAReplicaWhoseTablesAreFarBehindTheLogIsNotReady(t *testing.T) {
+	t.Parallel()
 	w, log, inTables, newest := newSlowLog(t, 2)
 	log.far.Store(true)
 	s := w.serve(t, nil)

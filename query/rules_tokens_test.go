@@ -16,6 +16,7 @@ import (
 )
 
 func TestParameterRulesOfAccountsAndTokens(t *testing.T) {
+	t.Parallel()
 	w, all := rulesTown(t)
 	for name, check := range map[string]func(*testing.T, *town, []endpointRules){
 		"values that do not convert are refused":       wrongValuesAreRefused,

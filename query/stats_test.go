@@ -20,7 +20,6 @@ func statsWorld(t *testing.T) *world {
 		bundles = append(bundles, rows.Next())
 	}
 	w := newWorld(t, bundles)
-	t.Cleanup(func() { w.exec(t, "SYSTEM START MERGES") })
 	for _, view := range []string{"stats_days_view", "stats_jetton_days_view", "stats_jetton_totals_view", "stats_balances_view", "stats_jettons_view"} {
 		w.exec(t, "SYSTEM STOP VIEW "+view)
 	}
@@ -88,6 +87,7 @@ func (s *server) figures(path string) (pages []figures) {
 }
 
 func TestFigures(t *testing.T) {
+	t.Parallel()
 	s := statsWorld(t).serve(t, nil)
 	for name, check := range map[string]func(*testing.T, *server){
 		"of days are paged and exact":                    figuresOfDays,
@@ -183,6 +183,7 @@ func jettonsRanked(t *testing.T, s *server) {
 // than these. A day that they do not have yet, as after midnight, is told by taking those
 // before it away.
 func TestTransfersOfJettonsAreNoneWhereTotalsAreBehindTheirDays(t *testing.T) {
+	t.Parallel()
 	w := statsWorld(t)
 	w.exec(t, "SYSTEM STOP VIEW stats_jetton_totals_view")
 	w.exec(t, "TRUNCATE TABLE stats_jetton_days")

@@ -195,7 +195,7 @@ type streamWorld struct {
 
 // streamTables are the tables of all stream worlds, in which nobody changes
 // more than the keys of the API.
-var streamTables once[[2]*world]
+var streamTables = kept[[2]*world]{alone: true}
 
 func newStreamWorld(t *testing.T) *streamWorld {
 	t.Helper()

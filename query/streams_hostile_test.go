@@ -27,6 +27,7 @@ import (
 // A bundle may have more events than wait for a client. Whoever reads gets them all, and
 // whoever does not is told where to go on.
 func TestWhoReadsTooSlowlyIsToldAndOthersDoNotNotice(t *testing.T) {
+	t.Parallel()
 	x := newStreamWorld(t)
 	s := x.growing.serve(t, func(c *Configuration) {
 		manyStreams(c)
@@ -210,7 +211,7 @@ func operation(t testing.TB, members map[string]any) string {
 
 // Whatever a client does, it is told in the contract's words, and takes no more than its
 // limits: of nobody anything is left.
-func TestHostileClientsAreBounded(t *testing.T) {
+func TestHostileClientsAreBounded(t *testing.T) { // not beside others: it measures memory
 	w := wholeStreamWorld(t)
 	serve := func(change func(*live.Configuration)) (*server, string) {
 		s := w.serve(t, func(c *Configuration) { manyStreams(c); change(&c.Live) })
@@ -454,6 +455,7 @@ func typesThatThereAreNot(t *testing.T, _ *server, at string) {
 // Traces that stay open are read again with each bundle: however large they are together,
 // streams go on, and the small ones are told as a whole.
 func TestABundleOfLargeTracesIsTold(t *testing.T) {
+	t.Parallel()
 	bundles := syntheticBundles(600, 3)
 	w := &world{engine: enginetest.Tables(t), bundles: bundles}
 	busy := bundles[0]

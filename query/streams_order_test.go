@@ -11,6 +11,7 @@ import (
 )
 
 func TestAStreamGoesOnBehindAnyPositionOnAnyReplica(t *testing.T) {
+	t.Parallel()
 	x := newStreamWorld(t)
 	first, last := x.bundles[x.from-1], x.bundles[len(x.bundles)-1]
 	growing := x.growing.serve(t, manyStreams)
@@ -62,6 +63,7 @@ func TestAStreamGoesOnBehindAnyPositionOnAnyReplica(t *testing.T) {
 }
 
 func TestAStreamOfAddressesHasWhatConcernsThem(t *testing.T) {
+	t.Parallel()
 	x := newStreamWorld(t)
 	s := x.whole.serve(t, manyStreams)
 	at := s.listening()
@@ -143,6 +145,7 @@ func TestAStreamOfAddressesHasWhatConcernsThem(t *testing.T) {
 }
 
 func TestStreamsOfTokensAndOpcodes(t *testing.T) {
+	t.Parallel()
 	x := newStreamWorld(t)
 	s := x.whole.serve(t, manyStreams)
 	at, from, last := s.listening(), fmt.Sprint(x.bundles[x.from-1].Seqno), lastState(x.bundles[len(x.bundles)-1])
@@ -226,6 +229,7 @@ func keyOf(e *streamEvent) string { return e.Type + e.Trace + e.Account + e.Jett
 
 // What a minute has brought comes once: of each trace, account and wallet the last event.
 func TestWhatIsNewComesOnce(t *testing.T) {
+	t.Parallel()
 	x := newStreamWorld(t)
 	s := x.whole.serve(t, manyStreams)
 	at, last := s.listening(), lastState(x.bundles[len(x.bundles)-1])
@@ -253,6 +257,7 @@ func TestWhatIsNewComesOnce(t *testing.T) {
 // Behind a position each change of a wallet comes again as it came, or it is said that it
 // cannot be made any more.
 func TestAChangeOfAWalletComesAgainOrItIsSaidThatItIsMissing(t *testing.T) {
+	t.Parallel()
 	x := newStreamWorld(t)
 	first, end := x.bundles[x.from-1].Seqno, x.bundles[len(x.bundles)-1]
 	growing := x.growing.serve(t, manyStreams)

@@ -41,6 +41,7 @@ func normal(p *record.PendingTrace) string {
 }
 
 func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
+	t.Parallel()
 	x := &traced{txs: map[string]*record.Transaction{}, steps: map[string]*record.TraceStep{}, traces: map[string][]*record.TraceStep{}}
 	s := newStreamWorld(t)
 	traces := synthetic.NewTraces()

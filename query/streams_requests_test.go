@@ -16,6 +16,7 @@ import (
 )
 
 func TestASocketDoesWhatItsOperationsSay(t *testing.T) {
+	t.Parallel()
 	x := newStreamWorld(t)
 	s := x.growing.serve(t, manyStreams)
 	s.await(x.bundles[x.from-1].Seqno)
@@ -57,6 +58,7 @@ func TestASocketDoesWhatItsOperationsSay(t *testing.T) {
 }
 
 func TestSubscriptionsAreRefusedInTheContractsWords(t *testing.T) {
+	t.Parallel()
 	x := newStreamWorld(t)
 	s := x.whole.serve(t, func(c *Configuration) { c.Live.AnonymousAddresses = 3 })
 	at := s.listening()
@@ -115,6 +117,7 @@ func TestSubscriptionsAreRefusedInTheContractsWords(t *testing.T) {
 
 // Whatever streams are open, a server that stops ends them first.
 func TestStreamsEndWhenTheServerStops(t *testing.T) {
+	t.Parallel()
 	x := newStreamWorld(t)
 	s := x.whole.serve(t, manyStreams)
 	at := s.listening()
@@ -139,6 +142,7 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 
 // Keys that may have the whole chain are named; others have to name what they want.
 func TestTheWholeChainIsForThoseWhoMayHaveIt(t *testing.T) {
+	t.Parallel()
 	w := wholeStreamWorld(t)
 	none := map[string]any{"types": []string{"transactions"}}
 	for _, c := range []struct {
@@ -154,6 +158,7 @@ func TestTheWholeChainIsForThoseWhoMayHaveIt(t *testing.T) {
 }
 
 func TestAKeyHasAsManyStreamsAndAddressesAsItWasGiven(t *testing.T) {
+	t.Parallel()
 	w := wholeStreamWorld(t)
 	s := w.serve(t, func(c *Configuration) { c.Live.ClientConnections, c.Live.Addresses = 2, 4 })
 	at := s.listening()
@@ -197,6 +202,7 @@ func TestAKeyHasAsManyStreamsAndAddressesAsItWasGiven(t *testing.T) {
 
 // A key that is revoked gets nothing more, also over the streams that it has.
 func TestStreamsEndWhenTheirKeyIsRevoked(t *testing.T) {
+	t.Parallel()
 	w := wholeStreamWorld(t)
 	s := w.serve(t, func(c *Configuration) { c.Auth.Refresh, c.Live.KeepAlive = 100*time.Millisecond, 100*time.Millisecond })
 	at, secret := s.listening(), auth.NewSecret()

@@ -40,6 +40,7 @@ func (l *growingLog) grow() {
 }
 
 func TestASubscriptionGivesTheBundlesAfterAViewWithoutAGap(t *testing.T) {
+	t.Parallel()
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 900, Seed: 5, Whole: true})
 	var bundles []*synthetic.Bundle
 	for b := rows.Next(); b != nil; b = rows.Next() {

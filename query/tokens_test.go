@@ -13,6 +13,7 @@ import (
 
 // What is listed of tokens is what the tables were told last.
 func TestTokenListsEqualTheNewestFacts(t *testing.T) {
+	t.Parallel()
 	w := sharedTown(t)
 	for name, check := range map[string]func(*town){"jettons": jettonLists, "nfts": nftLists, "transfers": transferLists} {
 		t.Run(name, func(t *testing.T) {

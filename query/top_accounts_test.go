@@ -23,6 +23,7 @@ import (
 // answered from memory and, far away, from the table. Where bundles were skipped
 // it is that of the balances that were seen.
 func TestTopAccountsAreThoseWithTheGreatestNewestBalances(t *testing.T) {
+	t.Parallel()
 	for name, skipped := range map[string]func(n int) bool{
 		"whole":           func(int) bool { return false },
 		"single bundles":  func(n int) bool { return n%3 == 1 },
@@ -112,6 +113,7 @@ func checkTopAccounts(t *testing.T, skipped func(n int) bool) {
 // The ranking has what the view has in memory, though the newest view is of more bundles,
 // and has less in memory, when the tables have been read.
 func TestTopAccountsAreThoseOfTheView(t *testing.T) {
+	t.Parallel()
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 600, Seed: 7, Accounts: 300, Whole: true})
 	var bundles []*synthetic.Bundle
 	for b := rows.Next(); b != nil; b = rows.Next() {
@@ -140,6 +142,7 @@ func TestTopAccountsAreThoseOfTheView(t *testing.T) {
 // The ranking follows bundles that are in memory without reading tables anew, and what it
 // reads does not grow with what is in memory.
 func TestTopAccountsFollowWhatIsInMemory(t *testing.T) {
+	t.Parallel()
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 6_000, Seed: 9, Accounts: 60_000, Whole: true})
 	var bundles []*synthetic.Bundle
 	for b := rows.Next(); b != nil; b = rows.Next() {

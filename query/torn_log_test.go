@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"tonscribe/bench/synthetic"
 	"tonscribe/query/memory"
@@ -43,6 +44,7 @@ func (l *tornLog) Bundles() memory.Bundles {
 }
 
 func TestALogThatWasTornIsFollowedAgainAndNobodySeesTimeGoBack(t *testing.T) {
+	t.Parallel()
 	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 400, Seed: 3, Whole: true})
 	var bundles []*synthetic.Bundle
 	for b := rows.Next(); b != nil; b = rows.Next() {
@@ -68,6 +70,7 @@ func TestALogThatWasTornIsFollowedAgainAndNobodySeesTimeGoBack(t *testing.T) {
 		if a := s.ask("/api/v3/blocks?limit=1&workchain=-1&sort=desc"); a.Code != http.StatusOK || !strings.Contains(a.Body.String(), `"blocks"`) {
 			t.Fatalf("blocks: %d %s", a.Code, a.Body)
 		}
+		time.Sleep(5 * time.Millisecond)
 	}
 	if n := log.starts.Load(); n != 2 {
 		t.Errorf("followed %d times, want 2", n)

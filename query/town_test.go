@@ -50,7 +50,7 @@ func addressOf(n byte) []byte {
 func hashOf(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
 
 // plainTown has no special contracts, for tests that only read.
-var plainTown once[*town]
+var plainTown kept[*town]
 
 // newTown makes tables of the test's own.
 func newTown(t testing.TB, special ...*record.Contract) *town {
@@ -81,9 +81,6 @@ func fillTown(t testing.TB, tables *engine.ClickHouse, special []*record.Contrac
 		contracts: map[string]*record.Contract{}, transfers: map[string]*record.JettonTransfer{}, burns: map[string]*record.JettonBurn{}, nfts: map[string]*record.NFTTransfer{},
 	}
 	w.connect(t)
-	for _, table := range tablesOfContracts {
-		w.exec(t, "SYSTEM STOP MERGES "+table)
-	}
 	w.fill(t, special)
 	for _, table := range tablesOfContracts {
 		w.exec(t, "INSERT INTO "+table+" SELECT * FROM "+table+" WHERE cityHash64(*) % 3 = 0 SETTINGS insert_deduplicate = 0")

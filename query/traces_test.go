@@ -57,7 +57,7 @@ func varied(n *int) func(*record.TraceStep) {
 }
 
 // tracedTables are those of the tests that only read them.
-var tracedTables once[*traced]
+var tracedTables kept[*traced]
 
 // newTraced makes tables of the test's own.
 func newTraced(t *testing.T) *traced {
@@ -206,6 +206,7 @@ func has(list [][]byte, b []byte) bool {
 }
 
 func TestListsOfTracesAndActionsAreThoseOfTheReference(t *testing.T) {
+	t.Parallel()
 	x := sharedTraced(t)
 	account := x.popular()
 	ids := x.closed(func(s *record.TraceStep) bool { return has(s.Accounts, account) }, false, true)
@@ -283,6 +284,7 @@ func TestListsOfTracesAndActionsAreThoseOfTheReference(t *testing.T) {
 }
 
 func TestTracesAndActionsAreFoundByWhatIsInThem(t *testing.T) {
+	t.Parallel()
 	x := sharedTraced(t)
 	var open, done *record.TraceStep
 	for _, s := range x.inOrder() {
@@ -432,6 +434,7 @@ func (x *traced) manyAtOnce(name string, of func(*record.Transaction) []byte) {
 
 // Rows from before the column trace_rest leave it to table traces.
 func TestTracesOfTransactionsAreThereWhereTheirRowsDoNotTellThem(t *testing.T) {
+	t.Parallel()
 	x := newTraced(t)
 	x.exec(t, "CREATE TABLE older ENGINE = Memory AS SELECT * REPLACE ('' AS trace_rest) FROM transaction_traces")
 	x.exec(t, "TRUNCATE TABLE transaction_traces")

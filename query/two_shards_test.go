@@ -13,6 +13,7 @@ import (
 // The tables of a cluster are asked like those of one node, and their answers are the
 // same to the byte.
 func TestAnswersOfTwoShardsAreThoseOfOneNode(t *testing.T) {
+	t.Parallel()
 	one := wholeWorld(t)
 	bundles := one.bundles
 	engines, dsn := clustertest.Shards(t)

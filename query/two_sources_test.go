@@ -74,6 +74,7 @@ func inMemory(t *testing.T, bundles []*synthetic.Bundle, tokens *synthetic.Token
 // Whatever part of the chain is not in the tables yet, every request gets the answer
 // that a server gives that has all of it there and holds nothing.
 func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
+	t.Parallel()
 	whole := wholeWorld(t)
 	bundles, rows := whole.bundles, whole.rows
 	full := whole.serve(t, func(c *Configuration) { holdNothing(c) })

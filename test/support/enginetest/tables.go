@@ -32,6 +32,9 @@ var statementsOfTables = sync.OnceValues(func() ([]string, error) {
 		return nil, err
 	}
 	defer db.Close()
+	if err := keepParts(db); err != nil {
+		return nil, err
+	}
 	rows, err := db.Query("SELECT create_table_query FROM system.tables WHERE database = ? ORDER BY engine = 'MaterializedView', name", template)
 	if err != nil {
 		return nil, err
@@ -51,6 +54,7 @@ var statementsOfTables = sync.OnceValues(func() ([]string, error) {
 
 // Tables is ClickHouse with all tables, which are made from those that the process's
 // first call migrated: a statement for each table in place of three for each migration.
+// Parts stay as they were inserted until a test says OPTIMIZE TABLE.
 func Tables(t testing.TB) *engine.ClickHouse {
 	t.Helper()
 	c := ClickHouse(t)
@@ -58,28 +62,26 @@ func Tables(t testing.TB) *engine.ClickHouse {
 	return c
 }
 
-var kept []string // databases
-
-// KeptTables is Tables for more than one test: they stay until DropKept, or until the
-// process ends.
+// KeptTables is Tables for more than one test: they stay until the process ends.
 func KeptTables(t testing.TB) *engine.ClickHouse {
 	t.Helper()
-	c, name := database(t)
-	kept = append(kept, name)
+	c, _ := database(t)
 	makeTables(t, c)
 	return c
 }
 
-// DropKept drops what KeptTables made: each part of a table takes some of the memory
-// that the engine has for all tests.
-func DropKept(t testing.TB) {
-	t.Helper()
-	for _, name := range kept {
-		if err := drop(name); err != nil {
-			t.Fatalf("drop database %s: %v", name, err)
+// keepParts has the engine merge parts of the template's tables only when it is told to.
+func keepParts(db *sql.DB) error {
+	var tables []string
+	if err := db.QueryRow("SELECT groupArray(name) FROM system.tables WHERE database = ? AND engine LIKE '%MergeTree'", template).Scan(&tables); err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if _, err := db.Exec("ALTER TABLE `" + table + "` MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1"); err != nil {
+			return err
 		}
 	}
-	kept = nil
+	return nil
 }
 
 func makeTables(t testing.TB, c *engine.ClickHouse) {
