@@ -7,7 +7,7 @@ export GOFLAGS
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 UP_ARGS   ?=
 # What takes longest first, so that nothing is left to run alone at the end.
-TEST      ?= ./query ./verify ./test/... ./...
+TEST      ?= ./query ./verify ./webhooks/send ./internal/parts ./test/... ./...
 TIMEOUT   ?= 30m
 # Packages that are tested side by side: many wait for blocks more than they compute.
 SIDE      ?= 3

@@ -14,7 +14,6 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/metadata"
 	"tonscribe/schema"
-	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -35,7 +34,7 @@ type index struct {
 func newIndex(t *testing.T) *index {
 	t.Helper()
 	t.Parallel()
-	dsn := enginetest.ClickHouse(t).DSN()
+	dsn := enginetest.UnmergedTables(t, "metadata", "metadata_fetches", "metadata_links", "metadata_workers", "mintless_amounts", "mintless_dumps", "progress", "jetton_masters").DSN()
 	configuration := clickhouse.DefaultConfiguration()
 	configuration.DSN = dsn
 	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: enginetest.Report(t)})
@@ -43,23 +42,7 @@ func newIndex(t *testing.T) *index {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Close() })
-	i := &index{TB: t, Client: client}
-	var all strings.Builder
-	if err := migrations.Print(t.Context(), &all, "unused", migrations.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	for statement := range strings.SplitSeq(all.String(), ";") {
-		// The tables that are needed; all of them take longer than a test.
-		for _, needed := range []string{"EXISTS metadata", "EXISTS mintless", "EXISTS progress", "EXISTS jetton_masters", "ALTER TABLE jetton_masters"} {
-			if strings.Contains(statement, needed) {
-				i.exec(statement)
-			}
-		}
-	}
-	for _, table := range []string{"metadata_fetches", "mintless_dumps"} {
-		i.exec("SYSTEM STOP MERGES " + table) // so that tests see every try
-	}
-	return i
+	return &index{TB: t, Client: client}
 }
 
 func (i *index) exec(statement string, arguments ...any) {

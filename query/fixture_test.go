@@ -260,7 +260,7 @@ func keptWorld(t testing.TB, bundles []*synthetic.Bundle, tokens *synthetic.Toke
 // newWorldWith brings what is told of the bundles' tokens, too.
 func newWorldWith(t testing.TB, bundles []*synthetic.Bundle, tokens *synthetic.Tokens) *world {
 	t.Helper()
-	w := &world{engine: enginetest.Tables(t), bundles: bundles, tokens: tokens}
+	w := &world{engine: enginetest.UnmergedTables(t), bundles: bundles, tokens: tokens}
 	w.fill(t)
 	return w
 }

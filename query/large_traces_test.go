@@ -19,7 +19,7 @@ func TestAFewActionsOfALargeTraceAreFoundByTheirKeys(t *testing.T) {
 	isLarge := func(s *record.TraceStep) bool {
 		return s.Trace.PendingEdges == 0 && len(s.Trace.Replaces) == 0 && len(s.Actions) > 0 && s.Trace.Id[0] < 8
 	}
-	x := fillTraced(t, enginetest.Tables(t), func(s *record.TraceStep) {
+	x := fillTraced(t, enginetest.UnmergedTables(t), func(s *record.TraceStep) {
 		if !isLarge(s) {
 			return
 		}

@@ -16,7 +16,7 @@ import (
 
 func TestRefusalsHaveTheFormOfTheirLayer(t *testing.T) {
 	t.Parallel()
-	engine := enginetest.Tables(t)
+	engine := enginetest.UnmergedTables(t)
 	configuration := DefaultConfiguration()
 	configuration.Auth.AnonymousRate = 0.001
 	c, err := New(configuration, Dependencies{Report: enginetest.Report(t), ClickHouse: newClient(t, engine.ReadOnlyDSN())})

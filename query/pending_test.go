@@ -299,7 +299,7 @@ func TestWhatAMessageDidWhenItWasSentLongBeforeIsNotWhatItDoes(t *testing.T) {
 func TestNothingOfALargeTraceThatCameIsToCome(t *testing.T) {
 	t.Parallel()
 	isLarge := func(s *record.TraceStep) bool { return s.Trace.Nodes == 5000 }
-	x := fillTraced(t, enginetest.Tables(t), func(s *record.TraceStep) {
+	x := fillTraced(t, enginetest.UnmergedTables(t), func(s *record.TraceStep) {
 		if s.Trace.Nodes == 2 || s.Trace.PendingEdges > 0 {
 			s.Trace.Nodes = 5000
 		}
@@ -346,7 +346,7 @@ func TestNothingOfALargeTraceThatCameIsToCome(t *testing.T) {
 // those as it came.
 func TestWhatCameIsNotToComeHoweverManyTracesAreAskedFor(t *testing.T) {
 	t.Parallel()
-	x := fillTraced(t, enginetest.Tables(t), func(s *record.TraceStep) {
+	x := fillTraced(t, enginetest.UnmergedTables(t), func(s *record.TraceStep) {
 		s.Trace.PendingEdges, s.Trace.Nodes = max(1, s.Trace.PendingEdges), 3900
 	})
 	open, _ := x.fromOutside()

@@ -457,7 +457,7 @@ func typesThatThereAreNot(t *testing.T, _ *server, at string) {
 func TestABundleOfLargeTracesIsTold(t *testing.T) {
 	t.Parallel()
 	bundles := syntheticBundles(600, 3)
-	w := &world{engine: enginetest.Tables(t), bundles: bundles}
+	w := &world{engine: enginetest.UnmergedTables(t), bundles: bundles}
 	busy := bundles[0]
 	for _, b := range bundles[:len(bundles)-hiddenBundles] {
 		if len(b.Transactions) > len(busy.Transactions) {

@@ -55,7 +55,7 @@ var plainTown kept[*town]
 // newTown makes tables of the test's own.
 func newTown(t testing.TB, special ...*record.Contract) *town {
 	t.Helper()
-	w := fillTown(t, enginetest.Tables(t), special)
+	w := fillTown(t, enginetest.UnmergedTables(t), special)
 	w.server = w.serve(t, nil)
 	return w
 }

@@ -62,7 +62,7 @@ var tracedTables kept[*traced]
 // newTraced makes tables of the test's own.
 func newTraced(t *testing.T) *traced {
 	t.Helper()
-	x := fillTraced(t, enginetest.Tables(t))
+	x := fillTraced(t, enginetest.UnmergedTables(t))
 	x.server = x.serve(t, nil)
 	return x
 }

@@ -87,7 +87,7 @@ func (b *lockedBuffer) text() string {
 
 func newWorld(t testing.TB, change ...func(*Configuration)) *world {
 	t.Helper()
-	engine := enginetest.Tables(t)
+	engine := enginetest.Tables(t, "merchants", "merchant_audit", "merchant_endpoints", "merchant_keys", "merchant_sessions", "payments", "events")
 	configuration := clickhouse.DefaultConfiguration()
 	configuration.DSN = engine.DSN()
 	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})

@@ -73,7 +73,7 @@ func newHouse(t testing.TB) *house {
 // newHouseOn is one with a log of its own.
 func newHouseOn(t testing.TB, log *kafka.Client) *house {
 	t.Helper()
-	h := &house{TB: t, engine: enginetest.Tables(t), log: log, at: newEndpoints(), caFile: authority(t).file(t)}
+	h := &house{TB: t, engine: enginetest.Tables(t, "merchants", "events", "deliveries", "delivery_attempts", "replays", "progress"), log: log, at: newEndpoints(), caFile: authority(t).file(t)}
 	h.tables = tablesOf(t, h.engine.DSN())
 	if err := h.log.EnsureTopics(t.Context(), []schema.Topic{schema.Transfers}); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	engine := enginetest.Tables(t)
+	engine := enginetest.Tables(t, "merchants", "merchant_audit", "merchant_endpoints", "merchant_keys", "merchant_sessions", "payments")
 	configuration := clickhouse.DefaultConfiguration()
 	configuration.DSN = engine.DSN()
 	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,9 +18,13 @@ import (
 // template is the database that migrations were applied to.
 const template = engine.DefaultDatabase + "_template"
 
-// statementsOfTables make the tables of the template in another database, and say
-// in it which migrations it has.
-var statementsOfTables = sync.OnceValues(func() ([]string, error) {
+// versions is the table that says which migrations a database has.
+const versions = "schema_migrations"
+
+// statement makes a table of the template in another database.
+type statement struct{ table, text string }
+
+var statementsOfTables = sync.OnceValues(func() ([]statement, error) {
 	migrated, err := shared.Database(context.Background(), template)
 	if err != nil {
 		return nil, err
@@ -32,59 +37,54 @@ var statementsOfTables = sync.OnceValues(func() ([]string, error) {
 		return nil, err
 	}
 	defer db.Close()
-	if err := keepParts(db); err != nil {
-		return nil, err
-	}
-	rows, err := db.Query("SELECT create_table_query FROM system.tables WHERE database = ? ORDER BY engine = 'MaterializedView', name", template)
+	rows, err := db.Query("SELECT name, create_table_query FROM system.tables WHERE database = ? ORDER BY engine = 'MaterializedView', name", template)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var statements []string
+	var statements []statement
 	for rows.Next() {
-		var statement string
-		if err := rows.Scan(&statement); err != nil {
+		var s statement
+		if err := rows.Scan(&s.table, &s.text); err != nil {
 			return nil, err
 		}
-		statements = append(statements, strings.ReplaceAll(statement, template+".", ""))
+		s.text = strings.ReplaceAll(s.text, template+".", "")
+		statements = append(statements, s)
 	}
-	const versions = "schema_migrations"
-	return append(statements, "INSERT INTO "+versions+" SELECT * FROM "+template+"."+versions), rows.Err()
+	return append(statements, statement{versions, "INSERT INTO " + versions + " SELECT * FROM " + template + "." + versions}), rows.Err()
 })
 
 // Tables is ClickHouse with all tables, which are made from those that the process's
 // first call migrated: a statement for each table in place of three for each migration.
-// Parts stay as they were inserted until a test says OPTIMIZE TABLE.
-func Tables(t testing.TB) *engine.ClickHouse {
+// Where tables are named, no others are made: each takes some milliseconds.
+func Tables(t testing.TB, only ...string) *engine.ClickHouse {
 	t.Helper()
 	c := ClickHouse(t)
-	makeTables(t, c)
+	makeTables(t, c, "", only...)
 	return c
 }
 
-// KeptTables is Tables for more than one test: they stay until the process ends.
+// unmerged are settings of tables whose parts are merged by statements only.
+const unmerged = "max_bytes_to_merge_at_max_space_in_pool = 1, "
+
+// UnmergedTables is Tables whose parts stay as they were inserted until a test says
+// OPTIMIZE TABLE.
+func UnmergedTables(t testing.TB, only ...string) *engine.ClickHouse {
+	t.Helper()
+	c := ClickHouse(t)
+	makeTables(t, c, unmerged, only...)
+	return c
+}
+
+// KeptTables is UnmergedTables for more than one test: they stay until the process ends.
 func KeptTables(t testing.TB) *engine.ClickHouse {
 	t.Helper()
 	c, _ := database(t)
-	makeTables(t, c)
+	makeTables(t, c, unmerged)
 	return c
 }
 
-// keepParts has the engine merge parts of the template's tables only when it is told to.
-func keepParts(db *sql.DB) error {
-	var tables []string
-	if err := db.QueryRow("SELECT groupArray(name) FROM system.tables WHERE database = ? AND engine LIKE '%MergeTree'", template).Scan(&tables); err != nil {
-		return err
-	}
-	for _, table := range tables {
-		if _, err := db.Exec("ALTER TABLE `" + table + "` MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func makeTables(t testing.TB, c *engine.ClickHouse) {
+func makeTables(t testing.TB, c *engine.ClickHouse, settings string, only ...string) {
 	t.Helper()
 	statements, err := statementsOfTables()
 	if err != nil {
@@ -99,9 +99,13 @@ func makeTables(t testing.TB, c *engine.ClickHouse) {
 			t.Error(err)
 		}
 	}()
-	for _, statement := range statements {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(errors.Join(errors.New(statement), err))
+	for _, s := range statements {
+		if len(only) > 0 && s.table != versions && !slices.Contains(only, s.table) {
+			continue
+		}
+		text := strings.Replace(s.text, "SETTINGS index_granularity", "SETTINGS "+settings+"index_granularity", 1)
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(errors.Join(errors.New(text), err))
 		}
 	}
 }
