@@ -4,7 +4,9 @@ BIN       := bin/tonscribe
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 GOFLAGS   := -trimpath
 export GOFLAGS
-LDFLAGS   := -s -w -X main.version=$(VERSION)
+# Without what only debuggers read.
+STRIP     := -s -w
+LDFLAGS   := $(STRIP) -X main.version=$(VERSION)
 UP_ARGS   ?=
 # What takes longest first, so that nothing is left to run alone at the end.
 TEST      ?= ./query ./verify ./webhooks/send ./internal/parts ./test/... ./...
@@ -45,7 +47,7 @@ up: engine ## run everything in one process: make up UP_ARGS='--source files:DIR
 
 # The linter vets.
 test: engine ## all tests, on real engines
-	@test/within go test -vet=off -ldflags='-s -w' -p $(SIDE) -timeout $(TIMEOUT) $(TEST)
+	@test/within go test -vet=off -ldflags='$(STRIP)' -p $(SIDE) -timeout $(TIMEOUT) $(TEST)
 
 test-long: engine ## soak, crash and fuzz runs that take longer
 	@TONSCRIBE_TEST_LONG=1 go test -count=1 -timeout 4h $(TEST)

@@ -35,7 +35,7 @@ import (
 	"tonscribe/test/support/realdata"
 )
 
-// beside each other are so many tests: some wait for what is kept, some for time.
+// besideEachOther is how many tests run at a time: some wait for what is kept, some for time.
 const besideEachOther = "4"
 
 func TestMain(m *testing.M) {

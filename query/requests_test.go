@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	v3 "tonscribe/query/v3"
+	"tonscribe/test/support/enginetest"
 )
 
 func TestRequests(t *testing.T) {
@@ -316,9 +317,8 @@ func TestOthersCanMountPaths(t *testing.T) {
 
 func TestBeforeTheFirstBundleNothingIsServed(t *testing.T) {
 	t.Parallel()
-	w := smallWorld(t)
-	w.exec(t, "TRUNCATE TABLE progress")
-	defer w.setWatermark(t, w.bundles[len(w.bundles)-1])
+	w := &world{engine: enginetest.UnmergedTables(t)}
+	w.connect(t)
 	c, err := New(DefaultConfiguration(), Dependencies{Report: w.report(t), ClickHouse: w.reader})
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ type Tokens struct {
 	known    []uint32 // first bundle of jetton wallets and all after them, 0 before it
 	next     int      // the first that may be unknown
 	underWay []*record.JettonTransfer
+	cells    cells
 	others   others
 	// For the keys: which jetton wallets sent something, and who burned something.
 	sent    []bool
@@ -258,7 +259,7 @@ func (t *Tokens) jettonTransaction(batch *record.ContractBatch, wallet int, tx *
 	if t.random.IntN(5) < 3 {
 		payload := make([]byte, t.random.IntN(100)+8)
 		fill(payload, t.random)
-		j.ForwardPayload = t.rows.bodies.boc(t.rows.bodies.of(payload))
+		j.ForwardPayload = t.cells.boc(t.cells.of(payload))
 	}
 	j.Receipt = t.receipt(tx, a.of(jettonWallets, t.random.IntN(a.count(jettonWallets))))
 	if !tx.Aborted && t.random.IntN(lateOf) == 0 {

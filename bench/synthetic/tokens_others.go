@@ -100,7 +100,7 @@ func (t *Tokens) order(number int) *record.MultisigOrder {
 	return &record.MultisigOrder{
 		Multisig: a.of(multisigs, multisig), Seqno: amount(uint64(number)), Threshold: multisigSigners - 1,
 		Signers: t.people(t.others.signers[multisig][:multisigSigners]), ApprovalsMask: amount(1), ApprovalsNum: 1,
-		ExpirationDate: firstRowUtime + 365*86400, Order: t.rows.bodies.boc(t.rows.bodies.of(text)),
+		ExpirationDate: firstRowUtime + 365*86400, Order: t.cells.boc(t.cells.of(text)),
 	}
 }
 

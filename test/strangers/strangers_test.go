@@ -189,7 +189,7 @@ func TestABystanderIsServedWhileStrangersAttackAndNothingIsLeftOfThem(t *testing
 	answers := bystander(ctx, t, at.from(bystanderAddress))
 	group.Wait()
 
-	after := settles(t, p, idle, limits)
+	after := settles(t, p, idle, limits, measured)
 	median, p99 := quantile(answers, 0.5), quantile(answers, 0.99)
 	fired.Range(func(name, n any) bool {
 		t.Logf("%s: %d shots", name, n.(*counter).n)
@@ -231,20 +231,20 @@ func leftAlone(t *testing.T, p *harness.Process, at *target, idle float64, limit
 			})
 		}
 		group.Wait()
-		if after := settles(t, p, idle, limits); after > idle+moreCPU {
+		if after := settles(t, p, idle, limits, time.Second); after > idle+moreCPU {
 			t.Errorf("%s %.60s: CPU %.2f s/s %s after its clients went, %.2f before, want at most %.2f more", c.path, c.body, after, limits.settled, idle, moreCPU)
 		}
 	}
 }
 
 // settles waits until what strangers left is done, as long as that may take, and returns
-// what is used then, in seconds per second.
-func settles(t *testing.T, p *harness.Process, idle float64, limits limits) (after float64) {
+// what is used then, looked at for some time, in seconds per second.
+func settles(t *testing.T, p *harness.Process, idle float64, limits limits, while time.Duration) (after float64) {
 	t.Helper()
 	time.Sleep(settled)
-	after = cpuPerSecond(t, p.PID(), time.Second)
-	for late := settled; after > idle+moreCPU && late < limits.settled; late += time.Second {
-		after = cpuPerSecond(t, p.PID(), time.Second)
+	after = cpuPerSecond(t, p.PID(), while)
+	for late := settled; after > idle+moreCPU && late < limits.settled; late += while {
+		after = cpuPerSecond(t, p.PID(), while)
 	}
 	return after
 }

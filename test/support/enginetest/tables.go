@@ -24,6 +24,8 @@ const versions = "schema_migrations"
 // statement makes a table of the template in another database.
 type statement struct{ table, text string }
 
+// statementsOfTables are those of all tables; the last one says which migrations the
+// other database has.
 var statementsOfTables = sync.OnceValues(func() ([]statement, error) {
 	migrated, err := shared.Database(context.Background(), template)
 	if err != nil {
@@ -99,11 +101,20 @@ func makeTables(t testing.TB, c *engine.ClickHouse, settings string, only ...str
 			t.Error(err)
 		}
 	}()
+	if i := slices.IndexFunc(only, func(name string) bool {
+		return !slices.ContainsFunc(statements, func(s statement) bool { return s.table == name })
+	}); i >= 0 {
+		t.Fatalf("there is no table %s", only[i])
+	}
 	for _, s := range statements {
 		if len(only) > 0 && s.table != versions && !slices.Contains(only, s.table) {
 			continue
 		}
-		text := strings.Replace(s.text, "SETTINGS index_granularity", "SETTINGS "+settings+"index_granularity", 1)
+		const first = "SETTINGS index_granularity"
+		if strings.Contains(s.text, "MergeTree") && !strings.Contains(s.text, first) {
+			t.Fatalf("%s has no settings where they are looked for: %s", s.table, s.text)
+		}
+		text := strings.Replace(s.text, first, "SETTINGS "+settings+"index_granularity", 1)
 		if _, err := db.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(errors.Join(errors.New(text), err))
 		}
