@@ -239,6 +239,7 @@ func (p *process) findLog(ctx context.Context, embedded bool) error {
 		dependencies.Dial = log.Dial
 		dependencies.Epoch = log.Epoch()
 		dependencies.Sync = log.Sync
+		dependencies.Alone = true
 		p.settings.Contracts.Handover, p.settings.Traces.Handover, p.settings.Webhooks.Match.Handover = false, false, false // nobody else works on this log
 	}
 	client, err := kafka.New(configuration, dependencies)

@@ -26,8 +26,8 @@ const (
 )
 
 type fetched struct {
-	message kafka.Message
-	err     error
+	*entry
+	err error
 }
 
 // fetcher reads one partition from an offset on. Offsets must be contiguous:
@@ -39,12 +39,16 @@ type fetcher struct {
 	offset int64 // of the next record
 	queue  chan fetched
 	last   time.Time // when a record came last
+	taken  int64     // what written knows of offset
 }
 
 // run ends with ctx or after an error that another connection does not cure,
 // which is the last thing in the queue.
 func (f *fetcher) run(ctx context.Context) {
 	defer close(f.queue)
+	if f.client.written != nil {
+		defer f.client.written.join(f)()
+	}
 	for ctx.Err() == nil {
 		err := f.client.persist(ctx, "fetch", func(ctx context.Context) error {
 			before := f.offset
@@ -83,10 +87,13 @@ func (f *fetcher) session(ctx context.Context) error {
 	if err := f.checkRange(conn); err != nil {
 		return err
 	}
-	if _, err := conn.Seek(f.offset, kafka.SeekAbsolute|kafka.SeekDontCheck); err != nil {
-		return err
-	}
 	for f.last = time.Now(); ; {
+		if err := f.takeWritten(ctx); err != nil {
+			return err
+		}
+		if _, err := conn.Seek(f.offset, kafka.SeekAbsolute|kafka.SeekDontCheck); err != nil {
+			return err
+		}
 		end, err := f.readBatch(ctx, conn)
 		if errors.Is(err, kafka.OffsetOutOfRange) {
 			return errors.Join(f.checkRange(conn), err)
@@ -143,10 +150,59 @@ func (f *fetcher) readBatch(ctx context.Context, conn *kafka.Conn) (end int64, e
 			return end, finalError{fmt.Errorf("%s: offset %d came where offset %d is next: records are missing in the log",
 				f.tp, message.Offset, f.offset)}
 		}
-		if err := f.send(ctx, fetched{message: message}); err != nil {
+		if err := f.queueUp(ctx, newEntry(message.Offset, message.Value)); err != nil {
 			return end, err
 		}
-		f.offset++
-		f.last = time.Now()
 	}
+}
+
+// takeWritten queues what the process wrote itself, for as long as the reader can go on
+// with it.
+func (f *fetcher) takeWritten(ctx context.Context) error {
+	if f.client.written == nil {
+		return nil
+	}
+	for {
+		entries, left, moved := f.client.written.after(f, queueLength)
+		switch {
+		case moved != nil:
+			if asks, err := f.await(ctx, moved); asks || err != nil {
+				return err
+			}
+			continue
+		case len(entries) == 0:
+			return nil
+		}
+		for _, e := range entries {
+			if err := f.queueUp(ctx, e); err != nil {
+				return err
+			}
+		}
+		f.client.metrics.lag.WithLabelValues(f.tp.labels()).Set(float64(left))
+	}
+}
+
+// await waits until more was written; asks is whether that takes so long that the log is
+// asked all the same.
+func (f *fetcher) await(ctx context.Context, moved <-chan struct{}) (asks bool, err error) {
+	timer := time.NewTimer(stallLimit)
+	defer timer.Stop()
+	defer func() { f.last = time.Now() }()
+	select {
+	case <-moved:
+		return false, nil
+	case <-timer.C:
+		return true, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+func (f *fetcher) queueUp(ctx context.Context, e *entry) error {
+	if err := f.send(ctx, fetched{entry: e}); err != nil {
+		return err
+	}
+	f.offset++
+	f.last = time.Now()
+	return nil
 }

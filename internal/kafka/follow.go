@@ -8,8 +8,6 @@ import (
 	"sync"
 
 	"github.com/segmentio/kafka-go"
-
-	"tonscribe/schema/record"
 )
 
 // errTooLate says that a follower began behind the beginning of the bundle that comes
@@ -88,10 +86,11 @@ func (c *Client) followFrom(ctx context.Context, tp TopicPartition, offset int64
 		if got.err != nil {
 			return got.err
 		}
-		r := &record.Record{}
-		if err := r.UnmarshalVT(got.message.Value); err != nil {
-			return fmt.Errorf("%s: record at offset %d: %w", tp, got.message.Offset, err)
+		item, err := got.item()
+		if err != nil {
+			return fmt.Errorf("%s: %w", tp, err)
 		}
+		r := item.Record
 		switch at.judge(r) {
 		case repeated:
 			begun = begun || oldest
@@ -107,7 +106,7 @@ func (c *Client) followFrom(ctx context.Context, tp TopicPartition, offset int64
 			return errTooLate
 		}
 		begun, at = true, positionOf(r)
-		if err := take(Item{Record: r, Offset: got.message.Offset, Size: len(got.message.Value), Raw: got.message.Value}); err != nil {
+		if err := take(item); err != nil {
 			return err
 		}
 	}

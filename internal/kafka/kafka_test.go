@@ -48,6 +48,16 @@ func TestEmbeddedLog(t *testing.T) {
 	}
 }
 
+// What a process wrote itself its readers have without asking the log, which changes nothing.
+func TestEmbeddedLogOfOneClient(t *testing.T) {
+	for _, rule := range rules {
+		t.Run(rule.name, func(t *testing.T) {
+			log := enginetest.Kafka(t)
+			rule.hold(t, newTestLog(t, Dependencies{Dial: log.Dial, Epoch: log.Epoch(), Alone: true}, log.Address()))
+		})
+	}
+}
+
 func TestApacheKafka(t *testing.T) {
 	brokers := kafkatest.Apache(t)
 	for _, rule := range rules {

@@ -136,15 +136,15 @@ func (l *testLog) raw(partition, n int) []*record.Record {
 	go f.run(ctx)
 	var records []*record.Record
 	for len(records) < n {
-		item := <-f.queue
-		if item.err != nil {
-			l.t.Fatal(item.err)
+		got := <-f.queue
+		if got.err != nil {
+			l.t.Fatal(got.err)
 		}
-		r := &record.Record{}
-		if err := r.UnmarshalVT(item.message.Value); err != nil {
+		item, err := got.item()
+		if err != nil {
 			l.t.Fatal(err)
 		}
-		records = append(records, r)
+		records = append(records, item.Record)
 	}
 	return records
 }

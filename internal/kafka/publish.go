@@ -98,7 +98,8 @@ func nextBatch(records []*record.Record) (values [][]byte, bytes int, err error)
 }
 
 func (c *Client) publishBatch(ctx context.Context, tp TopicPartition, values [][]byte) error {
-	return c.persist(ctx, "produce", func(ctx context.Context) error {
+	var offset int64
+	err := c.persist(ctx, "produce", func(ctx context.Context) error {
 		// The time of a record stays unset: retention would drop old blocks.
 		messages := make([]kafka.Record, len(values))
 		for i, value := range values {
@@ -111,6 +112,15 @@ func (c *Client) publishBatch(ctx context.Context, tp TopicPartition, values [][
 		if err != nil {
 			return err
 		}
+		offset = response.BaseOffset
 		return response.Error
 	})
+	switch {
+	case c.written == nil:
+	case err != nil:
+		c.written.forget(tp)
+	default:
+		c.written.add(tp, offset, values)
+	}
+	return err
 }

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"tonscribe/schema/record"
 )
 
@@ -23,7 +21,7 @@ const (
 // ErrMoved ends a reader whose group's commit was moved: the next one starts there.
 var ErrMoved = errors.New("the commit was moved")
 
-// Item is one record of a reader.
+// Item is one record of a reader. Other readers may have it as well: it is not changed.
 type Item struct {
 	Record *record.Record
 	// Offset of the record in its partition.
@@ -143,37 +141,36 @@ func (l *PartitionReader) take(ctx context.Context, f fetched, open bool) (Item,
 	case f.err != nil:
 		return Item{}, false, f.err
 	}
-	r := &record.Record{}
-	if err := r.UnmarshalVT(f.message.Value); err != nil {
-		return Item{}, false, fmt.Errorf("%s: record at offset %d: %w", l.place(), f.message.Offset, err)
+	item, err := f.item()
+	if err != nil {
+		return Item{}, false, fmt.Errorf("%s: %w", l.place(), err)
 	}
-	switch l.current.judge(r) {
+	switch l.current.judge(item.Record) {
 	case repeated:
-		return Item{}, false, l.repetition(ctx, f.message)
+		return Item{}, false, l.repetition(ctx, item)
 	case ahead:
-		l.reportAhead(r, f.message.Offset)
+		l.reportAhead(item.Record, item.Offset)
 		l.skippable = -1
 		return Item{}, false, nil
 	}
 	l.skippable = 0
-	l.current = positionOf(r)
+	l.current = positionOf(item.Record)
 	l.mutex.Lock()
-	l.taken = append(l.taken, mark{f.message.Offset, l.current})
+	l.taken = append(l.taken, mark{item.Offset, l.current})
 	l.mutex.Unlock()
-	size := len(f.message.Value)
 	l.client.metrics.consumedRecords.WithLabelValues(l.place().labels()).Inc()
-	l.client.metrics.consumedBytes.WithLabelValues(l.place().labels()).Add(float64(size))
-	return Item{Record: r, Offset: f.message.Offset, Size: size, Raw: f.message.Value}, true, nil
+	l.client.metrics.consumedBytes.WithLabelValues(l.place().labels()).Add(float64(item.Size))
+	return item, true, nil
 }
 
 // repetition counts a dropped record, and skips a long run of them.
-func (l *PartitionReader) repetition(ctx context.Context, message kafka.Message) error {
+func (l *PartitionReader) repetition(ctx context.Context, item Item) error {
 	l.client.metrics.repeated.WithLabelValues(l.place().labels()).Inc()
 	if l.skippable < 0 {
 		return nil // records ahead of their time may be of use to who repairs the log
 	}
-	l.skippable += len(message.Value)
-	l.skipEnd = message.Offset + 1
+	l.skippable += item.Size
+	l.skipEnd = item.Offset + 1
 	if l.skippable < skipBytes {
 		return nil
 	}

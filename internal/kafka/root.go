@@ -26,6 +26,9 @@ const (
 	produceTimeout = 30 * time.Second
 	// metadataTTL bounds how long requests go to a broker that lost a partition.
 	metadataTTL = 2 * time.Second
+	// writtenBytes is how much of what readers have not taken yet is kept for them: the
+	// rest they read from the log.
+	writtenBytes = 32 << 20
 )
 
 // Dependencies of a Client.
@@ -40,6 +43,9 @@ type Dependencies struct {
 	// Room is waited for before anything is written, by Publish; nil is room
 	// always.
 	Room func(ctx context.Context) error
+	// Alone says that nobody but this client writes to the log. What it wrote is then in its
+	// readers' hands without being read from there.
+	Alone bool
 	// Sync makes what a partition has survive a power loss. It is nil where what is
 	// acknowledged does.
 	Sync func(topic string, partition int) error
@@ -56,6 +62,7 @@ type Client struct {
 	calls         *kafka.Client // with callTimeout
 	produce       *kafka.Client // with produceTimeout
 	writers       sync.Map      // TopicPartition → chan struct{}: one batch in flight
+	written       *written      // nil where others write as well
 	room          func(ctx context.Context) error
 	sync          func(topic string, partition int) error
 
@@ -103,6 +110,9 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 			DialFunc: dependencies.Dial, TLS: tls, SASLMechanism: mechanism},
 		transport: &kafka.Transport{ClientID: "tonscribe", DialTimeout: dialTimeout, MetadataTTL: metadataTTL,
 			Dial: dependencies.Dial, TLS: tls, SASL: mechanism},
+	}
+	if dependencies.Alone {
+		c.written = newWritten(writtenBytes)
 	}
 	address := kafka.TCP(configuration.Brokers...)
 	c.calls = &kafka.Client{Addr: address, Timeout: callTimeout, Transport: c.transport}

@@ -61,12 +61,11 @@ func readRange(conn *kafka.Conn, from, end int64, take func(Item) error) error {
 				batch.Close()
 				return err
 			}
-			r := &record.Record{}
-			if err := r.UnmarshalVT(message.Value); err != nil {
-				batch.Close()
-				return finalError{fmt.Errorf("record at offset %d: %w", message.Offset, err)}
+			item, err := newEntry(message.Offset, message.Value).item()
+			if err == nil {
+				err = take(item)
 			}
-			if err := take(Item{Record: r, Offset: message.Offset, Size: len(message.Value), Raw: message.Value}); err != nil {
+			if err != nil {
 				batch.Close()
 				return finalError{err}
 			}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"tonscribe/schema/record"
 )
 
 // watchPause is how long Watch waits after a failure that connecting again does not
@@ -53,12 +51,12 @@ func (c *Client) watchFrom(ctx context.Context, tp TopicPartition, next int64, t
 		if got.err != nil {
 			return next, got.err
 		}
-		next = got.message.Offset + 1
-		r := &record.Record{}
-		if err := r.UnmarshalVT(got.message.Value); err != nil {
-			return next, fmt.Errorf("record at offset %d: %w", got.message.Offset, err)
+		next = got.offset + 1
+		item, err := got.item()
+		if err != nil {
+			return next, err
 		}
-		take(Item{Record: r, Offset: got.message.Offset, Size: len(got.message.Value), Raw: got.message.Value})
+		take(item)
 	}
 	return next, context.Cause(ctx)
 }

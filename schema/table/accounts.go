@@ -33,6 +33,7 @@ func NewAccount(a *record.Account, raw []byte, late bool) (*Account, error) {
 func (o Options) account(late bool) func(*record.Account, []byte) (*Account, error) {
 	return func(a *record.Account, raw []byte) (*Account, error) {
 		if len(a.Data) > 0 && o.KeepsData != nil && !o.KeepsData(a.DataDepth) {
+			a = a.CloneVT()
 			a.Data = nil
 			var err error
 			if raw, err = a.MarshalVT(); err != nil {

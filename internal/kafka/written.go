@@ -1,0 +1,166 @@
+package kafka
+
+import (
+	"container/list"
+	"fmt"
+	"sync"
+
+	"tonscribe/schema/record"
+)
+
+// entry is one record of a partition, for all readers of this process.
+type entry struct {
+	offset  int64
+	value   []byte // as it is in the log
+	decoded func() (*record.Record, error)
+}
+
+func newEntry(offset int64, value []byte) *entry {
+	return &entry{offset: offset, value: value, decoded: sync.OnceValues(func() (*record.Record, error) {
+		r := &record.Record{}
+		if err := r.UnmarshalVT(value); err != nil {
+			return nil, fmt.Errorf("record at offset %d: %w", offset, err)
+		}
+		return r, nil
+	})}
+}
+
+// item is the entry for its readers, none of whom may change it.
+func (e *entry) item() (Item, error) {
+	r, err := e.decoded()
+	return Item{Record: r, Offset: e.offset, Size: len(e.value), Raw: e.value}, err
+}
+
+// written is what the process has put into its own log and not all of its readers have
+// taken yet, so that they need not ask the log for it, and it is decoded once for all of
+// them. What is older than the bytes that there is room for is read from the log.
+type written struct {
+	mutex      sync.Mutex
+	partitions map[TopicPartition]*tailOf
+	order      list.List // of held, the oldest of all partitions first
+	bytes, max int
+}
+
+// tailOf is what a partition has of it.
+type tailOf struct {
+	known   bool  // nothing was put behind end that is not known
+	end     int64 // offset of the next record
+	places  []*list.Element
+	moved   chan struct{} // closed when something changed
+	readers map[*fetcher]struct{}
+}
+
+// held is an entry of a partition.
+type held struct {
+	*entry
+	of *tailOf
+}
+
+func newWritten(bytes int) *written {
+	return &written{partitions: map[TopicPartition]*tailOf{}, max: bytes}
+}
+
+// of returns a partition's; the mutex is locked.
+func (w *written) of(tp TopicPartition) *tailOf {
+	t := w.partitions[tp]
+	if t == nil {
+		t = &tailOf{moved: make(chan struct{}), readers: map[*fetcher]struct{}{}}
+		w.partitions[tp] = t
+	}
+	return t
+}
+
+func (t *tailOf) wake() {
+	close(t.moved)
+	t.moved = make(chan struct{})
+}
+
+// add takes what was acknowledged as the partition's records from an offset on.
+func (w *written) add(tp TopicPartition, offset int64, values [][]byte) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	t := w.of(tp)
+	if offset != t.end {
+		w.drop(t, len(t.places)) // something came twice between them
+	}
+	t.known, t.end = true, offset+int64(len(values))
+	if len(t.readers) > 0 {
+		for i, value := range values {
+			t.places = append(t.places, w.order.PushBack(held{newEntry(offset+int64(i), value), t}))
+			w.bytes += len(value)
+		}
+		for w.bytes > w.max {
+			w.drop(w.order.Front().Value.(held).of, 1)
+		}
+	}
+	t.wake()
+}
+
+// forget is for a partition whose end is not known: something was sent and not acknowledged.
+func (w *written) forget(tp TopicPartition) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	t := w.of(tp)
+	w.drop(t, len(t.places))
+	t.known = false
+	t.wake()
+}
+
+// drop removes the oldest entries of a partition; the mutex is locked.
+func (w *written) drop(t *tailOf, n int) {
+	for _, at := range t.places[:n] {
+		w.bytes -= len(w.order.Remove(at).(held).value)
+	}
+	clear(t.places[:n])
+	t.places = t.places[n:]
+}
+
+// join makes that what a reader may want is kept, until it leaves.
+func (w *written) join(f *fetcher) (leave func()) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	t := w.of(f.tp)
+	t.readers[f] = struct{}{}
+	f.taken = f.offset
+	return func() {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		delete(t.readers, f)
+		w.release(t)
+	}
+}
+
+// release drops what all readers have taken; the mutex is locked.
+func (w *written) release(t *tailOf) {
+	next := t.end
+	for f := range t.readers {
+		next = min(next, f.taken)
+	}
+	n := 0
+	for n < len(t.places) && t.places[n].Value.(held).offset < next {
+		n++
+	}
+	w.drop(t, n)
+}
+
+// after returns what follows for a reader, at most so many entries; where it has taken
+// everything, the channel that is closed when there may be more; and neither where it has
+// to ask the log. Behind the entries are left more.
+func (w *written) after(f *fetcher, most int) (entries []*entry, left int64, moved <-chan struct{}) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	t := w.of(f.tp)
+	f.taken = f.offset
+	w.release(t)
+	first := t.end - int64(len(t.places))
+	switch {
+	case !t.known || f.offset < first:
+		return nil, 0, nil
+	case f.offset >= t.end: // beyond it where the log answered a reader before the writer
+		return nil, 0, t.moved
+	}
+	for _, at := range t.places[f.offset-first : min(f.offset-first+int64(most), int64(len(t.places)))] {
+		entries = append(entries, at.Value.(held).entry)
+	}
+	return entries, t.end - f.offset - int64(len(entries)), nil
+}
