@@ -283,6 +283,36 @@ func TestRecordsAreTheBytesThatWereWritten(t *testing.T) {
 	}
 }
 
+// Other readers of the log have the same records.
+func TestARecordIsAsItWasWhenItsRowsAreMade(t *testing.T) {
+	for name, options := range map[string]table.Options{
+		"what is published": {},
+		"data is not kept":  {KeepsData: func(uint32) bool { return false }},
+	} {
+		for topic, r := range topics {
+			given := r.CloneVT()
+			for _, a := range given.GetAccounts().GetAccounts() {
+				a.Data = []byte{1}
+			}
+			want := given.CloneVT()
+			payload, err := given.MarshalVT()
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := table.NewFeed(topic, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Add(given, payload); err != nil {
+				t.Fatal(err)
+			}
+			if !given.EqualVT(want) {
+				t.Errorf("%s, %s: %v\nwant %v", topic, name, given, want)
+			}
+		}
+	}
+}
+
 // A wallet without a balance that has not claimed what is its owner's is found by owner,
 // by master and among all; others are not.
 func TestWalletsThatMayClaimAreFoundWhereTheyHaveNoBalance(t *testing.T) {
