@@ -39,7 +39,6 @@ type fetcher struct {
 	offset int64 // of the next record
 	queue  chan fetched
 	last   time.Time // when a record came last
-	taken  int64     // what written knows of offset
 }
 
 // run ends with ctx or after an error that another connection does not cure,

@@ -36,41 +36,41 @@ func (e *entry) item() (Item, error) {
 // them. What is older than the bytes that there is room for is read from the log.
 type written struct {
 	mutex      sync.Mutex
-	partitions map[TopicPartition]*tailOf
+	partitions map[TopicPartition]*share
 	order      list.List // of held, the oldest of all partitions first
 	bytes, max int
 }
 
-// tailOf is what a partition has of it.
-type tailOf struct {
+// share is what a partition has of it.
+type share struct {
 	known   bool  // nothing was put behind end that is not known
 	end     int64 // offset of the next record
 	places  []*list.Element
-	moved   chan struct{} // closed when something changed
-	readers map[*fetcher]struct{}
+	moved   chan struct{}      // closed when something changed
+	readers map[*fetcher]int64 // the offset up to which each has taken
 }
 
 // held is an entry of a partition.
 type held struct {
 	*entry
-	of *tailOf
+	of *share
 }
 
 func newWritten(bytes int) *written {
-	return &written{partitions: map[TopicPartition]*tailOf{}, max: bytes}
+	return &written{partitions: map[TopicPartition]*share{}, max: bytes}
 }
 
 // of returns a partition's; the mutex is locked.
-func (w *written) of(tp TopicPartition) *tailOf {
+func (w *written) of(tp TopicPartition) *share {
 	t := w.partitions[tp]
 	if t == nil {
-		t = &tailOf{moved: make(chan struct{}), readers: map[*fetcher]struct{}{}}
+		t = &share{moved: make(chan struct{}), readers: map[*fetcher]int64{}}
 		w.partitions[tp] = t
 	}
 	return t
 }
 
-func (t *tailOf) wake() {
+func (t *share) wake() {
 	close(t.moved)
 	t.moved = make(chan struct{})
 }
@@ -107,7 +107,7 @@ func (w *written) forget(tp TopicPartition) {
 }
 
 // drop removes the oldest entries of a partition; the mutex is locked.
-func (w *written) drop(t *tailOf, n int) {
+func (w *written) drop(t *share, n int) {
 	for _, at := range t.places[:n] {
 		w.bytes -= len(w.order.Remove(at).(held).value)
 	}
@@ -120,8 +120,7 @@ func (w *written) join(f *fetcher) (leave func()) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	t := w.of(f.tp)
-	t.readers[f] = struct{}{}
-	f.taken = f.offset
+	t.readers[f] = f.offset
 	return func() {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
@@ -131,10 +130,10 @@ func (w *written) join(f *fetcher) (leave func()) {
 }
 
 // release drops what all readers have taken; the mutex is locked.
-func (w *written) release(t *tailOf) {
+func (w *written) release(t *share) {
 	next := t.end
-	for f := range t.readers {
-		next = min(next, f.taken)
+	for _, taken := range t.readers {
+		next = min(next, taken)
 	}
 	n := 0
 	for n < len(t.places) && t.places[n].Value.(held).offset < next {
@@ -150,7 +149,7 @@ func (w *written) after(f *fetcher, most int) (entries []*entry, left int64, mov
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	t := w.of(f.tp)
-	f.taken = f.offset
+	t.readers[f] = f.offset
 	w.release(t)
 	first := t.end - int64(len(t.places))
 	switch {
