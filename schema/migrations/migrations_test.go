@@ -231,6 +231,33 @@ func TestPrintedStatementsAreThoseOfTheLayout(t *testing.T) {
 	}
 }
 
+func TestPrintedStatementsMakeTheTablesThatUpMakes(t *testing.T) {
+	definitions := func(dsn string) (all []string) {
+		err := open(t, dsn).QueryRow(t.Context(), `SELECT arraySort(groupArray(replaceAll(create_table_query, currentDatabase() || '.', ''))) FROM system.tables
+			WHERE database = currentDatabase() AND name != 'schema_migrations' AND NOT match(name, '^[._]tmp')`).Scan(&all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	up, typed := enginetest.ClickHouse(t).DSN(), enginetest.ClickHouse(t).DSN()
+	if err := migrations.Up(t.Context(), up, migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	conn := open(t, typed)
+	for statement := range strings.SplitSeq(printed(t, migrations.Options{}), ";") {
+		if statement = strings.TrimSpace(statement); statement == "" || strings.HasPrefix(statement, "CREATE DATABASE") {
+			continue
+		}
+		if err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	if got, want := definitions(typed), definitions(up); !slices.Equal(got, want) || len(got) == 0 {
+		t.Fatalf("typed:\n%s\nup:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 func TestReplicatedTablesNeedACluster(t *testing.T) {
 	var out bytes.Buffer
 	if err := migrations.Print(t.Context(), &out, "tonscribe", migrations.Options{Replicated: true}); err == nil {

@@ -73,7 +73,8 @@ func (f *filled) fill(r io.ReadCloser, name string, err error) (io.ReadCloser, s
 	if err := t.Execute(&out, nil); err != nil {
 		return nil, "", err
 	}
-	return io.NopCloser(strings.NewReader(strings.TrimSpace(out.String()) + "\n")), name, nil
+	// Files that are printed one after the other are statements still.
+	return io.NopCloser(strings.NewReader(strings.TrimSuffix(strings.TrimSpace(out.String()), ";") + ";\n")), name, nil
 }
 
 // withoutComments drops comments, because the statements of a file are parted
