@@ -149,7 +149,7 @@ func (f *fetcher) readBatch(ctx context.Context, conn *kafka.Conn) (end int64, e
 			return end, finalError{fmt.Errorf("%s: offset %d came where offset %d is next: records are missing in the log",
 				f.tp, message.Offset, f.offset)}
 		}
-		if err := f.queueUp(ctx, newEntry(message.Offset, message.Value)); err != nil {
+		if err := f.queueUp(ctx, &entry{offset: message.Offset, value: message.Value}); err != nil {
 			return end, err
 		}
 	}

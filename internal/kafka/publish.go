@@ -16,7 +16,8 @@ const batchBytes = 8 << 20
 // Publish writes the records to the partition, in order, and returns when all
 // are acknowledged by all in-sync replicas. What may succeed later is tried
 // until ctx ends, everything from the first unacknowledged record on again, so
-// the log may repeat records, which a PartitionReader drops.
+// the log may repeat records, which a PartitionReader drops. Readers of this process may
+// have the records themselves: nobody changes them any more.
 func (c *Client) Publish(ctx context.Context, topic string, partition int, records []*record.Record) error {
 	tp := TopicPartition{topic, partition}
 	if err := c.connect(ctx); err != nil {
@@ -37,7 +38,7 @@ func (c *Client) Publish(ctx context.Context, topic string, partition int, recor
 				return fmt.Errorf("publish to %s: %w", tp, err)
 			}
 		}
-		if err := c.publishBatch(ctx, tp, batch); err != nil {
+		if err := c.publishBatch(ctx, tp, batch, records[:len(batch)]); err != nil {
 			first := records[0]
 			return fmt.Errorf("publish to %s: %d records from bundle %d index %d: %w",
 				tp, len(batch), first.McSeqno, first.Index, err)
@@ -97,7 +98,7 @@ func nextBatch(records []*record.Record) (values [][]byte, bytes int, err error)
 	return values, bytes, nil
 }
 
-func (c *Client) publishBatch(ctx context.Context, tp TopicPartition, values [][]byte) error {
+func (c *Client) publishBatch(ctx context.Context, tp TopicPartition, values [][]byte, records []*record.Record) error {
 	var offset int64
 	err := c.persist(ctx, "produce", func(ctx context.Context) error {
 		// The time of a record stays unset: retention would drop old blocks.
@@ -120,7 +121,7 @@ func (c *Client) publishBatch(ctx context.Context, tp TopicPartition, values [][
 	case err != nil:
 		c.written.forget(tp)
 	default:
-		c.written.add(tp, offset, values)
+		c.written.add(tp, offset, values, records)
 	}
 	return err
 }

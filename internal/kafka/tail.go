@@ -61,7 +61,7 @@ func readRange(conn *kafka.Conn, from, end int64, take func(Item) error) error {
 				batch.Close()
 				return err
 			}
-			item, err := newEntry(message.Offset, message.Value).item()
+			item, err := (&entry{offset: message.Offset, value: message.Value}).item()
 			if err == nil {
 				err = take(item)
 			}

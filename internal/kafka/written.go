@@ -8,32 +8,28 @@ import (
 	"tonscribe/schema/record"
 )
 
-// entry is one record of a partition, for all readers of this process.
+// entry is one record of a partition.
 type entry struct {
-	offset  int64
-	value   []byte // as it is in the log
-	decoded func() (*record.Record, error)
+	offset int64
+	value  []byte         // as it is in the log
+	record *record.Record // nil until it is decoded
 }
 
-func newEntry(offset int64, value []byte) *entry {
-	return &entry{offset: offset, value: value, decoded: sync.OnceValues(func() (*record.Record, error) {
-		r := &record.Record{}
-		if err := r.UnmarshalVT(value); err != nil {
-			return nil, fmt.Errorf("record at offset %d: %w", offset, err)
-		}
-		return r, nil
-	})}
-}
-
-// item is the entry for its readers, none of whom may change it.
+// item is the entry for a reader.
 func (e *entry) item() (Item, error) {
-	r, err := e.decoded()
-	return Item{Record: r, Offset: e.offset, Size: len(e.value), Raw: e.value}, err
+	r := e.record
+	if r == nil {
+		r = &record.Record{}
+		if err := r.UnmarshalVT(e.value); err != nil {
+			return Item{}, fmt.Errorf("record at offset %d: %w", e.offset, err)
+		}
+	}
+	return Item{Record: r, Offset: e.offset, Size: len(e.value), Raw: e.value}, nil
 }
 
 // written is what the process has put into its own log and not all of its readers have
-// taken yet, so that they need not ask the log for it, and it is decoded once for all of
-// them. What is older than the bytes that there is room for is read from the log.
+// taken yet, so that they need neither ask the log for it nor decode it: they have the
+// writer's records, which nobody may change any more. What is older than the bytes that there is room for is read from the log.
 type written struct {
 	mutex      sync.Mutex
 	partitions map[TopicPartition]*share
@@ -76,7 +72,7 @@ func (t *share) wake() {
 }
 
 // add takes what was acknowledged as the partition's records from an offset on.
-func (w *written) add(tp TopicPartition, offset int64, values [][]byte) {
+func (w *written) add(tp TopicPartition, offset int64, values [][]byte, records []*record.Record) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	t := w.of(tp)
@@ -86,7 +82,7 @@ func (w *written) add(tp TopicPartition, offset int64, values [][]byte) {
 	t.known, t.end = true, offset+int64(len(values))
 	if len(t.readers) > 0 {
 		for i, value := range values {
-			t.places = append(t.places, w.order.PushBack(held{newEntry(offset+int64(i), value), t}))
+			t.places = append(t.places, w.order.PushBack(held{&entry{offset + int64(i), value, records[i]}, t}))
 			w.bytes += len(value)
 		}
 		for w.bytes > w.max {

@@ -59,8 +59,18 @@ func Binary(t testing.TB) string {
 	return built
 }
 
+// RaceBinary is the program with the race detector, which takes a minute to build.
+func RaceBinary(t testing.TB) string {
+	t.Helper()
+	path, err := build(filepath.Join(Root(), "bin", "test", "race"), "-race")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // build brings the program in a folder up to date. Other test processes wait.
-func build(dir string) (path string, err error) {
+func build(dir string, flags ...string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -73,7 +83,7 @@ func build(dir string) (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(dir, "tonscribe")
-	command := exec.Command("go", "build", "-o", path, "./cmd/tonscribe")
+	command := exec.Command("go", slices.Concat([]string{"build", "-o", path}, flags, []string{"./cmd/tonscribe"})...)
 	command.Dir = Root()
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
