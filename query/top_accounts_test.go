@@ -139,6 +139,32 @@ func TestTopAccountsAreThoseOfTheView(t *testing.T) {
 	}
 }
 
+// A deep offset is answered however many accounts there are, in however many parts:
+// where the accounts lie in the table says nothing of their balances.
+func TestTopAccountsFromADeepOffsetAmongMany(t *testing.T) {
+	t.Parallel()
+	const accounts = 400_000
+	rows := synthetic.NewRows(synthetic.RowOptions{Transactions: 60, Seed: 7, Whole: true})
+	w := newWorld(t, []*synthetic.Bundle{rows.Next()})
+	for part := range 4 {
+		w.exec(t, fmt.Sprintf(`INSERT INTO accounts_by_balance WITH SHA256(toString(number)) AS id
+			SELECT 0, reinterpretAsUInt64(reverse(substring(id, 1, 8))), id, %d, 1000000000000 + number * 1000 + %d, 0 FROM numbers(%d)`, part+1, part, accounts))
+	}
+	s := w.serve(t, nil)
+	for _, at := range []int{0, 20_000, 100_000, 99_000} {
+		answer := s.ask(fmt.Sprintf("/api/v3/topAccountsByBalance?limit=20&offset=%d", at))
+		var list []struct{ Balance string }
+		if err := json.Unmarshal(answer.Body.Bytes(), &list); err != nil || answer.Code != http.StatusOK || len(list) != 20 {
+			t.Fatalf("from %d: %d %.300s", at, answer.Code, answer.Body)
+		}
+		for i, a := range list {
+			if want := strconv.Itoa(1_000_000_000_000 + (accounts-1-at-i)*1000 + 3); a.Balance != want {
+				t.Fatalf("number %d has %s, want %s", at+i, a.Balance, want)
+			}
+		}
+	}
+}
+
 // The ranking follows bundles that are in memory without reading tables anew, and what it
 // reads does not grow with what is in memory.
 func TestTopAccountsFollowWhatIsInMemory(t *testing.T) {

@@ -62,6 +62,16 @@ func (s *Reader) Begin(ctx context.Context, r *Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
+// Filling makes the statements that are run with the context those of a request of the same
+// client that names so many values: they fill what other requests are answered from, too.
+func (s *Reader) Filling(ctx context.Context, items int) context.Context {
+	r := requestOf(ctx)
+	if r == nil {
+		return ctx
+	}
+	return s.Begin(ctx, &Request{Client: r.Client, Items: items})
+}
+
 // requestOf returns the request that a context belongs to, nil for what the query service
 // does by itself.
 func requestOf(ctx context.Context) *Request {

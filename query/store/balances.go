@@ -68,8 +68,9 @@ func (r *ranking) follow(ctx context.Context, v *head.View) error {
 // maxRankRows is how many rows one statement reads at most.
 const maxRankRows = 100_000
 
-// minRanked and maxRanked are how many accounts are read at once and held.
-const minRanked, maxRanked = 250, 50_000
+// minRanked and maxRanked are how many accounts are read at once and held: the greatest
+// offset by default, and a page.
+const minRanked, maxRanked = 250, 101_000
 
 // TopAccounts are the accounts with the greatest balances from the offset on, or
 // after a place in the ranking.
@@ -103,7 +104,8 @@ func (s *Store) rank(ctx context.Context, v *head.View, r *ranking, need int) (e
 	if r.watermark == v.Watermark && (r.whole || len(r.list) >= need) {
 		return nil
 	}
-	list, whole, err := s.richest(ctx, v, nil, max(need+need/4, minRanked)) // deeper pages come next
+	need = max(need+need/4, minRanked) // deeper pages come next
+	list, whole, err := s.richest(s.reader.Filling(ctx, need), v, nil, need)
 	if err == nil {
 		r.watermark, r.tables, r.list, r.whole = v.Watermark, v.Tables, list, whole
 	}
