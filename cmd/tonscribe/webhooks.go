@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"tonscribe/internal/egress"
 	"tonscribe/internal/lifetime"
 	frame "tonscribe/internal/stage"
 	"tonscribe/query/auth"
@@ -61,13 +60,13 @@ func (p *process) newMerchantAPI(chain *chainFacts) (*merchantapi.API, error) {
 		return nil, err
 	}
 	p.onStop("replays", manual.Stop)
-	allowed, err := egress.Networks(c.AllowNetworks)
+	reaches, err := send.Reaches(c)
 	if err != nil {
 		return nil, err
 	}
 	log := send.NewLog(c, client)
 	return merchantapi.New(p.settings.Webhooks.API, merchantapi.Dependencies{
-		Report: p.report.For("merchants"), Store: merchants, Client: auth.Client, Reaches: egress.NewGuard(allowed...).Allows,
+		Report: p.report.For("merchants"), Store: merchants, Client: auth.Client, Reaches: reaches,
 		Build: build, Tokens: chain, Outcomes: outcomes{log}, Deliveries: deliveries{log, manual},
 	})
 }
@@ -219,6 +218,7 @@ func failure(err error) error {
 	for _, known := range []struct{ of, is error }{
 		{send.ErrNotFound, store.ErrNotFound}, {send.ErrCursor, merchantapi.ErrCursor}, {send.ErrBusy, merchantapi.ErrBusy},
 		{send.ErrRefused, merchantapi.ErrRefused}, {send.ErrReplaying, merchantapi.ErrRefused}, {send.ErrRange, merchantapi.ErrRefused},
+		{send.ErrNoSecret, store.ErrNoSealKey},
 	} {
 		if errors.Is(err, known.of) {
 			return named{err, known.is}

@@ -8,6 +8,12 @@ export interface Session {
 
 export type Signing = 'secret' | 'key'
 
+// keyId is what attempts name that the secret has signed
+export interface Masked {
+  masked: string // empty until a URL is set
+  keyId?: string
+}
+
 export interface Endpoint {
   url: string // empty until one is set
   enabled: boolean
@@ -15,10 +21,9 @@ export interface Endpoint {
   signing: Signing
   header: string
   keyId?: string // of the API key that signs
-  secret: {
-    masked: string // empty until a URL is set
-    next?: { masked: string; switchAt: string }
-    old?: { masked: string; undoUntil: string }
+  secret: Masked & {
+    next?: Masked & { switchAt: string }
+    old?: Masked & { undoUntil: string }
   }
 }
 

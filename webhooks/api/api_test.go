@@ -17,6 +17,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"tonscribe/internal/report"
 	"tonscribe/webhooks/event"
 	"tonscribe/webhooks/payment"
 	"tonscribe/webhooks/signature"
@@ -90,13 +91,16 @@ func TestSecretsAreMaskedUntilTheyAreRevealedAndRotateByTheAPI(t *testing.T) {
 		return shown(s.clicks(http.MethodPost, "/webhook/secret/"+name, map[string]any{}))
 	}
 	ends := func(masked any, secret string) bool { return masked == "whsec_…"+secret[len(secret)-4:] }
-	if got := shown(s.asks(http.MethodGet, "/webhook", nil)); !ends(got["masked"], s.secret) || got["next"] != nil || got["old"] != nil {
+	signs := func(of map[string]any, secret string) bool {
+		return ends(of["masked"], secret) && of["keyId"] == signature.KeyID(secret)
+	}
+	if got := shown(s.asks(http.MethodGet, "/webhook", nil)); !signs(got, s.secret) || got["next"] != nil || got["old"] != nil {
 		t.Errorf("at first %v", got)
 	}
 	rotated := step("rotate")
 	secrets := w.ok(s.clicks(http.MethodPost, "/webhook/secret/reveal", map[string]any{}))
 	next := secrets["next"].(string)
-	if secrets["secret"] != s.secret || !strings.HasPrefix(next, "whsec_") || next == s.secret || !ends(rotated["next"].(map[string]any)["masked"], next) {
+	if secrets["secret"] != s.secret || !strings.HasPrefix(next, "whsec_") || next == s.secret || !signs(rotated["next"].(map[string]any), next) {
 		t.Errorf("revealed %v, rotated %v", secrets, rotated)
 	}
 	at, err := time.Parse(time.RFC3339, rotated["next"].(map[string]any)["switchAt"].(string))
@@ -104,7 +108,7 @@ func TestSecretsAreMaskedUntilTheyAreRevealedAndRotateByTheAPI(t *testing.T) {
 		t.Errorf("the switch is in %s, %v, want 24h", until, err)
 	}
 	w.refused("twice", s.clicks(http.MethodPost, "/webhook/secret/rotate", nil), http.StatusConflict, "rotation_open")
-	if switched := step("switch"); !ends(switched["masked"], next) || !ends(switched["old"].(map[string]any)["masked"], s.secret) {
+	if switched := step("switch"); !signs(switched, next) || !signs(switched["old"].(map[string]any), s.secret) {
 		t.Errorf("switched %v", switched)
 	}
 	w.refused("nothing to switch", s.clicks(http.MethodPost, "/webhook/secret/switch", nil), http.StatusConflict, "no_next_secret")
@@ -581,5 +585,35 @@ func TestConfigurationsThatCannotWorkAreRefusedByTheNameOfTheKey(t *testing.T) {
 		if _, err := New(c, Dependencies{}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Who has started a replica without the key, or with another one, is told so by the status:
+// nothing says that there is no secret.
+func TestWhatConcernsSecretsWaitsForTheRightSealKey(t *testing.T) {
+	w := newWorld(t)
+	s, whole := w.newShop("shop"), w.store
+	for name, key := range map[string]string{"no key": "", "another key": store.NewSealKey()} {
+		c := store.DefaultConfiguration()
+		c.SealKey = key
+		opened, err := store.New(c, store.Dependencies{Report: report.Silent(), ClickHouse: w.client, Now: w.clock.now})
+		w.must(err)
+		w.must(opened.Start(t.Context()))
+		w.store = opened
+		w.open()
+		for path, body := range map[string]map[string]any{
+			"/webhook/secret/reveal": {}, "/webhook/secret/rotate": {}, "/verify": {"body": "{}", "header": "sha256=00"},
+		} {
+			w.refused(name, s.asks(http.MethodPost, path, body), http.StatusServiceUnavailable, "not_configured")
+		}
+		w.refused(name, s.asks(http.MethodPut, "/webhook", map[string]any{"url": "https://two.example"}), http.StatusServiceUnavailable, "not_configured")
+		if got := w.ok(s.asks(http.MethodGet, "/webhook", nil)); got["url"] == "" {
+			t.Errorf("%s: the webhook is %v", name, got)
+		}
+		if got := w.ok(s.asks(http.MethodPost, "/verify", map[string]any{"body": "{}", "header": signature.Sign([]byte("{}"), "of mine"), "secret": "of mine"})); got["valid"] != true {
+			t.Errorf("%s: by a secret of the request: %v", name, got)
+		}
+		w.store = whole
+		w.must(opened.Stop(context.Background()))
 	}
 }

@@ -92,6 +92,8 @@ func failed(ctx context.Context, err error) (e *Error, ours bool) {
 		return errNotFound, false
 	case errors.Is(err, store.ErrNoSealKey), errors.Is(err, ErrNoServers):
 		return errNotConfigured, false
+	case errors.Is(err, store.ErrSealKey):
+		return errNotConfigured, true
 	case errors.Is(err, store.ErrNotRead), errors.Is(err, store.ErrStopped), errors.Is(err, ErrNoAnswer):
 		return errUnavailable, false
 	case ctx.Err() != nil, clickhouse.IsBroken(err):

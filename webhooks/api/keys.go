@@ -117,7 +117,7 @@ var revokeKey = &Endpoint{
 			return store.Key{}, err
 		}
 		endpoint, err := c.store.Endpoints.Newest(c, c.merchant.ID)
-		if err != nil && !errors.Is(err, store.ErrNoSealKey) {
+		if err != nil {
 			return store.Key{}, err
 		}
 		if endpoint.Signing == store.SignedByKey && (store.Key{Hash: endpoint.KeyHash}).ID() == which {

@@ -58,14 +58,18 @@ func (c *call) testEvent() (e event.Event, err error) {
 	now := event.Time{Time: time.Now().UTC()}
 	reference := uuid.Must(uuid.NewV7())
 	hash := sha256.Sum256(reference[:])
+	told := func(last byte) string { // as events of payments have them, on every network
+		account := address.Address{35: last}
+		return string(address.AppendFriendly(nil, account[:], address.Form{Friendly: true}, base64.URLEncoding))
+	}
 	e = event.Event{Type: event.TransferCompleted, Timestamp: now, Data: event.Data{
-		Amount: "10.5", RawAmount: "10500000000", SenderAddr: c.friendly(address.Address{35: 1}), RecipientAddr: c.friendly(address.Address{35: 2}),
+		Amount: "10.5", RawAmount: "10500000000", SenderAddr: told(1), RecipientAddr: told(2),
 		Asset: c.configuration.Ticker, AssetTicker: c.configuration.Ticker, Status: event.Status(get[string](c.values, "status")),
 		Reference: testPrefix + reference.String(), BodyBase64Hash: base64.StdEncoding.EncodeToString(hash[:]), TxHash: hex.EncodeToString(hash[:]), TraceID: hex.EncodeToString(hash[:]),
 		CommentToRecipient: "test", Date: now,
 	}}
 	if get[string](c.values, "asset") == "token" {
-		e.Data.Asset, e.Data.AssetTicker, e.Data.RawAmount = c.friendly(address.Address{35: 3}), "TEST", "10500000"
+		e.Data.Asset, e.Data.AssetTicker, e.Data.RawAmount = told(3), "TEST", "10500000"
 	}
 	if e.Data.Status == event.Failed {
 		why := *payment.NoFunds

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 
@@ -43,11 +42,14 @@ func (c *call) verify() (verdict, error) {
 		secrets = []string{secret}
 	}
 	e, err := c.store.Endpoints.Newest(c, c.merchant.ID)
-	if err != nil && (len(secrets) == 0 || !errors.Is(err, store.ErrNoSealKey)) {
+	if err != nil {
 		return verdict{}, err
 	}
 	own := []named{{"the secret", e.Secret}, {"the next secret, which does not sign yet", e.Next}, {"the old secret, which does not sign any more", e.Old}, {"the API key", e.Key}}
 	if len(secrets) == 0 {
+		if e.Locked != nil {
+			return verdict{}, e.Locked
+		}
 		if e.Current() == "" {
 			return verdict{}, errNoSecret
 		}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"tonscribe/query/api"
+	"tonscribe/webhooks/signature"
 	"tonscribe/webhooks/store"
 )
 
@@ -43,16 +44,25 @@ var endpointForm = api.New("Webhook",
 	api.Text("keyId", func(e endpointView) string { return store.Key{Hash: e.KeyHash}.ID() }).If(func(e endpointView) bool { return e.Signing == store.SignedByKey }).Doc("of the API key that signs"),
 	api.Object("secret", api.New("MaskedSecret",
 		api.Text("masked", func(e endpointView) string { return masked(e.Secret) }).Doc("empty until a URL is set"),
+		keyID(func(e endpointView) string { return e.Secret }),
 		api.Object("next", api.New("NextSecret",
 			api.Text("masked", func(e endpointView) string { return masked(e.Next) }),
+			keyID(func(e endpointView) string { return e.Next }),
 			instant("switchAt", func(e endpointView) time.Time { return e.SwitchAt }).Doc("when it becomes the secret at the latest"),
 		), api.Same[endpointView], nil).If(func(e endpointView) bool { return e.Next != "" }),
 		api.Object("old", api.New("OldSecret",
 			api.Text("masked", func(e endpointView) string { return masked(e.Old) }),
+			keyID(func(e endpointView) string { return e.Old }),
 			instant("undoUntil", func(e endpointView) time.Time { return e.UndoUntil }).Doc("until when it may come back"),
 		), api.Same[endpointView], nil).If(func(e endpointView) bool { return e.Old != "" }),
 	), api.Same[endpointView], nil),
 )
+
+// keyID is what attempts that a secret has signed are known by.
+func keyID(secret func(endpointView) string) api.Member[endpointView] {
+	return api.Text("keyId", func(e endpointView) string { return signature.KeyID(secret(e)) }).If(func(e endpointView) bool { return secret(e) != "" }).
+		Doc("the keyId of attempts that it has signed")
+}
 
 // masked is how a secret ends.
 func masked(secret string) string {
@@ -266,6 +276,9 @@ var revealSecret = &Endpoint{
 		e, err := c.store.Endpoints.Newest(c, c.merchant.ID)
 		if err != nil {
 			return r, err
+		}
+		if e.Locked != nil {
+			return r, e.Locked
 		}
 		if e.Secret == "" {
 			return r, errNoSecret

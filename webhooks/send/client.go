@@ -19,6 +19,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"tonscribe/internal/egress"
 )
@@ -80,9 +81,9 @@ func newClient(c Configuration, version string) (*client, error) {
 	return made, nil
 }
 
-// dialerOf connects to what the guard lets through, and to neither this machine nor
-// denied networks.
-func dialerOf(c Configuration) (*net.Dialer, error) {
+// Reaches returns whether requests go to an address: to what the guard lets through, and
+// to neither this machine nor denied networks.
+func Reaches(c Configuration) (func(netip.Addr) bool, error) {
 	allowed, err := egress.Networks(c.AllowNetworks)
 	if err != nil {
 		return nil, err
@@ -94,19 +95,24 @@ func dialerOf(c Configuration) (*net.Dialer, error) {
 	contains := func(networks []netip.Prefix, a netip.Addr) bool {
 		return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(a) })
 	}
-	dialer := egress.NewGuard(allowed...).Dialer(c.Timeout)
-	guard := dialer.Control
-	dialer.Control = func(network, address string, raw syscall.RawConn) error {
-		if err := guard(network, address, raw); err != nil {
-			return err
-		}
-		to, err := netip.ParseAddrPort(address)
-		if err != nil || contains(denied, to.Addr()) || !contains(allowed, to.Addr()) && isOwn(to.Addr()) {
+	guard := egress.NewGuard(allowed...)
+	return func(a netip.Addr) bool {
+		return guard.Allows(a) && !contains(denied, a) && (contains(allowed, a) || !isOwn(a))
+	}, nil
+}
+
+// dialerOf looks at the very address that is connected to, after a name was resolved.
+func dialerOf(c Configuration) (*net.Dialer, error) {
+	reaches, err := Reaches(c)
+	if err != nil {
+		return nil, err
+	}
+	return &net.Dialer{Timeout: c.Timeout, Control: func(_, address string, _ syscall.RawConn) error {
+		if to, err := netip.ParseAddrPort(address); err != nil || !reaches(to.Addr()) {
 			return egress.ErrNotGlobal
 		}
 		return nil
-	}
-	return dialer, nil
+	}}, nil
 }
 
 // isOwn reports whether an address is one of this machine's, or whether that cannot be
@@ -171,6 +177,19 @@ func (c *client) post(ctx context.Context, to *url.URL, a *Attempt, body []byte)
 	p.fill(a)
 }
 
+// cut takes at most n bytes, of a text no part of a character.
+func cut(content []byte, n int) []byte {
+	if len(content) <= n {
+		return content
+	}
+	for kept := n; kept > n-utf8.UTFMax; kept-- {
+		if utf8.Valid(content[:kept]) {
+			return content[:kept]
+		}
+	}
+	return content[:n]
+}
+
 // answer puts down what a receiver answered.
 func (a *Attempt) answer(r *http.Response) {
 	defer r.Body.Close()
@@ -178,7 +197,7 @@ func (a *Attempt) answer(r *http.Response) {
 	if a.Code != http.StatusSwitchingProtocols { // its body is the connection, which no timeout ends
 		// Whether the body comes is of no matter.
 		content, _ := io.ReadAll(io.LimitReader(r.Body, maxBodyRead+1))
-		a.ResponseBody = content[:min(len(content), maxBodyKept)]
+		a.ResponseBody = cut(content, maxBodyKept)
 	}
 	if a.Code >= 200 && a.Code <= 299 {
 		return

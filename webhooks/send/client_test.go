@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -139,6 +140,8 @@ func TestReceiversThatMisbehaveAreToldApart(t *testing.T) {
 			}
 		}, "", maxBodyKept, true},
 		{"gzip bomb", answer(ok + "Content-Encoding: gzip\r\nConnection: close\r\n\r\n" + bomb.String()), "", maxBodyKept, true},
+		{"a text that would be cut in a character", answer(ok + "Connection: close\r\n\r\n." + strings.Repeat("я", maxBodyKept)), "", maxBodyKept - 1, true},
+		{"no text", answer(ok + "Connection: close\r\n\r\n" + strings.Repeat("\x8f", 2*maxBodyKept)), "", maxBodyKept, true},
 		{"body that is cut", answer(ok + "Content-Length: 100\r\n\r\nabc"), "", 3, true},
 		{"large headers", answer(ok + strings.Repeat("X-Large: "+strings.Repeat("x", 1000)+"\r\n", 40) + "\r\n"), ClassHeaders, 0, true},
 		{"endless headers", func(c net.Conn) {
@@ -232,6 +235,20 @@ func TestAddressesThatAreNotGloballyReachableAreNotConnectedTo(t *testing.T) {
 		// Denied by the configuration, and other spellings.
 		"1.1.1.1", "[2606:4700:4700::1111]", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1",
 	}
+	configuration := DefaultConfiguration()
+	configuration.DenyNetworks = []string{"1.1.1.1/32", "2606:4700:4700::1111/128"}
+	reaches, err := Reaches(configuration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		if ip, err := netip.ParseAddr(strings.Trim(address, "[]")); err == nil && reaches(ip) {
+			t.Errorf("%s may be saved, and is not connected to", ip)
+		}
+	}
+	if !reaches(netip.MustParseAddr("1.1.1.2")) {
+		t.Error("1.1.1.2 may not be saved")
+	}
 	const literal = 45
 	for n, address := range addresses {
 		a := posted(t, c, "https://"+address+":1/")
@@ -249,6 +266,9 @@ func TestAddressesThatAreNotGloballyReachableAreNotConnectedTo(t *testing.T) {
 	}
 	for _, address := range own {
 		if ip, _, err := net.ParseCIDR(address.String()); err == nil && !ip.IsLinkLocalUnicast() {
+			if of, ok := netip.AddrFromSlice(ip); ok && reaches(of.Unmap()) {
+				t.Errorf("this machine's %s may be saved", ip)
+			}
 			if a := posted(t, c, "https://"+net.JoinHostPort(ip.String(), "1")); a.Class != ClassAddress {
 				t.Errorf("this machine's %s: class %q, want %q", ip, a.Class, ClassAddress)
 			}

@@ -2,8 +2,6 @@ package send
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -58,7 +56,7 @@ func (c *courier) refusal(e Endpoint) (to *url.URL, reason string) {
 // the request was begun: no attempt without a row that tells of it.
 func (c *courier) attempt(ctx context.Context, e Endpoint, to *url.URL, d *delivery, kind Kind, number int) (*Attempt, error) {
 	began := time.Now().UTC().Truncate(time.Microsecond)
-	a := &Attempt{Merchant: d.Merchant, Event: d.Event, Number: number, Kind: kind, Began: began, KeyID: keyID(e.Secret),
+	a := &Attempt{Merchant: d.Merchant, Event: d.Event, Number: number, Kind: kind, Began: began, KeyID: signature.KeyID(e.Secret),
 		RequestHeaders: c.headers(e, d, kind, number, began), expires: began.Add(c.configuration.KeepAttempts)}
 	if err := c.write(ctx, a); err != nil {
 		return nil, err
@@ -126,10 +124,4 @@ func (c *courier) headers(e Endpoint, d *delivery, kind Kind, number int, at tim
 		h.Set(HeaderTest, "true")
 	}
 	return h
-}
-
-// keyID tells secrets apart without giving them away.
-func keyID(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:4])
 }

@@ -110,13 +110,13 @@ func (m *Manual) endpoint(ctx context.Context, merchant ID) (Endpoint, error) {
 	case errors.Is(err, clickhouse.ErrNoRow):
 		return Endpoint{}, nil
 	case err == nil && e.URL != "" && e.Secret == "":
-		return Endpoint{}, errNoSecret
+		return Endpoint{}, ErrNoSecret
 	}
 	return e, err
 }
 
-// errNoSecret is the error of an endpoint whose requests nothing would sign.
-var errNoSecret = errors.New("the secret of the endpoint cannot be read")
+// ErrNoSecret is the error of an endpoint whose requests nothing would sign.
+var ErrNoSecret = errors.New("the secret of the endpoint cannot be read")
 
 // attempt makes one, and puts down how the delivery stands then.
 func (m *Manual) attempt(ctx context.Context, e Endpoint, d *delivery, kind Kind, number int) (Attempt, error) {

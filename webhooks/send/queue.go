@@ -233,7 +233,7 @@ func (q *queue) try(ctx context.Context, i *item) dispatch.Result {
 		d.end(reason)
 		return dispatch.Result{}
 	case endpoint.Secret == "":
-		return q.postpone(ctx, d, errNoSecret)
+		return q.postpone(ctx, d, ErrNoSecret)
 	}
 	q.observe(d)
 	a, err := q.courier.attempt(ctx, endpoint, to, d, KindAuto, d.number)

@@ -51,7 +51,7 @@ func TestEventIsPostedOnceSignedAndLogged(t *testing.T) {
 	}
 	a := attempts[0]
 	if len(attempts) != 1 || a.Kind != KindAuto || a.Number != 1 || a.Code != 201 || a.Class != "" || string(a.ResponseBody) != "thanks" ||
-		a.ResponseHeaders.Get("X-Shop") != "open" || a.RequestHeaders.Get("X-Pay-Signature") != got.header.Get("X-Pay-Signature") || a.KeyID != keyID(testSecret) ||
+		a.ResponseHeaders.Get("X-Shop") != "open" || a.RequestHeaders.Get("X-Pay-Signature") != got.header.Get("X-Pay-Signature") || a.KeyID != signature.KeyID(testSecret) ||
 		a.Remote != s.Listener.Addr().String() || a.Total <= 0 || a.TLS <= 0 || a.Connect <= 0 {
 		t.Errorf("the attempts are %+v", attempts)
 	}

@@ -43,6 +43,13 @@ func NewSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(raw)
 }
 
+// KeyID tells secrets and API keys apart without giving them away: the first six bytes of
+// the SHA-256, in hex.
+func KeyID(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:6])
+}
+
 // Sign returns the value of Header: sha256= and 64 lower-case hex digits, HMAC-SHA256 of
 // the body, keyed with the text of the secret.
 func Sign(body []byte, secret string) string {

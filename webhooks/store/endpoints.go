@@ -34,6 +34,9 @@ type Endpoint struct {
 	// Key is the API key that signs where Signing is SignedByKey, KeyHash its SHA-256.
 	Key     string
 	KeyHash Hash
+	// Locked is why its secrets cannot be opened, ErrNoSealKey or ErrSealKey: they are
+	// empty then.
+	Locked error
 
 	changed uint64
 }
@@ -149,7 +152,7 @@ func (e *Endpoints) read(ctx context.Context, where string) (map[ID]Endpoint, er
 				if !errors.Is(err, ErrNoSealKey) {
 					e.notRead(err)
 				}
-				*text = ""
+				*text, one.Locked = "", err
 			}
 		}
 		all[id] = one
@@ -200,8 +203,8 @@ func (e *Endpoints) Update(ctx context.Context, merchant ID, change func(*Endpoi
 		return Endpoint{}, err
 	}
 	if one.Secret == "" {
-		if one.changed > 0 { // it could not be opened
-			return Endpoint{}, ErrSealKey
+		if one.Locked != nil {
+			return Endpoint{}, one.Locked
 		}
 		one.Secret = signature.NewSecret()
 	}
