@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -363,9 +364,15 @@ func TestASearchOfDeliveriesIsHandedOnAsItWasMeant(t *testing.T) {
 		t.Errorf("without conditions: %+v", got)
 	}
 	w.refused("a wrong cursor", s.asks(http.MethodGet, "/deliveries?cursor=wrong", nil), http.StatusBadRequest, "bad_cursor")
+	unanswered := store.ID{1}
+	w.deliveries.of[s.ID][unanswered] = Delivery{Event: unanswered, State: "pending", Happened: time.Now()}
 	answer := w.send(s.clicks(http.MethodGet, "/deliveries.csv?state=delivered", nil))
 	rows, err := csv.NewReader(answer.Body).ReadAll()
-	if err != nil || len(rows) != 2 || rows[1][0] != hex.EncodeToString(s.event[:]) || answer.Header().Get("Content-Type") != "text/csv; charset=utf-8" {
+	codes := map[string]string{}
+	for _, row := range rows {
+		codes[row[0]] = row[9]
+	}
+	if want := map[string]string{"event": "lastCode", hex.EncodeToString(s.event[:]): "200", hex.EncodeToString(unanswered[:]): ""}; err != nil || !maps.Equal(codes, want) || answer.Header().Get("Content-Type") != "text/csv; charset=utf-8" {
 		t.Errorf("the table: %d %v %v", answer.Code, rows, err)
 	}
 }

@@ -184,9 +184,13 @@ func (c *call) export(w *api.Writer) error {
 			return err
 		}
 		for _, d := range list {
+			code := ""
+			if d.LastCode != 0 {
+				code = strconv.Itoa(d.LastCode)
+			}
 			if err := rows.Write([]string{
 				hex.EncodeToString(d.Event[:]), d.Reference, string(d.Status), hex.EncodeToString(d.TxHash[:]), hex.EncodeToString(d.TraceID[:]),
-				base64.StdEncoding.EncodeToString(d.BodyHash[:]), d.State, d.Reason, strconv.Itoa(d.Attempts), strconv.Itoa(d.LastCode), d.LastClass,
+				base64.StdEncoding.EncodeToString(d.BodyHash[:]), d.State, d.Reason, strconv.Itoa(d.Attempts), code, d.LastClass,
 				d.Happened.UTC().Format(timeForm), strconv.FormatBool(d.Test),
 			}); err != nil {
 				return err
