@@ -231,7 +231,14 @@ func TestTornWriteAtTheEndIsCutOff(t *testing.T) {
 
 func TestDamageInsideTheLogIsRefused(t *testing.T) {
 	cases := map[string]func(t *testing.T, dir string){
-		"a flipped bit": func(t *testing.T, dir string) { damage(t, files(t, dir)[1], 500, []byte{^byte(0)}) },
+		"a flipped bit": func(t *testing.T, dir string) {
+			path := files(t, dir)[1]
+			whole, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			damage(t, path, 500, []byte{whole[500] ^ 1})
+		},
 		"a short file": func(t *testing.T, dir string) {
 			path := files(t, dir)[1]
 			if err := os.Truncate(path, size(t, path)-10); err != nil {
