@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"tonscribe/test/support/harness"
 )
 
 // posted is what came of one request by a client.
@@ -197,11 +199,6 @@ func TestCertificatesAreVerifiedAndTheirFaultsToldApart(t *testing.T) {
 	}
 	go http.Serve(plain, http.NotFoundHandler())
 	t.Cleanup(func() { plain.Close() })
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone.Close()
 	c := newTestClient(t, nil)
 	for _, test := range []struct {
 		name, url string
@@ -212,7 +209,7 @@ func TestCertificatesAreVerifiedAndTheirFaultsToldApart(t *testing.T) {
 		{"of nobody known", serve(with(certificate{selfSigned: true})), ClassIssuer},
 		{"TLS 1.1", serve(old), ClassTLS},
 		{"no TLS", "https://" + plain.Addr().String(), ClassTLS},
-		{"nobody", "https://" + gone.Addr().String(), ClassRefused},
+		{"nobody", "https://" + harness.DeafAddress(t), ClassRefused},
 		{"no name", "https://shop.invalid/", ClassDNS},
 	} {
 		if a := posted(t, c, test.url); a.Class != test.class || a.Text == "" {

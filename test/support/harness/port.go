@@ -58,6 +58,25 @@ var claims struct {
 	held []*os.File
 }
 
+// DeafAddress is of a port of this machine that refuses connections, and stays taken until
+// the end of the test: nobody can begin to listen there.
+func DeafAddress(t testing.TB) string {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(socket) })
+	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	at, err := syscall.Getsockname(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", at.(*syscall.SockaddrInet4).Port)
+}
+
 // FreeAddress is 127.0.0.1 with a FreePort.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
