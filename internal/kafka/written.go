@@ -29,7 +29,8 @@ func (e *entry) item() (Item, error) {
 
 // written is what the process has put into its own log and not all of its readers have
 // taken yet, so that they need neither ask the log for it nor decode it: they have the
-// writer's records, which nobody may change any more. What is older than the bytes that there is room for is read from the log.
+// writer's records, which nobody may change any more. What is older than the encoded
+// bytes that there is room for is read from the log.
 type written struct {
 	mutex      sync.Mutex
 	partitions map[TopicPartition]*share

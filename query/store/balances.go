@@ -68,9 +68,9 @@ func (r *ranking) follow(ctx context.Context, v *head.View) error {
 // maxRankRows is how many rows one statement reads at most.
 const maxRankRows = 100_000
 
-// minRanked and maxRanked are how many accounts are read at once and held: the greatest
-// offset by default, and a page.
-const minRanked, maxRanked = 250, 101_000
+// minRanked and maxRanked are how many accounts are read at once and held. Each of them is a
+// granule of the table, and the ranking is read anew whenever the tables have moved.
+const minRanked, maxRanked = 250, 50_000
 
 // TopAccounts are the accounts with the greatest balances from the offset on, or
 // after a place in the ranking.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tonscribe/webhooks/signature"
 	"tonscribe/webhooks/store"
 )
 
@@ -91,7 +92,7 @@ func TestWebhooksMayBeSignedByAnAPIKeyOfTheMerchant(t *testing.T) {
 		w.must(err)
 		return e.Current()
 	}
-	if got := w.ok(s.asks(http.MethodPut, "/webhook", byKey)); got["signing"] != "key" || got["keyId"] != s.keyID || current() != s.key {
+	if got := w.ok(s.asks(http.MethodPut, "/webhook", byKey)); got["signing"] != "key" || got["keyId"] != s.keyID || s.keyID != signature.KeyID(s.key) || current() != s.key {
 		t.Errorf("by the key of the request: %v", got)
 	}
 	second := w.ok(s.clicks(http.MethodPost, "/keys", map[string]any{"name": "second", "scopes": []string{"transfers"}}))

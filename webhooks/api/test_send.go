@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"tonscribe/ton/address"
 	"tonscribe/webhooks/event"
 	"tonscribe/webhooks/payment"
 	"tonscribe/webhooks/store"
@@ -58,18 +57,15 @@ func (c *call) testEvent() (e event.Event, err error) {
 	now := event.Time{Time: time.Now().UTC()}
 	reference := uuid.Must(uuid.NewV7())
 	hash := sha256.Sum256(reference[:])
-	told := func(last byte) string { // as events of payments have them, on every network
-		account := address.Address{35: last}
-		return string(address.AppendFriendly(nil, account[:], address.Form{Friendly: true}, base64.URLEncoding))
-	}
+	account := func(last byte) string { return payment.Address(append(make([]byte, 35), last)) }
 	e = event.Event{Type: event.TransferCompleted, Timestamp: now, Data: event.Data{
-		Amount: "10.5", RawAmount: "10500000000", SenderAddr: told(1), RecipientAddr: told(2),
+		Amount: "10.5", RawAmount: "10500000000", SenderAddr: account(1), RecipientAddr: account(2),
 		Asset: c.configuration.Ticker, AssetTicker: c.configuration.Ticker, Status: event.Status(get[string](c.values, "status")),
 		Reference: testPrefix + reference.String(), BodyBase64Hash: base64.StdEncoding.EncodeToString(hash[:]), TxHash: hex.EncodeToString(hash[:]), TraceID: hex.EncodeToString(hash[:]),
 		CommentToRecipient: "test", Date: now,
 	}}
 	if get[string](c.values, "asset") == "token" {
-		e.Data.Asset, e.Data.AssetTicker, e.Data.RawAmount = told(3), "TEST", "10500000"
+		e.Data.Asset, e.Data.AssetTicker, e.Data.RawAmount = account(3), "TEST", "10500000"
 	}
 	if e.Data.Status == event.Failed {
 		why := *payment.NoFunds

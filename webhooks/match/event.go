@@ -38,7 +38,7 @@ func (b *bundle) tell(s *sighting, p *store.Payment, e ending) error {
 		CommentToSender: p.CommentToSender, CommentToRecipient: p.CommentToRecipient, Date: happened,
 	}}
 	if p.Master != nil {
-		told.Data.Asset, told.Data.AssetTicker = friendly(p.Master[:]), p.Ticker
+		told.Data.Asset, told.Data.AssetTicker = payment.Address(p.Master[:]), p.Ticker
 	}
 	out := &record.TransferEvent{
 		Id: idOf(p, s.tx.Hash, told.Type), Merchant: p.Merchant[:], Reference: p.Reference[:], BodyHash: p.BodyHash[:],
@@ -59,10 +59,5 @@ func written(account []byte, registered address.Address, text string) string {
 	if text != "" && is(account, registered) {
 		return text
 	}
-	return friendly(account)
-}
-
-// friendly is the bounceable, url-safe form.
-func friendly(account []byte) string {
-	return string(address.AppendFriendly(nil, account, address.Form{Friendly: true}, base64.URLEncoding))
+	return payment.Address(account)
 }

@@ -261,7 +261,7 @@ func TestNativePaymentsEndAsTheirCoinsDo(t *testing.T) {
 	p, m := s.registers(s.payer, false, ton(1.5), "Order 42")
 	e := s.wants("a payment", s.send(s.payer, asked(m, true)), p, "success 1.5 1500000000 TON")
 	payer, shop := s.payer.account(), s.shop.account()
-	if e != nil && (e.Data.SenderAddr != friendly(payer[:]) || e.Data.RecipientAddr != friendly(shop[:]) || e.Data.CommentToRecipient != "Order 42") {
+	if e != nil && (e.Data.SenderAddr != payment.Address(payer[:]) || e.Data.RecipientAddr != payment.Address(shop[:]) || e.Data.CommentToRecipient != "Order 42") {
 		t.Errorf("from %s to %s with %q", e.Data.SenderAddr, e.Data.RecipientAddr, e.Data.CommentToRecipient)
 	}
 	s.wants("signed twice", s.send(s.payer, asked(m, true)), p, "success 1.5 1500000000 TON duplicate")
@@ -380,12 +380,12 @@ func TestARefusalIsToldOnceHoweverOftenTheWalletRefuses(t *testing.T) {
 func TestJettonPaymentsEndAsTheirJettonsDo(t *testing.T) {
 	s := newTown(t)
 	master := accountOf(s.minter.Address(0))
-	asset := friendly(master[:])
+	asset := payment.Address(master[:])
 	p, m := s.registers(s.payer, true, big.NewInt(150), "")
 	e := s.wants("a payment", s.send(s.payer, asked(m, true)), p, "success 1.5 150 "+asset)
 	payer := s.payer.account()
-	if e != nil && (e.Data.SenderAddr != friendly(payer[:]) || e.Data.AssetTicker != "SCR") {
-		t.Errorf("from %s in %s, want the owner %s in SCR", e.Data.SenderAddr, e.Data.AssetTicker, friendly(payer[:]))
+	if e != nil && (e.Data.SenderAddr != payment.Address(payer[:]) || e.Data.AssetTicker != "SCR") {
+		t.Errorf("from %s in %s, want the owner %s in SCR", e.Data.SenderAddr, e.Data.AssetTicker, payment.Address(payer[:]))
 	}
 	s.wants("signed twice", s.send(s.payer, asked(m, true)), p, "success 1.5 150 "+asset+" duplicate")
 
@@ -440,14 +440,14 @@ func TestBodiesThatWerePutTogetherAnewPayByTheirReference(t *testing.T) {
 			t.Errorf("%s: %d events, want none", what, len(told))
 		}
 	}
-	s.wants("a query of his own", s.send(s.payer, anew(p, big.NewInt(100))), p, "success 1 100 "+friendly(master[:]))
-	s.wants("what was built after that", s.send(s.payer, asked(m, true)), p, "success 1 100 "+friendly(master[:])+" duplicate")
+	s.wants("a query of his own", s.send(s.payer, anew(p, big.NewInt(100))), p, "success 1 100 "+payment.Address(master[:]))
+	s.wants("what was built after that", s.send(s.payer, asked(m, true)), p, "success 1 100 "+payment.Address(master[:])+" duplicate")
 }
 
 func TestJettonWalletsThatRefuseSayWhy(t *testing.T) {
 	s := newTown(t)
 	master, toll := accountOf(s.minter.Address(0)), accountOf(s.toll.Address(0))
-	asset, tolled := friendly(master[:]), friendly(toll[:])
+	asset, tolled := payment.Address(master[:]), payment.Address(toll[:])
 	shop := s.shop.account()
 	p, m := s.registersOf(s.payer, &s.minter, shop, big.NewInt(1), "")
 	dry := asked(m, true)
@@ -520,7 +520,7 @@ func TestWalletsThatSendEachOtherNoTransferHoldNobodyUp(t *testing.T) {
 	s := newTown(t)
 	p, m := s.registers(s.payer, true, big.NewInt(150), "")
 	master, payer := accountOf(s.minter.Address(0)), s.payer.account()
-	want := "success 1.5 150 " + friendly(master[:])
+	want := "success 1.5 150 " + payment.Address(master[:])
 	s.wants("a transfer", s.send(s.payer, asked(m, true)), p, want)
 	opcode := func() *cell.Builder {
 		return cell.BeginCell().MustStoreUInt(uint64(tonbody.JettonInternalTransfer), 32)
@@ -548,8 +548,8 @@ func TestWalletsThatSendEachOtherNoTransferHoldNobodyUp(t *testing.T) {
 		if c.want == "" {
 			continue
 		}
-		if e := s.wants(c.what, told, p, c.want); e != nil && e.Data.SenderAddr != friendly(payer[:]) {
-			t.Errorf("%s: from %s, want %s", c.what, e.Data.SenderAddr, friendly(payer[:]))
+		if e := s.wants(c.what, told, p, c.want); e != nil && e.Data.SenderAddr != payment.Address(payer[:]) {
+			t.Errorf("%s: from %s, want %s", c.what, e.Data.SenderAddr, payment.Address(payer[:]))
 		}
 	}
 }

@@ -43,12 +43,11 @@ func NewSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(raw)
 }
 
-// KeyID tells secrets and API keys apart without giving them away: the first six bytes of
-// the SHA-256, in hex.
-func KeyID(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:6])
-}
+// KeyID tells secrets and API keys apart without giving them away.
+func KeyID(secret string) string { return KeyIDOf(sha256.Sum256([]byte(secret))) }
+
+// KeyIDOf is the KeyID of what has a SHA-256: the first six bytes of that, in hex.
+func KeyIDOf(hash [32]byte) string { return hex.EncodeToString(hash[:6]) }
 
 // Sign returns the value of Header: sha256= and 64 lower-case hex digits, HMAC-SHA256 of
 // the body, keyed with the text of the secret.

@@ -202,10 +202,10 @@ func (e *Endpoints) Update(ctx context.Context, merchant ID, change func(*Endpoi
 	if err != nil {
 		return Endpoint{}, err
 	}
+	if one.Locked != nil { // what cannot be read is not overwritten
+		return Endpoint{}, one.Locked
+	}
 	if one.Secret == "" {
-		if one.Locked != nil {
-			return Endpoint{}, one.Locked
-		}
 		one.Secret = signature.NewSecret()
 	}
 	if err := change(&one); err != nil {

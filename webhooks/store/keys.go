@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"tonscribe/internal/clickhouse"
+	"tonscribe/webhooks/signature"
 )
 
 // The scopes of keys: what a key may do.
@@ -51,7 +51,7 @@ func NewKey(merchant ID, name string, scopes []string) (k Key, secret string) {
 }
 
 // ID names a key without giving it away.
-func (k Key) ID() string { return hex.EncodeToString(k.Hash[:6]) }
+func (k Key) ID() string { return signature.KeyIDOf(k.Hash) }
 
 // RevokedAt is when a key was revoked, zero for one in use.
 func (k Key) RevokedAt() time.Time {
