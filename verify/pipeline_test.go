@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,7 +173,13 @@ func (l *tables) await() {
 
 func (l *tables) exec(statement string) {
 	l.Helper()
-	if err := l.client.Conn().Exec(l.Context(), statement); err != nil {
+	var err error
+	if table, _, alters := strings.Cut(strings.TrimPrefix(statement, "ALTER TABLE "), " "); alters && strings.Contains(statement, "mutations_sync") {
+		err = enginetest.Mutate(l.Context(), l.client.Conn(), table, statement)
+	} else {
+		err = l.client.Conn().Exec(l.Context(), statement)
+	}
+	if err != nil {
 		l.Fatalf("%s: %v", statement, err)
 	}
 }
