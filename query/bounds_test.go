@@ -1,12 +1,16 @@
 package query
 
 import (
+	"encoding/hex"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"tonscribe/bench/synthetic"
+	"tonscribe/schema/record"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -99,6 +103,47 @@ func TestRequestsReadLittle(t *testing.T) {
 			t.Errorf("%s: %.0f rows were read, want at most %.0f", path, read, most)
 		} else {
 			t.Logf("%6.0f rows: %.80s", read, path)
+		}
+	}
+}
+
+// Only the record of a message tells its body. Where most messages have the same one,
+// as none, those of an account are few.
+func TestABodyThatMostMessagesHaveIsFoundAmongThoseOfAnAccount(t *testing.T) {
+	t.Parallel()
+	bundles := syntheticBundles(3000, 8)
+	body := make([]byte, 32)
+	ends := map[string][]string{} // of the filters, one each
+	for _, b := range bundles {
+		for _, tx := range b.Transactions {
+			for _, m := range append(slices.Clone(tx.OutMsgs), tx.InMsg) {
+				if m == nil {
+					continue
+				}
+				if m.BodyHash = body; m.Kind == record.Message_INTERNAL && ends["destination"] == nil {
+					ends["destination"], ends["source"] = []string{rawOf(m.Destination)}, []string{rawOf(m.Source)}
+				}
+			}
+		}
+	}
+	s := newWorld(t, bundles).serve(t, holdNothing)
+	both := url.Values{"source": ends["source"], "destination": ends["destination"]}
+	for _, filter := range []url.Values{{"source": ends["source"]}, {"destination": ends["destination"]}, both} {
+		for _, sort := range []string{"asc", "desc"} {
+			path := "/api/v3/messages?sort=" + sort + "&" + filter.Encode()
+			want := s.walk(path, "messages", "100")
+			if got := s.walk(path+"&body_hash="+hex.EncodeToString(body), "messages", "1"); len(want) == 0 || !slices.Equal(got, want) {
+				t.Errorf("%s has %d messages, of the body that all have %d", path, len(want), len(got))
+			}
+			if len(want) > 1 {
+				if got := s.ask(path + "&limit=1&offset=1&body_hash=" + hex.EncodeToString(body)).Body.String(); !strings.Contains(got, want[1]) {
+					t.Errorf("%s: the second message is not %.200s", path, got)
+				}
+			}
+			path = "/api/v3/transactionsByMessage?sort=" + sort + "&" + filter.Encode() + "&body_hash=" + hex.EncodeToString(body)
+			if got := s.walk(path, "transactions", "1"); len(got) < len(want) || len(got) > 2*len(want) {
+				t.Errorf("%s has %d transactions with %d messages", path, len(got), len(want))
+			}
 		}
 	}
 }

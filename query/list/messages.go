@@ -12,6 +12,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/query/list/paging"
 	"tonscribe/query/list/plan"
+	"tonscribe/query/reader"
 	"tonscribe/query/sql"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
@@ -244,11 +245,16 @@ func (l *Lists) partOfMessages(ctx context.Context, m *messageList, part message
 	for _, p := range m.plans(part) {
 		m.Page.Offset = offset
 		q := l.queryMessages(ctx, m, part, p, limit)
-		if list, m.Page.Offset, err = q.Collect(ctx, limit); !errors.Is(err, clickhouse.ErrTooManyBytes) {
+		if list, m.Page.Offset, err = q.Collect(ctx, limit); !mayDoOtherwise(err) {
 			break
 		}
 	}
 	return list[:min(limit, len(list))], err
+}
+
+// mayDoOtherwise reports whether what a plan failed by another one may not.
+func mayDoOtherwise(err error) bool {
+	return errors.Is(err, clickhouse.ErrTooManyBytes) || errors.Is(err, reader.ErrDropped)
 }
 
 // parts are the external-in messages and the others, in the order of the list.

@@ -170,7 +170,7 @@ func (l *messageList) plan(part messagePart) *messagePlan {
 
 // plans are the ways to read a part of the list, the likeliest first. Where a
 // filter or an order that a table does not have makes ClickHouse go through too
-// many rows, another table may have few.
+// many rows, or too many records be dropped, another table may have few.
 func (l *messageList) plans(part messagePart) []*messagePlan {
 	f := l.filter
 	toNobody := f.NoDestination && f.Source == nil && f.Body == nil
@@ -182,8 +182,13 @@ func (l *messageList) plans(part messagePart) []*messagePlan {
 	} else {
 		plans = append(plans, l.plan(part))
 	}
+	if f.Body != nil && (f.Source != nil || f.Destination != nil || f.NoDestination) {
+		s := f.byAccount()
+		s.residual = true
+		plans = append(plans, l.planOf(part, s))
+	}
 	if f.Source != nil && f.Destination != nil {
-		s := &messageSource{table: "messages_by_account", prefix: []string{"side", "near_workchain", "near_prefix"}, clustered: In, farHash: true}
+		s := &messageSource{table: "messages_by_account", prefix: []string{"side", "near_workchain", "near_prefix"}, clustered: In, farHash: true, residual: f.Body != nil}
 		s.where = sql.Conditions{sql.Is("side", sql.Name("destination"))}
 		s.where.Add(sql.KeyOf(f.Destination[:]).Is(sql.AccountColumns("near"))...)
 		s.where.Add(sql.KeyOf(f.Source[:]).Is(sql.AccountColumns("far"))...)

@@ -19,7 +19,7 @@ func (f *MessageFilter) heldBy(tx *record.Transaction) bool {
 
 // TransactionsByMessage is a page of the transactions that hold a wanted
 // message, by lt. The filter has hashes, a body or an opcode.
-func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFilter, page paging.Page, after *TransactionKey) ([]*record.Transaction, bool, error) {
+func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFilter, page paging.Page, after *TransactionKey) (list []*record.Transaction, more bool, err error) {
 	if f.impossible() {
 		return nil, false, nil
 	}
@@ -27,7 +27,12 @@ func (l *Lists) TransactionsByMessage(ctx context.Context, v *View, f *MessageFi
 	if len(f.Hashes) > 0 {
 		return l.shortTransactions(ctx, t, "messages_index", f.byHash())
 	}
-	return l.longTransactions(ctx, t, t.planByMessage(f))
+	for _, p := range t.plansByMessage(f) {
+		if list, more, err = l.longTransactions(ctx, t, p); !mayDoOtherwise(err) {
+			break
+		}
+	}
+	return list, more, err
 }
 
 // byHash are the rows of messages_index that lead to the messages that are named.
@@ -39,13 +44,15 @@ func (f *MessageFilter) byHash() sql.Conditions {
 	return c
 }
 
-// planByMessage reads the transactions by their messages, external-in ones and
+// plansByMessage read the transactions by their messages, external-in ones and
 // others alike.
-func (l *transactionList) planByMessage(f *MessageFilter) *plan.Plan {
-	m := newMessageList(l.view, f, paging.Page{}, nil).plan(allMessages)
-	p := l.planBy(l.order, m.Table, "")
-	p.Residual, p.Ranges = m.Residual, []plan.Range{{Where: m.Ranges[0].Where}}
-	return p
+func (l *transactionList) plansByMessage(f *MessageFilter) (plans []*plan.Plan) {
+	for _, m := range newMessageList(l.view, f, paging.Page{}, nil).plans(allMessages) {
+		p := l.planBy(l.order, m.Table, "")
+		p.Residual, p.Ranges = m.Residual, []plan.Range{{Where: m.Ranges[0].Where}}
+		plans = append(plans, p)
+	}
+	return plans
 }
 
 // NamedNeighbours are the transactions that a transaction's messages lead to: the one that

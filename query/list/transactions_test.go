@@ -62,7 +62,13 @@ func TestTheStatementsOfEveryListOfTransactions(t *testing.T) {
 					f.Opcode, f.Body = nil, &Hash{1}
 				}
 				l := newTransactionList(v, &TransactionFilter{Utime: Everything, Lts: Everything}, transactionOrder{byLt, true, false}, paging.Page{Limit: 10, Descending: true}, nil, f.heldBy)
-				add(fmt.Sprintf("by message body %t direction %d source %d", body, d, src), l.planByMessage(f))
+				label := fmt.Sprintf("by message body %t direction %d source %d", body, d, src)
+				for i, p := range l.plansByMessage(f) {
+					if i > 0 {
+						label = "or"
+					}
+					add(label, p)
+				}
 			}
 		}
 	}

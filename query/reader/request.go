@@ -84,11 +84,15 @@ func (r *Request) maxRows() int64 {
 	return MaxScanRows + MaxItemRows*int64(r.Items) + MaxSkippedRows*int64(r.Skipped) + partRows*r.reader.parts.Load()
 }
 
-// Dropped returns ErrTooHeavy once a page of so many rows, the skipped ones
+// ErrDropped is the ErrTooHeavy of a page for which too many records were read in vain:
+// another way to read it may do.
+var ErrDropped = fmt.Errorf("%w: too many records were dropped", clickhouse.ErrTooHeavy)
+
+// Dropped returns ErrDropped once a page of so many rows, the skipped ones
 // counted, has cost too many records.
 func Dropped(read, rows int) error {
 	if limit := maxDropped + 2*rows; read > limit {
-		return fmt.Errorf("%w: %d records were read for the page, at most %d may be", clickhouse.ErrTooHeavy, read, limit)
+		return fmt.Errorf("%w: %d were read for the page, at most %d may be", ErrDropped, read, limit)
 	}
 	return nil
 }
