@@ -33,6 +33,9 @@ type hub struct {
 	awaited map[events.Hash]*awaited
 	// settled are the traces that the newest bundles have touched, by the bundle.
 	settled map[events.Hash]uint32
+	// taken are the newest messages from outside that accounts took which take each in its
+	// turn, in these bundles.
+	taken map[string]taken
 
 	// passed is the newest bundle of which all have what they want waiting. It is changed
 	// under mu.
@@ -45,7 +48,7 @@ type hub struct {
 
 func newHub(c *Component) *hub {
 	return &hub{c: c, woken: make(chan struct{}, 1), by: map[events.Key][]*conn{}, awaited: map[events.Hash]*awaited{}, settled: map[events.Hash]uint32{},
-		history: newHistory(c), past: newHistory(c)}
+		taken: map[string]taken{}, history: newHistory(c), past: newHistory(c)}
 }
 
 // errNotYet says that there is nothing to follow yet.

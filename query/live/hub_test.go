@@ -149,6 +149,25 @@ func TestWhoWasToldIsToldThatItDoesNotComeAlsoAfterAnotherSubscription(t *testin
 	}
 }
 
+// A message that was foreseen on a state before another one was taken does not come.
+func TestWhatWasForeseenBeforeItsAccountTookAnotherMessageIsNotTold(t *testing.T) {
+	l := newComponent(t, nil)
+	c := subscribed(t, l, ofAccount(1, "pending"))
+	another := func(prevLt uint64) *events.Trace {
+		of := told(0, 0, 1)
+		of.Row.Trace.ExternalHashNorm = slices.Repeat([]byte{9}, 32)
+		of.All[0].Lt, of.All[0].PrevTransLt = prevLt+1, prevLt
+		return of
+	}
+	first := told(1, 1, 1)
+	l.hub.publish(t.Context(), bundleOf(1, first, false), nil)
+	wantEvents(t, "who wants the account", c, "transactions finalized 1-0")
+	foretell(t, l, another(first.All[0].Lt-1))
+	wantEvents(t, "who was told that another message was taken", c)
+	foretell(t, l, another(first.All[0].Lt))
+	wantEvents(t, "who may get the next message", c, "transactions pending 1")
+}
+
 // Whoever goes on from the position of an answer gets what waited behind it.
 func TestTheAnswerToAnOperationIsNotAheadOfWhatWaits(t *testing.T) {
 	for _, operation := range []string{
@@ -195,7 +214,9 @@ func TestPositionsNeverGoBackForWhoIsAheadOfThisReplica(t *testing.T) {
 	wantEvents(t, "a stream that has all up to 7", c)
 	l.hub.publish(t.Context(), bundleOf(8, told(1, 1, 1), false), nil)
 	wantEvents(t, "a stream that has all up to 7", c, "transactions finalized 8-0")
-	foretell(t, l, told(0, 0, 1))
+	next := told(0, 0, 1)
+	next.All[0].PrevTransLt = next.All[0].Lt
+	foretell(t, l, next)
 	wantEvents(t, "a stream that has all up to 8", c, "transactions pending 8")
 	c.delivered = events.EndOf(9)
 	l.hub.expire(time.Now().Add(time.Hour))

@@ -132,14 +132,20 @@ func (h *hub) settle(b *events.Bundle) invalid {
 			delete(h.settled, hash)
 		}
 	}
+	for account, at := range h.taken {
+		if at.mcSeqno+settledBundles < b.MCSeqno {
+			delete(h.taken, account)
+		}
+	}
+	h.take(b)
 	for _, e := range b.Events {
 		if e.Kind != events.TransactionsKind {
 			continue
 		}
 		t := e.Of
 		h.settled[t.Hash] = b.MCSeqno
-		root := t.Root()
-		if root == nil || root.InMsg.GetKind() != record.Message_EXTERNAL_IN || !t.Fresh[root] {
+		root := begun(t)
+		if root == nil {
 			continue
 		}
 		if a := h.awaited[t.Hash]; a != nil && !a.begun {
@@ -160,6 +166,44 @@ func (h *hub) settle(b *events.Bundle) invalid {
 		}
 	}
 	return gone
+}
+
+// begun is the first transaction of a trace if the bundle that it is told with has it, and
+// a message from outside led to it.
+func begun(t *events.Trace) *record.Transaction {
+	root := t.Root()
+	if root == nil || root.InMsg.GetKind() != record.Message_EXTERNAL_IN || !t.Fresh[root] {
+		return nil
+	}
+	return root
+}
+
+// taken is the transaction in which an account took a message from outside.
+type taken struct {
+	lt      uint64
+	mcSeqno uint32
+}
+
+// take remembers which messages from outside a bundle took: what was foreseen of others
+// before does not come any more. It is for those who hold the lock.
+func (h *hub) take(b *events.Bundle) {
+	if b.MCSeqno+settledBundles < h.last {
+		return
+	}
+	for _, e := range b.Events {
+		if e.Kind != events.TransactionsKind {
+			continue
+		}
+		if root := begun(e.Of); root != nil && !takesAny(root) && root.Lt > h.taken[string(root.Account)].lt {
+			h.taken[string(root.Account)] = taken{root.Lt, b.MCSeqno}
+		}
+	}
+}
+
+// overtaken reports whether a message whose first transaction is foreseen was foreseen
+// before its account took another one.
+func (h *hub) overtaken(guess *record.Transaction) bool {
+	return guess.PrevTransLt < h.taken[string(guess.Account)].lt
 }
 
 // takesAny reports whether a wallet takes messages in any order.
@@ -297,11 +341,15 @@ func (h *hub) tellAll(ctx context.Context, c *conn, s *events.Subscription) erro
 
 func (h *hub) matchesOfForeseen(row render.TraceRow, at events.Position, only *conn) (list []match) {
 	foreseen := events.Foreseen(row, at)
-	if root := foreseen[1].Of.Root(); root != nil && !row.Foreseen[root] {
-		return nil // it is told with the bundles: some may have a part of it as final
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	switch root := foreseen[1].Of.Root(); {
+	case root == nil:
+	case !row.Foreseen[root]: // it is told with the bundles: some may have a part of it as final
+		return nil
+	case h.overtaken(root): // nobody would be told that it does not come
+		return nil
+	}
 	interested := []*conn{only}
 	if only == nil {
 		interested = h.interested(foreseen[1])

@@ -129,6 +129,9 @@ func (r *replay) findNewest(ctx context.Context, after events.Position) (map[eve
 			if err != nil {
 				return nil, err
 			}
+			r.hub.mu.Lock()
+			r.hub.take(b) // it may have come while nobody was there
+			r.hub.mu.Unlock()
 			for _, e := range b.Events {
 				if _, wanted := e.Chosen(r.s, false); wanted {
 					newest[e.Subject()] = e.Position
