@@ -120,7 +120,7 @@ func TestPagesAndHealthAnswerHEADAsGET(t *testing.T) {
 	t.Parallel()
 	w := smallWorld(t)
 	s := w.serve(t, nil)
-	for _, path := range []string{"/", "/healthcheck", "/api/v3/index.html", "/api/docs", "/api/v3/openapi.json", "/api/v3/masterchainInfo"} {
+	for _, path := range []string{"/", "/healthcheck", "/api/v3/index.html", "/api/docs", "/api/v3/openapi.json", "/api/v3/masterchainInfo", "/api/streaming/healthz"} {
 		want := s.ask(path)
 		if got := s.send(httptest.NewRequest(http.MethodHead, path, nil)); got.Code != want.Code || got.Header().Get("Location") != want.Header().Get("Location") {
 			t.Errorf("HEAD %s: %d to %q, want %d to %q", path, got.Code, got.Header().Get("Location"), want.Code, want.Header().Get("Location"))

@@ -24,6 +24,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/query/auth"
 	"tonscribe/query/live/events"
+	"tonscribe/query/openapi"
 	"tonscribe/query/pending"
 	"tonscribe/query/rows"
 )
@@ -132,7 +133,7 @@ func (c *Component) Mount(router gin.IRouter) {
 	for _, prefix := range []string{Prefix, Short} {
 		router.POST(prefix+"/v2/sse", func(g *gin.Context) { c.serveEvents(g.Writer, g.Request) })
 		router.GET(prefix+"/v2/ws", func(g *gin.Context) { c.serveSocket(g.Writer, g.Request) })
-		router.GET(prefix+"/healthz", func(g *gin.Context) { c.serveHealth(g.Writer, g.Request) })
+		router.Match(openapi.Reading, prefix+"/healthz", func(g *gin.Context) { c.serveHealth(g.Writer, g.Request) })
 	}
 }
 
