@@ -10,6 +10,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -143,7 +144,7 @@ func (l *Loader) walk(node *yaml.Node, path string, problems *[]error) {
 		return
 	}
 	if node.Kind != yaml.MappingNode {
-		*problems = append(*problems, fmt.Errorf("line %d: unknown key %q", node.Line, path))
+		*problems = append(*problems, fmt.Errorf("line %d: %s: keys with values are wanted here", node.Line, cmp.Or(path, "the file")))
 		return
 	}
 	lines := map[string]int{}
