@@ -104,7 +104,11 @@ func (c *Component) Start(ctx context.Context) (err error) {
 // openChain begins the chain or goes on where it was.
 func (c *Component) openChain() error {
 	var err error
-	if c.history, err = history.Open(filepath.Join(c.configuration.Dir, "history"), history.Options{}); err != nil {
+	c.history, err = history.Open(filepath.Join(c.configuration.Dir, "history"), history.Options{})
+	if errors.Is(err, history.ErrInUse) {
+		return fmt.Errorf("%w: stop the devnet that runs there, or name another folder with --data", err)
+	}
+	if err != nil {
 		return err
 	}
 	if c.origin, err = originOf(c.configuration, time.Now()); err != nil {

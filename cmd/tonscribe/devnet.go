@@ -83,7 +83,7 @@ func (p *process) runDevnet(ctx context.Context, out io.Writer, listen bool) err
 func (p *process) startDevnet(ctx context.Context, ended chan<- error) (*devnet.Component, error) {
 	c := p.settings.Devnet
 	c.Dir = p.settings.devnetDir()
-	if err := os.MkdirAll(p.settings.Data, 0o700); err != nil {
+	if err := p.settings.makeData(); err != nil {
 		return nil, err
 	}
 	d, err := devnet.New(c, devnet.Dependencies{Report: p.report})

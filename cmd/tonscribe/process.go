@@ -120,10 +120,18 @@ func (p *process) attachClickHouse(ctx context.Context) error {
 
 // openEngines starts or reaches both engines, with tables and topics.
 func (p *process) openEngines(ctx context.Context) error {
-	if err := os.MkdirAll(p.settings.Data, 0o700); err != nil {
+	if err := p.settings.makeData(); err != nil {
 		return err
 	}
 	return inTurn(ctx, p.watchRoom, p.openClickHouse, p.makeTables, p.watchTables, func(ctx context.Context) error { return p.openLog(ctx, true) })
+}
+
+// makeData makes the data folder unless it is there.
+func (s *settings) makeData() error {
+	if err := os.MkdirAll(s.Data, 0o700); err != nil {
+		return fmt.Errorf("the data folder cannot be made: %w (name another one with --data)", err)
+	}
+	return nil
 }
 
 // inTurn takes steps up to the first that fails.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/xssnick/tonutils-go/tvm/cell"
+	"golang.org/x/sys/unix"
 
 	"tonscribe/devnet/chain"
 	"tonscribe/internal/descriptors"
@@ -61,6 +62,9 @@ type Store struct {
 	closed  error
 }
 
+// ErrInUse says that another process has the folder open.
+var ErrInUse = errors.New("the folder is in use by another process")
+
 // Open opens the folder dir, which is made when it is not there. The states of
 // the head are derived before it returns.
 func Open(dir string, options Options) (*Store, error) {
@@ -71,6 +75,9 @@ func Open(dir string, options Options) (*Store, error) {
 	cache := pebble.NewCache(32 << 20)
 	defer cache.Unref()
 	db, err := pebble.Open(dir, &pebble.Options{Cache: cache, Logger: quiet{}, MemTableSize: 16 << 20, MaxOpenFiles: descriptors.StoreFiles()})
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		err = ErrInUse
+	}
 	if err != nil {
 		return nil, fmt.Errorf("history %s: %w", dir, err)
 	}

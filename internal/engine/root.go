@@ -19,7 +19,7 @@ import (
 )
 
 // ErrInUse says that another process has the folder open.
-var ErrInUse = errors.New("the folder is in use by another tonscribe process")
+var ErrInUse = errors.New("the folder is in use by another tonscribe process: stop it, or name another folder with --data")
 
 // lockFile opens path and takes its lock without waiting. The lock lives as long
 // as any process holds the returned file, inherited copies included.

@@ -125,7 +125,18 @@ func TestASecondUpInTheSameFolderIsRefusedInPlainWords(t *testing.T) {
 		t.Errorf("run.json: %v %v, want mode 0600", info, err)
 	}
 	out, err := run(t, "up", "--data", data, "--listen", harness.FreeAddress(t), "--source", source)
-	if err == nil || !strings.Contains(out, "in use by another tonscribe process") {
+	if err == nil || !strings.Contains(out, "in use by another tonscribe process: stop it, or name another folder with --data") {
+		t.Errorf("the second one: %v, %s", err, out)
+	}
+	p.Stop()
+}
+
+func TestASecondDevnetInTheSameFolderIsRefusedInPlainWords(t *testing.T) {
+	data := t.TempDir()
+	p := harness.Start(t, nil, "devnet", "--data", data)
+	harness.Await(t, time.Minute, func() bool { return strings.Contains(p.Output(), "The devnet runs") }, p.Output)
+	out, err := run(t, "devnet", "--data", data)
+	if err == nil || !strings.Contains(out, "in use by another process: stop the devnet that runs there, or name another folder with --data") {
 		t.Errorf("the second one: %v, %s", err, out)
 	}
 	p.Stop()
@@ -133,7 +144,10 @@ func TestASecondUpInTheSameFolderIsRefusedInPlainWords(t *testing.T) {
 
 func TestErrorsOfTheCommandLineSayWhatToDo(t *testing.T) {
 	data := t.TempDir()
-	typo := filepath.Join(data, "typo")
+	typo, file := filepath.Join(data, "typo"), filepath.Join(data, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -161,6 +175,8 @@ func TestErrorsOfTheCommandLineSayWhatToDo(t *testing.T) {
 		"devnet upside down":    {[]string{"up", "--data", typo, "--from", "5", "--to", "3"}, "after --to"},
 		"a hash that is none":   {[]string{"up", "--data", typo, "--source", "files:.", "--to", "3:abc"}, "64 hexadecimal digits"},
 		"lite servers unread":   {[]string{"up", "--data", typo, "--source", "liteserver:" + typo}, typo},
+		"a file as folder":      {[]string{"up", "--data", file}, "another one with --data"},
+		"a devnet in a file":    {[]string{"devnet", "--data", file}, "another one with --data"},
 		"no keys to ask for":    {[]string{"bench", "query", "--data", typo}, "'tonscribe bench fill' writes it"},
 		"no block":              {[]string{"inspect", "block", "/dev/null"}, "/dev/null"},
 	} {
