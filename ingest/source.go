@@ -73,5 +73,5 @@ func NewSource(c Configuration, r report.Reporter) (Source, error) {
 	case kind == "liteserver":
 		return newLiteserver(where, c, r), nil
 	}
-	return nil, fmt.Errorf("source %q: unknown kind %q: want files:DIR, archive:DIR or liteserver:CONFIG.json, or name a --network to follow", setting, kind)
+	return nil, fmt.Errorf("source %q: unknown kind %q: want network (the lite servers of --network), files:DIR, archive:DIR or liteserver:CONFIG.json", setting, kind)
 }

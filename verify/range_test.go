@@ -40,6 +40,13 @@ func TestEmptyTablesAreAnErrorOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestAnUnknownCheckIsAnErrorThatNamesThoseThereAre(t *testing.T) {
+	_, err := Run(t.Context(), Options{Without: []string{"foo"}})
+	if err == nil || !strings.Contains(err.Error(), `no check "foo": want some of progress, seals`) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestRowsInsertedTwiceAreCountedAndNoDifference(t *testing.T) {
 	l := load(t, genesis(t), 20, 1)
 	names := append(indexNames(), "blocks", "transactions", "seals")

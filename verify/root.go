@@ -20,6 +20,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"tonscribe/internal/lifetime"
@@ -118,7 +119,7 @@ var Checks = []string{
 func Run(ctx context.Context, options Options) (*Report, error) {
 	for _, name := range options.Without {
 		if !slices.Contains(Checks, name) {
-			return nil, fmt.Errorf("verify: there is no check %q", name)
+			return nil, fmt.Errorf("verify: there is no check %q: want some of %s", name, strings.Join(Checks, ", "))
 		}
 	}
 	options.few, options.patience = cmp.Or(options.few, fewRows), cmp.Or(options.patience, defaultPatience)
