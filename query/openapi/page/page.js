@@ -419,7 +419,7 @@ function intro(doc, layer) {
     make("h2", {}, doc.info.title),
     make("p", { className: "quiet" }, `version ${doc.info.version}, ${operations(doc).length} operations, `, make("a", { href: `/api/${layer}/openapi.json` }, "openapi.json")),
     make("p", {}, ...prose(doc.info.description)),
-    make("p", {}, "Without an API key one request a second is answered. A key goes into the header X-API-Key or into the parameter api_key; the field above sends it with the requests of this page."),
+    make("p", {}, "Without an API key one request a second is answered, unless this server is set up otherwise. A key goes into the header X-API-Key or into the parameter api_key; the field above sends it with the requests of this page."),
   );
 }
 
