@@ -368,6 +368,9 @@ func (d *dashboard) picture(name string) {
 	if *pictures == "" {
 		return
 	}
+	if err := os.MkdirAll(*pictures, 0o750); err != nil {
+		d.t.Fatal(err)
+	}
 	for _, view := range []struct {
 		name          string
 		width, height int
