@@ -191,6 +191,16 @@ func (c *conn) offerInTime(ctx context.Context, i item) error {
 	}
 }
 
+// pass says that the stream was given what it wants up to a position, which is its own
+// once nothing waits.
+func (c *conn) pass(ctx context.Context, at events.Position) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() == nil && len(c.queue) == 0 && c.fault == nil {
+		c.delivered = maxPosition(c.delivered, at)
+	}
+}
+
 // newest is the position behind the newest event that it was given. It is for those who
 // hold the lock.
 func (c *conn) newest() events.Position {

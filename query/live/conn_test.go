@@ -201,6 +201,32 @@ func TestThePositionOfAQuietStreamGoesOnWithTheChain(t *testing.T) {
 	check("the other is let go of", quiet, at)
 }
 
+// Who breaks off while a stream looks through the past for it goes on where that was.
+func TestThePositionOfAStreamGoesOnWithWhatItIsBroughtUpTo(t *testing.T) {
+	l := newComponent(t, nil)
+	c := newConn(t.Context(), l, nil, events.Limits{})
+	ctx, stop := context.WithCancel(t.Context())
+	check := func(what string, want events.Position) {
+		t.Helper()
+		if got := c.delivered; got != want {
+			t.Errorf("%s: the position is %s, want %s", what, got, want)
+		}
+	}
+	c.pass(ctx, events.EndOf(5))
+	check("nothing was wanted of five bundles", events.EndOf(5))
+	at := events.Position{MCSeqno: 6, Event: 1}
+	c.offer(item{position: at})
+	c.pass(ctx, events.EndOf(6))
+	check("an event waits", events.EndOf(5))
+	c.take()
+	check("it is taken", at)
+	c.pass(ctx, events.EndOf(7))
+	check("nothing was wanted of another one", events.EndOf(7))
+	stop()
+	c.pass(ctx, events.EndOf(8))
+	check("another subscription has come", events.EndOf(7))
+}
+
 // What a client does not take from the system takes memory as what waits does.
 func TestWhatIsBeingSentCountsUntilItIsSent(t *testing.T) {
 	l := newComponent(t, nil)

@@ -165,6 +165,7 @@ func (r *replay) step(ctx context.Context, at events.Position, last uint32) (eve
 			return at, err
 		}
 		at = events.EndOf(seqno)
+		r.to.pass(ctx, at)
 	}
 	if len(seqnos) == 0 || seqnos[len(seqnos)-1] > last || seqnos[0] > last {
 		at = maxPosition(at, events.EndOf(last))
