@@ -2,7 +2,7 @@ package tvm
 
 import (
 	"strings"
-	"sync"
+	"weak"
 
 	"github.com/xssnick/tonutils-go/tvm/tuple"
 	"github.com/xssnick/tonutils-go/tvm/vm"
@@ -24,9 +24,6 @@ const maxMachines = 256
 
 var errMachines = vmerr.Error(vmerr.CodeStackOverflow, "too many machines run in each other")
 
-// depths are those of machines that run in others, by their *vm.State.
-var depths sync.Map
-
 // runsMachine reports whether an instruction runs a machine inside of the machine.
 func runsMachine(name string) bool { return strings.HasPrefix(name, "RUNVM") }
 
@@ -34,11 +31,8 @@ func runsMachine(name string) bool { return strings.HasPrefix(name, "RUNVM") }
 // values in the tuples of the stack, before it, and of the stack that the machine leaves.
 func boundedMachine(act action) action {
 	return func(state *vm.State) error {
-		depth := 1
-		if above, is := depths.Load(state); is {
-			depth += above.(int)
-		}
-		if depth > maxMachines {
+		above := runningOf(state)
+		if above.depth >= maxMachines {
 			return errMachines
 		}
 		if err := chargeTuples(state, state.Stack); err != nil {
@@ -47,8 +41,9 @@ func boundedMachine(act action) action {
 		// Only a copy of the state can have another runner for the time being.
 		outer, parent := *state, *state
 		parent.SetChildRunner(func(child *vm.State) (int64, error) {
-			depths.Store(child, depth)
-			defer depths.Delete(child)
+			key := weak.Make(child)
+			machines.Store(key, &running{depth: above.depth + 1, sizes: above.sizes})
+			defer machines.Delete(key)
 			exit, err := outer.RunChild(child)
 			if err == nil && exit == vmerr.CodeOutOfGas { // which RunChild keeps to itself
 				err = vmerr.Error(vmerr.CodeOutOfGas)

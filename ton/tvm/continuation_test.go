@@ -103,12 +103,53 @@ func TestLargeMessagesAreCountedOnce(t *testing.T) {
 	}
 }
 
+// What is too much to be remembered is not counted again and again.
+func TestLargeListsInTurnCostNoMoreThanTheirGas(t *testing.T) {
+	lists := []any{chains(1, 16, 1000), chains(2, 16, 1000)}
+	for name, code := range map[string]string{
+		// { PUSH s1, POPCTR c5, PUSH s0, POPCTR c5 } AGAIN
+		"set": "30" + "96" + "21ED5520ED55" + "EA",
+		// { PUSH s1, NEWC, STREF, ENDC, POPCTR c5, PUSH s0, NEWC, STREF, ENDC, POPCTR c5 } AGAIN
+		"set in a new cell each time": "30" + "9C" + "21C8CCC9ED5520C8CCC9ED55" + "EA",
+		// { PUSH s1, c0 PUSH, SETCONTCTR c5, DROP, PUSH s1, … } AGAIN
+		"laid into continuations": "30" + "9E" + "21ED40ED653020ED40ED6530" + "0000" + "EA",
+		// { PUSH s1, PUSH s1, 2, { POPCTR c5, POPCTR c5 }, RUNVM 0, DROP } AGAIN
+		"set in machines of their own": "30" + "9D" + "2121728B4ED55ED558DB400030" + "EA",
+	} {
+		in := hostileInput(t, assembly(t, code), 1_000_000)
+		in.Stack = lists
+		costtest.Check(t, func() {
+			result, err := tvm.Run(t.Context(), in)
+			if err != nil || result.ExitCode != -14 {
+				t.Errorf("%s: exit code %d after %d gas, %v; want -14", name, result.ExitCode, result.GasUsed, err)
+			}
+		})
+	}
+}
+
+// chains is a tree of n chains, whose cells are so many trees of their own.
+func chains(seed, n, length int) *cell.Cell {
+	ends := make([]*cell.Cell, n)
+	for i := range ends {
+		ends[i] = cell.BeginCell().MustStoreUInt(uint64(seed), 32).MustStoreUInt(uint64(i), 32).EndCell()
+		for range length {
+			ends[i] = cell.BeginCell().MustStoreRef(ends[i]).EndCell()
+		}
+	}
+	return treeOf(ends)
+}
+
 // wideTree has n leaves and about a third as many cells above them.
 func wideTree(n int) *cell.Cell {
 	level := make([]*cell.Cell, n)
 	for i := range level {
 		level[i] = cell.BeginCell().MustStoreUInt(uint64(i), 64).EndCell()
 	}
+	return treeOf(level)
+}
+
+// treeOf is a cell above the cells of a level.
+func treeOf(level []*cell.Cell) *cell.Cell {
 	for len(level) > 1 {
 		var next []*cell.Cell
 		for i := 0; i < len(level); i += 4 {

@@ -2,8 +2,10 @@ package tvm
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
+	"weak"
 
 	machine "github.com/xssnick/tonutils-go/tvm"
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -145,7 +147,7 @@ func checkedAfter(act action) action {
 		if state.Reg.D[1] == before {
 			return err
 		}
-		if !sizes.allowed(state.Reg.D[1]) {
+		if !runningOf(state).sizes.allowed(state.Reg.D[1]) {
 			state.Reg.D[1] = before
 			return errActions
 		}
@@ -162,7 +164,7 @@ func checkedBefore(act action) action {
 	return func(state *vm.State) error {
 		for i := range min(registerOperands, state.Stack.Len()) {
 			value, err := state.Stack.Get(i)
-			if c, ok := value.(*cell.Cell); err == nil && ok && !sizes.allowed(c) {
+			if c, ok := value.(*cell.Cell); err == nil && ok && !runningOf(state).sizes.allowed(c) {
 				return errActions
 			}
 		}
@@ -190,74 +192,72 @@ func (unknownOpcode) Interpret(state *vm.State) error {
 }
 
 const (
-	// keptSizes is how many trees have their size kept: with it a tree is walked
-	// through once, however often it is sent, alone or in others.
-	keptSizes = 1 << 12
+	// maxCounted is how many cells are counted in a run, those of its lists and of what
+	// is laid into continuations: lists that a contract makes one after the other.
+	maxCounted = 2 * MaxActionCells
 	// smallTree is the size in cells up to which trees are walked through each time.
 	smallTree = 64
 )
 
-// actionSizes counts cells of trees and keeps the sizes of the latest.
+// actionSizes counts cells of trees in a run and keeps the sizes: a tree is walked
+// through once, however often it is sent, alone or in others. What one run has counted
+// is nothing to others, which end the same whatever ran before them.
 type actionSizes struct {
-	mu    sync.Mutex
 	cells map[cell.Hash]uint64
-	ring  [keptSizes]cell.Hash
-	next  int
+	left  int // cells that may still be walked through
 }
-
-var sizes = actionSizes{cells: map[cell.Hash]uint64{}}
 
 // tooManyCells is the size of everything that is too large.
 const tooManyCells = MaxActionCells + 1
 
 // allowed reports whether a list is within MaxActionCells.
 func (s *actionSizes) allowed(list *cell.Cell) bool {
-	return list == nil || s.count(list.WithoutTrace(), map[cell.Hash]uint64{}) <= MaxActionCells
+	return list == nil || s.count(list.WithoutTrace()) <= MaxActionCells
 }
 
-// count returns the number of cells of a tree. A tree that has been counted is in seen.
-func (s *actionSizes) count(tree *cell.Cell, seen map[cell.Hash]uint64) uint64 {
+// count returns the number of cells of a tree.
+func (s *actionSizes) count(tree *cell.Cell) uint64 {
 	key := tree.HashKey()
-	if cells, is := seen[key]; is {
+	if cells, is := s.cells[key]; is {
 		return cells
 	}
-	cells, kept := s.kept(key)
-	if !kept {
-		cells = 1
-		for i := range int(tree.RefsNum()) {
-			child, err := tree.PeekRef(i)
-			if err != nil {
-				return tooManyCells
-			}
-			if cells += s.count(child, seen); cells > MaxActionCells {
-				cells = tooManyCells
-				break
-			}
+	if s.left--; s.left < 0 {
+		return tooManyCells
+	}
+	cells := uint64(1)
+	for i := range int(tree.RefsNum()) {
+		child, err := tree.PeekRef(i)
+		if err != nil {
+			return tooManyCells
 		}
-		if cells > smallTree {
-			s.keep(key, cells)
+		if cells += s.count(child); cells > MaxActionCells {
+			cells = tooManyCells
+			break
 		}
 	}
-	seen[key] = cells
+	if cells > smallTree {
+		s.cells[key] = cells
+	}
 	return cells
 }
 
-func (s *actionSizes) kept(tree cell.Hash) (cells uint64, is bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	cells, is = s.cells[tree]
-	return cells, is
+// running is what there is besides the state of a machine that runs.
+type running struct {
+	depth int // of machines in which it runs
+	sizes *actionSizes
 }
 
-func (s *actionSizes) keep(tree cell.Hash, cells uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, is := s.cells[tree]; is {
-		return
+// machines are those that run, by their state.
+var machines sync.Map // weak.Pointer[vm.State] to *running
+
+// runningOf returns what belongs to a state, for as long as somebody has the state.
+func runningOf(state *vm.State) *running {
+	key := weak.Make(state)
+	if known, is := machines.Load(key); is {
+		return known.(*running)
 	}
-	if len(s.cells) == keptSizes {
-		delete(s.cells, s.ring[s.next])
-	}
-	s.cells[tree], s.ring[s.next] = cells, tree
-	s.next = (s.next + 1) % keptSizes
+	r := &running{sizes: &actionSizes{cells: map[cell.Hash]uint64{}, left: maxCounted}}
+	machines.Store(key, r)
+	runtime.AddCleanup(state, func(key weak.Pointer[vm.State]) { machines.Delete(key) }, key)
+	return r
 }
