@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"sync/atomic"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
@@ -137,6 +138,33 @@ func linked(value any) (elements []any, ok bool) {
 	}
 }
 
+// runsOfGas is how many runs that use up the limit may be for one question: contracts
+// are asked again with each library that they want, and name others that are asked.
+const runsOfGas = 4
+
+type gasKey struct{}
+
+// withGas gives a question the gas that all its runs together may take.
+func (n *Node) withGas(ctx context.Context) context.Context {
+	left := new(atomic.Int64)
+	left.Store(runsOfGas * n.configuration.GasLimit)
+	return context.WithValue(ctx, gasKey{}, left)
+}
+
+// runWithin runs a get-method with the gas that its question has left, at least with some
+// to run out of.
+func runWithin(ctx context.Context, in tvm.Input) (tvm.Result, error) {
+	left, ok := ctx.Value(gasKey{}).(*atomic.Int64)
+	if ok {
+		in.GasLimit = max(min(in.GasLimit, left.Load()), 1)
+	}
+	result, err := tvm.Run(ctx, in)
+	if ok {
+		left.Add(-result.GasUsed)
+	}
+	return result, err
+}
+
 // run runs a get-method on a state. Libraries that the code asks for are fetched.
 func (n *Node) run(ctx context.Context, s *Account, method int64, arguments []any) (tvm.Result, error) {
 	if s.Code() == nil {
@@ -154,7 +182,7 @@ func (n *Node) run(ctx context.Context, s *Account, method int64, arguments []an
 	var libraries tvm.Libraries
 	for {
 		in.Libraries = libraries.Roots()
-		result, err := tvm.Run(ctx, in)
+		result, err := runWithin(ctx, in)
 		if err != nil || result.MissingLibrary == nil || libraries.Full() {
 			return result, err
 		}

@@ -93,3 +93,58 @@ func TestMessagesThatOnlyANodeCanTryAreSent(t *testing.T) {
 		}
 	}
 }
+
+// A method that burns gas before it opens one library after the other is run anew for each
+// of them, as often as the gas of a question lasts.
+func TestRunsForAQuestionHaveOnlySoMuchGasTogether(t *testing.T) {
+	libraries, data := map[[32]byte]*cell.Cell{}, cell.BeginCell().EndCell()
+	for i := range uint64(8) {
+		library := cell.BeginCell().MustStoreUInt(i, 16).EndCell()
+		libraries[library.HashKey()] = library
+		special, err := cell.BeginCell().MustStoreUInt(2, 8).MustStoreSlice(library.Hash(), 256).EndCellSpecial(true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = cell.BeginCell().MustStoreRef(special).MustStoreRef(data).EndCell()
+	}
+	// DROP; 30000, { NOP } REPEAT; c4 PUSH; { CTOS, LDREF, LDREF, DROP, SWAP, CTOS, DROP } AGAIN
+	opens := contractWith(0x31, "30 817530 9100E4 ED44 97 D0D4D43001D030 EA", data)
+	forever := contractWith(0x32, "30 9100EA", data) // DROP; { NOP } AGAIN
+	w := newTown(t, 2, opens, forever)
+	c := DefaultConfiguration()
+	c.GasLimit = 1_000_000
+	n, err := New(c, Dependencies{Report: report.Silent(), Servers: lending{w.servers, libraries}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Stop)
+	run := func(ctx context.Context, a chain.Account) *Ran {
+		ran, err := n.RunGetMethod(ctx, Run{Account: address.New(0, a.ID[:]), MaxDepth: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ran
+	}
+	if ran := run(t.Context(), opens); ran.ExitCode != 9 || ran.GasUsed < 500_000 {
+		t.Errorf("without a bound: exit code %d after %d gas, want 9 with all libraries", ran.ExitCode, ran.GasUsed)
+	}
+	if _, err := n.Share(t.Context(), Question{}, func(ctx context.Context) ([]byte, error) {
+		if ran := run(ctx, opens); ran.ExitCode != -14 {
+			t.Errorf("with each library anew: exit code %d after %d gas, want -14", ran.ExitCode, ran.GasUsed)
+		}
+		return nil, nil
+	}); err != nil {
+		t.Error(err)
+	}
+	if _, err := n.Share(t.Context(), Question{}, func(ctx context.Context) ([]byte, error) {
+		for i := range 6 {
+			ran := run(ctx, forever)
+			if whole := ran.GasUsed > c.GasLimit/2; ran.ExitCode != -14 || whole != (i < runsOfGas) {
+				t.Errorf("run %d: exit code %d after %d gas", i, ran.ExitCode, ran.GasUsed)
+			}
+		}
+		return nil, nil
+	}); err != nil {
+		t.Error(err)
+	}
+}

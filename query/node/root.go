@@ -36,7 +36,8 @@ type Configuration struct {
 	// Emulate executes messages before they are sent, so that one that the
 	// contract would refuse gets a clear answer.
 	Emulate bool `yaml:"emulate"`
-	// GasLimit bounds get-methods.
+	// GasLimit bounds a run of a get-method; all runs for a request have four times as
+	// much.
 	GasLimit int64 `yaml:"gas_limit"`
 	// Emulation is how messages are executed, in processes of their own.
 	Emulation emulator.Configuration `yaml:"emulation"`

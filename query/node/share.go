@@ -50,6 +50,7 @@ func (n *Node) Share(ctx context.Context, q Question, write func(context.Context
 	ctx, cancel := context.WithTimeout(ctx, n.configuration.Deadline)
 	defer cancel()
 	ask := func(ctx context.Context) (Answer, error) {
+		ctx = n.withGas(ctx)
 		leave, err := n.enter(ctx, q.Queue)
 		if err != nil {
 			return Answer{}, err
