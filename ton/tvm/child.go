@@ -12,10 +12,12 @@ import (
 // tonutils-go copies the values that code gives to a machine of its own, and those that
 // it gets back, with all that lies in their tuples, each value as often as it is referred
 // to. A few instructions make a tuple that is 2^n values as a tree, so that these copies
-// have a price here, by the time that they take.
+// have a price here, by the time that they take. So has the search for tuples in a stack
+// that is deep.
 const (
 	freeValues = 64
 	valueGas   = 10 // of each other value in a tuple
+	freeDepth  = 256
 )
 
 // maxMachines is how many machines run in each other. Each takes some kilobytes of the
@@ -59,6 +61,9 @@ func boundedMachine(act action) action {
 }
 
 func chargeTuples(state *vm.State, stack *vm.Stack) error {
+	if err := state.ConsumeGas(int64(max(stack.Len()-freeDepth, 0))); err != nil {
+		return err
+	}
 	limit := freeValues + max(state.Gas.Remaining, 0)/valueGas + 1
 	n := int64(0)
 	for i := range stack.Len() {

@@ -43,6 +43,17 @@ func TestTuplesThatGoToAnotherMachineAndBackCostNoMoreThanTheirGas(t *testing.T)
 	}
 }
 
+func TestMachinesOverADeepStackCostNoMoreThanTheirGas(t *testing.T) {
+	// DROP; 0, 30000, { DUP } REPEAT; { 0, {}, RUNVM 0, DROP } AGAIN
+	code := assembly(t, "30"+"70"+"817530"+"9120"+"E4"+"97"+"708B08DB400030"+"EA")
+	costtest.Check(t, func() {
+		result, err := tvm.Run(t.Context(), hostileInput(t, code, 1_000_000))
+		if err != nil || result.ExitCode != -14 {
+			t.Errorf("exit code %d after %d gas, %v; want -14", result.ExitCode, result.GasUsed, err)
+		}
+	})
+}
+
 // The code of each machine is that of the next: DUP, 1, SWAP, RUNVM 0.
 func TestMachinesRunInEachOtherOnlySoDeep(t *testing.T) {
 	const again = "207101DB4000"
