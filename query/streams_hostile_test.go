@@ -339,9 +339,21 @@ func floodsOfPings(t *testing.T, s *server, at string) {
 			t.Fatalf("ping %d is answered by %d %v, %v", i, opcode, payload, err)
 		}
 	}
-	// Who reads no answers is not answered for ever.
+	// Who reads no answers is not answered for ever, nor at length.
+	for _, id := range []string{strings.Repeat("<", 1024), strings.Repeat("<", 1_000_000)} {
+		text := []byte(`{"operation":"ping","id":"` + id + `"}`)
+		c, _ := dialRaw(t, at)
+		if err := c.frame(textFrame, len(text), text); err != nil {
+			t.Fatal(err)
+		}
+		if _, answer, err := c.nextFrame(); err != nil || len(answer) > 8<<10 || strings.Contains(string(answer), "longer") != (len(id) > 1024) {
+			t.Errorf("an id of %d bytes is answered by %.200s, %v", len(id), answer, err)
+		}
+		c.Close()
+	}
 	deaf, _ := dialRaw(t, at)
-	text := []byte(`{"operation":"dance","id":"` + strings.Repeat("x", 500_000) + `"}`)
+	_ = deaf.Conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+	text := []byte(`{"operation":"dance","id":"` + strings.Repeat("<", 1000) + `"}`)
 	for deaf.frame(textFrame, len(text), text) == nil {
 	}
 }

@@ -262,7 +262,7 @@ func (c *conn) answer(raw []byte) bool {
 }
 
 func (c *conn) addAnswer(raw []byte) bool {
-	const most, mostBytes = 64, 1 << 20 // an answer repeats the id of its operation
+	const most, mostBytes = 64, 64 << 10 // an answer repeats the id of its operation
 	if len(c.answers) >= most || len(c.answers) > 0 && c.answering+len(raw) > mostBytes {
 		return false
 	}

@@ -220,6 +220,9 @@ func (c *conn) answerTo(s *session, raw []byte) bool {
 	if err := json.Unmarshal(raw, &envelope); err != nil {
 		return c.answer(failure(nil, "invalid request envelope: "+err.Error(), nil))
 	}
+	if err := events.CheckID(envelope.ID); err != nil {
+		return c.answer(failure(nil, "invalid request envelope: "+err.Error(), nil))
+	}
 	var err error
 	switch envelope.Operation {
 	case "ping":

@@ -468,5 +468,20 @@ func (s *Subscription) MayWant(t *pending.Trace) bool {
 // when the order does not say so, parted by commas.
 func ReadOrder(raw []byte, supported string) (*Order, error) {
 	o := &Order{fallbackActions: supported}
-	return o, json.Unmarshal(raw, o)
+	if err := json.Unmarshal(raw, o); err != nil {
+		return o, err
+	}
+	return o, CheckID(o.ID)
+}
+
+// maxID is how many bytes the id of an operation has at most: answers repeat it, and wait
+// for clients that do not read.
+const maxID = 1 << 10
+
+// CheckID refuses an id that is too long.
+func CheckID(id *string) error {
+	if id != nil && len(*id) > maxID {
+		return fmt.Errorf("id is longer than %d bytes", maxID)
+	}
+	return nil
 }
