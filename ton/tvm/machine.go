@@ -59,6 +59,7 @@ func bounded(getter vm.OPGetter) vm.OPGetter {
 		{copiesTheRest(name), withShallowStack},
 		{runsMachine(name), boundedMachine},
 		{name == "HASHSU", raising},
+		{usesSecp256k1(name), onSecp256k1(name)},
 	} {
 		if way.taken {
 			getter = acting(getter, way.replace)
