@@ -14,13 +14,15 @@ func (r *run) find(ctx context.Context) ([]parts.Damage, error) {
 		return nil, err
 	}
 	if !r.SkipChecksums {
-		began := time.Now()
+		began, read, size := time.Now(), 0, uint64(0)
 		err := r.Watch.VerifyAll(ctx, func(v parts.Verified) {
+			read, size = read+1, v.Bytes
 			r.Progress("checksums: " + ahead(float64(v.Bytes)/(1<<20), float64(v.Total)/(1<<20), "MiB", time.Since(began)))
 		})
 		if err != nil {
 			return nil, err
 		}
+		fmt.Fprintf(r.Out, "checksums: %d parts of %.1f MiB were read\n", read, float64(size)/(1<<20))
 	}
 	counted, err := r.Watch.Count(ctx, 0)
 	if err != nil {
