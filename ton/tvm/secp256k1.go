@@ -9,7 +9,7 @@ import (
 
 // tonutils-go calculates on secp256k1 with an inversion for each bit of a number, which
 // takes some hundred times as long as other gas. Here are the two instructions in the time
-// that their gas stands for; what they refuse tonutils-go refuses at once.
+// that their gas stands for; tonutils-go has only operands to refuse.
 
 // usesSecp256k1 reports whether an instruction multiplies points of that curve.
 func usesSecp256k1(name string) bool {
@@ -18,35 +18,32 @@ func usesSecp256k1(name string) bool {
 
 // onSecp256k1 is such an instruction.
 func onSecp256k1(name string) func(action) action {
-	calculate, operands, gas := recovered, 4, int64(vm.EcrecoverGasPrice)
+	calculate, operands, gas := recovered, []int{256, 256, 8, 256}, int64(vm.EcrecoverGasPrice)
 	if name != "ECRECOVER" {
-		calculate, operands, gas = tweaked, 2, vm.Secp256k1XonlyPubkeyTweakAddGasPrice
+		calculate, operands, gas = tweaked, []int{256, 256}, vm.Secp256k1XonlyPubkeyTweakAddGasPrice
 	}
 	return func(act action) action {
 		return func(state *vm.State) error {
-			numbers := make([]*big.Int, operands) // the top of the stack first
-			for i := range numbers {
+			numbers := make([]*big.Int, len(operands)) // the top of the stack first
+			for i, size := range operands {
 				value, err := state.Stack.Get(i)
 				number, is := value.(*big.Int)
-				if err != nil || !is || number.Sign() < 0 || number.BitLen() > 256 {
+				if err != nil || !is || number.Sign() < 0 || number.BitLen() > size {
 					return act(state)
 				}
 				numbers[i] = number
-			}
-			if state.Gas.Remaining < gas {
-				return act(state)
-			}
-			x, y, ok := calculate(numbers, state.GlobalVersion)
-			if !ok {
-				return act(state)
-			}
-			if err := state.ConsumeGas(gas); err != nil {
-				return err
 			}
 			for range numbers {
 				if _, err := state.Stack.PopAny(); err != nil {
 					return err
 				}
+			}
+			if err := state.ConsumeGas(gas); err != nil {
+				return err
+			}
+			x, y, ok := calculate(numbers, state.GlobalVersion)
+			if !ok {
+				return state.Stack.PushBool(false)
 			}
 			for _, number := range []*big.Int{big.NewInt(uncompressed), x, y} {
 				if err := state.Stack.PushInt(number); err != nil {
@@ -63,9 +60,6 @@ const uncompressed = 4
 
 // recovered is the key that has signed (SEC 1, 4.1.6), of s, r, v and the hash.
 func recovered(numbers []*big.Int, version int) (x, y *big.Int, ok bool) {
-	if numbers[2].BitLen() > 8 {
-		return nil, nil, false
-	}
 	v := numbers[2].Uint64()
 	if version >= 14 && (v == 27 || v == 28) {
 		v -= 27

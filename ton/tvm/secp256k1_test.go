@@ -14,6 +14,15 @@ import (
 	"tonscribe/ton/tvm"
 )
 
+// generator is the x of the base point, whose y is even.
+var generator, _ = new(big.Int).SetString("79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798", 16)
+
+// nowhere are operands that lead to the point at infinity: nobody's key.
+var nowhere = map[int][]*big.Int{
+	4: {big.NewInt(5), big.NewInt(0), generator, big.NewInt(5)}, // hash, v, r, s
+	2: {generator, new(big.Int).Sub(order, big.NewInt(1))},      // key, tweak
+}
+
 var order, _ = new(big.Int).SetString("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141", 16)
 
 // curveOperands are numbers at the ends of their ranges, and any.
@@ -44,7 +53,7 @@ func TestKeysOfSecp256k1AreThoseOfTheLibrary(t *testing.T) {
 		operands int
 	}{{new(vm.OP(funcs.ECRECOVER())), "30 F912", 4}, {new(vm.OP(funcs.SECP256K1_XONLY_PUBKEY_TWEAK_ADD())), "30 F913", 2}} {
 		found := 0
-		for range 60 {
+		for try := range 60 {
 			state := vm.NewExecutionState(12, vm.GasWithLimit(1_000_000, 1_000_000), nil, tuple.NewTupleValue(), vm.NewStack())
 			in := hostileInput(t, assembly(t, strings.ReplaceAll(c.code, " ", "")), 1_000_000)
 			for i := range c.operands {
@@ -52,12 +61,18 @@ func TestKeysOfSecp256k1AreThoseOfTheLibrary(t *testing.T) {
 				if c.operands == 4 && i == 1 {
 					n = big.NewInt(random.Int64N(5)) // v
 				}
+				if try == 0 {
+					n = nowhere[c.operands][i]
+				}
 				in.Stack = append(in.Stack, n)
 				if err := state.Stack.PushInt(n); err != nil {
 					t.Fatal(err)
 				}
 			}
 			_ = (*c.op).Interpret(state)
+			if top, _ := state.Stack.Get(0); try == 0 && (state.Stack.Len() != 1 || top.(*big.Int).Sign() != 0) {
+				t.Fatalf("%s of %v leaves %d values; the test proves nothing of infinity", c.code, in.Stack, state.Stack.Len())
+			}
 			result, err := tvm.Run(t.Context(), in)
 			if err != nil || len(result.Stack) != state.Stack.Len() {
 				t.Fatalf("%s of %v: %v, %v", c.code, in.Stack, result, err)
@@ -85,6 +100,8 @@ func TestKeysOfSecp256k1TakeTheTimeOfTheirGas(t *testing.T) {
 	}{
 		// { 4 times PUSH s3, ECRECOVER, BLKDROP 4 } AGAIN
 		"recovered": {"30 98 23232323F9125F04" + "EA", []any{new(big.Int).Sub(order, big.NewInt(5)), 0, 1, new(big.Int).Sub(order, big.NewInt(7))}},
+		// { 4 times PUSH s3, ECRECOVER, DROP } AGAIN
+		"recovered to infinity": {"30 97 23232323F91230" + "EA", []any{nowhere[4][0], nowhere[4][1], nowhere[4][2], nowhere[4][3]}},
 		// { 2 times PUSH s1, SECP256K1_XONLY_PUBKEY_TWEAK_ADD, BLKDROP 4 } AGAIN
 		"tweaked": {"30 96 2121F9135F04" + "EA", []any{1, new(big.Int).Sub(order, big.NewInt(7))}},
 	} {
