@@ -284,7 +284,7 @@ func Opcode[R any](name string, get func(R) *uint32) Member[R] {
 // Object is a row of another shape. Where there is says false it has none.
 func Object[R, S any](name string, form Form[S], get func(R) S, there func(R) bool) Member[R] {
 	shape, _ := form.(*Shape[S]) // called as such it is faster
-	return Written(name, form.Schema, func(w *Writer, row R) bool {
+	m := Written(name, form.Schema, func(w *Writer, row R) bool {
 		switch {
 		case there != nil && !there(row):
 			return false
@@ -295,6 +295,14 @@ func Object[R, S any](name string, form Form[S], get func(R) S, there func(R) bo
 		}
 		return true
 	})
+	if shape != nil {
+		m.names = func(book Book, row R) {
+			if there == nil || there(row) {
+				shape.Names(book, get(row))
+			}
+		}
+	}
+	return m
 }
 
 // PartOf is a row of another shape that lies in the row, nil where it has none.
@@ -304,10 +312,18 @@ func PartOf[R, S any](name string, form Form[*S], get func(R) *S) Member[R] {
 
 // List is a list of rows of another shape, each made of an element of the row's list.
 func List[R, E, S any](name string, shape Form[S], get func(R) []E, of func(E) S) Member[R] {
-	return Written(name, ListOf(shape), func(w *Writer, row R) bool {
+	m := Written(name, ListOf(shape), func(w *Writer, row R) bool {
 		WriteList(w, shape, get(row), of)
 		return true
 	})
+	if shape, is := shape.(*Shape[S]); is {
+		m.names = func(book Book, row R) {
+			for _, e := range get(row) {
+				shape.Names(book, of(e))
+			}
+		}
+	}
+	return m
 }
 
 // ListOf is the schema of a list.

@@ -73,6 +73,7 @@ type step[R any] struct {
 	u32   func(R) uint32
 	i32   func(R) int32
 	write func(*Writer, R) bool // false when there is nothing to write
+	names func(Book, R)         // adds the addresses in a value that write appends, nil for none
 	when  func(R) bool          // nil for always
 }
 
@@ -192,6 +193,21 @@ func (s *Shape[R]) Write(w *Writer, row R) {
 		}
 	}
 	w.JSON = append(dst, '}')
+}
+
+// Names adds to a book the addresses of a row that are written when no part is asked for,
+// but those in texts, and in lists and objects that are written by functions of their own.
+func (s *Shape[R]) Names(book Book, row R) {
+	for i := range s.steps {
+		m := &s.steps[i]
+		switch {
+		case m.part != 0 || !m.inBook && m.when != nil && !m.when(row):
+		case m.kind == asAddress || m.kind == asParty:
+			book.Add(m.bytes(row))
+		case m.names != nil:
+			m.names(book, row)
+		}
+	}
 }
 
 // Append appends a row for those that need no address book.

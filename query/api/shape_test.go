@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"tonscribe/query/openapi"
@@ -73,6 +74,27 @@ func TestMembersAreWrittenAsTheyAreDeclared(t *testing.T) {
 		}
 		if got := shape.Append(nil, c.row); c.parts == 0 && string(got) != c.want {
 			t.Errorf("%s: without a book it is %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestTheAddressesOfARowAreKnownBeforeItIsWritten(t *testing.T) {
+	deal := New("Deal",
+		Object("best", shape, func(rows []row) row { return rows[0] }, func(rows []row) bool { return len(rows) > 0 }),
+		List("all", shape, Same[[]row], Same[row]),
+		Address("of_some", func([]row) []byte { return account(9) }).If(func(rows []row) bool { return len(rows) > 1 }),
+		Address("asked", func([]row) []byte { return account(8) }).Asked(asked),
+	)
+	for name, rows := range map[string][]row{
+		"no rows": nil,
+		"rows":    {{owner: account(1), seller: account(2)}, {kind: 1, owner: account(3), seller: account(4)}, {kind: 1, owner: account(3)}},
+		"a party": {{seller: account(5)}},
+	} {
+		w, names := &Writer{Book: Book{}}, Book{}
+		deal.Write(w, rows)
+		delete(w.Book, Nobody)
+		if deal.Names(names, rows); !maps.Equal(names, w.Book) {
+			t.Errorf("%s: known are %v, written %v", name, names, w.Book)
 		}
 	}
 }

@@ -130,6 +130,7 @@ func (r *Reader) addressBook(ctx context.Context, dst []byte, book api.Book, ent
 // counts until the next one.
 func (r *Reader) BookRowsOf(ctx context.Context, list []address.Address, entries map[address.Address]cache.Entry) (func(address.Address) *BookRow, error) {
 	if entries == nil {
+		r.readAhead(ctx, list, false)
 		var err error
 		if entries, err = r.Store.Directory(ctx, list); err != nil {
 			return nil, err

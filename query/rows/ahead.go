@@ -7,20 +7,31 @@ import (
 	"tonscribe/ton/address"
 )
 
-// maxAhead is of how many accounts is read ahead what is known of them.
-const maxAhead = 256
+// MaxAhead is of how many accounts is read ahead what is known of them.
+const MaxAhead = 256
 
 // Ahead begins to read what is known of accounts that an answer with address book and
 // metadata will name, beside its rows. What cannot be read then is read again with these.
 func (r *Reader) Ahead(ctx context.Context, accounts []sql.AccountKey) {
-	if r.ahead != nil || len(accounts) == 0 || len(accounts) > maxAhead || r.NoAddressBook || r.NoMetadata {
+	if !r.NoMetadata {
+		r.begin(ctx, accounts, true)
+	}
+}
+
+// BookAhead is Ahead for what the address book alone tells of them.
+func (r *Reader) BookAhead(ctx context.Context, accounts []sql.AccountKey) {
+	r.begin(ctx, accounts, false)
+}
+
+func (r *Reader) begin(ctx context.Context, accounts []sql.AccountKey, contracts bool) {
+	if r.ahead != nil || len(accounts) == 0 || len(accounts) > MaxAhead || r.NoAddressBook {
 		return
 	}
 	done := make(chan struct{})
 	r.ahead = done
 	go func() {
 		defer close(done)
-		r.Store.Ahead(ctx, accounts, true)
+		r.Store.Ahead(ctx, accounts, contracts)
 	}()
 }
 
@@ -35,7 +46,7 @@ func (r *Reader) readAhead(ctx context.Context, list []address.Address, contract
 		<-r.ahead
 		r.ahead = nil
 	}
-	if len(list) <= maxAhead {
+	if len(list) <= MaxAhead {
 		r.Store.Ahead(ctx, sql.KeysOf(list), contracts && len(list) <= maxBeside)
 	}
 }

@@ -2,6 +2,8 @@ package v3
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"tonscribe/query/api"
 	"tonscribe/query/head"
@@ -11,6 +13,7 @@ import (
 	"tonscribe/query/reader"
 	"tonscribe/query/render"
 	"tonscribe/query/rows"
+	"tonscribe/query/sql"
 	"tonscribe/schema/record"
 	"tonscribe/ton/address"
 )
@@ -77,6 +80,9 @@ type Page[E, S, K any] struct {
 	None func() error
 	// Before is called with the page before it is written. May be nil.
 	Before func([]E) error
+	// Beside reads what rows need besides. Row does without that until it is read, so that
+	// what is known of its addresses can be read beside it. May be nil.
+	Beside func([]E) error
 	Row    func(E) S
 	KeyOf  func(E) K
 	// Between appends members behind the list. May be nil.
@@ -120,6 +126,12 @@ func ServePage[E, S, K any](q *Request, l *AnswerList[S], p *Page[E, S, K]) erro
 			return err
 		}
 	}
+	if p.Beside != nil {
+		namesAhead(q, l, found, p.Row)
+		if err := p.Beside(found); err != nil {
+			return err
+		}
+	}
 	w := q.Writer(l.has, p.Parts)
 	WriteRows(w, l.name, l.shape, found, p.Row)
 	if p.Between != nil {
@@ -132,6 +144,23 @@ func ServePage[E, S, K any](q *Request, l *AnswerList[S], p *Page[E, S, K]) erro
 	cursor := q.CursorOf(asked.Sort, p.KeyOf(found[len(found)-1]))
 	q.Body = append(append(append(q.Body[:len(q.Body)-1], `,"next_cursor":"`...), cursor...), `"}`...)
 	return nil
+}
+
+// namesAhead begins to read what is known of the addresses of a page's rows.
+func namesAhead[E, S any](q *Request, l *AnswerList[S], page []E, row func(E) S) {
+	if len(page) > rows.MaxAhead {
+		return
+	}
+	book := api.Book{}
+	for _, e := range page {
+		l.shape.Names(book, row(e))
+	}
+	names := sql.KeysOf(slices.Collect(maps.Keys(book)))
+	if _, known := any(page).([]*record.Contract); known || l.has&HasMetadata == 0 || q.NoMetadata {
+		q.BookAhead(q, names)
+	} else {
+		q.Ahead(q, names)
+	}
 }
 
 // ServeRows answers with all rows of a list. What is known of some of its addresses

@@ -78,7 +78,7 @@ func serveJettonWallets(q *v3.Request) error {
 	var claims map[address.Address]*render.Claim
 	return v3.ServePage(q, jettonWalletsAnswer, &pageOfWallets{
 		KeyOf: contract.JettonWalletKey, Read: v3.By(q, f, q.Store.JettonWallets),
-		Before: func(found []*record.Contract) (err error) {
+		Beside: func(found []*record.Contract) (err error) {
 			claims, err = claimsOf(q, found)
 			return err
 		},

@@ -93,7 +93,7 @@ func serveMultisigs(q *v3.Request) error {
 	var ordersOf map[address.Address][]*record.Contract
 	return v3.ServePage(q, multisigWalletsAnswer, &v3.Page[*record.Contract, render.MultisigRow, contract.Key]{
 		Sort: params.Descending, KeyOf: firstKey, Read: v3.By(q, f, q.Store.Multisigs),
-		Before: func(list []*record.Contract) (err error) {
+		Beside: func(list []*record.Contract) (err error) {
 			if !withOrders {
 				return nil
 			}

@@ -95,7 +95,7 @@ func serveNFTItems(q *v3.Request) error {
 			}
 			return q.Store.NFTItems(q, f, page, after)
 		},
-		Before: func(list []*record.Contract) (err error) {
+		Beside: func(list []*record.Contract) (err error) {
 			collections, err = q.ContractsOf(q, list, func(c *record.Contract) []byte { return c.NftItem.Collection })
 			return err
 		},

@@ -63,7 +63,7 @@ var transactionsByMasterchainBlock = &v3.Endpoint{
 // serveTransactions answers a page. master must be known when it is given. The traces
 // of those that are named, nil for none, are read beside them.
 func serveTransactionPage(q *v3.Request, master *int32, named *list.Named, read v3.Reading[*record.Transaction, list.TransactionKey]) error {
-	var row func(*record.Transaction) render.TransactionRow
+	row := render.TransactionOf
 	var known traced.Rows
 	return v3.ServePage(q, transactionsAnswer, &v3.Page[*record.Transaction, render.TransactionRow, list.TransactionKey]{
 		Sort: params.Descending, KeyOf: list.KeyOf, None: knows(q, master),
@@ -73,7 +73,7 @@ func serveTransactionPage(q *v3.Request, master *int32, named *list.Named, read 
 			known = wait()
 			return found, more, err
 		},
-		Before: func(found []*record.Transaction) (err error) {
+		Beside: func(found []*record.Transaction) (err error) {
 			row, err = withTraces(q, found, known)
 			return err
 		},

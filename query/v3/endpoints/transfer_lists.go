@@ -47,7 +47,7 @@ func serveTransfers[R ofTransaction, S any](q *v3.Request, l *v3.AnswerList[S], 
 	var traces map[R]*record.Trace
 	p := &v3.Page[R, S, list.TransferKey]{
 		Sort: params.Descending, KeyOf: keyOf, Read: read,
-		Before: func(found []R) (err error) {
+		Beside: func(found []R) (err error) {
 			traces, err = tracesOf(q, found, keyOf)
 			return err
 		},
