@@ -215,12 +215,9 @@ func (a *archive) findRange(ctx context.Context, packages []*packageFile) error 
 
 func listPackages(dir string) ([]string, error) {
 	var paths []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := entry.Name()
-		if entry.IsDir() || filepath.Ext(name) != ".pack" {
+	err := walkFiles(dir, func(path string, _ fs.DirEntry) error {
+		name := filepath.Base(path)
+		if filepath.Ext(name) != ".pack" {
 			return nil
 		}
 		// Key packages hold the proofs of key blocks only, and temporary ones what comes

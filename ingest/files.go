@@ -132,10 +132,7 @@ func (f *files) fresh() ([]string, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	var paths []string
-	err := filepath.WalkDir(f.dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
+	err := walkFiles(f.dir, func(path string, entry fs.DirEntry) error {
 		if ext := strings.ToLower(filepath.Ext(path)); ext != ".boc" && ext != ".bin" {
 			return nil
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"tonscribe/internal/report"
@@ -58,6 +59,62 @@ func (f *blockFolder) Refresh(ctx context.Context, _ uint32) error {
 }
 
 func (f *blockFolder) Close() error { return nil }
+
+// walkFiles visits the files below a folder. Links are followed: an archive may lie
+// on more than one disk.
+func walkFiles(dir string, visit func(path string, entry fs.DirEntry) error) error {
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	return (&walk{visit, map[string]bool{root: true}}).folder(dir)
+}
+
+type walk struct {
+	visit func(path string, entry fs.DirEntry) error
+	been  map[string]bool // in the root, and the folders that links lead to
+}
+
+func (w *walk) folder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if entry.Type()&fs.ModeSymlink != 0 {
+			if entry = w.behind(path); entry == nil {
+				continue
+			}
+		}
+		if entry.IsDir() {
+			err = w.folder(path)
+		} else {
+			err = w.visit(path, entry)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// behind is what a link leads to, nil when there is nothing, or a folder that a link
+// has led to before: links may go in circles.
+func (w *walk) behind(link string) fs.DirEntry {
+	info, err := os.Stat(link)
+	if err != nil {
+		return nil
+	}
+	if info.IsDir() {
+		folder, err := filepath.EvalSymlinks(link)
+		if err != nil || w.been[folder] {
+			return nil
+		}
+		w.been[folder] = true
+	}
+	return fs.FileInfoToDirEntry(info)
+}
 
 // widen makes a range of masterchain seqnos hold a block, if it is one of the
 // masterchain.

@@ -64,6 +64,60 @@ func TestStatesAndProofsAreNoBlocks(t *testing.T) {
 	}
 }
 
+// Archives are moved to other disks, and a link is left where they were.
+func TestBlocksBehindLinksAreFound(t *testing.T) {
+	link := func(to, from string) {
+		if err := os.Symlink(to, from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ kind, of string }{{"files", genesis(t)}, {"archive", packs(t)}} {
+		dir := t.TempDir()
+		root := filepath.Join(dir, "root")
+		if err := os.Mkdir(root, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		link(c.of, filepath.Join(root, "moved"))
+		link(root, filepath.Join(root, "circle"))
+		link(filepath.Join(dir, "nowhere"), filepath.Join(root, "lost.boc"))
+		link(root, filepath.Join(dir, "source"))
+		want := newTape(1)
+		publish(t, configure(c.kind+":"+c.of, 1, 60), want)
+		for _, source := range []string{"root", "source"} {
+			log := newTape(1)
+			publish(t, configure(c.kind+":"+filepath.Join(dir, source), 1, 60), log)
+			compareStreams(t, c.kind+" "+source, log.read(t, 0), want.read(t, 0))
+		}
+		linked := filepath.Join(dir, "linked") // each file a link
+		if err := os.Mkdir(linked, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := walkFiles(c.of, func(path string, _ fs.DirEntry) error {
+			link(path, filepath.Join(linked, filepath.Base(path)))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		log := newTape(1)
+		publish(t, configure(c.kind+":"+linked, 1, 60), log)
+		compareStreams(t, c.kind+" of links", log.read(t, 0), want.read(t, 0))
+	}
+}
+
+func TestALinkedFileIsReadOnceAsLongAsItStays(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(genesis(t), name(-1, whole, 1)), filepath.Join(dir, "1.boc")); err != nil {
+		t.Fatal(err)
+	}
+	f := newFiles(dir, report.Silent(), 4<<20)
+	if err := f.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := f.fresh(); err != nil || len(again) > 0 {
+		t.Errorf("%d files are new in the second look, %v", len(again), err)
+	}
+}
+
 func TestIdentifyReadsOnlyWhatItNeeds(t *testing.T) {
 	at := blockID{0, 0x2000000000000000, 77}
 	head := blockHead(t, at, 1)
