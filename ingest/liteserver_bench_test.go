@@ -63,6 +63,10 @@ type discard struct{ sealed chan time.Time }
 
 func (d *discard) Partitions() int { return 1 }
 
+func (d *discard) First(context.Context, string, int) (*record.Record, bool, error) {
+	return nil, true, nil
+}
+
 func (d *discard) LastSeal(context.Context, string, int) (*record.Record, error) { return nil, nil }
 
 func (d *discard) Publish(_ context.Context, _ string, _ int, records []*record.Record) error {

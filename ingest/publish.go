@@ -22,6 +22,9 @@ type Publisher interface {
 	// LastSeal is the seal of the last complete bundle of a partition, nil when
 	// there is none.
 	LastSeal(ctx context.Context, topic string, partition int) (*record.Record, error)
+	// First is the oldest record of a partition, nil when there is none, and whether
+	// there never was an older one.
+	First(ctx context.Context, topic string, partition int) (oldest *record.Record, beginning bool, err error)
 }
 
 // publishedAtOnce is how many partitions are written at the same time.

@@ -185,13 +185,54 @@ func checkBundleBounds(t *testing.T, log *tape, last uint32) {
 	}
 }
 
-func TestNothingIsPutInFrontOfTheStore(t *testing.T) {
-	conf := configure("files:"+genesis(t), 3, 60)
-	made := component(t, conf, newTape(1))
-	made.dependencies.First = func(context.Context) (uint32, bool, error) { return 10, true, nil }
-	err := made.Start(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "use --from 10 or higher") {
-		t.Errorf("error %v", err)
+func TestNothingIsPutInFrontOfWhatThereIs(t *testing.T) {
+	log := newTape(2)
+	publish(t, configure("files:"+genesis(t), 12, 20), log)
+	for _, c := range []struct {
+		log      *tape
+		store    uint32 // its first bundle, 0 without a store
+		from, to uint32
+		err      string
+	}{
+		{newTape(1), 10, 3, 60, "--from 3: the store begins at masterchain block 10"},
+		{newTape(1), 10, 0, 9, "--to 9: the store begins at masterchain block 10"},
+		{newTape(1), 10, 3, 9, "--to 9: the store begins at masterchain block 10"},
+		{log, 12, 3, 60, "--from 3: the store begins at masterchain block 12"},
+		{log, 0, 3, 60, "--from 3: the log begins at masterchain block 12"},
+		{log, 0, 0, 11, "--to 11: the log begins at masterchain block 12"},
+		{log, 0, 12, 12, ""},
+		{log, 0, 0, 12, ""},
+	} {
+		made := component(t, configure("files:"+genesis(t), c.from, c.to), c.log)
+		made.dependencies.First = func(context.Context) (uint32, bool, error) { return c.store, c.store > 0, nil }
+		err := made.Start(t.Context())
+		if err == nil {
+			await(t, made)
+		}
+		if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("from %d to %d: error %v, want %q", c.from, c.to, err, c.err)
+		}
+	}
+}
+
+// The store then begins behind what was asked for, and the same command goes on with it.
+func TestARunWhoseFirstBundlesWereSkippedCanBeStartedAgain(t *testing.T) {
+	dir := copyFolder(t, genesis(t))
+	remove(name(-1, whole, 1))(t, dir)
+	log := newTape(1)
+	for _, to := range []uint32{20, 60} {
+		conf := configure("files:"+dir, 1, to)
+		conf.OnGap = Skip
+		made := component(t, conf, log)
+		made.dependencies.First = func(context.Context) (uint32, bool, error) { return 3, to > 20, nil }
+		begin(t, made)
+		await(t, made)
+		if err := made.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if got := bundles(log.read(t, 0)); got[0] != 3 || got[len(got)-1] != to {
+			t.Errorf("bundles %d to %d, want 3 to %d", got[0], got[len(got)-1], to)
+		}
 	}
 }
 

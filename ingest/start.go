@@ -77,20 +77,53 @@ func (c *Component) seals(ctx context.Context) (lowest *record.Record, seals []*
 	return lowest, seals, nil
 }
 
-// checkFirst refuses to put bundles in front of what the store begins with.
+// checkFirst refuses to put bundles in front of what there is, and a range that ends
+// before that.
 func (c *Component) checkFirst(ctx context.Context) error {
-	if c.dependencies.First == nil || c.configuration.From == 0 {
+	from, to := c.configuration.From, c.configuration.To
+	if from == 0 && to == 0 {
 		return nil
 	}
-	first, ok, err := c.dependencies.First(ctx)
-	if err != nil {
-		return fmt.Errorf("first bundle of the store: %w", err)
+	what, first, err := c.first(ctx)
+	if err != nil || first == 0 {
+		return err
 	}
-	if ok && c.configuration.From < first {
-		return fmt.Errorf("--from %d: the store begins at masterchain block %d, and nothing can be put in front of it: use --from %d or higher, or start over with an empty --data folder",
-			c.configuration.From, first, first)
+	switch {
+	case to != 0 && to < first:
+		return fmt.Errorf("--to %d: %s begins at masterchain block %d, and nothing can be put in front of it: use --to %d or higher, or start over with an empty --data folder",
+			to, what, first, first)
+	case from == 0 || from >= first:
+	case c.leavesOut():
+		c.report.Log.Warn().Uint32("from", from).Uint32("first", first).Msg(what + " begins later: what is missing there was skipped, or cannot be put in front of it any more")
+	default:
+		return fmt.Errorf("--from %d: %s begins at masterchain block %d, and nothing can be put in front of it: use --from %d or higher, or start over with an empty --data folder",
+			from, what, first, first)
 	}
 	return nil
+}
+
+// leavesOut reports whether the first bundles may be missing although they were asked for.
+func (c *Component) leavesOut() bool {
+	return c.configuration.OnBad == Skip || c.configuration.OnGap == Skip || c.dependencies.LeaveOut != nil
+}
+
+// first is the first bundle of the store, or else of a log that still has it; 0 when
+// neither tells.
+func (c *Component) first(ctx context.Context) (what string, mcSeqno uint32, err error) {
+	if c.dependencies.First != nil {
+		first, ok, err := c.dependencies.First(ctx)
+		if err != nil {
+			return "", 0, fmt.Errorf("first bundle of the store: %w", err)
+		}
+		if ok {
+			return "the store", first, nil
+		}
+	}
+	oldest, beginning, err := c.dependencies.Log.First(ctx, schema.Blocks.Name, 0)
+	if err != nil || !beginning {
+		return "", 0, err
+	}
+	return "the log", oldest.GetMcSeqno(), nil
 }
 
 // startAnew is the first bundle of an empty log. One that was made anew leaves out none

@@ -61,6 +61,15 @@ func (l *tape) Publish(ctx context.Context, topic string, partition int, records
 	return nil
 }
 
+func (l *tape) First(_ context.Context, _ string, partition int) (oldest *record.Record, beginning bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.records[partition]) > 0 {
+		oldest = l.records[partition][0]
+	}
+	return oldest, true, nil
+}
+
 func (l *tape) LastSeal(_ context.Context, _ string, partition int) (*record.Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -59,7 +59,12 @@ type tape struct {
 // Partitions is one: all blocks of a bundle come together.
 func (t *tape) Partitions() int { return 1 }
 
-// LastSeal says that the log is empty.
+// First and LastSeal say that the log is empty.
+func (t *tape) First(context.Context, string, int) (*record.Record, bool, error) {
+	return nil, true, nil
+}
+
+// LastSeal is like First.
 func (t *tape) LastSeal(context.Context, string, int) (*record.Record, error) { return nil, nil }
 
 // Publish hands on the bundles that are complete.
