@@ -146,7 +146,7 @@ func (k *accountStates) keep(ctx context.Context, b *bundle) error {
 		}
 	}
 	accounts := map[string]*accountChange{}
-	for _, j := range b.jobs {
+	for _, j := range b.chronological() {
 		for _, c := range j.changes {
 			if err := k.change(c, accounts); err != nil {
 				return fmt.Errorf("block %s, account %x: %w", blockName(j.id), c.Account, err)

@@ -2,13 +2,16 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
+	"tonscribe/decode"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/realdata"
@@ -219,6 +222,28 @@ func sameTransactions(t *testing.T, got, want *seen) {
 	for i := range got.transactions {
 		if !got.transactions[i].EqualVT(want.transactions[i]) {
 			t.Fatalf("got %v\nwant %v", got.transactions[i], want.transactions[i])
+		}
+	}
+}
+
+// By shard, the first half of a shard comes before the whole, and the second one after it.
+func TestTheNewestStateCountsWhereABundleSplitsAndMergesAShard(t *testing.T) {
+	const left, whole, right = 1 << 62, 1 << 63, 3 << 62
+	for _, shards := range [][2]uint64{{whole, left}, {whole, right}, {left, whole}, {right, whole}} {
+		var jobs []*job
+		for i, shard := range shards {
+			hash := bytes.Repeat([]byte{byte(i)}, 32)
+			jobs = append(jobs, &job{id: &record.BlockId{Shard: shard, Seqno: uint32(7 + i)}, changes: []*decode.Change{{
+				Account: make([]byte, schema.AddressSize), After: &record.AccountState{},
+				Transactions: []*record.Transaction{{Lt: uint64(100 + i), Hash: hash, StateHashBefore: hash, StateHashAfter: hash}}}}})
+		}
+		slices.SortFunc(jobs, func(x, y *job) int { return cmp.Compare(x.id.Shard, y.id.Shard) })
+		b := &bundle{mcSeqno: 1, jobs: jobs, seal: &record.Seal{}}
+		if err := unstored(t).keep(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.accounts) != 1 || b.accounts[0].LastTransLt != 101 {
+			t.Errorf("a block of shard %x after one of %x: %v", shards[1], shards[0], b.accounts)
 		}
 	}
 }

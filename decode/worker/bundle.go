@@ -1,6 +1,11 @@
 package worker
 
-import "tonscribe/schema/record"
+import (
+	"cmp"
+	"slices"
+
+	"tonscribe/schema/record"
+)
 
 // bundle is what one partition has of a bundle, first as jobs, then as the
 // records to publish.
@@ -35,6 +40,15 @@ func (b *bundle) failed() error {
 		}
 	}
 	return nil
+}
+
+// chronological are the jobs with each block behind those that it follows: by shard,
+// as they come, the blocks after a split or before a merge lie on both sides of the
+// one that has all of their accounts.
+func (b *bundle) chronological() []*job {
+	jobs := slices.Clone(b.jobs)
+	slices.SortStableFunc(jobs, func(x, y *job) int { return cmp.Compare(x.id.Seqno, y.id.Seqno) })
+	return jobs
 }
 
 // assemble makes the bundle's records; its blocks are through the decoders and
