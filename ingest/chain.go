@@ -80,9 +80,14 @@ func (c *chain) advance(ctx context.Context, seqno uint32, mayNotSkip bool) (*bl
 		if err := c.waits.retry(ctx, seqno, why, &pause); err != nil {
 			return nil, nil, err
 		}
-		for n := seqno; n <= seqno+2; n++ {
-			delete(c.loads, n)
-		}
+		c.readAgain(seqno)
+	}
+}
+
+// readAgain forgets what the source had for a seqno, and for the two after it.
+func (c *chain) readAgain(seqno uint32) {
+	for n := seqno; n <= seqno+2; n++ {
+		delete(c.loads, n)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/xssnick/tonutils-go/ton"
@@ -21,9 +22,11 @@ type liteserver struct {
 	setting       string
 	configuration lite.Configuration
 	report        report.Reporter
-	pool          *lite.Pool // from Open on
-	fromHead      bool       // old blocks are not looked for
-	first         uint32
+	fromHead      bool // old blocks are not looked for
+
+	// Range may be asked while Open still waits.
+	pool  atomic.Pointer[lite.Pool] // nil before Open
+	first atomic.Uint32
 }
 
 func newLiteserver(where string, c Configuration, r report.Reporter) *liteserver {
@@ -47,25 +50,26 @@ func (l *liteserver) Open(ctx context.Context) error {
 	}
 	var head *ton.BlockIDExt
 	if err == nil {
-		l.pool = pool
-		head, err = l.awaitHead(ctx)
+		l.pool.Store(pool)
+		head, err = l.awaitHead(ctx, pool)
 	}
 	if err != nil {
 		return fmt.Errorf("source %s: %w", l.setting, err)
 	}
-	l.first = head.SeqNo
-	if !l.fromHead && l.pool.FindArchive(ctx) {
-		l.first = 1
+	first := head.SeqNo
+	if !l.fromHead && pool.FindArchive(ctx) {
+		first = 1
 	}
-	l.report.Log.Info().Str("source", l.setting).Str("head", lite.Format(head)).Bool("old_blocks", l.first == 1).Msg("lite servers found")
+	l.first.Store(first)
+	l.report.Log.Info().Str("source", l.setting).Str("head", lite.Format(head)).Bool("old_blocks", first == 1).Msg("lite servers found")
 	return nil
 }
 
 // awaitHead says now and then what it waits for.
-func (l *liteserver) awaitHead(ctx context.Context) (*ton.BlockIDExt, error) {
+func (l *liteserver) awaitHead(ctx context.Context, pool *lite.Pool) (*ton.BlockIDExt, error) {
 	for pause := 5 * time.Second; ; pause = stillWaiting {
 		waiting, cancel := context.WithTimeout(ctx, pause)
-		head, err := l.pool.Head(waiting)
+		head, err := pool.Head(waiting)
 		cancel()
 		if err == nil || ctx.Err() != nil {
 			return head, err
@@ -78,14 +82,15 @@ func (l *liteserver) awaitHead(ctx context.Context) (*ton.BlockIDExt, error) {
 // else with the newest block that there was when the source was opened: how far
 // servers look back cannot be told.
 func (l *liteserver) Range() (first, last uint32) {
-	if l.pool == nil {
+	pool := l.pool.Load()
+	if pool == nil {
 		return 0, 0
 	}
-	head, err := l.pool.Head(passed)
+	head, err := pool.Head(passed)
 	if err != nil {
-		return l.first, 0
+		return l.first.Load(), 0
 	}
-	return l.first, head.SeqNo
+	return l.first.Load(), head.SeqNo
 }
 
 // passed is a context that waits for nothing.
@@ -104,9 +109,10 @@ const (
 
 // Refresh waits for a masterchain block to be proven.
 func (l *liteserver) Refresh(ctx context.Context, seqno uint32) error {
+	pool := l.pool.Load()
 	for limit := time.Now().Add(refreshFor); time.Now().Before(limit); {
 		waiting, cancel := context.WithTimeout(ctx, problemsFor)
-		_, err := l.pool.WaitHead(waiting, seqno)
+		_, err := pool.WaitHead(waiting, seqno)
 		cancel()
 		if err == nil {
 			return nil
@@ -114,7 +120,7 @@ func (l *liteserver) Refresh(ctx context.Context, seqno uint32) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := l.pool.Problem(); err != nil {
+		if err := pool.Problem(); err != nil {
 			return err
 		}
 	}
@@ -126,7 +132,7 @@ func (l *liteserver) Master(ctx context.Context, seqno uint32, attempt int) (Blo
 	if attempt > 0 {
 		return Blob{}, ErrNotFound
 	}
-	id, err := l.pool.Master(ctx, seqno)
+	id, err := l.pool.Load().Master(ctx, seqno)
 	if err != nil {
 		return Blob{Origin: l.setting}, l.failure(ctx, err)
 	}
@@ -144,7 +150,7 @@ func (l *liteserver) Block(ctx context.Context, id *record.BlockId, bundle uint3
 }
 
 func (l *liteserver) block(ctx context.Context, id *ton.BlockIDExt, bundle uint32) (Blob, error) {
-	data, from, err := l.pool.BlockData(ctx, id, bundle)
+	data, from, err := l.pool.Load().BlockData(ctx, id, bundle)
 	if err != nil {
 		return Blob{Origin: l.setting}, l.failure(ctx, err)
 	}
@@ -165,8 +171,9 @@ func (l *liteserver) failure(ctx context.Context, err error) error {
 
 // Close ends the connections.
 func (l *liteserver) Close() error {
-	if l.pool == nil {
+	pool := l.pool.Load()
+	if pool == nil {
 		return nil
 	}
-	return l.pool.Stop(context.Background())
+	return pool.Stop(context.Background())
 }

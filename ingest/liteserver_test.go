@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +165,30 @@ func TestWithoutAnHonestLiteServerTheStageWaitsAndSaysWhy(t *testing.T) {
 			}
 			compareBundles(t, got, 60)
 		})
+	}
+}
+
+func TestAStartWaitsForLiteServersThatDoNotGiveTheBlockBefore(t *testing.T) {
+	chain := folder(t, 60)
+	bad := litetest.NewFaulty(chain.Handle)
+	bad.BreakFor(butHeads, faults(chain)["limits requests"])
+	c := overLite(t, 21, 60, litetest.Listen(t, bad.Handle))
+	c.Lite.Timeout, c.Lite.AttemptTimeout = 200*time.Millisecond, 100*time.Millisecond
+	got := newTape(1)
+	made := component(t, c, got)
+	started := make(chan error, 1)
+	go func() { started <- made.Start(t.Context()) }()
+	awaitWaiting(t, made, "block (-1,8000000000000000,20) cannot be asked for")
+	bad.Break(nil)
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
+	await(t, made)
+	if err := errors.Join(made.Err(), made.Stop(context.Background())); err != nil {
+		t.Fatal(err)
+	}
+	if n := bundles(got.read(t, 0)); len(n) != 40 || n[0] != 21 {
+		t.Errorf("bundles %v, want 21 to 60", n)
 	}
 }
 

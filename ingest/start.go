@@ -187,7 +187,7 @@ func (c *Component) readBefore(ctx context.Context, chain *chain, s *start) erro
 		s.before = tipsOf(nil)
 		return c.checkBeginning(s.next, c.otherStart(s.next))
 	}
-	b, why, err := chain.choose(ctx, s.next-1)
+	b, why, err := c.masterBefore(ctx, chain, s.next)
 	if err != nil {
 		return err
 	}
@@ -198,4 +198,21 @@ func (c *Component) readBefore(ctx context.Context, chain *chain, s *start) erro
 	chain.append(b)
 	s.before = tipsOf(b.Shards)
 	return nil
+}
+
+// masterBefore is the masterchain block before a bundle, or why it cannot be had. It
+// waits for a source that cannot be asked.
+func (c *Component) masterBefore(ctx context.Context, chain *chain, next uint32) (*block, *problem, error) {
+	var pause backoff
+	for {
+		b, why, err := chain.choose(ctx, next-1)
+		if err != nil || b != nil || !why.away {
+			c.status.reachable(next)
+			return b, why, err
+		}
+		if err := chain.waits.retry(ctx, next, why, &pause); err != nil {
+			return nil, nil, err
+		}
+		chain.readAgain(next - 1)
+	}
 }
