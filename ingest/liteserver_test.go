@@ -168,6 +168,26 @@ func TestWithoutAnHonestLiteServerTheStageWaitsAndSaysWhy(t *testing.T) {
 	}
 }
 
+func TestAStartBehindTheHeadOfLiteServersSaysWhatItWaitsFor(t *testing.T) {
+	chain := folder(t, 20)
+	log, book := newTape(1), &logBook{said: make(chan struct{}, 100)}
+	made := observed(t, overLite(t, 31, 60, litetest.Listen(t, chain.Handle)), log, book)
+	started := make(chan error, 1)
+	go func() { started <- made.Start(t.Context()) }()
+	book.await(t, "waiting for the source to go on", `"bundle":30`, `"source_ends_at":20`)
+	chain.Show(60)
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
+	await(t, made)
+	if err := errors.Join(made.Err(), made.Stop(context.Background())); err != nil {
+		t.Fatal(err)
+	}
+	if n := bundles(log.read(t, 0)); len(n) != 30 || n[0] != 31 {
+		t.Errorf("bundles %v, want 31 to 60", n)
+	}
+}
+
 func TestAStartWaitsForLiteServersThatDoNotGiveTheBlockBefore(t *testing.T) {
 	chain := folder(t, 60)
 	bad := litetest.NewFaulty(chain.Handle)

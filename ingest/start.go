@@ -201,8 +201,13 @@ func (c *Component) readBefore(ctx context.Context, chain *chain, s *start) erro
 }
 
 // masterBefore is the masterchain block before a bundle, or why it cannot be had. It
-// waits for a source that cannot be asked.
+// waits for lite servers that have not come to it yet, or cannot be asked.
 func (c *Component) masterBefore(ctx context.Context, chain *chain, next uint32) (*block, *problem, error) {
+	if c.configuration.proves() {
+		if err := chain.reached(ctx, next-1); err != nil {
+			return nil, nil, err
+		}
+	}
 	var pause backoff
 	for {
 		b, why, err := chain.choose(ctx, next-1)
