@@ -187,14 +187,20 @@ func (u *everything) leaveRunFile() error {
 // caughtUp is nil when everything that the source has, or that was asked for,
 // is visible in the API.
 func (u *everything) caughtUp(context.Context) error {
-	want := u.ingest.Status()
-	visible := u.query.Watermark()
+	return behind(u.ingest.Status(), u.query.Watermark(), u.slack())
+}
+
+// behind is what is not visible yet, apart from so many masterchain blocks. Of a range
+// that was skipped from its first to its last bundle nothing ever is.
+func behind(want ingest.Status, visible, slack uint32) error {
 	switch {
+	case want.Done && want.Published == 0:
+		return nil
 	case want.Waiting != "":
 		return errors.New(want.Waiting)
-	case want.Lag() > u.slack() || want.Published == 0 || visible == 0:
+	case want.Lag() > slack || want.Published == 0 || visible == 0:
 		return fmt.Errorf("%d masterchain blocks are still to be read from the source", want.Lag())
-	case visible+u.slack() < want.Published:
+	case visible+slack < want.Published:
 		return fmt.Errorf("the API shows masterchain block %d of %d", visible, want.Published)
 	}
 	return nil
@@ -234,7 +240,11 @@ func (u *everything) wait(ctx context.Context, serve bool) error {
 			continue
 		}
 		announced = true
-		u.report.Log.Info().Uint32("to", u.settings.Ingest.To).Msg("the range is visible")
+		if u.ingest.Status().Published == 0 {
+			u.report.Log.Warn().Uint32("to", u.settings.Ingest.To).Msg("nothing of the range is visible: all of its bundles were skipped")
+		} else {
+			u.report.Log.Info().Uint32("to", u.settings.Ingest.To).Msg("the range is visible")
+		}
 		if !serve {
 			return nil
 		}
