@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,12 +75,19 @@ func (z *zerostates) find(ctx context.Context, id *record.BlockId) ([]byte, erro
 
 // zerostateIn is the file in a folder that has the hash, nil when none has.
 func zerostateIn(folder string, hash [sha256.Size]byte) ([]byte, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*zerostate*"))
-	if err != nil {
-		return nil, fmt.Errorf("zerostates in %s: %w", folder, err)
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("zerostates: %w", err)
 	}
-	for _, file := range files {
-		boc, err := os.ReadFile(file)
+	for _, entry := range entries {
+		if !strings.Contains(entry.Name(), "zerostate") {
+			continue
+		}
+		path := filepath.Join(folder, entry.Name())
+		if stat, err := os.Stat(path); err == nil && stat.IsDir() {
+			continue
+		}
+		boc, err := os.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("zerostate: %w", err)
 		}
