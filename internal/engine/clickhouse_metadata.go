@@ -18,7 +18,7 @@ import (
 // what it has in memory, and does not start with them again. The definition is the
 // database's UUID, which its folder has as its name.
 func mendDatabases(data string) error {
-	files, err := filepath.Glob(filepath.Join(data, "metadata", "*.sql"))
+	files, err := filesIn(data, "metadata/*.sql")
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,17 @@ var (
 
 // definitionsIn are the files that define the tables and views of a data folder.
 func definitionsIn(data string) ([]string, error) {
-	return filepath.Glob(filepath.Join(data, "store", "*", "*", "*.sql"))
+	return filesIn(data, "store/*/*/*.sql")
+}
+
+// filesIn are the files of a folder that match a pattern. The folder's own path may
+// have signs of patterns.
+func filesIn(folder, pattern string) ([]string, error) {
+	files, err := fs.Glob(os.DirFS(folder), pattern)
+	for i := range files {
+		files[i] = filepath.Join(folder, files[i])
+	}
+	return files, err
 }
 
 func (s *supervisor) keptDefinition(file string) string {
