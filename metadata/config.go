@@ -21,8 +21,9 @@ type Configuration struct {
 	MaxBytes int64 `yaml:"max_bytes"`
 	// Workers is how many documents are fetched at once.
 	Workers int `yaml:"workers"`
-	// HostRequests is how many requests there are at once to one host, HostPause
-	// the pause of each of them before its next one.
+	// HostRequests is how many requests there are at once to one host, and how many
+	// more that other hosts redirect to it; HostPause is the pause of each of them
+	// before its next one.
 	HostRequests int           `yaml:"host_requests"`
 	HostPause    time.Duration `yaml:"host_pause"`
 	// Retry is the pause after the first failure; it doubles with each further

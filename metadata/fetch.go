@@ -84,15 +84,32 @@ func NewFetcher(c Configuration) (*Fetcher, error) {
 		MaxConnsPerHost:        c.HostRequests,
 		IdleConnTimeout:        30 * time.Second,
 	}
-	client := func(transport *http.Transport, timeout time.Duration) *http.Client {
-		return &http.Client{Timeout: timeout, Transport: transport, CheckRedirect: checkRedirect}
+	client := func(timeout time.Duration) *http.Client {
+		return &http.Client{Timeout: timeout, Transport: connections{transport.Clone(), transport.Clone()}, CheckRedirect: checkRedirect}
 	}
 	return &Fetcher{
 		configuration: c,
-		documents:     reading{client(transport, c.Timeout), c.MaxBytes, "application/json, */*;q=0.5"},
+		documents:     reading{client(c.Timeout), c.MaxBytes, "application/json, */*;q=0.5"},
 		// They have connections of their own: one takes minutes.
-		dumps: reading{client(transport.Clone(), c.Dumps.Timeout), c.Dumps.MaxBytes, "*/*"},
+		dumps: reading{client(c.Dumps.Timeout), c.Dumps.MaxBytes, "*/*"},
 	}, nil
+}
+
+// connections are those to the hosts that links name, and apart from them those to hosts
+// that other hosts redirect to: whoever has names without end leads all of them to one
+// host, which must not lack connections for its own links.
+type connections struct{ own, led *http.Transport }
+
+// RoundTrip is http.RoundTripper's.
+func (c connections) RoundTrip(r *http.Request) (*http.Response, error) {
+	first := r
+	for first.Response != nil { // the redirect that led here
+		first = first.Response.Request
+	}
+	if strings.EqualFold(first.URL.Hostname(), r.URL.Hostname()) {
+		return c.own.RoundTrip(r)
+	}
+	return c.led.RoundTrip(r)
 }
 
 // checkRedirect refuses with a *Failure: it is the link that leads nowhere, its host answers.
@@ -184,7 +201,8 @@ func refused(r *http.Response) *Failure {
 		failure.Final = true
 	case r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= http.StatusInternalServerError:
 		failure.Busy = true
-		if seconds, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16); err == nil {
+		// What is too large a number is the largest.
+		if seconds, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16); err == nil || errors.Is(err, strconv.ErrRange) {
 			failure.After = time.Duration(seconds) * time.Second
 		}
 	}

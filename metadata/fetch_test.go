@@ -203,3 +203,46 @@ func TestSlowDumpsDoNotTakeTheConnectionsOfDocuments(t *testing.T) {
 	}
 	checkDocument(t, f, "ipfs://cid/document")
 }
+
+// Names of hosts cost nothing: who leads many of them to one host must not keep its own
+// links from it.
+func TestRedirectsToAHostDoNotTakeTheConnectionsOfItsOwnLinks(t *testing.T) {
+	const requests = 2
+	asked, end := make(chan struct{}, requests), make(chan struct{})
+	site := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/slow":
+			asked <- struct{}{}
+			<-end
+		case "/moved":
+			http.Redirect(w, r, "/document", http.StatusFound)
+		default:
+			_, _ = w.Write([]byte(document))
+		}
+	})
+	defer close(end)
+	other := newSite(t, "127.0.0.2", func(w http.ResponseWriter, r *http.Request, _ int) {
+		http.Redirect(w, r, site+r.URL.Path, http.StatusFound)
+	})
+	f := fetcher(t, func(c *metadata.Configuration) { c.HostRequests = requests })
+	for range requests {
+		go func() { _, _ = f.Fetch(t.Context(), other.URL+"/slow") }()
+		<-asked
+	}
+	checkDocument(t, f, site+"/document")
+	checkDocument(t, f, site+"/moved")
+}
+
+func TestAPauseThatIsTooLargeANumberIsTheLongest(t *testing.T) {
+	for asked, want := range map[string]time.Duration{"120": 2 * time.Minute, "31536000": 65535 * time.Second, "99999999999999999999": 65535 * time.Second, "-1": 0, "soon": 0} {
+		web := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", asked)
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		_, err := fetcher(t, nil).Fetch(t.Context(), web)
+		var failure *metadata.Failure
+		if !errors.As(err, &failure) || !failure.Busy || failure.After != want {
+			t.Errorf("Retry-After %s: %+v, want a busy host's failure with a pause of %s", asked, failure, want)
+		}
+	}
+}
