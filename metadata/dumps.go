@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"strings"
 	"sync"
@@ -31,6 +32,8 @@ type dumps struct {
 
 	mutex   sync.Mutex // of what follows
 	inserts int
+	trying  map[hash]bool   // dumps
+	asked   map[uint16]bool // the queues of hosts that dumps are being fetched of
 }
 
 // masterCursor is where jetton_masters is read on: at the bundle, behind the account.
@@ -55,7 +58,7 @@ type dump struct {
 // Bounds of what is done at once.
 const (
 	dumpBatch   = 4 // dumps that are due are read
-	dumpWorkers = 2 // of them are fetched at once
+	dumpWorkers = 2 // of them are fetched at once, of one host one
 	masterBatch = 1000
 	// amountChunk is how many amounts are inserted at once.
 	amountChunk = 50_000
@@ -70,7 +73,21 @@ func (c *Component) runDumps(ctx context.Context) error {
 	if c.configuration.Dumps.MaxBytes == 0 {
 		return nil
 	}
-	d := &dumps{Component: c, begun: time.Now().UnixNano()}
+	d := &dumps{Component: c, begun: time.Now().UnixNano(), trying: map[hash]bool{}, asked: map[uint16]bool{}}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	group, inGroup := errgroup.WithContext(ctx)
+	group.SetLimit(dumpWorkers)
+	if err := d.feed(inGroup, group); err != nil && inGroup.Err() == nil {
+		cancel()
+		_ = group.Wait() // what was under way was broken off
+		return err
+	}
+	return group.Wait()
+}
+
+// feed tries what is due, in a group, until ctx ends or ClickHouse fails.
+func (d *dumps) feed(ctx context.Context, group *errgroup.Group) error {
 	for ctx.Err() == nil {
 		if err := d.find(ctx); err != nil {
 			return err
@@ -79,16 +96,16 @@ func (c *Component) runDumps(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		group, inGroup := errgroup.WithContext(ctx)
-		group.SetLimit(dumpWorkers)
 		for i := range list {
-			group.Go(func() error { return d.try(inGroup, &list[i]) })
-		}
-		if err := group.Wait(); err != nil {
-			return err
+			f := &list[i]
+			d.hold(f, true)
+			group.Go(func() error {
+				defer d.hold(f, false)
+				return d.try(ctx, f)
+			})
 		}
 		if len(list) < dumpBatch {
-			_ = lifetime.Sleep(ctx, dumpPolls*c.configuration.Poll) // the loop sees that ctx has ended
+			_ = lifetime.Sleep(ctx, dumpPolls*d.configuration.Poll) // the loop sees that ctx has ended
 		}
 	}
 	return nil
@@ -159,18 +176,34 @@ func (d *dumps) note(ctx context.Context, found map[hash]dump) error {
 	return d.write(ctx, fresh...)
 }
 
-// due reads dumps that are due, those that became so last first: a new jetton does not
-// wait for a backlog.
+// hold notes that a dump is being tried, or no more.
+func (d *dumps) hold(f *dump, tries bool) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if tries {
+		d.trying[f.hash] = true
+	} else {
+		delete(d.trying, f.hash)
+	}
+}
+
+// due reads dumps that are due and not being tried, those that became so last first: a
+// new jetton does not wait for a backlog.
 func (d *dumps) due(ctx context.Context) (list []dump, err error) {
+	d.mutex.Lock()
+	trying := maps.Clone(d.trying) // before the table is read, which has them until they were tried
+	d.mutex.Unlock()
 	var f dump
 	var key, root string
-	err = clickhouse.Each(ctx, d.tables.Conn(), "SELECT toString(hash), toString(root), link, tried, attempts, due FROM mintless_dumps FINAL WHERE due <= ? ORDER BY due DESC, hash LIMIT ?",
-		[]any{now(), dumpBatch}, func() {
+	err = clickhouse.Each(ctx, d.tables.Conn(), "SELECT toString(hash), toString(root), link, tried, failure, attempts, due FROM mintless_dumps FINAL WHERE due <= ? ORDER BY due DESC, hash LIMIT ?",
+		[]any{now(), dumpBatch + len(trying)}, func() {
 			f.hash, f.root = hash{}, hash{}
 			copy(f.hash[:], key)
 			copy(f.root[:], root)
-			list = append(list, f)
-		}, &key, &root, &f.link, &f.tried, &f.attempts, &f.due)
+			if !trying[f.hash] && len(list) < dumpBatch {
+				list = append(list, f)
+			}
+		}, &key, &root, &f.link, &f.tried, &f.failure, &f.attempts, &f.due)
 	return list, err
 }
 
@@ -179,6 +212,9 @@ func (d *dumps) due(ctx context.Context) (list []dump, err error) {
 func (d *dumps) try(ctx context.Context, f *dump) error {
 	begun := time.Now()
 	entries, err := d.bring(ctx, f)
+	if errors.Is(err, errAsked) {
+		return d.write(ctx, f.later(d.configuration))
+	}
 	var problem *Failure
 	if err != nil && !errors.As(err, &problem) {
 		return err
@@ -211,6 +247,35 @@ func (f *dump) next(problem *Failure, entries uint64, c Configuration) dump {
 	return n
 }
 
+// errAsked is the error of a dump that was not asked for, as its host is giving another one.
+var errAsked = errors.New("another dump of the host is being fetched")
+
+// later is how a dump stands that waits for another one of its host.
+func (f *dump) later(c Configuration) dump {
+	at, n := time.Now(), *f
+	n.tried, n.due = max(uint64(at.UnixMilli()), f.tried+1), uint32(at.Add(max(dispatch.Jittered(c.Retry), time.Second)).Unix())
+	return n
+}
+
+// fetch reads a dump, one at a time of a host: it may take minutes, and not those that
+// the dumps of others wait for.
+func (d *dumps) fetch(ctx context.Context, link string) ([]byte, error) {
+	queue := QueueOf(link)
+	d.mutex.Lock()
+	asked := d.asked[queue]
+	d.asked[queue] = true
+	d.mutex.Unlock()
+	if asked {
+		return nil, errAsked
+	}
+	defer func() {
+		d.mutex.Lock()
+		defer d.mutex.Unlock()
+		delete(d.asked, queue)
+	}()
+	return d.fetcher.Dump(ctx, link)
+}
+
 // bring writes the amounts of the airdrop with the dump's root, and returns how many
 // there are.
 func (d *dumps) bring(ctx context.Context, f *dump) (entries uint64, err error) {
@@ -222,7 +287,7 @@ func (d *dumps) bring(ctx context.Context, f *dump) (entries uint64, err error) 
 	if err != nil {
 		return 0, err
 	}
-	content, err := d.fetcher.Dump(ctx, link)
+	content, err := d.fetch(ctx, link)
 	if err != nil {
 		return 0, err
 	}

@@ -265,6 +265,40 @@ func TestHostileDumpsAreContainedAndRecorded(t *testing.T) {
 	}
 }
 
+func TestAHostThatGivesDumpsSlowlyHoldsNobodyUp(t *testing.T) {
+	i := newIndex(t)
+	asked := make(chan struct{}, 1)
+	var slow *site
+	slow = newSite(t, "127.0.0.2", func(w http.ResponseWriter, r *http.Request, _ int) {
+		if !strings.HasSuffix(r.URL.Path, ".boc") {
+			fmt.Fprintf(w, `{"mintless_merkle_dump_uri":"%s%s.boc"}`, slow.URL, r.URL.Path)
+			return
+		}
+		w.(http.Flusher).Flush() // headers come, and then nothing
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		<-r.Context().Done()
+	})
+	i.start(func(c *metadata.Configuration) {
+		c.AllowNetworks, c.Dumps.Timeout = []string{"127.0.0.0/8"}, time.Hour
+	})
+	for n := range 6 {
+		drop := newAirdrop(t, n+1, 0)
+		i.master(byte(n+1), drop.root, fmt.Sprintf("%s/%d", slow.URL, n))
+	}
+	<-asked
+	quick := newAirdrop(t, 10, 0)
+	i.master(9, quick.root, airdropSite(t, "127.0.0.1", quick.boc).URL+"/0")
+	if rows, _ := i.awaitEnd(quick.root); rows != 10 {
+		t.Errorf("%d amounts, want 10", rows)
+	}
+	if slow.most != 1 {
+		t.Errorf("the slow host had up to %d requests at once, want 1", slow.most)
+	}
+}
+
 func TestWithoutASizeNoDumpIsFetched(t *testing.T) {
 	i := newIndex(t)
 	drop := newAirdrop(t, 5, 1)
