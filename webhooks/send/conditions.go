@@ -1,7 +1,6 @@
 package send
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -81,7 +80,7 @@ func (c *conditions) note(merchant ID, a *Attempt) (open bool) {
 		old++
 	}
 	e.recent = e.recent[old:]
-	e.durations = append(e.durations, cmp.Or(a.FirstByte, a.Total))
+	e.durations = append(e.durations, a.Total) // not until the answer begins: its body has the attempt too
 	e.durations = e.durations[max(0, len(e.durations)-durationsKept):]
 	if a.Succeeded() {
 		e.succeeded(c.most)

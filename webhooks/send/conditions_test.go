@@ -11,7 +11,7 @@ func TestEndpointsGetMoreAttemptsAtOnceWhileTheyAnswerAndFewerWhenTheyDoNot(t *t
 	note := func(n int, class Class, took time.Duration) (open bool) {
 		for range n {
 			now = now.Add(10 * time.Millisecond)
-			open = c.note(m, &Attempt{Ended: now, Class: class, FirstByte: took})
+			open = c.note(m, &Attempt{Ended: now, Class: class, FirstByte: time.Millisecond, Total: took})
 		}
 		return open
 	}
@@ -31,7 +31,7 @@ func TestEndpointsGetMoreAttemptsAtOnceWhileTheyAnswerAndFewerWhenTheyDoNot(t *t
 	note(1, ClassStatus, time.Millisecond)
 	want("after a status", 16)
 	note(1000, "", 1500*time.Millisecond)
-	want("after many slow ones", 16)
+	want("after many whose bodies were slow to come", 16)
 	if open := note(9, ClassTimeout, 10*time.Second); open {
 		t.Error("9 failures in a row open the breaker, want 10")
 	}
