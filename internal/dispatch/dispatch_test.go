@@ -97,6 +97,47 @@ func TestHalfOfTheDestinationsNotAnsweringDoesNotHoldTheOthersUp(t *testing.T) {
 	})
 }
 
+// slowReads is a store that takes its time to be read.
+type slowReads struct{ *table }
+
+func (s slowReads) Read(ctx context.Context, destination string, limit int) (items []*item, again time.Time, err error) {
+	sleep(ctx, 50*time.Millisecond)
+	return s.table.Read(ctx, destination, limit)
+}
+
+func TestDestinationsWithBacklogsThatAreReadAllTheTimeDoNotHoldTheOthersUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const well, perSecond, seconds = 40, 200, 30
+		s := newTable(t)
+		for n := range 20_000 {
+			s.insert(&state{destination: fmt.Sprint("backlog", n%4)})
+		}
+		o := options
+		o.Hold, o.Limits = true, func(string) Limits { return Limits{Parallel: 2, Ahead: 2} }
+		q := New(o, slowReads{s}, s.try)
+		s.cursor = map[string]int{}
+		for n := range 4 {
+			q.Wake(fmt.Sprint("backlog", n), time.Now())
+		}
+		go func() {
+			for n := range perSecond * seconds {
+				time.Sleep(time.Second / perSecond)
+				if r := s.insert(&state{destination: fmt.Sprint("well", n%well)}); !q.Add(s.added(r)) {
+					t.Errorf("item %d of a destination with nothing else is not held", n)
+				}
+			}
+		}()
+		if err := s.run(q, (seconds+1)*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		s.rows = s.rows[20_000:]
+		list := s.latencies(func(string) bool { return true })
+		if p99 := list[len(list)*99/100]; p99 > 100*time.Millisecond {
+			t.Errorf("p99 of first tries is %s beside backlogs, want no more than two reads", p99)
+		}
+	})
+}
+
 func TestMoreThanFitsIntoMemoryWaitsInTheStoreWhereOneDestinationCannotFillIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTable(t)

@@ -49,7 +49,7 @@ func (q *Queue[D, K, V]) Run(ctx context.Context) (err error) {
 		case <-ctx.Done():
 			return nil
 		case r := <-q.results:
-			if q.take(r) {
+			if q.takeEnded(r) {
 				if err := q.write(ctx); err != nil {
 					return err
 				}
@@ -108,6 +108,21 @@ func (q *Queue[D, K, V]) begin(ctx context.Context, d *destination[D, K, V]) {
 		case <-ctx.Done():
 		}
 	})
+}
+
+// takeEnded takes a try, and those that have ended while a store was read: one at a time
+// they would wait for as many reads. It reports whether there is enough to be written.
+func (q *Queue[D, K, V]) takeEnded(r result[D, K, V]) (enough bool) {
+	for {
+		if q.take(r) {
+			return true
+		}
+		select {
+		case r = <-q.results:
+		default:
+			return false
+		}
+	}
 }
 
 // take notes what became of a try, and reports whether there is enough to be
