@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tonscribe/schema/record"
+	"tonscribe/test/support/costtest"
 	"tonscribe/webhooks/event"
 	"tonscribe/webhooks/signature"
 )
@@ -117,6 +118,37 @@ func TestOfManyAttemptsByHandTheNewestAreShown(t *testing.T) {
 	_, _, attempts, err := NewLog(h.configuration(nil), h.tables).Detail(t.Context(), named("m"), named("event taken"))
 	if err != nil || len(attempts) != maxAttempts || attempts[0].Number != 4 || attempts[maxAttempts-1].Number != a.Number {
 		t.Errorf("%d attempts, %v, want the newest %d, up to that with number %d", len(attempts), err, maxAttempts, a.Number)
+	}
+}
+
+func TestAttemptsByHandAreNotReadWhenADeliveryIsTakenUpAgain(t *testing.T) {
+	h := newHouse(t)
+	c, err := New(h.configuration(nil), h.dependencies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := c.newQueue(0)
+	list, err := q.enter(t.Context(), []*record.TransferEvent{transfer("m", "waits", "1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	rows := []Attempt{{Merchant: named("m"), Event: named("event waits"), Number: 1, Kind: KindAuto, Class: ClassTimeout, Began: began, Ended: began, expires: began.Add(3 * time.Hour)}}
+	body := bytes.Repeat([]byte("x"), maxBodyKept)
+	for n := range 1000 {
+		at := began.Add(time.Duration(n+1) * time.Second)
+		rows = append(rows, Attempt{Merchant: named("m"), Event: named("event waits"), Number: n + 2, Kind: KindManual, Class: ClassStatus, Began: at, Ended: at, expires: at.Add(3 * time.Hour), ResponseBody: body})
+	}
+	if err := insertAttempts(t.Context(), h.tables, rows); err != nil {
+		t.Fatal(err)
+	}
+	costtest.Within(t, time.Minute, 4<<20, func() {
+		if err := q.recover(t.Context(), named("m"), list); err != nil {
+			t.Error(err)
+		}
+	})
+	if d := list[0]; d.Attempts != 1 || d.number != 2 || d.State != Pending {
+		t.Errorf("%d attempts, %s, want the one of the schedule", d.Attempts, d.State)
 	}
 }
 

@@ -37,7 +37,8 @@ func (q *queue) recover(ctx context.Context, merchant ID, list []delivery) error
 	var attempts []Attempt
 	err := q.persist(ctx, func() (err error) {
 		if bodies, err = readBodies(ctx, q.tables, merchant, events); err == nil {
-			attempts, err = readAttempts(ctx, q.tables, merchant, events, math.MaxInt)
+			// Not those by hand, of which merchants make as many as they like.
+			attempts, err = readAttempts(ctx, q.tables, merchant, events, math.MaxInt, KindAuto, KindInterrupted)
 		}
 		return err
 	})
@@ -46,9 +47,6 @@ func (q *queue) recover(ctx context.Context, merchant ID, list []delivery) error
 	}
 	var cut []Attempt
 	for _, a := range attempts {
-		if a.Kind != KindAuto && a.Kind != KindInterrupted {
-			continue
-		}
 		if a.Ended.IsZero() {
 			a.interrupt(time.Now())
 			cut = append(cut, a)

@@ -189,8 +189,8 @@ func readDeliveries(ctx context.Context, tables *clickhouse.Client, statement st
 }
 
 // readAttempts are the newest of some events of a merchant, those of each in the order in which they
-// began.
-func readAttempts(ctx context.Context, tables *clickhouse.Client, merchant ID, events []ID, newest int) (list []Attempt, err error) {
+// began; of some kinds, where any are named.
+func readAttempts(ctx context.Context, tables *clickhouse.Client, merchant ID, events []ID, newest int, kinds ...Kind) (list []Attempt, err error) {
 	var (
 		r struct {
 			event, kind, class, request, response, body string
@@ -198,11 +198,19 @@ func readAttempts(ctx context.Context, tables *clickhouse.Client, merchant ID, e
 			began, ended                                time.Time
 			dns, connect, tls, firstByte, total         uint32
 		}
-		a Attempt
+		a  Attempt
+		of string
 	)
+	if len(kinds) > 0 {
+		texts := make([]string, len(kinds))
+		for n, kind := range kinds {
+			texts[n] = literal([]byte(kind))
+		}
+		of = " AND kind IN (" + strings.Join(texts, ",") + ")"
+	}
 	err = clickhouse.Each(ctx, tables.Conn(), `SELECT event, began, number, kind, ended, dns_us, connect_us, tls_us, first_byte_us, total_us,
 			remote, code, class, text, request_headers, response_headers, response_body, key_id, expires, changed
-		FROM delivery_attempts WHERE merchant = `+literal(merchant[:])+` AND event IN (`+literals(events)+`)
+		FROM delivery_attempts WHERE merchant = `+literal(merchant[:])+` AND event IN (`+literals(events)+`)`+of+`
 		ORDER BY event, began DESC, changed DESC LIMIT 1 BY event, began LIMIT `+strconv.Itoa(newest), nil, func() {
 		one := a
 		one.Merchant = merchant
