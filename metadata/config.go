@@ -36,7 +36,7 @@ type Configuration struct {
 	// Lease is how long a process that is silent counts as one that fetches.
 	Lease time.Duration `yaml:"lease"`
 	// AllowNetworks are networks that are reached although they are not globally
-	// reachable (10.1.0.7/32), for closed networks and a gateway of one's own. Links of
+	// reachable, or are addresses of this machine (10.1.0.7/32), for closed networks and a gateway of one's own. Links of
 	// strangers reach them too.
 	AllowNetworks []string `yaml:"allow_networks"`
 	// Dumps says how the dumps of mintless jettons' airdrops (TEP-177) are fetched.

@@ -4,8 +4,8 @@
 // In: names and addresses out of anybody's hands. Out: connections to the public
 // internet, and texts of failures that may be shown to anybody. The package must
 // never connect to an address that IANA's special-purpose registries do not call
-// globally reachable, unless the operator allows its network, and its texts must
-// never hold an address of our own side: that of the resolver, of the socket, or
+// globally reachable, or that is this machine's own, unless the operator allows its
+// network, and its texts must never hold an address of our own side: that of the resolver, of the socket, or
 // of a host that was refused.
 package egress
 
@@ -18,6 +18,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -36,10 +37,12 @@ var cloudServices = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
 // use it.
 type Guard struct {
 	guardian *ssrf.Guardian
+	allowed  []netip.Prefix
+	own      func() ([]net.Addr, error) // addresses of this machine
 }
 
-// NewGuard makes a guard that lets through what is globally reachable, and the
-// allowed networks.
+// NewGuard makes a guard that lets through what is globally reachable and not this
+// machine, whose services may be open to itself only, and the allowed networks.
 func NewGuard(allowed ...netip.Prefix) *Guard {
 	var v4, v6 []netip.Prefix
 	for _, network := range allowed {
@@ -50,7 +53,7 @@ func NewGuard(allowed ...netip.Prefix) *Guard {
 		}
 	}
 	return &Guard{ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(cloudServices...),
-		ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))}
+		ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...)), allowed, net.InterfaceAddrs}
 }
 
 // Networks parses prefixes such as 10.1.0.0/16.
@@ -82,10 +85,24 @@ func (g *Guard) Allows(address netip.Addr) bool {
 }
 
 func (g *Guard) control(network, address string, c syscall.RawConn) error {
-	if g.guardian.Safe(network, address, c) != nil {
-		return ErrNotGlobal // its own text names the address
+	to, err := netip.ParseAddrPort(address)
+	if err != nil || g.guardian.Safe(network, address, c) != nil || g.isOwn(to.Addr()) {
+		return ErrNotGlobal // the others' texts name the address
 	}
 	return nil
+}
+
+// isOwn reports whether an address that is not allowed is one of this machine's, or
+// whether that cannot be told.
+func (g *Guard) isOwn(a netip.Addr) bool {
+	if slices.ContainsFunc(g.allowed, func(n netip.Prefix) bool { return n.Contains(a) }) {
+		return false
+	}
+	own, err := g.own()
+	return err != nil || slices.ContainsFunc(own, func(of net.Addr) bool {
+		prefix, err := netip.ParsePrefix(of.String())
+		return err != nil || prefix.Addr() == a
+	})
 }
 
 // Describe is the text of a failed request that may be kept and shown: what

@@ -81,6 +81,40 @@ func TestAllowedNetworksAreReachedAndNoOthers(t *testing.T) {
 	}
 }
 
+func TestThisMachineIsNotReachedByItsPublicAddresses(t *testing.T) {
+	networks, err := Networks([]string{"1.1.1.1/32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := func() (list []net.Addr, err error) {
+		for _, text := range []string{"127.0.0.1/8", "1.1.1.1/24", "2606:4700:4700::1111/64", "fe80::1/64"} {
+			ip, network, err := net.ParseCIDR(text)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, &net.IPNet{IP: ip, Mask: network.Mask})
+		}
+		return list, nil
+	}
+	unknown := func() ([]net.Addr, error) { return nil, errors.New("no permission") }
+	for _, test := range []struct {
+		own     func() ([]net.Addr, error)
+		allowed []netip.Prefix
+		address string
+		want    bool
+	}{
+		{own, nil, "1.1.1.1", false}, {own, nil, "2606:4700:4700::1111", false}, {own, nil, "1.1.1.2", true}, {own, nil, "2606:4700:4700::1112", true},
+		{own, networks, "1.1.1.1", true}, {own, networks, "2606:4700:4700::1111", false},
+		{unknown, nil, "1.1.1.2", false}, {unknown, networks, "1.1.1.1", true},
+	} {
+		g := NewGuard(test.allowed...)
+		g.own = test.own
+		if got := g.Allows(netip.MustParseAddr(test.address)); got != test.want {
+			t.Errorf("%s with %v allowed: %t, want %t", test.address, test.allowed, got, test.want)
+		}
+	}
+}
+
 func TestTheDialerReachesNoLoopbackByAnyOfItsNames(t *testing.T) {
 	reached := false
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))

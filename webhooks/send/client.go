@@ -82,7 +82,7 @@ func newClient(c Configuration, version string) (*client, error) {
 }
 
 // Reaches returns whether requests go to an address: to what the guard lets through, and
-// to neither this machine nor denied networks.
+// not to denied networks.
 func Reaches(c Configuration) (func(netip.Addr) bool, error) {
 	allowed, err := egress.Networks(c.AllowNetworks)
 	if err != nil {
@@ -92,12 +92,9 @@ func Reaches(c Configuration) (func(netip.Addr) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	contains := func(networks []netip.Prefix, a netip.Addr) bool {
-		return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(a) })
-	}
 	guard := egress.NewGuard(allowed...)
 	return func(a netip.Addr) bool {
-		return guard.Allows(a) && !contains(denied, a) && (contains(allowed, a) || !isOwn(a))
+		return guard.Allows(a) && !slices.ContainsFunc(denied, func(n netip.Prefix) bool { return n.Contains(a) })
 	}, nil
 }
 
@@ -113,16 +110,6 @@ func dialerOf(c Configuration) (*net.Dialer, error) {
 		}
 		return nil
 	}}, nil
-}
-
-// isOwn reports whether an address is one of this machine's, or whether that cannot be
-// told.
-func isOwn(a netip.Addr) bool {
-	own, err := net.InterfaceAddrs()
-	return err != nil || slices.ContainsFunc(own, func(of net.Addr) bool {
-		prefix, err := netip.ParsePrefix(of.String())
-		return err != nil || prefix.Addr() == a
-	})
 }
 
 func rootsOf(file string) (*x509.CertPool, error) {
