@@ -97,6 +97,27 @@ func TestHalfOfTheDestinationsNotAnsweringDoesNotHoldTheOthersUp(t *testing.T) {
 	})
 }
 
+func TestADestinationHasOneTimerHoweverOftenItIsReadBeforeItsNextItemIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTable(t, &state{destination: "one", due: time.Now().Add(7 * 24 * time.Hour)})
+		q := s.queue(options)
+		const others = 500
+		go func() {
+			for range others {
+				time.Sleep(time.Second)
+				s.insert(&state{destination: "one"})
+				q.Wake("one", time.Now())
+			}
+		}()
+		if err := s.run(q, (others+2)*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.ended) != others || len(q.timers) != 1 {
+			t.Errorf("%d of %d items have ended, and there are %d timers, want one for what is due in a week", len(s.ended), others, len(q.timers))
+		}
+	})
+}
+
 // slowReads is a store that takes its time to be read.
 type slowReads struct{ *table }
 

@@ -118,6 +118,7 @@ type destination[D, K comparable, V any] struct {
 	active   int              // tries, and pauses after them
 	failures int              // in a row, while it was busy
 	wake     time.Time        // when to read the store, zero for not at all
+	alarm    timer            // of wake, or of one before
 	queued   bool             // in turns or parked
 	isDry    bool             // in dry, or being read
 	behind   bool             // the store has more that is due
@@ -198,6 +199,7 @@ func (q *Queue[D, K, V]) destination(name D) *destination[D, K, V] {
 	d := q.destinations[name]
 	if d == nil {
 		d = &destination[D, K, V]{name: name}
+		d.alarm.do = func() { q.queue(d) }
 		q.destinations[name] = d
 	}
 	return d
@@ -271,8 +273,12 @@ func (q *Queue[D, K, V]) queue(d *destination[D, K, V]) {
 
 func (q *Queue[D, K, V]) wake(d *destination[D, K, V], due time.Time) {
 	if d.wake.IsZero() || due.Before(d.wake) {
-		d.wake = due
-		q.at(due, func() { q.queue(d) })
+		d.wake, d.alarm.at = due, due
+		if d.alarm.set { // until what is due in a week there are reads without number: one timer is moved
+			heap.Fix(&q.timers, d.alarm.index)
+		} else {
+			heap.Push(&q.timers, &d.alarm)
+		}
 	}
 }
 
@@ -292,22 +298,33 @@ func (q *Queue[D, K, V]) release(d *destination[D, K, V], item *Item[D, K, V]) {
 }
 
 // at calls do, which has the mutex, at a time.
-func (q *Queue[D, K, V]) at(t time.Time, do func()) { heap.Push(&q.timers, timer{t, do}) }
+func (q *Queue[D, K, V]) at(t time.Time, do func()) { heap.Push(&q.timers, &timer{at: t, do: do}) }
 
 type timer struct {
-	at time.Time
-	do func()
+	at    time.Time
+	do    func()
+	set   bool // it is among the timers
+	index int  // there
 }
 
 // timers are a heap.
-type timers []timer
+type timers []*timer
 
 func (t timers) Len() int           { return len(t) }
 func (t timers) Less(i, j int) bool { return t[i].at.Before(t[j].at) }
-func (t timers) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
-func (t *timers) Push(x any)        { *t = append(*t, x.(timer)) } //nolint:forcetypeassert // nothing else is pushed
+func (t timers) Swap(i, j int) {
+	t[i], t[j] = t[j], t[i]
+	t[i].index, t[j].index = i, j
+}
+func (t *timers) Push(x any) {
+	one := x.(*timer) //nolint:forcetypeassert // nothing else is pushed
+	one.set, one.index = true, len(*t)
+	*t = append(*t, one)
+}
 func (t *timers) Pop() any {
 	last := (*t)[len(*t)-1]
+	(*t)[len(*t)-1] = nil
 	*t = (*t)[:len(*t)-1]
+	last.set = false
 	return last
 }

@@ -66,7 +66,7 @@ func (q *Queue[D, K, V]) advance(ctx context.Context, next time.Time) (*destinat
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	for len(q.timers) > 0 && !q.timers[0].at.After(time.Now()) {
-		heap.Pop(&q.timers).(timer).do() //nolint:forcetypeassert // nothing else is pushed
+		heap.Pop(&q.timers).(*timer).do() //nolint:forcetypeassert // nothing else is pushed
 	}
 	for q.running < q.options.Parallel && len(q.turns) > 0 {
 		d := q.turns[0]
