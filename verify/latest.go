@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"tonscribe/decode"
@@ -25,6 +27,30 @@ type lastTransaction struct {
 func (w *transactionWalk) keepLast(r *transactionRow) {
 	t := r.record
 	w.lasts[r.account] = lastTransaction{t.Lt, uint64(t.McSeqno), [32]byte(t.Hash), [32]byte(t.StateHashAfter), t.Now, t.StateAfter}
+	if code := t.StateAfter.GetCodeHash(); t.OrigStatus != record.AccountStatus_ACCOUNT_ACTIVE && bringsCode(t.InMsg.GetInitState(), code) {
+		w.deployed[r.account] = string(code)
+	}
+}
+
+// bringsCode says whether a message's state has a code that can be told.
+func bringsCode(init, code []byte) bool {
+	if len(init) == 0 || len(init) > decode.MaxCodeBytes || len(code) != 32 {
+		return false
+	}
+	bag, err := tcell.Parse(init)
+	if err != nil {
+		return false
+	}
+	root, err := bag.Single()
+	if err != nil {
+		return false
+	}
+	for n := range root.Refs() {
+		if bytes.Equal(root.Ref(n).Hash()[:], code) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkLatest compares the table accounts with what the last transactions of the
@@ -80,7 +106,20 @@ func (w *transactionWalk) latest(ctx context.Context, r *accountRow, last lastTr
 	if problem := wrongBoC(a.Data, a.State.GetDataHash()); problem != "" {
 		differs("data: %s", problem)
 	}
+	if code := w.deployed[r.account]; code != "" && code == string(a.State.CodeHash) && len(a.Data) > 0 {
+		w.wantCode(code, r)
+	}
 	return nil
+}
+
+// wantCode notes that table codes must have a code: a block showed all of it, with the
+// message that deployed an account, and decoding followed the account's state.
+func (v *verifier) wantCode(code string, r *accountRow) {
+	v.deployedMu.Lock()
+	defer v.deployedMu.Unlock()
+	if _, has := v.deployedCodes[code]; !has {
+		v.deployedCodes[code] = r.key()
+	}
 }
 
 // wrongBoC says what is wrong with a bag of cells that should have a hash; an
@@ -171,7 +210,8 @@ func (v *verifier) locateBalance(ctx context.Context, ofAccounts, ofRanking stri
 		})
 }
 
-// checkCodes tests that every code is what its hash says.
+// checkCodes tests that every code is what its hash says, and that none is missing of
+// those that messages brought.
 func (v *verifier) checkCodes(ctx context.Context) error {
 	var hash string
 	var boc []byte
@@ -180,6 +220,7 @@ func (v *verifier) checkCodes(ctx context.Context) error {
 	var rows uint64
 	err := v.each(ctx, "SELECT hash, boc, methods, methods_known FROM codes", nil, []any{&hash, &boc, &methods, &known}, func() error {
 		rows++
+		delete(v.deployedCodes, hash)
 		differs := v.findings.of(CheckLatest, "codes", func() string { return linkKey(hash) })
 		if problem := wrongBoC(boc, []byte(hash)); problem != "" || len(boc) == 0 {
 			differs("boc: %s", problem)
@@ -195,5 +236,11 @@ func (v *verifier) checkCodes(ctx context.Context) error {
 		return nil
 	})
 	v.findings.checked(CheckLatest, rows)
-	return err
+	if err != nil {
+		return err
+	}
+	for _, hash := range slices.Sorted(maps.Keys(v.deployedCodes)) {
+		v.findings.differs(CheckLatest, "codes", linkKey(hash), "no row, but the account where %s was deployed with it", v.deployedCodes[hash])
+	}
+	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tonscribe/internal/lifetime"
@@ -172,6 +173,11 @@ type verifier struct {
 	// as of the beginning.
 	linksRead uint32
 
+	// deployedCodes are codes that table codes must have, each with the key of an account
+	// that was deployed with it.
+	deployedMu    sync.Mutex
+	deployedCodes map[string]string
+
 	reader           *reader
 	transactionCount uint64
 	// progressOf is the progress of every partition.
@@ -184,7 +190,7 @@ func open(ctx context.Context, options Options) (*verifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{Options: options, database: db, workers: workers, coverage: newCoverage()}
+	v := &verifier{Options: options, database: db, workers: workers, coverage: newCoverage(), deployedCodes: map[string]string{}}
 	if v.reader, err = newReader(); err != nil {
 		v.close()
 		return nil, err

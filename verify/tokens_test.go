@@ -146,6 +146,7 @@ func TestTokensOfADevnet(t *testing.T) {
 	t.Run("are clean", l.cleanTokens)
 	t.Run("figures that their rows do not give are found", l.wrongFigures)
 	t.Run("damage to a row is named", l.damagedTokens)
+	t.Run("codes that are gone are missed", l.lostCodes)
 	t.Run("lies that all tables tell are found", l.lyingTokens)
 	t.Run("documents are held against links and tries", l.documents)
 }
@@ -166,6 +167,18 @@ func (l *tables) cleanTokens(t *testing.T) {
 		if r.check(name).Checked == 0 {
 			t.Errorf("check %s looked at nothing", name)
 		}
+	}
+}
+
+// Without its codes no contract can be looked at again: nothing else tells that they are
+// gone.
+func (l *tables) lostCodes(t *testing.T) {
+	l = l.in(t)
+	defer l.save("codes")()
+	l.exec("TRUNCATE TABLE codes")
+	r, err := l.verify(only(CheckLatest))
+	if latest := r.check(CheckLatest); !errors.Is(err, ErrDifferent) || !latest.names("codes") {
+		t.Errorf("nothing was found: %v", err)
 	}
 }
 

@@ -101,9 +101,10 @@ type transactionWalk struct {
 	made func(*table.Transaction)
 	end  func(*table.MessageEnd)
 
-	// lasts are the last transactions of the slice's accounts, contracts what these
-	// are said to be.
+	// lasts are the last transactions of the slice's accounts, deployed the codes that
+	// messages brought them, contracts what they are said to be.
 	lasts     map[string]lastTransaction
+	deployed  map[string]string
 	contracts map[string]*contractRow
 
 	rows, duplicates, messages, ends uint64
@@ -134,7 +135,7 @@ func newTransactionWalk(v *verifier, meter *meter) *transactionWalk {
 
 func (w *transactionWalk) walk(ctx context.Context, part *slice) error {
 	w.last, w.account = nil, accountWalk{verifier: w.verifier}
-	w.lasts = map[string]lastTransaction{}
+	w.lasts, w.deployed = map[string]lastTransaction{}, map[string]string{}
 	if err := w.readContracts(ctx, part); err != nil {
 		return err
 	}
