@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -73,6 +74,9 @@ func (s *StoredAction) Is(a *table.ActionRow) bool {
 func (t *Trace) Standing() []*StoredAction {
 	return slices.DeleteFunc(slices.Clone(t.Stored), func(s *StoredAction) bool { return s.Gone })
 }
+
+// ErrRecord says that the record of a row is none: what needs it cannot be recognised.
+var ErrRecord = errors.New("record cannot be read")
 
 // Bounds of what is held at a time.
 const (
@@ -149,7 +153,7 @@ func (r *Reader) traces(ctx context.Context, prefixes []uint64, low, high uint32
 	for id, row := range newest {
 		t := new(record.Trace)
 		if _, err := stored.UnpackTrace(t, row.raw); err != nil {
-			return nil, fmt.Errorf("trace %x: %w", id, err)
+			return nil, fmt.Errorf("table traces, trace %x: %w: %w", id, ErrRecord, err)
 		}
 		if row.replaced || t.McSeqnoEnd < low || t.McSeqnoEnd > high || t.PendingEdges > 0 || t.Nodes > trace.MaxNodes {
 			continue
@@ -196,6 +200,7 @@ func (r *Reader) recognise(ctx context.Context, traces []*Trace) error {
 	// until nobody asks for more.
 	for left := true; left; {
 		if err := r.facts.read(ctx); err != nil {
+			clear(r.facts.known) // some of them were not read
 			return err
 		}
 		left = false
@@ -275,11 +280,16 @@ func (r *Reader) transactions(ctx context.Context, prefixes []uint64) (map[uint6
 		for _, k := range some {
 			tuples = append(tuples, fmt.Sprintf("(%d,%d,%d)", k.workchain, k.prefix, k.lt))
 		}
+		var k transactionKey
 		var raw []byte
-		err := r.each(ctx, "SELECT record FROM transactions WHERE (workchain, account_prefix, lt) IN ("+strings.Join(tuples, ",")+")", nil, func() error {
+		err := r.each(ctx, "SELECT workchain, account_prefix, lt, record FROM transactions WHERE (workchain, account_prefix, lt) IN ("+strings.Join(tuples, ",")+")", nil, func() error {
 			tx := new(record.Transaction)
-			if err := stored.Unpack(tx, raw); err != nil || len(tx.Hash) != 32 || len(tx.Account) != schema.AddressSize {
-				return fmt.Errorf("a record of transactions that is none: %w", err)
+			err := stored.Unpack(tx, raw)
+			if err == nil && (len(tx.Hash) != 32 || len(tx.Account) != schema.AddressSize) {
+				err = errors.New("no complete transaction")
+			}
+			if err != nil {
+				return fmt.Errorf("table transactions, workchain %d, account_prefix 0x%016x, lt %d: %w: %w", k.workchain, k.prefix, k.lt, ErrRecord, err)
 			}
 			if seen[[32]byte(tx.Hash)] {
 				return nil
@@ -289,7 +299,7 @@ func (r *Reader) transactions(ctx context.Context, prefixes []uint64) (map[uint6
 				all[prefix] = append(all[prefix], tx)
 			}
 			return nil
-		}, &raw)
+		}, &k.workchain, &k.prefix, &k.lt, &raw)
 		if err != nil {
 			return nil, err
 		}
@@ -418,7 +428,7 @@ func (f *facts) read(ctx context.Context) error {
 				}
 				c := new(record.Contract)
 				if err := c.UnmarshalVT(raw); err != nil {
-					return fmt.Errorf("%s, account %x: %w", name, a, err)
+					return fmt.Errorf("table %s, account %x: %w: %w", name, a, ErrRecord, err)
 				}
 				switch {
 				case name == table.PastContracts.Name:

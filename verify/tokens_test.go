@@ -147,6 +147,7 @@ func TestTokensOfADevnet(t *testing.T) {
 	t.Run("figures that their rows do not give are found", l.wrongFigures)
 	t.Run("damage to a row is named", l.damagedTokens)
 	t.Run("codes that are gone are missed", l.lostCodes)
+	t.Run("records that cannot be read are named, and checks go on", l.cutRecords)
 	t.Run("lies that all tables tell are found", l.lyingTokens)
 	t.Run("documents are held against links and tries", l.documents)
 }
@@ -167,6 +168,23 @@ func (l *tables) cleanTokens(t *testing.T) {
 		if r.check(name).Checked == 0 {
 			t.Errorf("check %s looked at nothing", name)
 		}
+	}
+}
+
+func (l *tables) cutRecords(t *testing.T) {
+	for _, name := range []string{"transactions", "contracts", "past_contracts", "traces"} {
+		t.Run(name, func(t *testing.T) {
+			l := l.in(t)
+			defer l.save(name)()
+			l.exec(fmt.Sprintf("ALTER TABLE %s UPDATE record = substring(record, 1, length(record) - 5) WHERE %s SETTINGS mutations_sync = 1", name, l.rowOf(declared(name), "length(record) > 20")))
+			r, err := l.verify(func(o *Options) { o.Without = []string{CheckDocuments, CheckStats} })
+			if !errors.Is(err, ErrDifferent) {
+				t.Fatalf("the run ended with %v", err)
+			}
+			if !slices.ContainsFunc(r.Checks, func(c Check) bool { return c.names(name) }) {
+				t.Error("the table is not named")
+			}
+		})
 	}
 }
 
