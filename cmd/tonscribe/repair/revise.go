@@ -54,6 +54,18 @@ func (r *run) replaceRevised(ctx context.Context, p *plan) error {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 	}
+	// What figures are made of knows no bundle: what is left of actions that were recognised
+	// again, and are lost, is of none any more.
+	var database string // which shards do not take for granted
+	if err := r.Tables.Conn().QueryRow(ctx, "SELECT currentDatabase()").Scan(&database); err != nil {
+		return err
+	}
+	strays := fmt.Sprintf(`INSERT INTO action_times SELECT * REPLACE (toUInt32(%[1]d) AS revision, 1 AS gone) FROM action_times AS t FINAL WHERE t.revision BETWEEN 1 AND %[1]d
+		AND (t.end_utime, t.start_lt, t.id_prefix) NOT IN (SELECT a.end_utime, a.start_lt, a.id_prefix FROM %[2]s.actions AS a FINAL WHERE a.revision BETWEEN 1 AND %[1]d)
+		SETTINGS distributed_product_mode = 'local'`, p.revision-1, database)
+	if err := r.Tables.Conn().Exec(clickhouse.Foreground(ctx), strays); err != nil {
+		return fmt.Errorf("table action_times: %w", err)
+	}
 	fmt.Fprintln(r.Out, "actions are as the stage makes them: `tonscribe reclassify` recognises them again, where they had been")
 	return nil
 }

@@ -81,14 +81,24 @@ func (i *index) sum(t *table.Table) (sum [2]uint64) {
 	return sum
 }
 
+// times is the sum of the rows that figures of days are made of, and how many there are.
+func (i *index) times() (sum [2]uint64) {
+	i.Helper()
+	if err := i.tables.Conn().QueryRow(i.Context(), "SELECT sum(cityHash64(end_utime, start_lt, id_prefix, type)), count() FROM action_times FINAL").Scan(&sum[0], &sum[1]); err != nil {
+		i.Fatal(err)
+	}
+	return sum
+}
+
 // recogniseAgain replaces the actions of every other trace by others, as
 // `tonscribe reclassify` does.
 func (i *index) recogniseAgain() {
 	for _, name := range []string{"actions", "actions_by_list"} {
 		changed := "type"
 		other := map[string]string{"actions": "'nft_mint'", "actions_by_list": "type + 1"}[name]
+		named := map[string]string{"actions": "id_prefix + 1 AS id_prefix, ", "actions_by_list": ""}[name]
 		rows := fmt.Sprintf("FROM (SELECT * FROM %s FINAL WHERE trace_prefix %% 2 = 0)", name)
-		i.exec(fmt.Sprintf("INSERT INTO %s SELECT * REPLACE (number + 100 AS number, %s AS %s, 2 AS revision) %s", name, other, changed, rows))
+		i.exec(fmt.Sprintf("INSERT INTO %s SELECT * REPLACE (%snumber + 100 AS number, %s AS %s, 2 AS revision) %s", name, named, other, changed, rows))
 		i.exec(fmt.Sprintf("INSERT INTO %s SELECT * REPLACE (1 AS revision, 1 AS gone) %s AND number < 100", name, rows[:len(rows)-1]) + ")")
 	}
 }
@@ -99,7 +109,7 @@ func TestActionsThatWereRecognisedAgainComeBackWithTheirLists(t *testing.T) {
 	for _, lost := range []string{"actions", "actions_by_list"} {
 		t.Run(lost, func(t *testing.T) {
 			i := newIndex(t)
-			actions, lists := i.sum(&table.Actions.Table), i.sum(&table.ActionsByList.Table)
+			actions, lists, times := i.sum(&table.Actions.Table), i.sum(&table.ActionsByList.Table), i.times()
 			i.recogniseAgain()
 			watch, err := parts.New(parts.Options{Configuration: parts.DefaultConfiguration(), ClickHouse: i.tables, Report: report.Silent()})
 			if err != nil {
@@ -123,6 +133,9 @@ func TestActionsThatWereRecognisedAgainComeBackWithTheirLists(t *testing.T) {
 			}
 			if have := i.sum(&table.ActionsByList.Table); have != lists {
 				t.Errorf("%d rows of lists with the sum %x, want %d with %x", have[1], have[0], lists[1], lists[0])
+			}
+			if have := i.times(); have != times {
+				t.Errorf("figures are made of %d actions with the sum %x, want %d with %x", have[1], have[0], times[1], times[0])
 			}
 		})
 	}
