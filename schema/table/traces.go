@@ -213,7 +213,7 @@ func NumberActions(list []*ActionRow, first uint32) {
 
 // Stored is the stored form of the action.
 func (a *ActionRow) Stored() string {
-	parties := stored.Parties{a.account(actionSource), a.account(actionDestination), a.account(actionItem)}
+	parties := stored.Parties{a.account(actionSource), a.account(actionDestination), a.item()}
 	return packed(stored.PackAction(nil, a.Action, a.Step.Trace.EndLt, parties))
 }
 
@@ -232,6 +232,25 @@ var (
 	actionProtocol    = []string{"dex", "provider", "marketplace"}
 	actionComment     = []string{"comment"}
 )
+
+// ofName are types of actions of a DNS name, which call its NFT item their asset.
+var ofName = []string{"renew_dns", "delete_dns", "change_dns"}
+
+// item is the id of the NFT item; zeros for none.
+func (a *ActionRow) item() []byte {
+	if slices.Contains(ofName, a.Type) {
+		return a.account(actionAsset)
+	}
+	return a.account(actionItem)
+}
+
+// asset is the id of the jetton master; zeros for none.
+func (a *ActionRow) asset() []byte {
+	if slices.Contains(ofName, a.Type) {
+		return accountID(nil)
+	}
+	return a.account(actionAsset)
+}
 
 // detail finds the first of some details that is not null.
 func (a *ActionRow) detail(names []string) *record.ActionDetail {
@@ -322,9 +341,9 @@ var Actions = declare(Table{Name: "actions", Doc: "an action: what a part of a t
 	col("protocol", Word, "the exchange, the provider or the marketplace, where it names one", func(a *ActionRow) string { return a.word(actionProtocol) }),
 	partyDetail("source", "account id of whoever it came from; zeros for none", actionSource),
 	partyDetail("destination", "account id of whom it went to; zeros for none", actionDestination),
-	addressDetail("asset", "account id of the jetton master, of what came in where it was exchanged; zeros for toncoins, or none", actionAsset),
+	col("asset", Hash, "account id of the jetton master, of what came in where it was exchanged; zeros for toncoins, or none", (*ActionRow).asset),
 	addressDetail("asset_out", "the same of what went out, or of the second one of a pair", actionAssetOut),
-	partyDetail("nft_item", "account id of the NFT item; zeros for none", actionItem),
+	alias("nft_item", Hash, "account id of the NFT item; zeros for none", (*ActionRow).item),
 	addressDetail("nft_collection", "account id of its collection; zeros for none", actionCollection),
 	addressDetail("pool", "account id of the pool; zeros for none", actionPool),
 	amountDetail("amount", "amount or price, in nanotons or the asset's units", actionAmount),
