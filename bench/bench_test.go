@@ -255,6 +255,19 @@ func TestDecodeComparesBothDecodersOnTheSameBlocks(t *testing.T) {
 	}
 }
 
+func TestNumbersBelowOneAreRefused(t *testing.T) {
+	for _, args := range [][]string{{"ingest", "--transactions", "-1"}, {"ingest", "--transactions", "0"}, {"query", "--requests", "0"}} {
+		c := Command(Dependencies{})
+		c.SetArgs(args)
+		c.SilenceErrors, c.SilenceUsage = true, true
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if err := c.ExecuteContext(ctx); err == nil || !strings.Contains(err.Error(), args[1]+" must be at least 1") {
+			t.Errorf("%v: %v", args, err)
+		}
+		cancel()
+	}
+}
+
 func TestIngestIndexesTheGeneratedChain(t *testing.T) {
 	for name, source := range map[string]string{"devnet": "", "fat blocks": "files:" + realdata.Path(t, "blocks")} {
 		t.Run(name, func(t *testing.T) {

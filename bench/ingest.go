@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -39,6 +40,9 @@ With --source the chain consists of real fat blocks, repeated with other account
 and code repeat with the blocks and compress better than those of a real chain.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fat.Transactions < 1 {
+				return errors.New("--transactions must be at least 1")
+			}
 			if source == "" {
 				return runIngest(cmd, d, fat.Out, settle, func(dir string) (indexed, error) {
 					busy.Out, busy.Transactions, busy.Seed = dir, uint64(fat.Transactions), fat.Seed

@@ -42,6 +42,9 @@ other than 200 are counted as failures. Where the reference index server was ask
 the same of as many rows, its better figures are beside ours.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.requests < 1 {
+				return errors.New("--requests must be at least 1")
+			}
 			var err error
 			if o.keys, err = d.keysFile(cmd, o.keys); err != nil {
 				return err
