@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"text/tabwriter"
+	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/cobra"
 
+	"tonscribe/internal/clickhouse"
+	"tonscribe/internal/lifetime"
 	"tonscribe/schema/migrations"
 )
 
@@ -78,6 +81,8 @@ func migrateStatus(s *settings) *cobra.Command {
 				switch {
 				case state.Dirty:
 					word = "failed half-way: run `tonscribe migrate up`"
+				case state.Version > state.Latest:
+					word = "newer than this version of tonscribe knows"
 				case state.Version < state.Latest:
 					word = "behind: run `tonscribe migrate up`"
 				}
@@ -115,23 +120,74 @@ func (p *process) mustHaveTables(ctx context.Context) error {
 	states, err := migrations.Status(ctx, p.dsn, p.settings.ClickHouse.Tables)
 	var refused *driver.Exception
 	if errors.As(err, &refused) && refused.Code == unknownDatabase {
-		return errors.New("the database that --clickhouse names is not there: 'tonscribe migrate up' makes it")
+		return misfit{errors.New("the database that --clickhouse names is not there: 'tonscribe migrate up' makes it")}
 	}
 	if err != nil {
 		return err
 	}
 	for _, state := range states {
-		switch {
-		case state.Version == 0:
-			return fmt.Errorf("ClickHouse at %s has no tables of tonscribe: 'tonscribe up' and 'tonscribe migrate up' make them", state.Node)
-		case state.Version > state.Latest:
-			return fmt.Errorf("%w (migration %d)", migrations.ErrOtherTables, state.Version)
-		case state.Version < state.Latest:
-			return fmt.Errorf("the tables at %s are older than this version of tonscribe (migration %d of %d): 'tonscribe migrate up' brings them up to date",
-				state.Node, state.Version, state.Latest)
+		if err := state.Fits(); err != nil {
+			return misfit{err}
 		}
 	}
 	return nil
+}
+
+// misfit is the answer of a ClickHouse that has not the tables of this version.
+type misfit struct{ error }
+
+func (m misfit) Unwrap() error { return m.error }
+
+// versionPause is the time between two questions for the version of the tables, and
+// versionPatience bounds one.
+const (
+	versionPause    = time.Second
+	versionPatience = 5 * time.Second
+)
+
+// watchVersion ends a stage whose tables are not those of this version: it would fill them
+// without the columns that it does not know. Stages begin without ClickHouse, which is
+// asked until it answers.
+func (p *process) watchVersion(ctx context.Context, ended chan<- error) error {
+	if again, err := p.askVersion(ctx); !again {
+		return err
+	}
+	run := lifetime.NewRun()
+	p.onStop("version of the tables", run.Stop)
+	run.Start(func(ctx context.Context) error {
+		for lifetime.Sleep(ctx, versionPause) == nil {
+			again, err := p.askVersion(ctx)
+			if again {
+				continue
+			}
+			if err != nil {
+				select {
+				case ended <- err:
+				default: // something else was first
+				}
+			}
+			return nil
+		}
+		return nil
+	})
+	return nil
+}
+
+// askVersion fails where the tables are not those of this version, and wants to be called
+// again where ClickHouse does not answer. A user who may not see the table of versions is
+// warned of.
+func (p *process) askVersion(ctx context.Context) (again bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, versionPatience)
+	defer cancel()
+	err = p.mustHaveTables(ctx)
+	switch {
+	case err == nil || errors.As(err, &misfit{}):
+		return false, err
+	case clickhouse.Retryable(err) || ctx.Err() != nil:
+		return true, nil
+	}
+	p.report.Log.Warn().Err(err).Msg("the version of the tables could not be read")
+	return false, nil
 }
 
 // unknownDatabase is ClickHouse's code for it.

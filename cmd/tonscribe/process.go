@@ -187,6 +187,11 @@ const clickHouseFolder = "clickhouse"
 func (p *process) openClickHouse(ctx context.Context) error {
 	c := p.settings.ClickHouse
 	if c.DSN != "" {
+		secure, err := c.TLS.Read()
+		if err != nil {
+			return fmt.Errorf("clickhouse: %w", err)
+		}
+		p.settings.ClickHouse.Tables.TLS = secure
 		p.dsn, p.reader, p.analyst = c.DSN, c.ReaderDSN, c.ReaderDSN
 		return nil
 	}

@@ -317,8 +317,10 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 			return err
 		}
 	}
+	ended := make(chan error, 1)
 	if k.tables {
-		if err := inTurn(ctx, p.openClickHouse, p.watchTables); err != nil {
+		version := func(ctx context.Context) error { return p.watchVersion(ctx, ended) }
+		if err := inTurn(ctx, p.openClickHouse, version, p.watchTables); err != nil {
 			return err
 		}
 	}
@@ -336,7 +338,6 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 		return err
 	}
 	p.report.Log.Info().Str("version", version).Str("stage", k.name).Str("listen", address).Msg("starting")
-	ended := make(chan error, 1)
 	if err := p.begin(ctx, k.name, stage, ended); err != nil {
 		return err
 	}

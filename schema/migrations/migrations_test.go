@@ -130,7 +130,7 @@ func TestUpThatIsStoppedSaysWhatIsDoneAndGoesOn(t *testing.T) {
 	}
 }
 
-func TestTablesOfAnotherVersionAreRefused(t *testing.T) {
+func TestTablesOfANewerVersionAreRefused(t *testing.T) {
 	dsn := enginetest.ClickHouse(t).DSN()
 	if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
 		t.Fatal(err)
@@ -139,9 +139,12 @@ func TestTablesOfAnotherVersionAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(context.Context, string, migrations.Options) error{"up": migrations.Up, "down": migrations.Down} {
-		if err := change(t.Context(), dsn, migrations.Options{}); !errors.Is(err, migrations.ErrOtherTables) || !strings.Contains(err.Error(), "9999") {
+		if err := change(t.Context(), dsn, migrations.Options{}); !errors.Is(err, migrations.ErrNewerTables) || !strings.Contains(err.Error(), "9999") {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+	if err := status(t, dsn).Fits(); !errors.Is(err, migrations.ErrNewerTables) {
+		t.Errorf("the state fits: %v", err)
 	}
 }
 

@@ -7,6 +7,7 @@ package migrations
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/golang-migrate/migrate/v4"
 	migrateclickhouse "github.com/golang-migrate/migrate/v4/database/clickhouse"
-	"github.com/golang-migrate/migrate/v4/source"
 )
 
 // versionsTable is where applied versions are kept, in the database itself.
@@ -35,6 +35,8 @@ type Options struct {
 	// KeeperPath is where a replicated database lives in Keeper; {database} is
 	// replaced. Empty means /clickhouse/databases/{database}.
 	KeeperPath string `yaml:"keeper_path"`
+	// TLS secures the connections; nil leaves that to the DSN.
+	TLS *tls.Config `yaml:"-"`
 }
 
 // State is what Status found on a node.
@@ -52,7 +54,7 @@ var databaseName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // A migration that failed half-way before is repeated: every statement of the
 // files may run twice.
 func Up(ctx context.Context, dsn string, options Options) error {
-	return onNodes(ctx, dsn, options, func(m *migrate.Migrate, files source.Driver) error {
+	return onNodes(ctx, dsn, options, func(m *migrate.Migrate, files *filled) error {
 		if err := repair(m, files); err != nil {
 			return err
 		}
@@ -62,7 +64,7 @@ func Up(ctx context.Context, dsn string, options Options) error {
 
 // Down takes everything back: all tables, and with them all rows, are gone.
 func Down(ctx context.Context, dsn string, options Options) error {
-	return onNodes(ctx, dsn, options, func(m *migrate.Migrate, files source.Driver) error {
+	return onNodes(ctx, dsn, options, func(m *migrate.Migrate, files *filled) error {
 		if err := repair(m, files); err != nil {
 			return err
 		}
@@ -76,7 +78,7 @@ func Status(ctx context.Context, dsn string, options Options) ([]State, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := nodesOf(dsn)
+	nodes, err := nodesOf(dsn, options)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +120,8 @@ func statusOf(ctx context.Context, node *driver.Options) (State, error) {
 
 // onNodes runs the operation where it has to run: in a replicated database once,
 // since all nodes follow, else on every node.
-func onNodes(ctx context.Context, dsn string, options Options, operation func(*migrate.Migrate, source.Driver) error) error {
-	nodes, err := nodesOf(dsn)
+func onNodes(ctx context.Context, dsn string, options Options, operation func(*migrate.Migrate, *filled) error) error {
+	nodes, err := nodesOf(dsn, options)
 	if err != nil {
 		return err
 	}
@@ -139,7 +141,7 @@ func onNodes(ctx context.Context, dsn string, options Options, operation func(*m
 	return nil
 }
 
-func onNode(ctx context.Context, node *driver.Options, options Options, operation func(*migrate.Migrate, source.Driver) error) error {
+func onNode(ctx context.Context, node *driver.Options, options Options, operation func(*migrate.Migrate, *filled) error) error {
 	files, err := newSource(options)
 	if err != nil {
 		return err
@@ -178,14 +180,39 @@ func onNode(ctx context.Context, node *driver.Options, options Options, operatio
 // migrations this one does not have.
 var ErrOtherTables = errors.New("the tables were made by another version of tonscribe: use a new data folder or database and index again")
 
+// ErrNewerTables means that the tables were made by a later version of tonscribe.
+var ErrNewerTables = errors.New("the tables were made by a newer version of tonscribe: use that one or a later one, or a new data folder or database and index again")
+
+// Fits is nil where the tables of a node are those of this version. What is wrong it says
+// with what to do.
+func (s State) Fits() error {
+	switch {
+	case s.Version > s.Latest:
+		return newerThan(s.Latest, s.Version)
+	case s.Version == 0:
+		return fmt.Errorf("ClickHouse at %s has no tables of tonscribe: 'tonscribe up' and 'tonscribe migrate up' make them", s.Node)
+	case s.Version < s.Latest:
+		return fmt.Errorf("the tables at %s are older than this version of tonscribe (migration %d of %d): 'tonscribe migrate up' brings them up to date",
+			s.Node, s.Version, s.Latest)
+	}
+	return nil
+}
+
+func newerThan(latest, version uint) error {
+	return fmt.Errorf("%w (migration %d, the newest that this version knows is %d)", ErrNewerTables, version, latest)
+}
+
 // repair takes a version that failed half-way back to the one before it.
-func repair(m *migrate.Migrate, files source.Driver) error {
+func repair(m *migrate.Migrate, files *filled) error {
 	version, dirty, err := m.Version()
 	if errors.Is(err, migrate.ErrNilVersion) {
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	if latest := files.latest(); version > latest {
+		return newerThan(latest, version)
 	}
 	if _, _, err := files.ReadUp(version); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w (migration %d)", ErrOtherTables, version)
@@ -219,7 +246,7 @@ func createDatabase(ctx context.Context, node *driver.Options, options Options) 
 }
 
 // nodesOf is one set of options for each address of the DSN.
-func nodesOf(dsn string) ([]*driver.Options, error) {
+func nodesOf(dsn string, options Options) ([]*driver.Options, error) {
 	all, err := driver.ParseDSN(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("clickhouse DSN: %w", err)
@@ -228,6 +255,9 @@ func nodesOf(dsn string) ([]*driver.Options, error) {
 	for _, address := range all.Addr {
 		one := *all
 		one.Addr = []string{address}
+		if options.TLS != nil {
+			one.TLS = options.TLS.Clone()
+		}
 		nodes = append(nodes, &one)
 	}
 	return nodes, nil

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"tonscribe/schema/migrations"
+	"tonscribe/test/support/enginetest"
+)
+
+func TestAStageEndsOnTablesThatAreNotThoseOfItsVersion(t *testing.T) {
+	for name, c := range map[string]struct {
+		version int64 // of the tables; 0 makes none
+		want    string
+	}{
+		"none":  {0, "'tonscribe migrate up' make"},
+		"older": {1, "'tonscribe migrate up' brings them up to date"},
+		"newer": {9999, migrations.ErrNewerTables.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := enginetest.ClickHouse(t).DSN()
+			if c.version > 0 {
+				if err := asked("migrate up --clickhouse " + dsn); err != nil {
+					t.Fatal(err)
+				}
+				writeVersion(t, dsn, c.version)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			root := rootCommand()
+			root.SetArgs([]string{"metadata", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--clickhouse", dsn})
+			if err := execute(ctx, root); ctx.Err() != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the stage ended with %v (%v), want %q", err, ctx.Err(), c.want)
+			}
+			if c.version < 9999 {
+				return
+			}
+			var out strings.Builder
+			root = rootCommand()
+			root.SetArgs([]string{"migrate", "status", "--clickhouse", dsn})
+			root.SetOut(&out)
+			if err := execute(ctx, root); err != nil || !strings.Contains(out.String(), "newer than this version") {
+				t.Errorf("status: %q, %v", out.String(), err)
+			}
+		})
+	}
+}
+
+func writeVersion(t *testing.T, dsn string, version int64) {
+	t.Helper()
+	options, err := driver.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := driver.OpenDB(options)
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO schema_migrations VALUES (%d, 0, %d)", version, time.Now().UnixNano())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The section clickhouse.tls holds for the tables' migrations as for all else.
+func TestTablesAreMadeOverTLS(t *testing.T) {
+	options, err := driver.ParseDSN(enginetest.ClickHouse(t).DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, certificate := secured(t, options.Addr[0])
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TONSCRIBE_CLICKHOUSE_DSN", fmt.Sprintf("clickhouse://%s:%s@%s/%s", options.Auth.Username, options.Auth.Password, address, options.Auth.Database))
+	t.Setenv("TONSCRIBE_CLICKHOUSE_TLS_ENABLE", "true")
+	t.Setenv("TONSCRIBE_CLICKHOUSE_TLS_CA_FILE", file)
+	for _, line := range []string{"migrate up", "migrate status", "keys list"} {
+		if err := asked(line); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	t.Setenv("TONSCRIBE_CLICKHOUSE_TLS_CA_FILE", file+".none")
+	if err := asked("migrate up"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without the certificate's file: %v", err)
+	}
+}
+
+// secured is an address with TLS in front of another one, and its certificate.
+func secured(t *testing.T, to string) (address string, certificate []byte) {
+	t.Helper()
+	server := httptest.NewTLSServer(nil)
+	t.Cleanup(server.Close)
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: server.TLS.Certificates, MinVersion: tls.VersionTLS12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer near.Close()
+				far, err := net.Dial("tcp", to)
+				if err != nil {
+					return
+				}
+				defer far.Close()
+				go io.Copy(far, near)
+				io.Copy(near, far)
+			}()
+		}
+	}()
+	return listener.Addr().String(), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+}
