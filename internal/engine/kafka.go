@@ -82,6 +82,9 @@ func openKafka(ctx context.Context, options KafkaOptions) (_ *Kafka, err error) 
 	if options.Dir, err = filepath.Abs(options.Dir); err != nil {
 		return nil, err
 	}
+	if options.RetentionBytes < 0 || options.LimitBytes < 0 {
+		return nil, fmt.Errorf("retention_bytes %d and limit_bytes %d may not be negative", options.RetentionBytes, options.LimitBytes)
+	}
 	data := filepath.Join(options.Dir, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return nil, err

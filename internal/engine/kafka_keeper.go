@@ -193,7 +193,7 @@ func (k *keeper) lookAt(topic string, partition int, readers []*kfake.GroupInfo)
 		k.trimmed.WithLabelValues(topic, strconv.Itoa(partition)).Add(float64(freed))
 	}
 	k.bytes.WithLabelValues(topic, strconv.Itoa(partition)).Set(float64(held))
-	k.refuse(topic, partition, held >= k.options.LimitBytes)
+	k.refuse(topic, partition, files.unread(needed, info.HighWatermark) >= k.options.LimitBytes)
 	return nil
 }
 
@@ -305,4 +305,13 @@ func (f segmentFiles) trim(keep, needed int64) (start, held, freed int64) {
 		}
 	}
 	return start, held, freed
+}
+
+// unread is what the files hold from the offset needed on, those that were read in part
+// with all their bytes. The last one goes up to the offset end.
+func (f segmentFiles) unread(needed, end int64) (bytes int64) {
+	for i := len(f) - 1; i >= 0 && end > needed; i-- {
+		bytes, end = bytes+f[i].size, f[i].base
+	}
+	return bytes
 }

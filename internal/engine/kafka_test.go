@@ -438,6 +438,31 @@ func TestReadRecordsAreTrimmedAndUnreadOnesKept(t *testing.T) {
 	c.read(t, 0, first, int(end-first))
 }
 
+// What stays although it was read is no reason to refuse writers.
+func TestALogMayKeepMoreThanMayBeUnread(t *testing.T) {
+	k := startKafka(t, engine.KafkaOptions{Dir: t.TempDir(), SegmentBytes: 64 << 10, RetentionBytes: 1 << 20, LimitBytes: 256 << 10})
+	c := withTopic(t, k, 1)
+	c.commit(t, "reader", 0, 0, "")
+	until(t, "the log being trimmed, with its reader at the end of it", func() bool {
+		if _, err := c.produce(t.Context(), 0, numbered(0, 16<<10)); err != nil {
+			t.Fatal(err)
+		}
+		first, end := c.bounds(t, 0)
+		c.commit(t, "reader", 0, end, "")
+		return first > 0
+	})
+}
+
+func TestALogOfNegativeSizeIsRefused(t *testing.T) {
+	for _, o := range []engine.KafkaOptions{{RetentionBytes: -1}, {LimitBytes: -1}} {
+		o.Dir, o.Report = t.TempDir(), report.Silent()
+		if k, err := engine.StartKafka(t.Context(), o); err == nil {
+			stopKafka(t, k)
+			t.Errorf("%+v was taken", o)
+		}
+	}
+}
+
 func TestGroupReadsThroughTheDialer(t *testing.T) {
 	k := enginetest.Kafka(t)
 	c := withTopic(t, k, 2)
