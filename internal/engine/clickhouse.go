@@ -49,6 +49,7 @@ type ClickHouseOptions struct {
 
 const (
 	defaultMaxMemory = 2 << 30
+	minMemory        = 128 << 20 // the engine takes half of it to start
 	// startLimit is generous: a start takes 0.1 s, the first ever on a cold disk
 	// some seconds, attaching very many parts longer.
 	startLimit = 5 * time.Minute
@@ -134,6 +135,9 @@ func (c *ClickHouse) makeDatabase(ctx context.Context) error {
 func newSupervisor(ctx context.Context, options ClickHouseOptions) (*supervisor, error) {
 	options.Library = cmp.Or(options.Library, LibraryPath())
 	options.MaxMemory = cmp.Or(options.MaxMemory, defaultMaxMemory)
+	if options.MaxMemory < minMemory {
+		return nil, fmt.Errorf("memory_bytes is %d, the engine needs %d at least", options.MaxMemory, minMemory)
+	}
 	if err := checkLibrary(options.Library); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"tonscribe/internal/engine"
+	"tonscribe/internal/report"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -251,6 +252,15 @@ func TestATableThatAViewMakesAnewIsThereAgainThoughItsDefinitionIsEmpty(t *testi
 		}
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+func TestAnEngineThatCouldNotStartForWantOfMemoryIsRefused(t *testing.T) {
+	for _, memory := range []int64{-1, 1000} {
+		_, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: t.TempDir(), MaxMemory: memory, Report: report.Silent()})
+		if err == nil || !strings.Contains(err.Error(), "memory_bytes") {
+			t.Errorf("%d bytes: %v", memory, err)
 		}
 	}
 }
