@@ -178,12 +178,19 @@ func TestWaitEndsWithTheContextOrAtARefusal(t *testing.T) {
 }
 
 func TestConfigurationsThatMakeNoSenseAreRefused(t *testing.T) {
-	for name, c := range map[string]clickhouse.Configuration{
-		"no DSN":      {},
-		"odd DSN":     {DSN: "clickhouse://a:1/d?dial_timeout=soon"},
-		"compression": {DSN: "clickhouse://a:1/d", Compression: "brotli"},
-		"CA file":     {DSN: "clickhouse://a:1/d", TLS: clienttls.Configuration{Enable: true, CAFile: "/nowhere"}},
+	for name, change := range map[string]func(*clickhouse.Configuration){
+		"no DSN":          func(c *clickhouse.Configuration) { c.DSN = "" },
+		"odd DSN":         func(c *clickhouse.Configuration) { c.DSN = "clickhouse://a:1/d?dial_timeout=soon" },
+		"compression":     func(c *clickhouse.Configuration) { c.Compression = "brotli" },
+		"CA file":         func(c *clickhouse.Configuration) { c.TLS = clienttls.Configuration{Enable: true, CAFile: "/nowhere"} },
+		"unused CA file":  func(c *clickhouse.Configuration) { c.TLS.CAFile = "/nowhere" },
+		"no connections":  func(c *clickhouse.Configuration) { c.MaxConnections = -1 },
+		"no time to dial": func(c *clickhouse.Configuration) { c.DialTimeout = -1 },
+		"no time to read": func(c *clickhouse.Configuration) { c.ReadTimeout = 0 },
 	} {
+		c := clickhouse.DefaultConfiguration()
+		c.DSN = "clickhouse://a:1/d"
+		change(&c)
 		if _, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()}); err == nil {
 			t.Errorf("%s was accepted", name)
 		}

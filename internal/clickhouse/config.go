@@ -44,8 +44,13 @@ func DefaultConfiguration() Configuration {
 const sendAt = 1 << 20
 
 func (c Configuration) options() (*driver.Options, error) {
-	if c.DSN == "" {
+	switch {
+	case c.DSN == "":
 		return nil, errors.New("clickhouse: no DSN")
+	case c.MaxConnections < 1:
+		return nil, fmt.Errorf("clickhouse: max_connections is %d, it must be at least 1", c.MaxConnections)
+	case c.DialTimeout <= 0 || c.ReadTimeout <= 0:
+		return nil, errors.New("clickhouse: dial_timeout and read_timeout must be positive")
 	}
 	o, err := driver.ParseDSN(c.DSN)
 	if err != nil {
@@ -54,10 +59,12 @@ func (c Configuration) options() (*driver.Options, error) {
 	if o.Compression, err = c.compression(o.Addr); err != nil {
 		return nil, err
 	}
-	if c.TLS.Enable {
-		if o.TLS, err = c.TLS.Read(); err != nil {
-			return nil, fmt.Errorf("clickhouse: %w", err)
-		}
+	secure, err := c.TLS.Read()
+	if err != nil {
+		return nil, fmt.Errorf("clickhouse: %w", err)
+	}
+	if secure != nil {
+		o.TLS = secure
 	}
 	// On a cluster, rows that a statement finds in one table lie in the shard of those that it
 	// reads from the other. Where they do not it says GLOBAL.

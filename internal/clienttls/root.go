@@ -22,9 +22,15 @@ type Configuration struct {
 	ServerName string `yaml:"server_name"`
 }
 
-// Read reads the files. It returns nil where TLS is not enabled.
+// Read reads the files. It returns nil where TLS is not enabled, and refuses what is set for
+// it then.
 func (c Configuration) Read() (*tls.Config, error) {
 	if !c.Enable {
+		for _, of := range [][2]string{{"ca_file", c.CAFile}, {"cert_file", c.CertFile}, {"key_file", c.KeyFile}, {"server_name", c.ServerName}} {
+			if of[1] != "" {
+				return nil, fmt.Errorf("tls.%s is set, which nobody reads until tls.enable is true", of[0])
+			}
+		}
 		return nil, nil
 	}
 	out := &tls.Config{ServerName: c.ServerName, MinVersion: tls.VersionTLS12}

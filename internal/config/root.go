@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"reflect"
 	"regexp"
@@ -291,7 +292,7 @@ func assign(v reflect.Value, text string) error {
 		v.SetUint(n)
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 			return fmt.Errorf("%q is no number", text)
 		}
 		v.SetFloat(f)

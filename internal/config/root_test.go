@@ -133,3 +133,14 @@ func TestSecretsAreMaskedInPrint(t *testing.T) {
 		}
 	}
 }
+
+func TestANumberIsFinite(t *testing.T) {
+	for _, text := range []string{"NaN", "Inf", "-inf", "1e999"} {
+		var rate struct {
+			Rate float64 `yaml:"rate"`
+		}
+		if err := New(&rate).Set("rate", text, "--rate"); err == nil {
+			t.Errorf("%q was taken for %v", text, rate.Rate)
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 
 	"tonscribe/internal/clienttls"
 	"tonscribe/internal/engine"
+	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/test/support/enginetest"
 	kafkatest "tonscribe/test/support/kafka"
@@ -188,6 +189,20 @@ func TestRecordsDeletedBeforeTheyWereReadAreAnError(t *testing.T) {
 	}
 	t.Run("embedded", func(t *testing.T) { check(t, cluster.ListenAddrs()) })
 	t.Run("apache", func(t *testing.T) { check(t, kafkatest.Apache(t)) })
+}
+
+// A broker that wants a login closes the connection of who has none, and says nothing.
+func TestALoginWithoutAMechanismIsRefused(t *testing.T) {
+	for _, login := range []SASL{{Username: "app"}, {Password: "right"}} {
+		c := DefaultConfiguration()
+		c.Brokers, c.SASL = []string{"127.0.0.1:1"}, login
+		if client, err := New(c, Dependencies{Report: report.Silent()}); err == nil {
+			client.Close()
+			t.Errorf("%+v was taken", login)
+		} else if !strings.Contains(err.Error(), "sasl.mechanism") || strings.Contains(err.Error(), "right") {
+			t.Errorf("%+v: %v", login, err)
+		}
+	}
 }
 
 func TestLoginIsCheckedBeforeAnythingElse(t *testing.T) {

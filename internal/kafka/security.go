@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,6 +24,9 @@ func compressionOf(name string) (kafka.Compression, error) {
 func (s SASL) mechanism() (sasl.Mechanism, error) {
 	switch strings.ToLower(s.Mechanism) {
 	case "":
+		if s.Username != "" || s.Password != "" {
+			return nil, errors.New("kafka: sasl.username or sasl.password is set, but sasl.mechanism is not: it must be plain, scram-sha-256 or scram-sha-512")
+		}
 		return nil, nil
 	case "plain":
 		return plain.Mechanism{Username: s.Username, Password: s.Password}, nil
