@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tonscribe/internal/config"
+	"tonscribe/internal/report"
 )
 
 // setting is what a document says of a key.
@@ -210,5 +212,18 @@ func TestFlagsThatSetMoreThanOneKey(t *testing.T) {
 			t.Errorf("%v: global_id %d, zerostate %q, to %d, to_hash %q, want %d, %q, %d, %q", c.arguments,
 				i.GlobalID, i.Zerostate, i.To, i.ToHash, c.globalID, c.zerostate, c.to, c.toHash)
 		}
+	}
+}
+
+func TestAFolderOfZerostatesThatIsNotThereIsRefused(t *testing.T) {
+	s := &settings{Configuration: defaultConfiguration()}
+	s.Decode.Zerostates = []string{t.TempDir()}
+	p := &process{settings: s, report: report.Silent()}
+	if _, err := p.newZerostates(); err != nil {
+		t.Errorf("a folder that is there: %v", err)
+	}
+	s.Decode.Zerostates = append(s.Decode.Zerostates, filepath.Join(s.Decode.Zerostates[0], "typo"))
+	if _, err := p.newZerostates(); err == nil || !strings.Contains(err.Error(), "decode.zerostates") {
+		t.Errorf("one that is not: %v", err)
 	}
 }

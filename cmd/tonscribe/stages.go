@@ -127,7 +127,11 @@ func (p *process) newDecode() (*worker.Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	return worker.New(p.settings.Decode, worker.Dependencies{Report: p.report, Kafka: p.log, Zerostate: p.newZerostates().find, Lite: servers})
+	states, err := p.newZerostates()
+	if err != nil {
+		return nil, err
+	}
+	return worker.New(p.settings.Decode, worker.Dependencies{Report: p.report, Kafka: p.log, Zerostate: states.find, Lite: servers})
 }
 
 func (p *process) newContracts() (*detect.Component, error) {

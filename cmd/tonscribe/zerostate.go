@@ -32,8 +32,13 @@ type zerostates struct {
 	absent  map[[sha256.Size]byte]bool // by file hash: nobody has it, which was told
 }
 
-func (p *process) newZerostates() *zerostates {
+func (p *process) newZerostates() (*zerostates, error) {
 	s := p.settings
+	for _, folder := range s.Decode.Zerostates {
+		if _, err := os.ReadDir(folder); err != nil {
+			return nil, fmt.Errorf("decode.zerostates: %w", err)
+		}
+	}
 	z := &zerostates{
 		folders: s.Decode.Zerostates, kept: filepath.Join(s.Data, "zerostates"), servers: s.nodeAccess().Lite,
 		log: p.report.For("zerostates").Log, absent: map[[sha256.Size]byte]bool{},
@@ -44,7 +49,7 @@ func (p *process) newZerostates() *zerostates {
 		}
 	}
 	z.servers.Proofs = lite.Off // a state is known by its hashes
-	return z
+	return z, nil
 }
 
 // find gives the state with a complete id, nil when nobody has it.
