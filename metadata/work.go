@@ -80,7 +80,7 @@ func (c Configuration) queue() dispatch.Options[uint16] {
 			}
 			return dispatch.Limits{Parallel: c.HostRequests, Ahead: maxAhead, Pause: c.HostPause}
 		},
-		Parallel: c.Workers, Items: maxHeld, Bytes: maxHeldBytes, WriteItems: maxWritten, WriteBytes: maxWrittenBytes, Poll: c.Poll,
+		Parallel: c.Workers, Unproven: max(1, c.Workers/2), Items: maxHeld, Bytes: maxHeldBytes, WriteItems: maxWritten, WriteBytes: maxWrittenBytes, Poll: c.Poll,
 		Busy:     dispatch.Backoff{First: 2 * c.HostPause, Max: min(maxPauseMultiple*c.HostPause, maxPause)},
 		MaxAfter: maxPauseAsked,
 	}

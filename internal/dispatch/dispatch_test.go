@@ -97,6 +97,47 @@ func TestHalfOfTheDestinationsNotAnsweringDoesNotHoldTheOthersUp(t *testing.T) {
 	})
 }
 
+func TestDestinationsThatHaveNotAnsweredYetLeaveTriesToThoseThatHave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTable(t)
+		s.serve = func(ctx context.Context, r *state, _ int) (Result, bool) {
+			if r.destination == "known" {
+				return Result{}, true
+			}
+			sleep(ctx, 10*time.Second)
+			return Result{Busy: true}, false
+		}
+		o := options
+		o.Parallel, o.Unproven = 16, 8
+		q := s.queue(o)
+		go func() {
+			insert := func(name string) {
+				s.insert(&state{destination: name})
+				q.Wake(name, time.Now())
+			}
+			insert("known")
+			time.Sleep(time.Second)
+			for n := range 400 {
+				insert(fmt.Sprint("new ", n))
+			}
+			for range 20 {
+				time.Sleep(time.Second)
+				insert("known")
+			}
+		}()
+		if err := s.run(q, 30*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		list := s.latencies(func(name string) bool { return name == "known" })
+		if last := list[len(list)-1]; len(list) != 21 || last > time.Second {
+			t.Errorf("%d items of a destination that answers waited up to %s beside many new ones that do not, want a second at most", len(list), last)
+		}
+		if s.most != 9 {
+			t.Errorf("%d tries at once, want 8 of new destinations and one of that which answers", s.most)
+		}
+	})
+}
+
 func TestADestinationHasOneTimerHoweverOftenItIsReadBeforeItsNextItemIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTable(t, &state{destination: "one", due: time.Now().Add(7 * 24 * time.Hour)})

@@ -69,6 +69,9 @@ type Options[D comparable] struct {
 	// Parallel is how many tries there are at once. Busy destinations get a
 	// quarter of them at most.
 	Parallel int
+	// Unproven is how many of them destinations get at most that are not busy and have not
+	// answered yet, where anybody can make up destinations; 0 for no bound.
+	Unproven int
 	// Items and Bytes bound what is held.
 	Items, Bytes int
 	// WriteItems and WriteBytes are how much is written at once.
@@ -102,10 +105,12 @@ type Queue[D, K comparable, V any] struct {
 	bytes        int                            // of held
 	timers       timers
 	turns        []*destination[D, K, V] // with an item to try and a try to spare
-	parked       []*destination[D, K, V] // busy ones that wait for a try of another
+	parked       []*destination[D, K, V] // busy and unproven ones that wait for a try of another
 	dry          []*destination[D, K, V] // to be read from the store
 	running      int
-	busy         int // tries of busy destinations
+	busy         int        // tries of busy destinations
+	unproven     int        // tries of those that have not answered yet
+	proven       map[D]bool // those that answered last, where Unproven is a bound
 	tried        []*Item[D, K, V]
 	triedBytes   int
 }
@@ -131,10 +136,11 @@ type series[D comparable] struct {
 
 type result[D, K comparable, V any] struct {
 	Result
-	item *Item[D, K, V]
-	from *destination[D, K, V]
-	size int  // of the item before
-	busy bool // the destination was
+	item     *Item[D, K, V]
+	from     *destination[D, K, V]
+	size     int  // of the item before
+	busy     bool // the destination was
+	unproven bool // it was not, and has not answered yet
 }
 
 // New makes an empty queue. try is called from several goroutines, each with an
@@ -142,7 +148,7 @@ type result[D, K comparable, V any] struct {
 // does not count.
 func New[D, K comparable, V any](options Options[D], store Store[D, K, V], try func(context.Context, *Item[D, K, V]) Result) *Queue[D, K, V] {
 	return &Queue[D, K, V]{options: options, store: store, try: try, changed: make(chan struct{}, 1), results: make(chan result[D, K, V]),
-		destinations: map[D]*destination[D, K, V]{}, held: map[K]*Item[D, K, V]{}, series: map[series[D]][]*Item[D, K, V]{}}
+		destinations: map[D]*destination[D, K, V]{}, held: map[K]*Item[D, K, V]{}, series: map[series[D]][]*Item[D, K, V]{}, proven: map[D]bool{}}
 }
 
 // Add takes an item up that the store has, and reports whether it is held. When

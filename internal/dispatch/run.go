@@ -71,7 +71,7 @@ func (q *Queue[D, K, V]) advance(ctx context.Context, next time.Time) (*destinat
 	for q.running < q.options.Parallel && len(q.turns) > 0 {
 		d := q.turns[0]
 		q.turns = q.turns[1:]
-		if d.failures > 0 && q.busy >= max(1, q.options.Parallel/4) {
+		if d.failures > 0 && q.busy >= max(1, q.options.Parallel/4) || q.isUnproven(d) && q.unproven >= q.options.Unproven {
 			q.parked = append(q.parked, d)
 			continue
 		}
@@ -89,15 +89,23 @@ func (q *Queue[D, K, V]) advance(ctx context.Context, next time.Time) (*destinat
 	return nil, next
 }
 
+// isUnproven reports whether a destination counts for Options.Unproven.
+func (q *Queue[D, K, V]) isUnproven(d *destination[D, K, V]) bool {
+	return q.options.Unproven > 0 && d.failures == 0 && !q.proven[d.name]
+}
+
 // begin tries the first item of a destination.
 func (q *Queue[D, K, V]) begin(ctx context.Context, d *destination[D, K, V]) {
 	item := d.ready[0]
 	d.ready = d.ready[1:]
-	r := result[D, K, V]{item: item, from: d, size: item.Size, busy: d.failures > 0}
+	r := result[D, K, V]{item: item, from: d, size: item.Size, busy: d.failures > 0, unproven: q.isUnproven(d)}
 	d.active++
 	q.running++
 	if r.busy {
 		q.busy++
+	}
+	if r.unproven {
+		q.unproven++
 	}
 	d.queued = false
 	q.queue(d)
@@ -135,12 +143,21 @@ func (q *Queue[D, K, V]) take(r result[D, K, V]) (enough bool) {
 	q.running--
 	if r.busy {
 		q.busy--
+	}
+	if r.unproven {
+		q.unproven--
+	}
+	if r.busy || r.unproven {
 		q.turns, q.parked = append(q.turns, q.parked...), nil
 	}
 	pause := q.options.Limits(d.name).Pause
 	if d.failures++; !r.Busy {
 		d.failures = 0
+		if q.options.Unproven > 0 {
+			q.proven[d.name] = true
+		}
 	} else {
+		delete(q.proven, d.name)
 		pause = max(q.options.Busy.After(d.failures), min(r.After, q.options.MaxAfter))
 	}
 	if pause > 0 {
