@@ -78,7 +78,8 @@ func (c *Component) seals(ctx context.Context) (lowest *record.Record, seals []*
 }
 
 // checkFirst refuses to put bundles in front of what there is, and a range that ends
-// before that.
+// before that. The first bundles may be missing although they were asked for: where
+// bundles may be skipped, and where some are left out.
 func (c *Component) checkFirst(ctx context.Context) error {
 	from, to := c.configuration.From, c.configuration.To
 	if from == 0 && to == 0 {
@@ -92,19 +93,14 @@ func (c *Component) checkFirst(ctx context.Context) error {
 	case to != 0 && to < first:
 		return fmt.Errorf("--to %d: %s begins at masterchain block %d, and nothing can be put in front of it: use --to %d or higher, or start over with an empty --data folder",
 			to, what, first, first)
-	case from == 0 || from >= first:
-	case c.leavesOut():
+	case from == 0 || from >= first || c.dependencies.LeaveOut != nil:
+	case c.configuration.OnBad == Skip || c.configuration.OnGap == Skip:
 		c.report.Log.Warn().Uint32("from", from).Uint32("first", first).Msg(what + " begins later: what is missing there was skipped, or cannot be put in front of it any more")
 	default:
 		return fmt.Errorf("--from %d: %s begins at masterchain block %d, and nothing can be put in front of it: use --from %d or higher, or start over with an empty --data folder",
 			from, what, first, first)
 	}
 	return nil
-}
-
-// leavesOut reports whether the first bundles may be missing although they were asked for.
-func (c *Component) leavesOut() bool {
-	return c.configuration.OnBad == Skip || c.configuration.OnGap == Skip || c.dependencies.LeaveOut != nil
 }
 
 // first is the first bundle of the store, or else of a log that still has it; 0 when
