@@ -62,14 +62,24 @@ func (f *files) Block(_ context.Context, id *record.BlockId, _ uint32, attempt i
 }
 
 func (f *files) read(at blockID, attempt int) (Blob, error) {
-	f.mu.RLock()
-	paths := f.byID[at]
-	f.mu.RUnlock()
-	if attempt >= len(paths) {
-		return Blob{}, ErrNotFound
+	for {
+		f.mu.RLock()
+		paths := f.byID[at]
+		f.mu.RUnlock()
+		if attempt >= len(paths) {
+			return Blob{}, ErrNotFound
+		}
+		blob, err := f.readFile(paths[attempt])
+		if !errors.Is(err, fs.ErrNotExist) {
+			return blob, err
+		}
+		f.gone(paths[attempt])
 	}
-	blob := Blob{Origin: paths[attempt]}
-	file, err := os.Open(blob.Origin)
+}
+
+func (f *files) readFile(path string) (Blob, error) {
+	blob := Blob{Origin: path}
+	file, err := os.Open(path)
 	if err != nil {
 		return blob, err
 	}
@@ -80,6 +90,16 @@ func (f *files) read(at blockID, attempt int) (Blob, error) {
 	}
 	blob.BOC, err = readBlock(file, 0, stat.Size(), f.maxBytes)
 	return blob, err
+}
+
+// gone forgets a file that was taken away. Should it come back, it is a new one.
+func (f *files) gone(path string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, known := f.known[path]; known {
+		f.forget(path)
+		delete(f.known, path)
+	}
 }
 
 // look looks at files that are new or have changed.

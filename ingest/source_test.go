@@ -118,6 +118,38 @@ func TestALinkedFileIsReadOnceAsLongAsItStays(t *testing.T) {
 	}
 }
 
+func TestAFileThatWasTakenAwayIsMissingAndNotBad(t *testing.T) {
+	dir := copyFolder(t, genesis(t))
+	block, err := os.ReadFile(filepath.Join(dir, name(-1, whole, 30)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "another.boc"), block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := newFiles(dir, report.Silent(), 4<<20)
+	if err := f.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	remove("another.boc")(t, dir) // the first of two
+	if blob, err := f.Master(t.Context(), 30, 0); err != nil || !bytes.Equal(blob.BOC, block) {
+		t.Errorf("of two files one was taken away: %d bytes, %v", len(blob.BOC), err)
+	}
+	remove(name(-1, whole, 30))(t, dir)
+	if _, err := f.Master(t.Context(), 30, 0); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the only file was taken away: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "another.boc"), block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Refresh(t.Context(), 30); err != nil {
+		t.Fatal(err)
+	}
+	if blob, err := f.Master(t.Context(), 30, 0); err != nil || !bytes.Equal(blob.BOC, block) {
+		t.Errorf("the file came back: %d bytes, %v", len(blob.BOC), err)
+	}
+}
+
 func TestIdentifyReadsOnlyWhatItNeeds(t *testing.T) {
 	at := blockID{0, 0x2000000000000000, 77}
 	head := blockHead(t, at, 1)
