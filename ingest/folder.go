@@ -88,7 +88,9 @@ func (w *walk) folder(dir string) error {
 			}
 		}
 		if entry.IsDir() {
-			err = w.folder(path)
+			if err = w.folder(path); errors.Is(err, fs.ErrNotExist) {
+				err = nil // taken away meanwhile
+			}
 		} else {
 			err = w.visit(path, entry)
 		}

@@ -118,6 +118,29 @@ func TestALinkedFileIsReadOnceAsLongAsItStays(t *testing.T) {
 	}
 }
 
+func TestAFolderThatIsTakenAwayDoesNotEndTheLook(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{"a/1.boc", "b/2.boc", "c/3.boc"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(path)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, path), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var found []string
+	err := walkFiles(dir, func(path string, _ fs.DirEntry) error {
+		found = append(found, filepath.Base(path))
+		return os.RemoveAll(filepath.Join(dir, "b"))
+	})
+	if err != nil || strings.Join(found, " ") != "1.boc 3.boc" {
+		t.Errorf("%v, %v", found, err)
+	}
+	if err := walkFiles(filepath.Join(dir, "b"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without the source itself: %v", err)
+	}
+}
+
 func TestAFileThatWasTakenAwayIsMissingAndNotBad(t *testing.T) {
 	dir := copyFolder(t, genesis(t))
 	block, err := os.ReadFile(filepath.Join(dir, name(-1, whole, 30)))
