@@ -29,6 +29,7 @@ are, so that actions are known as far as messages tell.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var all []*record.Transaction
+			seen := map[string]bool{} // a block that is named twice is one
 			for _, path := range args {
 				boc, err := readBoC(path, cmd.InOrStdin())
 				if err != nil {
@@ -38,7 +39,10 @@ are, so that actions are known as far as messages tell.`,
 				if err != nil {
 					return fmt.Errorf("%s: %w", path, err)
 				}
-				all = append(all, block.Transactions...)
+				if root := string(block.Block.Id.RootHash); !seen[root] {
+					seen[root] = true
+					all = append(all, block.Transactions...)
+				}
 			}
 			return printTraces(cmd.OutOrStdout(), all)
 		},
