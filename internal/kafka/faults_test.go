@@ -1,16 +1,21 @@
 package kafka
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -276,4 +281,28 @@ func TestWhoWaitsForALogThatIsAwayGivesUpWithItsContext(t *testing.T) {
 	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+}
+
+// A member waits for the end of a generation, which may be days, before it joins the next.
+func TestTroubleBeginsWithTheFirstFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		configuration := DefaultConfiguration()
+		configuration.Brokers = []string{"127.0.0.1:1"}
+		client, err := New(configuration, Dependencies{Report: report.Reporter{Log: zerolog.New(&log), Metrics: prometheus.NewRegistry()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tries := 0
+		err = client.persist(t.Context(), "join", func(context.Context) error {
+			if tries++; tries == 1 {
+				time.Sleep(time.Hour)
+				return io.EOF
+			}
+			return nil
+		})
+		if err != nil || tries != 2 || log.Len() > 0 {
+			t.Errorf("%d tries, %v, and the log says %s", tries, err, log.String())
+		}
+	})
 }

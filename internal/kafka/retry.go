@@ -56,10 +56,13 @@ func (e finalError) Unwrap() error { return e.error }
 
 // persist tries until it succeeds, ctx ends, or the failure is permanent.
 func (c *Client) persist(ctx context.Context, operation string, try func(ctx context.Context) error) error {
-	began, reported := time.Now(), time.Now()
+	var began, reported time.Time // when it first failed, and when that was last told
 	troubled := false
 	for attempt := 0; ; attempt++ {
 		err := try(ctx)
+		if attempt == 0 { // which may have taken hours: who joins a group waits for its generation to end
+			began, reported = time.Now(), time.Now()
+		}
 		switch {
 		case err == nil:
 			if troubled {
