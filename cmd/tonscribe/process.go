@@ -219,6 +219,11 @@ func (p *process) openLog(ctx context.Context, embedded bool) error {
 	if err := p.findLog(ctx, embedded); err != nil {
 		return err
 	}
+	return p.makeTopics(ctx)
+}
+
+// makeTopics waits for the log, and makes the topics that it lacks.
+func (p *process) makeTopics(ctx context.Context) error {
 	topics := schema.Topics
 	if len(p.settings.Kafka.Brokers) > 0 {
 		topics = append(slices.Clone(topics), schema.Pending)

@@ -311,12 +311,7 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 	if err := p.watchRoom(ctx); err != nil {
 		return err
 	}
-	if k.log {
-		if err := p.openLog(ctx, false); err != nil {
-			return err
-		}
-	}
-	if k.follows && len(p.settings.Kafka.Brokers) > 0 {
+	if k.log || k.follows && len(p.settings.Kafka.Brokers) > 0 {
 		if err := p.findLog(ctx, false); err != nil {
 			return err
 		}
@@ -332,16 +327,27 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
+	if err := k.watchEngines(p); err != nil {
+		return err
+	}
 	handler, drain := p.healthHandler(), func() {}
-	if q, ok := stage.(*query.Component); ok {
-		p.health.Add("query", q.Ready)
-		handler, drain = p.apiHandler(q), q.Drain
+	switch of := stage.(type) {
+	case *query.Component:
+		p.health.Add("query", of.Ready)
+		handler, drain = p.apiHandler(of), of.Drain
+	case *ingest.Component:
+		p.health.Add("source", func(context.Context) error { return hasRead(of.Status(), nearHead) })
 	}
 	address, err := p.listen(handler, drain)
 	if err != nil {
 		return err
 	}
 	p.report.Log.Info().Str("version", version).Str("stage", k.name).Str("listen", address).Msg("starting")
+	if k.log {
+		if err := p.makeTopics(ctx); err != nil {
+			return err
+		}
+	}
 	if err := p.begin(ctx, k.name, stage, ended); err != nil {
 		return err
 	}
@@ -352,6 +358,28 @@ func (k stageCommand) run(ctx context.Context, p *process) error {
 		p.report.Log.Info().Msg("stopping")
 		return nil
 	}
+}
+
+// watchEngines lets /readyz say which engine does not answer. That of query tells itself what
+// it can do without.
+func (k stageCommand) watchEngines(p *process) error {
+	if k.log {
+		p.health.Add("log", p.log.Ready)
+	}
+	if !k.tables || k.follows {
+		return nil
+	}
+	client, err := p.openTables("clickhouse health", p.dsn)
+	if err != nil {
+		return err
+	}
+	p.health.Add("clickhouse", func(ctx context.Context) error {
+		if err := client.Conn().Ping(ctx); err != nil {
+			return fmt.Errorf("ClickHouse does not answer: %w", err)
+		}
+		return nil
+	})
+	return nil
 }
 
 func (p *process) healthHandler() http.Handler { return report.Handler(p.health, p.registry) }

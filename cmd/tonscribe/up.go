@@ -193,15 +193,28 @@ func (u *everything) caughtUp(context.Context) error {
 // behind is what is not visible yet, apart from so many masterchain blocks. Of a range
 // that was skipped from its first to its last bundle nothing ever is.
 func behind(want ingest.Status, visible, slack uint32) error {
-	switch {
-	case want.Done && want.Published == 0:
+	if want.Done && want.Published == 0 {
 		return nil
-	case want.Waiting != "":
-		return errors.New(want.Waiting)
-	case want.Lag() > slack || want.Published == 0 || visible == 0:
+	}
+	if err := hasRead(want, slack); err != nil {
+		return err
+	}
+	switch {
+	case want.Published == 0 || visible == 0:
 		return fmt.Errorf("%d masterchain blocks are still to be read from the source", want.Lag())
 	case visible+slack < want.Published:
 		return fmt.Errorf("the API shows masterchain block %d of %d", visible, want.Published)
+	}
+	return nil
+}
+
+// hasRead is nil when at most slack masterchain blocks of the source are not in the log.
+func hasRead(s ingest.Status, slack uint32) error {
+	switch {
+	case s.Waiting != "":
+		return errors.New(s.Waiting)
+	case s.Lag() > slack:
+		return fmt.Errorf("%d masterchain blocks are still to be read from the source", s.Lag())
 	}
 	return nil
 }

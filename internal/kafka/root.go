@@ -173,6 +173,15 @@ func (c *Client) dialAny(ctx context.Context) (*kafka.Conn, error) {
 	return c.dial("broker", func(broker string) (*kafka.Conn, error) { return c.dialer.DialContext(ctx, "tcp", broker) })
 }
 
+// Ready is nil when a broker answers.
+func (c *Client) Ready(ctx context.Context) error {
+	conn, err := c.dialAny(ctx)
+	if err != nil {
+		return fmt.Errorf("the log cannot be reached: %w", err)
+	}
+	return conn.Close()
+}
+
 // dialLeader connects to the broker that leads the partition.
 func (c *Client) dialLeader(ctx context.Context, tp TopicPartition) (*kafka.Conn, error) {
 	return c.dial(fmt.Sprintf("leader of %s by broker", tp), func(broker string) (*kafka.Conn, error) {
