@@ -12,6 +12,7 @@ package localstore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"sync"
@@ -27,7 +28,7 @@ import (
 var ErrDamaged = errors.New("the store is damaged")
 
 // ErrStopped says that Pebble cannot go on: its log or its list of files cannot be
-// written.
+// written, or its folder.
 var ErrStopped = errors.New("the store cannot be written")
 
 // Final reports whether an error stays until somebody does something about the
@@ -87,8 +88,10 @@ func (s Store) Open(o *pebble.Options) (*DB, error) {
 		return db, nil
 	case Final(err):
 		return nil, err
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOTDIR):
+		return nil, fmt.Errorf("%w: %s: let this process write to the folder, or name another one (%w)", ErrStopped, s.Dir, err)
 	case errors.As(err, &system) && !pebble.IsCorruptionError(err) && system != syscall.ENOENT && system != syscall.EINVAL:
-		return nil, err // a folder in use, no right to it, a full disk
+		return nil, err // a folder in use, a full disk
 	}
 	return nil, s.damaged(err)
 }

@@ -85,3 +85,16 @@ func TestAStoreTakesNothingMoreOnceDamageWasSeen(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// It would be tried for ever.
+func TestAFolderThatNobodyMayWriteToIsFinal(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(file, "store")
+	_, err := localstore.Store{Dir: dir, Log: zerolog.Nop()}.Open(&pebble.Options{})
+	if !localstore.Final(err) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "name another one") {
+		t.Errorf("a store inside of a file: %v", err)
+	}
+}
