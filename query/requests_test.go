@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -312,6 +314,17 @@ func TestOthersCanMountPaths(t *testing.T) {
 	got := (&server{TB: t, component: c}).ask("/healthz/")
 	if got.Code != 200 || got.Body.String() != "fine" {
 		t.Errorf("%d %s", got.Code, got.Body)
+	}
+}
+
+// The check asks for one small row: that is not too heavy.
+func TestACheckThatGetsNoAnswerInItsTimeSaysSo(t *testing.T) {
+	t.Parallel()
+	s := smallWorld(t).serve(t, nil)
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+	defer cancel()
+	if err := s.component.Ready(ctx); err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("the check: %v", err)
 	}
 }
 

@@ -29,6 +29,9 @@ import (
 // errFar says that what the log has is not visible.
 var errFar = errors.New("the tables are far behind the log, and only what they have is visible")
 
+// errSilent says that nobody answered in the time of a check.
+var errSilent = errors.New("the tables cannot be read: ClickHouse does not answer")
+
 // ErrEmpty says that no bundle is complete in all tables yet.
 var ErrEmpty = errors.New("no masterchain block is indexed yet")
 
@@ -152,6 +155,9 @@ func (s *Store) Ready(ctx context.Context) error {
 		}
 	}
 	_, _, err := s.filler.Watermark(ctx)
+	if err != nil && ctx.Err() != nil {
+		return errSilent
+	}
 	return err
 }
 
