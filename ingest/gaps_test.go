@@ -189,6 +189,9 @@ func TestBadBlocksAreRefusedWithIDAndReason(t *testing.T) {
 			if n := testutil.ToFloat64(made.metrics.bad.WithLabelValues(string(c.reason))); n == 0 {
 				t.Errorf("no block counted as bad for %s", c.reason)
 			}
+			if n := testutil.CollectAndCount(made.metrics.bad); n != len(reasons) {
+				t.Errorf("bad blocks are counted for %d reasons, want %d, those without any too", n, len(reasons))
+			}
 			if !logged.has(c.bad, string(c.reason), "block refused") {
 				t.Errorf("no log line names %s and %s:\n%s", c.bad, c.reason, logged)
 			}

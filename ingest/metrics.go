@@ -38,6 +38,9 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		held:      gauge("queue_bytes", "Bytes of blocks held by them."),
 		throttled: counter("throttled_seconds_total", "Time spent waiting for the next stage to catch up."),
 	}
+	for _, reason := range reasons { // from the beginning on: alarms are for what a counter rises by
+		m.bad.WithLabelValues(string(reason))
+	}
 	r.MustRegister(m.bundles, m.blocks, m.bytes, m.bad, m.gaps, m.retries, m.head, m.source, m.queue, m.held, m.throttled)
 	return m
 }

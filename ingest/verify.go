@@ -31,6 +31,11 @@ const (
 	ReasonNetwork     Reason = "global_id"  // of another network
 )
 
+var reasons = []Reason{
+	ReasonUnreadable, ReasonUnavailable, ReasonSize, ReasonLimits, ReasonBOC, ReasonIdentity, ReasonFileHash, ReasonRootHash,
+	ReasonParent, ReasonSuccessor, ReasonTime, ReasonMasterRef, ReasonNetwork,
+}
+
 // Refusal is a block that failed verification.
 type Refusal struct {
 	ID     string // as complete as it was asked for

@@ -201,6 +201,9 @@ func TestConnectionsThatWorkAreNotClosedForOthers(t *testing.T) {
 	}
 	await(t, "the requests do not work", func() bool { open, waiting := l.Open(); return open == bound && waiting == 0 })
 	isClosed(t, send(t, at, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
+	if n := testutil.CollectAndCount(l.metrics.refused); n != 4 {
+		t.Errorf("refused connections are counted for %d bounds, want 4, those without any too", n)
+	}
 	if got := testutil.ToFloat64(l.metrics.refused.WithLabelValues(overAddress)); got != 1 {
 		t.Errorf("%v connections were refused, want 1", got)
 	}
