@@ -247,16 +247,6 @@ func (s *settings) load(cmd *cobra.Command) error {
 	return s.complete()
 }
 
-// networks are what tells the chains of public networks from others: global_id
-// and the root hash of the zerostate.
-var networks = map[string]struct {
-	globalID  int32
-	zerostate string
-}{
-	"mainnet": {-239, "F6OpKZKqvqeFp6CQmFomXNMfMj2EnaUSOXN+Mh+wVWk="},
-	"testnet": {-3, "gj+B8wb/AmlPk1z1AhVI484rhrUpgSr2oSFIh56VoSg="},
-}
-
 // expectNetwork lets the source have no other chain than that of the network that
 // somebody has named. What is said of the chain itself goes before that, and of
 // lite servers their global config tells the chain.
@@ -264,8 +254,8 @@ func (s *settings) expectNetwork() {
 	if !strings.HasPrefix(s.Ingest.Source, "files:") && !strings.HasPrefix(s.Ingest.Source, "archive:") {
 		return
 	}
-	if expected, public := networks[s.Network]; public && s.Ingest.GlobalID == 0 && s.Ingest.Zerostate == "" {
-		s.Ingest.GlobalID, s.Ingest.Zerostate = expected.globalID, expected.zerostate
+	if globalID, zerostate, public := network.Chain(s.Network); public && s.Ingest.GlobalID == 0 && s.Ingest.Zerostate == "" {
+		s.Ingest.GlobalID, s.Ingest.Zerostate = globalID, zerostate
 	}
 }
 

@@ -40,6 +40,7 @@ const (
 type preset struct {
 	url                string
 	rootHash, fileHash string // of the masterchain's zerostate, hex
+	globalID           int32
 }
 
 var presets = map[string]preset{
@@ -47,11 +48,13 @@ var presets = map[string]preset{
 		url:      "https://ton.org/global.config.json",
 		rootHash: "17a3a92992aabea785a7a090985a265cd31f323d849da51239737e321fb05569",
 		fileHash: "5e994fcf4d425c0a6ce6a792594b7173205f740a39cd56f537defd28b48a0f6e",
+		globalID: -239,
 	},
 	Testnet: {
 		url:      "https://ton.org/testnet-global.config.json",
 		rootHash: "823f81f306ff02694f935cf5021548e3ce2b86b529812af6a12148879e95a128",
 		fileHash: "67e20ac184b9e039a62667acc3f9c00f90f359a76738233379efa47604980ce8",
+		globalID: -3,
 	},
 }
 
@@ -59,6 +62,13 @@ var presets = map[string]preset{
 func Known(name string) bool {
 	_, ok := presets[name]
 	return ok
+}
+
+// Chain returns what tells the chain of a network that has a preset from others: the
+// global_id of its blocks, and the root hash (hex) of the masterchain's zerostate.
+func Chain(name string) (globalID int32, zerostate string, known bool) {
+	p, known := presets[name]
+	return p.globalID, p.rootHash, known
 }
 
 // complete fills in the preset and checks the rest.
