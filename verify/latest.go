@@ -112,12 +112,16 @@ func (w *transactionWalk) latest(ctx context.Context, r *accountRow, last lastTr
 	return nil
 }
 
+// maxDeployed is how many codes are remembered until table codes is read, in 200 bytes
+// each: anybody deploys as many as he pays for.
+const maxDeployed = 1 << 20
+
 // wantCode notes that table codes must have a code: a block showed all of it, with the
 // message that deployed an account, and decoding followed the account's state.
 func (v *verifier) wantCode(code string, r *accountRow) {
 	v.deployedMu.Lock()
 	defer v.deployedMu.Unlock()
-	if _, has := v.deployedCodes[code]; !has {
+	if _, has := v.deployedCodes[code]; !has && len(v.deployedCodes) < maxDeployed {
 		v.deployedCodes[code] = r.key()
 	}
 }
