@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/report"
 	"tonscribe/schema/migrations"
 	"tonscribe/test/support/clustertest"
 )
@@ -18,13 +17,7 @@ func TestWhatIsLeftOfLostActionsGoesFromEachShard(t *testing.T) {
 	if err := migrations.Up(ctx, dsn, migrations.Options{Cluster: clustertest.Name}); err != nil {
 		t.Fatal(err)
 	}
-	c := clickhouse.DefaultConfiguration()
-	c.DSN = dsn
-	tables, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tables.Close() })
+	tables := openTables(t, dsn)
 	// Of two actions the second one was recognised again, and has another name.
 	insert := func(revision, name, from int) {
 		t.Helper()

@@ -64,13 +64,7 @@ func openEngines(t *testing.T) (*clickhouse.Client, *kafka.Client) {
 	if err := migrations.Up(ctx, dsn, migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	c := clickhouse.DefaultConfiguration()
-	c.DSN = dsn
-	tables, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tables.Close() })
+	tables := openTables(t, dsn)
 	engine := enginetest.Kafka(t)
 	k := kafka.DefaultConfiguration()
 	k.Brokers, k.Partitions = []string{engine.Address()}, 1
@@ -132,4 +126,16 @@ func decodeBlocks(t *testing.T, source string, from, to uint32) *clickhouse.Clie
 		}
 	}
 	return client
+}
+
+func openTables(t *testing.T, dsn string) *clickhouse.Client {
+	t.Helper()
+	c := clickhouse.DefaultConfiguration()
+	c.DSN = dsn
+	tables, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tables.Close() })
+	return tables
 }
