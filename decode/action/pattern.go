@@ -1,6 +1,10 @@
 package action
 
-import "tonscribe/schema/record"
+import (
+	"slices"
+
+	"tonscribe/schema/record"
+)
 
 // Pattern describes blocks of a trace. It is made once, of the functions below, and
 // read from top to bottom: what a block is, what its children are, what it lies
@@ -18,7 +22,6 @@ type Pattern struct {
 	children []*Pattern
 	parent   *Pattern
 	options  []*Pattern
-	exactly  bool // one of the options, no more
 	refer    func() *Pattern
 	optional bool
 	every    bool
@@ -53,9 +56,6 @@ func Any() *Pattern { return &Pattern{anything: true} }
 // OneOf is the first pattern that matches. What is asked of it besides is asked of
 // whichever that is.
 func OneOf(options ...*Pattern) *Pattern { return &Pattern{options: options} }
-
-// ExactlyOneOf is the pattern that matches where no other one does.
-func ExactlyOneOf(options ...*Pattern) *Pattern { return &Pattern{options: options, exactly: true} }
 
 // Again is the pattern that the function returns: for one that lies in itself.
 func Again(pattern func() *Pattern) *Pattern { return &Pattern{refer: pattern} }
@@ -266,19 +266,8 @@ func (m *Match) release(from int) {
 
 // option tries the options of a pattern, and then what is asked of all of them.
 func (m *Match) option(p *Pattern, b *Block) bool {
-	before, chosen, n := len(m.found), (*Pattern)(nil), 0
-	for _, o := range p.options {
-		if !m.match(o, b) {
-			continue
-		}
-		if n++; !p.exactly {
-			chosen = o
-			break
-		}
-		m.release(before)
-		chosen = o
-	}
-	if n != 1 || p.exactly && !m.match(chosen, b) {
+	before := len(m.found)
+	if !slices.ContainsFunc(p.options, func(o *Pattern) bool { return m.match(o, b) }) {
 		return false
 	}
 	if p.label != "" && m.found[before].label == "" {
