@@ -269,10 +269,10 @@ func TestAStreamOfEventsEndsWhenItsClientTalksOn(t *testing.T) {
 	}
 }
 
-// What has come of a message that does not end is not held for ever, whatever else the
-// client says meanwhile.
-func TestASocketEndsWhoseMessageDoesNotEnd(t *testing.T) {
-	l := newComponent(t, func(c *Configuration) { c.KeepAlive = 100 * time.Millisecond })
+// socketOf is a client of a socket that the component reads, and whether each of its messages
+// was worked on.
+func socketOf(t *testing.T, l *Component) (*websocket.Conn, <-chan bool) {
+	t.Helper()
 	read := make(chan bool, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		socket, err := websocket.Accept(w, r, nil)
@@ -281,18 +281,27 @@ func TestASocketEndsWhoseMessageDoesNotEnd(t *testing.T) {
 			return
 		}
 		defer socket.CloseNow()
+		socket.SetReadLimit(int64(l.configuration.MessageBytes))
 		s := &session{c: l, conn: newConn(t.Context(), l, nil, events.Limits{}), socket: socket, operations: newPace(1e6)}
 		for s.read(t.Context()) {
 			read <- true
 		}
 		read <- false
 	}))
-	defer server.Close()
+	t.Cleanup(server.Close)
 	client, _, err := websocket.Dial(t.Context(), server.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.CloseNow()
+	t.Cleanup(func() { client.CloseNow() })
+	return client, read
+}
+
+// What has come of a message that does not end is not held for ever, whatever else the
+// client says meanwhile.
+func TestASocketEndsWhoseMessageDoesNotEnd(t *testing.T) {
+	l := newComponent(t, func(c *Configuration) { c.KeepAlive = 100 * time.Millisecond })
+	client, read := socketOf(t, l)
 	if err := client.Write(t.Context(), websocket.MessageText, []byte(`{"operation":"ping"}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -315,6 +324,42 @@ func TestASocketEndsWhoseMessageDoesNotEnd(t *testing.T) {
 		}
 	case <-time.After(patience):
 		t.Errorf("after %s it still waits for the end of a message", patience)
+	}
+}
+
+// What all clients together have the server hold of messages that are not answered yet has a
+// bound; short ones are none of that.
+func TestLargeMessagesOfAllSocketsHaveABound(t *testing.T) {
+	l := newComponent(t, nil)
+	ping := func(more int) []byte {
+		return []byte(`{"operation":"ping","padding":"` + strings.Repeat("x", more) + `"}`)
+	}
+	client, read := socketOf(t, l)
+	worked := func(message []byte) bool {
+		if err := client.Write(t.Context(), websocket.MessageText, message); err != nil {
+			t.Fatal(err)
+		}
+		return <-read
+	}
+	if !worked(ping(100 << 10)) {
+		t.Fatal("a large message ends the socket")
+	}
+	const others = largeMessages - 50<<10
+	if held := l.messages.Load(); held != 0 {
+		t.Errorf("%d bytes are counted of what was answered", held)
+	}
+	l.messages.Store(others)
+	if !worked(ping(100)) {
+		t.Error("a short message is refused for large ones of others")
+	}
+	if worked(ping(100 << 10)) {
+		t.Error("a large message is taken beside large ones of others")
+	}
+	if _, _, err := client.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusTryAgainLater {
+		t.Errorf("the socket ends with %v, want status %d", err, websocket.StatusTryAgainLater)
+	}
+	if held := l.messages.Load(); held != others {
+		t.Errorf("%d bytes are counted after it, want those of others, %d", held, int64(others))
 	}
 }
 

@@ -51,6 +51,7 @@ type Component struct {
 	hub           *hub
 	clients       clients
 	queued        atomic.Int64  // bytes of events that wait, of all streams
+	messages      atomic.Int64  // bytes of large messages that are not answered yet, likewise
 	replays       chan struct{} // has as many values as streams read what they missed
 	logged        atomic.Int64
 

@@ -202,14 +202,52 @@ func (s *session) read(ctx context.Context) bool {
 		return false
 	}
 	late := time.AfterFunc(quietTimes*s.c.configuration.KeepAlive, broken)
-	raw, err := io.ReadAll(message)
+	within := &bounded{Reader: message, held: &s.c.messages}
+	defer within.release()
+	raw, err := io.ReadAll(within)
 	late.Stop()
 	if err != nil {
+		if errors.Is(err, errManyMessages) {
+			_ = s.socket.Close(closeCode(err), err.Error()) // the client has gone when this fails
+		}
 		return false
 	}
 	s.operations.wait(ctx, time.Now())
 	return s.conn.answerTo(s, raw)
 }
+
+const (
+	// smallMessage is how long a message may be without being counted: most are shorter.
+	smallMessage = 4 << 10
+	// largeMessages is how much of longer ones is held for all streams, until they are
+	// answered.
+	largeMessages = 64 << 20
+)
+
+var errManyMessages = errors.New("too many large messages are being read, try again later")
+
+// bounded reads a message that counts among what is held of all.
+type bounded struct {
+	io.Reader
+	held        *atomic.Int64
+	read, taken int64
+}
+
+// Read is io.Reader's.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.read += int64(n); b.read > smallMessage && n > 0 {
+		more := b.read - b.taken
+		b.taken = b.read
+		if b.held.Add(more) > largeMessages {
+			return 0, errManyMessages
+		}
+	}
+	return n, err
+}
+
+// release forgets the message.
+func (b *bounded) release() { b.held.Add(-b.taken) }
 
 // answerTo does what an operation says. It is false when the client reads no answers.
 func (c *conn) answerTo(s *session, raw []byte) bool {
