@@ -158,7 +158,7 @@ func TestNoRowIsOlderThanTheBundleThatIsSeen(t *testing.T) {
 						t.Error(err)
 						break
 					}
-					time.Sleep(time.Duration(i) * 5 * time.Millisecond) // one of them never rests
+					time.Sleep(time.Duration(n*cap(asked)/2+i) * 2 * time.Millisecond) // one of them never rests
 				}
 				asked <- count
 			})
