@@ -135,13 +135,22 @@ func readToncoPayment(b *Block) (p toncoPayment, ok bool) {
 	return p, there && !r.Failed() && !coins.Failed()
 }
 
+// toncoOrder is a router's order to its wallet of one of the assets of a payment, nil
+// where it gave none.
+func (m *Match) toncoOrder(pay *Block, wallet Address) *Block {
+	for _, b := range m.All("out") {
+		if b.Parent == pay && same(walletOf(b), wallet) {
+			return b
+		}
+	}
+	return nil
+}
+
 // toncoOut is what a router gave of one of the assets of a payment: nil where it
 // gave nothing of it or it is not known what.
 func (m *Match) toncoOut(pay *Block, wallet Address) (out *dexTransfer, failed bool) {
-	for _, b := range m.All("out") {
-		if b.Parent == pay && same(walletOf(b), wallet) {
-			return m.gave(b)
-		}
+	if b := m.toncoOrder(pay, wallet); b != nil {
+		return m.gave(b)
 	}
 	return nil, unpaid(pay)
 }
@@ -331,18 +340,29 @@ func makeToncoWithdrawal(m *Match) *Made {
 	done := p.ExitCode == toncoOK || p.ExitCode == toncoBurnt || p.ExitCode == toncoFees
 	failed := !done || m.Aborted("start", "position", "burn", "pay")
 	for side := range 2 {
-		out, lost := m.toncoOut(pay, p.Wallets[side])
-		if out == nil {
-			// Nothing was paid of it: the payment names the receiver only.
-			if out = m.toncoOwed(pay, &p, side); out == nil {
-				out = &dexTransfer{Amount: p.Amounts[side]}
-			}
-			out.DestinationJettonWallet, lost = p.To[side], p.Amounts[side].Sign() > 0
-		}
+		out, lost := m.toncoTaken(pay, &p, side)
 		w.set(side, out)
 		failed = failed || lost
 	}
 	return dexWithdrawal.Make(w).Fails(failed)
+}
+
+// toncoTaken is what a router gave of one of the assets of a position.
+func (m *Match) toncoTaken(pay *Block, p *toncoPayment, side int) (out *dexTransfer, failed bool) {
+	if b := m.toncoOrder(pay, p.Wallets[side]); b != nil {
+		if out, failed = m.gave(b); out != nil {
+			return out, failed
+		}
+		if t, lost := ordered(b); t != nil { // jettons that are not known
+			return transferOf(t), lost
+		}
+	}
+	// Nothing was paid of it: the payment names the receiver only.
+	if out = m.toncoOwed(pay, p, side); out == nil {
+		out = &dexTransfer{Amount: p.Amounts[side]}
+	}
+	out.DestinationJettonWallet = p.To[side]
+	return out, p.Amounts[side].Sign() > 0
 }
 
 func makeToncoPool(m *Match) *Made {

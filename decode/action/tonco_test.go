@@ -6,6 +6,7 @@ import (
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
+	"tonscribe/decode/action"
 	"tonscribe/schema/record"
 )
 
@@ -171,6 +172,14 @@ func TestLiquidityOfTonco(t *testing.T) {
 		"of somebody else": {[]step{{to: poolOne, value: 90, body: order(0x530b5f2c), then: []step{{to: position, value: 80, aborted: true, body: order(0x46ca335a)}}}},
 			[]string{"call_contract", "call_contract!"}, nil},
 	})
+
+	// Jettons of which nothing is known are paid as others are.
+	list = recognise(t, action.NoFacts{}, play(alice, burn(both(201))...))
+	wants(t, list, "dex_withdraw_liquidity")
+	details(t, list, "dex_withdraw_liquidity", "asset_1", nil, "amount_1", 10, "user_jetton_wallet_1", aliceX, "asset_2", nil, "amount_2", 7, "user_jetton_wallet_2", nil)
+	wants(t, recognise(t, action.NoFacts{}, play(alice, burn(toncoPays(201, xt, [2]int64{10, 7}, refused(10, routerX, aliceX, alice), unwraps(7, routerTON, alice)))...)),
+		"dex_withdraw_liquidity!")
+	wants(t, recognise(t, action.NoFacts{}, play(alice, burn(toncoPays(201, xt, [2]int64{10, 7}, unwraps(7, routerTON, alice)))...)), "dex_withdraw_liquidity!")
 }
 
 func TestPoolsOfTonco(t *testing.T) {
