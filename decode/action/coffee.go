@@ -497,21 +497,25 @@ func makeCoffeeHeld(m *Match) *Made {
 	b := m.Block
 	if t := jettonTransfer.Of(b); t != nil {
 		return coffeeMevHold.Make(&coffeeHeld{Source: t.Sender, SourceJettonWallet: t.SenderJettonWallet, MevContract: t.Receiver,
-			MevContractJettonWallet: t.ReceiverJettonWallet, Asset: t.Asset, Amount: t.Amount}).Fails(b.Failed).Consumes(coffeeFees(b)...)
+			MevContractJettonWallet: t.ReceiverJettonWallet, Asset: t.Asset, Amount: t.Amount}).Fails(b.Failed).Consumes(coffeeFee(b)...)
 	}
 	return coffeeMevHold.Make(&coffeeHeld{Source: b.Source(), MevContract: b.Destination(), Amount: new(big.Int).SetUint64(b.Value())}).
-		Consumes(coffeeFees(b)...)
+		Consumes(coffeeFee(b)...)
 }
 
-// coffeeFees are the fees of a service that were paid beside a message.
-func coffeeFees(b *Block) (fees []*Block) {
+// coffeeFee is the fee of a service that was paid beside a message: the next one behind
+// it, of several.
+func coffeeFee(b *Block) (fee []*Block) {
 	if b.Parent == nil {
 		return nil
 	}
 	for _, c := range b.Parent.Children {
-		if c.IsCall(opCoffeeServiceFee) {
-			fees = append(fees, c)
+		if !c.IsCall(opCoffeeServiceFee) {
+			continue
+		}
+		if fee = []*Block{c}; c.sent() > b.First().sent() {
+			break
 		}
 	}
-	return fees
+	return fee
 }

@@ -233,6 +233,12 @@ func TestProtectedSwapsOfCoffee(t *testing.T) {
 	details(t, list, "coffee_mev_protect_hold_funds", held...)
 	list = recognise(t, exchange, play(alice, step{to: carol, value: 90, body: order(0x6bc79e7e)}, step{to: bob, value: 3, body: word(0xc0ffeea0)}))
 	wants(t, list, "call_contract in coffee_mev_protect_hold_funds", "coffee_mev_protect_hold_funds", "call_contract in coffee_mev_protect_hold_funds")
+	hold, fee := step{to: carol, value: 90, body: order(0x6bc79e7e)}, step{to: bob, value: 3, body: word(0xc0ffeea0)}
+	list = recognise(t, exchange, play(alice, fee, hold, fee, sends(10, aliceX, vaultXs, vaultX, order(0x6bc79e7e)), fee))
+	wants(t, list, "call_contract", "call_contract in coffee_mev_protect_hold_funds", "coffee_mev_protect_hold_funds", "call_contract in coffee_mev_protect_hold_funds",
+		"jetton_transfer in coffee_mev_protect_hold_funds", "coffee_mev_protect_hold_funds", "call_contract in coffee_mev_protect_hold_funds")
+	wants(t, recognise(t, exchange, play(alice, fee, hold)),
+		"call_contract in coffee_mev_protect_hold_funds", "coffee_mev_protect_hold_funds", "call_contract in coffee_mev_protect_hold_funds")
 	list = recognise(t, exchange, play(alice, step{to: carol, value: 90, aborted: true, bounce: true, body: order(0x6bc79e7e)}))
 	details(t, list, "coffee_mev_protect_hold_funds!", held...)
 	list = recognise(t, exchange, play(alice, sends(10, aliceX, vaultXs, vaultX, order(0x6bc79e7e))))
