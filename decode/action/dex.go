@@ -146,7 +146,8 @@ func (m *Match) otherHalf(d *liquidityDeposit) *Block {
 	}
 	for _, b := range sender.Children {
 		half := dexDeposit.Of(b)
-		if half != nil && half.Dex == d.Dex && half.Amount2 == nil && same(half.Source, d.Source) && same(half.Pool, d.Pool) && half.minted() != d.minted() {
+		if half != nil && half.Dex == d.Dex && half.Amount2 == nil && same(half.Source, d.Source) && same(half.Pool, d.Pool) &&
+			!same(half.Asset1, d.Asset1) && half.minted() != d.minted() {
 			return b
 		}
 	}

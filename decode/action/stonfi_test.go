@@ -256,6 +256,8 @@ func TestLiquidityOfStonfiV2(t *testing.T) {
 			[]string{"dex_deposit_liquidity"}, halves},
 		"both halves, the first one later": {[]step{wraps(7, routerTON, router, nil, provide(0, 7)), sends(10, aliceX, routerX, router, nil, provide(10, 0, added(lp)))},
 			[]string{"dex_deposit_liquidity"}, halves},
+		"the second half, and one of the same asset for later": {[]step{sends(10, aliceX, routerX, router, nil, provide(10, 0, added(lp))),
+			sends(3, aliceX, routerX, router, nil, provide(3, 0))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, append(first, "lp_tokens_minted", 500)},
 		"both halves, with too little": {[]step{wraps(7, routerTON, router, nil, provide(0, 7)),
 			sends(10, aliceX, routerX, router, nil, provide(10, 0, added(step{to: depository, value: 30, body: order(0x50c6a654)})))},
 			[]string{"dex_deposit_liquidity", "dex_deposit_liquidity!"}, nil},
