@@ -69,7 +69,7 @@ var dedust = &Protocol{
 			Name:  "withdrawal of liquidity from DeDust",
 			Order: orderDedustWithdrawal,
 			Pattern: Call(opJettonBurn).As("burn").With(
-				Call(opJettonBurnNotification).As("notification").With(
+				Call(opJettonBurnNotification).As("notice").With(
 					Log(opDedustWithdrawalEvent).As("event").Maybe(),
 					dedustPaid(opDedustPayOutFromPool).Every(),
 				),
@@ -428,15 +428,15 @@ func mergeDedustDeposits(m *Match) *Made {
 }
 
 func makeDedustWithdrawal(m *Match) *Made {
-	burn, notification := m.Block, m.One("notification")
+	burn, notice := m.Block, m.One("notice")
 	r := burn.Body()
 	r.Skip(64) // query_id
 	w := &liquidityWithdrawal{Dex: "dedust", Source: burn.Source(), LPTokensBurnt: r.Coins(),
-		Pool: notification.Destination(), DestinationLiquidity: notification.Destination()}
+		Pool: notice.Destination(), DestinationLiquidity: notice.Destination()}
 	if r.Failed() {
 		return nil
 	}
-	failed := m.Aborted("burn", "notification", "payout")
+	failed := m.Aborted("burn", "notice", "payout")
 	assets, proved := m.dedustPool(w.Pool)
 	for i, b := range m.All("payout") {
 		p, ok := readDedustPayment(b)

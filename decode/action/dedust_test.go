@@ -257,6 +257,9 @@ func TestLiquidityOfDedust(t *testing.T) {
 		wants(t, list, "dex_withdraw_liquidity")
 		details(t, list, "dex_withdraw_liquidity", c.want...)
 	}
+	unheard := sends(10, vaultXs, aliceX, alice, nil) // the receiver has no code that could hear of it
+	unheard.then[0].then[0].aborted = true
+	wants(t, recognise(t, action.NoFacts{}, play(alice, burn(gave, tons, dedustPays(0xad4eb6f5, vaultX, 10, proof, unheard)))), "dex_withdraw_liquidity")
 	// A burn is one of liquidity by what the pool pays.
 	wants(t, recognise(t, action.NoFacts{}, play(alice, burn())), "call_contract", "call_contract")
 }
