@@ -225,16 +225,20 @@ func (m *Match) stonfiWithdrawal(dex string, gave func(*Block) (*dexTransfer, bo
 			return nil
 		}
 	}
-	owed := 0
+	owed, paid := 0, m.All("out")
+	var outs []*Block
 	for _, pay := range m.All("pay") {
 		amounts, ok := owes(pay)
 		if !ok {
 			return nil
 		}
-		for _, n := range amounts {
-			owed += n.Sign()
+		sides := amounts[0].Sign() + amounts[1].Sign()
+		if owed += sides; sides == 1 && goesOn(pay) {
+			outs = append(outs, pay)
+		}
+		for ; len(paid) > 0 && paid[0].Parent == pay; paid = paid[1:] {
+			outs = append(outs, paid[0])
 		}
 	}
-	outs := m.All("out")
 	return m.withdrawn(w, outs, gave, m.Aborted("burn", "refund", "notice", "pay") || len(outs) < owed)
 }

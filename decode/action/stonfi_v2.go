@@ -1,6 +1,9 @@
 package action
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // Opcodes of STON.fi, version 2.
 const (
@@ -189,8 +192,22 @@ func (m *Match) stonfiV2Asked(order *Block) (asset Address, known, onward bool) 
 	return asset, known, onward
 }
 
+// goesOn reports whether a router gave what it was told to pay to a pool, as the payment
+// may ask for.
+func goesOn(pay *Block) bool {
+	return slices.ContainsFunc(pay.Children, func(c *Block) bool {
+		return c.IsCall(opStonfiV2Swap, opStonfiV2Provide) && !c.Aborted()
+	})
+}
+
 func makeStonfiV2Withdrawal(m *Match) *Made {
-	return m.stonfiWithdrawal("stonfi_v2", m.gave, func(pay *Block) ([2]*big.Int, bool) {
+	gave := func(b *Block) (*dexTransfer, bool) {
+		if p, ok := readStonfiV2Payment(b); ok && b.IsCall(opStonfiV2PayTo) {
+			return m.booked(b, &p), false
+		}
+		return m.gave(b)
+	}
+	return m.stonfiWithdrawal("stonfi_v2", gave, func(pay *Block) ([2]*big.Int, bool) {
 		p, ok := readStonfiV2Payment(pay)
 		return p.Amounts, ok
 	})
