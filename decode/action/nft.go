@@ -142,12 +142,14 @@ func (t *itemMove) item(account Address, item *record.NFTItem) {
 	t.NFTItem, t.NFTCollection, t.NFTItemIndex = account, item.GetCollection(), magnitude(item.GetIndex())
 }
 
-// carry sets what the item carries to its new owner.
+// carry sets what the item carries to its new owner. A payload that is no comment is
+// no encrypted one either.
 func (t *itemMove) carry(p Payload) {
-	t.ForwardPayload = p.BoC()
-	if text, encrypted := p.Comment(); text != nil {
-		t.Comment, t.IsEncryptedComment = text, &encrypted
+	if !p.There {
+		return
 	}
+	text, encrypted := p.Comment()
+	t.ForwardPayload, t.Comment, t.IsEncryptedComment = p.BoC(), text, &encrypted
 }
 
 // soldAt sets what a sale or an auction says of a purchase, whose price is nil where it

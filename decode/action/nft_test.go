@@ -55,6 +55,30 @@ func TestAnItemIsTransferredWhenItsTransactionIsDone(t *testing.T) {
 	wants(t, recognise(t, action.NoFacts{}, play(alice, step{to: item, value: 5, body: moveItem(bob)})), "call_contract")
 }
 
+func TestAPayloadOfAnItemIsEncryptedOrNotWhetherItIsACommentOrNot(t *testing.T) {
+	empty := base64.StdEncoding.EncodeToString(boc(cell.BeginCell().EndCell()))
+	for what, c := range map[string]struct {
+		payload                     func(*cell.Builder) *cell.Builder
+		forward, comment, encrypted any
+	}{
+		"empty":    {func(b *cell.Builder) *cell.Builder { return b.MustStoreBoolBit(false) }, empty, nil, false},
+		"left out": {func(b *cell.Builder) *cell.Builder { return b }, nil, nil, nil},
+		"a text": {func(b *cell.Builder) *cell.Builder {
+			return b.MustStoreBoolBit(true).MustStoreRef(comment("a").EndCell())
+		},
+			base64.StdEncoding.EncodeToString(boc(comment("a").EndCell())), "a", false},
+		"encrypted": {func(b *cell.Builder) *cell.Builder {
+			return b.MustStoreBoolBit(true).MustStoreRef(word(0x2167da4b).MustStoreUInt(1, 8).EndCell())
+		}, base64.StdEncoding.EncodeToString(boc(word(0x2167da4b).MustStoreUInt(1, 8).EndCell())), "AQ==", true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			b := word(0x5fcc3d14).MustStoreUInt(6, 64).MustStoreAddr(friendly(bob)).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false)
+			list := recognise(t, known{itemFacts}, play(alice, step{to: item, value: 5, body: c.payload(coins(b, 3))}))
+			details(t, list, "nft_transfer", "forward_payload", c.forward, "comment", c.comment, "is_encrypted_comment", c.encrypted)
+		})
+	}
+}
+
 func TestASaleIsAPurchaseWithThePayoutToItsSeller(t *testing.T) {
 	paid := step{to: saleAccount, value: 50, then: []step{{to: alice, value: 34, body: comment("sold")}, {to: market, value: 4}, sentOn(bob)}}
 	list := recognise(t, known{itemFacts, onSale()}, play(bob, paid))
