@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -26,9 +27,9 @@ func inspectTraceCommand() *cobra.Command {
 JSON: of more than 4,000 transactions the actions only. '-' reads standard input.
 
 FILE is a recording of a trace (its transactions with their messages, and what
-contracts are in "interfaces") or an answer of /api/v3/traces. Of the latter
-"metadata" says which accounts are jetton wallets and NFT items; what else an
-action needs to be recognised is not in it.`,
+contracts are in "interfaces") or an answer of /api/v3/traces or
+/api/v3/pendingTraces. Of the latter two "metadata" says which accounts are jetton
+wallets and NFT items; what else an action needs to be recognised is not in it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := readFile(args[0], cmd.InOrStdin())
@@ -85,9 +86,18 @@ func printTrace(out io.Writer, r *trace.Recorded) error {
 	}
 	list, classifyErr := action.Classify(tree, r)
 	w := &api.Writer{JSON: []byte(`{"trace":`), Book: api.Book{}, Parts: render.ActionAccounts}
-	render.Trace.Write(w, render.TraceOf(t, tree))
+	row, actions := render.TraceOf(t, tree), render.ActionsOf(list, t)
+	row.Foreseen = r.Foreseen
+	foreseen := map[string]bool{}
+	for tx := range r.Foreseen {
+		foreseen[string(tx.Hash)] = true
+	}
+	for i := range actions {
+		actions[i].Foreseen = slices.ContainsFunc(actions[i].Transactions, func(hash []byte) bool { return foreseen[string(hash)] })
+	}
+	render.Trace.Write(w, row)
 	w.JSON = append(w.JSON, `,"actions":`...)
-	api.WriteList(w, render.Action, render.ActionsOf(list, t), api.Same)
+	api.WriteList(w, render.Action, actions, api.Same)
 	w.JSON = append(w.JSON, '}')
 	var pretty bytes.Buffer
 	if err := json.Indent(&pretty, w.JSON, "", "  "); err != nil {

@@ -75,6 +75,25 @@ func TestInspectTracePrintsEveryRecordingAndWhyItsActionsAreThere(t *testing.T) 
 	}
 }
 
+func TestInspectTraceTellsWhatIsForeseen(t *testing.T) {
+	for _, file := range recordedTraceFiles(t)[:3] {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for emulated, want := range map[string]string{"false": "finalized", "true": "pending"} {
+			got, err := inspectTrace(t, strings.NewReplacer(`"emulated":false`, `"emulated":`+emulated, `"emulated": false`, `"emulated":`+emulated).Replace(string(text)), "-")
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, those := strings.Count(got, `"finality": `), strings.Count(got, `"finality": "`+want+`"`)
+			if all == 0 || those != all || strings.Count(got, `"emulated": `+emulated) == 0 {
+				t.Errorf("%s, emulated %s: of %d transactions and actions %d are %s", filepath.Base(file), emulated, all, those, want)
+			}
+		}
+	}
+}
+
 func traceOf(t *testing.T, text string) string {
 	t.Helper()
 	var both struct{ Trace json.RawMessage }

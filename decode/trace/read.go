@@ -24,6 +24,8 @@ import (
 // that were read together.
 type Recorded struct {
 	Transactions []*record.Transaction // by (lt, account)
+	// Foreseen are those that no block has: emulation made them.
+	Foreseen map[*record.Transaction]bool
 	// Contracts are what the recording knows of contracts, by the 36 bytes of their
 	// addresses.
 	Contracts map[string]*record.Contract
@@ -125,12 +127,16 @@ func (r *Recorded) readTransactions(text json.RawMessage, contents []content) er
 	if len(list) == 0 {
 		return ErrEmpty
 	}
+	r.Foreseen = map[*record.Transaction]bool{}
 	for i := range list {
 		tx, err := list[i].record(apart)
 		if err != nil {
 			return fmt.Errorf("transaction %s: %w", list[i].Hash.text(), err)
 		}
 		r.Transactions = append(r.Transactions, tx)
+		if list[i].Emulated {
+			r.Foreseen[tx] = true
+		}
 	}
 	slices.SortStableFunc(r.Transactions, Order)
 	r.Transactions = slices.CompactFunc(r.Transactions, func(a, b *record.Transaction) bool { return bytes.Equal(a.Hash, b.Hash) })

@@ -33,6 +33,7 @@ type transaction struct {
 	OutMsgs       []message    `json:"out_msgs"`
 	Messages      []message    `json:"messages"`
 	Description   *description `json:"description"`
+	Emulated      bool         `json:"emulated"`
 
 	// The recording has these in the place of a description.
 	Descr          string  `json:"descr"`
