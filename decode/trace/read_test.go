@@ -302,3 +302,22 @@ func TestWhatStandsTwiceInARecordingIsThereOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestCodeThatARecordingHasNoExitCodeOfHadNoGas(t *testing.T) {
+	for members, want := range map[string]record.ComputePhase_SkipReason{
+		`"orig_status":"active","aborted":true,"compute_exit_code":null`:                                   record.ComputePhase_NO_GAS,
+		`"orig_status":"active","aborted":true,"compute_exit_code":null,"compute_skip_reason":"bad_state"`: record.ComputePhase_BAD_STATE,
+		`"orig_status":"active","aborted":true,"compute_exit_code":37`:                                     record.ComputePhase_NOT_SKIPPED,
+		`"orig_status":"active","aborted":true`:                                                            record.ComputePhase_NOT_SKIPPED,
+		`"orig_status":"active","aborted":false,"compute_exit_code":null`:                                  record.ComputePhase_NOT_SKIPPED,
+		`"orig_status":"uninit","aborted":true,"compute_exit_code":null`:                                   record.ComputePhase_NOT_SKIPPED,
+	} {
+		r, err := Read([]byte(`{"transactions":[{"account":"0:` + strings.Repeat("11", 32) + `","hash":"` + strings.Repeat("A", 43) + `=","lt":"1","descr":"ord",` + members + `}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Transactions[0].GetCompute().GetSkipReason(); got != want {
+			t.Errorf("%s: skipped for %s, want %s", members, got, want)
+		}
+	}
+}

@@ -166,12 +166,22 @@ func (t *transaction) recorded(r *record.Transaction) error {
 		}
 	}
 	if len(compute) == 0 {
+		if t.withoutGas() {
+			r.Compute = &record.ComputePhase{SkipReason: record.ComputePhase_NO_GAS}
+		}
 		return nil
 	}
 	r.Compute = &record.ComputePhase{}
 	err := compute.fill(r.Compute, nil)
 	r.Compute.Success = r.Compute.ExitCode == 0 || r.Compute.ExitCode == 1
 	return err
+}
+
+// withoutGas reports whether the code of an account that has some was not executed, which
+// the recording tells by an exit code that is null. Nothing else than want of gas keeps it
+// from that.
+func (t *transaction) withoutGas() bool {
+	return t.Aborted && t.OrigStatus == "active" && string(t.members["compute_exit_code"]) == "null"
 }
 
 func (t *transaction) messages(r *record.Transaction, apart map[string]*content) (err error) {
