@@ -138,6 +138,23 @@ func TestFactsAreReadInTheOrderOfTheirMethods(t *testing.T) {
 	}
 }
 
+// The items of Telegram leave null for whom there is none of, as their contract does.
+func TestAnItemOfTelegramIsOneWithoutAnAuctionAndWithoutABid(t *testing.T) {
+	methods := map[string][]any{"get_nft_data": {-1, 7, person(8), person(1), cell.BeginCell().EndCell()}, "get_telemint_token_name": {text("durov")},
+		"get_telemint_auction_config": {nil, 0, 0, 0, 0, 0}, "royalty_params": {5, 100, person(5)}}
+	want := &record.Telemint{TokenName: []byte("durov"), RoyaltyNumerator: 5, RoyaltyDenominator: 100, RoyaltyDestination: raw(person(5))}
+	if got := answer(t, methods).Telemint; !got.EqualVT(want) {
+		t.Errorf("without an auction the item is %v, want %v", got, want)
+	}
+	methods["get_telemint_auction_config"] = []any{person(2), 1000, 0, 5, 3600, 604800}
+	methods["get_telemint_auction_state"] = []any{nil, 0, 0, 1000, 1_760_000_000}
+	want.Beneficiary, want.InitialMinBid, want.MinBidStep, want.MinExtendTime, want.Duration = raw(person(2)), number(1000), number(5), 3600, 604800
+	want.Auction, want.MinBid, want.EndTime = true, number(1000), 1_760_000_000
+	if got := answer(t, methods).Telemint; !got.EqualVT(want) {
+		t.Errorf("without a bid the item is %v, want %v", got, want)
+	}
+}
+
 func TestAMasterOfAMintlessJettonHasTheRootOfItsAirdrop(t *testing.T) {
 	content := contracts.OffchainContent("https://a.example/1")
 	data := []any{0, -1, none, content, content}

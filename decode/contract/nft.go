@@ -33,8 +33,10 @@ func nftCollection(p *probe) {
 func nftItem(p *probe) {
 	r := p.run("get_nft_data", 5)
 	item := &record.NFTItem{Init: r.truth(), Index: r.amount(), Collection: r.address()}
-	if item.Init || !r.skipNull() {
+	if item.Init {
 		item.Owner = r.address()
+	} else {
+		item.Owner = r.anyone()
 	}
 	content := r.optionalCell()
 	if !r.ok {
@@ -76,15 +78,15 @@ func (p *probe) telemint() {
 		return
 	}
 	t := &record.Telemint{TokenName: raw[:min(len(raw), token.MaxValue)]}
-	r = p.run("get_telemint_auction_config", 6)
-	t.Beneficiary = r.address()
+	r = p.run("get_telemint_auction_config", 6) // null and zeros without an auction
+	t.Beneficiary = r.anyone()
 	t.InitialMinBid, t.MaxBid, t.MinBidStep = r.amount(), r.amount(), r.amount()
 	t.MinExtendTime, t.Duration = r.uint64(), r.uint64()
 	if !r.ok {
 		return
 	}
 	r = p.run("get_telemint_auction_state", 5) // which fails without an auction
-	bidder, bid, at, minBid, end := r.address(), r.amount(), r.uint64(), r.amount(), r.uint64()
+	bidder, bid, at, minBid, end := r.anyone(), r.amount(), r.uint64(), r.amount(), r.uint64()
 	if r.ok {
 		t.Auction, t.Bidder, t.Bid, t.BidAt, t.MinBid, t.EndTime = true, bidder, bid, at, minBid, end
 	}

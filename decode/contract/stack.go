@@ -98,6 +98,14 @@ func (r *results) address() []byte {
 	return account
 }
 
+// anyone is an address, or empty for addr_none and for null.
+func (r *results) anyone() []byte {
+	if r.skipNull() {
+		return nil
+	}
+	return r.address()
+}
+
 // someone is an address that is not addr_none.
 func (r *results) someone() []byte {
 	account := r.address()
