@@ -112,7 +112,10 @@ func recordOf(c *cell.Cell) Record {
 		r.Fail(err)
 		record.Text = strings.ToValidUTF8(string(text), "\uFFFD")
 	case tondns.Address, tondns.NextResolver:
-		record.Address, _ = r.address()
+		var ok bool
+		if record.Address, ok = r.address(); !ok {
+			record.Kind = 0
+		}
 	case tondns.ADNL, tondns.Storage:
 		record.Hash = r.Hash()
 	default:
