@@ -58,6 +58,25 @@ func TestATransferHasItsFieldsHoweverItsPayloadLies(t *testing.T) {
 	}
 }
 
+// Jetton wallets take such an address and leave out what they would send to it.
+func TestAnAddressOutsideOfTheChainIsNobody(t *testing.T) {
+	outside := cell.BeginCell().MustStoreUInt(1, 2).MustStoreUInt(12, 9).MustStoreUInt(5, 12)
+	for opcode, before := range map[uint32]*cell.Builder{
+		body.JettonTransfer: cell.BeginCell().MustStoreUInt(7, 64).MustStoreCoins(9).MustStoreAddr(alice),
+		body.JettonBurn:     cell.BeginCell().MustStoreUInt(7, 64).MustStoreCoins(9),
+	} {
+		c := before.MustStoreBuilder(outside).MustStoreBoolBit(false).MustStoreCoins(3).MustStoreBoolBit(false).EndCell()
+		f, err := body.Of(opcode).Read(toncell.NewReader(c))
+		if err != nil || f.Uint("query_id") != 7 || f.Address("response_destination") != nil || f[len(f)-1].Name == "response_destination" {
+			t.Errorf("%08x is read as %v, %v, want all fields and nobody at the response", opcode, f, err)
+		}
+	}
+	short := cell.BeginCell().MustStoreUInt(7, 64).MustStoreCoins(9).MustStoreUInt(1, 2).MustStoreUInt(12, 9).MustStoreUInt(5, 11).EndCell()
+	if f, err := body.Of(body.JettonBurn).Read(toncell.NewReader(short)); err == nil || len(f) != 2 {
+		t.Errorf("an address that is cut off is read as %v, %v, want an error", f, err)
+	}
+}
+
 func TestABodyThatEndsEarlyGivesTheFieldsBeforeTheOneThatIsMissing(t *testing.T) {
 	c := cell.BeginCell().MustStoreUInt(7, 64).MustStoreBigCoins(big.NewInt(9)).EndCell()
 	f, err := body.Of(body.JettonBurn).Read(toncell.NewReader(c))

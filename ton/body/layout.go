@@ -52,7 +52,7 @@ var types = map[string]func(*toncell.Reader) any{
 	"Coins":               func(r *toncell.Reader) any { return r.Coins() },
 	"Grams":               func(r *toncell.Reader) any { return r.Coins() },
 	"(VarUInteger 16)":    func(r *toncell.Reader) any { return r.Coins() },
-	"MsgAddress":          func(r *toncell.Reader) any { return Address(r.Account()) },
+	"MsgAddress":          func(r *toncell.Reader) any { return Address(r.Party()) },
 	"MsgAddressInt":       func(r *toncell.Reader) any { return Address(r.Account()) },
 	"^Cell":               func(r *toncell.Reader) any { return r.Ref() },
 	"(Maybe ^Cell)":       func(r *toncell.Reader) any { return r.MaybeRef() },

@@ -122,6 +122,19 @@ func (r *Reader) Account() []byte {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 36), uint32(workchain)), id[:]...)
 }
 
+// Party is Account, and nil for an addr_extern, too.
+func (r *Reader) Party() []byte {
+	if r.err != nil {
+		return nil
+	}
+	if tag, err := r.slice.PreloadUInt(2); err != nil || tag != 1 {
+		return r.Account()
+	}
+	r.Skip(2)
+	r.Skip(uint(r.Uint(9)))
+	return nil
+}
+
 // Ref reads a reference; nil after a failure.
 func (r *Reader) Ref() *cell.Cell {
 	if r.err != nil {
