@@ -108,6 +108,19 @@ func TestWalletsAndExplorersReadWhatIsPaid(t *testing.T) {
 	}
 }
 
+func TestATransferWhoseRestGoesOutsideOfTheChainCarriesItsReference(t *testing.T) {
+	reference := NewReference()
+	to := account(1)
+	b := cell.BeginCell().MustStoreUInt(uint64(body.JettonTransfer), 32).MustStoreUInt(7, 64).MustStoreCoins(9)
+	storeAccount(b, to)
+	b.MustStoreUInt(1, 2).MustStoreUInt(0, 9) // addr_extern
+	note := cell.BeginCell().MustStoreUInt(OpInvoice, 32).MustStoreSlice(reference[:], 128).EndCell()
+	c := b.MustStoreBoolBit(false).MustStoreCoins(1).MustStoreBoolBit(true).MustStoreRef(note).EndCell()
+	if got, jetton, is := Carried(c); got != reference || !jetton || !is {
+		t.Errorf("it carries %s (jetton %t, %t), want %s", got, jetton, is, reference)
+	}
+}
+
 func TestBodiesOfOthersCarryNothing(t *testing.T) {
 	comment := func(s string) *cell.Cell { return text(s) }
 	reference := NewReference()
