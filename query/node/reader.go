@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math/big"
 
-	tonutils "github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/ton/address"
@@ -34,29 +33,11 @@ func orEmpty(c *cell.Cell) *cell.Cell {
 // address reads an account's address. ok is false for addr_none and for external
 // addresses; an anycast prefix is written into the account id.
 func (r *reader) address() (a address.Address, ok bool) {
-	if r.Err() != nil {
+	account := r.Party()
+	if account == nil {
 		return a, false
 	}
-	read, err := r.Slice().LoadAddr()
-	if r.Fail(err); err != nil || read == nil || read.BitsLen() != 256 || read.Type() != tonutils.StdAddress && read.Type() != tonutils.VarAddress {
-		return a, false
-	}
-	if w := read.Workchain(); w < -128 || w > 127 {
-		return a, false
-	}
-	a = address.New(read.Workchain(), read.Data())
-	if cast := read.Anycast(); cast != nil {
-		overwrite(a.ID(), cast.Prefix(), cast.Depth())
-	}
-	return a, true
-}
-
-// overwrite copies the first bits of prefix over those of id.
-func overwrite(id, prefix []byte, bits uint) {
-	for i := range bits {
-		mask := byte(0x80) >> (i % 8)
-		id[i/8] = id[i/8]&^mask | prefix[i/8]&mask
-	}
+	return address.Address(account), true
 }
 
 // party is an address that may be missing: nil then.

@@ -52,8 +52,8 @@ type Field struct {
 	Value any // uint64, *big.Int, Address, *cell.Cell (nil for nothing), Payload, string
 }
 
-// Address is that of an account: 36 bytes as in records, nil for addr_none and for an
-// addr_extern.
+// Address is that of an account: 36 bytes as in records, nil for addr_none and for the
+// forms that are none.
 type Address []byte
 
 // Payload is an Either Cell ^Cell.

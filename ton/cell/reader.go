@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/big"
 
+	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 )
 
@@ -122,17 +123,33 @@ func (r *Reader) Account() []byte {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 36), uint32(workchain)), id[:]...)
 }
 
-// Party is Account, and nil for an addr_extern, too.
+// Party reads a MsgAddress of any form: Account's bytes of an addr_std, and of an
+// addr_var that is as long, with an anycast prefix written into the account id; nil of
+// the others.
 func (r *Reader) Party() []byte {
+	const plain = 0b100 // addr_std$10 without anycast
 	if r.err != nil {
 		return nil
 	}
-	if tag, err := r.slice.PreloadUInt(2); err != nil || tag != 1 {
+	if tag, err := r.slice.PreloadUInt(3); err == nil && tag == plain {
 		return r.Account()
 	}
-	r.Skip(2)
-	r.Skip(uint(r.Uint(9)))
-	return nil
+	var a *address.Address
+	if a, r.err = r.slice.LoadAddr(); r.err != nil || a.BitsLen() != 256 || a.Type() != address.StdAddress && a.Type() != address.VarAddress {
+		return nil
+	}
+	workchain := a.Workchain()
+	if workchain != int32(int8(workchain)) {
+		return nil
+	}
+	account := append(binary.BigEndian.AppendUint32(make([]byte, 0, 36), uint32(workchain)), a.Data()...)
+	if cast := a.Anycast(); cast != nil {
+		prefix := cast.Prefix()
+		for i := range cast.Depth() {
+			SetBit(account[4:], i, prefix[i/8]&(0x80>>(i%8)) != 0)
+		}
+	}
+	return account
 }
 
 // Ref reads a reference; nil after a failure.
