@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -30,7 +31,8 @@ type liteserver struct {
 }
 
 func newLiteserver(where string, c Configuration, r report.Reporter) *liteserver {
-	configuration := lite.Configuration{Config: where, Proofs: c.Proofs, Tuning: c.Lite}
+	zerostate, _ := parseHash(c.Zerostate) // Validate has looked at it
+	configuration := lite.Configuration{Config: where, Zerostate: hex.EncodeToString(zerostate), Proofs: c.Proofs, Tuning: c.Lite}
 	return &liteserver{setting: "liteserver:" + where, configuration: configuration, report: r, fromHead: c.FromHead}
 }
 

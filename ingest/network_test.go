@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tonscribe/decode"
+	"tonscribe/test/support/litetest"
 )
 
 const (
@@ -52,6 +53,51 @@ func TestAChainOfAnotherNetworkIsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Neither by the word of a global config nor by that of servers.
+func TestLiteServersOfAnotherChainAreRefused(t *testing.T) {
+	d := litetest.NewDevnet(t, 1, 5)
+	server := litetest.Listen(t, d.Handle)
+	c := overSigned(t, d, 5, server)
+	c.Zerostate = base64.StdEncoding.EncodeToString(d.Zero().RootHash)
+	if err := c.Check(); err != nil {
+		t.Errorf("the chain's own: %v", err)
+	}
+	publish(t, c, newTape(1))
+
+	c.Zerostate = mainnetZerostate
+	err := component(t, c, newTape(1)).Start(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "of another chain") || !strings.Contains(err.Error(), "--network") {
+		t.Errorf("a global config of another chain: %v", err)
+	}
+	if err := c.Check(); err == nil {
+		t.Error("a global config of another chain is found good before the start")
+	}
+
+	c.Source = "liteserver:" + litetest.GlobalConfig(t, nil, d.Init(), server)
+	log, book := newTape(1), &logBook{said: make(chan struct{}, 100)}
+	made := observed(t, c, log, book)
+	ctx, cancel := context.WithCancel(t.Context())
+	started := make(chan error, 1)
+	go func() { started <- made.Start(ctx) }()
+	book.await(t, "left out", "serves another network", hex.EncodeToString(parsed(t, mainnetZerostate)))
+	cancel()
+	if err := <-started; err == nil {
+		t.Error("a server of another chain is followed where the global config names no zerostate")
+	}
+	if err := made.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func parsed(t *testing.T, text string) []byte {
+	t.Helper()
+	hash, err := parseHash(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash
 }
 
 func TestToNamesTheBlockThatIsMeant(t *testing.T) {

@@ -248,14 +248,22 @@ func (s *settings) load(cmd *cobra.Command) error {
 }
 
 // expectNetwork lets the source have no other chain than that of the network that
-// somebody has named. What is said of the chain itself goes before that, and of
-// lite servers their global config tells the chain.
+// somebody has named, nor lite servers that are named beside it. What is said of the
+// chain itself goes before that. Lite servers tell their zerostate.
 func (s *settings) expectNetwork() {
-	if !strings.HasPrefix(s.Ingest.Source, "files:") && !strings.HasPrefix(s.Ingest.Source, "archive:") {
+	globalID, zerostate, public := network.Chain(s.Network)
+	if !public || s.Ingest.GlobalID != 0 || s.Ingest.Zerostate != "" {
 		return
 	}
-	if globalID, zerostate, public := network.Chain(s.Network); public && s.Ingest.GlobalID == 0 && s.Ingest.Zerostate == "" {
+	published := cmp.Or(s.NetworkConfig.Zerostate, zerostate)
+	switch kind, _, _ := strings.Cut(s.Ingest.Source, ":"); kind {
+	case "files", "archive":
 		s.Ingest.GlobalID, s.Ingest.Zerostate = globalID, zerostate
+	case "liteserver":
+		s.Ingest.Zerostate = published
+	}
+	if s.API.Lite.Config != fromNetwork {
+		s.API.Lite.Zerostate = published
 	}
 }
 

@@ -192,7 +192,7 @@ func TestFlagsThatSetMoreThanOneKey(t *testing.T) {
 		{nil, 0, "", 0, ""}, // the default network is nobody's word
 		{[]string{"--network", "mainnet", "--source", "files:x"}, -239, "17a3a92992aabea785a7a090985a265cd31f323d849da51239737e321fb05569", 0, ""},
 		{[]string{"--network", "testnet", "--source", "archive:x"}, -3, "823f81f306ff02694f935cf5021548e3ce2b86b529812af6a12148879e95a128", 0, ""},
-		{[]string{"--network", "mainnet", "--source", "liteserver:x"}, 0, "", 0, ""}, // its config names the chain
+		{[]string{"--network", "mainnet", "--source", "liteserver:x"}, 0, "17a3a92992aabea785a7a090985a265cd31f323d849da51239737e321fb05569", 0, ""},
 		{[]string{"--network", "devnet"}, 0, "", 0, ""},
 		{[]string{"--to", "60"}, 0, "", 60, ""},
 		{[]string{"--to", "60:" + strings.Repeat("ab", 32)}, 0, "", 60, strings.Repeat("ab", 32)},

@@ -25,6 +25,9 @@ type Configuration struct {
 	Config string `yaml:"config"`
 	// Inline is the content of a global config, used instead of a file.
 	Inline []byte `yaml:"-"`
+	// Zerostate is the root hash (hex) of the masterchain's zerostate, empty: any. A
+	// global config of another chain is refused, and so are servers of one.
+	Zerostate string `yaml:"-"`
 	// Proofs is secure or off.
 	Proofs Proofs `yaml:"proofs"`
 	Tuning `yaml:",inline"`

@@ -2,10 +2,12 @@ package lite
 
 import (
 	"crypto/ed25519"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/netip"
 	"os"
+	"strings"
 
 	"github.com/xssnick/tonutils-go/ton"
 )
@@ -63,8 +65,17 @@ func readNetwork(c Configuration) (*GlobalConfig, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TON global config %s: %w", where, err)
 	}
+	if g.Zerostate != nil && !c.isOf(g.Zerostate.RootHash) {
+		return nil, fmt.Errorf("TON global config %s is of another chain than the one that is meant: its zerostate is %X, not %s: name its network with --network, or set ingest.zerostate to what it is there",
+			where, g.Zerostate.RootHash, c.Zerostate)
+	}
 	g.source = where
 	return g, nil
+}
+
+// isOf reports whether a zerostate is that of the chain that is meant.
+func (c Configuration) isOf(rootHash []byte) bool {
+	return c.Zerostate == "" || strings.EqualFold(c.Zerostate, hex.EncodeToString(rootHash))
 }
 
 // ReadGlobalConfig reads the text of a TON global config.

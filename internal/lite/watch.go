@@ -85,6 +85,9 @@ func (p *Pool) lastBlock(ctx context.Context, s *server, wait uint32) (*ton.Bloc
 }
 
 func (p *Pool) sameNetwork(zero *ton.ZeroStateIDExt) error {
+	if zero != nil && !p.configuration.isOf(zero.RootHash) {
+		return fmt.Errorf("it serves another network: its zerostate is %X, not %s", zero.RootHash, p.configuration.Zerostate)
+	}
 	want := p.network.Zerostate
 	if want == nil || zero == nil {
 		return nil
