@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
 )
 
@@ -55,10 +56,15 @@ type DB struct {
 	abandoned atomic.Bool // work goes on that nobody waits for
 }
 
-// Open opens the database with the options, whose logger and listener it sets.
+// Open opens the database with the options, whose logger and listener it sets. It
+// looks at what becomes of their files.
 func (s Store) Open(o *pebble.Options) (*DB, error) {
 	db := &DB{store: s, failed: make(chan struct{}), stopped: make(chan struct{})}
 	o.Logger = logger{db}
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	o.FS = files{o.FS, o.Logger.Fatalf}
 	o.EventListener = &pebble.EventListener{
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			err := s.damaged(info.Details)

@@ -6,9 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
 
 	"tonscribe/internal/localstore"
@@ -62,6 +65,61 @@ func TestAStoreThatCannotBeWrittenIsAnErrorForEverybodyWhoWaitsForIt(t *testing.
 		t.Errorf("flushing gives %v, want %v", err, localstore.ErrStopped)
 	}
 	refuses(t, db, localstore.ErrStopped, filepath.Dir(table))
+	if err := db.Close(); err != nil && !errors.Is(err, localstore.ErrStopped) {
+		t.Errorf("closing gives %v", err)
+	}
+}
+
+// fullDisk takes nothing into files of one kind, once it is full.
+type fullDisk struct {
+	vfs.FS
+	category vfs.DiskWriteCategory
+	full     *atomic.Bool
+}
+
+type fullFile struct {
+	vfs.File
+	full *atomic.Bool
+}
+
+func (d fullDisk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	file, err := d.FS.Create(name, category)
+	if err != nil || category != d.category {
+		return file, err
+	}
+	return fullFile{file, d.full}, nil
+}
+
+// Preallocate may fail: Pebble does without.
+func (fullFile) Preallocate(int64, int64) error { return syscall.ENOSPC }
+
+func (f fullFile) Write(p []byte) (int, error) {
+	if f.full.Load() {
+		return 0, syscall.ENOSPC
+	}
+	return f.File.Write(p)
+}
+
+// Nobody waits for the log of what is not synced: Pebble closes it when a table of
+// memory is full, and would end the process where that fails.
+func TestAFullDiskUnderTheLogIsAnErrorForWhoeverWritesNext(t *testing.T) {
+	disk := fullDisk{vfs.Default, "pebble-wal", &atomic.Bool{}}
+	s := localstore.Store{Dir: t.TempDir(), Remedy: "delete it", Log: zerolog.Nop()}
+	db, err := s.Open(&pebble.Options{FS: disk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Set([]byte("key"), []byte("value"), pebble.Sync); err != nil {
+		t.Fatal(err)
+	}
+	disk.full.Store(true)
+	for n := 0; err == nil && n < 1000; n++ {
+		err = db.Do(func() error { return db.Set(fmt.Appendf(nil, "key %d", n), make([]byte, 100<<10), pebble.NoSync) })
+	}
+	if !errors.Is(err, localstore.ErrStopped) || !strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
+		t.Errorf("writing gives %v, want %v with its reason", err, localstore.ErrStopped)
+	}
+	refuses(t, db, localstore.ErrStopped, s.Dir)
 	if err := db.Close(); err != nil && !errors.Is(err, localstore.ErrStopped) {
 		t.Errorf("closing gives %v", err)
 	}
