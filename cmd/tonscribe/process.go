@@ -183,6 +183,9 @@ func (p *process) persist(ctx context.Context, what string, try func() error) er
 // clickHouseFolder is where the embedded engine's tables lie in the data folder.
 const clickHouseFolder = "clickhouse"
 
+// logFolder is where the embedded log lies in it.
+const logFolder = "kafka"
+
 // openClickHouse finds the tables: an external server, or the embedded engine.
 func (p *process) openClickHouse(ctx context.Context) error {
 	c := p.settings.ClickHouse
@@ -195,7 +198,7 @@ func (p *process) openClickHouse(ctx context.Context) error {
 		p.dsn, p.reader, p.analyst = c.DSN, c.ReaderDSN, c.ReaderDSN
 		return nil
 	}
-	bound, err := p.settings.Storage.Bound(p.settings.Data)
+	bound, err := p.settings.Storage.Bound(filepath.Join(p.settings.Data, clickHouseFolder))
 	if err != nil {
 		return err
 	}
@@ -240,7 +243,7 @@ func (p *process) findLog(ctx context.Context, embedded bool) error {
 			return errors.New("a stage on its own reads and writes Kafka: give --kafka HOST:PORT,… (or run all stages with `tonscribe up`)")
 		}
 		log, err := engine.StartKafka(ctx, engine.KafkaOptions{
-			Dir:            filepath.Join(p.settings.Data, "kafka"),
+			Dir:            filepath.Join(p.settings.Data, logFolder),
 			RetentionBytes: p.settings.EmbeddedLog.RetentionBytes,
 			LimitBytes:     p.settings.EmbeddedLog.LimitBytes,
 			SyncWrites:     p.settings.EmbeddedLog.SyncWrites,

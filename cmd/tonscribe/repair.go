@@ -113,6 +113,6 @@ func (p *process) hasLog() bool {
 	if len(p.settings.Kafka.Brokers) > 0 {
 		return true
 	}
-	_, err := os.Stat(filepath.Join(p.settings.Data, "kafka"))
+	_, err := os.Stat(filepath.Join(p.settings.Data, logFolder))
 	return err == nil && p.settings.ClickHouse.DSN == ""
 }

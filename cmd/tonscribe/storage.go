@@ -21,11 +21,9 @@ const ledgerName = "parts.json"
 // anything writes there.
 func (p *process) watchRoom(ctx context.Context) error {
 	s := p.settings
-	folders := []string{s.Data}
-	for _, dir := range []string{s.Decode.Cells.Dir, s.Contracts.Dir, s.Traces.Dir, s.Webhooks.Match.Dir} {
-		if filepath.Dir(dir) != s.Data {
-			folders = append(folders, dir)
-		}
+	folders := []string{
+		s.Data, filepath.Join(s.Data, clickHouseFolder), filepath.Join(s.Data, logFolder),
+		s.Decode.Cells.Dir, s.Contracts.Dir, s.Traces.Dir, s.Webhooks.Match.Dir,
 	}
 	p.room = space.New(s.Storage.Configuration, "stages and stores", space.Folders(folders...), p.report.For("storage"))
 	p.health.Add("space", p.room.Ready)

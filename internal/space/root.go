@@ -6,9 +6,11 @@
 package space
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,13 +65,15 @@ type Disk struct {
 	Free, Total int64
 	// Inodes are free ones, of InodesTotal; 0 of 0 where they are not counted.
 	Inodes, InodesTotal int64
+
+	device uint64 // of a folder
 }
 
 // Measure gives the state of disks.
 type Measure func(ctx context.Context) ([]Disk, error)
 
-// Folders measures the disks that the folders are on. A folder that is not there
-// yet is on the disk of the nearest one above it.
+// Folders measures the disks that the folders are on, each of them once. A folder
+// that is not there yet is on the disk of the nearest one above it.
 func Folders(folders ...string) Measure {
 	return func(context.Context) ([]Disk, error) {
 		var disks []Disk
@@ -78,7 +82,9 @@ func Folders(folders ...string) Measure {
 			if err != nil {
 				return nil, err
 			}
-			disks = append(disks, d)
+			if !slices.ContainsFunc(disks, func(before Disk) bool { return before.device == d.device }) {
+				disks = append(disks, d)
+			}
 		}
 		return disks, nil
 	}
@@ -86,8 +92,9 @@ func Folders(folders ...string) Measure {
 
 func folderDisk(folder string) (Disk, error) {
 	var s unix.Statfs_t
+	var on unix.Stat_t
 	for at := folder; ; {
-		err := unix.Statfs(at, &s)
+		err := cmp.Or(unix.Statfs(at, &s), unix.Stat(at, &on))
 		if err == nil {
 			break
 		}
@@ -100,7 +107,7 @@ func folderDisk(folder string) (Disk, error) {
 	size := int64(s.Bsize) //nolint:unconvert // of another size on other systems
 	return Disk{
 		Name: folder, Free: int64(s.Bavail) * size, Total: int64(s.Blocks) * size,
-		Inodes: int64(s.Ffree), InodesTotal: int64(s.Files),
+		Inodes: int64(s.Ffree), InodesTotal: int64(s.Files), device: uint64(on.Dev), //nolint:unconvert // of another size on other systems
 	}, nil
 }
 

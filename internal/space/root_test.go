@@ -3,6 +3,8 @@ package space
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -113,9 +115,23 @@ func TestADiskThatCannotBeMeasuredStopsNobody(t *testing.T) {
 
 func TestFoldersThatAreNotThereYetAreMeasuredAboveThem(t *testing.T) {
 	above := t.TempDir()
-	disks, err := Folders(above+"/a/b/c", above)(t.Context())
-	if err != nil || disks[0].Total != disks[1].Total || disks[0].Total <= 0 {
-		t.Fatalf("%+v, %v", disks, err)
+	for _, folder := range []string{above + "/a/b/c", above} {
+		disks, err := Folders(folder)(t.Context())
+		if err != nil || len(disks) != 1 || disks[0].Name != folder || disks[0].Total <= 0 {
+			t.Errorf("%+v, %v", disks, err)
+		}
+	}
+}
+
+func TestADiskIsMeasuredOnceForAllOfItsFolders(t *testing.T) {
+	above := t.TempDir()
+	elsewhere := filepath.Join(above, "link")
+	if err := os.Symlink("/proc", elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	disks, err := Folders(above, above+"/a", elsewhere, above+"/b")(t.Context())
+	if err != nil || len(disks) != 2 || disks[0].Name != above || disks[1].Name != elsewhere {
+		t.Errorf("%+v, %v; want the disks of %s and %s", disks, err, above, elsewhere)
 	}
 }
 
