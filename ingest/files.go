@@ -26,6 +26,7 @@ type files struct {
 	known    map[string]fileStamp
 	byID     map[blockID][]string // sorted paths
 	unblocks int                  // files that are no blocks
+	believed uint32               // the last masterchain block, once it was looked at
 }
 
 type fileStamp struct {
@@ -124,6 +125,49 @@ func (f *files) look(ctx context.Context) error {
 	return nil
 }
 
+// doubt reads the last masterchain block when it stands alone, beyond all that may be
+// on its way. Where it is none its files are no blocks: by their word the source would
+// reach to there, and everything before it be missing. The caller holds the lock.
+func (f *files) doubt() {
+	for f.last != f.believed {
+		before := f.masterBefore(f.last)
+		if before == 0 || f.last-before <= nearEnd || f.holds(f.last) {
+			f.believed = f.last
+			return
+		}
+		f.unblocks += len(f.byID[masterID(f.last)])
+		delete(f.byID, masterID(f.last))
+		f.last = before
+	}
+}
+
+// masterBefore is the masterchain block before one, 0 when there is none.
+func (f *files) masterBefore(seqno uint32) (before uint32) {
+	for at := range f.byID {
+		if at.workchain == masterchain && at.seqno < seqno {
+			before = max(before, at.seqno)
+		}
+	}
+	return before
+}
+
+// holds reports whether some file is the masterchain block that it says it is.
+func (f *files) holds(seqno uint32) bool {
+	check := &verifier{maxBytes: f.maxBytes}
+	for _, path := range f.byID[masterID(seqno)] {
+		blob, err := f.readFile(path)
+		if err == nil {
+			_, refusal := check.verifyMaster(seqno, blob)
+			if refusal == nil {
+				return true
+			}
+			err = refusal
+		}
+		f.report.Log.Warn().Err(err).Str("file", path).Msg("file is no block, far beyond all others: it is left alone")
+	}
+	return false
+}
+
 // readersPerScan keeps disks busy without opening too many files.
 const readersPerScan = 8
 
@@ -186,6 +230,7 @@ func (f *files) take(paths []string, found []identified) {
 		}
 		f.add(one.at, path)
 	}
+	f.doubt()
 }
 
 func (f *files) add(at blockID, path string) {

@@ -286,6 +286,47 @@ func TestWaitingNamesTheMissingBlockAndGoesOnWhenItComes(t *testing.T) {
 	}
 }
 
+// Otherwise everything before it would be a gap.
+func TestAFileThatSaysItIsAFarBlockIsNotTheSourcesEnd(t *testing.T) {
+	const far = 4_000_000_000
+	dir := copyFolder(t, genesis(t))
+	head := blockHead(t, masterID(far), 1)
+	if err := os.WriteFile(filepath.Join(dir, "a.boc"), append(head.header(), head.cells...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	conf := configure("files:"+dir, 1, 0)
+	conf.OnGap, conf.OnBad = Skip, Skip
+	log, book := newTape(1), &logBook{said: make(chan struct{}, 100)}
+	made := observed(t, conf, log, book)
+	begin(t, made)
+	book.await(t, "waiting for the source to go on", `"source_ends_at":60`)
+	log.await(t, 60)
+	if !book.has("a.boc", "is no block") {
+		t.Errorf("the file is not named:\n%s", book)
+	}
+	if s := made.Status(); s.Gaps != 0 || s.Lag() != 0 {
+		t.Errorf("status %+v", s)
+	}
+}
+
+func TestAFarBlockIsTheSourcesEnd(t *testing.T) {
+	dir := copyFolder(t, genesis(t))
+	boc, err := os.ReadFile(filepath.Join(realdata.Path(t, "blocks/mainnet_mc2660-2690"), name(-1, whole, 2690)))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "a.boc"), boc, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := newFiles(dir, report.Silent(), 4<<20)
+	if err := source.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, last := source.Range(); last != 2690 {
+		t.Errorf("the source ends at %d, want 2690", last)
+	}
+}
+
 func TestABadCopyDoesNotHideAGoodOne(t *testing.T) {
 	dir := copyFolder(t, genesis(t))
 	for _, file := range []string{name(-1, whole, 20), name(0, whole, 20)} {
