@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,6 +31,8 @@ type chain struct {
 	last     *record.BlockId
 	lastEnd  uint64 // its end_lt, 0 when unknown
 	globalID int32
+	// strangers are those of the seqno before, when it was skipped.
+	strangers []*block
 
 	loads map[uint32]*masterLoad
 
@@ -75,6 +78,7 @@ func (c *chain) advance(ctx context.Context, seqno uint32, mayNotSkip bool) (*bl
 		}
 		if !mayNotSkip && c.waits.skips(seqno, why, &pause) {
 			c.skip(seqno)
+			c.strangers = why.strangers
 			return nil, why, nil
 		}
 		if err := c.waits.retry(ctx, seqno, why, &pause); err != nil {
@@ -93,7 +97,7 @@ func (c *chain) readAgain(seqno uint32) {
 
 // skip goes on without a masterchain block.
 func (c *chain) skip(seqno uint32) {
-	c.last, c.lastEnd = nil, 0
+	c.last, c.lastEnd, c.strangers = nil, 0, nil
 	delete(c.loads, seqno)
 }
 
@@ -140,7 +144,7 @@ func (c *chain) reached(ctx context.Context, seqno uint32) error {
 
 // append makes a block the end of the chain.
 func (c *chain) append(b *block) {
-	c.last, c.lastEnd = b.ID, b.EndLT
+	c.last, c.lastEnd, c.strangers = b.ID, b.EndLT, nil
 	if c.globalID == 0 {
 		c.globalID = b.GlobalID
 	}
@@ -170,7 +174,7 @@ func (c *chain) choose(ctx context.Context, seqno uint32) (*block, *problem, err
 		return nil, nil, err
 	}
 	bad := load.bad
-	var fit []*block
+	var fit, strangers []*block
 	for _, b := range load.good {
 		refusal, err := c.continues(ctx, b)
 		if err != nil {
@@ -179,6 +183,9 @@ func (c *chain) choose(ctx context.Context, seqno uint32) (*block, *problem, err
 		if refusal != nil {
 			c.refused(refusal)
 			bad = append(bad, refusal)
+			if refusal.Reason == ReasonParent {
+				strangers = append(strangers, b)
+			}
 			continue
 		}
 		fit = append(fit, b)
@@ -191,11 +198,33 @@ func (c *chain) choose(ctx context.Context, seqno uint32) (*block, *problem, err
 			"the source has several masterchain blocks %d, and nothing tells which one is meant: %s (set ingest.global_id when it mixes networks)",
 			seqno, describe(fit))}, nil
 	case len(bad) > 0:
-		return nil, problemOf(bad[len(bad)-1]), nil
+		return c.stray(ctx, problemOf(bad[len(bad)-1]), seqno, strangers)
 	}
 	first, last := c.source.Range()
 	return nil, &problem{text: fmt.Sprintf("masterchain block %s is missing (the source reaches from %d to %d)%s",
 		masterID(seqno), first, last, c.knownID(ctx, seqno))}, nil
+}
+
+// stray completes what is said of blocks that do not continue the chain: a bad one
+// stands alone, what goes on with others is another chain.
+func (c *chain) stray(ctx context.Context, why *problem, seqno uint32, strangers []*block) (*block, *problem, error) {
+	if why.strangers = strangers; len(strangers) == 0 {
+		return nil, why, nil
+	}
+	next, err := c.ahead(ctx, seqno+1)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(next) > 0 && !slices.ContainsFunc(next, func(n *block) bool { return !follows(n, strangers) }) {
+		why.other = true
+		why.text += fmt.Sprintf("; masterchain block %d follows it, so the source has another chain: give that of the chain that is indexed, or start over with an empty --data folder", seqno+1)
+	}
+	return nil, why, nil
+}
+
+// follows reports whether a masterchain block names one of others as its parent.
+func follows(b *block, others []*block) bool {
+	return slices.ContainsFunc(others, func(o *block) bool { return sameID(b.Prev[0], o.ID) })
 }
 
 // knownID completes the id of a missing masterchain block where its successor
@@ -232,6 +261,9 @@ func (c *chain) continues(ctx context.Context, b *block) (*Refusal, error) {
 	}
 	if c.last != nil && !sameID(b.Prev[0], c.last) {
 		return b.refuse(ReasonParent, "it follows %s, but the chain ends with %s", FormatID(b.Prev[0]), FormatID(c.last)), nil
+	}
+	if follows(b, c.strangers) {
+		return b.refuse(ReasonParent, "it follows %s, which does not continue the chain", FormatID(b.Prev[0])), nil
 	}
 	if c.lastEnd != 0 && b.StartLT <= c.lastEnd {
 		return b.refuse(ReasonTime, "it starts at lt %d, its parent ends at %d", b.StartLT, c.lastEnd), nil

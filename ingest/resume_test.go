@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/litetest"
 )
 
 func TestARunCutAnywhereGoesOnWithTheSameStream(t *testing.T) {
@@ -259,6 +261,55 @@ func TestAnotherChainDoesNotContinueTheLog(t *testing.T) {
 	if got := bundles(log.read(t, 0)); got[len(got)-1] != 20 {
 		t.Errorf("bundle %d was published", got[len(got)-1])
 	}
+}
+
+// Not where bad blocks are skipped either: whether the source has it from the
+// beginning on, or it comes block by block.
+func TestAnotherChainIsNothingToSkip(t *testing.T) {
+	log := newTape(1)
+	publish(t, configure("files:"+genesis(t), 1, 20), log)
+	conf := configure("archive:"+packs(t), 0, 60)
+	conf.OnBad, conf.OnGap = Skip, Skip
+	book := &logBook{said: make(chan struct{}, 100)}
+	made := observed(t, conf, log, book)
+	begin(t, made)
+	book.await(t, "waiting", "(-1,8000000000000000,21)", "has another chain")
+
+	d := litetest.NewDevnet(t, 1, 60)
+	dir := t.TempDir()
+	d.Write(t, dir)
+	files, err := NewSource(configure("files:"+dir, 0, 60), report.Silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	grows := &growing{Source: files, last: 21}
+	grown := newTape(1)
+	publish(t, configure("files:"+genesis(t), 1, 20), grown)
+	conf.Source = "files:" + dir
+	made = componentOf(t, conf, Dependencies{Report: report.Silent(), Log: grown, Source: grows})
+	begin(t, made)
+	await(t, made)
+	for _, log := range []*tape{log, grown} {
+		if got := bundles(log.read(t, 0)); got[len(got)-1] != 20 {
+			t.Errorf("bundle %d was published", got[len(got)-1])
+		}
+	}
+}
+
+// growing is a source that has one block more whenever it is asked for one.
+type growing struct {
+	Source
+	last uint32
+}
+
+func (g *growing) Range() (first, last uint32) {
+	first, _ = g.Source.Range()
+	return first, g.last
+}
+
+func (g *growing) Refresh(context.Context, uint32) error {
+	g.last++
+	return nil
 }
 
 func TestTheSourceIsFollowedAsItGrows(t *testing.T) {

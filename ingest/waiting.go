@@ -17,6 +17,11 @@ type problem struct {
 	away bool // the source cannot be asked, so nothing is known
 	left bool // it may be had, and is not wanted
 	text string
+
+	// strangers are masterchain blocks that do not continue the chain. Where the
+	// source goes on with them, it has another chain: there is nothing to be skipped.
+	strangers []*block
+	other     bool
 }
 
 // problemOf is what a refusal means for its bundle.
@@ -50,7 +55,7 @@ func (w *waiting) skips(bundle uint32, why *problem, pause *backoff) bool {
 	if why.bad {
 		policy = w.configuration.OnBad
 	}
-	if why.away || policy != Skip {
+	if why.away || why.other || policy != Skip {
 		return false
 	}
 	if pause.began.IsZero() {
