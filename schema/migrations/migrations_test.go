@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
+	"tonscribe/internal/clickhouse"
 	"tonscribe/schema/migrations"
 	"tonscribe/test/support/enginetest"
 )
@@ -145,6 +147,28 @@ func TestTablesOfANewerVersionAreRefused(t *testing.T) {
 	}
 	if err := status(t, dsn).Fits(); !errors.Is(err, migrations.ErrNewerTables) {
 		t.Errorf("the state fits: %v", err)
+	}
+}
+
+// Where the files of before were others, nothing tells but what they made.
+func TestTablesThatAreNotWhatTheMigrationsBeforeMakeAreRefused(t *testing.T) {
+	dsn := enginetest.ClickHouse(t).DSN()
+	if err := migrations.Up(t.Context(), dsn, migrations.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	conn := open(t, dsn)
+	for _, statement := range []string{
+		"DROP VIEW action_times_by_actions", "DROP TABLE actions", fmt.Sprintf("INSERT INTO schema_migrations VALUES (70, 0, %d)", time.Now().UnixNano()),
+	} {
+		if err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		err := migrations.Up(t.Context(), dsn, migrations.Options{})
+		if !errors.Is(err, migrations.ErrOtherTables) || clickhouse.Retryable(err) {
+			t.Errorf("got %v; want what to do, and no further try", err)
+		}
 	}
 }
 

@@ -13,9 +13,12 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 
+	"github.com/ClickHouse/ch-go/proto"
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/golang-migrate/migrate/v4"
+	migratedatabase "github.com/golang-migrate/migrate/v4/database"
 	migrateclickhouse "github.com/golang-migrate/migrate/v4/database/clickhouse"
 )
 
@@ -171,7 +174,7 @@ func onNode(ctx context.Context, node *driver.Options, options Options, operatio
 	if errors.Is(err, migrate.ErrNoChange) {
 		err = nil
 	}
-	err = errors.Join(err, database.write())
+	err = errors.Join(unlike(err), database.write())
 	sourceErr, databaseErr := m.Close()
 	return errors.Join(err, ctx.Err(), sourceErr, databaseErr)
 }
@@ -182,6 +185,21 @@ var ErrOtherTables = errors.New("the tables were made by another version of tons
 
 // ErrNewerTables means that the tables were made by a later version of tonscribe.
 var ErrNewerTables = errors.New("the tables were made by a newer version of tonscribe: use that one or a later one, or a new data folder or database and index again")
+
+// lacking are ClickHouse's words for a table that is not what the migrations before
+// made of it.
+var lacking = []proto.Error{proto.ErrUnknownTable, proto.ErrUnknownIdentifier, proto.ErrNoSuchColumnInTable, proto.ErrNotFoundColumnInBlock}
+
+// unlike says what to do where a migration does not find what those before it made:
+// asking again is of no use.
+func unlike(err error) error {
+	var failed migratedatabase.Error
+	var refused *driver.Exception
+	if errors.As(err, &failed) && errors.As(failed.OrigErr, &refused) && slices.Contains(lacking, proto.Error(refused.Code)) {
+		return fmt.Errorf("%w (%w)", ErrOtherTables, refused)
+	}
+	return err
+}
 
 // Fits is nil where the tables of a node are those of this version. What is wrong it says
 // with what to do.
