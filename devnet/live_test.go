@@ -152,6 +152,43 @@ func TestWalletOfAnotherClientSendsTokensOfEachKind(t *testing.T) {
 	})
 }
 
+func TestNoBlockIsMadeWithoutRoom(t *testing.T) {
+	c := DefaultConfiguration()
+	c.Dir, c.Interval = t.TempDir(), 10*time.Millisecond
+	asked, room := make(chan struct{}), make(chan struct{})
+	d, err := New(c, Dependencies{Report: report.Silent(), Room: func(ctx context.Context) error {
+		select {
+		case asked <- struct{}{}:
+		case <-room:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		select {
+		case <-room:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := d.Seqno()
+	<-asked
+	if got := d.Seqno(); got != before {
+		t.Errorf("masterchain block %d was made without room", got)
+	}
+	close(room)
+	await(t, d, "a block", func() bool { return d.Seqno() > before })
+	if err := d.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestShardsSplitAndMergeWhenAsked(t *testing.T) {
 	c := liveConfiguration(t.TempDir())
 	c.Reshard = 0

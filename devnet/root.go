@@ -28,12 +28,15 @@ import (
 // Dependencies of the component.
 type Dependencies struct {
 	Report report.Reporter
+	// Room is waited for before a block is made; nil is room always.
+	Room func(ctx context.Context) error
 }
 
 // Component is the running devnet.
 type Component struct {
 	configuration Configuration
 	report        report.Reporter
+	room          func(ctx context.Context) error
 	metrics       *metrics
 	mempool       *mempool
 	listeners     listeners
@@ -65,8 +68,11 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 		return nil, errors.New("devnet: no folder to live in")
 	}
 	r := d.Report.For("devnet")
+	if d.Room == nil {
+		d.Room = func(context.Context) error { return nil }
+	}
 	return &Component{
-		configuration: c, report: r, metrics: newMetrics(r.Metrics),
+		configuration: c, report: r, room: d.Room, metrics: newMetrics(r.Metrics),
 		mempool: newMempool(c.MempoolSize, max(c.MempoolTTL, 2*c.Interval)), done: make(chan struct{}),
 	}, nil
 }
@@ -191,6 +197,9 @@ func (c *Component) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ticker.C:
+		}
+		if err := c.room(ctx); err != nil {
+			return err
 		}
 		if err := c.step(time.Now()); err != nil {
 			return err

@@ -57,6 +57,9 @@ func (s *settings) devnetDir() string { return filepath.Join(s.Data, "devnet") }
 // was asked for, so that it can run beside an `up`.
 func (p *process) runDevnet(ctx context.Context, out io.Writer, listen bool) error {
 	ended := make(chan error, 1)
+	if err := p.watchRoom(ctx); err != nil {
+		return err
+	}
 	d, err := p.startDevnet(ctx, ended)
 	if err != nil {
 		return err
@@ -86,7 +89,7 @@ func (p *process) startDevnet(ctx context.Context, ended chan<- error) (*devnet.
 	if err := p.settings.makeData(); err != nil {
 		return nil, err
 	}
-	d, err := devnet.New(c, devnet.Dependencies{Report: p.report})
+	d, err := devnet.New(c, devnet.Dependencies{Report: p.report, Room: p.waitForRoom})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func (p *process) watchRoom(ctx context.Context) error {
 	s := p.settings
 	folders := []string{
 		s.Data, filepath.Join(s.Data, clickHouseFolder), filepath.Join(s.Data, logFolder),
-		s.Decode.Cells.Dir, s.Contracts.Dir, s.Traces.Dir, s.Webhooks.Match.Dir,
+		s.Decode.Cells.Dir, s.Contracts.Dir, s.Traces.Dir, s.Webhooks.Match.Dir, s.devnetDir(),
 	}
 	p.room = space.New(s.Storage.Configuration, "stages and stores", space.Folders(folders...), p.report.For("storage"))
 	p.health.Add("space", p.room.Ready)

@@ -12,7 +12,7 @@ import (
 
 // A link, or another file system that is mounted there.
 func TestAFolderOfTheDataFolderOnADiskOfItsOwnIsMeasured(t *testing.T) {
-	for _, folder := range []string{"clickhouse", "kafka", "cells", "contracts", "traces", "webhooks"} {
+	for _, folder := range []string{"clickhouse", "kafka", "cells", "contracts", "traces", "webhooks", "devnet"} {
 		s := &settings{Configuration: defaultConfiguration()}
 		s.Data = t.TempDir()
 		s.Storage.MinFreePercent, s.Storage.MinFreeBytes, s.Storage.MinFreeInodes = 0, 1024, 0

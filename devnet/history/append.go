@@ -42,7 +42,7 @@ func (s *Store) SetZerostates(states ...*chain.Zerostate) error {
 	if err := batch.Set([]byte{kindVersion}, []byte{layoutVersion}, nil); err != nil {
 		return err
 	}
-	if err := batch.Commit(pebble.Sync); err != nil {
+	if err := s.commit(batch, pebble.Sync); err != nil {
 		return fmt.Errorf("zerostates: %w", err)
 	}
 	for workchain, z := range fresh {
@@ -117,7 +117,7 @@ func (s *Store) write(b *chain.Bundle, tops []*chain.Block, done []uint64) ([]sh
 	if err != nil {
 		return nil, err
 	}
-	return fresh, batch.Commit(pebble.Sync)
+	return fresh, s.commit(batch, pebble.Sync)
 }
 
 func writeBlock(batch *pebble.Batch, b *chain.Block, mcSeqno uint32) error {

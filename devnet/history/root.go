@@ -14,11 +14,13 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/rs/zerolog"
 	"github.com/xssnick/tonutils-go/tvm/cell"
 	"golang.org/x/sys/unix"
 
 	"tonscribe/devnet/chain"
 	"tonscribe/internal/descriptors"
+	"tonscribe/internal/localstore"
 )
 
 // ErrNotFound is what every question for something unknown is answered with.
@@ -42,7 +44,7 @@ type Options struct {
 // Store is the past of one chain. One goroutine appends, any number read.
 type Store struct {
 	options Options
-	db      *pebble.DB
+	db      *localstore.DB
 
 	mu      sync.RWMutex
 	last    uint32
@@ -74,7 +76,8 @@ func Open(dir string, options Options) (*Store, error) {
 	}
 	cache := pebble.NewCache(32 << 20)
 	defer cache.Unref()
-	db, err := pebble.Open(dir, &pebble.Options{Cache: cache, Logger: quiet{}, MemTableSize: 16 << 20, MaxOpenFiles: descriptors.StoreFiles()})
+	stored := localstore.Store{Dir: dir, Remedy: "delete the devnet's folder, and what was indexed of it: the chain begins anew", Log: zerolog.Nop()}
+	db, err := stored.Open(&pebble.Options{Cache: cache, MemTableSize: 16 << 20, MaxOpenFiles: descriptors.StoreFiles()})
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		err = ErrInUse
 	}
@@ -140,11 +143,7 @@ func (s *Store) Zerostate(workchain int32) (*chain.Zerostate, error) {
 	return nil, fmt.Errorf("zerostate of workchain %d: %w", workchain, ErrNotFound)
 }
 
-// quiet drops what the database says about its own housekeeping.
-type quiet struct{}
-
-func (quiet) Infof(string, ...any)  {}
-func (quiet) Errorf(string, ...any) {}
-func (quiet) Fatalf(format string, values ...any) {
-	panic(fmt.Sprintf("history: "+format, values...))
+// commit makes a batch a part of the store. It returns where that cannot be written.
+func (s *Store) commit(batch *pebble.Batch, how *pebble.WriteOptions) error {
+	return s.db.Do(func() error { return batch.Commit(how) })
 }

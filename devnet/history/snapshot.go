@@ -64,7 +64,7 @@ func (s *Store) writeSnapshot(seqno uint32, blocks []*chain.Block) error {
 	if err := s.thin(batch, seqno, stored); err != nil {
 		return err
 	}
-	return batch.Commit(pebble.Sync)
+	return s.commit(batch, pebble.Sync)
 }
 
 // thin deletes the stored states that the new ones at seqno make needless.

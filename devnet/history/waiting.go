@@ -22,7 +22,8 @@ type Waiting struct {
 // crash of the machine, until an Append or Forget with its number.
 func (s *Store) Keep(w Waiting) error {
 	value := binary.BigEndian.AppendUint64(nil, uint64(w.Expires.UnixMilli()))
-	if err := s.db.Set(waitingKey(w.Number), append(value, w.Message.ToBOC()...), pebble.Sync); err != nil {
+	value = append(value, w.Message.ToBOC()...)
+	if err := s.db.Do(func() error { return s.db.Set(waitingKey(w.Number), value, pebble.Sync) }); err != nil {
 		return fmt.Errorf("waiting message: %w", err)
 	}
 	return nil
@@ -32,7 +33,7 @@ func (s *Store) Keep(w Waiting) error {
 func (s *Store) Forget(numbers ...uint64) error {
 	batch := s.db.NewBatch()
 	defer batch.Close()
-	return errors.Join(forget(batch, numbers), batch.Commit(pebble.NoSync))
+	return errors.Join(forget(batch, numbers), s.commit(batch, pebble.NoSync))
 }
 
 func forget(batch *pebble.Batch, numbers []uint64) (err error) {
