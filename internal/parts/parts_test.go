@@ -126,6 +126,24 @@ func TestPartsThatGoAreDamageFromTheirFirstBundleOn(t *testing.T) {
 	}
 }
 
+func TestPartsOfTheTimeBeforeAStopAreMissedAfterIt(t *testing.T) {
+	p := newPlace(t)
+	w := p.watch()
+	w.options.Look = time.Hour
+	if err := w.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.insert(1)
+	p.progress(1)
+	if err := w.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.exec("ALTER TABLE blocks_index DROP PART '" + p.text("SELECT name "+parts) + "'")
+	if err := p.watch().Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "table blocks_index") {
+		t.Errorf("ready says %v", err)
+	}
+}
+
 func TestMergesAndTablesMadeAnewAreNoDamage(t *testing.T) {
 	p := newPlace(t)
 	w := p.watch()

@@ -56,6 +56,8 @@ func (c Configuration) Validate() error {
 }
 
 const (
+	// lastLook bounds the look at the end: the process is to stop.
+	lastLook = 3 * time.Second
 	// restOfCheck is how many times as long as it took nothing is verified after
 	// a part was.
 	restOfCheck = 50
@@ -160,7 +162,8 @@ func New(options Options) (*Watch, error) {
 }
 
 // Start looks once, so that damage of the time before is known to who starts
-// later, and goes on looking.
+// later, and goes on looking. The last look is at the end, when nothing is inserted
+// any more: the next start misses what is gone by then.
 func (w *Watch) Start(ctx context.Context) error {
 	w.look(ctx)
 	w.Run.Start(func(ctx context.Context) error {
@@ -168,6 +171,11 @@ func (w *Watch) Start(ctx context.Context) error {
 		w.count(ctx)
 		for lifetime.Sleep(ctx, w.options.Look) == nil {
 			w.look(ctx)
+		}
+		if w.options.File != "" {
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+			defer cancel()
+			w.look(last)
 		}
 		return nil
 	})
