@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tonscribe/internal/config"
+	"tonscribe/internal/network"
 	"tonscribe/internal/report"
 )
 
@@ -212,6 +213,35 @@ func TestFlagsThatSetMoreThanOneKey(t *testing.T) {
 			t.Errorf("%v: global_id %d, zerostate %q, to %d, to_hash %q, want %d, %q, %d, %q", c.arguments,
 				i.GlobalID, i.Zerostate, i.To, i.ToHash, c.globalID, c.zerostate, c.to, c.toHash)
 		}
+	}
+}
+
+func TestLiteServersBesideANetworkAreOfItsChain(t *testing.T) {
+	_, mainnet, _ := network.Chain(network.Mainnet)
+	other := strings.Repeat("ab", 32)
+	for _, c := range []struct {
+		environment map[string]string
+		want        string
+	}{
+		{nil, ""}, // the default network is nobody's word
+		{map[string]string{"TONSCRIBE_NETWORK": "devnet"}, ""},
+		{map[string]string{"TONSCRIBE_NETWORK": "mainnet"}, mainnet},
+		{map[string]string{"TONSCRIBE_NETWORK": "mainnet", "TONSCRIBE_NETWORK_CONFIG_ZEROSTATE": other}, other},
+		{map[string]string{"TONSCRIBE_NETWORK": "mainnet", "TONSCRIBE_INGEST_ZEROSTATE": other}, ""},
+	} {
+		t.Run("", func(t *testing.T) {
+			t.Setenv("TONSCRIBE_API_LITE_CONFIG", "x")
+			for name, value := range c.environment {
+				t.Setenv(name, value)
+			}
+			s := &settings{}
+			if err := s.load(&cobra.Command{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.nodeAccess().Lite.Zerostate; got != c.want {
+				t.Errorf("%v: zerostate %q, want %q", c.environment, got, c.want)
+			}
+		})
 	}
 }
 
