@@ -70,10 +70,7 @@ func serveActions(q *v3.Request) error {
 				}
 				rows[a.Action] = render.ActionRow{Action: read, Trace: a.Trace}
 			}
-			if !q.Values.Bool("include_transactions") {
-				return nil
-			}
-			return addTransactions(q, found, rows)
+			return nil
 		},
 		Row: func(a traced.Action) render.ActionRow { return rows[a.Action] },
 	}
@@ -82,6 +79,7 @@ func serveActions(q *v3.Request) error {
 	}
 	if q.Values.Bool("include_transactions") {
 		p.Parts |= render.ActionTransactions
+		p.Beside = func(found []traced.Action) error { return addTransactions(q, found, rows) }
 	}
 	return v3.ServePage(q, actionsAnswer, p)
 }
