@@ -329,6 +329,7 @@ type request struct {
 	key          string
 	cookie, csrf string
 	header       http.Header
+	gone         bool // the client is not there any more
 }
 
 func (s *shop) asks(method, path string, body any) request {
@@ -372,6 +373,11 @@ func (w *world) send(r request) *httptest.ResponseRecorder {
 	}
 	if r.csrf != "" {
 		target.Header.Set("X-CSRF-Token", r.csrf)
+	}
+	if r.gone {
+		ctx, cancel := context.WithCancel(target.Context())
+		cancel()
+		target = target.WithContext(ctx)
 	}
 	answer := httptest.NewRecorder()
 	w.router.ServeHTTP(answer, target)

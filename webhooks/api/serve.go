@@ -35,8 +35,12 @@ type answer struct {
 	body   []byte
 }
 
-// requestLimit bounds what one request does.
-const requestLimit = 30 * time.Second
+const (
+	// requestLimit bounds what one request does.
+	requestLimit = 30 * time.Second
+	// auditLimit bounds the writing of what it did.
+	auditLimit = 5 * time.Second
+)
 
 // ServeHTTP answers a request below Prefix.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +60,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case e != nil:
 		name = e.Name
-		ctx, cancel := context.WithTimeout(r.Context(), requestLimit)
+		ctx := r.Context()
+		if e.changes() && !e.Transfers {
+			ctx = context.WithoutCancel(ctx) // whoever asked may go: what was changed is noted in the audit
+		}
+		ctx, cancel := context.WithTimeout(ctx, requestLimit)
 		defer cancel()
 		got = a.serve(&call{Context: ctx, API: a, values: v, request: r, header: header}, e)
 	case len(allowed) > 0:
@@ -156,7 +164,10 @@ func (c *call) readBody() ([]byte, error) {
 	return body, nil
 }
 
-// audit notes what was done in the name of the merchant.
+// audit notes what was done in the name of the merchant, in a time of its own: an attempt
+// may have taken that of the request.
 func (c *call) audit(what, detail string) error {
-	return c.store.Audit.Put(c, store.Entry{Merchant: c.merchant.ID, What: what, Who: c.who(), Detail: detail})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c), auditLimit)
+	defer cancel()
+	return c.store.Audit.Put(ctx, store.Entry{Merchant: c.merchant.ID, What: what, Who: c.who(), Detail: detail})
 }
