@@ -83,10 +83,21 @@ func (c *call) makeKey() (made madeKey, err error) {
 			}
 		}
 	}
-	keys, err := c.store.Keys.List(c, c.merchant.ID)
+	made.Key, err = c.store.Keys.Add(c, c.merchant.ID, func(keys []store.Key) (k store.Key, err error) {
+		if !oneMore(keys) {
+			return k, errManyKeys
+		}
+		k, made.secret = store.NewKey(c.merchant.ID, name, scopes)
+		return k, nil
+	})
 	if err != nil {
 		return made, err
 	}
+	return made, c.audit("key_made", made.ID()+" "+name+": "+strings.Join(scopes, ", "))
+}
+
+// oneMore reports whether a merchant who has some keys makes another one.
+func oneMore(keys []store.Key) bool {
 	inUse, fresh := 0, 0
 	for _, k := range keys {
 		if !k.Revoked {
@@ -96,14 +107,7 @@ func (c *call) makeKey() (made madeKey, err error) {
 			fresh++
 		}
 	}
-	if inUse >= maxKeys || fresh >= maxNewKeys {
-		return made, errManyKeys
-	}
-	made.Key, made.secret = store.NewKey(c.merchant.ID, name, scopes)
-	if err := c.store.Keys.Put(c, made.Key); err != nil {
-		return made, err
-	}
-	return made, c.audit("key_made", made.ID()+" "+name+": "+strings.Join(scopes, ", "))
+	return inUse < maxKeys && fresh < maxNewKeys
 }
 
 var revokeKey = &Endpoint{

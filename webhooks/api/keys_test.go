@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,6 +76,28 @@ func TestAMerchantHasFiftyKeysInUseAndMakesAsManyInADay(t *testing.T) {
 		} else {
 			w.ok(oneMore)
 		}
+	}
+}
+
+func TestKeysThatAreMadeAtOnceAreNoMoreThanAMerchantMakes(t *testing.T) {
+	w := newWorld(t)
+	s := w.newShop("shop")
+	codes := make([]int, maxKeys+10)
+	var running sync.WaitGroup
+	for i := range codes {
+		running.Go(func() {
+			codes[i] = w.send(s.clicks(http.MethodPost, "/keys", map[string]any{"name": "x", "scopes": []string{"transfers"}})).Code
+		})
+	}
+	running.Wait()
+	made := 1 // that of the shop
+	for _, code := range codes {
+		if code == http.StatusOK {
+			made++
+		}
+	}
+	if keys, err := w.store.Keys.List(t.Context(), s.ID); made != maxKeys || len(keys) != maxKeys || err != nil {
+		t.Errorf("%d keys were made, the merchant has %d, %v; want %d", made, len(keys), err, maxKeys)
 	}
 }
 

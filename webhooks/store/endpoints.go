@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"tonscribe/internal/clickhouse"
@@ -86,7 +85,7 @@ func (e *Endpoint) change(at time.Time, overlap time.Duration) {
 type Endpoints struct {
 	*Store
 	held  *clickhouse.Followed[ID, Endpoint]
-	locks sync.Map  // ID: *sync.Mutex, of those that were changed here
+	turns turns
 	whole time.Time // when all of the table was last read
 }
 
@@ -195,9 +194,7 @@ func (e *Endpoints) Update(ctx context.Context, merchant ID, change func(*Endpoi
 	if e.sealer.isEmpty() {
 		return Endpoint{}, ErrNoSealKey
 	}
-	lock, _ := e.locks.LoadOrStore(merchant, &sync.Mutex{})
-	lock.(*sync.Mutex).Lock()
-	defer lock.(*sync.Mutex).Unlock()
+	defer e.turns.take(merchant)()
 	one, err := e.Newest(ctx, merchant)
 	if err != nil {
 		return Endpoint{}, err

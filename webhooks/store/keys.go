@@ -64,8 +64,9 @@ func (k Key) RevokedAt() time.Time {
 // Keys is the table of merchants' keys.
 type Keys struct {
 	*Store
-	held *clickhouse.Followed[Hash, Key] // those in use
-	used sync.Map                        // Hash: time.Time, of the last use
+	held  *clickhouse.Followed[Hash, Key] // those in use
+	used  sync.Map                        // Hash: time.Time, of the last use
+	turns turns
 }
 
 func newKeys(s *Store) *Keys {
@@ -108,6 +109,21 @@ func (k *Keys) Put(ctx context.Context, keys ...Key) error {
 		}
 	}
 	return k.put(ctx, keys)
+}
+
+// Add writes the key that more makes of those that a merchant has. Two at a time on one
+// replica wait for each other.
+func (k *Keys) Add(ctx context.Context, merchant ID, more func(all []Key) (Key, error)) (Key, error) {
+	defer k.turns.take(merchant)()
+	all, err := k.List(ctx, merchant)
+	if err != nil {
+		return Key{}, err
+	}
+	one, err := more(all)
+	if err != nil {
+		return Key{}, err
+	}
+	return one, k.Put(ctx, one)
 }
 
 // revokedBit makes a revoked key's row win over whatever is written of it later.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,6 +114,31 @@ func TestUsesOfAKeyAreWrittenEveryTenMinutesAtMost(t *testing.T) {
 		if list, err := w.Keys.List(ctx, m.ID); err != nil || !list[0].Used.Equal(step.want) {
 			t.Errorf("%s later: used %v, %v, want %s", step.pass, list[0].Used, err, step.want)
 		}
+	}
+}
+
+func TestSessionsThatBeginAtOnceAreNoMoreThanAMerchantHas(t *testing.T) {
+	w := newWorld(t)
+	m, _ := w.merchant("shop")
+	cookies := make([]string, 2*MaxSessions)
+	var running sync.WaitGroup
+	for i := range cookies {
+		running.Go(func() {
+			cookie, _, err := w.Sessions.Open(t.Context(), m.ID)
+			if cookies[i] = cookie; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+	open := 0
+	for _, cookie := range cookies {
+		if _, err := w.Sessions.Get(t.Context(), cookie); err == nil {
+			open++
+		}
+	}
+	if open != MaxSessions {
+		t.Errorf("%d sessions are open, want %d", open, MaxSessions)
 	}
 }
 

@@ -192,6 +192,16 @@ func (s *Store) after(changed uint64) uint64 {
 	return max(uint64(s.now().UnixMicro()), changed+1)
 }
 
+// turns let one at a time change what a merchant has of a table, on this replica.
+type turns struct{ of sync.Map } // ID: *sync.Mutex
+
+// take waits for the turn of a merchant, which ends with the function that is returned.
+func (t *turns) take(merchant ID) (end func()) {
+	lock, _ := t.of.LoadOrStore(merchant, &sync.Mutex{})
+	lock.(*sync.Mutex).Lock()
+	return lock.(*sync.Mutex).Unlock
+}
+
 // newSecret is a text of a kind with 256 random bits, and the SHA-256 of it.
 func newSecret(prefix string) (text string, hash Hash) {
 	var random [32]byte

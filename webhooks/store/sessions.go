@@ -26,7 +26,8 @@ const MaxSessions = 20
 // Sessions is the table of sessions.
 type Sessions struct {
 	*Store
-	held *clickhouse.Followed[Hash, Session] // those that have not ended
+	held  *clickhouse.Followed[Hash, Session] // those that have not ended
+	turns turns
 }
 
 func newSessions(s *Store) *Sessions {
@@ -51,8 +52,19 @@ func (t *Sessions) read(ctx context.Context, where string) (map[Hash]Session, er
 	return all, err
 }
 
-// Open begins a session of a merchant and returns its cookie.
+// Open begins a session of a merchant and returns its cookie. It holds here when Open
+// returns.
 func (t *Sessions) Open(ctx context.Context, merchant ID) (cookie string, s Session, err error) {
+	if cookie, s, err = t.begin(ctx, merchant); err == nil {
+		err = t.refresh(ctx)
+	}
+	return cookie, s, err
+}
+
+// begin writes the row of a further session, and those of the sessions that it ends. Two at
+// a time on one replica wait for each other.
+func (t *Sessions) begin(ctx context.Context, merchant ID) (cookie string, s Session, err error) {
+	defer t.turns.take(merchant)()
 	open, err := t.read(ctx, "WHERE merchant = "+unhex(merchant[:]))
 	if err != nil {
 		return "", s, err
@@ -68,16 +80,31 @@ func (t *Sessions) Open(ctx context.Context, merchant ID) (cookie string, s Sess
 	now := t.now()
 	s = Session{Hash: hash, Merchant: merchant, Created: now, Expires: now.Add(t.configuration.Session)}
 	rows = append(rows, s)
-	err = t.put(ctx, rows)
+	err = t.write(ctx, rows)
 	return cookie, rows[len(rows)-1], err
 }
 
 // put writes rows anew; they hold here when it returns.
 func (t *Sessions) put(ctx context.Context, rows []Session) error {
+	if err := t.write(ctx, rows); err != nil {
+		return err
+	}
+	return t.refresh(ctx)
+}
+
+// refresh returns when what is held is as the table has it.
+func (t *Sessions) refresh(ctx context.Context) error {
+	if !t.held.Known() {
+		return nil
+	}
+	return t.held.Refresh(ctx)
+}
+
+func (t *Sessions) write(ctx context.Context, rows []Session) error {
 	for i := range rows {
 		rows[i].changed = t.after(rows[i].changed)
 	}
-	err := t.insert(ctx, "merchant_sessions",
+	return t.insert(ctx, "merchant_sessions",
 		clickhouse.ColumnOf("hash", rows, func(one *Session) []byte { return one.Hash[:] }),
 		clickhouse.ColumnOf("merchant", rows, func(one *Session) []byte { return one.Merchant[:] }),
 		clickhouse.ColumnOf("created", rows, func(one *Session) time.Time { return one.Created }),
@@ -85,10 +112,6 @@ func (t *Sessions) put(ctx context.Context, rows []Session) error {
 		clickhouse.ColumnOf("ended", rows, func(one *Session) bool { return one.ended }),
 		clickhouse.ColumnOf("changed", rows, func(one *Session) uint64 { return one.changed }),
 	)
-	if err == nil && t.held.Known() {
-		err = t.held.Refresh(ctx)
-	}
-	return err
 }
 
 // Get returns the session of a cookie.
