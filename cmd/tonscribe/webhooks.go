@@ -227,17 +227,10 @@ func failure(err error) error {
 	return err
 }
 
-func valueOf[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
 // Search implements merchantapi.Deliveries.
 func (d deliveries) Search(ctx context.Context, merchant store.ID, s merchantapi.Search) (list []merchantapi.Delivery, next string, err error) {
 	asked := send.Search{
-		Event: valueOf(s.Event), Reference: valueOf(s.Reference), BodyHash: valueOf(s.BodyHash), TxHash: valueOf(s.TxHash), TraceID: valueOf(s.TraceID),
+		Event: s.Event, Reference: s.Reference, BodyHash: s.BodyHash, TxHash: s.TxHash, TraceID: s.TraceID,
 		Code: s.Code, Class: send.Class(s.Class), From: s.From, To: s.To, Test: s.Test, Limit: s.Limit, Cursor: s.Cursor,
 	}
 	if s.State != "" {

@@ -31,11 +31,11 @@ func NewLog(configuration Configuration, tables *clickhouse.Client) *Log {
 	return &Log{tables: tables, timeout: configuration.Timeout}
 }
 
-// Search is what deliveries are looked for. Zero values are no conditions.
+// Search is what deliveries are looked for. Nil and zero values are no conditions.
 type Search struct {
 	States                    []State
-	Event, Reference          ID
-	BodyHash, TxHash, TraceID [32]byte
+	Event, Reference          *ID
+	BodyHash, TxHash, TraceID *[32]byte
 	Code                      int
 	Class                     Class
 	From, To                  time.Time // of the block, From included, To not
@@ -135,13 +135,21 @@ func places(ctx context.Context, tables *clickhouse.Client, merchant ID, conditi
 
 // conditions are those on what all rows of a delivery have in common, and on the others.
 func (s *Search) conditions() (lasting, changing []string) {
-	for _, f := range []struct {
-		column string
-		value  []byte
-	}{{"event", s.Event[:]}, {"reference", s.Reference[:]}, {"body_hash", s.BodyHash[:]}, {"tx_hash", s.TxHash[:]}, {"trace_id", s.TraceID[:]}} {
-		if slices.ContainsFunc(f.value, func(b byte) bool { return b != 0 }) {
-			lasting = append(lasting, f.column+" = "+literal(f.value))
-		}
+	is := func(column string, value []byte) { lasting = append(lasting, column+" = "+literal(value)) }
+	if s.Event != nil {
+		is("event", s.Event[:])
+	}
+	if s.Reference != nil {
+		is("reference", s.Reference[:])
+	}
+	if s.BodyHash != nil {
+		is("body_hash", s.BodyHash[:])
+	}
+	if s.TxHash != nil {
+		is("tx_hash", s.TxHash[:])
+	}
+	if s.TraceID != nil {
+		is("trace_id", s.TraceID[:])
 	}
 	if !s.From.IsZero() {
 		lasting = append(lasting, "happened >= "+moment(s.From))

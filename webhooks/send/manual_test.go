@@ -400,16 +400,21 @@ func TestLogIsSearchedByWhatMerchantsKnowAndItsPagesDoNotMove(t *testing.T) {
 	}
 	yes := true
 	e := transfer("m", "7", "7")
+	id := func(name string) *ID { of := named(name); return &of }
+	hash := func(raw []byte) *[32]byte { return (*[32]byte)(raw) }
 	for name, test := range map[string]struct {
 		search Search
 		want   int
 	}{
-		"event":        {Search{Event: named("event 7")}, 1},
-		"reference":    {Search{Reference: named("reference 7")}, 1},
-		"body hash":    {Search{BodyHash: [32]byte(e.BodyHash)}, 1},
-		"transaction":  {Search{TxHash: [32]byte(e.TxHash)}, 1},
-		"trace":        {Search{TraceID: [32]byte(e.TraceId)}, 1},
-		"of another":   {Search{Event: named("event o0")}, 0},
+		"event":        {Search{Event: id("event 7")}, 1},
+		"reference":    {Search{Reference: id("reference 7")}, 1},
+		"body hash":    {Search{BodyHash: hash(e.BodyHash)}, 1},
+		"transaction":  {Search{TxHash: hash(e.TxHash)}, 1},
+		"trace":        {Search{TraceID: hash(e.TraceId)}, 1},
+		"no event":     {Search{Event: &ID{}}, 0},
+		"no reference": {Search{Reference: &ID{}}, 0},
+		"no trace":     {Search{TraceID: &[32]byte{}}, 0},
+		"of another":   {Search{Event: id("event o0")}, 0},
 		"code":         {Search{Code: 200}, n + 5},
 		"another code": {Search{Code: 500}, 0},
 		"class":        {Search{Class: ClassTimeout}, 0},
