@@ -291,13 +291,23 @@ func (e *Endpoints) Reseal(ctx context.Context) (resealed int, err error) {
 	}
 	var problems []error
 	for _, merchant := range slices.SortedFunc(maps.Keys(all), func(a, b ID) int { return slices.Compare(a[:], b[:]) }) {
-		if _, err := e.Update(ctx, merchant, func(*Endpoint) error { return nil }); err != nil {
+		if err := e.reseal(ctx, all[merchant]); err != nil {
 			problems = append(problems, fmt.Errorf("merchant %x: %w", merchant, err))
 			continue
 		}
 		resealed++
 	}
 	return resealed, errors.Join(problems...)
+}
+
+// reseal writes the row of an endpoint anew, right behind the one that was read: what was
+// changed since, by whatever process, stays.
+func (e *Endpoints) reseal(ctx context.Context, one Endpoint) error {
+	if one.Locked != nil {
+		return one.Locked
+	}
+	one.changed++
+	return e.put(ctx, one)
 }
 
 // Disable ends the sending to an endpoint, for a reason that the merchant is told.

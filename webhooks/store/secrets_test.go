@@ -210,6 +210,31 @@ func TestTheFirstOfSeveralSealKeysSealsAndAllOpen(t *testing.T) {
 	same("after that", next)
 }
 
+func TestWhatIsChangedWhileSecretsAreSealedAnewStaysAndSealingIsNoChange(t *testing.T) {
+	w := newWorld(t)
+	ctx := t.Context()
+	m, _ := w.merchant("shop")
+	_, err := w.Endpoints.Update(ctx, m.ID, func(*Endpoint) error { return nil })
+	w.must(err)
+	read, err := w.Endpoints.read(ctx, "")
+	w.must(err)
+	w.clock.pass(time.Hour)
+	changed, err := w.Endpoints.Rotate(ctx, m.ID)
+	w.must(err)
+	w.clock.pass(time.Hour)
+	w.must(w.Endpoints.reseal(ctx, read[m.ID]))
+	_, err = w.Endpoints.Reseal(ctx)
+	w.must(err)
+	after, err := w.Endpoints.Newest(ctx, m.ID)
+	w.must(err)
+	if after.Next != changed.Next || after.Secret != changed.Secret {
+		t.Errorf("the next secret is %q, want %q", after.Next, changed.Next)
+	}
+	if late := after.ChangedAt().Sub(changed.ChangedAt()); late > time.Millisecond {
+		t.Errorf("the endpoint was changed %s later, want at the same time", late)
+	}
+}
+
 func TestWithoutTheRightSealKeyNoSecretIsOverwritten(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
