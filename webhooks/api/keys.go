@@ -120,14 +120,14 @@ var revokeKey = &Endpoint{
 		if err != nil {
 			return store.Key{}, err
 		}
-		endpoint, err := c.store.Endpoints.Newest(c, c.merchant.ID)
-		if err != nil {
-			return store.Key{}, err
-		}
-		if endpoint.Signing == store.SignedByKey && (store.Key{Hash: endpoint.KeyHash}).ID() == which {
-			return store.Key{}, errSigning
-		}
-		key, err := c.store.Keys.Revoke(c, c.merchant.ID, which)
+		var key store.Key
+		err = c.store.Endpoints.Hold(c, c.merchant.ID, func(e store.Endpoint) (err error) {
+			if e.Signing == store.SignedByKey && (store.Key{Hash: e.KeyHash}).ID() == which {
+				return errSigning
+			}
+			key, err = c.store.Keys.Revoke(c, c.merchant.ID, which)
+			return err
+		})
 		if err != nil {
 			return key, err
 		}

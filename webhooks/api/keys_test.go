@@ -132,3 +132,22 @@ func TestWebhooksMayBeSignedByAnAPIKeyOfTheMerchant(t *testing.T) {
 		t.Error("the key is in a table")
 	}
 }
+
+func TestAKeyThatIsRevokedAndChosenToSignAtOnceDoesNotBoth(t *testing.T) {
+	w := newWorld(t)
+	s := w.newShop("shop")
+	for range 5 {
+		key := w.ok(s.clicks(http.MethodPost, "/keys", map[string]any{"name": "x", "scopes": []string{"transfers"}}))
+		var running sync.WaitGroup
+		var chosen, revoked int
+		running.Go(func() {
+			chosen = w.send(s.clicks(http.MethodPut, "/webhook", map[string]any{"signing": "key", "key": key["key"]})).Code
+		})
+		running.Go(func() { revoked = w.send(s.clicks(http.MethodDelete, "/keys/"+key["id"].(string), nil)).Code })
+		running.Wait()
+		if (chosen == http.StatusOK) == (revoked == http.StatusOK) {
+			t.Errorf("chosen to sign: %d, revoked: %d; want one of them refused", chosen, revoked)
+		}
+		w.ok(s.clicks(http.MethodPut, "/webhook", map[string]any{"signing": "secret"}))
+	}
+}

@@ -108,13 +108,13 @@ func (c *call) putWebhook() (endpointView, error) {
 		}
 		sentURL = &checked
 	}
-	key, signer, err := c.signer(signing)
-	if err != nil {
-		return endpointView{}, err
-	}
 	var changes []string
 	updated, err := c.store.Endpoints.Update(c, c.merchant.ID, func(e *store.Endpoint) error {
 		changes = nil
+		key, signer, err := c.signer(signing) // which is not revoked meanwhile
+		if err != nil {
+			return err
+		}
 		if sentURL != nil && *sentURL != e.URL {
 			e.URL = *sentURL
 			changes = append(changes, "url "+hostOf(e.URL))

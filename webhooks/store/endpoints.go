@@ -187,6 +187,17 @@ func (e *Endpoints) present(merchant ID, one Endpoint, err error) (Endpoint, err
 	return one.at(e.now(), e.configuration.Overlap), err
 }
 
+// Hold calls a function with the endpoint of a merchant, which nobody on this replica
+// changes meanwhile.
+func (e *Endpoints) Hold(ctx context.Context, merchant ID, do func(Endpoint) error) error {
+	defer e.turns.take(merchant)()
+	one, err := e.Newest(ctx, merchant)
+	if err != nil {
+		return err
+	}
+	return do(one)
+}
+
 // Update changes the endpoint of a merchant. Two at a time on one replica wait for each
 // other; of two replicas the later one wins. The first update makes the secret. It holds
 // here when Update returns, and everywhere within the time of refresh.
