@@ -157,7 +157,7 @@ func TestWhatIsForeseenIsToldAndComesOrIsInvalidated(t *testing.T) {
 func whatDoesNotComeIsInvalidated(t *testing.T, s *streamWorld, never *record.PendingTrace) {
 	log := tellingLog{more: make(chan *record.PendingTrace)}
 	s.growing.shared = log
-	server := s.growing.serve(t, func(c *Configuration) { manyStreams(c); c.Live.PendingDeadline = time.Second })
+	server := s.growing.serve(t, func(c *Configuration) { manyStreams(c); c.Live.PendingDeadline = 2 * time.Second })
 	server.await(s.bundles[s.from-1].Seqno)
 	at := server.listening()
 	open := func(finality string) *stream {
@@ -166,6 +166,10 @@ func whatDoesNotComeIsInvalidated(t *testing.T, s *streamWorld, never *record.Pe
 		return one
 	}
 	told, confirmed := open("pending"), open("confirmed")
+	late := never.CloneVT() // another replica tells of it when its time is over
+	late.Time -= 60
+	log.more <- late
+	never.Time += 60 // by a clock that is ahead, it is sent now
 	sentAgain := never.CloneVT()
 	sentAgain.Time += 60
 	for _, p := range []*record.PendingTrace{never, sentAgain} {

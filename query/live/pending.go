@@ -278,7 +278,7 @@ func (h *hub) foresee(ctx context.Context, coming <-chan *pending.Trace) {
 		case <-ctx.Done():
 			return
 		case t := <-coming:
-			if _, idle := h.idle(); !idle {
+			if _, idle := h.idle(); !idle && h.mayCome(t) {
 				limited, cancel := context.WithTimeout(ctx, readLimit)
 				if err := h.tell(limited, t, nil); err != nil && ctx.Err() == nil {
 					h.c.failed(err)
@@ -289,6 +289,12 @@ func (h *hub) foresee(ctx context.Context, coming <-chan *pending.Trace) {
 			h.expire(now)
 		}
 	}
+}
+
+// mayCome reports whether a message still has time to be in a block. One that has none is
+// heard of when another replica, or the log, comes back.
+func (h *hub) mayCome(t *pending.Trace) bool {
+	return time.Since(t.Sent) < h.c.configuration.PendingDeadline+time.Second // times are whole seconds
 }
 
 // tell tells what one message will do, unless a block has it by now: all streams, or one.
@@ -326,7 +332,7 @@ func (h *hub) tellAll(ctx context.Context, c *conn, s *events.Subscription) erro
 		return nil
 	}
 	for _, t := range h.c.index.Pending.Held() {
-		if time.Since(t.Sent) > h.c.configuration.PendingDeadline || !s.MayWant(t) || h.told(c, t.ID) {
+		if !h.mayCome(t) || !s.MayWant(t) || h.told(c, t.ID) {
 			continue
 		}
 		if err := c.awaitRoom(ctx); err != nil {
