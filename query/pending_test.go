@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"tonscribe/internal/kafka"
+	"tonscribe/query/rows"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/test/support/enginetest"
@@ -385,6 +386,39 @@ func TestWhatCameIsNotToComeHoweverManyTracesAreAskedFor(t *testing.T) {
 	}
 	if got := len(ask(hashes[len(hashes)-1]).Traces); got != 1 {
 		t.Errorf("%d traces of the last message alone, want one", got)
+	}
+}
+
+// An account of which more is to come than an answer has is told so.
+func TestWhoIsShownAPartOfWhatIsToComeOfAnAccountIsToldSo(t *testing.T) {
+	t.Parallel()
+	x := sharedTraced(t)
+	open, _ := x.fromOutside()
+	p, _ := x.foreseen(open[0])
+	to := newHash(0)
+	var some told
+	for i := range rows.MaxPendingTraces + 1 {
+		again := p.CloneVT()
+		root := again.Transactions[0]
+		again.Transactions = append(again.Transactions[:1:1], root.CloneVT())
+		root.InMsg.Hash, root.InMsg.HashNorm = newHash(2*i+1), nil
+		root.Account = append(root.Account[:4:4], newHash(2*i+2)...)
+		again.Transactions[1].Account = append(root.Account[:4:4], to...)
+		some = append(some, again)
+	}
+	x.world.shared = some
+	s := x.world.serve(t, nil)
+	account := "0:" + hex.EncodeToString(to)
+	for limit := time.Now().Add(time.Minute); s.ask("/api/v3/pendingTraces?ext_msg_hash="+hex.EncodeToString(newHash(2*rows.MaxPendingTraces+1))).Body.Len() < 1000; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("nothing is to come")
+		}
+	}
+	for _, path := range []string{"pendingTraces", "pendingActions", "pendingTransactions"} {
+		got := s.ask("/api/v3/" + path + "?account=" + account)
+		if warning := got.Header().Get("Warning"); got.Code != http.StatusOK || !strings.Contains(warning, "some traces are left out") {
+			t.Errorf("%s: %d with the warning %q", path, got.Code, warning)
+		}
 	}
 }
 

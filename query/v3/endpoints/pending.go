@@ -127,7 +127,7 @@ func servePendingTransactions(q *v3.Request) error {
 	if q.Pending == nil {
 		return errNoPending
 	}
-	merged, err := merge(q, q.Pending.Of(accounts, rows.MaxPendingTraces))
+	merged, err := mergeOf(q, accounts)
 	if err != nil {
 		return err
 	}
@@ -159,9 +159,15 @@ func toCome(q *v3.Request) ([]*cascade.Merged, error) {
 	case q.Pending == nil:
 		return nil, errNoPending
 	case account != nil:
-		return merge(q, q.Pending.Of([]address.Address{*account}, rows.MaxPendingTraces))
+		return mergeOf(q, []address.Address{*account})
 	}
 	return merge(q, q.Pending.Sent(hashes))
+}
+
+// mergeOf joins the newest traces of accounts with what the index has of them. One more than
+// an answer has says that there are more.
+func mergeOf(q *v3.Request, accounts []address.Address) ([]*cascade.Merged, error) {
+	return merge(q, q.Pending.Of(accounts, rows.MaxPendingTraces+1))
 }
 
 // merge joins traces with what the index has of them.
