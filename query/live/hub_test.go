@@ -169,6 +169,41 @@ func TestWhatWasForeseenBeforeItsAccountTookAnotherMessageIsNotTold(t *testing.T
 }
 
 // Whoever goes on from the position of an answer gets what waited behind it.
+// A block may have several messages of an account, and a message may be foreseen on a state
+// that the index does not have yet.
+func TestOnlyWhatWasForeseenBeforeItsAccountTookAnotherMessageIsInvalidatedByThat(t *testing.T) {
+	first := told(1, 1, 1)
+	for what, c := range map[string]struct {
+		prevLt uint64 // of the state that the second message is foreseen on
+		same   bool   // one bundle has both
+		want   []string
+	}{
+		"who was told of what was foreseen before":          {first.All[0].Lt - 1, false, []string{"transactions pending 0", "trace_invalidated  0", "transactions finalized 1-0", "transactions finalized 2-0"}},
+		"who was told of what comes next":                   {first.All[0].Lt, false, []string{"transactions pending 0", "transactions finalized 1-0", "transactions finalized 2-0"}},
+		"who was told of what comes with the other message": {first.All[0].Lt - 1, true, []string{"transactions pending 0", "transactions finalized 1-0", "transactions finalized 1-1"}},
+	} {
+		l := newComponent(t, nil)
+		stream := subscribed(t, l, ofAccount(1, "pending"))
+		second := func(inBlocks int) *events.Trace {
+			of := told(inBlocks, inBlocks, 1)
+			of.Row.ExternalHashNorm = slices.Repeat([]byte{9}, 32)
+			of.All[0].Lt, of.All[0].PrevTransLt = first.All[0].Lt+1, c.prevLt
+			return events.NewTrace(of.Row, of.All[:inBlocks])
+		}
+		foretell(t, l, second(0))
+		one, two := bundleOf(1, told(1, 1, 1), false), bundleOf(2, second(1), false)
+		if c.same {
+			two.Events[0].Position = events.Position{MCSeqno: 1, Event: 1}
+			one.Events = append(one.Events, two.Events...)
+		}
+		l.hub.publish(t.Context(), one, nil)
+		if !c.same {
+			l.hub.publish(t.Context(), two, nil)
+		}
+		wantEvents(t, what, stream, c.want...)
+	}
+}
+
 func TestTheAnswerToAnOperationIsNotAheadOfWhatWaits(t *testing.T) {
 	for _, operation := range []string{
 		`{"operation":"unsubscribe","addresses":["` + rawAddress(2) + `"]}`,

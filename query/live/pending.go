@@ -20,7 +20,6 @@ import (
 // awaited is a trace of which some got what no block has.
 type awaited struct {
 	by       map[*conn]uint32 // and the bundle of which it got the last part
-	root     []byte           // the account that it begins at
 	deadline time.Time        // until when a block has its first transaction
 	begun    bool             // one has
 	guess    *record.Transaction
@@ -56,7 +55,7 @@ func (h *hub) await(t *events.Trace, c *conn) {
 		}
 		a = &awaited{by: map[*conn]uint32{}, deadline: time.Now().Add(h.c.configuration.PendingDeadline)}
 		if root := t.Root(); root != nil {
-			a.root, a.guess, a.begun = root.Account, root, !t.Row.Foreseen[root]
+			a.guess, a.begun = root, !t.Row.Foreseen[root]
 		}
 		h.awaited[t.Hash] = a
 	}
@@ -156,13 +155,10 @@ func (h *hub) settle(b *events.Bundle) invalid {
 				}
 			}
 		}
-		if takesAny(root) {
-			continue
-		}
-		for hash, a := range h.awaited {
-			if hash != t.Hash && !a.begun && bytes.Equal(a.root, root.Account) {
-				gone[hash] = h.forget(hash)
-			}
+	}
+	for hash, a := range h.awaited {
+		if !a.begun && a.guess != nil && h.overtaken(a.guess) {
+			gone[hash] = h.forget(hash)
 		}
 	}
 	return gone
