@@ -16,20 +16,42 @@ func newQueue(limit int) *queue {
 	return &queue{ready: make(chan struct{}, limit), of: map[string][]message{}}
 }
 
-// push reports whether there is room for one more.
-func (q *queue) push(m message) bool {
+// push puts a message in, and returns the one that there is no room for, nil for none: that
+// of a client of whom more wait goes first, the newest of most.
+func (q *queue) push(m message) (without *message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	select {
 	case q.ready <- struct{}{}:
 	default:
-		return false
+		if without = q.drop(len(q.of[m.client]) + 1); without == nil {
+			return &m
+		}
 	}
 	if len(q.of[m.client]) == 0 {
 		q.turns = append(q.turns, m.client)
 	}
 	q.of[m.client] = append(q.of[m.client], m)
-	return true
+	return without
+}
+
+// drop takes the newest message of the client out of whom most wait, if these are more than
+// a number, 1 at least.
+func (q *queue) drop(more int) *message {
+	most := -1
+	for i, client := range q.turns {
+		if n := len(q.of[client]); n > more {
+			most, more = i, n
+		}
+	}
+	if most < 0 {
+		return nil
+	}
+	waiting, last := q.of[q.turns[most]], more-1
+	m := waiting[last]
+	waiting[last] = message{}
+	q.of[q.turns[most]] = waiting[:last]
+	return &m
 }
 
 // pop takes the next one, for whoever got one out of ready.

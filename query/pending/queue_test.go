@@ -83,6 +83,29 @@ func TestAClientDoesNotWaitForAllThatAnotherOneSent(t *testing.T) {
 	}
 }
 
+// However few clients fill the queue, there is room for one of whom less waits.
+func TestAFullQueueHasRoomForAClientOfWhomLessWaits(t *testing.T) {
+	q := newQueue(8)
+	for i := range 8 {
+		if without := q.push(message{client: []string{"a", "a", "b"}[i%3]}); without != nil {
+			t.Fatalf("no room for message %d", i)
+		}
+	}
+	for _, client := range []string{"c", "d", "c", "e", "a"} { // of a there are 6, of b 2
+		if without := q.push(message{client: client}); without == nil || without.client != "a" {
+			t.Errorf("one of %s: there is no room for %+v, want one of a", client, without)
+		}
+	}
+	var served []string
+	for len(q.ready) > 0 {
+		<-q.ready
+		served = append(served, q.pop().client)
+	}
+	if want := []string{"a", "b", "c", "d", "e", "a", "b", "c"}; !slices.Equal(served, want) {
+		t.Errorf("served %q, want %q", served, want)
+	}
+}
+
 // fanned is a tree of different cells.
 func fanned(depth int, next *uint64) *cell.Cell {
 	b := cell.BeginCell()

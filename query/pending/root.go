@@ -138,8 +138,8 @@ func (p *Component) Accepted(client string, sent node.Accepted) {
 		p.metrics.messages.WithLabelValues(resultFlood).Inc()
 		return
 	}
-	if !p.waiting.push(message{sent, client, now}) {
-		p.clients.leave(client, 0, now)
+	if without := p.waiting.push(message{sent, client, now}); without != nil {
+		p.clients.leave(without.client, 0, now)
 		p.metrics.messages.WithLabelValues(resultFull).Inc()
 	}
 }
