@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -249,6 +250,41 @@ func TestLoginIsCheckedBeforeAnythingElse(t *testing.T) {
 }
 
 // Who waits for a log that others wait for already gives up with its own context.
+func TestTopicsThatAreThereNeedNoRightToCreateThem(t *testing.T) {
+	cluster := kafkatest.Start(t, kafkatest.Options{
+		Users:      map[string]string{"app": "right"},
+		Properties: map[string]string{"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer", "super.users": "User:ANONYMOUS"},
+	})
+	there, other := schema.Topic{Name: "there", MaxMessageBytes: 1 << 20, Partitions: 1}, schema.Topic{Name: "other", MaxMessageBytes: 1 << 20, Partitions: 1}
+	owner := newTestLog(t, Dependencies{}, cluster.Brokers()...)
+	if err := owner.EnsureTopics(t.Context(), []schema.Topic{there}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := owner.calls.CreateACLs(t.Context(), &kafka.CreateACLsRequest{ACLs: []kafka.ACLEntry{{
+		ResourceType: kafka.ResourceTypeTopic, ResourceName: "*", ResourcePatternType: kafka.PatternTypeLiteral,
+		Principal: "User:app", Host: "*", Operation: kafka.ACLOperationTypeWrite, PermissionType: kafka.ACLPermissionTypeAllow,
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	configuration := DefaultConfiguration()
+	configuration.Brokers = cluster.SecureBrokers()
+	configuration.TLS = clienttls.Configuration{Enable: true, CAFile: cluster.CAFile()}
+	configuration.SASL = SASL{Mechanism: "plain", Username: "app", Password: "right"}
+	client, err := New(configuration, Dependencies{Report: owner.report})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	if err := client.EnsureTopics(t.Context(), []schema.Topic{there}); err != nil {
+		t.Errorf("a topic that is there: %v", err)
+	}
+	err = client.EnsureTopics(t.Context(), []schema.Topic{there, other})
+	if !errors.Is(err, kafka.TopicAuthorizationFailed) || !strings.Contains(err.Error(), "other") || strings.Contains(err.Error(), "topic there") {
+		t.Errorf("a topic that it may not create: %v", err)
+	}
+}
+
 func TestWhoWaitsForALogThatIsAwayGivesUpWithItsContext(t *testing.T) {
 	dialled := make(chan struct{}, 1)
 	l := newTestLog(t, Dependencies{Dial: func(context.Context, string, string) (net.Conn, error) {

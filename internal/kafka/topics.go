@@ -20,8 +20,15 @@ func (c *Client) EnsureTopics(ctx context.Context, topics []schema.Topic) error 
 	if err := c.connect(ctx); err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
-	if err := c.persist(ctx, "create topics", func(ctx context.Context) error { return c.createTopics(ctx, topics) }); err != nil {
-		return fmt.Errorf("kafka: create topics: %w", err)
+	missing, err := c.missing(ctx, topics)
+	if err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	// Who may create none is refused even those that are there.
+	if len(missing) > 0 {
+		if err := c.persist(ctx, "create topics", func(ctx context.Context) error { return c.createTopics(ctx, missing) }); err != nil {
+			return fmt.Errorf("kafka: create topics: %w", err)
+		}
 	}
 	return c.awaitTopics(ctx, topics)
 }
@@ -33,23 +40,32 @@ func (c *Client) HasTopics(ctx context.Context, topics []schema.Topic) (bool, er
 	if err := c.connect(ctx); err != nil {
 		return false, fmt.Errorf("kafka: %w", err)
 	}
-	var there []kafka.Topic
-	err := c.persist(ctx, "list topics", func(ctx context.Context) error {
-		metadata, err := c.calls.Metadata(ctx, &kafka.MetadataRequest{})
-		if err == nil {
-			there = metadata.Topics
-		}
-		return err
-	})
+	missing, err := c.missing(ctx, topics)
 	if err != nil {
-		return false, fmt.Errorf("kafka: list topics: %w", err)
+		return false, fmt.Errorf("kafka: %w", err)
 	}
-	for _, topic := range topics {
-		if !slices.ContainsFunc(there, func(t kafka.Topic) bool { return t.Name == topic.Name }) {
-			return false, nil
-		}
+	if len(missing) > 0 {
+		return false, nil
 	}
 	return true, c.awaitTopics(ctx, topics)
+}
+
+// missing are the topics that the brokers have not, or do not show to this client.
+func (c *Client) missing(ctx context.Context, topics []schema.Topic) (missing []schema.Topic, err error) {
+	err = c.persist(ctx, "list topics", func(ctx context.Context) error {
+		metadata, err := c.calls.Metadata(ctx, &kafka.MetadataRequest{})
+		if err != nil {
+			return err
+		}
+		missing = slices.DeleteFunc(slices.Clone(topics), func(topic schema.Topic) bool {
+			return slices.ContainsFunc(metadata.Topics, func(t kafka.Topic) bool { return t.Name == topic.Name })
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list topics: %w", err)
+	}
+	return missing, nil
 }
 
 func (c *Client) createTopics(ctx context.Context, topics []schema.Topic) error {
