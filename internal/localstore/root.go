@@ -32,6 +32,9 @@ var ErrDamaged = errors.New("the store is damaged")
 // written, or its folder.
 var ErrStopped = errors.New("the store cannot be written")
 
+// ErrInUse says that another process has the folder open.
+var ErrInUse = errors.New("another process has the store open: stop it, or name another folder")
+
 // Final reports whether an error stays until somebody does something about the
 // store.
 func Final(err error) bool { return errors.Is(err, ErrDamaged) || errors.Is(err, ErrStopped) }
@@ -96,8 +99,10 @@ func (s Store) Open(o *pebble.Options) (*DB, error) {
 		return nil, err
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOTDIR):
 		return nil, fmt.Errorf("%w: %s: let this process write to the folder, or name another one (%w)", ErrStopped, s.Dir, err)
+	case errors.Is(err, syscall.EAGAIN): // of its lock
+		return nil, fmt.Errorf("%w: %s (%w)", ErrInUse, s.Dir, err)
 	case errors.As(err, &system) && !pebble.IsCorruptionError(err) && system != syscall.ENOENT && system != syscall.EINVAL:
-		return nil, err // a folder in use, a full disk
+		return nil, err // a full disk
 	}
 	return nil, s.damaged(err)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -154,5 +155,27 @@ func TestAFolderThatNobodyMayWriteToIsFinal(t *testing.T) {
 	_, err := localstore.Store{Dir: dir, Log: zerolog.Nop()}.Open(&pebble.Options{})
 	if !localstore.Final(err) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "name another one") {
 		t.Errorf("a store inside of a file: %v", err)
+	}
+}
+
+// folderOfAnother names the store that another run of this test has open.
+const folderOfAnother = "TONSCRIBE_TEST_FOLDER_OF_ANOTHER"
+
+func TestAFolderThatAnotherProcessHasOpenIsSaidToBeInUse(t *testing.T) {
+	if dir := os.Getenv(folderOfAnother); dir != "" {
+		s := localstore.Store{Dir: dir, Remedy: "delete it", Log: zerolog.Nop()}
+		if _, err := s.Open(&pebble.Options{}); !errors.Is(err, localstore.ErrInUse) || localstore.Final(err) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%v, want that the folder is in use", err)
+		}
+		return
+	}
+	db, table := open(t)
+	other := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	other.Env = append(os.Environ(), folderOfAnother+"="+filepath.Dir(table))
+	if out, err := other.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
 	}
 }
