@@ -80,7 +80,8 @@ func (b *broker) java(class string, arguments ...string) []string {
 	if b.cluster.jars.hasArchive() {
 		all = append(all, "-XX:SharedArchiveFile="+b.cluster.jars.archive())
 	}
-	all = append(all, "-Dlog4j2.configurationFile=file:"+b.path("log4j2.properties"),
+	// What Java unpacks there stays behind when it is killed.
+	all = append(all, "-Djava.io.tmpdir="+b.dir, "-Dlog4j2.configurationFile=file:"+b.path("log4j2.properties"),
 		"-cp", filepath.Join(b.cluster.jars.dir, "*"), class)
 	return append(all, arguments...)
 }
