@@ -18,6 +18,7 @@ type metrics struct {
 	progress      *prometheus.GaugeVec
 	progressTime  *prometheus.GaugeVec
 	repeated      *prometheus.CounterVec
+	gaps          *prometheus.CounterVec
 	alarm         *prometheus.GaugeVec
 	watermark     prometheus.Gauge
 	watermarkTime prometheus.Gauge
@@ -46,11 +47,12 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		progress:      gauge("mc_seqno", "Newest bundle whose rows are all in the tables.", partition...),
 		progressTime:  gauge("gen_utime", "Time of that bundle's masterchain block.", partition...),
 		repeated:      counter("repeated_batches_total", "Batches that an earlier owner of the partition had begun to insert.", partition...),
+		gaps:          counter("gaps_total", "Times that bundles between the tables and the log were in neither.", partition...),
 		alarm:         gauge("alarm", "1 when the partition is stopped because its records do not fit the tables or their seals.", partition...),
 		watermark:     watermark.WithLabelValues(),
 		watermarkTime: watermarkTime.WithLabelValues(),
 	}
-	registry.MustRegister(m.rows, m.insertSeconds, m.batchRows, m.batchBytes, m.batchSeconds, m.progress, m.progressTime, m.repeated, m.alarm,
+	registry.MustRegister(m.rows, m.insertSeconds, m.batchRows, m.batchBytes, m.batchSeconds, m.progress, m.progressTime, m.repeated, m.gaps, m.alarm,
 		watermark, watermarkTime)
 	return m
 }

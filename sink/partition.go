@@ -3,9 +3,11 @@ package sink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"tonscribe/internal/kafka"
+	"tonscribe/schema/record"
 )
 
 // reader collects the records of one partition into a batch while the batch
@@ -18,6 +20,7 @@ type reader struct {
 	other     *batch // being inserted, or unused
 	inserting bool
 	outcome   chan outcome
+	placed    bool      // the tables have what comes before the records, or it was said that they do not
 	begun     time.Time // when the last insert began
 	restUntil time.Time
 }
@@ -30,7 +33,8 @@ type outcome struct {
 // drain brings a partition into the tables until ctx ends.
 func (c *Component) drain(ctx context.Context, l *kafka.PartitionReader) error {
 	c.metrics.alarm.WithLabelValues(labels(l)...).Set(0)
-	r := &reader{Component: c, partition: l, tally: tally{l.Counted()}, outcome: make(chan outcome, 1)}
+	c.metrics.gaps.WithLabelValues(labels(l)...) // from the beginning on: alarms are for what a counter rises by
+	r := &reader{Component: c, partition: l, tally: tally{l.Counted()}, placed: l.Bundle() > 0 || c.dependencies.Repeat != nil, outcome: make(chan outcome, 1)}
 	for _, b := range []**batch{&r.batch, &r.other} {
 		f, err := c.configuration.feedOf(l.Topic)
 		if err != nil {
@@ -73,7 +77,7 @@ func (r *reader) repeat(ctx context.Context, end int64) error {
 		if err != nil {
 			return err
 		}
-		if err := r.take(item); err != nil {
+		if err := r.take(ctx, item); err != nil {
 			return err
 		}
 	}
@@ -94,7 +98,7 @@ func (r *reader) step(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return r.take(item)
+		return r.take(ctx, item)
 	}
 	if r.full() {
 		if r.inserting {
@@ -108,7 +112,7 @@ func (r *reader) step(ctx context.Context) error {
 		return err
 	}
 	if came {
-		err = r.take(item)
+		err = r.take(ctx, item)
 	}
 	if err == nil && r.due(!came) {
 		r.begin(ctx)
@@ -142,7 +146,13 @@ func (r *reader) untilRound() time.Duration {
 	return time.Until(r.Component.began.Add(rounds * every))
 }
 
-func (r *reader) take(item kafka.Item) error {
+func (r *reader) take(ctx context.Context, item kafka.Item) error {
+	if !r.placed {
+		if err := r.place(ctx, item.Record); err != nil {
+			return err
+		}
+		r.placed = true
+	}
 	if repeat := r.dependencies.Repeat; repeat.passes(item) {
 		r.batch.pass(item)
 		if r.batch.sealed {
@@ -158,6 +168,23 @@ func (r *reader) take(item kafka.Item) error {
 		return err
 	}
 	r.partition.Count(r.tally.rows)
+	return nil
+}
+
+// place compares the first record of a reader whose group has committed nothing, or has
+// lost it, with the tables: what the log has no more between them never comes.
+func (r *reader) place(ctx context.Context, first *record.Record) error {
+	l := r.partition
+	var have uint32
+	err := r.dependencies.ClickHouse.Conn().QueryRow(ctx, "SELECT max(mc_seqno) FROM progress WHERE topic = $1 AND partition = $2", l.Topic, l.Partition).Scan(&have)
+	if err != nil {
+		return fmt.Errorf("%s/%d: look for the newest bundle: %w", l.Topic, l.Partition, err)
+	}
+	if have > 0 && first.PrevMcSeqno > have {
+		r.metrics.gaps.WithLabelValues(labels(l)...).Inc()
+		r.dependencies.Report.Log.Error().Str("topic", l.Topic).Int("partition", l.Partition).Uint32("after", have).Uint32("before", first.McSeqno).
+			Msg("the log does not have these bundles any more, and the tables never got them: `tonscribe repair` brings them back from the source")
+	}
 	return nil
 }
 

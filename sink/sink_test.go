@@ -238,6 +238,33 @@ func TestFaultsOfTheStreamStopThePartition(t *testing.T) {
 	}
 }
 
+func TestBundlesThatNeitherTheTablesNorTheLogHaveAreTold(t *testing.T) {
+	all := bundles(5, 9)
+	for name, test := range map[string]struct {
+		from int
+		want float64
+	}{"the log begins with the last bundle of the tables": {1, 0}, "it goes on after it": {2, 0}, "it begins later": {3, 1}} {
+		s, tables := newStream(t, 1), newTables(t)
+		s.publish(all[:2]...)
+		_, stop := s.start(tables, nil)
+		s.await()
+		stop()
+		anew := newStream(t, 1)
+		anew.publish(all[test.from:]...)
+		sink, stop := anew.start(tables, nil)
+		anew.await()
+		stop()
+		for _, topic := range schema.Topics {
+			if !topic.Table {
+				continue
+			}
+			if got := testutil.ToFloat64(sink.metrics.gaps.WithLabelValues(topic.Name, "0")); got != test.want {
+				t.Errorf("%s: %v gaps of topic %s, want %v", name, got, topic.Name, test.want)
+			}
+		}
+	}
+}
+
 func TestRestartInsideABundleGoesOnCountingItsRows(t *testing.T) {
 	s, tables := newStream(t, 1), newTables(t)
 	b := bundles(1, 4)[0]
