@@ -42,6 +42,12 @@ func sealedQuery(s clickhouse.Sealed, low, high uint32) string {
 const unsealedQuery = `SELECT toUInt32(minIf(mc_seqno, n < most)), countIf(n < most) FROM
 	(SELECT mc_seqno, n, max(n) OVER () AS most FROM (SELECT mc_seqno, uniqExact(topic, partition) AS n FROM seals WHERE mc_seqno BETWEEN %[1]d AND %[2]d GROUP BY mc_seqno))`
 
+// chainQuery finds bundles of which no seal is there, but one that follows them: the first
+// one, and how many follow.
+const chainQuery = `SELECT toUInt32(minIf(before + 1, prev > before)), countIf(prev > before) FROM
+	(SELECT mc_seqno, prev, lagInFrame(mc_seqno, 1, mc_seqno) OVER (ORDER BY mc_seqno) AS before FROM
+		(SELECT mc_seqno, max(prev_mc_seqno) AS prev FROM seals WHERE mc_seqno BETWEEN %[1]d AND %[2]d GROUP BY mc_seqno))`
+
 // messagesQuery finds bundles that have not the same number of messages by lt and
 // by time, of which each has one row.
 const messagesQuery = `SELECT toUInt32(minIf(mc_seqno, by_lt != by_time)), countIf(by_lt != by_time) FROM
@@ -96,6 +102,10 @@ func (w *Watch) Count(ctx context.Context, newest uint32) ([]Damage, error) {
 		}
 	}
 	list, err = w.missing(ctx, list, "accounts", "accounts have no row, or an older one than their last transaction", fmt.Sprintf(accountsQuery, low, high))
+	if err == nil && newest == 0 {
+		// An index that went on with a later bundle answers all the same.
+		list, err = w.missing(ctx, list, "seals", "bundles follow one that is not there", fmt.Sprintf(chainQuery, low, high))
+	}
 	if err == nil && newest == 0 {
 		list, err = w.missing(ctx, list, "accounts_by_balance", "accounts are not ranked by their newest state", fmt.Sprintf(rankedQuery, low, high))
 	}

@@ -12,6 +12,7 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/internal/parts"
 	"tonscribe/schema"
+	"tonscribe/schema/table"
 	"tonscribe/sink"
 )
 
@@ -45,13 +46,13 @@ type gap struct {
 
 func (r *run) plan(ctx context.Context, damages []parts.Damage) (*plan, error) {
 	p := &plan{from: ^uint32(0)}
-	for table, from := range together(parts.Sum(damages)) {
-		topics := sink.Sources(table)
+	for name, from := range together(unpromised(damages)) {
+		topics := sink.Sources(name)
 		if len(topics) == 0 {
-			p.others = append(p.others, table)
+			p.others = append(p.others, name)
 			continue
 		}
-		p.tables = append(p.tables, table)
+		p.tables = append(p.tables, name)
 		p.from = min(p.from, from)
 		for _, t := range topics {
 			if !slices.Contains(p.topics, t) {
@@ -84,6 +85,23 @@ func (r *run) plan(ctx context.Context, damages []parts.Damage) (*plan, error) {
 	}
 	fmt.Fprintln(r.Out, missing)
 	return p, r.findBegin(ctx, p)
+}
+
+// unpromised is where rows are missing. Of a bundle without seals nobody knows what rows
+// there should be, unless these were lost with a part: all tables may lack some.
+func unpromised(damages []parts.Damage) map[string]uint32 {
+	from := parts.Sum(damages)
+	for _, d := range damages {
+		if d.Table != table.Seals.Name || d.Part != "" {
+			continue
+		}
+		for _, t := range table.All {
+			if at, has := from[t.Name]; t != &table.Progress.Table && (!has || d.From < at) {
+				from[t.Name] = d.From
+			}
+		}
+	}
+	return from
 }
 
 // together adds the tables of actions and of their lists to each other: numbers of the

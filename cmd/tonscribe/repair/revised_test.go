@@ -42,26 +42,32 @@ func newIndex(t *testing.T) *index {
 		last = b.Seqno
 	}
 	i := &index{t, tables, log}
-	out, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: report.Silent(), Kafka: log, ClickHouse: tables})
+	i.fill(last)
+	return i
+}
+
+// fill brings the log into the tables, up to its last bundle.
+func (i *index) fill(last uint32) {
+	i.Helper()
+	out, err := sink.New(sink.DefaultConfiguration(), sink.Dependencies{Report: report.Silent(), Kafka: i.log, ClickHouse: i.tables})
 	if err != nil {
-		t.Fatal(err)
+		i.Fatal(err)
 	}
-	if err := out.Start(ctx); err != nil {
-		t.Fatal(err)
+	if err := out.Start(i.Context()); err != nil {
+		i.Fatal(err)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // ClickHouse has no way to tell
-		w, err := clickhouse.ReadWatermark(ctx, tables.Conn())
+		w, err := clickhouse.ReadWatermark(i.Context(), i.tables.Conn())
 		if err == nil && w.MCSeqno == last {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the tables have bundle %d of %d: %v", w.MCSeqno, last, err)
+			i.Fatalf("the tables have bundle %d of %d: %v", w.MCSeqno, last, err)
 		}
 	}
 	if err := out.Stop(context.Background()); err != nil {
-		t.Fatal(err)
+		i.Fatal(err)
 	}
-	return i
 }
 
 func (i *index) exec(statement string) {
