@@ -52,6 +52,9 @@ func (n *overNative) take(ctx context.Context) (c *ch.Client, used bool, err err
 		return c, true, nil
 	}
 	n.mutex.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
 	c, err = connect(n.addresses, func(address string) (*ch.Client, error) {
 		options := n.options
 		options.Address = address

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -153,13 +154,31 @@ func expired(ctx context.Context) bool {
 	return ctx.Err() != nil || ok && time.Until(deadline) < 5*time.Millisecond
 }
 
+// ofShard reports whether a server says that another one of its cluster did not answer it,
+// or not to the end.
+func ofShard(e *ch.Exception) bool {
+	switch e.Code {
+	case proto.ErrAllConnectionTriesFailed, proto.ErrNoFreeConnection, proto.ErrNetworkError, proto.ErrSocketTimeout:
+		return true
+	case proto.ErrAttemptToReadAfterEOF: // also of a damaged file
+		return strings.Contains(e.Message, "while receiving packet from ")
+	}
+	return false
+}
+
 // classify gives an error one of the names a caller can tell apart.
 func classify(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
+	if errors.Is(err, ErrUnavailable) { // nobody took the statement
+		return err
+	}
 	var exception *ch.Exception
 	if errors.As(err, &exception) {
+		if ofShard(exception) {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
 		switch exception.Code {
 		case proto.ErrTooManyBytes:
 			return fmt.Errorf("%w: %w", ErrTooManyBytes, err)

@@ -109,6 +109,41 @@ func TestFailuresHaveTheirNamesOverBothProtocols(t *testing.T) {
 	})
 }
 
+func TestAShardThatDoesNotAnswerIsNoDamageAndNoFaultOfTheStatement(t *testing.T) {
+	for _, c := range []struct {
+		code proto.Error
+		text string
+		want error
+	}{
+		{proto.ErrAllConnectionTriesFailed, "All connection tries failed. Log: \n\nCode: 210. DB::NetException: Connection refused (127.0.0.1:9001)", ErrUnavailable},
+		{proto.ErrNetworkError, "Connection reset by peer, while reading from socket (peer: 127.0.0.1:9001, local: 127.0.0.1:40000): While executing Remote", ErrUnavailable},
+		{proto.ErrSocketTimeout, "Timeout exceeded while reading from socket (peer: 127.0.0.1:9001)", ErrUnavailable},
+		{proto.ErrAttemptToReadAfterEOF, "Attempt to read after eof: while receiving packet from 127.0.0.1:9001, local address: 127.0.0.1:40000: While executing Remote", ErrUnavailable},
+		{proto.ErrAttemptToReadAfterEOF, "Attempt to read after eof: (while reading column hash): While executing MergeTreeSelect", ErrDamaged},
+	} {
+		err := classify(t.Context(), &ch.Exception{Code: c.code, Name: "DB::Exception", Message: c.text})
+		for _, name := range []error{ErrUnavailable, ErrDamaged, ErrTooHeavy, ErrBusy} {
+			if errors.Is(err, name) != errors.Is(c.want, name) {
+				t.Errorf("%s: %v, want %v", c.text, err, c.want)
+			}
+		}
+	}
+}
+
+func TestAServerThatTakesNoStatementInItsTimeDoesNotAnswer(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	o := optionsOf(t, "clickhouse://"+silent.Addr().String())
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, _, _, _, err := poolOf(t, o).sum(ctx, fmt.Sprintf(few, 1)); !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrTooHeavy) {
+		t.Errorf("%v, want %v", err, ErrUnavailable)
+	}
+}
+
 func TestAStatementThatNobodyWaitsForAnyMoreEndsSoonOverBothProtocols(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, o driver.Options) {
 		p := poolOf(t, o)
