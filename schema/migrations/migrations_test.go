@@ -291,3 +291,12 @@ func TestReplicatedTablesNeedACluster(t *testing.T) {
 		t.Fatal("accepted")
 	}
 }
+
+// The embedded engine has no macros, which it looks for behind the rights of the user.
+func TestWhoMakesTheTablesMayMakeAReplicatedDatabase(t *testing.T) {
+	other := regexp.MustCompile(`/[^/]+$`).ReplaceAllString(enginetest.ClickHouse(t).DSN(), "/tonscribe_replicated")
+	err := migrations.Up(t.Context(), other, migrations.Options{Cluster: "two", Replicated: true})
+	if err == nil || !strings.Contains(err.Error(), "No macro 'shard'") {
+		t.Errorf("%v, want that the macros are missing", err)
+	}
+}
