@@ -17,6 +17,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema/migrations"
+	"tonscribe/test/support/clustertest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -298,5 +299,16 @@ func TestWhoMakesTheTablesMayMakeAReplicatedDatabase(t *testing.T) {
 	err := migrations.Up(t.Context(), other, migrations.Options{Cluster: "two", Replicated: true})
 	if err == nil || !strings.Contains(err.Error(), "No macro 'shard'") {
 		t.Errorf("%v, want that the macros are missing", err)
+	}
+}
+
+func TestADSNThatLeavesOutANodeOfTheClusterIsRefused(t *testing.T) {
+	engines, dsn := clustertest.Shards(t)
+	options := migrations.Options{Cluster: clustertest.Name}
+	if err := migrations.Up(t.Context(), engines[0].DSN(), options); err == nil || !strings.Contains(err.Error(), "2 nodes") {
+		t.Errorf("one of two nodes: %v", err)
+	}
+	if err := migrations.Up(t.Context(), dsn, options); err != nil {
+		t.Errorf("both nodes: %v", err)
 	}
 }

@@ -128,6 +128,9 @@ func onNodes(ctx context.Context, dsn string, options Options, operation func(*m
 	if err != nil {
 		return err
 	}
+	if err := options.checkNodes(ctx, nodes); err != nil {
+		return err
+	}
 	for _, node := range nodes {
 		if err := createDatabase(ctx, node, options); err != nil {
 			return fmt.Errorf("database %s on %s: %w", node.Auth.Database, node.Addr[0], err)
@@ -246,6 +249,25 @@ func repair(m *migrate.Migrate, files *filled) error {
 		return err
 	}
 	return m.Force(int(before))
+}
+
+// checkNodes refuses a DSN that leaves out nodes of the cluster: these would have no tables.
+func (o Options) checkNodes(ctx context.Context, nodes []*driver.Options) error {
+	if o.Cluster == "" {
+		return nil
+	}
+	outside := *nodes[0]
+	outside.Auth.Database = ""
+	db := driver.OpenDB(&outside)
+	defer db.Close()
+	var all int
+	if err := db.QueryRowContext(ctx, "SELECT toInt64(count()) FROM system.clusters WHERE cluster = ?", o.Cluster).Scan(&all); err != nil {
+		return fmt.Errorf("nodes of cluster %s: %w", o.Cluster, err)
+	}
+	if all > len(nodes) {
+		return fmt.Errorf("cluster %s has %d nodes, and the DSN names %d: let it name all of them", o.Cluster, all, len(nodes))
+	}
+	return nil
 }
 
 // createDatabase runs in the node's default database, since a connection to one
