@@ -199,9 +199,11 @@ var (
 	flagLite       = flag{"liteservers", "api.lite.config", "lite servers that /api/v2 asks, and for what blocks do not show: `FILE` is a TON global config, or network for that of --network; those of the source, if it has some"}
 	flagFrom       = flag{"from", "ingest.from", "first masterchain `SEQNO`"}
 	flagTo         = flag{"to", "ingest.to", "last masterchain `SEQNO`, or SEQNO:ROOTHASH to name the block that is meant; 0 follows the source for ever"}
+	flagLast       = flag{"to", "ingest.to", "last masterchain `SEQNO`; 0 is the newest that the tables have"} // of rows
+	flagLastBlock  = flag{"to", "ingest.to", "last masterchain `SEQNO`, or, beside --source, SEQNO:ROOTHASH to name the block that is meant; 0 is the newest that the tables have"}
 	flagClickHouse = flag{"clickhouse", "clickhouse.dsn", "`DSN` of an external ClickHouse"}
 	flagCluster    = flag{"cluster", "clickhouse.cluster", "`NAME` of the ClickHouse cluster; empty is one node"}
-	flagKafka      = flag{"kafka", "kafka.brokers", "`HOST:PORT,…` of an external Kafka"}
+	flagKafka      = flag{"kafka", "kafka.brokers", "`BROKERS` of an external Kafka, HOST:PORT with commas between them"}
 )
 
 // sources are those of every command that reads blocks.
@@ -275,7 +277,7 @@ func setFlags(loader *config.Loader, cmd *cobra.Command) error {
 			return
 		}
 		value, origin := f.Value.String(), config.Origin("--"+f.Name)
-		if seqno, hash, both := strings.Cut(value, ":"); both && key[0] == flagTo.key {
+		if seqno, hash, both := strings.Cut(value, ":"); both && (f.Usage == flagTo.usage || f.Usage == flagLastBlock.usage) {
 			if value, err = seqno, loader.Set(flagTo.key+"_hash", hash, origin); err != nil {
 				return
 			}

@@ -216,6 +216,22 @@ func TestFlagsThatSetMoreThanOneKey(t *testing.T) {
 	}
 }
 
+func TestTheRangeOfTheTablesHasNoEndThatNamesABlockOrIsFollowed(t *testing.T) {
+	s := newSettings(&cobra.Command{})
+	for _, command := range []*cobra.Command{reclassifyCommand(s), verifyCommand(s)} {
+		if help := command.Flag("to").Usage; strings.Contains(help, "for ever") {
+			t.Errorf("%s: --to: %s, want what 0 is of tables", command.Name(), help)
+		}
+	}
+	command := reclassifyCommand(s)
+	if err := command.ParseFlags([]string{"--to", "60:" + strings.Repeat("ab", 32)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.load(command); err == nil || !strings.Contains(err.Error(), "--to") {
+		t.Errorf("reclassify --to SEQNO:ROOTHASH: %v, want an error: nothing would be compared with the hash", err)
+	}
+}
+
 func TestLiteServersBesideANetworkAreOfItsChain(t *testing.T) {
 	_, mainnet, _ := network.Chain(network.Mainnet)
 	other := strings.Repeat("ab", 32)

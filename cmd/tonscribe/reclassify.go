@@ -38,6 +38,6 @@ embedded engine in --data.`,
 			return err
 		}),
 	}
-	addFlags(c, false, flagFrom, flagTo, flagClickHouse)
+	addFlags(c, false, flagFrom, flagLast, flagClickHouse)
 	return c
 }

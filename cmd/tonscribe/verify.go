@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ embedded engine in --data. Checks: ` + strings.Join(verify.Checks, ", ") + ".",
 			return err
 		}),
 	}
-	addFlags(c, false, flagBlocks, flagFrom, flagTo, flagClickHouse)
+	addFlags(c, false, flagBlocks, flagFrom, flagLastBlock, flagClickHouse)
 	c.Flags().StringSliceVar(&without, "without", nil, "`CHECKS` to leave out")
 	return c
 }
@@ -51,6 +52,9 @@ embedded engine in --data. Checks: ` + strings.Join(verify.Checks, ", ") + ".",
 func (p *process) blocksAgain(ctx context.Context) (verify.BundleSource, error) {
 	s := p.settings
 	if s.Ingest.Source == "" {
+		if s.Ingest.ToHash != "" {
+			return nil, errors.New("--to, ingest.to_hash: the root hash of a block is compared with that of --source: name one")
+		}
 		return nil, nil
 	}
 	if err := p.findNetwork(ctx); err != nil {

@@ -56,6 +56,11 @@ func TestVerifyRefusesASourceThatIsNoneBeforeItReadsTheTables(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", source, err, want)
 		}
 	}
+	named := verifying(t, "")
+	named.settings.Ingest.ToHash = strings.Repeat("ab", 32)
+	if _, err := named.blocksAgain(context.Background()); err == nil || !strings.Contains(err.Error(), "--source") {
+		t.Errorf("a block's hash without a source: %v, want an error: nothing would be compared with it", err)
+	}
 	if source, err := verifying(t, "").blocksAgain(context.Background()); source != nil || err != nil {
 		t.Errorf("without a source: %v, %v, want neither", source, err)
 	}
