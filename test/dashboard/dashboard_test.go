@@ -336,12 +336,24 @@ func (d *dashboard) showsEveryPage() {
 		d.Await(`!document.querySelector("[aria-busy=true]")`)
 		d.isFit(page.title)
 		d.picture(strings.Trim(page.path, "/"))
+		if page.title == "API keys" {
+			d.saysWhatKeysCanDo()
+		}
 	}
 	d.Go(d.base + "/dashboard/deliveries?test=true") // a page may be opened by its address
 	d.click("#main tbody a")
 	d.Await(`document.querySelector("#attempts .try")`)
 	d.isFit("Delivery")
 	d.picture("delivery")
+}
+
+// saysWhatKeysCanDo by a link to what describes the API that takes them.
+func (d *dashboard) saysWhatKeysCanDo() {
+	var described string
+	d.Eval(`fetch(document.querySelector("#main .lead a").href).then((r) => r.text())`, &described)
+	if !strings.Contains(described, "/create-transfer") {
+		d.t.Errorf("what keys can do is said to be in %.200s, want the description of the merchants' API", described)
+	}
 }
 
 func (d *dashboard) isFit(title string) {
