@@ -57,3 +57,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	}
 	return m
 }
+
+// begin has the counters of a partition that somebody is alarmed by from its beginning
+// on: alarms are for what a counter rises by.
+func (m *metrics) begin(partition string) {
+	m.gaps.WithLabelValues(partition)
+	m.failures.WithLabelValues(partition)
+}

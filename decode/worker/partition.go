@@ -60,6 +60,7 @@ func (c *Component) serve(ctx context.Context, source *kafka.PartitionReader) er
 		}
 		return kafka.ErrMoved
 	}
+	c.metrics.begin(l.label)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return l.read(ctx) })
 	group.Go(func() error { return l.write(ctx) })
