@@ -34,7 +34,7 @@ type metrics struct {
 
 func newMetrics(r report.Reporter) *metrics {
 	m := r.Meter("send")
-	return &metrics{
+	made := &metrics{
 		attempts:    m.Counters("attempts_total", "Attempts, by why they were made and what became of them: ok, or the class of the failure.", "kind", "class"),
 		ended:       m.Counters("deliveries_total", "Deliveries that ended, by their state.", "state"),
 		ignored:     m.Counters("ignored_total", "Deliveries that were ignored or cancelled, by reason.", "reason"),
@@ -55,6 +55,10 @@ func newMetrics(r report.Reporter) *metrics {
 		bundle:      m.Gauges("bundle", "Masterchain seqno up to which events were taken up, by partition.", "partition"),
 		disabled:    m.Counter("disabled_total", "Endpoints that were disabled because they took nothing."),
 	}
+	for _, state := range []State{Delivered, Exhausted, Ignored, Cancelled} { // from the beginning on: alarms are for what a counter rises by
+		made.ended.WithLabelValues(string(state))
+	}
+	return made
 }
 
 // note counts an attempt.
