@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"tonscribe/internal/report"
 	"tonscribe/ton/tvm"
 )
@@ -68,7 +70,7 @@ type Dependencies struct {
 // Pool executes deliveries. It may be used by many goroutines at once.
 type Pool struct {
 	configuration Configuration
-	report        report.Reporter
+	log           zerolog.Logger // of what strangers bring about
 	metrics       *metrics
 	slots         chan struct{} // one for each process that may be busy
 
@@ -86,7 +88,7 @@ func New(c Configuration, d Dependencies) (*Pool, error) {
 		return nil, err
 	}
 	r := d.Report.For("emulator")
-	p := &Pool{configuration: c, report: r, metrics: newMetrics(r), slots: make(chan struct{}, c.Workers)}
+	p := &Pool{configuration: c, log: r.Seldom(), metrics: newMetrics(r), slots: make(chan struct{}, c.Workers)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -181,7 +183,7 @@ func (p *Pool) execute(ctx context.Context, w *worker, in tvm.Delivery) (tvm.Out
 // beyond counts and reports an execution that its limits ended.
 func (p *Pool) beyond(in tvm.Delivery, err error) error {
 	p.metrics.done(resultLimits)
-	p.report.Log.Warn().Hex("message", in.Message.Hash()).Err(err).Msg("an execution was ended by its limits, its process is replaced")
+	p.log.Warn().Hex("message", in.Message.Hash()).Err(err).Msg("an execution was ended by its limits, its process is replaced")
 	return fmt.Errorf("message %x: %w", in.Message.Hash(), ErrLimits)
 }
 

@@ -3,6 +3,8 @@
 package report
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 )
@@ -18,6 +20,18 @@ type Reporter struct {
 // For is the reporter of a component.
 func (r Reporter) For(component string) Reporter {
 	return Reporter{Log: r.Log.With().Str("component", component).Logger(), Metrics: r.Metrics}
+}
+
+// Of the lines of a logger of Seldom this many are written in a time.
+const (
+	seldomLines = 5
+	seldomTime  = 10 * time.Second
+)
+
+// Seldom is Log for what strangers can bring about as often as they like: after the first
+// few lines in ten seconds it drops them. Whoever logs keeps it.
+func (r Reporter) Seldom() zerolog.Logger {
+	return r.Log.Sample(&zerolog.BurstSampler{Burst: seldomLines, Period: seldomTime})
 }
 
 // Silent reports to nobody. For tests.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/rs/zerolog"
 
 	"tonscribe/internal/report"
 	"tonscribe/query/auth"
@@ -53,7 +54,7 @@ type Component struct {
 	queued        atomic.Int64  // bytes of events that wait, of all streams
 	messages      atomic.Int64  // bytes of large messages that are not answered yet, likewise
 	replays       chan struct{} // has as many values as streams read what they missed
-	logged        atomic.Int64
+	seldom        zerolog.Logger
 
 	stopping context.Context // ends when streams are to end
 	drain    context.CancelCauseFunc
@@ -76,6 +77,7 @@ func New(c Configuration, d Dependencies) (*Component, error) {
 	l.stopping, l.drain = context.WithCancelCause(context.Background())
 	l.clients = clients{configuration: &l.configuration, of: map[string]int{}}
 	l.hub = newHub(l)
+	l.seldom = l.report.Seldom()
 	l.metrics = newMetrics(l.report, l)
 	return l, nil
 }
@@ -151,13 +153,10 @@ func (c *Component) limitsOf(ctx context.Context) (l events.Limits, streams int)
 
 func (c *Component) books() events.Books { return events.Books{Index: &c.index, Fail: c.failed} }
 
-// failed counts a failure, and logs one now and then.
+// failed counts a failure, and logs some.
 func (c *Component) failed(err error) {
 	c.metrics.failures.Inc()
-	now, logged := time.Now().UnixNano(), c.logged.Load()
-	if now-logged > int64(10*time.Second) && c.logged.CompareAndSwap(logged, now) {
-		c.report.Log.Warn().Err(err).Msg("what streams are made of could not be read; trying again")
-	}
+	c.seldom.Warn().Err(err).Msg("what streams are made of could not be read; trying again")
 }
 
 func (c *Component) sleep(ctx context.Context, d time.Duration) {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/xssnick/tonutils-go/address"
 	"github.com/xssnick/tonutils-go/tlb"
 	"github.com/xssnick/tonutils-go/ton"
@@ -124,6 +125,7 @@ type Node struct {
 	emulator      Emulator
 	accepted      func(context.Context, Accepted)
 	report        report.Reporter
+	seldom        zerolog.Logger
 	configs       kept[uint32, *tvm.Config] // by their key block
 	keys          kept[uint32, uint32]      // the key block of a masterchain block
 	libraries     kept[[32]byte, *cell.Cell]
@@ -139,7 +141,7 @@ func New(configuration Configuration, d Dependencies) (*Node, error) {
 		return nil, fmt.Errorf("node access: %w", err)
 	}
 	n := &Node{
-		configuration: configuration, servers: d.Servers, emulator: d.Emulator, accepted: d.Accepted, report: d.Report,
+		configuration: configuration, servers: d.Servers, emulator: d.Emulator, accepted: d.Accepted, report: d.Report, seldom: d.Report.Seldom(),
 		configs: newKept[uint32, *tvm.Config](maxConfigs), keys: newKept[uint32, uint32](maxKeys), libraries: newKept[[32]byte, *cell.Cell](maxLibraryCells),
 		answers: newAnswers(configuration.CacheBytes),
 	}

@@ -137,7 +137,7 @@ func (n *Node) rehearse(ctx context.Context, message *cell.Cell, to address.Addr
 		return ctx.Err()
 	}
 	if err != nil {
-		n.report.Log.Warn().Err(err).Stringer("account", to).Msg("a message could not be tried, it is sent untried")
+		n.seldom.Warn().Err(err).Stringer("account", to).Msg("a message could not be tried, it is sent untried")
 		return nil
 	}
 	if outcome.Accepted || slices.Contains(unknowing, outcome.ExitCode) {

@@ -1,0 +1,28 @@
+package report
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+func TestLinesThatStrangersBringAboutDoNotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log := Reporter{Log: zerolog.New(&out)}.Seldom()
+		for range 1000 {
+			log.Warn().Msg("again")
+		}
+		if lines := bytes.Count(out.Bytes(), []byte("\n")); lines != seldomLines {
+			t.Errorf("%d lines are written at once, want %d", lines, seldomLines)
+		}
+		time.Sleep(seldomTime + time.Second)
+		log.Warn().Msg("later")
+		if !bytes.Contains(out.Bytes(), []byte("later")) {
+			t.Errorf("%s later nothing is written", seldomTime)
+		}
+	})
+}
