@@ -184,7 +184,8 @@ func (s *settings) running(run func(cmd *cobra.Command, p *process) error) func(
 	})
 }
 
-// flag is a command-line name of a key.
+// flag is a command-line name of a key, or of two where a value may have two parts: both
+// with a colon between them.
 type flag struct{ name, key, usage string }
 
 var (
@@ -198,9 +199,9 @@ var (
 	flagNamespace  = flag{"type-namespace", "api.type_namespace", "namespace part of @type in answers of /api/v2; `NAME` is ton on mainnet and testnet, else chain"}
 	flagLite       = flag{"liteservers", "api.lite.config", "lite servers that /api/v2 asks, and for what blocks do not show: `FILE` is a TON global config, or network for that of --network; those of the source, if it has some"}
 	flagFrom       = flag{"from", "ingest.from", "first masterchain `SEQNO`"}
-	flagTo         = flag{"to", "ingest.to", "last masterchain `SEQNO`, or SEQNO:ROOTHASH to name the block that is meant; 0 follows the source for ever"}
+	flagTo         = flag{"to", "ingest.to:ingest.to_hash", "last masterchain `SEQNO`, or SEQNO:ROOTHASH to name the block that is meant; 0 follows the source for ever"}
 	flagLast       = flag{"to", "ingest.to", "last masterchain `SEQNO`; 0 is the newest that the tables have"} // of rows
-	flagLastBlock  = flag{"to", "ingest.to", "last masterchain `SEQNO`, or, beside --source, SEQNO:ROOTHASH to name the block that is meant; 0 is the newest that the tables have"}
+	flagLastBlock  = flag{"to", "ingest.to:ingest.to_hash", "last masterchain `SEQNO`, or, beside --source, SEQNO:ROOTHASH to name the block that is meant; 0 is the newest that the tables have"}
 	flagClickHouse = flag{"clickhouse", "clickhouse.dsn", "`DSN` of an external ClickHouse"}
 	flagCluster    = flag{"cluster", "clickhouse.cluster", "`NAME` of the ClickHouse cluster; empty is one node"}
 	flagKafka      = flag{"kafka", "kafka.brokers", "`BROKERS` of an external Kafka, HOST:PORT with commas between them"}
@@ -224,7 +225,7 @@ func addFlags(c *cobra.Command, persistent bool, flags ...flag) {
 	}
 	for _, f := range flags {
 		set.String(f.name, "", f.usage)
-		set.Lookup(f.name).Annotations = map[string][]string{"key": {f.key}}
+		set.Lookup(f.name).Annotations = map[string][]string{"key": strings.Split(f.key, ":")}
 	}
 }
 
@@ -277,8 +278,8 @@ func setFlags(loader *config.Loader, cmd *cobra.Command) error {
 			return
 		}
 		value, origin := f.Value.String(), config.Origin("--"+f.Name)
-		if seqno, hash, both := strings.Cut(value, ":"); both && (f.Usage == flagTo.usage || f.Usage == flagLastBlock.usage) {
-			if value, err = seqno, loader.Set(flagTo.key+"_hash", hash, origin); err != nil {
+		if first, second, both := strings.Cut(value, ":"); both && len(key) == 2 {
+			if value, err = first, loader.Set(key[1], second, origin); err != nil {
 				return
 			}
 		}
