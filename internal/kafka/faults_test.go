@@ -249,7 +249,6 @@ func TestLoginIsCheckedBeforeAnythingElse(t *testing.T) {
 	}
 }
 
-// Who waits for a log that others wait for already gives up with its own context.
 func TestTopicsThatAreThereNeedNoRightToCreateThem(t *testing.T) {
 	cluster := kafkatest.Start(t, kafkatest.Options{
 		Users:      map[string]string{"app": "right"},
@@ -285,6 +284,7 @@ func TestTopicsThatAreThereNeedNoRightToCreateThem(t *testing.T) {
 	}
 }
 
+// Who waits for a log that others wait for already gives up with its own context.
 func TestWhoWaitsForALogThatIsAwayGivesUpWithItsContext(t *testing.T) {
 	dialled := make(chan struct{}, 1)
 	l := newTestLog(t, Dependencies{Dial: func(context.Context, string, string) (net.Conn, error) {

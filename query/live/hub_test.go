@@ -168,7 +168,6 @@ func TestWhatWasForeseenBeforeItsAccountTookAnotherMessageIsNotTold(t *testing.T
 	wantEvents(t, "who may get the next message", c, "transactions pending 1")
 }
 
-// Whoever goes on from the position of an answer gets what waited behind it.
 // A block may have several messages of an account, and a message may be foreseen on a state
 // that the index does not have yet.
 func TestOnlyWhatWasForeseenBeforeItsAccountTookAnotherMessageIsInvalidatedByThat(t *testing.T) {
@@ -204,6 +203,7 @@ func TestOnlyWhatWasForeseenBeforeItsAccountTookAnotherMessageIsInvalidatedByTha
 	}
 }
 
+// Whoever goes on from the position of an answer gets what waited behind it.
 func TestTheAnswerToAnOperationIsNotAheadOfWhatWaits(t *testing.T) {
 	for _, operation := range []string{
 		`{"operation":"unsubscribe","addresses":["` + rawAddress(2) + `"]}`,
