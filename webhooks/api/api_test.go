@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,54 +20,6 @@ import (
 	"tonscribe/webhooks/signature"
 	"tonscribe/webhooks/store"
 )
-
-func TestASessionBelongsToABrowserAndEnds(t *testing.T) {
-	w := newWorld(t)
-	s := w.newShop("shop")
-	answer := w.send(request{method: http.MethodPost, path: "/session", body: map[string]any{"token": s.token}, header: http.Header{"X-Forwarded-Proto": {"https"}, "Content-Type": {"application/json; charset=utf-8"}}})
-	cookies := answer.Result().Cookies()
-	if answer.Code != http.StatusOK || len(cookies) != 1 {
-		t.Fatalf("%d %s %v", answer.Code, answer.Body, cookies)
-	}
-	if c := cookies[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || !c.Secure || c.Path != Prefix || c.MaxAge != int((12*time.Hour).Seconds()) || c.Value == s.cookie {
-		t.Errorf("the cookie is %s", c)
-	}
-	if answer.Header().Get("Cache-Control") != "no-store" || answer.Header().Get("Access-Control-Allow-Origin") != "" {
-		t.Errorf("headers %v", answer.Header())
-	}
-	for range 2 { // asking again changes nothing
-		got := w.ok(s.clicks(http.MethodGet, "/session", nil))
-		if merchant := got["merchant"].(map[string]any); merchant["id"] != hex.EncodeToString(s.ID[:]) || merchant["name"] != "shop" || got["csrf"] != s.csrf {
-			t.Errorf("the session is %v", got)
-		}
-	}
-	for what, body := range map[string]any{"another kind of token": map[string]any{"token": s.key}, "an unknown one": map[string]any{"token": store.TokenPrefix + strings.Repeat("0", 64)}, "a part": map[string]any{"token": s.token[:20]}} {
-		w.refused(what, request{method: http.MethodPost, path: "/session", body: body}, http.StatusUnauthorized, "token_unknown")
-	}
-	w.refused("no token", request{method: http.MethodPost, path: "/session", body: map[string]any{}}, http.StatusBadRequest, "missing_token")
-	w.refused("a form of another site", request{method: http.MethodPost, path: "/session", body: `{"token":"` + s.token + `"}`, header: http.Header{"Content-Type": {"text/plain"}}}, http.StatusBadRequest, "content_type")
-
-	signedOut := w.send(s.clicks(http.MethodDelete, "/session", nil))
-	if c := signedOut.Result().Cookies(); signedOut.Code != http.StatusOK || len(c) != 1 || c[0].MaxAge >= 0 || c[0].Value != "" {
-		t.Errorf("signed out: %d %s %v", signedOut.Code, signedOut.Body, c)
-	}
-	w.refused("after signing out", s.clicks(http.MethodGet, "/session", nil), http.StatusUnauthorized, "session_over")
-	s.cookie, s.csrf = cookies[0].Value, csrf(cookies[0].Value)
-	w.ok(s.clicks(http.MethodGet, "/keys", nil)) // the other browser stays
-	w.clock.pass(12 * time.Hour)
-	w.refused("half a day later", s.clicks(http.MethodGet, "/keys", nil), http.StatusUnauthorized, "session_over")
-}
-
-func TestATokenThatWasReplacedOpensNoSession(t *testing.T) {
-	w := newWorld(t)
-	s := w.newShop("shop")
-	m, err := w.store.Merchants.Find(t.Context(), "shop")
-	w.must(err)
-	token := m.NewToken()
-	w.must(w.store.Merchants.Put(t.Context(), m)) // by another process: memory has the one before yet
-	w.refused("the old token", request{method: http.MethodPost, path: "/session", body: map[string]any{"token": s.token}}, http.StatusUnauthorized, "token_unknown")
-	w.ok(request{method: http.MethodPost, path: "/session", body: map[string]any{"token": token}})
-}
 
 func TestSecretsAreMaskedUntilTheyAreRevealedAndRotateByTheAPI(t *testing.T) {
 	w := newWorld(t)
@@ -136,68 +85,6 @@ func TestSecretsAreMaskedUntilTheyAreRevealedAndRotateByTheAPI(t *testing.T) {
 		if strings.Contains(w.log.text(), secret) || strings.Contains(w.everything(s), secret) {
 			t.Errorf("%s is in the log or in a table", secret)
 		}
-	}
-}
-
-func TestWhatClientsThatHaveGoneHaveChangedIsInTheAudit(t *testing.T) {
-	w := newWorld(t)
-	s := w.newShop("shop")
-	key := w.ok(s.clicks(http.MethodPost, "/keys", map[string]any{"name": "till", "scopes": []string{"transfers"}}))["id"].(string)
-	event := "/deliveries/" + hex.EncodeToString(s.event[:])
-	day := map[string]any{"from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z"}
-	want := []string{"signed_in", "key_made"}
-	for _, c := range []struct {
-		method, path string
-		body         any
-		noted        string
-	}{
-		{http.MethodPut, "/webhook", map[string]any{"url": "https://1.1.1.1/"}, "webhook_changed"},
-		{http.MethodPost, "/webhook/secret/rotate", nil, "secret_rotated"},
-		{http.MethodPost, "/webhook/secret/reveal", nil, "secret_revealed"},
-		{http.MethodPost, "/webhook/secret/switch", nil, "secret_switched"},
-		{http.MethodPost, "/webhook/secret/undo", nil, "secret_undone"},
-		{http.MethodPost, "/webhook/test", nil, "test_sent"},
-		{http.MethodPost, event + "/redeliver", nil, "redelivered"},
-		{http.MethodPost, "/deliveries/replay", day, "replay_started"},
-		{http.MethodDelete, "/replays/" + hex.EncodeToString(s.replay[:]), nil, "replay_cancelled"},
-		{http.MethodPost, "/keys", map[string]any{"name": "x", "scopes": []string{"transfers"}}, "key_made"},
-		{http.MethodDelete, "/keys/" + key, nil, "key_revoked"},
-		{http.MethodDelete, "/session", nil, "signed_out"},
-	} {
-		r := s.clicks(c.method, c.path, c.body)
-		r.gone = true
-		w.ok(r)
-		want = append(want, c.noted)
-	}
-	var noted []string
-	for _, row := range w.ok(s.asks(http.MethodGet, "/audit", nil))["audit"].([]any) {
-		noted = append(noted, row.(map[string]any)["what"].(string))
-	}
-	if slices.Reverse(noted); !slices.Equal(noted, want) {
-		t.Errorf("the audit is %v, want %v", noted, want)
-	}
-}
-
-func TestTheAuditIsReadAPageAtATime(t *testing.T) {
-	w := newWorld(t)
-	s := w.newShop("shop")
-	for range 6 {
-		w.clock.pass(time.Second)
-		w.ok(s.asks(http.MethodPost, "/webhook/secret/reveal", nil))
-	}
-	var at []string
-	for cursor, pages := "", 0; ; pages++ {
-		page := w.ok(s.asks(http.MethodGet, "/audit?limit=2&cursor="+cursor, nil))
-		for _, row := range page["audit"].([]any) {
-			at = append(at, row.(map[string]any)["at"].(string))
-		}
-		next, more := page["nextCursor"].(string)
-		if cursor = next; !more || pages > 10 {
-			break
-		}
-	}
-	if !slices.IsSortedFunc(at, func(a, b string) int { return strings.Compare(b, a) }) || len(slices.Compact(at)) != 7 {
-		t.Errorf("%v, want 7 entries, the newest first", at)
 	}
 }
 
@@ -356,17 +243,6 @@ func TestAMerchantIsLimitedAndNobodyElse(t *testing.T) {
 	w.ok(request{method: http.MethodGet, path: "/transfer?bodyHash=" + s.bodyHash})
 }
 
-func TestASignInBeyondTheLimitOfItsMerchantIsRefusedOrOpensASession(t *testing.T) {
-	w := newWorld(t)
-	s := w.newShop("shop")
-	w.open(func(c *Configuration) { c.Rate, c.Burst = 6, 1 }) // one more is due while the refusal waits
-	w.ok(s.asks(http.MethodGet, "/keys", nil))
-	answer := w.send(request{method: http.MethodPost, path: "/session", body: map[string]any{"token": s.token}})
-	if opened := len(answer.Result().Cookies()) == 1; answer.Code != http.StatusTooManyRequests && !opened {
-		t.Errorf("%d %s without a cookie, want %d or a session", answer.Code, answer.Body, http.StatusTooManyRequests)
-	}
-}
-
 func TestWhatAnInstallationDoesNotHaveIsSaid(t *testing.T) {
 	w := newWorld(t)
 	s := w.newShop("shop")
@@ -383,93 +259,6 @@ func TestWhatAnInstallationDoesNotHaveIsSaid(t *testing.T) {
 	if got := w.ok(s.asks(http.MethodGet, "/transfer?reference="+s.reference, nil)); got["status"] != "pending" {
 		t.Errorf("without outcomes a payment is %v, want pending", got)
 	}
-}
-
-func TestASearchOfDeliveriesIsHandedOnAsItWasMeant(t *testing.T) {
-	w := newWorld(t)
-	s := w.newShop("shop")
-	hash := store.Hash{1, 2, 3}
-	query := "state=exhausted&reference=test_" + s.reference + "&txHash=" + hex.EncodeToString(hash[:]) + "&traceId=" + base64.URLEncoding.EncodeToString(hash[:]) + "&event=evt_" + hex.EncodeToString(s.event[:]) +
-		"&bodyHash=" + base64.StdEncoding.EncodeToString(hash[:]) + "&code=503&class=status&from=2024-01-15T14:30:00Z&to=2024-01-16T14:30:00.5%2B02:00&test=false&limit=7&cursor=abc"
-	w.ok(s.asks(http.MethodGet, "/deliveries?"+query, nil))
-	got := w.deliveries.search
-	if got.State != "exhausted" || got.Class != "status" || got.Code != 503 || got.Limit != 7 || got.Cursor != "abc" || *got.Event != s.event || *got.TxHash != hash || *got.TraceID != hash || *got.BodyHash != hash ||
-		*got.Test || !got.From.Equal(time.Date(2024, 1, 15, 14, 30, 0, 0, time.UTC)) || !got.To.Equal(time.Date(2024, 1, 16, 12, 30, 0, 5e8, time.UTC)) || got.Reference == nil {
-		t.Errorf("%+v", got)
-	}
-	w.ok(s.asks(http.MethodGet, "/deliveries?state=&cursor=", nil))
-	if got := w.deliveries.search; got.State != "" || got.Limit != 50 || got.Event != nil || got.Test != nil || !got.From.IsZero() {
-		t.Errorf("without conditions: %+v", got)
-	}
-	w.refused("a wrong cursor", s.asks(http.MethodGet, "/deliveries?cursor=wrong", nil), http.StatusBadRequest, "bad_cursor")
-	unanswered := store.ID{1}
-	w.deliveries.of[s.ID][unanswered] = Delivery{Event: unanswered, State: "pending", Happened: time.Now()}
-	answer := w.send(s.clicks(http.MethodGet, "/deliveries.csv?state=delivered", nil))
-	rows, err := csv.NewReader(answer.Body).ReadAll()
-	codes := map[string]string{}
-	for _, row := range rows {
-		codes[row[0]] = row[9]
-	}
-	if want := map[string]string{"event": "lastCode", hex.EncodeToString(s.event[:]): "200", hex.EncodeToString(unanswered[:]): ""}; err != nil || !maps.Equal(codes, want) || answer.Header().Get("Content-Type") != "text/csv; charset=utf-8" {
-		t.Errorf("the table: %d %v %v", answer.Code, rows, err)
-	}
-}
-
-// slowLog lets searches wait.
-type slowLog struct {
-	*sent
-	asked, let chan struct{}
-}
-
-func (s slowLog) Search(ctx context.Context, merchant store.ID, search Search) ([]Delivery, string, error) {
-	s.asked <- struct{}{}
-	<-s.let
-	return s.sent.Search(ctx, merchant, search)
-}
-
-func TestAMerchantHasOneTableWrittenAtATime(t *testing.T) {
-	w := newWorld(t)
-	s, other := w.newShop("shop"), w.newShop("other")
-	slow := slowLog{w.deliveries, make(chan struct{}, 10), make(chan struct{})}
-	w.api.deliveries = slow
-	export := func(s *shop) request { return s.asks(http.MethodGet, "/deliveries.csv", nil) }
-	var first, others sync.WaitGroup
-	first.Go(func() {
-		if answer := w.send(export(s)); answer.Code != http.StatusOK {
-			t.Errorf("the first: %d %s, want 200", answer.Code, answer.Body)
-		}
-	})
-	<-slow.asked
-	let := sync.OnceFunc(func() { close(slow.let) })
-	time.AfterFunc(5*time.Second, let)
-	w.refused("a second one meanwhile", export(s), http.StatusTooManyRequests, "busy")
-	others.Go(func() {
-		if answer := w.send(export(other)); answer.Code != http.StatusOK {
-			t.Errorf("another merchant's: %d %s, want 200", answer.Code, answer.Body)
-		}
-	})
-	<-slow.asked
-	let()
-	first.Wait()
-	others.Wait()
-	if answer := w.send(export(s)); answer.Code != http.StatusOK {
-		t.Errorf("after the first: %d %s, want 200", answer.Code, answer.Body)
-	}
-}
-
-func TestAnAttemptIsShownWithAllThatIsKnownOfIt(t *testing.T) {
-	w := newWorld(t)
-	s := w.newShop("shop")
-	got := w.ok(s.clicks(http.MethodGet, "/deliveries/"+hex.EncodeToString(s.event[:]), nil))
-	attempt := got["attempts"].([]any)[0].(map[string]any)
-	if got["body"] != `{"event":"transfer.completed"}` || attempt["totalMs"] != json.Number("1.5") || attempt["dnsMs"] != nil || attempt["responseBody"] != "base64:b2v/" ||
-		fmt.Sprint(attempt["responseHeaders"]) != "map[Via:[a b]]" || fmt.Sprint(attempt["requestHeaders"]) != "map[X-Pay-Signature:sha256=…]" {
-		t.Errorf("%v", got)
-	}
-	w.deliveries.refuse = fmt.Errorf("%w: there is no URL", ErrRefused)
-	w.refused("what the sender refuses", s.clicks(http.MethodPost, "/deliveries/"+hex.EncodeToString(s.event[:])+"/redeliver", nil), http.StatusConflict, "refused")
-	w.deliveries.refuse = ErrBusy
-	w.refused("too much at once", s.clicks(http.MethodPost, "/webhook/test", map[string]any{}), http.StatusTooManyRequests, "busy")
 }
 
 func TestATestIsAnEventThatMatchesNoOrder(t *testing.T) {
@@ -525,38 +314,6 @@ func asAny(t *testing.T, object any) any {
 		t.Fatal(err)
 	}
 	return value
-}
-
-func TestAReplayNeedsARangeThatEnds(t *testing.T) {
-	w := newWorld(t)
-	s := w.newShop("shop")
-	within := func(from, to string, more ...any) map[string]any {
-		body := map[string]any{"from": from, "to": to}
-		for i := 0; i < len(more); i += 2 {
-			body[more[i].(string)] = more[i+1]
-		}
-		return body
-	}
-	dry := w.ok(s.clicks(http.MethodPost, "/deliveries/replay", within("2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z", "state", "exhausted", "dryRun", true)))
-	if dry["id"] != nil || dry["count"] != json.Number("1") {
-		t.Errorf("a dry run: %v", dry)
-	}
-	started := w.ok(s.clicks(http.MethodPost, "/deliveries/replay", within("2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z")))
-	path := "/replays/" + started["id"].(string)
-	if got := w.ok(s.clicks(http.MethodGet, path, nil)); got["state"] != "running" {
-		t.Errorf("the replay is %v", got)
-	}
-	if got := w.ok(s.clicks(http.MethodDelete, path, nil)); got["state"] != "cancelled" {
-		t.Errorf("the replay is %v", got)
-	}
-	for _, bad := range []map[string]any{
-		within("2024-01-01T00:00:00Z", "2024-01-01T00:00:00Z"), within("2024-02-01T00:00:00Z", "2024-01-01T00:00:00Z"), within("2020-01-01T00:00:00Z", "2024-01-01T00:00:00Z"),
-		within("x", "2024-01-01T00:00:00Z"), within("2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z", "state", "pending"), within("2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z", "dryRun", "yes"), {},
-	} {
-		if answer := w.send(s.clicks(http.MethodPost, "/deliveries/replay", bad)); answer.Code != http.StatusBadRequest {
-			t.Errorf("%v: %d %s, want 400", bad, answer.Code, answer.Body)
-		}
-	}
 }
 
 func TestTheLikelyMistakeBehindAWrongSignatureIsNamed(t *testing.T) {
