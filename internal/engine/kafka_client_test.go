@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
+	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
@@ -106,25 +108,27 @@ func (c *client) bounds(t *testing.T, partition int) (first, end int64) {
 // read returns n messages from an offset on.
 func (c *client) read(t *testing.T, partition int, from int64, n int) []kafka.Message {
 	t.Helper()
-	reader := kafka.NewReader(kafka.ReaderConfig{
-		Brokers: []string{c.address}, Dialer: c.dialer, Topic: topic, Partition: partition,
-		MinBytes: 1, MaxBytes: 8 << 20, MaxWait: 100 * time.Millisecond, ReadLagInterval: -1,
-	})
-	defer reader.Close()
-	if err := reader.SetOffset(from); err != nil {
+	conn, err := c.dialer.DialLeader(t.Context(), "tcp", c.address, topic, partition)
+	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := conn.Seek(from, kafka.SeekAbsolute); err != nil {
+		t.Fatal(err)
+	}
 	messages := make([]kafka.Message, 0, n)
 	for len(messages) < n {
-		m, err := reader.ReadMessage(ctx)
-		if err != nil {
+		batch := conn.ReadBatchWith(kafka.ReadBatchConfig{MinBytes: 1, MaxBytes: 8 << 20, MaxWait: time.Second})
+		m, err := batch.ReadMessage()
+		for ; err == nil; m, err = batch.ReadMessage() {
+			messages = append(messages, m)
+		}
+		if batch.Close(); !errors.Is(err, io.EOF) {
 			t.Fatalf("record %d of %d: %v", len(messages), n, err)
 		}
-		messages = append(messages, m)
 	}
-	return messages
+	return messages[:n]
 }
 
 func (c *client) commit(t *testing.T, group string, partition int, offset int64, metadata string) {

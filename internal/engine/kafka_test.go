@@ -474,7 +474,7 @@ func TestGroupReadsThroughTheDialer(t *testing.T) {
 	}
 	reader := kafka.NewReader(kafka.ReaderConfig{
 		Brokers: []string{k.Address()}, Dialer: c.dialer, GroupID: "group", Topic: topic, StartOffset: kafka.FirstOffset,
-		MinBytes: 1, MaxBytes: 1 << 20, MaxWait: 100 * time.Millisecond,
+		MinBytes: 1, MaxBytes: 1 << 20, MaxWait: time.Second,
 	})
 	defer reader.Close()
 	next := make([]uint64, 2)

@@ -82,7 +82,7 @@ func (c *client) produce(values ...string) {
 func (c *client) expect(values ...string) {
 	c.t.Helper()
 	reader := kafka.NewReader(kafka.ReaderConfig{
-		Brokers: c.brokers, Dialer: c.dialer, Topic: topic, MinBytes: 1, MaxBytes: 1 << 20, MaxWait: 100 * time.Millisecond,
+		Brokers: c.brokers, Dialer: c.dialer, Topic: topic, MinBytes: 1, MaxBytes: 1 << 20, MaxWait: time.Second,
 	})
 	defer reader.Close()
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
