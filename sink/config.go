@@ -103,6 +103,8 @@ func (c Configuration) validate() error {
 		return errors.New("sink: group is empty")
 	case c.MaxRows < 1 || c.MaxBytes < 1:
 		return errors.New("sink: max_rows and max_bytes must be at least 1")
+	case c.MaxWait < 0 || c.Quiet < 0 || c.Rest < 0 || c.MaxRest < 0:
+		return errors.New("sink: max_wait, quiet, rest and max_rest may not be negative")
 	case c.Every < 0 || c.Every > maxEvery:
 		return fmt.Errorf("sink: every is %s, it must be between 0 and %s", c.Every, maxEvery)
 	case c.Inserts < 1:

@@ -26,7 +26,7 @@ func TestAddressesOfOneHouseholdCountTogether(t *testing.T) {
 }
 
 func TestForwardedAddressesAreBelievedOfTrustedProxiesOnly(t *testing.T) {
-	proxies, err := parseProxies([]string{"10.0.0.0/8", "192.0.2.9", "2001:db8::/32"})
+	proxies, err := parseProxies([]string{"10.0.0.0/8", "192.0.2.9", "2001:db8::/32", "::ffff:172.16.0.0/108"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,8 @@ func TestForwardedAddressesAreBelievedOfTrustedProxiesOnly(t *testing.T) {
 		{"IPv6 with port", "[2001:db8::1]:80", []string{"[2001:470::7]:1234"}, "2001:470::7"},
 		{"IPv4 with port", "10.1.2.3:80", []string{"198.51.100.7:1234"}, "198.51.100.7"},
 		{"mapped", "[::ffff:10.1.2.3]:80", []string{"::ffff:198.51.100.7"}, "198.51.100.7"},
+		{"a network written as mapped", "172.31.0.1:80", []string{"198.51.100.7"}, "198.51.100.7"},
+		{"beside a network written as mapped", "172.32.0.1:80", []string{"198.51.100.7"}, "172.32.0.1"},
 		{"junk", "10.1.2.3:80", []string{"unknown"}, "10.1.2.3"},
 		{"junk further left", "10.1.2.3:80", []string{"<script>, 198.51.100.7"}, "198.51.100.7"},
 		{"proxies only", "10.1.2.3:80", []string{"10.9.9.9"}, "10.9.9.9"},

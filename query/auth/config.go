@@ -97,6 +97,9 @@ func (c Configuration) Trusts() (func(netip.Addr) bool, error) {
 	return func(address netip.Addr) bool { return within(proxies, address) }, nil
 }
 
+// mappedBits stand before an IPv4 address that is written as an IPv6 address.
+const mappedBits = 128 - 32
+
 func parseProxies(texts []string) ([]netip.Prefix, error) {
 	var proxies []netip.Prefix
 	var problems error
@@ -110,6 +113,10 @@ func parseProxies(texts []string) ([]netip.Prefix, error) {
 		if err != nil {
 			problems = errors.Join(problems, fmt.Errorf("trusted_proxies: %q is neither an address nor a network like 10.0.0.0/8", text))
 			continue
+		}
+		// IPv4 written as IPv6 is what the addresses of clients are never seen as.
+		if bits := prefix.Bits() - mappedBits; prefix.Addr().Is4In6() && bits >= 0 {
+			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), bits)
 		}
 		proxies = append(proxies, prefix.Masked())
 	}
