@@ -14,6 +14,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/metadata"
 	"tonscribe/schema"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -35,13 +36,7 @@ func newIndex(t *testing.T) *index {
 	t.Helper()
 	t.Parallel()
 	dsn := enginetest.UnmergedTables(t, "metadata", "metadata_fetches", "metadata_links", "metadata_workers", "mintless_amounts", "mintless_dumps", "progress", "jetton_masters").DSN()
-	configuration := clickhouse.DefaultConfiguration()
-	configuration.DSN = dsn
-	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: enginetest.Report(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
+	client := clienttest.ClickHouse(t, dsn)
 	return &index{TB: t, Client: client}
 }
 

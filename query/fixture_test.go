@@ -31,6 +31,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/sink"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/realdata"
 )
@@ -307,14 +308,7 @@ func (k *kept[T]) get(t testing.TB, fill func() T) T {
 
 func newClient(t testing.TB, dsn string) *clickhouse.Client {
 	t.Helper()
-	configuration := clickhouse.DefaultConfiguration()
-	configuration.DSN = dsn
-	c, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
+	return clienttest.ClickHouse(t, dsn)
 }
 
 func (w *world) exec(t testing.TB, statement string, args ...any) {

@@ -15,6 +15,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -93,14 +94,7 @@ func newTables(t testing.TB) *clickhouse.Client {
 
 func newClient(t testing.TB, dsn string) *clickhouse.Client {
 	t.Helper()
-	configuration := clickhouse.DefaultConfiguration()
-	configuration.DSN = dsn
-	c, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: enginetest.Report(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
+	return clienttest.ClickHouse(t, dsn)
 }
 
 // start runs a sink until stop is called or the test ends.

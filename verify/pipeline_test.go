@@ -15,6 +15,7 @@ import (
 	"tonscribe/internal/report"
 	"tonscribe/schema"
 	"tonscribe/sink"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/realdata"
 )
@@ -60,13 +61,7 @@ func emptyTables(t testing.TB) *tables {
 
 func tablesAt(t testing.TB, dsn string) *tables {
 	t.Helper()
-	c := clickhouse.DefaultConfiguration()
-	c.DSN = dsn
-	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
+	client := clienttest.ClickHouse(t, dsn)
 	return &tables{TB: t, dsn: dsn, client: client, source: ingest.DefaultConfiguration()}
 }
 

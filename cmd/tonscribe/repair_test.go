@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/report"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -15,13 +14,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // dry run does nothing.
 func TestARepairOfADatabaseWithoutTablesIsRefusedAndMakesNone(t *testing.T) {
 	dsn := enginetest.ClickHouse(t).DSN()
-	c := clickhouse.DefaultConfiguration()
-	c.DSN = dsn
-	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	client := clienttest.ClickHouse(t, dsn)
 	count := func(query string) (n uint64) {
 		if err := client.Conn().QueryRow(t.Context(), query).Scan(&n); err != nil {
 			t.Fatal(err)

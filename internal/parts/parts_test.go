@@ -11,6 +11,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -26,13 +27,7 @@ type place struct {
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	e := enginetest.Tables(t)
-	c := clickhouse.DefaultConfiguration()
-	c.DSN = e.DSN()
-	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: enginetest.Report(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
+	client := clienttest.ClickHouse(t, e.DSN())
 	p := &place{t, client, filepath.Join(t.TempDir(), "parts.json")}
 	p.exec("SYSTEM STOP MERGES")
 	t.Cleanup(func() { p.client.Conn().Exec(context.Background(), "SYSTEM START MERGES") })

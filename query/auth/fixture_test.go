@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/report"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -36,14 +36,7 @@ func newWorld(t testing.TB) *world {
 
 func newClient(t testing.TB, dsn string) *clickhouse.Client {
 	t.Helper()
-	configuration := clickhouse.DefaultConfiguration()
-	configuration.DSN = dsn
-	c, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
+	return clienttest.ClickHouse(t, dsn)
 }
 
 // key puts a new key into the table.

@@ -8,12 +8,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/report"
 	"tonscribe/query/memory"
 	"tonscribe/query/reader"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -58,13 +58,7 @@ func TestTransactionsThatOnlyMemoryHasAreNotReadFromTheTables(t *testing.T) {
 // Of several servers of a cluster, one may not have all yet that another one has told of:
 // not the blocks of bundles, or not their transactions.
 func TestTheHeadDoesNotGoOnBehindBundlesThatTheTablesLack(t *testing.T) {
-	c := clickhouse.DefaultConfiguration()
-	c.DSN = enginetest.Tables(t).DSN()
-	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	client := clienttest.ClickHouse(t, enginetest.Tables(t).DSN())
 	metrics := prometheus.NewRegistry()
 	tables := reader.New(reader.Configuration{Connections: 2, ClientConnections: 1}, client.Options(), metrics)
 	defer tables.Close()

@@ -16,11 +16,11 @@ import (
 
 	"github.com/coder/websocket"
 
-	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
 	"tonscribe/query/live/events"
 	"tonscribe/query/rows"
 	"tonscribe/query/store"
+	"tonscribe/test/support/clienttest"
 )
 
 // newComponent is one without an index: subscriptions that begin now can be made.
@@ -30,13 +30,7 @@ func newComponent(t testing.TB, change func(*Configuration)) *Component {
 	if change != nil {
 		change(&c)
 	}
-	database := clickhouse.DefaultConfiguration()
-	database.DSN = "clickhouse://nobody@127.0.0.1:1/nothing"
-	client, err := clickhouse.New(database, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
+	client := clienttest.ClickHouse(t, "clickhouse://nobody@127.0.0.1:1/nothing")
 	s, err := store.New(store.DefaultConfiguration(), client.Options(), nil, report.Silent())
 	if err != nil {
 		t.Fatal(err)

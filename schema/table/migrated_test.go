@@ -11,6 +11,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -20,14 +21,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 func migrated(t testing.TB) *clickhouse.Client {
 	t.Helper()
 	dsn := enginetest.Tables(t).DSN()
-	c := clickhouse.DefaultConfiguration()
-	c.DSN = dsn
-	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: enginetest.Report(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
-	return client
+	return clienttest.ClickHouse(t, dsn)
 }
 
 func TestAMigratedDatabaseHasTheTablesAsTheyAreDeclared(t *testing.T) {

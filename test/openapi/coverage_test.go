@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"tonscribe/devnet"
-	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/report"
 	"tonscribe/query"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/harness"
 	"tonscribe/test/support/litetest"
 	"tonscribe/test/support/openapitest"
@@ -326,13 +326,7 @@ func (s *server) inside(t *testing.T, change func(*query.Configuration)) *server
 	c := query.DefaultConfiguration()
 	c.Auth.AnonymousRate = 0
 	change(&c)
-	database := clickhouse.DefaultConfiguration()
-	database.DSN = "clickhouse://nobody@" + harness.FreeAddress(t) + "/nothing"
-	client, err := clickhouse.New(database, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	client := clienttest.ClickHouse(t, "clickhouse://nobody@"+harness.FreeAddress(t)+"/nothing")
 	component, err := query.New(c, query.Dependencies{Report: report.Silent(), ClickHouse: client})
 	if err != nil {
 		t.Fatal(err)

@@ -51,10 +51,10 @@ func TestAPI(t *testing.T) {
 }
 
 // history is how long the chain is before a test that needs some begins.
-const history = 60
+const history = 40
 
 func startWithHistory(t *testing.T) *server {
-	return start(t, history, "--tps", "10", "--interval", "250ms")
+	return start(t, history, "--tps", "10", "--interval", "500ms")
 }
 
 // start runs a devnet and waits for so many blocks.

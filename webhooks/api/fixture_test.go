@@ -25,6 +25,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/egress"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/openapitest"
 	"tonscribe/ton/address"
@@ -88,16 +89,11 @@ func (b *lockedBuffer) text() string {
 func newWorld(t testing.TB, change ...func(*Configuration)) *world {
 	t.Helper()
 	engine := enginetest.Tables(t, "merchants", "merchant_audit", "merchant_endpoints", "merchant_keys", "merchant_sessions", "payments", "events")
-	configuration := clickhouse.DefaultConfiguration()
-	configuration.DSN = engine.DSN()
-	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
+	client := clienttest.ClickHouse(t, engine.DSN())
 	w := &world{TB: t, client: client, dsn: engine.DSN(), outcomes: ended{}, tokens: jettons{}, clock: &clock{}, log: &lockedBuffer{}, deliveries: &sent{of: map[store.ID]map[store.ID]Delivery{}, replays: map[store.ID]store.ID{}}}
 	c := store.DefaultConfiguration()
 	c.SealKey = store.NewSealKey()
+	var err error
 	w.store, err = store.New(c, store.Dependencies{Report: report.Silent(), ClickHouse: client, Now: w.clock.now})
 	w.must(err)
 	w.must(w.store.Start(t.Context()))

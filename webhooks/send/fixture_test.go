@@ -31,6 +31,7 @@ import (
 	"tonscribe/internal/kafka"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/webhooks/event"
 )
@@ -83,14 +84,7 @@ func newHouseOn(t testing.TB, log *kafka.Client) *house {
 
 func tablesOf(t testing.TB, dsn string) *clickhouse.Client {
 	t.Helper()
-	c := clickhouse.DefaultConfiguration()
-	c.DSN = dsn
-	client, err := clickhouse.New(c, clickhouse.Dependencies{Report: enginetest.Report(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
-	return client
+	return clienttest.ClickHouse(t, dsn)
 }
 
 func logOf(t testing.TB, address string, dial func(context.Context, string, string) (net.Conn, error), epoch string) *kafka.Client {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"tonscribe/internal/clickhouse"
-	"tonscribe/internal/report"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -42,13 +42,7 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	engine := enginetest.Tables(t, "merchants", "merchant_audit", "merchant_endpoints", "merchant_keys", "merchant_sessions", "payments")
-	configuration := clickhouse.DefaultConfiguration()
-	configuration.DSN = engine.DSN()
-	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
+	client := clienttest.ClickHouse(t, engine.DSN())
 	w := &world{TB: t, clock: &clock{time: time.Now().UTC().Truncate(time.Microsecond)}, client: client}
 	w.Store = w.open(NewSealKey())
 	return w

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -199,13 +199,7 @@ func TestTheAuditIsOfOneMerchantTheNewestFirst(t *testing.T) {
 
 func TestATableThatIsMissingIsNamed(t *testing.T) {
 	engine := enginetest.ClickHouse(t)
-	configuration := clickhouse.DefaultConfiguration()
-	configuration.DSN = engine.DSN()
-	client, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	client := clienttest.ClickHouse(t, engine.DSN())
 	s, err := New(DefaultConfiguration(), Dependencies{Report: report.Silent(), ClickHouse: client})
 	if err != nil {
 		t.Fatal(err)

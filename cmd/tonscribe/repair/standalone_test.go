@@ -15,6 +15,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/sink"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/realdata"
 )
@@ -130,12 +131,5 @@ func decodeBlocks(t *testing.T, source string, from, to uint32) *clickhouse.Clie
 
 func openTables(t *testing.T, dsn string) *clickhouse.Client {
 	t.Helper()
-	c := clickhouse.DefaultConfiguration()
-	c.DSN = dsn
-	tables, err := clickhouse.New(c, clickhouse.Dependencies{Report: report.Silent()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tables.Close() })
-	return tables
+	return clienttest.ClickHouse(t, dsn)
 }

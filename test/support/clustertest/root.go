@@ -14,8 +14,8 @@ import (
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
-	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/engine"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/harness"
 )
@@ -107,13 +107,7 @@ func Shards(t testing.TB) (engines [2]*engine.ClickHouse, dsn string) {
 // await returns when the engine answers.
 func await(t testing.TB, e *engine.ClickHouse) {
 	t.Helper()
-	configuration := clickhouse.DefaultConfiguration()
-	configuration.DSN = e.DSN()
-	c, err := clickhouse.New(configuration, clickhouse.Dependencies{Report: enginetest.Report(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := clienttest.ClickHouse(t, e.DSN())
 	if err := c.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
