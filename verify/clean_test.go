@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -43,26 +44,30 @@ func TestRowsOfTheNewestBundleThatAreAboutToComeAreWaitedFor(t *testing.T) {
 	l := emptyTables(t)
 	l.source.Source, l.to = genesis(t), 20
 	l.fill(2)
-	for _, table := range []string{"seals", "blocks"} {
-		l.exec("CREATE TABLE kept_" + table + " AS " + table + " ENGINE = Memory")
-		l.exec("INSERT INTO kept_" + table + " SELECT * FROM " + table + " WHERE mc_seqno = 20")
-		l.exec("ALTER TABLE " + table + " DELETE WHERE mc_seqno = 20 SETTINGS mutations_sync = 2")
+	for i, c := range []struct {
+		table      string
+		gone, last uint32 // rows from this bundle on, and the last bundle that is verified; 0 is the newest
+	}{
+		{"seals", 20, 0},
+		{"seals", 18, 18},  // a batch tells its progress, and then its seals
+		{"blocks", 20, 19}, // the partitions are ahead
+	} {
+		kept := fmt.Sprint("kept_", i)
+		l.exec(fmt.Sprintf("CREATE TABLE %s AS %s ENGINE = Memory", kept, c.table))
+		l.exec(fmt.Sprintf("INSERT INTO %s SELECT * FROM %s WHERE mc_seqno >= %d", kept, c.table, c.gone))
+		l.exec(fmt.Sprintf("ALTER TABLE %s DELETE WHERE mc_seqno >= %d SETTINGS mutations_sync = 2", c.table, c.gone))
 		change := func(patience time.Duration) func(*Options) {
-			return func(o *Options) {
-				if o.patience = patience; table == "blocks" {
-					o.To = 19 // the partitions are ahead
-				}
-			}
+			return func(o *Options) { o.patience, o.To = patience, c.last }
 		}
 		if _, err := l.verify(change(time.Millisecond)); !errors.Is(err, ErrDifferent) {
-			t.Errorf("without rows of %s and with no patience: %v, want %v", table, err, ErrDifferent)
+			t.Errorf("without rows of %s from %d on and with no patience: %v, want %v", c.table, c.gone, err, ErrDifferent)
 		}
 		back := make(chan error, 1)
 		time.AfterFunc(300*time.Millisecond, func() {
-			back <- l.client.Conn().Exec(l.Context(), "INSERT INTO "+table+" SELECT * FROM kept_"+table+" SETTINGS insert_deduplicate = 0")
+			back <- l.client.Conn().Exec(l.Context(), fmt.Sprintf("INSERT INTO %s SELECT * FROM %s SETTINGS insert_deduplicate = 0", c.table, kept))
 		})
 		if _, err := l.verify(change(time.Minute)); err != nil {
-			t.Errorf("with patience, and rows of %s that come after 300 ms: %v, want none", table, err)
+			t.Errorf("with patience, and rows of %s from %d on that come after 300 ms: %v, want none", c.table, c.gone, err)
 		}
 		if err := <-back; err != nil {
 			t.Error(err)

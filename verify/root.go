@@ -238,10 +238,7 @@ func (v *verifier) findRange(ctx context.Context) error {
 	if v.from > v.to {
 		return fmt.Errorf("nothing to check: the range begins at %d and ends at %d", v.from, v.to)
 	}
-	if v.to < watermark {
-		return nil
-	}
-	return v.awaitSeals(ctx)
+	return v.awaitSeals(ctx, watermark)
 }
 
 // watermark is the newest bundle that all partitions have, as far as progress was read.
@@ -262,10 +259,11 @@ const (
 	pollEvery       = 50 * time.Millisecond
 )
 
-// awaitSeals waits until every partition has sealed the newest bundle: the sink
-// tells the watermark before it writes them. Those that do not come are missing.
-func (v *verifier) awaitSeals(ctx context.Context) error {
-	_, err := v.await(ctx, uint64(len(v.progressOf)), "SELECT uniqExact(topic, partition) FROM seals WHERE mc_seqno = ?", v.to)
+// awaitSeals waits until every partition has sealed the newest bundle, and so all before:
+// the sink tells how far a batch goes before it writes the seals of the batch. Those that
+// do not come are missing.
+func (v *verifier) awaitSeals(ctx context.Context, newest uint32) error {
+	_, err := v.await(ctx, uint64(len(v.progressOf)), "SELECT uniqExact(topic, partition) FROM seals WHERE mc_seqno = ?", newest)
 	return err
 }
 
