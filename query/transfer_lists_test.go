@@ -91,6 +91,13 @@ func transferLists(w *town) {
 		}, false)
 		check(account+"="+rawOf(one.account), func(r *transferRow) bool { return is(r.account, one.account) }, false)
 		check(account+"="+rawOf(one.account)+"&start_utime=5", func(r *transferRow) bool { return is(r.account, one.account) }, true)
+		if stranger := slices.IndexFunc(rows, func(r transferRow) bool { return !is(r.parent, one.parent) }); stranger < 0 {
+			w.Errorf("%s: all of one %s", name, parent)
+		} else {
+			both := account + "=" + rawOf(one.account) + "&" + account + "=" + rawOf(rows[stranger].account) + "&" + parent + "=" + rawOf(one.parent)
+			check(both, func(r *transferRow) bool { return is(r.account, one.account) && is(r.parent, one.parent) }, false)
+			check(both+"&start_utime=5", func(r *transferRow) bool { return is(r.account, one.account) && is(r.parent, one.parent) }, true)
+		}
 		check(parent+"="+rawOf(one.parent), func(r *transferRow) bool { return is(r.parent, one.parent) }, false)
 		check(parent+"="+rawOf(one.parent)+"&end_utime=4000000000", func(r *transferRow) bool { return is(r.parent, one.parent) }, true)
 		check(parent+"="+rawOf(one.parent)+"&owner_address="+rawOf(one.source), func(r *transferRow) bool {

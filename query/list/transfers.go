@@ -165,6 +165,7 @@ func (k *transferKind[R]) plan(v *View, f *TransferFilter, descending bool) *pla
 		for _, a := range paging.Somebody(f.Contracts) {
 			p.Ranges = append(p.Ranges, k.list(a, paging.NoAddress, schema.IsTold))
 		}
+		p.Residual = f.Parent != nil // which only the records have
 	case f.Parent != nil:
 		p.Ranges = []plan.Range{k.list(paging.NoAddress, *f.Parent, schema.TakesPart)}
 	case f.byTime():
