@@ -2,12 +2,15 @@ package query
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/big"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"tonscribe/schema"
 	"tonscribe/schema/record"
 )
 
@@ -50,4 +53,32 @@ func TestAMultisigWithoutEndOfOrdersLeavesOthersTheirs(t *testing.T) {
 	if warning := got.Header().Get("Warning"); !strings.Contains(warning, "multisig/orders") {
 		t.Errorf("the warning is %q, want one that says where the other orders are", warning)
 	}
+}
+
+// Orders end: their contracts are frozen, or deleted. What led to them is still there.
+func TestOrdersThatAreGoneAreNotCountedByAnOffset(t *testing.T) {
+	t.Parallel()
+	const orders = 230
+	multisig := addressOf(21)
+	var all []*record.Contract
+	var want []string
+	for n := range orders {
+		a := placeOf(0xd5, n)
+		all = append(all, &record.Contract{Account: a, CodeHash: hashOf(1), DataHash: hashOf(2), MultisigOrder: &record.MultisigOrder{Multisig: multisig, Seqno: big.NewInt(int64(n)).Bytes(), Threshold: 1}})
+		if n%20 != 1 {
+			want = append(want, rawOf(a))
+		}
+	}
+	slices.Sort(want) // they became known at once
+	w := newTown(t, all...)
+	for n, c := range all {
+		if n%20 == 1 {
+			gone := &record.Contract{Account: c.Account, McSeqno: c.McSeqno + 1, FirstMcSeqno: c.FirstMcSeqno}
+			w.exec(t, fmt.Sprintf("INSERT INTO contracts (workchain, account_prefix, account, mc_seqno, first_mc_seqno, record) VALUES (%d, %d, unhex('%x'), %d, %d, unhex('%x'))",
+				schema.Workchain(c.Account), schema.Prefix(schema.AccountID(c.Account)), schema.AccountID(c.Account), gone.McSeqno, gone.FirstMcSeqno, packed(t, gone)))
+		}
+	}
+	w.walks("/multisig/orders?sort=asc&multisig_address="+rawOf(multisig), "orders", addressIn, want, 70)
+	slices.Reverse(want)
+	w.walks("/multisig/orders?multisig_address="+rawOf(multisig), "orders", addressIn, want, 70)
 }

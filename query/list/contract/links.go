@@ -9,13 +9,13 @@ import (
 )
 
 // linkList is a list of what names some accounts, or of all of a role when all is
-// true.
+// true. Of a contract that is nothing any more only contracts tells.
 func linkList(role schema.LinkRole, list []address.Address, all bool) *contractList {
 	list = paging.Somebody(list)
 	if all {
 		list = []address.Address{paging.NoAddress}
 	}
-	return &contractList{table: "contract_links", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, ranges: linkRanges(role, sql.KeysOf(list))}
+	return &contractList{table: "contract_links", told: "contracts", seqno: "first_mc_seqno", order: firstIndexed, keyOf: keyOfFirst, ranges: linkRanges(role, sql.KeysOf(list))}
 }
 
 func linkRanges(role schema.LinkRole, list []sql.AccountKey) []plan.Range {
