@@ -1,7 +1,9 @@
 package query
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"testing"
@@ -57,5 +59,41 @@ func TestExternalMessagesWhoseHashesBeginAlikeAreThereOnce(t *testing.T) {
 	rest := s.get(fmt.Sprintf("/api/v3/messages?limit=3&offset=%d", len(want)-1)).Messages
 	if len(rest) != 3 || rest[0].Hash != want[len(want)-1] || slices.Contains(want, rest[1].Hash) {
 		t.Errorf("from the last external message on: %v, want it and two others", rest)
+	}
+}
+
+// Some accounts take the same message from outside again and again: it is one message, though
+// no statement can name all the transactions that it is in.
+func TestAMessageThatWasTakenThousandsOfTimesIsThereOnce(t *testing.T) {
+	t.Parallel()
+	hash := bytes.Repeat([]byte{0xff}, 32) // the first one of a list
+	var same *record.Message
+	bundles := syntheticBundles(12_500, 3)
+	for _, b := range bundles {
+		for _, tx := range b.Transactions {
+			switch {
+			case same != nil:
+				*tx.InMsg = *same.CloneVT()
+			case tx.InMsg.GetKind() == record.Message_EXTERNAL_IN:
+				tx.InMsg.Hash, tx.InMsg.HashNorm = hash, nil
+				same = tx.InMsg
+			}
+		}
+	}
+	s := newWorld(t, bundles).serve(t, nil)
+	for _, path := range []string{"/messages?limit=2", "/messages?limit=2&source=null", "/messages?msg_hash=" + hex.EncodeToString(hash)} {
+		var count int
+		list := s.get("/api/v3" + path).Messages
+		for _, m := range list {
+			if m.Hash == b64(hash) {
+				count++
+			}
+		}
+		if count != 1 || list[0].Hash != b64(hash) {
+			t.Errorf("%s: %d times in %v", path, count, list)
+		}
+	}
+	if s.get("/api/v3/actions?limit=1&msg_hash="+hex.EncodeToString(hash)).Next == "" {
+		t.Error("the message has one action at most")
 	}
 }

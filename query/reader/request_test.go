@@ -1,9 +1,11 @@
 package reader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +43,24 @@ func TestTheArchitectureTellsTheBoundsOfARequest(t *testing.T) {
 		if !strings.Contains(section, want) {
 			t.Errorf("docs/architecture.md does not say %q", want)
 		}
+	}
+}
+
+// An answer may have any number of accounts, and the server may be busy: then all are read in
+// as few statements as can name them.
+func TestAStatementNamesABoundedNumberOfKeys(t *testing.T) {
+	keys := make([]int, 2*MaxNamed+1)
+	for i := range keys {
+		keys[i] = len(keys) - i
+	}
+	parts := Chunks(keys, 1, cmp.Compare[int])
+	for _, part := range parts {
+		if len(part) > MaxNamed {
+			t.Errorf("%d keys in one statement", len(part))
+		}
+	}
+	if slices.Sort(keys); !slices.Equal(slices.Concat(parts...), keys) || len(parts) != 3 {
+		t.Errorf("%d parts, or not all keys in order", len(parts))
 	}
 }
 

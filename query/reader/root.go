@@ -275,9 +275,12 @@ func Gather[P, R any](ctx context.Context, parts []P, read func(ctx context.Cont
 	return all, group.Wait()
 }
 
-// Chunks cuts a list into about equal parts. Neighbours stay together: they may
-// share what is read.
+// MaxNamed is how many keys a statement names at most: its text has a bound.
+const MaxNamed = 2000
+
+// Chunks cuts a list of keys into about equal parts, more than parts where one statement
+// cannot name so many. Neighbours stay together: they may share what is read.
 func Chunks[T any](list []T, parts int, compare func(a, b T) int) [][]T {
 	list = slices.SortedFunc(slices.Values(list), compare)
-	return slices.Collect(slices.Chunk(list, max(1, (len(list)+parts-1)/parts)))
+	return slices.Collect(slices.Chunk(list, min(max(1, (len(list)+parts-1)/parts), MaxNamed)))
 }

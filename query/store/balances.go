@@ -177,9 +177,6 @@ func (s *Store) richest(ctx context.Context, v *head.View, after *Balance, need 
 	return slices.Compact(list), whole, nil
 }
 
-// maxKeys is how many accounts one statement asks for.
-const maxKeys = 2_000
-
 // balances are those of the accounts that rows lead to, as they are now, without
 // accounts that are gone.
 func (s *Store) balances(ctx context.Context, v *head.View, rows []plan.Row) ([]Balance, error) {
@@ -192,8 +189,7 @@ func (s *Store) balances(ctx context.Context, v *head.View, rows []plan.Row) ([]
 	}
 	slices.SortFunc(list, sql.AccountKey.Compare)
 	list = slices.Compact(list)
-	parts := max(s.reader.Splits(len(list)), (len(list)+maxKeys-1)/maxKeys)
-	read, err := reader.Gather(ctx, reader.Chunks(list, parts, sql.AccountKey.Compare), s.balanceRows)
+	read, err := reader.Gather(ctx, reader.Chunks(list, s.reader.Splits(len(list)), sql.AccountKey.Compare), s.balanceRows)
 	if err != nil {
 		return nil, err
 	}

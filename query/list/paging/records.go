@@ -33,10 +33,7 @@ func UnpackAll[R any](held []string, unpack func([]byte) (R, error)) ([]R, error
 	return list, nil
 }
 
-// maxNamed is how many keys a statement names at most: its text has a bound.
-const maxNamed = 2000
-
 // InChunks reads what keys lead to, some of them at a time.
 func InChunks[K, R any](ctx context.Context, keys []K, read func(context.Context, []K) ([]R, error)) ([]R, error) {
-	return reader.Gather(ctx, slices.Collect(slices.Chunk(keys, maxNamed)), read)
+	return reader.Gather(ctx, slices.Collect(slices.Chunk(keys, reader.MaxNamed)), read)
 }

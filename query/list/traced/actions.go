@@ -465,10 +465,17 @@ func (l *Lists) actionsHolding(ctx context.Context, v *head.View, n *list.Named)
 	if err := group.Wait(); err != nil || len(hashes) == 0 || len(prefixes) == 0 {
 		return nil, err
 	}
-	all := sql.Conditions{sql.Any("trace_prefix", prefixes)}
-	list, err := l.actionsOfTraces(ctx, v, prefixes, func(ctx context.Context) ([]actionRow, error) { return l.actionsIn(ctx, v, all) })
+	held := make(map[Hash]bool, len(hashes))
+	for _, h := range hashes {
+		held[h] = true
+	}
+	list, err := l.actionsOfTraces(ctx, v, prefixes, func(ctx context.Context) ([]actionRow, error) {
+		return paging.InChunks(ctx, prefixes, func(ctx context.Context, some []uint64) ([]actionRow, error) {
+			return l.actionsIn(ctx, v, sql.Conditions{sql.Any("trace_prefix", some)})
+		})
+	})
 	return slices.DeleteFunc(list, func(a Action) bool {
-		return !slices.ContainsFunc(a.Transactions, func(h []byte) bool { return slices.Contains(hashes, Hash(h)) })
+		return !slices.ContainsFunc(a.Transactions, func(h []byte) bool { return held[Hash(h)] })
 	}), err
 }
 
