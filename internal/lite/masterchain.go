@@ -134,6 +134,9 @@ func (p *Pool) Problem() error {
 	return nil
 }
 
+// Reached reports whether any server can be reached.
+func (p *Pool) Reached() bool { return p.connections() > 0 }
+
 // noHead says why the head has not come to a seqno.
 func (p *Pool) noHead(seqno uint32) error {
 	p.chain.mu.Lock()

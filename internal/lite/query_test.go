@@ -154,11 +154,11 @@ func TestDeadServersAreNamedAndReachedAgain(t *testing.T) {
 	chain := mainnet(t, firstSigned+1)
 	server := litetest.Listen(t, chain.Handle)
 	p := follow(t, chain, server)
-	if _, err := p.WaitHead(t.Context(), firstSigned+1); err != nil {
-		t.Fatal(err)
+	if _, err := p.WaitHead(t.Context(), firstSigned+1); err != nil || !p.Reached() {
+		t.Fatalf("reached: %t, %v", p.Reached(), err)
 	}
 	server.Stop()
-	await(t, p, "the connection is lost", func() bool { return p.connections() == 0 })
+	await(t, p, "the connection is lost", func() bool { return !p.Reached() })
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	_, _, err := p.BlockData(ctx, chain.Key(), firstSigned)

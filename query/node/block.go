@@ -14,8 +14,15 @@ import (
 	"tonscribe/internal/lite"
 )
 
-// Head returns the newest masterchain block.
-func (n *Node) Head(ctx context.Context) (*ton.BlockIDExt, error) { return n.servers.Head(ctx) }
+// ConsensusBlock returns the newest masterchain block while a lite server can be
+// reached: without one nobody knows how far the chain has come.
+func (n *Node) ConsensusBlock(ctx context.Context) (*ton.BlockIDExt, error) {
+	head, err := n.servers.Head(ctx)
+	if err == nil && !n.servers.Reached() {
+		return nil, errTimeout
+	}
+	return head, err
+}
 
 // Master returns the masterchain block with a seqno. One that is not there yet is
 // refused at once, as lite servers do.

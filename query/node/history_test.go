@@ -37,7 +37,7 @@ func TestWhatTheHeadHasIsAskedOfServersThatHaveTheHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Stop)
-	head, err := n.Head(t.Context())
+	head, err := n.MasterOrHead(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,6 +80,8 @@ type Servers interface {
 	// of 0 is the zerostate.
 	Head(ctx context.Context) (*ton.BlockIDExt, error)
 	Master(ctx context.Context, seqno uint32) (*ton.BlockIDExt, error)
+	// Reached reports whether any of them can be reached.
+	Reached() bool
 	Lookup(ctx context.Context, l lite.Lookup) (*ton.BlockIDExt, *tlb.BlockHeader, error)
 	Header(ctx context.Context, id *ton.BlockIDExt) (*tlb.BlockHeader, error)
 	Block(ctx context.Context, id *ton.BlockIDExt) ([]byte, *cell.Cell, error)

@@ -146,7 +146,7 @@ var getConsensusBlock = &Method{
 	Result: of(api.Typed("ConsensusBlock", "ext.blocks.consensusBlock",
 		api.Uint32("consensus_block", func(id *ton.BlockIDExt) uint32 { return id.SeqNo }),
 		api.Int64("timestamp", func(*ton.BlockIDExt) int64 { return time.Now().Unix() }),
-	), func(c *call) (*ton.BlockIDExt, error) { return c.Head(c) }),
+	), func(c *call) (*ton.BlockIDExt, error) { return c.ConsensusBlock(c) }),
 }
 
 var getOutMsgQueueSize = &Method{

@@ -260,6 +260,19 @@ func TestServersThatCannotBeReachedAreATimeoutButForTheConsensusBlock(t *testing
 	}
 }
 
+// lost are lite servers that could be reached once.
+type lost struct{ node.Servers }
+
+func (lost) Head(context.Context) (*ton.BlockIDExt, error) { return &ton.BlockIDExt{SeqNo: 7}, nil }
+func (lost) Reached() bool                                 { return false }
+
+func TestWhatServersSaidBeforeTheyWereLostIsNoConsensusBlock(t *testing.T) {
+	s := newService(t, lost{})
+	for _, form := range forms {
+		s.ask(form, "getConsensusBlock", nil).refusal(t, form, 500, "no workers alive")
+	}
+}
+
 func TestPostOnlyMethodsRefuseGET(t *testing.T) {
 	s := newService(t, nil)
 	for _, m := range methods {
