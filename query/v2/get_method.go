@@ -83,11 +83,11 @@ var runGetMethodStd = &Method{
 
 // run runs the get-method of a request.
 func (c *call) run(read func(json.RawMessage) ([]any, error), maxDepth int) (*node.Ran, error) {
-	arguments, err := read(c.of("stack").json)
+	method, err := methodID(c.of("method").json)
 	if err != nil {
 		return nil, err
 	}
-	method, err := methodID(c.of("method").json)
+	arguments, err := read(c.of("stack").json)
 	if err != nil {
 		return nil, err
 	}

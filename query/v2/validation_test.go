@@ -273,6 +273,14 @@ func TestWhatServersSaidBeforeTheyWereLostIsNoConsensusBlock(t *testing.T) {
 	}
 }
 
+func TestOfABadMethodAndABadStackTheMethodIsNamed(t *testing.T) {
+	s := newService(t, lost{})
+	for _, name := range []string{"runGetMethod", "runGetMethodStd"} {
+		r := s.send("POST", Prefix+"/"+name, `{"address":"`+someAddress+`","method":[],"stack":{}}`)
+		r.refusal(t, name, 422, "failed to parse method")
+	}
+}
+
 func TestPostOnlyMethodsRefuseGET(t *testing.T) {
 	s := newService(t, nil)
 	for _, m := range methods {
