@@ -11,6 +11,7 @@ import (
 	"tonscribe/query/auth"
 	"tonscribe/query/node"
 	"tonscribe/query/rows"
+	index "tonscribe/query/store"
 	"tonscribe/ton/address"
 	merchantapi "tonscribe/webhooks/api"
 	"tonscribe/webhooks/event"
@@ -164,7 +165,10 @@ type chainFacts struct {
 // Token implements merchantapi.Tokens.
 func (c *chainFacts) Token(ctx context.Context, master address.Address) (merchantapi.Token, error) {
 	j, is, err := c.index.Jetton(ctx, master)
-	if err == nil && !is {
+	switch {
+	case errors.Is(err, index.ErrEmpty):
+		err = fmt.Errorf("%w: %w", merchantapi.ErrNoIndex, err)
+	case err == nil && !is:
 		err = store.ErrNotFound
 	}
 	return merchantapi.Token{Decimals: uint8(j.Decimals), Symbol: j.Symbol, Waits: j.Waits, Assumed: j.Assumed}, err

@@ -11,10 +11,14 @@ import (
 	"testing"
 	"time"
 
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/xssnick/tonutils-go/ton"
 
 	"tonscribe/internal/lite"
+	"tonscribe/internal/report"
 	"tonscribe/query/node"
+	"tonscribe/query/rows"
+	index "tonscribe/query/store"
 	"tonscribe/ton/address"
 	merchantapi "tonscribe/webhooks/api"
 	"tonscribe/webhooks/send"
@@ -45,6 +49,17 @@ func TestJettonWalletsCannotBeToldWithoutLiteServersThatAnswer(t *testing.T) {
 			t.Errorf("%v, want %v", err, want)
 		}
 		n.Stop()
+	}
+}
+
+func TestJettonsCannotBeToldBeforeTheIndexIsRead(t *testing.T) {
+	unread, err := index.New(index.DefaultConfiguration(), driver.Options{Addr: []string{"127.0.0.1:1"}}, nil, report.Silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unread.Stop()
+	if _, err := (&chainFacts{index: &rows.Reader{Store: unread}}).Token(t.Context(), address.Address{}); !errors.Is(err, merchantapi.ErrNoIndex) {
+		t.Errorf("%v, want %v", err, merchantapi.ErrNoIndex)
 	}
 }
 

@@ -94,7 +94,7 @@ func failed(ctx context.Context, err error) (e *Error, ours bool) {
 		return errNotConfigured, false
 	case errors.Is(err, store.ErrSealKey):
 		return errNotConfigured, true
-	case errors.Is(err, store.ErrNotRead), errors.Is(err, store.ErrStopped), errors.Is(err, ErrNoAnswer):
+	case errors.Is(err, store.ErrNotRead), errors.Is(err, store.ErrStopped), errors.Is(err, ErrNoAnswer), errors.Is(err, ErrNoIndex):
 		return errUnavailable, false
 	case ctx.Err() != nil, clickhouse.IsBroken(err):
 		return errUnavailable, true

@@ -55,7 +55,7 @@ type Token struct {
 
 // Tokens knows jettons, as of the newest block.
 type Tokens interface {
-	// Token returns store.ErrNotFound for an address that is no jetton master.
+	// Token returns store.ErrNotFound for an address that is no jetton master, or ErrNoIndex.
 	Token(ctx context.Context, master address.Address) (Token, error)
 	// WalletsOf returns what the master says of the jetton wallets of some owners, or
 	// ErrNoServers or ErrNoAnswer.
@@ -68,6 +68,8 @@ var (
 	ErrNoServers = errors.New("there are no lite servers")
 	// ErrNoAnswer wraps why none of them has answered.
 	ErrNoAnswer = errors.New("no lite server answers")
+	// ErrNoIndex wraps why nothing is known of jettons yet: the server has just begun.
+	ErrNoIndex = errors.New("the index cannot be read yet")
 )
 
 // Outcome is how a payment ended.
