@@ -96,6 +96,29 @@ func TestADeliveryIsMadeAgainByHandWhateverItsState(t *testing.T) {
 	}
 }
 
+func TestWhatWasTakenByHandAmidTheScheduleIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := newShop(t, func(w http.ResponseWriter, _ *http.Request, before int) {
+		if before == 0 {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	})
+	off := toURL(s.URL)
+	h.at.set(named("m"), off)
+	h.start(nil)
+	h.publish(transfer("m", "amid", "1"))
+	h.await("m", "amid", func(d *Delivery) bool { return d.Attempts == 1 })
+	if a, err := h.manual().Redeliver(t.Context(), named("m"), named("event amid")); err != nil || !a.Succeeded() {
+		t.Fatalf("by hand: %q, %v", a.Class, err)
+	}
+	off.Enabled = false
+	h.at.set(named("m"), off)
+	if d, _ := h.await("m", "amid", func(d *Delivery) bool { return d.State != Pending }); d.State != Delivered || d.Reason != "" {
+		t.Errorf("after the endpoint was disabled: %s (%q), want %s", d.State, d.Reason, Delivered)
+	}
+}
+
 func TestOfManyAttemptsByHandTheNewestAreShown(t *testing.T) {
 	h := newHouse(t)
 	h.at.set(named("m"), toURL(newShop(t, nil).URL))

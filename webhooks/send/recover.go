@@ -73,17 +73,16 @@ func (a *Attempt) interrupt(now time.Time) {
 	a.changed = max(a.changed+1, uint64(now.UnixMicro()))
 }
 
-// takenByHand finds deliveries whose schedule ends without success, but that a manual attempt
-// has made.
+// takenByHand finds deliveries that end without success, but that a manual attempt has made.
 func (q *queue) takenByHand(ctx context.Context, tried []*item) error {
-	exhausted, by := []ID{}, map[ID]*delivery{}
+	ended, by := []ID{}, map[ID]*delivery{}
 	merchants := map[ID]bool{}
 	for _, i := range tried {
-		if d := &i.Value; d.State == Exhausted {
-			exhausted, by[d.Event], merchants[d.Merchant] = append(exhausted, d.Event), d, true
+		if d := &i.Value; d.State != Pending && d.State != Delivered {
+			ended, by[d.Event], merchants[d.Merchant] = append(ended, d.Event), d, true
 		}
 	}
-	if len(exhausted) == 0 {
+	if len(ended) == 0 {
 		return nil
 	}
 	var of []ID
@@ -91,10 +90,10 @@ func (q *queue) takenByHand(ctx context.Context, tried []*item) error {
 		of = append(of, merchant)
 	}
 	var key string
-	return clickhouse.Each(ctx, q.tables.Conn(), "SELECT event FROM delivery_attempts WHERE merchant IN ("+literals(of)+") AND event IN ("+literals(exhausted)+
+	return clickhouse.Each(ctx, q.tables.Conn(), "SELECT event FROM delivery_attempts WHERE merchant IN ("+literals(of)+") AND event IN ("+literals(ended)+
 		") AND kind = 'manual' AND class = '' AND code != 0", nil, func() {
 		var id ID
 		copy(id[:], key)
-		by[id].State = Delivered
+		by[id].State, by[id].Reason = Delivered, ""
 	}, &key)
 }
