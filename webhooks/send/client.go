@@ -287,7 +287,7 @@ func classOf(err error) (Class, string) {
 		return ClassReset, text
 	case strings.Contains(err.Error(), "response headers exceeded"):
 		return ClassHeaders, text
-	case strings.Contains(err.Error(), "malformed"), strings.Contains(err.Error(), "unsupported transfer encoding"):
+	case strings.Contains(err.Error(), "malformed"), strings.Contains(err.Error(), "unsupported transfer encoding"), strings.Contains(err.Error(), "Content-Length"):
 		return ClassProtocol, text
 	}
 	return ClassNetwork, text

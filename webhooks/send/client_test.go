@@ -158,6 +158,8 @@ func TestReceiversThatMisbehaveAreToldApart(t *testing.T) {
 		{"resets", func(c net.Conn) { c.(*tls.Conn).NetConn().(*net.TCPConn).SetLinger(0) }, ClassReset, 0, true},
 		{"ends amid the status line", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 2") }, ClassProtocol, 0, true},
 		{"speaks something else", answer("220 smtp.example ESMTP\r\n"), ClassProtocol, 0, true},
+		{"a length below nothing", answer(ok + "Content-Length: -5\r\n\r\n"), ClassProtocol, 0, true},
+		{"two lengths", answer(ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"), ClassProtocol, 0, true},
 		{"HTTP/1.0", answer("HTTP/1.0 200 OK\r\n\r\nyes"), "", 3, true},
 		{"switches protocols and stays", func(c net.Conn) {
 			io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")
