@@ -93,6 +93,55 @@ func TestStreamsServeClientsAndExamples(t *testing.T) {
 	})
 }
 
+func TestTheExampleInPythonGoesOnAfterAConnectionThatBrokeAmidAnEvent(t *testing.T) {
+	const event = "event: event\ndata: {\"type\":\"account_state_change\",\"position\":\"%d-1\",\"state\":{\"balance\":\"%[1]d\"}}\n\n"
+	asked := make(chan string, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var wanted struct{ From string }
+		if err := json.NewDecoder(r.Body).Decode(&wanted); err != nil {
+			t.Error(err)
+		}
+		asked <- wanted.From
+		if wanted.From != "" {
+			fmt.Fprintf(w, event, 6)
+			return
+		}
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer connection.Close()
+		whole, half := fmt.Sprintf(event, 5), fmt.Sprintf(event, 6)
+		fmt.Fprintf(connection, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%x\r\n%s", len(whole), whole, len(half), half[:len(half)/2])
+	}))
+	defer server.Close()
+	code := strings.ReplaceAll(exampleIn(t, "../../docs/streaming.md", "python"), "http://localhost:8081", server.URL)
+	command := exec.CommandContext(t.Context(), pythontest.Interpreter(t, requirements), "-u", written(t, "example.py", code))
+	var problems bytes.Buffer
+	command.Stderr = &problems
+	out, err := command.StdoutPipe()
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	}()
+	lines := bufio.NewScanner(out)
+	for _, want := range []string{"balance 5 at 5-1", "again behind 5-1 ", "balance 6 at 6-1"} {
+		if !lines.Scan() || !strings.HasPrefix(lines.Text(), want) {
+			t.Fatalf("the example prints %q, want %q\n%s", lines.Text(), want, problems.Bytes())
+		}
+	}
+	if first, second := <-asked, <-asked; first != "" || second != "5-1" {
+		t.Errorf("it asks from %q and %q, want nothing and 5-1", first, second)
+	}
+}
+
 // exampleIn is the code of a language on a page.
 func exampleIn(t *testing.T, page, language string) string {
 	t.Helper()
