@@ -226,7 +226,8 @@ var nobody = address.MustParse("-1:000000000000000000000000000000000000000000000
 
 // Begun returns the trace that a transaction is the first of, as it alone tells it: one
 // that received its message from outside or from the chain itself, or none. It returns
-// nil where another transaction sent the message.
+// nil where another transaction sent the message. What is sent to the address of the chain
+// itself, and comes back from there, is such a message.
 func Begun(tx *record.Transaction) *record.Trace {
 	t := &record.Trace{Id: tx.Hash, StartLt: tx.Lt, EndLt: tx.Lt, StartUtime: tx.Now, EndUtime: tx.Now}
 	switch in := tx.InMsg; {
@@ -234,7 +235,7 @@ func Begun(tx *record.Transaction) *record.Trace {
 		return t
 	case in.Kind == record.Message_EXTERNAL_IN:
 		t.ExternalHashNorm = in.HashNorm
-	case !bytes.Equal(in.Source, nobody[:]):
+	case !bytes.Equal(in.Source, nobody[:]), in.Bounced:
 		return nil
 	}
 	t.ExternalHash, t.Edges = tx.InMsg.Hash, 1

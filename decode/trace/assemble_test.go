@@ -119,6 +119,31 @@ func TestHashesOfATraceAreThoseOfItsRootsMessage(t *testing.T) {
 	}
 }
 
+func TestWhatComesBackFromTheAddressOfTheChainItselfBelongsToTheTraceThatSentIt(t *testing.T) {
+	root, back := sends("root", 10, "ext1", "a"), sends("back", 30, "sys2")
+	back.InMsg.Bounced = true
+	nowhere := sends("nowhere", 20, "a")
+	nowhere.OutMsgs = []*record.Message{back.InMsg}
+	if trace := Begun(back); trace != nil {
+		t.Errorf("it begins the trace %x", trace.Id)
+	}
+	for _, c := range []struct {
+		list []*record.Transaction
+		want string
+	}{
+		{[]*record.Transaction{root, nowhere, back}, "complete nodes 3 edges 3 pending 0 lt 10-30 seqno 1-1 new 3 all 3"},
+		{[]*record.Transaction{back}, "broken nodes 1 edges 0 pending 0 lt 30-30 seqno 1-1 new 1 all 1"},
+	} {
+		list, err := NewAssembler(new(Memory)).Bundle(1, c.list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) != 1 || summary(list[0]) != c.want {
+			t.Errorf("%d traces, the first %s, want %s", len(list), summary(list[0]), c.want)
+		}
+	}
+}
+
 func TestReceiverWithoutSenderBeginsABrokenTraceThatItsSenderBringsHome(t *testing.T) {
 	var store Memory
 	a := NewAssembler(&store)
