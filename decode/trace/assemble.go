@@ -31,6 +31,7 @@ const (
 	keyOrphan      = 'o' // hash of a message whose sender was never seen → id of the trace that it began
 	keyTrace       = 't' // id → Trace, of those that are not complete
 	keyTransaction = 'x' // id, lt, account → Transaction of those
+	keyAccount     = 'a' // id, account → nothing: it has a transaction in one of more than MaxNodes
 )
 
 // Few are kinds of keys of which there are few: nearly all that the Assembler asks for are
@@ -79,8 +80,8 @@ type Assembled struct {
 	// nil while there are any, and of traces of more than MaxNodes, or of more than MaxBytes
 	// before the bundle.
 	All []*record.Transaction
-	// Earlier are the accounts of those of earlier bundles, where All is nil because these
-	// have more than MaxBytes.
+	// Earlier are the accounts of those of earlier bundles, where the trace has no open message
+	// and All is nil.
 	Earlier [][]byte
 }
 
@@ -373,7 +374,11 @@ func (a *Assembler) finish(g *growing) (Assembled, error) {
 		}
 	}
 	switch {
-	case t.PendingEdges > 0 || t.Nodes > MaxNodes:
+	case t.Nodes > MaxNodes:
+		if done.Earlier, err = a.keepAccounts(g, keys); err != nil {
+			return done, err
+		}
+	case t.PendingEdges > 0:
 	case len(stored) < len(keys):
 		for _, key := range keys {
 			done.Earlier = append(done.Earlier, key[ltSize:])
@@ -385,7 +390,8 @@ func (a *Assembler) finish(g *growing) (Assembled, error) {
 			slices.SortStableFunc(done.All, Order)
 		}
 	}
-	// Of what is too large no transactions are kept: nobody makes a tree of them.
+	// Of what is too large no transactions are kept, but their accounts: nobody makes a tree of
+	// them.
 	if t.State == record.TraceState_TRACE_COMPLETE || t.Nodes > MaxNodes {
 		a.forget(g)
 		for _, key := range keys {
@@ -412,6 +418,40 @@ func (a *Assembler) finish(g *growing) (Assembled, error) {
 		return done, err
 	}
 	return done, a.store.Set(raw, keyTrace, g.id[:])
+}
+
+// keepAccounts keeps the accounts of a trace that is too large, those that the keys of
+// transactions in the store end with among them. Once it has no open message, it returns
+// those of earlier bundles and keeps them no longer.
+func (a *Assembler) keepAccounts(g *growing, keys [][]byte) (earlier [][]byte, err error) {
+	for _, key := range keys {
+		earlier = append(earlier, key[ltSize:])
+	}
+	if g.trace.PendingEdges > 0 {
+		for _, tx := range g.added {
+			earlier = append(earlier, tx.Account)
+		}
+		for _, account := range earlier {
+			if err := a.store.Set(nil, keyAccount, g.id[:], account); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}
+	var kept [][]byte
+	err = a.store.Each(append([]byte{keyAccount}, g.id[:]...), nil, func(rest, _ []byte) bool {
+		kept = append(kept, slices.Clone(rest))
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, account := range kept {
+		if err := a.store.Delete(keyAccount, g.id[:], account); err != nil {
+			return nil, err
+		}
+	}
+	return append(earlier, kept...), nil
 }
 
 func (a *Assembler) keep(g *growing, tx *record.Transaction) error {

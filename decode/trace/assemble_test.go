@@ -262,31 +262,42 @@ func TestOrphanOfTheSameBundleIsBroughtHome(t *testing.T) {
 	}
 }
 
-func TestTransactionsOfATooLargeTraceAreNotKept(t *testing.T) {
+func TestOfATooLargeTraceTheAccountsAreKeptAndNoTransactions(t *testing.T) {
+	const size, bundles = MaxNodes/2 + 1, 4
 	var store Memory
 	a := NewAssembler(&store)
-	var last []Assembled
-	for i := range 3 {
+	var last Assembled
+	for i := range bundles {
 		var txs []*record.Transaction
-		for j := range MaxNodes/2 + 1 {
-			n := i*(MaxNodes/2+1) + j
-			in := fmt.Sprintf("m%d", n)
+		for n := i * size; n < (i+1)*size; n++ {
+			in, out := fmt.Sprintf("m%d", n), []string{fmt.Sprintf("m%d", n+1)}
 			if n == 0 {
 				in = "ext"
 			}
-			txs = append(txs, sends(fmt.Sprint(n), uint64(n+1), in, fmt.Sprintf("m%d", n+1)))
+			if n == bundles*size-1 {
+				out = nil
+			}
+			tx := sends(fmt.Sprint(n), uint64(n+1), in, out...)
+			tx.Account = accountOf(fmt.Sprint(i, n%10))
+			txs = append(txs, tx)
 		}
 		list, err := a.Bundle(uint32(i+1), txs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		last = list
+		last = list[0]
+		if i < 1 || i == bundles-1 {
+			continue
+		}
+		if last.State != record.TraceState_TRACE_PENDING || int(last.Nodes) != (i+1)*size || last.PendingEdges != 1 || last.Earlier != nil {
+			t.Errorf("%s", summary(last))
+		}
+		if n, want := store.Len(), 2+10*(i+1); n != want { // the open message, the trace and its accounts
+			t.Errorf("%d values in the store, want %d", n, want)
+		}
 	}
-	if got := last[0]; got.State != record.TraceState_TRACE_PENDING || got.Nodes != 3*(MaxNodes/2+1) || got.PendingEdges != 1 {
-		t.Errorf("%s", summary(last[0]))
-	}
-	if n := store.Len(); n != 2 { // the open message and the trace
-		t.Errorf("%d values in the store, want 2", n)
+	if last.State != record.TraceState_TRACE_COMPLETE || last.All != nil || len(last.Earlier) != 10*(bundles-1) || store.Len() != 0 {
+		t.Errorf("%s, %d accounts of earlier bundles, %d values are left in the store", summary(last), len(last.Earlier), store.Len())
 	}
 }
 

@@ -111,19 +111,17 @@ func (w *work) step(a *trace.Assembled) (*record.TraceStep, error) {
 	return step, nil
 }
 
-// partsOf cuts a step that has more transactions than a trace of which there are actions: the
-// log may not take them in one record. Each part is a step of its own.
+// partsOf cuts a step that has more transactions than a trace of which there are actions, or
+// more accounts: the log may not take them in one record. Each part is a step of its own.
 func partsOf(step *record.TraceStep) (parts []*record.TraceStep) {
-	if len(step.Transactions) <= trace.MaxNodes {
+	transactions, accounts := step.Transactions, step.Accounts
+	if len(transactions) <= trace.MaxNodes && len(accounts) <= trace.MaxNodes {
 		return []*record.TraceStep{step}
 	}
-	accounts := slices.Collect(slices.Chunk(step.Accounts, trace.MaxNodes)) // no more than the transactions
-	for some := range slices.Chunk(step.Transactions, trace.MaxNodes) {
-		part := &record.TraceStep{Trace: step.Trace, Transactions: some}
-		if n := len(parts); n < len(accounts) {
-			part.Accounts = accounts[n]
-		}
-		parts = append(parts, part)
+	for len(transactions) > 0 || len(accounts) > 0 {
+		t, a := min(len(transactions), trace.MaxNodes), min(len(accounts), trace.MaxNodes)
+		parts = append(parts, &record.TraceStep{Trace: step.Trace, Transactions: transactions[:t], Accounts: accounts[:a]})
+		transactions, accounts = transactions[t:], accounts[a:]
 	}
 	return parts
 }
@@ -141,7 +139,7 @@ func Step(a *trace.Assembled, facts action.Facts) (step *record.TraceStep, faile
 		return step, nil, nil
 	}
 	all := a.All
-	if len(all) == 0 { // too large: of earlier bundles the accounts are kept at most
+	if len(all) == 0 { // too large: of earlier bundles the accounts are kept
 		all = slices.Concat(a.Moved, a.New)
 	}
 	step.Accounts = slices.Clone(a.Earlier)

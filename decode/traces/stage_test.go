@@ -328,10 +328,11 @@ func same(t *testing.T, have, want [][]*record.Record) {
 	}
 }
 
-func TestATooLargeTraceIsInTheListsOfItsNewestAccounts(t *testing.T) {
+func TestATooLargeTraceHasNoActionsAndIsInTheListsOfAllOfItsAccounts(t *testing.T) {
 	tx := &record.Transaction{Account: made36(1), Hash: bytes.Repeat([]byte{1}, 32), Lt: 5}
-	step, failed, err := traces.Step(&trace.Assembled{Trace: &record.Trace{Id: tx.Hash, Nodes: trace.MaxNodes + 1}, New: []*record.Transaction{tx}}, facts{})
-	if failed != nil || err != nil || len(step.Actions) != 0 || len(step.Accounts) != 1 || !bytes.Equal(step.Accounts[0], tx.Account) {
+	a := &trace.Assembled{Trace: &record.Trace{Id: tx.Hash, Nodes: trace.MaxNodes + 1}, New: []*record.Transaction{tx}, Earlier: [][]byte{made36(2), made36(1)}}
+	step, failed, err := traces.Step(a, facts{})
+	if failed != nil || err != nil || len(step.Actions) != 0 || len(step.Accounts) != 2 || !bytes.Equal(step.Accounts[0], tx.Account) {
 		t.Errorf("the step is %v, %v, %v", step, failed, err)
 	}
 }
