@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tonscribe/decode/trace"
 	"tonscribe/test/support/realdata"
 )
 
@@ -93,5 +94,25 @@ func TestAPartitionMayHaveStoppedAheadOfTheOneThatBringsTheBlock(t *testing.T) {
 	}
 	if r.Bundles != 19 {
 		t.Errorf("%d bundles were checked, want 19", r.Bundles)
+	}
+}
+
+func TestABundleMayTellOfATraceThatIsTooLargeInParts(t *testing.T) {
+	l := load(t, genesis(t), 20, 2)
+	check := func() error {
+		v, err := open(l.Context(), Options{DSN: l.dsn, Out: l.Output(), patience: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.close()
+		return errors.Join(v.checkTraceSeals(l.Context()), v.findings.verdict())
+	}
+	l.exec("INSERT INTO seals SELECT * REPLACE (rows + 1 AS rows) FROM seals WHERE topic = 'traces' AND rows > 0 ORDER BY mc_seqno LIMIT 1")
+	if err := check(); !errors.Is(err, ErrDifferent) {
+		t.Errorf("one trace less than its bundle tells: %v, want %v", err, ErrDifferent)
+	}
+	l.exec(fmt.Sprintf("INSERT INTO traces SELECT * REPLACE (%d AS nodes) FROM traces LIMIT 1", trace.MaxNodes+1))
+	if err := check(); err != nil {
+		t.Errorf("where a trace is too large: %v, want none", err)
 	}
 }
