@@ -76,6 +76,40 @@ func TestRowsOfTheNewestBundleThatAreAboutToComeAreWaitedFor(t *testing.T) {
 	}
 }
 
+func TestAccountsAreWaitedForThatAreNotRankedYet(t *testing.T) {
+	l := load(t, genesis(t), 20, 2)
+	l.exec("CREATE TABLE kept AS accounts_by_balance ENGINE = Memory")
+	l.exec("INSERT INTO kept SELECT * FROM accounts_by_balance FINAL ORDER BY account LIMIT 3")
+	l.exec("ALTER TABLE accounts_by_balance DELETE WHERE account IN (SELECT account FROM kept) SETTINGS mutations_sync = 2")
+	// A batch of many rows takes longer than a few looks.
+	back := make(chan error, 1)
+	for _, c := range []struct {
+		patience time.Duration
+		then     func()
+		want     error
+	}{
+		{time.Millisecond, func() {}, ErrDifferent},
+		{time.Minute, func() {
+			time.AfterFunc(20*balancePause, func() {
+				back <- l.client.Conn().Exec(l.Context(), "INSERT INTO accounts_by_balance SELECT * FROM kept")
+			})
+		}, nil},
+	} {
+		v, err := open(l.Context(), Options{DSN: l.dsn, Out: l.Output(), patience: c.patience})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.then()
+		if err := errors.Join(v.checkBalances(l.Context()), v.findings.verdict()); !errors.Is(err, c.want) || c.want == nil && err != nil {
+			t.Errorf("with a patience of %v: %v, want %v", c.patience, err, c.want)
+		}
+		v.close()
+	}
+	if err := <-back; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAPartitionMayHaveStoppedAheadOfTheOneThatBringsTheBlock(t *testing.T) {
 	l := load(t, genesis(t), 20, 2)
 	progress := `SELECT topic, partition, partitions, toUInt32(19), (SELECT max(gen_utime) FROM blocks WHERE mc_seqno = 19 AND workchain = -1)

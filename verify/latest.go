@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tonscribe/decode"
+	"tonscribe/internal/lifetime"
 	"tonscribe/schema/record"
 	"tonscribe/schema/table"
 	tcell "tonscribe/ton/cell"
@@ -171,47 +172,72 @@ func accountKey(workchain int32, account string) string {
 	return fmt.Sprintf("workchain = %d AND account_prefix = 0x%x AND account = unhex('%x')", workchain, account[:8], account)
 }
 
-// Where the index goes on meanwhile, a bundle may be in one of the two tables and
-// not yet in the other: what differs is looked at again before it is said.
+// balancePause is from one look at accounts that are ranked by another balance to the
+// next.
+const balancePause = 200 * time.Millisecond
+
 const (
-	balanceLooks = 10
-	balancePause = 200 * time.Millisecond
+	ofAccounts = `SELECT workchain, account_prefix, account, version, balance, false AS gone FROM accounts FINAL WHERE status != 'nonexist'`
+	ofRanking  = `SELECT workchain, account_prefix, account, version, balance, gone FROM accounts_by_balance FINAL WHERE gone = 0`
 )
 
 // checkBalances compares the ranking of balances with the accounts: every one is
 // there once, with the balance of its newest state, whatever was skipped before
-// that.
+// that. Where the index goes on meanwhile, an account may be in one of the two tables
+// and not yet in the other: those that differ are looked at again until patience ends.
 func (v *verifier) checkBalances(ctx context.Context) error {
-	const ofAccounts = `SELECT workchain, account_prefix, account, version, balance, false AS gone FROM accounts FINAL WHERE status != 'nonexist'`
-	const ofRanking = `SELECT workchain, account_prefix, account, version, balance, gone FROM accounts_by_balance FINAL WHERE gone = 0`
 	sums := fmt.Sprintf("count(), sum(%s)", table.AccountsByBalance.HashSQL())
 	statement := fmt.Sprintf("SELECT * FROM (SELECT %s FROM (%s)) AS a, (SELECT %s FROM (%s)) AS b", sums, ofAccounts, sums, ofRanking)
-	for range balanceLooks {
+	var left map[string]unranked // as they are since the first look
+	for deadline := time.Now().Add(v.patience); ; {
 		var want, have cell
 		if err := v.one(ctx, statement, nil, &want.rows, &want.sum, &have.rows, &have.sum); err != nil || want == have {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(balancePause):
+		found, err := v.unranked(ctx)
+		if err != nil {
+			return err
+		}
+		if left == nil {
+			left = found
+		}
+		maps.DeleteFunc(left, func(key string, u unranked) bool { return found[key] != u })
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			break
+		}
+		if err := lifetime.Sleep(ctx, balancePause); err != nil {
+			return err
 		}
 	}
-	return v.mustName(CheckLatest, table.AccountsByBalance.Name, v.from, v.to, func() error { return v.locateBalance(ctx, ofAccounts, ofRanking) })
+	for _, key := range slices.Sorted(maps.Keys(left)) {
+		v.findings.differs(CheckLatest, table.AccountsByBalance.Name, key,
+			"it and table accounts have %d rows with %d balances, instead of one each, alike", left[key].rows, left[key].balances)
+	}
+	return nil
 }
 
-// locateBalance finds the first account whose row is missing or wrong.
-func (v *verifier) locateBalance(ctx context.Context, ofAccounts, ofRanking string) error {
+// unranked is an account whose row in the ranking is missing or wrong.
+type unranked struct {
+	rows, balances uint64
+	versions       string
+}
+
+// unranked finds such accounts, fewRows at most.
+func (v *verifier) unranked(ctx context.Context) (map[string]unranked, error) {
+	found := map[string]unranked{}
 	var workchain int32
 	var account string
-	var rows, balances uint64
-	return v.each(ctx, `SELECT workchain, account, count(), uniqExact(balance) FROM (`+ofAccounts+` UNION ALL `+ofRanking+`)
-		GROUP BY workchain, account HAVING count() != 2 OR uniqExact(balance, version, account_prefix) != 1 ORDER BY workchain, account LIMIT 1`, nil,
-		[]any{&workchain, &account, &rows, &balances}, func() error {
-			v.findings.differs(CheckLatest, "accounts_by_balance", accountKey(workchain, account),
-				"it and table accounts have %d rows with %d balances, instead of one each, alike", rows, balances)
+	var u unranked
+	err := v.each(ctx, fmt.Sprintf(`SELECT workchain, account, count(), uniqExact(balance), toString(arraySort(groupArray((version, balance)))) FROM (%s UNION ALL %s)
+		GROUP BY workchain, account HAVING count() != 2 OR uniqExact(balance, version, account_prefix) != 1 ORDER BY workchain, account LIMIT %d`, ofAccounts, ofRanking, fewRows), nil,
+		[]any{&workchain, &account, &u.rows, &u.balances, &u.versions}, func() error {
+			found[accountKey(workchain, account)] = u
 			return nil
 		})
+	return found, err
 }
 
 // checkCodes tests that every code is what its hash says, and that none is missing of
