@@ -46,29 +46,30 @@ func TestRowsOfTheNewestBundleThatAreAboutToComeAreWaitedFor(t *testing.T) {
 	l.source.Source, l.to = genesis(t), 20
 	l.fill(2)
 	for i, c := range []struct {
-		table      string
-		gone, last uint32 // rows from this bundle on, and the last bundle that is verified; 0 is the newest
+		table, gone string // and what rows of it
+		last        uint32 // bundle that is verified; 0 is the newest
 	}{
-		{"seals", 20, 0},
-		{"seals", 18, 18},  // a batch tells its progress, and then its seals
-		{"blocks", 20, 19}, // the partitions are ahead
+		{"seals", "mc_seqno >= 20", 0},
+		{"seals", "mc_seqno >= 18", 18},                       // a batch tells its progress, and then its seals
+		{"blocks", "mc_seqno >= 20", 19},                      // the partitions are ahead
+		{"progress", "topic = 'traces' AND partition = 1", 0}, // of an index that begins
 	} {
 		kept := fmt.Sprint("kept_", i)
 		l.exec(fmt.Sprintf("CREATE TABLE %s AS %s ENGINE = Memory", kept, c.table))
-		l.exec(fmt.Sprintf("INSERT INTO %s SELECT * FROM %s WHERE mc_seqno >= %d", kept, c.table, c.gone))
-		l.exec(fmt.Sprintf("ALTER TABLE %s DELETE WHERE mc_seqno >= %d SETTINGS mutations_sync = 2", c.table, c.gone))
+		l.exec(fmt.Sprintf("INSERT INTO %s SELECT * FROM %s WHERE %s", kept, c.table, c.gone))
+		l.exec(fmt.Sprintf("ALTER TABLE %s DELETE WHERE %s SETTINGS mutations_sync = 2", c.table, c.gone))
 		change := func(patience time.Duration) func(*Options) {
 			return func(o *Options) { o.patience, o.To = patience, c.last }
 		}
 		if _, err := l.verify(change(time.Millisecond)); !errors.Is(err, ErrDifferent) {
-			t.Errorf("without rows of %s from %d on and with no patience: %v, want %v", c.table, c.gone, err, ErrDifferent)
+			t.Errorf("without rows of %s where %s and with no patience: %v, want %v", c.table, c.gone, err, ErrDifferent)
 		}
 		back := make(chan error, 1)
 		time.AfterFunc(300*time.Millisecond, func() {
 			back <- l.client.Conn().Exec(l.Context(), fmt.Sprintf("INSERT INTO %s SELECT * FROM %s SETTINGS insert_deduplicate = 0", c.table, kept))
 		})
 		if _, err := l.verify(change(time.Minute)); err != nil {
-			t.Errorf("with patience, and rows of %s from %d on that come after 300 ms: %v, want none", c.table, c.gone, err)
+			t.Errorf("with patience, and rows of %s where %s that come after 300 ms: %v, want none", c.table, c.gone, err)
 		}
 		if err := <-back; err != nil {
 			t.Error(err)

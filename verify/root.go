@@ -213,16 +213,18 @@ func (v *verifier) findRange(ctx context.Context) error {
 	}
 	v.from, v.to = v.From, v.To
 	watermark := v.watermark()
-	for since := time.Now(); watermark > 0 && watermark < v.to && time.Since(since) < v.patience; {
+	for since := time.Now(); watermark > 0 && (watermark < v.to || !v.begun()) && time.Since(since) < v.patience; {
 		if err := lifetime.Sleep(ctx, pollEvery); err != nil {
 			return err
 		}
 		if v.progressOf, err = v.readProgress(ctx); err != nil {
 			return err
 		}
-		if newer := v.watermark(); newer > watermark {
-			watermark, since = newer, time.Now()
+		newer := v.watermark()
+		if newer > watermark && v.begun() {
+			since = time.Now()
 		}
+		watermark = newer
 	}
 	if v.from == 0 {
 		if v.from, err = v.firstBundle(ctx); err != nil {
@@ -252,6 +254,10 @@ func (v *verifier) watermark() (lowest uint32) {
 	}
 	return lowest
 }
+
+// begun reports whether all partitions of all topics have told of their progress: where an
+// index begins, some do so before others.
+func (v *verifier) begun() bool { return len(v.progressOf) >= len(tableTopics())*v.partitions }
 
 const (
 	// defaultPatience is a little more than what sinks at the head wait for a batch.
