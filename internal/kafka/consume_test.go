@@ -526,3 +526,31 @@ func aFinalErrorOfAHandlerEndsConsume(t *testing.T, l *testLog) {
 		t.Errorf("consuming ended with %v, want the handler's %v", err, damage)
 	}
 }
+
+func aHandlerWhoseCommitFailedStartsAgainWhateverItSaysOfIt(t *testing.T, l *testLog) {
+	l.ensure()
+	l.publish(0, bundle(1, 0, 1, 10)...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	runs := 0
+	err := l.Consume(ctx, l.group(), []schema.Topic{l.topic}, func(ctx context.Context, reader *PartitionReader) error {
+		if reader.Partition != 0 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if runs++; runs > 1 {
+			cancel()
+			return nil
+		}
+		item, err := reader.Next(ctx)
+		if err != nil {
+			return err
+		}
+		stranger := *reader.member
+		stranger.id, reader.member = "someone", &stranger
+		return Final(reader.Commit(ctx, item.Offset+1))
+	})
+	if runs != 2 {
+		t.Errorf("after a commit that failed the handler ran %d times, want twice: %v", runs, err)
+	}
+}

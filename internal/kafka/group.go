@@ -53,7 +53,7 @@ func (e handlerError) Unwrap() error { return e.error }
 // commit this member joins the group anew before. All handlers of a generation
 // of the group end before those of the next one start. Consume returns when ctx
 // ends, when the brokers refuse this client for good, or with an error of handle
-// that is Final.
+// that is Final, unless a commit has failed.
 func (c *Client) Consume(ctx context.Context, group string, topics []schema.Topic,
 	handle func(ctx context.Context, l *PartitionReader) error) error {
 	return c.consume(ctx, group, topics, nil, handle)
@@ -139,7 +139,7 @@ func (m *member) serve(ctx context.Context, tp TopicPartition) {
 		case errors.Is(err, ErrMoved):
 			attempt = -1
 			continue
-		case errors.As(err, &final):
+		case errors.As(err, &final) && !reader.broken:
 			m.end(err)
 			return
 		}

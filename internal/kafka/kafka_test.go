@@ -37,6 +37,7 @@ var rules = []struct {
 	{"ARewoundLaneGivesWhatComesAfterTheBundleAgain", aRewoundLaneGivesWhatComesAfterTheBundleAgain},
 	{"WhereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest", whereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest},
 	{"AFinalErrorOfAHandlerEndsConsume", aFinalErrorOfAHandlerEndsConsume},
+	{"AHandlerWhoseCommitFailedStartsAgainWhateverItSaysOfIt", aHandlerWhoseCommitFailedStartsAgainWhateverItSaysOfIt},
 }
 
 func TestEmbeddedLog(t *testing.T) {
