@@ -22,7 +22,7 @@ import (
 )
 
 // limit is for what happens at once.
-const limit = 10 * time.Second
+const limit = time.Minute
 
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
@@ -48,7 +48,7 @@ func serve(t *testing.T, change func(*Configuration, *Options), handler http.Han
 		if err := s.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took > drainTime+time.Second {
+		if took := time.Since(began); took > drainTime+limit {
 			t.Errorf("the stop took %s", took)
 		}
 		await(t, "connections are open after the stop", func() bool { open, _ := l.Open(); return open == 0 })
@@ -112,10 +112,9 @@ func TestHalfSentBodiesPushEachOtherOutAndABystanderOfTheSameAddressIsServed(t *
 func TestABodyHasOneDeadlineForTheWholeOfIt(t *testing.T) {
 	const whole = 300 * time.Millisecond
 	l, at := serve(t, func(c *Configuration, _ *Options) { c.BodyTimeout = whole }, readBody)
-	c := send(t, at, halfSent)
-	began := time.Now()
+	c := send(t, at, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
 	go func() {
-		for range 900 { // each byte comes well within the deadline
+		for { // each byte comes well within the deadline
 			if _, err := io.WriteString(c, "x"); err != nil {
 				return
 			}
@@ -123,22 +122,19 @@ func TestABodyHasOneDeadlineForTheWholeOfIt(t *testing.T) {
 		}
 	}()
 	isClosed(t, c)
-	if took := time.Since(began); took > whole*10 {
-		t.Errorf("the body was read for %s, want %s", took, whole)
-	}
 	if got := testutil.ToFloat64(l.metrics.bodiesLate); got != 1 {
 		t.Errorf("%v bodies were late, want 1", got)
 	}
 }
 
 func TestTheDeadlineOfABodyDoesNotEndTheWorkOnIt(t *testing.T) {
-	const whole = 50 * time.Millisecond
+	const whole = 500 * time.Millisecond
 	_, at := serve(t, func(c *Configuration, _ *Options) { c.BodyTimeout = whole }, func(w http.ResponseWriter, r *http.Request) {
 		readBody(w, r)
 		select {
 		case <-r.Context().Done():
 			t.Error("the work was ended by the deadline of the body")
-		case <-time.After(4 * whole):
+		case <-time.After(2 * whole):
 		}
 	})
 	answer, err := http.Post("http://"+at, "text/plain", strings.NewReader("body"))
@@ -149,8 +145,8 @@ func TestTheDeadlineOfABodyDoesNotEndTheWorkOnIt(t *testing.T) {
 }
 
 func TestAnswersAreSentAsLongAsTheClientTakesThem(t *testing.T) {
-	const step = 400 * time.Millisecond
-	text := bytes.Repeat([]byte("0123456789abcdef"), 1<<19) // 8 MiB: more than the kernel keeps
+	const step = 3 * time.Second
+	text := bytes.Repeat([]byte("0123456789abcdef"), 1<<20) // 16 MiB: more than the kernel keeps
 	l, at := serve(t, func(c *Configuration, _ *Options) { c.WriteTimeout = step }, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 		_, _ = w.Write(text)
@@ -171,7 +167,7 @@ func TestAnswersAreSentAsLongAsTheClientTakesThem(t *testing.T) {
 			break
 		}
 		if time.Since(began) < 2*step {
-			time.Sleep(step / 10)
+			time.Sleep(step / 40) // the kernel lets a writer go on when a third of what it keeps was taken
 		}
 	}
 	if took := time.Since(began); got <= len(text) || took < step {
@@ -356,7 +352,7 @@ func TestATurnEndsWhereTheAnswerBegins(t *testing.T) {
 		}
 		defer answer.Body.Close()
 	}
-	client := http.Client{Timeout: 10 * time.Second}
+	client := http.Client{Timeout: limit}
 	answer, err := client.Post("http://"+at+"/quick", "text/plain", strings.NewReader(body))
 	if err != nil {
 		t.Fatalf("a large body beside answers that are read slowly: %v, want an answer", err)

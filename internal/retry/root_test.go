@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -162,14 +163,16 @@ func TestADroppedErrandIsNotAskedAgain(t *testing.T) {
 }
 
 func TestARequestThatTakesTooLongIsTriedAgain(t *testing.T) {
-	c := one()
-	c.Timeout = 10 * time.Millisecond
-	r := run(t, c)
-	r.Add("a", 1)
-	r.next(t) // never answered
-	second := r.next(t)
-	second.answer <- false
-	r.settled(t, 0)
+	synctest.Test(t, func(t *testing.T) {
+		c := one()
+		c.Timeout = 20 * time.Second
+		r := run(t, c)
+		r.Add("a", 1)
+		r.next(t) // never answered
+		second := r.next(t)
+		second.answer <- false
+		r.settled(t, 0)
+	})
 }
 
 func TestARequestThatFailsGoesBehindThoseThatWait(t *testing.T) {
