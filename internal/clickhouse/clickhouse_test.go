@@ -3,7 +3,6 @@ package clickhouse_test
 import (
 	"context"
 	"errors"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/test/support/clustertest"
 	"tonscribe/test/support/enginetest"
+	"tonscribe/test/support/harness"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -137,7 +137,7 @@ func TestLargeInsertIsOneBlockInEachShardUntilTheTableIsEmptied(t *testing.T) {
 
 func TestInsertThatCannotSucceedIsNotRepeated(t *testing.T) {
 	c, count := withTable(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	wrong := map[string]clickhouse.Insert{"no such table": rows("a", 1), "no such column": rows("a", 1), "wrong type": rows("a", 1), "uneven": rows("a", 1)}
 	change := func(name string, f func(*clickhouse.Insert)) { i := wrong[name]; f(&i); wrong[name] = i }
@@ -156,15 +156,9 @@ func TestInsertThatCannotSucceedIsNotRepeated(t *testing.T) {
 }
 
 func TestWaitEndsWithTheContextOrAtARefusal(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if err := client(t, "clickhouse://u:p@"+address+"/d").Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if err := client(t, "clickhouse://u:p@"+harness.DeafAddress(t)+"/d").Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("nobody listens: %v", err)
 	}
 	right := enginetest.ClickHouse(t).DSN()

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -115,19 +116,21 @@ func TestAFollowedTableThatCannotBeReadKeepsWhatItHad(t *testing.T) {
 }
 
 func TestMoreUnknownKeysThanMayWaitAreRefusedAtOnce(t *testing.T) {
-	s := &sheet{rows: map[string]int{}}
-	f := follow(t, s, time.Hour)
-	if _, err := f.Get(t.Context(), "none"); !errors.Is(err, ErrNoRow) {
-		t.Fatal(err)
-	}
-	for range maxWaiting {
-		f.waiting <- struct{}{}
-	}
-	began := time.Now()
-	if _, err := f.Get(t.Context(), "none"); !errors.Is(err, ErrNoRow) {
-		t.Errorf("%v, want %v", err, ErrNoRow)
-	}
-	if took := time.Since(began); took >= lookPause {
-		t.Errorf("it took %s, as long as a look", took)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &sheet{rows: map[string]int{}}
+		f := follow(t, s, time.Hour)
+		if _, err := f.Get(t.Context(), "none"); !errors.Is(err, ErrNoRow) {
+			t.Fatal(err)
+		}
+		for range maxWaiting {
+			f.waiting <- struct{}{}
+		}
+		began := time.Now()
+		if _, err := f.Get(t.Context(), "none"); !errors.Is(err, ErrNoRow) {
+			t.Errorf("%v, want %v", err, ErrNoRow)
+		}
+		if took := time.Since(began); took >= lookPause {
+			t.Errorf("it took %s, as long as a look", took)
+		}
+	})
 }

@@ -104,7 +104,7 @@ func TestInsertEndsWithItsContextThoughTheServerTakesNoMore(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("got %v, want %v", err, context.Canceled)
 		}
-	case <-time.After(20 * time.Second):
-		t.Fatal("the insert goes on 20 s after nobody waits for it")
+	case <-time.After(time.Minute):
+		t.Fatal("the insert goes on a minute after nobody waits for it")
 	}
 }
