@@ -13,6 +13,7 @@ import (
 	"github.com/xssnick/tonutils-go/tvm/cell"
 
 	"tonscribe/test/support/configtest"
+	"tonscribe/test/support/costtest"
 	"tonscribe/ton/tvm"
 )
 
@@ -44,8 +45,8 @@ func ends(t *testing.T, name string, work func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
-		t.Fatalf("%s goes on after 10 s", name)
+	case <-time.After(time.Minute):
+		t.Fatalf("%s goes on after a minute", name)
 	}
 }
 
@@ -174,15 +175,13 @@ func FuzzCode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		begun := time.Now()
-		_, _ = tvm.Run(ctx, tvm.Input{
-			Context: tvm.Context{Config: config, Now: noon}, Address: address.NewAddress(0, 0, make([]byte, 32)),
-			Code: code, Data: code, Balance: big.NewInt(1), GasLimit: 100_000,
+		costtest.Within(t, time.Second, 1<<30, func() {
+			_, _ = tvm.Run(ctx, tvm.Input{
+				Context: tvm.Context{Config: config, Now: noon}, Address: address.NewAddress(0, 0, make([]byte, 32)),
+				Code: code, Data: code, Balance: big.NewInt(1), GasLimit: 100_000,
+			})
 		})
-		if took := time.Since(begun); took > time.Second {
-			t.Errorf("%d bytes took %s with 100,000 gas", len(raw), took)
-		}
 	})
 }
