@@ -47,17 +47,21 @@ func TestAClientHasItsShareOfTheConnectionsAndNoMore(t *testing.T) {
 
 func TestRequestsAreWorkedOnWithinTheShareOfTheirClientAndWithinABound(t *testing.T) {
 	s := &Reader{working: newClients(2), busy: make(chan struct{}, 3)}
-	begin := func(client string) (func(), error) {
-		short, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	begin := func(client string, patience time.Duration) (func(), error) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		return s.Work(short, client)
+		return s.Work(ctx, client)
 	}
 	var ends []func()
 	for i, c := range []struct {
-		client string
-		err    error
-	}{{"greedy", nil}, {"greedy", nil}, {"greedy", clickhouse.ErrBusy}, {"another", nil}, {"a third", clickhouse.ErrBusy}} {
-		done, err := begin(c.client)
+		client   string
+		patience time.Duration
+		err      error
+	}{
+		{"greedy", time.Minute, nil}, {"greedy", time.Minute, nil}, {"greedy", 5 * time.Millisecond, clickhouse.ErrBusy},
+		{"another", time.Minute, nil}, {"a third", 5 * time.Millisecond, clickhouse.ErrBusy},
+	} {
+		done, err := begin(c.client, c.patience)
 		if !errors.Is(err, c.err) {
 			t.Errorf("request %d, of %s: %v, want %v", i, c.client, err, c.err)
 		}
@@ -71,7 +75,7 @@ func TestRequestsAreWorkedOnWithinTheShareOfTheirClientAndWithinABound(t *testin
 	if len(s.busy) != 0 || len(s.working.slots) != 0 {
 		t.Errorf("%d requests of %d clients are worked on after their end, want none", len(s.busy), len(s.working.slots))
 	}
-	done, err := begin("a third")
+	done, err := begin("a third", time.Minute)
 	if err != nil {
 		t.Fatalf("there is room again: %v", err)
 	}
