@@ -233,7 +233,7 @@ func TestStopEndsAnExecution(t *testing.T) {
 	if err := <-failure; !errors.Is(err, emulator.ErrStopped) {
 		t.Errorf("%v, want %v", err, emulator.ErrStopped)
 	}
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 15*time.Second { // the deadline is later
 		t.Errorf("it took %s to stop", took)
 	}
 	if _, err := p.Deliver(t.Context(), in); !errors.Is(err, emulator.ErrStopped) {
@@ -357,7 +357,7 @@ func executes(pid int) bool {
 }
 
 func TestWorkersEndWhenTheirParentIsKilled(t *testing.T) {
-	parent := exec.Command("/proc/self/exe", "-test.run", "^TestParent$", "-test.timeout", "1m")
+	parent := exec.Command("/proc/self/exe", "-test.run", "^TestParent$", "-test.timeout", "5m")
 	parent.Env = append(os.Environ(), asParent+"=1")
 	out, err := parent.StdoutPipe()
 	if err != nil {
@@ -380,7 +380,7 @@ func TestWorkersEndWhenTheirParentIsKilled(t *testing.T) {
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for limit := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		var alive []string
 		for _, pid := range workers {
 			// Who adopts them may be slow to bury them.
@@ -397,7 +397,7 @@ func TestWorkersEndWhenTheirParentIsKilled(t *testing.T) {
 					syscall.Kill(number, syscall.SIGKILL)
 				}
 			}
-			t.Fatalf("workers %v of %v live ten seconds after their parent was killed", alive, workers)
+			t.Fatalf("workers %v of %v live a minute after their parent was killed", alive, workers)
 		}
 	}
 }

@@ -2,9 +2,9 @@ package auth
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +14,7 @@ import (
 
 	"tonscribe/internal/ratelimit"
 	"tonscribe/internal/report"
+	"tonscribe/test/support/harness"
 )
 
 // redisServer is a real Redis of the test's own.
@@ -34,13 +35,7 @@ func newRedis(t testing.TB) *redisServer {
 		}
 		t.Skip(text)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener.Close()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	s := &redisServer{TB: t, port: port, dir: t.TempDir()}
+	s := &redisServer{TB: t, port: strconv.Itoa(harness.FreePort(t)), dir: t.TempDir()}
 	s.start()
 	t.Cleanup(s.kill)
 	return s
