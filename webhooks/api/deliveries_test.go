@@ -72,7 +72,7 @@ func TestAMerchantHasOneTableWrittenAtATime(t *testing.T) {
 	})
 	<-slow.asked
 	let := sync.OnceFunc(func() { close(slow.let) })
-	time.AfterFunc(5*time.Second, let)
+	time.AfterFunc(time.Minute, let) // a second one that is not refused waits for it
 	w.refused("a second one meanwhile", export(s), http.StatusTooManyRequests, "busy")
 	others.Go(func() {
 		if answer := w.send(export(other)); answer.Code != http.StatusOK {

@@ -325,7 +325,7 @@ func TestAStopWaitsForWhatIsUnderWayAndWhatIsCutIsMadeAgainWithItsNumber(t *test
 		}
 	})
 	h.at.set(named("m"), toURL(s.URL))
-	c := h.start(func(c *Configuration) { c.StopTimeout = time.Second })
+	c := h.start(func(c *Configuration) { c.StopTimeout = 5 * time.Second })
 	h.publish(transfer("m", "hangs", "1"), transfer("m", "slow", "2"))
 	<-s.arrived
 	<-s.arrived
