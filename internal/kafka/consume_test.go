@@ -271,7 +271,7 @@ func membersShareAndHandOverPartitions(t *testing.T, l *testLog) {
 					if e.bundle == next[e.partition] {
 						got[e.partition] = e.member
 					}
-				case <-time.After(30 * time.Second):
+				case <-time.After(2 * time.Minute):
 					t.Fatalf("nothing came; owners so far %v", got)
 				}
 			}

@@ -28,7 +28,7 @@ var jvm = []string{
 
 const (
 	readyLimit     = 2 * time.Minute
-	terminateLimit = 30 * time.Second
+	terminateLimit = 2 * time.Minute
 	readyLine      = "Kafka Server started"
 )
 

@@ -160,7 +160,7 @@ func TestOnlyKnownUsersGetInOverTLS(t *testing.T) {
 			c.create()
 			c.produce("first")
 			c.expect("first")
-			wrong := &kafka.Dialer{TLS: cluster.TLS(), SASLMechanism: mechanism(kind, "wrong"), Timeout: 5 * time.Second}
+			wrong := &kafka.Dialer{TLS: cluster.TLS(), SASLMechanism: mechanism(kind, "wrong"), Timeout: time.Minute}
 			if _, err := wrong.Dial("tcp", cluster.SecureBrokers()[0]); !errors.Is(err, kafka.SASLAuthenticationFailed) {
 				t.Errorf("wrong password: %v", err)
 			}
