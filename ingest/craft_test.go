@@ -112,7 +112,7 @@ func (l *logBook) has(words ...string) bool {
 
 func (l *logBook) await(t *testing.T, words ...string) {
 	t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(2 * time.Minute)
 	for !l.has(words...) {
 		select {
 		case <-l.said:

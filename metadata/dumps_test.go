@@ -233,7 +233,7 @@ func TestHostileDumpsAreContainedAndRecorded(t *testing.T) {
 		}
 	})
 	i.start(func(c *metadata.Configuration) {
-		c.Dumps = metadata.Dumps{MaxBytes: 64 << 10, Timeout: 2 * time.Second, MaxAmounts: 100}
+		c.Dumps = metadata.Dumps{MaxBytes: 64 << 10, Timeout: 8 * time.Second, MaxAmounts: 100}
 	})
 	wants := map[*airdrop]struct{ name, failure string }{
 		&other: {"other", "form: the dump has another root hash"}, &large: {"large", "size: "}, &unfolding: {"unfolding", "form: "}, &endless: {"endless", "network: "},

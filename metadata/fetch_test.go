@@ -195,7 +195,7 @@ func TestSlowDumpsDoNotTakeTheConnectionsOfDocuments(t *testing.T) {
 	})
 	defer close(end)
 	f := fetcher(t, func(c *metadata.Configuration) {
-		c.IPFSGateway, c.HostRequests, c.Timeout = site, dumps, 2*time.Second
+		c.IPFSGateway, c.HostRequests, c.Timeout = site, dumps, 20*time.Second
 	})
 	for range dumps {
 		go func() { _, _ = f.Dump(t.Context(), "ipfs://cid/dump") }()
