@@ -246,7 +246,7 @@ func TestNobodyWaitsForWhatIsForeseen(t *testing.T) {
 		p.Accepted("client", node.Accepted{Sent: node.Sent{Hash: hashOf(i), Normal: hashOf(i)}, BoC: cell.BeginCell().EndCell().ToBOC()})
 	}
 	took := time.Since(began)
-	if took > 5*time.Second {
+	if took > 30*time.Second {
 		t.Errorf("%d messages took %s", messages, took)
 	}
 	t.Logf("who sends waits %s", took/messages)
@@ -255,7 +255,7 @@ func TestNobodyWaitsForWhatIsForeseen(t *testing.T) {
 	}
 	began = time.Now()
 	p.Stop()
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the end took %s while one was worked out", took)
 	}
 }
