@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tonscribe/test/support/harness"
 	"tonscribe/webhooks/event"
 	"tonscribe/webhooks/signature"
 )
@@ -19,13 +19,8 @@ import (
 // and ends it. It returns what was printed.
 func takeWebhooks(t *testing.T, dir, secret string, body []byte) string {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := free.Addr().String()
-	free.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	at := harness.FreeAddress(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var printed bytes.Buffer
 	command := rootCommand()
