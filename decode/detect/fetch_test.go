@@ -189,7 +189,7 @@ func TestRequestsThatFailAreRepeatedAndLiesAreRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDeskOn(t, t.TempDir(), v.pool(), func(c *Configuration) { c.Fetch.Timeout = 200 * time.Millisecond })
+			d := newDeskOn(t, t.TempDir(), v.pool(), func(c *Configuration) { c.Fetch.Timeout = time.Second })
 			v.faults.BreakFor(isParent, fault)
 			defer d.fetching()()
 			for _, s := range v.steps[first-1:] {

@@ -320,7 +320,7 @@ func TestABlockThatDoesNotDecodeStopsThePartitionThere(t *testing.T) {
 	s.feed(bundles)
 	c := s.start(DefaultConfiguration())
 	defer s.stop(c)
-	for limit := time.Now().Add(20 * time.Second); value(s, c.metrics.failures.WithLabelValues("0")) < 2; time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(time.Minute); value(s, c.metrics.failures.WithLabelValues("0")) < 2; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
 			t.Fatal("no failure was counted")
 		}
