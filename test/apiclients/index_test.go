@@ -20,7 +20,7 @@ func TestToncenterReadsTheIndex(t *testing.T) {
 	interpreter := pythontest.Interpreter(t, requirements)
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base := "http://" + listen
-	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--seed", strconv.Itoa(seed), "--interval", "500ms", "--tps", "40")
+	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--seed", strconv.Itoa(seed), "--interval", "1s", "--tps", "40")
 	p.AwaitReady(base, time.Minute)
 	key, err := os.ReadFile(filepath.Join(data, "api-key"))
 	if err != nil {

@@ -31,7 +31,7 @@ func indexed(t *testing.T) (base, key string) {
 	t.Helper()
 	data, listen := t.TempDir(), harness.FreeAddress(t)
 	base = "http://" + listen
-	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--seed", strconv.Itoa(seed), "--interval", "500ms", "--tps", "20")
+	p := harness.Start(t, nil, "up", "--data", data, "--listen", listen, "--seed", strconv.Itoa(seed), "--interval", "1s", "--tps", "20")
 	p.AwaitReady(base, time.Minute)
 	text, err := os.ReadFile(filepath.Join(data, "api-key"))
 	if err != nil {

@@ -16,7 +16,7 @@ async function ask(path) {
 
 async function until(what, look) {
   let found;
-  for (let i = 0; i < 600; i++) {
+  for (let i = 0; i < 2400; i++) {
     found = await look();
     if (found) return found;
     await pause(50);

@@ -24,7 +24,7 @@ async def follow(make):
     client.on_transactions(transactions, min_finality="pending")
     client.on_trace_invalidated(lambda n: told(client, "invalidated", n))
     running = asyncio.create_task(client.start(addresses=given["addresses"]))
-    await client.wait_subscribed(20)
+    await client.wait_subscribed(60)
     print(json.dumps({"client": type(client).__name__, "kind": "subscribed"}), flush=True)
     await running
 

@@ -25,7 +25,7 @@ class Watched:
 
 
 async def until(ask, enough, what):
-    for _ in range(300):
+    for _ in range(1200):
         found = await ask()
         if enough(found):
             return found
@@ -95,7 +95,7 @@ async def payment(v3):
     sent = await v3.api_v2.send_message(models.V2SendMessageRequest(boc=given["message"]))
     seen, norm = 0, sent.message_hash_norm or sent.message_hash
     done = []
-    for _ in range(600):
+    for _ in range(6000):
         pending = (await v3.actions.get_pending_traces(ext_msg_hash=[norm])).traces or []
         for t in pending:
             assert t.external_hash == sent.message_hash, (t.external_hash, sent)

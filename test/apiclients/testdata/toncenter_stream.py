@@ -70,7 +70,7 @@ async def main():
     both = [Seen(make(given["key"], Network.MAINNET, base_url=given["base"])) for make in (ToncenterSSE, ToncenterWebSocket)]
     running = [asyncio.create_task(s.run()) for s in both]
     for s in both:
-        await s.client.wait_subscribed(20)
+        await s.client.wait_subscribed(60)
     c = ToncenterRestClient(api_key=given["key"], base_url=given["base"], retry_policy=None)
     await c.create_session()
     try:
