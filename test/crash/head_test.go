@@ -130,7 +130,7 @@ func TestKillsAtTheHeadLoseNothingAndNobodySeesTheChainGoBack(t *testing.T) {
 	var last int
 	for newest := -1; newest != last; {
 		newest = last
-		time.Sleep(2 * time.Second)
+		time.Sleep(5 * time.Second)
 		last, _ = w.seen()
 	}
 	dsn := harness.ReadRunFile(t, data).ClickHouse

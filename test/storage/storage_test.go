@@ -388,7 +388,7 @@ func TestLinksThatAreBroughtBackAreFetched(t *testing.T) {
 	i.repair()
 	i.start()
 	i.process.AwaitReady(i.base(), time.Minute)
-	harness.Await(t, 20*time.Second, func() bool {
+	harness.Await(t, time.Minute, func() bool {
 		return execute(t.Context(), harness.ReadRunFile(t, i.data).ClickHouse, "SELECT throwIf(count() = 0) FROM metadata_fetches FORMAT Null") == nil
 	}, func() string { return "no link is known" })
 	i.process.Stop()

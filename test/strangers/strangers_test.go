@@ -109,7 +109,7 @@ func start(t *testing.T) (*harness.Process, *target) {
 		t.Fatalf("keys add: %v", err)
 	}
 	at.another = strings.TrimSpace(string(made))
-	harness.Await(t, 30*time.Second, func() bool {
+	harness.Await(t, 2*time.Minute, func() bool {
 		status, _, _ := at.from(bystanderAddress).get(t.Context(), "/api/v3/masterchainInfo")
 		return status == http.StatusOK
 	}, func() string { return "the bystander's key is not known" })
@@ -207,7 +207,7 @@ func TestABystanderIsServedWhileStrangersAttackAndNothingIsLeftOfThem(t *testing
 		t.Errorf("CPU %.2f s/s after the attacks, %.2f before, want at most %.2f more", after, idle, moreCPU)
 	}
 	head := at.seqno(t)
-	harness.Await(t, 30*time.Second, func() bool { return at.seqno(t) > head }, func() string { return fmt.Sprintf("the chain stands at %d", head) })
+	harness.Await(t, 2*time.Minute, func() bool { return at.seqno(t) > head }, func() string { return fmt.Sprintf("the chain stands at %d", head) })
 	p.Stop()
 }
 
