@@ -20,7 +20,9 @@ function make(tag, properties = {}, ...children) {
 
 async function load(layer) {
   if (!documents[layer]) {
-    const response = await fetch(`/api/${layer}/openapi.json`);
+    const response = await fetch(`/api/${layer}/openapi.json`).catch(() => {
+      throw new Error("The server does not answer. Check the connection, then load the page again.");
+    });
     if (!response.ok) throw new Error(`the document of ${layer} answers ${response.status}`);
     documents[layer] = await response.json();
   }
@@ -394,8 +396,11 @@ function readSocket(o, more, signal, say, add) {
 
 // ---- where the reader is ----
 
-async function go() {
-  const [layer = layers[0], id] = location.hash.slice(1).split("/");
+// go shows what the address names. After a choice the focus goes with it: the link that had
+// it is made anew.
+async function go(chosen) {
+  const hash = location.hash;
+  const [layer = layers[0], id] = hash.slice(1).split("/");
   const known = layers.includes(layer) ? layer : layers[0];
   byID("layers").replaceChildren(...layers.map((name) => {
     const link = make("a", { href: `#${name}` }, name);
@@ -404,13 +409,15 @@ async function go() {
   }));
   try {
     const doc = await load(known);
+    if (location.hash !== hash) return; // something else was chosen meanwhile
     showList(doc, known, id);
     const o = operations(doc).find((one) => one.operationId === id);
     if (o) show(doc, known, o);
     else intro(doc, known);
     scrollTo(0, 0);
+    if (chosen) byID("main").focus({ preventScroll: true });
   } catch (error) {
-    byID("main").replaceChildren(make("p", { className: "status bad" }, error.message));
+    if (location.hash === hash) byID("main").replaceChildren(make("p", { className: "status bad" }, error.message));
   }
 }
 
