@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +54,7 @@ func TestDashboard(t *testing.T) {
 	d.signsInByKeyboard()
 	d.setsTheAddressAndSendsATest()
 	d.findsTheDeliveryAndSendsItAgain()
+	d.showsARefusalOfWhatWasDeliveredAsOne()
 	d.replaysARange()
 	d.changesTheSecretAndGoesBack()
 	d.makesAndRevokesAKey()
@@ -110,10 +112,11 @@ func isOpenToAnybody(t *testing.T, base string) {
 	}
 }
 
-// shop takes webhooks and answers 200.
+// shop takes webhooks and answers 200, unless it refuses.
 type shop struct {
 	*httptest.Server
-	came chan request
+	came    chan request
+	refuses atomic.Bool // answers 500 instead
 }
 
 type request struct {
@@ -128,6 +131,9 @@ func openShop(t *testing.T) *shop {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.came <- request{r.Header, body}
+		if s.refuses.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
 		_, _ = io.WriteString(w, shopAnswer)
 	}))
 	t.Cleanup(s.Close)
@@ -238,6 +244,17 @@ func (d *dashboard) findsTheDeliveryAndSendsItAgain() {
 	if shown != string(again.body) {
 		d.t.Errorf("the page shows the body\n%s\nthe shop got\n%s", shown, again.body)
 	}
+}
+
+func (d *dashboard) showsARefusalOfWhatWasDeliveredAsOne() {
+	d.shop.refuses.Store(true)
+	d.click("#redeliver")
+	d.says(".toast", "The answer is 500.")
+	d.shop.refuses.Store(false)
+	d.next()
+	d.to("/deliveries", "Deliveries")
+	d.says("#main tbody .badge.good", "delivered")
+	d.says("#main tbody .badge.bad", "500")
 }
 
 func (d *dashboard) replaysARange() {
