@@ -165,11 +165,29 @@ func start(t testing.TB, program, extra, args []string) *Process {
 	}()
 	t.Cleanup(func() {
 		p.Kill()
+		p.awaitEngine()
 		if t.Failed() {
 			t.Logf("%s printed:\n%s", p.name, tail(p.log.String(), 4000))
 		}
 	})
 	return p
+}
+
+// awaitEngine waits until nobody works in the data folder any more: an engine sees that its
+// owner has gone a moment later, and the folder is about to be removed.
+func (p *Process) awaitEngine() {
+	for end := time.Now().Add(time.Minute); p.data != "" && named(p.data) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// named reports whether the command line of some process names a folder.
+func named(folder string) bool {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
+	return slices.ContainsFunc(lines, func(path string) bool {
+		line, _ := os.ReadFile(path) // a process may be gone
+		return bytes.Contains(line, []byte(folder+"/"))
+	})
 }
 
 func tail(text string, n int) string {
