@@ -81,7 +81,7 @@ type Assembled struct {
 	// before the bundle.
 	All []*record.Transaction
 	// Earlier are the accounts of those of earlier bundles, where the trace has no open message
-	// and All is nil.
+	// and All is nil; those of bundles that brought it beyond maxListed are not among them.
 	Earlier [][]byte
 }
 
@@ -420,16 +420,22 @@ func (a *Assembler) finish(g *growing) (Assembled, error) {
 	return done, a.store.Set(raw, keyTrace, g.id[:])
 }
 
+// maxListed is how many transactions a trace may have for their accounts to be kept: all of
+// them are in memory at its end.
+const maxListed = 1 << 18
+
 // keepAccounts keeps the accounts of a trace that is too large, those that the keys of
-// transactions in the store end with among them. Once it has no open message, it returns
-// those of earlier bundles and keeps them no longer.
+// transactions in the store end with among them, up to maxListed. Once it has no open
+// message, it returns those that were kept, and keeps them no longer.
 func (a *Assembler) keepAccounts(g *growing, keys [][]byte) (earlier [][]byte, err error) {
 	for _, key := range keys {
 		earlier = append(earlier, key[ltSize:])
 	}
 	if g.trace.PendingEdges > 0 {
-		for _, tx := range g.added {
-			earlier = append(earlier, tx.Account)
+		if g.trace.Nodes <= maxListed {
+			for _, tx := range g.added {
+				earlier = append(earlier, tx.Account)
+			}
 		}
 		for _, account := range earlier {
 			if err := a.store.Set(nil, keyAccount, g.id[:], account); err != nil {

@@ -301,6 +301,34 @@ func TestOfATooLargeTraceTheAccountsAreKeptAndNoTransactions(t *testing.T) {
 	}
 }
 
+func TestOfATraceWithoutEndBoundedAccountsAreKept(t *testing.T) {
+	var store Memory
+	a := NewAssembler(&store)
+	bundle := func(seqno uint32, tx *record.Transaction) Assembled {
+		list, err := a.Bundle(seqno, []*record.Transaction{tx})
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%d traces, %v", len(list), err)
+		}
+		return list[0]
+	}
+	grown := bundle(1, sends("root", 10, "ext", "m1")).Trace
+	grown.Nodes = maxListed
+	raw, err := grown.MarshalVT()
+	if err == nil {
+		err = store.Set(raw, keyTrace, grown.Id)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle(2, sends("more", 20, "m1", "m2"))
+	if n := store.Len(); n != 3 { // the open message, the trace and the account of its first transaction
+		t.Errorf("%d values in the store, want 3", n)
+	}
+	if last := bundle(3, sends("last", 30, "m2")); len(last.Earlier) != 1 || store.Len() != 0 {
+		t.Errorf("%d accounts of earlier bundles and %d values in the store, want 1 and none", len(last.Earlier), store.Len())
+	}
+}
+
 // forest makes transactions of random traces in the order of a chain.
 func forest(r *rand.Rand, traces, size int) (txs []*record.Transaction) {
 	lt := uint64(1)
