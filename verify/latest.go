@@ -172,8 +172,7 @@ func accountKey(workchain int32, account string) string {
 	return fmt.Sprintf("workchain = %d AND account_prefix = 0x%x AND account = unhex('%x')", workchain, account[:8], account)
 }
 
-// balancePause is from one look at accounts that are ranked by another balance to the
-// next.
+// balancePause is from one look at the ranking of balances to the next.
 const balancePause = 200 * time.Millisecond
 
 const (
@@ -184,39 +183,47 @@ const (
 // checkBalances compares the ranking of balances with the accounts: every one is
 // there once, with the balance of its newest state, whatever was skipped before
 // that. Where the index goes on meanwhile, an account may be in one of the two tables
-// and not yet in the other: those that differ are looked at again until patience ends.
+// and not yet in the other: it is wrong when it stays so until patience ends.
 func (v *verifier) checkBalances(ctx context.Context) error {
-	sums := fmt.Sprintf("count(), sum(%s)", table.AccountsByBalance.HashSQL())
-	statement := fmt.Sprintf("SELECT * FROM (SELECT %s FROM (%s)) AS a, (SELECT %s FROM (%s)) AS b", sums, ofAccounts, sums, ofRanking)
-	var left map[string]unranked // as they are since the first look
-	for deadline := time.Now().Add(v.patience); ; {
-		var want, have cell
-		if err := v.one(ctx, statement, nil, &want.rows, &want.sum, &have.rows, &have.sum); err != nil || want == have {
-			return err
-		}
-		found, err := v.unranked(ctx)
-		if err != nil {
-			return err
-		}
-		if left == nil {
-			left = found
-		}
-		maps.DeleteFunc(left, func(key string, u unranked) bool { return found[key] != u })
-		if len(left) == 0 {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			break
-		}
-		if err := lifetime.Sleep(ctx, balancePause); err != nil {
-			return err
-		}
+	if alike, err := v.awaitRanking(ctx); err != nil || alike {
+		return err
 	}
+	left, err := v.unranked(ctx)
+	if err != nil {
+		return err
+	}
+	if alike, err := v.awaitRanking(ctx); err != nil || alike {
+		return err
+	}
+	found, err := v.unranked(ctx)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(left, func(key string, u unranked) bool { return found[key] != u })
 	for _, key := range slices.Sorted(maps.Keys(left)) {
 		v.findings.differs(CheckLatest, table.AccountsByBalance.Name, key,
 			"it and table accounts have %d rows with %d balances, instead of one each, alike", left[key].rows, left[key].balances)
 	}
 	return nil
+}
+
+// awaitRanking looks until the ranking and the accounts are alike as a whole, which costs
+// little, or patience ends.
+func (v *verifier) awaitRanking(ctx context.Context) (alike bool, err error) {
+	sums := fmt.Sprintf("count(), sum(%s)", table.AccountsByBalance.HashSQL())
+	statement := fmt.Sprintf("SELECT * FROM (SELECT %s FROM (%s)) AS a, (SELECT %s FROM (%s)) AS b", sums, ofAccounts, sums, ofRanking)
+	for deadline := time.Now().Add(v.patience); ; {
+		var want, have cell
+		if err := v.one(ctx, statement, nil, &want.rows, &want.sum, &have.rows, &have.sum); err != nil || want == have {
+			return err == nil, err
+		}
+		if time.Now().After(deadline) {
+			return false, nil
+		}
+		if err := lifetime.Sleep(ctx, balancePause); err != nil {
+			return false, err
+		}
+	}
 }
 
 // unranked is an account whose row in the ranking is missing or wrong.
