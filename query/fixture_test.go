@@ -274,7 +274,7 @@ func (w *world) fill(t testing.TB) {
 }
 
 func (w *world) connect(t testing.TB) {
-	w.tables, w.reader = newClient(t, w.engine.DSN()), newClient(t, w.engine.ReadOnlyHTTPDSN())
+	w.tables, w.reader = clienttest.ClickHouse(t, w.engine.DSN()), clienttest.ClickHouse(t, w.engine.ReadOnlyHTTPDSN())
 }
 
 // again is the world for one more test, which only reads its tables.
@@ -304,11 +304,6 @@ func (k *kept[T]) get(t testing.TB, fill func() T) T {
 		k.value, k.made = fill(), true
 	}
 	return k.value
-}
-
-func newClient(t testing.TB, dsn string) *clickhouse.Client {
-	t.Helper()
-	return clienttest.ClickHouse(t, dsn)
 }
 
 func (w *world) exec(t testing.TB, statement string, args ...any) {

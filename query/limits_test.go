@@ -11,6 +11,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/listen"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -19,7 +20,7 @@ func TestRefusalsHaveTheFormOfTheirLayer(t *testing.T) {
 	engine := enginetest.UnmergedTables(t)
 	configuration := DefaultConfiguration()
 	configuration.Auth.AnonymousRate = 0.001
-	c, err := New(configuration, Dependencies{Report: enginetest.Report(t), ClickHouse: newClient(t, engine.ReadOnlyDSN())})
+	c, err := New(configuration, Dependencies{Report: enginetest.Report(t), ClickHouse: clienttest.ClickHouse(t, engine.ReadOnlyDSN())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"tonscribe/internal/engine"
 	"tonscribe/internal/report"
 	"tonscribe/schema/migrations"
+	"tonscribe/test/support/clienttest"
 )
 
 // The newest rows are there as soon as the watermark covers them and not
@@ -210,7 +211,7 @@ func TestTheDatabaseMayGoAndComeBack(t *testing.T) {
 	if err := migrations.Up(t.Context(), e.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{bundles: realBundles(t)[:4], tables: newClient(t, e.DSN()), reader: newClient(t, e.ReadOnlyDSN())}
+	w := &world{bundles: realBundles(t)[:4], tables: clienttest.ClickHouse(t, e.DSN()), reader: clienttest.ClickHouse(t, e.ReadOnlyDSN())}
 	w.sink(t)
 	s := w.serve(t, func(c *Configuration) {
 		c.Store.Head.BlockBytes, c.Store.Head.TransactionBytes, c.Timeout = 0, 0, 2*time.Second

@@ -14,6 +14,7 @@ import (
 	v2 "tonscribe/query/v2"
 	v3 "tonscribe/query/v3"
 	"tonscribe/query/v3/endpoints"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/openapitest"
 )
 
@@ -21,7 +22,7 @@ func TestAllowNamesTheDocumentedMethods(t *testing.T) {
 	t.Parallel()
 	configuration := DefaultConfiguration()
 	configuration.Auth.AnonymousRate = 0
-	c, err := New(configuration, Dependencies{Report: report.Silent(), ClickHouse: newClient(t, "clickhouse://nobody@127.0.0.1:1/nothing")})
+	c, err := New(configuration, Dependencies{Report: report.Silent(), ClickHouse: clienttest.ClickHouse(t, "clickhouse://nobody@127.0.0.1:1/nothing")})
 	if err != nil {
 		t.Fatal(err)
 	}

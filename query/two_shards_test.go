@@ -7,6 +7,7 @@ import (
 
 	"tonscribe/bench/synthetic"
 	"tonscribe/schema/migrations"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/clustertest"
 )
 
@@ -21,7 +22,7 @@ func TestAnswersOfTwoShardsAreThoseOfOneNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := &world{engine: engines[0], bundles: bundles, tokens: synthetic.NewTokens(one.rows)}
-	two.tables, two.reader = newClient(t, dsn), newClient(t, engines[0].ReadOnlyHTTPDSN())
+	two.tables, two.reader = clienttest.ClickHouse(t, dsn), clienttest.ClickHouse(t, engines[0].ReadOnlyHTTPDSN())
 	two.sink(t)
 
 	whole, sharded := one.serve(t, holdNothing), two.serve(t, holdNothing)

@@ -12,6 +12,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/engine"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -41,7 +42,7 @@ func newAnalyst(t *testing.T, e *engine.ClickHouse) *clickhouse.Client {
 	settings := dsn.Query()
 	settings.Set("distributed_product_mode", "deny")
 	dsn.RawQuery = settings.Encode()
-	return newClient(t, dsn.String())
+	return clienttest.ClickHouse(t, dsn.String())
 }
 
 // Every query of the manual runs as the user that may only read, and finds
@@ -49,7 +50,7 @@ func newAnalyst(t *testing.T, e *engine.ClickHouse) *clickhouse.Client {
 func TestQueriesOfTheManualFindSomething(t *testing.T) {
 	queries := queriesOfTheManual(t)
 	e := enginetest.Tables(t)
-	tables := newClient(t, e.DSN())
+	tables := clienttest.ClickHouse(t, e.DSN())
 	chainOfDays(20_000, 3).insert(t, tables, "all")
 	insertTraces(t, tables, "markets", markets(40, 3))
 	refreshStats(t, tables)

@@ -16,6 +16,7 @@ import (
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -33,7 +34,7 @@ func TestInsertPath(t *testing.T) {
 	}
 	ctx := t.Context()
 	engine := enginetest.Tables(t)
-	client := newClient(t, engine.DSN())
+	client := clienttest.ClickHouse(t, engine.DSN())
 	cpu := processorSeconds(t, engine.Pid())
 	chain := synthetic.NewRows(synthetic.RowOptions{Transactions: total, Seed: 1})
 	f, _ := DefaultConfiguration().feedOf("transactions")
@@ -123,7 +124,7 @@ func TestThroughput(t *testing.T) {
 	runtime.GC()
 	var peak uint64
 	theirs, ours, began := processorSeconds(t, engine.Pid()), processorSeconds(t, os.Getpid()), time.Now()
-	_, stop := s.start(newClient(t, engine.DSN()), nil)
+	_, stop := s.start(clienttest.ClickHouse(t, engine.DSN()), nil)
 	for pause := time.NewTicker(50 * time.Millisecond); ; <-pause.C {
 		lag, err := s.producer.Lag(t.Context(), "sink", []schema.Topic{schema.Headers, schema.Transactions})
 		if err != nil {
@@ -147,7 +148,7 @@ func TestThroughput(t *testing.T) {
 	t.Logf("%d transactions in %v: %.0f tx/s; processor per transaction: ClickHouse %.1f µs, sink and log %.1f µs", total, took,
 		float64(total)/took.Seconds(), per*(processorSeconds(t, engine.Pid())-theirs), per*(processorSeconds(t, os.Getpid())-ours))
 	stop()
-	printSizes(t, newClient(t, engine.DSN()), total)
+	printSizes(t, clienttest.ClickHouse(t, engine.DSN()), total)
 }
 
 // BenchmarkSmallInserts is what an insert costs ClickHouse however few its rows
@@ -155,7 +156,7 @@ func TestThroughput(t *testing.T) {
 // projections. Merges that run meanwhile are counted.
 func BenchmarkSmallInserts(b *testing.B) {
 	engine := enginetest.Tables(b)
-	client := newClient(b, engine.DSN())
+	client := clienttest.ClickHouse(b, engine.DSN())
 	for _, c := range []struct {
 		name, table, column string
 		inserts, rows       int

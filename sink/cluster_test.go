@@ -7,6 +7,7 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/schema/migrations"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/clustertest"
 )
 
@@ -17,7 +18,7 @@ func TestTwoShardsHoldTogetherWhatOneNodeHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tables := newClient(t, dsn)
+	tables := clienttest.ClickHouse(t, dsn)
 	s := newStream(t, 2)
 	_, stop := s.start(tables, nil)
 	s.publish(bundles(100, 6)...)
@@ -34,7 +35,7 @@ func TestTwoShardsHoldTogetherWhatOneNodeHolds(t *testing.T) {
 		t.Errorf("watermark %v, %v", w, err)
 	}
 	for _, e := range engines {
-		shard := newClient(t, e.DSN()).Conn()
+		shard := clienttest.ClickHouse(t, e.DSN()).Conn()
 		var transactions, strays uint64
 		err := shard.QueryRow(t.Context(), `SELECT count(), (SELECT count() FROM messages_index_local
 			WHERE (workchain, account_prefix, lt) NOT IN (SELECT workchain, account_prefix, lt FROM transactions_local))
@@ -59,7 +60,7 @@ func TestKilledClickHouseLosesAndChangesNothing(t *testing.T) {
 	if err := migrations.Up(t.Context(), e.DSN(), migrations.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	tables := newClient(t, e.DSN())
+	tables := clienttest.ClickHouse(t, e.DSN())
 	s := newStream(t, 1)
 	_, stop := s.start(tables, func(c *Configuration) { c.MaxRows, c.Rest = 300, 0 })
 	rest := bundles(60*kills, 7)

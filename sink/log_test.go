@@ -89,12 +89,7 @@ func bundles(n int, seed uint64) []*synthetic.Bundle {
 func newTables(t testing.TB) *clickhouse.Client {
 	t.Helper()
 	engine := enginetest.Tables(t)
-	return newClient(t, engine.DSN())
-}
-
-func newClient(t testing.TB, dsn string) *clickhouse.Client {
-	t.Helper()
-	return clienttest.ClickHouse(t, dsn)
+	return clienttest.ClickHouse(t, engine.DSN())
 }
 
 // start runs a sink until stop is called or the test ends.

@@ -12,6 +12,7 @@ import (
 	"tonscribe/schema"
 	"tonscribe/schema/migrations"
 	"tonscribe/schema/record"
+	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/clustertest"
 )
 
@@ -327,8 +328,8 @@ func TestFiguresOfTwoShardsAreThoseOfOneNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := chainOfDays(3_000, 3)
-	all.insert(t, newClient(t, dsn), "all")
-	shards := []*clickhouse.Client{newClient(t, engines[0].DSN()), newClient(t, engines[1].DSN())}
+	all.insert(t, clienttest.ClickHouse(t, dsn), "all")
+	shards := []*clickhouse.Client{clienttest.ClickHouse(t, engines[0].DSN()), clienttest.ClickHouse(t, engines[1].DSN())}
 	for _, shard := range shards {
 		refreshStats(t, shard)
 		var n uint64

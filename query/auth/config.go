@@ -114,7 +114,7 @@ func parseProxies(texts []string) ([]netip.Prefix, error) {
 			problems = errors.Join(problems, fmt.Errorf("trusted_proxies: %q is neither an address nor a network like 10.0.0.0/8", text))
 			continue
 		}
-		// IPv4 written as IPv6 is what the addresses of clients are never seen as.
+		// Addresses of clients that are IPv4 are compared as such.
 		if bits := prefix.Bits() - mappedBits; prefix.Addr().Is4In6() && bits >= 0 {
 			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), bits)
 		}

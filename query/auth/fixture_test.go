@@ -29,14 +29,9 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	engine := enginetest.Tables(t)
-	w := &world{TB: t, writer: newClient(t, engine.DSN()), reader: newClient(t, engine.ReadOnlyHTTPDSN())}
+	w := &world{TB: t, writer: clienttest.ClickHouse(t, engine.DSN()), reader: clienttest.ClickHouse(t, engine.ReadOnlyHTTPDSN())}
 	w.table = NewTable(w.writer)
 	return w
-}
-
-func newClient(t testing.TB, dsn string) *clickhouse.Client {
-	t.Helper()
-	return clienttest.ClickHouse(t, dsn)
 }
 
 // key puts a new key into the table.

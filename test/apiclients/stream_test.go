@@ -66,7 +66,7 @@ func TestStreamsServeClientsAndExamples(t *testing.T) {
 	}
 	t.Run("Python", func(t *testing.T) {
 		file := written(t, "example.py", example("python"))
-		prints(t, exec.CommandContext(t.Context(), pythontest.Interpreter(t, requirements), file))
+		prints(t, exec.CommandContext(t.Context(), pythontest.Interpreter(t, requirements), file), balances...)
 	})
 	t.Run("Go", func(t *testing.T) {
 		program := filepath.Join(t.TempDir(), "example")
@@ -74,7 +74,7 @@ func TestStreamsServeClientsAndExamples(t *testing.T) {
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		prints(t, exec.CommandContext(t.Context(), program))
+		prints(t, exec.CommandContext(t.Context(), program), balances...)
 	})
 	t.Run("browser", func(t *testing.T) {
 		b := browser.Start(t)
@@ -118,25 +118,7 @@ func TestTheExampleInPythonGoesOnAfterAConnectionThatBrokeAmidAnEvent(t *testing
 	defer server.Close()
 	code := strings.ReplaceAll(exampleIn(t, "../../docs/streaming.md", "python"), "http://localhost:8081", server.URL)
 	command := exec.CommandContext(t.Context(), pythontest.Interpreter(t, requirements), "-u", written(t, "example.py", code))
-	var problems bytes.Buffer
-	command.Stderr = &problems
-	out, err := command.StdoutPipe()
-	if err == nil {
-		err = command.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-	}()
-	lines := bufio.NewScanner(out)
-	for _, want := range []string{"balance 5 at 5-1", "again behind 5-1 ", "balance 6 at 6-1"} {
-		if !lines.Scan() || !strings.HasPrefix(lines.Text(), want) {
-			t.Fatalf("the example prints %q, want %q\n%s", lines.Text(), want, problems.Bytes())
-		}
-	}
+	prints(t, command, "balance 5 at 5-1", "again behind 5-1 ", "balance 6 at 6-1")
 	if first, second := <-asked, <-asked; first != "" || second != "5-1" {
 		t.Errorf("it asks from %q and %q, want nothing and 5-1", first, second)
 	}
@@ -166,8 +148,11 @@ func written(t *testing.T, name, text string) string {
 	return file
 }
 
-// prints returns when an example has printed three balances.
-func prints(t *testing.T, command *exec.Cmd) {
+// balances are what an example prints of a chain that goes on.
+var balances = []string{"balance ", "balance ", "balance "}
+
+// prints returns when an example has printed lines that begin with these texts.
+func prints(t *testing.T, command *exec.Cmd, texts ...string) {
 	t.Helper()
 	var problems bytes.Buffer
 	command.Stderr = &problems
@@ -183,9 +168,9 @@ func prints(t *testing.T, command *exec.Cmd) {
 		_ = command.Wait()
 	}()
 	lines := bufio.NewScanner(out)
-	for range 3 {
-		if !lines.Scan() || !strings.HasPrefix(lines.Text(), "balance ") {
-			t.Fatalf("the example prints %q\n%s", lines.Text(), problems.Bytes())
+	for _, want := range texts {
+		if !lines.Scan() || !strings.HasPrefix(lines.Text(), want) {
+			t.Fatalf("the example prints %q, want %q\n%s", lines.Text(), want, problems.Bytes())
 		}
 	}
 }

@@ -75,16 +75,11 @@ func newHouse(t testing.TB) *house {
 func newHouseOn(t testing.TB, log *kafka.Client) *house {
 	t.Helper()
 	h := &house{TB: t, engine: enginetest.Tables(t, "merchants", "events", "deliveries", "delivery_attempts", "replays", "progress"), log: log, at: newEndpoints(), caFile: authority(t).file(t)}
-	h.tables = tablesOf(t, h.engine.DSN())
+	h.tables = clienttest.ClickHouse(t, h.engine.DSN())
 	if err := h.log.EnsureTopics(t.Context(), []schema.Topic{schema.Transfers}); err != nil {
 		t.Fatal(err)
 	}
 	return h
-}
-
-func tablesOf(t testing.TB, dsn string) *clickhouse.Client {
-	t.Helper()
-	return clienttest.ClickHouse(t, dsn)
 }
 
 func logOf(t testing.TB, address string, dial func(context.Context, string, string) (net.Conn, error), epoch string) *kafka.Client {
