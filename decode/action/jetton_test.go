@@ -40,6 +40,9 @@ func TestJettonsAreTransferredWhenTheReceivingWalletGotThem(t *testing.T) {
 	}{
 		"delivered, heard, the rest returned": {wallets, step{body: order, value: 9, then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice),
 			then: []step{{to: bob, value: 1, body: word(0x7362d09c)}, excess()}}}}, []string{"jetton_transfer"}},
+		"delivered, the rest sent back": {wallets, step{body: order, value: 9, then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice),
+			then: []step{{to: alice, value: 5, bounce: true, aborted: true, body: word(0xd53276db), then: []step{
+				{to: bobWallet, value: 4, bounced: true, aborted: true, body: word(0xffffffff)}}}}}}}, []string{"jetton_transfer"}},
 		"not heard": {wallets, step{body: order, then: []step{{to: bobWallet, value: 8, body: internalOrder(100, alice),
 			then: []step{{to: bob, value: 1, aborted: true, body: word(0x7362d09c)}}}}}, []string{"jetton_transfer"}},
 		"to a new wallet": {wallets, step{body: order, then: []step{{to: bobWallet, value: 8, deployed: true, body: internalOrder(100, alice)}}},

@@ -300,13 +300,23 @@ func (m *Match) below(p *Pattern, b *Block) bool {
 		}
 	}
 	if !p.alone && !p.kept && len(p.options) == 0 {
-		for _, child := range b.Children {
-			if !child.taken && child.isReturn() {
-				m.take(labelReturn, child, false)
+		m.returns(b)
+	}
+	return true
+}
+
+// returns takes what came back from a block, and from the receiver of that.
+func (m *Match) returns(b *Block) {
+	for _, child := range b.Children {
+		if !child.taken && child.isReturn() {
+			m.take(labelReturn, child, false)
+			for _, back := range child.Children {
+				if !back.taken && back.Message.GetBounced() {
+					m.take(labelReturn, back, false)
+				}
 			}
 		}
 	}
-	return true
 }
 
 // labelReturn is the label of what came back: excesses and bounced messages.
