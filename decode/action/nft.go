@@ -211,7 +211,7 @@ func (t *itemTransfer) bought(m *Match) (paid *Block) {
 			return nil
 		}
 		t.soldAt(sale.Marketplace, sale.Owner, price)
-	case auction != nil && bytes.Equal(auction.Item, t.NFTItem) && !bytes.Equal(auction.Owner, t.NewOwner):
+	case auction != nil && bytes.Equal(auction.Item, t.NFTItem) && !bytes.Equal(auction.Owner, t.NewOwner) && m.Block.paidOut(bidOf(auction)):
 		t.soldAt(auction.Marketplace, auction.Owner, bidOf(auction))
 	default:
 		return nil
@@ -232,7 +232,7 @@ func (t *itemTransfer) boughtWith(jettons *jettonMove, m *Match) {
 	switch sale, auction := c.GetSale(), c.GetAuction(); {
 	case sale != nil && bytes.Equal(sale.Item, t.NFTItem) && !bytes.Equal(sale.Owner, t.NewOwner):
 		t.soldAt(sale.Marketplace, sale.Owner, nil)
-	case auction != nil && bytes.Equal(auction.Item, t.NFTItem) && !bytes.Equal(auction.Owner, t.NewOwner):
+	case auction != nil && bytes.Equal(auction.Item, t.NFTItem) && !bytes.Equal(auction.Owner, t.NewOwner) && m.Block.paidOut(bidOf(auction)):
 		t.soldAt(auction.Marketplace, auction.Owner, bidOf(auction))
 	}
 }
@@ -243,6 +243,19 @@ func bidOf(auction *record.Auction) *big.Int {
 		return nil
 	}
 	return magnitude(auction.LastBid)
+}
+
+// paidOut reports whether the transaction that sent a message sent the toncoins of a bid,
+// too: to the seller, and to those who have a share. A bid of jettons is nil.
+func (b *Block) paidOut(bid *big.Int) bool {
+	if bid == nil || b.sender == nil {
+		return bid == nil
+	}
+	sent := nanotons(maxFees)
+	for _, m := range b.sender.Tx.OutMsgs {
+		sent.Add(sent, nanotons(m.Value))
+	}
+	return sent.Cmp(bid) >= 0
 }
 
 // isSold reports whether a transfer is a purchase whose seller is known.

@@ -125,6 +125,30 @@ func TestAnItemIsNotBoughtAtAPriceThatNobodyPays(t *testing.T) {
 	details(t, list, "nft_transfer", "is_purchase", false, "price", nil, "marketplace", nil, "real_old_owner", nil)
 }
 
+func TestAnItemIsNotBoughtAtAnAuctionForABidThatNobodyIsPaid(t *testing.T) {
+	auction := onAuction()
+	auction.Auction.LastBid = []byte{1, 0, 0, 0, 0, 0, 0, 0} // which a stranger's contract may name
+	ended := []step{{to: alice, value: 34}, {to: market, value: 4}, sentOn(bob)}
+	for what, trace := range map[string][]*record.Transaction{
+		"by a word":              play(carol, step{to: saleAccount, value: 5, body: comment("finish"), then: ended}),
+		"by the last bid":        play(bob, step{to: saleAccount, value: 50, then: ended}),
+		"by a word from outside": play(saleAccount, ended...),
+	} {
+		for _, a := range recognise(t, known{itemFacts, auction}, trace) {
+			if a.Type.Name == "nft_transfer" {
+				details(t, []*action.Action{a}, summary(a), "is_purchase", false, "price", nil, "marketplace", nil, "real_old_owner", nil)
+			} else if a.Type.Name == "nft_purchase" {
+				t.Errorf("%s: a purchase", what)
+			}
+		}
+	}
+	// Those who are paid of it got it together.
+	auction.Auction.LastBid = []byte{1, 0, 0, 0, 0} // 4.3 toncoins
+	ended = []step{{to: alice, value: 3_000_000_000}, {to: market, value: 1_294_000_000}, sentOn(bob)}
+	list := recognise(t, known{itemFacts, auction}, play(carol, step{to: saleAccount, value: 5, body: comment("finish"), then: ended}))
+	details(t, list, "nft_purchase in nft_finish_auction", "price", 1<<32, "payout_amount", 3_000_000_000)
+}
+
 func TestAnItemThatComesBackIsNotBoughtThoughItsSellerIsForgotten(t *testing.T) {
 	sale, auction := onSale(), onAuction()
 	sale.Sale.Owner, auction.Auction.Owner = nil, nil
