@@ -15,7 +15,7 @@ import (
 )
 
 // Trace prints which rule made each action of a trace, and which transactions the
-// parts of its pattern matched.
+// parts of its pattern matched: the actions that it is made of below it.
 func Trace(out io.Writer, t *record.Trace, tree *trace.Tree, list []*action.Action) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "trace %s: %d transactions, %d messages, %d not received\n", hash(t.Id), t.Nodes, t.Edges, t.PendingEdges)
@@ -23,10 +23,20 @@ func Trace(out io.Writer, t *record.Trace, tree *trace.Tree, list []*action.Acti
 	for _, tx := range tree.Transactions {
 		transactions[string(tx.Hash)] = tx
 	}
+	parts := map[*action.Action][]*action.Action{}
 	for _, a := range list {
-		printAction(w, a, transactions)
+		parts[a.Parent()] = append(parts[a.Parent()], a)
 	}
+	printParts(w, nil, parts, transactions)
 	return w.Flush()
+}
+
+// printParts prints the parts of an action, those that are part of none for nil.
+func printParts(w io.Writer, whole *action.Action, parts map[*action.Action][]*action.Action, transactions map[string]*record.Transaction) {
+	for _, a := range parts[whole] {
+		printAction(w, a, transactions)
+		printParts(w, a, parts, transactions)
+	}
 }
 
 func printAction(w io.Writer, a *action.Action, transactions map[string]*record.Transaction) {
