@@ -46,7 +46,10 @@ func makeMegatonSwap(m *Match) *Made {
 		if !same(to.Sender, router) || !same(to.Asset, asset) || !same(back.Receiver, router) || !same(back.Sender, to.Receiver) {
 			return nil
 		}
-		failed = failed || same(back.Asset, asset)
+		if same(back.Asset, asset) {
+			failed = true
+			continue
+		}
 		peers = append(peers, peerSwap{AssetIn: to.Asset, AmountIn: to.Amount, AssetOut: back.Asset, AmountOut: back.Amount})
 		asset = back.Asset
 	}
