@@ -165,7 +165,7 @@ func makeToncoSwap(m *Match) *Made {
 	var out *dexTransfer
 	var least *big.Int
 	asset, amount := in.Asset, in.Amount
-	asked, known := Address(nil), false
+	asked, known, onward := Address(nil), false, false
 	for i, b := range swaps {
 		r := b.Body()
 		r.Skip(64)  // query_id
@@ -200,12 +200,13 @@ func makeToncoSwap(m *Match) *Made {
 			}
 		}
 		failed = failed || !done || lost && i == len(swaps)-1
+		onward = ordersToncoSwap(m.toncoOrder(pays[i], p.Wallets[side]))
 		if done {
 			peers = append(peers, peerSwap{AssetIn: asset, AmountIn: amount, AssetOut: out.Asset, AmountOut: out.Amount})
 		}
 		asset, amount = out.Asset, out.Amount
 	}
-	failed = failed || same(out.Source, out.Destination) // the router itself has it, for another swap
+	failed = failed || onward || same(out.Source, out.Destination) // a router has it, for another swap
 	s := swapOf("tonco", in, out, peers)
 	if s.MinOutAmount = out.Amount; failed {
 		if wallet, amount := carried.toncoAsked(maxRoute); wallet != nil {
@@ -218,6 +219,20 @@ func makeToncoSwap(m *Match) *Made {
 		}
 	}
 	return jettonSwap.Make(s).Fails(failed || m.Aborted("swap", "pay"))
+}
+
+// ordersToncoSwap reports whether what a router gave carries the order of another swap.
+func ordersToncoSwap(gave *Block) bool {
+	if gave == nil {
+		return false
+	}
+	op, _ := carried(gave)
+	for _, c := range gave.Children {
+		if t, ok := readPTonTransfer(c); ok && unwrapped(c) {
+			op, _ = t.Forward.Opcode()
+		}
+	}
+	return op == opToncoSwap
 }
 
 // toncoAsked is the router's wallet of what the last order to swap in a payload asks

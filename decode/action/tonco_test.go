@@ -46,6 +46,13 @@ func toncoPays(code uint64, wallets [2][]byte, amounts [2]int64, then ...step) s
 	return step{to: router, value: 50, body: b.MustStoreMaybeRef(list.EndCell()).MustStoreMaybeRef(nil), then: then}
 }
 
+// wrapsOn is what a router's wallet of wrapped toncoins pays to that of another one.
+func wrapsOn(amount int64, wallet, to, owner []byte, payload *cell.Builder, then ...step) step {
+	s := unwraps(amount, wallet, to)
+	s.then = []step{wraps(amount, to, owner, payload, then...)}
+	return s
+}
+
 func TestSwapsAtTonco(t *testing.T) {
 	xy, xt, ty := [2][]byte{routerX, routerY}, [2][]byte{routerX, routerTON}, [2][]byte{routerTON, routerY}
 	gave := sends(25, routerY, bobY, bob, nil)
@@ -96,6 +103,11 @@ func TestSwapsAtTonco(t *testing.T) {
 		"with a payment to the router itself, which the next pool does not take": {[]step{sends(10, aliceX, routerX, router, toncoAsk(routerY, 7, cell.BeginCell().MustStoreRef(toncoAsk(routerTON, 33, nil).EndCell())),
 			toncoSwap(poolOne, routerX, toncoPays(200, xy, [2]int64{0, 7}, sends(7, routerY, routerY, router, nil, refusedOrder(order(0xa7fb58f8))))))}, []string{"jetton_swap!", "call_contract!"},
 			slices.Concat(in, transferred("outgoing", masterY, router, router, routerY, routerY, 7), []any{"asset_in", masterX, "asset_out", nil, "peer_swaps", "[]", "min_out_amount", 33})},
+		"with a payment to another router, whose pool does not take it": {[]step{sends(10, aliceX, routerX, router, toncoAsk(routerY, 7, cell.BeginCell().MustStoreRef(toncoAsk(router2TON, 33, nil).EndCell())),
+			toncoSwap(poolOne, routerX, toncoPays(200, xy, [2]int64{0, 7}, sends(7, routerY, router2Y, router2, toncoAsk(router2TON, 33, nil), refusedOrder(order(0xa7fb58f8))))))}, []string{"jetton_swap!", "call_contract!"},
+			slices.Concat(in, transferred("outgoing", masterY, router, router2, routerY, router2Y, 7), []any{"asset_in", masterX, "asset_out", nil, "peer_swaps", "[]", "min_out_amount", 33})},
+		"with toncoins to another router, whose pool does not take them": {swap(toncoPays(200, xt, [2]int64{0, 7}, wrapsOn(7, routerTON, router2TON, router2, toncoAsk(router2Y, 33, nil), refusedOrder(order(0xa7fb58f8))))),
+			[]string{"jetton_swap!", "call_contract", "call_contract!"}, slices.Concat(in, transferred("outgoing", nil, router, router2, nil, nil, 7))},
 		"with toncoins to the router itself, which the next pool does not take": {swap(toncoPays(200, xt, [2]int64{0, 7}, step{to: routerTON, value: 60,
 			body: coins(addr(coins(order(0x0f8a7ea5), 7), router, alice).MustStoreBoolBit(false), 0).MustStoreBoolBit(false), then: []step{
 				wraps(7, routerTON, router, nil, refusedOrder(order(0xa7fb58f8)))}})), []string{"jetton_swap!", "call_contract", "call_contract!"},
