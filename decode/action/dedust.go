@@ -399,7 +399,8 @@ func endsDedustDeposit(b *Block) bool {
 }
 
 // mergeDedustDeposits makes one deposit of its two halves, the first one first, where
-// there is no doubt which they are: the contract that they met at saw no other one.
+// there is no doubt which they are: the contract that they met at saw no other one, and
+// saw the first one before the pool got both.
 func mergeDedustDeposits(m *Match) *Made {
 	last := dexDeposit.Of(m.Block)
 	var other *Block
@@ -414,7 +415,7 @@ func mergeDedustDeposits(m *Match) *Made {
 		other = b
 	}
 	first := dexDeposit.Of(other)
-	if first == nil || first.Pool != nil {
+	if first == nil || first.Pool != nil || same(first.Asset1, last.Asset1) || dedustMet(other) > dedustMet(m.Block) {
 		return nil
 	}
 	merged := *last
@@ -425,6 +426,17 @@ func mergeDedustDeposits(m *Match) *Made {
 		merged.TargetAmount1, merged.TargetAmount2 = last.TargetAmount2, last.TargetAmount1
 	}
 	return dexDeposit.Make(&merged).Fails(m.Block.Failed || other.Failed).ConsumesOnly(other, m.Block)
+}
+
+// dedustMet is the logical time at which half of a deposit came to where it meets the other.
+func dedustMet(half *Block) (lt uint64) {
+	half.Each(func(b *Block) bool {
+		if b.IsCall(opDedustDepositAsset) {
+			lt = b.Tx.Lt
+		}
+		return true
+	})
+	return lt
 }
 
 func makeDedustWithdrawal(m *Match) *Made {

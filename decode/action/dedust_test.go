@@ -231,6 +231,9 @@ func TestLiquidityOfDedust(t *testing.T) {
 		"two that are whole":     {[]step{ton(all(event, fulfilled, lp)), x(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, nil},
 		"halves whose other ones are in doubt": {[]step{ton(), ton(), x(all(event, fulfilled, lp))},
 			[]string{"dex_deposit_liquidity", "dex_deposit_liquidity", "dex_deposit_liquidity"}, nil},
+		"a second half, and a half of the next one": {[]step{x(all(event, fulfilled, lp)), ton()}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"},
+			append(slices.Clip(second), "lp_tokens_minted", 500)},
+		"a second half in two parts": {[]step{x(), x(all(event, fulfilled, lp))}, []string{"dex_deposit_liquidity", "dex_deposit_liquidity"}, waits},
 	})
 	burn := func(then ...step) step {
 		return step{to: lpWallet, value: 90, body: coins(order(0x595f07bc), 500).MustStoreAddr(friendly(alice)).MustStoreBoolBit(false), then: []step{
