@@ -99,7 +99,7 @@ var jettons = &Protocol{
 			Name:  "jetton transfer",
 			Order: orderJettonTransfer,
 			Pattern: Call(opJettonTransfer).As("transfer").With(
-				Call(opJettonInternalTransfer).As("internal transfer").With(notified()),
+				Call(opJettonInternalTransfer).Where(isForReceiver).As("internal transfer").With(notified()),
 			),
 			Make: makeJettonTransfer,
 		},
@@ -131,6 +131,23 @@ var jettons = &Protocol{
 			Make: makeJettonMint,
 		},
 	},
+}
+
+// isForReceiver reports whether an internal transfer is that to whom the order names, as
+// far as that is known: a wallet may give somebody else a share before.
+func isForReceiver(b *Block) bool {
+	order := b.Parent
+	if order == nil || !slices.ContainsFunc(order.Children, func(c *Block) bool { return c != b && c.IsCall(opJettonInternalTransfer) }) {
+		return true
+	}
+	r := order.Body()
+	r.Skip(64) // query_id
+	r.Coins()  // amount
+	receiver := r.Address()
+	isNamed := func(c *Block) bool {
+		return c.IsCall(opJettonInternalTransfer) && same(c.Contract(c.Destination()).GetJettonWallet().GetOwner(), receiver)
+	}
+	return isNamed(b) || !slices.ContainsFunc(order.Children, isNamed)
 }
 
 // readTransfer reads the order that a wallet was given.

@@ -3,6 +3,7 @@ package action_test
 import (
 	"encoding/base64"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/xssnick/tonutils-go/tvm/cell"
@@ -82,6 +83,20 @@ func TestATransferToAWalletThatIsNewIsOfTheSendersJetton(t *testing.T) {
 	wants(t, list, "jetton_transfer", "contract_deploy")
 	details(t, list, "jetton_transfer", "asset", master, "sender", alice, "receiver", bob, "sender_jetton_wallet", aliceWallet,
 		"receiver_jetton_wallet", bobWallet, "amount", 90, "forward_amount", 2)
+}
+
+func TestATransferOfWhichAWalletGivesSomebodyElseAShareIsThatToItsReceiver(t *testing.T) {
+	facts := append(slices.Clone(wallets), wallet(carol, market))
+	share := step{to: carol, value: 2, body: internalOrder(10, alice)}
+	rest := step{to: bobWallet, value: 8, body: internalOrder(90, alice), then: []step{excess()}}
+	for _, sent := range [][]step{{share, rest}, {rest, share}} {
+		list := recognise(t, facts, play(alice, step{to: aliceWallet, value: 19, body: transferOrder(100, bob), then: sent}))
+		wants(t, list, "jetton_transfer", "call_contract")
+		details(t, list, "jetton_transfer", "receiver", bob, "receiver_jetton_wallet", bobWallet, "amount", 90)
+	}
+	// Nobody whom it names.
+	list := recognise(t, facts, play(alice, step{to: aliceWallet, value: 19, body: transferOrder(100, carol), then: []step{share, rest}}))
+	details(t, list, "jetton_transfer", "receiver", market, "amount", 10)
 }
 
 func TestWrappedToncoinsMoveWithoutAnInternalTransfer(t *testing.T) {
