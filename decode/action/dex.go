@@ -123,7 +123,7 @@ func (w *liquidityWithdrawal) set(side int, out *dexTransfer) {
 // before and lies beside this one. What came first waits until the pool has both.
 func (m *Match) deposited(d *liquidityDeposit, failed bool) *Made {
 	made := dexDeposit.Make(d)
-	if other := m.otherHalf(d); other != nil {
+	if other := m.otherHalf(d, failed); other != nil {
 		half := dexDeposit.Of(other)
 		d.set(1, &dexTransfer{Asset: half.Asset1, Amount: half.Amount1, SourceJettonWallet: half.UserJettonWallet1})
 		if !d.minted() {
@@ -138,16 +138,17 @@ func (m *Match) deposited(d *liquidityDeposit, failed bool) *Made {
 // minted reports whether a deposit gave liquidity.
 func (d *liquidityDeposit) minted() bool { return d.LPTokensMinted != nil || d.NFTAddress != nil }
 
-// otherHalf is the other half of a deposit, which the provider sent beside this one.
-func (m *Match) otherHalf(d *liquidityDeposit) *Block {
+// otherHalf is the other half of a deposit, which the provider sent beside this one. One
+// that failed before it gave liquidity is half of none.
+func (m *Match) otherHalf(d *liquidityDeposit, failed bool) *Block {
 	sender := m.One("in").Parent
-	if sender == nil || d.Amount2 != nil {
+	if sender == nil || d.Amount2 != nil || failed && !d.minted() {
 		return nil
 	}
 	for _, b := range sender.Children {
 		half := dexDeposit.Of(b)
 		if half != nil && half.Dex == d.Dex && half.Amount2 == nil && same(half.Source, d.Source) && same(half.Pool, d.Pool) &&
-			!same(half.Asset1, d.Asset1) && half.minted() != d.minted() {
+			!same(half.Asset1, d.Asset1) && half.minted() != d.minted() && (half.minted() || !b.Failed) {
 			return b
 		}
 	}

@@ -304,6 +304,8 @@ func TestLiquidityOfStonfi(t *testing.T) {
 	tons := func(then ...step) step {
 		return step{to: routerOldTON, value: 30, body: transferOrder(7, router), then: []step{{to: router, value: 20, body: word(0x7362d09c), then: []step{provide(then...)}}}}
 	}
+	unadded := x()
+	unadded.then[0].then[0].then[0].then[0].aborted = true
 	added := func(then ...step) step { return step{to: poolOne, value: 40, body: order(0x56dfeb8a), then: then} }
 	lp := step{to: lpWallet, value: 30, body: internalOrder(500, poolOne), then: []step{excess()}}
 	half := slices.Clip([]any{"dex", "stonfi", "source", alice, "pool", poolOne, "destination_liquidity", poolOne, "asset_1", masterX, "amount_1", 10,
@@ -329,6 +331,8 @@ func TestLiquidityOfStonfi(t *testing.T) {
 		"both halves": {[]step{x(), tons(added(lp))}, []string{"dex_deposit_liquidity"}, []any{"asset_1", pTonOld, "amount_1", 7, "user_jetton_wallet_1", nil,
 			"asset_2", masterX, "amount_2", 10, "user_jetton_wallet_2", aliceX, "lp_tokens_minted", 500}},
 		"with too little for it": {[]step{x(added(step{to: depository, value: 30, body: order(0x3ebe5431)}))}, []string{"dex_deposit_liquidity!"},
+			append(half, "lp_tokens_minted", nil)},
+		"a half that is refused, and the other one of one before": {[]step{unadded, tons(added(lp))}, []string{"dex_deposit_liquidity!", "dex_deposit_liquidity"},
 			append(half, "lp_tokens_minted", nil)},
 		"taken out":                        {[]step{burn(gives(burnt, gaveX, gaveTON))}, []string{"dex_withdraw_liquidity"}, append(paid, "lp_tokens_burnt", 500)},
 		"taken out, the jettons not paid":  {[]step{burn(gives(burnt, gaveTON))}, []string{"dex_withdraw_liquidity!"}, []any{"amount_1", 7, "amount_2", nil}},
