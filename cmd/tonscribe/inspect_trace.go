@@ -6,16 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"tonscribe/cmd/tonscribe/explain"
 	"tonscribe/decode/action"
+	"tonscribe/decode/pending"
 	"tonscribe/decode/trace"
 	"tonscribe/query/api"
 	"tonscribe/query/params"
 	"tonscribe/query/render"
+	"tonscribe/schema/record"
 )
 
 func inspectTraceCommand() *cobra.Command {
@@ -50,7 +51,7 @@ wallets and NFT items; what else an action needs to be recognised is not in it.`
 			return nil
 		},
 	}
-	c.Flags().StringVar(&wanted, "trace", "", "`ID` of the trace, of several")
+	c.Flags().StringVar(&wanted, "trace", "", "`ID` of the trace, of several: the hash of its first transaction")
 	c.Flags().BoolVar(&explained, "explain", false, "say which pattern matched which transactions")
 	return c
 }
@@ -72,28 +73,36 @@ func pickTrace(text []byte, id string) (*trace.Recorded, error) {
 		return nil, fmt.Errorf("--trace %s is no hash", id)
 	}
 	for _, r := range list {
-		if t, _, err := r.Assemble(); err == nil && bytes.Equal(t.Id, hash[:]) {
+		if _, tree, err := assemble(r); err == nil && bytes.Equal(tree.Root.Tx.Hash, hash[:]) {
 			return r, nil
 		}
 	}
 	return nil, fmt.Errorf("no trace %s", id)
 }
 
+// assemble puts the transactions together, as an answer of /api/v3/pendingTraces has them
+// where some are foreseen.
+func assemble(r *trace.Recorded) (*record.Trace, *trace.Tree, error) {
+	if len(r.Foreseen) == 0 {
+		return r.Assemble()
+	}
+	m, err := pending.Recorded(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m.Trace, m.Tree, nil
+}
+
 func printTrace(out io.Writer, r *trace.Recorded) error {
-	t, tree, err := r.Assemble()
+	t, tree, err := assemble(r)
 	if err != nil {
 		return err
 	}
 	list, classifyErr := action.Classify(tree, r)
 	w := &api.Writer{JSON: []byte(`{"trace":`), Book: api.Book{}, Parts: render.ActionAccounts}
 	row, actions := render.TraceOf(t, tree), render.ActionsOf(list, t)
-	row.Foreseen = r.Foreseen
-	foreseen := map[string]bool{}
-	for tx := range r.Foreseen {
-		foreseen[string(tx.Hash)] = true
-	}
-	for i := range actions {
-		actions[i].Foreseen = slices.ContainsFunc(actions[i].Transactions, func(hash []byte) bool { return foreseen[string(hash)] })
+	if len(r.Foreseen) > 0 {
+		row.Foreseen, actions = r.Foreseen, render.PendingActionsOf(list, t, r.Foreseen)
 	}
 	render.Trace.Write(w, row)
 	w.JSON = append(w.JSON, `,"actions":`...)
@@ -109,7 +118,7 @@ func printTrace(out io.Writer, r *trace.Recorded) error {
 }
 
 func explainTrace(out io.Writer, r *trace.Recorded) error {
-	t, tree, err := r.Assemble()
+	t, tree, err := assemble(r)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -89,6 +91,101 @@ func TestInspectTraceTellsWhatIsForeseen(t *testing.T) {
 			all, those := strings.Count(got, `"finality": `), strings.Count(got, `"finality": "`+want+`"`)
 			if all == 0 || those != all || strings.Count(got, `"emulated": `+emulated) == 0 {
 				t.Errorf("%s, emulated %s: of %d transactions and actions %d are %s", filepath.Base(file), emulated, all, those, want)
+			}
+		}
+	}
+}
+
+// halfForeseen is an answer of which all transactions but the first few are foreseen: for
+// times before those of the first ones, as where these came later than they were foreseen.
+func halfForeseen(t *testing.T, answer string, came int) string {
+	t.Helper()
+	var all struct {
+		Traces   []map[string]any `json:"traces"`
+		Metadata json.RawMessage  `json:"metadata"`
+	}
+	d := json.NewDecoder(strings.NewReader(answer))
+	d.UseNumber()
+	if err := d.Decode(&all); err != nil || len(all.Traces) != 1 {
+		t.Fatalf("%d traces, %v", len(all.Traces), err)
+	}
+	transactions := all.Traces[0]["transactions"].(map[string]any)
+	order := all.Traces[0]["transactions_order"].([]any)
+	for i, hash := range order {
+		if tx := transactions[hash.(string)].(map[string]any); i >= came {
+			tx["emulated"], tx["mc_block_seqno"], tx["lt"] = true, nil, strconv.Itoa(1000+i)
+		}
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A trace of which a part is foreseen is as an answer of /api/v3/pendingTraces has it.
+func TestInspectTraceKeepsWhatIsPendingPending(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(realdata.Path(t, "api_v3_traces/walletkit"), "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, came := range []int{0, 1} {
+			answer := halfForeseen(t, string(text), came)
+			printed, err := inspectTrace(t, answer, "-")
+			if err != nil {
+				t.Errorf("%s, %d came: %v", filepath.Base(file), came, err)
+				continue
+			}
+			var got struct {
+				Trace struct {
+					ID       *string `json:"trace_id"`
+					External *string `json:"external_hash"`
+					Info     struct {
+						State   string `json:"trace_state"`
+						Nodes   int    `json:"transactions"`
+						Pending int    `json:"pending_messages"`
+					} `json:"trace_info"`
+					Order        []string `json:"transactions_order"`
+					Transactions map[string]struct {
+						Emulated bool
+						InMsg    struct{ Hash string } `json:"in_msg"`
+					}
+				}
+				Actions []struct {
+					Trace *string `json:"trace_id"`
+					EndLt string  `json:"end_lt"`
+				}
+			}
+			if err := json.Unmarshal([]byte(printed), &got); err != nil {
+				t.Fatal(err)
+			}
+			g := got.Trace
+			if (g.ID == nil) != (came == 0) || g.ID != nil && *g.ID != g.Order[0] || g.External == nil || g.Info.State != "pending" ||
+				g.Info.Nodes != len(g.Order) || g.Info.Pending != len(g.Order)-came || len(g.Transactions) != len(g.Order) {
+				t.Errorf("%s, %d came: id %v, external hash %v, %+v, %d transactions in order", filepath.Base(file), came, g.ID, g.External, g.Info, len(g.Order))
+			}
+			if first := g.Transactions[g.Order[0]]; g.External != nil && first.InMsg.Hash != *g.External || first.Emulated != (came == 0) {
+				t.Errorf("%s, %d came: the first transaction is %+v", filepath.Base(file), came, first)
+			}
+			last := uint64(math.MaxUint64)
+			for _, a := range got.Actions {
+				lt, err := strconv.ParseUint(a.EndLt, 10, 64)
+				if err != nil || lt > last || (a.Trace == nil) != (came == 0) {
+					t.Errorf("%s, %d came: an action of trace %v that ends at %s, %v, behind one at %d", filepath.Base(file), came, a.Trace, a.EndLt, err, last)
+				}
+				last = lt
+			}
+			again, err := inspectTrace(t, printed, "-", "--trace", g.Order[0])
+			if err != nil || traceOf(t, again) != traceOf(t, printed) {
+				t.Errorf("%s, %d came: read again it is another trace, %v", filepath.Base(file), came, err)
+			}
+			if why, err := inspectTrace(t, answer, "-", "--explain"); err != nil || !strings.HasPrefix(why, "trace "+g.Order[0]+": ") {
+				t.Errorf("%s, %d came: explained as %.80q, %v", filepath.Base(file), came, why, err)
 			}
 		}
 	}

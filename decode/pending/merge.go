@@ -2,6 +2,7 @@ package pending
 
 import (
 	"bytes"
+	"slices"
 
 	"tonscribe/decode/trace"
 	"tonscribe/schema/record"
@@ -23,7 +24,7 @@ type Merged struct {
 // foreseen to follow follows it until a block has that, too. Of neither is changed what
 // it says but that messages are the same at both ends.
 func Merge(foreseen, found []*record.Transaction) *Merged {
-	m := &merge{guessed: received(foreseen), real: received(found), out: &Merged{Foreseen: map[*record.Transaction]bool{}, Tree: &trace.Tree{}, Trace: &record.Trace{}}}
+	m := newMerge(foreseen, found)
 	root := pair{guess: foreseen[0]}
 	for _, tx := range found {
 		if tx.InMsg.GetKind() == record.Message_EXTERNAL_IN && bytes.Equal(normal(tx.InMsg), normal(root.guess.InMsg)) &&
@@ -31,6 +32,53 @@ func Merge(foreseen, found []*record.Transaction) *Merged {
 			root.real = tx
 		}
 	}
+	return m.from(root)
+}
+
+// Recorded is the trace of a recording, of which a part is foreseen, as Merge makes it.
+// Transactions that the root did not lead to are in neither but Tree.Missing.
+func Recorded(r *trace.Recorded) (*Merged, error) {
+	if len(r.Transactions) > trace.MaxNodes {
+		return nil, trace.ErrTooLarge
+	}
+	sent := map[string]bool{}
+	var found []*record.Transaction
+	for _, tx := range r.Transactions {
+		for _, out := range tx.OutMsgs {
+			sent[string(out.Hash)] = true
+		}
+		if !r.Foreseen[tx] {
+			found = append(found, tx)
+		}
+	}
+	first := slices.IndexFunc(r.Transactions, func(tx *record.Transaction) bool { return tx.InMsg == nil || !sent[string(tx.InMsg.Hash)] })
+	if first < 0 {
+		return nil, trace.ErrOrder
+	}
+	root := pair{guess: r.Transactions[first]}
+	if !r.Foreseen[root.guess] {
+		root.real = root.guess
+	}
+	out := newMerge(r.Transactions, found).from(root)
+	known := map[*record.Transaction]bool{}
+	for _, tx := range out.Tree.Transactions {
+		known[tx] = true
+	}
+	for _, tx := range r.Transactions {
+		if !known[tx] {
+			out.Tree.Missing = append(out.Tree.Missing, tx)
+		}
+	}
+	out.Tree.Transactions = append(out.Tree.Transactions, out.Tree.Missing...)
+	return out, nil
+}
+
+func newMerge(foreseen, found []*record.Transaction) *merge {
+	return &merge{guessed: received(foreseen), real: received(found), out: &Merged{Foreseen: map[*record.Transaction]bool{}, Tree: &trace.Tree{}, Trace: &record.Trace{}}}
+}
+
+// from is the trace of a root.
+func (m *merge) from(root pair) *Merged {
 	m.out.Trace.ExternalHash, m.out.Trace.ExternalHashNorm = root.tx().InMsg.GetHash(), root.tx().InMsg.GetHashNorm()
 	if root.real != nil {
 		m.out.Trace.Id = root.real.Hash
@@ -112,12 +160,12 @@ func (m *merge) follow(n *trace.Node, p pair) {
 		if sent.Kind != record.Message_INTERNAL {
 			continue
 		}
-		next := pair{real: m.real[string(sent.Hash)]}
+		next := pair{real: take(m.real, sent.Hash)}
 		switch {
 		case p.real == nil:
-			next = pair{guess: m.guessed[string(sent.Hash)]}
+			next = pair{guess: take(m.guessed, sent.Hash)}
 		case counterparts != nil && counterparts[i] != nil:
-			if next.guess = m.guessed[string(counterparts[i].Hash)]; next.guess != nil && next.real == nil && !bytes.Equal(next.guess.InMsg.Hash, sent.Hash) {
+			if next.guess = take(m.guessed, counterparts[i].Hash); next.guess != nil && next.real == nil && !bytes.Equal(next.guess.InMsg.Hash, sent.Hash) {
 				next.guess = next.guess.CloneVT()
 				next.guess.InMsg = sent
 			}
@@ -128,6 +176,13 @@ func (m *merge) follow(n *trace.Node, p pair) {
 		}
 		m.add(n, next)
 	}
+}
+
+// take is who received a message. It receives it once, whatever a recording says.
+func take(by map[string]*record.Transaction, message []byte) *record.Transaction {
+	tx := by[string(message)]
+	delete(by, string(message))
+	return tx
 }
 
 // counterpartsOf finds for each message of a transaction the one that was foreseen in

@@ -2,6 +2,9 @@ package pending
 
 import (
 	"bytes"
+	"errors"
+	"maps"
+	"slices"
 	"testing"
 
 	"tonscribe/decode/trace"
@@ -136,5 +139,46 @@ func TestOfAMessageThatWasTakenTwiceTheFirstTraceIsShownHoweverItIsRead(t *testi
 		if !bytes.Equal(m.Trace.Id, first[0].Hash) || len(m.Tree.Nodes) != len(foreseen) {
 			t.Errorf("where the %s one is read first: trace %x of %d transactions, want %x of %d", what, m.Trace.Id, len(m.Tree.Nodes), first[0].Hash, len(foreseen))
 		}
+	}
+}
+
+// What was recorded of a trace that was on its way is the trace again.
+func TestARecordingIsTheTraceThatWasMerged(t *testing.T) {
+	h := newHousehold(t)
+	foreseen, came := comes(t, h, h.transfer(account(9), 70))
+	stranger := foreseen[0].CloneVT()
+	stranger.InMsg.Hash, stranger.Hash, stranger.Lt, stranger.OutMsgs = bytes.Repeat([]byte{3}, 32), bytes.Repeat([]byte{4}, 32), 1<<60, nil
+	for n := range len(came) + 1 {
+		m := Merge(foreseen, came[:n])
+		r := &trace.Recorded{Transactions: append(slices.Clone(m.Tree.Transactions), stranger), Foreseen: maps.Clone(m.Foreseen)}
+		r.Foreseen[stranger] = true
+		slices.SortStableFunc(r.Transactions, trace.Order)
+		got, err := Recorded(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.Trace.EqualVT(m.Trace) || !maps.Equal(got.Foreseen, m.Foreseen) || len(got.Tree.Nodes) != len(m.Tree.Nodes) ||
+			!slices.Equal(got.Tree.Transactions, append(m.Tree.Transactions, stranger)) || !slices.Equal(got.Tree.Missing, []*record.Transaction{stranger}) {
+			t.Errorf("with %d of %d: trace %v, %d foreseen, %d missing; want %v, %d, 1", n, len(came), got.Trace, len(got.Foreseen), len(got.Tree.Missing), m.Trace, len(m.Foreseen))
+		}
+	}
+}
+
+// A file may say what no chain does.
+func TestARecordingThatGoesInCirclesEnds(t *testing.T) {
+	h := newHousehold(t)
+	circle, _ := comes(t, h, h.transfer(account(9), 70))
+	last := circle[len(circle)-1]
+	last.OutMsgs = append(last.OutMsgs, circle[0].OutMsgs[0])
+	all := map[*record.Transaction]bool{}
+	for _, tx := range circle {
+		all[tx] = true
+	}
+	if m, err := Recorded(&trace.Recorded{Transactions: circle, Foreseen: all}); err != nil || len(m.Tree.Nodes) != len(circle) {
+		t.Errorf("%v, want %d nodes", err, len(circle))
+	}
+	last.OutMsgs[len(last.OutMsgs)-1] = circle[0].InMsg
+	if _, err := Recorded(&trace.Recorded{Transactions: circle, Foreseen: all}); !errors.Is(err, trace.ErrOrder) {
+		t.Errorf("without a first transaction: %v, want %v", err, trace.ErrOrder)
 	}
 }

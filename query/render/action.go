@@ -186,3 +186,21 @@ func ActionsOf(list []*actions.Action, trace *record.Trace) []ActionRow {
 	})
 	return rows
 }
+
+// PendingActionsOf are rows of actions of a trace of which some transactions are foreseen,
+// in the order in which answers have what is to come: the newest first.
+func PendingActionsOf(list []*actions.Action, trace *record.Trace, foreseen map[*record.Transaction]bool) []ActionRow {
+	pending := make(map[string]bool, len(foreseen))
+	for tx := range foreseen {
+		pending[string(tx.Hash)] = true
+	}
+	rows := make([]ActionRow, len(list))
+	for i, a := range list {
+		rows[i] = ActionRow{Action: a, Trace: trace,
+			Foreseen: slices.ContainsFunc(a.Transactions, func(h []byte) bool { return pending[string(h)] })}
+	}
+	slices.SortStableFunc(rows, func(a, b ActionRow) int {
+		return cmp.Or(cmp.Compare(b.EndLt, a.EndLt), cmp.Compare(b.StartLt, a.StartLt))
+	})
+	return rows
+}

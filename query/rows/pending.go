@@ -178,19 +178,8 @@ func (f *facts) recognised(merged []*cascade.Merged, shown func(*action.Action) 
 		if f.failed != nil {
 			return nil, f.failed
 		}
-		foreseen := map[string]bool{}
-		for tx := range m.Foreseen {
-			foreseen[string(tx.Hash)] = true
-		}
-		for _, a := range found {
-			if shown(a) {
-				row.Actions = append(row.Actions, render.ActionRow{Action: a, Trace: m.Trace,
-					Foreseen: slices.ContainsFunc(a.Transactions, func(h []byte) bool { return foreseen[string(h)] })})
-			}
-		}
-		slices.SortStableFunc(row.Actions, func(a, b render.ActionRow) int {
-			return cmp.Or(cmp.Compare(b.EndLt, a.EndLt), cmp.Compare(b.StartLt, a.StartLt))
-		})
+		found = slices.DeleteFunc(found, func(a *action.Action) bool { return !shown(a) })
+		row.Actions = render.PendingActionsOf(found, m.Trace, m.Foreseen)
 		rows = append(rows, row)
 	}
 	return rows, nil

@@ -18,7 +18,7 @@ import (
 // parts of its pattern matched: the actions that it is made of below it.
 func Trace(out io.Writer, t *record.Trace, tree *trace.Tree, list []*action.Action) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "trace %s: %d transactions, %d messages, %d not received\n", hash(t.Id), t.Nodes, t.Edges, t.PendingEdges)
+	fmt.Fprintf(w, "trace %s: %d transactions, %d messages, %d not received\n", hash(tree.Root.Tx.Hash), t.Nodes, t.Edges, t.PendingEdges)
 	transactions := make(map[string]*record.Transaction, len(tree.Transactions))
 	for _, tx := range tree.Transactions {
 		transactions[string(tx.Hash)] = tx
