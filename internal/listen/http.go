@@ -127,8 +127,9 @@ func (l *Listener) bodies(next http.Handler) http.Handler {
 		c.Wait()
 		b := &body{ReadCloser: r.Body, conn: c, ctx: r.Context()}
 		defer b.done()
-		r.Body = b
-		next.ServeHTTP(answer{w, b}, r)
+		own := *r // the server asks the body of its own whether the client waits to be told to send it
+		own.Body = b
+		next.ServeHTTP(answer{w, b}, &own)
 		if !b.over.Load() {
 			c.Wait() // the server reads the rest of a body that the handler left
 		}

@@ -127,6 +127,30 @@ func TestABodyHasOneDeadlineForTheWholeOfIt(t *testing.T) {
 	}
 }
 
+// Who asks whether to send a body waits for an answer, and sends nothing before it.
+func TestWhoAsksWhetherToSendABodyIsRefusedWithoutIt(t *testing.T) {
+	_, at := serve(t, func(c *Configuration, _ *Options) { c.BodyTimeout = time.Hour }, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/read" {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		w.WriteHeader(http.StatusTeapot)
+	})
+	for path, want := range map[string]int{"/refused": http.StatusTeapot, "/read": http.StatusContinue} {
+		for _, size := range []string{"Content-Length: 5", "Content-Length: 5000000", "Transfer-Encoding: chunked"} {
+			c := send(t, at, "POST "+path+" HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"+size+"\r\n\r\n")
+			_ = c.SetReadDeadline(time.Now().Add(limit))
+			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Errorf("%s, %s: %v", path, size, err)
+				continue
+			}
+			if answer.StatusCode != want {
+				t.Errorf("%s, %s: %s, want %d", path, size, answer.Status, want)
+			}
+		}
+	}
+}
+
 func TestTheDeadlineOfABodyDoesNotEndTheWorkOnIt(t *testing.T) {
 	const whole = 500 * time.Millisecond
 	_, at := serve(t, func(c *Configuration, _ *Options) { c.BodyTimeout = whole }, func(w http.ResponseWriter, r *http.Request) {
