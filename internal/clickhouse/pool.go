@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -52,10 +53,16 @@ type statement struct {
 // safe for use by many goroutines, and has as many connections as there are
 // statements at a time.
 type Pool struct {
-	protocol interface {
-		do(ctx context.Context, s statement) error
-		close()
-	}
+	protocol protocol
+
+	asking   sync.Mutex
+	asked    time.Time // when it was asked last whether anybody answers
+	answered bool
+}
+
+type protocol interface {
+	do(ctx context.Context, s statement) error
+	close()
 }
 
 const clientName = "tonscribe"
@@ -68,9 +75,9 @@ var planning = []Setting{{"enable_analyzer", "0"}, {"merge_tree_coarse_index_gra
 // connections and makes none yet.
 func NewPool(o driver.Options, connections int) *Pool {
 	if o.Protocol == driver.HTTP {
-		return &Pool{newOverHTTP(o, connections)}
+		return &Pool{protocol: newOverHTTP(o, connections)}
 	}
-	return &Pool{newOverNative(o)}
+	return &Pool{protocol: newOverNative(o)}
 }
 
 // Close closes the connections that nobody uses; the others are closed after use.
@@ -81,7 +88,32 @@ func (p *Pool) Close() { p.protocol.close() }
 // read with the rows that ClickHouse has gone through. Errors that a caller can
 // tell apart are ErrTooHeavy, ErrBusy, ErrUnavailable and ErrDamaged.
 func (p *Pool) Do(ctx context.Context, text string, limits []Setting, result proto.Results, each func(rows int) error, read func(rows uint64)) error {
-	return classify(ctx, p.protocol.do(ctx, statement{text, nextID(), append(limits, timeOf(ctx)...), result, each, read}))
+	err := p.protocol.do(ctx, statement{text, nextID(), append(limits, timeOf(ctx)...), result, each, read})
+	named := classify(ctx, err)
+	if errors.Is(named, errLate) && !errors.Is(ctx.Err(), context.Canceled) && !p.answers() {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return named
+}
+
+// pingLimit is for a statement that costs nothing, and how long its answer counts.
+const pingLimit = time.Second
+
+// answers reports whether a server answers at all: one that does not says nothing of the
+// statement that it was asked. Those who ask at once ask together.
+func (p *Pool) answers() bool {
+	p.asking.Lock()
+	defer p.asking.Unlock()
+	if time.Since(p.asked) > pingLimit {
+		ctx, cancel := context.WithTimeout(context.Background(), pingLimit)
+		defer cancel()
+		err := p.protocol.do(ctx, statement{
+			text: "SELECT 1 AS one", id: nextID(), result: proto.Results{{Name: "one", Data: new(proto.ColUInt8)}},
+			each: func(int) error { return nil }, read: func(uint64) {},
+		})
+		p.asked, p.answered = time.Now(), err == nil || ch.IsException(err)
+	}
+	return p.answered
 }
 
 // rotation is the addresses of a database, another one first each time.
@@ -122,6 +154,9 @@ func nextID() string {
 // ErrTooManyBytes is the ErrTooHeavy of a statement that went through more than a
 // page should need.
 var ErrTooManyBytes = fmt.Errorf("%w: too many rows were gone through", ErrTooHeavy)
+
+// errLate is the ErrTooHeavy of a statement that nobody answered in its time.
+var errLate = fmt.Errorf("%w: it got no answer in its time", ErrTooHeavy)
 
 // timeOf returns the limit of a statement's time, none without a deadline: the
 // server gives up by itself, a little after the client would.
@@ -194,7 +229,7 @@ func classify(ctx context.Context, err error) error {
 	}
 	switch {
 	case expired(ctx):
-		return fmt.Errorf("%w: %w", ErrTooHeavy, err)
+		return fmt.Errorf("%w: %w", errLate, err)
 	case IsBroken(err):
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

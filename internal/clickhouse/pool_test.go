@@ -144,6 +144,65 @@ func TestAServerThatTakesNoStatementInItsTimeDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// through leads connections to a server until stop is called; from then on nothing comes
+// through any more, and new ones are taken and not answered.
+func through(t *testing.T, o driver.Options) (led driver.Options, stop func()) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stopped atomic.Bool
+	carry := func(from, to net.Conn) {
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := from.Read(buffer)
+			if err != nil {
+				_, _ = from.Close(), to.Close()
+				return
+			}
+			if !stopped.Load() {
+				_, _ = to.Write(buffer[:n])
+			}
+		}
+	}
+	server := o.Addr[0]
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			behind, err := net.Dial("tcp", server)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			go carry(client, behind)
+			go carry(behind, client)
+		}
+	}()
+	t.Cleanup(func() { listener.Close() })
+	o.Addr = []string{listener.Addr().String()}
+	return o, func() { stopped.Store(true) }
+}
+
+func TestAServerThatFallsSilentDoesNotAnswer(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, o driver.Options) {
+		o, stop := through(t, o)
+		p := poolOf(t, o)
+		if _, _, _, _, err := p.sum(t.Context(), fmt.Sprintf(few, 1)); err != nil { // it has a connection
+			t.Fatal(err)
+		}
+		stop()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, _, _, _, err := p.sum(ctx, fmt.Sprintf(few, 1)); !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrTooHeavy) {
+			t.Errorf("%v, want %v", err, ErrUnavailable)
+		}
+	})
+}
+
 func TestAStatementThatNobodyWaitsForAnyMoreEndsSoonOverBothProtocols(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, o driver.Options) {
 		p := poolOf(t, o)

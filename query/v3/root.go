@@ -269,13 +269,13 @@ func (a *API) failure(q *Request, r *http.Request, e *Endpoint, err error, body 
 		known = params.Unprocessable("offset %d is too deep in this list: page with cursor, the next_cursor of the page before, or narrow the filters", q.Values.Offset())
 	case errors.Is(err, clickhouse.ErrTooHeavy):
 		known = params.Unprocessable("%s", tooHeavy)
+	case errors.Is(err, clickhouse.ErrUnavailable):
+		known = internal(": the database does not answer, try again")
+		a.failures.WithLabelValues("unavailable").Inc()
 	case errors.Is(err, context.DeadlineExceeded): // while no statement ran
 		known = errBusy
 	case errors.Is(err, store.ErrEmpty):
 		known = internal(": no masterchain block is indexed yet")
-	case errors.Is(err, clickhouse.ErrUnavailable):
-		known = internal(": the database does not answer, try again")
-		a.failures.WithLabelValues("unavailable").Inc()
 	case errors.Is(err, clickhouse.ErrDamaged):
 		known = internal(": a part of the index is damaged and has to be repaired")
 		a.failures.WithLabelValues("damaged").Inc()
