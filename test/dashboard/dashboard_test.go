@@ -208,6 +208,7 @@ func (d *dashboard) setsTheAddressAndSendsATest() {
 	d.fill("#url", d.shop.URL+"/webhooks")
 	d.click("#save")
 	d.says(".toast", "Saved.")
+	d.saysNothingOfTheSaveBefore()
 	d.click("#reveal")
 	d.Await(`document.querySelector("[data-secret=secret] code").innerText.startsWith("whsec_") && !document.querySelector("[data-secret=secret] code").innerText.includes("…")`)
 	secret := d.Text("[data-secret=secret] code")
@@ -225,6 +226,20 @@ func (d *dashboard) setsTheAddressAndSendsATest() {
 	if shown := d.Text("#test-result"); !strings.Contains(shown, "200") || !strings.Contains(shown, got.header.Get(signature.Header)) {
 		d.t.Errorf("the result is %s, want 200 and the signature %s", shown, got.header.Get(signature.Header))
 	}
+}
+
+// saysNothingOfTheSaveBefore beside one that has failed.
+func (d *dashboard) saysNothingOfTheSaveBefore() {
+	d.Offline(true)
+	d.click("#save")
+	d.says("#main form [role=alert]", "does not answer")
+	var said string
+	if d.Eval(`document.querySelector(".toast").innerText`, &said); said != "" {
+		d.t.Errorf("beside a save that has failed the page says %q", said)
+	}
+	d.Offline(false)
+	d.click("#save")
+	d.says(".toast", "Saved.")
 }
 
 func (d *dashboard) findsTheDeliveryAndSendsItAgain() {

@@ -1,4 +1,5 @@
 import { onUnmounted, ref, shallowRef, type Ref, type ShallowRef } from 'vue'
+import { announce } from './announce'
 import { failureOf, type Failure } from './api'
 
 export interface Load<T> {
@@ -42,7 +43,8 @@ export interface Action {
   run: (work: () => Promise<void>) => Promise<void>
 }
 
-/** useAction is what a button starts: not twice at a time, and its failure is shown. */
+/** useAction is what a button starts: not twice at a time, and its failure is shown. What was
+ * said of the one before is not said of this one. */
 export function useAction(): Action {
   const busy = ref(false)
   const failure = shallowRef<Failure>()
@@ -50,6 +52,7 @@ export function useAction(): Action {
     if (busy.value) return
     busy.value = true
     failure.value = undefined
+    announce('')
     try {
       await work()
     } catch (e) {
