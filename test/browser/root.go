@@ -230,6 +230,13 @@ func (p *Page) Offline(offline bool) {
 	p.call("Network.emulateNetworkConditions", map[string]any{"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}, nil)
 }
 
+// Block lets no request reach addresses that match patterns with *; without any it ends.
+func (p *Page) Block(patterns ...string) {
+	p.browser.t.Helper()
+	p.call("Network.enable", map[string]any{}, nil)
+	p.call("Network.setBlockedURLs", map[string]any{"urls": append([]string{}, patterns...)}, nil)
+}
+
 // Eval evaluates JavaScript, waits for a promise, and reads its value, which may
 // be left out.
 func (p *Page) Eval(script string, value any) {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -61,11 +62,13 @@ func TestDashboard(t *testing.T) {
 	d.saysWhetherASignatureIsRight()
 	d.showsEveryPage()
 	d.saysThatTheServerIsAway()
+	d.findsTheSessionOnceTheServerAnswers()
 	d.goesOnAfterTheSessionHasEnded()
 	d.signsOut()
 	for _, problem := range b.Problems() {
 		// Browsers note that whoever is not signed in is told so, and what offline means.
-		if !strings.Contains(problem, "status of 401") && !strings.Contains(problem, "ERR_INTERNET_DISCONNECTED") {
+		excused := []string{"status of 401", "ERR_INTERNET_DISCONNECTED", "ERR_BLOCKED_BY_CLIENT"}
+		if !slices.ContainsFunc(excused, func(text string) bool { return strings.Contains(problem, text) }) {
 			t.Errorf("the browser complains: %.600s", problem)
 		}
 	}
@@ -460,6 +463,16 @@ func (d *dashboard) saysThatTheServerIsAway() {
 	d.Offline(false)
 	d.click("#main [role=alert] button")
 	d.Await(`!document.querySelector("#main [role=alert]")`)
+}
+
+// findsTheSessionOnceTheServerAnswers: whoever opened a page before that is signed in still.
+func (d *dashboard) findsTheSessionOnceTheServerAnswers() {
+	d.Block("*/session")
+	d.Go(d.base + "/dashboard/keys")
+	d.says(".sign-in [role=alert]", "does not answer")
+	d.Block()
+	d.click(".sign-in [role=alert] button")
+	d.Await(`document.querySelector("#main h1")?.innerText === "API keys" && document.querySelector("#main tbody tr")`)
 }
 
 // goesOnAfterTheSessionHasEnded where it was, when the merchant has signed in again.

@@ -9,7 +9,7 @@ import SignIn from './pages/SignIn.vue'
 import Transfers from './pages/Transfers.vue'
 import Verify from './pages/Verify.vue'
 import Webhooks from './pages/Webhooks.vue'
-import { renewed, session } from './session'
+import { restored, session, unknown } from './session'
 
 declare module 'vue-router' {
   interface RouteMeta {
@@ -38,10 +38,8 @@ export const router = createRouter({
 let asked = false
 
 router.beforeEach(async (to) => {
-  if (!asked) {
-    asked = true
-    await renewed().catch(() => false) // the sign-in page says what is wrong when it is used
-  }
+  // Where that is not known the sign-in page says why, and asks again.
+  if (!asked && !(unknown.value && to.meta.open)) asked = await restored()
   if (!session.value && !to.meta.open) return { path: '/sign-in', query: { next: to.fullPath } }
   if (session.value && to.path === '/sign-in') return '/'
   return true

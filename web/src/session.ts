@@ -1,5 +1,5 @@
 import { shallowRef } from 'vue'
-import { Failure, request } from './api'
+import { Failure, failureOf, request } from './api'
 import type { Session } from './shapes'
 
 /** The merchant who is signed in. The cookie that proves it is out of the page's reach. */
@@ -8,9 +8,13 @@ export const session = shallowRef<Session>()
 /** Whether the session ended while the page was in use. */
 export const expired = shallowRef(false)
 
+/** Why it is not known whether somebody is signed in, if it is not. */
+export const unknown = shallowRef<Failure>()
+
 export async function signIn(token: string): Promise<void> {
   session.value = await request<Session>('POST', 'session', { token })
   expired.value = false
+  unknown.value = undefined
 }
 
 export async function signOut(): Promise<void> {
@@ -28,6 +32,17 @@ export async function renewed(): Promise<boolean> {
     session.value = undefined
   }
   return session.value !== undefined
+}
+
+/** restored asks whether there is a session from before, and reports whether that is known. */
+export async function restored(): Promise<boolean> {
+  try {
+    await renewed()
+    unknown.value = undefined
+  } catch (e) {
+    unknown.value = failureOf(e)
+  }
+  return !unknown.value
 }
 
 export function sessionEnded(): void {
