@@ -378,7 +378,7 @@ func TestTracesAndActionsAreFoundByWhatIsInThem(t *testing.T) {
 	x.everyTransactionHasItsTrace()
 	x.manyAtOnce("tx_hash", func(tx *record.Transaction) []byte { return tx.Hash })
 	x.manyAtOnce("msg_hash", func(tx *record.Transaction) []byte { return tx.InMsg.Hash })
-	x.refusals()
+	x.refusals(done)
 	x.parts(done)
 	x.balanceChanges(open, done)
 }
@@ -443,9 +443,9 @@ func TestTracesOfTransactionsAreThereWhereTheirRowsDoNotTellThem(t *testing.T) {
 	x.everyTransactionHasItsTrace()
 }
 
-func (x *traced) refusals() {
+func (x *traced) refusals(done *record.TraceStep) {
 	x.Helper()
-	hash := strings.Repeat("ab", 32)
+	hash, id := strings.Repeat("ab", 32), b64Of(done.Trace.Id)
 	for path, want := range map[string]struct {
 		status int
 		text   string
@@ -454,6 +454,9 @@ func (x *traced) refusals() {
 		"/events?trace_id=" + hash + "&msg_hash=" + hash: {422, "only one of account, trace_id, tx_hash, msg_hash should be specified"},
 		"/traces?mc_seqno=4":                             {404, "masterchain block 4 not found"},
 		"/actions?mc_seqno=4":                            {404, "masterchain block 4 not found"},
+		"/actions?mc_seqno=4&trace_id=" + hash:           {404, "masterchain block 4 not found"},
+		"/actions?mc_seqno=4&action_id=" + hash:          {404, "masterchain block 4 not found"},
+		"/actions?mc_seqno=4&trace_id=" + id:             {404, "masterchain block 4 not found"},
 		"/actions?action_type=a-b":                       {422, "action_type contains invalid characters"},
 		"/actions?exclude_action_type=a%20b":             {422, "exclude_action_type contains invalid characters"},
 		"/actions?sort=up":                               {422, "wrong value for sort parameter"},

@@ -61,8 +61,13 @@ func serveActions(q *v3.Request) error {
 	}
 	rows := map[*record.Action]render.ActionRow{}
 	p := &v3.Page[traced.Action, render.ActionRow, traced.ActionKey]{
-		Sort: params.Descending, KeyOf: traced.ActionKeyOf, Read: v3.InView(q, f, q.Store.Actions), None: knows(q, f.McSeqno),
+		Sort: params.Descending, KeyOf: traced.ActionKeyOf, Read: v3.InView(q, f, q.Store.Actions),
 		Before: func(found []traced.Action) error {
+			if len(found) == 0 || f.McSeqno == nil { // which is put aside, but has to be known
+				if err := knows(q, q.Int32("mc_seqno"))(); err != nil {
+					return err
+				}
+			}
 			for _, a := range found {
 				read, err := action.FromRecord(a.Action)
 				if err != nil {
