@@ -118,7 +118,8 @@ type contractList struct {
 	// its newest row is in its range.
 	stays bool
 	// fixed says that besides all rows of a contract say the same of its place, and
-	// of whether it belongs to the list.
+	// of whether it belongs to the list, until it is nothing any more. One that comes
+	// back has a place of its own.
 	fixed bool
 	// further are some that belong to the list and that its ranges do not lead to.
 	further []*record.Contract
@@ -371,18 +372,26 @@ func (l *contractList) deep(p *plan.Plan, further sql.Conditions, offset, limit 
 	const account = "workchain, account_prefix"
 	r := &p.Ranges[0]
 	selected, where := p.Selected(r), append(r.Is(), further...).String()
+	none := sql.AccountKey{Workchain: sql.NoWorkchain}
 	var names []string // of the result, in the order of the list
 	for _, c := range p.Seek {
 		names = append(names, c.Name)
 	}
-	tail := fmt.Sprintf(" ORDER BY %s LIMIT %d OFFSET %d", sql.Order(p.Descending, names...), limit, offset)
+	page := fmt.Sprintf(" LIMIT %d OFFSET %d", limit, offset)
+	tail := " ORDER BY " + sql.Order(p.Descending, names...) + page
 	switch {
 	case l.fixed:
-		// In the order of the key, so that nothing behind the page is read.
-		return fmt.Sprintf("SELECT %s FROM %s WHERE (%s) AND %s ORDER BY %s LIMIT 1 BY %s LIMIT %d OFFSET %d%s",
-			selected, l.table, where, notGone(l.table), p.KeyOrder(r), account, limit, offset, plan.Settings(sql.SmallBlocks(limit+offset/8)))
-	case l.stays && l.parent == "":
-		var values string
+		// In the order of the key, so that nothing behind the page is read. A contract that
+		// becomes nothing is told of at its place, and has another one when it comes back.
+		place, blocks := strings.Join(p.Keys, ", "), plan.Settings(sql.SmallBlocks(limit+offset/8))
+		if len(r.Columns) > 0 {
+			return fmt.Sprintf("SELECT %s FROM %s WHERE (%s) AND (%[4]s) NOT IN (SELECT %[4]s FROM %[5]s WHERE %[6]s) ORDER BY %[7]s LIMIT 1 BY %[4]s%[8]s%[9]s",
+				selected, l.table, where, place, sql.Beside(l.table), none.Is(r.Columns), p.KeyOrder(r), page, blocks)
+		}
+		return fmt.Sprintf("SELECT * EXCEPT belongs FROM (SELECT %s, %s AS belongs FROM %s WHERE %s ORDER BY %s, mc_seqno DESC LIMIT 1 BY %s) WHERE belongs%s%s",
+			selected, r.Where, l.table, further, p.KeyOrder(r), place, page, blocks)
+	case l.stays && l.parent == "" && !l.whole:
+		values := account
 		for _, c := range p.Columns[len(sql.Account):] {
 			newest := fmt.Sprintf("argMax(%s, mc_seqno)", c.KeyColumn())
 			if c.Key != "" {
@@ -390,19 +399,14 @@ func (l *contractList) deep(p *plan.Plan, further sql.Conditions, offset, limit 
 			}
 			values += ", " + newest + " AS " + c.Name
 		}
-		return fmt.Sprintf("SELECT * FROM (SELECT %s%s FROM %s WHERE %s GROUP BY %s) WHERE %s%s", account, values, l.table, where, account, notGone(l.table), tail)
+		if len(r.Columns) > 0 { // whoever has no parent any more, too
+			further = further.With(sql.Among{Columns: r.Columns, Tuples: [][]any{r.Values, {none.Workchain, none.Prefix}}})
+		}
+		return fmt.Sprintf("SELECT %s FROM %s WHERE %s GROUP BY %s HAVING argMax(%s, mc_seqno)%s", values, l.table, further, account, r.Is(), tail)
 	}
 	return fmt.Sprintf("SELECT DISTINCT %[1]s FROM %[2]s WHERE (%[3]s) AND (%[5]s, mc_seqno) IN (SELECT %[5]s, max(mc_seqno) "+
 		"FROM %[7]s WHERE (%[5]s) IN (SELECT %[5]s FROM %[6]s WHERE %[3]s) GROUP BY %[5]s)%[4]s",
 		selected, l.table, where, tail, account, sql.Beside(l.table), sql.Beside(cmp.Or(l.told, l.table)))
-}
-
-// notGone is the condition that a contract has not become nothing, where its table
-// keeps those that have.
-func notGone(table string) string {
-	name := map[string]string{"jetton_wallets": "master", "jetton_masters": "admin", "nft_items": "collection", "nft_collections": "owner"}[table]
-	none := sql.AccountKey{Workchain: sql.NoWorkchain}.Is(sql.AccountColumns(name))
-	return fmt.Sprintf("(workchain, account_prefix) NOT IN (SELECT workchain, account_prefix FROM %s WHERE %s)", sql.Beside(table), none.With(sql.Flag{Column: "active"}))
 }
 
 // rangesOf are the ranges of some accounts in the columns of a name; without
