@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,9 @@ import (
 
 	"tonscribe/internal/clickhouse"
 	"tonscribe/internal/engine"
+	"tonscribe/schema/migrations"
 	"tonscribe/test/support/clienttest"
+	"tonscribe/test/support/clustertest"
 	"tonscribe/test/support/enginetest"
 )
 
@@ -55,17 +58,7 @@ func TestQueriesOfTheManualFindSomething(t *testing.T) {
 	insertTraces(t, tables, "markets", markets(40, 3))
 	refreshStats(t, tables)
 	reader := newAnalyst(t, e)
-	parameters := driver.Parameters{"since": "1"}
-	for name, statement := range map[string]string{
-		"jetton":  "SELECT hex(master) FROM stats_jettons ORDER BY holders DESC LIMIT 1",
-		"account": "SELECT hex(account) FROM transactions WHERE workchain = 0 GROUP BY account ORDER BY count() DESC LIMIT 1",
-	} {
-		var value string
-		if err := reader.Conn().QueryRow(t.Context(), statement).Scan(&value); err != nil {
-			t.Fatal(name, err)
-		}
-		parameters[name] = value
-	}
+	parameters := parametersOfTheManual(t, reader)
 	for _, q := range queries {
 		rows, err := reader.Conn().Query(driver.Context(t.Context(), driver.WithParameters(parameters)), q[2])
 		if err != nil {
@@ -143,4 +136,73 @@ func TestReaderOfTheManualCannotWrite(t *testing.T) {
 			t.Errorf("the reader may %s", statement)
 		}
 	}
+}
+
+// Queries of the manual say the same of a cluster, asked by a user of which it knows
+// nothing, as of one node. Those that end with a limit may cut others of the same rank.
+func TestQueriesOfTheManualSayTheSameOfTwoShards(t *testing.T) {
+	engines, dsn := clustertest.Shards(t)
+	if err := migrations.Up(t.Context(), dsn, migrations.Options{Cluster: clustertest.Name}); err != nil {
+		t.Fatal(err)
+	}
+	e := enginetest.Tables(t)
+	whole := clienttest.ClickHouse(t, e.DSN())
+	all, traces := chainOfDays(3_000, 3), markets(40, 3)
+	for _, tables := range []*clickhouse.Client{whole, clienttest.ClickHouse(t, dsn)} {
+		all.insert(t, tables, "all")
+		insertTraces(t, tables, "markets", traces)
+	}
+	refreshStats(t, whole)
+	for _, shard := range engines {
+		refreshStats(t, clienttest.ClickHouse(t, shard.DSN()))
+	}
+	one, two := newAnalyst(t, e), newAnalyst(t, engines[0])
+	parameters := parametersOfTheManual(t, one)
+	for _, q := range queriesOfTheManual(t) {
+		statement := regexp.MustCompile(`LIMIT \d+\n$`).ReplaceAllString(q[2], "")
+		got, want := answerOf(t, two, statement, parameters), answerOf(t, one, statement, parameters)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s of two shards: %d lines instead of %d\n%.300s\nwant\n%.300s", q[1], len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// answerOf is what a query says, each row as a text, sorted.
+func answerOf(t *testing.T, tables *clickhouse.Client, statement string, parameters driver.Parameters) (list []string) {
+	t.Helper()
+	rows, err := tables.Conn().Query(driver.Context(t.Context(), driver.WithParameters(parameters)), "SELECT toString(tuple(*)) FROM ("+statement+")")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, line)
+	}
+	if err := rows.Err(); err != nil {
+		return []string{err.Error()}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// parametersOfTheManual are those of the queries: the jetton that most hold, and the
+// account with most transactions.
+func parametersOfTheManual(t *testing.T, tables *clickhouse.Client) driver.Parameters {
+	t.Helper()
+	parameters := driver.Parameters{"since": "1"}
+	for name, statement := range map[string]string{
+		"jetton":  "SELECT hex(master) FROM stats_jettons ORDER BY holders DESC LIMIT 1",
+		"account": "SELECT hex(account) FROM transactions WHERE workchain = 0 GROUP BY account ORDER BY count() DESC LIMIT 1",
+	} {
+		var value string
+		if err := tables.Conn().QueryRow(t.Context(), statement).Scan(&value); err != nil {
+			t.Fatal(name, err)
+		}
+		parameters[name] = value
+	}
+	return parameters
 }
