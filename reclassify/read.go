@@ -307,14 +307,18 @@ func (r *Reader) transactions(ctx context.Context, prefixes []uint64) (map[uint6
 	return all, nil
 }
 
-// stored reads the actions that the table has.
+// stored reads the actions that the table has: what stands is what FINAL leaves, since of
+// rows of one revision the one that was inserted last counts. Actions that are gone come
+// before, so that one that stands takes their place.
 func (r *Reader) stored(ctx context.Context, prefixes []uint64, traces map[uint64][]*Trace) error {
 	var prefix, endLt, columns uint64
 	var number, revision uint32
 	var gone uint8
 	var raw []byte
-	err := r.each(ctx, fmt.Sprintf("SELECT trace_prefix, trace_end_lt, number, %s, revision, gone, %s FROM actions WHERE trace_prefix IN %s ORDER BY trace_prefix, trace_end_lt, number, revision SETTINGS optimize_use_projections = 0",
-		table.Actions.HashSQL(), stored.ActionSQL, list(prefixes)), nil, func() error {
+	columnsSQL := fmt.Sprintf("trace_prefix, trace_end_lt, number, %s AS columns, revision, gone, %s AS raw", table.Actions.HashSQL(), stored.ActionSQL)
+	err := r.each(ctx, fmt.Sprintf(`SELECT * FROM (SELECT %[1]s FROM actions WHERE gone AND trace_prefix IN %[2]s UNION ALL SELECT %[1]s FROM actions FINAL WHERE trace_prefix IN %[2]s)
+		ORDER BY trace_prefix, trace_end_lt, number, gone DESC, revision SETTINGS optimize_use_projections = 0`,
+		columnsSQL, list(prefixes)), nil, func() error {
 		i := slices.IndexFunc(traces[prefix], func(t *Trace) bool { return t.EndLt == endLt })
 		if i < 0 {
 			return nil // of a trace whose id begins alike
