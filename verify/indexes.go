@@ -1,14 +1,17 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
+	"tonscribe/internal/lifetime"
 	"tonscribe/schema"
 	"tonscribe/schema/table"
 )
@@ -240,7 +243,7 @@ func (v *verifier) repeated(ctx context.Context, t *copied, n uint64) error {
 const fewRows = 100_000
 
 // locateRow finds the first row that differs in a range. It is excused when there
-// is none, but rows that became what they are after the range.
+// is none, but rows that became what they are after the range, or meanwhile.
 func (v *verifier) locateRow(ctx context.Context, t *copied, low, high uint32, rows uint64) (excused bool, err error) {
 	for rows > v.few && low < high {
 		want := newTally(low, high)
@@ -259,6 +262,9 @@ func (v *verifier) locateRow(ctx context.Context, t *copied, low, high uint32, r
 		}
 		bucket := firstDifferent(have, want.cells[t.of])
 		if bucket < 0 {
+			if revised, err := v.revised(ctx, t, low, high); err != nil || revised {
+				return revised, err
+			}
 			break
 		}
 		low, high = want.bucket(bucket)
@@ -269,51 +275,120 @@ func (v *verifier) locateRow(ctx context.Context, t *copied, low, high uint32, r
 
 // compareRows compares a range row by row.
 func (v *verifier) compareRows(ctx context.Context, t *copied, low, high uint32) (excused bool, err error) {
+	found, excused, err := v.differentRows(ctx, t, low, high)
+	if err != nil {
+		return false, err
+	}
+	if revised, err := v.revised(ctx, t, low, high); err != nil {
+		return false, err
+	} else if revised {
+		if err := v.awaitRevision(ctx, t, low, high, found); err != nil {
+			return false, err
+		}
+		excused = excused || len(found) == 0
+	}
+	keys := slices.SortedFunc(maps.Keys(found), func(a, b string) int { return found[a].compare(found[b]) })
+	for _, key := range keys {
+		switch d := found[key]; {
+		case d.have == nil:
+			if err := v.missingRow(ctx, t, d.want); err != nil {
+				return false, err
+			}
+		case d.want == nil:
+			v.findings.differs(t.check, t.Name, key, "a row that %s does not make: %s", t.maker, t.Text(d.have))
+		default:
+			name, a, b := t.Difference(d.have, d.want)
+			v.findings.differs(t.check, t.Name, key, "column %s is %s, but %s makes %s", name, a, t.maker, b)
+		}
+	}
+	return excused, nil
+}
+
+// rowDifference is a row as it is and as it is made, nil where it is not.
+type rowDifference struct{ have, want []uint64 }
+
+// compare orders rows that have both before those that are missing, and these before those
+// that are too many.
+func (d rowDifference) compare(other rowDifference) int {
+	rank := func(d rowDifference) int {
+		switch {
+		case d.have == nil:
+			return 1
+		case d.want == nil:
+			return 2
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(rank(d), rank(other)), slices.Compare(d.want, other.want), slices.Compare(d.have, other.have))
+}
+
+// differentRows are the rows of a range that differ, by their keys.
+func (v *verifier) differentRows(ctx context.Context, t *copied, low, high uint32) (found map[string]rowDifference, excused bool, err error) {
 	want := map[string][]uint64{}
 	err = t.made(v, ctx, low, high, func(_ uint32, _ uint64, words func() []uint64) {
 		row := words()
 		want[t.Where(row)] = row
 	})
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	late := func(row []uint64) bool {
 		is := uint32(t.Word(row, "mc_seqno")) > v.to
 		excused = excused || is
 		return is
 	}
-	var extra [][]uint64
+	found = map[string]rowDifference{}
 	clause := fmt.Sprintf("FINAL WHERE %s BETWEEN ? AND ? ORDER BY %s", t.bundle, t.KeySQL())
 	err = v.words(ctx, t.Table, clause, []any{low, high}, func(have []uint64) error {
 		key := t.Where(have)
 		row, ok := want[key]
 		delete(want, key)
-		switch {
-		case late(have) || ok && late(row):
-		case !ok:
-			extra = append(extra, slices.Clone(have))
-		default:
-			if name, a, b := t.Difference(have, row); name != "" {
-				v.findings.differs(t.check, t.Name, key, "column %s is %s, but %s makes %s", name, a, t.maker, b)
-			}
+		if !late(have) && !(ok && late(row)) && !slices.Equal(have, row) {
+			found[key] = rowDifference{slices.Clone(have), row}
 		}
 		return nil
 	})
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	for _, row := range slices.SortedFunc(maps.Values(want), slices.Compare) {
-		if late(row) {
-			continue
-		}
-		if err := v.missingRow(ctx, t, row); err != nil {
-			return false, err
+	for key, row := range want {
+		if !late(row) {
+			found[key] = rowDifference{want: row}
 		}
 	}
-	for _, row := range extra {
-		v.findings.differs(t.check, t.Name, t.Where(row), "a row that %s does not make: %s", t.maker, t.Text(row))
+	return found, excused, nil
+}
+
+// revised reports whether rows of a range may be about to be replaced: actions were
+// recognised again, and lists get what is new before, and lose what is gone after.
+func (v *verifier) revised(ctx context.Context, t *copied, low, high uint32) (bool, error) {
+	if !t.Revised() {
+		return false, nil
 	}
-	return excused, nil
+	const rows = "(SELECT count() FROM %s WHERE revision > 0 AND mc_seqno BETWEEN %d AND %d)"
+	n, err := v.number(ctx, fmt.Sprintf("SELECT "+rows+" + "+rows, table.Actions.Name, low, high, t.Name, low, high))
+	return n > 0, err
+}
+
+// revisionPause is from one look at rows that are about to be replaced to the next.
+const revisionPause = 5 * time.Second
+
+// awaitRevision leaves of different rows those that stay as they are until patience ends.
+func (v *verifier) awaitRevision(ctx context.Context, t *copied, low, high uint32, found map[string]rowDifference) error {
+	for deadline := time.Now().Add(v.patience); len(found) > 0 && time.Now().Before(deadline); {
+		if err := lifetime.Sleep(ctx, min(revisionPause, v.patience)); err != nil {
+			return err
+		}
+		still, _, err := v.differentRows(ctx, t, low, high)
+		if err != nil {
+			return err
+		}
+		maps.DeleteFunc(found, func(key string, d rowDifference) bool {
+			s, is := still[key]
+			return !is || s.compare(d) != 0
+		})
+	}
+	return nil
 }
 
 // missingRow says whether a row is not there or only in another bundle.

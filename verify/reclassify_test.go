@@ -145,6 +145,41 @@ func TestActionsThatAreRecognisedAgainAreThoseThatTheStageMade(t *testing.T) {
 		}
 		same(t)
 	})
+	t.Run("lists that change meanwhile", func(t *testing.T) {
+		l := l.in(t)
+		var prefix, lt uint64
+		if err := l.client.Conn().QueryRow(t.Context(), "SELECT trace_prefix, trace_end_lt FROM actions FINAL WHERE type = 'nft_transfer' LIMIT 1").Scan(&prefix, &lt); err != nil {
+			t.Fatal(err)
+		}
+		rows := func(table string) string {
+			return fmt.Sprintf("(SELECT * FROM %s FINAL WHERE trace_prefix = %d AND trace_end_lt = %d)", table, prefix, lt)
+		}
+		l.exec("INSERT INTO actions_by_list SELECT * REPLACE (number + 100 AS number, time_number + 100 AS time_number, revision + 2 AS revision) FROM " + rows("actions_by_list"))
+		lists := func(patience time.Duration) error {
+			_, err := l.verify(func(o *Options) { o.patience, o.Without = patience, withoutAllBut(CheckTraces) })
+			return err
+		}
+		if err := lists(time.Millisecond); !errors.Is(err, ErrDifferent) {
+			t.Errorf("without patience: %v, want %v", err, ErrDifferent)
+		}
+		changed := make(chan error, 1)
+		time.AfterFunc(2*time.Second, func() {
+			for _, statement := range []string{
+				"INSERT INTO actions SELECT * REPLACE (number + toUInt32(100 * n) AS number, toUInt32(revision + 1 + n) AS revision, toUInt8(n = 0) AS gone) FROM " + rows("actions") + " ARRAY JOIN [0, 1] AS n",
+				"INSERT INTO actions_by_list SELECT * REPLACE (revision + 1 AS revision, 1 AS gone) FROM " + rows("actions_by_list") + " WHERE number < 100",
+			} {
+				if err := l.client.Conn().Exec(t.Context(), statement); err != nil {
+					changed <- err
+					return
+				}
+			}
+			changed <- nil
+		})
+		if err := errors.Join(lists(time.Minute), <-changed); err != nil {
+			t.Errorf("with patience, and actions that change after 2 s: %v, want none", err)
+		}
+		same(t)
+	})
 	for name, spoil := range map[string]string{
 		"is not what it was before": "INSERT INTO past_contracts SELECT * REPLACE (toUInt32(1) AS mc_seqno) FROM past_contracts LIMIT 1",
 		"but contracts has no row":  "ALTER TABLE contracts DELETE WHERE account IN (SELECT account FROM past_contracts) SETTINGS mutations_sync = 1",
