@@ -14,8 +14,11 @@ func (v *verifier) column(ctx context.Context, check string, t *table.Table, whe
 	if v.findings.again(check, t.Name) {
 		return nil
 	}
-	named := false
-	err := v.words(ctx, t, "WHERE "+where+clause, nil, func(row []uint64) error {
+	named, final := false, ""
+	if t.Revised() {
+		final = "FINAL " // the newest row is that of the greatest revision
+	}
+	err := v.words(ctx, t, final+"WHERE "+where+clause, nil, func(row []uint64) error {
 		if name, have, want := t.Difference(row, want); name != "" {
 			named = true
 			v.findings.differs(check, t.Name, where, "column %s is %s, %s says %s", name, have, says, want)

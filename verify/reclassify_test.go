@@ -136,9 +136,12 @@ func TestActionsThatAreRecognisedAgainAreThoseThatTheStageMade(t *testing.T) {
 		defer l.exec("SYSTEM START MERGES actions")
 		k := key("type = 'jetton_transfer'")
 		l.exec("INSERT INTO actions SELECT * REPLACE ('nft_mint' AS type) FROM (SELECT * FROM actions FINAL WHERE " + k + ")")
-		r, err := l.verify(only(CheckActions))
+		r, err := l.verify(only(CheckTraces, CheckActions))
 		if said := fmt.Sprint(r.check(CheckActions).Differences); !errors.Is(err, ErrDifferent) || !strings.Contains(said, "that is recognised") {
 			t.Errorf("verify says %s, %v", said, err)
+		}
+		if found := r.check(CheckTraces).Differences; len(found) != 1 || !strings.HasPrefix(found[0].What, "column type is ") {
+			t.Errorf("verify says of columns and lists %v, want of the type alone", found)
 		}
 		if done := l.reclassify(0, 0); done.Changed != 1 {
 			t.Errorf("%d traces have changed", done.Changed)

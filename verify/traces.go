@@ -188,12 +188,12 @@ func (v *verifier) takeActions(ctx context.Context, low, high uint64) error {
 		v.findings.checked(CheckTraces, 1)
 		row := table.Actions.Words(a)
 		with[row[0]] = true
-		if table.Actions.Hash(a) != columns {
-			return v.column(ctx, CheckTraces, &table.Actions.Table, table.Actions.Where(row), newestRow, row, "the record")
-		}
 		a.Lists(func(l *table.ListedAction) {
 			v.rowSide.add(actionListRows, a.Step.Trace.McSeqnoEnd, 1, table.ActionsByList.Hash(l))
 		})
+		if table.Actions.Hash(a) != columns {
+			return v.column(ctx, CheckTraces, &table.Actions.Table, table.Actions.Where(row), newestRow, row, "the record")
+		}
 		return nil
 	})
 	if err != nil {
