@@ -23,6 +23,7 @@ type plan struct {
 	tables   []string
 	topics   []schema.Topic
 	from, to uint32
+	whole    uint32 // bundle up to which all tables had all rows
 	first    uint32 // bundle of the index
 	log      *kafka.Client
 	source   *Source // nil when the log suffices
@@ -134,13 +135,17 @@ func (r *run) findRange(ctx context.Context, p *plan) error {
 		}
 		last = max(last, highest)
 	}
-	if w, err := clickhouse.ReadWatermark(ctx, r.Tables.Conn()); err == nil {
+	w, err := clickhouse.ReadWatermark(ctx, r.Tables.Conn())
+	if err == nil {
 		last = max(last, w.MCSeqno)
 	}
 	if first == 0 || last == 0 {
 		return errors.New("neither blocks nor seals tell what bundles the tables had: index them anew, in a new data folder or database")
 	}
-	p.first, p.to, p.from = first, last, max(p.from, first)
+	p.first, p.to, p.from, p.whole = first, last, max(p.from, first), last
+	if err == nil {
+		p.whole = w.MCSeqno
+	}
 	return nil
 }
 
@@ -155,6 +160,10 @@ func (r *run) logHolds(ctx context.Context, p *plan) (missing string, err error)
 	}
 	if there, err := p.log.HasTopics(ctx, p.topics); err != nil || !there {
 		return "the log lacks topics", err
+	}
+	told, err := r.told(ctx, p)
+	if err != nil {
+		return "", err
 	}
 	for _, topic := range p.topics {
 		for partition := range r.Partitions {
@@ -172,12 +181,35 @@ func (r *run) logHolds(ctx context.Context, p *plan) (missing string, err error)
 			if err != nil {
 				return "", err
 			}
-			if seal == nil || seal.McSeqno < p.to {
-				return fmt.Sprintf("the log ends before bundle %d", p.to), nil
+			last, has := told[partitionOf{topic.Name, uint16(partition)}]
+			if !has {
+				last = p.to
+			}
+			if seal == nil || seal.McSeqno < last {
+				return fmt.Sprintf("the log ends before bundle %d", last), nil
 			}
 		}
 	}
 	return "", nil
+}
+
+// partitionOf is a partition of a topic.
+type partitionOf struct {
+	topic     string
+	partition uint16
+}
+
+// told is up to which bundle the tables have partitions: beside stages that run, or in
+// the midst of a long run, some are far ahead of others. A damaged progress tells nothing.
+func (r *run) told(ctx context.Context, p *plan) (map[partitionOf]uint32, error) {
+	told := map[partitionOf]uint32{}
+	if slices.Contains(p.tables, table.Progress.Name) {
+		return told, nil
+	}
+	var at partitionOf
+	var last uint32
+	err := clickhouse.Each(ctx, r.Tables.Conn(), "SELECT topic, partition, max(mc_seqno) FROM progress GROUP BY topic, partition", nil, func() { told[at] = min(last, p.to) }, &at.topic, &at.partition, &last)
+	return told, err
 }
 
 // findBegin finds out where decoding may begin, and what it is to leave out:

@@ -14,8 +14,10 @@ import (
 var revisedTables = []string{table.Actions.Name, table.ActionsByList.Name}
 
 // readable is a condition for rows of the plan's bundles, but for those of damaged parts.
+// Nothing is recognised again of a bundle that is still coming, and what a sink inserts of
+// it meanwhile stays.
 func (p *plan) readable() string {
-	where := fmt.Sprintf("mc_seqno BETWEEN %d AND %d", p.from, p.to)
+	where := fmt.Sprintf("mc_seqno BETWEEN %d AND %d", p.from, p.whole)
 	if len(p.unreadable) > 0 {
 		where += " AND _part NOT IN ('" + strings.Join(p.unreadable, "', '") + "')"
 	}
