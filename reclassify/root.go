@@ -91,10 +91,16 @@ func Run(ctx context.Context, o Options) (Progress, error) {
 		o.Out = io.Discard
 	}
 	r := &run{Options: o, reader: NewReader(o.Tables)}
-	if err := r.findRange(ctx); err != nil {
+	before, err := r.repaired(ctx)
+	if err == nil {
+		err = r.findRange(ctx)
+	}
+	if err != nil {
 		return r.done, fmt.Errorf("reclassify: %w", err)
 	}
-	err := r.all(ctx)
+	if err = r.all(ctx); err == nil {
+		err = r.undisturbed(ctx, before)
+	}
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintf(r.Out, "stopped: go on with --from %d\n", r.next())
@@ -104,6 +110,24 @@ func Run(ctx context.Context, o Options) (Progress, error) {
 	}
 	fmt.Fprintf(r.Out, "bundles %d to %d: %d traces, the actions of %d were others\n", r.From, r.To, r.done.Traces, r.done.Changed)
 	return r.done, nil
+}
+
+// repaired is when the tables were repaired last.
+func (r *run) repaired(ctx context.Context) (at time.Time, err error) {
+	tables := []string{table.Actions.Name, table.ActionsByList.Name}
+	err = r.reader.each(ctx, "SELECT max(at) FROM repairs WHERE name IN (?)", []any{tables}, func() error { return nil }, &at)
+	return at, err
+}
+
+// undisturbed is an error where the tables were repaired meanwhile: actions that came back
+// may stand beside those that were read before as what they are to be replaced by.
+func (r *run) undisturbed(ctx context.Context, before time.Time) error {
+	at, err := r.repaired(ctx)
+	if err != nil || at.Equal(before) {
+		return err
+	}
+	r.done.Bundle = r.From - 1
+	return errors.New("actions were brought back by a repair meanwhile, and some may be there twice: run it once more")
 }
 
 func (r *run) findRange(ctx context.Context) error {

@@ -225,6 +225,19 @@ func TestActionsThatAreRecognisedAgainAreThoseThatTheStageMade(t *testing.T) {
 		}
 		same(t)
 	})
+	t.Run("beside a repair", func(t *testing.T) {
+		l := l.in(t)
+		_, err := reclassify.Run(t.Context(), reclassify.Options{Tables: l.client, From: 2, Progress: func(p reclassify.Progress) {
+			if p.Bundle == p.To {
+				l.exec("INSERT INTO repairs VALUES ('actions', now64(6, 'UTC'))")
+			}
+		}})
+		if want := "from bundle 2 on: actions were brought back by a repair meanwhile"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		l.reclassify(2, 0)
+		same(t)
+	})
 	t.Run("a part of the range, and what was stopped", func(t *testing.T) {
 		l := l.in(t)
 		k := key("type = 'ton_transfer' AND mc_seqno > 5")
