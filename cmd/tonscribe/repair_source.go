@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"tonscribe/cmd/tonscribe/repair"
 	"tonscribe/ingest"
 )
@@ -45,10 +47,8 @@ func (p *process) repairSource(ctx context.Context) (*repair.Source, error) {
 // common with those of the index but their settings.
 func (p *process) openRepairSource(ctx context.Context, r repair.Range) (_ *repair.Decoding, err error) {
 	folder := filepath.Join(p.settings.Data, repairFolder)
-	if err := os.RemoveAll(folder); err != nil { // of a repair that was killed
-		return nil, err
-	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	leave, err := claimFolder(folder)
+	if err != nil {
 		return nil, err
 	}
 	s := &settings{Configuration: p.settings.Configuration}
@@ -61,14 +61,14 @@ func (p *process) openRepairSource(ctx context.Context, r repair.Range) (_ *repa
 		s.Decode.Zerostates = append(s.Decode.Zerostates, kept)
 	}
 	if err := s.complete(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, leave())
 	}
 	side, err := newProcess(s)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, leave())
 	}
 	side.report.Log, side.room = p.report.Log, p.room
-	stop := func() error { return errors.Join(side.stop(), os.RemoveAll(folder)) }
+	stop := func() error { return errors.Join(side.stop(), leave()) }
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, stop())
@@ -90,6 +90,34 @@ func (p *process) openRepairSource(ctx context.Context, r repair.Range) (_ *repa
 		Log: side.log, Ended: ended, Stop: stop,
 		Start: func(ctx context.Context) error { return side.decodeAgain(ctx, r, ended) },
 	}, nil
+}
+
+// claimFolder makes a folder that is empty and belongs to this process until leave, which
+// takes it away. What a process left that was killed goes.
+func claimFolder(folder string) (leave func() error, err error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	leave = func() error { return errors.Join(os.RemoveAll(folder), f.Close()) }
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("another repair works in %s: let it end first, or name another folder with --data", folder)
+		}
+		return nil, fmt.Errorf("lock of %s: %w", folder, err)
+	}
+	left, err := f.Readdirnames(-1)
+	for _, name := range left {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(folder, name)))
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return leave, nil
 }
 
 // decodeAgain starts the stages before the sink, the last one first.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"tonscribe/cmd/tonscribe/repair"
 	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 )
@@ -35,5 +38,42 @@ func TestARepairOfADatabaseWithoutTablesIsRefusedAndMakesNone(t *testing.T) {
 	}
 	if now := count("SELECT count() FROM system.databases"); now != databases {
 		t.Errorf("there are %d databases, there were %d", now, databases)
+	}
+}
+
+// Each would take the other one's log away.
+func TestTwoRepairsFromTheSourceDoNotShareAFolder(t *testing.T) {
+	s := &settings{Configuration: defaultConfiguration()}
+	s.Data, s.Ingest.Source = t.TempDir(), "files:"+t.TempDir()
+	left := filepath.Join(s.Data, repairFolder, "left")
+	if err := os.MkdirAll(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p, err := newProcess(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := p.openRepairSource(t.Context(), repair.Range{From: 1, To: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("what a killed repair left is there: %v", err)
+	}
+	second, err := p.openRepairSource(t.Context(), repair.Range{From: 1, To: 2})
+	if err == nil {
+		t.Error("a second repair in the same folder: no error, want that another one works there")
+		if err := second.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.Data, repairFolder, logFolder)); err != nil {
+		t.Errorf("the log of the first one: %v", err)
+	}
+	if err := first.Stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(s.Data, repairFolder)); !os.IsNotExist(err) {
+		t.Errorf("the folder is there at the end: %v", err)
 	}
 }
