@@ -205,7 +205,7 @@ func (w *chainWalk) countBundle(mcSeqno uint32, rows []*blockRow) {
 	promise := w.sealed[mcSeqno]
 	delete(w.sealed, mcSeqno)
 	if promise == nil {
-		w.findings.differs(CheckSeals, "seals", fmt.Sprintf("mc_seqno = %d", mcSeqno), "no row, but table blocks has %d blocks of the bundle", len(rows))
+		w.findings.differs(CheckSeals, "seals", fmt.Sprintf("mc_seqno = %d", mcSeqno), "no row, but table blocks has %d blocks of the bundle%s", len(rows), w.cutOff(mcSeqno))
 		return
 	}
 	have, transactions := make([]uint64, w.partitions), uint64(0)

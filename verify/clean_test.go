@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,8 +62,12 @@ func TestRowsOfTheNewestBundleThatAreAboutToComeAreWaitedFor(t *testing.T) {
 		change := func(patience time.Duration) func(*Options) {
 			return func(o *Options) { o.patience, o.To = patience, c.last }
 		}
-		if _, err := l.verify(change(time.Millisecond)); !errors.Is(err, ErrDifferent) {
+		r, err := l.verify(change(time.Millisecond))
+		if !errors.Is(err, ErrDifferent) {
 			t.Errorf("without rows of %s where %s and with no patience: %v, want %v", c.table, c.gone, err, ErrDifferent)
+		}
+		if said, want := fmt.Sprint(r.check(CheckSeals).Differences), "a sink that was killed writes it"; c.table == "seals" && !strings.Contains(said, want) {
+			t.Errorf("without rows of %s where %s verify says %s, want that %s", c.table, c.gone, said, want)
 		}
 		back := make(chan error, 1)
 		time.AfterFunc(300*time.Millisecond, func() {

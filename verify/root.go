@@ -180,8 +180,10 @@ type verifier struct {
 
 	reader           *reader
 	transactionCount uint64
-	// progressOf is the progress of every partition.
+	// progressOf is the progress of every partition, and sealedTo the bundle up to which
+	// all have seals.
 	progressOf []progressRow
+	sealedTo   uint64
 }
 
 func open(ctx context.Context, options Options) (*verifier, error) {
@@ -270,6 +272,9 @@ const (
 // do not come are missing.
 func (v *verifier) awaitSeals(ctx context.Context, newest uint32) error {
 	_, err := v.await(ctx, uint64(len(v.progressOf)), "SELECT uniqExact(topic, partition) FROM seals WHERE mc_seqno = ?", newest)
+	if err == nil {
+		v.sealedTo, err = v.number(ctx, "SELECT toUInt64(min(newest)) FROM (SELECT max(mc_seqno) AS newest FROM seals GROUP BY topic, partition)")
+	}
 	return err
 }
 

@@ -203,7 +203,7 @@ func (w *sealWalk) missing(seals []sealRow) {
 		for partition := range w.partitions {
 			s := sealRow{topic: topic, partition: uint16(partition), mcSeqno: seals[0].mcSeqno}
 			if !slices.ContainsFunc(seals, func(x sealRow) bool { return x.topic == s.topic && x.partition == s.partition }) {
-				w.findings.differs(CheckSeals, "seals", s.key(), "no row, but topic '%s', partition %d has sealed the bundle", seals[0].topic, seals[0].partition)
+				w.findings.differs(CheckSeals, "seals", s.key(), "no row, but topic '%s', partition %d has sealed the bundle%s", seals[0].topic, seals[0].partition, w.cutOff(s.mcSeqno))
 				return
 			}
 		}
@@ -238,6 +238,15 @@ func (w *sealWalk) finish(ctx context.Context) error {
 		return nil
 	}
 	s := sealRow{topic: w.topics[0], mcSeqno: w.last + 1}
-	w.findings.differs(CheckSeals, "seals", s.key(), "no row, and no later seal says that the bundle was skipped; the range ends at %d", w.to)
+	w.findings.differs(CheckSeals, "seals", s.key(), "no row, and no later seal says that the bundle was skipped; the range ends at %d%s", w.to, w.cutOff(s.mcSeqno))
 	return nil
+}
+
+// cutOff is what may have become of a seal that is missing behind the last one of a
+// partition.
+func (v *verifier) cutOff(mcSeqno uint32) string {
+	if uint64(mcSeqno) <= v.sealedTo {
+		return ""
+	}
+	return ": a sink that was killed writes it when it starts again"
 }
