@@ -21,7 +21,7 @@ func TestPartsStandBelowTheActionThatTheyAreAPartOf(t *testing.T) {
 	// In the order of their beginnings others stand between.
 	list := []*action.Action{made("nft_transfer", finished, bought), made("ton_transfer"), bought, finished, made("call_contract")}
 	var out bytes.Buffer
-	if err := explain.Trace(&out, &record.Trace{}, &trace.Tree{}, list); err != nil {
+	if err := explain.Trace(&out, &record.Trace{}, &trace.Tree{Root: &trace.Node{Tx: &record.Transaction{}}}, list); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
