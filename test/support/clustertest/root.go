@@ -12,10 +12,7 @@ import (
 	"testing"
 	"time"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
-
 	"tonscribe/internal/engine"
-	"tonscribe/test/support/clienttest"
 	"tonscribe/test/support/enginetest"
 	"tonscribe/test/support/harness"
 )
@@ -26,25 +23,13 @@ const Name = "two"
 // Engine starts an engine of the test's own at any port.
 func Engine(t testing.TB) *engine.ClickHouse {
 	t.Helper()
-	e, _ := start(t, "", 0)
-	return e
+	return start(t, t.TempDir(), 0)
 }
 
-// start starts one at a port, 0 for any, that may connect to peers, with the passwords
-// of the folder like when there is one.
-func start(t testing.TB, like string, port int, peers ...int) (*engine.ClickHouse, string) {
+// start starts one in a folder at a port, 0 for any, that may connect to peers.
+func start(t testing.TB, dir string, port int, peers ...int) *engine.ClickHouse {
 	t.Helper()
-	dir := t.TempDir()
-	if like != "" {
-		secrets, err := os.ReadFile(filepath.Join(like, "secrets.json"))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "secrets.json"), secrets, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, Port: port, Peers: peers, MaxMemory: 1 << 30, Report: enginetest.Report(t)})
+	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseOptions{Dir: dir, Port: port, Peers: peers, MaxMemory: 1 << 30, Volatile: true, Report: enginetest.Report(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +38,7 @@ func start(t testing.TB, like string, port int, peers ...int) (*engine.ClickHous
 			t.Error(err)
 		}
 	})
-	return e, dir
+	return e
 }
 
 // Kill is kill -9; the engine's supervisor starts it again at the same port.
@@ -71,44 +56,34 @@ func Kill(t testing.TB, e *engine.ClickHouse) {
 	}
 }
 
+// Both engines of Shards have these passwords.
+const (
+	secrets = `{"app":"of-the-sink","api":"of-the-api","reader":"of-readers"}`
+	member  = "<shard><replica><host>127.0.0.1</host><port>%d</port><user>tonscribe</user><password>of-the-sink</password></replica></shard>"
+)
+
 // Shards are two engines that know each other as the shards of the cluster Name, and the
 // DSN of both. They have no tables yet.
 func Shards(t testing.TB) (engines [2]*engine.ClickHouse, dsn string) {
 	t.Helper()
-	var dirs [2]string
 	ports := []int{harness.FreePort(t), harness.FreePort(t)}
-	engines[0], dirs[0] = start(t, "", ports[0], ports...)
-	engines[1], dirs[1] = start(t, dirs[0], ports[1], ports...)
-	options, err := driver.ParseDSN(engines[0].DSN())
-	if err != nil {
-		t.Fatal(err)
-	}
 	var shards string
-	for _, e := range engines {
-		host, port, _ := strings.Cut(e.Address(), ":")
-		shards += fmt.Sprintf("<shard><replica><host>%s</host><port>%s</port><user>%s</user><password>%s</password></replica></shard>",
-			host, port, options.Auth.Username, options.Auth.Password)
+	for _, port := range ports {
+		shards += fmt.Sprintf(member, port)
 	}
-	for i, e := range engines {
-		more := filepath.Join(dirs[i], "config", "config.d")
+	cluster := "<clickhouse><remote_servers><" + Name + ">" + shards + "</" + Name + "></remote_servers></clickhouse>"
+	for i, port := range ports {
+		dir := t.TempDir()
+		more := filepath.Join(dir, "config", "config.d")
 		if err := os.MkdirAll(more, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		file := []byte("<clickhouse><remote_servers><" + Name + ">" + shards + "</" + Name + "></remote_servers></clickhouse>")
-		if err := os.WriteFile(filepath.Join(more, "cluster.xml"), file, 0o600); err != nil {
-			t.Fatal(err)
+		for path, text := range map[string]string{filepath.Join(dir, "secrets.json"): secrets, filepath.Join(more, "cluster.xml"): cluster} {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-		Kill(t, e)
-		await(t, e)
+		engines[i] = start(t, dir, port, ports...)
 	}
 	return engines, strings.Replace(engines[0].DSN(), engines[0].Address(), engines[0].Address()+","+engines[1].Address(), 1)
-}
-
-// await returns when the engine answers.
-func await(t testing.TB, e *engine.ClickHouse) {
-	t.Helper()
-	c := clienttest.ClickHouse(t, e.DSN())
-	if err := c.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 }
