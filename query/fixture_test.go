@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -401,7 +402,13 @@ func (w *world) startSink(t testing.TB, c sink.Configuration) (producer *kafka.C
 	if err := producer.EnsureTopics(t.Context(), schema.Topics); err != nil {
 		t.Fatal(err)
 	}
-	s, err := sink.New(c, sink.Dependencies{Report: report.Silent(), Kafka: client(), ClickHouse: w.tables})
+	progressed := make(chan struct{}, 1)
+	s, err := sink.New(c, sink.Dependencies{Report: report.Silent(), Kafka: client(), ClickHouse: w.tables, Progressed: func() {
+		select {
+		case progressed <- struct{}{}:
+		default: // the watermark is to be read already
+		}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,14 +416,16 @@ func (w *world) startSink(t testing.TB, c sink.Configuration) (producer *kafka.C
 	await = func(last uint32) {
 		t.Helper()
 		for w.watermark < last {
-			if mark, err := clickhouse.ReadWatermark(t.Context(), w.tables.Conn()); err == nil {
-				w.watermark = mark.MCSeqno
-			}
 			select {
 			case <-t.Context().Done():
 				t.Fatal("the sink did not finish")
-			case <-time.After(5 * time.Millisecond):
+			case <-progressed:
 			}
+			mark, err := clickhouse.ReadWatermark(t.Context(), w.tables.Conn())
+			if err != nil && !errors.Is(err, clickhouse.ErrNoWatermark) {
+				t.Fatal(err)
+			}
+			w.watermark = mark.MCSeqno
 		}
 	}
 	return producer, await, func(last uint32) {
