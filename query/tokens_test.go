@@ -70,10 +70,10 @@ func jettonLists(w *town) {
 		}
 	}
 	path := "/jetton/wallets?owner_address=" + rawOf(owner)
-	w.walks(path, "jetton_wallets", addressIn, w.list(ofOwners(owner), byFirst), 3)
-	w.walks(path+"&sort=desc", "jetton_wallets", addressIn, w.list(ofOwners(owner), reversed(byBalance)), 3)
-	w.walks(path+"&owner_address="+rawOf(other), "jetton_wallets", addressIn, w.list(ofOwners(owner, other), byOwner(byFirst)), 2)
-	w.walks(path+"&owner_address="+rawOf(other)+"&sort=asc", "jetton_wallets", addressIn, w.list(ofOwners(owner, other), byOwner(byBalance)), 2)
+	w.walks(path, "jetton_wallets", addressIn, w.list(ofOwners(owner), byFirst), 17)
+	w.walks(path+"&sort=desc", "jetton_wallets", addressIn, w.list(ofOwners(owner), reversed(byBalance)), 17)
+	w.walks(path+"&owner_address="+rawOf(other), "jetton_wallets", addressIn, w.list(ofOwners(owner, other), byOwner(byFirst)), 11)
+	w.walks(path+"&owner_address="+rawOf(other)+"&sort=asc", "jetton_wallets", addressIn, w.list(ofOwners(owner, other), byOwner(byBalance)), 11)
 	w.walks(path+"&jetton_address="+rawOf(master), "jetton_wallets", addressIn, w.list(func(c *record.Contract) bool {
 		return ofOwners(owner)(c) && of(master)(c)
 	}, byFirst), 3)
