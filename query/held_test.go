@@ -125,7 +125,7 @@ func TestWhatIsHeldIsWhatTheTablesSayAtEveryBundle(t *testing.T) {
 		}
 	}
 	last, rounds := 0, 0
-	for i := 1; i < 24; i += 1 + w.random.IntN(4) {
+	for i := 1; i < 16; i += 1 + w.random.IntN(4) {
 		for ; last < i; last++ {
 			w.tell(w.bundles[last+1], few()...)
 		}
@@ -142,7 +142,7 @@ func TestWhatIsHeldIsWhatTheTablesSayAtEveryBundle(t *testing.T) {
 				s.ask("/api/v3/accountStates?" + raw(w.accounts)[1:])
 			}
 		}
-		if i > 12 && servers["begun anew"] == nil {
+		if i > 8 && servers["begun anew"] == nil {
 			fresh := w.serve(t, nil) // reads everything while bundles go on
 			servers["begun anew"] = fresh
 			fresh.await(w.bundles[i].Seqno)
