@@ -498,6 +498,9 @@ func aRewoundLaneGivesWhatComesAfterTheBundleAgain(t *testing.T, l *testLog) {
 	if got, want := l.rewound(2), "3.0 3.1 5.0 5.1"; got != want {
 		t.Errorf("after bundle 2 came %s, want %s", got, want)
 	}
+	if strings.Contains(l.output.String(), "before its predecessors") {
+		t.Errorf("records of bundle 2 are told to be ahead, which are repetitions:\n%s", l.output.String())
+	}
 }
 
 func whereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest(t *testing.T, l *testLog) {

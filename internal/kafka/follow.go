@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/segmentio/kafka-go"
@@ -77,7 +76,7 @@ func (c *Client) followFrom(ctx context.Context, tp TopicPartition, offset int64
 	defer cancel()
 	f := &fetcher{client: c, tp: tp, offset: offset, queue: make(chan fetched, queueLength)}
 	running.Go(func() { f.run(ctx) })
-	at := &position{Bundle: after, Index: math.MaxUint32, Sealed: true}
+	at := &position{Bundle: after, Sealed: true}
 	if after == 0 {
 		at = nil
 	}

@@ -44,10 +44,10 @@ func (p *position) judge(r *record.Record) verdict {
 		if r.Index == 0 {
 			return next
 		}
-	case r.McSeqno < p.Bundle, r.McSeqno == p.Bundle && r.Index <= p.Index:
+	case r.McSeqno < p.Bundle, r.McSeqno == p.Bundle && (p.Sealed || r.Index <= p.Index):
 		return repeated
 	case r.McSeqno == p.Bundle:
-		if r.Index == p.Index+1 && !p.Sealed {
+		if r.Index == p.Index+1 {
 			return next
 		}
 	case p.Sealed && r.Index == 0 && r.PrevMcSeqno == p.Bundle:
