@@ -513,6 +513,35 @@ func whereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest(t *testing
 	}
 }
 
+// A stage of all partitions hears of the end of a generation by the first of them.
+func aHandlerThatHearsOfTheEndOfItsGenerationFirstHasNotFailed(t *testing.T, l *testLog) {
+	l.ensure()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	runs := 0
+	m := &member{client: l.Client, group: l.group()}
+	m.handle = func(_ context.Context, reader *PartitionReader) error {
+		if runs++; runs > 1 {
+			cancel()
+			return nil
+		}
+		elsewhere, end := context.WithCancelCause(ctx)
+		defer end(nil)
+		another, err := m.open(elsewhere, TopicPartition{reader.Topic, 1})
+		if err != nil {
+			return err
+		}
+		defer another.stop()
+		end(kafka.ErrGenerationEnded)
+		_, err = another.Next(ctx)
+		return err
+	}
+	m.serve(ctx, TopicPartition{l.topic.Name, 0})
+	if runs != 1 || strings.Contains(l.output.String(), "partition failed") {
+		t.Errorf("the handler ran %d times, want once, and told of no failure", runs)
+	}
+}
+
 func aFinalErrorOfAHandlerEndsConsume(t *testing.T, l *testLog) {
 	l.ensure()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -1,9 +1,11 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -131,7 +133,8 @@ func (m *member) serve(ctx context.Context, tp TopicPartition) {
 				attempt = 0
 			}
 		}
-		if ctx.Err() != nil {
+		// A handler may hear of the end by another partition before its own context ends.
+		if ctx.Err() != nil || errors.Is(err, kafka.ErrGenerationEnded) {
 			return
 		}
 		var final handlerError
@@ -180,6 +183,7 @@ func (m *member) open(ctx context.Context, tp TopicPartition) (*PartitionReader,
 	done := make(chan struct{})
 	go func() { defer close(done); fetching.run(ctx) }()
 	reader.queue = queue
+	reader.ended = func() error { return cmp.Or(context.Cause(ctx), io.EOF) }
 	reader.stop = func() { cancel(); <-done }
 	return reader, nil
 }

@@ -36,6 +36,7 @@ var rules = []struct {
 	{"RepetitionsAtTheEndAreCommittedPast", repetitionsAtTheEndAreCommittedPast},
 	{"ARewoundLaneGivesWhatComesAfterTheBundleAgain", aRewoundLaneGivesWhatComesAfterTheBundleAgain},
 	{"WhereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest", whereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest},
+	{"AHandlerThatHearsOfTheEndOfItsGenerationFirstHasNotFailed", aHandlerThatHearsOfTheEndOfItsGenerationFirstHasNotFailed},
 	{"AFinalErrorOfAHandlerEndsConsume", aFinalErrorOfAHandlerEndsConsume},
 	{"AHandlerWhoseCommitFailedStartsAgainWhateverItSaysOfIt", aHandlerWhoseCommitFailedStartsAgainWhateverItSaysOfIt},
 }

@@ -42,7 +42,8 @@ type PartitionReader struct {
 	client  *Client
 	member  *member
 	queue   <-chan fetched
-	stop    func() // ends the fetcher and waits for it
+	stop    func()       // ends the fetcher and waits for it
+	ended   func() error // why the fetcher ended by itself
 	start   int64
 	intent  int64
 	current *position // of the last record taken
@@ -137,7 +138,7 @@ func (l *PartitionReader) take(ctx context.Context, f fetched, open bool) (Item,
 	case ctx.Err() != nil:
 		return Item{}, false, context.Cause(ctx)
 	case !open:
-		return Item{}, false, fmt.Errorf("%s: the reader has ended", l.place())
+		return Item{}, false, fmt.Errorf("%s: the reader has ended: %w", l.place(), l.ended())
 	case f.err != nil:
 		return Item{}, false, f.err
 	}
