@@ -11,6 +11,7 @@ import (
 
 	"tonscribe/decode"
 	"tonscribe/decode/cellstore"
+	"tonscribe/internal/kafka"
 	"tonscribe/schema"
 	"tonscribe/schema/record"
 	"tonscribe/ton/cell"
@@ -35,14 +36,15 @@ type accountStates struct {
 	shared     *memory[struct{}] // hashes of dictionaries of libraries that were published
 	incomplete *incompleteAccounts
 	fetcher    *fetcher            // nil without lite servers
-	horizon    uint32              // the last bundle that the log has whole, of those before it began
+	horizon    uint32              // the last bundle that the log has whole, of those before it began, or had
 	lacks      bool                // something was missed
 	received   map[[32]byte][]byte // cells of the bundle's messages
 	broken     error               // of the store
 	last       uint32              // mc_seqno of the last bundle
 }
 
-func newAccountStates(ctx context.Context, c *Component, partition int) (*accountStates, error) {
+func newAccountStates(ctx context.Context, c *Component, source *kafka.PartitionReader) (*accountStates, error) {
+	partition := source.Partition
 	k := &accountStates{Component: c, partition: partition, batch: cellstore.NewBatch(), received: map[[32]byte][]byte{},
 		codes: newMemory[struct{}](1 << 16), data: newMemory[tree](16 << 20), shared: newMemory[struct{}](1 << 10)}
 	k.incomplete = &incompleteAccounts{batch: k.batch, accounts: map[string]*record.Account{}}
@@ -51,7 +53,7 @@ func newAccountStates(ctx context.Context, c *Component, partition int) (*accoun
 		if err != nil {
 			return nil, err
 		}
-		k.horizon = seal.GetMcSeqno()
+		k.horizon = source.Published(seal.GetMcSeqno())
 	}
 	if c.cells == nil {
 		return k, nil

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"tonscribe/decode"
 	devchain "tonscribe/devnet/chain"
+	"tonscribe/internal/kafka"
 	"tonscribe/internal/lifetime/lifetimetest"
 	"tonscribe/internal/lite"
 	"tonscribe/internal/report"
@@ -240,4 +243,67 @@ func accountsOf(t *testing.T, b *devchain.Bundle) (accounts []string) {
 		}
 	}
 	return accounts
+}
+
+// What lite servers gave goes into no bundle that readers have already.
+func TestBundlesThatWerePublishedAreKnownAlsoWhenAMemberEndedWhileItPublishedThemAgain(t *testing.T) {
+	v := newTown(t, 3, 1)
+	v.feedAll()
+	c, err := New(DefaultConfiguration(), Dependencies{Report: report.Reporter{Metrics: prometheus.NewRegistry()}, Kafka: v.Client, Lite: v.pool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var horizons []uint32
+	// life publishes bundles up to one and commits them, after the group was moved back.
+	life := func(back bool, last uint32) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		live := func(ctx context.Context, source *kafka.PartitionReader) error {
+			k, err := newAccountStates(ctx, c, source)
+			if err != nil {
+				return err
+			}
+			horizons = append(horizons, k.horizon)
+			if back {
+				return source.Rewind(ctx, 0)
+			}
+			for {
+				item, err := source.Next(ctx)
+				if err != nil {
+					return err
+				}
+				seal := item.Record.GetSeal()
+				if seal == nil {
+					continue
+				}
+				if err := v.Publish(ctx, schema.Accounts.Name, source.Partition, []*record.Record{{McSeqno: item.Record.McSeqno,
+					PrevMcSeqno: item.Record.PrevMcSeqno, Content: &record.Record_Seal{Seal: seal}}}); err != nil {
+					return err
+				}
+				if err := source.Commit(ctx, item.Offset+1); err != nil || item.Record.McSeqno == last {
+					return err
+				}
+			}
+		}
+		result := errors.New("no member of the group")
+		v.Consume(ctx, "lives", []schema.Topic{schema.Blocks}, func(ctx context.Context, source *kafka.PartitionReader) error {
+			if source.Partition == 0 {
+				result = live(ctx, source)
+				cancel()
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		if result != nil {
+			t.Fatal(result)
+		}
+	}
+	life(false, 3)
+	life(true, 0)
+	life(false, 1)
+	life(false, 2)
+	if want := []uint32{0, 3, 3, 3}; !slices.Equal(horizons, want) {
+		t.Errorf("bundles up to %v were taken for published, want %v", horizons, want)
+	}
 }

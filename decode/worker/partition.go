@@ -51,7 +51,7 @@ func (c *Component) serve(ctx context.Context, source *kafka.PartitionReader) er
 		budget:  newByteBudget(c.configuration.MaxBytes),
 	}
 	var err error
-	if l.states, err = newAccountStates(ctx, c, l.partition); err != nil {
+	if l.states, err = newAccountStates(ctx, c, source); err != nil {
 		return err
 	}
 	if c.cells != nil && source.Bundle() > l.states.last {

@@ -9,6 +9,7 @@ import (
 
 	"tonscribe/decode"
 	"tonscribe/decode/cellstore"
+	"tonscribe/internal/kafka"
 	"tonscribe/internal/report"
 	"tonscribe/internal/retry"
 	"tonscribe/schema"
@@ -65,7 +66,7 @@ func (k *accountStates) keepCells(t *testing.T, root *tcell.Cell) [32]byte {
 func unstored(t *testing.T) *accountStates {
 	t.Helper()
 	silent := report.Silent()
-	k, err := newAccountStates(t.Context(), &Component{report: silent, metrics: newMetrics(silent.Metrics)}, 0)
+	k, err := newAccountStates(t.Context(), &Component{report: silent, metrics: newMetrics(silent.Metrics)}, &kafka.PartitionReader{})
 	if err != nil {
 		t.Fatal(err)
 	}

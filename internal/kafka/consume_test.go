@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -500,6 +501,46 @@ func aRewoundLaneGivesWhatComesAfterTheBundleAgain(t *testing.T, l *testLog) {
 	}
 	if strings.Contains(l.output.String(), "before its predecessors") {
 		t.Errorf("records of bundle 2 are told to be ahead, which are repetitions:\n%s", l.output.String())
+	}
+}
+
+// A stage that was moved back publishes again, and dies on the way: the end of its output
+// does not tell then how far it had come.
+func commitsTellHowFarTheOutputHadCome(t *testing.T, l *testLog) {
+	l.ensure()
+	l.publish(0, bundle(1, 0, 1, 10)...)
+	l.publish(0, bundle(2, 1, 1, 10)...)
+	l.publish(0, bundle(3, 2, 1, 10)...)
+	var told []uint32
+	life := func(published uint32, bundles int, rewind bool) {
+		t.Helper()
+		if err := l.consume(func(ctx context.Context, reader *PartitionReader) error {
+			told = append(told, reader.Published(published))
+			if rewind {
+				return reader.Rewind(ctx, 0)
+			}
+			for range 2 * bundles {
+				item, err := reader.Next(ctx)
+				if err != nil {
+					return err
+				}
+				if err := reader.Commit(ctx, item.Offset+1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	life(0, 2, false)
+	life(3, 0, true) // it died before it committed bundle 3
+	life(3, 1, false)
+	life(1, 1, false)
+	life(2, 1, false)
+	life(0, 0, false) // it is there again
+	if want := []uint32{0, 3, 3, 3, 3, 0}; !slices.Equal(told, want) {
+		t.Errorf("the output was told to have come to bundles %v, want %v", told, want)
 	}
 }
 

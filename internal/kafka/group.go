@@ -174,7 +174,7 @@ func (m *member) open(ctx context.Context, tp TopicPartition) (*PartitionReader,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", tp, err)
 	}
-	reader.committed, reader.intent = reader.start, last.End
+	reader.committed, reader.intent, reader.published = reader.start, last.End, last.Published
 	reader.current, reader.base = last.Position, last.Position
 
 	queue := make(chan fetched, queueLength)

@@ -35,6 +35,7 @@ var rules = []struct {
 	{"LongRepetitionsAreCommittedPast", longRepetitionsAreCommittedPast},
 	{"RepetitionsAtTheEndAreCommittedPast", repetitionsAtTheEndAreCommittedPast},
 	{"ARewoundLaneGivesWhatComesAfterTheBundleAgain", aRewoundLaneGivesWhatComesAfterTheBundleAgain},
+	{"CommitsTellHowFarTheOutputHadCome", commitsTellHowFarTheOutputHadCome},
 	{"WhereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest", whereTheLogHasTheNextBundleNoMoreARewoundLaneBeginsWithTheOldest},
 	{"AHandlerThatHearsOfTheEndOfItsGenerationFirstHasNotFailed", aHandlerThatHearsOfTheEndOfItsGenerationFirstHasNotFailed},
 	{"AFinalErrorOfAHandlerEndsConsume", aFinalErrorOfAHandlerEndsConsume},

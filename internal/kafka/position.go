@@ -63,6 +63,9 @@ type commitment struct {
 	End int64 `json:"end,omitempty"`
 	// Position in force at the offset.
 	Position *position `json:"position,omitempty"`
+	// Published is the bundle up to which a stage had published what it makes of the
+	// topic, when that is behind the position.
+	Published uint32 `json:"published,omitempty"`
 }
 
 func (c commitment) encode() string {

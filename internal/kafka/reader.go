@@ -48,6 +48,8 @@ type PartitionReader struct {
 	intent  int64
 	current *position // of the last record taken
 
+	published uint32 // see Published
+
 	mutex     sync.Mutex
 	committed int64
 	base      *position // in force at committed
@@ -203,6 +205,15 @@ func (l *PartitionReader) Bundle() uint32 {
 	return l.base.or().Bundle
 }
 
+// Published returns the bundle up to which a stage has published what it makes of the
+// topic, if that is behind the one given, which the end of its output tells of: a member
+// that was moved back, and then ended, has left an older one there. Commits keep it until
+// they come to it. It is called before anything is committed.
+func (l *PartitionReader) Published(bundle uint32) uint32 {
+	l.published = max(l.published, bundle)
+	return l.published
+}
+
 // Rewind moves the group's commit back to the bundle after the one given, for a
 // stage whose store has not come further; where the log has that one no more, to
 // its oldest one. The handler, which has taken nothing yet, then ends with
@@ -279,6 +290,9 @@ func (l *PartitionReader) Commit(ctx context.Context, next int64) error {
 }
 
 func (l *PartitionReader) commit(ctx context.Context, offset int64, c commitment) error {
+	if l.published > c.Position.or().Bundle {
+		c.Published = l.published
+	}
 	err := l.member.commit(ctx, l.place(), offset, c.encode())
 	if err != nil {
 		l.mutex.Lock()

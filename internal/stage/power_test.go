@@ -2,8 +2,10 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,6 +29,9 @@ type machine struct {
 	client    *kafka.Client
 	stage     *Component
 	newest    uint32 // bundle of the log
+	begin     func(*Session) (Logic, error)
+
+	commitEvery time.Duration // 0 is the default
 }
 
 func (m *machine) start() {
@@ -46,10 +51,16 @@ func (m *machine) start() {
 	}
 	settings := DefaultSettings("test")
 	settings.Handover = false
+	if m.commitEvery > 0 {
+		settings.CommitEvery = m.commitEvery
+	}
+	if m.begin == nil {
+		m.begin = func(*Session) (Logic, error) { return empty{}, nil }
+	}
 	m.stage = New(Configuration{
 		Settings: settings, Name: "test", Inputs: []schema.Topic{schema.Transactions}, Output: schema.Contracts,
 		Store: StoreOptions{Dir: m.store, CacheBytes: 8 << 20, Version: 1, Log: zerolog.Nop()},
-	}, Dependencies{Report: report.Reporter{Metrics: prometheus.NewRegistry()}, Kafka: m.client, Begin: func(*Session) (Logic, error) { return empty{}, nil }})
+	}, Dependencies{Report: report.Reporter{Metrics: prometheus.NewRegistry()}, Kafka: m.client, Begin: m.begin})
 	if err := m.stage.Start(m.Context()); err != nil {
 		m.Fatal(err)
 	}
@@ -194,5 +205,42 @@ func TestALogThatWasMadeAnewGetsEveryBundleThatItCan(t *testing.T) {
 				t.Errorf("%v gaps, want %v", gaps, c.gaps)
 			}
 		})
+	}
+}
+
+// failing is a logic that fails once, at a bundle, when those before it are committed.
+type failing struct {
+	empty
+	at     uint32
+	failed *bool
+}
+
+func (f failing) Bundle(ctx context.Context, b *Bundle) (Output, error) {
+	if b.McSeqno == f.at && !*f.failed {
+		*f.failed = true
+		return Output{}, errors.New("no luck")
+	}
+	return f.empty.Bundle(ctx, b)
+}
+
+func TestASessionKnowsWhatWasPublishedAlsoWhenAnEarlierOneEndedWhileItPublishedAgain(t *testing.T) {
+	folder := t.TempDir()
+	m := &machine{TB: t, dir: filepath.Join(folder, "log"), disk: filepath.Join(folder, "disk"), store: filepath.Join(folder, "store")}
+	m.commitEvery = time.Nanosecond
+	m.start()
+	m.feed(1, 9)
+	m.stop()
+	m.store = filepath.Join(folder, "another store")
+	var published []uint32
+	failed := false
+	m.begin = func(s *Session) (Logic, error) {
+		published = append(published, s.Published)
+		return failing{at: 5, failed: &failed}, nil
+	}
+	m.start()
+	m.feed(10, 12)
+	m.stop()
+	if want := []uint32{9, 9}; !slices.Equal(published, want) {
+		t.Errorf("sessions were told that bundles %v are published, want %v", published, want)
 	}
 }

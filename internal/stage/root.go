@@ -209,11 +209,11 @@ func (s *session) serve() (err error) {
 	if err := s.beginAnew(store); err != nil {
 		return err
 	}
-	if err := s.rewind(store.marker); err != nil {
-		return err
-	}
 	published, err := s.published(store.marker)
 	if err != nil {
+		return err
+	}
+	if err := s.rewind(store.marker); err != nil {
 		return err
 	}
 	logic, err := s.begin(&Session{Store: store, Partitions: s.kafka.Partitions(), Published: published, ctx: ctx, tasks: &tasks})
@@ -291,6 +291,9 @@ func (s *session) published(marker uint32) (uint32, error) {
 			return 0, err
 		}
 		marker = max(marker, seal.GetMcSeqno())
+	}
+	for _, reader := range s.readers {
+		marker = reader.Published(marker)
 	}
 	return marker, nil
 }
