@@ -168,33 +168,33 @@ func TestRecordsDeletedBeforeTheyWereReadAreAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cluster.Close()
-	check := func(t *testing.T, brokers []string) {
-		l := newTestLog(t, Dependencies{}, brokers...)
-		l.ensure()
-		l.publish(0, bundle(1, 0, 9, 10)...)
-		l.commitRaw(2, "")
-		client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
-		request := kmsg.NewPtrDeleteRecordsRequest()
-		request.TimeoutMillis = 10_000
-		request.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: l.topic.Name,
-			Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Partition: 0, Offset: 6}}}}
-		if _, err := client.Request(t.Context(), request); err != nil {
-			t.Fatal(err)
-		}
-		err = l.consume(func(ctx context.Context, reader *PartitionReader) error {
-			_, err := reader.Next(ctx)
-			return err
-		})
-		if err == nil || !strings.Contains(err.Error(), "begins at offset 6, but offset 2 is next") {
-			t.Fatal(err)
-		}
+	recordsDeletedBeforeTheyWereReadAreAnError(t, newTestLog(t, Dependencies{}, cluster.ListenAddrs()...))
+}
+
+// The embedded log deletes none on request.
+func recordsDeletedBeforeTheyWereReadAreAnError(t *testing.T, l *testLog) {
+	l.ensure()
+	l.publish(0, bundle(1, 0, 9, 10)...)
+	l.commitRaw(2, "")
+	client, err := kgo.NewClient(kgo.SeedBrokers(l.configuration.Brokers...))
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Run("embedded", func(t *testing.T) { check(t, cluster.ListenAddrs()) })
-	t.Run("apache", func(t *testing.T) { check(t, kafkatest.Apache(t)) })
+	defer client.Close()
+	request := kmsg.NewPtrDeleteRecordsRequest()
+	request.TimeoutMillis = 10_000
+	request.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: l.topic.Name,
+		Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Partition: 0, Offset: 6}}}}
+	if _, err := client.Request(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	err = l.consume(func(ctx context.Context, reader *PartitionReader) error {
+		_, err := reader.Next(ctx)
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "begins at offset 6, but offset 2 is next") {
+		t.Fatal(err)
+	}
 }
 
 // A broker that wants a login closes the connection of who has none, and says nothing.
@@ -211,8 +211,17 @@ func TestALoginWithoutAMechanismIsRefused(t *testing.T) {
 	}
 }
 
-func TestLoginIsCheckedBeforeAnythingElse(t *testing.T) {
-	cluster := kafkatest.Start(t, kafkatest.Options{Users: map[string]string{"app": "right"}})
+// app may do everything, guest what it is allowed to.
+func TestBrokersWithUsers(t *testing.T) {
+	cluster := kafkatest.Start(t, kafkatest.Options{
+		Users:      map[string]string{"app": "right", "guest": "right"},
+		Properties: map[string]string{"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer", "super.users": "User:ANONYMOUS;User:app"},
+	})
+	t.Run("LoginIsCheckedBeforeAnythingElse", func(t *testing.T) { loginIsCheckedBeforeAnythingElse(t, cluster) })
+	t.Run("TopicsThatAreThereNeedNoRightToCreateThem", func(t *testing.T) { topicsThatAreThereNeedNoRightToCreateThem(t, cluster) })
+}
+
+func loginIsCheckedBeforeAnythingElse(t *testing.T, cluster *kafkatest.Cluster) {
 	connect := func(mechanism, password, caFile string) (*Client, error) {
 		t.Helper()
 		configuration := DefaultConfiguration()
@@ -249,11 +258,7 @@ func TestLoginIsCheckedBeforeAnythingElse(t *testing.T) {
 	}
 }
 
-func TestTopicsThatAreThereNeedNoRightToCreateThem(t *testing.T) {
-	cluster := kafkatest.Start(t, kafkatest.Options{
-		Users:      map[string]string{"app": "right"},
-		Properties: map[string]string{"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer", "super.users": "User:ANONYMOUS"},
-	})
+func topicsThatAreThereNeedNoRightToCreateThem(t *testing.T, cluster *kafkatest.Cluster) {
 	there, other := schema.Topic{Name: "there", MaxMessageBytes: 1 << 20, Partitions: 1}, schema.Topic{Name: "other", MaxMessageBytes: 1 << 20, Partitions: 1}
 	owner := newTestLog(t, Dependencies{}, cluster.Brokers()...)
 	if err := owner.EnsureTopics(t.Context(), []schema.Topic{there}); err != nil {
@@ -261,7 +266,7 @@ func TestTopicsThatAreThereNeedNoRightToCreateThem(t *testing.T) {
 	}
 	_, err := owner.calls.CreateACLs(t.Context(), &kafka.CreateACLsRequest{ACLs: []kafka.ACLEntry{{
 		ResourceType: kafka.ResourceTypeTopic, ResourceName: "*", ResourcePatternType: kafka.PatternTypeLiteral,
-		Principal: "User:app", Host: "*", Operation: kafka.ACLOperationTypeWrite, PermissionType: kafka.ACLPermissionTypeAllow,
+		Principal: "User:guest", Host: "*", Operation: kafka.ACLOperationTypeWrite, PermissionType: kafka.ACLPermissionTypeAllow,
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +274,7 @@ func TestTopicsThatAreThereNeedNoRightToCreateThem(t *testing.T) {
 	configuration := DefaultConfiguration()
 	configuration.Brokers = cluster.SecureBrokers()
 	configuration.TLS = clienttls.Configuration{Enable: true, CAFile: cluster.CAFile()}
-	configuration.SASL = SASL{Mechanism: "plain", Username: "app", Password: "right"}
+	configuration.SASL = SASL{Mechanism: "plain", Username: "guest", Password: "right"}
 	client, err := New(configuration, Dependencies{Report: owner.report})
 	if err != nil {
 		t.Fatal(err)

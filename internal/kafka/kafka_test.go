@@ -66,6 +66,9 @@ func TestApacheKafka(t *testing.T) {
 	for _, rule := range rules {
 		t.Run(rule.name, func(t *testing.T) { rule.hold(t, newTestLog(t, Dependencies{}, brokers...)) })
 	}
+	t.Run("RecordsDeletedBeforeTheyWereReadAreAnError", func(t *testing.T) {
+		recordsDeletedBeforeTheyWereReadAreAnError(t, newTestLog(t, Dependencies{}, brokers...))
+	})
 }
 
 func publishKeepsOrderAcrossRequests(t *testing.T, l *testLog) {
