@@ -71,6 +71,10 @@ func inMemory(t *testing.T, bundles []*synthetic.Bundle, tokens *synthetic.Token
 	return l
 }
 
+// manyBytes is an answer of which, but for the long run, the first page and the one behind
+// its cursor are compared, and no third one.
+const manyBytes = 1 << 20
+
 // Whatever part of the chain is not in the tables yet, every request gets the answer
 // that a server gives that has all of it there and holds nothing.
 func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
@@ -112,7 +116,7 @@ func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
 					continue // figures of the tables; no lite servers here
 				}
 				path := c.path + "?" + c.query.Encode()
-				for range 3 {
+				for page := range 3 {
 					got, want := s.ask(path), fully(path)
 					compared++
 					if got.Code != want.Code || got.Body.String() != want.Body.String() {
@@ -121,7 +125,7 @@ func TestAnswersAreTheSameHoweverMuchOfTheChainIsInMemory(t *testing.T) {
 						}
 						break
 					}
-					if want.Code != http.StatusOK {
+					if want.Code != http.StatusOK || page > 0 && want.Body.Len() > manyBytes && !long() {
 						break
 					}
 					next := nextOf(want)
