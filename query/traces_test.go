@@ -78,7 +78,11 @@ func sharedTraced(t *testing.T) *traced {
 
 func fillTraced(t *testing.T, tables *engine.ClickHouse, more ...func(*record.TraceStep)) *traced {
 	t.Helper()
-	bundles := syntheticBundles(1600, 31)
+	return fillTracedOf(t, tables, syntheticBundles(1600, 31), more...)
+}
+
+func fillTracedOf(t *testing.T, tables *engine.ClickHouse, bundles []*synthetic.Bundle, more ...func(*record.TraceStep)) *traced {
+	t.Helper()
 	varying := func() func(*record.TraceStep) {
 		var n int
 		change := varied(&n)
@@ -441,6 +445,24 @@ func TestTracesOfTransactionsAreThereWhereTheirRowsDoNotTellThem(t *testing.T) {
 	x.exec(t, "INSERT INTO transaction_traces SELECT * FROM older")
 	x.town = &town{world: x.world, server: x.serve(t, nil)}
 	x.everyTransactionHasItsTrace()
+}
+
+// A chain may have a contract at the address from which it sends itself: what that sent is
+// no message of the chain.
+func TestTracesOfTransactionsAreThoseOfWhoSentTheirMessagesAlsoFromTheAddressOfTheChain(t *testing.T) {
+	t.Parallel()
+	bundles, n := syntheticBundles(1600, 31), 0
+	for _, b := range bundles {
+		for _, tx := range b.Transactions {
+			if n++; n%20 == 0 && tx.InMsg.Kind == record.Message_INTERNAL && !tx.InMsg.Bounced {
+				tx.InMsg.Source = append([]byte{0xff, 0xff, 0xff, 0xff}, make([]byte, 32)...)
+			}
+		}
+	}
+	x := fillTracedOf(t, enginetest.UnmergedTables(t), bundles)
+	x.server = x.serve(t, nil)
+	x.everyTransactionHasItsTrace()
+	x.manyAtOnce("tx_hash", func(tx *record.Transaction) []byte { return tx.Hash })
 }
 
 func (x *traced) refusals(done *record.TraceStep) {

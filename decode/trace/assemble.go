@@ -222,35 +222,40 @@ func (a *Assembler) known(id []byte) (*growing, error) {
 }
 
 // nobody is the source of messages that the chain itself makes: fees, and calls of
-// its special contracts.
+// its special contracts. A chain may have a contract at that address, which sends others.
 var nobody = address.MustParse("-1:0000000000000000000000000000000000000000000000000000000000000000")
 
 // Begun returns the trace that a transaction is the first of, as it alone tells it: one
-// that received its message from outside or from the chain itself, or none. It returns
-// nil where another transaction sent the message. What is sent to the address of the chain
-// itself, and comes back from there, is such a message.
+// that received its message from outside, or none. It returns nil where another
+// transaction sent the message, or may have.
 func Begun(tx *record.Transaction) *record.Trace {
 	t := &record.Trace{Id: tx.Hash, StartLt: tx.Lt, EndLt: tx.Lt, StartUtime: tx.Now, EndUtime: tx.Now}
 	switch in := tx.InMsg; {
 	case in == nil:
 		return t
-	case in.Kind == record.Message_EXTERNAL_IN:
-		t.ExternalHashNorm = in.HashNorm
-	case !bytes.Equal(in.Source, nobody[:]), in.Bounced:
+	case in.Kind != record.Message_EXTERNAL_IN:
 		return nil
+	default:
+		t.ExternalHash, t.ExternalHashNorm, t.Edges = in.Hash, in.HashNorm, 1
+		return t
 	}
-	t.ExternalHash, t.Edges = tx.InMsg.Hash, 1
-	return t
 }
 
 // begin makes a trace whose root is the transaction.
 func (a *Assembler) begin(tx *record.Transaction) (*growing, error) {
 	g := &growing{id: [32]byte(tx.Hash), trace: Begun(tx)}
-	if g.trace == nil { // nobody knows who sent its message
+	if g.trace == nil {
 		g.trace = Begun(&record.Transaction{Hash: tx.Hash, Lt: tx.Lt, Now: tx.Now})
-		g.trace.State, g.trace.ExternalHash = record.TraceState_TRACE_BROKEN, tx.InMsg.Hash
-		if err := a.store.Set(tx.Hash, keyOrphan, tx.InMsg.Hash); err != nil {
-			return nil, err
+		g.trace.ExternalHash = tx.InMsg.Hash
+		// What is sent to the address of the chain itself, and comes back from there, is no
+		// message of the chain.
+		if bytes.Equal(tx.InMsg.Source, nobody[:]) && !tx.InMsg.Bounced {
+			g.trace.Edges = 1
+		} else { // nobody knows who sent its message
+			g.trace.State = record.TraceState_TRACE_BROKEN
+			if err := a.store.Set(tx.Hash, keyOrphan, tx.InMsg.Hash); err != nil {
+				return nil, err
+			}
 		}
 	}
 	g.trace.McSeqnoStart, g.trace.McSeqnoEnd = a.seqno, a.seqno

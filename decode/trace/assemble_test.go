@@ -144,6 +144,21 @@ func TestWhatComesBackFromTheAddressOfTheChainItselfBelongsToTheTraceThatSentIt(
 	}
 }
 
+func TestWhatAContractAtTheAddressOfTheChainItselfSendsBelongsToItsTrace(t *testing.T) {
+	root, child := sends("root", 10, "ext1", "sys1"), sends("child", 20, "sys1")
+	root.Account = nobody[:]
+	if trace := Begun(child); trace != nil {
+		t.Errorf("its receiver says that it begins the trace %x", trace.Id)
+	}
+	list, err := NewAssembler(new(Memory)).Bundle(1, []*record.Transaction{root, child})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "complete nodes 2 edges 2 pending 0 lt 10-20 seqno 1-1 new 2 all 2"; len(list) != 1 || summary(list[0]) != want {
+		t.Errorf("%d traces, the first %s, want %s", len(list), summary(list[0]), want)
+	}
+}
+
 func TestReceiverWithoutSenderBeginsABrokenTraceThatItsSenderBringsHome(t *testing.T) {
 	var store Memory
 	a := NewAssembler(&store)

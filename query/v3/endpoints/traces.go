@@ -107,8 +107,8 @@ func knows(q *v3.Request, master *int32) func() error {
 }
 
 // withTraces reads the traces of transactions that are not known yet, and returns how their
-// rows are made. Those that begin a trace tell it themselves, and of the newest they are
-// held.
+// rows are made. Those whose message came from outside tell it themselves, and of the newest
+// they are held.
 func withTraces(q *v3.Request, transactions []*record.Transaction, known traced.Rows) (func(*record.Transaction) render.TransactionRow, error) {
 	of := make(map[*record.Transaction]*record.Trace, len(transactions))
 	var others []*record.Transaction
