@@ -347,3 +347,57 @@ func TestTroubleBeginsWithTheFirstFailure(t *testing.T) {
 		}
 	})
 }
+
+// pipes is a port in memory.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if conn, open := <-p; open {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipes) Close() error   { return nil }
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9} }
+
+// Both partitions have the same outage, and readers go on for long after it.
+func TestAnOutageIsToldOnceForAllReadersAndItsEndAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		port := make(pipes)
+		cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(2, "topic"),
+			kfake.ListenFn(func(string, string) (net.Listener, error) { return port, nil }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer close(port)
+		defer cluster.Close()
+		var down atomic.Bool
+		down.Store(true)
+		l := newTestLog(t, Dependencies{Dial: func(context.Context, string, string) (net.Conn, error) {
+			if down.Load() {
+				return nil, errors.New("nobody listens")
+			}
+			near, far := net.Pipe()
+			port <- far
+			return near, nil
+		}}, cluster.ListenAddrs()...)
+		ctx, cancel := context.WithCancel(t.Context())
+		var reading sync.WaitGroup
+		for partition := range 2 {
+			f := &fetcher{client: l.Client, tp: TopicPartition{"topic", partition}, queue: make(chan fetched)}
+			reading.Go(func() { f.run(ctx) })
+		}
+		time.Sleep(3*reportEvery + reportEvery/2)
+		down.Store(false)
+		time.Sleep(2 * fetchWait)
+		if told := strings.Count(l.output.String(), "does not take a request"); told < 1 || told > 3 {
+			t.Errorf("it is told %d times in %v that the log does not answer, want once in %v", told, 3*reportEvery, reportEvery)
+		}
+		if told := strings.Count(l.output.String(), "answers again"); told != 1 {
+			t.Errorf("it is told %d times that the log answers again, want once", told)
+		}
+		cancel()
+		reading.Wait()
+	})
+}

@@ -49,9 +49,9 @@ func (f *fetcher) run(ctx context.Context) {
 		defer f.client.written.join(f)()
 	}
 	for ctx.Err() == nil {
-		err := f.client.persist(ctx, "fetch", func(ctx context.Context) error {
+		err := f.client.persistLong(ctx, "fetch", func(ctx context.Context, works func()) error {
 			before := f.offset
-			err := f.session(ctx)
+			err := f.session(ctx, works)
 			if f.offset > before && (err == nil || temporary(err)) {
 				return nil // it worked for a while: pauses start from the shortest again
 			}
@@ -73,9 +73,9 @@ func (f *fetcher) send(ctx context.Context, item fetched) error {
 	}
 }
 
-// session reads over one connection; nil means that it was given up because
-// nothing came for long.
-func (f *fetcher) session(ctx context.Context) error {
+// session reads over one connection, and calls works whenever it got what there is; nil
+// means that it was given up because nothing came for long.
+func (f *fetcher) session(ctx context.Context, works func()) error {
 	conn, err := f.client.dialLeader(ctx, f.tp)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (f *fetcher) session(ctx context.Context) error {
 		return err
 	}
 	for f.last = time.Now(); ; {
-		if err := f.takeWritten(ctx); err != nil {
+		if err := f.takeWritten(ctx, works); err != nil {
 			return err
 		}
 		if _, err := conn.Seek(f.offset, kafka.SeekAbsolute|kafka.SeekDontCheck); err != nil {
@@ -100,6 +100,7 @@ func (f *fetcher) session(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		works()
 		if time.Since(f.last) > stallLimit {
 			if end > f.offset {
 				f.client.metrics.stalls.WithLabelValues(f.tp.labels()).Inc()
@@ -157,7 +158,7 @@ func (f *fetcher) readBatch(ctx context.Context, conn *kafka.Conn) (end int64, e
 
 // takeWritten queues what the process wrote itself, for as long as the reader can go on
 // with it.
-func (f *fetcher) takeWritten(ctx context.Context) error {
+func (f *fetcher) takeWritten(ctx context.Context, works func()) error {
 	if f.client.written == nil {
 		return nil
 	}
@@ -177,6 +178,7 @@ func (f *fetcher) takeWritten(ctx context.Context) error {
 				return err
 			}
 		}
+		works()
 		f.client.metrics.lag.WithLabelValues(f.tp.labels()).Set(float64(left))
 	}
 }

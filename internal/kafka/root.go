@@ -65,6 +65,7 @@ type Client struct {
 	written       *written      // nil where others write as well
 	room          func(ctx context.Context) error
 	sync          func(topic string, partition int) error
+	outages       outages
 
 	connecting chan struct{} // has a value while one does
 	epoch      string        // empty until connected
@@ -105,6 +106,7 @@ func New(configuration Configuration, dependencies Dependencies) (*Client, error
 		epochOfLog:    dependencies.Epoch,
 		room:          dependencies.Room,
 		sync:          dependencies.Sync,
+		outages:       outages{by: map[string]*outage{}},
 		connecting:    make(chan struct{}, 1),
 		dialer: &kafka.Dialer{ClientID: "tonscribe", Timeout: dialTimeout, KeepAlive: time.Minute,
 			DialFunc: dependencies.Dial, TLS: tls, SASLMechanism: mechanism},
