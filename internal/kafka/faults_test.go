@@ -361,6 +361,33 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9} }
 
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	near, far := net.Pipe()
+	p <- far
+	return near, nil
+}
+
+// kafka-go asks for a leader until there is one.
+func TestReadersOfATopicThatIsGoneTryOnAndSaySo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		port := make(pipes)
+		cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "topic"),
+			kfake.ListenFn(func(string, string) (net.Listener, error) { return port, nil }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer close(port)
+		defer cluster.Close()
+		l := newTestLog(t, Dependencies{Dial: port.dial}, cluster.ListenAddrs()...)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*reportEvery)
+		defer cancel()
+		(&fetcher{client: l.Client, tp: TopicPartition{"gone", 0}, queue: make(chan fetched)}).run(ctx)
+		if text := l.output.String(); !strings.Contains(text, "leader of gone/0") || !strings.Contains(text, "Unknown Topic Or Partition") {
+			t.Errorf("the log says %q, want that the topic is not there", text)
+		}
+	})
+}
+
 // Both partitions have the same outage, and readers go on for long after it.
 func TestAnOutageIsToldOnceForAllReadersAndItsEndAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -374,13 +401,11 @@ func TestAnOutageIsToldOnceForAllReadersAndItsEndAtOnce(t *testing.T) {
 		defer cluster.Close()
 		var down atomic.Bool
 		down.Store(true)
-		l := newTestLog(t, Dependencies{Dial: func(context.Context, string, string) (net.Conn, error) {
+		l := newTestLog(t, Dependencies{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 			if down.Load() {
 				return nil, errors.New("nobody listens")
 			}
-			near, far := net.Pipe()
-			port <- far
-			return near, nil
+			return port.dial(ctx, network, address)
 		}}, cluster.ListenAddrs()...)
 		ctx, cancel := context.WithCancel(t.Context())
 		var reading sync.WaitGroup

@@ -184,9 +184,38 @@ func (c *Client) Ready(ctx context.Context) error {
 	return conn.Close()
 }
 
-// dialLeader connects to the broker that leads the partition.
+// dialLeader connects to the broker that leads the partition. It asks each broker once:
+// DialLeader of kafka-go asks for as long as there is no topic or no leader, and tells nobody.
 func (c *Client) dialLeader(ctx context.Context, tp TopicPartition) (*kafka.Conn, error) {
 	return c.dial(fmt.Sprintf("leader of %s by broker", tp), func(broker string) (*kafka.Conn, error) {
-		return c.dialer.DialLeader(ctx, "tcp", broker, tp.Topic, tp.Partition)
+		partition, err := c.lookUpPartition(ctx, broker, tp)
+		if err != nil {
+			return nil, err
+		}
+		return c.dialer.DialPartition(ctx, "tcp", broker, partition)
 	})
+}
+
+func (c *Client) lookUpPartition(ctx context.Context, broker string, tp TopicPartition) (kafka.Partition, error) {
+	conn, err := c.dialer.DialContext(ctx, "tcp", broker)
+	if err != nil {
+		return kafka.Partition{}, err
+	}
+	defer conn.Close()
+	defer closeWith(ctx, conn)()
+	conn.SetDeadline(time.Now().Add(callTimeout))
+	partitions, err := conn.ReadPartitions(tp.Topic)
+	if err != nil {
+		return kafka.Partition{}, err
+	}
+	for _, p := range partitions {
+		switch {
+		case p.ID != tp.Partition:
+		case p.Leader.Host == "":
+			return p, kafka.LeaderNotAvailable
+		default:
+			return p, nil
+		}
+	}
+	return kafka.Partition{}, kafka.UnknownTopicOrPartition
 }
