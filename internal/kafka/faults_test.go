@@ -379,12 +379,36 @@ func TestReadersOfATopicThatIsGoneTryOnAndSaySo(t *testing.T) {
 		defer close(port)
 		defer cluster.Close()
 		l := newTestLog(t, Dependencies{Dial: port.dial}, cluster.ListenAddrs()...)
+		defer l.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*reportEvery)
 		defer cancel()
 		(&fetcher{client: l.Client, tp: TopicPartition{"gone", 0}, queue: make(chan fetched)}).run(ctx)
 		if text := l.output.String(); !strings.Contains(text, "leader of gone/0") || !strings.Contains(text, "Unknown Topic Or Partition") {
 			t.Errorf("the log says %q, want that the topic is not there", text)
 		}
+	})
+}
+
+// A topic that brokers make by themselves has their number of partitions, not the configured one.
+func TestWhoFollowsATopicThatIsNotThereYetDoesNotMakeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		port := make(pipes)
+		cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(1),
+			kfake.ListenFn(func(string, string) (net.Listener, error) { return port, nil }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer close(port)
+		defer cluster.Close()
+		l := newTestLog(t, Dependencies{Dial: port.dial}, cluster.ListenAddrs()...)
+		defer l.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*reportEvery)
+		defer cancel()
+		_ = l.Follow(ctx, l.group(), TopicPartition{l.topic.Name, 0}, 0, func(Item) error { return nil })
+		if text := l.output.String(); !strings.Contains(text, "topic "+l.topic.Name+" is not there") {
+			t.Errorf("the log says %q, want that the topic is not there", text)
+		}
+		l.ensure()
 	})
 }
 

@@ -197,6 +197,9 @@ func (c *Client) dialLeader(ctx context.Context, tp TopicPartition) (*kafka.Conn
 }
 
 func (c *Client) lookUpPartition(ctx context.Context, broker string, tp TopicPartition) (kafka.Partition, error) {
+	if err := c.there(ctx, tp.Topic); err != nil {
+		return kafka.Partition{}, err
+	}
 	conn, err := c.dialer.DialContext(ctx, "tcp", broker)
 	if err != nil {
 		return kafka.Partition{}, err
